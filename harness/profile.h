@@ -1,0 +1,29 @@
+/*
+ * A quantity over time: a constant, then steps and ramps. References, loads and input
+ * voltages of a scenario are profiles.
+ */
+#ifndef HIL_PROFILE_H
+#define HIL_PROFILE_H
+
+#include <stdint.h>
+
+/* At `start_ns` the value begins to move to `value`, and gets there `ramp_ns` later. */
+struct hil_change {
+    uint64_t start_ns;
+    uint64_t ramp_ns; /* 0 for a step */
+    double value;
+};
+
+struct hil_profile {
+    double initial;
+    struct hil_change *changes; /* in the order of time; a change starts after the last ended */
+    unsigned count;
+};
+
+/* The value at `t_ns` after the start of the run. Costs O(changes), allocates nothing. */
+double hil_profile_at(const struct hil_profile *profile, uint64_t t_ns);
+
+/* When the last change ends, in ns; 0 for a constant. */
+uint64_t hil_profile_end(const struct hil_profile *profile);
+
+#endif

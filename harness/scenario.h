@@ -1,0 +1,119 @@
+/*
+ * The scenario: the YAML file that says what runs, resolved and checked. docs/scenario.md
+ * lists its keys.
+ *
+ * Everything after loading works on this structure alone. Times are integer nanoseconds,
+ * defaults are filled in, tolerances and overrides are applied to each converter.
+ */
+#ifndef HIL_SCENARIO_H
+#define HIL_SCENARIO_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "../controllers/controller.h"
+#include "../plants/plant.h"
+#include "profile.h"
+
+enum hil_mode { HIL_REALTIME, HIL_VIRTUAL };
+enum hil_fabric { HIL_FABRIC_SHM, HIL_FABRIC_SIM };
+
+/* What a loop does about steps that it was too late for. */
+enum hil_overrun {
+    HIL_CATCH_UP, /* runs them, one after the other, as soon as it can */
+    HIL_SKIP,     /* forgets them and waits for the next point of its grid */
+    HIL_HALT,     /* ends the run */
+};
+
+/* When a loop runs, and where. */
+struct hil_timing {
+    uint64_t period_ns;
+    uint64_t phase_ns;
+    enum hil_overrun overrun;
+};
+
+/* The network that virtual time simulates; real time has its own. */
+struct hil_network {
+    uint64_t latency_up_ns;   /* one way, converter to controller */
+    uint64_t latency_down_ns; /* one way, controller to converter */
+    uint64_t jitter_ns;       /* added, uniform in 0..jitter */
+    uint64_t seed;
+};
+
+struct hil_controller_config {
+    const struct controller_law *law;
+    double gains[HIL_QUANTITIES_MAX]; /* in the order of law->gains */
+    struct controller_limits limits;
+    struct hil_timing timing;
+    bool computation_delay; /* push the duties one step after they were computed */
+};
+
+struct hil_converter_config {
+    const struct plant_model *plant;
+    double parameters[HIL_QUANTITIES_MAX]; /* in the order of plant->parameters */
+    double inputs[HIL_QUANTITIES_MAX];     /* constant inputs, in the order of plant->inputs */
+    double states[HIL_QUANTITIES_MAX];     /* initial, in the order of plant->states */
+    double duty_initial;
+    struct hil_timing timing;
+    /* The converter's own factor on the load and input-voltage profiles. */
+    double load_factor, input_voltage_factor;
+};
+
+/* A process with one thread that runs the loops of some nodes. */
+struct hil_executor_config {
+    bool controller;      /* runs the controller's loop */
+    unsigned first, last; /* and the converters first..last; none when first > last */
+    int cpu;              /* pinned there; -1: any */
+    int priority;         /* SCHED_FIFO 1..99; 0: the ordinary scheduler */
+};
+
+struct hil_recording_config {
+    /* The controller's columns; time and the summed output are always there. */
+    bool voltage, duty;  /* of each converter */
+    unsigned decimation; /* one of every so many controller steps; 0: nothing at all */
+    /* Each converter's own record: time, voltage, current, duty. */
+    unsigned converter_decimation; /* one of every so many converter steps; 0: none */
+};
+
+struct hil_scenario {
+    char *name;
+    uint64_t duration_ns;
+    enum hil_mode mode;
+    enum hil_fabric fabric; /* sim in virtual time, whatever the file says for real time */
+
+    struct hil_network network;
+    struct hil_controller_config controller;
+    struct hil_converter_config *converters;
+    unsigned converter_count;
+    struct hil_executor_config *executors;
+    unsigned executor_count;
+
+    struct hil_profile reference;     /* V, for each converter */
+    struct hil_profile load;          /* ohm; count 0: each converter's own constant */
+    struct hil_profile input_voltage; /* V; count 0: each converter's own constant */
+    struct hil_recording_config recording;
+
+    char *resolved; /* the whole scenario as YAML, every key spelled out */
+};
+
+/* What the command line may change of the file. */
+struct hil_scenario_options {
+    const char *const *sets; /* "controller.period_us=20", applied in order */
+    size_t set_count;
+    bool realtime, virtual_time; /* --mode; neither: as the file says */
+};
+
+/*
+ * Loads and checks a scenario. Returns 0, or a negative errno after it has written, to
+ * `message` (NUL-terminated, cut at `size`), one line a mistake:
+ *      FILE:LINE:COLUMN: what was found; what is allowed
+ * (--set in place of FILE for a value given there). Nothing is left allocated on error.
+ * *scenario is set on success only.
+ */
+int hil_scenario_load(struct hil_scenario **scenario, const char *path,
+                      const struct hil_scenario_options *options, char *message, size_t size);
+
+void hil_scenario_free(struct hil_scenario *scenario);
+
+#endif
