@@ -1,0 +1,59 @@
+#include "barrier.h"
+
+#include <errno.h>
+
+#include "fence.h"
+
+int loco_barrier_init(struct loco_barrier *b, struct loco_manager *manager,
+                      const struct loco_channel *parent, const char *name,
+                      struct loco_members members)
+{
+    b->count = 0;
+    int rc = loco_channel_init(&b->channel, manager, parent, name, members, NULL);
+    if (rc)
+        return rc;
+    rc = loco_sst_init(&b->sst, manager, &b->channel, "sst", members, sizeof b->count);
+    if (rc) {
+        loco_channel_fini(&b->channel);
+        return rc;
+    }
+    return loco_channel_join(&b->channel);
+}
+
+void loco_barrier_fini(struct loco_barrier *b)
+{
+    loco_sst_fini(&b->sst);
+    loco_channel_fini(&b->channel);
+}
+
+int loco_barrier_arrive(struct loco_barrier *b)
+{
+    int rc = loco_fence_global(b->channel.mgr); /* complete all outstanding operations */
+
+    b->count++;
+    loco_sst_store_mine(&b->sst, &b->count);
+    loco_sst_push_broadcast(&b->sst);
+    return rc;
+}
+
+int loco_barrier_passed(const struct loco_barrier *b)
+{
+    loco_sst_each(&b->sst, row) {
+        bool lost = loco_peer_lost(b->channel.mgr, row->owner); /* first: it may come, then go */
+        uint32_t theirs;
+        loco_owned_var_load(row, &theirs);
+        if ((int32_t)(theirs - b->count) < 0) /* the signed difference survives a wrap */
+            return lost ? -ECONNRESET : 0;
+    }
+    return 1;
+}
+
+int loco_barrier_wait(struct loco_barrier *b)
+{
+    struct loco_wait wait = {.until = UINT64_MAX};
+    int rc = loco_barrier_arrive(b);
+
+    while (!rc && !(rc = loco_barrier_passed(b)))
+        loco_relax(b->channel.mgr, &wait);
+    return rc < 0 ? rc : 0;
+}

@@ -1,0 +1,34 @@
+/*
+ * barrier: nobody leaves before everybody has come. Everything that a participant placed,
+ * or only posted, before it came is visible to whoever has left.
+ *
+ * Threads: one thread of each node.
+ */
+#ifndef LOCO_BARRIER_H
+#define LOCO_BARRIER_H
+
+#include "sst.h"
+
+struct loco_barrier {
+    struct loco_channel channel;
+    struct loco_sst sst;
+    uint32_t count; /* of rounds; it may wrap */
+};
+
+/* Constructs and joins. `members` stays valid while the endpoint lives. Errors as of
+ * loco_channel_init. */
+int loco_barrier_init(struct loco_barrier *barrier, struct loco_manager *manager,
+                      const struct loco_channel *parent, const char *name,
+                      struct loco_members members);
+void loco_barrier_fini(struct loco_barrier *barrier);
+
+/* Comes, and waits for all. Returns 0, or -ECONNRESET when a member was lost that had not
+ * come. */
+int loco_barrier_wait(struct loco_barrier *barrier);
+
+/* The same in two halves, for a thread that serves several nodes: comes; then, as often as
+ * it likes, asks whether all have. 1 yes, 0 not yet, or a negative errno as above. */
+int loco_barrier_arrive(struct loco_barrier *barrier);
+int loco_barrier_passed(const struct loco_barrier *barrier);
+
+#endif

@@ -1,0 +1,526 @@
+#include "channel.h"
+
+#include <errno.h>
+#include <search.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "memory.h"
+
+/* --- names -------------------------------------------------------------------------- */
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(((const struct loco_channel *)a)->name, ((const struct loco_channel *)b)->name);
+}
+
+static struct loco_channel *find(const struct loco_manager *m, const char *name)
+{
+    const struct loco_channel key = {.name = (char *)name};
+    void *found = tfind(&key, &m->channels, by_name);
+
+    return found ? *(struct loco_channel **)found : NULL;
+}
+
+/* '/' and '.' are taken: they part channels from sub-channels and from regions. */
+static bool good_name(const char *name)
+{
+    return *name && !strpbrk(name, "/.") && strlen(name) < 64;
+}
+
+static char *full_name(const struct loco_channel *parent, const char *name)
+{
+    char *full = NULL;
+    int rc = parent ? asprintf(&full, "%s/%s", parent->name, name) : asprintf(&full, "%s", name);
+
+    return rc < 0 ? NULL : full;
+}
+
+/* --- members ------------------------------------------------------------------------ */
+
+static int set_members(struct loco_channel *c, struct loco_members members)
+{
+    const struct loco_manager *m = c->mgr;
+
+    c->member_count = members.nodes ? members.count : m->count - 1;
+    c->members = calloc(c->member_count + 1, sizeof *c->members);
+    if (!c->members)
+        return -ENOMEM;
+    for (unsigned i = 0; i < c->member_count; i++) {
+        uint32_t node = members.nodes ? members.nodes[i] : i + (i >= m->id);
+        if (node >= m->count || node == m->id || (i > 0 && node <= c->members[i - 1].node))
+            return -EINVAL;
+        c->members[i].node = node;
+    }
+    c->missing = c->member_count;
+    return 0;
+}
+
+int loco_channel_member(const struct loco_channel *c, uint32_t node)
+{
+    unsigned low = 0, high = c->member_count;
+
+    while (low < high) {
+        unsigned middle = (low + high) / 2;
+        if (c->members[middle].node < node)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < c->member_count && c->members[low].node == node ? (int)low : -1;
+}
+
+int loco_channel_check(const struct loco_channel *c)
+{
+    for (unsigned i = 0; i < c->member_count; i++)
+        if (loco_peer_lost(c->mgr, c->members[i].node))
+            return -ECONNRESET;
+    return 0;
+}
+
+/* --- messages ----------------------------------------------------------------------- *
+ *
+ * join      the sender has an endpoint of this name, and expects these regions
+ * connect   the sender's regions are here
+ * refuse    the sender's endpoint does not match the receiver's; `text` says how
+ */
+
+enum kind { JOIN, CONNECT, REFUSE };
+
+struct message {
+    uint32_t kind;
+    uint32_t region_count;
+    char name[248];
+};
+
+struct message_region {
+    char name[16];
+    uint64_t size;
+    struct loco_remote where;
+};
+
+_Static_assert(sizeof(struct message) == 256, "crosses the network");
+_Static_assert(sizeof(struct message_region) == 40, "crosses the network");
+
+enum { REGIONS_MAX = 16, TEXT_MAX = sizeof(struct message_region) * REGIONS_MAX };
+
+struct packet {
+    struct message head;
+    union {
+        struct message_region regions[REGIONS_MAX];
+        char text[TEXT_MAX];
+    };
+};
+
+static void send_packet(struct loco_channel *c, uint32_t node, struct packet *p, size_t body)
+{
+    struct loco_manager *m = c->mgr;
+
+    if (!m->up[node])
+        return; /* peer_up sends the join again */
+    snprintf(p->head.name, sizeof p->head.name, "%s", c->name);
+    int rc = m->fabric->ops->send(m->node, node, p, sizeof p->head + body);
+    if (rc && rc != -ECONNRESET)
+        loco_log(m, LOCO_ERROR, "channel %s: cannot send to node %u: %s", c->name, node,
+                 strerror(-rc));
+}
+
+static void send_regions(struct loco_channel *c, uint32_t node, enum kind kind)
+{
+    struct packet p = {.head.kind = kind};
+    unsigned n = 0;
+
+    for (const struct loco_region *r = c->regions; r; r = r->next, n++) {
+        p.regions[n] = (struct message_region){.size = r->size, .where = r->where};
+        memcpy(p.regions[n].name, r->name, strlen(r->name));
+    }
+    p.head.region_count = n;
+    send_packet(c, node, &p, n * sizeof p.regions[0]);
+}
+
+static void refuse(struct loco_channel *c, uint32_t node, const char *text)
+{
+    struct packet p = {.head.kind = REFUSE};
+
+    loco_log(c->mgr, LOCO_ERROR, "channel %s: node %u %s", c->name, node, text);
+    c->mgr->error = -EPROTO;
+    snprintf(p.text, sizeof p.text, "%s", text);
+    send_packet(c, node, &p, sizeof p.text);
+}
+
+static struct loco_region *find_region(const struct loco_channel *c, const char *name)
+{
+    struct loco_region *r = c->regions;
+
+    while (r && strcmp(r->name, name) != 0)
+        r = r->next;
+    return r;
+}
+
+/* Whether this endpoint has each region that the peer expects of it. */
+static bool regions_match(struct loco_channel *c, uint32_t node, const struct packet *p)
+{
+    char text[200];
+
+    for (unsigned i = 0; i < p->head.region_count; i++) {
+        const struct message_region *theirs = &p->regions[i];
+        const struct loco_region *ours = find_region(c, theirs->name);
+        if (ours && ours->size == theirs->size)
+            continue;
+        if (ours)
+            snprintf(text, sizeof text,
+                     "expects region %s.%s of %llu bytes, but node %u made it %zu bytes", c->name,
+                     theirs->name, (unsigned long long)theirs->size, c->mgr->id, ours->size);
+        else
+            snprintf(text, sizeof text, "expects region %s.%s, which node %u does not have",
+                     c->name, theirs->name, c->mgr->id);
+        refuse(c, node, text);
+        return false;
+    }
+    return true;
+}
+
+static void check_ready(struct loco_channel *c, const struct loco_member *member)
+{
+    if (!member->joined || !member->connected)
+        return;
+    if (--c->missing == 0)
+        c->mgr->unready--;
+}
+
+static void on_join(struct loco_channel *c, unsigned i, const struct packet *p)
+{
+    struct loco_member *member = &c->members[i];
+    bool again = member->joined;
+
+    if (!regions_match(c, member->node, p))
+        return;
+    if (!again && c->ops && c->ops->on_join)
+        c->ops->on_join(c, member->node);
+    send_regions(c, member->node, CONNECT);
+    if (again)
+        return;
+    member->joined = true;
+    /* Our own join may have come before the peer had its endpoint. */
+    if (!member->connected)
+        send_regions(c, member->node, JOIN);
+    check_ready(c, member);
+}
+
+static void on_connect(struct loco_channel *c, unsigned i, const struct packet *p)
+{
+    struct loco_member *member = &c->members[i];
+
+    if (member->connected)
+        return;
+    for (unsigned n = 0; n < p->head.region_count; n++) {
+        struct loco_region *r = find_region(c, p->regions[n].name);
+        if (r)
+            r->peers[i] = p->regions[n].where;
+    }
+    int rc = loco_threads_link(c->mgr, member->node);
+    if (rc) {
+        loco_log(c->mgr, LOCO_ERROR, "channel %s: cannot open a link to node %u: %s", c->name,
+                 member->node, strerror(-rc));
+        c->mgr->error = rc;
+        return;
+    }
+    atomic_store_explicit(&member->connected, true, memory_order_release);
+    if (c->ops && c->ops->on_connect)
+        c->ops->on_connect(c, member->node);
+    check_ready(c, member);
+}
+
+static bool well_formed(const struct packet *p, size_t size)
+{
+    size_t body = size - sizeof p->head;
+
+    if (size < sizeof p->head || size > sizeof *p || p->head.name[sizeof p->head.name - 1])
+        return false;
+    if (p->head.kind == REFUSE)
+        return body == sizeof p->text && !p->text[sizeof p->text - 1];
+    if (p->head.region_count > REGIONS_MAX || body != p->head.region_count * sizeof p->regions[0])
+        return false;
+    for (unsigned i = 0; i < p->head.region_count; i++)
+        if (p->regions[i].name[sizeof p->regions[i].name - 1])
+            return false;
+    return true;
+}
+
+void loco_channels_message(struct loco_manager *m, uint32_t node, const void *message, size_t size)
+{
+    struct packet p;
+
+    memcpy(&p, message, size < sizeof p ? size : sizeof p);
+    if (!well_formed(&p, size)) {
+        loco_log(m, LOCO_ERROR, "node %u sent a malformed message of %zu bytes", node, size);
+        return;
+    }
+
+    struct loco_channel *c = find(m, p.head.name);
+    if (!c || !c->joined)
+        return; /* it joins by itself when it is there */
+    int i = loco_channel_member(c, node);
+    if (i < 0)
+        return; /* the peer's members are a wider set than ours */
+    if (p.head.kind == JOIN) {
+        on_join(c, (unsigned)i, &p);
+    } else if (p.head.kind == CONNECT) {
+        on_connect(c, (unsigned)i, &p);
+    } else {
+        loco_log(m, LOCO_ERROR, "channel %s: refused by node %u: node %u %s", c->name, node, m->id,
+                 p.text);
+        m->error = -EPROTO;
+    }
+}
+
+/* --- what happens to every channel -------------------------------------------------- */
+
+/* twalk passes no argument of ours, and its _r form no way to end: gather first. */
+struct gathered {
+    struct loco_channel **at;
+    size_t count, room;
+};
+
+static void gather(const void *tree_node, VISIT visit, void *closure)
+{
+    struct gathered *all = closure;
+
+    if (visit != postorder && visit != leaf)
+        return;
+    if (all->count == all->room) {
+        size_t room = all->room ? 2 * all->room : 64;
+        void *more = realloc(all->at, room * sizeof(struct loco_channel *));
+        if (!more)
+            return;
+        all->at = more;
+        all->room = room;
+    }
+    all->at[all->count++] = *(struct loco_channel *const *)tree_node;
+}
+
+static struct gathered gather_all(const struct loco_manager *m)
+{
+    struct gathered all = {0};
+
+    twalk_r(m->channels, gather, &all);
+    return all;
+}
+
+void loco_channels_peer_up(struct loco_manager *m, uint32_t node)
+{
+    struct gathered all = gather_all(m);
+
+    for (size_t i = 0; i < all.count; i++)
+        if (all.at[i]->joined && loco_channel_member(all.at[i], node) >= 0)
+            send_regions(all.at[i], node, JOIN);
+    free(all.at);
+}
+
+void loco_channels_peer_lost(struct loco_manager *m, uint32_t node, bool left)
+{
+    struct gathered all = gather_all(m);
+
+    for (size_t i = 0; i < all.count; i++) {
+        struct loco_channel *c = all.at[i];
+        int member = loco_channel_member(c, node);
+        if (member < 0)
+            continue;
+        if (c->missing && !(c->members[member].joined && c->members[member].connected))
+            m->error = m->error ? m->error : -ECONNRESET;
+        if (c->ops && c->ops->on_lost)
+            c->ops->on_lost(c, node);
+    }
+    free(all.at);
+    if (!left)
+        loco_log(m, LOCO_WARNING, "node %u: peer %u is lost", m->id, node);
+}
+
+void loco_channels_explain_unready(struct loco_manager *m)
+{
+    struct gathered all = gather_all(m);
+
+    for (size_t i = 0; i < all.count; i++) {
+        const struct loco_channel *c = all.at[i];
+        char list[160] = "";
+        size_t length = 0;
+        for (unsigned k = 0; k < c->member_count && length < sizeof list - 16; k++)
+            if (!c->members[k].joined || !c->members[k].connected)
+                length += (size_t)snprintf(list + length, sizeof list - length, " %u",
+                                           c->members[k].node);
+        if (c->joined && c->missing)
+            loco_log(m, LOCO_ERROR, "node %u: channel %s still waits for %u node%s:%s", m->id,
+                     c->name, c->missing, c->missing > 1 ? "s" : "", list);
+    }
+    free(all.at);
+}
+
+/* --- the endpoint ------------------------------------------------------------------- */
+
+int loco_channel_init(struct loco_channel *c, struct loco_manager *m,
+                      const struct loco_channel *parent, const char *name,
+                      struct loco_members members, const struct loco_channel_ops *ops)
+{
+    *c = (struct loco_channel){.mgr = m, .ops = ops};
+    if (!good_name(name))
+        return -EINVAL;
+
+    int rc = set_members(c, members);
+    if (rc)
+        goto free_members;
+    rc = -ENOMEM;
+    c->name = full_name(parent, name);
+    if (!c->name)
+        goto free_members;
+    rc = -EINVAL;
+    if (strlen(c->name) >= sizeof((struct message *)0)->name)
+        goto free_name;
+    pthread_mutex_lock(&m->lock);
+    struct loco_channel **entry = tsearch(c, &m->channels, by_name);
+    rc = !entry ? -ENOMEM : *entry != c ? -EEXIST : 0;
+    pthread_mutex_unlock(&m->lock);
+    if (rc)
+        goto free_name;
+    return 0;
+
+free_name:
+    free(c->name);
+free_members:
+    free(c->members);
+    *c = (struct loco_channel){0};
+    return rc;
+}
+
+int loco_channel_region(struct loco_channel *c, const char *name, size_t size,
+                        struct loco_region **region)
+{
+    unsigned count = 0;
+    for (const struct loco_region *other = c->regions; other; other = other->next)
+        count++;
+    if (count == REGIONS_MAX || strlen(name) >= sizeof((struct message_region *)0)->name)
+        return -EINVAL;
+
+    struct loco_region *r = calloc(1, sizeof *r + c->member_count * sizeof(struct loco_remote));
+    if (!r)
+        return -ENOMEM;
+    pthread_mutex_lock(&c->mgr->lock);
+    int rc = loco_memory_cut(c->mgr, size, &r->memory, &r->where);
+    if (!rc) {
+        r->channel = c;
+        r->name = name;
+        r->size = size;
+        r->peers = (struct loco_remote *)(r + 1);
+        r->next = c->regions;
+        c->regions = r;
+        *region = r;
+    }
+    pthread_mutex_unlock(&c->mgr->lock);
+    if (rc)
+        free(r);
+    return rc;
+}
+
+int loco_channel_join(struct loco_channel *c)
+{
+    pthread_mutex_lock(&c->mgr->lock);
+    c->joined = true;
+    if (c->missing)
+        c->mgr->unready++;
+    for (unsigned i = 0; i < c->member_count; i++)
+        send_regions(c, c->members[i].node, JOIN);
+    pthread_mutex_unlock(&c->mgr->lock);
+    return 0;
+}
+
+void loco_channel_fini(struct loco_channel *c)
+{
+    if (!c->mgr)
+        return;
+    pthread_mutex_lock(&c->mgr->lock);
+    tdelete(c, &c->mgr->channels, by_name);
+    if (c->joined && c->missing)
+        c->mgr->unready--;
+    while (c->regions) {
+        struct loco_region *r = c->regions;
+        c->regions = r->next;
+        loco_memory_return(c->mgr, r->memory, r->size, r->where);
+        free(r);
+    }
+    pthread_mutex_unlock(&c->mgr->lock);
+    free(c->name);
+    free(c->members);
+    *c = (struct loco_channel){0};
+}
+
+/* --- operations --------------------------------------------------------------------- */
+
+static struct loco_ack failed(int error)
+{
+    return (struct loco_ack){.error = error};
+}
+
+/* Numbers an operation, so that the fabric can say when it is done. */
+static void number(struct loco_thread *t, struct loco_link *link)
+{
+    atomic_store_explicit(&link->posted, ++t->number, memory_order_relaxed);
+}
+
+static struct loco_ack posted(struct loco_thread *t, struct loco_link *link, int rc)
+{
+    if (rc == LOCO_POSTED)
+        return (struct loco_ack){
+            .thread = t, .number = t->number, .peers = 1ull << (link->peer % 64)};
+    return failed(rc < 0 ? rc : 0);
+}
+
+/* The errors that the public header promises, and where the operation goes. */
+static int address(const struct loco_region *r, unsigned m, size_t offset, size_t size,
+                   struct loco_thread **thread, struct loco_remote *at)
+{
+    const struct loco_channel *c = r->channel;
+    const struct loco_member *member = &c->members[m];
+
+    *thread = loco_self(c->mgr);
+    if (!*thread)
+        return -EPERM;
+    if (m >= c->member_count || offset > r->size || size > r->size - offset)
+        return -ERANGE;
+    if (!atomic_load_explicit(&member->connected, memory_order_acquire))
+        return -ENOTCONN;
+    if (loco_peer_lost(c->mgr, member->node))
+        return -ECONNRESET;
+    *at = r->peers[m];
+    at->offset += offset;
+    return 0;
+}
+
+struct loco_ack loco_region_write(struct loco_region *r, unsigned m, size_t offset,
+                                  const void *from, size_t size)
+{
+    struct loco_thread *t;
+    struct loco_remote to;
+    int rc = address(r, m, offset, size, &t, &to);
+
+    if (rc)
+        return failed(rc);
+    struct loco_link *link = t->links[r->channel->members[m].node];
+    number(t, link);
+    atomic_store_explicit(&link->unplaced, t->number, memory_order_relaxed);
+    t->unplaced = true;
+    return posted(t, link, link->node->fabric->ops->write(link, to, from, size));
+}
+
+struct loco_ack loco_region_read(struct loco_region *r, unsigned m, size_t offset, void *to,
+                                 size_t size)
+{
+    struct loco_thread *t;
+    struct loco_remote from;
+    int rc = address(r, m, offset, size, &t, &from);
+
+    if (rc)
+        return failed(rc);
+    struct loco_link *link = t->links[r->channel->members[m].node];
+    number(t, link);
+    return posted(t, link, link->node->fabric->ops->read(link, from, to, size));
+}

@@ -1,0 +1,112 @@
+/*
+ * A channel: an object whose state lives across nodes. This is the base of them all: names,
+ * regions, joining and connecting. A channel type embeds struct loco_channel as its first
+ * member; channels/barrier.c is the shortest example.
+ *
+ * Setup (the paper's section "Channel setup"). An endpoint
+ *      1. is constructed with a name                       loco_channel_init
+ *      2. cuts its regions, and expects the same of peers  loco_channel_region
+ *      3. joins                                            loco_channel_join
+ * Joining sends each member the endpoint's name and the regions expected of it. A member
+ * that has an endpoint of the name answers with where its regions are; one that has not yet
+ * ignores the message, and joins by itself when it has. The callbacks run, on whichever
+ * thread carries the fabric's control messages and with the manager's lock held, when a
+ * peer's join or connect arrives; they may construct sub-channels.
+ *
+ * Full names: sub-channels as parent/child, regions as channel.region.
+ */
+#ifndef LOCO_CHANNEL_H
+#define LOCO_CHANNEL_H
+
+#include "ack.h"
+#include "manager.h"
+
+struct loco_channel_ops {
+    void (*on_join)(struct loco_channel *channel, uint32_t node);
+    void (*on_connect)(struct loco_channel *channel, uint32_t node);
+    void (*on_lost)(struct loco_channel *channel, uint32_t node);
+};
+
+/* Which peers take part; this node is never among them. */
+struct loco_members {
+    const uint32_t *nodes; /* ascending; NULL: every node but this one */
+    unsigned count;
+};
+
+#define LOCO_ALL ((struct loco_members){0})
+
+struct loco_member {
+    uint32_t node;
+    bool joined;            /* its join came */
+    _Atomic bool connected; /* its regions are known */
+};
+
+/* A named piece of network memory: this node's copy, and where the members' copies are. */
+struct loco_region {
+    struct loco_channel *channel;
+    const char *name;
+    size_t size;
+    void *memory;              /* this node's copy */
+    struct loco_remote where;  /* and how peers name it */
+    struct loco_remote *peers; /* by member index; known once the member connected */
+    struct loco_region *next;
+};
+
+struct loco_channel {
+    struct loco_manager *mgr;
+    const struct loco_channel_ops *ops; /* NULL: no callbacks */
+    char *name;                         /* the full one */
+    struct loco_member *members;
+    unsigned member_count;
+    unsigned missing;            /* members that have not yet both joined and connected */
+    struct loco_region *regions; /* newest first */
+    bool joined;
+};
+
+/*
+ * Constructs an endpoint called `name`, under `parent` (NULL: at the top). Returns 0,
+ * -EEXIST when this node has a channel of that name, -EINVAL for a bad name or member, or
+ * -ENOMEM. Any thread; so are all the setup calls.
+ */
+int loco_channel_init(struct loco_channel *channel, struct loco_manager *manager,
+                      const struct loco_channel *parent, const char *name,
+                      struct loco_members members, const struct loco_channel_ops *ops);
+
+/* Cuts a region here, and expects one of the same name and size of every member. `name` is
+ * a string literal. Returns 0 or -ENOMEM. */
+int loco_channel_region(struct loco_channel *channel, const char *name, size_t size,
+                        struct loco_region **region);
+
+/* Announces the endpoint; its regions are complete. */
+int loco_channel_join(struct loco_channel *channel);
+
+/* Ends the endpoint: its name is free, its regions go back. No operation is in flight. Safe
+ * on a zeroed one. */
+void loco_channel_fini(struct loco_channel *channel);
+
+/* The index of `node` among the members, or -1. O(log members). */
+int loco_channel_member(const struct loco_channel *channel, uint32_t node);
+
+/* Whether any member was lost: -ECONNRESET or 0. What waits on members asks this. */
+int loco_channel_check(const struct loco_channel *channel);
+
+/*
+ * One-sided operations on member `m`'s copy of a region. Sources and results are network
+ * memory (a region or a mem_ref), or at most LOCO_INLINE_MAX bytes for a write's source.
+ * They never wait. Errors come in the ack: -ENOTCONN before the member connected, -ERANGE
+ * outside the region, -ECONNRESET after the peer was lost, -EPERM from a thread that is not
+ * attached. They are ordered as channels/fabric/fabric.h says and by fences.
+ */
+struct loco_ack loco_region_write(struct loco_region *region, unsigned m, size_t offset,
+                                  const void *from, size_t size);
+struct loco_ack loco_region_read(struct loco_region *region, unsigned m, size_t offset, void *to,
+                                 size_t size);
+
+/* The fabric's handlers, for the manager. */
+void loco_channels_peer_up(struct loco_manager *manager, uint32_t node);
+void loco_channels_message(struct loco_manager *manager, uint32_t node, const void *message,
+                           size_t size);
+void loco_channels_peer_lost(struct loco_manager *manager, uint32_t node, bool left);
+void loco_channels_explain_unready(struct loco_manager *manager);
+
+#endif

@@ -1,0 +1,211 @@
+#include "fiber.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+/* The sanitizers follow a program's stacks and must be told of a switch. */
+#if defined(__SANITIZE_ADDRESS__)
+#include <pthread.h>
+#include <sanitizer/common_interface_defs.h>
+#define LEAVING(f, to) __sanitizer_start_switch_fiber(&(f)->shadow, (to)->stack, (to)->stack_size)
+#define ARRIVED(f)     __sanitizer_finish_switch_fiber((f)->shadow, NULL, NULL)
+#elif defined(__SANITIZE_THREAD__)
+#include <sanitizer/tsan_interface.h>
+#define LEAVING(f, to) __tsan_switch_to_fiber((to)->shadow, 0)
+#define ARRIVED(f)     ((void)0)
+#else
+#define LEAVING(f, to) ((void)0)
+#define ARRIVED(f)     ((void)0)
+#endif
+
+struct fiber {
+    void *stack_pointer; /* while it is switched away */
+    void (*entry)(void *arg);
+    void *arg;
+    void *stack; /* its lowest byte; NULL: not ours */
+    size_t stack_size;
+    void *mapping; /* the stack with its guard page */
+    size_t mapping_size;
+    void *shadow; /* the sanitizer's */
+};
+
+/*
+ * The switch itself. A C library's swapcontext() makes two system calls to save a signal
+ * mask that never changes here; this saves what the calling convention says a call keeps.
+ */
+#if defined(__x86_64__)
+
+void fiber_swap(void **save, void *load);
+__asm__(".text\n"
+        ".type fiber_swap, @function\n"
+        ".hidden fiber_swap\n"
+        ".globl fiber_swap\n"
+        "fiber_swap:\n"
+        "    pushq %rbp\n"
+        "    pushq %rbx\n"
+        "    pushq %r12\n"
+        "    pushq %r13\n"
+        "    pushq %r14\n"
+        "    pushq %r15\n"
+        "    movq %rsp, (%rdi)\n"
+        "    movq %rsi, %rsp\n"
+        "    popq %r15\n"
+        "    popq %r14\n"
+        "    popq %r13\n"
+        "    popq %r12\n"
+        "    popq %rbx\n"
+        "    popq %rbp\n"
+        "    ret\n"
+        ".size fiber_swap, .-fiber_swap\n");
+
+enum { SAVED_WORDS = 8 }; /* six registers, the return address, and one to align */
+
+static void lay_first_frame(struct fiber *f, uintptr_t top, void (*start)(void))
+{
+    uintptr_t *frame = (uintptr_t *)(top & ~(uintptr_t)15) - SAVED_WORDS;
+
+    frame[6] = (uintptr_t)start;
+    f->stack_pointer = frame;
+}
+
+#elif defined(__aarch64__)
+
+void fiber_swap(void **save, void *load);
+__asm__(".text\n"
+        ".type fiber_swap, %function\n"
+        ".hidden fiber_swap\n"
+        ".globl fiber_swap\n"
+        "fiber_swap:\n"
+        "    sub sp, sp, #160\n"
+        "    stp x19, x20, [sp, #0]\n"
+        "    stp x21, x22, [sp, #16]\n"
+        "    stp x23, x24, [sp, #32]\n"
+        "    stp x25, x26, [sp, #48]\n"
+        "    stp x27, x28, [sp, #64]\n"
+        "    stp x29, x30, [sp, #80]\n"
+        "    stp d8, d9, [sp, #96]\n"
+        "    stp d10, d11, [sp, #112]\n"
+        "    stp d12, d13, [sp, #128]\n"
+        "    stp d14, d15, [sp, #144]\n"
+        "    mov x9, sp\n"
+        "    str x9, [x0]\n"
+        "    mov sp, x1\n"
+        "    ldp x19, x20, [sp, #0]\n"
+        "    ldp x21, x22, [sp, #16]\n"
+        "    ldp x23, x24, [sp, #32]\n"
+        "    ldp x25, x26, [sp, #48]\n"
+        "    ldp x27, x28, [sp, #64]\n"
+        "    ldp x29, x30, [sp, #80]\n"
+        "    ldp d8, d9, [sp, #96]\n"
+        "    ldp d10, d11, [sp, #112]\n"
+        "    ldp d12, d13, [sp, #128]\n"
+        "    ldp d14, d15, [sp, #144]\n"
+        "    add sp, sp, #160\n"
+        "    ret\n"
+        ".size fiber_swap, .-fiber_swap\n");
+
+enum { SAVED_WORDS = 20 };
+
+static void lay_first_frame(struct fiber *f, uintptr_t top, void (*start)(void))
+{
+    uintptr_t *frame = (uintptr_t *)(top & ~(uintptr_t)15) - SAVED_WORDS;
+
+    frame[11] = (uintptr_t)start; /* x30 */
+    f->stack_pointer = frame;
+}
+
+#else
+#error "fibers need a few lines of assembly for this processor: see fiber.c"
+#endif
+
+static _Thread_local struct fiber *starting; /* a new fiber learns here who it is */
+
+static void start(void)
+{
+    struct fiber *self = starting;
+
+    ARRIVED(self);
+    self->entry(self->arg);
+    abort(); /* an entry does not return */
+}
+
+/* Stacks that begin at the same offset in their pages would all compete for the same few
+ * sets of the cache; so each begins some lines lower than most others do. */
+static size_t colour(const struct fiber *f)
+{
+    return ((uintptr_t)f >> 6) % 16 * 4 * 64;
+}
+
+static int map_stack(struct fiber *f, size_t size)
+{
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+
+    f->mapping_size = size + page;
+    f->mapping = mmap(NULL, f->mapping_size, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
+    if (f->mapping == MAP_FAILED)
+        return -1;
+    mprotect(f->mapping, page, PROT_NONE); /* an overflow faults, and does not wander */
+    f->stack = (char *)f->mapping + page;
+    f->stack_size = size;
+    return 0;
+}
+
+struct fiber *fiber_new(void (*entry)(void *arg), void *arg, size_t stack_size)
+{
+    struct fiber *f = calloc(1, sizeof *f);
+
+    if (!f)
+        return NULL;
+    f->entry = entry;
+    f->arg = arg;
+    if (map_stack(f, stack_size)) {
+        free(f);
+        return NULL;
+    }
+    lay_first_frame(f, (uintptr_t)f->stack + stack_size - colour(f), start);
+#if defined(__SANITIZE_THREAD__)
+    f->shadow = __tsan_create_fiber(0);
+#endif
+    return f;
+}
+
+struct fiber *fiber_current(void)
+{
+    struct fiber *f = calloc(1, sizeof *f);
+
+    if (!f)
+        return NULL;
+#if defined(__SANITIZE_THREAD__)
+    f->shadow = __tsan_get_current_fiber();
+#elif defined(__SANITIZE_ADDRESS__)
+    pthread_attr_t attr;
+    pthread_getattr_np(pthread_self(), &attr);
+    pthread_attr_getstack(&attr, &f->stack, &f->stack_size);
+    pthread_attr_destroy(&attr);
+#endif
+    return f;
+}
+
+void fiber_switch(struct fiber *from, struct fiber *to)
+{
+    starting = to;
+    LEAVING(from, to);
+    fiber_swap(&from->stack_pointer, to->stack_pointer);
+    ARRIVED(from);
+}
+
+void fiber_free(struct fiber *f)
+{
+    if (!f)
+        return;
+#if defined(__SANITIZE_THREAD__)
+    if (f->mapping)
+        __tsan_destroy_fiber(f->shadow);
+#endif
+    if (f->mapping)
+        munmap(f->mapping, f->mapping_size);
+    free(f);
+}

@@ -1,0 +1,24 @@
+/*
+ * Fibers: threads of execution that switch only where they say so. The sim fabric runs every
+ * thread of every simulated node on one.
+ */
+#ifndef LOCO_FIBER_H
+#define LOCO_FIBER_H
+
+#include <stddef.h>
+
+struct fiber;
+
+/* A fiber that will run entry(arg), which must never return: it ends by switching away for
+ * good. NULL when there is no memory. */
+struct fiber *fiber_new(void (*entry)(void *arg), void *arg, size_t stack_size);
+
+/* A fiber for what runs now, so that it can be switched back to. */
+struct fiber *fiber_current(void);
+
+/* Leaves `from`, which runs now, and goes on with `to`. */
+void fiber_switch(struct fiber *from, struct fiber *to);
+
+void fiber_free(struct fiber *fiber);
+
+#endif

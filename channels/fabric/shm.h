@@ -1,0 +1,27 @@
+/*
+ * The shm fabric: nodes on one machine, in one process or many, reach into each other's
+ * memory. It needs no hardware and no privilege.
+ *
+ * Arenas are anonymous memory files (huge pages where there are any) whose descriptors pass
+ * over Unix sockets, so the kernel takes them back however a process ends. The sockets live
+ * in a run directory that only the user may enter, and go away when all peers have met. A
+ * peer's death shows as its socket closing. One thread in each process carries the control
+ * messages; operations are plain stores and loads of the calling thread.
+ */
+#ifndef LOCO_SHM_H
+#define LOCO_SHM_H
+
+#include "fabric.h"
+
+/*
+ * Opens the fabric. All the nodes of one network name the same run directory, and no other
+ * network does at the same time; it is made (mode 0700) if it is not there, and removed when
+ * it is left empty. Returns 0, -ENAMETOOLONG, -EPERM when the directory is open to others or
+ * belongs to somebody else, or another negative errno.
+ */
+int loco_shm_open(struct loco_fabric **fabric, const char *run_directory);
+
+/* Ends the fabric. Its managers are closed. */
+void loco_shm_close(struct loco_fabric *fabric);
+
+#endif

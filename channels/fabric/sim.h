@@ -1,0 +1,61 @@
+/*
+ * The sim fabric: all nodes in one process, each thread of each node on a fiber, and a
+ * virtual clock that advances only when every fiber waits. The code above the fabric is the
+ * production code, unchanged.
+ *
+ *      loco_sim_open  -->  loco_sim_spawn (for each thread)  -->  loco_sim_run
+ *
+ * Everything happens in the order of virtual time; at the same time in the order of classes,
+ * network first; in one class in the order of arrival. What is random is drawn from the
+ * seed, for each link on its own: the same seed gives the same run, bit for bit.
+ *
+ * One open sim belongs to one thread of the process.
+ */
+#ifndef LOCO_SIM_H
+#define LOCO_SIM_H
+
+#include <stdint.h>
+
+#include "fabric.h"
+
+/* The order of what happens at the same virtual time. */
+enum loco_sim_class {
+    LOCO_SIM_NETWORK = 0, /* deliveries */
+    LOCO_SIM_FIRST = 1,   /* fibers: loco_sim_sleep's classes, up to LOCO_SIM_WAITS */
+    LOCO_SIM_WAITS = 9,   /* fibers in a relax() */
+};
+
+/* One direction between two nodes. */
+struct loco_sim_link {
+    uint64_t latency_ns; /* one way */
+    uint64_t jitter_ns;  /* added, uniform in 0..jitter; a link's operations stay in order */
+};
+
+struct loco_sim_config {
+    uint64_t seed;
+    /* The link from one node to another; NULL: no latency anywhere. */
+    struct loco_sim_link (*link)(void *arg, uint32_t from, uint32_t to);
+    void *arg;
+};
+
+/* NULL when there is no memory. */
+struct loco_fabric *loco_sim_open(const struct loco_sim_config *config);
+
+/* Adds a thread that begins at the present virtual time. Returns 0 or -ENOMEM. */
+int loco_sim_spawn(struct loco_fabric *sim, void (*body)(void *arg), void *arg);
+
+/* Runs until every fiber has ended. Returns 0, or -EDEADLK when all of those left wait for
+ * what cannot happen any more. */
+int loco_sim_run(struct loco_fabric *sim);
+
+/* --- from within a fiber --------------------------------------------------------------- */
+
+uint64_t loco_sim_now(const struct loco_fabric *sim); /* ns */
+
+/* Goes on at `time` (or now, where that is past), as one of `class`. */
+void loco_sim_sleep(struct loco_fabric *sim, uint64_t time, unsigned class);
+
+/* Ends the fabric; no fiber is left, or they are abandoned where they wait. */
+void loco_sim_close(struct loco_fabric *sim);
+
+#endif

@@ -1,0 +1,89 @@
+#include "timeline.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+static bool before(const struct timeline_entry *a, const struct timeline_entry *b)
+{
+    return a->time < b->time || (a->time == b->time && a->order < b->order);
+}
+
+static struct timeline_entry stamp(struct timeline *l, uint64_t time, unsigned class, void *what)
+{
+    return (struct timeline_entry){time, (uint64_t)class << 56 | l->arrivals++, what};
+}
+
+static void sift_up(struct timeline *l, size_t hole, struct timeline_entry entry)
+{
+    while (hole > 0) {
+        size_t parent = (hole - 1) / 4;
+        if (!before(&entry, &l->heap[parent]))
+            break;
+        l->heap[hole] = l->heap[parent];
+        hole = parent;
+    }
+    l->heap[hole] = entry;
+}
+
+static void sift_down(struct timeline *l, size_t hole, struct timeline_entry entry)
+{
+    for (;;) {
+        size_t child = 4 * hole + 1;
+        size_t end = child + 4 < l->count ? child + 4 : l->count;
+        if (child >= end)
+            break;
+        size_t least = child;
+        for (child++; child < end; child++)
+            if (before(&l->heap[child], &l->heap[least]))
+                least = child;
+        if (!before(&l->heap[least], &entry))
+            break;
+        l->heap[hole] = l->heap[least];
+        hole = least;
+    }
+    l->heap[hole] = entry;
+}
+
+int timeline_add(struct timeline *l, uint64_t time, unsigned class, void *what)
+{
+    if (l->count == l->room) {
+        size_t room = l->room ? 2 * l->room : 64;
+        struct timeline_entry *heap = realloc(l->heap, room * sizeof *heap);
+        if (!heap)
+            return -ENOMEM;
+        l->heap = heap;
+        l->room = room;
+    }
+    sift_up(l, l->count++, stamp(l, time, class, what));
+    return 0;
+}
+
+bool timeline_take(struct timeline *l, struct timeline_entry *first)
+{
+    if (l->count == 0)
+        return false;
+    *first = l->heap[0];
+    struct timeline_entry last = l->heap[--l->count];
+    if (l->count > 0)
+        sift_down(l, 0, last);
+    return true;
+}
+
+void timeline_exchange(struct timeline *l, uint64_t time, unsigned class, void *what,
+                      struct timeline_entry *first)
+{
+    struct timeline_entry entry = stamp(l, time, class, what);
+
+    if (l->count == 0 || before(&entry, &l->heap[0])) {
+        *first = entry;
+        return;
+    }
+    *first = l->heap[0];
+    sift_down(l, 0, entry);
+}
+
+void timeline_free(struct timeline *l)
+{
+    free(l->heap);
+    *l = (struct timeline){0};
+}

@@ -1,0 +1,37 @@
+/*
+ * The order in which simulated things happen: by time, then by class, then first come first
+ * served.
+ */
+#ifndef LOCO_TIMELINE_H
+#define LOCO_TIMELINE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct timeline_entry {
+    uint64_t time;
+    uint64_t order; /* class in the high byte, then the order of arrival */
+    void *what;
+};
+
+/* A heap with four children a node: shallow, and its four keys lie side by side. */
+struct timeline {
+    struct timeline_entry *heap;
+    size_t count, room;
+    uint64_t arrivals;
+};
+
+/* Returns 0 or -ENOMEM. */
+int timeline_add(struct timeline *line, uint64_t time, unsigned class, void *what);
+
+/* Takes the first entry; false when there is none. */
+bool timeline_take(struct timeline *line, struct timeline_entry *first);
+
+/* timeline_add, then timeline_take, for the price of one. */
+void timeline_exchange(struct timeline *line, uint64_t time, unsigned class, void *what,
+                       struct timeline_entry *first);
+
+void timeline_free(struct timeline *line);
+
+#endif

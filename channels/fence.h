@@ -1,0 +1,26 @@
+/*
+ * Fences (the paper's section "Memory consistency"): the remote operations from before a
+ * fence are placed and visible before any operation after it. A write followed by a fence
+ * releases; a reader needs no acquire fence of its own.
+ *
+ * Each returns 0 at once when nothing is outstanding; else it waits for the least that is
+ * sufficient. -ECONNRESET: a peer with outstanding operations was lost; they will never be
+ * placed. Any attached thread.
+ */
+#ifndef LOCO_FENCE_H
+#define LOCO_FENCE_H
+
+#include "manager.h"
+
+enum loco_fence {
+    LOCO_FENCE_NONE,
+    LOCO_FENCE_PAIR,   /* this thread's operations on one peer */
+    LOCO_FENCE_THREAD, /* this thread's operations on all peers */
+    LOCO_FENCE_GLOBAL, /* all threads' operations, of this node, on all peers */
+};
+
+int loco_fence_pair(struct loco_manager *manager, uint32_t node);
+int loco_fence_thread(struct loco_manager *manager);
+int loco_fence_global(struct loco_manager *manager);
+
+#endif

@@ -1,0 +1,218 @@
+#include "manager.h"
+
+#include <errno.h>
+#include <search.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "channel.h"
+#include "fence.h"
+#include "memory.h"
+#include "thread.h"
+
+static _Atomic bool slots_taken[LOCO_MANAGERS_MAX];
+
+static int slot_take(unsigned *slot)
+{
+    for (unsigned i = 0; i < LOCO_MANAGERS_MAX; i++) {
+        if (!atomic_exchange(&slots_taken[i], true)) {
+            *slot = i;
+            return 0;
+        }
+    }
+    return -ENOSPC;
+}
+
+void loco_log(const struct loco_manager *m, enum loco_level level, const char *format, ...)
+{
+    char line[512];
+    va_list args;
+
+    if (!m->config.log)
+        return;
+    va_start(args, format);
+    vsnprintf(line, sizeof line, format, args);
+    va_end(args);
+    m->config.log(m->config.log_arg, level, line);
+}
+
+/* --- what the fabric tells ---------------------------------------------------------- */
+
+static void on_peer_up(void *arg, uint32_t peer)
+{
+    struct loco_manager *m = arg;
+
+    pthread_mutex_lock(&m->lock);
+    m->up[peer] = true;
+    loco_channels_peer_up(m, peer);
+    pthread_mutex_unlock(&m->lock);
+}
+
+static void on_message(void *arg, uint32_t peer, const void *message, size_t size)
+{
+    struct loco_manager *m = arg;
+
+    pthread_mutex_lock(&m->lock);
+    loco_channels_message(m, peer, message, size);
+    pthread_mutex_unlock(&m->lock);
+}
+
+static void on_peer_lost(void *arg, uint32_t peer, bool left)
+{
+    struct loco_manager *m = arg;
+
+    pthread_mutex_lock(&m->lock);
+    m->up[peer] = false;
+    atomic_store_explicit(&m->lost[peer], true, memory_order_release);
+    loco_channels_peer_lost(m, peer, left);
+    pthread_mutex_unlock(&m->lock);
+}
+
+static void on_warning(void *arg, const char *text)
+{
+    loco_log(arg, LOCO_WARNING, "%s", text);
+}
+
+/* --- open, ready, close ------------------------------------------------------------- */
+
+static void set_defaults(struct loco_manager_config *c)
+{
+    if (!c->arena_size)
+        c->arena_size = (size_t)64 << 20;
+    if (!c->block_size)
+        c->block_size = 4096;
+    if (!c->block_count)
+        c->block_count = 256;
+}
+
+static int lock_init(pthread_mutex_t *lock)
+{
+    pthread_mutexattr_t recursive;
+    int rc = pthread_mutexattr_init(&recursive);
+
+    if (rc)
+        return -rc;
+    pthread_mutexattr_settype(&recursive, PTHREAD_MUTEX_RECURSIVE);
+    rc = pthread_mutex_init(lock, &recursive);
+    pthread_mutexattr_destroy(&recursive);
+    return -rc;
+}
+
+int loco_manager_open(struct loco_manager **manager, struct loco_fabric *fabric,
+                      const struct loco_manager_config *config)
+{
+    if (config->node_count == 0 || config->node >= config->node_count)
+        return -EINVAL;
+
+    struct loco_manager *m = calloc(1, sizeof *m);
+    if (!m)
+        return -ENOMEM;
+    m->fabric = fabric;
+    m->id = config->node;
+    m->count = config->node_count;
+    m->config = *config;
+    set_defaults(&m->config);
+
+    const struct loco_events events = {
+        .peer_up = on_peer_up,
+        .message = on_message,
+        .peer_lost = on_peer_lost,
+        .warning = on_warning,
+        .arg = m,
+    };
+    int rc = lock_init(&m->lock);
+    if (rc)
+        goto free_manager;
+    rc = slot_take(&m->slot);
+    if (rc)
+        goto destroy_lock;
+    rc = -ENOMEM;
+    m->lost = calloc(m->count, sizeof *m->lost);
+    m->up = calloc(m->count, sizeof *m->up);
+    m->linked = calloc(m->count, sizeof *m->linked);
+    if (!m->lost || !m->up || !m->linked)
+        goto free_peers;
+
+    /* Held so that no event finds a manager without its node. */
+    pthread_mutex_lock(&m->lock);
+    rc = fabric->ops->node_open(fabric, m->id, m->count, &events, &m->node);
+    if (!rc) {
+        rc = loco_thread_attach(m);
+        if (rc)
+            fabric->ops->node_close(m->node);
+    }
+    pthread_mutex_unlock(&m->lock);
+    if (rc)
+        goto free_peers;
+    *manager = m;
+    return 0;
+
+free_peers:
+    free(m->lost);
+    free(m->up);
+    free(m->linked);
+    loco_memory_free(m);
+    atomic_store(&slots_taken[m->slot], false);
+destroy_lock:
+    pthread_mutex_destroy(&m->lock);
+free_manager:
+    free(m);
+    return rc;
+}
+
+int loco_manager_ready(struct loco_manager *m, uint64_t timeout_ns)
+{
+    struct loco_wait wait = loco_wait_for(m, timeout_ns);
+
+    for (;;) {
+        pthread_mutex_lock(&m->lock);
+        int rc = m->error;
+        bool ready = m->unready == 0;
+        pthread_mutex_unlock(&m->lock);
+        if (rc || ready)
+            return rc;
+        rc = loco_relax(m, &wait);
+        if (rc) {
+            pthread_mutex_lock(&m->lock);
+            loco_channels_explain_unready(m);
+            pthread_mutex_unlock(&m->lock);
+            return rc;
+        }
+    }
+}
+
+static void ignore(void *channel)
+{
+    (void)channel;
+}
+
+void loco_manager_close(struct loco_manager *m)
+{
+    if (!m)
+        return;
+    loco_fence_global(m); /* peers hear of the leave after the last write */
+    while (m->threads) {
+        struct loco_thread *t = m->threads;
+        m->threads = t->next;
+        loco_thread_free(t);
+    }
+    loco_context_table()[m->slot] = NULL;
+    m->fabric->ops->node_close(m->node);
+    tdestroy(m->channels, ignore);
+    loco_memory_free(m);
+    free(m->lost);
+    free(m->up);
+    free(m->linked);
+    pthread_mutex_destroy(&m->lock);
+    atomic_store(&slots_taken[m->slot], false);
+    free(m);
+}
+
+struct loco_wait loco_wait_for(const struct loco_manager *m, uint64_t timeout_ns)
+{
+    uint64_t now = loco_clock(m);
+
+    return (struct loco_wait){.until = timeout_ns < UINT64_MAX - now ? now + timeout_ns : UINT64_MAX};
+}

@@ -1,0 +1,113 @@
+/*
+ * The manager: a node's participation in the network. It connects to the peers and owns
+ * what the node's channels share: arenas, threads, and the channels' names.
+ *
+ * Setup takes four calls, and then only channels are used:
+ *
+ *      loco_manager_open     joins the network as one node of a fixed set
+ *      loco_..._init         constructs channel endpoints (any number of them)
+ *      loco_manager_ready    waits until every endpoint has found its peers
+ *      ...
+ *      loco_manager_close    after the channels' _fini
+ *
+ * Several managers may live in one process, each a node of its own.
+ */
+#ifndef LOCO_MANAGER_H
+#define LOCO_MANAGER_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "fabric/context.h"
+#include "fabric/fabric.h"
+
+struct loco_channel;
+struct loco_thread;
+struct loco_memory;
+
+enum loco_level { LOCO_WARNING, LOCO_ERROR };
+
+/* Hears of what went wrong: one line without a newline. Any thread. */
+typedef void loco_log_fn(void *arg, enum loco_level level, const char *text);
+
+struct loco_manager_config {
+    uint32_t node;       /* this node's id, 0..node_count-1 */
+    uint32_t node_count; /* the same at every node */
+
+    /* Optional; 0 or NULL takes the default. */
+    size_t arena_size;  /* bytes; 64 MiB */
+    size_t block_size;  /* bytes of a mem_ref; 4096 */
+    size_t block_count; /* mem_refs of each thread; 256 */
+    loco_log_fn *log;
+    void *log_arg;
+};
+
+struct loco_manager {
+    struct loco_fabric *fabric;
+    struct loco_node *node;
+    uint32_t id, count;
+    unsigned slot; /* among the managers of this process: the index in a thread's context */
+    struct loco_manager_config config;
+
+    /* Recursive: a join callback that constructs a sub-channel holds it already. */
+    pthread_mutex_t lock;
+    struct loco_memory *memory;
+    struct loco_thread *threads;
+    void *channels;       /* tsearch tree by full name */
+    unsigned unready;     /* joined channels that still wait for a peer */
+    int error;            /* the first error of the setup; ready() returns it */
+    _Atomic bool *lost;   /* by node */
+    bool *up;             /* by node: control messages can be sent */
+    bool *linked;         /* by node: every thread has a link */
+};
+
+/*
+ * Joins the network as config->node and attaches the calling thread. Returns 0, -EINVAL
+ * for ids that make no sense, -EADDRINUSE when the node's place is taken, -ENOSPC after
+ * LOCO_MANAGERS_MAX managers in this process, or what the fabric said. Any thread.
+ */
+int loco_manager_open(struct loco_manager **manager, struct loco_fabric *fabric,
+                      const struct loco_manager_config *config);
+
+/*
+ * Waits until every channel endpoint of this node has joined and connected with all the
+ * peers that it expects, for at most `timeout_ns`. Returns 0; -ETIMEDOUT, with one log line
+ * for each channel that says whom it misses; -EPROTO when an endpoint and a peer's disagree
+ * (logged at both); -ECONNRESET when a peer was lost. Any attached thread.
+ */
+int loco_manager_ready(struct loco_manager *manager, uint64_t timeout_ns);
+
+/* Whether the peer was seen to die. Any thread, wait-free. */
+static inline bool loco_peer_lost(const struct loco_manager *manager, uint32_t node)
+{
+    return atomic_load_explicit(&manager->lost[node], memory_order_acquire);
+}
+
+/* Leaves. The channels' _fini have run, and no other thread uses the manager. */
+void loco_manager_close(struct loco_manager *manager);
+
+/* ns on the fabric's clock. Any thread. */
+static inline uint64_t loco_clock(const struct loco_manager *manager)
+{
+    return manager->fabric->ops->clock(manager->node);
+}
+
+/* A wait that ends `timeout_ns` from now (UINT64_MAX: never). */
+struct loco_wait loco_wait_for(const struct loco_manager *manager, uint64_t timeout_ns);
+
+/* One turn of the wait. Returns 0, or -ETIMEDOUT when its time is over. */
+static inline int loco_relax(const struct loco_manager *manager, struct loco_wait *wait)
+{
+    manager->fabric->ops->relax(manager->node, wait);
+    if (wait->until != UINT64_MAX && loco_clock(manager) >= wait->until)
+        return -110; /* ETIMEDOUT, without errno.h in a public header */
+    return 0;
+}
+
+/* Formats one line for the log callback. */
+void loco_log(const struct loco_manager *manager, enum loco_level level, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+#endif

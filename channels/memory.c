@@ -1,0 +1,152 @@
+#include "memory.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A returned cut that waits to be cut again. */
+struct hole {
+    void *memory;
+    size_t size;
+    struct loco_remote where;
+    struct hole *next;
+};
+
+struct loco_memory {
+    struct loco_arena arena; /* the newest; the older ones are full */
+    size_t used;
+    struct hole *holes;
+};
+
+static size_t whole_lines(size_t size)
+{
+    return (size + LOCO_CACHE_LINE - 1) & ~(size_t)(LOCO_CACHE_LINE - 1);
+}
+
+static int grow(struct loco_manager *m, size_t size)
+{
+    if (!m->memory)
+        m->memory = calloc(1, sizeof *m->memory);
+    if (!m->memory)
+        return -ENOMEM;
+
+    struct loco_arena arena;
+    if (size < m->config.arena_size)
+        size = m->config.arena_size;
+    int rc = m->fabric->ops->arena_map(m->node, size, &arena);
+    if (rc)
+        return rc;
+    m->memory->arena = arena;
+    m->memory->used = 0;
+    return 0;
+}
+
+/* Channels come and go with the same shapes, so only an exact fit is looked for. */
+static bool cut_hole(struct loco_memory *all, size_t size, void **memory, struct loco_remote *where)
+{
+    for (struct hole **h = &all->holes; *h; h = &(*h)->next) {
+        struct hole *found = *h;
+        if (found->size != size)
+            continue;
+        *memory = memset(found->memory, 0, size);
+        *where = found->where;
+        *h = found->next;
+        free(found);
+        return true;
+    }
+    return false;
+}
+
+int loco_memory_cut(struct loco_manager *m, size_t size, void **memory, struct loco_remote *where)
+{
+    size = whole_lines(size);
+    if (m->memory && cut_hole(m->memory, size, memory, where))
+        return 0;
+    if (!m->memory || m->memory->arena.size - m->memory->used < size) {
+        int rc = grow(m, size);
+        if (rc)
+            return rc;
+    }
+    struct loco_memory *all = m->memory;
+    *memory = all->arena.base + all->used;
+    *where = (struct loco_remote){.arena = all->arena.number, .known = 1, .offset = all->used};
+    all->used += size;
+    return 0;
+}
+
+void loco_memory_return(struct loco_manager *m, void *memory, size_t size, struct loco_remote where)
+{
+    struct hole *hole = malloc(sizeof *hole);
+
+    if (!hole)
+        return; /* lost until the manager closes, no worse */
+    *hole = (struct hole){memory, whole_lines(size), where, m->memory->holes};
+    m->memory->holes = hole;
+}
+
+void loco_memory_free(struct loco_manager *m)
+{
+    while (m->memory && m->memory->holes) {
+        struct hole *hole = m->memory->holes;
+        m->memory->holes = hole->next;
+        free(hole);
+    }
+    free(m->memory);
+    m->memory = NULL;
+}
+
+/* --- mem_refs ----------------------------------------------------------------------- */
+
+struct loco_mem_pool {
+    void *memory;
+    size_t size;
+    struct loco_remote where;
+    size_t free_count;
+    void *free[]; /* a stack: the block used last is the warmest */
+};
+
+int loco_mem_pool_open(struct loco_thread *t)
+{
+    const struct loco_manager_config *c = &t->mgr->config;
+    size_t block = whole_lines(c->block_size);
+    struct loco_mem_pool *pool = malloc(sizeof *pool + c->block_count * sizeof(void *));
+
+    if (!pool)
+        return -ENOMEM;
+    pool->size = block * c->block_count;
+    int rc = loco_memory_cut(t->mgr, pool->size, &pool->memory, &pool->where);
+    if (rc) {
+        free(pool);
+        return rc;
+    }
+    pool->free_count = c->block_count;
+    for (size_t i = 0; i < c->block_count; i++)
+        pool->free[i] = (unsigned char *)pool->memory + i * block;
+    t->pool = pool;
+    return 0;
+}
+
+void loco_mem_pool_close(struct loco_thread *t)
+{
+    if (!t->pool)
+        return;
+    pthread_mutex_lock(&t->mgr->lock);
+    loco_memory_return(t->mgr, t->pool->memory, t->pool->size, t->pool->where);
+    pthread_mutex_unlock(&t->mgr->lock);
+    free(t->pool);
+    t->pool = NULL;
+}
+
+void *loco_mem_ref_take(struct loco_manager *m)
+{
+    struct loco_mem_pool *pool = loco_self(m)->pool;
+
+    return pool->free_count ? pool->free[--pool->free_count] : NULL;
+}
+
+void loco_mem_ref_put(struct loco_manager *m, void *block)
+{
+    struct loco_mem_pool *pool = loco_self(m)->pool;
+
+    pool->free[pool->free_count++] = block;
+}

@@ -1,0 +1,41 @@
+/*
+ * A thread's private endpoints: one link for each peer, and a pool of mem_refs. A thread
+ * attaches to a manager before it uses the manager's channels; the thread that opened the
+ * manager is attached already.
+ */
+#ifndef LOCO_THREAD_H
+#define LOCO_THREAD_H
+
+#include "fabric/context.h"
+#include "manager.h"
+
+struct loco_mem_pool;
+
+struct loco_thread {
+    struct loco_manager *mgr;
+    struct loco_link **links; /* by node; NULL where no channel has connected */
+    uint64_t number;          /* of the newest operation */
+    bool unplaced;            /* a write of any link may not be placed yet */
+    struct loco_mem_pool *pool;
+    struct loco_thread *next; /* of the manager */
+};
+
+/* The calling thread's context; NULL when it is not attached. */
+static inline struct loco_thread *loco_self(const struct loco_manager *manager)
+{
+    return (struct loco_thread *)loco_context_at(manager->slot);
+}
+
+/* Attaches the calling thread. Returns 0, -EEXIST when it is attached, or -ENOMEM. */
+int loco_thread_attach(struct loco_manager *manager);
+
+/* Detaches the calling thread; its operations are done. manager_close detaches the rest. */
+void loco_thread_detach(struct loco_manager *manager);
+
+/* For the manager: frees a context that is on no list. */
+void loco_thread_free(struct loco_thread *thread);
+
+/* Gives every attached thread a link to `node`. The manager's lock is held. */
+int loco_threads_link(struct loco_manager *manager, uint32_t node);
+
+#endif

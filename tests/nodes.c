@@ -1,0 +1,156 @@
+#include "nodes.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+struct run {
+    struct node node;
+    const char *directory;
+    struct loco_fabric *fabric; /* the sim; NULL: each opens shm */
+    void (*body)(struct node *node);
+};
+
+static void log_line(void *arg, enum loco_level level, const char *text)
+{
+    struct node *n = arg;
+    size_t used = strlen(n->log);
+
+    (void)level;
+    snprintf(n->log + used, sizeof n->log - used, "%s\n", text);
+}
+
+static void run_one(void *arg)
+{
+    struct run *r = arg;
+    struct node *n = &r->node;
+    const struct loco_manager_config config = {
+        .node = n->id,
+        .node_count = n->count,
+        .arena_size = 1 << 20,
+        .block_size = 64,
+        .block_count = 16,
+        .log = log_line,
+        .log_arg = n,
+    };
+    struct loco_fabric *own = NULL;
+
+    if (!r->fabric)
+        CHECK(n, loco_shm_open(&own, r->directory) == 0);
+    n->fabric = r->fabric ? r->fabric : own;
+    CHECK(n, loco_manager_open(&n->mgr, n->fabric, &config) == 0);
+    if (n->mgr)
+        r->body(n);
+    loco_manager_close(n->mgr);
+    loco_shm_close(own);
+}
+
+static void *run_thread(void *arg)
+{
+    run_one(arg);
+    return NULL;
+}
+
+static int run_threads(struct run *runs, uint32_t count)
+{
+    pthread_t threads[count];
+    int failures = 0;
+
+    for (uint32_t i = 0; i < count; i++)
+        pthread_create(&threads[i], NULL, run_thread, &runs[i]);
+    for (uint32_t i = 0; i < count; i++) {
+        pthread_join(threads[i], NULL);
+        failures += runs[i].node.failures;
+    }
+    return failures;
+}
+
+static int run_processes(struct run *runs, uint32_t count)
+{
+    pid_t pids[count];
+    int failures = 0, status;
+
+    fflush(NULL);
+    for (uint32_t i = 0; i < count; i++) {
+        pids[i] = fork();
+        if (pids[i] == 0) {
+            run_one(&runs[i]);
+            fflush(NULL);
+            _exit(runs[i].node.failures ? 1 : 0);
+        }
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        waitpid(pids[i], &status, 0);
+        failures += !WIFEXITED(status) || WEXITSTATUS(status);
+    }
+    return failures;
+}
+
+static int run_fibers(struct run *runs, uint32_t count, const struct loco_sim_config *config)
+{
+    struct loco_fabric *sim = loco_sim_open(config);
+    int failures = 0;
+
+    for (uint32_t i = 0; i < count; i++) {
+        runs[i].fabric = sim;
+        loco_sim_spawn(sim, run_one, &runs[i]);
+    }
+    if (loco_sim_run(sim)) {
+        fprintf(stderr, "the simulation is in a deadlock\n");
+        failures++;
+    }
+    for (uint32_t i = 0; i < count; i++)
+        failures += runs[i].node.failures;
+    loco_sim_close(sim);
+    return failures;
+}
+
+static struct run *make_runs(uint32_t count, void (*body)(struct node *node), void *arg)
+{
+    struct run *runs = calloc(count, sizeof *runs);
+
+    for (uint32_t i = 0; i < count; i++)
+        runs[i] = (struct run){.node = {.id = i, .count = count, .arg = arg}, .body = body};
+    return runs;
+}
+
+static struct loco_sim_link same_link(void *arg, uint32_t from, uint32_t to)
+{
+    (void)from;
+    (void)to;
+    return *(struct loco_sim_link *)arg;
+}
+
+int run_sim_nodes(uint64_t seed, uint64_t latency_ns, uint64_t jitter_ns, uint32_t count,
+                  void (*body)(struct node *node), void *arg)
+{
+    struct loco_sim_link link = {latency_ns, jitter_ns};
+    const struct loco_sim_config config = {.seed = seed, .link = same_link, .arg = &link};
+    struct run *runs = make_runs(count, body, arg);
+    int failures = run_fibers(runs, count, &config);
+
+    free(runs);
+    return failures;
+}
+
+int run_nodes(enum where where, uint32_t count, void (*body)(struct node *node), void *arg)
+{
+    char directory[] = "/tmp/loco-test-XXXXXX";
+
+    if (where == ON_SIM)
+        return run_sim_nodes(1, 1000, 500, count, body, arg);
+    struct run *runs = make_runs(count, body, arg);
+    if (!mkdtemp(directory))
+        return 1;
+    for (uint32_t i = 0; i < count; i++)
+        runs[i].directory = directory;
+    int failures = where == ON_THREADS ? run_threads(runs, count) : run_processes(runs, count);
+    if (rmdir(directory) == 0 || access(directory, F_OK) == 0) {
+        fprintf(stderr, "the run directory was left behind\n");
+        failures++;
+    }
+    free(runs);
+    return failures;
+}

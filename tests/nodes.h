@@ -1,0 +1,47 @@
+/*
+ * For tests: runs one body as each node of a network, on any fabric.
+ *
+ * A body may run in a process of its own, where the test framework's checks do not reach
+ * the test; so bodies use CHECK, which prints and counts, and return the count.
+ */
+#ifndef TESTS_NODES_H
+#define TESTS_NODES_H
+
+#include <stdio.h>
+
+#include "channels/loco.h"
+
+enum where {
+    ON_SIM,       /* fibers, virtual time */
+    ON_THREADS,   /* shm, a thread each */
+    ON_PROCESSES, /* shm, a process each */
+};
+
+struct node {
+    struct loco_manager *mgr;
+    struct loco_fabric *fabric;
+    uint32_t id, count;
+    int failures;
+    void *arg;
+    char log[2048]; /* what the manager logged, a line each */
+};
+
+#define CHECK(node, condition)                                                                     \
+    do {                                                                                           \
+        if (!(condition)) {                                                                        \
+            (node)->failures++;                                                                    \
+            fprintf(stderr, "%s:%d: node %u: %s\n", __FILE__, __LINE__, (node)->id, #condition);   \
+        }                                                                                          \
+    } while (0)
+
+/* Returns the failures of all the nodes. */
+int run_nodes(enum where where, uint32_t count, void (*body)(struct node *node), void *arg);
+
+/* The same on the sim, with a latency and a jitter on every link. */
+int run_sim_nodes(uint64_t seed, uint64_t latency_ns, uint64_t jitter_ns, uint32_t count,
+                  void (*body)(struct node *node), void *arg);
+
+enum { TEST_TIMEOUT_S = 20 };
+static const uint64_t TEST_TIMEOUT = TEST_TIMEOUT_S * 1000000000ull;
+
+#endif

@@ -1,0 +1,297 @@
+/* The base channels, on every fabric. */
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "tests/nodes.h"
+
+#define ON_EACH_FABRIC(test_name, count, body)                                                     \
+    Test(channels, test_name##_sim)                                                                \
+    {                                                                                              \
+        cr_assert_eq(run_nodes(ON_SIM, count, body, NULL), 0);                                     \
+    }                                                                                              \
+    Test(channels, test_name##_threads, .timeout = 60)                                             \
+    {                                                                                              \
+        cr_assert_eq(run_nodes(ON_THREADS, count, body, NULL), 0);                                 \
+    }                                                                                              \
+    Test(channels, test_name##_processes, .timeout = 60)                                           \
+    {                                                                                              \
+        cr_assert_eq(run_nodes(ON_PROCESSES, count, body, NULL), 0);                               \
+    }
+
+static void wait_until(struct node *n, uint64_t *word, uint64_t value)
+{
+    struct loco_wait wait = loco_wait_for(n->mgr, TEST_TIMEOUT);
+
+    while (__atomic_load_n(word, __ATOMIC_ACQUIRE) != value)
+        if (loco_relax(n->mgr, &wait)) {
+            CHECK(n, !"the word never came");
+            return;
+        }
+}
+
+/* --- shared_region: each writes its id into everybody's copy, at its own place ----------- */
+
+static void region_body(struct node *n)
+{
+    struct loco_shared_region r;
+    uint64_t mine = n->id + 100;
+
+    CHECK(n, loco_shared_region_init(&r, n->mgr, NULL, "r", LOCO_ALL, 8 * n->count) == 0);
+    CHECK(n, loco_manager_ready(n->mgr, TEST_TIMEOUT) == 0);
+    uint64_t *local = loco_shared_region_local(&r);
+    for (uint32_t peer = 0; peer < n->count; peer++) {
+        if (peer == n->id)
+            continue;
+        struct loco_ack ack = loco_shared_region_write(&r, peer, 8 * n->id, &mine, 8);
+        CHECK(n, loco_ack_wait(&ack, TEST_TIMEOUT) == 0);
+    }
+    for (uint32_t peer = 0; peer < n->count; peer++)
+        if (peer != n->id)
+            wait_until(n, &local[peer], peer + 100);
+
+    /* And reads it back from the next node's. */
+    uint32_t next = (n->id + 1) % n->count;
+    uint64_t *block = loco_mem_ref_take(n->mgr);
+    struct loco_ack ack = loco_shared_region_read(&r, next, 8 * n->id, block, 8);
+    CHECK(n, loco_ack_wait(&ack, TEST_TIMEOUT) == 0);
+    CHECK(n, *block == mine);
+    loco_mem_ref_put(n->mgr, block);
+
+    /* Outside the region, or to nobody. */
+    CHECK(n, loco_shared_region_write(&r, next, 8 * n->count, &mine, 8).error == -ERANGE);
+    CHECK(n, loco_shared_region_write(&r, next, SIZE_MAX - 3, &mine, 8).error == -ERANGE);
+    CHECK(n, loco_shared_region_write(&r, 99, 0, &mine, 8).error == -EINVAL);
+
+    struct loco_barrier end;
+    CHECK(n, loco_barrier_init(&end, n->mgr, NULL, "end", LOCO_ALL) == 0);
+    CHECK(n, loco_manager_ready(n->mgr, TEST_TIMEOUT) == 0);
+    CHECK(n, loco_barrier_wait(&end) == 0);
+    loco_barrier_fini(&end);
+    loco_shared_region_fini(&r);
+}
+
+ON_EACH_FABRIC(shared_region, 3, region_body)
+
+/* --- owned_var: word and above, push and pull --------------------------------------------- */
+
+struct large {
+    uint64_t words[20];
+};
+
+static void var_body(struct node *n)
+{
+    struct loco_owned_var word, large;
+    struct loco_barrier bar;
+    struct large value = {{0}}, got;
+    uint64_t last = 0;
+
+    CHECK(n, loco_owned_var_init(&word, n->mgr, NULL, "word", 0, LOCO_ALL, 8) == 0);
+    CHECK(n, loco_owned_var_init(&large, n->mgr, NULL, "large", 0, LOCO_ALL, sizeof value) == 0);
+    CHECK(n, loco_barrier_init(&bar, n->mgr, NULL, "bar", LOCO_ALL) == 0);
+    CHECK(n, loco_manager_ready(n->mgr, TEST_TIMEOUT) == 0);
+    CHECK(n, loco_owned_var_load(&word, &last) == 0 && last == 0);
+
+    /* A reader never sees the halves of two values, nor an older one after a newer. */
+    enum { ROUNDS = 2000 };
+    struct loco_wait wait = loco_wait_for(n->mgr, TEST_TIMEOUT);
+    for (uint64_t i = 1; n->id == 0 && i <= ROUNDS; i++) {
+        for (int w = 0; w < 20; w++)
+            value.words[w] = i * 1000 + (uint64_t)w;
+        loco_owned_var_store(&large, &value);
+        struct loco_ack ack = loco_owned_var_push(&large);
+        CHECK(n, loco_ack_wait(&ack, TEST_TIMEOUT) == 0);
+    }
+    while (n->id != 0 && last < ROUNDS) {
+        if (loco_owned_var_load(&large, &got) == 0) {
+            uint64_t i = got.words[0] / 1000;
+            CHECK(n, i >= last);
+            for (int w = 0; i > 0 && w < 20; w++)
+                CHECK(n, got.words[w] == i * 1000 + (uint64_t)w);
+            last = i;
+        }
+        if (n->failures > 10 || loco_relax(n->mgr, &wait))
+            break;
+    }
+    CHECK(n, n->id == 0 || last == ROUNDS);
+
+    /* A word that the owner only stored is there after a pull. */
+    uint64_t seven = 7, seen = 0;
+    if (n->id == 0)
+        loco_owned_var_store(&word, &seven);
+    CHECK(n, loco_barrier_wait(&bar) == 0);
+    if (n->id != 0) {
+        CHECK(n, loco_owned_var_load(&word, &seen) == 0 && seen == 0);
+        struct loco_ack ack = loco_owned_var_pull(&word);
+        CHECK(n, loco_ack_wait(&ack, TEST_TIMEOUT) == 0);
+        CHECK(n, loco_owned_var_load(&word, &seen) == 0 && seen == 7);
+    }
+    CHECK(n, loco_barrier_wait(&bar) == 0);
+    loco_barrier_fini(&bar);
+    loco_owned_var_fini(&large);
+    loco_owned_var_fini(&word);
+}
+
+ON_EACH_FABRIC(owned_var, 3, var_body)
+
+/* A value whose checksum does not fit is never given out. */
+static void torn_body(struct node *n)
+{
+    struct loco_owned_var v;
+    struct large value = {{1, 2, 3}}, got;
+
+    CHECK(n, loco_owned_var_init(&v, n->mgr, NULL, "v", 0, LOCO_ALL, sizeof value) == 0);
+    CHECK(n, loco_manager_ready(n->mgr, TEST_TIMEOUT) == 0);
+    CHECK(n, loco_owned_var_load(&v, &got) == 0 && got.words[19] == 0);
+    loco_owned_var_store(&v, &value);
+    CHECK(n, loco_owned_var_load(&v, &got) == 0 && got.words[2] == 3);
+    ((uint64_t *)v.region->memory)[5] ^= 1;
+    CHECK(n, loco_owned_var_load(&v, &got) == -EAGAIN);
+    loco_owned_var_fini(&v);
+}
+
+ON_EACH_FABRIC(torn_value, 1, torn_body)
+
+/* --- sst ------------------------------------------------------------------------------------ */
+
+static void sst_body(struct node *n)
+{
+    struct loco_sst sst;
+    struct loco_barrier bar;
+    uint32_t mine = 10 + n->id, got, rows = 0;
+
+    CHECK(n, loco_sst_init(&sst, n->mgr, NULL, "sst", LOCO_ALL, sizeof mine) == 0);
+    CHECK(n, loco_barrier_init(&bar, n->mgr, NULL, "bar", LOCO_ALL) == 0);
+    CHECK(n, loco_manager_ready(n->mgr, TEST_TIMEOUT) == 0);
+    CHECK(n, strcmp(loco_sst_row(&sst, n->id)->channel.name, n->id ? "sst/ov1" : "sst/ov0") == 0 ||
+                 n->id > 1);
+    loco_sst_store_mine(&sst, &mine);
+    loco_sst_push_broadcast(&sst);
+    CHECK(n, loco_barrier_wait(&bar) == 0);
+    loco_sst_each(&sst, row) {
+        CHECK(n, loco_owned_var_load(row, &got) == 0 && got == 10 + row->owner);
+        rows++;
+    }
+    CHECK(n, rows == n->count);
+    CHECK(n, loco_barrier_wait(&bar) == 0);
+    loco_barrier_fini(&bar);
+    loco_sst_fini(&sst);
+}
+
+ON_EACH_FABRIC(sst, 4, sst_body)
+
+/* --- barrier: nobody is ever a round ahead of somebody who has not come -------------------- */
+
+static void start_near_the_wrap(struct node *n, struct loco_barrier *bar)
+{
+    bar->count = UINT32_MAX - 50;
+    loco_sst_store_mine(&bar->sst, &bar->count);
+    loco_sst_push_broadcast(&bar->sst);
+    loco_sst_each(&bar->sst, row) {
+        struct loco_wait wait = loco_wait_for(n->mgr, TEST_TIMEOUT);
+        uint32_t theirs = 0;
+        while (theirs < bar->count && !loco_relax(n->mgr, &wait))
+            loco_owned_var_load(row, &theirs);
+        CHECK(n, theirs >= bar->count);
+    }
+}
+
+static void barrier_body(struct node *n)
+{
+    struct loco_shared_region r;
+    struct loco_barrier bar;
+
+    CHECK(n, loco_shared_region_init(&r, n->mgr, NULL, "r", LOCO_ALL, 8 * n->count) == 0);
+    CHECK(n, loco_barrier_init(&bar, n->mgr, NULL, "bar", LOCO_ALL) == 0);
+    CHECK(n, loco_manager_ready(n->mgr, TEST_TIMEOUT) == 0);
+    start_near_the_wrap(n, &bar);
+    uint64_t *local = loco_shared_region_local(&r);
+    for (uint64_t round = 1; round <= 200; round++) {
+        for (uint32_t peer = 0; peer < n->count; peer++)
+            if (peer != n->id) /* posted, not waited for: the barrier's fence does that */
+                loco_shared_region_write(&r, peer, 8 * n->id, &round, 8);
+        CHECK(n, loco_barrier_wait(&bar) == 0);
+        for (uint32_t peer = 0; peer < n->count; peer++)
+            CHECK(n, peer == n->id || __atomic_load_n(&local[peer], __ATOMIC_RELAXED) >= round);
+        if (n->failures > 10)
+            break;
+    }
+    CHECK(n, loco_barrier_wait(&bar) == 0);
+    loco_barrier_fini(&bar);
+    loco_shared_region_fini(&r);
+}
+
+ON_EACH_FABRIC(barrier, 4, barrier_body)
+
+/* --- what goes wrong ------------------------------------------------------------------------ */
+
+static void mismatch_body(struct node *n)
+{
+    struct loco_owned_var v;
+
+    CHECK(n, loco_owned_var_init(&v, n->mgr, NULL, "v", 0, LOCO_ALL, n->id ? 8 : 4) == 0);
+    CHECK(n, loco_manager_ready(n->mgr, TEST_TIMEOUT) == -EPROTO);
+    CHECK(n, strstr(n->log, "v.v") != NULL);
+    struct loco_wait wait = loco_wait_for(n->mgr, 50000000);
+    while (!loco_relax(n->mgr, &wait))
+        ; /* both have to see the other's message */
+    loco_owned_var_fini(&v);
+}
+
+ON_EACH_FABRIC(size_mismatch_is_named_at_both, 2, mismatch_body)
+
+static void missing_body(struct node *n)
+{
+    struct loco_owned_var v;
+
+    if (n->id == 0) {
+        CHECK(n, loco_owned_var_init(&v, n->mgr, NULL, "lonely", 0, LOCO_ALL, 8) == 0);
+        CHECK(n, loco_manager_ready(n->mgr, 200000000) == -ETIMEDOUT);
+        CHECK(n, strstr(n->log, "lonely") && strstr(n->log, " 1 2"));
+        uint64_t one = 1;
+        CHECK(n, loco_region_write(v.region, 0, 0, &one, 8).error == -ENOTCONN);
+        loco_owned_var_fini(&v);
+        return;
+    }
+    struct loco_wait wait = loco_wait_for(n->mgr, 300000000);
+    while (!loco_relax(n->mgr, &wait))
+        ;
+}
+
+ON_EACH_FABRIC(absent_peers_are_named, 3, missing_body)
+
+/* A peer that leaves while others wait at the barrier ends their wait. */
+static void leaver_body(struct node *n)
+{
+    struct loco_barrier bar;
+
+    CHECK(n, loco_barrier_init(&bar, n->mgr, NULL, "bar", LOCO_ALL) == 0);
+    CHECK(n, loco_manager_ready(n->mgr, TEST_TIMEOUT) == 0);
+    CHECK(n, loco_barrier_wait(&bar) == 0);
+    if (n->id != 1)
+        CHECK(n, loco_barrier_wait(&bar) == -ECONNRESET);
+    loco_barrier_fini(&bar);
+}
+
+ON_EACH_FABRIC(barrier_survives_a_leaver, 2, leaver_body)
+
+static void names_body(struct node *n)
+{
+    struct loco_channel a, b;
+
+    CHECK(n, loco_channel_init(&a, n->mgr, NULL, "a", LOCO_ALL, NULL) == 0);
+    CHECK(n, loco_channel_init(&b, n->mgr, NULL, "a", LOCO_ALL, NULL) == -EEXIST);
+    CHECK(n, loco_channel_init(&b, n->mgr, &a, "a", LOCO_ALL, NULL) == 0);
+    CHECK(n, strcmp(b.name, "a/a") == 0);
+    loco_channel_fini(&b);
+    CHECK(n, loco_channel_init(&b, n->mgr, NULL, "a/b", LOCO_ALL, NULL) == -EINVAL);
+    CHECK(n, loco_channel_init(&b, n->mgr, NULL, "a.b", LOCO_ALL, NULL) == -EINVAL);
+    CHECK(n, loco_channel_init(&b, n->mgr, NULL, "", LOCO_ALL, NULL) == -EINVAL);
+    loco_channel_fini(&a);
+    CHECK(n, loco_channel_init(&a, n->mgr, NULL, "a", LOCO_ALL, NULL) == 0);
+    loco_channel_fini(&a);
+    CHECK(n, loco_thread_attach(n->mgr) == -EEXIST);
+}
+
+ON_EACH_FABRIC(names, 1, names_body)
