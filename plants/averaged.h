@@ -1,0 +1,25 @@
+/*
+ * Averaged converters: the ripple of the switching period is left out, and what the
+ * switches do in its two parts is weighted by the duty cycle. Sampled exactly between
+ * steps, at the held duty. A topology is two pairs of numbers.
+ */
+#ifndef HILOCO_PLANTS_AVERAGED_H
+#define HILOCO_PLANTS_AVERAGED_H
+
+#include "circuit.h"
+#include "plant.h"
+
+/* Of the switching period, the share in which ... at duty 0 and at duty 1; linear between. */
+struct averaged_topology {
+    double source[2];  /* the source drives the inductor */
+    double feeding[2]; /* the inductor feeds the output */
+};
+
+/* The functions of a plant_model; its create() adds the topology to averaged_create(). */
+int averaged_create(void **plant, const struct averaged_topology *topology,
+                    const double *parameters, const double *states, double period_s);
+void averaged_output(const void *plant, const double *in, double *out);
+int averaged_step(void *plant, const double *in, double *out);
+void averaged_destroy(void *plant);
+
+#endif

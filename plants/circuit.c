@@ -1,0 +1,65 @@
+#include "circuit.h"
+
+#include <math.h>
+
+const struct hil_quantity circuit_parameters[CIRCUIT_PARAMETERS] = {
+    {"inductance_h", "H", 47e-6, 1e-9, 1, "inductance"},
+    {"capacitance_f", "F", 470e-6, 1e-9, 1, "capacitance"},
+    {"inductor_resistance_ohm", "Ohm", 0.025, 0, 1e3, "series resistance of the inductor"},
+    {"switch_resistance_ohm", "Ohm", 0.015, 0, 1e3, "on-resistance of either switch"},
+    {"esr_ohm", "Ohm", 0.030, 0, 1e3, "series resistance of the capacitor"},
+    {"switching_frequency_hz", "Hz", 100e3, 1e3, 1e8,
+     "switching frequency; its period and the plant's must divide one another"},
+};
+
+const struct hil_quantity circuit_inputs[CIRCUIT_INPUTS] = {
+    {"duty", "", 0, 0, 1, "share of the switching period with the main switch on"},
+    {"input_voltage_v", "V", 48, 0, 1e5, "voltage of the source"},
+    {"load_ohm", "Ohm", 2.4, 1e-3, 1e9, "resistance of the load"},
+};
+
+const struct hil_quantity circuit_outputs[CIRCUIT_OUTPUTS] = {
+    {"voltage_v", "V", 0, -INFINITY, INFINITY, "voltage across the load"},
+    {"current_a", "A", 0, -INFINITY, INFINITY, "current of the inductor"},
+};
+
+const struct hil_quantity circuit_states[CIRCUIT_STATES] = {
+    {"current_a", "A", 0, -1e6, 1e6, "current of the inductor"},
+    {"voltage_v", "V", 0, -1e6, 1e6, "voltage of the capacitor, without its resistance"},
+};
+
+void circuit_init(struct circuit *circuit, const double *parameters)
+{
+    *circuit = (struct circuit){
+        .inductance_h = parameters[CIRCUIT_INDUCTANCE],
+        .capacitance_f = parameters[CIRCUIT_CAPACITANCE],
+        .resistance_ohm =
+            parameters[CIRCUIT_INDUCTOR_RESISTANCE] + parameters[CIRCUIT_SWITCH_RESISTANCE],
+        .esr_ohm = parameters[CIRCUIT_ESR],
+    };
+}
+
+void circuit_voltage(double c[CIRCUIT_STATES], const struct circuit *circuit, double feeding,
+                     double load_ohm)
+{
+    const double divider = load_ohm / (load_ohm + circuit->esr_ohm); /* R g */
+
+    c[CIRCUIT_CURRENT] = divider * feeding * circuit->esr_ohm;
+    c[CIRCUIT_VOLTAGE] = divider;
+}
+
+void circuit_equations(struct linear *equations, const struct circuit *circuit, double feeding,
+                       double load_ohm)
+{
+    const double per_l = 1 / circuit->inductance_h;
+    const double per_c = 1 / circuit->capacitance_f;
+    const double g = 1 / (load_ohm + circuit->esr_ohm);
+    const double divider = load_ohm * g;
+    const double resistance = circuit->resistance_ohm + feeding * divider * circuit->esr_ohm;
+
+    *equations = (struct linear){
+        .a = {{-resistance * per_l, -feeding * divider * per_l},
+              {feeding * divider * per_c, -g * per_c}},
+        .b = {per_l, 0},
+    };
+}

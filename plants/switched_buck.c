@@ -1,0 +1,166 @@
+/*
+ * The buck with its switching resolved, so with its ripple. A switching period, or cycle,
+ * begins with the switch on and ends with it off; the duty is latched where it begins, as
+ * the shadow register of a PWM unit does.
+ *
+ *      in  |########|................|    # source drives the inductor
+ *          0        d T              T
+ *
+ * The circuit is the same in both parts and only the input differs, so with
+ * G(t) = integral of exp(A s) B over 0..t, and t_off the time off, a cycle is
+ *
+ *      x+ = exp(A T) x + (G(T) - G(t_off)) Vin
+ *
+ * exactly: the second bracket depends on the duty alone and is kept until that changes.
+ *
+ * A step may span several cycles, or a cycle several steps. Both are walked in slots of
+ * the shorter of the two; what holds above for a cycle holds for a slot, with its own part
+ * of the time on.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "circuit.h"
+#include "models.h"
+
+/* More would block a step for milliseconds, or is a mistake in a unit. */
+static const double slots_max = 1e6;
+
+struct switched_buck {
+    double x[CIRCUIT_STATES];
+    double duty;                              /* latched for this cycle */
+    unsigned slot;                            /* the next one in this cycle */
+    unsigned slots_per_step, slots_per_cycle; /* one of them is 1 */
+
+    struct linear equations;
+    struct linear always_on; /* a slot with the switch on */
+    struct linear sampled;   /* a slot with the switch on for the share `on` */
+    double on;
+    double c[CIRCUIT_STATES];
+    double load_ohm;
+
+    struct circuit circuit;
+    double slot_s;
+};
+
+static void sample_on(struct switched_buck *plant, double on)
+{
+    struct linear off;
+
+    linear_sample(&off, &plant->equations, plant->slot_s * (1 - on));
+    plant->sampled.b[0] = plant->always_on.b[0] - off.b[0];
+    plant->sampled.b[1] = plant->always_on.b[1] - off.b[1];
+    plant->on = on;
+}
+
+static void sample_load(struct switched_buck *plant, double load_ohm)
+{
+    circuit_equations(&plant->equations, &plant->circuit, 1, load_ohm);
+    circuit_voltage(plant->c, &plant->circuit, 1, load_ohm);
+    linear_sample(&plant->always_on, &plant->equations, plant->slot_s);
+    plant->sampled = plant->always_on;
+    plant->load_ohm = load_ohm;
+    sample_on(plant, plant->on);
+}
+
+/* The share of the coming slot in which the switch is on. */
+static double share_on(const struct switched_buck *plant)
+{
+    const double on = plant->duty * plant->slots_per_cycle - plant->slot;
+
+    if (!(on > 0)) /* a duty that is not a number leaves the switch off */
+        return 0;
+    return on < 1 ? on : 1;
+}
+
+static void advance_slot(struct switched_buck *plant, const double *in)
+{
+    if (plant->slot == 0)
+        plant->duty = in[CIRCUIT_DUTY];
+
+    const double on = share_on(plant);
+    if (on != plant->on)
+        sample_on(plant, on);
+
+    linear_advance(&plant->sampled, plant->x, in[CIRCUIT_INPUT_VOLTAGE]);
+    if (++plant->slot == plant->slots_per_cycle)
+        plant->slot = 0;
+}
+
+/* The whole number that `ratio` is but for rounding, or 0. */
+static unsigned whole(double ratio)
+{
+    const double nearest = round(ratio);
+
+    if (!(nearest >= 1 && nearest <= slots_max) || fabs(ratio - nearest) > 1e-9 * nearest)
+        return 0;
+    return (unsigned)nearest;
+}
+
+static int create(void **plant, const double *parameters, const double *states, double period_s)
+{
+    const double cycles_per_step = parameters[CIRCUIT_SWITCHING_FREQUENCY] * period_s;
+    const unsigned slots_per_step = cycles_per_step < 1 ? 1 : whole(cycles_per_step);
+    const unsigned slots_per_cycle = cycles_per_step < 1 ? whole(1 / cycles_per_step) : 1;
+
+    /* Anything else beats: a step would end now here, now there in the ripple. */
+    if (!slots_per_step || !slots_per_cycle)
+        return -EDOM;
+
+    struct switched_buck *made = malloc(sizeof(*made));
+    if (!made)
+        return -ENOMEM;
+
+    *made = (struct switched_buck){
+        .x = {states[CIRCUIT_CURRENT], states[CIRCUIT_VOLTAGE]},
+        .slots_per_step = slots_per_step,
+        .slots_per_cycle = slots_per_cycle,
+        .slot_s = period_s / slots_per_step,
+    };
+    circuit_init(&made->circuit, parameters);
+    sample_load(made, circuit_inputs[CIRCUIT_LOAD].value);
+    *plant = made;
+    return 0;
+}
+
+/* With the inductor always feeding the output, the switches do not show in it. */
+static void output(const void *plant, const double *in, double *out)
+{
+    const struct switched_buck *p = plant;
+    double c[CIRCUIT_STATES];
+
+    circuit_voltage(c, &p->circuit, 1, in[CIRCUIT_LOAD]);
+    circuit_output(out, c, p->x);
+}
+
+static int step(void *plant, const double *in, double *out)
+{
+    struct switched_buck *p = plant;
+
+    if (in[CIRCUIT_LOAD] != p->load_ohm)
+        sample_load(p, in[CIRCUIT_LOAD]);
+    for (unsigned i = 0; i < p->slots_per_step; i++)
+        advance_slot(p, in);
+    circuit_output(out, p->c, p->x);
+    return 0;
+}
+
+static void destroy(void *plant)
+{
+    free(plant);
+}
+
+const struct plant_model plant_switched_buck = {
+    .abi = PLANT_ABI,
+    .name = "switched_buck",
+    .doc = "Synchronous buck converter with its switching and ripple resolved",
+    .parameters = HIL_QUANTITIES(circuit_parameters),
+    .inputs = HIL_QUANTITIES(circuit_inputs),
+    .outputs = HIL_QUANTITIES(circuit_outputs),
+    .states = HIL_QUANTITIES(circuit_states),
+    .create = create,
+    .output = output,
+    .step = step,
+    .destroy = destroy,
+};

@@ -1,0 +1,403 @@
+/*
+ * The laws against the reference's unit vectors, against their rules at the limits, and in
+ * a closed loop with the timing of the reference (REFERENCE.md, "Timing in virtual time").
+ */
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "controllers/controller.h"
+#include "plants/plant.h"
+#include "tests/data/reference_units.h"
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+static const struct controller_limits limits = {0.02, 0.50};
+
+static void expect_close(double actual, double expected, double tolerance, const char *what)
+{
+    cr_expect(fabs(actual - expected) <= tolerance, "%s: %.17g, expected %.17g (off by %g)", what,
+              actual, expected, fabs(actual - expected));
+}
+
+/* --- a law at work --- */
+
+struct rig {
+    const struct controller_law *law;
+    void *controller;
+    double current_a;
+};
+
+static struct rig rig_with(const char *name, const double *gains, double period_s)
+{
+    struct rig rig = {.law = controller_law_find(name)};
+
+    cr_assert_eq(rig.law->create(&rig.controller, gains, &limits, period_s), 0);
+    return rig;
+}
+
+static struct rig rig_default(const char *name, double period_s)
+{
+    const struct hil_quantities *table = &controller_law_find(name)->gains;
+    double gains[HIL_QUANTITIES_MAX];
+
+    for (unsigned i = 0; i < table->count; i++)
+        gains[i] = table->at[i].value;
+    return rig_with(name, gains, period_s);
+}
+
+static double rig_step(struct rig *rig, double reference_v, double voltage_v)
+{
+    const double in[] = {reference_v, voltage_v, rig->current_a};
+
+    return rig->law->step(rig->controller, in);
+}
+
+static void rig_end(struct rig *rig)
+{
+    rig->law->destroy(rig->controller);
+}
+
+/* --- against the reference --- */
+
+Test(laws, reference_unit_vectors)
+{
+    for (size_t i = 0; i < COUNT(reference_laws); i++) {
+        const struct reference_law *r = &reference_laws[i];
+        struct rig rig = rig_default(r->law, r->period_s);
+
+        cr_assert_eq(r->duty_min, limits.duty_min);
+        cr_assert_eq(r->duty_max, limits.duty_max);
+        for (int k = 0; k < REFERENCE_STEPS; k++)
+            expect_close(rig_step(&rig, r->reference_v, r->voltage_v[k]), r->duty[k], 1e-12,
+                         r->law);
+        rig_end(&rig);
+    }
+}
+
+/*
+ * The coefficients themselves: the law follows the difference equation made of those in
+ * the reference, mostly between the limits.
+ */
+Test(type3, reference_coefficients)
+{
+    for (size_t i = 0; i < COUNT(reference_laws); i++) {
+        const struct reference_law *r = &reference_laws[i];
+        double e[4] = {0}, u[4] = {0};
+        int between = 0;
+
+        if (strcmp(r->law, "type3") != 0)
+            continue;
+        struct rig rig = rig_default("type3", r->period_s);
+        for (int k = 0; k < 100; k++) {
+            memmove(&e[1], e, 3 * sizeof(e[0]));
+            memmove(&u[1], u, 3 * sizeof(u[0]));
+            e[0] = 0.5 + 0.05 * sin(k * k);
+            u[0] = r->b[0] * e[0];
+            for (int j = 1; j < 4; j++)
+                u[0] += r->b[j] * e[j] - r->a[j] * u[j];
+            u[0] = fmin(fmax(u[0], limits.duty_min), limits.duty_max);
+            between += u[0] > limits.duty_min && u[0] < limits.duty_max;
+            expect_close(rig_step(&rig, 0, -e[0]), u[0], 1e-12, "type3");
+        }
+        cr_expect(between > 90, "%d", between);
+        rig_end(&rig);
+    }
+}
+
+/* --- rules --- */
+
+/* PI: Kp (b Vref - V) + T Ki (sum of errors). */
+Test(pi, is_its_formula)
+{
+    const double gains[] = {0.004, 30, 0.6}, period_s = 20e-6;
+    struct rig rig = rig_with("pi", gains, period_s);
+    double sum = 0;
+
+    for (int k = 0; k < 50; k++) {
+        const double voltage = 3 + 0.1 * k;
+
+        sum += 12 - voltage;
+        expect_close(rig_step(&rig, 12, voltage),
+                     0.004 * (0.6 * 12 - voltage) + 30 * period_s * sum, 1e-14, "pi");
+        cr_assert(30 * period_s * sum < 0.45, "away from the limit");
+    }
+    rig_end(&rig);
+}
+
+Test(pi, is_a_pid_without_derivative)
+{
+    const double pi_gains[] = {0.03, 150, 0.3}, pid_gains[] = {0.03, 150, 0, 0, 0.3};
+    struct rig pi = rig_with("pi", pi_gains, 40e-6), pid = rig_with("pid", pid_gains, 40e-6);
+
+    for (int k = 0; k < 200; k++) {
+        const double voltage = 12 + 3 * sin(0.1 * k);
+        cr_expect_eq(rig_step(&pi, 12, voltage), rig_step(&pid, 12, voltage));
+    }
+    rig_end(&pi);
+    rig_end(&pid);
+}
+
+/* However long it lay at a limit, an error of the other sign takes it off at once. */
+static void leaves_its_limit_at_once(const char *law, const double *gains)
+{
+    struct rig rig = rig_with(law, gains, 40e-6);
+    double duty = 0;
+
+    for (int k = 0; k < 10000; k++)
+        duty = rig_step(&rig, 12, 11.9);
+    cr_expect_eq(duty, limits.duty_max);
+    duty = rig_step(&rig, 12, 12.1);
+    cr_expect(duty < limits.duty_max && duty > 0.4, "%s, upper: %g", law, duty);
+
+    for (int k = 0; k < 10000; k++)
+        duty = rig_step(&rig, 12, 12.1);
+    cr_expect_eq(duty, limits.duty_min);
+    duty = rig_step(&rig, 12, 11.9);
+    cr_expect(duty > limits.duty_min && duty < 0.1, "%s, lower: %g", law, duty);
+    rig_end(&rig);
+}
+
+Test(anti_windup, pi)
+{
+    leaves_its_limit_at_once("pi", (const double[]){0.01, 20, 1});
+}
+
+Test(anti_windup, pid)
+{
+    leaves_its_limit_at_once("pid", (const double[]){0.01, 20, 1e-7, 5e-6, 0.3});
+}
+
+Test(anti_windup, state_feedback)
+{
+    leaves_its_limit_at_once("state_feedback", (const double[]){0.01, 0, 20});
+}
+
+/* Beyond a limit an error that leads back still counts: only the outward one is held. */
+Test(anti_windup, integrates_on_the_way_back)
+{
+    const double gains[] = {0.1, 100, 0}; /* duty = -0.1 V + 0.004 (sum of errors) */
+    struct rig low = rig_with("pi", gains, 40e-6), high = rig_with("pi", gains, 40e-6);
+
+    for (int k = 1; k < 140; k++) {
+        const double duty = 0.008 * k - 1;
+
+        expect_close(rig_step(&low, 12, 10), fmax(duty, limits.duty_min), 1e-12, "low");
+        if (-duty > limits.duty_min)
+            expect_close(rig_step(&high, -12, -10), fmin(-duty, limits.duty_max), 1e-12, "high");
+    }
+    rig_end(&low);
+    rig_end(&high);
+}
+
+/* A converter that already runs must not be kicked by the derivative from zero. */
+Test(pid, first_step_has_no_derivative)
+{
+    const double gains[] = {0.03, 0, 4.2e-6, 5e-6, 1};
+    struct rig rig = rig_with("pid", gains, 40e-6);
+
+    expect_close(rig_step(&rig, 12, 9), 0.03 * 3, 1e-15, "first");
+    expect_close(rig_step(&rig, 12, 9.1), 0.03 * 2.9 - 4.2e-6 * 0.1 / 45e-6, 1e-15, "second");
+    rig_end(&rig);
+}
+
+Test(state_feedback, is_its_formula)
+{
+    const double gains[] = {0.01, 0.02, 100}, period_s = 20e-6;
+    struct rig rig = rig_with("state_feedback", gains, period_s);
+    double sum = 0;
+
+    for (int k = 0; k < 20; k++) {
+        const double voltage = 1 + 0.1 * k;
+
+        sum += 12 - voltage;
+        rig.current_a = 0.2 + 0.05 * k;
+        expect_close(rig_step(&rig, 12, voltage),
+                     fmax(0.02, 100 * period_s * sum - 0.01 * voltage - 0.02 * rig.current_a),
+                     1e-14, "state_feedback");
+    }
+    rig_end(&rig);
+}
+
+/* A broken measurement gives the least power, whatever the law remembers. */
+Test(laws, not_a_number_gives_the_smallest_duty)
+{
+    for (const struct controller_law *const *law = controller_laws; *law; law++) {
+        struct rig rig = rig_default((*law)->name, 40e-6);
+
+        for (int k = 0; k < 100; k++)
+            rig_step(&rig, 12, 8);
+        cr_expect_eq(rig_step(&rig, 12, NAN), limits.duty_min, "%s", (*law)->name);
+        rig_end(&rig);
+    }
+}
+
+Test(laws, refuse_what_makes_no_sense)
+{
+    const struct {
+        struct controller_limits limits;
+        double period_s;
+    } cases[] = {
+        {{0.02, 0.5}, 0},    {{0.02, 0.5}, -1e-6}, {{0.02, 0.5}, NAN},   {{0.02, 0.5}, INFINITY},
+        {{0.5, 0.5}, 40e-6}, {{0.6, 0.5}, 40e-6},  {{-0.1, 0.5}, 40e-6}, {{0.02, 1.1}, 40e-6},
+        {{NAN, 0.5}, 40e-6}, {{0.02, NAN}, 40e-6},
+    };
+
+    for (const struct controller_law *const *law = controller_laws; *law; law++)
+        for (size_t i = 0; i < COUNT(cases); i++) {
+            double gains[HIL_QUANTITIES_MAX];
+            void *controller = NULL;
+
+            for (unsigned k = 0; k < (*law)->gains.count; k++)
+                gains[k] = (*law)->gains.at[k].value;
+            cr_expect_eq((*law)->create(&controller, gains, &cases[i].limits, cases[i].period_s),
+                         -EDOM, "%s, case %zu", (*law)->name, i);
+            cr_expect_null(controller);
+        }
+}
+
+/* --- closed loop --- */
+
+struct record {
+    double overshoot_percent;
+    double settle_ms; /* into the 2 percent band for good */
+    double swing_v;   /* peak to peak over the last tenth, of 20 converters in series */
+};
+
+struct loop {
+    struct rig rig;
+    const struct plant_model *model;
+    void *plant;
+    double in[3], out[2];
+    double visible, next; /* the duty pushed, and the one to be pushed next */
+};
+
+static void loop_init(struct loop *loop, const char *plant, const char *law, double period_s)
+{
+    double parameters[HIL_QUANTITIES_MAX];
+    const double states[2] = {0, 0};
+
+    *loop = (struct loop){
+        .rig = rig_default(law, period_s), .model = plant_model_find(plant), .in = {0, 48, 2.4}};
+    for (unsigned i = 0; i < loop->model->parameters.count; i++)
+        parameters[i] = loop->model->parameters.at[i].value;
+    cr_assert_eq(loop->model->create(&loop->plant, parameters, states, 10e-6), 0);
+}
+
+static void loop_end(struct loop *loop)
+{
+    loop->model->destroy(loop->plant);
+    rig_end(&loop->rig);
+}
+
+/* Advances over the interval just ended, then holds the newest duty. */
+static void converter_tick(struct loop *loop, int64_t now_ns)
+{
+    if (now_ns > 0)
+        loop->model->step(loop->plant, loop->in, loop->out);
+    loop->in[0] = loop->visible;
+}
+
+/* Pushes the duty of the step before, reads, computes the next. */
+static void controller_tick(struct loop *loop)
+{
+    loop->visible = loop->next;
+    loop->rig.current_a = loop->out[1];
+    loop->next = rig_step(&loop->rig, 12, loop->out[0]);
+}
+
+/* Twenty equal converters in series are one, times twenty; no latency. */
+static struct record closed_loop(const char *plant, const char *law, int64_t period_ns,
+                                 int64_t duration_ns)
+{
+    const int64_t plant_period_ns = 10000;
+    struct record record = {0, 0, 0};
+    struct loop loop;
+    double low = INFINITY, high = -INFINITY;
+
+    loop_init(&loop, plant, law, (double)period_ns * 1e-9);
+    for (int64_t controller_ns = 0, converter_ns = 0; controller_ns < duration_ns;) {
+        if (converter_ns <= controller_ns) { /* at the same time the converter goes first */
+            converter_tick(&loop, converter_ns);
+            converter_ns += plant_period_ns;
+            continue;
+        }
+        controller_tick(&loop);
+
+        const double v = loop.out[0];
+        record.overshoot_percent = fmax(record.overshoot_percent, 100 * (v / 12 - 1));
+        if (fabs(v - 12) > 0.02 * 12)
+            record.settle_ms = (double)(controller_ns + period_ns) * 1e-6;
+        if (controller_ns >= duration_ns / 10 * 9) {
+            low = fmin(low, v);
+            high = fmax(high, v);
+        }
+        controller_ns += period_ns;
+    }
+    record.swing_v = 20 * (high - low);
+    loop_end(&loop);
+    return record;
+}
+
+/* From cases.json: the tolerances are those stated there, or tighter. */
+Test(closed_loop, reference_cases)
+{
+    const struct {
+        const char *law;
+        int64_t period_us;
+        double overshoot_percent, settle_ms;
+    } cases[] = {
+        {"pid", 10, 0, 0.99},
+        {"pid", 20, 0, 0.92},
+        {"pid", 30, 0.0017661624350277332, 0.78},
+        {"pid", 40, 9.046110892524434, 2.4},
+        {"pid", 44, 17.61967593786982, 9.768},
+        {"pid", 45, 21.766832475924076, 32.22},
+        {"type3", 20, 0, 1.62},
+        {"type3", 40, 5.244728069123508, 2.36},
+    };
+
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        const struct record record =
+            closed_loop("buck", cases[i].law, cases[i].period_us * 1000, 400000000);
+
+        expect_close(record.overshoot_percent, cases[i].overshoot_percent, 1e-6, cases[i].law);
+        expect_close(record.settle_ms, cases[i].settle_ms, 1e-9, cases[i].law);
+        cr_expect(record.swing_v < 1e-9, "%s at %d us settles", cases[i].law,
+                  (int)cases[i].period_us);
+    }
+}
+
+static bool unstable(const char *plant, const char *law, int64_t period_ns)
+{
+    return closed_loop(plant, law, period_ns, 1000000000).swing_v > 50;
+}
+
+/* REFERENCE.md: 45.5 us averaged, 46.6 us switched. */
+Test(closed_loop, critical_period)
+{
+    cr_expect(!unstable("buck", "pid", 45300));
+    cr_expect(unstable("buck", "pid", 45600));
+    cr_expect(unstable("buck", "pid", 46000));
+    cr_expect(!unstable("switched_buck", "pid", 46400));
+    cr_expect(unstable("switched_buck", "pid", 46700));
+    cr_expect(unstable("buck", "type3", 50000));
+}
+
+Test(closed_loop, defaults_of_the_other_laws)
+{
+    for (int64_t us = 10; us <= 40; us += 5) {
+        const struct record feedback = closed_loop("buck", "state_feedback", us * 1000, 100000000);
+        const struct record pi = closed_loop("buck", "pi", us * 1000, 100000000);
+
+        cr_expect(feedback.settle_ms < 1 && feedback.overshoot_percent < 0.5, "%d us: %g ms, %g %%",
+                  (int)us, feedback.settle_ms, feedback.overshoot_percent);
+        cr_expect(feedback.swing_v < 1e-9);
+        cr_expect(pi.settle_ms < 5 && pi.overshoot_percent < 0.1, "%d us: %g ms, %g %%", (int)us,
+                  pi.settle_ms, pi.overshoot_percent);
+        cr_expect(pi.swing_v < 1e-9);
+    }
+}
