@@ -1,0 +1,38 @@
+/*
+ * A histogram of times: constant memory, 1 ns to 10 s, every percentile to better than one
+ * per cent. Buckets are linear inside each power of two.
+ *
+ * It is plain memory, zero at first: it may lie in memory that processes share, with one
+ * writer. A reader elsewhere sees counts that are a little old.
+ */
+#ifndef HIL_HISTOGRAM_H
+#define HIL_HISTOGRAM_H
+
+#include <stdint.h>
+
+enum {
+    HIL_HISTOGRAM_HALF = 64, /* buckets in each power of two */
+    HIL_HISTOGRAM_BUCKETS = 30 * HIL_HISTOGRAM_HALF,
+};
+
+struct hil_histogram {
+    uint64_t count;
+    uint64_t max;
+    uint64_t sum;
+    uint64_t buckets[HIL_HISTOGRAM_BUCKETS];
+};
+
+/* Adds one value, in ns; above 10 s it counts in the last bucket. A few instructions. */
+void hil_histogram_add(struct hil_histogram *histogram, uint64_t ns);
+
+/* The value that a share `quantile` (0..1) of the values do not exceed, in ns, to better
+ * than 1 percent (the middle of its bucket, never above max); 0 when there are none. */
+uint64_t hil_histogram_quantile(const struct hil_histogram *histogram, double quantile);
+
+/* Adds all of `from` to `to`. */
+void hil_histogram_merge(struct hil_histogram *to, const struct hil_histogram *from);
+
+/* The least value of bucket `i`, in ns; of i = HIL_HISTOGRAM_BUCKETS the end of the last. */
+uint64_t hil_histogram_bucket_start(unsigned i);
+
+#endif
