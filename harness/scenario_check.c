@@ -1,0 +1,199 @@
+#include "scenario_check.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { PATH_MAX_BYTES = 256, TEXT_MAX = 1024, FIELDS_MAX = 80, MISTAKES_MAX = 100 };
+
+/* Where the check is in the tree, and what it checks against. */
+struct check {
+    const struct scenario_schema *schema;
+    struct scenario_report *report;
+    char path[PATH_MAX_BYTES]; /* as --set takes it: converters.overrides.0.id */
+};
+
+static void check_value(struct check *check, const struct scenario_node *node,
+                        const cyaml_schema_value_t *value);
+
+/* "PATH is FOUND; allowed: ..." */
+static void wrong(struct check *check, const struct scenario_node *node,
+                  const cyaml_schema_value_t *value, const char *near)
+{
+    char found[128], allowed[TEXT_MAX + 64];
+
+    scenario_say_allowed(check->schema, scenario_key_find(check->schema, check->path), value,
+                         allowed, sizeof(allowed));
+    scenario_mistake(check->report, &node->at, "%s is %s%s%s%s; allowed: %s",
+                     check->path[0] == '\0' ? "the scenario" : check->path,
+                     scenario_node_describe(node, found, sizeof(found)),
+                     near == NULL ? "" : " (did you mean '", near == NULL ? "" : near,
+                     near == NULL ? "" : "'?)", allowed);
+}
+
+static void check_enum(struct check *check, const struct scenario_node *node,
+                       const cyaml_schema_value_t *value)
+{
+    const char *words[FIELDS_MAX];
+    size_t count = 0;
+
+    for (; count < value->enumeration.count && count < FIELDS_MAX; count++) {
+        words[count] = value->enumeration.strings[count].str;
+        if (strcmp(words[count], node->text) == 0)
+            return;
+    }
+    wrong(check, node, value, scenario_near_miss(node->text, words, count));
+}
+
+/* --- mappings and lists ----------------------------------------------------------------- */
+
+/* Goes one step down the path; returns its length before, to come back to. */
+static size_t descend(struct check *check, const char *word)
+{
+    size_t length = strlen(check->path);
+    snprintf(check->path + length, sizeof(check->path) - length, "%s%s", length == 0 ? "" : ".",
+             word);
+    return length;
+}
+
+static void ascend(struct check *check, size_t length)
+{
+    check->path[length] = '\0';
+}
+
+static const cyaml_schema_field_t *find_field(const cyaml_schema_field_t *field, const char *key)
+{
+    for (; field->key != NULL; field++)
+        if (strcmp(field->key, key) == 0)
+            return field;
+    return NULL;
+}
+
+static const char *block_name(const struct check *check)
+{
+    return check->path[0] == '\0' ? "the scenario" : check->path;
+}
+
+static void unknown_key(struct check *check, const struct scenario_entry *entry,
+                        const cyaml_schema_value_t *value)
+{
+    const char *names[FIELDS_MAX];
+    char allowed[TEXT_MAX];
+    size_t count = 0;
+
+    for (const cyaml_schema_field_t *f = value->mapping.fields; f->key != NULL; f++)
+        if (count < FIELDS_MAX)
+            names[count++] = f->key;
+    const char *near = scenario_near_miss(entry->key, names, count);
+    scenario_say_fields(value->mapping.fields, allowed, sizeof(allowed));
+    scenario_mistake(check->report, &entry->at, "unknown key '%.60s' in %s%s%s%s; allowed: %s",
+                     entry->key, block_name(check), near == NULL ? "" : " (did you mean '",
+                     near == NULL ? "" : near, near == NULL ? "" : "'?)", allowed);
+}
+
+/* True when an earlier entry has the same key; reports the later one. */
+static bool is_duplicate(struct check *check, const struct scenario_node *node, size_t index)
+{
+    const struct scenario_entry *entry = &node->entries[index];
+
+    for (size_t i = 0; i < index; i++) {
+        if (strcmp(node->entries[i].key, entry->key) != 0)
+            continue;
+        scenario_mistake(check->report, &entry->at,
+                         "key '%.60s' for the second time in %s; allowed: once", entry->key,
+                         block_name(check));
+        return true;
+    }
+    return false;
+}
+
+static void check_missing(struct check *check, const struct scenario_node *node,
+                          const cyaml_schema_field_t *field)
+{
+    char allowed[TEXT_MAX + 64];
+
+    if ((field->value.flags & CYAML_FLAG_OPTIONAL) || field->value.type == CYAML_IGNORE ||
+        scenario_node_get(node, field->key) != NULL)
+        return;
+    size_t length = descend(check, field->key);
+    scenario_say_allowed(check->schema, scenario_key_find(check->schema, check->path),
+                         &field->value, allowed, sizeof(allowed));
+    scenario_mistake(check->report, &node->at, "%s is missing; required: %s", check->path, allowed);
+    ascend(check, length);
+}
+
+static void check_mapping(struct check *check, const struct scenario_node *node,
+                          const cyaml_schema_value_t *value)
+{
+    for (size_t i = 0; i < node->count && check->report->mistakes < MISTAKES_MAX; i++) {
+        const struct scenario_entry *entry = &node->entries[i];
+        const cyaml_schema_field_t *field = find_field(value->mapping.fields, entry->key);
+        if (is_duplicate(check, node, i))
+            continue;
+        if (field == NULL) {
+            unknown_key(check, entry, value);
+            continue;
+        }
+        size_t length = descend(check, entry->key);
+        check_value(check, entry->value, &field->value);
+        ascend(check, length);
+    }
+    for (const cyaml_schema_field_t *field = value->mapping.fields; field->key != NULL; field++)
+        check_missing(check, node, field);
+}
+
+static void check_list(struct check *check, const struct scenario_node *node,
+                       const cyaml_schema_value_t *value)
+{
+    if (value->type == CYAML_SEQUENCE_FIXED && node->count != value->sequence.min) {
+        scenario_mistake(check->report, &node->at,
+                         "%s is a list of %zu; allowed: a list of %u numbers, one for each "
+                         "converter",
+                         check->path, node->count, value->sequence.min);
+        return;
+    }
+    for (size_t i = 0; i < node->count; i++) {
+        char index[24];
+        snprintf(index, sizeof(index), "%zu", i);
+        size_t length = descend(check, index);
+        check_value(check, node->entries[i].value, value->sequence.entry);
+        ascend(check, length);
+    }
+}
+
+static enum scenario_kind kind_of(const cyaml_schema_value_t *value)
+{
+    switch (value->type) {
+    case CYAML_MAPPING:
+        return SCENARIO_MAPPING;
+    case CYAML_SEQUENCE:
+    case CYAML_SEQUENCE_FIXED:
+        return SCENARIO_SEQUENCE;
+    default:
+        return SCENARIO_SCALAR;
+    }
+}
+
+static void check_value(struct check *check, const struct scenario_node *node,
+                        const cyaml_schema_value_t *value)
+{
+    if (value->type == CYAML_IGNORE)
+        return;
+    if (kind_of(value) != node->kind)
+        wrong(check, node, value, NULL);
+    else if (node->kind == SCENARIO_MAPPING)
+        check_mapping(check, node, value);
+    else if (node->kind == SCENARIO_SEQUENCE)
+        check_list(check, node, value);
+    else if (value->type == CYAML_ENUM)
+        check_enum(check, node, value);
+    else if (!scenario_scalar_fits(check->schema, scenario_key_find(check->schema, check->path),
+                                   value->type, node))
+        wrong(check, node, value, NULL);
+}
+
+void scenario_check(const struct scenario_schema *schema, const struct scenario_node *root,
+                    struct scenario_report *report)
+{
+    struct check check = {.schema = schema, .report = report};
+    check_value(&check, root, &schema->top);
+}

@@ -1,0 +1,307 @@
+/*
+ * Each converter: what all have in common, its override on top, and its multipliers on
+ * top of both.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "scenario_check.h"
+#include "scenario_resolve.h"
+
+enum { NO_OVERRIDE = -1 };
+
+/* One converter in the making. */
+struct draft {
+    const struct scenario_loaded *loaded;
+    unsigned id;
+    int index; /* of its override; NO_OVERRIDE: it has none */
+    const struct file_override *override;
+    struct hil_converter_config *converter;
+};
+
+/* --- which override ----------------------------------------------------------------------- */
+
+static void claim(const struct scenario_loaded *loaded, unsigned index, int *override_of)
+{
+    const struct file_override *override = &loaded->file->converters.overrides[index];
+    unsigned first, last;
+
+    scenario_ids_parse(override->id, &first, &last);
+    for (unsigned id = first; id <= last; id++) {
+        if (override_of[id] == NO_OVERRIDE) {
+            override_of[id] = (int)index;
+            continue;
+        }
+        char path[64];
+        snprintf(path, sizeof(path), "converters.overrides.%u.id", index);
+        scenario_mistake_in(loaded, path,
+                            "%s is %s, but converter %u has an override already, number %d; "
+                            "allowed: one for each converter",
+                            path, override->id, id, override_of[id]);
+        return;
+    }
+}
+
+/* For each converter the index of its override; the caller frees. */
+static int *find_overrides(const struct scenario_loaded *loaded)
+{
+    const struct file_converters *converters = &loaded->file->converters;
+    int *override_of = malloc(converters->count * sizeof(*override_of));
+
+    if (override_of == NULL)
+        return NULL;
+    for (unsigned id = 0; id < converters->count; id++)
+        override_of[id] = NO_OVERRIDE;
+    for (unsigned i = 0; i < converters->override_count; i++)
+        claim(loaded, i, override_of);
+    return override_of;
+}
+
+/* --- numbers by name -------------------------------------------------------------------- */
+
+/* The override's value where it gives one; else the one for all; NULL where there is neither. */
+static const double *choose(double *const *overriding, double *const *common, int quantity)
+{
+    if (quantity < 0)
+        return NULL;
+    return overriding != NULL && overriding[quantity] != NULL ? overriding[quantity]
+                                                              : common[quantity];
+}
+
+static const double *parameter(const struct draft *draft, const char *name)
+{
+    return choose(draft->override == NULL ? NULL : draft->override->parameters,
+                  draft->loaded->file->converters.parameters,
+                  scenario_quantity_find(&draft->loaded->schema->parameters, name));
+}
+
+static const double *state(const struct draft *draft, const char *name)
+{
+    return choose(draft->override == NULL ? NULL : draft->override->initial,
+                  draft->loaded->file->converters.initial,
+                  scenario_quantity_find(&draft->loaded->schema->states, name));
+}
+
+static double multiplier(const struct draft *draft, const char *name)
+{
+    int quantity = scenario_quantity_find(&draft->loaded->schema->parameters, name);
+    const double *list =
+        quantity < 0 ? NULL : draft->loaded->file->converters.tolerance.multipliers[quantity];
+    return list == NULL ? 1 : list[draft->id];
+}
+
+/* The place of a converter's value: in its override when it stands there, or for all. */
+static void path_of(const struct draft *draft, const char *block, const char *name, char *path,
+                    size_t size)
+{
+    snprintf(path, size, "converters.overrides.%d.%s.%s", draft->index, block, name);
+    if (draft->index == NO_OVERRIDE || scenario_node_find(draft->loaded->root, path) == NULL)
+        snprintf(path, size, "converters.%s.%s", block, name);
+}
+
+/* Each value was in its range; times its multiplier, or in another plant, it may not be. */
+static void check_range(const struct draft *draft, const char *block,
+                        const struct hil_quantity *quantity, double value)
+{
+    char path[256], range[128];
+
+    if (value >= quantity->min && value <= quantity->max)
+        return;
+    path_of(draft, block, quantity->name, path, sizeof(path));
+    scenario_say_range(quantity->min, quantity->max, quantity->unit, range, sizeof(range));
+    scenario_mistake_in(draft->loaded, path, "%s makes %.9g of converter %u, a %s; allowed: %s",
+                        path, value, draft->id, draft->converter->plant->name, range);
+}
+
+static void resolve_parameters(const struct draft *draft, const struct hil_quantities *table,
+                               double *values)
+{
+    for (unsigned i = 0; i < table->count; i++) {
+        const char *name = table->at[i].name;
+        const double *nominal = parameter(draft, name);
+        values[i] = (nominal == NULL ? table->at[i].value : *nominal) * multiplier(draft, name);
+        check_range(draft, "parameters", &table->at[i], values[i]);
+    }
+}
+
+static void resolve_states(const struct draft *draft)
+{
+    const struct hil_quantities *table = &draft->converter->plant->states;
+
+    for (unsigned i = 0; i < table->count; i++) {
+        const double *initial = state(draft, table->at[i].name);
+        draft->converter->states[i] = initial == NULL ? table->at[i].value : *initial;
+        check_range(draft, "initial", &table->at[i], draft->converter->states[i]);
+    }
+}
+
+/* An override may only name what its plant has; the schema knows what any of them has. */
+static void check_names(const struct draft *draft, const char *block, double *const *given,
+                        const struct scenario_quantities *names, const struct hil_quantities *table,
+                        const struct hil_quantities *more)
+{
+    for (unsigned i = 0; given != NULL && i < names->count; i++) {
+        const char *name = names->at[i].name;
+        if (given[i] == NULL || hil_quantity_find(table, name) >= 0 ||
+            (more != NULL && hil_quantity_find(more, name) >= 0))
+            continue;
+        char path[256];
+        path_of(draft, block, name, path, sizeof(path));
+        scenario_mistake_in(draft->loaded, path,
+                            "%s is given, but the plant %s has no %s; allowed: the names that "
+                            "docs/scenario.md lists for it",
+                            path, draft->converter->plant->name, name);
+    }
+}
+
+/* --- profiles --------------------------------------------------------------------------- */
+
+/*
+ * A converter's factor on a profile, so that before the first change it sees its own
+ * constant: its multiplier, and its override in proportion to the value for all.
+ */
+static double factor(const struct draft *draft, const char *input, const char *block,
+                     const struct hil_profile *profile)
+{
+    const double *own = parameter(draft, input);
+    double factor = multiplier(draft, input);
+
+    if (own == NULL || *own == profile->initial)
+        return factor;
+    if (profile->initial != 0)
+        return factor * *own / profile->initial;
+    if (profile->count > 0)
+        scenario_mistake_in(draft->loaded, block,
+                            "%s changes in proportion for converter %u, which has its own %s, but "
+                            "converters.parameters.%s is 0; allowed: more than 0",
+                            block, draft->id, input, input);
+    return factor;
+}
+
+static void check_profile(const struct draft *draft, const char *input, const char *block,
+                          const struct hil_profile *profile, double own_factor)
+{
+    const struct hil_quantities *inputs = &draft->converter->plant->inputs;
+    int index = hil_quantity_find(inputs, input);
+
+    for (unsigned i = 0; index >= 0 && i < profile->count; i++) {
+        const struct hil_quantity *quantity = &inputs->at[index];
+        double value = profile->changes[i].value * own_factor;
+        if (value >= quantity->min && value <= quantity->max)
+            continue;
+        char path[64], range[128];
+        snprintf(path, sizeof(path), "%s.changes.%u.%s", block, i, input);
+        scenario_say_range(quantity->min, quantity->max, quantity->unit, range, sizeof(range));
+        scenario_mistake_in(draft->loaded, path, "%s makes %.9g of converter %u; allowed: %s", path,
+                            value, draft->id, range);
+    }
+}
+
+static void resolve_factors(const struct draft *draft, const struct hil_scenario *scenario)
+{
+    struct hil_converter_config *converter = draft->converter;
+
+    converter->load_factor = factor(draft, "load_ohm", "load", &scenario->load);
+    converter->input_voltage_factor =
+        factor(draft, "input_voltage_v", "input_voltage", &scenario->input_voltage);
+    check_profile(draft, "load_ohm", "load", &scenario->load, converter->load_factor);
+    check_profile(draft, "input_voltage_v", "input_voltage", &scenario->input_voltage,
+                  converter->input_voltage_factor);
+}
+
+/* --- one converter ---------------------------------------------------------------------- */
+
+static void resolve_timing(const struct draft *draft)
+{
+    const struct file_converters *file = &draft->loaded->file->converters;
+    const struct file_override *override = draft->override;
+    struct hil_timing *timing = &draft->converter->timing;
+
+    timing->overrun = file->overrun;
+    timing->period_ns = scenario_ns(file->period_us, 1e3);
+    timing->phase_ns =
+        scenario_ns(file->phase_us, 1e3) + draft->id * scenario_ns(file->stagger_us, 1e3);
+    if (override != NULL && override->period_us != NULL)
+        timing->period_ns = scenario_ns(*override->period_us, 1e3);
+    if (override != NULL && override->phase_us != NULL)
+        timing->phase_ns = scenario_ns(*override->phase_us, 1e3);
+}
+
+/* A plant has the last word about its parameters: some make no sense together. */
+static void try_plant(const struct draft *draft)
+{
+    const struct hil_converter_config *converter = draft->converter;
+    void *plant;
+    int error = converter->plant->create(&plant, converter->parameters, converter->states,
+                                         (double)converter->timing.period_ns * 1e-9);
+    if (error == 0) {
+        converter->plant->destroy(plant);
+        return;
+    }
+    char path[64] = "converters.parameters";
+    if (draft->index != NO_OVERRIDE)
+        snprintf(path, sizeof(path), "converters.overrides.%d", draft->index);
+    scenario_mistake_in(draft->loaded, path,
+                        "the plant %s refuses the parameters and period of converter %u (%s); "
+                        "allowed: values that make sense together",
+                        converter->plant->name, draft->id, strerror(-error));
+}
+
+static void resolve_converter(const struct draft *draft, const struct hil_scenario *scenario)
+{
+    const struct scenario_loaded *loaded = draft->loaded;
+    const struct file_converters *file = &loaded->file->converters;
+    const struct file_override *override = draft->override;
+    struct hil_converter_config *converter = draft->converter;
+    unsigned before = loaded->report->mistakes;
+
+    converter->plant =
+        plant_models[override != NULL && override->plant != NULL ? *override->plant : file->plant];
+    converter->duty_initial = override != NULL && override->duty_initial != NULL
+                                  ? *override->duty_initial
+                                  : file->duty_initial;
+    resolve_timing(draft);
+    resolve_parameters(draft, &converter->plant->parameters, converter->parameters);
+    resolve_parameters(draft, &converter->plant->inputs, converter->inputs);
+    resolve_states(draft);
+    if (override != NULL) {
+        check_names(draft, "parameters", override->parameters, &loaded->schema->parameters,
+                    &converter->plant->parameters, &converter->plant->inputs);
+        check_names(draft, "initial", override->initial, &loaded->schema->states,
+                    &converter->plant->states, NULL);
+    }
+    resolve_factors(draft, scenario);
+    if (loaded->report->mistakes == before)
+        try_plant(draft);
+}
+
+int scenario_resolve_converters(const struct scenario_loaded *loaded, struct hil_scenario *scenario)
+{
+    const struct file_converters *file = &loaded->file->converters;
+    int *override_of = find_overrides(loaded);
+
+    scenario->converters = calloc(file->count, sizeof(scenario->converters[0]));
+    if (override_of == NULL || scenario->converters == NULL) {
+        free(override_of);
+        return -ENOMEM;
+    }
+    scenario->converter_count = file->count;
+
+    /* One mistake in what all have in common is not to be told for each of them. */
+    unsigned before = loaded->report->mistakes;
+    for (unsigned id = 0; id < file->count && loaded->report->mistakes == before; id++) {
+        int index = override_of[id];
+        struct draft draft = {
+            .loaded = loaded,
+            .id = id,
+            .index = index,
+            .override = index == NO_OVERRIDE ? NULL : &file->overrides[index],
+            .converter = &scenario->converters[id],
+        };
+        resolve_converter(&draft, scenario);
+    }
+    free(override_of);
+    return 0;
+}

@@ -1,0 +1,18 @@
+/*
+ * What a scenario leaves unsaid, written into its tree.
+ */
+#ifndef HIL_SCENARIO_DEFAULTS_H
+#define HIL_SCENARIO_DEFAULTS_H
+
+#include "scenario_schema.h"
+
+/* Adds each missing key that has a default. Works on a wrong tree too. 0 or -ENOMEM. */
+int scenario_fill_defaults(const struct scenario_schema *schema, struct scenario_node *root);
+
+/*
+ * Adds what follows from the rest of a tree without mistakes: the multipliers that are to
+ * be drawn, and the placement; and puts all keys in one order. 0 or -ENOMEM.
+ */
+int scenario_fill_derived(const struct scenario_schema *schema, struct scenario_node *root);
+
+#endif

@@ -1,0 +1,169 @@
+/*
+ * Every key of a scenario but those of the models: unit, range, default, explanation.
+ * The types are in scenario_schema.c; docs/scenario.md is held against both by a test.
+ */
+#include <string.h>
+
+#include "scenario_schema.h"
+
+#define NO_RANGE        0, 0, SCENARIO_RANGE
+#define TIME_US(min)    min, 1e9, SCENARIO_WHOLE_NS
+#define TIME_S(min)     min, 1e6, SCENARIO_WHOLE_NS
+#define CPU             -1, 0, SCENARIO_CPU
+#define RANGE(min, max) min, max, SCENARIO_RANGE
+#define NUMBER_MAX      4294967295.0 /* of a seed */
+
+const struct scenario_key scenario_keys[] = {
+    {"name", "", NULL, 0, 0, SCENARIO_NAME, "Name of the scenario, used for the folder of results"},
+    {"duration_s", "s", NULL, TIME_S(1e-9), "How long it runs"},
+    {"mode", "", "realtime", NO_RANGE,
+     "Against the clock in separate processes, or in virtual time in one"},
+    {"fabric", "", "shm", NO_RANGE,
+     "What carries the data in real time; virtual time simulates it"},
+
+    {"network", "", "{}", NO_RANGE, "The network that virtual time simulates"},
+    {"network.latency_up_us", "us", "0", TIME_US(0), "One-way latency, converter to controller"},
+    {"network.latency_down_us", "us", "0", TIME_US(0), "One-way latency, controller to converter"},
+    {"network.jitter_us", "us", "0", TIME_US(0),
+     "Added to each latency, uniform between 0 and this"},
+    {"network.seed", "", "1", RANGE(0, NUMBER_MAX), "Seed of the jitter"},
+
+    {"controller", "", NULL, NO_RANGE, "The controller node"},
+    {"controller.law", "", NULL, NO_RANGE, "Control law, one instance for each converter"},
+    {"controller.period_us", "us", NULL, TIME_US(0.001), "Time between two steps"},
+    {"controller.phase_us", "us", "0", TIME_US(0), "Time of the first step"},
+    {"controller.computation_delay", "", "true", NO_RANGE,
+     "Send the duties one step after they were computed"},
+    {"controller.cpu", "", "-1", CPU, "Where it is pinned; -1: anywhere"},
+    {"controller.priority", "", "80", RANGE(0, 99),
+     "SCHED_FIFO priority; 0: the ordinary scheduler"},
+    {"controller.overrun", "", "skip", NO_RANGE,
+     "Steps that it was too late for: run them, skip them, or end the run"},
+    {"controller.limits", "", "{}", NO_RANGE, "Limits of the duty cycle"},
+    {"controller.limits.duty_min", "", "0", RANGE(0, 1), "Smallest duty cycle"},
+    {"controller.limits.duty_max", "", "1", RANGE(0, 1), "Largest duty cycle, above the smallest"},
+    {"controller.gains", "", "{}", NO_RANGE, "Gains of the law, by the names of its table below"},
+
+    {"converters", "", NULL, NO_RANGE, "The converter nodes"},
+    {"converters.count", "", NULL, RANGE(1, 10000), "How many there are, numbered from 0"},
+    {"converters.plant", "", NULL, NO_RANGE, "What each converter simulates"},
+    {"converters.period_us", "us", NULL, TIME_US(0.001), "Time between two steps"},
+    {"converters.phase_us", "us", "0", TIME_US(0), "Time of the first step of converter 0"},
+    {"converters.stagger_us", "us", "0", TIME_US(0),
+     "Each converter's first step comes this much after the one's before it"},
+    {"converters.cpu", "", "-1", CPU, "Where they are pinned; -1: anywhere"},
+    {"converters.priority", "", "80", RANGE(0, 99),
+     "SCHED_FIFO priority; 0: the ordinary scheduler"},
+    {"converters.overrun", "", "catch_up", NO_RANGE,
+     "Steps that they were too late for: run them, skip them, or end the run"},
+    {"converters.duty_initial", "", "0", RANGE(0, 1), "Duty cycle until the first one arrives"},
+    {"converters.parameters", "", "{}", NO_RANGE,
+     "Parameters and constant inputs of the plant, by the names of its table below"},
+    {"converters.initial", "", "{}", NO_RANGE,
+     "Initial states of the plant, by the names of its table below"},
+
+    {"converters.tolerance", "", "{}", NO_RANGE, "How the converters differ from each other"},
+    {"converters.tolerance.percent", "%", "0", RANGE(0, 99),
+     "Spread of the multipliers that are drawn: uniform in 1 +- this / 100"},
+    {"converters.tolerance.seed", "", "1", RANGE(0, NUMBER_MAX), "Seed of the draw"},
+    {"converters.tolerance.multipliers", "", "{}", NO_RANGE,
+     "Multipliers given outright, by the names of parameters and inputs, each a list with one "
+     "number for each converter"},
+
+    {"converters.overrides", "", "[]", NO_RANGE, "What is different in some of the converters"},
+    {"converters.overrides[].id", "", NULL, 0, 0, SCENARIO_IDS,
+     "Which ones: an id (3) or a range of them (3-5)"},
+    {"converters.overrides[].plant", "", NULL, NO_RANGE, "In place of converters.plant"},
+    {"converters.overrides[].period_us", "us", NULL, TIME_US(0.001),
+     "In place of converters.period_us"},
+    {"converters.overrides[].phase_us", "us", NULL, TIME_US(0),
+     "In place of converters.phase_us and the stagger"},
+    {"converters.overrides[].duty_initial", "", NULL, RANGE(0, 1),
+     "In place of converters.duty_initial"},
+    {"converters.overrides[].parameters", "", NULL, NO_RANGE,
+     "In place of those of converters.parameters, before the multipliers"},
+    {"converters.overrides[].initial", "", NULL, NO_RANGE,
+     "In place of those of converters.initial"},
+
+    {"reference", "", NULL, NO_RANGE, "The voltage that each converter should give"},
+    {"reference.voltage_v", "V", NULL, RANGE(0, 1e6), "At the start"},
+    {"reference.changes", "", "[]", NO_RANGE, "Later values, in the order of time"},
+    {"reference.changes[].time_s", "s", NULL, TIME_S(0), "When the change begins"},
+    {"reference.changes[].voltage_v", "V", NULL, RANGE(0, 1e6), "The new value"},
+    {"reference.changes[].ramp_s", "s", "0", TIME_S(0), "How long it takes; 0: a step"},
+
+    {"load", "", "{}", NO_RANGE, "The load over time; at the start it is the plant's load_ohm"},
+    {"load.changes", "", "[]", NO_RANGE, "Later values, in the order of time"},
+    {"load.changes[].time_s", "s", NULL, TIME_S(0), "When the change begins"},
+    {"load.changes[].load_ohm", "Ohm", NULL, RANGE(1e-3, 1e9),
+     "The new value, for a converter whose load_ohm is the one at the start; in proportion for "
+     "the others"},
+    {"load.changes[].ramp_s", "s", "0", TIME_S(0), "How long it takes; 0: a step"},
+
+    {"input_voltage", "", "{}", NO_RANGE,
+     "The input voltage over time; at the start it is the plant's input_voltage_v"},
+    {"input_voltage.changes", "", "[]", NO_RANGE, "Later values, in the order of time"},
+    {"input_voltage.changes[].time_s", "s", NULL, TIME_S(0), "When the change begins"},
+    {"input_voltage.changes[].input_voltage_v", "V", NULL, RANGE(0, 1e5),
+     "The new value, in proportion as with the load"},
+    {"input_voltage.changes[].ramp_s", "s", "0", TIME_S(0), "How long it takes; 0: a step"},
+
+    {"recording", "", "{}", NO_RANGE, "What is recorded"},
+    {"recording.voltage", "", "true", NO_RANGE,
+     "Each converter's voltage, in the controller's record"},
+    {"recording.duty", "", "true", NO_RANGE,
+     "Each converter's duty cycle, in the controller's record"},
+    {"recording.decimation", "", "1", RANGE(0, 1e9),
+     "One record of every so many controller steps; 0: none"},
+    {"recording.converter_decimation", "", "0", RANGE(0, 1e9),
+     "One record by each converter itself of every so many of its steps; 0: none"},
+
+    {"placement", "", NULL, NO_RANGE,
+     "Executors, processes with one thread; without it one for the controller on controller.cpu, "
+     "one for all converters on converters.cpu"},
+    {"placement[].controller", "", "false", NO_RANGE, "Runs the controller"},
+    {"placement[].converters", "", NULL, 0, 0, SCENARIO_IDS,
+     "Runs these converters: an id (3) or a range of them (0-9)"},
+    {"placement[].cpu", "", "-1", CPU, "Where it is pinned; -1: anywhere"},
+    {"placement[].priority", "", "80", RANGE(0, 99),
+     "SCHED_FIFO priority; 0: the ordinary scheduler"},
+};
+
+const unsigned scenario_key_count = sizeof(scenario_keys) / sizeof(scenario_keys[0]);
+
+/* What follows an index, written .0 or []; the path itself when none is there. */
+static const char *after_index(const char *path)
+{
+    if (strncmp(path, "[]", 2) == 0)
+        return path + 2;
+    size_t digits = *path == '.' ? strspn(path + 1, "0123456789") : 0;
+    return digits > 0 ? path + 1 + digits : path;
+}
+
+/*
+ * True when `path` is `pattern` with any index for each []. The entries of a list are also
+ * what the key of the list itself says: an index at the end may be left out of the pattern.
+ */
+static bool same_path(const char *pattern, const char *path)
+{
+    while (*pattern != '\0') {
+        if (*pattern == '[') {
+            pattern += 2;
+            path = after_index(path);
+        } else if (*pattern++ != *path++) {
+            return false;
+        }
+    }
+    return *after_index(path) == '\0';
+}
+
+const struct scenario_key *scenario_key_find(const struct scenario_schema *schema, const char *path)
+{
+    for (unsigned i = 0; i < scenario_key_count; i++)
+        if (same_path(scenario_keys[i].path, path))
+            return &scenario_keys[i];
+    for (unsigned i = 0; i < schema->key_count; i++)
+        if (same_path(schema->keys[i].path, path))
+            return &schema->keys[i];
+    return NULL;
+}

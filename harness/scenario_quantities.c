@@ -1,0 +1,197 @@
+/*
+ * The quantities that a scenario may name: those of its law and of its plants, and the keys
+ * that they make.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "scenario_schema.h"
+
+static const struct plant_model *plant_of(const struct scenario_node *block)
+{
+    const struct scenario_node *name = scenario_node_get(block, "plant");
+    return name == NULL || name->text == NULL ? NULL : plant_model_find(name->text);
+}
+
+static const struct controller_law *law_of(const struct scenario_node *block)
+{
+    const struct scenario_node *name = scenario_node_get(block, "law");
+    return name == NULL || name->text == NULL ? NULL : controller_law_find(name->text);
+}
+
+/* How many converters there are; 0 when the file does not say so rightly. */
+static unsigned count_of(const struct scenario_node *block, const struct scenario_key *key)
+{
+    const struct scenario_node *node = scenario_node_get(block, "count");
+    if (node == NULL || node->text == NULL)
+        return 0;
+    char *end;
+    double count = strtod(node->text, &end);
+    return *end == '\0' && count >= key->min && count <= key->max ? (unsigned)count : 0;
+}
+
+int scenario_quantity_find(const struct scenario_quantities *quantities, const char *name)
+{
+    for (unsigned i = 0; i < quantities->count; i++)
+        if (strcmp(quantities->at[i].name, name) == 0)
+            return (int)i;
+    return -1;
+}
+
+static int add_quantities(struct scenario_quantities *to, const struct hil_quantities *from)
+{
+    struct hil_quantity *at = reallocarray(to->at, to->count + from->count + 1, sizeof(*at));
+
+    if (at == NULL)
+        return -ENOMEM;
+    to->at = at;
+    for (unsigned i = 0; i < from->count; i++) {
+        const struct hil_quantity *quantity = &from->at[i];
+        int known = scenario_quantity_find(to, quantity->name);
+        if (strcmp(quantity->name, "duty") == 0)
+            continue; /* of the inputs, the one that the controller gives */
+        if (known < 0) {
+            to->at[to->count++] = *quantity;
+            continue;
+        }
+        at[known].min = quantity->min < at[known].min ? quantity->min : at[known].min;
+        at[known].max = quantity->max > at[known].max ? quantity->max : at[known].max;
+    }
+    return 0;
+}
+
+static int add_plant(struct scenario_schema *schema, const struct plant_model *plant)
+{
+    if (plant == NULL)
+        return 0;
+    if (add_quantities(&schema->parameters, &plant->parameters) != 0 ||
+        add_quantities(&schema->parameters, &plant->inputs) != 0 ||
+        add_quantities(&schema->states, &plant->states) != 0)
+        return -ENOMEM;
+    return 0;
+}
+
+static int find_models(struct scenario_schema *schema, const struct scenario_node *root)
+{
+    const struct scenario_node *converters = scenario_node_get(root, "converters");
+    const struct scenario_node *overrides = scenario_node_get(converters, "overrides");
+
+    schema->law = law_of(scenario_node_get(root, "controller"));
+    schema->plant = plant_of(converters);
+    schema->converter_count = count_of(converters, scenario_key_find(schema, "converters.count"));
+    int error = add_plant(schema, schema->plant);
+    if (overrides == NULL)
+        return error;
+    for (size_t i = 0; error == 0 && i < overrides->count; i++)
+        error = add_plant(schema, plant_of(overrides->entries[i].value));
+    return error;
+}
+
+/* --- their keys ------------------------------------------------------------------------- */
+
+/* 1e+06 to 1e6: the exponent without what says nothing. */
+static void tidy_exponent(char *text)
+{
+    char *exponent = strchr(text, 'e');
+
+    if (exponent == NULL)
+        return;
+    char *to = exponent + 1;
+    const char *from = to + (*to == '+');
+    if (*from == '-')
+        *to++ = *from++;
+    from += strspn(from, "0");
+    memmove(to, from, strlen(from) + 1);
+}
+
+void scenario_number_text(char text[SCENARIO_NUMBER_BYTES], double value)
+{
+    for (int digits = 6; digits <= 17; digits++) {
+        snprintf(text, SCENARIO_NUMBER_BYTES, "%.*g", digits, value);
+        if (strtod(text, NULL) == value)
+            break;
+    }
+    tidy_exponent(text);
+}
+
+/* The key of a quantity under `block`; with its default where `has_default`. */
+static int add_key(struct scenario_schema *schema, const char *block,
+                   const struct hil_quantity *quantity, bool has_default)
+{
+    struct scenario_key *keys =
+        reallocarray(schema->keys, schema->key_count + 1, sizeof(schema->keys[0]));
+    char *path = NULL, *initial = NULL, number[SCENARIO_NUMBER_BYTES];
+
+    if (keys == NULL)
+        return -ENOMEM;
+    schema->keys = keys;
+    scenario_number_text(number, quantity->value);
+    if (has_default && (initial = strdup(number)) == NULL)
+        return -ENOMEM;
+    if (asprintf(&path, "%s.%s", block, quantity->name) < 0) {
+        free(initial);
+        return -ENOMEM;
+    }
+    keys[schema->key_count++] = (struct scenario_key){.path = path,
+                                                      .unit = quantity->unit,
+                                                      .initial = initial,
+                                                      .min = quantity->min,
+                                                      .max = quantity->max,
+                                                      .doc = quantity->doc};
+    return 0;
+}
+
+/* True for a quantity of the plant that most converters have. */
+static bool plant_has(const struct plant_model *plant, const char *name)
+{
+    return plant != NULL && (hil_quantity_find(&plant->parameters, name) >= 0 ||
+                             hil_quantity_find(&plant->inputs, name) >= 0);
+}
+
+static int add_keys(struct scenario_schema *schema)
+{
+    int error = 0;
+
+    for (unsigned i = 0; schema->law != NULL && error == 0 && i < schema->law->gains.count; i++)
+        error = add_key(schema, "controller.gains", &schema->law->gains.at[i], true);
+
+    for (unsigned i = 0; error == 0 && i < schema->parameters.count; i++) {
+        const struct hil_quantity *quantity = &schema->parameters.at[i];
+        const struct hil_quantity multiplier = {
+            .name = quantity->name, .unit = "", .min = 1e-3, .max = 1e3};
+        error = add_key(schema, "converters.parameters", quantity,
+                        plant_has(schema->plant, quantity->name));
+        if (error == 0)
+            error = add_key(schema, "converters.overrides[].parameters", quantity, false);
+        if (error == 0)
+            error = add_key(schema, "converters.tolerance.multipliers", &multiplier, false);
+    }
+    for (unsigned i = 0; error == 0 && i < schema->states.count; i++) {
+        const struct hil_quantity *state = &schema->states.at[i];
+        bool own =
+            schema->plant != NULL && hil_quantity_find(&schema->plant->states, state->name) >= 0;
+        error = add_key(schema, "converters.initial", state, own);
+        if (error == 0)
+            error = add_key(schema, "converters.overrides[].initial", state, false);
+    }
+    return error;
+}
+
+int scenario_quantities_open(struct scenario_schema *schema, const struct scenario_node *root)
+{
+    int error = find_models(schema, root);
+    return error == 0 ? add_keys(schema) : error;
+}
+
+void scenario_quantities_close(struct scenario_schema *schema)
+{
+    for (unsigned i = 0; i < schema->key_count; i++) {
+        free((char *)schema->keys[i].path);
+        free((char *)schema->keys[i].initial);
+    }
+    free(schema->keys);
+    free(schema->parameters.at);
+    free(schema->states.at);
+}

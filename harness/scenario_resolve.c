@@ -1,0 +1,97 @@
+#include "scenario_resolve.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "scenario_check.h"
+
+void scenario_mistake_in(const struct scenario_loaded *loaded, const char *path, const char *format,
+                         ...)
+{
+    const struct scenario_node *node = scenario_node_find(loaded->root, path);
+    char message[1024];
+
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(message, sizeof(message), format, arguments);
+    va_end(arguments);
+    scenario_mistake(loaded->report, node == NULL ? &loaded->root->at : &node->at, "%s", message);
+}
+
+static void resolve_network(const struct file_network *file, struct hil_network *network)
+{
+    *network = (struct hil_network){
+        .latency_up_ns = scenario_ns(file->latency_up_us, 1e3),
+        .latency_down_ns = scenario_ns(file->latency_down_us, 1e3),
+        .jitter_ns = scenario_ns(file->jitter_us, 1e3),
+        .seed = file->seed,
+    };
+}
+
+/* A law has the last word about its gains: some make no sense together. */
+static void try_law(const struct scenario_loaded *loaded,
+                    const struct hil_controller_config *controller)
+{
+    void *instance;
+    int error = controller->law->create(&instance, controller->gains, &controller->limits,
+                                        (double)controller->timing.period_ns * 1e-9);
+    if (error == 0)
+        controller->law->destroy(instance);
+    else
+        scenario_mistake_in(loaded, "controller.gains",
+                            "the law %s refuses these gains, limits and period (%s); allowed: "
+                            "values that make sense together",
+                            controller->law->name, strerror(-error));
+}
+
+static void resolve_controller(const struct scenario_loaded *loaded,
+                               struct hil_controller_config *controller)
+{
+    const struct file_controller *file = &loaded->file->controller;
+
+    *controller = (struct hil_controller_config){
+        .law = controller_laws[file->law],
+        .limits = file->limits,
+        .timing = {.period_ns = scenario_ns(file->period_us, 1e3),
+                   .phase_ns = scenario_ns(file->phase_us, 1e3),
+                   .overrun = file->overrun},
+        .computation_delay = file->computation_delay,
+    };
+    memcpy(controller->gains, file->gains, controller->law->gains.count * sizeof(double));
+
+    if (file->limits.duty_min < file->limits.duty_max)
+        try_law(loaded, controller);
+    else
+        scenario_mistake_in(loaded, "controller.limits.duty_max",
+                            "controller.limits.duty_max is %g; allowed: more than duty_min, which "
+                            "is %g",
+                            file->limits.duty_max, file->limits.duty_min);
+}
+
+int scenario_resolve(const struct scenario_loaded *loaded, struct hil_scenario *scenario)
+{
+    const struct scenario_file *file = loaded->file;
+    unsigned before = loaded->report->mistakes;
+
+    scenario->name = strdup(file->name);
+    if (scenario->name == NULL)
+        return -ENOMEM;
+    scenario->duration_ns = scenario_ns(file->duration_s, 1e9);
+    scenario->mode = file->mode;
+    scenario->fabric = file->mode == HIL_VIRTUAL ? HIL_FABRIC_SIM : file->fabric;
+    scenario->recording = file->recording;
+    resolve_network(&file->network, &scenario->network);
+    resolve_controller(loaded, &scenario->controller);
+
+    int error = scenario_resolve_profiles(loaded, scenario);
+    if (error == 0)
+        error = scenario_resolve_converters(loaded, scenario);
+    if (error == 0)
+        error = scenario_resolve_placement(loaded, scenario);
+    if (error != 0)
+        return error;
+    return loaded->report->mistakes == before ? 0 : -EINVAL;
+}

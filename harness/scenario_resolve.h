@@ -1,0 +1,34 @@
+/*
+ * From the blocks of the file to the scenario that runs.
+ */
+#ifndef HIL_SCENARIO_RESOLVE_H
+#define HIL_SCENARIO_RESOLVE_H
+
+#include "scenario_schema.h"
+
+/* What is known of a scenario that has been loaded, and where to complain about it. */
+struct scenario_loaded {
+    const struct scenario_schema *schema;
+    struct scenario_node *root; /* for the places of mistakes */
+    const struct scenario_file *file;
+    struct scenario_report *report;
+};
+
+/*
+ * Fills *scenario, all but `resolved`, and reports every mistake that lies in two values
+ * together. Returns 0, -EINVAL or -ENOMEM; what it allocated is hil_scenario_free's.
+ */
+int scenario_resolve(const struct scenario_loaded *loaded, struct hil_scenario *scenario);
+
+/* The parts of it, each in its own file. They report, and return -ENOMEM or 0. */
+int scenario_resolve_converters(const struct scenario_loaded *loaded,
+                                struct hil_scenario *scenario);
+int scenario_resolve_placement(const struct scenario_loaded *loaded, struct hil_scenario *scenario);
+int scenario_resolve_profiles(const struct scenario_loaded *loaded, struct hil_scenario *scenario);
+
+/* Reports a mistake at the value with this path, such as "converters.overrides.0.id". */
+__attribute__((format(printf, 3, 4))) void scenario_mistake_in(const struct scenario_loaded *loaded,
+                                                               const char *path, const char *format,
+                                                               ...);
+
+#endif

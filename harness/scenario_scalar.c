@@ -1,0 +1,120 @@
+/*
+ * Single values: how they are written, and what their keys allow.
+ */
+#include <ctype.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "scenario_check.h"
+
+/* A decimal number and no more: not hexadecimal, which YAML 1.2 and strtod know, nor .inf. */
+static bool is_number(const char *text)
+{
+    text += *text == '+' || *text == '-';
+    size_t whole = strspn(text, "0123456789");
+    text += whole;
+    size_t fraction = *text == '.' ? strspn(text + 1, "0123456789") : 0;
+    text += *text == '.' ? 1 + fraction : 0;
+    if (whole + fraction == 0)
+        return false;
+    if (*text != 'e' && *text != 'E')
+        return *text == '\0';
+    text += 1;
+    text += *text == '+' || *text == '-';
+    size_t exponent = strspn(text, "0123456789");
+    return exponent > 0 && text[exponent] == '\0';
+}
+
+/* As libcyaml reads it, a leading 0 would make it octal. */
+static bool is_whole_number(const char *text)
+{
+    text += *text == '-';
+    return strspn(text, "0123456789") == strlen(text) && *text != '\0' &&
+           (*text != '0' || text[1] == '\0');
+}
+
+uint64_t scenario_ns(double time, double ns_per_unit)
+{
+    return (uint64_t)llround(time * ns_per_unit);
+}
+
+static double ns_per_unit(const struct scenario_key *key)
+{
+    return strcmp(key->unit, "us") == 0 ? 1e3 : 1e9;
+}
+
+/* Whole but for the rounding of the decimal fraction and of the product. */
+static bool is_whole_ns(double ns)
+{
+    return fabs(ns - round(ns)) <= fmax(1e-6, fabs(ns) * 0x1p-51);
+}
+
+static bool number_fits(const struct scenario_key *key, double number)
+{
+    char online[1024];
+
+    if (!isfinite(number))
+        return false;
+    if (key->rule == SCENARIO_CPU)
+        return number == -1 || (number >= 0 && number < 1e6 &&
+                                scenario_cpu_exists((int)number, online, sizeof(online)));
+    if (number < key->min || number > key->max)
+        return false;
+    return key->rule != SCENARIO_WHOLE_NS || is_whole_ns(number * ns_per_unit(key));
+}
+
+static bool name_fits(const char *name)
+{
+    size_t length = strlen(name);
+
+    if (length == 0 || length > 64 || !(isalnum((unsigned char)name[0]) || name[0] == '_'))
+        return false;
+    for (size_t i = 0; i < length; i++)
+        if (!isalnum((unsigned char)name[i]) && strchr("._-", name[i]) == NULL)
+            return false;
+    return true;
+}
+
+bool scenario_ids_parse(const char *text, unsigned *first, unsigned *last)
+{
+    unsigned long ends[2];
+    char *end;
+
+    if (!isdigit((unsigned char)text[0]))
+        return false;
+    ends[0] = ends[1] = strtoul(text, &end, 10);
+    if (*end == '-' && isdigit((unsigned char)end[1]))
+        ends[1] = strtoul(end + 1, &end, 10);
+    if (*end != '\0' || ends[0] > ends[1] || ends[1] > INT32_MAX)
+        return false;
+    *first = (unsigned)ends[0];
+    *last = (unsigned)ends[1];
+    return true;
+}
+
+static bool text_fits(const struct scenario_key *key, unsigned converters, const char *text)
+{
+    unsigned first, last;
+
+    if (key->rule == SCENARIO_NAME)
+        return name_fits(text);
+    return scenario_ids_parse(text, &first, &last) && (converters == 0 || last < converters);
+}
+
+bool scenario_scalar_fits(const struct scenario_schema *schema, const struct scenario_key *key,
+                          enum cyaml_type type, const struct scenario_node *node)
+{
+    switch (type) {
+    case CYAML_FLOAT:
+        return node->plain && is_number(node->text) && number_fits(key, strtod(node->text, NULL));
+    case CYAML_INT:
+    case CYAML_UINT:
+        return node->plain && is_whole_number(node->text) &&
+               number_fits(key, strtod(node->text, NULL));
+    case CYAML_BOOL:
+        return node->plain && (strcmp(node->text, "true") == 0 || strcmp(node->text, "false") == 0);
+    default:
+        return !scenario_node_empty(node) && text_fits(key, schema->converter_count, node->text);
+    }
+}

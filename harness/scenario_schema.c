@@ -1,0 +1,293 @@
+/*
+ * The schema of libcyaml: static for the blocks that are always alike, made for the
+ * scenario at hand where they name models or their quantities.
+ */
+#include "scenario_schema.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    MUST = CYAML_FLAG_DEFAULT,
+    MAY = CYAML_FLAG_OPTIONAL | CYAML_FLAG_POINTER, /* NULL when it is not given */
+    STRICT = CYAML_FLAG_STRICT,                     /* of an enum: its words, not their numbers */
+};
+
+/* --- what is always alike --------------------------------------------------------------- */
+
+static const cyaml_strval_t modes[] = {{"realtime", HIL_REALTIME}, {"virtual", HIL_VIRTUAL}};
+static const cyaml_strval_t fabrics[] = {{"shm", HIL_FABRIC_SHM}};
+static const cyaml_strval_t overruns[] = {
+    {"catch_up", HIL_CATCH_UP}, {"skip", HIL_SKIP}, {"halt", HIL_HALT}};
+
+#define ENUM(key, structure, member, names)                                                        \
+    CYAML_FIELD_ENUM(key, STRICT, structure, member, names, CYAML_ARRAY_LEN(names))
+
+static const cyaml_schema_field_t network_fields[] = {
+    CYAML_FIELD_FLOAT("latency_up_us", MUST, struct file_network, latency_up_us),
+    CYAML_FIELD_FLOAT("latency_down_us", MUST, struct file_network, latency_down_us),
+    CYAML_FIELD_FLOAT("jitter_us", MUST, struct file_network, jitter_us),
+    CYAML_FIELD_UINT("seed", MUST, struct file_network, seed),
+    CYAML_FIELD_END,
+};
+
+static const cyaml_schema_field_t limits_fields[] = {
+    CYAML_FIELD_FLOAT("duty_min", MUST, struct controller_limits, duty_min),
+    CYAML_FIELD_FLOAT("duty_max", MUST, struct controller_limits, duty_max),
+    CYAML_FIELD_END,
+};
+
+/* A change of a reference, a load or an input voltage: alike but for one key. */
+#define CHANGE_FIELDS(name, key)                                                                   \
+    static const cyaml_schema_field_t name##_change_fields[] = {                                   \
+        CYAML_FIELD_FLOAT("time_s", MUST, struct file_change, time_s),                             \
+        CYAML_FIELD_FLOAT(key, MUST, struct file_change, value),                                   \
+        CYAML_FIELD_FLOAT("ramp_s", MUST, struct file_change, ramp_s),                             \
+        CYAML_FIELD_END,                                                                           \
+    };                                                                                             \
+    static const cyaml_schema_value_t name##_change = {                                            \
+        CYAML_VALUE_MAPPING(MUST, struct file_change, name##_change_fields)};
+
+#define CHANGES(name)                                                                              \
+    CYAML_FIELD_SEQUENCE_COUNT("changes", CYAML_FLAG_POINTER, struct file_profile, changes,        \
+                               change_count, &name##_change, 0, CYAML_UNLIMITED)
+
+CHANGE_FIELDS(reference, "voltage_v")
+CHANGE_FIELDS(load, "load_ohm")
+CHANGE_FIELDS(input_voltage, "input_voltage_v")
+
+static const cyaml_schema_field_t reference_fields[] = {
+    CYAML_FIELD_FLOAT("voltage_v", MUST, struct file_profile, value),
+    CHANGES(reference),
+    CYAML_FIELD_END,
+};
+static const cyaml_schema_field_t load_fields[] = {CHANGES(load), CYAML_FIELD_END};
+static const cyaml_schema_field_t input_voltage_fields[] = {CHANGES(input_voltage),
+                                                            CYAML_FIELD_END};
+
+static const cyaml_schema_field_t recording_fields[] = {
+    CYAML_FIELD_BOOL("voltage", MUST, struct hil_recording_config, voltage),
+    CYAML_FIELD_BOOL("duty", MUST, struct hil_recording_config, duty),
+    CYAML_FIELD_UINT("decimation", MUST, struct hil_recording_config, decimation),
+    CYAML_FIELD_UINT("converter_decimation", MUST, struct hil_recording_config,
+                     converter_decimation),
+    CYAML_FIELD_END,
+};
+
+static const cyaml_schema_field_t placement_fields[] = {
+    CYAML_FIELD_BOOL("controller", MUST, struct file_placement, controller),
+    CYAML_FIELD_STRING_PTR("converters", MAY, struct file_placement, converters, 0,
+                           CYAML_UNLIMITED),
+    CYAML_FIELD_INT("cpu", MUST, struct file_placement, cpu),
+    CYAML_FIELD_INT("priority", MUST, struct file_placement, priority),
+    CYAML_FIELD_END,
+};
+static const cyaml_schema_value_t placement_entry = {
+    CYAML_VALUE_MAPPING(MUST, struct file_placement, placement_fields)};
+
+/* --- what is made for the scenario at hand ------------------------------------------------ */
+
+static int name_models(struct scenario_schema *schema)
+{
+    while (controller_laws[schema->law_count] != NULL)
+        schema->law_count++;
+    while (plant_models[schema->plant_count] != NULL)
+        schema->plant_count++;
+    schema->law_names = calloc(schema->law_count + 1, sizeof(cyaml_strval_t));
+    schema->plant_names = calloc(schema->plant_count + 1, sizeof(cyaml_strval_t));
+    if (schema->law_names == NULL || schema->plant_names == NULL)
+        return -ENOMEM;
+    for (unsigned i = 0; i < schema->law_count; i++)
+        schema->law_names[i] = (cyaml_strval_t){controller_laws[i]->name, i};
+    for (unsigned i = 0; i < schema->plant_count; i++)
+        schema->plant_names[i] = (cyaml_strval_t){plant_models[i]->name, i};
+    return 0;
+}
+
+/* --- fields of quantities --------------------------------------------------------------- */
+
+static const cyaml_schema_value_t one_number = {CYAML_VALUE_FLOAT(MUST, double)};
+
+/* The fields of an array of `count` items of `size` bytes, named as the quantities are. */
+static cyaml_schema_field_t *make_fields(const struct hil_quantity *at, unsigned count, size_t size,
+                                         cyaml_schema_value_t value)
+{
+    cyaml_schema_field_t *fields = calloc(count + 1, sizeof(*fields));
+
+    for (unsigned i = 0; fields != NULL && i < count; i++)
+        fields[i] = (cyaml_schema_field_t){
+            .key = at[i].name, .data_offset = (uint32_t)(i * size), .value = value};
+    return fields;
+}
+
+static int make_model_fields(struct scenario_schema *schema)
+{
+    static const struct hil_quantities none;
+    const struct hil_quantities *gains = schema->law != NULL ? &schema->law->gains : &none;
+    const struct scenario_quantities *parameters = &schema->parameters, *states = &schema->states;
+    const cyaml_schema_value_t optional = {CYAML_VALUE_FLOAT(MAY, double)};
+    const cyaml_schema_value_t list = {
+        CYAML_VALUE_SEQUENCE_FIXED(MAY, double, &one_number, schema->converter_count)};
+
+    schema->gain_fields = make_fields(gains->at, gains->count, sizeof(double), one_number);
+    schema->parameter_fields =
+        make_fields(parameters->at, parameters->count, sizeof(double *), optional);
+    schema->multiplier_fields =
+        make_fields(parameters->at, parameters->count, sizeof(double *), list);
+    schema->state_fields = make_fields(states->at, states->count, sizeof(double *), optional);
+    bool made = schema->gain_fields != NULL && schema->parameter_fields != NULL &&
+                schema->multiplier_fields != NULL && schema->state_fields != NULL;
+    return made ? 0 : -ENOMEM;
+}
+
+/*
+ * A mapping into an array of `count` items of `size` bytes. Not looked into where the
+ * model behind it is unknown: its name is the mistake then.
+ */
+static cyaml_schema_field_t array(const char *key, size_t offset, int flags, size_t size,
+                                  unsigned count, const cyaml_schema_field_t *fields, bool known)
+{
+    return (cyaml_schema_field_t){
+        .key = key,
+        .data_offset = (uint32_t)offset,
+        .value = {.type = known ? CYAML_MAPPING : CYAML_IGNORE,
+                  .flags = (enum cyaml_flag)(flags | CYAML_FLAG_POINTER),
+                  .data_size = (uint32_t)(size * (count > 0 ? count : 1)),
+                  .mapping = {.fields = fields}},
+    };
+}
+
+#define SET_FIELDS(to, ...)                                                                        \
+    do {                                                                                           \
+        const cyaml_schema_field_t set[] = {__VA_ARGS__, CYAML_FIELD_END};                         \
+        static_assert(sizeof(set) <= sizeof(to), "more room for " #to);                            \
+        memcpy(to, set, sizeof(set));                                                              \
+    } while (0)
+
+static void set_controller(struct scenario_schema *s)
+{
+    unsigned gains = s->law != NULL ? s->law->gains.count : 0;
+
+    SET_FIELDS(
+        s->controller_fields,
+        CYAML_FIELD_ENUM("law", STRICT, struct file_controller, law, s->law_names, s->law_count),
+        CYAML_FIELD_FLOAT("period_us", MUST, struct file_controller, period_us),
+        CYAML_FIELD_FLOAT("phase_us", MUST, struct file_controller, phase_us),
+        CYAML_FIELD_BOOL("computation_delay", MUST, struct file_controller, computation_delay),
+        CYAML_FIELD_INT("cpu", MUST, struct file_controller, cpu),
+        CYAML_FIELD_INT("priority", MUST, struct file_controller, priority),
+        ENUM("overrun", struct file_controller, overrun, overruns),
+        CYAML_FIELD_MAPPING("limits", MUST, struct file_controller, limits, limits_fields),
+        array("gains", offsetof(struct file_controller, gains), MUST, sizeof(double), gains,
+              s->gain_fields, s->law != NULL));
+}
+
+static void set_tolerance(struct scenario_schema *s)
+{
+    SET_FIELDS(s->tolerance_fields,
+               CYAML_FIELD_FLOAT("percent", MUST, struct file_tolerance, percent),
+               CYAML_FIELD_UINT("seed", MUST, struct file_tolerance, seed),
+               array("multipliers", offsetof(struct file_tolerance, multipliers), MUST,
+                     sizeof(double *), s->parameters.count, s->multiplier_fields,
+                     s->plant != NULL && s->converter_count > 0));
+}
+
+static void set_overrides(struct scenario_schema *s)
+{
+    SET_FIELDS(s->override_fields,
+               CYAML_FIELD_STRING_PTR("id", MUST, struct file_override, id, 0, CYAML_UNLIMITED),
+               CYAML_FIELD_ENUM_PTR("plant", MAY | STRICT, struct file_override, plant,
+                                    s->plant_names, s->plant_count),
+               CYAML_FIELD_FLOAT_PTR("period_us", MAY, struct file_override, period_us),
+               CYAML_FIELD_FLOAT_PTR("phase_us", MAY, struct file_override, phase_us),
+               CYAML_FIELD_FLOAT_PTR("duty_initial", MAY, struct file_override, duty_initial),
+               array("parameters", offsetof(struct file_override, parameters), MAY,
+                     sizeof(double *), s->parameters.count, s->parameter_fields, s->plant != NULL),
+               array("initial", offsetof(struct file_override, initial), MAY, sizeof(double *),
+                     s->states.count, s->state_fields, s->plant != NULL));
+    s->override_entry =
+        (cyaml_schema_value_t){CYAML_VALUE_MAPPING(MUST, struct file_override, s->override_fields)};
+}
+
+static void set_converters(struct scenario_schema *s)
+{
+    SET_FIELDS(s->converters_fields, CYAML_FIELD_UINT("count", MUST, struct file_converters, count),
+               CYAML_FIELD_ENUM("plant", STRICT, struct file_converters, plant, s->plant_names,
+                                s->plant_count),
+               CYAML_FIELD_FLOAT("period_us", MUST, struct file_converters, period_us),
+               CYAML_FIELD_FLOAT("phase_us", MUST, struct file_converters, phase_us),
+               CYAML_FIELD_FLOAT("stagger_us", MUST, struct file_converters, stagger_us),
+               CYAML_FIELD_INT("cpu", MUST, struct file_converters, cpu),
+               CYAML_FIELD_INT("priority", MUST, struct file_converters, priority),
+               ENUM("overrun", struct file_converters, overrun, overruns),
+               CYAML_FIELD_FLOAT("duty_initial", MUST, struct file_converters, duty_initial),
+               array("parameters", offsetof(struct file_converters, parameters), MUST,
+                     sizeof(double *), s->parameters.count, s->parameter_fields, s->plant != NULL),
+               array("initial", offsetof(struct file_converters, initial), MUST, sizeof(double *),
+                     s->states.count, s->state_fields, s->plant != NULL),
+               CYAML_FIELD_MAPPING("tolerance", MUST, struct file_converters, tolerance,
+                                   s->tolerance_fields),
+               CYAML_FIELD_SEQUENCE_COUNT("overrides", CYAML_FLAG_POINTER, struct file_converters,
+                                          overrides, override_count, &s->override_entry, 0,
+                                          CYAML_UNLIMITED));
+}
+
+static void set_top(struct scenario_schema *s)
+{
+    SET_FIELDS(
+        s->top_fields, CYAML_FIELD_STRING_PTR("name", MUST, struct scenario_file, name, 1, 64),
+        CYAML_FIELD_FLOAT("duration_s", MUST, struct scenario_file, duration_s),
+        ENUM("mode", struct scenario_file, mode, modes),
+        ENUM("fabric", struct scenario_file, fabric, fabrics),
+        CYAML_FIELD_MAPPING("network", MUST, struct scenario_file, network, network_fields),
+        CYAML_FIELD_MAPPING("controller", MUST, struct scenario_file, controller,
+                            s->controller_fields),
+        CYAML_FIELD_MAPPING("converters", MUST, struct scenario_file, converters,
+                            s->converters_fields),
+        CYAML_FIELD_MAPPING("reference", MUST, struct scenario_file, reference, reference_fields),
+        CYAML_FIELD_MAPPING("load", MUST, struct scenario_file, load, load_fields),
+        CYAML_FIELD_MAPPING("input_voltage", MUST, struct scenario_file, input_voltage,
+                            input_voltage_fields),
+        CYAML_FIELD_MAPPING("recording", MUST, struct scenario_file, recording, recording_fields),
+        CYAML_FIELD_SEQUENCE_COUNT("placement", MAY, struct scenario_file, placement,
+                                   placement_count, &placement_entry, 0, CYAML_UNLIMITED));
+    s->top = (cyaml_schema_value_t){
+        CYAML_VALUE_MAPPING(CYAML_FLAG_POINTER, struct scenario_file, s->top_fields)};
+}
+
+int scenario_schema_open(struct scenario_schema **schema, const struct scenario_node *root)
+{
+    struct scenario_schema *s = calloc(1, sizeof(*s));
+
+    if (s == NULL)
+        return -ENOMEM;
+    if (scenario_quantities_open(s, root) != 0 || name_models(s) != 0 ||
+        make_model_fields(s) != 0) {
+        scenario_schema_close(s);
+        return -ENOMEM;
+    }
+    set_controller(s);
+    set_tolerance(s);
+    set_overrides(s);
+    set_converters(s);
+    set_top(s);
+    *schema = s;
+    return 0;
+}
+
+void scenario_schema_close(struct scenario_schema *schema)
+{
+    if (schema == NULL)
+        return;
+    scenario_quantities_close(schema);
+    free(schema->law_names);
+    free(schema->plant_names);
+    free(schema->gain_fields);
+    free(schema->parameter_fields);
+    free(schema->state_fields);
+    free(schema->multiplier_fields);
+    free(schema);
+}

@@ -1,0 +1,165 @@
+/*
+ * What a scenario may say: its blocks as libcyaml loads them, and a table of every key.
+ *
+ * The blocks and types are libcyaml's schema, which also drives the checks. What it has no
+ * place for (units, ranges, defaults, explanations) stands in a table of keys, looked up by
+ * path. The mappings that name a model's own quantities (gains, parameters, initial states,
+ * multipliers) are made from the models' tables, for the models that this scenario uses.
+ */
+#ifndef HIL_SCENARIO_SCHEMA_H
+#define HIL_SCENARIO_SCHEMA_H
+
+#include <cyaml/cyaml.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "scenario.h"
+#include "scenario_tree.h"
+
+/* --- the blocks, in the units of their keys -------------------------------------------- */
+
+struct file_network {
+    double latency_up_us, latency_down_us, jitter_us;
+    uint32_t seed;
+};
+
+struct file_controller {
+    int law; /* index in controller_laws */
+    double period_us, phase_us;
+    bool computation_delay;
+    int cpu, priority;
+    enum hil_overrun overrun;
+    struct controller_limits limits;
+    double *gains; /* in the order of the law's table */
+};
+
+/* Quantities of plants: an entry for each in the schema's table, NULL where none is given. */
+struct file_override {
+    char *id;
+    int *plant; /* index in plant_models; NULL: that of all */
+    double *period_us, *phase_us, *duty_initial;
+    double **parameters, **initial;
+};
+
+struct file_tolerance {
+    double percent;
+    uint32_t seed;
+    double **multipliers; /* for each quantity, for each converter */
+};
+
+struct file_converters {
+    unsigned count;
+    int plant; /* index in plant_models */
+    double period_us, phase_us, stagger_us;
+    int cpu, priority;
+    enum hil_overrun overrun;
+    double duty_initial;
+    double **parameters, **initial;
+    struct file_tolerance tolerance;
+    struct file_override *overrides;
+    unsigned override_count;
+};
+
+struct file_change {
+    double time_s, value, ramp_s;
+};
+
+struct file_profile {
+    double value; /* of the reference only */
+    struct file_change *changes;
+    unsigned change_count;
+};
+
+struct file_placement {
+    bool controller;
+    char *converters; /* "0-9"; NULL: none */
+    int cpu, priority;
+};
+
+struct scenario_file {
+    char *name;
+    double duration_s;
+    enum hil_mode mode;
+    enum hil_fabric fabric;
+    struct file_network network;
+    struct file_controller controller;
+    struct file_converters converters;
+    struct file_profile reference, load, input_voltage;
+    struct hil_recording_config recording;
+    struct file_placement *placement;
+    unsigned placement_count;
+};
+
+/* --- the keys --------------------------------------------------------------------------- */
+
+enum scenario_rule {
+    SCENARIO_RANGE,    /* a number in its range; nothing to check of what is no number */
+    SCENARIO_WHOLE_NS, /* a time: in its range, and a whole number of ns */
+    SCENARIO_CPU,      /* -1, or a cpu of this machine */
+    SCENARIO_IDS,      /* a converter or a range of them */
+    SCENARIO_NAME,     /* fit for the name of a folder */
+};
+
+struct scenario_key {
+    const char *path;    /* "converters.overrides[].id": [] for each entry of a list */
+    const char *unit;    /* "" where there is none */
+    const char *initial; /* the default as YAML; NULL: none */
+    double min, max;     /* both included; of a list of numbers, for each of them */
+    enum scenario_rule rule;
+    const char *doc; /* one line, no full stop */
+};
+
+/* The keys that every scenario has; those of the models' quantities come on top. */
+extern const struct scenario_key scenario_keys[];
+extern const unsigned scenario_key_count;
+
+/* Quantities of several plants by name, the ranges widened to hold for any of them. */
+struct scenario_quantities {
+    struct hil_quantity *at;
+    unsigned count;
+};
+
+struct scenario_schema {
+    cyaml_schema_value_t top;
+
+    /* What this scenario uses; NULL and 0 where it does not say so rightly. */
+    const struct controller_law *law;
+    const struct plant_model *plant;
+    unsigned converter_count;
+    struct scenario_quantities parameters; /* with the inputs other than duty */
+    struct scenario_quantities states;
+
+    /* The parts of the schema that are made for it. */
+    cyaml_strval_t *law_names, *plant_names;
+    unsigned law_count, plant_count;
+    cyaml_schema_field_t *gain_fields, *parameter_fields, *state_fields, *multiplier_fields;
+    cyaml_schema_field_t controller_fields[16], tolerance_fields[8], converters_fields[20],
+        override_fields[12], top_fields[16];
+    cyaml_schema_value_t override_entry;
+    struct scenario_key *keys;
+    unsigned key_count;
+};
+
+/* Makes the schema for the scenario in `root`, right or wrong. Returns 0 or -ENOMEM. */
+int scenario_schema_open(struct scenario_schema **schema, const struct scenario_node *root);
+void scenario_schema_close(struct scenario_schema *schema);
+
+/*
+ * The part that reads the models' tables: fills law, plant, converter_count, parameters,
+ * states and keys. Returns 0 or -ENOMEM; closing it is right after either.
+ */
+int scenario_quantities_open(struct scenario_schema *schema, const struct scenario_node *root);
+void scenario_quantities_close(struct scenario_schema *schema);
+
+/* The key at a path ("converters.overrides.0.id", with or without indices), or NULL. */
+const struct scenario_key *scenario_key_find(const struct scenario_schema *schema,
+                                             const char *path);
+
+/* The shortest text of six digits or more that reads back as the same number. */
+enum { SCENARIO_NUMBER_BYTES = 32 };
+void scenario_number_text(char text[SCENARIO_NUMBER_BYTES], double value);
+
+/* The index of the quantity called `name`, or -1. */
+int scenario_quantity_find(const struct scenario_quantities *quantities, const char *name);
+
+#endif

@@ -1,0 +1,111 @@
+/*
+ * What a value may be, in words: the second half of a mistake's line.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "scenario_check.h"
+
+enum { TEXT_MAX = 1024 };
+
+void scenario_say_range(double min, double max, const char *unit, char *text, size_t size)
+{
+    const char *space = unit[0] == '\0' ? "" : " ";
+    char from[SCENARIO_NUMBER_BYTES], to[SCENARIO_NUMBER_BYTES];
+
+    scenario_number_text(from, min);
+    scenario_number_text(to, max);
+    if (isfinite(min) && isfinite(max))
+        snprintf(text, size, "%s to %s%s%s", from, to, space, unit);
+    else if (isfinite(min))
+        snprintf(text, size, "at least %s%s%s", from, space, unit);
+    else if (isfinite(max))
+        snprintf(text, size, "at most %s%s%s", to, space, unit);
+    else
+        snprintf(text, size, "any%s%s", space, unit);
+}
+
+/* Appends one of a list of words. */
+static void say_word(char *text, size_t size, const char *word)
+{
+    size_t used = strlen(text);
+    snprintf(text + used, size - used, "%s%s", used == 0 ? "" : ", ", word);
+}
+
+void scenario_say_fields(const cyaml_schema_field_t *field, char *text, size_t size)
+{
+    for (text[0] = '\0'; field->key != NULL; field++)
+        say_word(text, size, field->key);
+}
+
+static void say_number(const struct scenario_key *key, const char *kind, char *text, size_t size)
+{
+    char range[128];
+    scenario_say_range(key->min, key->max, key->unit, range, sizeof(range));
+    snprintf(text, size, "%s, %s", kind, range);
+}
+
+static void say_text(const struct scenario_key *key, unsigned count, char *text, size_t size)
+{
+    if (key->rule == SCENARIO_NAME)
+        snprintf(text, size, "1 to 64 letters, digits, '.', '_' and '-', the first no '.' or '-'");
+    else if (count > 0)
+        snprintf(text, size, "an id such as 3 or a range such as 3-5, of 0 to %u", count - 1);
+    else
+        snprintf(text, size, "an id such as 3 or a range such as 3-5");
+}
+
+static void say_list(const cyaml_schema_value_t *value, char *text, size_t size)
+{
+    if (value->type == CYAML_SEQUENCE_FIXED)
+        snprintf(text, size, "a list of %u numbers, one for each converter", value->sequence.min);
+    else
+        snprintf(text, size, "a list");
+}
+
+static void say_mapping(const cyaml_schema_value_t *value, char *text, size_t size)
+{
+    char names[TEXT_MAX];
+    scenario_say_fields(value->mapping.fields, names, sizeof(names));
+    snprintf(text, size, "a mapping with the keys %s", names);
+}
+
+void scenario_say_allowed(const struct scenario_schema *schema, const struct scenario_key *key,
+                          const cyaml_schema_value_t *value, char *text, size_t size)
+{
+    char online[TEXT_MAX];
+
+    text[0] = '\0';
+    switch (value->type) {
+    case CYAML_FLOAT:
+        say_number(key, key->rule == SCENARIO_WHOLE_NS ? "a whole number of ns" : "a number", text,
+                   size);
+        break;
+    case CYAML_INT:
+    case CYAML_UINT:
+        if (key->rule == SCENARIO_CPU) {
+            scenario_cpu_exists(-1, online, sizeof(online));
+            snprintf(text, size, "-1 (any) or a cpu of this machine: %s", online);
+        } else {
+            say_number(key, "a whole number", text, size);
+        }
+        break;
+    case CYAML_BOOL:
+        snprintf(text, size, "true or false");
+        break;
+    case CYAML_ENUM:
+        for (uint32_t i = 0; i < value->enumeration.count; i++)
+            say_word(text, size, value->enumeration.strings[i].str);
+        break;
+    case CYAML_STRING:
+        say_text(key, schema->converter_count, text, size);
+        break;
+    case CYAML_MAPPING:
+        say_mapping(value, text, size);
+        break;
+    default:
+        say_list(value, text, size);
+        break;
+    }
+}

@@ -1,0 +1,504 @@
+/*
+ * What a right scenario becomes.
+ */
+#include "test_scenario.h"
+
+#include <glob.h>
+#include <math.h>
+
+/* The value of a quantity by name, wherever the model has it. */
+static double value(const struct hil_converter_config *converter, const char *name)
+{
+    int index = hil_quantity_find(&converter->plant->parameters, name);
+    if (index >= 0)
+        return converter->parameters[index];
+    index = hil_quantity_find(&converter->plant->inputs, name);
+    cr_assert_geq(index, 0, "%s has no %s", converter->plant->name, name);
+    return converter->inputs[index];
+}
+
+static double state(const struct hil_converter_config *converter, const char *name)
+{
+    return converter->states[hil_quantity_find(&converter->plant->states, name)];
+}
+
+static double gain(const struct hil_scenario *scenario, const char *name)
+{
+    const struct hil_controller_config *controller = &scenario->controller;
+    return controller->gains[hil_quantity_find(&controller->law->gains, name)];
+}
+
+/* --- equality, field by field ----------------------------------------------------------- */
+
+/* Bits, not numbers: a scenario that loads again is the same run again. */
+#define SAME(field)                                                                                \
+    cr_expect_eq(memcmp(&a->field, &b->field, sizeof(a->field)), 0, "%s differs", #field)
+
+static void expect_same_timing(const struct hil_timing *a, const struct hil_timing *b)
+{
+    SAME(period_ns);
+    SAME(phase_ns);
+    SAME(overrun);
+}
+
+static void expect_same_profile(const struct hil_profile *a, const struct hil_profile *b)
+{
+    SAME(initial);
+    cr_assert_eq(a->count, b->count);
+    for (unsigned i = 0; i < a->count; i++)
+        SAME(changes[i]);
+}
+
+static void expect_same_converter(const struct hil_converter_config *a,
+                                  const struct hil_converter_config *b)
+{
+    cr_expect_eq(a->plant, b->plant);
+    SAME(parameters);
+    SAME(inputs);
+    SAME(states);
+    SAME(duty_initial);
+    SAME(load_factor);
+    SAME(input_voltage_factor);
+    expect_same_timing(&a->timing, &b->timing);
+}
+
+static void expect_same_executor(const struct hil_executor_config *a,
+                                 const struct hil_executor_config *b)
+{
+    SAME(controller);
+    SAME(first);
+    SAME(last);
+    SAME(cpu);
+    SAME(priority);
+}
+
+static void expect_same(const struct hil_scenario *a, const struct hil_scenario *b)
+{
+    cr_expect_str_eq(a->name, b->name);
+    SAME(duration_ns);
+    SAME(mode);
+    SAME(fabric);
+    SAME(network);
+    cr_expect_eq(a->controller.law, b->controller.law);
+    SAME(controller.gains);
+    SAME(controller.limits);
+    SAME(controller.computation_delay);
+    expect_same_timing(&a->controller.timing, &b->controller.timing);
+    cr_assert_eq(a->converter_count, b->converter_count);
+    for (unsigned i = 0; i < a->converter_count; i++)
+        expect_same_converter(&a->converters[i], &b->converters[i]);
+    cr_assert_eq(a->executor_count, b->executor_count);
+    for (unsigned i = 0; i < a->executor_count; i++)
+        expect_same_executor(&a->executors[i], &b->executors[i]);
+    expect_same_profile(&a->reference, &b->reference);
+    expect_same_profile(&a->load, &b->load);
+    expect_same_profile(&a->input_voltage, &b->input_voltage);
+    SAME(recording.voltage);
+    SAME(recording.duty);
+    SAME(recording.decimation);
+    SAME(recording.converter_decimation);
+    cr_expect_str_eq(a->resolved, b->resolved);
+}
+
+static void expect_round_trip(const struct hil_scenario *scenario)
+{
+    struct hil_scenario *again = load(scenario->resolved, NULL);
+
+    expect_same(scenario, again);
+    hil_scenario_free(again);
+}
+
+/* --- defaults --------------------------------------------------------------------------- */
+
+Test(scenario, the_smallest_has_every_default)
+{
+    struct hil_scenario *s = load(SMALL, NULL);
+    const struct hil_converter_config *last = &s->converters[2];
+
+    cr_expect_str_eq(s->name, "small");
+    cr_expect_eq(s->duration_ns, 100000000u);
+    cr_expect_eq(s->mode, HIL_REALTIME);
+    cr_expect_eq(s->fabric, HIL_FABRIC_SHM);
+    cr_expect_eq(s->network.latency_up_ns, 0u);
+    cr_expect_eq(s->network.seed, 1u);
+
+    cr_expect_str_eq(s->controller.law->name, "pid");
+    cr_expect_eq(s->controller.timing.period_ns, 20000u);
+    cr_expect_eq(s->controller.timing.phase_ns, 0u);
+    cr_expect_eq(s->controller.timing.overrun, HIL_SKIP);
+    cr_expect(s->controller.computation_delay);
+    cr_expect_eq(s->controller.limits.duty_min, 0);
+    cr_expect_eq(s->controller.limits.duty_max, 1);
+    cr_expect_eq(gain(s, "ki_per_v_s"), 150);
+
+    cr_assert_eq(s->converter_count, 3u);
+    cr_expect_str_eq(last->plant->name, "buck");
+    cr_expect_eq(value(last, "inductance_h"), 47e-6);
+    cr_expect_eq(value(last, "load_ohm"), 2.4);
+    cr_expect_eq(state(last, "voltage_v"), 0);
+    cr_expect_eq(last->duty_initial, 0);
+    cr_expect_eq(last->load_factor, 1);
+    cr_expect_eq(last->input_voltage_factor, 1);
+    cr_expect_eq(last->timing.period_ns, 10000u);
+    cr_expect_eq(last->timing.overrun, HIL_CATCH_UP);
+
+    cr_expect_eq(s->reference.initial, 12);
+    cr_expect_eq(s->reference.count + s->load.count + s->input_voltage.count, 0u);
+    cr_expect(s->recording.voltage && s->recording.duty);
+    cr_expect_eq(s->recording.decimation, 1u);
+    cr_expect_eq(s->recording.converter_decimation, 0u);
+    hil_scenario_free(s);
+}
+
+Test(scenario, without_placement_each_role_has_an_executor)
+{
+    struct hil_scenario *s = load(SMALL, SETS("controller.cpu=0", "converters.priority=7"));
+
+    cr_assert_eq(s->executor_count, 2u);
+    cr_expect(s->executors[0].controller);
+    cr_expect_gt(s->executors[0].first, s->executors[0].last);
+    cr_expect_eq(s->executors[0].cpu, 0);
+    cr_expect_eq(s->executors[0].priority, 80);
+    cr_expect_not(s->executors[1].controller);
+    cr_expect_eq(s->executors[1].first, 0u);
+    cr_expect_eq(s->executors[1].last, 2u);
+    cr_expect_eq(s->executors[1].cpu, -1);
+    cr_expect_eq(s->executors[1].priority, 7);
+    hil_scenario_free(s);
+}
+
+Test(scenario, placement_as_written)
+{
+    struct hil_scenario *s = load(SMALL "placement:\n"
+                                        "  - {converters: 2, cpu: 0, priority: 0}\n"
+                                        "  - {controller: true, converters: 0-1}\n",
+                                  NULL);
+
+    cr_assert_eq(s->executor_count, 2u);
+    cr_expect_eq(s->executors[0].first, 2u);
+    cr_expect_eq(s->executors[0].last, 2u);
+    cr_expect_eq(s->executors[0].priority, 0);
+    cr_expect(s->executors[1].controller);
+    cr_expect_eq(s->executors[1].last, 1u);
+    expect_round_trip(s);
+    hil_scenario_free(s);
+}
+
+/* --- numbers ---------------------------------------------------------------------------- */
+
+static double jitter_ns(const char *written)
+{
+    char set[64];
+    snprintf(set, sizeof(set), "network.jitter_us=%s", written);
+    struct hil_scenario *s = load(SMALL, SETS(set));
+    double ns = (double)s->network.jitter_ns;
+    hil_scenario_free(s);
+    return ns;
+}
+
+Test(scenario, numbers_as_people_write_them)
+{
+    cr_expect_eq(jitter_ns("10"), 10000);
+    cr_expect_eq(jitter_ns("10."), 10000);
+    cr_expect_eq(jitter_ns(".5"), 500);
+    cr_expect_eq(jitter_ns("+2.5"), 2500);
+    cr_expect_eq(jitter_ns("1e1"), 10000);
+    cr_expect_eq(jitter_ns("4.7e-02"), 47);
+    cr_expect_eq(jitter_ns("1E+2"), 100000);
+    cr_expect_eq(jitter_ns("0"), 0);
+}
+
+Test(scenario, whole_ns_but_for_rounding)
+{
+    cr_expect_eq(jitter_ns("0.001"), 1);
+    cr_expect_eq(jitter_ns("0.30000000000000004"), 300);
+    cr_expect_eq(jitter_ns("16.667"), 16667);
+    cr_expect_eq(jitter_ns("123456.789"), 123456789);
+    struct hil_scenario *s = load(SMALL, SETS("duration_s=86400.000000001"));
+    cr_expect_eq(s->duration_ns, 86400000000001u);
+    hil_scenario_free(s);
+}
+
+/* --- tolerance -------------------------------------------------------------------------- */
+
+#define CONVERTERS(lines) LINE_1 LINE_2 LINE_3_5 LINE_6_9 lines LINE_10_11
+
+Test(scenario, multipliers_given_outright)
+{
+    struct hil_scenario *s = load(CONVERTERS("  parameters: {load_ohm: 4}\n"
+                                             "  tolerance:\n"
+                                             "    multipliers:\n"
+                                             "      inductance_h: [0.95, 1, 1.05]\n"
+                                             "      load_ohm: [1, 2, 0.5]\n"
+                                             "      input_voltage_v: [1.1, 1, 1]\n"),
+                                  NULL);
+
+    cr_expect_eq(value(&s->converters[0], "inductance_h"), 47e-6 * 0.95);
+    cr_expect_eq(value(&s->converters[2], "inductance_h"), 47e-6 * 1.05);
+    cr_expect_eq(value(&s->converters[1], "load_ohm"), 8);
+    cr_expect_eq(s->converters[1].load_factor, 2);
+    cr_expect_eq(s->converters[0].input_voltage_factor, 1.1);
+    cr_expect_eq(value(&s->converters[0], "esr_ohm"), 0.03);
+    expect_round_trip(s);
+    hil_scenario_free(s);
+}
+
+#define DRAWN CONVERTERS("  tolerance: {percent: 5, seed: 42}\n")
+
+Test(scenario, multipliers_drawn_from_the_seed)
+{
+    struct hil_scenario *s = load(DRAWN, NULL), *same = load(DRAWN, NULL);
+    struct hil_scenario *other = load(DRAWN, SETS("converters.tolerance.seed=43"));
+
+    expect_same(s, same);
+    for (unsigned i = 0; i < 3; i++) {
+        double multiplier = value(&s->converters[i], "inductance_h") / 47e-6;
+        cr_expect(fabs(multiplier - 1) <= 0.05);
+        cr_expect_neq(multiplier, 1);
+        cr_expect_eq(s->converters[i].load_factor, value(&s->converters[i], "load_ohm") / 2.4);
+    }
+    cr_expect_neq(value(&s->converters[0], "esr_ohm"), value(&s->converters[1], "esr_ohm"));
+    cr_expect_neq(value(&s->converters[0], "esr_ohm"), value(&other->converters[0], "esr_ohm"));
+    cr_expect_eq(value(&s->converters[0], "input_voltage_v"), 48); /* not of the six */
+    expect_round_trip(s);
+    hil_scenario_free(s);
+    hil_scenario_free(same);
+    hil_scenario_free(other);
+}
+
+/* The first number of splitmix64 from seed 42, as other programs have it: 13679457532755275413. */
+Test(scenario, multipliers_are_drawn_as_documented)
+{
+    struct hil_scenario *s = load(DRAWN, NULL);
+    double uniform = (double)(13679457532755275413u >> 11) * 0x1p-53;
+
+    cr_expect_eq(value(&s->converters[0], "inductance_h"), 47e-6 * (1 + 0.05 * (2 * uniform - 1)));
+    hil_scenario_free(s);
+}
+
+Test(scenario, a_draw_does_not_depend_on_the_rest)
+{
+    struct hil_scenario *s = load(DRAWN, NULL);
+    struct hil_scenario *more = load(
+        DRAWN, SETS("converters.count=5", "converters.tolerance.multipliers.esr_ohm=[1,1,1,1,1]",
+                    "converters.plant=boost"));
+
+    for (unsigned i = 0; i < 3; i++)
+        cr_expect_eq(value(&s->converters[i], "capacitance_f"),
+                     value(&more->converters[i], "capacitance_f"));
+    cr_expect_eq(value(&more->converters[4], "esr_ohm"), 0.03);
+    hil_scenario_free(s);
+    hil_scenario_free(more);
+}
+
+/* --- overrides -------------------------------------------------------------------------- */
+
+Test(scenario, overrides_of_some)
+{
+    struct hil_scenario *s = load(CONVERTERS("  phase_us: 1\n"
+                                             "  stagger_us: 0.5\n"
+                                             "  parameters: {load_ohm: 4}\n"
+                                             "  initial: {voltage_v: 5}\n"
+                                             "  tolerance: {multipliers: {load_ohm: [1, 2, 2]}}\n"
+                                             "  overrides:\n"
+                                             "    - id: 1-2\n"
+                                             "      period_us: 20\n"
+                                             "      duty_initial: 0.25\n"
+                                             "      parameters: {load_ohm: 6}\n"
+                                             "      initial: {current_a: 3}\n"
+                                             "    - {id: 0, phase_us: 7}\n"),
+                                  NULL);
+    const struct hil_converter_config *c = s->converters;
+
+    cr_expect_eq(c[0].timing.phase_ns, 7000u);
+    cr_expect_eq(c[1].timing.phase_ns, 1500u);
+    cr_expect_eq(c[2].timing.phase_ns, 2000u);
+    cr_expect_eq(c[0].timing.period_ns, 10000u);
+    cr_expect_eq(c[2].timing.period_ns, 20000u);
+    cr_expect_eq(c[0].duty_initial, 0);
+    cr_expect_eq(c[1].duty_initial, 0.25);
+    cr_expect_eq(value(&c[0], "load_ohm"), 4);
+    cr_expect_eq(value(&c[1], "load_ohm"), 12);
+    cr_expect_eq(c[1].load_factor, 3); /* of the load that all have at the start */
+    cr_expect_eq(state(&c[1], "voltage_v"), 5);
+    cr_expect_eq(state(&c[1], "current_a"), 3);
+    cr_expect_eq(state(&c[0], "current_a"), 0);
+    expect_round_trip(s);
+    hil_scenario_free(s);
+}
+
+Test(scenario, an_override_may_be_another_plant)
+{
+    struct hil_scenario *s = load(CONVERTERS("  parameters: {inductance_h: 1e-4}\n"
+                                             "  tolerance: {percent: 5}\n"
+                                             "  overrides:\n"
+                                             "    - id: 2\n"
+                                             "      plant: switched_buck\n"
+                                             "      parameters: {switching_frequency_hz: 2e5}\n"),
+                                  NULL);
+    const struct hil_converter_config *c = &s->converters[2];
+
+    cr_expect_str_eq(s->converters[0].plant->name, "buck");
+    cr_expect_str_eq(c->plant->name, "switched_buck");
+    cr_expect_eq(value(c, "switching_frequency_hz"), 2e5);
+    cr_expect(fabs(value(c, "inductance_h") / 1e-4 - 1) <= 0.05); /* by name, from all */
+    expect_round_trip(s);
+    hil_scenario_free(s);
+}
+
+/* --- profiles --------------------------------------------------------------------------- */
+
+Test(scenario, profiles)
+{
+    struct hil_scenario *s = load(
+        CONVERTERS(
+            "  parameters: {load_ohm: 4, input_voltage_v: 50}\n") "  changes:\n"
+                                                                  "    - {time_s: 0.01, voltage_v: "
+                                                                  "10}\n"
+                                                                  "    - {time_s: 0.02, voltage_v: "
+                                                                  "14, ramp_s: 0.01}\n"
+                                                                  "load: {changes: [{time_s: 0.03, "
+                                                                  "load_ohm: 2}]}\n"
+                                                                  "input_voltage: {changes: "
+                                                                  "[{time_s: 0.04, "
+                                                                  "input_voltage_v: 40, ramp_s: "
+                                                                  "1e-6}]}\n",
+        NULL);
+
+    cr_assert_eq(s->reference.count, 2u);
+    cr_expect_eq(s->reference.initial, 12);
+    cr_expect_eq(hil_profile_at(&s->reference, 10000000), 10);
+    cr_expect_eq(hil_profile_at(&s->reference, 25000000), 12);
+    cr_expect_eq(hil_profile_end(&s->reference), 30000000u);
+    cr_assert_eq(s->load.count, 1u);
+    cr_expect_eq(s->load.initial, 4);
+    cr_expect_eq(s->load.changes[0].value, 2);
+    cr_assert_eq(s->input_voltage.count, 1u);
+    cr_expect_eq(s->input_voltage.initial, 50);
+    cr_expect_eq(s->input_voltage.changes[0].ramp_ns, 1000u);
+    expect_round_trip(s);
+    hil_scenario_free(s);
+}
+
+/* --- modes ------------------------------------------------------------------------------ */
+
+Test(scenario, virtual_time_simulates_the_fabric)
+{
+    struct hil_scenario *s = load(SMALL "mode: virtual\nfabric: shm\n", NULL);
+
+    cr_expect_eq(s->mode, HIL_VIRTUAL);
+    cr_expect_eq(s->fabric, HIL_FABRIC_SIM);
+    expect_round_trip(s);
+    hil_scenario_free(s);
+}
+
+Test(scenario, the_command_line_has_the_last_word_on_the_mode)
+{
+    const struct hil_scenario_options virtual = {.virtual_time = true};
+    const struct hil_scenario_options realtime = {.realtime = true};
+    char message[512];
+    struct hil_scenario *s = NULL;
+
+    cr_assert_eq(hil_scenario_load(&s, "configs/dcdc20.yaml", &virtual, message, 512), 0);
+    cr_expect_eq(s->mode, HIL_VIRTUAL);
+    cr_expect_eq(s->fabric, HIL_FABRIC_SIM);
+    hil_scenario_free(s);
+    cr_assert_eq(hil_scenario_load(&s, "configs/quickstart.yaml", &realtime, message, 512), 0);
+    cr_expect_eq(s->mode, HIL_REALTIME);
+    cr_expect_eq(s->fabric, HIL_FABRIC_SHM);
+    hil_scenario_free(s);
+}
+
+/* --- --set ------------------------------------------------------------------------------ */
+
+Test(scenario, set_takes_any_key)
+{
+    struct hil_scenario *s = load(
+        SMALL, SETS("name=other", "duration_s=2", "controller.period_us=40", "controller.law=type3",
+                    "controller.limits.duty_max=0.5", "controller.computation_delay=false",
+                    "controller.gains.kc_per_v_s=99", "converters.parameters.inductance_h=1e-4",
+                    "converters.overrun=halt", "network={latency_up_us: 2, latency_down_us: 5}",
+                    "network.seed=7", "reference.changes=[{time_s: 1, voltage_v: 6}]",
+                    "converters.overrides.0.id=1", "converters.overrides.0.duty_initial=0.5",
+                    "converters.overrides.1={id: 2, initial: {voltage_v: 9}}",
+                    "converters.tolerance.multipliers.esr_ohm=[0.9,1,1.1]",
+                    "converters.tolerance.multipliers.esr_ohm.1=2", "recording.duty=false"));
+
+    cr_expect_str_eq(s->name, "other");
+    cr_expect_eq(s->duration_ns, 2000000000u);
+    cr_expect_eq(s->controller.timing.period_ns, 40000u);
+    cr_expect_str_eq(s->controller.law->name, "type3");
+    cr_expect_eq(gain(s, "kc_per_v_s"), 99);
+    cr_expect_eq(s->controller.limits.duty_max, 0.5);
+    cr_expect_not(s->controller.computation_delay);
+    cr_expect_eq(value(&s->converters[0], "inductance_h"), 1e-4);
+    cr_expect_eq(s->converters[0].timing.overrun, HIL_HALT);
+    cr_expect_eq(s->network.latency_up_ns, 2000u);
+    cr_expect_eq(s->network.latency_down_ns, 5000u);
+    cr_expect_eq(s->network.seed, 7u);
+    cr_expect_eq(s->reference.count, 1u);
+    cr_expect_eq(s->converters[1].duty_initial, 0.5);
+    cr_expect_eq(state(&s->converters[2], "voltage_v"), 9);
+    cr_expect_eq(value(&s->converters[1], "esr_ohm"), 0.06);
+    cr_expect_not(s->recording.duty);
+    expect_round_trip(s);
+    hil_scenario_free(s);
+}
+
+Test(scenario, set_replaces_what_is_there_the_last_one_wins)
+{
+    struct hil_scenario *s =
+        load(SMALL, SETS("controller.period_us=abc", "controller.period_us=30"));
+
+    cr_expect_eq(s->controller.timing.period_ns, 30000u);
+    hil_scenario_free(s);
+}
+
+Test(scenario, an_alias_is_a_copy)
+{
+    struct hil_scenario *s = load(CONVERTERS("  overrides:\n"
+                                             "    - {id: 0, parameters: &p {load_ohm: 5}}\n"
+                                             "    - {id: 1, parameters: *p}\n"),
+                                  SETS("converters.overrides.1.parameters.load_ohm=6"));
+
+    cr_expect_eq(value(&s->converters[0], "load_ohm"), 5);
+    cr_expect_eq(value(&s->converters[1], "load_ohm"), 6);
+    hil_scenario_free(s);
+}
+
+/* --- files ------------------------------------------------------------------------------ */
+
+Test(scenario, all_the_configs_load)
+{
+    glob_t configs;
+
+    cr_assert_eq(glob("configs/*.yaml", 0, NULL, &configs), 0);
+    cr_expect_geq(configs.gl_pathc, 6u);
+    for (size_t i = 0; i < configs.gl_pathc; i++) {
+        char message[4096];
+        struct hil_scenario *s = NULL;
+        int error = hil_scenario_load(&s, configs.gl_pathv[i], NULL, message, sizeof(message));
+        cr_assert_eq(error, 0, "%s", message);
+        const char *file = strrchr(configs.gl_pathv[i], '/') + 1;
+        cr_expect_eq(strncmp(s->name, file, strlen(s->name)), 0, "%s is called %s", file, s->name);
+        expect_round_trip(s);
+        hil_scenario_free(s);
+    }
+    globfree(&configs);
+}
+
+Test(scenario, a_thousand_converters)
+{
+    struct hil_scenario *s =
+        load(SMALL, SETS("converters.count=1000", "converters.tolerance.percent=3"));
+
+    cr_expect_eq(s->converter_count, 1000u);
+    cr_expect_eq(s->executors[1].last, 999u);
+    expect_round_trip(s);
+    hil_scenario_free(s);
+}
+
+Test(scenario, freeing_nothing_is_fine)
+{
+    hil_scenario_free(NULL);
+}

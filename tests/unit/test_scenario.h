@@ -1,0 +1,80 @@
+/*
+ * Loading scenarios from text, for the tests.
+ */
+#ifndef TEST_SCENARIO_H
+#define TEST_SCENARIO_H
+
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "harness/scenario.h"
+
+enum { MESSAGE_BYTES = 1 << 16 };
+
+/* The shortest scenario, line by line: the mistakes below count on these lines. */
+#define LINE_1     "name: small\n"
+#define LINE_2     "duration_s: 0.1\n"
+#define LINE_3_5   "controller:\n  law: pid\n  period_us: 20\n"
+#define LINE_6_9   "converters:\n  count: 3\n  plant: buck\n  period_us: 10\n"
+#define LINE_10_11 "reference:\n  voltage_v: 12\n"
+#define SMALL      LINE_1 LINE_2 LINE_3_5 LINE_6_9 LINE_10_11
+
+/* Loads a text with some --set (NULL at the end). In `message`, FILE is the file's name. */
+static inline int load_text(struct hil_scenario **scenario, const char *text, size_t length,
+                            const char *const *sets, char message[MESSAGE_BYTES])
+{
+    static char raw[MESSAGE_BYTES];
+    char path[] = "/tmp/hiloco-test-XXXXXX";
+    int file = mkstemp(path);
+    struct hil_scenario_options options = {.sets = sets};
+
+    cr_assert(file >= 0);
+    cr_assert_eq(write(file, text, length), (ssize_t)length);
+    close(file);
+    while (sets != NULL && sets[options.set_count] != NULL)
+        options.set_count++;
+    int error = hil_scenario_load(scenario, path, &options, raw, sizeof(raw));
+    unlink(path);
+
+    char *to = message;
+    for (const char *from = raw; *from != '\0';) {
+        bool name = strncmp(from, path, strlen(path)) == 0;
+        to = name ? stpcpy(to, "FILE") : stpncpy(to, from, 1);
+        from += name ? strlen(path) : 1;
+    }
+    *to = '\0';
+    return error;
+}
+
+/* The scenario of a text that must load. */
+static inline struct hil_scenario *load(const char *text, const char *const *sets)
+{
+    static char message[MESSAGE_BYTES];
+    struct hil_scenario *scenario = NULL;
+    int error = load_text(&scenario, text, strlen(text), sets, message);
+
+    cr_assert_eq(error, 0, "%s", message);
+    cr_assert_str_empty(message);
+    return scenario;
+}
+
+#define SETS(...) ((const char *const[]){__VA_ARGS__, NULL})
+
+/* What is said about a text that must not load; valid until the next call. */
+static inline const char *refusal(const char *text, const char *const *sets)
+{
+    static char message[MESSAGE_BYTES];
+    struct hil_scenario *scenario = NULL;
+    int error = load_text(&scenario, text, strlen(text), sets, message);
+
+    cr_assert_lt(error, 0, "this loads:\n%s", text);
+    cr_assert_null(scenario);
+    return message;
+}
+
+#endif

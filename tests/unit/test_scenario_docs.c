@@ -1,0 +1,244 @@
+/*
+ * docs/scenario.md against the schema, the table of keys and the models: each key has its
+ * row, with the same type, unit, range and default, and there is no row without a key.
+ */
+#include "test_scenario.h"
+
+#include "harness/scenario_check.h"
+#include "harness/scenario_defaults.h"
+#include "harness/scenario_schema.h"
+
+enum { ROWS_MAX = 400, ROW_BYTES = 1024 };
+
+/* The rows of tables, in order: "| `name` | ... |". */
+struct rows {
+    char *at[ROWS_MAX];
+    unsigned count;
+};
+
+static void add_row(struct rows *rows, const char *row)
+{
+    cr_assert_lt(rows->count, (unsigned)ROWS_MAX);
+    rows->at[rows->count++] = strdup(row);
+}
+
+static void free_rows(struct rows *rows)
+{
+    for (unsigned i = 0; i < rows->count; i++)
+        free(rows->at[i]);
+}
+
+/* --- what should be there --------------------------------------------------------------- */
+
+static const char *type_in_words(const cyaml_schema_value_t *value, const struct scenario_key *key)
+{
+    switch (value->type) {
+    case CYAML_FLOAT:
+        return key->rule == SCENARIO_WHOLE_NS ? "time" : "number";
+    case CYAML_INT:
+    case CYAML_UINT:
+        return "whole number";
+    case CYAML_BOOL:
+        return "bool";
+    case CYAML_ENUM:
+        return "word";
+    case CYAML_STRING:
+        return "text";
+    case CYAML_SEQUENCE:
+        return "list";
+    default:
+        return "mapping";
+    }
+}
+
+static void range_in_words(const cyaml_schema_value_t *value, const struct scenario_key *key,
+                           char *text, size_t size)
+{
+    static const struct scenario_schema unknown_count;
+
+    snprintf(text, size, "-");
+    if (key->rule == SCENARIO_CPU)
+        snprintf(text, size, "-1, or a cpu of the machine");
+    else if (value->type == CYAML_FLOAT || value->type == CYAML_INT || value->type == CYAML_UINT)
+        scenario_say_range(key->min, key->max, "", text, size);
+    else if (value->type == CYAML_ENUM || value->type == CYAML_BOOL || value->type == CYAML_STRING)
+        scenario_say_allowed(&unknown_count, key, value, text, size);
+}
+
+static const char *default_in_words(const cyaml_schema_value_t *value,
+                                    const struct scenario_key *key)
+{
+    if (key->initial != NULL)
+        return key->initial;
+    return value->flags & CYAML_FLAG_OPTIONAL ? "-" : "required";
+}
+
+static const char *unit_in_words(const char *unit)
+{
+    return unit[0] == '\0' ? "-" : unit;
+}
+
+static void add_key_row(struct rows *rows, const struct scenario_key *key,
+                        const cyaml_schema_value_t *value)
+{
+    char row[ROW_BYTES], range[ROW_BYTES / 2];
+
+    range_in_words(value, key, range, sizeof(range));
+    snprintf(row, sizeof(row), "| `%s` | %s | %s | %s | %s | %s |", key->path,
+             type_in_words(value, key), unit_in_words(key->unit), range,
+             default_in_words(value, key), key->doc);
+    add_row(rows, row);
+}
+
+/* All keys but the models' own, in the order of the schema, which is that of a resolved file. */
+static void add_field_rows(struct rows *rows, const struct scenario_schema *schema,
+                           const cyaml_schema_field_t *field, const char *block)
+{
+    for (; field->key != NULL; field++) {
+        char path[256];
+        snprintf(path, sizeof(path), "%s%s%s", block, block[0] == '\0' ? "" : ".", field->key);
+        const struct scenario_key *key = scenario_key_find(schema, path);
+        cr_assert_not_null(key, "the table has no %s", path);
+        if (key < scenario_keys || key >= scenario_keys + scenario_key_count)
+            continue;
+        add_key_row(rows, key, &field->value);
+        if (field->value.type == CYAML_MAPPING)
+            add_field_rows(rows, schema, field->value.mapping.fields, path);
+        if (field->value.type != CYAML_SEQUENCE)
+            continue;
+        strcat(path, "[]");
+        add_field_rows(rows, schema, field->value.sequence.entry->mapping.fields, path);
+    }
+}
+
+static void add_quantity_rows(struct rows *rows, const struct hil_quantities *quantities)
+{
+    for (unsigned i = 0; i < quantities->count; i++) {
+        const struct hil_quantity *quantity = &quantities->at[i];
+        char row[ROW_BYTES], range[128], value[SCENARIO_NUMBER_BYTES];
+        if (strcmp(quantity->name, "duty") == 0)
+            continue;
+        scenario_say_range(quantity->min, quantity->max, "", range, sizeof(range));
+        scenario_number_text(value, quantity->value);
+        snprintf(row, sizeof(row), "| `%s` | %s | %s | %s | %s |", quantity->name,
+                 unit_in_words(quantity->unit), range, value, quantity->doc);
+        add_row(rows, row);
+    }
+}
+
+static struct scenario_schema *open_schema(void)
+{
+    struct scenario_place place = {.file = "test", .line = 1, .column = 1};
+    struct scenario_report report = {0};
+    struct scenario_schema *schema;
+    struct scenario_node *root;
+
+    cr_assert_eq(scenario_tree_parse(&root, SMALL, strlen(SMALL), &place, &report), 0);
+    cr_assert_eq(scenario_schema_open(&schema, root), 0);
+    scenario_node_free(root);
+    return schema;
+}
+
+static void add_expected_rows(struct rows *rows)
+{
+    struct scenario_schema *schema = open_schema();
+
+    add_field_rows(rows, schema, schema->top_fields, "");
+    scenario_schema_close(schema);
+    for (unsigned i = 0; controller_laws[i] != NULL; i++) {
+        char heading[ROW_BYTES];
+        snprintf(heading, sizeof(heading), "### Gains of `%s`", controller_laws[i]->name);
+        add_row(rows, heading);
+        add_quantity_rows(rows, &controller_laws[i]->gains);
+    }
+    for (unsigned i = 0; plant_models[i] != NULL; i++) {
+        char heading[ROW_BYTES];
+        snprintf(heading, sizeof(heading), "### Parameters of `%s`", plant_models[i]->name);
+        add_row(rows, heading);
+        add_quantity_rows(rows, &plant_models[i]->parameters);
+        add_quantity_rows(rows, &plant_models[i]->inputs);
+        snprintf(heading, sizeof(heading), "### Initial states of `%s`", plant_models[i]->name);
+        add_row(rows, heading);
+        add_quantity_rows(rows, &plant_models[i]->states);
+    }
+}
+
+/* --- what is there ---------------------------------------------------------------------- */
+
+static void add_documented_rows(struct rows *rows)
+{
+    FILE *file = fopen("docs/scenario.md", "r");
+    char line[ROW_BYTES];
+
+    cr_assert_not_null(file);
+    while (fgets(line, sizeof(line), file) != NULL) {
+        line[strcspn(line, "\n")] = '\0';
+        if (strncmp(line, "| `", 3) == 0 || (strncmp(line, "### ", 4) == 0 && strchr(line, '`')))
+            add_row(rows, line);
+    }
+    fclose(file);
+}
+
+/* The first block of YAML in the document: the complete example. */
+static char *read_example(void)
+{
+    static char example[ROW_BYTES * 4];
+    FILE *file = fopen("docs/scenario.md", "r");
+    char line[ROW_BYTES];
+    bool inside = false;
+
+    cr_assert_not_null(file);
+    while (fgets(line, sizeof(line), file) != NULL) {
+        if (strncmp(line, "```", 3) == 0 && inside)
+            break;
+        if (inside)
+            strcat(example, line);
+        inside = inside || strcmp(line, "```yaml\n") == 0;
+    }
+    fclose(file);
+    return example;
+}
+
+/* --- the tests -------------------------------------------------------------------------- */
+
+Test(scenario_docs, the_document_lists_every_key_and_no_other)
+{
+    struct rows expected = {0}, documented = {0};
+
+    add_expected_rows(&expected);
+    add_documented_rows(&documented);
+    for (unsigned i = 0; i < expected.count && i < documented.count; i++)
+        cr_assert_str_eq(documented.at[i], expected.at[i]);
+    cr_expect_eq(documented.count, expected.count);
+    free_rows(&expected);
+    free_rows(&documented);
+}
+
+/* add_field_rows sees to it that the schema's keys are in the table; this is the other way. */
+Test(scenario_docs, the_table_has_no_key_that_the_schema_lacks)
+{
+    struct scenario_schema *schema = open_schema();
+    struct rows rows = {0};
+
+    add_field_rows(&rows, schema, schema->top_fields, "");
+    cr_expect_eq(rows.count, scenario_key_count);
+    free_rows(&rows);
+    scenario_schema_close(schema);
+}
+
+Test(scenario_docs, names_of_keys_end_in_their_units)
+{
+    for (unsigned i = 0; i < scenario_key_count; i++) {
+        const struct scenario_key *key = &scenario_keys[i];
+        if (key->rule != SCENARIO_WHOLE_NS)
+            continue;
+        size_t length = strlen(key->path), unit = strlen(key->unit);
+        cr_expect_str_eq(key->path + length - unit, key->unit);
+        cr_expect_eq(key->path[length - unit - 1], '_');
+    }
+}
+
+Test(scenario_docs, the_example_loads)
+{
+    hil_scenario_free(load(read_example(), NULL));
+}

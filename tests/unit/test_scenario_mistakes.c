@@ -1,0 +1,522 @@
+/*
+ * Every class of mistake, with the line and column that it is reported at.
+ */
+#include "test_scenario.h"
+
+#define ONLY(text, expected)    cr_expect_str_eq(refusal(text, NULL), expected "\n")
+#define ONLY_SET(set, expected) cr_expect_str_eq(refusal(SMALL, SETS(set)), expected "\n")
+
+/* --- keys ------------------------------------------------------------------------------- */
+
+Test(scenario_mistakes, unknown_key)
+{
+    ONLY(SMALL "recording:\n  colour: blue\n",
+         "FILE:13:3: unknown key 'colour' in recording; "
+         "allowed: voltage, duty, decimation, converter_decimation");
+}
+
+Test(scenario_mistakes, unknown_key_near_a_known_one)
+{
+    ONLY(SMALL "recording:\n  decimaton: 2\n",
+         "FILE:13:3: unknown key 'decimaton' in recording (did you mean 'decimation'?); "
+         "allowed: voltage, duty, decimation, converter_decimation");
+    ONLY(SMALL "load: {change: []}\n",
+         "FILE:12:8: unknown key 'change' in load (did you mean 'changes'?); allowed: changes");
+}
+
+Test(scenario_mistakes, unknown_key_that_lacks_its_unit)
+{
+    ONLY(SMALL "network: {jitter: 1}\n",
+         "FILE:12:11: unknown key 'jitter' in network (did you mean 'jitter_us'?); "
+         "allowed: latency_up_us, latency_down_us, jitter_us, seed");
+}
+
+Test(scenario_mistakes, unknown_key_at_the_top)
+{
+    const char *message = refusal("nam: x\n" SMALL, NULL);
+    const char *expected = "FILE:1:1: unknown key 'nam' in the scenario (did you mean 'name'?); "
+                           "allowed: name, duration_s, mode, ";
+    cr_expect_eq(strncmp(message, expected, strlen(expected)), 0, "%s", message);
+}
+
+Test(scenario_mistakes, missing_keys)
+{
+    ONLY(LINE_2 LINE_3_5 LINE_6_9 LINE_10_11,
+         "FILE:1:1: name is missing; required: 1 to 64 letters, digits, '.', '_' and '-', the "
+         "first no '.' or '-'");
+    ONLY(LINE_1 LINE_3_5 LINE_6_9 LINE_10_11,
+         "FILE:1:1: duration_s is missing; required: a whole number of ns, 1e-9 to 1e6 s");
+    ONLY(LINE_1 LINE_2 LINE_3_5 "converters:\n  plant: buck\n  period_us: 10\n" LINE_10_11,
+         "FILE:7:3: converters.count is missing; required: a whole number, 1 to 10000");
+    ONLY(LINE_1 LINE_2 LINE_3_5 LINE_6_9, "FILE:1:1: reference is missing; required: a mapping "
+                                          "with the keys voltage_v, changes");
+    ONLY(SMALL "  changes:\n    - voltage_v: 3\n",
+         "FILE:13:7: reference.changes.0.time_s is missing; required: a whole number of ns, 0 to "
+         "1e6 s");
+}
+
+Test(scenario_mistakes, duplicate_key)
+{
+    ONLY(SMALL "name: again\n",
+         "FILE:12:1: key 'name' for the second time in the scenario; allowed: once");
+    ONLY_SET("network={seed: 1, seed: 2}", "--set network={seed: 1, seed: 2}: key 'seed' for the "
+                                           "second time in network; allowed: once");
+}
+
+Test(scenario_mistakes, key_that_is_no_scalar)
+{
+    ONLY("? [a, b]\n: 3\n", "FILE:1:3: a mapping or a list as a key; allowed: the name of a key");
+}
+
+/* --- types ------------------------------------------------------------------------------ */
+
+#define BAD_TIME(value, found)                                                                     \
+    ONLY(SMALL "network:\n  jitter_us: " value "\n",                                               \
+         "FILE:13:14: network.jitter_us is " found "; allowed: a whole number of ns, 0 to 1e9 us")
+
+Test(scenario_mistakes, no_number)
+{
+    BAD_TIME("abc", "'abc'");
+    BAD_TIME("0x10", "'0x10'");
+    BAD_TIME("1e", "'1e'");
+    BAD_TIME("1 2", "'1 2'");
+    BAD_TIME("1,5", "'1,5'");
+    BAD_TIME(".", "'.'");
+    BAD_TIME("10us", "'10us'");
+    BAD_TIME("'10'", "the text \"10\"");
+    BAD_TIME("~", "empty");
+    BAD_TIME("[1]", "a list");
+    BAD_TIME("{a: 1}", "a mapping");
+}
+
+Test(scenario_mistakes, no_finite_number)
+{
+    BAD_TIME(".inf", "'.inf'");
+    BAD_TIME("-.inf", "'-.inf'");
+    BAD_TIME(".nan", "'.nan'");
+    BAD_TIME("nan", "'nan'");
+    BAD_TIME("inf", "'inf'");
+    BAD_TIME("1e999", "'1e999'");
+}
+
+Test(scenario_mistakes, nothing_after_the_colon)
+{
+    ONLY(SMALL "network:\n", "FILE:12:9: network is empty; allowed: a mapping with the keys "
+                             "latency_up_us, latency_down_us, jitter_us, seed");
+}
+
+Test(scenario_mistakes, no_whole_number)
+{
+#define BAD_SEED(value)                                                                            \
+    ONLY(SMALL "network: {seed: " value "}\n",                                                     \
+         "FILE:12:17: network.seed is '" value "'; allowed: a whole number, 0 to 4294967295")
+    BAD_SEED("1.5");
+    BAD_SEED("1e3");
+    BAD_SEED("010"); /* eight, to C and to libcyaml */
+    BAD_SEED("0x1f");
+    BAD_SEED("-1");
+    BAD_SEED("4294967296");
+    BAD_SEED("99999999999999999999");
+    BAD_SEED("true");
+}
+
+Test(scenario_mistakes, no_bool)
+{
+#define BAD_BOOL(value, found)                                                                     \
+    ONLY(SMALL "recording: {duty: " value "}\n",                                                   \
+         "FILE:12:19: recording.duty is " found "; allowed: true or false")
+    BAD_BOOL("yes", "'yes'");
+    BAD_BOOL("1", "'1'");
+    BAD_BOOL("\"true\"", "the text \"true\"");
+    BAD_BOOL("True", "'True'");
+}
+
+Test(scenario_mistakes, no_list_and_no_mapping)
+{
+    ONLY(SMALL "placement: 3\n", "FILE:12:12: placement is '3'; allowed: a list");
+    ONLY(SMALL "network: [1]\n", "FILE:12:10: network is a list; allowed: a mapping with the keys "
+                                 "latency_up_us, latency_down_us, jitter_us, seed");
+    ONLY(SMALL "placement: [3]\n", "FILE:12:13: placement.0 is '3'; allowed: a mapping with the "
+                                   "keys controller, converters, cpu, priority");
+}
+
+Test(scenario_mistakes, unknown_word)
+{
+    ONLY(SMALL "mode: vitual\n",
+         "FILE:12:7: mode is 'vitual' (did you mean 'virtual'?); allowed: realtime, virtual");
+    ONLY(SMALL "mode: 1\n", "FILE:12:7: mode is '1'; allowed: realtime, virtual");
+    ONLY(SMALL "fabric: verbs\n", "FILE:12:9: fabric is 'verbs'; allowed: shm");
+}
+
+Test(scenario_mistakes, unknown_models_list_the_known)
+{
+    ONLY(LINE_1 LINE_2 "controller:\n  law: pdi\n  period_us: 20\n" LINE_6_9 LINE_10_11,
+         "FILE:4:8: controller.law is 'pdi' (did you mean 'pid'?); allowed: pid, pi, type3, "
+         "state_feedback");
+    ONLY(LINE_1 LINE_2 LINE_3_5
+         "converters:\n  count: 3\n  plant: flyback\n  period_us: 10\n" LINE_10_11,
+         "FILE:8:10: converters.plant is 'flyback'; allowed: buck, boost, buck_boost, "
+         "switched_buck");
+}
+
+Test(scenario_mistakes, name_unfit_for_a_folder)
+{
+#define BAD_NAME(name, found)                                                                      \
+    ONLY("name: " name "\n" LINE_2 LINE_3_5 LINE_6_9 LINE_10_11,                                   \
+         "FILE:1:7: name is " found "; allowed: 1 to 64 letters, digits, '.', '_' and '-', the "   \
+         "first no '.' or '-'")
+    BAD_NAME("a/b", "'a/b'");
+    BAD_NAME("..", "'..'");
+    BAD_NAME("-x", "'-x'");
+    BAD_NAME("a b", "'a b'");
+    BAD_NAME("\"\"", "the text \"\"");
+    BAD_NAME("~", "empty");
+}
+
+/* --- ranges ----------------------------------------------------------------------------- */
+
+Test(scenario_mistakes, out_of_range)
+{
+    BAD_TIME("-1", "'-1'");
+    BAD_TIME("2e9", "'2e9'");
+    ONLY(LINE_1 "duration_s: 0\n" LINE_3_5 LINE_6_9 LINE_10_11,
+         "FILE:2:13: duration_s is '0'; allowed: a whole number of ns, 1e-9 to 1e6 s");
+    ONLY(
+        LINE_1 LINE_2 "controller:\n  law: pid\n  period_us: -20\n" LINE_6_9 LINE_10_11,
+        "FILE:5:14: controller.period_us is '-20'; allowed: a whole number of ns, 0.001 to 1e9 us");
+    ONLY(LINE_1 LINE_2 LINE_3_5
+         "converters:\n  count: 0\n  plant: buck\n  period_us: 10\n" LINE_10_11,
+         "FILE:7:10: converters.count is '0'; allowed: a whole number, 1 to 10000");
+}
+
+Test(scenario_mistakes, no_whole_number_of_ns)
+{
+    BAD_TIME("10.0005", "'10.0005'");
+    BAD_TIME("0.0001", "'0.0001'");
+    BAD_TIME("1e-9", "'1e-9'");
+    ONLY(LINE_1 "duration_s: 3600.0000000005\n" LINE_3_5 LINE_6_9 LINE_10_11,
+         "FILE:2:13: duration_s is '3600.0000000005'; allowed: a whole number of ns, 1e-9 to 1e6 "
+         "s");
+}
+
+Test(scenario_mistakes, quantities_of_models)
+{
+    ONLY(LINE_1 LINE_2 LINE_3_5 "  gains: {kp_per_v: -1}\n" LINE_6_9 LINE_10_11,
+         "FILE:6:21: controller.gains.kp_per_v is '-1'; allowed: a number, 0 to 1e6 1/V");
+    ONLY(LINE_1 LINE_2 LINE_3_5 "  gains: {ki: 1}\n" LINE_6_9 LINE_10_11,
+         "FILE:6:11: unknown key 'ki' in controller.gains (did you mean 'ki_per_v_s'?); allowed: "
+         "kp_per_v, ki_per_v_s, kd_s_per_v, derivative_filter_s, setpoint_weight");
+    ONLY(LINE_1 LINE_2 LINE_3_5 LINE_6_9 "  parameters:\n    inductance_h: 0\n" LINE_10_11,
+         "FILE:11:19: converters.parameters.inductance_h is '0'; allowed: a number, 1e-9 to 1 H");
+    ONLY(LINE_1 LINE_2 LINE_3_5 LINE_6_9 "  parameters: {duty: 0.5}\n" LINE_10_11,
+         "FILE:10:16: unknown key 'duty' in converters.parameters; allowed: inductance_h, "
+         "capacitance_f, inductor_resistance_ohm, switch_resistance_ohm, esr_ohm, "
+         "input_voltage_v, load_ohm");
+    ONLY(LINE_1 LINE_2 LINE_3_5 LINE_6_9 "  initial: {voltage: 1}\n" LINE_10_11,
+         "FILE:10:13: unknown key 'voltage' in converters.initial (did you mean 'voltage_v'?); "
+         "allowed: current_a, voltage_v");
+}
+
+Test(scenario_mistakes, cpu_that_does_not_exist)
+{
+    const char *message = refusal(SMALL "placement:\n  - {cpu: 4096}\n", NULL);
+    const char *expected = "FILE:13:11: placement.0.cpu is '4096'; allowed: -1 (any) or a cpu of "
+                           "this machine: 0";
+    cr_expect_eq(strncmp(message, expected, strlen(expected)), 0, "%s", message);
+    message = refusal(SMALL, SETS("controller.cpu=-2"));
+    cr_expect_not_null(strstr(message, "controller.cpu is '-2'; allowed: -1 (any) or "));
+}
+
+/* --- converters ------------------------------------------------------------------------- */
+
+#define CONVERTERS(lines) LINE_1 LINE_2 LINE_3_5 LINE_6_9 lines LINE_10_11
+
+Test(scenario_mistakes, multipliers_for_another_count)
+{
+    ONLY(CONVERTERS("  tolerance:\n    multipliers:\n      esr_ohm: [1, 2]\n"),
+         "FILE:12:16: converters.tolerance.multipliers.esr_ohm is a list of 2; allowed: a list of "
+         "3 numbers, one for each converter");
+    ONLY(CONVERTERS("  tolerance:\n    multipliers:\n      esr_ohm: 1\n"),
+         "FILE:12:16: converters.tolerance.multipliers.esr_ohm is '1'; allowed: a list of 3 "
+         "numbers, one for each converter");
+}
+
+Test(scenario_mistakes, multiplier_that_is_none)
+{
+    ONLY(CONVERTERS("  tolerance: {multipliers: {esr_ohm: [1, 0, 1]}}\n"),
+         "FILE:10:42: converters.tolerance.multipliers.esr_ohm.1 is '0'; allowed: a number, 0.001 "
+         "to 1000");
+    ONLY(CONVERTERS("  tolerance: {multipliers: {esr: [1, 1, 1]}}\n"),
+         "FILE:10:29: unknown key 'esr' in converters.tolerance.multipliers (did you mean "
+         "'esr_ohm'?); allowed: inductance_h, capacitance_f, inductor_resistance_ohm, "
+         "switch_resistance_ohm, esr_ohm, input_voltage_v, load_ohm");
+}
+
+Test(scenario_mistakes, multiplier_that_leads_out_of_the_range)
+{
+    ONLY(CONVERTERS("  parameters: {inductance_h: 0.5}\n"
+                    "  tolerance: {multipliers: {inductance_h: [1, 3, 1]}}\n"),
+         "FILE:10:30: converters.parameters.inductance_h makes 1.5 of converter 1, a buck; "
+         "allowed: 1e-9 to 1 H");
+}
+
+Test(scenario_mistakes, override_of_whom)
+{
+#define BAD_ID(id)                                                                                 \
+    ONLY(CONVERTERS("  overrides:\n    - id: " id "\n"),                                           \
+         "FILE:11:11: converters.overrides.0.id is '" id "'; allowed: an id such as 3 or a range " \
+         "such as 3-5, of 0 to 2")
+    BAD_ID("3");
+    BAD_ID("1-3");
+    BAD_ID("2-1");
+    BAD_ID("a");
+    BAD_ID("1-");
+    BAD_ID("-1");
+    BAD_ID("99999999999999999999");
+    ONLY(CONVERTERS("  overrides:\n    - duty_initial: 1\n"),
+         "FILE:11:7: converters.overrides.0.id is missing; required: an id such as 3 or a range "
+         "such as 3-5, of 0 to 2");
+}
+
+Test(scenario_mistakes, overrides_that_overlap)
+{
+    ONLY(CONVERTERS("  overrides:\n    - id: 0-1\n    - id: 1-2\n"),
+         "FILE:12:11: converters.overrides.1.id is 1-2, but converter 1 has an override already, "
+         "number 0; allowed: one for each converter");
+}
+
+Test(scenario_mistakes, override_names_what_its_plant_lacks)
+{
+    ONLY(CONVERTERS("  overrides:\n"
+                    "    - {id: 0, plant: switched_buck}\n"
+                    "    - {id: 1, parameters: {switching_frequency_hz: 100e3}}\n"),
+         "FILE:12:52: converters.overrides.1.parameters.switching_frequency_hz is given, but the "
+         "plant buck has no switching_frequency_hz; allowed: the names that docs/scenario.md "
+         "lists for it");
+}
+
+Test(scenario_mistakes, plant_that_refuses_its_parameters)
+{
+    ONLY(CONVERTERS("  overrides:\n    - {id: 2, plant: switched_buck, period_us: 7}\n"),
+         "FILE:11:7: the plant switched_buck refuses the parameters and period of converter 2 "
+         "(Numerical argument out of domain); allowed: values that make sense together");
+}
+
+/* --- two values together ---------------------------------------------------------------- */
+
+Test(scenario_mistakes, limits_the_wrong_way_round)
+{
+    ONLY(LINE_1 LINE_2 LINE_3_5 "  limits: {duty_min: 0.5, duty_max: 0.5}\n" LINE_6_9 LINE_10_11,
+         "FILE:6:37: controller.limits.duty_max is 0.5; allowed: more than duty_min, which is 0.5");
+}
+
+Test(scenario_mistakes, changes_out_of_order)
+{
+    ONLY(SMALL "  changes:\n"
+               "    - {time_s: 0.02, voltage_v: 1, ramp_s: 0.01}\n"
+               "    - {time_s: 0.025, voltage_v: 2}\n",
+         "FILE:14:16: reference.changes.1.time_s is 0.025; allowed: in the order of time, here "
+         "from 0.03 s, when the change before it ends");
+    ONLY(SMALL "load:\n  changes:\n"
+               "    - {time_s: 0.02, load_ohm: 1}\n"
+               "    - {time_s: 0.01, load_ohm: 2}\n",
+         "FILE:15:16: load.changes.1.time_s is 0.01; allowed: in the order of time, here from "
+         "0.02 s, when the change before it ends");
+}
+
+Test(scenario_mistakes, profile_that_leads_out_of_the_range)
+{
+    ONLY(
+        CONVERTERS(
+            "  tolerance: {multipliers: {input_voltage_v: [1, 1, 2]}}\n") "input_voltage:\n  "
+                                                                          "changes:\n    - "
+                                                                          "{time_s: 0.02, "
+                                                                          "input_voltage_v: 6e4}\n",
+        "FILE:15:39: input_voltage.changes.0.input_voltage_v makes 120000 of converter 2; "
+        "allowed: 0 to 100000 V");
+}
+
+Test(scenario_mistakes, profile_in_proportion_to_nothing)
+{
+    ONLY(CONVERTERS(
+             "  parameters: {input_voltage_v: 0}\n"
+             "  overrides: [{id: 0, parameters: {input_voltage_v: 5}}]\n") "input_voltage:\n  "
+                                                                           "changes:\n    - "
+                                                                           "{time_s: 0.02, "
+                                                                           "input_voltage_v: 1}\n",
+         "FILE:15:3: input_voltage changes in proportion for converter 0, which has its own "
+         "input_voltage_v, but converters.parameters.input_voltage_v is 0; allowed: more than 0");
+}
+
+Test(scenario_mistakes, placement)
+{
+    ONLY(SMALL "placement:\n  - {controller: true}\n  - {converters: 0-1}\n",
+         "FILE:13:3: placement leaves out converter 2; allowed: each node once");
+    ONLY(SMALL "placement:\n  - {converters: 0-2}\n",
+         "FILE:13:3: placement leaves out the controller; allowed: each node once");
+    ONLY(SMALL "placement:\n  - {controller: true, converters: 0-2}\n  - {converters: 1}\n",
+         "FILE:14:18: placement.1.converters is 1, but converter 1 has a place already; allowed: "
+         "once");
+    ONLY(SMALL "placement:\n  - {controller: true, converters: 0-2}\n  - {controller: true}\n",
+         "FILE:14:18: placement.1.controller is true, but the controller has a place already; "
+         "allowed: once");
+    ONLY(SMALL "placement:\n  - {controller: true, converters: 0-2}\n  - {cpu: 0}\n",
+         "FILE:14:5: placement.1 runs nothing; allowed: controller: true, or converters: a range");
+    ONLY(SMALL "placement:\n  - {controller: true, converters: 0-3}\n",
+         "FILE:13:36: placement.0.converters is '0-3'; allowed: an id such as 3 or a range such "
+         "as 3-5, of 0 to 2");
+}
+
+/* --- files ------------------------------------------------------------------------------ */
+
+Test(scenario_mistakes, no_file)
+{
+    struct hil_scenario *scenario = NULL;
+    char message[512];
+
+    cr_expect_eq(hil_scenario_load(&scenario, "no/such.yaml", NULL, message, sizeof(message)),
+                 -ENOENT);
+    cr_expect_str_eq(message, "no/such.yaml:1:1: cannot be read (No such file or directory); "
+                              "allowed: a scenario, a YAML file of up to 16 MiB\n");
+    cr_expect_eq(hil_scenario_load(&scenario, "/tmp", NULL, message, sizeof(message)), -EISDIR);
+    cr_expect_str_eq(message, "/tmp:1:1: cannot be read (Is a directory); allowed: a scenario, a "
+                              "YAML file of up to 16 MiB\n");
+    cr_expect_eq(hil_scenario_load(&scenario, "/dev/zero", NULL, message, sizeof(message)), -EFBIG);
+    cr_expect_null(scenario);
+}
+
+Test(scenario_mistakes, empty_file)
+{
+    const char *empty = "FILE:1:1: the scenario is empty; allowed: a mapping with the keys name, "
+                        "duration_s, mode, fabric, network, controller, converters, reference, "
+                        "load, input_voltage, recording, placement\n";
+    cr_expect_str_eq(refusal("", NULL), empty);
+    cr_expect_str_eq(refusal("# nothing\n", NULL), empty);
+}
+
+Test(scenario_mistakes, tab)
+{
+    ONLY(LINE_1 LINE_2 "controller:\n\tlaw: pid\n", "FILE:4:1: a tab; allowed: spaces");
+}
+
+Test(scenario_mistakes, not_yaml)
+{
+    ONLY(LINE_1 "duration_s: [1, 2\nx: 3\n",
+         "FILE:3:2: not YAML: did not find expected ',' or ']' while parsing a flow sequence; "
+         "allowed: keys and values in YAML 1.1");
+    ONLY(LINE_1 "a: *nowhere\n", "FILE:2:4: not YAML: found undefined alias; allowed: keys and "
+                                 "values in YAML 1.1");
+    ONLY(LINE_1 "a: \xff\n", "FILE:2:4: not YAML: invalid leading UTF-8 octet; allowed: keys and "
+                             "values in YAML 1.1");
+    ONLY(LINE_1 "\x01\n", "FILE:2:1: not YAML: control characters are not allowed; allowed: keys "
+                          "and values in YAML 1.1");
+}
+
+Test(scenario_mistakes, two_documents)
+{
+    ONLY(SMALL "---\n" SMALL, "FILE:13:1: a second document; allowed: one");
+}
+
+Test(scenario_mistakes, deep_and_endless_nesting)
+{
+    char deep[4096] = "name: ";
+    memset(deep + 6, '[', 100);
+    memset(deep + 106, ']', 100);
+    ONLY(deep, "FILE:1:39: nested too deeply; allowed: 32 levels");
+    ONLY("name: &a [*a]\n", "FILE:1:7: nested too deeply; allowed: 32 levels");
+    cr_expect_not_null(strstr(refusal("a: &a [x,x,x,x,x,x,x,x]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a]\n"
+                                      "c: &c [*b,*b,*b,*b,*b,*b,*b,*b]\n"
+                                      "d: &d [*c,*c,*c,*c,*c,*c,*c,*c]\n"
+                                      "e: &e [*d,*d,*d,*d,*d,*d,*d,*d]\n"
+                                      "f: &f [*e,*e,*e,*e,*e,*e,*e,*e]\n"
+                                      "g: &g [*f,*f,*f,*f,*f,*f,*f,*f]\n",
+                                      NULL),
+                              "too many values; allowed: a million"));
+}
+
+/* --- --set ------------------------------------------------------------------------------ */
+
+Test(scenario_mistakes, set_of_no_key_or_value)
+{
+    ONLY_SET("mode", "--set mode: no '='; allowed: KEY=VALUE with the dotted path of a key");
+    ONLY_SET("=3", "--set =3: no key before the '='; allowed: KEY=VALUE with the dotted path of a "
+                   "key");
+    ONLY_SET("network.seed=", "--set network.seed=: network.seed is empty; allowed: a whole "
+                              "number, 0 to 4294967295");
+    ONLY_SET("network.seed=[1", "--set network.seed=[1: not YAML: did not find expected ',' or "
+                                "']' while parsing a flow sequence; allowed: keys and values in "
+                                "YAML 1.1");
+}
+
+Test(scenario_mistakes, set_of_a_wrong_value)
+{
+    ONLY_SET("controller.period_us=abc",
+             "--set controller.period_us=abc: controller.period_us is 'abc'; allowed: a whole "
+             "number of ns, 0.001 to 1e9 us");
+    ONLY_SET("controller.limits.duty_max=0",
+             "--set controller.limits.duty_max=0: controller.limits.duty_max is 0; allowed: more "
+             "than duty_min, which is 0");
+}
+
+Test(scenario_mistakes, set_of_an_unknown_key)
+{
+    ONLY_SET("network.sed=3",
+             "--set network.sed=3: unknown key 'sed' in network (did you mean 'seed'?); allowed: "
+             "latency_up_us, latency_down_us, jitter_us, seed");
+    ONLY_SET("network.seed.x=3", "--set network.seed.x=3: network.seed is a mapping; allowed: a "
+                                 "whole number, 0 to 4294967295");
+    ONLY_SET("network..seed=3",
+             "--set network..seed=3: unknown key '' in network; allowed: latency_up_us, "
+             "latency_down_us, jitter_us, seed");
+    ONLY_SET("a.b.c.d.e.f.g.h.i.j.k.l.m.n.o.p.q.r.s.t=3",
+             "--set a.b.c.d.e.f.g.h.i.j.k.l.m.n.o.p.q.r.s.t=3: no key is that deep; "
+             "docs/scenario.md lists the keys");
+}
+
+Test(scenario_mistakes, set_of_a_wrong_index)
+{
+    ONLY_SET("converters.overrides.1.id=0",
+             "--set converters.overrides.1.id=0: '1' is not an index of the list; allowed: 0 to "
+             "0");
+    cr_expect_str_eq(
+        refusal(CONVERTERS("  overrides: [{id: 0}]\n"), SETS("converters.overrides.x.id=0")),
+        "--set converters.overrides.x.id=0: 'x' is not an index of the list; "
+        "allowed: 0 to 1\n");
+}
+
+/* --- several at once -------------------------------------------------------------------- */
+
+Test(scenario_mistakes, all_are_reported)
+{
+    ONLY("name: .x\n"
+         "duration_s: soon\n"
+         "mode: virtual\n"
+         "controller: {law: pid, period_us: 0}\n"
+         "converters: {count: 2, plant: buck, period_us: 10, colour: red}\n"
+         "reference: {voltage_v: 12}\n",
+         "FILE:1:7: name is '.x'; allowed: 1 to 64 letters, digits, '.', '_' and '-', the first "
+         "no '.' or '-'\n"
+         "FILE:2:13: duration_s is 'soon'; allowed: a whole number of ns, 1e-9 to 1e6 s\n"
+         "FILE:4:35: controller.period_us is '0'; allowed: a whole number of ns, 0.001 to 1e9 us\n"
+         "FILE:5:52: unknown key 'colour' in converters; allowed: count, plant, period_us, "
+         "phase_us, stagger_us, cpu, priority, overrun, duty_initial, parameters, initial, "
+         "tolerance, overrides");
+}
+
+Test(scenario_mistakes, a_message_stays_on_its_line)
+{
+    ONLY_SET("mode=\"a\\nb\"", "--set mode=\"a\\nb\": mode is the text \"a b\"; allowed: "
+                               "realtime, virtual");
+}
+
+Test(scenario_mistakes, a_short_buffer_cuts_the_message)
+{
+    struct hil_scenario *scenario = NULL;
+    char message[24];
+
+    cr_expect_lt(hil_scenario_load(&scenario, "no/such.yaml", NULL, message, sizeof(message)), 0);
+    cr_expect_str_eq(message, "no/such.yaml:1:1: canno");
+    cr_expect_lt(hil_scenario_load(&scenario, "no/such.yaml", NULL, message, 1), 0);
+    cr_expect_str_empty(message);
+    cr_expect_lt(hil_scenario_load(&scenario, "no/such.yaml", NULL, NULL, 0), 0);
+}
