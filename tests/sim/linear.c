@@ -1,0 +1,650 @@
+/*
+ * The search is Wing and Gong's, with Lowe's two improvements: configurations seen before
+ * are not searched again, and an operation is linearized just in time.
+ *
+ * Just in time: suppose that some linearization exists. Move all its points later, in
+ * step, until the first comes up against the return of its operation. So it is enough to
+ * linearize at returns: when an operation returns that has not been linearized yet, choose
+ * some of the open operations, in some order, ending with it. Each return is a *point*
+ * here, and its candidates are the operations open there.
+ *
+ *      a  |------------|               points: b's return (candidates b, a, c),
+ *      b     |-----|                           a's return (a, c)
+ *      c         |--------- pending
+ *
+ * A configuration is what matters for the future: the next point, which of the open
+ * operations are linearized already, and the model's state. An open operation has a slot,
+ * one of 64, which is free again after its return; so the set is one word, however long
+ * the history. Pending operations keep their slots and need never be chosen.
+ *
+ * The search is depth first. Its stack is the chain of parents through the array that also
+ * remembers every configuration, and that array's size is the bound on the work. At each
+ * point the operation that returns is tried first: mostly that succeeds, and a history
+ * that passes costs about one configuration for an operation.
+ *
+ * When the search fails, the furthest point that it came to is a return which no
+ * linearization survives. That may be due to what operations still open there return
+ * later. To name the smallest prefix that fails by itself, the prefixes that end there and
+ * further on are searched, with the operations open at their end as pending ones.
+ */
+#include "linear.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NONE UINT32_MAX
+
+enum { SLOTS = 64 };
+
+struct candidate {
+    uint32_t op, slot;
+};
+
+struct point {
+    uint32_t event; /* the return, in the history */
+    uint32_t first; /* of its candidates: the operation that returns */
+    uint32_t count;
+};
+
+struct config {
+    uint64_t done;  /* slots of open operations that are linearized */
+    uint32_t point; /* where the next choice is made */
+    uint32_t tried; /* candidates of that point tried so far */
+    uint32_t parent;
+    uint32_t op; /* linearized between the parent and here */
+    struct model_state state;
+};
+
+/* A place in the table of configurations, which is empty unless of the present epoch. */
+struct memo {
+    uint32_t epoch;
+    uint32_t tag; /* more bits of the hash: spares most comparisons */
+    uint32_t config;
+};
+
+struct linear {
+    uint32_t ops_max, configs_max;
+
+    /* The key being checked, in the history's first so many events. */
+    uint32_t events;
+    struct point *point;
+    struct candidate *candidate;
+    uint32_t points, candidates;
+    uint32_t *slot_of; /* by operation */
+
+    /* The search. */
+    struct config *config;
+    uint32_t configs, furthest;
+    struct memo *memo;
+    uint32_t memo_mask, epoch;
+
+    uint64_t *key; /* the keys checked so far */
+    uint32_t keys;
+    uint32_t *order;
+};
+
+/* --- memory --------------------------------------------------------------------------- */
+
+int linear_open(struct linear **linear, uint32_t ops_max, uint32_t configs_max)
+{
+    if (ops_max == 0 || configs_max == 0 || configs_max > 1u << 28)
+        return -EINVAL;
+    struct linear *l = calloc(1, sizeof(*l));
+    if (!l)
+        return -ENOMEM;
+
+    uint32_t places = 2;
+    while (places < 2 * configs_max)
+        places *= 2;
+    l->ops_max = ops_max;
+    l->configs_max = configs_max;
+    l->memo_mask = places - 1;
+    l->point = calloc(ops_max, sizeof(*l->point));
+    l->candidate = calloc((size_t)ops_max * SLOTS, sizeof(*l->candidate));
+    l->slot_of = calloc(ops_max, sizeof(*l->slot_of));
+    l->config = calloc(configs_max, sizeof(*l->config));
+    l->memo = calloc(places, sizeof(*l->memo));
+    l->key = calloc(ops_max, sizeof(*l->key));
+    l->order = calloc(ops_max, sizeof(*l->order));
+    if (!l->point || !l->candidate || !l->slot_of || !l->config || !l->memo || !l->key ||
+        !l->order) {
+        linear_close(l);
+        return -ENOMEM;
+    }
+    *linear = l;
+    return 0;
+}
+
+void linear_close(struct linear *linear)
+{
+    if (!linear)
+        return;
+    free(linear->point);
+    free(linear->candidate);
+    free(linear->slot_of);
+    free(linear->config);
+    free(linear->memo);
+    free(linear->key);
+    free(linear->order);
+    free(linear);
+}
+
+/* --- one key's points and candidates -------------------------------------------------- */
+
+struct open_ops {
+    uint64_t slots;
+    uint32_t op[SLOTS];
+};
+
+static void add_candidate(struct linear *l, uint32_t op, uint32_t slot)
+{
+    l->candidate[l->candidates++] = (struct candidate){.op = op, .slot = slot};
+}
+
+static void add_point(struct linear *l, const struct open_ops *open, uint32_t event, uint32_t op)
+{
+    struct point *point = &l->point[l->points++];
+    const uint32_t slot = l->slot_of[op];
+
+    *point = (struct point){.event = event, .first = l->candidates};
+    add_candidate(l, op, slot);
+    for (uint64_t rest = open->slots & ~(1ull << slot); rest; rest &= rest - 1) {
+        const uint32_t other = (uint32_t)__builtin_ctzll(rest);
+
+        add_candidate(l, open->op[other], other);
+    }
+    point->count = l->candidates - point->first;
+}
+
+/* False when more operations are open at once than there are slots. */
+static bool lay_out(struct linear *l, const struct history *h, uint64_t key, uint32_t events)
+{
+    struct open_ops open = {0};
+
+    l->events = events;
+    l->points = 0;
+    l->candidates = 0;
+    for (uint32_t e = 0; e < events; e++) {
+        const uint32_t op = h->event[e] / 2;
+
+        if (h->op[op].key != key)
+            continue;
+        if (h->event[e] & 1) {
+            add_point(l, &open, e, op);
+            open.slots &= ~(1ull << l->slot_of[op]);
+            continue;
+        }
+        if (open.slots == UINT64_MAX)
+            return false;
+        const uint32_t slot = (uint32_t)__builtin_ctzll(~open.slots);
+        open.slots |= 1ull << slot;
+        open.op[slot] = op;
+        l->slot_of[op] = slot;
+    }
+    return true;
+}
+
+/* --- the search ----------------------------------------------------------------------- */
+
+/* Passes the returns of operations that are linearized: nothing is to be chosen there. */
+static void settle(const struct linear *l, struct config *c)
+{
+    for (; c->point < l->points; c->point++) {
+        const uint32_t slot = l->candidate[l->point[c->point].first].slot;
+
+        if (!(c->done >> slot & 1))
+            return;
+        c->done &= ~(1ull << slot);
+    }
+}
+
+static bool same(const struct config *a, const struct config *b)
+{
+    return a->point == b->point && a->done == b->done && model_state_equal(&a->state, &b->state);
+}
+
+/* Remembers the newest configuration. False when it was seen before. */
+static bool remember(struct linear *l)
+{
+    const struct config *newest = &l->config[l->configs];
+    const uint64_t hash =
+        model_state_hash(&newest->state, newest->done ^ (uint64_t)newest->point << 32);
+    const uint32_t tag = (uint32_t)(hash >> 32);
+    uint32_t place = (uint32_t)hash & l->memo_mask;
+
+    for (; l->memo[place].epoch == l->epoch; place = (place + 1) & l->memo_mask) {
+        if (l->memo[place].tag == tag && same(&l->config[l->memo[place].config], newest))
+            return false;
+    }
+    l->memo[place] = (struct memo){.epoch = l->epoch, .tag = tag, .config = l->configs};
+    return true;
+}
+
+/* Makes the newest configuration out of `from` by performing a candidate, if that is new. */
+static bool linearize(struct linear *l, const struct history *h, const struct model *model,
+                      uint32_t from, const struct candidate *candidate)
+{
+    const struct config *parent = &l->config[from];
+    struct config *c = &l->config[l->configs];
+    struct history_op op = h->op[candidate->op];
+
+    if (parent->done >> candidate->slot & 1)
+        return false;
+    if (op.returned >= l->events && op.returned < HISTORY_OPTIONAL)
+        op.returned = HISTORY_PENDING;
+    model_state_copy(&c->state, &parent->state);
+    if (!model->step(model, &c->state, &op))
+        return false;
+    /* An operation that has no effect here and need not have happened. */
+    if (op.returned >= HISTORY_OPTIONAL && model_state_equal(&c->state, &parent->state))
+        return false;
+
+    c->done = parent->done | 1ull << candidate->slot;
+    c->point = parent->point;
+    c->tried = 0;
+    c->parent = from;
+    c->op = candidate->op;
+    settle(l, c);
+    return remember(l);
+}
+
+static void begin(struct linear *l, const struct model *model)
+{
+    struct config *root = &l->config[0];
+
+    if (++l->epoch == 0) { /* the number came round: old places would seem new */
+        memset(l->memo, 0, ((size_t)l->memo_mask + 1) * sizeof(*l->memo));
+        l->epoch = 1;
+    }
+    root->done = 0;
+    root->point = 0;
+    root->tried = 0;
+    root->parent = NONE;
+    root->op = NONE;
+    model_state_copy(&root->state, &model->initial);
+    l->configs = 0;
+    l->furthest = 0;
+    remember(l);
+    l->configs = 1;
+}
+
+static enum linear_verdict descend(struct linear *l, const struct history *h,
+                                   const struct model *model)
+{
+    uint32_t top = 0;
+
+    begin(l, model);
+    while (top != NONE) {
+        struct config *c = &l->config[top];
+
+        if (c->point > l->config[l->furthest].point)
+            l->furthest = top;
+        if (c->point == l->points)
+            return LINEARIZABLE;
+        if (l->configs == l->configs_max)
+            return LINEAR_GAVE_UP;
+
+        const struct point *point = &l->point[c->point];
+        if (c->tried == point->count)
+            top = c->parent;
+        else if (linearize(l, h, model, top, &l->candidate[point->first + c->tried++]))
+            top = l->configs++;
+    }
+    return NOT_LINEARIZABLE;
+}
+
+static enum linear_verdict give_up(struct linear_report *report, const char *why)
+{
+    report->why = why;
+    return LINEAR_GAVE_UP;
+}
+
+/* Searches the key report->key in the history's first `events` events. */
+static enum linear_verdict search(struct linear *l, const struct history *h,
+                                  const struct model *model, uint32_t events,
+                                  struct linear_report *report)
+{
+    if (!lay_out(l, h, report->key, events))
+        return give_up(report, "more than 64 operations open at once");
+
+    const enum linear_verdict verdict = descend(l, h, model);
+    report->configs += l->configs;
+    if (verdict == LINEAR_GAVE_UP)
+        return give_up(report, "more configurations than the bound on the work");
+    return verdict;
+}
+
+/* --- the report ----------------------------------------------------------------------- */
+
+/* The last search passed up to the event `at`, and no search passes that. */
+static void blame(struct linear *l, const struct history *h, uint32_t at,
+                  struct linear_report *report)
+{
+    const struct config *c = &l->config[l->furthest];
+
+    report->at = at;
+    report->culprit = h->event[at] / 2;
+    report->state = (struct model_state){0};
+    model_state_copy(&report->state, &c->state);
+
+    for (const struct config *p = c; p->parent != NONE; p = &l->config[p->parent])
+        report->ordered++;
+    report->order = l->order;
+    for (uint32_t i = report->ordered; i > 0; i--) {
+        l->order[i - 1] = c->op;
+        c = &l->config[c->parent];
+    }
+}
+
+static bool fails_at(struct linear *l, const struct history *h, const struct model *model,
+                     uint32_t event, struct linear_report *report)
+{
+    const bool returns = h->event[event] & 1;
+
+    return returns && h->op[h->event[event] / 2].key == report->key &&
+           search(l, h, model, event + 1, report) == NOT_LINEARIZABLE;
+}
+
+/* The key's last return fails for certain, so this ends. */
+static void find_prefix(struct linear *l, const struct history *h, const struct model *model,
+                        struct linear_report *report)
+{
+    struct linear_report trial = {.key = report->key};
+    uint32_t at = l->point[l->config[l->furthest].point].event;
+
+    while (!fails_at(l, h, model, at, &trial)) {
+        at++;
+        assert(at < h->events);
+    }
+    search(l, h, model, at, &trial);
+    blame(l, h, at, report);
+}
+
+static enum linear_verdict check_key(struct linear *l, const struct history *h,
+                                     const struct model *model, struct linear_report *report)
+{
+    const enum linear_verdict verdict = search(l, h, model, h->events, report);
+
+    if (verdict == NOT_LINEARIZABLE)
+        find_prefix(l, h, model, report);
+    return verdict;
+}
+
+/* False when the key was checked before. */
+static bool new_key(struct linear *l, uint64_t key)
+{
+    for (uint32_t i = 0; i < l->keys; i++) {
+        if (l->key[i] == key)
+            return false;
+    }
+    l->key[l->keys++] = key;
+    return true;
+}
+
+/* A key that fails outweighs one that was given up, so that all are looked at. */
+static void check_keys(struct linear *l, const struct history *h, const struct model *model,
+                       struct linear_report *report)
+{
+    l->keys = 0;
+    for (uint32_t i = 0; i < h->ops; i++) {
+        struct linear_report one = {.key = h->op[i].key, .configs = report->configs};
+
+        if (!new_key(l, one.key))
+            continue;
+        one.verdict = check_key(l, h, model, &one);
+        report->configs = one.configs;
+        if (one.verdict == LINEARIZABLE)
+            continue;
+        *report = one;
+        if (one.verdict == NOT_LINEARIZABLE)
+            return;
+    }
+}
+
+enum linear_verdict linear_check(struct linear *linear, const struct history *history,
+                                 const struct model *model, struct linear_report *report)
+{
+    *report = (struct linear_report){.verdict = LINEARIZABLE};
+    if (history->overflowed)
+        report->verdict = give_up(report, "the history overflowed");
+    else if (history->ops > linear->ops_max)
+        report->verdict = give_up(report, "more operations than the checker has room for");
+    else
+        check_keys(linear, history, model, report);
+    return report->verdict;
+}
+
+static void print_failure(FILE *file, const struct history *h, const struct linear_report *report)
+{
+    fprintf(file,
+            "key %" PRIu64 " is not linearizable: no order explains the return of #%" PRIu32
+            " at %" PRIu32 "\n",
+            report->key, h->op[report->culprit].id, report->at);
+    for (uint32_t i = 0; i < h->ops; i++) {
+        struct history_op op = h->op[i];
+
+        if (op.key != report->key || op.invoked > report->at)
+            continue;
+        if (op.returned > report->at) /* still open there: what it returned is no matter */
+            op.returned = HISTORY_PENDING;
+        fputs(i == report->culprit ? "> " : "  ", file);
+        history_print_op(file, &op);
+    }
+
+    fputs("  an order that comes so far:", file);
+    for (uint32_t i = 0; i < report->ordered; i++)
+        fprintf(file, " #%" PRIu32, h->op[report->order[i]].id);
+    fputs(", which leaves the state [", file);
+    for (uint64_t i = 0; i < report->state.count; i++)
+        fprintf(file, "%s%" PRIu64, i ? " " : "", report->state.word[i]);
+    fputs("]\n", file);
+}
+
+void linear_print(FILE *file, const struct history *history, const struct linear_report *report)
+{
+    if (report->verdict == NOT_LINEARIZABLE)
+        print_failure(file, history, report);
+    if (report->verdict == LINEAR_GAVE_UP)
+        fprintf(file, "no verdict: %s\n", report->why);
+}
+
+/* --- shrinking ------------------------------------------------------------------------ */
+
+/*
+ * What holds before and after each step: the last event of `best` is the culprit's return;
+ * with it the history fails, without it the history is linearizable.
+ */
+struct shrinking {
+    struct linear *linear;
+    const struct model *model;
+    struct history *best, *trial;
+    uint8_t *choice;  /* by operation of best */
+    uint8_t *without; /* the same, for trials without the conflict */
+    bool *conflict;   /* by operation of best: see find_conflict */
+    bool conflicts;
+};
+
+static void keep_all(struct shrinking *s)
+{
+    memset(s->choice, HISTORY_KEEP, s->best->ops);
+}
+
+static enum linear_verdict verdict_of(struct shrinking *s, const uint8_t *choice, uint32_t events)
+{
+    struct linear_report report = {.key = s->best->op[0].key};
+
+    history_select(s->trial, s->best, choice, events);
+    return search(s->linear, s->trial, s->model, s->trial->events, &report);
+}
+
+/* What is left fits together, the culprit's return too, once the conflict is taken out. */
+static bool fits_without_conflict(struct shrinking *s)
+{
+    if (!s->conflicts)
+        return true;
+    for (uint32_t i = 0; i < s->best->ops; i++)
+        s->without[i] = s->conflict[i] ? HISTORY_DROP : s->choice[i];
+    return verdict_of(s, s->without, s->best->events) == LINEARIZABLE;
+}
+
+/* Marks an operation for removal. The culprit stays, and so does what is not there. */
+static bool mark(struct shrinking *s, uint32_t op)
+{
+    if (op >= s->best->ops || op == s->best->event[s->best->events - 1] / 2)
+        return false;
+    s->choice[op] = HISTORY_LOOSEN;
+    return true;
+}
+
+static void drop_marked(struct shrinking *s)
+{
+    struct history *const larger = s->best;
+    uint32_t left = 0;
+
+    history_select(s->trial, larger, s->choice, larger->events);
+    for (uint32_t i = 0; i < larger->ops; i++) {
+        if (s->choice[i] == HISTORY_KEEP)
+            s->conflict[left++] = s->conflict[i];
+    }
+    s->best = s->trial;
+    s->trial = larger;
+}
+
+/* Removes the marked operations if that keeps the failure and its reason. */
+static bool remove_marked(struct shrinking *s)
+{
+    const uint32_t events = s->best->events;
+
+    if (verdict_of(s, s->choice, events) != NOT_LINEARIZABLE)
+        return false;
+    for (uint32_t i = 0; i < s->best->ops; i++) {
+        if (s->choice[i] == HISTORY_LOOSEN)
+            s->choice[i] = HISTORY_DROP;
+    }
+    if (verdict_of(s, s->choice, events - 1) != LINEARIZABLE || !fits_without_conflict(s))
+        return false;
+    drop_marked(s);
+    return true;
+}
+
+static bool remove_run(struct shrinking *s, uint32_t first, uint32_t length)
+{
+    bool any = false;
+
+    keep_all(s);
+    for (uint32_t i = 0; i < length; i++)
+        any |= mark(s, first + i);
+    return any && remove_marked(s);
+}
+
+static bool remove_runs(struct shrinking *s, uint32_t length)
+{
+    bool any = false;
+
+    for (uint32_t first = 0; first < s->best->ops;) {
+        if (remove_run(s, first, length))
+            any = true;
+        else
+            first += length;
+    }
+    return any;
+}
+
+static bool remove_pair(struct shrinking *s, uint32_t a, uint32_t b)
+{
+    keep_all(s);
+    return mark(s, a) && mark(s, b) && remove_marked(s);
+}
+
+/* A push and its pop, an acquire and its release: neither can go without the other. */
+static bool remove_pairs(struct shrinking *s)
+{
+    bool any = false;
+
+    for (uint32_t a = 0; a < s->best->ops; a++) {
+        for (uint32_t b = a + 1; b < s->best->ops; b++) {
+            while (remove_pair(s, a, b))
+                any = true;
+        }
+    }
+    return any;
+}
+
+static void shrink(struct shrinking *s)
+{
+    for (uint32_t length = s->best->ops / 2; length > 1; length /= 2)
+        remove_runs(s, length);
+    do
+        remove_runs(s, 1);
+    while (remove_pairs(s));
+}
+
+static bool conflict_is(struct shrinking *s, uint32_t first, uint32_t length)
+{
+    const uint32_t culprit = s->best->event[s->best->events - 1] / 2;
+
+    keep_all(s);
+    for (uint32_t i = 0; i < s->best->ops; i++)
+        s->conflict[i] = i != culprit && i >= first && i - first < length;
+    s->conflicts = true;
+    return fits_without_conflict(s);
+}
+
+/*
+ * The shortest and latest run of operations without which the culprit's return is right.
+ * There is none when nothing in the history could ever explain it.
+ */
+static void find_conflict(struct shrinking *s)
+{
+    for (uint32_t length = 1; length < s->best->ops; length++) {
+        for (uint32_t first = s->best->ops - length + 1; first > 0; first--) {
+            if (conflict_is(s, first - 1, length))
+                return;
+        }
+    }
+    s->conflicts = false;
+}
+
+/* The prefix that fails, without the other keys. */
+static void select_culprit(struct shrinking *s, const struct history *h,
+                           const struct linear_report *report)
+{
+    for (uint32_t i = 0; i < h->ops; i++)
+        s->choice[i] = h->op[i].key == report->key ? HISTORY_KEEP : HISTORY_DROP;
+    history_select(s->best, h, s->choice, report->at + 1);
+}
+
+int linear_shrink(struct linear *linear, const struct history *history, const struct model *model,
+                  struct history *small)
+{
+    struct linear_report report;
+    struct history spare = {0};
+    struct shrinking s = {.linear = linear, .model = model, .best = small, .trial = &spare};
+    int rc = -ENOMEM;
+
+    if (linear_check(linear, history, model, &report) != NOT_LINEARIZABLE)
+        return -EINVAL;
+    s.choice = calloc(history->ops, sizeof(*s.choice));
+    s.without = calloc(history->ops, sizeof(*s.without));
+    s.conflict = calloc(history->ops, sizeof(*s.conflict));
+    if (!s.choice || !s.without || !s.conflict || history_init(&spare, history->ops))
+        goto out;
+
+    select_culprit(&s, history, &report);
+    find_conflict(&s);
+    shrink(&s);
+    if (s.best != small) {
+        keep_all(&s);
+        history_select(small, s.best, s.choice, s.best->events);
+    }
+    rc = 0;
+out:
+    history_fini(&spare);
+    free(s.choice);
+    free(s.without);
+    free(s.conflict);
+    return rc;
+}

@@ -1,0 +1,169 @@
+#include "models.h"
+
+#include <string.h>
+#include <xxhash.h>
+
+void model_state_copy(struct model_state *to, const struct model_state *from)
+{
+    to->count = from->count;
+    for (uint64_t i = 0; i < from->count; i++)
+        to->word[i] = from->word[i];
+}
+
+bool model_state_equal(const struct model_state *a, const struct model_state *b)
+{
+    return a->count == b->count && memcmp(a->word, b->word, a->count * sizeof(a->word[0])) == 0;
+}
+
+uint64_t model_state_hash(const struct model_state *state, uint64_t seed)
+{
+    return XXH3_64bits_withSeed(state->word, state->count * sizeof(state->word[0]), seed);
+}
+
+/* The result that the model gives, against the one recorded. */
+static bool gave(const struct history_op *op, bool ok)
+{
+    return history_pending(op) || op->ok == ok;
+}
+
+static bool gave_value(const struct history_op *op, uint64_t value)
+{
+    return history_pending(op) || (op->ok && op->value == value);
+}
+
+static void become(struct model_state *state, uint64_t word)
+{
+    state->count = 1;
+    state->word[0] = word;
+}
+
+static bool word_step(const struct model *model, struct model_state *state,
+                      const struct history_op *op)
+{
+    const uint64_t old = state->word[0];
+
+    (void)model;
+    switch (op->code) {
+    case OP_LOAD:
+        return gave_value(op, old);
+    case OP_STORE:
+        become(state, op->a);
+        return gave(op, true);
+    case OP_FETCH_ADD:
+        become(state, old + op->a);
+        return gave_value(op, old);
+    case OP_EXCHANGE:
+        become(state, op->a);
+        return gave_value(op, old);
+    case OP_CAS:
+        become(state, old == op->a ? op->b : old);
+        return gave_value(op, old);
+    default:
+        return false;
+    }
+}
+
+struct model model_word(uint64_t initial)
+{
+    return (struct model){
+        .name = "word", .initial = {.count = 1, .word = {initial}}, .step = word_step};
+}
+
+static bool queue_push(const struct model *model, struct model_state *state,
+                       const struct history_op *op)
+{
+    if (state->count == model->capacity)
+        return gave(op, false);
+    state->word[state->count++] = op->a;
+    return gave(op, true);
+}
+
+static bool queue_pop(struct model_state *state, const struct history_op *op)
+{
+    if (state->count == 0)
+        return gave(op, false);
+
+    const uint64_t oldest = state->word[0];
+    state->count--;
+    memmove(&state->word[0], &state->word[1], state->count * sizeof(state->word[0]));
+    return gave_value(op, oldest);
+}
+
+static bool queue_step(const struct model *model, struct model_state *state,
+                       const struct history_op *op)
+{
+    if (op->code == OP_PUSH)
+        return queue_push(model, state, op);
+    return op->code == OP_POP && queue_pop(state, op);
+}
+
+struct model model_queue(uint32_t capacity)
+{
+    return (struct model){.name = "queue",
+                          .capacity = capacity < MODEL_WORDS ? capacity : MODEL_WORDS,
+                          .step = queue_step};
+}
+
+/* The holder is the one word; there is none while the lock is free. */
+static bool lock_step(const struct model *model, struct model_state *state,
+                      const struct history_op *op)
+{
+    const bool held = state->count == 1;
+
+    (void)model;
+    switch (op->code) {
+    case OP_ACQUIRE:
+        become(state, op->a);
+        return !held && gave(op, true);
+    case OP_TRY_ACQUIRE:
+        if (held)
+            return gave(op, false);
+        become(state, op->a);
+        return gave(op, true);
+    case OP_RELEASE:
+        if (!held || state->word[0] != op->a)
+            return gave(op, false);
+        state->count = 0;
+        return gave(op, true);
+    default:
+        return false;
+    }
+}
+
+struct model model_lock(void)
+{
+    return (struct model){.name = "lock", .step = lock_step};
+}
+
+/* The value is the one word; there is none while the key is absent. */
+static bool map_step(const struct model *model, struct model_state *state,
+                     const struct history_op *op)
+{
+    const bool present = state->count == 1;
+
+    (void)model;
+    switch (op->code) {
+    case OP_INSERT:
+        if (present)
+            return gave(op, false);
+        become(state, op->a);
+        return gave(op, true);
+    case OP_UPDATE:
+        if (!present)
+            return gave(op, false);
+        become(state, op->a);
+        return gave(op, true);
+    case OP_DELETE:
+        state->count = 0;
+        return gave(op, present);
+    case OP_READ:
+        return present ? gave_value(op, state->word[0]) : gave(op, false);
+    default:
+        return false;
+    }
+}
+
+struct model model_map(void)
+{
+    return (struct model){.name = "map", .step = map_step};
+}
