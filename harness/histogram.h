@@ -1,6 +1,9 @@
 /*
- * A histogram of times: constant memory, 1 ns to 10 s, every percentile to better than one
- * per cent. Buckets are linear inside each power of two.
+ * A histogram of times: constant memory, 1 ns to 34 s, every percentile to better than one
+ * per cent. Buckets are linear inside each power of two:
+ *
+ *      from        0    128    256    512   ...   17 s  to 34 s
+ *      width       1      2      4      8   ...  134 ms
  *
  * It is plain memory, zero at first: it may lie in memory that processes share, with one
  * writer. A reader elsewhere sees counts that are a little old.
@@ -11,8 +14,8 @@
 #include <stdint.h>
 
 enum {
-    HIL_HISTOGRAM_HALF = 64, /* buckets in each power of two */
-    HIL_HISTOGRAM_BUCKETS = 30 * HIL_HISTOGRAM_HALF,
+    HIL_HISTOGRAM_HALF = 64,                         /* buckets in each power of two */
+    HIL_HISTOGRAM_BUCKETS = 30 * HIL_HISTOGRAM_HALF, /* up to 2^35 ns */
 };
 
 struct hil_histogram {
@@ -22,15 +25,21 @@ struct hil_histogram {
     uint64_t buckets[HIL_HISTOGRAM_BUCKETS];
 };
 
-/* Adds one value, in ns; above 10 s it counts in the last bucket. A few instructions. */
+/* Adds one value, in ns; from 34 s on it counts in the last bucket. A few instructions. */
 void hil_histogram_add(struct hil_histogram *histogram, uint64_t ns);
 
-/* The value that a share `quantile` (0..1) of the values do not exceed, in ns, to better
- * than 1 percent (the middle of its bucket, never above max); 0 when there are none. */
+/*
+ * The value that a share `quantile` (0..1) of the values do not exceed, in ns, to better
+ * than 1 percent (the middle of its bucket, never above max); 0 when there are none. The
+ * quantile of the greatest value is max itself.
+ */
 uint64_t hil_histogram_quantile(const struct hil_histogram *histogram, double quantile);
 
 /* Adds all of `from` to `to`. */
 void hil_histogram_merge(struct hil_histogram *to, const struct hil_histogram *from);
+
+/* The bucket that counts the value `ns`. */
+unsigned hil_histogram_bucket(uint64_t ns);
 
 /* The least value of bucket `i`, in ns; of i = HIL_HISTOGRAM_BUCKETS the end of the last. */
 uint64_t hil_histogram_bucket_start(unsigned i);

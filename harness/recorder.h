@@ -1,6 +1,6 @@
 /*
  * The recorder: takes rows of numbers from loops without ever holding one up, and a writer
- * thread puts them into a file.
+ * thread puts them into a trace.
  *
  *      loop --row--> ring (one for each stream) --> writer thread --> trace.h5
  *
@@ -14,54 +14,52 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A dataset of a stream: `width` numbers of each row. */
-struct hil_column {
-    const char *name; /* "voltage_v" */
-    const char *unit; /* "V" */
-    const char *doc;
-    unsigned width; /* 1: a vector of rows; more: a matrix rows x width */
-};
-
-struct hil_stream_config {
-    const char *name; /* "controller", "converter/007": the HDF5 group */
-    const struct hil_column *columns;
-    unsigned column_count;
-    uint64_t rows; /* how many are expected in all; rings are sized by it */
-};
+#include "trace.h"
 
 struct hil_recorder;
 struct hil_stream;
 
 /*
- * Opens a recorder with these streams (the configurations are copied). `lossless`: a full
- * ring makes the loop wait for the writer (virtual time); else the row is dropped and
- * counted (real time). Returns 0 or -ENOMEM.
+ * Creates the trace (see hil_trace_create) and a ring for each of its streams. `lossless`: a
+ * full ring makes the loop wait for the writer (virtual time); else the row is dropped and
+ * counted (real time). Returns 0 or a negative errno.
  */
-int hil_recorder_open(struct hil_recorder **recorder, const struct hil_stream_config *streams,
-                      unsigned count, bool lossless);
+int hil_recorder_open(struct hil_recorder **recorder, const char *path,
+                      const struct hil_trace_config *config, bool lossless);
 
 struct hil_stream *hil_recorder_stream(struct hil_recorder *recorder, unsigned index);
 
 /*
- * Starts the writer thread on a new file. In real time it should not run on a loop's core:
- * the thread inherits the caller's affinity and ordinary scheduling. Returns 0 or a negative
- * errno (the file's).
+ * Starts the writer thread. In real time it should not run on a loop's core: the thread
+ * inherits the caller's affinity; its scheduling is the ordinary one, and it takes no
+ * signals. A child process has no threads of its parent, so the parent forks first. Returns
+ * 0 or a negative errno.
  */
-int hil_recorder_start(struct hil_recorder *recorder, const char *path);
+int hil_recorder_start(struct hil_recorder *recorder);
 
-/* Writes out what is in the rings, and closes the file. Returns 0, or the first error that
- * the writer met. No loop records any more. */
+/*
+ * Writes out what is in the rings, and closes the trace. Returns 0, or the first error that
+ * the writer met: from then on it dropped and counted all rows. No loop records any more.
+ */
 int hil_recorder_finish(struct hil_recorder *recorder);
 
 /* Rows dropped by all streams so far. Any process. */
 uint64_t hil_recorder_dropped(const struct hil_recorder *recorder);
 
+/* Frees it; finishes it first, where that was not done. NULL is allowed. */
 void hil_recorder_close(struct hil_recorder *recorder);
 
 /* --- the loop's side: one thread for each stream ------------------------------------------ */
 
-/* Where the next row goes: the columns' numbers side by side. NULL when it is dropped (or
- * `stream` is NULL). Never a system call where not lossless. */
+/* Touches the stream's memory, so that no row costs a page fault. In the process that
+ * records, before its first row; NULL is allowed. */
+void hil_stream_prepare(struct hil_stream *stream);
+
+/*
+ * Where the next row goes: the columns' numbers side by side. NULL when it is dropped (or
+ * `stream` is NULL). Never a system call where not lossless; never waits for a writer that
+ * is not running.
+ */
 double *hil_stream_row(struct hil_stream *stream);
 
 /* Gives the row to the writer. */

@@ -1,0 +1,148 @@
+#include "commands.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MESSAGES_SIZE = 16384 };
+
+struct choice {
+    unsigned takes;
+    struct option option;
+};
+
+static const struct choice choices[] = {
+    {HIL_TAKES_MODE, {"mode", required_argument, NULL, 'm'}},
+    {HIL_TAKES_SET, {"set", required_argument, NULL, 's'}},
+    {HIL_TAKES_OUT, {"out", required_argument, NULL, 'o'}},
+    {HIL_TAKES_JOBS, {"jobs", required_argument, NULL, 'j'}},
+    {HIL_TAKES_MEETING, {"run-dir", required_argument, NULL, 'r'}},
+    {HIL_TAKES_MEETING, {"wait", required_argument, NULL, 'w'}},
+    {HIL_TAKES_ID, {"id", required_argument, NULL, 'i'}},
+    {HIL_TAKES_QUIET, {"quiet", no_argument, NULL, 'q'}},
+    {HIL_TAKES_CSV, {"csv", no_argument, NULL, 'c'}},
+    {~0u, {"help", no_argument, NULL, 'h'}},
+};
+
+enum { CHOICES = sizeof choices / sizeof choices[0] };
+
+static void select_options(struct option *options, unsigned takes)
+{
+    unsigned n = 0;
+
+    for (unsigned i = 0; i < CHOICES; i++)
+        if (choices[i].takes & takes || choices[i].takes == ~0u)
+            options[n++] = choices[i].option;
+    options[n] = (struct option){0};
+}
+
+static int parse_count(const char *name, const char *text, unsigned *count)
+{
+    char *end;
+    unsigned long value = strtoul(text, &end, 10);
+
+    if (*text < '0' || *text > '9' || *end || value < 1 || value > 100000) {
+        fprintf(stderr, "--%s %s: a whole number from 1 to 100000 is allowed\n", name, text);
+        return -EINVAL;
+    }
+    *count = (unsigned)value;
+    return 0;
+}
+
+static int parse_mode(const char *text, struct hil_scenario_options *options)
+{
+    options->realtime = strcmp(text, "realtime") == 0;
+    options->virtual_time = strcmp(text, "virtual") == 0;
+    if (options->realtime || options->virtual_time)
+        return 0;
+    fprintf(stderr, "--mode %s: realtime or virtual is allowed\n", text);
+    return -EINVAL;
+}
+
+static int take(struct hil_arguments *a, int option)
+{
+    switch (option) {
+    case 'm':
+        return parse_mode(optarg, &a->options);
+    case 's':
+        a->sets[a->options.set_count++] = optarg;
+        return 0;
+    case 'o':
+        a->out = optarg;
+        return 0;
+    case 'j':
+        return parse_count("jobs", optarg, &a->jobs);
+    case 'r':
+        a->run_directory = optarg;
+        return 0;
+    case 'w':
+        return parse_count("wait", optarg, &a->wait_s);
+    case 'i':
+        a->ids = optarg;
+        return 0;
+    case 'q':
+        a->quiet = true;
+        return 0;
+    case 'c':
+        a->csv = true;
+        return 0;
+    default:
+        return -EINVAL; /* getopt has said why */
+    }
+}
+
+int hil_arguments_parse(struct hil_arguments *a, unsigned takes, const char *help, int argc,
+                        char **argv)
+{
+    struct option options[CHOICES + 1];
+    int option;
+
+    *a = (struct hil_arguments){.wait_s = 30};
+    a->sets = calloc((size_t)argc + 1, sizeof *a->sets);
+    if (!a->sets)
+        return -ENOMEM;
+    a->options.sets = a->sets;
+    select_options(options, takes);
+    optind = 1;
+    while ((option = getopt_long(argc, argv, "h", options, NULL)) != -1) {
+        if (option == 'h') {
+            fputs(help, stdout);
+            return 1;
+        }
+        if (take(a, option)) {
+            fprintf(stderr, "%s --help lists what is allowed\n", argv[0]);
+            return -EINVAL;
+        }
+    }
+    if (argc - optind != (takes ? 1 : 0)) {
+        fprintf(stderr, "%s: %s; %s --help explains\n", argv[0],
+                argc == optind ? "an argument is missing" : "there are too many arguments", argv[0]);
+        return -EINVAL;
+    }
+    a->scenario = argv[optind];
+    return 0;
+}
+
+void hil_arguments_free(struct hil_arguments *a)
+{
+    free(a->sets);
+    *a = (struct hil_arguments){0};
+}
+
+int hil_arguments_load(const struct hil_arguments *a, struct hil_scenario **scenario)
+{
+    char *messages = malloc(MESSAGES_SIZE);
+
+    if (!messages)
+        return -ENOMEM;
+    messages[0] = '\0';
+    int rc = hil_scenario_load(scenario, a->scenario, &a->options, messages, MESSAGES_SIZE);
+    if (rc) {
+        size_t length = strlen(messages);
+        fprintf(stderr, "%s%s", messages, length && messages[length - 1] == '\n' ? "" : "\n");
+    }
+    free(messages);
+    return rc;
+}

@@ -1,0 +1,431 @@
+#include <errno.h>
+#include <jansson.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "commands.h"
+#include "results.h"
+
+static const char help[] =
+    "usage: hiloco sweep SCENARIO --set KEY=VALUE,VALUE... [--set ...] [--mode MODE]\n"
+    "                    [--jobs N] [--out DIR]\n"
+    "\n"
+    "Runs a scenario once for each value, and for each combination where several keys have\n"
+    "several values. Points in virtual time run side by side.\n"
+    "\n"
+    "  --set KEY=V1,V2,V3   the values to go through; one value alone is set for all points.\n"
+    "                       Commas inside brackets do not part values\n"
+    "  --mode MODE          realtime or virtual, as in hiloco run\n"
+    "  --jobs N             how many points at a time (default: in virtual time the number of\n"
+    "                       cores; in real time 1, and no more is allowed)\n"
+    "  --out DIR            where the results go (default: results/NAME-sweep-TIMESTAMP): a\n"
+    "                       folder for each point, and sweep.json\n"
+    "\n"
+    "Example: hiloco sweep configs/dcdc20.yaml --mode virtual \\\n"
+    "                 --set controller.period_us=10,20,30,40,50,60,80,100\n";
+
+/* A --set and its values: "key" and "a", "b", "c". */
+struct axis {
+    char *key;
+    char **values;
+    unsigned count;
+};
+
+struct point {
+    char **sets; /* "key=value", by axis */
+    char *name;  /* its folder: the sets of the keys that vary */
+    pid_t pid;
+    int status;
+    bool done;
+};
+
+struct sweep {
+    const struct hil_arguments *arguments;
+    struct axis *axes;
+    unsigned axis_count;
+    struct point *points;
+    unsigned point_count, done;
+    char out[4096];
+};
+
+static volatile sig_atomic_t interrupted;
+
+static void on_interrupt(int signal)
+{
+    (void)signal;
+    interrupted = 1;
+}
+
+/* --- axes and points -------------------------------------------------------------------------- */
+
+/* The end of the value that begins here: a comma outside of brackets and quotes. */
+static const char *value_end(const char *text)
+{
+    int depth = 0;
+    char quote = 0;
+
+    for (; *text; text++) {
+        if (quote) {
+            quote = *text == quote ? 0 : quote;
+        } else if (*text == '"' || *text == '\'') {
+            quote = *text;
+        } else if (*text == '[' || *text == '{') {
+            depth++;
+        } else if (*text == ']' || *text == '}') {
+            depth--;
+        } else if (*text == ',' && depth <= 0) {
+            return text;
+        }
+    }
+    return text;
+}
+
+static int add_value(struct axis *axis, const char *from, const char *end)
+{
+    char **more = realloc(axis->values, (axis->count + 1) * sizeof(char *));
+
+    if (!more)
+        return -ENOMEM;
+    axis->values = more;
+    axis->values[axis->count] = strndup(from, (size_t)(end - from));
+    return axis->values[axis->count++] ? 0 : -ENOMEM;
+}
+
+static int split(struct axis *axis, const char *set)
+{
+    const char *equals = strchr(set, '=');
+    int rc = 0;
+
+    if (!equals) {
+        fprintf(stderr, "--set %s: KEY=VALUE,VALUE... is allowed\n", set);
+        return -EINVAL;
+    }
+    axis->key = strndup(set, (size_t)(equals - set));
+    if (!axis->key)
+        return -ENOMEM;
+    for (const char *value = equals + 1; !rc;) {
+        const char *end = value_end(value);
+        rc = add_value(axis, value, end);
+        if (!*end)
+            break;
+        value = end + 1;
+    }
+    return rc;
+}
+
+static int make_axes(struct sweep *s)
+{
+    s->axes = calloc(s->arguments->options.set_count + 1, sizeof *s->axes);
+    if (!s->axes)
+        return -ENOMEM;
+    s->point_count = 1;
+    for (size_t i = 0; i < s->arguments->options.set_count; i++) {
+        struct axis *axis = &s->axes[s->axis_count++];
+        int rc = split(axis, s->arguments->sets[i]);
+        if (rc)
+            return rc;
+        if (axis->count > 100000 / s->point_count) {
+            fprintf(stderr, "hiloco sweep: more than 100000 points\n");
+            return -EINVAL;
+        }
+        s->point_count *= axis->count;
+    }
+    return 0;
+}
+
+/* A folder's name cannot hold every character that a value can. */
+static void make_tame(char *name)
+{
+    for (; *name; name++)
+        if (*name == '/' || *name == ' ' || *name == '"' || *name == '\'')
+            *name = '_';
+}
+
+static int name_point(const struct sweep *s, struct point *p)
+{
+    char name[200] = "";
+    size_t used = 0;
+
+    for (unsigned i = 0; i < s->axis_count && used < sizeof name; i++)
+        if (s->axes[i].count > 1)
+            used += (size_t)snprintf(name + used, sizeof name - used, "%s%s", used ? "," : "",
+                                     p->sets[i]);
+    if (used >= sizeof name) /* long lists: their place in the order names them */
+        snprintf(name, sizeof name, "point-%04u", (unsigned)(p - s->points));
+    make_tame(name);
+    p->name = strdup(used ? name : "point");
+    return p->name ? 0 : -ENOMEM;
+}
+
+/* The last key varies fastest. */
+static int make_point(const struct sweep *s, unsigned number)
+{
+    struct point *p = &s->points[number];
+
+    p->sets = calloc(s->axis_count + 1, sizeof(char *));
+    if (!p->sets)
+        return -ENOMEM;
+    for (unsigned i = s->axis_count; i-- > 0;) {
+        const struct axis *a = &s->axes[i];
+        if (asprintf(&p->sets[i], "%s=%s", a->key, a->values[number % a->count]) < 0)
+            return -ENOMEM;
+        number /= a->count;
+    }
+    return name_point(s, p);
+}
+
+static int make_points(struct sweep *s)
+{
+    int rc = 0;
+
+    s->points = calloc(s->point_count, sizeof *s->points);
+    if (!s->points)
+        return -ENOMEM;
+    for (unsigned i = 0; !rc && i < s->point_count; i++)
+        rc = make_point(s, i);
+    return rc;
+}
+
+/* Nothing starts before every point's scenario is right. */
+static int check_points(struct sweep *s, bool *real_time, char *name, size_t size)
+{
+    struct hil_arguments a = *s->arguments;
+    struct hil_scenario *scenario;
+
+    for (unsigned i = 0; i < s->point_count; i++) {
+        a.options.sets = (const char *const *)s->points[i].sets;
+        a.options.set_count = s->axis_count;
+        int rc = hil_arguments_load(&a, &scenario);
+        if (rc)
+            return rc;
+        *real_time |= scenario->mode == HIL_REALTIME;
+        snprintf(name, size, "%s", scenario->name);
+        hil_scenario_free(scenario);
+    }
+    return 0;
+}
+
+static void free_sweep(struct sweep *s)
+{
+    for (unsigned i = 0; s->points && i < s->point_count; i++) {
+        for (unsigned k = 0; s->points[i].sets && k < s->axis_count; k++)
+            free(s->points[i].sets[k]);
+        free(s->points[i].sets);
+        free(s->points[i].name);
+    }
+    for (unsigned i = 0; s->axes && i < s->axis_count; i++) {
+        for (unsigned k = 0; k < s->axes[i].count; k++)
+            free(s->axes[i].values[k]);
+        free(s->axes[i].values);
+        free(s->axes[i].key);
+    }
+    free(s->points);
+    free(s->axes);
+}
+
+/* --- running ----------------------------------------------------------------------------------- */
+
+static void exec_point(const struct sweep *s, const struct point *p)
+{
+    const struct hil_scenario_options *o = &s->arguments->options;
+    const char **argv = calloc(2 * s->axis_count + 10, sizeof(char *));
+    char out[4400];
+    unsigned n = 0;
+
+    if (!argv)
+        _exit(HIL_EXIT_FAILED);
+    snprintf(out, sizeof out, "%s/%s", s->out, p->name);
+    argv[n++] = "hiloco";
+    argv[n++] = "run";
+    argv[n++] = s->arguments->scenario;
+    argv[n++] = "--quiet";
+    argv[n++] = "--out";
+    argv[n++] = out;
+    for (unsigned i = 0; i < s->axis_count; i++) {
+        argv[n++] = "--set";
+        argv[n++] = p->sets[i];
+    }
+    if (o->realtime || o->virtual_time) {
+        argv[n++] = "--mode";
+        argv[n++] = o->realtime ? "realtime" : "virtual";
+    }
+    execv("/proc/self/exe", (char *const *)argv);
+    perror("hiloco sweep");
+    _exit(HIL_EXIT_FAILED);
+}
+
+static void start(struct sweep *s, struct point *p)
+{
+    fflush(NULL);
+    p->pid = fork();
+    if (p->pid == 0)
+        exec_point(s, p);
+    if (p->pid < 0) {
+        p->status = HIL_EXIT_FAILED;
+        p->done = true;
+        s->done++;
+    }
+}
+
+/* Waits until a point ends; a run that was interrupted has been told so by the terminal. */
+static void wait_for_one(struct sweep *s)
+{
+    int status;
+    pid_t pid = wait(&status);
+
+    for (unsigned i = 0; i < s->point_count; i++) {
+        struct point *p = &s->points[i];
+        if (p->done || p->pid != pid || pid <= 0)
+            continue;
+        p->status = WIFEXITED(status) ? WEXITSTATUS(status) : HIL_EXIT_FAILED;
+        p->done = true;
+        s->done++;
+        fprintf(stderr, "%u of %u: %s%s\n", s->done, s->point_count, p->name,
+                p->status == HIL_EXIT_OK ? "" : " (failed)");
+    }
+}
+
+static int run_points(struct sweep *s, unsigned jobs)
+{
+    const struct sigaction action = {.sa_handler = on_interrupt};
+    unsigned running = 0, next = 0;
+    int failures = 0;
+
+    sigaction(SIGINT, &action, NULL);
+    while (s->done < s->point_count && !(interrupted && running == 0)) {
+        if (!interrupted && next < s->point_count && running < jobs) {
+            start(s, &s->points[next]);
+            running += s->points[next].pid > 0;
+            next++;
+            continue;
+        }
+        unsigned before = s->done;
+        wait_for_one(s);
+        running -= s->done - before;
+    }
+    for (unsigned i = 0; i < s->point_count; i++)
+        failures += s->points[i].status != HIL_EXIT_OK || !s->points[i].done;
+    return failures;
+}
+
+/* --- the table and the index ------------------------------------------------------------------ */
+
+static int write_index(const struct sweep *s)
+{
+    char path[4400];
+    json_t *keys = json_array(), *points = json_array();
+
+    for (unsigned i = 0; i < s->axis_count; i++)
+        json_array_append_new(keys, json_string(s->axes[i].key));
+    for (unsigned i = 0; i < s->point_count; i++) {
+        json_t *values = json_array();
+        for (unsigned k = 0; k < s->axis_count; k++)
+            json_array_append_new(values, json_string(strchr(s->points[i].sets[k], '=') + 1));
+        json_array_append_new(points, json_pack("{s:s, s:o, s:i}", "dir", s->points[i].name,
+                                                "values", values, "status", s->points[i].status));
+    }
+    json_t *root = json_pack("{s:o, s:o}", "keys", keys, "points", points);
+    snprintf(path, sizeof path, "%s/sweep.json", s->out);
+    int rc = json_dump_file(root, path, JSON_INDENT(2));
+    json_decref(root);
+    if (rc)
+        fprintf(stderr, "%s: cannot be written\n", path);
+    return rc;
+}
+
+static void print_number(json_t *object, const char *key, int width, int digits)
+{
+    json_t *value = json_object_get(object, key);
+
+    if (json_is_number(value))
+        printf(" %*.*f", width, digits, json_number_value(value));
+    else
+        printf(" %*s", width, "-");
+}
+
+static void print_point(const struct sweep *s, const struct point *p)
+{
+    char path[4500];
+
+    snprintf(path, sizeof path, "%s/%s/summary.json", s->out, p->name);
+    json_t *root = json_load_file(path, 0, NULL), *output = json_object_get(root, "output");
+    printf("%-36s", p->name);
+    if (!root) {
+        printf(" no results\n");
+        return;
+    }
+    print_number(output, "overshoot_pct", 11, 2);
+    print_number(output, "settling_ms", 11, 3);
+    print_number(output, "mean_v_last_s", 10, 3);
+    print_number(output, "pp_v_last_s", 10, 3);
+    print_number(json_object_get(root, "controller"), "missed", 8, 0);
+    printf("  %s\n", json_is_true(json_object_get(output, "settled")) ? "settles" : "does not settle");
+    json_decref(root);
+}
+
+static void print_table(const struct sweep *s)
+{
+    printf("%-36s %11s %11s %10s %10s %8s\n", "", "overshoot %", "settling ms", "mean V", "p-p V",
+           "missed");
+    for (unsigned i = 0; i < s->point_count; i++)
+        print_point(s, &s->points[i]);
+    printf("results: %s\n", s->out);
+}
+
+/* --- the command ---------------------------------------------------------------------------------- */
+
+static unsigned choose_jobs(const struct hil_arguments *a, bool real_time)
+{
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+
+    if (real_time)
+        return 1; /* each run wants all the cores it can get */
+    return a->jobs ? a->jobs : (unsigned)cores;
+}
+
+static int run_sweep(struct sweep *s)
+{
+    bool real_time = false;
+    char name[200], sweep_name[220];
+
+    int rc = make_axes(s);
+    if (!rc)
+        rc = make_points(s);
+    if (!rc)
+        rc = check_points(s, &real_time, name, sizeof name);
+    if (rc)
+        return rc == -ENOMEM ? HIL_EXIT_FAILED : HIL_EXIT_USAGE;
+    if (real_time && s->arguments->jobs > 1) {
+        fprintf(stderr, "--jobs %u: in real time one point at a time is allowed\n",
+                s->arguments->jobs);
+        return HIL_EXIT_USAGE;
+    }
+    snprintf(sweep_name, sizeof sweep_name, "%s-sweep", name);
+    rc = hil_results_directory(s->out, sizeof s->out, s->arguments->out, sweep_name);
+    if (rc) {
+        fprintf(stderr, "%s: %s\n", s->out, strerror(-rc));
+        return HIL_EXIT_FAILED;
+    }
+    int failures = run_points(s, choose_jobs(s->arguments, real_time));
+    if (write_index(s))
+        failures++;
+    print_table(s);
+    return interrupted ? HIL_EXIT_INTERRUPTED : failures ? HIL_EXIT_FAILED : HIL_EXIT_OK;
+}
+
+int hil_command_sweep(int argc, char **argv)
+{
+    struct hil_arguments a;
+    struct sweep s = {.arguments = &a};
+    int rc = hil_arguments_parse(
+        &a, HIL_TAKES_MODE | HIL_TAKES_SET | HIL_TAKES_OUT | HIL_TAKES_JOBS, help, argc, argv);
+    int status = rc ? hil_arguments_status(rc) : run_sweep(&s);
+
+    free_sweep(&s);
+    hil_arguments_free(&a);
+    return status;
+}

@@ -1,0 +1,64 @@
+/*
+ * The commands of `hiloco`, and what the three programs' command lines share. Each command
+ * gets its own arguments, argv[0] being its name, and returns an exit status.
+ */
+#ifndef HIL_COMMANDS_H
+#define HIL_COMMANDS_H
+
+#include "launcher.h"
+#include "scenario.h"
+
+int hil_command_run(int argc, char **argv);
+int hil_command_sweep(int argc, char **argv);
+int hil_command_plot(int argc, char **argv);
+int hil_command_export(int argc, char **argv);
+int hil_command_check(int argc, char **argv);
+int hil_command_models(int argc, char **argv);
+
+/* --- shared ---------------------------------------------------------------------------------- */
+
+struct hil_arguments {
+    const char *scenario; /* the one positional argument */
+    struct hil_scenario_options options;
+    const char **sets; /* what options.sets points at */
+    const char *out;
+    const char *run_directory;
+    const char *ids;
+    unsigned jobs, wait_s;
+    bool quiet, csv;
+};
+
+/* Which options a command takes, besides --help. */
+enum {
+    HIL_TAKES_MODE = 1 << 0,
+    HIL_TAKES_SET = 1 << 1,
+    HIL_TAKES_OUT = 1 << 2,
+    HIL_TAKES_JOBS = 1 << 3,
+    HIL_TAKES_MEETING = 1 << 4, /* --run-dir, --wait */
+    HIL_TAKES_ID = 1 << 5,
+    HIL_TAKES_QUIET = 1 << 6,
+    HIL_TAKES_CSV = 1 << 7,
+};
+
+/*
+ * Parses a command line with one positional argument. Returns 0; or 1 when --help was
+ * printed; or -EINVAL after a message on stderr. hil_arguments_free in any case.
+ */
+int hil_arguments_parse(struct hil_arguments *arguments, unsigned takes, const char *help,
+                        int argc, char **argv);
+void hil_arguments_free(struct hil_arguments *arguments);
+
+/* Loads the scenario, or says on stderr why not. Returns 0 or a negative errno. */
+int hil_arguments_load(const struct hil_arguments *arguments, struct hil_scenario **scenario);
+
+/* The exit status of a parse that did not return 0. */
+static inline int hil_arguments_status(int parsed)
+{
+    return parsed > 0 ? HIL_EXIT_OK : HIL_EXIT_USAGE;
+}
+
+/* The main of `controller` and `converter`: runs part of a scenario's nodes, and meets the
+ * others in a place that all derive from the scenario's name. */
+int hil_part_main(int argc, char **argv, bool controller, const char *help);
+
+#endif

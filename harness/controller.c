@@ -1,0 +1,21 @@
+/* controller: the controller's node of a scenario, as a program of its own. */
+#include "commands.h"
+
+static const char help[] =
+    "usage: controller SCENARIO [--set KEY=VALUE]... [--out DIR] [--wait SECONDS]\n"
+    "                  [--run-dir DIR] [--quiet]\n"
+    "\n"
+    "Runs the controller of a scenario in real time, and waits for converters that are\n"
+    "started elsewhere on this machine by `converter`, for the same scenario.\n"
+    "\n"
+    "  --set KEY=VALUE    set a key of the scenario; the converters need the same\n"
+    "  --out DIR          where the results go (default: results/NAME-TIMESTAMP)\n"
+    "  --wait SECONDS     how long to wait for the converters (default 30)\n"
+    "  --run-dir DIR      where the nodes meet (default: derived from the scenario's name,\n"
+    "                     the user and the job); two runs at once need two\n"
+    "  --quiet            no progress and no closing words\n";
+
+int main(int argc, char **argv)
+{
+    return hil_part_main(argc, argv, true, help);
+}

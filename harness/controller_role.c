@@ -1,0 +1,180 @@
+/* The controller: reads the newest voltages, computes the duties, pushes them. */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "role.h"
+
+enum { SENT_MAX = 1024 }; /* steps whose time of pushing is remembered */
+
+/* One converter, as the controller knows it. */
+struct seen {
+    void *law; /* the controller's instance for it */
+    double duty;
+    struct hil_measurement newest;
+};
+
+struct controller {
+    const struct controller_law *law;
+    int reference_at, voltage_at, current_at; /* in the law's in[]; -1: not an input */
+    bool delay;                               /* push one step after computing */
+    bool computed;                            /* there are duties to push */
+    unsigned count;
+    uint64_t sent_ns[SENT_MAX];               /* by step number */
+    struct seen converters[];
+};
+
+static void push(struct hil_role *r, struct controller *c, uint64_t n, uint64_t now)
+{
+    c->sent_ns[(n + 1) % SENT_MAX] = now;
+    for (unsigned i = 0; i < c->count; i++) {
+        const struct hil_command command = {.duty = c->converters[i].duty, .step = n + 1};
+        loco_owned_var_store(&r->channel.duties[i], &command);
+        loco_owned_var_push(&r->channel.duties[i]);
+    }
+}
+
+/* Now is when the controller sees the first voltage that its step `acted_on` had made. */
+static void account_round_trip(const struct hil_role *r, struct controller *c, uint64_t acted_on,
+                               uint64_t n, uint64_t now)
+{
+    if (n + 1 - acted_on < SENT_MAX)
+        hil_histogram_add(&r->run->state->round_trip, now - c->sent_ns[acted_on % SENT_MAX]);
+}
+
+/* Returns how old the voltage is. */
+static uint64_t read_newest(struct hil_role *r, struct controller *c, unsigned i, uint64_t n,
+                            uint64_t now)
+{
+    struct seen *seen = &c->converters[i];
+    uint64_t acted_on = seen->newest.acted_on;
+    struct hil_measurement m;
+
+    if (loco_owned_var_load(&r->channel.voltages[i], &m))
+        r->state->torn++;
+    else
+        seen->newest = m;
+    if (seen->newest.acted_on > acted_on)
+        account_round_trip(r, c, seen->newest.acted_on, n, now);
+    if (seen->newest.step == 0)
+        return 0;
+    return hil_age(&r->run->scenario->converters[i].timing, seen->newest.step, now);
+}
+
+static double read_all(struct hil_role *r, struct controller *c, uint64_t n, uint64_t now)
+{
+    double output = 0;
+    uint64_t oldest = 0;
+
+    for (unsigned i = 0; i < c->count; i++) {
+        uint64_t age = read_newest(r, c, i, n, now);
+        if (age > oldest)
+            oldest = age;
+        output += c->converters[i].newest.voltage_v;
+    }
+    hil_histogram_add(&r->state->input_age, oldest);
+    return output;
+}
+
+static void compute(struct controller *c, double reference)
+{
+    double in[HIL_QUANTITIES_MAX];
+
+    for (unsigned i = 0; i < c->count; i++) {
+        struct seen *seen = &c->converters[i];
+        if (c->reference_at >= 0)
+            in[c->reference_at] = reference;
+        if (c->voltage_at >= 0)
+            in[c->voltage_at] = seen->newest.voltage_v;
+        if (c->current_at >= 0)
+            in[c->current_at] = seen->newest.current_a;
+        seen->duty = c->law->step(seen->law, in);
+    }
+    c->computed = true;
+}
+
+static void record(const struct hil_role *r, const struct controller *c, uint64_t n, uint64_t now,
+                   double output, double reference)
+{
+    const struct hil_recording_config *what = &r->run->scenario->recording;
+    double *row = hil_role_row(r, n);
+
+    if (!row)
+        return;
+    *row++ = (double)now * 1e-9;
+    *row++ = output;
+    *row++ = reference;
+    for (unsigned i = 0; what->voltage && i < c->count; i++)
+        *row++ = c->converters[i].newest.voltage_v;
+    for (unsigned i = 0; what->duty && i < c->count; i++)
+        *row++ = c->converters[i].duty;
+    hil_stream_commit(r->stream);
+}
+
+/* For whoever watches. */
+static void publish(const struct hil_role *r, uint64_t now, double output, double reference)
+{
+    struct hil_state *s = r->run->state;
+
+    hil_metrics_add(&s->output, now, reference, output);
+    atomic_store_explicit(&s->elapsed_ns, now, memory_order_relaxed);
+    atomic_store_explicit(&s->output_v, output, memory_order_relaxed);
+}
+
+static int step(void *arg, uint64_t n, uint64_t now)
+{
+    struct hil_role *r = arg;
+    struct controller *c = r->self;
+    double reference = hil_profile_at(&r->run->scenario->reference, hil_loop_due(&r->loop, n));
+    double all = reference * c->count;
+
+    if (c->delay && c->computed)
+        push(r, c, n, now);
+    double output = read_all(r, c, n, now);
+    publish(r, now, output, all);
+    record(r, c, n, now, output, all); /* with the duties in force */
+    compute(c, reference);
+    if (!c->delay)
+        push(r, c, n, now);
+    return n % 64 == 0 ? loco_channel_check(&r->channel.channel) : 0;
+}
+
+static void free_controller(void *self)
+{
+    struct controller *c = self;
+
+    for (unsigned i = 0; i < c->count; i++)
+        if (c->converters[i].law)
+            c->law->destroy(c->converters[i].law);
+    free(c);
+}
+
+int hil_controller_init(struct hil_role *r)
+{
+    const struct hil_scenario *s = r->run->scenario;
+    const struct hil_controller_config *config = &s->controller;
+    struct controller *c = calloc(1, sizeof *c + s->converter_count * sizeof(struct seen));
+
+    if (!c)
+        return -ENOMEM;
+    r->self = c;
+    r->free_self = free_controller;
+    c->law = config->law;
+    c->count = s->converter_count;
+    c->delay = config->computation_delay;
+    c->reference_at = hil_quantity_find(&c->law->inputs, "reference_v");
+    c->voltage_at = hil_quantity_find(&c->law->inputs, "voltage_v");
+    c->current_at = hil_quantity_find(&c->law->inputs, "current_a");
+    for (unsigned i = 0; i < c->count; i++) {
+        c->converters[i].duty = s->converters[i].duty_initial;
+        int rc = c->law->create(&c->converters[i].law, config->gains, &config->limits,
+                                (double)config->timing.period_ns * 1e-9);
+        if (rc)
+            return rc;
+    }
+    r->loop = (struct hil_loop){config->timing, step, r, r->state};
+    r->decimation = s->recording.decimation;
+    if (r->decimation && r->run->recorder)
+        r->stream = hil_recorder_stream(r->run->recorder, 0);
+    return 0;
+}

@@ -1,0 +1,26 @@
+/* converter: one converter of a scenario, or a range of them, as a program of its own. */
+#include "commands.h"
+
+static const char help[] =
+    "usage: converter SCENARIO [--id ID | --id FIRST-LAST] [--set KEY=VALUE]... [--out DIR]\n"
+    "                 [--wait SECONDS] [--run-dir DIR] [--quiet]\n"
+    "\n"
+    "Runs converters of a scenario in real time, on one core, and waits for the controller\n"
+    "and the other converters, that are started elsewhere on this machine.\n"
+    "\n"
+    "  --id ID            which, from 0; or a range such as 0-19. Without it the rank that\n"
+    "                     mpirun or srun gave to this process says: with one process for each\n"
+    "                     converter the rank itself, with one for each node (the controller\n"
+    "                     being rank 0) the rank less one\n"
+    "  --set KEY=VALUE    set a key of the scenario; the other nodes need the same\n"
+    "  --out DIR          where results go (default: none are kept; the controller's has all\n"
+    "                     voltages)\n"
+    "  --wait SECONDS     how long to wait for the others (default 30)\n"
+    "  --run-dir DIR      where the nodes meet (default: derived from the scenario's name,\n"
+    "                     the user and the job); two runs at once need two\n"
+    "  --quiet            no progress and no closing words\n";
+
+int main(int argc, char **argv)
+{
+    return hil_part_main(argc, argv, false, help);
+}

@@ -1,0 +1,141 @@
+/* The converter: advances its plant, pushes the voltage, holds the newest duty. */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "role.h"
+
+/* Where the quantities that the harness feeds stand in the plant's in[] and out[]; what a
+ * plant does not have goes to a spare place, so that the step asks nothing. */
+enum { SPARE = HIL_QUANTITIES_MAX };
+
+struct converter {
+    const struct plant_model *model;
+    void *plant;
+    unsigned duty_at, load_at, input_voltage_at;
+    unsigned voltage_at, current_at;
+    double load_factor, input_voltage_factor;
+    double in[HIL_QUANTITIES_MAX + 1];
+    double out[HIL_QUANTITIES_MAX + 1];
+    uint64_t held; /* the controller's step whose duty is held */
+};
+
+static unsigned index_of(const struct hil_quantities *table, const char *name)
+{
+    int i = hil_quantity_find(table, name);
+
+    return i < 0 ? SPARE : (unsigned)i;
+}
+
+/* The load and the input voltage of this time, where the scenario has them change. */
+static void apply_profiles(const struct hil_scenario *s, struct converter *c, uint64_t t_ns)
+{
+    if (s->load.count)
+        c->in[c->load_at] = hil_profile_at(&s->load, t_ns) * c->load_factor;
+    if (s->input_voltage.count)
+        c->in[c->input_voltage_at] =
+            hil_profile_at(&s->input_voltage, t_ns) * c->input_voltage_factor;
+}
+
+static void record(const struct hil_role *r, const struct converter *c, uint64_t n, uint64_t now)
+{
+    double *row = hil_role_row(r, n);
+
+    if (!row)
+        return;
+    row[0] = (double)now * 1e-9;
+    row[1] = c->out[c->voltage_at];
+    row[2] = c->out[c->current_at];
+    row[3] = c->in[c->duty_at];
+    hil_stream_commit(r->stream);
+}
+
+static void push(struct hil_role *r, const struct converter *c, uint64_t n)
+{
+    const struct hil_measurement m = {
+        .voltage_v = c->out[c->voltage_at],
+        .current_a = c->out[c->current_at],
+        .step = n + 1,
+        .acted_on = c->held,
+    };
+
+    loco_owned_var_store(&r->channel.voltages[0], &m);
+    loco_owned_var_push(&r->channel.voltages[0]);
+}
+
+static void hold_newest(struct hil_role *r, struct converter *c, uint64_t now)
+{
+    struct hil_command command;
+
+    if (loco_owned_var_load(&r->channel.duties[0], &command)) {
+        r->state->torn++;
+        return;
+    }
+    if (command.step == 0)
+        return; /* none came yet: the initial duty holds */
+    c->in[c->duty_at] = command.duty;
+    c->held = command.step;
+    hil_histogram_add(&r->state->input_age,
+                      hil_age(&r->run->scenario->controller.timing, command.step, now));
+}
+
+static int step(void *arg, uint64_t n, uint64_t now)
+{
+    struct hil_role *r = arg;
+    struct converter *c = r->self;
+    uint64_t due = hil_loop_due(&r->loop, n);
+
+    if (n > 0) { /* the interval that just ended, with what was held over it */
+        int rc = c->model->step(c->plant, c->in, c->out);
+        if (rc)
+            return rc;
+    }
+    push(r, c, n);
+    record(r, c, n, now);
+    hold_newest(r, c, now);
+    apply_profiles(r->run->scenario, c, due);
+    return loco_peer_lost(r->mgr, 0) ? -ECONNRESET : 0;
+}
+
+static void free_converter(void *self)
+{
+    struct converter *c = self;
+
+    if (c->plant)
+        c->model->destroy(c->plant);
+    free(c);
+}
+
+int hil_converter_init(struct hil_role *r)
+{
+    const struct hil_scenario *s = r->run->scenario;
+    const struct hil_converter_config *config = &s->converters[r->node - 1];
+    struct converter *c = calloc(1, sizeof *c);
+
+    if (!c)
+        return -ENOMEM;
+    r->self = c;
+    r->free_self = free_converter;
+    c->model = config->plant;
+    c->duty_at = index_of(&c->model->inputs, "duty");
+    c->load_at = index_of(&c->model->inputs, "load_ohm");
+    c->input_voltage_at = index_of(&c->model->inputs, "input_voltage_v");
+    c->voltage_at = index_of(&c->model->outputs, "voltage_v");
+    c->current_at = index_of(&c->model->outputs, "current_a");
+    c->load_factor = config->load_factor;
+    c->input_voltage_factor = config->input_voltage_factor;
+    for (unsigned i = 0; i < c->model->inputs.count; i++)
+        c->in[i] = config->inputs[i];
+    c->in[c->duty_at] = config->duty_initial;
+
+    int rc = c->model->create(&c->plant, config->parameters, config->states,
+                              (double)config->timing.period_ns * 1e-9);
+    if (rc)
+        return rc;
+    apply_profiles(s, c, 0);
+    c->model->output(c->plant, c->in, c->out);
+    r->loop = (struct hil_loop){config->timing, step, r, r->state};
+    r->decimation = s->recording.converter_decimation;
+    if (r->decimation && r->run->recorder)
+        r->stream = hil_recorder_stream(r->run->recorder, r->node);
+    return 0;
+}

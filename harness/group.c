@@ -1,0 +1,112 @@
+#include "group.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+/* From the second meeting to the first step: for the news to travel, and what is left to do. */
+static uint64_t lead_ns(const struct hil_scenario *s)
+{
+    const struct hil_network *net = &s->network;
+
+    return 2000000 + 4 * (net->latency_up_ns + net->latency_down_ns + net->jitter_ns);
+}
+
+/* How long a node that has ended waits for the others. */
+static const uint64_t END_NS = 2000000000;
+
+static int open_role(struct hil_group *g, struct loco_fabric *fabric, unsigned node)
+{
+    int rc = hil_role_open(&g->roles[g->count], g->run, fabric, node);
+
+    if (!rc)
+        g->count++;
+    return rc;
+}
+
+static int open_roles(struct hil_group *g, struct loco_fabric *fabric,
+                      const struct hil_executor_config *nodes)
+{
+    int rc = nodes->controller ? open_role(g, fabric, 0) : 0;
+
+    for (unsigned i = nodes->first; !rc && i <= nodes->last && nodes->first <= nodes->last; i++)
+        rc = open_role(g, fabric, 1 + i);
+    return rc;
+}
+
+/* All the group's roles come to a meeting, and wait until everybody has. */
+static int meet(struct hil_group *g, uint64_t timeout_ns)
+{
+    struct loco_wait wait = loco_wait_for(g->roles[0]->mgr, timeout_ns);
+
+    for (unsigned i = 0; i < g->count; i++) {
+        int rc = hil_role_meet(g->roles[i]);
+        if (rc)
+            return rc;
+    }
+    for (unsigned i = 0; i < g->count;) {
+        int met = hil_role_met(g->roles[i]);
+        if (met < 0)
+            return met;
+        if (met) {
+            i++;
+            continue;
+        }
+        if (atomic_load(&g->run->state->stop))
+            return -EINTR;
+        if (loco_relax(g->roles[0]->mgr, &wait))
+            return -ETIMEDOUT;
+    }
+    return 0;
+}
+
+/*
+ * The barrier is a star, so one meeting tells the controller that all have come, and each
+ * converter only that the controller has. Who leaves a second one knows that all were at the
+ * first, and so that the start which the controller announced in between is everybody's.
+ */
+static int agree_on_start(struct hil_group *g, uint64_t timeout_ns)
+{
+    int rc = meet(g, timeout_ns);
+
+    for (unsigned i = 0; !rc && i < g->count; i++)
+        rc = hil_role_announce_start(g->roles[i],
+                                     loco_clock(g->roles[i]->mgr) + lead_ns(g->run->scenario));
+    if (!rc)
+        rc = meet(g, timeout_ns);
+    for (unsigned i = 0; !rc && i < g->count; i++)
+        rc = hil_role_learn_start(g->roles[i]);
+    return rc;
+}
+
+int hil_group_start(struct hil_group *g, const struct hil_run *run, struct loco_fabric *fabric,
+                    const struct hil_executor_config *nodes, uint64_t timeout_ns)
+{
+    *g = (struct hil_group){.run = run};
+    g->roles = calloc(1 + run->scenario->converter_count, sizeof(struct hil_role *));
+    if (!g->roles)
+        return -ENOMEM;
+    int rc = open_roles(g, fabric, nodes);
+    for (unsigned i = 0; !rc && i < g->count; i++)
+        rc = hil_role_connect(g->roles[i], timeout_ns);
+    if (!rc)
+        rc = agree_on_start(g, timeout_ns);
+    for (unsigned i = 0; !rc && i < g->count; i++)
+        hil_role_report(g->roles[i], HIL_RUNNING);
+    return rc;
+}
+
+void hil_group_end(struct hil_group *g, enum hil_stage stage)
+{
+    for (unsigned i = 0; i < g->count; i++)
+        hil_role_report(g->roles[i], stage);
+    if (stage == HIL_DONE && !atomic_load(&g->run->state->stop))
+        meet(g, END_NS); /* whoever is lost by now has ended as well */
+}
+
+void hil_group_close(struct hil_group *g)
+{
+    while (g->count)
+        hil_role_close(g->roles[--g->count]);
+    free(g->roles);
+    *g = (struct hil_group){0};
+}

@@ -1,0 +1,26 @@
+/*
+ * A group: the roles that one thread serves, taken through a run's stages together.
+ */
+#ifndef HIL_GROUP_H
+#define HIL_GROUP_H
+
+#include "role.h"
+
+struct hil_group {
+    const struct hil_run *run;
+    struct hil_role **roles;
+    unsigned count;
+};
+
+/* Opens nodes first..last (and node 0 with `controller`), connects them, and meets all the
+ * others for a common start. Returns 0 with every role's start_ns set, or a negative errno.
+ * The group is to be closed in either case. */
+int hil_group_start(struct hil_group *group, const struct hil_run *run, struct loco_fabric *fabric,
+                    const struct hil_executor_config *nodes, uint64_t timeout_ns);
+
+/* After the loops: tells the peers how it ended, and waits until they have ended too. */
+void hil_group_end(struct hil_group *group, enum hil_stage stage);
+
+void hil_group_close(struct hil_group *group);
+
+#endif

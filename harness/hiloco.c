@@ -1,0 +1,49 @@
+/* hiloco: the command line. */
+#include <stdio.h>
+#include <string.h>
+
+#include "commands.h"
+
+static const char help[] =
+    "usage: hiloco COMMAND [ARGUMENTS]\n"
+    "\n"
+    "Closes control loops over network memory.\n"
+    "\n"
+    "  run SCENARIO      run a scenario, in real or virtual time\n"
+    "  sweep SCENARIO    run it for each of some values\n"
+    "  plot DIR          draw what a run or a sweep has left\n"
+    "  export DIR        write a run's trace as text\n"
+    "  check SCENARIO    look for mistakes in a scenario\n"
+    "  models            list the plants and the controller laws\n"
+    "\n"
+    "hiloco COMMAND --help explains each. The exit status is 0 when all went well, 1 when a\n"
+    "run failed, 2 when the input was wrong (nothing was started then), and 130 when a run\n"
+    "was interrupted.\n";
+
+static const struct {
+    const char *name;
+    int (*run)(int argc, char **argv);
+} commands[] = {
+    {"run", hil_command_run},       {"sweep", hil_command_sweep}, {"plot", hil_command_plot},
+    {"export", hil_command_export}, {"check", hil_command_check}, {"models", hil_command_models},
+};
+
+int main(int argc, char **argv)
+{
+    if (argc > 1 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)) {
+        fputs(help, stdout);
+        return HIL_EXIT_OK;
+    }
+    for (size_t i = 0; argc > 1 && i < sizeof commands / sizeof commands[0]; i++) {
+        if (strcmp(argv[1], commands[i].name) != 0)
+            continue;
+        char name[32];
+        snprintf(name, sizeof name, "hiloco %s", argv[1]);
+        argv[1] = name;
+        return commands[i].run(argc - 1, argv + 1);
+    }
+    if (argc > 1)
+        fprintf(stderr, "hiloco: there is no command %s\n", argv[1]);
+    fputs(help, stderr);
+    return HIL_EXIT_USAGE;
+}

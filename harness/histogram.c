@@ -1,0 +1,73 @@
+#include "histogram.h"
+
+#include <math.h>
+
+/* The buckets of one power of two are a row; the first two rows are both 1 ns wide. */
+enum { LAST = HIL_HISTOGRAM_BUCKETS - 1, HALF_LOG2 = 6 };
+
+_Static_assert(1 << HALF_LOG2 == HIL_HISTOGRAM_HALF, "a row is a power of two");
+
+unsigned hil_histogram_bucket(uint64_t ns)
+{
+    /* With the bit set, the values below HALF take the first row as it stands. */
+    const int log2 = 63 - __builtin_clzll(ns | HIL_HISTOGRAM_HALF);
+    const unsigned shift = (unsigned)(log2 - HALF_LOG2);
+    const unsigned bucket = shift * HIL_HISTOGRAM_HALF + (unsigned)(ns >> shift);
+
+    return bucket < LAST ? bucket : LAST;
+}
+
+uint64_t hil_histogram_bucket_start(unsigned i)
+{
+    const unsigned row = i / HIL_HISTOGRAM_HALF;
+
+    if (row < 2)
+        return i;
+    return (uint64_t)(i % HIL_HISTOGRAM_HALF + HIL_HISTOGRAM_HALF) << (row - 1);
+}
+
+void hil_histogram_add(struct hil_histogram *histogram, uint64_t ns)
+{
+    histogram->buckets[hil_histogram_bucket(ns)]++;
+    histogram->count++;
+    histogram->sum += ns;
+    if (ns > histogram->max)
+        histogram->max = ns;
+}
+
+static uint64_t middle(unsigned i)
+{
+    return (hil_histogram_bucket_start(i) + hil_histogram_bucket_start(i + 1) - 1) / 2;
+}
+
+/* The value of this rank, the least being 1. */
+static uint64_t value_at(const struct hil_histogram *histogram, uint64_t rank)
+{
+    uint64_t below = 0;
+
+    for (unsigned i = 0; i < LAST; i++) {
+        below += histogram->buckets[i];
+        if (below >= rank)
+            return middle(i) < histogram->max ? middle(i) : histogram->max;
+    }
+    return histogram->max; /* the last bucket has no end */
+}
+
+uint64_t hil_histogram_quantile(const struct hil_histogram *histogram, double quantile)
+{
+    const double rank = ceil(quantile * (double)histogram->count);
+
+    if (rank >= (double)histogram->count)
+        return histogram->max;
+    return value_at(histogram, rank > 1 ? (uint64_t)rank : 1);
+}
+
+void hil_histogram_merge(struct hil_histogram *to, const struct hil_histogram *from)
+{
+    for (unsigned i = 0; i < HIL_HISTOGRAM_BUCKETS; i++)
+        to->buckets[i] += from->buckets[i];
+    to->count += from->count;
+    to->sum += from->sum;
+    if (from->max > to->max)
+        to->max = from->max;
+}

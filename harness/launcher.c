@@ -1,0 +1,332 @@
+#include "launcher.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "progress.h"
+#include "real_time.h"
+#include "recorder.h"
+#include "results.h"
+#include "streams.h"
+#include "summary.h"
+#include "virtual_time.h"
+
+static const struct timespec WATCH = {.tv_nsec = 10000000};
+
+/* How long the others may take to end in order, after one has failed. */
+enum { PATIENCE_TURNS = 500 };
+
+struct launcher {
+    const struct hil_launch *launch;
+    const struct hil_scenario *scenario;
+    struct hil_run run;
+    struct hil_clock clock;
+    char run_directory[80];
+    char out[4096];
+    pid_t *children; /* by executor; 0: ended */
+    unsigned alive;
+    bool failed;
+};
+
+static volatile sig_atomic_t interrupted;
+
+static void on_interrupt(int signal)
+{
+    (void)signal;
+    interrupted = 1;
+}
+
+static void log_line(void *arg, enum loco_level level, const char *text)
+{
+    const struct launcher *l = arg;
+
+    if (level == LOCO_ERROR || !l->launch->keep_quiet)
+        fprintf(stderr, "%s: %s\n", level == LOCO_ERROR ? "error" : "warning", text);
+}
+
+/* --- before -------------------------------------------------------------------------------- */
+
+/* A spinning loop needs its core; two on one core would each wait for what the other does. */
+static int check_cores(const struct hil_scenario *s)
+{
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+
+    if (s->mode == HIL_VIRTUAL)
+        return 0;
+    if ((long)s->executor_count > cores) {
+        fprintf(stderr,
+                "%s: real time needs a core for each executor: %u executors, %ld cores. Place more "
+                "nodes on one executor, or run in virtual time (--mode virtual)\n",
+                s->name, s->executor_count, cores);
+        return -EINVAL;
+    }
+    for (unsigned i = 0; i < s->executor_count; i++)
+        for (unsigned k = 0; k < i; k++)
+            if (s->executors[i].cpu >= 0 && s->executors[i].cpu == s->executors[k].cpu) {
+                fprintf(stderr,
+                        "%s: two executors are placed on cpu %d, and each needs a core of its own. "
+                        "Move one, or run in virtual time (--mode virtual)\n",
+                        s->name, s->executors[i].cpu);
+                return -EINVAL;
+            }
+    return 0;
+}
+
+static int make_run_directory(struct launcher *l)
+{
+    const char *base = getenv("XDG_RUNTIME_DIR");
+
+    if (l->scenario->mode == HIL_VIRTUAL)
+        return 0;
+    if (l->launch->run_directory) {
+        if (strlen(l->launch->run_directory) >= sizeof l->run_directory)
+            return -ENAMETOOLONG;
+        strcpy(l->run_directory, l->launch->run_directory);
+        return 0;
+    }
+    if (!base || strlen(base) > 40 || access(base, W_OK))
+        base = "/tmp";
+    snprintf(l->run_directory, sizeof l->run_directory, "%s/hiloco-XXXXXX", base);
+    return mkdtemp(l->run_directory) ? 0 : -errno;
+}
+
+static int open_results(struct launcher *l)
+{
+    if (l->launch->discard)
+        return 0;
+    int rc = hil_results_make(l->out, sizeof l->out, l->launch->out, l->scenario);
+
+    if (rc)
+        fprintf(stderr, "%s: %s\n", l->out, strerror(-rc));
+    return rc;
+}
+
+static int open_recorder(struct launcher *l)
+{
+    char path[4200];
+
+    if (l->launch->discard)
+        return 0;
+    snprintf(path, sizeof path, "%s/trace.h5", l->out);
+    return hil_streams_open(&l->run.recorder, path, l->scenario);
+}
+
+/* --- the children --------------------------------------------------------------------------- */
+
+/* What a child is about, for messages: "the controller", "converters 0-19". */
+static void describe(const struct hil_executor_config *e, const struct hil_scenario *s, char *text,
+                     size_t size)
+{
+    char range[40] = "";
+
+    if (s->mode == HIL_VIRTUAL) {
+        snprintf(text, size, "the simulation");
+        return;
+    }
+    if (e->first <= e->last)
+        snprintf(range, sizeof range, e->first == e->last ? "converter %u" : "converters %u-%u",
+                 e->first, e->last);
+    snprintf(text, size, "%s%s%s", e->controller ? "the controller" : "",
+             e->controller && range[0] ? " and " : "", range);
+}
+
+/* The launcher stops its children, by the state; so an interrupt of the terminal is not
+ * theirs. And when it is killed they must not go on alone. */
+static void become_child(pid_t parent)
+{
+    signal(SIGINT, SIG_IGN);
+    signal(SIGTERM, SIG_DFL);
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent)
+        _exit(HIL_EXIT_FAILED);
+}
+
+static void child(struct launcher *l, unsigned index)
+{
+    while (!atomic_load(&l->run.state->go))
+        nanosleep(&WATCH, NULL);
+    int rc = l->scenario->mode == HIL_VIRTUAL
+                 ? hil_virtual_run(&l->run)
+                 : hil_real_time_run(&l->run, index, &l->clock, l->run_directory,
+                                     l->launch->wait_s);
+
+    fflush(NULL);
+    _exit(rc ? HIL_EXIT_FAILED : HIL_EXIT_OK);
+}
+
+static unsigned process_count(const struct hil_scenario *s)
+{
+    return s->mode == HIL_VIRTUAL ? 1 : s->executor_count;
+}
+
+static int start_children(struct launcher *l)
+{
+    pid_t self = getpid();
+
+    fflush(NULL);
+    for (unsigned i = 0; i < process_count(l->scenario); i++) {
+        pid_t pid = fork();
+        if (pid < 0)
+            return -errno;
+        if (pid == 0) {
+            become_child(self);
+            child(l, i);
+        }
+        l->children[i] = pid;
+        l->alive++;
+    }
+    return 0;
+}
+
+/* Says why a child ended that should not have; of those that only lost a peer, nothing. */
+static void explain_end(struct launcher *l, unsigned i, int status)
+{
+    const struct hil_executor_state *e = &l->run.state->executors[i];
+    char who[64];
+
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
+        return;
+    describe(&l->scenario->executors[i], l->scenario, who, sizeof who);
+    if (WIFSIGNALED(status))
+        fprintf(stderr, "%s (process %d) was killed: %s\n", who, (int)l->children[i],
+                strsignal(WTERMSIG(status)));
+    else if (!l->failed || !strstr(e->message, "lost"))
+        fprintf(stderr, "%s failed: %s\n", who, e->message[0] ? e->message : "no message");
+    l->failed = true;
+}
+
+static void reap(struct launcher *l)
+{
+    for (unsigned i = 0; i < process_count(l->scenario); i++) {
+        int status;
+        if (!l->children[i] || waitpid(l->children[i], &status, WNOHANG) <= 0)
+            continue;
+        explain_end(l, i, status);
+        l->children[i] = 0;
+        l->alive--;
+    }
+}
+
+static void kill_children(struct launcher *l)
+{
+    for (unsigned i = 0; i < process_count(l->scenario); i++)
+        if (l->children[i])
+            kill(l->children[i], SIGKILL);
+}
+
+/* Until all have ended: by themselves, told to, or made to. */
+static void watch(struct launcher *l)
+{
+    struct hil_progress_bar bar;
+    unsigned impatience = 0;
+
+    hil_progress_begin(&bar, l->scenario, l->run.state, !l->launch->keep_quiet);
+    while (l->alive > 0) {
+        nanosleep(&WATCH, NULL);
+        if (interrupted || l->failed)
+            atomic_store(&l->run.state->stop, true);
+        if (atomic_load(&l->run.state->stop) && ++impatience == PATIENCE_TURNS)
+            kill_children(l);
+        hil_progress_show(&bar);
+        reap(l);
+    }
+    hil_progress_end(&bar);
+}
+
+/* --- after ----------------------------------------------------------------------------------- */
+
+static int write_results(const struct launcher *l, const struct hil_summary *summary)
+{
+    char path[4200];
+
+    snprintf(path, sizeof path, "%s/trace.h5", l->out);
+    int rc = hil_recorder_finish(l->run.recorder);
+    if (!rc)
+        rc = hil_streams_add_histograms(path, l->run.state);
+    if (rc)
+        fprintf(stderr, "%s: %s\n", path, strerror(-rc));
+    snprintf(path, sizeof path, "%s/summary.json", l->out);
+    int summary_rc = hil_summary_write(summary, path);
+    if (summary_rc)
+        fprintf(stderr, "%s: %s\n", path, strerror(-summary_rc));
+    return rc ? rc : summary_rc;
+}
+
+static int finish_results(const struct launcher *l)
+{
+    const struct hil_summary summary = {
+        .scenario = l->scenario,
+        .state = l->run.state,
+        .dropped = l->run.recorder ? hil_recorder_dropped(l->run.recorder) : 0,
+        .out = l->launch->discard ? "none kept" : l->out,
+    };
+    int rc = l->launch->discard ? 0 : write_results(l, &summary);
+
+    if (!l->launch->keep_quiet)
+        hil_summary_print(&summary, stdout);
+    return rc;
+}
+
+static void catch_signals(void)
+{
+    struct sigaction action = {.sa_handler = on_interrupt};
+
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+}
+
+static int run(struct launcher *l)
+{
+    catch_signals();
+    if (l->scenario->mode == HIL_REALTIME)
+        hil_clock_calibrate(&l->clock);
+    int rc = start_children(l); /* first: they would not have the recorder's thread */
+    if (!rc && l->run.recorder)
+        rc = hil_recorder_start(l->run.recorder);
+    if (rc) {
+        fprintf(stderr, "%s: %s\n", l->scenario->name, strerror(-rc));
+        l->failed = true;
+    }
+    atomic_store(&l->run.state->go, true);
+    watch(l);
+    if (finish_results(l) || l->failed)
+        return HIL_EXIT_FAILED;
+    return interrupted ? HIL_EXIT_INTERRUPTED : HIL_EXIT_OK;
+}
+
+int hil_launch(const struct hil_launch *launch)
+{
+    const struct hil_scenario *s = launch->scenario;
+    struct launcher l = {.launch = launch, .scenario = s, .failed = false};
+    int status = HIL_EXIT_FAILED;
+
+    if (check_cores(s))
+        return HIL_EXIT_USAGE;
+    if (open_results(&l))
+        return HIL_EXIT_FAILED;
+    l.run = (struct hil_run){.scenario = s, .log = log_line, .log_arg = &l};
+    l.children = calloc(s->executor_count, sizeof *l.children);
+    int rc = l.children ? hil_state_open(&l.run.state, s) : -ENOMEM;
+    if (!rc)
+        rc = open_recorder(&l);
+    if (!rc)
+        rc = make_run_directory(&l);
+    if (rc)
+        fprintf(stderr, "%s: %s\n", s->name, strerror(-rc));
+    else
+        status = run(&l);
+    if (l.run_directory[0] && !launch->run_directory)
+        rmdir(l.run_directory); /* only after a kill is it still there */
+    hil_recorder_close(l.run.recorder);
+    hil_state_close(l.run.state, s);
+    free(l.children);
+    return status;
+}

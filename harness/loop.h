@@ -1,0 +1,38 @@
+/*
+ * A loop: a fixed-period activity. A role makes one, an executor runs it; the same loop runs
+ * against the clock and in virtual time.
+ *
+ * Step n (from 0) is due at phase + n * period after the common start.
+ */
+#ifndef HIL_LOOP_H
+#define HIL_LOOP_H
+
+#include <stdint.h>
+
+#include "scenario.h"
+#include "state.h"
+
+struct hil_loop {
+    struct hil_timing timing;
+    /* Does step `n`, which begins at `now_ns` after the start. 0, or a negative errno that
+     * ends the run. */
+    int (*step)(void *arg, uint64_t n, uint64_t now_ns);
+    void *arg;
+    struct hil_node_state *state;
+};
+
+static inline uint64_t hil_loop_due(const struct hil_loop *loop, uint64_t n)
+{
+    return loop->timing.phase_ns + n * loop->timing.period_ns;
+}
+
+/*
+ * Accounts for step n, which began `begin_ns` and ended `end_ns` after the start, and gives
+ * the step to do next by the loop's overrun policy. A step is missed when it has not ended
+ * by the time the next one is due, or is left out. Returns 0, or -ETIME when the policy is
+ * to halt.
+ */
+int hil_loop_account(const struct hil_loop *loop, uint64_t n, uint64_t begin_ns, uint64_t end_ns,
+                     uint64_t *next);
+
+#endif

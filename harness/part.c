@@ -1,0 +1,143 @@
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "commands.h"
+
+/* What job launchers call this process's rank, how many there are, and the job. */
+static const struct {
+    const char *rank, *size, *job;
+} launchers[] = {
+    {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_MCA_ess_base_jobid"},
+    {"PMI_RANK", "PMI_SIZE", "PMI_JOBID"},
+    {"SLURM_PROCID", "SLURM_NTASKS", "SLURM_JOB_ID"},
+};
+
+enum { LAUNCHERS = sizeof launchers / sizeof launchers[0] };
+
+/* With a process for each node, rank 0 is the controller; with one for each converter the
+ * controller was started elsewhere. */
+static int converter_of_rank(const struct hil_scenario *s, unsigned *id)
+{
+    for (int i = 0; i < LAUNCHERS; i++) {
+        const char *rank = getenv(launchers[i].rank), *size = getenv(launchers[i].size);
+        if (!rank || !size)
+            continue;
+        unsigned long r = strtoul(rank, NULL, 10), n = strtoul(size, NULL, 10);
+        if (n == s->converter_count + 1 && r > 0)
+            r--;
+        else if (n != s->converter_count)
+            break;
+        *id = (unsigned)r;
+        return 0;
+    }
+    return -EINVAL;
+}
+
+static bool parse_range(const char *text, unsigned *first, unsigned *last)
+{
+    char *end;
+
+    if (!isdigit((unsigned char)*text))
+        return false;
+    *first = *last = (unsigned)strtoul(text, &end, 10);
+    if (*end == '-' && isdigit((unsigned char)end[1]))
+        *last = (unsigned)strtoul(end + 1, &end, 10);
+    return *end == '\0' && *first <= *last;
+}
+
+static int which_converters(const struct hil_scenario *s, const char *ids, unsigned *first,
+                            unsigned *last)
+{
+    if (!ids) {
+        int rc = converter_of_rank(s, first);
+        *last = *first;
+        if (rc)
+            fprintf(stderr,
+                    "which converter? Give --id, or start one process for each of the %u "
+                    "converters (or for each node, the controller first) by mpirun or srun\n",
+                    s->converter_count);
+        return rc;
+    }
+    if (parse_range(ids, first, last) && *last < s->converter_count)
+        return 0;
+    fprintf(stderr, "--id %s: a converter 0 to %u, or a range such as 0-%u, is allowed\n", ids,
+            s->converter_count - 1, s->converter_count - 1);
+    return -EINVAL;
+}
+
+/* Leaves the scenario with one executor: this process's. */
+static void keep_only(struct hil_scenario *s, bool controller, unsigned first, unsigned last)
+{
+    struct hil_executor_config only = {
+        .controller = controller, .first = first, .last = last, .cpu = -1};
+
+    for (unsigned i = 0; i < s->executor_count; i++) {
+        const struct hil_executor_config *e = &s->executors[i];
+        bool holds = controller ? e->controller : e->first <= first && first <= e->last;
+        if (!holds)
+            continue;
+        only.cpu = e->cpu;
+        only.priority = e->priority;
+    }
+    s->executors[0] = only;
+    s->executor_count = 1;
+}
+
+/* All who run this scenario for this user, in this job if a launcher made one. */
+static void derive_run_directory(char *path, size_t size, const char *name)
+{
+    const char *job = "";
+
+    for (int i = 0; i < LAUNCHERS && !*job; i++)
+        if (getenv(launchers[i].job))
+            job = getenv(launchers[i].job);
+    snprintf(path, size, "/tmp/hiloco-%u-%.30s%s%.16s", (unsigned)geteuid(), name, *job ? "-" : "",
+             job);
+    for (char *c = path + strlen("/tmp/"); *c; c++)
+        if (!isalnum((unsigned char)*c) && *c != '-' && *c != '_')
+            *c = '_';
+}
+
+static int run_part(const struct hil_arguments *a, struct hil_scenario *s, bool controller)
+{
+    char directory[80];
+    unsigned first = 1, last = 0;
+
+    if (!controller && which_converters(s, a->ids, &first, &last))
+        return HIL_EXIT_USAGE;
+    keep_only(s, controller, first, last);
+    derive_run_directory(directory, sizeof directory, s->name);
+    const struct hil_launch launch = {
+        .scenario = s,
+        .run_directory = a->run_directory ? a->run_directory : directory,
+        .out = a->out,
+        .discard = !controller && !a->out,
+        .keep_quiet = a->quiet,
+        .wait_s = a->wait_s,
+    };
+    return hil_launch(&launch);
+}
+
+int hil_part_main(int argc, char **argv, bool controller, const char *help)
+{
+    struct hil_arguments a;
+    struct hil_scenario *scenario;
+    int status = HIL_EXIT_USAGE;
+    unsigned takes = HIL_TAKES_SET | HIL_TAKES_OUT | HIL_TAKES_QUIET | HIL_TAKES_MEETING |
+                     (controller ? 0 : HIL_TAKES_ID);
+    int rc = hil_arguments_parse(&a, takes, help, argc, argv);
+
+    a.options.realtime = true;
+    if (rc) {
+        status = hil_arguments_status(rc);
+    } else if (hil_arguments_load(&a, &scenario) == 0) {
+        status = run_part(&a, scenario, controller);
+        hil_scenario_free(scenario);
+    }
+    hil_arguments_free(&a);
+    return status;
+}

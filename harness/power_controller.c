@@ -1,0 +1,90 @@
+#include "power_controller.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static int init_link(struct hil_power_controller *pc, unsigned link, unsigned converter)
+{
+    struct loco_manager *m = pc->channel.mgr;
+    const uint32_t controller_node = 0, converter_node = 1 + converter;
+    char name[24];
+
+    snprintf(name, sizeof name, "duty%u", converter);
+    int rc = loco_owned_var_init(&pc->duties[link], m, &pc->channel, name, controller_node,
+                                 (struct loco_members){&converter_node, 1},
+                                 sizeof(struct hil_command));
+    if (rc)
+        return rc;
+    snprintf(name, sizeof name, "voltage%u", converter);
+    return loco_owned_var_init(&pc->voltages[link], m, &pc->channel, name, converter_node,
+                               (struct loco_members){&controller_node, 1},
+                               sizeof(struct hil_measurement));
+}
+
+static int init_links(struct hil_power_controller *pc)
+{
+    uint32_t self = pc->channel.mgr->id;
+
+    pc->duties = calloc(pc->count, sizeof *pc->duties);
+    pc->voltages = calloc(pc->count, sizeof *pc->voltages);
+    if (!pc->duties || !pc->voltages)
+        return -ENOMEM;
+    for (unsigned link = 0; link < pc->count; link++) {
+        int rc = init_link(pc, link, self == 0 ? link : self - 1);
+        if (rc)
+            return rc;
+    }
+    return 0;
+}
+
+/* The controller meets every converter, a converter only the controller. */
+static int choose_members(struct hil_power_controller *pc, const struct loco_manager *m)
+{
+    pc->count = m->id == 0 ? m->count - 1 : 1;
+    pc->members = calloc(pc->count, sizeof *pc->members);
+    if (!pc->members)
+        return -ENOMEM;
+    for (unsigned i = 0; m->id == 0 && i < pc->count; i++)
+        pc->members[i] = 1 + i;
+    return 0;
+}
+
+int hil_power_controller_init(struct hil_power_controller *pc, struct loco_manager *m)
+{
+    *pc = (struct hil_power_controller){0};
+    int rc = choose_members(pc, m);
+    const struct loco_members members = {pc->members, pc->count};
+
+    if (!rc)
+        rc = loco_channel_init(&pc->channel, m, NULL, "power_controller", members, NULL);
+    if (!rc)
+        rc = init_links(pc);
+    if (!rc)
+        rc = loco_sst_init(&pc->progress, m, &pc->channel, "progress", members,
+                           sizeof(struct hil_progress));
+    if (!rc)
+        rc = loco_barrier_init(&pc->barrier, m, &pc->channel, "barrier", members);
+    if (!rc)
+        rc = loco_channel_join(&pc->channel);
+    if (rc)
+        hil_power_controller_fini(pc);
+    return rc;
+}
+
+void hil_power_controller_fini(struct hil_power_controller *pc)
+{
+    loco_barrier_fini(&pc->barrier);
+    loco_sst_fini(&pc->progress);
+    for (unsigned i = 0; i < pc->count; i++) {
+        if (pc->duties)
+            loco_owned_var_fini(&pc->duties[i]);
+        if (pc->voltages)
+            loco_owned_var_fini(&pc->voltages[i]);
+    }
+    free(pc->duties);
+    free(pc->voltages);
+    loco_channel_fini(&pc->channel);
+    free(pc->members);
+    *pc = (struct hil_power_controller){0};
+}

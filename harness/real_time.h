@@ -1,0 +1,18 @@
+/*
+ * The executor of real time: one thread on one core, that runs the loops of the nodes it
+ * serves against the clock. It waits for a step's time in a busy loop; inside a step there
+ * is no system call, no allocation and no page fault.
+ */
+#ifndef HIL_REAL_TIME_H
+#define HIL_REAL_TIME_H
+
+#include "clock.h"
+#include "role.h"
+
+/* Runs executor `index` of the scenario in the calling process, over shm in `run_directory`,
+ * to the end or until state->stop. Returns 0 or a negative errno; the executor's state has
+ * the message, and what was measured. `wait_s`: how long to wait for the other nodes. */
+int hil_real_time_run(const struct hil_run *run, unsigned index, const struct hil_clock *clock,
+                      const char *run_directory, unsigned wait_s);
+
+#endif

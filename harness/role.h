@@ -1,0 +1,83 @@
+/*
+ * A role: what one node does in a run. There are two, the controller and the converter; a
+ * role opens its node on a fabric, and gives an executor the loop to run.
+ *
+ *      open --> connect --> start (meet, met) --> the executor runs the loop
+ *           --> end (meet, met) --> close
+ *
+ * An executor may serve several roles with one thread, so nothing here waits for what
+ * another role of that thread has still to do: connect comes after all are open, and
+ * meetings are asked for, then asked about.
+ */
+#ifndef HIL_ROLE_H
+#define HIL_ROLE_H
+
+#include "loop.h"
+#include "power_controller.h"
+#include "recorder.h"
+
+/* What the roles of a run share. */
+struct hil_run {
+    const struct hil_scenario *scenario;
+    struct hil_state *state;
+    struct hil_recorder *recorder;
+    loco_log_fn *log;
+    void *log_arg;
+};
+
+struct hil_role {
+    const struct hil_run *run;
+    unsigned node; /* 0: the controller; 1 + i: converter i */
+    struct loco_manager *mgr;
+    struct hil_power_controller channel;
+    struct hil_loop loop;
+    struct hil_node_state *state;
+    struct hil_stream *stream; /* NULL: nothing is recorded */
+    unsigned decimation;
+    uint64_t start_ns; /* on the fabric's clock */
+    void *self;        /* the controller's or the converter's own */
+    void (*free_self)(void *self);
+};
+
+/* Opens node `node` on the fabric. Returns 0 or a negative errno. */
+int hil_role_open(struct hil_role **role, const struct hil_run *run, struct loco_fabric *fabric,
+                  unsigned node);
+
+/* Waits for the peers. Errors as of loco_manager_ready. */
+int hil_role_connect(struct hil_role *role, uint64_t timeout_ns);
+
+/* Comes to a meeting of all the nodes; then asks whether all have come: 1 yes, 0 not yet, or
+ * -ECONNRESET. */
+int hil_role_meet(struct hil_role *role);
+int hil_role_met(const struct hil_role *role);
+
+/* Before the second meeting the controller says when the loops start; after it everybody
+ * knows, in role->start_ns. */
+int hil_role_announce_start(struct hil_role *role, uint64_t start_ns);
+int hil_role_learn_start(struct hil_role *role);
+
+/* Tells the peers how far this node is. */
+void hil_role_report(struct hil_role *role, enum hil_stage stage);
+
+void hil_role_close(struct hil_role *role);
+
+/* --- for the two roles ---------------------------------------------------------------------- */
+
+int hil_controller_init(struct hil_role *role);
+int hil_converter_init(struct hil_role *role);
+
+/* Whether step n is recorded, and where. */
+static inline double *hil_role_row(const struct hil_role *role, uint64_t n)
+{
+    return role->stream && n % role->decimation == 0 ? hil_stream_row(role->stream) : NULL;
+}
+
+/* How old what the peer did in its step (numbered from 1) is, by the loops' common start. */
+static inline uint64_t hil_age(const struct hil_timing *sender, uint64_t step, uint64_t now_ns)
+{
+    uint64_t sent = sender->phase_ns + (step - 1) * sender->period_ns;
+
+    return now_ns > sent ? now_ns - sent : 0;
+}
+
+#endif

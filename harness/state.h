@@ -1,0 +1,66 @@
+/*
+ * The state of a run: what the loops write as they go and the launcher reads, while they run
+ * and after they ended (however they ended). It lies in memory shared with child processes.
+ *
+ * Each member has one writer: the node or the executor that it is of. Readers elsewhere see
+ * values that are a little old.
+ */
+#ifndef HIL_STATE_H
+#define HIL_STATE_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "histogram.h"
+#include "metrics.h"
+#include "scenario.h"
+
+enum hil_stage {
+    HIL_STARTING,
+    HIL_RUNNING,
+    HIL_DONE,   /* to the end, or as far as it was let */
+    HIL_FAILED, /* the executor's message says why */
+};
+
+struct hil_node_state {
+    bool here;              /* the node ran in one of this run's executors */
+    _Atomic uint32_t stage; /* enum hil_stage */
+    uint64_t steps;         /* run */
+    uint64_t missed;        /* not run in their period, or not at all */
+    uint64_t torn;          /* inputs that stayed torn, so that the old value was kept */
+    struct hil_histogram late;      /* from a step's time to its beginning */
+    struct hil_histogram busy;      /* from its beginning to its end */
+    struct hil_histogram input_age; /* of the newest inputs, at each step */
+};
+
+struct hil_executor_state {
+    _Atomic uint32_t stage;
+    _Atomic uint32_t loss_seen; /* a peer was lost */
+    char message[256];          /* why it failed */
+
+    /* Real time, measured at the end of the loop. */
+    bool fifo, locked;
+    uint64_t page_faults, involuntary_switches;
+    char degraded[512]; /* reasons, a line each */
+};
+
+struct hil_state {
+    _Atomic bool go;   /* the launcher's: all is prepared */
+    _Atomic bool stop; /* the launcher's: end soon and in order */
+    /* The controller's: */
+    _Atomic uint64_t elapsed_ns;
+    _Atomic double output_v;
+    struct hil_metrics output;
+    struct hil_histogram round_trip;
+
+    unsigned node_count; /* 1 + converters */
+    struct hil_executor_state *executors;
+    struct hil_node_state nodes[];
+};
+
+/* Returns 0 or -ENOMEM. */
+int hil_state_open(struct hil_state **state, const struct hil_scenario *scenario);
+void hil_state_close(struct hil_state *state, const struct hil_scenario *scenario);
+
+#endif

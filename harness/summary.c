@@ -1,0 +1,279 @@
+#include "summary.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* jansson has no NaN; what could not be measured is null. */
+static json_t *number(double value)
+{
+    return isfinite(value) ? json_real(value) : json_null();
+}
+
+static json_t *whole(uint64_t value)
+{
+    return json_integer((json_int_t)value);
+}
+
+static double us(uint64_t ns)
+{
+    return (double)ns * 1e-3;
+}
+
+static json_t *percentiles(const struct hil_histogram *h)
+{
+    bool any = h->count > 0;
+
+    return json_pack("{s:o, s:o, s:o, s:o}",
+                     "p50", number(any ? us(hil_histogram_quantile(h, 0.50)) : NAN),
+                     "p99", number(any ? us(hil_histogram_quantile(h, 0.99)) : NAN),
+                     "p999", number(any ? us(hil_histogram_quantile(h, 0.999)) : NAN),
+                     "max", number(any ? us(h->max) : NAN));
+}
+
+/* A loop, or some together. */
+static json_t *loop(const struct hil_node_state *n, double period_us)
+{
+    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
+                     "period_us", number(period_us),
+                     "steps", whole(n->steps),
+                     "missed", whole(n->missed),
+                     "torn_inputs", whole(n->torn),
+                     "late_us", percentiles(&n->late),
+                     "step_us", percentiles(&n->busy),
+                     "input_age_us", percentiles(&n->input_age));
+}
+
+static void add(struct hil_node_state *all, const struct hil_node_state *one)
+{
+    all->steps += one->steps;
+    all->missed += one->missed;
+    all->torn += one->torn;
+    hil_histogram_merge(&all->late, &one->late);
+    hil_histogram_merge(&all->busy, &one->busy);
+    hil_histogram_merge(&all->input_age, &one->input_age);
+}
+
+/* The period that all share; NAN where they differ. */
+static double common_period_us(const struct hil_scenario *s)
+{
+    for (unsigned i = 1; i < s->converter_count; i++)
+        if (s->converters[i].timing.period_ns != s->converters[0].timing.period_ns)
+            return NAN;
+    return us(s->converters[0].timing.period_ns);
+}
+
+static json_t *converters(const struct hil_summary *sum)
+{
+    struct hil_node_state *all = calloc(1, sizeof *all);
+    json_t *each = json_array();
+
+    if (!all)
+        return NULL;
+    for (unsigned i = 0; i < sum->scenario->converter_count; i++) {
+        const struct hil_node_state *n = &sum->state->nodes[1 + i];
+        if (!n->here)
+            continue;
+        add(all, n);
+        json_t *one = loop(n, us(sum->scenario->converters[i].timing.period_ns));
+        json_object_set_new(one, "id", whole(i));
+        json_array_append_new(each, one);
+    }
+    json_t *together = loop(all, common_period_us(sum->scenario));
+    json_object_set_new(together, "count", whole(sum->scenario->converter_count));
+    json_object_set_new(together, "each", each);
+    free(all);
+    return together;
+}
+
+static json_t *output(const struct hil_summary *sum)
+{
+    struct hil_results r;
+
+    hil_metrics_results(&sum->state->output, &r);
+    if (!sum->state->nodes[0].here)
+        return json_null();
+    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:b}",
+                     "reference_v", number(r.reference_v),
+                     "final_v", number(r.final_v),
+                     "mean_v_last_s", number(r.mean_v),
+                     "pp_v_last_s", number(r.pp_v),
+                     "rms_deviation_v_last_s", number(r.rms_deviation_v),
+                     "overshoot_pct", number(r.overshoot_pct),
+                     "settling_ms", number(r.settling_ms),
+                     "peak_v", number(r.peak_v),
+                     "settled", r.settled);
+}
+
+static bool is_virtual(const struct hil_summary *sum)
+{
+    return sum->scenario->mode == HIL_VIRTUAL;
+}
+
+static const char *mode_name(const struct hil_summary *sum)
+{
+    return is_virtual(sum) ? "virtual" : "realtime";
+}
+
+static const char *fabric_name(const struct hil_summary *sum)
+{
+    return is_virtual(sum) ? "sim" : "shm";
+}
+
+/* Calls `each` with every reason, once, however many executors have it. */
+static void each_reason(const struct hil_summary *sum, void (*each)(const char *, void *), void *arg)
+{
+    char seen[8192] = "\n";
+
+    for (unsigned i = 0; i < sum->scenario->executor_count; i++) {
+        char copy[sizeof sum->state->executors[i].degraded], *rest = copy, *line;
+        snprintf(copy, sizeof copy, "%s", sum->state->executors[i].degraded);
+        while ((line = strsep(&rest, "\n")) && *line) {
+            char whole_line[sizeof copy + 2];
+            snprintf(whole_line, sizeof whole_line, "\n%s\n", line);
+            if (strstr(seen, whole_line))
+                continue;
+            size_t used = strlen(seen);
+            snprintf(seen + used, sizeof seen - used, "%s\n", line);
+            each(line, arg);
+        }
+    }
+}
+
+static void append_reason(const char *reason, void *array)
+{
+    json_array_append_new(array, json_string(reason));
+}
+
+static json_t *realtime(const struct hil_summary *sum)
+{
+    uint64_t faults = 0, switches = 0;
+    bool fifo = true, locked = true;
+    json_t *degraded = json_array();
+
+    for (unsigned i = 0; i < sum->scenario->executor_count; i++) {
+        const struct hil_executor_state *e = &sum->state->executors[i];
+        faults += e->page_faults;
+        switches += e->involuntary_switches;
+        fifo &= e->fifo;
+        locked &= e->locked;
+    }
+    each_reason(sum, append_reason, degraded);
+    return json_pack("{s:s, s:b, s:o, s:o, s:o}",
+                     "scheduler", is_virtual(sum) ? "virtual" : fifo ? "SCHED_FIFO" : "SCHED_OTHER",
+                     "locked", locked && !is_virtual(sum),
+                     "page_faults_in_loop", whole(faults),
+                     "context_switches_involuntary", whole(switches),
+                     "degraded", degraded);
+}
+
+int hil_summary_write(const struct hil_summary *sum, const char *path)
+{
+    const struct hil_scenario *s = sum->scenario;
+    const struct hil_node_state *controller = &sum->state->nodes[0];
+    json_t *root = json_pack(
+        "{s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:{s:o}, s:o}",
+        "scenario", s->name,
+        "mode", mode_name(sum),
+        "fabric", fabric_name(sum),
+        "duration_s", number((double)s->duration_ns * 1e-9),
+        "elapsed_s", number((double)atomic_load(&sum->state->elapsed_ns) * 1e-9),
+        "output", output(sum),
+        "controller", controller->here ? loop(controller, us(s->controller.timing.period_ns))
+                                       : json_null(),
+        "converters", converters(sum),
+        "round_trip_us", percentiles(&sum->state->round_trip),
+        "input_age_us", percentiles(&controller->input_age),
+        "recorder", "dropped", whole(sum->dropped),
+        "realtime", realtime(sum));
+
+    if (!root)
+        return -ENOMEM;
+    int rc = json_dump_file(root, path, JSON_INDENT(2)) ? -EIO : 0;
+    json_decref(root);
+    return rc;
+}
+
+/* --- for a person ---------------------------------------------------------------------------- */
+
+static void print_output(const struct hil_summary *sum, FILE *to)
+{
+    struct hil_results r;
+
+    hil_metrics_results(&sum->state->output, &r);
+    if (!sum->state->nodes[0].here)
+        return;
+    fprintf(to, "  output      %.2f V of %.2f V; ", r.final_v, r.reference_v);
+    if (r.settled)
+        fprintf(to, "settled after %.2f ms, overshoot %.2f %%\n", r.settling_ms, r.overshoot_pct);
+    else
+        fprintf(to, "did not settle: %.1f V peak to peak in the last second, peak %.1f V\n", r.pp_v,
+                r.peak_v);
+}
+
+static void print_loop(const struct hil_node_state *n, const char *name, FILE *to)
+{
+    fprintf(to, "  %-11s %llu steps, %llu missed", name, (unsigned long long)n->steps,
+            (unsigned long long)n->missed);
+    if (n->late.max)
+        fprintf(to, "; late p50 %.2f us, p99 %.2f us, max %.0f us",
+                us(hil_histogram_quantile(&n->late, 0.5)),
+                us(hil_histogram_quantile(&n->late, 0.99)), us(n->late.max));
+    fputc('\n', to);
+}
+
+static void print_converters(const struct hil_summary *sum, FILE *to)
+{
+    struct hil_node_state *all = calloc(1, sizeof *all);
+
+    for (unsigned i = 1; all && i < sum->state->node_count; i++)
+        add(all, &sum->state->nodes[i]);
+    if (all && all->steps)
+        print_loop(all, "converters", to);
+    free(all);
+}
+
+void hil_summary_print(const struct hil_summary *sum, FILE *to)
+{
+    const struct hil_scenario *s = sum->scenario;
+
+    fprintf(to, "%s: 1 controller at %g us, %u converter%s, %.4g of %.4g s in %s time over %s\n",
+            s->name, us(s->controller.timing.period_ns), s->converter_count,
+            s->converter_count > 1 ? "s" : "",
+            (double)atomic_load(&sum->state->elapsed_ns) * 1e-9, (double)s->duration_ns * 1e-9,
+            is_virtual(sum) ? "virtual" : "real", fabric_name(sum));
+    print_output(sum, to);
+    if (sum->state->nodes[0].here)
+        print_loop(&sum->state->nodes[0], "controller", to);
+    print_converters(sum, to);
+    if (sum->state->round_trip.count)
+        fprintf(to, "  round trip  p50 %.1f us, p99 %.1f us, max %.0f us\n",
+                us(hil_histogram_quantile(&sum->state->round_trip, 0.5)),
+                us(hil_histogram_quantile(&sum->state->round_trip, 0.99)),
+                us(sum->state->round_trip.max));
+    if (sum->dropped)
+        fprintf(to, "  recorder    dropped %llu rows\n", (unsigned long long)sum->dropped);
+    hil_summary_print_degraded(sum, "  degraded    ", to);
+    fprintf(to, "  results     %s\n", sum->out);
+}
+
+struct lines {
+    const char *prefix;
+    FILE *to;
+};
+
+static void print_reason(const char *reason, void *arg)
+{
+    const struct lines *l = arg;
+
+    fprintf(l->to, "%s%s\n", l->prefix, reason);
+}
+
+void hil_summary_print_degraded(const struct hil_summary *sum, const char *prefix, FILE *to)
+{
+    struct lines l = {prefix, to};
+
+    each_reason(sum, print_reason, &l);
+}

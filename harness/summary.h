@@ -1,0 +1,27 @@
+/*
+ * The sum of a run: summary.json, and a dozen lines for a person.
+ */
+#ifndef HIL_SUMMARY_H
+#define HIL_SUMMARY_H
+
+#include <stdio.h>
+
+#include "scenario.h"
+#include "state.h"
+
+struct hil_summary {
+    const struct hil_scenario *scenario;
+    const struct hil_state *state;
+    uint64_t dropped; /* by the recorder */
+    const char *out;  /* the results' directory */
+};
+
+/* Writes `path`. Returns 0 or a negative errno. */
+int hil_summary_write(const struct hil_summary *summary, const char *path);
+
+void hil_summary_print(const struct hil_summary *summary, FILE *to);
+
+/* Each reason once, a line each with `prefix` before it. */
+void hil_summary_print_degraded(const struct hil_summary *summary, const char *prefix, FILE *to);
+
+#endif

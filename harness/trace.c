@@ -1,0 +1,418 @@
+#include "trace.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "trace_hdf5.h"
+
+/* Rows in a chunk, a power of two: many compress well, but all columns are buffered. */
+enum { CHUNK_ROWS_MIN = 256, CHUNK_ROWS_MAX = 8192, BUFFER_BYTES = 64 << 20 };
+
+enum { DEFLATE_LEVEL = 1 };
+
+struct dataset {
+    hid_t id;
+    unsigned first, width; /* the numbers of a row that it takes */
+};
+
+struct stream {
+    struct dataset *datasets;
+    unsigned dataset_count, width;
+    hsize_t chunk_rows;
+    hsize_t written;  /* rows in the file */
+    hsize_t buffered; /* rows in the buffer */
+    double *buffer;   /* width x chunk_rows: each number's values side by side */
+};
+
+struct hil_trace {
+    hid_t file;
+    struct stream *streams;
+    unsigned stream_count;
+    int error; /* the first that was met */
+};
+
+unsigned hil_stream_width(const struct hil_stream_config *stream)
+{
+    unsigned width = 0;
+
+    for (unsigned i = 0; i < stream->column_count; i++)
+        width += stream->columns[i].width;
+    return width;
+}
+
+/* --- what HDF5 takes several calls for ---------------------------------------------------- */
+
+static int set_text(hid_t object, const char *name, const char *text)
+{
+    const hid_t type = H5Tcopy(H5T_C_S1);
+    const hid_t space = H5Screate(H5S_SCALAR);
+
+    H5Tset_size(type, H5T_VARIABLE);
+    H5Tset_cset(type, H5T_CSET_UTF8);
+    const hid_t attribute = H5Acreate2(object, name, type, space, H5P_DEFAULT, H5P_DEFAULT);
+    const herr_t written = H5Awrite(attribute, type, &text);
+    const int rc = written < 0 ? trace_hdf5_error() : 0;
+
+    H5Aclose(attribute);
+    H5Sclose(space);
+    H5Tclose(type);
+    return rc;
+}
+
+static int set_count(hid_t object, const char *name, uint64_t count)
+{
+    const hid_t space = H5Screate(H5S_SCALAR);
+    const hid_t attribute =
+        H5Acreate2(object, name, H5T_STD_U64LE, space, H5P_DEFAULT, H5P_DEFAULT);
+    const herr_t written = H5Awrite(attribute, H5T_NATIVE_UINT64, &count);
+    const int rc = written < 0 ? trace_hdf5_error() : 0;
+
+    H5Aclose(attribute);
+    H5Sclose(space);
+    return rc;
+}
+
+/* Streams and columns are listed in the order in which they were made. */
+static hid_t create_group(hid_t parent, const char *name)
+{
+    const hid_t link = H5Pcreate(H5P_LINK_CREATE);
+    const hid_t create = H5Pcreate(H5P_GROUP_CREATE);
+
+    H5Pset_create_intermediate_group(link, 1);
+    H5Pset_link_creation_order(create, H5P_CRT_ORDER_TRACKED | H5P_CRT_ORDER_INDEXED);
+    const hid_t group = H5Gcreate2(parent, name, link, create, H5P_DEFAULT);
+
+    H5Pclose(create);
+    H5Pclose(link);
+    return group;
+}
+
+static hid_t create_file(const char *path)
+{
+    const hid_t create = H5Pcreate(H5P_FILE_CREATE);
+
+    H5Pset_link_creation_order(create, H5P_CRT_ORDER_TRACKED | H5P_CRT_ORDER_INDEXED);
+    const hid_t file = H5Fcreate(path, H5F_ACC_TRUNC, create, H5P_DEFAULT);
+
+    H5Pclose(create);
+    return file;
+}
+
+/* An empty dataset that grows by rows. */
+static hid_t create_dataset(hid_t group, const struct hil_column *column, hsize_t chunk_rows)
+{
+    const int dimensions = column->width > 1 ? 2 : 1;
+    const hsize_t size[] = {0, column->width};
+    const hsize_t limit[] = {H5S_UNLIMITED, column->width};
+    const hsize_t chunk[] = {chunk_rows, 1};
+    const hid_t space = H5Screate_simple(dimensions, size, limit);
+    const hid_t create = H5Pcreate(H5P_DATASET_CREATE);
+    const hid_t access = H5Pcreate(H5P_DATASET_ACCESS);
+
+    H5Pset_chunk(create, dimensions, chunk);
+    H5Pset_shuffle(create);
+    H5Pset_deflate(create, DEFLATE_LEVEL);
+    H5Pset_obj_track_times(create, false);                        /* the same bits each time */
+    H5Pset_chunk_cache(access, 1, 0, H5D_CHUNK_CACHE_W0_DEFAULT); /* chunks come whole */
+    const hid_t dataset =
+        H5Dcreate2(group, column->name, H5T_IEEE_F64LE, space, H5P_DEFAULT, create, access);
+
+    H5Pclose(access);
+    H5Pclose(create);
+    H5Sclose(space);
+    return dataset;
+}
+
+/* --- creating ------------------------------------------------------------------------------ */
+
+static hsize_t rows_in_chunk(uint64_t expected, uint64_t numbers)
+{
+    hsize_t rows = CHUNK_ROWS_MAX;
+
+    while (rows > CHUNK_ROWS_MIN &&
+           (rows / 2 >= expected || rows * numbers * sizeof(double) > BUFFER_BYTES))
+        rows /= 2;
+    return rows;
+}
+
+static int open_dataset(struct dataset *dataset, hid_t group, const struct hil_column *column,
+                        hsize_t chunk_rows)
+{
+    dataset->width = column->width;
+    dataset->id = create_dataset(group, column, chunk_rows);
+    if (dataset->id < 0)
+        return trace_hdf5_error();
+
+    const int rc = set_text(dataset->id, "unit", column->unit);
+    return rc ? rc : set_text(dataset->id, "doc", column->doc);
+}
+
+static int open_datasets(struct stream *stream, hid_t group, const struct hil_stream_config *config)
+{
+    unsigned first = 0;
+
+    for (unsigned i = 0; i < config->column_count; i++) {
+        struct dataset *dataset = &stream->datasets[i];
+        const int rc = open_dataset(dataset, group, &config->columns[i], stream->chunk_rows);
+
+        if (rc)
+            return rc;
+        dataset->first = first;
+        first += dataset->width;
+    }
+    return 0;
+}
+
+static int open_stream(struct hil_trace *trace, struct stream *stream,
+                       const struct hil_stream_config *config, uint64_t numbers)
+{
+    stream->width = hil_stream_width(config);
+    stream->chunk_rows = rows_in_chunk(config->rows, numbers);
+    stream->buffer = malloc(stream->width * stream->chunk_rows * sizeof(double));
+    stream->datasets = calloc(config->column_count, sizeof(struct dataset));
+    if (!stream->buffer || !stream->datasets)
+        return -ENOMEM;
+    stream->dataset_count = config->column_count;
+    for (unsigned i = 0; i < config->column_count; i++)
+        stream->datasets[i].id = H5I_INVALID_HID;
+
+    const hid_t group = create_group(trace->file, config->name);
+    if (group < 0)
+        return trace_hdf5_error();
+    const int rc = open_datasets(stream, group, config);
+    H5Gclose(group);
+    return rc;
+}
+
+static int open_trace(struct hil_trace *trace, const char *path,
+                      const struct hil_trace_config *config)
+{
+    uint64_t numbers = 0;
+    int rc = 0;
+
+    trace->streams = calloc(config->stream_count, sizeof(struct stream));
+    if (!trace->streams && config->stream_count > 0)
+        return -ENOMEM;
+    trace->stream_count = config->stream_count;
+
+    trace->file = create_file(path);
+    if (trace->file < 0)
+        return trace_hdf5_error();
+    for (unsigned i = 0; i < config->attribute_count && !rc; i++)
+        rc = set_text(trace->file, config->attributes[i].name, config->attributes[i].value);
+
+    for (unsigned i = 0; i < config->stream_count; i++)
+        numbers += hil_stream_width(&config->streams[i]);
+    for (unsigned i = 0; i < config->stream_count && !rc; i++)
+        rc = open_stream(trace, &trace->streams[i], &config->streams[i], numbers);
+    return rc;
+}
+
+static void remember(struct hil_trace *trace, int rc)
+{
+    if (!trace->error)
+        trace->error = rc;
+}
+
+int hil_trace_create(struct hil_trace **trace, const char *path,
+                     const struct hil_trace_config *config)
+{
+    trace_hdf5_enter();
+    struct hil_trace *made = calloc(1, sizeof(*made));
+    if (!made)
+        return -ENOMEM;
+
+    made->file = H5I_INVALID_HID;
+    const int rc = open_trace(made, path, config);
+    if (rc) {
+        remember(made, rc);
+        return hil_trace_close(made);
+    }
+    *trace = made;
+    return 0;
+}
+
+/* --- rows ---------------------------------------------------------------------------------- */
+
+/* Appends the buffered values of one number of the rows. The spaces are of one rank:
+ * HDF5 is several times slower where they differ. */
+static herr_t write_number(const struct stream *stream, const struct dataset *dataset,
+                           hid_t in_file, hid_t in_memory, unsigned i)
+{
+    const hsize_t start[] = {stream->written, i};
+    const hsize_t count[] = {stream->buffered, 1};
+    const double *values = stream->buffer + (dataset->first + i) * stream->chunk_rows;
+
+    H5Sselect_hyperslab(in_file, H5S_SELECT_SET, start, NULL, count, NULL);
+    return H5Dwrite(dataset->id, H5T_NATIVE_DOUBLE, in_memory, in_file, H5P_DEFAULT, values);
+}
+
+static int write_dataset(const struct stream *stream, const struct dataset *dataset)
+{
+    const hsize_t size[] = {stream->written + stream->buffered, dataset->width};
+    const hsize_t memory_size[] = {stream->buffered, 1};
+    const int dimensions = dataset->width > 1 ? 2 : 1;
+    herr_t status = H5Dset_extent(dataset->id, size);
+    const hid_t in_file = H5Dget_space(dataset->id);
+    const hid_t in_memory = H5Screate_simple(dimensions, memory_size, NULL);
+
+    for (unsigned i = 0; i < dataset->width && status >= 0; i++)
+        status = write_number(stream, dataset, in_file, in_memory, i);
+    const int rc = status < 0 ? trace_hdf5_error() : 0;
+
+    H5Sclose(in_memory);
+    H5Sclose(in_file);
+    return rc;
+}
+
+static int write_buffer(struct stream *stream)
+{
+    int rc = 0;
+
+    if (stream->buffered == 0)
+        return 0;
+    for (unsigned i = 0; i < stream->dataset_count && !rc; i++)
+        rc = write_dataset(stream, &stream->datasets[i]);
+    stream->written += stream->buffered;
+    stream->buffered = 0;
+    return rc;
+}
+
+/* Turns rows into each number's values side by side. */
+static void buffer_rows(struct stream *stream, const double *rows, size_t count)
+{
+    for (unsigned i = 0; i < stream->width; i++) {
+        double *values = stream->buffer + i * stream->chunk_rows + stream->buffered;
+
+        for (size_t row = 0; row < count; row++)
+            values[row] = rows[row * stream->width + i];
+    }
+    stream->buffered += count;
+}
+
+int hil_trace_append(struct hil_trace *trace, unsigned index, const double *rows, size_t count)
+{
+    struct stream *stream = &trace->streams[index];
+
+    trace_hdf5_enter();
+    while (count > 0 && !trace->error) {
+        const size_t room = stream->chunk_rows - stream->buffered;
+        const size_t now = count < room ? count : room;
+
+        buffer_rows(stream, rows, now);
+        if (now == room)
+            remember(trace, write_buffer(stream));
+        rows += now * stream->width;
+        count -= now;
+    }
+    return trace->error;
+}
+
+static int close_stream(struct stream *stream)
+{
+    int rc = 0;
+
+    for (unsigned i = 0; i < stream->dataset_count; i++)
+        if (stream->datasets[i].id >= 0 && H5Dclose(stream->datasets[i].id) < 0 && !rc)
+            rc = trace_hdf5_error();
+    free(stream->datasets);
+    free(stream->buffer);
+    return rc;
+}
+
+int hil_trace_close(struct hil_trace *trace)
+{
+    trace_hdf5_enter();
+    for (unsigned i = 0; i < trace->stream_count && !trace->error; i++)
+        remember(trace, write_buffer(&trace->streams[i]));
+    for (unsigned i = 0; i < trace->stream_count; i++)
+        remember(trace, close_stream(&trace->streams[i]));
+    if (trace->file >= 0 && H5Fclose(trace->file) < 0)
+        remember(trace, trace_hdf5_error());
+
+    const int rc = trace->error;
+    free(trace->streams);
+    free(trace);
+    return rc;
+}
+
+/* --- histograms ---------------------------------------------------------------------------- */
+
+static int write_counts(hid_t group, const char *name, const char *unit, const char *doc,
+                        const uint64_t *values, hsize_t count)
+{
+    const hid_t space = H5Screate_simple(1, &count, NULL);
+    const hid_t create = H5Pcreate(H5P_DATASET_CREATE);
+
+    H5Pset_obj_track_times(create, false);
+    const hid_t dataset =
+        H5Dcreate2(group, name, H5T_STD_U64LE, space, H5P_DEFAULT, create, H5P_DEFAULT);
+    const herr_t written =
+        H5Dwrite(dataset, H5T_NATIVE_UINT64, H5S_ALL, H5S_ALL, H5P_DEFAULT, values);
+    int rc = written < 0 ? trace_hdf5_error() : 0;
+
+    if (!rc)
+        rc = set_text(dataset, "unit", unit);
+    if (!rc)
+        rc = set_text(dataset, "doc", doc);
+    H5Dclose(dataset);
+    H5Pclose(create);
+    H5Sclose(space);
+    return rc;
+}
+
+static int write_histogram(hid_t group, const struct hil_histogram *histogram)
+{
+    uint64_t lower_ns[HIL_HISTOGRAM_BUCKETS], counts[HIL_HISTOGRAM_BUCKETS];
+    hsize_t used = 0;
+
+    for (unsigned i = 0; i < HIL_HISTOGRAM_BUCKETS; i++) {
+        if (histogram->buckets[i] == 0)
+            continue;
+        lower_ns[used] = hil_histogram_bucket_start(i);
+        counts[used++] = histogram->buckets[i];
+    }
+
+    int rc = write_counts(group, "lower_ns", "ns", "least value of the bucket", lower_ns, used);
+    if (!rc)
+        rc = write_counts(group, "count", "", "values in the bucket", counts, used);
+    if (!rc)
+        rc = set_count(group, "max_ns", histogram->max);
+    if (!rc)
+        rc = set_count(group, "sum_ns", histogram->sum);
+    return rc;
+}
+
+static int add_histogram(hid_t all, const struct hil_named_histogram *named)
+{
+    const hid_t group = create_group(all, named->name);
+
+    if (group < 0)
+        return trace_hdf5_error();
+    const int rc = write_histogram(group, named->histogram);
+    H5Gclose(group);
+    return rc;
+}
+
+int hil_trace_add_histograms(const char *path, const struct hil_named_histogram *histograms,
+                             unsigned count)
+{
+    int rc = 0;
+
+    trace_hdf5_enter();
+    const hid_t file = H5Fopen(path, H5F_ACC_RDWR, H5P_DEFAULT);
+    if (file < 0)
+        return trace_hdf5_error();
+
+    const hid_t all = create_group(file, HIL_HISTOGRAMS);
+    if (all < 0)
+        rc = trace_hdf5_error();
+    for (unsigned i = 0; i < count && !rc; i++)
+        rc = add_histogram(all, &histograms[i]);
+    if (all >= 0)
+        H5Gclose(all);
+    if (H5Fclose(file) < 0 && !rc)
+        rc = trace_hdf5_error();
+    return rc;
+}

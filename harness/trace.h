@@ -1,0 +1,83 @@
+/*
+ * The trace of a run: an HDF5 file with a group for each stream of rows, and in it a
+ * dataset for each column. Every dataset has the attributes `unit` and `doc`.
+ *
+ *      /                           attributes given by the caller: scenario, mode, ...
+ *      /controller/time_s          rows
+ *      /controller/voltage_v       rows x converters
+ *      /converter/007/time_s       rows
+ *      /histograms/NAME/lower_ns   the least value of each bucket that is not empty,
+ *      /histograms/NAME/count      and its count; the group has max_ns and sum_ns
+ *
+ * Numbers are 64-bit floating point, chunked, shuffled and deflated, in chunks that each
+ * hold one number of many rows: values next to one another in time compress several times
+ * better and faster than those of different converters, and a reader of one column reads
+ * nothing else. The same rows give the same file, bit for bit.
+ *
+ * trace_reader.h reads it.
+ */
+#ifndef HIL_TRACE_H
+#define HIL_TRACE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "histogram.h"
+
+/* A dataset of a stream: `width` numbers of each row. */
+struct hil_column {
+    const char *name; /* "voltage_v" */
+    const char *unit; /* "V" */
+    const char *doc;
+    unsigned width; /* 1: a vector of rows; more: a matrix rows x width */
+};
+
+struct hil_stream_config {
+    const char *name; /* "controller", "converter/007": the HDF5 group */
+    const struct hil_column *columns;
+    unsigned column_count;
+    uint64_t rows; /* how many are expected in all; buffers are sized by it */
+};
+
+struct hil_attribute {
+    const char *name, *value;
+};
+
+struct hil_trace_config {
+    const struct hil_stream_config *streams;
+    unsigned stream_count;
+    const struct hil_attribute *attributes; /* of the file */
+    unsigned attribute_count;
+};
+
+/* The numbers in a row of a stream: the widths of its columns together. */
+unsigned hil_stream_width(const struct hil_stream_config *stream);
+
+struct hil_trace;
+
+/*
+ * Creates the file, replacing one that is there, with all its datasets, empty. What the
+ * configuration points at need not outlive the call. Returns 0 or a negative errno. A trace
+ * is used by one thread at a time.
+ */
+int hil_trace_create(struct hil_trace **trace, const char *path,
+                     const struct hil_trace_config *config);
+
+/* Appends `count` rows, each the columns' numbers side by side. Returns 0 or a negative
+ * errno; -EIO where HDF5 gave no better reason. */
+int hil_trace_append(struct hil_trace *trace, unsigned stream, const double *rows, size_t count);
+
+/* Writes what is still buffered, and closes. Returns 0 or the first error of all that the
+ * trace met; frees it in any case. */
+int hil_trace_close(struct hil_trace *trace);
+
+struct hil_named_histogram {
+    const char *name;
+    const struct hil_histogram *histogram;
+};
+
+/* Adds histograms to a trace that has been closed. Returns 0 or a negative errno. */
+int hil_trace_add_histograms(const char *path, const struct hil_named_histogram *histograms,
+                             unsigned count);
+
+#endif

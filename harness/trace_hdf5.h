@@ -1,0 +1,28 @@
+/* What the writer and the reader of traces share of HDF5. */
+#ifndef HIL_TRACE_HDF5_H
+#define HIL_TRACE_HDF5_H
+
+#include <errno.h>
+#include <hdf5.h>
+
+#define HIL_HISTOGRAMS "histograms"
+
+/*
+ * At the beginning of each function that calls HDF5: it must not print errors of its own,
+ * and must not finish open files in a child process that exits. Forgets the last errno, so
+ * that trace_hdf5_error() finds the one that made HDF5 fail.
+ */
+static inline void trace_hdf5_enter(void)
+{
+    H5dont_atexit();
+    H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
+    errno = 0;
+}
+
+/* Why HDF5 failed: the system's reason where it had one. */
+static inline int trace_hdf5_error(void)
+{
+    return errno ? -errno : -EIO;
+}
+
+#endif

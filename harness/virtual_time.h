@@ -1,0 +1,15 @@
+/*
+ * The executor of virtual time: every node on a fiber of the sim fabric, in one thread. Each
+ * loop sleeps to its next step; at the same time deliveries come first, then converters,
+ * then the controller.
+ */
+#ifndef HIL_VIRTUAL_TIME_H
+#define HIL_VIRTUAL_TIME_H
+
+#include "role.h"
+
+/* Runs the whole scenario, or until state->stop. Returns 0 or a negative errno; the state's
+ * first executor has the message. */
+int hil_virtual_run(const struct hil_run *run);
+
+#endif
