@@ -3,18 +3,63 @@
 PREFIX  ?= /usr/local
 DESTDIR ?=
 BUILD   ?= build
-CC      ?= gcc
+RESULTS ?= results
 
-PACKAGES      := libcyaml yaml-0.1 hdf5 jansson libxxhash
-TEST_PACKAGES := criterion
+all:
 
-CPPFLAGS += -I. -D_GNU_SOURCE $(shell pkg-config --cflags $(PACKAGES) 2>/dev/null)
+# --- packages --------------------------------------------------------------------------
+
+BUILD_PACKAGES := gcc libc6-dev make pkg-config libcyaml-dev libyaml-dev libhdf5-dev libjansson-dev \
+                  libxxhash-dev gnuplot-nox
+TEST_PACKAGES  := libcriterion-dev
+
+# These goals install what is missing; others only say what it is.
+ifneq ($(filter run test bench sanitize,$(MAKECMDGOALS)),)
+NEEDED := $(BUILD)/packages-installed
+else
+NEEDED := $(BUILD)/packages-found
+endif
+
+MISSING = $(shell for p in $(BUILD_PACKAGES) $(TEST_PACKAGES); do \
+            dpkg-query -W -f='$${db:Status-Status}' $$p 2>/dev/null | grep -q '^installed' || \
+            echo $$p; done)
+AS_ROOT = $(if $(filter 0,$(shell id -u)),,sudo)
+
+$(BUILD)/packages-installed:
+	@mkdir -p $(@D)
+	@if ! command -v dpkg-query >/dev/null; then \
+	    echo "no Debian here: these must be there already: $(BUILD_PACKAGES) $(TEST_PACKAGES)"; \
+	elif [ -n "$(MISSING)" ]; then \
+	    echo "installing what is missing: $(MISSING)$(if $(AS_ROOT), (with sudo))"; \
+	    $(AS_ROOT) apt-get -q update && \
+	    $(AS_ROOT) env DEBIAN_FRONTEND=noninteractive \
+	        apt-get -q -y --no-install-recommends install $(MISSING); \
+	fi
+	@touch $@
+
+$(BUILD)/packages-found:
+	@mkdir -p $(@D)
+	@[ -z "$(MISSING)" ] || ! command -v dpkg-query >/dev/null || \
+	    { echo "missing: $(MISSING) (make test and make run install them)"; exit 1; }
+	@touch $@
+
+# --- flags -----------------------------------------------------------------------------
+
+LIBRARIES := libcyaml yaml-0.1 hdf5 jansson libxxhash
+
+# Asked for when first needed: by then the packages are there.
+once     = $(eval $(1) := $$(shell $(2)))$($(1))
+PKG_FLAGS = $(call once,PKG_FLAGS,pkg-config --cflags $(LIBRARIES))
+PKG_LIBS  = $(call once,PKG_LIBS,pkg-config --libs $(LIBRARIES))
+
 CFLAGS   ?= -O2 -g
-CFLAGS   += -std=c17 -fvisibility=hidden -fPIC -ffp-contract=off \
-            -Wall -Wextra -Wshadow -Wconversion -Werror
-LDLIBS   += $(shell pkg-config --libs $(PACKAGES) 2>/dev/null) -lm -pthread
+WARNINGS := -Wall -Wextra -Wshadow -Wconversion -Werror
+COMPILE   = $(CC) -std=c17 -D_GNU_SOURCE -I. $(PKG_FLAGS) $(CPPFLAGS) $(CFLAGS) $(WARNINGS) \
+            -fvisibility=hidden -fPIC -ffp-contract=off
+LINK      = $(CC) $(CFLAGS) $(LDFLAGS)
+LIBS      = $(PKG_LIBS) -lm -pthread
 
-# --- what is built -------------------------------------------------------------------
+# --- what is built ---------------------------------------------------------------------
 
 PROGRAMS := hiloco controller converter
 MAINS    := $(PROGRAMS:%=harness/%.c)
@@ -31,33 +76,118 @@ $(BUILD)/libloco.a:    $(call objects,$(LOCO))
 $(BUILD)/libmodels.a:  $(call objects,$(MODELS))
 $(BUILD)/libharness.a: $(call objects,$(HARNESS))
 
+ARCHIVES := $(BUILD)/libharness.a $(BUILD)/libmodels.a $(BUILD)/libloco.a
+
 $(BUILD)/%.a:
-	@mkdir -p $(@D)
 	@rm -f $@
 	$(AR) rcs $@ $^
 
-LIBS := $(BUILD)/libharness.a $(BUILD)/libmodels.a $(BUILD)/libloco.a
+$(PROGRAMS:%=$(BUILD)/%): $(BUILD)/%: $(BUILD)/obj/harness/%.o $(ARCHIVES)
+	$(LINK) -o $@ $^ $(LIBS)
 
-$(PROGRAMS:%=$(BUILD)/%): $(BUILD)/%: $(BUILD)/obj/harness/%.o $(LIBS)
-	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS)
-
-$(BUILD)/obj/%.o: %.c
+$(BUILD)/obj/%.o: %.c | $(NEEDED)
 	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
+	$(COMPILE) -MMD -MP -c -o $@ $<
 
-# --- tests: one program for each folder of tests -------------------------------------
+# --- run: the reference scenario, and the figure -----------------------------------------
 
-$(BUILD)/test-%: $(LIBS)
-	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(LIBS) $(LDLIBS) \
-	    $(shell pkg-config --libs $(TEST_PACKAGES))
+PERIODS := 10,20,30,40,50,60,80,100
+
+run: all
+	@rm -rf $(RESULTS)/figure $(RESULTS)/realtime
+	@echo "virtual time: 20 converters for 5 s, once for each controller period"
+	@$(BUILD)/hiloco sweep configs/dcdc20.yaml --mode virtual \
+	    --set controller.period_us=$(PERIODS) --out $(RESULTS)/figure >$(BUILD)/sweep.txt
+	@$(BUILD)/hiloco plot $(RESULTS)/figure >/dev/null
+	@if [ "$$(nproc)" -lt 2 ]; then \
+	    echo "real time: skipped, it needs two cores" | tee $(BUILD)/realtime.txt; \
+	else \
+	    echo "real time: 1 controller and 20 converters as separate processes, 5 s" && \
+	    $(BUILD)/hiloco run configs/dcdc20.yaml --out $(RESULTS)/realtime \
+	        >$(BUILD)/realtime.txt && \
+	    $(BUILD)/hiloco plot $(RESULTS)/realtime >/dev/null; \
+	fi
+	@echo
+	@cat $(BUILD)/sweep.txt $(BUILD)/realtime.txt
+	@echo "figures: $(RESULTS)/figure/figure.png, figure-startup.png; $(RESULTS)/realtime/output.png"
+
+# --- tests: one program for each folder of tests -----------------------------------------
+
+TESTS := unit sim run
+
+$(TESTS:%=$(BUILD)/test-%): $(call objects,tests/nodes.c) $(ARCHIVES)
+	$(LINK) -o $@ $(filter %.o,$^) $(ARCHIVES) $(LIBS) $$(pkg-config --libs criterion)
 
 $(BUILD)/test-unit: $(call objects,$(wildcard tests/unit/*.c))
 $(BUILD)/test-sim:  $(call objects,$(wildcard tests/sim/*.c))
 $(BUILD)/test-run:  $(call objects,$(wildcard tests/run/*.c))
 
+test: all $(TESTS:%=$(BUILD)/test-%)
+	@for t in $(TESTS); do \
+	    echo "--- tests/$$t"; HILOCO_BUILD=$(BUILD) $(BUILD)/test-$$t || exit 1; done
+
+# --- benchmarks ----------------------------------------------------------------------------
+
+EXAMPLES := tests/bench/barrier_latency.c
+
+$(BUILD)/bench: $(call objects,$(filter-out $(EXAMPLES),$(wildcard tests/bench/*.c))) $(ARCHIVES)
+	$(LINK) -o $@ $^ $(LIBS)
+
+$(BUILD)/barrier_latency: $(call objects,tests/bench/barrier_latency.c) $(BUILD)/libloco.a
+	$(LINK) -o $@ $^ $(LIBS)
+
+bench: all $(BUILD)/bench $(BUILD)/barrier_latency
+	$(BUILD)/bench --out $(BUILD)/bench.json $(BENCH)
+
+# --- sanitizers ------------------------------------------------------------------------------
+#
+# Criterion's own memory does not get along with ThreadSanitizer, so under it the channels'
+# tests run on a stand-in for Criterion: tests/plain.
+
+TSAN_SOURCES = $(LOCO) tests/nodes.c tests/unit/test_channels.c
+
+sanitize: $(BUILD)/packages-installed
+	$(MAKE) BUILD=$(BUILD)/asan CFLAGS="-O1 -g -fsanitize=address,undefined \
+	    -fno-sanitize-recover=all" sanitize-run
+	@mkdir -p $(BUILD)/tsan
+	$(COMPILE) -O1 -g -fsanitize=thread -Wno-tsan -Itests/plain -o $(BUILD)/tsan/test-channels \
+	    $(TSAN_SOURCES) $(LIBS)
+	$(BUILD)/tsan/test-channels
+
+sanitize-run: $(BUILD)/test-unit $(BUILD)/test-sim
+	$(BUILD)/test-unit
+	$(BUILD)/test-sim
+
+# --- the rest ----------------------------------------------------------------------------------
+
+SOURCES = $(shell git ls-files '*.c' '*.h')
+
+format:
+	clang-format -i $(SOURCES)
+
+format-check:
+	clang-format --dry-run -Werror $(SOURCES)
+
+install: all
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/hiloco/configs
+	install $(PROGRAMS:%=$(BUILD)/%) $(DESTDIR)$(PREFIX)/bin
+	install -m 644 configs/*.yaml $(DESTDIR)$(PREFIX)/share/hiloco/configs
+
 clean:
 	rm -rf $(BUILD)
 
+help:
+	@echo "make            build the programs: $(PROGRAMS:%=$(BUILD)/%)"
+	@echo "make run        run the reference scenario, and draw the figure"
+	@echo "make test       run the tests"
+	@echo "make bench      measure, and write $(BUILD)/bench.json (BENCH='--only GLOB ...')"
+	@echo "make sanitize   run tests under Address-, UndefinedBehaviour- and ThreadSanitizer"
+	@echo "make format     format the sources (format-check: only look)"
+	@echo "make install    install under PREFIX=$(PREFIX), DESTDIR=$(DESTDIR)"
+	@echo "make clean      remove $(BUILD)"
+	@echo "run, test, bench and sanitize install missing Debian packages first"
+
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
 
-.PHONY: all clean
+.PHONY: all run test bench sanitize sanitize-run format format-check install clean help
+.DELETE_ON_ERROR:

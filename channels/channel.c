@@ -455,72 +455,84 @@ void loco_channel_fini(struct loco_channel *c)
 
 /* --- operations --------------------------------------------------------------------- */
 
-static struct loco_ack failed(int error)
-{
-    return (struct loco_ack){.error = error};
-}
-
-/* Numbers an operation, so that the fabric can say when it is done. */
-static void number(struct loco_thread *t, struct loco_link *link)
-{
-    atomic_store_explicit(&link->posted, ++t->number, memory_order_relaxed);
-}
-
-static struct loco_ack posted(struct loco_thread *t, struct loco_link *link, int rc)
-{
-    if (rc == LOCO_POSTED)
-        return (struct loco_ack){
-            .thread = t, .number = t->number, .peers = 1ull << (link->peer % 64)};
-    return failed(rc < 0 ? rc : 0);
-}
-
-/* The errors that the public header promises, and where the operation goes. */
+/* Finds the link and the place for an operation; the errors are those of the header. */
 static int address(const struct loco_region *r, unsigned m, size_t offset, size_t size,
-                   struct loco_thread **thread, struct loco_remote *at)
+                   struct loco_link **link, struct loco_remote *at)
 {
     const struct loco_channel *c = r->channel;
-    const struct loco_member *member = &c->members[m];
+    struct loco_thread *t = loco_self(c->mgr);
 
-    *thread = loco_self(c->mgr);
-    if (!*thread)
+    if (!t)
         return -EPERM;
-    if (m >= c->member_count || offset > r->size || size > r->size - offset)
+    if ((m >= c->member_count && m != LOCO_SELF) || offset > r->size || size > r->size - offset)
         return -ERANGE;
-    if (!atomic_load_explicit(&member->connected, memory_order_acquire))
-        return -ENOTCONN;
-    if (loco_peer_lost(c->mgr, member->node))
-        return -ECONNRESET;
-    *at = r->peers[m];
+    if (m == LOCO_SELF) {
+        *link = t->links[c->mgr->id];
+        *at = r->where;
+    } else {
+        const struct loco_member *member = &c->members[m];
+        if (!atomic_load_explicit(&member->connected, memory_order_acquire))
+            return -ENOTCONN;
+        if (loco_peer_lost(c->mgr, member->node))
+            return -ECONNRESET;
+        *link = t->links[member->node];
+        *at = r->peers[m];
+    }
     at->offset += offset;
     return 0;
 }
 
+/* Numbers an operation, so that the fabric can say when it is done. */
+static void number(struct loco_thread *t, struct loco_link *link, bool writes)
+{
+    atomic_store_explicit(&link->posted, ++t->number, memory_order_relaxed);
+    if (!writes)
+        return;
+    atomic_store_explicit(&link->unplaced, t->number, memory_order_relaxed);
+    t->unplaced = true;
+}
+
+static struct loco_ack posted(struct loco_thread *t, const struct loco_link *link, int rc)
+{
+    if (rc == LOCO_POSTED)
+        return (struct loco_ack){
+            .thread = t, .number = t->number, .peers = 1ull << (link->peer % 64)};
+    return (struct loco_ack){.error = rc < 0 ? rc : 0};
+}
+
+/* Each operation is the same but for the call in its middle. */
+#define OPERATION(m, offset, size, writes, call)                                                   \
+    struct loco_link *link;                                                                        \
+    struct loco_remote at;                                                                         \
+    int rc = address(r, m, offset, size, &link, &at);                                              \
+    if (rc)                                                                                        \
+        return (struct loco_ack){.error = rc};                                                     \
+    struct loco_thread *t = loco_self(r->channel->mgr);                                            \
+    const struct loco_fabric_ops *fabric = link->node->fabric->ops;                                \
+    number(t, link, writes);                                                                       \
+    return posted(t, link, call)
+
 struct loco_ack loco_region_write(struct loco_region *r, unsigned m, size_t offset,
                                   const void *from, size_t size)
 {
-    struct loco_thread *t;
-    struct loco_remote to;
-    int rc = address(r, m, offset, size, &t, &to);
-
-    if (rc)
-        return failed(rc);
-    struct loco_link *link = t->links[r->channel->members[m].node];
-    number(t, link);
-    atomic_store_explicit(&link->unplaced, t->number, memory_order_relaxed);
-    t->unplaced = true;
-    return posted(t, link, link->node->fabric->ops->write(link, to, from, size));
+    OPERATION(m, offset, size, true, fabric->write(link, at, from, size));
 }
 
 struct loco_ack loco_region_read(struct loco_region *r, unsigned m, size_t offset, void *to,
                                  size_t size)
 {
-    struct loco_thread *t;
-    struct loco_remote from;
-    int rc = address(r, m, offset, size, &t, &from);
+    OPERATION(m, offset, size, false, fabric->read(link, at, to, size));
+}
 
-    if (rc)
-        return failed(rc);
-    struct loco_link *link = t->links[r->channel->members[m].node];
-    number(t, link);
-    return posted(t, link, link->node->fabric->ops->read(link, from, to, size));
+struct loco_ack loco_region_fetch_add(struct loco_region *r, unsigned m, size_t offset,
+                                      uint64_t add, uint64_t *old)
+{
+    OPERATION(m, offset, sizeof *old, false, fabric->fetch_add(link, at, add, old));
+}
+
+struct loco_ack loco_region_compare_swap(struct loco_region *r, unsigned m, size_t offset,
+                                         uint64_t expected, uint64_t desired, uint64_t *old)
+{
+    OPERATION(m, offset, sizeof *old, false,
+              fabric->compare_swap(link, at, expected, desired, old));
 }

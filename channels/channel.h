@@ -102,6 +102,17 @@ struct loco_ack loco_region_write(struct loco_region *region, unsigned m, size_t
 struct loco_ack loco_region_read(struct loco_region *region, unsigned m, size_t offset, void *to,
                                  size_t size);
 
+/* Atomic operations on the 8-byte word at `offset`, aligned to its size. *old, in network
+ * memory, gets the word's former value when the operation is done. They are atomic with one
+ * another; with the CPU's own only where the fabric says LOCO_CPU_ATOMICS. */
+struct loco_ack loco_region_fetch_add(struct loco_region *region, unsigned m, size_t offset,
+                                      uint64_t add, uint64_t *old);
+struct loco_ack loco_region_compare_swap(struct loco_region *region, unsigned m, size_t offset,
+                                         uint64_t expected, uint64_t desired, uint64_t *old);
+
+/* In place of a member's index: this node's own copy, through the fabric. */
+#define LOCO_SELF (~0u)
+
 /* The fabric's handlers, for the manager. */
 void loco_channels_peer_up(struct loco_manager *manager, uint32_t node);
 void loco_channels_message(struct loco_manager *manager, uint32_t node, const void *message,

@@ -214,5 +214,6 @@ struct loco_wait loco_wait_for(const struct loco_manager *m, uint64_t timeout_ns
 {
     uint64_t now = loco_clock(m);
 
-    return (struct loco_wait){.until = timeout_ns < UINT64_MAX - now ? now + timeout_ns : UINT64_MAX};
+    return (struct loco_wait){.until =
+                                  timeout_ns < UINT64_MAX - now ? now + timeout_ns : UINT64_MAX};
 }

@@ -55,12 +55,12 @@ struct loco_manager {
     pthread_mutex_t lock;
     struct loco_memory *memory;
     struct loco_thread *threads;
-    void *channels;       /* tsearch tree by full name */
-    unsigned unready;     /* joined channels that still wait for a peer */
-    int error;            /* the first error of the setup; ready() returns it */
-    _Atomic bool *lost;   /* by node */
-    bool *up;             /* by node: control messages can be sent */
-    bool *linked;         /* by node: every thread has a link */
+    void *channels;     /* tsearch tree by full name */
+    unsigned unready;   /* joined channels that still wait for a peer */
+    int error;          /* the first error of the setup; ready() returns it */
+    _Atomic bool *lost; /* by node */
+    bool *up;           /* by node: control messages can be sent */
+    bool *linked;       /* by node: every thread has a link */
 };
 
 /*

@@ -23,8 +23,8 @@ void loco_shared_region_fini(struct loco_shared_region *s)
     loco_channel_fini(&s->channel);
 }
 
-struct loco_ack loco_shared_region_write(struct loco_shared_region *s, uint32_t node,
-                                         size_t offset, const void *from, size_t size)
+struct loco_ack loco_shared_region_write(struct loco_shared_region *s, uint32_t node, size_t offset,
+                                         const void *from, size_t size)
 {
     int m = loco_channel_member(&s->channel, node);
 

@@ -17,7 +17,7 @@
 struct loco_sst {
     struct loco_channel channel;
     struct loco_members members;
-    size_t size;                  /* of a row, bytes */
+    size_t size; /* of a row, bytes */
     struct loco_owned_var *mine;
     struct loco_owned_var **rows; /* mine, then by member index; NULL until that member joins */
 };

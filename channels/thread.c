@@ -23,8 +23,10 @@ int loco_threads_link(struct loco_manager *m, uint32_t node)
     return 0;
 }
 
+/* To whom a channel has connected already, and to itself. */
 static int link_to_all(struct loco_thread *t)
 {
+    t->mgr->linked[t->mgr->id] = true;
     for (uint32_t node = 0; node < t->mgr->count; node++) {
         int rc = t->mgr->linked[node] ? link_to(t, node) : 0;
         if (rc)

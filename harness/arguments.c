@@ -118,7 +118,8 @@ int hil_arguments_parse(struct hil_arguments *a, unsigned takes, const char *hel
     }
     if (argc - optind != (takes ? 1 : 0)) {
         fprintf(stderr, "%s: %s; %s --help explains\n", argv[0],
-                argc == optind ? "an argument is missing" : "there are too many arguments", argv[0]);
+                argc == optind ? "an argument is missing" : "there are too many arguments",
+                argv[0]);
         return -EINVAL;
     }
     a->scenario = argv[optind];

@@ -227,7 +227,8 @@ static void free_sweep(struct sweep *s)
     free(s->axes);
 }
 
-/* --- running ----------------------------------------------------------------------------------- */
+/* --- running -----------------------------------------------------------------------------------
+ */
 
 static void exec_point(const struct sweep *s, const struct point *p)
 {
@@ -363,7 +364,8 @@ static void print_point(const struct sweep *s, const struct point *p)
     print_number(output, "mean_v_last_s", 10, 3);
     print_number(output, "pp_v_last_s", 10, 3);
     print_number(json_object_get(root, "controller"), "missed", 8, 0);
-    printf("  %s\n", json_is_true(json_object_get(output, "settled")) ? "settles" : "does not settle");
+    printf("  %s\n",
+           json_is_true(json_object_get(output, "settled")) ? "settles" : "does not settle");
     json_decref(root);
 }
 
@@ -376,7 +378,8 @@ static void print_table(const struct sweep *s)
     printf("results: %s\n", s->out);
 }
 
-/* --- the command ---------------------------------------------------------------------------------- */
+/* --- the command
+ * ---------------------------------------------------------------------------------- */
 
 static unsigned choose_jobs(const struct hil_arguments *a, bool real_time)
 {

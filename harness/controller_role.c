@@ -20,7 +20,7 @@ struct controller {
     bool delay;                               /* push one step after computing */
     bool computed;                            /* there are duties to push */
     unsigned count;
-    uint64_t sent_ns[SENT_MAX];               /* by step number */
+    uint64_t sent_ns[SENT_MAX]; /* by step number */
     struct seen converters[];
 };
 

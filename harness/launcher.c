@@ -153,10 +153,10 @@ static void child(struct launcher *l, unsigned index)
 {
     while (!atomic_load(&l->run.state->go))
         nanosleep(&WATCH, NULL);
-    int rc = l->scenario->mode == HIL_VIRTUAL
-                 ? hil_virtual_run(&l->run)
-                 : hil_real_time_run(&l->run, index, &l->clock, l->run_directory,
-                                     l->launch->wait_s);
+    int rc =
+        l->scenario->mode == HIL_VIRTUAL
+            ? hil_virtual_run(&l->run)
+            : hil_real_time_run(&l->run, index, &l->clock, l->run_directory, l->launch->wait_s);
 
     fflush(NULL);
     _exit(rc ? HIL_EXIT_FAILED : HIL_EXIT_OK);

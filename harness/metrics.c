@@ -77,8 +77,8 @@ static void last_second(const struct hil_metrics *m, struct hil_results *r)
 
 void hil_metrics_results(const struct hil_metrics *m, struct hil_results *r)
 {
-    *r = (struct hil_results){.settling_ms = NAN, .mean_v = NAN, .pp_v = NAN,
-                              .rms_deviation_v = NAN};
+    *r = (struct hil_results){
+        .settling_ms = NAN, .mean_v = NAN, .pp_v = NAN, .rms_deviation_v = NAN};
     if (m->count == 0)
         return;
     r->reference_v = m->reference_v;

@@ -21,8 +21,8 @@ struct hil_metrics {
     uint64_t duration_ns, last_change_ns;
     uint64_t count;
     double reference_v, value_v;
-    double peak_v;      /* from the start */
-    double overshoot;   /* the most above the reference, as a share of it */
+    double peak_v;                   /* from the start */
+    double overshoot;                /* the most above the reference, as a share of it */
     uint64_t outside_ns, settled_ns; /* the last time outside the band, and the next record */
     bool outside;                    /* still, or again */
     uint64_t end_ns;
@@ -33,14 +33,15 @@ struct hil_metrics {
 struct hil_results {
     double reference_v, final_v, peak_v;
     double overshoot_pct;
-    double settling_ms; /* after the reference's last change; NAN: never */
+    double settling_ms;                   /* after the reference's last change; NAN: never */
     double mean_v, pp_v, rms_deviation_v; /* over the last second */
-    bool settled; /* stays in the 2 percent band to the end */
+    bool settled;                         /* stays in the 2 percent band to the end */
 };
 
 /* `last_change_ns`: when the reference has its final value. */
 void hil_metrics_init(struct hil_metrics *metrics, uint64_t duration_ns, uint64_t last_change_ns);
-void hil_metrics_add(struct hil_metrics *metrics, uint64_t t_ns, double reference_v, double value_v);
+void hil_metrics_add(struct hil_metrics *metrics, uint64_t t_ns, double reference_v,
+                     double value_v);
 void hil_metrics_results(const struct hil_metrics *metrics, struct hil_results *results);
 
 #endif

@@ -11,9 +11,9 @@ static int init_link(struct hil_power_controller *pc, unsigned link, unsigned co
     char name[24];
 
     snprintf(name, sizeof name, "duty%u", converter);
-    int rc = loco_owned_var_init(&pc->duties[link], m, &pc->channel, name, controller_node,
-                                 (struct loco_members){&converter_node, 1},
-                                 sizeof(struct hil_command));
+    int rc =
+        loco_owned_var_init(&pc->duties[link], m, &pc->channel, name, controller_node,
+                            (struct loco_members){&converter_node, 1}, sizeof(struct hil_command));
     if (rc)
         return rc;
     snprintf(name, sizeof name, "voltage%u", converter);

@@ -35,10 +35,8 @@ static void print(const struct hil_progress_bar *bar)
 void hil_progress_begin(struct hil_progress_bar *bar, const struct hil_scenario *scenario,
                         const struct hil_state *state, bool shown)
 {
-    *bar = (struct hil_progress_bar){.scenario = scenario,
-                                     .state = state,
-                                     .shown = shown,
-                                     .terminal = isatty(STDERR_FILENO)};
+    *bar = (struct hil_progress_bar){
+        .scenario = scenario, .state = state, .shown = shown, .terminal = isatty(STDERR_FILENO)};
     clock_gettime(CLOCK_MONOTONIC, &bar->next);
     bar->next.tv_sec += !bar->terminal;
 }

@@ -24,11 +24,11 @@ enum hil_stage {
 };
 
 struct hil_node_state {
-    bool here;              /* the node ran in one of this run's executors */
-    _Atomic uint32_t stage; /* enum hil_stage */
-    uint64_t steps;         /* run */
-    uint64_t missed;        /* not run in their period, or not at all */
-    uint64_t torn;          /* inputs that stayed torn, so that the old value was kept */
+    bool here;                      /* the node ran in one of this run's executors */
+    _Atomic uint32_t stage;         /* enum hil_stage */
+    uint64_t steps;                 /* run */
+    uint64_t missed;                /* not run in their period, or not at all */
+    uint64_t torn;                  /* inputs that stayed torn, so that the old value was kept */
     struct hil_histogram late;      /* from a step's time to its beginning */
     struct hil_histogram busy;      /* from its beginning to its end */
     struct hil_histogram input_age; /* of the newest inputs, at each step */

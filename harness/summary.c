@@ -26,23 +26,19 @@ static json_t *percentiles(const struct hil_histogram *h)
 {
     bool any = h->count > 0;
 
-    return json_pack("{s:o, s:o, s:o, s:o}",
-                     "p50", number(any ? us(hil_histogram_quantile(h, 0.50)) : NAN),
-                     "p99", number(any ? us(hil_histogram_quantile(h, 0.99)) : NAN),
-                     "p999", number(any ? us(hil_histogram_quantile(h, 0.999)) : NAN),
-                     "max", number(any ? us(h->max) : NAN));
+    return json_pack("{s:o, s:o, s:o, s:o}", "p50",
+                     number(any ? us(hil_histogram_quantile(h, 0.50)) : NAN), "p99",
+                     number(any ? us(hil_histogram_quantile(h, 0.99)) : NAN), "p999",
+                     number(any ? us(hil_histogram_quantile(h, 0.999)) : NAN), "max",
+                     number(any ? us(h->max) : NAN));
 }
 
 /* A loop, or some together. */
 static json_t *loop(const struct hil_node_state *n, double period_us)
 {
-    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
-                     "period_us", number(period_us),
-                     "steps", whole(n->steps),
-                     "missed", whole(n->missed),
-                     "torn_inputs", whole(n->torn),
-                     "late_us", percentiles(&n->late),
-                     "step_us", percentiles(&n->busy),
+    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "period_us", number(period_us), "steps",
+                     whole(n->steps), "missed", whole(n->missed), "torn_inputs", whole(n->torn),
+                     "late_us", percentiles(&n->late), "step_us", percentiles(&n->busy),
                      "input_age_us", percentiles(&n->input_age));
 }
 
@@ -95,16 +91,12 @@ static json_t *output(const struct hil_summary *sum)
     hil_metrics_results(&sum->state->output, &r);
     if (!sum->state->nodes[0].here)
         return json_null();
-    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:b}",
-                     "reference_v", number(r.reference_v),
-                     "final_v", number(r.final_v),
-                     "mean_v_last_s", number(r.mean_v),
-                     "pp_v_last_s", number(r.pp_v),
-                     "rms_deviation_v_last_s", number(r.rms_deviation_v),
-                     "overshoot_pct", number(r.overshoot_pct),
-                     "settling_ms", number(r.settling_ms),
-                     "peak_v", number(r.peak_v),
-                     "settled", r.settled);
+    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:b}", "reference_v",
+                     number(r.reference_v), "final_v", number(r.final_v), "mean_v_last_s",
+                     number(r.mean_v), "pp_v_last_s", number(r.pp_v), "rms_deviation_v_last_s",
+                     number(r.rms_deviation_v), "overshoot_pct", number(r.overshoot_pct),
+                     "settling_ms", number(r.settling_ms), "peak_v", number(r.peak_v), "settled",
+                     r.settled);
 }
 
 static bool is_virtual(const struct hil_summary *sum)
@@ -123,7 +115,8 @@ static const char *fabric_name(const struct hil_summary *sum)
 }
 
 /* Calls `each` with every reason, once, however many executors have it. */
-static void each_reason(const struct hil_summary *sum, void (*each)(const char *, void *), void *arg)
+static void each_reason(const struct hil_summary *sum, void (*each)(const char *, void *),
+                        void *arg)
 {
     char seen[8192] = "\n";
 
@@ -161,12 +154,12 @@ static json_t *realtime(const struct hil_summary *sum)
         locked &= e->locked;
     }
     each_reason(sum, append_reason, degraded);
-    return json_pack("{s:s, s:b, s:o, s:o, s:o}",
-                     "scheduler", is_virtual(sum) ? "virtual" : fifo ? "SCHED_FIFO" : "SCHED_OTHER",
-                     "locked", locked && !is_virtual(sum),
-                     "page_faults_in_loop", whole(faults),
-                     "context_switches_involuntary", whole(switches),
-                     "degraded", degraded);
+    return json_pack("{s:s, s:b, s:o, s:o, s:o}", "scheduler",
+                     is_virtual(sum) ? "virtual"
+                     : fifo          ? "SCHED_FIFO"
+                                     : "SCHED_OTHER",
+                     "locked", locked && !is_virtual(sum), "page_faults_in_loop", whole(faults),
+                     "context_switches_involuntary", whole(switches), "degraded", degraded);
 }
 
 int hil_summary_write(const struct hil_summary *sum, const char *path)
@@ -174,20 +167,15 @@ int hil_summary_write(const struct hil_summary *sum, const char *path)
     const struct hil_scenario *s = sum->scenario;
     const struct hil_node_state *controller = &sum->state->nodes[0];
     json_t *root = json_pack(
-        "{s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:{s:o}, s:o}",
-        "scenario", s->name,
-        "mode", mode_name(sum),
-        "fabric", fabric_name(sum),
-        "duration_s", number((double)s->duration_ns * 1e-9),
-        "elapsed_s", number((double)atomic_load(&sum->state->elapsed_ns) * 1e-9),
-        "output", output(sum),
-        "controller", controller->here ? loop(controller, us(s->controller.timing.period_ns))
-                                       : json_null(),
-        "converters", converters(sum),
-        "round_trip_us", percentiles(&sum->state->round_trip),
-        "input_age_us", percentiles(&controller->input_age),
-        "recorder", "dropped", whole(sum->dropped),
-        "realtime", realtime(sum));
+        "{s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:{s:o}, s:o}", "scenario", s->name,
+        "mode", mode_name(sum), "fabric", fabric_name(sum), "duration_s",
+        number((double)s->duration_ns * 1e-9), "elapsed_s",
+        number((double)atomic_load(&sum->state->elapsed_ns) * 1e-9), "output", output(sum),
+        "controller",
+        controller->here ? loop(controller, us(s->controller.timing.period_ns)) : json_null(),
+        "converters", converters(sum), "round_trip_us", percentiles(&sum->state->round_trip),
+        "input_age_us", percentiles(&controller->input_age), "recorder", "dropped",
+        whole(sum->dropped), "realtime", realtime(sum));
 
     if (!root)
         return -ENOMEM;
@@ -241,9 +229,8 @@ void hil_summary_print(const struct hil_summary *sum, FILE *to)
 
     fprintf(to, "%s: 1 controller at %g us, %u converter%s, %.4g of %.4g s in %s time over %s\n",
             s->name, us(s->controller.timing.period_ns), s->converter_count,
-            s->converter_count > 1 ? "s" : "",
-            (double)atomic_load(&sum->state->elapsed_ns) * 1e-9, (double)s->duration_ns * 1e-9,
-            is_virtual(sum) ? "virtual" : "real", fabric_name(sum));
+            s->converter_count > 1 ? "s" : "", (double)atomic_load(&sum->state->elapsed_ns) * 1e-9,
+            (double)s->duration_ns * 1e-9, is_virtual(sum) ? "virtual" : "real", fabric_name(sum));
     print_output(sum, to);
     if (sum->state->nodes[0].here)
         print_loop(&sum->state->nodes[0], "controller", to);

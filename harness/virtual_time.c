@@ -50,8 +50,9 @@ static int run_loop(struct virtual_node *v, const struct hil_role *role)
 static void node_body(void *arg)
 {
     struct virtual_node *v = arg;
-    const struct hil_executor_config self = {
-        .controller = v->node == 0, .first = v->node ? v->node - 1 : 1, .last = v->node ? v->node - 1 : 0};
+    const struct hil_executor_config self = {.controller = v->node == 0,
+                                             .first = v->node ? v->node - 1 : 1,
+                                             .last = v->node ? v->node - 1 : 0};
     struct hil_group group;
 
     v->result = hil_group_start(&group, v->run, v->sim, &self, SETUP_TIMEOUT_NS);

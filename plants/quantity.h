@@ -26,7 +26,10 @@ struct hil_quantities {
 /* The most quantities that one table may have. */
 enum { HIL_QUANTITIES_MAX = 32 };
 
-#define HIL_QUANTITIES(array) {(array), sizeof(array) / sizeof((array)[0])}
+#define HIL_QUANTITIES(array)                                                                      \
+    {                                                                                              \
+        (array), sizeof(array) / sizeof((array)[0])                                                \
+    }
 
 /* The index of the quantity called `name`, or -1. */
 int hil_quantity_find(const struct hil_quantities *table, const char *name);

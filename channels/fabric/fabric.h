@@ -62,8 +62,8 @@ struct loco_arena {
 struct loco_link {
     struct loco_node *node;
     uint32_t peer;
-    _Atomic uint64_t posted; /* the newest operation's number; the core numbers them upwards */
-    _Atomic uint64_t done;   /* this one and all the earlier ones of the link are done */
+    _Atomic uint64_t posted;   /* the newest operation's number; the core numbers them upwards */
+    _Atomic uint64_t done;     /* this one and all the earlier ones of the link are done */
     _Atomic uint64_t unplaced; /* the newest write not known to be placed; 0: none */
     _Atomic uint64_t flushed;  /* the newest flush that is done, by its ticket */
 

@@ -68,7 +68,7 @@ struct source {
 struct shm_peer {
     uint32_t id;
     bool up, bye;
-    bool refused; /* it is of another network: not tried again */
+    bool refused;          /* it is of another network: not tried again */
     struct source *source; /* NULL: not connected */
     struct queued *queue, **queue_end;
     struct map arenas[ARENAS_MAX]; /* the peer's, mapped here */
@@ -100,8 +100,8 @@ struct shm {
 
 struct shm_link {
     struct loco_link base;
-    struct shm_peer *peer;
-    bool unfenced; /* a store since the last fence */
+    const struct map *arenas; /* the peer's */
+    bool unfenced;            /* a store since the last fence */
 };
 
 static struct shm *shm_of(const struct loco_fabric *fabric)
@@ -538,8 +538,8 @@ static void *control_thread(void *arg)
 static bool is_stale(const struct sockaddr_un *a)
 {
     int fd = new_socket();
-    bool refused = fd >= 0 && connect(fd, (const struct sockaddr *)a, sizeof *a) &&
-                   errno == ECONNREFUSED;
+    bool refused =
+        fd >= 0 && connect(fd, (const struct sockaddr *)a, sizeof *a) && errno == ECONNREFUSED;
 
     if (fd >= 0)
         close(fd);
@@ -717,13 +717,14 @@ static int shm_arena_map(struct loco_node *base, size_t size, struct loco_arena 
 
 static int shm_link_open(struct loco_node *base, uint32_t peer, struct loco_link **link)
 {
+    const struct shm_node *n = (const struct shm_node *)base;
     struct shm_link *l = calloc(1, sizeof *l);
 
     if (!l)
         return -ENOMEM;
     l->base.node = base;
     l->base.peer = peer;
-    l->peer = ((struct shm_node *)base)->peers[peer];
+    l->arenas = peer == base->id ? n->arenas : n->peers[peer]->arenas;
     *link = &l->base;
     return 0;
 }
@@ -737,7 +738,7 @@ static unsigned char *target_of(const struct shm_link *l, struct loco_remote at,
 {
     if (at.arena >= ARENAS_MAX)
         return NULL;
-    const struct map *a = &l->peer->arenas[at.arena];
+    const struct map *a = &l->arenas[at.arena];
     return at.offset <= a->size && size <= a->size - at.offset ? a->base + at.offset : NULL;
 }
 

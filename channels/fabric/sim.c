@@ -65,9 +65,9 @@ struct sim_link {
     struct loco_sim_link there, back;
     uint64_t random;
     uint64_t last_arrival, last_finish;
-    uint64_t flushes;                 /* tickets given */
+    uint64_t flushes;                  /* tickets given */
     struct operation *oldest, *newest; /* in flight, in the order of posting */
-    struct sim_link *next;            /* of the node */
+    struct sim_link *next;             /* of the node */
 };
 
 enum verb { WRITE, READ, FETCH_ADD, COMPARE_SWAP, FLUSH };
@@ -76,9 +76,9 @@ struct operation {
     enum kind kind;
     enum verb verb;
     struct sim_link *link;
-    uint64_t number;    /* or a flush's ticket */
-    uint64_t arrives;   /* at the peer */
-    uint64_t finishes;  /* back here */
+    uint64_t number;   /* or a flush's ticket */
+    uint64_t arrives;  /* at the peer */
+    uint64_t finishes; /* back here */
     bool arrived, finished;
     unsigned char *target; /* in the peer's memory */
     void *result;          /* of a read or atomic, here */
@@ -379,8 +379,8 @@ static void execute(struct operation *o)
         break;
     case COMPARE_SWAP:
         *(uint64_t *)o->data = o->expected;
-        __atomic_compare_exchange_n(word, (uint64_t *)o->data, o->operand, false,
-                                    __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+        __atomic_compare_exchange_n(word, (uint64_t *)o->data, o->operand, false, __ATOMIC_SEQ_CST,
+                                    __ATOMIC_SEQ_CST);
         break;
     case FLUSH:
         break;
@@ -490,8 +490,8 @@ static int submit(struct sim_link *l, enum verb verb, struct loco_remote at, siz
 /* On a link without latency a write is in place before the post returns. */
 static bool is_immediate(const struct sim_link *l)
 {
-    return !l->oldest && !(l->there.latency_ns | l->there.jitter_ns | l->back.latency_ns |
-                           l->back.jitter_ns);
+    return !l->oldest &&
+           !(l->there.latency_ns | l->there.jitter_ns | l->back.latency_ns | l->back.jitter_ns);
 }
 
 static int sim_write(struct loco_link *base, struct loco_remote to, const void *from, size_t size)

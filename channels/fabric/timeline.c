@@ -10,7 +10,7 @@ static bool before(const struct timeline_entry *a, const struct timeline_entry *
 
 static struct timeline_entry stamp(struct timeline *l, uint64_t time, unsigned class, void *what)
 {
-    return (struct timeline_entry){time, (uint64_t)class << 56 | l->arrivals++, what};
+    return (struct timeline_entry){time, (uint64_t) class << 56 | l->arrivals++, what};
 }
 
 static void sift_up(struct timeline *l, size_t hole, struct timeline_entry entry)
@@ -70,7 +70,7 @@ bool timeline_take(struct timeline *l, struct timeline_entry *first)
 }
 
 void timeline_exchange(struct timeline *l, uint64_t time, unsigned class, void *what,
-                      struct timeline_entry *first)
+                       struct timeline_entry *first)
 {
     struct timeline_entry entry = stamp(l, time, class, what);
 

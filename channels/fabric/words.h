@@ -11,7 +11,8 @@
 #define LOCO_COPY_AS(type)                                                                         \
     for (; size >= sizeof(type) && ((uintptr_t)d | (uintptr_t)s) % sizeof(type) == 0;              \
          d += sizeof(type), s += sizeof(type), size -= sizeof(type))                               \
-    __atomic_store_n((type *)d, __atomic_load_n((const type *)s, __ATOMIC_RELAXED), __ATOMIC_RELAXED)
+    __atomic_store_n((type *)d, __atomic_load_n((const type *)s, __ATOMIC_RELAXED),                \
+                     __ATOMIC_RELAXED)
 
 static inline void loco_copy(void *to, const void *from, size_t size)
 {

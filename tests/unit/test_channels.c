@@ -169,7 +169,7 @@ static void sst_body(struct node *n)
     loco_sst_store_mine(&sst, &mine);
     loco_sst_push_broadcast(&sst);
     CHECK(n, loco_barrier_wait(&bar) == 0);
-    loco_sst_each(&sst, row) {
+    loco_sst_each (&sst, row) {
         CHECK(n, loco_owned_var_load(row, &got) == 0 && got == 10 + row->owner);
         rows++;
     }
@@ -188,7 +188,7 @@ static void start_near_the_wrap(struct node *n, struct loco_barrier *bar)
     bar->count = UINT32_MAX - 50;
     loco_sst_store_mine(&bar->sst, &bar->count);
     loco_sst_push_broadcast(&bar->sst);
-    loco_sst_each(&bar->sst, row) {
+    loco_sst_each (&bar->sst, row) {
         struct loco_wait wait = loco_wait_for(n->mgr, TEST_TIMEOUT);
         uint32_t theirs = 0;
         while (theirs < bar->count && !loco_relax(n->mgr, &wait))

@@ -1,0 +1,50 @@
+/*
+ * A stand-in for Criterion, for builds in which Criterion cannot run (ThreadSanitizer): the
+ * same test files, run one after the other in one process.
+ */
+#ifndef PLAIN_CRITERION_H
+#define PLAIN_CRITERION_H
+
+#include <stdio.h>
+#include <stdlib.h>
+
+struct plain_test {
+    const char *suite, *name;
+    void (*run)(void);
+    struct plain_test *next;
+};
+
+static struct plain_test *plain_tests;
+
+#define Test(suite_, name_, ...)                                                                   \
+    static void plain_##suite_##_##name_(void);                                                    \
+    __attribute__((constructor)) static void plain_add_##suite_##_##name_(void)                    \
+    {                                                                                              \
+        static struct plain_test test = {#suite_, #name_, plain_##suite_##_##name_, NULL};         \
+        test.next = plain_tests;                                                                   \
+        plain_tests = &test;                                                                       \
+    }                                                                                              \
+    static void plain_##suite_##_##name_(void)
+
+#define cr_assert(condition, ...)                                                                  \
+    do {                                                                                           \
+        if (!(condition)) {                                                                        \
+            fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition);                        \
+            exit(1);                                                                               \
+        }                                                                                          \
+    } while (0)
+#define cr_assert_eq(a, b, ...) cr_assert((a) == (b))
+
+int main(void)
+{
+    int count = 0;
+
+    for (struct plain_test *t = plain_tests; t; t = t->next, count++) {
+        fprintf(stderr, "%s::%s\n", t->suite, t->name);
+        t->run();
+    }
+    printf("%d passed, 0 failed\n", count);
+    return 0;
+}
+
+#endif
