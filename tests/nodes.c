@@ -1,5 +1,6 @@
 #include "nodes.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -97,8 +98,9 @@ static int run_fibers(struct run *runs, uint32_t count, const struct loco_sim_co
         runs[i].fabric = sim;
         loco_sim_spawn(sim, run_one, &runs[i]);
     }
-    if (loco_sim_run(sim)) {
-        fprintf(stderr, "the simulation is in a deadlock\n");
+    int rc = loco_sim_run(sim);
+    if (rc) {
+        fprintf(stderr, "the simulation %s\n", rc == -EDEADLK ? "is in a deadlock" : "is stuck");
         failures++;
     }
     for (uint32_t i = 0; i < count; i++)
@@ -131,6 +133,19 @@ int run_sim_nodes(uint64_t seed, uint64_t latency_ns, uint64_t jitter_ns, uint32
     struct run *runs = make_runs(count, body, arg);
     int failures = run_fibers(runs, count, &config);
 
+    free(runs);
+    return failures;
+}
+
+int run_chaos_nodes(uint64_t seed, enum loco_sim_chaos chaos, uint32_t count,
+                    void (*body)(struct node *node), void *arg)
+{
+    const struct loco_sim_config config = {.seed = seed, .chaos = chaos};
+    struct run *runs = make_runs(count, body, arg);
+    int failures = run_fibers(runs, count, &config);
+
+    if (failures)
+        fprintf(stderr, "seed %llu, chaos %d\n", (unsigned long long)seed, (int)chaos);
     free(runs);
     return failures;
 }

@@ -41,6 +41,10 @@ int run_nodes(enum where where, uint32_t count, void (*body)(struct node *node),
 int run_sim_nodes(uint64_t seed, uint64_t latency_ns, uint64_t jitter_ns, uint32_t count,
                   void (*body)(struct node *node), void *arg);
 
+/* The same on the sim, under chaos. Prints the seed when anything fails. */
+int run_chaos_nodes(uint64_t seed, enum loco_sim_chaos chaos, uint32_t count,
+                    void (*body)(struct node *node), void *arg);
+
 enum { TEST_TIMEOUT_S = 20 };
 static const uint64_t TEST_TIMEOUT = TEST_TIMEOUT_S * 1000000000ull;
 

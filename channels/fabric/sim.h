@@ -31,8 +31,22 @@ struct loco_sim_link {
     uint64_t jitter_ns;  /* added, uniform in 0..jitter; a link's operations stay in order */
 };
 
+/*
+ * How much of what RDMA permits happens. Each level adds to the one before; above none the
+ * links' latencies do not count, and at every turn chance says who goes on.
+ */
+enum loco_sim_chaos {
+    LOCO_SIM_CALM,     /* nothing but latency and jitter */
+    LOCO_SIM_DELAYED,  /* fibers and links go on in any order; completion before placement */
+    LOCO_SIM_TORN,     /* the words of one transfer move in any order, one after the other */
+    LOCO_SIM_DEFERRED, /* a source that is not inline is read late, a read is overtaken by later
+                          writes of its link, atomics are not atomic with the CPU's */
+};
+
 struct loco_sim_config {
     uint64_t seed;
+    enum loco_sim_chaos chaos;
+    uint64_t steps_max; /* of chaos, before the run counts as stuck; 0: 10 million */
     /* The link from one node to another; NULL: no latency anywhere. */
     struct loco_sim_link (*link)(void *arg, uint32_t from, uint32_t to);
     void *arg;
@@ -44,8 +58,8 @@ struct loco_fabric *loco_sim_open(const struct loco_sim_config *config);
 /* Adds a thread that begins at the present virtual time. Returns 0 or -ENOMEM. */
 int loco_sim_spawn(struct loco_fabric *sim, void (*body)(void *arg), void *arg);
 
-/* Runs until every fiber has ended. Returns 0, or -EDEADLK when all of those left wait for
- * what cannot happen any more. */
+/* Runs until every fiber has ended. Returns 0; -EDEADLK when all of those left wait for what
+ * cannot happen any more; or -ETIME when chaos has taken steps_max steps. */
 int loco_sim_run(struct loco_fabric *sim);
 
 /* --- from within a fiber --------------------------------------------------------------- */

@@ -1,0 +1,427 @@
+/*
+ * The sim's other physics: at each turn chance says which fiber or which operation goes on,
+ * and an operation goes on by the smallest step that RDMA knows. What is allowed:
+ *
+ *      write     its source is read (late, where it is not inline), it arrives, is placed
+ *                word by word, and is completed at any time after it arrived
+ *      read      arrives, reads the target word by word, answers word by word, is completed
+ *      atomic    arrives, reads the word, writes it, answers, is completed
+ *      flush     arrives, answers, is completed
+ *
+ *      Of one link: operations arrive and are completed in the order of posting. A write is
+ *      placed after all earlier writes; a read, an atomic or a flush is executed after all
+ *      earlier writes are placed. A write may overtake an earlier read or atomic.
+ *      Atomics at one node exclude one another, but not that node's CPU.
+ *      Of different links: nothing.
+ *
+ * Sources: RFC 5040 section 5; Ambal et al., "Semantics of Remote Direct Memory Access".
+ * Where they leave doubt, the weaker behaviour is allowed.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "sim_internal.h"
+#include "words.h"
+
+enum {
+    STEPS_MAX = 10000000,
+    WORD = 8,
+    REACH = 8, /* how many of a link's operations are looked at for one that can go on */
+};
+
+static uint64_t below(struct sim *s, uint64_t bound)
+{
+    return sim_draw(&s->random) % bound;
+}
+
+/* --- transfers: words in some order ------------------------------------------------------- */
+
+static unsigned divisor(unsigned a, unsigned b)
+{
+    return b ? divisor(b, a % b) : a;
+}
+
+/* A stride that shares no divisor with the count visits every word once. */
+static struct transfer plan(struct sim *s, size_t size)
+{
+    struct transfer t = {.words = (unsigned)((size + WORD - 1) / WORD), .stride = 1};
+
+    if (s->config.chaos < LOCO_SIM_TORN || t.words < 2)
+        return t;
+    t.first = (unsigned)below(s, t.words);
+    do
+        t.stride = 1 + (unsigned)below(s, t.words);
+    while (divisor(t.words, t.stride) != 1);
+    return t;
+}
+
+static void move_word(struct transfer *t, unsigned char *to, const unsigned char *from, size_t size)
+{
+    size_t at = ((size_t)t->first + (size_t)t->moved * t->stride) % t->words * WORD;
+
+    loco_copy(to + at, from + at, size - at < WORD ? size - at : WORD);
+    t->moved++;
+}
+
+/* Moves some of the words that are left: all where nothing tears. Whether that was all. */
+static bool move_some(struct sim *s, struct transfer *t, void *to, const void *from, size_t size)
+{
+    unsigned left = t->words - t->moved;
+
+    if (left == 0)
+        return true;
+    unsigned some = s->config.chaos < LOCO_SIM_TORN ? left : 1 + (unsigned)below(s, left);
+    while (some-- > 0)
+        move_word(t, to, from, size);
+    return t->moved == t->words;
+}
+
+/* --- an operation's steps ------------------------------------------------------------------- */
+
+static bool is_atomic(const struct operation *o)
+{
+    return o->verb == FETCH_ADD || o->verb == COMPARE_SWAP;
+}
+
+/* Where it stands: everything before it on its link, as far as that matters to it. */
+struct earlier {
+    bool all_arrived, all_finished, writes_placed, all_executed;
+};
+
+static bool step_write(struct sim *s, struct operation *o, const struct earlier *e)
+{
+    if (o->source) {
+        if (move_some(s, &o->fetch, o->data, o->source, o->size))
+            o->source = NULL;
+        return true;
+    }
+    if (!o->arrived)
+        return e->all_arrived && (o->arrived = true);
+    bool may_complete = !o->finished && e->all_finished;
+    bool may_place = !o->executed && e->writes_placed &&
+                     (e->all_executed || s->config.chaos >= LOCO_SIM_DEFERRED);
+    if (may_complete && (!may_place || below(s, 2))) {
+        o->finished = true;
+        return true;
+    }
+    if (!may_place)
+        return false;
+    o->executed = move_some(s, &o->apply, o->target, o->data, o->size);
+    return true;
+}
+
+/* Where the NIC's atomics and the CPU's do not compose, something may come in between. */
+static void begin_atomic(struct sim *s, struct operation *o)
+{
+    struct sim_node *peer = o->link->peer;
+
+    if (s->config.chaos < LOCO_SIM_DEFERRED) {
+        sim_execute(o);
+        o->executed = true;
+        return;
+    }
+    loco_copy(o->data, o->target, WORD);
+    peer->atomic = o;
+}
+
+static void end_atomic(struct operation *o)
+{
+    uint64_t old, new;
+
+    loco_copy(&old, o->data, WORD);
+    new = o->verb == FETCH_ADD ? old + o->operand : o->operand;
+    if (o->verb == FETCH_ADD || old == o->expected)
+        loco_copy(o->target, &new, WORD);
+    o->link->peer->atomic = NULL;
+    o->executed = true;
+}
+
+static bool execute_some(struct sim *s, struct operation *o)
+{
+    struct sim_node *peer = o->link->peer;
+
+    if (o->verb == FLUSH) {
+        o->executed = true;
+    } else if (o->verb == READ) {
+        o->executed = move_some(s, &o->apply, o->data, o->target, o->size);
+    } else if (peer->atomic == o) {
+        end_atomic(o);
+    } else if (!peer->atomic) {
+        begin_atomic(s, o);
+    } else {
+        return false;
+    }
+    return true;
+}
+
+static bool step_other(struct sim *s, struct operation *o, const struct earlier *e)
+{
+    if (!o->arrived)
+        return e->all_arrived && (o->arrived = true);
+    if (!o->executed)
+        return e->writes_placed &&
+               (e->all_executed || !is_atomic(o) || s->config.chaos >= LOCO_SIM_DEFERRED) &&
+               execute_some(s, o);
+    if (o->result && o->answer.moved < o->answer.words) {
+        move_some(s, &o->answer, o->result, o->data, o->size);
+        return true;
+    }
+    return !o->finished && e->all_finished && (o->finished = true);
+}
+
+/* Tries to take the operation one step on. */
+static bool step(struct sim *s, struct operation *o, const struct earlier *e)
+{
+    if (o->patience > 0) {
+        o->patience--;
+        return false;
+    }
+    return o->verb == WRITE ? step_write(s, o, e) : step_other(s, o, e);
+}
+
+static void follow(struct earlier *e, const struct operation *o)
+{
+    e->all_arrived &= o->arrived;
+    e->all_finished &= o->finished;
+    e->all_executed &= o->executed;
+    if (o->verb == WRITE)
+        e->writes_placed &= o->executed;
+}
+
+/* --- links with operations in flight -----------------------------------------------------------
+ */
+
+static int activate(struct sim *s, struct sim_link *l)
+{
+    if (l->active)
+        return 0;
+    if (s->active_count == s->active_room) {
+        unsigned room = s->active_room ? 2 * s->active_room : 16;
+        void *more = realloc(s->active, room * sizeof(struct sim_link *));
+        if (!more)
+            return -ENOMEM;
+        s->active = more;
+        s->active_room = room;
+    }
+    s->active[s->active_count++] = l;
+    l->active = s->active_count;
+    return 0;
+}
+
+static void deactivate(struct sim *s, struct sim_link *l)
+{
+    struct sim_link *last = s->active[--s->active_count];
+
+    s->active[l->active - 1] = last;
+    last->active = l->active;
+    l->active = 0;
+}
+
+/* What is done and placed is over; and its poster learns of what is done. */
+static void retire(struct sim *s, struct sim_link *l)
+{
+    for (struct operation *o = l->oldest; o && o->finished; o = o->next) {
+        _Atomic uint64_t *done = o->verb == FLUSH ? &l->base.flushed : &l->base.done;
+        atomic_store_explicit(done, o->number, memory_order_release);
+    }
+    while (l->oldest && l->oldest->finished && l->oldest->executed) {
+        struct operation *o = l->oldest;
+        l->oldest = o->next;
+        sim_operation_free(s, o);
+    }
+    if (!l->oldest)
+        deactivate(s, l);
+}
+
+/* One of the link's operations, beginning with a chance one, goes a step on. */
+static void step_link(struct sim *s, struct sim_link *l)
+{
+    struct earlier e = {true, true, true, true};
+    unsigned skip = (unsigned)below(s, REACH);
+    struct operation *o = l->oldest;
+
+    for (; skip > 0 && o->next; skip--, o = o->next)
+        follow(&e, o);
+    for (unsigned i = 0; o && i < REACH; i++, o = o->next) {
+        if (step(s, o, &e)) {
+            s->changes++;
+            retire(s, l);
+            return;
+        }
+        follow(&e, o);
+    }
+}
+
+/* Most operations go on at once; some dawdle, and let much happen before. */
+static unsigned draw_patience(struct sim *s)
+{
+    uint64_t chance = below(s, 16);
+
+    return (unsigned)(chance == 0 ? below(s, 200) : chance < 6 ? below(s, 12) : 0);
+}
+
+/* --- fibers ----------------------------------------------------------------------------------- */
+
+static bool may_go_on(const struct sim *s, const struct sim_fiber *f)
+{
+    if (f->ended || f->sleeping)
+        return false;
+    return !f->waiting || f->seen != s->changes || f->wake_at <= s->now;
+}
+
+static struct sim_fiber *choose_fiber(struct sim *s)
+{
+    unsigned first = (unsigned)below(s, s->crowd_count);
+
+    for (unsigned i = 0; i < s->crowd_count; i++) {
+        unsigned k = (first + i) % s->crowd_count;
+        struct sim_fiber *f = s->crowd[k];
+        if (f->ended) {
+            s->crowd[k] = s->crowd[--s->crowd_count];
+            i--;
+            continue;
+        }
+        if (!may_go_on(s, f))
+            continue;
+        if (f->stall > 0 && s->crowd_count > 1) {
+            f->stall--;
+            return NULL;
+        }
+        return f;
+    }
+    return NULL;
+}
+
+/* Whether any could go on if chance took it. */
+static bool any_may_go_on(const struct sim *s)
+{
+    for (unsigned i = 0; i < s->crowd_count; i++)
+        if (may_go_on(s, s->crowd[i]))
+            return true;
+    return false;
+}
+
+/* What is due in time: sleepers wake, messages come. */
+static void let_time_act(struct sim *s)
+{
+    struct timeline_entry entry;
+
+    while (s->timeline.count > 0 && s->timeline.heap[0].time <= s->now) {
+        timeline_take(&s->timeline, &entry);
+        s->changes++;
+        if (*(enum kind *)entry.what == FIBER)
+            ((struct sim_fiber *)entry.what)->sleeping = false;
+        else
+            sim_message_happens(entry.what);
+    }
+}
+
+/* Nothing can go on before some time comes. Whether there is such a time. */
+static bool skip_to_next_time(struct sim *s)
+{
+    uint64_t next = s->timeline.count > 0 ? s->timeline.heap[0].time : UINT64_MAX;
+
+    for (unsigned i = 0; i < s->crowd_count; i++)
+        if (!s->crowd[i]->ended && s->crowd[i]->waiting && s->crowd[i]->wake_at < next)
+            next = s->crowd[i]->wake_at;
+    if (next == UINT64_MAX)
+        return false;
+    if (next > s->now)
+        s->now = next;
+    return true;
+}
+
+/* The fiber that goes on next, after whatever chance lets happen before; NULL: none can. */
+static struct sim_fiber *next_fiber(struct sim *s)
+{
+    uint64_t steps_max = s->config.steps_max ? s->config.steps_max : STEPS_MAX;
+
+    for (;;) {
+        if (++s->steps > steps_max) {
+            s->result = -ETIME;
+            return NULL;
+        }
+        s->now += 1 + below(s, 8);
+        let_time_act(s);
+        if (s->active_count > 0 && below(s, 3)) {
+            step_link(s, s->active[below(s, s->active_count)]);
+            continue;
+        }
+        struct sim_fiber *f = choose_fiber(s);
+        if (f)
+            return f;
+        if (s->active_count == 0 && !any_may_go_on(s) && !skip_to_next_time(s)) {
+            s->result = -EDEADLK;
+            return NULL;
+        }
+    }
+}
+
+static void chaos_pause(struct sim_fiber *self)
+{
+    struct sim *s = self->sim;
+    struct sim_fiber *next = next_fiber(s);
+
+    if (!next) {
+        sim_switch(self, &s->main);
+        return;
+    }
+    next->seen = s->changes;
+    next->waiting = NULL;
+    next->stall = below(s, 32) ? 0 : (unsigned)below(s, 60);
+    sim_switch(self, next);
+}
+
+static void chaos_sleep(struct sim *s, uint64_t time, unsigned class)
+{
+    s->current->sleeping = true;
+    timeline_add(&s->timeline, time, class, s->current);
+    chaos_pause(s->current);
+}
+
+static void chaos_relax(struct loco_node *node, struct loco_wait *wait)
+{
+    struct sim_node *n = (struct sim_node *)node;
+    struct sim_fiber *self = n->sim->current;
+
+    if (wait->turns == 1)
+        n->sim->changes++; /* what it did before this wait, others may wait for */
+    /* A wait may begin before its first look: its first turn is short whatever happens. */
+    self->seen = n->sim->changes - (wait->turns == 1);
+    self->waiting = n;
+    self->wake_at = wait->until;
+    chaos_pause(self);
+}
+
+static void chaos_poll(struct loco_link *link)
+{
+    (void)link; /* completions come by themselves */
+}
+
+static int chaos_post(struct sim_link *l, struct operation *o)
+{
+    struct sim *s = l->node->sim;
+
+    if (activate(s, l)) {
+        sim_operation_free(s, o);
+        return -ENOMEM;
+    }
+    o->patience = draw_patience(s);
+    o->fetch = plan(s, o->size);
+    o->apply = plan(s, o->size);
+    o->answer = plan(s, o->size);
+    sim_append(l, o);
+    s->changes++;
+    /* A fence posts its flushes under a lock, and must not be left there. */
+    if (o->verb != FLUSH && below(s, 4) == 0)
+        chaos_pause(s->current);
+    return LOCO_POSTED;
+}
+
+const struct sim_physics sim_chaos = {
+    .post = chaos_post,
+    .poll = chaos_poll,
+    .relax = chaos_relax,
+    .sleep = chaos_sleep,
+    .pause = chaos_pause,
+};

@@ -1,0 +1,103 @@
+#include <errno.h>
+#include <stdlib.h>
+
+#include "context.h"
+#include "sim_internal.h"
+
+enum { STACK_SIZE = 128 << 10 };
+
+void sim_switch(struct sim_fiber *from, struct sim_fiber *to)
+{
+    if (from == to)
+        return;
+    to->sim->current = to;
+    loco_context = to->context;
+    fiber_switch(from->fiber, to->fiber);
+}
+
+static void fiber_body(void *arg)
+{
+    struct sim_fiber *f = arg;
+
+    f->body(f->arg);
+    f->ended = true;
+    if (--f->sim->alive == 0)
+        sim_switch(f, &f->sim->main);
+    f->sim->physics->pause(f); /* for good: nothing will name this fiber again */
+}
+
+static int join_crowd(struct sim *s, struct sim_fiber *f)
+{
+    if (s->crowd_count == s->crowd_room) {
+        unsigned room = s->crowd_room ? 2 * s->crowd_room : 16;
+        void *more = realloc(s->crowd, room * sizeof(struct sim_fiber *));
+        if (!more)
+            return -ENOMEM;
+        s->crowd = more;
+        s->crowd_room = room;
+    }
+    s->crowd[s->crowd_count++] = f;
+    return 0;
+}
+
+int loco_sim_spawn(struct loco_fabric *fabric, void (*body)(void *arg), void *arg)
+{
+    struct sim *s = (struct sim *)fabric;
+    struct sim_fiber *f = calloc(1, sizeof *f);
+
+    if (!f)
+        return -ENOMEM;
+    *f = (struct sim_fiber){
+        .kind = FIBER, .sim = s, .body = body, .arg = arg, .alarm_at = UINT64_MAX};
+    f->alarm = (struct alarm){.kind = ALARM, .fiber = f};
+    f->context = calloc(LOCO_MANAGERS_MAX, sizeof(void *));
+    f->fiber = f->context ? fiber_new(fiber_body, f, STACK_SIZE) : NULL;
+    f->sleeping = true;
+    if (!f->fiber || join_crowd(s, f) || timeline_add(&s->timeline, s->now, LOCO_SIM_FIRST, f)) {
+        fiber_free(f->fiber);
+        free(f->context);
+        free(f);
+        return -ENOMEM;
+    }
+    f->next = s->fibers;
+    s->fibers = f;
+    s->alive++;
+    return 0;
+}
+
+int loco_sim_run(struct loco_fabric *fabric)
+{
+    struct sim *s = (struct sim *)fabric;
+
+    s->result = 0;
+    s->main.context = loco_context;
+    s->current = &s->main;
+    if (s->alive)
+        s->physics->pause(&s->main);
+    return s->result;
+}
+
+uint64_t loco_sim_now(const struct loco_fabric *fabric)
+{
+    return ((const struct sim *)fabric)->now;
+}
+
+void loco_sim_sleep(struct loco_fabric *fabric, uint64_t time, unsigned class)
+{
+    struct sim *s = (struct sim *)fabric;
+
+    s->physics->sleep(s, time > s->now ? time : s->now, class);
+}
+
+void sim_fibers_free(struct sim *s)
+{
+    while (s->fibers) {
+        struct sim_fiber *f = s->fibers;
+        s->fibers = f->next;
+        fiber_free(f->fiber);
+        free(f->context);
+        free(f);
+    }
+    fiber_free(s->main.fiber);
+    free(s->crowd);
+}

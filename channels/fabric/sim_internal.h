@@ -1,0 +1,193 @@
+/*
+ * What the sim's parts share.
+ *
+ *      sim.c         the fabric: nodes, links, arenas, messages
+ *      sim_fibers.c  the threads of the simulated nodes
+ *      sim_timed.c   operations take the time that their links take, and nothing else happens
+ *      sim_chaos.c   operations do whatever RDMA permits
+ *
+ * The last two are the sim's physics: one of them is chosen when it is opened.
+ */
+#ifndef LOCO_SIM_INTERNAL_H
+#define LOCO_SIM_INTERNAL_H
+
+#include "fiber.h"
+#include "sim.h"
+#include "timeline.h"
+
+/* What a timeline entry is; the first member of each. */
+enum kind { FIBER, ALARM, OPERATION, MESSAGE };
+
+/* The end of a fiber's wait. */
+struct alarm {
+    enum kind kind;
+    struct sim_fiber *fiber;
+};
+
+struct sim_fiber {
+    enum kind kind;
+    struct sim *sim;
+    struct fiber *fiber;
+    void (*body)(void *arg);
+    void *arg;
+    void **context; /* its table of thread contexts */
+    struct sim_fiber *next;
+    bool ended, sleeping;
+
+    /* While it waits in relax(): */
+    struct sim_node *waiting; /* at this node, NULL: it does not */
+    uint64_t wake_at;         /* latest */
+    uint64_t alarm_at;        /* when its alarm rings; UINT64_MAX: it is not set */
+    struct alarm alarm;
+
+    /* Chaos: */
+    uint64_t seen;  /* the sim's changes when it last looked */
+    unsigned stall; /* turns that it is held back */
+};
+
+struct sim_arena {
+    unsigned char *base;
+    size_t size;
+};
+
+struct sim_node {
+    struct loco_node base;
+    struct sim *sim;
+    bool closed;
+    struct sim_arena *arenas;
+    uint32_t arena_count;
+    struct sim_link *links;
+    unsigned waiting;         /* fibers in relax() */
+    struct operation *atomic; /* chaos: the NIC is between its read and its write */
+};
+
+struct sim_link {
+    struct loco_link base;
+    struct sim_node *node, *peer;
+    uint64_t flushes;                  /* tickets given */
+    struct operation *oldest, *newest; /* in flight, in the order of posting */
+    struct sim_link *next;             /* of the node */
+
+    /* Timed: */
+    struct loco_sim_link there, back;
+    uint64_t random;
+    uint64_t last_arrival, last_finish;
+
+    /* Chaos: its place among the links that have operations in flight; 0: none. */
+    unsigned active;
+};
+
+enum verb { WRITE, READ, FETCH_ADD, COMPARE_SWAP, FLUSH };
+
+/* The words of a transfer, in the order in which chaos moves them. */
+struct transfer {
+    unsigned moved, words, first, stride;
+};
+
+struct operation {
+    enum kind kind;
+    enum verb verb;
+    struct sim_link *link;
+    uint64_t number;       /* or a flush's ticket */
+    unsigned char *target; /* in the peer's memory */
+    const void *source;    /* of a write that is not inline, here; NULL once it is read */
+    void *result;          /* of a read or atomic, here */
+    size_t size;
+    uint64_t operand, expected;
+    struct operation *next;
+    bool arrived, finished; /* at the peer; as its poster sees it */
+
+    /* Timed: */
+    uint64_t arrives, finishes;
+
+    /* Chaos: */
+    bool executed; /* placed; or read, or done, at the peer */
+    unsigned patience;
+    struct transfer fetch, apply, answer;
+
+    size_t room;
+    unsigned char data[]; /* a write's bytes, a read's result */
+};
+
+struct message {
+    enum kind kind;
+    struct sim_node *from, *to;
+    size_t size;
+    unsigned char data[];
+};
+
+/* How operations and fibers go on. */
+struct sim_physics {
+    int (*post)(struct sim_link *link, struct operation *operation); /* takes it over */
+    void (*poll)(struct loco_link *link);
+    void (*relax)(struct loco_node *node, struct loco_wait *wait);
+    void (*sleep)(struct sim *sim, uint64_t time, unsigned class);
+    void (*pause)(struct sim_fiber *self); /* goes on with others, until self is next */
+};
+
+extern const struct sim_physics sim_timed, sim_chaos;
+
+struct sim {
+    struct loco_fabric base;
+    struct loco_sim_config config;
+    const struct sim_physics *physics;
+    uint64_t now;
+    struct timeline timeline;
+    struct sim_node **nodes;
+    uint32_t node_count;
+    uint64_t link_count;
+    struct operation *spare; /* small ones */
+
+    struct sim_fiber *fibers; /* every one there ever was */
+    unsigned alive;
+    struct sim_fiber main; /* loco_sim_run's caller */
+    struct sim_fiber *current;
+    int result;
+
+    /* Chaos: */
+    uint64_t random;
+    uint64_t steps, changes;
+    uint64_t last_message;
+    struct sim_link **active;
+    unsigned active_count, active_room;
+    struct sim_fiber **crowd; /* the fibers that have not ended */
+    unsigned crowd_count, crowd_room;
+};
+
+/* splitmix64: small, and good for any seed. */
+static inline uint64_t sim_draw(uint64_t *state)
+{
+    uint64_t z = (*state += 0x9e3779b97f4a7c15u);
+
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    return z ^ (z >> 31);
+}
+
+void sim_switch(struct sim_fiber *from, struct sim_fiber *to);
+void sim_fibers_free(struct sim *sim);
+
+/* Delivers a message, and frees it. */
+void sim_message_happens(struct message *message);
+
+/* Lets the node's waiting fibers look again: something of theirs may have changed. */
+void sim_wake(struct sim_node *node);
+
+/* What an operation does at its target, all at once. */
+void sim_execute(struct operation *operation);
+
+struct operation *sim_operation_new(struct sim *sim, size_t size);
+void sim_operation_free(struct sim *sim, struct operation *operation);
+
+/* Behind the newest of its link. */
+static inline void sim_append(struct sim_link *l, struct operation *o)
+{
+    o->next = NULL;
+    if (l->oldest)
+        l->newest->next = o;
+    else
+        l->oldest = o;
+    l->newest = o;
+}
+
+#endif

@@ -1,0 +1,225 @@
+/*
+ * The sim's ordinary physics: an operation is at the peer after the link's latency, and done
+ * after the latency back. At the same time what the network does comes first.
+ */
+#include <errno.h>
+
+#include "sim_internal.h"
+#include "words.h"
+
+/* A wait may be for another fiber of its own node, which no delivery announces; and it may
+ * begin before its first look. So it looks again after this long. */
+enum { LOCAL_POLL_NS = 50 };
+
+/* --- fibers ------------------------------------------------------------------------- */
+
+void sim_wake(struct sim_node *node)
+{
+    struct sim *s = node->sim;
+
+    s->changes++;
+    for (struct sim_fiber *f = s->fibers; node->waiting && f; f = f->next) {
+        if (f->waiting != node)
+            continue;
+        f->waiting = NULL;
+        node->waiting--;
+        timeline_add(&s->timeline, s->now, LOCO_SIM_WAITS, f);
+    }
+}
+
+static void set_alarm(struct sim_fiber *f)
+{
+    if (f->wake_at >= f->alarm_at)
+        return; /* it rings before, and is set again then */
+    f->alarm_at = f->wake_at;
+    timeline_add(&f->sim->timeline, f->wake_at, LOCO_SIM_WAITS, &f->alarm);
+}
+
+/* An alarm rang: whether its fiber goes on. It may be of a wait that has ended. */
+static bool ends_wait(struct sim_fiber *f)
+{
+    if (f->alarm_at != f->sim->now)
+        return false;
+    f->alarm_at = UINT64_MAX;
+    if (!f->waiting)
+        return false;
+    if (f->wake_at > f->sim->now) {
+        set_alarm(f);
+        return false;
+    }
+    f->waiting->waiting--;
+    f->waiting = NULL;
+    return true;
+}
+
+/* The fiber that an entry lets go on, or NULL. */
+static struct sim_fiber *resumed(const void *what)
+{
+    if (*(const enum kind *)what == FIBER)
+        return (struct sim_fiber *)what;
+    if (*(const enum kind *)what != ALARM)
+        return NULL;
+    struct sim_fiber *f = ((const struct alarm *)what)->fiber;
+    return ends_wait(f) ? f : NULL;
+}
+
+static void operation_happens(struct sim *s, struct operation *o);
+
+static void happen(struct sim *s, void *what)
+{
+    enum kind kind = *(enum kind *)what;
+
+    if (kind == OPERATION)
+        operation_happens(s, what);
+    else if (kind == MESSAGE)
+        sim_message_happens(what);
+}
+
+/* Goes on with whatever is next, beginning with `entry`; returns when `self` is. */
+static void carry_on(struct sim_fiber *self, struct timeline_entry entry, bool any)
+{
+    struct sim *s = self->sim;
+
+    for (; any; any = timeline_take(&s->timeline, &entry)) {
+        s->now = entry.time;
+        struct sim_fiber *next = resumed(entry.what);
+        if (next) {
+            sim_switch(self, next);
+            return;
+        }
+        happen(s, entry.what);
+    }
+    s->result = -EDEADLK;
+    sim_switch(self, &s->main);
+}
+
+static void pause_fiber(struct sim_fiber *self)
+{
+    struct timeline_entry entry = {0};
+    bool any = timeline_take(&self->sim->timeline, &entry);
+
+    carry_on(self, entry, any);
+}
+
+static void timed_sleep(struct sim *s, uint64_t time, unsigned class)
+{
+    struct timeline_entry next;
+
+    timeline_exchange(&s->timeline, time, class, s->current, &next);
+    carry_on(s->current, next, true);
+}
+
+/* When the first completion on one of the node's links is due. */
+static uint64_t next_completion(const struct sim_node *node)
+{
+    uint64_t first = UINT64_MAX;
+
+    for (const struct sim_link *l = node->links; l; l = l->next)
+        if (l->oldest && l->oldest->finishes < first)
+            first = l->oldest->finishes;
+    return first > node->sim->now ? first : node->sim->now + 1;
+}
+
+static void timed_relax(struct loco_node *base, struct loco_wait *wait)
+{
+    struct sim_node *node = (struct sim_node *)base;
+    struct sim *s = node->sim;
+    struct sim_fiber *self = s->current;
+    uint64_t completion = next_completion(node);
+
+    self->wake_at = wait->until;
+    if (completion < self->wake_at)
+        self->wake_at = completion;
+    if ((s->alive > s->node_count || wait->turns == 1) && s->now + LOCAL_POLL_NS < self->wake_at)
+        self->wake_at = s->now + LOCAL_POLL_NS;
+    set_alarm(self);
+    self->waiting = node;
+    node->waiting++;
+    pause_fiber(self);
+}
+
+/* --- operations ---------------------------------------------------------------------- */
+
+static uint64_t travel_time(struct sim_link *l, const struct loco_sim_link *way)
+{
+    uint64_t jitter = way->jitter_ns ? sim_draw(&l->random) % (way->jitter_ns + 1) : 0;
+
+    return way->latency_ns + jitter;
+}
+
+/* A write's completion needs no event: it is done when its time is over. */
+static bool is_finished(const struct operation *o, uint64_t now)
+{
+    return o->finished || (o->verb == WRITE && o->arrived && o->finishes <= now);
+}
+
+static void timed_poll(struct loco_link *base)
+{
+    struct sim_link *l = (struct sim_link *)base;
+    struct sim *s = l->node->sim;
+
+    while (l->oldest && is_finished(l->oldest, s->now)) {
+        struct operation *o = l->oldest;
+        _Atomic uint64_t *done = o->verb == FLUSH ? &base->flushed : &base->done;
+        atomic_store_explicit(done, o->number, memory_order_release);
+        l->oldest = o->next;
+        sim_operation_free(s, o);
+    }
+}
+
+static void finish(struct operation *o)
+{
+    if (o->result)
+        loco_copy(o->result, o->data, o->size);
+    o->finished = true;
+    sim_wake(o->link->node);
+}
+
+/* An operation's entry came up: first at the peer, then (but for writes) back here. */
+static void operation_happens(struct sim *s, struct operation *o)
+{
+    if (o->arrived) {
+        finish(o);
+        return;
+    }
+    sim_execute(o);
+    o->arrived = true;
+    if (o->verb != WRITE)
+        timeline_add(&s->timeline, o->finishes, LOCO_SIM_NETWORK, o);
+    if (o->verb != READ && o->verb != FLUSH)
+        sim_wake(o->link->peer);
+}
+
+static void stamp_times(struct sim_link *l, struct operation *o)
+{
+    uint64_t now = l->node->sim->now;
+    uint64_t arrival = now + travel_time(l, &l->there);
+
+    o->arrives = arrival > l->last_arrival ? arrival : l->last_arrival;
+    l->last_arrival = o->arrives;
+    uint64_t finished = o->arrives + travel_time(l, &l->back);
+    o->finishes = finished > l->last_finish ? finished : l->last_finish;
+    l->last_finish = o->finishes;
+}
+
+/* Sends an operation off. */
+static int timed_post(struct sim_link *l, struct operation *o)
+{
+    struct sim *s = l->node->sim;
+
+    stamp_times(l, o);
+    if (timeline_add(&s->timeline, o->arrives, LOCO_SIM_NETWORK, o)) {
+        sim_operation_free(s, o);
+        return -ENOMEM;
+    }
+    sim_append(l, o);
+    return LOCO_POSTED;
+}
+
+const struct sim_physics sim_timed = {
+    .post = timed_post,
+    .poll = timed_poll,
+    .relax = timed_relax,
+    .sleep = timed_sleep,
+    .pause = pause_fiber,
+};
