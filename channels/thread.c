@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "fence.h"
 #include "memory.h"
 
 static int link_to(struct loco_thread *t, uint32_t node)
@@ -77,6 +78,7 @@ void loco_thread_detach(struct loco_manager *m)
 
     if (!self)
         return;
+    loco_fence_thread(m); /* no later global fence would know of its operations */
     pthread_mutex_lock(&m->lock);
     for (struct loco_thread **t = &m->threads; *t; t = &(*t)->next) {
         if (*t == self) {

@@ -29,7 +29,8 @@ static inline struct loco_thread *loco_self(const struct loco_manager *manager)
 /* Attaches the calling thread. Returns 0, -EEXIST when it is attached, or -ENOMEM. */
 int loco_thread_attach(struct loco_manager *manager);
 
-/* Detaches the calling thread; its operations are done. manager_close detaches the rest. */
+/* Detaches the calling thread, once all that it posted is done and placed. manager_close
+ * detaches the rest. */
 void loco_thread_detach(struct loco_manager *manager);
 
 /* For the manager: frees a context that is on no list. */

@@ -21,6 +21,7 @@ static void fiber_body(void *arg)
 
     f->body(f->arg);
     f->ended = true;
+    f->sim->changes++;
     if (--f->sim->alive == 0)
         sim_switch(f, &f->sim->main);
     f->sim->physics->pause(f); /* for good: nothing will name this fiber again */

@@ -1,0 +1,189 @@
+#include "tests/sim/workload.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { OPS_MAX = 512, ACTORS_MAX = 16, NODES_MAX = 8 };
+
+static const uint64_t SETUP_NS = 1000000000000;
+
+struct node {
+    struct stage *stage;
+    struct loco_manager *mgr;
+    void *object;
+    uint32_t id, acting; /* actors that have not ended */
+};
+
+/* An actor and where it acts. */
+struct part {
+    struct actor actor;
+    struct node *node;
+};
+
+struct stage {
+    const struct workload *workload;
+    struct loco_fabric *sim;
+    uint64_t seed;
+    struct history history;
+    int failures;
+    struct node nodes[NODES_MAX];
+    struct part parts[ACTORS_MAX];
+};
+
+uint64_t actor_draw(struct actor *a, uint64_t below)
+{
+    a->random ^= a->random << 13;
+    a->random ^= a->random >> 7;
+    a->random ^= a->random << 17;
+    return a->random % below;
+}
+
+static void further_thread(void *arg)
+{
+    struct part *p = arg;
+
+    EXPECT(&p->actor, loco_thread_attach(p->actor.mgr) == 0);
+    p->node->stage->workload->act(&p->actor);
+    loco_thread_detach(p->actor.mgr);
+    p->node->acting--;
+}
+
+static struct part *make_part(struct node *n, uint32_t thread)
+{
+    struct stage *s = n->stage;
+    uint32_t index = n->id * s->workload->threads + thread;
+    struct part *p = &s->parts[index];
+
+    p->node = n;
+    p->actor = (struct actor){
+        .mgr = n->mgr,
+        .history = &s->history,
+        .object = n->object,
+        .node = n->id,
+        .index = index,
+        .random = (s->seed + 1) * 0x9e3779b97f4a7c15u + index + 1,
+        .failures = &s->failures,
+    };
+    return p;
+}
+
+/* The node's first thread: it sets up, acts with the others, and waits for them. */
+static void act_all(struct node *n)
+{
+    const struct workload *w = n->stage->workload;
+    struct loco_wait wait = loco_wait_for(n->mgr, UINT64_MAX);
+    struct part *own = make_part(n, 0);
+
+    n->acting = w->threads - 1;
+    for (uint32_t t = 1; t < w->threads; t++)
+        EXPECT(&own->actor,
+               loco_sim_spawn(n->stage->sim, further_thread, make_part(n, t)) == 0);
+    w->act(&own->actor);
+    while (n->acting > 0)
+        loco_relax(n->mgr, &wait);
+}
+
+static void node_body(void *arg)
+{
+    struct node *n = arg;
+    struct stage *s = n->stage;
+    const struct workload *w = s->workload;
+    const struct loco_manager_config config = {
+        .node = n->id,
+        .node_count = w->nodes,
+        .arena_size = 256 << 10,
+        .block_size = 64,
+        .block_count = 64,
+    };
+    struct actor self = {.failures = &s->failures};
+    struct loco_barrier end;
+
+    EXPECT(&self, loco_manager_open(&n->mgr, s->sim, &config) == 0);
+    n->object = calloc(1, w->object_size);
+    EXPECT(&self, w->open(n->mgr, n->object) == 0);
+    EXPECT(&self, loco_barrier_init(&end, n->mgr, NULL, "workload-end", LOCO_ALL) == 0);
+    EXPECT(&self, loco_manager_ready(n->mgr, SETUP_NS) == 0);
+    if (s->failures == 0)
+        act_all(n);
+    loco_barrier_wait(&end);
+    w->close(n->object);
+    loco_barrier_fini(&end);
+    free(n->object);
+    loco_manager_close(n->mgr);
+}
+
+static void explain(const struct stage *s, struct linear *linear, const struct model *model)
+{
+    struct history small;
+    struct linear_report report;
+
+    if (history_init(&small, OPS_MAX) == 0) {
+        bool shrunk = linear_shrink(linear, &s->history, model, &small) == 0;
+        const struct history *shown = shrunk ? &small : &s->history;
+        linear_check(linear, shown, model, &report);
+        linear_print(stderr, shown, &report);
+        history_fini(&small);
+    }
+}
+
+/* Whether the model explains the history. */
+static bool check_history(const struct stage *s, bool loud)
+{
+    static struct linear *linear; /* its memory serves every seed */
+    struct model model = s->workload->model();
+    struct linear_report report;
+
+    if (!linear && linear_open(&linear, OPS_MAX, LINEAR_CONFIGS))
+        return false;
+    if (linear_check(linear, &s->history, &model, &report) == LINEARIZABLE)
+        return true;
+    if (loud && report.verdict == NOT_LINEARIZABLE)
+        explain(s, linear, &model);
+    else if (loud)
+        fprintf(stderr, "the checker gave up: %s\n", report.why);
+    return false;
+}
+
+static int run_stage(struct stage *s, enum loco_sim_chaos chaos, bool loud)
+{
+    const struct loco_sim_config config = {.seed = s->seed, .chaos = chaos, .steps_max = 2000000};
+    const struct workload *w = s->workload;
+
+    s->sim = loco_sim_open(&config);
+    for (uint32_t i = 0; i < w->nodes; i++) {
+        s->nodes[i] = (struct node){.stage = s, .id = i};
+        loco_sim_spawn(s->sim, node_body, &s->nodes[i]);
+    }
+    int rc = loco_sim_run(s->sim);
+    if (rc && loud)
+        fprintf(stderr, "%s\n", rc == -EDEADLK ? "all threads wait for ever" : "no end in sight");
+    if (!rc && !s->failures && !check_history(s, loud))
+        rc = -EILSEQ;
+    loco_sim_close(s->sim);
+    return rc || s->failures;
+}
+
+int workload_run(const struct workload *w, uint64_t seed, enum loco_sim_chaos chaos, bool loud)
+{
+    struct stage *s = calloc(1, sizeof *s);
+
+    s->workload = w;
+    s->seed = seed;
+    int failed = history_init(&s->history, OPS_MAX) ? 1 : run_stage(s, chaos, loud);
+    if (failed && loud)
+        fprintf(stderr, "workload %s fails with seed %llu at chaos %d\n", w->name,
+                (unsigned long long)seed, (int)chaos);
+    history_fini(&s->history);
+    free(s);
+    return failed != 0;
+}
+
+uint64_t workload_run_seeds(const struct workload *w, uint64_t first, uint64_t count,
+                            enum loco_sim_chaos chaos, bool loud)
+{
+    for (uint64_t i = 0; i < count; i++)
+        if (workload_run(w, first + i, chaos, loud))
+            return i;
+    return count;
+}

@@ -1,0 +1,57 @@
+/*
+ * A workload: what some threads do to one channel, on the simulator under chaos, with every
+ * operation recorded; and the model that must explain the history.
+ *
+ * The channel under it is the production code. The same seed gives the same run; a failing
+ * one prints itself and the smallest failing part of its history that the shrinker finds.
+ */
+#ifndef TESTS_SIM_WORKLOAD_H
+#define TESTS_SIM_WORKLOAD_H
+
+#include "channels/loco.h"
+#include "tests/sim/linear.h"
+
+/* One thread of one node. */
+struct actor {
+    struct loco_manager *mgr;
+    struct history *history;
+    void *object; /* the node's endpoint, shared by the node's actors */
+    uint32_t node, index; /* among all actors */
+    uint64_t random;
+    int *failures; /* counted by EXPECT */
+};
+
+struct workload {
+    const char *name;
+    uint32_t nodes, threads; /* threads of each node */
+    struct model (*model)(void);
+    size_t object_size;
+    /* At each node: constructs the endpoint in zeroed memory, and ends it. */
+    int (*open)(struct loco_manager *mgr, void *object);
+    void (*close)(void *object);
+    void (*act)(struct actor *actor);
+};
+
+/* Something that must hold, whatever the history says. */
+#define EXPECT(actor, condition)                                                                   \
+    do {                                                                                           \
+        if (!(condition)) {                                                                        \
+            (*(actor)->failures)++;                                                                \
+            fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition);                        \
+        }                                                                                          \
+    } while (0)
+
+/* Ended by NULL. */
+extern const struct workload *const workloads[];
+
+uint64_t actor_draw(struct actor *actor, uint64_t below);
+
+/* Runs one seed. Returns 0; or 1 after saying on stderr what went wrong (if `loud`). */
+int workload_run(const struct workload *workload, uint64_t seed, enum loco_sim_chaos chaos,
+                 bool loud);
+
+/* Runs the seeds from `first` on, until one fails. Returns how many passed. */
+uint64_t workload_run_seeds(const struct workload *workload, uint64_t first, uint64_t count,
+                            enum loco_sim_chaos chaos, bool loud);
+
+#endif

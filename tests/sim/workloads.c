@@ -1,0 +1,193 @@
+/* What is done to each channel, and what must come of it. */
+#include "tests/sim/workload.h"
+
+/* --- owned_var: a register, written by node 0 and read by all -------------------------------- */
+
+struct wide {
+    uint64_t words[6]; /* above a word, and with its checksum still inline */
+};
+
+static struct model word_model(void)
+{
+    return model_word(0);
+}
+
+static int wide_open(struct loco_manager *m, void *object)
+{
+    return loco_owned_var_init(object, m, NULL, "var", 0, LOCO_ALL, sizeof(struct wide));
+}
+
+static void wide_close(void *object)
+{
+    loco_owned_var_fini(object);
+}
+
+static void write_wide(struct actor *a, uint64_t value)
+{
+    struct wide wide;
+
+    for (int i = 0; i < 6; i++)
+        wide.words[i] = value;
+    loco_owned_var_store(a->object, &wide);
+    struct loco_ack ack = loco_owned_var_push(a->object);
+    EXPECT(a, loco_ack_wait(&ack, UINT64_MAX) == 0);
+}
+
+/* Each copy is a register of its own, and takes its writer's values in their order: reads of
+ * it never go back. That is the register's promise; not that all copies agree at once. */
+static void wide_act(struct actor *a)
+{
+    struct wide wide;
+    uint64_t last = 0;
+
+    for (uint64_t i = 1; a->index == 0 && i <= 12; i++)
+        write_wide(a, i);
+    for (int i = 0; a->index != 0 && i < 30; i++) {
+        struct loco_wait wait = loco_wait_for(a->mgr, 5);
+        if (loco_owned_var_load(a->object, &wide) == 0) {
+            for (int w = 1; w < 6; w++)
+                EXPECT(a, wide.words[w] == wide.words[0]);
+            EXPECT(a, wide.words[0] >= last);
+            last = wide.words[0];
+        }
+        loco_relax(a->mgr, &wait);
+    }
+}
+
+static const struct workload owned_var_push = {
+    .name = "owned_var",
+    .nodes = 3,
+    .threads = 1,
+    .model = word_model,
+    .object_size = sizeof(struct loco_owned_var),
+    .open = wide_open,
+    .close = wide_close,
+    .act = wide_act,
+};
+
+/* With pulls and fences a whole register: a write is over when it is placed at all readers. */
+static void pull_act(struct actor *a)
+{
+    struct wide wide;
+
+    for (uint64_t i = 1; i <= 8; i++) {
+        if (a->node == 0) {
+            int op = history_invoke(a->history, a->index, OP_STORE, 0, i, 0);
+            write_wide(a, i);
+            EXPECT(a, loco_fence_thread(a->mgr) == 0);
+            history_return(a->history, op, true, 0);
+            continue;
+        }
+        int op = history_invoke(a->history, a->index, OP_LOAD, 0, 0, 0);
+        struct loco_ack ack = loco_owned_var_pull(a->object);
+        EXPECT(a, loco_ack_wait(&ack, UINT64_MAX) == 0);
+        if (loco_owned_var_load(a->object, &wide) == 0)
+            history_return(a->history, op, true, wide.words[5]);
+    }
+}
+
+static const struct workload owned_var_pull = {
+    .name = "owned_var_pull",
+    .nodes = 2,
+    .threads = 1,
+    .model = word_model,
+    .object_size = sizeof(struct loco_owned_var),
+    .open = wide_open,
+    .close = wide_close,
+    .act = pull_act,
+};
+
+/* --- barrier: what was only posted before it is there after it --------------------------------- */
+
+struct barred {
+    struct loco_barrier barrier;
+    struct loco_shared_region region;
+};
+
+static int barred_open(struct loco_manager *m, void *object)
+{
+    struct barred *b = object;
+    int rc = loco_barrier_init(&b->barrier, m, NULL, "barrier", LOCO_ALL);
+
+    return rc ? rc : loco_shared_region_init(&b->region, m, NULL, "region", LOCO_ALL, 64);
+}
+
+static void barred_close(void *object)
+{
+    struct barred *b = object;
+
+    loco_barrier_fini(&b->barrier);
+    loco_shared_region_fini(&b->region);
+}
+
+static void barred_act(struct actor *a)
+{
+    struct barred *b = a->object;
+    uint64_t *local = loco_shared_region_local(&b->region);
+
+    for (uint64_t round = 1; round <= 6; round++) {
+        for (uint32_t node = 0; node < a->mgr->count; node++)
+            if (node != a->node)
+                loco_shared_region_write(&b->region, node, 8 * a->node, &round, 8);
+        EXPECT(a, loco_barrier_wait(&b->barrier) == 0);
+        for (uint32_t node = 0; node < a->mgr->count; node++)
+            EXPECT(a, node == a->node ||
+                          __atomic_load_n(&local[node], __ATOMIC_RELAXED) >= round);
+    }
+}
+
+static const struct workload barrier = {
+    .name = "barrier",
+    .nodes = 3,
+    .threads = 1,
+    .model = word_model,
+    .object_size = sizeof(struct barred),
+    .open = barred_open,
+    .close = barred_close,
+    .act = barred_act,
+};
+
+/* The same, but what is checked was posted by another thread of the node: the fence is
+ * global. Thread 1 posts, and tells thread 0, which enters the barrier for both. */
+static _Thread_local uint64_t told[8];
+
+static void global_act(struct actor *a)
+{
+    struct barred *b = a->object;
+    uint64_t *local = loco_shared_region_local(&b->region);
+    struct loco_wait wait = loco_wait_for(a->mgr, UINT64_MAX);
+    bool poster = a->index % 2 == 1;
+
+    if (!poster)
+        told[a->node] = 0;
+    for (uint64_t round = 1; round <= 4; round++) {
+        while (told[a->node] % 2 != (poster ? 0 : 1))
+            loco_relax(a->mgr, &wait);
+        for (uint32_t node = 0; poster && node < a->mgr->count; node++)
+            if (node != a->node)
+                loco_shared_region_write(&b->region, node, 8 * a->node, &round, 8);
+        if (!poster) {
+            EXPECT(a, loco_barrier_wait(&b->barrier) == 0);
+            for (uint32_t node = 0; node < a->mgr->count; node++)
+                EXPECT(a, node == a->node ||
+                              __atomic_load_n(&local[node], __ATOMIC_RELAXED) >= round);
+        }
+        told[a->node]++;
+        wait = loco_wait_for(a->mgr, UINT64_MAX);
+    }
+}
+
+static const struct workload barrier_global = {
+    .name = "barrier_global",
+    .nodes = 2,
+    .threads = 2,
+    .model = word_model,
+    .object_size = sizeof(struct barred),
+    .open = barred_open,
+    .close = barred_close,
+    .act = global_act,
+};
+
+const struct workload *const workloads[] = {
+    &owned_var_push, &owned_var_pull, &barrier, &barrier_global, NULL,
+};
