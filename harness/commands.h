@@ -18,7 +18,7 @@ int hil_command_models(int argc, char **argv);
 /* --- shared ---------------------------------------------------------------------------------- */
 
 struct hil_arguments {
-    const char *scenario; /* the one positional argument */
+    const char *scenario; /* the positional argument: a scenario, or a directory */
     struct hil_scenario_options options;
     const char **sets; /* what options.sets points at */
     const char *out;
@@ -38,14 +38,15 @@ enum {
     HIL_TAKES_ID = 1 << 5,
     HIL_TAKES_QUIET = 1 << 6,
     HIL_TAKES_CSV = 1 << 7,
+    HIL_TAKES_DIRECTORY = 1 << 8, /* no option: the positional argument alone */
 };
 
 /*
- * Parses a command line with one positional argument. Returns 0; or 1 when --help was
- * printed; or -EINVAL after a message on stderr. hil_arguments_free in any case.
+ * Parses a command line with one positional argument (none where `takes` is 0). Returns 0; or 1
+ * when --help was printed; or -EINVAL after a message on stderr. hil_arguments_free in any case.
  */
-int hil_arguments_parse(struct hil_arguments *arguments, unsigned takes, const char *help,
-                        int argc, char **argv);
+int hil_arguments_parse(struct hil_arguments *arguments, unsigned takes, const char *help, int argc,
+                        char **argv);
 void hil_arguments_free(struct hil_arguments *arguments);
 
 /* Loads the scenario, or says on stderr why not. Returns 0 or a negative errno. */

@@ -1,0 +1,56 @@
+#include <errno.h>
+#include <stdio.h>
+
+#include "commands.h"
+#include "export.h"
+#include "plot.h"
+
+static const char plot_help[] =
+    "usage: hiloco plot DIR\n"
+    "\n"
+    "Draws what is in DIR, the results of a run or of a sweep, as PNG and SVG into DIR.\n"
+    "\n"
+    "  of a run      output, voltages, duty, latency\n"
+    "  of a sweep    figure (output voltage against time, a panel for each value) and\n"
+    "                figure-startup; the same in one panel: figure-overlay and\n"
+    "                figure-startup-overlay\n";
+
+static const char export_help[] =
+    "usage: hiloco export DIR --csv\n"
+    "\n"
+    "Writes the trace of the run in DIR as text: DIR/controller.csv, and converter-NNN.csv for\n"
+    "each converter that was recorded. The first line names the columns, with their units.\n";
+
+/* A directory that is not there, or holds no results, is the user's mistake. */
+static int status_of(int rc)
+{
+    return rc == 0                           ? HIL_EXIT_OK
+           : rc == -ENOENT || rc == -ENOTDIR ? HIL_EXIT_USAGE
+                                             : HIL_EXIT_FAILED;
+}
+
+int hil_command_plot(int argc, char **argv)
+{
+    struct hil_arguments a;
+    int rc = hil_arguments_parse(&a, HIL_TAKES_DIRECTORY, plot_help, argc, argv);
+    int status = rc ? hil_arguments_status(rc) : status_of(hil_plot(a.scenario, stderr));
+
+    hil_arguments_free(&a);
+    return status;
+}
+
+int hil_command_export(int argc, char **argv)
+{
+    struct hil_arguments a;
+    int rc = hil_arguments_parse(&a, HIL_TAKES_CSV, export_help, argc, argv);
+    int status = HIL_EXIT_USAGE;
+
+    if (rc)
+        status = hil_arguments_status(rc);
+    else if (!a.csv)
+        fprintf(stderr, "%s: in which form? --csv is the one there is\n", argv[0]);
+    else
+        status = status_of(hil_export_csv(a.scenario, stderr));
+    hil_arguments_free(&a);
+    return status;
+}
