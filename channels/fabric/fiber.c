@@ -8,6 +8,7 @@
 /* The sanitizers follow a program's stacks and must be told of a switch. */
 #if defined(__SANITIZE_ADDRESS__)
 #include <pthread.h>
+#include <sanitizer/asan_interface.h>
 #include <sanitizer/common_interface_defs.h>
 #define LEAVING(f, to) __sanitizer_start_switch_fiber(&(f)->shadow, (to)->stack, (to)->stack_size)
 #define ARRIVED(f)     __sanitizer_finish_switch_fiber((f)->shadow, NULL, NULL)
@@ -150,6 +151,9 @@ static int map_stack(struct fiber *f, size_t size)
     mprotect(f->mapping, page, PROT_NONE); /* an overflow faults, and does not wander */
     f->stack = (char *)f->mapping + page;
     f->stack_size = size;
+#if defined(__SANITIZE_ADDRESS__)
+    __asan_unpoison_memory_region(f->stack, size); /* another's stack may have been here */
+#endif
     return 0;
 }
 

@@ -301,6 +301,24 @@ static bool any_may_go_on(const struct sim *s)
     return false;
 }
 
+/* All wait, for what the simulator has not seen to change. One fiber may have changed plain
+ * memory that another looks at; so before time is skipped each looks again a few times. */
+static struct sim_fiber *look_again(struct sim *s)
+{
+    if (s->idle_since != s->changes) {
+        s->idle_since = s->changes;
+        s->looks = 0;
+    }
+    for (; s->looks < 3 * s->crowd_count; s->looks++) {
+        struct sim_fiber *f = s->crowd[s->looks % s->crowd_count];
+        if (f->ended || f->sleeping)
+            continue;
+        s->looks++;
+        return f;
+    }
+    return NULL;
+}
+
 /* What is due in time: sleepers wake, messages come. */
 static void let_time_act(struct sim *s)
 {
@@ -348,12 +366,15 @@ static struct sim_fiber *next_fiber(struct sim *s)
             continue;
         }
         struct sim_fiber *f = choose_fiber(s);
+        if (!f && s->active_count == 0 && !any_may_go_on(s)) {
+            f = look_again(s);
+            if (!f && !skip_to_next_time(s)) {
+                s->result = -EDEADLK;
+                return NULL;
+            }
+        }
         if (f)
             return f;
-        if (s->active_count == 0 && !any_may_go_on(s) && !skip_to_next_time(s)) {
-            s->result = -EDEADLK;
-            return NULL;
-        }
     }
 }
 

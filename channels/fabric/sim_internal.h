@@ -147,6 +147,8 @@ struct sim {
     /* Chaos: */
     uint64_t random;
     uint64_t steps, changes;
+    uint64_t idle_since; /* the changes when all began to wait ... */
+    unsigned looks;      /* ... and how often they have looked again since */
     uint64_t last_message;
     struct sim_link **active;
     unsigned active_count, active_room;

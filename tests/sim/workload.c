@@ -77,8 +77,7 @@ static void act_all(struct node *n)
 
     n->acting = w->threads - 1;
     for (uint32_t t = 1; t < w->threads; t++)
-        EXPECT(&own->actor,
-               loco_sim_spawn(n->stage->sim, further_thread, make_part(n, t)) == 0);
+        EXPECT(&own->actor, loco_sim_spawn(n->stage->sim, further_thread, make_part(n, t)) == 0);
     w->act(&own->actor);
     while (n->acting > 0)
         loco_relax(n->mgr, &wait);

@@ -15,7 +15,7 @@
 struct actor {
     struct loco_manager *mgr;
     struct history *history;
-    void *object; /* the node's endpoint, shared by the node's actors */
+    void *object;         /* the node's endpoint, shared by the node's actors */
     uint32_t node, index; /* among all actors */
     uint64_t random;
     int *failures; /* counted by EXPECT */

@@ -97,7 +97,8 @@ static const struct workload owned_var_pull = {
     .act = pull_act,
 };
 
-/* --- barrier: what was only posted before it is there after it --------------------------------- */
+/* --- barrier: what was only posted before it is there after it ---------------------------------
+ */
 
 struct barred {
     struct loco_barrier barrier;
@@ -131,8 +132,7 @@ static void barred_act(struct actor *a)
                 loco_shared_region_write(&b->region, node, 8 * a->node, &round, 8);
         EXPECT(a, loco_barrier_wait(&b->barrier) == 0);
         for (uint32_t node = 0; node < a->mgr->count; node++)
-            EXPECT(a, node == a->node ||
-                          __atomic_load_n(&local[node], __ATOMIC_RELAXED) >= round);
+            EXPECT(a, node == a->node || __atomic_load_n(&local[node], __ATOMIC_RELAXED) >= round);
     }
 }
 
@@ -169,8 +169,8 @@ static void global_act(struct actor *a)
         if (!poster) {
             EXPECT(a, loco_barrier_wait(&b->barrier) == 0);
             for (uint32_t node = 0; node < a->mgr->count; node++)
-                EXPECT(a, node == a->node ||
-                              __atomic_load_n(&local[node], __ATOMIC_RELAXED) >= round);
+                EXPECT(a,
+                       node == a->node || __atomic_load_n(&local[node], __ATOMIC_RELAXED) >= round);
         }
         told[a->node]++;
         wait = loco_wait_for(a->mgr, UINT64_MAX);
