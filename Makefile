@@ -11,10 +11,10 @@ all:
 
 BUILD_PACKAGES := gcc libc6-dev make pkg-config libcyaml-dev libyaml-dev libhdf5-dev libjansson-dev \
                   libxxhash-dev gnuplot-nox
-TEST_PACKAGES  := libcriterion-dev
+TEST_PACKAGES  := libcriterion-dev patch
 
 # These goals install what is missing; others only say what it is.
-ifneq ($(filter run test bench sanitize,$(MAKECMDGOALS)),)
+ifneq ($(filter run test soak bench sanitize,$(MAKECMDGOALS)),)
 NEEDED := $(BUILD)/packages-installed
 else
 NEEDED := $(BUILD)/packages-found
@@ -119,12 +119,28 @@ $(TESTS:%=$(BUILD)/test-%): $(call objects,tests/nodes.c) $(ARCHIVES)
 	$(LINK) -o $@ $(filter %.o,$^) $(ARCHIVES) $(LIBS) $$(pkg-config --libs criterion)
 
 $(BUILD)/test-unit: $(call objects,$(wildcard tests/unit/*.c))
-$(BUILD)/test-sim:  $(call objects,$(wildcard tests/sim/*.c))
+$(BUILD)/test-sim:  $(call objects,$(filter-out tests/sim/soak.c,$(wildcard tests/sim/*.c)))
 $(BUILD)/test-run:  $(call objects,$(wildcard tests/run/*.c))
 
-test: all $(TESTS:%=$(BUILD)/test-%)
+test: all $(TESTS:%=$(BUILD)/test-%) $(BUILD)/soak
 	@for t in $(TESTS); do \
 	    echo "--- tests/$$t"; HILOCO_BUILD=$(BUILD) $(BUILD)/test-$$t || exit 1; done
+	@echo "--- every workload under chaos (more: make soak)"
+	@$(BUILD)/soak --seeds 500
+	@echo "--- mutants"
+	@tests/sim/mutants.sh $(BUILD) "$(COMPILE)" "$(LINK)" $(LIBS) 2>$(BUILD)/mutants.log || \
+	    { cat $(BUILD)/mutants.log; exit 1; }
+
+# --- soak: the channels under chaos, for long ----------------------------------------------
+
+SEEDS ?= 100000
+
+$(BUILD)/soak: $(call objects,$(filter-out $(wildcard tests/sim/test_*.c),$(wildcard tests/sim/*.c))) \
+               $(BUILD)/libloco.a
+	$(LINK) -o $@ $^ $(LIBS)
+
+soak: $(BUILD)/soak
+	$(BUILD)/soak --seeds $(SEEDS)
 
 # --- benchmarks ----------------------------------------------------------------------------
 
@@ -180,6 +196,7 @@ help:
 	@echo "make            build the programs: $(PROGRAMS:%=$(BUILD)/%)"
 	@echo "make run        run the reference scenario, and draw the figure"
 	@echo "make test       run the tests"
+	@echo "make soak       run every channel under chaos for SEEDS=$(SEEDS) seeds"
 	@echo "make bench      measure, and write $(BUILD)/bench.json (BENCH='--only GLOB ...')"
 	@echo "make sanitize   run tests under Address-, UndefinedBehaviour- and ThreadSanitizer"
 	@echo "make format     format the sources (format-check: only look)"
@@ -189,5 +206,5 @@ help:
 
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
 
-.PHONY: all run test bench sanitize sanitize-run format format-check install clean help
+.PHONY: all run test soak bench sanitize sanitize-run format format-check install clean help
 .DELETE_ON_ERROR:

@@ -121,6 +121,19 @@ static void barred_close(void *object)
     loco_shared_region_fini(&b->region);
 }
 
+/* What one of the others wrote to the third. */
+static uint64_t between_others(struct actor *a, struct barred *b)
+{
+    uint32_t at = (a->node + 1) % a->mgr->count, from = (a->node + 2) % a->mgr->count;
+    uint64_t *block = loco_mem_ref_take(a->mgr);
+    struct loco_ack ack = loco_shared_region_read(&b->region, at, 8 * from, block, 8);
+
+    EXPECT(a, loco_ack_wait(&ack, UINT64_MAX) == 0);
+    uint64_t value = *block;
+    loco_mem_ref_put(a->mgr, block);
+    return value;
+}
+
 static void barred_act(struct actor *a)
 {
     struct barred *b = a->object;
@@ -133,6 +146,7 @@ static void barred_act(struct actor *a)
         EXPECT(a, loco_barrier_wait(&b->barrier) == 0);
         for (uint32_t node = 0; node < a->mgr->count; node++)
             EXPECT(a, node == a->node || __atomic_load_n(&local[node], __ATOMIC_RELAXED) >= round);
+        EXPECT(a, between_others(a, b) >= round);
     }
 }
 
