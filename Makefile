@@ -89,6 +89,9 @@ $(BUILD)/obj/%.o: %.c | $(NEEDED)
 	@mkdir -p $(@D)
 	$(COMPILE) -MMD -MP -c -o $@ $<
 
+# The figures' scripts are part of the program.
+$(BUILD)/obj/harness/figure_scripts.o: $(wildcard traces/*.gp)
+
 # --- run: the reference scenario, and the figure -----------------------------------------
 
 PERIODS := 10,20,30,40,50,60,80,100

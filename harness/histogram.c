@@ -55,7 +55,8 @@ static uint64_t value_at(const struct hil_histogram *histogram, uint64_t rank)
 
 uint64_t hil_histogram_quantile(const struct hil_histogram *histogram, double quantile)
 {
-    const double rank = ceil(quantile * (double)histogram->count);
+    /* As a double, 0.07 is a little more than 7 of 100. */
+    const double rank = ceil((quantile - 1e-12) * (double)histogram->count);
 
     if (rank >= (double)histogram->count)
         return histogram->max;

@@ -1,6 +1,7 @@
 #include "launcher.h"
 
 #include <errno.h>
+#include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -50,6 +51,14 @@ static void log_line(void *arg, enum loco_level level, const char *text)
 
     if (level == LOCO_ERROR || !l->launch->keep_quiet)
         fprintf(stderr, "%s: %s\n", level == LOCO_ERROR ? "error" : "warning", text);
+}
+
+/* The writer takes and gives back the same buffers for every chunk; they should not go back
+ * to the kernel each time. */
+static void keep_heap(void)
+{
+    mallopt(M_TRIM_THRESHOLD, 64 << 20);
+    mallopt(M_MMAP_THRESHOLD, 64 << 20);
 }
 
 /* --- before -------------------------------------------------------------------------------- */
@@ -310,6 +319,7 @@ int hil_launch(const struct hil_launch *launch)
 
     if (check_cores(s))
         return HIL_EXIT_USAGE;
+    keep_heap();
     if (open_results(&l))
         return HIL_EXIT_FAILED;
     l.run = (struct hil_run){.scenario = s, .log = log_line, .log_arg = &l};

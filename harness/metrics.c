@@ -85,10 +85,9 @@ void hil_metrics_results(const struct hil_metrics *m, struct hil_results *r)
     r->final_v = m->value_v;
     r->peak_v = m->peak_v;
     r->overshoot_pct = 100 * m->overshoot;
-    r->settled = !m->outside && m->end_ns >= m->last_change_ns;
-    if (r->settled) {
-        uint64_t at = m->settled_ns > m->last_change_ns ? m->settled_ns : m->last_change_ns;
+    uint64_t at = m->settled_ns > m->last_change_ns ? m->settled_ns : m->last_change_ns;
+    r->settled = !m->outside && at <= m->end_ns - m->end_ns / 10;
+    if (r->settled)
         r->settling_ms = (double)(at - m->last_change_ns) * 1e-6;
-    }
     last_second(m, r);
 }

@@ -1,0 +1,176 @@
+#include "export.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "run_files.h"
+
+enum { NUMBER_BYTES = 32 };
+
+/* A stream on its way into a table. */
+struct table {
+    struct hil_trace_reader *trace;
+    const struct hil_stream_config *stream;
+    unsigned index;
+    double **columns; /* a block of rows of each */
+    FILE *to;
+};
+
+/* Fifteen digits where they are enough, so that 0.1 is not 0.10000000000000001. */
+static void put_number(double value, FILE *to)
+{
+    char text[NUMBER_BYTES];
+
+    snprintf(text, sizeof(text), "%.15g", value);
+    if (strtod(text, NULL) != value)
+        snprintf(text, sizeof(text), "%.17g", value);
+    fputs(text, to);
+}
+
+static void put_names(const struct table *table)
+{
+    for (unsigned i = 0; i < table->stream->column_count; i++) {
+        const struct hil_column *column = &table->stream->columns[i];
+
+        if (i > 0)
+            putc(',', table->to);
+        if (column->width == 1)
+            fputs(column->name, table->to);
+        for (unsigned k = 0; k < column->width && column->width > 1; k++)
+            fprintf(table->to, "%s%s_%u", k > 0 ? "," : "", column->name, k);
+    }
+    putc('\n', table->to);
+}
+
+static void put_row(const struct table *table, size_t row)
+{
+    for (unsigned i = 0; i < table->stream->column_count; i++) {
+        const unsigned width = table->stream->columns[i].width;
+
+        for (unsigned k = 0; k < width; k++) {
+            if (i + k > 0)
+                putc(',', table->to);
+            put_number(table->columns[i][row * width + k], table->to);
+        }
+    }
+    putc('\n', table->to);
+}
+
+static int put_block(const struct table *table, uint64_t first, size_t rows)
+{
+    for (unsigned i = 0; i < table->stream->column_count; i++) {
+        const int rc =
+            hil_trace_read(table->trace, table->index, i, first, rows, table->columns[i]);
+        if (rc)
+            return rc;
+    }
+    errno = 0;
+    for (size_t row = 0; row < rows; row++)
+        put_row(table, row);
+    if (fflush(table->to) == 0 && !ferror(table->to))
+        return 0;
+    return errno ? -errno : -EIO;
+}
+
+static int put_rows(const struct table *table, size_t block)
+{
+    const uint64_t rows = table->stream->rows;
+    int rc = 0;
+
+    put_names(table);
+    for (uint64_t first = 0; first < rows && !rc; first += block)
+        rc = put_block(table, first, rows - first < block ? (size_t)(rows - first) : block);
+    return rc;
+}
+
+static int open_columns(struct table *table, size_t block)
+{
+    const unsigned count = table->stream->column_count;
+
+    table->columns = calloc(count, sizeof(*table->columns));
+    if (!table->columns)
+        return -ENOMEM;
+    for (unsigned i = 0; i < count; i++) {
+        table->columns[i] = malloc(block * table->stream->columns[i].width * sizeof(double));
+        if (!table->columns[i])
+            return -ENOMEM;
+    }
+    return 0;
+}
+
+static void close_columns(struct table *table)
+{
+    for (unsigned i = 0; table->columns && i < table->stream->column_count; i++)
+        free(table->columns[i]);
+    free(table->columns);
+}
+
+static int write_table(struct table *table, const char *path)
+{
+    const size_t block = hil_trace_block_rows(table->trace, table->index);
+    int rc = open_columns(table, block);
+    if (rc)
+        goto close_columns;
+
+    table->to = fopen(path, "w");
+    if (!table->to) {
+        rc = -errno;
+        goto close_columns;
+    }
+    rc = put_rows(table, block);
+    errno = 0;
+    if (fclose(table->to) != 0 && !rc)
+        rc = errno ? -errno : -EIO;
+
+close_columns:
+    close_columns(table);
+    return rc;
+}
+
+/* "DIR/converter-007.csv" for the stream "converter/007". */
+static int table_path(char path[HIL_PATH_BYTES], const char *dir, const char *stream)
+{
+    const int rc = hil_run_path(path, dir, "%s.csv", stream);
+
+    for (char *c = path + strlen(dir) + 1; !rc && *c != '\0'; c++)
+        if (*c == '/')
+            *c = '-';
+    return rc;
+}
+
+static int export_stream(struct hil_trace_reader *trace, unsigned index, const char *dir,
+                         FILE *messages)
+{
+    unsigned count;
+    struct table table = {
+        .trace = trace,
+        .stream = &hil_trace_streams(trace, &count)[index],
+        .index = index,
+    };
+    char path[HIL_PATH_BYTES];
+
+    int rc = table_path(path, dir, table.stream->name);
+    if (!rc)
+        rc = write_table(&table, path);
+    if (rc)
+        fprintf(messages, "%s: %s\n", path, strerror(-rc));
+    else
+        fprintf(messages, "%s: %llu rows\n", path, (unsigned long long)table.stream->rows);
+    return rc;
+}
+
+int hil_export_csv(const char *dir, FILE *messages)
+{
+    struct hil_trace_reader *trace;
+    unsigned count;
+    int rc = hil_run_open_trace(&trace, dir, messages);
+    if (rc)
+        return rc;
+
+    hil_trace_streams(trace, &count);
+    for (unsigned i = 0; i < count && !rc; i++)
+        rc = export_stream(trace, i, dir, messages);
+    hil_trace_reader_close(trace);
+    return rc;
+}

@@ -1,0 +1,18 @@
+/*
+ * Traces for programs that do not read HDF5.
+ */
+#ifndef HIL_EXPORT_H
+#define HIL_EXPORT_H
+
+#include <stdio.h>
+
+/*
+ * Writes each stream of DIR/trace.h5 as a table: DIR/controller.csv, DIR/converter-007.csv
+ * and so on. The first line has the names, which end in their units; a matrix's columns are
+ * numbered (voltage_v_0, voltage_v_1, ...). Numbers read back as the same doubles.
+ *
+ * Says to `messages` what it wrote, or in a line why not. Returns 0 or a negative errno.
+ */
+int hil_export_csv(const char *dir, FILE *messages);
+
+#endif

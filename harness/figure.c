@@ -1,0 +1,226 @@
+#include "figure.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <spawn.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "figure_scripts.h"
+#include "run_files.h"
+
+enum { TEXT_BYTES = 1024, COMPLAINT_BYTES = 2048 };
+
+extern char **environ;
+
+static void fail(struct hil_figure *figure, int rc, const char *what)
+{
+    if (figure->error)
+        return;
+    figure->error = rc;
+    fprintf(figure->messages, "%s: %s\n", what, strerror(-rc));
+}
+
+/* Creates a file in DIR/plot. */
+__attribute__((format(printf, 2, 3))) static FILE *create(struct hil_figure *figure,
+                                                          const char *format, ...)
+{
+    char name[NAME_MAX + 1], path[HIL_PATH_BYTES];
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsnprintf(name, sizeof(name), format, arguments);
+    va_end(arguments);
+    const int rc = hil_run_path(path, figure->dir, "plot/%s", name);
+    FILE *file = rc ? NULL : fopen(path, "w");
+    if (!file)
+        fail(figure, rc ? rc : -errno, path);
+    return file;
+}
+
+static void finish(struct hil_figure *figure, FILE *file, const char *what)
+{
+    errno = 0;
+    const int written = !ferror(file);
+    const int closed = fclose(file) == 0;
+
+    if (!written || !closed)
+        fail(figure, errno ? -errno : -EIO, what);
+}
+
+static int make_folder(struct hil_figure *figure)
+{
+    char path[HIL_PATH_BYTES];
+    int rc = hil_run_path(path, figure->dir, "plot");
+
+    if (!rc && mkdir(path, 0777) != 0 && errno != EEXIST)
+        rc = -errno;
+    if (rc)
+        fail(figure, rc, path);
+    return rc;
+}
+
+int hil_figure_open(struct hil_figure *figure, const char *dir, const char *name, FILE *messages)
+{
+    *figure = (struct hil_figure){.dir = dir, .name = name, .messages = messages};
+    if (make_folder(figure) != 0)
+        return figure->error;
+    figure->values = create(figure, "%s.gp", name);
+    if (!figure->values)
+        return figure->error;
+    fprintf(figure->values,
+            "# Made by hiloco plot. To draw it again, here: gnuplot %s.gp\n"
+            "name = '%s'\n",
+            name, name);
+    return 0;
+}
+
+void hil_figure_text(struct hil_figure *figure, const char *variable, const char *format, ...)
+{
+    char text[TEXT_BYTES];
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsnprintf(text, sizeof(text), format, arguments);
+    va_end(arguments);
+
+    /* In gnuplot's single quotes only the quote itself is special, and is doubled. */
+    fprintf(figure->values, "%s = '", variable);
+    for (const char *c = text; *c != '\0'; c++) {
+        if (*c == '\'')
+            putc('\'', figure->values);
+        putc(*c == '\n' ? ' ' : *c, figure->values);
+    }
+    fputs("'\n", figure->values);
+}
+
+FILE *hil_figure_data(struct hil_figure *figure, const char *series, unsigned i)
+{
+    return create(figure, "%s-%s-%u.dat", figure->name, series, i);
+}
+
+void hil_figure_data_end(struct hil_figure *figure, FILE *data)
+{
+    finish(figure, data, "plot data");
+}
+
+void hil_figure_drop(struct hil_figure *figure)
+{
+    char path[HIL_PATH_BYTES];
+
+    fclose(figure->values);
+    if (hil_run_path(path, figure->dir, "plot/%s.gp", figure->name) == 0)
+        unlink(path);
+}
+
+static void write_script(struct hil_figure *figure, const char *name)
+{
+    FILE *file = create(figure, "%s", name);
+
+    if (!file)
+        return;
+    fputs(hil_figure_script(name), file);
+    finish(figure, file, name);
+}
+
+/* Starts gnuplot in DIR/plot; what it says goes to the descriptor. */
+static int start_gnuplot(const struct hil_figure *figure, int says, pid_t *child)
+{
+    char dir[HIL_PATH_BYTES], script[NAME_MAX + 1];
+    char *const arguments[] = {"gnuplot", "--default-settings", script, NULL};
+    posix_spawn_file_actions_t actions;
+    int rc = hil_run_path(dir, figure->dir, "plot");
+
+    if (rc)
+        return rc;
+    snprintf(script, sizeof(script), "%s.gp", figure->name);
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_addchdir_np(&actions, dir);
+    posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    posix_spawn_file_actions_adddup2(&actions, says, STDOUT_FILENO);
+    posix_spawn_file_actions_adddup2(&actions, says, STDERR_FILENO);
+    rc = -posix_spawnp(child, "gnuplot", &actions, NULL, arguments, environ);
+    posix_spawn_file_actions_destroy(&actions);
+    return rc;
+}
+
+/* Keeps the beginning of what is said, up to its end. */
+static void listen_to(int says, char text[COMPLAINT_BYTES])
+{
+    char rest[256];
+    size_t used = 0;
+    ssize_t got = 1;
+
+    while (got > 0) {
+        const size_t room = COMPLAINT_BYTES - 1 - used;
+
+        got = room > 0 ? read(says, text + used, room) : read(says, rest, sizeof(rest));
+        if (got > 0 && room > 0)
+            used += (size_t)got;
+    }
+    text[used] = '\0';
+}
+
+static int run_gnuplot(const struct hil_figure *figure)
+{
+    char complaint[COMPLAINT_BYTES];
+    int says[2], status = 0;
+    pid_t child;
+
+    if (pipe2(says, O_CLOEXEC) != 0)
+        return -errno;
+    const int rc = start_gnuplot(figure, says[1], &child);
+    close(says[1]);
+    if (!rc) {
+        listen_to(says[0], complaint);
+        while (waitpid(child, &status, 0) < 0 && errno == EINTR)
+            continue;
+    }
+    close(says[0]);
+    if (rc)
+        return rc;
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
+        return 0;
+    fprintf(figure->messages, "gnuplot could not draw %s/plot/%s.gp:\n%s\n", figure->dir,
+            figure->name, complaint);
+    return -EPROTO;
+}
+
+static void draw(struct hil_figure *figure)
+{
+    int rc = run_gnuplot(figure);
+
+    if (rc == -ENOENT)
+        rc = -ENOPKG;
+    if (rc == -ENOPKG)
+        fprintf(figure->messages, "gnuplot is not installed: sudo apt install gnuplot-nox\n");
+    else if (rc && rc != -EPROTO)
+        fprintf(figure->messages, "gnuplot: %s\n", strerror(-rc));
+    else if (!rc)
+        fprintf(figure->messages, "%s/%s.png, %s.svg\n", figure->dir, figure->name, figure->name);
+    figure->error = rc;
+}
+
+int hil_figure_draw(struct hil_figure *figure, const char *script)
+{
+    if (!figure->values)
+        return figure->error;
+    fprintf(figure->values,
+            "do for [format in 'png svg'] {\n"
+            "    reset\n"
+            "    load 'style.gp'\n"
+            "    load '%s'\n"
+            "}\n",
+            script);
+    finish(figure, figure->values, figure->name);
+    write_script(figure, "style.gp");
+    write_script(figure, script);
+    if (!figure->error)
+        draw(figure);
+    return figure->error;
+}

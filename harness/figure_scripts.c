@@ -1,0 +1,41 @@
+/*
+ * The assembler copies the files in, so that the program needs none of them when it runs.
+ * Their paths are those from the top of the tree, where the compiler is started.
+ */
+#include "figure_scripts.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#define EMBED(symbol, path)                                                                        \
+    extern const char symbol[];                                                                    \
+    __asm__(".pushsection .rodata\n" #symbol ":\n"                                                 \
+            ".incbin \"" path "\"\n"                                                               \
+            ".byte 0\n"                                                                            \
+            ".popsection\n")
+
+EMBED(script_style, "traces/style.gp");
+EMBED(script_series_panels, "traces/series-panels.gp");
+EMBED(script_series_overlay, "traces/series-overlay.gp");
+EMBED(script_run_output, "traces/run-output.gp");
+EMBED(script_run_converters, "traces/run-converters.gp");
+EMBED(script_run_latency, "traces/run-latency.gp");
+
+static const struct {
+    const char *name, *text;
+} scripts[] = {
+    {"style.gp", script_style},
+    {"series-panels.gp", script_series_panels},
+    {"series-overlay.gp", script_series_overlay},
+    {"run-output.gp", script_run_output},
+    {"run-converters.gp", script_run_converters},
+    {"run-latency.gp", script_run_latency},
+};
+
+const char *hil_figure_script(const char *name)
+{
+    for (size_t i = 0; i < sizeof(scripts) / sizeof(scripts[0]); i++)
+        if (strcmp(scripts[i].name, name) == 0)
+            return scripts[i].text;
+    return NULL;
+}

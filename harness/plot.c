@@ -1,0 +1,16 @@
+#include "plot.h"
+
+#include <unistd.h>
+
+#include "plot_data.h"
+#include "run_files.h"
+
+int hil_plot(const char *dir, FILE *messages)
+{
+    char sweep[HIL_PATH_BYTES];
+    const int rc = hil_run_path(sweep, dir, "sweep.json");
+
+    if (!rc && access(sweep, F_OK) == 0)
+        return plot_sweep_figures(dir, messages);
+    return plot_run_figures(dir, messages);
+}

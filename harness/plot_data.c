@@ -1,0 +1,246 @@
+#include "plot_data.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "run_files.h"
+
+/* --- opening ------------------------------------------------------------------------------- */
+
+static double number_in(const json_t *object, const char *name)
+{
+    const json_t *value = json_object_get(object, name);
+
+    return json_is_number(value) ? json_number_value(value) : NAN;
+}
+
+/* A run without a summary is drawn all the same: it may have been cut off. */
+static void read_summary(struct plot_run *run)
+{
+    char path[HIL_PATH_BYTES];
+    json_t *summary =
+        hil_run_path(path, run->dir, "summary.json") ? NULL : json_load_file(path, 0, NULL);
+    const json_t *output = json_object_get(summary, "output");
+
+    run->settling_ms = number_in(output, "settling_ms");
+    run->overshoot_pct = number_in(output, "overshoot_pct");
+    run->pp_v = number_in(output, "pp_v_last_s");
+    run->settled = json_is_true(json_object_get(output, "settled"));
+    json_decref(summary);
+}
+
+static int complain(const struct plot_run *run, int rc, const char *what)
+{
+    fprintf(run->messages, "%s/trace.h5: %s\n", run->dir, what);
+    return rc;
+}
+
+/* The columns that every run has. */
+static int find_columns(struct plot_run *run)
+{
+    const int stream = hil_trace_stream_find(run->trace, "controller");
+    unsigned count;
+
+    if (stream < 0)
+        return complain(run, -ENODATA, "nothing of a controller was recorded");
+    run->stream = (unsigned)stream;
+    run->config = &hil_trace_streams(run->trace, &count)[stream];
+
+    const int time = hil_trace_column_find(run->config, "time_s");
+    const int output = hil_trace_column_find(run->config, "output_v");
+    const int reference = hil_trace_column_find(run->config, "reference_v");
+    if (time < 0 || output < 0 || reference < 0)
+        return complain(run, -EBADMSG, "no time_s, output_v and reference_v of the controller");
+    run->time = (unsigned)time;
+    run->output = (unsigned)output;
+    run->reference = (unsigned)reference;
+    return 0;
+}
+
+/* The last period that was recorded has an end, too; and the reference is that of then. */
+static int read_end(struct plot_run *run)
+{
+    const uint64_t last = run->config->rows - 1;
+    double time_s;
+
+    if (run->config->rows < 2)
+        return complain(run, -ENODATA, "the controller recorded nothing to draw");
+    int rc = hil_trace_read(run->trace, run->stream, run->time, last, 1, &time_s);
+    if (!rc)
+        rc = hil_trace_read(run->trace, run->stream, run->reference, last, 1, &run->reference_v);
+    if (rc)
+        return complain(run, rc, strerror(-rc));
+    run->duration_s = time_s * (1 + 1 / (double)last);
+    return run->duration_s > 0 ? 0 : complain(run, -EBADMSG, "time does not advance");
+}
+
+int plot_run_open(struct plot_run *run, const char *dir, FILE *messages)
+{
+    *run = (struct plot_run){.dir = dir, .messages = messages};
+    int rc = hil_run_open_trace(&run->trace, dir, messages);
+    if (rc)
+        return rc;
+
+    read_summary(run);
+    rc = find_columns(run);
+    if (!rc)
+        rc = read_end(run);
+    if (rc)
+        plot_run_close(run);
+    return rc;
+}
+
+void plot_run_close(struct plot_run *run)
+{
+    hil_trace_reader_close(run->trace);
+}
+
+/* --- reading ------------------------------------------------------------------------------- */
+
+static int scan_block(const struct plot_run *run, unsigned column, uint64_t first, size_t rows,
+                      double *times, double *values, plot_each_fn *each, void *arg)
+{
+    const unsigned width = run->config->columns[column].width;
+    int rc = hil_trace_read(run->trace, run->stream, run->time, first, rows, times);
+
+    if (!rc)
+        rc = hil_trace_read(run->trace, run->stream, column, first, rows, values);
+    for (size_t row = 0; row < rows && !rc; row++)
+        each(arg, times[row], values + row * width);
+    return rc;
+}
+
+int plot_run_scan(const struct plot_run *run, unsigned column, plot_each_fn *each, void *arg)
+{
+    const size_t block = hil_trace_block_rows(run->trace, run->stream);
+    const uint64_t all = run->config->rows;
+    double *times = malloc(block * sizeof(double));
+    double *values = malloc(block * run->config->columns[column].width * sizeof(double));
+    int rc = times && values ? 0 : -ENOMEM;
+
+    for (uint64_t first = 0; first < all && !rc; first += block)
+        rc = scan_block(run, column, first, all - first < block ? (size_t)(all - first) : block,
+                        times, values, each, arg);
+    free(times);
+    free(values);
+    return rc ? complain(run, rc, strerror(-rc)) : 0;
+}
+
+/* --- words --------------------------------------------------------------------------------- */
+
+static const char *mode_words(const char *mode)
+{
+    if (strcmp(mode, "virtual") == 0)
+        return "virtual time";
+    return strcmp(mode, "realtime") == 0 ? "real time" : mode;
+}
+
+void plot_run_describe(const struct plot_run *run, char text[PLOT_TEXT_BYTES])
+{
+    size_t used = (size_t)snprintf(text, PLOT_TEXT_BYTES, "%.100s",
+                                   hil_trace_attribute(run->trace, "scenario"));
+
+    used += (size_t)snprintf(text + used, PLOT_TEXT_BYTES - used, ", %.32s",
+                             mode_words(hil_trace_attribute(run->trace, "mode")));
+    snprintf(text + used, PLOT_TEXT_BYTES - used, " (%.32s fabric)",
+             hil_trace_attribute(run->trace, "fabric"));
+}
+
+void plot_run_judge(const struct plot_run *run, char text[PLOT_TEXT_BYTES])
+{
+    const double band = 0.04 * fabs(run->reference_v); /* 2 percent to either side */
+
+    text[0] = '\0';
+    if (run->settled && run->settling_ms < 1000)
+        snprintf(text, PLOT_TEXT_BYTES, "settles in %.3g ms", run->settling_ms);
+    else if (run->settled)
+        snprintf(text, PLOT_TEXT_BYTES, "settles in %.3g s", run->settling_ms * 1e-3);
+    else if (run->pp_v > band)
+        snprintf(text, PLOT_TEXT_BYTES, "oscillates, %.*f V p-p", run->pp_v < 10 ? 1 : 0,
+                 run->pp_v);
+    else if (isfinite(run->pp_v))
+        snprintf(text, PLOT_TEXT_BYTES, "does not settle");
+}
+
+/* --- windows of time ----------------------------------------------------------------------- */
+
+static const double startup_least_s = 5e-3, startup_unstable_s = 20e-3, startup_most_s = 50e-3;
+
+/* The next of 1, 2, 5, 10, 20 ... */
+static double round_up(double x)
+{
+    static const double steps[] = {1, 2, 5};
+    const double power = pow(10, floor(log10(x)));
+
+    for (int i = 0; i < 3; i++)
+        if (x <= steps[i] * power * (1 + 1e-9))
+            return steps[i] * power;
+    return 10 * power;
+}
+
+double plot_run_startup(const struct plot_run *run)
+{
+    double s = startup_unstable_s;
+
+    if (run->settled)
+        s = round_up(fmax(startup_least_s, 2e-3 * run->settling_ms));
+    return fmin(fmin(s, startup_most_s), run->duration_s);
+}
+
+struct plot_window plot_window(double to_s)
+{
+    if (to_s >= 1)
+        return (struct plot_window){to_s, 1, "time (s)"};
+    if (to_s >= 1e-3)
+        return (struct plot_window){to_s, 1e3, "time (ms)"};
+    return (struct plot_window){to_s, 1e6, "time (µs)"};
+}
+
+/* --- curves -------------------------------------------------------------------------------- */
+
+void plot_curve(struct hil_figure *figure, const char *series, unsigned i,
+                const struct hil_envelope *envelope, const struct plot_window *window)
+{
+    FILE *data = hil_figure_data(figure, series, i);
+
+    if (!data)
+        return;
+    hil_envelope_write_curve(envelope, window->scale, data);
+    hil_figure_data_end(figure, data);
+}
+
+void plot_band(struct hil_figure *figure, const char *series, unsigned i,
+               const struct hil_envelope *envelope, const struct plot_window *window)
+{
+    FILE *data = hil_figure_data(figure, series, i);
+
+    if (!data)
+        return;
+    hil_envelope_write_band(envelope, window->scale, data);
+    hil_figure_data_end(figure, data);
+}
+
+void plot_range_include(struct plot_range *range, const struct hil_envelope *envelope)
+{
+    for (unsigned i = 0; i < envelope->column_count; i++) {
+        const struct hil_envelope_column *column = &envelope->columns[i];
+
+        if (column->count == 0)
+            continue;
+        range->low = fmin(range->low, column->least.y);
+        range->high = fmax(range->high, column->greatest.y);
+    }
+}
+
+void plot_range_set(struct hil_figure *figure, unsigned panel, struct plot_range range)
+{
+    const double room = range.high > range.low ? 0.06 * (range.high - range.low) : 1;
+
+    if (!(range.high >= range.low)) /* nothing was drawn */
+        range.low = range.high = 0;
+    fprintf(figure->values, "y_from_%u = %.9g\ny_to_%u = %.9g\n", panel, range.low - room, panel,
+            range.high + room);
+}

@@ -1,0 +1,78 @@
+/*
+ * A run as the figures see it.
+ */
+#ifndef HIL_PLOT_DATA_H
+#define HIL_PLOT_DATA_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "envelope.h"
+#include "figure.h"
+#include "trace_reader.h"
+
+enum { PLOT_TEXT_BYTES = 256 };
+
+struct plot_run {
+    const char *dir;
+    FILE *messages;
+    struct hil_trace_reader *trace;
+    unsigned stream;                        /* the controller's */
+    const struct hil_stream_config *config; /* the same */
+    unsigned time, output, reference;       /* its columns */
+    double duration_s;                      /* that was recorded */
+    double reference_v;                     /* at its end */
+
+    /* From summary.json; NAN and false where it does not say. */
+    double settling_ms, overshoot_pct, pp_v;
+    bool settled;
+};
+
+/* Returns 0, or a negative errno after a message. */
+int plot_run_open(struct plot_run *run, const char *dir, FILE *messages);
+void plot_run_close(struct plot_run *run);
+
+/* Calls `each` with every row of a column. Returns 0, or a negative errno after a message. */
+typedef void plot_each_fn(void *arg, double time_s, const double *values);
+int plot_run_scan(const struct plot_run *run, unsigned column, plot_each_fn *each, void *arg);
+
+/* What ran, for under the title: "dcdc20, virtual time (sim fabric)". */
+void plot_run_describe(const struct plot_run *run, char text[PLOT_TEXT_BYTES]);
+
+/* How it went: "settles in 2.16 ms"; empty where that is not known. */
+void plot_run_judge(const struct plot_run *run, char text[PLOT_TEXT_BYTES]);
+
+/* How much of the beginning is worth a look of its own, in s. */
+double plot_run_startup(const struct plot_run *run);
+
+/* A part of the run in a figure: time in the unit that reads best. */
+struct plot_window {
+    double to_s;
+    double scale; /* from s to the unit */
+    const char *label;
+};
+
+struct plot_window plot_window(double to_s);
+
+/* A curve, or a band, as a data file of the figure. */
+void plot_curve(struct hil_figure *figure, const char *series, unsigned i,
+                const struct hil_envelope *envelope, const struct plot_window *window);
+void plot_band(struct hil_figure *figure, const char *series, unsigned i,
+               const struct hil_envelope *envelope, const struct plot_window *window);
+
+/* The least and the greatest of several curves. */
+struct plot_range {
+    double low, high;
+};
+
+void plot_range_include(struct plot_range *range, const struct hil_envelope *envelope);
+
+/* Sets y_from_1 and y_to_1 (of panel 1), with some room. */
+void plot_range_set(struct hil_figure *figure, unsigned panel, struct plot_range range);
+
+/* --- the figures ------------------------------------------------------------------------- */
+
+int plot_run_figures(const char *dir, FILE *messages);
+int plot_sweep_figures(const char *dir, FILE *messages);
+
+#endif

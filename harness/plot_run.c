@@ -1,0 +1,418 @@
+/* The figures of one run. */
+#include <errno.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "plot_data.h"
+
+/* All of the run, and its beginning. */
+enum view { ALL, STARTUP, VIEWS };
+
+struct views {
+    struct plot_window windows[VIEWS];
+};
+
+static struct views views_of(const struct plot_run *run)
+{
+    return (struct views){{plot_window(run->duration_s), plot_window(plot_run_startup(run))}};
+}
+
+static int open_views(struct hil_envelope envelopes[VIEWS], const struct views *views)
+{
+    int rc = 0;
+
+    for (int view = 0; view < VIEWS && !rc; view++)
+        rc = hil_envelope_init(&envelopes[view], 0, views->windows[view].to_s, HIL_FIGURE_COLUMNS);
+    return rc;
+}
+
+static void close_views(struct hil_envelope envelopes[VIEWS])
+{
+    for (int view = 0; view < VIEWS; view++)
+        hil_envelope_fini(&envelopes[view]);
+}
+
+static void add_to_views(struct hil_envelope envelopes[VIEWS], double time_s, double value)
+{
+    for (int view = 0; view < VIEWS; view++)
+        hil_envelope_add(&envelopes[view], time_s, value);
+}
+
+/* A curve of both views, in files SERIES-1 and SERIES-2. */
+static void plot_views(struct hil_figure *figure, const char *series,
+                       const struct hil_envelope envelopes[VIEWS], const struct views *views)
+{
+    for (unsigned view = 0; view < VIEWS; view++)
+        plot_curve(figure, series, view + 1, &envelopes[view], &views->windows[view]);
+}
+
+/* Each view's axis is as long as its own curves need. */
+static void plot_view_ranges(struct hil_figure *figure, const struct hil_envelope one[VIEWS],
+                             const struct hil_envelope other[VIEWS])
+{
+    for (unsigned view = 0; view < VIEWS; view++) {
+        struct plot_range range = {INFINITY, -INFINITY};
+
+        plot_range_include(&range, &one[view]);
+        plot_range_include(&range, &other[view]);
+        plot_range_set(figure, view + 1, range);
+    }
+}
+
+static int open_figure(struct hil_figure *figure, const struct plot_run *run, const char *name,
+                       const char *title)
+{
+    char subtitle[PLOT_TEXT_BYTES];
+    const int rc = hil_figure_open(figure, run->dir, name, run->messages);
+    if (rc)
+        return rc;
+
+    plot_run_describe(run, subtitle);
+    hil_figure_text(figure, "title", "%s", title);
+    hil_figure_text(figure, "subtitle", "%s", subtitle);
+    return 0;
+}
+
+static void set_windows(struct hil_figure *figure, const struct views *views)
+{
+    fprintf(figure->values, "array x_to[2] = [%.9g, %.9g]\n",
+            views->windows[ALL].to_s * views->windows[ALL].scale,
+            views->windows[STARTUP].to_s * views->windows[STARTUP].scale);
+    fprintf(figure->values, "array x_label[2] = ['%s', '%s: start-up']\n",
+            views->windows[ALL].label, views->windows[STARTUP].label);
+}
+
+static int no_memory(const struct plot_run *run)
+{
+    fprintf(run->messages, "%s: %s\n", run->dir, strerror(ENOMEM));
+    return -ENOMEM;
+}
+
+/* --- the output ---------------------------------------------------------------------------- */
+
+static void add_vector(void *envelopes, double time_s, const double *value)
+{
+    add_to_views(envelopes, time_s, *value);
+}
+
+static int draw_output(const struct plot_run *run, const struct views *views,
+                       const struct hil_envelope output[VIEWS],
+                       const struct hil_envelope reference[VIEWS])
+{
+    char note[PLOT_TEXT_BYTES], overshoot[PLOT_TEXT_BYTES];
+    struct hil_figure figure;
+    const int rc = open_figure(&figure, run, "output", "Output voltage");
+    if (rc)
+        return rc;
+
+    plot_run_judge(run, note);
+    hil_figure_text(&figure, "note", "%s", note);
+    overshoot[0] = '\0';
+    if (isfinite(run->overshoot_pct))
+        snprintf(overshoot, sizeof(overshoot), "overshoot %.3g %%", run->overshoot_pct);
+    hil_figure_text(&figure, "overshoot", "%s", overshoot);
+    hil_figure_text(&figure, "y_label", "sum of all converters (V)");
+    set_windows(&figure, views);
+    plot_views(&figure, "output", output, views);
+    plot_views(&figure, "reference", reference, views);
+    plot_view_ranges(&figure, output, reference);
+    return hil_figure_draw(&figure, "run-output.gp");
+}
+
+static int figure_output(const struct plot_run *run)
+{
+    const struct views views = views_of(run);
+    struct hil_envelope output[VIEWS] = {0}, reference[VIEWS] = {0};
+    int rc = open_views(output, &views);
+
+    if (!rc)
+        rc = open_views(reference, &views);
+    if (rc)
+        rc = no_memory(run);
+    if (!rc)
+        rc = plot_run_scan(run, run->output, add_vector, output);
+    if (!rc)
+        rc = plot_run_scan(run, run->reference, add_vector, reference);
+    if (!rc)
+        rc = draw_output(run, &views, output, reference);
+    close_views(output);
+    close_views(reference);
+    return rc;
+}
+
+/* --- the converters ------------------------------------------------------------------------ */
+
+/* Lines beyond this many are one dark patch; then every second, third ... is drawn. */
+enum { LINES_MAX = 64 };
+
+struct converters {
+    unsigned count, line_step;
+    double last_from_s;
+    struct hil_envelope mean[VIEWS], band[VIEWS]; /* band: of all converters' values */
+    struct hil_envelope *lines;                   /* of the start-up */
+    struct plot_range *last;                      /* each converter's, in the last second */
+};
+
+static void add_matrix(void *arg, double time_s, const double *values)
+{
+    struct converters *converters = arg;
+    double sum = 0;
+
+    for (unsigned i = 0; i < converters->count; i++) {
+        sum += values[i];
+        add_to_views(converters->band, time_s, values[i]);
+        if (i % converters->line_step == 0)
+            hil_envelope_add(&converters->lines[i / converters->line_step], time_s, values[i]);
+        if (time_s < converters->last_from_s)
+            continue;
+        converters->last[i].low = fmin(converters->last[i].low, values[i]);
+        converters->last[i].high = fmax(converters->last[i].high, values[i]);
+    }
+    add_to_views(converters->mean, time_s, sum / converters->count);
+}
+
+static unsigned line_count(const struct converters *converters)
+{
+    return (converters->count - 1) / converters->line_step + 1;
+}
+
+static int open_converters(struct converters *converters, const struct plot_run *run,
+                           unsigned count, const struct views *views)
+{
+    *converters = (struct converters){
+        .count = count,
+        .line_step = (count - 1) / LINES_MAX + 1,
+        .last_from_s = fmax(0, run->duration_s - 1),
+    };
+    converters->lines = calloc(line_count(converters), sizeof(*converters->lines));
+    converters->last = malloc(count * sizeof(*converters->last));
+    if (!converters->lines || !converters->last)
+        return -ENOMEM;
+
+    int rc = open_views(converters->mean, views);
+    if (!rc)
+        rc = open_views(converters->band, views);
+    for (unsigned i = 0; i < line_count(converters) && !rc; i++)
+        rc = hil_envelope_init(&converters->lines[i], 0, views->windows[STARTUP].to_s,
+                               HIL_FIGURE_COLUMNS);
+    for (unsigned i = 0; i < count; i++)
+        converters->last[i] = (struct plot_range){INFINITY, -INFINITY};
+    return rc;
+}
+
+static void close_converters(struct converters *converters)
+{
+    for (unsigned i = 0; converters->lines && i < line_count(converters); i++)
+        hil_envelope_fini(&converters->lines[i]);
+    close_views(converters->mean);
+    close_views(converters->band);
+    free(converters->lines);
+    free(converters->last);
+}
+
+/* How far each converter swings: "id peak-to-peak"; and the axis for it, which shows so much
+ * at least. */
+static void plot_spread(struct hil_figure *figure, const struct converters *converters,
+                        double least)
+{
+    FILE *data = hil_figure_data(figure, "spread", 1);
+    double greatest = 0;
+
+    if (!data)
+        return;
+    for (unsigned i = 0; i < converters->count; i++) {
+        const double spread = fmax(0, converters->last[i].high - converters->last[i].low);
+
+        fprintf(data, "%u %.9g\n", i, spread);
+        greatest = fmax(greatest, spread);
+    }
+    fprintf(figure->values, "spread_to = %.9g\n", fmax(1.08 * greatest, least));
+    hil_figure_data_end(figure, data);
+}
+
+struct quantity {
+    const char *column, *figure, *title, *label, *spread_label;
+    double spread_least; /* the spread's axis shows at least so much */
+};
+
+static int draw_converters(const struct plot_run *run, const struct views *views,
+                           const struct converters *converters, const struct quantity *quantity)
+{
+    struct hil_figure figure;
+    const int rc = open_figure(&figure, run, quantity->figure, quantity->title);
+    if (rc)
+        return rc;
+
+    fprintf(figure.values, "n = %u\nlines = %u\nlast_s = %.9g\n", converters->count,
+            line_count(converters), run->duration_s - converters->last_from_s);
+    hil_figure_text(&figure, "y_label", "%s", quantity->label);
+    hil_figure_text(&figure, "spread_label", "%s", quantity->spread_label);
+    set_windows(&figure, views);
+    plot_band(&figure, "band", 1, &converters->band[ALL], &views->windows[ALL]);
+    plot_views(&figure, "mean", converters->mean, views);
+    for (unsigned i = 0; i < line_count(converters); i++)
+        plot_curve(&figure, "line", i + 1, &converters->lines[i], &views->windows[STARTUP]);
+    plot_spread(&figure, converters, quantity->spread_least);
+    plot_view_ranges(&figure, converters->band, converters->mean);
+    return hil_figure_draw(&figure, "run-converters.gp");
+}
+
+static int figure_converters(const struct plot_run *run, const struct quantity *quantity)
+{
+    const int column = hil_trace_column_find(run->config, quantity->column);
+    const struct views views = views_of(run);
+    struct converters converters;
+
+    if (column < 0) /* not recorded */
+        return 0;
+    int rc = open_converters(&converters, run, run->config->columns[column].width, &views);
+    if (rc)
+        rc = no_memory(run);
+    if (!rc)
+        rc = plot_run_scan(run, (unsigned)column, add_matrix, &converters);
+    if (!rc)
+        rc = draw_converters(run, &views, &converters, quantity);
+    close_converters(&converters);
+    return rc;
+}
+
+/* --- the histograms ------------------------------------------------------------------------ */
+
+/* On a logarithmic axis, bars of equal width. */
+enum { BARS_A_DECADE = 20 };
+
+static double bar_start(int i)
+{
+    return pow(10, (double)i / BARS_A_DECADE);
+}
+
+/* Writes "from_us to_us count" for each bar that is not empty. What took no time at all
+ * counts as 1 ns. */
+static void plot_bars(struct hil_figure *figure, unsigned i, const struct hil_histogram *histogram)
+{
+    FILE *data = hil_figure_data(figure, "bars", i);
+    uint64_t in_bar = 0;
+    int bar = 0;
+
+    if (!data)
+        return;
+    for (unsigned bucket = 0; bucket <= HIL_HISTOGRAM_BUCKETS; bucket++) {
+        const bool end = bucket == HIL_HISTOGRAM_BUCKETS;
+        const double ns = fmax(1, (double)hil_histogram_bucket_start(bucket));
+        const int next = end ? bar + 1 : (int)floor(log10(ns) * BARS_A_DECADE + 1e-9);
+
+        if (next != bar && in_bar > 0)
+            fprintf(data, "%.6g %.6g %llu\n", bar_start(bar) * 1e-3, bar_start(bar + 1) * 1e-3,
+                    (unsigned long long)in_bar);
+        if (next != bar)
+            in_bar = 0;
+        bar = next;
+        if (!end)
+            in_bar += histogram->buckets[bucket];
+    }
+    hil_figure_data_end(figure, data);
+}
+
+/* Three digits, and never an exponent. */
+static void quantile_words(char text[16], const struct hil_histogram *histogram, double quantile)
+{
+    const double us = (double)hil_histogram_quantile(histogram, quantile) * 1e-3;
+
+    snprintf(text, 16, us < 1000 ? "%.3g" : "%.0f", us);
+}
+
+/* gnuplot finds the variable label_3 by its name. */
+__attribute__((format(printf, 4, 5))) static void
+numbered_text(struct hil_figure *figure, const char *variable, unsigned i, const char *format, ...)
+{
+    char name[32], text[PLOT_TEXT_BYTES];
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsnprintf(text, sizeof(text), format, arguments);
+    va_end(arguments);
+    snprintf(name, sizeof(name), "%s_%u", variable, i);
+    hil_figure_text(figure, name, "%s", text);
+}
+
+static void plot_histogram(struct hil_figure *figure, unsigned i, const char *name,
+                           const struct hil_histogram *histogram)
+{
+    static const double quantiles[] = {0.5, 0.99, 0.999, 1};
+    char words[PLOT_TEXT_BYTES], us[4][16];
+
+    snprintf(words, sizeof(words), "%s", name);
+    for (char *c = words; *c != '\0'; c++)
+        if (*c == '_')
+            *c = ' ';
+    numbered_text(figure, "label", i, "%s", words);
+    for (int k = 0; k < 4; k++)
+        quantile_words(us[k], histogram, quantiles[k]);
+    numbered_text(figure, "middle", i, "p50 %s, p99 %s", us[0], us[1]);
+    numbered_text(figure, "tail", i, "p99.9 %s, max %s", us[2], us[3]);
+    plot_bars(figure, i, histogram);
+}
+
+/* Those that counted anything but zeros; the number of them, or a negative errno. */
+static int plot_histograms(const struct plot_run *run, struct hil_figure *figure)
+{
+    struct hil_histogram *histogram = malloc(sizeof(*histogram));
+    const char *name;
+    int rc = histogram ? 0 : no_memory(run);
+    int drawn = 0;
+
+    for (unsigned i = 0; !rc && (name = hil_trace_histogram_name(run->trace, i)); i++) {
+        rc = hil_trace_read_histogram(run->trace, name, histogram);
+        if (rc)
+            fprintf(run->messages, "%s/trace.h5: %s: %s\n", run->dir, name, strerror(-rc));
+        else if (histogram->max > 0)
+            plot_histogram(figure, (unsigned)++drawn, name, histogram);
+    }
+    free(histogram);
+    return rc ? rc : drawn;
+}
+
+static int figure_latency(const struct plot_run *run)
+{
+    struct hil_figure figure;
+    const int rc = open_figure(&figure, run, "latency", "Step latencies (µs)");
+    if (rc)
+        return rc;
+
+    const int drawn = plot_histograms(run, &figure);
+    if (drawn <= 0) {
+        hil_figure_drop(&figure);
+        return drawn;
+    }
+    fprintf(figure.values, "n = %d\n", drawn);
+    return hil_figure_draw(&figure, "run-latency.gp");
+}
+
+/* --- all ----------------------------------------------------------------------------------- */
+
+int plot_run_figures(const char *dir, FILE *messages)
+{
+    static const struct quantity voltages = {
+        "voltage_v",   "voltages",         "Voltage of each converter",
+        "voltage (V)", "peak to peak (V)", 0.1,
+    };
+    static const struct quantity duties = {
+        "duty", "duty", "Duty cycle of each converter", "duty cycle", "peak to peak", 0.01,
+    };
+    struct plot_run run;
+    int rc = plot_run_open(&run, dir, messages);
+    if (rc)
+        return rc;
+
+    rc = figure_output(&run);
+    if (!rc)
+        rc = figure_converters(&run, &voltages);
+    if (!rc)
+        rc = figure_converters(&run, &duties);
+    if (!rc)
+        rc = figure_latency(&run);
+    plot_run_close(&run);
+    return rc;
+}

@@ -1,0 +1,134 @@
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "harness/export.h"
+#include "harness/trace.h"
+
+static char dir[64], said[512];
+
+static void make_folder(void)
+{
+    strcpy(dir, "/tmp/hiloco-export-XXXXXX");
+    cr_assert(mkdtemp(dir));
+}
+
+static void remove_folder(void)
+{
+    char command[128];
+
+    snprintf(command, sizeof(command), "/bin/rm -rf %s", dir);
+    cr_assert_eq(system(command), 0);
+}
+
+TestSuite(export, .init = make_folder, .fini = remove_folder);
+
+static const char *in_folder(const char *name)
+{
+    static char path[128];
+
+    snprintf(path, sizeof(path), "%s/%s", dir, name);
+    return path;
+}
+
+static int export(void)
+{
+    FILE *messages = fmemopen(said, sizeof(said), "w");
+    const int rc = hil_export_csv(dir, messages);
+
+    fclose(messages);
+    return rc;
+}
+
+static void expect_file(const char *name, const char *expected)
+{
+    char text[1024] = "";
+    FILE *file = fopen(in_folder(name), "r");
+
+    cr_assert(file, "%s", name);
+    text[fread(text, 1, sizeof(text) - 1, file)] = '\0';
+    fclose(file);
+    cr_expect_str_eq(text, expected);
+}
+
+Test(export, tables_of_all_streams)
+{
+    static const struct hil_column controller[] = {
+        {"time_s", "s", "", 1}, {"output_v", "V", "", 1}, {"duty", "", "", 2}};
+    static const struct hil_column converter[] = {{"time_s", "s", "", 1},
+                                                  {"voltage_v", "V", "", 1}};
+    const struct hil_stream_config streams[] = {{"controller", controller, 3, 2},
+                                                {"converter/007", converter, 2, 0}};
+    const double rows[] = {0, 240, 0.1, 1.0 / 3, 4e-05, -1e300, 0.30000000000000004, 5};
+    struct hil_trace *trace;
+
+    cr_assert_eq(
+        hil_trace_create(&trace, in_folder("trace.h5"),
+                         &(struct hil_trace_config){.streams = streams, .stream_count = 2}),
+        0);
+    cr_assert_eq(hil_trace_append(trace, 0, rows, 2), 0);
+    cr_assert_eq(hil_trace_close(trace), 0);
+
+    cr_assert_eq(export(), 0, "%s", said);
+    expect_file("controller.csv", "time_s,output_v,duty_0,duty_1\n"
+                                  "0,240,0.1,0.33333333333333331\n"
+                                  "4e-05,-1e+300,0.30000000000000004,5\n");
+    expect_file("converter-007.csv", "time_s,voltage_v\n");
+    cr_expect(strstr(said, "controller.csv: 2 rows"));
+}
+
+/* More rows than are read at a time. */
+Test(export, all_rows_in_order)
+{
+    static const struct hil_column columns[] = {{"n", "", "", 1}};
+    const struct hil_stream_config stream = {"controller", columns, 1, 1};
+    struct hil_trace *trace;
+    char line[64];
+
+    cr_assert_eq(
+        hil_trace_create(&trace, in_folder("trace.h5"),
+                         &(struct hil_trace_config){.streams = &stream, .stream_count = 1}),
+        0);
+    for (double n = 0; n < 20000; n++)
+        cr_assert_eq(hil_trace_append(trace, 0, &n, 1), 0);
+    cr_assert_eq(hil_trace_close(trace), 0);
+    cr_assert_eq(export(), 0, "%s", said);
+
+    FILE *file = fopen(in_folder("controller.csv"), "r");
+    cr_assert(fgets(line, sizeof(line), file));
+    for (int n = 0; n < 20000; n++) {
+        cr_assert(fgets(line, sizeof(line), file));
+        cr_assert_eq(atoi(line), n);
+    }
+    cr_expect_null(fgets(line, sizeof(line), file));
+    fclose(file);
+}
+
+Test(export, says_what_a_folder_lacks)
+{
+    cr_expect_eq(export(), -ENOENT);
+    cr_expect(strstr(said, "is not the folder of a run: it has no trace.h5"), "%s", said);
+
+    fclose(fopen(in_folder("sweep.json"), "w"));
+    cr_expect_eq(export(), -ENOENT);
+    cr_expect(strstr(said, "holds a sweep, not a run"), "%s", said);
+
+    FILE *file = fopen(in_folder("trace.h5"), "w");
+    fputs("no trace", file);
+    fclose(file);
+    cr_expect_eq(export(), -EBADMSG);
+    cr_expect(strstr(said, "trace.h5 is damaged, or no trace"), "%s", said);
+}
+
+Test(export, no_folder)
+{
+    FILE *messages = fmemopen(said, sizeof(said), "w");
+
+    cr_expect_eq(hil_export_csv("/nowhere/at/all", messages), -ENOENT);
+    fclose(messages);
+    cr_expect_str_eq(said, "/nowhere/at/all: No such file or directory\n");
+}

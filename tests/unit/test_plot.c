@@ -1,0 +1,358 @@
+/* The curves that are drawn, and that figures are drawn of what was recorded. */
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "harness/envelope.h"
+#include "harness/plot.h"
+#include "harness/trace.h"
+
+/* --- envelopes ----------------------------------------------------------------------------- */
+
+static char text[1 << 16];
+
+/* What the envelope writes, and how many lines that is. */
+static int written(const struct hil_envelope *envelope,
+                   void (*write)(const struct hil_envelope *, double, FILE *))
+{
+    FILE *file = fmemopen(text, sizeof(text), "w");
+    int lines = 0;
+
+    write(envelope, 1, file);
+    fclose(file);
+    for (const char *c = text; *c != '\0'; c++)
+        lines += *c == '\n';
+    return lines;
+}
+
+Test(envelope, keeps_a_spike_of_one_point)
+{
+    struct hil_envelope envelope;
+
+    cr_assert_eq(hil_envelope_init(&envelope, 0, 1, 100), 0);
+    for (int i = 0; i < 1000000; i++)
+        hil_envelope_add(&envelope, i * 1e-6, i == 314159 ? 7.5 : 0);
+    cr_expect_leq(written(&envelope, hil_envelope_write_curve), 400);
+    cr_expect(strstr(text, "\n0.314159 7.5\n"));
+    hil_envelope_fini(&envelope);
+}
+
+/* First, greatest, least, last: in the order of time, each once. */
+Test(envelope, curve_of_one_column)
+{
+    struct hil_envelope envelope;
+
+    cr_assert_eq(hil_envelope_init(&envelope, 0, 10, 1), 0);
+    for (int i = 0; i < 10; i++)
+        hil_envelope_add(&envelope, i, (const double[]){1, 2, 9, 3, 4, -5, 3, 2, 1, 0}[i]);
+    written(&envelope, hil_envelope_write_curve);
+    cr_expect_str_eq(text, "0 1\n2 9\n5 -5\n9 0\n");
+    written(&envelope, hil_envelope_write_band);
+    cr_expect_str_eq(text, "5 -5 9\n");
+    hil_envelope_fini(&envelope);
+}
+
+Test(envelope, few_points_stay_as_they_are)
+{
+    struct hil_envelope envelope;
+
+    cr_assert_eq(hil_envelope_init(&envelope, 0, 1, 1000), 0);
+    hil_envelope_add(&envelope, 0, 3);
+    hil_envelope_add(&envelope, 0.5, 4);
+    hil_envelope_add(&envelope, 0.9995, 5);
+    written(&envelope, hil_envelope_write_curve);
+    cr_expect_str_eq(text, "0 3\n0.5 4\n0.9995 5\n");
+    hil_envelope_fini(&envelope);
+}
+
+Test(envelope, leaves_out_what_cannot_be_drawn)
+{
+    struct hil_envelope envelope;
+
+    cr_assert_eq(hil_envelope_init(&envelope, 1, 2, 10), 0);
+    hil_envelope_add(&envelope, 0.999, 1);
+    hil_envelope_add(&envelope, 2, 1);
+    hil_envelope_add(&envelope, NAN, 1);
+    hil_envelope_add(&envelope, 1.5, NAN);
+    hil_envelope_add(&envelope, 1.5, INFINITY);
+    cr_expect_eq(written(&envelope, hil_envelope_write_curve), 0);
+    hil_envelope_fini(&envelope);
+}
+
+/* --- figures ------------------------------------------------------------------------------- */
+
+static char dir[64], said[2048];
+
+static void make_folder(void)
+{
+    strcpy(dir, "/tmp/hiloco-plot-XXXXXX");
+    cr_assert(mkdtemp(dir));
+}
+
+static void remove_folder(void)
+{
+    char command[128];
+
+    snprintf(command, sizeof(command), "/bin/rm -rf %s", dir);
+    cr_assert_eq(system(command), 0);
+}
+
+TestSuite(plot, .init = make_folder, .fini = remove_folder, .timeout = 60);
+
+static const char *in_folder(const char *run, const char *name)
+{
+    static char path[256];
+
+    snprintf(path, sizeof(path), "%s/%s/%s", dir, run, name);
+    return path;
+}
+
+static int plot(void)
+{
+    FILE *messages = fmemopen(said, sizeof(said), "w");
+    const int rc = hil_plot(dir, messages);
+
+    fclose(messages);
+    return rc;
+}
+
+static void write_file(const char *path, const char *content)
+{
+    FILE *file = fopen(path, "w");
+
+    cr_assert(file, "%s", path);
+    fputs(content, file);
+    fclose(file);
+}
+
+enum { CONVERTERS = 3, NUMBERS = 3 + 2 * CONVERTERS };
+
+/* A second of an oscillation about 36 V that grows or dies out. */
+static void write_rows(struct hil_trace *trace, double growth, int rows)
+{
+    for (int k = 0; k < rows; k++) {
+        const double t = k * 1e-4;
+        double row[NUMBERS] = {t, 0, 36};
+
+        for (int i = 0; i < CONVERTERS; i++) {
+            row[3 + i] = 12 + exp(growth * t) * sin(5000 * t + i);
+            row[3 + CONVERTERS + i] = 0.25;
+            row[1] += row[3 + i];
+        }
+        cr_assert_eq(hil_trace_append(trace, 0, row, 1), 0);
+    }
+}
+
+static void write_trace(const char *path, double growth, int rows)
+{
+    static const struct hil_column columns[] = {
+        {"time_s", "s", "", 1},       {"output_v", "V", "", 1},
+        {"reference_v", "V", "", 1},  {"voltage_v", "V", "", CONVERTERS},
+        {"duty", "", "", CONVERTERS},
+    };
+    const struct hil_stream_config stream = {"controller", columns, 5, 10000};
+    const struct hil_attribute attributes[] = {
+        {"scenario", "it's {my}_own"}, {"mode", "virtual"}, {"fabric", "sim"}};
+    struct hil_trace *trace;
+
+    cr_assert_eq(
+        hil_trace_create(&trace, path, &(struct hil_trace_config){&stream, 1, attributes, 3}), 0);
+    write_rows(trace, growth, rows);
+    cr_assert_eq(hil_trace_close(trace), 0);
+}
+
+static void write_histograms(const char *path)
+{
+    static struct hil_histogram late, none;
+    const struct hil_named_histogram histograms[] = {{"controller_late", &late}, {"none", &none}};
+
+    for (uint64_t i = 0; i < 1000; i++)
+        hil_histogram_add(&late, 100 + i);
+    hil_histogram_add(&late, 5000000);
+    cr_assert_eq(hil_trace_add_histograms(path, histograms, 2), 0);
+}
+
+static const char settled[] =
+    "{\"output\": {\"settled\": true, \"settling_ms\": 2.164, \"overshoot_pct\": 8.4,"
+    " \"pp_v_last_s\": 0}}";
+static const char unsettled[] =
+    "{\"output\": {\"settled\": false, \"settling_ms\": null, \"pp_v_last_s\": 408.3}}";
+
+/* Both files are there, are what their names say, and more than an empty frame. */
+static char *expect_figure(const char *name)
+{
+    static const char png[] = "\x89PNG";
+    char file_name[64], start[4];
+    struct stat status;
+
+    snprintf(file_name, sizeof(file_name), "%s.png", name);
+    FILE *file = fopen(in_folder(".", file_name), "rb");
+    cr_assert(file && fread(start, 1, 4, file) == 4, "%s", file_name);
+    fclose(file);
+    cr_expect_eq(memcmp(start, png, 4), 0);
+    cr_assert_eq(stat(in_folder(".", file_name), &status), 0);
+    cr_expect_gt(status.st_size, 10000, "%s", file_name);
+
+    snprintf(file_name, sizeof(file_name), "%s.svg", name);
+    file = fopen(in_folder(".", file_name), "r");
+    cr_assert(file, "%s", file_name);
+    char *svg = calloc(1, 1 << 21);
+    cr_assert_gt(fread(svg, 1, (1 << 21) - 1, file), 2000);
+    fclose(file);
+    return svg;
+}
+
+static void expect_texts(const char *figure, const char *const *texts)
+{
+    char *svg = expect_figure(figure);
+
+    cr_expect(strstr(svg, "<svg"));
+    for (; *texts; texts++)
+        cr_expect(strstr(svg, *texts), "%s: %s", figure, *texts);
+    free(svg);
+}
+
+Test(plot, figures_of_a_run)
+{
+    write_trace(in_folder(".", "trace.h5"), -20, 10000);
+    write_histograms(in_folder(".", "trace.h5"));
+    write_file(in_folder(".", "summary.json"), settled);
+
+    cr_assert_eq(plot(), 0, "%s", said);
+    expect_texts("output", (const char *const[]){"Output voltage", "my}_own", "virtual time",
+                                                 "sim fabric", "settles in 2.16 ms",
+                                                 "overshoot 8.4 %", "reference", "(V)", NULL});
+    expect_texts("voltages", (const char *const[]){"Voltage of each converter", "their mean",
+                                                   "peak to peak", NULL});
+    expect_texts("duty", (const char *const[]){"Duty cycle", NULL});
+    expect_texts("latency", (const char *const[]){"controller late", "max 5000", "count", NULL});
+    cr_expect(strstr(said, "latency.png"), "%s", said);
+}
+
+/* Of ten thousand points a thousand columns remain, and the peak is among them. */
+Test(plot, data_keeps_the_peak)
+{
+    char line[128];
+    double peak = 0;
+    int lines = 0;
+
+    write_trace(in_folder(".", "trace.h5"), 3, 10000);
+    cr_assert_eq(plot(), 0, "%s", said);
+
+    FILE *file = fopen(in_folder(".", "plot/voltages-band-1.dat"), "r");
+    cr_assert(file);
+    for (; fgets(line, sizeof(line), file); lines++) {
+        double t, low, high;
+        cr_assert_eq(sscanf(line, "%lf %lf %lf", &t, &low, &high), 3);
+        peak = fmax(peak, high);
+    }
+    fclose(file);
+    cr_expect_leq(lines, 1000);
+    cr_expect_float_eq(peak, 12 + exp(3), 0.5);
+}
+
+Test(plot, run_without_summary_and_histograms)
+{
+    write_trace(in_folder(".", "trace.h5"), -20, 100);
+    cr_assert_eq(plot(), 0, "%s", said);
+    free(expect_figure("output"));
+    cr_expect_neq(access(in_folder(".", "latency.png"), F_OK), 0);
+}
+
+static void write_point(const char *name, double growth, const char *summary)
+{
+    cr_assert_eq(mkdir(in_folder(".", name), 0777), 0);
+    write_trace(in_folder(name, "trace.h5"), growth, 10000);
+    write_file(in_folder(name, "summary.json"), summary);
+}
+
+Test(plot, figures_of_a_sweep)
+{
+    write_point("controller.period_us=40", -20, settled);
+    write_point("controller.period_us=80", 3, unsettled);
+    write_file(in_folder(".", "sweep.json"),
+               "{\"keys\": [\"controller.period_us\"], \"points\": ["
+               "{\"dir\": \"controller.period_us=40\", \"values\": [\"40\"]},"
+               "{\"dir\": \"controller.period_us=80\", \"values\": [\"80\"]}]}");
+
+    static const char *const texts[] = {"Output voltage for each controller period",
+                                        "T = 40 µs",
+                                        "settles in 2.16 ms",
+                                        "T = 80 µs",
+                                        "oscillates, 408 V p-p",
+                                        "(V)",
+                                        NULL};
+    cr_assert_eq(plot(), 0, "%s", said);
+    expect_texts("figure", texts);
+    expect_texts("figure-startup", texts);
+    expect_texts("figure-overlay", texts);
+    expect_texts("figure-startup-overlay", texts);
+}
+
+/* Two keys that vary and one that does not; and a run that failed: the others are drawn. */
+Test(plot, sweep_with_a_hole)
+{
+    write_point("a", -20, settled);
+    write_file(
+        in_folder(".", "sweep.json"),
+        "{\"keys\": [\"network.latency_up_us\", \"duration_s\", \"controller.kp\"], \"points\": ["
+        "{\"dir\": \"missing\", \"values\": [\"1\", \"9\", \"2\"]},"
+        "{\"dir\": \"a\", \"values\": [\"5\", \"9\", \"0.03\"]}]}");
+
+    cr_assert_eq(plot(), 0, "%s", said);
+    cr_expect(strstr(said, "missing"), "%s", said);
+    expect_texts("figure", (const char *const[]){"for each network latency up and controller kp",
+                                                 "latency up 5 µs, kp 0.03", NULL});
+}
+
+/* --- what goes wrong ----------------------------------------------------------------------- */
+
+Test(plot, no_gnuplot)
+{
+    write_trace(in_folder(".", "trace.h5"), -20, 100);
+    setenv("PATH", "/nowhere", 1);
+    cr_expect_eq(plot(), -ENOPKG);
+    cr_expect_str_eq(said, "gnuplot is not installed: sudo apt install gnuplot-nox\n");
+}
+
+Test(plot, gnuplot_fails)
+{
+    write_trace(in_folder(".", "trace.h5"), -20, 100);
+    write_file(in_folder(".", "gnuplot"), "#!/bin/sh\necho no such terminal >&2\nexit 1\n");
+    chmod(in_folder(".", "gnuplot"), 0755);
+    setenv("PATH", dir, 1);
+    cr_expect_eq(plot(), -EPROTO);
+    cr_expect(strstr(said, "output.gp:\nno such terminal"), "%s", said);
+}
+
+Test(plot, not_a_run)
+{
+    cr_expect_eq(plot(), -ENOENT);
+    cr_expect(strstr(said, "is not the folder of a run"), "%s", said);
+}
+
+Test(plot, nothing_recorded)
+{
+    write_trace(in_folder(".", "trace.h5"), 0, 0);
+    cr_expect_eq(plot(), -ENODATA);
+    cr_expect(strstr(said, "recorded nothing"), "%s", said);
+}
+
+Test(plot, damaged_sweep)
+{
+    write_file(in_folder(".", "sweep.json"), "{\"keys\": [");
+    cr_expect_eq(plot(), -EBADMSG);
+    cr_expect(strstr(said, "sweep.json:1:"), "%s", said);
+}
+
+Test(plot, sweep_without_runs)
+{
+    write_file(in_folder(".", "sweep.json"), "{\"keys\": [], \"points\": []}");
+    cr_expect_eq(plot(), -ENODATA);
+    cr_expect(strstr(said, "no run to draw"), "%s", said);
+}

@@ -1,0 +1,214 @@
+/* From the loop's side through the rings into the file. */
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "harness/recorder.h"
+#include "harness/trace_reader.h"
+
+static const struct hil_column columns[] = {
+    {"time_s", "s", "since the start", 1},
+    {"voltage_v", "V", "of each converter", 3},
+};
+
+/* The least ring there is, so that it fills soon. */
+static const struct hil_stream_config streams[] = {
+    {"controller", columns, 2, 1},
+    {"converter/000", columns, 2, 1},
+};
+
+static const struct hil_trace_config config = {.streams = streams, .stream_count = 2};
+
+static char path[64];
+static struct hil_recorder *recorder;
+
+static void remove_trace(void)
+{
+    hil_recorder_close(recorder);
+    unlink(path);
+}
+
+static void open_recorder(bool lossless)
+{
+    snprintf(path, sizeof(path), "/tmp/hiloco-recorder-%d.h5", (int)getpid());
+    cr_assert_eq(hil_recorder_open(&recorder, path, &config, lossless), 0);
+}
+
+/* Row n is n, 2n, 3n, 4n. */
+static bool record(struct hil_stream *stream, uint64_t n)
+{
+    double *row = hil_stream_row(stream);
+
+    if (!row)
+        return false;
+    for (int i = 0; i < 4; i++)
+        row[i] = (double)(n * (unsigned)(i + 1));
+    hil_stream_commit(stream);
+    return true;
+}
+
+static uint64_t record_many(struct hil_stream *stream, uint64_t count)
+{
+    uint64_t taken = 0;
+
+    for (uint64_t n = 0; n < count; n++)
+        taken += record(stream, n);
+    return taken;
+}
+
+/* Checks that the stream holds rows 0 .. count - 1 and nothing else. */
+static void expect_rows(unsigned stream, uint64_t count)
+{
+    struct hil_trace_reader *reader;
+    unsigned stream_count;
+
+    cr_assert_eq(hil_trace_reader_open(&reader, path), 0);
+    cr_assert_eq(hil_trace_streams(reader, &stream_count)[stream].rows, count);
+
+    double *time = malloc((count + 1) * sizeof(double));
+    double *voltage = malloc((count + 1) * 3 * sizeof(double));
+    cr_assert_eq(hil_trace_read(reader, stream, 0, 0, count, time), 0);
+    cr_assert_eq(hil_trace_read(reader, stream, 1, 0, count, voltage), 0);
+    for (uint64_t n = 0; n < count; n++) {
+        cr_assert_eq(time[n], (double)n);
+        for (unsigned i = 0; i < 3; i++)
+            cr_assert_eq(voltage[3 * n + i], (double)(n * (i + 2)), "row %d, number %u", (int)n, i);
+    }
+    free(time);
+    free(voltage);
+    hil_trace_reader_close(reader);
+}
+
+Test(recorder, no_rows_leave_empty_datasets, .fini = remove_trace)
+{
+    open_recorder(false);
+    cr_assert_eq(hil_recorder_start(recorder), 0);
+    cr_assert_eq(hil_recorder_finish(recorder), 0);
+    expect_rows(0, 0);
+    expect_rows(1, 0);
+}
+
+Test(recorder, streams_do_not_mix, .fini = remove_trace)
+{
+    open_recorder(false);
+    cr_assert_eq(hil_recorder_start(recorder), 0);
+    for (uint64_t n = 0; n < 1000; n++) {
+        cr_assert(record(hil_recorder_stream(recorder, 0), n));
+        if (n < 500)
+            cr_assert(record(hil_recorder_stream(recorder, 1), n));
+    }
+    cr_assert_eq(hil_recorder_finish(recorder), 0);
+    cr_expect_eq(hil_recorder_dropped(recorder), 0);
+    expect_rows(0, 1000);
+    expect_rows(1, 500);
+}
+
+/* Many times the ring, over its end again and again. */
+Test(recorder, lossless_loses_nothing, .fini = remove_trace)
+{
+    open_recorder(true);
+    cr_assert_eq(hil_recorder_start(recorder), 0);
+    cr_expect_eq(record_many(hil_recorder_stream(recorder, 1), 300001), 300001);
+    cr_assert_eq(hil_recorder_finish(recorder), 0);
+    cr_expect_eq(hil_recorder_dropped(recorder), 0);
+    expect_rows(1, 300001);
+}
+
+/* No writer takes anything: the ring fills, and the rest is counted. Nothing hangs. */
+static void full_ring_drops(bool lossless)
+{
+    open_recorder(lossless);
+    const uint64_t taken = record_many(hil_recorder_stream(recorder, 0), 100000);
+
+    cr_expect_geq(taken, 4096);
+    cr_expect_lt(taken, 100000);
+    cr_expect_eq(hil_recorder_dropped(recorder), 100000 - taken);
+    cr_assert_eq(hil_recorder_finish(recorder), 0);
+    expect_rows(0, taken);
+}
+
+Test(recorder, full_ring_drops_and_counts, .fini = remove_trace)
+{
+    full_ring_drops(false);
+}
+
+Test(recorder, lossless_does_not_wait_for_no_writer, .fini = remove_trace, .timeout = 10)
+{
+    full_ring_drops(true);
+}
+
+Test(recorder, prepared_ring_is_empty, .fini = remove_trace)
+{
+    open_recorder(false);
+    hil_stream_prepare(hil_recorder_stream(recorder, 0));
+    cr_assert_eq(hil_recorder_finish(recorder), 0);
+    expect_rows(0, 0);
+}
+
+Test(recorder, no_stream_records_nothing)
+{
+    cr_expect_null(hil_stream_row(NULL));
+    hil_stream_prepare(NULL);
+}
+
+/* What a child recorded before it was killed is there. */
+Test(recorder, rows_of_a_killed_child, .fini = remove_trace)
+{
+    open_recorder(false);
+    const pid_t child = fork();
+    if (child == 0) {
+        record_many(hil_recorder_stream(recorder, 0), 1000);
+        raise(SIGKILL);
+    }
+    cr_assert_eq(hil_recorder_start(recorder), 0);
+    cr_assert_eq(waitpid(child, NULL, 0), child);
+    cr_assert_eq(hil_recorder_finish(recorder), 0);
+    expect_rows(0, 1000);
+}
+
+/* A child that exits in an orderly way must not finish its parent's file, as it was when the
+ * two parted. */
+Test(recorder, child_exits_last, .fini = remove_trace)
+{
+    int hold[2];
+
+    open_recorder(false);
+    cr_assert_eq(pipe(hold), 0);
+    const pid_t child = fork();
+    if (child == 0) {
+        char end;
+        close(hold[1]);
+        exit(read(hold[0], &end, 1) == 0 ? 0 : 1);
+    }
+    cr_assert_eq(hil_recorder_start(recorder), 0);
+    record_many(hil_recorder_stream(recorder, 0), 3000);
+    cr_assert_eq(hil_recorder_finish(recorder), 0);
+    close(hold[1]);
+    cr_assert_eq(waitpid(child, NULL, 0), child);
+    expect_rows(0, 3000);
+}
+
+Test(recorder, says_why_it_cannot_open)
+{
+    cr_expect_eq(hil_recorder_open(&recorder, "/nowhere/at/all.h5", &config, true), -ENOENT);
+    cr_expect_null(recorder);
+}
+
+/* As good as a full disk: the file may not grow beyond 64 KiB. */
+Test(recorder, writer_fails, .fini = remove_trace, .timeout = 20)
+{
+    const struct rlimit limit = {65536, 65536};
+
+    signal(SIGXFSZ, SIG_IGN);
+    cr_assert_eq(setrlimit(RLIMIT_FSIZE, &limit), 0);
+    open_recorder(true);
+    cr_assert_eq(hil_recorder_start(recorder), 0);
+    record_many(hil_recorder_stream(recorder, 0), 500000); /* returns, all the same */
+    cr_expect_eq(hil_recorder_finish(recorder), -EFBIG);
+    cr_expect_gt(hil_recorder_dropped(recorder), 0);
+}

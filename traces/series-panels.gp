@@ -1,0 +1,43 @@
+# One panel for each series, one below the other over a common time axis and with a common
+# scale: none hides another, and their sizes compare.
+
+panel = 74
+head = 64
+foot = 46
+height = head + n * panel + foot
+y_at(pixels) = 1 - pixels / real(height)
+longest = 0
+do for [i = 1:n] { if (strlen(label[i]) > longest) { longest = strlen(label[i]) } }
+right = width - room_for(longest)
+
+eval terminal(width, height)
+set output '../'.name.'.'.format
+
+set multiplot
+set lmargin at screen x_at(76)
+set rmargin at screen x_at(right)
+set xrange [x_from:x_to]
+set yrange [y_from_1:y_to_1]
+set ytics round_step((y_to_1 - y_from_1) / 2.5)
+set xtics format ''
+
+set label 1 title at screen x_at(76), y_at(24) font 'DejaVu Sans,13' textcolor rgb ink
+set label 2 subtitle at screen x_at(76), y_at(44) textcolor rgb pale
+set label 3 y_label at screen x_at(20), y_at(head + n * panel / 2) center rotate textcolor rgb ink
+
+do for [i = 1:n] {
+    top = head + (i - 1) * panel
+    set tmargin at screen y_at(top + 5)
+    set bmargin at screen y_at(top + panel - 5)
+    if (i == n) {
+        set xtics format '%g'
+        set xlabel x_label offset 0,0.3 textcolor rgb ink
+    }
+    set label 4 label[i] at graph 1.02, 0.62 font 'DejaVu Sans Bold,10' textcolor rgb colour[i]
+    set label 5 note[i] at graph 1.02, 0.30 textcolor rgb ink
+    plot reference with lines linecolor rgb pale linewidth 0.8 dashtype 2, \
+         sprintf('%s-series-%d.dat', name, i) with lines linecolor rgb colour[i] linewidth 1
+    unset label
+}
+unset multiplot
+set output
