@@ -1,0 +1,88 @@
+/*
+ * What the shm fabric's parts share: shm.c is the memory, shm_peers.c how the nodes meet.
+ */
+#ifndef LOCO_SHM_INTERNAL_H
+#define LOCO_SHM_INTERNAL_H
+
+#include <pthread.h>
+#include <sys/un.h>
+
+#include "shm.h"
+
+enum {
+    SHM_ARENAS_MAX = 64, /* of one node */
+    SHM_MESSAGE_MAX = 4096,
+};
+
+struct queued {
+    struct queued *next;
+    size_t size;
+    int fd; /* an arena's, or -1; not owned */
+    unsigned char data[];
+};
+
+struct map {
+    unsigned char *base;
+    size_t size;
+    int fd; /* of an own arena */
+};
+
+/* What epoll names: a node's listener, or a connection. */
+struct source {
+    struct shm_node *node;
+    struct shm_peer *peer; /* NULL: the listener, or a connection whose hello has not come */
+    int fd;
+    struct source *next; /* among the node's strangers */
+};
+
+struct shm_peer {
+    uint32_t id;
+    bool up, bye;
+    bool refused;          /* it is of another network: not tried again */
+    struct source *source; /* NULL: not connected */
+    struct queued *queue, **queue_end;
+    struct map arenas[SHM_ARENAS_MAX]; /* the peer's, mapped here */
+};
+
+struct shm_node {
+    struct loco_node base;
+    struct shm *shm;
+    struct source listener;
+    char path[sizeof((struct sockaddr_un *)0)->sun_path];
+    struct shm_peer **peers; /* by id; itself NULL */
+    struct source *strangers;
+    struct map arenas[SHM_ARENAS_MAX];
+    uint32_t arena_count;
+    bool closing, closed;
+    struct shm_node *next;
+};
+
+struct shm {
+    struct loco_fabric base;
+    char directory[80];
+    int epoll, wakeup;
+    pthread_t thread;
+    pthread_mutex_t lock; /* of everything below, and of the peers' queues and sources */
+    pthread_cond_t node_closed;
+    struct shm_node *nodes;
+    bool stop, warned;
+};
+
+/* Binds the node's socket in the run directory. Returns 0 or a negative errno. */
+int shm_listen(struct shm_node *node);
+
+/* Adds a node that listens to those that the control thread tends. */
+void shm_tend(struct shm_node *node);
+
+/* Sends to a peer; with the lock held. */
+int shm_post_core(struct shm_node *node, struct shm_peer *peer, const void *message, size_t size);
+void shm_post_arena(struct shm_node *node, struct shm_peer *peer, uint32_t number);
+
+void shm_warn(struct shm_node *node, const char *text);
+
+/* The thread that carries the control messages of all the process's nodes; its argument is
+ * the fabric. It is woken when a node was added, or is to close. */
+void *shm_control_thread(void *fabric);
+void shm_wake_thread(struct shm *shm);
+
+#endif
