@@ -8,16 +8,15 @@ int loco_barrier_init(struct loco_barrier *b, struct loco_manager *manager,
                       const struct loco_channel *parent, const char *name,
                       struct loco_members members)
 {
-    b->count = 0;
+    *b = (struct loco_barrier){0};
     int rc = loco_channel_init(&b->channel, manager, parent, name, members, NULL);
+    if (!rc)
+        rc = loco_sst_init(&b->sst, manager, &b->channel, "sst", members, sizeof b->count);
+    if (!rc)
+        rc = loco_channel_join(&b->channel);
     if (rc)
-        return rc;
-    rc = loco_sst_init(&b->sst, manager, &b->channel, "sst", members, sizeof b->count);
-    if (rc) {
-        loco_channel_fini(&b->channel);
-        return rc;
-    }
-    return loco_channel_join(&b->channel);
+        loco_barrier_fini(b);
+    return rc;
 }
 
 void loco_barrier_fini(struct loco_barrier *b)

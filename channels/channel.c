@@ -277,7 +277,7 @@ void loco_channels_message(struct loco_manager *m, uint32_t node, const void *me
 
 /* --- what happens to every channel -------------------------------------------------- */
 
-/* twalk passes no argument of ours, and its _r form no way to end: gather first. */
+/* Where a callback may change the tree, its channels are gathered first. */
 struct gathered {
     struct loco_channel **at;
     size_t count, room;
@@ -308,14 +308,24 @@ static struct gathered gather_all(const struct loco_manager *m)
     return all;
 }
 
+struct newcomer {
+    uint32_t node;
+};
+
+static void join_with(const void *tree_node, VISIT visit, void *closure)
+{
+    struct loco_channel *c = *(struct loco_channel *const *)tree_node;
+    const struct newcomer *n = closure;
+
+    if ((visit == postorder || visit == leaf) && c->joined && loco_channel_member(c, n->node) >= 0)
+        send_regions(c, n->node, JOIN);
+}
+
 void loco_channels_peer_up(struct loco_manager *m, uint32_t node)
 {
-    struct gathered all = gather_all(m);
+    struct newcomer n = {node};
 
-    for (size_t i = 0; i < all.count; i++)
-        if (all.at[i]->joined && loco_channel_member(all.at[i], node) >= 0)
-            send_regions(all.at[i], node, JOIN);
-    free(all.at);
+    twalk_r(m->channels, join_with, &n);
 }
 
 void loco_channels_peer_lost(struct loco_manager *m, uint32_t node, bool left)

@@ -124,8 +124,9 @@ static bool load_checked(const struct loco_owned_var *v, void *value)
     return sum == checksum(value, v->size);
 }
 
-/* The rest of a half-written value is on its way: a try every so often is enough. */
-enum { RETRY_NS = 100 };
+/* The rest of a half-written value is on its way: mostly it is here at the next look, and where
+ * its writer was held up a look every so often is enough. */
+enum { LOOKS_AT_ONCE = 16, RETRY_NS = 100 };
 
 static int load_large(const struct loco_owned_var *v, void *value)
 {
@@ -134,6 +135,8 @@ static int load_large(const struct loco_owned_var *v, void *value)
     for (int i = 0; i < LOCO_LOAD_TRIES; i++) {
         if (load_checked(v, value))
             return 0;
+        if (i < LOOKS_AT_ONCE)
+            continue;
         struct loco_wait wait = loco_wait_for(m, RETRY_NS);
         loco_relax(m, &wait);
     }

@@ -1,10 +1,12 @@
 #include "virtual_time.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "../channels/fabric/timeline.h"
 #include "group.h"
 #include "privileges.h"
 
@@ -12,11 +14,19 @@ enum { CONVERTERS_CLASS = LOCO_SIM_FIRST, CONTROLLER_CLASS };
 
 static const uint64_t SETUP_TIMEOUT_NS = 60000000000; /* virtual ones */
 
-struct virtual_node {
+/* One fiber's: the controller, or all the converters. */
+struct virtual_executor {
     const struct hil_run *run;
     struct loco_fabric *sim;
-    unsigned node;
+    struct hil_executor_config nodes;
     int result;
+};
+
+/* Loops with the same times, and their next step: one entry of a timeline for all. */
+struct pending {
+    struct hil_role **roles;
+    unsigned count;
+    uint64_t n;
 };
 
 static struct loco_sim_link link_of(void *arg, uint32_t from, uint32_t to)
@@ -28,63 +38,119 @@ static struct loco_sim_link link_of(void *arg, uint32_t from, uint32_t to)
     return (struct loco_sim_link){.latency_ns = latency, .jitter_ns = net->jitter_ns};
 }
 
-/* Nothing takes time in virtual time: a step begins and ends when it is due. */
-static int run_loop(struct virtual_node *v, const struct hil_role *role)
+static uint64_t due_of(const struct pending *p)
 {
-    const struct hil_loop *loop = &role->loop;
-    unsigned class = v->node == 0 ? CONTROLLER_CLASS : CONVERTERS_CLASS;
-    uint64_t due, next, end = v->run->scenario->duration_ns;
+    return hil_loop_due(&p->roles[0]->loop, p->n);
+}
+
+static int run_step(struct pending *p, uint64_t due)
+{
     int rc = 0;
 
-    for (uint64_t n = 0; !rc && (due = hil_loop_due(loop, n)) < end; n = next) {
-        loco_sim_sleep(v->sim, role->start_ns + due, class);
-        if (atomic_load_explicit(&v->run->state->stop, memory_order_relaxed))
-            break;
-        rc = loop->step(loop->arg, n, due);
-        if (!rc)
-            rc = hil_loop_account(loop, n, due, due, &next);
+    for (unsigned i = 0; !rc && i < p->count; i++) {
+        const struct hil_loop *loop = &p->roles[i]->loop;
+        rc = loop->step(loop->arg, p->n, due);
+    }
+    p->n++;
+    return rc;
+}
+
+static int run_pending(struct virtual_executor *v, struct hil_group *g, struct timeline *line)
+{
+    uint64_t start = g->roles[0]->start_ns, end = v->run->scenario->duration_ns;
+    unsigned class = v->nodes.controller ? CONTROLLER_CLASS : CONVERTERS_CLASS;
+    struct timeline_entry next;
+    uint64_t now = UINT64_MAX;
+    int rc = 0;
+
+    if (!timeline_take(line, &next))
+        return 0;
+    while (!rc && next.time < end) {
+        struct pending *p = next.what;
+        if (next.time != now) {
+            now = next.time;
+            loco_sim_sleep(v->sim, start + now, class);
+            if (atomic_load_explicit(&v->run->state->stop, memory_order_relaxed))
+                break;
+        }
+        rc = run_step(p, now);
+        timeline_exchange(line, due_of(p), 0, p, &next);
     }
     return rc;
 }
 
-static void node_body(void *arg)
+/* Nothing takes time in virtual time: every step began and ended when it was due. */
+static void account(struct hil_node_state *s, uint64_t steps)
 {
-    struct virtual_node *v = arg;
-    const struct hil_executor_config self = {.controller = v->node == 0,
-                                             .first = v->node ? v->node - 1 : 1,
-                                             .last = v->node ? v->node - 1 : 0};
+    s->steps = steps;
+    s->late.count = s->late.buckets[0] = steps;
+    s->busy.count = s->busy.buckets[0] = steps;
+}
+
+static bool same_times(const struct hil_role *a, const struct hil_role *b)
+{
+    return a->loop.timing.period_ns == b->loop.timing.period_ns &&
+           a->loop.timing.phase_ns == b->loop.timing.phase_ns;
+}
+
+/* Sorts the group's loops into entries of the timeline. Returns how many there are. */
+static int plan(struct hil_group *g, struct pending *all, struct timeline *line)
+{
+    int count = 0;
+
+    for (unsigned i = 0; i < g->count; i++) {
+        if (i > 0 && same_times(g->roles[i - 1], g->roles[i])) {
+            all[count - 1].count++;
+            continue;
+        }
+        all[count] = (struct pending){&g->roles[i], 1, 0};
+        int rc = timeline_add(line, due_of(&all[count]), 0, &all[count]);
+        if (rc)
+            return rc;
+        count++;
+    }
+    return count;
+}
+
+static int run_loops(struct virtual_executor *v, struct hil_group *g)
+{
+    struct pending *all = calloc(g->count, sizeof *all);
+    struct timeline line = {0};
+    int count = all ? plan(g, all, &line) : -ENOMEM;
+    int rc = count < 0 ? count : run_pending(v, g, &line);
+
+    for (int i = 0; i < count; i++)
+        for (unsigned k = 0; k < all[i].count; k++)
+            account(all[i].roles[k]->state, all[i].n);
+    timeline_free(&line);
+    free(all);
+    return rc;
+}
+
+static void executor_body(void *arg)
+{
+    struct virtual_executor *v = arg;
     struct hil_group group;
 
-    v->result = hil_group_start(&group, v->run, v->sim, &self, SETUP_TIMEOUT_NS);
+    v->result = hil_group_start(&group, v->run, v->sim, &v->nodes, SETUP_TIMEOUT_NS);
     if (!v->result)
-        v->result = run_loop(v, group.roles[0]);
+        v->result = run_loops(v, &group);
     if (v->result)
         atomic_store(&v->run->state->stop, true);
     hil_group_end(&group, v->result ? HIL_FAILED : HIL_DONE);
     hil_group_close(&group);
 }
 
-static int spawn_all(const struct hil_run *run, struct loco_fabric *sim, struct virtual_node *nodes)
-{
-    for (unsigned i = 0; i < run->state->node_count; i++) {
-        nodes[i] = (struct virtual_node){.run = run, .sim = sim, .node = i};
-        int rc = loco_sim_spawn(sim, node_body, &nodes[i]);
-        if (rc)
-            return rc;
-    }
-    return loco_sim_run(sim);
-}
-
-static int first_failure(const struct hil_run *run, const struct virtual_node *nodes)
+static int first_failure(const struct hil_run *run, const struct virtual_executor *v)
 {
     struct hil_executor_state *executor = &run->state->executors[0];
 
-    for (unsigned i = 0; i < run->state->node_count; i++) {
-        if (!nodes[i].result || nodes[i].result == -EINTR)
+    for (unsigned i = 0; i < 2; i++) {
+        if (!v[i].result || v[i].result == -EINTR)
             continue;
-        snprintf(executor->message, sizeof executor->message, "node %u: %s", i,
-                 strerror(-nodes[i].result));
-        return nodes[i].result;
+        snprintf(executor->message, sizeof executor->message, "%s: %s",
+                 i ? "the converters" : "the controller", strerror(-v[i].result));
+        return v[i].result;
     }
     return 0;
 }
@@ -94,16 +160,20 @@ int hil_virtual_run(const struct hil_run *run)
     const struct hil_network *net = &run->scenario->network;
     const struct loco_sim_config config = {.seed = net->seed, .link = link_of, .arg = (void *)net};
     struct loco_fabric *sim = loco_sim_open(&config);
-    struct virtual_node *nodes = calloc(run->state->node_count, sizeof *nodes);
-    int rc = -ENOMEM;
+    struct virtual_executor executors[] = {
+        {run, sim, {.controller = true, .first = 1}, 0},
+        {run, sim, {.last = run->scenario->converter_count - 1}, 0},
+    };
+    int rc = sim ? 0 : -ENOMEM;
 
     hil_flush_denormals();
-    if (sim && nodes)
-        rc = spawn_all(run, sim, nodes);
+    for (unsigned i = 0; !rc && i < 2; i++)
+        rc = loco_sim_spawn(sim, executor_body, &executors[i]);
     if (!rc)
-        rc = first_failure(run, nodes);
+        rc = loco_sim_run(sim);
+    if (!rc)
+        rc = first_failure(run, executors);
     atomic_store(&run->state->executors[0].stage, rc ? HIL_FAILED : HIL_DONE);
     loco_sim_close(sim);
-    free(nodes);
     return rc;
 }

@@ -1,7 +1,7 @@
 /*
- * The executor of virtual time: every node on a fiber of the sim fabric, in one thread. Each
- * loop sleeps to its next step; at the same time deliveries come first, then converters,
- * then the controller.
+ * The executor of virtual time, over the sim fabric: the controller on one fiber, and all the
+ * converters on another. Each sleeps to the next step of its loops; at the same time
+ * deliveries come first, then converters, then the controller.
  */
 #ifndef HIL_VIRTUAL_TIME_H
 #define HIL_VIRTUAL_TIME_H

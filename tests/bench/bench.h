@@ -1,0 +1,59 @@
+/*
+ * Benchmarks. Each measures one thing, most of them beside another: a rival, the physical
+ * limit, or a mark that it is to reach. The two are measured in one run of one process
+ * group, in turns, so that both see the same noise.
+ *
+ * To add one: a row in a table of a file here, and that table's name in bench.c.
+ */
+#ifndef TESTS_BENCH_H
+#define TESTS_BENCH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct bench_options {
+    unsigned runs;       /* of each benchmark; their median counts */
+    double seconds;      /* about so long a run, where that can be chosen */
+    const char *only;    /* a pattern of names; NULL: all */
+    const char *out;     /* the JSON file; NULL: none */
+    const char *configs; /* the directory of scenarios */
+    bool list;
+    int cpus[2]; /* two cores of this machine */
+    unsigned cpu_count;
+};
+
+/* What one run gives. */
+struct bench_sample {
+    double value;
+    double against; /* of what it is measured beside */
+};
+
+struct benchmark {
+    const char *name, *unit;
+    const char *against; /* what it is measured beside; NULL: nothing */
+    double target_ratio; /* value / against at most; with `more` at least; 0: no target */
+    bool more;           /* more is better */
+    unsigned cores;      /* that it needs */
+    unsigned parameter;  /* measure()'s own: bytes, converters ... */
+    /* One run. Returns 0 or a negative errno. */
+    int (*measure)(const struct benchmark *self, const struct bench_options *options,
+                   struct bench_sample *sample);
+};
+
+/* The tables, each ended by an empty row. */
+extern const struct benchmark latency_benchmarks[], step_benchmarks[], fabric_benchmarks[],
+    virtual_benchmarks[];
+
+/* ns, for the length of something short: what was begun before has ended by then (but for
+ * stores, that the core has still to send off). */
+uint64_t bench_now(void);
+
+/* A run's own measurements, in one number: the first quartile, for on a machine that others
+ * use too the upper half tells more of them. Sorts them. */
+double bench_quartile(double *values, size_t count);
+
+/* Calibrates bench_now(); before any child process is made. */
+void bench_prepare(void);
+
+#endif

@@ -1,0 +1,15 @@
+/* What the benchmarks ran on. */
+#ifndef TESTS_BENCH_MACHINE_H
+#define TESTS_BENCH_MACHINE_H
+
+#include <jansson.h>
+
+#include "bench.h"
+
+/* A new object of facts, each a string or a number. */
+json_t *machine_facts(void);
+
+/* Finds two cores that this process may use, and that are not threads of one. */
+void machine_cores(struct bench_options *options);
+
+#endif

@@ -1,0 +1,159 @@
+#include "pair.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+    TURN = 2000, /* times in one go: about half a millisecond, less than a time slice */
+    TURNS_MAX = 4096,
+    LONGEST_S = 60, /* of a run; then it hangs */
+};
+
+/* --- talking ------------------------------------------------------------------------------ */
+
+void pair_hear_idly(struct pair *p)
+{
+    const struct timespec nap = {.tv_nsec = 1000000};
+
+    p->heard++;
+    while (atomic_load(&p->shared->lines[!p->side].told) < p->heard)
+        nanosleep(&nap, NULL);
+}
+
+bool pair_again(struct pair *p, bool wish)
+{
+    if (p->side == 0) {
+        if (!p->until)
+            p->until = bench_now() + (uint64_t)(p->options->seconds * 1e9);
+        atomic_store(&p->shared->more, wish && bench_now() < p->until);
+        pair_tell(p);
+        pair_hear(p);
+    } else {
+        pair_hear(p);
+        pair_tell(p);
+    }
+    return atomic_load(&p->shared->more);
+}
+
+void pair_round_trips(struct pair *p, void *unused, unsigned times)
+{
+    (void)unused;
+    if (p->side == 0)
+        for (unsigned i = 0; i < times; i++) {
+            pair_tell(p);
+            pair_hear(p);
+        }
+    else
+        for (unsigned i = 0; i < times; i++) {
+            pair_hear(p);
+            pair_tell(p);
+        }
+}
+
+/* --- measuring ---------------------------------------------------------------------------- */
+
+static double time_of(struct pair *p, pair_act *act, void *arg, unsigned times)
+{
+    uint64_t begin = bench_now();
+
+    act(p, arg, times);
+    return (double)(bench_now() - begin) / times;
+}
+
+void pair_beside_raw(struct pair *p, pair_act *act, void *arg)
+{
+    static double values[TURNS_MAX], raw[TURNS_MAX];
+    size_t turns = 0;
+
+    time_of(p, act, arg, TURN); /* warms up */
+    while (pair_again(p, turns < TURNS_MAX)) {
+        raw[turns] = time_of(p, pair_round_trips, NULL, TURN);
+        values[turns++] = time_of(p, act, arg, TURN);
+    }
+    if (p->side == 0)
+        p->shared->sample = (struct bench_sample){.value = bench_quartile(values, turns),
+                                                  .against = bench_quartile(raw, turns)};
+}
+
+/* --- the two processes ---------------------------------------------------------------------- */
+
+static void log_error(void *arg, enum loco_level level, const char *text)
+{
+    (void)arg;
+    if (level == LOCO_ERROR)
+        fprintf(stderr, "%s\n", text);
+}
+
+int pair_open_node(struct pair *p, struct loco_fabric **fabric, struct loco_manager **manager)
+{
+    const struct loco_manager_config config = {
+        .node = p->side, .node_count = 2, .arena_size = 1 << 20, .log = log_error};
+    int rc = loco_shm_open(fabric, p->directory);
+
+    return rc ? rc : loco_manager_open(manager, *fabric, &config);
+}
+
+static void become_side(struct pair *p, unsigned side, int (*body)(struct pair *))
+{
+    cpu_set_t set;
+
+    p->side = side;
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    alarm(LONGEST_S);
+    CPU_ZERO(&set);
+    CPU_SET((unsigned)p->options->cpus[side], &set);
+    sched_setaffinity(0, sizeof set, &set);
+    int rc = body(p);
+    fflush(NULL);
+    _exit(-rc & 0xff);
+}
+
+/* One that fails would leave the other waiting. */
+static int wait_for_both(pid_t pids[2])
+{
+    int result = 0, status;
+
+    for (int left = 2; left > 0; left--) {
+        pid_t pid = wait(&status);
+        int rc = WIFEXITED(status) ? -WEXITSTATUS(status) : -ETIMEDOUT;
+        if (!rc || result)
+            continue;
+        result = rc;
+        kill(pids[pid == pids[0]], SIGKILL);
+    }
+    return result;
+}
+
+int pair_run(const struct benchmark *benchmark, const struct bench_options *options,
+             int (*body)(struct pair *pair), void *arg, struct bench_sample *sample)
+{
+    char directory[] = "/tmp/loco-bench-XXXXXX";
+    struct pair p = {.benchmark = benchmark, .options = options, .arg = arg};
+    pid_t pids[2];
+
+    p.shared =
+        mmap(NULL, sizeof *p.shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (p.shared == MAP_FAILED)
+        return -ENOMEM;
+    p.directory = mkdtemp(directory);
+    fflush(NULL);
+    for (unsigned side = 0; side < 2; side++) {
+        pids[side] = fork();
+        if (pids[side] == 0)
+            become_side(&p, side, body);
+    }
+    int rc = wait_for_both(pids);
+    *sample = p.shared->sample;
+    rmdir(directory);
+    munmap(p.shared, sizeof *p.shared);
+    return rc;
+}

@@ -1,0 +1,78 @@
+/*
+ * Two processes, each on a core of its own, that measure together.
+ *
+ * They talk over two cache lines, one written by each: a raw ping-pong, which is also the
+ * physical limit that other things are measured beside.
+ */
+#ifndef TESTS_BENCH_PAIR_H
+#define TESTS_BENCH_PAIR_H
+
+#include <stdalign.h>
+#include <stdatomic.h>
+
+#include "bench.h"
+#include "channels/loco.h"
+
+/* A writer's own line; cores fetch lines by twos. */
+struct pair_line {
+    alignas(128) _Atomic uint64_t told;
+};
+
+struct pair_shared {
+    struct pair_line lines[2];
+    alignas(128) _Atomic bool more;
+    struct bench_sample sample; /* what the run gave */
+};
+
+struct pair {
+    const struct benchmark *benchmark;
+    const struct bench_options *options;
+    void *arg;
+    unsigned side;         /* 0 or 1 */
+    const char *directory; /* of the run: for loco_shm_open */
+    struct pair_shared *shared;
+    uint64_t told, heard;
+    uint64_t until; /* when the run has lasted long enough */
+};
+
+/* Runs body at either side, and gives what it left in shared->sample. It returns 0 or a
+ * negative errno. */
+int pair_run(const struct benchmark *benchmark, const struct bench_options *options,
+             int (*body)(struct pair *pair), void *arg, struct bench_sample *sample);
+
+static inline void pair_tell(struct pair *p)
+{
+    atomic_store_explicit(&p->shared->lines[p->side].told, ++p->told, memory_order_release);
+}
+
+static inline void pair_hear(struct pair *p)
+{
+    const _Atomic uint64_t *told = &p->shared->lines[!p->side].told;
+
+    p->heard++;
+    while (atomic_load_explicit(told, memory_order_acquire) < p->heard)
+        ;
+}
+
+/* The same without keeping the core busy. */
+void pair_hear_idly(struct pair *p);
+
+/* Meets the other side; false: that was enough. Side 0's clock and wish decide. */
+bool pair_again(struct pair *p, bool wish);
+
+/* `times` of something that both sides do together. */
+typedef void pair_act(struct pair *p, void *arg, unsigned times);
+
+/* The raw ping-pong. */
+void pair_round_trips(struct pair *p, void *unused, unsigned times);
+
+/* In turns, until the time is over: some of one, some of the raw ping-pong. The quartiles,
+ * ns for each one time, go to shared->sample. */
+void pair_beside_raw(struct pair *p, pair_act *act, void *arg);
+
+/* Joins this side as a node of two. */
+int pair_open_node(struct pair *p, struct loco_fabric **fabric, struct loco_manager **manager);
+
+static const uint64_t PAIR_TIMEOUT_NS = 10000000000;
+
+#endif

@@ -1,0 +1,28 @@
+/* The shipped scenarios, as benchmarks run them. */
+#ifndef TESTS_BENCH_SCENARIOS_H
+#define TESTS_BENCH_SCENARIOS_H
+
+#include "bench.h"
+#include "harness/recorder.h"
+#include "harness/role.h"
+
+/* A scenario with the state of a run, and where asked for a recorder. */
+struct bench_run {
+    struct hil_run run;
+    struct hil_scenario *scenario;
+    char directory[32]; /* the trace's; and the run's, in real time */
+    char trace[48];
+};
+
+/* Loads `file` of the scenarios' directory with these settings. Returns 0 or a negative
+ * errno; what was wrong is on stderr. */
+int bench_run_open(struct bench_run *run, const struct bench_options *options, const char *file,
+                   bool virtual_time, const char *const *sets, size_t set_count);
+
+/* Has the run recorded, as its scenario says; before any child process is made. */
+int bench_run_record(struct bench_run *run);
+
+/* Removes the trace as well. */
+void bench_run_close(struct bench_run *run);
+
+#endif

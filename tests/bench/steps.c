@@ -1,0 +1,251 @@
+/*
+ * What the steps of the real-time loops cost, by the real roles over shm: the controller on
+ * one core, all converters on the other, as they run in earnest.
+ *
+ * The two sides take turns instead of waiting for the clock. So each line that a step writes
+ * has been read by the other core before, and each that it reads has been written there: no
+ * step finds its network memory in its own cache.
+ */
+#include <errno.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "harness/group.h"
+#include "harness/privileges.h"
+#include "harness/real_time.h"
+#include "pair.h"
+#include "scenarios.h"
+
+enum { CONTROLLER, CONVERTERS }; /* the sides */
+
+enum {
+    STEPS_MAX = 10000, /* of the controller: no more than the recorder has room for */
+    SETTLING = 200,    /* and those that only warm up */
+};
+
+static const uint64_t TIMEOUT_NS = 10000000000;
+
+/* --- in turns ------------------------------------------------------------------------------ */
+
+/* Which steps are timed, and how many the converters do for one of the controller. */
+struct turns {
+    const struct hil_run *run;
+    unsigned timed;
+    unsigned sweeps;
+};
+
+/* Each of this side's loops does its step n. */
+static int step_all(const struct hil_group *g, uint64_t n)
+{
+    int rc = 0;
+
+    for (unsigned i = 0; !rc && i < g->count; i++) {
+        const struct hil_loop *l = &g->roles[i]->loop;
+        rc = l->step(l->arg, n, hil_loop_due(l, n));
+    }
+    return rc;
+}
+
+/* The converters' steps, then the controller's. */
+static int take_turn(struct pair *p, const struct turns *t, const struct hil_group *g, uint64_t n,
+                     double *ns)
+{
+    unsigned sweeps = p->side == CONTROLLER ? 1 : t->sweeps;
+    int rc = 0;
+
+    if (p->side == CONTROLLER)
+        pair_hear(p);
+    uint64_t begin = bench_now();
+    for (unsigned i = 0; !rc && i < sweeps; i++)
+        rc = step_all(g, n * sweeps + i);
+    *ns = (double)(bench_now() - begin) / sweeps / g->count;
+    pair_tell(p);
+    if (p->side == CONVERTERS)
+        pair_hear(p);
+    return rc;
+}
+
+static int take_turns(struct pair *p, const struct turns *t, const struct hil_group *g)
+{
+    static double values[STEPS_MAX], unused;
+    uint64_t n = 0;
+    int rc = 0;
+
+    while (n < SETTLING && !rc)
+        rc = take_turn(p, t, g, n++, &unused);
+    size_t count = 0;
+    while (!rc && pair_again(p, count < STEPS_MAX))
+        rc = take_turn(p, t, g, n++, &values[count++]);
+    if (p->side == t->timed)
+        p->shared->sample.value = bench_quartile(values, count);
+    return rc;
+}
+
+static int turns_body(struct pair *p)
+{
+    const struct turns *t = p->arg;
+    const struct hil_executor_config controller = {.controller = true, .first = 1};
+    const struct hil_executor_config converters = {.last = t->run->scenario->converter_count - 1};
+    struct loco_fabric *fabric;
+    struct hil_group group;
+    int rc = loco_shm_open(&fabric, p->directory);
+
+    if (rc)
+        return rc;
+    hil_flush_denormals();
+    rc = hil_group_start(&group, t->run, fabric, p->side == CONTROLLER ? &controller : &converters,
+                         TIMEOUT_NS);
+    if (!rc)
+        rc = take_turns(p, t, &group);
+    hil_group_end(&group, HIL_DONE);
+    hil_group_close(&group);
+    loco_shm_close(fabric);
+    return rc;
+}
+
+static int measure_turns(const struct benchmark *b, const struct bench_options *o, unsigned count,
+                         struct turns *t, struct bench_sample *sample)
+{
+    struct bench_run run;
+    char set[40];
+    const char *const sets[] = {set};
+
+    snprintf(set, sizeof set, "converters.count=%u", count);
+    int rc = bench_run_open(&run, o, "dcdc20-nominal.yaml", false, sets, 1);
+    if (rc)
+        return rc;
+    rc = bench_run_record(&run);
+    t->run = &run.run;
+    if (!rc)
+        rc = pair_run(b, o, turns_body, t, sample);
+    bench_run_close(&run);
+    return rc;
+}
+
+/* Beside a fixed mark; `parameter` is how many steps the converters do for one of the
+ * controller's. */
+static int measure_converter(const struct benchmark *b, const struct bench_options *o,
+                             struct bench_sample *sample)
+{
+    struct turns t = {.timed = CONVERTERS, .sweeps = b->parameter};
+    int rc = measure_turns(b, o, 20, &t, sample);
+
+    sample->against = 150;
+    return rc;
+}
+
+/* `parameter` converters. */
+static int measure_controller(const struct benchmark *b, const struct bench_options *o,
+                              struct bench_sample *sample)
+{
+    struct turns t = {.timed = CONTROLLER, .sweeps = 1};
+
+    return measure_turns(b, o, b->parameter, &t, sample);
+}
+
+/* --- in earnest: against the clock, at the scenario's periods ----------------------------- */
+
+static void run_executors(struct bench_run *run, const struct hil_clock *clock, int *result)
+{
+    pid_t pids[2];
+    int status;
+
+    fflush(NULL);
+    for (unsigned i = 0; i < 2; i++) {
+        pids[i] = fork();
+        if (pids[i] == 0)
+            _exit(-hil_real_time_run(&run->run, i, clock, run->directory, 10) & 0xff);
+    }
+    for (unsigned i = 0; i < 2; i++) {
+        waitpid(pids[i], &status, 0);
+        if (!WIFEXITED(status) || WEXITSTATUS(status))
+            *result = WIFEXITED(status) ? -WEXITSTATUS(status) : -EIO;
+    }
+}
+
+/* The median of the steps that the run's own histograms saw; `parameter`: whose. */
+static double typical_step(const struct hil_state *state, unsigned side)
+{
+    static struct hil_histogram all;
+
+    all = (struct hil_histogram){0};
+    if (side == CONTROLLER)
+        hil_histogram_merge(&all, &state->nodes[0].busy);
+    else
+        for (unsigned i = 1; i < state->node_count; i++)
+            hil_histogram_merge(&all, &state->nodes[i].busy);
+    return (double)hil_histogram_quantile(&all, 0.5);
+}
+
+static int measure_in_run(const struct benchmark *b, const struct bench_options *o,
+                          struct bench_sample *sample)
+{
+    struct bench_run run;
+    struct hil_clock clock;
+    char duration[40], cpu[2][40];
+    const char *const sets[] = {"controller.priority=0", "converters.priority=0", duration, cpu[0],
+                                cpu[1]};
+
+    snprintf(duration, sizeof duration, "duration_s=%g", o->seconds);
+    snprintf(cpu[0], sizeof cpu[0], "controller.cpu=%d", o->cpus[0]);
+    snprintf(cpu[1], sizeof cpu[1], "converters.cpu=%d", o->cpus[1]);
+    int rc = bench_run_open(&run, o, "dcdc20.yaml", false, sets, sizeof sets / sizeof sets[0]);
+    if (rc)
+        return rc;
+    rc = bench_run_record(&run);
+    hil_clock_calibrate(&clock);
+    if (!rc)
+        run_executors(&run, &clock, &rc);
+    sample->value = typical_step(run.run.state, b->parameter);
+    bench_run_close(&run);
+    return rc;
+}
+
+const struct benchmark step_benchmarks[] = {
+    /* Every push finds its line pulled away, and every duty is new. */
+    {.name = "converter_step",
+     .unit = "ns",
+     .against = "goal",
+     .target_ratio = 1,
+     .cores = 2,
+     .parameter = 1,
+     .measure = measure_converter},
+    /* As at 10 us beside a controller at 40 us: one in four. */
+    {.name = "converter_step_1_in_4",
+     .unit = "ns",
+     .against = "goal",
+     .target_ratio = 1,
+     .cores = 2,
+     .parameter = 4,
+     .measure = measure_converter},
+    {.name = "converter_step_in_run",
+     .unit = "ns",
+     .cores = 2,
+     .parameter = CONVERTERS,
+     .measure = measure_in_run},
+    {.name = "controller_step_1",
+     .unit = "ns",
+     .cores = 2,
+     .parameter = 1,
+     .measure = measure_controller},
+    {.name = "controller_step_20",
+     .unit = "ns",
+     .cores = 2,
+     .parameter = 20,
+     .measure = measure_controller},
+    {.name = "controller_step_64",
+     .unit = "ns",
+     .cores = 2,
+     .parameter = 64,
+     .measure = measure_controller},
+    {.name = "controller_step_20_in_run",
+     .unit = "ns",
+     .cores = 2,
+     .parameter = CONTROLLER,
+     .measure = measure_in_run},
+    {0},
+};

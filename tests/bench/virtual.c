@@ -1,0 +1,143 @@
+/*
+ * Virtual time: how fast the harness simulates. The time is that of the processor, for all
+ * of the process's threads (the recorder's writer too): what one core would take.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <time.h>
+
+#include "harness/virtual_time.h"
+#include "scenarios.h"
+
+static double cpu_seconds(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+/* From the scenario's file to the finished trace. */
+static int simulate(const struct bench_options *o, const char *file, unsigned converters,
+                    double duration_s, double *seconds)
+{
+    struct bench_run run;
+    char duration[40], count[40];
+    const char *const sets[] = {duration, count};
+    double begin = cpu_seconds();
+
+    snprintf(duration, sizeof duration, "duration_s=%g", duration_s);
+    snprintf(count, sizeof count, "converters.count=%u", converters);
+    int rc = bench_run_open(&run, o, file, true, sets, 2);
+    if (rc)
+        return rc;
+    rc = bench_run_record(&run);
+    if (!rc)
+        rc = hil_recorder_start(run.run.recorder);
+    if (!rc)
+        rc = hil_virtual_run(&run.run);
+    bench_run_close(&run);
+    *seconds = cpu_seconds() - begin;
+    return rc;
+}
+
+static const double STEPS_PER_S = 1e5; /* of one converter, at 10 us */
+
+/* --- the paper's scenario ------------------------------------------------------------------------
+ */
+
+static int measure_scenario(const struct benchmark *b, const struct bench_options *o,
+                            struct bench_sample *sample)
+{
+    (void)b;
+    sample->against = 3;
+    return simulate(o, "dcdc20.yaml", 20, 5, &sample->value);
+}
+
+static int measure_rate(const struct benchmark *b, const struct bench_options *o,
+                        struct bench_sample *sample)
+{
+    double seconds;
+    int rc = simulate(o, "dcdc20.yaml", 20, 1, &seconds);
+
+    (void)b;
+    sample->value = 20 * STEPS_PER_S / seconds * 1e-6;
+    return rc;
+}
+
+/* --- what a step costs ---------------------------------------------------------------------------
+ */
+
+/* ns for a converter's step, without what the run costs to begin and to end. */
+static int step_cost(const struct bench_options *o, unsigned converters, double from_s, double to_s,
+                     double *ns)
+{
+    const char *file = "dcdc20-nominal.yaml";
+    double less, more;
+    int rc = simulate(o, file, converters, from_s, &less);
+
+    if (!rc)
+        rc = simulate(o, file, converters, to_s, &more);
+    *ns = (more - less) / ((to_s - from_s) * STEPS_PER_S * converters) * 1e9;
+    return rc;
+}
+
+/* The same number of steps, by many converters and by 20. */
+static int measure_many(const struct benchmark *b, const struct bench_options *o,
+                        struct bench_sample *sample)
+{
+    const double share = 20.0 / b->parameter;
+    int rc = step_cost(o, 20, 0.1, 3.1, &sample->against);
+
+    return rc ? rc : step_cost(o, b->parameter, 0.1 * share, 3.1 * share, &sample->value);
+}
+
+/* In a long run, and in a short one. */
+static int measure_long(const struct benchmark *b, const struct bench_options *o,
+                        struct bench_sample *sample)
+{
+    const double scale = 1e9 / (STEPS_PER_S * b->parameter);
+    int rc = simulate(o, "dcdc20-nominal.yaml", b->parameter, 0.5, &sample->against);
+
+    if (!rc)
+        rc = simulate(o, "dcdc20-nominal.yaml", b->parameter, 5, &sample->value);
+    sample->against *= scale / 0.5;
+    sample->value *= scale / 5;
+    return rc;
+}
+
+const struct benchmark virtual_benchmarks[] = {
+    {.name = "virtual_5_s_20_converters",
+     .unit = "s",
+     .against = "goal",
+     .target_ratio = 1,
+     .cores = 1,
+     .measure = measure_scenario},
+    {.name = "virtual_converter_steps",
+     .unit = "M/s",
+     .more = true,
+     .cores = 1,
+     .measure = measure_rate},
+    {.name = "virtual_step_100_converters",
+     .unit = "ns",
+     .against = "with 20",
+     .target_ratio = 1.5,
+     .cores = 1,
+     .parameter = 100,
+     .measure = measure_many},
+    {.name = "virtual_step_1000_converters",
+     .unit = "ns",
+     .against = "with 20",
+     .target_ratio = 1.5,
+     .cores = 1,
+     .parameter = 1000,
+     .measure = measure_many},
+    {.name = "virtual_step_long_run",
+     .unit = "ns",
+     .against = "short run",
+     .target_ratio = 1.1,
+     .cores = 1,
+     .parameter = 20,
+     .measure = measure_long},
+    {0},
+};
