@@ -347,21 +347,29 @@ void loco_channels_peer_lost(struct loco_manager *m, uint32_t node, bool left)
         loco_log(m, LOCO_WARNING, "node %u: peer %u is lost", m->id, node);
 }
 
+static void list_missing(const struct loco_channel *c, char *list, size_t size)
+{
+    size_t length = 0;
+
+    for (unsigned k = 0; k < c->member_count && length + 16 < size; k++)
+        if (!c->members[k].joined || !c->members[k].connected)
+            length += (size_t)snprintf(list + length, size - length, " %u", c->members[k].node);
+}
+
+/* Of the first in the order of names: its sub-channels wait for the same. */
 void loco_channels_explain_unready(struct loco_manager *m)
 {
     struct gathered all = gather_all(m);
+    char list[160] = "";
 
     for (size_t i = 0; i < all.count; i++) {
         const struct loco_channel *c = all.at[i];
-        char list[160] = "";
-        size_t length = 0;
-        for (unsigned k = 0; k < c->member_count && length < sizeof list - 16; k++)
-            if (!c->members[k].joined || !c->members[k].connected)
-                length += (size_t)snprintf(list + length, sizeof list - length, " %u",
-                                           c->members[k].node);
-        if (c->joined && c->missing)
-            loco_log(m, LOCO_ERROR, "node %u: channel %s still waits for %u node%s:%s", m->id,
-                     c->name, c->missing, c->missing > 1 ? "s" : "", list);
+        if (!c->joined || !c->missing)
+            continue;
+        list_missing(c, list, sizeof list);
+        loco_log(m, LOCO_ERROR, "node %u: channel %s still waits for %u node%s:%s", m->id, c->name,
+                 c->missing, c->missing > 1 ? "s" : "", list);
+        break;
     }
     free(all.at);
 }

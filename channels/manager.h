@@ -73,8 +73,8 @@ int loco_manager_open(struct loco_manager **manager, struct loco_fabric *fabric,
 
 /*
  * Waits until every channel endpoint of this node has joined and connected with all the
- * peers that it expects, for at most `timeout_ns`. Returns 0; -ETIMEDOUT, with one log line
- * for each channel that says whom it misses; -EPROTO when an endpoint and a peer's disagree
+ * peers that it expects, for at most `timeout_ns`. Returns 0; -ETIMEDOUT, with a log line that
+ * says which channel misses whom; -EPROTO when an endpoint and a peer's disagree
  * (logged at both); -ECONNRESET when a peer was lost. Any attached thread.
  */
 int loco_manager_ready(struct loco_manager *manager, uint64_t timeout_ns);

@@ -39,10 +39,10 @@ struct duty_integral {
  */
 static inline double duty_integrate(struct duty_integral *integral,
                                     const struct controller_limits *limits, double error,
-                                    double other_terms)
+                                    double proportional, double other_terms)
 {
     const double value = integral->value + integral->gain * error;
-    const double raw = other_terms + value;
+    const double raw = proportional + value + other_terms;
     const bool pushes_out =
         (raw > limits->duty_max && error > 0) || (raw < limits->duty_min && error < 0);
 

@@ -65,7 +65,7 @@ static double step(void *controller, const double *in)
 
     const double proportional = pid->kp * (pid->weight * reference - voltage);
     return duty_integrate(&pid->integral, &pid->limits, reference - voltage,
-                          proportional + pid->derivative);
+                          proportional, pid->derivative);
 }
 
 static void destroy(void *controller)

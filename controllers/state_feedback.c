@@ -47,7 +47,7 @@ static double step(void *controller, const double *in)
         law->k_voltage * in[CONTROLLER_VOLTAGE] + law->k_current * in[CONTROLLER_CURRENT];
 
     return duty_integrate(&law->integral, &law->limits,
-                          in[CONTROLLER_REFERENCE] - in[CONTROLLER_VOLTAGE], -feedback);
+                          in[CONTROLLER_REFERENCE] - in[CONTROLLER_VOLTAGE], -feedback, 0);
 }
 
 static void destroy(void *controller)

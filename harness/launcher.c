@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+#include <xxhash.h>
 
 #include "progress.h"
 #include "real_time.h"
@@ -45,11 +46,26 @@ static void on_interrupt(int signal)
     interrupted = 1;
 }
 
+/* Whether a process of the run has said the same before. */
+static bool was_said(struct hil_state *state, const char *text)
+{
+    uint64_t hash = XXH3_64bits(text, strlen(text));
+
+    for (int i = 0; i < HIL_SAID_MAX; i++) {
+        uint64_t empty = 0;
+        if (atomic_compare_exchange_strong(&state->said[i], &empty, hash))
+            return false;
+        if (empty == hash)
+            return true;
+    }
+    return false;
+}
+
 static void log_line(void *arg, enum loco_level level, const char *text)
 {
     const struct launcher *l = arg;
 
-    if (level == LOCO_ERROR || !l->launch->keep_quiet)
+    if (level == LOCO_ERROR || !(l->launch->keep_quiet || was_said(l->run.state, text)))
         fprintf(stderr, "%s: %s\n", level == LOCO_ERROR ? "error" : "warning", text);
 }
 
@@ -105,6 +121,22 @@ static int make_run_directory(struct launcher *l)
         base = "/tmp";
     snprintf(l->run_directory, sizeof l->run_directory, "%s/hiloco-XXXXXX", base);
     return mkdtemp(l->run_directory) ? 0 : -errno;
+}
+
+/* Where the nodes met nobody comes any more once all run; and should this process be killed,
+ * it leaves no directory behind. What a killed node left there goes too. */
+static void remove_run_directory(struct launcher *l)
+{
+    char path[120];
+
+    if (l->launch->run_directory || !l->run_directory[0])
+        return;
+    for (unsigned i = 0; i < l->run.state->node_count; i++) {
+        snprintf(path, sizeof path, "%s/node%u", l->run_directory, i);
+        unlink(path);
+    }
+    rmdir(l->run_directory);
+    l->run_directory[0] = '\0';
 }
 
 static int open_results(struct launcher *l)
@@ -231,6 +263,14 @@ static void kill_children(struct launcher *l)
             kill(l->children[i], SIGKILL);
 }
 
+static bool all_run(const struct launcher *l)
+{
+    for (unsigned i = 0; i < process_count(l->scenario); i++)
+        if (atomic_load(&l->run.state->executors[i].stage) == HIL_STARTING)
+            return false;
+    return true;
+}
+
 /* Until all have ended: by themselves, told to, or made to. */
 static void watch(struct launcher *l)
 {
@@ -245,6 +285,8 @@ static void watch(struct launcher *l)
         if (atomic_load(&l->run.state->stop) && ++impatience == PATIENCE_TURNS)
             kill_children(l);
         hil_progress_show(&bar);
+        if (all_run(l))
+            remove_run_directory(l);
         reap(l);
     }
     hil_progress_end(&bar);
@@ -333,8 +375,8 @@ int hil_launch(const struct hil_launch *launch)
         fprintf(stderr, "%s: %s\n", s->name, strerror(-rc));
     else
         status = run(&l);
-    if (l.run_directory[0] && !launch->run_directory)
-        rmdir(l.run_directory); /* only after a kill is it still there */
+    if (l.run.state)
+        remove_run_directory(&l);
     hil_recorder_close(l.run.recorder);
     hil_state_close(l.run.state, s);
     free(l.children);

@@ -69,20 +69,27 @@ static int which_converters(const struct hil_scenario *s, const char *ids, unsig
     return -EINVAL;
 }
 
-/* Leaves the scenario with one executor: this process's. */
+/* Leaves the scenario with one executor: this process's. One that serves only part of what the
+ * scenario places on a core shares that core with others, and must not spin on it as its own. */
 static void keep_only(struct hil_scenario *s, bool controller, unsigned first, unsigned last)
 {
     struct hil_executor_config only = {
         .controller = controller, .first = first, .last = last, .cpu = -1};
+    bool found = false;
 
     for (unsigned i = 0; i < s->executor_count; i++) {
         const struct hil_executor_config *e = &s->executors[i];
-        bool holds = controller ? e->controller : e->first <= first && first <= e->last;
-        if (!holds)
+        bool whole = controller ? e->controller && e->first > e->last
+                                : !e->controller && e->first == first && e->last == last;
+        if (!whole)
             continue;
+        found = true;
         only.cpu = e->cpu;
         only.priority = e->priority;
     }
+    if (!found)
+        fprintf(stderr, "warning: other nodes are placed on the same core: not pinned, and on the "
+                        "ordinary scheduler\n");
     s->executors[0] = only;
     s->executor_count = 1;
 }

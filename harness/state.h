@@ -45,9 +45,12 @@ struct hil_executor_state {
     char degraded[512]; /* reasons, a line each */
 };
 
+enum { HIL_SAID_MAX = 16 };
+
 struct hil_state {
-    _Atomic bool go;   /* the launcher's: all is prepared */
-    _Atomic bool stop; /* the launcher's: end soon and in order */
+    _Atomic uint64_t said[HIL_SAID_MAX]; /* hashes of warnings, so that each is said once */
+    _Atomic bool go;                     /* the launcher's: all is prepared */
+    _Atomic bool stop;                   /* the launcher's: end soon and in order */
     /* The controller's: */
     _Atomic uint64_t elapsed_ns;
     _Atomic double output_v;

@@ -191,7 +191,7 @@ static void print_output(const struct hil_summary *sum, FILE *to)
     struct hil_results r;
 
     hil_metrics_results(&sum->state->output, &r);
-    if (!sum->state->nodes[0].here)
+    if (!sum->state->nodes[0].here || sum->state->output.count == 0)
         return;
     fprintf(to, "  output      %.2f V of %.2f V; ", r.final_v, r.reference_v);
     if (r.settled)

@@ -42,7 +42,7 @@ void circuit_init(struct circuit *circuit, const double *parameters)
 void circuit_voltage(double c[CIRCUIT_STATES], const struct circuit *circuit, double feeding,
                      double load_ohm)
 {
-    const double divider = load_ohm / (load_ohm + circuit->esr_ohm); /* R g */
+    const double divider = load_ohm * (1 / (load_ohm + circuit->esr_ohm)); /* R g */
 
     c[CIRCUIT_CURRENT] = divider * feeding * circuit->esr_ohm;
     c[CIRCUIT_VOLTAGE] = divider;

@@ -1,0 +1,202 @@
+#include "process.h"
+
+#include <criterion/criterion.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "workspace.h"
+
+static const double too_long_s = 120;
+
+/* --- arguments ---------------- */
+
+static void add_text(struct arguments *a, char *text)
+{
+    cr_assert_lt(a->count + 1, sizeof a->at / sizeof a->at[0]);
+    a->at[a->count++] = text;
+}
+
+static char *format_text(const char *format, va_list values)
+{
+    char *text;
+
+    cr_assert_geq(vasprintf(&text, format, values), 0);
+    return text;
+}
+
+void add(struct arguments *a, const char *format, ...)
+{
+    va_list values;
+
+    va_start(values, format);
+    add_text(a, format_text(format, values));
+    va_end(values);
+}
+
+void add_set(struct arguments *a, const char *format, ...)
+{
+    va_list values;
+
+    add(a, "--set");
+    va_start(values, format);
+    add_text(a, format_text(format, values));
+    va_end(values);
+}
+
+static struct arguments split(char *line)
+{
+    struct arguments a = {0};
+
+    for (char *word = strtok(line, " "); word; word = strtok(NULL, " "))
+        add(&a, "%s", word);
+    free(line);
+    return a;
+}
+
+struct arguments command(const char *format, ...)
+{
+    va_list values;
+
+    va_start(values, format);
+    struct arguments a = split(format_text(format, values));
+    va_end(values);
+    return a;
+}
+
+const char *program_path(const char *name)
+{
+    static char path[4096];
+    const char *build = getenv("HILOCO_BUILD");
+    char *folder = realpath(build ? build : "build", NULL);
+
+    cr_assert_not_null(folder, "the programs are not built");
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    free(folder);
+    return path;
+}
+
+static bool is_ours(const char *name)
+{
+    return strcmp(name, "hiloco") == 0 || strcmp(name, "controller") == 0 ||
+           strcmp(name, "converter") == 0;
+}
+
+/* --- processes ---------------- */
+
+static void redirect(const char *path, int to)
+{
+    int file = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+
+    if (file < 0 || dup2(file, to) < 0)
+        _exit(126);
+}
+
+/* Dies with the test: also where that is killed for taking too long. */
+static void become(const struct arguments *a, const struct process *p, const char *path)
+{
+    prctl(PR_SET_PDEATHSIG, SIGTERM);
+    redirect("/dev/null", STDIN_FILENO);
+    redirect(p->out_path, STDOUT_FILENO);
+    redirect(p->err_path, STDERR_FILENO);
+    execvp(path, a->at);
+    _exit(127);
+}
+
+struct process start(const struct arguments *a)
+{
+    static unsigned number;
+    const char *path = is_ours(a->at[0]) ? program_path(a->at[0]) : a->at[0];
+    struct process p;
+
+    snprintf(p.out_path, sizeof p.out_path, "%s/%u.out", workspace, number);
+    snprintf(p.err_path, sizeof p.err_path, "%s/%u.err", workspace, number++);
+    write_text(p.err_path, ""); /* there from the beginning, for who reads along */
+    fflush(NULL);
+    p.pid = fork();
+    cr_assert(p.pid >= 0);
+    if (p.pid == 0)
+        become(a, &p, path);
+    return p;
+}
+
+bool has_ended(const struct process *p)
+{
+    siginfo_t info = {0};
+
+    return waitid(P_PID, (id_t)p->pid, &info, WEXITED | WNOHANG | WNOWAIT) || info.si_pid;
+}
+
+static bool process_ended(void *p)
+{
+    return has_ended(p);
+}
+
+struct ended finish(struct process *p)
+{
+    struct ended e = {0};
+    int status = 0;
+    bool in_time = wait_until(process_ended, p, too_long_s);
+
+    if (!in_time)
+        kill(p->pid, SIGTERM);
+    waitpid(p->pid, &status, 0);
+    e.out = read_text(p->out_path);
+    e.err = read_text(p->err_path);
+    e.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+    cr_expect(in_time, "it does not end; stderr:\n%s", e.err);
+    return e;
+}
+
+struct ended run(const struct arguments *a)
+{
+    struct process p = start(a);
+
+    return finish(&p);
+}
+
+struct ended run_command(const char *format, ...)
+{
+    va_list values;
+
+    va_start(values, format);
+    struct arguments a = split(format_text(format, values));
+    va_end(values);
+    return run(&a);
+}
+
+void expect_status(const struct ended *e, int status)
+{
+    cr_expect_eq(e->status, status, "exit status %d in place of %d; stderr:\n%s", e->status, status,
+                 e->err);
+}
+
+void expect_said(const struct ended *e, const char *text)
+{
+    cr_expect(strstr(e->err, text), "not said: %s\nbut on stderr:\n%s", text, e->err);
+}
+
+static double now_s(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+bool wait_until(bool (*condition)(void *arg), void *arg, double seconds)
+{
+    const struct timespec turn = {.tv_nsec = 2000000};
+
+    for (double end = now_s() + seconds; !condition(arg); nanosleep(&turn, NULL))
+        if (now_s() > end)
+            return condition(arg);
+    return true;
+}

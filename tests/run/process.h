@@ -1,0 +1,53 @@
+/*
+ * Running the programs. What they print is kept; nothing that a test starts outlives it.
+ */
+#ifndef TEST_PROCESS_H
+#define TEST_PROCESS_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+/* An argument list that grows. The first is the program's name: `hiloco`, `controller` and
+ * `converter` are taken from $HILOCO_BUILD (default: build), others from the path. */
+struct arguments {
+    char *at[200];
+    unsigned count;
+};
+
+void add(struct arguments *arguments, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+void add_set(struct arguments *arguments, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* The arguments of a line such as "hiloco run configs/boost.yaml": words without blanks. */
+struct arguments command(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* The absolute path of a program of this project. */
+const char *program_path(const char *name);
+
+struct process {
+    pid_t pid;
+    char out_path[120], err_path[120];
+};
+
+/* How a process ended: its exit status, or 128 and the signal; and what it printed. */
+struct ended {
+    int status;
+    char *out, *err;
+};
+
+struct process start(const struct arguments *arguments);
+bool has_ended(const struct process *process); /* leaves it to be waited for */
+struct ended finish(struct process *process);  /* waits; two minutes are too long */
+struct ended run(const struct arguments *arguments);
+
+/* Runs a line, as command() takes it. */
+struct ended run_command(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+void expect_status(const struct ended *ended, int status);
+void expect_said(const struct ended *ended, const char *text); /* on stderr */
+
+/* Waits until `condition` holds; false after `seconds`. */
+bool wait_until(bool (*condition)(void *arg), void *arg, double seconds);
+
+#endif

@@ -1,0 +1,273 @@
+/*
+ * "A test runs every command that the README shows": and those of docs/.
+ *
+ * The commands are the blocks marked as shell, that is between ```sh and ```. Each runs in a
+ * shell of its own with `set -e`, in a folder that looks like the project's root and is not
+ * it: `configs/`, `build/` and so on are there, `results/` is the test's. The blocks of a
+ * document share that folder, in their order, so that one can draw what another has run.
+ *
+ * Not run, and said so: sudo, apt, git, mpirun and srun. `make TARGET` is asked what it would
+ * do, and fails when there is no such target; `cd hiloco`, as after a clone, stays there. A block
+ * below a line
+ *      <!-- not run: REASON -->
+ * is left out, and the reason printed.
+ */
+#include <criterion/criterion.h>
+#include <criterion/parameterized.h>
+#include <dirent.h>
+#include <glob.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "process.h"
+#include "workspace.h"
+
+/* Commands may run in real time, and need the cores. */
+TestSuite(documents, .init = workspace_open_alone, .fini = workspace_close, .timeout = 600);
+
+static const char fence[] = "```", shell[] = "```sh", not_run[] = "<!-- not run: ";
+
+/* --- blocks ---------------- */
+
+struct block {
+    unsigned line; /* of its fence, from 1 */
+    char text[8000], reason[200];
+};
+
+static bool begins(const char *line, const char *with)
+{
+    return strncmp(line, with, strlen(with)) == 0;
+}
+
+static bool opens_shell(const char *line)
+{
+    return begins(line, shell) && (line[strlen(shell)] == '\n' || line[strlen(shell)] == '\0');
+}
+
+static void add_line(struct block *b, const char *line)
+{
+    cr_assert_lt(strlen(b->text) + strlen(line), sizeof b->text);
+    strcat(b->text, line);
+}
+
+/* The next shell block of the document; false when there are no more. */
+static bool next_block(FILE *document, unsigned *line_number, struct block *b)
+{
+    char line[1000];
+    bool inside = false, other = false;
+
+    *b = (struct block){0};
+    while (fgets(line, sizeof line, document)) {
+        ++*line_number;
+        if (inside && begins(line, fence))
+            return true;
+        if (inside) {
+            add_line(b, line);
+        } else if (!other && opens_shell(line)) {
+            inside = true;
+            b->line = *line_number;
+        } else if (begins(line, fence)) {
+            other = !other;
+        } else if (begins(line, not_run)) {
+            snprintf(b->reason, sizeof b->reason, "%.*s",
+                     (int)(strcspn(line, ">") - strlen(not_run) - strlen(" --")),
+                     line + strlen(not_run));
+        } else if (line[0] != '\n') {
+            b->reason[0] = '\0'; /* it was said of something else */
+        }
+    }
+    cr_assert_not(inside, "a block that begins in line %u never ends", b->line);
+    return false;
+}
+
+/* --- where they run ---------------- */
+
+static void write_script(const char *path, const char *text)
+{
+    write_text(path, text);
+    cr_assert_eq(chmod(path, 0700), 0);
+}
+
+static void stand_in(const char *name, const char *reason)
+{
+    char text[200];
+
+    snprintf(text, sizeof text, "#!/bin/sh\necho \"not run: %s $* (%s)\" >&2\n", name, reason);
+    write_script(in_workspace("bin/%s", name), text);
+}
+
+/* Programs that come before the real ones. */
+static void make_stand_ins(const char *root)
+{
+    char text[4500];
+
+    cr_assert_eq(mkdir(in_workspace("bin"), 0700), 0);
+    stand_in("sudo", "needs the superuser");
+    stand_in("apt", "installs packages");
+    stand_in("apt-get", "installs packages");
+    stand_in("git", "needs the network");
+    stand_in("mpirun", "may not be installed");
+    stand_in("srun", "needs Slurm");
+    snprintf(text, sizeof text,
+             "#!/bin/sh\nPATH=${PATH#*:}\nunset MAKEFLAGS MAKELEVEL\n"
+             "exec make -n -C '%s' \"$@\" >/dev/null\n",
+             root);
+    write_script(in_workspace("bin/make"), text);
+}
+
+/* The root of the project but for the results: links to all that is there. */
+static void make_checkout(const char *root)
+{
+    DIR *entries = opendir(root);
+    char target[8192];
+    struct dirent *entry;
+
+    cr_assert_not_null(entries);
+    cr_assert_eq(mkdir(in_workspace("root"), 0700), 0);
+    while ((entry = readdir(entries))) {
+        const char *name = entry->d_name;
+        if (name[0] == '.' || strcmp(name, "results") == 0 || strcmp(name, "build") == 0)
+            continue;
+        snprintf(target, sizeof target, "%s/%s", root, name);
+        cr_assert_eq(symlink(target, in_workspace("root/%s", name)), 0);
+    }
+    closedir(entries);
+    snprintf(target, sizeof target, "%s", program_path(""));
+    target[strlen(target) - 1] = '\0';
+    cr_assert_eq(symlink(target, in_workspace("root/build")), 0);
+    cr_assert_eq(symlink(".", in_workspace("root/hiloco")), 0); /* after `git clone`: cd hiloco */
+}
+
+static void set_path(void)
+{
+    char path[8192];
+
+    snprintf(path, sizeof path, "%s/bin:%s:%s", workspace, program_path(""), getenv("PATH"));
+    setenv("PATH", path, 1);
+    setenv("HOME", workspace, 1);
+}
+
+static void prepare(void)
+{
+    char *root = getcwd(NULL, 0);
+
+    make_stand_ins(root);
+    make_checkout(root);
+    set_path();
+    free(root);
+}
+
+/* --- running them ---------------- */
+
+static struct ended run_block(const struct block *b)
+{
+    char *script = strdup(in_workspace("block.sh")), text[9000];
+
+    snprintf(text, sizeof text, "set -e\ncd '%s/root'\n%s", workspace, b->text);
+    write_text(script, text);
+    struct ended e = run_command("sh %s", script);
+    free(script);
+    return e;
+}
+
+static void print_not_run(const char *name, const char *text)
+{
+    for (const char *at = text; (at = strstr(at, "not run: ")); at++)
+        fprintf(stderr, "%s: %.*s\n", name, (int)strcspn(at, "\n"), at);
+}
+
+/* Returns how many blocks there were; those that fail are named. */
+static unsigned run_document(const char *path, unsigned *failures)
+{
+    FILE *document = fopen(path, "r");
+    unsigned line = 0, count = 0;
+    static struct block b;
+
+    cr_assert_not_null(document, "%s is not there", path);
+    for (; next_block(document, &line, &b); count++) {
+        if (b.reason[0]) {
+            fprintf(stderr, "%s:%u: not run: %s\n", path, b.line, b.reason);
+            continue;
+        }
+        struct ended e = run_block(&b);
+        print_not_run(path, e.err);
+        if (e.status != 0) {
+            ++*failures;
+            fprintf(stderr, "%s:%u: exit status %d\n%s%s\n", path, b.line, e.status, b.text, e.err);
+        }
+    }
+    fclose(document);
+    return count;
+}
+
+/* README.md, then the documents of docs/. */
+static const char *document_at(size_t i, size_t *count)
+{
+    static glob_t files;
+
+    if (!files.gl_pathc) {
+        cr_assert_eq(glob("README.md", GLOB_NOCHECK, NULL, &files), 0);
+        cr_assert_eq(glob("docs/*.md", GLOB_APPEND, NULL, &files), 0);
+    }
+    *count = files.gl_pathc;
+    return i < *count ? files.gl_pathv[i] : NULL;
+}
+
+ParameterizedTestParameters(documents, every_command_shown_works)
+{
+    static size_t at[100];
+    size_t count;
+
+    document_at(0, &count);
+    for (size_t i = 0; i < count && i < 100; i++)
+        at[i] = i;
+    return cr_make_param_array(size_t, at, count);
+}
+
+ParameterizedTest(size_t *i, documents, every_command_shown_works)
+{
+    size_t count;
+    const char *path = document_at(*i, &count);
+    unsigned failures = 0;
+
+    prepare();
+    unsigned blocks = run_document(path, &failures);
+    cr_expect_eq(failures, 0, "%s: %u blocks fail", path, failures);
+    if (strcmp(path, "README.md") == 0)
+        cr_expect_geq(blocks, 1, "%s shows no command", path);
+}
+
+/* --- the test itself can fail ---------------- */
+
+static unsigned failures_of(const char *text)
+{
+    unsigned failures = 0;
+
+    write_text(in_workspace("document.md"), text);
+    prepare();
+    run_document(in_workspace("document.md"), &failures);
+    return failures;
+}
+
+Test(documents, a_command_that_fails_is_found)
+{
+    cr_expect_eq(failures_of("text\n\n```sh\nbuild/hiloco run configs/none.yaml\ntrue\n```\n\n"
+                             "```sh\nmake no-such-target\n```\n"
+                             "```yaml\nfalse\n```\n"
+                             "```sh\nno-such-program\n```\n"),
+                 3);
+}
+
+Test(documents, what_works_or_is_not_run_does_not_fail)
+{
+    cr_expect_eq(failures_of("```sh\nhiloco check configs/quickstart.yaml\n"
+                             "build/hiloco run configs/quickstart.yaml --out results/here\n```\n"
+                             "```sh\ntest -e results/here/trace.h5\nmake test\n"
+                             "sudo apt-get install gnuplot && sudo false\n"
+                             "git clone https://example.org/hiloco && cd hiloco && make\n```\n"
+                             "<!-- not run: it does not end -->\n\n```sh\nfalse\n```\n"),
+                 0);
+}

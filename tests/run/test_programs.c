@@ -1,0 +1,444 @@
+/*
+ * The programs from outside: help, refusals, exit statuses, what is left behind.
+ */
+#include <criterion/criterion.h>
+#include <glob.h>
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "process.h"
+#include "results.h"
+#include "workspace.h"
+
+TestSuite(programs, .init = workspace_open, .fini = workspace_close, .timeout = 300);
+
+/* --- help ---------------- */
+
+static void expect_help(const char *line)
+{
+    struct ended e = run_command("%s --help", line);
+    char usage[80];
+
+    snprintf(usage, sizeof usage, "usage: %s", line);
+    expect_status(&e, 0);
+    cr_expect_eq(strncmp(e.out, usage, strlen(usage)), 0, "%s --help begins:\n%s", line, e.out);
+    cr_expect_str_empty(e.err);
+}
+
+/* "Programs with --help each." */
+Test(programs, each_program_and_command_has_help)
+{
+    static const char *const lines[] = {
+        "hiloco",      "controller",   "converter",     "hiloco run",    "hiloco sweep",
+        "hiloco plot", "hiloco check", "hiloco models", "hiloco export",
+    };
+
+    for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++)
+        expect_help(lines[i]);
+}
+
+/* Every option and command that a help text names is taken, or the text is wrong. */
+Test(programs, help_lists_the_options)
+{
+    static const char *const options[][2] = {
+        {"hiloco run", "--mode"},   {"hiloco run", "--set"},  {"hiloco run", "--out"},
+        {"hiloco sweep", "--jobs"}, {"controller", "--wait"}, {"controller", "--run-dir"},
+        {"converter", "--id"},      {"converter", "--out"},   {"hiloco export", "--csv"},
+        {"hiloco", "sweep"},        {"hiloco", "models"},     {"hiloco", "check"},
+    };
+
+    for (size_t i = 0; i < sizeof options / sizeof options[0]; i++) {
+        struct ended e = run_command("%s --help", options[i][0]);
+        cr_expect(strstr(e.out, options[i][1]), "%s --help has no %s", options[i][0],
+                  options[i][1]);
+    }
+}
+
+static void expect_usage_error(const char *line, const char *said)
+{
+    struct ended e = run_command("%s", line);
+
+    expect_status(&e, 2);
+    expect_said(&e, said);
+    cr_expect_str_empty(e.out, "%s", line);
+}
+
+Test(programs, wrong_command_lines_end_with_2)
+{
+    expect_usage_error("hiloco", "usage");
+    expect_usage_error("hiloco fly", "fly");
+    expect_usage_error("hiloco run", "missing");
+    expect_usage_error("hiloco run configs/boost.yaml configs/boost.yaml", "too many");
+    expect_usage_error("hiloco run configs/boost.yaml --speed 3", "--speed");
+    expect_usage_error("hiloco run configs/boost.yaml --mode fast", "realtime or virtual");
+    expect_usage_error("hiloco check", "missing");
+    expect_usage_error("hiloco sweep configs/boost.yaml --jobs -1", "--jobs");
+    expect_usage_error("controller", "missing");
+    expect_usage_error("converter", "missing");
+}
+
+/* --- refusals: "file:line:column, what was found, what is allowed, exit status 2, nothing
+ * started" --------------------------------------------------------------------------------------
+ */
+
+static const char scenario[] = "name: small\n"
+                               "duration_s: 0.01\n"
+                               "controller:\n"
+                               "  law: pid\n"
+                               "  period_us: 20\n"
+                               "converters:\n"
+                               "  count: 3\n"
+                               "  plant: buck\n"
+                               "  period_us: 10\n"
+                               "reference:\n"
+                               "  voltage_v: 12\n";
+
+/* The scenario with its first `from` replaced by `to`. */
+static void write_scenario(const char *path, const char *from, const char *to)
+{
+    const char *at = strstr(scenario, from);
+    char text[1000];
+
+    cr_assert_not_null(at);
+    snprintf(text, sizeof text, "%.*s%s%s", (int)(at - scenario), scenario, to, at + strlen(from));
+    write_text(path, text);
+}
+
+static void expect_refused(const char *from, const char *to, const char *place, const char *said)
+{
+    const char *bad = in_workspace("bad.yaml"), *out = in_workspace("out");
+    static const char *const lines[] = {"hiloco run %s --mode virtual --out %s",
+                                        "hiloco run %s --mode realtime --out %s",
+                                        "hiloco sweep %s --mode virtual --out %s",
+                                        "controller %s --out %s",
+                                        "converter %s --id 0 --out %s",
+                                        "hiloco check %s"};
+    char where[300];
+
+    snprintf(where, sizeof where, "%s%s", bad, place);
+    write_scenario(bad, from, to);
+    for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
+        char line[1000];
+        snprintf(line, sizeof line, lines[i], bad, out);
+        struct ended e = run_command("%s", line);
+        expect_status(&e, 2);
+        expect_said(&e, where);
+        expect_said(&e, said);
+        cr_expect_str_empty(e.out, "%s", line);
+        cr_expect_not(exists(out), "%s: there are results", line);
+    }
+}
+
+Test(programs, an_unknown_key_is_refused)
+{
+    expect_refused("  count: 3", "  cuont: 3", ":7:3: ", "'cuont'");
+}
+
+Test(programs, a_wrong_type_is_refused)
+{
+    expect_refused("count: 3", "count: many", ":7:10: ", "'many'");
+}
+
+Test(programs, a_missing_key_is_refused)
+{
+    expect_refused("  law: pid\n", "", ":4:3: ", "controller.law");
+}
+
+Test(programs, values_out_of_range_are_refused)
+{
+    expect_refused("period_us: 20", "period_us: -20", ":5:14: ", "'-20'");
+    expect_refused("count: 3", "count: 0", ":7:10: ", "'0'");
+    expect_refused("period_us: 10", "period_us: 10.0005", ":9:14: ", "whole number of ns");
+    expect_refused("law: pid", "law: pid\n  cpu: 4000", ":5:8: ", "'4000'");
+}
+
+Test(programs, what_is_no_yaml_is_refused)
+{
+    expect_refused("name: small", "name: [small", ":", "bad.yaml:");
+}
+
+Test(programs, a_file_that_is_not_there_is_refused)
+{
+    struct ended e =
+        run_command("hiloco run %s --out %s", in_workspace("none.yaml"), in_workspace("out"));
+
+    expect_status(&e, 2);
+    expect_said(&e, "none.yaml");
+    expect_said(&e, strerror(2));
+    cr_expect_not(exists(in_workspace("out")));
+}
+
+/* A value given on the command line has no line; it is named as it was given. */
+Test(programs, a_wrong_set_is_named)
+{
+    struct ended e = run_command("hiloco run configs/boost.yaml --set controller.period_us=-1 "
+                                 "--out %s",
+                                 in_workspace("out"));
+
+    expect_status(&e, 2);
+    expect_said(&e, "--set controller.period_us=-1: ");
+    cr_expect_not(exists(in_workspace("out")));
+}
+
+/* "With fewer cores than executors in real time it refuses with a clear message that names
+ * virtual time." */
+Test(programs, too_few_cores_are_refused)
+{
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    char placement[8000] = "placement=[{controller: true}";
+    struct arguments a =
+        command("hiloco run configs/quickstart.yaml --mode realtime --out %s", in_workspace("out"));
+
+    cr_assert_lt(cores, 200);
+    for (long i = 0; i < cores; i++)
+        sprintf(placement + strlen(placement), ", {converters: %ld}", i);
+    add_set(&a, "%s]", placement);
+    add_set(&a, "converters.count=%ld", cores);
+    struct ended e = run(&a);
+    expect_status(&e, 2);
+    expect_said(&e, "virtual");
+    expect_said(&e, "core");
+    cr_expect_not(exists(in_workspace("out")));
+}
+
+/* Two spinning loops on one core would each wait for the other. */
+Test(programs, two_executors_on_one_core_are_refused)
+{
+    struct ended e = run_command("hiloco run configs/quickstart.yaml --mode realtime --set "
+                                 "controller.cpu=0 --set converters.cpu=0 --out %s",
+                                 in_workspace("out"));
+
+    expect_status(&e, 2);
+    expect_said(&e, "cpu 0");
+    expect_said(&e, "virtual");
+}
+
+/* --- check, models ---------------- */
+
+Test(programs, check_prints_the_whole_scenario)
+{
+    struct ended e = run_command("hiloco check configs/quickstart.yaml --set converters.count=2");
+
+    expect_status(&e, 0);
+    cr_expect_str_empty(e.err);
+    cr_expect(strstr(e.out, "latency_up_us"), "%s", e.out);
+    write_text(in_workspace("again.yaml"), e.out);
+    struct ended again = run_command("hiloco check %s", in_workspace("again.yaml"));
+    expect_status(&again, 0);
+    cr_expect_str_eq(again.out, e.out);
+}
+
+/* "Plants and controllers with parameters, defaults, units." */
+Test(programs, models_lists_plants_and_laws)
+{
+    static const char *const words[] = {"plant buck:",
+                                        "plant boost:",
+                                        "plant buck_boost:",
+                                        "plant switched_buck:",
+                                        "law pid:",
+                                        "law pi:",
+                                        "law type3:",
+                                        "law state_feedback:",
+                                        "inductance_h",
+                                        "kp_per_v",
+                                        "switching_frequency_hz",
+                                        "4.7e-05"};
+    struct ended e = run_command("hiloco models");
+
+    expect_status(&e, 0);
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+        cr_expect(strstr(e.out, words[i]), "there is no %s", words[i]);
+}
+
+/* --- running ---------------- */
+
+/* "configs/ ships ...; a test runs them all." Long ones are cut. */
+Test(programs, every_scenario_that_is_shipped_runs)
+{
+    glob_t files;
+
+    cr_assert_eq(glob("configs/*.yaml", 0, NULL, &files), 0);
+    cr_assert_geq(files.gl_pathc, 6);
+    for (size_t i = 0; i < files.gl_pathc; i++) {
+        char *text = read_text(files.gl_pathv[i]), *out = strdup(in_workspace("%zu", i));
+        double duration = atof(strstr(text, "\nduration_s:") + strlen("\nduration_s:"));
+        struct ended e = run_command("hiloco run %s --mode virtual --set duration_s=%g --out %s",
+                                     files.gl_pathv[i], fmin(duration, 0.3), out);
+        json_t *summary = summary_of(out);
+        expect_status(&e, 0);
+        cr_expect(json_is_true(json_at(summary, "output.settled")), "%s", files.gl_pathv[i]);
+        cr_expect_eq(number_at(summary, "recorder.dropped"), 0);
+    }
+}
+
+/* "summary.json has at least: ..." */
+Test(programs, the_summary_has_what_is_promised)
+{
+    static const char *const paths[] = {
+        "scenario",
+        "mode",
+        "fabric",
+        "duration_s",
+        "output.reference_v",
+        "output.final_v",
+        "output.mean_v_last_s",
+        "output.pp_v_last_s",
+        "output.overshoot_pct",
+        "output.settling_ms",
+        "output.peak_v",
+        "controller.period_us",
+        "controller.steps",
+        "controller.missed",
+        "controller.late_us.p50",
+        "controller.late_us.p99",
+        "controller.late_us.p999",
+        "controller.late_us.max",
+        "converters.period_us",
+        "converters.steps",
+        "converters.missed",
+        "converters.late_us.p50",
+        "converters.late_us.p99",
+        "converters.late_us.p999",
+        "converters.late_us.max",
+        "round_trip_us.p50",
+        "round_trip_us.p99",
+        "round_trip_us.p999",
+        "round_trip_us.max",
+        "input_age_us.p50",
+        "input_age_us.p99",
+        "input_age_us.p999",
+        "input_age_us.max",
+        "recorder.dropped",
+        "realtime.scheduler",
+        "realtime.locked",
+        "realtime.page_faults_in_loop",
+        "realtime.context_switches_involuntary",
+        "realtime.degraded",
+    };
+    struct ended e = run_command("hiloco run configs/switched.yaml --out %s", in_workspace("out"));
+    json_t *summary = summary_of(in_workspace("out"));
+    json_t *each = json_at(summary, "converters.each");
+
+    expect_status(&e, 0);
+    for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++)
+        json_at(summary, paths[i]);
+    cr_assert_eq(json_array_size(each), 4);
+    cr_expect_eq(number_at(json_array_get(each, 3), "id"), 3);
+    cr_expect_eq(number_at(json_array_get(each, 3), "steps"), 50000);
+    cr_expect_eq(number_at(summary, "converters.steps"), 200000);
+}
+
+/* "The echo of step numbers": with 3 us up and 11 us down, a duty pushed at t reaches a
+ * converter that steps at t + 20 us, whose next voltage the controller sees 13 us later, at its
+ * next step: 40 us. Ages count from the sender's step: 3 us and what is left of a period. */
+Test(programs, round_trip_and_input_age_are_those_of_the_timing)
+{
+    struct ended e = run_command("hiloco run configs/quickstart.yaml --set "
+                                 "network.latency_up_us=3 --set network.latency_down_us=11 --set "
+                                 "duration_s=0.01 --out %s",
+                                 in_workspace("out"));
+    json_t *summary = summary_of(in_workspace("out"));
+
+    expect_status(&e, 0);
+    cr_expect_eq(number_at(summary, "round_trip_us.max"), 40);
+    cr_expect(fabs(number_at(summary, "round_trip_us.p50") - 40) < 1);
+    cr_expect_eq(number_at(summary, "input_age_us.max"), 10);
+    cr_expect_eq(number_at(summary, "converters.input_age_us.max"), 30);
+}
+
+/* "--out DIR (default results/NAME-TIMESTAMP)": a second run has a folder of its own. */
+Test(programs, results_have_a_folder_by_default)
+{
+    char *config = realpath("configs/quickstart.yaml", NULL);
+    char *hiloco = strdup(program_path("hiloco"));
+    glob_t found;
+
+    cr_assert_eq(chdir(workspace), 0);
+    for (int i = 0; i < 2; i++) {
+        struct ended e = run_command("%s run %s", hiloco, config);
+        expect_status(&e, 0);
+        cr_expect(strstr(e.out, "results/quickstart-"), "%s", e.out);
+    }
+    cr_assert_eq(glob("results/quickstart-20*", 0, NULL, &found), 0);
+    cr_expect_eq(found.gl_pathc, 2);
+    for (size_t i = 0; i < found.gl_pathc; i++)
+        cr_expect(exists(in_workspace("%s/summary.json", found.gl_pathv[i])));
+}
+
+Test(programs, quiet_says_nothing)
+{
+    struct ended e =
+        run_command("hiloco run configs/quickstart.yaml --quiet --out %s", in_workspace("out"));
+
+    expect_status(&e, 0);
+    cr_expect_str_empty(e.out);
+    cr_expect_str_empty(e.err);
+}
+
+Test(programs, a_folder_that_cannot_be_made_fails)
+{
+    write_text(in_workspace("file"), "");
+    struct ended e =
+        run_command("hiloco run configs/quickstart.yaml --out %s/out", in_workspace("file"));
+
+    expect_status(&e, 1);
+    expect_said(&e, "file/out");
+}
+
+/* "Ctrl-C ends cleanly and still writes what was recorded": in virtual time. */
+static bool has_printed(void *process)
+{
+    char *text = read_text(((struct process *)process)->err_path);
+    bool printed = strstr(text, " of ") != NULL; /* "0.998 of 5 s  240.000 V ..." */
+
+    free(text);
+    return printed || has_ended(process);
+}
+
+Test(programs, an_interrupt_keeps_what_virtual_time_recorded)
+{
+    const char *out = in_workspace("out");
+    struct arguments a = command("hiloco run configs/dcdc20.yaml --mode virtual --set "
+                                 "duration_s=1000 --out %s",
+                                 out);
+    struct process p = start(&a);
+
+    cr_assert(wait_until(has_printed, &p, 60));
+    kill(p.pid, SIGINT);
+    struct ended e = finish(&p);
+    expect_status(&e, 130);
+    json_t *summary = summary_of(out);
+    cr_expect_gt(number_at(summary, "controller.steps"), 0);
+    cr_expect_lt(number_at(summary, "elapsed_s"), 1000);
+    cr_expect_eq((double)column_of(out, "controller/output_v").rows,
+                 number_at(summary, "controller.steps"));
+}
+
+/* --- which converter? ---------------- */
+
+Test(programs, a_wrong_id_is_refused)
+{
+    expect_usage_error("converter configs/dcdc20.yaml --id 20", "--id 20: a converter 0 to 19");
+    expect_usage_error("converter configs/dcdc20.yaml --id 0-20", "--id 0-20");
+    expect_usage_error("converter configs/dcdc20.yaml --id 3-1", "--id 3-1");
+    expect_usage_error("converter configs/dcdc20.yaml --id three", "--id three");
+    expect_usage_error("converter configs/dcdc20.yaml --id -1", "--id -1");
+    expect_usage_error("controller configs/dcdc20.yaml --id 0", "--id");
+}
+
+Test(programs, without_id_or_rank_it_asks)
+{
+    expect_usage_error("converter configs/dcdc20.yaml", "--id");
+}
+
+/* 5 processes of a launcher are neither 20 converters nor 21 nodes. */
+Test(programs, a_rank_among_too_few_is_refused)
+{
+    setenv("OMPI_COMM_WORLD_RANK", "1", 1);
+    setenv("OMPI_COMM_WORLD_SIZE", "5", 1);
+    expect_usage_error("converter configs/dcdc20.yaml", "--id");
+}

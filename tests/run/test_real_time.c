@@ -1,0 +1,434 @@
+/*
+ * Real time over shared memory, in separate processes. This machine may be shared and noisy:
+ * nothing here depends on how fast anything was, only on what is accounted for and left.
+ *
+ * Each test has the cores for itself; see workspace_open_alone.
+ */
+#include <criterion/criterion.h>
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "process.h"
+#include "results.h"
+#include "workspace.h"
+
+static bool possible(void)
+{
+    return sysconf(_SC_NPROCESSORS_ONLN) >= 2;
+}
+
+static void open_alone(void)
+{
+    workspace_open_alone();
+    if (!possible())
+        cr_skip_test("real time needs two cores");
+}
+
+TestSuite(real_time, .init = open_alone, .fini = workspace_close, .timeout = 300);
+
+/* --- a run as it should be ---------------- */
+
+/* All the steps were run, or counted as missed: 0.5 s of 10 us and 40 us. */
+static void expect_accounted(json_t *summary)
+{
+    double steps = number_at(summary, "controller.steps");
+    double missed = number_at(summary, "controller.missed");
+
+    cr_expect_eq(number_at(summary, "converters.steps"), 20 * 50000); /* they catch up */
+    cr_expect_leq(steps, 12500);
+    cr_expect_geq(steps + missed, 12500, "%g steps and %g missed", steps, missed);
+    cr_expect_gt(number_at(summary, "round_trip_us.p50"), 0);
+    cr_expect_geq(number_at(summary, "controller.late_us.max"), 0);
+}
+
+static void expect_recorded(const char *out, json_t *summary)
+{
+    double rows = (double)column_of(out, "controller/output_v").rows;
+    double dropped = number_at(summary, "recorder.dropped");
+
+    cr_expect_gt(rows, 0);
+    cr_expect_eq(rows + dropped, number_at(summary, "controller.steps"));
+    cr_expect_eq(column_of(out, "controller/voltage_v").width, 20);
+    cr_expect(has_column(out, "histograms/round_trip/count"));
+}
+
+/* "In real time over shm, separate processes, it settles at the reference" where the machine
+ * lets it; the loop being closed at all shows in the voltage having been near. */
+Test(real_time, a_run_is_complete_and_accounted_for)
+{
+    const char *out = in_workspace("out");
+    struct ended e = run_command("hiloco run configs/dcdc20.yaml --mode realtime --set "
+                                 "duration_s=0.5 --out %s",
+                                 out);
+    json_t *summary = summary_of(out);
+
+    expect_status(&e, 0);
+    cr_expect_str_eq(json_string_value(json_at(summary, "mode")), "realtime");
+    cr_expect_str_eq(json_string_value(json_at(summary, "fabric")), "shm");
+    expect_accounted(summary);
+    expect_recorded(out, summary);
+    cr_expect_gt(number_at(summary, "output.peak_v"), 120);
+    cr_expect(strstr(e.out, "missed"), "%s", e.out);
+    expect_nothing_left();
+    cr_log_info("real time: %.2f V at the end, %g of 12500 steps missed\n",
+                number_at(summary, "output.final_v"), number_at(summary, "controller.missed"));
+}
+
+/* "Without the privilege for SCHED_FIFO it still runs, says what is degraded, and records it in
+ * the summary": so does one that asks for the ordinary scheduler. */
+Test(real_time, the_scheduler_is_in_the_summary)
+{
+    const char *out = in_workspace("out");
+    struct ended e = run_command("hiloco run configs/dcdc20.yaml --mode realtime --set "
+                                 "duration_s=0.1 --set controller.priority=0 --set "
+                                 "converters.priority=0 --out %s",
+                                 out);
+    json_t *summary = summary_of(out);
+
+    expect_status(&e, 0);
+    cr_expect_str_eq(json_string_value(json_at(summary, "realtime.scheduler")), "SCHED_OTHER");
+}
+
+/* --- several at a time ---------------- */
+
+/* On the ordinary scheduler and any core, so that more processes than cores get on. */
+#define SHARED                                                                                     \
+    "--set controller.priority=0 --set converters.priority=0 --set controller.cpu=-1 "             \
+    "--set converters.cpu=-1 --set duration_s=0.2 "
+
+/* "A second run of the same scenario at the same time does not collide." */
+Test(real_time, two_runs_at_the_same_time)
+{
+    const char *outs[] = {in_workspace("one"), in_workspace("two")};
+    struct process runs[2];
+
+    for (int i = 0; i < 2; i++) {
+        struct arguments a =
+            command("hiloco run configs/dcdc20.yaml --mode realtime " SHARED "--out %s", outs[i]);
+        runs[i] = start(&a);
+    }
+    for (int i = 0; i < 2; i++) {
+        struct ended e = finish(&runs[i]);
+        json_t *summary = summary_of(outs[i]);
+        expect_status(&e, 0);
+        cr_expect_eq(number_at(summary, "converters.steps"), 20 * 20000);
+        expect_recorded(outs[i], summary);
+    }
+    expect_nothing_left();
+}
+
+/* The programs started by hand find each other by the scenario's name: one of this test's own. */
+static const char *own_name(void)
+{
+    static char name[40];
+
+    snprintf(name, sizeof name, "hand-%d", (int)getpid());
+    return name;
+}
+
+static const char *meeting_place(void)
+{
+    static char path[80];
+
+    snprintf(path, sizeof path, "/tmp/hiloco-%u-%s", (unsigned)geteuid(), own_name());
+    return path;
+}
+
+static struct process start_part(const char *program)
+{
+    struct arguments a = command("%s --set name=%s " SHARED, program, own_name());
+
+    return start(&a);
+}
+
+/* Starts the programs in this order, and expects all of them to get to the end. */
+static void expect_meeting(const char *const *programs)
+{
+    struct process parts[4];
+    unsigned count = 0;
+
+    for (; programs[count]; count++)
+        parts[count] = start_part(programs[count]);
+    for (unsigned i = 0; i < count; i++) {
+        struct ended e = finish(&parts[i]);
+        cr_expect_eq(e.status, 0, "%s: exit status %d\n%s", programs[i], e.status, e.err);
+    }
+    cr_expect_not(exists(meeting_place()), "%s is left", meeting_place());
+}
+
+/* The controller's record shows that each of the converters was there. */
+static void expect_voltages(const char *out, size_t count)
+{
+    struct column c = column_of(out, "controller/voltage_v");
+
+    cr_assert_eq(c.width, count);
+    cr_assert_gt(c.rows, 0);
+    for (size_t i = 0; i < count; i++)
+        cr_expect_neq(c.at[(c.rows - 1) * count + i], 0, "converter %zu was never heard", i);
+}
+
+/* "controller SCENARIO and converter SCENARIO --id 3 / --id 0-19: the same roles as separate
+ * programs, started by hand in separate shells": in any order. */
+static void expect_parts(const char *first, const char *second, const char *third)
+{
+    expect_meeting((const char *const[]){first, second, third, NULL});
+    expect_voltages(in_workspace("out"), 20);
+}
+
+#define LOWER "converter configs/dcdc20.yaml --id 0-9"
+#define UPPER "converter configs/dcdc20.yaml --id 10-19"
+
+static const char *controller(void)
+{
+    static char line[200];
+
+    snprintf(line, sizeof line, "controller configs/dcdc20.yaml --out %s", in_workspace("out"));
+    return line;
+}
+
+Test(real_time, parts_meet_when_the_controller_is_first)
+{
+    expect_parts(controller(), LOWER, UPPER);
+}
+
+Test(real_time, parts_meet_when_the_controller_is_last)
+{
+    expect_parts(UPPER, LOWER, controller());
+}
+
+Test(real_time, parts_meet_when_the_controller_is_between)
+{
+    expect_parts(LOWER, controller(), UPPER);
+}
+
+/* Only the controller keeps results, unless asked. */
+Test(real_time, a_converter_keeps_results_when_asked)
+{
+    char line[400];
+
+    snprintf(line, sizeof line, "converter configs/dcdc20.yaml --id 0-19 --out %s",
+             in_workspace("conv"));
+    expect_meeting((const char *const[]){controller(), line, NULL});
+    cr_expect(json_is_null(json_at(summary_of(in_workspace("conv")), "controller")));
+    cr_expect_eq(number_at(summary_of(in_workspace("conv")), "converters.steps"), 20 * 20000);
+    cr_expect_eq(number_at(summary_of(in_workspace("out")), "converters.steps"), 0);
+}
+
+/* "Node id from the launcher's rank variables when --id is not given." */
+static void expect_ranks(const char *rank, const char *size, int first)
+{
+    struct process parts[3];
+    char line[400];
+
+    snprintf(line, sizeof line, "%s --set converters.count=2 --set converters.tolerance={}",
+             controller());
+    parts[2] = start_part(line);
+    setenv(size, first ? "3" : "2", 1);
+    for (int i = 0; i < 2; i++) {
+        setenv(rank, (const char *[]){"0", "1", "2"}[first + i], 1);
+        parts[i] = start_part("converter configs/dcdc20.yaml --set converters.count=2 --set "
+                              "converters.tolerance={}");
+    }
+    for (int i = 0; i < 3; i++) {
+        struct ended e = finish(&parts[i]);
+        expect_status(&e, 0);
+    }
+    expect_voltages(in_workspace("out"), 2);
+}
+
+Test(real_time, ranks_of_mpirun_are_converters)
+{
+    expect_ranks("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", 0);
+}
+
+Test(real_time, ranks_of_srun_count_the_controller_where_there_is_one_more)
+{
+    expect_ranks("SLURM_PROCID", "SLURM_NTASKS", 1);
+}
+
+/* "Wait-for-ready with timeout": and whom it misses. Node 1 is converter 0. */
+Test(real_time, a_controller_alone_says_whom_it_misses)
+{
+    struct ended e =
+        run_command("controller configs/quickstart.yaml --wait 1 --set name=%s --out %s",
+                    own_name(), in_workspace("out"));
+
+    expect_status(&e, 1);
+    expect_said(&e, "waits for 1 node: 1");
+    expect_said(&e, "did not come");
+    cr_expect_not(exists(meeting_place()));
+}
+
+Test(real_time, a_controller_says_which_part_is_missing)
+{
+    struct process lower = start_part(LOWER " --wait 3");
+    struct ended e = run_command("%s --wait 1 --set name=%s " SHARED, controller(), own_name());
+
+    expect_status(&e, 1);
+    expect_said(&e, "waits for 10 nodes: 11 12 13 14 15 16 17 18 19 20");
+    struct ended other = finish(&lower);
+    expect_status(&other, 1);
+}
+
+/* Two that want the same place: the second is refused, and the run goes on. */
+Test(real_time, the_same_converters_twice_are_refused)
+{
+    struct process lower = start_part(LOWER " --wait 2");
+    struct ended e;
+
+    usleep(300000);
+    struct process twice = start_part(LOWER " --wait 2");
+    e = finish(&twice);
+    expect_status(&e, 1);
+    expect_said(&e, "another run holds this node's place");
+    e = finish(&lower);
+    expect_status(&e, 1);
+}
+
+/* --- sudden ends ---------------- */
+
+enum { CONTROLLER, CONVERTERS }; /* the order in which the launcher starts its processes */
+
+struct family {
+    pid_t parent, children[2];
+};
+
+static bool find_children(void *arg)
+{
+    struct family *f = arg;
+    char path[64];
+
+    snprintf(path, sizeof path, "/proc/%d/task/%d/children", (int)f->parent, (int)f->parent);
+    FILE *file = exists(path) ? fopen(path, "r") : NULL;
+    int found = file ? fscanf(file, "%d %d", &f->children[0], &f->children[1]) : 0;
+    if (file)
+        fclose(file);
+    return found == 2;
+}
+
+/* The launcher reports every second: then the loops are running. */
+static bool is_running(void *process)
+{
+    char *text = read_text(((struct process *)process)->err_path);
+    const char *of = strstr(text, " of 120 s");
+    bool running = of && strncmp(of - 5, "0.000", 5) != 0;
+
+    free(text);
+    return running || has_ended(process);
+}
+
+static struct process start_long(struct family *f, const char *out)
+{
+    struct arguments a = command("hiloco run configs/dcdc20.yaml --mode realtime --set "
+                                 "duration_s=120 --out %s",
+                                 out);
+    struct process p = start(&a);
+
+    *f = (struct family){.parent = p.pid};
+    cr_assert(wait_until(find_children, f, 30), "the launcher has no children");
+    cr_assert(wait_until(is_running, &p, 60));
+    cr_assert_not(has_ended(&p));
+    return p;
+}
+
+static bool is_gone(void *pid)
+{
+    while (waitpid(-1, NULL, WNOHANG) > 0) /* orphans come to this process */
+        ;
+    return kill(*(pid_t *)pid, 0) != 0;
+}
+
+static void expect_gone(struct family *f)
+{
+    for (int i = 0; i < 2; i++)
+        cr_expect(wait_until(is_gone, &f->children[i], 30), "process %d goes on",
+                  (int)f->children[i]);
+}
+
+/* "If one dies the others end cleanly and the exit status says so": and what was recorded up to
+ * then is kept. */
+static void expect_end_after_death(int victim, const char *name)
+{
+    const char *out = in_workspace("out");
+    struct family f;
+    struct process p = start_long(&f, out);
+    char message[80];
+
+    snprintf(message, sizeof message, "%s (process %d) was killed", name, (int)f.children[victim]);
+    kill(f.children[victim], SIGKILL);
+    struct ended e = finish(&p);
+    expect_status(&e, 1);
+    expect_said(&e, message);
+    expect_gone(&f);
+    expect_nothing_left();
+
+    json_t *summary = summary_of(out);
+    cr_expect_gt(number_at(summary, "elapsed_s"), 0);
+    cr_expect_lt(number_at(summary, "elapsed_s"), 120);
+    double rows = (double)column_of(out, "controller/output_v").rows;
+    double lost =
+        number_at(summary, "controller.steps") - number_at(summary, "recorder.dropped") - rows;
+    cr_expect_gt(rows, 100);
+    cr_expect(fabs(lost) <= 1, "%g of %g rows are lost", lost, rows); /* one was being written */
+}
+
+Test(real_time, a_killed_converter_process_ends_the_run)
+{
+    expect_end_after_death(CONVERTERS, "converters 0-19");
+}
+
+Test(real_time, a_killed_controller_process_ends_the_run)
+{
+    expect_end_after_death(CONTROLLER, "the controller");
+}
+
+/* "No shared-memory file outlives the run, also after SIGKILL." */
+Test(real_time, a_killed_launcher_takes_all_with_it)
+{
+    struct family f;
+
+    prctl(PR_SET_CHILD_SUBREAPER, 1);
+    struct process p = start_long(&f, in_workspace("out"));
+    kill(p.pid, SIGKILL);
+    struct ended e = finish(&p);
+    expect_status(&e, 128 + SIGKILL);
+    expect_gone(&f);
+    struct ended named = run_command("find /dev/shm -name *loco*");
+    cr_expect_str_empty(named.out);
+    struct ended files = run_command("find %s -type f", workspace_meeting);
+    cr_expect_str_empty(files.out); /* nobody is left to remove the folder and its sockets */
+}
+
+/* "Ctrl-C ends cleanly and still writes what was recorded." */
+static void expect_clean_end(int signal)
+{
+    const char *out = in_workspace("out");
+    struct family f;
+    struct process p = start_long(&f, out);
+
+    kill(p.pid, signal);
+    struct ended e = finish(&p);
+    expect_status(&e, 130);
+    expect_gone(&f);
+    expect_nothing_left();
+    json_t *summary = summary_of(out);
+    cr_expect_lt(number_at(summary, "elapsed_s"), 120);
+    expect_recorded(out, summary);
+    cr_expect(strstr(e.out, "results"), "no closing words:\n%s", e.out);
+}
+
+Test(real_time, an_interrupt_ends_it_in_order)
+{
+    expect_clean_end(SIGINT);
+}
+
+Test(real_time, a_request_to_end_ends_it_in_order)
+{
+    expect_clean_end(SIGTERM);
+}

@@ -1,0 +1,206 @@
+/*
+ * "The same bits on a second run" in virtual time, and what a run records.
+ */
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "process.h"
+#include "results.h"
+#include "workspace.h"
+
+TestSuite(repeat, .init = workspace_open, .fini = workspace_close, .timeout = 300);
+TestSuite(recording, .init = workspace_open, .fini = workspace_close, .timeout = 300);
+
+/* Runs the reference scenario for a moment, with some more options. */
+static const char *record(const char *name, const char *options)
+{
+    const char *out = in_workspace("%s", name);
+    struct ended e = run_command("hiloco run configs/dcdc20.yaml --mode virtual --quiet --set "
+                                 "duration_s=0.05 %s --out %s",
+                                 options, out);
+
+    cr_assert_eq(e.status, 0, "%s: %s", options, e.err);
+    return out;
+}
+
+static bool same(const char *a, const char *b, const char *file)
+{
+    struct ended e = run_command("cmp -s %s/%s %s/%s", a, file, b, file);
+
+    cr_assert_leq(e.status, 1);
+    return e.status == 0;
+}
+
+static void expect_repeats(const char *options)
+{
+    const char *one = record("one", options), *two = record("two", options);
+
+    cr_expect(same(one, two, "trace.h5"), "%s: the traces differ", options);
+    cr_expect(same(one, two, "summary.json"), "%s: the summaries differ", options);
+    cr_expect(same(one, two, "scenario.yaml"), "%s: the scenarios differ", options);
+}
+
+/* --- the same bits ---------------- */
+
+Test(repeat, the_same_bits)
+{
+    expect_repeats("--set recording.converter_decimation=7");
+}
+
+Test(repeat, the_same_bits_where_it_is_unstable)
+{
+    expect_repeats("--set controller.period_us=80");
+}
+
+#define JITTER "--set network.latency_up_us=2 --set network.jitter_us=9 "
+
+Test(repeat, the_same_bits_with_jitter)
+{
+    expect_repeats(JITTER "--set network.seed=5");
+}
+
+static bool same_output(const char *a, const char *b)
+{
+    struct column x = column_of(a, "controller/output_v"), y = column_of(b, "controller/output_v");
+
+    cr_assert_eq(x.rows, y.rows);
+    cr_assert_gt(x.rows, 1000);
+    return memcmp(x.at, y.at, x.rows * sizeof(double)) == 0;
+}
+
+Test(repeat, another_seed_is_another_run)
+{
+    cr_expect_not(same_output(record("one", JITTER "--set network.seed=5"),
+                              record("two", JITTER "--set network.seed=6")));
+}
+
+/* The seed is that of the jitter: without any it does nothing. */
+Test(repeat, the_seed_does_nothing_without_jitter)
+{
+    cr_expect(
+        same_output(record("one", "--set network.seed=5"), record("two", "--set network.seed=6")));
+}
+
+/* "Each run leaves the scenario as it ran. That file runs again, the same." */
+Test(repeat, the_scenario_it_leaves_runs_the_same)
+{
+    const char *one = record("one", "--set converters.tolerance.seed=3 --set "
+                                    "network.latency_up_us=1.5");
+    struct ended e =
+        run_command("hiloco run %s/scenario.yaml --quiet --out %s", one, in_workspace("two"));
+
+    expect_status(&e, 0);
+    cr_expect(same(one, in_workspace("two"), "trace.h5"), "the traces differ");
+    cr_expect(same(one, in_workspace("two"), "scenario.yaml"), "the scenarios differ");
+}
+
+/* --- what is recorded ---------------- */
+
+static void expect_rows(const char *out, const char *dataset, size_t rows, size_t width)
+{
+    struct column c = column_of(out, dataset);
+
+    cr_expect_eq(c.rows, rows, "%s: %zu rows in place of %zu", dataset, c.rows, rows);
+    cr_expect_eq(c.width, width, "%s: width %zu in place of %zu", dataset, c.width, width);
+    free(c.at);
+}
+
+static void expect_times(const char *out, const char *dataset, double apart_s)
+{
+    struct column c = column_of(out, dataset);
+
+    for (size_t i = 0; i < c.rows; i++)
+        cr_assert(fabs(c.at[i] - (double)i * apart_s) < 1e-12, "row %zu of %s at %.12g s", i,
+                  dataset, c.at[i]);
+    free(c.at);
+}
+
+/* "recorder.dropped": virtual time waits for the writer, and 1250 steps make 1250 rows. */
+Test(recording, nothing_is_dropped_in_virtual_time)
+{
+    const char *out = record("out", "--set recording.converter_decimation=1");
+
+    cr_expect_eq(number_at(summary_of(out), "recorder.dropped"), 0);
+    expect_rows(out, "controller/time_s", 1250, 1);
+    expect_rows(out, "controller/output_v", 1250, 1);
+    expect_rows(out, "controller/reference_v", 1250, 1);
+    expect_rows(out, "controller/voltage_v", 1250, 20);
+    expect_rows(out, "controller/duty", 1250, 20);
+    expect_rows(out, "converter/019/voltage_v", 5000, 1);
+    expect_times(out, "controller/time_s", 40e-6);
+}
+
+Test(recording, the_output_is_the_sum_of_the_voltages)
+{
+    const char *out = record("out", "");
+    struct column sum = column_of(out, "controller/output_v");
+    struct column each = column_of(out, "controller/voltage_v");
+
+    for (size_t i = 0; i < sum.rows; i++) {
+        double total = 0;
+        for (size_t k = 0; k < each.width; k++)
+            total += each.at[i * each.width + k];
+        cr_assert(fabs(sum.at[i] - total) < 1e-9, "row %zu: %.12g and %.12g", i, sum.at[i], total);
+    }
+    cr_expect(fabs(sum.at[sum.rows - 1] - 240) < 1);
+}
+
+/* "One record of every so many controller steps." */
+Test(recording, decimation)
+{
+    const char *out = record("out", "--set recording.decimation=7");
+
+    expect_rows(out, "controller/voltage_v", (1250 + 6) / 7, 20);
+    expect_times(out, "controller/time_s", 7 * 40e-6);
+    cr_expect_eq(number_at(summary_of(out), "controller.steps"), 1250);
+}
+
+Test(recording, decimation_to_nothing)
+{
+    const char *out = record("out", "--set recording.decimation=0");
+
+    expect_rows(out, "controller/time_s", 0, 1);
+    cr_expect_eq(number_at(summary_of(out), "controller.steps"), 1250);
+}
+
+/* "One record by each converter itself of every so many of its steps; 0: none." */
+Test(recording, each_converters_own)
+{
+    const char *out = record("out", "--set recording.converter_decimation=10");
+
+    for (int i = 0; i < 20; i++) {
+        char dataset[40];
+        snprintf(dataset, sizeof dataset, "converter/%03d/current_a", i);
+        expect_rows(out, dataset, 500, 1);
+    }
+    expect_times(out, "converter/007/time_s", 100e-6);
+    cr_expect_not(has_column(record("none", ""), "converter/000/time_s"));
+}
+
+Test(recording, only_what_is_asked_for)
+{
+    const char *out = record("out", "--set recording.voltage=false --set recording.duty=false");
+
+    expect_rows(out, "controller/output_v", 1250, 1);
+    cr_expect_not(has_column(out, "controller/voltage_v"));
+    cr_expect_not(has_column(out, "controller/duty"));
+}
+
+/* "Datasets with units as attributes." */
+Test(recording, every_dataset_has_its_unit)
+{
+    static const char *const units[][2] = {
+        {"controller/time_s", "s"},
+        {"controller/output_v", "V"},
+        {"controller/voltage_v", "V"},
+        {"converter/000/current_a", "A"},
+        {"histograms/round_trip/lower_ns", "ns"},
+    };
+    const char *out = record("out", "--set recording.converter_decimation=100");
+
+    for (size_t i = 0; i < sizeof units / sizeof units[0]; i++)
+        cr_expect_str_eq(column_text(out, units[i][0], "unit"), units[i][1], "%s", units[i][0]);
+}

@@ -1,0 +1,230 @@
+/*
+ * The critical period as `hiloco sweep` finds it, and the sweep itself.
+ */
+#include <criterion/criterion.h>
+#include <criterion/parameterized.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "process.h"
+#include "results.h"
+#include "workspace.h"
+
+TestSuite(sweep, .init = workspace_open, .fini = workspace_close, .timeout = 300);
+
+/* One converter, as all are alike; long enough to tell growth from decay. */
+#define SHORT_SWEEP                                                                                \
+    "hiloco sweep configs/dcdc20-nominal.yaml --mode virtual --set converters.count=1 "            \
+    "--set duration_s=1 --set recording.duty=false "
+
+static json_t *index_of(const char *out)
+{
+    char path[400];
+    json_error_t error;
+
+    snprintf(path, sizeof path, "%s/sweep.json", out);
+    json_t *root = json_load_file(path, 0, &error);
+    cr_assert_not_null(root, "%s: %s", path, error.text);
+    return root;
+}
+
+static json_t *point_at(json_t *index, size_t i)
+{
+    json_t *point = json_array_get(json_at(index, "points"), i);
+
+    cr_assert_not_null(point, "there is no point %zu", i);
+    return point;
+}
+
+static const char *folder_of(const char *out, json_t *point)
+{
+    static char path[800];
+
+    snprintf(path, sizeof path, "%s/%s", out, json_string_value(json_at(point, "dir")));
+    return path;
+}
+
+static bool settles(const char *out, size_t i)
+{
+    json_t *summary = summary_of(folder_of(out, point_at(index_of(out), i)));
+
+    return json_is_true(json_at(summary, "output.settled"));
+}
+
+/* --- the critical period ---------------- */
+
+struct critical {
+    double latency_us, period_us;
+};
+
+/* "One-way latency moves the critical period: 0, 2, 5, 10, 20 us give 45.5, 44.1, 40.4, 36.1,
+ * 26.1 us with aligned phases." A plant step holds its duty for 10 us, so the delay moves in
+ * steps of that where the periods are in a simple proportion; at half a microsecond to either
+ * side all five are clear of it. */
+static const struct critical critical[] = {{0, 45.5}, {2, 44.1}, {5, 40.4}, {10, 36.1}, {20, 26.1}};
+
+ParameterizedTestParameters(sweep, the_critical_period_moves_with_latency)
+{
+    static size_t at[] = {0, 1, 2, 3, 4};
+
+    return cr_make_param_array(size_t, at, sizeof at / sizeof at[0]);
+}
+
+ParameterizedTest(size_t *i, sweep, the_critical_period_moves_with_latency)
+{
+    const struct critical *c = &critical[*i];
+    struct ended e = run_command(SHORT_SWEEP "--set network.latency_up_us=%g --set "
+                                             "network.latency_down_us=%g --set "
+                                             "controller.period_us=%.1f,%.1f --out %s",
+                                 c->latency_us, c->latency_us, c->period_us - 0.5,
+                                 c->period_us + 0.5, in_workspace("out"));
+
+    expect_status(&e, 0);
+    cr_expect(settles(in_workspace("out"), 0), "%g us: %.1f us does not settle", c->latency_us,
+              c->period_us - 0.5);
+    cr_expect_not(settles(in_workspace("out"), 1), "%g us: %.1f us settles", c->latency_us,
+                  c->period_us + 0.5);
+}
+
+/* "The critical period found by `hiloco sweep` between 45 and 46 us": in the table that a
+ * person reads, with all 20 converters. */
+Test(sweep, finds_the_critical_period)
+{
+    struct ended e = run_command("hiloco sweep configs/dcdc20-nominal.yaml --mode virtual --set "
+                                 "duration_s=1 --set controller.period_us=44,45,46,47 --out %s",
+                                 in_workspace("out"));
+
+    expect_status(&e, 0);
+    for (size_t i = 0; i < 4; i++)
+        cr_expect_eq(settles(in_workspace("out"), i), i < 2, "point %zu", i);
+    for (int period = 44; period <= 47; period++) {
+        char name[40];
+        snprintf(name, sizeof name, "controller.period_us=%d ", period);
+        char *line = strstr(e.out, name);
+        cr_assert_not_null(line, "the table has no %s:\n%s", name, e.out);
+        *strchr(line, '\n') = '\0';
+        cr_expect_eq(strstr(line, "does not settle") == NULL, period < 46, "%s", line);
+        *strchr(line, '\0') = '\n';
+    }
+}
+
+/* --- the sweep itself ---------------- */
+
+#define QUICK_SWEEP "hiloco sweep configs/quickstart.yaml --set duration_s=0.002 "
+
+static void expect_values(json_t *point, const char *first, const char *second)
+{
+    json_t *values = json_at(point, "values");
+
+    cr_expect_str_eq(json_string_value(json_array_get(values, 1)), first);
+    cr_expect_str_eq(json_string_value(json_array_get(values, 2)), second);
+    cr_expect_eq(json_integer_value(json_at(point, "status")), 0);
+}
+
+/* "The cartesian product": each combination is run with its own values. */
+Test(sweep, runs_the_cartesian_product)
+{
+    static const char *const periods[] = {"20", "40", "50"}, *const counts[] = {"1", "2"};
+    const char *out = in_workspace("out");
+    struct ended e = run_command(QUICK_SWEEP "--set controller.period_us=20,40,50 --set "
+                                             "converters.count=1,2 --out %s",
+                                 out);
+    json_t *index = index_of(out);
+
+    expect_status(&e, 0);
+    cr_expect_eq(json_array_size(json_at(index, "points")), 6);
+    cr_expect_eq(json_array_size(json_at(index, "keys")), 3);
+    for (size_t i = 0; i < 6; i++) {
+        json_t *point = point_at(index, i), *summary = summary_of(folder_of(out, point));
+        expect_values(point, periods[i / 2], counts[i % 2]);
+        cr_expect_eq(number_at(summary, "controller.period_us"), atof(periods[i / 2]));
+        cr_expect_eq(number_at(summary, "converters.count"), atof(counts[i % 2]));
+        cr_expect(strstr(e.out, json_string_value(json_at(point, "dir"))), "not in the table");
+    }
+}
+
+/* A comma inside of brackets belongs to the value. */
+Test(sweep, a_list_is_one_value)
+{
+    const char *out = in_workspace("out");
+    struct arguments a = command(QUICK_SWEEP "--out %s", out);
+
+    add_set(&a, "controller.gains={kp_per_v: 0.02, ki_per_v_s: 100},{kp_per_v: 0.03}");
+    struct ended e = run(&a);
+    expect_status(&e, 0);
+    cr_expect_eq(json_array_size(json_at(index_of(out), "points")), 2);
+}
+
+/* "Virtual-time points run in parallel": and come out the same. */
+Test(sweep, jobs_do_not_change_the_results)
+{
+    static const char points[] = QUICK_SWEEP "--set controller.period_us=20,30,40";
+    struct ended one = run_command("%s --jobs 1 --out %s", points, in_workspace("one"));
+    struct ended three = run_command("%s --jobs 3 --out %s", points, in_workspace("three"));
+
+    expect_status(&one, 0);
+    expect_status(&three, 0);
+    for (size_t i = 0; i < 3; i++) {
+        json_t *point = point_at(index_of(in_workspace("one")), i);
+        const char *dir = json_string_value(json_at(point, "dir"));
+        struct ended e = run_command("cmp %s/trace.h5 %s/trace.h5", in_workspace("one/%s", dir),
+                                     in_workspace("three/%s", dir));
+        expect_status(&e, 0);
+    }
+}
+
+/* "A progress": each point as it ends. */
+Test(sweep, says_how_far_it_is)
+{
+    struct ended e =
+        run_command(QUICK_SWEEP "--set controller.period_us=20,30 --out %s", in_workspace("out"));
+
+    expect_said(&e, "1 of 2");
+    expect_said(&e, "2 of 2");
+}
+
+/* --- exit statuses --- */
+
+static void expect_refused(const char *sets, const char *said)
+{
+    const char *out = in_workspace("out");
+    struct ended e = run_command(QUICK_SWEEP "%s --out %s", sets, out);
+
+    expect_status(&e, 2);
+    expect_said(&e, said);
+    cr_expect_not(exists(out), "%s left results", sets);
+}
+
+Test(sweep, starts_nothing_when_one_value_is_wrong)
+{
+    expect_refused("--set controller.period_us=20,-3", "--set controller.period_us=-3");
+    expect_refused("--set controller.law=pid,pif", "pif");
+    expect_refused("--set controller.period_us", "KEY=VALUE");
+    expect_refused("--set controller.period_us=20,", "controller.period_us");
+    expect_refused("--jobs 0", "--jobs 0");
+    expect_refused("--jobs many", "--jobs many");
+}
+
+/* Side by side they would take each other's cores. */
+Test(sweep, runs_one_point_at_a_time_in_real_time)
+{
+    expect_refused("--mode realtime --jobs 2", "--jobs 2");
+}
+
+/* A point that cannot run: where its folder should be there is a file. */
+Test(sweep, says_when_a_point_failed)
+{
+    const char *out = in_workspace("out");
+    struct ended before = run_command("mkdir %s", out);
+
+    expect_status(&before, 0);
+    write_text(in_workspace("out/controller.period_us=30"), "in the way");
+    struct ended e = run_command(QUICK_SWEEP "--set controller.period_us=20,30,40 --out %s", out);
+    expect_status(&e, 1);
+    json_t *index = index_of(out);
+    for (size_t i = 0; i < 3; i++)
+        cr_expect_eq(json_integer_value(json_at(point_at(index, i), "status")), i == 1);
+    cr_expect(strstr(e.out, "no results"), "%s", e.out);
+    cr_expect(exists(in_workspace("out/controller.period_us=40/summary.json")));
+}

@@ -1,0 +1,147 @@
+#include "workspace.h"
+
+#include <criterion/criterion.h>
+#include <criterion/hooks.h>
+#include <dirent.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+char workspace[64], workspace_meeting[80], workspace_shared[64];
+
+/* --- the folder of the whole run: made before, removed after all tests -------------------- */
+
+static const char variable[] = "HILOCO_TEST_WORKSPACE";
+
+ReportHook(PRE_ALL)(struct criterion_test_set *tests)
+{
+    char path[] = "/tmp/hiloco-test-XXXXXX";
+
+    (void)tests;
+    cr_assert_not_null(mkdtemp(path));
+    setenv(variable, path, 1);
+}
+
+static int remove_one(const char *path, const struct stat *status, int type, struct FTW *where)
+{
+    (void)status, (void)type, (void)where;
+    return remove(path);
+}
+
+static void remove_tree(const char *path)
+{
+    nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+}
+
+ReportHook(POST_ALL)(struct criterion_global_stats *stats)
+{
+    (void)stats;
+    remove_tree(getenv(variable));
+}
+
+/* --- each test's ---------------- */
+
+/* Held until the test's process ends. The folder of the tests stands for the machine's cores:
+ * a lock on it leaves nothing behind, and holds between two runs of the tests as well. */
+static void take_cores(int how)
+{
+    int folder = open("tests/run", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+    cr_assert(folder >= 0, "the tests run in the root of the project");
+    cr_assert_eq(flock(folder, how), 0);
+}
+
+static void open_with(int lock)
+{
+    const char *shared = getenv(variable);
+
+    cr_assert_not_null(shared);
+    take_cores(lock);
+    snprintf(workspace_shared, sizeof workspace_shared, "%.40s", shared);
+    snprintf(workspace, sizeof workspace, "%.40s/XXXXXX", shared);
+    cr_assert_not_null(mkdtemp(workspace));
+    snprintf(workspace_meeting, sizeof workspace_meeting, "%s/m", workspace);
+    cr_assert_eq(mkdir(workspace_meeting, 0700), 0);
+    setenv("XDG_RUNTIME_DIR", workspace_meeting, 1);
+}
+
+void workspace_open(void)
+{
+    open_with(LOCK_SH);
+}
+
+void workspace_open_alone(void)
+{
+    open_with(LOCK_EX);
+}
+
+void workspace_close(void)
+{
+    remove_tree(workspace);
+}
+
+const char *in_workspace(const char *format, ...)
+{
+    static char paths[8][300];
+    static unsigned next;
+    char *path = paths[next++ % 8];
+    int length = snprintf(path, sizeof paths[0], "%s/", workspace);
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsnprintf(path + length, sizeof paths[0] - (size_t)length, format, arguments);
+    va_end(arguments);
+    return path;
+}
+
+void expect_nothing_left(void)
+{
+    cr_expect(is_empty(workspace_meeting), "the nodes left something where they met");
+}
+
+/* --- files ---------------- */
+
+bool exists(const char *path)
+{
+    return access(path, F_OK) == 0;
+}
+
+bool is_empty(const char *folder)
+{
+    DIR *entries = opendir(folder);
+    unsigned count = 0;
+
+    cr_assert_not_null(entries, "%s is not there", folder);
+    while (readdir(entries))
+        count++;
+    closedir(entries);
+    return count == 2; /* itself and its parent */
+}
+
+char *read_text(const char *path)
+{
+    FILE *file = fopen(path, "r");
+    char *text = NULL;
+    size_t size = 0;
+
+    cr_assert_not_null(file, "%s is not there", path);
+    if (getdelim(&text, &size, '\0', file) < 0)
+        text = strcpy(realloc(text, 1), "");
+    fclose(file);
+    return text;
+}
+
+void write_text(const char *path, const char *text)
+{
+    FILE *file = fopen(path, "w");
+
+    cr_assert_not_null(file, "%s", path);
+    fputs(text, file);
+    fclose(file);
+}

@@ -1,0 +1,31 @@
+/*
+ * A folder of its own for each test, below one for the whole run, which is removed at the
+ * end. The test stays in the root of the project, where `configs/` is.
+ */
+#ifndef TEST_WORKSPACE_H
+#define TEST_WORKSPACE_H
+
+#include <stdbool.h>
+
+/* The test's folder; where nodes meet ($XDG_RUNTIME_DIR); the folder of all tests. */
+extern char workspace[64], workspace_meeting[80], workspace_shared[64];
+
+/* The path of `name` in the workspace, of which a few can be held at a time. */
+const char *in_workspace(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* Fixtures: of a test beside which others may run, and of one in real time, which needs the
+ * cores for itself. */
+void workspace_open(void);
+void workspace_open_alone(void);
+
+void workspace_close(void);
+
+/* The nodes left nothing where they met. */
+void expect_nothing_left(void);
+
+bool exists(const char *path);
+bool is_empty(const char *folder);
+char *read_text(const char *path); /* to be freed */
+void write_text(const char *path, const char *text);
+
+#endif
