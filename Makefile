@@ -53,9 +53,10 @@ PKG_FLAGS = $(call once,PKG_FLAGS,pkg-config --cflags $(LIBRARIES))
 PKG_LIBS  = $(call once,PKG_LIBS,pkg-config --libs $(LIBRARIES))
 
 CFLAGS   ?= -O2 -g
+VISIBILITY := -fvisibility=hidden
 WARNINGS := -Wall -Wextra -Wshadow -Wconversion -Werror
 COMPILE   = $(CC) -std=c17 -D_GNU_SOURCE -I. $(PKG_FLAGS) $(CPPFLAGS) $(CFLAGS) $(WARNINGS) \
-            -fvisibility=hidden -fPIC -ffp-contract=off
+            $(VISIBILITY) -fPIC -ffp-contract=off
 LINK      = $(CC) $(CFLAGS) $(LDFLAGS)
 LIBS      = $(PKG_LIBS) -lm -pthread
 
@@ -187,10 +188,49 @@ format:
 format-check:
 	clang-format --dry-run -Werror $(SOURCES)
 
-install: all
-	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/hiloco/configs
-	install $(PROGRAMS:%=$(BUILD)/%) $(DESTDIR)$(PREFIX)/bin
-	install -m 644 configs/*.yaml $(DESTDIR)$(PREFIX)/share/hiloco/configs
+# libloco as it is installed shows the functions of its API, as channels/loco.map lists them, and
+# hides the rest. So its objects leave all to be seen; calls among them stay as direct as ever.
+
+VERSION  := 0.1.0
+SONAME   := libloco.so.$(firstword $(subst ., ,$(VERSION)))
+SHARED   := $(BUILD)/libloco.so.$(VERSION)
+LOCO_LIBS = $(call once,LOCO_LIBS,pkg-config --libs libxxhash liburcu-cds liburcu-bp) -pthread
+
+HEADERS := loco ack atomic_var barrier channel fence kvstore manager memory owned_var ringbuffer \
+           shared_queue shared_region sst thread ticket_lock
+HEADERS := $(HEADERS:%=channels/%.h) $(patsubst %,channels/fabric/%.h,context fabric shm sim)
+
+$(call objects,$(LOCO)): VISIBILITY := -fno-semantic-interposition
+$(call objects,$(LOCO)): channels/loco.map
+
+$(SHARED): channels/loco.map $(call objects,$(LOCO))
+	$(LINK) -shared -Wl,-soname,$(SONAME) -Wl,--version-script,$< -Wl,-Bsymbolic-functions \
+	    -Wl,-z,defs -o $@ $(filter %.o,$^) $(LOCO_LIBS)
+
+# The archive is one object in which all but the API is local.
+$(BUILD)/install/libloco.a: channels/loco.map $(call objects,$(LOCO))
+	@mkdir -p $(@D)
+	@sed -n 's/^ *\(loco_[a-z_]*\);$$/\1/p' $< >$(@D)/api
+	$(LD) -r -o $(@D)/loco.o $(filter %.o,$^)
+	objcopy --keep-global-symbols=$(@D)/api $(@D)/loco.o
+	@rm -f $@
+	$(AR) rcs $@ $(@D)/loco.o
+
+install: AT = $(DESTDIR)$(PREFIX)
+install: all $(SHARED) $(BUILD)/install/libloco.a
+	install -d $(AT)/bin $(AT)/share/hiloco/configs $(AT)/include/loco/fabric \
+	    $(AT)/lib/pkgconfig $(patsubst %,$(AT)/share/man/man%,1 3 7)
+	install $(PROGRAMS:%=$(BUILD)/%) $(AT)/bin
+	install -m 644 configs/*.yaml $(AT)/share/hiloco/configs
+	install -m 644 $(filter-out channels/fabric/%,$(HEADERS)) $(AT)/include/loco
+	install -m 644 $(filter channels/fabric/%,$(HEADERS)) $(AT)/include/loco/fabric
+	install -m 644 $(BUILD)/install/libloco.a $(AT)/lib
+	install -m 755 $(SHARED) $(AT)/lib
+	ln -sf $(notdir $(SHARED)) $(AT)/lib/$(SONAME)
+	ln -sf $(SONAME) $(AT)/lib/libloco.so
+	sed 's|@prefix@|$(PREFIX)|; s|@version@|$(VERSION)|; s|@libs_private@|$(LOCO_LIBS)|' \
+	    channels/loco.pc.in >$(AT)/lib/pkgconfig/loco.pc
+	for s in 1 3 7; do install -m 644 docs/man/*.$$s $(AT)/share/man/man$$s || exit 1; done
 
 clean:
 	rm -rf $(BUILD)

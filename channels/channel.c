@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "memory.h"
+#include "core.h"
 
 /* --- names -------------------------------------------------------------------------- */
 
@@ -380,10 +380,11 @@ int loco_channel_init(struct loco_channel *c, struct loco_manager *m,
                       const struct loco_channel *parent, const char *name,
                       struct loco_members members, const struct loco_channel_ops *ops)
 {
-    *c = (struct loco_channel){.mgr = m, .ops = ops};
+    *c = (struct loco_channel){0};
     if (!good_name(name))
         return -EINVAL;
 
+    *c = (struct loco_channel){.mgr = m, .ops = ops};
     int rc = set_members(c, members);
     if (rc)
         goto free_members;

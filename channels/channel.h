@@ -113,11 +113,4 @@ struct loco_ack loco_region_compare_swap(struct loco_region *region, unsigned m,
 /* In place of a member's index: this node's own copy, through the fabric. */
 #define LOCO_SELF (~0u)
 
-/* The fabric's handlers, for the manager. */
-void loco_channels_peer_up(struct loco_manager *manager, uint32_t node);
-void loco_channels_message(struct loco_manager *manager, uint32_t node, const void *message,
-                           size_t size);
-void loco_channels_peer_lost(struct loco_manager *manager, uint32_t node, bool left);
-void loco_channels_explain_unready(struct loco_manager *manager);
-
 #endif

@@ -2,8 +2,8 @@
  * libloco, the Library of Channel Objects: concurrent objects over network memory.
  *
  * A node opens a manager on a fabric, constructs channels by name, waits until they have
- * found their peers, and from then on only touches memory. channels/barrier.c is the
- * shortest channel, tests/bench/barrier_latency.c the shortest program.
+ * found their peers, and from then on only touches memory. docs/man/loco.7 (man 7 loco) is
+ * the way in; channels/barrier.c is the shortest channel, docs/examples/ has programs.
  */
 #ifndef LOCO_H
 #define LOCO_H
@@ -18,9 +18,14 @@
 #include "memory.h"
 #include "thread.h"
 
+#include "atomic_var.h"
 #include "barrier.h"
+#include "kvstore.h"
 #include "owned_var.h"
+#include "ringbuffer.h"
+#include "shared_queue.h"
 #include "shared_region.h"
 #include "sst.h"
+#include "ticket_lock.h"
 
 #endif

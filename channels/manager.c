@@ -7,9 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "channel.h"
+#include "core.h"
 #include "fence.h"
-#include "memory.h"
 #include "thread.h"
 
 static _Atomic bool slots_taken[LOCO_MANAGERS_MAX];

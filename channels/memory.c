@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core.h"
+
 /* A returned cut that waits to be cut again. */
 struct hole {
     void *memory;

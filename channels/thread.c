@@ -3,8 +3,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "core.h"
 #include "fence.h"
-#include "memory.h"
 
 static int link_to(struct loco_thread *t, uint32_t node)
 {

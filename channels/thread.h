@@ -33,10 +33,4 @@ int loco_thread_attach(struct loco_manager *manager);
  * detaches the rest. */
 void loco_thread_detach(struct loco_manager *manager);
 
-/* For the manager: frees a context that is on no list. */
-void loco_thread_free(struct loco_thread *thread);
-
-/* Gives every attached thread a link to `node`. The manager's lock is held. */
-int loco_threads_link(struct loco_manager *manager, uint32_t node);
-
 #endif

@@ -114,6 +114,9 @@ struct loco_fabric_ops {
     int (*send)(struct loco_node *node, uint32_t peer, const void *message, size_t size);
     /* Maps zeroed memory that peers may reach; it lives as long as the node. */
     int (*arena_map)(struct loco_node *node, size_t size, struct loco_arena *arena);
+    /* Where this CPU itself may use a peer's memory, as long as the node is open; NULL: nowhere.
+     * Only a fabric with LOCO_COHERENT and LOCO_CPU_ATOMICS has this op; else it is NULL. */
+    void *(*reach)(struct loco_node *node, uint32_t peer, struct loco_remote at, size_t size);
     int (*link_open)(struct loco_node *node, uint32_t peer, struct loco_link **link);
     void (*link_close)(struct loco_link *link);
 

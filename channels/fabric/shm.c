@@ -167,6 +167,24 @@ static int shm_arena_map(struct loco_node *base, size_t size, struct loco_arena 
 }
 /* --- links and operations ------------------------------------------------------------------ */
 
+static unsigned char *place_in(const struct map *arenas, struct loco_remote at, size_t size)
+{
+    if (at.arena >= SHM_ARENAS_MAX)
+        return NULL;
+    const struct map *a = &arenas[at.arena];
+    return at.offset <= a->size && size <= a->size - at.offset ? a->base + at.offset : NULL;
+}
+
+static const struct map *arenas_of(const struct shm_node *n, uint32_t peer)
+{
+    return peer == n->base.id ? n->arenas : n->peers[peer]->arenas;
+}
+
+static void *shm_reach(struct loco_node *base, uint32_t peer, struct loco_remote at, size_t size)
+{
+    return place_in(arenas_of((const struct shm_node *)base, peer), at, size);
+}
+
 static int shm_link_open(struct loco_node *base, uint32_t peer, struct loco_link **link)
 {
     const struct shm_node *n = (const struct shm_node *)base;
@@ -176,7 +194,7 @@ static int shm_link_open(struct loco_node *base, uint32_t peer, struct loco_link
         return -ENOMEM;
     l->base.node = base;
     l->base.peer = peer;
-    l->arenas = peer == base->id ? n->arenas : n->peers[peer]->arenas;
+    l->arenas = arenas_of(n, peer);
     *link = &l->base;
     return 0;
 }
@@ -188,10 +206,7 @@ static void shm_link_close(struct loco_link *link)
 
 static unsigned char *target_of(const struct shm_link *l, struct loco_remote at, size_t size)
 {
-    if (at.arena >= SHM_ARENAS_MAX)
-        return NULL;
-    const struct map *a = &l->arenas[at.arena];
-    return at.offset <= a->size && size <= a->size - at.offset ? a->base + at.offset : NULL;
+    return place_in(l->arenas, at, size);
 }
 
 static int shm_write(struct loco_link *base, struct loco_remote to, const void *from, size_t size)
@@ -279,7 +294,7 @@ static void shm_relax(struct loco_node *node, struct loco_wait *wait)
     uint64_t turn = wait->turns++;
     if (turn < 200)
         return;
-    if (turn < 1000) {
+    if (turn < 300) {
 #if defined(__x86_64__)
         __builtin_ia32_pause();
 #endif
@@ -296,6 +311,7 @@ static const struct loco_fabric_ops shm_ops = {
     .node_close = shm_node_close,
     .send = shm_send,
     .arena_map = shm_arena_map,
+    .reach = shm_reach,
     .link_open = shm_link_open,
     .link_close = shm_link_close,
     .write = shm_write,

@@ -1,4 +1,4 @@
-/* What is done to each channel, and what must come of it. */
+/* What is done to owned_vars and barriers; and the list of all workloads. */
 #include "tests/sim/workload.h"
 
 /* --- owned_var: a register, written by node 0 and read by all -------------------------------- */
@@ -203,5 +203,9 @@ static const struct workload barrier_global = {
 };
 
 const struct workload *const workloads[] = {
-    &owned_var_push, &owned_var_pull, &barrier, &barrier_global, NULL,
+    &owned_var_push,         &owned_var_pull,      &barrier,
+    &barrier_global,         &workload_atomic_var, &workload_lock_strict,
+    &workload_lock_handover, &workload_ringbuffer, &workload_queue,
+    &workload_queue_waiting, &kvstore_at_lock,     &kvstore_at_inserter,
+    &kvstore_window,         &kvstore_reuse,       NULL,
 };

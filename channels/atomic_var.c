@@ -1,0 +1,218 @@
+#include "atomic_var.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "memory.h"
+
+/* --- setup -------------------------------------------------------------------------------- */
+
+/* What is not a participant: no member has this index, so that operations say -ERANGE. */
+enum { NOBODY = LOCO_SELF - 1 };
+
+static void find_homes(struct loco_atomic_array *a)
+{
+    const struct loco_manager *m = a->channel.mgr;
+    const bool cpu_atomics = m->fabric->capabilities & LOCO_CPU_ATOMICS;
+
+    for (uint32_t node = 0; node < a->node_count; node++) {
+        int member = loco_channel_member(&a->channel, node);
+        a->homes[node].member = member < 0 ? NOBODY : (unsigned)member;
+    }
+    a->homes[m->id].member = LOCO_SELF;
+    a->homes[m->id].words = cpu_atomics ? a->region->memory : NULL;
+}
+
+/* From here on this CPU uses the peer's words itself, where it can reach them. */
+static void on_connect(struct loco_channel *c, uint32_t node)
+{
+    struct loco_atomic_array *a = (struct loco_atomic_array *)c;
+    const struct loco_manager *m = c->mgr;
+    struct loco_atomic_home *home = &a->homes[node];
+
+    if (m->fabric->ops->reach)
+        home->words =
+            m->fabric->ops->reach(m->node, node, a->region->peers[home->member], a->region->size);
+}
+
+/* And from here on it does not: through the fabric, operations say what happened. */
+static void on_lost(struct loco_channel *c, uint32_t node)
+{
+    ((struct loco_atomic_array *)c)->homes[node].words = NULL;
+}
+
+static const struct loco_channel_ops ops = {.on_connect = on_connect, .on_lost = on_lost};
+
+static int make_words(struct loco_atomic_array *a, unsigned flags)
+{
+    struct loco_channel *c = &a->channel;
+
+    int rc = loco_channel_region(c, "words", a->count * sizeof(uint64_t), &a->region);
+    if (rc)
+        return rc;
+    find_homes(a);
+    if (flags & LOCO_ATOMIC_DEVICE)
+        loco_log(c->mgr, LOCO_WARNING,
+                 "channel %s: fabric %s has no device memory: the words are in main memory",
+                 c->name, c->mgr->fabric->ops->name);
+    return loco_channel_join(c);
+}
+
+int loco_atomic_array_init(struct loco_atomic_array *a, struct loco_manager *manager,
+                           const struct loco_channel *parent, const char *name, size_t count,
+                           struct loco_members members, unsigned flags)
+{
+    *a = (struct loco_atomic_array){.count = count, .node_count = manager->count};
+    if (count == 0 || count > SIZE_MAX / sizeof(uint64_t))
+        return -EINVAL;
+    a->homes = calloc(manager->count, sizeof a->homes[0]); /* the callbacks find it there */
+    if (!a->homes)
+        return -ENOMEM;
+    int rc = loco_channel_init(&a->channel, manager, parent, name, members, &ops);
+    if (rc) {
+        free(a->homes);
+        *a = (struct loco_atomic_array){0};
+        return rc;
+    }
+    rc = make_words(a, flags);
+    if (rc)
+        loco_atomic_array_fini(a);
+    return rc;
+}
+
+void loco_atomic_array_fini(struct loco_atomic_array *a)
+{
+    loco_channel_fini(&a->channel);
+    free(a->homes);
+    *a = (struct loco_atomic_array){0};
+}
+
+int loco_atomic_var_init(struct loco_atomic_var *v, struct loco_manager *manager,
+                         const struct loco_channel *parent, const char *name, uint32_t host,
+                         struct loco_members members, unsigned flags)
+{
+    const struct loco_members host_only = {.nodes = &host, .count = 1};
+
+    v->host = host;
+    return loco_atomic_array_init(&v->words, manager, parent, name, 1,
+                                  manager->id == host ? members : host_only, flags);
+}
+
+void loco_atomic_var_fini(struct loco_atomic_var *v)
+{
+    loco_atomic_array_fini(&v->words);
+}
+
+/* --- the cached copies -------------------------------------------------------------------- */
+
+uint64_t loco_atomic_var_cached(const struct loco_atomic_var *v)
+{
+    return __atomic_load_n((const uint64_t *)v->words.region->memory, __ATOMIC_ACQUIRE);
+}
+
+struct loco_ack loco_atomic_var_pull(struct loco_atomic_var *v)
+{
+    if (v->host == v->words.channel.mgr->id)
+        return (struct loco_ack){0};
+    return loco_atomic_post_load(loco_atomic_of(v), v->words.region->memory);
+}
+
+/* --- operations that post ------------------------------------------------------------------ */
+
+static const struct loco_ack done;
+
+struct loco_ack loco_atomic_post_load(struct loco_atomic_word w, uint64_t *value)
+{
+    if (!w.direct)
+        return loco_region_read(w.region, w.member, w.offset, value, sizeof *value);
+    __atomic_store_n(value, __atomic_load_n(w.direct, __ATOMIC_SEQ_CST), __ATOMIC_RELAXED);
+    return done;
+}
+
+struct loco_ack loco_atomic_post_fetch_add(struct loco_atomic_word w, uint64_t add, uint64_t *old)
+{
+    if (!w.direct)
+        return loco_region_fetch_add(w.region, w.member, w.offset, add, old);
+    loco_atomic_fetch_add(w, add, old);
+    return done;
+}
+
+struct loco_ack loco_atomic_post_compare_swap(struct loco_atomic_word w, uint64_t expected,
+                                              uint64_t desired, uint64_t *old)
+{
+    if (!w.direct)
+        return loco_region_compare_swap(w.region, w.member, w.offset, expected, desired, old);
+    loco_atomic_compare_swap(w, expected, desired, old);
+    return done;
+}
+
+struct loco_ack loco_atomic_write(struct loco_atomic_word w, uint64_t value)
+{
+    if (!w.direct)
+        return loco_region_write(w.region, w.member, w.offset, &value, sizeof value);
+    __atomic_store_n(w.direct, value, __ATOMIC_RELEASE);
+    return done;
+}
+
+/* --- operations that wait for their result --------------------------------------------------- */
+
+/* Where a result may land: the caller's variable, if the fabric reaches any memory. */
+static uint64_t *landing(struct loco_manager *m, uint64_t *result)
+{
+    if (m->fabric->capabilities & LOCO_COHERENT)
+        return result;
+    return loco_self(m) ? loco_mem_ref_take(m) : NULL;
+}
+
+static int land(struct loco_manager *m, struct loco_ack ack, uint64_t *at, uint64_t *result)
+{
+    int rc = loco_ack_wait(&ack, UINT64_MAX);
+
+    if (at == result)
+        return rc;
+    if (!rc)
+        *result = __atomic_load_n(at, __ATOMIC_ACQUIRE);
+    loco_mem_ref_put(m, at);
+    return rc;
+}
+
+static int no_landing(const struct loco_manager *m)
+{
+    return loco_self(m) ? -ENOBUFS : -EPERM;
+}
+
+/* Each of them is the same but for its post. */
+#define WAIT_FOR(result, post)                                                                     \
+    struct loco_manager *m = w.region->channel->mgr;                                               \
+    uint64_t *at = landing(m, result);                                                             \
+    return at ? land(m, post, at, result) : no_landing(m)
+
+int loco_atomic_far_load(struct loco_atomic_word w, uint64_t *value)
+{
+    WAIT_FOR(value, loco_atomic_post_load(w, at));
+}
+
+int loco_atomic_far_fetch_add(struct loco_atomic_word w, uint64_t add, uint64_t *old)
+{
+    WAIT_FOR(old, loco_atomic_post_fetch_add(w, add, at));
+}
+
+int loco_atomic_far_compare_swap(struct loco_atomic_word w, uint64_t expected, uint64_t desired,
+                                 uint64_t *old)
+{
+    WAIT_FOR(old, loco_atomic_post_compare_swap(w, expected, desired, at));
+}
+
+int loco_atomic_far_exchange(struct loco_atomic_word w, uint64_t value, uint64_t *old)
+{
+    uint64_t expected;
+    int rc = loco_atomic_far_load(w, &expected);
+
+    while (!rc) {
+        rc = loco_atomic_far_compare_swap(w, expected, value, old);
+        if (rc || *old == expected)
+            break;
+        expected = *old;
+    }
+    return rc;
+}

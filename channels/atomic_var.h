@@ -1,0 +1,188 @@
+/*
+ * atomic_var: a word of 8 bytes that any participant may read, write and change atomically.
+ * Its one official copy is at the host; the other participants hold cached copies, as old as
+ * their last pull.
+ *
+ * atomic_array: `count` such words at each participant, without cached copies: one endpoint
+ * for as many words as fit in memory.
+ *
+ * Both name a word by a struct loco_atomic_word, and the operations are on that:
+ *
+ *      loco_atomic_fetch_add(loco_atomic_of(&counter), 1, &old);
+ *      loco_atomic_fetch_add(loco_atomic_at(&accounts, node, index), amount, &old);
+ *
+ * The operations on one word are linearizable, loco_atomic_write and the cached copies
+ * excepted. Where the fabric's atomics and the CPU's compose (LOCO_CPU_ATOMICS) the host uses
+ * the CPU's own; elsewhere it, too, goes through the network, over its link to itself.
+ *
+ * Threads: any attached thread.
+ */
+#ifndef LOCO_ATOMIC_VAR_H
+#define LOCO_ATOMIC_VAR_H
+
+#include "channel.h"
+
+/* Asks for official copies in the memory of the network card, which is nearer to the network
+ * than main memory. No fabric has such memory yet: a warning says so, and they are in main
+ * memory. */
+enum { LOCO_ATOMIC_DEVICE = 1 << 0 };
+
+/* Where a participant's words are, seen from this node. */
+struct loco_atomic_home {
+    uint64_t *_Atomic words; /* where this CPU may use them itself; NULL: through the fabric */
+    unsigned member;         /* its index, or LOCO_SELF */
+};
+
+struct loco_atomic_array {
+    struct loco_channel channel;
+    struct loco_region *region;
+    size_t count;                   /* of words at each participant */
+    uint32_t node_count;            /* of homes */
+    struct loco_atomic_home *homes; /* by node id */
+};
+
+struct loco_atomic_var {
+    struct loco_atomic_array words; /* the host's is official, the others' are the caches */
+    uint32_t host;
+};
+
+/* One word. Cheap to make, so best made where it is used. One that is kept is good for as long
+ * as its channel, but may not notice the loss of its node. */
+struct loco_atomic_word {
+    uint64_t *direct; /* the word itself, where this CPU may use it; else NULL, and: */
+    struct loco_region *region;
+    size_t offset;
+    unsigned member;
+};
+
+/*
+ * Constructs and joins an endpoint of the variable whose official copy is at node `host`,
+ * zero at first. At the host `members` are the others that take part; elsewhere the host is
+ * the only member, and `members` is not looked at. `flags`: LOCO_ATOMIC_DEVICE or 0. Errors
+ * as of loco_channel_init.
+ */
+int loco_atomic_var_init(struct loco_atomic_var *var, struct loco_manager *manager,
+                         const struct loco_channel *parent, const char *name, uint32_t host,
+                         struct loco_members members, unsigned flags);
+void loco_atomic_var_fini(struct loco_atomic_var *var);
+
+/* The same for `count` words at this node and at each of the members, all zero. `count` is
+ * the same everywhere, and above 0. */
+int loco_atomic_array_init(struct loco_atomic_array *array, struct loco_manager *manager,
+                           const struct loco_channel *parent, const char *name, size_t count,
+                           struct loco_members members, unsigned flags);
+void loco_atomic_array_fini(struct loco_atomic_array *array);
+
+/* The word `index` at `node`. Operations on one that is not there return -ERANGE. */
+static inline struct loco_atomic_word loco_atomic_at(const struct loco_atomic_array *array,
+                                                     uint32_t node, size_t index)
+{
+    if (node >= array->node_count || index >= array->count)
+        return (struct loco_atomic_word){.region = array->region, .offset = SIZE_MAX};
+
+    const struct loco_atomic_home *home = &array->homes[node];
+    uint64_t *words = atomic_load_explicit(&home->words, memory_order_relaxed);
+    return (struct loco_atomic_word){
+        .direct = words ? words + index : NULL,
+        .region = array->region,
+        .offset = index * sizeof(uint64_t),
+        .member = home->member,
+    };
+}
+
+/* The official copy of a variable. */
+static inline struct loco_atomic_word loco_atomic_of(const struct loco_atomic_var *var)
+{
+    return loco_atomic_at(&var->words, var->host, 0);
+}
+
+/* --- the cached copies -------------------------------------------------------------------- */
+
+/* What this node's copy holds: elsewhere than at the host, what the last pull to be done
+ * found. Never waits. */
+uint64_t loco_atomic_var_cached(const struct loco_atomic_var *var);
+
+/* Reads the official copy into this node's. Nothing to do at the host. */
+struct loco_ack loco_atomic_var_pull(struct loco_atomic_var *var);
+
+/* --- operations that post ------------------------------------------------------------------ *
+ *
+ * They never wait. The result is in network memory (a region or a mem_ref), and there when the
+ * ack is done. Operations of one thread that are not done may execute in any order, but for
+ * what channels/fabric/fabric.h says of writes. Errors, in the ack, as of loco_region_write. */
+
+struct loco_ack loco_atomic_post_load(struct loco_atomic_word word, uint64_t *value);
+struct loco_ack loco_atomic_post_fetch_add(struct loco_atomic_word word, uint64_t add,
+                                           uint64_t *old);
+struct loco_ack loco_atomic_post_compare_swap(struct loco_atomic_word word, uint64_t expected,
+                                              uint64_t desired, uint64_t *old);
+
+/*
+ * Writes the word, for the price of a plain write: in order behind the thread's earlier
+ * writes to the same node, and placed as they are, by a fence. It is not atomic with a
+ * fetch-add, an exchange or a compare-and-swap that succeeds at the same time: either may be
+ * lost. So it is for a word that, by the rules of its use, nobody else changes meanwhile
+ * (ticket_lock's now_serving). Where that cannot be said, loco_atomic_store.
+ */
+struct loco_ack loco_atomic_write(struct loco_atomic_word word, uint64_t value);
+
+/* --- operations that wait for their result --------------------------------------------------- *
+ *
+ * Each takes effect at one instant between call and return. What the calling thread wrote to
+ * the word's node before is placed before that instant; to other nodes: fence. Returns 0, or
+ * an error as above, or -ENOBUFS when the thread's mem_refs are all taken. */
+
+int loco_atomic_far_load(struct loco_atomic_word word, uint64_t *value);
+int loco_atomic_far_fetch_add(struct loco_atomic_word word, uint64_t add, uint64_t *old);
+int loco_atomic_far_compare_swap(struct loco_atomic_word word, uint64_t expected, uint64_t desired,
+                                 uint64_t *old);
+int loco_atomic_far_exchange(struct loco_atomic_word word, uint64_t value, uint64_t *old);
+
+static inline int loco_atomic_load(struct loco_atomic_word word, uint64_t *value)
+{
+    if (!word.direct)
+        return loco_atomic_far_load(word, value);
+    *value = __atomic_load_n(word.direct, __ATOMIC_SEQ_CST);
+    return 0;
+}
+
+/* *old gets the word's former value. */
+static inline int loco_atomic_fetch_add(struct loco_atomic_word word, uint64_t add, uint64_t *old)
+{
+    if (!word.direct)
+        return loco_atomic_far_fetch_add(word, add, old);
+    *old = __atomic_fetch_add(word.direct, add, __ATOMIC_SEQ_CST);
+    return 0;
+}
+
+/* Swaps where the word is `expected`: *old, its former value, says whether it was. */
+static inline int loco_atomic_compare_swap(struct loco_atomic_word word, uint64_t expected,
+                                           uint64_t desired, uint64_t *old)
+{
+    if (!word.direct)
+        return loco_atomic_far_compare_swap(word, expected, desired, old);
+    *old = expected;
+    __atomic_compare_exchange_n(word.direct, old, desired, false, __ATOMIC_SEQ_CST,
+                                __ATOMIC_SEQ_CST);
+    return 0;
+}
+
+/* No network card exchanges: through the fabric this is a read and then compare-and-swaps
+ * until one succeeds, lock-free but not wait-free. */
+static inline int loco_atomic_exchange(struct loco_atomic_word word, uint64_t value, uint64_t *old)
+{
+    if (!word.direct)
+        return loco_atomic_far_exchange(word, value, old);
+    *old = __atomic_exchange_n(word.direct, value, __ATOMIC_SEQ_CST);
+    return 0;
+}
+
+/* An exchange without its result: atomic with all the others here. */
+static inline int loco_atomic_store(struct loco_atomic_word word, uint64_t value)
+{
+    uint64_t old;
+
+    return loco_atomic_exchange(word, value, &old);
+}
+
+#endif

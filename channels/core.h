@@ -1,0 +1,41 @@
+/*
+ * What the core's parts (manager, channel, thread, memory) ask of one another, and nobody else
+ * does; always with the manager's lock held.
+ */
+#ifndef LOCO_CORE_H
+#define LOCO_CORE_H
+
+#include "channel.h"
+#include "memory.h"
+
+/* What the fabric told the manager, to the channels. */
+void loco_channels_peer_up(struct loco_manager *manager, uint32_t node);
+void loco_channels_message(struct loco_manager *manager, uint32_t node, const void *message,
+                           size_t size);
+void loco_channels_peer_lost(struct loco_manager *manager, uint32_t node, bool left);
+
+/* Logs which channel still waits for whom. */
+void loco_channels_explain_unready(struct loco_manager *manager);
+
+/* Gives every attached thread a link to `node`. Returns 0 or a negative errno. */
+int loco_threads_link(struct loco_manager *manager, uint32_t node);
+
+/* Frees a context that is on no list. */
+void loco_thread_free(struct loco_thread *thread);
+
+/* Cuts `size` zeroed bytes, aligned to a cache line. *where says how a peer names them.
+ * Returns 0 or -ENOMEM. */
+int loco_memory_cut(struct loco_manager *manager, size_t size, void **memory,
+                    struct loco_remote *where);
+
+/* Gives a cut back. */
+void loco_memory_return(struct loco_manager *manager, void *memory, size_t size,
+                        struct loco_remote where);
+
+void loco_memory_free(struct loco_manager *manager);
+
+/* A thread's mem_refs. */
+int loco_mem_pool_open(struct loco_thread *thread);
+void loco_mem_pool_close(struct loco_thread *thread);
+
+#endif

@@ -1,0 +1,170 @@
+#include "kvstore.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "kvstore_index.h"
+#include "kvstore_slots.h"
+#include "kvstore_tracker.h"
+#include "thread.h"
+
+/* --- setup -------------------------------------------------------------------------------- */
+
+enum { CALLS = 16, KEYS_A_LOCK = 4, LOCKS_EACH_MIN = 64 };
+
+static bool is_sound(const struct loco_kvstore_config *c)
+{
+    return c->value_size >= LOCO_KV_VALUE_MIN && c->value_size <= LOCO_KV_VALUE_MAX &&
+           c->capacity > 0 && c->placement <= LOCO_KV_AT_INSERTER;
+}
+
+static void set_defaults(struct loco_kvstore_config *c, uint32_t nodes)
+{
+    uint32_t each = c->capacity / KEYS_A_LOCK;
+
+    if (!c->locks)
+        c->locks = nodes * (each > LOCKS_EACH_MIN ? each : LOCKS_EACH_MIN);
+    if (!c->calls)
+        c->calls = CALLS;
+    if (!c->torn_ns)
+        c->torn_ns = 100000000;
+    if (!c->owner_ns)
+        c->owner_ns = 2000000000;
+}
+
+static int make_calls(struct loco_kvstore *s)
+{
+    s->calls = calloc(s->config.calls, sizeof(struct loco_kv_window *));
+    s->calling = calloc(s->config.calls, sizeof *s->calling);
+    if (!s->calls || !s->calling)
+        return -ENOMEM;
+    for (unsigned i = 0; i < s->config.calls; i++) {
+        int rc = loco_kv_window_open(&s->calls[i], s, 1);
+        if (rc)
+            return rc;
+    }
+    return 0;
+}
+
+static int make_parts(struct loco_kvstore *s)
+{
+    const struct loco_kvstore_config *c = &s->config;
+    struct loco_manager *m = s->channel.mgr;
+    int rc = kv_index_open(&s->index, (size_t)c->capacity * m->count);
+
+    if (!rc)
+        rc = kv_slots_open(&s->slots, &s->channel, c);
+    if (!rc)
+        rc = loco_atomic_array_init(&s->locks, m, &s->channel, "locks", s->locks_each, LOCO_ALL, 0);
+    if (!rc)
+        rc = kv_trackers_open(s);
+    if (!rc)
+        rc = make_calls(s);
+    return rc;
+}
+
+int loco_kvstore_init(struct loco_kvstore *s, struct loco_manager *manager,
+                      const struct loco_channel *parent, const char *name,
+                      const struct loco_kvstore_config *config)
+{
+    *s = (struct loco_kvstore){.config = *config};
+    if (!is_sound(config))
+        return -EINVAL;
+    set_defaults(&s->config, manager->count);
+    s->locks_each = (s->config.locks + manager->count - 1) / manager->count;
+    int rc = loco_channel_init(&s->channel, manager, parent, name, LOCO_ALL, NULL);
+    if (rc)
+        return rc;
+    rc = make_parts(s);
+    if (!rc)
+        rc = loco_channel_join(&s->channel);
+    if (rc)
+        loco_kvstore_fini(s);
+    return rc;
+}
+
+void loco_kvstore_fini(struct loco_kvstore *s)
+{
+    if (!s->channel.mgr)
+        return;
+    loco_kvstore_stop(s);
+    for (unsigned i = 0; s->calls && i < s->config.calls; i++)
+        loco_kv_window_close(s->calls[i]);
+    free(s->calls);
+    free(s->calling);
+    kv_trackers_close(s);
+    if (s->locks.channel.mgr)
+        loco_atomic_array_fini(&s->locks);
+    kv_slots_close(s->slots);
+    kv_index_close(s->index);
+    loco_channel_fini(&s->channel);
+    *s = (struct loco_kvstore){0};
+}
+
+/* --- one operation at a time ---------------------------------------------------------------- */
+
+static unsigned take_call(struct loco_kvstore *s)
+{
+    struct loco_wait wait = {.until = UINT64_MAX};
+
+    for (;;) {
+        for (unsigned i = 0; i < s->config.calls; i++)
+            if (!atomic_load_explicit(&s->calling[i], memory_order_relaxed) &&
+                !atomic_exchange_explicit(&s->calling[i], true, memory_order_acquire))
+                return i;
+        loco_relax(s->channel.mgr, &wait);
+    }
+}
+
+typedef void start_fn(struct loco_kv_op *op, uint64_t key, const void *value);
+
+static void start_read(struct loco_kv_op *op, uint64_t key, const void *value)
+{
+    (void)value;
+    loco_kv_start_read(op, key);
+}
+
+static void start_delete(struct loco_kv_op *op, uint64_t key, const void *value)
+{
+    (void)value;
+    loco_kv_start_delete(op, key);
+}
+
+static int call(struct loco_kvstore *s, start_fn *start, uint64_t key, const void *value, void *got)
+{
+    struct loco_wait wait = {.until = UINT64_MAX};
+
+    if (!loco_self(s->channel.mgr))
+        return -EPERM;
+    unsigned i = take_call(s);
+    struct loco_kv_op *op = loco_kv_window_op(s->calls[i], 0);
+    start(op, key, value);
+    while (!loco_kv_poll(op))
+        loco_relax(s->channel.mgr, &wait);
+    int rc = op->result;
+    if (!rc && got)
+        memcpy(got, op->value, s->config.value_size);
+    atomic_store_explicit(&s->calling[i], false, memory_order_release);
+    return rc;
+}
+
+int loco_kvstore_insert(struct loco_kvstore *s, uint64_t key, const void *value)
+{
+    return call(s, loco_kv_start_insert, key, value, NULL);
+}
+
+int loco_kvstore_update(struct loco_kvstore *s, uint64_t key, const void *value)
+{
+    return call(s, loco_kv_start_update, key, value, NULL);
+}
+
+int loco_kvstore_delete(struct loco_kvstore *s, uint64_t key)
+{
+    return call(s, start_delete, key, NULL, NULL);
+}
+
+int loco_kvstore_read(struct loco_kvstore *s, uint64_t key, void *value)
+{
+    return call(s, start_read, key, NULL, value);
+}

@@ -1,0 +1,60 @@
+/*
+ * The kvstore's locks: ticket locks of one word each, for operations that must not wait but
+ * are looked at now and then. A key's lock follows from its hash.
+ *
+ *      bits 32..63     now_serving
+ *      bit 31          a carry out of next_ticket
+ *      bits 0..30      next_ticket
+ *
+ * One fetch-and-add takes a ticket and also says who is served, so that a free lock costs one
+ * round trip. Another one releases; being an atomic, it executes when the holder's earlier
+ * writes on the same link are placed.
+ *
+ * (loco_ticket_lock waits inside its calls, and hands over within a node; which would put two
+ * threads' writes to one slot on two links, in no order. Here every handover goes through the
+ * word.)
+ */
+#ifndef LOCO_KVSTORE_LOCKS_H
+#define LOCO_KVSTORE_LOCKS_H
+
+#include "kvstore.h"
+
+#define KV_TICKETS (UINT64_C(1) << 31) /* as many there are before they start again at 0 */
+
+/* Finds the key's lock. */
+static inline void kv_lock_find(struct loco_kv_op *op, const struct loco_kvstore *store)
+{
+    uint32_t nodes = store->channel.mgr->count;
+    uint32_t lock = (uint32_t)(op->hash >> 32) % (nodes * store->locks_each);
+
+    op->lock_host = lock % nodes;
+    op->lock_index = lock / nodes;
+}
+
+static inline struct loco_atomic_word kv_lock_word(const struct loco_kv_op *op,
+                                                   const struct loco_kvstore *store)
+{
+    return loco_atomic_at(&store->locks, op->lock_host, op->lock_index);
+}
+
+/* What to add to take a ticket. */
+#define KV_LOCK_TAKE UINT64_C(1)
+
+/* What to add to release. Who took the last of the tickets made next_ticket carry into bit
+ * 31, and carries it on into now_serving: which is the increment that is due. */
+static inline uint64_t kv_lock_release(uint32_t ticket)
+{
+    return ticket == KV_TICKETS - 1 ? KV_TICKETS : UINT64_C(1) << 32;
+}
+
+static inline uint32_t kv_lock_next(uint64_t word)
+{
+    return (uint32_t)(word % KV_TICKETS);
+}
+
+static inline uint32_t kv_lock_serving(uint64_t word)
+{
+    return (uint32_t)((word >> 32) % KV_TICKETS);
+}
+
+#endif

@@ -1,0 +1,369 @@
+/*
+ * In the ring a message is a word of header and then its bytes; and there is always a zero
+ * where the next header will stand:
+ *
+ *      ... | header | bytes ...... | 0 | ...what is left of an earlier lap...
+ *
+ * A message is two writes to each receiver, and a link places its writes in order:
+ *      1. its bytes and the zero behind them, whose words may come in any order;
+ *      2. its header, one word.
+ * So a receiver that finds a header finds the whole message, and a zero behind it until the
+ * next message's header comes. It never looks at anything of an earlier lap, whatever that
+ * may look like, and nothing has to be cleared or summed.
+ *
+ * (FaRM writes a message at once, and has the receiver clear the ring and look at the
+ * message's last byte: that relies on a write being placed from its first byte to its last.)
+ *
+ * The sender's own copy of the ring holds the sources of the first writes, until every
+ * receiver has acknowledged them: longer ones are read late. Headers are never stored there,
+ * since the zero before them may still be on its way; each goes out inline.
+ */
+#include "ringbuffer.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "fence.h"
+
+enum { WORD = sizeof(uint64_t) };
+
+/* A header is never zero: a size is at least 1. Its stamp says for which position it was
+ * made, so that a ring into which somebody else wrote is found out. */
+struct header {
+    uint32_t size;
+    uint32_t stamp;
+};
+
+/* In place of a size: the next header is at the ring's beginning. */
+#define WRAP UINT32_MAX
+
+_Static_assert(sizeof(struct header) == WORD, "one word, so that it is never torn");
+
+static uint32_t stamp_of(uint64_t position)
+{
+    return (uint32_t)(position / WORD);
+}
+
+static size_t frame_size(size_t size)
+{
+    return WORD + (size + WORD - 1) / WORD * WORD;
+}
+
+static size_t offset_of(const struct loco_ringbuffer *rb, uint64_t position)
+{
+    return position & (rb->capacity - 1);
+}
+
+/* Whether position a is before b, across a wrap too. */
+static bool before(uint64_t a, uint64_t b)
+{
+    return (int64_t)(a - b) < 0;
+}
+
+/* --- setup ------------------------------------------------------------------------------ */
+
+static size_t power_of_two(size_t at_least)
+{
+    size_t power = WORD;
+
+    while (power && power < at_least)
+        power *= 2;
+    return power;
+}
+
+int loco_ringbuffer_init(struct loco_ringbuffer *rb, struct loco_manager *manager,
+                         const struct loco_channel *parent, const char *name, uint32_t sender,
+                         struct loco_members receivers, size_t capacity, size_t message_max)
+{
+    *rb = (struct loco_ringbuffer){
+        .sender = sender, .capacity = power_of_two(capacity), .message_max = message_max};
+    /* What a receiver has not told yet, less than a quarter, what is skipped at the end, and
+     * a message with the next header's place: together they always fit. */
+    if (message_max == 0 || message_max >= WRAP || frame_size(message_max) > rb->capacity / 4)
+        return -EINVAL;
+
+    const struct loco_members sender_only = {.nodes = &rb->sender, .count = 1};
+    struct loco_members members = manager->id == sender ? receivers : sender_only;
+    int rc = loco_channel_init(&rb->channel, manager, parent, name, members, NULL);
+    if (rc)
+        return rc;
+    rc = loco_channel_region(&rb->channel, "ring", rb->capacity, &rb->ring);
+    if (!rc)
+        rc = loco_sst_init(&rb->acks, manager, &rb->channel, "acks", members, sizeof rb->position);
+    if (!rc)
+        rc = loco_channel_join(&rb->channel);
+    if (rc)
+        loco_ringbuffer_fini(rb);
+    return rc;
+}
+
+void loco_ringbuffer_fini(struct loco_ringbuffer *rb)
+{
+    loco_sst_fini(&rb->acks);
+    loco_channel_fini(&rb->channel);
+}
+
+/* --- sending ---------------------------------------------------------------------------- */
+
+static bool is_lost(const struct loco_ringbuffer *rb, unsigned m)
+{
+    return loco_peer_lost(rb->channel.mgr, rb->channel.members[m].node);
+}
+
+static uint64_t row_of(const struct loco_ringbuffer *rb, unsigned m)
+{
+    const struct loco_owned_var *row = rb->acks.rows[1 + m];
+    uint64_t acknowledged = 0;
+
+    if (row) /* the receiver has joined */
+        loco_owned_var_load(row, &acknowledged);
+    return acknowledged;
+}
+
+bool loco_ringbuffer_acknowledged(const struct loco_ringbuffer *rb, uint64_t position)
+{
+    for (unsigned m = 0; m < rb->channel.member_count; m++)
+        if (!is_lost(rb, m) && before(row_of(rb, m), position))
+            return false;
+    return true;
+}
+
+int loco_ringbuffer_wait(const struct loco_ringbuffer *rb, uint64_t position, uint64_t timeout_ns)
+{
+    if (loco_ringbuffer_acknowledged(rb, position))
+        return 0;
+
+    struct loco_wait wait = loco_wait_for(rb->channel.mgr, timeout_ns);
+    int late = 0;
+    while (!late) {
+        late = loco_relax(rb->channel.mgr, &wait);
+        if (loco_ringbuffer_acknowledged(rb, position))
+            return 0;
+    }
+    return late;
+}
+
+/* Up to where every receiver that is not lost has acknowledged. */
+static uint64_t slowest(const struct loco_ringbuffer *rb)
+{
+    uint64_t first = rb->position;
+
+    for (unsigned m = 0; m < rb->channel.member_count; m++) {
+        uint64_t acknowledged = is_lost(rb, m) ? first : row_of(rb, m);
+        if (before(acknowledged, first))
+            first = acknowledged;
+    }
+    return first;
+}
+
+static bool has_room(struct loco_ringbuffer *rb, size_t size)
+{
+    if (size <= rb->capacity - (rb->position - rb->free_from))
+        return true;
+    rb->free_from = slowest(rb);
+    return size <= rb->capacity - (rb->position - rb->free_from);
+}
+
+static bool all_connected(const struct loco_ringbuffer *rb)
+{
+    for (unsigned m = 0; m < rb->channel.member_count; m++)
+        if (!is_lost(rb, m) && (!rb->channel.members[m].connected || !rb->acks.rows[1 + m]))
+            return false;
+    return true;
+}
+
+/* Nothing orders the links of two threads: a new one's writes come after the last one's. */
+static void change_thread(struct loco_ringbuffer *rb, bool settled)
+{
+    if (rb->thread && !settled)
+        loco_fence_global(rb->channel.mgr); /* an error: somebody is lost, the others are placed */
+    rb->thread = loco_self(rb->channel.mgr);
+}
+
+static int begin(struct loco_ringbuffer *rb)
+{
+    const struct loco_thread *self = loco_self(rb->channel.mgr);
+
+    if (rb->thread == self && self)
+        return rb->error;
+    if (!self)
+        return -EPERM;
+    if (!all_connected(rb))
+        return -ENOTCONN;
+    change_thread(rb, loco_ringbuffer_acknowledged(rb, rb->position));
+    return rb->error;
+}
+
+static int write_to(struct loco_ringbuffer *rb, unsigned m, size_t offset, const void *from,
+                    size_t size)
+{
+    int error = loco_region_write(rb->ring, m, offset, from, size).error;
+
+    return error == -ECONNRESET ? 0 : error; /* a lost receiver is nobody's trouble */
+}
+
+/* Writes what stands behind the header's place, and then the header. */
+static int publish(struct loco_ringbuffer *rb, size_t behind, const void *from, size_t from_size,
+                   uint32_t size)
+{
+    const struct header header = {.size = size, .stamp = stamp_of(rb->position)};
+
+    for (unsigned m = 0; m < rb->channel.member_count && !rb->error; m++) {
+        rb->error = write_to(rb, m, behind, from, from_size);
+        if (!rb->error)
+            rb->error = write_to(rb, m, offset_of(rb, rb->position), &header, sizeof header);
+    }
+    return rb->error;
+}
+
+/* Ends the lap: the next header is at the beginning, and is none yet. */
+static int wrap(struct loco_ringbuffer *rb, size_t left)
+{
+    static const uint64_t none = 0;
+    int rc = publish(rb, 0, &none, sizeof none, WRAP);
+
+    if (!rc)
+        rb->position += left;
+    return rc;
+}
+
+int loco_ringbuffer_send(struct loco_ringbuffer *rb, const void *message, size_t size,
+                         uint64_t *position)
+{
+    static const uint64_t none = 0;
+    int rc = begin(rb);
+
+    if (rc)
+        return rc;
+    if (size == 0 || size > rb->message_max)
+        return -EMSGSIZE;
+
+    size_t frame = frame_size(size);
+    size_t left = rb->capacity - offset_of(rb, rb->position);
+    bool wraps = left < frame + WORD; /* the next header's place has to follow */
+    if (!has_room(rb, (wraps ? left : 0) + frame + WORD))
+        return -EAGAIN;
+    if (wraps)
+        rc = wrap(rb, left);
+    if (rc)
+        return rc;
+
+    size_t behind = offset_of(rb, rb->position) + WORD;
+    unsigned char *source = (unsigned char *)rb->ring->memory + behind;
+    memcpy(source, message, size);
+    memset(source + size, 0, frame - WORD - size);
+    memcpy(source + frame - WORD, &none, WORD);
+    rc = publish(rb, behind, source, frame, (uint32_t)size);
+    if (rc)
+        return rc;
+    rb->position += frame;
+    if (position)
+        *position = rb->position;
+    return 0;
+}
+
+int loco_ringbuffer_send_wait(struct loco_ringbuffer *rb, const void *message, size_t size,
+                              uint64_t *position, uint64_t timeout_ns)
+{
+    int rc = loco_ringbuffer_send(rb, message, size, position);
+
+    if (rc != -EAGAIN)
+        return rc;
+    struct loco_wait wait = loco_wait_for(rb->channel.mgr, timeout_ns);
+    int late = 0;
+    while (rc == -EAGAIN && !late) {
+        late = loco_relax(rb->channel.mgr, &wait);
+        rc = loco_ringbuffer_send(rb, message, size, position);
+    }
+    return rc == -EAGAIN ? late : rc;
+}
+
+/* --- receiving -------------------------------------------------------------------------- */
+
+static struct loco_ack tell(struct loco_ringbuffer *rb)
+{
+    if (rb->thread != loco_self(rb->channel.mgr))
+        change_thread(rb, false);
+    loco_sst_store_mine(&rb->acks, &rb->released);
+    struct loco_ack ack = loco_sst_push_broadcast(&rb->acks);
+    if (!ack.error)
+        rb->told = rb->released;
+    rb->idle = 0;
+    return ack;
+}
+
+/* Looks at the next header's place. */
+static int look(struct loco_ringbuffer *rb, struct loco_message *message)
+{
+    const unsigned char *ring = rb->ring->memory;
+    struct header header;
+
+    for (;;) {
+        size_t offset = offset_of(rb, rb->position);
+        uint64_t word = __atomic_load_n((const uint64_t *)(ring + offset), __ATOMIC_ACQUIRE);
+        if (word == 0)
+            return -EAGAIN;
+        memcpy(&header, &word, sizeof header);
+        if (header.stamp != stamp_of(rb->position))
+            return -EBADMSG;
+        size_t left = rb->capacity - offset;
+        if (header.size == WRAP) {
+            rb->position += left;
+            continue;
+        }
+        if (header.size == 0 || header.size > rb->message_max || frame_size(header.size) >= left)
+            return -EBADMSG;
+        rb->position += frame_size(header.size);
+        *message = (struct loco_message){
+            .data = ring + offset + WORD, .size = header.size, .position = rb->position};
+        return 0;
+    }
+}
+
+int loco_ringbuffer_receive(struct loco_ringbuffer *rb, struct loco_message *message)
+{
+    int rc = look(rb, message);
+
+    if (rc != -EAGAIN) {
+        rb->idle = 0;
+        return rc;
+    }
+    if (loco_peer_lost(rb->channel.mgr, rb->sender)) {
+        rc = look(rb, message); /* it may have sent, and then gone */
+        return rc == -EAGAIN ? -ECONNRESET : rc;
+    }
+    if (rb->told != rb->released && ++rb->idle >= LOCO_RINGBUFFER_IDLE)
+        tell(rb);
+    return rc;
+}
+
+int loco_ringbuffer_receive_wait(struct loco_ringbuffer *rb, struct loco_message *message,
+                                 uint64_t timeout_ns)
+{
+    int rc = loco_ringbuffer_receive(rb, message);
+
+    if (rc != -EAGAIN)
+        return rc;
+    struct loco_wait wait = loco_wait_for(rb->channel.mgr, timeout_ns);
+    int late = 0;
+    while (rc == -EAGAIN && !late) {
+        late = loco_relax(rb->channel.mgr, &wait);
+        rc = loco_ringbuffer_receive(rb, message);
+    }
+    return rc == -EAGAIN ? late : rc;
+}
+
+void loco_ringbuffer_release(struct loco_ringbuffer *rb, uint64_t position)
+{
+    if (before(rb->released, position))
+        rb->released = position;
+    if (rb->released - rb->told >= rb->capacity / 4)
+        tell(rb);
+}
+
+struct loco_ack loco_ringbuffer_acknowledge(struct loco_ringbuffer *rb, uint64_t position)
+{
+    if (before(rb->released, position))
+        rb->released = position;
+    return rb->told == rb->released ? (struct loco_ack){0} : tell(rb);
+}

@@ -1,0 +1,444 @@
+/*
+ * Tickets count up, without end: tail gives those of pushes, head those of pops, and pop t
+ * takes what push t put in. Ticket t is for slot t modulo the capacity, and a slot's turn
+ * word says whom it is for:
+ *
+ *      2t        empty, for push t
+ *      2t + 1    full, for pop t, who leaves it as 2(t + capacity)
+ *
+ * Only the operation whose turn it is changes the slot. So nothing in a slot races but
+ * looking, and there is no ticket that must be given back: on a full or empty queue the forms
+ * with a time limit do not take one. They look first, and then move head or tail from t to
+ * t + 1 by compare-and-swap: where that succeeds the turn has come and stays.
+ *
+ * Network memory. An entry is two writes on one link, which are placed in order: the value
+ * with its checksum, then the turn. A slot is read at once, turn and value, and the words of
+ * a read come in any order; so the checksum, which is over value and turn, says whether the
+ * value is the one of this turn. If not, then a second read surely finds it: it was placed
+ * before the turn that the first had found. Where operations are done when they are posted
+ * (LOCO_COHERENT) the value is read after the turn instead, and needs no checksum. Who pops
+ * writes the turn when its read is done, so no read meets what the next push writes. All
+ * that is written into a slot by its earlier owners is placed when its turn comes, whatever
+ * links they wrote it over: each saw the turn of the one before.
+ *
+ * Linearizability. Push t takes effect when tail has passed t and head has passed
+ * t - capacity, pop t when head and tail have both passed t; each lies between the
+ * operation's begin and end, and both follow the order of tickets. The queue's length is then
+ * tail - head, but at least 0 (pops wait) and at most the capacity (pushes wait). A try
+ * reads first its own word and then the other's. Head and tail never go back; so when a pop
+ * finds head = h and then tail <= h, the queue is empty at that second moment; and when a
+ * push finds tail = t and then head <= t - capacity, it is full.
+ */
+#include "shared_queue.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include "fabric/words.h"
+#include "memory.h"
+
+/* The words of a slot, before the entry; what crosses the network. */
+enum { TURN, SUM, ENTRY, WORD = sizeof(uint64_t) };
+
+enum {
+    PAUSE_NS = 200, /* between two looks over a network */
+    AT_ONCE = 256,  /* a slot of at most this many bytes is read whole, in case it is full */
+};
+
+/* --- setup ------------------------------------------------------------------------------ */
+
+static void on_lost(struct loco_channel *channel, uint32_t node)
+{
+    (void)node;
+    atomic_store(&((struct loco_shared_queue *)channel)->broken, true);
+}
+
+static const struct loco_channel_ops queue_ops = {.on_lost = on_lost};
+
+static uint32_t power_of_two(uint32_t at_least)
+{
+    uint32_t power = 1;
+
+    while (power < at_least)
+        power *= 2;
+    return power;
+}
+
+static size_t round_up(size_t size, size_t unit)
+{
+    return (size + unit - 1) / unit * unit;
+}
+
+static size_t image_size(const struct loco_shared_queue *q)
+{
+    return ENTRY * WORD + q->entry_size;
+}
+
+static uint64_t *own_slot(const struct loco_shared_queue *q, size_t offset)
+{
+    return (uint64_t *)((unsigned char *)q->slots->memory + offset);
+}
+
+/* This node's slots are empty, each for its first push. */
+static void make_empty(struct loco_shared_queue *q)
+{
+    size_t offset = 0;
+
+    for (uint64_t slot = q->here; slot < q->capacity; slot += q->nodes, offset += q->slot_size)
+        own_slot(q, offset)[TURN] = 2 * slot;
+}
+
+static int set_shape(struct loco_shared_queue *q)
+{
+    const struct loco_manager *m = q->channel.mgr;
+
+    q->nodes = q->channel.member_count + 1;
+    while (q->here < q->channel.member_count && q->channel.members[q->here].node < m->id)
+        q->here++;
+    q->slot_size = round_up(image_size(q), LOCO_CACHE_LINE);
+    if (image_size(q) <= m->config.block_size)
+        return 0;
+    loco_log(m, LOCO_ERROR, "channel %s: an entry of %zu bytes needs a block_size of at least %zu",
+             q->channel.name, q->entry_size, image_size(q));
+    return -EINVAL;
+}
+
+static int make_words(struct loco_shared_queue *q, uint32_t host, struct loco_members members)
+{
+    struct loco_manager *m = q->channel.mgr;
+    int rc = loco_atomic_var_init(&q->head, m, &q->channel, "head", host, members, 0);
+
+    if (rc)
+        return rc;
+    return loco_atomic_var_init(&q->tail, m, &q->channel, "tail", host, members, 0);
+}
+
+int loco_shared_queue_init(struct loco_shared_queue *q, struct loco_manager *manager,
+                           const struct loco_channel *parent, const char *name, uint32_t host,
+                           struct loco_members members, uint32_t capacity, size_t entry_size)
+{
+    enum { CAPACITY_MAX = 1 << 30 };
+
+    *q = (struct loco_shared_queue){
+        .entry_size = entry_size,
+        .coherent = manager->fabric->capabilities & LOCO_COHERENT,
+    };
+    if (capacity == 0 || capacity > CAPACITY_MAX || entry_size == 0)
+        return -EINVAL;
+    q->capacity = power_of_two(capacity);
+    int rc = loco_channel_init(&q->channel, manager, parent, name, members, &queue_ops);
+    if (rc)
+        return rc;
+    rc = set_shape(q);
+    if (!rc)
+        rc = loco_channel_region(&q->channel, "slots",
+                                 round_up(q->capacity, q->nodes) / q->nodes * q->slot_size,
+                                 &q->slots);
+    if (!rc)
+        make_empty(q);
+    if (!rc)
+        rc = make_words(q, host, members);
+    if (!rc)
+        rc = loco_channel_join(&q->channel);
+    if (rc)
+        loco_shared_queue_fini(q);
+    return rc;
+}
+
+void loco_shared_queue_fini(struct loco_shared_queue *q)
+{
+    loco_atomic_var_fini(&q->tail);
+    loco_atomic_var_fini(&q->head);
+    loco_channel_fini(&q->channel);
+}
+
+/* --- slots ------------------------------------------------------------------------------ */
+
+struct slot {
+    uint64_t *own; /* in this node's memory; else NULL, and: */
+    unsigned member;
+    size_t offset;
+};
+
+static struct slot slot_of(const struct loco_shared_queue *q, uint64_t ticket)
+{
+    uint32_t slot = (uint32_t)ticket & (q->capacity - 1);
+    uint32_t place = slot % q->nodes;
+    size_t offset = slot / q->nodes * q->slot_size;
+
+    if (place == q->here)
+        return (struct slot){.own = own_slot(q, offset)};
+    return (struct slot){.member = place - (place > q->here), .offset = offset};
+}
+
+static uint64_t checksum(const struct loco_shared_queue *q, uint64_t turn, const void *entry)
+{
+    return XXH3_64bits(entry, q->entry_size) + turn * 0x9e3779b97f4a7c15u;
+}
+
+static int read_slot(struct loco_shared_queue *q, const struct slot *s, size_t word, void *to,
+                     size_t size)
+{
+    struct loco_ack ack = loco_region_read(q->slots, s->member, s->offset + word * WORD, to, size);
+
+    return loco_ack_wait(&ack, UINT64_MAX);
+}
+
+/* Reads the whole slot into `block`: 1 when it is all of this turn, 0 when it is not. */
+static int read_entry(struct loco_shared_queue *q, const struct slot *s, uint64_t turn,
+                      uint64_t *block)
+{
+    for (int tries = 0; tries < 2; tries++) {
+        int rc = read_slot(q, s, TURN, block, image_size(q));
+        if (rc || block[TURN] != turn)
+            return rc;
+        if (block[SUM] == checksum(q, turn, block + ENTRY))
+            return 1;
+    }
+    return -EBADMSG;
+}
+
+/* Whether the slot's turn has come: 1, 0 or an error. With a full slot's turn `block` has the
+ * entry, unless that can be had without delay later. */
+static int is_turn(struct loco_shared_queue *q, const struct slot *s, uint64_t turn, bool full,
+                   uint64_t *block)
+{
+    bool entry_too = full && !q->coherent;
+
+    if (s->own)
+        return __atomic_load_n(&s->own[TURN], __ATOMIC_ACQUIRE) == turn;
+    if (entry_too && image_size(q) <= AT_ONCE)
+        return read_entry(q, s, turn, block);
+    int rc = read_slot(q, s, TURN, block, WORD);
+    if (rc || block[TURN] != turn)
+        return rc;
+    return entry_too ? read_entry(q, s, turn, block) : 1;
+}
+
+static int write_slot(struct loco_shared_queue *q, const struct slot *s, size_t word,
+                      const void *from, size_t size, struct loco_ack *ack)
+{
+    *ack = loco_region_write(q->slots, s->member, s->offset + word * WORD, from, size);
+    return ack->error;
+}
+
+/* Passes the slot on, behind all that was written into it. */
+static int pass_on(struct loco_shared_queue *q, const struct slot *s, uint64_t turn)
+{
+    struct loco_ack ack;
+
+    if (!s->own)
+        return write_slot(q, s, TURN, &turn, sizeof turn, &ack);
+    __atomic_store_n(&s->own[TURN], turn, __ATOMIC_RELEASE);
+    return 0;
+}
+
+/* The entry with its checksum, as it stands in a slot. */
+static void compose(const struct loco_shared_queue *q, uint64_t turn, const void *entry,
+                    uint64_t *image)
+{
+    uint64_t sum = q->coherent ? 0 : checksum(q, turn, entry);
+
+    loco_copy(&image[SUM], &sum, sizeof sum);
+    loco_copy(&image[ENTRY], entry, q->entry_size);
+}
+
+/* Puts the entry into an empty slot, which becomes full. */
+static int put(struct loco_shared_queue *q, const struct slot *s, uint64_t turn, const void *entry,
+               uint64_t *block)
+{
+    size_t size = image_size(q) - WORD;
+    struct loco_ack ack = {0};
+    int rc = 0;
+
+    if (s->own) {
+        compose(q, turn, entry, s->own);
+    } else if (q->coherent) {
+        rc = write_slot(q, s, ENTRY, entry, q->entry_size, &ack);
+    } else {
+        compose(q, turn, entry, block);
+        rc = write_slot(q, s, SUM, &block[SUM], size, &ack);
+    }
+    if (!rc)
+        rc = pass_on(q, s, turn);
+    if (!rc && size > LOCO_INLINE_MAX)
+        rc = loco_ack_wait(&ack, UINT64_MAX); /* until then the block is being read */
+    return rc;
+}
+
+/* Takes the entry out of a full slot, which becomes empty. */
+static int take(struct loco_shared_queue *q, const struct slot *s, uint64_t turn, void *entry,
+                const uint64_t *block)
+{
+    int rc = 0;
+
+    if (s->own)
+        loco_copy(entry, &s->own[ENTRY], q->entry_size);
+    else if (q->coherent)
+        rc = read_slot(q, s, ENTRY, entry, q->entry_size);
+    else
+        memcpy(entry, &block[ENTRY], q->entry_size);
+    return rc ? rc : pass_on(q, s, turn);
+}
+
+/* --- tickets ---------------------------------------------------------------------------- */
+
+/* One operation. The two kinds differ only in the words and numbers here. */
+struct call {
+    struct loco_shared_queue *queue;
+    struct loco_atomic_word own;   /* the word that gives its tickets */
+    struct loco_atomic_word other; /* the other one ... */
+    uint64_t ahead;                /* ... by how much the own may be ahead of it */
+    bool full;                     /* it wants its slot full */
+    uint64_t *block;               /* a mem_ref */
+    struct loco_wait wait;
+    uint64_t ticket;
+    struct slot slot;
+};
+
+static int begin(struct call *c, struct loco_shared_queue *q, bool pops, uint64_t timeout_ns)
+{
+    struct loco_atomic_word head = loco_atomic_of(&q->head), tail = loco_atomic_of(&q->tail);
+
+    *c = (struct call){.queue = q,
+                       .own = pops ? head : tail,
+                       .other = pops ? tail : head,
+                       .ahead = pops ? 0 : q->capacity,
+                       .full = pops,
+                       .wait.until = UINT64_MAX};
+    if (!loco_self(q->channel.mgr))
+        return -EPERM;
+    if (timeout_ns != UINT64_MAX)
+        c->wait = loco_wait_for(q->channel.mgr, timeout_ns);
+    c->block = loco_mem_ref_take(q->channel.mgr);
+    return c->block ? 0 : -ENOBUFS;
+}
+
+static void end(const struct call *c)
+{
+    if (c->block)
+        loco_mem_ref_put(c->queue->channel.mgr, c->block);
+}
+
+static int is_my_turn(struct call *c)
+{
+    if (atomic_load_explicit(&c->queue->broken, memory_order_relaxed))
+        return -ECONNRESET;
+    c->slot = slot_of(c->queue, c->ticket);
+    return is_turn(c->queue, &c->slot, 2 * c->ticket + c->full, c->full, c->block);
+}
+
+/* Between two looks. Over a network each look is traffic, and there is time between them. */
+static int pause_call(struct call *c)
+{
+    const struct loco_manager *m = c->queue->channel.mgr;
+
+    if (c->queue->coherent)
+        return loco_relax(m, &c->wait);
+    struct loco_wait little = loco_wait_for(m, PAUSE_NS);
+    if (little.until > c->wait.until)
+        little.until = c->wait.until;
+    while (!loco_relax(m, &little))
+        ;
+    return little.until == c->wait.until ? -ETIMEDOUT : 0;
+}
+
+/* Takes a ticket, and waits for its turn for ever. */
+static int take_next(struct call *c)
+{
+    int rc = loco_atomic_fetch_add(c->own, 1, &c->ticket);
+
+    while (!rc && !(rc = is_my_turn(c)))
+        rc = pause_call(c);
+    return rc < 0 ? rc : 0;
+}
+
+/* Whether there is nothing to pop, or no room: with the first ticket that is free. */
+static int must_wait(const struct call *c)
+{
+    uint64_t other;
+    int rc = loco_atomic_load(c->other, &other);
+
+    return rc ? rc : (int64_t)(other + c->ahead - c->ticket) <= 0;
+}
+
+/* Takes a ticket whose turn has come; else none. -EAGAIN: there is none to be had. */
+static int take_ready(struct call *c, bool tries)
+{
+    for (;;) {
+        uint64_t old;
+        int rc = loco_atomic_load(c->own, &c->ticket);
+        if (!rc)
+            rc = is_my_turn(c);
+        if (rc > 0) {
+            rc = loco_atomic_compare_swap(c->own, c->ticket, c->ticket + 1, &old);
+            if (rc || old == c->ticket)
+                return rc;
+            continue; /* somebody else got it */
+        }
+        if (!rc && tries)
+            rc = must_wait(c);
+        if (rc > 0)
+            return -EAGAIN;
+        if (!rc)
+            rc = pause_call(c);
+        if (rc)
+            return rc;
+    }
+}
+
+static int take_ticket(struct call *c, bool tries)
+{
+    return c->wait.until == UINT64_MAX && !tries ? take_next(c) : take_ready(c, tries);
+}
+
+/* --- operations ------------------------------------------------------------------------- */
+
+static int push(struct loco_shared_queue *q, const void *entry, uint64_t timeout_ns, bool tries)
+{
+    struct call c;
+    int rc = begin(&c, q, false, timeout_ns);
+
+    if (!rc)
+        rc = take_ticket(&c, tries);
+    if (!rc)
+        rc = put(q, &c.slot, 2 * c.ticket + 1, entry, c.block);
+    end(&c);
+    return rc;
+}
+
+static int pop(struct loco_shared_queue *q, void *entry, uint64_t timeout_ns, bool tries)
+{
+    struct call c;
+    int rc = begin(&c, q, true, timeout_ns);
+
+    if (!rc)
+        rc = take_ticket(&c, tries);
+    if (!rc)
+        rc = take(q, &c.slot, 2 * (c.ticket + q->capacity), entry, c.block);
+    end(&c);
+    return rc;
+}
+
+int loco_shared_queue_push(struct loco_shared_queue *q, const void *entry, uint64_t timeout_ns)
+{
+    return push(q, entry, timeout_ns, false);
+}
+
+int loco_shared_queue_pop(struct loco_shared_queue *q, void *entry, uint64_t timeout_ns)
+{
+    return pop(q, entry, timeout_ns, false);
+}
+
+int loco_shared_queue_try_push(struct loco_shared_queue *q, const void *entry)
+{
+    return push(q, entry, UINT64_MAX, true);
+}
+
+int loco_shared_queue_try_pop(struct loco_shared_queue *q, void *entry)
+{
+    return pop(q, entry, UINT64_MAX, true);
+}

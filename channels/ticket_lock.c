@@ -1,0 +1,388 @@
+/*
+ * The same algorithm works twice: for this node's threads on two words of its own memory,
+ * and for the nodes on two words at the lock's host. Here it is called a gate.
+ *
+ *      next_ticket   the ticket that the next to ask will get, in the high 48 bits
+ *      now_serving   whose turn it is, in the high 48 bits; how often that turn has been passed;
+ *                    and a state:
+ *
+ *      GRANTED   the turn's ticket goes in without a further step. Nobody else may.
+ *      OPEN      nobody is in: the turn's ticket, or whoever passes it, makes it HELD by a
+ *                compare-and-swap, and is in.
+ *      HELD      somebody is in.
+ *
+ * Whoever is in leaves by a plain write of now_serving. That is safe beside the others'
+ * compare-and-swaps, even where the two are not atomic with one another: those expect OPEN,
+ * which is not there while somebody is in, and one that fails writes nothing. Nor does an OPEN
+ * come back: now_serving, as a number, only ever grows.
+ *
+ * A ticket that was taken by fetch-and-add must be waited for, so trying never does that: it
+ * passes, where the gate is open; or takes, by compare-and-swap, the very ticket that is
+ * GRANTED.
+ *
+ * Tickets wrap, by the wrap of 64 bits; they are only compared for equality and distance.
+ */
+#include "ticket_lock.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "memory.h"
+
+enum state { GRANTED = 0, OPEN = 1, HELD = 2 }; /* zeroed words are a gate that nobody uses */
+
+enum { STATE = 3, PASS = 4, TICKET = 1 << 16 };
+
+static uint64_t turn_of(uint64_t serving)
+{
+    return serving & ~(uint64_t)(TICKET - 1);
+}
+
+static unsigned passes_of(uint64_t serving)
+{
+    return (unsigned)(serving % TICKET / PASS);
+}
+
+static unsigned state_of(uint64_t serving)
+{
+    return serving & STATE;
+}
+
+_Static_assert(LOCO_HANDOVER_MAX == (TICKET - 1) / PASS, "the passes fill what the turn leaves");
+
+struct gate {
+    struct loco_manager *mgr;
+    struct loco_channel *channel; /* on whose members a wait depends; NULL: on none */
+    struct loco_atomic_word next_ticket, now_serving;
+    const uint64_t *near; /* now_serving in memory that this CPU reads; NULL: it is far */
+    uint64_t *after;      /* who is in: the next turn and its passes, without a state */
+    unsigned handover;
+};
+
+/* --- a gate ---------------------------------------------------------------------------------- */
+
+static int look(const struct gate *g, uint64_t *serving)
+{
+    if (!g->near)
+        return loco_atomic_load(g->now_serving, serving);
+    *serving = __atomic_load_n(g->near, __ATOMIC_ACQUIRE);
+    return 0;
+}
+
+/* Goes in where the gate is open, as it was `seen`. Returns 1, 0 when it is not so, or an
+ * error. `after` is for who is in. */
+static int go_in(const struct gate *g, uint64_t seen, uint64_t after)
+{
+    uint64_t old;
+
+    if (state_of(seen) != OPEN)
+        return 0;
+    int rc = loco_atomic_compare_swap(g->now_serving, seen, seen - OPEN + HELD, &old);
+    if (rc || old != seen)
+        return rc;
+    *g->after = after;
+    return 1;
+}
+
+static int pass(const struct gate *g, uint64_t seen)
+{
+    return go_in(g, seen, seen - OPEN + PASS);
+}
+
+/* Goes in if it is the ticket's turn; results as of go_in. */
+static int go_in_by_turn(const struct gate *g, uint64_t ticket, uint64_t seen)
+{
+    if (turn_of(seen) != ticket)
+        return 0;
+    if (state_of(seen) != GRANTED)
+        return go_in(g, seen, ticket + TICKET);
+    *g->after = ticket + TICKET;
+    return 1;
+}
+
+/*
+ * How long to rest before the next poll. A poll takes the line away from whoever is in, so
+ * where passing is allowed one that finds things moving is followed by a longer rest, up to a
+ * limit, but by none that outlasts the passes that are left. From afar a poll is a round trip,
+ * and so, at least, is the section of each ticket before this one.
+ */
+enum { REST_NS = 100, REST_MAX_NS = 1000, SECTION_NS = 16, FAR_SECTION_NS = 2000 };
+
+static uint64_t rest_after(const struct gate *g, uint64_t ticket, uint64_t seen, uint64_t rest)
+{
+    const uint64_t before = (ticket - turn_of(seen)) / TICKET;
+    const uint64_t passes_left = g->handover - passes_of(seen);
+
+    if (!g->near && before > 1)
+        return (before - 1) * FAR_SECTION_NS;
+    if (!g->handover)
+        return 0;
+    if (before == 0 && rest > passes_left * SECTION_NS)
+        return passes_left * SECTION_NS;
+    return rest;
+}
+
+/* An open gate is left to those who pass until it is seen the same twice: mostly the one who
+ * left comes back, and has everything in its cache. */
+static int wait_for_turn(const struct gate *g, uint64_t ticket)
+{
+    struct loco_wait wait = {0};
+    uint64_t seen, before = 0, rest = REST_NS;
+
+    for (;; before = seen) {
+        int rc = look(g, &seen);
+        if (!rc && (state_of(seen) != OPEN || seen == before))
+            rc = go_in_by_turn(g, ticket, seen);
+        if (!rc && g->channel)
+            rc = loco_channel_check(g->channel);
+        if (rc)
+            return rc < 0 ? rc : 0;
+        rest = seen == before ? REST_NS : rest < REST_MAX_NS / 2 ? 2 * rest : REST_MAX_NS;
+        uint64_t now = rest_after(g, ticket, seen, rest);
+        wait.until = now ? loco_clock(g->mgr) + now : UINT64_MAX;
+        while (!loco_relax(g->mgr, &wait) && now)
+            ;
+    }
+}
+
+/* What now_serving is, as far as can be said without the network: at the host, this node's own
+ * last word may still be under way; elsewhere it is all there is to go by. */
+static uint64_t guess(const struct gate *g)
+{
+    uint64_t seen = g->near ? __atomic_load_n(g->near, __ATOMIC_ACQUIRE) : *g->after;
+
+    if (g->now_serving.direct)
+        return seen;
+    return (int64_t)(*g->after - seen) > 0 ? *g->after : seen;
+}
+
+/* Passing first saves a ticket and the wait for it, if the gate is open; where that is a guess,
+ * it is one that costs a round trip when wrong. */
+static int enter(const struct gate *g)
+{
+    uint64_t ticket;
+    int rc = pass(g, guess(g));
+
+    if (rc)
+        return rc < 0 ? rc : 0;
+    rc = loco_atomic_fetch_add(g->next_ticket, TICKET, &ticket);
+    return rc ? rc : wait_for_turn(g, ticket);
+}
+
+/* Returns 0, -EBUSY, or an error. */
+static int try_enter(const struct gate *g)
+{
+    uint64_t seen, old;
+    int rc = look(g, &seen);
+
+    if (!rc && state_of(seen) == GRANTED) {
+        uint64_t ticket = turn_of(seen);
+        rc = loco_atomic_compare_swap(g->next_ticket, ticket, ticket + TICKET, &old);
+        if (!rc && old == ticket)
+            rc = go_in_by_turn(g, ticket, seen);
+    } else if (!rc) {
+        rc = pass(g, seen);
+    }
+    if (rc < 0)
+        return rc;
+    return rc ? 0 : -EBUSY;
+}
+
+static int leave(const struct gate *g)
+{
+    *g->after += passes_of(*g->after) < g->handover ? OPEN : GRANTED;
+    return loco_atomic_write(g->now_serving, *g->after).error;
+}
+
+/* --- the two gates of a lock -------------------------------------------------------------------
+ */
+
+/* The words of locks that different nodes take lie on lines of their own. */
+enum { LINE = LOCO_CACHE_LINE / sizeof(uint64_t), WORDS = 2 * LINE };
+
+static struct gate local_gate(struct loco_ticket_lock *l)
+{
+    return (struct gate){
+        .mgr = l->words->channel.mgr,
+        .next_ticket = {.direct = &l->local_next},
+        .now_serving = {.direct = &l->local_serving},
+        .near = &l->local_serving,
+        .after = &l->local_after,
+        .handover = l->handover,
+    };
+}
+
+static struct gate network_gate(struct loco_ticket_lock *l)
+{
+    struct loco_manager *m = l->words->channel.mgr;
+    struct gate g = {
+        .mgr = m,
+        .channel = &l->words->channel,
+        .next_ticket = loco_atomic_at(l->words, l->host, l->index),
+        .now_serving = loco_atomic_at(l->words, l->host, l->index + LINE),
+        .after = &l->after,
+        .handover = l->handover,
+    };
+
+    g.near = g.now_serving.direct;
+    if (l->host == m->id)
+        g.near = (const uint64_t *)l->words->region->memory + l->index + LINE;
+    return g;
+}
+
+/* Behind the local gate: what is still to be done for the lock. */
+static int acquire_with(struct loco_ticket_lock *l, int (*through)(const struct gate *g))
+{
+    const struct gate local = local_gate(l);
+    int rc = through(&local);
+
+    if (rc || l->kept)
+        return rc;
+    const struct gate network = network_gate(l);
+    rc = through(&network);
+    if (rc)
+        leave(&local);
+    return rc;
+}
+
+int loco_ticket_lock_acquire(struct loco_ticket_lock *l)
+{
+    return acquire_with(l, enter);
+}
+
+int loco_ticket_lock_try(struct loco_ticket_lock *l)
+{
+    return acquire_with(l, try_enter);
+}
+
+int loco_ticket_lock_timed(struct loco_ticket_lock *l, uint64_t timeout_ns)
+{
+    const struct loco_channel *c = &l->words->channel;
+    struct loco_wait wait = loco_wait_for(c->mgr, timeout_ns);
+
+    for (;;) {
+        int rc = loco_ticket_lock_try(l);
+        if (rc == -EBUSY)
+            rc = loco_channel_check(c);
+        else
+            return rc;
+        if (!rc)
+            rc = loco_relax(c->mgr, &wait);
+        if (rc)
+            return rc;
+    }
+}
+
+/* A thread with a local ticket will come for the lock, so it may be kept for it. */
+static bool may_keep(const struct loco_ticket_lock *l)
+{
+    return passes_of(l->after) < l->handover &&
+           __atomic_load_n(&l->local_next, __ATOMIC_RELAXED) != turn_of(l->local_after);
+}
+
+static int settle(const struct loco_ticket_lock *l, enum loco_fence fence, bool on_link)
+{
+    struct loco_manager *m = l->words->channel.mgr;
+
+    if (m->fabric->capabilities & LOCO_COHERENT)
+        return 0; /* the release's own store comes after all before it */
+    if (fence == LOCO_FENCE_PAIR && !on_link)
+        return loco_fence_pair(m, l->host);
+    if (fence == LOCO_FENCE_THREAD)
+        return loco_fence_thread(m);
+    return fence == LOCO_FENCE_GLOBAL ? loco_fence_global(m) : 0;
+}
+
+int loco_ticket_lock_release(struct loco_ticket_lock *l, enum loco_fence fence)
+{
+    const struct gate local = local_gate(l), network = network_gate(l);
+    const bool keep = may_keep(l);
+    int rc = settle(l, fence, !keep && !network.now_serving.direct);
+
+    l->kept = keep;
+    if (keep) {
+        l->after += PASS;
+    } else {
+        int left = leave(&network);
+        rc = rc ? rc : left;
+    }
+    leave(&local);
+    return rc;
+}
+
+/* --- setup -------------------------------------------------------------------------------- */
+
+static void set_up(struct loco_ticket_lock *l, struct loco_atomic_array *words, uint32_t host,
+                   size_t index, unsigned handover)
+{
+    *l = (struct loco_ticket_lock){
+        .words = words,
+        .host = host,
+        .index = index * WORDS,
+        .handover = (uint16_t)handover,
+    };
+}
+
+int loco_ticket_lock_array_init(struct loco_ticket_lock_array *a, struct loco_manager *manager,
+                                const struct loco_channel *parent, const char *name, size_t count,
+                                struct loco_members members, unsigned handover)
+{
+    *a = (struct loco_ticket_lock_array){0};
+    if (count == 0 || count > SIZE_MAX / WORDS / sizeof(uint64_t) || handover > LOCO_HANDOVER_MAX)
+        return -EINVAL;
+    if (count > SIZE_MAX / sizeof a->locks[0] / manager->count)
+        return -EINVAL;
+    a->locks = aligned_alloc(_Alignof(struct loco_ticket_lock),
+                             manager->count * count * sizeof a->locks[0]);
+    if (!a->locks)
+        return -ENOMEM;
+    for (uint32_t host = 0; host < manager->count; host++)
+        for (size_t i = 0; i < count; i++)
+            set_up(&a->locks[host * count + i], &a->words, host, i, handover);
+    int rc = loco_atomic_array_init(&a->words, manager, parent, name, count * WORDS, members, 0);
+    if (rc) {
+        free(a->locks);
+        a->locks = NULL;
+    }
+    return rc;
+}
+
+void loco_ticket_lock_array_fini(struct loco_ticket_lock_array *a)
+{
+    loco_atomic_array_fini(&a->words);
+    free(a->locks);
+    *a = (struct loco_ticket_lock_array){0};
+}
+
+struct loco_ticket_lock *loco_ticket_lock_at(const struct loco_ticket_lock_array *a, uint32_t host,
+                                             size_t index)
+{
+    return &a->locks[host * (a->words.count / WORDS) + index];
+}
+
+int loco_ticket_lock_init(struct loco_ticket_lock *l, struct loco_manager *manager,
+                          const struct loco_channel *parent, const char *name, uint32_t host,
+                          struct loco_members members, unsigned handover)
+{
+    *l = (struct loco_ticket_lock){0};
+    if (host >= manager->count || handover > LOCO_HANDOVER_MAX)
+        return -EINVAL;
+    struct loco_atomic_array *words = malloc(sizeof *words);
+    if (!words)
+        return -ENOMEM;
+    int rc = loco_atomic_array_init(words, manager, parent, name, WORDS, members, 0);
+    if (rc) {
+        free(words);
+        return rc;
+    }
+    set_up(l, words, host, 0, handover);
+    return 0;
+}
+
+void loco_ticket_lock_fini(struct loco_ticket_lock *l)
+{
+    if (l->words)
+        loco_atomic_array_fini(l->words);
+    free(l->words);
+    *l = (struct loco_ticket_lock){0};
+}

@@ -1,0 +1,91 @@
+/*
+ * Runs the counter on the simulator under full chaos, and asks of each history whether the
+ * counter was linearizable in it.
+ *
+ *      test_counter [SEEDS]
+ */
+#include "counter.h"
+
+#include <stdlib.h>
+
+#include "tests/sim/workload.h"
+
+/* What one thread alone would see: an add has no result, a sum gives what was added. */
+static bool counter_step(const struct model *model, struct model_state *state,
+                         const struct history_op *op)
+{
+    (void)model;
+    if (op->code == OP_LOAD)
+        return history_pending(op) || op->value == state->word[0];
+    state->word[0] += op->a;
+    return op->code == OP_FETCH_ADD;
+}
+
+static struct model counter_model(void)
+{
+    return (struct model){.name = "counter", .initial = {.count = 1}, .step = counter_step};
+}
+
+static int counter_open(struct loco_manager *mgr, void *object)
+{
+    return counter_init(object, mgr, NULL, "counter", LOCO_ALL);
+}
+
+static void counter_close(void *object)
+{
+    counter_fini(object);
+}
+
+/* Each node adds in digits of its own, so that a sum tells whose adds are in it. */
+static void add(struct actor *a)
+{
+    static const uint64_t amounts[] = {1, 100, 10000};
+    uint64_t amount = amounts[a->node];
+    int op = history_invoke(a->history, a->index, OP_FETCH_ADD, 0, amount, 0);
+
+    counter_add(a->object, amount);
+    history_return(a->history, op, true, 0);
+}
+
+static void sum(struct actor *a)
+{
+    uint64_t value;
+    int op = history_invoke(a->history, a->index, OP_LOAD, 0, 0, 0);
+
+    EXPECT(a, counter_sum(a->object, &value) == 0);
+    history_return(a->history, op, true, value);
+}
+
+/* Few operations, so that a history that fails is soon understood; the seeds make up for it. An
+ * add waits for nothing: only for the relax can the others come in between. */
+static void act(struct actor *a)
+{
+    for (int i = 0; i < 3; i++) {
+        struct loco_wait wait = loco_wait_for(a->mgr, 5);
+        if (actor_draw(a, 2))
+            add(a);
+        else
+            sum(a);
+        loco_relax(a->mgr, &wait);
+    }
+}
+
+static const struct workload workload = {
+    .name = "counter",
+    .nodes = 3,
+    .threads = 1,
+    .model = counter_model,
+    .object_size = sizeof(struct counter),
+    .open = counter_open,
+    .close = counter_close,
+    .act = act,
+};
+
+int main(int argc, char **argv)
+{
+    uint64_t seeds = argc > 1 ? strtoull(argv[1], NULL, 10) : 2000;
+    uint64_t passed = workload_run_seeds(&workload, 1, seeds, LOCO_SIM_DEFERRED, true);
+
+    printf("%llu of %llu seeds pass\n", (unsigned long long)passed, (unsigned long long)seeds);
+    return passed == seeds ? 0 : 1;
+}

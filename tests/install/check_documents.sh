@@ -1,0 +1,43 @@
+#!/bin/sh
+# Whether the code in the documents is that of the files it claims to be: check_documents.sh
+#
+# writing-a-channel.md: a ```c block follows a line `docs/examples/FILE`:, and the blocks of one
+# file, in their order, are the file. loco(7): what follows .\" docs/examples/FILE is the file.
+# Blank lines do not count.
+set -eu
+cd "$(dirname "$0")/../.."
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+failed=0
+
+compare() { # FILE DOCUMENT
+    grep -v '^$' "$1" >"$work/file"
+    grep -v '^$' "$work/text" >"$work/shown" || true
+    if diff -u "$work/file" "$work/shown"; then
+        echo "  ok: $2 shows $1"
+    else
+        echo "  FAILED: $2 does not show $1"
+        failed=1
+    fi
+}
+
+document=docs/writing-a-channel.md
+for file in $(sed -n 's/^`\(docs\/examples\/.*\)`:$/\1/p' $document | sort -u); do
+    awk -v file="$file" '
+        /^`docs\/examples\/.*`:$/ { ours = $0 == "`" file "`:" }
+        /^```/ { inside = !inside && ours && $0 == "```c"; next }
+        inside' $document >"$work/text"
+    compare "$file" $document
+done
+named=$(grep -c '^`docs/examples/.*`:$' $document)
+blocks=$(grep -c '^```c$' $document)
+if [ "$named" != "$blocks" ]; then
+    echo "  FAILED: $document has $blocks blocks of C, and $named of them say of which file"
+    failed=1
+fi
+
+page=docs/man/loco.7
+file=$(sed -n 's/^\.\\" \(docs\/examples\/.*\)$/\1/p' $page)
+sed -n '/^\.\\" docs\/examples/,/^\.Ed/p' $page | sed '1,2d; $d; s/^\\&//; s/\\e/\\/g' >"$work/text"
+compare "$file" $page
+exit $failed

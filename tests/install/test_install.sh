@@ -1,0 +1,309 @@
+#!/bin/sh
+# Installs into a temporary directory, and checks what a user of libloco finds there.
+#
+#      test_install.sh [BUILD]
+set -u
+cd "$(dirname "$0")/../.."
+build=${1:-build}
+make=${MAKE:-make}
+cc=${CC:-gcc}
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+prefix=$work/prefix
+library=$prefix/lib/libloco.so
+failures=0
+
+# Functions that the installed headers declare and that are not the API.
+internal='loco_channels_explain_unready loco_channels_message loco_channels_peer_lost
+loco_channels_peer_up loco_context_table loco_mem_pool_close loco_mem_pool_open loco_memory_cut
+loco_memory_free loco_memory_return loco_thread_free loco_threads_link'
+
+# check WHAT COMMAND...: prints WHAT, and what the command said if it failed.
+check() {
+    what=$1
+    shift
+    if "$@" >"$work/said" 2>&1; then
+        echo "  ok: $what"
+    else
+        echo "  FAILED: $what"
+        sed 's/^/      /' "$work/said" | head -40
+        failures=$((failures + 1))
+    fi
+}
+
+same() { # the lists in two files
+    sort "$1" >"$work/one" && sort "$2" >"$work/two" && diff "$work/one" "$work/two"
+}
+
+# --- files ------------------------------------------------------------------------------
+
+run_make() {
+    $make --no-print-directory BUILD="$build" "$@" install
+}
+
+files() {
+    (cd "$1" && find . ! -type d | sort)
+}
+
+inside_prefix() {
+    files "$work/stage" | grep -v '^\./opt/loco/' >"$work/outside"
+    cat "$work/outside"
+    [ ! -s "$work/outside" ] || return 1
+    files "$prefix" >"$work/a"
+    files "$work/stage/opt/loco" >"$work/b"
+    diff "$work/a" "$work/b"
+}
+
+nothing_elsewhere() {
+    find /etc /opt /usr/local /usr/bin /usr/include /usr/lib /usr/share/man /usr/share/hiloco \
+        -name '*loco*' -newer "$work/stamp" >"$work/outside" 2>/dev/null
+    cat "$work/outside"
+    [ ! -s "$work/outside" ]
+}
+
+no_trace_of() {
+    ! grep "$1" "$2"
+}
+
+file_list() {
+    for f in bin/hiloco bin/controller bin/converter include/loco/loco.h lib/libloco.a \
+        lib/pkgconfig/loco.pc share/hiloco/configs/quickstart.yaml; do
+        [ -f "$prefix/$f" ] || { echo "$f is missing" && return 1; }
+    done
+}
+
+versioned() {
+    version=$(PKG_CONFIG_PATH=$prefix/lib/pkgconfig pkg-config --modversion loco) || return 1
+    soname=libloco.so.${version%%.*}
+    ls -l "$prefix/lib"
+    [ "$(readlink "$library")" = "$soname" ] &&
+        [ "$(readlink "$prefix/lib/$soname")" = "libloco.so.$version" ] &&
+        objdump -p "$library" | grep -q "SONAME *$soname$"
+}
+
+echo "--- files"
+: >"$work/stamp"
+check "make install PREFIX=..." run_make DESTDIR= PREFIX="$prefix"
+check "make install DESTDIR=... PREFIX=/opt/loco" run_make DESTDIR="$work/stage" PREFIX=/opt/loco
+check "both install the same files, under the prefix only" inside_prefix
+check "nothing was written elsewhere" nothing_elsewhere
+check "loco.pc does not know of DESTDIR" no_trace_of "$work" \
+    "$work/stage/opt/loco/lib/pkgconfig/loco.pc"
+check "programs, library, headers and scenarios are there" file_list
+check "libloco.so has a version, a soname and its links" versioned
+
+# --- headers and symbols ------------------------------------------------------------------
+
+headers() {
+    (cd "$prefix/include/loco" && find . -name '*.h' | sed 's|^\./||' | sort)
+}
+
+each_alone() {
+    for h in $(headers); do
+        echo "#include <loco/$h>" >"$work/alone.c"
+        $cc -std=c17 -pedantic -Wall -Wextra -Werror -fsyntax-only -I"$prefix/include" \
+            "$work/alone.c" || return 1
+    done
+}
+
+loco_h_has_all() {
+    echo '#include <loco/loco.h>' >"$work/all.c"
+    headers >"$work/a"
+    $cc -std=c17 -MM -I"$prefix/include" "$work/all.c" | tr ' \\' '\n\n' |
+        sed -n 's|.*/include/loco/||p' | sort -u >"$work/b"
+    same "$work/a" "$work/b"
+}
+
+# The functions that the headers declare and do not define, and the one variable.
+declared() {
+    echo '#include <loco/loco.h>' >"$work/all.c"
+    $cc -std=c17 -fsyntax-only -aux-info "$work/aux" -I"$prefix/include" "$work/all.c" || return 1
+    echo loco_context
+    sed -n 's|^/\* .*/include/loco/.*:NC \*/ [^(]*[ *]\(loco_[a-z_]*\) (.*|\1|p' "$work/aux" |
+        grep -vxF "$(echo $internal | tr ' ' '\n')"
+}
+
+so_shows_api() {
+    declared >"$work/declared" || return 1
+    nm -D --defined-only "$library" | awk '$2 != "A" { print $3 }' | sed 's/@.*//' >"$work/shown"
+    echo "declared (<) against shown (>)"
+    same "$work/declared" "$work/shown"
+}
+
+a_shows_api() {
+    nm -g --defined-only "$prefix/lib/libloco.a" | awk 'NF == 3 { print $3 }' >"$work/shown"
+    echo "declared (<) against shown (>)"
+    same "$work/declared" "$work/shown"
+}
+
+echo "--- headers and symbols"
+check "each of $(headers | wc -l) headers compiles alone" each_alone
+check "loco.h includes them all" loco_h_has_all
+check "libloco.so shows the functions that the headers declare, and no others" so_shows_api
+check "libloco.a shows the same" a_shows_api
+
+# --- man pages ----------------------------------------------------------------------------
+
+pages() {
+    find "$prefix/share/man" -type f
+}
+
+pages_there() {
+    for p in 1/hiloco 1/controller 1/converter 7/loco 3/loco_manager 3/loco_channel 3/loco_fabric \
+        3/loco_kvstore 3/loco_owned_var 3/loco_shared_region 3/loco_sst 3/loco_barrier \
+        3/loco_atomic_var 3/loco_ticket_lock 3/loco_ringbuffer 3/loco_shared_queue; do
+        f=$prefix/share/man/man${p%/*}/${p#*/}.${p%/*}
+        [ -s "$f" ] || { echo "$f is missing" && return 1; }
+    done
+}
+
+references() {
+    for p in $(pages); do
+        sed -n 's/^\.Xr \([^ ]*\) \([137]\).*/\1.\2/p' "$p" | grep loco | while read -r to; do
+            [ -f "$prefix/share/man/man${to##*.}/$to" ] || echo "${p##*/} refers to $to"
+        done
+    done >"$work/missing"
+    cat "$work/missing"
+    [ ! -s "$work/missing" ]
+}
+
+no_warnings() {
+    for p in $(pages); do
+        man -l --warnings -Tutf8 "$p" 2>&1 >/dev/null
+        tail -n +4 "$p" | grep -n '[[:space:]]$' && echo "${p##*/}: blanks at the end of a line"
+    done >"$work/warnings"
+    cat "$work/warnings"
+    [ ! -s "$work/warnings" ]
+}
+
+# The pages' synopses as C. Behind loco.h they are declarations of the same, or an error.
+synopses() {
+    echo '#include <loco/loco.h>'
+    for p in "$prefix"/share/man/man3/*; do
+        awk -v page="${p##*/}" '
+            function arguments(text) { gsub(/" "/, ", ", text); gsub(/"/, "", text); return text }
+            /^\.Sh/ { inside = $2 == "SYNOPSIS" }
+            !inside { next }
+            /^\.Ft/ { type = arguments(substr($0, 5)) }
+            /^\.Fn/ && type !~ /typedef/ {
+                name = $2; sub(/^\.Fn [^ ]* ?/, "")
+                print "#line 1 \"" page "\"\n" type " " name "(" arguments($0) ");"
+            }
+            /^\.Fo/ { printf "#line 1 \"%s\"\n%s %s(", page, type, $2; comma = "" }
+            /^\.Fa/ { printf "%s%s", comma, arguments(substr($0, 5)); comma = ", " }
+            /^\.Fc/ { print ");" }' "$p"
+    done
+}
+
+synopses_right() {
+    synopses >"$work/synopses.c"
+    $cc -std=c17 -fsyntax-only -Wno-format -I"$prefix/include" "$work/synopses.c"
+}
+
+all_documented() {
+    while read -r f; do
+        [ "$f" = loco_context ] || grep -rqw "$f" "$prefix/share/man/man3" || echo "no page has $f"
+    done <"$work/declared" >"$work/missing"
+    cat "$work/missing"
+    [ ! -s "$work/missing" ]
+}
+
+echo "--- man pages"
+check "they are there" pages_there
+check "they refer to pages that are there" references
+check "they have every function" all_documented
+check "their synopses are what the headers declare" synopses_right
+if command -v man >/dev/null && command -v nroff >/dev/null; then
+    check "man has no warnings" no_warnings
+else
+    echo "  skipped: man's warnings, there is no man here"
+fi
+
+# --- programs -------------------------------------------------------------------------------
+
+export PKG_CONFIG_PATH="$prefix/lib/pkgconfig"
+strict="-std=c17 -O2 -Wall -Wextra -Wshadow -Wconversion -Werror"
+simulator="tests/sim/workload.c tests/sim/linear.c tests/sim/models.c tests/sim/history.c"
+
+compile() { # KIND NAME SOURCES...
+    kind=$1
+    out=$work/$2-$1
+    shift 2
+    if [ "$kind" = static ]; then
+        $cc $strict -I. -o "$out" "$@" \
+            $(pkg-config --static --cflags --libs loco | sed 's/-lloco/-l:libloco.a/')
+    else
+        $cc $strict -I. -o "$out" "$@" $(pkg-config --cflags --libs loco) -pthread \
+            -Wl,-rpath,"$prefix/lib"
+    fi
+}
+
+linked() { # KIND NAME
+    if [ "$1" = static ]; then
+        ! ldd "$work/$2-$1" | grep libloco
+    else
+        ldd "$work/$2-$1" | grep "$prefix/lib/libloco.so"
+    fi
+}
+
+# As plugins and other languages load it: late, with its thread-local memory.
+dlopens() {
+    cat >"$work/late.c" <<'END'
+#include <dlfcn.h>
+#include <stdio.h>
+int main(int argc, char **argv)
+{
+    void *library = dlopen(argv[argc - 1], RTLD_NOW);
+    if (!library)
+        puts(dlerror());
+    return !library || !dlsym(library, "loco_manager_open");
+}
+END
+    $cc -o "$work/late" "$work/late.c" -ldl && "$work/late" "$library"
+}
+
+pair() { # PROGRAM: as two nodes
+    timeout 30 "$work/$1" 0 2 "$work/run" &
+    other=$!
+    timeout 30 "$work/$1" 1 2 "$work/run"
+    here=$?
+    wait $other && [ $here = 0 ]
+}
+
+# The counter's test must see that one collect is not enough.
+mutant() {
+    mkdir -p "$work/mutant"
+    cp docs/examples/*.[ch] "$work/mutant"
+    sed -i 's/while (!rc && \*sum != before)/while (0)/; s/rc = collect(c, sum);$/rc = 0;/
+        s/int rc = 0;/int rc = collect(c, sum);/' "$work/mutant/counter.c"
+    cmp -s docs/examples/counter.c "$work/mutant/counter.c" && return 1
+    $cc -std=c17 -O2 -I. -o "$work/mutant/test" "$work/mutant/test_counter.c" \
+        "$work/mutant/counter.c" $simulator $(pkg-config --static --cflags --libs loco) \
+        -Wl,-rpath,"$prefix/lib" || return 1
+    ! "$work/mutant/test" 2000
+}
+
+echo "--- programs against the installed library"
+for kind in shared static; do
+    check "kv compiles ($kind)" compile $kind kv docs/examples/kv.c
+    check "lock compiles ($kind)" compile $kind lock docs/examples/lock.c
+    check "test_counter compiles ($kind)" compile $kind test_counter docs/examples/counter.c \
+        docs/examples/test_counter.c $simulator -lxxhash
+    check "they are linked so" linked $kind kv
+    check "kv runs as two processes ($kind)" pair kv-$kind
+    check "lock runs as two processes ($kind)" pair lock-$kind
+    check "test_counter passes 2000 seeds ($kind)" "$work/test_counter-$kind" 2000
+done
+check "libloco.so can be loaded late" dlopens
+check "test_counter fails a counter that collects once" mutant
+check "the installed hiloco finds its scenarios right" "$prefix/bin/hiloco" check \
+    "$prefix/share/hiloco/configs/quickstart.yaml"
+
+echo "--- documents"
+tests/install/check_documents.sh || failures=$((failures + 1))
+
+if [ $failures -gt 0 ]; then
+    echo "$failures checks FAILED"
+    exit 1
+fi
+echo "all checks passed"

@@ -1,0 +1,292 @@
+/*
+ * What is done to the kvstore: everybody inserts, updates, deletes and reads the same two
+ * keys, with few slots, so that reads meet every state of one. At each node one more thread
+ * is the tracker.
+ */
+#include <errno.h>
+
+#include "channels/kvstore.h"
+#include "tests/sim/workload.h"
+
+enum { KEYS = 2, OPS = 14, WINDOW = 3, VALUE_WORDS_MAX = 12 };
+
+/* How many actors have not ended: the trackers go on for them. */
+static _Thread_local uint32_t acting;
+
+static int open_with(struct loco_manager *m, struct loco_kvstore *kv, uint32_t actors,
+                     struct loco_kvstore_config config)
+{
+    if (m->id == 0)
+        acting = m->count * actors;
+    return loco_kvstore_init(kv, m, NULL, "kv", &config);
+}
+
+static void close_store(void *object)
+{
+    loco_kvstore_fini(object);
+}
+
+static bool is_tracker(const struct actor *a, uint32_t threads)
+{
+    return a->index % threads == 0;
+}
+
+static void track(struct actor *a)
+{
+    struct loco_wait wait = loco_wait_for(a->mgr, UINT64_MAX);
+
+    while (acting > 0)
+        if (loco_kvstore_serve(a->object) == 0)
+            loco_relax(a->mgr, &wait);
+}
+
+/* --- a value: all its words the same ------------------------------------------------------- */
+
+static void set_value(const struct actor *a, uint64_t *words, uint64_t value)
+{
+    const struct loco_kvstore *kv = a->object;
+
+    for (size_t i = 0; i < kv->config.value_size / 8; i++)
+        words[i] = value;
+}
+
+static uint64_t get_value(struct actor *a, const uint64_t *words)
+{
+    const struct loco_kvstore *kv = a->object;
+
+    for (size_t i = 1; i < kv->config.value_size / 8; i++)
+        EXPECT(a, words[i] == words[0]);
+    return words[0];
+}
+
+/* --- operations ------------------------------------------------------------------------------ */
+
+static const enum history_code codes[] = {
+    [LOCO_KV_READ] = OP_READ,
+    [LOCO_KV_INSERT] = OP_INSERT,
+    [LOCO_KV_UPDATE] = OP_UPDATE,
+    [LOCO_KV_DELETE] = OP_DELETE,
+};
+
+static enum loco_kv_kind draw_kind(struct actor *a)
+{
+    static const enum loco_kv_kind kinds[] = {
+        LOCO_KV_READ,   LOCO_KV_READ,   LOCO_KV_READ,   LOCO_KV_INSERT,
+        LOCO_KV_INSERT, LOCO_KV_UPDATE, LOCO_KV_UPDATE, LOCO_KV_DELETE,
+    };
+
+    return kinds[actor_draw(a, sizeof kinds / sizeof kinds[0])];
+}
+
+/* A value that nobody else writes. */
+static uint64_t fresh(const struct actor *a, uint64_t i)
+{
+    return (a->index + 1) * 1000 + i;
+}
+
+static void record(struct actor *a, int op, enum loco_kv_kind kind, int rc, uint64_t got)
+{
+    int refusal = kind == LOCO_KV_INSERT ? -EEXIST : -ENOENT;
+
+    EXPECT(a, rc == 0 || rc == refusal || (kind == LOCO_KV_READ && rc == -EAGAIN));
+    if (rc != -EAGAIN)
+        history_return(a->history, op, rc == 0, rc == 0 && kind == LOCO_KV_READ ? got : 0);
+}
+
+static void do_one(struct actor *a, uint64_t i)
+{
+    enum loco_kv_kind kind = draw_kind(a);
+    uint64_t key = actor_draw(a, KEYS), words[VALUE_WORDS_MAX], got = 0;
+    bool writes = kind == LOCO_KV_INSERT || kind == LOCO_KV_UPDATE;
+    int rc;
+
+    set_value(a, words, fresh(a, i));
+    int op = history_invoke(a->history, a->index, codes[kind], key, writes ? words[0] : 0, 0);
+    if (kind == LOCO_KV_INSERT)
+        rc = loco_kvstore_insert(a->object, key, words);
+    else if (kind == LOCO_KV_UPDATE)
+        rc = loco_kvstore_update(a->object, key, words);
+    else if (kind == LOCO_KV_DELETE)
+        rc = loco_kvstore_delete(a->object, key);
+    else
+        rc = loco_kvstore_read(a->object, key, words);
+    if (kind == LOCO_KV_READ && rc == 0)
+        got = get_value(a, words);
+    record(a, op, kind, rc, got);
+}
+
+enum { SYNC_THREADS = 3 };
+
+static void sync_act(struct actor *a)
+{
+    if (is_tracker(a, SYNC_THREADS)) {
+        track(a);
+        return;
+    }
+    for (uint64_t i = 0; i < OPS; i++)
+        do_one(a, i);
+    acting--;
+}
+
+/* --- the same, several at a time ---------------------------------------------------------------
+ */
+
+enum { WINDOW_THREADS = 2 };
+
+static void start(struct actor *a, struct loco_kv_op *op, int *record_at, uint64_t i)
+{
+    enum loco_kv_kind kind = draw_kind(a);
+    uint64_t key = actor_draw(a, KEYS), words[VALUE_WORDS_MAX];
+    bool writes = kind == LOCO_KV_INSERT || kind == LOCO_KV_UPDATE;
+
+    set_value(a, words, fresh(a, i));
+    *record_at = history_invoke(a->history, a->index, codes[kind], key, writes ? words[0] : 0, 0);
+    if (kind == LOCO_KV_INSERT)
+        loco_kv_start_insert(op, key, words);
+    else if (kind == LOCO_KV_UPDATE)
+        loco_kv_start_update(op, key, words);
+    else if (kind == LOCO_KV_DELETE)
+        loco_kv_start_delete(op, key);
+    else
+        loco_kv_start_read(op, key);
+}
+
+static void window_act(struct actor *a)
+{
+    struct loco_kv_window *w;
+    int records[WINDOW];
+    uint64_t started = 0, over = 0;
+
+    if (is_tracker(a, WINDOW_THREADS)) {
+        track(a);
+        return;
+    }
+    EXPECT(a, loco_kv_window_open(&w, a->object, WINDOW) == 0);
+    struct loco_wait wait = loco_wait_for(a->mgr, UINT64_MAX);
+    while (over < 2 * OPS) {
+        for (unsigned i = 0; i < WINDOW; i++) {
+            struct loco_kv_op *op = loco_kv_window_op(w, i);
+            if (op->user && loco_kv_poll(op)) {
+                bool got = op->kind == LOCO_KV_READ && op->result == 0;
+                record(a, records[i], op->kind, op->result, got ? get_value(a, op->value) : 0);
+                op->user = NULL;
+                over++;
+            }
+            if (!op->user && started < 2 * OPS) {
+                op->user = a;
+                start(a, op, &records[i], started++);
+            }
+        }
+        loco_relax(a->mgr, &wait);
+    }
+    loco_kv_window_close(w);
+    acting--;
+}
+
+/* --- one slot, used again and again --------------------------------------------------------------
+ */
+
+enum { REUSES = 16, READS_MAX = 200 };
+
+/* Node 0 has room for one key at a time, so each key takes the slot of the last, while the
+ * others read: a read that was stalled after its look-up finds the slot with another key. */
+static void reuse_act(struct actor *a)
+{
+    struct loco_wait wait = loco_wait_for(a->mgr, UINT64_MAX);
+    uint64_t words[VALUE_WORDS_MAX];
+
+    if (is_tracker(a, WINDOW_THREADS)) {
+        track(a);
+        return;
+    }
+    for (uint64_t i = 0; a->node == 0 && i < REUSES; i++) {
+        set_value(a, words, fresh(a, i));
+        int op = history_invoke(a->history, a->index, OP_INSERT, i % KEYS, words[0], 0);
+        record(a, op, LOCO_KV_INSERT, loco_kvstore_insert(a->object, i % KEYS, words), 0);
+        op = history_invoke(a->history, a->index, OP_DELETE, i % KEYS, 0, 0);
+        record(a, op, LOCO_KV_DELETE, loco_kvstore_delete(a->object, i % KEYS), 0);
+    }
+    for (uint64_t i = 0; a->node != 0 && i < READS_MAX && acting > 2; i++) {
+        int op = history_invoke(a->history, a->index, OP_READ, i % KEYS, 0, 0);
+        int rc = loco_kvstore_read(a->object, i % KEYS, words);
+        record(a, op, LOCO_KV_READ, rc, rc == 0 ? get_value(a, words) : 0);
+        loco_relax(a->mgr, &wait);
+    }
+    acting--;
+}
+
+/* --- the workloads -------------------------------------------------------------------------------
+ */
+
+static int at_lock_open(struct loco_manager *m, void *object)
+{
+    return open_with(m, object, SYNC_THREADS - 1,
+                     (struct loco_kvstore_config){.value_size = 16, .capacity = KEYS, .locks = 1});
+}
+
+static int at_inserter_open(struct loco_manager *m, void *object)
+{
+    return open_with(m, object, SYNC_THREADS - 1,
+                     (struct loco_kvstore_config){.value_size = 80, /* its source is read late */
+                                                  .capacity = KEYS,
+                                                  .locks = 2,
+                                                  .placement = LOCO_KV_AT_INSERTER});
+}
+
+static int window_open(struct loco_manager *m, void *object)
+{
+    return open_with(m, object, WINDOW_THREADS - 1,
+                     (struct loco_kvstore_config){.value_size = 80, .capacity = KEYS, .locks = 2});
+}
+
+static int reuse_open(struct loco_manager *m, void *object)
+{
+    return open_with(
+        m, object, WINDOW_THREADS - 1,
+        (struct loco_kvstore_config){
+            .value_size = 16, .capacity = 1, .locks = 3, .placement = LOCO_KV_AT_INSERTER});
+}
+
+const struct workload kvstore_at_lock = {
+    .name = "kvstore",
+    .nodes = 2,
+    .threads = SYNC_THREADS,
+    .model = model_map,
+    .object_size = sizeof(struct loco_kvstore),
+    .open = at_lock_open,
+    .close = close_store,
+    .act = sync_act,
+};
+
+const struct workload kvstore_at_inserter = {
+    .name = "kvstore_at_inserter",
+    .nodes = 3,
+    .threads = SYNC_THREADS,
+    .model = model_map,
+    .object_size = sizeof(struct loco_kvstore),
+    .open = at_inserter_open,
+    .close = close_store,
+    .act = sync_act,
+};
+
+const struct workload kvstore_window = {
+    .name = "kvstore_window",
+    .nodes = 3,
+    .threads = WINDOW_THREADS,
+    .model = model_map,
+    .object_size = sizeof(struct loco_kvstore),
+    .open = window_open,
+    .close = close_store,
+    .act = window_act,
+};
+
+const struct workload kvstore_reuse = {
+    .name = "kvstore_reuse",
+    .nodes = 3,
+    .threads = WINDOW_THREADS,
+    .model = model_map,
+    .object_size = sizeof(struct loco_kvstore),
+    .open = reuse_open,
+    .close = close_store,
+    .act = reuse_act,
+};

@@ -1,0 +1,173 @@
+/* What is done to atomic_vars and ticket_locks. */
+#include <errno.h>
+
+#include "tests/sim/workload.h"
+
+/* --- atomic_var: every operation, by everybody, on one word ------------------------------------
+ */
+
+static struct model word_model(void)
+{
+    return model_word(0);
+}
+
+static int word_open(struct loco_manager *m, void *object)
+{
+    return loco_atomic_var_init(object, m, NULL, "word", 1, LOCO_ALL, 0);
+}
+
+static void word_close(void *object)
+{
+    loco_atomic_var_fini(object);
+}
+
+static void word_act(struct actor *a)
+{
+    static const enum history_code codes[] = {OP_LOAD, OP_STORE, OP_FETCH_ADD, OP_CAS, OP_EXCHANGE};
+    const struct loco_atomic_word word = loco_atomic_of(a->object);
+    uint64_t old = 0;
+
+    for (int i = 0; i < 8; i++) {
+        enum history_code code = codes[actor_draw(a, 5)];
+        uint64_t x = actor_draw(a, 4), y = actor_draw(a, 4);
+        int rc = 0, op = history_invoke(a->history, a->index, code, 0, x, y);
+        if (code == OP_LOAD)
+            rc = loco_atomic_load(word, &old);
+        else if (code == OP_STORE)
+            rc = loco_atomic_store(word, x);
+        else if (code == OP_FETCH_ADD)
+            rc = loco_atomic_fetch_add(word, x, &old);
+        else if (code == OP_CAS)
+            rc = loco_atomic_compare_swap(word, x, y, &old);
+        else
+            rc = loco_atomic_exchange(word, x, &old);
+        EXPECT(a, rc == 0);
+        history_return(a->history, op, true, code == OP_STORE ? 0 : old);
+    }
+}
+
+const struct workload workload_atomic_var = {
+    .name = "atomic_var",
+    .nodes = 3,
+    .threads = 2,
+    .model = word_model,
+    .object_size = sizeof(struct loco_atomic_var),
+    .open = word_open,
+    .close = word_close,
+    .act = word_act,
+};
+
+/* --- ticket_lock: a plain counter at another node than the lock's host, kept by the lock -------
+ */
+
+struct guarded {
+    struct loco_ticket_lock lock;
+    struct loco_shared_region memory;
+};
+
+enum { HOST = 0, AT = 1, SECTIONS = 5 };
+
+static int guarded_open(struct loco_manager *m, void *object, unsigned handover)
+{
+    struct guarded *g = object;
+    int rc = loco_ticket_lock_init(&g->lock, m, NULL, "lock", HOST, LOCO_ALL, handover);
+
+    return rc ? rc : loco_shared_region_init(&g->memory, m, NULL, "memory", LOCO_ALL, 64);
+}
+
+static int guarded_open_strict(struct loco_manager *m, void *object)
+{
+    return guarded_open(m, object, LOCO_HANDOVER_STRICT);
+}
+
+static int guarded_open_handover(struct loco_manager *m, void *object)
+{
+    return guarded_open(m, object, 3);
+}
+
+static void guarded_close(void *object)
+{
+    struct guarded *g = object;
+
+    loco_ticket_lock_fini(&g->lock);
+    loco_shared_region_fini(&g->memory);
+}
+
+/* The counter, as the holder reads and writes it: plainly, through the network. */
+static uint64_t counter(struct actor *a, struct guarded *g)
+{
+    if (a->node == AT)
+        return __atomic_load_n((uint64_t *)loco_shared_region_local(&g->memory), __ATOMIC_RELAXED);
+    uint64_t *block = loco_mem_ref_take(a->mgr);
+    struct loco_ack ack = loco_shared_region_read(&g->memory, AT, 0, block, 8);
+    EXPECT(a, loco_ack_wait(&ack, UINT64_MAX) == 0);
+    uint64_t value = *block;
+    loco_mem_ref_put(a->mgr, block);
+    return value;
+}
+
+static void set_counter(struct actor *a, struct guarded *g, uint64_t value)
+{
+    if (a->node == AT)
+        __atomic_store_n((uint64_t *)loco_shared_region_local(&g->memory), value, __ATOMIC_RELAXED);
+    else
+        EXPECT(a, loco_shared_region_write(&g->memory, AT, 0, &value, 8).error == 0);
+}
+
+static bool take_lock(struct actor *a, struct guarded *g)
+{
+    int rc;
+
+    switch (actor_draw(a, 4)) {
+    case 0:
+        rc = loco_ticket_lock_try(&g->lock);
+        EXPECT(a, rc == 0 || rc == -EBUSY);
+        break;
+    case 1:
+        rc = loco_ticket_lock_timed(&g->lock, 200);
+        EXPECT(a, rc == 0 || rc == -ETIMEDOUT);
+        break;
+    default:
+        rc = loco_ticket_lock_acquire(&g->lock);
+        EXPECT(a, rc == 0);
+    }
+    return rc == 0;
+}
+
+/* The counter's values are the history: each section is a fetch-add that the lock makes one. */
+static void guarded_act(struct actor *a)
+{
+    struct guarded *g = a->object;
+
+    for (int i = 0; i < SECTIONS; i++) {
+        int op = history_invoke(a->history, a->index, OP_FETCH_ADD, 0, 1, 0);
+        while (!take_lock(a, g))
+            ;
+        uint64_t value = counter(a, g);
+        set_counter(a, g, value + 1);
+        EXPECT(a, loco_ticket_lock_release(&g->lock, LOCO_FENCE_THREAD) == 0);
+        history_return(a->history, op, true, value);
+    }
+}
+
+const struct workload workload_lock_strict = {
+    .name = "ticket_lock_strict",
+    .nodes = 3,
+    .threads = 1,
+    .model = word_model,
+    .object_size = sizeof(struct guarded),
+    .open = guarded_open_strict,
+    .close = guarded_close,
+    .act = guarded_act,
+};
+
+const struct workload workload_lock_handover = {
+    .name = "ticket_lock",
+    .nodes = 2,
+    .threads = 3,
+    .model = word_model,
+    .object_size = sizeof(struct guarded),
+    .open = guarded_open_handover,
+    .close = guarded_close,
+    .act = guarded_act,
+};

@@ -1,0 +1,701 @@
+/* atomic_var and ticket_lock, on every fabric and under chaos. */
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <pthread.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "tests/nodes.h"
+
+#include "channels/atomic_var.h"
+#include "channels/ticket_lock.h"
+
+enum { SEEDS = 12 };
+
+static int run_chaos(uint32_t count, void (*body)(struct node *node), void *arg)
+{
+    for (enum loco_sim_chaos chaos = LOCO_SIM_DELAYED; chaos <= LOCO_SIM_DEFERRED; chaos++)
+        for (uint64_t seed = 1; seed <= SEEDS; seed++)
+            if (run_chaos_nodes(seed, chaos, count, body, arg))
+                return 1;
+    return 0;
+}
+
+/* `how`: a pointer to what the body finds in node->arg. */
+#define ON_EACH_FABRIC(suite, test_name, count, body, how)                                         \
+    Test(suite, test_name##_sim)                                                                   \
+    {                                                                                              \
+        cr_assert_eq(run_nodes(ON_SIM, count, body, how), 0);                                      \
+    }                                                                                              \
+    Test(suite, test_name##_chaos, .timeout = 60)                                                  \
+    {                                                                                              \
+        cr_assert_eq(run_chaos(count, body, how), 0);                                              \
+    }                                                                                              \
+    Test(suite, test_name##_threads, .timeout = 60)                                                \
+    {                                                                                              \
+        cr_assert_eq(run_nodes(ON_THREADS, count, body, how), 0);                                  \
+    }                                                                                              \
+    Test(suite, test_name##_processes, .timeout = 60)                                              \
+    {                                                                                              \
+        cr_assert_eq(run_nodes(ON_PROCESSES, count, body, how), 0);                                \
+    }
+
+static bool on_sim(const struct node *n)
+{
+    return strcmp(n->fabric->ops->name, "sim") == 0;
+}
+
+/* --- more threads of a node: fibers on the sim ------------------------------------------------ */
+
+struct hand {
+    struct node *node;
+    void (*work)(struct hand *hand);
+    void *arg;
+    _Atomic bool ended;
+    pthread_t thread;
+};
+
+static void hand_body(void *arg)
+{
+    struct hand *h = arg;
+
+    CHECK(h->node, loco_thread_attach(h->node->mgr) == 0);
+    h->work(h);
+    loco_thread_detach(h->node->mgr);
+    h->ended = true;
+}
+
+static void *hand_thread(void *arg)
+{
+    hand_body(arg);
+    return NULL;
+}
+
+static void hire(struct hand *h, struct node *n, void (*work)(struct hand *hand), void *arg)
+{
+    *h = (struct hand){.node = n, .work = work, .arg = arg};
+    if (on_sim(n))
+        CHECK(n, loco_sim_spawn(n->fabric, hand_body, h) == 0);
+    else
+        CHECK(n, pthread_create(&h->thread, NULL, hand_thread, h) == 0);
+}
+
+static void await(struct hand *h)
+{
+    struct loco_wait wait = {.until = UINT64_MAX};
+
+    while (!h->ended)
+        loco_relax(h->node->mgr, &wait);
+    if (!on_sim(h->node))
+        pthread_join(h->thread, NULL);
+}
+
+static void rest(struct node *n, uint64_t ns)
+{
+    struct loco_wait wait = loco_wait_for(n->mgr, ns);
+
+    while (!loco_relax(n->mgr, &wait))
+        ;
+}
+
+/* --- atomic_var ------------------------------------------------------------------------------- */
+
+static uint64_t loaded(struct node *n, struct loco_atomic_word word)
+{
+    uint64_t value = 0;
+
+    CHECK(n, loco_atomic_load(word, &value) == 0);
+    return value;
+}
+
+enum { ADDS = 60 };
+
+/* Every node draws numbers from one counter; each number is drawn once. */
+static void counter_body(struct node *n)
+{
+    struct loco_atomic_var counter;
+    struct loco_atomic_array drawn;
+    struct loco_barrier bar;
+    uint64_t number, before;
+
+    CHECK(n, loco_atomic_var_init(&counter, n->mgr, NULL, "counter", 1, LOCO_ALL, 0) == 0);
+    CHECK(n, loco_atomic_array_init(&drawn, n->mgr, NULL, "drawn", ADDS, LOCO_ALL, 0) == 0);
+    CHECK(n, loco_barrier_init(&bar, n->mgr, NULL, "bar", LOCO_ALL) == 0);
+    CHECK(n, loco_manager_ready(n->mgr, TEST_TIMEOUT) == 0);
+    for (int i = 0; i < ADDS; i++) {
+        CHECK(n, loco_atomic_fetch_add(loco_atomic_of(&counter), 1, &number) == 0);
+        CHECK(n, number < ADDS * n->count);
+        struct loco_atomic_word mark =
+            loco_atomic_at(&drawn, (uint32_t)number % n->count, number / n->count);
+        CHECK(n, loco_atomic_fetch_add(mark, 1, &before) == 0);
+        CHECK(n, before == 0);
+    }
+    CHECK(n, loco_barrier_wait(&bar) == 0);
+    CHECK(n, loaded(n, loco_atomic_of(&counter)) == ADDS * n->count);
+
+    /* The cached copy is as old as the last pull. */
+    CHECK(n, loco_atomic_var_cached(&counter) == (n->id == 1 ? ADDS * n->count : 0));
+    struct loco_ack ack = loco_atomic_var_pull(&counter);
+    CHECK(n, loco_ack_wait(&ack, TEST_TIMEOUT) == 0);
+    CHECK(n, loco_atomic_var_cached(&counter) == ADDS * n->count);
+
+    /* No such word, no such node. */
+    CHECK(n, loco_atomic_load(loco_atomic_at(&drawn, 0, ADDS), &number) == -ERANGE);
+    CHECK(n, loco_atomic_store(loco_atomic_at(&drawn, n->count, 0), 1) == -ERANGE);
+    CHECK(n, loco_barrier_wait(&bar) == 0);
+    loco_barrier_fini(&bar);
+    loco_atomic_array_fini(&drawn);
+    loco_atomic_var_fini(&counter);
+}
+
+ON_EACH_FABRIC(atomic_var, counter, 3, counter_body, NULL)
+
+static uint64_t draw(uint64_t *state)
+{
+    *state = *state * 6364136223846793005u + 1442695040888963407u;
+    return *state >> 33;
+}
+
+/* One operation of those that wait, on a word and on a plain variable that models it. */
+static void operate(struct node *n, struct loco_atomic_word word, uint64_t *model, uint64_t random)
+{
+    uint64_t operand = random / 8, was = *model, old = was;
+    bool expects = random % 16 < 8;
+
+    switch (random % 5) {
+    case 0:
+        CHECK(n, loco_atomic_load(word, &old) == 0);
+        break;
+    case 1:
+        CHECK(n, loco_atomic_store(word, *model = operand) == 0);
+        break;
+    case 2:
+        CHECK(n, loco_atomic_exchange(word, *model = operand, &old) == 0);
+        break;
+    case 3:
+        CHECK(n, loco_atomic_fetch_add(word, operand, &old) == 0);
+        *model += operand;
+        break;
+    case 4:
+        CHECK(n, loco_atomic_compare_swap(word, expects ? was : ~was, operand, &old) == 0);
+        *model = expects ? operand : was;
+        break;
+    }
+    CHECK(n, old == was);
+    CHECK(n, loaded(n, word) == *model);
+}
+
+/* The same of those that only post. */
+static void post(struct node *n, struct loco_atomic_word word, uint64_t *model)
+{
+    uint64_t *old = loco_mem_ref_take(n->mgr);
+    struct loco_ack ack = loco_atomic_post_fetch_add(word, 5, &old[0]);
+
+    CHECK(n, loco_ack_wait(&ack, TEST_TIMEOUT) == 0 && old[0] == *model);
+    ack = loco_atomic_post_compare_swap(word, *model + 5, 77, &old[1]);
+    CHECK(n, loco_ack_wait(&ack, TEST_TIMEOUT) == 0 && old[1] == *model + 5);
+    ack = loco_atomic_write(word, 78); /* in order before what this thread does there next */
+    CHECK(n, ack.error == 0);
+    ack = loco_atomic_post_load(word, &old[2]);
+    CHECK(n, loco_ack_wait(&ack, TEST_TIMEOUT) == 0 && old[2] == 78);
+    *model = 78;
+    loco_mem_ref_put(n->mgr, old);
+}
+
+static void model_body(struct node *n)
+{
+    struct loco_atomic_array words;
+    struct loco_barrier bar;
+    uint64_t random = 7 + n->id, models[3] = {0};
+
+    CHECK(n, loco_atomic_array_init(&words, n->mgr, NULL, "words", n->count, LOCO_ALL, 0) == 0);
+    CHECK(n, loco_barrier_init(&bar, n->mgr, NULL, "bar", LOCO_ALL) == 0);
+    CHECK(n, loco_manager_ready(n->mgr, TEST_TIMEOUT) == 0);
+    for (int i = 0; i < 60 && n->failures == 0; i++) {
+        uint32_t node = (uint32_t)draw(&random) % n->count;
+        struct loco_atomic_word word = loco_atomic_at(&words, node, n->id);
+        operate(n, word, &models[node], draw(&random));
+        if (i % 10 == 0)
+            post(n, word, &models[node]);
+    }
+    CHECK(n, loco_barrier_wait(&bar) == 0);
+    loco_barrier_fini(&bar);
+    loco_atomic_array_fini(&words);
+}
+
+ON_EACH_FABRIC(atomic_var, model, 3, model_body, NULL)
+
+/* Values that are exchanged are neither lost nor doubled, whatever else goes on: with all that
+ * was put in, all that came out and what is left, the sums agree. */
+static void exchange_body(struct node *n)
+{
+    struct loco_atomic_var token, in, out;
+    struct loco_barrier bar;
+    uint64_t old, ignored;
+
+    CHECK(n, loco_atomic_var_init(&token, n->mgr, NULL, "token", 0, LOCO_ALL, 0) == 0);
+    CHECK(n, loco_atomic_var_init(&in, n->mgr, NULL, "in", 1, LOCO_ALL, 0) == 0);
+    CHECK(n, loco_atomic_var_init(&out, n->mgr, NULL, "out", 2, LOCO_ALL, 0) == 0);
+    CHECK(n, loco_barrier_init(&bar, n->mgr, NULL, "bar", LOCO_ALL) == 0);
+    CHECK(n, loco_manager_ready(n->mgr, TEST_TIMEOUT) == 0);
+    for (uint64_t i = 0; i < 30; i++) {
+        uint64_t mine = 1ull << (i % 32 + 4 * n->id);
+        CHECK(n, loco_atomic_exchange(loco_atomic_of(&token), mine, &old) == 0);
+        CHECK(n, loco_atomic_fetch_add(loco_atomic_of(&in), mine, &ignored) == 0);
+        CHECK(n, loco_atomic_fetch_add(loco_atomic_of(&out), old, &ignored) == 0);
+        CHECK(n, loco_atomic_fetch_add(loco_atomic_of(&token), 3, &ignored) == 0);
+        CHECK(n, loco_atomic_fetch_add(loco_atomic_of(&in), 3, &ignored) == 0);
+    }
+    CHECK(n, loco_barrier_wait(&bar) == 0);
+    CHECK(n, loaded(n, loco_atomic_of(&in)) ==
+                 loaded(n, loco_atomic_of(&out)) + loaded(n, loco_atomic_of(&token)));
+    CHECK(n, loco_barrier_wait(&bar) == 0);
+    loco_barrier_fini(&bar);
+    loco_atomic_var_fini(&out);
+    loco_atomic_var_fini(&in);
+    loco_atomic_var_fini(&token);
+}
+
+ON_EACH_FABRIC(atomic_var, exchange, 3, exchange_body, NULL)
+
+static void device_body(struct node *n)
+{
+    struct loco_atomic_var var;
+    uint64_t old;
+
+    CHECK(n, loco_atomic_var_init(&var, n->mgr, NULL, "var", 0, LOCO_ALL, LOCO_ATOMIC_DEVICE) == 0);
+    CHECK(n, strstr(n->log, "channel var") && strstr(n->log, "no device memory"));
+    CHECK(n, loco_atomic_fetch_add(loco_atomic_of(&var), 1, &old) == 0 && old == 0);
+    loco_atomic_var_fini(&var);
+}
+
+ON_EACH_FABRIC(atomic_var, device_memory_falls_back_and_says_so, 1, device_body, NULL)
+
+/* --- ticket_lock: mutual exclusion --------------------------------------------------------------
+ */
+
+struct how {
+    unsigned handover, threads, rounds;
+    uint64_t first_ticket; /* where the counters begin, at the network and at each node */
+};
+
+/* What the lock protects: one word at the lock's host, one at another node. */
+struct protected
+{
+    const struct how *how;
+    struct loco_ticket_lock lock;
+    struct loco_shared_region data;
+    struct loco_atomic_var total; /* sections of all nodes */
+    struct loco_barrier bar;
+    uint32_t other;            /* the other node */
+    _Atomic uint64_t sections; /* this node's */
+};
+
+enum { HOST = 1, TICKET = 1 << 16 };
+
+static void begin(struct node *n, struct protected *p)
+{
+    *p = (struct protected){.how = n->arg, .other = (HOST + 1) % n->count};
+    CHECK(n, loco_ticket_lock_init(&p->lock, n->mgr, NULL, "lock", HOST, LOCO_ALL,
+                                   p->how->handover) == 0);
+    CHECK(n, loco_shared_region_init(&p->data, n->mgr, NULL, "data", LOCO_ALL, 64) == 0);
+    CHECK(n, loco_atomic_var_init(&p->total, n->mgr, NULL, "total", 0, LOCO_ALL, 0) == 0);
+    CHECK(n, loco_barrier_init(&p->bar, n->mgr, NULL, "bar", LOCO_ALL) == 0);
+    CHECK(n, loco_manager_ready(n->mgr, TEST_TIMEOUT) == 0);
+    p->lock.local_next = p->lock.local_serving = p->how->first_ticket;
+    if (n->id == HOST) {
+        loco_atomic_store(loco_atomic_at(p->lock.words, HOST, 0), p->how->first_ticket);
+        loco_atomic_store(loco_atomic_at(p->lock.words, HOST, 8), p->how->first_ticket);
+    }
+    CHECK(n, loco_barrier_wait(&p->bar) == 0);
+}
+
+/* A lock that nobody holds or waits for serves the ticket that the next to come will get; so
+ * none was lost and none leaked. */
+static void check_rest(struct node *n, struct protected *p)
+{
+    CHECK(n, loco_barrier_wait(&p->bar) == 0);
+    uint64_t next = loaded(n, loco_atomic_at(p->lock.words, HOST, 0));
+    uint64_t serving = loaded(n, loco_atomic_at(p->lock.words, HOST, 8));
+    CHECK(n, serving / TICKET == next / TICKET);
+    CHECK(n, p->lock.local_serving / TICKET == p->lock.local_next / TICKET);
+    CHECK(n, serving % TICKET / 4 <= p->how->handover);
+    CHECK(n, p->lock.local_serving % TICKET / 4 <= p->how->handover);
+    CHECK(n, loco_barrier_wait(&p->bar) == 0);
+}
+
+static void end(struct node *n, struct protected *p)
+{
+    CHECK(n, loco_barrier_wait(&p->bar) == 0);
+    loco_barrier_fini(&p->bar);
+    loco_atomic_var_fini(&p->total);
+    loco_shared_region_fini(&p->data);
+    loco_ticket_lock_fini(&p->lock);
+}
+
+/* The member of the data's region that node `node` is. */
+static unsigned at(const struct protected *p, const struct node *n, uint32_t node)
+{
+    return node == n->id ? LOCO_SELF : (unsigned)loco_channel_member(&p->data.channel, node);
+}
+
+static uint64_t read_word(struct node *n, struct protected *p, uint32_t node, size_t word)
+{
+    uint64_t *block = loco_mem_ref_take(n->mgr);
+    struct loco_ack ack =
+        loco_region_read(p->data.region, at(p, n, node), 8 * word, block, sizeof *block);
+
+    CHECK(n, loco_ack_wait(&ack, TEST_TIMEOUT) == 0);
+    uint64_t value = *block;
+    loco_mem_ref_put(n->mgr, block);
+    return value;
+}
+
+static void write_word(struct node *n, struct protected *p, uint32_t node, size_t word,
+                       uint64_t value)
+{
+    struct loco_ack ack =
+        loco_region_write(p->data.region, at(p, n, node), 8 * word, &value, sizeof value);
+    CHECK(n, ack.error == 0);
+}
+
+/* Read, modify, write. The fence is the least that covers what is written. */
+static void section(struct node *n, struct protected *p, bool both)
+{
+    write_word(n, p, HOST, 0, read_word(n, p, HOST, 0) + 1);
+    if (both)
+        write_word(n, p, p->other, 0, read_word(n, p, p->other, 0) + 1);
+    enum loco_fence fence = both ? LOCO_FENCE_THREAD : LOCO_FENCE_PAIR;
+    p->sections++;
+    CHECK(n, loco_ticket_lock_release(&p->lock, fence) == 0);
+}
+
+static void sections(struct hand *h)
+{
+    struct node *n = h->node;
+    struct protected *p = h->arg;
+
+    for (unsigned i = 0; i < p->how->rounds && n->failures < 10; i++) {
+        CHECK(n, loco_ticket_lock_acquire(&p->lock) == 0);
+        section(n, p, false);
+    }
+}
+
+/* Acquires in all three ways; those that fail must leave no trace. */
+static void mixed_sections(struct hand *h)
+{
+    struct node *n = h->node;
+    struct protected *p = h->arg;
+
+    for (unsigned i = 0; i < p->how->rounds && n->failures < 10; i++) {
+        int rc = i % 3 == 0   ? loco_ticket_lock_try(&p->lock)
+                 : i % 3 == 1 ? loco_ticket_lock_timed(&p->lock, 3000)
+                              : loco_ticket_lock_acquire(&p->lock);
+        CHECK(n, rc == 0 || (i % 3 == 0 && rc == -EBUSY) || (i % 3 == 1 && rc == -ETIMEDOUT));
+        if (rc == 0)
+            section(n, p, true);
+    }
+}
+
+static void all_work(struct node *n, struct protected *p, void (*work)(struct hand *hand))
+{
+    struct hand hands[4], self = {.node = n, .arg = p};
+    uint64_t before;
+
+    for (unsigned i = 1; i < p->how->threads; i++)
+        hire(&hands[i], n, work, p);
+    work(&self);
+    for (unsigned i = 1; i < p->how->threads; i++)
+        await(&hands[i]);
+    CHECK(n, loco_atomic_fetch_add(loco_atomic_of(&p->total), p->sections, &before) == 0);
+    check_rest(n, p);
+    uint64_t total = loaded(n, loco_atomic_of(&p->total));
+    CHECK(n, total > 0 && read_word(n, p, HOST, 0) == total);
+    CHECK(n, read_word(n, p, p->other, 0) == (work == mixed_sections ? total : 0));
+}
+
+static void exclusion_body(struct node *n)
+{
+    struct protected p;
+
+    begin(n, &p);
+    all_work(n, &p, sections);
+    CHECK(n, p.sections == p.how->threads * p.how->rounds);
+    end(n, &p);
+}
+
+static void mixed_body(struct node *n)
+{
+    struct protected p;
+
+    begin(n, &p);
+    all_work(n, &p, mixed_sections);
+    end(n, &p);
+}
+
+static struct how strict = {.handover = 0, .threads = 1, .rounds = 30};
+static struct how strict_threads = {.handover = 0, .threads = 2, .rounds = 20};
+static struct how bounded = {.handover = 3, .threads = 1, .rounds = 40};
+static struct how bounded_threads = {.handover = 5, .threads = 3, .rounds = 20};
+static struct how wrapping = {
+    .handover = 2, .threads = 2, .rounds = 20, .first_ticket = -(uint64_t)20 * TICKET};
+
+ON_EACH_FABRIC(ticket_lock, excludes_strictly, 3, exclusion_body, &strict)
+ON_EACH_FABRIC(ticket_lock, excludes_threads_strictly, 3, exclusion_body, &strict_threads)
+ON_EACH_FABRIC(ticket_lock, excludes_with_handover, 3, exclusion_body, &bounded)
+ON_EACH_FABRIC(ticket_lock, excludes_threads_with_handover, 2, exclusion_body, &bounded_threads)
+ON_EACH_FABRIC(ticket_lock, survives_the_wrap, 2, exclusion_body, &wrapping)
+ON_EACH_FABRIC(ticket_lock, loses_no_ticket_strictly, 3, mixed_body, &strict_threads)
+ON_EACH_FABRIC(ticket_lock, loses_no_ticket_with_handover, 3, mixed_body, &bounded_threads)
+ON_EACH_FABRIC(ticket_lock, loses_no_ticket_at_the_wrap, 2, mixed_body, &wrapping)
+
+/* --- while somebody holds the lock
+ * ---------------------------------------------------------------- */
+
+/* Also: not by another thread of the holder's own node. */
+static void cannot(struct hand *h)
+{
+    struct node *n = h->node;
+    struct protected *p = h->arg;
+
+    CHECK(n, loco_ticket_lock_try(&p->lock) == -EBUSY);
+    uint64_t begin = loco_clock(n->mgr);
+    CHECK(n, loco_ticket_lock_timed(&p->lock, 20000) == -ETIMEDOUT);
+    CHECK(n, loco_clock(n->mgr) - begin >= 20000);
+}
+
+static void held_body(struct node *n)
+{
+    struct protected p;
+    struct hand hand = {.node = n, .arg = &p};
+
+    begin(n, &p);
+    if (n->id == 0)
+        CHECK(n, loco_ticket_lock_try(&p.lock) == 0); /* free: it succeeds */
+    CHECK(n, loco_barrier_wait(&p.bar) == 0);
+    if (n->id != 0)
+        cannot(&hand);
+    hire(&hand, n, cannot, &p);
+    await(&hand);
+    CHECK(n, loco_barrier_wait(&p.bar) == 0);
+    if (n->id == 0)
+        CHECK(n, loco_ticket_lock_release(&p.lock, LOCO_FENCE_NONE) == 0);
+    CHECK(n, loco_ticket_lock_timed(&p.lock, TEST_TIMEOUT) == 0);
+    CHECK(n, loco_ticket_lock_release(&p.lock, LOCO_FENCE_NONE) == 0);
+    CHECK(n, loco_fence_thread(n->mgr) == 0); /* the release is only posted */
+    check_rest(n, &p);
+
+    /* One that is free is had at the first try, by each in turn, whoever had it before. */
+    for (uint32_t turn = 0; turn < 4 * n->count; turn++) {
+        if (turn % n->count == n->id) {
+            CHECK(n, loco_ticket_lock_try(&p.lock) == 0);
+            CHECK(n, loco_ticket_lock_release(&p.lock, LOCO_FENCE_NONE) == 0);
+        }
+        CHECK(n, loco_barrier_wait(&p.bar) == 0);
+    }
+    check_rest(n, &p);
+    end(n, &p);
+}
+
+ON_EACH_FABRIC(ticket_lock, held_strictly, 3, held_body, &strict)
+ON_EACH_FABRIC(ticket_lock, held_with_handover, 3, held_body, &bounded)
+
+/* --- fairness ------------------------------------------------------------------------------------
+ */
+
+/* All want the lock all the time, and keep count of how long a node lets the others wait.
+ * Word 1 at the host: which node was in last; word 2: how often in a row; word 3: the longest
+ * row. */
+static void greedy_sections(struct hand *h)
+{
+    struct node *n = h->node;
+    struct protected *p = h->arg;
+
+    for (unsigned i = 0; i < p->how->rounds; i++) {
+        CHECK(n, loco_ticket_lock_acquire(&p->lock) == 0);
+        uint64_t row = read_word(n, p, HOST, 1) == n->id + 1 ? read_word(n, p, HOST, 2) + 1 : 1;
+        write_word(n, p, HOST, 1, n->id + 1);
+        write_word(n, p, HOST, 2, row);
+        /* Not in the end: the others may be through with their rounds. */
+        if (i < p->how->rounds / 2 && row > read_word(n, p, HOST, 3))
+            write_word(n, p, HOST, 3, row);
+        CHECK(n, loco_ticket_lock_release(&p->lock, LOCO_FENCE_PAIR) == 0);
+    }
+}
+
+static void greedy_body(struct node *n)
+{
+    struct protected p;
+    struct hand hands[4], self = {.node = n, .arg = &p};
+
+    begin(n, &p);
+    for (unsigned i = 1; i < p.how->threads; i++)
+        hire(&hands[i], n, greedy_sections, &p);
+    greedy_sections(&self);
+    for (unsigned i = 1; i < p.how->threads; i++)
+        await(&hands[i]);
+    check_rest(n, &p);
+    /* A node's own turn, and those that it passes. */
+    CHECK(n, read_word(n, &p, HOST, 3) == p.how->handover + 1);
+    end(n, &p);
+}
+
+/* In virtual time, where nobody is ever held up between two sections. */
+static struct how greedy_strict = {.handover = 0, .threads = 1, .rounds = 40};
+static struct how greedy = {.handover = 4, .threads = 1, .rounds = 100};
+static struct how greedy_threads = {.handover = 4, .threads = 3, .rounds = 60};
+
+Test(ticket_lock, is_strictly_fair)
+{
+    cr_assert_eq(run_nodes(ON_SIM, 3, greedy_body, &greedy_strict), 0);
+}
+
+Test(ticket_lock, is_fair_within_its_bound)
+{
+    cr_assert_eq(run_nodes(ON_SIM, 3, greedy_body, &greedy), 0);
+}
+
+Test(ticket_lock, is_fair_within_its_bound_to_threads)
+{
+    cr_assert_eq(run_nodes(ON_SIM, 3, greedy_body, &greedy_threads), 0);
+}
+
+/* --- fences
+ * ----------------------------------------------------------------------------------------- */
+
+/* Node 0's helper writes word 1 of node 2, and then node 0 itself word 0, under the lock. A
+ * global fence covers both: who sees the second, sees the first. */
+struct helped {
+    struct protected *p;
+    _Atomic uint64_t wanted, written;
+};
+
+static void help(struct hand *h)
+{
+    struct helped *helped = h->arg;
+    struct loco_wait wait = {.until = UINT64_MAX};
+
+    for (uint64_t round = 1; round <= helped->p->how->rounds; round++) {
+        while (helped->wanted < round)
+            loco_relax(h->node->mgr, &wait);
+        write_word(h->node, helped->p, 2, 1, round);
+        helped->written = round;
+    }
+}
+
+static void global_body(struct node *n)
+{
+    struct protected p;
+    struct helped helped = {.p = &p};
+    struct hand hand;
+
+    begin(n, &p);
+    if (n->id == 0)
+        hire(&hand, n, help, &helped);
+    for (uint64_t round = 1, seen = 0; n->id < 2 && round <= p.how->rounds; round++) {
+        CHECK(n, loco_ticket_lock_acquire(&p.lock) == 0);
+        if (n->id == 0) {
+            struct loco_wait wait = {.until = UINT64_MAX};
+            helped.wanted = round;
+            while (helped.written < round)
+                loco_relax(n->mgr, &wait);
+            write_word(n, &p, 2, 0, round);
+        } else {
+            uint64_t first = read_word(n, &p, 2, 1), second = read_word(n, &p, 2, 0);
+            CHECK(n, first == second && second >= seen);
+            seen = second;
+        }
+        CHECK(n,
+              loco_ticket_lock_release(&p.lock, n->id ? LOCO_FENCE_NONE : LOCO_FENCE_GLOBAL) == 0);
+    }
+    if (n->id == 0)
+        await(&hand);
+    check_rest(n, &p);
+    end(n, &p);
+}
+
+ON_EACH_FABRIC(ticket_lock, global_fence_covers_the_other_threads, 3, global_body, &strict)
+
+/* --- many locks, and none
+ * -------------------------------------------------------------------------- */
+
+enum { LOCKS = 3 };
+
+static void array_body(struct node *n)
+{
+    struct loco_ticket_lock_array locks;
+    struct loco_shared_region data;
+    struct loco_barrier bar;
+    struct protected p;
+
+    CHECK(n, loco_ticket_lock_array_init(&locks, n->mgr, NULL, "locks", LOCKS, LOCO_ALL, 2) == 0);
+    CHECK(n, loco_shared_region_init(&data, n->mgr, NULL, "data", LOCO_ALL, 8 * LOCKS) == 0);
+    CHECK(n, loco_barrier_init(&bar, n->mgr, NULL, "bar", LOCO_ALL) == 0);
+    CHECK(n, loco_manager_ready(n->mgr, TEST_TIMEOUT) == 0);
+    p.data = data;
+    for (unsigned i = 0; i < 40; i++) {
+        uint32_t host = (i + n->id) / LOCKS % n->count;
+        struct loco_ticket_lock *lock = loco_ticket_lock_at(&locks, host, i % LOCKS);
+        CHECK(n, loco_ticket_lock_acquire(lock) == 0);
+        write_word(n, &p, host, i % LOCKS, read_word(n, &p, host, i % LOCKS) + 1);
+        CHECK(n, loco_ticket_lock_release(lock, LOCO_FENCE_PAIR) == 0);
+    }
+    CHECK(n, loco_barrier_wait(&bar) == 0);
+    uint64_t sum = 0;
+    for (uint32_t host = 0; host < n->count; host++)
+        for (size_t i = 0; i < LOCKS; i++)
+            sum += read_word(n, &p, host, i);
+    CHECK(n, sum == 40 * n->count);
+    CHECK(n, loco_barrier_wait(&bar) == 0);
+    loco_barrier_fini(&bar);
+    loco_shared_region_fini(&data);
+    loco_ticket_lock_array_fini(&locks);
+}
+
+ON_EACH_FABRIC(ticket_lock, array, 3, array_body, NULL)
+
+static void arguments_body(struct node *n)
+{
+    struct loco_ticket_lock lock;
+    struct loco_ticket_lock_array locks;
+    struct loco_atomic_array words;
+
+    CHECK(n, loco_ticket_lock_init(&lock, n->mgr, NULL, "l", 1, LOCO_ALL, 0) == -EINVAL);
+    CHECK(n, loco_ticket_lock_init(&lock, n->mgr, NULL, "l", 0, LOCO_ALL, LOCO_HANDOVER_MAX + 1) ==
+                 -EINVAL);
+    CHECK(n, loco_ticket_lock_array_init(&locks, n->mgr, NULL, "l", 0, LOCO_ALL, 0) == -EINVAL);
+    CHECK(n, loco_ticket_lock_array_init(&locks, n->mgr, NULL, "l", SIZE_MAX / 8, LOCO_ALL, 0) ==
+                 -EINVAL);
+    CHECK(n, loco_atomic_array_init(&words, n->mgr, NULL, "l", 0, LOCO_ALL, 0) == -EINVAL);
+    CHECK(n, loco_atomic_array_init(&words, n->mgr, NULL, "a/b", 1, LOCO_ALL, 0) == -EINVAL);
+    loco_ticket_lock_array_fini(&locks);
+    loco_ticket_lock_fini(&lock);
+    loco_atomic_array_fini(&words);
+}
+
+ON_EACH_FABRIC(ticket_lock, arguments, 1, arguments_body, NULL)
+
+/* A member that leaves with the lock ends the others' waits. */
+static void leaver_body(struct node *n)
+{
+    struct protected p;
+
+    begin(n, &p);
+    if (n->id == 2) {
+        CHECK(n, loco_ticket_lock_acquire(&p.lock) == 0);
+        CHECK(n, loco_barrier_wait(&p.bar) == 0);
+        rest(n, 50000);
+    } else {
+        CHECK(n, loco_barrier_wait(&p.bar) == 0);
+        CHECK(n, loco_ticket_lock_acquire(&p.lock) == -ECONNRESET);
+        CHECK(n, loco_ticket_lock_timed(&p.lock, TEST_TIMEOUT) == -ECONNRESET);
+        CHECK(n, loco_ticket_lock_acquire(&p.lock) == -ECONNRESET);
+        rest(n, 5000000); /* both have to see it */
+    }
+    loco_barrier_fini(&p.bar);
+    loco_atomic_var_fini(&p.total);
+    loco_shared_region_fini(&p.data);
+    loco_ticket_lock_fini(&p.lock);
+}
+
+ON_EACH_FABRIC(ticket_lock, survives_a_leaver, 3, leaver_body, &bounded)
