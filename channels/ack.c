@@ -25,7 +25,7 @@ int loco_ack_query(const struct loco_ack *ack)
             struct loco_link *link = ack->thread->links[node];
             if (!link || link_done(link, ack->number))
                 continue;
-            m->fabric->ops->poll(link);
+            loco_poll_inline(link, m);
             if (link_done(link, ack->number))
                 continue;
             if (loco_peer_lost(m, node))

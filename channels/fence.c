@@ -14,18 +14,18 @@ struct scope {
 enum { SETTLED, PENDING };
 
 /* Finds out what the link owes, and posts a flush where writes may not be placed yet. */
-static int begin(struct loco_link *link)
+static int begin(struct loco_manager *m, struct loco_link *link)
 {
     link->fence_number = atomic_load_explicit(&link->posted, memory_order_acquire);
     link->fence_write = atomic_load_explicit(&link->unplaced, memory_order_acquire);
     if (link->fence_write)
-        link->fence_ticket = link->node->fabric->ops->flush(link);
+        link->fence_ticket = m->fabric->ops->flush(link);
     return SETTLED;
 }
 
-static int look(struct loco_link *link)
+static int look(struct loco_manager *m, struct loco_link *link)
 {
-    link->node->fabric->ops->poll(link);
+    loco_poll_inline(link, m);
     if (atomic_load_explicit(&link->flushed, memory_order_acquire) < link->fence_ticket)
         return PENDING;
     if (atomic_load_explicit(&link->done, memory_order_acquire) < link->fence_number)
@@ -36,7 +36,8 @@ static int look(struct loco_link *link)
 }
 
 /* Applies `step` to the scope's links; PENDING if any is, an error if any peer is lost. */
-static int each(struct loco_manager *m, struct scope scope, int (*step)(struct loco_link *))
+static int each(struct loco_manager *m, struct scope scope,
+                int (*step)(struct loco_manager *, struct loco_link *))
 {
     int result = SETTLED;
 
@@ -47,7 +48,7 @@ static int each(struct loco_manager *m, struct scope scope, int (*step)(struct l
         for (uint32_t node = scope.first; node <= scope.last; node++) {
             if (!t->links[node])
                 continue;
-            int rc = loco_peer_lost(m, node) ? -ECONNRESET : step(t->links[node]);
+            int rc = loco_peer_lost(m, node) ? -ECONNRESET : step(m, t->links[node]);
             if (rc == PENDING || (rc && result == SETTLED))
                 result = rc;
         }

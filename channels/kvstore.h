@@ -53,8 +53,8 @@ struct loco_kvstore_config {
 
     /* Optional; 0 takes the default. */
     enum loco_kv_placement placement;
-    uint32_t locks; /* of all nodes together; one for four keys, at least 64 a node */
-    unsigned calls; /* synchronous calls of one node at a time, further ones wait; 16 */
+    uint32_t locks;    /* of all nodes together; one for four keys, at least 64 a node */
+    unsigned calls;    /* synchronous calls of one node at a time, further ones wait; 16 */
     uint64_t torn_ns;  /* how long a read goes on that finds its slot half-written; 100 ms */
     uint64_t owner_ns; /* how long a lock may not move, once a node is lost; 2 s */
 };
@@ -71,10 +71,10 @@ struct loco_kvstore {
     struct kv_index *index;
     struct kv_slots *slots;
     struct loco_atomic_array locks;
-    struct kv_tracker *trackers;      /* by sender */
-    struct loco_kv_window **calls;    /* one each for synchronous calls */
-    _Atomic bool *calling;            /* which of them are taken */
-    _Atomic bool sending, serving;    /* the own tracker; the others' */
+    struct kv_tracker *trackers;   /* by sender */
+    struct loco_kv_window **calls; /* one each for synchronous calls */
+    _Atomic bool *calling;         /* which of them are taken */
+    _Atomic bool sending, serving; /* the own tracker; the others' */
     _Atomic bool stopping;
     _Atomic unsigned tracking; /* threads in loco_kvstore_track */
     pthread_t thread;

@@ -67,8 +67,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fabric/words.h"
 #include "core.h"
+#include "fabric/words.h"
 #include "kvstore_locks.h"
 #include "kvstore_slots.h"
 #include "kvstore_tracker.h"
@@ -82,7 +82,7 @@ struct loco_kv_window {
     bool helps; /* with the tracker: there, a change of the serving thread costs nothing */
     struct loco_kv_op *ops;
     unsigned size;
-    unsigned next; /* whom the next poll that finds nothing moves on, too */
+    unsigned next;                   /* whom the next poll that finds nothing moves on, too */
     struct loco_kv_op *young[BATCH]; /* started, but not looked up */
     unsigned young_count;
     void *memory; /* the operations' words and copies */
@@ -176,8 +176,8 @@ static struct loco_ack slot_read(struct loco_kv_op *op, void *to, size_t size)
 static int slot_write(struct loco_kv_op *op, size_t within, const void *from, size_t size)
 {
     if (!is_here(op))
-        return loco_region_write(store_of(op)->slots->region, member_of(op),
-                                 offset_of(op, within), from, size)
+        return loco_region_write(store_of(op)->slots->region, member_of(op), offset_of(op, within),
+                                 from, size)
             .error;
     atomic_thread_fence(memory_order_release);
     loco_copy(here(op, within), from, size);
@@ -226,11 +226,8 @@ static struct kv_place place_of(const struct loco_kv_op *op)
 
 static struct kv_change change_of(const struct loco_kv_op *op, enum kv_change_kind kind)
 {
-    return (struct kv_change){.kind = kind,
-                              .host = op->host,
-                              .slot = op->slot,
-                              .hash = op->hash,
-                              .counter = op->counter};
+    return (struct kv_change){
+        .kind = kind, .host = op->host, .slot = op->slot, .hash = op->hash, .counter = op->counter};
 }
 
 /* --- locks ----------------------------------------------------------------------------------- */

@@ -144,7 +144,8 @@ int kv_slots_take(struct kv_slots *s, uint32_t host, struct kv_place *place)
     if (at->count > 0 && s->used < s->capacity) {
         uint32_t i = at->free[--at->count];
         s->used++;
-        *place = (struct kv_place){.host = host, .slot = at->first + i, .counter = ++at->counters[i]};
+        *place =
+            (struct kv_place){.host = host, .slot = at->first + i, .counter = ++at->counters[i]};
         rc = 0;
     }
     pthread_mutex_unlock(&s->lock);

@@ -26,10 +26,10 @@ struct kv_slots {
     struct loco_region *region;
     size_t value_size, stride; /* bytes; of the value, and from slot to slot */
     uint32_t node_count;
-    uint32_t own;              /* how many this node has at each host where it has any */
-    uint32_t capacity, used;   /* of this node's slots, at all hosts */
-    pthread_mutex_t lock;      /* of `used` and all below */
-    struct kv_spares *spares;  /* by host */
+    uint32_t own;             /* how many this node has at each host where it has any */
+    uint32_t capacity, used;  /* of this node's slots, at all hosts */
+    pthread_mutex_t lock;     /* of `used` and all below */
+    struct kv_spares *spares; /* by host */
 };
 
 enum { KV_VALUE_AT = sizeof(uint64_t) };

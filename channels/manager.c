@@ -182,6 +182,16 @@ int loco_manager_ready(struct loco_manager *m, uint64_t timeout_ns)
     }
 }
 
+void loco_manager_poll(struct loco_manager *m)
+{
+    pthread_mutex_lock(&m->lock);
+    for (struct loco_thread *t = m->threads; t; t = t->next)
+        for (uint32_t node = 0; node < m->count; node++)
+            if (t->links[node])
+                m->fabric->ops->poll(t->links[node]);
+    pthread_mutex_unlock(&m->lock);
+}
+
 static void ignore(void *channel)
 {
     (void)channel;

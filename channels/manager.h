@@ -27,6 +27,14 @@ struct loco_channel;
 struct loco_thread;
 struct loco_memory;
 
+/*
+ * Who looks for completions. Inline: the thread that asks for an ack's state, or waits; best
+ * where a loop owns its core. Polled: whoever calls loco_manager_poll, and the others only read
+ * what it found; that is the paper's polling thread. It makes no difference on a fabric whose
+ * operations are done when posted.
+ */
+enum loco_completions { LOCO_INLINE, LOCO_POLLED };
+
 enum loco_level { LOCO_WARNING, LOCO_ERROR };
 
 /* Hears of what went wrong: one line without a newline. Any thread. */
@@ -40,6 +48,7 @@ struct loco_manager_config {
     size_t arena_size;  /* bytes; 64 MiB */
     size_t block_size;  /* bytes of a mem_ref; 4096 */
     size_t block_count; /* mem_refs of each thread; 256 */
+    enum loco_completions completions;
     loco_log_fn *log;
     void *log_arg;
 };
@@ -78,6 +87,10 @@ int loco_manager_open(struct loco_manager **manager, struct loco_fabric *fabric,
  * (logged at both); -ECONNRESET when a peer was lost. Any attached thread.
  */
 int loco_manager_ready(struct loco_manager *manager, uint64_t timeout_ns);
+
+/* Looks for completions of every thread of the node. With LOCO_POLLED somebody calls this again
+ * and again, from before loco_manager_ready to after the last wait. Any attached thread. */
+void loco_manager_poll(struct loco_manager *manager);
 
 /* Whether the peer was seen to die. Any thread, wait-free. */
 static inline bool loco_peer_lost(const struct loco_manager *manager, uint32_t node)

@@ -26,6 +26,13 @@ static inline struct loco_thread *loco_self(const struct loco_manager *manager)
     return (struct loco_thread *)loco_context_at(manager->slot);
 }
 
+/* Looks for the link's completions, where that is not left to loco_manager_poll. */
+static inline void loco_poll_inline(struct loco_link *link, const struct loco_manager *manager)
+{
+    if (manager->config.completions == LOCO_INLINE)
+        manager->fabric->ops->poll(link);
+}
+
 /* Attaches the calling thread. Returns 0, -EEXIST when it is attached, or -ENOMEM. */
 int loco_thread_attach(struct loco_manager *manager);
 

@@ -217,13 +217,11 @@ static void deactivate(struct sim *s, struct sim_link *l)
     l->active = 0;
 }
 
-/* What is done and placed is over; and its poster learns of what is done. */
+/* What is done waits to be polled; what is done and placed is over. */
 static void retire(struct sim *s, struct sim_link *l)
 {
-    for (struct operation *o = l->oldest; o && o->finished; o = o->next) {
-        _Atomic uint64_t *done = o->verb == FLUSH ? &l->base.flushed : &l->base.done;
-        atomic_store_explicit(done, o->number, memory_order_release);
-    }
+    for (struct operation *o = l->oldest; o && o->finished; o = o->next)
+        *(o->verb == FLUSH ? &l->flushes_completed : &l->completed) = o->number;
     while (l->oldest && l->oldest->finished && l->oldest->executed) {
         struct operation *o = l->oldest;
         l->oldest = o->next;
@@ -414,9 +412,20 @@ static void chaos_relax(struct loco_node *node, struct loco_wait *wait)
     chaos_pause(self);
 }
 
+static void take_completion(struct sim *s, _Atomic uint64_t *known, uint64_t completed)
+{
+    if (atomic_load_explicit(known, memory_order_relaxed) >= completed)
+        return;
+    atomic_store_explicit(known, completed, memory_order_release);
+    s->changes++;
+}
+
 static void chaos_poll(struct loco_link *link)
 {
-    (void)link; /* completions come by themselves */
+    struct sim_link *l = (struct sim_link *)link;
+
+    take_completion(l->node->sim, &link->done, l->completed);
+    take_completion(l->node->sim, &link->flushed, l->flushes_completed);
 }
 
 static int chaos_post(struct sim_link *l, struct operation *o)

@@ -75,6 +75,7 @@ struct sim_link {
 
     /* Chaos: its place among the links that have operations in flight; 0: none. */
     unsigned active;
+    uint64_t completed, flushes_completed; /* wait to be polled */
 };
 
 enum verb { WRITE, READ, FETCH_ADD, COMPARE_SWAP, FLUSH };

@@ -13,6 +13,7 @@ struct node {
     struct loco_manager *mgr;
     void *object;
     uint32_t id, acting; /* actors that have not ended */
+    bool polling, stop_polling;
 };
 
 /* An actor and where it acts. */
@@ -83,6 +84,29 @@ static void act_all(struct node *n)
         loco_relax(n->mgr, &wait);
 }
 
+/* The paper's polling thread. */
+static void polling_thread(void *arg)
+{
+    struct node *n = arg;
+
+    while (!n->stop_polling) {
+        struct loco_wait wait = loco_wait_for(n->mgr, 20);
+        loco_manager_poll(n->mgr);
+        loco_relax(n->mgr, &wait);
+    }
+    n->polling = false;
+}
+
+static void stop_polling(struct node *n)
+{
+    struct loco_wait wait = loco_wait_for(n->mgr, UINT64_MAX);
+
+    n->stop_polling = true;
+    while (n->polling)
+        loco_relax(n->mgr, &wait);
+    n->mgr->config.completions = LOCO_INLINE; /* closing waits once more */
+}
+
 static void node_body(void *arg)
 {
     struct node *n = arg;
@@ -94,11 +118,15 @@ static void node_body(void *arg)
         .arena_size = 256 << 10,
         .block_size = 64,
         .block_count = 64,
+        .completions = s->seed % 4 == 0 ? LOCO_POLLED : LOCO_INLINE,
     };
     struct actor self = {.failures = &s->failures};
     struct loco_barrier end;
 
     EXPECT(&self, loco_manager_open(&n->mgr, s->sim, &config) == 0);
+    n->polling = config.completions == LOCO_POLLED;
+    if (n->polling)
+        EXPECT(&self, loco_sim_spawn(s->sim, polling_thread, n) == 0);
     n->object = calloc(1, w->object_size);
     EXPECT(&self, w->open(n->mgr, n->object) == 0);
     EXPECT(&self, loco_barrier_init(&end, n->mgr, NULL, "workload-end", LOCO_ALL) == 0);
@@ -109,6 +137,7 @@ static void node_body(void *arg)
     w->close(n->object);
     loco_barrier_fini(&end);
     free(n->object);
+    stop_polling(n);
     loco_manager_close(n->mgr);
 }
 

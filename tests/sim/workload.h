@@ -2,7 +2,8 @@
  * A workload: what some threads do to one channel, on the simulator under chaos, with every
  * operation recorded; and the model that must explain the history.
  *
- * The channel under it is the production code. The same seed gives the same run; a failing
+ * The channel under it is the production code; with every fourth seed its completions come from
+ * a polling thread, else they are looked for inline. The same seed gives the same run; a failing
  * one prints itself and the smallest failing part of its history that the shrinker finds.
  */
 #ifndef TESTS_SIM_WORKLOAD_H
