@@ -67,7 +67,7 @@ MAINS    := $(PROGRAMS:%=harness/%.c)
 
 LOCO    := $(wildcard channels/*.c channels/fabric/*.c)
 MODELS  := $(wildcard plants/*.c controllers/*.c)
-HARNESS := $(filter-out $(MAINS),$(wildcard harness/*.c))
+HARNESS := $(filter-out $(MAINS),$(wildcard harness/*.c harness/*/*.c))
 
 objects = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))
 
@@ -91,7 +91,7 @@ $(BUILD)/obj/%.o: %.c | $(NEEDED)
 	$(COMPILE) -MMD -MP -c -o $@ $<
 
 # The figures' scripts are part of the program.
-$(BUILD)/obj/harness/figure_scripts.o: $(wildcard traces/*.gp)
+$(BUILD)/obj/harness/figures/figure_scripts.o: $(wildcard traces/*.gp)
 
 # --- run: the reference scenario, and the figure -----------------------------------------
 

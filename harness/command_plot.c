@@ -2,8 +2,8 @@
 #include <stdio.h>
 
 #include "commands.h"
-#include "export.h"
-#include "plot.h"
+#include "figures/plot.h"
+#include "record/export.h"
 
 static const char plot_help[] =
     "usage: hiloco plot DIR\n"

@@ -6,7 +6,7 @@
 #define HIL_COMMANDS_H
 
 #include "launcher.h"
-#include "scenario.h"
+#include "scenario/scenario.h"
 
 int hil_command_run(int argc, char **argv);
 int hil_command_sweep(int argc, char **argv);

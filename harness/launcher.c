@@ -14,12 +14,12 @@
 #include <xxhash.h>
 
 #include "progress.h"
-#include "real_time.h"
-#include "recorder.h"
+#include "record/recorder.h"
+#include "record/streams.h"
 #include "results.h"
-#include "streams.h"
+#include "run/real_time.h"
+#include "run/virtual_time.h"
 #include "summary.h"
-#include "virtual_time.h"
 
 static const struct timespec WATCH = {.tv_nsec = 10000000};
 

@@ -7,7 +7,7 @@
 
 #include <stdbool.h>
 
-#include "scenario.h"
+#include "scenario/scenario.h"
 
 struct hil_launch {
     const struct hil_scenario *scenario; /* its executors are the processes */

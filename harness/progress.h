@@ -7,8 +7,8 @@
 #include <stdbool.h>
 #include <time.h>
 
-#include "scenario.h"
-#include "state.h"
+#include "run/state.h"
+#include "scenario/scenario.h"
 
 struct hil_progress_bar {
     const struct hil_scenario *scenario;

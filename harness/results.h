@@ -6,7 +6,7 @@
 
 #include <stddef.h>
 
-#include "scenario.h"
+#include "scenario/scenario.h"
 
 /* Makes a directory for results: `wanted`, or results/NAME-TIMESTAMP where that is NULL.
  * `path` has its name, on errors too. Returns 0 or a negative errno. */

@@ -6,8 +6,8 @@
 
 #include <stdio.h>
 
-#include "scenario.h"
-#include "state.h"
+#include "run/state.h"
+#include "scenario/scenario.h"
 
 struct hil_summary {
     const struct hil_scenario *scenario;

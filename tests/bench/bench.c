@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "harness/clock.h"
+#include "harness/run/clock.h"
 #include "machine.h"
 
 static const struct benchmark *const tables[] = {
@@ -17,13 +17,18 @@ static const struct benchmark *const tables[] = {
     step_benchmarks,
     fabric_benchmarks,
     virtual_benchmarks,
+    atomic_benchmarks,
+    collective_benchmarks,
+    queue_benchmarks,
+    lock_benchmarks,
+    kvstore_benchmarks,
 };
 
 enum { TABLES = sizeof tables / sizeof tables[0], RUNS_MAX = 1000 };
 
 static const char help[] =
     "usage: bench [--runs N] [--seconds S] [--only GLOB] [--out FILE] [--configs DIR]\n"
-    "             [--list] [--help]\n"
+    "             [--accounts N] [--keys N] [--list] [--help]\n"
     "\n"
     "Measures, and prints a table. Where something is measured beside another, both are\n"
     "measured in turns in the same run. The numbers are medians over the runs, with the\n"
@@ -35,6 +40,10 @@ static const char help[] =
     "  --only GLOB    only benchmarks of such names, as in --only 'barrier*'\n"
     "  --out FILE     also writes the results as JSON\n"
     "  --configs DIR  where the scenarios are (default: configs)\n"
+    "  --accounts N   accounts that the lock benchmarks transfer between, of 8 bytes each\n"
+    "                 (default: 100000000)\n"
+    "  --keys N       keys that the key-value stores have room for; 80 percent are there\n"
+    "                 (default: 1310720: 10 MB)\n"
     "  --list         names the benchmarks, and measures nothing\n";
 
 /* --- time and order - --------------------------------------------------------------------- */
@@ -51,6 +60,11 @@ uint64_t bench_now(void)
 #if defined(__x86_64__)
     __builtin_ia32_lfence();
 #endif
+    return hil_clock_now(&bench_clock);
+}
+
+uint64_t bench_glance(void)
+{
     return hil_clock_now(&bench_clock);
 }
 
@@ -80,8 +94,10 @@ static double median(double *values, size_t count)
 struct result {
     const struct benchmark *benchmark;
     double values[RUNS_MAX], against[RUNS_MAX];
+    double longest[RUNS_MAX], longest_against[RUNS_MAX];
     unsigned runs;
     bool failed;
+    const char *absent; /* why there is nothing to compare with; NULL: there is */
     char skipped[96]; /* why */
 };
 
@@ -103,15 +119,19 @@ static void run_once(struct result *r, const struct bench_options *o)
         snprintf(r->skipped, sizeof r->skipped, "failed: %s", strerror(-rc));
         return;
     }
+    r->absent = sample.absent;
     r->values[r->runs] = sample.value;
-    r->against[r->runs++] = sample.against;
+    r->against[r->runs] = sample.against;
+    r->longest[r->runs] = sample.longest;
+    r->longest_against[r->runs++] = sample.longest_against;
 }
 
 /* A result's runs, summed up. */
 struct digest {
     double value, min, max;
     double against, ratio; /* NAN: there is none */
-    int met;               /* -1: no target */
+    double longest, longest_against;
+    int met; /* -1: no target, or nothing to compare with */
 };
 
 static struct digest digest_of(struct result *r)
@@ -121,10 +141,12 @@ static struct digest digest_of(struct result *r)
 
     d.min = r->values[0]; /* the median sorted them */
     d.max = r->values[r->runs - 1];
-    if (b->against)
+    d.longest = median(r->longest, r->runs);
+    d.longest_against = median(r->longest_against, r->runs);
+    if (b->against && !r->absent)
         d.against = median(r->against, r->runs);
     d.ratio = d.value / d.against;
-    if (b->target_ratio > 0)
+    if (b->target_ratio > 0 && isfinite(d.ratio))
         d.met = b->more ? d.ratio >= b->target_ratio : d.ratio <= b->target_ratio;
     return d;
 }
@@ -172,7 +194,9 @@ static void print_result(struct result *r)
     print_number(10, d.min);
     printf(" ..");
     print_number(10, d.max);
-    if (b->against) {
+    if (r->absent) {
+        printf("  %-24s %s", b->against, r->absent);
+    } else if (b->against) {
         printf("  %-24s ", b->against);
         print_number(8, d.against);
         printf(" %6.2f", d.ratio);
@@ -180,6 +204,13 @@ static void print_result(struct result *r)
     if (d.met >= 0)
         printf("  %s%5.2f %s", b->more ? ">=" : "<=", b->target_ratio, d.met ? "met" : "MISSED");
     printf("\n");
+    if (d.longest > 0) {
+        printf("%-28s ", "    longest wait");
+        print_number(10, d.longest);
+        printf(" %-33s%-24s ", "us", "");
+        print_number(8, d.longest_against);
+        printf("\n");
+    }
 }
 
 /* --- JSON ----------------------------------------------------------------------------------- */
@@ -205,6 +236,12 @@ static json_t *result_json(struct result *r)
     json_object_set_new(j, "against", b->against ? json_string(b->against) : json_null());
     json_object_set_new(j, "against_value", number_or_null(d.against));
     json_object_set_new(j, "ratio", number_or_null(d.ratio));
+    if (r->absent)
+        json_object_set_new(j, "absent", json_string(r->absent));
+    if (d.longest > 0) {
+        json_object_set_new(j, "longest_wait_us", json_real(d.longest));
+        json_object_set_new(j, "longest_wait_us_against", json_real(d.longest_against));
+    }
     json_object_set_new(j, "target_ratio",
                         b->target_ratio > 0 ? json_real(b->target_ratio) : json_null());
     json_object_set_new(j, "met", d.met < 0 ? json_null() : json_boolean(d.met));
@@ -293,6 +330,7 @@ static int parse(struct bench_options *o, int argc, char **argv)
         {"runs", required_argument, NULL, 'r'},    {"seconds", required_argument, NULL, 's'},
         {"only", required_argument, NULL, 'o'},    {"out", required_argument, NULL, 'f'},
         {"configs", required_argument, NULL, 'c'}, {"list", no_argument, NULL, 'l'},
+        {"accounts", required_argument, NULL, 'a'}, {"keys", required_argument, NULL, 'k'},
         {"help", no_argument, NULL, 'h'},          {0},
     };
 
@@ -307,6 +345,10 @@ static int parse(struct bench_options *o, int argc, char **argv)
             o->out = optarg;
         else if (c == 'c')
             o->configs = optarg;
+        else if (c == 'a')
+            o->accounts = strtoull(optarg, NULL, 10);
+        else if (c == 'k')
+            o->keys = strtoull(optarg, NULL, 10);
         else if (c == 'l')
             o->list = true;
         else if (c == 'h')
@@ -314,15 +356,19 @@ static int parse(struct bench_options *o, int argc, char **argv)
         else
             return -EINVAL;
     }
-    if (optind == argc && o->runs >= 1 && o->runs <= RUNS_MAX && o->seconds > 0 && o->seconds <= 10)
+    if (optind == argc && o->runs >= 1 && o->runs <= RUNS_MAX && o->seconds > 0 &&
+        o->seconds <= 10 && o->accounts >= 1000 && o->keys >= 1000 && o->keys <= 1 << 30)
         return 0;
-    fprintf(stderr, "--runs 1 to %d and --seconds above 0, up to 10, are allowed\n", RUNS_MAX);
+    fprintf(stderr,
+            "--runs 1 to %d, --seconds above 0, up to 10, --accounts 1000 or more and --keys 1000"
+            " to 2^30 are allowed\n",
+            RUNS_MAX);
     return -EINVAL;
 }
 
 int main(int argc, char **argv)
 {
-    struct bench_options o = {.runs = 5, .seconds = 0.3, .configs = "configs"};
+    struct bench_options o = {.runs = 5, .seconds = 0.3, .configs = "configs", .accounts = 100000000, .keys = 1310720};
     int rc = parse(&o, argc, argv);
 
     if (rc)

@@ -19,7 +19,9 @@ struct bench_options {
     const char *out;     /* the JSON file; NULL: none */
     const char *configs; /* the directory of scenarios */
     bool list;
-    int cpus[2]; /* two cores of this machine */
+    uint64_t accounts;   /* of the lock benchmarks' transfers, at all nodes together */
+    uint64_t keys;       /* that the key-value stores have room for; 4 of 5 are there */
+    int cpus[2];         /* two cores of this machine */
     unsigned cpu_count;
 };
 
@@ -27,6 +29,10 @@ struct bench_options {
 struct bench_sample {
     double value;
     double against; /* of what it is measured beside */
+
+    /* Optional: */
+    double longest, longest_against; /* us that one waited at most */
+    const char *absent; /* why there is no `against`; a literal */
 };
 
 struct benchmark {
@@ -35,7 +41,7 @@ struct benchmark {
     double target_ratio; /* value / against at most; with `more` at least; 0: no target */
     bool more;           /* more is better */
     unsigned cores;      /* that it needs */
-    unsigned parameter;  /* measure()'s own: bytes, converters ... */
+    unsigned parameter;  /* measure()'s own: bytes, threads ... */
     /* One run. Returns 0 or a negative errno. */
     int (*measure)(const struct benchmark *self, const struct bench_options *options,
                    struct bench_sample *sample);
@@ -43,11 +49,24 @@ struct benchmark {
 
 /* The tables, each ended by an empty row. */
 extern const struct benchmark latency_benchmarks[], step_benchmarks[], fabric_benchmarks[],
-    virtual_benchmarks[];
+    virtual_benchmarks[], atomic_benchmarks[], collective_benchmarks[], queue_benchmarks[],
+    lock_benchmarks[], kvstore_benchmarks[];
 
 /* ns, for the length of something short: what was begun before has ended by then (but for
  * stores, that the core has still to send off). */
 uint64_t bench_now(void);
+
+/* The same without waiting for anything: cheaper, for the length of something long. */
+uint64_t bench_glance(void);
+
+/* xorshift64; *state is not 0. */
+static inline uint64_t bench_random(uint64_t *state)
+{
+    *state ^= *state << 13;
+    *state ^= *state >> 7;
+    *state ^= *state << 17;
+    return *state;
+}
 
 /* A run's own measurements, in one number: the first quartile, for on a machine that others
  * use too the upper half tells more of them. Sorts them. */

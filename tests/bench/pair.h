@@ -30,6 +30,8 @@ struct pair {
     void *arg;
     unsigned side;         /* 0 or 1 */
     const char *directory; /* of the run: for loco_shm_open */
+    size_t arena_size;     /* of its arenas; 0: small ones */
+    size_t block_size;     /* of its mem_refs; 0: the usual */
     struct pair_shared *shared;
     uint64_t told, heard;
     uint64_t until; /* when the run has lasted long enough */

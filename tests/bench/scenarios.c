@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "harness/streams.h"
+#include "harness/record/streams.h"
 
 static void log_error(void *arg, enum loco_level level, const char *text)
 {

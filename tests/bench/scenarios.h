@@ -3,8 +3,8 @@
 #define TESTS_BENCH_SCENARIOS_H
 
 #include "bench.h"
-#include "harness/recorder.h"
-#include "harness/role.h"
+#include "harness/record/recorder.h"
+#include "harness/run/role.h"
 
 /* A scenario with the state of a run, and where asked for a recorder. */
 struct bench_run {

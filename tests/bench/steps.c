@@ -14,9 +14,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "harness/group.h"
-#include "harness/privileges.h"
-#include "harness/real_time.h"
+#include "harness/run/group.h"
+#include "harness/run/privileges.h"
+#include "harness/run/real_time.h"
 #include "pair.h"
 #include "scenarios.h"
 

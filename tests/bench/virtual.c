@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <time.h>
 
-#include "harness/virtual_time.h"
+#include "harness/run/virtual_time.h"
 #include "scenarios.h"
 
 static double cpu_seconds(void)

@@ -10,7 +10,7 @@
 
 #include <stddef.h>
 
-#include "harness/scenario.h"
+#include "harness/scenario/scenario.h"
 
 /* A converter's own record: a row for each of its steps. */
 struct simulated_converter {

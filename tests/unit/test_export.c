@@ -6,8 +6,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "harness/export.h"
-#include "harness/trace.h"
+#include "harness/record/export.h"
+#include "harness/record/trace.h"
 
 static char dir[64], said[512];
 

@@ -177,7 +177,8 @@ static struct loco_kvstore_config words_at_lock = {.value_size = 8, .capacity = 
 static struct loco_kvstore_config words_at_inserter = {
     .value_size = 8, .capacity = 64, .placement = LOCO_KV_AT_INSERTER};
 
-/* --- all operations, all their errors ---------------------------------------------------------- */
+/* --- all operations, all their errors ----------------------------------------------------------
+ */
 
 /* "capacity exhausted, missing and duplicate keys are distinct errors" */
 static void operations_body(struct node *n)
@@ -261,7 +262,8 @@ Test(kvstore, unattached_threads_are_refused, .timeout = 60)
     cr_assert_eq(run_nodes(ON_THREADS, 1, stranger_body, NULL), 0);
 }
 
-/* --- slots: capacity, reuse, counters ------------------------------------------------------------ */
+/* --- slots: capacity, reuse, counters ------------------------------------------------------------
+ */
 
 static void capacity_body(struct node *n)
 {
@@ -307,8 +309,8 @@ static enum kv_seen look_again(struct site *s, struct kv_place place)
     uint64_t *copy = loco_mem_ref_take(s->n->mgr);
     int member = loco_channel_member(&s->kv.channel, place.host);
     unsigned m = place.host == s->n->id ? LOCO_SELF : (unsigned)member;
-    struct loco_ack ack =
-        loco_region_read(slots->region, m, kv_slot_at(slots, place.slot), copy, kv_slot_size(slots));
+    struct loco_ack ack = loco_region_read(slots->region, m, kv_slot_at(slots, place.slot), copy,
+                                           kv_slot_size(slots));
 
     CHECK(s->n, loco_ack_wait(&ack, TEST_TIMEOUT) == 0);
     enum kv_seen seen = kv_slot_judge(slots, copy, place.counter);
@@ -372,9 +374,10 @@ static void churn_body(struct node *n)
 
 ON_EACH_FABRIC(churn, 2, churn_body, NULL)
 
-/* --- sizes, and readers beside a writer -------------------------------------------------------------- */
+/* --- sizes, and readers beside a writer
+ * -------------------------------------------------------------- */
 
-enum { ROUNDS = 300 };
+enum { ROUNDS = 100 };
 
 static void fill(unsigned char *value, size_t size, uint64_t number)
 {
@@ -434,7 +437,7 @@ READERS(100)
 READERS(4096)
 
 static struct loco_kvstore_config impatient = {
-    .value_size = 8, .capacity = 64, .owner_ns = 5000000, .torn_ns = 1000000};
+    .value_size = 8, .capacity = 64, .owner_ns = 500000, .torn_ns = 500000};
 
 /* A value that stays half-written is never given out. */
 static void torn_body(struct node *n)
@@ -464,9 +467,10 @@ static void torn_body(struct node *n)
 
 ON_EACH_FABRIC(torn_value, 2, torn_body, NULL)
 
-/* --- races --------------------------------------------------------------------------------------------- */
+/* --- races
+ * --------------------------------------------------------------------------------------------- */
 
-enum { CREW = 3, ATTEMPTS = 60, TALLY_IN = 1, TALLY_OUT, TALLY_UPDATES };
+enum { CREW = 3, ATTEMPTS = 40, INCREMENTS = 8, TALLY_IN = 1, TALLY_OUT, TALLY_UPDATES };
 
 /* Everybody inserts, deletes and reads the same few keys: each insert that succeeds makes
  * room for one delete that does. A value says which key it is of. */
@@ -516,7 +520,7 @@ static void increment(struct site *s, uint32_t index)
     uint64_t value;
 
     (void)index;
-    for (int i = 0; i < ATTEMPTS / 2; i++) {
+    for (int i = 0; i < INCREMENTS; i++) {
         struct loco_wait wait = {.until = UINT64_MAX};
         for (;;) {
             bool read = loco_kvstore_read(&s->kv, 9, &value) == 0;
@@ -543,13 +547,14 @@ static void wrap_body(struct node *n)
     meet(&s);
     run_crew(&s, CREW, increment);
     meet(&s);
-    CHECK(n, reads(&s, 9, n->count * CREW * (ATTEMPTS / 2)));
+    CHECK(n, reads(&s, 9, n->count * CREW * INCREMENTS));
     site_close(&s);
 }
 
 ON_EACH_FABRIC(tickets_wrap, 2, wrap_body, NULL)
 
-/* --- windows -------------------------------------------------------------------------------------------- */
+/* --- windows
+ * -------------------------------------------------------------------------------------------- */
 
 enum { WINDOW = 128, KEYS = 300 };
 
@@ -677,7 +682,8 @@ static void hot_window_body(struct node *n)
 
 ON_EACH_FABRIC(window_on_one_key, 2, hot_window_body, NULL)
 
-/* --- lost nodes ------------------------------------------------------------------------------------------- */
+/* --- lost nodes
+ * ------------------------------------------------------------------------------------------- */
 
 /* Node 2 inserts and leaves. What it hosted is lost; the rest goes on without it. */
 static void lost_body(struct node *n)

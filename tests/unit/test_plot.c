@@ -8,9 +8,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "harness/envelope.h"
-#include "harness/plot.h"
-#include "harness/trace.h"
+#include "harness/figures/envelope.h"
+#include "harness/figures/plot.h"
+#include "harness/record/trace.h"
 
 /* --- envelopes ----------------------------------------------------------------------------- */
 

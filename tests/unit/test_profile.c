@@ -1,6 +1,6 @@
 #include <criterion/criterion.h>
 
-#include "harness/profile.h"
+#include "harness/scenario/profile.h"
 
 Test(profile, without_changes_is_constant)
 {

@@ -4,9 +4,9 @@
  */
 #include "test_scenario.h"
 
-#include "harness/scenario_check.h"
-#include "harness/scenario_defaults.h"
-#include "harness/scenario_schema.h"
+#include "harness/scenario/scenario_check.h"
+#include "harness/scenario/scenario_defaults.h"
+#include "harness/scenario/scenario_schema.h"
 
 enum { ROWS_MAX = 400, ROW_BYTES = 1024 };
 

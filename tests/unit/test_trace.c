@@ -8,8 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "harness/trace.h"
-#include "harness/trace_reader.h"
+#include "harness/record/trace.h"
+#include "harness/record/trace_reader.h"
 
 /* Neither in the order of the alphabet. */
 static const struct hil_column controller[] = {

@@ -5,9 +5,9 @@
 #ifndef HIL_STREAMS_H
 #define HIL_STREAMS_H
 
+#include "../run/state.h"
+#include "../scenario/scenario.h"
 #include "recorder.h"
-#include "scenario.h"
-#include "state.h"
 
 /* Opens a recorder on the file, with a stream for each node, by its number. Returns 0 or a
  * negative errno. */

@@ -12,8 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "../controllers/controller.h"
-#include "../plants/plant.h"
+#include "../../controllers/controller.h"
+#include "../../plants/plant.h"
 #include "profile.h"
 
 enum hil_mode { HIL_REALTIME, HIL_VIRTUAL };

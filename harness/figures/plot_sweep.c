@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../record/run_files.h"
 #include "plot_data.h"
-#include "run_files.h"
 
 /* More panels, or curves, than these cannot be told apart. */
 enum { SERIES_MAX = 12 };

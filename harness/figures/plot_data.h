@@ -7,9 +7,9 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "../record/trace_reader.h"
 #include "envelope.h"
 #include "figure.h"
-#include "trace_reader.h"
 
 enum { PLOT_TEXT_BYTES = 256 };
 

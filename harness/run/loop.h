@@ -9,7 +9,7 @@
 
 #include <stdint.h>
 
-#include "scenario.h"
+#include "../scenario/scenario.h"
 #include "state.h"
 
 struct hil_loop {

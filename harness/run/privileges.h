@@ -5,7 +5,7 @@
 #ifndef HIL_PRIVILEGES_H
 #define HIL_PRIVILEGES_H
 
-#include "scenario.h"
+#include "../scenario/scenario.h"
 #include "state.h"
 
 /* What was refused goes to state->degraded, a line each, with what would mend it. */

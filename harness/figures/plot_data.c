@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "run_files.h"
+#include "../record/run_files.h"
 
 /* --- opening ------------------------------------------------------------------------------- */
 

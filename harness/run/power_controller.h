@@ -19,7 +19,7 @@
 #ifndef HIL_POWER_CONTROLLER_H
 #define HIL_POWER_CONTROLLER_H
 
-#include "../channels/loco.h"
+#include "../../channels/loco.h"
 
 /* Steps are numbered from 1; 0 says that nothing came yet. */
 

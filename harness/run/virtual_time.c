@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../channels/fabric/timeline.h"
+#include "../../channels/fabric/timeline.h"
 #include "group.h"
 #include "privileges.h"
 

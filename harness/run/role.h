@@ -12,9 +12,9 @@
 #ifndef HIL_ROLE_H
 #define HIL_ROLE_H
 
+#include "../record/recorder.h"
 #include "loop.h"
 #include "power_controller.h"
-#include "recorder.h"
 
 /* What the roles of a run share. */
 struct hil_run {

@@ -12,9 +12,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "histogram.h"
-#include "metrics.h"
-#include "scenario.h"
+#include "../record/histogram.h"
+#include "../record/metrics.h"
+#include "../scenario/scenario.h"
 
 enum hil_stage {
     HIL_STARTING,

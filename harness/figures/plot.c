@@ -2,8 +2,8 @@
 
 #include <unistd.h>
 
+#include "../record/run_files.h"
 #include "plot_data.h"
-#include "run_files.h"
 
 int hil_plot(const char *dir, FILE *messages)
 {

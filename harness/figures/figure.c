@@ -11,8 +11,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "../record/run_files.h"
 #include "figure_scripts.h"
-#include "run_files.h"
 
 enum { TEXT_BYTES = 1024, COMPLAINT_BYTES = 2048 };
 
