@@ -64,8 +64,8 @@ static double step(void *controller, const double *in)
     pid->stepped = true;
 
     const double proportional = pid->kp * (pid->weight * reference - voltage);
-    return duty_integrate(&pid->integral, &pid->limits, reference - voltage,
-                          proportional, pid->derivative);
+    return duty_integrate(&pid->integral, &pid->limits, reference - voltage, proportional,
+                          pid->derivative);
 }
 
 static void destroy(void *controller)
