@@ -64,6 +64,13 @@ static int make_parts(struct loco_kvstore *s)
     return rc;
 }
 
+static void on_connect(struct loco_channel *c, uint32_t node)
+{
+    kv_slots_meet(((struct loco_kvstore *)c)->slots, node);
+}
+
+static const struct loco_channel_ops ops = {.on_connect = on_connect};
+
 int loco_kvstore_init(struct loco_kvstore *s, struct loco_manager *manager,
                       const struct loco_channel *parent, const char *name,
                       const struct loco_kvstore_config *config)
@@ -73,7 +80,7 @@ int loco_kvstore_init(struct loco_kvstore *s, struct loco_manager *manager,
         return -EINVAL;
     set_defaults(&s->config, manager->count);
     s->locks_each = (s->config.locks + manager->count - 1) / manager->count;
-    int rc = loco_channel_init(&s->channel, manager, parent, name, LOCO_ALL, NULL);
+    int rc = loco_channel_init(&s->channel, manager, parent, name, LOCO_ALL, &ops);
     if (rc)
         return rc;
     rc = make_parts(s);

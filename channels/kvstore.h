@@ -135,9 +135,9 @@ int loco_kvstore_read(struct loco_kvstore *store, uint64_t key, void *value);
  *      if (loco_kv_poll(op) && op->result == 0)
  *              use(op->value);
  *
- * An operation is under way at the latest when it, or one started before it, is polled.
- * Polling any of a window's operations also moves the others on, so that the order of polling
- * does not matter; but who has writes in flight goes on polling: they hold locks. */
+ * An operation is under way at the latest when it is polled: some are gathered first, so that
+ * their cache misses overlap. Polling one also moves the window's others on, so that the order
+ * of polling does not matter; but who has writes in flight goes on polling: they hold locks. */
 
 enum loco_kv_kind { LOCO_KV_READ, LOCO_KV_INSERT, LOCO_KV_UPDATE, LOCO_KV_DELETE };
 

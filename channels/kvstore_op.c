@@ -475,14 +475,6 @@ static bool delete_locked(struct loco_kv_op *op, int error)
 
 /* --- windows --------------------------------------------------------------------------------- */
 
-static void prefetch(const void *slot, enum loco_kv_kind kind)
-{
-    if (kind == LOCO_KV_READ)
-        __builtin_prefetch(slot);
-    else
-        __builtin_prefetch(slot, 1);
-}
-
 /* Looks the young operations up, together, and sends them off. What writes looks again when
  * it has the lock; for it this only warms the caches. */
 static void begin_young(struct loco_kv_window *w)
@@ -495,9 +487,10 @@ static void begin_young(struct loco_kv_window *w)
     for (unsigned i = 0; count > 1 && i < count; i++)
         kv_index_prefetch_entry(index, w->young[i]->hash);
     for (unsigned i = 0; i < count; i++) {
-        found[i] = find(w->young[i]);
-        if (found[i] && is_here(w->young[i]))
-            prefetch(here(w->young[i], 0), w->young[i]->kind);
+        struct loco_kv_op *op = w->young[i];
+        found[i] = find(op);
+        if (found[i])
+            kv_slot_prefetch(w->store->slots, op->host, op->slot, op->kind != LOCO_KV_READ);
     }
     kv_index_leave();
 

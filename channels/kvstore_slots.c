@@ -91,8 +91,11 @@ static int make_all(struct kv_slots *s, struct loco_channel *c, enum loco_kv_pla
     size_t hosted = (size_t)s->own * (everywhere ? m->count : 1);
     int rc = loco_channel_region(c, "slots", hosted * s->stride, &s->region);
     s->spares = calloc(m->count, sizeof *s->spares);
-    if (!rc && !s->spares)
+    s->nearby = calloc(m->count, sizeof *s->nearby);
+    if (!rc && (!s->spares || !s->nearby))
         rc = -ENOMEM;
+    if (!rc)
+        s->nearby[m->id] = s->region->memory;
     for (uint32_t host = 0; !rc && host < m->count; host++)
         if (everywhere || host == m->id)
             rc = make_spares(s, &s->spares[host], everywhere ? m->id * s->own : 0);
@@ -131,8 +134,20 @@ void kv_slots_close(struct kv_slots *s)
         free(s->spares[host].counters);
     }
     free(s->spares);
+    free(s->nearby);
     pthread_mutex_destroy(&s->lock);
     free(s);
+}
+
+void kv_slots_meet(struct kv_slots *s, uint32_t host)
+{
+    const struct loco_channel *c = s->region->channel;
+    const struct loco_fabric_ops *fabric = c->mgr->fabric->ops;
+    int member = loco_channel_member(c, host);
+
+    if (fabric->reach)
+        s->nearby[host] =
+            fabric->reach(c->mgr->node, host, s->region->peers[member], s->region->size);
 }
 
 int kv_slots_take(struct kv_slots *s, uint32_t host, struct kv_place *place)
@@ -144,8 +159,7 @@ int kv_slots_take(struct kv_slots *s, uint32_t host, struct kv_place *place)
     if (at->count > 0 && s->used < s->capacity) {
         uint32_t i = at->free[--at->count];
         s->used++;
-        *place =
-            (struct kv_place){.host = host, .slot = at->first + i, .counter = ++at->counters[i]};
+        *place = (struct kv_place){host, at->first + i, ++at->counters[i]};
         rc = 0;
     }
     pthread_mutex_unlock(&s->lock);

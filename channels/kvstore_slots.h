@@ -30,6 +30,9 @@ struct kv_slots {
     uint32_t capacity, used;  /* of this node's slots, at all hosts */
     pthread_mutex_t lock;     /* of `used` and all below */
     struct kv_spares *spares; /* by host */
+
+    /* By host: where its slots are in this CPU's reach, for prefetching; NULL: they are not. */
+    const unsigned char *_Atomic *nearby;
 };
 
 enum { KV_VALUE_AT = sizeof(uint64_t) };
@@ -56,6 +59,18 @@ static inline uint64_t kv_slot_state(uint64_t counter, bool valid)
     return counter << 1 | (valid ? 1 : 0);
 }
 
+/* Fetches a slot into the cache, for a read or for a write, if that is possible. */
+static inline void kv_slot_prefetch(const struct kv_slots *slots, uint32_t host, uint32_t slot,
+                                    bool writes)
+{
+    const unsigned char *base = atomic_load_explicit(&slots->nearby[host], memory_order_relaxed);
+
+    if (base && writes)
+        __builtin_prefetch(base + kv_slot_at(slots, slot), 1);
+    else if (base)
+        __builtin_prefetch(base + kv_slot_at(slots, slot));
+}
+
 /* Completes a copy whose value is there: word 0, not valid, and the checksum. */
 void kv_slot_seal(const struct kv_slots *slots, void *copy, uint64_t counter);
 
@@ -70,6 +85,9 @@ enum kv_seen kv_slot_judge(const struct kv_slots *slots, const void *copy, uint6
 int kv_slots_open(struct kv_slots **slots, struct loco_channel *channel,
                   const struct loco_kvstore_config *config);
 void kv_slots_close(struct kv_slots *slots);
+
+/* The host has connected. */
+void kv_slots_meet(struct kv_slots *slots, uint32_t host);
 
 /* One of this node's slots for a new key, if it can be at `host`, and the counter of this use.
  * Returns 0 or -ENOSPC. */

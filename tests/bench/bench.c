@@ -13,15 +13,9 @@
 #include "machine.h"
 
 static const struct benchmark *const tables[] = {
-    latency_benchmarks,
-    step_benchmarks,
-    fabric_benchmarks,
-    virtual_benchmarks,
-    atomic_benchmarks,
-    collective_benchmarks,
-    queue_benchmarks,
-    lock_benchmarks,
-    kvstore_benchmarks,
+    latency_benchmarks, step_benchmarks,   fabric_benchmarks,
+    virtual_benchmarks, atomic_benchmarks, collective_benchmarks,
+    queue_benchmarks,   lock_benchmarks,   kvstore_benchmarks,
 };
 
 enum { TABLES = sizeof tables / sizeof tables[0], RUNS_MAX = 1000 };
@@ -98,7 +92,7 @@ struct result {
     unsigned runs;
     bool failed;
     const char *absent; /* why there is nothing to compare with; NULL: there is */
-    char skipped[96]; /* why */
+    char skipped[96];   /* why */
 };
 
 static void run_once(struct result *r, const struct bench_options *o)
@@ -327,11 +321,11 @@ static int measure_all(struct result *results, size_t count, const struct bench_
 static int parse(struct bench_options *o, int argc, char **argv)
 {
     static const struct option options[] = {
-        {"runs", required_argument, NULL, 'r'},    {"seconds", required_argument, NULL, 's'},
-        {"only", required_argument, NULL, 'o'},    {"out", required_argument, NULL, 'f'},
-        {"configs", required_argument, NULL, 'c'}, {"list", no_argument, NULL, 'l'},
+        {"runs", required_argument, NULL, 'r'},     {"seconds", required_argument, NULL, 's'},
+        {"only", required_argument, NULL, 'o'},     {"out", required_argument, NULL, 'f'},
+        {"configs", required_argument, NULL, 'c'},  {"list", no_argument, NULL, 'l'},
         {"accounts", required_argument, NULL, 'a'}, {"keys", required_argument, NULL, 'k'},
-        {"help", no_argument, NULL, 'h'},          {0},
+        {"help", no_argument, NULL, 'h'},           {0},
     };
 
     for (int c; (c = getopt_long(argc, argv, "", options, NULL)) != -1;) {
@@ -368,7 +362,8 @@ static int parse(struct bench_options *o, int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-    struct bench_options o = {.runs = 5, .seconds = 0.3, .configs = "configs", .accounts = 100000000, .keys = 1310720};
+    struct bench_options o = {
+        .runs = 5, .seconds = 0.3, .configs = "configs", .accounts = 100000000, .keys = 1310720};
     int rc = parse(&o, argc, argv);
 
     if (rc)

@@ -19,9 +19,9 @@ struct bench_options {
     const char *out;     /* the JSON file; NULL: none */
     const char *configs; /* the directory of scenarios */
     bool list;
-    uint64_t accounts;   /* of the lock benchmarks' transfers, at all nodes together */
-    uint64_t keys;       /* that the key-value stores have room for; 4 of 5 are there */
-    int cpus[2];         /* two cores of this machine */
+    uint64_t accounts; /* of the lock benchmarks' transfers, at all nodes together */
+    uint64_t keys;     /* that the key-value stores have room for; 4 of 5 are there */
+    int cpus[2];       /* two cores of this machine */
     unsigned cpu_count;
 };
 
@@ -32,7 +32,7 @@ struct bench_sample {
 
     /* Optional: */
     double longest, longest_against; /* us that one waited at most */
-    const char *absent; /* why there is no `against`; a literal */
+    const char *absent;              /* why there is no `against`; a literal */
 };
 
 struct benchmark {

@@ -95,12 +95,12 @@ static void log_error(void *arg, enum loco_level level, const char *text)
 
 int pair_open_node(struct pair *p, struct loco_fabric **fabric, struct loco_manager **manager)
 {
-    const struct loco_manager_config config = {
-        .node = p->side,
-        .node_count = 2,
-        .arena_size = p->arena_size ? p->arena_size : 1 << 20,
-        .block_size = p->block_size,
-        .log = log_error};
+    const struct loco_manager_config config = {.node = p->side,
+                                               .node_count = 2,
+                                               .arena_size =
+                                                   p->arena_size ? p->arena_size : 1 << 20,
+                                               .block_size = p->block_size,
+                                               .log = log_error};
     int rc = loco_shm_open(fabric, p->directory);
 
     return rc ? rc : loco_manager_open(manager, *fabric, &config);
