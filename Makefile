@@ -158,6 +158,18 @@ $(BUILD)/bench: $(call objects,$(filter-out $(EXAMPLES),$(wildcard tests/bench/*
 $(BUILD)/barrier_latency: $(call objects,tests/bench/barrier_latency.c) $(BUILD)/libloco.a
 	$(LINK) -o $@ $^ $(LIBS)
 
+# What libloco is compared with; without mpicc, or any of the rest, those comparisons are left out.
+RIVALS := mpi_locks mpi_collectives
+
+rivals:
+	@tests/bench/rivals/install.sh
+	@mkdir -p $(BUILD)/rivals
+	@! command -v mpicc >/dev/null || for r in $(RIVALS); do \
+	    mpicc -std=c17 -D_GNU_SOURCE -I. -O2 -o $(BUILD)/rivals/$$r \
+	        tests/bench/rivals/$$r.c harness/run/clock.c -lm || exit 1; done
+
+$(call objects,$(wildcard tests/bench/*.c)): | rivals
+
 bench: all $(BUILD)/bench $(BUILD)/barrier_latency
 	$(BUILD)/bench --out $(BUILD)/bench.json $(BENCH)
 
@@ -256,5 +268,5 @@ help:
 
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
 
-.PHONY: all run test soak bench sanitize sanitize-run format format-check install clean help
+.PHONY: all run test soak rivals bench sanitize sanitize-run format format-check install clean help
 .DELETE_ON_ERROR:
