@@ -14,12 +14,11 @@
  * Network memory. An entry is two writes on one link, which are placed in order: the value
  * with its checksum, then the turn. A slot is read at once, turn and value, and the words of
  * a read come in any order; so the checksum, which is over value and turn, says whether the
- * value is the one of this turn. If not, then a second read surely finds it: it was placed
- * before the turn that the first had found. Where operations are done when they are posted
- * (LOCO_COHERENT) the value is read after the turn instead, and needs no checksum. Who pops
- * writes the turn when its read is done, so no read meets what the next push writes. All
- * that is written into a slot by its earlier owners is placed when its turn comes, whatever
- * links they wrote it over: each saw the turn of the one before.
+ * value is the one of this turn. If not, it is read again. Where operations are done when they
+ * are posted (LOCO_COHERENT) the value is read after the turn instead, and needs no checksum.
+ * Who pops passes the slot on when its read is done, so what the next push writes does not
+ * reach it. All that a slot's earlier owners wrote is placed when a turn comes, whatever links
+ * it went over: each owner saw the turn that the one before had written last.
  *
  * Linearizability. Push t takes effect when tail has passed t and head has passed
  * t - capacity, pop t when head and tail have both passed t; each lies between the
@@ -187,11 +186,13 @@ static int read_slot(struct loco_shared_queue *q, const struct slot *s, size_t w
     return loco_ack_wait(&ack, UINT64_MAX);
 }
 
-/* Reads the whole slot into `block`: 1 when it is all of this turn, 0 when it is not. */
+/* Reads the whole slot into `block`: 1 when it is all of this turn, 0 when it is not. A first
+ * mixture may be with what was there before the turn's value, a second one with what came
+ * after it, when somebody else has taken it; a third has no excuse. */
 static int read_entry(struct loco_shared_queue *q, const struct slot *s, uint64_t turn,
                       uint64_t *block)
 {
-    for (int tries = 0; tries < 2; tries++) {
+    for (int tries = 0; tries < 3; tries++) {
         int rc = read_slot(q, s, TURN, block, image_size(q));
         if (rc || block[TURN] != turn)
             return rc;

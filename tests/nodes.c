@@ -31,7 +31,7 @@ static void run_one(void *arg)
         .node = n->id,
         .node_count = n->count,
         .arena_size = 1 << 20,
-        .block_size = 64,
+        .block_size = 128,
         .block_count = 16,
         .log = log_line,
         .log_arg = n,

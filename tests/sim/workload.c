@@ -116,7 +116,7 @@ static void node_body(void *arg)
         .node = n->id,
         .node_count = w->nodes,
         .arena_size = 256 << 10,
-        .block_size = 64,
+        .block_size = 128,
         .block_count = 64,
         .completions = s->seed % 4 == 0 ? LOCO_POLLED : LOCO_INLINE,
     };

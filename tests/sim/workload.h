@@ -43,7 +43,7 @@ struct workload {
     } while (0)
 
 extern const struct workload workload_atomic_var, workload_lock_strict, workload_lock_handover;
-extern const struct workload workload_ringbuffer, workload_queue, workload_queue_waiting;
+extern const struct workload workload_ringbuffer, workload_queue, workload_queue_tries;
 extern const struct workload kvstore_at_lock, kvstore_at_inserter, kvstore_window, kvstore_reuse;
 
 /* All of them, ended by NULL. */

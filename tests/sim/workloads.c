@@ -206,6 +206,6 @@ const struct workload *const workloads[] = {
     &owned_var_push,         &owned_var_pull,      &barrier,
     &barrier_global,         &workload_atomic_var, &workload_lock_strict,
     &workload_lock_handover, &workload_ringbuffer, &workload_queue,
-    &workload_queue_waiting, &kvstore_at_lock,     &kvstore_at_inserter,
+    &workload_queue_tries,   &kvstore_at_lock,     &kvstore_at_inserter,
     &kvstore_window,         &kvstore_reuse,       NULL,
 };
