@@ -172,6 +172,8 @@ $(call objects,$(wildcard tests/bench/*.c)): | rivals
 
 bench: all $(BUILD)/bench $(BUILD)/barrier_latency
 	$(BUILD)/bench --out $(BUILD)/bench.json $(BENCH)
+	@! command -v jq >/dev/null || gnuplot -e "from='$(BUILD)/bench.json'; to='$(BUILD)/bench.png'" \
+	    traces/bench.gp
 
 # --- sanitizers ------------------------------------------------------------------------------
 #

@@ -138,10 +138,17 @@ int loco_atomic_far_compare_swap(struct loco_atomic_word word, uint64_t expected
                                  uint64_t *old);
 int loco_atomic_far_exchange(struct loco_atomic_word word, uint64_t value, uint64_t *old);
 
+/* A copy for the rare way: else the compiler keeps the word in memory on the common one too. */
+static inline struct loco_atomic_word loco_atomic_from_afar(struct loco_atomic_word word)
+{
+    return (struct loco_atomic_word){
+        .region = word.region, .offset = word.offset, .member = word.member};
+}
+
 static inline int loco_atomic_load(struct loco_atomic_word word, uint64_t *value)
 {
     if (!word.direct)
-        return loco_atomic_far_load(word, value);
+        return loco_atomic_far_load(loco_atomic_from_afar(word), value);
     *value = __atomic_load_n(word.direct, __ATOMIC_SEQ_CST);
     return 0;
 }
@@ -150,7 +157,7 @@ static inline int loco_atomic_load(struct loco_atomic_word word, uint64_t *value
 static inline int loco_atomic_fetch_add(struct loco_atomic_word word, uint64_t add, uint64_t *old)
 {
     if (!word.direct)
-        return loco_atomic_far_fetch_add(word, add, old);
+        return loco_atomic_far_fetch_add(loco_atomic_from_afar(word), add, old);
     *old = __atomic_fetch_add(word.direct, add, __ATOMIC_SEQ_CST);
     return 0;
 }
@@ -160,7 +167,7 @@ static inline int loco_atomic_compare_swap(struct loco_atomic_word word, uint64_
                                            uint64_t desired, uint64_t *old)
 {
     if (!word.direct)
-        return loco_atomic_far_compare_swap(word, expected, desired, old);
+        return loco_atomic_far_compare_swap(loco_atomic_from_afar(word), expected, desired, old);
     *old = expected;
     __atomic_compare_exchange_n(word.direct, old, desired, false, __ATOMIC_SEQ_CST,
                                 __ATOMIC_SEQ_CST);
@@ -172,7 +179,7 @@ static inline int loco_atomic_compare_swap(struct loco_atomic_word word, uint64_
 static inline int loco_atomic_exchange(struct loco_atomic_word word, uint64_t value, uint64_t *old)
 {
     if (!word.direct)
-        return loco_atomic_far_exchange(word, value, old);
+        return loco_atomic_far_exchange(loco_atomic_from_afar(word), value, old);
     *old = __atomic_exchange_n(word.direct, value, __ATOMIC_SEQ_CST);
     return 0;
 }

@@ -527,7 +527,7 @@ static struct loco_ack posted(struct loco_thread *t, const struct loco_link *lin
     if (rc)                                                                                        \
         return (struct loco_ack){.error = rc};                                                     \
     struct loco_thread *t = loco_self(r->channel->mgr);                                            \
-    const struct loco_fabric_ops *fabric = link->node->fabric->ops;                                \
+    const struct loco_fabric_ops *fabric = t->mgr->fabric->ops;                                    \
     number(t, link, writes);                                                                       \
     return posted(t, link, call)
 

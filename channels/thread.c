@@ -41,13 +41,12 @@ int loco_thread_attach(struct loco_manager *m)
     if (loco_self(m))
         return -EEXIST;
 
-    struct loco_thread *t = calloc(1, sizeof *t);
+    struct loco_thread *t = calloc(1, sizeof *t + m->count * sizeof(struct loco_link *));
     if (!t)
         return -ENOMEM;
     t->mgr = m;
-    t->links = calloc(m->count, sizeof(struct loco_link *));
     pthread_mutex_lock(&m->lock);
-    int rc = t->links ? loco_mem_pool_open(t) : -ENOMEM;
+    int rc = loco_mem_pool_open(t);
     if (!rc)
         rc = link_to_all(t);
     if (!rc) {
@@ -64,10 +63,9 @@ int loco_thread_attach(struct loco_manager *m)
 
 void loco_thread_free(struct loco_thread *t)
 {
-    for (uint32_t node = 0; t->links && node < t->mgr->count; node++)
+    for (uint32_t node = 0; node < t->mgr->count; node++)
         if (t->links[node])
             t->mgr->fabric->ops->link_close(t->links[node]);
-    free(t->links);
     loco_mem_pool_close(t);
     free(t);
 }

@@ -13,11 +13,11 @@ struct loco_mem_pool;
 
 struct loco_thread {
     struct loco_manager *mgr;
-    struct loco_link **links; /* by node; NULL where no channel has connected */
-    uint64_t number;          /* of the newest operation */
-    bool unplaced;            /* a write of any link may not be placed yet */
+    uint64_t number; /* of the newest operation */
+    bool unplaced;   /* a write of any link may not be placed yet */
     struct loco_mem_pool *pool;
-    struct loco_thread *next; /* of the manager */
+    struct loco_thread *next;  /* of the manager */
+    struct loco_link *links[]; /* by node; NULL where no channel has connected */
 };
 
 /* The calling thread's context; NULL when it is not attached. */

@@ -194,6 +194,7 @@ static void child(struct launcher *l, unsigned index)
 {
     while (!atomic_load(&l->run.state->go))
         nanosleep(&WATCH, NULL);
+    l->run.executor = index;
     int rc =
         l->scenario->mode == HIL_VIRTUAL
             ? hil_virtual_run(&l->run)

@@ -36,20 +36,9 @@ static json_t *percentiles(const struct hil_histogram *h)
 /* A loop, or some together. */
 static json_t *loop(const struct hil_node_state *n, double period_us)
 {
-    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "period_us", number(period_us), "steps",
+    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "period_us", number(period_us), "steps",
                      whole(n->steps), "missed", whole(n->missed), "torn_inputs", whole(n->torn),
-                     "late_us", percentiles(&n->late), "step_us", percentiles(&n->busy),
-                     "input_age_us", percentiles(&n->input_age));
-}
-
-static void add(struct hil_node_state *all, const struct hil_node_state *one)
-{
-    all->steps += one->steps;
-    all->missed += one->missed;
-    all->torn += one->torn;
-    hil_histogram_merge(&all->late, &one->late);
-    hil_histogram_merge(&all->busy, &one->busy);
-    hil_histogram_merge(&all->input_age, &one->input_age);
+                     "late_us", percentiles(&n->late), "step_us", percentiles(&n->busy));
 }
 
 /* The period that all share; NAN where they differ. */
@@ -61,25 +50,32 @@ static double common_period_us(const struct hil_scenario *s)
     return us(s->converters[0].timing.period_ns);
 }
 
-static json_t *converters(const struct hil_summary *sum)
+static json_t *each_converter(const struct hil_summary *sum)
 {
-    struct hil_node_state *all = calloc(1, sizeof *all);
     json_t *each = json_array();
 
-    if (!all)
-        return NULL;
     for (unsigned i = 0; i < sum->scenario->converter_count; i++) {
         const struct hil_node_state *n = &sum->state->nodes[1 + i];
         if (!n->here)
             continue;
-        add(all, n);
         json_t *one = loop(n, us(sum->scenario->converters[i].timing.period_ns));
         json_object_set_new(one, "id", whole(i));
         json_array_append_new(each, one);
     }
-    json_t *together = loop(all, common_period_us(sum->scenario));
+    return each;
+}
+
+static json_t *converters(const struct hil_summary *sum)
+{
+    struct hil_together *all = malloc(sizeof *all);
+
+    if (!all)
+        return NULL;
+    hil_state_together(sum->state, all);
+    json_t *together = loop(&all->loops, common_period_us(sum->scenario));
+    json_object_set_new(together, "input_age_us", percentiles(&all->input_age));
     json_object_set_new(together, "count", whole(sum->scenario->converter_count));
-    json_object_set_new(together, "each", each);
+    json_object_set_new(together, "each", each_converter(sum));
     free(all);
     return together;
 }
@@ -174,7 +170,7 @@ int hil_summary_write(const struct hil_summary *sum, const char *path)
         "controller",
         controller->here ? loop(controller, us(s->controller.timing.period_ns)) : json_null(),
         "converters", converters(sum), "round_trip_us", percentiles(&sum->state->round_trip),
-        "input_age_us", percentiles(&controller->input_age), "recorder", "dropped",
+        "input_age_us", percentiles(&sum->state->input_age), "recorder", "dropped",
         whole(sum->dropped), "realtime", realtime(sum));
 
     if (!root)
@@ -214,12 +210,13 @@ static void print_loop(const struct hil_node_state *n, const char *name, FILE *t
 
 static void print_converters(const struct hil_summary *sum, FILE *to)
 {
-    struct hil_node_state *all = calloc(1, sizeof *all);
+    struct hil_together *all = malloc(sizeof *all);
 
-    for (unsigned i = 1; all && i < sum->state->node_count; i++)
-        add(all, &sum->state->nodes[i]);
-    if (all && all->steps)
-        print_loop(all, "converters", to);
+    if (!all)
+        return;
+    hil_state_together(sum->state, all);
+    if (all->loops.steps)
+        print_loop(&all->loops, "converters", to);
     free(all);
 }
 

@@ -121,8 +121,7 @@ static int submit(struct sim_link *l, enum verb verb, struct loco_remote at, siz
 /* On a link without latency a write is in place before the post returns. */
 static bool is_immediate(const struct sim_link *l)
 {
-    return l->node->sim->physics == &sim_timed && !l->oldest &&
-           !(l->there.latency_ns | l->there.jitter_ns | l->back.latency_ns | l->back.jitter_ns);
+    return l->immediate && !l->oldest;
 }
 
 static int sim_write(struct loco_link *base, struct loco_remote to, const void *from, size_t size)
@@ -303,6 +302,8 @@ static int sim_link_open(struct loco_node *base, uint32_t peer, struct loco_link
     l->peer = s->nodes[peer];
     l->there = link_between(s, base->id, peer);
     l->back = link_between(s, peer, base->id);
+    l->immediate = s->physics == &sim_timed && !(l->there.latency_ns | l->there.jitter_ns |
+                                                 l->back.latency_ns | l->back.jitter_ns);
     l->random = s->config.seed * 0x9e3779b97f4a7c15u + ++s->link_count;
     l->next = n->links;
     n->links = l;

@@ -70,6 +70,7 @@ struct sim_link {
 
     /* Timed: */
     struct loco_sim_link there, back;
+    bool immediate; /* neither takes any time */
     uint64_t random;
     uint64_t last_arrival, last_finish;
 

@@ -89,31 +89,18 @@ int hil_streams_open(struct hil_recorder **recorder, const char *path, const str
     return rc;
 }
 
-/* All the converters' lateness and so on in one. */
-static void merge_converters(const struct hil_state *state, struct hil_node_state *all)
-{
-    for (unsigned i = 1; i < state->node_count; i++) {
-        hil_histogram_merge(&all->late, &state->nodes[i].late);
-        hil_histogram_merge(&all->busy, &state->nodes[i].busy);
-        hil_histogram_merge(&all->input_age, &state->nodes[i].input_age);
-    }
-}
-
 int hil_streams_add_histograms(const char *path, const struct hil_state *state)
 {
     const struct hil_node_state *controller = &state->nodes[0];
-    struct hil_node_state *all = calloc(1, sizeof *all);
+    struct hil_together *all = malloc(sizeof *all);
 
     if (!all)
         return -ENOMEM;
-    merge_converters(state, all);
+    hil_state_together(state, all);
     const struct hil_named_histogram histograms[] = {
-        {"controller_late", &controller->late},
-        {"controller_step", &controller->busy},
-        {"controller_input_age", &controller->input_age},
-        {"converters_late", &all->late},
-        {"converters_step", &all->busy},
-        {"converters_input_age", &all->input_age},
+        {"controller_late", &controller->late},      {"controller_step", &controller->busy},
+        {"controller_input_age", &state->input_age}, {"converters_late", &all->loops.late},
+        {"converters_step", &all->loops.busy},       {"converters_input_age", &all->input_age},
         {"round_trip", &state->round_trip},
     };
     int rc = hil_trace_add_histograms(path, histograms, sizeof histograms / sizeof histograms[0]);

@@ -72,7 +72,7 @@ static double read_all(struct hil_role *r, struct controller *c, uint64_t n, uin
             oldest = age;
         output += c->converters[i].newest.voltage_v;
     }
-    hil_histogram_add(&r->state->input_age, oldest);
+    hil_histogram_add(&r->run->state->input_age, oldest);
     return output;
 }
 

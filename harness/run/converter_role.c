@@ -74,7 +74,7 @@ static void hold_newest(struct hil_role *r, struct converter *c, uint64_t now)
         return; /* none came yet: the initial duty holds */
     c->in[c->duty_at] = command.duty;
     c->held = command.step;
-    hil_histogram_add(&r->state->input_age,
+    hil_histogram_add(&r->run->state->executors[r->run->executor].input_age,
                       hil_age(&r->run->scenario->controller.timing, command.step, now));
 }
 
@@ -93,7 +93,7 @@ static int step(void *arg, uint64_t n, uint64_t now)
     record(r, c, n, now);
     hold_newest(r, c, now);
     apply_profiles(r->run->scenario, c, due);
-    return loco_peer_lost(r->mgr, 0) ? -ECONNRESET : 0;
+    return n % 64 == 0 && loco_peer_lost(r->mgr, 0) ? -ECONNRESET : 0;
 }
 
 static void free_converter(void *self)

@@ -21,6 +21,7 @@ struct hil_run {
     const struct hil_scenario *scenario;
     struct hil_state *state;
     struct hil_recorder *recorder;
+    unsigned executor; /* the one that this process is */
     loco_log_fn *log;
     void *log_arg;
 };

@@ -21,6 +21,7 @@ int hil_state_open(struct hil_state **state, const struct hil_scenario *s)
     if (memory == MAP_FAILED)
         return -ENOMEM;
     *state = memory;
+    (*state)->executor_count = s->executor_count;
     (*state)->node_count = 1 + s->converter_count;
     (*state)->executors = (void *)((char *)memory + nodes_size(s));
     uint64_t changed = hil_profile_end(&s->reference);
@@ -32,4 +33,21 @@ void hil_state_close(struct hil_state *state, const struct hil_scenario *s)
 {
     if (state)
         munmap(state, whole_size(s));
+}
+
+void hil_state_together(const struct hil_state *state, struct hil_together *all)
+{
+    struct hil_node_state *sum = &all->loops;
+
+    *all = (struct hil_together){0};
+    for (unsigned i = 1; i < state->node_count; i++) {
+        const struct hil_node_state *one = &state->nodes[i];
+        sum->steps += one->steps;
+        sum->missed += one->missed;
+        sum->torn += one->torn;
+        hil_histogram_merge(&sum->late, &one->late);
+        hil_histogram_merge(&sum->busy, &one->busy);
+    }
+    for (unsigned i = 0; i < state->executor_count; i++)
+        hil_histogram_merge(&all->input_age, &state->executors[i].input_age);
 }

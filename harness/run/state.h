@@ -24,20 +24,22 @@ enum hil_stage {
 };
 
 struct hil_node_state {
-    bool here;                      /* the node ran in one of this run's executors */
-    _Atomic uint32_t stage;         /* enum hil_stage */
-    uint64_t steps;                 /* run */
-    uint64_t missed;                /* not run in their period, or not at all */
-    uint64_t torn;                  /* inputs that stayed torn, so that the old value was kept */
-    struct hil_histogram late;      /* from a step's time to its beginning */
-    struct hil_histogram busy;      /* from its beginning to its end */
-    struct hil_histogram input_age; /* of the newest inputs, at each step */
+    bool here;                 /* the node ran in one of this run's executors */
+    _Atomic uint32_t stage;    /* enum hil_stage */
+    uint64_t steps;            /* run */
+    uint64_t missed;           /* not run in their period, or not at all */
+    uint64_t torn;             /* inputs that stayed torn, so that the old value was kept */
+    struct hil_histogram late; /* from a step's time to its beginning */
+    struct hil_histogram busy; /* from its beginning to its end */
 };
 
 struct hil_executor_state {
     _Atomic uint32_t stage;
-    _Atomic uint32_t loss_seen; /* a peer was lost */
-    char message[256];          /* why it failed */
+    char message[256]; /* why it failed */
+
+    /* How old the newest duties were, at each step of its converters: one for all of them, so
+     * that a step of one of a thousand converters finds it in the cache. */
+    struct hil_histogram input_age;
 
     /* Real time, measured at the end of the loop. */
     bool fifo, locked;
@@ -56,11 +58,21 @@ struct hil_state {
     _Atomic double output_v;
     struct hil_metrics output;
     struct hil_histogram round_trip;
+    struct hil_histogram input_age; /* of the oldest of its voltages, at each step */
 
+    unsigned executor_count;
     unsigned node_count; /* 1 + converters */
     struct hil_executor_state *executors;
     struct hil_node_state nodes[];
 };
+
+/* What all the converters that ran here did, together. */
+struct hil_together {
+    struct hil_node_state loops;
+    struct hil_histogram input_age;
+};
+
+void hil_state_together(const struct hil_state *state, struct hil_together *all);
 
 /* Returns 0 or -ENOMEM. */
 int hil_state_open(struct hil_state **state, const struct hil_scenario *scenario);

@@ -1,0 +1,297 @@
+/*
+ * The paper's two lock benchmarks, beside OpenMPI's remote memory access (rivals/mpi_locks.c):
+ * two nodes, each with some threads that share a core; there they are ranks.
+ *
+ *      single      one lock for all; under it a word is read, and written one higher
+ *      transfers   accounts striped over the nodes, under as many locks as 341 for both; a
+ *                  transfer takes the two accounts' locks, in order
+ *
+ * The longest wait is the longest time from the end of one section of a thread to the end of its
+ * next. Where threads share a core that is mostly the others' time on it.
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "pair.h"
+#include "rivals.h"
+
+enum {
+    NODES = 2,
+    THREADS_MAX = 4, /* of a node */
+    LOCKS = 341,     /* of both nodes */
+    LOCKS_EACH = LOCKS / NODES,
+    HOST = 0, /* of the single lock */
+    PAGE_WORDS = 4096 / sizeof(uint64_t),
+};
+
+/* What a thread did. */
+struct tally {
+    alignas(128) uint64_t sections;
+    uint64_t longest; /* ns */
+    int error;
+};
+
+/* Shared by both processes. */
+struct book {
+    struct tally tallies[NODES][THREADS_MAX];
+    uint64_t sums[NODES]; /* of the words at each node, in the end */
+};
+
+struct node {
+    struct pair *pair;
+    struct book *book;
+    struct loco_manager *mgr;
+    struct loco_atomic_array words; /* the single one, or the accounts */
+    struct loco_ticket_lock_array locks;
+    uint64_t accounts; /* of both nodes */
+    unsigned threads;
+    pthread_barrier_t start;
+    uint64_t begin, end;
+    int (*section)(struct node *n, uint64_t *random);
+};
+
+struct worker {
+    struct node *node;
+    unsigned index;
+    pthread_t thread;
+};
+
+/* --- sections ------------------------------------------------------------------------------- */
+
+static int change(struct loco_atomic_word word, uint64_t by)
+{
+    uint64_t value;
+    int rc = loco_atomic_load(word, &value);
+
+    return rc ? rc : loco_atomic_write(word, value + by).error;
+}
+
+static int single_section(struct node *n, uint64_t *random)
+{
+    struct loco_ticket_lock *lock = loco_ticket_lock_at(&n->locks, HOST, 0);
+    int rc = loco_ticket_lock_acquire(lock);
+
+    (void)random;
+    if (rc)
+        return rc;
+    rc = change(loco_atomic_at(&n->words, HOST, 0), 1);
+    int released = loco_ticket_lock_release(lock, LOCO_FENCE_PAIR);
+    return rc ? rc : released;
+}
+
+/* An account and its lock are at the same node. */
+static struct loco_ticket_lock *lock_of(const struct node *n, uint64_t account)
+{
+    return loco_ticket_lock_at(&n->locks, account % NODES, account / NODES % LOCKS_EACH);
+}
+
+static struct loco_atomic_word word_of(const struct node *n, uint64_t account)
+{
+    return loco_atomic_at(&n->words, account % NODES, account / NODES);
+}
+
+static int transfer(struct node *n, uint64_t *random)
+{
+    const uint64_t from = bench_random(random) % n->accounts;
+    const uint64_t to = bench_random(random) % n->accounts;
+    const uint64_t amount = bench_random(random) % 100;
+    struct loco_ticket_lock *a = lock_of(n, from), *b = lock_of(n, to);
+    struct loco_ticket_lock *first = a < b ? a : b, *second = a < b ? b : a;
+    int rc = loco_ticket_lock_acquire(first);
+
+    if (rc)
+        return rc;
+    if (second != first)
+        rc = loco_ticket_lock_acquire(second);
+    if (rc)
+        return rc;
+    rc = change(word_of(n, from), -amount);
+    if (!rc)
+        rc = change(word_of(n, to), amount);
+    if (second != first)
+        loco_ticket_lock_release(second, LOCO_FENCE_PAIR);
+    int released = loco_ticket_lock_release(first, LOCO_FENCE_PAIR);
+    return rc ? rc : released;
+}
+
+/* --- threads -------------------------------------------------------------------------------- */
+
+static void *work(void *arg)
+{
+    const struct worker *w = arg;
+    struct node *n = w->node;
+    struct tally tally = {0};
+    uint64_t random = 88172645463325252u + (n->pair->side * THREADS_MAX + w->index) * 7919;
+
+    loco_thread_attach(n->mgr);
+    pthread_barrier_wait(&n->start); /* all are here */
+    pthread_barrier_wait(&n->start); /* and so is the other side */
+    for (uint64_t before = n->begin; before < n->end && !tally.error; tally.sections++) {
+        tally.error = n->section(n, &random);
+        uint64_t now = bench_glance();
+        if (now - before > tally.longest)
+            tally.longest = now - before;
+        before = now;
+    }
+    loco_thread_detach(n->mgr);
+    n->book->tallies[n->pair->side][w->index] = tally;
+    return NULL;
+}
+
+static void run_threads(struct node *n)
+{
+    struct worker workers[THREADS_MAX];
+
+    pthread_barrier_init(&n->start, NULL, n->threads + 1);
+    for (unsigned i = 0; i < n->threads; i++) {
+        workers[i] = (struct worker){.node = n, .index = i};
+        pthread_create(&workers[i].thread, NULL, work, &workers[i]);
+    }
+    pthread_barrier_wait(&n->start);
+    pair_tell(n->pair);
+    pair_hear(n->pair);
+    n->begin = bench_now();
+    n->end = n->begin + (uint64_t)(n->pair->options->seconds * 1e9);
+    pthread_barrier_wait(&n->start);
+    for (unsigned i = 0; i < n->threads; i++)
+        pthread_join(workers[i].thread, NULL);
+    pthread_barrier_destroy(&n->start);
+}
+
+/* --- a node --------------------------------------------------------------------------------- */
+
+/* So that no page is seen for the first time when time counts: the rival does the same. */
+static void touch(struct node *n)
+{
+    uint64_t value;
+
+    memset(n->words.region->memory, 0, n->words.region->size);
+    for (size_t i = 0; i < n->words.count; i += PAGE_WORDS)
+        loco_atomic_load(loco_atomic_at(&n->words, !n->pair->side, i), &value);
+}
+
+static uint64_t sum_of(const struct loco_atomic_array *words)
+{
+    const uint64_t *word = words->region->memory;
+    uint64_t sum = 0;
+
+    for (size_t i = 0; i < words->count; i++)
+        sum += word[i];
+    return sum;
+}
+
+static int open_channels(struct node *n, bool transfers, unsigned handover)
+{
+    size_t words = transfers ? n->accounts / NODES : 1;
+    int rc = loco_atomic_array_init(&n->words, n->mgr, NULL, "words", words, LOCO_ALL, 0);
+
+    if (!rc)
+        rc = loco_ticket_lock_array_init(&n->locks, n->mgr, NULL, "locks",
+                                         transfers ? LOCKS_EACH : 1, LOCO_ALL, handover);
+    return rc ? rc : loco_manager_ready(n->mgr, PAIR_TIMEOUT_NS);
+}
+
+enum { THREADS = 7, TRANSFERS = 8, STRICT = 16 }; /* benchmark.parameter */
+
+static int node_body(struct pair *p)
+{
+    const unsigned parameter = p->benchmark->parameter;
+    struct node n = {
+        .pair = p,
+        .book = p->arg,
+        .accounts = p->options->accounts / NODES * NODES,
+        .threads = parameter & THREADS,
+        .section = parameter & TRANSFERS ? transfer : single_section,
+    };
+    struct loco_fabric *fabric;
+
+    p->arena_size = 8 << 20;
+    int rc = pair_open_node(p, &fabric, &n.mgr);
+    if (!rc)
+        rc = open_channels(&n, parameter & TRANSFERS,
+                           parameter & STRICT ? LOCO_HANDOVER_STRICT : LOCO_HANDOVER_DEFAULT);
+    if (rc)
+        return rc;
+    touch(&n);
+    run_threads(&n);
+    pair_tell(p);
+    pair_hear_idly(p);
+    n.book->sums[p->side] = sum_of(&n.words);
+    pair_tell(p);
+    pair_hear_idly(p);
+    loco_ticket_lock_array_fini(&n.locks);
+    loco_atomic_array_fini(&n.words);
+    loco_manager_close(n.mgr);
+    loco_shm_close(fabric);
+    return 0;
+}
+
+/* --- a run ---------------------------------------------------------------------------------- */
+
+/* Sums up; a lock that does not exclude is found out by the words. */
+static int audit(const struct book *book, const struct benchmark *b, double seconds,
+                 struct bench_sample *sample)
+{
+    uint64_t sections = 0, longest = 0;
+
+    for (unsigned i = 0; i < NODES; i++) {
+        for (unsigned k = 0; k < (b->parameter & THREADS); k++) {
+            const struct tally *t = &book->tallies[i][k];
+            if (t->error)
+                return t->error;
+            sections += t->sections;
+            longest = t->longest > longest ? t->longest : longest;
+        }
+    }
+    sample->value = (double)sections / seconds / 1e6;
+    sample->longest = (double)longest / 1e3;
+    uint64_t sum = book->sums[0] + book->sums[1];
+    return sum == (b->parameter & TRANSFERS ? 0 : sections) ? 0 : -EPROTO;
+}
+
+static int measure_ours(const struct benchmark *b, const struct bench_options *o,
+                        struct bench_sample *sample)
+{
+    struct book *book =
+        mmap(NULL, sizeof *book, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+    if (book == MAP_FAILED)
+        return -ENOMEM;
+    int rc = pair_run(b, o, node_body, book, sample);
+    if (!rc)
+        rc = audit(book, b, o->seconds, sample);
+    munmap(book, sizeof *book);
+    return rc;
+}
+
+static int measure_locks(const struct benchmark *b, const struct bench_options *o,
+                         struct bench_sample *sample)
+{
+    double theirs[2] = {0};
+    int rc = measure_ours(b, o, sample);
+
+    if (!rc)
+        rc = rival_mpi(sample, NODES * (b->parameter & THREADS), theirs, 2, "mpi_locks",
+                       "%s %g %d,%d %llu %d", b->parameter & TRANSFERS ? "transfers" : "single",
+                       o->seconds, o->cpus[0], o->cpus[1], (unsigned long long)o->accounts, LOCKS);
+    sample->against = theirs[0] / 1e6;
+    sample->longest_against = theirs[1] / 1e3;
+    return rc;
+}
+
+#define LOCK(row, target, which)                                                                   \
+    {                                                                                              \
+        .name = row, .unit = "M/s", .against = "OpenMPI", .target_ratio = target, .more = true,    \
+        .cores = 2, .parameter = which, .measure = measure_locks                                   \
+    }
+
+const struct benchmark lock_benchmarks[] = {
+    LOCK("lock_strict_1", 1, 1 | STRICT),  LOCK("lock_strict_2", 1, 2 | STRICT),
+    LOCK("lock_strict_4", 1, 4 | STRICT),  LOCK("lock_handover_1", 2, 1),
+    LOCK("lock_handover_2", 2, 2),         LOCK("lock_handover_4", 2, 4),
+    LOCK("transfers_1", 5, 1 | TRANSFERS), LOCK("transfers_2", 5, 2 | TRANSFERS),
+    LOCK("transfers_4", 5, 4 | TRANSFERS), {0},
+};

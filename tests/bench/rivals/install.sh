@@ -1,0 +1,25 @@
+#!/bin/sh
+# Installs from Debian what the benchmarks compare libloco with, where it is missing: OpenMPI,
+# Redis and Concurrency Kit. What cannot be installed is said, and its comparisons are left out.
+
+missing=
+for package in openmpi-bin libopenmpi-dev redis-server redis-tools libck-dev jq; do
+    status=$(dpkg-query -W -f='${db:Status-Status}' $package 2>/dev/null)
+    [ "$status" = installed ] || missing="$missing $package"
+done
+[ -n "$missing" ] || exit 0
+if ! command -v apt-get >/dev/null; then
+    echo "no Debian here: comparisons with$missing are left out"
+    exit 0
+fi
+
+as_root=
+[ "$(id -u)" = 0 ] || as_root=sudo
+echo "installing rivals:$missing${as_root:+ (with sudo)}"
+
+$as_root apt-get -q update
+for package in $missing; do
+    $as_root env DEBIAN_FRONTEND=noninteractive \
+        apt-get -q -y --no-install-recommends install $package >/dev/null </dev/null ||
+        echo "$package cannot be installed: its comparisons are left out"
+done
