@@ -138,7 +138,8 @@ int loco_atomic_far_compare_swap(struct loco_atomic_word word, uint64_t expected
                                  uint64_t *old);
 int loco_atomic_far_exchange(struct loco_atomic_word word, uint64_t value, uint64_t *old);
 
-/* A copy for the rare way: else the compiler keeps the word in memory on the common one too. */
+/* A copy of the word for the rare way, as a local is for its result: else the compiler keeps both
+ * in memory on the common way too. */
 static inline struct loco_atomic_word loco_atomic_from_afar(struct loco_atomic_word word)
 {
     return (struct loco_atomic_word){
@@ -147,8 +148,12 @@ static inline struct loco_atomic_word loco_atomic_from_afar(struct loco_atomic_w
 
 static inline int loco_atomic_load(struct loco_atomic_word word, uint64_t *value)
 {
-    if (!word.direct)
-        return loco_atomic_far_load(loco_atomic_from_afar(word), value);
+    if (!word.direct) {
+        uint64_t far = 0;
+        int rc = loco_atomic_far_load(loco_atomic_from_afar(word), &far);
+        *value = far;
+        return rc;
+    }
     *value = __atomic_load_n(word.direct, __ATOMIC_SEQ_CST);
     return 0;
 }
@@ -156,8 +161,12 @@ static inline int loco_atomic_load(struct loco_atomic_word word, uint64_t *value
 /* *old gets the word's former value. */
 static inline int loco_atomic_fetch_add(struct loco_atomic_word word, uint64_t add, uint64_t *old)
 {
-    if (!word.direct)
-        return loco_atomic_far_fetch_add(loco_atomic_from_afar(word), add, old);
+    if (!word.direct) {
+        uint64_t far = 0;
+        int rc = loco_atomic_far_fetch_add(loco_atomic_from_afar(word), add, &far);
+        *old = far;
+        return rc;
+    }
     *old = __atomic_fetch_add(word.direct, add, __ATOMIC_SEQ_CST);
     return 0;
 }
@@ -166,8 +175,12 @@ static inline int loco_atomic_fetch_add(struct loco_atomic_word word, uint64_t a
 static inline int loco_atomic_compare_swap(struct loco_atomic_word word, uint64_t expected,
                                            uint64_t desired, uint64_t *old)
 {
-    if (!word.direct)
-        return loco_atomic_far_compare_swap(loco_atomic_from_afar(word), expected, desired, old);
+    if (!word.direct) {
+        uint64_t far = 0;
+        int rc = loco_atomic_far_compare_swap(loco_atomic_from_afar(word), expected, desired, &far);
+        *old = far;
+        return rc;
+    }
     *old = expected;
     __atomic_compare_exchange_n(word.direct, old, desired, false, __ATOMIC_SEQ_CST,
                                 __ATOMIC_SEQ_CST);
@@ -178,8 +191,12 @@ static inline int loco_atomic_compare_swap(struct loco_atomic_word word, uint64_
  * until one succeeds, lock-free but not wait-free. */
 static inline int loco_atomic_exchange(struct loco_atomic_word word, uint64_t value, uint64_t *old)
 {
-    if (!word.direct)
-        return loco_atomic_far_exchange(loco_atomic_from_afar(word), value, old);
+    if (!word.direct) {
+        uint64_t far = 0;
+        int rc = loco_atomic_far_exchange(loco_atomic_from_afar(word), value, &far);
+        *old = far;
+        return rc;
+    }
     *old = __atomic_exchange_n(word.direct, value, __ATOMIC_SEQ_CST);
     return 0;
 }
