@@ -52,6 +52,7 @@ static int set_members(struct loco_channel *c, struct loco_members members)
         if (node >= m->count || node == m->id || (i > 0 && node <= c->members[i - 1].node))
             return -EINVAL;
         c->members[i].node = node;
+        c->members[i].lost = loco_peer_lost(m, node);
     }
     c->missing = c->member_count;
     return 0;
@@ -337,6 +338,7 @@ void loco_channels_peer_lost(struct loco_manager *m, uint32_t node, bool left)
         int member = loco_channel_member(c, node);
         if (member < 0)
             continue;
+        atomic_store_explicit(&c->members[member].lost, true, memory_order_release);
         if (c->missing && !(c->members[member].joined && c->members[member].connected))
             m->error = m->error ? m->error : -ECONNRESET;
         if (c->ops && c->ops->on_lost)
@@ -492,7 +494,7 @@ static int address(const struct loco_region *r, unsigned m, size_t offset, size_
         const struct loco_member *member = &c->members[m];
         if (!atomic_load_explicit(&member->connected, memory_order_acquire))
             return -ENOTCONN;
-        if (loco_peer_lost(c->mgr, member->node))
+        if (atomic_load_explicit(&member->lost, memory_order_acquire))
             return -ECONNRESET;
         *link = t->links[member->node];
         *at = r->peers[m];

@@ -39,6 +39,7 @@ struct loco_member {
     uint32_t node;
     bool joined;            /* its join came */
     _Atomic bool connected; /* its regions are known */
+    _Atomic bool lost;
 };
 
 /* A named piece of network memory: this node's copy, and where the members' copies are. */

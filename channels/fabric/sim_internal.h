@@ -64,13 +64,13 @@ struct sim_node {
 struct sim_link {
     struct loco_link base;
     struct sim_node *node, *peer;
-    uint64_t flushes;                  /* tickets given */
     struct operation *oldest, *newest; /* in flight, in the order of posting */
+    bool immediate;                    /* timed, and neither way takes any time */
+    uint64_t flushes;                  /* tickets given */
     struct sim_link *next;             /* of the node */
 
     /* Timed: */
     struct loco_sim_link there, back;
-    bool immediate; /* neither takes any time */
     uint64_t random;
     uint64_t last_arrival, last_finish;
 

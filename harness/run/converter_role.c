@@ -8,15 +8,17 @@
  * plant does not have goes to a spare place, so that the step asks nothing. */
 enum { SPARE = HIL_QUANTITIES_MAX };
 
+/* What each step touches comes first: a thousand of these do not fit in the nearest cache. */
 struct converter {
     const struct plant_model *model;
     void *plant;
+    struct loco_owned_var *voltage, *duty; /* of the channel */
+    uint64_t held;                         /* the controller's step whose duty is held */
     unsigned duty_at, load_at, input_voltage_at;
     unsigned voltage_at, current_at;
     double load_factor, input_voltage_factor;
     double in[HIL_QUANTITIES_MAX + 1];
     double out[HIL_QUANTITIES_MAX + 1];
-    uint64_t held; /* the controller's step whose duty is held */
 };
 
 static unsigned index_of(const struct hil_quantities *table, const char *name)
@@ -49,7 +51,7 @@ static void record(const struct hil_role *r, const struct converter *c, uint64_t
     hil_stream_commit(r->stream);
 }
 
-static void push(struct hil_role *r, const struct converter *c, uint64_t n)
+static void push(const struct converter *c, uint64_t n)
 {
     const struct hil_measurement m = {
         .voltage_v = c->out[c->voltage_at],
@@ -58,15 +60,15 @@ static void push(struct hil_role *r, const struct converter *c, uint64_t n)
         .acted_on = c->held,
     };
 
-    loco_owned_var_store(&r->channel.voltages[0], &m);
-    loco_owned_var_push(&r->channel.voltages[0]);
+    loco_owned_var_store(c->voltage, &m);
+    loco_owned_var_push(c->voltage);
 }
 
 static void hold_newest(struct hil_role *r, struct converter *c, uint64_t now)
 {
     struct hil_command command;
 
-    if (loco_owned_var_load(&r->channel.duties[0], &command)) {
+    if (loco_owned_var_load(c->duty, &command)) {
         r->state->torn++;
         return;
     }
@@ -89,7 +91,7 @@ static int step(void *arg, uint64_t n, uint64_t now)
         if (rc)
             return rc;
     }
-    push(r, c, n);
+    push(c, n);
     record(r, c, n, now);
     hold_newest(r, c, now);
     apply_profiles(r->run->scenario, c, due);
@@ -116,6 +118,8 @@ int hil_converter_init(struct hil_role *r)
     r->self = c;
     r->free_self = free_converter;
     c->model = config->plant;
+    c->voltage = &r->channel.voltages[0];
+    c->duty = &r->channel.duties[0];
     c->duty_at = index_of(&c->model->inputs, "duty");
     c->load_at = index_of(&c->model->inputs, "load_ohm");
     c->input_voltage_at = index_of(&c->model->inputs, "input_voltage_v");

@@ -30,7 +30,6 @@ struct hil_role {
     const struct hil_run *run;
     unsigned node; /* 0: the controller; 1 + i: converter i */
     struct loco_manager *mgr;
-    struct hil_power_controller channel;
     struct hil_loop loop;
     struct hil_node_state *state;
     struct hil_stream *stream; /* NULL: nothing is recorded */
@@ -38,6 +37,7 @@ struct hil_role {
     uint64_t start_ns; /* on the fabric's clock */
     void *self;        /* the controller's or the converter's own */
     void (*free_self)(void *self);
+    struct hil_power_controller channel;
 };
 
 /* Opens node `node` on the fabric. Returns 0 or a negative errno. */
