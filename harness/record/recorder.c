@@ -13,6 +13,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdalign.h>
 #include <stdatomic.h>
@@ -25,8 +26,9 @@
 enum {
     CACHE_LINE = 64,
     WRITER_PERIOD_NS = 5000000, /* how often it looks */
-    WAIT_NS = 50000,            /* how often a lossless loop looks for room */
-    WRITER_ROWS = 1024,         /* written before their room is given back */
+    WRITER_PERIOD_REAL_TIME_NS = 50000000,
+    WAIT_NS = 50000,    /* how often a lossless loop looks for room */
+    WRITER_ROWS = 1024, /* written before their room is given back */
     RING_ROWS_MIN = 4096,
 };
 
@@ -176,9 +178,14 @@ static void drain_all(struct hil_recorder *recorder)
 
 static void *writer_main(void *argument)
 {
-    const struct timespec period = {.tv_nsec = WRITER_PERIOD_NS};
     struct hil_recorder *recorder = argument;
+    const long period_ns = recorder->lossless ? WRITER_PERIOD_NS : WRITER_PERIOD_REAL_TIME_NS;
+    const struct timespec period = {.tv_nsec = period_ns};
+    const struct sched_param none = {0};
 
+    /* Beside loops in real time it takes what nobody else wants. */
+    if (!recorder->lossless)
+        pthread_setschedparam(pthread_self(), SCHED_IDLE, &none);
     while (!atomic_load_explicit(&recorder->stop, memory_order_acquire)) {
         drain_all(recorder);
         nanosleep(&period, NULL);

@@ -6,12 +6,13 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 
 #if defined(__x86_64__)
 #include <immintrin.h>
 #endif
 
-enum { STACK_TOUCHED = 64 << 10 };
+enum { STACK_TOUCHED = 64 << 10, NICEST = -20 };
 
 __attribute__((format(printf, 2, 3))) static void degrade(struct hil_executor_state *state,
                                                           const char *format, ...)
@@ -62,35 +63,51 @@ void hil_settle(const struct hil_executor_config *config, struct hil_executor_st
     hil_flush_denormals();
 }
 
-/* A share of every second that the kernel keeps from real-time threads; -1: none. */
-static void check_throttling(struct hil_executor_state *state)
+static long read_setting(const char *path, long unknown)
 {
-    long runtime = -1, period = 1000000;
-    FILE *f = fopen("/proc/sys/kernel/sched_rt_runtime_us", "r");
+    long value = unknown;
+    FILE *f = fopen(path, "r");
 
-    if (f) {
-        if (fscanf(f, "%ld", &runtime) != 1)
-            runtime = -1;
-        fclose(f);
-    }
-    if (runtime >= 0 && runtime < period)
-        degrade(state,
-                "the kernel may take %ld ms of every second from a spinning real-time loop (as "
-                "root: sysctl kernel.sched_rt_runtime_us=-1)\n",
-                (period - runtime) / 1000);
+    if (!f)
+        return unknown;
+    if (fscanf(f, "%ld", &value) != 1)
+        value = unknown;
+    fclose(f);
+    return value;
 }
 
+/* How much of every second, in ms, the kernel keeps from real-time threads. */
+static long throttled_ms(void)
+{
+    long period = read_setting("/proc/sys/kernel/sched_rt_period_us", 1000000);
+    long runtime = read_setting("/proc/sys/kernel/sched_rt_runtime_us", -1);
+
+    return runtime < 0 || runtime >= period ? 0 : (period - runtime) * 1000 / period;
+}
+
+/*
+ * A loop that spins is never off its core, so where real-time threads are throttled it would
+ * stand still for as much of every second. The ordinary scheduler does it less harm: there it
+ * waits only for what else there is to run.
+ */
 void hil_schedule_real_time(const struct hil_executor_config *config,
                             struct hil_executor_state *state)
 {
     const struct sched_param param = {.sched_priority = config->priority};
+    long throttled = throttled_ms();
 
     if (config->priority == 0)
         return;
+    setpriority(PRIO_PROCESS, 0, NICEST); /* where SCHED_FIFO is not to be had */
+    if (throttled > 0) {
+        degrade(state,
+                "the ordinary scheduler, not SCHED_FIFO %d: the kernel would take %ld ms of every "
+                "second from a spinning loop (as root: sysctl kernel.sched_rt_runtime_us=-1)\n",
+                config->priority, throttled);
+        return;
+    }
     state->fifo = sched_setscheduler(0, SCHED_FIFO, &param) == 0;
-    if (state->fifo)
-        check_throttling(state);
-    else
+    if (!state->fifo)
         degrade(state,
                 "the ordinary scheduler, not SCHED_FIFO %d: %s (run as root, or raise rtprio in "
                 "limits.conf)\n",
@@ -102,6 +119,7 @@ void hil_schedule_ordinary(void)
     const struct sched_param ordinary = {0};
 
     sched_setscheduler(0, SCHED_OTHER, &ordinary);
+    setpriority(PRIO_PROCESS, 0, 0);
 }
 
 void hil_flush_denormals(void)
