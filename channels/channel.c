@@ -52,7 +52,6 @@ static int set_members(struct loco_channel *c, struct loco_members members)
         if (node >= m->count || node == m->id || (i > 0 && node <= c->members[i - 1].node))
             return -EINVAL;
         c->members[i].node = node;
-        c->members[i].lost = loco_peer_lost(m, node);
     }
     c->missing = c->member_count;
     return 0;
@@ -309,14 +308,14 @@ static struct gathered gather_all(const struct loco_manager *m)
     return all;
 }
 
-struct newcomer {
+struct about {
     uint32_t node;
 };
 
 static void join_with(const void *tree_node, VISIT visit, void *closure)
 {
     struct loco_channel *c = *(struct loco_channel *const *)tree_node;
-    const struct newcomer *n = closure;
+    const struct about *n = closure;
 
     if ((visit == postorder || visit == leaf) && c->joined && loco_channel_member(c, n->node) >= 0)
         send_regions(c, n->node, JOIN);
@@ -324,9 +323,25 @@ static void join_with(const void *tree_node, VISIT visit, void *closure)
 
 void loco_channels_peer_up(struct loco_manager *m, uint32_t node)
 {
-    struct newcomer n = {node};
+    struct about n = {node};
 
     twalk_r(m->channels, join_with, &n);
+}
+
+static void mark_lost(const void *tree_node, VISIT visit, void *closure)
+{
+    struct loco_channel *c = *(struct loco_channel *const *)tree_node;
+    int member = loco_channel_member(c, ((const struct about *)closure)->node);
+
+    if ((visit == postorder || visit == leaf) && member >= 0)
+        atomic_store_explicit(&c->members[member].lost, true, memory_order_release);
+}
+
+void loco_channels_mark_lost(struct loco_manager *m, uint32_t node)
+{
+    struct about n = {node};
+
+    twalk_r(m->channels, mark_lost, &n);
 }
 
 void loco_channels_peer_lost(struct loco_manager *m, uint32_t node, bool left)
@@ -338,7 +353,6 @@ void loco_channels_peer_lost(struct loco_manager *m, uint32_t node, bool left)
         int member = loco_channel_member(c, node);
         if (member < 0)
             continue;
-        atomic_store_explicit(&c->members[member].lost, true, memory_order_release);
         if (c->missing && !(c->members[member].joined && c->members[member].connected))
             m->error = m->error ? m->error : -ECONNRESET;
         if (c->ops && c->ops->on_lost)
@@ -400,6 +414,8 @@ int loco_channel_init(struct loco_channel *c, struct loco_manager *m,
     pthread_mutex_lock(&m->lock);
     struct loco_channel **entry = tsearch(c, &m->channels, by_name);
     rc = !entry ? -ENOMEM : *entry != c ? -EEXIST : 0;
+    for (unsigned i = 0; i < c->member_count; i++)
+        c->members[i].lost = loco_peer_lost(m, c->members[i].node);
     pthread_mutex_unlock(&m->lock);
     if (rc)
         goto free_name;

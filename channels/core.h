@@ -12,6 +12,8 @@
 void loco_channels_peer_up(struct loco_manager *manager, uint32_t node);
 void loco_channels_message(struct loco_manager *manager, uint32_t node, const void *message,
                            size_t size);
+/* First of a loss: from here on operations to the node fail. */
+void loco_channels_mark_lost(struct loco_manager *manager, uint32_t node);
 void loco_channels_peer_lost(struct loco_manager *manager, uint32_t node, bool left);
 
 /* Logs which channel still waits for whom. */

@@ -64,6 +64,7 @@ static void on_peer_lost(void *arg, uint32_t peer, bool left)
 
     pthread_mutex_lock(&m->lock);
     m->up[peer] = false;
+    loco_channels_mark_lost(m, peer); /* before anybody can know of the loss */
     atomic_store_explicit(&m->lost[peer], true, memory_order_release);
     loco_channels_peer_lost(m, peer, left);
     pthread_mutex_unlock(&m->lock);
