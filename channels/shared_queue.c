@@ -329,7 +329,10 @@ static int is_my_turn(struct call *c)
     if (atomic_load_explicit(&c->queue->broken, memory_order_relaxed))
         return -ECONNRESET;
     c->slot = slot_of(c->queue, c->ticket);
-    return is_turn(c->queue, &c->slot, 2 * c->ticket + c->full, c->full, c->block);
+    int rc = is_turn(c->queue, &c->slot, 2 * c->ticket + c->full, c->full, c->block);
+    if (rc == -ECONNRESET) /* this thread may know before on_lost does: then it stays so */
+        atomic_store(&c->queue->broken, true);
+    return rc;
 }
 
 /* Between two looks. Over a network each look is traffic, and there is time between them. */
