@@ -146,6 +146,19 @@ static inline struct loco_atomic_word loco_atomic_from_afar(struct loco_atomic_w
         .region = word.region, .offset = word.offset, .member = word.member};
 }
 
+/* A hint: this CPU will soon change the word. It brings the word near where the CPU may use it
+ * itself, and is nothing elsewhere. */
+static inline void loco_atomic_prefetch(struct loco_atomic_word word)
+{
+#if defined(__x86_64__)
+    if (word.direct)
+        __asm__ volatile("prefetchw %0" : : "m"(*word.direct));
+#else
+    if (word.direct)
+        __builtin_prefetch(word.direct, 1);
+#endif
+}
+
 static inline int loco_atomic_load(struct loco_atomic_word word, uint64_t *value)
 {
     if (!word.direct) {

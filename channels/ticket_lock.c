@@ -234,8 +234,10 @@ static struct gate network_gate(struct loco_ticket_lock *l)
 static int acquire_with(struct loco_ticket_lock *l, int (*through)(const struct gate *g))
 {
     const struct gate local = local_gate(l);
-    int rc = through(&local);
 
+    /* On its way while the local gate is passed, and at once to be written. */
+    loco_atomic_prefetch(loco_atomic_at(l->words, l->host, l->index + LINE));
+    int rc = through(&local);
     if (rc || l->kept)
         return rc;
     const struct gate network = network_gate(l);

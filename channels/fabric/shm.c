@@ -13,8 +13,6 @@
 #include "shm_internal.h"
 #include "words.h"
 
-enum { HUGE_PAGE = 2 << 20 };
-
 struct shm_link {
     struct loco_link base;
     const struct map *arenas; /* the peer's */
@@ -112,29 +110,6 @@ static int shm_send(struct loco_node *base, uint32_t peer, const void *message, 
 
 /* --- arenas ------------------------------------------------------------------------------ */
 
-static int map_file(struct map *map, size_t size, unsigned flags)
-{
-    int fd = memfd_create("loco", MFD_CLOEXEC | flags);
-
-    if (fd < 0)
-        return -errno;
-    void *base = ftruncate(fd, (off_t)size)
-                     ? MAP_FAILED
-                     : mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    if (base == MAP_FAILED) {
-        int rc = -errno;
-        close(fd);
-        return rc;
-    }
-    *map = (struct map){.base = base, .size = size, .fd = fd};
-    return 0;
-}
-
-static size_t round_up(size_t size, size_t unit)
-{
-    return (size + unit - 1) / unit * unit;
-}
-
 static int shm_arena_map(struct loco_node *base, size_t size, struct loco_arena *arena)
 {
     struct shm_node *n = (struct shm_node *)base;
@@ -143,16 +118,13 @@ static int shm_arena_map(struct loco_node *base, size_t size, struct loco_arena 
 
     if (n->arena_count == SHM_ARENAS_MAX)
         return -ENOSPC;
-    int rc = map_file(&map, round_up(size, HUGE_PAGE), MFD_HUGETLB);
-    bool ordinary = rc != 0;
-    if (ordinary)
-        rc = map_file(&map, round_up(size, (size_t)sysconf(_SC_PAGESIZE)), 0);
+    int rc = shm_map_new(&map, size);
     if (rc)
         return rc;
 
     pthread_mutex_lock(&s->lock);
-    bool say = ordinary && !s->warned;
-    s->warned |= ordinary;
+    bool say = map.small && !s->warned;
+    s->warned |= map.small;
     uint32_t number = n->arena_count++;
     n->arenas[number] = map;
     for (uint32_t id = 0; id < n->base.count; id++)

@@ -24,7 +24,8 @@ struct queued {
 struct map {
     unsigned char *base;
     size_t size;
-    int fd; /* of an own arena */
+    int fd;     /* of an own arena; else -1 */
+    bool small; /* large, but on ordinary pages */
 };
 
 /* What epoll names: a node's listener, or a connection. */
@@ -67,6 +68,10 @@ struct shm {
     struct shm_node *nodes;
     bool stop, warned;
 };
+
+/* Makes a new arena's memory, or maps a peer's. Returns 0 or a negative errno. */
+int shm_map_new(struct map *map, size_t size);
+int shm_map_fd(struct map *map, int fd, size_t size);
 
 /* Binds the node's socket in the run directory. Returns 0 or a negative errno. */
 int shm_listen(struct shm_node *node);

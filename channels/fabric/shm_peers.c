@@ -239,9 +239,7 @@ static void map_arena(struct shm_peer *p, const struct wire *w, int fd)
 {
     if (fd < 0 || w->id >= SHM_ARENAS_MAX || p->arenas[w->id].base)
         return;
-    void *base = mmap(NULL, w->value, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    if (base != MAP_FAILED)
-        p->arenas[w->id] = (struct map){.base = base, .size = w->value, .fd = -1};
+    shm_map_fd(&p->arenas[w->id], fd, w->value);
 }
 /* A socket that nobody listens to was left by a process that died. */
 static bool is_stale(const struct sockaddr_un *a)

@@ -4,7 +4,8 @@
  *
  *      single      one lock for all; under it a word is read, and written one higher
  *      transfers   accounts striped over the nodes, under as many locks as 341 for both; a
- *                  transfer takes the two accounts' locks, in order
+ *                  transfer takes the two accounts' locks, in order. A thread knows its next
+ *                  transfer, and hints at the words; MPI has no such hint
  *
  * The longest wait is the longest time from the end of one section of a thread to the end of its
  * next. Where threads share a core that is mostly the others' time on it.
@@ -40,6 +41,16 @@ struct book {
     uint64_t sums[NODES]; /* of the words at each node, in the end */
 };
 
+/* A transfer, and where a thread's come from. */
+struct order {
+    uint64_t from, to, amount;
+};
+
+struct orders {
+    uint64_t random;
+    struct order next;
+};
+
 struct node {
     struct pair *pair;
     struct book *book;
@@ -50,7 +61,7 @@ struct node {
     unsigned threads;
     pthread_barrier_t start;
     uint64_t begin, end;
-    int (*section)(struct node *n, uint64_t *random);
+    int (*section)(struct node *n, struct orders *orders);
 };
 
 struct worker {
@@ -69,12 +80,12 @@ static int change(struct loco_atomic_word word, uint64_t by)
     return rc ? rc : loco_atomic_write(word, value + by).error;
 }
 
-static int single_section(struct node *n, uint64_t *random)
+static int single_section(struct node *n, struct orders *orders)
 {
     struct loco_ticket_lock *lock = loco_ticket_lock_at(&n->locks, HOST, 0);
     int rc = loco_ticket_lock_acquire(lock);
 
-    (void)random;
+    (void)orders;
     if (rc)
         return rc;
     rc = change(loco_atomic_at(&n->words, HOST, 0), 1);
@@ -93,12 +104,25 @@ static struct loco_atomic_word word_of(const struct node *n, uint64_t account)
     return loco_atomic_at(&n->words, account % NODES, account / NODES);
 }
 
-static int transfer(struct node *n, uint64_t *random)
+/* The next is known while this one is carried out, so its words can be on their way. */
+static struct order take_order(const struct node *n, struct orders *orders)
 {
-    const uint64_t from = bench_random(random) % n->accounts;
-    const uint64_t to = bench_random(random) % n->accounts;
-    const uint64_t amount = bench_random(random) % 100;
-    struct loco_ticket_lock *a = lock_of(n, from), *b = lock_of(n, to);
+    const struct order taken = orders->next;
+
+    orders->next = (struct order){
+        .from = bench_random(&orders->random) % n->accounts,
+        .to = bench_random(&orders->random) % n->accounts,
+        .amount = bench_random(&orders->random) % 100,
+    };
+    loco_atomic_prefetch(word_of(n, orders->next.from));
+    loco_atomic_prefetch(word_of(n, orders->next.to));
+    return taken;
+}
+
+static int transfer(struct node *n, struct orders *orders)
+{
+    const struct order o = take_order(n, orders);
+    struct loco_ticket_lock *a = lock_of(n, o.from), *b = lock_of(n, o.to);
     struct loco_ticket_lock *first = a < b ? a : b, *second = a < b ? b : a;
     int rc = loco_ticket_lock_acquire(first);
 
@@ -108,9 +132,9 @@ static int transfer(struct node *n, uint64_t *random)
         rc = loco_ticket_lock_acquire(second);
     if (rc)
         return rc;
-    rc = change(word_of(n, from), -amount);
+    rc = change(word_of(n, o.from), -o.amount);
     if (!rc)
-        rc = change(word_of(n, to), amount);
+        rc = change(word_of(n, o.to), o.amount);
     if (second != first)
         loco_ticket_lock_release(second, LOCO_FENCE_PAIR);
     int released = loco_ticket_lock_release(first, LOCO_FENCE_PAIR);
@@ -124,13 +148,15 @@ static void *work(void *arg)
     const struct worker *w = arg;
     struct node *n = w->node;
     struct tally tally = {0};
-    uint64_t random = 88172645463325252u + (n->pair->side * THREADS_MAX + w->index) * 7919;
+    struct orders orders = {
+        .random = 88172645463325252u + (n->pair->side * THREADS_MAX + w->index) * 7919,
+    };
 
     loco_thread_attach(n->mgr);
     pthread_barrier_wait(&n->start); /* all are here */
     pthread_barrier_wait(&n->start); /* and so is the other side */
     for (uint64_t before = n->begin; before < n->end && !tally.error; tally.sections++) {
-        tally.error = n->section(n, &random);
+        tally.error = n->section(n, &orders);
         uint64_t now = bench_glance();
         if (now - before > tally.longest)
             tally.longest = now - before;

@@ -1,0 +1,95 @@
+/*
+ * Memory files of the shm fabric, on the largest pages to be had: reserved huge pages, or else
+ * ordinary ones that the kernel is asked to make huge. Operations go to random places of peers'
+ * memory, and on small pages each of them would begin with a walk through the page table.
+ */
+#include <errno.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "shm_internal.h"
+
+enum { HUGE_PAGE = 2 << 20 };
+
+#ifndef MADV_COLLAPSE
+#define MADV_COLLAPSE 25 /* since Linux 6.1; an older one refuses it, and nothing is lost */
+#endif
+
+static size_t round_up(size_t size, size_t unit)
+{
+    return (size + unit - 1) / unit * unit;
+}
+
+/* Room for `size` bytes from a huge page's boundary on. */
+static unsigned char *reserve(size_t size)
+{
+    unsigned char *room =
+        mmap(NULL, size + HUGE_PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+    if (room == MAP_FAILED)
+        return NULL;
+    size_t before = round_up((uintptr_t)room, HUGE_PAGE) - (uintptr_t)room;
+    if (before)
+        munmap(room, before);
+    munmap(room + before + size, HUGE_PAGE - before);
+    return room + before;
+}
+
+static void *map_shared(void *at, size_t size, int fd)
+{
+    void *base = mmap(at, size, PROT_READ | PROT_WRITE, MAP_SHARED | (at ? MAP_FIXED : 0), fd, 0);
+
+    return base == MAP_FAILED ? NULL : base;
+}
+
+/* Returns whether the kernel has made all its pages huge. It does so with a page that is there,
+ * however little of it. */
+static bool make_huge(unsigned char *base, size_t size)
+{
+    size -= size % HUGE_PAGE;
+    for (size_t i = 0; i < size; i += HUGE_PAGE)
+        *(volatile unsigned char *)(base + i);
+    return madvise(base, size, MADV_COLLAPSE) == 0;
+}
+
+int shm_map_fd(struct map *map, int fd, size_t size)
+{
+    unsigned char *at = size < HUGE_PAGE ? NULL : reserve(round_up(size, HUGE_PAGE));
+    unsigned char *base = map_shared(at, size, fd);
+
+    if (!base) {
+        int rc = -errno;
+        if (at)
+            munmap(at, round_up(size, HUGE_PAGE));
+        return rc;
+    }
+    *map = (struct map){.base = base, .size = size, .fd = -1};
+    map->small = at && !make_huge(base, size);
+    return 0;
+}
+
+static int map_new(struct map *map, size_t size, unsigned flags)
+{
+    int fd = memfd_create("loco", MFD_CLOEXEC | flags);
+
+    if (fd < 0)
+        return -errno;
+    int rc = ftruncate(fd, (off_t)size) ? -errno : shm_map_fd(map, fd, size);
+    if (rc) {
+        close(fd);
+        return rc;
+    }
+    map->fd = fd;
+    return 0;
+}
+
+int shm_map_new(struct map *map, size_t size)
+{
+    if (!map_new(map, round_up(size, HUGE_PAGE), MFD_HUGETLB)) {
+        map->small = false;
+        return 0;
+    }
+    if (size > HUGE_PAGE)
+        size = round_up(size, HUGE_PAGE);
+    return map_new(map, round_up(size, (size_t)sysconf(_SC_PAGESIZE)), 0);
+}
