@@ -157,11 +157,13 @@ struct loco_kv_op {
     uint32_t host, slot; /* where its value is */
     uint64_t counter;
     uint32_t lock_host, lock_index;
-    uint32_t ticket, seen; /* ours, and the one that was last seen to be served */
-    uint64_t position;     /* of the broadcast, in the tracker */
-    uint64_t since;        /* ns, by the clock: of the first torn read, or of `seen`; 0: neither */
-    uint64_t *word;        /* 8 bytes of network memory: results of atomics and fences */
-    unsigned char *copy;   /* a slot in network memory; `value` is within it */
+    uint32_t ticket, seen;     /* ours, and the one that was last seen to be served */
+    struct loco_kv_op *behind; /* of the window, gets the lock from this one */
+    unsigned handovers;        /* of the ticket so far */
+    uint64_t position;         /* of the broadcast, in the tracker */
+    uint64_t since;      /* ns, by the clock: of the first torn read, or of `seen`; 0: neither */
+    uint64_t *word;      /* 8 bytes of network memory: results of atomics and fences */
+    unsigned char *copy; /* a slot in network memory; `value` is within it */
     struct loco_kv_window *window;
 };
 

@@ -77,6 +77,10 @@
 /* How many operations are looked up together, so that their cache misses overlap. */
 enum { BATCH = 16 };
 
+/* How often one ticket is handed on within a window, and how many locks a window keeps in mind
+ * for that. */
+enum { HANDOVERS_MAX = 16, LASTS = 64 };
+
 struct loco_kv_window {
     struct loco_kvstore *store;
     bool helps; /* with the tracker: there, a change of the serving thread costs nothing */
@@ -85,7 +89,8 @@ struct loco_kv_window {
     unsigned next;                   /* whom the next poll that finds nothing moves on, too */
     struct loco_kv_op *young[BATCH]; /* started, but not looked up */
     unsigned young_count;
-    void *memory; /* the operations' words and copies */
+    struct loco_kv_op *last[LASTS]; /* of those that want one lock, by the lock */
+    void *memory;                   /* the operations' words and copies */
     size_t memory_size;
     struct loco_remote where;
 };
@@ -232,6 +237,53 @@ static struct kv_change change_of(const struct loco_kv_op *op, enum kv_change_ki
 
 /* --- locks ----------------------------------------------------------------------------------- */
 
+/*
+ * Operations of one window that want the same lock stand behind one another, and only the first
+ * takes a ticket. Who is done with the lock hands it to the one behind, a bounded number of times:
+ * else each of them would wait for the other nodes in between, and to be polled in turn. It ends
+ * then without a release, so what it wrote is placed before.
+ */
+static struct loco_kv_op **last_of(const struct loco_kv_op *op)
+{
+    return &op->window->last[(op->lock_index + op->lock_host) % LASTS];
+}
+
+static bool stand_behind(struct loco_kv_op *op)
+{
+    struct loco_kv_op **last = last_of(op), *before = *last;
+
+    op->behind = NULL;
+    op->handovers = 0;
+    if (before && (before->lock_host != op->lock_host || before->lock_index != op->lock_index))
+        return false; /* that place is taken: it goes alone */
+    *last = op;
+    if (before)
+        before->behind = op;
+    return before;
+}
+
+/* Takes the operation out of the line. Returns who stood behind it. */
+static struct loco_kv_op *step_aside(struct loco_kv_op *op)
+{
+    struct loco_kv_op *behind = op->behind;
+
+    if (*last_of(op) == op)
+        *last_of(op) = NULL;
+    op->behind = NULL;
+    return behind;
+}
+
+/* The lock is not to be had, for the operation nor for who stands behind it. */
+static bool fail(struct loco_kv_op *op, int error)
+{
+    while (op) {
+        struct loco_kv_op *behind = step_aside(op);
+        finish(op, error);
+        op = behind;
+    }
+    return ON;
+}
+
 static step_fn judge_turn;
 
 /* Whether nothing happened for `ns`, counted from the first time that this is asked. */
@@ -255,43 +307,73 @@ static bool is_orphaned(struct loco_kv_op *op, uint32_t serving)
 
 static step_fn update_locked, insert_locked, delete_locked;
 
+static step_fn *const locked[] = {
+    [LOCO_KV_INSERT] = insert_locked,
+    [LOCO_KV_UPDATE] = update_locked,
+    [LOCO_KV_DELETE] = delete_locked,
+};
+
 static bool wait_turn(struct loco_kv_op *op, uint64_t word)
 {
-    static step_fn *const locked[] = {
-        [LOCO_KV_INSERT] = insert_locked,
-        [LOCO_KV_UPDATE] = update_locked,
-        [LOCO_KV_DELETE] = delete_locked,
-    };
     uint32_t serving = kv_lock_serving(word);
 
     if (serving == op->ticket)
         return locked[op->kind](op, 0);
     if (is_orphaned(op, serving))
-        return finish(op, -EOWNERDEAD);
+        return fail(op, -EOWNERDEAD);
     then(op, judge_turn, loco_atomic_post_load(kv_lock_word(op, store_of(op)), op->word));
     return LATER;
 }
 
 static bool judge_turn(struct loco_kv_op *op, int error)
 {
-    return error ? finish(op, error) : wait_turn(op, result_word(op));
+    return error ? fail(op, error) : wait_turn(op, result_word(op));
 }
 
 static bool got_ticket(struct loco_kv_op *op, int error)
 {
     if (error)
-        return finish(op, error);
+        return fail(op, error);
     uint64_t word = result_word(op);
     op->ticket = kv_lock_next(word);
     op->seen = kv_lock_serving(word);
     return wait_turn(op, word);
 }
 
-static bool acquire(struct loco_kv_op *op)
+static bool take_ticket(struct loco_kv_op *op)
 {
     struct loco_atomic_word lock = kv_lock_word(op, store_of(op));
 
     return then(op, got_ticket, loco_atomic_post_fetch_add(lock, KV_LOCK_TAKE, op->word));
+}
+
+static bool wait_behind(struct loco_kv_op *op, int error)
+{
+    (void)op;
+    (void)error;
+    return LATER;
+}
+
+static bool acquire(struct loco_kv_op *op)
+{
+    return stand_behind(op) ? then(op, wait_behind, at_once) : take_ticket(op);
+}
+
+static bool hands_over(const struct loco_kv_op *op)
+{
+    return op->behind && op->handovers < HANDOVERS_MAX;
+}
+
+static bool hand_over(struct loco_kv_op *op, int result)
+{
+    struct loco_kv_op *next = step_aside(op);
+
+    next->ticket = op->ticket;
+    next->handovers = op->handovers + 1;
+    then(next, locked[next->kind], at_once);
+    finish(op, result);
+    move_on(next);
+    return ON;
 }
 
 static bool released(struct loco_kv_op *op, int error)
@@ -299,14 +381,20 @@ static bool released(struct loco_kv_op *op, int error)
     return finish(op, op->result ? op->result : error);
 }
 
-/* Releases the lock, and ends with `result`. */
+/* Is done with the lock, and ends with `result`. What it wrote is placed if it hands over, or is
+ * on the lock's link. */
 static bool release(struct loco_kv_op *op, int result)
 {
     struct loco_atomic_word lock = kv_lock_word(op, store_of(op));
 
+    if (hands_over(op))
+        return hand_over(op, result);
+    struct loco_kv_op *next = step_aside(op);
     op->result = result;
-    return then(op, released,
-                loco_atomic_post_fetch_add(lock, kv_lock_release(op->ticket), op->word));
+    then(op, released, loco_atomic_post_fetch_add(lock, kv_lock_release(op->ticket), op->word));
+    if (next)
+        take_ticket(next);
+    return ON;
 }
 
 static bool release_now(struct loco_kv_op *op, int error)
@@ -317,7 +405,9 @@ static bool release_now(struct loco_kv_op *op, int error)
 /* The same behind the writes to the slot. */
 static bool release_placed(struct loco_kv_op *op)
 {
-    return op->host == op->lock_host ? release(op, 0) : then_placed(op, release_now);
+    if (op->host == op->lock_host && !hands_over(op))
+        return release(op, 0);
+    return then_placed(op, release_now);
 }
 
 /* --- read ------------------------------------------------------------------------------------ */
