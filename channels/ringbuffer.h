@@ -41,8 +41,9 @@ struct loco_ringbuffer {
     uint64_t position;          /* of the newest message sent, or received, here */
 
     /* The sender's: */
-    uint64_t free_from; /* every receiver had acknowledged up to here when last asked */
-    int error;          /* why nothing can be sent any more; 0: it can */
+    unsigned char *_Atomic *direct; /* by member: its ring, where this CPU may use it; else NULL */
+    uint64_t free_from;             /* every receiver had acknowledged up to here when last asked */
+    int error;                      /* why nothing can be sent any more; 0: it can */
 
     /* A receiver's: */
     uint64_t released; /* up to here, and ... */
