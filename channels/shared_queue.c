@@ -14,8 +14,8 @@
  * Network memory. An entry is two writes on one link, which are placed in order: the value
  * with its checksum, then the turn. A slot is read at once, turn and value, and the words of
  * a read come in any order; so the checksum, which is over value and turn, says whether the
- * value is the one of this turn. If not, it is read again. Where operations are done when they
- * are posted (LOCO_COHERENT) the value is read after the turn instead, and needs no checksum.
+ * value is the one of this turn. If not, it is read again. Slots that this CPU may use itself it
+ * reads in order, the turn first; where all may (LOCO_COHERENT) nobody needs the checksum.
  * Who pops passes the slot on when its read is done, so what the next push writes does not
  * reach it. All that a slot's earlier owners wrote is placed when a turn comes, whatever links
  * it went over: each owner saw the turn that the one before had written last.
@@ -31,6 +31,7 @@
 #include "shared_queue.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define XXH_INLINE_ALL
@@ -49,13 +50,33 @@ enum {
 
 /* --- setup ------------------------------------------------------------------------------ */
 
-static void on_lost(struct loco_channel *channel, uint32_t node)
+/* A member's place among all the nodes, in the order of their ids. */
+static uint32_t place_of(const struct loco_shared_queue *q, unsigned member)
 {
-    (void)node;
-    atomic_store(&((struct loco_shared_queue *)channel)->broken, true);
+    return member + (member >= q->here);
 }
 
-static const struct loco_channel_ops queue_ops = {.on_lost = on_lost};
+/* From here on this CPU uses the peer's slots itself, where it can reach them. */
+static void on_connect(struct loco_channel *c, uint32_t node)
+{
+    struct loco_shared_queue *q = (struct loco_shared_queue *)c;
+    const struct loco_manager *m = c->mgr;
+    unsigned member = (unsigned)loco_channel_member(c, node);
+
+    if (m->fabric->ops->reach)
+        q->direct[place_of(q, member)] =
+            m->fabric->ops->reach(m->node, node, q->slots->peers[member], q->slots->size);
+}
+
+static void on_lost(struct loco_channel *c, uint32_t node)
+{
+    struct loco_shared_queue *q = (struct loco_shared_queue *)c;
+
+    atomic_store(&q->broken, true);
+    q->direct[place_of(q, (unsigned)loco_channel_member(c, node))] = NULL;
+}
+
+static const struct loco_channel_ops queue_ops = {.on_connect = on_connect, .on_lost = on_lost};
 
 static uint32_t power_of_two(uint32_t at_least)
 {
@@ -76,18 +97,14 @@ static size_t image_size(const struct loco_shared_queue *q)
     return ENTRY * WORD + q->entry_size;
 }
 
-static uint64_t *own_slot(const struct loco_shared_queue *q, size_t offset)
-{
-    return (uint64_t *)((unsigned char *)q->slots->memory + offset);
-}
-
 /* This node's slots are empty, each for its first push. */
 static void make_empty(struct loco_shared_queue *q)
 {
-    size_t offset = 0;
+    unsigned char *memory = q->slots->memory;
 
-    for (uint64_t slot = q->here; slot < q->capacity; slot += q->nodes, offset += q->slot_size)
-        own_slot(q, offset)[TURN] = 2 * slot;
+    q->direct[q->here] = memory;
+    for (uint64_t slot = q->here; slot < q->capacity; slot += q->nodes, memory += q->slot_size)
+        ((uint64_t *)(void *)memory)[TURN] = 2 * slot;
 }
 
 static int set_shape(struct loco_shared_queue *q)
@@ -128,9 +145,14 @@ int loco_shared_queue_init(struct loco_shared_queue *q, struct loco_manager *man
     if (capacity == 0 || capacity > CAPACITY_MAX || entry_size == 0)
         return -EINVAL;
     q->capacity = power_of_two(capacity);
+    q->direct = calloc(manager->count, sizeof *q->direct);
+    if (!q->direct)
+        return -ENOMEM;
     int rc = loco_channel_init(&q->channel, manager, parent, name, members, &queue_ops);
-    if (rc)
+    if (rc) {
+        free(q->direct);
         return rc;
+    }
     rc = set_shape(q);
     if (!rc)
         rc = loco_channel_region(&q->channel, "slots",
@@ -152,12 +174,14 @@ void loco_shared_queue_fini(struct loco_shared_queue *q)
     loco_atomic_var_fini(&q->tail);
     loco_atomic_var_fini(&q->head);
     loco_channel_fini(&q->channel);
+    free(q->direct);
+    q->direct = NULL;
 }
 
 /* --- slots ------------------------------------------------------------------------------ */
 
 struct slot {
-    uint64_t *own; /* in this node's memory; else NULL, and: */
+    uint64_t *direct; /* where this CPU may use it; else NULL, and: */
     unsigned member;
     size_t offset;
 };
@@ -168,8 +192,10 @@ static struct slot slot_of(const struct loco_shared_queue *q, uint64_t ticket)
     uint32_t place = slot % q->nodes;
     size_t offset = slot / q->nodes * q->slot_size;
 
-    if (place == q->here)
-        return (struct slot){.own = own_slot(q, offset)};
+    unsigned char *direct = atomic_load_explicit(&q->direct[place], memory_order_relaxed);
+
+    if (direct)
+        return (struct slot){.direct = (uint64_t *)(void *)(direct + offset)};
     return (struct slot){.member = place - (place > q->here), .offset = offset};
 }
 
@@ -202,21 +228,19 @@ static int read_entry(struct loco_shared_queue *q, const struct slot *s, uint64_
     return -EBADMSG;
 }
 
-/* Whether the slot's turn has come: 1, 0 or an error. With a full slot's turn `block` has the
- * entry, unless that can be had without delay later. */
+/* Whether the slot's turn has come: 1, 0 or an error. With the turn of a full slot far away,
+ * `block` has the entry. */
 static int is_turn(struct loco_shared_queue *q, const struct slot *s, uint64_t turn, bool full,
                    uint64_t *block)
 {
-    bool entry_too = full && !q->coherent;
-
-    if (s->own)
-        return __atomic_load_n(&s->own[TURN], __ATOMIC_ACQUIRE) == turn;
-    if (entry_too && image_size(q) <= AT_ONCE)
+    if (s->direct)
+        return __atomic_load_n(&s->direct[TURN], __ATOMIC_ACQUIRE) == turn;
+    if (full && image_size(q) <= AT_ONCE)
         return read_entry(q, s, turn, block);
     int rc = read_slot(q, s, TURN, block, WORD);
     if (rc || block[TURN] != turn)
         return rc;
-    return entry_too ? read_entry(q, s, turn, block) : 1;
+    return full ? read_entry(q, s, turn, block) : 1;
 }
 
 static int write_slot(struct loco_shared_queue *q, const struct slot *s, size_t word,
@@ -231,9 +255,10 @@ static int pass_on(struct loco_shared_queue *q, const struct slot *s, uint64_t t
 {
     struct loco_ack ack;
 
-    if (!s->own)
+    if (!s->direct)
         return write_slot(q, s, TURN, &turn, sizeof turn, &ack);
-    __atomic_store_n(&s->own[TURN], turn, __ATOMIC_RELEASE);
+    __atomic_store_n(&s->direct[TURN], turn, __ATOMIC_RELEASE);
+    loco_self(q->channel.mgr)->unplaced = true;
     return 0;
 }
 
@@ -255,10 +280,8 @@ static int put(struct loco_shared_queue *q, const struct slot *s, uint64_t turn,
     struct loco_ack ack = {0};
     int rc = 0;
 
-    if (s->own) {
-        compose(q, turn, entry, s->own);
-    } else if (q->coherent) {
-        rc = write_slot(q, s, ENTRY, entry, q->entry_size, &ack);
+    if (s->direct) {
+        compose(q, turn, entry, s->direct);
     } else {
         compose(q, turn, entry, block);
         rc = write_slot(q, s, SUM, &block[SUM], size, &ack);
@@ -274,15 +297,11 @@ static int put(struct loco_shared_queue *q, const struct slot *s, uint64_t turn,
 static int take(struct loco_shared_queue *q, const struct slot *s, uint64_t turn, void *entry,
                 const uint64_t *block)
 {
-    int rc = 0;
-
-    if (s->own)
-        loco_copy(entry, &s->own[ENTRY], q->entry_size);
-    else if (q->coherent)
-        rc = read_slot(q, s, ENTRY, entry, q->entry_size);
+    if (s->direct)
+        loco_copy(entry, &s->direct[ENTRY], q->entry_size);
     else
         memcpy(entry, &block[ENTRY], q->entry_size);
-    return rc ? rc : pass_on(q, s, turn);
+    return pass_on(q, s, turn);
 }
 
 /* --- tickets ---------------------------------------------------------------------------- */

@@ -27,6 +27,8 @@ struct loco_shared_queue {
     struct loco_atomic_var head; /* the next ticket to pop with */
     struct loco_atomic_var tail; /* the next ticket to push with */
     struct loco_region *slots;
+    unsigned char *_Atomic
+        *direct;         /* by place: its slots, where this CPU may use them; else NULL */
     size_t entry_size;   /* bytes */
     size_t slot_size;    /* bytes from slot to slot */
     uint32_t capacity;   /* entries; a power of two */
