@@ -23,6 +23,11 @@ static const struct choice choices[] = {
     {HIL_TAKES_ID, {"id", required_argument, NULL, 'i'}},
     {HIL_TAKES_QUIET, {"quiet", no_argument, NULL, 'q'}},
     {HIL_TAKES_CSV, {"csv", no_argument, NULL, 'c'}},
+    {HIL_TAKES_FIX, {"fix", no_argument, NULL, 'f'}},
+    {HIL_TAKES_DOCTOR, {"measure", required_argument, NULL, 'M'}},
+    {HIL_TAKES_DOCTOR, {"strict", no_argument, NULL, 'S'}},
+    {HIL_TAKES_DOCTOR, {"json", no_argument, NULL, 'J'}},
+    {HIL_TAKES_DOCTOR, {"root", required_argument, NULL, 'R'}},
     {~0u, {"help", no_argument, NULL, 'h'}},
 };
 
@@ -38,13 +43,14 @@ static void select_options(struct option *options, unsigned takes)
     options[n] = (struct option){0};
 }
 
-static int parse_count(const char *name, const char *text, unsigned *count)
+static int parse_count(const char *name, const char *text, unsigned least, unsigned *count)
 {
     char *end;
     unsigned long value = strtoul(text, &end, 10);
 
-    if (*text < '0' || *text > '9' || *end || value < 1 || value > 100000) {
-        fprintf(stderr, "--%s %s: a whole number from 1 to 100000 is allowed\n", name, text);
+    if (*text < '0' || *text > '9' || *end || value < least || value > 100000) {
+        fprintf(stderr, "--%s %s: a whole number from %u to 100000 is allowed\n", name, text,
+                least);
         return -EINVAL;
     }
     *count = (unsigned)value;
@@ -73,12 +79,12 @@ static int take(struct hil_arguments *a, int option)
         a->out = optarg;
         return 0;
     case 'j':
-        return parse_count("jobs", optarg, &a->jobs);
+        return parse_count("jobs", optarg, 1, &a->jobs);
     case 'r':
         a->run_directory = optarg;
         return 0;
     case 'w':
-        return parse_count("wait", optarg, &a->wait_s);
+        return parse_count("wait", optarg, 1, &a->wait_s);
     case 'i':
         a->ids = optarg;
         return 0;
@@ -87,6 +93,20 @@ static int take(struct hil_arguments *a, int option)
         return 0;
     case 'c':
         a->csv = true;
+        return 0;
+    case 'f':
+        a->fix = true;
+        return 0;
+    case 'M':
+        return parse_count("measure", optarg, 0, &a->measure_s);
+    case 'S':
+        a->strict = true;
+        return 0;
+    case 'J':
+        a->json = true;
+        return 0;
+    case 'R':
+        a->root = optarg;
         return 0;
     default:
         return -EINVAL; /* getopt has said why */
@@ -99,7 +119,7 @@ int hil_arguments_parse(struct hil_arguments *a, unsigned takes, const char *hel
     struct option options[CHOICES + 1];
     int option;
 
-    *a = (struct hil_arguments){.wait_s = 30};
+    *a = (struct hil_arguments){.wait_s = 30, .measure_s = 5};
     a->sets = calloc((size_t)argc + 1, sizeof *a->sets);
     if (!a->sets)
         return -ENOMEM;
@@ -116,7 +136,8 @@ int hil_arguments_parse(struct hil_arguments *a, unsigned takes, const char *hel
             return -EINVAL;
         }
     }
-    if (argc - optind != (takes ? 1 : 0)) {
+    int most = takes ? 1 : 0, least = takes & HIL_TAKES_DOCTOR ? 0 : most;
+    if (argc - optind < least || argc - optind > most) {
         fprintf(stderr, "%s: %s; %s --help explains\n", argv[0],
                 argc == optind ? "an argument is missing" : "there are too many arguments",
                 argv[0]);

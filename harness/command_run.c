@@ -1,9 +1,13 @@
 #include <stdio.h>
+#include <string.h>
 
 #include "commands.h"
+#include "doctor/doctor.h"
+#include "doctor/fix.h"
 
 static const char help[] =
-    "usage: hiloco run SCENARIO [--mode MODE] [--set KEY=VALUE]... [--out DIR] [--quiet]\n"
+    "usage: hiloco run SCENARIO [--mode MODE] [--set KEY=VALUE]... [--out DIR] [--fix]\n"
+    "                  [--quiet]\n"
     "\n"
     "Runs a scenario: one controller and its converters, joined by network memory.\n"
     "\n"
@@ -14,10 +18,42 @@ static const char help[] =
     "  --set KEY=VALUE    set a key of the scenario by its dotted path, as in\n"
     "                     --set controller.period_us=20; may be given more than once\n"
     "  --out DIR          where the results go (default: results/NAME-TIMESTAMP)\n"
-    "  --quiet            no progress and no closing words\n"
+    "  --fix              in real time: mend what of the machine's set-up can be put back, and "
+    "put\n"
+    "                     it back at the end, also of an interrupted run (hiloco doctor --help)\n"
+    "  --quiet            no progress, no closing words, and nothing of the machine's set-up\n"
     "\n"
     "DIR holds scenario.yaml (every key spelled out), summary.json and trace.h5. Interrupting\n"
     "a run (Ctrl-C) ends it in order; what was recorded is kept.\n";
+
+/* What the machine's set-up does to the loops: mended for now, or at least said. */
+static int prepare(const struct hil_arguments *a, const struct hil_scenario *scenario,
+                   struct hil_fix *fix)
+{
+    FILE *to = a->quiet ? NULL : stderr;
+    struct hil_patient patient;
+
+    if (scenario->mode == HIL_VIRTUAL || hil_patient_open(&patient, "", scenario))
+        return 0;
+    int rc = a->fix ? hil_fix_begin(fix, &patient, to) : 0;
+    if (rc)
+        fprintf(stderr, "--fix: %s\n", strerror(-rc));
+    else if (to)
+        hil_doctor_warn(&patient, to);
+    return rc;
+}
+
+static int run(const struct hil_arguments *a, const struct hil_scenario *scenario)
+{
+    const struct hil_launch launch = {
+        .scenario = scenario, .out = a->out, .keep_quiet = a->quiet, .wait_s = a->wait_s};
+    struct hil_fix fix = {0};
+
+    if (prepare(a, scenario, &fix))
+        return HIL_EXIT_FAILED;
+    int status = hil_launch(&launch);
+    return hil_fix_end(&fix) && status == HIL_EXIT_OK ? HIL_EXIT_FAILED : status;
+}
 
 int hil_command_run(int argc, char **argv)
 {
@@ -25,14 +61,13 @@ int hil_command_run(int argc, char **argv)
     struct hil_scenario *scenario;
     int status = HIL_EXIT_USAGE;
     int rc = hil_arguments_parse(
-        &a, HIL_TAKES_MODE | HIL_TAKES_SET | HIL_TAKES_OUT | HIL_TAKES_QUIET, help, argc, argv);
+        &a, HIL_TAKES_MODE | HIL_TAKES_SET | HIL_TAKES_OUT | HIL_TAKES_QUIET | HIL_TAKES_FIX, help,
+        argc, argv);
 
     if (rc) {
         status = hil_arguments_status(rc);
     } else if (hil_arguments_load(&a, &scenario) == 0) {
-        const struct hil_launch launch = {
-            .scenario = scenario, .out = a.out, .keep_quiet = a.quiet, .wait_s = a.wait_s};
-        status = hil_launch(&launch);
+        status = run(&a, scenario);
         hil_scenario_free(scenario);
     }
     hil_arguments_free(&a);

@@ -14,18 +14,20 @@ int hil_command_plot(int argc, char **argv);
 int hil_command_export(int argc, char **argv);
 int hil_command_check(int argc, char **argv);
 int hil_command_models(int argc, char **argv);
+int hil_command_doctor(int argc, char **argv);
 
 /* --- shared ---------------------------------------------------------------------------------- */
 
 struct hil_arguments {
-    const char *scenario; /* the positional argument: a scenario, or a directory */
+    const char *scenario; /* the positional argument: a scenario, or a directory; or NULL */
     struct hil_scenario_options options;
     const char **sets; /* what options.sets points at */
     const char *out;
     const char *run_directory;
     const char *ids;
-    unsigned jobs, wait_s;
-    bool quiet, csv;
+    const char *root;
+    unsigned jobs, wait_s, measure_s;
+    bool quiet, csv, fix, strict, json;
 };
 
 /* Which options a command takes, besides --help. */
@@ -39,6 +41,8 @@ enum {
     HIL_TAKES_QUIET = 1 << 6,
     HIL_TAKES_CSV = 1 << 7,
     HIL_TAKES_DIRECTORY = 1 << 8, /* no option: the positional argument alone */
+    HIL_TAKES_FIX = 1 << 9,
+    HIL_TAKES_DOCTOR = 1 << 10, /* --measure, --strict, --json, --root; and no argument is needed */
 };
 
 /*

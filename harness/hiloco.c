@@ -15,6 +15,7 @@ static const char help[] =
     "  export DIR        write a run's trace as text\n"
     "  check SCENARIO    look for mistakes in a scenario\n"
     "  models            list the plants and the controller laws\n"
+    "  doctor [SCENARIO] say what of this machine would hurt a loop, and what mends it\n"
     "\n"
     "hiloco COMMAND --help explains each. The exit status is 0 when all went well, 1 when a\n"
     "run failed, 2 when the input was wrong (nothing was started then), and 130 when a run\n"
@@ -26,6 +27,7 @@ static const struct {
 } commands[] = {
     {"run", hil_command_run},       {"sweep", hil_command_sweep}, {"plot", hil_command_plot},
     {"export", hil_command_export}, {"check", hil_command_check}, {"models", hil_command_models},
+    {"doctor", hil_command_doctor},
 };
 
 int main(int argc, char **argv)

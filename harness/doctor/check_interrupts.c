@@ -1,0 +1,95 @@
+/* Interrupts of devices on the loops' cores. */
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "checks.h"
+#include "cpus.h"
+#include "files.h"
+#include "interrupts.h"
+
+struct on_loops {
+    const struct hil_patient *patient;
+    unsigned count;
+    struct hil_interrupt busiest;
+    unsigned long long most;
+};
+
+static void look_at(const struct hil_interrupt *i, void *arg)
+{
+    struct on_loops *o = arg;
+    unsigned long long arrived = 0;
+    cpu_set_t both;
+
+    CPU_AND(&both, &i->cpus, &o->patient->loops);
+    if (CPU_COUNT(&both) == 0)
+        return;
+    for (int cpu = hil_cpus_next(&both, -1); cpu >= 0; cpu = hil_cpus_next(&both, cpu))
+        arrived += i->arrived[cpu];
+    if (o->count++ == 0 || arrived > o->most) {
+        o->busiest = *i;
+        o->most = arrived;
+    }
+}
+
+void hil_check_interrupts(const struct hil_patient *p, struct hil_finding *f)
+{
+    static struct on_loops o;
+    char loops[64], spare[64];
+
+    o = (struct on_loops){.patient = p};
+    if (hil_interrupts_each(p->root, look_at, &o)) {
+        hil_found(f, HIL_UNKNOWN, "/proc/interrupts cannot be read");
+        return;
+    }
+    hil_cpus_format(&p->loops, loops, sizeof loops);
+    if (o.count == 0) {
+        hil_found(f, HIL_FINE, "no device interrupts cpu %s", loops);
+        return;
+    }
+    hil_found(f, HIL_WARNING,
+              "%u device interrupt%s may arrive on cpu %s; the busiest, %d (%s), has %llu times",
+              o.count, o.count == 1 ? "" : "s", loops, o.busiest.number, o.busiest.device, o.most);
+    if (CPU_COUNT(&p->spare) == 0) {
+        hil_advice(f, "%s", hil_no_spare_core);
+        return;
+    }
+    hil_cpus_format(&p->spare, spare, sizeof spare);
+    hil_command(f, "echo %s | tee /proc/irq/*/smp_affinity_list", spare);
+    f->can_be_lent = true;
+}
+
+/* Whether a process of that name runs; negative errno when unknown. */
+static int runs(const char *root, const char *name)
+{
+    char path[4096], comm[64];
+    int found = 0;
+
+    snprintf(path, sizeof path, "%s/proc", root);
+    DIR *entries = opendir(path);
+    if (!entries)
+        return -errno;
+    for (struct dirent *e; !found && (e = readdir(entries));)
+        found = isdigit((unsigned char)e->d_name[0]) &&
+                hil_file_text(root, comm, sizeof comm, "/proc/%s/comm", e->d_name) == 0 &&
+                strcmp(comm, name) == 0;
+    closedir(entries);
+    return found;
+}
+
+void hil_check_irqbalance(const struct hil_patient *p, struct hil_finding *f)
+{
+    int running = runs(p->root, "irqbalance");
+
+    if (running < 0) {
+        hil_found(f, HIL_UNKNOWN, "/proc cannot be read");
+    } else if (!running) {
+        hil_found(f, HIL_FINE, "irqbalance does not run");
+    } else {
+        hil_found(f, HIL_WARNING, "irqbalance runs");
+        hil_command(f, "systemctl stop irqbalance");
+    }
+}

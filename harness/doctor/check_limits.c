@@ -1,0 +1,75 @@
+/* What the kernel lets this user ask for. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "checks.h"
+#include "files.h"
+
+enum { CAPABILITY_IPC_LOCK = 14, CAPABILITY_SYS_NICE = 23 };
+
+static bool is_capable(const char *root, int capability)
+{
+    char text[8192];
+
+    if (hil_file_text(root, text, sizeof text, "/proc/self/status"))
+        return false;
+    const char *effective = hil_line_of(text, "CapEff");
+    return effective && (strtoull(effective, NULL, 16) >> capability & 1);
+}
+
+/* The soft limit; -1: unlimited, -2: unknown. */
+static long long limit_of(const char *root, const char *name)
+{
+    char text[8192];
+
+    if (hil_file_text(root, text, sizeof text, "/proc/self/limits"))
+        return -2;
+    const char *value = hil_line_of(text, name);
+    if (!value)
+        return -2;
+    return strncmp(value, "unlimited", 9) == 0 ? -1 : strtoll(value, NULL, 10);
+}
+
+static void raise_limit(struct hil_finding *f, const char *name, const char *value)
+{
+    hil_command(f, "echo \"$USER - %s %s\" | sudo tee -a /etc/security/limits.d/hiloco.conf", name,
+                value);
+}
+
+void hil_check_rtprio(const struct hil_patient *p, struct hil_finding *f)
+{
+    char value[24];
+    long long limit = limit_of(p->root, "Max realtime priority");
+
+    snprintf(value, sizeof value, "%d", p->priority);
+    if (p->priority == 0)
+        hil_found(f, HIL_FINE, "no executor asks for SCHED_FIFO");
+    else if (is_capable(p->root, CAPABILITY_SYS_NICE))
+        hil_found(f, HIL_FINE, "SCHED_FIFO is allowed, by CAP_SYS_NICE");
+    else if (limit == -2)
+        hil_found(f, HIL_UNKNOWN, "/proc/self/limits cannot be read");
+    else if (limit == -1 || limit >= p->priority)
+        hil_found(f, HIL_FINE, "SCHED_FIFO %d is allowed", p->priority);
+    else {
+        hil_found(f, HIL_SERIOUS, "SCHED_FIFO is refused: priority %d asked for, %lld allowed",
+                  p->priority, limit);
+        raise_limit(f, "rtprio", value);
+    }
+}
+
+void hil_check_memlock(const struct hil_patient *p, struct hil_finding *f)
+{
+    long long limit = limit_of(p->root, "Max locked memory");
+
+    if (is_capable(p->root, CAPABILITY_IPC_LOCK))
+        hil_found(f, HIL_FINE, "memory may be locked, by CAP_IPC_LOCK");
+    else if (limit == -2)
+        hil_found(f, HIL_UNKNOWN, "/proc/self/limits cannot be read");
+    else if (limit == -1)
+        hil_found(f, HIL_FINE, "memory may be locked without a limit");
+    else {
+        hil_found(f, HIL_WARNING, "no more than %lld KiB of memory may be locked", limit / 1024);
+        raise_limit(f, "memlock", "unlimited");
+    }
+}

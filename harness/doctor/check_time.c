@@ -1,0 +1,140 @@
+/* The clock that deadlines are read from, and time that a hypervisor takes. */
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "checks.h"
+#include "cpus.h"
+#include "files.h"
+
+static bool has_flag(const char *root, const char *flag, bool *has)
+{
+    char text[16384], padded[64];
+
+    if (hil_file_text(root, text, sizeof text, "/proc/cpuinfo"))
+        return false;
+    const char *flags = hil_line_of(text, "flags");
+    if (!flags)
+        return false;
+    snprintf(padded, sizeof padded, " %s ", flag);
+    size_t length = strcspn(flags, "\n");
+    const char *at = strstr(flags, padded);
+    *has = at && (size_t)(at - flags) < length;
+    return true;
+}
+
+void hil_check_clock_source(const struct hil_patient *p, struct hil_finding *f)
+{
+    char source[64], available[128];
+    bool constant = false, nonstop = false;
+
+    if (hil_file_text(p->root, source, sizeof source,
+                      "/sys/devices/system/clocksource/clocksource0/current_clocksource")) {
+        hil_found(f, HIL_UNKNOWN, "the kernel does not tell its clock source");
+        return;
+    }
+    if (strcmp(source, "hpet") == 0 || strcmp(source, "acpi_pm") == 0 ||
+        strcmp(source, "jiffies") == 0) {
+        hil_found(f, HIL_SERIOUS, "the clock source is %s: each look at the clock is a system call",
+                  source);
+        hil_file_text(p->root, available, sizeof available,
+                      "/sys/devices/system/clocksource/clocksource0/available_clocksource");
+        if (strstr(available, "tsc"))
+            hil_command(f, "echo tsc > "
+                           "/sys/devices/system/clocksource/clocksource0/current_clocksource");
+        else
+            hil_advice(
+                f,
+                "The kernel found the time-stamp counter unstable; dmesg | grep -i tsc says why.");
+        return;
+    }
+    if (!has_flag(p->root, "constant_tsc", &constant) ||
+        !has_flag(p->root, "nonstop_tsc", &nonstop)) {
+        hil_found(f, HIL_UNKNOWN,
+                  "the clock source is %s; /proc/cpuinfo does not tell of what kind "
+                  "the time-stamp counter is",
+                  source);
+        return;
+    }
+    if (constant && nonstop) {
+        hil_found(f, HIL_FINE,
+                  "the clock source is %s; the time-stamp counter is constant and never "
+                  "stops",
+                  source);
+        return;
+    }
+    hil_found(f, HIL_WARNING,
+              "the time-stamp counter is not constant, or stops when the core idles");
+    hil_advice(f, "Nothing but another processor; the loops read CLOCK_MONOTONIC instead (%s).",
+               source);
+}
+
+/* In ticks: of all the cpu's time, what a hypervisor took while there was work. */
+struct steal {
+    unsigned long long stolen, all;
+};
+
+static bool read_steal(const char *root, int cpu, struct steal *s)
+{
+    static char stat[1 << 18];
+    unsigned long long t[8];
+    char key[16];
+
+    snprintf(key, sizeof key, "cpu%d ", cpu);
+    if (hil_file_text(root, stat, sizeof stat, "/proc/stat"))
+        return false;
+    const char *line = hil_line_of(stat, key);
+    if (!line || sscanf(line, "%llu %llu %llu %llu %llu %llu %llu %llu", &t[0], &t[1], &t[2], &t[3],
+                        &t[4], &t[5], &t[6], &t[7]) != 8)
+        return false;
+    *s = (struct steal){.stolen = t[7]};
+    for (int i = 0; i < 8; i++)
+        s->all += t[i];
+    return true;
+}
+
+double hil_stolen_s(const char *root, int cpu)
+{
+    struct steal s;
+
+    return read_steal(root, cpu, &s) ? (double)s.stolen / (double)sysconf(_SC_CLK_TCK) : -1;
+}
+
+/* The greatest share that one of the loops' cpus lost; negative when unknown. */
+static double worst_steal(const struct hil_patient *p)
+{
+    double worst = 0;
+    struct steal s;
+
+    for (int cpu = hil_cpus_next(&p->loops, -1); cpu >= 0; cpu = hil_cpus_next(&p->loops, cpu)) {
+        if (!read_steal(p->root, cpu, &s))
+            return -1;
+        if (s.all && (double)s.stolen / (double)s.all > worst)
+            worst = (double)s.stolen / (double)s.all;
+    }
+    return worst;
+}
+
+void hil_check_steal(const struct hil_patient *p, struct hil_finding *f)
+{
+    bool is_guest = false, known = has_flag(p->root, "hypervisor", &is_guest);
+    double worst = worst_steal(p);
+
+    if (worst < 0) {
+        hil_found(f, HIL_UNKNOWN, "/proc/stat does not tell");
+    } else if (worst >= 0.001) {
+        hil_found(f, HIL_WARNING,
+                  "a hypervisor has taken %.2g %% of a loop's cpu since the machine booted",
+                  100 * worst);
+        hil_advice(f, "Pin the guest's cpus to cores of their own (virsh vcpupin), or run on bare "
+                      "metal.");
+    } else if (is_guest) {
+        hil_found(f, HIL_NOTE, "there is a hypervisor, and it tells of %s time taken",
+                  worst > 0 ? "next to no" : "no");
+        hil_advice(f, "It need not tell: believe the gaps that are measured.");
+    } else if (!known) {
+        hil_found(f, HIL_UNKNOWN, "/proc/cpuinfo does not tell whether there is a hypervisor");
+    } else {
+        hil_found(f, HIL_FINE, "no hypervisor");
+    }
+}

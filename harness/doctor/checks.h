@@ -1,0 +1,57 @@
+/*
+ * What the doctor looks at. Each check sets what was found and how bad that is, and what mends it;
+ * a file that cannot be read makes it HIL_UNKNOWN, never a guess.
+ */
+#ifndef HIL_DOCTOR_CHECKS_H
+#define HIL_DOCTOR_CHECKS_H
+
+#include "doctor.h"
+
+/* Of 2 MiB: some for each of a few dozen arenas. */
+enum { HIL_HUGE_PAGES = 64 };
+
+typedef void hil_check(const struct hil_patient *patient, struct hil_finding *finding);
+
+/* check_kernel.c */
+hil_check hil_check_preemption, hil_check_throttling, hil_check_fair_server, hil_check_rt_groups;
+/* check_limits.c */
+hil_check hil_check_rtprio, hil_check_memlock;
+/* check_isolation.c */
+hil_check hil_check_placement, hil_check_isolation, hil_check_tick, hil_check_rcu;
+/* check_interrupts.c */
+hil_check hil_check_interrupts, hil_check_irqbalance;
+/* check_processor.c */
+hil_check hil_check_governor, hil_check_idle_states, hil_check_smt;
+/* check_time.c */
+hil_check hil_check_clock_source, hil_check_steal;
+/* check_memory.c */
+hil_check hil_check_numa, hil_check_transparent_huge, hil_check_huge_pages, hil_check_swap;
+
+/* Set the finding. */
+__attribute__((format(printf, 3, 4))) void
+hil_found(struct hil_finding *finding, enum hil_severity severity, const char *format, ...);
+__attribute__((format(printf, 2, 3))) void hil_command(struct hil_finding *finding,
+                                                       const char *format, ...);
+__attribute__((format(printf, 2, 3))) void hil_advice(struct hil_finding *finding,
+                                                      const char *format, ...);
+
+/* What to do where nothing can be moved off the loops' cores. */
+extern const char hil_no_spare_core[];
+
+/* The kernel takes that much of every second, in ms, from threads under SCHED_FIFO; negative errno
+ * when unknown. */
+long hil_throttled_ms(const char *root);
+
+/* Time that a hypervisor has taken from the cpu since it booted; negative when unknown. */
+double hil_stolen_s(const char *root, int cpu);
+
+/* The kernel's version is at least that; -1: unknown. */
+int hil_kernel_since(const char *root, int major, int minor);
+
+/* --fix may put an end to throttling. */
+bool hil_may_lift_throttling(const struct hil_patient *patient);
+
+/* Cpus that the scheduler keeps free of what is not pinned there. False: unknown. */
+bool hil_isolated_cpus(const char *root, cpu_set_t *isolated);
+
+#endif

@@ -1,0 +1,25 @@
+/* Sets of cpus, in the kernel's notation: "0-3,8". */
+#ifndef HIL_DOCTOR_CPUS_H
+#define HIL_DOCTOR_CPUS_H
+
+#include <sched.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Words before the numbers are skipped, as in isolcpus=managed_irq,domain,2-3. False when the text
+ * is no list; `set` holds what was read up to there. An empty text, and "(null)", is no cpu. */
+bool hil_cpus_parse(const char *text, cpu_set_t *set);
+
+/* "0-3,8"; "none" of an empty set. */
+void hil_cpus_format(const cpu_set_t *set, char *text, size_t size);
+
+/* As a shell expands it into words: "3", "{0..3}", "{0,2,8}". */
+void hil_cpus_braces(const cpu_set_t *set, char *text, size_t size);
+
+/* The cpus of `set` that are not in `without`. */
+cpu_set_t hil_cpus_without(const cpu_set_t *set, const cpu_set_t *without);
+
+/* The next cpu of the set after `cpu` (-1: the first); -1 when there are no more. */
+int hil_cpus_next(const cpu_set_t *set, int cpu);
+
+#endif

@@ -1,0 +1,245 @@
+#include "fix.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "checks.h"
+#include "cpus.h"
+#include "files.h"
+#include "interrupts.h"
+
+/* A file that is written for a while. */
+struct loan {
+    char path[160]; /* below the root */
+    char before[128], during[128];
+};
+
+struct loans {
+    const struct hil_patient *patient;
+    struct loan *at;
+    unsigned count, room;
+    bool no_memory;
+};
+
+/* --- what to change ---------------- */
+
+static struct loan *new_loan(struct loans *l)
+{
+    if (l->count == l->room) {
+        unsigned room = l->room ? 2 * l->room : 64;
+        struct loan *more = realloc(l->at, room * sizeof *more);
+        if (!more) {
+            l->no_memory = true;
+            return NULL;
+        }
+        l->at = more;
+        l->room = room;
+    }
+    l->at[l->count] = (struct loan){0};
+    return &l->at[l->count];
+}
+
+/* Of a file that cannot be read nothing is changed: there is no knowing what to put back. */
+__attribute__((format(printf, 3, 4))) static void lend(struct loans *l, const char *during,
+                                                       const char *path, ...)
+{
+    struct loan *loan = new_loan(l);
+    va_list values;
+
+    if (!loan)
+        return;
+    va_start(values, path);
+    vsnprintf(loan->path, sizeof loan->path, path, values);
+    va_end(values);
+    if (hil_file_text(l->patient->root, loan->before, sizeof loan->before, "%s", loan->path))
+        return;
+    hil_chosen_word(loan->before);
+    snprintf(loan->during, sizeof loan->during, "%s", during);
+    if (strcmp(loan->before, during) != 0)
+        l->count++;
+}
+
+static void lend_interrupt(const struct hil_interrupt *i, void *arg)
+{
+    struct loans *l = arg;
+    char spare[128];
+    cpu_set_t both;
+
+    CPU_AND(&both, &i->cpus, &l->patient->loops);
+    if (CPU_COUNT(&both) == 0)
+        return;
+    hil_cpus_format(&l->patient->spare, spare, sizeof spare);
+    lend(l, spare, "/proc/irq/%d/smp_affinity_list", i->number);
+}
+
+static void lend_transparent_huge(struct loans *l)
+{
+    static const char path[] = "/sys/kernel/mm/transparent_hugepage/enabled";
+    char text[128];
+
+    if (hil_file_text(l->patient->root, text, sizeof text, path))
+        return;
+    hil_chosen_word(text);
+    if (strcmp(text, "always") == 0)
+        lend(l, "madvise", path);
+}
+
+static void lend_huge_pages(struct loans *l)
+{
+    static const char path[] = "/proc/sys/vm/nr_hugepages";
+    char pages[16];
+    long long before;
+
+    snprintf(pages, sizeof pages, "%d", HIL_HUGE_PAGES);
+    if (hil_file_number(l->patient->root, &before, path) == 0 && before == 0)
+        lend(l, pages, path);
+}
+
+static void choose(struct loans *l)
+{
+    const struct hil_patient *p = l->patient;
+
+    if (p->priority > 0 && hil_throttled_ms(p->root) > 0 && hil_may_lift_throttling(p))
+        lend(l, "-1", "/proc/sys/kernel/sched_rt_runtime_us");
+    for (int cpu = hil_cpus_next(&p->loops, -1); cpu >= 0; cpu = hil_cpus_next(&p->loops, cpu))
+        lend(l, "performance", "/sys/devices/system/cpu/cpu%d/cpufreq/scaling_governor", cpu);
+    if (CPU_COUNT(&p->spare) > 0)
+        hil_interrupts_each(p->root, lend_interrupt, l);
+    lend_transparent_huge(l);
+    lend_huge_pages(l);
+}
+
+/* --- writing ---------------- */
+
+static int write_file(const char *root, const char *path, const char *text)
+{
+    char full[4096];
+
+    snprintf(full, sizeof full, "%s%s", root, path);
+    int file = open(full, O_WRONLY | O_TRUNC | O_CLOEXEC);
+    if (file < 0)
+        return -errno;
+    ssize_t n = write(file, text, strlen(text));
+    int rc = n == (ssize_t)strlen(text) ? 0 : n < 0 ? -errno : -EIO;
+    close(file);
+    return rc;
+}
+
+/* Held open, it keeps all cores out of idle states that take longer to leave. */
+static bool hold_latency(const char *root)
+{
+    const int32_t none = 0;
+    char path[4096];
+
+    snprintf(path, sizeof path, "%s/dev/cpu_dma_latency", root);
+    int file = open(path, O_WRONLY | O_CLOEXEC);
+    return file >= 0 && write(file, &none, sizeof none) == sizeof none;
+}
+
+static void apply(const struct loans *l, FILE *to)
+{
+    for (unsigned i = 0; i < l->count; i++) {
+        const struct loan *loan = &l->at[i];
+        int rc = write_file(l->patient->root, loan->path, loan->during);
+        if (rc)
+            fprintf(stderr, "fix: %s cannot be set: %s\n", loan->path, strerror(-rc));
+        else if (to)
+            fprintf(to, "fix: %s is %s for now, and was %s\n", loan->path, loan->during,
+                    loan->before);
+    }
+}
+
+/* In the reverse order. What did not change by then is not written: it was refused. */
+static int put_back(const struct loans *l)
+{
+    char now[128];
+    int failed = 0;
+
+    for (unsigned i = l->count; i-- > 0;) {
+        const struct loan *loan = &l->at[i];
+        int rc = hil_file_text(l->patient->root, now, sizeof now, "%s", loan->path);
+        hil_chosen_word(now);
+        if (!rc && strcmp(now, loan->before) == 0)
+            continue;
+        rc = write_file(l->patient->root, loan->path, loan->before);
+        if (rc)
+            fprintf(stderr, "fix: %s cannot be put back to %s: %s\n", loan->path, loan->before,
+                    strerror(-rc));
+        failed |= rc;
+    }
+    return failed;
+}
+
+/* --- the guardian ---------------- */
+
+/* Ends after all who hold the other end of the pipe have, whatever ended them. A signal that is
+ * meant for them, such as the terminal's, is not for it. */
+static void guard(const struct loans *l, int life)
+{
+    char nothing;
+
+    setsid();
+    signal(SIGINT, SIG_IGN);
+    signal(SIGTERM, SIG_IGN);
+    signal(SIGHUP, SIG_IGN);
+    hold_latency(l->patient->root);
+    while (read(life, &nothing, 1) < 0 && errno == EINTR)
+        ;
+    int failed = put_back(l);
+    fflush(stderr);
+    _exit(failed ? 1 : 0);
+}
+
+static int start_guardian(struct hil_fix *fix, const struct loans *l)
+{
+    int ends[2];
+
+    if (pipe2(ends, O_CLOEXEC))
+        return -errno;
+    fflush(NULL);
+    fix->guardian = fork();
+    if (fix->guardian == 0) {
+        close(ends[1]);
+        guard(l, ends[0]);
+    }
+    close(ends[0]);
+    fix->life = ends[1];
+    if (fix->guardian > 0)
+        return 0;
+    int rc = -errno;
+    close(fix->life);
+    fix->guardian = 0;
+    return rc;
+}
+
+int hil_fix_begin(struct hil_fix *fix, const struct hil_patient *patient, FILE *to)
+{
+    struct loans loans = {.patient = patient};
+
+    *fix = (struct hil_fix){.life = -1};
+    choose(&loans);
+    int rc = loans.no_memory ? -ENOMEM : start_guardian(fix, &loans); /* before the first change */
+    if (!rc)
+        apply(&loans, to);
+    free(loans.at);
+    return rc;
+}
+
+int hil_fix_end(struct hil_fix *fix)
+{
+    int status = 0;
+
+    if (fix->guardian <= 0)
+        return 0;
+    close(fix->life);
+    while (waitpid(fix->guardian, &status, 0) < 0 && errno == EINTR)
+        ;
+    fix->guardian = 0;
+    return status ? -EIO : 0;
+}
