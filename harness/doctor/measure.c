@@ -42,8 +42,8 @@ static void become_spinner(const struct hil_executor_config *config, const struc
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     hil_settle(config, &s->state);
     hil_schedule_real_time(config, &s->state);
+    s->measured.policy = sched_getscheduler(0);
     spin(clock, &s->measured);
-    s->measured.fifo = s->state.fifo ? config->priority : 0;
     _exit(0);
 }
 
@@ -75,7 +75,9 @@ static void let_cyclictest(const struct hil_patient *p, struct spinner *s)
     for (unsigned i = 0; i < p->executor_count; i++) {
         struct hil_measured *m = &s[i].measured;
         if (!m->cyclictest_rc)
-            m->cyclictest_rc = hil_cyclictest_begin(&s[i].cyclictest, m->cpu, m->fifo, TURN_MS);
+            m->cyclictest_rc = hil_cyclictest_begin(
+                &s[i].cyclictest, m->cpu, m->policy == SCHED_OTHER ? 0 : p->executors[i].priority,
+                TURN_MS);
     }
     for (unsigned i = 0; i < p->executor_count; i++) {
         struct hil_measured *m = &s[i].measured;

@@ -12,7 +12,7 @@
 
 struct hil_measured {
     int cpu;          /* -1: not pinned */
-    int fifo;         /* its priority; 0: the ordinary scheduler */
+    int policy;       /* SCHED_FIFO, SCHED_OTHER, ... */
     uint64_t spun_ns; /* how long it was looked */
     double stolen_s;  /* by a hypervisor meanwhile, if it tells; negative: unknown */
     struct hil_gaps loop, cyclictest;

@@ -100,15 +100,19 @@ static void print_cyclictest(const struct hil_measured *m, FILE *to)
     fputs("\n", to);
 }
 
+static const char *policy_name(int policy)
+{
+    return policy == SCHED_FIFO       ? "SCHED_FIFO"
+           : policy == SCHED_DEADLINE ? "SCHED_DEADLINE"
+                                      : "the ordinary scheduler";
+}
+
 static void print_scheduling(const struct hil_measured *m, FILE *to)
 {
     fprintf(to, "Each core for %.0f s, ", (double)m->spun_ns * 1e-9);
-    if (m->fifo)
-        fprintf(to, "under SCHED_FIFO %d", m->fifo);
-    else
-        fputs("under the ordinary scheduler", to);
+    fprintf(to, "under %s: the gaps of a loop that only reads the clock,\n",
+            policy_name(m->policy));
     fputs(
-        ": the gaps of a loop that only reads the clock,\n"
         "and, taking turns with it, the latencies of cyclictest, which wakes up every 200 us.\n\n",
         to);
 }
@@ -117,8 +121,8 @@ void hil_report_measured(const struct hil_patient *p, const struct hil_measured 
 {
     fputs("\n", to);
     print_scheduling(&measured[0], to);
-    fprintf(to, " cpu  %-10s >  1 us   10 us  100 us    1 ms   10 ms   the longest%15s  lost\n", "",
-            "");
+    fprintf(to, " cpu  %-10s    >1 us  >10 us >100 us   >1 ms  >10 ms  %-29s      lost\n", "",
+            " the longest");
     for (unsigned i = 0; i < p->executor_count; i++) {
         const struct hil_measured *m = &measured[i];
         print_cpu(m->cpu, to);
@@ -185,8 +189,9 @@ static json_t *measured_json(const struct hil_patient *p, const struct hil_measu
         const struct hil_measured *m = &measured[i];
         json_t *loop = gaps_json(&m->loop);
         json_object_set_new(loop, "lost_s", json_real((double)m->loop.lost_ns * 1e-9));
-        json_t *one = json_pack("{s:i, s:i, s:f, s:o}", "cpu", m->cpu, "fifo_priority", m->fifo,
-                                "seconds", (double)m->spun_ns * 1e-9, "loop", loop);
+        json_t *one =
+            json_pack("{s:i, s:s, s:f, s:o}", "cpu", m->cpu, "scheduler", policy_name(m->policy),
+                      "seconds", (double)m->spun_ns * 1e-9, "loop", loop);
         if (m->stolen_s >= 0)
             json_object_set_new(one, "stolen_s", json_real(m->stolen_s));
         if (!m->cyclictest_rc)

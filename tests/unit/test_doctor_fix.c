@@ -1,0 +1,242 @@
+/* "--fix applies the reversible ones for the run's duration and restores them": however it ends. */
+#include <criterion/criterion.h>
+#include <ftw.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "harness/doctor/fix.h"
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+static char root[64];
+
+static const char *below(const char *path)
+{
+    static char full[256];
+
+    snprintf(full, sizeof full, "%s%s", root, path);
+    return full;
+}
+
+static void put(const char *path, const char *text)
+{
+    char full[256];
+
+    strcpy(full, below(path));
+    for (char *slash = strchr(full + strlen(root) + 1, '/'); slash;
+         slash = strchr(slash + 1, '/')) {
+        *slash = '\0';
+        mkdir(full, 0700);
+        *slash = '/';
+    }
+    FILE *file = fopen(full, "w");
+    cr_assert(file, "%s", full);
+    fprintf(file, "%s\n", text);
+    fclose(file);
+}
+
+static bool holds(const char *path, const char *text)
+{
+    char is[128] = "";
+    FILE *file = fopen(below(path), "r");
+
+    cr_assert(file, "%s", path);
+    if (!fgets(is, sizeof is, file))
+        is[0] = '\0';
+    fclose(file);
+    is[strcspn(is, "\n")] = '\0';
+    return strcmp(is, text) == 0;
+}
+
+static void expect_held(const char *path, const char *text)
+{
+    cr_expect(holds(path, text), "%s does not hold %s", path, text);
+}
+
+#define THROTTLING "/proc/sys/kernel/sched_rt_runtime_us"
+#define GOVERNOR   "/sys/devices/system/cpu/cpu3/cpufreq/scaling_governor"
+#define INTERRUPT  "/proc/irq/36/smp_affinity_list"
+#define PAGES      "/proc/sys/vm/nr_hugepages"
+#define THP        "/sys/kernel/mm/transparent_hugepage/enabled"
+
+static const char *const lent[][3] = {
+    {THROTTLING, "950000", "-1"}, {GOVERNOR, "powersave", "performance"},
+    {INTERRUPT, "0-3", "0-1"},    {PAGES, "0", "64"},
+    {THP, "always", "madvise"},
+};
+
+static void put_machine(void)
+{
+    strcpy(root, "/tmp/hiloco-fix-XXXXXX");
+    cr_assert(mkdtemp(root));
+    put("/sys/devices/system/cpu/online", "0-3");
+    put("/proc/sys/kernel/sched_rt_period_us", "1000000");
+    put("/proc/sys/kernel/osrelease", "6.1.0");
+    put("/proc/interrupts",
+        "  CPU0 CPU1 CPU2 CPU3\n 36: 1 2 3 4 PCI-MSIX nvme\n 37: 1 1 1 1 IO eth");
+    put("/proc/irq/37/smp_affinity_list", "0"); /* not on a loop's core: it stays */
+    put("/dev/cpu_dma_latency", "");
+    for (size_t i = 0; i < COUNT(lent); i++)
+        put(lent[i][0], lent[i][1]);
+}
+
+static int remove_one(const char *path, const struct stat *status, int type, struct FTW *where)
+{
+    (void)status, (void)type, (void)where;
+    return remove(path);
+}
+
+static void remove_machine(void)
+{
+    nftw(root, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+}
+
+TestSuite(fix, .init = put_machine, .fini = remove_machine, .timeout = 60);
+
+static struct hil_executor_config executors[] = {{.controller = true, .cpu = 2, .priority = 80},
+                                                 {.cpu = 3, .priority = 80}};
+static const struct hil_scenario scenario = {.executors = executors, .executor_count = 2};
+
+static struct hil_patient patient;
+static struct hil_fix fix;
+
+static void begin(void)
+{
+    cr_assert_eq(hil_patient_open(&patient, root, &scenario), 0);
+    cr_assert_eq(hil_fix_begin(&fix, &patient, NULL), 0);
+}
+
+static void expect_all(int column)
+{
+    for (size_t i = 0; i < COUNT(lent); i++)
+        expect_held(lent[i][0], lent[i][column]);
+    expect_held("/proc/irq/37/smp_affinity_list", "0");
+}
+
+Test(fix, all_is_lent_and_put_back)
+{
+    begin();
+    expect_all(2);
+    cr_expect_eq(hil_fix_end(&fix), 0);
+    expect_all(1);
+}
+
+Test(fix, it_says_what_it_does)
+{
+    char said[2000] = "";
+    FILE *to = fmemopen(said, sizeof said, "w");
+
+    cr_assert_eq(hil_patient_open(&patient, root, &scenario), 0);
+    cr_assert_eq(hil_fix_begin(&fix, &patient, to), 0);
+    fclose(to);
+    cr_expect(strstr(said, "fix: " THROTTLING " is -1 for now, and was 950000\n"), "%s", said);
+    cr_expect(strstr(said, GOVERNOR " is performance for now, and was powersave"), "%s", said);
+    cr_expect_eq(hil_fix_end(&fix), 0);
+}
+
+Test(fix, latency_is_held)
+{
+    struct stat held;
+
+    begin();
+    for (int i = 0; i < 5000 && (stat(below("/dev/cpu_dma_latency"), &held) || held.st_size < 4);
+         i++)
+        usleep(1000); /* the guardian does it */
+    cr_expect_geq(held.st_size, 4);
+    cr_expect_eq(hil_fix_end(&fix), 0);
+}
+
+/* What is well already is not touched, and so not put back over what others do meanwhile. */
+Test(fix, what_is_well_is_left_alone)
+{
+    put(THROTTLING, "-1");
+    put(GOVERNOR, "performance");
+    begin();
+    put(THROTTLING, "900000");
+    cr_expect_eq(hil_fix_end(&fix), 0);
+    expect_held(THROTTLING, "900000");
+    expect_held(GOVERNOR, "performance");
+}
+
+Test(fix, the_chosen_word_of_a_choice_is_put_back)
+{
+    put(THP, "[always] madvise never");
+    begin();
+    expect_held(THP, "madvise");
+    cr_expect_eq(hil_fix_end(&fix), 0);
+    expect_held(THP, "always");
+}
+
+/* Nobody could end loops on all cores that are never throttled. */
+Test(fix, throttling_stays_where_loops_fill_all_cores)
+{
+    put("/sys/devices/system/cpu/online", "2-3");
+    begin();
+    expect_held(THROTTLING, "950000");
+    expect_held(INTERRUPT, "0-3");
+    cr_expect_eq(hil_fix_end(&fix), 0);
+    put("/proc/sys/kernel/osrelease", "6.12.3"); /* has the fair server */
+    begin();
+    expect_held(THROTTLING, "-1");
+    cr_expect_eq(hil_fix_end(&fix), 0);
+    expect_held(THROTTLING, "950000");
+}
+
+/* --- sudden ends ---------------- */
+
+static bool comes_back(void)
+{
+    for (int i = 0; i < 20000; i++, usleep(1000))
+        if (holds(THROTTLING, "950000") && holds(THP, "always"))
+            return true;
+    return false;
+}
+
+static pid_t start_mended(void)
+{
+    int ready[2];
+    char byte = 0;
+
+    cr_assert_eq(pipe(ready), 0);
+    pid_t pid = fork();
+    if (pid == 0) {
+        begin();
+        cr_assert_eq(write(ready[1], &byte, 1), 1);
+        pause();
+        _exit(0);
+    }
+    cr_assert_eq(read(ready[0], &byte, 1), 1);
+    return pid;
+}
+
+static void expect_back_after(int signal)
+{
+    pid_t pid = start_mended();
+
+    expect_all(2);
+    kill(pid, signal);
+    waitpid(pid, NULL, 0);
+    cr_expect(comes_back(), "after signal %d it stays mended", signal);
+    expect_all(1);
+}
+
+Test(fix, who_is_interrupted_leaves_it_as_it_was)
+{
+    expect_back_after(SIGINT);
+}
+
+Test(fix, who_is_told_to_end_leaves_it_as_it_was)
+{
+    expect_back_after(SIGTERM);
+}
+
+Test(fix, who_is_killed_leaves_it_as_it_was)
+{
+    expect_back_after(SIGKILL);
+}
