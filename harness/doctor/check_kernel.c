@@ -49,7 +49,7 @@ void hil_check_preemption(const struct hil_patient *p, struct hil_finding *f)
               : strstr(version, "PREEMPT") ? ", but PREEMPT"
                                            : ", and preempts nothing that runs in it",
               mode);
-    hil_command(f, "apt-get install linux-image-rt-amd64    (and boot it)");
+    hil_command(f, "apt-get install linux-image-rt-amd64    # and boot it");
 }
 
 /* --- throttling ---------------- */
@@ -189,7 +189,7 @@ static void judge_group(const struct hil_patient *p, struct hil_finding *f, cons
         hil_found(f, HIL_SERIOUS,
                   "SCHED_FIFO threads of this control group stop for %lld ms of every second",
                   (period - runtime) * 1000 / period);
-    hil_command(f, "echo $$ > /sys/fs/cgroup/cpu/tasks    (in the shell that starts hiloco)");
+    hil_command(f, "echo $$ > /sys/fs/cgroup/cpu/tasks    # in the shell that starts hiloco");
 }
 
 /* Of cgroup v2 the kernel's configuration alone tells. */

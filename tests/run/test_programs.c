@@ -34,7 +34,7 @@ Test(programs, each_program_and_command_has_help)
 {
     static const char *const lines[] = {
         "hiloco",      "controller",   "converter",     "hiloco run",    "hiloco sweep",
-        "hiloco plot", "hiloco check", "hiloco models", "hiloco export",
+        "hiloco plot", "hiloco check", "hiloco models", "hiloco export", "hiloco doctor",
     };
 
     for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++)
@@ -45,10 +45,13 @@ Test(programs, each_program_and_command_has_help)
 Test(programs, help_lists_the_options)
 {
     static const char *const options[][2] = {
-        {"hiloco run", "--mode"},   {"hiloco run", "--set"},  {"hiloco run", "--out"},
-        {"hiloco sweep", "--jobs"}, {"controller", "--wait"}, {"controller", "--run-dir"},
-        {"converter", "--id"},      {"converter", "--out"},   {"hiloco export", "--csv"},
-        {"hiloco", "sweep"},        {"hiloco", "models"},     {"hiloco", "check"},
+        {"hiloco run", "--mode"},    {"hiloco run", "--set"},       {"hiloco run", "--out"},
+        {"hiloco sweep", "--jobs"},  {"controller", "--wait"},      {"controller", "--run-dir"},
+        {"converter", "--id"},       {"converter", "--out"},        {"hiloco export", "--csv"},
+        {"hiloco", "sweep"},         {"hiloco", "models"},          {"hiloco", "check"},
+        {"hiloco", "doctor"},        {"hiloco doctor", "--set"},    {"hiloco doctor", "--measure"},
+        {"hiloco doctor", "--fix"},  {"hiloco doctor", "--strict"}, {"hiloco doctor", "--json"},
+        {"hiloco doctor", "--root"}, {"hiloco run", "--fix"},
     };
 
     for (size_t i = 0; i < sizeof options / sizeof options[0]; i++) {
