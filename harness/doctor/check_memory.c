@@ -131,6 +131,11 @@ static long long memory_of(const char *root, const char *key)
     return value ? strtoll(value, NULL, 10) : -1;
 }
 
+bool hil_needs_huge_pages(const char *root)
+{
+    return memory_of(root, "HugePages_Free") == 0 && hil_kernel_since(root, 6, 1) != 1;
+}
+
 void hil_check_huge_pages(const struct hil_patient *p, struct hil_finding *f)
 {
     long long unused = memory_of(p->root, "HugePages_Free");
@@ -139,6 +144,8 @@ void hil_check_huge_pages(const struct hil_patient *p, struct hil_finding *f)
         hil_found(f, HIL_UNKNOWN, "/proc/meminfo does not tell of huge pages");
     } else if (unused > 0) {
         hil_found(f, HIL_FINE, "%lld huge pages are free", unused);
+    } else if (!hil_needs_huge_pages(p->root)) {
+        hil_found(f, HIL_FINE, "none is kept free, but the kernel makes some on request");
     } else {
         hil_found(f, HIL_NOTE, "no huge page is free: network memory lies in small pages");
         hil_command(f, "sysctl -w vm.nr_hugepages=%d", HIL_HUGE_PAGES);

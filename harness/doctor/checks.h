@@ -51,6 +51,10 @@ int hil_kernel_since(const char *root, int major, int minor);
 /* --fix may put an end to throttling. */
 bool hil_may_lift_throttling(const struct hil_patient *patient);
 
+/* Network memory would lie in small pages: none are free, and a kernel before 6.1 does not make
+ * huge ones on request. */
+bool hil_needs_huge_pages(const char *root);
+
 /* Cpus that the scheduler keeps free of what is not pinned there. False: unknown. */
 bool hil_isolated_cpus(const char *root, cpu_set_t *isolated);
 

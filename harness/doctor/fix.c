@@ -92,13 +92,11 @@ static void lend_transparent_huge(struct loans *l)
 
 static void lend_huge_pages(struct loans *l)
 {
-    static const char path[] = "/proc/sys/vm/nr_hugepages";
     char pages[16];
-    long long before;
 
     snprintf(pages, sizeof pages, "%d", HIL_HUGE_PAGES);
-    if (hil_file_number(l->patient->root, &before, path) == 0 && before == 0)
-        lend(l, pages, path);
+    if (hil_needs_huge_pages(l->patient->root))
+        lend(l, pages, "/proc/sys/vm/nr_hugepages");
 }
 
 static void choose(struct loans *l)

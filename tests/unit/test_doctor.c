@@ -180,6 +180,22 @@ Test(doctor, nothing_is_wrong_with_a_healthy_machine)
     }
 }
 
+/* docs/doctor.md has a line for each. */
+Test(doctor, each_check_is_documented)
+{
+    char text[20000] = "", row[64];
+    FILE *page = fopen("docs/doctor.md", "r");
+
+    cr_assert(page);
+    text[fread(text, 1, sizeof text - 1, page)] = '\0';
+    fclose(page);
+    find("placement");
+    for (unsigned i = 0; i < findings.count; i++) {
+        snprintf(row, sizeof row, "\n| `%s` |", findings.at[i].name);
+        cr_expect(strstr(text, row), "%s is not in docs/doctor.md", findings.at[i].name);
+    }
+}
+
 /* One file changed; what is then found, and what mends it. */
 struct ill {
     const char *path, *text, *name;
@@ -242,8 +258,6 @@ Test(doctor, each_ill_is_found)
          HIL_WARNING, "10 %", "vcpupin"},
         {"/sys/kernel/mm/transparent_hugepage/enabled", "[always] madvise never",
          "transparent-huge", HIL_WARNING, "any memory", "echo madvise"},
-        {"/proc/meminfo", "SwapTotal: 0 kB\nHugePages_Free: 0", "huge-pages", HIL_NOTE,
-         "no huge page", "vm.nr_hugepages=64"},
         {"/proc/meminfo", "SwapTotal: 2048 kB\nHugePages_Free: 1", "swap", HIL_NOTE, "2 MiB",
          "swapoff"},
         {"/sys/devices/system/cpu/online", "0-2", "placement", HIL_SERIOUS, "cpu 3 is not online",
@@ -409,6 +423,14 @@ Test(doctor, interrupts_of_an_old_kernel_go_where_they_may)
     expect("interrupts", HIL_FINE, "no device", "");
     put("/proc/irq/36/smp_affinity_list", "0-3");
     expect("interrupts", HIL_WARNING, "1 device interrupt may", "");
+}
+
+Test(doctor, a_new_kernel_makes_huge_pages_on_request)
+{
+    put("/proc/meminfo", "SwapTotal: 0 kB\nHugePages_Free: 0");
+    expect("huge-pages", HIL_FINE, "on request", "");
+    put("/proc/sys/kernel/osrelease", "6.0.9");
+    expect("huge-pages", HIL_NOTE, "no huge page", "vm.nr_hugepages=64");
 }
 
 static void put_two_nodes(const char *first, const char *second)

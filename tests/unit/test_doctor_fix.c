@@ -77,7 +77,8 @@ static void put_machine(void)
     cr_assert(mkdtemp(root));
     put("/sys/devices/system/cpu/online", "0-3");
     put("/proc/sys/kernel/sched_rt_period_us", "1000000");
-    put("/proc/sys/kernel/osrelease", "6.1.0");
+    put("/proc/sys/kernel/osrelease", "6.0.9");
+    put("/proc/meminfo", "HugePages_Free: 0");
     put("/proc/interrupts",
         "  CPU0 CPU1 CPU2 CPU3\n 36: 1 2 3 4 PCI-MSIX nvme\n 37: 1 1 1 1 IO eth");
     put("/proc/irq/37/smp_affinity_list", "0"); /* not on a loop's core: it stays */
