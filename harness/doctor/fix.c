@@ -176,22 +176,36 @@ static int put_back(const struct loans *l)
 
 /* --- the guardian ---------------- */
 
-/* Ends after all who hold the other end of the pipe have, whatever ended them. A signal that is
- * meant for them, such as the terminal's, is not for it. */
+/* Ends after all who hold the other end of the pipe have, whatever ended them. */
 static void guard(const struct loans *l, int life)
 {
     char nothing;
 
-    setsid();
-    signal(SIGINT, SIG_IGN);
-    signal(SIGTERM, SIG_IGN);
-    signal(SIGHUP, SIG_IGN);
     hold_latency(l->patient->root);
     while (read(life, &nothing, 1) < 0 && errno == EINTR)
         ;
     int failed = put_back(l);
     fflush(stderr);
     _exit(failed ? 1 : 0);
+}
+
+/* What ends the others, such as the terminal's interrupt, must not end the guardian: never, also
+ * not while it is new. */
+static pid_t fork_deaf(void)
+{
+    static const int ends[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE};
+    sigset_t all, before;
+
+    sigfillset(&all);
+    sigprocmask(SIG_BLOCK, &all, &before);
+    pid_t pid = fork();
+    if (pid == 0) {
+        setsid();
+        for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++)
+            signal(ends[i], SIG_IGN);
+    }
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    return pid;
 }
 
 static int start_guardian(struct hil_fix *fix, const struct loans *l)
@@ -201,7 +215,7 @@ static int start_guardian(struct hil_fix *fix, const struct loans *l)
     if (pipe2(ends, O_CLOEXEC))
         return -errno;
     fflush(NULL);
-    fix->guardian = fork();
+    fix->guardian = fork_deaf();
     if (fix->guardian == 0) {
         close(ends[1]);
         guard(l, ends[0]);

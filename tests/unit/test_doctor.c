@@ -232,7 +232,7 @@ Test(doctor, each_ill_is_found)
          "rtprio", HIL_SERIOUS, "priority 80 asked for, 10 allowed", "rtprio 80"},
         {"/proc/self/limits", "Max locked memory         65536  65536\nMax realtime priority 95 95",
          "memlock", HIL_WARNING, "64 KiB", "memlock unlimited"},
-        {"/sys/devices/system/cpu/isolated", "3", "isolation", HIL_WARNING, "cpu 2",
+        {"/sys/devices/system/cpu/isolated", "2", "isolation", HIL_WARNING, "on cpu 3",
          "isolcpus=managed_irq,domain,2-3"},
         {"/sys/devices/system/cpu/nohz_full", "(null)", "tick", HIL_WARNING, "cpu 2-3",
          "nohz_full=2-3"},

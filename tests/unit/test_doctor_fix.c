@@ -241,3 +241,15 @@ Test(fix, who_is_killed_leaves_it_as_it_was)
 {
     expect_back_after(SIGKILL);
 }
+
+/* The terminal's interrupt, or an end to a whole group of processes. */
+Test(fix, the_guardian_does_not_end_with_the_others)
+{
+    begin();
+    kill(fix.guardian, SIGINT);
+    kill(fix.guardian, SIGTERM);
+    kill(fix.guardian, SIGHUP);
+    expect_all(2);
+    cr_expect_eq(hil_fix_end(&fix), 0);
+    expect_all(1);
+}
