@@ -54,7 +54,9 @@ void hil_check_interrupts(const struct hil_patient *p, struct hil_finding *f)
               "%u device interrupt%s may arrive on cpu %s; the busiest, %d (%s), has %llu times",
               o.count, o.count == 1 ? "" : "s", loops, o.busiest.number, o.busiest.device, o.most);
     if (CPU_COUNT(&p->spare) == 0) {
-        hil_advice(f, "%s", hil_no_spare_core);
+        hil_advice(f, "%s",
+                   p->wanders ? "Pin the loops, and then move the interrupts to other cpus."
+                              : hil_no_spare_core);
         return;
     }
     hil_cpus_format(&p->spare, spare, sizeof spare);

@@ -73,22 +73,44 @@ bool hil_isolated_cpus(const char *root, cpu_set_t *isolated)
     return known;
 }
 
+/* Cpus that could be set apart for the loops: theirs, or as many others, the last, where they are
+ * not pinned or on cpu 0, which keeps the kernel's own work. Empty: no core is left for the rest.
+ */
+static cpu_set_t cpus_to_set_apart(const struct hil_patient *p)
+{
+    int count = p->wanders ? (int)p->executor_count : CPU_COUNT(&p->loops);
+    cpu_set_t last;
+
+    CPU_ZERO(&last);
+    if (CPU_COUNT(&p->online) <= count)
+        return last;
+    if (!p->wanders && !CPU_ISSET(0, &p->loops))
+        return p->loops;
+    for (unsigned cpu = CPU_SETSIZE; cpu-- > 0 && count > 0;)
+        if (CPU_ISSET(cpu, &p->online)) {
+            CPU_SET(cpu, &last);
+            count--;
+        }
+    return last;
+}
+
 /* What the loops' cpus lack of `has`: a sentence, and the parameter for the next boot. */
 static void judge_boot(const struct hil_patient *p, struct hil_finding *f, const cpu_set_t *has,
                        enum hil_severity severity, const char *found, const char *parameter)
 {
-    cpu_set_t lacking = hil_cpus_without(&p->loops, has);
+    cpu_set_t lacking = hil_cpus_without(&p->loops, has), apart = cpus_to_set_apart(p);
     char cpus[64];
 
     hil_cpus_format(&lacking, cpus, sizeof cpus);
     hil_found(f, severity, "%s cpu %s", found, cpus);
-    if (CPU_COUNT(&p->spare) == 0) {
+    if (CPU_COUNT(&apart) == 0) {
         hil_advice(f, "%s", hil_no_spare_core);
         return;
     }
-    hil_cpus_format(&p->loops, cpus, sizeof cpus);
-    hil_advice(f, "Boot with %s%s (GRUB_CMDLINE_LINUX in /etc/default/grub, then update-grub).",
-               parameter, cpus);
+    hil_cpus_format(&apart, cpus, sizeof cpus);
+    hil_advice(f, "Boot with %s%s (GRUB_CMDLINE_LINUX in /etc/default/grub, then update-grub)%s",
+               parameter, cpus,
+               CPU_EQUAL(&apart, &p->loops) ? "." : ", and place the loops there.");
 }
 
 static bool covers(const cpu_set_t *set, const cpu_set_t *loops)

@@ -14,10 +14,13 @@
 #include "files.h"
 #include "interrupts.h"
 
+enum { TEXT_SIZE = 1024 };
+
 /* A file that is written for a while. */
 struct loan {
     char path[160]; /* below the root */
-    char before[128], during[128];
+    char before[TEXT_SIZE], during[TEXT_SIZE];
+    bool is_interrupt; /* one of many, of which some cannot be moved: told of together */
 };
 
 struct loans {
@@ -57,7 +60,8 @@ __attribute__((format(printf, 3, 4))) static void lend(struct loans *l, const ch
     va_start(values, path);
     vsnprintf(loan->path, sizeof loan->path, path, values);
     va_end(values);
-    if (hil_file_text(l->patient->root, loan->before, sizeof loan->before, "%s", loan->path))
+    if (hil_file_text(l->patient->root, loan->before, sizeof loan->before, "%s", loan->path) ||
+        strlen(loan->before) == sizeof loan->before - 1)
         return;
     hil_chosen_word(loan->before);
     snprintf(loan->during, sizeof loan->during, "%s", during);
@@ -68,7 +72,8 @@ __attribute__((format(printf, 3, 4))) static void lend(struct loans *l, const ch
 static void lend_interrupt(const struct hil_interrupt *i, void *arg)
 {
     struct loans *l = arg;
-    char spare[128];
+    char spare[TEXT_SIZE];
+    unsigned before = l->count;
     cpu_set_t both;
 
     CPU_AND(&both, &i->cpus, &l->patient->loops);
@@ -76,6 +81,8 @@ static void lend_interrupt(const struct hil_interrupt *i, void *arg)
         return;
     hil_cpus_format(&l->patient->spare, spare, sizeof spare);
     lend(l, spare, "/proc/irq/%d/smp_affinity_list", i->number);
+    if (l->count > before)
+        l->at[before].is_interrupt = true;
 }
 
 static void lend_transparent_huge(struct loans *l)
@@ -142,21 +149,30 @@ static bool hold_latency(const char *root)
 
 static void apply(const struct loans *l, FILE *to)
 {
+    unsigned moved = 0, stay = 0;
+
     for (unsigned i = 0; i < l->count; i++) {
         const struct loan *loan = &l->at[i];
         int rc = write_file(l->patient->root, loan->path, loan->during);
-        if (rc)
+        if (loan->is_interrupt) {
+            moved += rc == 0;
+            stay += rc != 0;
+        } else if (rc) {
             fprintf(stderr, "fix: %s cannot be set: %s\n", loan->path, strerror(-rc));
-        else if (to)
+        } else if (to) {
             fprintf(to, "fix: %s is %s for now, and was %s\n", loan->path, loan->during,
                     loan->before);
+        }
     }
+    if (to && moved + stay > 0)
+        fprintf(to, "fix: %u interrupts are off the loops' cpus for now; %u cannot be moved\n",
+                moved, stay);
 }
 
 /* In the reverse order. What did not change by then is not written: it was refused. */
 static int put_back(const struct loans *l)
 {
-    char now[128];
+    char now[TEXT_SIZE];
     int failed = 0;
 
     for (unsigned i = l->count; i-- > 0;) {

@@ -104,14 +104,14 @@ static const char *policy_name(int policy)
 {
     return policy == SCHED_FIFO       ? "SCHED_FIFO"
            : policy == SCHED_DEADLINE ? "SCHED_DEADLINE"
-                                      : "the ordinary scheduler";
+                                      : "SCHED_OTHER";
 }
 
 static void print_scheduling(const struct hil_measured *m, FILE *to)
 {
     fprintf(to, "Each core for %.0f s, ", (double)m->spun_ns * 1e-9);
     fprintf(to, "under %s: the gaps of a loop that only reads the clock,\n",
-            policy_name(m->policy));
+            m->policy == SCHED_OTHER ? "the ordinary scheduler" : policy_name(m->policy));
     fputs(
         "and, taking turns with it, the latencies of cyclictest, which wakes up every 200 us.\n\n",
         to);

@@ -391,7 +391,20 @@ Test(doctor, who_is_not_pinned_never_gets_to_isolated_cpus)
     expect("interrupts", HIL_WARNING, "cpu 0-1", "");
     put("/sys/devices/system/cpu/isolated", "");
     expect("placement", HIL_WARNING, "not pinned", "cpus of 0-3");
-    expect("isolation", HIL_WARNING, "cpu 0-3", "no core for the rest");
+    expect("isolation", HIL_WARNING, "cpu 0-3", "domain,2-3 ");
+    expect("interrupts", HIL_WARNING, "cpu 0-3", "Pin the loops");
+}
+
+/* Cpu 0 keeps the kernel's own work. */
+Test(doctor, cpu_0_is_not_set_apart)
+{
+    executors[0].cpu = 0;
+    executors[1].cpu = 1;
+    expect("isolation", HIL_WARNING, "cpu 0-1", "domain,2-3 ");
+    expect("isolation", HIL_WARNING, "cpu 0-1", "place the loops there");
+    put("/sys/devices/system/cpu/online", "0-1");
+    expect("isolation", HIL_WARNING, "cpu 0-1", "no core for the rest");
+    expect("interrupts", HIL_WARNING, "cpu 0-1", "no core for the rest");
 }
 
 Test(doctor, two_on_one_cpu_are_serious)

@@ -138,6 +138,8 @@ Test(fix, it_says_what_it_does)
     fclose(to);
     cr_expect(strstr(said, "fix: " THROTTLING " is -1 for now, and was 950000\n"), "%s", said);
     cr_expect(strstr(said, GOVERNOR " is performance for now, and was powersave"), "%s", said);
+    cr_expect(strstr(said, "fix: 1 interrupts are off the loops' cpus for now; 0 cannot be moved"),
+              "%s", said);
     cr_expect_eq(hil_fix_end(&fix), 0);
 }
 
