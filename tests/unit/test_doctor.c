@@ -65,7 +65,7 @@ static void put_cpu(int cpu)
         {"cpuidle/state1/latency", "133"},
         {"cpuidle/state1/disable", "1"},
     };
-    char path[128], text[8];
+    char path[128], text[16];
 
     for (size_t i = 0; i < COUNT(files); i++) {
         snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%d/%s", cpu, files[i][0]);
