@@ -151,6 +151,15 @@ static int open_results(struct launcher *l)
     return rc;
 }
 
+static int open_state(struct launcher *l)
+{
+    int rc = hil_state_open(&l->run.state, l->scenario);
+
+    if (!rc && !l->launch->discard && !realpath(l->out, l->run.state->card.results))
+        rc = -errno;
+    return rc;
+}
+
 static int open_recorder(struct launcher *l)
 {
     char path[4200];
@@ -193,6 +202,7 @@ static void become_child(pid_t parent)
 
 static void child(struct launcher *l, unsigned index)
 {
+    close(l->run.state->file); /* it is by the launcher's that a run is found */
     while (!atomic_load(&l->run.state->go))
         nanosleep(&WATCH, NULL);
     l->run.executor = index;
@@ -368,7 +378,7 @@ int hil_launch(const struct hil_launch *launch)
         return HIL_EXIT_FAILED;
     l.run = (struct hil_run){.scenario = s, .log = log_line, .log_arg = &l};
     l.children = calloc(s->executor_count, sizeof *l.children);
-    int rc = l.children ? hil_state_open(&l.run.state, s) : -ENOMEM;
+    int rc = l.children ? open_state(&l) : -ENOMEM;
     if (!rc)
         rc = open_recorder(&l);
     if (!rc)
@@ -377,10 +387,12 @@ int hil_launch(const struct hil_launch *launch)
         fprintf(stderr, "%s: %s\n", s->name, strerror(-rc));
     else
         status = run(&l);
-    if (l.run.state)
+    if (l.run.state) {
+        atomic_store(&l.run.state->ended, 1 + (uint32_t)status);
         remove_run_directory(&l);
+    }
     hil_recorder_close(l.run.recorder);
-    hil_state_close(l.run.state, s);
+    hil_state_close(l.run.state);
     free(l.children);
     return status;
 }

@@ -3,7 +3,7 @@
 #include <math.h>
 
 static const double BAND = 0.02;
-static const uint64_t BLOCK_NS = 10000000, LAST_NS = 1000000000;
+static const uint64_t LAST_NS = 1000000000;
 
 void hil_metrics_init(struct hil_metrics *m, uint64_t duration_ns, uint64_t last_change_ns)
 {
@@ -14,7 +14,7 @@ void hil_metrics_init(struct hil_metrics *m, uint64_t duration_ns, uint64_t last
 /* A block's index counts how many whole blocks lie between it and the planned end. */
 static uint64_t block_index(const struct hil_metrics *m, uint64_t t_ns)
 {
-    return t_ns < m->duration_ns ? (m->duration_ns - 1 - t_ns) / BLOCK_NS : 0;
+    return t_ns < m->duration_ns ? (m->duration_ns - 1 - t_ns) / HIL_BLOCK_NS : 0;
 }
 
 static void add_to_block(struct hil_metrics *m, uint64_t t_ns, double reference, double value)
@@ -61,7 +61,7 @@ static void last_second(const struct hil_metrics *m, struct hil_results *r)
 
     for (unsigned i = 0; i < HIL_METRICS_BLOCKS; i++) {
         const struct hil_block *b = &m->blocks[i];
-        if (b->count == 0 || b->index < newest || b->index >= newest + LAST_NS / BLOCK_NS)
+        if (b->count == 0 || b->index < newest || b->index >= newest + LAST_NS / HIL_BLOCK_NS)
             continue;
         count += b->count;
         min = fmin(min, b->min);

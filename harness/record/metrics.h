@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { HIL_METRICS_BLOCKS = 128 };
+enum { HIL_METRICS_BLOCKS = 128, HIL_BLOCK_NS = 10000000 };
 
 /* A hundredth of a second's statistics: what the last second is summed up from. */
 struct hil_block {

@@ -19,6 +19,8 @@ struct controller {
     int reference_at, voltage_at, current_at; /* in the law's in[]; -1: not an input */
     bool delay;                               /* push one step after computing */
     bool computed;                            /* there are duties to push */
+    unsigned looked_at;                       /* the newest converter whose row was copied */
+    uint64_t look_ns;                         /* when the next is to be */
     unsigned count;
     uint64_t sent_ns[SENT_MAX]; /* by step number */
     struct seen converters[];
@@ -72,6 +74,7 @@ static double read_all(struct hil_role *r, struct controller *c, uint64_t n, uin
             oldest = age;
         output += c->converters[i].newest.voltage_v;
     }
+    r->live.input_age_ns = oldest;
     hil_histogram_add(&r->run->state->input_age, oldest);
     return output;
 }
@@ -121,11 +124,26 @@ static void publish(const struct hil_role *r, uint64_t now, double output, doubl
     atomic_store_explicit(&s->output_v, output, memory_order_relaxed);
 }
 
+/* The rows of converters that run elsewhere, for whoever watches here: one converter at a
+ * time, all of them as often as they tell. */
+static void look_around(struct hil_role *r, struct controller *c, uint64_t now)
+{
+    unsigned node = 1 + c->looked_at % c->count;
+    struct hil_node_state *seen = &r->run->state->nodes[node];
+    struct hil_progress row;
+
+    c->look_ns = now + HIL_TELL_NS / c->count;
+    c->looked_at = node;
+    if (!seen->here && !loco_owned_var_load(loco_sst_row(&r->channel.progress, node), &row))
+        hil_progress_copy(&seen->progress, &row);
+}
+
 static int step(void *arg, uint64_t n, uint64_t now)
 {
     struct hil_role *r = arg;
     struct controller *c = r->self;
-    double reference = hil_profile_at(&r->run->scenario->reference, hil_loop_due(&r->loop, n));
+    uint64_t due = hil_loop_due(&r->loop, n);
+    double reference = hil_profile_at(&r->run->scenario->reference, due);
     double all = reference * c->count;
 
     if (c->delay && c->computed)
@@ -136,6 +154,9 @@ static int step(void *arg, uint64_t n, uint64_t now)
     compute(c, reference);
     if (!c->delay)
         push(r, c, n, now);
+    if (now >= c->look_ns)
+        look_around(r, c, now);
+    hil_role_end_step(r, n, due, now);
     return n % 64 == 0 ? loco_channel_check(&r->channel.channel) : 0;
 }
 

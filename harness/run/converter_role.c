@@ -76,8 +76,8 @@ static void hold_newest(struct hil_role *r, struct converter *c, uint64_t now)
         return; /* none came yet: the initial duty holds */
     c->in[c->duty_at] = command.duty;
     c->held = command.step;
-    hil_histogram_add(&r->run->state->executors[r->run->executor].input_age,
-                      hil_age(&r->run->scenario->controller.timing, command.step, now));
+    r->live.input_age_ns = hil_age(&r->run->scenario->controller.timing, command.step, now);
+    hil_histogram_add(&r->run->state->executors[r->run->executor].input_age, r->live.input_age_ns);
 }
 
 static int step(void *arg, uint64_t n, uint64_t now)
@@ -95,6 +95,7 @@ static int step(void *arg, uint64_t n, uint64_t now)
     record(r, c, n, now);
     hold_newest(r, c, now);
     apply_profiles(r->run->scenario, c, due);
+    hil_role_end_step(r, n, due, now);
     return n % 64 == 0 && loco_peer_lost(r->mgr, 0) ? -ECONNRESET : 0;
 }
 

@@ -5,7 +5,7 @@
  *      controller  --duty i-->  converter i        an owned_var each, the controller's
  *      controller  <--voltage i--  converter i     an owned_var each, the converter's
  *
- * beside them an SST in which each node says how far it has got, and a barrier for a common
+ * beside them an SST in which each node says how it is (live.h), and a barrier for a common
  * start. All are stars: a converter knows only the controller, so that a step costs the
  * same however many converters there are.
  *
@@ -20,6 +20,7 @@
 #define HIL_POWER_CONTROLLER_H
 
 #include "../../channels/loco.h"
+#include "live.h"
 
 /* Steps are numbered from 1; 0 says that nothing came yet. */
 
@@ -37,17 +38,8 @@ struct hil_command {
     uint64_t step;
 };
 
-/* A node's row of the SST. */
-struct hil_progress {
-    uint64_t step;
-    uint64_t missed;
-    uint64_t start_ns; /* the controller's: when step 1 is, by the fabric's clock */
-    uint64_t state;
-};
-
 _Static_assert(sizeof(struct hil_measurement) == 32, "crosses the network");
 _Static_assert(sizeof(struct hil_command) == 16, "crosses the network");
-_Static_assert(sizeof(struct hil_progress) == 32, "crosses the network");
 
 struct hil_power_controller {
     struct loco_channel channel;

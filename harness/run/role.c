@@ -11,6 +11,12 @@ static size_t arena_size(const struct hil_scenario *s, unsigned node)
     return 8192 + links * 512;
 }
 
+/* Each node has its own share of the time, so that nodes on one core do not tell at once. */
+static uint64_t first_tell(const struct hil_run *run, unsigned node)
+{
+    return HIL_TELL_NS * (uint64_t)node / run->state->node_count;
+}
+
 int hil_role_open(struct hil_role **role, const struct hil_run *run, struct loco_fabric *fabric,
                   unsigned node)
 {
@@ -32,6 +38,7 @@ int hil_role_open(struct hil_role **role, const struct hil_run *run, struct loco
     r->node = node;
     r->state = &run->state->nodes[node];
     r->state->here = true;
+    r->live = (struct hil_live){.tell_ns = first_tell(run, node), .second_ends_ns = HIL_RECENT_NS};
     r->loop.state = r->state;
     int rc = loco_manager_open(&r->mgr, fabric, &config);
     if (!rc)
@@ -62,23 +69,52 @@ int hil_role_met(const struct hil_role *r)
     return loco_barrier_passed(&r->channel.barrier);
 }
 
-static void tell(struct hil_role *r, const struct hil_progress *progress)
+static uint64_t greater(uint64_t a, uint64_t b)
 {
-    loco_sst_store_mine(&r->channel.progress, progress);
-    loco_sst_push_broadcast(&r->channel.progress);
+    return a > b ? a : b;
+}
+
+/* Puts the row together; for who watches here, and ready to be pushed. */
+static void store(struct hil_role *r, uint64_t steps)
+{
+    uint64_t recent = greater(r->live.late_now_ns, r->live.late_before_ns);
+    const struct hil_progress progress = {
+        .stage = atomic_load_explicit(&r->state->stage, memory_order_relaxed),
+        .steps = steps,
+        .missed = r->state->missed,
+        .start_ns = r->start_ns,
+        .input_age_ns = r->live.input_age_ns,
+        .late_max_ns = greater(recent, r->state->late.max), /* which lacks the newest step */
+        .late_recent_ns = recent,
+    };
+
+    hil_progress_copy(&r->state->progress, &progress);
+    loco_sst_store_mine(&r->channel.progress, &progress);
 }
 
 void hil_role_report(struct hil_role *r, enum hil_stage stage)
 {
-    const struct hil_progress progress = {
-        .step = r->state->steps,
-        .missed = r->state->missed,
-        .start_ns = r->start_ns,
-        .state = stage,
-    };
-
     atomic_store_explicit(&r->state->stage, stage, memory_order_relaxed);
-    tell(r, &progress);
+    store(r, r->state->steps);
+    loco_sst_push_broadcast(&r->channel.progress);
+}
+
+/* The controller's row is read where it is; its converters have no use for it, and to push
+ * it to a thousand of them would make the step late. */
+void hil_role_tell(struct hil_role *r, uint64_t n, uint64_t now_ns)
+{
+    struct hil_live *live = &r->live;
+    bool counted = r->run->scenario->mode == HIL_REALTIME; /* virtual time counts at its end */
+
+    store(r, counted ? r->state->steps : n + 1);
+    if (r->node != 0)
+        loco_sst_push_broadcast(&r->channel.progress);
+    live->tell_ns = now_ns + HIL_TELL_NS;
+    if (now_ns < live->second_ends_ns)
+        return;
+    live->late_before_ns = live->late_now_ns;
+    live->late_now_ns = 0;
+    live->second_ends_ns = now_ns + HIL_RECENT_NS;
 }
 
 int hil_role_announce_start(struct hil_role *r, uint64_t start_ns)

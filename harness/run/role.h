@@ -35,7 +35,8 @@ struct hil_role {
     struct hil_stream *stream; /* NULL: nothing is recorded */
     unsigned decimation;
     uint64_t start_ns; /* on the fabric's clock */
-    void *self;        /* the controller's or the converter's own */
+    struct hil_live live;
+    void *self; /* the controller's or the converter's own */
     void (*free_self)(void *self);
     struct hil_power_controller channel;
 };
@@ -57,7 +58,7 @@ int hil_role_met(const struct hil_role *role);
 int hil_role_announce_start(struct hil_role *role, uint64_t start_ns);
 int hil_role_learn_start(struct hil_role *role);
 
-/* Tells the peers how far this node is. */
+/* Tells the peers, and who watches, that this node has come to a stage. */
 void hil_role_report(struct hil_role *role, enum hil_stage stage);
 
 void hil_role_close(struct hil_role *role);
@@ -71,6 +72,18 @@ int hil_converter_init(struct hil_role *role);
 static inline double *hil_role_row(const struct hil_role *role, uint64_t n)
 {
     return role->stream && n % role->decimation == 0 ? hil_stream_row(role->stream) : NULL;
+}
+
+/* Tells how this node is, now that its step n is done, and when it is to be told next. */
+void hil_role_tell(struct hil_role *role, uint64_t n, uint64_t now_ns);
+
+/* Ends step n, which was due at `due_ns` and began at `now_ns`. */
+static inline void hil_role_end_step(struct hil_role *role, uint64_t n, uint64_t due_ns,
+                                     uint64_t now_ns)
+{
+    hil_live_late(&role->live, now_ns - due_ns);
+    if (now_ns >= role->live.tell_ns)
+        hil_role_tell(role, n, now_ns);
 }
 
 /* How old what the peer did in its step (numbered from 1) is, by the loops' common start. */

@@ -1,38 +1,113 @@
 #include "state.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
-static size_t nodes_size(const struct hil_scenario *s)
+/* Whoever knows of the file may map it, but not to write, nor change its size. The mapping that
+ * is there already stays as it is, also in children. */
+enum { SEALS = F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_FUTURE_WRITE };
+
+/* Differs where members do, near enough. */
+static const uint64_t LAYOUT =
+    (uint64_t)sizeof(struct hil_state) << 32 | sizeof(struct hil_node_state);
+
+static size_t nodes_size(size_t nodes)
 {
-    return sizeof(struct hil_state) + (1 + s->converter_count) * sizeof(struct hil_node_state);
+    return sizeof(struct hil_state) + nodes * sizeof(struct hil_node_state);
 }
 
-static size_t whole_size(const struct hil_scenario *s)
+static size_t whole_size(size_t nodes, size_t executors)
 {
-    return nodes_size(s) + s->executor_count * sizeof(struct hil_executor_state);
+    return nodes_size(nodes) + executors * sizeof(struct hil_executor_state);
+}
+
+/* Returns the memory, or NULL with errno set. */
+static void *map_file(int file, size_t size)
+{
+    if (ftruncate(file, (off_t)size))
+        return NULL;
+    void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, file, 0);
+    if (memory == MAP_FAILED)
+        return NULL;
+    fcntl(file, F_ADD_SEALS, SEALS); /* where the kernel knows them; nothing depends on it */
+    return memory;
+}
+
+static void fill_card(struct hil_state *state, const struct hil_scenario *s)
+{
+    struct hil_card *card = &state->card;
+
+    card->layout = LAYOUT;
+    snprintf(card->name, sizeof card->name, "%s", s->name);
+    card->virtual_time = s->mode == HIL_VIRTUAL;
+    card->duration_ns = s->duration_ns;
+    for (unsigned i = 0; !card->virtual_time && i < s->executor_count; i++)
+        if (s->executors[i].cpu >= 0)
+            CPU_SET((unsigned)s->executors[i].cpu, &card->cores);
+    state->nodes[0].period_ns = s->controller.timing.period_ns;
+    for (unsigned i = 0; i < s->converter_count; i++)
+        state->nodes[1 + i].period_ns = s->converters[i].timing.period_ns;
 }
 
 int hil_state_open(struct hil_state **state, const struct hil_scenario *s)
 {
-    void *memory = mmap(NULL, whole_size(s), PROT_READ | PROT_WRITE,
-                        MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    size_t size = whole_size(1 + s->converter_count, s->executor_count);
+    int file = memfd_create(HIL_STATE_NAME, MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    void *memory = file < 0 ? NULL : map_file(file, size);
 
-    if (memory == MAP_FAILED)
-        return -ENOMEM;
+    if (!memory) {
+        int rc = -errno;
+        if (file >= 0)
+            close(file);
+        return rc;
+    }
     *state = memory;
+    (*state)->file = file;
     (*state)->executor_count = s->executor_count;
     (*state)->node_count = 1 + s->converter_count;
-    (*state)->executors = (void *)((char *)memory + nodes_size(s));
+    (*state)->executors = (void *)((char *)memory + nodes_size(1 + s->converter_count));
     uint64_t changed = hil_profile_end(&s->reference);
     hil_metrics_init(&(*state)->output, s->duration_ns, changed);
+    fill_card(*state, s);
     return 0;
 }
 
-void hil_state_close(struct hil_state *state, const struct hil_scenario *s)
+void hil_state_close(struct hil_state *state)
 {
-    if (state)
-        munmap(state, whole_size(s));
+    if (!state)
+        return;
+    close(state->file);
+    hil_state_detach(state);
+}
+
+int hil_state_attach(const struct hil_state **state, int file)
+{
+    struct stat status;
+
+    if (fstat(file, &status))
+        return -errno;
+    size_t size = (size_t)status.st_size;
+    if (size < sizeof(struct hil_state))
+        return -EPROTO;
+    const struct hil_state *found = mmap(NULL, size, PROT_READ, MAP_SHARED, file, 0);
+    if (found == MAP_FAILED)
+        return -errno;
+    if (found->card.layout != LAYOUT ||
+        whole_size(found->node_count, found->executor_count) != size) {
+        munmap((void *)found, size);
+        return -EPROTO;
+    }
+    *state = found;
+    return 0;
+}
+
+void hil_state_detach(const struct hil_state *state)
+{
+    munmap((void *)state, whole_size(state->node_count, state->executor_count));
 }
 
 void hil_state_together(const struct hil_state *state, struct hil_together *all)

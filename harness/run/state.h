@@ -1,6 +1,8 @@
 /*
  * The state of a run: what the loops write as they go and the launcher reads, while they run
- * and after they ended (however they ended). It lies in memory shared with child processes.
+ * and after they ended (however they ended). It lies in memory shared with child processes:
+ * a memory file that the launcher holds open, by which other processes find the run and map
+ * it, to read only (see hil_state_attach). So nothing has to be removed when the run is over.
  *
  * Each member has one writer: the node or the executor that it is of. Readers elsewhere see
  * values that are a little old.
@@ -8,6 +10,7 @@
 #ifndef HIL_STATE_H
 #define HIL_STATE_H
 
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -15,6 +18,7 @@
 #include "../record/histogram.h"
 #include "../record/metrics.h"
 #include "../scenario/scenario.h"
+#include "live.h"
 
 enum hil_stage {
     HIL_STARTING,
@@ -31,6 +35,10 @@ struct hil_node_state {
     uint64_t torn;             /* inputs that stayed torn, so that the old value was kept */
     struct hil_histogram late; /* from a step's time to its beginning */
     struct hil_histogram busy; /* from its beginning to its end */
+    uint64_t period_ns;
+
+    /* As the node told it last, in this process or through the controller's SST. */
+    struct hil_progress progress;
 };
 
 struct hil_executor_state {
@@ -49,7 +57,20 @@ struct hil_executor_state {
 
 enum { HIL_SAID_MAX = 16 };
 
+/* What the run is: for who does not have its scenario. */
+struct hil_card {
+    uint64_t layout; /* of the state: that of another build is not read */
+    char name[64];
+    char results[4096]; /* an absolute path; "": none are kept */
+    bool virtual_time;
+    uint64_t duration_ns;
+    cpu_set_t cores; /* that loops are pinned to */
+};
+
 struct hil_state {
+    struct hil_card card;
+    int file;                            /* the launcher's descriptor */
+    _Atomic uint32_t ended;              /* the launcher's: 1 + its exit status; 0: not yet */
     _Atomic uint64_t said[HIL_SAID_MAX]; /* hashes of warnings, so that each is said once */
     _Atomic bool go;                     /* the launcher's: all is prepared */
     _Atomic bool stop;                   /* the launcher's: end soon and in order */
@@ -74,8 +95,17 @@ struct hil_together {
 
 void hil_state_together(const struct hil_state *state, struct hil_together *all);
 
-/* Returns 0 or -ENOMEM. */
+/* Returns 0 or a negative errno. */
 int hil_state_open(struct hil_state **state, const struct hil_scenario *scenario);
-void hil_state_close(struct hil_state *state, const struct hil_scenario *scenario);
+void hil_state_close(struct hil_state *state);
+
+/* What the memory file of a run is called: /proc/PID/fd shows it as "/memfd:" and this. */
+#define HIL_STATE_NAME "hiloco-run"
+
+/* Maps the state of another process's run, from its memory file. Of what it points at only
+ * nodes[] is in reach. Returns 0; or -EPROTO when it is of another build; or another negative
+ * errno. */
+int hil_state_attach(const struct hil_state **state, int file);
+void hil_state_detach(const struct hil_state *state);
 
 #endif

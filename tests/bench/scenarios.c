@@ -49,6 +49,6 @@ void bench_run_close(struct bench_run *run)
     if (run->trace[0])
         unlink(run->trace);
     rmdir(run->directory);
-    hil_state_close(run->run.state, run->scenario);
+    hil_state_close(run->run.state);
     hil_scenario_free(run->scenario);
 }
