@@ -10,7 +10,7 @@ all:
 # --- packages --------------------------------------------------------------------------
 
 BUILD_PACKAGES := gcc libc6-dev make pkg-config libcyaml-dev libyaml-dev libhdf5-dev libjansson-dev \
-                  libxxhash-dev liburcu-dev gnuplot-nox
+                  libxxhash-dev liburcu-dev libncurses-dev gnuplot-nox
 TEST_PACKAGES  := libcriterion-dev patch
 
 # These goals install what is missing; others only say what it is.
@@ -45,7 +45,7 @@ $(BUILD)/packages-found:
 
 # --- flags -----------------------------------------------------------------------------
 
-LIBRARIES := libcyaml yaml-0.1 hdf5 jansson libxxhash liburcu-cds liburcu-bp
+LIBRARIES := libcyaml yaml-0.1 hdf5 jansson libxxhash liburcu-cds liburcu-bp ncursesw
 
 # Asked for when first needed: by then the packages are there.
 once     = $(eval $(1) := $$(shell $(2)))$($(1))

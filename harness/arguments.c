@@ -26,8 +26,10 @@ static const struct choice choices[] = {
     {HIL_TAKES_FIX, {"fix", no_argument, NULL, 'f'}},
     {HIL_TAKES_DOCTOR, {"measure", required_argument, NULL, 'M'}},
     {HIL_TAKES_DOCTOR, {"strict", no_argument, NULL, 'S'}},
-    {HIL_TAKES_DOCTOR, {"json", no_argument, NULL, 'J'}},
+    {HIL_TAKES_DOCTOR | HIL_TAKES_RUN, {"json", no_argument, NULL, 'J'}},
     {HIL_TAKES_DOCTOR, {"root", required_argument, NULL, 'R'}},
+    {HIL_TAKES_RUN, {"interval", required_argument, NULL, 'I'}},
+    {HIL_TAKES_RUN, {"count", required_argument, NULL, 'n'}},
     {~0u, {"help", no_argument, NULL, 'h'}},
 };
 
@@ -108,6 +110,10 @@ static int take(struct hil_arguments *a, int option)
     case 'R':
         a->root = optarg;
         return 0;
+    case 'I':
+        return parse_count("interval", optarg, 1, &a->interval_ms);
+    case 'n':
+        return parse_count("count", optarg, 1, &a->count);
     default:
         return -EINVAL; /* getopt has said why */
     }
@@ -119,7 +125,7 @@ int hil_arguments_parse(struct hil_arguments *a, unsigned takes, const char *hel
     struct option options[CHOICES + 1];
     int option;
 
-    *a = (struct hil_arguments){.wait_s = 30, .measure_s = 5};
+    *a = (struct hil_arguments){.wait_s = 30, .measure_s = 5, .interval_ms = 200};
     a->sets = calloc((size_t)argc + 1, sizeof *a->sets);
     if (!a->sets)
         return -ENOMEM;
@@ -136,7 +142,7 @@ int hil_arguments_parse(struct hil_arguments *a, unsigned takes, const char *hel
             return -EINVAL;
         }
     }
-    int most = takes ? 1 : 0, least = takes & HIL_TAKES_DOCTOR ? 0 : most;
+    int most = takes ? 1 : 0, least = takes & (HIL_TAKES_DOCTOR | HIL_TAKES_RUN) ? 0 : most;
     if (argc - optind < least || argc - optind > most) {
         fprintf(stderr, "%s: %s; %s --help explains\n", argv[0],
                 argc == optind ? "an argument is missing" : "there are too many arguments",

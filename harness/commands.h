@@ -15,11 +15,12 @@ int hil_command_export(int argc, char **argv);
 int hil_command_check(int argc, char **argv);
 int hil_command_models(int argc, char **argv);
 int hil_command_doctor(int argc, char **argv);
+int hil_command_top(int argc, char **argv);
 
 /* --- shared ---------------------------------------------------------------------------------- */
 
 struct hil_arguments {
-    const char *scenario; /* the positional argument: a scenario, or a directory; or NULL */
+    const char *scenario; /* the positional argument: a scenario, a directory, a run; or NULL */
     struct hil_scenario_options options;
     const char **sets; /* what options.sets points at */
     const char *out;
@@ -27,6 +28,7 @@ struct hil_arguments {
     const char *ids;
     const char *root;
     unsigned jobs, wait_s, measure_s;
+    unsigned interval_ms, count; /* of samples; 0: no end */
     bool quiet, csv, fix, strict, json;
 };
 
@@ -43,10 +45,12 @@ enum {
     HIL_TAKES_DIRECTORY = 1 << 8, /* no option: the positional argument alone */
     HIL_TAKES_FIX = 1 << 9,
     HIL_TAKES_DOCTOR = 1 << 10, /* --measure, --strict, --json, --root; and no argument is needed */
+    HIL_TAKES_RUN = 1 << 11,    /* --json, --interval, --count; and no argument is needed */
 };
 
 /*
- * Parses a command line with one positional argument (none where `takes` is 0). Returns 0; or 1
+ * Parses a command line with one positional argument (none where `takes` is 0; NULL where it
+ * may be left out, and is). Returns 0; or 1
  * when --help was printed; or -EINVAL after a message on stderr. hil_arguments_free in any case.
  */
 int hil_arguments_parse(struct hil_arguments *arguments, unsigned takes, const char *help, int argc,

@@ -11,6 +11,7 @@ static const char help[] =
     "\n"
     "  run SCENARIO      run a scenario, in real or virtual time\n"
     "  sweep SCENARIO    run it for each of some values\n"
+    "  top [RUN]         watch a run while it runs\n"
     "  plot DIR          draw what a run or a sweep has left\n"
     "  export DIR        write a run's trace as text\n"
     "  check SCENARIO    look for mistakes in a scenario\n"
@@ -27,7 +28,7 @@ static const struct {
 } commands[] = {
     {"run", hil_command_run},       {"sweep", hil_command_sweep}, {"plot", hil_command_plot},
     {"export", hil_command_export}, {"check", hil_command_check}, {"models", hil_command_models},
-    {"doctor", hil_command_doctor},
+    {"doctor", hil_command_doctor}, {"top", hil_command_top},
 };
 
 int main(int argc, char **argv)

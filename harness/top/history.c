@@ -1,0 +1,87 @@
+#include "history.h"
+
+#include <math.h>
+
+#include "../../channels/fabric/words.h"
+
+static struct hil_chart_column *slice(struct hil_history *h, uint64_t number)
+{
+    return &h->slices[number % HIL_HISTORY_SLICES];
+}
+
+/* What lies between the newest that is known and this one was not seen. */
+static void extend(struct hil_history *h, uint64_t end)
+{
+    uint64_t from = h->end + HIL_HISTORY_SLICES < end ? end - HIL_HISTORY_SLICES : h->end;
+
+    for (; from < end; from++)
+        *slice(h, from) = (struct hil_chart_column){0};
+    if (end > h->end)
+        h->end = end;
+}
+
+/* The blocks are numbered backwards from the run's planned end. */
+static bool number_of(const struct hil_metrics *m, const struct hil_block *b, uint64_t *number)
+{
+    uint64_t last = (m->duration_ns - 1) / HIL_BLOCK_NS;
+
+    *number = last - b->index;
+    return b->count > 0 && b->index <= last;
+}
+
+/* The newest slice is taken again, for it was not complete. */
+void hil_history_take(struct hil_history *h, const struct hil_metrics *m)
+{
+    uint64_t from = h->end ? h->end - 1 : 0, number;
+
+    for (unsigned i = 0; i < HIL_METRICS_BLOCKS; i++) {
+        struct hil_block b;
+        loco_copy(&b, &m->blocks[i], sizeof b);
+        if (!number_of(m, &b, &number) || number < from)
+            continue;
+        extend(h, number + 1);
+        if (number + HIL_HISTORY_SLICES >= h->end)
+            *slice(h, number) = (struct hil_chart_column){b.min, b.max, m->reference_v, true};
+    }
+}
+
+static void join(struct hil_chart_column *column, const struct hil_chart_column *one)
+{
+    if (!one->there || !isfinite(one->min) || !isfinite(one->max))
+        return;
+    if (!column->there)
+        *column = *one;
+    column->min = fmin(column->min, one->min);
+    column->max = fmax(column->max, one->max);
+    column->reference = one->reference;
+}
+
+static struct hil_chart_column column_of(const struct hil_history *h, uint64_t from, uint64_t end)
+{
+    struct hil_chart_column column = {0};
+
+    for (uint64_t n = from; n < end && n < h->end; n++)
+        if (n + HIL_HISTORY_SLICES >= h->end)
+            join(&column, &h->slices[n % HIL_HISTORY_SLICES]);
+    return column;
+}
+
+void hil_history_columns(const struct hil_history *h, unsigned per,
+                         struct hil_chart_column *columns, unsigned count)
+{
+    uint64_t last = h->end ? (h->end - 1) / per : 0;
+
+    for (unsigned i = 0; i < count; i++) {
+        uint64_t back = count - 1 - i;
+        columns[i] = (struct hil_chart_column){0};
+        if (back <= last)
+            columns[i] = column_of(h, (last - back) * per, (last - back + 1) * per);
+    }
+}
+
+double hil_history_span(const struct hil_history *h, unsigned count)
+{
+    struct hil_chart_column all = column_of(h, h->end > count ? h->end - count : 0, h->end);
+
+    return all.there ? all.max - all.min : NAN;
+}

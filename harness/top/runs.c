@@ -1,0 +1,130 @@
+#include "runs.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* --- finding -------------------------------------------------------------------------------- */
+
+/* The process's descriptor for a run's memory file, opened here; -1: it has none. */
+static int open_file_of(pid_t pid)
+{
+    static const char wanted[] = "/memfd:" HIL_STATE_NAME " (deleted)";
+    char folder[32], path[sizeof folder + 1 + NAME_MAX], target[sizeof wanted];
+    struct dirent *entry;
+    int file = -1;
+
+    snprintf(folder, sizeof folder, "/proc/%d/fd", (int)pid);
+    DIR *entries = opendir(folder);
+    while (entries && file < 0 && (entry = readdir(entries))) {
+        snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
+        ssize_t length = readlink(path, target, sizeof target);
+        if (length == sizeof wanted - 1 && memcmp(target, wanted, sizeof wanted - 1) == 0)
+            file = open(path, O_RDONLY | O_CLOEXEC);
+    }
+    if (entries)
+        closedir(entries);
+    return file;
+}
+
+static int open_process(pid_t pid)
+{
+    return (int)syscall(SYS_pidfd_open, pid, 0);
+}
+
+static int add_run(struct hil_runs *runs, const struct hil_found *one)
+{
+    struct hil_found *more = realloc(runs->at, (runs->count + 1) * sizeof *more);
+
+    if (!more)
+        return -ENOMEM;
+    runs->at = more;
+    runs->at[runs->count++] = *one;
+    return 0;
+}
+
+/* The descriptor of the process comes first: what is found by its number then is its own, or
+ * the descriptor says that it has ended. */
+static void look_at(struct hil_runs *runs, pid_t pid)
+{
+    struct hil_found one = {.pid = pid, .process = open_process(pid)};
+    int status;
+
+    if (one.process < 0)
+        return;
+    int file = open_file_of(pid);
+    int rc = file < 0 ? -ENOENT : hil_state_attach(&one.state, file);
+    if (file >= 0)
+        close(file);
+    if (!rc && !hil_run_ended(&one, &status) && add_run(runs, &one) == 0)
+        return;
+    runs->others += rc == -EPROTO;
+    if (one.state)
+        hil_state_detach(one.state);
+    close(one.process);
+}
+
+static int by_pid(const void *a, const void *b)
+{
+    const struct hil_found *x = a, *y = b;
+
+    return (x->pid > y->pid) - (x->pid < y->pid);
+}
+
+int hil_runs_find(struct hil_runs *runs)
+{
+    DIR *processes = opendir("/proc");
+    struct dirent *entry;
+
+    *runs = (struct hil_runs){0};
+    if (!processes)
+        return -errno;
+    while ((entry = readdir(processes)))
+        if (isdigit((unsigned char)entry->d_name[0]))
+            look_at(runs, (pid_t)atoi(entry->d_name));
+    closedir(processes);
+    if (runs->count)
+        qsort(runs->at, runs->count, sizeof *runs->at, by_pid);
+    return 0;
+}
+
+void hil_runs_close(struct hil_runs *runs)
+{
+    for (unsigned i = 0; i < runs->count; i++) {
+        hil_state_detach(runs->at[i].state);
+        close(runs->at[i].process);
+    }
+    free(runs->at);
+    *runs = (struct hil_runs){0};
+}
+
+/* --- asking --------------------------------------------------------------------------------- */
+
+bool hil_run_is(const struct hil_found *run, const char *which)
+{
+    char *folder = realpath(which, NULL), *end;
+    bool is = strtol(which, &end, 10) == run->pid && !*end;
+
+    is = is || strcmp(which, run->state->card.name) == 0 ||
+         (folder && strcmp(folder, run->state->card.results) == 0);
+    free(folder);
+    return is;
+}
+
+bool hil_run_ended(const struct hil_found *run, int *status)
+{
+    struct pollfd process = {.fd = run->process, .events = POLLIN};
+    bool gone = poll(&process, 1, 0) > 0;
+    uint32_t ended = atomic_load(&run->state->ended);
+
+    *status = (int)ended - 1;
+    return gone || ended;
+}

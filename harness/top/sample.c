@@ -1,0 +1,186 @@
+#include "sample.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../../channels/fabric/words.h"
+
+enum { LAST_SECOND = 1000000000 / HIL_BLOCK_NS };
+
+static const uint64_t SILENT_NS = 500000000, LATELY_NS = 2000000000;
+
+int hil_watch_open(struct hil_watch *w, const struct hil_found *run)
+{
+    *w = (struct hil_watch){.run = run};
+    unsigned count = run->state->node_count;
+    w->seen = calloc(count, sizeof *w->seen);
+    w->sample = calloc(1, sizeof *w->sample + count * sizeof w->sample->nodes[0]);
+    return w->seen && w->sample ? 0 : -ENOMEM;
+}
+
+void hil_watch_close(struct hil_watch *w)
+{
+    free(w->seen);
+    free(w->sample);
+}
+
+static double late_p99(const struct hil_node_state *n)
+{
+    return n->here && n->late.count ? (double)hil_histogram_quantile(&n->late, 0.99) : NAN;
+}
+
+/* Whether what a node tells comes here: from elsewhere by the controller's loop. */
+static bool is_heard(const struct hil_state *s, unsigned node)
+{
+    return s->nodes[node].here || s->nodes[0].progress.stage == HIL_RUNNING;
+}
+
+/* By the watcher's clock: when it last saw the node's figures change. */
+static void judge(struct hil_node_sample *n, struct hil_node_seen *seen, bool heard,
+                  uint64_t now_ns)
+{
+    uint64_t patience = SILENT_NS + 2 * n->period_ns;
+    bool known = seen->stepped_ns != 0;
+
+    if (known && n->told.missed > seen->missed)
+        seen->missed_ns = now_ns;
+    if (!known || n->told.steps != seen->steps)
+        seen->stepped_ns = now_ns;
+    seen->steps = n->told.steps;
+    seen->missed = n->told.missed;
+    n->silent = heard && n->told.stage == HIL_RUNNING && now_ns - seen->stepped_ns > patience;
+    n->misses = seen->missed_ns && now_ns - seen->missed_ns < LATELY_NS;
+}
+
+static void look_at_node(struct hil_watch *w, unsigned node, uint64_t now_ns)
+{
+    const struct hil_node_state *from = &w->run->state->nodes[node];
+    struct hil_node_sample *n = &w->sample->nodes[w->sample->count++];
+
+    *n = (struct hil_node_sample){
+        .node = node, .period_ns = from->period_ns, .late_p99_ns = late_p99(from)};
+    hil_progress_copy(&n->told, &from->progress);
+    judge(n, &w->seen[node], is_heard(w->run->state, node), now_ns);
+    w->sample->missed += n->told.missed;
+}
+
+/* A launcher without the controller does not hear of nodes elsewhere. */
+void hil_watch_look(struct hil_watch *w, uint64_t now_ns)
+{
+    const struct hil_state *s = w->run->state;
+    struct hil_sample *to = w->sample;
+
+    to->elapsed_ns = atomic_load_explicit(&s->elapsed_ns, memory_order_relaxed);
+    to->output_v = atomic_load_explicit(&s->output_v, memory_order_relaxed);
+    loco_copy(&to->reference_v, &s->output.reference_v, sizeof to->reference_v);
+    hil_history_take(&w->history, &s->output);
+    to->pp_v = hil_history_span(&w->history, LAST_SECOND);
+    to->count = 0;
+    to->missed = 0;
+    for (unsigned i = 0; i < s->node_count; i++)
+        if (s->nodes[0].here || s->nodes[i].here)
+            look_at_node(w, i, now_ns);
+}
+
+struct hil_sample *hil_sample_copy(const struct hil_sample *sample)
+{
+    size_t size = sizeof *sample + sample->count * sizeof sample->nodes[0];
+    struct hil_sample *copy = malloc(size);
+
+    return copy ? memcpy(copy, sample, size) : NULL;
+}
+
+const char *hil_stage_name(const struct hil_node_sample *n)
+{
+    static const char *const names[] = {[HIL_STARTING] = "starting",
+                                        [HIL_RUNNING] = "running",
+                                        [HIL_DONE] = "done",
+                                        [HIL_FAILED] = "failed"};
+
+    if (n->silent)
+        return "silent";
+    return n->told.stage < sizeof names / sizeof names[0] ? names[n->told.stage] : "?";
+}
+
+void hil_node_name(unsigned node, char *text, size_t size)
+{
+    if (node == 0)
+        snprintf(text, size, "controller");
+    else
+        snprintf(text, size, "converter %u", node - 1);
+}
+
+/* --- JSON ----------------------------------------------------------------------------------- */
+
+static json_t *number(double value)
+{
+    return isfinite(value) ? json_real(value) : json_null();
+}
+
+static json_t *us(double ns)
+{
+    return number(ns * 1e-3);
+}
+
+static json_t *whole(uint64_t value)
+{
+    return json_integer((json_int_t)value);
+}
+
+static json_t *node_json(const struct hil_node_sample *n)
+{
+    const struct hil_progress *p = &n->told;
+
+    return json_pack("{s:s, s:o, s:o, s:o, s:{s:o, s:o, s:o}, s:o}", "state", hil_stage_name(n),
+                     "period_us", us((double)n->period_ns), "steps", whole(p->steps), "missed",
+                     whole(p->missed), "late_us", "p99", us(n->late_p99_ns), "recent_max",
+                     us((double)p->late_recent_ns), "max", us((double)p->late_max_ns),
+                     "input_age_us", us((double)p->input_age_ns));
+}
+
+static void add_nodes(const struct hil_sample *s, json_t *root)
+{
+    json_t *converters = json_array();
+
+    json_object_set_new(root, "controller", json_null());
+    for (unsigned i = 0; i < s->count; i++) {
+        json_t *one = node_json(&s->nodes[i]);
+        if (s->nodes[i].node == 0) {
+            json_object_set_new(root, "controller", one);
+            continue;
+        }
+        json_object_set_new(one, "id", whole(s->nodes[i].node - 1));
+        json_array_append_new(converters, one);
+    }
+    json_object_set_new(root, "converters", converters);
+}
+
+static const char *how_it_is(const struct hil_found *run)
+{
+    int status;
+
+    if (!hil_run_ended(run, &status))
+        return "running";
+    return status == 0 ? "ended" : status == 130 ? "interrupted" : "failed";
+}
+
+json_t *hil_sample_json(const struct hil_watch *w)
+{
+    const struct hil_sample *s = w->sample;
+    const struct hil_card *card = &w->run->state->card;
+    bool any = w->history.end > 0;
+    json_t *root = json_pack(
+        "{s:s, s:i, s:s, s:s, s:o, s:o, s:{s:o, s:o, s:o}, s:o}", "scenario", card->name, "pid",
+        (int)w->run->pid, "mode", card->virtual_time ? "virtual" : "realtime", "state",
+        how_it_is(w->run), "duration_s", number((double)card->duration_ns * 1e-9), "elapsed_s",
+        number((double)s->elapsed_ns * 1e-9), "output", "reference_v",
+        number(any ? s->reference_v : NAN), "value_v", number(any ? s->output_v : NAN),
+        "pp_v_last_s", number(s->pp_v), "missed", whole(s->missed));
+
+    if (root)
+        add_nodes(s, root);
+    return root;
+}

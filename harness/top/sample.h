@@ -1,0 +1,62 @@
+/*
+ * What a watcher sees of a run at a time.
+ */
+#ifndef HIL_SAMPLE_H
+#define HIL_SAMPLE_H
+
+#include <jansson.h>
+
+#include "history.h"
+#include "runs.h"
+
+struct hil_node_sample {
+    unsigned node; /* 0: the controller; 1 + i: converter i */
+    struct hil_progress told;
+    uint64_t period_ns;
+    double late_p99_ns; /* NAN: its histogram is with another launcher */
+    bool silent;        /* it runs, and has told no new step for a while */
+    bool misses;        /* it has missed steps just now */
+};
+
+struct hil_sample {
+    uint64_t elapsed_ns;
+    double output_v, reference_v;
+    double pp_v;     /* peak to peak, in the last second; NAN: nothing came yet */
+    uint64_t missed; /* by all */
+    unsigned count;
+    struct hil_node_sample nodes[];
+};
+
+/* When a node was last seen to do a thing. */
+struct hil_node_seen {
+    uint64_t steps, missed;
+    uint64_t stepped_ns, missed_ns;
+};
+
+struct hil_watch {
+    const struct hil_found *run;
+    struct hil_history history;
+    struct hil_node_seen *seen;
+    struct hil_sample *sample; /* the newest */
+};
+
+/* Returns 0 or -ENOMEM; hil_watch_close in either case. */
+int hil_watch_open(struct hil_watch *watch, const struct hil_found *run);
+void hil_watch_close(struct hil_watch *watch);
+
+/* Takes a sample; `now_ns` is the watcher's own clock. Only reads. */
+void hil_watch_look(struct hil_watch *watch, uint64_t now_ns);
+
+/* A copy of the newest sample, to be freed; NULL: no memory. */
+struct hil_sample *hil_sample_copy(const struct hil_sample *sample);
+
+/* "starting", "running", ... */
+const char *hil_stage_name(const struct hil_node_sample *node);
+
+/* "controller", "converter 7". */
+void hil_node_name(unsigned node, char *text, size_t size);
+
+/* The newest sample by the keys of summary.json, where it has the same; NULL: no memory. */
+json_t *hil_sample_json(const struct hil_watch *watch);
+
+#endif

@@ -1,0 +1,349 @@
+#include "screen.h"
+
+#include <errno.h>
+#include <langinfo.h>
+#include <locale.h>
+#include <math.h>
+#include <ncurses.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "table.h"
+
+enum { OUTPUT_PAIR = 1, REFERENCE_PAIR, ALARM_PAIR };
+
+enum { REDRAW = 'L' & 0x1f }; /* Ctrl-L: for a terminal that others wrote on */
+
+enum {
+    AXIS = 10,              /* characters left of the chart */
+    COLUMN_SLICES = 5,      /* of the history in a column of the chart: 50 ms */
+    TITLE = 0,              /* lines: this */
+    OUTPUT,                 /* and this, then the chart */
+    CHART,                  /* then the time axis, the table's head, the nodes, the keys */
+    LINES_WITHOUT_NODES = 5 /* title, output, time axis, head, keys */
+};
+
+struct screen {
+    struct hil_watch *watch;
+    struct hil_sample *sample;         /* what is shown: a copy, in order */
+    const struct hil_history *history; /* the watch's; while paused a copy */
+    struct hil_history *held;          /* that copy */
+    struct hil_table_order order;
+    unsigned first; /* node of the table that is in its first line */
+    bool unicode, quit;
+};
+
+static volatile sig_atomic_t asked_to_end;
+
+static void on_signal(int signal)
+{
+    (void)signal;
+    asked_to_end = 1;
+}
+
+uint64_t hil_watch_clock(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+/* --- lines of text -------------------------------------------------------------------------- */
+
+static void show_line(int y, attr_t attributes, const char *text)
+{
+    attrset((int)attributes);
+    mvhline(y, 0, ' ', COLS);
+    mvaddnstr(y, 0, text, COLS);
+    attrset(A_NORMAL);
+}
+
+static void show_title(const struct screen *s)
+{
+    const struct hil_card *card = &s->watch->run->state->card;
+    char text[256];
+
+    snprintf(text, sizeof text, " %s%s  %.3f of %g s in %s time  process %d  %u nodes  missed %llu",
+             s->held ? "PAUSED  " : "", card->name, (double)s->sample->elapsed_ns * 1e-9,
+             (double)card->duration_ns * 1e-9, card->virtual_time ? "virtual" : "real",
+             (int)s->watch->run->pid, s->sample->count, (unsigned long long)s->sample->missed);
+    show_line(TITLE, A_REVERSE, text);
+}
+
+static void show_output(const struct screen *s)
+{
+    double error = s->sample->output_v - s->sample->reference_v;
+    char text[256];
+
+    if (s->history->end == 0)
+        snprintf(text, sizeof text, "output -");
+    else
+        snprintf(text, sizeof text,
+                 "output %.2f V, reference %.2f V, error %+.2f %%, peak to peak %.2f V",
+                 s->sample->output_v, s->sample->reference_v, 100 * error / s->sample->reference_v,
+                 s->sample->pp_v);
+    show_line(OUTPUT, A_BOLD, text);
+}
+
+/* --- the chart ------------------------------------------------------------------------------ */
+
+static void show_cell(const struct screen *s, int y, int x, const struct hil_cell *cell)
+{
+    if (!cell->dots && !cell->reference)
+        return;
+    attrset(COLOR_PAIR(cell->dots ? OUTPUT_PAIR : REFERENCE_PAIR));
+    if (!s->unicode)
+        mvaddch(y, x, cell->dots ? '*' : '-');
+    else if (cell->dots)
+        mvaddnwstr(y, x, (wchar_t[]){(wchar_t)(0x2800 + cell->dots)}, 1);
+    else
+        mvaddch(y, x, ACS_HLINE);
+}
+
+static void show_axes(int y, int height, int width, struct hil_scale scale)
+{
+    double seconds = (double)width * HIL_CELL_COLUMNS * COLUMN_SLICES * HIL_BLOCK_NS * 1e-9;
+
+    attrset(A_NORMAL);
+    mvprintw(y, 0, "%*g", AXIS - 3, scale.high);
+    mvprintw(y + height - 1, 0, "%*g", AXIS - 3, scale.low);
+    mvaddstr(y + height / 2, AXIS - 4, "V");
+    mvvline(y, AXIS - 1, ACS_VLINE, height);
+    mvaddch(y + height, AXIS - 1, ACS_LLCORNER);
+    mvhline(y + height, AXIS, ACS_HLINE, width);
+    mvprintw(y + height, AXIS + 1, " -%.1f s ", seconds);
+    mvaddstr(y + height, AXIS + width - 5, " now ");
+}
+
+/* No memory: no chart. */
+static void show_chart(const struct screen *s, int height)
+{
+    unsigned width = (unsigned)(COLS - AXIS), count = width * HIL_CELL_COLUMNS;
+    struct hil_chart_column *columns = malloc(count * sizeof *columns);
+    struct hil_cell *cells = malloc(width * (size_t)height * sizeof *cells);
+
+    if (columns && cells) {
+        hil_history_columns(s->history, COLUMN_SLICES, columns, count);
+        struct hil_scale scale = hil_chart_scale(columns, count);
+        hil_chart_draw(columns, width, (unsigned)height, scale, cells);
+        show_axes(CHART, height, (int)width, scale);
+        for (unsigned i = 0; i < width * (unsigned)height; i++)
+            show_cell(s, CHART + (int)(i / width), AXIS + (int)(i % width), &cells[i]);
+        attrset(A_NORMAL);
+    }
+    free(columns);
+    free(cells);
+}
+
+/* A third of what the nodes do not need, or of what is left for them; none in a low window. */
+static int chart_height(const struct screen *s)
+{
+    int room = LINES - LINES_WITHOUT_NODES, spare = room - (int)s->sample->count;
+    int height = spare > room / 3 ? spare : room / 3;
+
+    if (COLS < 3 * AXIS || room < 6)
+        return 0;
+    return height > 16 ? 16 : height;
+}
+
+/* --- the nodes ------------------------------------------------------------------------------ */
+
+static attr_t attributes_of(const struct hil_node_sample *n)
+{
+    bool alarm = n->silent || n->misses || n->told.stage == HIL_FAILED;
+
+    return alarm ? COLOR_PAIR(ALARM_PAIR) | A_BOLD : A_NORMAL;
+}
+
+static void show_nodes(struct screen *s, int top, int bottom)
+{
+    unsigned room = bottom > top + 1 ? (unsigned)(bottom - top - 1) : 0, count = s->sample->count;
+    char text[256];
+
+    if (s->first + room > count)
+        s->first = count > room ? count - room : 0;
+    hil_table_head(&s->order, text, sizeof text);
+    show_line(top, A_REVERSE, text);
+    for (unsigned i = 0; i < room && s->first + i < count; i++) {
+        const struct hil_node_sample *n = &s->sample->nodes[s->first + i];
+        hil_table_row(n, text, sizeof text);
+        show_line(top + 1 + (int)i, attributes_of(n), text);
+    }
+    unsigned last = s->first + room < count ? s->first + room : count;
+    snprintf(text, sizeof text,
+             "q quit  p pause  s sort: %s  r reverse  arrows scroll  %u-%u of %u",
+             hil_table_key_name(s->order.key), count ? s->first + 1 : 0, last, count);
+    show_line(bottom, A_DIM, text);
+}
+
+static void draw(struct screen *s)
+{
+    int height = chart_height(s), top = height ? CHART + height + 1 : CHART;
+
+    erase();
+    hil_table_sort(s->sample, &s->order);
+    show_title(s);
+    show_output(s);
+    if (height)
+        show_chart(s, height);
+    show_nodes(s, top, LINES - 1);
+    refresh();
+}
+
+/* --- keys ----------------------------------------------------------------------------------- */
+
+static void toggle_pause(struct screen *s)
+{
+    struct hil_history *copy = s->held ? NULL : malloc(sizeof *copy);
+
+    if (copy)
+        *copy = s->watch->history;
+    free(s->held);
+    s->held = copy;
+    s->history = copy ? copy : &s->watch->history;
+}
+
+static void scroll_by(struct screen *s, int lines)
+{
+    int first = (int)s->first + lines; /* too far down is mended when it is drawn */
+
+    s->first = first > 0 ? (unsigned)first : 0;
+}
+
+static void obey(struct screen *s, int key)
+{
+    switch (key) {
+    case 'q':
+        s->quit = true;
+        break;
+    case 'p':
+    case ' ':
+        toggle_pause(s);
+        break;
+    case 's':
+        s->order.key = (s->order.key + 1) % HIL_TABLE_KEYS;
+        break;
+    case 'r':
+        s->order.reversed = !s->order.reversed;
+        break;
+    case REDRAW:
+        clearok(stdscr, TRUE);
+        break;
+    case KEY_UP:
+        scroll_by(s, -1);
+        break;
+    case KEY_DOWN:
+        scroll_by(s, 1);
+        break;
+    case KEY_PPAGE:
+        scroll_by(s, -LINES / 2);
+        break;
+    case KEY_NPAGE:
+        scroll_by(s, LINES / 2);
+        break;
+    default:
+        break; /* KEY_RESIZE too: all is drawn anew */
+    }
+}
+
+/* --- the whole ------------------------------------------------------------------------------ */
+
+/* Takes a sample; while paused it is only remembered. */
+static int look(struct screen *s)
+{
+    hil_watch_look(s->watch, hil_watch_clock());
+    if (s->held && s->sample)
+        return 0;
+    free(s->sample);
+    s->sample = hil_sample_copy(s->watch->sample);
+    return s->sample ? 0 : -ENOMEM;
+}
+
+/* Keys, until the next sample is due. */
+static void take_keys(struct screen *s, uint64_t until_ns)
+{
+    for (uint64_t now; !s->quit && !asked_to_end && (now = hil_watch_clock()) < until_ns;) {
+        timeout((int)((until_ns - now) / 1000000) + 1);
+        int key = getch();
+        if (key == ERR)
+            continue;
+        obey(s, key);
+        draw(s);
+    }
+}
+
+static int show(struct screen *s, unsigned interval_ms)
+{
+    uint64_t next = hil_watch_clock();
+    int rc = 0, status;
+
+    while (!rc && !s->quit && !asked_to_end && !hil_run_ended(s->watch->run, &status)) {
+        rc = look(s);
+        if (rc)
+            break;
+        draw(s);
+        next += interval_ms * 1000000ull;
+        if (next < hil_watch_clock())
+            next = hil_watch_clock(); /* stopped for a while: no catching up */
+        take_keys(s, next);
+    }
+    return rc;
+}
+
+static void prepare_terminal(void)
+{
+    cbreak();
+    noecho();
+    keypad(stdscr, TRUE);
+    curs_set(0);
+    if (has_colors()) {
+        start_color();
+        use_default_colors();
+        init_pair(OUTPUT_PAIR, COLOR_CYAN, -1);
+        init_pair(REFERENCE_PAIR, COLOR_GREEN, -1);
+        init_pair(ALARM_PAIR, COLOR_RED, -1);
+    }
+}
+
+/* The console's fonts have no Braille. */
+static bool has_braille(void)
+{
+    const char *term = getenv("TERM");
+
+    return strcmp(nl_langinfo(CODESET), "UTF-8") == 0 && term && strcmp(term, "linux") != 0;
+}
+
+static void catch_signals(void)
+{
+    const struct sigaction action = {.sa_handler = on_signal};
+
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+    sigaction(SIGHUP, &action, NULL);
+}
+
+int hil_screen_show(struct hil_watch *watch, unsigned interval_ms)
+{
+    struct screen s = {.watch = watch, .history = &watch->history};
+
+    setlocale(LC_CTYPE, "");
+    s.unicode = has_braille();
+    if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))
+        return -ENOTTY;
+    SCREEN *terminal = newterm(NULL, stdout, stdin);
+    if (!terminal)
+        return -ENOTTY;
+    catch_signals(); /* after ncurses has set its own, which do not return */
+    prepare_terminal();
+    int rc = show(&s, interval_ms);
+    endwin();
+    delscreen(terminal);
+    free(s.sample);
+    free(s.held);
+    return rc;
+}
