@@ -8,15 +8,18 @@
  */
 #include <errno.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "harness/run/group.h"
 #include "harness/run/privileges.h"
 #include "harness/run/real_time.h"
+#include "harness/top/sample.h"
 #include "pair.h"
 #include "scenarios.h"
 
@@ -181,8 +184,22 @@ static double typical_step(const struct hil_state *state, unsigned side)
     return (double)hil_histogram_quantile(&all, 0.5);
 }
 
-static int measure_in_run(const struct benchmark *b, const struct bench_options *o,
-                          struct bench_sample *sample)
+/* As `hiloco top --interval 20` does, until it is killed. */
+static void watch(const struct hil_state *state)
+{
+    static const struct timespec interval = {.tv_nsec = 20000000};
+    const struct hil_found run = {.state = state};
+    struct hil_watch w;
+
+    if (hil_watch_open(&w, &run))
+        _exit(1);
+    for (;; nanosleep(&interval, NULL))
+        hil_watch_look(&w, bench_glance());
+}
+
+/* A run; *step is the median of the steps. */
+static int run_in_earnest(const struct benchmark *b, const struct bench_options *o, bool watched,
+                          double *step)
 {
     struct bench_run run;
     struct hil_clock clock;
@@ -198,11 +215,33 @@ static int measure_in_run(const struct benchmark *b, const struct bench_options 
         return rc;
     rc = bench_run_record(&run);
     hil_clock_calibrate(&clock);
+    pid_t watcher = watched ? fork() : -1;
+    if (watcher == 0)
+        watch(run.run.state);
     if (!rc)
         run_executors(&run, &clock, &rc);
-    sample->value = typical_step(run.run.state, b->parameter);
+    if (watcher > 0) {
+        kill(watcher, SIGKILL);
+        waitpid(watcher, NULL, 0);
+    }
+    *step = typical_step(run.run.state, b->parameter);
     bench_run_close(&run);
     return rc;
+}
+
+static int measure_in_run(const struct benchmark *b, const struct bench_options *o,
+                          struct bench_sample *sample)
+{
+    return run_in_earnest(b, o, false, &sample->value);
+}
+
+/* Beside one that nobody watches. */
+static int measure_watched(const struct benchmark *b, const struct bench_options *o,
+                           struct bench_sample *sample)
+{
+    int rc = run_in_earnest(b, o, false, &sample->against);
+
+    return rc ? rc : run_in_earnest(b, o, true, &sample->value);
 }
 
 const struct benchmark step_benchmarks[] = {
@@ -227,6 +266,13 @@ const struct benchmark step_benchmarks[] = {
      .cores = 2,
      .parameter = CONVERTERS,
      .measure = measure_in_run},
+    {.name = "converter_step_watched",
+     .unit = "ns",
+     .against = "unwatched",
+     .target_ratio = 1.02,
+     .cores = 2,
+     .parameter = CONVERTERS,
+     .measure = measure_watched},
     {.name = "controller_step_1",
      .unit = "ns",
      .cores = 2,
@@ -247,5 +293,12 @@ const struct benchmark step_benchmarks[] = {
      .cores = 2,
      .parameter = CONTROLLER,
      .measure = measure_in_run},
+    {.name = "controller_step_20_watched",
+     .unit = "ns",
+     .against = "unwatched",
+     .target_ratio = 1.02,
+     .cores = 2,
+     .parameter = CONTROLLER,
+     .measure = measure_watched},
     {0},
 };
