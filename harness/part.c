@@ -84,8 +84,7 @@ static void keep_only(struct hil_scenario *s, bool controller, unsigned first, u
         if (!whole)
             continue;
         found = true;
-        only.cpu = e->cpu;
-        only.priority = e->priority;
+        only = *e;
     }
     if (!found)
         fprintf(stderr, "warning: other nodes are placed on the same core: not pinned, and on the "

@@ -22,23 +22,31 @@ static double us(uint64_t ns)
     return (double)ns * 1e-3;
 }
 
-static json_t *percentiles(const struct hil_histogram *h)
+static json_t *distribution(const struct hil_histogram *h)
 {
+    static const struct {
+        const char *name;
+        double quantile;
+    } percentiles[] = {{"p50", 0.5}, {"p99", 0.99}, {"p999", 0.999}, {"p9999", 0.9999}};
     bool any = h->count > 0;
+    json_t *d = json_object();
 
-    return json_pack("{s:o, s:o, s:o, s:o}", "p50",
-                     number(any ? us(hil_histogram_quantile(h, 0.50)) : NAN), "p99",
-                     number(any ? us(hil_histogram_quantile(h, 0.99)) : NAN), "p999",
-                     number(any ? us(hil_histogram_quantile(h, 0.999)) : NAN), "max",
-                     number(any ? us(h->max) : NAN));
+    json_object_set_new(d, "mean", number(any ? us(h->sum) / (double)h->count : NAN));
+    for (size_t i = 0; i < sizeof percentiles / sizeof percentiles[0]; i++)
+        json_object_set_new(
+            d, percentiles[i].name,
+            number(any ? us(hil_histogram_quantile(h, percentiles[i].quantile)) : NAN));
+    json_object_set_new(d, "max", number(any ? us(h->max) : NAN));
+    return d;
 }
 
 /* A loop, or some together. */
 static json_t *loop(const struct hil_node_state *n, double period_us)
 {
-    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "period_us", number(period_us), "steps",
+    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "period_us", number(period_us), "steps",
                      whole(n->steps), "missed", whole(n->missed), "torn_inputs", whole(n->torn),
-                     "late_us", percentiles(&n->late), "step_us", percentiles(&n->busy));
+                     "late_us", distribution(&n->late), "step_us", distribution(&n->busy),
+                     "measured_period_us", distribution(&n->period));
 }
 
 /* The period that all share; NAN where they differ. */
@@ -73,7 +81,7 @@ static json_t *converters(const struct hil_summary *sum)
         return NULL;
     hil_state_together(sum->state, all);
     json_t *together = loop(&all->loops, common_period_us(sum->scenario));
-    json_object_set_new(together, "input_age_us", percentiles(&all->input_age));
+    json_object_set_new(together, "input_age_us", distribution(&all->input_age));
     json_object_set_new(together, "count", whole(sum->scenario->converter_count));
     json_object_set_new(together, "each", each_converter(sum));
     free(all);
@@ -136,26 +144,77 @@ static void append_reason(const char *reason, void *array)
     json_array_append_new(array, json_string(reason));
 }
 
+/* What all the executors got, or "mixed". */
+static const char *scheduler_name(const struct hil_summary *sum)
+{
+    static const char *const names[] = {"SCHED_OTHER", "SCHED_FIFO", "SCHED_DEADLINE"};
+    const struct hil_executor_state *e = sum->state->executors;
+
+    if (is_virtual(sum))
+        return "virtual";
+    for (unsigned i = 1; i < sum->scenario->executor_count; i++)
+        if (e[i].scheduler != e[0].scheduler)
+            return "mixed";
+    return names[e[0].scheduler];
+}
+
 static json_t *realtime(const struct hil_summary *sum)
 {
-    uint64_t faults = 0, switches = 0;
-    bool fifo = true, locked = true;
+    uint64_t faults = 0, involuntary = 0, voluntary = 0;
+    bool locked = !is_virtual(sum), counter = true;
     json_t *degraded = json_array();
 
     for (unsigned i = 0; i < sum->scenario->executor_count; i++) {
         const struct hil_executor_state *e = &sum->state->executors[i];
         faults += e->page_faults;
-        switches += e->involuntary_switches;
-        fifo &= e->fifo;
+        involuntary += e->involuntary_switches;
+        voluntary += e->voluntary_switches;
         locked &= e->locked;
+        counter &= e->counter;
     }
     each_reason(sum, append_reason, degraded);
-    return json_pack("{s:s, s:b, s:o, s:o, s:o}", "scheduler",
-                     is_virtual(sum) ? "virtual"
-                     : fifo          ? "SCHED_FIFO"
-                                     : "SCHED_OTHER",
-                     "locked", locked && !is_virtual(sum), "page_faults_in_loop", whole(faults),
-                     "context_switches_involuntary", whole(switches), "degraded", degraded);
+    return json_pack(
+        "{s:s, s:s, s:b, s:o, s:o, s:o, s:o, s:o}", "scheduler", scheduler_name(sum), "clock",
+        is_virtual(sum) ? "virtual"
+        : counter       ? "tsc"
+                        : "clock_gettime",
+        "locked", locked, "start_monotonic_s",
+        number((double)sum->state->executors[0].start_ns * 1e-9), "page_faults_in_loop",
+        whole(faults), "context_switches_involuntary", whole(involuntary),
+        "context_switches_voluntary", whole(voluntary), "degraded", degraded);
+}
+
+/* --- the worst misses ------------------------------------------------------------------------ */
+
+static void name_node(uint32_t node, char name[24])
+{
+    if (node == 0)
+        snprintf(name, 24, "controller");
+    else
+        snprintf(name, 24, "converter %u", node - 1);
+}
+
+static json_t *worst_misses(const struct hil_summary *sum)
+{
+    json_t *list = json_array();
+    struct hil_together *all = malloc(sizeof *all);
+
+    if (!all)
+        return list;
+    hil_state_together(sum->state, all);
+    for (unsigned i = 0; i < all->worst.count; i++) {
+        const struct hil_miss *m = &all->worst.at[i];
+        char node[24];
+        name_node(m->node, node);
+        json_array_append_new(list,
+                              json_pack("{s:o, s:s, s:o, s:o, s:o, s:o, s:o}", "time_s",
+                                        number((double)m->begin_ns * 1e-9), "node", node, "step",
+                                        whole(m->step), "over_us", number(us(m->over_ns)),
+                                        "late_us", number(us(m->late_ns)), "step_us",
+                                        number(us(m->busy_ns)), "steps_missed", whole(m->missed)));
+    }
+    free(all);
+    return list;
 }
 
 int hil_summary_write(const struct hil_summary *sum, const char *path)
@@ -163,15 +222,15 @@ int hil_summary_write(const struct hil_summary *sum, const char *path)
     const struct hil_scenario *s = sum->scenario;
     const struct hil_node_state *controller = &sum->state->nodes[0];
     json_t *root = json_pack(
-        "{s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:{s:o}, s:o}", "scenario", s->name,
-        "mode", mode_name(sum), "fabric", fabric_name(sum), "duration_s",
+        "{s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:{s:o}, s:o}", "scenario",
+        s->name, "mode", mode_name(sum), "fabric", fabric_name(sum), "duration_s",
         number((double)s->duration_ns * 1e-9), "elapsed_s",
         number((double)atomic_load(&sum->state->elapsed_ns) * 1e-9), "output", output(sum),
         "controller",
         controller->here ? loop(controller, us(s->controller.timing.period_ns)) : json_null(),
-        "converters", converters(sum), "round_trip_us", percentiles(&sum->state->round_trip),
-        "input_age_us", percentiles(&sum->state->input_age), "recorder", "dropped",
-        whole(sum->dropped), "realtime", realtime(sum));
+        "converters", converters(sum), "round_trip_us", distribution(&sum->state->round_trip),
+        "input_age_us", distribution(&sum->state->input_age), "worst_misses", worst_misses(sum),
+        "recorder", "dropped", whole(sum->dropped), "realtime", realtime(sum));
 
     if (!root)
         return -ENOMEM;
@@ -208,6 +267,16 @@ static void print_loop(const struct hil_node_state *n, const char *name, FILE *t
     fputc('\n', to);
 }
 
+static void print_worst(const struct hil_miss *m, FILE *to)
+{
+    char node[24];
+
+    name_node(m->node, node);
+    fprintf(to, "  worst miss  %.0f us over at %.6f s: %s, step %llu, which began %.0f us late\n",
+            us(m->over_ns), (double)m->begin_ns * 1e-9, node, (unsigned long long)m->step,
+            us(m->late_ns));
+}
+
 static void print_converters(const struct hil_summary *sum, FILE *to)
 {
     struct hil_together *all = malloc(sizeof *all);
@@ -217,6 +286,8 @@ static void print_converters(const struct hil_summary *sum, FILE *to)
     hil_state_together(sum->state, all);
     if (all->loops.steps)
         print_loop(&all->loops, "converters", to);
+    if (all->worst.count)
+        print_worst(&all->worst.at[0], to);
     free(all);
 }
 

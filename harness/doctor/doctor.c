@@ -83,8 +83,8 @@ _Static_assert((int)CHECKS < (int)HIL_FINDINGS_MAX, "each check has its finding,
 
 /* As in the reference scenario. */
 static const struct hil_executor_config ordinary_executors[] = {
-    {.controller = true, .first = 1, .last = 0, .cpu = 0, .priority = 80},
-    {.first = 0, .last = 19, .cpu = 1, .priority = 80},
+    {.controller = true, .first = 1, .cpu = 0, .priority = 80, .scheduler = HIL_FIFO},
+    {.first = 0, .last = 19, .cpu = 1, .priority = 80, .scheduler = HIL_FIFO},
 };
 
 static void add_executors(struct hil_patient *p)
@@ -94,7 +94,8 @@ static void add_executors(struct hil_patient *p)
     CPU_ZERO(&p->loops);
     for (unsigned i = 0; i < p->executor_count; i++) {
         const struct hil_executor_config *e = &p->executors[i];
-        p->priority = e->priority > p->priority ? e->priority : p->priority;
+        if (e->scheduler == HIL_FIFO && e->priority > p->priority)
+            p->priority = e->priority;
         p->wanders |= e->cpu < 0;
         if (e->cpu >= 0)
             CPU_SET((unsigned)e->cpu, &p->loops);

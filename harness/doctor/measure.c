@@ -14,6 +14,9 @@
 
 enum { TURN_MS = 1000 };
 
+/* A loop of this period has no time to sleep. */
+static const uint64_t SPINNING_NS = 100000;
+
 /* --- one turn of the spinning loop, in a process for each executor ---------------- */
 
 struct spinner {
@@ -41,7 +44,7 @@ static void become_spinner(const struct hil_executor_config *config, const struc
 {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     hil_settle(config, &s->state);
-    hil_schedule_real_time(config, &s->state);
+    hil_schedule_real_time(config, SPINNING_NS, &s->state);
     s->measured.policy = sched_getscheduler(0);
     spin(clock, &s->measured);
     _exit(0);

@@ -26,13 +26,18 @@ uint64_t hil_histogram_bucket_start(unsigned i)
     return (uint64_t)(i % HIL_HISTOGRAM_HALF + HIL_HISTOGRAM_HALF) << (row - 1);
 }
 
+void hil_histogram_add_many(struct hil_histogram *histogram, uint64_t ns, uint64_t count)
+{
+    histogram->buckets[hil_histogram_bucket(ns)] += count;
+    histogram->count += count;
+    histogram->sum += count * ns;
+    if (count && ns > histogram->max)
+        histogram->max = ns;
+}
+
 void hil_histogram_add(struct hil_histogram *histogram, uint64_t ns)
 {
-    histogram->buckets[hil_histogram_bucket(ns)]++;
-    histogram->count++;
-    histogram->sum += ns;
-    if (ns > histogram->max)
-        histogram->max = ns;
+    hil_histogram_add_many(histogram, ns, 1);
 }
 
 static uint64_t middle(unsigned i)

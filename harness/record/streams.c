@@ -98,9 +98,10 @@ int hil_streams_add_histograms(const char *path, const struct hil_state *state)
         return -ENOMEM;
     hil_state_together(state, all);
     const struct hil_named_histogram histograms[] = {
-        {"controller_late", &controller->late},      {"controller_step", &controller->busy},
-        {"controller_input_age", &state->input_age}, {"converters_late", &all->loops.late},
-        {"converters_step", &all->loops.busy},       {"converters_input_age", &all->input_age},
+        {"controller_late", &controller->late},     {"controller_step", &controller->busy},
+        {"controller_period", &controller->period}, {"controller_input_age", &state->input_age},
+        {"converters_late", &all->loops.late},      {"converters_step", &all->loops.busy},
+        {"converters_period", &all->loops.period},  {"converters_input_age", &all->input_age},
         {"round_trip", &state->round_trip},
     };
     int rc = hil_trace_add_histograms(path, histograms, sizeof histograms / sizeof histograms[0]);

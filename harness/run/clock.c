@@ -1,78 +1,143 @@
 #include "clock.h"
 
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
 #include <time.h>
 
 #if defined(__x86_64__)
 #include <cpuid.h>
-#include <x86intrin.h>
-
-static const uint64_t CALIBRATION_NS = 50000000;
-
-static bool is_invariant(void)
-{
-    unsigned a, b, c, d;
-
-    return __get_cpuid(0x80000007, &a, &b, &c, &d) && (d & (1u << 8));
-}
-
-static uint64_t ticks(void)
-{
-    return __rdtsc();
-}
-#else
-static const uint64_t CALIBRATION_NS = 0;
-
-static bool is_invariant(void)
-{
-    return false;
-}
-
-static uint64_t ticks(void)
-{
-    return 0;
-}
 #endif
 
-static uint64_t monotonic(void)
+static const uint64_t MEASURED_NS = 50000000;
+
+/* Two measurements of one counter, on a machine with others on it, differ by one part in a
+ * million. By more than this: the counter, or the clock that it is held against, jumps. */
+static const double DISAGREEMENT = 20e-6;
+
+enum { TRIES = 4 }; /* until two agree */
+
+static uint64_t read_clock(clockid_t id)
 {
     struct timespec t;
 
-    clock_gettime(CLOCK_MONOTONIC, &t);
+    clock_gettime(id, &t);
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-/* The two clocks read together: of some tries the one that was least disturbed. */
-static void read_both(uint64_t *counter, uint64_t *ns)
+uint64_t hil_clock_monotonic(void)
 {
+    return read_clock(CLOCK_MONOTONIC);
+}
+
+/* The counter and a clock, read together. */
+struct both {
+    uint64_t ticks, ns;
+};
+
+/* Of some tries the one that was least disturbed. */
+static struct both read_both(clockid_t id)
+{
+    struct both both = {0};
     uint64_t best = UINT64_MAX;
 
-    for (int i = 0; i < 20; i++) {
-        uint64_t before = ticks(), now = monotonic(), after = ticks();
+    for (int i = 0; i < 50; i++) {
+        uint64_t before = hil_clock_ticks(), now = read_clock(id), after = hil_clock_ticks();
         if (after - before >= best)
             continue;
         best = after - before;
-        *counter = before + (after - before) / 2;
-        *ns = now;
+        both = (struct both){before + best / 2, now};
     }
+    return both;
+}
+
+/* --- what speaks for the counter ------------------------------------------------------------ */
+
+static bool is_invariant(void)
+{
+#if defined(__x86_64__)
+    unsigned a, b, c, d;
+
+    return __get_cpuid(0x80000007, &a, &b, &c, &d) && (d & (1u << 8));
+#else
+    return false;
+#endif
+}
+
+/* The kernel compares the cores' counters when it starts, and watches them; one that it finds
+ * unstable it lists no more. Who cannot read the list has to measure. */
+static bool is_trusted(void)
+{
+    char list[256] = "tsc";
+    FILE *f = fopen("/sys/devices/system/clocksource/clocksource0/available_clocksource", "r");
+
+    if (f && !fgets(list, sizeof list, f))
+        list[0] = '\0';
+    if (f)
+        fclose(f);
+    return strstr(list, "tsc") != NULL;
+}
+
+static double measure(void)
+{
+    const struct both begin = read_both(CLOCK_MONOTONIC_RAW);
+
+    while (read_clock(CLOCK_MONOTONIC_RAW) - begin.ns < MEASURED_NS)
+        hil_clock_pause();
+    const struct both end = read_both(CLOCK_MONOTONIC_RAW);
+    return (double)(end.ns - begin.ns) / (double)(end.ticks - begin.ticks);
+}
+
+static bool agree(double a, double b)
+{
+    return fabs(a - b) <= DISAGREEMENT * b;
+}
+
+const char *hil_clock_refuse(const struct hil_clock_evidence *e)
+{
+    if (!e->invariant)
+        return "the time-stamp counter is not invariant";
+    if (!e->trusted)
+        return "the kernel has found the time-stamp counter unstable";
+    if (!agree(e->first, e->second))
+        return "two calibrations of the time-stamp counter disagree";
+    return NULL;
+}
+
+/* --- the clock ------------------------------------------------------------------------------ */
+
+static void set_scale(struct hil_clock *c, double ns_per_tick)
+{
+    double khz = round(1e6 / ns_per_tick), one = (double)(1ull << HIL_CLOCK_SHIFT);
+
+    c->ns_per_tick = (uint64_t)llround(one * 1e6 / khz);
+    c->ticks_per_ns = (uint64_t)llround(one * khz / 1e6);
 }
 
 void hil_clock_calibrate(struct hil_clock *c)
 {
-    uint64_t end, end_ns;
+    struct hil_clock_evidence e = {.invariant = is_invariant(), .trusted = is_trusted()};
 
-    *c = (struct hil_clock){.counter = is_invariant()};
-    if (!c->counter)
+    *c = (struct hil_clock){0};
+    if (e.invariant && e.trusted) {
+        e.second = measure();
+        for (int i = 0; i < TRIES && !agree(e.first, e.second); i++) {
+            e.first = e.second;
+            e.second = measure();
+        }
+    }
+    c->refused = hil_clock_refuse(&e);
+    if (c->refused)
         return;
-    read_both(&c->origin, &c->origin_ns);
-    do
-        read_both(&end, &end_ns);
-    while (end_ns - c->origin_ns < CALIBRATION_NS);
-    c->ns_per_tick = (double)(end_ns - c->origin_ns) / (double)(end - c->origin);
+    set_scale(c, (e.first + e.second) / 2);
+    hil_clock_set(c);
 }
 
-uint64_t hil_clock_now(const struct hil_clock *c)
+void hil_clock_set(struct hil_clock *c)
 {
-    if (!c->counter)
-        return monotonic();
-    return c->origin_ns + (uint64_t)((double)(ticks() - c->origin) * c->ns_per_tick);
+    if (c->refused)
+        return;
+    const struct both now = read_both(CLOCK_MONOTONIC);
+    c->origin = now.ticks;
+    c->origin_ns = now.ns;
 }

@@ -193,7 +193,7 @@ int hil_controller_init(struct hil_role *r)
         if (rc)
             return rc;
     }
-    r->loop = (struct hil_loop){config->timing, step, r, r->state};
+    r->loop = (struct hil_loop){.timing = config->timing, .step = step, .arg = r};
     r->decimation = s->recording.decimation;
     if (r->decimation && r->run->recorder)
         r->stream = hil_recorder_stream(r->run->recorder, 0);

@@ -138,7 +138,7 @@ int hil_converter_init(struct hil_role *r)
         return rc;
     apply_profiles(s, c, 0);
     c->model->output(c->plant, c->in, c->out);
-    r->loop = (struct hil_loop){config->timing, step, r, r->state};
+    r->loop = (struct hil_loop){.timing = config->timing, .step = step, .arg = r};
     r->decimation = s->recording.converter_decimation;
     if (r->decimation && r->run->recorder)
         r->stream = hil_recorder_stream(r->run->recorder, r->node);

@@ -19,6 +19,8 @@ struct hil_loop {
     int (*step)(void *arg, uint64_t n, uint64_t now_ns);
     void *arg;
     struct hil_node_state *state;
+    struct hil_worst *worst; /* misses, of all the loops of its executor */
+    uint32_t node;           /* whose it is, for those */
 };
 
 static inline uint64_t hil_loop_due(const struct hil_loop *loop, uint64_t n)

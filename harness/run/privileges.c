@@ -1,29 +1,32 @@
 #include "privileges.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <malloc.h>
 #include <sched.h>
-#include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "executor.h"
 
 #if defined(__x86_64__)
 #include <immintrin.h>
 #endif
 
-enum { STACK_TOUCHED = 64 << 10, NICEST = -20 };
+enum {
+    HEAP_TOUCHED = 4 << 20, /* more than setting up takes */
+    STACK_TOUCHED = 64 << 10,
+    PAGE = 4096,
+    NICEST = -20,
+};
 
-__attribute__((format(printf, 2, 3))) static void degrade(struct hil_executor_state *state,
-                                                          const char *format, ...)
-{
-    size_t used = strlen(state->degraded);
-    va_list args;
-
-    va_start(args, format);
-    vsnprintf(state->degraded + used, sizeof state->degraded - used, format, args);
-    va_end(args);
-}
+static const char LATENCY_DEVICE[] = "/dev/cpu_dma_latency";
 
 static void pin(int cpu, struct hil_executor_state *state)
 {
@@ -34,16 +37,29 @@ static void pin(int cpu, struct hil_executor_state *state)
     CPU_ZERO(&set);
     CPU_SET((unsigned)cpu, &set);
     if (sched_setaffinity(0, sizeof set, &set))
-        degrade(state, "not pinned to cpu %d: %s\n", cpu, strerror(errno));
+        hil_state_degrade(state, "not pinned to cpu %d: %s\n", cpu, strerror(errno));
 }
 
 static void lock_memory(struct hil_executor_state *state)
 {
     if (mlockall(MCL_CURRENT | MCL_FUTURE))
-        degrade(state, "memory not locked: %s (run as root, or raise memlock in limits.conf)\n",
-                strerror(errno));
+        hil_state_degrade(state,
+                          "memory not locked: %s (run as root, or raise memlock in limits.conf)\n",
+                          strerror(errno));
     else
         state->locked = true;
+}
+
+/* What the heap grows by stays, and is there before it is wanted. */
+static void touch_heap(void)
+{
+    mallopt(M_TRIM_THRESHOLD, -1);
+    mallopt(M_MMAP_MAX, 0);
+    volatile unsigned char *heap = malloc(HEAP_TOUCHED);
+
+    for (size_t i = 0; heap && i < HEAP_TOUCHED; i += PAGE)
+        heap[i] = 0;
+    free((void *)heap);
 }
 
 /* So that the loop's first deep call does not fault. */
@@ -51,7 +67,7 @@ static void touch_stack(void)
 {
     volatile unsigned char stack[STACK_TOUCHED];
 
-    for (size_t i = 0; i < sizeof stack; i += 4096)
+    for (size_t i = 0; i < sizeof stack; i += PAGE)
         stack[i] = 0;
 }
 
@@ -59,9 +75,28 @@ void hil_settle(const struct hil_executor_config *config, struct hil_executor_st
 {
     pin(config->cpu, state);
     lock_memory(state);
+    touch_heap();
     touch_stack();
+    prctl(PR_SET_TIMERSLACK, 1); /* ns; on the ordinary scheduler a sleeper gets 50 us more */
     hil_flush_denormals();
 }
+
+int hil_keep_awake(struct hil_executor_state *state)
+{
+    const int32_t latency_us = 0;
+    int fd = open(LATENCY_DEVICE, O_WRONLY | O_CLOEXEC);
+
+    if (fd >= 0 && write(fd, &latency_us, sizeof latency_us) == sizeof latency_us)
+        return fd;
+    hil_state_degrade(state,
+                      "the cores may sleep: %s: %s (run as root, or grant write access to it)\n",
+                      LATENCY_DEVICE, strerror(errno));
+    if (fd >= 0)
+        close(fd);
+    return -1;
+}
+
+/* --- the scheduler -------------------------------------------------------------------------- */
 
 static long read_setting(const char *path, long unknown)
 {
@@ -85,33 +120,133 @@ static long throttled_ms(void)
     return runtime < 0 || runtime >= period ? 0 : (period - runtime) * 1000 / period;
 }
 
+/* A hybrid wait that sleeps most of the time leaves the core to others, as the kernel wants. */
+static bool spins(const struct hil_executor_config *config, uint64_t period_ns)
+{
+    return config->wait == HIL_SPIN || period_ns < 10 * HIL_HYBRID_NS;
+}
+
 /*
  * A loop that spins is never off its core, so where real-time threads are throttled it would
  * stand still for as much of every second. The ordinary scheduler does it less harm: there it
  * waits only for what else there is to run.
  */
-void hil_schedule_real_time(const struct hil_executor_config *config,
-                            struct hil_executor_state *state)
+static void schedule_fifo(const struct hil_executor_config *config, uint64_t period_ns,
+                          struct hil_executor_state *state)
 {
     const struct sched_param param = {.sched_priority = config->priority};
-    long throttled = throttled_ms();
+    long throttled = spins(config, period_ns) ? throttled_ms() : 0;
 
-    if (config->priority == 0)
-        return;
-    setpriority(PRIO_PROCESS, 0, NICEST); /* where SCHED_FIFO is not to be had */
     if (throttled > 0) {
-        degrade(state,
-                "the ordinary scheduler, not SCHED_FIFO %d: the kernel would take %ld ms of every "
-                "second from a spinning loop (as root: sysctl kernel.sched_rt_runtime_us=-1)\n",
-                config->priority, throttled);
+        hil_state_degrade(
+            state,
+            "the ordinary scheduler, not SCHED_FIFO %d: the kernel would take %ld ms of every "
+            "second from a spinning loop (as root: sysctl kernel.sched_rt_runtime_us=-1)\n",
+            config->priority, throttled);
         return;
     }
-    state->fifo = sched_setscheduler(0, SCHED_FIFO, &param) == 0;
-    if (!state->fifo)
-        degrade(state,
-                "the ordinary scheduler, not SCHED_FIFO %d: %s (run as root, or raise rtprio in "
-                "limits.conf)\n",
-                config->priority, strerror(errno));
+    if (sched_setscheduler(0, SCHED_FIFO, &param) == 0)
+        state->scheduler = HIL_FIFO;
+    else
+        hil_state_degrade(
+            state,
+            "the ordinary scheduler, not SCHED_FIFO %d: %s (run as root, or raise rtprio in "
+            "limits.conf)\n",
+            config->priority, strerror(errno));
+}
+
+/* As the kernel takes it; glibc has no name for it. */
+struct deadline_request {
+    uint32_t size, policy;
+    uint64_t flags;
+    int32_t nice;
+    uint32_t priority;
+    uint64_t runtime_ns, deadline_ns, period_ns;
+};
+
+/* Asks for less and less of the period, until the kernel has so much left to give away.
+ * Returns the share that it gave, in percent, or a negative errno. */
+static int ask_for_deadline(uint64_t period_ns)
+{
+    for (unsigned share = 100; share > 0; share -= 5) {
+        const struct deadline_request request = {.size = sizeof request,
+                                                 .policy = SCHED_DEADLINE,
+                                                 .runtime_ns = period_ns * share / 100,
+                                                 .deadline_ns = period_ns,
+                                                 .period_ns = period_ns};
+        if (syscall(SYS_sched_setattr, 0, &request, 0) == 0)
+            return (int)share;
+        if (errno != EBUSY)
+            return -errno;
+    }
+    return -EBUSY;
+}
+
+/* A thread of this scheduler may not be kept from any core of its domain, unless a cpuset made
+ * the one core a domain. */
+static int ask_unpinned(const struct hil_executor_config *config, uint64_t period_ns,
+                        struct hil_executor_state *state)
+{
+    cpu_set_t pinned, all;
+
+    memset(&all, 0xff, sizeof all);
+    sched_getaffinity(0, sizeof pinned, &pinned);
+    sched_setaffinity(0, sizeof all, &all);
+    int share = ask_for_deadline(period_ns);
+    if (share < 0)
+        sched_setaffinity(0, sizeof pinned, &pinned);
+    else
+        hil_state_degrade(
+            state,
+            "not pinned to cpu %d: a SCHED_DEADLINE thread goes where the kernel puts it (make "
+            "the cpu a cpuset partition of its own to have both)\n",
+            config->cpu);
+    return share;
+}
+
+/* The kernel's period: as many of the loop's as make the shortest that it takes. */
+static uint64_t deadline_period_ns(uint64_t period_ns)
+{
+    uint64_t least =
+        1000 * (uint64_t)read_setting("/proc/sys/kernel/sched_deadline_period_min_us", 100);
+
+    return (least + period_ns - 1) / period_ns * period_ns;
+}
+
+static void schedule_deadline(const struct hil_executor_config *config, uint64_t period_ns,
+                              struct hil_executor_state *state)
+{
+    uint64_t period = deadline_period_ns(period_ns);
+    int share = ask_for_deadline(period);
+
+    if (share == -EPERM && config->cpu >= 0)
+        share = ask_unpinned(config, period, state);
+    if (share < 0) {
+        hil_state_degrade(state, "the ordinary scheduler, not SCHED_DEADLINE: %s%s\n",
+                          strerror(-share), share == -EPERM ? " (run as root)" : "");
+        return;
+    }
+    state->scheduler = HIL_DEADLINE;
+    if (share < 100)
+        hil_state_degrade(
+            state,
+            "SCHED_DEADLINE stops a loop that takes more than %g of every %g us (as root: "
+            "sysctl kernel.sched_rt_runtime_us=-1)\n",
+            (double)period * 1e-5 * share, (double)period * 1e-3);
+}
+
+void hil_schedule_real_time(const struct hil_executor_config *config, uint64_t period_ns,
+                            struct hil_executor_state *state)
+{
+    bool fifo = config->scheduler == HIL_FIFO && config->priority > 0;
+
+    if (!fifo && config->scheduler != HIL_DEADLINE)
+        return;
+    setpriority(PRIO_PROCESS, 0, NICEST); /* where neither is to be had */
+    if (fifo)
+        schedule_fifo(config, period_ns, state);
+    else
+        schedule_deadline(config, period_ns, state);
 }
 
 void hil_schedule_ordinary(void)

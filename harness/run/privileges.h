@@ -10,11 +10,17 @@
 
 /* What was refused goes to state->degraded, a line each, with what would mend it. */
 
-/* Pins the calling thread, and locks and touches the process's memory. Before the setup. */
+/* Pins the calling thread, locks and touches the process's memory, and has its sleeps end when
+ * they should. Before the setup. */
 void hil_settle(const struct hil_executor_config *config, struct hil_executor_state *state);
 
-/* To the real-time scheduler, right before the loop; back from it, right after. */
-void hil_schedule_real_time(const struct hil_executor_config *config,
+/* Keeps all cores out of states that take time to wake from, as long as the descriptor that it
+ * returns is open; -1: they may fall asleep. */
+int hil_keep_awake(struct hil_executor_state *state);
+
+/* To the real-time scheduler, right before loops of which the fastest has this period; back from
+ * it, right after. */
+void hil_schedule_real_time(const struct hil_executor_config *config, uint64_t period_ns,
                             struct hil_executor_state *state);
 void hil_schedule_ordinary(void);
 

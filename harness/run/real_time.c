@@ -5,98 +5,35 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
+#include "executor.h"
 #include "group.h"
 #include "privileges.h"
 
-/* A loop's next step. */
-struct pending {
-    struct hil_loop *loop;
-    uint64_t n, due;
-};
-
-struct real_time {
-    const struct hil_run *run;
-    const struct hil_clock *clock;
-    uint64_t start_ns; /* on the clock */
-    uint64_t end_ns;   /* after it */
-    struct pending *loops;
-    unsigned count;
-};
-
-static struct pending *most_urgent(const struct real_time *e)
-{
-    struct pending *first = &e->loops[0];
-
-    for (unsigned i = 1; i < e->count; i++)
-        if (e->loops[i].due < first->due)
-            first = &e->loops[i];
-    return first;
-}
-
-static bool told_to_stop(const struct real_time *e)
-{
-    return atomic_load_explicit(&e->run->state->stop, memory_order_relaxed);
-}
-
-/* Spins until `t_ns`; returns what time it is then. */
-static uint64_t spin_until(const struct real_time *e, uint64_t t_ns)
-{
-    uint64_t now;
-
-    while ((now = hil_clock_now(e->clock)) < t_ns && !told_to_stop(e))
-        hil_clock_pause();
-    return now;
-}
-
-/* Runs the step when it is due, and finds the next. -EINTR: told to stop. */
-static int run_step(const struct real_time *e, struct pending *p)
-{
-    uint64_t begin = spin_until(e, e->start_ns + p->due), next;
-
-    if (told_to_stop(e))
-        return -EINTR;
-    int rc = p->loop->step(p->loop->arg, p->n, begin - e->start_ns);
-    if (rc)
-        return rc;
-    uint64_t end = hil_clock_now(e->clock);
-    rc = hil_loop_account(p->loop, p->n, begin - e->start_ns, end - e->start_ns, &next);
-    p->n = next;
-    p->due = hil_loop_due(p->loop, next);
-    return rc;
-}
-
-static int run_loops(const struct real_time *e)
-{
-    int rc = 0;
-
-    for (struct pending *p = most_urgent(e); !rc && p->due < e->end_ns; p = most_urgent(e))
-        rc = run_step(e, p);
-    return rc;
-}
-
-/* The counters prove what the loop claims: no fault, no preemption. */
-static int run_measured(const struct real_time *e, struct hil_executor_state *state)
+/* The counters prove what the loop claims: no fault, no switch to another. */
+static int run_measured(const struct hil_executor *e, struct hil_executor_state *state)
 {
     struct rusage before, after;
 
     getrusage(RUSAGE_THREAD, &before);
-    int rc = run_loops(e);
+    int rc = hil_executor_run(e);
     getrusage(RUSAGE_THREAD, &after);
     state->page_faults =
         (uint64_t)(after.ru_minflt - before.ru_minflt + after.ru_majflt - before.ru_majflt);
     state->involuntary_switches = (uint64_t)(after.ru_nivcsw - before.ru_nivcsw);
+    state->voluntary_switches = (uint64_t)(after.ru_nvcsw - before.ru_nvcsw);
     return rc;
 }
 
-static int gather_loops(struct real_time *e, const struct hil_group *g)
+static int gather_loops(struct hil_executor *e, const struct hil_group *g)
 {
     e->loops = calloc(g->count, sizeof *e->loops);
     if (!e->loops)
         return -ENOMEM;
     e->count = g->count;
     for (unsigned i = 0; i < g->count; i++)
-        e->loops[i] = (struct pending){&g->roles[i]->loop, 0, hil_loop_due(&g->roles[i]->loop, 0)};
+        e->loops[i] = hil_pending_first(&g->roles[i]->loop);
     return 0;
 }
 
@@ -112,12 +49,40 @@ static void explain(struct hil_executor_state *state, int rc)
     snprintf(state->message, sizeof state->message, "%s", why);
 }
 
+static uint64_t shortest_period_ns(const struct hil_executor *e)
+{
+    uint64_t least = e->loops[0].loop->timing.period_ns;
+
+    for (unsigned i = 1; i < e->count; i++)
+        if (e->loops[i].loop->timing.period_ns < least)
+            least = e->loops[i].loop->timing.period_ns;
+    return least;
+}
+
+/* The clock is set when the start is near: so all processes set theirs within moments. */
+static int run_scheduled(struct hil_executor *e, const struct hil_executor_config *config,
+                         struct hil_executor_state *state)
+{
+    hil_clock_set(&e->clock);
+    state->counter = !e->clock.refused;
+    if (e->clock.refused)
+        hil_state_degrade(state, "time by clock_gettime: %s\n", e->clock.refused);
+    state->start_ns = e->start_ns;
+    atomic_store(&state->stage, HIL_RUNNING);
+    hil_schedule_real_time(config, shortest_period_ns(e), state);
+    int rc = run_measured(e, state);
+    hil_schedule_ordinary();
+    return rc;
+}
+
 static int run_group(const struct hil_run *run, unsigned index, const struct hil_clock *clock,
                      struct loco_fabric *fabric, unsigned wait_s)
 {
     const struct hil_executor_config *config = &run->scenario->executors[index];
-    struct hil_executor_state *state = &run->state->executors[index];
-    struct real_time e = {.run = run, .clock = clock, .end_ns = run->scenario->duration_ns};
+    struct hil_executor e = {.clock = *clock,
+                             .stop = &run->state->stop,
+                             .end_ns = run->scenario->duration_ns,
+                             .wait = config->wait};
     struct hil_group group;
 
     int rc = hil_group_start(&group, run, fabric, config, wait_s * 1000000000ull);
@@ -125,10 +90,7 @@ static int run_group(const struct hil_run *run, unsigned index, const struct hil
         rc = gather_loops(&e, &group);
     if (!rc) {
         e.start_ns = group.roles[0]->start_ns;
-        atomic_store(&state->stage, HIL_RUNNING);
-        hil_schedule_real_time(config, state);
-        rc = run_measured(&e, state);
-        hil_schedule_ordinary();
+        rc = run_scheduled(&e, config, &run->state->executors[index]);
     }
     if (rc == -EINTR)
         rc = 0;
@@ -148,7 +110,10 @@ int hil_real_time_run(const struct hil_run *run, unsigned index, const struct hi
     if (!rc) {
         /* The fabric's own thread is there already, and stays off the loop's core. */
         hil_settle(&run->scenario->executors[index], state);
+        int awake = hil_keep_awake(state);
         rc = run_group(run, index, clock, fabric, wait_s);
+        if (awake >= 0)
+            close(awake);
         loco_shm_close(fabric);
     }
     if (rc)

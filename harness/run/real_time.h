@@ -1,7 +1,7 @@
 /*
- * The executor of real time: one thread on one core, that runs the loops of the nodes it
- * serves against the clock. It waits for a step's time in a busy loop; inside a step there
- * is no system call, no allocation and no page fault.
+ * Real time: one thread on one core, that runs the loops of the nodes it serves against the
+ * clock. It asks the kernel for what they need, joins the other nodes, and measures what the
+ * kernel did to them.
  */
 #ifndef HIL_REAL_TIME_H
 #define HIL_REAL_TIME_H

@@ -39,7 +39,6 @@ int hil_role_open(struct hil_role **role, const struct hil_run *run, struct loco
     r->state = &run->state->nodes[node];
     r->state->here = true;
     r->live = (struct hil_live){.tell_ns = first_tell(run, node), .second_ends_ns = HIL_RECENT_NS};
-    r->loop.state = r->state;
     int rc = loco_manager_open(&r->mgr, fabric, &config);
     if (!rc)
         rc = hil_power_controller_init(&r->channel, r->mgr);
@@ -49,6 +48,9 @@ int hil_role_open(struct hil_role **role, const struct hil_run *run, struct loco
         hil_role_close(r);
         return rc;
     }
+    r->loop.state = r->state;
+    r->loop.worst = &run->state->executors[run->executor].worst;
+    r->loop.node = node;
     hil_stream_prepare(r->stream);
     *role = r;
     return 0;

@@ -2,7 +2,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -122,7 +124,20 @@ void hil_state_together(const struct hil_state *state, struct hil_together *all)
         sum->torn += one->torn;
         hil_histogram_merge(&sum->late, &one->late);
         hil_histogram_merge(&sum->busy, &one->busy);
+        hil_histogram_merge(&sum->period, &one->period);
     }
-    for (unsigned i = 0; i < state->executor_count; i++)
+    for (unsigned i = 0; i < state->executor_count; i++) {
         hil_histogram_merge(&all->input_age, &state->executors[i].input_age);
+        hil_worst_merge(&all->worst, &state->executors[i].worst);
+    }
+}
+
+void hil_state_degrade(struct hil_executor_state *state, const char *format, ...)
+{
+    size_t used = strlen(state->degraded);
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(state->degraded + used, sizeof state->degraded - used, format, args);
+    va_end(args);
 }

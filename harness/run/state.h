@@ -17,6 +17,7 @@
 
 #include "../record/histogram.h"
 #include "../record/metrics.h"
+#include "../record/worst.h"
 #include "../scenario/scenario.h"
 #include "live.h"
 
@@ -28,13 +29,15 @@ enum hil_stage {
 };
 
 struct hil_node_state {
-    bool here;                 /* the node ran in one of this run's executors */
-    _Atomic uint32_t stage;    /* enum hil_stage */
-    uint64_t steps;            /* run */
-    uint64_t missed;           /* not run in their period, or not at all */
-    uint64_t torn;             /* inputs that stayed torn, so that the old value was kept */
-    struct hil_histogram late; /* from a step's time to its beginning */
-    struct hil_histogram busy; /* from its beginning to its end */
+    bool here;                   /* the node ran in one of this run's executors */
+    _Atomic uint32_t stage;      /* enum hil_stage */
+    uint64_t steps;              /* run */
+    uint64_t missed;             /* not run in their period, or not at all */
+    uint64_t torn;               /* inputs that stayed torn, so that the old value was kept */
+    uint64_t begin_ns;           /* when the last step began */
+    struct hil_histogram late;   /* from a step's time to its beginning */
+    struct hil_histogram busy;   /* from its beginning to its end */
+    struct hil_histogram period; /* from one step's beginning to that of the next */
     uint64_t period_ns;
 
     /* As the node told it last, in this process or through the controller's SST. */
@@ -50,9 +53,13 @@ struct hil_executor_state {
     struct hil_histogram input_age;
 
     /* Real time, measured at the end of the loop. */
-    bool fifo, locked;
-    uint64_t page_faults, involuntary_switches;
-    char degraded[512]; /* reasons, a line each */
+    bool locked;
+    bool counter;                 /* the time-stamp counter was its clock */
+    enum hil_scheduler scheduler; /* that it got */
+    uint64_t page_faults, involuntary_switches, voluntary_switches;
+    struct hil_worst worst;
+    uint64_t start_ns;   /* of CLOCK_MONOTONIC */
+    char degraded[1024]; /* reasons, a line each */
 };
 
 enum { HIL_SAID_MAX = 16 };
@@ -87,13 +94,18 @@ struct hil_state {
     struct hil_node_state nodes[];
 };
 
-/* What all the converters that ran here did, together. */
+/* What all the converters that ran here did, together; and the misses of all that did. */
 struct hil_together {
     struct hil_node_state loops;
     struct hil_histogram input_age;
+    struct hil_worst worst;
 };
 
 void hil_state_together(const struct hil_state *state, struct hil_together *all);
+
+/* Adds a reason, a line with its end, to state->degraded. */
+__attribute__((format(printf, 2, 3))) void hil_state_degrade(struct hil_executor_state *state,
+                                                             const char *format, ...);
 
 /* Returns 0 or a negative errno. */
 int hil_state_open(struct hil_state **state, const struct hil_scenario *scenario);

@@ -26,6 +26,19 @@ enum hil_overrun {
     HIL_HALT,     /* ends the run */
 };
 
+/* Which of the kernel's schedulers an executor asks for. */
+enum hil_scheduler {
+    HIL_OTHER,    /* the ordinary one */
+    HIL_FIFO,     /* at priority 0 as well the ordinary one */
+    HIL_DEADLINE, /* with as much of each period as the kernel admits */
+};
+
+/* How an executor waits for the next step. */
+enum hil_wait {
+    HIL_SPIN,   /* busy, all the time */
+    HIL_HYBRID, /* asleep until a little before, then busy */
+};
+
 /* When a loop runs, and where. */
 struct hil_timing {
     uint64_t period_ns;
@@ -66,6 +79,8 @@ struct hil_executor_config {
     unsigned first, last; /* and the converters first..last; none when first > last */
     int cpu;              /* pinned there; -1: any */
     int priority;         /* SCHED_FIFO 1..99; 0: the ordinary scheduler */
+    enum hil_scheduler scheduler;
+    enum hil_wait wait;
 };
 
 struct hil_recording_config {

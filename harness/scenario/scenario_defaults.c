@@ -217,6 +217,10 @@ static int fill_multipliers(const struct scenario_schema *schema, struct scenari
 
 /* --- placement -------------------------------------------------------------------------- */
 
+/* What an executor has from the role that it runs. */
+static const char *const inherited[] = {"cpu", "priority", "scheduler", "wait"};
+enum { INHERITED = sizeof(inherited) / sizeof(inherited[0]) };
+
 static int add_executor(struct scenario_node *placement, const char *controller,
                         const char *converters, const struct scenario_node *role)
 {
@@ -225,10 +229,8 @@ static int add_executor(struct scenario_node *placement, const char *controller,
 
     if (error == 0 && converters != NULL)
         error = add_text(entry, "converters", converters);
-    if (error == 0)
-        error = add_text(entry, "cpu", scenario_node_get(role, "cpu")->text);
-    if (error == 0)
-        error = add_text(entry, "priority", scenario_node_get(role, "priority")->text);
+    for (unsigned i = 0; error == 0 && i < INHERITED; i++)
+        error = add_text(entry, inherited[i], scenario_node_get(role, inherited[i])->text);
     if (error == 0)
         return scenario_node_add(placement, NULL, &placement->at, entry);
     scenario_node_free(entry);

@@ -37,6 +37,10 @@ const struct scenario_key scenario_keys[] = {
     {"controller.cpu", "", "-1", CPU, "Where it is pinned; -1: anywhere"},
     {"controller.priority", "", "80", RANGE(0, 99),
      "SCHED_FIFO priority; 0: the ordinary scheduler"},
+    {"controller.scheduler", "", "fifo", NO_RANGE,
+     "SCHED_FIFO, SCHED_DEADLINE, or the ordinary scheduler"},
+    {"controller.wait", "", "spin", NO_RANGE,
+     "For the next step: busy, or asleep until 100 us before and then busy"},
     {"controller.overrun", "", "skip", NO_RANGE,
      "Steps that it was too late for: run them, skip them, or end the run"},
     {"controller.limits", "", "{}", NO_RANGE, "Limits of the duty cycle"},
@@ -54,6 +58,10 @@ const struct scenario_key scenario_keys[] = {
     {"converters.cpu", "", "-1", CPU, "Where they are pinned; -1: anywhere"},
     {"converters.priority", "", "80", RANGE(0, 99),
      "SCHED_FIFO priority; 0: the ordinary scheduler"},
+    {"converters.scheduler", "", "fifo", NO_RANGE,
+     "SCHED_FIFO, SCHED_DEADLINE, or the ordinary scheduler"},
+    {"converters.wait", "", "spin", NO_RANGE,
+     "For the next step: busy, or asleep until 100 us before and then busy"},
     {"converters.overrun", "", "catch_up", NO_RANGE,
      "Steps that they were too late for: run them, skip them, or end the run"},
     {"converters.duty_initial", "", "0", RANGE(0, 1), "Duty cycle until the first one arrives"},
@@ -127,6 +135,10 @@ const struct scenario_key scenario_keys[] = {
     {"placement[].cpu", "", "-1", CPU, "Where it is pinned; -1: anywhere"},
     {"placement[].priority", "", "80", RANGE(0, 99),
      "SCHED_FIFO priority; 0: the ordinary scheduler"},
+    {"placement[].scheduler", "", "fifo", NO_RANGE,
+     "SCHED_FIFO, SCHED_DEADLINE, or the ordinary scheduler"},
+    {"placement[].wait", "", "spin", NO_RANGE,
+     "For the next step: busy, or asleep until 100 us before and then busy"},
 };
 
 const unsigned scenario_key_count = sizeof(scenario_keys) / sizeof(scenario_keys[0]);

@@ -55,7 +55,9 @@ static void place(struct placed *placed, unsigned index, struct hil_executor_con
                                              .first = 1,
                                              .last = 0, /* none */
                                              .cpu = file->cpu,
-                                             .priority = file->priority};
+                                             .priority = file->priority,
+                                             .scheduler = file->scheduler,
+                                             .wait = file->wait};
     if (file->controller)
         place_controller(placed, index);
     if (file->converters != NULL) {

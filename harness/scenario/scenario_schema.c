@@ -23,6 +23,10 @@ static const cyaml_strval_t fabrics[] = {{"shm", HIL_FABRIC_SHM}};
 static const cyaml_strval_t overruns[] = {
     {"catch_up", HIL_CATCH_UP}, {"skip", HIL_SKIP}, {"halt", HIL_HALT}};
 
+static const cyaml_strval_t schedulers[] = {
+    {"fifo", HIL_FIFO}, {"deadline", HIL_DEADLINE}, {"other", HIL_OTHER}};
+static const cyaml_strval_t waits[] = {{"spin", HIL_SPIN}, {"hybrid", HIL_HYBRID}};
+
 #define ENUM(key, structure, member, names)                                                        \
     CYAML_FIELD_ENUM(key, STRICT, structure, member, names, CYAML_ARRAY_LEN(names))
 
@@ -83,6 +87,8 @@ static const cyaml_schema_field_t placement_fields[] = {
                            CYAML_UNLIMITED),
     CYAML_FIELD_INT("cpu", MUST, struct file_placement, cpu),
     CYAML_FIELD_INT("priority", MUST, struct file_placement, priority),
+    ENUM("scheduler", struct file_placement, scheduler, schedulers),
+    ENUM("wait", struct file_placement, wait, waits),
     CYAML_FIELD_END,
 };
 static const cyaml_schema_value_t placement_entry = {
@@ -179,6 +185,8 @@ static void set_controller(struct scenario_schema *s)
         CYAML_FIELD_BOOL("computation_delay", MUST, struct file_controller, computation_delay),
         CYAML_FIELD_INT("cpu", MUST, struct file_controller, cpu),
         CYAML_FIELD_INT("priority", MUST, struct file_controller, priority),
+        ENUM("scheduler", struct file_controller, scheduler, schedulers),
+        ENUM("wait", struct file_controller, wait, waits),
         ENUM("overrun", struct file_controller, overrun, overruns),
         CYAML_FIELD_MAPPING("limits", MUST, struct file_controller, limits, limits_fields),
         array("gains", offsetof(struct file_controller, gains), MUST, sizeof(double), gains,
@@ -222,6 +230,8 @@ static void set_converters(struct scenario_schema *s)
                CYAML_FIELD_FLOAT("stagger_us", MUST, struct file_converters, stagger_us),
                CYAML_FIELD_INT("cpu", MUST, struct file_converters, cpu),
                CYAML_FIELD_INT("priority", MUST, struct file_converters, priority),
+               ENUM("scheduler", struct file_converters, scheduler, schedulers),
+               ENUM("wait", struct file_converters, wait, waits),
                ENUM("overrun", struct file_converters, overrun, overruns),
                CYAML_FIELD_FLOAT("duty_initial", MUST, struct file_converters, duty_initial),
                array("parameters", offsetof(struct file_converters, parameters), MUST,

@@ -28,6 +28,8 @@ struct file_controller {
     double period_us, phase_us;
     bool computation_delay;
     int cpu, priority;
+    enum hil_scheduler scheduler;
+    enum hil_wait wait;
     enum hil_overrun overrun;
     struct controller_limits limits;
     double *gains; /* in the order of the law's table */
@@ -52,6 +54,8 @@ struct file_converters {
     int plant; /* index in plant_models */
     double period_us, phase_us, stagger_us;
     int cpu, priority;
+    enum hil_scheduler scheduler;
+    enum hil_wait wait;
     enum hil_overrun overrun;
     double duty_initial;
     double **parameters, **initial;
@@ -74,6 +78,8 @@ struct file_placement {
     bool controller;
     char *converters; /* "0-9"; NULL: none */
     int cpu, priority;
+    enum hil_scheduler scheduler;
+    enum hil_wait wait;
 };
 
 struct scenario_file {

@@ -100,8 +100,9 @@ static void remove_machine(void)
 
 TestSuite(fix, .init = put_machine, .fini = remove_machine, .timeout = 60);
 
-static struct hil_executor_config executors[] = {{.controller = true, .cpu = 2, .priority = 80},
-                                                 {.cpu = 3, .priority = 80}};
+static struct hil_executor_config executors[] = {
+    {.controller = true, .cpu = 2, .priority = 80, .scheduler = HIL_FIFO},
+    {.cpu = 3, .priority = 80, .scheduler = HIL_FIFO}};
 static const struct hil_scenario scenario = {.executors = executors, .executor_count = 2};
 
 static struct hil_patient patient;

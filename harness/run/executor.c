@@ -1,0 +1,112 @@
+#include "executor.h"
+
+#include <errno.h>
+#include <time.h>
+
+/* Told to stop, a sleeper finds out after so long at most. */
+static const uint64_t NAP_NS = 20000000;
+
+/* So near to a step's time nothing is looked at but the clock, and no turn takes longer than
+ * reading it. */
+static const uint64_t NEAR_NS = 500;
+
+static struct hil_pending *most_urgent(const struct hil_executor *e)
+{
+    struct hil_pending *first = &e->loops[0];
+
+    for (unsigned i = 1; i < e->count; i++)
+        if (e->loops[i].due < first->due)
+            first = &e->loops[i];
+    return first;
+}
+
+static bool told_to_stop(const struct hil_executor *e)
+{
+    return atomic_load_explicit(e->stop, memory_order_relaxed);
+}
+
+/* --- waiting -------------------------------------------------------------------------------- */
+
+/* The loops' clock is not the kernel's, and drifts from it: so each nap counts from now. */
+static void nap(const struct hil_clock *clock, uint64_t until_ns)
+{
+    uint64_t wake = hil_clock_monotonic(), now = hil_clock_now(clock);
+
+    if (until_ns <= now)
+        return;
+    wake += until_ns - now < NAP_NS ? until_ns - now : NAP_NS;
+    const struct timespec at = {(time_t)(wake / 1000000000), (long)(wake % 1000000000)};
+    clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &at, NULL);
+}
+
+static void sleep_until_near(const struct hil_executor *e, uint64_t t_ns)
+{
+    uint64_t until = t_ns - HIL_HYBRID_NS;
+
+    while (hil_clock_now(&e->clock) < until && !told_to_stop(e))
+        nap(&e->clock, until);
+}
+
+static uint64_t spin_on_kernel_clock(const struct hil_executor *e, uint64_t t_ns)
+{
+    uint64_t now;
+
+    while ((now = hil_clock_monotonic()) < t_ns && !told_to_stop(e))
+        hil_clock_pause();
+    return now;
+}
+
+/* The deadline is a value of the counter, so that nothing is computed between the last look
+ * at the counter and its being over. */
+static uint64_t spin_on_counter(const struct hil_executor *e, uint64_t t_ns)
+{
+    const uint64_t deadline = hil_clock_ticks_at(&e->clock, t_ns);
+    const uint64_t near = hil_clock_scaled(NEAR_NS, e->clock.ticks_per_ns);
+    uint64_t ticks, now;
+
+    while ((ticks = hil_clock_ticks()) < deadline) {
+        if (deadline - ticks < near)
+            continue;
+        if (told_to_stop(e))
+            break;
+        hil_clock_pause();
+    }
+    now = hil_clock_ns(&e->clock, ticks);
+    return ticks < deadline || now > t_ns ? now : t_ns; /* rounding is not being early */
+}
+
+/* Waits until `t_ns`; returns what time it is then. */
+static uint64_t wait_until(const struct hil_executor *e, uint64_t t_ns)
+{
+    if (e->wait == HIL_HYBRID)
+        sleep_until_near(e, t_ns);
+    return e->clock.refused ? spin_on_kernel_clock(e, t_ns) : spin_on_counter(e, t_ns);
+}
+
+/* --- running -------------------------------------------------------------------------------- */
+
+/* Runs the step when it is due, and finds the next. */
+static int run_step(const struct hil_executor *e, struct hil_pending *p)
+{
+    uint64_t begin = wait_until(e, e->start_ns + p->due), next;
+
+    if (told_to_stop(e))
+        return -EINTR;
+    int rc = p->loop->step(p->loop->arg, p->n, begin - e->start_ns);
+    if (rc)
+        return rc;
+    uint64_t end = hil_clock_now(&e->clock);
+    rc = hil_loop_account(p->loop, p->n, begin - e->start_ns, end - e->start_ns, &next);
+    p->n = next;
+    p->due = hil_loop_due(p->loop, next);
+    return rc;
+}
+
+int hil_executor_run(const struct hil_executor *e)
+{
+    int rc = 0;
+
+    for (struct hil_pending *p = most_urgent(e); !rc && p->due < e->end_ns; p = most_urgent(e))
+        rc = run_step(e, p);
+    return rc;
+}

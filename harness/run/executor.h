@@ -1,0 +1,42 @@
+/*
+ * Runs loops against the clock, in the calling thread. It waits for a step's time in a busy
+ * loop, or asleep and then busy; in a step of its own doing there is no system call, no
+ * allocation and no lock.
+ */
+#ifndef HIL_EXECUTOR_H
+#define HIL_EXECUTOR_H
+
+#include "clock.h"
+#include "loop.h"
+
+/* A loop's next step. */
+struct hil_pending {
+    struct hil_loop *loop;
+    uint64_t n, due;
+};
+
+struct hil_executor {
+    struct hil_clock clock;
+    const _Atomic bool *stop; /* set by others: end soon */
+    uint64_t start_ns;        /* on the clock */
+    uint64_t end_ns;          /* after it: no step that is due then */
+    enum hil_wait wait;
+    unsigned count;
+    struct hil_pending *loops;
+};
+
+/* How long before a step's time a hybrid wait wakes up: what a sleeper is late, but for the
+ * rare one. */
+static const uint64_t HIL_HYBRID_NS = 100000;
+
+/* Has the loop run from its first step on. */
+static inline struct hil_pending hil_pending_first(struct hil_loop *loop)
+{
+    return (struct hil_pending){loop, 0, hil_loop_due(loop, 0)};
+}
+
+/* Runs the loops to the end. Returns 0, -EINTR when told to stop, or the negative errno of a
+ * step or of the accounting. */
+int hil_executor_run(const struct hil_executor *executor);
+
+#endif
