@@ -108,10 +108,11 @@ const char *hil_clock_refuse(const struct hil_clock_evidence *e)
 
 static void set_scale(struct hil_clock *c, double ns_per_tick)
 {
-    double khz = round(1e6 / ns_per_tick), one = (double)(1ull << HIL_CLOCK_SHIFT);
+    const unsigned __int128 one = (unsigned __int128)1 << HIL_CLOCK_SHIFT;
+    const uint64_t khz = (uint64_t)llround(1e6 / ns_per_tick);
 
-    c->ns_per_tick = (uint64_t)llround(one * 1e6 / khz);
-    c->ticks_per_ns = (uint64_t)llround(one * khz / 1e6);
+    c->ns_per_tick = (uint64_t)(one * 1000000 / khz);
+    c->ticks_per_ns = (uint64_t)(one * khz / 1000000);
 }
 
 void hil_clock_calibrate(struct hil_clock *c)

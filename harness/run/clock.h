@@ -25,7 +25,7 @@ struct hil_clock {
     uint64_t ns_per_tick, ticks_per_ns;
 };
 
-enum { HIL_CLOCK_SHIFT = 40 };
+enum { HIL_CLOCK_SHIFT = 60 };
 
 /*
  * Measures the scale, twice, and sets the clock. Takes 100 ms. The kernel counts in whole kHz,

@@ -113,3 +113,15 @@ Test(histogram, merge_is_adding_all)
     hil_histogram_merge(&even, &odd);
     cr_expect_eq(memcmp(&even, &h, sizeof(h)), 0);
 }
+
+Test(histogram, many_at_once_are_as_many)
+{
+    static struct hil_histogram one_by_one;
+
+    memset(&h, 0, sizeof(h));
+    hil_histogram_add_many(&h, 40000, 3);
+    hil_histogram_add_many(&h, 90000, 0);
+    for (int i = 0; i < 3; i++)
+        hil_histogram_add(&one_by_one, 40000);
+    cr_expect_eq(memcmp(&h, &one_by_one, sizeof(h)), 0);
+}

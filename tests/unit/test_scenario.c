@@ -70,6 +70,8 @@ static void expect_same_executor(const struct hil_executor_config *a,
     SAME(last);
     SAME(cpu);
     SAME(priority);
+    SAME(scheduler);
+    SAME(wait);
 }
 
 static void expect_same(const struct hil_scenario *a, const struct hil_scenario *b)
@@ -152,7 +154,9 @@ Test(scenario, the_smallest_has_every_default)
 
 Test(scenario, without_placement_each_role_has_an_executor)
 {
-    struct hil_scenario *s = load(SMALL, SETS("controller.cpu=0", "converters.priority=7"));
+    struct hil_scenario *s =
+        load(SMALL, SETS("controller.cpu=0", "converters.priority=7", "converters.wait=hybrid",
+                         "controller.scheduler=deadline"));
 
     cr_assert_eq(s->executor_count, 2u);
     cr_expect(s->executors[0].controller);
@@ -164,20 +168,26 @@ Test(scenario, without_placement_each_role_has_an_executor)
     cr_expect_eq(s->executors[1].last, 2u);
     cr_expect_eq(s->executors[1].cpu, -1);
     cr_expect_eq(s->executors[1].priority, 7);
+    cr_expect_eq(s->executors[0].scheduler, HIL_DEADLINE);
+    cr_expect_eq(s->executors[1].scheduler, HIL_FIFO);
+    cr_expect_eq(s->executors[0].wait, HIL_SPIN);
+    cr_expect_eq(s->executors[1].wait, HIL_HYBRID);
     hil_scenario_free(s);
 }
 
 Test(scenario, placement_as_written)
 {
-    struct hil_scenario *s = load(SMALL "placement:\n"
-                                        "  - {converters: 2, cpu: 0, priority: 0}\n"
-                                        "  - {controller: true, converters: 0-1}\n",
-                                  NULL);
+    struct hil_scenario *s =
+        load(SMALL "placement:\n"
+                   "  - {converters: 2, cpu: 0, priority: 0, scheduler: other}\n"
+                   "  - {controller: true, converters: 0-1}\n",
+             NULL);
 
     cr_assert_eq(s->executor_count, 2u);
     cr_expect_eq(s->executors[0].first, 2u);
     cr_expect_eq(s->executors[0].last, 2u);
     cr_expect_eq(s->executors[0].priority, 0);
+    cr_expect_eq(s->executors[0].scheduler, HIL_OTHER);
     cr_expect(s->executors[1].controller);
     cr_expect_eq(s->executors[1].last, 1u);
     expect_round_trip(s);

@@ -137,7 +137,7 @@ Test(scenario_mistakes, no_list_and_no_mapping)
     ONLY(SMALL "network: [1]\n", "FILE:12:10: network is a list; allowed: a mapping with the keys "
                                  "latency_up_us, latency_down_us, jitter_us, seed");
     ONLY(SMALL "placement: [3]\n", "FILE:12:13: placement.0 is '3'; allowed: a mapping with the "
-                                   "keys controller, converters, cpu, priority");
+                                   "keys controller, converters, cpu, priority, scheduler, wait");
 }
 
 Test(scenario_mistakes, unknown_word)
@@ -499,8 +499,8 @@ Test(scenario_mistakes, all_are_reported)
          "FILE:2:13: duration_s is 'soon'; allowed: a whole number of ns, 1e-9 to 1e6 s\n"
          "FILE:4:35: controller.period_us is '0'; allowed: a whole number of ns, 0.001 to 1e9 us\n"
          "FILE:5:52: unknown key 'colour' in converters; allowed: count, plant, period_us, "
-         "phase_us, stagger_us, cpu, priority, overrun, duty_initial, parameters, initial, "
-         "tolerance, overrides");
+         "phase_us, stagger_us, cpu, priority, scheduler, wait, overrun, duty_initial, parameters, "
+         "initial, tolerance, overrides");
 }
 
 Test(scenario_mistakes, a_message_stays_on_its_line)

@@ -1,0 +1,327 @@
+/* Real time, without a network: the clock, the waits, the accounting, what the kernel is asked. */
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include "harness/run/executor.h"
+#include "harness/run/privileges.h"
+
+/* --- the clock ---------------- */
+
+Test(clock, is_refused_for_a_reason)
+{
+    const struct hil_clock_evidence good = {true, true, 0.4, 0.4 * (1 + 1e-6)};
+    struct hil_clock_evidence e = good;
+
+    cr_expect_null(hil_clock_refuse(&e));
+    e.invariant = false;
+    cr_expect_not_null(hil_clock_refuse(&e));
+    e = good;
+    e.trusted = false;
+    cr_expect_not_null(hil_clock_refuse(&e));
+    e = good;
+    e.second = 0.4 * (1 + 1e-4);
+    cr_expect_not_null(hil_clock_refuse(&e));
+    e.second = 0.4 * (1 - 1e-4);
+    cr_expect_not_null(hil_clock_refuse(&e));
+}
+
+static struct hil_clock counting_clock(void)
+{
+    struct hil_clock c;
+
+    hil_clock_calibrate(&c);
+    if (c.refused)
+        cr_skip_test("no time-stamp counter: %s", c.refused);
+    return c;
+}
+
+/* So that programs which were started apart count alike. */
+Test(clock, two_calibrations_are_the_same)
+{
+    struct hil_clock a = counting_clock(), b = counting_clock();
+
+    cr_expect_eq(a.ns_per_tick, b.ns_per_tick);
+    cr_expect_eq(a.ticks_per_ns, b.ticks_per_ns);
+}
+
+/* "Calibration against CLOCK_MONOTONIC_RAW": and set to CLOCK_MONOTONIC. Whoever is taken off
+ * the core between two looks has the second later, never earlier. */
+Test(clock, is_monotonic_and_keeps_to_the_kernel)
+{
+    struct hil_clock c = counting_clock();
+    uint64_t last = 0;
+
+    hil_clock_set(&c);
+    for (int i = 0; i < 100000; i++) {
+        uint64_t now = hil_clock_now(&c);
+        cr_assert_geq(now, last);
+        last = now;
+    }
+    uint64_t before = hil_clock_monotonic(), now = hil_clock_now(&c), after = hil_clock_monotonic();
+    cr_expect_geq(now + 100000, before);
+    cr_expect_leq(now, after + 100000);
+}
+
+/* A deadline as a value of the counter is not before the deadline, and less than 3 ns after. */
+Test(clock, converts_both_ways)
+{
+    struct hil_clock c = counting_clock();
+
+    for (uint64_t ahead = 0; ahead < 1000000000000000; ahead = 3 * ahead + 1) {
+        uint64_t ns = c.origin_ns + ahead, there = hil_clock_ns(&c, hil_clock_ticks_at(&c, ns));
+        cr_expect_geq(there + 1, ns);
+        cr_expect_lt(there, ns + 3);
+    }
+}
+
+/* --- loops ---------------- */
+
+static struct hil_node_state node;
+static struct hil_worst worst;
+static _Atomic bool stop;
+
+struct seen {
+    uint64_t steps, early, last_n;
+    int result;
+    uint64_t stop_at;
+    struct hil_loop *loop;
+};
+
+static int look(void *arg, uint64_t n, uint64_t now)
+{
+    struct seen *s = arg;
+
+    s->early += now < hil_loop_due(s->loop, n);
+    s->last_n = n;
+    if (++s->steps == s->stop_at)
+        atomic_store(&stop, true);
+    return s->result;
+}
+
+static int run_loop(struct seen *seen, struct hil_timing timing, enum hil_wait wait,
+                    struct hil_clock clock)
+{
+    struct hil_loop loop = {
+        .timing = timing, .step = look, .arg = seen, .state = &node, .worst = &worst, .node = 3};
+    struct hil_pending pending = hil_pending_first(&loop);
+    const struct hil_executor e = {.clock = clock,
+                                   .stop = &stop,
+                                   .start_ns = hil_clock_now(&clock) + 1000000,
+                                   .end_ns = 20000000,
+                                   .wait = wait,
+                                   .count = 1,
+                                   .loops = &pending};
+
+    seen->loop = &loop;
+    memset(&node, 0, sizeof node);
+    memset(&worst, 0, sizeof worst);
+    atomic_store(&stop, false);
+    return hil_executor_run(&e);
+}
+
+static const struct hil_timing catching_up = {.period_ns = 1000000, .overrun = HIL_CATCH_UP};
+
+static void expect_run(enum hil_wait wait, struct hil_clock clock)
+{
+    struct seen seen = {0};
+
+    cr_expect_eq(run_loop(&seen, catching_up, wait, clock), 0);
+    cr_expect_eq(seen.steps, 20);
+    cr_expect_eq(seen.early, 0);
+    cr_expect_eq(node.steps, 20);
+    cr_expect_eq(node.late.count, 20);
+    cr_expect_eq(node.busy.count, 20);
+    cr_expect_eq(node.period.count, 19);
+}
+
+Test(executor, spins)
+{
+    expect_run(HIL_SPIN, counting_clock());
+}
+
+Test(executor, sleeps_and_spins)
+{
+    expect_run(HIL_HYBRID, counting_clock());
+}
+
+/* "Refusal of an unstable TSC with a fall-back." */
+Test(executor, falls_back_on_the_kernel_clock)
+{
+    const struct hil_clock none = {.refused = "this is a test"};
+
+    expect_run(HIL_SPIN, none);
+    expect_run(HIL_HYBRID, none);
+}
+
+Test(executor, ends_by_a_step_or_when_told)
+{
+    struct hil_clock clock = counting_clock();
+    struct seen fails = {.result = -EDOM}, stops = {.stop_at = 3};
+
+    cr_expect_eq(run_loop(&fails, catching_up, HIL_SPIN, clock), -EDOM);
+    cr_expect_eq(fails.steps, 1);
+    cr_expect_eq(run_loop(&stops, catching_up, HIL_HYBRID, clock), -EINTR);
+    cr_expect_eq(stops.steps, 3);
+}
+
+/* --- misses ---------------- */
+
+static uint64_t account(enum hil_overrun overrun, uint64_t n, uint64_t begin, uint64_t end)
+{
+    const struct hil_loop loop = {.timing = {.period_ns = 100, .overrun = overrun},
+                                  .state = &node,
+                                  .worst = &worst,
+                                  .node = 3};
+    uint64_t next = 0;
+
+    hil_loop_account(&loop, n, begin, end, &next);
+    return next;
+}
+
+static void forget(void)
+{
+    memset(&node, 0, sizeof node);
+    memset(&worst, 0, sizeof worst);
+}
+
+Test(misses, a_miss_keeps_what_happened)
+{
+    forget();
+    cr_expect_eq(account(HIL_SKIP, 0, 1, 50), 1);
+    cr_expect_eq(account(HIL_SKIP, 1, 104, 350), 4); /* 2 and 3 are left out */
+    cr_expect_eq(account(HIL_SKIP, 4, 400, 410), 5);
+    cr_expect_eq(node.missed, 3);
+    cr_assert_eq(worst.count, 1);
+    const struct hil_miss *m = &worst.at[0];
+    cr_expect_eq(m->begin_ns, 104);
+    cr_expect_eq(m->step, 1);
+    cr_expect_eq(m->late_ns, 4);
+    cr_expect_eq(m->busy_ns, 246);
+    cr_expect_eq(m->over_ns, 150);
+    cr_expect_eq(m->missed, 3);
+    cr_expect_eq(m->node, 3);
+}
+
+/* The steps that a converter owes after a stop are late as well, and are no misses of their
+ * own. */
+Test(misses, one_cause_is_one_miss)
+{
+    forget();
+    account(HIL_CATCH_UP, 0, 0, 1000);
+    for (uint64_t n = 1; n < 10; n++)
+        account(HIL_CATCH_UP, n, 1000 + n, 1001 + n);
+    cr_expect_eq(worst.count, 0); /* it goes on */
+    account(HIL_CATCH_UP, 10, 1010, 1050);
+    cr_expect_eq(node.missed, 10);
+    cr_assert_eq(worst.count, 1);
+    cr_expect_eq(worst.at[0].step, 0);
+    cr_expect_eq(worst.at[0].over_ns, 900);
+    cr_expect_eq(worst.at[0].missed, 10);
+}
+
+/* "The ten worst misses": of all there were, in whatever order, and merged. */
+Test(misses, the_ten_worst_are_kept)
+{
+    struct hil_worst both = {0};
+
+    forget();
+    for (uint64_t i = 0; i < 50; i++) {
+        const struct hil_miss miss = {.step = i, .over_ns = 1 + i * 37 % 50, .missed = 1};
+        hil_worst_add(&worst, &miss);
+        if (i % 2)
+            hil_worst_in_time(&worst); /* so the worse of each two remains */
+    }
+    cr_assert_eq(worst.count, HIL_WORST);
+    hil_worst_add(&worst, &(struct hil_miss){.over_ns = 1000, .missed = 1});
+    hil_worst_merge(&both, &worst);
+    hil_worst_merge(&both, &worst);
+    cr_assert_eq(both.count, HIL_WORST);
+    cr_expect_eq(both.at[0].over_ns, 1000);
+    cr_expect_eq(both.at[1].over_ns, 1000);
+    cr_expect_eq(both.at[2].over_ns, 50);
+    for (unsigned i = 1; i < HIL_WORST; i++)
+        cr_expect_geq(both.at[i - 1].over_ns, both.at[i].over_ns);
+}
+
+/* --- what the kernel is asked ---------------- */
+
+static struct hil_executor_state asked;
+
+/* "Timer slack", and a heap of which the memory stays. */
+Test(privileges, sleeps_end_in_time_and_memory_stays)
+{
+    const struct hil_executor_config config = {.cpu = -1};
+
+    hil_settle(&config, &asked);
+    cr_expect_eq(prctl(PR_GET_TIMERSLACK), 1);
+    void *large = malloc(3 << 20), *end = sbrk(0);
+    cr_assert_not_null(large);
+    cr_expect(large < end, "it is not of the heap");
+    free(large);
+    cr_expect_eq(sbrk(0), end, "the heap shrank");
+}
+
+/* "/dev/cpu_dma_latency held": or said that it is not. */
+Test(privileges, the_cores_stay_awake_or_it_is_said)
+{
+    int fd = hil_keep_awake(&asked);
+    char link[40], path[40] = "";
+
+    snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+    if (fd < 0)
+        cr_expect(strstr(asked.degraded, "/dev/cpu_dma_latency"), "%s", asked.degraded);
+    else
+        cr_expect(readlink(link, path, sizeof path - 1) > 0 &&
+                  strcmp(path, "/dev/cpu_dma_latency") == 0);
+}
+
+/* What it says that it got is what it has; and there is a reason where that is less. */
+static void expect_scheduler(enum hil_scheduler wanted)
+{
+    const struct hil_executor_config config = {
+        .cpu = sched_getcpu(), .priority = 5, .scheduler = wanted};
+    static const int policies[] = {SCHED_OTHER, SCHED_FIFO, SCHED_DEADLINE};
+
+    memset(&asked, 0, sizeof asked);
+    hil_settle(&config, &asked);
+    hil_schedule_real_time(&config, 10000, &asked);
+    cr_expect_eq(sched_getscheduler(0), policies[asked.scheduler]);
+    cr_expect(asked.scheduler == wanted || strstr(asked.degraded, "not SCHED_"), "%s",
+              asked.degraded);
+    hil_schedule_ordinary();
+    cr_expect_eq(sched_getscheduler(0), SCHED_OTHER);
+}
+
+Test(privileges, fifo)
+{
+    expect_scheduler(HIL_FIFO);
+}
+
+Test(privileges, deadline)
+{
+    expect_scheduler(HIL_DEADLINE);
+}
+
+Test(privileges, ordinary)
+{
+    expect_scheduler(HIL_OTHER);
+    cr_expect_null(strstr(asked.degraded, "SCHED_"));
+}
+
+/* A loop that sleeps most of the time is not throttled. */
+Test(privileges, fifo_for_who_sleeps)
+{
+    const struct hil_executor_config config = {
+        .cpu = -1, .priority = 5, .scheduler = HIL_FIFO, .wait = HIL_HYBRID};
+
+    memset(&asked, 0, sizeof asked);
+    hil_schedule_real_time(&config, 5000000, &asked);
+    cr_expect_null(strstr(asked.degraded, "spinning"), "%s", asked.degraded);
+    hil_schedule_ordinary();
+}
