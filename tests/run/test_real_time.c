@@ -47,6 +47,36 @@ static void expect_accounted(json_t *summary)
     cr_expect_geq(number_at(summary, "controller.late_us.max"), 0);
 }
 
+/* A loop that spins gives its core to nobody of its own will, and finds its memory there. */
+static void expect_undisturbed(json_t *summary)
+{
+    cr_expect_eq(number_at(summary, "realtime.context_switches_voluntary"), 0);
+    if (json_is_true(json_at(summary, "realtime.locked")))
+        cr_expect_eq(number_at(summary, "realtime.page_faults_in_loop"), 0);
+    else
+        cr_log_info("page faults are not looked at: the memory is not locked\n");
+}
+
+/* The worst first, and no more than ten; of the loops that there are. */
+static void expect_worst_misses(json_t *summary)
+{
+    const json_t *list = json_at(summary, "worst_misses");
+    double last = INFINITY;
+
+    cr_assert(json_is_array(list));
+    cr_expect_leq(json_array_size(list), 10);
+    cr_expect_eq(json_array_size(list) > 0, number_at(summary, "controller.missed") > 0 ||
+                                                number_at(summary, "converters.missed") > 0);
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        json_t *miss = json_array_get(list, i);
+        const char *node = json_string_value(json_at(miss, "node"));
+        cr_expect(strcmp(node, "controller") == 0 || strncmp(node, "converter ", 10) == 0);
+        cr_expect_leq(number_at(miss, "over_us"), last);
+        cr_expect_geq(number_at(miss, "time_s"), 0);
+        last = number_at(miss, "over_us");
+    }
+}
+
 static void expect_recorded(const char *out, json_t *summary)
 {
     double rows = (double)column_of(out, "controller/output_v").rows;
@@ -72,7 +102,10 @@ Test(real_time, a_run_is_complete_and_accounted_for)
     cr_expect_str_eq(json_string_value(json_at(summary, "mode")), "realtime");
     cr_expect_str_eq(json_string_value(json_at(summary, "fabric")), "shm");
     expect_accounted(summary);
+    expect_undisturbed(summary);
+    expect_worst_misses(summary);
     expect_recorded(out, summary);
+    cr_expect(has_column(out, "histograms/controller_period/count"));
     cr_expect_gt(number_at(summary, "output.peak_v"), 120);
     cr_expect(strstr(e.out, "missed"), "%s", e.out);
     expect_nothing_left();
@@ -93,6 +126,22 @@ Test(real_time, the_scheduler_is_in_the_summary)
 
     expect_status(&e, 0);
     cr_expect_str_eq(json_string_value(json_at(summary, "realtime.scheduler")), "SCHED_OTHER");
+}
+
+/* "Hybrid sleep-then-spin for long periods": it sleeps, and is accounted for all the same. */
+Test(real_time, a_hybrid_wait_sleeps)
+{
+    const char *out = in_workspace("out");
+    struct ended e = run_command("hiloco run configs/dcdc20.yaml --mode realtime --set "
+                                 "duration_s=0.2 --set controller.wait=hybrid --set "
+                                 "converters.wait=hybrid --set controller.period_us=5000 --set "
+                                 "converters.period_us=5000 --out %s",
+                                 out);
+    json_t *summary = summary_of(out);
+
+    expect_status(&e, 0);
+    cr_expect_eq(number_at(summary, "converters.steps"), 20 * 40);
+    cr_expect_gt(number_at(summary, "realtime.context_switches_voluntary"), 10);
 }
 
 /* --- several at a time ---------------- */

@@ -1,0 +1,239 @@
+/*
+ * "No system call, allocation, page fault or lock in a step": the loops of a controller and of
+ * twenty converters, joined by shared memory and recorded, under a filter that kills whoever
+ * makes a system call, and with an allocator that counts.
+ *
+ * A lock that is contended is a system call (futex); one that is not is nothing that waits.
+ */
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "allocations.h"
+#include "harness/record/streams.h"
+#include "harness/run/executor.h"
+#include "harness/run/group.h"
+#include "workspace.h"
+
+TestSuite(loop, .init = workspace_open_alone, .fini = workspace_close, .timeout = 120);
+
+/* --- the guard ---------------- */
+
+/* From here on the calling thread may do nothing but end its process. */
+static void forbid_system_calls(void)
+{
+    static struct sock_filter filter[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_exit_group, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+    };
+    const struct sock_fprog program = {sizeof filter / sizeof filter[0], filter};
+
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || prctl(PR_SET_SECCOMP, 2, &program))
+        _exit(100);
+}
+
+enum { EXECUTORS = 2 };
+
+/* What the processes tell each other and the test. */
+struct shared {
+    _Atomic unsigned ended;
+    int result[EXECUTORS];
+    uint64_t allocated[EXECUTORS], steps[EXECUTORS], missed[EXECUTORS];
+};
+
+static struct shared *shared;
+
+/* Runs the loops, and stays without a sign of life until the others have run theirs: a node that
+ * goes is a peer lost. */
+static void run_guarded(const struct hil_executor *e, unsigned index, unsigned executors)
+{
+    uint64_t before = allocations();
+
+    forbid_system_calls();
+    shared->result[index] = hil_executor_run(e);
+    shared->allocated[index] = allocations() - before;
+    for (unsigned i = 0; i < e->count; i++) {
+        shared->steps[index] += e->loops[i].loop->state->steps;
+        shared->missed[index] += e->loops[i].loop->state->missed;
+    }
+    atomic_fetch_add(&shared->ended, 1);
+    while (atomic_load(&shared->ended) < executors)
+        hil_clock_pause();
+    _exit(0);
+}
+
+/* The children's wait statuses go to status[]. */
+static void start_and_wait(void (*body)(void *arg, unsigned index), void *arg, unsigned executors,
+                           int *status)
+{
+    pid_t pids[EXECUTORS];
+
+    shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    cr_assert_neq(shared, MAP_FAILED);
+    for (unsigned i = 0; i < executors; i++) {
+        pids[i] = fork();
+        if (pids[i] == 0) {
+            prctl(PR_SET_PDEATHSIG, SIGKILL);
+            alarm(60);
+            body(arg, i);
+            _exit(101);
+        }
+    }
+    for (unsigned i = 0; i < executors; i++)
+        waitpid(pids[i], &status[i], 0);
+}
+
+static struct hil_clock calibrated(void)
+{
+    struct hil_clock clock;
+
+    hil_clock_calibrate(&clock);
+    if (clock.refused)
+        cr_skip_test("%s, and the kernel's clock may be a system call", clock.refused);
+    return clock;
+}
+
+/* --- a run under it ---------------- */
+
+struct test_run {
+    struct hil_run run;
+    struct hil_clock clock;
+};
+
+static void run_nodes(void *arg, unsigned index)
+{
+    struct test_run *t = arg;
+    const struct hil_scenario *s = t->run.scenario;
+    struct hil_executor e = {
+        .clock = t->clock, .stop = &t->run.state->stop, .end_ns = s->duration_ns};
+    struct loco_fabric *fabric;
+    struct hil_group group;
+
+    t->run.executor = index;
+    if (loco_shm_open(&fabric, workspace_meeting) ||
+        hil_group_start(&group, &t->run, fabric, &s->executors[index], 20000000000))
+        _exit(102);
+    e.loops = calloc(group.count, sizeof *e.loops);
+    e.count = group.count;
+    for (unsigned i = 0; i < group.count; i++)
+        e.loops[i] = hil_pending_first(&group.roles[i]->loop);
+    e.start_ns = group.roles[0]->start_ns;
+    hil_clock_set(&e.clock);
+    run_guarded(&e, index, EXECUTORS);
+}
+
+static void log_line(void *arg, enum loco_level level, const char *text)
+{
+    (void)arg;
+    if (level == LOCO_ERROR)
+        cr_log_error("%s", text);
+}
+
+static void load(struct test_run *t, const char *const *sets, size_t set_count)
+{
+    const struct hil_scenario_options options = {
+        .sets = sets, .set_count = set_count, .realtime = true};
+    char message[1024] = "";
+    struct hil_scenario *scenario;
+
+    *t = (struct test_run){.run = {.log = log_line}, .clock = calibrated()};
+    cr_assert_eq(
+        hil_scenario_load(&scenario, "configs/dcdc20.yaml", &options, message, sizeof message), 0,
+        "%s", message);
+    t->run.scenario = scenario;
+    cr_assert_eq(hil_state_open(&t->run.state, scenario), 0);
+    cr_assert_eq(hil_streams_open(&t->run.recorder, in_workspace("trace.h5"), scenario), 0);
+}
+
+/* Both records are kept, the load changes: all that a step can do, it does. */
+Test(loop, makes_no_system_call_and_allocates_nothing)
+{
+    const char *const sets[] = {"duration_s=0.2", "recording.converter_decimation=1",
+                                "load.changes=[{time_s: 0.1, load_ohm: 3, ramp_s: 0.05}]",
+                                "reference.changes=[{time_s: 0.1, voltage_v: 10, ramp_s: 0.05}]"};
+    struct test_run t;
+    int status[EXECUTORS];
+
+    load(&t, sets, sizeof sets / sizeof sets[0]);
+    start_and_wait(run_nodes, &t, EXECUTORS, status);
+    for (unsigned i = 0; i < EXECUTORS; i++) {
+        cr_expect_eq(status[i], 0, "executor %u: %s", i,
+                     WIFSIGNALED(status[i]) ? strsignal(WTERMSIG(status[i])) : "failed");
+        cr_expect_eq(shared->result[i], 0, "executor %u: %s", i, strerror(-shared->result[i]));
+        cr_expect_eq(shared->allocated[i], 0);
+    }
+    cr_expect_geq(shared->steps[0] + shared->missed[0], 5000); /* it skips */
+    cr_expect_eq(shared->steps[1], 20 * 20000);                /* they catch up */
+    hil_recorder_close(t.run.recorder);
+}
+
+/* --- whether the guard would have seen it ---------------- */
+
+static int call_the_kernel(void *arg, uint64_t n, uint64_t now)
+{
+    (void)arg;
+    (void)now;
+    if (n == 5)
+        syscall(SYS_getpid);
+    return 0;
+}
+
+static int allocate(void *arg, uint64_t n, uint64_t now)
+{
+    (void)now;
+    if (n == 5)
+        free(*(void *volatile *)arg);
+    return 0;
+}
+
+static void run_one_loop(void *arg, unsigned index)
+{
+    static struct hil_node_state state;
+    static struct hil_worst worst;
+    static _Atomic bool stop;
+    void *memory = malloc(10);
+    struct hil_loop loop = {.timing = {.period_ns = 100000},
+                            .step = *(int (**)(void *, uint64_t, uint64_t))arg,
+                            .arg = &memory,
+                            .state = &state,
+                            .worst = &worst};
+    struct hil_pending pending = hil_pending_first(&loop);
+    struct hil_executor e = {.stop = &stop, .end_ns = 2000000, .count = 1, .loops = &pending};
+
+    hil_clock_calibrate(&e.clock);
+    e.start_ns = hil_clock_now(&e.clock);
+    run_guarded(&e, index, 1);
+}
+
+Test(loop, a_step_that_calls_the_kernel_is_killed)
+{
+    int (*step)(void *, uint64_t, uint64_t) = call_the_kernel;
+    int status;
+
+    calibrated();
+    start_and_wait(run_one_loop, &step, 1, &status);
+    cr_expect(WIFSIGNALED(status) && WTERMSIG(status) == SIGSYS, "wait status %#x", status);
+}
+
+Test(loop, a_step_that_allocates_is_seen)
+{
+    int (*step)(void *, uint64_t, uint64_t) = allocate;
+    int status;
+
+    calibrated();
+    start_and_wait(run_one_loop, &step, 1, &status);
+    cr_expect_eq(status, 0);
+    cr_expect_eq(shared->allocated[0], 1);
+}
