@@ -150,9 +150,13 @@ soak: $(BUILD)/soak
 
 # --- benchmarks ----------------------------------------------------------------------------
 
-EXAMPLES := tests/bench/barrier_latency.c
+# Programs of their own: an example, and a table.
+APART := tests/bench/barrier_latency.c tests/bench/lateness.c
 
-$(BUILD)/bench: $(call objects,$(filter-out $(EXAMPLES),$(wildcard tests/bench/*.c))) $(ARCHIVES)
+$(BUILD)/bench: $(call objects,$(filter-out $(APART),$(wildcard tests/bench/*.c))) $(ARCHIVES)
+	$(LINK) -o $@ $^ $(LIBS)
+
+$(BUILD)/lateness: $(call objects,tests/bench/lateness.c tests/bench/machine.c) $(ARCHIVES)
 	$(LINK) -o $@ $^ $(LIBS)
 
 $(BUILD)/barrier_latency: $(call objects,tests/bench/barrier_latency.c) $(BUILD)/libloco.a
@@ -170,10 +174,13 @@ rivals:
 
 $(call objects,$(wildcard tests/bench/*.c)): | rivals
 
-bench: all $(BUILD)/bench $(BUILD)/barrier_latency
+bench: all $(BUILD)/bench $(BUILD)/barrier_latency lateness
 	$(BUILD)/bench --out $(BUILD)/bench.json $(BENCH)
 	@! command -v jq >/dev/null || gnuplot -e "from='$(BUILD)/bench.json'; to='$(BUILD)/bench.png'" \
 	    traces/bench.gp
+
+lateness: $(BUILD)/lateness
+	$(BUILD)/lateness --out $(BUILD)/lateness.json $(LATENESS)
 
 # --- sanitizers ------------------------------------------------------------------------------
 #
@@ -262,6 +269,7 @@ help:
 	@echo "make test       run the tests"
 	@echo "make soak       run every channel under chaos for SEEDS=$(SEEDS) seeds"
 	@echo "make bench      measure, and write $(BUILD)/bench.json (BENCH='--only GLOB ...')"
+	@echo "make lateness   of that only: how late loops wake up (LATENESS='--seconds S ...')"
 	@echo "make sanitize   run tests under Address-, UndefinedBehaviour- and ThreadSanitizer"
 	@echo "make format     format the sources (format-check: only look)"
 	@echo "make install    install under PREFIX=$(PREFIX), DESTDIR=$(DESTDIR)"
@@ -270,5 +278,5 @@ help:
 
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
 
-.PHONY: all run test soak rivals bench sanitize sanitize-run format format-check install clean help
+.PHONY: all run test soak rivals bench lateness sanitize sanitize-run format format-check install clean help
 .DELETE_ON_ERROR:

@@ -62,17 +62,17 @@ static uint64_t spin_on_counter(const struct hil_executor *e, uint64_t t_ns)
 {
     const uint64_t deadline = hil_clock_ticks_at(&e->clock, t_ns);
     const uint64_t near = hil_clock_scaled(NEAR_NS, e->clock.ticks_per_ns);
-    uint64_t ticks, now;
+    uint64_t ticks;
 
-    while ((ticks = hil_clock_ticks()) < deadline) {
-        if (deadline - ticks < near)
-            continue;
+    while ((ticks = hil_clock_ticks()) + near < deadline) {
         if (told_to_stop(e))
-            break;
+            return hil_clock_ns(&e->clock, ticks);
         hil_clock_pause();
     }
-    now = hil_clock_ns(&e->clock, ticks);
-    return ticks < deadline || now > t_ns ? now : t_ns; /* rounding is not being early */
+    while ((ticks = hil_clock_ticks()) < deadline)
+        ;
+    uint64_t now = hil_clock_ns(&e->clock, ticks);
+    return now > t_ns ? now : t_ns; /* it is not early, though rounding may say so */
 }
 
 /* Waits until `t_ns`; returns what time it is then. */

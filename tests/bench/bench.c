@@ -147,19 +147,6 @@ static struct digest digest_of(struct result *r)
 
 /* --- the table ------------------------------------------------------------------------------ */
 
-static void print_machine(const json_t *machine)
-{
-    const char *name;
-    json_t *fact;
-
-    json_object_foreach((json_t *)machine, name, fact)
-    {
-        char *text = json_dumps(fact, JSON_ENCODE_ANY | JSON_REAL_PRECISION(3));
-        printf("%-16s %s\n", name, json_is_string(fact) ? json_string_value(fact) : text);
-        free(text);
-    }
-}
-
 static void print_heading(void)
 {
     printf("\n%-28s %10s %-5s %23s  %-24s %8s %6s %7s\n", "benchmark", "median", "",
@@ -302,7 +289,7 @@ static int measure_all(struct result *results, size_t count, const struct bench_
 {
     json_t *machine = machine_facts();
 
-    print_machine(machine);
+    machine_print(machine);
     run_all(results, count, o);
     print_heading();
     bool failed = false;

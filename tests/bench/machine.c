@@ -107,6 +107,19 @@ json_t *machine_facts(void)
     return facts;
 }
 
+void machine_print(const json_t *facts)
+{
+    const char *name;
+    json_t *fact;
+
+    json_object_foreach((json_t *)facts, name, fact)
+    {
+        char *text = json_dumps(fact, JSON_ENCODE_ANY | JSON_REAL_PRECISION(3));
+        printf("%-16s %s\n", name, json_is_string(fact) ? json_string_value(fact) : text);
+        free(text);
+    }
+}
+
 /* Which core of which package a cpu is a thread of; -1: unknown, so one of its own. */
 static long core_of(int cpu)
 {

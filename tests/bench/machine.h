@@ -9,6 +9,9 @@
 /* A new object of facts, each a string or a number. */
 json_t *machine_facts(void);
 
+/* Prints them, a line each. */
+void machine_print(const json_t *facts);
+
 /* Finds two cores that this process may use, and that are not threads of one. */
 void machine_cores(struct bench_options *options);
 
