@@ -301,13 +301,18 @@ static int write_json(const char *path, json_t *machine, const struct turn *t,
 /* --- measuring ----------------------------------------------------------------------------------
  */
 
-/* Who begins a round ends the next: no loop is always right after cyclictest. */
+/* What a loop leaves behind (cyclictest a process to clear away) meets each of the others as
+ * often. */
+static const unsigned orders[][LOOPS] = {{0, 1, 2}, {1, 0, 2}, {2, 0, 1},
+                                         {0, 2, 1}, {1, 2, 0}, {2, 1, 0}};
+enum { ORDERS = sizeof orders / sizeof orders[0] };
+
 static void take_turns(struct turn *t, unsigned rounds, struct result results[PERIODS][LOOPS])
 {
     for (unsigned round = 0; round < rounds; round++)
         for (unsigned p = 0; p < PERIODS; p++)
             for (unsigned i = 0; i < LOOPS; i++) {
-                unsigned l = round % 2 ? LOOPS - 1 - i : i;
+                unsigned l = orders[round % ORDERS][i];
                 t->period_ns = periods_us[p] * 1000;
                 if (!results[p][l].rc)
                     results[p][l].rc = loops[l].run(t, &results[p][l].late);
