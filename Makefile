@@ -97,23 +97,26 @@ $(BUILD)/obj/harness/figures/figure_scripts.o: $(wildcard traces/*.gp)
 
 PERIODS := 10,20,30,40,50,60,80,100
 
+SWEEP   := $(BUILD)/hiloco sweep configs/dcdc20.yaml --set controller.period_us=$(PERIODS)
+
 run: all
 	@rm -rf $(RESULTS)/figure $(RESULTS)/realtime
 	@echo "virtual time: 20 converters for 5 s, once for each controller period"
-	@$(BUILD)/hiloco sweep configs/dcdc20.yaml --mode virtual \
-	    --set controller.period_us=$(PERIODS) --out $(RESULTS)/figure >$(BUILD)/sweep.txt
+	@$(SWEEP) --mode virtual --out $(RESULTS)/figure >$(BUILD)/sweep.txt
 	@$(BUILD)/hiloco plot $(RESULTS)/figure >/dev/null
 	@if [ "$$(nproc)" -lt 2 ]; then \
 	    echo "real time: skipped, it needs two cores" | tee $(BUILD)/realtime.txt; \
 	else \
-	    echo "real time: 1 controller and 20 converters as separate processes, 5 s" && \
-	    $(BUILD)/hiloco run configs/dcdc20.yaml --out $(RESULTS)/realtime \
-	        >$(BUILD)/realtime.txt && \
-	    $(BUILD)/hiloco plot $(RESULTS)/realtime >/dev/null; \
+	    echo "real time: 2 s of each, the controller and the converters as separate processes" && \
+	    $(SWEEP) --mode realtime --set duration_s=2 --out $(RESULTS)/realtime >$(BUILD)/realtime.txt && \
+	    $(BUILD)/hiloco plot $(RESULTS)/realtime >/dev/null && \
+	    $(BUILD)/hiloco plot $(RESULTS)/realtime/controller.period_us=40 >/dev/null && \
+	    $(BUILD)/hiloco plot $(RESULTS)/figure --beside $(RESULTS)/realtime >/dev/null; \
 	fi
 	@echo
 	@cat $(BUILD)/sweep.txt $(BUILD)/realtime.txt
-	@echo "figures: $(RESULTS)/figure/figure.png, figure-startup.png; $(RESULTS)/realtime/output.png"
+	@echo "figures: $(RESULTS)/figure/figure.png, figure-startup.png, figure-beside.png (virtual and"
+	@echo "real time); $(RESULTS)/realtime/figure.png, round-trip.png, controller.period_us=40/tail.png"
 
 # --- tests: one program for each folder of tests -----------------------------------------
 

@@ -22,6 +22,7 @@ static const struct choice choices[] = {
     {HIL_TAKES_MEETING, {"wait", required_argument, NULL, 'w'}},
     {HIL_TAKES_ID, {"id", required_argument, NULL, 'i'}},
     {HIL_TAKES_QUIET, {"quiet", no_argument, NULL, 'q'}},
+    {HIL_TAKES_BESIDE, {"beside", required_argument, NULL, 'b'}},
     {HIL_TAKES_CSV, {"csv", no_argument, NULL, 'c'}},
     {HIL_TAKES_FIX, {"fix", no_argument, NULL, 'f'}},
     {HIL_TAKES_DOCTOR, {"measure", required_argument, NULL, 'M'}},
@@ -92,6 +93,9 @@ static int take(struct hil_arguments *a, int option)
         return 0;
     case 'q':
         a->quiet = true;
+        return 0;
+    case 'b':
+        a->beside = optarg;
         return 0;
     case 'c':
         a->csv = true;

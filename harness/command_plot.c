@@ -6,14 +6,18 @@
 #include "record/export.h"
 
 static const char plot_help[] =
-    "usage: hiloco plot DIR\n"
+    "usage: hiloco plot DIR [--beside DIR]\n"
     "\n"
     "Draws what is in DIR, the results of a run or of a sweep, as PNG and SVG into DIR.\n"
     "\n"
-    "  of a run      output, voltages, duty, latency\n"
+    "  of a run      output, voltages, duty, latency, tail\n"
     "  of a sweep    figure (output voltage against time, a panel for each value) and\n"
     "                figure-startup; the same in one panel: figure-overlay and\n"
-    "                figure-startup-overlay\n";
+    "                figure-startup-overlay; round-trip where the controller's period varies\n"
+    "\n"
+    "  --beside DIR  only figure-beside: two sweeps over the same values in two columns, such\n"
+    "                as one in virtual and one in real time, with the deadlines that the\n"
+    "                second missed\n";
 
 static const char export_help[] =
     "usage: hiloco export DIR --csv\n"
@@ -32,8 +36,15 @@ static int status_of(int rc)
 int hil_command_plot(int argc, char **argv)
 {
     struct hil_arguments a;
-    int rc = hil_arguments_parse(&a, HIL_TAKES_DIRECTORY, plot_help, argc, argv);
-    int status = rc ? hil_arguments_status(rc) : status_of(hil_plot(a.scenario, stderr));
+    int rc = hil_arguments_parse(&a, HIL_TAKES_BESIDE, plot_help, argc, argv);
+    int status;
+
+    if (rc)
+        status = hil_arguments_status(rc);
+    else if (a.beside)
+        status = status_of(hil_plot_beside(a.scenario, a.beside, stderr));
+    else
+        status = status_of(hil_plot(a.scenario, stderr));
 
     hil_arguments_free(&a);
     return status;

@@ -364,6 +364,8 @@ static void print_point(const struct sweep *s, const struct point *p)
     print_number(output, "mean_v_last_s", 10, 3);
     print_number(output, "pp_v_last_s", 10, 3);
     print_number(json_object_get(root, "controller"), "missed", 8, 0);
+    print_number(json_object_get(root, "round_trip_us"), "p50", 10, 1);
+    print_number(json_object_get(root, "round_trip_us"), "p99", 10, 1);
     printf("  %s\n",
            json_is_true(json_object_get(output, "settled")) ? "settles" : "does not settle");
     json_decref(root);
@@ -371,8 +373,8 @@ static void print_point(const struct sweep *s, const struct point *p)
 
 static void print_table(const struct sweep *s)
 {
-    printf("%-36s %11s %11s %10s %10s %8s\n", "", "overshoot %", "settling ms", "mean V", "p-p V",
-           "missed");
+    printf("%-36s %11s %11s %10s %10s %8s %10s %10s\n", "", "overshoot %", "settling ms", "mean V",
+           "p-p V", "missed", "round trip", "p99, us");
     for (unsigned i = 0; i < s->point_count; i++)
         print_point(s, &s->points[i]);
     printf("results: %s\n", s->out);

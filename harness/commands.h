@@ -26,6 +26,7 @@ struct hil_arguments {
     const char *out;
     const char *run_directory;
     const char *ids;
+    const char *beside;
     const char *root;
     unsigned jobs, wait_s, measure_s;
     unsigned interval_ms, count; /* of samples; 0: no end */
@@ -42,7 +43,7 @@ enum {
     HIL_TAKES_ID = 1 << 5,
     HIL_TAKES_QUIET = 1 << 6,
     HIL_TAKES_CSV = 1 << 7,
-    HIL_TAKES_DIRECTORY = 1 << 8, /* no option: the positional argument alone */
+    HIL_TAKES_BESIDE = 1 << 8,
     HIL_TAKES_FIX = 1 << 9,
     HIL_TAKES_DOCTOR = 1 << 10, /* --measure, --strict, --json, --root; and no argument is needed */
     HIL_TAKES_RUN = 1 << 11,    /* --json, --interval, --count; and no argument is needed */

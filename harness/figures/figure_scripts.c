@@ -17,9 +17,12 @@
 EMBED(script_style, "traces/style.gp");
 EMBED(script_series_panels, "traces/series-panels.gp");
 EMBED(script_series_overlay, "traces/series-overlay.gp");
+EMBED(script_series_beside, "traces/series-beside.gp");
+EMBED(script_series_round_trip, "traces/series-round-trip.gp");
 EMBED(script_run_output, "traces/run-output.gp");
 EMBED(script_run_converters, "traces/run-converters.gp");
 EMBED(script_run_latency, "traces/run-latency.gp");
+EMBED(script_run_tail, "traces/run-tail.gp");
 
 static const struct {
     const char *name, *text;
@@ -27,9 +30,12 @@ static const struct {
     {"style.gp", script_style},
     {"series-panels.gp", script_series_panels},
     {"series-overlay.gp", script_series_overlay},
+    {"series-beside.gp", script_series_beside},
+    {"series-round-trip.gp", script_series_round_trip},
     {"run-output.gp", script_run_output},
     {"run-converters.gp", script_run_converters},
     {"run-latency.gp", script_run_latency},
+    {"run-tail.gp", script_run_tail},
 };
 
 const char *hil_figure_script(const char *name)

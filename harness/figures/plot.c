@@ -14,3 +14,8 @@ int hil_plot(const char *dir, FILE *messages)
         return plot_sweep_figures(dir, messages);
     return plot_run_figures(dir, messages);
 }
+
+int hil_plot_beside(const char *dir, const char *other, FILE *messages)
+{
+    return plot_beside_figure(dir, other, messages);
+}

@@ -14,16 +14,22 @@
  *      voltages    that of each converter
  *      duty        the duty cycle of each converter
  *      latency     how late the loops were, how long they took, how old their inputs were
+ *      tail        the same as shares: how often it took longer than so long
  * Of a sweep (it has sweep.json, and runs in folders):
  *      figure                   the output voltage for each value, in a panel each
  *      figure-startup           the same, zoomed on the start-up
  *      figure-overlay           all in one panel
  *      figure-startup-overlay
+ *      round-trip               of the loop against the controller's period, where that varies
  * A figure whose data was not recorded is left out.
  *
  * Says to `messages` what it drew, or in a line why not. Returns 0 or a negative errno:
  * -ENOENT when DIR is neither, -ENOPKG when there is no gnuplot.
  */
 int hil_plot(const char *dir, FILE *messages);
+
+/* Draws two sweeps over the same values into the first one's folder, as figure-beside: in two
+ * columns, with the missed deadlines of the second. Returns as hil_plot does. */
+int hil_plot_beside(const char *dir, const char *other, FILE *messages);
 
 #endif

@@ -17,6 +17,28 @@ static double number_in(const json_t *object, const char *name)
     return json_is_number(value) ? json_number_value(value) : NAN;
 }
 
+/* Steps that were left out are not among the steps that were run: so the time says how many
+ * were due. */
+static struct plot_missed missed_in(const json_t *summary, const char *who)
+{
+    const json_t *loops = json_object_get(summary, who);
+    const double count = fmax(1, number_in(loops, "count")); /* the controller is one */
+    const double due =
+        round(number_in(summary, "elapsed_s") * 1e6 / number_in(loops, "period_us")) * count;
+
+    return (struct plot_missed){number_in(loops, "missed"),
+                                isfinite(due) ? due : number_in(loops, "steps")};
+}
+
+static void read_round_trip(struct plot_run *run, const json_t *summary)
+{
+    static const char *const names[] = {"p50", "p99", "p999"};
+    const json_t *round_trip = json_object_get(summary, "round_trip_us");
+
+    for (int i = 0; i < 3; i++)
+        run->round_trip_us[i] = number_in(round_trip, names[i]);
+}
+
 /* A run without a summary is drawn all the same: it may have been cut off. */
 static void read_summary(struct plot_run *run)
 {
@@ -29,6 +51,9 @@ static void read_summary(struct plot_run *run)
     run->overshoot_pct = number_in(output, "overshoot_pct");
     run->pp_v = number_in(output, "pp_v_last_s");
     run->settled = json_is_true(json_object_get(output, "settled"));
+    run->controller_missed = missed_in(summary, "controller");
+    run->converters_missed = missed_in(summary, "converters");
+    read_round_trip(run, summary);
     json_decref(summary);
 }
 

@@ -13,6 +13,11 @@
 
 enum { PLOT_TEXT_BYTES = 256 };
 
+/* Steps that did not end in time, of those that were due. NAN: not known. */
+struct plot_missed {
+    double missed, due;
+};
+
 struct plot_run {
     const char *dir;
     FILE *messages;
@@ -25,6 +30,8 @@ struct plot_run {
 
     /* From summary.json; NAN and false where it does not say. */
     double settling_ms, overshoot_pct, pp_v;
+    double round_trip_us[3]; /* p50, p99, p99.9 */
+    struct plot_missed controller_missed, converters_missed;
     bool settled;
 };
 
@@ -74,5 +81,6 @@ void plot_range_set(struct hil_figure *figure, unsigned panel, struct plot_range
 
 int plot_run_figures(const char *dir, FILE *messages);
 int plot_sweep_figures(const char *dir, FILE *messages);
+int plot_beside_figure(const char *dir, const char *other, FILE *messages);
 
 #endif

@@ -337,6 +337,25 @@ numbered_text(struct hil_figure *figure, const char *variable, unsigned i, const
     hil_figure_text(figure, name, "%s", text);
 }
 
+/* Writes "us share" for each bucket that is not empty: so many took as long, or longer. */
+static void plot_tail(struct hil_figure *figure, unsigned i, const struct hil_histogram *histogram)
+{
+    FILE *data = hil_figure_data(figure, "tail", i);
+    uint64_t left = histogram->count;
+
+    if (!data)
+        return;
+    for (unsigned bucket = 0; bucket < HIL_HISTOGRAM_BUCKETS; bucket++) {
+        const double ns = fmax(1, (double)hil_histogram_bucket_start(bucket));
+
+        if (histogram->buckets[bucket] == 0)
+            continue;
+        fprintf(data, "%.6g %.9g\n", ns * 1e-3, (double)left / (double)histogram->count);
+        left -= histogram->buckets[bucket];
+    }
+    hil_figure_data_end(figure, data);
+}
+
 static void plot_histogram(struct hil_figure *figure, unsigned i, const char *name,
                            const struct hil_histogram *histogram)
 {
@@ -353,6 +372,7 @@ static void plot_histogram(struct hil_figure *figure, unsigned i, const char *na
     numbered_text(figure, "middle", i, "p50 %s, p99 %s", us[0], us[1]);
     numbered_text(figure, "tail", i, "p99.9 %s, max %s", us[2], us[3]);
     plot_bars(figure, i, histogram);
+    plot_tail(figure, i, histogram);
 }
 
 /* Those that counted anything but zeros; the number of them, or a negative errno. */
@@ -374,10 +394,11 @@ static int plot_histograms(const struct plot_run *run, struct hil_figure *figure
     return rc ? rc : drawn;
 }
 
-static int figure_latency(const struct plot_run *run)
+static int figure_histograms(const struct plot_run *run, const char *name, const char *title,
+                             const char *script)
 {
     struct hil_figure figure;
-    const int rc = open_figure(&figure, run, "latency", "Step latencies (µs)");
+    const int rc = open_figure(&figure, run, name, title);
     if (rc)
         return rc;
 
@@ -387,7 +408,7 @@ static int figure_latency(const struct plot_run *run)
         return drawn;
     }
     fprintf(figure.values, "n = %d\n", drawn);
-    return hil_figure_draw(&figure, "run-latency.gp");
+    return hil_figure_draw(&figure, script);
 }
 
 /* --- all ----------------------------------------------------------------------------------- */
@@ -412,7 +433,9 @@ int plot_run_figures(const char *dir, FILE *messages)
     if (!rc)
         rc = figure_converters(&run, &duties);
     if (!rc)
-        rc = figure_latency(&run);
+        rc = figure_histograms(&run, "latency", "Step latencies (µs)", "run-latency.gp");
+    if (!rc)
+        rc = figure_histograms(&run, "tail", "Share of steps that took longer", "run-tail.gp");
     plot_run_close(&run);
     return rc;
 }

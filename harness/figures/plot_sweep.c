@@ -7,32 +7,7 @@
 #include <string.h>
 
 #include "../record/run_files.h"
-#include "plot_data.h"
-
-/* More panels, or curves, than these cannot be told apart. */
-enum { SERIES_MAX = 12 };
-
-/* How much of the runs a figure shows: all; the start-up; and, where that would be too full
- * for one panel, a quarter of it. */
-enum view { ALL, STARTUP, FIRST, VIEWS };
-
-struct series {
-    char dir[HIL_PATH_BYTES];
-    struct plot_run run;
-    char label[PLOT_TEXT_BYTES], note[PLOT_TEXT_BYTES];
-    struct hil_envelope views[VIEWS];
-    double area; /* of the curve's band */
-};
-
-struct sweep {
-    const char *dir;
-    FILE *messages;
-    json_t *index; /* sweep.json */
-    char title[PLOT_TEXT_BYTES], subtitle[PLOT_TEXT_BYTES];
-    struct series series[SERIES_MAX];
-    unsigned count;
-    double to_s[VIEWS];
-};
+#include "plot_sweep.h"
 
 /* --- words --------------------------------------------------------------------------------- */
 
@@ -97,7 +72,7 @@ static const char *text_at(const json_t *array, size_t i)
 }
 
 /* A key that is the same everywhere tells nothing of a run. */
-static bool varies(const struct sweep *sweep, size_t key)
+static bool varies(const struct plot_sweep *sweep, size_t key)
 {
     const json_t *points = json_object_get(sweep->index, "points");
     const json_t *first = json_object_get(json_array_get(points, 0), "values");
@@ -111,7 +86,17 @@ static bool varies(const struct sweep *sweep, size_t key)
     return json_array_size(points) == 1;
 }
 
-static void write_title(struct sweep *sweep)
+/* The one that the runs are told apart by; of several the first. */
+static size_t varying_key(const struct plot_sweep *sweep)
+{
+    size_t key = 0;
+
+    while (key < json_array_size(json_object_get(sweep->index, "keys")) && !varies(sweep, key))
+        key++;
+    return key;
+}
+
+static void write_title(struct plot_sweep *sweep)
 {
     const json_t *keys = json_object_get(sweep->index, "keys");
     char all[PLOT_TEXT_BYTES] = "", words[PLOT_TEXT_BYTES];
@@ -125,7 +110,8 @@ static void write_title(struct sweep *sweep)
     snprintf(sweep->title, sizeof(sweep->title), "Output voltage for each %.200s", all);
 }
 
-static void write_label(const struct sweep *sweep, const json_t *point, struct series *series)
+static void write_label(const struct plot_sweep *sweep, const json_t *point,
+                        struct plot_series *series)
 {
     const json_t *keys = json_object_get(sweep->index, "keys");
     const json_t *values = json_object_get(point, "values");
@@ -142,25 +128,27 @@ static void write_label(const struct sweep *sweep, const json_t *point, struct s
 /* --- reading ------------------------------------------------------------------------------- */
 
 /* A point whose run failed has been complained of, and is left out. */
-static void open_point(struct sweep *sweep, const json_t *point)
+static void open_point(struct plot_sweep *sweep, const json_t *point)
 {
     const char *name = json_string_value(json_object_get(point, "dir"));
-    struct series *series = &sweep->series[sweep->count];
+    struct plot_series *series = &sweep->series[sweep->count];
 
     if (!name || hil_run_path(series->dir, sweep->dir, "%s", name) != 0 ||
         plot_run_open(&series->run, series->dir, sweep->messages) != 0)
         return;
     sweep->count++;
     write_label(sweep, point, series);
+    snprintf(series->value, sizeof(series->value), "%.64s",
+             text_at(json_object_get(point, "values"), varying_key(sweep)));
     plot_run_describe(&series->run, sweep->subtitle);
     plot_run_judge(&series->run, series->note);
 }
 
 /* Of too many points some, at even distances, with the first and the last. */
-static void open_points(struct sweep *sweep, const json_t *points)
+static void open_points(struct plot_sweep *sweep, const json_t *points)
 {
     const size_t all = json_array_size(points);
-    const size_t some = all < SERIES_MAX ? all : SERIES_MAX;
+    const size_t some = all < PLOT_SERIES_MAX ? all : PLOT_SERIES_MAX;
 
     if (some < all)
         fprintf(sweep->messages, "%s: the figures show %zu of the %zu runs\n", sweep->dir, some,
@@ -169,7 +157,7 @@ static void open_points(struct sweep *sweep, const json_t *points)
         open_point(sweep, json_array_get(points, some > 1 ? i * (all - 1) / (some - 1) : 0));
 }
 
-static int open_sweep(struct sweep *sweep)
+static int open_index(struct plot_sweep *sweep)
 {
     char path[HIL_PATH_BYTES];
     json_error_t error;
@@ -190,25 +178,25 @@ static int open_sweep(struct sweep *sweep)
     return -ENODATA;
 }
 
-static void choose_views(struct sweep *sweep)
+static void choose_views(struct plot_sweep *sweep)
 {
     bool all_settle = true;
 
     for (unsigned i = 0; i < sweep->count; i++) {
         const struct plot_run *run = &sweep->series[i].run;
 
-        sweep->to_s[ALL] = fmax(sweep->to_s[ALL], run->duration_s);
-        sweep->to_s[STARTUP] = fmax(sweep->to_s[STARTUP], plot_run_startup(run));
+        sweep->to_s[PLOT_ALL] = fmax(sweep->to_s[PLOT_ALL], run->duration_s);
+        sweep->to_s[PLOT_STARTUP] = fmax(sweep->to_s[PLOT_STARTUP], plot_run_startup(run));
         all_settle &= run->settled;
     }
-    sweep->to_s[FIRST] = sweep->to_s[STARTUP] / (all_settle ? 1 : 4);
+    sweep->to_s[PLOT_FIRST] = sweep->to_s[PLOT_STARTUP] / (all_settle ? 1 : 4);
 }
 
 static void add_output(void *arg, double time_s, const double *output)
 {
-    struct series *series = arg;
+    struct plot_series *series = arg;
 
-    for (int view = 0; view < VIEWS; view++)
+    for (int view = 0; view < PLOT_VIEWS; view++)
         hil_envelope_add(&series->views[view], time_s, *output);
 }
 
@@ -221,24 +209,25 @@ static double area(const struct hil_envelope *envelope)
     return sum;
 }
 
-static int read_curve(const struct sweep *sweep, struct series *series)
+static int read_curve(const struct plot_sweep *sweep, struct plot_series *series)
 {
     int rc = 0;
 
-    for (int view = 0; view < VIEWS && !rc; view++)
+    for (int view = 0; view < PLOT_VIEWS && !rc; view++)
         rc = hil_envelope_init(&series->views[view], 0, sweep->to_s[view], HIL_FIGURE_COLUMNS);
     if (!rc)
         rc = plot_run_scan(&series->run, series->run.output, add_output, series);
     if (!rc)
-        series->area = area(&series->views[ALL]);
+        series->area = area(&series->views[PLOT_ALL]);
     return rc;
 }
 
-static int read_curves(struct sweep *sweep)
+int plot_sweep_read(struct plot_sweep *sweep, double to_s)
 {
     int rc = 0;
 
     choose_views(sweep);
+    sweep->to_s[PLOT_ALL] = fmin(sweep->to_s[PLOT_ALL], to_s);
     for (unsigned i = 0; i < sweep->count && !rc; i++)
         rc = read_curve(sweep, &sweep->series[i]);
     return rc;
@@ -266,7 +255,7 @@ static unsigned shade(bool settled, double at)
 }
 
 /* The colour of series i: its place among those that went as it did. */
-static unsigned colour_of(const struct sweep *sweep, unsigned i)
+static unsigned colour_of(const struct plot_sweep *sweep, unsigned i)
 {
     const bool settled = sweep->series[i].run.settled;
     unsigned before = 0, alike = 0;
@@ -279,7 +268,7 @@ static unsigned colour_of(const struct sweep *sweep, unsigned i)
 }
 
 /* How many are drawn before series i: those that it must lie on top of. */
-static unsigned place_of(const struct sweep *sweep, unsigned i)
+static unsigned place_of(const struct plot_sweep *sweep, unsigned i)
 {
     const double own = sweep->series[i].area;
     unsigned place = 0;
@@ -289,7 +278,7 @@ static unsigned place_of(const struct sweep *sweep, unsigned i)
     return place;
 }
 
-static void set_series(const struct sweep *sweep, struct hil_figure *figure)
+void plot_sweep_set_series(const struct plot_sweep *sweep, struct hil_figure *figure)
 {
     char variable[32];
 
@@ -308,10 +297,10 @@ static void set_series(const struct sweep *sweep, struct hil_figure *figure)
 
 struct picture {
     const char *name, *script, *what;
-    enum view view;
+    enum plot_view view;
 };
 
-static void set_frame(const struct sweep *sweep, struct hil_figure *figure,
+static void set_frame(const struct plot_sweep *sweep, struct hil_figure *figure,
                       const struct picture *picture, const struct plot_window *window)
 {
     hil_figure_text(figure, "title", "%s%s", sweep->title, picture->what);
@@ -322,7 +311,7 @@ static void set_frame(const struct sweep *sweep, struct hil_figure *figure,
             window->to_s * window->scale, sweep->series[0].run.reference_v);
 }
 
-static int draw(const struct sweep *sweep, const struct picture *picture)
+static int draw(const struct plot_sweep *sweep, const struct picture *picture)
 {
     const struct plot_window window = plot_window(sweep->to_s[picture->view]);
     struct plot_range range = {INFINITY, -INFINITY};
@@ -332,7 +321,7 @@ static int draw(const struct sweep *sweep, const struct picture *picture)
         return rc;
 
     set_frame(sweep, &figure, picture, &window);
-    set_series(sweep, &figure);
+    plot_sweep_set_series(sweep, &figure);
     for (unsigned i = 0; i < sweep->count; i++) {
         const struct hil_envelope *envelope = &sweep->series[i].views[picture->view];
 
@@ -343,13 +332,13 @@ static int draw(const struct sweep *sweep, const struct picture *picture)
     return hil_figure_draw(&figure, picture->script);
 }
 
-static int draw_all(const struct sweep *sweep)
+static int draw_all(const struct plot_sweep *sweep)
 {
     static const struct picture pictures[] = {
-        {"figure", "series-panels.gp", "", ALL},
-        {"figure-startup", "series-panels.gp", ": start-up", STARTUP},
-        {"figure-overlay", "series-overlay.gp", "", ALL},
-        {"figure-startup-overlay", "series-overlay.gp", ": start-up", FIRST},
+        {"figure", "series-panels.gp", "", PLOT_ALL},
+        {"figure-startup", "series-panels.gp", ": start-up", PLOT_STARTUP},
+        {"figure-overlay", "series-overlay.gp", "", PLOT_ALL},
+        {"figure-startup-overlay", "series-overlay.gp", ": start-up", PLOT_FIRST},
     };
     int rc = 0;
 
@@ -358,11 +347,29 @@ static int draw_all(const struct sweep *sweep)
     return rc;
 }
 
-static void close_sweep(struct sweep *sweep)
+int plot_sweep_open(struct plot_sweep **opened, const char *dir, FILE *messages)
 {
+    struct plot_sweep *sweep = calloc(1, sizeof(*sweep));
+    if (!sweep)
+        return -ENOMEM;
+
+    sweep->dir = dir;
+    sweep->messages = messages;
+    const int rc = open_index(sweep);
+    if (rc)
+        plot_sweep_close(sweep);
+    else
+        *opened = sweep;
+    return rc;
+}
+
+void plot_sweep_close(struct plot_sweep *sweep)
+{
+    if (!sweep)
+        return;
     for (unsigned i = 0; i < sweep->count; i++) {
         plot_run_close(&sweep->series[i].run);
-        for (int view = 0; view < VIEWS; view++)
+        for (int view = 0; view < PLOT_VIEWS; view++)
             hil_envelope_fini(&sweep->series[i].views[view]);
     }
     json_decref(sweep->index);
@@ -371,17 +378,16 @@ static void close_sweep(struct sweep *sweep)
 
 int plot_sweep_figures(const char *dir, FILE *messages)
 {
-    struct sweep *sweep = calloc(1, sizeof(*sweep));
-    if (!sweep)
-        return -ENOMEM;
+    struct plot_sweep *sweep;
+    int rc = plot_sweep_open(&sweep, dir, messages);
+    if (rc)
+        return rc;
 
-    sweep->dir = dir;
-    sweep->messages = messages;
-    int rc = open_sweep(sweep);
-    if (!rc)
-        rc = read_curves(sweep);
+    rc = plot_sweep_read(sweep, INFINITY);
     if (!rc)
         rc = draw_all(sweep);
-    close_sweep(sweep);
+    if (!rc)
+        rc = plot_sweep_round_trip(sweep);
+    plot_sweep_close(sweep);
     return rc;
 }

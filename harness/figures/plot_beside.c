@@ -1,0 +1,126 @@
+/* Two sweeps over the same values, in two columns: virtual time, and the clock's. */
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+#include "plot_sweep.h"
+
+/* The run of the same value; NULL when there is none. */
+static const struct plot_series *twin_of(const struct plot_series *series,
+                                         const struct plot_sweep *other)
+{
+    for (unsigned i = 0; i < other->count; i++)
+        if (strcmp(series->label, other->series[i].label) == 0)
+            return &other->series[i];
+    return NULL;
+}
+
+static double missed_percent(const struct plot_missed *missed)
+{
+    return missed->due > 0 ? 100 * missed->missed / missed->due : NAN;
+}
+
+/* Nothing where the run does not say. */
+static void missed_words(const struct plot_run *run, char text[PLOT_TEXT_BYTES])
+{
+    const double controller = missed_percent(&run->controller_missed);
+    const double converters = missed_percent(&run->converters_missed);
+
+    text[0] = '\0';
+    if (isfinite(controller) && isfinite(converters))
+        snprintf(text, PLOT_TEXT_BYTES, "missed %.3g %% | %.3g %%", controller, converters);
+}
+
+static void set_text(struct hil_figure *figure, const char *array, unsigned i, const char *text)
+{
+    char variable[40];
+
+    snprintf(variable, sizeof(variable), "%s[%u]", array, i + 1);
+    hil_figure_text(figure, variable, "%s", text);
+}
+
+/* Of the twins: what became of them, how often they were too late, and their curves. */
+static void set_twins(struct hil_figure *figure, const struct plot_sweep *left,
+                      const struct plot_sweep *right, const struct plot_window *window,
+                      struct plot_range *range)
+{
+    fputs("array twin_note[n]\narray missed[n]\n", figure->values);
+    for (unsigned i = 0; i < left->count; i++) {
+        const struct plot_series *twin = twin_of(&left->series[i], right);
+        char missed[PLOT_TEXT_BYTES] = "";
+
+        if (twin) {
+            missed_words(&twin->run, missed);
+            plot_curve(figure, "twin", i + 1, &twin->views[PLOT_ALL], window);
+            plot_range_include(range, &twin->views[PLOT_ALL]);
+        }
+        set_text(figure, "twin_note", i, twin ? twin->note : "not run");
+        set_text(figure, "missed", i, missed);
+    }
+}
+
+static void set_frame(struct hil_figure *figure, const struct plot_sweep *left,
+                      const struct plot_sweep *right, const struct plot_window *window)
+{
+    hil_figure_text(figure, "title", "%s", left->title);
+    hil_figure_text(figure, "left_title", "%s", left->subtitle);
+    hil_figure_text(figure, "right_title", "%s", right->subtitle);
+    hil_figure_text(figure, "x_label", "%s", window->label);
+    hil_figure_text(figure, "y_label", "output voltage, sum of all converters (V)");
+    fprintf(figure->values, "x_from = 0\nx_to = %.9g\nreference = %.9g\n",
+            window->to_s * window->scale, left->series[0].run.reference_v);
+}
+
+static int draw(const struct plot_sweep *left, const struct plot_sweep *right)
+{
+    const struct plot_window window = plot_window(left->to_s[PLOT_ALL]);
+    struct plot_range range = {INFINITY, -INFINITY};
+    struct hil_figure figure;
+    const int rc = hil_figure_open(&figure, left->dir, "figure-beside", left->messages);
+    if (rc)
+        return rc;
+
+    set_frame(&figure, left, right, &window);
+    plot_sweep_set_series(left, &figure);
+    for (unsigned i = 0; i < left->count; i++) {
+        plot_curve(&figure, "series", i + 1, &left->series[i].views[PLOT_ALL], &window);
+        plot_range_include(&range, &left->series[i].views[PLOT_ALL]);
+    }
+    set_twins(&figure, left, right, &window, &range);
+    plot_range_set(&figure, 1, range);
+    return hil_figure_draw(&figure, "series-beside.gp");
+}
+
+static double duration_s(const struct plot_sweep *sweep)
+{
+    double longest = 0;
+
+    for (unsigned i = 0; i < sweep->count; i++)
+        longest = fmax(longest, sweep->series[i].run.duration_s);
+    return longest;
+}
+
+/* As much of both as there is of either. */
+static int read_both(struct plot_sweep *left, struct plot_sweep *right)
+{
+    const double to_s = fmin(duration_s(left), duration_s(right));
+    const int rc = plot_sweep_read(left, to_s);
+
+    return rc ? rc : plot_sweep_read(right, to_s);
+}
+
+int plot_beside_figure(const char *dir, const char *other, FILE *messages)
+{
+    struct plot_sweep *left = NULL, *right = NULL;
+    int rc = plot_sweep_open(&left, dir, messages);
+
+    if (!rc)
+        rc = plot_sweep_open(&right, other, messages);
+    if (!rc)
+        rc = read_both(left, right);
+    if (!rc)
+        rc = draw(left, right);
+    plot_sweep_close(left);
+    plot_sweep_close(right);
+    return rc;
+}

@@ -1,0 +1,28 @@
+# The round trip of the loop against the controller's period, with one and two periods beside it.
+
+height = 520
+y_at(pixels) = 1 - pixels / real(height)
+
+eval terminal(width, height)
+set output '../'.name.'.'.format
+
+stats name.'-points-1.dat' using 1:2 nooutput
+set logscale y
+set format y '%g'
+set lmargin at screen x_at(76)
+set rmargin at screen x_at(width - 150)
+set tmargin at screen y_at(64)
+set bmargin at screen y_at(height - 54)
+set xrange [0:STATS_max_x * 1.05]
+set xlabel 'period of the controller (µs)' offset 0,0.3 textcolor rgb ink
+set ylabel 'round trip (µs)' textcolor rgb ink
+
+set label 1 title at screen x_at(76), y_at(24) font 'DejaVu Sans,13' textcolor rgb ink
+set label 2 subtitle at screen x_at(76), y_at(44) textcolor rgb pale
+set key at screen x_at(width - 12), y_at(64) right top Left reverse samplen 2 spacing 1.3 textcolor rgb ink
+plot name.'-points-1.dat' using 1:4 with linespoints pt 7 ps 0.6 linecolor rgb '#7f1d02' title 'p99.9', \
+     '' using 1:3 with linespoints pt 7 ps 0.6 linecolor rgb '#cf4f0b' title 'p99', \
+     '' using 1:2 with linespoints pt 7 ps 0.6 linecolor rgb '#2b7bba' title 'median', \
+     2 * x with lines linecolor rgb pale dashtype 3 title 'two periods', \
+     x with lines linecolor rgb pale dashtype 2 title 'one period'
+set output
