@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "../record/run_files.h"
 #include "plot_sweep.h"
@@ -165,6 +166,11 @@ static int open_index(struct plot_sweep *sweep)
     if (rc)
         return rc;
 
+    if (access(path, F_OK) != 0) {
+        fprintf(sweep->messages, "%s is not the folder of a sweep: it has no sweep.json\n",
+                sweep->dir);
+        return -ENOENT;
+    }
     sweep->index = json_load_file(path, 0, &error);
     if (!sweep->index) {
         fprintf(sweep->messages, "%s:%d:%d: %s\n", path, error.line, error.column, error.text);

@@ -231,6 +231,7 @@ Test(plot, figures_of_a_run)
                                                    "peak to peak", NULL});
     expect_texts("duty", (const char *const[]){"Duty cycle", NULL});
     expect_texts("latency", (const char *const[]){"controller late", "max 5000", "count", NULL});
+    expect_texts("tail", (const char *const[]){"controller late", "0.1%", "time (µs)", NULL});
     cr_expect(strstr(said, "latency.png"), "%s", said);
 }
 
@@ -292,6 +293,92 @@ Test(plot, figures_of_a_sweep)
     expect_texts("figure-startup", texts);
     expect_texts("figure-overlay", texts);
     expect_texts("figure-startup-overlay", texts);
+    cr_expect_neq(access(in_folder(".", "round-trip.png"), F_OK), 0); /* it was not measured */
+}
+
+/* The share that took as long or longer: all, at the least; the greatest alone, in the end. */
+Test(plot, the_tail_goes_from_all_to_one)
+{
+    double first[2] = {0}, last[2] = {0}, line[2];
+
+    write_trace(in_folder(".", "trace.h5"), -20, 100);
+    write_histograms(in_folder(".", "trace.h5"));
+    cr_assert_eq(plot(), 0, "%s", said);
+    FILE *file = fopen(in_folder(".", "plot/tail-tail-1.dat"), "r");
+    cr_assert(file);
+    while (fscanf(file, "%lf %lf", &line[0], &line[1]) == 2) {
+        cr_expect(!first[1] || (line[0] > last[0] && line[1] < last[1]));
+        if (!first[1])
+            memcpy(first, line, sizeof(first));
+        memcpy(last, line, sizeof(last));
+    }
+    fclose(file);
+    cr_expect_float_eq(first[0], 0.1, 0.001); /* from 100 ns on */
+    cr_expect_eq(first[1], 1);
+    cr_expect_float_eq(last[0], 5000, 50); /* to one of 5 ms */
+    cr_expect_lt(last[1], 0.5);
+}
+
+/* --- real time beside virtual time --------------------------------------------------------- */
+
+static const char in_real_time[] =
+    "{\"output\": {\"settled\": true, \"settling_ms\": 3.3, \"pp_v_last_s\": 1},"
+    " \"elapsed_s\": 0.1, \"controller\": {\"period_us\": 40, \"steps\": 2400, \"missed\": 125},"
+    " \"converters\": {\"count\": 20, \"period_us\": 10, \"steps\": 200000, \"missed\": 500},"
+    " \"round_trip_us\": {\"p50\": 40.1, \"p99\": 80.2, \"p999\": 4000}}";
+
+static void write_sweep(const char *name, const char *first, const char *second)
+{
+    char index[400];
+
+    snprintf(index, sizeof(index),
+             "{\"keys\": [\"controller.period_us\"], \"points\": ["
+             "{\"dir\": \"%s\", \"values\": [\"40\"]},"
+             "{\"dir\": \"%s\", \"values\": [\"80\"]}]}",
+             first, second);
+    write_file(in_folder(name, "sweep.json"), index);
+}
+
+/* "The headline figure in real time beside the one in virtual time, for every period, with the
+ * measured missed deadlines in the caption." */
+Test(plot, two_sweeps_side_by_side)
+{
+    static char other[256];
+
+    write_point("virtual-40", -20, settled);
+    write_point("virtual-80", 3, unsettled);
+    write_sweep(".", "virtual-40", "virtual-80");
+    cr_assert_eq(mkdir(in_folder(".", "other"), 0777), 0);
+    write_point("other/a", -20, in_real_time);
+    write_sweep("other", "a", "not-run");
+    snprintf(other, sizeof(other), "%s", in_folder(".", "other"));
+
+    FILE *messages = fmemopen(said, sizeof(said), "w");
+    cr_expect_eq(hil_plot_beside(dir, other, messages), 0);
+    fclose(messages);
+    expect_texts("figure-beside",
+                 (const char *const[]){"T = 40 µs", "left: settles in 2.16 ms",
+                                       "right: settles in 3.3 ms", "missed 5 % | 0.25 %",
+                                       "right: not run", "Missed deadlines", NULL});
+}
+
+Test(plot, beside_what_is_no_sweep)
+{
+    write_point("a", -20, settled);
+    write_sweep(".", "a", "b");
+    FILE *messages = fmemopen(said, sizeof(said), "w");
+    cr_expect_eq(hil_plot_beside(dir, "/nowhere", messages), -ENOENT);
+    fclose(messages);
+    cr_expect(strstr(said, "/nowhere is not the folder of a sweep"), "%s", said);
+}
+
+/* "Round trip against T." */
+Test(plot, the_round_trip_against_the_period)
+{
+    write_point("a", -20, in_real_time);
+    write_sweep(".", "a", "b");
+    cr_assert_eq(plot(), 0, "%s", said);
+    expect_texts("round-trip", (const char *const[]){"Round trip", "median", "one period", NULL});
 }
 
 /* Two keys that vary and one that does not; and a run that failed: the others are drawn. */
