@@ -179,8 +179,8 @@ static json_t *realtime(const struct hil_summary *sum)
         : counter       ? "tsc"
                         : "clock_gettime",
         "locked", locked, "start_monotonic_s",
-        number((double)sum->state->executors[0].start_ns * 1e-9), "page_faults_in_loop",
-        whole(faults), "context_switches_involuntary", whole(involuntary),
+        number(is_virtual(sum) ? NAN : (double)sum->state->executors[0].start_ns * 1e-9),
+        "page_faults_in_loop", whole(faults), "context_switches_involuntary", whole(involuntary),
         "context_switches_voluntary", whole(voluntary), "degraded", degraded);
 }
 

@@ -442,7 +442,7 @@ int main(int argc, char **argv)
 {
     struct bench_options cores = {0};
     machine_cores(&cores);
-    struct options o = {.seconds = 2, .slice_ms = 50, .cpu = cores.cpus[cores.cpu_count - 1]};
+    struct options o = {.seconds = 2, .slice_ms = 50, .cpu = cores.cpus[cores.cpu_count > 1]};
     int rc = parse(&o, argc, argv);
 
     if (rc)
