@@ -1,9 +1,10 @@
 #!/bin/sh
 # Installs from Debian what the benchmarks compare libloco with, where it is missing: OpenMPI,
-# Redis and Concurrency Kit. What cannot be installed is said, and its comparisons are left out.
+# Redis, Concurrency Kit and cyclictest. What cannot be installed is said, and its comparisons are
+# left out.
 
 missing=
-for package in openmpi-bin libopenmpi-dev redis-server redis-tools libck-dev jq; do
+for package in openmpi-bin libopenmpi-dev redis-server redis-tools libck-dev rt-tests jq; do
     status=$(dpkg-query -W -f='${db:Status-Status}' $package 2>/dev/null)
     [ "$status" = installed ] || missing="$missing $package"
 done
