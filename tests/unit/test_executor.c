@@ -87,7 +87,7 @@ static struct hil_worst worst;
 static _Atomic bool stop;
 
 struct seen {
-    uint64_t steps, early, last_n;
+    uint64_t steps, early, start_ns;
     int result;
     uint64_t stop_at;
     struct hil_loop *loop;
@@ -96,9 +96,9 @@ struct seen {
 static int look(void *arg, uint64_t n, uint64_t now)
 {
     struct seen *s = arg;
+    uint64_t due = hil_loop_due(s->loop, n);
 
-    s->early += now < hil_loop_due(s->loop, n);
-    s->last_n = n;
+    s->early += now < due || hil_clock_monotonic() + 1000 < s->start_ns + due;
     if (++s->steps == s->stop_at)
         atomic_store(&stop, true);
     return s->result;
@@ -119,6 +119,7 @@ static int run_loop(struct seen *seen, struct hil_timing timing, enum hil_wait w
                                    .loops = &pending};
 
     seen->loop = &loop;
+    seen->start_ns = e.start_ns;
     memset(&node, 0, sizeof node);
     memset(&worst, 0, sizeof worst);
     atomic_store(&stop, false);
