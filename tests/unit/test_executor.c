@@ -91,6 +91,7 @@ struct seen {
     int result;
     uint64_t stop_at;
     struct hil_loop *loop;
+    const struct hil_clock *clock;
 };
 
 static int look(void *arg, uint64_t n, uint64_t now)
@@ -98,7 +99,7 @@ static int look(void *arg, uint64_t n, uint64_t now)
     struct seen *s = arg;
     uint64_t due = hil_loop_due(s->loop, n);
 
-    s->early += now < due || hil_clock_monotonic() + 1000 < s->start_ns + due;
+    s->early += now < due || hil_clock_now(s->clock) + 1 < s->start_ns + due;
     if (++s->steps == s->stop_at)
         atomic_store(&stop, true);
     return s->result;
@@ -119,6 +120,7 @@ static int run_loop(struct seen *seen, struct hil_timing timing, enum hil_wait w
                                    .loops = &pending};
 
     seen->loop = &loop;
+    seen->clock = &e.clock;
     seen->start_ns = e.start_ns;
     memset(&node, 0, sizeof node);
     memset(&worst, 0, sizeof worst);
