@@ -74,6 +74,21 @@ static void run_guarded(const struct hil_executor *e, unsigned index, unsigned e
     _exit(0);
 }
 
+/* One that was killed is waited for in vain by the others. */
+static void wait_for_all(const pid_t *pids, unsigned executors, int *status)
+{
+    for (unsigned left = executors; left > 0; left--) {
+        int one;
+        pid_t pid = wait(&one);
+        for (unsigned i = 0; i < executors; i++) {
+            if (pids[i] == pid)
+                status[i] = one;
+            else if (one)
+                kill(pids[i], SIGTERM);
+        }
+    }
+}
+
 /* The children's wait statuses go to status[]. */
 static void start_and_wait(void (*body)(void *arg, unsigned index), void *arg, unsigned executors,
                            int *status)
@@ -91,8 +106,7 @@ static void start_and_wait(void (*body)(void *arg, unsigned index), void *arg, u
             _exit(101);
         }
     }
-    for (unsigned i = 0; i < executors; i++)
-        waitpid(pids[i], &status[i], 0);
+    wait_for_all(pids, executors, status);
 }
 
 static struct hil_clock calibrated(void)
