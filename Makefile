@@ -177,13 +177,16 @@ rivals:
 
 $(call objects,$(wildcard tests/bench/*.c)): | rivals
 
-bench: all $(BUILD)/bench $(BUILD)/barrier_latency lateness
+MEASURE_LATENESS = $(BUILD)/lateness --out $(BUILD)/lateness.json $(LATENESS)
+
+bench: all $(BUILD)/bench $(BUILD)/barrier_latency $(BUILD)/lateness
 	$(BUILD)/bench --out $(BUILD)/bench.json $(BENCH)
 	@! command -v jq >/dev/null || gnuplot -e "from='$(BUILD)/bench.json'; to='$(BUILD)/bench.png'" \
 	    traces/bench.gp
+	$(if $(BENCH),,$(MEASURE_LATENESS))
 
 lateness: $(BUILD)/lateness
-	$(BUILD)/lateness --out $(BUILD)/lateness.json $(LATENESS)
+	$(MEASURE_LATENESS)
 
 # --- sanitizers ------------------------------------------------------------------------------
 #
