@@ -14,7 +14,7 @@ BUILD_PACKAGES := gcc libc6-dev make pkg-config libcyaml-dev libyaml-dev libhdf5
 TEST_PACKAGES  := libcriterion-dev patch
 
 # These goals install what is missing; others only say what it is.
-ifneq ($(filter run test soak bench sanitize,$(MAKECMDGOALS)),)
+ifneq ($(filter run test soak bench lateness sanitize,$(MAKECMDGOALS)),)
 NEEDED := $(BUILD)/packages-installed
 else
 NEEDED := $(BUILD)/packages-found
@@ -280,7 +280,7 @@ help:
 	@echo "make format     format the sources (format-check: only look)"
 	@echo "make install    install under PREFIX=$(PREFIX), DESTDIR=$(DESTDIR)"
 	@echo "make clean      remove $(BUILD)"
-	@echo "run, test, bench and sanitize install missing Debian packages first"
+	@echo "run, test, bench, lateness and sanitize install missing Debian packages first"
 
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
 
