@@ -48,7 +48,7 @@ do for [i = 1:n] {
     set label 8 'left: '.note[i] at screen at, y_at(top + 31) textcolor rgb ink
     set label 9 'right: '.twin_note[i] at screen at, y_at(top + 48) textcolor rgb ink
     set label 10 missed[i] at screen at, y_at(top + 65) textcolor rgb ink
-    twin = twin_note[i] eq 'not run' ? '/dev/null' : sprintf('%s-twin-%d.dat', name, i)
+    twin = twin_note[i] eq 'no record' ? '/dev/null' : sprintf('%s-twin-%d.dat', name, i)
     plot reference with lines linecolor rgb pale linewidth 0.8 dashtype 2, \
          twin with lines linecolor rgb colour[i] linewidth 1
     unset label

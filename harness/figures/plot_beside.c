@@ -54,7 +54,7 @@ static void set_twins(struct hil_figure *figure, const struct plot_sweep *left,
             plot_curve(figure, "twin", i + 1, &twin->views[PLOT_ALL], window);
             plot_range_include(range, &twin->views[PLOT_ALL]);
         }
-        set_text(figure, "twin_note", i, twin ? twin->note : "not run");
+        set_text(figure, "twin_note", i, twin ? twin->note : "no record");
         set_text(figure, "missed", i, missed);
     }
 }

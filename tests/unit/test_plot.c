@@ -359,7 +359,7 @@ Test(plot, two_sweeps_side_by_side)
     expect_texts("figure-beside",
                  (const char *const[]){"T = 40 µs", "left: settles in 2.16 ms",
                                        "right: settles in 3.3 ms", "missed 5 % | 0.25 %",
-                                       "right: not run", "Missed deadlines", NULL});
+                                       "right: no record", "Missed deadlines", NULL});
 }
 
 Test(plot, beside_what_is_no_sweep)
