@@ -193,7 +193,7 @@ lateness: $(BUILD)/lateness
 # Criterion's own memory does not get along with ThreadSanitizer, so under it the channels'
 # tests run on a stand-in for Criterion: tests/plain.
 
-TSAN_TESTS := channels locks queues kvstore
+TSAN_TESTS := channels locks queues kvstore restarts
 
 sanitize: $(BUILD)/packages-installed
 	$(MAKE) BUILD=$(BUILD)/asan CFLAGS="-O1 -g -fsanitize=address,undefined \

@@ -11,6 +11,16 @@ static bool link_done(struct loco_link *link, uint64_t number)
     return done >= number || done == posted;
 }
 
+/* Whether something that the ack may be about went over a link to the peer as it was before it
+ * restarted, and was not done by then. */
+static bool is_cut_off(const struct loco_ack *ack, const struct loco_link *link)
+{
+    for (; link->older && ack->epoch < link->epoch; link = link->older)
+        if (!link_done(link->older, ack->number))
+            return true;
+    return false;
+}
+
 int loco_ack_query(const struct loco_ack *ack)
 {
     if (ack->error)
@@ -23,7 +33,11 @@ int loco_ack_query(const struct loco_ack *ack)
     for (uint64_t rest = ack->peers; rest; rest &= rest - 1) {
         for (uint32_t node = (uint32_t)__builtin_ctzll(rest); node < m->count; node += 64) {
             struct loco_link *link = ack->thread->links[node];
-            if (!link || link_done(link, ack->number))
+            if (!link)
+                continue;
+            if (is_cut_off(ack, link))
+                return -ECONNRESET;
+            if (link_done(link, ack->number))
                 continue;
             loco_poll_inline(link, m);
             if (link_done(link, ack->number))

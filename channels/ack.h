@@ -22,6 +22,7 @@ struct loco_ack {
     uint64_t number;
     uint64_t peers; /* bit n: the peers whose id is n modulo 64 */
     int error;      /* of the post; 0: none */
+    uint32_t epoch; /* the manager's at the post: over which link to a peer that restarted */
 };
 
 /* Whether it is done: 1 done, 0 in flight, or the negative errno of an operation in it
@@ -40,6 +41,7 @@ static inline struct loco_ack loco_ack_union(struct loco_ack a, struct loco_ack 
         .number = a.number > b.number ? a.number : b.number,
         .peers = a.peers | b.peers,
         .error = a.error ? a.error : b.error,
+        .epoch = !b.thread || (a.thread && a.epoch < b.epoch) ? a.epoch : b.epoch,
     };
 }
 

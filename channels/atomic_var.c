@@ -41,7 +41,12 @@ static void on_lost(struct loco_channel *c, uint32_t node)
     ((struct loco_atomic_array *)c)->homes[node].words = NULL;
 }
 
-static const struct loco_channel_ops ops = {.on_connect = on_connect, .on_lost = on_lost};
+/* The words of a participant that restarted are gone, and it may have been changing any other. */
+static const struct loco_channel_ops array_ops = {.on_connect = on_connect, .on_lost = on_lost};
+
+/* A variable's host has all of it, and what another participant had is only a cache. */
+static const struct loco_channel_ops host_ops = {
+    .on_connect = on_connect, .on_lost = on_lost, .takes_back = true};
 
 static int make_words(struct loco_atomic_array *a, unsigned flags)
 {
@@ -58,9 +63,9 @@ static int make_words(struct loco_atomic_array *a, unsigned flags)
     return loco_channel_join(c);
 }
 
-int loco_atomic_array_init(struct loco_atomic_array *a, struct loco_manager *manager,
-                           const struct loco_channel *parent, const char *name, size_t count,
-                           struct loco_members members, unsigned flags)
+static int init(struct loco_atomic_array *a, struct loco_manager *manager,
+                const struct loco_channel *parent, const char *name, size_t count,
+                struct loco_members members, unsigned flags, const struct loco_channel_ops *ops)
 {
     *a = (struct loco_atomic_array){.count = count, .node_count = manager->count};
     if (count == 0 || count > SIZE_MAX / sizeof(uint64_t))
@@ -68,7 +73,7 @@ int loco_atomic_array_init(struct loco_atomic_array *a, struct loco_manager *man
     a->homes = calloc(manager->count, sizeof a->homes[0]); /* the callbacks find it there */
     if (!a->homes)
         return -ENOMEM;
-    int rc = loco_channel_init(&a->channel, manager, parent, name, members, &ops);
+    int rc = loco_channel_init(&a->channel, manager, parent, name, members, ops);
     if (rc) {
         free(a->homes);
         *a = (struct loco_atomic_array){0};
@@ -78,6 +83,13 @@ int loco_atomic_array_init(struct loco_atomic_array *a, struct loco_manager *man
     if (rc)
         loco_atomic_array_fini(a);
     return rc;
+}
+
+int loco_atomic_array_init(struct loco_atomic_array *a, struct loco_manager *manager,
+                           const struct loco_channel *parent, const char *name, size_t count,
+                           struct loco_members members, unsigned flags)
+{
+    return init(a, manager, parent, name, count, members, flags, &array_ops);
 }
 
 void loco_atomic_array_fini(struct loco_atomic_array *a)
@@ -94,8 +106,9 @@ int loco_atomic_var_init(struct loco_atomic_var *v, struct loco_manager *manager
     const struct loco_members host_only = {.nodes = &host, .count = 1};
 
     v->host = host;
-    return loco_atomic_array_init(&v->words, manager, parent, name, 1,
-                                  manager->id == host ? members : host_only, flags);
+    if (manager->id == host)
+        return init(&v->words, manager, parent, name, 1, members, flags, &host_ops);
+    return init(&v->words, manager, parent, name, 1, host_only, flags, &array_ops);
 }
 
 void loco_atomic_var_fini(struct loco_atomic_var *v)

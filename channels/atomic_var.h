@@ -15,6 +15,10 @@
  * excepted. Where the fabric's atomics and the CPU's compose (LOCO_CPU_ATOMICS) the host uses
  * the CPU's own; elsewhere it, too, goes through the network, over its link to itself.
  *
+ * A variable lives as long as its host: operations of the others return -ECONNRESET from then on,
+ * even when the host restarts. Any other participant that restarts is taken back; what it was
+ * doing when it died may or may not have taken effect. An array takes nobody back.
+ *
  * Threads: any attached thread.
  */
 #ifndef LOCO_ATOMIC_VAR_H

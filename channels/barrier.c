@@ -38,7 +38,7 @@ int loco_barrier_arrive(struct loco_barrier *b)
 int loco_barrier_passed(const struct loco_barrier *b)
 {
     loco_sst_each (&b->sst, row) {
-        bool lost = loco_peer_lost(b->channel.mgr, row->owner); /* first: it may come, then go */
+        bool lost = loco_channel_check(&row->channel); /* first: it may come, then go */
         uint32_t theirs;
         loco_owned_var_load(row, &theirs);
         if ((int32_t)(theirs - b->count) < 0) /* the signed difference survives a wrap */

@@ -2,6 +2,9 @@
  * barrier: nobody leaves before everybody has come. Everything that a participant placed,
  * or only posted, before it came is visible to whoever has left.
  *
+ * A participant that restarts is not taken back: waits return -ECONNRESET until all have ended
+ * their endpoints and constructed the barrier anew.
+ *
  * Threads: one thread of each node.
  */
 #ifndef LOCO_BARRIER_H

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core.h"
+#include "fabric/words.h"
 
 /* --- names -------------------------------------------------------------------------- */
 
@@ -74,7 +75,7 @@ int loco_channel_member(const struct loco_channel *c, uint32_t node)
 int loco_channel_check(const struct loco_channel *c)
 {
     for (unsigned i = 0; i < c->member_count; i++)
-        if (loco_peer_lost(c->mgr, c->members[i].node))
+        if (loco_member_lost(&c->members[i]))
             return -ECONNRESET;
     return 0;
 }
@@ -181,10 +182,11 @@ static bool regions_match(struct loco_channel *c, uint32_t node, const struct pa
     return true;
 }
 
-static void check_ready(struct loco_channel *c, const struct loco_member *member)
+static void check_ready(struct loco_channel *c, struct loco_member *member)
 {
-    if (!member->joined || !member->connected)
+    if (member->met || !member->joined || !loco_member_connected(member))
         return;
+    member->met = true;
     if (--c->missing == 0)
         c->mgr->unready--;
 }
@@ -203,7 +205,7 @@ static void on_join(struct loco_channel *c, unsigned i, const struct packet *p)
         return;
     member->joined = true;
     /* Our own join may have come before the peer had its endpoint. */
-    if (!member->connected)
+    if (!loco_member_connected(member))
         send_regions(c, member->node, JOIN);
     check_ready(c, member);
 }
@@ -212,12 +214,12 @@ static void on_connect(struct loco_channel *c, unsigned i, const struct packet *
 {
     struct loco_member *member = &c->members[i];
 
-    if (member->connected)
+    if (loco_member_connected(member))
         return;
     for (unsigned n = 0; n < p->head.region_count; n++) {
         struct loco_region *r = find_region(c, p->regions[n].name);
         if (r)
-            r->peers[i] = p->regions[n].where;
+            loco_copy(&r->peers[i], &p->regions[n].where, sizeof r->peers[i]);
     }
     int rc = loco_threads_link(c->mgr, member->node);
     if (rc) {
@@ -226,7 +228,8 @@ static void on_connect(struct loco_channel *c, unsigned i, const struct packet *
         c->mgr->error = rc;
         return;
     }
-    atomic_store_explicit(&member->connected, true, memory_order_release);
+    atomic_store_explicit(&member->incarnation, (member->incarnation + 1) | 1,
+                          memory_order_release);
     if (c->ops && c->ops->on_connect)
         c->ops->on_connect(c, member->node);
     check_ready(c, member);
@@ -248,6 +251,15 @@ static bool well_formed(const struct packet *p, size_t size)
     return true;
 }
 
+/* An endpoint that takes nobody back has nothing to say to a member that restarted; nor, once it
+ * has lost any, to the new endpoint of a member that has given up the old one. */
+static bool is_broken_for(const struct loco_channel *c, const struct loco_member *member)
+{
+    if (c->takes_back)
+        return false;
+    return loco_member_lost(member) || (member->met && loco_channel_check(c));
+}
+
 void loco_channels_message(struct loco_manager *m, uint32_t node, const void *message, size_t size)
 {
     struct packet p;
@@ -264,6 +276,8 @@ void loco_channels_message(struct loco_manager *m, uint32_t node, const void *me
     int i = loco_channel_member(c, node);
     if (i < 0)
         return; /* the peer's members are a wider set than ours */
+    if (is_broken_for(c, &c->members[i]))
+        return; /* the next endpoint of this name may meet the peer's */
     if (p.head.kind == JOIN) {
         on_join(c, (unsigned)i, &p);
     } else if (p.head.kind == CONNECT) {
@@ -312,12 +326,31 @@ struct about {
     uint32_t node;
 };
 
+/* A member that is here again joins and connects once more; until then it stays lost. */
+static void expect_again(struct loco_channel *c, struct loco_member *member)
+{
+    member->joined = false;
+    if (!member->met)
+        return;
+    member->met = false;
+    if (c->missing++ == 0 && c->joined)
+        c->mgr->unready++;
+}
+
 static void join_with(const void *tree_node, VISIT visit, void *closure)
 {
     struct loco_channel *c = *(struct loco_channel *const *)tree_node;
     const struct about *n = closure;
+    int member = loco_channel_member(c, n->node);
 
-    if ((visit == postorder || visit == leaf) && c->joined && loco_channel_member(c, n->node) >= 0)
+    if ((visit != postorder && visit != leaf) || member < 0)
+        return;
+    if (loco_member_lost(&c->members[member])) {
+        if (!c->takes_back)
+            return;
+        expect_again(c, &c->members[member]);
+    }
+    if (c->joined)
         send_regions(c, n->node, JOIN);
 }
 
@@ -328,13 +361,19 @@ void loco_channels_peer_up(struct loco_manager *m, uint32_t node)
     twalk_r(m->channels, join_with, &n);
 }
 
+static void lose(struct loco_member *member)
+{
+    atomic_store_explicit(&member->incarnation, (member->incarnation | 1) + 1,
+                          memory_order_release);
+}
+
 static void mark_lost(const void *tree_node, VISIT visit, void *closure)
 {
     struct loco_channel *c = *(struct loco_channel *const *)tree_node;
     int member = loco_channel_member(c, ((const struct about *)closure)->node);
 
     if ((visit == postorder || visit == leaf) && member >= 0)
-        atomic_store_explicit(&c->members[member].lost, true, memory_order_release);
+        lose(&c->members[member]);
 }
 
 void loco_channels_mark_lost(struct loco_manager *m, uint32_t node)
@@ -353,7 +392,7 @@ void loco_channels_peer_lost(struct loco_manager *m, uint32_t node, bool left)
         int member = loco_channel_member(c, node);
         if (member < 0)
             continue;
-        if (c->missing && !(c->members[member].joined && c->members[member].connected))
+        if (c->missing && !c->members[member].met)
             m->error = m->error ? m->error : -ECONNRESET;
         if (c->ops && c->ops->on_lost)
             c->ops->on_lost(c, node);
@@ -368,7 +407,7 @@ static void list_missing(const struct loco_channel *c, char *list, size_t size)
     size_t length = 0;
 
     for (unsigned k = 0; k < c->member_count && length + 16 < size; k++)
-        if (!c->members[k].joined || !c->members[k].connected)
+        if (!c->members[k].met)
             length += (size_t)snprintf(list + length, size - length, " %u", c->members[k].node);
 }
 
@@ -400,7 +439,11 @@ int loco_channel_init(struct loco_channel *c, struct loco_manager *m,
     if (!good_name(name))
         return -EINVAL;
 
-    *c = (struct loco_channel){.mgr = m, .ops = ops};
+    *c = (struct loco_channel){
+        .mgr = m,
+        .ops = ops,
+        .takes_back = ops && ops->takes_back && (!parent || parent->takes_back),
+    };
     int rc = set_members(c, members);
     if (rc)
         goto free_members;
@@ -415,7 +458,8 @@ int loco_channel_init(struct loco_channel *c, struct loco_manager *m,
     struct loco_channel **entry = tsearch(c, &m->channels, by_name);
     rc = !entry ? -ENOMEM : *entry != c ? -EEXIST : 0;
     for (unsigned i = 0; i < c->member_count; i++)
-        c->members[i].lost = loco_peer_lost(m, c->members[i].node);
+        if (!m->up[c->members[i].node] && loco_peer_lost(m, c->members[i].node))
+            lose(&c->members[i]);
     pthread_mutex_unlock(&m->lock);
     if (rc)
         goto free_name;
@@ -508,12 +552,15 @@ static int address(const struct loco_region *r, unsigned m, size_t offset, size_
         *at = r->where;
     } else {
         const struct loco_member *member = &c->members[m];
-        if (!atomic_load_explicit(&member->connected, memory_order_acquire))
-            return -ENOTCONN;
-        if (atomic_load_explicit(&member->lost, memory_order_acquire))
+        uint32_t incarnation = atomic_load_explicit(&member->incarnation, memory_order_acquire);
+        if (!(incarnation & 1))
+            return incarnation ? -ECONNRESET : -ENOTCONN;
+        *link = atomic_load_explicit(&t->links[member->node], memory_order_acquire);
+        loco_copy(at, &r->peers[m], sizeof *at);
+        /* Both are of one incarnation: an address is never used on a link to another. */
+        atomic_thread_fence(memory_order_acquire);
+        if (atomic_load_explicit(&member->incarnation, memory_order_relaxed) != incarnation)
             return -ECONNRESET;
-        *link = t->links[member->node];
-        *at = r->peers[m];
     }
     at->offset += offset;
     return 0;
@@ -529,25 +576,28 @@ static void number(struct loco_thread *t, struct loco_link *link, bool writes)
     t->unplaced = true;
 }
 
-static struct loco_ack posted(struct loco_thread *t, const struct loco_link *link, int rc)
+static struct loco_ack posted(struct loco_thread *t, const struct loco_link *link, uint32_t epoch,
+                              int rc)
 {
     if (rc == LOCO_POSTED)
         return (struct loco_ack){
-            .thread = t, .number = t->number, .peers = 1ull << (link->peer % 64)};
+            .thread = t, .number = t->number, .peers = 1ull << (link->peer % 64), .epoch = epoch};
     return (struct loco_ack){.error = rc < 0 ? rc : 0};
 }
 
-/* Each operation is the same but for the call in its middle. */
+/* Each operation is the same but for the call in its middle. The epoch is read before the link:
+ * it may be older than the link, but is never newer. */
 #define OPERATION(m, offset, size, writes, call)                                                   \
     struct loco_link *link;                                                                        \
     struct loco_remote at;                                                                         \
+    uint32_t epoch = atomic_load_explicit(&r->channel->mgr->epoch, memory_order_acquire);          \
     int rc = address(r, m, offset, size, &link, &at);                                              \
     if (rc)                                                                                        \
         return (struct loco_ack){.error = rc};                                                     \
     struct loco_thread *t = loco_self(r->channel->mgr);                                            \
     const struct loco_fabric_ops *fabric = t->mgr->fabric->ops;                                    \
     number(t, link, writes);                                                                       \
-    return posted(t, link, call)
+    return posted(t, link, epoch, call)
 
 struct loco_ack loco_region_write(struct loco_region *r, unsigned m, size_t offset,
                                   const void *from, size_t size)

@@ -14,6 +14,13 @@
  * peer's join or connect arrives; they may construct sub-channels.
  *
  * Full names: sub-channels as parent/child, regions as channel.region.
+ *
+ * A member that is lost may restart: another process, with the same node's id, that constructs
+ * the same channels. What then holds is up to the channel's type. A channel that takes members
+ * back does all of the above with it again, while its endpoint here goes on; until that is done,
+ * operations on the member return -ECONNRESET. One that does not has -ECONNRESET for good, and
+ * its endpoint does not answer the new member's: all the others end theirs, then all construct
+ * the channel anew. A sub-channel takes members back only if its parents do.
  */
 #ifndef LOCO_CHANNEL_H
 #define LOCO_CHANNEL_H
@@ -25,6 +32,8 @@ struct loco_channel_ops {
     void (*on_join)(struct loco_channel *channel, uint32_t node);
     void (*on_connect)(struct loco_channel *channel, uint32_t node);
     void (*on_lost)(struct loco_channel *channel, uint32_t node);
+    /* A member that restarts is taken back: on_join and on_connect are called again. */
+    bool takes_back;
 };
 
 /* Which peers take part; this node is never among them. */
@@ -37,10 +46,23 @@ struct loco_members {
 
 struct loco_member {
     uint32_t node;
-    bool joined;            /* its join came */
-    _Atomic bool connected; /* its regions are known */
-    _Atomic bool lost;
+    bool joined; /* its join came */
+    bool met;    /* both joined and connected, and not only lost since */
+    /* 0: not connected. Then odd, while its regions are known; even, while it is lost. */
+    _Atomic uint32_t incarnation;
 };
+
+static inline bool loco_member_connected(const struct loco_member *member)
+{
+    return atomic_load_explicit(&member->incarnation, memory_order_acquire) & 1;
+}
+
+static inline bool loco_member_lost(const struct loco_member *member)
+{
+    uint32_t incarnation = atomic_load_explicit(&member->incarnation, memory_order_acquire);
+
+    return incarnation && !(incarnation & 1);
+}
 
 /* A named piece of network memory: this node's copy, and where the members' copies are. */
 struct loco_region {
@@ -59,9 +81,10 @@ struct loco_channel {
     char *name;                         /* the full one */
     struct loco_member *members;
     unsigned member_count;
-    unsigned missing;            /* members that have not yet both joined and connected */
+    unsigned missing;            /* members that have not met it yet */
     struct loco_region *regions; /* newest first */
     bool joined;
+    bool takes_back;
 };
 
 /*
@@ -88,15 +111,16 @@ void loco_channel_fini(struct loco_channel *channel);
 /* The index of `node` among the members, or -1. O(log members). */
 int loco_channel_member(const struct loco_channel *channel, uint32_t node);
 
-/* Whether any member was lost: -ECONNRESET or 0. What waits on members asks this. */
+/* Whether any member was lost, and not taken back: -ECONNRESET or 0. What waits on members asks
+ * this. */
 int loco_channel_check(const struct loco_channel *channel);
 
 /*
  * One-sided operations on member `m`'s copy of a region. Sources and results are network
  * memory (a region or a mem_ref), or at most LOCO_INLINE_MAX bytes for a write's source.
  * They never wait. Errors come in the ack: -ENOTCONN before the member connected, -ERANGE
- * outside the region, -ECONNRESET after the peer was lost, -EPERM from a thread that is not
- * attached. They are ordered as channels/fabric/fabric.h says and by fences.
+ * outside the region, -ECONNRESET after the peer was lost (until it is taken back), -EPERM from
+ * a thread that is not attached. They are ordered as channels/fabric/fabric.h says and by fences.
  */
 struct loco_ack loco_region_write(struct loco_region *region, unsigned m, size_t offset,
                                   const void *from, size_t size);

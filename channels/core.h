@@ -19,7 +19,8 @@ void loco_channels_peer_lost(struct loco_manager *manager, uint32_t node, bool l
 /* Logs which channel still waits for whom. */
 void loco_channels_explain_unready(struct loco_manager *manager);
 
-/* Gives every attached thread a link to `node`. Returns 0 or a negative errno. */
+/* Gives every attached thread a link to `node`, where they have none since it came (or came
+ * back); then it is not lost. Returns 0 or a negative errno. */
 int loco_threads_link(struct loco_manager *manager, uint32_t node);
 
 /* Frees a context that is on no list. */

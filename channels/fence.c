@@ -13,6 +13,16 @@ struct scope {
 
 enum { SETTLED, PENDING };
 
+/* Whether writes went to a peer that has restarted since; that is told once. */
+static bool owes_the_dead(const struct loco_link *link)
+{
+    bool owes = false;
+
+    for (struct loco_link *older = link->older; older; older = older->older)
+        owes |= atomic_exchange(&older->unplaced, 0) != 0;
+    return owes;
+}
+
 /* Finds out what the link owes, and posts a flush where writes may not be placed yet. */
 static int begin(struct loco_manager *m, struct loco_link *link)
 {
@@ -49,6 +59,8 @@ static int each(struct loco_manager *m, struct scope scope,
             if (!t->links[node])
                 continue;
             int rc = loco_peer_lost(m, node) ? -ECONNRESET : step(m, t->links[node]);
+            if (rc == SETTLED && owes_the_dead(t->links[node]))
+                rc = -ECONNRESET;
             if (rc == PENDING || (rc && result == SETTLED))
                 result = rc;
         }

@@ -26,7 +26,8 @@
  * Inserts and deletes go on without its acknowledgement. A node that is lost within an
  * insert, update or delete keeps the lock: operations that need it return -EOWNERDEAD, when
  * it has not moved for owner_ns. (So while a node is lost, no other may stand still that long
- * within an operation.)
+ * within an operation.) A lost node that restarts is not taken back: it takes part again when all
+ * have constructed the store anew.
  */
 #ifndef LOCO_KVSTORE_H
 #define LOCO_KVSTORE_H

@@ -455,6 +455,13 @@ static bool update_locked(struct loco_kv_op *op, int error)
 
 /* --- insert ---------------------------------------------------------------------------------- */
 
+static bool is_lost(const struct loco_kvstore *s, uint32_t host)
+{
+    int member = loco_channel_member(&s->channel, host);
+
+    return member >= 0 && loco_member_lost(&s->channel.members[member]);
+}
+
 /* A slot for the value: where its lock is, if it may be there, or here, or anywhere. */
 static int take_slot(struct loco_kv_op *op)
 {
@@ -465,7 +472,7 @@ static int take_slot(struct loco_kv_op *op)
 
     for (uint32_t i = 0; rc && i <= m->count; i++) {
         uint32_t host = i == 0 ? op->lock_host : (m->id + i - 1) % m->count;
-        if (!loco_peer_lost(m, host))
+        if (!is_lost(s, host))
             rc = kv_slots_take(s->slots, host, &place);
     }
     if (rc)

@@ -45,6 +45,8 @@ static void on_peer_up(void *arg, uint32_t peer)
 
     pthread_mutex_lock(&m->lock);
     m->up[peer] = true;
+    if (m->error == -ECONNRESET) /* whom the setup has missed may be here again */
+        m->error = 0;
     loco_channels_peer_up(m, peer);
     pthread_mutex_unlock(&m->lock);
 }
@@ -64,6 +66,7 @@ static void on_peer_lost(void *arg, uint32_t peer, bool left)
 
     pthread_mutex_lock(&m->lock);
     m->up[peer] = false;
+    m->linked[peer] = false;
     loco_channels_mark_lost(m, peer); /* before anybody can know of the loss */
     atomic_store_explicit(&m->lost[peer], true, memory_order_release);
     loco_channels_peer_lost(m, peer, left);

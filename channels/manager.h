@@ -64,12 +64,13 @@ struct loco_manager {
     pthread_mutex_t lock;
     struct loco_memory *memory;
     struct loco_thread *threads;
-    void *channels;     /* tsearch tree by full name */
-    unsigned unready;   /* joined channels that still wait for a peer */
-    int error;          /* the first error of the setup; ready() returns it */
-    _Atomic bool *lost; /* by node */
-    bool *up;           /* by node: control messages can be sent */
-    bool *linked;       /* by node: every thread has a link */
+    void *channels;         /* tsearch tree by full name */
+    unsigned unready;       /* joined channels that still wait for a peer */
+    int error;              /* the first error of the setup; ready() returns it */
+    _Atomic bool *lost;     /* by node */
+    bool *up;               /* by node: control messages can be sent */
+    bool *linked;           /* by node: every thread has a link to it, as it is now */
+    _Atomic uint32_t epoch; /* how often every thread got a link to some node */
 };
 
 /*
@@ -84,7 +85,8 @@ int loco_manager_open(struct loco_manager **manager, struct loco_fabric *fabric,
  * Waits until every channel endpoint of this node has joined and connected with all the
  * peers that it expects, for at most `timeout_ns`. Returns 0; -ETIMEDOUT, with a log line that
  * says which channel misses whom; -EPROTO when an endpoint and a peer's disagree
- * (logged at both); -ECONNRESET when a peer was lost. Any attached thread.
+ * (logged at both); -ECONNRESET when a peer was lost meanwhile. Later it waits in the same way for
+ * the peers that restarted, from when they are seen to be up. Any attached thread.
  */
 int loco_manager_ready(struct loco_manager *manager, uint64_t timeout_ns);
 
@@ -92,7 +94,8 @@ int loco_manager_ready(struct loco_manager *manager, uint64_t timeout_ns);
  * and again, from before loco_manager_ready to after the last wait. Any attached thread. */
 void loco_manager_poll(struct loco_manager *manager);
 
-/* Whether the peer was seen to die. Any thread, wait-free. */
+/* Whether the peer was seen to die, and no channel has taken it back yet (loco_channel_check asks
+ * for one channel). Any thread, wait-free. */
 static inline bool loco_peer_lost(const struct loco_manager *manager, uint32_t node)
 {
     return atomic_load_explicit(&manager->lost[node], memory_order_acquire);

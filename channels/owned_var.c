@@ -60,6 +60,27 @@ static void store_zero(const struct loco_owned_var *v)
     memcpy((unsigned char *)v->region->memory + checksum_at(v->size), &sum, sizeof sum);
 }
 
+static bool is_whole(const struct loco_owned_var *v)
+{
+    const unsigned char *copy = v->region->memory;
+
+    return checksum(copy, v->size) ==
+           *(const uint64_t *)(const void *)(copy + checksum_at(v->size));
+}
+
+/* What the owner's death left half-written nothing will complete, and a load would try in vain. */
+static void on_lost(struct loco_channel *c, uint32_t node)
+{
+    struct loco_owned_var *v = (struct loco_owned_var *)c;
+
+    if (node != v->owner || is_word(v->size) || is_whole(v))
+        return;
+    memset(v->region->memory, 0, v->size);
+    store_zero(v);
+}
+
+static const struct loco_channel_ops ops = {.on_lost = on_lost, .takes_back = true};
+
 int loco_owned_var_init(struct loco_owned_var *v, struct loco_manager *manager,
                         const struct loco_channel *parent, const char *name, uint32_t owner,
                         struct loco_members readers, size_t size)
@@ -71,7 +92,7 @@ int loco_owned_var_init(struct loco_owned_var *v, struct loco_manager *manager,
         return -EINVAL;
     v->size = size;
     v->owner = owner;
-    int rc = loco_channel_init(&v->channel, manager, parent, name, members, NULL);
+    int rc = loco_channel_init(&v->channel, manager, parent, name, members, &ops);
     if (rc)
         return rc;
     rc = loco_channel_region(&v->channel, "v", stored_size(size), &v->region);
@@ -100,7 +121,7 @@ struct loco_ack loco_owned_var_push(struct loco_owned_var *v)
     struct loco_ack all = {0};
 
     for (unsigned m = 0; m < c->member_count; m++) {
-        if (!atomic_load_explicit(&c->members[m].connected, memory_order_relaxed))
+        if (!atomic_load_explicit(&c->members[m].incarnation, memory_order_relaxed))
             continue;
         struct loco_ack one =
             loco_region_write(v->region, m, 0, v->region->memory, v->region->size);

@@ -7,6 +7,11 @@
  * one carries a checksum of itself: a load that meets a half-written value sees that and
  * tries again.
  *
+ * Who restarts is taken back. A reader that did begins at zero again, and has the value with the
+ * owner's next push, or its own pull; it pulls if the owner pushes seldom. An owner that did also
+ * begins at zero, while the readers keep what they have until it pushes; a value that it left
+ * half-written is zero.
+ *
  * Threads: one thread at a time stores and pushes. Any thread may load or pull.
  * Order: a reader that loads a value also sees everything that the owner placed (fenced)
  * before its push.

@@ -135,7 +135,7 @@ void loco_ringbuffer_fini(struct loco_ringbuffer *rb)
 
 static bool is_lost(const struct loco_ringbuffer *rb, unsigned m)
 {
-    return loco_peer_lost(rb->channel.mgr, rb->channel.members[m].node);
+    return loco_member_lost(&rb->channel.members[m]);
 }
 
 static uint64_t row_of(const struct loco_ringbuffer *rb, unsigned m)
@@ -195,7 +195,8 @@ static bool has_room(struct loco_ringbuffer *rb, size_t size)
 static bool all_connected(const struct loco_ringbuffer *rb)
 {
     for (unsigned m = 0; m < rb->channel.member_count; m++)
-        if (!is_lost(rb, m) && (!rb->channel.members[m].connected || !rb->acks.rows[1 + m]))
+        if (!is_lost(rb, m) &&
+            (!loco_member_connected(&rb->channel.members[m]) || !rb->acks.rows[1 + m]))
             return false;
     return true;
 }
@@ -374,7 +375,7 @@ int loco_ringbuffer_receive(struct loco_ringbuffer *rb, struct loco_message *mes
         rb->idle = 0;
         return rc;
     }
-    if (loco_peer_lost(rb->channel.mgr, rb->sender)) {
+    if (loco_channel_check(&rb->channel)) {
         rc = look(rb, message); /* it may have sent, and then gone */
         return rc == -EAGAIN ? -ECONNRESET : rc;
     }

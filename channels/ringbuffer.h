@@ -17,7 +17,8 @@
  * ends. Positions may wrap: they are compared by their signed difference.
  *
  * A receiver that is lost is waited for no longer, and sending to the others goes on. When
- * the sender is lost, what it had sent whole is still received.
+ * the sender is lost, what it had sent whole is still received. Neither is taken back when it
+ * restarts: it takes part again when all have constructed the ring anew.
  *
  * Threads: one thread at a time sends, and one at a time receives, on each node. A change of
  * the thread costs a global fence, unless everything sent has been acknowledged.

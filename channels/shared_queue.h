@@ -12,7 +12,8 @@
  * ticket only when its turn has come, so that giving up leaves nothing behind.
  *
  * A participant that is lost takes its share of the entries with it: from then on operations
- * return -ECONNRESET. So does one that waits, whose ticket is then lost.
+ * return -ECONNRESET, until all have constructed the queue anew. So does one that waits, whose
+ * ticket is then lost.
  *
  * Threads: any attached thread, any number at a time.
  * Order: who pops an entry also sees what the pusher placed (fenced) before pushing it.

@@ -2,11 +2,13 @@
 
 #include <errno.h>
 
+static const struct loco_channel_ops region_ops = {.takes_back = true};
+
 int loco_shared_region_init(struct loco_shared_region *s, struct loco_manager *manager,
                             const struct loco_channel *parent, const char *name,
                             struct loco_members members, size_t size)
 {
-    int rc = loco_channel_init(&s->channel, manager, parent, name, members, NULL);
+    int rc = loco_channel_init(&s->channel, manager, parent, name, members, &region_ops);
 
     if (rc)
         return rc;

@@ -2,6 +2,8 @@
  * shared_region: a symmetric piece of network memory at each participant, which every other
  * can read and write by offset. It promises nothing about consistency: locks, fences or
  * rules of use above it do.
+ *
+ * A participant that restarts is taken back: its copy is zero then, the others' are as they are.
  */
 #ifndef LOCO_SHARED_REGION_H
 #define LOCO_SHARED_REGION_H

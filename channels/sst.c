@@ -17,23 +17,24 @@ static int add_row(struct loco_sst *s, uint32_t node, struct loco_owned_var **ro
     if (rc)
         free(v);
     else
-        *row = v;
+        __atomic_store_n(row, v, __ATOMIC_RELEASE); /* somebody may look for it already */
     return rc;
 }
 
-/* A participant's row is made when it joins: who takes part is not known before. */
+/* A participant's row is made when it joins: who takes part is not known before. One that comes
+ * back has its row, which takes it back by itself. */
 static void on_join(struct loco_channel *channel, uint32_t node)
 {
     struct loco_sst *s = (struct loco_sst *)channel;
     int m = loco_channel_member(channel, node);
-    int rc = add_row(s, node, &s->rows[1 + m]);
+    int rc = s->rows[1 + m] ? 0 : add_row(s, node, &s->rows[1 + m]);
 
     if (rc)
         loco_log(channel->mgr, LOCO_ERROR, "channel %s: no row for node %u: %s", channel->name,
                  node, strerror(-rc));
 }
 
-static const struct loco_channel_ops sst_ops = {.on_join = on_join};
+static const struct loco_channel_ops sst_ops = {.on_join = on_join, .takes_back = true};
 
 int loco_sst_init(struct loco_sst *s, struct loco_manager *manager,
                   const struct loco_channel *parent, const char *name, struct loco_members members,
@@ -82,5 +83,5 @@ struct loco_owned_var *loco_sst_row(const struct loco_sst *s, uint32_t node)
     if (node == s->channel.mgr->id)
         return s->mine;
     int m = loco_channel_member(&s->channel, node);
-    return m < 0 ? NULL : s->rows[1 + m];
+    return m < 0 ? NULL : __atomic_load_n(&s->rows[1 + m], __ATOMIC_ACQUIRE);
 }

@@ -7,6 +7,10 @@
  * With each naming all, all see all. With one naming all and the others naming that one,
  * it is a star.
  *
+ * A participant that restarts is taken back, and each row is what owned_var says of that: its own
+ * is zero there and as it was elsewhere, until it pushes; the others' are zero there until they
+ * push, or it pulls (loco_owned_var_pull on the row).
+ *
  * Threads: one thread at a time stores and pushes the own row. Any thread may load.
  */
 #ifndef LOCO_SST_H

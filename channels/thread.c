@@ -8,19 +8,30 @@
 
 static int link_to(struct loco_thread *t, uint32_t node)
 {
-    if (t->links[node])
-        return 0;
-    return t->mgr->fabric->ops->link_open(t->mgr->node, node, &t->links[node]);
+    struct loco_link *link;
+    int rc = t->mgr->fabric->ops->link_open(t->mgr->node, node, &link);
+
+    if (rc)
+        return rc;
+    link->older = t->links[node];
+    link->epoch = t->mgr->epoch + 1;
+    atomic_store_explicit(&t->links[node], link, memory_order_release);
+    return 0;
 }
 
 int loco_threads_link(struct loco_manager *m, uint32_t node)
 {
-    m->linked[node] = true;
+    if (m->linked[node])
+        return 0;
     for (struct loco_thread *t = m->threads; t; t = t->next) {
         int rc = link_to(t, node);
         if (rc)
             return rc;
     }
+    m->linked[node] = true;
+    /* After the links: an operation of this epoch went over one of them, not over an older one. */
+    atomic_fetch_add_explicit(&m->epoch, 1, memory_order_release);
+    atomic_store_explicit(&m->lost[node], false, memory_order_release);
     return 0;
 }
 
@@ -61,11 +72,18 @@ int loco_thread_attach(struct loco_manager *m)
     return rc;
 }
 
+static void close_links(struct loco_thread *t, uint32_t node)
+{
+    for (struct loco_link *link = t->links[node], *older; link; link = older) {
+        older = link->older;
+        t->mgr->fabric->ops->link_close(link);
+    }
+}
+
 void loco_thread_free(struct loco_thread *t)
 {
     for (uint32_t node = 0; node < t->mgr->count; node++)
-        if (t->links[node])
-            t->mgr->fabric->ops->link_close(t->links[node]);
+        close_links(t, node);
     loco_mem_pool_close(t);
     free(t);
 }

@@ -16,8 +16,10 @@ struct loco_thread {
     uint64_t number; /* of the newest operation */
     bool unplaced;   /* a write of any link may not be placed yet */
     struct loco_mem_pool *pool;
-    struct loco_thread *next;  /* of the manager */
-    struct loco_link *links[]; /* by node; NULL where no channel has connected */
+    struct loco_thread *next; /* of the manager */
+    /* By node; NULL where no channel has connected. One to a peer that restarts is replaced by
+     * another, and kept as its `older` until the thread detaches: who was about to use it may. */
+    struct loco_link *_Atomic links[];
 };
 
 /* The calling thread's context; NULL when it is not attached. */

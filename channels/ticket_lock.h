@@ -13,6 +13,9 @@
  *
  * A lock that is not held can be had without any other node's help.
  *
+ * A participant that restarts is not taken back: waits for a lock return -ECONNRESET until all
+ * have ended their endpoints and constructed the channel anew.
+ *
  * Threads: any attached thread; whoever acquired releases. Not recursive.
  * Order: what the holder did before its release, as far as the release's fence covers it, is
  * visible to every later holder.

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -23,10 +24,8 @@ static void log_line(void *arg, enum loco_level level, const char *text)
     snprintf(n->log + used, sizeof n->log - used, "%s\n", text);
 }
 
-static void run_one(void *arg)
+static void open_manager(struct node *n)
 {
-    struct run *r = arg;
-    struct node *n = &r->node;
     const struct loco_manager_config config = {
         .node = n->id,
         .node_count = n->count,
@@ -36,12 +35,37 @@ static void run_one(void *arg)
         .log = log_line,
         .log_arg = n,
     };
+
+    CHECK(n, loco_manager_open(&n->mgr, n->fabric, &config) == 0);
+}
+
+void node_die(struct node *n)
+{
+    if (n->where == ON_PROCESSES) {
+        fflush(NULL);
+        raise(SIGKILL);
+    }
+    if (n->where == ON_SIM)
+        loco_sim_crash(n->fabric, n->id);
+}
+
+void node_return(struct node *n)
+{
+    loco_manager_close(n->mgr);
+    n->life++;
+    open_manager(n);
+}
+
+static void run_one(void *arg)
+{
+    struct run *r = arg;
+    struct node *n = &r->node;
     struct loco_fabric *own = NULL;
 
     if (!r->fabric)
         CHECK(n, loco_shm_open(&own, r->directory) == 0);
     n->fabric = r->fabric ? r->fabric : own;
-    CHECK(n, loco_manager_open(&n->mgr, n->fabric, &config) == 0);
+    open_manager(n);
     if (n->mgr)
         r->body(n);
     loco_manager_close(n->mgr);
@@ -68,23 +92,41 @@ static int run_threads(struct run *runs, uint32_t count)
     return failures;
 }
 
+static pid_t start_process(struct run *run)
+{
+    fflush(NULL);
+    pid_t pid = fork();
+    if (pid == 0) {
+        run_one(run);
+        fflush(NULL);
+        _exit(run->node.failures ? 1 : 0);
+    }
+    return pid;
+}
+
+/* One that kills itself is started again; nobody does that more than so often. */
+enum { LIVES_MAX = 10 };
+
 static int run_processes(struct run *runs, uint32_t count)
 {
     pid_t pids[count];
     int failures = 0, status;
 
-    fflush(NULL);
-    for (uint32_t i = 0; i < count; i++) {
-        pids[i] = fork();
-        if (pids[i] == 0) {
-            run_one(&runs[i]);
-            fflush(NULL);
-            _exit(runs[i].node.failures ? 1 : 0);
+    for (uint32_t i = 0; i < count; i++)
+        pids[i] = start_process(&runs[i]);
+    for (uint32_t left = count; left > 0;) {
+        pid_t pid = wait(&status);
+        uint32_t i = 0;
+        while (i < count && pids[i] != pid)
+            i++;
+        if (i == count)
+            continue;
+        if (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL && ++runs[i].node.life < LIVES_MAX) {
+            pids[i] = start_process(&runs[i]);
+            continue;
         }
-    }
-    for (uint32_t i = 0; i < count; i++) {
-        waitpid(pids[i], &status, 0);
         failures += !WIFEXITED(status) || WEXITSTATUS(status);
+        left--;
     }
     return failures;
 }
@@ -159,8 +201,10 @@ int run_nodes(enum where where, uint32_t count, void (*body)(struct node *node),
     struct run *runs = make_runs(count, body, arg);
     if (!mkdtemp(directory))
         return 1;
-    for (uint32_t i = 0; i < count; i++)
+    for (uint32_t i = 0; i < count; i++) {
         runs[i].directory = directory;
+        runs[i].node.where = where;
+    }
     int failures = where == ON_THREADS ? run_threads(runs, count) : run_processes(runs, count);
     if (rmdir(directory) == 0 || access(directory, F_OK) == 0) {
         fprintf(stderr, "the run directory was left behind\n");

@@ -22,6 +22,8 @@ struct node {
     struct loco_fabric *fabric;
     uint32_t id, count;
     int failures;
+    unsigned life; /* how often it has been restarted */
+    enum where where;
     void *arg;
     char log[2048]; /* what the manager logged, a line each */
 };
@@ -33,6 +35,16 @@ struct node {
             fprintf(stderr, "%s:%d: node %u: %s\n", __FILE__, __LINE__, (node)->id, #condition);   \
         }                                                                                          \
     } while (0)
+
+/*
+ * Ends the node's present life, which is no orderly leave in a process or on the sim. It does not
+ * return in a process: the body begins again in another. Elsewhere the body ends its channels,
+ * and calls node_return.
+ */
+void node_die(struct node *node);
+
+/* Opens the node anew: n->life is one more. */
+void node_return(struct node *node);
 
 /* Returns the failures of all the nodes. */
 int run_nodes(enum where where, uint32_t count, void (*body)(struct node *node), void *arg);

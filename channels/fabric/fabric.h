@@ -69,6 +69,9 @@ struct loco_link {
 
     /* What a fence in progress waits for; the core's own, under the manager's lock. */
     uint64_t fence_number, fence_ticket, fence_write;
+    /* The core's own too: the thread's link to the peer before it restarted, and when that was. */
+    struct loco_link *older;
+    uint32_t epoch;
 };
 
 /* A wait in progress: how long it may last, and how long it has lasted. */
@@ -77,7 +80,19 @@ struct loco_wait {
     uint64_t turns; /* of relax() so far */
 };
 
-/* What a node hears. One call at a time for each node; none after node_close() began. */
+/*
+ * What a node hears. One call at a time for each node; none after node_close() began.
+ *
+ * A peer that was lost may come back: a new process, or a new node_open in an old one, under the
+ * same id. It is up again then, and a fabric guarantees
+ *      - peer_lost comes between two peer_up of the same peer, at both of its ends; no message of
+ *        the old one comes after it, none of the new one before the second peer_up;
+ *      - once peer_lost was called, nothing that the old one posted is placed here any more;
+ *      - a link that was open then reaches the new one never, whatever address it is given: its
+ *        operations fail, or go to the old one's memory, which stays while the link is open (and,
+ *        where there is reach(), the node). It can be posted to, polled and closed as before;
+ *      - a link that is opened after the second peer_up reaches the new one only.
+ */
 struct loco_events {
     void (*peer_up)(void *arg, uint32_t peer);
     void (*message)(void *arg, uint32_t peer, const void *message, size_t size);

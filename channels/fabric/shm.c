@@ -34,13 +34,21 @@ static void unmap(struct map *maps)
     }
 }
 
+static void free_peer(struct shm_peer *p)
+{
+    while (p && p->arenas) {
+        struct shm_arenas *a = p->arenas;
+        p->arenas = a->older;
+        unmap(a->maps);
+        free(a);
+    }
+    free(p);
+}
+
 static void free_node(struct shm_node *n)
 {
-    for (uint32_t id = 0; n->peers && id < n->base.count; id++) {
-        if (n->peers[id])
-            unmap(n->peers[id]->arenas);
-        free(n->peers[id]);
-    }
+    for (uint32_t id = 0; n->peers && id < n->base.count; id++)
+        free_peer(n->peers[id]);
     free(n->peers);
     unmap(n->arenas);
     free(n);
@@ -58,6 +66,9 @@ static int make_peers(struct shm_node *n)
         if (!n->peers[id])
             return -ENOMEM;
         n->peers[id]->id = id;
+        n->peers[id]->arenas = calloc(1, sizeof *n->peers[id]->arenas);
+        if (!n->peers[id]->arenas)
+            return -ENOMEM;
     }
     return 0;
 }
@@ -149,7 +160,7 @@ static unsigned char *place_in(const struct map *arenas, struct loco_remote at, 
 
 static const struct map *arenas_of(const struct shm_node *n, uint32_t peer)
 {
-    return peer == n->base.id ? n->arenas : n->peers[peer]->arenas;
+    return peer == n->base.id ? n->arenas : n->peers[peer]->arenas->maps;
 }
 
 static void *shm_reach(struct loco_node *base, uint32_t peer, struct loco_remote at, size_t size)
@@ -296,7 +307,7 @@ static const struct loco_fabric_ops shm_ops = {
 /* --- the fabric ------------------------------------------------------------------------------ */
 
 /* The directory keeps other users out; one that does not is no place for our memory. */
-static int make_directory(const char *path)
+int shm_make_directory(const char *path)
 {
     struct stat st;
 
@@ -330,7 +341,7 @@ int loco_shm_open(struct loco_fabric **fabric, const char *directory)
     /* Room for "/node4294967295" after it in a socket's address. */
     if (strlen(directory) >= sizeof((struct shm *)0)->directory)
         return -ENAMETOOLONG;
-    int rc = make_directory(directory);
+    int rc = shm_make_directory(directory);
     if (rc)
         return rc;
 

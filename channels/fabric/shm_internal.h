@@ -36,21 +36,29 @@ struct source {
     struct source *next; /* among the node's strangers */
 };
 
+/* The arenas of a peer, mapped here. One that restarts has new ones; those of the old stay until
+ * the node closes, since links of threads, and words that were reached, may still name them. */
+struct shm_arenas {
+    struct map maps[SHM_ARENAS_MAX];
+    struct shm_arenas *older;
+};
+
 struct shm_peer {
     uint32_t id;
     bool up, bye;
+    bool met;              /* it was up, at some time */
     bool refused;          /* it is of another network: not tried again */
     struct source *source; /* NULL: not connected */
     struct queued *queue, **queue_end;
-    struct map arenas[SHM_ARENAS_MAX]; /* the peer's, mapped here */
+    struct shm_arenas *arenas;
 };
 
 struct shm_node {
     struct loco_node base;
     struct shm *shm;
     struct source listener;
-    char path[sizeof((struct sockaddr_un *)0)->sun_path];
-    struct shm_peer **peers; /* by id; itself NULL */
+    char path[sizeof((struct sockaddr_un *)0)->sun_path]; /* empty: it is hidden */
+    struct shm_peer **peers;                              /* by id; itself NULL */
     struct source *strangers;
     struct map arenas[SHM_ARENAS_MAX];
     uint32_t arena_count;
@@ -72,6 +80,10 @@ struct shm {
 /* Makes a new arena's memory, or maps a peer's. Returns 0 or a negative errno. */
 int shm_map_new(struct map *map, size_t size);
 int shm_map_fd(struct map *map, int fd, size_t size);
+
+/* Makes the run directory, or finds that it keeps other users out. Returns 0 or a negative
+ * errno. */
+int shm_make_directory(const char *path);
 
 /* Binds the node's socket in the run directory. Returns 0 or a negative errno. */
 int shm_listen(struct shm_node *node);

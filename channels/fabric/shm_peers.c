@@ -14,7 +14,8 @@
 
 #include "shm_internal.h"
 
-enum { RETRY_MS = 5 }; /* between attempts to reach a peer that is not there yet */
+/* Between attempts to reach a peer that is not there yet, or not there again. */
+enum { RETRY_MS = 5, RETRY_LOST_MS = 200 };
 
 /* --- what goes over the sockets --------------------------------------------------------- *
  *
@@ -40,6 +41,14 @@ _Static_assert(sizeof(struct wire) == 16, "crosses processes");
 
     if (write(s->wakeup, &one, sizeof one) < 0)
         return; /* full: it is awake */
+}
+
+/* Of two times to wait; -1: for ever. */
+static int sooner(int a, int b)
+{
+    if (a < 0 || b < 0)
+        return a < 0 ? b : a;
+    return a < b ? a : b;
 }
 
 static bool is_up(const struct shm_peer *p)
@@ -166,19 +175,21 @@ static void connect_to(struct shm_node *n, struct shm_peer *p)
     post_hello(n, p);
 }
 
-/* Of each pair the node with the higher id connects. Returns whether any is still to do. */
-static bool connect_down(struct shm_node *n)
+/* Of each pair the node with the higher id connects. Returns how soon to try again, in ms; -1:
+ * there is nobody to connect to. */
+static int connect_down(struct shm_node *n)
 {
-    bool missing = false;
+    int retry = -1;
 
     for (uint32_t id = 0; id < n->base.id; id++) {
         struct shm_peer *p = n->peers[id];
         if (p->source || p->up || p->refused)
             continue;
         connect_to(n, p);
-        missing |= !p->source;
+        if (!p->source)
+            retry = sooner(retry, p->met ? RETRY_LOST_MS : RETRY_MS);
     }
-    return missing;
+    return retry;
 }
 
 /* When all have come nobody needs the socket's name any more, and it should not stay. */
@@ -190,6 +201,26 @@ static void hide_when_met(struct shm_node *n)
     if (n->path[0])
         unlink(n->path);
     n->path[0] = '\0';
+}
+
+/* A peer that is lost, and would connect to this node, may do so again: by another socket, as the
+ * name of the first is gone. Returns how soon to look again, in ms; -1: not by itself. */
+static int show_to_lost(struct shm_node *n)
+{
+    bool lost = false;
+
+    for (uint32_t id = n->base.id + 1; id < n->base.count; id++)
+        lost |= n->peers[id]->met && !n->peers[id]->up;
+    if (!lost)
+        return -1;
+    if (!n->path[0] || access(n->path, F_OK)) {
+        int old = n->listener.fd;
+        if (shm_make_directory(n->shm->directory) == 0 && shm_listen(n) == 0) {
+            close(old);
+            watch(n->shm, &n->listener, EPOLL_CTL_ADD, EPOLLIN);
+        }
+    }
+    return RETRY_LOST_MS; /* somebody may tidy up the directory */
 }
 
 static void accept_stranger(struct shm_node *n)
@@ -237,9 +268,9 @@ static void drop(struct source *source)
 
 static void map_arena(struct shm_peer *p, const struct wire *w, int fd)
 {
-    if (fd < 0 || w->id >= SHM_ARENAS_MAX || p->arenas[w->id].base)
+    if (fd < 0 || w->id >= SHM_ARENAS_MAX || p->arenas->maps[w->id].base)
         return;
-    shm_map_fd(&p->arenas[w->id], fd, w->value);
+    shm_map_fd(&p->arenas->maps[w->id], fd, w->value);
 }
 /* A socket that nobody listens to was left by a process that died. */
 static bool is_stale(const struct sockaddr_un *a)
@@ -306,6 +337,21 @@ static bool refuse(struct source *source, const struct wire *w)
     return false;
 }
 
+/* A peer that comes back has none of the arenas that it had. */
+static int renew_arenas(struct shm_peer *p)
+{
+    if (!p->met)
+        return 0;
+    struct shm_arenas *a = calloc(1, sizeof *a);
+    if (!a)
+        return -ENOMEM;
+    a->older = p->arenas;
+    p->arenas = a;
+    return 0;
+}
+
+static void hear_out(struct source *source);
+
 /* A hello: who the connection is with. Returns whether it may stay. */
 static bool greet(struct source *source, const struct wire *w)
 {
@@ -314,7 +360,9 @@ static bool greet(struct source *source, const struct wire *w)
     if (w->value != n->base.count || w->id >= n->base.count || !n->peers[w->id])
         return refuse(source, w);
     struct shm_peer *p = n->peers[w->id];
-    if (source->peer ? source->peer != p : p->source || p->up)
+    if (!source->peer && p->source)
+        hear_out(p->source);
+    if ((source->peer ? source->peer != p : p->source || p->up) || renew_arenas(p))
         return refuse(source, w);
 
     pthread_mutex_lock(&n->shm->lock);
@@ -324,7 +372,8 @@ static bool greet(struct source *source, const struct wire *w)
         p->source = source;
         post_hello(n, p);
     }
-    p->up = true;
+    p->up = p->met = true;
+    p->bye = false;
     hide_when_met(n);
     pthread_mutex_unlock(&n->shm->lock);
     tell_up(n, p->id);
@@ -389,9 +438,22 @@ static void hang_up(struct source *source)
 
     pthread_mutex_lock(&n->shm->lock);
     drop(source);
+    if (p)
+        p->up = false;
     pthread_mutex_unlock(&n->shm->lock);
     if (was_up)
         n->base.events.peer_lost(n->base.events.arg, p->id, p->bye);
+}
+
+/* All that a connection still has to say; and it may be over. */
+static void hear_out(struct source *source)
+{
+    int more = 1;
+
+    while (more > 0)
+        more = receive(source);
+    if (more < 0)
+        hang_up(source);
 }
 
 static void serve(struct source *source, uint32_t events)
@@ -409,11 +471,7 @@ static void serve(struct source *source, uint32_t events)
         send_queued(n, source->peer);
         pthread_mutex_unlock(&n->shm->lock);
     }
-    int more = 1;
-    while (more > 0)
-        more = receive(source);
-    if (more < 0)
-        hang_up(source);
+    hear_out(source);
 }
 /* --- the control thread ------------------------------------------------------------------ */
 
@@ -439,12 +497,13 @@ static void shut(struct shm_node *n)
  * long to wait for events, in ms. */
 static int tend_nodes(struct shm *s)
 {
-    bool missing = false;
+    int retry = -1;
 
     pthread_mutex_lock(&s->lock);
     for (struct shm_node **n = &s->nodes; *n;) {
         if (!(*n)->closing) {
-            missing |= connect_down(*n);
+            retry = sooner(retry, connect_down(*n));
+            retry = sooner(retry, show_to_lost(*n));
             n = &(*n)->next;
             continue;
         }
@@ -455,7 +514,7 @@ static int tend_nodes(struct shm *s)
         pthread_cond_broadcast(&s->node_closed);
     }
     pthread_mutex_unlock(&s->lock);
-    return missing ? RETRY_MS : -1;
+    return retry;
 }
 
 void *shm_control_thread(void *arg)

@@ -86,6 +86,14 @@ static int fail(struct sim_link *l, int error)
     return error;
 }
 
+static void sim_poll(struct loco_link *link)
+{
+    const struct sim_node *n = ((struct sim_link *)link)->node;
+
+    if (!n->closed)
+        n->sim->physics->poll(link);
+}
+
 /* Sends an operation off; `like` has what is particular to it. */
 static int submit(struct sim_link *l, enum verb verb, struct loco_remote at, size_t size,
                   const struct operation *like)
@@ -93,10 +101,10 @@ static int submit(struct sim_link *l, enum verb verb, struct loco_remote at, siz
     unsigned char *target = target_of(l, at, size);
     struct sim *s = l->node->sim;
 
-    s->physics->poll(&l->base);
+    sim_poll(&l->base);
     if (!target)
         return fail(l, -ERANGE);
-    if (l->peer->closed)
+    if (l->peer->closed || l->node->closed)
         return fail(l, -ECONNRESET);
     struct operation *o = sim_operation_new(s, size);
     if (!o)
@@ -121,7 +129,7 @@ static int submit(struct sim_link *l, enum verb verb, struct loco_remote at, siz
 /* On a link without latency a write is in place before the post returns. */
 static bool is_immediate(const struct sim_link *l)
 {
-    return l->immediate && !l->oldest;
+    return l->immediate && !l->oldest && !l->node->closed;
 }
 
 static int sim_write(struct loco_link *base, struct loco_remote to, const void *from, size_t size)
@@ -164,7 +172,7 @@ static int sim_compare_swap(struct loco_link *base, struct loco_remote at, uint6
 static uint64_t sim_flush(struct loco_link *base)
 {
     struct sim_link *l = (struct sim_link *)base;
-    struct operation *o = sim_operation_new(l->node->sim, 0);
+    struct operation *o = l->node->closed ? NULL : sim_operation_new(l->node->sim, 0);
 
     if (!o)
         return l->flushes; /* the next fence asks again */
@@ -196,7 +204,7 @@ static int sim_node_open(struct loco_fabric *fabric, uint32_t id, uint32_t count
         return -ENOMEM;
     if (count != s->node_count)
         return -EINVAL;
-    if (s->nodes[id])
+    if (s->nodes[id] && !s->nodes[id]->closed)
         return -EADDRINUSE;
 
     struct sim_node *n = calloc(1, sizeof *n);
@@ -204,6 +212,7 @@ static int sim_node_open(struct loco_fabric *fabric, uint32_t id, uint32_t count
         return -ENOMEM;
     n->base = (struct loco_node){.fabric = fabric, .id = id, .count = count, .events = *events};
     n->sim = s;
+    n->older = s->nodes[id];
     s->nodes[id] = n;
     *node = &n->base;
     for (uint32_t i = 0; i < count; i++)
@@ -213,9 +222,8 @@ static int sim_node_open(struct loco_fabric *fabric, uint32_t id, uint32_t count
 }
 
 /* The node's memory stays until the sim closes: deliveries to it may still be under way. */
-static void sim_node_close(struct loco_node *base)
+static void end_node(struct sim_node *n, bool in_order)
 {
-    struct sim_node *n = (struct sim_node *)base;
     struct sim *s = n->sim;
 
     n->closed = true;
@@ -223,9 +231,43 @@ static void sim_node_close(struct loco_node *base)
         struct sim_node *peer = s->nodes[i];
         if (!peer || peer->closed)
             continue;
-        peer->base.events.peer_lost(peer->base.events.arg, n->base.id, true);
+        peer->base.events.peer_lost(peer->base.events.arg, n->base.id, in_order);
         sim_wake(peer);
     }
+}
+
+static void sim_node_close(struct loco_node *base)
+{
+    struct sim_node *n = (struct sim_node *)base;
+
+    if (!n->closed)
+        end_node(n, true);
+}
+
+/* From here on it is without effect, wherever it had got to. */
+static void cut_off(struct operation *o)
+{
+    struct sim_node *peer = o->link->peer;
+
+    if (peer->atomic == o)
+        peer->atomic = NULL;
+    o->verb = FLUSH;
+    o->source = NULL;
+    o->result = NULL;
+}
+
+void loco_sim_crash(struct loco_fabric *fabric, uint32_t id)
+{
+    struct sim_node *n = sim_of(fabric)->nodes[id];
+
+    for (struct sim_link *l = n->links; l; l = l->next) {
+        for (struct operation *o = l->oldest; o; o = o->next)
+            cut_off(o);
+        atomic_store(&l->base.done, atomic_load(&l->base.posted));
+        atomic_store(&l->base.flushed, l->flushes);
+    }
+    end_node(n, false);
+    sim_wake(n);
 }
 
 /* In order, but under chaos at no certain time. */
@@ -322,11 +364,6 @@ static uint64_t sim_clock(struct loco_node *node)
     return ((struct sim_node *)node)->sim->now;
 }
 
-static void sim_poll(struct loco_link *link)
-{
-    ((struct sim_link *)link)->node->sim->physics->poll(link);
-}
-
 static void sim_relax(struct loco_node *node, struct loco_wait *wait)
 {
     wait->turns++;
@@ -398,8 +435,11 @@ void loco_sim_close(struct loco_fabric *fabric)
         if (*(enum kind *)left.what == MESSAGE)
             free(left.what);
     for (uint32_t i = 0; i < s->node_count; i++)
-        if (s->nodes[i])
-            free_node(s, s->nodes[i]);
+        while (s->nodes[i]) {
+            struct sim_node *n = s->nodes[i];
+            s->nodes[i] = n->older;
+            free_node(s, n);
+        }
     free(s->nodes);
     while (s->spare) {
         struct operation *o = s->spare;

@@ -69,6 +69,13 @@ uint64_t loco_sim_now(const struct loco_fabric *sim); /* ns */
 /* Goes on at `time` (or now, where that is past), as one of `class`. */
 void loco_sim_sleep(struct loco_fabric *sim, uint64_t time, unsigned class);
 
+/*
+ * Node `id` dies: what its operations in flight have not done is never done, and its peers lose
+ * it. What is left of it is closed as ever (_fini, loco_manager_close), without effect on the
+ * others; then it may be opened again, as if restarted.
+ */
+void loco_sim_crash(struct loco_fabric *sim, uint32_t id);
+
 /* Ends the fabric; no fiber is left, or they are abandoned where they wait. */
 void loco_sim_close(struct loco_fabric *sim);
 

@@ -59,6 +59,7 @@ struct sim_node {
     struct sim_link *links;
     unsigned waiting;         /* fibers in relax() */
     struct operation *atomic; /* chaos: the NIC is between its read and its write */
+    struct sim_node *older;   /* the closed one that had this id before */
 };
 
 struct sim_link {
