@@ -14,6 +14,8 @@ struct node {
     void *object;
     uint32_t id, acting; /* actors that have not ended */
     bool polling, stop_polling;
+    bool crashed;
+    unsigned lives; /* ended by a crash */
 };
 
 /* An actor and where it acts. */
@@ -30,6 +32,7 @@ struct stage {
     int failures;
     struct node nodes[NODES_MAX];
     struct part parts[ACTORS_MAX];
+    uint32_t ready, ended; /* nodes */
 };
 
 uint64_t actor_draw(struct actor *a, uint64_t below)
@@ -63,8 +66,10 @@ static struct part *make_part(struct node *n, uint32_t thread)
         .object = n->object,
         .node = n->id,
         .index = index,
-        .random = (s->seed + 1) * 0x9e3779b97f4a7c15u + index + 1,
+        .random = (s->seed + 1 + n->lives) * 0x9e3779b97f4a7c15u + index + 1,
         .failures = &s->failures,
+        .crashed = &n->crashed,
+        .life = n->lives,
     };
     return p;
 }
@@ -107,11 +112,37 @@ static void stop_polling(struct node *n)
     n->mgr->config.completions = LOCO_INLINE; /* closing waits once more */
 }
 
-static void node_body(void *arg)
+/* Lets the node die at some time soon, but after the others' setup, which would fail else. */
+static void crasher(void *arg)
 {
     struct node *n = arg;
     struct stage *s = n->stage;
+    uint64_t random = s->seed * 7 + n->lives;
+
+    while (s->ready < s->workload->nodes)
+        loco_sim_sleep(s->sim, loco_sim_now(s->sim) + 100, LOCO_SIM_FIRST);
+    loco_sim_sleep(s->sim, loco_sim_now(s->sim) + random * 0x9e3779b97f4a7c15u % 3000,
+                   LOCO_SIM_FIRST);
+    n->crashed = true;
+    loco_sim_crash(s->sim, n->id);
+}
+
+/* Where a node crashes no barrier is of use; they share a process, after all. */
+static void wait_for_all(struct node *n)
+{
+    struct loco_wait wait = loco_wait_for(n->mgr, UINT64_MAX);
+
+    n->stage->ended++;
+    while (n->stage->ended < n->stage->workload->nodes)
+        loco_relax(n->mgr, &wait);
+}
+
+/* A node from its opening to its end, or its crash. */
+static void live(struct node *n)
+{
+    struct stage *s = n->stage;
     const struct workload *w = s->workload;
+    bool crashes = n->id == w->nodes - 1 && n->lives < w->crashes;
     const struct loco_manager_config config = {
         .node = n->id,
         .node_count = w->nodes,
@@ -121,24 +152,44 @@ static void node_body(void *arg)
         .completions = s->seed % 4 == 0 ? LOCO_POLLED : LOCO_INLINE,
     };
     struct actor self = {.failures = &s->failures};
+    struct loco_wait dying = {.until = UINT64_MAX};
     struct loco_barrier end;
 
     EXPECT(&self, loco_manager_open(&n->mgr, s->sim, &config) == 0);
     n->polling = config.completions == LOCO_POLLED;
+    n->stop_polling = n->crashed = false;
     if (n->polling)
         EXPECT(&self, loco_sim_spawn(s->sim, polling_thread, n) == 0);
     n->object = calloc(1, w->object_size);
     EXPECT(&self, w->open(n->mgr, n->object) == 0);
-    EXPECT(&self, loco_barrier_init(&end, n->mgr, NULL, "workload-end", LOCO_ALL) == 0);
+    if (!w->crashes)
+        EXPECT(&self, loco_barrier_init(&end, n->mgr, NULL, "workload-end", LOCO_ALL) == 0);
     EXPECT(&self, loco_manager_ready(n->mgr, SETUP_NS) == 0);
+    s->ready++;
+    if (crashes)
+        EXPECT(&self, loco_sim_spawn(s->sim, crasher, n) == 0);
     if (s->failures == 0)
         act_all(n);
-    loco_barrier_wait(&end);
+    while (crashes && !n->crashed)
+        loco_relax(n->mgr, &dying);
+    if (!w->crashes)
+        loco_barrier_wait(&end);
+    else if (!crashes)
+        wait_for_all(n);
     w->close(n->object);
-    loco_barrier_fini(&end);
+    if (!w->crashes)
+        loco_barrier_fini(&end);
     free(n->object);
     stop_polling(n);
     loco_manager_close(n->mgr);
+}
+
+static void node_body(void *arg)
+{
+    struct node *n = arg;
+
+    for (live(n); n->crashed && n->stage->failures == 0; live(n))
+        n->lives++;
 }
 
 static void explain(const struct stage *s, struct linear *linear, const struct model *model)

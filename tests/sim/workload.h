@@ -19,7 +19,9 @@ struct actor {
     void *object;         /* the node's endpoint, shared by the node's actors */
     uint32_t node, index; /* among all actors */
     uint64_t random;
-    int *failures; /* counted by EXPECT */
+    int *failures;       /* counted by EXPECT */
+    const bool *crashed; /* its node was: what it did last may not have happened */
+    unsigned life;       /* of its node */
 };
 
 struct workload {
@@ -31,6 +33,7 @@ struct workload {
     int (*open)(struct loco_manager *mgr, void *object);
     void (*close)(void *object);
     void (*act)(struct actor *actor);
+    unsigned crashes; /* of the last node, while it acts; it starts, opens and acts again */
 };
 
 /* Something that must hold, whatever the history says. */
@@ -44,6 +47,7 @@ struct workload {
 
 extern const struct workload workload_atomic_var, workload_lock_strict, workload_lock_handover;
 extern const struct workload workload_ringbuffer, workload_queue, workload_queue_tries;
+extern const struct workload restarted_reader, restarted_owner, restarted_client;
 extern const struct workload kvstore_at_lock, kvstore_at_inserter, kvstore_window, kvstore_reuse;
 
 /* All of them, ended by NULL. */

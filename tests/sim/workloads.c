@@ -207,5 +207,6 @@ const struct workload *const workloads[] = {
     &barrier_global,         &workload_atomic_var, &workload_lock_strict,
     &workload_lock_handover, &workload_ringbuffer, &workload_queue,
     &workload_queue_tries,   &kvstore_at_lock,     &kvstore_at_inserter,
-    &kvstore_window,         &kvstore_reuse,       NULL,
+    &kvstore_window,         &kvstore_reuse,       &restarted_reader,
+    &restarted_owner,        &restarted_client,    NULL,
 };
