@@ -37,6 +37,8 @@ struct launcher {
     pid_t *children; /* by executor; 0: ended */
     unsigned alive;
     bool failed;
+    bool met;     /* all executors run */
+    bool gave_up; /* those that were to come back and did not before the end */
 };
 
 static volatile sig_atomic_t interrupted;
@@ -124,7 +126,8 @@ static int make_run_directory(struct launcher *l)
     return mkdtemp(l->run_directory) ? 0 : -errno;
 }
 
-/* Where the nodes met nobody comes any more once all run; and should this process be killed,
+/* Where the nodes met nobody comes any more once all run (for one that is started again, those
+ * that miss it make the place anew); and should this process be killed,
  * it leaves no directory behind. What a killed node left there goes too. */
 static void remove_run_directory(struct launcher *l)
 {
@@ -137,7 +140,6 @@ static void remove_run_directory(struct launcher *l)
         unlink(path);
     }
     rmdir(l->run_directory);
-    l->run_directory[0] = '\0';
 }
 
 static int open_results(struct launcher *l)
@@ -220,40 +222,84 @@ static unsigned process_count(const struct hil_scenario *s)
     return s->mode == HIL_VIRTUAL ? 1 : s->executor_count;
 }
 
-static int start_children(struct launcher *l)
+static int start_child(struct launcher *l, unsigned i)
 {
     pid_t self = getpid();
 
     fflush(NULL);
-    for (unsigned i = 0; i < process_count(l->scenario); i++) {
-        pid_t pid = fork();
-        if (pid < 0)
-            return -errno;
-        if (pid == 0) {
-            become_child(self);
-            child(l, i);
-        }
-        l->children[i] = pid;
-        l->alive++;
+    pid_t pid = fork();
+    if (pid < 0)
+        return -errno;
+    if (pid == 0) {
+        become_child(self);
+        child(l, i);
     }
+    l->children[i] = pid;
+    l->alive++;
     return 0;
 }
 
+static int start_children(struct launcher *l)
+{
+    int rc = 0;
+
+    for (unsigned i = 0; !rc && i < process_count(l->scenario); i++)
+        rc = start_child(l, i);
+    return rc;
+}
+
 /* Says why a child ended that should not have; of those that only lost a peer, nothing. */
-static void explain_end(struct launcher *l, unsigned i, int status)
+static void explain_end(struct launcher *l, unsigned i, int status, bool again)
 {
     const struct hil_executor_state *e = &l->run.state->executors[i];
     char who[64];
 
-    if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
+    if ((WIFEXITED(status) && WEXITSTATUS(status) == 0) || (WIFSIGNALED(status) && l->gave_up))
         return;
     describe(&l->scenario->executors[i], l->scenario, who, sizeof who);
     if (WIFSIGNALED(status))
-        fprintf(stderr, "%s (process %d) was killed: %s\n", who, (int)l->children[i],
-                strsignal(WTERMSIG(status)));
+        fprintf(stderr, "%s (process %d) was killed: %s%s\n", who, (int)l->children[i],
+                strsignal(WTERMSIG(status)), again ? "; started again" : "");
     else if (!l->failed || !strstr(e->message, "lost"))
         fprintf(stderr, "%s failed: %s\n", who, e->message[0] ? e->message : "no message");
+    l->failed |= !again;
+}
+
+/* Converters that were killed while they ran. One that dies before it runs would do so again. */
+static bool may_restart(const struct launcher *l, unsigned i, int status)
+{
+    const struct hil_executor_config *e = &l->scenario->executors[i];
+
+    return l->scenario->on_lost == HIL_RESTART && l->scenario->mode == HIL_REALTIME &&
+           !e->controller && WIFSIGNALED(status) && !interrupted && !l->failed &&
+           atomic_load(&l->run.state->executors[i].stage) == HIL_RUNNING;
+}
+
+static void restart(struct launcher *l, unsigned i)
+{
+    atomic_store(&l->run.state->executors[i].stage, HIL_STARTING);
+    l->met = false;
+    int rc = start_child(l, i);
+    if (!rc)
+        return;
+    fprintf(stderr, "cannot start it again: %s\n", strerror(-rc));
     l->failed = true;
+}
+
+/* When the controller has come to its end, who is not back by then has nobody to meet. */
+static void give_up_returns(struct launcher *l)
+{
+    const struct hil_executor_state *states = l->run.state->executors;
+    bool over = false;
+
+    for (unsigned i = 0; i < process_count(l->scenario); i++)
+        over |= l->scenario->executors[i].controller && atomic_load(&states[i].stage) == HIL_DONE;
+    for (unsigned i = 0; over && i < process_count(l->scenario); i++) {
+        if (!l->children[i] || atomic_load(&states[i].stage) != HIL_STARTING)
+            continue;
+        l->gave_up = true;
+        kill(l->children[i], SIGKILL);
+    }
 }
 
 static void reap(struct launcher *l)
@@ -262,9 +308,12 @@ static void reap(struct launcher *l)
         int status;
         if (!l->children[i] || waitpid(l->children[i], &status, WNOHANG) <= 0)
             continue;
-        explain_end(l, i, status);
+        bool again = may_restart(l, i, status);
+        explain_end(l, i, status, again);
         l->children[i] = 0;
         l->alive--;
+        if (again)
+            restart(l, i);
     }
 }
 
@@ -297,9 +346,13 @@ static void watch(struct launcher *l)
         if (atomic_load(&l->run.state->stop) && ++impatience == PATIENCE_TURNS)
             kill_children(l);
         hil_progress_show(&bar);
-        if (all_run(l))
-            remove_run_directory(l);
+        if (l->scenario->on_lost == HIL_RESTART)
+            give_up_returns(l);
         reap(l);
+        if (!l->met && all_run(l)) {
+            remove_run_directory(l);
+            l->met = true;
+        }
     }
     hil_progress_end(&bar);
 }

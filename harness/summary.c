@@ -103,6 +103,28 @@ static json_t *output(const struct hil_summary *sum)
                      r.settled);
 }
 
+static json_t *loss(const struct hil_loss *l)
+{
+    return json_pack("{s:o, s:o, s:o}", "converter", whole(l->converter), "lost_s",
+                     number((double)l->lost_ns * 1e-9), "back_s",
+                     l->back_ns ? number((double)l->back_ns * 1e-9) : json_null());
+}
+
+static uint64_t listed_losses(const struct hil_state *s)
+{
+    return s->loss_count < HIL_LOSSES_MAX ? s->loss_count : HIL_LOSSES_MAX;
+}
+
+static json_t *losses(const struct hil_state *s)
+{
+    json_t *each = json_array();
+
+    for (uint64_t i = 0; i < listed_losses(s); i++)
+        json_array_append_new(each, loss(&s->losses[i]));
+    return json_pack("{s:o, s:o, s:o}", "lost", whole(s->loss_count), "back",
+                     whole(s->return_count), "each", each);
+}
+
 static bool is_virtual(const struct hil_summary *sum)
 {
     return sum->scenario->mode == HIL_VIRTUAL;
@@ -222,7 +244,7 @@ int hil_summary_write(const struct hil_summary *sum, const char *path)
     const struct hil_scenario *s = sum->scenario;
     const struct hil_node_state *controller = &sum->state->nodes[0];
     json_t *root = json_pack(
-        "{s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:{s:o}, s:o}", "scenario",
+        "{s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:{s:o}, s:o}", "scenario",
         s->name, "mode", mode_name(sum), "fabric", fabric_name(sum), "duration_s",
         number((double)s->duration_ns * 1e-9), "elapsed_s",
         number((double)atomic_load(&sum->state->elapsed_ns) * 1e-9), "output", output(sum),
@@ -230,7 +252,8 @@ int hil_summary_write(const struct hil_summary *sum, const char *path)
         controller->here ? loop(controller, us(s->controller.timing.period_ns)) : json_null(),
         "converters", converters(sum), "round_trip_us", distribution(&sum->state->round_trip),
         "input_age_us", distribution(&sum->state->input_age), "worst_misses", worst_misses(sum),
-        "recorder", "dropped", whole(sum->dropped), "realtime", realtime(sum));
+        "losses", losses(sum->state), "recorder", "dropped", whole(sum->dropped), "realtime",
+        realtime(sum));
 
     if (!root)
         return -ENOMEM;
@@ -291,6 +314,25 @@ static void print_converters(const struct hil_summary *sum, FILE *to)
     free(all);
 }
 
+/* Converters that share a process go and come together, so a line is enough. */
+static void print_losses(const struct hil_state *s, FILE *to)
+{
+    uint64_t first = UINT64_MAX, last = 0;
+
+    if (!s->loss_count)
+        return;
+    for (uint64_t i = 0; i < listed_losses(s); i++) {
+        first = s->losses[i].lost_ns < first ? s->losses[i].lost_ns : first;
+        last = s->losses[i].back_ns > last ? s->losses[i].back_ns : last;
+    }
+    fprintf(to, "  losses      %llu, the first at %.3f s; %llu came back",
+            (unsigned long long)s->loss_count, (double)first * 1e-9,
+            (unsigned long long)s->return_count);
+    if (last)
+        fprintf(to, ", the last at %.3f s", (double)last * 1e-9);
+    fputc('\n', to);
+}
+
 void hil_summary_print(const struct hil_summary *sum, FILE *to)
 {
     const struct hil_scenario *s = sum->scenario;
@@ -308,6 +350,7 @@ void hil_summary_print(const struct hil_summary *sum, FILE *to)
                 us(hil_histogram_quantile(&sum->state->round_trip, 0.5)),
                 us(hil_histogram_quantile(&sum->state->round_trip, 0.99)),
                 us(sum->state->round_trip.max));
+    print_losses(sum->state, to);
     if (sum->dropped)
         fprintf(to, "  recorder    dropped %llu rows\n", (unsigned long long)sum->dropped);
     hil_summary_print_degraded(sum, "  degraded    ", to);

@@ -130,9 +130,9 @@ void hil_stream_prepare(struct hil_stream *stream)
     volatile double *rows = stream->rows;
 
     for (size_t i = 0; i < size; i += page)
-        rows[i] = 0;
+        rows[i] = rows[i];
     if (size > 0)
-        rows[size - 1] = 0;
+        rows[size - 1] = rows[size - 1];
 }
 
 /* --- the writer ---------------------------------------------------------------------------- */

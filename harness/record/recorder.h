@@ -51,8 +51,8 @@ void hil_recorder_close(struct hil_recorder *recorder);
 
 /* --- the loop's side: one thread for each stream ------------------------------------------ */
 
-/* Touches the stream's memory, so that no row costs a page fault. In the process that
- * records, before its first row; NULL is allowed. */
+/* Touches the stream's memory, so that no row costs a page fault; rows that wait there stay. In the
+ * process that records, before its first row; NULL is allowed. */
 void hil_stream_prepare(struct hil_stream *stream);
 
 /*

@@ -1,4 +1,10 @@
-/* The controller: reads the newest voltages, computes the duties, pushes them. */
+/*
+ * The controller: reads the newest voltages, computes the duties, pushes them.
+ *
+ * Where a run goes on without a converter that died, that one gives 0 V and 0 A, which is what a
+ * dead converter gives. Its law rests, so that nothing winds up against a plant that cannot answer,
+ * and its duty stays as it is; both go on when a newer voltage of it comes.
+ */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -12,6 +18,8 @@ struct seen {
     void *law; /* the controller's instance for it */
     double duty;
     struct hil_measurement newest;
+    bool away;             /* it died, and has not come back yet */
+    struct hil_loss *loss; /* where that is written down; NULL: nowhere */
 };
 
 struct controller {
@@ -19,6 +27,7 @@ struct controller {
     int reference_at, voltage_at, current_at; /* in the law's in[]; -1: not an input */
     bool delay;                               /* push one step after computing */
     bool computed;                            /* there are duties to push */
+    bool goes_on;                             /* without a converter that died */
     unsigned looked_at;                       /* the newest converter whose row was copied */
     uint64_t look_ns;                         /* when the next is to be */
     unsigned count;
@@ -44,6 +53,41 @@ static void account_round_trip(const struct hil_role *r, struct controller *c, u
         hil_histogram_add(&r->run->state->round_trip, now - c->sent_ns[acted_on % SENT_MAX]);
 }
 
+static void lose(const struct hil_role *r, struct seen *seen, unsigned i, uint64_t now)
+{
+    struct hil_state *s = r->run->state;
+
+    seen->away = true;
+    seen->newest.voltage_v = seen->newest.current_a = 0;
+    seen->loss = s->loss_count < HIL_LOSSES_MAX ? &s->losses[s->loss_count] : NULL;
+    if (seen->loss)
+        *seen->loss = (struct hil_loss){.converter = i, .lost_ns = now};
+    s->loss_count++;
+}
+
+static void take_back(const struct hil_role *r, struct seen *seen, uint64_t now)
+{
+    seen->away = false;
+    if (seen->loss)
+        seen->loss->back_ns = now;
+    r->run->state->return_count++;
+}
+
+/* Whether the converter is away at this step. It is back with its first voltage. */
+static bool is_away(const struct hil_role *r, struct seen *seen, unsigned i, uint64_t now)
+{
+    const struct loco_owned_var *voltage = &r->channel.voltages[i];
+    struct hil_measurement m;
+
+    if (loco_channel_check(&voltage->channel)) {
+        if (!seen->away)
+            lose(r, seen, i, now);
+    } else if (seen->away && loco_owned_var_load(voltage, &m) == 0 && m.step > seen->newest.step) {
+        take_back(r, seen, now);
+    }
+    return seen->away;
+}
+
 /* Returns how old the voltage is. */
 static uint64_t read_newest(struct hil_role *r, struct controller *c, unsigned i, uint64_t n,
                             uint64_t now)
@@ -52,6 +96,8 @@ static uint64_t read_newest(struct hil_role *r, struct controller *c, unsigned i
     uint64_t acted_on = seen->newest.acted_on;
     struct hil_measurement m;
 
+    if (c->goes_on && is_away(r, seen, i, now))
+        return 0;
     if (loco_owned_var_load(&r->channel.voltages[i], &m))
         r->state->torn++;
     else
@@ -85,6 +131,8 @@ static void compute(struct controller *c, double reference)
 
     for (unsigned i = 0; i < c->count; i++) {
         struct seen *seen = &c->converters[i];
+        if (seen->away)
+            continue;
         if (c->reference_at >= 0)
             in[c->reference_at] = reference;
         if (c->voltage_at >= 0)
@@ -157,7 +205,7 @@ static int step(void *arg, uint64_t n, uint64_t now)
     if (now >= c->look_ns)
         look_around(r, c, now);
     hil_role_end_step(r, n, due, now);
-    return n % 64 == 0 ? loco_channel_check(&r->channel.channel) : 0;
+    return n % 64 == 0 && !c->goes_on ? loco_channel_check(&r->channel.channel) : 0;
 }
 
 static void free_controller(void *self)
@@ -183,6 +231,7 @@ int hil_controller_init(struct hil_role *r)
     c->law = config->law;
     c->count = s->converter_count;
     c->delay = config->computation_delay;
+    c->goes_on = s->on_lost == HIL_RESTART;
     c->reference_at = hil_quantity_find(&c->law->inputs, "reference_v");
     c->voltage_at = hil_quantity_find(&c->law->inputs, "voltage_v");
     c->current_at = hil_quantity_find(&c->law->inputs, "current_a");

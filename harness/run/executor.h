@@ -32,7 +32,7 @@ static const uint64_t HIL_HYBRID_NS = 100000;
 /* Has the loop run from its first step on. */
 static inline struct hil_pending hil_pending_first(struct hil_loop *loop)
 {
-    return (struct hil_pending){loop, 0, hil_loop_due(loop, 0)};
+    return (struct hil_pending){loop, loop->first, hil_loop_due(loop, loop->first)};
 }
 
 /* Runs the loops to the end. Returns 0, -EINTR when told to stop, or the negative errno of a

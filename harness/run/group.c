@@ -79,6 +79,40 @@ static int agree_on_start(struct hil_group *g, uint64_t timeout_ns)
     return rc;
 }
 
+static int connect(struct hil_group *g, uint64_t timeout_ns)
+{
+    int rc = 0;
+
+    for (unsigned i = 0; !rc && i < g->count; i++)
+        rc = hil_role_connect(g->roles[i], timeout_ns);
+    return rc;
+}
+
+/* Whether the group has come back to a run that is under way: 1, 0 or a negative errno. It is so
+ * for all its nodes, or for none: they died together. */
+static int find_run(struct hil_group *g, uint64_t timeout_ns)
+{
+    int found = 0;
+
+    for (unsigned i = 0; i < g->count; i++) {
+        found = hil_role_find_run(g->roles[i], timeout_ns);
+        if (found != 1)
+            break;
+    }
+    return found;
+}
+
+static int start_together(struct hil_group *g, uint64_t timeout_ns)
+{
+    int rc = 0;
+
+    for (unsigned i = 0; !rc && i < g->count; i++)
+        rc = hil_role_prepare_meetings(g->roles[i]);
+    if (!rc)
+        rc = connect(g, timeout_ns);
+    return rc ? rc : agree_on_start(g, timeout_ns);
+}
+
 int hil_group_start(struct hil_group *g, const struct hil_run *run, struct loco_fabric *fabric,
                     const struct hil_executor_config *nodes, uint64_t timeout_ns)
 {
@@ -87,21 +121,38 @@ int hil_group_start(struct hil_group *g, const struct hil_run *run, struct loco_
     if (!g->roles)
         return -ENOMEM;
     int rc = open_roles(g, fabric, nodes);
-    for (unsigned i = 0; !rc && i < g->count; i++)
-        rc = hil_role_connect(g->roles[i], timeout_ns);
     if (!rc)
-        rc = agree_on_start(g, timeout_ns);
-    for (unsigned i = 0; !rc && i < g->count; i++)
+        rc = connect(g, timeout_ns);
+    if (!rc)
+        rc = find_run(g, timeout_ns);
+    if (rc == 0)
+        rc = start_together(g, timeout_ns);
+    if (rc < 0)
+        return rc;
+    for (unsigned i = 0; i < g->count; i++)
         hil_role_report(g->roles[i], HIL_RUNNING);
-    return rc;
+    return 0;
+}
+
+/* Whoever is lost by now has ended as well. */
+static void wait_for_peers(struct hil_group *g)
+{
+    struct loco_wait wait = loco_wait_for(g->roles[0]->mgr, END_NS);
+
+    for (unsigned i = 0; i < g->count;) {
+        if (hil_role_peers_ended(g->roles[i]))
+            i++;
+        else if (atomic_load(&g->run->state->stop) || loco_relax(g->roles[0]->mgr, &wait))
+            return;
+    }
 }
 
 void hil_group_end(struct hil_group *g, enum hil_stage stage)
 {
     for (unsigned i = 0; i < g->count; i++)
         hil_role_report(g->roles[i], stage);
-    if (stage == HIL_DONE && !atomic_load(&g->run->state->stop))
-        meet(g, END_NS); /* whoever is lost by now has ended as well */
+    if (stage == HIL_DONE)
+        wait_for_peers(g);
 }
 
 void hil_group_close(struct hil_group *g)

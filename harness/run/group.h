@@ -13,8 +13,8 @@ struct hil_group {
 };
 
 /* Opens nodes first..last (and node 0 with `controller`), connects them, and meets all the
- * others for a common start. Returns 0 with every role's start_ns set, or a negative errno.
- * The group is to be closed in either case. */
+ * others for a common start; or finds that the run has started without them. Returns 0 with every
+ * role's start_ns set, or a negative errno. The group is to be closed in either case. */
 int hil_group_start(struct hil_group *group, const struct hil_run *run, struct loco_fabric *fabric,
                     const struct hil_executor_config *nodes, uint64_t timeout_ns);
 

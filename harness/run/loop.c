@@ -2,8 +2,7 @@
 
 #include <errno.h>
 
-/* The first step that is due at `now` or after. */
-static uint64_t first_from(const struct hil_loop *l, uint64_t now)
+uint64_t hil_loop_first_from(const struct hil_loop *l, uint64_t now)
 {
     const struct hil_timing *t = &l->timing;
 
@@ -42,7 +41,7 @@ int hil_loop_account(const struct hil_loop *l, uint64_t n, uint64_t begin, uint6
         return 0;
     }
     if (l->timing.overrun == HIL_SKIP)
-        *next = first_from(l, end);
+        *next = hil_loop_first_from(l, end);
     account_miss(l, n, begin, end, *next - n);
     return l->timing.overrun == HIL_HALT ? -ETIME : 0;
 }

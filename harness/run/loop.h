@@ -21,12 +21,16 @@ struct hil_loop {
     struct hil_node_state *state;
     struct hil_worst *worst; /* misses, of all the loops of its executor */
     uint32_t node;           /* whose it is, for those */
+    uint64_t first;          /* step of this loop; above 0 where the run was under way already */
 };
 
 static inline uint64_t hil_loop_due(const struct hil_loop *loop, uint64_t n)
 {
     return loop->timing.phase_ns + n * loop->timing.period_ns;
 }
+
+/* The first step that is due at `now_ns` after the start, or later. */
+uint64_t hil_loop_first_from(const struct hil_loop *loop, uint64_t now_ns);
 
 /*
  * Accounts for step n, which began `begin_ns` and ended `end_ns` after the start, and gives

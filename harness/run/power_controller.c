@@ -50,6 +50,8 @@ static int choose_members(struct hil_power_controller *pc, const struct loco_man
     return 0;
 }
 
+static const struct loco_channel_ops ops = {.takes_back = true};
+
 int hil_power_controller_init(struct hil_power_controller *pc, struct loco_manager *m)
 {
     *pc = (struct hil_power_controller){0};
@@ -57,19 +59,23 @@ int hil_power_controller_init(struct hil_power_controller *pc, struct loco_manag
     const struct loco_members members = {pc->members, pc->count};
 
     if (!rc)
-        rc = loco_channel_init(&pc->channel, m, NULL, "power_controller", members, NULL);
+        rc = loco_channel_init(&pc->channel, m, NULL, "power_controller", members, &ops);
     if (!rc)
         rc = init_links(pc);
     if (!rc)
         rc = loco_sst_init(&pc->progress, m, &pc->channel, "progress", members,
                            sizeof(struct hil_progress));
     if (!rc)
-        rc = loco_barrier_init(&pc->barrier, m, &pc->channel, "barrier", members);
-    if (!rc)
         rc = loco_channel_join(&pc->channel);
     if (rc)
         hil_power_controller_fini(pc);
     return rc;
+}
+
+int hil_power_controller_add_barrier(struct hil_power_controller *pc)
+{
+    return loco_barrier_init(&pc->barrier, pc->channel.mgr, &pc->channel, "barrier",
+                             (struct loco_members){pc->members, pc->count});
 }
 
 void hil_power_controller_fini(struct hil_power_controller *pc)

@@ -6,8 +6,9 @@
  *      controller  <--voltage i--  converter i     an owned_var each, the converter's
  *
  * beside them an SST in which each node says how it is (live.h), and a barrier for a common
- * start. All are stars: a converter knows only the controller, so that a step costs the
- * same however many converters there are.
+ * start. A converter that restarts is taken back, but for the barrier: it learns of the start from
+ * the controller's row, so it asks for that before it adds the barrier. All are stars: a converter
+ * knows only the controller, so that a step costs the same however many converters there are.
  *
  * Both directions carry the sender's step number, and a converter's also the last controller
  * step that it acted on. So every node knows how old its inputs are, and the controller the
@@ -54,6 +55,10 @@ struct hil_power_controller {
 /* Constructs and joins this node's endpoint, called "power_controller". The manager's node
  * count is 1 + the number of converters. Errors as of loco_channel_init. */
 int hil_power_controller_init(struct hil_power_controller *pc, struct loco_manager *manager);
+
+/* Adds the barrier, for who is there from the start. */
+int hil_power_controller_add_barrier(struct hil_power_controller *pc);
+
 void hil_power_controller_fini(struct hil_power_controller *pc);
 
 #endif

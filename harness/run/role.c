@@ -61,6 +61,44 @@ int hil_role_connect(struct hil_role *r, uint64_t timeout_ns)
     return loco_manager_ready(r->mgr, timeout_ns);
 }
 
+/* The controller pushed its row before this node was here. It may be storing the next while that
+ * is read; but not ten times in a row. */
+static int pull_progress(struct hil_role *r, struct hil_progress *controller, uint64_t timeout_ns)
+{
+    struct loco_owned_var *row = loco_sst_row(&r->channel.progress, 0);
+    int rc = -EAGAIN;
+
+    for (int tries = 0; rc == -EAGAIN && tries < 10; tries++) {
+        struct loco_ack pull = loco_owned_var_pull(row);
+        rc = loco_ack_wait(&pull, timeout_ns);
+        if (!rc)
+            rc = loco_owned_var_load(row, controller);
+    }
+    return rc;
+}
+
+int hil_role_find_run(struct hil_role *r, uint64_t timeout_ns)
+{
+    const struct hil_scenario *s = r->run->scenario;
+
+    if (r->node == 0 || s->mode == HIL_VIRTUAL || s->on_lost != HIL_RESTART)
+        return 0;
+
+    struct hil_progress controller;
+    int rc = pull_progress(r, &controller, timeout_ns);
+    if (rc || controller.stage == HIL_STARTING)
+        return rc;
+    uint64_t now = loco_clock(r->mgr);
+    r->start_ns = controller.start_ns;
+    r->loop.first = hil_loop_first_from(&r->loop, now > r->start_ns ? now - r->start_ns : 0);
+    return 1;
+}
+
+int hil_role_prepare_meetings(struct hil_role *r)
+{
+    return hil_power_controller_add_barrier(&r->channel);
+}
+
 int hil_role_meet(struct hil_role *r)
 {
     return loco_barrier_arrive(&r->channel.barrier);
@@ -117,6 +155,18 @@ void hil_role_tell(struct hil_role *r, uint64_t n, uint64_t now_ns)
     live->late_before_ns = live->late_now_ns;
     live->late_now_ns = 0;
     live->second_ends_ns = now_ns + HIL_RECENT_NS;
+}
+
+bool hil_role_peers_ended(const struct hil_role *r)
+{
+    loco_sst_each (&r->channel.progress, row) {
+        struct hil_progress peer;
+        if (row->owner == r->node || loco_channel_check(&row->channel))
+            continue;
+        if (loco_owned_var_load(row, &peer) || peer.stage < HIL_DONE)
+            return false;
+    }
+    return true;
 }
 
 int hil_role_announce_start(struct hil_role *r, uint64_t start_ns)

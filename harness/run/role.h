@@ -2,8 +2,10 @@
  * A role: what one node does in a run. There are two, the controller and the converter; a
  * role opens its node on a fabric, and gives an executor the loop to run.
  *
- *      open --> connect --> start (meet, met) --> the executor runs the loop
- *           --> end (meet, met) --> close
+ *      open --> connect --> start (prepare, connect, meet, met) --> the executor runs the loop
+ *           --> end (ended) --> close
+ *
+ * A converter that comes back to a run that is under way finds its start (find_run) instead.
  *
  * An executor may serve several roles with one thread, so nothing here waits for what
  * another role of that thread has still to do: connect comes after all are open, and
@@ -48,6 +50,13 @@ int hil_role_open(struct hil_role **role, const struct hil_run *run, struct loco
 /* Waits for the peers. Errors as of loco_manager_ready. */
 int hil_role_connect(struct hil_role *role, uint64_t timeout_ns);
 
+/* Whether the run is under way already (or over): 1 yes, with role->start_ns set and the loop's
+ * first step the next that is due; 0 no; or a negative errno. */
+int hil_role_find_run(struct hil_role *role, uint64_t timeout_ns);
+
+/* Before the first meeting, and before it is connected to the others for that. */
+int hil_role_prepare_meetings(struct hil_role *role);
+
 /* Comes to a meeting of all the nodes; then asks whether all have come: 1 yes, 0 not yet, or
  * -ECONNRESET. */
 int hil_role_meet(struct hil_role *role);
@@ -57,6 +66,9 @@ int hil_role_met(const struct hil_role *role);
  * knows, in role->start_ns. */
 int hil_role_announce_start(struct hil_role *role, uint64_t start_ns);
 int hil_role_learn_start(struct hil_role *role);
+
+/* Whether all its peers have ended, or are lost. */
+bool hil_role_peers_ended(const struct hil_role *role);
 
 /* Tells the peers, and who watches, that this node has come to a stage. */
 void hil_role_report(struct hil_role *role, enum hil_stage stage);

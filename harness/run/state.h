@@ -62,7 +62,13 @@ struct hil_executor_state {
     char degraded[1024]; /* reasons, a line each */
 };
 
-enum { HIL_SAID_MAX = 16 };
+enum { HIL_SAID_MAX = 16, HIL_LOSSES_MAX = 256 };
+
+/* A converter that died, by the run's time; back_ns 0: it did not come back. */
+struct hil_loss {
+    unsigned converter;
+    uint64_t lost_ns, back_ns;
+};
 
 /* What the run is: for who does not have its scenario. */
 struct hil_card {
@@ -86,7 +92,9 @@ struct hil_state {
     _Atomic double output_v;
     struct hil_metrics output;
     struct hil_histogram round_trip;
-    struct hil_histogram input_age; /* of the oldest of its voltages, at each step */
+    struct hil_histogram input_age;         /* of the oldest of its voltages, at each step */
+    struct hil_loss losses[HIL_LOSSES_MAX]; /* the first of them */
+    uint64_t loss_count, return_count;
 
     unsigned executor_count;
     unsigned node_count; /* 1 + converters */

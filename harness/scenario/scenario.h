@@ -17,6 +17,12 @@
 #include "profile.h"
 
 enum hil_mode { HIL_REALTIME, HIL_VIRTUAL };
+/* What becomes of a run in real time when a process of converters dies. */
+enum hil_on_lost {
+    HIL_END,     /* it ends */
+    HIL_RESTART, /* it goes on, and the process is started again */
+};
+
 enum hil_fabric { HIL_FABRIC_SHM, HIL_FABRIC_SIM };
 
 /* What a loop does about steps that it was too late for. */
@@ -95,6 +101,7 @@ struct hil_scenario {
     char *name;
     uint64_t duration_ns;
     enum hil_mode mode;
+    enum hil_on_lost on_lost;
     enum hil_fabric fabric; /* sim in virtual time, whatever the file says for real time */
 
     struct hil_network network;

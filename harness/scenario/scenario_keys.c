@@ -20,6 +20,8 @@ const struct scenario_key scenario_keys[] = {
      "Against the clock in separate processes, or in virtual time in one"},
     {"fabric", "", "shm", NO_RANGE,
      "What carries the data in real time; virtual time simulates it"},
+    {"on_lost", "", "end", NO_RANGE,
+     "When a process of converters dies, in real time: end the run, or go on and restart it"},
 
     {"network", "", "{}", NO_RANGE, "The network that virtual time simulates"},
     {"network.latency_up_us", "us", "0", TIME_US(0), "One-way latency, converter to controller"},

@@ -81,6 +81,7 @@ int scenario_resolve(const struct scenario_loaded *loaded, struct hil_scenario *
         return -ENOMEM;
     scenario->duration_ns = scenario_ns(file->duration_s, 1e9);
     scenario->mode = file->mode;
+    scenario->on_lost = file->on_lost;
     scenario->fabric = file->mode == HIL_VIRTUAL ? HIL_FABRIC_SIM : file->fabric;
     scenario->recording = file->recording;
     resolve_network(&file->network, &scenario->network);

@@ -19,6 +19,7 @@ enum {
 /* --- what is always alike --------------------------------------------------------------- */
 
 static const cyaml_strval_t modes[] = {{"realtime", HIL_REALTIME}, {"virtual", HIL_VIRTUAL}};
+static const cyaml_strval_t losses[] = {{"end", HIL_END}, {"restart", HIL_RESTART}};
 static const cyaml_strval_t fabrics[] = {{"shm", HIL_FABRIC_SHM}};
 static const cyaml_strval_t overruns[] = {
     {"catch_up", HIL_CATCH_UP}, {"skip", HIL_SKIP}, {"halt", HIL_HALT}};
@@ -252,6 +253,7 @@ static void set_top(struct scenario_schema *s)
         CYAML_FIELD_FLOAT("duration_s", MUST, struct scenario_file, duration_s),
         ENUM("mode", struct scenario_file, mode, modes),
         ENUM("fabric", struct scenario_file, fabric, fabrics),
+        ENUM("on_lost", struct scenario_file, on_lost, losses),
         CYAML_FIELD_MAPPING("network", MUST, struct scenario_file, network, network_fields),
         CYAML_FIELD_MAPPING("controller", MUST, struct scenario_file, controller,
                             s->controller_fields),

@@ -86,6 +86,7 @@ struct scenario_file {
     char *name;
     double duration_s;
     enum hil_mode mode;
+    enum hil_on_lost on_lost;
     enum hil_fabric fabric;
     struct file_network network;
     struct file_controller controller;

@@ -364,9 +364,11 @@ static bool find_children(void *arg)
 /* The launcher reports every second: then the loops are running. */
 static bool is_running(void *process)
 {
-    char *text = read_text(((struct process *)process)->err_path);
-    const char *of = strstr(text, " of 120 s");
-    bool running = of && strncmp(of - 5, "0.000", 5) != 0;
+    char *text = read_text(((struct process *)process)->err_path), *rest = text, *line;
+    bool running = false;
+
+    while ((line = strsep(&rest, "\n")))
+        running |= strstr(line, " V  missed ") && strtod(line, NULL) > 0;
 
     free(text);
     return running || has_ended(process);
@@ -435,6 +437,160 @@ Test(real_time, a_killed_converter_process_ends_the_run)
 Test(real_time, a_killed_controller_process_ends_the_run)
 {
     expect_end_after_death(CONTROLLER, "the controller");
+}
+
+/* --- converters that come back ---------------- */
+
+/* A loop that settles however late its steps are: some of them a hundred times their period. */
+#define PATIENT                                                                                    \
+    "--set on_lost=restart --set controller.gains.kp_per_v=0 --set controller.gains.ki_per_v_s=1 " \
+    "--set controller.gains.kd_s_per_v=0 --set controller.period_us=2000 "                         \
+    "--set converters.period_us=500 --set converters.overrun=skip "                                \
+    "--set controller.priority=0 --set converters.priority=0 --set controller.cpu=-1 "             \
+    "--set converters.cpu=-1 --set duration_s=120 "
+
+/* What a run's launcher reported last, on which of its lines. */
+struct report {
+    struct process *process;
+    unsigned after; /* this many lines */
+};
+
+static unsigned read_report(struct process *p, double *volts)
+{
+    char *text = read_text(p->err_path), *rest = text, *line;
+    unsigned lines = 0;
+
+    while ((line = strsep(&rest, "\n"))) {
+        char *of = strstr(line, " V  missed ") ? strstr(line, " s ") : NULL;
+        if (!of)
+            continue;
+        *volts = strtod(of + 3, NULL);
+        lines++;
+    }
+    free(text);
+    return lines;
+}
+
+static bool is_settled(void *arg)
+{
+    struct report *r = arg;
+    double volts = 0;
+
+    return (read_report(r->process, &volts) > r->after && fabs(volts - 240) < 5) ||
+           has_ended(r->process);
+}
+
+/* However slow this machine is: some lines after now the voltage is what it should be. */
+static void expect_to_settle(struct process *p)
+{
+    double volts;
+    struct report r = {p, read_report(p, &volts) + 3};
+
+    cr_expect(wait_until(is_settled, &r, 60), "it does not settle");
+    cr_expect_not(has_ended(p));
+}
+
+/* All of them came back, and after that the voltage was where it should be. */
+static void expect_return(const char *out, unsigned count)
+{
+    json_t *summary = summary_of(out);
+    json_t *each = json_at(summary, "losses.each"), *one;
+    size_t i;
+
+    cr_expect_eq(number_at(summary, "losses.lost"), count);
+    cr_expect_eq(number_at(summary, "losses.back"), count);
+    cr_assert_eq(json_array_size(each), count);
+    json_array_foreach(each, i, one)
+    {
+        cr_expect_gt(number_at(one, "lost_s"), 0);
+        cr_expect_gt(number_at(one, "back_s"), number_at(one, "lost_s"));
+    }
+    cr_expect_float_eq(number_at(summary, "output.final_v"), 240, 5);
+}
+
+/* With on_lost: restart a run goes on without converters whose process was killed, and has them
+ * back: "reconnecting a restarted peer is used by the harness". */
+Test(real_time, a_killed_converter_process_is_started_again)
+{
+    const char *out = in_workspace("out");
+    struct family f;
+    struct arguments a =
+        command("hiloco run configs/dcdc20.yaml --mode realtime " PATIENT "--out %s", out);
+    struct process p = start(&a);
+
+    f = (struct family){.parent = p.pid};
+    cr_assert(wait_until(find_children, &f, 30), "the launcher has no children");
+    expect_to_settle(&p);
+    kill(f.children[CONVERTERS], SIGKILL);
+    expect_to_settle(&p);
+    kill(p.pid, SIGINT);
+    struct ended e = finish(&p);
+    expect_status(&e, 130);
+    expect_said(&e, "was killed: Killed; started again");
+    cr_expect(strstr(e.out, "losses      20, the first at"), "%s", e.out);
+    expect_return(out, 20);
+    expect_nothing_left();
+}
+
+/* The controller is what holds a run together. */
+Test(real_time, a_killed_controller_process_ends_a_run_that_restarts_converters)
+{
+    struct family f;
+    struct arguments a = command(
+        "hiloco run configs/dcdc20.yaml --mode realtime " PATIENT "--out %s", in_workspace("out"));
+    struct process p = start(&a);
+
+    f = (struct family){.parent = p.pid};
+    cr_assert(wait_until(find_children, &f, 30), "the launcher has no children");
+    cr_assert(wait_until(is_running, &p, 60));
+    kill(f.children[CONTROLLER], SIGKILL);
+    struct ended e = finish(&p);
+    expect_status(&e, 1);
+    expect_said(&e, "was killed");
+    expect_gone(&f);
+    expect_nothing_left();
+}
+
+static struct process start_patient(const char *program)
+{
+    struct arguments a = command("%s --set name=%s " PATIENT, program, own_name());
+
+    return start(&a);
+}
+
+/* Kills one of two `converter` programs, or ends it in order, and starts it again by hand. */
+static void expect_return_by_hand(int signal, int status)
+{
+    struct process all = start_patient(controller()), lower = start_patient(LOWER);
+    struct process upper = start_patient(UPPER);
+
+    expect_to_settle(&all);
+    kill(upper.pid, signal);
+    struct ended e = finish(&upper);
+    expect_status(&e, status);
+    upper = start_patient(UPPER);
+    expect_to_settle(&all);
+    kill(upper.pid, SIGINT);
+    kill(lower.pid, SIGINT);
+    kill(all.pid, SIGINT);
+    e = finish(&upper);
+    expect_status(&e, 130);
+    e = finish(&lower);
+    expect_status(&e, 130);
+    e = finish(&all);
+    expect_status(&e, 130);
+    expect_return(in_workspace("out"), 10);
+    cr_expect_not(exists(meeting_place()), "%s is left", meeting_place());
+}
+
+Test(real_time, a_killed_converter_program_is_started_again_by_hand)
+{
+    expect_return_by_hand(SIGKILL, 128 + SIGKILL);
+}
+
+Test(real_time, an_interrupted_converter_program_is_started_again_by_hand)
+{
+    expect_return_by_hand(SIGINT, 130);
 }
 
 /* "No shared-memory file outlives the run, also after SIGKILL." */

@@ -79,6 +79,7 @@ static void expect_same(const struct hil_scenario *a, const struct hil_scenario 
     cr_expect_str_eq(a->name, b->name);
     SAME(duration_ns);
     SAME(mode);
+    SAME(on_lost);
     SAME(fabric);
     SAME(network);
     cr_expect_eq(a->controller.law, b->controller.law);
