@@ -10,8 +10,8 @@ all:
 # --- packages --------------------------------------------------------------------------
 
 BUILD_PACKAGES := gcc libc6-dev make pkg-config libcyaml-dev libyaml-dev libhdf5-dev libjansson-dev \
-                  libxxhash-dev liburcu-dev libncurses-dev gnuplot-nox
-TEST_PACKAGES  := libcriterion-dev patch
+                  libxxhash-dev liburcu-dev libncurses-dev liblttng-ust-dev libbabeltrace2-dev gnuplot-nox
+TEST_PACKAGES  := libcriterion-dev patch lttng-tools babeltrace2
 
 # These goals install what is missing; others only say what it is.
 ifneq ($(filter run test soak bench lateness sanitize,$(MAKECMDGOALS)),)
@@ -45,7 +45,7 @@ $(BUILD)/packages-found:
 
 # --- flags -----------------------------------------------------------------------------
 
-LIBRARIES := libcyaml yaml-0.1 hdf5 jansson libxxhash liburcu-cds liburcu-bp ncursesw
+LIBRARIES := libcyaml yaml-0.1 hdf5 jansson libxxhash liburcu-cds liburcu-bp ncursesw babeltrace2
 
 # Asked for when first needed: by then the packages are there.
 once     = $(eval $(1) := $$(shell $(2)))$($(1))
@@ -69,9 +69,11 @@ LOCO    := $(wildcard channels/*.c channels/fabric/*.c)
 MODELS  := $(wildcard plants/*.c controllers/*.c)
 HARNESS := $(filter-out $(MAINS),$(wildcard harness/*.c harness/*/*.c))
 
+PROVIDER := $(BUILD)/libhiloco-trace.so
+
 objects = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))
 
-all: $(PROGRAMS:%=$(BUILD)/%)
+all: $(PROGRAMS:%=$(BUILD)/%) $(PROVIDER)
 
 $(BUILD)/libloco.a:    $(call objects,$(LOCO))
 $(BUILD)/libmodels.a:  $(call objects,$(MODELS))
@@ -85,6 +87,10 @@ $(BUILD)/%.a:
 
 $(PROGRAMS:%=$(BUILD)/%): $(BUILD)/%: $(BUILD)/obj/harness/%.o $(ARCHIVES)
 	$(LINK) -o $@ $^ $(LIBS)
+
+# The LTTng provider, which a program loads when it is traced.
+$(PROVIDER): $(call objects,traces/provider.c)
+	$(LINK) -shared -Wl,-z,defs -o $@ $^ $$(pkg-config --libs lttng-ust)
 
 $(BUILD)/obj/%.o: %.c | $(NEEDED)
 	@mkdir -p $(@D)
@@ -231,7 +237,7 @@ SHARED   := $(BUILD)/libloco.so.$(VERSION)
 LOCO_LIBS = $(call once,LOCO_LIBS,pkg-config --libs libxxhash liburcu-cds liburcu-bp) -pthread
 
 HEADERS := loco ack atomic_var barrier channel fence kvstore manager memory owned_var ringbuffer \
-           shared_queue shared_region sst thread ticket_lock
+           shared_queue shared_region sst thread ticket_lock trace
 HEADERS := $(HEADERS:%=channels/%.h) $(patsubst %,channels/fabric/%.h,context fabric shm sim)
 
 $(call objects,$(LOCO)): VISIBILITY := -fno-semantic-interposition
@@ -253,8 +259,9 @@ $(BUILD)/install/libloco.a: channels/loco.map $(call objects,$(LOCO))
 install: AT = $(DESTDIR)$(PREFIX)
 install: all $(SHARED) $(BUILD)/install/libloco.a
 	install -d $(AT)/bin $(AT)/share/hiloco/configs $(AT)/include/loco/fabric \
-	    $(AT)/lib/pkgconfig $(patsubst %,$(AT)/share/man/man%,1 3 7)
+	    $(AT)/lib/pkgconfig $(AT)/lib/hiloco $(patsubst %,$(AT)/share/man/man%,1 3 7)
 	install $(PROGRAMS:%=$(BUILD)/%) $(AT)/bin
+	install -m 755 $(PROVIDER) $(AT)/lib/hiloco
 	install -m 644 configs/*.yaml $(AT)/share/hiloco/configs
 	install -m 644 $(filter-out channels/fabric/%,$(HEADERS)) $(AT)/include/loco
 	install -m 644 $(filter channels/fabric/%,$(HEADERS)) $(AT)/include/loco/fabric

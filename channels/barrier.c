@@ -3,6 +3,7 @@
 #include <errno.h>
 
 #include "fence.h"
+#include "trace_internal.h"
 
 int loco_barrier_init(struct loco_barrier *b, struct loco_manager *manager,
                       const struct loco_channel *parent, const char *name,
@@ -32,6 +33,7 @@ int loco_barrier_arrive(struct loco_barrier *b)
     b->count++;
     loco_sst_store_mine(&b->sst, &b->count);
     loco_sst_push_broadcast(&b->sst);
+    LOCO_TRACE(barrier_enter, b->channel.mgr->id, b->channel.name, b->count);
     return rc;
 }
 
@@ -44,6 +46,7 @@ int loco_barrier_passed(const struct loco_barrier *b)
         if ((int32_t)(theirs - b->count) < 0) /* the signed difference survives a wrap */
             return lost ? -ECONNRESET : 0;
     }
+    LOCO_TRACE(barrier_leave, b->channel.mgr->id, b->channel.name, b->count);
     return 1;
 }
 

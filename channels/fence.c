@@ -4,6 +4,7 @@
 #include <stdatomic.h>
 
 #include "thread.h"
+#include "trace_internal.h"
 
 /* Which links a fence is about. */
 struct scope {
@@ -93,30 +94,33 @@ static int fence_coherent(struct loco_thread *t)
     return 0;
 }
 
-static int fence(struct loco_manager *m, struct scope scope)
+static int fence(struct loco_manager *m, enum loco_fence kind, struct scope scope)
 {
     struct loco_thread *self = loco_self(m);
 
     if (!self)
         return -EPERM;
-    if (m->fabric->capabilities & LOCO_COHERENT)
-        return fence_coherent(self);
-    return settle(m, scope);
+    bool coherent = m->fabric->capabilities & LOCO_COHERENT;
+    int rc = coherent ? fence_coherent(self) : settle(m, scope);
+    LOCO_TRACE(fence, m->id, kind);
+    return rc;
 }
 
 int loco_fence_pair(struct loco_manager *m, uint32_t node)
 {
     if (node >= m->count)
         return -EINVAL;
-    return fence(m, (struct scope){.thread = loco_self(m), .first = node, .last = node});
+    return fence(m, LOCO_FENCE_PAIR,
+                 (struct scope){.thread = loco_self(m), .first = node, .last = node});
 }
 
 int loco_fence_thread(struct loco_manager *m)
 {
-    return fence(m, (struct scope){.thread = loco_self(m), .last = m->count - 1});
+    return fence(m, LOCO_FENCE_THREAD,
+                 (struct scope){.thread = loco_self(m), .last = m->count - 1});
 }
 
 int loco_fence_global(struct loco_manager *m)
 {
-    return fence(m, (struct scope){.last = m->count - 1});
+    return fence(m, LOCO_FENCE_GLOBAL, (struct scope){.last = m->count - 1});
 }

@@ -17,6 +17,7 @@
 #include "manager.h"
 #include "memory.h"
 #include "thread.h"
+#include "trace.h"
 
 #include "atomic_var.h"
 #include "barrier.h"

@@ -10,6 +10,7 @@
 #include "core.h"
 #include "fence.h"
 #include "thread.h"
+#include "trace_internal.h"
 
 static _Atomic bool slots_taken[LOCO_MANAGERS_MAX];
 
@@ -47,6 +48,7 @@ static void on_peer_up(void *arg, uint32_t peer)
     m->up[peer] = true;
     if (m->error == -ECONNRESET) /* whom the setup has missed may be here again */
         m->error = 0;
+    LOCO_TRACE(peer_join, m->id, peer);
     loco_channels_peer_up(m, peer);
     pthread_mutex_unlock(&m->lock);
 }
@@ -67,6 +69,7 @@ static void on_peer_lost(void *arg, uint32_t peer, bool left)
     pthread_mutex_lock(&m->lock);
     m->up[peer] = false;
     m->linked[peer] = false;
+    LOCO_TRACE(peer_lost, m->id, peer, left);
     loco_channels_mark_lost(m, peer); /* before anybody can know of the loss */
     atomic_store_explicit(&m->lost[peer], true, memory_order_release);
     loco_channels_peer_lost(m, peer, left);

@@ -7,6 +7,7 @@
 #include <xxhash.h>
 
 #include "fabric/words.h"
+#include "trace_internal.h"
 
 enum { WORD = sizeof(uint64_t), ON_STACK = 256 };
 
@@ -127,11 +128,15 @@ struct loco_ack loco_owned_var_push(struct loco_owned_var *v)
             loco_region_write(v->region, m, 0, v->region->memory, v->region->size);
         all = loco_ack_union(all, one);
     }
+    LOCO_TRACE(push, c->mgr->id, c->name, v->region->size);
     return all;
 }
 
 struct loco_ack loco_owned_var_pull(struct loco_owned_var *v)
 {
+    const struct loco_channel *c = &v->channel;
+
+    LOCO_TRACE(pull, c->mgr->id, c->name, v->region->size);
     return loco_region_read(v->region, 0, 0, v->region->memory, v->region->size);
 }
 

@@ -28,6 +28,7 @@
 #include <stdlib.h>
 
 #include "memory.h"
+#include "trace_internal.h"
 
 enum state { GRANTED = 0, OPEN = 1, HELD = 2 }; /* zeroed words are a gate that nobody uses */
 
@@ -247,14 +248,24 @@ static int acquire_with(struct loco_ticket_lock *l, int (*through)(const struct 
     return rc;
 }
 
+static int acquire_traced(struct loco_ticket_lock *l, int (*through)(const struct gate *g))
+{
+    const struct loco_channel *c = &l->words->channel;
+    int rc = acquire_with(l, through);
+
+    if (!rc)
+        LOCO_TRACE(lock_acquire, c->mgr->id, c->name, l->host, l->index / WORDS);
+    return rc;
+}
+
 int loco_ticket_lock_acquire(struct loco_ticket_lock *l)
 {
-    return acquire_with(l, enter);
+    return acquire_traced(l, enter);
 }
 
 int loco_ticket_lock_try(struct loco_ticket_lock *l)
 {
-    return acquire_with(l, try_enter);
+    return acquire_traced(l, try_enter);
 }
 
 int loco_ticket_lock_timed(struct loco_ticket_lock *l, uint64_t timeout_ns)
@@ -297,8 +308,11 @@ static int settle(const struct loco_ticket_lock *l, enum loco_fence fence, bool 
 
 int loco_ticket_lock_release(struct loco_ticket_lock *l, enum loco_fence fence)
 {
+    const struct loco_channel *c = &l->words->channel;
     const struct gate local = local_gate(l), network = network_gate(l);
     const bool keep = may_keep(l);
+
+    LOCO_TRACE(lock_release, c->mgr->id, c->name, l->host, l->index / WORDS);
     int rc = settle(l, fence, !keep && !network.now_serving.direct);
 
     l->kept = keep;

@@ -31,6 +31,7 @@ static const struct choice choices[] = {
     {HIL_TAKES_DOCTOR, {"root", required_argument, NULL, 'R'}},
     {HIL_TAKES_RUN, {"interval", required_argument, NULL, 'I'}},
     {HIL_TAKES_RUN, {"count", required_argument, NULL, 'n'}},
+    {HIL_TAKES_TRACE, {"trace", no_argument, NULL, 't'}},
     {~0u, {"help", no_argument, NULL, 'h'}},
 };
 
@@ -77,6 +78,9 @@ static int take(struct hil_arguments *a, int option)
         return parse_mode(optarg, &a->options);
     case 's':
         a->sets[a->options.set_count++] = optarg;
+        return 0;
+    case 't':
+        a->sets[a->options.set_count++] = "trace.enable=true";
         return 0;
     case 'o':
         a->out = optarg;

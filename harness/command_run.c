@@ -6,8 +6,8 @@
 #include "doctor/fix.h"
 
 static const char help[] =
-    "usage: hiloco run SCENARIO [--mode MODE] [--set KEY=VALUE]... [--out DIR] [--fix]\n"
-    "                  [--quiet]\n"
+    "usage: hiloco run SCENARIO [--mode MODE] [--set KEY=VALUE]... [--out DIR] [--trace]\n"
+    "                  [--fix] [--quiet]\n"
     "\n"
     "Runs a scenario: one controller and its converters, joined by network memory.\n"
     "\n"
@@ -18,6 +18,8 @@ static const char help[] =
     "  --set KEY=VALUE    set a key of the scenario by its dotted path, as in\n"
     "                     --set controller.period_us=20; may be given more than once\n"
     "  --out DIR          where the results go (default: results/NAME-TIMESTAMP)\n"
+    "  --trace            trace it by LTTng, into DIR/ctf, as trace.enable=true does; then\n"
+    "                     hiloco trace DIR says where the time went\n"
     "  --fix              in real time: mend what of the machine's set-up can be put back, and\n"
     "                     put it back at the end, also when killed (hiloco doctor --help)\n"
     "  --quiet            no progress, no closing words, and nothing of the machine's set-up\n"
@@ -59,9 +61,10 @@ int hil_command_run(int argc, char **argv)
     struct hil_arguments a;
     struct hil_scenario *scenario;
     int status = HIL_EXIT_USAGE;
-    int rc = hil_arguments_parse(
-        &a, HIL_TAKES_MODE | HIL_TAKES_SET | HIL_TAKES_OUT | HIL_TAKES_QUIET | HIL_TAKES_FIX, help,
-        argc, argv);
+    int rc = hil_arguments_parse(&a,
+                                 HIL_TAKES_MODE | HIL_TAKES_SET | HIL_TAKES_OUT | HIL_TAKES_QUIET |
+                                     HIL_TAKES_FIX | HIL_TAKES_TRACE,
+                                 help, argc, argv);
 
     if (rc) {
         status = hil_arguments_status(rc);

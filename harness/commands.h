@@ -47,6 +47,7 @@ enum {
     HIL_TAKES_FIX = 1 << 9,
     HIL_TAKES_DOCTOR = 1 << 10, /* --measure, --strict, --json, --root; and no argument is needed */
     HIL_TAKES_RUN = 1 << 11,    /* --json, --interval, --count; and no argument is needed */
+    HIL_TAKES_TRACE = 1 << 12,
 };
 
 /*

@@ -20,6 +20,8 @@
 #include "run/real_time.h"
 #include "run/virtual_time.h"
 #include "summary.h"
+#include "tracing/provider.h"
+#include "tracing/session.h"
 
 /* Each look takes a loop in real time off its core for a moment. */
 static const struct timespec WATCH = {.tv_nsec = 20000000};
@@ -34,6 +36,8 @@ struct launcher {
     struct hil_clock clock;
     char run_directory[80];
     char out[4096];
+    struct hil_session *session; /* NULL: not traced */
+    struct hil_traced traced;
     pid_t *children; /* by executor; 0: ended */
     unsigned alive;
     bool failed;
@@ -172,6 +176,46 @@ static int open_recorder(struct launcher *l)
     return hil_streams_open(&l->run.recorder, path, l->scenario);
 }
 
+/* --- the trace -------------------------------------------------------------------------------- */
+
+static bool is_traced(const struct launcher *l)
+{
+    return l->scenario->trace.enable && l->scenario->mode == HIL_REALTIME;
+}
+
+static int open_trace(struct launcher *l)
+{
+    if (l->scenario->trace.enable && !is_traced(l) && !l->launch->keep_quiet)
+        fprintf(stderr, "warning: virtual time is not traced: its steps take no time\n");
+    if (!is_traced(l) || l->launch->discard)
+        return 0;
+    return hil_session_open(&l->session, l->scenario, l->out);
+}
+
+/* Where nodes of other launchers take part, their processes are traced as well. */
+static int start_trace(struct launcher *l)
+{
+    unsigned count = l->launch->run_directory ? 0 : l->scenario->executor_count;
+
+    return l->session ? hil_session_start(l->session, l->children, count) : 0;
+}
+
+static int stop_trace(struct launcher *l)
+{
+    return l->session ? hil_session_stop(l->session, &l->traced) : 0;
+}
+
+/* Also for a session that the user has made. */
+static void load_provider(const struct launcher *l, unsigned index)
+{
+    char *degraded = l->run.state->executors[index].degraded, why[256];
+
+    if (!is_traced(l) && !hil_provider_wanted())
+        return;
+    if (hil_provider_load(why, sizeof why))
+        snprintf(degraded, sizeof l->run.state->executors[index].degraded, "not traced: %s\n", why);
+}
+
 /* --- the children --------------------------------------------------------------------------- */
 
 /* What a child is about, for messages: "the controller", "converters 0-19". */
@@ -208,6 +252,8 @@ static void child(struct launcher *l, unsigned index)
     while (!atomic_load(&l->run.state->go))
         nanosleep(&WATCH, NULL);
     l->run.executor = index;
+    if (l->scenario->mode == HIL_REALTIME)
+        load_provider(l, index);
     int rc =
         l->scenario->mode == HIL_VIRTUAL
             ? hil_virtual_run(&l->run)
@@ -383,6 +429,7 @@ static int finish_results(const struct launcher *l)
         .state = l->run.state,
         .dropped = l->run.recorder ? hil_recorder_dropped(l->run.recorder) : 0,
         .out = l->launch->discard ? "none kept" : l->out,
+        .traced = l->session ? &l->traced : NULL,
     };
     int rc = l->launch->discard ? 0 : write_results(l, &summary);
 
@@ -407,13 +454,16 @@ static int run(struct launcher *l)
     int rc = start_children(l); /* first: they would not have the recorder's thread */
     if (!rc && l->run.recorder)
         rc = hil_recorder_start(l->run.recorder);
+    if (!rc)
+        rc = start_trace(l);
     if (rc) {
         fprintf(stderr, "%s: %s\n", l->scenario->name, strerror(-rc));
         l->failed = true;
     }
     atomic_store(&l->run.state->go, true);
     watch(l);
-    if (finish_results(l) || l->failed)
+    rc = stop_trace(l);
+    if (finish_results(l) || l->failed || rc)
         return HIL_EXIT_FAILED;
     return interrupted ? HIL_EXIT_INTERRUPTED : HIL_EXIT_OK;
 }
@@ -436,6 +486,8 @@ int hil_launch(const struct hil_launch *launch)
         rc = open_recorder(&l);
     if (!rc)
         rc = make_run_directory(&l);
+    if (!rc)
+        rc = open_trace(&l);
     if (rc)
         fprintf(stderr, "%s: %s\n", s->name, strerror(-rc));
     else
@@ -444,6 +496,7 @@ int hil_launch(const struct hil_launch *launch)
         atomic_store(&l.run.state->ended, 1 + (uint32_t)status);
         remove_run_directory(&l);
     }
+    hil_session_close(l.session);
     hil_recorder_close(l.run.recorder);
     hil_state_close(l.run.state);
     free(l.children);

@@ -239,6 +239,14 @@ static json_t *worst_misses(const struct hil_summary *sum)
     return list;
 }
 
+static json_t *trace(const struct hil_traced *traced)
+{
+    if (!traced)
+        return json_null();
+    return json_pack("{s:o, s:o, s:s}", "lost", whole(traced->lost), "kernel_lost",
+                     whole(traced->kernel_lost), "kernel", traced->kernel);
+}
+
 int hil_summary_write(const struct hil_summary *sum, const char *path)
 {
     const struct hil_scenario *s = sum->scenario;
@@ -257,6 +265,7 @@ int hil_summary_write(const struct hil_summary *sum, const char *path)
 
     if (!root)
         return -ENOMEM;
+    json_object_set_new(root, "trace", trace(sum->traced));
     int rc = json_dump_file(root, path, JSON_INDENT(2)) ? -EIO : 0;
     json_decref(root);
     return rc;
@@ -353,6 +362,9 @@ void hil_summary_print(const struct hil_summary *sum, FILE *to)
     print_losses(sum->state, to);
     if (sum->dropped)
         fprintf(to, "  recorder    dropped %llu rows\n", (unsigned long long)sum->dropped);
+    if (sum->traced)
+        fprintf(to, "  trace       %s/ctf, %llu events lost; kernel: %s\n", sum->out,
+                (unsigned long long)sum->traced->lost, sum->traced->kernel);
     hil_summary_print_degraded(sum, "  degraded    ", to);
     fprintf(to, "  results     %s\n", sum->out);
 }

@@ -8,12 +8,14 @@
 
 #include "run/state.h"
 #include "scenario/scenario.h"
+#include "tracing/session.h"
 
 struct hil_summary {
     const struct hil_scenario *scenario;
     const struct hil_state *state;
-    uint64_t dropped; /* by the recorder */
-    const char *out;  /* the results' directory */
+    uint64_t dropped;                /* by the recorder */
+    const char *out;                 /* the results' directory */
+    const struct hil_traced *traced; /* NULL: it was not */
 };
 
 /* Writes `path`. Returns 0 or a negative errno. */

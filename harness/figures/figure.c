@@ -1,22 +1,18 @@
 #include "figure.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
-#include <spawn.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "../record/run_files.h"
+#include "../tool.h"
 #include "figure_scripts.h"
 
 enum { TEXT_BYTES = 1024, COMPLAINT_BYTES = 2048 };
-
-extern char **environ;
 
 static void fail(struct hil_figure *figure, int rc, const char *what)
 {
@@ -128,64 +124,18 @@ static void write_script(struct hil_figure *figure, const char *name)
     finish(figure, file, name);
 }
 
-/* Starts gnuplot in DIR/plot; what it says goes to the descriptor. */
-static int start_gnuplot(const struct hil_figure *figure, int says, pid_t *child)
+static int run_gnuplot(const struct hil_figure *figure)
 {
-    char dir[HIL_PATH_BYTES], script[NAME_MAX + 1];
+    char dir[HIL_PATH_BYTES], script[NAME_MAX + 1], complaint[COMPLAINT_BYTES];
     char *const arguments[] = {"gnuplot", "--default-settings", script, NULL};
-    posix_spawn_file_actions_t actions;
     int rc = hil_run_path(dir, figure->dir, "plot");
 
     if (rc)
         return rc;
     snprintf(script, sizeof(script), "%s.gp", figure->name);
-    posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_addchdir_np(&actions, dir);
-    posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-    posix_spawn_file_actions_adddup2(&actions, says, STDOUT_FILENO);
-    posix_spawn_file_actions_adddup2(&actions, says, STDERR_FILENO);
-    rc = -posix_spawnp(child, "gnuplot", &actions, NULL, arguments, environ);
-    posix_spawn_file_actions_destroy(&actions);
-    return rc;
-}
-
-/* Keeps the beginning of what is said, up to its end. */
-static void listen_to(int says, char text[COMPLAINT_BYTES])
-{
-    char rest[256];
-    size_t used = 0;
-    ssize_t got = 1;
-
-    while (got > 0) {
-        const size_t room = COMPLAINT_BYTES - 1 - used;
-
-        got = room > 0 ? read(says, text + used, room) : read(says, rest, sizeof(rest));
-        if (got > 0 && room > 0)
-            used += (size_t)got;
-    }
-    text[used] = '\0';
-}
-
-static int run_gnuplot(const struct hil_figure *figure)
-{
-    char complaint[COMPLAINT_BYTES];
-    int says[2], status = 0;
-    pid_t child;
-
-    if (pipe2(says, O_CLOEXEC) != 0)
-        return -errno;
-    const int rc = start_gnuplot(figure, says[1], &child);
-    close(says[1]);
-    if (!rc) {
-        listen_to(says[0], complaint);
-        while (waitpid(child, &status, 0) < 0 && errno == EINTR)
-            continue;
-    }
-    close(says[0]);
-    if (rc)
+    rc = hil_tool_run(dir, arguments, complaint, sizeof(complaint));
+    if (rc <= 0)
         return rc;
-    if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
-        return 0;
     fprintf(figure->messages, "gnuplot could not draw %s/plot/%s.gp:\n%s\n", figure->dir,
             figure->name, complaint);
     return -EPROTO;

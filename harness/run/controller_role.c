@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "role.h"
+#include "tracer.h"
 
 enum { SENT_MAX = 1024 }; /* steps whose time of pushing is remembered */
 
@@ -45,12 +46,23 @@ static void push(struct hil_role *r, struct controller *c, uint64_t n, uint64_t 
     }
 }
 
-/* Now is when the controller sees the first voltage that its step `acted_on` had made. */
-static void account_round_trip(const struct hil_role *r, struct controller *c, uint64_t acted_on,
+/* Now is when the controller sees the first voltage that an earlier step had made. */
+static void account_round_trip(const struct hil_role *r, struct controller *c, unsigned i,
                                uint64_t n, uint64_t now)
 {
-    if (n + 1 - acted_on < SENT_MAX)
-        hil_histogram_add(&r->run->state->round_trip, now - c->sent_ns[acted_on % SENT_MAX]);
+    const struct hil_measurement *m = &c->converters[i].newest;
+
+    if (n + 1 - m->acted_on >= SENT_MAX)
+        return;
+    const struct hil_traced_answer answer = {
+        .converter = 1 + i,
+        .step = n + 1,
+        .acted_on = m->acted_on,
+        .answer = m->step,
+        .round_trip_ns = now - c->sent_ns[m->acted_on % SENT_MAX],
+    };
+    hil_histogram_add(&r->run->state->round_trip, answer.round_trip_ns);
+    HIL_TRACE(answer, &answer);
 }
 
 static void lose(const struct hil_role *r, struct seen *seen, unsigned i, uint64_t now)
@@ -103,7 +115,7 @@ static uint64_t read_newest(struct hil_role *r, struct controller *c, unsigned i
     else
         seen->newest = m;
     if (seen->newest.acted_on > acted_on)
-        account_round_trip(r, c, seen->newest.acted_on, n, now);
+        account_round_trip(r, c, i, n, now);
     if (seen->newest.step == 0)
         return 0;
     return hil_age(&r->run->scenario->converters[i].timing, seen->newest.step, now);
@@ -120,7 +132,7 @@ static double read_all(struct hil_role *r, struct controller *c, uint64_t n, uin
             oldest = age;
         output += c->converters[i].newest.voltage_v;
     }
-    r->live.input_age_ns = oldest;
+    r->loop.input_age_ns = oldest;
     hil_histogram_add(&r->run->state->input_age, oldest);
     return output;
 }

@@ -76,8 +76,9 @@ static void hold_newest(struct hil_role *r, struct converter *c, uint64_t now)
         return; /* none came yet: the initial duty holds */
     c->in[c->duty_at] = command.duty;
     c->held = command.step;
-    r->live.input_age_ns = hil_age(&r->run->scenario->controller.timing, command.step, now);
-    hil_histogram_add(&r->run->state->executors[r->run->executor].input_age, r->live.input_age_ns);
+    r->loop.acted_on = command.step;
+    r->loop.input_age_ns = hil_age(&r->run->scenario->controller.timing, command.step, now);
+    hil_histogram_add(&r->run->state->executors[r->run->executor].input_age, r->loop.input_age_ns);
 }
 
 static int step(void *arg, uint64_t n, uint64_t now)

@@ -38,7 +38,6 @@ enum { HIL_TELL_NS = 25000000, HIL_RECENT_NS = 1000000000 };
  */
 struct hil_live {
     uint64_t tell_ns; /* when the row is to be told next */
-    uint64_t input_age_ns;
     uint64_t late_now_ns, late_before_ns;
     uint64_t second_ends_ns;
 };

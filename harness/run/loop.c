@@ -2,11 +2,25 @@
 
 #include <errno.h>
 
+#include "tracer.h"
+
 uint64_t hil_loop_first_from(const struct hil_loop *l, uint64_t now)
 {
     const struct hil_timing *t = &l->timing;
 
     return now <= t->phase_ns ? 0 : (now - t->phase_ns + t->period_ns - 1) / t->period_ns;
+}
+
+static void trace_step(const struct hil_loop *l, uint64_t n, uint64_t late_ns, uint64_t duration_ns)
+{
+    HIL_TRACE(step, &(struct hil_traced_step){
+                        .node = l->node,
+                        .step = n + 1,
+                        .late_ns = late_ns,
+                        .duration_ns = duration_ns,
+                        .input_age_ns = l->input_age_ns,
+                        .acted_on = l->acted_on,
+                    });
 }
 
 static void account_miss(const struct hil_loop *l, uint64_t n, uint64_t begin, uint64_t end,
@@ -22,6 +36,12 @@ static void account_miss(const struct hil_loop *l, uint64_t n, uint64_t begin, u
                                                .busy_ns = end - begin,
                                                .missed = missed,
                                                .node = l->node});
+    HIL_TRACE(miss, &(struct hil_traced_miss){
+                        .node = l->node,
+                        .step = n + 1,
+                        .over_ns = end - (due + l->timing.period_ns),
+                        .skipped = missed - 1,
+                    });
 }
 
 int hil_loop_account(const struct hil_loop *l, uint64_t n, uint64_t begin, uint64_t end,
@@ -30,6 +50,7 @@ int hil_loop_account(const struct hil_loop *l, uint64_t n, uint64_t begin, uint6
     struct hil_node_state *s = l->state;
     uint64_t due = hil_loop_due(l, n);
 
+    trace_step(l, n, begin - due, end - begin);
     if (s->steps++)
         hil_histogram_add(&s->period, begin - s->begin_ns);
     s->begin_ns = begin;

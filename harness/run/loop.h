@@ -22,6 +22,8 @@ struct hil_loop {
     struct hil_worst *worst; /* misses, of all the loops of its executor */
     uint32_t node;           /* whose it is, for those */
     uint64_t first;          /* step of this loop; above 0 where the run was under way already */
+    uint64_t input_age_ns;   /* its last step's: how old its input was */
+    uint64_t acted_on;       /* a converter's: the controller's step that it was from */
 };
 
 static inline uint64_t hil_loop_due(const struct hil_loop *loop, uint64_t n)

@@ -3,6 +3,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "tracer.h"
+
 /* A node's network memory: some owned_vars for each link, a line or two apiece. */
 static size_t arena_size(const struct hil_scenario *s, unsigned node)
 {
@@ -123,7 +125,7 @@ static void store(struct hil_role *r, uint64_t steps)
         .steps = steps,
         .missed = r->state->missed,
         .start_ns = r->start_ns,
-        .input_age_ns = r->live.input_age_ns,
+        .input_age_ns = r->loop.input_age_ns,
         .late_max_ns = greater(recent, r->state->late.max), /* which lacks the newest step */
         .late_recent_ns = recent,
     };
@@ -135,6 +137,7 @@ static void store(struct hil_role *r, uint64_t steps)
 void hil_role_report(struct hil_role *r, enum hil_stage stage)
 {
     atomic_store_explicit(&r->state->stage, stage, memory_order_relaxed);
+    HIL_TRACE(state, r->node, stage);
     store(r, r->state->steps);
     loco_sst_push_broadcast(&r->channel.progress);
 }

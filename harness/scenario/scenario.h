@@ -97,6 +97,20 @@ struct hil_recording_config {
     unsigned converter_decimation; /* one of every so many converter steps; 0: none */
 };
 
+/* Which events of docs/tracing.md are traced. */
+struct hil_tracing_events {
+    bool step, miss, round_trip;
+    bool push, pull, fence, lock, barrier, peer, state;
+};
+
+struct hil_tracing_config {
+    bool enable;
+    unsigned buffer_kib; /* of each core */
+    bool kernel;         /* sched_switch and interrupts on the loops' cores */
+    unsigned kernel_buffer_kib;
+    struct hil_tracing_events events;
+};
+
 struct hil_scenario {
     char *name;
     uint64_t duration_ns;
@@ -115,6 +129,7 @@ struct hil_scenario {
     struct hil_profile load;          /* ohm; count 0: each converter's own constant */
     struct hil_profile input_voltage; /* V; count 0: each converter's own constant */
     struct hil_recording_config recording;
+    struct hil_tracing_config trace;
 
     char *resolved; /* the whole scenario as YAML, every key spelled out */
 };

@@ -84,6 +84,7 @@ int scenario_resolve(const struct scenario_loaded *loaded, struct hil_scenario *
     scenario->on_lost = file->on_lost;
     scenario->fabric = file->mode == HIL_VIRTUAL ? HIL_FABRIC_SIM : file->fabric;
     scenario->recording = file->recording;
+    scenario->trace = file->trace;
     resolve_network(&file->network, &scenario->network);
     resolve_controller(loaded, &scenario->controller);
 

@@ -82,6 +82,29 @@ static const cyaml_schema_field_t recording_fields[] = {
     CYAML_FIELD_END,
 };
 
+static const cyaml_schema_field_t trace_event_fields[] = {
+    CYAML_FIELD_BOOL("step", MUST, struct hil_tracing_events, step),
+    CYAML_FIELD_BOOL("miss", MUST, struct hil_tracing_events, miss),
+    CYAML_FIELD_BOOL("round_trip", MUST, struct hil_tracing_events, round_trip),
+    CYAML_FIELD_BOOL("push", MUST, struct hil_tracing_events, push),
+    CYAML_FIELD_BOOL("pull", MUST, struct hil_tracing_events, pull),
+    CYAML_FIELD_BOOL("fence", MUST, struct hil_tracing_events, fence),
+    CYAML_FIELD_BOOL("lock", MUST, struct hil_tracing_events, lock),
+    CYAML_FIELD_BOOL("barrier", MUST, struct hil_tracing_events, barrier),
+    CYAML_FIELD_BOOL("peer", MUST, struct hil_tracing_events, peer),
+    CYAML_FIELD_BOOL("state", MUST, struct hil_tracing_events, state),
+    CYAML_FIELD_END,
+};
+
+static const cyaml_schema_field_t trace_fields[] = {
+    CYAML_FIELD_BOOL("enable", MUST, struct hil_tracing_config, enable),
+    CYAML_FIELD_UINT("buffer_kib", MUST, struct hil_tracing_config, buffer_kib),
+    CYAML_FIELD_BOOL("kernel", MUST, struct hil_tracing_config, kernel),
+    CYAML_FIELD_UINT("kernel_buffer_kib", MUST, struct hil_tracing_config, kernel_buffer_kib),
+    CYAML_FIELD_MAPPING("events", MUST, struct hil_tracing_config, events, trace_event_fields),
+    CYAML_FIELD_END,
+};
+
 static const cyaml_schema_field_t placement_fields[] = {
     CYAML_FIELD_BOOL("controller", MUST, struct file_placement, controller),
     CYAML_FIELD_STRING_PTR("converters", MAY, struct file_placement, converters, 0,
@@ -264,6 +287,7 @@ static void set_top(struct scenario_schema *s)
         CYAML_FIELD_MAPPING("input_voltage", MUST, struct scenario_file, input_voltage,
                             input_voltage_fields),
         CYAML_FIELD_MAPPING("recording", MUST, struct scenario_file, recording, recording_fields),
+        CYAML_FIELD_MAPPING("trace", MUST, struct scenario_file, trace, trace_fields),
         CYAML_FIELD_SEQUENCE_COUNT("placement", MAY, struct scenario_file, placement,
                                    placement_count, &placement_entry, 0, CYAML_UNLIMITED));
     s->top = (cyaml_schema_value_t){

@@ -93,6 +93,7 @@ struct scenario_file {
     struct file_converters converters;
     struct file_profile reference, load, input_voltage;
     struct hil_recording_config recording;
+    struct hil_tracing_config trace;
     struct file_placement *placement;
     unsigned placement_count;
 };

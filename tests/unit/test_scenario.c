@@ -100,6 +100,11 @@ static void expect_same(const struct hil_scenario *a, const struct hil_scenario 
     SAME(recording.duty);
     SAME(recording.decimation);
     SAME(recording.converter_decimation);
+    SAME(trace.enable);
+    SAME(trace.buffer_kib);
+    SAME(trace.kernel);
+    SAME(trace.events.step);
+    SAME(trace.events.push);
     cr_expect_str_eq(a->resolved, b->resolved);
 }
 
@@ -150,6 +155,7 @@ Test(scenario, the_smallest_has_every_default)
     cr_expect(s->recording.voltage && s->recording.duty);
     cr_expect_eq(s->recording.decimation, 1u);
     cr_expect_eq(s->recording.converter_decimation, 0u);
+    cr_expect(!s->trace.enable && s->trace.kernel && s->trace.events.step && s->trace.events.state);
     hil_scenario_free(s);
 }
 

@@ -1,0 +1,22 @@
+/*
+ * How the library's parts tell the tracer.
+ */
+#ifndef LOCO_TRACE_INTERNAL_H
+#define LOCO_TRACE_INTERNAL_H
+
+#include <stdatomic.h>
+
+#include "trace.h"
+
+extern const struct loco_tracer *_Atomic loco_tracer;
+
+/* LOCO_TRACE(push, node, channel, size): nothing of it is evaluated while nobody listens. */
+#define LOCO_TRACE(event, ...)                                                                     \
+    do {                                                                                           \
+        const struct loco_tracer *listens =                                                        \
+            atomic_load_explicit(&loco_tracer, memory_order_acquire);                              \
+        if (__builtin_expect(listens != NULL, 0))                                                  \
+            listens->event(__VA_ARGS__);                                                           \
+    } while (0)
+
+#endif

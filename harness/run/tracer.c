@@ -1,0 +1,3 @@
+#include "tracer.h"
+
+const struct hil_tracer *hil_tracer;

@@ -1,0 +1,70 @@
+#include "tool.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <spawn.h>
+#include <sys/types.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+extern char **environ;
+
+/* Its output goes to the descriptor. */
+static int start(const char *dir, char *const arguments[], int says, pid_t *child)
+{
+    posix_spawn_file_actions_t actions;
+    posix_spawnattr_t attributes;
+
+    posix_spawn_file_actions_init(&actions);
+    if (dir)
+        posix_spawn_file_actions_addchdir_np(&actions, dir);
+    posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    posix_spawn_file_actions_adddup2(&actions, says, STDOUT_FILENO);
+    posix_spawn_file_actions_adddup2(&actions, says, STDERR_FILENO);
+    posix_spawn_file_actions_addclosefrom_np(&actions, STDERR_FILENO + 1);
+    posix_spawnattr_init(&attributes);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
+    int rc = -posix_spawnp(child, arguments[0], &actions, &attributes, arguments, environ);
+    posix_spawnattr_destroy(&attributes);
+    posix_spawn_file_actions_destroy(&actions);
+    return rc;
+}
+
+/* Keeps the beginning of what is said, up to its end. */
+static void listen_to(int says, char *text, size_t size)
+{
+    char rest[256];
+    size_t used = 0;
+    ssize_t got = 1;
+
+    while (got > 0) {
+        const size_t room = size - 1 - used;
+
+        got = room > 0 ? read(says, text + used, room) : read(says, rest, sizeof(rest));
+        if (got > 0 && room > 0)
+            used += (size_t)got;
+        if (got < 0 && errno == EINTR)
+            got = 1;
+    }
+    text[used] = '\0';
+}
+
+int hil_tool_run(const char *dir, char *const arguments[], char *said, size_t size)
+{
+    int says[2], status = 0;
+    pid_t child;
+
+    if (pipe2(says, O_CLOEXEC) != 0)
+        return -errno;
+    int rc = start(dir, arguments, says[1], &child);
+    close(says[1]);
+    if (!rc) {
+        listen_to(says[0], said, size);
+        while (waitpid(child, &status, 0) < 0 && errno == EINTR)
+            continue;
+    }
+    close(says[0]);
+    if (rc)
+        return rc;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}

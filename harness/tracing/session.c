@@ -1,0 +1,378 @@
+#include "session.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "../tool.h"
+#include "tracefs.h"
+
+struct hil_session {
+    const struct hil_scenario *scenario;
+    const char *out; /* the results' directory */
+    char name[40];
+    pid_t daemon; /* ours; 0: there was one */
+    bool created;
+    bool kernel_modules; /* LTTng's own: the kernel's events are in the session */
+    struct hil_tracefs tracefs;
+    char kernel[160];
+};
+
+enum { SAID = 4096 };
+
+static const struct timespec MOMENT = {.tv_nsec = 10000000};
+enum { PATIENCE = 1000 }; /* moments */
+
+/* --- lttng ------------------------------------------------------------------------------------ */
+
+/* Runs `lttng` with these words, separated by blanks. */
+static int lttng(char *said, const char *format, va_list values)
+{
+    char line[2048], *words[32] = {"lttng", "--no-sessiond"}, *rest = line;
+    unsigned count = 2;
+
+    if (vsnprintf(line, sizeof line, format, values) >= (int)sizeof line)
+        return -E2BIG;
+    while (count < 31 && (words[count] = strsep(&rest, " ")))
+        count++;
+    return hil_tool_run(NULL, words, said, SAID);
+}
+
+/* Whether it can; why it cannot is nobody's business. */
+__attribute__((format(printf, 1, 2))) static bool can(const char *format, ...)
+{
+    char said[SAID];
+    va_list values;
+
+    va_start(values, format);
+    int rc = lttng(said, format, values);
+    va_end(values);
+    return rc == 0;
+}
+
+static int explain(int rc, const char *said)
+{
+    if (rc == -ENOENT)
+        fprintf(stderr, "trace: lttng is not installed: sudo apt install lttng-tools\n");
+    else if (rc < 0)
+        fprintf(stderr, "trace: lttng: %s\n", strerror(-rc));
+    else if (rc > 0)
+        fprintf(stderr, "trace: lttng: %s%s", said, said[0] ? "" : "failed\n");
+    return rc > 0 ? -EPROTO : rc;
+}
+
+/* Has it done, or says why not. */
+__attribute__((format(printf, 1, 2))) static int must(const char *format, ...)
+{
+    char said[SAID] = "";
+    va_list values;
+
+    va_start(values, format);
+    int rc = lttng(said, format, values);
+    va_end(values);
+    return explain(rc, said);
+}
+
+/* --- its daemon ------------------------------------------------------------------------------- */
+
+static void leave_loops_cores(const struct hil_scenario *s)
+{
+    cpu_set_t set;
+
+    if (sched_getaffinity(0, sizeof set, &set))
+        return;
+    for (unsigned i = 0; i < s->executor_count; i++)
+        if (s->executors[i].cpu >= 0)
+            CPU_CLR((unsigned)s->executors[i].cpu, &set);
+    if (CPU_COUNT(&set) > 0)
+        sched_setaffinity(0, sizeof set, &set);
+}
+
+/* It ends with this process, however that ends. */
+static _Noreturn void become_daemon(const struct hil_scenario *s, pid_t parent)
+{
+    setpgid(0, 0);
+    prctl(PR_SET_PDEATHSIG, SIGTERM);
+    if (getppid() != parent)
+        _exit(1);
+    leave_loops_cores(s);
+    close_range(3, ~0u, 0); /* HDF5 holds a lock on the recorder's file */
+    if (!freopen("/dev/null", "r+", stdout) || !freopen("/dev/null", "r+", stderr))
+        _exit(1);
+    execlp("lttng-sessiond", "lttng-sessiond", (char *)NULL);
+    _exit(errno == ENOENT ? 127 : 126);
+}
+
+static int explain_daemon(int status)
+{
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 127)
+        fprintf(stderr, "trace: lttng-sessiond is not installed: sudo apt install lttng-tools\n");
+    else
+        fprintf(stderr, "trace: lttng-sessiond ended at once; run it by hand to see why\n");
+    return -ENOPKG;
+}
+
+static int start_daemon(struct hil_session *s)
+{
+    pid_t self = getpid();
+    int status;
+
+    fflush(NULL);
+    s->daemon = fork();
+    if (s->daemon < 0)
+        return -errno;
+    if (s->daemon == 0)
+        become_daemon(s->scenario, self);
+    for (int i = 0; i < PATIENCE; i++) {
+        if (waitpid(s->daemon, &status, WNOHANG) == s->daemon) {
+            s->daemon = 0;
+            return explain_daemon(status);
+        }
+        if (can("list"))
+            return 0;
+        nanosleep(&MOMENT, NULL);
+    }
+    fprintf(stderr, "trace: lttng-sessiond does not answer\n");
+    return -ETIMEDOUT;
+}
+
+static int find_daemon(struct hil_session *s)
+{
+    char said[SAID];
+    char *const ask[] = {"lttng", "--version", NULL};
+
+    if (hil_tool_run(NULL, ask, said, sizeof said) == -ENOENT)
+        return must("list"); /* which says so */
+    return can("list") ? 0 : start_daemon(s);
+}
+
+/* Others may have found it, and use it. */
+static void end_daemon(struct hil_session *s)
+{
+    char said[SAID];
+    char *const ask[] = {"lttng", "--no-sessiond", "--mi", "xml", "list", NULL};
+
+    if (!s->daemon)
+        return;
+    if (hil_tool_run(NULL, ask, said, sizeof said) == 0 && strstr(said, "<session>")) {
+        fprintf(stderr, "trace: lttng-sessiond (process %d) goes on: it has other sessions\n",
+                (int)s->daemon);
+        return;
+    }
+    kill(s->daemon, SIGTERM);
+    for (int i = 0; i < PATIENCE && waitpid(s->daemon, NULL, WNOHANG) == 0; i++)
+        nanosleep(&MOMENT, NULL);
+}
+
+/* --- the session ------------------------------------------------------------------------------ */
+
+/* LTTng's event names of what is chosen, with commas. */
+static void name_events(const struct hil_tracing_events *e, char *text, size_t size)
+{
+    const struct {
+        bool chosen;
+        const char *names;
+    } all[] = {
+        {e->step, "hiloco:loop_step"},
+        {e->miss, "hiloco:loop_miss"},
+        {e->push, "hiloco:push"},
+        {e->pull, "hiloco:pull"},
+        {e->fence, "hiloco:fence"},
+        {e->lock, "hiloco:lock_acquire,hiloco:lock_release"},
+        {e->state, "hiloco:state"},
+        {e->barrier, "hiloco:barrier_enter,hiloco:barrier_leave"},
+        {e->round_trip, "hiloco:round_trip"},
+        {e->peer, "hiloco:peer_join,hiloco:peer_lost"},
+    };
+    size_t used = 0;
+
+    text[0] = '\0';
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
+        if (all[i].chosen && used < size)
+            used +=
+                (size_t)snprintf(text + used, size - used, "%s%s", used ? "," : "", all[i].names);
+}
+
+/* In parts: while one is written out the next takes events. Each is a power of two, and so is
+ * their number. */
+enum { PARTS = 8 };
+
+static uint64_t part_bytes(unsigned kib)
+{
+    uint64_t bytes = 4096;
+
+    while (bytes * PARTS < (uint64_t)kib * 1024)
+        bytes *= 2;
+    return bytes;
+}
+
+/*
+ * A read timer has the daemon look for full parts itself. Without one the program would have to
+ * wake it, by a system call in the loop.
+ */
+static int enable_events(const struct hil_session *s)
+{
+    const struct hil_tracing_config *t = &s->scenario->trace;
+    char events[512];
+    int rc = must("enable-channel --userspace --session=%s --discard --num-subbuf=%d "
+                  "--subbuf-size=%" PRIu64 " --read-timer=10000 --switch-timer=0 loops",
+                  s->name, PARTS, part_bytes(t->buffer_kib));
+
+    name_events(&t->events, events, sizeof events);
+    if (!rc && events[0])
+        rc = must("enable-event --userspace --session=%s --channel=loops %s", s->name, events);
+    return rc;
+}
+
+static bool use_kernel_modules(const struct hil_session *s)
+{
+    static const char events[] = "sched_switch,irq_handler_entry,irq_handler_exit,"
+                                 "irq_softirq_entry,irq_softirq_exit";
+
+    return geteuid() == 0 && can("list --kernel") &&
+           can("enable-channel --kernel --session=%s --num-subbuf=%d --subbuf-size=%" PRIu64
+               " kernel",
+               s->name, PARTS, part_bytes(s->scenario->trace.kernel_buffer_kib)) &&
+           can("enable-event --kernel --session=%s --channel=kernel %s", s->name, events);
+}
+
+/* A run does without, and says so. */
+static void open_kernel(struct hil_session *s)
+{
+    if (!s->scenario->trace.kernel) {
+        snprintf(s->kernel, sizeof s->kernel, "not asked for");
+        return;
+    }
+    s->kernel_modules = use_kernel_modules(s);
+    if (s->kernel_modules) {
+        snprintf(s->kernel, sizeof s->kernel, "lttng-modules");
+        return;
+    }
+    int rc = hil_tracefs_open(&s->tracefs, NULL, s->scenario);
+    snprintf(s->kernel, sizeof s->kernel,
+             rc ? "not traced: no lttng-modules, and tracefs: %s%s" : "tracefs", strerror(-rc),
+             rc == -EPERM || rc == -EACCES ? " (run as root)" : "");
+}
+
+/* LTTng wants to know where from the root, as its daemon is elsewhere. */
+static int create(struct hil_session *s)
+{
+    char said[SAID] = "", out[PATH_MAX], output[PATH_MAX + 20];
+    char *const words[] = {"lttng", "--no-sessiond", "create", s->name, output, NULL};
+
+    if (!realpath(s->out, out))
+        return -errno;
+    snprintf(output, sizeof output, "--output=%s/ctf", out);
+    int rc = explain(hil_tool_run(NULL, words, said, sizeof said), said);
+    s->created = rc == 0;
+    return rc;
+}
+
+static int open_session(struct hil_session *s)
+{
+    int rc = find_daemon(s);
+
+    if (!rc)
+        rc = create(s);
+    if (!rc)
+        rc = enable_events(s);
+    if (!rc)
+        open_kernel(s);
+    return rc;
+}
+
+int hil_session_open(struct hil_session **session, const struct hil_scenario *scenario,
+                     const char *out)
+{
+    struct hil_session *s = calloc(1, sizeof *s);
+
+    if (!s)
+        return -ENOMEM;
+    s->scenario = scenario;
+    s->out = out;
+    s->tracefs = (struct hil_tracefs){.root = -1, .instance = -1};
+    snprintf(s->name, sizeof s->name, "hiloco-%d", (int)getpid());
+    int rc = open_session(s);
+    if (rc) {
+        hil_session_close(s);
+        return rc;
+    }
+    *session = s;
+    return 0;
+}
+
+int hil_session_start(struct hil_session *s, const pid_t *processes, unsigned count)
+{
+    int rc = 0;
+
+    for (unsigned i = 0; !rc && i < count; i++)
+        if (processes[i])
+            rc = must("track --userspace --session=%s --vpid=%d", s->name, (int)processes[i]);
+    if (!rc)
+        rc = must("start %s", s->name);
+    if (!rc && s->tracefs.root >= 0)
+        rc = hil_tracefs_start(&s->tracefs);
+    return rc;
+}
+
+/* LTTng counts them by channel. */
+static uint64_t count_lost(const struct hil_session *s)
+{
+    static const char tag[] = "<discarded_events>";
+    char said[65536];
+    char *const ask[] = {"lttng", "--no-sessiond", "--mi", "xml", "list", (char *)s->name, NULL};
+    uint64_t lost = 0;
+
+    if (hil_tool_run(NULL, ask, said, sizeof said))
+        return 0;
+    for (const char *at = strstr(said, tag); at; at = strstr(at, tag)) {
+        at += sizeof tag - 1;
+        lost += strtoull(at, NULL, 10);
+    }
+    return lost;
+}
+
+static int save_tracefs(const struct hil_session *s, uint64_t *lost)
+{
+    char path[PATH_MAX];
+
+    snprintf(path, sizeof path, "%s/kernel.txt", s->out);
+    FILE *to = fopen(path, "w");
+    int rc = to ? hil_tracefs_stop(&s->tracefs, to, lost) : -errno;
+    if (to && fclose(to) && !rc)
+        rc = -errno;
+    if (rc)
+        fprintf(stderr, "trace: %s: %s\n", path, strerror(-rc));
+    return rc;
+}
+
+int hil_session_stop(struct hil_session *s, struct hil_traced *traced)
+{
+    *traced = (struct hil_traced){0};
+    snprintf(traced->kernel, sizeof traced->kernel, "%s", s->kernel);
+    int kernel_rc = s->tracefs.root >= 0 ? save_tracefs(s, &traced->kernel_lost) : 0;
+    int rc = must("stop %s", s->name);
+    traced->lost = count_lost(s);
+    return rc ? rc : kernel_rc;
+}
+
+void hil_session_close(struct hil_session *s)
+{
+    if (!s)
+        return;
+    hil_tracefs_close(&s->tracefs);
+    if (s->created)
+        must("destroy %s", s->name);
+    end_daemon(s);
+    free(s);
+}

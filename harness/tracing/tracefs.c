@@ -1,0 +1,222 @@
+#include "tracefs.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const char *const events[] = {
+    "irq/irq_handler_entry",
+    "irq/irq_handler_exit",
+    "irq/softirq_entry",
+    "irq/softirq_exit",
+    "irq_vectors/local_timer_entry",
+    "irq_vectors/local_timer_exit",
+    "irq_vectors/reschedule_entry",
+    "irq_vectors/reschedule_exit",
+    "irq_vectors/call_function_entry",
+    "irq_vectors/call_function_exit",
+    "irq_vectors/call_function_single_entry",
+    "irq_vectors/call_function_single_exit",
+    "irq_vectors/irq_work_entry",
+    "irq_vectors/irq_work_exit",
+};
+
+/* --- files ------------------------------------------------------------------------------------ */
+
+__attribute__((format(printf, 3, 4))) static int put(int dir, const char *path, const char *format,
+                                                     ...)
+{
+    char text[1200]; /* a mask of 4096 cpus */
+    va_list args;
+    int file = openat(dir, path, O_WRONLY | O_TRUNC | O_CLOEXEC);
+
+    if (file < 0)
+        return -errno;
+    va_start(args, format);
+    int length = vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    int rc = write(file, text, (size_t)length) == length ? 0 : -errno;
+    close(file);
+    return rc;
+}
+
+static FILE *open_text(int dir, const char *path)
+{
+    int file = openat(dir, path, O_RDONLY | O_CLOEXEC);
+    FILE *text = file < 0 ? NULL : fdopen(file, "r");
+
+    if (file >= 0 && !text)
+        close(file);
+    return text;
+}
+
+static int open_dir(int at, const char *path)
+{
+    int dir = openat(at, path, O_DIRECTORY | O_RDONLY | O_CLOEXEC);
+
+    return dir < 0 ? -errno : dir;
+}
+
+/* --- where tracefs is ------------------------------------------------------------------------- */
+
+static int mount_unseen(void)
+{
+    int fs = fsopen("tracefs", FSOPEN_CLOEXEC);
+
+    if (fs < 0)
+        return -errno;
+    int rc = fsconfig(fs, FSCONFIG_CMD_CREATE, NULL, NULL, 0) ? -errno : 0;
+    if (!rc)
+        rc = fsmount(fs, FSMOUNT_CLOEXEC, 0);
+    rc = rc == -1 ? -errno : rc;
+    close(fs);
+    return rc;
+}
+
+static int find_root(const char *given)
+{
+    static const char *const places[] = {"/sys/kernel/tracing", "/sys/kernel/debug/tracing"};
+
+    if (given)
+        return open_dir(AT_FDCWD, given);
+    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
+        int root = open_dir(AT_FDCWD, places[i]);
+        if (root >= 0 && faccessat(root, "trace_clock", F_OK, 0) == 0)
+            return root;
+        if (root == -EACCES)
+            return root;
+        if (root >= 0)
+            close(root);
+    }
+    return mount_unseen();
+}
+
+/* --- the instance ----------------------------------------------------------------------------- */
+
+/* Those of launchers that are no more. */
+static void remove_abandoned(int root)
+{
+    int copy = open_dir(root, "instances");
+    DIR *instances = copy < 0 ? NULL : fdopendir(copy);
+    struct dirent *entry;
+    int pid;
+
+    while (instances && (entry = readdir(instances)))
+        if (sscanf(entry->d_name, "hiloco-%d", &pid) == 1 && kill(pid, 0) && errno == ESRCH)
+            unlinkat(dirfd(instances), entry->d_name, AT_REMOVEDIR);
+    if (instances)
+        closedir(instances);
+}
+
+/* A bit for each cpu that a loop is pinned to; all where one is not. In hexadecimal, in words of
+ * 32, the last cpus first. */
+static void describe_cpus(const struct hil_scenario *s, char text[1152])
+{
+    uint32_t words[CPU_SETSIZE / 32] = {0};
+    long count = sysconf(_SC_NPROCESSORS_CONF);
+    size_t used = 0;
+
+    if (count > CPU_SETSIZE)
+        count = CPU_SETSIZE;
+    for (unsigned i = 0; i < s->executor_count; i++)
+        for (long cpu = 0; cpu < count; cpu++)
+            if (s->executors[i].cpu < 0 || s->executors[i].cpu == cpu)
+                words[cpu / 32] |= 1u << (cpu % 32);
+    for (long word = (count - 1) / 32; word >= 0; word--)
+        used += (size_t)snprintf(text + used, 1152 - used, "%08x%s", words[word], word ? "," : "");
+}
+
+static int set_up(int instance, const struct hil_scenario *s)
+{
+    char cpus[1152], path[80];
+    int rc = put(instance, "tracing_on", "0");
+
+    describe_cpus(s, cpus);
+    if (!rc)
+        rc = put(instance, "trace_clock", "mono"); /* LTTng's */
+    if (!rc)
+        rc = put(instance, "tracing_cpumask", "%s", cpus);
+    if (!rc)
+        rc = put(instance, "buffer_size_kb", "%u", s->trace.kernel_buffer_kib);
+    if (!rc)
+        rc = put(instance, "events/sched/sched_switch/enable", "1");
+    for (size_t i = 0; !rc && i < sizeof events / sizeof events[0]; i++) {
+        snprintf(path, sizeof path, "events/%s/enable", events[i]);
+        rc = put(instance, path, "1");
+        rc = rc == -ENOENT ? 0 : rc; /* another machine has other interrupts */
+    }
+    return rc;
+}
+
+int hil_tracefs_open(struct hil_tracefs *fs, const char *root, const struct hil_scenario *s)
+{
+    *fs = (struct hil_tracefs){.root = find_root(root), .instance = -1};
+    if (fs->root < 0)
+        return fs->root == -ENOENT ? -ENODEV : fs->root;
+    remove_abandoned(fs->root);
+    snprintf(fs->name, sizeof fs->name, "instances/hiloco-%d", (int)getpid());
+    int rc = mkdirat(fs->root, fs->name, 0700) ? -errno : 0;
+    if (!rc)
+        rc = fs->instance = open_dir(fs->root, fs->name);
+    if (rc >= 0)
+        rc = set_up(fs->instance, s);
+    if (rc)
+        hil_tracefs_close(fs);
+    return rc;
+}
+
+int hil_tracefs_start(const struct hil_tracefs *fs)
+{
+    return put(fs->instance, "tracing_on", "1");
+}
+
+static uint64_t count_overruns(int instance)
+{
+    unsigned long long all = 0, one;
+    char path[64], line[128];
+
+    for (long cpu = 0; cpu < sysconf(_SC_NPROCESSORS_CONF); cpu++) {
+        snprintf(path, sizeof path, "per_cpu/cpu%ld/stats", cpu);
+        FILE *stats = open_text(instance, path);
+        while (stats && fgets(line, sizeof line, stats))
+            if (sscanf(line, "overrun: %llu", &one) == 1)
+                all += one;
+        if (stats)
+            fclose(stats);
+    }
+    return all;
+}
+
+int hil_tracefs_stop(const struct hil_tracefs *fs, FILE *to, uint64_t *lost)
+{
+    char line[4096];
+    int rc = put(fs->instance, "tracing_on", "0");
+    FILE *text = rc ? NULL : open_text(fs->instance, "trace");
+
+    *lost = count_overruns(fs->instance);
+    if (!text)
+        return rc ? rc : -errno;
+    while (fgets(line, sizeof line, text))
+        fputs(line, to);
+    fclose(text);
+    return ferror(to) ? -EIO : 0;
+}
+
+void hil_tracefs_close(struct hil_tracefs *fs)
+{
+    if (fs->instance >= 0)
+        close(fs->instance);
+    if (fs->root >= 0) {
+        unlinkat(fs->root, fs->name, AT_REMOVEDIR);
+        close(fs->root);
+    }
+    *fs = (struct hil_tracefs){.root = -1, .instance = -1};
+}

@@ -1,0 +1,99 @@
+/*
+ * The LTTng provider `hiloco`: a shared object, for only a program that is traced should have
+ * LTTng's threads. harness/tracing/provider.c loads it.
+ */
+#define LTTNG_UST_TRACEPOINT_CREATE_PROBES
+#define LTTNG_UST_TRACEPOINT_DEFINE
+#include "traces/provider.h"
+
+#include <lttng/ust-thread.h>
+
+#include "harness/tracing/provider.h"
+
+static void on_step(const struct hil_traced_step *step)
+{
+    lttng_ust_tracepoint(hiloco, loop_step, step);
+}
+
+static void on_miss(const struct hil_traced_miss *miss)
+{
+    lttng_ust_tracepoint(hiloco, loop_miss, miss);
+}
+
+static void on_answer(const struct hil_traced_answer *answer)
+{
+    lttng_ust_tracepoint(hiloco, round_trip, answer);
+}
+
+static void on_state(uint32_t node, enum hil_stage stage)
+{
+    lttng_ust_tracepoint(hiloco, state, node, stage);
+}
+
+static void on_push(uint32_t node, const char *channel, size_t size)
+{
+    lttng_ust_tracepoint(hiloco, push, node, channel, size);
+}
+
+static void on_pull(uint32_t node, const char *channel, size_t size)
+{
+    lttng_ust_tracepoint(hiloco, pull, node, channel, size);
+}
+
+static void on_fence(uint32_t node, enum loco_fence fence)
+{
+    lttng_ust_tracepoint(hiloco, fence, node, fence);
+}
+
+static void on_lock_acquire(uint32_t node, const char *channel, uint32_t host, size_t index)
+{
+    lttng_ust_tracepoint(hiloco, lock_acquire, node, channel, host, index);
+}
+
+static void on_lock_release(uint32_t node, const char *channel, uint32_t host, size_t index)
+{
+    lttng_ust_tracepoint(hiloco, lock_release, node, channel, host, index);
+}
+
+static void on_barrier_enter(uint32_t node, const char *channel, uint32_t round)
+{
+    lttng_ust_tracepoint(hiloco, barrier_enter, node, channel, round);
+}
+
+static void on_barrier_leave(uint32_t node, const char *channel, uint32_t round)
+{
+    lttng_ust_tracepoint(hiloco, barrier_leave, node, channel, round);
+}
+
+static void on_peer_join(uint32_t node, uint32_t peer)
+{
+    lttng_ust_tracepoint(hiloco, peer_join, node, peer);
+}
+
+static void on_peer_lost(uint32_t node, uint32_t peer, bool left)
+{
+    lttng_ust_tracepoint(hiloco, peer_lost, node, peer, left);
+}
+
+__attribute__((visibility("default"))) const struct hil_provider hiloco_provider = {
+    .prepare_thread = lttng_ust_init_thread,
+    .loops =
+        {
+            .step = on_step,
+            .miss = on_miss,
+            .answer = on_answer,
+            .state = on_state,
+        },
+    .channels =
+        {
+            .push = on_push,
+            .pull = on_pull,
+            .fence = on_fence,
+            .lock_acquire = on_lock_acquire,
+            .lock_release = on_lock_release,
+            .barrier_enter = on_barrier_enter,
+            .barrier_leave = on_barrier_leave,
+            .peer_join = on_peer_join,
+            .peer_lost = on_peer_lost,
+        },
+};

@@ -1,0 +1,177 @@
+/*
+ * The events of the LTTng provider `hiloco`: docs/tracing.md says what each means.
+ *
+ * LTTng reads this file several times over, so it has no ordinary guard.
+ */
+#undef LTTNG_UST_TRACEPOINT_PROVIDER
+#define LTTNG_UST_TRACEPOINT_PROVIDER hiloco
+
+#undef LTTNG_UST_TRACEPOINT_INCLUDE
+#define LTTNG_UST_TRACEPOINT_INCLUDE "traces/provider.h"
+
+#if !defined(HILOCO_PROVIDER_H) || defined(LTTNG_UST_TRACEPOINT_HEADER_MULTI_READ)
+#define HILOCO_PROVIDER_H
+
+#include <lttng/tracepoint.h>
+
+#include "channels/trace.h"
+#include "harness/run/tracer.h"
+
+/* clang-format off: it takes the macros for something else. */
+
+/* --- loops ------------------------------------------------------------------------------------ */
+
+LTTNG_UST_TRACEPOINT_ENUM(
+    hiloco, role,
+    LTTNG_UST_TP_ENUM_VALUES(
+        lttng_ust_field_enum_value("controller", 0)
+        lttng_ust_field_enum_value("converter", 1)
+    )
+)
+
+LTTNG_UST_TRACEPOINT_ENUM(
+    hiloco, stage,
+    LTTNG_UST_TP_ENUM_VALUES(
+        lttng_ust_field_enum_value("starting", HIL_STARTING)
+        lttng_ust_field_enum_value("running", HIL_RUNNING)
+        lttng_ust_field_enum_value("done", HIL_DONE)
+        lttng_ust_field_enum_value("failed", HIL_FAILED)
+    )
+)
+
+#define NODE_AND_ROLE(number)                                                                      \
+    lttng_ust_field_integer(uint32_t, node, number)                                                \
+    lttng_ust_field_enum(hiloco, role, uint8_t, role, (uint8_t)((number) != 0))
+
+LTTNG_UST_TRACEPOINT_EVENT(
+    hiloco, loop_step,
+    LTTNG_UST_TP_ARGS(const struct hil_traced_step *, s),
+    LTTNG_UST_TP_FIELDS(
+        NODE_AND_ROLE(s->node)
+        lttng_ust_field_integer(uint64_t, step, s->step)
+        lttng_ust_field_integer(uint64_t, late_ns, s->late_ns)
+        lttng_ust_field_integer(uint64_t, duration_ns, s->duration_ns)
+        lttng_ust_field_integer(uint64_t, input_age_ns, s->input_age_ns)
+        lttng_ust_field_integer(uint64_t, acted_on, s->acted_on)
+    )
+)
+
+LTTNG_UST_TRACEPOINT_EVENT(
+    hiloco, loop_miss,
+    LTTNG_UST_TP_ARGS(const struct hil_traced_miss *, m),
+    LTTNG_UST_TP_FIELDS(
+        NODE_AND_ROLE(m->node)
+        lttng_ust_field_integer(uint64_t, step, m->step)
+        lttng_ust_field_integer(uint64_t, over_ns, m->over_ns)
+        lttng_ust_field_integer(uint64_t, skipped, m->skipped)
+    )
+)
+
+LTTNG_UST_TRACEPOINT_EVENT(
+    hiloco, round_trip,
+    LTTNG_UST_TP_ARGS(const struct hil_traced_answer *, a),
+    LTTNG_UST_TP_FIELDS(
+        lttng_ust_field_integer(uint32_t, converter, a->converter)
+        lttng_ust_field_integer(uint64_t, step, a->step)
+        lttng_ust_field_integer(uint64_t, acted_on, a->acted_on)
+        lttng_ust_field_integer(uint64_t, answer, a->answer)
+        lttng_ust_field_integer(uint64_t, round_trip_ns, a->round_trip_ns)
+    )
+)
+
+LTTNG_UST_TRACEPOINT_EVENT(
+    hiloco, state,
+    LTTNG_UST_TP_ARGS(uint32_t, number, enum hil_stage, stage_now),
+    LTTNG_UST_TP_FIELDS(
+        NODE_AND_ROLE(number)
+        lttng_ust_field_enum(hiloco, stage, uint8_t, stage, (uint8_t)stage_now)
+    )
+)
+
+/* --- channels --------------------------------------------------------------------------------- */
+
+LTTNG_UST_TRACEPOINT_ENUM(
+    hiloco, scope,
+    LTTNG_UST_TP_ENUM_VALUES(
+        lttng_ust_field_enum_value("pair", LOCO_FENCE_PAIR)
+        lttng_ust_field_enum_value("thread", LOCO_FENCE_THREAD)
+        lttng_ust_field_enum_value("global", LOCO_FENCE_GLOBAL)
+    )
+)
+
+LTTNG_UST_TRACEPOINT_EVENT_CLASS(
+    hiloco, copy,
+    LTTNG_UST_TP_ARGS(uint32_t, number, const char *, name, size_t, bytes),
+    LTTNG_UST_TP_FIELDS(
+        lttng_ust_field_integer(uint32_t, node, number)
+        lttng_ust_field_string(channel, name)
+        lttng_ust_field_integer(uint32_t, size, (uint32_t)bytes)
+    )
+)
+LTTNG_UST_TRACEPOINT_EVENT_INSTANCE(hiloco, copy, hiloco, push,
+    LTTNG_UST_TP_ARGS(uint32_t, number, const char *, name, size_t, bytes))
+LTTNG_UST_TRACEPOINT_EVENT_INSTANCE(hiloco, copy, hiloco, pull,
+    LTTNG_UST_TP_ARGS(uint32_t, number, const char *, name, size_t, bytes))
+
+LTTNG_UST_TRACEPOINT_EVENT(
+    hiloco, fence,
+    LTTNG_UST_TP_ARGS(uint32_t, number, enum loco_fence, kind),
+    LTTNG_UST_TP_FIELDS(
+        lttng_ust_field_integer(uint32_t, node, number)
+        lttng_ust_field_enum(hiloco, scope, uint8_t, scope, (uint8_t)kind)
+    )
+)
+
+LTTNG_UST_TRACEPOINT_EVENT_CLASS(
+    hiloco, lock,
+    LTTNG_UST_TP_ARGS(uint32_t, number, const char *, name, uint32_t, hosts, size_t, which),
+    LTTNG_UST_TP_FIELDS(
+        lttng_ust_field_integer(uint32_t, node, number)
+        lttng_ust_field_string(channel, name)
+        lttng_ust_field_integer(uint32_t, host, hosts)
+        lttng_ust_field_integer(uint64_t, index, which)
+    )
+)
+LTTNG_UST_TRACEPOINT_EVENT_INSTANCE(hiloco, lock, hiloco, lock_acquire,
+    LTTNG_UST_TP_ARGS(uint32_t, number, const char *, name, uint32_t, hosts, size_t, which))
+LTTNG_UST_TRACEPOINT_EVENT_INSTANCE(hiloco, lock, hiloco, lock_release,
+    LTTNG_UST_TP_ARGS(uint32_t, number, const char *, name, uint32_t, hosts, size_t, which))
+
+LTTNG_UST_TRACEPOINT_EVENT_CLASS(
+    hiloco, barrier,
+    LTTNG_UST_TP_ARGS(uint32_t, number, const char *, name, uint32_t, rounds),
+    LTTNG_UST_TP_FIELDS(
+        lttng_ust_field_integer(uint32_t, node, number)
+        lttng_ust_field_string(channel, name)
+        lttng_ust_field_integer(uint32_t, round, rounds)
+    )
+)
+LTTNG_UST_TRACEPOINT_EVENT_INSTANCE(hiloco, barrier, hiloco, barrier_enter,
+    LTTNG_UST_TP_ARGS(uint32_t, number, const char *, name, uint32_t, rounds))
+LTTNG_UST_TRACEPOINT_EVENT_INSTANCE(hiloco, barrier, hiloco, barrier_leave,
+    LTTNG_UST_TP_ARGS(uint32_t, number, const char *, name, uint32_t, rounds))
+
+LTTNG_UST_TRACEPOINT_EVENT(
+    hiloco, peer_join,
+    LTTNG_UST_TP_ARGS(uint32_t, number, uint32_t, other),
+    LTTNG_UST_TP_FIELDS(
+        lttng_ust_field_integer(uint32_t, node, number)
+        lttng_ust_field_integer(uint32_t, peer, other)
+    )
+)
+
+LTTNG_UST_TRACEPOINT_EVENT(
+    hiloco, peer_lost,
+    LTTNG_UST_TP_ARGS(uint32_t, number, uint32_t, other, bool, in_order),
+    LTTNG_UST_TP_FIELDS(
+        lttng_ust_field_integer(uint32_t, node, number)
+        lttng_ust_field_integer(uint32_t, peer, other)
+        lttng_ust_field_integer(uint8_t, left, in_order)
+    )
+)
+
+/* clang-format on */
+
+#endif
+
+#include <lttng/tracepoint-event.h>
