@@ -11,6 +11,7 @@
 int hil_command_run(int argc, char **argv);
 int hil_command_sweep(int argc, char **argv);
 int hil_command_plot(int argc, char **argv);
+int hil_command_trace(int argc, char **argv);
 int hil_command_export(int argc, char **argv);
 int hil_command_check(int argc, char **argv);
 int hil_command_models(int argc, char **argv);

@@ -13,6 +13,7 @@ static const char help[] =
     "  sweep SCENARIO    run it for each of some values\n"
     "  top [RUN]         watch a run while it runs\n"
     "  plot DIR          draw what a run or a sweep has left\n"
+    "  trace DIR         say where the time of a traced run went\n"
     "  export DIR        write a run's trace as text\n"
     "  check SCENARIO    look for mistakes in a scenario\n"
     "  models            list the plants and the controller laws\n"
@@ -28,7 +29,7 @@ static const struct {
 } commands[] = {
     {"run", hil_command_run},       {"sweep", hil_command_sweep}, {"plot", hil_command_plot},
     {"export", hil_command_export}, {"check", hil_command_check}, {"models", hil_command_models},
-    {"doctor", hil_command_doctor}, {"top", hil_command_top},
+    {"doctor", hil_command_doctor}, {"top", hil_command_top},     {"trace", hil_command_trace},
 };
 
 int main(int argc, char **argv)

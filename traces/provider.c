@@ -8,6 +8,8 @@
 
 #include <lttng/ust-thread.h>
 
+#include <unistd.h>
+
 #include "harness/tracing/provider.h"
 
 static void on_step(const struct hil_traced_step *step)
@@ -27,7 +29,7 @@ static void on_answer(const struct hil_traced_answer *answer)
 
 static void on_state(uint32_t node, enum hil_stage stage)
 {
-    lttng_ust_tracepoint(hiloco, state, node, stage);
+    lttng_ust_tracepoint(hiloco, state, node, stage, gettid());
 }
 
 static void on_push(uint32_t node, const char *channel, size_t size)

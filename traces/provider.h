@@ -81,9 +81,10 @@ LTTNG_UST_TRACEPOINT_EVENT(
 
 LTTNG_UST_TRACEPOINT_EVENT(
     hiloco, state,
-    LTTNG_UST_TP_ARGS(uint32_t, number, enum hil_stage, stage_now),
+    LTTNG_UST_TP_ARGS(uint32_t, number, enum hil_stage, stage_now, int32_t, id),
     LTTNG_UST_TP_FIELDS(
         NODE_AND_ROLE(number)
+        lttng_ust_field_integer(int32_t, thread, id)
         lttng_ust_field_enum(hiloco, stage, uint8_t, stage, (uint8_t)stage_now)
     )
 )

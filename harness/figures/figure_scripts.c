@@ -22,6 +22,9 @@ EMBED(script_series_round_trip, "traces/series-round-trip.gp");
 EMBED(script_run_output, "traces/run-output.gp");
 EMBED(script_run_converters, "traces/run-converters.gp");
 EMBED(script_run_latency, "traces/run-latency.gp");
+EMBED(script_steps_time, "traces/steps-time.gp");
+EMBED(script_steps_histogram, "traces/steps-histogram.gp");
+EMBED(script_steps_tail, "traces/steps-tail.gp");
 EMBED(script_run_tail, "traces/run-tail.gp");
 
 static const struct {
@@ -35,6 +38,9 @@ static const struct {
     {"run-output.gp", script_run_output},
     {"run-converters.gp", script_run_converters},
     {"run-latency.gp", script_run_latency},
+    {"steps-time.gp", script_steps_time},
+    {"steps-histogram.gp", script_steps_histogram},
+    {"steps-tail.gp", script_steps_tail},
     {"run-tail.gp", script_run_tail},
 };
 

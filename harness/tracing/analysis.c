@@ -1,0 +1,381 @@
+#include "analysis.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "reading.h"
+
+enum { NODES_MAX = 10001, CORES_MAX = 4096, RECENT = 1024 };
+
+/* A step that was run. */
+struct ran {
+    uint32_t node;
+    uint64_t step, due_ns, begin_ns, end_ns;
+};
+
+/* A core that runs loops. */
+struct hil_core {
+    struct ran recent[RECENT];
+    uint64_t count; /* of steps, ever */
+    bool missed;    /* the newest one was */
+    size_t stretch; /* 1 + the index of the one that is going on; 0: none */
+};
+
+/* --- tables that grow ------------------------------------------------------------------------- */
+
+static struct hil_traced_loop *loop_of(struct hil_analysis *a, uint64_t node)
+{
+    if (node >= NODES_MAX)
+        return NULL;
+    if (node >= a->loop_count) {
+        void *loops = realloc(a->loops, (node + 1) * sizeof *a->loops);
+        if (!loops)
+            return NULL;
+        a->loops = loops;
+        memset(&a->loops[a->loop_count], 0, (node + 1 - a->loop_count) * sizeof *a->loops);
+        a->loop_count = (unsigned)node + 1;
+    }
+    if (!a->loops[node])
+        a->loops[node] = calloc(1, sizeof **a->loops);
+    if (a->loops[node])
+        a->loops[node]->node = (uint32_t)node;
+    return a->loops[node];
+}
+
+static struct hil_core *core_of(struct hil_analysis *a, int cpu)
+{
+    if (cpu < 0 || cpu >= CORES_MAX)
+        return NULL;
+    if ((unsigned)cpu >= a->core_count) {
+        unsigned count = (unsigned)cpu + 1;
+        struct hil_core *cores = realloc(a->cores, count * sizeof *cores);
+        if (!cores)
+            return NULL;
+        memset(&cores[a->core_count], 0, (count - a->core_count) * sizeof *cores);
+        a->cores = cores;
+        a->core_count = count;
+    }
+    return &a->cores[cpu];
+}
+
+static struct hil_stretch *add_stretch(struct hil_analysis *a)
+{
+    if (a->stretch_count == a->stretch_room) {
+        size_t room = a->stretch_room ? 2 * a->stretch_room : 64;
+        struct hil_stretch *stretches = realloc(a->stretches, room * sizeof *stretches);
+        if (!stretches)
+            return NULL;
+        a->stretches = stretches;
+        a->stretch_room = room;
+    }
+    a->stretches[a->stretch_count] = (struct hil_stretch){0};
+    return &a->stretches[a->stretch_count++];
+}
+
+/* --- courses ---------------------------------------------------------------------------------- */
+
+static void course_init(struct hil_course *c)
+{
+    c->column_ns = 1000;
+    memset(c->greatest, 0xff, sizeof c->greatest);
+}
+
+static uint64_t greater(uint64_t a, uint64_t b)
+{
+    if (a == UINT64_MAX || b == UINT64_MAX)
+        return a == UINT64_MAX ? b : a;
+    return a > b ? a : b;
+}
+
+/* Two columns become one, until there is room for the time. */
+static void course_reach(struct hil_course *c, uint64_t time_ns)
+{
+    while (time_ns / c->column_ns >= 2 * HIL_COURSE_COLUMNS) {
+        for (unsigned i = 0; i < HIL_COURSE_COLUMNS; i++)
+            c->greatest[i] = greater(c->greatest[2 * i], c->greatest[2 * i + 1]);
+        memset(&c->greatest[HIL_COURSE_COLUMNS], 0xff, sizeof c->greatest / 2);
+        c->column_ns *= 2;
+    }
+}
+
+static void course_add(struct hil_course *c, uint64_t time_ns, uint64_t value)
+{
+    course_reach(c, time_ns);
+    uint64_t *column = &c->greatest[time_ns / c->column_ns];
+    *column = greater(*column, value);
+}
+
+/* --- misses ----------------------------------------------------------------------------------- */
+
+/*
+ * What the core did from the time at which the missed step was due to its end: a loop was due all
+ * that time, so where no step ran, somebody else had the core.
+ */
+static void look_back(const struct hil_core *core, struct hil_stretch *stretch,
+                      const struct ran *missed)
+{
+    uint64_t later = missed->begin_ns; /* where the step after begins */
+    uint64_t kept = core->count < RECENT ? core->count : RECENT;
+
+    stretch->own_ns = missed->end_ns - missed->begin_ns;
+    for (uint64_t i = 2; i <= kept; i++) {
+        const struct ran *r = &core->recent[(core->count - i) % RECENT];
+        uint64_t end = r->end_ns > missed->due_ns ? r->end_ns : missed->due_ns;
+        if (later > end && later - end > stretch->away_ns)
+            stretch->away_ns = later - end;
+        if (r->end_ns <= missed->due_ns)
+            return;
+        if (r->end_ns - r->begin_ns > stretch->other_ns) {
+            stretch->other_ns = r->end_ns - r->begin_ns;
+            stretch->other_node = r->node;
+            stretch->other_step = r->step;
+        }
+        later = r->begin_ns;
+    }
+    if (kept < RECENT && later > missed->due_ns && later - missed->due_ns > stretch->away_ns)
+        stretch->away_ns = later - missed->due_ns;
+}
+
+static void open_stretch(struct hil_analysis *a, struct hil_core *core, int cpu,
+                         const struct ran *missed)
+{
+    struct hil_stretch *s = add_stretch(a);
+
+    if (!s)
+        return;
+    core->stretch = a->stretch_count;
+    s->cpu = cpu;
+    s->from_ns = missed->due_ns;
+    s->until_ns = missed->end_ns;
+    s->node = missed->node;
+    s->step = missed->step;
+    look_back(core, s, missed);
+}
+
+/* Comes right after its step. */
+static void on_miss(struct hil_analysis *a, const struct hil_event *e)
+{
+    uint64_t node = hil_event_number(e, "node"), over = hil_event_number(e, "over_ns");
+    struct hil_traced_loop *loop = loop_of(a, node);
+    struct hil_core *core = core_of(a, e->cpu);
+
+    if (!loop || !core)
+        return;
+    loop->misses++;
+    loop->skipped += hil_event_number(e, "skipped");
+    if (core->count == 0)
+        return;
+    const struct ran *newest = &core->recent[(core->count - 1) % RECENT];
+    core->missed = true;
+    if (!core->stretch)
+        open_stretch(a, core, e->cpu, newest);
+    if (!core->stretch)
+        return;
+    struct hil_stretch *s = &a->stretches[core->stretch - 1];
+    s->misses++;
+    s->to_ns = newest->end_ns;
+    if (over > s->worst_over_ns)
+        s->worst_over_ns = over;
+}
+
+/* --- steps ------------------------------------------------------------------------------------ */
+
+static void count_step(struct hil_traced_loop *loop, uint64_t late, uint64_t duration, uint64_t age)
+{
+    loop->steps++;
+    hil_histogram_add(&loop->late, late);
+    hil_histogram_add(&loop->duration, duration);
+    hil_histogram_add(&loop->input_age, age);
+}
+
+static void on_core(struct hil_analysis *a, int cpu, const struct ran *ran)
+{
+    struct hil_core *core = core_of(a, cpu);
+
+    if (!core)
+        return;
+    if (!core->missed)
+        core->stretch = 0; /* the step before was in time */
+    core->missed = false;
+    core->recent[core->count++ % RECENT] = *ran;
+}
+
+static void on_step(struct hil_analysis *a, const struct hil_event *e)
+{
+    const uint64_t node = hil_event_number(e, "node"), step = hil_event_number(e, "step");
+    const uint64_t late = hil_event_number(e, "late_ns");
+    const uint64_t duration = hil_event_number(e, "duration_ns");
+    const uint64_t age = hil_event_number(e, "input_age_ns");
+    const uint64_t begin = e->time_ns - duration;
+    struct hil_traced_loop *loop = loop_of(a, node);
+    const bool converter = node != 0;
+
+    if (!loop)
+        return;
+    count_step(loop, late, duration, age);
+    if (converter)
+        count_step(&a->converters, late, duration, age);
+    course_add(&a->late[converter], e->time_ns - a->start_ns, late);
+    course_add(&a->duration[converter], e->time_ns - a->start_ns, duration);
+    on_core(a, e->cpu,
+            &(struct ran){
+                .node = (uint32_t)node,
+                .step = step,
+                .due_ns = begin - late,
+                .begin_ns = begin,
+                .end_ns = e->time_ns,
+            });
+    hil_rounds_step(&a->rounds, (uint32_t)node, step, begin, e->time_ns,
+                    hil_event_number(e, "acted_on"));
+}
+
+/* --- the other events ------------------------------------------------------------------------- */
+
+static void on_push(struct hil_analysis *a, const struct hil_event *e)
+{
+    const char *channel = hil_event_text(e, "channel");
+
+    if (channel)
+        hil_rounds_push(&a->rounds, (uint32_t)hil_event_number(e, "node"), channel, e->time_ns);
+}
+
+static void on_round_trip(struct hil_analysis *a, const struct hil_event *e)
+{
+    hil_rounds_answer(&a->rounds, (uint32_t)hil_event_number(e, "converter"),
+                      hil_event_number(e, "acted_on"), hil_event_number(e, "answer"),
+                      hil_event_number(e, "round_trip_ns"));
+}
+
+/* Says which tasks are loops. */
+static void on_state(struct hil_analysis *a, const struct hil_event *e)
+{
+    int task = (int)hil_event_number(e, "thread");
+
+    for (size_t i = 0; i < a->task_count; i++)
+        if (a->tasks[i] == task)
+            return;
+    if (a->task_count < sizeof a->tasks / sizeof a->tasks[0])
+        a->tasks[a->task_count++] = task;
+}
+
+/* lttng-modules' events. */
+static void on_switch(struct hil_analysis *a, const struct hil_event *e)
+{
+    const char *name = hil_event_text(e, "next_comm");
+
+    hil_kernel_enter(&a->kernel, e->cpu, HIL_TASK, e->time_ns, (int)hil_event_number(e, "next_tid"),
+                     name ? name : "?");
+}
+
+static void on_irq_entry(struct hil_analysis *a, const struct hil_event *e)
+{
+    const char *name = hil_event_text(e, "name");
+
+    hil_kernel_enter(&a->kernel, e->cpu, HIL_IRQ, e->time_ns, 0, name ? name : "?");
+}
+
+static void on_irq_exit(struct hil_analysis *a, const struct hil_event *e)
+{
+    hil_kernel_exit(&a->kernel, e->cpu, HIL_IRQ, e->time_ns);
+}
+
+static void on_softirq_entry(struct hil_analysis *a, const struct hil_event *e)
+{
+    static const char *const names[] = {"HI",       "TIMER",   "NET_TX", "NET_RX",  "BLOCK",
+                                        "IRQ_POLL", "TASKLET", "SCHED",  "HRTIMER", "RCU"};
+    uint64_t vec = hil_event_number(e, "vec");
+
+    hil_kernel_enter(&a->kernel, e->cpu, HIL_SOFTIRQ, e->time_ns, 0,
+                     vec < sizeof names / sizeof names[0] ? names[vec] : "?");
+}
+
+static void on_softirq_exit(struct hil_analysis *a, const struct hil_event *e)
+{
+    hil_kernel_exit(&a->kernel, e->cpu, HIL_SOFTIRQ, e->time_ns);
+}
+
+static const struct {
+    const char *name;
+    void (*take)(struct hil_analysis *a, const struct hil_event *e);
+} kinds[] = {
+    {"hiloco:loop_step", on_step},
+    {"hiloco:push", on_push},
+    {"hiloco:round_trip", on_round_trip},
+    {"hiloco:loop_miss", on_miss},
+    {"hiloco:state", on_state},
+    {"sched_switch", on_switch},
+    {"irq_handler_entry", on_irq_entry},
+    {"irq_handler_exit", on_irq_exit},
+    {"irq_softirq_entry", on_softirq_entry},
+    {"irq_softirq_exit", on_softirq_exit},
+};
+
+static void on_event(void *arg, const struct hil_event *e)
+{
+    struct hil_analysis *a = arg;
+
+    if (!a->events++)
+        a->start_ns = e->time_ns;
+    a->end_ns = e->time_ns;
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
+        if (strcmp(kinds[i].name, e->name) == 0) {
+            kinds[i].take(a, e);
+            return;
+        }
+}
+
+static void on_lost(void *arg, uint64_t count)
+{
+    struct hil_analysis *a = arg;
+
+    a->lost += count;
+}
+
+/* --- all -------------------------------------------------------------------------------------- */
+
+static void name_intruders(struct hil_analysis *a)
+{
+    for (size_t i = 0; i < a->stretch_count; i++) {
+        struct hil_stretch *s = &a->stretches[i];
+        s->intruder_ns = hil_kernel_intruder(&a->kernel, s->cpu, s->from_ns, s->until_ns, a->tasks,
+                                             a->task_count, s->intruder);
+    }
+}
+
+int hil_analyse(struct hil_analysis *a, const char *dir, FILE *messages)
+{
+    const struct hil_reader reader = {on_event, on_lost, a};
+    char path[PATH_MAX];
+
+    *a = (struct hil_analysis){0};
+    for (int i = 0; i < 2; i++) {
+        course_init(&a->late[i]);
+        course_init(&a->duration[i]);
+    }
+    int rc = hil_rounds_init(&a->rounds);
+    if (rc)
+        return rc;
+    snprintf(path, sizeof path, "%s/ctf", dir);
+    rc = hil_traces_read(access(path, F_OK) ? dir : path, &reader, messages);
+    if (rc)
+        return rc;
+    snprintf(path, sizeof path, "%s/kernel.txt", dir);
+    rc = hil_kernel_read(&a->kernel, path);
+    name_intruders(a);
+    return rc == -ENOENT ? 0 : rc;
+}
+
+void hil_analysis_free(struct hil_analysis *a)
+{
+    for (unsigned i = 0; i < a->loop_count; i++)
+        free(a->loops[i]);
+    free(a->loops);
+    free(a->stretches);
+    free(a->cores);
+    hil_rounds_fini(&a->rounds);
+    hil_kernel_free(&a->kernel);
+    *a = (struct hil_analysis){0};
+}

@@ -1,0 +1,17 @@
+/*
+ * What an analysis found, for a person and as JSON.
+ */
+#ifndef HIL_REPORT_H
+#define HIL_REPORT_H
+
+#include "analysis.h"
+
+void hil_report_print(const struct hil_analysis *analysis, const char *dir, FILE *to);
+
+/* Returns 0 or a negative errno. */
+int hil_report_write(const struct hil_analysis *analysis, const char *path);
+
+/* "controller", "converter 7". */
+void hil_report_node(uint32_t node, char name[24]);
+
+#endif

@@ -1,0 +1,57 @@
+# How late the steps were, and how long: the count on a logarithmic axis, so that the one step in a
+# million shows beside the million.
+
+panel = 200
+head = 64
+foot = 6
+height = head + 2 * panel + foot
+y_at(pixels) = 1 - pixels / real(height)
+
+eval terminal(width, height)
+set output '../'.name.'.'.format
+
+array colors[2] = ['#2b7bba', '#d98324']
+array series[2] = ['late', 'step']
+array words[2] = ['lateness', 'length']
+
+set multiplot
+set logscale xy
+set lmargin at screen x_at(76)
+set rmargin at screen x_at(width - 110)
+set yrange [0.5:*]
+set ytics (1, 10, 100, '10³' 1e3, '10⁴' 1e4, '10⁵' 1e5, '10⁶' 1e6, '10⁷' 1e7, '10⁸' 1e8)
+set xtics ('1 ns' 1e-3, '10 ns' 1e-2, '100 ns' 0.1, '1 µs' 1, '10 µs' 10, '100 µs' 100, '1 ms' 1e3, \
+           '10 ms' 1e4, '100 ms' 1e5, '1 s' 1e6)
+set ylabel 'steps' offset 1,0 textcolor rgb ink
+set xrange [1e-3:*]
+set style fill transparent solid 0.45 noborder
+
+# One axis for both.
+x_to = 1
+do for [k = 1:2] { do for [i = 1:2] {
+    if (has[i]) {
+        stats sprintf('%s-%s-%d.dat', name, series[k], i) using 2 nooutput
+        if (STATS_max > x_to) { x_to = STATS_max }
+    }
+} }
+set xrange [1e-3:x_to * 1.5]
+
+set label 1 title at screen x_at(76), y_at(24) font 'DejaVu Sans,13' textcolor rgb ink
+set label 2 subtitle at screen x_at(76), y_at(44) textcolor rgb pale
+
+do for [k = 1:2] {
+    top = head + (k - 1) * panel
+    set tmargin at screen y_at(top + 8)
+    set bmargin at screen y_at(top + panel - 34)
+    set label 3 words[k] at graph 1.02, 0.92 font 'DejaVu Sans Bold,10' textcolor rgb ink
+    do for [i = 1:2] {
+        if (has[i]) {
+            set label 3 + i label[i] at graph 1.02, 0.92 - 0.13 * i textcolor rgb colors[i]
+        }
+    }
+    plot for [i = 1:2] (has[i] ? sprintf('%s-%s-%d.dat', name, series[k], i) : '/dev/null') \
+        using 1:3:1:2:(0.5):3 with boxxyerror linecolor rgb colors[i]
+    unset label
+}
+unset multiplot
+set output

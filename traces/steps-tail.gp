@@ -1,0 +1,39 @@
+# The share of steps that were later, or longer, than a time; and of round trips.
+
+head = 64
+foot = 52
+height = head + 380 + foot
+y_at(pixels) = 1 - pixels / real(height)
+
+eval terminal(width, height)
+set output '../'.name.'.'.format
+
+array colors[2] = ['#2b7bba', '#d98324']
+array pales[2] = ['#9cc4e4', '#f0c590']
+
+set logscale xy
+set lmargin at screen x_at(76)
+set rmargin at screen x_at(width - 160)
+set tmargin at screen y_at(head)
+set bmargin at screen y_at(height - foot)
+set xrange [1e-3:*]
+set yrange [*:1]
+set xtics ('1 ns' 1e-3, '10 ns' 1e-2, '100 ns' 0.1, '1 µs' 1, '10 µs' 10, '100 µs' 100, '1 ms' 1e3, \
+           '10 ms' 1e4, '100 ms' 1e5, '1 s' 1e6)
+set ytics ('all' 1, '10 %%' 0.1, '1 %%' 1e-2, '0.1 %%' 1e-3, '10⁻⁴' 1e-4, '10⁻⁵' 1e-5, '10⁻⁶' 1e-6, \
+           '10⁻⁷' 1e-7, '10⁻⁸' 1e-8)
+set ylabel 'share of steps' offset 1,0 textcolor rgb ink
+set key at graph 1.01, 1 left top Left reverse samplen 1.5 textcolor rgb ink
+
+set label 1 title at screen x_at(76), y_at(24) font 'DejaVu Sans,13' textcolor rgb ink
+set label 2 subtitle at screen x_at(76), y_at(44) textcolor rgb pale
+
+file(series, i) = sprintf('%s-%s-%d.dat', name, series, i)
+plot for [i = 1:2] (has[i] ? file('late', i) : '/dev/null') with fsteps linewidth 1.4 \
+         linecolor rgb colors[i] title (has[i] ? label[i].', late' : ''), \
+     for [i = 1:2] (has[i] ? file('step', i) : '/dev/null') with fsteps linewidth 1.4 \
+         linecolor rgb pales[i] title (has[i] ? label[i].', step' : ''), \
+     (rounds ? file('round', 1) : '/dev/null') with fsteps linewidth 1.2 linecolor rgb '#7a9a3a' \
+         title (rounds ? 'round trip' : '')
+unset label
+set output

@@ -1,0 +1,48 @@
+# How late and how long the steps were over time: a panel for the controller, one for the
+# converters. Each point is the greatest of its moment; a dot is a stretch of misses.
+
+panel = 220
+head = 64
+foot = 46
+n = has[1] + has[2]
+height = head + n * panel + foot
+y_at(pixels) = 1 - pixels / real(height)
+
+eval terminal(width, height)
+set output '../'.name.'.'.format
+
+set multiplot
+set logscale y
+set lmargin at screen x_at(76)
+set rmargin at screen x_at(width - 110)
+set xrange [0:x_to]
+set xtics format ''
+set ytics ('1 ns' 1e-3, '10 ns' 1e-2, '100 ns' 0.1, '1 µs' 1, '10 µs' 10, '100 µs' 100, '1 ms' 1e3, \
+           '10 ms' 1e4, '100 ms' 1e5, '1 s' 1e6)
+
+set label 1 title at screen x_at(76), y_at(24) font 'DejaVu Sans,13' textcolor rgb ink
+set label 2 subtitle at screen x_at(76), y_at(44) textcolor rgb pale
+
+row = 0
+do for [i = 1:2] {
+    if (!has[i]) { continue }
+    row = row + 1
+    top = head + (row - 1) * panel
+    set tmargin at screen y_at(top + 8)
+    set bmargin at screen y_at(top + panel - 10)
+    if (row == n) {
+        set xtics format '%g'
+        set xlabel 'time in the trace (s)' offset 0,0.3 textcolor rgb ink
+    }
+    set label 3 label[i] at graph 1.02, 0.92 font 'DejaVu Sans Bold,10' textcolor rgb ink
+    set label 4 'late' at graph 1.02, 0.80 textcolor rgb '#2b7bba'
+    set label 5 'step' at graph 1.02, 0.70 textcolor rgb '#7a9a3a'
+    set label 6 (misses[i] > 0 ? 'missed by' : 'none missed') at graph 1.02, 0.60 textcolor rgb '#c0392b'
+    plot sprintf('%s-late-%d.dat', name, i) with points pointtype 7 pointsize 0.2 linecolor rgb '#2b7bba', \
+         sprintf('%s-step-%d.dat', name, i) with points pointtype 7 pointsize 0.2 linecolor rgb '#7a9a3a', \
+         (misses[i] > 0 ? sprintf('%s-misses-%d.dat', name, i) : '/dev/null') \
+             with points pointtype 7 pointsize 0.5 linecolor rgb '#c0392b'
+    unset label
+}
+unset multiplot
+set output
