@@ -183,12 +183,13 @@ static void on_miss(struct hil_analysis *a, const struct hil_event *e)
 
 /* --- steps ------------------------------------------------------------------------------------ */
 
-static void count_step(struct hil_traced_loop *loop, uint64_t late, uint64_t duration, uint64_t age)
+static void count_step(struct hil_traced_loop *loop, const struct hil_event *e)
 {
     loop->steps++;
-    hil_histogram_add(&loop->late, late);
-    hil_histogram_add(&loop->duration, duration);
-    hil_histogram_add(&loop->input_age, age);
+    hil_histogram_add(&loop->late, hil_event_number(e, "late_ns"));
+    hil_histogram_add(&loop->duration, hil_event_number(e, "duration_ns"));
+    if (loop->node == 0 || hil_event_number(e, "acted_on")) /* before that there is no input */
+        hil_histogram_add(&loop->input_age, hil_event_number(e, "input_age_ns"));
 }
 
 static void on_core(struct hil_analysis *a, int cpu, const struct ran *ran)
@@ -208,16 +209,15 @@ static void on_step(struct hil_analysis *a, const struct hil_event *e)
     const uint64_t node = hil_event_number(e, "node"), step = hil_event_number(e, "step");
     const uint64_t late = hil_event_number(e, "late_ns");
     const uint64_t duration = hil_event_number(e, "duration_ns");
-    const uint64_t age = hil_event_number(e, "input_age_ns");
     const uint64_t begin = e->time_ns - duration;
     struct hil_traced_loop *loop = loop_of(a, node);
     const bool converter = node != 0;
 
     if (!loop)
         return;
-    count_step(loop, late, duration, age);
+    count_step(loop, e);
     if (converter)
-        count_step(&a->converters, late, duration, age);
+        count_step(&a->converters, e);
     course_add(&a->late[converter], e->time_ns - a->start_ns, late);
     course_add(&a->duration[converter], e->time_ns - a->start_ns, duration);
     on_core(a, e->cpu,
@@ -350,7 +350,7 @@ int hil_analyse(struct hil_analysis *a, const char *dir, FILE *messages)
     const struct hil_reader reader = {on_event, on_lost, a};
     char path[PATH_MAX];
 
-    *a = (struct hil_analysis){0};
+    *a = (struct hil_analysis){.converters = {.node = 1}};
     for (int i = 0; i < 2; i++) {
         course_init(&a->late[i]);
         course_init(&a->duration[i]);

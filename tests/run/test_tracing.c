@@ -1,0 +1,427 @@
+/*
+ * A traced run in real time: what LTTng leaves of it, and what `hiloco trace` makes of that. Here
+ * too nothing depends on how fast anything was.
+ */
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <math.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "channels/trace_internal.h"
+#include "harness/tool.h"
+#include "harness/tracing/provider.h"
+#include "harness/tracing/session.h"
+#include "process.h"
+#include "results.h"
+#include "workspace.h"
+
+/* Whoever traces something else on this machine has a session daemon that is not ours. */
+static bool daemon_runs(void)
+{
+    char said[4096];
+
+    return hil_tool_run(NULL, (char *[]){"lttng", "--no-sessiond", "list", NULL}, said,
+                        sizeof said) == 0;
+}
+
+static bool daemon_before;
+
+static void open_tracing(void)
+{
+    workspace_open_alone();
+    if (sysconf(_SC_NPROCESSORS_ONLN) < 2)
+        cr_skip_test("real time needs two cores");
+    if (access("/usr/bin/lttng", X_OK) || access("/usr/bin/babeltrace2", X_OK))
+        cr_skip_test("lttng-tools or babeltrace2 is not installed");
+    daemon_before = daemon_runs();
+}
+
+static void close_tracing(void)
+{
+    cr_expect_eq(daemon_runs(), daemon_before, "a session daemon was left");
+    workspace_close();
+}
+
+TestSuite(tracing, .init = open_tracing, .fini = close_tracing, .timeout = 300);
+
+/* Slow loops, that a busy machine can keep. */
+#define SLOW                                                                                       \
+    "hiloco run configs/dcdc20-nominal.yaml --mode realtime --set duration_s=0.2 "                 \
+    "--set converters.count=2 --set controller.period_us=400 --set converters.period_us=200 "
+
+/* --- what babeltrace2 reads ------------------------------------------------------------------- */
+
+static char *trace_text(const char *out)
+{
+    struct ended e = run_command("babeltrace2 %s/ctf", out);
+
+    expect_status(&e, 0);
+    return e.out;
+}
+
+static double count_of(const char *text, const char *what)
+{
+    double count = 0;
+
+    for (const char *at = strstr(text, what); at; at = strstr(at + 1, what))
+        count++;
+    return count;
+}
+
+static double lost_of(json_t *summary)
+{
+    return number_at(summary, "trace.lost");
+}
+
+Test(tracing, a_run_leaves_its_events)
+{
+    const char *out = in_workspace("out");
+    struct ended e = run_command(SLOW "--trace --out %s", out);
+    json_t *summary = summary_of(out);
+    double steps = number_at(summary, "controller.steps");
+    double converter_steps = number_at(summary, "converters.steps");
+    char *text = trace_text(out);
+
+    expect_status(&e, 0);
+    cr_assert_eq(lost_of(summary), 0);
+    cr_expect_eq(converter_steps, 2 * 1000);
+    cr_expect_eq(count_of(text, "hiloco:loop_step"), steps + converter_steps);
+    cr_expect_eq(count_of(text, "\"power_controller/voltage1\""), converter_steps / 2);
+    cr_expect_eq(count_of(text, "\"power_controller/duty0\""), steps - 1); /* one step late */
+    for (unsigned node = 0; node < 3; node++) {
+        char of[80];
+        snprintf(of, sizeof of, "hiloco:peer_join: { cpu_id = 0 }, { node = %u", node);
+        double joins = count_of(text, of);
+        of[strlen("hiloco:peer_join: { cpu_id = ")] = '1';
+        cr_expect_gt(joins + count_of(text, of), 0, "node %u met nobody", node);
+    }
+    cr_expect_eq(count_of(text, "\"running\""), 3);
+    cr_expect_eq(count_of(text, "\"done\""), 3);
+    cr_expect_geq(count_of(text, "hiloco:barrier_leave"), 6);
+    cr_expect_eq(count_of(text, "hiloco:barrier_enter"), count_of(text, "hiloco:barrier_leave"));
+    cr_expect_gt(count_of(text, "hiloco:fence"), 0);
+    cr_expect_gt(count_of(text, "hiloco:round_trip"), 0);
+}
+
+Test(tracing, only_the_chosen_events)
+{
+    const char *out = in_workspace("out");
+    struct ended e =
+        run_command(SLOW "--set trace.enable=true --set trace.events.push=false "
+                         "--set trace.events.step=false --set trace.kernel=false --out %s",
+                    out);
+    json_t *summary = summary_of(out);
+    char *text = trace_text(out);
+
+    expect_status(&e, 0);
+    cr_expect_eq(count_of(text, "hiloco:loop_step"), 0);
+    cr_expect_eq(count_of(text, "hiloco:push"), 0);
+    cr_expect_gt(count_of(text, "hiloco:round_trip"), 0);
+    cr_expect_str_eq(json_string_value(json_at(summary, "trace.kernel")), "not asked for");
+    cr_expect_not(exists(in_workspace("out/kernel.txt")));
+}
+
+/* --- what hiloco trace makes of it ------------------------------------------------------------ */
+
+static json_t *analysis_of(const char *out)
+{
+    struct ended e = run_command("hiloco trace %s", out);
+    char path[400];
+    json_error_t error;
+
+    expect_status(&e, 0);
+    cr_expect(strstr(e.out, "round trip"), "%s", e.out);
+    snprintf(path, sizeof path, "%s/trace.json", out);
+    json_t *root = json_load_file(path, 0, &error);
+    cr_assert_not_null(root, "%s: %s", path, error.text);
+    return root;
+}
+
+/* The same values went into the same kind of histogram. */
+static void expect_same(json_t *summary, const char *there, json_t *analysis, const char *here)
+{
+    static const char *const percentiles[] = {"p50", "p99", "p999", "max"};
+
+    for (int i = 0; i < 4; i++) {
+        char a[80], b[80];
+        snprintf(a, sizeof a, "%s.%s", there, percentiles[i]);
+        snprintf(b, sizeof b, "%s.%s", here, percentiles[i]);
+        double x = number_at(summary, a), y = number_at(analysis, b);
+        cr_expect(fabs(x - y) <= 0.01 * x + 1e-6, "%s %g, %s %g", a, x, b, y);
+    }
+}
+
+Test(tracing, the_analysis_agrees_with_the_summary)
+{
+    const char *out = in_workspace("out");
+    struct ended e = run_command(SLOW "--trace --out %s", out);
+    json_t *summary = summary_of(out), *analysis = analysis_of(out);
+
+    expect_status(&e, 0);
+    cr_assert_eq(lost_of(summary), 0);
+    cr_expect_eq(number_at(analysis, "lost"), 0);
+    expect_same(summary, "controller.late_us", analysis, "loops.controller.late_us");
+    expect_same(summary, "controller.step_us", analysis, "loops.controller.step_us");
+    expect_same(summary, "converters.late_us", analysis, "converters.late_us");
+    expect_same(summary, "converters.step_us", analysis, "converters.step_us");
+    expect_same(summary, "converters.input_age_us", analysis, "converters.input_age_us");
+    expect_same(summary, "input_age_us", analysis, "loops.controller.input_age_us");
+    expect_same(summary, "round_trip_us", analysis, "round.round_trip_us");
+    cr_expect_eq(number_at(analysis, "loops.controller.late_steps") +
+                     number_at(analysis, "loops.controller.skipped"),
+                 number_at(summary, "controller.missed"));
+    cr_expect_gt(number_at(analysis, "round.rounds"), 0);
+    for (int i = 0; i < 3; i++) {
+        static const char *const figures[] = {"trace-time", "trace-histogram", "trace-tail"};
+        cr_expect(exists(in_workspace("out/%s.png", figures[i])));
+        cr_expect(exists(in_workspace("out/%s.svg", figures[i])));
+    }
+}
+
+Test(tracing, lost_events_are_counted)
+{
+    const char *out = in_workspace("out");
+    struct ended e =
+        run_command("hiloco run configs/dcdc20-nominal.yaml --mode realtime --set duration_s=0.1 "
+                    "--trace --set trace.buffer_kib=32 --out %s",
+                    out);
+    json_t *summary = summary_of(out), *analysis = analysis_of(out);
+    double steps = number_at(summary, "controller.steps") + number_at(summary, "converters.steps");
+
+    expect_status(&e, 0);
+    cr_expect_gt(lost_of(summary), 0);
+    cr_expect_eq(number_at(analysis, "lost"), lost_of(summary));
+    cr_expect_lt(number_at(analysis, "converters.steps"), steps);
+    cr_expect_geq(number_at(analysis, "events") + lost_of(summary), steps);
+    cr_expect(strstr(e.out, "events lost"), "%s", e.out);
+}
+
+/* --- who it was ------------------------------------------------------------------------------- */
+
+/* Takes the controller's core for half of the time, ahead of any loop. */
+static pid_t start_hog(void)
+{
+    pid_t hog = fork();
+    cpu_set_t first;
+
+    if (hog)
+        return hog;
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    prctl(PR_SET_NAME, "the [hog] =1");
+    CPU_ZERO(&first);
+    CPU_SET(0, &first);
+    sched_setaffinity(0, sizeof first, &first);
+    sched_setscheduler(0, SCHED_FIFO, &(struct sched_param){.sched_priority = 90});
+    for (;;) {
+        clock_t end = clock() + CLOCKS_PER_SEC / 200;
+        while (clock() < end)
+            continue;
+        nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL);
+    }
+}
+
+Test(tracing, a_miss_names_its_intruder)
+{
+    const char *out = in_workspace("out"), *who;
+    pid_t hog = start_hog();
+    struct ended e = run_command(SLOW "--set controller.cpu=0 --set converters.cpu=1 "
+                                      "--trace --out %s",
+                                 out);
+    json_t *summary = summary_of(out), *count;
+    bool named = false;
+
+    kill(hog, SIGKILL);
+    waitpid(hog, NULL, 0);
+    expect_status(&e, 0);
+    if (strcmp(json_string_value(json_at(summary, "trace.kernel")), "tracefs") != 0 || geteuid())
+        cr_skip_test("no kernel events here");
+    json_object_foreach(json_at(analysis_of(out), "intruders"), who, count)
+    {
+        named |= strstr(who, "the [hog] =1") != NULL;
+    }
+    cr_expect(named, "the hog is not among the intruders");
+}
+
+/* --- what a loop must not do ------------------------------------------------------------------ */
+
+static void allow_nothing(void)
+{
+    struct sock_filter filter[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_exit_group, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+    };
+    const struct sock_fprog program = {sizeof filter / sizeof filter[0], filter};
+
+    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+    if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program))
+        _exit(3);
+}
+
+/* The first event is already under the filter, and the buffers fill many times over. */
+static _Noreturn void trace_without_system_calls(void)
+{
+    char why[256];
+
+    if (hil_provider_load(why, sizeof why))
+        _exit(2);
+    allow_nothing();
+    for (uint64_t i = 0; i < 100000; i++) {
+        HIL_TRACE(step, &(struct hil_traced_step){.node = 1, .step = i});
+        HIL_TRACE(miss, &(struct hil_traced_miss){.node = 1, .step = i});
+        LOCO_TRACE(push, 1, "power_controller/voltage0", 40);
+    }
+    _exit(0);
+}
+
+Test(tracing, an_event_makes_no_system_call)
+{
+    const struct hil_scenario scenario = {
+        .trace = {.buffer_kib = 256, .events = {.step = true, .miss = true, .push = true}}};
+    struct hil_session *session;
+    struct hil_traced traced;
+    int status;
+
+    cr_assert_eq(hil_session_open(&session, &scenario, workspace), 0);
+    cr_assert_eq(hil_session_start(session, NULL, 0), 0);
+    pid_t loop = fork();
+    if (loop == 0)
+        trace_without_system_calls();
+    waitpid(loop, &status, 0);
+    cr_expect_eq(hil_session_stop(session, &traced), 0);
+    hil_session_close(session);
+    cr_expect(WIFEXITED(status), "killed: %s", strsignal(WTERMSIG(status)));
+    cr_expect_eq(WEXITSTATUS(status), 0);
+
+    char *text = trace_text(workspace);
+    double events = count_of(text, "hiloco:");
+    cr_expect_gt(events, 5000, "%g events, so no part of the buffer was full", events);
+    cr_expect_eq(events + (double)traced.lost, 300000);
+}
+
+/* --- sessions --------------------------------------------------------------------------------- */
+
+static void lttng(const char *line)
+{
+    struct ended e = run_command("lttng --no-sessiond %s", line);
+
+    expect_status(&e, 0);
+}
+
+static bool runs(void *arg)
+{
+    (void)arg;
+    return daemon_runs();
+}
+
+static bool runs_not(void *arg)
+{
+    return !runs(arg);
+}
+
+/* Who makes a session by hand sees the events of any run, also of one that does not ask for it;
+ * and a run that asks leaves the daemon alone that it has found. */
+Test(tracing, a_session_made_by_hand)
+{
+    if (daemon_before)
+        cr_skip_test("a session daemon runs already");
+    struct arguments a = command("lttng-sessiond");
+    struct process daemon = start(&a);
+    cr_assert(wait_until(runs, NULL, 20));
+    lttng("create by-hand --output=/tmp/hiloco-by-hand");
+    lttng("enable-event --userspace --session=by-hand hiloco:loop_step");
+    lttng("start by-hand");
+    struct ended e = run_command(SLOW "--out %s", in_workspace("out"));
+    struct ended traced = run_command(SLOW "--trace --quiet --out %s", in_workspace("traced"));
+    cr_expect(daemon_runs());
+    lttng("stop by-hand");
+    lttng("destroy by-hand");
+    kill(daemon.pid, SIGTERM);
+    finish(&daemon);
+    cr_expect(wait_until(runs_not, NULL, 20));
+
+    expect_status(&e, 0);
+    expect_status(&traced, 0);
+    cr_expect_eq(json_typeof(json_at(summary_of(in_workspace("out")), "trace")), JSON_NULL);
+    struct ended seen = run_command("babeltrace2 /tmp/hiloco-by-hand");
+    cr_expect_geq(count_of(seen.out, "hiloco:loop_step"), 2 * 2 * 1000);
+    struct ended gone = run_command("rm -r /tmp/hiloco-by-hand");
+    expect_status(&gone, 0);
+}
+
+static bool is_running(void *out)
+{
+    char path[400];
+
+    snprintf(path, sizeof path, "%s/ctf/ust", (const char *)out);
+    return exists(path);
+}
+
+Test(tracing, an_interrupted_run_keeps_its_trace)
+{
+    const char *out = in_workspace("out");
+    struct arguments a = command(SLOW "--set duration_s=60 --trace --out %s", out);
+    struct process p = start(&a);
+
+    cr_expect(wait_until(is_running, (void *)out, 30));
+    kill(p.pid, SIGINT);
+    struct ended e = finish(&p);
+    expect_status(&e, 130);
+    cr_expect_gt(number_at(analysis_of(out), "events"), 0);
+}
+
+/* --- where it cannot be ----------------------------------------------------------------------- */
+
+Test(tracing, without_lttng_it_says_so)
+{
+    char path[400];
+
+    snprintf(path, sizeof path, "%s/bin", workspace);
+    struct ended made = run_command("mkdir %s", path);
+    expect_status(&made, 0);
+    setenv("PATH", path, 1);
+    struct ended e = run_command(SLOW "--trace --out %s", in_workspace("none"));
+    expect_status(&e, 1);
+    expect_said(&e, "lttng is not installed: sudo apt install lttng-tools");
+    expect_nothing_left();
+
+    if (daemon_before)
+        return;
+    strcat(path, "/lttng");
+    cr_assert_eq(symlink("/usr/bin/lttng", path), 0);
+    e = run_command(SLOW "--trace --out %s", in_workspace("half"));
+    expect_status(&e, 1);
+    expect_said(&e, "lttng-sessiond is not installed: sudo apt install lttng-tools");
+    setenv("PATH", "/usr/bin:/bin", 1);
+}
+
+Test(tracing, virtual_time_is_not_traced)
+{
+    const char *out = in_workspace("out");
+    struct ended e = run_command("hiloco run configs/quickstart.yaml --mode virtual --trace --out "
+                                 "%s",
+                                 out);
+
+    expect_status(&e, 0);
+    expect_said(&e, "virtual time is not traced");
+    cr_expect_not(exists(in_workspace("out/ctf")));
+}
+
+Test(tracing, no_trace_is_a_mistake)
+{
+    struct ended e = run_command("hiloco trace %s", workspace);
+
+    expect_status(&e, 2);
+    expect_said(&e, "there is no trace");
+}
