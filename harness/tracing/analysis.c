@@ -340,8 +340,8 @@ static void name_intruders(struct hil_analysis *a)
 {
     for (size_t i = 0; i < a->stretch_count; i++) {
         struct hil_stretch *s = &a->stretches[i];
-        s->intruder_ns = hil_kernel_intruder(&a->kernel, s->cpu, s->from_ns, s->until_ns, a->tasks,
-                                             a->task_count, s->intruder);
+        s->intruder = hil_kernel_intruder(&a->kernel, s->cpu, s->from_ns, s->until_ns, a->tasks,
+                                          a->task_count);
     }
 }
 

@@ -33,8 +33,7 @@ struct hil_stretch {
     uint64_t other_ns, other_step; /* the longest step of another loop before it */
     uint32_t other_node;
     /* What the kernel's events show. */
-    uint64_t intruder_ns; /* 0: nobody, or no kernel events */
-    char intruder[48];
+    struct hil_intruder intruder;
 };
 
 /* The course of a time: the greatest value in each of some columns. */

@@ -154,27 +154,32 @@ static void look_at(const struct hil_stays *stays, enum hil_kernel_kind kind, ui
     }
 }
 
-uint64_t hil_kernel_intruder(const struct hil_kernel *k, int cpu, uint64_t from_ns, uint64_t to_ns,
-                             const int *tasks, size_t task_count, char name[48])
+struct hil_intruder hil_kernel_intruder(const struct hil_kernel *k, int cpu, uint64_t from_ns,
+                                        uint64_t to_ns, const int *tasks, size_t task_count)
 {
     static const char *const kinds[] = {"", "irq ", "softirq "};
     struct suspects all = {.count = 0};
     const struct suspect *worst = NULL;
+    struct hil_intruder intruder = {.ns = 0};
 
     if (cpu < 0 || (unsigned)cpu >= k->core_count)
-        return 0;
+        return intruder;
     for (int kind = 0; kind < HIL_KERNEL_KINDS; kind++)
         look_at(&k->cores[cpu][kind], kind, from_ns, to_ns, tasks, task_count, &all);
-    for (unsigned i = 0; i < all.count; i++)
+    for (unsigned i = 0; i < all.count; i++) {
+        intruder.all_ns += all.at[i].ns;
         if (!worst || all.at[i].ns > worst->ns)
             worst = &all.at[i];
+    }
     if (!worst)
-        return 0;
+        return intruder;
+    intruder.ns = worst->ns;
     if (worst->kind == HIL_TASK)
-        snprintf(name, 48, "%s (task %d)", worst->who->name, worst->who->task);
+        snprintf(intruder.name, sizeof intruder.name, "%s (task %d)", worst->who->name,
+                 worst->who->task);
     else
-        snprintf(name, 48, "%s%s", kinds[worst->kind], worst->who->name);
-    return worst->ns;
+        snprintf(intruder.name, sizeof intruder.name, "%s%s", kinds[worst->kind], worst->who->name);
+    return intruder;
 }
 
 /* --- the text of tracefs ---------------------------------------------------------------------- *

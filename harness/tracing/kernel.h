@@ -37,10 +37,15 @@ void hil_kernel_exit(struct hil_kernel *kernel, int cpu, enum hil_kernel_kind ki
 /* Takes in the text of tracefs. Returns 0, or a negative errno: -ENOENT when there is none. */
 int hil_kernel_read(struct hil_kernel *kernel, const char *path);
 
-/* Who had the core for longest in that time, the idle task and `tasks` (the loops) apart. Returns
- * for how long, in ns, and its name; 0: nobody. */
-uint64_t hil_kernel_intruder(const struct hil_kernel *kernel, int cpu, uint64_t from_ns,
-                             uint64_t to_ns, const int *tasks, size_t task_count, char name[48]);
+/* Who had the core for longest, and for how long; and for how long all had it that are no loops. */
+struct hil_intruder {
+    char name[48]; /* "": nobody */
+    uint64_t ns, all_ns;
+};
+
+/* In that time, the idle task and `tasks` (the loops) apart. */
+struct hil_intruder hil_kernel_intruder(const struct hil_kernel *kernel, int cpu, uint64_t from_ns,
+                                        uint64_t to_ns, const int *tasks, size_t task_count);
 
 /* Whether it was told of anything. */
 bool hil_kernel_any(const struct hil_kernel *kernel);

@@ -73,15 +73,26 @@ static uint64_t largest(const struct hil_stretch *s)
     return s->away_ns > most ? s->away_ns : most;
 }
 
-/* Whether the intruder had the core for most of what went missing. */
+/* Whether others had the core for most of what went missing. An interrupt counts twice in what
+ * they had together, in its own name and in that of who it interrupted; that is little. */
 static bool is_explained(const struct hil_stretch *s)
 {
-    return 2 * s->intruder_ns >= largest(s);
+    return s->intruder.ns > 0 && 2 * s->intruder.all_ns >= largest(s);
 }
 
 static const char *culprit(const struct hil_stretch *s)
 {
-    return is_explained(s) ? s->intruder : "nobody that the kernel knows of";
+    return is_explained(s) ? s->intruder.name : "nobody that the kernel knows of";
+}
+
+static void print_culprit(const struct hil_stretch *s, FILE *to)
+{
+    fprintf(to, "  %s", culprit(s));
+    if (s->intruder.ns)
+        fprintf(to, "%s%s %.1f us", is_explained(s) ? "" : "; ",
+                is_explained(s) ? "" : s->intruder.name, us(s->intruder.ns));
+    if (s->intruder.all_ns > s->intruder.ns)
+        fprintf(to, ", with others %.1f us", us(s->intruder.all_ns));
 }
 
 static void print_stretch(const struct hil_analysis *a, const struct hil_stretch *s, FILE *to)
@@ -93,11 +104,8 @@ static void print_stretch(const struct hil_analysis *a, const struct hil_stretch
     fprintf(to, "  %10.6f  %4d  %-14s %9llu %8llu %11.1f  %-36s",
             (double)(s->from_ns - a->start_ns) * 1e-9, s->cpu, name, (unsigned long long)s->step,
             (unsigned long long)s->misses, us(s->worst_over_ns), where);
-    if (s->intruder_ns)
-        fprintf(to, "  %s%s, %.1f us", is_explained(s) ? "" : "unknown; at most ", s->intruder,
-                us(s->intruder_ns));
-    else if (hil_kernel_any(&a->kernel))
-        fprintf(to, "  nobody that the kernel knows of");
+    if (hil_kernel_any(&a->kernel))
+        print_culprit(s, to);
     fputc('\n', to);
 }
 

@@ -245,7 +245,8 @@ Test(tracing, a_miss_names_its_intruder)
     expect_status(&e, 0);
     if (strcmp(json_string_value(json_at(summary, "trace.kernel")), "tracefs") != 0 || geteuid())
         cr_skip_test("no kernel events here");
-    json_object_foreach(json_at(analysis_of(out), "intruders"), who, count)
+    json_t *intruders = json_at(analysis_of(out), "intruders");
+    json_object_foreach(intruders, who, count)
     {
         named |= strstr(who, "the [hog] =1") != NULL;
     }
