@@ -163,7 +163,7 @@ int hil_tracefs_open(struct hil_tracefs *fs, const char *root, const struct hil_
         return fs->root == -ENOENT ? -ENODEV : fs->root;
     remove_abandoned(fs->root);
     snprintf(fs->name, sizeof fs->name, "instances/hiloco-%d", (int)getpid());
-    int rc = mkdirat(fs->root, fs->name, 0700) ? -errno : 0;
+    int rc = mkdirat(fs->root, fs->name, 0700) && errno != EEXIST ? -errno : 0;
     if (!rc)
         rc = fs->instance = open_dir(fs->root, fs->name);
     if (rc >= 0)

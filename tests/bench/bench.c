@@ -13,9 +13,9 @@
 #include "machine.h"
 
 static const struct benchmark *const tables[] = {
-    latency_benchmarks, step_benchmarks,   fabric_benchmarks,
-    virtual_benchmarks, atomic_benchmarks, collective_benchmarks,
-    queue_benchmarks,   lock_benchmarks,   kvstore_benchmarks,
+    latency_benchmarks, step_benchmarks,       fabric_benchmarks, virtual_benchmarks,
+    atomic_benchmarks,  collective_benchmarks, queue_benchmarks,  lock_benchmarks,
+    kvstore_benchmarks, tracing_benchmarks,
 };
 
 enum { TABLES = sizeof tables / sizeof tables[0], RUNS_MAX = 1000 };

@@ -50,7 +50,7 @@ struct benchmark {
 /* The tables, each ended by an empty row. */
 extern const struct benchmark latency_benchmarks[], step_benchmarks[], fabric_benchmarks[],
     virtual_benchmarks[], atomic_benchmarks[], collective_benchmarks[], queue_benchmarks[],
-    lock_benchmarks[], kvstore_benchmarks[];
+    lock_benchmarks[], kvstore_benchmarks[], tracing_benchmarks[];
 
 /* ns, for the length of something short: what was begun before has ended by then (but for
  * stores, that the core has still to send off). */

@@ -389,7 +389,7 @@ Test(scenario_mistakes, empty_file)
 {
     const char *empty = "FILE:1:1: the scenario is empty; allowed: a mapping with the keys name, "
                         "duration_s, mode, fabric, on_lost, network, controller, converters, "
-                        "reference, load, input_voltage, recording, placement\n";
+                        "reference, load, input_voltage, recording, trace, placement\n";
     cr_expect_str_eq(refusal("", NULL), empty);
     cr_expect_str_eq(refusal("# nothing\n", NULL), empty);
 }
