@@ -17,7 +17,8 @@
 #include "channels/trace.h"
 #include "harness/run/tracer.h"
 
-/* clang-format off: it takes the macros for something else. */
+/* The macros are no declarations to clang-format. */
+/* clang-format off */
 
 /* --- loops ------------------------------------------------------------------------------------ */
 
