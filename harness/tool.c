@@ -2,9 +2,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
 #include <spawn.h>
+#include <stdint.h>
 #include <sys/types.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 extern char **environ;
@@ -30,26 +34,42 @@ static int start(const char *dir, char *const arguments[], int says, pid_t *chil
     return rc;
 }
 
-/* Keeps the beginning of what is said, up to its end. */
-static void listen_to(int says, char *text, size_t size)
+static uint64_t now_ms(void)
 {
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+}
+
+/* Keeps the beginning of what is said, up to its end. Returns 0 or -ETIMEDOUT. */
+static int listen_to(int says, unsigned seconds, char *text, size_t size)
+{
+    const uint64_t until = now_ms() + seconds * 1000ull;
+    struct pollfd more = {.fd = says, .events = POLLIN};
     char rest[256];
     size_t used = 0;
     ssize_t got = 1;
 
+    text[0] = '\0';
     while (got > 0) {
         const size_t room = size - 1 - used;
+        const uint64_t now = now_ms();
 
+        if (now >= until)
+            return -ETIMEDOUT;
+        if (poll(&more, 1, (int)(until - now)) <= 0)
+            continue;
         got = room > 0 ? read(says, text + used, room) : read(says, rest, sizeof(rest));
         if (got > 0 && room > 0)
             used += (size_t)got;
-        if (got < 0 && errno == EINTR)
-            got = 1;
+        text[used] = '\0';
     }
-    text[used] = '\0';
+    return 0;
 }
 
-int hil_tool_run(const char *dir, char *const arguments[], char *said, size_t size)
+int hil_tool_run(const char *dir, char *const arguments[], unsigned seconds, char *said,
+                 size_t size)
 {
     int says[2], status = 0;
     pid_t child;
@@ -59,7 +79,9 @@ int hil_tool_run(const char *dir, char *const arguments[], char *said, size_t si
     int rc = start(dir, arguments, says[1], &child);
     close(says[1]);
     if (!rc) {
-        listen_to(says[0], said, size);
+        rc = listen_to(says[0], seconds, said, size);
+        if (rc)
+            kill(child, SIGKILL);
         while (waitpid(child, &status, 0) < 0 && errno == EINTR)
             continue;
     }

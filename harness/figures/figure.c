@@ -12,7 +12,7 @@
 #include "../tool.h"
 #include "figure_scripts.h"
 
-enum { TEXT_BYTES = 1024, COMPLAINT_BYTES = 2048 };
+enum { TEXT_BYTES = 1024, COMPLAINT_BYTES = 2048, GNUPLOT_S = 600 };
 
 static void fail(struct hil_figure *figure, int rc, const char *what)
 {
@@ -133,7 +133,7 @@ static int run_gnuplot(const struct hil_figure *figure)
     if (rc)
         return rc;
     snprintf(script, sizeof(script), "%s.gp", figure->name);
-    rc = hil_tool_run(dir, arguments, complaint, sizeof(complaint));
+    rc = hil_tool_run(dir, arguments, GNUPLOT_S, complaint, sizeof(complaint));
     if (rc <= 0)
         return rc;
     fprintf(figure->messages, "gnuplot could not draw %s/plot/%s.gp:\n%s\n", figure->dir,

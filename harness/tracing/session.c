@@ -23,12 +23,13 @@ struct hil_session {
     char name[40];
     pid_t daemon; /* ours; 0: there was one */
     bool created;
+    bool stuck;          /* it could not be stopped in order */
     bool kernel_modules; /* LTTng's own: the kernel's events are in the session */
     struct hil_tracefs tracefs;
     char kernel[160];
 };
 
-enum { SAID = 4096 };
+enum { SAID = 4096, LTTNG_S = 60 };
 
 static const struct timespec MOMENT = {.tv_nsec = 10000000};
 enum { PATIENCE = 1000 }; /* moments */
@@ -45,7 +46,7 @@ static int lttng(char *said, const char *format, va_list values)
         return -E2BIG;
     while (count < 31 && (words[count] = strsep(&rest, " ")))
         count++;
-    return hil_tool_run(NULL, words, said, SAID);
+    return hil_tool_run(NULL, words, LTTNG_S, said, SAID);
 }
 
 /* Whether it can; why it cannot is nobody's business. */
@@ -151,7 +152,7 @@ static int find_daemon(struct hil_session *s)
     char said[SAID];
     char *const ask[] = {"lttng", "--version", NULL};
 
-    if (hil_tool_run(NULL, ask, said, sizeof said) == -ENOENT)
+    if (hil_tool_run(NULL, ask, LTTNG_S, said, sizeof said) == -ENOENT)
         return must("list"); /* which says so */
     return can("list") ? 0 : start_daemon(s);
 }
@@ -164,14 +165,20 @@ static void end_daemon(struct hil_session *s)
 
     if (!s->daemon)
         return;
-    if (hil_tool_run(NULL, ask, said, sizeof said) == 0 && strstr(said, "<session>")) {
+    if (hil_tool_run(NULL, ask, LTTNG_S, said, sizeof said) == 0 && strstr(said, "<session>")) {
         fprintf(stderr, "trace: lttng-sessiond (process %d) goes on: it has other sessions\n",
                 (int)s->daemon);
         return;
     }
     kill(s->daemon, SIGTERM);
-    for (int i = 0; i < PATIENCE && waitpid(s->daemon, NULL, WNOHANG) == 0; i++)
+    for (int i = 0; i < (s->stuck ? PATIENCE / 10 : PATIENCE); i++) {
+        if (waitpid(s->daemon, NULL, WNOHANG) == s->daemon)
+            return;
         nanosleep(&MOMENT, NULL);
+    }
+    /* With its own processes, which are those of its group. */
+    kill(-s->daemon, SIGKILL);
+    waitpid(s->daemon, NULL, 0);
 }
 
 /* --- the session ------------------------------------------------------------------------------ */
@@ -273,7 +280,7 @@ static int create(struct hil_session *s)
     if (!realpath(s->out, out))
         return -errno;
     snprintf(output, sizeof output, "--output=%s/ctf", out);
-    int rc = explain(hil_tool_run(NULL, words, said, sizeof said), said);
+    int rc = explain(hil_tool_run(NULL, words, LTTNG_S, said, sizeof said), said);
     s->created = rc == 0;
     return rc;
 }
@@ -333,7 +340,7 @@ static uint64_t count_lost(const struct hil_session *s)
     char *const ask[] = {"lttng", "--no-sessiond", "--mi", "xml", "list", (char *)s->name, NULL};
     uint64_t lost = 0;
 
-    if (hil_tool_run(NULL, ask, said, sizeof said))
+    if (hil_tool_run(NULL, ask, LTTNG_S, said, sizeof said))
         return 0;
     for (const char *at = strstr(said, tag); at; at = strstr(at, tag)) {
         at += sizeof tag - 1;
@@ -356,12 +363,31 @@ static int save_tracefs(const struct hil_session *s, uint64_t *lost)
     return rc;
 }
 
+/* It waits until all is written; but for what a loop has begun that was killed in the middle of an
+ * event it would wait forever. */
+static int stop(struct hil_session *s)
+{
+    const unsigned seconds = 10 + (s->scenario->trace.buffer_kib >> 15); /* for 32 MiB/s */
+    char said[SAID] = "";
+    char *const words[] = {"lttng", "--no-sessiond", "stop", s->name, NULL};
+    int rc = hil_tool_run(NULL, words, seconds, said, sizeof said);
+
+    s->stuck = rc == -ETIMEDOUT;
+    if (!s->stuck)
+        return explain(rc, said);
+    fprintf(stderr,
+            "trace: not all could be written in %u s: a loop was killed in the middle of "
+            "an event\n",
+            seconds);
+    return rc;
+}
+
 int hil_session_stop(struct hil_session *s, struct hil_traced *traced)
 {
     *traced = (struct hil_traced){0};
     snprintf(traced->kernel, sizeof traced->kernel, "%s", s->kernel);
     int kernel_rc = s->tracefs.root >= 0 ? save_tracefs(s, &traced->kernel_lost) : 0;
-    int rc = must("stop %s", s->name);
+    int rc = stop(s);
     traced->lost = count_lost(s);
     return rc ? rc : kernel_rc;
 }
@@ -372,7 +398,7 @@ void hil_session_close(struct hil_session *s)
         return;
     hil_tracefs_close(&s->tracefs);
     if (s->created)
-        must("destroy %s", s->name);
+        must("destroy %s%s", s->stuck ? "--no-wait " : "", s->name);
     end_daemon(s);
     free(s);
 }

@@ -30,7 +30,7 @@ static bool daemon_runs(void)
 {
     char said[4096];
 
-    return hil_tool_run(NULL, (char *[]){"lttng", "--no-sessiond", "list", NULL}, said,
+    return hil_tool_run(NULL, (char *[]){"lttng", "--no-sessiond", "list", NULL}, 10, said,
                         sizeof said) == 0;
 }
 
@@ -310,6 +310,36 @@ Test(tracing, an_event_makes_no_system_call)
     double events = count_of(text, "hiloco:");
     cr_expect_gt(events, 5000, "%g events, so no part of the buffer was full", events);
     cr_expect_eq(events + (double)traced.lost, 300000);
+}
+
+static _Noreturn void trace_without_end(void)
+{
+    char why[256];
+
+    if (hil_provider_load(why, sizeof why))
+        _exit(2);
+    for (uint64_t i = 0;; i++)
+        HIL_TRACE(step, &(struct hil_traced_step){.node = 1, .step = i});
+}
+
+/* Mostly that is in the middle of an event. Nobody waits for its end forever. */
+Test(tracing, a_loop_that_is_killed)
+{
+    const struct hil_scenario scenario = {.trace = {.buffer_kib = 256, .events = {.step = true}}};
+    struct hil_session *session;
+    struct hil_traced traced;
+
+    cr_assert_eq(hil_session_open(&session, &scenario, workspace), 0);
+    cr_assert_eq(hil_session_start(session, NULL, 0), 0);
+    pid_t loop = fork();
+    if (loop == 0)
+        trace_without_end();
+    nanosleep(&(struct timespec){.tv_nsec = 300000000}, NULL);
+    kill(loop, SIGKILL);
+    waitpid(loop, NULL, 0);
+    hil_session_stop(session, &traced);
+    hil_session_close(session);
+    cr_expect_gt(count_of(trace_text(workspace), "hiloco:loop_step"), 0);
 }
 
 /* --- sessions --------------------------------------------------------------------------------- */
