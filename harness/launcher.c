@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <malloc.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,6 +21,7 @@
 #include "run/real_time.h"
 #include "run/virtual_time.h"
 #include "summary.h"
+#include "tracing/cores.h"
 #include "tracing/provider.h"
 #include "tracing/session.h"
 
@@ -209,10 +211,15 @@ static int stop_trace(struct launcher *l)
 static void load_provider(const struct launcher *l, unsigned index)
 {
     char *degraded = l->run.state->executors[index].degraded, why[256];
+    cpu_set_t all;
 
     if (!is_traced(l) && !hil_provider_wanted())
         return;
-    if (hil_provider_load(why, sizeof why))
+    sched_getaffinity(0, sizeof all, &all);
+    hil_leave_loops_cores(l->scenario); /* for the threads that it starts */
+    int rc = hil_provider_load(why, sizeof why);
+    sched_setaffinity(0, sizeof all, &all);
+    if (rc)
         snprintf(degraded, sizeof l->run.state->executors[index].degraded, "not traced: %s\n", why);
 }
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bars.h"
 #include "plot_data.h"
 
 /* All of the run, and its beginning. */
@@ -280,41 +281,6 @@ static int figure_converters(const struct plot_run *run, const struct quantity *
 
 /* --- the histograms ------------------------------------------------------------------------ */
 
-/* On a logarithmic axis, bars of equal width. */
-enum { BARS_A_DECADE = 20 };
-
-static double bar_start(int i)
-{
-    return pow(10, (double)i / BARS_A_DECADE);
-}
-
-/* Writes "from_us to_us count" for each bar that is not empty. What took no time at all
- * counts as 1 ns. */
-static void plot_bars(struct hil_figure *figure, unsigned i, const struct hil_histogram *histogram)
-{
-    FILE *data = hil_figure_data(figure, "bars", i);
-    uint64_t in_bar = 0;
-    int bar = 0;
-
-    if (!data)
-        return;
-    for (unsigned bucket = 0; bucket <= HIL_HISTOGRAM_BUCKETS; bucket++) {
-        const bool end = bucket == HIL_HISTOGRAM_BUCKETS;
-        const double ns = fmax(1, (double)hil_histogram_bucket_start(bucket));
-        const int next = end ? bar + 1 : (int)floor(log10(ns) * BARS_A_DECADE + 1e-9);
-
-        if (next != bar && in_bar > 0)
-            fprintf(data, "%.6g %.6g %llu\n", bar_start(bar) * 1e-3, bar_start(bar + 1) * 1e-3,
-                    (unsigned long long)in_bar);
-        if (next != bar)
-            in_bar = 0;
-        bar = next;
-        if (!end)
-            in_bar += histogram->buckets[bucket];
-    }
-    hil_figure_data_end(figure, data);
-}
-
 /* Three digits, and never an exponent. */
 static void quantile_words(char text[16], const struct hil_histogram *histogram, double quantile)
 {
@@ -371,7 +337,7 @@ static void plot_histogram(struct hil_figure *figure, unsigned i, const char *na
         quantile_words(us[k], histogram, quantiles[k]);
     numbered_text(figure, "middle", i, "p50 %s, p99 %s", us[0], us[1]);
     numbered_text(figure, "tail", i, "p99.9 %s, max %s", us[2], us[3]);
-    plot_bars(figure, i, histogram);
+    hil_figure_bars(figure, "bars", i, histogram);
     plot_tail(figure, i, histogram);
 }
 

@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -15,6 +14,7 @@
 #include <unistd.h>
 
 #include "../tool.h"
+#include "cores.h"
 #include "tracefs.h"
 
 struct hil_session {
@@ -29,7 +29,7 @@ struct hil_session {
     char kernel[160];
 };
 
-enum { SAID = 4096, LTTNG_S = 60 };
+enum { SAID = 4096, LTTNG_S = 20 };
 
 static const struct timespec MOMENT = {.tv_nsec = 10000000};
 enum { PATIENCE = 1000 }; /* moments */
@@ -86,19 +86,6 @@ __attribute__((format(printf, 1, 2))) static int must(const char *format, ...)
 
 /* --- its daemon ------------------------------------------------------------------------------- */
 
-static void leave_loops_cores(const struct hil_scenario *s)
-{
-    cpu_set_t set;
-
-    if (sched_getaffinity(0, sizeof set, &set))
-        return;
-    for (unsigned i = 0; i < s->executor_count; i++)
-        if (s->executors[i].cpu >= 0)
-            CPU_CLR((unsigned)s->executors[i].cpu, &set);
-    if (CPU_COUNT(&set) > 0)
-        sched_setaffinity(0, sizeof set, &set);
-}
-
 /* It ends with this process, however that ends. */
 static _Noreturn void become_daemon(const struct hil_scenario *s, pid_t parent)
 {
@@ -106,7 +93,7 @@ static _Noreturn void become_daemon(const struct hil_scenario *s, pid_t parent)
     prctl(PR_SET_PDEATHSIG, SIGTERM);
     if (getppid() != parent)
         _exit(1);
-    leave_loops_cores(s);
+    hil_leave_loops_cores(s);
     close_range(3, ~0u, 0); /* HDF5 holds a lock on the recorder's file */
     if (!freopen("/dev/null", "r+", stdout) || !freopen("/dev/null", "r+", stderr))
         _exit(1);
@@ -157,7 +144,18 @@ static int find_daemon(struct hil_session *s)
     return can("list") ? 0 : start_daemon(s);
 }
 
-/* Others may have found it, and use it. */
+/* Others may have found it, and use it. Ours may be there still, being destroyed. */
+static bool has_others(const struct hil_session *s, const char *sessions)
+{
+    char ours[80];
+
+    snprintf(ours, sizeof ours, "<session><name>%s</name>", s->name);
+    const char *first = strstr(sessions, "<session>");
+    if (first && strncmp(first, ours, strlen(ours)) == 0)
+        first = strstr(first + 1, "<session>");
+    return first != NULL;
+}
+
 static void end_daemon(struct hil_session *s)
 {
     char said[SAID];
@@ -165,7 +163,7 @@ static void end_daemon(struct hil_session *s)
 
     if (!s->daemon)
         return;
-    if (hil_tool_run(NULL, ask, LTTNG_S, said, sizeof said) == 0 && strstr(said, "<session>")) {
+    if (hil_tool_run(NULL, ask, LTTNG_S, said, sizeof said) == 0 && has_others(s, said)) {
         fprintf(stderr, "trace: lttng-sessiond (process %d) goes on: it has other sessions\n",
                 (int)s->daemon);
         return;
@@ -398,7 +396,7 @@ void hil_session_close(struct hil_session *s)
         return;
     hil_tracefs_close(&s->tracefs);
     if (s->created)
-        must("destroy %s%s", s->stuck ? "--no-wait " : "", s->name);
+        must("destroy --no-wait %s", s->name); /* all is written; or never will be */
     end_daemon(s);
     free(s);
 }

@@ -1,9 +1,6 @@
 #include "trace_figures.h"
 
-#include <errno.h>
-#include <math.h>
-
-#include "../figures/figure.h"
+#include "../figures/bars.h"
 
 static const char *const roles[] = {"controller", "converters"};
 
@@ -104,33 +101,6 @@ static int figure_time(const struct hil_analysis *a, const char *dir, FILE *mess
 
 /* --- histograms ------------------------------------------------------------------------------- */
 
-enum { BARS_A_DECADE = 20 };
-
-/* "from_us to_us count" for each bar that is not empty. */
-static void plot_bars(struct hil_figure *f, const char *series, unsigned i,
-                      const struct hil_histogram *h)
-{
-    FILE *data = hil_figure_data(f, series, i);
-    int bar = 0;
-    uint64_t in_bar = 0;
-
-    if (!data)
-        return;
-    for (unsigned bucket = 0; bucket <= HIL_HISTOGRAM_BUCKETS; bucket++) {
-        const bool end = bucket == HIL_HISTOGRAM_BUCKETS;
-        const double ns = fmax(1, (double)hil_histogram_bucket_start(bucket));
-        const int next = end ? bar + 1 : (int)floor(log10(ns) * BARS_A_DECADE + 1e-9);
-        if (next != bar && in_bar > 0)
-            fprintf(data, "%.6g %.6g %llu\n", pow(10, (double)bar / BARS_A_DECADE) * 1e-3,
-                    pow(10, (bar + 1.0) / BARS_A_DECADE) * 1e-3, (unsigned long long)in_bar);
-        if (next != bar)
-            in_bar = 0;
-        bar = next;
-        in_bar += end ? 0 : h->buckets[bucket];
-    }
-    hil_figure_data_end(f, data);
-}
-
 static int figure_histogram(const struct hil_analysis *a, const char *dir, FILE *messages)
 {
     struct hil_figure f;
@@ -143,8 +113,8 @@ static int figure_histogram(const struct hil_analysis *a, const char *dir, FILE 
     for (int i = 0; i < 2; i++) {
         if (!role(a, i))
             continue;
-        plot_bars(&f, "late", (unsigned)i + 1, &role(a, i)->late);
-        plot_bars(&f, "step", (unsigned)i + 1, &role(a, i)->duration);
+        hil_figure_bars(&f, "late", (unsigned)i + 1, &role(a, i)->late);
+        hil_figure_bars(&f, "step", (unsigned)i + 1, &role(a, i)->duration);
     }
     return hil_figure_draw(&f, "steps-histogram.gp");
 }

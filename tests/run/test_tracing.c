@@ -111,7 +111,6 @@ Test(tracing, a_run_leaves_its_events)
     cr_expect_eq(count_of(text, "hiloco:barrier_enter"), count_of(text, "hiloco:barrier_leave"));
     cr_expect_gt(count_of(text, "hiloco:fence"), 0);
     cr_expect_gt(count_of(text, "hiloco:round_trip"), 0);
-    cr_expect_gt(count_of(text, "hiloco:peer_lost"), 0);
 }
 
 Test(tracing, only_the_chosen_events)

@@ -4,6 +4,7 @@
  */
 #include <criterion/criterion.h>
 #include <errno.h>
+#include <sched.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -11,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "harness/tracing/cores.h"
 #include "harness/tracing/kernel.h"
 #include "harness/tracing/round_trip.h"
 #include "harness/tracing/tracefs.h"
@@ -348,6 +350,21 @@ Test(kernel, without_tracefs_it_says_so)
 
     cr_expect_eq(hil_tracefs_open(&fs, in_folder("nowhere"), &s), -ENODEV);
     hil_tracefs_close(&fs);
+}
+
+Test(kernel, tracing_leaves_the_loops_their_cores)
+{
+    struct hil_executor_config loops[] = {{.cpu = 0}};
+    const struct hil_scenario s = {.executors = loops, .executor_count = 1};
+    cpu_set_t before, after;
+
+    cr_assert_eq(sched_getaffinity(0, sizeof before, &before), 0);
+    hil_leave_loops_cores(&s);
+    cr_assert_eq(sched_getaffinity(0, sizeof after, &after), 0);
+    if (CPU_COUNT(&before) > 1)
+        cr_expect_not(CPU_ISSET(0, &after));
+    else
+        cr_expect(CPU_EQUAL(&before, &after));
 }
 
 /* --- the parts of a round trip ---------------------------------------------------------------- */

@@ -1,0 +1,15 @@
+/*
+ * A histogram as the bars of a figure.
+ */
+#ifndef HIL_BARS_H
+#define HIL_BARS_H
+
+#include "../record/histogram.h"
+#include "figure.h"
+
+/* Writes the data file SERIES-I: "from_us to_us count" for each bar that is not empty. On a
+ * logarithmic axis the bars are of equal width. What took no time at all counts as 1 ns. */
+void hil_figure_bars(struct hil_figure *figure, const char *series, unsigned i,
+                     const struct hil_histogram *histogram);
+
+#endif
