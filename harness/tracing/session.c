@@ -29,7 +29,7 @@ struct hil_session {
     char kernel[160];
 };
 
-enum { SAID = 4096, LTTNG_S = 20 };
+enum { SAID = 4096, LTTNG_S = 20, DESTROY_S = 10 };
 
 static const struct timespec MOMENT = {.tv_nsec = 10000000};
 enum { PATIENCE = 1000 }; /* moments */
@@ -390,13 +390,26 @@ int hil_session_stop(struct hil_session *s, struct hil_traced *traced)
     return rc ? rc : kernel_rc;
 }
 
+/* Waits, for the daemon writes the rest of what describes the trace; but as stop() does. */
+static void destroy(struct hil_session *s)
+{
+    char said[SAID] = "";
+    char *const words[] = {
+        "lttng", "--no-sessiond", "destroy", s->name, s->stuck ? "--no-wait" : NULL, NULL};
+    int rc = hil_tool_run(NULL, words, DESTROY_S, said, sizeof said);
+
+    s->stuck |= rc == -ETIMEDOUT;
+    if (rc != -ETIMEDOUT)
+        explain(rc, said);
+}
+
 void hil_session_close(struct hil_session *s)
 {
     if (!s)
         return;
     hil_tracefs_close(&s->tracefs);
     if (s->created)
-        must("destroy --no-wait %s", s->name); /* all is written; or never will be */
+        destroy(s);
     end_daemon(s);
     free(s);
 }
