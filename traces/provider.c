@@ -6,8 +6,6 @@
 #define LTTNG_UST_TRACEPOINT_DEFINE
 #include "traces/provider.h"
 
-#include <lttng/ust-thread.h>
-
 #include <unistd.h>
 
 #include "harness/tracing/provider.h"
@@ -78,7 +76,6 @@ static void on_peer_lost(uint32_t node, uint32_t peer, bool left)
 }
 
 __attribute__((visibility("default"))) const struct hil_provider hiloco_provider = {
-    .prepare_thread = lttng_ust_init_thread,
     .loops =
         {
             .step = on_step,

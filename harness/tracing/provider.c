@@ -46,7 +46,6 @@ int hil_provider_load(char *why, size_t size)
         snprintf(why, size, "%s", dlerror());
         return -ELIBACC;
     }
-    provider->prepare_thread();
     loco_trace_set(&provider->channels);
     hil_tracer = &provider->loops;
     return 0;

@@ -10,8 +10,6 @@
 
 /* What the object shows, as `hiloco_provider`. */
 struct hil_provider {
-    void (*prepare_thread)(
-        void); /* so that the calling thread's first event has nothing to set up */
     struct hil_tracer loops;
     struct loco_tracer channels;
 };
