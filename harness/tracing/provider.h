@@ -17,8 +17,8 @@ struct hil_provider {
 /*
  * Loads the provider, and has the loops and channels of this process tell it. It starts threads,
  * which a fork would lose and which run where the caller may: so call it in the process that runs
- * the loops, before that pins itself. It returns when LTTng knows the process, and has no more to
- * set up for the calling thread. Returns 0, or a negative errno after a message to `why`.
+ * the loops, on the thread that does, before that pins itself. It returns when LTTng knows the
+ * process, and has no more to set up. Returns 0, or a negative errno after a message to `why`.
  */
 int hil_provider_load(char *why, size_t size);
 

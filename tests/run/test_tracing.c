@@ -46,13 +46,12 @@ static void open_tracing(void)
     daemon_before = daemon_runs();
 }
 
-static void close_tracing(void)
+static void expect_no_daemon_left(void)
 {
     cr_expect_eq(daemon_runs(), daemon_before, "a session daemon was left");
-    workspace_close();
 }
 
-TestSuite(tracing, .init = open_tracing, .fini = close_tracing, .timeout = 300);
+TestSuite(tracing, .init = open_tracing, .fini = workspace_close, .timeout = 300);
 
 /* Slow loops, that a busy machine can keep. */
 #define SLOW                                                                                       \
@@ -93,6 +92,7 @@ Test(tracing, a_run_leaves_its_events)
     char *text = trace_text(out);
 
     expect_status(&e, 0);
+    expect_no_daemon_left();
     cr_assert_eq(lost_of(summary), 0);
     cr_expect_eq(converter_steps, 2 * 1000);
     cr_expect_eq(count_of(text, "hiloco:loop_step"), steps + converter_steps);
@@ -302,6 +302,7 @@ Test(tracing, an_event_makes_no_system_call)
     waitpid(loop, &status, 0);
     cr_expect_eq(hil_session_stop(session, &traced), 0);
     hil_session_close(session);
+    expect_no_daemon_left();
     cr_expect(WIFEXITED(status), "killed: %s", strsignal(WTERMSIG(status)));
     cr_expect_eq(WEXITSTATUS(status), 0);
 
@@ -337,7 +338,8 @@ Test(tracing, a_loop_that_is_killed)
     kill(loop, SIGKILL);
     waitpid(loop, NULL, 0);
     hil_session_stop(session, &traced);
-    hil_session_close(session); /* the daemon has gone then: close_tracing() looks */
+    hil_session_close(session);
+    expect_no_daemon_left();
 }
 
 /* --- sessions --------------------------------------------------------------------------------- */
@@ -410,6 +412,7 @@ Test(tracing, an_interrupted_run_keeps_its_trace)
     kill(p.pid, SIGINT);
     struct ended e = finish(&p);
     expect_status(&e, 130);
+    expect_no_daemon_left();
     cr_expect_gt(number_at(analysis_of(out), "events"), 0);
 }
 
