@@ -49,6 +49,7 @@ enum {
     HIL_TAKES_DOCTOR = 1 << 10, /* --measure, --strict, --json, --root; and no argument is needed */
     HIL_TAKES_RUN = 1 << 11,    /* --json, --interval, --count; and no argument is needed */
     HIL_TAKES_TRACE = 1 << 12,
+    HIL_TAKES_DIRECTORY = 1 << 13, /* no option: the positional argument alone */
 };
 
 /*

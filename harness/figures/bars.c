@@ -35,3 +35,22 @@ void hil_figure_bars(struct hil_figure *figure, const char *series, unsigned i,
     }
     hil_figure_data_end(figure, data);
 }
+
+void hil_figure_tail(struct hil_figure *figure, const char *series, unsigned i,
+                     const struct hil_histogram *histogram)
+{
+    FILE *data = hil_figure_data(figure, series, i);
+    uint64_t left = histogram->count;
+
+    if (!data)
+        return;
+    for (unsigned bucket = 0; bucket < HIL_HISTOGRAM_BUCKETS; bucket++) {
+        const double ns = fmax(1, (double)hil_histogram_bucket_start(bucket));
+
+        if (histogram->buckets[bucket] == 0)
+            continue;
+        fprintf(data, "%.6g %.9g\n", ns * 1e-3, (double)left / (double)histogram->count);
+        left -= histogram->buckets[bucket];
+    }
+    hil_figure_data_end(figure, data);
+}

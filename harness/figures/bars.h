@@ -1,5 +1,5 @@
 /*
- * A histogram as the bars of a figure.
+ * A histogram in a figure: its bars, or its tail.
  */
 #ifndef HIL_BARS_H
 #define HIL_BARS_H
@@ -10,6 +10,10 @@
 /* Writes the data file SERIES-I: "from_us to_us count" for each bar that is not empty. On a
  * logarithmic axis the bars are of equal width. What took no time at all counts as 1 ns. */
 void hil_figure_bars(struct hil_figure *figure, const char *series, unsigned i,
+                     const struct hil_histogram *histogram);
+
+/* Writes "us share": of all values, the share that is as great or greater. */
+void hil_figure_tail(struct hil_figure *figure, const char *series, unsigned i,
                      const struct hil_histogram *histogram);
 
 #endif

@@ -303,25 +303,6 @@ numbered_text(struct hil_figure *figure, const char *variable, unsigned i, const
     hil_figure_text(figure, name, "%s", text);
 }
 
-/* Writes "us share" for each bucket that is not empty: so many took as long, or longer. */
-static void plot_tail(struct hil_figure *figure, unsigned i, const struct hil_histogram *histogram)
-{
-    FILE *data = hil_figure_data(figure, "tail", i);
-    uint64_t left = histogram->count;
-
-    if (!data)
-        return;
-    for (unsigned bucket = 0; bucket < HIL_HISTOGRAM_BUCKETS; bucket++) {
-        const double ns = fmax(1, (double)hil_histogram_bucket_start(bucket));
-
-        if (histogram->buckets[bucket] == 0)
-            continue;
-        fprintf(data, "%.6g %.9g\n", ns * 1e-3, (double)left / (double)histogram->count);
-        left -= histogram->buckets[bucket];
-    }
-    hil_figure_data_end(figure, data);
-}
-
 static void plot_histogram(struct hil_figure *figure, unsigned i, const char *name,
                            const struct hil_histogram *histogram)
 {
@@ -338,7 +319,7 @@ static void plot_histogram(struct hil_figure *figure, unsigned i, const char *na
     numbered_text(figure, "middle", i, "p50 %s, p99 %s", us[0], us[1]);
     numbered_text(figure, "tail", i, "p99.9 %s, max %s", us[2], us[3]);
     hil_figure_bars(figure, "bars", i, histogram);
-    plot_tail(figure, i, histogram);
+    hil_figure_tail(figure, "tail", i, histogram);
 }
 
 /* Those that counted anything but zeros; the number of them, or a negative errno. */

@@ -121,29 +121,6 @@ static int figure_histogram(const struct hil_analysis *a, const char *dir, FILE 
 
 /* --- the tail --------------------------------------------------------------------------------- */
 
-/* "us share": the share of values above that. */
-static void plot_tail(struct hil_figure *f, const char *series, unsigned i,
-                      const struct hil_histogram *h)
-{
-    FILE *data = hil_figure_data(f, series, i);
-    uint64_t above = h->count;
-
-    if (!data)
-        return;
-    fprintf(data, "0.001 1\n");
-    for (unsigned bucket = 0; bucket < HIL_HISTOGRAM_BUCKETS && above; bucket++) {
-        if (!h->buckets[bucket])
-            continue;
-        above -= h->buckets[bucket];
-        uint64_t end = hil_histogram_bucket_start(bucket + 1);
-        if (above)
-            fprintf(data, "%.6g %.6g\n", drawn_us(end), (double)above / (double)h->count);
-        else /* the last one falls from its share to none */
-            fprintf(data, "%.6g %.6g\n", drawn_us(h->max), 1.0 / (double)h->count);
-    }
-    hil_figure_data_end(f, data);
-}
-
 static int figure_tail(const struct hil_analysis *a, const char *dir, FILE *messages)
 {
     struct hil_figure f;
@@ -156,11 +133,11 @@ static int figure_tail(const struct hil_analysis *a, const char *dir, FILE *mess
     for (int i = 0; i < 2; i++) {
         if (!role(a, i))
             continue;
-        plot_tail(&f, "late", (unsigned)i + 1, &role(a, i)->late);
-        plot_tail(&f, "step", (unsigned)i + 1, &role(a, i)->duration);
+        hil_figure_tail(&f, "late", (unsigned)i + 1, &role(a, i)->late);
+        hil_figure_tail(&f, "step", (unsigned)i + 1, &role(a, i)->duration);
     }
     fprintf(f.values, "rounds = %d\n", a->rounds.whole.count > 0);
-    plot_tail(&f, "round", 1, &a->rounds.whole);
+    hil_figure_tail(&f, "round", 1, &a->rounds.whole);
     return hil_figure_draw(&f, "steps-tail.gp");
 }
 
