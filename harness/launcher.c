@@ -333,6 +333,8 @@ static void restart(struct launcher *l, unsigned i)
     atomic_store(&l->run.state->executors[i].stage, HIL_STARTING);
     l->met = false;
     int rc = start_child(l, i);
+    if (!rc && l->session)
+        rc = hil_session_track(l->session, l->children[i]);
     if (!rc)
         return;
     fprintf(stderr, "cannot start it again: %s\n", strerror(-rc));

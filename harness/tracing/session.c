@@ -23,6 +23,7 @@ struct hil_session {
     char name[40];
     pid_t daemon; /* ours; 0: there was one */
     bool created;
+    bool tracks;         /* some processes, and not all of this user's */
     bool stuck;          /* it could not be stopped in order */
     bool kernel_modules; /* LTTng's own: the kernel's events are in the session */
     struct hil_tracefs tracefs;
@@ -316,13 +317,21 @@ int hil_session_open(struct hil_session **session, const struct hil_scenario *sc
     return 0;
 }
 
+int hil_session_track(const struct hil_session *s, pid_t process)
+{
+    if (!s->tracks)
+        return 0;
+    return must("track --userspace --session=%s --vpid=%d", s->name, (int)process);
+}
+
 int hil_session_start(struct hil_session *s, const pid_t *processes, unsigned count)
 {
     int rc = 0;
 
+    s->tracks = count > 0;
     for (unsigned i = 0; !rc && i < count; i++)
         if (processes[i])
-            rc = must("track --userspace --session=%s --vpid=%d", s->name, (int)processes[i]);
+            rc = hil_session_track(s, processes[i]);
     if (!rc)
         rc = must("start %s", s->name);
     if (!rc && s->tracefs.root >= 0)

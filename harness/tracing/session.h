@@ -31,6 +31,9 @@ int hil_session_open(struct hil_session **session, const struct hil_scenario *sc
  * errors. */
 int hil_session_start(struct hil_session *session, const pid_t *processes, unsigned count);
 
+/* Traces one more, which has taken the place of another. The same errors. */
+int hil_session_track(const struct hil_session *session, pid_t process);
+
 /* Stops, and waits until all is written. The same errors. */
 int hil_session_stop(struct hil_session *session, struct hil_traced *traced);
 
