@@ -191,6 +191,8 @@ int loco_manager_ready(struct loco_manager *m, uint64_t timeout_ns)
 
 void loco_manager_poll(struct loco_manager *m)
 {
+    if (m->fabric->capabilities & LOCO_COHERENT)
+        return; /* nothing is ever outstanding */
     pthread_mutex_lock(&m->lock);
     for (struct loco_thread *t = m->threads; t; t = t->next)
         for (uint32_t node = 0; node < m->count; node++)
