@@ -567,18 +567,20 @@ static int address(const struct loco_region *r, unsigned m, size_t offset, size_
 }
 
 /* Numbers an operation, so that the fabric can say when it is done. */
-static void number(struct loco_thread *t, struct loco_link *link, bool writes)
+static void number(struct loco_thread *t, struct loco_link *link)
 {
     atomic_store_explicit(&link->posted, ++t->number, memory_order_relaxed);
-    if (!writes)
-        return;
-    atomic_store_explicit(&link->unplaced, t->number, memory_order_relaxed);
-    t->unplaced = true;
 }
 
-static struct loco_ack posted(struct loco_thread *t, const struct loco_link *link, uint32_t epoch,
-                              int rc)
+/* Only now: a flush that another thread's fence posts is not to be taken for one that comes after
+ * a write which was still about to be posted. */
+static struct loco_ack posted(struct loco_thread *t, struct loco_link *link, uint32_t epoch,
+                              bool writes, int rc)
 {
+    if (writes) {
+        atomic_store_explicit(&link->unplaced, t->number, memory_order_release);
+        t->unplaced = true;
+    }
     if (rc == LOCO_POSTED)
         return (struct loco_ack){
             .thread = t, .number = t->number, .peers = 1ull << (link->peer % 64), .epoch = epoch};
@@ -596,8 +598,8 @@ static struct loco_ack posted(struct loco_thread *t, const struct loco_link *lin
         return (struct loco_ack){.error = rc};                                                     \
     struct loco_thread *t = loco_self(r->channel->mgr);                                            \
     const struct loco_fabric_ops *fabric = t->mgr->fabric->ops;                                    \
-    number(t, link, writes);                                                                       \
-    return posted(t, link, epoch, call)
+    number(t, link);                                                                               \
+    return posted(t, link, epoch, writes, call)
 
 struct loco_ack loco_region_write(struct loco_region *r, unsigned m, size_t offset,
                                   const void *from, size_t size)
