@@ -1,5 +1,4 @@
 #include <errno.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,9 +6,9 @@
 #include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "host_time.h"
 #include "shm_internal.h"
 #include "words.h"
 
@@ -256,38 +255,6 @@ static int shm_compare_swap(struct loco_link *base, struct loco_remote at, uint6
     __atomic_compare_exchange_n(word, old, desired, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
     return LOCO_DONE;
 }
-/* --- time ---------------------------------------------------------------------------------- */
-
-static uint64_t shm_clock(struct loco_node *node)
-{
-    struct timespec t;
-
-    (void)node;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
-/* Most waits end within a microsecond, and are spun through. One that does not may be for a
- * thread that needs this very core; one that lasts is for a person or a disk. */
-static void shm_relax(struct loco_node *node, struct loco_wait *wait)
-{
-    static const struct timespec nap = {.tv_nsec = 100000};
-
-    (void)node;
-    uint64_t turn = wait->turns++;
-    if (turn < 200)
-        return;
-    if (turn < 300) {
-#if defined(__x86_64__)
-        __builtin_ia32_pause();
-#endif
-    } else if (turn < 100000) {
-        sched_yield();
-    } else {
-        nanosleep(&nap, NULL);
-    }
-}
-
 static const struct loco_fabric_ops shm_ops = {
     .name = "shm",
     .node_open = shm_node_open,
@@ -301,8 +268,8 @@ static const struct loco_fabric_ops shm_ops = {
     .read = shm_read,
     .fetch_add = shm_fetch_add,
     .compare_swap = shm_compare_swap,
-    .clock = shm_clock,
-    .relax = shm_relax,
+    .clock = loco_host_clock,
+    .relax = loco_host_relax,
 };
 /* --- the fabric ------------------------------------------------------------------------------ */
 

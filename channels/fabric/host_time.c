@@ -1,0 +1,34 @@
+#include "host_time.h"
+
+#include <sched.h>
+#include <time.h>
+
+uint64_t loco_host_clock(struct loco_node *node)
+{
+    struct timespec t;
+
+    (void)node;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+/* Most waits end within microseconds, and are spun through. One that does not may be for a
+ * thread that needs this very core; one that lasts is for a person or a disk. */
+void loco_host_relax(struct loco_node *node, struct loco_wait *wait)
+{
+    static const struct timespec nap = {.tv_nsec = 100000};
+
+    (void)node;
+    uint64_t turn = wait->turns++;
+    if (turn < 200)
+        return;
+    if (turn < 300) {
+#if defined(__x86_64__)
+        __builtin_ia32_pause();
+#endif
+    } else if (turn < 100000) {
+        sched_yield();
+    } else {
+        nanosleep(&nap, NULL);
+    }
+}
