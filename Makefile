@@ -10,7 +10,8 @@ all:
 # --- packages --------------------------------------------------------------------------
 
 BUILD_PACKAGES := gcc libc6-dev make pkg-config libcyaml-dev libyaml-dev libhdf5-dev libjansson-dev \
-                  libxxhash-dev liburcu-dev libncurses-dev liblttng-ust-dev libbabeltrace2-dev gnuplot-nox
+                  libxxhash-dev liburcu-dev libibverbs-dev librdmacm-dev libncurses-dev \
+                  liblttng-ust-dev libbabeltrace2-dev gnuplot-nox
 TEST_PACKAGES  := libcriterion-dev patch lttng-tools babeltrace2
 
 # These goals install what is missing; others only say what it is.
@@ -45,7 +46,8 @@ $(BUILD)/packages-found:
 
 # --- flags -----------------------------------------------------------------------------
 
-LIBRARIES := libcyaml yaml-0.1 hdf5 jansson libxxhash liburcu-cds liburcu-bp ncursesw babeltrace2
+LOCO_LIBRARIES := libxxhash liburcu-cds liburcu-bp librdmacm libibverbs
+LIBRARIES      := libcyaml yaml-0.1 hdf5 jansson ncursesw babeltrace2 $(LOCO_LIBRARIES)
 
 # Asked for when first needed: by then the packages are there.
 once     = $(eval $(1) := $$(shell $(2)))$($(1))
@@ -128,12 +130,22 @@ run: all
 
 TESTS := unit sim run
 
+# Those of tests/unit that run on each fabric.
+CHANNEL_TESTS := channels locks queues kvstore restarts
+
 $(TESTS:%=$(BUILD)/test-%): $(call objects,tests/nodes.c) $(ARCHIVES)
 	$(LINK) -o $@ $(filter %.o,$^) $(ARCHIVES) $(LIBS) $$(pkg-config --libs criterion)
 
 $(BUILD)/test-unit: $(call objects,$(wildcard tests/unit/*.c))
 $(BUILD)/test-sim:  $(call objects,$(filter-out tests/sim/soak.c,$(wildcard tests/sim/*.c)))
 $(BUILD)/test-run:  $(call objects,$(wildcard tests/run/*.c))
+
+# On an RDMA device; without one its tests are on shm, or say that they are skipped.
+$(BUILD)/test-rdma: $(call objects,$(wildcard tests/rdma/*.c)) \
+                    $(call objects,$(CHANNEL_TESTS:%=tests/unit/test_%.c) tests/nodes.c) \
+                    $(call objects,$(filter-out tests/sim/soak.c tests/sim/test_%, \
+                                     $(wildcard tests/sim/*.c))) $(BUILD)/libloco.a
+	$(LINK) -o $@ $^ $(LIBS) $$(pkg-config --libs criterion)
 
 test: all $(TESTS:%=$(BUILD)/test-%) $(BUILD)/soak
 	@for t in $(TESTS); do \
@@ -199,15 +211,13 @@ lateness: $(BUILD)/lateness
 # Criterion's own memory does not get along with ThreadSanitizer, so under it the channels'
 # tests run on a stand-in for Criterion: tests/plain.
 
-TSAN_TESTS := channels locks queues kvstore restarts
-
 sanitize: $(BUILD)/packages-installed
 	$(MAKE) BUILD=$(BUILD)/asan CFLAGS="-O1 -g -fsanitize=address,undefined \
 	    -fno-sanitize-recover=all" sanitize-run
 	$(MAKE) BUILD=$(BUILD)/tsan CFLAGS="-O1 -g -fsanitize=thread -Wno-tsan" \
-	    CPPFLAGS=-Itests/plain $(TSAN_TESTS:%=sanitize-%)
+	    CPPFLAGS=-Itests/plain $(CHANNEL_TESTS:%=sanitize-%)
 
-$(TSAN_TESTS:%=$(BUILD)/plain-%): $(BUILD)/plain-%: $(BUILD)/obj/tests/unit/test_%.o \
+$(CHANNEL_TESTS:%=$(BUILD)/plain-%): $(BUILD)/plain-%: $(BUILD)/obj/tests/unit/test_%.o \
                                   $(BUILD)/obj/tests/nodes.o $(BUILD)/libloco.a
 	$(LINK) -o $@ $^ $(LIBS)
 
@@ -234,11 +244,11 @@ format-check:
 VERSION  := 0.1.0
 SONAME   := libloco.so.$(firstword $(subst ., ,$(VERSION)))
 SHARED   := $(BUILD)/libloco.so.$(VERSION)
-LOCO_LIBS = $(call once,LOCO_LIBS,pkg-config --libs libxxhash liburcu-cds liburcu-bp) -pthread
+LOCO_LIBS = $(call once,LOCO_LIBS,pkg-config --libs $(LOCO_LIBRARIES)) -pthread
 
 HEADERS := loco ack atomic_var barrier channel fence kvstore manager memory owned_var ringbuffer \
            shared_queue shared_region sst thread ticket_lock trace
-HEADERS := $(HEADERS:%=channels/%.h) $(patsubst %,channels/fabric/%.h,context fabric shm sim)
+HEADERS := $(HEADERS:%=channels/%.h) $(patsubst %,channels/fabric/%.h,context fabric shm sim verbs)
 
 $(call objects,$(LOCO)): VISIBILITY := -fno-semantic-interposition
 $(call objects,$(LOCO)): channels/loco.map

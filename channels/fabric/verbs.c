@@ -1,0 +1,496 @@
+#include "verbs.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <netdb.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "host_time.h"
+#include "verbs_internal.h"
+
+static struct verbs *verbs_of(const struct loco_fabric *fabric)
+{
+    return (struct verbs *)fabric;
+}
+
+void verbs_wake(int eventfd)
+{
+    uint64_t one = 1;
+
+    if (write(eventfd, &one, sizeof one) < 0)
+        return; /* full: it is awake */
+}
+
+/* --- warnings --------------------------------------------------------------------------- */
+
+void verbs_warn(struct verbs_node *n, const char *format, ...)
+{
+    struct verbs_notice *notice = calloc(1, sizeof *notice), **at = &n->notices;
+    va_list args;
+
+    if (!notice)
+        return;
+    va_start(args, format);
+    vsnprintf(notice->text, sizeof notice->text, format, args);
+    va_end(args);
+    while (*at)
+        at = &(*at)->next;
+    *at = notice;
+    verbs_node_due(n);
+}
+
+/* Warns at once: the node may not come to live. */
+__attribute__((format(printf, 2, 3))) static void say(const struct verbs_node *n,
+                                                      const char *format, ...)
+{
+    char text[sizeof((struct verbs_notice *)0)->text];
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    n->base.events.warning(n->base.events.arg, text);
+}
+
+/* --- arenas
+ * ------------------------------------------------------------------------------------------ */
+
+/* The pages that memory may be of, the largest first. */
+static const struct pages {
+    size_t size;
+    int flags;
+    const char *name;
+} all_pages[] = {
+    {(size_t)1 << 30, MAP_HUGETLB | 30 << MAP_HUGE_SHIFT, "1 GiB"},
+    {(size_t)2 << 20, MAP_HUGETLB | 21 << MAP_HUGE_SHIFT, "2 MiB"},
+    {(size_t)4 << 10, 0, "ordinary"},
+};
+
+enum { PAGES = sizeof all_pages / sizeof all_pages[0], HUGE_LEAST = 1 };
+
+/* The largest that are not larger than what is wanted, but at least the smaller huge ones. */
+static unsigned pages_for(size_t size)
+{
+    unsigned i = 0;
+
+    while (i < HUGE_LEAST && all_pages[i].size > size)
+        i++;
+    return i;
+}
+
+static void *map_pages(size_t *size, unsigned *which)
+{
+    for (; *which < PAGES; ++*which) {
+        const struct pages *p = &all_pages[*which];
+        size_t whole = (*size + p->size - 1) / p->size * p->size;
+        void *memory = mmap(NULL, whole, PROT_READ | PROT_WRITE,
+                            MAP_PRIVATE | MAP_ANONYMOUS | p->flags, -1, 0);
+        if (memory != MAP_FAILED) {
+            *size = whole;
+            return memory;
+        }
+    }
+    return NULL;
+}
+
+/* What mends it is the reader's to do. */
+static void explain_registration(const struct verbs_node *n, size_t size, int error)
+{
+    struct rlimit limit = {0};
+
+    getrlimit(RLIMIT_MEMLOCK, &limit);
+    if (error == -ENOMEM && limit.rlim_cur != RLIM_INFINITY)
+        say(n,
+            "cannot register %zu KiB: a process may lock %llu KiB of memory (ulimit -l unlimited; "
+            "for good: \"* - memlock unlimited\" in /etc/security/limits.conf)",
+            size >> 10, (unsigned long long)limit.rlim_cur >> 10);
+    else
+        say(n, "cannot register %zu KiB with device %s: %s", size >> 10,
+            ibv_get_device_name(n->device->device), strerror(-error));
+}
+
+int verbs_register(struct verbs_node *n, void *memory, size_t size, unsigned access,
+                   struct ibv_mr **region)
+{
+    *region = ibv_reg_mr(n->pd, memory, size, access);
+    if (*region)
+        return 0;
+    int rc = -errno;
+    explain_registration(n, size, rc);
+    return rc;
+}
+
+static void say_pages(struct verbs_node *n, unsigned wanted, unsigned got)
+{
+    struct verbs *v = n->verbs;
+
+    pthread_mutex_lock(&v->lock);
+    bool say_it = wanted != got && !v->warned;
+    v->warned |= say_it;
+    pthread_mutex_unlock(&v->lock);
+    if (say_it)
+        say(n, "no pages of %s are free: arenas are on %s pages (as root: sysctl %s)",
+            all_pages[wanted].name, all_pages[got].name,
+            wanted == HUGE_LEAST ? "vm.nr_hugepages=64" : "vm.nr_hugepages; 1 GiB pages at boot");
+}
+
+static int verbs_arena_map(struct loco_node *base, size_t size, struct loco_arena *arena)
+{
+    const unsigned access = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE |
+                            IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC;
+    struct verbs_node *n = (struct verbs_node *)base;
+    struct verbs *v = n->verbs;
+    uint32_t number = atomic_load(&n->own.count);
+    unsigned wanted = pages_for(size), got = wanted;
+
+    if (number == VERBS_ARENAS_MAX)
+        return -ENOSPC;
+    void *memory = map_pages(&size, &got);
+    if (!memory)
+        return -ENOMEM;
+    struct ibv_mr *region;
+    int rc = verbs_register(n, memory, size, access, &region);
+    if (rc) {
+        munmap(memory, size);
+        return rc;
+    }
+    pthread_mutex_lock(&v->lock);
+    n->regions[number] = region;
+    n->own.at[number] = (struct verbs_arena){.base = (uintptr_t)memory,
+                                             .size = size,
+                                             .remote_key = region->rkey,
+                                             .local_key = region->lkey};
+    atomic_store_explicit(&n->own.count, number + 1, memory_order_release);
+    for (uint32_t id = 0; id < n->base.count; id++) {
+        struct verbs_connection *c = n->peers[id].connection;
+        if (c && c->established && !c->down)
+            verbs_post_arena(c, number);
+    }
+    pthread_mutex_unlock(&v->lock);
+    say_pages(n, wanted, got);
+    *arena = (struct loco_arena){.base = memory, .size = size, .number = number};
+    return 0;
+}
+
+/* --- nodes
+ * ------------------------------------------------------------------------------------------- */
+
+static void free_node(struct verbs_node *n)
+{
+    verbs_control_close(n);
+    verbs_queue_close(&n->shared);
+    for (uint32_t i = 0; i < atomic_load(&n->own.count); i++) {
+        ibv_dereg_mr(n->regions[i]);
+        munmap((void *)(uintptr_t)n->own.at[i].base, n->own.at[i].size);
+    }
+    if (n->pd)
+        ibv_dealloc_pd(n->pd);
+    while (n->arenas) {
+        struct verbs_arenas *next = n->arenas->next;
+        free(n->arenas);
+        n->arenas = next;
+    }
+    free(n->addresses);
+    free(n->peers);
+    free(n);
+}
+
+static int find_address(struct verbs_node *n, uint32_t id)
+{
+    const struct addrinfo hints = {.ai_socktype = SOCK_STREAM};
+    const char *name = n->verbs->addresses[id];
+    struct addrinfo *found;
+    int rc = getaddrinfo(name, NULL, &hints, &found);
+
+    if (rc) {
+        say(n, "node %u: cannot find the address of node %u, %s: %s", n->base.id, id, name,
+            gai_strerror(rc));
+        return -EINVAL;
+    }
+    memcpy(&n->addresses[id], found->ai_addr, found->ai_addrlen);
+    freeaddrinfo(found);
+    return 0;
+}
+
+static int make_peers(struct verbs_node *n)
+{
+    const uint32_t count = n->base.count;
+
+    if (count > n->verbs->config.address_count) {
+        say(n, "node %u (of %u): there are addresses for %u nodes only", n->base.id, count,
+            n->verbs->config.address_count);
+        return -EINVAL;
+    }
+    n->peers = calloc(count, sizeof *n->peers);
+    n->addresses = calloc(count, sizeof *n->addresses);
+    if (!n->peers || !n->addresses)
+        return -ENOMEM;
+    for (uint32_t id = 0; id < count; id++) {
+        n->peers[id].id = id;
+        int rc = find_address(n, id);
+        if (rc)
+            return rc;
+    }
+    return 0;
+}
+
+static int bind_node(struct verbs_node *n)
+{
+    int rc = verbs_bind(n);
+
+    if (rc == -ENODEV || rc == -EADDRNOTAVAIL)
+        say(n, "node %u: %s is no address of an RDMA device of this machine (see: rdma link)",
+            n->base.id, n->verbs->addresses[n->base.id]);
+    return rc;
+}
+
+/* Remembers the device, whose troubles are to be heard of. */
+static int watch_device(struct verbs_node *n)
+{
+    struct verbs *v = n->verbs;
+    int rc = 0;
+
+    fcntl(n->device->async_fd, F_SETFL, fcntl(n->device->async_fd, F_GETFL) | O_NONBLOCK);
+    pthread_mutex_lock(&v->lock);
+    unsigned i = 0;
+    while (i < v->device_count && v->devices[i].context != n->device)
+        i++;
+    if (i == VERBS_DEVICES_MAX)
+        rc = -ENOSPC;
+    else if (i == v->device_count)
+        v->devices[v->device_count++] = (struct verbs_device){.context = n->device};
+    pthread_mutex_unlock(&v->lock);
+    return rc;
+}
+
+/* A fabric's word on atomics holds for all its nodes, and is read once the first is open. */
+static int open_device(struct verbs_node *n)
+{
+    struct loco_fabric *fabric = n->base.fabric;
+    struct ibv_device_attr attributes;
+    int rc = ibv_query_device(n->device, &attributes);
+
+    if (rc)
+        return -rc;
+    if (attributes.atomic_cap == IBV_ATOMIC_NONE) {
+        say(n, "device %s has no atomic operations", ibv_get_device_name(n->device->device));
+        return -ENOTSUP;
+    }
+    pthread_mutex_lock(&n->verbs->lock);
+    if (attributes.atomic_cap != IBV_ATOMIC_GLOB)
+        fabric->capabilities &= ~(unsigned)LOCO_CPU_ATOMICS;
+    else if (n->verbs->device_count == 0)
+        fabric->capabilities |= LOCO_CPU_ATOMICS;
+    pthread_mutex_unlock(&n->verbs->lock);
+    n->pd = ibv_alloc_pd(n->device);
+    return n->pd ? 0 : -errno;
+}
+
+static int watch_node(struct verbs_node *n)
+{
+    struct epoll_event event = {.events = EPOLLIN, .data.ptr = n};
+
+    return epoll_ctl(n->verbs->epoll, EPOLL_CTL_ADD, n->channel->fd, &event) ? -errno : 0;
+}
+
+static void add_node(struct verbs_node *n)
+{
+    struct verbs *v = n->verbs;
+
+    pthread_mutex_lock(&v->lock);
+    n->next = v->nodes;
+    v->nodes = n;
+    verbs_node_due(n);
+    pthread_mutex_unlock(&v->lock);
+    verbs_wake(v->wake_connecting);
+}
+
+static int verbs_node_open(struct loco_fabric *fabric, uint32_t id, uint32_t count,
+                           const struct loco_events *events, struct loco_node **node)
+{
+    struct verbs_node *n = calloc(1, sizeof *n);
+
+    if (!n)
+        return -ENOMEM;
+    n->base = (struct loco_node){.fabric = fabric, .id = id, .count = count, .events = *events};
+    n->verbs = verbs_of(fabric);
+    int rc = make_peers(n);
+    if (rc)
+        goto free_it;
+    rc = bind_node(n);
+    if (rc)
+        goto free_it;
+    rc = open_device(n);
+    if (!rc)
+        rc = watch_device(n);
+    if (!rc)
+        rc = verbs_control_open(n);
+    if (rc)
+        goto unbind;
+    rc = watch_node(n);
+    if (rc)
+        goto unbind;
+    rc = verbs_listen(n);
+    if (rc)
+        goto unwatch;
+    add_node(n);
+    *node = &n->base;
+    return 0;
+
+unwatch:
+    epoll_ctl(n->verbs->epoll, EPOLL_CTL_DEL, n->channel->fd, NULL);
+unbind:
+    rdma_destroy_id(n->listener.id);
+free_it:
+    free_node(n);
+    return rc;
+}
+
+static void verbs_node_close(struct loco_node *base)
+{
+    struct verbs_node *n = (struct verbs_node *)base;
+    struct verbs *v = n->verbs;
+
+    pthread_mutex_lock(&v->lock);
+    n->closing = true;
+    verbs_node_due(n);
+    while (!n->closed)
+        pthread_cond_wait(&v->node_closed, &v->lock);
+    pthread_mutex_unlock(&v->lock);
+    free_node(n);
+}
+
+static const struct loco_fabric_ops verbs_ops = {
+    .name = "verbs",
+    .node_open = verbs_node_open,
+    .node_close = verbs_node_close,
+    .send = verbs_send,
+    .arena_map = verbs_arena_map,
+    .link_open = verbs_link_open,
+    .link_close = verbs_link_close,
+    .write = verbs_write,
+    .read = verbs_read,
+    .fetch_add = verbs_fetch_add,
+    .compare_swap = verbs_compare_swap,
+    .flush = verbs_flush,
+    .poll = verbs_poll,
+    .clock = loco_host_clock,
+    .relax = loco_host_relax,
+};
+
+/* --- the fabric
+ * ------------------------------------------------------------------------------------- */
+
+static void free_fabric(struct verbs *v)
+{
+    if (v->channel)
+        rdma_destroy_event_channel(v->channel);
+    for (const int *fd = (const int[]){v->epoll, v->wake_telling, v->wake_connecting, -1}; *fd >= 0;
+         fd++)
+        close(*fd);
+    for (uint32_t i = 0; v->addresses && i < v->config.address_count; i++)
+        free(v->addresses[i]);
+    free(v->addresses);
+    pthread_mutex_destroy(&v->lock);
+    pthread_cond_destroy(&v->node_closed);
+    free(v);
+}
+
+static int copy_addresses(struct verbs *v, const struct loco_verbs_config *config)
+{
+    v->addresses = calloc(config->address_count, sizeof(char *));
+    if (!v->addresses)
+        return -ENOMEM;
+    for (uint32_t i = 0; i < config->address_count; i++) {
+        v->addresses[i] = strdup(config->addresses[i]);
+        if (!v->addresses[i])
+            return -ENOMEM;
+    }
+    return 0;
+}
+
+static int open_descriptors(struct verbs *v)
+{
+    struct epoll_event event = {.events = EPOLLIN};
+
+    v->epoll = epoll_create1(EPOLL_CLOEXEC);
+    v->wake_telling = v->epoll < 0 ? -1 : eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    v->wake_connecting = v->wake_telling < 0 ? -1 : eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (v->wake_connecting < 0)
+        return -errno;
+    epoll_ctl(v->epoll, EPOLL_CTL_ADD, v->wake_telling, &event);
+    v->channel = rdma_create_event_channel();
+    if (!v->channel)
+        return -errno;
+    return fcntl(v->channel->fd, F_SETFL, fcntl(v->channel->fd, F_GETFL) | O_NONBLOCK) ? -errno : 0;
+}
+
+static void stop_thread(struct verbs *v, pthread_t thread, int wake)
+{
+    __atomic_store_n(&v->stop, true, __ATOMIC_RELEASE);
+    verbs_wake(wake);
+    pthread_join(thread, NULL);
+}
+
+static bool makes_sense(const struct loco_verbs_config *c)
+{
+    uint32_t port = c->port ? c->port : LOCO_VERBS_PORT;
+
+    return c->addresses && c->address_count > 0 && port + c->address_count <= 65536 &&
+           c->send_depth <= 1 << 15 && c->timeout_exponent <= 31 && c->retry_count <= 7 &&
+           c->traffic_class <= 255 && (c->flush_bytes == 0 || c->flush_bytes == 8);
+}
+
+int loco_verbs_open(struct loco_fabric **fabric, const struct loco_verbs_config *config)
+{
+    if (!makes_sense(config))
+        return -EINVAL;
+
+    struct verbs *v = calloc(1, sizeof *v);
+    if (!v)
+        return -ENOMEM;
+    v->base.ops = &verbs_ops;
+    v->config = *config;
+    v->epoll = v->wake_telling = v->wake_connecting = -1;
+    pthread_mutex_init(&v->lock, NULL);
+    pthread_cond_init(&v->node_closed, NULL);
+    ibv_fork_init(); /* a program that forks keeps its registered memory, on old kernels too */
+    int rc = copy_addresses(v, config);
+    if (!rc)
+        rc = open_descriptors(v);
+    if (rc)
+        goto free_it;
+    rc = -pthread_create(&v->telling, NULL, verbs_telling_thread, v);
+    if (rc)
+        goto free_it;
+    rc = -pthread_create(&v->connecting, NULL, verbs_connecting_thread, v);
+    if (rc)
+        goto stop_telling;
+    *fabric = &v->base;
+    return 0;
+
+stop_telling:
+    stop_thread(v, v->telling, v->wake_telling);
+free_it:
+    free_fabric(v);
+    return rc;
+}
+
+void loco_verbs_close(struct loco_fabric *fabric)
+{
+    struct verbs *v = verbs_of(fabric);
+
+    if (!v)
+        return;
+    stop_thread(v, v->telling, v->wake_telling);
+    stop_thread(v, v->connecting, v->wake_connecting);
+    free_fabric(v);
+}

@@ -1,0 +1,676 @@
+/*
+ * How the nodes of the verbs fabric connect. Each listens; of each pair the one with the higher id
+ * connects, for control messages; and each link connects to its peer's listener, where a queue pair
+ * is made that does nothing but be its target.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "host_time.h"
+#include "verbs_internal.h"
+
+enum {
+    MS = 1000000,
+    RETRY_MS = 100, /* between attempts to reach a peer that is not there yet */
+    RESOLVE_MS = 2000,
+    LINK_MS = 20000,
+    BACKLOG = 1024,
+    PATIENCE = 50, /* attempts: then less often, and a place still taken is warned of */
+    RETRY_LATER_MS = 1000,
+    PRIVATE_REJECT = 28,  /* the reason of a refusal by a program, not by its kernel */
+    RETRY_COUNT = 7,      /* acknowledge time-outs, where the config does not say */
+    TIMEOUT_EXPONENT = 16 /* and how long */
+};
+
+/* --- what goes with a request to connect ------------------------------------------------ */
+
+enum purpose { CONTROL, LINK };
+
+/* FOREIGN: of another network. TAKEN: the id is in use, perhaps by one whose end is not noticed
+ * yet. UNKNOWN: a link without a control connection. */
+enum refusal { WELCOME, FOREIGN, TAKEN, UNKNOWN };
+
+struct hello {
+    uint32_t magic, version;
+    uint32_t purpose, refusal;
+    uint32_t node, count; /* the sender's */
+};
+
+_Static_assert(sizeof(struct hello) == 24, "crosses the network, and 56 bytes is all there is");
+
+enum { MAGIC = 0x4c4f434f, VERSION = 1 };
+
+static struct hello hello_of(const struct verbs_node *n, enum purpose purpose)
+{
+    return (struct hello){.magic = MAGIC,
+                          .version = VERSION,
+                          .purpose = purpose,
+                          .node = n->base.id,
+                          .count = n->base.count};
+}
+
+/* What an event says of its sender; zeroed when that is not one of us. */
+static struct hello hello_from(const struct rdma_cm_event *e)
+{
+    struct hello h = {0};
+
+    if (e->param.conn.private_data && e->param.conn.private_data_len >= sizeof h)
+        memcpy(&h, e->param.conn.private_data, sizeof h);
+    return h.magic == MAGIC && h.version == VERSION ? h : (struct hello){0};
+}
+
+/* As many reads and atomics at once as both devices can; on control messages, which meet a peer
+ * without a free buffer, infinite patience. */
+static struct rdma_conn_param parameters(const struct verbs_node *n, const struct hello *h)
+{
+    unsigned retries = n->verbs->config.retry_count;
+
+    return (struct rdma_conn_param){
+        .private_data = h,
+        .private_data_len = sizeof *h,
+        .responder_resources = RDMA_MAX_RESP_RES,
+        .initiator_depth = RDMA_MAX_INIT_DEPTH,
+        .retry_count = (uint8_t)(retries ? retries : RETRY_COUNT),
+        .rnr_retry_count = 7,
+    };
+}
+
+/* A kernel that does not know an option has its own way: slower to notice a silent peer. */
+static void set_options(const struct verbs_node *n, struct rdma_cm_id *id)
+{
+    const struct loco_verbs_config *config = &n->verbs->config;
+    uint8_t timeout = TIMEOUT_EXPONENT, class = (uint8_t)config->traffic_class;
+
+    if (config->timeout_exponent)
+        timeout = (uint8_t)config->timeout_exponent;
+    rdma_set_option(id, RDMA_OPTION_ID, RDMA_OPTION_ID_ACK_TIMEOUT, &timeout, sizeof timeout);
+    if (class)
+        rdma_set_option(id, RDMA_OPTION_ID, RDMA_OPTION_ID_TOS, &class, sizeof class);
+}
+
+static struct sockaddr_storage address_of(const struct verbs_node *n, uint32_t id, bool listening)
+{
+    struct sockaddr_storage a = n->addresses[id];
+    const uint16_t port = n->verbs->config.port ? n->verbs->config.port : LOCO_VERBS_PORT;
+    const in_port_t number = listening ? htons((uint16_t)(port + id)) : 0;
+
+    if (a.ss_family == AF_INET6)
+        ((struct sockaddr_in6 *)&a)->sin6_port = number;
+    else
+        ((struct sockaddr_in *)&a)->sin_port = number;
+    return a;
+}
+
+static int resolve(const struct verbs_node *n, struct rdma_cm_id *id, uint32_t peer)
+{
+    struct sockaddr_storage from = address_of(n, n->base.id, false);
+    struct sockaddr_storage to = address_of(n, peer, true);
+
+    set_options(n, id);
+    return rdma_resolve_addr(id, (struct sockaddr *)&from, (struct sockaddr *)&to, RESOLVE_MS)
+               ? -errno
+               : 0;
+}
+
+/* --- the listener ----------------------------------------------------------------------- */
+
+int verbs_bind(struct verbs_node *n)
+{
+    struct sockaddr_storage a = address_of(n, n->base.id, true);
+    struct rdma_cm_id *id;
+
+    if (rdma_create_id(n->verbs->channel, &id, &n->listener, RDMA_PS_TCP))
+        return -errno;
+    int rc = rdma_bind_addr(id, (struct sockaddr *)&a) ? -errno : 0;
+    if (!rc && !id->verbs)
+        rc = -ENODEV;
+    if (rc) {
+        rdma_destroy_id(id);
+        return rc;
+    }
+    n->listener = (struct verbs_end){.role = VERBS_LISTENER, .node = n, .id = id};
+    n->device = id->verbs;
+    return 0;
+}
+
+int verbs_listen(struct verbs_node *n)
+{
+    return rdma_listen(n->listener.id, BACKLOG) ? -errno : 0;
+}
+
+/* --- control connections ---------------------------------------------------------------- */
+
+static void destroy_id(struct rdma_cm_id *id)
+{
+    if (id->qp)
+        rdma_destroy_qp(id);
+    rdma_destroy_id(id);
+}
+
+static struct verbs_connection *new_connection(struct verbs_node *n, struct verbs_peer *p)
+{
+    struct verbs_connection *c = calloc(1, sizeof *c);
+
+    if (c)
+        c->end = (struct verbs_end){.role = VERBS_CONTROL, .node = n, .peer = p};
+    return c;
+}
+
+static int make_control_pair(struct verbs_connection *c)
+{
+    struct verbs_node *n = c->end.node;
+    struct ibv_qp_init_attr attributes = {
+        .qp_type = IBV_QPT_RC,
+        .send_cq = n->control,
+        .recv_cq = n->control,
+        .srq = n->receives,
+        .cap = {.max_send_wr = VERBS_SENDS + 1, .max_send_sge = 1, .max_recv_sge = 1},
+        .sq_sig_all = 1,
+    };
+
+    if (rdma_create_qp(c->end.id, n->pd, &attributes))
+        return -errno;
+    pthread_mutex_lock(&n->verbs->lock);
+    c->qp_number = c->end.id->qp->qp_num;
+    pthread_mutex_unlock(&n->verbs->lock);
+    return 0;
+}
+
+static void publish(struct verbs_connection *c)
+{
+    struct verbs *v = c->end.node->verbs;
+
+    pthread_mutex_lock(&v->lock);
+    c->end.peer->connection = c;
+    pthread_mutex_unlock(&v->lock);
+}
+
+static struct verbs_connection *connection_of(const struct verbs_peer *p, struct verbs *v)
+{
+    pthread_mutex_lock(&v->lock);
+    struct verbs_connection *c = p->connection;
+    pthread_mutex_unlock(&v->lock);
+    return c;
+}
+
+/* A connection came to nothing, or came to its end. */
+static void drop(struct verbs_connection *c)
+{
+    struct verbs_node *n = c->end.node;
+
+    pthread_mutex_lock(&n->verbs->lock);
+    bool told = c->established;
+    if (told) {
+        c->down = true; /* the other thread has it, and gives it back as dead */
+        verbs_node_due(n);
+    } else {
+        c->end.peer->connection = NULL;
+    }
+    pthread_mutex_unlock(&n->verbs->lock);
+    if (told)
+        return;
+    destroy_id(c->end.id);
+    free(c);
+}
+
+static void connect_to(struct verbs_node *n, struct verbs_peer *p)
+{
+    struct verbs_connection *c = new_connection(n, p);
+
+    if (!c)
+        return;
+    if (rdma_create_id(n->verbs->channel, &c->end.id, &c->end, RDMA_PS_TCP)) {
+        free(c);
+        return;
+    }
+    publish(c);
+    if (resolve(n, c->end.id, p->id))
+        drop(c);
+}
+
+static void go_on_connecting(struct verbs_connection *c)
+{
+    struct verbs_node *n = c->end.node;
+    const struct hello h = hello_of(n, CONTROL);
+    struct rdma_conn_param param = parameters(n, &h);
+
+    if (c->end.id->verbs != n->device || make_control_pair(c) || rdma_connect(c->end.id, &param))
+        drop(c);
+}
+
+/* Our hello came back with a reason, or nobody listens there yet. */
+static void hear_refusal(struct verbs_connection *c, int status, const struct hello *h)
+{
+    struct verbs_node *n = c->end.node;
+    struct verbs_peer *p = c->end.peer;
+    bool refused = status == PRIVATE_REJECT && h->magic == MAGIC;
+
+    pthread_mutex_lock(&n->verbs->lock);
+    if (refused && h->refusal == FOREIGN) {
+        p->foreign = true;
+        verbs_warn(n, "node %u (of %u) met a node that says it is node %u of %u: another network",
+                   n->base.id, n->base.count, h->node, h->count);
+    } else if (refused && h->refusal == TAKEN && p->attempts == PATIENCE) {
+        verbs_warn(n, "node %u (of %u): node %u says that this place is taken", n->base.id,
+                   n->base.count, p->id);
+    }
+    pthread_mutex_unlock(&n->verbs->lock);
+    drop(c);
+}
+
+/* --- requests --------------------------------------------------------------------------- */
+
+static void refuse(struct verbs_node *n, struct rdma_cm_id *id, enum refusal why)
+{
+    struct hello h = hello_of(n, CONTROL);
+
+    h.refusal = why;
+    rdma_reject(id, &h, sizeof h);
+    rdma_destroy_id(id);
+}
+
+static void refuse_foreigner(struct verbs_node *n, struct rdma_cm_id *id, const struct hello *h)
+{
+    pthread_mutex_lock(&n->verbs->lock);
+    if (h->magic == MAGIC)
+        verbs_warn(n, "node %u (of %u) met a node that says it is node %u of %u: another network",
+                   n->base.id, n->base.count, h->node, h->count);
+    else
+        verbs_warn(n, "node %u (of %u) met a program that is none of this version's nodes",
+                   n->base.id, n->base.count);
+    pthread_mutex_unlock(&n->verbs->lock);
+    refuse(n, id, FOREIGN);
+}
+
+static void accept_control(struct verbs_node *n, struct rdma_cm_id *id, struct verbs_peer *p)
+{
+    const struct hello h = hello_of(n, CONTROL);
+    struct rdma_conn_param param = parameters(n, &h);
+    struct verbs_connection *old = connection_of(p, n->verbs);
+
+    /* One that was never established is of an attempt that the peer has given up. */
+    if (old && !old->established)
+        drop(old);
+    struct verbs_connection *c = connection_of(p, n->verbs) ? NULL : new_connection(n, p);
+    if (!c) {
+        refuse(n, id, TAKEN);
+        return;
+    }
+    c->end.id = id;
+    id->context = &c->end;
+    set_options(n, id);
+    if (make_control_pair(c)) {
+        free(c);
+        refuse(n, id, TAKEN);
+        return;
+    }
+    publish(c);
+    if (rdma_accept(id, &param))
+        drop(c);
+}
+
+/* Not of a peer that is about to be lost: after that nothing of it may come any more. */
+static bool add_target(struct verbs_end *end)
+{
+    struct verbs_peer *p = end->peer;
+
+    pthread_mutex_lock(&end->node->verbs->lock);
+    bool there = p->id == end->node->base.id || (p->connection && !p->connection->down);
+    if (there) {
+        end->next = p->targets;
+        p->targets = end;
+    }
+    pthread_mutex_unlock(&end->node->verbs->lock);
+    return there;
+}
+
+static void refuse_target(struct verbs_end *end)
+{
+    rdma_destroy_qp(end->id);
+    refuse(end->node, end->id, UNKNOWN);
+    free(end);
+}
+
+static void accept_target(struct verbs_node *n, struct rdma_cm_id *id, struct verbs_peer *p)
+{
+    const struct hello h = hello_of(n, LINK);
+    struct rdma_conn_param param = parameters(n, &h);
+    struct ibv_qp_init_attr attributes = {
+        .qp_type = IBV_QPT_RC,
+        .send_cq = n->control,
+        .recv_cq = n->control,
+        .cap = {.max_send_wr = 1, .max_recv_wr = 1, .max_send_sge = 1, .max_recv_sge = 1},
+    };
+    struct verbs_end *end = malloc(sizeof *end);
+
+    if (!end || rdma_create_qp(id, n->pd, &attributes)) {
+        free(end);
+        refuse(n, id, UNKNOWN);
+        return;
+    }
+    *end = (struct verbs_end){.role = VERBS_TARGET, .node = n, .peer = p, .id = id};
+    id->context = end;
+    set_options(n, id);
+    if (add_target(end))
+        rdma_accept(id, &param); /* where this fails an event follows */
+    else
+        refuse_target(end);
+}
+
+static bool is_closing(struct verbs_node *n)
+{
+    pthread_mutex_lock(&n->verbs->lock);
+    bool closing = n->closing;
+    pthread_mutex_unlock(&n->verbs->lock);
+    return closing;
+}
+
+static void on_request(struct verbs_node *n, struct rdma_cm_id *id, const struct hello *h)
+{
+    if (h->magic != MAGIC || h->count != n->base.count || h->node >= n->base.count ||
+        (h->purpose == CONTROL && h->node <= n->base.id)) {
+        refuse_foreigner(n, id, h);
+        return;
+    }
+    struct verbs_peer *p = &n->peers[h->node];
+    if (is_closing(n))
+        refuse(n, id, TAKEN);
+    else if (h->purpose == CONTROL)
+        accept_control(n, id, p);
+    else if (connection_of(p, n->verbs) || h->node == n->base.id)
+        accept_target(n, id, p);
+    else
+        refuse(n, id, UNKNOWN);
+}
+
+/* --- events
+ * ---------------------------------------------------------------------------------------- */
+
+/* A link's end at this side. One that is not among its peer's is dead already. */
+static void drop_target(struct verbs_end *end)
+{
+    bool found = false;
+
+    pthread_mutex_lock(&end->node->verbs->lock);
+    for (struct verbs_end **at = &end->peer->targets; *at && !found; at = &(*at)->next) {
+        found = *at == end;
+        if (found) {
+            *at = end->next;
+            break;
+        }
+    }
+    pthread_mutex_unlock(&end->node->verbs->lock);
+    if (!found)
+        return;
+    destroy_id(end->id);
+    free(end);
+}
+
+/* The device is gone, and all that went over it. With the lock held. */
+static void lose_device(struct verbs_node *n)
+{
+    n->own_loss = true;
+    for (uint32_t id = 0; id < n->base.count; id++)
+        if (n->peers[id].connection && n->peers[id].connection->established)
+            n->peers[id].connection->down = true;
+    verbs_node_due(n);
+}
+
+static void on_control(struct verbs_connection *c, const struct rdma_cm_event *e,
+                       const struct hello *h)
+{
+    struct verbs *v = c->end.node->verbs;
+
+    switch (e->event) {
+    case RDMA_CM_EVENT_ADDR_RESOLVED:
+        if (rdma_resolve_route(c->end.id, RESOLVE_MS))
+            drop(c);
+        break;
+    case RDMA_CM_EVENT_ROUTE_RESOLVED:
+        go_on_connecting(c);
+        break;
+    case RDMA_CM_EVENT_ESTABLISHED:
+        pthread_mutex_lock(&v->lock);
+        verbs_establish(c);
+        pthread_mutex_unlock(&v->lock);
+        break;
+    case RDMA_CM_EVENT_REJECTED:
+        hear_refusal(c, e->status, h);
+        break;
+    case RDMA_CM_EVENT_TIMEWAIT_EXIT:
+        break;
+    default:
+        drop(c);
+    }
+}
+
+static void on_event(struct rdma_cm_event *event)
+{
+    struct rdma_cm_event e = *event;
+    const struct hello h = hello_from(event);
+    struct verbs_end *end = e.listen_id ? e.listen_id->context : e.id->context;
+
+    rdma_ack_cm_event(event);
+    if (e.event == RDMA_CM_EVENT_CONNECT_REQUEST) {
+        on_request(end->node, e.id, &h);
+    } else if (end->role == VERBS_CONTROL) {
+        on_control((struct verbs_connection *)end, &e, &h);
+    } else if (end->role == VERBS_TARGET) {
+        if (e.event != RDMA_CM_EVENT_ESTABLISHED && e.event != RDMA_CM_EVENT_TIMEWAIT_EXIT)
+            drop_target(end);
+    } else if (e.event == RDMA_CM_EVENT_DEVICE_REMOVAL) {
+        pthread_mutex_lock(&end->node->verbs->lock);
+        lose_device(end->node);
+        pthread_mutex_unlock(&end->node->verbs->lock);
+    }
+}
+
+static void on_device(struct verbs *v, struct verbs_device *d)
+{
+    struct ibv_async_event event;
+
+    if (ibv_get_async_event(d->context, &event)) {
+        d->failed = errno != EAGAIN;
+        return;
+    }
+    enum ibv_event_type type = event.event_type;
+    ibv_ack_async_event(&event);
+    pthread_mutex_lock(&v->lock);
+    for (struct verbs_node *n = v->nodes; n; n = n->next) {
+        if (n->device != d->context)
+            continue;
+        if (type == IBV_EVENT_DEVICE_FATAL)
+            lose_device(n);
+        if (type == IBV_EVENT_DEVICE_FATAL || type == IBV_EVENT_PORT_ERR)
+            verbs_warn(n, "node %u: RDMA device %s says: %s", n->base.id,
+                       ibv_get_device_name(d->context->device), ibv_event_type_str(type));
+    }
+    pthread_mutex_unlock(&v->lock);
+}
+
+/* --- the connecting thread --------------------------------------------------------------- */
+
+static void bury(struct verbs_node *n)
+{
+    pthread_mutex_lock(&n->verbs->lock);
+    struct verbs_end *dead = n->dead;
+    n->dead = NULL;
+    pthread_mutex_unlock(&n->verbs->lock);
+    while (dead) {
+        struct verbs_end *next = dead->next;
+        destroy_id(dead->id);
+        free(dead); /* the first member of what it is */
+        dead = next;
+    }
+}
+
+/* Tries to reach the peers that this node connects to. Returns whether any is still to reach. */
+static bool connect_down(struct verbs_node *n)
+{
+    uint64_t now = loco_host_clock(&n->base);
+    bool missing = false;
+
+    for (uint32_t id = 0; id < n->base.id; id++) {
+        struct verbs_peer *p = &n->peers[id];
+        if (connection_of(p, n->verbs) || p->foreign)
+            continue;
+        missing = true;
+        if (p->try_at > now)
+            continue;
+        bool patient = ++p->attempts > PATIENCE;
+        p->try_at = now + (patient ? RETRY_LATER_MS : RETRY_MS) * (uint64_t)MS;
+        connect_to(n, p);
+    }
+    return missing;
+}
+
+/* The rest of a node whose peers have been told. */
+static void shut(struct verbs_node *n)
+{
+    for (uint32_t id = 0; id < n->base.count; id++) {
+        struct verbs_peer *p = &n->peers[id];
+        while (p->targets)
+            drop_target(p->targets);
+        if (p->connection)
+            verbs_give_up(p->connection);
+    }
+    bury(n);
+    destroy_id(n->listener.id);
+}
+
+static void unlink_node(struct verbs *v, struct verbs_node *n)
+{
+    pthread_mutex_lock(&v->lock);
+    for (struct verbs_node **at = &v->nodes; *at; at = &(*at)->next) {
+        if (*at == n) {
+            *at = n->next;
+            break;
+        }
+    }
+    n->closed = true;
+    pthread_cond_broadcast(&v->node_closed);
+    pthread_mutex_unlock(&v->lock);
+}
+
+/* Only this thread takes nodes off the list; others add them at its head. Returns how long to wait
+ * for events, in ms. */
+static int tend_nodes(struct verbs *v)
+{
+    bool missing = false;
+
+    pthread_mutex_lock(&v->lock);
+    struct verbs_node *n = v->nodes;
+    while (n) {
+        struct verbs_node *after = n->next;
+        bool closing = n->closing, quiet = n->quiet;
+        pthread_mutex_unlock(&v->lock);
+        bury(n);
+        if (!closing)
+            missing |= connect_down(n);
+        if (quiet) {
+            shut(n);
+            unlink_node(v, n);
+        }
+        n = after;
+        pthread_mutex_lock(&v->lock);
+    }
+    pthread_mutex_unlock(&v->lock);
+    return missing ? RETRY_MS / 4 : -1;
+}
+
+void *verbs_connecting_thread(void *arg)
+{
+    struct verbs *v = arg;
+    uint64_t turns;
+
+    while (!__atomic_load_n(&v->stop, __ATOMIC_ACQUIRE)) {
+        int wait = tend_nodes(v);
+        struct pollfd fds[2 + VERBS_DEVICES_MAX] = {{.fd = v->wake_connecting, .events = POLLIN},
+                                                    {.fd = v->channel->fd, .events = POLLIN}};
+        pthread_mutex_lock(&v->lock);
+        unsigned devices = v->device_count;
+        pthread_mutex_unlock(&v->lock);
+        for (unsigned i = 0; i < devices; i++)
+            fds[2 + i] =
+                (struct pollfd){.fd = v->devices[i].failed ? -1 : v->devices[i].context->async_fd,
+                                .events = POLLIN};
+        if (poll(fds, 2 + devices, wait) < 1)
+            continue;
+        if (fds[0].revents && read(v->wake_connecting, &turns, sizeof turns) < 0)
+            continue;
+        for (struct rdma_cm_event *event; !rdma_get_cm_event(v->channel, &event);)
+            on_event(event);
+        for (unsigned i = 0; i < devices; i++)
+            if (fds[2 + i].revents)
+                on_device(v, &v->devices[i]);
+    }
+    return NULL;
+}
+
+/* --- links: the thread that opens one
+ * -------------------------------------------------------------- */
+
+static int await(struct verbs_link *l, enum rdma_cm_event_type expected, uint64_t until)
+{
+    struct pollfd fd = {.fd = l->channel->fd, .events = POLLIN};
+    struct verbs_node *n = l->node;
+    struct rdma_cm_event *event;
+
+    while (poll(&fd, 1, RETRY_MS) < 1) {
+        if (atomic_load(&l->broken))
+            return -ECONNRESET;
+        if (loco_host_clock(&n->base) >= until)
+            return -ETIMEDOUT;
+    }
+    if (rdma_get_cm_event(l->channel, &event))
+        return -errno;
+    enum rdma_cm_event_type type = event->event;
+    int status = event->status;
+    rdma_ack_cm_event(event);
+    if (type == expected)
+        return 0;
+    if (type == RDMA_CM_EVENT_REJECTED)
+        return -ECONNRESET; /* nobody is there any more */
+    pthread_mutex_lock(&n->verbs->lock);
+    verbs_warn(n, "node %u: a link to node %u: %s, status %d", n->base.id, l->base.peer,
+               rdma_event_str(type), status);
+    pthread_mutex_unlock(&n->verbs->lock);
+    return -EHOSTUNREACH;
+}
+
+int verbs_link_connect(struct verbs_link *l, struct ibv_qp_init_attr *attributes)
+{
+    struct verbs_node *n = l->node;
+    const struct hello h = hello_of(n, LINK);
+    struct rdma_conn_param param = parameters(n, &h);
+    uint64_t until = loco_host_clock(&n->base) + LINK_MS * (uint64_t)MS;
+
+    l->channel = rdma_create_event_channel();
+    if (!l->channel || rdma_create_id(l->channel, &l->id, l, RDMA_PS_TCP))
+        return -errno;
+    int rc = resolve(n, l->id, l->base.peer);
+    if (!rc)
+        rc = await(l, RDMA_CM_EVENT_ADDR_RESOLVED, until);
+    if (!rc && rdma_resolve_route(l->id, RESOLVE_MS))
+        rc = -errno;
+    if (!rc)
+        rc = await(l, RDMA_CM_EVENT_ROUTE_RESOLVED, until);
+    if (!rc && l->id->verbs != n->device)
+        rc = -EXDEV;
+    if (!rc && rdma_create_qp(l->id, n->pd, attributes))
+        rc = -errno;
+    if (!rc && rdma_connect(l->id, &param))
+        rc = -errno;
+    if (!rc)
+        rc = await(l, RDMA_CM_EVENT_ESTABLISHED, until);
+    if (rc)
+        return rc;
+    pthread_mutex_lock(&n->verbs->lock);
+    l->qp = l->id->qp;
+    pthread_mutex_unlock(&n->verbs->lock);
+    return atomic_load(&l->broken) ? -ECONNRESET : 0;
+}

@@ -1,0 +1,276 @@
+/*
+ * What the verbs fabric's parts share.
+ *
+ *      verbs.c          the fabric, its nodes and their memory
+ *      verbs_link.c     links: operations and their completions
+ *      verbs_connect.c  how nodes and links connect; the thread that accepts
+ *      verbs_peers.c    control messages, and what becomes of peers; the thread that tells the core
+ *
+ * The connecting thread never calls the core, so a link can be opened to a node whose core is
+ * busy, and that may be opening one back. It alone destroys what librdmacm calls an id, but for
+ * those of links.
+ *
+ * Locks, in the order of taking: the core's, a link's, a completion queue's, the fabric's.
+ */
+#ifndef LOCO_VERBS_INTERNAL_H
+#define LOCO_VERBS_INTERNAL_H
+
+#include <infiniband/verbs.h>
+#include <pthread.h>
+#include <rdma/rdma_cma.h>
+#include <sched.h>
+#include <sys/socket.h>
+
+#include "verbs.h"
+
+enum {
+    VERBS_ARENAS_MAX = 64, /* of one node */
+    VERBS_MESSAGE_MAX = 4096,
+    VERBS_RECEIVES = 64, /* control messages that a node has room for */
+    VERBS_SENDS = 2,     /* and that are on their way from a node to one peer */
+};
+
+/* A lock that is mostly free, and mostly held for less than a system call takes. */
+static inline bool verbs_try_lock(_Atomic bool *lock)
+{
+    return !atomic_exchange_explicit(lock, true, memory_order_acquire);
+}
+
+static inline void verbs_lock(_Atomic bool *lock)
+{
+    for (unsigned turns = 0; !verbs_try_lock(lock); turns++)
+        if (turns > 100)
+            sched_yield();
+}
+
+static inline void verbs_unlock(_Atomic bool *lock)
+{
+    atomic_store_explicit(lock, false, memory_order_release);
+}
+
+/* --- memory ----------------------------------------------------------------------------- */
+
+/* An arena as the network knows it. */
+struct verbs_arena {
+    uint64_t base, size;
+    uint32_t remote_key, local_key; /* the latter: of an own one */
+};
+
+/* A node's arenas. Links keep it, so a peer's stays when the peer is lost. */
+struct verbs_arenas {
+    struct verbs_arena at[VERBS_ARENAS_MAX];
+    _Atomic uint32_t count; /* of an own one's */
+    struct verbs_arenas *next;
+};
+
+/* --- links ------------------------------------------------------------------------------ */
+
+struct verbs_queue {
+    struct ibv_cq *cq;
+    _Atomic bool lock;
+    unsigned size, used; /* shared: entries, and how many the links may need at once */
+};
+
+/* An operation in flight, or what is left of one. */
+struct verbs_slot {
+    struct verbs_link *link;
+    uint64_t sequence;
+    uint64_t number; /* of the core */
+    bool reads;      /* a read or an atomic: writes before it are placed when it is done */
+};
+
+struct verbs_link {
+    struct loco_link base;
+    struct verbs_node *node;
+    struct rdma_cm_id *id;
+    struct rdma_event_channel *channel;
+    struct ibv_qp *qp; /* NULL: the peer was lost before there was one */
+    struct verbs_queue *queue;
+    struct verbs_queue own_queue;
+    const struct verbs_arenas *arenas; /* the peer's */
+    _Atomic bool broken;
+
+    /* Operations in the order of posting are numbered from 1 without a gap: their sequence. */
+    _Atomic uint64_t completed;
+    _Atomic uint64_t posted;
+    _Atomic uint64_t signalled; /* the newest that will say that it is done */
+
+    _Atomic bool lock;               /* of what follows, and of posting */
+    uint64_t last_write, last_reads; /* by sequence */
+    uint64_t number;                 /* the core's, of the newest operation posted */
+    unsigned depth, signal_each, inline_max;
+    struct verbs_slot *slots; /* by sequence modulo depth */
+    unsigned char *staging;   /* for sources that the device cannot inline; else NULL */
+    struct ibv_mr *staging_mr;
+    struct ibv_send_wr request;
+    struct ibv_sge part;
+
+    struct verbs_link *next; /* of the node */
+};
+
+/* --- peers ------------------------------------------------------------------------------ */
+
+/* What an id belongs to: its context points to one of these. */
+enum verbs_role { VERBS_LISTENER, VERBS_CONTROL, VERBS_TARGET };
+
+struct verbs_end {
+    enum verbs_role role;
+    struct verbs_node *node;
+    struct verbs_peer *peer;
+    struct rdma_cm_id *id;
+    struct verbs_end *next;
+};
+
+struct verbs_message {
+    struct verbs_message *next;
+    size_t size;
+    unsigned char data[];
+};
+
+/* A connection for control messages. */
+struct verbs_connection {
+    struct verbs_end end;
+    uint32_t qp_number;
+    bool established;
+    bool announced;            /* the core knows */
+    bool down;                 /* it ended; what remains is to say so */
+    bool bye;                  /* the peer leaves in order */
+    bool alive_posted;         /* a keep-alive is on its way */
+    unsigned busy;             /* bit i: send buffer i is on its way */
+    enum ibv_wc_status status; /* the first error of an operation to the peer */
+    struct verbs_message *unsent, **unsent_end;
+    struct verbs_arenas *arenas; /* the peer's */
+};
+
+struct verbs_peer {
+    uint32_t id;
+    struct verbs_connection *connection; /* NULL: none; else set up, or being set up */
+    struct verbs_end *targets;           /* the passive ends of its links to this node */
+    uint64_t try_at;                     /* when to connect again */
+    unsigned attempts;
+    bool foreign; /* it is of another network: not tried again */
+};
+
+/* Something to warn of. */
+struct verbs_notice {
+    struct verbs_notice *next;
+    char text[240];
+};
+
+struct verbs_node {
+    struct loco_node base;
+    struct verbs *verbs;
+    struct sockaddr_storage *addresses; /* by id */
+    struct verbs_end listener;
+
+    struct ibv_context *device;
+    struct ibv_pd *pd;
+    struct verbs_queue shared;
+    struct verbs_arenas own;
+    struct ibv_mr *regions[VERBS_ARENAS_MAX];
+    struct verbs_arenas *arenas; /* all that peers told */
+    struct verbs_link *links;
+
+    /* Control messages: all peers' come into one receive queue. */
+    struct ibv_comp_channel *channel;
+    struct ibv_cq *control;
+    struct ibv_srq *receives;
+    unsigned char *buffers; /* a place for flushes, those of the receives, each peer's for sends */
+    struct ibv_mr *buffers_mr;
+    uint64_t alive_at; /* when the next keep-alive is due */
+
+    struct verbs_peer *peers; /* by id, itself included */
+    struct verbs_notice *notices;
+    struct verbs_end *dead; /* the connecting thread is to destroy them */
+    bool due;               /* the telling thread has something to do */
+    bool own_loss;          /* the node cannot reach itself any more ... */
+    bool own_loss_told;     /* ... and the core knows */
+    _Atomic bool closing;
+    bool quiet, closed;
+    struct verbs_node *next;
+};
+
+struct verbs_device {
+    struct ibv_context *context;
+    bool failed;
+};
+
+enum { VERBS_DEVICES_MAX = 8 };
+
+struct verbs {
+    struct loco_fabric base;
+    struct loco_verbs_config config;
+    char **addresses;
+
+    pthread_t connecting, telling;
+    struct rdma_event_channel *channel;
+    int wake_connecting, wake_telling, epoll;
+
+    pthread_mutex_t lock;
+    pthread_cond_t node_closed;
+    struct verbs_node *nodes;
+    struct verbs_device devices[VERBS_DEVICES_MAX];
+    unsigned device_count;
+    bool stop, warned;
+};
+
+/* --- verbs.c */
+
+/* Has the telling thread warn. With the lock held. */
+void verbs_warn(struct verbs_node *node, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+void verbs_wake(int eventfd);
+
+/* Registers memory; where that fails, says why, and what mends it. */
+int verbs_register(struct verbs_node *node, void *memory, size_t size, unsigned access,
+                   struct ibv_mr **region);
+
+/* --- verbs_link.c */
+
+int verbs_queue_open(struct verbs_queue *queue, struct ibv_context *device, unsigned size);
+void verbs_queue_close(struct verbs_queue *queue);
+int verbs_link_open(struct loco_node *node, uint32_t peer, struct loco_link **link);
+void verbs_link_close(struct loco_link *link);
+int verbs_write(struct loco_link *link, struct loco_remote to, const void *from, size_t size);
+int verbs_read(struct loco_link *link, struct loco_remote from, void *to, size_t size);
+int verbs_fetch_add(struct loco_link *link, struct loco_remote at, uint64_t add, uint64_t *old);
+int verbs_compare_swap(struct loco_link *link, struct loco_remote at, uint64_t expected,
+                       uint64_t desired, uint64_t *old);
+uint64_t verbs_flush(struct loco_link *link);
+void verbs_poll(struct loco_link *link);
+
+/* Ends the links to the peer whose arenas these are: nothing of theirs is still to come. With the
+ * fabric's lock held. */
+void verbs_links_break(struct verbs_node *node, const struct verbs_arenas *arenas);
+
+/* --- verbs_connect.c */
+
+/* Finds the device that the node's address belongs to, and takes the node's port. */
+int verbs_bind(struct verbs_node *node);
+int verbs_listen(struct verbs_node *node);
+void *verbs_connecting_thread(void *verbs);
+
+/* Connects a link's queue pair. Returns 0, -ECONNRESET when the peer is lost, or another negative
+ * errno. */
+int verbs_link_connect(struct verbs_link *link, struct ibv_qp_init_attr *attributes);
+
+/* --- verbs_peers.c */
+
+int verbs_control_open(struct verbs_node *node);
+void verbs_control_close(struct verbs_node *node);
+int verbs_send(struct loco_node *node, uint32_t peer, const void *message, size_t size);
+void *verbs_telling_thread(void *verbs);
+
+/* Hands a connection over to be destroyed. */
+void verbs_give_up(struct verbs_connection *connection);
+
+/* With the lock held: */
+void verbs_establish(struct verbs_connection *connection);
+void verbs_post_arena(struct verbs_connection *connection, uint32_t number);
+void verbs_node_due(struct verbs_node *node);
+
+/* An operation to a peer failed. Any thread; without the lock. */
+void verbs_link_failed(struct verbs_link *link, enum ibv_wc_status status);
+
+#endif
