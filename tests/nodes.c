@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +12,8 @@
 struct run {
     struct node node;
     const char *directory;
-    struct loco_fabric *fabric; /* the sim; NULL: each opens shm */
+    _Atomic bool stop_polling;
+    struct loco_fabric *fabric; /* of all the nodes; NULL: each opens its own */
     void (*body)(struct node *node);
 };
 
@@ -24,6 +26,87 @@ static void log_line(void *arg, enum loco_level level, const char *text)
     snprintf(n->log + used, sizeof n->log - used, "%s\n", text);
 }
 
+/* --- the fabric -------------------------------------------------------------------------- */
+
+enum { ADDRESSES_MAX = 64 };
+
+static const char *addresses(void)
+{
+    return getenv("LOCO_TEST_ADDRESSES");
+}
+
+bool on_verbs(void)
+{
+    return addresses() != NULL;
+}
+
+int open_verbs(struct loco_fabric **fabric, struct loco_verbs_config config)
+{
+    const char *list[ADDRESSES_MAX];
+    char *copy = strdup(addresses());
+
+    for (char *a = strtok(copy, ","); a && config.address_count < ADDRESSES_MAX;
+         a = strtok(NULL, ","))
+        list[config.address_count++] = a;
+    config.addresses = list;
+    int rc = loco_verbs_open(fabric, &config);
+    free(copy);
+    return rc;
+}
+
+static bool is_polled(const struct node *n)
+{
+    return n->where == ON_POLLED_PROCESSES;
+}
+
+static int open_fabric(const struct run *r, struct loco_fabric **fabric)
+{
+    const struct loco_verbs_config config = {.shared_completions = is_polled(&r->node)};
+
+    if (on_verbs())
+        return open_verbs(fabric, config);
+    return loco_shm_open(fabric, r->directory);
+}
+
+static void close_fabric(struct loco_fabric *fabric)
+{
+    if (on_verbs())
+        loco_verbs_close(fabric);
+    else
+        loco_shm_close(fabric);
+}
+
+/* --- the nodes --------------------------------------------------------------------------- */
+
+/* The paper's polling thread. */
+static void *poll_for(void *arg)
+{
+    struct run *r = arg;
+
+    CHECK(&r->node, loco_thread_attach(r->node.mgr) == 0);
+    while (!r->stop_polling) {
+        loco_manager_poll(r->node.mgr);
+        sched_yield();
+    }
+    loco_thread_detach(r->node.mgr);
+    return NULL;
+}
+
+static void run_body(struct run *r)
+{
+    pthread_t poller;
+
+    if (!is_polled(&r->node)) {
+        r->body(&r->node);
+        return;
+    }
+    pthread_create(&poller, NULL, poll_for, r);
+    r->body(&r->node);
+    r->node.mgr->config.completions = LOCO_INLINE; /* detaching and closing wait once more */
+    r->stop_polling = true;
+    pthread_join(poller, NULL);
+}
+
 static void open_manager(struct node *n)
 {
     const struct loco_manager_config config = {
@@ -32,6 +115,7 @@ static void open_manager(struct node *n)
         .arena_size = 1 << 20,
         .block_size = 128,
         .block_count = 16,
+        .completions = is_polled(n) ? LOCO_POLLED : LOCO_INLINE,
         .log = log_line,
         .log_arg = n,
     };
@@ -63,13 +147,14 @@ static void run_one(void *arg)
     struct loco_fabric *own = NULL;
 
     if (!r->fabric)
-        CHECK(n, loco_shm_open(&own, r->directory) == 0);
+        CHECK(n, open_fabric(r, &own) == 0);
     n->fabric = r->fabric ? r->fabric : own;
     open_manager(n);
     if (n->mgr)
-        r->body(n);
+        run_body(r);
     loco_manager_close(n->mgr);
-    loco_shm_close(own);
+    if (own)
+        close_fabric(own);
 }
 
 static void *run_thread(void *arg)
@@ -80,15 +165,22 @@ static void *run_thread(void *arg)
 
 static int run_threads(struct run *runs, uint32_t count)
 {
+    struct loco_fabric *shared = NULL; /* on verbs; on shm each has its own all the same */
     pthread_t threads[count];
     int failures = 0;
 
+    if (on_verbs() && open_fabric(runs, &shared))
+        return 1;
+    for (uint32_t i = 0; i < count; i++)
+        runs[i].fabric = shared;
     for (uint32_t i = 0; i < count; i++)
         pthread_create(&threads[i], NULL, run_thread, &runs[i]);
     for (uint32_t i = 0; i < count; i++) {
         pthread_join(threads[i], NULL);
         failures += runs[i].node.failures;
     }
+    if (shared)
+        close_fabric(shared);
     return failures;
 }
 
@@ -206,7 +298,9 @@ int run_nodes(enum where where, uint32_t count, void (*body)(struct node *node),
         runs[i].node.where = where;
     }
     int failures = where == ON_THREADS ? run_threads(runs, count) : run_processes(runs, count);
-    if (rmdir(directory) == 0 || access(directory, F_OK) == 0) {
+    if (on_verbs())
+        rmdir(directory);
+    else if (rmdir(directory) == 0 || access(directory, F_OK) == 0) {
         fprintf(stderr, "the run directory was left behind\n");
         failures++;
     }

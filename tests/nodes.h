@@ -11,10 +11,13 @@
 
 #include "channels/loco.h"
 
+/* All but the first are on shm, or on verbs where LOCO_TEST_ADDRESSES has the nodes' addresses,
+ * parted by commas: then those that are threads share a fabric. */
 enum where {
-    ON_SIM,       /* fibers, virtual time */
-    ON_THREADS,   /* shm, a thread each */
-    ON_PROCESSES, /* shm, a process each */
+    ON_SIM,              /* fibers, virtual time */
+    ON_THREADS,          /* a thread each */
+    ON_PROCESSES,        /* a process each */
+    ON_POLLED_PROCESSES, /* a process each, with a thread that looks for completions */
 };
 
 struct node {
@@ -56,6 +59,12 @@ int run_sim_nodes(uint64_t seed, uint64_t latency_ns, uint64_t jitter_ns, uint32
 /* The same on the sim, under chaos. Prints the seed when anything fails. */
 int run_chaos_nodes(uint64_t seed, enum loco_sim_chaos chaos, uint32_t count,
                     void (*body)(struct node *node), void *arg);
+
+/* Whether the nodes are on verbs. The device may be an emulated one, and slow. */
+bool on_verbs(void);
+
+/* Opens verbs on the addresses of LOCO_TEST_ADDRESSES. */
+int open_verbs(struct loco_fabric **fabric, struct loco_verbs_config config);
 
 enum { TEST_TIMEOUT_S = 20 };
 static const uint64_t TEST_TIMEOUT = TEST_TIMEOUT_S * 1000000000ull;

@@ -74,17 +74,32 @@ static void append_return(struct history *history, uint32_t index)
     history->event[history->events++] = 2 * index + 1;
 }
 
+static void lock(const struct history *history)
+{
+    if (history->lock)
+        pthread_mutex_lock(history->lock);
+}
+
+static void unlock(const struct history *history)
+{
+    if (history->lock)
+        pthread_mutex_unlock(history->lock);
+}
+
 int history_invoke(struct history *history, uint32_t thread, enum history_code code, uint64_t key,
                    uint64_t a, uint64_t b)
 {
-    const struct history_op op = {
-        .key = key, .a = a, .b = b, .id = history->ops, .thread = thread, .code = code};
+    struct history_op op = {.key = key, .a = a, .b = b, .thread = thread, .code = code};
+    int index = -ENOSPC;
 
-    if (history->ops == history->ops_max) {
+    lock(history);
+    op.id = history->ops;
+    if (history->ops == history->ops_max)
         history->overflowed = true;
-        return -ENOSPC;
-    }
-    return (int)append(history, &op);
+    else
+        index = (int)append(history, &op);
+    unlock(history);
+    return index;
 }
 
 void history_return(struct history *history, int index, bool ok, uint64_t value)
@@ -94,9 +109,11 @@ void history_return(struct history *history, int index, bool ok, uint64_t value)
     struct history_op *op = &history->op[index];
     assert((uint32_t)index < history->ops && history_pending(op));
 
+    lock(history);
     op->ok = ok;
     op->value = value;
     append_return(history, (uint32_t)index);
+    unlock(history);
 }
 
 void history_select(struct history *out, const struct history *in, const uint8_t *choice,

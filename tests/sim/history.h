@@ -14,12 +14,14 @@
  * invocation, or never. So an operation whose thread crashed, or that ended in an error
  * which leaves its effect unknown, is simply not returned. Its thread may go on.
  *
- * Memory is taken once, by history_init; nothing allocates afterwards. There is no locking:
- * the simulator runs all threads as fibers of one operating system thread.
+ * Memory is taken once, by history_init; nothing allocates afterwards. The simulator runs all
+ * threads as fibers of one operating system thread, and needs no lock; where there are real
+ * threads or processes the history has one.
  */
 #ifndef HILOCO_SIM_HISTORY_H
 #define HILOCO_SIM_HISTORY_H
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -64,7 +66,8 @@ struct history {
     struct history_op *op; /* in the order of invocation */
     uint32_t *event;       /* the index of an operation, times two, plus one for a return */
     uint32_t ops, events, ops_max;
-    bool overflowed; /* operations are missing, so no verdict can be given */
+    bool overflowed;       /* operations are missing, so no verdict can be given */
+    pthread_mutex_t *lock; /* of recording; NULL: one thread does it all */
 };
 
 /* Room for ops_max operations. Returns 0, -EINVAL or -ENOMEM. */

@@ -29,6 +29,7 @@ struct stage {
     struct loco_fabric *sim;
     uint64_t seed;
     struct history history;
+    _Atomic uint32_t acting;
     int failures;
     struct node nodes[NODES_MAX];
     struct part parts[ACTORS_MAX];
@@ -67,6 +68,7 @@ static struct part *make_part(struct node *n, uint32_t thread)
         .node = n->id,
         .index = index,
         .random = (s->seed + 1 + n->lives) * 0x9e3779b97f4a7c15u + index + 1,
+        .acting = &s->acting,
         .failures = &s->failures,
         .crashed = &n->crashed,
         .life = n->lives,
@@ -230,6 +232,7 @@ static int run_stage(struct stage *s, enum loco_sim_chaos chaos, bool loud)
     const struct workload *w = s->workload;
 
     s->sim = loco_sim_open(&config);
+    s->acting = w->nodes * w->threads;
     for (uint32_t i = 0; i < w->nodes; i++) {
         s->nodes[i] = (struct node){.stage = s, .id = i};
         loco_sim_spawn(s->sim, node_body, &s->nodes[i]);

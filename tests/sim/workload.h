@@ -1,6 +1,7 @@
 /*
  * A workload: what some threads do to one channel, on the simulator under chaos, with every
- * operation recorded; and the model that must explain the history.
+ * operation recorded; and the model that must explain the history. tests/rdma runs the same with
+ * real threads and processes.
  *
  * The channel under it is the production code; with every fourth seed its completions come from
  * a polling thread, else they are looked for inline. The same seed gives the same run; a failing
@@ -19,9 +20,10 @@ struct actor {
     void *object;         /* the node's endpoint, shared by the node's actors */
     uint32_t node, index; /* among all actors */
     uint64_t random;
-    int *failures;       /* counted by EXPECT */
-    const bool *crashed; /* its node was: what it did last may not have happened */
-    unsigned life;       /* of its node */
+    _Atomic uint32_t *acting; /* all actors at first; who is waited for takes itself off */
+    int *failures;            /* counted by EXPECT */
+    const bool *crashed;      /* its node was: what it did last may not have happened */
+    unsigned life;            /* of its node */
 };
 
 struct workload {

@@ -10,14 +10,9 @@
 
 enum { KEYS = 2, OPS = 14, WINDOW = 3, VALUE_WORDS_MAX = 12 };
 
-/* How many actors have not ended: the trackers go on for them. */
-static _Thread_local uint32_t acting;
-
-static int open_with(struct loco_manager *m, struct loco_kvstore *kv, uint32_t actors,
+static int open_with(struct loco_manager *m, struct loco_kvstore *kv,
                      struct loco_kvstore_config config)
 {
-    if (m->id == 0)
-        acting = m->count * actors;
     return loco_kvstore_init(kv, m, NULL, "kv", &config);
 }
 
@@ -31,11 +26,17 @@ static bool is_tracker(const struct actor *a, uint32_t threads)
     return a->index % threads == 0;
 }
 
+/* How many have not ended, but for the trackers, who go on for them. */
+static uint32_t acting(const struct actor *a)
+{
+    return *a->acting - a->mgr->count;
+}
+
 static void track(struct actor *a)
 {
     struct loco_wait wait = loco_wait_for(a->mgr, UINT64_MAX);
 
-    while (acting > 0)
+    while (acting(a) > 0)
         if (loco_kvstore_serve(a->object) == 0)
             loco_relax(a->mgr, &wait);
 }
@@ -125,7 +126,7 @@ static void sync_act(struct actor *a)
     }
     for (uint64_t i = 0; i < OPS; i++)
         do_one(a, i);
-    acting--;
+    --*a->acting;
 }
 
 /* --- the same, several at a time ---------------------------------------------------------------
@@ -180,7 +181,7 @@ static void window_act(struct actor *a)
         loco_relax(a->mgr, &wait);
     }
     loco_kv_window_close(w);
-    acting--;
+    --*a->acting;
 }
 
 /* --- one slot, used again and again --------------------------------------------------------------
@@ -206,13 +207,13 @@ static void reuse_act(struct actor *a)
         op = history_invoke(a->history, a->index, OP_DELETE, i % KEYS, 0, 0);
         record(a, op, LOCO_KV_DELETE, loco_kvstore_delete(a->object, i % KEYS), 0);
     }
-    for (uint64_t i = 0; a->node != 0 && i < READS_MAX && acting > 2; i++) {
+    for (uint64_t i = 0; a->node != 0 && i < READS_MAX && acting(a) > 2; i++) {
         int op = history_invoke(a->history, a->index, OP_READ, i % KEYS, 0, 0);
         int rc = loco_kvstore_read(a->object, i % KEYS, words);
         record(a, op, LOCO_KV_READ, rc, rc == 0 ? get_value(a, words) : 0);
         loco_relax(a->mgr, &wait);
     }
-    acting--;
+    --*a->acting;
 }
 
 /* --- the workloads -------------------------------------------------------------------------------
@@ -220,13 +221,13 @@ static void reuse_act(struct actor *a)
 
 static int at_lock_open(struct loco_manager *m, void *object)
 {
-    return open_with(m, object, SYNC_THREADS - 1,
+    return open_with(m, object,
                      (struct loco_kvstore_config){.value_size = 16, .capacity = KEYS, .locks = 1});
 }
 
 static int at_inserter_open(struct loco_manager *m, void *object)
 {
-    return open_with(m, object, SYNC_THREADS - 1,
+    return open_with(m, object,
                      (struct loco_kvstore_config){.value_size = 80, /* its source is read late */
                                                   .capacity = KEYS,
                                                   .locks = 2,
@@ -235,14 +236,14 @@ static int at_inserter_open(struct loco_manager *m, void *object)
 
 static int window_open(struct loco_manager *m, void *object)
 {
-    return open_with(m, object, WINDOW_THREADS - 1,
+    return open_with(m, object,
                      (struct loco_kvstore_config){.value_size = 80, .capacity = KEYS, .locks = 2});
 }
 
 static int reuse_open(struct loco_manager *m, void *object)
 {
     return open_with(
-        m, object, WINDOW_THREADS - 1,
+        m, object,
         (struct loco_kvstore_config){
             .value_size = 16, .capacity = 1, .locks = 3, .placement = LOCO_KV_AT_INSERTER});
 }

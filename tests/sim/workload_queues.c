@@ -112,7 +112,7 @@ enum { RING = 512, MESSAGE_MAX = 120, MESSAGES = 24 };
 
 struct ring {
     struct loco_ringbuffer rb;
-    uint64_t turn;
+    _Atomic uint64_t turn;
 };
 
 static struct model no_model(void)

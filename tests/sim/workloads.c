@@ -103,6 +103,7 @@ static const struct workload owned_var_pull = {
 struct barred {
     struct loco_barrier barrier;
     struct loco_shared_region region;
+    _Atomic uint64_t told; /* between the node's two threads */
 };
 
 static int barred_open(struct loco_manager *m, void *object)
@@ -163,8 +164,6 @@ static const struct workload barrier = {
 
 /* The same, but what is checked was posted by another thread of the node: the fence is
  * global. Thread 1 posts, and tells thread 0, which enters the barrier for both. */
-static _Thread_local uint64_t told[8];
-
 static void global_act(struct actor *a)
 {
     struct barred *b = a->object;
@@ -172,10 +171,8 @@ static void global_act(struct actor *a)
     struct loco_wait wait = loco_wait_for(a->mgr, UINT64_MAX);
     bool poster = a->index % 2 == 1;
 
-    if (!poster)
-        told[a->node] = 0;
     for (uint64_t round = 1; round <= 4; round++) {
-        while (told[a->node] % 2 != (poster ? 0 : 1))
+        while (b->told % 2 != (poster ? 0 : 1))
             loco_relax(a->mgr, &wait);
         for (uint32_t node = 0; poster && node < a->mgr->count; node++)
             if (node != a->node)
@@ -186,7 +183,7 @@ static void global_act(struct actor *a)
                 EXPECT(a,
                        node == a->node || __atomic_load_n(&local[node], __ATOMIC_RELAXED) >= round);
         }
-        told[a->node]++;
+        b->told++;
         wait = loco_wait_for(a->mgr, UINT64_MAX);
     }
 }

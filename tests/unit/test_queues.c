@@ -47,10 +47,10 @@ static enum where where_is(const struct node *n)
     return n->arg ? *(const enum where *)n->arg : ON_SIM;
 }
 
-/* How much to do: chaos takes its time, and has many seeds. */
+/* How much to do: chaos takes its time and has many seeds, an emulated device takes its time. */
 static uint64_t rounds(const struct node *n, uint64_t calm, uint64_t chaos)
 {
-    return is_chaos(n) ? chaos : calm;
+    return is_chaos(n) || on_verbs() ? chaos : calm;
 }
 
 static uint64_t mix(uint64_t x)

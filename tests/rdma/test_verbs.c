@@ -1,0 +1,478 @@
+/*
+ * What is particular to the verbs fabric, below the core: two nodes, mostly of one process, and
+ * their links. On a machine whose LOCO_TEST_ADDRESSES says where its RDMA device is; else skipped.
+ */
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <linux/capability.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "tests/nodes.h"
+
+/* What a node heard. */
+struct ear {
+    _Atomic unsigned ups, losts, lefts, messages;
+    _Atomic bool warned;
+    char warning[300];
+};
+
+struct end {
+    struct ear ear;
+    struct loco_fabric *fabric;
+    struct loco_node *node;
+    struct loco_arena arena;
+    struct loco_link *link; /* to the other */
+    uint64_t number;        /* of the newest operation */
+};
+
+#define VERBS_TEST(name)                                                                           \
+    static void name(void);                                                                        \
+    Test(verbs, name, .timeout = 120)                                                              \
+    {                                                                                              \
+        if (!on_verbs())                                                                           \
+            cr_skip("there is no RDMA device: LOCO_TEST_ADDRESSES is not set");                    \
+        name();                                                                                    \
+    }                                                                                              \
+    static void name(void)
+
+/* --- hearing ---------------------------------------------------------------------------- */
+
+static void on_up(void *arg, uint32_t peer)
+{
+    (void)peer;
+    ((struct ear *)arg)->ups++;
+}
+
+static void on_message(void *arg, uint32_t peer, const void *message, size_t size)
+{
+    (void)peer;
+    if (size == 5 && memcmp(message, "hello", 5) == 0)
+        ((struct ear *)arg)->messages++;
+}
+
+static void on_lost(void *arg, uint32_t peer, bool left)
+{
+    struct ear *e = arg;
+
+    (void)peer;
+    e->lefts += left;
+    e->losts++;
+}
+
+static void on_warning(void *arg, const char *text)
+{
+    struct ear *e = arg;
+
+    if (strstr(text, "pages"))
+        return; /* which there are is the machine's affair */
+    snprintf(e->warning, sizeof e->warning, "%s", text);
+    e->warned = true;
+}
+
+#define WAIT_UNTIL(end, condition)                                                                 \
+    do {                                                                                           \
+        struct loco_wait wait = {0};                                                               \
+        uint64_t begin = (end)->fabric->ops->clock(NULL);                                          \
+        while (!(condition)) {                                                                     \
+            (end)->fabric->ops->relax(NULL, &wait);                                                \
+            cr_assert((end)->fabric->ops->clock(NULL) - begin < 60000000000, "%s never came true", \
+                      #condition);                                                                 \
+        }                                                                                          \
+    } while (0)
+
+/* --- nodes ------------------------------------------------------------------------------ */
+
+enum { ARENA = 1 << 16 };
+
+static int open_node(struct end *e, struct loco_fabric *fabric, uint32_t id, uint32_t count)
+{
+    const struct loco_events events = {.peer_up = on_up,
+                                       .message = on_message,
+                                       .peer_lost = on_lost,
+                                       .warning = on_warning,
+                                       .arg = &e->ear};
+
+    *e = (struct end){.fabric = fabric};
+    return fabric->ops->node_open(fabric, id, count, &events, &e->node);
+}
+
+static void close_node(struct end *e)
+{
+    if (e->link)
+        e->fabric->ops->link_close(e->link);
+    e->fabric->ops->node_close(e->node);
+}
+
+static int map(struct end *e)
+{
+    return e->fabric->ops->arena_map(e->node, ARENA, &e->arena);
+}
+
+static void say_hello(struct end *e)
+{
+    WAIT_UNTIL(e, e->ear.ups > 0);
+    cr_assert_eq(e->fabric->ops->send(e->node, 1 - e->node->id, "hello", 5), 0);
+}
+
+/* Two nodes that know each other's arena, and the link of the first to the second. */
+static void open_pair(struct end *pair, struct loco_verbs_config config)
+{
+    struct loco_fabric *fabric;
+
+    cr_assert_eq(open_verbs(&fabric, config), 0);
+    for (uint32_t id = 0; id < 2; id++) {
+        cr_assert_eq(open_node(&pair[id], fabric, id, 2), 0);
+        cr_assert_eq(map(&pair[id]), 0);
+    }
+    for (uint32_t id = 0; id < 2; id++)
+        say_hello(&pair[id]);
+    for (uint32_t id = 0; id < 2; id++)
+        WAIT_UNTIL(&pair[id], pair[id].ear.messages > 0);
+    cr_assert_eq(fabric->ops->link_open(pair[0].node, 1, &pair[0].link), 0);
+}
+
+static void close_pair(struct end *pair)
+{
+    close_node(&pair[0]);
+    close_node(&pair[1]);
+    loco_verbs_close(pair[0].fabric);
+}
+
+/* --- operations ------------------------------------------------------------------------- */
+
+static uint64_t *word(const struct end *e, size_t index)
+{
+    return (uint64_t *)(void *)e->arena.base + index;
+}
+
+static struct loco_remote there(size_t index)
+{
+    return (struct loco_remote){.known = 1, .offset = index * sizeof(uint64_t)};
+}
+
+/* The next operation on the link, as the core numbers it. */
+static struct loco_link *next(struct end *e)
+{
+    atomic_store(&e->link->posted, ++e->number);
+    return e->link;
+}
+
+static void wait_done(struct end *e)
+{
+    WAIT_UNTIL(e, (e->fabric->ops->poll(e->link), atomic_load(&e->link->done) == e->number));
+}
+
+/* A device may place at once what it need not; that something was posted is seen by the ticket. */
+static void flush(struct end *e)
+{
+    uint64_t before = atomic_load(&e->link->flushed);
+    uint64_t ticket = e->fabric->ops->flush(e->link);
+
+    cr_assert_gt(ticket, before);
+    WAIT_UNTIL(e, (e->fabric->ops->poll(e->link), atomic_load(&e->link->flushed) >= ticket));
+}
+
+static void operate(struct loco_verbs_config config)
+{
+    enum { EACH = 1000 };
+    struct end pair[2];
+
+    open_pair(pair, config);
+    struct end *e = &pair[0];
+    const struct loco_fabric_ops *ops = e->fabric->ops;
+    for (uint64_t i = 1; i <= EACH; i++) {
+        cr_assert_eq(ops->write(next(e), there(0), &i, sizeof i), LOCO_POSTED);
+        cr_assert_eq(ops->write(next(e), there(8), word(e, 100), 100), LOCO_POSTED);
+        cr_assert_eq(ops->fetch_add(next(e), there(1), 2, word(e, 1)), LOCO_POSTED);
+        cr_assert_eq(ops->compare_swap(next(e), there(2), i - 1, i, word(e, 2)), LOCO_POSTED);
+        cr_assert_eq(ops->read(next(e), there(0), word(e, 3), 8), LOCO_POSTED);
+    }
+    wait_done(e);
+    cr_assert_eq(*word(e, 1), 2 * (EACH - 1));
+    cr_assert_eq(*word(&pair[1], 1), 2 * EACH);
+    cr_assert_eq(*word(e, 3), EACH);
+    cr_assert_eq(*word(&pair[1], 0), EACH);
+    close_pair(pair);
+}
+
+/* Many more operations than there is room for, none of them waited for. */
+VERBS_TEST(queues_do_not_overflow)
+{
+    operate((struct loco_verbs_config){.send_depth = 4});
+}
+
+VERBS_TEST(shared_queues_do_not_overflow)
+{
+    operate((struct loco_verbs_config){.send_depth = 2048, .shared_completions = true});
+}
+
+/* Only a tail of writes that asked for no completion: who looks makes it ask. */
+VERBS_TEST(unsignalled_writes_are_done)
+{
+    struct end pair[2];
+
+    open_pair(pair, (struct loco_verbs_config){0});
+    for (uint64_t i = 1; i <= 3; i++) {
+        pair[0].fabric->ops->write(next(&pair[0]), there(i), &i, sizeof i);
+        wait_done(&pair[0]);
+        WAIT_UNTIL(&pair[0], __atomic_load_n(word(&pair[1], i), __ATOMIC_ACQUIRE) == i);
+    }
+    close_pair(pair);
+}
+
+static void flush_with(unsigned bytes)
+{
+    struct end pair[2];
+
+    open_pair(pair, (struct loco_verbs_config){.flush_bytes = bytes});
+    struct end *e = &pair[0];
+    for (uint64_t i = 1; i <= 200; i++) {
+        e->fabric->ops->write(next(e), there(0), &i, sizeof i);
+        flush(e);
+        cr_assert_eq(__atomic_load_n(word(&pair[1], 0), __ATOMIC_ACQUIRE), i);
+    }
+    cr_assert_eq(atomic_load(&e->link->done), e->number);
+
+    /* An atomic behind the write has flushed it already: the ticket is its own. */
+    uint64_t before = atomic_load(&e->link->flushed);
+    e->fabric->ops->write(next(e), there(0), &before, sizeof before);
+    e->fabric->ops->fetch_add(next(e), there(1), 1, word(e, 1));
+    wait_done(e);
+    cr_assert_eq(e->fabric->ops->flush(e->link), atomic_load(&e->link->flushed));
+    cr_assert_gt(atomic_load(&e->link->flushed), before);
+    close_pair(pair);
+}
+
+VERBS_TEST(a_read_of_nothing_flushes)
+{
+    flush_with(0);
+}
+
+VERBS_TEST(a_read_of_a_word_flushes)
+{
+    flush_with(8);
+}
+
+/* What cannot be posted fails at once, and nobody waits for it. */
+VERBS_TEST(bad_operations_fail)
+{
+    struct end pair[2];
+    uint64_t big[20] = {0}, value = 7;
+
+    open_pair(pair, (struct loco_verbs_config){0});
+    struct end *e = &pair[0];
+    const struct loco_fabric_ops *ops = e->fabric->ops;
+    struct loco_remote beyond = there(pair[1].arena.size / 8);
+    struct loco_remote nowhere = {.arena = 5, .known = 1};
+    cr_assert_eq(ops->write(next(e), there(0), &value, 8), LOCO_POSTED);
+    cr_assert_eq(ops->write(next(e), beyond, &value, 8), -ERANGE);
+    cr_assert_eq(ops->read(next(e), nowhere, word(e, 0), 8), -ERANGE);
+    cr_assert_eq(ops->fetch_add(next(e), (struct loco_remote){.offset = 4}, 1, word(e, 0)),
+                 -ERANGE);
+    cr_assert_eq(ops->write(next(e), there(0), big, sizeof big), -EFAULT);
+    cr_assert_eq(ops->read(next(e), there(0), &value, 8), -EFAULT);
+    wait_done(e);
+    cr_assert_eq(*word(&pair[1], 0), 7);
+    close_pair(pair);
+}
+
+/* --- what a user does wrong ------------------------------------------------------------- */
+
+VERBS_TEST(another_network_is_refused)
+{
+    struct loco_fabric *fabric;
+    struct end a, b;
+
+    cr_assert_eq(open_verbs(&fabric, (struct loco_verbs_config){0}), 0);
+    cr_assert_eq(open_node(&a, fabric, 0, 3), 0);
+    cr_assert_eq(open_node(&b, fabric, 1, 2), 0);
+    WAIT_UNTIL(&a, a.ear.warned);
+    WAIT_UNTIL(&b, b.ear.warned);
+    cr_assert(strstr(a.ear.warning, "node 1 of 2: another network"), "%s", a.ear.warning);
+    cr_assert(strstr(b.ear.warning, "node 0 of 3: another network"), "%s", b.ear.warning);
+    close_node(&a);
+    close_node(&b);
+    loco_verbs_close(fabric);
+}
+
+VERBS_TEST(a_place_is_taken_once)
+{
+    struct loco_fabric *fabric;
+    struct end a, b;
+
+    cr_assert_eq(open_verbs(&fabric, (struct loco_verbs_config){0}), 0);
+    cr_assert_eq(open_node(&a, fabric, 0, 2), 0);
+    cr_assert_eq(open_node(&b, fabric, 0, 2), -EADDRINUSE);
+    close_node(&a);
+    cr_assert_eq(open_node(&b, fabric, 0, 2), 0);
+    close_node(&b);
+    loco_verbs_close(fabric);
+}
+
+static int open_at(const char *address, struct end *e)
+{
+    const struct loco_verbs_config config = {.addresses = &address, .address_count = 1};
+    struct loco_fabric *fabric;
+
+    cr_assert_eq(loco_verbs_open(&fabric, &config), 0);
+    int rc = open_node(e, fabric, 0, 1);
+    loco_verbs_close(fabric);
+    return rc;
+}
+
+VERBS_TEST(bad_addresses_are_named)
+{
+    struct end e;
+
+    cr_assert_lt(open_at("192.0.2.1", &e), 0);
+    cr_assert(strstr(e.ear.warning, "192.0.2.1"), "%s", e.ear.warning);
+    cr_assert_eq(open_at("10.0.0.300", &e), -EINVAL);
+    cr_assert(strstr(e.ear.warning, "10.0.0.300"), "%s", e.ear.warning);
+}
+
+Test(verbs, bad_configs_are_refused)
+{
+    const char *address = "10.0.0.1";
+    struct loco_fabric *fabric;
+
+    cr_assert_eq(loco_verbs_open(&fabric, &(struct loco_verbs_config){0}), -EINVAL);
+    cr_assert_eq(loco_verbs_open(&fabric, &(struct loco_verbs_config){.addresses = &address,
+                                                                      .address_count = 1,
+                                                                      .retry_count = 8}),
+                 -EINVAL);
+    cr_assert_eq(loco_verbs_open(&fabric, &(struct loco_verbs_config){.addresses = &address,
+                                                                      .address_count = 1,
+                                                                      .flush_bytes = 4}),
+                 -EINVAL);
+}
+
+/* Root may lock as much as it likes, by this capability. */
+static void become_limited(void)
+{
+    struct __user_cap_header_struct head = {.version = _LINUX_CAPABILITY_VERSION_3};
+    struct __user_cap_data_struct data[2];
+
+    cr_assert_eq(syscall(SYS_capget, &head, data), 0);
+    data[CAP_IPC_LOCK / 32].effective &= ~(1u << CAP_IPC_LOCK % 32);
+    cr_assert_eq(syscall(SYS_capset, &head, data), 0);
+}
+
+static void limit_memory(rlim_t bytes)
+{
+    const struct rlimit limit = {bytes, RLIM_INFINITY};
+
+    cr_assert_eq(setrlimit(RLIMIT_MEMLOCK, &limit), 0);
+}
+
+VERBS_TEST(a_low_memlock_limit_is_explained)
+{
+    struct loco_fabric *fabric;
+    struct end e;
+
+    /* Before: librdmacm's files are for who opened them. */
+    become_limited();
+    limit_memory(64 << 10);
+    cr_assert_eq(open_verbs(&fabric, (struct loco_verbs_config){0}), 0);
+    cr_assert_eq(open_node(&e, fabric, 0, 2), -ENOMEM);
+    cr_assert(strstr(e.ear.warning, "ulimit -l"), "%s", e.ear.warning);
+    limit_memory(1 << 20);
+    cr_assert_eq(open_node(&e, fabric, 0, 2), 0);
+    e.ear.warned = false;
+    cr_assert_eq(e.fabric->ops->arena_map(e.node, 4 << 20, &e.arena), -ENOMEM);
+    cr_assert(e.ear.warned && strstr(e.ear.warning, "ulimit -l"), "%s", e.ear.warning);
+    close_node(&e);
+    loco_verbs_close(fabric);
+}
+
+/* --- ends ------------------------------------------------------------------------------- */
+
+/* A process that is node 1, says hello, and waits to be killed, or for a byte from the pipe. */
+static pid_t start_other(int *go)
+{
+    int ends[2];
+    char byte;
+
+    cr_assert_eq(pipe(ends), 0);
+    fflush(NULL);
+    pid_t pid = fork();
+    if (pid != 0) {
+        close(ends[0]);
+        *go = ends[1];
+        return pid;
+    }
+    struct loco_fabric *fabric;
+    struct end e;
+    close(ends[1]);
+    if (open_verbs(&fabric, (struct loco_verbs_config){0}) || open_node(&e, fabric, 1, 2) ||
+        map(&e))
+        _exit(1);
+    say_hello(&e);
+    if (read(ends[0], &byte, 1) != 1)
+        _exit(1);
+    close_node(&e);
+    loco_verbs_close(fabric);
+    _exit(0);
+}
+
+VERBS_TEST(a_killed_peer_is_lost_and_may_come_again)
+{
+    struct loco_fabric *fabric;
+    struct end e;
+    int go, status;
+    uint64_t one = 1;
+
+    pid_t first = start_other(&go); /* before this process uses the device */
+    int second_go, gate[2];
+    cr_assert_eq(pipe(gate), 0);
+    pid_t second = fork();
+    if (second == 0) {
+        char byte;
+        close(gate[1]);
+        if (read(gate[0], &byte, 1) != 1)
+            _exit(1);
+        pid_t pid = start_other(&second_go);
+        if (read(gate[0], &byte, 1) != 1 || write(second_go, "", 1) != 1)
+            _exit(1);
+        waitpid(pid, &status, 0);
+        _exit(WEXITSTATUS(status));
+    }
+    close(gate[0]);
+
+    cr_assert_eq(open_verbs(&fabric, (struct loco_verbs_config){0}), 0);
+    cr_assert_eq(open_node(&e, fabric, 0, 2), 0);
+    cr_assert_eq(map(&e), 0);
+    WAIT_UNTIL(&e, e.ear.messages == 1);
+    cr_assert_eq(fabric->ops->link_open(e.node, 1, &e.link), 0);
+    cr_assert_eq(fabric->ops->write(next(&e), there(0), &one, 8), LOCO_POSTED);
+    wait_done(&e);
+
+    kill(first, SIGKILL);
+    waitpid(first, &status, 0);
+    close(go);
+    WAIT_UNTIL(&e, e.ear.losts == 1);
+    cr_assert_eq(e.ear.lefts, 0);
+    cr_assert_eq(fabric->ops->write(next(&e), there(0), &one, 8), -ECONNRESET);
+    fabric->ops->link_close(e.link);
+
+    cr_assert_eq(write(gate[1], "", 1), 1);
+    WAIT_UNTIL(&e, e.ear.ups == 2);
+    WAIT_UNTIL(&e, e.ear.messages == 2);
+    cr_assert_eq(fabric->ops->link_open(e.node, 1, &e.link), 0);
+    cr_assert_eq(fabric->ops->write(next(&e), there(0), &one, 8), LOCO_POSTED);
+    wait_done(&e);
+
+    cr_assert_eq(write(gate[1], "", 1), 1);
+    WAIT_UNTIL(&e, e.ear.losts == 2);
+    cr_assert_eq(e.ear.lefts, 1);
+    close_node(&e);
+    loco_verbs_close(fabric);
+    waitpid(second, &status, 0);
+    cr_assert_eq(status, 0);
+}
