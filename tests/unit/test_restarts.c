@@ -344,6 +344,7 @@ static void given_up_body(struct node *n)
     }
     AWAIT(n, loco_manager_ready(n->mgr, 1000000) == 0,
           tell(&progress, n->id == 1 ? RETURNED : AGAIN));
+    loco_fence_global(n->mgr); /* may tell, once, that a write to the dead was not placed */
     use_closed(n, &c);
     close_closed(&c);
     loco_sst_fini(&progress);
