@@ -91,7 +91,7 @@ int loco_manager_open(struct loco_manager **manager, struct loco_fabric *fabric,
 int loco_manager_ready(struct loco_manager *manager, uint64_t timeout_ns);
 
 /* Looks for completions of every thread of the node. With LOCO_POLLED somebody calls this again
- * and again, from before loco_manager_ready to after the last wait. Any attached thread. */
+ * and again, from before loco_manager_ready to after the last wait. Any thread. */
 void loco_manager_poll(struct loco_manager *manager);
 
 /* Whether the peer was seen to die, and no channel has taken it back yet (loco_channel_check asks

@@ -118,7 +118,7 @@ static int make_run_directory(struct launcher *l)
 {
     const char *base = getenv("XDG_RUNTIME_DIR");
 
-    if (l->scenario->mode == HIL_VIRTUAL)
+    if (l->scenario->fabric != HIL_FABRIC_SHM)
         return 0;
     if (l->launch->run_directory) {
         if (strlen(l->launch->run_directory) >= sizeof l->run_directory)

@@ -60,22 +60,35 @@ static int meet(struct hil_group *g, uint64_t timeout_ns)
     return 0;
 }
 
+static uint64_t soon(const struct hil_group *g)
+{
+    return loco_clock(g->roles[0]->mgr) + lead_ns(g->run->scenario);
+}
+
 /*
  * The barrier is a star, so one meeting tells the controller that all have come, and each
  * converter only that the controller has. Who leaves a second one knows that all were at the
  * first, and so that the start which the controller announced in between is everybody's.
+ *
+ * Without a clock in common there is nothing to announce. Each then starts when it has left the
+ * second meeting; that all leave at once, but for the time that news takes.
  */
-static int agree_on_start(struct hil_group *g, uint64_t timeout_ns)
+static int agree_on_start(struct hil_group *g, const struct loco_fabric *fabric,
+                          uint64_t timeout_ns)
 {
+    bool shared_clock = fabric->capabilities & LOCO_SHARED_CLOCK;
     int rc = meet(g, timeout_ns);
 
-    for (unsigned i = 0; !rc && i < g->count; i++)
-        rc = hil_role_announce_start(g->roles[i],
-                                     loco_clock(g->roles[i]->mgr) + lead_ns(g->run->scenario));
+    for (unsigned i = 0; !rc && shared_clock && i < g->count; i++)
+        rc = hil_role_announce_start(g->roles[i], soon(g));
     if (!rc)
         rc = meet(g, timeout_ns);
-    for (unsigned i = 0; !rc && i < g->count; i++)
-        rc = hil_role_learn_start(g->roles[i]);
+    uint64_t own_start = soon(g);
+    for (unsigned i = 0; !rc && i < g->count; i++) {
+        g->roles[i]->start_ns = own_start;
+        if (shared_clock)
+            rc = hil_role_learn_start(g->roles[i]);
+    }
     return rc;
 }
 
@@ -102,7 +115,8 @@ static int find_run(struct hil_group *g, uint64_t timeout_ns)
     return found;
 }
 
-static int start_together(struct hil_group *g, uint64_t timeout_ns)
+static int start_together(struct hil_group *g, const struct loco_fabric *fabric,
+                          uint64_t timeout_ns)
 {
     int rc = 0;
 
@@ -110,7 +124,7 @@ static int start_together(struct hil_group *g, uint64_t timeout_ns)
         rc = hil_role_prepare_meetings(g->roles[i]);
     if (!rc)
         rc = connect(g, timeout_ns);
-    return rc ? rc : agree_on_start(g, timeout_ns);
+    return rc ? rc : agree_on_start(g, fabric, timeout_ns);
 }
 
 int hil_group_start(struct hil_group *g, const struct hil_run *run, struct loco_fabric *fabric,
@@ -121,12 +135,14 @@ int hil_group_start(struct hil_group *g, const struct hil_run *run, struct loco_
     if (!g->roles)
         return -ENOMEM;
     int rc = open_roles(g, fabric, nodes);
+    if (!rc && run->scenario->verbs.completions == HIL_POLLED)
+        rc = hil_poller_open(&g->poller, run->scenario, g->roles, g->count);
     if (!rc)
         rc = connect(g, timeout_ns);
     if (!rc)
         rc = find_run(g, timeout_ns);
     if (rc == 0)
-        rc = start_together(g, timeout_ns);
+        rc = start_together(g, fabric, timeout_ns);
     if (rc < 0)
         return rc;
     for (unsigned i = 0; i < g->count; i++)
@@ -157,6 +173,9 @@ void hil_group_end(struct hil_group *g, enum hil_stage stage)
 
 void hil_group_close(struct hil_group *g)
 {
+    for (unsigned i = 0; i < g->count; i++)
+        loco_fence_global(g->roles[i]->mgr); /* the last wait that needs the polling thread */
+    hil_poller_close(&g->poller);
     while (g->count)
         hil_role_close(g->roles[--g->count]);
     free(g->roles);

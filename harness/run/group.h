@@ -4,12 +4,14 @@
 #ifndef HIL_GROUP_H
 #define HIL_GROUP_H
 
+#include "poller.h"
 #include "role.h"
 
 struct hil_group {
     const struct hil_run *run;
     struct hil_role **roles;
     unsigned count;
+    struct hil_poller poller;
 };
 
 /* Opens nodes first..last (and node 0 with `controller`), connects them, and meets all the

@@ -13,7 +13,7 @@
  * Both directions carry the sender's step number, and a converter's also the last controller
  * step that it acted on. So every node knows how old its inputs are, and the controller the
  * closed loop's round trip, without synchronised clocks: both loops count their steps from
- * the common start.
+ * the common start, which each puts on its own clock.
  *
  * Node 0 is the controller, node 1 + i converter i. One thread of each node.
  */

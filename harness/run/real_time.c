@@ -7,6 +7,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "../../channels/fabric/verbs.h"
 #include "executor.h"
 #include "group.h"
 #include "privileges.h"
@@ -100,12 +101,41 @@ static int run_group(const struct hil_run *run, unsigned index, const struct hil
     return rc;
 }
 
+/* The fabric that the scenario names. */
+static int open_fabric(const struct hil_scenario *s, const char *run_directory,
+                       struct loco_fabric **fabric)
+{
+    const struct hil_verbs_config *verbs = &s->verbs;
+    const struct loco_verbs_config config = {
+        .addresses = (const char *const *)verbs->addresses,
+        .address_count = 1 + s->converter_count,
+        .port = verbs->port,
+        .shared_completions = verbs->completions == HIL_POLLED,
+        .send_depth = verbs->send_depth,
+        .timeout_exponent = verbs->timeout_exponent,
+        .retry_count = verbs->retry_count,
+        .traffic_class = verbs->traffic_class,
+        .flush_bytes = verbs->flush_bytes,
+    };
+
+    return s->fabric == HIL_FABRIC_VERBS ? loco_verbs_open(fabric, &config)
+                                         : loco_shm_open(fabric, run_directory);
+}
+
+static void close_fabric(const struct hil_scenario *s, struct loco_fabric *fabric)
+{
+    if (s->fabric == HIL_FABRIC_VERBS)
+        loco_verbs_close(fabric);
+    else
+        loco_shm_close(fabric);
+}
+
 int hil_real_time_run(const struct hil_run *run, unsigned index, const struct hil_clock *clock,
                       const char *run_directory, unsigned wait_s)
 {
     struct hil_executor_state *state = &run->state->executors[index];
     struct loco_fabric *fabric;
-    int rc = loco_shm_open(&fabric, run_directory);
+    int rc = open_fabric(run->scenario, run_directory, &fabric);
 
     if (!rc) {
         /* The fabric's own thread is there already, and stays off the loop's core. */
@@ -114,7 +144,7 @@ int hil_real_time_run(const struct hil_run *run, unsigned index, const struct hi
         rc = run_group(run, index, clock, fabric, wait_s);
         if (awake >= 0)
             close(awake);
-        loco_shm_close(fabric);
+        close_fabric(run->scenario, fabric);
     }
     if (rc)
         explain(state, rc);

@@ -36,7 +36,7 @@ struct hil_role {
     struct hil_node_state *state;
     struct hil_stream *stream; /* NULL: nothing is recorded */
     unsigned decimation;
-    uint64_t start_ns; /* on the fabric's clock */
+    uint64_t start_ns; /* on the node's clock */
     struct hil_live live;
     void *self; /* the controller's or the converter's own */
     void (*free_self)(void *self);
@@ -62,8 +62,8 @@ int hil_role_prepare_meetings(struct hil_role *role);
 int hil_role_meet(struct hil_role *role);
 int hil_role_met(const struct hil_role *role);
 
-/* Before the second meeting the controller says when the loops start; after it everybody
- * knows, in role->start_ns. */
+/* With a clock in common: before the second meeting the controller says when the loops start;
+ * after it everybody knows, in role->start_ns. */
 int hil_role_announce_start(struct hil_role *role, uint64_t start_ns);
 int hil_role_learn_start(struct hil_role *role);
 
@@ -98,7 +98,8 @@ static inline void hil_role_end_step(struct hil_role *role, uint64_t n, uint64_t
         hil_role_tell(role, n, now_ns);
 }
 
-/* How old what the peer did in its step (numbered from 1) is, by the loops' common start. */
+/* How old what the peer did in its step (numbered from 1) is, by the loops' common start: as
+ * exact as the start is. */
 static inline uint64_t hil_age(const struct hil_timing *sender, uint64_t step, uint64_t now_ns)
 {
     uint64_t sent = sender->phase_ns + (step - 1) * sender->period_ns;

@@ -120,6 +120,7 @@ void hil_scenario_free(struct hil_scenario *scenario)
     if (scenario == NULL)
         return;
     free(scenario->name);
+    scenario_free_verbs(scenario);
     free(scenario->converters);
     free(scenario->executors);
     free(scenario->reference.changes);

@@ -23,7 +23,7 @@ enum hil_on_lost {
     HIL_RESTART, /* it goes on, and the process is started again */
 };
 
-enum hil_fabric { HIL_FABRIC_SHM, HIL_FABRIC_SIM };
+enum hil_fabric { HIL_FABRIC_SHM, HIL_FABRIC_VERBS, HIL_FABRIC_SIM };
 
 /* What a loop does about steps that it was too late for. */
 enum hil_overrun {
@@ -50,6 +50,20 @@ struct hil_timing {
     uint64_t period_ns;
     uint64_t phase_ns;
     enum hil_overrun overrun;
+};
+
+/* Who looks for completions of the fabric verbs. */
+enum hil_completions {
+    HIL_INLINE, /* each loop itself, on its way */
+    HIL_POLLED, /* a thread of the executor's process, for all its nodes */
+};
+
+struct hil_verbs_config {
+    char **addresses; /* of the controller, then of each converter; NULL: another fabric */
+    uint16_t port;    /* the controller's; each converter's is one more */
+    enum hil_completions completions;
+    /* As in channels/fabric/verbs.h. */
+    unsigned send_depth, timeout_exponent, retry_count, traffic_class, flush_bytes;
 };
 
 /* The network that virtual time simulates; real time has its own. */
@@ -118,6 +132,7 @@ struct hil_scenario {
     enum hil_on_lost on_lost;
     enum hil_fabric fabric; /* sim in virtual time, whatever the file says for real time */
 
+    struct hil_verbs_config verbs;
     struct hil_network network;
     struct hil_controller_config controller;
     struct hil_converter_config *converters;

@@ -93,6 +93,8 @@ int scenario_resolve(const struct scenario_loaded *loaded, struct hil_scenario *
         error = scenario_resolve_converters(loaded, scenario);
     if (error == 0)
         error = scenario_resolve_placement(loaded, scenario);
+    if (error == 0)
+        error = scenario_resolve_verbs(loaded, scenario);
     if (error != 0)
         return error;
     return loaded->report->mistakes == before ? 0 : -EINVAL;

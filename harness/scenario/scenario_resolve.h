@@ -24,7 +24,27 @@ int scenario_resolve(const struct scenario_loaded *loaded, struct hil_scenario *
 int scenario_resolve_converters(const struct scenario_loaded *loaded,
                                 struct hil_scenario *scenario);
 int scenario_resolve_placement(const struct scenario_loaded *loaded, struct hil_scenario *scenario);
+int scenario_resolve_verbs(const struct scenario_loaded *loaded, struct hil_scenario *scenario);
+void scenario_free_verbs(struct hil_scenario *scenario);
 int scenario_resolve_profiles(const struct scenario_loaded *loaded, struct hil_scenario *scenario);
+
+/*
+ * A list whose entries together name each node exactly once: `list` is its path, and what an
+ * entry gives a node is `gift`.
+ */
+struct scenario_roll {
+    const struct scenario_loaded *loaded;
+    const char *list, *gift;
+    bool controller;  /* named so far */
+    bool *converters; /* by id; calloc'ed and freed by the owner of the roll */
+};
+
+/* Notes who entry `index` names, and reports who was named before, or that it names nobody.
+ * first..last become its converters: 1..0 when there are none. */
+void scenario_roll_call(struct scenario_roll *roll, unsigned index, bool controller,
+                        const char *converters, unsigned *first, unsigned *last);
+/* Reports the first who was not named. */
+void scenario_roll_end(const struct scenario_roll *roll);
 
 /* Reports a mistake at the value with this path, such as "converters.overrides.0.id". */
 __attribute__((format(printf, 3, 4))) void scenario_mistake_in(const struct scenario_loaded *loaded,

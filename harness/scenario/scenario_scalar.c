@@ -1,6 +1,7 @@
 /*
  * Single values: how they are written, and what their keys allow.
  */
+#include <arpa/inet.h>
 #include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
@@ -76,6 +77,22 @@ static bool name_fits(const char *name)
     return true;
 }
 
+/* A name is not looked up: this may not be the machine that runs it. */
+static bool address_fits(const char *address)
+{
+    unsigned char parsed[sizeof(struct in6_addr)];
+    size_t digits = strspn(address, "0123456789.");
+
+    if (strchr(address, ':') != NULL)
+        return inet_pton(AF_INET6, address, parsed) == 1;
+    if (address[digits] == '\0')
+        return inet_pton(AF_INET, address, parsed) == 1;
+    for (const char *c = address; *c != '\0'; c++)
+        if (!isalnum((unsigned char)*c) && *c != '-' && *c != '.')
+            return false;
+    return true;
+}
+
 bool scenario_ids_parse(const char *text, unsigned *first, unsigned *last)
 {
     unsigned long ends[2];
@@ -99,6 +116,8 @@ static bool text_fits(const struct scenario_key *key, unsigned converters, const
 
     if (key->rule == SCENARIO_NAME)
         return name_fits(text);
+    if (key->rule == SCENARIO_ADDRESS)
+        return address_fits(text);
     return scenario_ids_parse(text, &first, &last) && (converters == 0 || last < converters);
 }
 

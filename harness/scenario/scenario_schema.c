@@ -20,7 +20,8 @@ enum {
 
 static const cyaml_strval_t modes[] = {{"realtime", HIL_REALTIME}, {"virtual", HIL_VIRTUAL}};
 static const cyaml_strval_t losses[] = {{"end", HIL_END}, {"restart", HIL_RESTART}};
-static const cyaml_strval_t fabrics[] = {{"shm", HIL_FABRIC_SHM}};
+static const cyaml_strval_t fabrics[] = {{"shm", HIL_FABRIC_SHM}, {"verbs", HIL_FABRIC_VERBS}};
+static const cyaml_strval_t completions[] = {{"inline", HIL_INLINE}, {"polled", HIL_POLLED}};
 static const cyaml_strval_t overruns[] = {
     {"catch_up", HIL_CATCH_UP}, {"skip", HIL_SKIP}, {"halt", HIL_HALT}};
 
@@ -30,6 +31,29 @@ static const cyaml_strval_t waits[] = {{"spin", HIL_SPIN}, {"hybrid", HIL_HYBRID
 
 #define ENUM(key, structure, member, names)                                                        \
     CYAML_FIELD_ENUM(key, STRICT, structure, member, names, CYAML_ARRAY_LEN(names))
+
+static const cyaml_schema_field_t verbs_node_fields[] = {
+    CYAML_FIELD_BOOL("controller", MUST, struct file_verbs_node, controller),
+    CYAML_FIELD_STRING_PTR("converters", MAY, struct file_verbs_node, converters, 0,
+                           CYAML_UNLIMITED),
+    CYAML_FIELD_STRING_PTR("address", MUST, struct file_verbs_node, address, 0, CYAML_UNLIMITED),
+    CYAML_FIELD_END,
+};
+static const cyaml_schema_value_t verbs_node = {
+    CYAML_VALUE_MAPPING(MUST, struct file_verbs_node, verbs_node_fields)};
+
+static const cyaml_schema_field_t verbs_fields[] = {
+    CYAML_FIELD_SEQUENCE_COUNT("nodes", CYAML_FLAG_POINTER, struct file_verbs, nodes, node_count,
+                               &verbs_node, 0, CYAML_UNLIMITED),
+    CYAML_FIELD_UINT("port", MUST, struct file_verbs, port),
+    ENUM("completions", struct file_verbs, completions, completions),
+    CYAML_FIELD_UINT("send_depth", MUST, struct file_verbs, send_depth),
+    CYAML_FIELD_UINT("timeout_exponent", MUST, struct file_verbs, timeout_exponent),
+    CYAML_FIELD_UINT("retry_count", MUST, struct file_verbs, retry_count),
+    CYAML_FIELD_UINT("traffic_class", MUST, struct file_verbs, traffic_class),
+    CYAML_FIELD_UINT("flush_bytes", MUST, struct file_verbs, flush_bytes),
+    CYAML_FIELD_END,
+};
 
 static const cyaml_schema_field_t network_fields[] = {
     CYAML_FIELD_FLOAT("latency_up_us", MUST, struct file_network, latency_up_us),
@@ -277,6 +301,7 @@ static void set_top(struct scenario_schema *s)
         ENUM("mode", struct scenario_file, mode, modes),
         ENUM("fabric", struct scenario_file, fabric, fabrics),
         ENUM("on_lost", struct scenario_file, on_lost, losses),
+        CYAML_FIELD_MAPPING("verbs", MUST, struct scenario_file, verbs, verbs_fields),
         CYAML_FIELD_MAPPING("network", MUST, struct scenario_file, network, network_fields),
         CYAML_FIELD_MAPPING("controller", MUST, struct scenario_file, controller,
                             s->controller_fields),

@@ -23,6 +23,19 @@ struct file_network {
     uint32_t seed;
 };
 
+struct file_verbs_node {
+    bool controller;
+    char *converters; /* "0-9"; NULL: none */
+    char *address;
+};
+
+struct file_verbs {
+    struct file_verbs_node *nodes;
+    unsigned node_count, port;
+    enum hil_completions completions;
+    unsigned send_depth, timeout_exponent, retry_count, traffic_class, flush_bytes;
+};
+
 struct file_controller {
     int law; /* index in controller_laws */
     double period_us, phase_us;
@@ -88,6 +101,7 @@ struct scenario_file {
     enum hil_mode mode;
     enum hil_on_lost on_lost;
     enum hil_fabric fabric;
+    struct file_verbs verbs;
     struct file_network network;
     struct file_controller controller;
     struct file_converters converters;
@@ -106,6 +120,7 @@ enum scenario_rule {
     SCENARIO_CPU,      /* -1, or a cpu of this machine */
     SCENARIO_IDS,      /* a converter or a range of them */
     SCENARIO_NAME,     /* fit for the name of a folder */
+    SCENARIO_ADDRESS,  /* of IPv4 or IPv6, or the name of a host */
 };
 
 struct scenario_key {

@@ -201,6 +201,38 @@ Test(scenario, placement_as_written)
     hil_scenario_free(s);
 }
 
+static const char two_machines[] =
+    SMALL "fabric: verbs\n"
+          "verbs:\n"
+          "  nodes:\n"
+          "    - {converters: 1-2, address: 10.0.0.2}\n"
+          "    - {controller: true, converters: 0, address: 10.0.0.1}\n";
+
+Test(scenario, verbs_as_written)
+{
+    struct hil_scenario *s =
+        load(two_machines, SETS("verbs.port=4791", "verbs.completions=polled"));
+
+    cr_assert_eq(s->fabric, HIL_FABRIC_VERBS);
+    cr_expect_str_eq(s->verbs.addresses[0], "10.0.0.1");
+    cr_expect_str_eq(s->verbs.addresses[1], "10.0.0.1");
+    cr_expect_str_eq(s->verbs.addresses[2], "10.0.0.2");
+    cr_expect_str_eq(s->verbs.addresses[3], "10.0.0.2");
+    cr_expect_eq(s->verbs.port, 4791u);
+    cr_expect_eq(s->verbs.completions, HIL_POLLED);
+    expect_round_trip(s);
+    hil_scenario_free(s);
+}
+
+Test(scenario, verbs_needs_no_nodes_in_virtual_time)
+{
+    struct hil_scenario *s = load(SMALL "fabric: verbs\nmode: virtual\n", NULL);
+
+    cr_expect_eq(s->fabric, HIL_FABRIC_SIM);
+    cr_expect_null(s->verbs.addresses);
+    hil_scenario_free(s);
+}
+
 /* --- numbers ---------------------------------------------------------------------------- */
 
 static double jitter_ns(const char *written)

@@ -145,7 +145,7 @@ Test(scenario_mistakes, unknown_word)
     ONLY(SMALL "mode: vitual\n",
          "FILE:12:7: mode is 'vitual' (did you mean 'virtual'?); allowed: realtime, virtual");
     ONLY(SMALL "mode: 1\n", "FILE:12:7: mode is '1'; allowed: realtime, virtual");
-    ONLY(SMALL "fabric: verbs\n", "FILE:12:9: fabric is 'verbs'; allowed: shm");
+    ONLY(SMALL "fabric: tcp\n", "FILE:12:9: fabric is 'tcp'; allowed: shm, verbs");
 }
 
 Test(scenario_mistakes, unknown_models_list_the_known)
@@ -361,10 +361,62 @@ Test(scenario_mistakes, placement)
          "FILE:14:18: placement.1.controller is true, but the controller has a place already; "
          "allowed: once");
     ONLY(SMALL "placement:\n  - {controller: true, converters: 0-2}\n  - {cpu: 0}\n",
-         "FILE:14:5: placement.1 runs nothing; allowed: controller: true, or converters: a range");
+         "FILE:14:5: placement.1 names no node; allowed: controller: true, or converters: a range");
     ONLY(SMALL "placement:\n  - {controller: true, converters: 0-3}\n",
          "FILE:13:36: placement.0.converters is '0-3'; allowed: an id such as 3 or a range such "
          "as 3-5, of 0 to 2");
+}
+
+#define VERBS(nodes) SMALL "fabric: verbs\nverbs:\n  nodes:\n" nodes
+
+Test(scenario_mistakes, verbs_nodes)
+{
+    ONLY(SMALL "fabric: verbs\n",
+         "FILE:1:1: verbs.nodes leaves out the controller; allowed: each node once\n"
+         "FILE:1:1: verbs.nodes leaves out converter 0; allowed: each node once");
+    ONLY(VERBS("  - {controller: true, converters: 0-1, address: 10.0.0.1}\n"),
+         "FILE:15:3: verbs.nodes leaves out converter 2; allowed: each node once");
+    ONLY(VERBS("  - {converters: 0-2, address: 10.0.0.1}\n"),
+         "FILE:15:3: verbs.nodes leaves out the controller; allowed: each node once");
+    ONLY(VERBS("  - {controller: true, converters: 0-2, address: 10.0.0.1}\n"
+               "  - {converters: 1, address: 10.0.0.2}\n"),
+         "FILE:16:18: verbs.nodes.1.converters is 1, but converter 1 has an address already; "
+         "allowed: once");
+    ONLY(VERBS("  - {controller: true, converters: 0-2, address: 10.0.0.1}\n"
+               "  - {controller: true, address: 10.0.0.2}\n"),
+         "FILE:16:18: verbs.nodes.1.controller is true, but the controller has an address "
+         "already; allowed: once");
+    ONLY(VERBS("  - {controller: true, converters: 0-2, address: 10.0.0.1}\n"
+               "  - {address: 10.0.0.2}\n"),
+         "FILE:16:5: verbs.nodes.1 names no node; allowed: controller: true, or converters: a "
+         "range");
+}
+
+Test(scenario_mistakes, verbs_addresses)
+{
+    ONLY(VERBS("  - {controller: true, converters: 0-2}\n"),
+         "FILE:15:5: verbs.nodes.0.address is missing; required: an address such as "
+         "10.0.0.1, or the name of a host");
+    ONLY(VERBS("  - {controller: true, converters: 0-2, address: 10.0.0}\n"),
+         "FILE:15:50: verbs.nodes.0.address is '10.0.0'; allowed: an address such as "
+         "10.0.0.1, or the name of a host");
+    ONLY(VERBS("  - {controller: true, converters: 0-2, address: mlx5_0}\n"),
+         "FILE:15:50: verbs.nodes.0.address is 'mlx5_0'; allowed: an address such as "
+         "10.0.0.1, or the name of a host");
+}
+
+Test(scenario_mistakes, verbs_ports)
+{
+    ONLY(VERBS("  - {controller: true, converters: 0-2, address: 10.0.0.1}\n") "  port: 65533\n",
+         "FILE:16:9: verbs.port is 65533, and converter 2 would have the port 65536; allowed: up "
+         "to 65532");
+}
+
+Test(scenario_mistakes, verbs_completions)
+{
+    ONLY(SMALL "verbs: {completions: poled}\n",
+         "FILE:12:22: verbs.completions is 'poled' (did you mean 'polled'?); allowed: inline, "
+         "polled");
 }
 
 /* --- files ------------------------------------------------------------------------------ */
@@ -388,8 +440,8 @@ Test(scenario_mistakes, no_file)
 Test(scenario_mistakes, empty_file)
 {
     const char *empty = "FILE:1:1: the scenario is empty; allowed: a mapping with the keys name, "
-                        "duration_s, mode, fabric, on_lost, network, controller, converters, "
-                        "reference, load, input_voltage, recording, trace, placement\n";
+                        "duration_s, mode, fabric, on_lost, verbs, network, controller, "
+                        "converters, reference, load, input_voltage, recording, trace, placement\n";
     cr_expect_str_eq(refusal("", NULL), empty);
     cr_expect_str_eq(refusal("# nothing\n", NULL), empty);
 }

@@ -1,0 +1,60 @@
+#include "poller.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <unistd.h>
+
+static void *poll_all(void *arg)
+{
+    struct hil_poller *p = arg;
+
+    while (!atomic_load_explicit(&p->stop, memory_order_relaxed)) {
+        for (unsigned i = 0; i < p->count; i++)
+            loco_manager_poll(p->roles[i]->mgr);
+        sched_yield(); /* its core may be somebody else's too */
+    }
+    return NULL;
+}
+
+/* Off the loops' cores: one that spins there leaves nothing to others. */
+static int choose_cores(pthread_attr_t *attr, const struct hil_scenario *s)
+{
+    long count = sysconf(_SC_NPROCESSORS_CONF);
+    cpu_set_t cores;
+
+    CPU_ZERO(&cores);
+    for (long cpu = 0; cpu < count && cpu < CPU_SETSIZE; cpu++)
+        CPU_SET((unsigned)cpu, &cores);
+    for (unsigned i = 0; i < s->executor_count; i++)
+        if (s->executors[i].cpu >= 0)
+            CPU_CLR((unsigned)s->executors[i].cpu, &cores);
+    if (CPU_COUNT(&cores) == 0)
+        return -EBUSY;
+    return -pthread_attr_setaffinity_np(attr, sizeof cores, &cores);
+}
+
+int hil_poller_open(struct hil_poller *p, const struct hil_scenario *s,
+                    struct hil_role *const *roles, unsigned count)
+{
+    pthread_attr_t attr;
+
+    *p = (struct hil_poller){.roles = roles, .count = count};
+    int rc = -pthread_attr_init(&attr);
+    if (rc)
+        return rc;
+    rc = choose_cores(&attr, s);
+    if (!rc)
+        rc = -pthread_create(&p->thread, &attr, poll_all, p);
+    p->runs = rc == 0;
+    pthread_attr_destroy(&attr);
+    return rc;
+}
+
+void hil_poller_close(struct hil_poller *p)
+{
+    if (!p->runs)
+        return;
+    atomic_store(&p->stop, true);
+    pthread_join(p->thread, NULL);
+    p->runs = false;
+}
