@@ -13,23 +13,35 @@ BUILD_PACKAGES := gcc libc6-dev make pkg-config libcyaml-dev libyaml-dev libhdf5
                   libxxhash-dev liburcu-dev libibverbs-dev librdmacm-dev libncurses-dev \
                   liblttng-ust-dev libbabeltrace2-dev gnuplot-nox
 TEST_PACKAGES  := libcriterion-dev patch lttng-tools babeltrace2
+RDMA_PACKAGES  := ibverbs-utils iproute2 perftest rdma-core rdmacm-utils
+GUEST_PACKAGES := busybox-static cpio kmod qemu-system-x86 xz-utils zstd
 
 # These goals install what is missing; others only say what it is.
-ifneq ($(filter run test soak bench lateness sanitize,$(MAKECMDGOALS)),)
+ifneq ($(filter run test test-rdma soak bench bench-rdma lateness sanitize,$(MAKECMDGOALS)),)
 NEEDED := $(BUILD)/packages-installed
 else
 NEEDED := $(BUILD)/packages-found
 endif
 
-MISSING = $(shell for p in $(BUILD_PACKAGES) $(TEST_PACKAGES); do \
+# What an RDMA device's tests need besides; without RDMA_DEVICE they run in a guest.
+NEEDED_FOR_RDMA := $(BUILD)/packages-installed-for-$(if $(RDMA_DEVICE),rdma,guest)
+
+$(BUILD)/packages-%: PACKAGES = $(BUILD_PACKAGES) $(TEST_PACKAGES)
+$(BUILD)/packages-installed-for-rdma:  PACKAGES = $(RDMA_PACKAGES)
+$(BUILD)/packages-installed-for-guest: PACKAGES = $(RDMA_PACKAGES) $(GUEST_PACKAGES)
+$(BUILD)/packages-installed-for-rdma $(BUILD)/packages-installed-for-guest: \
+    | $(BUILD)/packages-installed
+
+MISSING = $(shell for p in $(PACKAGES); do \
             dpkg-query -W -f='$${db:Status-Status}' $$p 2>/dev/null | grep -q '^installed' || \
             echo $$p; done)
 AS_ROOT = $(if $(filter 0,$(shell id -u)),,sudo)
 
-$(BUILD)/packages-installed:
+$(BUILD)/packages-installed $(BUILD)/packages-installed-for-rdma \
+$(BUILD)/packages-installed-for-guest:
 	@mkdir -p $(@D)
 	@if ! command -v dpkg-query >/dev/null; then \
-	    echo "no Debian here: these must be there already: $(BUILD_PACKAGES) $(TEST_PACKAGES)"; \
+	    echo "no Debian here: these must be there already: $(PACKAGES)"; \
 	elif [ -n "$(MISSING)" ]; then \
 	    echo "installing what is missing: $(MISSING)$(if $(AS_ROOT), (with sudo))"; \
 	    $(AS_ROOT) apt-get -q update && \
@@ -157,6 +169,18 @@ test: all $(TESTS:%=$(BUILD)/test-%) $(BUILD)/soak
 	    { cat $(BUILD)/mutants.log; exit 1; }
 	@echo "--- libloco as it is installed"
 	@tests/install/test_install.sh $(BUILD)
+	@echo "--- over RDMA: make test-rdma (in a guest with soft-RoCE, or RDMA_DEVICE=...)"
+
+# --- tests on an RDMA device: this machine's RDMA_DEVICE, or that of a guest with soft-RoCE -------
+
+RDMA_TESTS := rping channels scenario faults
+
+# on_rdma SECONDS: what follows, with the device as its first argument.
+on_rdma = HILOCO_BUILD=$(BUILD) $(if $(RDMA_DEVICE),,tests/rdma/guest --cache $(BUILD)/guest \
+              --write $(BUILD)/rdma --timeout $(1))
+
+test-rdma: all $(BUILD)/test-rdma | $(NEEDED_FOR_RDMA)
+	$(call on_rdma,540) tests/rdma/run $(or $(RDMA_DEVICE),rxe0) $(RDMA_TESTS)
 
 # --- soak: the channels under chaos, for long ----------------------------------------------
 
@@ -174,7 +198,14 @@ soak: $(BUILD)/soak
 # Programs of their own: an example, and a table.
 APART := tests/bench/barrier_latency.c tests/bench/lateness.c
 
-$(BUILD)/bench: $(call objects,$(filter-out $(APART),$(wildcard tests/bench/*.c))) $(ARCHIVES)
+RDMA_ONLY := tests/bench/rdma.c tests/bench/rdma_tables.c
+
+$(BUILD)/bench: $(call objects,$(filter-out $(APART) $(RDMA_ONLY),$(wildcard tests/bench/*.c))) \
+                $(ARCHIVES)
+	$(LINK) -o $@ $^ $(LIBS)
+
+$(BUILD)/bench-rdma: $(call objects,$(RDMA_ONLY) $(patsubst %,tests/bench/%.c,bench locks machine \
+                       pair rivals)) $(ARCHIVES)
 	$(LINK) -o $@ $^ $(LIBS)
 
 $(BUILD)/lateness: $(call objects,tests/bench/lateness.c tests/bench/machine.c) $(ARCHIVES)
@@ -193,11 +224,11 @@ rivals:
 	    mpicc -std=c17 -D_GNU_SOURCE -I. -O2 -o $(BUILD)/rivals/$$r \
 	        tests/bench/rivals/$$r.c harness/run/clock.c -lm || exit 1; done
 
-$(call objects,$(wildcard tests/bench/*.c)): | rivals
+$(call objects,tests/bench/queues.c): | rivals # it includes one
 
 MEASURE_LATENESS = $(BUILD)/lateness --out $(BUILD)/lateness.json $(LATENESS)
 
-bench: all $(BUILD)/bench $(BUILD)/barrier_latency $(BUILD)/lateness
+bench: rivals all $(BUILD)/bench $(BUILD)/barrier_latency $(BUILD)/lateness
 	$(BUILD)/bench --out $(BUILD)/bench.json $(BENCH)
 	@! command -v jq >/dev/null || gnuplot -e "from='$(BUILD)/bench.json'; to='$(BUILD)/bench.png'" \
 	    traces/bench.gp
@@ -205,6 +236,9 @@ bench: all $(BUILD)/bench $(BUILD)/barrier_latency $(BUILD)/lateness
 
 lateness: $(BUILD)/lateness
 	$(MEASURE_LATENESS)
+
+bench-rdma: $(BUILD)/bench-rdma | $(NEEDED_FOR_RDMA)
+	BENCH='$(BENCH)' $(call on_rdma,1500) tests/rdma/run $(or $(RDMA_DEVICE),rxe0) bench
 
 # --- sanitizers ------------------------------------------------------------------------------
 #
@@ -290,16 +324,18 @@ help:
 	@echo "make            build the programs: $(PROGRAMS:%=$(BUILD)/%)"
 	@echo "make run        run the reference scenario, and draw the figure"
 	@echo "make test       run the tests"
+	@echo "make test-rdma  run tests over RDMA: in a guest with soft-RoCE, or on RDMA_DEVICE=mlx5_0"
 	@echo "make soak       run every channel under chaos for SEEDS=$(SEEDS) seeds"
 	@echo "make bench      measure, and write $(BUILD)/bench.json (BENCH='--only GLOB ...')"
-	@echo "make lateness   of that only: how late loops wake up (LATENESS='--seconds S ...')"
+	@echo "make bench-rdma the same beside perftest, as test-rdma; writes $(BUILD)/rdma/bench.json"
+	@echo "make bench-rdma measure beside perftest, as test-rdma; writes $(BUILD)/rdma/bench.json"
 	@echo "make sanitize   run tests under Address-, UndefinedBehaviour- and ThreadSanitizer"
 	@echo "make format     format the sources (format-check: only look)"
 	@echo "make install    install under PREFIX=$(PREFIX), DESTDIR=$(DESTDIR)"
 	@echo "make clean      remove $(BUILD)"
-	@echo "run, test, bench, lateness and sanitize install missing Debian packages first"
+	@echo "run, test, soak, bench, lateness, sanitize and the rdma ones install missing packages first"
 
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
 
-.PHONY: all run test soak rivals bench lateness sanitize sanitize-run format format-check install clean help
+.PHONY: all run test test-rdma soak rivals bench bench-rdma lateness sanitize sanitize-run format format-check install clean help
 .DELETE_ON_ERROR:

@@ -6,12 +6,13 @@ static const char help[] =
     "                  [--run-dir DIR] [--quiet]\n"
     "\n"
     "Runs the controller of a scenario in real time, and waits for converters that are\n"
-    "started elsewhere on this machine by `converter`, for the same scenario.\n"
+    "started elsewhere by `converter`, for the same scenario: on this machine, or with the\n"
+    "fabric verbs on any that the scenario names.\n"
     "\n"
     "  --set KEY=VALUE    set a key of the scenario; the converters need the same\n"
     "  --out DIR          where the results go (default: results/NAME-TIMESTAMP)\n"
     "  --wait SECONDS     how long to wait for the converters (default 30)\n"
-    "  --run-dir DIR      where the nodes meet (default: derived from the scenario's name,\n"
+    "  --run-dir DIR      where the nodes meet on shm (default: derived from the scenario's name,\n"
     "                     the user and the job); two runs at once need two\n"
     "  --quiet            no progress and no closing words\n";
 

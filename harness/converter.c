@@ -6,7 +6,8 @@ static const char help[] =
     "                 [--wait SECONDS] [--run-dir DIR] [--quiet]\n"
     "\n"
     "Runs converters of a scenario in real time, on one core, and waits for the controller\n"
-    "and the other converters, that are started elsewhere on this machine.\n"
+    "and the other converters, that are started elsewhere: on this machine, or with the\n"
+    "fabric verbs on any that the scenario names.\n"
     "\n"
     "  --id ID            which, from 0; or a range such as 0-19. Without it the rank that\n"
     "                     mpirun or srun gave to this process says: with one process for each\n"
@@ -16,7 +17,7 @@ static const char help[] =
     "  --out DIR          where results go (default: none are kept; the controller's has all\n"
     "                     voltages)\n"
     "  --wait SECONDS     how long to wait for the others (default 30)\n"
-    "  --run-dir DIR      where the nodes meet (default: derived from the scenario's name,\n"
+    "  --run-dir DIR      where the nodes meet on shm (default: derived from the scenario's name,\n"
     "                     the user and the job); two runs at once need two\n"
     "  --quiet            no progress and no closing words\n";
 

@@ -137,7 +137,10 @@ static const char *mode_name(const struct hil_summary *sum)
 
 static const char *fabric_name(const struct hil_summary *sum)
 {
-    return is_virtual(sum) ? "sim" : "shm";
+    static const char *const names[] = {
+        [HIL_FABRIC_SHM] = "shm", [HIL_FABRIC_VERBS] = "verbs", [HIL_FABRIC_SIM] = "sim"};
+
+    return names[sum->scenario->fabric];
 }
 
 /* Calls `each` with every reason, once, however many executors have it. */

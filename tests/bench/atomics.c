@@ -92,8 +92,7 @@ static int atomics_body(struct pair *p)
         return rc;
     beside(p, &var);
     loco_atomic_var_fini(&var);
-    loco_manager_close(m);
-    loco_shm_close(fabric);
+    pair_close_node(p, fabric, m);
     return 0;
 }
 

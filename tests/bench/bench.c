@@ -12,13 +12,7 @@
 #include "harness/run/clock.h"
 #include "machine.h"
 
-static const struct benchmark *const tables[] = {
-    latency_benchmarks, step_benchmarks,       fabric_benchmarks, virtual_benchmarks,
-    atomic_benchmarks,  collective_benchmarks, queue_benchmarks,  lock_benchmarks,
-    kvstore_benchmarks, tracing_benchmarks,
-};
-
-enum { TABLES = sizeof tables / sizeof tables[0], RUNS_MAX = 1000 };
+enum { RUNS_MAX = 1000 };
 
 static const char help[] =
     "usage: bench [--runs N] [--seconds S] [--only GLOB] [--out FILE] [--configs DIR]\n"
@@ -77,8 +71,10 @@ double bench_quartile(double *values, size_t count)
     return values[(count - 1) / 4];
 }
 
-static double median(double *values, size_t count)
+double bench_median(double *values, size_t count)
 {
+    if (count == 0)
+        return NAN;
     qsort(values, count, sizeof *values, by_value);
     return (values[(count - 1) / 2] + values[count / 2]) / 2;
 }
@@ -131,14 +127,14 @@ struct digest {
 static struct digest digest_of(struct result *r)
 {
     const struct benchmark *b = r->benchmark;
-    struct digest d = {.value = median(r->values, r->runs), .against = NAN, .met = -1};
+    struct digest d = {.value = bench_median(r->values, r->runs), .against = NAN, .met = -1};
 
     d.min = r->values[0]; /* the median sorted them */
     d.max = r->values[r->runs - 1];
-    d.longest = median(r->longest, r->runs);
-    d.longest_against = median(r->longest_against, r->runs);
+    d.longest = bench_median(r->longest, r->runs);
+    d.longest_against = bench_median(r->longest_against, r->runs);
     if (b->against && !r->absent)
-        d.against = median(r->against, r->runs);
+        d.against = bench_median(r->against, r->runs);
     d.ratio = d.value / d.against;
     if (b->target_ratio > 0 && isfinite(d.ratio))
         d.met = b->more ? d.ratio >= b->target_ratio : d.ratio <= b->target_ratio;
@@ -256,8 +252,8 @@ static size_t choose(struct result *results, const struct bench_options *o)
 {
     size_t count = 0;
 
-    for (size_t t = 0; t < TABLES; t++) {
-        for (const struct benchmark *b = tables[t]; b->name; b++) {
+    for (const struct benchmark *const *table = bench_tables; *table; table++) {
+        for (const struct benchmark *b = *table; b->name; b++) {
             if (!is_wanted(b, o))
                 continue;
             if (results)

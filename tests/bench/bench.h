@@ -3,7 +3,8 @@
  * limit, or a mark that it is to reach. The two are measured in one run of one process
  * group, in turns, so that both see the same noise.
  *
- * To add one: a row in a table of a file here, and that table's name in bench.c.
+ * To add one: a row in a table of a file here, and that table's name in tables.c (or, for what
+ * an RDMA device is needed for, in rdma_tables.c).
  */
 #ifndef TESTS_BENCH_H
 #define TESTS_BENCH_H
@@ -41,6 +42,7 @@ struct benchmark {
     double target_ratio; /* value / against at most; with `more` at least; 0: no target */
     bool more;           /* more is better */
     unsigned cores;      /* that it needs */
+    bool polled;         /* completions, by a thread beside; else inline */
     unsigned parameter;  /* measure()'s own: bytes, threads ... */
     /* One run. Returns 0 or a negative errno. */
     int (*measure)(const struct benchmark *self, const struct bench_options *options,
@@ -50,7 +52,10 @@ struct benchmark {
 /* The tables, each ended by an empty row. */
 extern const struct benchmark latency_benchmarks[], step_benchmarks[], fabric_benchmarks[],
     virtual_benchmarks[], atomic_benchmarks[], collective_benchmarks[], queue_benchmarks[],
-    lock_benchmarks[], kvstore_benchmarks[], tracing_benchmarks[];
+    lock_benchmarks[], kvstore_benchmarks[], tracing_benchmarks[], rdma_benchmarks[];
+
+/* Those of this program, ended by NULL. */
+extern const struct benchmark *const bench_tables[];
 
 /* ns, for the length of something short: what was begun before has ended by then (but for
  * stores, that the core has still to send off). */
@@ -71,6 +76,9 @@ static inline uint64_t bench_random(uint64_t *state)
 /* A run's own measurements, in one number: the first quartile, for on a machine that others
  * use too the upper half tells more of them. Sorts them. */
 double bench_quartile(double *values, size_t count);
+
+/* The same for what is measured beside a program that gives its median. */
+double bench_median(double *values, size_t count);
 
 /* Calibrates bench_now(); before any child process is made. */
 void bench_prepare(void);

@@ -92,8 +92,7 @@ static int collectives_body(struct pair *p)
     loco_owned_var_fini(&vars.of[0]);
     loco_owned_var_fini(&vars.of[1]);
     loco_barrier_fini(&barrier);
-    loco_manager_close(m);
-    loco_shm_close(fabric);
+    pair_close_node(p, fabric, m);
     return 0;
 }
 

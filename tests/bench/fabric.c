@@ -80,8 +80,7 @@ static int operations_body(struct pair *p)
         pair_hear_idly(p);
     }
     loco_shared_region_fini(&o.region);
-    loco_manager_close(o.mgr);
-    loco_shm_close(fabric);
+    pair_close_node(p, fabric, o.mgr);
     return 0;
 }
 

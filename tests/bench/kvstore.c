@@ -261,8 +261,7 @@ static int node_body(struct pair *p)
     pair_hear_idly(p);
     loco_kv_window_close(n.window);
     loco_kvstore_fini(&n.store);
-    loco_manager_close(n.mgr);
-    loco_shm_close(fabric);
+    pair_close_node(p, fabric, n.mgr);
     free(n.sequence);
     return rc ? rc : n.error;
 }

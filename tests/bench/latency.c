@@ -101,8 +101,7 @@ static int var_body(struct pair *p)
     pair_beside_raw(p, var_round_trips, &v);
     loco_owned_var_fini(&v.mine);
     loco_owned_var_fini(&v.theirs);
-    loco_manager_close(m);
-    loco_shm_close(fabric);
+    pair_close_node(p, fabric, m);
     return 0;
 }
 
@@ -137,8 +136,7 @@ static int barrier_body(struct pair *p)
         return rc;
     pair_beside_raw(p, barriers, &barrier);
     loco_barrier_fini(&barrier);
-    loco_manager_close(m);
-    loco_shm_close(fabric);
+    pair_close_node(p, fabric, m);
     return 0;
 }
 

@@ -16,6 +16,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "locks.h"
 #include "pair.h"
 #include "rivals.h"
 
@@ -220,8 +221,6 @@ static int open_channels(struct node *n, bool transfers, unsigned handover)
     return rc ? rc : loco_manager_ready(n->mgr, PAIR_TIMEOUT_NS);
 }
 
-enum { THREADS = 7, TRANSFERS = 8, STRICT = 16 }; /* benchmark.parameter */
-
 static int node_body(struct pair *p)
 {
     const unsigned parameter = p->benchmark->parameter;
@@ -229,16 +228,16 @@ static int node_body(struct pair *p)
         .pair = p,
         .book = p->arg,
         .accounts = p->options->accounts / NODES * NODES,
-        .threads = parameter & THREADS,
-        .section = parameter & TRANSFERS ? transfer : single_section,
+        .threads = parameter & LOCKS_THREADS,
+        .section = parameter & LOCKS_TRANSFERS ? transfer : single_section,
     };
     struct loco_fabric *fabric;
 
     p->arena_size = 8 << 20;
     int rc = pair_open_node(p, &fabric, &n.mgr);
     if (!rc)
-        rc = open_channels(&n, parameter & TRANSFERS,
-                           parameter & STRICT ? LOCO_HANDOVER_STRICT : LOCO_HANDOVER_DEFAULT);
+        rc = open_channels(&n, parameter & LOCKS_TRANSFERS,
+                           parameter & LOCKS_STRICT ? LOCO_HANDOVER_STRICT : LOCO_HANDOVER_DEFAULT);
     if (rc)
         return rc;
     touch(&n);
@@ -250,8 +249,7 @@ static int node_body(struct pair *p)
     pair_hear_idly(p);
     loco_ticket_lock_array_fini(&n.locks);
     loco_atomic_array_fini(&n.words);
-    loco_manager_close(n.mgr);
-    loco_shm_close(fabric);
+    pair_close_node(p, fabric, n.mgr);
     return 0;
 }
 
@@ -264,7 +262,7 @@ static int audit(const struct book *book, const struct benchmark *b, double seco
     uint64_t sections = 0, longest = 0;
 
     for (unsigned i = 0; i < NODES; i++) {
-        for (unsigned k = 0; k < (b->parameter & THREADS); k++) {
+        for (unsigned k = 0; k < (b->parameter & LOCKS_THREADS); k++) {
             const struct tally *t = &book->tallies[i][k];
             if (t->error)
                 return t->error;
@@ -275,11 +273,11 @@ static int audit(const struct book *book, const struct benchmark *b, double seco
     sample->value = (double)sections / seconds / 1e6;
     sample->longest = (double)longest / 1e3;
     uint64_t sum = book->sums[0] + book->sums[1];
-    return sum == (b->parameter & TRANSFERS ? 0 : sections) ? 0 : -EPROTO;
+    return sum == (b->parameter & LOCKS_TRANSFERS ? 0 : sections) ? 0 : -EPROTO;
 }
 
-static int measure_ours(const struct benchmark *b, const struct bench_options *o,
-                        struct bench_sample *sample)
+int locks_measure(const struct benchmark *b, const struct bench_options *o,
+                  struct bench_sample *sample)
 {
     struct book *book =
         mmap(NULL, sizeof *book, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -297,12 +295,13 @@ static int measure_locks(const struct benchmark *b, const struct bench_options *
                          struct bench_sample *sample)
 {
     double theirs[2] = {0};
-    int rc = measure_ours(b, o, sample);
+    int rc = locks_measure(b, o, sample);
 
     if (!rc)
-        rc = rival_mpi(sample, NODES * (b->parameter & THREADS), theirs, 2, "mpi_locks",
-                       "%s %g %d,%d %llu %d", b->parameter & TRANSFERS ? "transfers" : "single",
-                       o->seconds, o->cpus[0], o->cpus[1], (unsigned long long)o->accounts, LOCKS);
+        rc = rival_mpi(sample, NODES * (b->parameter & LOCKS_THREADS), theirs, 2, "mpi_locks",
+                       "%s %g %d,%d %llu %d",
+                       b->parameter & LOCKS_TRANSFERS ? "transfers" : "single", o->seconds,
+                       o->cpus[0], o->cpus[1], (unsigned long long)o->accounts, LOCKS);
     sample->against = theirs[0] / 1e6;
     sample->longest_against = theirs[1] / 1e3;
     return rc;
@@ -315,9 +314,14 @@ static int measure_locks(const struct benchmark *b, const struct bench_options *
     }
 
 const struct benchmark lock_benchmarks[] = {
-    LOCK("lock_strict_1", 1, 1 | STRICT),  LOCK("lock_strict_2", 1, 2 | STRICT),
-    LOCK("lock_strict_4", 1, 4 | STRICT),  LOCK("lock_handover_1", 2, 1),
-    LOCK("lock_handover_2", 2, 2),         LOCK("lock_handover_4", 2, 4),
-    LOCK("transfers_1", 5, 1 | TRANSFERS), LOCK("transfers_2", 5, 2 | TRANSFERS),
-    LOCK("transfers_4", 5, 4 | TRANSFERS), {0},
+    LOCK("lock_strict_1", 1, 1 | LOCKS_STRICT),
+    LOCK("lock_strict_2", 1, 2 | LOCKS_STRICT),
+    LOCK("lock_strict_4", 1, 4 | LOCKS_STRICT),
+    LOCK("lock_handover_1", 2, 1),
+    LOCK("lock_handover_2", 2, 2),
+    LOCK("lock_handover_4", 2, 4),
+    LOCK("transfers_1", 5, 1 | LOCKS_TRANSFERS),
+    LOCK("transfers_2", 5, 2 | LOCKS_TRANSFERS),
+    LOCK("transfers_4", 5, 4 | LOCKS_TRANSFERS),
+    {0},
 };

@@ -100,6 +100,8 @@ json_t *machine_facts(void)
     add_file(facts, "clock_source",
              "/sys/devices/system/clocksource/clocksource0/current_clocksource");
     add_file(facts, "isolated_cores", "/sys/devices/system/cpu/isolated");
+    if (getenv("RDMA_DEVICE"))
+        add_text(facts, "rdma_device", getenv("RDMA_DEVICE"));
     add_text(facts, "compiler", "gcc " __VERSION__);
     if (getloadavg(load, 1) == 1)
         json_object_set_new(facts, "load_before", json_real(load[0]));

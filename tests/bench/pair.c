@@ -1,6 +1,7 @@
 #include "pair.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -93,17 +94,103 @@ static void log_error(void *arg, enum loco_level level, const char *text)
         fprintf(stderr, "%s\n", text);
 }
 
+/* The addresses of both sides, "10.0.0.1 10.0.0.2"; of one alone, both are there. */
+static int open_verbs(const struct pair *p, const char *text, struct loco_fabric **fabric)
+{
+    char sides[2][64];
+    const char *const addresses[] = {sides[0], sides[1]};
+    const struct loco_verbs_config config = {
+        .addresses = addresses, .address_count = 2, .shared_completions = p->benchmark->polled};
+    int count = sscanf(text, "%63s %63s", sides[0], sides[1]);
+
+    if (count == 1)
+        strcpy(sides[1], sides[0]);
+    return count < 1 ? -EINVAL : loco_verbs_open(fabric, &config);
+}
+
+static int open_fabric(const struct pair *p, struct loco_fabric **fabric)
+{
+    const char *addresses = getenv("RDMA_ADDRESSES");
+
+    return addresses ? open_verbs(p, addresses, fabric) : loco_shm_open(fabric, p->directory);
+}
+
+static void close_fabric(struct loco_fabric *fabric)
+{
+    if (getenv("RDMA_ADDRESSES"))
+        loco_verbs_close(fabric);
+    else
+        loco_shm_close(fabric);
+}
+
+/* The polling thread. */
+struct pair_poller {
+    pthread_t thread;
+    struct loco_manager *manager;
+    _Atomic bool stop;
+};
+
+static void *poll_completions(void *arg)
+{
+    struct pair_poller *poller = arg;
+
+    while (!atomic_load_explicit(&poller->stop, memory_order_relaxed)) {
+        loco_manager_poll(poller->manager);
+        sched_yield();
+    }
+    return NULL;
+}
+
+/* On another core than both sides', if there is any. */
+static int start_poller(struct pair *p, struct loco_manager *manager)
+{
+    cpu_set_t others;
+
+    p->poller = calloc(1, sizeof *p->poller);
+    if (!p->poller)
+        return -ENOMEM;
+    p->poller->manager = manager;
+    int rc = pthread_create(&p->poller->thread, NULL, poll_completions, p->poller);
+    if (rc)
+        return -rc;
+    memset(&others, 0xff, sizeof others);
+    for (int side = 0; side < 2; side++)
+        CPU_CLR((unsigned)p->options->cpus[side], &others);
+    pthread_setaffinity_np(p->poller->thread, sizeof others, &others);
+    return 0;
+}
+
+static void stop_poller(struct pair *p, struct loco_manager *manager)
+{
+    if (!p->poller)
+        return;
+    loco_fence_global(manager); /* the last wait */
+    atomic_store(&p->poller->stop, true);
+    pthread_join(p->poller->thread, NULL);
+    free(p->poller);
+}
+
+void pair_close_node(struct pair *p, struct loco_fabric *fabric, struct loco_manager *manager)
+{
+    stop_poller(p, manager);
+    loco_manager_close(manager);
+    close_fabric(fabric);
+}
+
 int pair_open_node(struct pair *p, struct loco_fabric **fabric, struct loco_manager **manager)
 {
-    const struct loco_manager_config config = {.node = p->side,
-                                               .node_count = 2,
-                                               .arena_size =
-                                                   p->arena_size ? p->arena_size : 1 << 20,
-                                               .block_size = p->block_size,
-                                               .log = log_error};
-    int rc = loco_shm_open(fabric, p->directory);
+    const struct loco_manager_config config = {
+        .node = p->side,
+        .node_count = 2,
+        .arena_size = p->arena_size ? p->arena_size : 1 << 20,
+        .block_size = p->block_size,
+        .completions = p->benchmark->polled ? LOCO_POLLED : LOCO_INLINE,
+        .log = log_error};
+    int rc = open_fabric(p, fabric);
 
-    return rc ? rc : loco_manager_open(manager, *fabric, &config);
+    if (!rc)
+        rc = loco_manager_open(manager, *fabric, &config);
+    return rc || !p->benchmark->polled ? rc : start_poller(p, *manager);
 }
 
 static void become_side(struct pair *p, unsigned side, int (*body)(struct pair *))

@@ -34,7 +34,8 @@ struct pair {
     size_t block_size;     /* of its mem_refs; 0: the usual */
     struct pair_shared *shared;
     uint64_t told, heard;
-    uint64_t until; /* when the run has lasted long enough */
+    struct pair_poller *poller; /* where completions are polled */
+    uint64_t until;             /* when the run has lasted long enough */
 };
 
 /* Runs body at either side, and gives what it left in shared->sample. It returns 0 or a
@@ -72,8 +73,9 @@ void pair_round_trips(struct pair *p, void *unused, unsigned times);
  * ns for each one time, go to shared->sample. */
 void pair_beside_raw(struct pair *p, pair_act *act, void *arg);
 
-/* Joins this side as a node of two. */
+/* Joins this side as a node of two: over shm, or over verbs where there is $RDMA_ADDRESSES. */
 int pair_open_node(struct pair *p, struct loco_fabric **fabric, struct loco_manager **manager);
+void pair_close_node(struct pair *p, struct loco_fabric *fabric, struct loco_manager *manager);
 
 static const uint64_t PAIR_TIMEOUT_NS = 10000000000;
 

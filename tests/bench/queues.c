@@ -254,8 +254,7 @@ static int wire_body(struct pair *p)
         loco_shared_queue_fini(&w.queue);
     else
         loco_ringbuffer_fini(&w.ringbuffer);
-    loco_manager_close(m);
-    loco_shm_close(fabric);
+    pair_close_node(p, fabric, m);
     return 0;
 }
 

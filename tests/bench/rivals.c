@@ -88,6 +88,27 @@ int rival_mpi(struct bench_sample *sample, unsigned ranks, double *numbers, unsi
     return rc ? rc : parse_numbers(line, numbers, count);
 }
 
+/* --- perftest ------------------------------------------------------------------------------- */
+
+int rival_perftest(const struct bench_options *o, struct bench_sample *sample, double *number,
+                   unsigned column, const char *program, const char *arguments, ...)
+{
+    char text[128], command[320], line[128];
+    va_list list;
+
+    if (!is_in_path(program)) {
+        sample->absent = "not installed";
+        return 0;
+    }
+    va_start(list, arguments);
+    vsnprintf(text, sizeof text, arguments, list);
+    va_end(list);
+    snprintf(command, sizeof command, "tests/bench/rivals/perftest.sh %u %d %d %s %s", column,
+             o->cpus[0], o->cpus[1], program, text);
+    int rc = last_line(command, line, sizeof line);
+    return rc ? rc : parse_numbers(line, number, 1);
+}
+
 /* --- Redis: the servers --------------------------------------------------------------------- */
 
 enum { MASTERS = 2, SLOTS = 16384, BUS = 10000 /* above a port: the cluster's own */ };

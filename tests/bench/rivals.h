@@ -16,6 +16,12 @@ int rival_mpi(struct bench_sample *sample, unsigned ranks, double *numbers, unsi
               const char *program, const char *arguments, ...)
     __attribute__((format(printf, 6, 7)));
 
+/* A figure that `program` of perftest gives between two processes of this machine, over
+ * $RDMA_DEVICE: that column of its row of results. */
+int rival_perftest(const struct bench_options *options, struct bench_sample *sample, double *number,
+                   unsigned column, const char *program, const char *arguments, ...)
+    __attribute__((format(printf, 6, 7)));
+
 /*
  * Operations a second of a Redis cluster of two masters, on loopback and without persistence,
  * under redis-benchmark with the window as its pipeline. `writes`, of 0 to 1, is the share of

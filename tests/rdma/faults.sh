@@ -1,0 +1,76 @@
+#!/bin/bash
+# What the programs do when a peer dies or the link goes: they notice, say so, and end in order.
+set -euo pipefail
+source "$(dirname "$0")/common.sh"
+
+scenario=(configs/dcdc20-verbs.yaml --set converters.count=3 --set controller.period_us=50000
+          --set converters.period_us=20000 --set controller.cpu=-1 --set converters.cpu=-1
+          --set controller.priority=0 --set converters.priority=0 --set duration_s=600
+          --set verbs.timeout_exponent=14 --set verbs.retry_count=3
+          --set "verbs.nodes=[{controller: true, address: $(address 0)},
+                              {converters: 0, address: $(address 1)},
+                              {converters: 1-2, address: $(address 2)}]")
+
+# begin: a controller and two processes of converters, that run.
+begin() {
+    "$build/converter" "${scenario[@]}" --id 0 2>"$work/first" >&2 & first=$!
+    "$build/converter" "${scenario[@]}" --id 1-2 2>"$work/second" >&2 & second=$!
+    "$build/controller" "${scenario[@]}" --out "$work/out" 2>"$work/controller" >&2 & controller=$!
+    started+=($first $second $controller)
+    said "$work/controller" '^0\.[1-9].* of 600 s|^[1-9].* of 600 s'
+}
+
+# ends PROCESS STATUS: within a minute, so.
+ends() {
+    local status=0
+    for _ in $(seq 600); do
+        kill -0 "$1" 2>/dev/null || break
+        sleep 0.1
+    done
+    ! kill -0 "$1" 2>/dev/null || { echo "it goes on"; return 1; }
+    wait "$1" || status=$?
+    echo "exit status $status"
+    ((status == $2))
+}
+
+# The process under a launcher that runs the loop.
+child() { cat "/proc/$1/task/$1/children"; }
+
+kill_node() { # LAUNCHER: its loop, as a crash would
+    kill -9 $(child "$1")
+}
+
+echo "--- rdma: faults over $RDMA_DEVICE"
+check "a controller and 3 converters run" begin
+check "kill -9 of converter 0" kill_node $first
+check "its launcher says so" said "$work/first" 'converter 0 .*was killed: Killed'
+check "and ends with 1" ends $first 1
+check "the controller: peer 1 is lost" said "$work/controller" 'warning: node 0: peer 1 is lost'
+check "it fails: a peer was lost" said "$work/controller" 'the controller failed: a peer was lost'
+check "and ends with 1" ends $controller 1
+check "the other converters end with 1: the controller is gone" ends $second 1
+
+check "a controller and 3 converters run again" begin
+check "kill -9 of the controller" kill_node $controller
+check "the converters: peer 0 is lost" said "$work/second" 'warning: node [23]: peer 0 is lost'
+check "they end with 1" ends $first 1
+check "all of them" ends $second 1
+check "the controller's launcher ends with 1" ends $controller 1
+
+# Of this machine's own link the tests keep their hands.
+if [[ $RDMA_DEVICE == rxe0 && $RDMA_INTERFACE == d0 ]]; then
+    check "a controller and 3 converters run once more" begin
+    check "the link goes down" ip link set "$RDMA_INTERFACE" down
+    check "the controller: a peer is lost" said "$work/controller" 'peer [123] is lost'
+    check "it ends with 1" ends $controller 1
+    check "converter 0: peer 0 is lost" said "$work/first" 'peer 0 is lost'
+    check "it ends with 1" ends $first 1
+    check "the other converters end with 1" ends $second 1
+    check "the link comes up" ip link set "$RDMA_INTERFACE" up
+    check "and a controller and 3 converters run" begin
+    kill -INT $first $second $controller
+    check "until they are interrupted" ends $controller 130
+else
+    echo "  skipped: the link down and up, it is not ours"
+fi
+conclude

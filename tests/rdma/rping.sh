@@ -1,0 +1,17 @@
+#!/bin/bash
+# Sanity, without a line of ours: the device is up, and librdmacm connects over it.
+set -euo pipefail
+source "$(dirname "$0")/common.sh"
+
+is_active() { ibv_devinfo -d "$RDMA_DEVICE" | grep PORT_ACTIVE; }
+
+ping() {
+    timeout 60 rping -s -a "$(address 0)" -C 5 -v >"$work/server" 2>&1 & started+=($!)
+    sleep 1
+    timeout 60 rping -c -a "$(address 0)" -I "$(address 1)" -C 5 -v && wait $!
+}
+
+echo "--- rdma: rping over $RDMA_DEVICE"
+check "a port of $RDMA_DEVICE is active" is_active
+check "rping, $(address 1) to $(address 0)" ping
+conclude

@@ -1,0 +1,56 @@
+#!/bin/bash
+# The 20-converter scenario with `fabric: verbs`: to convergence, every node a process of its own;
+# then by `hiloco run`, with completions looked for in either way.
+#
+# Emulated, and with twenty processes to a core, a loop gets its turn every 50 ms or so. The loops
+# here are that slow, and the law is the integral alone: this is about function, not about time.
+set -euo pipefail
+source "$(dirname "$0")/common.sh"
+results=${1:-$build/rdma}
+mkdir -p "$results"
+
+scenario=(configs/dcdc20-verbs.yaml --set controller.law=pi
+          --set 'controller.gains={kp_per_v: 0, ki_per_v_s: 0.05}'
+          --set controller.period_us=100000 --set converters.period_us=20000
+          --set controller.cpu=-1 --set converters.cpu=-1
+          --set controller.priority=0 --set converters.priority=0
+          --set "verbs.nodes=$(for i in $(seq 0 20); do
+              ((i == 0)) && who='controller: true' || who="converters: $((i - 1))"
+              echo "{$who, address: $(address "$i")},"
+          done | tr -d '\n' | sed 's/^/[/; s/,$/]/')")
+
+settled() { # SUMMARY
+    cat "$1"
+    grep -q '"fabric": "verbs"' "$1" && grep -q '"settled": true' "$1"
+}
+
+processes() {
+    local pids=() rc=0
+    for i in $(seq 0 19); do
+        "$build/converter" "${scenario[@]}" --id "$i" --set duration_s=6 --wait 120 --quiet \
+            2>"$work/converter$i" & pids+=($!)
+    done
+    started+=("${pids[@]}")
+    "$build/controller" "${scenario[@]}" --set duration_s=6 --wait 120 --out "$work/processes" ||
+        rc=$?
+    for i in "${!pids[@]}"; do
+        wait "${pids[i]}" || { rc=$?; echo "converter $i:"; cat "$work/converter$i"; }
+    done
+    cp "$work/processes/summary.json" "$results/scenario.json"
+    return $rc
+}
+
+launched() { # COMPLETIONS
+    "$build/hiloco" run "${scenario[@]}" --set duration_s=3 --set verbs.completions="$1" \
+        --out "$work/$1"
+}
+
+echo "--- rdma: 20 converters and a controller over $RDMA_DEVICE, periods 20 and 100 ms"
+check "21 processes, each a node: 6 s" processes
+sed -n 's/^ *\(output\|controller\|converters\|round trip\) .*/      &/p' "$work/said"
+check "the output has settled at the reference" settled "$work/processes/summary.json"
+for completions in inline polled; do
+    check "hiloco run, completions $completions: 3 s" launched $completions
+    check "the output has settled" settled "$work/$completions/summary.json"
+done
+conclude
