@@ -31,7 +31,8 @@ address() { echo "${addresses[$1 % ${#addresses[@]}]}"; }
 
 # said FILE TEXT: waits until the file has it, for at most a minute.
 said() {
-    for _ in $(seq 600); do
+    local end=$((SECONDS + 60))
+    while ((SECONDS < end)); do
         grep -qE "$2" "$1" && return
         sleep 0.1
     done

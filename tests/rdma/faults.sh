@@ -22,11 +22,8 @@ begin() {
 
 # ends PROCESS STATUS: within a minute, so.
 ends() {
-    local status=0
-    for _ in $(seq 600); do
-        kill -0 "$1" 2>/dev/null || break
-        sleep 0.1
-    done
+    local status=0 end=$((SECONDS + 60))
+    while kill -0 "$1" 2>/dev/null && ((SECONDS < end)); do sleep 0.1; done
     ! kill -0 "$1" 2>/dev/null || { echo "it goes on"; return 1; }
     wait "$1" || status=$?
     echo "exit status $status"

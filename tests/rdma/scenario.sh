@@ -10,8 +10,8 @@ results=${1:-$build/rdma}
 mkdir -p "$results"
 
 scenario=(configs/dcdc20-verbs.yaml --set controller.law=pi
-          --set 'controller.gains={kp_per_v: 0, ki_per_v_s: 0.05}'
-          --set controller.period_us=100000 --set converters.period_us=20000
+          --set 'controller.gains={kp_per_v: 0, ki_per_v_s: 0.03}'
+          --set controller.period_us=200000 --set converters.period_us=50000
           --set controller.cpu=-1 --set converters.cpu=-1
           --set controller.priority=0 --set converters.priority=0
           --set "verbs.nodes=$(for i in $(seq 0 20); do
@@ -41,16 +41,16 @@ processes() {
 }
 
 launched() { # COMPLETIONS
-    "$build/hiloco" run "${scenario[@]}" --set duration_s=3 --set verbs.completions="$1" \
+    "$build/hiloco" run "${scenario[@]}" --set duration_s=4 --set verbs.completions="$1" \
         --out "$work/$1"
 }
 
-echo "--- rdma: 20 converters and a controller over $RDMA_DEVICE, periods 20 and 100 ms"
+echo "--- rdma: 20 converters and a controller over $RDMA_DEVICE, periods 50 and 200 ms"
 check "21 processes, each a node: 6 s" processes
 sed -n 's/^ *\(output\|controller\|converters\|round trip\) .*/      &/p' "$work/said"
 check "the output has settled at the reference" settled "$work/processes/summary.json"
 for completions in inline polled; do
-    check "hiloco run, completions $completions: 3 s" launched $completions
+    check "hiloco run, completions $completions: 4 s" launched $completions
     check "the output has settled" settled "$work/$completions/summary.json"
 done
 conclude
