@@ -63,7 +63,8 @@ static void take_times(struct pair *p, struct times *t, struct times *beside)
                                   .against = beside ? bench_median(beside->us, beside->count) : 0};
 }
 
-/* --- pushes: a ping-pong of owned_vars ---------------------------------------------------------- */
+/* --- pushes: a ping-pong of owned_vars ----------------------------------------------------------
+ */
 
 enum { SIZE_MAX_BYTES = 64 };
 
@@ -156,7 +157,8 @@ static int measure_push(const struct benchmark *b, const struct bench_options *o
                                size, ITERATIONS);
 }
 
-/* --- fetch-add: side 1 hosts the variable -------------------------------------------------------- */
+/* --- fetch-add: side 1 hosts the variable --------------------------------------------------------
+ */
 
 static void fetch_add(struct pair *p, void *arg)
 {
@@ -197,7 +199,8 @@ static int measure_fetch_add(const struct benchmark *b, const struct bench_optio
                                "-A FETCH_AND_ADD -n %d", ITERATIONS);
 }
 
-/* --- the key-value store: side 0 reads what side 1 inserted --------------------------------------- */
+/* --- the key-value store: side 0 reads what side 1 inserted
+ * --------------------------------------- */
 
 enum { KEYS = 64, KV_READ_BYTES = 24 /* of an 8-byte value: what the store fetches */ };
 
@@ -255,7 +258,8 @@ static int measure_kv_read(const struct benchmark *b, const struct bench_options
                                KV_READ_BYTES, ITERATIONS);
 }
 
-/* --- message rate: as many writes in flight as there is room for ---------------------------------- */
+/* --- message rate: as many writes in flight as there is room for
+ * ---------------------------------- */
 
 enum { BURST = 256 };
 
@@ -275,7 +279,8 @@ static int rate_body(struct pair *p)
         return rc;
     if (p->side == 0) {
         uint64_t begin = bench_now(), now = begin, count = 0;
-        for (; now - begin < (uint64_t)(p->options->seconds * 1e9); now = bench_now(), count += BURST)
+        for (; now - begin < (uint64_t)(p->options->seconds * 1e9);
+             now = bench_now(), count += BURST)
             for (int i = 0; i < BURST; i++)
                 loco_region_write(region.region, 0, 0, &word, sizeof word);
         loco_fence_thread(m);
@@ -300,7 +305,8 @@ static int measure_rate(const struct benchmark *b, const struct bench_options *o
     return rc;
 }
 
-/* --- locks ---------------------------------------------------------------------------------------- */
+/* --- locks
+ * ---------------------------------------------------------------------------------------- */
 
 static int measure_locks(const struct benchmark *b, const struct bench_options *o,
                          struct bench_sample *sample)
@@ -313,7 +319,8 @@ static int measure_locks(const struct benchmark *b, const struct bench_options *
     return rc;
 }
 
-/* --- the loop: a command of 16 bytes there, a measurement of 32 back -------------------------------- */
+/* --- the loop: a command of 16 bytes there, a measurement of 32 back
+ * -------------------------------- */
 
 static const size_t loop_sizes[] = {16, 32};
 
@@ -418,7 +425,8 @@ static int measure_loop(const struct benchmark *b, const struct bench_options *o
     return pair_run(b, o, loop_body, NULL, sample);
 }
 
-/* --- the table ------------------------------------------------------------------------------------ */
+/* --- the table
+ * ------------------------------------------------------------------------------------ */
 
 #define LATENCY(row, rival, target, which, function)                                               \
     {.name = row,                                                                                  \
