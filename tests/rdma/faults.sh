@@ -30,6 +30,14 @@ ends() {
     ((status == $2))
 }
 
+# The kernel's own queue pair for connections, on soft-RoCE of Linux 6.1, is stuck once it has had
+# something to send without a link: rping does not connect then, until the device is made anew.
+link_up() {
+    ip link set "$RDMA_INTERFACE" up
+    rdma link delete "$RDMA_DEVICE"
+    rdma link add "$RDMA_DEVICE" type rxe netdev "$RDMA_INTERFACE"
+}
+
 # The process under a launcher that runs the loop.
 child() { cat "/proc/$1/task/$1/children"; }
 
@@ -63,9 +71,9 @@ if [[ $RDMA_DEVICE == rxe0 && $RDMA_INTERFACE == d0 ]]; then
     check "converter 0: peer 0 is lost" said "$work/first" 'peer 0 is lost'
     check "it ends with 1" ends $first 1
     check "the other converters end with 1" ends $second 1
-    check "the link comes up" ip link set "$RDMA_INTERFACE" up
+    check "the link comes up, the device is made anew" link_up
     check "and a controller and 3 converters run" begin
-    kill -INT $first $second $controller
+    kill -INT $first $second $controller || true
     check "until they are interrupted" ends $controller 130
 else
     echo "  skipped: the link down and up, it is not ours"
