@@ -77,6 +77,6 @@ void pair_beside_raw(struct pair *p, pair_act *act, void *arg);
 int pair_open_node(struct pair *p, struct loco_fabric **fabric, struct loco_manager **manager);
 void pair_close_node(struct pair *p, struct loco_fabric *fabric, struct loco_manager *manager);
 
-static const uint64_t PAIR_TIMEOUT_NS = 10000000000;
+static const uint64_t PAIR_TIMEOUT_NS = 30000000000;
 
 #endif
