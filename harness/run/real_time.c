@@ -44,7 +44,8 @@ static void explain(struct hil_executor_state *state, int rc)
                       : rc == -ECONNRESET ? "a peer was lost"
                       : rc == -ETIME      ? "a step missed its deadline and the policy is halt"
                       : rc == -EPROTO     ? "the other nodes run another scenario"
-                      : rc == -ENODEV     ? "no RDMA device here has a node's address"
+                      : rc == -ENODEV || rc == -EADDRNOTAVAIL
+                          ? "no RDMA device here has a node's address"
                       : rc == -EBUSY      ? "no core is left for the polling thread"
                       : rc == -EADDRINUSE ? "another run holds this node's place"
                                           : strerror(-rc);
