@@ -14,7 +14,7 @@ struct hil_progress {
     uint64_t stage; /* enum hil_stage */
     uint64_t steps; /* run */
     uint64_t missed;
-    uint64_t start_ns;       /* the controller's: when step 0 is, by the fabric's clock */
+    uint64_t start_ns;       /* the controller's: when step 0 is, by the clock all share */
     uint64_t input_age_ns;   /* of the newest input at the newest step */
     uint64_t late_max_ns;    /* since the start */
     uint64_t late_recent_ns; /* the greatest in the last one to two seconds */

@@ -78,7 +78,7 @@ static void start_both(bool shared_clock, uint64_t starts[2])
         cr_expect_eq(parts[i].result, 0, "part %d: %s", i, strerror(-parts[i].result));
         starts[i] = parts[i].start_ns;
     }
-    hil_state_close(run.state, s);
+    hil_state_close(run.state);
     hil_scenario_free(s);
 }
 
