@@ -327,7 +327,7 @@ help:
 	@echo "make test-rdma  run tests over RDMA: in a guest with soft-RoCE, or on RDMA_DEVICE=mlx5_0"
 	@echo "make soak       run every channel under chaos for SEEDS=$(SEEDS) seeds"
 	@echo "make bench      measure, and write $(BUILD)/bench.json (BENCH='--only GLOB ...')"
-	@echo "make bench-rdma the same beside perftest, as test-rdma; writes $(BUILD)/rdma/bench.json"
+	@echo "make lateness   of that only: how late loops wake up (LATENESS='--seconds S ...')"
 	@echo "make bench-rdma measure beside perftest, as test-rdma; writes $(BUILD)/rdma/bench.json"
 	@echo "make sanitize   run tests under Address-, UndefinedBehaviour- and ThreadSanitizer"
 	@echo "make format     format the sources (format-check: only look)"

@@ -5,7 +5,8 @@ source "$(dirname "$0")/common.sh"
 
 scenario=(configs/dcdc20-verbs.yaml --set converters.count=3 --set controller.period_us=50000
           --set converters.period_us=20000 --set controller.cpu=-1 --set converters.cpu=-1
-          --set controller.priority=0 --set converters.priority=0 --set duration_s=600
+          --set controller.priority=0 --set converters.priority=0
+          --set controller.wait=hybrid --set converters.wait=hybrid --set duration_s=600
           --set verbs.timeout_exponent=14 --set verbs.retry_count=3
           --set "verbs.nodes=[{controller: true, address: $(address 0)},
                               {converters: 0, address: $(address 1)},

@@ -2,8 +2,8 @@
 # The 20-converter scenario with `fabric: verbs` to convergence: as six processes started by hand,
 # and by `hiloco run`, with completions looked for in either way. Each node has its own address.
 #
-# Emulated, and with several processes that spin on each core, a loop gets its turn every 50 ms or
-# so. The loops here are that slow, and the law is the integral alone: this is about function, not
+# Emulated, and with several processes on each core, a loop gets its turn late. The loops here are
+# slow and sleep between their steps, and the law is the integral alone: this is about function, not
 # about time.
 set -euo pipefail
 source "$(dirname "$0")/common.sh"
@@ -15,6 +15,7 @@ scenario=(configs/dcdc20-verbs.yaml --set controller.law=pi
           --set controller.period_us=200000 --set converters.period_us=50000
           --set controller.cpu=-1 --set converters.cpu=-1
           --set controller.priority=0 --set converters.priority=0
+          --set controller.wait=hybrid --set converters.wait=hybrid
           --set "verbs.nodes=$(for i in $(seq 0 20); do
               ((i == 0)) && who='controller: true' || who="converters: $((i - 1))"
               echo "{$who, address: $(address "$i")},"
