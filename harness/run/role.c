@@ -80,6 +80,34 @@ static int pull_progress(struct hil_role *r, struct hil_progress *controller, ui
     return rc;
 }
 
+/*
+ * Without a clock in common: each duty that arrives was pushed in a step of the controller, whose
+ * number it has, and so tells when step 0 was. Of some the earliest, for a step may be late.
+ */
+static int infer_start(struct hil_role *r, uint64_t timeout_ns)
+{
+    enum { ARRIVALS = 16 };
+    const struct hil_timing *controller = &r->run->scenario->controller.timing;
+    struct loco_wait wait = loco_wait_for(r->mgr, timeout_ns);
+    struct hil_command newest = {0};
+
+    r->start_ns = UINT64_MAX;
+    for (unsigned arrived = 0; arrived < ARRIVALS;) {
+        uint64_t before = newest.step;
+        int rc = loco_owned_var_load(&r->channel.duties[0], &newest);
+        uint64_t after_start = controller->phase_ns + (newest.step - 1) * controller->period_ns;
+        uint64_t now = loco_clock(r->mgr);
+        if (!rc && newest.step > before && now - after_start < r->start_ns)
+            r->start_ns = now - after_start;
+        arrived += !rc && newest.step > before;
+        if (loco_peer_lost(r->mgr, 0))
+            return -ECONNRESET;
+        if (loco_relax(r->mgr, &wait))
+            return -ETIMEDOUT;
+    }
+    return 0;
+}
+
 int hil_role_find_run(struct hil_role *r, uint64_t timeout_ns)
 {
     const struct hil_scenario *s = r->run->scenario;
@@ -91,8 +119,12 @@ int hil_role_find_run(struct hil_role *r, uint64_t timeout_ns)
     int rc = pull_progress(r, &controller, timeout_ns);
     if (rc || controller.stage == HIL_STARTING)
         return rc;
-    uint64_t now = loco_clock(r->mgr);
     r->start_ns = controller.start_ns;
+    if (!(r->mgr->fabric->capabilities & LOCO_SHARED_CLOCK))
+        rc = infer_start(r, timeout_ns);
+    if (rc)
+        return rc;
+    uint64_t now = loco_clock(r->mgr);
     r->loop.first = hil_loop_first_from(&r->loop, now > r->start_ns ? now - r->start_ns : 0);
     return 1;
 }
