@@ -12,11 +12,12 @@ scenario=(configs/dcdc20-verbs.yaml --set converters.count=3 --set controller.pe
                               {converters: 0, address: $(address 1)},
                               {converters: 1-2, address: $(address 2)}]")
 
-# begin: a controller and two processes of converters, that run.
+# begin [OPTION...]: a controller and two processes of converters, that run.
 begin() {
-    "$build/converter" "${scenario[@]}" --id 0 2>"$work/first" >&2 & first=$!
-    "$build/converter" "${scenario[@]}" --id 1-2 2>"$work/second" >&2 & second=$!
-    "$build/controller" "${scenario[@]}" --out "$work/out" 2>"$work/controller" >&2 & controller=$!
+    "$build/converter" "${scenario[@]}" "$@" --id 0 2>"$work/first" >&2 & first=$!
+    "$build/converter" "${scenario[@]}" "$@" --id 1-2 2>"$work/second" >&2 & second=$!
+    "$build/controller" "${scenario[@]}" "$@" --out "$work/out" 2>"$work/controller" >&2 &
+    controller=$!
     started+=($first $second $controller)
     said "$work/controller" '^0\.[1-9].* of 600 s|^[1-9].* of 600 s'
 }
@@ -62,6 +63,37 @@ check "the converters: peer 0 is lost" said "$work/second" 'warning: node [23]: 
 check "they end with 1" ends $first 1
 check "all of them" ends $second 1
 check "the controller's launcher ends with 1" ends $controller 1
+
+# What the controller knows of converter 0: the steps that it has run.
+steps() {
+    "$build/hiloco" top --json --count 1 "$controller" |
+        sed 's/.*"converters":\[{[^}]*"steps":\([0-9]*\).*/\1/'
+}
+
+goes_on() {
+    local before end=$((SECONDS + 60))
+    before=$(steps)
+    while ((SECONDS < end)); do
+        (($(steps) <= before + 10)) || return 0
+        sleep 0.2
+    done
+    echo "after a minute it has run no more steps than $before"
+    return 1
+}
+
+was_back() {
+    cat "$work/out/summary.json"
+    tr -d ' \n' <"$work/out/summary.json" | grep -q '"losses":{"lost":1,"back":1,'
+}
+
+check "with on_lost: restart a controller and 3 converters run" begin --set on_lost=restart
+check "kill -9 of converter 0" kill_node $first
+check "its launcher says so" said "$work/first" 'converter 0 .*was killed: Killed'
+check "the controller: peer 1 is lost" said "$work/controller" 'warning: node 0: peer 1 is lost'
+check "it has converter 0 back, which goes on" goes_on
+kill -INT $first $second $controller || true
+check "until they are interrupted" ends $controller 130
+check "one was lost, and came back" was_back
 
 # Of this machine's own link the tests keep their hands.
 if [[ $RDMA_DEVICE == rxe0 && $RDMA_INTERFACE == d0 ]]; then
