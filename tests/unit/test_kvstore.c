@@ -722,8 +722,10 @@ static void lost_body(struct node *n)
         renewed++;
     }
     CHECK(n, renewed > 0);
-    tally(&s, TALLY_IN, 1);
-    while (tally_at(&s, 0, TALLY_IN) < 4 && !loco_relax(n->mgr, &wait))
+    /* Each waits at home: who has seen that both are through leaves. */
+    for (uint32_t node = 0; node < 2; node++)
+        CHECK(n, loco_atomic_fetch_add(loco_atomic_at(&s.words, node, TALLY_OUT), 1, &value) == 0);
+    while (tally_at(&s, n->id, TALLY_OUT) < 2 && !loco_relax(n->mgr, &wait))
         ;
     site_leave(&s);
 }
