@@ -13,10 +13,10 @@ int loco_barrier_init(struct loco_barrier *b, struct loco_manager *manager,
     int rc = loco_channel_init(&b->channel, manager, parent, name, members, NULL);
     if (!rc)
         rc = loco_sst_init(&b->sst, manager, &b->channel, "sst", members, sizeof b->count);
-    if (!rc)
-        rc = loco_channel_join(&b->channel);
     if (rc)
         loco_barrier_fini(b);
+    else
+        loco_channel_join(&b->channel);
     return rc;
 }
 

@@ -502,7 +502,7 @@ int loco_channel_region(struct loco_channel *c, const char *name, size_t size,
     return rc;
 }
 
-int loco_channel_join(struct loco_channel *c)
+void loco_channel_join(struct loco_channel *c)
 {
     pthread_mutex_lock(&c->mgr->lock);
     c->joined = true;
@@ -511,7 +511,6 @@ int loco_channel_join(struct loco_channel *c)
     for (unsigned i = 0; i < c->member_count; i++)
         send_regions(c, c->members[i].node, JOIN);
     pthread_mutex_unlock(&c->mgr->lock);
-    return 0;
 }
 
 void loco_channel_fini(struct loco_channel *c)

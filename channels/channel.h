@@ -102,7 +102,7 @@ int loco_channel_region(struct loco_channel *channel, const char *name, size_t s
                         struct loco_region **region);
 
 /* Announces the endpoint; its regions are complete. */
-int loco_channel_join(struct loco_channel *channel);
+void loco_channel_join(struct loco_channel *channel);
 
 /* Ends the endpoint: its name is free, its regions go back. No operation is in flight. Safe
  * on a zeroed one. */

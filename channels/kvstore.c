@@ -84,10 +84,10 @@ int loco_kvstore_init(struct loco_kvstore *s, struct loco_manager *manager,
     if (rc)
         return rc;
     rc = make_parts(s);
-    if (!rc)
-        rc = loco_channel_join(&s->channel);
     if (rc)
         loco_kvstore_fini(s);
+    else
+        loco_channel_join(&s->channel);
     return rc;
 }
 

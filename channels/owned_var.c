@@ -97,13 +97,13 @@ int loco_owned_var_init(struct loco_owned_var *v, struct loco_manager *manager,
     if (rc)
         return rc;
     rc = loco_channel_region(&v->channel, "v", stored_size(size), &v->region);
-    if (!rc) {
-        store_zero(v);
-        rc = loco_channel_join(&v->channel);
-    }
-    if (rc)
+    if (rc) {
         loco_channel_fini(&v->channel);
-    return rc;
+        return rc;
+    }
+    store_zero(v);
+    loco_channel_join(&v->channel);
+    return 0;
 }
 
 void loco_owned_var_fini(struct loco_owned_var *v)

@@ -116,10 +116,10 @@ int loco_ringbuffer_init(struct loco_ringbuffer *rb, struct loco_manager *manage
     rc = loco_channel_region(&rb->channel, "ring", rb->capacity, &rb->ring);
     if (!rc)
         rc = loco_sst_init(&rb->acks, manager, &rb->channel, "acks", members, sizeof rb->position);
-    if (!rc)
-        rc = loco_channel_join(&rb->channel);
     if (rc)
         loco_ringbuffer_fini(rb);
+    else
+        loco_channel_join(&rb->channel);
     return rc;
 }
 

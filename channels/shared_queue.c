@@ -162,10 +162,10 @@ int loco_shared_queue_init(struct loco_shared_queue *q, struct loco_manager *man
         make_empty(q);
     if (!rc)
         rc = make_words(q, host, members);
-    if (!rc)
-        rc = loco_channel_join(&q->channel);
     if (rc)
         loco_shared_queue_fini(q);
+    else
+        loco_channel_join(&q->channel);
     return rc;
 }
 

@@ -13,10 +13,10 @@ int loco_shared_region_init(struct loco_shared_region *s, struct loco_manager *m
     if (rc)
         return rc;
     rc = loco_channel_region(&s->channel, "memory", size, &s->region);
-    if (!rc)
-        rc = loco_channel_join(&s->channel);
     if (rc)
         loco_channel_fini(&s->channel);
+    else
+        loco_channel_join(&s->channel);
     return rc;
 }
 

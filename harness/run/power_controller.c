@@ -65,10 +65,10 @@ int hil_power_controller_init(struct hil_power_controller *pc, struct loco_manag
     if (!rc)
         rc = loco_sst_init(&pc->progress, m, &pc->channel, "progress", members,
                            sizeof(struct hil_progress));
-    if (!rc)
-        rc = loco_channel_join(&pc->channel);
     if (rc)
         hil_power_controller_fini(pc);
+    else
+        loco_channel_join(&pc->channel);
     return rc;
 }
 

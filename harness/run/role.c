@@ -205,13 +205,12 @@ bool hil_role_peers_ended(const struct hil_role *r)
     return true;
 }
 
-int hil_role_announce_start(struct hil_role *r, uint64_t start_ns)
+void hil_role_announce_start(struct hil_role *r, uint64_t start_ns)
 {
     if (r->node != 0)
-        return 0;
+        return;
     r->start_ns = start_ns;
     hil_role_report(r, HIL_STARTING);
-    return 0;
 }
 
 int hil_role_learn_start(struct hil_role *r)

@@ -64,7 +64,7 @@ int hil_role_met(const struct hil_role *role);
 
 /* With a clock in common: before the second meeting the controller says when the loops start;
  * after it everybody knows, in role->start_ns. */
-int hil_role_announce_start(struct hil_role *role, uint64_t start_ns);
+void hil_role_announce_start(struct hil_role *role, uint64_t start_ns);
 int hil_role_learn_start(struct hil_role *role);
 
 /* Whether all its peers have ended, or are lost. */
