@@ -59,18 +59,6 @@ static void set_twins(struct hil_figure *figure, const struct plot_sweep *left,
     }
 }
 
-static void set_frame(struct hil_figure *figure, const struct plot_sweep *left,
-                      const struct plot_sweep *right, const struct plot_window *window)
-{
-    hil_figure_text(figure, "title", "%s", left->title);
-    hil_figure_text(figure, "left_title", "%s", left->subtitle);
-    hil_figure_text(figure, "right_title", "%s", right->subtitle);
-    hil_figure_text(figure, "x_label", "%s", window->label);
-    hil_figure_text(figure, "y_label", "output voltage, sum of all converters (V)");
-    fprintf(figure->values, "x_from = 0\nx_to = %.9g\nreference = %.9g\n",
-            window->to_s * window->scale, left->series[0].run.reference_v);
-}
-
 static int draw(const struct plot_sweep *left, const struct plot_sweep *right)
 {
     const struct plot_window window = plot_window(left->to_s[PLOT_ALL]);
@@ -80,7 +68,10 @@ static int draw(const struct plot_sweep *left, const struct plot_sweep *right)
     if (rc)
         return rc;
 
-    set_frame(&figure, left, right, &window);
+    hil_figure_text(&figure, "title", "%s", left->title);
+    hil_figure_text(&figure, "left_title", "%s", left->subtitle);
+    hil_figure_text(&figure, "right_title", "%s", right->subtitle);
+    plot_sweep_set_axes(left, &figure, &window);
     plot_sweep_set_series(left, &figure);
     for (unsigned i = 0; i < left->count; i++) {
         plot_curve(&figure, "series", i + 1, &left->series[i].views[PLOT_ALL], &window);

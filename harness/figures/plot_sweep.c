@@ -301,21 +301,19 @@ void plot_sweep_set_series(const struct plot_sweep *sweep, struct hil_figure *fi
     }
 }
 
-struct picture {
-    const char *name, *script, *what;
-    enum plot_view view;
-};
-
-static void set_frame(const struct plot_sweep *sweep, struct hil_figure *figure,
-                      const struct picture *picture, const struct plot_window *window)
+void plot_sweep_set_axes(const struct plot_sweep *sweep, struct hil_figure *figure,
+                         const struct plot_window *window)
 {
-    hil_figure_text(figure, "title", "%s%s", sweep->title, picture->what);
-    hil_figure_text(figure, "subtitle", "%s", sweep->subtitle);
     hil_figure_text(figure, "x_label", "%s", window->label);
     hil_figure_text(figure, "y_label", "output voltage, sum of all converters (V)");
     fprintf(figure->values, "x_from = 0\nx_to = %.9g\nreference = %.9g\n",
             window->to_s * window->scale, sweep->series[0].run.reference_v);
 }
+
+struct picture {
+    const char *name, *script, *what;
+    enum plot_view view;
+};
 
 static int draw(const struct plot_sweep *sweep, const struct picture *picture)
 {
@@ -326,7 +324,9 @@ static int draw(const struct plot_sweep *sweep, const struct picture *picture)
     if (rc)
         return rc;
 
-    set_frame(sweep, &figure, picture, &window);
+    hil_figure_text(&figure, "title", "%s%s", sweep->title, picture->what);
+    hil_figure_text(&figure, "subtitle", "%s", sweep->subtitle);
+    plot_sweep_set_axes(sweep, &figure, &window);
     plot_sweep_set_series(sweep, &figure);
     for (unsigned i = 0; i < sweep->count; i++) {
         const struct hil_envelope *envelope = &sweep->series[i].views[picture->view];

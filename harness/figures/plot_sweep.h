@@ -46,6 +46,10 @@ int plot_sweep_read(struct plot_sweep *sweep, double to_s);
 /* Sets n, and the arrays label, note, colour and order. */
 void plot_sweep_set_series(const struct plot_sweep *sweep, struct hil_figure *figure);
 
+/* Sets the labels of the axes, where time begins and ends, and the reference. */
+void plot_sweep_set_axes(const struct plot_sweep *sweep, struct hil_figure *figure,
+                         const struct plot_window *window);
+
 /* The loop's round trip against the controller's period; nothing where another key varies.
  * Returns 0, or a negative errno after a message. */
 int plot_sweep_round_trip(const struct plot_sweep *sweep);

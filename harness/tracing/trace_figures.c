@@ -101,6 +101,21 @@ static int figure_time(const struct hil_analysis *a, const char *dir, FILE *mess
 
 /* --- histograms ------------------------------------------------------------------------------- */
 
+typedef void plot_histogram(struct hil_figure *figure, const char *series, unsigned i,
+                            const struct hil_histogram *histogram);
+
+/* Of each role, how late its steps were, and how long. */
+static void plot_roles(struct hil_figure *f, const struct hil_analysis *a, plot_histogram *plot)
+{
+    say_roles(f, a);
+    for (int i = 0; i < 2; i++) {
+        if (!role(a, i))
+            continue;
+        plot(f, "late", (unsigned)i + 1, &role(a, i)->late);
+        plot(f, "step", (unsigned)i + 1, &role(a, i)->duration);
+    }
+}
+
 static int figure_histogram(const struct hil_analysis *a, const char *dir, FILE *messages)
 {
     struct hil_figure f;
@@ -109,13 +124,7 @@ static int figure_histogram(const struct hil_analysis *a, const char *dir, FILE 
 
     if (rc)
         return rc;
-    say_roles(&f, a);
-    for (int i = 0; i < 2; i++) {
-        if (!role(a, i))
-            continue;
-        hil_figure_bars(&f, "late", (unsigned)i + 1, &role(a, i)->late);
-        hil_figure_bars(&f, "step", (unsigned)i + 1, &role(a, i)->duration);
-    }
+    plot_roles(&f, a, hil_figure_bars);
     return hil_figure_draw(&f, "steps-histogram.gp");
 }
 
@@ -129,13 +138,7 @@ static int figure_tail(const struct hil_analysis *a, const char *dir, FILE *mess
 
     if (rc)
         return rc;
-    say_roles(&f, a);
-    for (int i = 0; i < 2; i++) {
-        if (!role(a, i))
-            continue;
-        hil_figure_tail(&f, "late", (unsigned)i + 1, &role(a, i)->late);
-        hil_figure_tail(&f, "step", (unsigned)i + 1, &role(a, i)->duration);
-    }
+    plot_roles(&f, a, hil_figure_tail);
     fprintf(f.values, "rounds = %d\n", a->rounds.whole.count > 0);
     hil_figure_tail(&f, "round", 1, &a->rounds.whole);
     return hil_figure_draw(&f, "steps-tail.gp");
