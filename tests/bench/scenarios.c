@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "harness/record/streams.h"
+#include "harness/run/privileges.h"
 
 static void log_error(void *arg, enum loco_level level, const char *text)
 {
@@ -51,4 +52,26 @@ void bench_run_close(struct bench_run *run)
     rmdir(run->directory);
     hil_state_close(run->run.state);
     hil_scenario_free(run->scenario);
+}
+
+int bench_run_side(struct pair *p, const struct hil_run *run,
+                   int (*act)(struct pair *p, const struct hil_group *g))
+{
+    const struct hil_executor_config controller = {.controller = true, .first = 1};
+    const struct hil_executor_config converters = {.last = run->scenario->converter_count - 1};
+    struct loco_fabric *fabric;
+    struct hil_group group;
+    int rc = loco_shm_open(&fabric, p->directory);
+
+    if (rc)
+        return rc;
+    hil_flush_denormals();
+    rc = hil_group_start(&group, run, fabric, p->side == CONTROLLER ? &controller : &converters,
+                         PAIR_TIMEOUT_NS);
+    if (!rc)
+        rc = act(p, &group);
+    hil_group_end(&group, HIL_DONE);
+    hil_group_close(&group);
+    loco_shm_close(fabric);
+    return rc;
 }

@@ -4,7 +4,8 @@
 
 #include "bench.h"
 #include "harness/record/recorder.h"
-#include "harness/run/role.h"
+#include "harness/run/group.h"
+#include "pair.h"
 
 /* A scenario with the state of a run, and where asked for a recorder. */
 struct bench_run {
@@ -24,5 +25,12 @@ int bench_run_record(struct bench_run *run);
 
 /* Removes the trace as well. */
 void bench_run_close(struct bench_run *run);
+
+enum { CONTROLLER, CONVERTERS }; /* the sides of a pair that runs a scenario */
+
+/* In a pair's body: starts this side's roles over shm, has them do `act`, and ends them. Returns 0
+ * or a negative errno. */
+int bench_run_side(struct pair *pair, const struct hil_run *run,
+                   int (*act)(struct pair *pair, const struct hil_group *group));
 
 #endif

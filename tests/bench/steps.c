@@ -17,20 +17,15 @@
 #include <unistd.h>
 
 #include "harness/run/group.h"
-#include "harness/run/privileges.h"
 #include "harness/run/real_time.h"
 #include "harness/top/sample.h"
 #include "pair.h"
 #include "scenarios.h"
 
-enum { CONTROLLER, CONVERTERS }; /* the sides */
-
 enum {
     STEPS_MAX = 10000, /* of the controller: no more than the recorder has room for */
     SETTLING = 200,    /* and those that only warm up */
 };
-
-static const uint64_t TIMEOUT_NS = 10000000000;
 
 /* --- in turns ------------------------------------------------------------------------------ */
 
@@ -72,9 +67,10 @@ static int take_turn(struct pair *p, const struct turns *t, const struct hil_gro
     return rc;
 }
 
-static int take_turns(struct pair *p, const struct turns *t, const struct hil_group *g)
+static int take_turns(struct pair *p, const struct hil_group *g)
 {
     static double values[STEPS_MAX], unused;
+    const struct turns *t = p->arg;
     uint64_t n = 0;
     int rc = 0;
 
@@ -91,23 +87,8 @@ static int take_turns(struct pair *p, const struct turns *t, const struct hil_gr
 static int turns_body(struct pair *p)
 {
     const struct turns *t = p->arg;
-    const struct hil_executor_config controller = {.controller = true, .first = 1};
-    const struct hil_executor_config converters = {.last = t->run->scenario->converter_count - 1};
-    struct loco_fabric *fabric;
-    struct hil_group group;
-    int rc = loco_shm_open(&fabric, p->directory);
 
-    if (rc)
-        return rc;
-    hil_flush_denormals();
-    rc = hil_group_start(&group, t->run, fabric, p->side == CONTROLLER ? &controller : &converters,
-                         TIMEOUT_NS);
-    if (!rc)
-        rc = take_turns(p, t, &group);
-    hil_group_end(&group, HIL_DONE);
-    hil_group_close(&group);
-    loco_shm_close(fabric);
-    return rc;
+    return bench_run_side(p, t->run, take_turns);
 }
 
 static int measure_turns(const struct benchmark *b, const struct bench_options *o, unsigned count,

@@ -13,7 +13,6 @@
 
 #include "channels/trace_internal.h"
 #include "harness/run/group.h"
-#include "harness/run/privileges.h"
 #include "harness/tracing/provider.h"
 #include "harness/tracing/session.h"
 #include "pair.h"
@@ -158,10 +157,8 @@ static int measure_on(const struct benchmark *b, const struct bench_options *o,
     return rc;
 }
 
-/* --- the steps, by the real roles in turns ------------------------------------------------------
- */
+/* --- the steps, by the real roles in turns ---------------------------------------------------- */
 
-enum { CONTROLLER, CONVERTERS };
 enum { TURNS_MAX = 10000, SETTLING = 200 };
 
 struct turns {
@@ -236,9 +233,10 @@ static int take_turn(struct pair *p, const struct hil_group *g, const struct tra
     return rc;
 }
 
-static int take_turns(struct pair *p, const struct turns *t, const struct hil_group *g)
+static int take_turns(struct pair *p, const struct hil_group *g)
 {
     static struct times times;
+    const struct turns *t = p->arg;
     const struct tracers tracers = {hil_tracer, atomic_load(&loco_tracer)}; /* the provider's */
     uint64_t n = 0;
     int rc = 0;
@@ -258,26 +256,10 @@ static int take_turns(struct pair *p, const struct turns *t, const struct hil_gr
 static int turns_body(struct pair *p)
 {
     const struct turns *t = p->arg;
-    const struct hil_executor_config controller = {.controller = true, .first = 1};
-    const struct hil_executor_config converters = {.last = t->run->scenario->converter_count - 1};
-    struct loco_fabric *fabric;
-    struct hil_group group;
     char why[256];
     int rc = hil_provider_load(why, sizeof why);
 
-    if (!rc)
-        rc = loco_shm_open(&fabric, p->directory);
-    if (rc)
-        return rc;
-    hil_flush_denormals();
-    rc = hil_group_start(&group, t->run, fabric, p->side == CONTROLLER ? &controller : &converters,
-                         PAIR_TIMEOUT_NS);
-    if (!rc)
-        rc = take_turns(p, t, &group);
-    hil_group_end(&group, HIL_DONE);
-    hil_group_close(&group);
-    loco_shm_close(fabric);
-    return rc;
+    return rc ? rc : bench_run_side(p, t->run, take_turns);
 }
 
 /* `parameter`: the quantile in 1/1000, and 1000 more for the controller. */
