@@ -5,13 +5,12 @@
  */
 #include <criterion/criterion.h>
 #include <errno.h>
-#include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
+#include "folder.h"
 #include "harness/doctor/cpus.h"
 #include "harness/doctor/cyclictest.h"
 #include "harness/doctor/doctor.h"
@@ -20,39 +19,6 @@
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 /* --- machines of files ---------------- */
-
-static char root[64];
-
-static void put(const char *path, const char *text)
-{
-    char full[256];
-
-    snprintf(full, sizeof full, "%s%s", root, path);
-    for (char *slash = strchr(full + strlen(root) + 1, '/'); slash;
-         slash = strchr(slash + 1, '/')) {
-        *slash = '\0';
-        mkdir(full, 0700);
-        *slash = '/';
-    }
-    FILE *file = fopen(full, "w");
-    cr_assert(file, "%s", full);
-    fprintf(file, "%s\n", text);
-    fclose(file);
-}
-
-static int remove_one(const char *path, const struct stat *status, int type, struct FTW *where)
-{
-    (void)status, (void)type, (void)where;
-    return remove(path);
-}
-
-static void take_away(const char *path)
-{
-    char full[256];
-
-    snprintf(full, sizeof full, "%s%s", root, path);
-    nftw(full, remove_one, 16, FTW_DEPTH | FTW_PHYS);
-}
 
 static void put_cpu(int cpu)
 {
@@ -115,20 +81,14 @@ static void put_healthy(void)
         {"/dev/cpu_dma_latency", ""},
     };
 
-    strcpy(root, "/tmp/hiloco-doctor-XXXXXX");
-    cr_assert(mkdtemp(root));
+    folder_open();
     for (size_t i = 0; i < COUNT(files); i++)
         put(files[i][0], files[i][1]);
     for (int cpu = 0; cpu < 4; cpu++)
         put_cpu(cpu);
 }
 
-static void remove_machine(void)
-{
-    nftw(root, remove_one, 16, FTW_DEPTH | FTW_PHYS);
-}
-
-TestSuite(doctor, .init = put_healthy, .fini = remove_machine);
+TestSuite(doctor, .init = put_healthy, .fini = folder_close);
 
 /* --- whom it is about ---------------- */
 
@@ -150,7 +110,7 @@ static const struct hil_finding *find(const char *name)
 {
     struct hil_patient patient;
 
-    cr_assert_eq(hil_patient_open(&patient, root, &scenario), 0);
+    cr_assert_eq(hil_patient_open(&patient, folder, &scenario), 0);
     hil_examine(&patient, &findings);
     for (unsigned i = 0; i < findings.count; i++)
         if (strcmp(findings.at[i].name, name) == 0)
@@ -208,7 +168,7 @@ static void expect_ill(const struct ill *ill)
     expect(ill->name, HIL_FINE, "", "");
     put(ill->path, ill->text);
     expect(ill->name, ill->severity, ill->found, ill->mend);
-    remove_machine();
+    folder_close();
     put_healthy();
 }
 
@@ -298,7 +258,7 @@ Test(doctor, what_cannot_be_read_is_unknown)
     for (size_t i = 0; i < COUNT(sources); i++) {
         take_away(sources[i][0]);
         expect(sources[i][1], HIL_UNKNOWN, "", "");
-        remove_machine();
+        folder_close();
         put_healthy();
     }
 }
@@ -306,8 +266,8 @@ Test(doctor, what_cannot_be_read_is_unknown)
 /* Nothing but a list of cpus: no check stumbles, and none finds fault. */
 Test(doctor, an_empty_machine_is_unknown)
 {
-    remove_machine();
-    cr_assert_eq(mkdir(root, 0700), 0);
+    folder_close();
+    cr_assert_eq(mkdir(folder, 0700), 0);
     put("/sys/devices/system/cpu/online", "0-3");
     find("placement");
     cr_expect_eq(hil_findings_count(&findings, HIL_SERIOUS), 0);
@@ -320,7 +280,7 @@ Test(doctor, a_machine_without_cpus_is_refused)
     struct hil_patient patient;
 
     take_away("/sys/devices/system/cpu/online");
-    cr_expect_eq(hil_patient_open(&patient, root, &scenario), -ENODATA);
+    cr_expect_eq(hil_patient_open(&patient, folder, &scenario), -ENODATA);
 }
 
 /* --- what takes more than one file ---------------- */
@@ -494,7 +454,7 @@ Test(doctor, serious_findings_in_a_line_each)
 
     put("/proc/sys/kernel/sched_rt_runtime_us", "950000");
     put("/proc/124/comm", "irqbalance"); /* a warning, of which nothing is said */
-    cr_assert_eq(hil_patient_open(&patient, root, &scenario), 0);
+    cr_assert_eq(hil_patient_open(&patient, folder, &scenario), 0);
     hil_doctor_warn(&patient, to);
     fclose(to);
     cr_expect_str_eq(said,
@@ -576,7 +536,7 @@ Test(doctor, gaps_are_judged_by_the_shortest_period)
     struct hil_patient patient;
     struct hil_finding f;
 
-    cr_assert_eq(hil_patient_open(&patient, root, &scenario), 0);
+    cr_assert_eq(hil_patient_open(&patient, folder, &scenario), 0);
     hil_gaps_add(&measured[1].loop, 9000);
     hil_judge_gaps(&patient, measured, &f);
     cr_expect_eq(f.severity, HIL_FINE, "%s", f.found);

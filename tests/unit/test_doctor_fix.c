@@ -1,6 +1,5 @@
 /* "--fix applies the reversible ones for the run's duration and restores them": however it ends. */
 #include <criterion/criterion.h>
-#include <ftw.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,41 +9,15 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "folder.h"
 #include "harness/doctor/fix.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-static char root[64];
-
-static const char *below(const char *path)
-{
-    static char full[256];
-
-    snprintf(full, sizeof full, "%s%s", root, path);
-    return full;
-}
-
-static void put(const char *path, const char *text)
-{
-    char full[256];
-
-    strcpy(full, below(path));
-    for (char *slash = strchr(full + strlen(root) + 1, '/'); slash;
-         slash = strchr(slash + 1, '/')) {
-        *slash = '\0';
-        mkdir(full, 0700);
-        *slash = '/';
-    }
-    FILE *file = fopen(full, "w");
-    cr_assert(file, "%s", full);
-    fprintf(file, "%s\n", text);
-    fclose(file);
-}
-
 static bool holds(const char *path, const char *text)
 {
     char is[128] = "";
-    FILE *file = fopen(below(path), "r");
+    FILE *file = fopen(in_folder("%s", path), "r");
 
     cr_assert(file, "%s", path);
     if (!fgets(is, sizeof is, file))
@@ -73,8 +46,7 @@ static const char *const lent[][3] = {
 
 static void put_machine(void)
 {
-    strcpy(root, "/tmp/hiloco-fix-XXXXXX");
-    cr_assert(mkdtemp(root));
+    folder_open();
     put("/sys/devices/system/cpu/online", "0-3");
     put("/proc/sys/kernel/sched_rt_period_us", "1000000");
     put("/proc/sys/kernel/osrelease", "6.0.9");
@@ -87,18 +59,7 @@ static void put_machine(void)
         put(lent[i][0], lent[i][1]);
 }
 
-static int remove_one(const char *path, const struct stat *status, int type, struct FTW *where)
-{
-    (void)status, (void)type, (void)where;
-    return remove(path);
-}
-
-static void remove_machine(void)
-{
-    nftw(root, remove_one, 16, FTW_DEPTH | FTW_PHYS);
-}
-
-TestSuite(fix, .init = put_machine, .fini = remove_machine, .timeout = 60);
+TestSuite(fix, .init = put_machine, .fini = folder_close, .timeout = 60);
 
 static struct hil_executor_config executors[] = {
     {.controller = true, .cpu = 2, .priority = 80, .scheduler = HIL_FIFO},
@@ -110,7 +71,7 @@ static struct hil_fix fix;
 
 static void begin(void)
 {
-    cr_assert_eq(hil_patient_open(&patient, root, &scenario), 0);
+    cr_assert_eq(hil_patient_open(&patient, folder, &scenario), 0);
     cr_assert_eq(hil_fix_begin(&fix, &patient, NULL), 0);
 }
 
@@ -134,7 +95,7 @@ Test(fix, it_says_what_it_does)
     char said[2000] = "";
     FILE *to = fmemopen(said, sizeof said, "w");
 
-    cr_assert_eq(hil_patient_open(&patient, root, &scenario), 0);
+    cr_assert_eq(hil_patient_open(&patient, folder, &scenario), 0);
     cr_assert_eq(hil_fix_begin(&fix, &patient, to), 0);
     fclose(to);
     cr_expect(strstr(said, "fix: " THROTTLING " is -1 for now, and was 950000\n"), "%s", said);
@@ -149,7 +110,7 @@ Test(fix, latency_is_held)
     struct stat held;
 
     begin();
-    for (int i = 0; i < 5000 && (stat(below("/dev/cpu_dma_latency"), &held) || held.st_size < 4);
+    for (int i = 0; i < 5000 && (stat(in_folder("dev/cpu_dma_latency"), &held) || held.st_size < 4);
          i++)
         usleep(1000); /* the guardian does it */
     cr_expect_geq(held.st_size, 4);

@@ -3,42 +3,19 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
+#include "folder.h"
 #include "harness/record/export.h"
 #include "harness/record/trace.h"
 
-static char dir[64], said[512];
+static char said[512];
 
-static void make_folder(void)
-{
-    strcpy(dir, "/tmp/hiloco-export-XXXXXX");
-    cr_assert(mkdtemp(dir));
-}
-
-static void remove_folder(void)
-{
-    char command[128];
-
-    snprintf(command, sizeof(command), "/bin/rm -rf %s", dir);
-    cr_assert_eq(system(command), 0);
-}
-
-TestSuite(export, .init = make_folder, .fini = remove_folder);
-
-static const char *in_folder(const char *name)
-{
-    static char path[128];
-
-    snprintf(path, sizeof(path), "%s/%s", dir, name);
-    return path;
-}
+TestSuite(export, .init = folder_open, .fini = folder_close);
 
 static int export(void)
 {
     FILE *messages = fmemopen(said, sizeof(said), "w");
-    const int rc = hil_export_csv(dir, messages);
+    const int rc = hil_export_csv(folder, messages);
 
     fclose(messages);
     return rc;
@@ -47,7 +24,7 @@ static int export(void)
 static void expect_file(const char *name, const char *expected)
 {
     char text[1024] = "";
-    FILE *file = fopen(in_folder(name), "r");
+    FILE *file = fopen(in_folder("%s", name), "r");
 
     cr_assert(file, "%s", name);
     text[fread(text, 1, sizeof(text) - 1, file)] = '\0';

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "folder.h"
 #include "harness/figures/envelope.h"
 #include "harness/figures/plot.h"
 #include "harness/record/trace.h"
@@ -86,48 +87,17 @@ Test(envelope, leaves_out_what_cannot_be_drawn)
 
 /* --- figures ------------------------------------------------------------------------------- */
 
-static char dir[64], said[2048];
+static char said[2048];
 
-static void make_folder(void)
-{
-    strcpy(dir, "/tmp/hiloco-plot-XXXXXX");
-    cr_assert(mkdtemp(dir));
-}
-
-static void remove_folder(void)
-{
-    char command[128];
-
-    snprintf(command, sizeof(command), "/bin/rm -rf %s", dir);
-    cr_assert_eq(system(command), 0);
-}
-
-TestSuite(plot, .init = make_folder, .fini = remove_folder, .timeout = 60);
-
-static const char *in_folder(const char *run, const char *name)
-{
-    static char path[256];
-
-    snprintf(path, sizeof(path), "%s/%s/%s", dir, run, name);
-    return path;
-}
+TestSuite(plot, .init = folder_open, .fini = folder_close, .timeout = 60);
 
 static int plot(void)
 {
     FILE *messages = fmemopen(said, sizeof(said), "w");
-    const int rc = hil_plot(dir, messages);
+    const int rc = hil_plot(folder, messages);
 
     fclose(messages);
     return rc;
-}
-
-static void write_file(const char *path, const char *content)
-{
-    FILE *file = fopen(path, "w");
-
-    cr_assert(file, "%s", path);
-    fputs(content, file);
-    fclose(file);
 }
 
 enum { CONVERTERS = 3, NUMBERS = 3 + 2 * CONVERTERS };
@@ -191,15 +161,15 @@ static char *expect_figure(const char *name)
     struct stat status;
 
     snprintf(file_name, sizeof(file_name), "%s.png", name);
-    FILE *file = fopen(in_folder(".", file_name), "rb");
+    FILE *file = fopen(in_folder("%s", file_name), "rb");
     cr_assert(file && fread(start, 1, 4, file) == 4, "%s", file_name);
     fclose(file);
     cr_expect_eq(memcmp(start, png, 4), 0);
-    cr_assert_eq(stat(in_folder(".", file_name), &status), 0);
+    cr_assert_eq(stat(in_folder("%s", file_name), &status), 0);
     cr_expect_gt(status.st_size, 10000, "%s", file_name);
 
     snprintf(file_name, sizeof(file_name), "%s.svg", name);
-    file = fopen(in_folder(".", file_name), "r");
+    file = fopen(in_folder("%s", file_name), "r");
     cr_assert(file, "%s", file_name);
     char *svg = calloc(1, 1 << 21);
     cr_assert_gt(fread(svg, 1, (1 << 21) - 1, file), 2000);
@@ -219,9 +189,9 @@ static void expect_texts(const char *figure, const char *const *texts)
 
 Test(plot, figures_of_a_run)
 {
-    write_trace(in_folder(".", "trace.h5"), -20, 10000);
-    write_histograms(in_folder(".", "trace.h5"));
-    write_file(in_folder(".", "summary.json"), settled);
+    write_trace(in_folder("trace.h5"), -20, 10000);
+    write_histograms(in_folder("trace.h5"));
+    put("summary.json", settled);
 
     cr_assert_eq(plot(), 0, "%s", said);
     expect_texts("output", (const char *const[]){"Output voltage", "my}_own", "virtual time",
@@ -242,10 +212,10 @@ Test(plot, data_keeps_the_peak)
     double peak = 0;
     int lines = 0;
 
-    write_trace(in_folder(".", "trace.h5"), 3, 10000);
+    write_trace(in_folder("trace.h5"), 3, 10000);
     cr_assert_eq(plot(), 0, "%s", said);
 
-    FILE *file = fopen(in_folder(".", "plot/voltages-band-1.dat"), "r");
+    FILE *file = fopen(in_folder("plot/voltages-band-1.dat"), "r");
     cr_assert(file);
     for (; fgets(line, sizeof(line), file); lines++) {
         double t, low, high;
@@ -259,27 +229,34 @@ Test(plot, data_keeps_the_peak)
 
 Test(plot, run_without_summary_and_histograms)
 {
-    write_trace(in_folder(".", "trace.h5"), -20, 100);
+    write_trace(in_folder("trace.h5"), -20, 100);
     cr_assert_eq(plot(), 0, "%s", said);
     free(expect_figure("output"));
-    cr_expect_neq(access(in_folder(".", "latency.png"), F_OK), 0);
+    cr_expect_neq(access(in_folder("latency.png"), F_OK), 0);
+}
+
+static void put_in(const char *point, const char *name, const char *content)
+{
+    char path[80];
+
+    snprintf(path, sizeof path, "%s/%s", point, name);
+    put(path, content);
 }
 
 static void write_point(const char *name, double growth, const char *summary)
 {
-    cr_assert_eq(mkdir(in_folder(".", name), 0777), 0);
-    write_trace(in_folder(name, "trace.h5"), growth, 10000);
-    write_file(in_folder(name, "summary.json"), summary);
+    cr_assert_eq(mkdir(in_folder("%s", name), 0777), 0);
+    write_trace(in_folder("%s/trace.h5", name), growth, 10000);
+    put_in(name, "summary.json", summary);
 }
 
 Test(plot, figures_of_a_sweep)
 {
     write_point("controller.period_us=40", -20, settled);
     write_point("controller.period_us=80", 3, unsettled);
-    write_file(in_folder(".", "sweep.json"),
-               "{\"keys\": [\"controller.period_us\"], \"points\": ["
-               "{\"dir\": \"controller.period_us=40\", \"values\": [\"40\"]},"
-               "{\"dir\": \"controller.period_us=80\", \"values\": [\"80\"]}]}");
+    put("sweep.json", "{\"keys\": [\"controller.period_us\"], \"points\": ["
+                      "{\"dir\": \"controller.period_us=40\", \"values\": [\"40\"]},"
+                      "{\"dir\": \"controller.period_us=80\", \"values\": [\"80\"]}]}");
 
     static const char *const texts[] = {"Output voltage for each controller period",
                                         "T = 40 µs",
@@ -293,7 +270,7 @@ Test(plot, figures_of_a_sweep)
     expect_texts("figure-startup", texts);
     expect_texts("figure-overlay", texts);
     expect_texts("figure-startup-overlay", texts);
-    cr_expect_neq(access(in_folder(".", "round-trip.png"), F_OK), 0); /* it was not measured */
+    cr_expect_neq(access(in_folder("round-trip.png"), F_OK), 0); /* it was not measured */
 }
 
 /* The share that took as long or longer: all, at the least; the greatest alone, in the end. */
@@ -301,10 +278,10 @@ Test(plot, the_tail_goes_from_all_to_one)
 {
     double first[2] = {0}, last[2] = {0}, line[2];
 
-    write_trace(in_folder(".", "trace.h5"), -20, 100);
-    write_histograms(in_folder(".", "trace.h5"));
+    write_trace(in_folder("trace.h5"), -20, 100);
+    write_histograms(in_folder("trace.h5"));
     cr_assert_eq(plot(), 0, "%s", said);
-    FILE *file = fopen(in_folder(".", "plot/tail-tail-1.dat"), "r");
+    FILE *file = fopen(in_folder("plot/tail-tail-1.dat"), "r");
     cr_assert(file);
     while (fscanf(file, "%lf %lf", &line[0], &line[1]) == 2) {
         cr_expect(!first[1] || (line[0] > last[0] && line[1] < last[1]));
@@ -336,7 +313,7 @@ static void write_sweep(const char *name, const char *first, const char *second)
              "{\"dir\": \"%s\", \"values\": [\"40\"]},"
              "{\"dir\": \"%s\", \"values\": [\"80\"]}]}",
              first, second);
-    write_file(in_folder(name, "sweep.json"), index);
+    put_in(name, "sweep.json", index);
 }
 
 /* "The headline figure in real time beside the one in virtual time, for every period, with the
@@ -348,13 +325,13 @@ Test(plot, two_sweeps_side_by_side)
     write_point("virtual-40", -20, settled);
     write_point("virtual-80", 3, unsettled);
     write_sweep(".", "virtual-40", "virtual-80");
-    cr_assert_eq(mkdir(in_folder(".", "other"), 0777), 0);
+    cr_assert_eq(mkdir(in_folder("other"), 0777), 0);
     write_point("other/a", -20, in_real_time);
     write_sweep("other", "a", "not-run");
-    snprintf(other, sizeof(other), "%s", in_folder(".", "other"));
+    snprintf(other, sizeof(other), "%s", in_folder("other"));
 
     FILE *messages = fmemopen(said, sizeof(said), "w");
-    cr_expect_eq(hil_plot_beside(dir, other, messages), 0);
+    cr_expect_eq(hil_plot_beside(folder, other, messages), 0);
     fclose(messages);
     expect_texts("figure-beside",
                  (const char *const[]){"T = 40 µs", "left: settles in 2.16 ms",
@@ -367,7 +344,7 @@ Test(plot, beside_what_is_no_sweep)
     write_point("a", -20, settled);
     write_sweep(".", "a", "b");
     FILE *messages = fmemopen(said, sizeof(said), "w");
-    cr_expect_eq(hil_plot_beside(dir, "/nowhere", messages), -ENOENT);
+    cr_expect_eq(hil_plot_beside(folder, "/nowhere", messages), -ENOENT);
     fclose(messages);
     cr_expect(strstr(said, "/nowhere is not the folder of a sweep"), "%s", said);
 }
@@ -385,8 +362,7 @@ Test(plot, the_round_trip_against_the_period)
 Test(plot, sweep_with_a_hole)
 {
     write_point("a", -20, settled);
-    write_file(
-        in_folder(".", "sweep.json"),
+    put("sweep.json",
         "{\"keys\": [\"network.latency_up_us\", \"duration_s\", \"controller.kp\"], \"points\": ["
         "{\"dir\": \"missing\", \"values\": [\"1\", \"9\", \"2\"]},"
         "{\"dir\": \"a\", \"values\": [\"5\", \"9\", \"0.03\"]}]}");
@@ -401,7 +377,7 @@ Test(plot, sweep_with_a_hole)
 
 Test(plot, no_gnuplot)
 {
-    write_trace(in_folder(".", "trace.h5"), -20, 100);
+    write_trace(in_folder("trace.h5"), -20, 100);
     setenv("PATH", "/nowhere", 1);
     cr_expect_eq(plot(), -ENOPKG);
     cr_expect_str_eq(said, "gnuplot is not installed: sudo apt install gnuplot-nox\n");
@@ -409,10 +385,10 @@ Test(plot, no_gnuplot)
 
 Test(plot, gnuplot_fails)
 {
-    write_trace(in_folder(".", "trace.h5"), -20, 100);
-    write_file(in_folder(".", "gnuplot"), "#!/bin/sh\necho no such terminal >&2\nexit 1\n");
-    chmod(in_folder(".", "gnuplot"), 0755);
-    setenv("PATH", dir, 1);
+    write_trace(in_folder("trace.h5"), -20, 100);
+    put("gnuplot", "#!/bin/sh\necho no such terminal >&2\nexit 1\n");
+    chmod(in_folder("gnuplot"), 0755);
+    setenv("PATH", folder, 1);
     cr_expect_eq(plot(), -EPROTO);
     cr_expect(strstr(said, "output.gp:\nno such terminal"), "%s", said);
 }
@@ -425,21 +401,21 @@ Test(plot, not_a_run)
 
 Test(plot, nothing_recorded)
 {
-    write_trace(in_folder(".", "trace.h5"), 0, 0);
+    write_trace(in_folder("trace.h5"), 0, 0);
     cr_expect_eq(plot(), -ENODATA);
     cr_expect(strstr(said, "recorded nothing"), "%s", said);
 }
 
 Test(plot, damaged_sweep)
 {
-    write_file(in_folder(".", "sweep.json"), "{\"keys\": [");
+    put("sweep.json", "{\"keys\": [");
     cr_expect_eq(plot(), -EBADMSG);
-    cr_expect(strstr(said, "sweep.json:1:"), "%s", said);
+    cr_expect(strstr(said, "sweep.json:2:"), "%s", said);
 }
 
 Test(plot, sweep_without_runs)
 {
-    write_file(in_folder(".", "sweep.json"), "{\"keys\": [], \"points\": []}");
+    put("sweep.json", "{\"keys\": [], \"points\": []}");
     cr_expect_eq(plot(), -ENODATA);
     cr_expect(strstr(said, "no run to draw"), "%s", said);
 }

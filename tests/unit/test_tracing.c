@@ -5,13 +5,13 @@
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <sched.h>
-#include <stdarg.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "folder.h"
 #include "harness/tracing/cores.h"
 #include "harness/tracing/kernel.h"
 #include "harness/tracing/round_trip.h"
@@ -145,45 +145,7 @@ Test(tracing, channels_tell_what_they_do, .timeout = 60)
 
 /* --- what the kernel did ---------------------------------------------------------------------- */
 
-static char folder[] = "/tmp/hiloco-tracing-XXXXXX";
-
-static void open_folder(void)
-{
-    cr_assert_not_null(mkdtemp(folder));
-}
-
-static void close_folder(void)
-{
-    char line[80];
-
-    snprintf(line, sizeof line, "rm -r %s", folder);
-    cr_expect_eq(system(line), 0);
-}
-
-__attribute__((format(printf, 1, 2))) static const char *in_folder(const char *format, ...)
-{
-    static char paths[4][200];
-    static unsigned next;
-    char *path = paths[next++ % 4];
-    int length = snprintf(path, sizeof paths[0], "%s/", folder);
-    va_list values;
-
-    va_start(values, format);
-    vsnprintf(path + length, sizeof paths[0] - (size_t)length, format, values);
-    va_end(values);
-    return path;
-}
-
-static void put(const char *path, const char *text)
-{
-    FILE *file = fopen(path, "w");
-
-    cr_assert_not_null(file, "%s", path);
-    fputs(text, file);
-    fclose(file);
-}
-
-TestSuite(kernel, .init = open_folder, .fini = close_folder);
+TestSuite(kernel, .init = folder_open, .fini = folder_close);
 
 /* As Linux 6 writes it, with names that are hard to read. */
 static const char recorded[] =
@@ -220,7 +182,7 @@ Test(kernel, the_text_of_tracefs_is_understood)
     struct hil_kernel k = {0};
     struct hil_intruder who;
 
-    put(in_folder("kernel.txt"), recorded);
+    put("kernel.txt", recorded);
     cr_assert_eq(hil_kernel_read(&k, in_folder("kernel.txt")), 0);
     cr_expect(hil_kernel_any(&k));
 
@@ -260,49 +222,43 @@ Test(kernel, without_a_record_there_is_nobody)
 /* --- tracefs, in a tree of ordinary files -------------------------------------------------------
  */
 
+static const char *in_instance(const char *file)
+{
+    static char path[80];
+
+    snprintf(path, sizeof path, "instances/hiloco-%d/%s", (int)getpid(), file);
+    return path;
+}
+
 static void make(const char *path)
 {
-    cr_assert_eq(mkdir(path, 0700), 0, "%s", path);
+    cr_assert_eq(mkdir(in_folder("%s", path), 0700), 0, "%s", path);
 }
 
 static void make_tracefs(void)
 {
-    static const char *const folders[] = {"events",
-                                          "events/sched",
-                                          "events/sched/sched_switch",
-                                          "events/irq",
-                                          "events/irq/softirq_entry",
-                                          "per_cpu",
-                                          "per_cpu/cpu0"};
     static const char *const files[] = {"tracing_on",
                                         "trace_clock",
                                         "tracing_cpumask",
                                         "buffer_size_kb",
                                         "events/sched/sched_switch/enable",
                                         "events/irq/softirq_entry/enable"};
-    char instance[80];
 
-    put(in_folder("trace_clock"), "[local] mono");
-    make(in_folder("instances"));
-    make(in_folder("instances/hiloco-2147483647")); /* no process has this number */
-    make(in_folder("instances/mine"));
-    snprintf(instance, sizeof instance, "instances/hiloco-%d", (int)getpid());
-    make(in_folder("%s", instance));
-    for (size_t i = 0; i < sizeof folders / sizeof folders[0]; i++)
-        make(in_folder("%s/%s", instance, folders[i]));
+    put("trace_clock", "[local] mono");
     for (size_t i = 0; i < sizeof files / sizeof files[0]; i++)
-        put(in_folder("%s/%s", instance, files[i]), "?");
-    put(in_folder("%s/trace", instance), recorded);
-    put(in_folder("%s/per_cpu/cpu0/stats", instance), "entries: 12\noverrun: 34\n");
+        put(in_instance(files[i]), "?");
+    put(in_instance("trace"), recorded);
+    put(in_instance("per_cpu/cpu0/stats"), "entries: 12\noverrun: 34");
+    make("instances/hiloco-2147483647"); /* no process has this number */
+    make("instances/mine");
 }
 
 static void expect_in(const char *file, const char *text)
 {
-    char path[120], found[80] = "";
+    char found[80] = "";
+    FILE *f = fopen(in_folder("%s", in_instance(file)), "r");
 
-    snprintf(path, sizeof path, "instances/hiloco-%d/%s", (int)getpid(), file);
-    FILE *f = fopen(in_folder("%s", path), "r");
-    cr_assert_not_null(f, "%s", path);
+    cr_assert_not_null(f, "%s", file);
     cr_expect(fgets(found, sizeof found, f));
     fclose(f);
     cr_expect_str_eq(found, text, "%s: %s", file, found);
