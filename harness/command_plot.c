@@ -22,7 +22,7 @@ static const char plot_help[] =
 static const char export_help[] =
     "usage: hiloco export DIR --csv\n"
     "\n"
-    "Writes the trace of the run in DIR as text: DIR/controller.csv, and converter-NNN.csv for\n"
+    "Writes the record of the run in DIR as text: DIR/controller.csv, and converter-NNN.csv for\n"
     "each converter that was recorded. The first line names the columns, with their units.\n";
 
 /* A directory that is not there, or holds no results, is the user's mistake. */

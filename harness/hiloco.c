@@ -14,7 +14,7 @@ static const char help[] =
     "  top [RUN]         watch a run while it runs\n"
     "  plot DIR          draw what a run or a sweep has left\n"
     "  trace DIR         say where the time of a traced run went\n"
-    "  export DIR        write a run's trace as text\n"
+    "  export DIR        write a run's record as text\n"
     "  check SCENARIO    look for mistakes in a scenario\n"
     "  models            list the plants and the controller laws\n"
     "  doctor [SCENARIO] say what of this machine would hurt a loop, and what mends it\n"
