@@ -195,8 +195,7 @@ static int leave(const struct gate *g)
     return loco_atomic_write(g->now_serving, *g->after).error;
 }
 
-/* --- the two gates of a lock -------------------------------------------------------------------
- */
+/* --- the two gates of a lock ------------------------------------------------------------------ */
 
 /* The words of locks that different nodes take lie on lines of their own. */
 enum { LINE = LOCO_CACHE_LINE / sizeof(uint64_t), WORDS = 2 * LINE };

@@ -227,8 +227,7 @@ static void free_sweep(struct sweep *s)
     free(s->axes);
 }
 
-/* --- running -----------------------------------------------------------------------------------
- */
+/* --- running ---------------------------------------------------------------------------------- */
 
 static void exec_point(const struct sweep *s, const struct point *p)
 {

@@ -188,8 +188,7 @@ static void follow(struct earlier *e, const struct operation *o)
         e->writes_placed &= o->executed;
 }
 
-/* --- links with operations in flight -----------------------------------------------------------
- */
+/* --- links with operations in flight ---------------------------------------------------------- */
 
 static int activate(struct sim *s, struct sim_link *l)
 {

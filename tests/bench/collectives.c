@@ -2,8 +2,7 @@
 #include "pair.h"
 #include "rivals.h"
 
-/* --- broadcast: an owned_var, and who owns takes turns ----------------------------------------
- */
+/* --- broadcast: an owned_var, and who owns takes turns ---------------------------------------- */
 
 struct vars {
     struct loco_owned_var of[2]; /* by owner */

@@ -90,8 +90,7 @@ static int measure_operation(const struct benchmark *b, const struct bench_optio
     return pair_run(b, o, operations_body, NULL, sample);
 }
 
-/* --- the recorder ------------------------------------------------------------------------------
- */
+/* --- the recorder ----------------------------------------------------------------------------- */
 
 enum { ROWS = 50, ROWS_MAX = 20000 }; /* fewer than the ring holds: nobody empties it */
 

@@ -111,8 +111,7 @@ static int measure_var(const struct benchmark *b, const struct bench_options *o,
     return measure_one_way(b, o, var_body, sample);
 }
 
-/* --- barrier -----------------------------------------------------------------------------------
- */
+/* --- barrier ---------------------------------------------------------------------------------- */
 
 static void barriers(struct pair *p, void *arg, unsigned times)
 {

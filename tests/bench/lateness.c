@@ -49,8 +49,7 @@ struct turn {
     uint64_t period_ns, slice_ns;
 };
 
-/* --- the loops: each adds its lateness to the histogram; 0 or a negative errno -----------------
- */
+/* --- the loops: each adds its lateness to the histogram; 0 or a negative errno ---------------- */
 
 static const uint64_t LEAD_NS = 200000; /* from the beginning of a turn to the first step */
 
@@ -172,8 +171,7 @@ static const struct {
 
 enum { EMPTY, OURS, LOOPS = sizeof loops / sizeof loops[0] };
 
-/* --- the table ----------------------------------------------------------------------------------
- */
+/* --- the table -------------------------------------------------------------------------------- */
 
 struct result {
     struct hil_histogram late;
@@ -298,8 +296,7 @@ static int write_json(const char *path, json_t *machine, const struct turn *t,
     return rc;
 }
 
-/* --- measuring ----------------------------------------------------------------------------------
- */
+/* --- measuring -------------------------------------------------------------------------------- */
 
 /* What a loop leaves behind (cyclictest a process to clear away) meets each of the others as
  * often. */
@@ -348,8 +345,7 @@ static int measure(const struct options *o)
     return rc;
 }
 
-/* --- the kernel's throttling, off for the time being --------------------------------------------
- */
+/* --- the kernel's throttling, off for the time being ------------------------------------------ */
 
 static const char THROTTLING[] = "/proc/sys/kernel/sched_rt_runtime_us";
 
@@ -407,8 +403,7 @@ static int measure_unthrottled(const struct options *o)
     return measuring > 0 && WIFEXITED(status) ? WEXITSTATUS(status) : 1;
 }
 
-/* --- the command line ---------------------------------------------------------------------------
- */
+/* --- the command line ------------------------------------------------------------------------- */
 
 static int parse(struct options *o, int argc, char **argv)
 {

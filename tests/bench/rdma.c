@@ -63,8 +63,7 @@ static void take_times(struct pair *p, struct times *t, struct times *beside)
                                   .against = beside ? bench_median(beside->us, beside->count) : 0};
 }
 
-/* --- pushes: a ping-pong of owned_vars ----------------------------------------------------------
- */
+/* --- pushes: a ping-pong of owned_vars -------------------------------------------------------- */
 
 enum { SIZE_MAX_BYTES = 64 };
 
@@ -157,8 +156,7 @@ static int measure_push(const struct benchmark *b, const struct bench_options *o
                                size, ITERATIONS);
 }
 
-/* --- fetch-add: side 1 hosts the variable --------------------------------------------------------
- */
+/* --- fetch-add: side 1 hosts the variable ----------------------------------------------------- */
 
 static void fetch_add(struct pair *p, void *arg)
 {

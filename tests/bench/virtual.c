@@ -43,8 +43,7 @@ static int simulate(const struct bench_options *o, const char *file, unsigned co
 
 static const double STEPS_PER_S = 1e5; /* of one converter, at 10 us */
 
-/* --- the paper's scenario ------------------------------------------------------------------------
- */
+/* --- the paper's scenario --------------------------------------------------------------------- */
 
 static int measure_scenario(const struct benchmark *b, const struct bench_options *o,
                             struct bench_sample *sample)
@@ -65,8 +64,7 @@ static int measure_rate(const struct benchmark *b, const struct bench_options *o
     return rc;
 }
 
-/* --- what a step costs ---------------------------------------------------------------------------
- */
+/* --- what a step costs ------------------------------------------------------------------------ */
 
 /* ns for a converter's step, without what the run costs to begin and to end. */
 static int step_cost(const struct bench_options *o, unsigned converters, double from_s, double to_s,

@@ -190,8 +190,7 @@ Test(litmus, store_buffering)
     reached_only_without(2, buffering_body, both_zero);
 }
 
-/* --- a read is overtaken by a later write of its own link --------------------------------------
- */
+/* --- a read is overtaken by a later write of its own link ------------------------------------- */
 
 static void overtaken_body(struct node *n)
 {
@@ -218,8 +217,7 @@ Test(litmus, a_read_is_overtaken_by_a_later_write)
     reached_only_without(2, overtaken_body, a_is_one);
 }
 
-/* --- a read of the link flushes: it sees the writes before it ----------------------------------
- */
+/* --- a read of the link flushes: it sees the writes before it --------------------------------- */
 
 static void flushing_body(struct node *n)
 {
@@ -240,8 +238,7 @@ Test(litmus, a_read_comes_after_the_writes_before_it)
     never_reached(2, flushing_body, a_is_zero);
 }
 
-/* --- two reads of one link are not ordered ------------------------------------------------------
- */
+/* --- two reads of one link are not ordered ---------------------------------------------------- */
 
 static void two_reads_body(struct node *n)
 {
@@ -275,8 +272,7 @@ Test(litmus, reads_are_not_ordered)
     reached_only_without(2, two_reads_body, second_is_older);
 }
 
-/* --- a source is read late, unless it is inline --------------------------------------------------
- */
+/* --- a source is read late, unless it is inline ----------------------------------------------- */
 
 static void late_source_body(struct node *n)
 {

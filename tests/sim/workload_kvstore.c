@@ -129,8 +129,7 @@ static void sync_act(struct actor *a)
     --*a->acting;
 }
 
-/* --- the same, several at a time ---------------------------------------------------------------
- */
+/* --- the same, several at a time -------------------------------------------------------------- */
 
 enum { WINDOW_THREADS = 2 };
 
@@ -184,8 +183,7 @@ static void window_act(struct actor *a)
     --*a->acting;
 }
 
-/* --- one slot, used again and again --------------------------------------------------------------
- */
+/* --- one slot, used again and again ----------------------------------------------------------- */
 
 enum { REUSES = 16, READS_MAX = 200 };
 
@@ -216,8 +214,7 @@ static void reuse_act(struct actor *a)
     --*a->acting;
 }
 
-/* --- the workloads -------------------------------------------------------------------------------
- */
+/* --- the workloads ---------------------------------------------------------------------------- */
 
 static int at_lock_open(struct loco_manager *m, void *object)
 {

@@ -3,8 +3,7 @@
 
 #include "tests/sim/workload.h"
 
-/* --- atomic_var: every operation, by everybody, on one word ------------------------------------
- */
+/* --- atomic_var: every operation, by everybody, on one word ----------------------------------- */
 
 static struct model word_model(void)
 {
@@ -57,8 +56,7 @@ const struct workload workload_atomic_var = {
     .act = word_act,
 };
 
-/* --- ticket_lock: a plain counter at another node than the lock's host, kept by the lock -------
- */
+/* --- ticket_lock: a plain counter at another node than the lock's host, kept by the lock ------ */
 
 struct guarded {
     struct loco_ticket_lock lock;

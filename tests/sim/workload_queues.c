@@ -105,8 +105,7 @@ const struct workload workload_queue_tries = {
     .act = tries_act,
 };
 
-/* --- ringbuffer: node 0's two threads take turns in sending to the others ----------------------
- */
+/* --- ringbuffer: node 0's two threads take turns in sending to the others --------------------- */
 
 enum { RING = 512, MESSAGE_MAX = 120, MESSAGES = 24 };
 

@@ -11,8 +11,7 @@ static struct model word_model(void)
     return model_word(0);
 }
 
-/* --- owned_var: values are whole, and none of an earlier life comes after one of a later -------
- */
+/* --- owned_var: values are whole, and none of an earlier life comes after one of a later ------ */
 
 enum { WORDS = 12 }; /* more than is read when it is posted */
 
@@ -120,8 +119,7 @@ const struct workload restarted_owner = {
     .crashes = CRASHES,
 };
 
-/* --- atomic_var: what a client was doing when it died took effect once, or never ---------------
- */
+/* --- atomic_var: what a client was doing when it died took effect once, or never -------------- */
 
 static int word_open(struct loco_manager *m, void *object)
 {

@@ -97,8 +97,7 @@ static const struct workload owned_var_pull = {
     .act = pull_act,
 };
 
-/* --- barrier: what was only posted before it is there after it ---------------------------------
- */
+/* --- barrier: what was only posted before it is there after it -------------------------------- */
 
 struct barred {
     struct loco_barrier barrier;

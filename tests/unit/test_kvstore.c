@@ -177,8 +177,7 @@ static struct loco_kvstore_config words_at_lock = {.value_size = 8, .capacity = 
 static struct loco_kvstore_config words_at_inserter = {
     .value_size = 8, .capacity = 64, .placement = LOCO_KV_AT_INSERTER};
 
-/* --- all operations, all their errors ----------------------------------------------------------
- */
+/* --- all operations, all their errors --------------------------------------------------------- */
 
 /* "capacity exhausted, missing and duplicate keys are distinct errors" */
 static void operations_body(struct node *n)
@@ -262,8 +261,7 @@ Test(kvstore, unattached_threads_are_refused, .timeout = 60)
     cr_assert_eq(run_nodes(ON_THREADS, 1, stranger_body, NULL), 0);
 }
 
-/* --- slots: capacity, reuse, counters ------------------------------------------------------------
- */
+/* --- slots: capacity, reuse, counters --------------------------------------------------------- */
 
 static void capacity_body(struct node *n)
 {

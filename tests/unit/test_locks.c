@@ -271,8 +271,7 @@ static void device_body(struct node *n)
 
 ON_EACH_FABRIC(atomic_var, device_memory_falls_back_and_says_so, 1, device_body, NULL)
 
-/* --- ticket_lock: mutual exclusion --------------------------------------------------------------
- */
+/* --- ticket_lock: mutual exclusion ------------------------------------------------------------ */
 
 struct how {
     unsigned handover, threads, rounds;
@@ -500,8 +499,7 @@ static void held_body(struct node *n)
 ON_EACH_FABRIC(ticket_lock, held_strictly, 3, held_body, &strict)
 ON_EACH_FABRIC(ticket_lock, held_with_handover, 3, held_body, &bounded)
 
-/* --- fairness ------------------------------------------------------------------------------------
- */
+/* --- fairness --------------------------------------------------------------------------------- */
 
 /* All want the lock all the time, and keep count of how long a node lets the others wait.
  * Word 1 at the host: which node was in last; word 2: how often in a row; word 3: the longest

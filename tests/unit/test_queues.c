@@ -251,8 +251,7 @@ static void position_wrap_body(struct node *n)
 ON_EACH_FABRIC(ringbuffer, positions_wrap, 2, position_wrap_body)
 UNDER_CHAOS(ringbuffer, positions_wrap, 3, 2, position_wrap_body)
 
-/* --- ringbuffer: back-pressure ------------------------------------------------------------------
- */
+/* --- ringbuffer: back-pressure ---------------------------------------------------------------- */
 
 /* The last node receives nothing until the ring is full; then it still gets everything. */
 static void slow_body(struct node *n)
@@ -367,8 +366,7 @@ static void positions_body(struct node *n)
 ON_EACH_FABRIC(ringbuffer, positions, 3, positions_body)
 UNDER_CHAOS(ringbuffer, positions, 10, 3, positions_body)
 
-/* --- ringbuffer: the lost ------------------------------------------------------------------------
- */
+/* --- ringbuffer: the lost --------------------------------------------------------------------- */
 
 /* Node 2 receives one message and is gone, leaving in order or (its process) dying. */
 static void leave(struct node *n, struct ring_test *t)
@@ -437,8 +435,7 @@ static void lost_sender_body(struct node *n)
 ON_EACH_FABRIC(ringbuffer, lost_sender_is_heard_out, 3, lost_sender_body)
 UNDER_CHAOS(ringbuffer, lost_sender_is_heard_out, 10, 3, lost_sender_body)
 
-/* --- ringbuffer: what goes wrong -----------------------------------------------------------------
- */
+/* --- ringbuffer: what goes wrong -------------------------------------------------------------- */
 
 static void spoiled_body(struct node *n)
 {

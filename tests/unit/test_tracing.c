@@ -219,8 +219,7 @@ Test(kernel, without_a_record_there_is_nobody)
     hil_kernel_free(&k);
 }
 
-/* --- tracefs, in a tree of ordinary files -------------------------------------------------------
- */
+/* --- tracefs, in a tree of ordinary files ----------------------------------------------------- */
 
 static const char *in_instance(const char *file)
 {
