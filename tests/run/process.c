@@ -200,3 +200,15 @@ bool wait_until(bool (*condition)(void *arg), void *arg, double seconds)
             return condition(arg);
     return true;
 }
+
+bool is_running(void *process)
+{
+    char *text = read_text(((struct process *)process)->err_path), *rest = text, *line;
+    bool running = false;
+
+    while ((line = strsep(&rest, "\n")))
+        running |= strstr(line, " V  missed ") && strtod(line, NULL) > 0;
+
+    free(text);
+    return running || has_ended(process);
+}

@@ -50,4 +50,8 @@ void expect_said(const struct ended *ended, const char *text); /* on stderr */
 /* Waits until `condition` holds; false after `seconds`. */
 bool wait_until(bool (*condition)(void *arg), void *arg, double seconds);
 
+/* A condition: the launcher, which reports every second, has said that its loops run; or it has
+ * ended. */
+bool is_running(void *process);
+
 #endif

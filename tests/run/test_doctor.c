@@ -248,18 +248,6 @@ static bool can_lend(void)
     return can;
 }
 
-/* The launcher reports every second, once the loops run. */
-static bool is_running(void *process)
-{
-    char *text = read_text(((struct process *)process)->err_path);
-    bool running = false;
-
-    for (const char *of = text; (of = strstr(of, " of 60 s")); of++)
-        running = strncmp(of - 5, "0.000", 5) != 0; /* as the newest line says */
-    free(text);
-    return running || has_ended(process);
-}
-
 static void expect_back(int signal, int status)
 {
     char *before = read_text(throttling);

@@ -172,15 +172,6 @@ Test(real_time, two_runs_at_the_same_time)
     expect_nothing_left();
 }
 
-/* The programs started by hand find each other by the scenario's name: one of this test's own. */
-static const char *own_name(void)
-{
-    static char name[40];
-
-    snprintf(name, sizeof name, "hand-%d", (int)getpid());
-    return name;
-}
-
 static const char *meeting_place(void)
 {
     static char path[80];
@@ -359,19 +350,6 @@ static bool find_children(void *arg)
     if (file)
         fclose(file);
     return found == 2;
-}
-
-/* The launcher reports every second: then the loops are running. */
-static bool is_running(void *process)
-{
-    char *text = read_text(((struct process *)process)->err_path), *rest = text, *line;
-    bool running = false;
-
-    while ((line = strsep(&rest, "\n")))
-        running |= strstr(line, " V  missed ") && strtod(line, NULL) > 0;
-
-    free(text);
-    return running || has_ended(process);
 }
 
 static struct process start_long(struct family *f, const char *out)

@@ -28,14 +28,6 @@ TestSuite(top, .init = workspace_open_alone, .fini = workspace_close, .timeout =
     "--set controller.priority=0 --set converters.priority=0 --set controller.cpu=-1 "             \
     "--set converters.cpu=-1 --quiet "
 
-static const char *own_name(void)
-{
-    static char name[40];
-
-    snprintf(name, sizeof name, "top-%d", (int)getpid());
-    return name;
-}
-
 static bool is_seen(void *which)
 {
     struct ended e = run_command("hiloco top %s --json --count 1", (const char *)which);

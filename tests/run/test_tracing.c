@@ -392,16 +392,6 @@ Test(tracing, a_session_made_by_hand)
     expect_status(&gone, 0);
 }
 
-/* It says each second how far it is. */
-static bool is_running(void *process)
-{
-    char *said = read_text(((const struct process *)process)->err_path);
-    bool running = strstr(said, "missed") != NULL;
-
-    free(said);
-    return running;
-}
-
 Test(tracing, an_interrupted_run_keeps_its_trace)
 {
     const char *out = in_workspace("out");

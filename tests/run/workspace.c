@@ -100,6 +100,14 @@ const char *in_workspace(const char *format, ...)
     return path;
 }
 
+const char *own_name(void)
+{
+    static char name[40];
+
+    snprintf(name, sizeof name, "test-%d", (int)getpid());
+    return name;
+}
+
 void expect_nothing_left(void)
 {
     cr_expect(is_empty(workspace_meeting), "the nodes left something where they met");

@@ -13,6 +13,9 @@ extern char workspace[64], workspace_meeting[80], workspace_shared[64];
 /* The path of `name` in the workspace, of which a few can be held at a time. */
 const char *in_workspace(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/* A scenario's name of this test's own: programs started by hand find each other by it. */
+const char *own_name(void);
+
 /* Fixtures: of a test beside which others may run, and of one in real time, which needs the
  * cores for itself. */
 void workspace_open(void);
