@@ -258,6 +258,7 @@ $(CHANNEL_TESTS:%=$(BUILD)/plain-%): $(BUILD)/plain-%: $(BUILD)/obj/tests/unit/t
 sanitize-%: $(BUILD)/plain-%
 	$<
 
+sanitize-run: export LSAN_OPTIONS := suppressions=tests/leaks.supp:print_suppressions=0
 sanitize-run: $(BUILD)/test-unit $(BUILD)/test-sim
 	$(BUILD)/test-unit
 	$(BUILD)/test-sim

@@ -68,13 +68,26 @@ int shm_map_fd(struct map *map, int fd, size_t size)
     return 0;
 }
 
+/* A file of reserved huge pages lies right by itself. */
+static int map_reserved(struct map *map, int fd, size_t size)
+{
+    unsigned char *base = map_shared(NULL, size, fd);
+
+    if (!base)
+        return -errno;
+    *map = (struct map){.base = base, .size = size, .fd = -1};
+    return 0;
+}
+
 static int map_new(struct map *map, size_t size, unsigned flags)
 {
     int fd = memfd_create("loco", MFD_CLOEXEC | flags);
 
     if (fd < 0)
         return -errno;
-    int rc = ftruncate(fd, (off_t)size) ? -errno : shm_map_fd(map, fd, size);
+    int rc = ftruncate(fd, (off_t)size) ? -errno
+             : flags & MFD_HUGETLB      ? map_reserved(map, fd, size)
+                                        : shm_map_fd(map, fd, size);
     if (rc) {
         close(fd);
         return rc;
@@ -85,10 +98,8 @@ static int map_new(struct map *map, size_t size, unsigned flags)
 
 int shm_map_new(struct map *map, size_t size)
 {
-    if (!map_new(map, round_up(size, HUGE_PAGE), MFD_HUGETLB)) {
-        map->small = false;
+    if (!map_new(map, round_up(size, HUGE_PAGE), MFD_HUGETLB))
         return 0;
-    }
     if (size > HUGE_PAGE)
         size = round_up(size, HUGE_PAGE);
     return map_new(map, round_up(size, (size_t)sysconf(_SC_PAGESIZE)), 0);
