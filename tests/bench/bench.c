@@ -184,8 +184,11 @@ static void print_result(struct result *r)
     if (d.longest > 0) {
         printf("%-28s ", "    longest wait");
         print_number(10, d.longest);
-        printf(" %-33s%-24s ", "us", "");
-        print_number(8, d.longest_against);
+        printf(" %-33s", "us");
+        if (d.longest_against > 0) {
+            printf("%-24s ", "");
+            print_number(8, d.longest_against);
+        }
         printf("\n");
     }
 }
