@@ -128,7 +128,8 @@ run: all
 	    echo "real time: skipped, it needs two cores" | tee $(BUILD)/realtime.txt; \
 	else \
 	    echo "real time: 2 s of each, the controller and the converters as separate processes" && \
-	    $(SWEEP) --mode realtime --set duration_s=2 --out $(RESULTS)/realtime >$(BUILD)/realtime.txt && \
+	    $(SWEEP) --mode realtime --set duration_s=2 --set recording.duty=false \
+	        --out $(RESULTS)/realtime >$(BUILD)/realtime.txt && \
 	    $(BUILD)/hiloco plot $(RESULTS)/realtime >/dev/null && \
 	    $(BUILD)/hiloco plot $(RESULTS)/realtime/controller.period_us=40 >/dev/null && \
 	    $(BUILD)/hiloco plot $(RESULTS)/figure --beside $(RESULTS)/realtime >/dev/null; \
