@@ -28,6 +28,7 @@ static int analyse(const char *dir)
 
     if (!rc)
         hil_report_print(&analysis, dir, stdout);
+    fflush(stdout); /* before the figures' names, which go to stderr */
     if (!rc)
         rc = hil_run_path(path, dir, "trace.json");
     if (!rc && (rc = hil_report_write(&analysis, path)))
