@@ -117,11 +117,12 @@ static int start_daemon(struct hil_session *s)
     int status;
 
     fflush(NULL);
-    s->daemon = fork();
-    if (s->daemon < 0)
+    pid_t daemon = fork();
+    if (daemon < 0)
         return -errno;
-    if (s->daemon == 0)
+    if (daemon == 0)
         become_daemon(s->scenario, self);
+    s->daemon = daemon; /* never a number that kill() takes for many processes */
     for (int i = 0; i < PATIENCE; i++) {
         if (waitpid(s->daemon, &status, WNOHANG) == s->daemon) {
             s->daemon = 0;
