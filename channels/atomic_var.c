@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "memory.h"
+#include "core.h"
 
 /* --- setup -------------------------------------------------------------------------------- */
 
@@ -27,12 +27,9 @@ static void find_homes(struct loco_atomic_array *a)
 static void on_connect(struct loco_channel *c, uint32_t node)
 {
     struct loco_atomic_array *a = (struct loco_atomic_array *)c;
-    const struct loco_manager *m = c->mgr;
     struct loco_atomic_home *home = &a->homes[node];
 
-    if (m->fabric->ops->reach)
-        home->words =
-            m->fabric->ops->reach(m->node, node, a->region->peers[home->member], a->region->size);
+    home->words = loco_region_direct(a->region, home->member);
 }
 
 /* And from here on it does not: through the fabric, operations say what happened. */

@@ -37,6 +37,10 @@ void loco_memory_return(struct loco_manager *manager, void *memory, size_t size,
 
 void loco_memory_free(struct loco_manager *manager);
 
+/* Where this CPU may itself use the member's memory of the region, which has connected; NULL:
+ * nowhere. Until the member is lost. */
+void *loco_region_direct(const struct loco_region *region, unsigned member);
+
 /* A thread's mem_refs. */
 int loco_mem_pool_open(struct loco_thread *thread);
 void loco_mem_pool_close(struct loco_thread *thread);

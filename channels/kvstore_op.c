@@ -57,6 +57,7 @@
  *     has missed it; and the slot's owner, who may use it again when he hears of the delete,
  *     could see its new use overwritten. By a fence.
  *   - everything before the operation ends: a release that is done has executed, behind all.
+ *     One that hands its lock on ends without a release, and so behind a fence.
  *
  * A fence is a read of the slot that was written, on the link that wrote it: the pair fence,
  * without waiting in a call. A node's own slots are used without the network.

@@ -24,6 +24,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core.h"
 #include "fabric/words.h"
 #include "fence.h"
 
@@ -77,12 +78,10 @@ static size_t power_of_two(size_t at_least)
 static void on_connect(struct loco_channel *c, uint32_t node)
 {
     struct loco_ringbuffer *rb = (struct loco_ringbuffer *)c;
-    const struct loco_manager *m = c->mgr;
-    int member = loco_channel_member(c, node);
+    unsigned member = (unsigned)loco_channel_member(c, node);
 
-    if (m->fabric->ops->reach && m->id == rb->sender)
-        rb->direct[member] =
-            m->fabric->ops->reach(m->node, node, rb->ring->peers[member], rb->capacity);
+    if (c->mgr->id == rb->sender)
+        rb->direct[member] = loco_region_direct(rb->ring, member);
 }
 
 static void on_lost(struct loco_channel *c, uint32_t node)

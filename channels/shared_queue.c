@@ -37,8 +37,8 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include "core.h"
 #include "fabric/words.h"
-#include "memory.h"
 
 /* The words of a slot, before the entry; what crosses the network. */
 enum { TURN, SUM, ENTRY, WORD = sizeof(uint64_t) };
@@ -60,12 +60,9 @@ static uint32_t place_of(const struct loco_shared_queue *q, unsigned member)
 static void on_connect(struct loco_channel *c, uint32_t node)
 {
     struct loco_shared_queue *q = (struct loco_shared_queue *)c;
-    const struct loco_manager *m = c->mgr;
     unsigned member = (unsigned)loco_channel_member(c, node);
 
-    if (m->fabric->ops->reach)
-        q->direct[place_of(q, member)] =
-            m->fabric->ops->reach(m->node, node, q->slots->peers[member], q->slots->size);
+    q->direct[place_of(q, member)] = loco_region_direct(q->slots, member);
 }
 
 static void on_lost(struct loco_channel *c, uint32_t node)
