@@ -144,7 +144,7 @@ run: all
 TESTS := unit sim run
 
 # Those of tests/unit that run on each fabric.
-CHANNEL_TESTS := channels locks queues kvstore restarts
+CHANNEL_TESTS := channels fences locks queues kvstore restarts
 
 $(TESTS:%=$(BUILD)/test-%): $(call objects,tests/nodes.c) $(ARCHIVES)
 	$(LINK) -o $@ $(filter %.o,$^) $(ARCHIVES) $(LIBS) $$(pkg-config --libs criterion)

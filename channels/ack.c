@@ -2,52 +2,56 @@
 
 #include <errno.h>
 
-/* A link's oldest and youngest operations in flight lie between `done` and `posted`. */
-static bool link_done(struct loco_link *link, uint64_t number)
-{
-    uint64_t posted = atomic_load_explicit(&link->posted, memory_order_relaxed);
-    uint64_t done = atomic_load_explicit(&link->done, memory_order_acquire);
-
-    return done >= number || done == posted;
-}
+enum state { DONE, IN_FLIGHT, LOST };
 
 /* Whether something that the ack may be about went over a link to the peer as it was before it
  * restarted, and was not done by then. */
 static bool is_cut_off(const struct loco_ack *ack, const struct loco_link *link)
 {
     for (; link->older && ack->epoch < link->epoch; link = link->older)
-        if (!link_done(link->older, ack->number))
+        if (!loco_link_done(link->older, ack->number))
             return true;
     return false;
 }
 
+static enum state look(const struct loco_ack *ack, uint32_t node)
+{
+    const struct loco_manager *m = ack->thread->mgr;
+    struct loco_link *link = loco_thread_link(ack->thread, node);
+
+    if (!link)
+        return DONE;
+    if (is_cut_off(ack, link))
+        return LOST;
+    if (loco_link_done(link, ack->number))
+        return DONE;
+    bool lost = loco_peer_lost(m, node); /* first: what was done before the loss is done */
+    loco_poll_inline(link, m);
+    if (loco_link_done(link, ack->number))
+        return DONE;
+    return lost ? LOST : IN_FLIGHT;
+}
+
 int loco_ack_query(const struct loco_ack *ack)
 {
-    if (ack->error)
-        return ack->error;
-    if (!ack->thread)
-        return 1;
+    int result = ack->error ? ack->error : 1;
 
-    const struct loco_manager *m = ack->thread->mgr;
-    int state = 1;
+    if (!ack->thread)
+        return result;
+    const uint32_t count = ack->thread->mgr->count;
+    const bool all_groups = ack->group == LOCO_ALL_GROUPS;
     for (uint64_t rest = ack->peers; rest; rest &= rest - 1) {
-        for (uint32_t node = (uint32_t)__builtin_ctzll(rest); node < m->count; node += 64) {
-            struct loco_link *link = ack->thread->links[node];
-            if (!link)
-                continue;
-            if (is_cut_off(ack, link))
-                return -ECONNRESET;
-            if (link_done(link, ack->number))
-                continue;
-            loco_poll_inline(link, m);
-            if (link_done(link, ack->number))
-                continue;
-            if (loco_peer_lost(m, node))
-                return -ECONNRESET;
-            state = 0;
+        uint32_t bit = (uint32_t)__builtin_ctzll(rest);
+        uint32_t first = all_groups ? bit : 64 * ack->group + bit;
+        for (uint32_t node = first; node < (all_groups ? count : first + 1); node += 64) {
+            enum state state = look(ack, node);
+            if (state == IN_FLIGHT)
+                return 0;
+            if (state == LOST && result > 0)
+                result = -ECONNRESET;
         }
     }
-    return state;
+    return result;
 }
 
 int loco_ack_wait(const struct loco_ack *ack, uint64_t timeout_ns)

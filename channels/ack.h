@@ -4,9 +4,13 @@
  * Operations of one thread are numbered upwards, and those of one link end in the order of
  * their numbers. So an ack is a set of peers and a number: it is done when, on the links to
  * those peers, everything up to the number is done. That makes it a plain value without a
- * slot that could be recycled under it, and a union costs two instructions. A union may
+ * slot that could be recycled under it, and a union costs a few instructions. A union may
  * wait for a little more than its parts: for what its thread posted to the same peers in
  * between.
+ *
+ * The set holds the peers of one group of 64 ids. A union over several groups holds ids modulo 64:
+ * it also waits for, and tells the loss of, whatever its thread posted to other peers of those ids
+ * and had not done.
  *
  * Zero-initialised, an ack is done.
  */
@@ -20,18 +24,30 @@
 struct loco_ack {
     struct loco_thread *thread; /* whose operations; NULL: none in flight */
     uint64_t number;
-    uint64_t peers; /* bit n: the peers whose id is n modulo 64 */
-    int error;      /* of the post; 0: none */
+    uint64_t peers; /* bit n: the peer 64 * group + n; or all those whose id is n modulo 64 */
+    uint32_t group; /* LOCO_ALL_GROUPS: peers of several */
     uint32_t epoch; /* the manager's at the post: over which link to a peer that restarted */
+    int error;      /* of the post; 0: none */
 };
 
-/* Whether it is done: 1 done, 0 in flight, or the negative errno of an operation in it
- * (-ECONNRESET when a peer was lost). Never waits. Any thread of the node. */
+#define LOCO_ALL_GROUPS UINT32_MAX
+
+/* Whether it is done: 0 while any operation in it is in flight, and its source may still be read.
+ * Then 1, or the negative errno of one of them (-ECONNRESET when a peer was lost). Never waits. Any
+ * thread of the node, also after the one that posted has detached. */
 int loco_ack_query(const struct loco_ack *ack);
 
 /* Waits until it is done. Returns 0, -ETIMEDOUT (the operations go on), or an operation's
  * error as above. Any attached thread of the node. */
 int loco_ack_wait(const struct loco_ack *ack, uint64_t timeout_ns);
+
+/* The group of a union. */
+static inline uint32_t loco_ack_groups(const struct loco_ack *a, const struct loco_ack *b)
+{
+    if (!a->thread || !b->thread)
+        return a->thread ? a->group : b->group;
+    return a->group == b->group ? a->group : LOCO_ALL_GROUPS;
+}
 
 /* An ack that is done when both are. Both are of the same thread. */
 static inline struct loco_ack loco_ack_union(struct loco_ack a, struct loco_ack b)
@@ -40,8 +56,9 @@ static inline struct loco_ack loco_ack_union(struct loco_ack a, struct loco_ack 
         .thread = a.thread ? a.thread : b.thread,
         .number = a.number > b.number ? a.number : b.number,
         .peers = a.peers | b.peers,
-        .error = a.error ? a.error : b.error,
+        .group = loco_ack_groups(&a, &b),
         .epoch = !b.thread || (a.thread && a.epoch < b.epoch) ? a.epoch : b.epoch,
+        .error = a.error ? a.error : b.error,
     };
 }
 

@@ -136,6 +136,7 @@ struct loco_ack loco_atomic_post_load(struct loco_atomic_word w, uint64_t *value
 {
     if (!w.direct)
         return loco_region_read(w.region, w.member, w.offset, value, sizeof *value);
+    loco_place_stores();
     __atomic_store_n(value, __atomic_load_n(w.direct, __ATOMIC_SEQ_CST), __ATOMIC_RELAXED);
     return done;
 }
@@ -162,6 +163,7 @@ struct loco_ack loco_atomic_write(struct loco_atomic_word w, uint64_t value)
     if (!w.direct)
         return loco_region_write(w.region, w.member, w.offset, &value, sizeof value);
     __atomic_store_n(w.direct, value, __ATOMIC_RELEASE);
+    loco_stored();
     return done;
 }
 

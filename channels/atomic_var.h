@@ -171,6 +171,7 @@ static inline int loco_atomic_load(struct loco_atomic_word word, uint64_t *value
         *value = far;
         return rc;
     }
+    loco_place_stores();
     *value = __atomic_load_n(word.direct, __ATOMIC_SEQ_CST);
     return 0;
 }
@@ -184,7 +185,9 @@ static inline int loco_atomic_fetch_add(struct loco_atomic_word word, uint64_t a
         *old = far;
         return rc;
     }
+    loco_before_atomic();
     *old = __atomic_fetch_add(word.direct, add, __ATOMIC_SEQ_CST);
+    loco_after_atomic();
     return 0;
 }
 
@@ -199,8 +202,10 @@ static inline int loco_atomic_compare_swap(struct loco_atomic_word word, uint64_
         return rc;
     }
     *old = expected;
+    loco_before_atomic();
     __atomic_compare_exchange_n(word.direct, old, desired, false, __ATOMIC_SEQ_CST,
                                 __ATOMIC_SEQ_CST);
+    loco_after_atomic();
     return 0;
 }
 
@@ -214,7 +219,9 @@ static inline int loco_atomic_exchange(struct loco_atomic_word word, uint64_t va
         *old = far;
         return rc;
     }
+    loco_before_atomic();
     *old = __atomic_exchange_n(word.direct, value, __ATOMIC_SEQ_CST);
+    loco_after_atomic();
     return 0;
 }
 

@@ -53,9 +53,11 @@ int loco_barrier_passed(const struct loco_barrier *b)
 int loco_barrier_wait(struct loco_barrier *b)
 {
     struct loco_wait wait = {.until = UINT64_MAX};
-    int rc = loco_barrier_arrive(b);
+    int arrived = loco_barrier_arrive(b), passed;
 
-    while (!rc && !(rc = loco_barrier_passed(b)))
+    if (arrived == -EPERM)
+        return arrived;
+    while (!(passed = loco_barrier_passed(b)))
         loco_relax(b->channel.mgr, &wait);
-    return rc < 0 ? rc : 0;
+    return passed < 0 ? passed : arrived;
 }

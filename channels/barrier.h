@@ -25,8 +25,9 @@ int loco_barrier_init(struct loco_barrier *barrier, struct loco_manager *manager
                       struct loco_members members);
 void loco_barrier_fini(struct loco_barrier *barrier);
 
-/* Comes, and waits for all. Returns 0, or -ECONNRESET when a member was lost that had not
- * come. */
+/* Comes, and waits for all. Returns 0; -ECONNRESET when a member was lost that had not come; or,
+ * when all have come, what the global fence of coming said: -ECONNRESET where writes of this node
+ * were lost with any peer (see fence.h). */
 int loco_barrier_wait(struct loco_barrier *barrier);
 
 /* The same in two halves, for a thread that serves several nodes: comes; then, as often as

@@ -85,6 +85,9 @@ int loco_channel_check(const struct loco_channel *c)
  * join      the sender has an endpoint of this name, and expects these regions
  * connect   the sender's regions are here
  * refuse    the sender's endpoint does not match the receiver's; `text` says how
+ *
+ * Each names the endpoint that it comes from, and the one that it is for: an endpoint that has
+ * ended since leaves its messages to nobody. Only the first join is for whichever there is.
  */
 
 enum kind { JOIN, CONNECT, REFUSE };
@@ -92,7 +95,8 @@ enum kind { JOIN, CONNECT, REFUSE };
 struct message {
     uint32_t kind;
     uint32_t region_count;
-    char name[248];
+    uint32_t from, to; /* endpoints; to 0: any */
+    char name[240];
 };
 
 struct message_region {
@@ -114,20 +118,23 @@ struct packet {
     };
 };
 
-static void send_packet(struct loco_channel *c, uint32_t node, struct packet *p, size_t body)
+static void send_packet(struct loco_channel *c, const struct loco_member *member, struct packet *p,
+                        size_t body)
 {
     struct loco_manager *m = c->mgr;
 
-    if (!m->up[node])
+    if (!m->up[member->node])
         return; /* peer_up sends the join again */
+    p->head.from = c->endpoint;
+    p->head.to = member->endpoint;
     snprintf(p->head.name, sizeof p->head.name, "%s", c->name);
-    int rc = m->fabric->ops->send(m->node, node, p, sizeof p->head + body);
+    int rc = m->fabric->ops->send(m->node, member->node, p, sizeof p->head + body);
     if (rc && rc != -ECONNRESET)
-        loco_log(m, LOCO_ERROR, "channel %s: cannot send to node %u: %s", c->name, node,
+        loco_log(m, LOCO_ERROR, "channel %s: cannot send to node %u: %s", c->name, member->node,
                  strerror(-rc));
 }
 
-static void send_regions(struct loco_channel *c, uint32_t node, enum kind kind)
+static void send_regions(struct loco_channel *c, const struct loco_member *member, enum kind kind)
 {
     struct packet p = {.head.kind = kind};
     unsigned n = 0;
@@ -137,17 +144,17 @@ static void send_regions(struct loco_channel *c, uint32_t node, enum kind kind)
         memcpy(p.regions[n].name, r->name, strlen(r->name));
     }
     p.head.region_count = n;
-    send_packet(c, node, &p, n * sizeof p.regions[0]);
+    send_packet(c, member, &p, n * sizeof p.regions[0]);
 }
 
-static void refuse(struct loco_channel *c, uint32_t node, const char *text)
+static void refuse(struct loco_channel *c, const struct loco_member *member, const char *text)
 {
     struct packet p = {.head.kind = REFUSE};
 
-    loco_log(c->mgr, LOCO_ERROR, "channel %s: node %u %s", c->name, node, text);
+    loco_log(c->mgr, LOCO_ERROR, "channel %s: node %u %s", c->name, member->node, text);
     c->mgr->error = -EPROTO;
     snprintf(p.text, sizeof p.text, "%s", text);
-    send_packet(c, node, &p, sizeof p.text);
+    send_packet(c, member, &p, sizeof p.text);
 }
 
 static struct loco_region *find_region(const struct loco_channel *c, const char *name)
@@ -160,7 +167,8 @@ static struct loco_region *find_region(const struct loco_channel *c, const char 
 }
 
 /* Whether this endpoint has each region that the peer expects of it. */
-static bool regions_match(struct loco_channel *c, uint32_t node, const struct packet *p)
+static bool regions_match(struct loco_channel *c, const struct loco_member *member,
+                          const struct packet *p)
 {
     char text[200];
 
@@ -176,7 +184,7 @@ static bool regions_match(struct loco_channel *c, uint32_t node, const struct pa
         else
             snprintf(text, sizeof text, "expects region %s.%s, which node %u does not have",
                      c->name, theirs->name, c->mgr->id);
-        refuse(c, node, text);
+        refuse(c, member, text);
         return false;
     }
     return true;
@@ -194,19 +202,20 @@ static void check_ready(struct loco_channel *c, struct loco_member *member)
 static void on_join(struct loco_channel *c, unsigned i, const struct packet *p)
 {
     struct loco_member *member = &c->members[i];
-    bool again = member->joined;
+    bool again = member->joined && member->endpoint == p->head.from;
 
-    if (!regions_match(c, member->node, p))
+    member->endpoint = p->head.from;
+    if (!regions_match(c, member, p))
         return;
     if (!again && c->ops && c->ops->on_join)
         c->ops->on_join(c, member->node);
-    send_regions(c, member->node, CONNECT);
+    send_regions(c, member, CONNECT);
     if (again)
         return;
     member->joined = true;
     /* Our own join may have come before the peer had its endpoint. */
     if (!loco_member_connected(member))
-        send_regions(c, member->node, JOIN);
+        send_regions(c, member, JOIN);
     check_ready(c, member);
 }
 
@@ -216,6 +225,9 @@ static void on_connect(struct loco_channel *c, unsigned i, const struct packet *
 
     if (loco_member_connected(member))
         return;
+    if (member->endpoint != p->head.from)
+        member->joined = false; /* it was the one before who joined */
+    member->endpoint = p->head.from;
     for (unsigned n = 0; n < p->head.region_count; n++) {
         struct loco_region *r = find_region(c, p->regions[n].name);
         if (r)
@@ -251,13 +263,17 @@ static bool well_formed(const struct packet *p, size_t size)
     return true;
 }
 
-/* An endpoint that takes nobody back has nothing to say to a member that restarted; nor, once it
- * has lost any, to the new endpoint of a member that has given up the old one. */
-static bool is_broken_for(const struct loco_channel *c, const struct loco_member *member)
+/* Whether the message is none of this endpoint's: it is for one before it; or from the successor of
+ * the one that this has met, or from a member that it does not take back. The next endpoint of this
+ * name may meet the sender. */
+static bool is_for_another(const struct loco_channel *c, const struct loco_member *member,
+                           const struct message *head)
 {
-    if (c->takes_back)
-        return false;
-    return loco_member_lost(member) || (member->met && loco_channel_check(c));
+    if (head->to ? head->to != c->endpoint : head->kind != JOIN)
+        return true;
+    if (loco_member_connected(member))
+        return head->from != member->endpoint;
+    return loco_member_lost(member) && !c->takes_back;
 }
 
 void loco_channels_message(struct loco_manager *m, uint32_t node, const void *message, size_t size)
@@ -276,8 +292,8 @@ void loco_channels_message(struct loco_manager *m, uint32_t node, const void *me
     int i = loco_channel_member(c, node);
     if (i < 0)
         return; /* the peer's members are a wider set than ours */
-    if (is_broken_for(c, &c->members[i]))
-        return; /* the next endpoint of this name may meet the peer's */
+    if (is_for_another(c, &c->members[i], &p.head))
+        return;
     if (p.head.kind == JOIN) {
         on_join(c, (unsigned)i, &p);
     } else if (p.head.kind == CONNECT) {
@@ -330,6 +346,7 @@ struct about {
 static void expect_again(struct loco_channel *c, struct loco_member *member)
 {
     member->joined = false;
+    member->endpoint = 0;
     if (!member->met)
         return;
     member->met = false;
@@ -351,7 +368,7 @@ static void join_with(const void *tree_node, VISIT visit, void *closure)
         expect_again(c, &c->members[member]);
     }
     if (c->joined)
-        send_regions(c, n->node, JOIN);
+        send_regions(c, &c->members[member], JOIN);
 }
 
 void loco_channels_peer_up(struct loco_manager *m, uint32_t node)
@@ -455,6 +472,7 @@ int loco_channel_init(struct loco_channel *c, struct loco_manager *m,
     if (strlen(c->name) >= sizeof((struct message *)0)->name)
         goto free_name;
     pthread_mutex_lock(&m->lock);
+    c->endpoint = ++m->endpoints;
     struct loco_channel **entry = tsearch(c, &m->channels, by_name);
     rc = !entry ? -ENOMEM : *entry != c ? -EEXIST : 0;
     for (unsigned i = 0; i < c->member_count; i++)
@@ -509,7 +527,7 @@ void loco_channel_join(struct loco_channel *c)
     if (c->missing)
         c->mgr->unready++;
     for (unsigned i = 0; i < c->member_count; i++)
-        send_regions(c, c->members[i].node, JOIN);
+        send_regions(c, &c->members[i], JOIN);
     pthread_mutex_unlock(&c->mgr->lock);
 }
 
@@ -576,13 +594,14 @@ static void number(struct loco_thread *t, struct loco_link *link)
 static struct loco_ack posted(struct loco_thread *t, struct loco_link *link, uint32_t epoch,
                               bool writes, int rc)
 {
-    if (writes) {
-        atomic_store_explicit(&link->unplaced, t->number, memory_order_release);
-        t->unplaced = true;
-    }
+    if (writes && rc >= 0)
+        atomic_store_explicit(&link->written, t->number, memory_order_release);
     if (rc == LOCO_POSTED)
-        return (struct loco_ack){
-            .thread = t, .number = t->number, .peers = 1ull << (link->peer % 64), .epoch = epoch};
+        return (struct loco_ack){.thread = t,
+                                 .number = t->number,
+                                 .peers = 1ull << (link->peer % 64),
+                                 .group = link->peer / 64,
+                                 .epoch = epoch};
     return (struct loco_ack){.error = rc < 0 ? rc : 0};
 }
 

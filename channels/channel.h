@@ -15,6 +15,10 @@
  *
  * Full names: sub-channels as parent/child, regions as channel.region.
  *
+ * An endpoint may be ended, and another constructed under its name. Two endpoints that have met
+ * belong together: neither has anything to say to the other's successor. So all members end theirs
+ * and construct the channel anew, in any order, once nobody uses the old one any more.
+ *
  * A member that is lost may restart: another process, with the same node's id, that constructs
  * the same channels. What then holds is up to the channel's type. A channel that takes members
  * back does all of the above with it again, while its endpoint here goes on; until that is done,
@@ -46,8 +50,9 @@ struct loco_members {
 
 struct loco_member {
     uint32_t node;
-    bool joined; /* its join came */
-    bool met;    /* both joined and connected, and not only lost since */
+    uint32_t endpoint; /* which of the member's endpoints: once it joined or connected */
+    bool joined;       /* its join came */
+    bool met;          /* both joined and connected, and not only lost since */
     /* 0: not connected. Then odd, while its regions are known; even, while it is lost. */
     _Atomic uint32_t incarnation;
 };
@@ -79,6 +84,7 @@ struct loco_channel {
     struct loco_manager *mgr;
     const struct loco_channel_ops *ops; /* NULL: no callbacks */
     char *name;                         /* the full one */
+    uint32_t endpoint;                  /* which of this node's endpoints; from 1 */
     struct loco_member *members;
     unsigned member_count;
     unsigned missing;            /* members that have not met it yet */

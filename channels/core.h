@@ -19,7 +19,7 @@ void loco_channels_peer_lost(struct loco_manager *manager, uint32_t node, bool l
 /* Logs which channel still waits for whom. */
 void loco_channels_explain_unready(struct loco_manager *manager);
 
-/* Gives every attached thread a link to `node`, where they have none since it came (or came
+/* Gives every thread a link to `node`, where they have none since it came (or came
  * back); then it is not lost. Returns 0 or a negative errno. */
 int loco_threads_link(struct loco_manager *manager, uint32_t node);
 
@@ -41,8 +41,9 @@ void loco_memory_free(struct loco_manager *manager);
  * nowhere. Until the member is lost. */
 void *loco_region_direct(const struct loco_region *region, unsigned member);
 
-/* A thread's mem_refs. */
+/* A thread's mem_refs: none are there until the pool is filled. */
 int loco_mem_pool_open(struct loco_thread *thread);
+void loco_mem_pool_fill(struct loco_thread *thread);
 void loco_mem_pool_close(struct loco_thread *thread);
 
 #endif

@@ -1,3 +1,13 @@
+/*
+ * A fence asks each link what it owes: operations that are not done, and writes that may not be
+ * placed. It posts a flush where there are such writes, and then waits for all of them at once.
+ *
+ * What a fence waits for is its own. Fences of several threads that are about the same link share
+ * only the link's marks (written, placed, done), and these only ever grow.
+ *
+ * A link whose peer is lost owes nothing that waiting could bring. If it did owe something, that is
+ * counted as a loss, and each thread whose fence is about the link is told of it once.
+ */
 #include "fence.h"
 
 #include <errno.h>
@@ -8,100 +18,194 @@
 
 /* Which links a fence is about. */
 struct scope {
-    const struct loco_thread *thread; /* NULL: every thread of the node */
-    uint32_t first, last;             /* peers */
+    struct loco_thread *thread; /* NULL: every thread of the node */
+    uint32_t first, last;       /* peers */
 };
 
-enum { SETTLED, PENDING };
+/* What a link owed when the fence began. */
+struct debt {
+    struct loco_thread *thread;
+    struct loco_link *link;
+    uint64_t operation; /* done reaches this number ... */
+    uint64_t write;     /* ... and, where this is not 0, the write of this number is placed ... */
+    uint64_t ticket;    /* ... when flushed reaches this */
+};
 
-/* Whether writes went to a peer that has restarted since; that is told once. */
-static bool owes_the_dead(const struct loco_link *link)
+/* Debts that are waited for at once; a fence that finds more waits for these first. */
+enum { DEBTS = 32 };
+
+struct debts {
+    unsigned count;
+    struct debt at[DEBTS];
+};
+
+/* The newest write that may not be placed; 0: none. */
+static uint64_t unplaced(const struct loco_link *link)
 {
-    bool owes = false;
+    uint64_t written = atomic_load_explicit(&link->written, memory_order_acquire);
 
-    for (struct loco_link *older = link->older; older; older = older->older)
-        owes |= atomic_exchange(&older->unplaced, 0) != 0;
-    return owes;
+    if (atomic_load_explicit(&link->placed, memory_order_acquire) >= written ||
+        atomic_load_explicit(&link->lost, memory_order_acquire) >= written)
+        return 0;
+    return written;
 }
 
-/* Finds out what the link owes, and posts a flush where writes may not be placed yet. */
-static int begin(struct loco_manager *m, struct loco_link *link)
+/* The newest operation, where it is not done; 0: all are done. */
+static uint64_t undone(const struct loco_link *link)
 {
-    link->fence_number = atomic_load_explicit(&link->posted, memory_order_acquire);
-    link->fence_write = atomic_load_explicit(&link->unplaced, memory_order_acquire);
-    if (link->fence_write)
-        link->fence_ticket = m->fabric->ops->flush(link);
-    return SETTLED;
+    uint64_t posted = atomic_load_explicit(&link->posted, memory_order_acquire);
+
+    if (loco_link_done(link, posted) ||
+        atomic_load_explicit(&link->lost, memory_order_acquire) >= posted)
+        return 0;
+    return posted;
 }
 
-static int look(struct loco_manager *m, struct loco_link *link)
+/* Whether the link's peer is lost, or was, and the link to it has been replaced. */
+static bool is_dead(const struct loco_thread *t, const struct loco_link *link)
 {
-    loco_poll_inline(link, m);
-    if (atomic_load_explicit(&link->flushed, memory_order_acquire) < link->fence_ticket)
-        return PENDING;
-    if (atomic_load_explicit(&link->done, memory_order_acquire) < link->fence_number)
-        return PENDING;
-    /* Unless its thread has written again, the link owes nothing now. */
-    atomic_compare_exchange_strong(&link->unplaced, &link->fence_write, 0);
-    return SETTLED;
+    /* In this order: a peer that is not lost any more has its new link in the table. */
+    return loco_peer_lost(t->mgr, link->peer) || loco_thread_link(t, link->peer) != link;
 }
 
-/* Applies `step` to the scope's links; PENDING if any is, an error if any peer is lost. */
-static int each(struct loco_manager *m, struct scope scope,
-                int (*step)(struct loco_manager *, struct loco_link *))
+/* The count comes first: whoever sees that nothing is owed sees the loss as well. */
+static void give_up(struct loco_manager *m, struct loco_link *link)
 {
-    int result = SETTLED;
-
+    if (!unplaced(link) && !undone(link))
+        return;
     pthread_mutex_lock(&m->lock);
-    for (struct loco_thread *t = m->threads; t; t = t->next) {
-        if (scope.thread && t != scope.thread)
-            continue;
-        for (uint32_t node = scope.first; node <= scope.last; node++) {
-            if (!t->links[node])
-                continue;
-            int rc = loco_peer_lost(m, node) ? -ECONNRESET : step(m, t->links[node]);
-            if (rc == SETTLED && owes_the_dead(t->links[node]))
-                rc = -ECONNRESET;
-            if (rc == PENDING || (rc && result == SETTLED))
-                result = rc;
-        }
+    if (unplaced(link) || undone(link)) {
+        atomic_fetch_add(&m->losses, 1);
+        atomic_fetch_add(&link->losses, 1);
+        atomic_store_explicit(&link->lost, atomic_load(&link->posted), memory_order_release);
     }
     pthread_mutex_unlock(&m->lock);
-    return result;
 }
 
-static int settle(struct loco_manager *m, struct scope scope)
+static void raise(_Atomic uint64_t *mark, uint64_t to)
 {
-    struct loco_wait wait = loco_wait_for(m, UINT64_MAX);
-    int rc = each(m, scope, begin);
+    uint64_t from = atomic_load_explicit(mark, memory_order_relaxed);
 
-    for (;;) {
-        int looked = each(m, scope, look);
-        if (looked != PENDING)
-            return rc ? rc : looked;
-        loco_relax(m, &wait);
+    while (from < to && !atomic_compare_exchange_weak_explicit(
+                            mark, &from, to, memory_order_release, memory_order_relaxed))
+        ;
+}
+
+static bool is_settled(const struct debt *d)
+{
+    struct loco_link *link = d->link;
+
+    loco_poll_inline(link, d->thread->mgr);
+    if (d->write && atomic_load_explicit(&link->flushed, memory_order_acquire) < d->ticket)
+        return false;
+    if (!loco_link_done(link, d->operation))
+        return false;
+    raise(&link->placed, d->write);
+    return true;
+}
+
+static void settle(struct loco_manager *m, struct debts *debts)
+{
+    struct loco_wait wait = {.until = UINT64_MAX};
+
+    while (debts->count > 0) {
+        unsigned left = 0;
+        for (unsigned i = 0; i < debts->count; i++) {
+            struct debt *d = &debts->at[i];
+            if (is_settled(d))
+                continue;
+            if (is_dead(d->thread, d->link))
+                give_up(m, d->link);
+            else
+                debts->at[left++] = *d;
+        }
+        debts->count = left;
+        if (left > 0)
+            loco_relax(m, &wait);
     }
 }
 
-/* On coherent memory the stores only have to leave this CPU's store buffer. What another
- * thread of the node stored, and this one knows of, has left that thread's already. */
-static int fence_coherent(struct loco_thread *t)
+static void begin(struct loco_thread *t, struct loco_link *link, struct debts *debts)
 {
-    if (t->unplaced) {
-        atomic_thread_fence(memory_order_seq_cst);
-        t->unplaced = false;
+    struct debt d = {.thread = t, .link = link, .operation = undone(link), .write = unplaced(link)};
+
+    for (struct loco_link *older = link->older; older; older = older->older)
+        give_up(t->mgr, older);
+    if (!d.operation && !d.write)
+        return;
+    if (is_dead(t, link)) {
+        give_up(t->mgr, link);
+        return;
     }
-    return 0;
+    if (d.write)
+        d.ticket = t->mgr->fabric->ops->flush(link);
+    if (debts->count == DEBTS)
+        settle(t->mgr, debts);
+    debts->at[debts->count++] = d;
+}
+
+static void begin_thread(struct loco_thread *t, struct scope scope, struct debts *debts)
+{
+    for (uint32_t node = scope.first; node <= scope.last; node++) {
+        struct loco_link *link = loco_thread_link(t, node);
+        if (link)
+            begin(t, link, debts);
+    }
+}
+
+/* Tells the calling thread what of its own was lost. */
+static int tell_own(struct loco_thread *self, struct scope scope)
+{
+    uint32_t news = 0;
+
+    for (uint32_t node = scope.first; node <= scope.last; node++) {
+        for (struct loco_link *link = loco_thread_link(self, node); link; link = link->older) {
+            uint32_t losses = atomic_load_explicit(&link->losses, memory_order_acquire);
+            news += losses - link->told;
+            link->told = losses;
+        }
+    }
+    self->told += news;
+    return news ? -ECONNRESET : 0;
+}
+
+/* Tells the calling thread what of any thread was lost. */
+static int tell_all(struct loco_thread *self, struct scope scope)
+{
+    int rc = tell_own(self, scope);
+    uint32_t losses = atomic_load_explicit(&self->mgr->losses, memory_order_acquire);
+
+    if (self->told != losses)
+        rc = -ECONNRESET;
+    self->told = losses;
+    return rc;
+}
+
+static int fence_links(struct loco_thread *self, struct scope scope)
+{
+    struct loco_manager *m = self->mgr;
+    struct debts debts;
+
+    debts.count = 0;
+    if (scope.thread)
+        begin_thread(scope.thread, scope, &debts);
+    else
+        loco_each_thread(m, t) begin_thread(t, scope, &debts);
+    settle(m, &debts);
+    return scope.thread ? tell_own(self, scope) : tell_all(self, scope);
 }
 
 static int fence(struct loco_manager *m, enum loco_fence kind, struct scope scope)
 {
     struct loco_thread *self = loco_self(m);
+    int rc = 0;
 
     if (!self)
         return -EPERM;
-    bool coherent = m->fabric->capabilities & LOCO_COHERENT;
-    int rc = coherent ? fence_coherent(self) : settle(m, scope);
+    if (m->fabric->capabilities & LOCO_COHERENT)
+        loco_place_stores();
+    else
+        rc = fence_links(self, scope);
     LOCO_TRACE(fence, m->id, kind);
     return rc;
 }

@@ -4,8 +4,10 @@
  * releases; a reader needs no acquire fence of its own.
  *
  * Each returns 0 at once when nothing is outstanding; else it waits for the least that is
- * sufficient. -ECONNRESET: a peer with outstanding operations was lost; they will never be
- * placed. Any attached thread.
+ * sufficient. -ECONNRESET: a peer was lost, and with it operations that the fence is about, which
+ * will never be placed; those to other peers are. A thread is told once of each such loss. A peer
+ * to which nothing was outstanding is no concern of a fence, nor is any on a LOCO_COHERENT fabric.
+ * Any attached thread.
  */
 #ifndef LOCO_FENCE_H
 #define LOCO_FENCE_H

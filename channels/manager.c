@@ -144,17 +144,17 @@ int loco_manager_open(struct loco_manager **manager, struct loco_fabric *fabric,
     /* Held so that no event finds a manager without its node. */
     pthread_mutex_lock(&m->lock);
     rc = fabric->ops->node_open(fabric, m->id, m->count, &events, &m->node);
-    if (!rc) {
-        rc = loco_thread_attach(m);
-        if (rc)
-            fabric->ops->node_close(m->node);
-    }
     pthread_mutex_unlock(&m->lock);
     if (rc)
         goto free_peers;
+    rc = loco_thread_attach(m);
+    if (rc)
+        goto close_node;
     *manager = m;
     return 0;
 
+close_node: /* without the lock: the node's last events take it */
+    fabric->ops->node_close(m->node);
 free_peers:
     free(m->lost);
     free(m->up);
@@ -193,12 +193,26 @@ void loco_manager_poll(struct loco_manager *m)
 {
     if (m->fabric->capabilities & LOCO_COHERENT)
         return; /* nothing is ever outstanding */
-    pthread_mutex_lock(&m->lock);
-    for (struct loco_thread *t = m->threads; t; t = t->next)
-        for (uint32_t node = 0; node < m->count; node++)
-            if (t->links[node])
-                m->fabric->ops->poll(t->links[node]);
-    pthread_mutex_unlock(&m->lock);
+    loco_each_thread(m, t)
+    {
+        for (uint32_t node = 0; node < m->count; node++) {
+            struct loco_link *link = loco_thread_link(t, node);
+            if (link)
+                m->fabric->ops->poll(link);
+        }
+    }
+}
+
+static void free_threads(struct loco_manager *m)
+{
+    struct loco_thread *next = atomic_load(&m->threads);
+
+    atomic_store(&m->threads, NULL);
+    while (next) {
+        struct loco_thread *t = next;
+        next = t->next;
+        loco_thread_free(t);
+    }
 }
 
 static void ignore(void *channel)
@@ -211,11 +225,7 @@ void loco_manager_close(struct loco_manager *m)
     if (!m)
         return;
     loco_fence_global(m); /* peers hear of the leave after the last write */
-    while (m->threads) {
-        struct loco_thread *t = m->threads;
-        m->threads = t->next;
-        loco_thread_free(t);
-    }
+    free_threads(m);
     loco_context_table()[m->slot] = NULL;
     m->fabric->ops->node_close(m->node);
     tdestroy(m->channels, ignore);

@@ -63,14 +63,16 @@ struct loco_manager {
     /* Recursive: a join callback that constructs a sub-channel holds it already. */
     pthread_mutex_t lock;
     struct loco_memory *memory;
-    struct loco_thread *threads;
-    void *channels;         /* tsearch tree by full name */
-    unsigned unready;       /* joined channels that still wait for a peer */
-    int error;              /* the first error of the setup; ready() returns it */
-    _Atomic bool *lost;     /* by node */
-    bool *up;               /* by node: control messages can be sent */
-    bool *linked;           /* by node: every thread has a link to it, as it is now */
-    _Atomic uint32_t epoch; /* how often every thread got a link to some node */
+    struct loco_thread *_Atomic threads; /* newest first; none is taken off */
+    void *channels;                      /* tsearch tree by full name */
+    uint32_t endpoints;                  /* ever constructed */
+    unsigned unready;                    /* joined channels that still wait for a peer */
+    int error;                           /* the first error of the setup; ready() returns it */
+    _Atomic bool *lost;                  /* by node */
+    bool *up;                            /* by node: control messages can be sent */
+    bool *linked;                        /* by node: every thread has a link to it, as it is now */
+    _Atomic uint32_t epoch;              /* how often every thread got a link to some node */
+    _Atomic uint32_t losses;             /* how often a link's operations were lost with its peer */
 };
 
 /*

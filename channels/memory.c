@@ -121,11 +121,18 @@ int loco_mem_pool_open(struct loco_thread *t)
         free(pool);
         return rc;
     }
-    pool->free_count = c->block_count;
-    for (size_t i = 0; i < c->block_count; i++)
-        pool->free[i] = (unsigned char *)pool->memory + i * block;
     t->pool = pool;
     return 0;
+}
+
+void loco_mem_pool_fill(struct loco_thread *t)
+{
+    struct loco_mem_pool *pool = t->pool;
+    const size_t count = t->mgr->config.block_count, block = pool->size / count;
+
+    for (size_t i = 0; i < count; i++)
+        pool->free[i] = (unsigned char *)pool->memory + i * block;
+    pool->free_count = count;
 }
 
 void loco_mem_pool_close(struct loco_thread *t)

@@ -238,7 +238,7 @@ static void publish_directly(struct loco_ringbuffer *rb, unsigned char *ring, si
 
     loco_copy(ring + behind, from, from_size);
     __atomic_store_n(place, header, __ATOMIC_RELEASE);
-    rb->thread->unplaced = true;
+    loco_stored();
 }
 
 /* Writes what stands behind the header's place, and then the header. */

@@ -255,7 +255,7 @@ static int pass_on(struct loco_shared_queue *q, const struct slot *s, uint64_t t
     if (!s->direct)
         return write_slot(q, s, TURN, &turn, sizeof turn, &ack);
     __atomic_store_n(&s->direct[TURN], turn, __ATOMIC_RELEASE);
-    loco_self(q->channel.mgr)->unplaced = true;
+    loco_stored();
     return 0;
 }
 

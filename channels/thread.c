@@ -23,7 +23,8 @@ int loco_threads_link(struct loco_manager *m, uint32_t node)
 {
     if (m->linked[node])
         return 0;
-    for (struct loco_thread *t = m->threads; t; t = t->next) {
+    loco_each_thread(m, t)
+    {
         int rc = link_to(t, node);
         if (rc)
             return rc;
@@ -47,28 +48,47 @@ static int link_to_all(struct loco_thread *t)
     return 0;
 }
 
+static struct loco_thread *find_detached(const struct loco_manager *m)
+{
+    loco_each_thread(m, t) if (!t->attached) return t;
+    return NULL;
+}
+
+static int make_thread(struct loco_manager *m, struct loco_thread **made)
+{
+    struct loco_thread *t = calloc(1, sizeof *t + m->count * sizeof(struct loco_link *));
+
+    if (!t)
+        return -ENOMEM;
+    t->mgr = m;
+    int rc = loco_mem_pool_open(t);
+    if (!rc)
+        rc = link_to_all(t);
+    if (rc) {
+        loco_thread_free(t);
+        return rc;
+    }
+    t->next = atomic_load_explicit(&m->threads, memory_order_relaxed);
+    atomic_store_explicit(&m->threads, t, memory_order_release);
+    *made = t;
+    return 0;
+}
+
 int loco_thread_attach(struct loco_manager *m)
 {
     if (loco_self(m))
         return -EEXIST;
 
-    struct loco_thread *t = calloc(1, sizeof *t + m->count * sizeof(struct loco_link *));
-    if (!t)
-        return -ENOMEM;
-    t->mgr = m;
     pthread_mutex_lock(&m->lock);
-    int rc = loco_mem_pool_open(t);
-    if (!rc)
-        rc = link_to_all(t);
+    struct loco_thread *t = find_detached(m);
+    int rc = t ? 0 : make_thread(m, &t);
     if (!rc) {
-        t->next = m->threads;
-        m->threads = t;
+        t->attached = true;
+        t->told = atomic_load(&m->losses);
+        loco_mem_pool_fill(t);
+        loco_context_table()[m->slot] = t;
     }
     pthread_mutex_unlock(&m->lock);
-    if (rc)
-        loco_thread_free(t);
-    else
-        loco_context_table()[m->slot] = t;
     return rc;
 }
 
@@ -94,15 +114,9 @@ void loco_thread_detach(struct loco_manager *m)
 
     if (!self)
         return;
-    loco_fence_thread(m); /* no later global fence would know of its operations */
+    loco_fence_thread(m); /* the context's next thread is not to be told of these losses */
     pthread_mutex_lock(&m->lock);
-    for (struct loco_thread **t = &m->threads; *t; t = &(*t)->next) {
-        if (*t == self) {
-            *t = self->next;
-            break;
-        }
-    }
+    self->attached = false;
     pthread_mutex_unlock(&m->lock);
     loco_context_table()[m->slot] = NULL;
-    loco_thread_free(self);
 }

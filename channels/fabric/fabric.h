@@ -62,16 +62,18 @@ struct loco_arena {
 struct loco_link {
     struct loco_node *node;
     uint32_t peer;
-    _Atomic uint64_t posted;   /* the newest operation's number; the core numbers them upwards */
-    _Atomic uint64_t done;     /* this one and all the earlier ones of the link are done */
-    _Atomic uint64_t unplaced; /* the newest write not known to be placed; 0: none */
-    _Atomic uint64_t flushed;  /* the newest flush that is done, by its ticket */
+    _Atomic uint64_t posted;  /* the newest operation's number; the core numbers them upwards */
+    _Atomic uint64_t done;    /* this one and all the earlier ones of the link are done */
+    _Atomic uint64_t flushed; /* the newest flush that is done, by its ticket */
 
-    /* What a fence in progress waits for; the core's own, under the manager's lock. */
-    uint64_t fence_number, fence_ticket, fence_write;
-    /* The core's own too: the thread's link to the peer before it restarted, and when that was. */
-    struct loco_link *older;
-    uint32_t epoch;
+    /* The rest is the core's own. */
+    _Atomic uint64_t written; /* the newest write; set once it is posted */
+    _Atomic uint64_t placed;  /* this write and all the earlier ones of the link are placed */
+    _Atomic uint64_t lost;    /* what of the operations up to this one was not done never will be */
+    _Atomic uint32_t losses;  /* how often operations were lost ... */
+    uint32_t told;            /* ... and how many of those the link's thread was told of */
+    struct loco_link *older;  /* the thread's link to the peer before it restarted ... */
+    uint32_t epoch;           /* ... and when that was */
 };
 
 /* A wait in progress: how long it may last, and how long it has lasted. */

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "context.h"
 #include "host_time.h"
 #include "shm_internal.h"
 #include "words.h"
@@ -15,8 +16,8 @@
 struct shm_link {
     struct loco_link base;
     const struct map *arenas; /* the peer's */
-    bool unfenced;            /* a store since the last fence */
 };
+
 static struct shm *shm_of(const struct loco_fabric *fabric)
 {
     return (struct shm *)fabric;
@@ -193,35 +194,23 @@ static unsigned char *target_of(const struct shm_link *l, struct loco_remote at,
 
 static int shm_write(struct loco_link *base, struct loco_remote to, const void *from, size_t size)
 {
-    struct shm_link *l = (struct shm_link *)base;
-    unsigned char *target = target_of(l, to, size);
+    unsigned char *target = target_of((struct shm_link *)base, to, size);
 
     if (!target)
         return -ERANGE;
     atomic_thread_fence(memory_order_release); /* after every earlier write of the link */
     loco_copy(target, from, size);
-    l->unfenced = true;
+    loco_stored();
     return LOCO_DONE;
-}
-
-/* A store may still be in this CPU's buffer when a later load runs; a read of the link comes
- * after its writes. */
-static void after_writes(struct shm_link *l)
-{
-    if (!l->unfenced)
-        return;
-    atomic_thread_fence(memory_order_seq_cst);
-    l->unfenced = false;
 }
 
 static int shm_read(struct loco_link *base, struct loco_remote from, void *to, size_t size)
 {
-    struct shm_link *l = (struct shm_link *)base;
-    const unsigned char *source = target_of(l, from, size);
+    const unsigned char *source = target_of((struct shm_link *)base, from, size);
 
     if (!source)
         return -ERANGE;
-    after_writes(l);
+    loco_place_stores(); /* a read comes after the writes before it */
     loco_copy(to, source, size);
     atomic_thread_fence(memory_order_acquire);
     return LOCO_DONE;
@@ -240,7 +229,9 @@ static int shm_fetch_add(struct loco_link *base, struct loco_remote at, uint64_t
 
     if (!word)
         return -ERANGE;
+    loco_before_atomic();
     *old = __atomic_fetch_add(word, add, __ATOMIC_SEQ_CST);
+    loco_after_atomic();
     return LOCO_DONE;
 }
 
@@ -252,9 +243,12 @@ static int shm_compare_swap(struct loco_link *base, struct loco_remote at, uint6
     if (!word)
         return -ERANGE;
     *old = expected;
+    loco_before_atomic();
     __atomic_compare_exchange_n(word, old, desired, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+    loco_after_atomic();
     return LOCO_DONE;
 }
+
 static const struct loco_fabric_ops shm_ops = {
     .name = "shm",
     .node_open = shm_node_open,

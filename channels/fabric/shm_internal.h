@@ -47,7 +47,7 @@ struct shm_peer {
     uint32_t id;
     bool up, bye;
     bool met;              /* it was up, at some time */
-    bool refused;          /* it is of another network: not tried again */
+    bool refused;          /* it is of another network, or out of reach: not tried again */
     struct source *source; /* NULL: not connected */
     struct queued *queue, **queue_end;
     struct shm_arenas *arenas;

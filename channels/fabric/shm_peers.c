@@ -266,11 +266,13 @@ static void drop(struct source *source)
     free(source);
 }
 
-static void map_arena(struct shm_peer *p, const struct wire *w, int fd)
+static int map_arena(struct shm_peer *p, const struct wire *w, int fd)
 {
-    if (fd < 0 || w->id >= SHM_ARENAS_MAX || p->arenas->maps[w->id].base)
-        return;
-    shm_map_fd(&p->arenas->maps[w->id], fd, w->value);
+    if (fd < 0)
+        return -EMFILE; /* the kernel had no room for the descriptor */
+    if (w->id >= SHM_ARENAS_MAX || p->arenas->maps[w->id].base)
+        return -EPROTO;
+    return shm_map_fd(&p->arenas->maps[w->id], fd, w->value);
 }
 /* A socket that nobody listens to was left by a process that died. */
 static bool is_stale(const struct sockaddr_un *a)
@@ -360,6 +362,8 @@ static bool greet(struct source *source, const struct wire *w)
     if (w->value != n->base.count || w->id >= n->base.count || !n->peers[w->id])
         return refuse(source, w);
     struct shm_peer *p = n->peers[w->id];
+    if (p->refused)
+        return false;
     if (!source->peer && p->source)
         hear_out(p->source);
     if ((source->peer ? source->peer != p : p->source || p->up) || renew_arenas(p))
@@ -380,6 +384,23 @@ static bool greet(struct source *source, const struct wire *w)
     return true;
 }
 
+/* Without its memory there is no talking to a peer. Returns whether the connection may stay. */
+static bool take_arena(struct source *source, const struct wire *w, int fd)
+{
+    struct shm_node *n = source->node;
+    struct shm_peer *p = source->peer;
+    int rc = map_arena(p, w, fd);
+    char text[160];
+
+    if (!rc)
+        return true;
+    snprintf(text, sizeof text, "node %u cannot map arena %u of node %u (%llu bytes): %s",
+             n->base.id, w->id, p->id, (unsigned long long)w->value, strerror(-rc));
+    shm_warn(n, text);
+    p->refused = true;
+    return false;
+}
+
 static bool handle(struct source *source, const unsigned char *data, size_t size, int fd)
 {
     struct shm_node *n = source->node;
@@ -392,9 +413,9 @@ static bool handle(struct source *source, const unsigned char *data, size_t size
         return size == sizeof w && greet(source, &w);
     if (!source->peer)
         return false;
-    if (w.kind == ARENA && size == sizeof w)
-        map_arena(source->peer, &w, fd);
-    else if (w.kind == CORE)
+    if (w.kind == ARENA)
+        return size == sizeof w && take_arena(source, &w, fd);
+    if (w.kind == CORE)
         n->base.events.message(n->base.events.arg, source->peer->id, data + sizeof w.kind,
                                size - sizeof w.kind);
     else if (w.kind == BYE)

@@ -11,7 +11,7 @@ void sim_switch(struct sim_fiber *from, struct sim_fiber *to)
     if (from == to)
         return;
     to->sim->current = to;
-    loco_context = to->context;
+    loco_context.table = to->context;
     fiber_switch(from->fiber, to->fiber);
 }
 
@@ -71,7 +71,7 @@ int loco_sim_run(struct loco_fabric *fabric)
     struct sim *s = (struct sim *)fabric;
 
     s->result = 0;
-    s->main.context = loco_context;
+    s->main.context = loco_context.table;
     s->current = &s->main;
     if (s->alive)
         s->physics->pause(&s->main);
