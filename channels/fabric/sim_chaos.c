@@ -169,6 +169,14 @@ static bool step_other(struct sim *s, struct operation *o, const struct earlier 
     return !o->finished && e->all_finished && (o->finished = true);
 }
 
+/* Most parts of an operation follow at once; before some of them much else happens. */
+static unsigned draw_patience(struct sim *s)
+{
+    uint64_t chance = below(s, 16);
+
+    return (unsigned)(chance == 0 ? below(s, 200) : chance < 6 ? below(s, 12) : 0);
+}
+
 /* Tries to take the operation one step on. */
 static bool step(struct sim *s, struct operation *o, const struct earlier *e)
 {
@@ -176,7 +184,10 @@ static bool step(struct sim *s, struct operation *o, const struct earlier *e)
         o->patience--;
         return false;
     }
-    return o->verb == WRITE ? step_write(s, o, e) : step_other(s, o, e);
+    if (!(o->verb == WRITE ? step_write(s, o, e) : step_other(s, o, e)))
+        return false;
+    o->patience = draw_patience(s);
+    return true;
 }
 
 static void follow(struct earlier *e, const struct operation *o)
@@ -247,14 +258,6 @@ static void step_link(struct sim *s, struct sim_link *l)
         }
         follow(&e, o);
     }
-}
-
-/* Most operations go on at once; some dawdle, and let much happen before. */
-static unsigned draw_patience(struct sim *s)
-{
-    uint64_t chance = below(s, 16);
-
-    return (unsigned)(chance == 0 ? below(s, 200) : chance < 6 ? below(s, 12) : 0);
 }
 
 /* --- fibers ----------------------------------------------------------------------------------- */
