@@ -89,7 +89,9 @@ struct loco_wait {
  * same id. It is up again then, and a fabric guarantees
  *      - peer_lost comes between two peer_up of the same peer, at both of its ends; no message of
  *        the old one comes after it, none of the new one before the second peer_up;
- *      - once peer_lost was called, nothing that the old one posted is placed here any more;
+ *      - once peer_lost was called, nothing that the old one posted is placed here any more, and no
+ *        answer of an operation to the old one lands here: an ack that says -ECONNRESET gives the
+ *        results' memory back, and the sources';
  *      - a link that was open then reaches the new one never, whatever address it is given: its
  *        operations fail, or go to the old one's memory, which stays while the link is open (and,
  *        where there is reach(), the node). It can be posted to, polled and closed as before;

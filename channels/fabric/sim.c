@@ -80,18 +80,16 @@ static unsigned char *target_of(const struct sim_link *l, struct loco_remote at,
 /* A post that goes nowhere; what is before it on the link is not held up. */
 static int fail(struct sim_link *l, int error)
 {
-    uint64_t last = l->newest && l->oldest ? l->newest->number : atomic_load(&l->base.done);
-
-    atomic_store(&l->base.posted, last);
+    atomic_store(&l->base.posted, l->last);
     return error;
 }
 
 static void sim_poll(struct loco_link *link)
 {
-    const struct sim_node *n = ((struct sim_link *)link)->node;
+    const struct sim_link *l = (struct sim_link *)link;
 
-    if (!n->closed)
-        n->sim->physics->poll(link);
+    if (sim_hears(l))
+        l->node->sim->physics->poll(link);
 }
 
 /* Sends an operation off; `like` has what is particular to it. */
@@ -104,7 +102,7 @@ static int submit(struct sim_link *l, enum verb verb, struct loco_remote at, siz
     sim_poll(&l->base);
     if (!target)
         return fail(l, -ERANGE);
-    if (l->peer->closed || l->node->closed)
+    if (!sim_hears(l))
         return fail(l, -ECONNRESET);
     struct operation *o = sim_operation_new(s, size);
     if (!o)
@@ -122,14 +120,18 @@ static int submit(struct sim_link *l, enum verb verb, struct loco_remote at, siz
         loco_copy(o->data, o->source, size);
         o->source = NULL;
     }
+    uint64_t number = o->number;
     int rc = s->physics->post(l, o);
-    return rc < 0 ? fail(l, rc) : rc;
+    if (rc < 0)
+        return fail(l, rc);
+    l->last = number;
+    return rc;
 }
 
 /* On a link without latency a write is in place before the post returns. */
 static bool is_immediate(const struct sim_link *l)
 {
-    return l->immediate && !l->oldest && !l->node->closed;
+    return l->immediate && !l->oldest && sim_hears(l);
 }
 
 static int sim_write(struct loco_link *base, struct loco_remote to, const void *from, size_t size)
@@ -137,13 +139,13 @@ static int sim_write(struct loco_link *base, struct loco_remote to, const void *
     struct sim_link *l = (struct sim_link *)base;
     unsigned char *target;
 
-    if (!is_immediate(l) || l->peer->closed || !(target = target_of(l, to, size)))
+    if (!is_immediate(l) || !(target = target_of(l, to, size)))
         return submit(l, WRITE, to, size, &(struct operation){.source = from});
     loco_copy(target, from, size);
     if (l->peer->waiting)
         sim_wake(l->peer);
-    atomic_store_explicit(&base->done, atomic_load_explicit(&base->posted, memory_order_relaxed),
-                          memory_order_release);
+    l->last = atomic_load_explicit(&base->posted, memory_order_relaxed);
+    atomic_store_explicit(&base->done, l->last, memory_order_release);
     return LOCO_DONE;
 }
 
@@ -172,8 +174,10 @@ static int sim_compare_swap(struct loco_link *base, struct loco_remote at, uint6
 static uint64_t sim_flush(struct loco_link *base)
 {
     struct sim_link *l = (struct sim_link *)base;
-    struct operation *o = l->node->closed ? NULL : sim_operation_new(l->node->sim, 0);
 
+    if (!sim_hears(l) && !l->node->closed)
+        return UINT64_MAX; /* never: the peer is lost */
+    struct operation *o = l->node->closed ? NULL : sim_operation_new(l->node->sim, 0);
     if (!o)
         return l->flushes; /* the next fence asks again */
     size_t room = o->room;
@@ -221,6 +225,31 @@ static int sim_node_open(struct loco_fabric *fabric, uint32_t id, uint32_t count
     return 0;
 }
 
+/* What the link has done is still known; the rest is never done. */
+static void deafen(struct sim_link *l)
+{
+    sim_poll(&l->base);
+    l->deaf = true;
+}
+
+static void sever(struct sim_link *l)
+{
+    if (l->peer->atomic && l->peer->atomic->link == l)
+        l->peer->atomic = NULL;
+    l->severed = true;
+}
+
+/* One node is told of the loss of another. */
+static void part(struct sim_node *here, struct sim_node *lost)
+{
+    for (struct sim_link *l = here->links; l; l = l->next)
+        if (l->peer == lost)
+            deafen(l);
+    for (struct sim_link *l = lost->links; l; l = l->next)
+        if (l->peer == here)
+            sever(l);
+}
+
 /* The node's memory stays until the sim closes: deliveries to it may still be under way. */
 static void end_node(struct sim_node *n, bool in_order)
 {
@@ -231,6 +260,7 @@ static void end_node(struct sim_node *n, bool in_order)
         struct sim_node *peer = s->nodes[i];
         if (!peer || peer->closed)
             continue;
+        part(peer, n);
         peer->base.events.peer_lost(peer->base.events.arg, n->base.id, in_order);
         sim_wake(peer);
     }
@@ -244,25 +274,11 @@ static void sim_node_close(struct loco_node *base)
         end_node(n, true);
 }
 
-/* From here on it is without effect, wherever it had got to. */
-static void cut_off(struct operation *o)
-{
-    struct sim_node *peer = o->link->peer;
-
-    if (peer->atomic == o)
-        peer->atomic = NULL;
-    o->verb = FLUSH;
-    o->source = NULL;
-    o->result = NULL;
-}
-
 void loco_sim_crash(struct loco_fabric *fabric, uint32_t id)
 {
     struct sim_node *n = sim_of(fabric)->nodes[id];
 
     for (struct sim_link *l = n->links; l; l = l->next) {
-        for (struct operation *o = l->oldest; o; o = o->next)
-            cut_off(o);
         atomic_store(&l->base.done, atomic_load(&l->base.posted));
         atomic_store(&l->base.flushed, l->flushes);
     }
@@ -342,6 +358,7 @@ static int sim_link_open(struct loco_node *base, uint32_t peer, struct loco_link
     l->base.peer = peer;
     l->node = n;
     l->peer = s->nodes[peer];
+    l->deaf = l->peer->closed;
     l->there = link_between(s, base->id, peer);
     l->back = link_between(s, peer, base->id);
     l->immediate = s->physics == &sim_timed && !(l->there.latency_ns | l->there.jitter_ns |

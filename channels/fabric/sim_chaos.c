@@ -90,6 +90,10 @@ struct earlier {
 
 static bool step_write(struct sim *s, struct operation *o, const struct earlier *e)
 {
+    bool hears = sim_hears(o->link), reaches = sim_reaches(o->link);
+
+    if (o->source && !hears)
+        return false;
     if (o->source) {
         if (move_some(s, &o->fetch, o->data, o->source, o->size))
             o->source = NULL;
@@ -97,8 +101,8 @@ static bool step_write(struct sim *s, struct operation *o, const struct earlier 
     }
     if (!o->arrived)
         return e->all_arrived && (o->arrived = true);
-    bool may_complete = !o->finished && e->all_finished;
-    bool may_place = !o->executed && e->writes_placed &&
+    bool may_complete = hears && !o->finished && e->all_finished;
+    bool may_place = reaches && !o->executed && e->writes_placed &&
                      (e->all_executed || s->config.chaos >= LOCO_SIM_DEFERRED);
     if (may_complete && (!may_place || below(s, 2))) {
         o->finished = true;
@@ -159,9 +163,11 @@ static bool step_other(struct sim *s, struct operation *o, const struct earlier 
     if (!o->arrived)
         return e->all_arrived && (o->arrived = true);
     if (!o->executed)
-        return e->writes_placed &&
+        return sim_reaches(o->link) && e->writes_placed &&
                (e->all_executed || !is_atomic(o) || s->config.chaos >= LOCO_SIM_DEFERRED) &&
                execute_some(s, o);
+    if (!sim_hears(o->link))
+        return false;
     if (o->result && o->answer.moved < o->answer.words) {
         move_some(s, &o->answer, o->result, o->data, o->size);
         return true;
@@ -248,6 +254,10 @@ static void step_link(struct sim *s, struct sim_link *l)
     unsigned skip = (unsigned)below(s, REACH);
     struct operation *o = l->oldest;
 
+    if (!sim_hears(l) && !sim_reaches(l)) {
+        deactivate(s, l); /* what is left on it is never done */
+        return;
+    }
     for (; skip > 0 && o->next; skip--, o = o->next)
         follow(&e, o);
     for (unsigned i = 0; o && i < REACH; i++, o = o->next) {

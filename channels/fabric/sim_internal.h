@@ -68,6 +68,9 @@ struct sim_link {
     struct operation *oldest, *newest; /* in flight, in the order of posting */
     bool immediate;                    /* timed, and neither way takes any time */
     uint64_t flushes;                  /* tickets given */
+    uint64_t last;                     /* the newest operation's number */
+    bool deaf;                         /* the loss of the peer was told here: no answer comes */
+    bool severed;                      /* the loss of the node was told there: nothing arrives */
     struct sim_link *next;             /* of the node */
 
     /* Timed: */
@@ -174,6 +177,17 @@ void sim_fibers_free(struct sim *sim);
 
 /* Delivers a message, and frees it. */
 void sim_message_happens(struct message *message);
+
+/* Whether the link's operations still have an effect at the peer; and here. */
+static inline bool sim_reaches(const struct sim_link *l)
+{
+    return !l->severed && !l->peer->closed;
+}
+
+static inline bool sim_hears(const struct sim_link *l)
+{
+    return !l->deaf && !l->node->closed;
+}
 
 /* Lets the node's waiting fibers look again: something of theirs may have changed. */
 void sim_wake(struct sim_node *node);

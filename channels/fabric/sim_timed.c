@@ -115,7 +115,7 @@ static uint64_t next_completion(const struct sim_node *node)
     uint64_t first = UINT64_MAX;
 
     for (const struct sim_link *l = node->links; l; l = l->next)
-        if (l->oldest && l->oldest->finishes < first)
+        if (sim_hears(l) && l->oldest && l->oldest->finishes < first)
             first = l->oldest->finishes;
     return first > node->sim->now ? first : node->sim->now + 1;
 }
@@ -178,10 +178,10 @@ static void finish(struct operation *o)
 /* An operation's entry came up: first at the peer, then (but for writes) back here. */
 static void operation_happens(struct sim *s, struct operation *o)
 {
-    if (o->arrived) {
+    if (o->arrived && sim_hears(o->link))
         finish(o);
+    if (o->arrived || !sim_reaches(o->link))
         return;
-    }
     sim_execute(o);
     o->arrived = true;
     if (o->verb != WRITE)
