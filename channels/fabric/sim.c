@@ -8,9 +8,6 @@
 #include "sim_internal.h"
 #include "words.h"
 
-/* Control messages are setup; their latency has no model. */
-enum { CONTROL_LATENCY_NS = 1000 };
-
 static struct sim *sim_of(const struct loco_fabric *fabric)
 {
     return (struct sim *)fabric;
@@ -84,7 +81,7 @@ static int fail(struct sim_link *l, int error)
     return error;
 }
 
-static void sim_poll(struct loco_link *link)
+void sim_poll(struct loco_link *link)
 {
     const struct sim_link *l = (struct sim_link *)link;
 
@@ -187,142 +184,7 @@ static uint64_t sim_flush(struct loco_link *base)
     return l->flushes;
 }
 
-/* --- nodes, links, arenas, messages ---------------------------------------------------- */
-
-static void introduce(struct sim_node *a, struct sim_node *b)
-{
-    a->base.events.peer_up(a->base.events.arg, b->base.id);
-    b->base.events.peer_up(b->base.events.arg, a->base.id);
-}
-
-static int sim_node_open(struct loco_fabric *fabric, uint32_t id, uint32_t count,
-                         const struct loco_events *events, struct loco_node **node)
-{
-    struct sim *s = sim_of(fabric);
-
-    if (!s->nodes) {
-        s->nodes = calloc(count, sizeof(struct sim_node *));
-        s->node_count = count;
-    }
-    if (!s->nodes)
-        return -ENOMEM;
-    if (count != s->node_count)
-        return -EINVAL;
-    if (s->nodes[id] && !s->nodes[id]->closed)
-        return -EADDRINUSE;
-
-    struct sim_node *n = calloc(1, sizeof *n);
-    if (!n)
-        return -ENOMEM;
-    n->base = (struct loco_node){.fabric = fabric, .id = id, .count = count, .events = *events};
-    n->sim = s;
-    n->older = s->nodes[id];
-    s->nodes[id] = n;
-    *node = &n->base;
-    for (uint32_t i = 0; i < count; i++)
-        if (i != id && s->nodes[i] && !s->nodes[i]->closed)
-            introduce(n, s->nodes[i]);
-    return 0;
-}
-
-/* What the link has done is still known; the rest is never done. */
-static void deafen(struct sim_link *l)
-{
-    sim_poll(&l->base);
-    l->deaf = true;
-}
-
-static void sever(struct sim_link *l)
-{
-    if (l->peer->atomic && l->peer->atomic->link == l)
-        l->peer->atomic = NULL;
-    l->severed = true;
-}
-
-/* One node is told of the loss of another. */
-static void part(struct sim_node *here, struct sim_node *lost)
-{
-    for (struct sim_link *l = here->links; l; l = l->next)
-        if (l->peer == lost)
-            deafen(l);
-    for (struct sim_link *l = lost->links; l; l = l->next)
-        if (l->peer == here)
-            sever(l);
-}
-
-/* The node's memory stays until the sim closes: deliveries to it may still be under way. */
-static void end_node(struct sim_node *n, bool in_order)
-{
-    struct sim *s = n->sim;
-
-    n->closed = true;
-    for (uint32_t i = 0; i < s->node_count; i++) {
-        struct sim_node *peer = s->nodes[i];
-        if (!peer || peer->closed)
-            continue;
-        part(peer, n);
-        peer->base.events.peer_lost(peer->base.events.arg, n->base.id, in_order);
-        sim_wake(peer);
-    }
-}
-
-static void sim_node_close(struct loco_node *base)
-{
-    struct sim_node *n = (struct sim_node *)base;
-
-    if (!n->closed)
-        end_node(n, true);
-}
-
-void loco_sim_crash(struct loco_fabric *fabric, uint32_t id)
-{
-    struct sim_node *n = sim_of(fabric)->nodes[id];
-
-    for (struct sim_link *l = n->links; l; l = l->next) {
-        atomic_store(&l->base.done, atomic_load(&l->base.posted));
-        atomic_store(&l->base.flushed, l->flushes);
-    }
-    end_node(n, false);
-    sim_wake(n);
-}
-
-/* In order, but under chaos at no certain time. */
-static uint64_t message_time(struct sim *s)
-{
-    uint64_t time = s->now + CONTROL_LATENCY_NS;
-
-    if (s->config.chaos)
-        time = s->now + 1 + sim_draw(&s->random) % 500;
-    s->last_message = time > s->last_message ? time : s->last_message;
-    return s->last_message;
-}
-
-static int sim_send(struct loco_node *base, uint32_t peer, const void *message, size_t size)
-{
-    struct sim_node *n = (struct sim_node *)base;
-    struct sim *s = n->sim;
-    struct message *m = malloc(sizeof *m + size);
-
-    if (!m)
-        return -ENOMEM;
-    *m = (struct message){.kind = MESSAGE, .from = n, .to = s->nodes[peer], .size = size};
-    memcpy(m->data, message, size);
-    int rc = timeline_add(&s->timeline, message_time(s), LOCO_SIM_NETWORK, m);
-    if (rc)
-        free(m);
-    return rc;
-}
-
-void sim_message_happens(struct message *m)
-{
-    struct loco_events *events = &m->to->base.events;
-
-    if (!m->to->closed && !m->from->closed) {
-        events->message(events->arg, m->from->base.id, m->data, m->size);
-        sim_wake(m->to);
-    }
-    free(m);
-}
+/* --- links and arenas ------------------------------------------------------------------ */
 
 static int sim_arena_map(struct loco_node *base, size_t size, struct loco_arena *arena)
 {
@@ -350,15 +212,17 @@ static int sim_link_open(struct loco_node *base, uint32_t peer, struct loco_link
 {
     struct sim_node *n = (struct sim_node *)base;
     struct sim *s = n->sim;
-    struct sim_link *l = calloc(1, sizeof *l);
 
+    if (!n->peers[peer].node)
+        return -ENOTCONN;
+    struct sim_link *l = calloc(1, sizeof *l);
     if (!l)
         return -ENOMEM;
     l->base.node = base;
     l->base.peer = peer;
     l->node = n;
-    l->peer = s->nodes[peer];
-    l->deaf = l->peer->closed;
+    l->peer = n->peers[peer].node;
+    l->deaf = !n->peers[peer].up;
     l->there = link_between(s, base->id, peer);
     l->back = link_between(s, peer, base->id);
     l->immediate = s->physics == &sim_timed && !(l->there.latency_ns | l->there.jitter_ns |
@@ -435,9 +299,15 @@ static void free_node(struct sim *s, struct sim_node *n)
         }
         free(l);
     }
+    while (n->news) {
+        struct news *next = n->news->next;
+        free(n->news);
+        n->news = next;
+    }
     for (uint32_t i = 0; i < n->arena_count; i++)
         munmap(n->arenas[i].base, n->arenas[i].size);
     free(n->arenas);
+    free(n->peers);
     free(n);
 }
 
@@ -449,7 +319,7 @@ void loco_sim_close(struct loco_fabric *fabric)
     if (!s)
         return;
     while (timeline_take(&s->timeline, &left))
-        if (*(enum kind *)left.what == MESSAGE)
+        if (*(enum kind *)left.what == NEWS)
             free(left.what);
     for (uint32_t i = 0; i < s->node_count; i++)
         while (s->nodes[i]) {

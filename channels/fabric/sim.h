@@ -70,11 +70,16 @@ uint64_t loco_sim_now(const struct loco_fabric *sim); /* ns */
 void loco_sim_sleep(struct loco_fabric *sim, uint64_t time, unsigned class);
 
 /*
- * Node `id` dies: what its operations in flight have not done is never done, and its peers lose
- * it. What is left of it is closed as ever (_fini, loco_manager_close), without effect on the
- * others; then it may be opened again, as if restarted.
+ * Node `id` dies: its peers lose it, under chaos each at a time of its own, and what its operations
+ * in flight have not done at a peer until then is never done there. What is left of it is closed as
+ * ever (_fini, loco_manager_close), without effect on the others; then it may be opened again, as
+ * if restarted.
  */
 void loco_sim_crash(struct loco_fabric *sim, uint32_t id);
+
+/* The connection of two nodes breaks, for good: each loses the other, under chaos at a time of
+ * its own. */
+void loco_sim_cut(struct loco_fabric *sim, uint32_t a, uint32_t b);
 
 /* Ends the fabric; no fiber is left, or they are abandoned where they wait. */
 void loco_sim_close(struct loco_fabric *sim);

@@ -340,7 +340,7 @@ static void let_time_act(struct sim *s)
         if (*(enum kind *)entry.what == FIBER)
             ((struct sim_fiber *)entry.what)->sleeping = false;
         else
-            sim_message_happens(entry.what);
+            sim_news_come(entry.what);
     }
 }
 
@@ -421,6 +421,16 @@ static void chaos_relax(struct loco_node *node, struct loco_wait *wait)
     self->seen = n->sim->changes - (wait->turns == 1);
     self->waiting = n;
     self->wake_at = wait->until;
+    chaos_pause(self);
+}
+
+void sim_wait_for_change(struct sim_node *n)
+{
+    struct sim_fiber *self = n->sim->current;
+
+    self->seen = n->sim->changes;
+    self->waiting = n;
+    self->wake_at = UINT64_MAX;
     chaos_pause(self);
 }
 

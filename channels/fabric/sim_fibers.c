@@ -22,7 +22,7 @@ static void fiber_body(void *arg)
     f->body(f->arg);
     f->ended = true;
     f->sim->changes++;
-    if (--f->sim->alive == 0)
+    if (!f->control && --f->sim->alive == 0)
         sim_switch(f, &f->sim->main);
     f->sim->physics->pause(f); /* for good: nothing will name this fiber again */
 }
@@ -41,15 +41,18 @@ static int join_crowd(struct sim *s, struct sim_fiber *f)
     return 0;
 }
 
-int loco_sim_spawn(struct loco_fabric *fabric, void (*body)(void *arg), void *arg)
+struct sim_fiber *sim_spawn(struct sim *s, void (*body)(void *arg), void *arg, bool control)
 {
-    struct sim *s = (struct sim *)fabric;
     struct sim_fiber *f = calloc(1, sizeof *f);
 
     if (!f)
-        return -ENOMEM;
-    *f = (struct sim_fiber){
-        .kind = FIBER, .sim = s, .body = body, .arg = arg, .alarm_at = UINT64_MAX};
+        return NULL;
+    *f = (struct sim_fiber){.kind = FIBER,
+                            .sim = s,
+                            .body = body,
+                            .arg = arg,
+                            .control = control,
+                            .alarm_at = UINT64_MAX};
     f->alarm = (struct alarm){.kind = ALARM, .fiber = f};
     f->context = calloc(LOCO_MANAGERS_MAX, sizeof(void *));
     f->fiber = f->context ? fiber_new(fiber_body, f, STACK_SIZE) : NULL;
@@ -58,12 +61,17 @@ int loco_sim_spawn(struct loco_fabric *fabric, void (*body)(void *arg), void *ar
         fiber_free(f->fiber);
         free(f->context);
         free(f);
-        return -ENOMEM;
+        return NULL;
     }
     f->next = s->fibers;
     s->fibers = f;
-    s->alive++;
-    return 0;
+    s->alive += !control;
+    return f;
+}
+
+int loco_sim_spawn(struct loco_fabric *fabric, void (*body)(void *arg), void *arg)
+{
+    return sim_spawn((struct sim *)fabric, body, arg, false) ? 0 : -ENOMEM;
 }
 
 int loco_sim_run(struct loco_fabric *fabric)

@@ -1,7 +1,8 @@
 /*
  * What the sim's parts share.
  *
- *      sim.c         the fabric: nodes, links, arenas, messages
+ *      sim.c         the fabric: links, operations, arenas
+ *      sim_peers.c   nodes that come, tell one another, and go
  *      sim_fibers.c  the threads of the simulated nodes
  *      sim_timed.c   operations take the time that their links take, and nothing else happens
  *      sim_chaos.c   operations do whatever RDMA permits
@@ -16,7 +17,7 @@
 #include "timeline.h"
 
 /* What a timeline entry is; the first member of each. */
-enum kind { FIBER, ALARM, OPERATION, MESSAGE };
+enum kind { FIBER, ALARM, OPERATION, NEWS };
 
 /* The end of a fiber's wait. */
 struct alarm {
@@ -33,6 +34,7 @@ struct sim_fiber {
     void **context; /* its table of thread contexts */
     struct sim_fiber *next;
     bool ended, sleeping;
+    bool control; /* a node's, not the program's: the run does not wait for it */
 
     /* While it waits in relax(): */
     struct sim_node *waiting; /* at this node, NULL: it does not */
@@ -50,16 +52,29 @@ struct sim_arena {
     size_t size;
 };
 
+/* What a node knows of another. */
+struct sim_peer {
+    struct sim_node *node; /* the newest that came up; NULL: none did yet */
+    bool up;               /* it was not lost since */
+    uint64_t newest;       /* when the newest news of the peer come */
+};
+
 struct sim_node {
     struct loco_node base;
     struct sim *sim;
+    struct sim_peer *peers;
     bool closed;
+    bool silent; /* it crashed, and what it still had to tell is lost */
     struct sim_arena *arenas;
     uint32_t arena_count;
     struct sim_link *links;
     unsigned waiting;         /* fibers in relax() */
     struct operation *atomic; /* chaos: the NIC is between its read and its write */
     struct sim_node *older;   /* the closed one that had this id before */
+
+    /* Chaos: the fiber on which it hears of its peers, and what it has not heard yet. */
+    struct sim_fiber *control;
+    struct news *news, *newest_news;
 };
 
 struct sim_link {
@@ -115,9 +130,14 @@ struct operation {
     unsigned char data[]; /* a write's bytes, a read's result */
 };
 
-struct message {
+/* What one node hears of another. */
+enum topic { UP, MESSAGE, LOST, LEFT };
+
+struct news {
     enum kind kind;
+    enum topic topic;
     struct sim_node *from, *to;
+    struct news *next; /* of those that have come, and were not heard */
     size_t size;
     unsigned char data[];
 };
@@ -155,7 +175,6 @@ struct sim {
     uint64_t steps, changes;
     uint64_t idle_since; /* the changes when all began to wait ... */
     unsigned looks;      /* ... and how often they have looked again since */
-    uint64_t last_message;
     struct sim_link **active;
     unsigned active_count, active_room;
     struct sim_fiber **crowd; /* the fibers that have not ended */
@@ -175,8 +194,22 @@ static inline uint64_t sim_draw(uint64_t *state)
 void sim_switch(struct sim_fiber *from, struct sim_fiber *to);
 void sim_fibers_free(struct sim *sim);
 
-/* Delivers a message, and frees it. */
-void sim_message_happens(struct message *message);
+/* A fiber that begins at the present time; or NULL. */
+struct sim_fiber *sim_spawn(struct sim *sim, void (*body)(void *arg), void *arg, bool control);
+
+/* Waits until something has changed in the sim. */
+void sim_wait_for_change(struct sim_node *node);
+
+void sim_poll(struct loco_link *link);
+
+/* The fabric's, in sim_peers.c. */
+int sim_node_open(struct loco_fabric *fabric, uint32_t id, uint32_t count,
+                  const struct loco_events *events, struct loco_node **node);
+void sim_node_close(struct loco_node *node);
+int sim_send(struct loco_node *node, uint32_t peer, const void *message, size_t size);
+
+/* The news have come to their node, which takes them over. */
+void sim_news_come(struct news *news);
 
 /* Whether the link's operations still have an effect at the peer; and here. */
 static inline bool sim_reaches(const struct sim_link *l)

@@ -71,8 +71,8 @@ static void happen(struct sim *s, void *what)
 
     if (kind == OPERATION)
         operation_happens(s, what);
-    else if (kind == MESSAGE)
-        sim_message_happens(what);
+    else if (kind == NEWS)
+        sim_news_come(what);
 }
 
 /* Goes on with whatever is next, beginning with `entry`; returns when `self` is. */
