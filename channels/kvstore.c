@@ -51,7 +51,8 @@ static int make_parts(struct loco_kvstore *s)
 {
     const struct loco_kvstore_config *c = &s->config;
     struct loco_manager *m = s->channel.mgr;
-    int rc = kv_index_open(&s->index, (size_t)c->capacity * m->count);
+    int rc =
+        kv_index_open(&s->index, (size_t)c->capacity * m->count, (size_t)KV_IN_FLIGHT * m->count);
 
     if (!rc)
         rc = kv_slots_open(&s->slots, &s->channel, c);

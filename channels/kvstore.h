@@ -62,7 +62,6 @@ struct loco_kvstore_config {
 
 struct kv_index;
 struct kv_slots;
-struct kv_tracker;
 struct loco_kv_window;
 
 struct loco_kvstore {
@@ -72,10 +71,10 @@ struct loco_kvstore {
     struct kv_index *index;
     struct kv_slots *slots;
     struct loco_atomic_array locks;
-    struct kv_tracker *trackers;   /* by sender */
-    struct loco_kv_window **calls; /* one each for synchronous calls */
-    _Atomic bool *calling;         /* which of them are taken */
-    _Atomic bool sending, serving; /* the own tracker; the others' */
+    struct loco_ringbuffer *trackers; /* by sender */
+    struct loco_kv_window **calls;    /* one each for synchronous calls */
+    _Atomic bool *calling;            /* which of them are taken */
+    _Atomic bool sending, serving;    /* the own tracker; the others' */
     _Atomic bool stopping;
     _Atomic unsigned tracking; /* threads in loco_kvstore_track */
     pthread_t thread;

@@ -23,11 +23,8 @@ _Static_assert(sizeof(struct entry) == 32, "half a cache line");
 
 /*
  * Entries are taken from one array. One that was removed may still be under a look-up, so it
- * waits in `retired`; when nothing is free, one grace period frees all that wait. SPARE says
- * how many removals share one, and how far a node's index may lag behind: it can know of a
- * slot's new use before it knows of the end of the old one.
+ * waits in `retired`; when nothing is free, one grace period frees all that wait.
  */
-enum { SPARE = 256 };
 
 struct stack {
     uint32_t *entry;
@@ -64,11 +61,11 @@ static void ask_for_huge_pages(void *memory, size_t size)
     madvise((void *)begin, end - begin, MADV_COLLAPSE); /* what is on small pages already */
 }
 
-static int make_table(struct kv_index *x, size_t entries)
+static int make_table(struct kv_index *x, size_t keys)
 {
     unsigned long buckets = 64;
 
-    while (buckets < entries)
+    while (buckets < keys)
         buckets *= 2;
     /* All the buckets there will ever be: nothing is resized, and their memory is one array. */
     x->table = cds_lfht_new_flavor(buckets, buckets, buckets, 0, &urcu_bp_flavor, NULL);
@@ -95,19 +92,19 @@ static int make_entries(struct kv_index *x, size_t count)
     return 0;
 }
 
-int kv_index_open(struct kv_index **index, size_t entries)
+int kv_index_open(struct kv_index **index, size_t keys, size_t late)
 {
     struct kv_index *x = calloc(1, sizeof *x);
 
     if (!x)
         return -ENOMEM;
-    if (entries > UINT32_MAX - SPARE || pthread_mutex_init(&x->lock, NULL)) {
+    if (keys + late > UINT32_MAX || pthread_mutex_init(&x->lock, NULL)) {
         free(x);
         return -ENOMEM;
     }
-    int rc = make_entries(x, entries + SPARE);
+    int rc = make_entries(x, keys + late);
     if (!rc)
-        rc = make_table(x, entries);
+        rc = make_table(x, keys);
     if (rc)
         kv_index_close(x);
     else

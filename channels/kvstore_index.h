@@ -25,8 +25,9 @@ struct kv_place {
     uint64_t counter;
 };
 
-/* Takes all the memory for `entries` keys. Returns 0 or -ENOMEM. */
-int kv_index_open(struct kv_index **index, size_t entries);
+/* Takes all the memory: for `keys` keys, and for `late` more that are gone elsewhere while this
+ * node has still to hear of it. Returns 0 or -ENOMEM. */
+int kv_index_open(struct kv_index **index, size_t keys, size_t late);
 void kv_index_close(struct kv_index *index);
 
 /* The finalizer of MurmurHash3: each step can be undone. */
@@ -43,8 +44,7 @@ void kv_index_leave(void);
 /* Whether the key is there, and where. Within enter and leave. */
 bool kv_index_find(const struct kv_index *index, uint64_t hash, struct kv_place *place);
 
-/* Adds a key that is not there. Returns 0, or -ENOMEM when there are as many as there may be:
- * another change is on its way that removes one. */
+/* Adds a key that is not there. Returns 0, or -ENOMEM: `keys` and `late` are too few. */
 int kv_index_add(struct kv_index *index, uint64_t hash, struct kv_place place);
 
 /* Whether it was there. */

@@ -502,26 +502,12 @@ static bool insert_known(struct loco_kv_op *op, int error)
 static bool insert_broadcast(struct loco_kv_op *op, int error)
 {
     const struct kv_change added = change_of(op, KV_ADDED);
-    int rc = kv_change_send(store_of(op), &added, &op->position);
+    int rc = kv_change_make(store_of(op), &added, &op->position);
 
     (void)error;
     if (rc == -EAGAIN)
         return LATER;
-    if (rc) {
-        kv_index_remove(store_of(op)->index, op->hash);
-        return give_up_insert(op, rc);
-    }
-    return then(op, insert_known, at_once);
-}
-
-static bool insert_here(struct loco_kv_op *op, int error)
-{
-    const struct kv_change added = change_of(op, KV_ADDED);
-
-    (void)error;
-    if (kv_change_apply(store_of(op), &added))
-        return LATER;
-    return then(op, insert_broadcast, at_once);
+    return rc ? give_up_insert(op, rc) : then(op, insert_known, at_once);
 }
 
 static bool insert_locked(struct loco_kv_op *op, int error)
@@ -536,7 +522,7 @@ static bool insert_locked(struct loco_kv_op *op, int error)
         return release(op, rc);
     kv_slot_seal(slots, op->copy, op->counter);
     rc = slot_write(op, 0, op->copy, kv_slot_size(slots));
-    return rc ? give_up_insert(op, rc) : then(op, insert_here, at_once);
+    return rc ? give_up_insert(op, rc) : then(op, insert_broadcast, at_once);
 }
 
 /* --- delete ---------------------------------------------------------------------------------- */
@@ -550,16 +536,13 @@ static bool delete_known(struct loco_kv_op *op, int error)
 static bool delete_broadcast(struct loco_kv_op *op, int error)
 {
     const struct kv_change removed = change_of(op, KV_REMOVED);
-    int rc = kv_change_send(store_of(op), &removed, &op->position);
+    int rc = kv_change_make(store_of(op), &removed, &op->position);
 
     /* `error`: the value was lost with its node. It is gone, and so shall be the key. */
     (void)error;
     if (rc == -EAGAIN)
         return LATER;
-    if (rc)
-        return release(op, rc);
-    kv_change_apply(store_of(op), &removed);
-    return then(op, delete_known, at_once);
+    return rc ? release(op, rc) : then(op, delete_known, at_once);
 }
 
 static bool delete_locked(struct loco_kv_op *op, int error)

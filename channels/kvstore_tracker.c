@@ -1,3 +1,27 @@
+/*
+ * No operation waits for another one for ever
+ *
+ * An insert or a delete holds its key's lock until all nodes have acknowledged its change. So
+ * locks, room in the rings, index entries and slots would make a circle of waits if applying a
+ * change could wait for any of them. It waits for nothing:
+ *
+ *   - A change finds a free entry in the index. What a node's index holds is of two kinds. Of the
+ *     first is a use of a slot whose owner has not heard of its end: each owner has `capacity` at
+ *     most. Of the second is one whose owner has heard, and may have announced the slot's next use,
+ *     while this node has still to apply the removal. Each of these removals was sent, is not
+ *     acknowledged by this node, and lies in the ring of the node that sent it; so there are no
+ *     more than the rings hold. (Of the own ring it is one: no other is sent before it is applied.)
+ *     The index has room for both kinds. A sender that dies leaves removals that never come, but
+ *     sends no more either.
+ *   - A slot is given back, and never waited for: an insert that finds none fails.
+ *   - A node takes all that is in a ring, in its order, before it acknowledges; the sender has no
+ *     room for more than a ring's size until then, so that ends.
+ *
+ * So every change that was sent is acknowledged, as long as each node serves its trackers. With
+ * that, room comes back to a full ring; then the changes that wait for room are sent, and are
+ * acknowledged too; then whoever holds a lock releases it, provided that its window is polled. What
+ * waits for a lock waits for others to be polled, and for nothing else.
+ */
 #include "kvstore_tracker.h"
 
 #include <errno.h>
@@ -6,9 +30,6 @@
 
 #include "fabric/words.h"
 #include "kvstore_slots.h"
-
-/* Room for the changes that are in flight, not for a history: 40 bytes each. */
-enum { RING_SIZE = 64 << 10 };
 
 /* --- setup -------------------------------------------------------------------------------- */
 
@@ -22,8 +43,8 @@ int kv_trackers_open(struct loco_kvstore *s)
         return -ENOMEM;
     for (uint32_t sender = 0; sender < m->count; sender++) {
         snprintf(name, sizeof name, "tracker%u", sender);
-        int rc = loco_ringbuffer_init(&s->trackers[sender].ring, m, &s->channel, name, sender,
-                                      LOCO_ALL, RING_SIZE, sizeof(struct kv_change));
+        int rc = loco_ringbuffer_init(&s->trackers[sender], m, &s->channel, name, sender, LOCO_ALL,
+                                      KV_RING_SIZE, sizeof(struct kv_change));
         if (rc)
             return rc;
     }
@@ -33,68 +54,71 @@ int kv_trackers_open(struct loco_kvstore *s)
 void kv_trackers_close(struct loco_kvstore *s)
 {
     for (uint32_t sender = 0; s->trackers && sender < s->channel.mgr->count; sender++)
-        if (s->trackers[sender].ring.channel.mgr)
-            loco_ringbuffer_fini(&s->trackers[sender].ring);
+        if (s->trackers[sender].channel.mgr)
+            loco_ringbuffer_fini(&s->trackers[sender]);
     free(s->trackers);
 }
 
 /* --- changes ------------------------------------------------------------------------------ */
 
-int kv_change_apply(struct loco_kvstore *s, const struct kv_change *c)
+static struct loco_ringbuffer *own_ring(const struct loco_kvstore *s)
+{
+    return &s->trackers[s->channel.mgr->id];
+}
+
+/* There is room for what is added, if the nodes agree about the store's capacity. */
+static void apply_added(struct loco_kvstore *s, uint64_t hash, struct kv_place place)
+{
+    if (kv_index_add(s->index, hash, place))
+        loco_log(
+            s->channel.mgr, LOCO_ERROR,
+            "channel %s: the index is full, so a key is missing here: does every node give the "
+            "store the same capacity?",
+            s->channel.name);
+}
+
+static void apply(struct loco_kvstore *s, const struct kv_change *c)
 {
     const struct kv_place place = {.host = c->host, .slot = c->slot, .counter = c->counter};
 
+    /* A slot may be used again before all have heard of its last use's end: who still looks for
+     * that use sees another counter. */
     if (c->kind == KV_ADDED)
-        return kv_index_add(s->index, c->hash, place);
-    /* A slot may be used again before all have heard: who still looks for this use of it sees
-     * another counter. */
-    if (kv_index_remove(s->index, c->hash))
+        apply_added(s, c->hash, place);
+    else if (kv_index_remove(s->index, c->hash))
         kv_slots_put(s->slots, place);
-    return 0;
 }
 
-int kv_change_send(struct loco_kvstore *s, const struct kv_change *c, uint64_t *position)
+int kv_change_make(struct loco_kvstore *s, const struct kv_change *c, uint64_t *position)
 {
-    struct loco_ringbuffer *ring = &s->trackers[s->channel.mgr->id].ring;
-
     if (atomic_exchange_explicit(&s->sending, true, memory_order_acquire))
         return -EAGAIN;
-    int rc = loco_ringbuffer_send(ring, c, sizeof *c, position);
+    int rc = loco_ringbuffer_send(own_ring(s), c, sizeof *c, position);
+    if (!rc)
+        apply(s, c);
     atomic_store_explicit(&s->sending, false, memory_order_release);
     return rc;
 }
 
 bool kv_change_known(const struct loco_kvstore *s, uint64_t position)
 {
-    return loco_ringbuffer_acknowledged(&s->trackers[s->channel.mgr->id].ring, position);
+    return loco_ringbuffer_acknowledged(own_ring(s), position);
 }
 
 /* --- the tracker thread ------------------------------------------------------------------- */
 
-/* The oldest change that was not applied yet, if there is one. */
-static bool next_change(struct kv_tracker *t, struct kv_change *change)
+static unsigned follow(struct loco_kvstore *s, struct loco_ringbuffer *ring)
 {
-    if (!t->message.data && loco_ringbuffer_receive(&t->ring, &t->message))
-        t->message.data = NULL;
-    if (!t->message.data)
-        return false;
-    loco_copy(change, t->message.data, sizeof *change);
-    return true;
-}
-
-static unsigned follow(struct loco_kvstore *s, struct kv_tracker *t)
-{
+    struct loco_message message;
     struct kv_change change;
-    uint64_t applied = 0;
     unsigned count = 0;
 
-    while (next_change(t, &change) && kv_change_apply(s, &change) == 0) {
-        t->message.data = NULL;
-        applied = t->message.position;
-        count++;
+    for (; loco_ringbuffer_receive(ring, &message) == 0; count++) {
+        loco_copy(&change, message.data, sizeof change);
+        apply(s, &change);
     }
     if (count > 0) /* one acknowledgement for all */
-        loco_ringbuffer_acknowledge(&t->ring, applied);
+        loco_ringbuffer_acknowledge(ring, message.position);
     return count;
 }
 

@@ -21,23 +21,22 @@ struct kv_change {
 
 _Static_assert(sizeof(struct kv_change) == 32, "crosses the network");
 
-/* One sender's. */
-struct kv_tracker {
-    struct loco_ringbuffer ring;
-    struct loco_message message; /* received, but not applied yet; its data NULL: none */
+/* A ring is room for the changes that are in flight, not for a history. It never holds more than
+ * KV_IN_FLIGHT that some receiver has not acknowledged: a message takes a word more. */
+enum {
+    KV_RING_SIZE = 64 << 10,
+    KV_IN_FLIGHT = KV_RING_SIZE / (sizeof(struct kv_change) + sizeof(uint64_t)),
 };
 
 int kv_trackers_open(struct loco_kvstore *store);
 void kv_trackers_close(struct loco_kvstore *store);
 
-/* Changes this node's index, and its slots. Returns 0, or -ENOMEM: not now. Any thread. */
-int kv_change_apply(struct loco_kvstore *store, const struct kv_change *change);
+/* Tells the others, and changes this node's index and slots. Returns 0; -EAGAIN: not now; or an
+ * error of loco_ringbuffer_send that is for good, with nothing changed here. Any attached thread.
+ */
+int kv_change_make(struct loco_kvstore *store, const struct kv_change *change, uint64_t *position);
 
-/* Tells the others. Returns 0; -EAGAIN: not now; or an error of loco_ringbuffer_send that is
- * for good. Any attached thread. */
-int kv_change_send(struct loco_kvstore *store, const struct kv_change *change, uint64_t *position);
-
-/* Whether all have applied what was sent up to `position`. */
+/* Whether all have made the changes up to `position`. */
 bool kv_change_known(const struct loco_kvstore *store, uint64_t position);
 
 #endif

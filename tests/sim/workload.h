@@ -36,6 +36,7 @@ struct workload {
     void (*close)(void *object);
     void (*act)(struct actor *actor);
     unsigned crashes; /* of the last node, while it acts; it starts, opens and acts again */
+    unsigned weight;  /* one seed of it takes as long as so many of others; 0: as one */
 };
 
 /* Something that must hold, whatever the history says. */
@@ -51,6 +52,7 @@ extern const struct workload workload_atomic_var, workload_lock_strict, workload
 extern const struct workload workload_ringbuffer, workload_queue, workload_queue_tries;
 extern const struct workload restarted_reader, restarted_owner, restarted_client;
 extern const struct workload kvstore_at_lock, kvstore_at_inserter, kvstore_window, kvstore_reuse;
+extern const struct workload kvstore_full, kvstore_full_at_inserter;
 
 /* All of them, ended by NULL. */
 extern const struct workload *const workloads[];
