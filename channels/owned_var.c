@@ -1,3 +1,23 @@
+/*
+ * The region, at the owner and at each reader:
+ *
+ *      record      the value; above a word, then its checksum. What is pushed and pulled
+ *      claims      two words, the owner's of which count: `pushes`, which it sets itself, and
+ *                  `pulls`, which readers write
+ *      landing     a record more: where a reader reads what is not to touch its copy
+ *
+ * Push or pull. A push and a pull in flight land in a reader's copy in any order, and nothing in a
+ * word says which of two values is newer. So a variable takes one of them. Who wants either says so
+ * first, and then looks whether the other side has:
+ *
+ *      the owner, at its first push:       pushes = 1      a full barrier      pulls == 0?
+ *      a reader, at its first pull:        pulls = 1       on one link         pushes == 0?
+ *
+ * Not both can find a zero. If the owner did, `pulls` was written after it looked, and so after
+ * `pushes` was; and the reader's read comes after its own write. Whoever finds a one is refused. An
+ * owner that is refused takes its word back. A reader cannot, for it may not be the only one; but
+ * an owner that has pushed once does not look again.
+ */
 #include "owned_var.h"
 
 #include <errno.h>
@@ -16,15 +36,45 @@ static bool is_word(size_t size)
     return size == 1 || size == 2 || size == 4 || size == 8;
 }
 
-/* Where the checksum stands: after the value, on a word of its own. */
-static size_t checksum_at(size_t size)
+static size_t whole_words(size_t size)
 {
     return (size + WORD - 1) / WORD * WORD;
 }
 
-static size_t stored_size(size_t size)
+/* Where the checksum stands: after the value, on a word of its own. */
+static size_t checksum_at(size_t size)
+{
+    return whole_words(size);
+}
+
+static size_t record_size(size_t size)
 {
     return is_word(size) ? size : checksum_at(size) + WORD;
+}
+
+static size_t pushes_at(const struct loco_owned_var *v)
+{
+    return whole_words(v->record);
+}
+
+static size_t pulls_at(const struct loco_owned_var *v)
+{
+    return pushes_at(v) + WORD;
+}
+
+static size_t landing_at(const struct loco_owned_var *v)
+{
+    return pulls_at(v) + WORD;
+}
+
+static size_t region_size(const struct loco_owned_var *v)
+{
+    return landing_at(v) + whole_words(v->record);
+}
+
+static void *here(const struct loco_owned_var *v, size_t offset)
+{
+    return (unsigned char *)v->region->memory + offset;
 }
 
 static uint64_t checksum(const void *value, size_t size)
@@ -91,12 +141,11 @@ int loco_owned_var_init(struct loco_owned_var *v, struct loco_manager *manager,
 
     if (size == 0)
         return -EINVAL;
-    v->size = size;
-    v->owner = owner;
+    *v = (struct loco_owned_var){.size = size, .record = record_size(size), .owner = owner};
     int rc = loco_channel_init(&v->channel, manager, parent, name, members, &ops);
     if (rc)
         return rc;
-    rc = loco_channel_region(&v->channel, "v", stored_size(size), &v->region);
+    rc = loco_channel_region(&v->channel, "v", region_size(v), &v->region);
     if (rc) {
         loco_channel_fini(&v->channel);
         return rc;
@@ -116,33 +165,115 @@ void loco_owned_var_store(struct loco_owned_var *v, const void *value)
     store(v, value);
 }
 
+static int refuse(struct loco_owned_var *v, const char *what)
+{
+    if (!v->refused)
+        loco_log(v->channel.mgr, LOCO_ERROR, "channel %s: %s", v->channel.name, what);
+    v->refused = true;
+    return -EOPNOTSUPP;
+}
+
+static int begin_pushes(struct loco_owned_var *v)
+{
+    uint64_t *pushes = here(v, pushes_at(v)), *pulls = here(v, pulls_at(v));
+
+    if (v->channel.mgr->id != v->owner)
+        return -EINVAL;
+    __atomic_store_n(pushes, 1, __ATOMIC_RELAXED);
+    atomic_thread_fence(memory_order_seq_cst);
+    v->pushes = !__atomic_load_n(pulls, __ATOMIC_RELAXED);
+    if (v->pushes)
+        return 0;
+    __atomic_store_n(pushes, 0, __ATOMIC_RELAXED);
+    return refuse(v, "its readers pull it, so it cannot be pushed");
+}
+
 struct loco_ack loco_owned_var_push(struct loco_owned_var *v)
 {
     const struct loco_channel *c = &v->channel;
     struct loco_ack all = {0};
+    int rc = v->pushes ? 0 : begin_pushes(v);
 
+    if (rc)
+        return (struct loco_ack){.error = rc};
     for (unsigned m = 0; m < c->member_count; m++) {
         if (!atomic_load_explicit(&c->members[m].incarnation, memory_order_relaxed))
             continue;
-        struct loco_ack one =
-            loco_region_write(v->region, m, 0, v->region->memory, v->region->size);
+        struct loco_ack one = loco_region_write(v->region, m, 0, v->region->memory, v->record);
         all = loco_ack_union(all, one);
     }
-    LOCO_TRACE(push, c->mgr->id, c->name, v->region->size);
+    LOCO_TRACE(push, c->mgr->id, c->name, v->record);
     return all;
+}
+
+/* Threads of a reader take turns to read from the owner. */
+static void begin_reading(struct loco_owned_var *v)
+{
+    struct loco_wait wait = {.until = UINT64_MAX};
+
+    while (atomic_exchange_explicit(&v->reading, true, memory_order_acquire))
+        loco_relax(v->channel.mgr, &wait);
+}
+
+static void end_reading(struct loco_owned_var *v)
+{
+    atomic_store_explicit(&v->reading, false, memory_order_release);
+}
+
+static struct loco_ack read_record(struct loco_owned_var *v, size_t to)
+{
+    const struct loco_channel *c = &v->channel;
+
+    LOCO_TRACE(pull, c->mgr->id, c->name, v->record);
+    return loco_region_read(v->region, 0, 0, here(v, to), v->record);
+}
+
+/* The owner's claims are new with each of its lives. */
+static int begin_pulls(struct loco_owned_var *v)
+{
+    static const uint64_t yes = 1;
+    const uint64_t *pushes = here(v, landing_at(v));
+    uint32_t life = atomic_load_explicit(&v->channel.members[0].incarnation, memory_order_acquire);
+
+    if (v->pulls && v->pulls == life)
+        return 0;
+    int rc = loco_region_write(v->region, 0, pulls_at(v), &yes, WORD).error;
+    if (rc)
+        return rc;
+    struct loco_ack ack =
+        loco_region_read(v->region, 0, pushes_at(v), here(v, landing_at(v)), WORD);
+    rc = loco_ack_wait(&ack, UINT64_MAX);
+    if (rc)
+        return rc;
+    if (__atomic_load_n(pushes, __ATOMIC_RELAXED))
+        return refuse(v, "its owner pushes it, so it cannot be pulled");
+    v->pulls = life;
+    return 0;
+}
+
+/* One pull at a time is in flight: of two, the older value could land last. */
+static struct loco_ack pull_after_last(struct loco_owned_var *v)
+{
+    loco_ack_wait(&v->pull, UINT64_MAX); /* after an error it is over too */
+    int rc = begin_pulls(v);
+    if (rc)
+        return (struct loco_ack){.error = rc};
+    v->pull = read_record(v, 0);
+    return v->pull;
 }
 
 struct loco_ack loco_owned_var_pull(struct loco_owned_var *v)
 {
-    const struct loco_channel *c = &v->channel;
-
-    LOCO_TRACE(pull, c->mgr->id, c->name, v->region->size);
-    return loco_region_read(v->region, 0, 0, v->region->memory, v->region->size);
+    if (v->channel.mgr->id == v->owner)
+        return (struct loco_ack){.error = -EINVAL};
+    begin_reading(v);
+    struct loco_ack ack = pull_after_last(v);
+    end_reading(v);
+    return ack;
 }
 
-static bool load_checked(const struct loco_owned_var *v, void *value)
+static bool load_checked(const struct loco_owned_var *v, const unsigned char *copy, void *value)
 {
-    const unsigned char *copy = v->region->memory;
     uint64_t sum;
 
     loco_copy(value, copy, v->size);
@@ -159,7 +290,7 @@ static int load_large(const struct loco_owned_var *v, void *value)
     const struct loco_manager *m = v->channel.mgr;
 
     for (int i = 0; i < LOCO_LOAD_TRIES; i++) {
-        if (load_checked(v, value))
+        if (load_checked(v, v->region->memory, value))
             return 0;
         if (i < LOOKS_AT_ONCE)
             continue;
@@ -179,5 +310,32 @@ int loco_owned_var_load(const struct loco_owned_var *v, void *value)
         rc = load_large(v, value);
     /* What the owner placed before this value is read after it. */
     atomic_thread_fence(memory_order_acquire);
+    return rc;
+}
+
+static int read_once(struct loco_owned_var *v, void *value)
+{
+    const unsigned char *landing = here(v, landing_at(v));
+    struct loco_ack ack = read_record(v, landing_at(v));
+    int rc = loco_ack_wait(&ack, UINT64_MAX);
+
+    if (rc)
+        return rc;
+    if (!is_word(v->size))
+        return load_checked(v, landing, value) ? 0 : -EAGAIN;
+    loco_copy(value, landing, v->size);
+    return 0;
+}
+
+int loco_owned_var_read(struct loco_owned_var *v, void *value)
+{
+    int rc = -EAGAIN;
+
+    if (v->channel.mgr->id == v->owner)
+        return loco_owned_var_load(v, value);
+    begin_reading(v);
+    for (int i = 0; rc == -EAGAIN && i < LOCO_LOAD_TRIES; i++)
+        rc = read_once(v, value);
+    end_reading(v);
     return rc;
 }

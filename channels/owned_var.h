@@ -1,18 +1,23 @@
 /*
  * owned_var: a single-writer, multi-reader register. The owner holds the one authoritative
- * copy; each reader holds a cached copy, brought up to date by the owner's push or by its
- * own pull.
+ * copy; each reader holds a cached copy, brought up to date by the owner's pushes or by its
+ * own pulls.
+ *
+ * A variable is pushed or pulled, whichever comes first, and refuses the other (-EOPNOTSUPP): of a
+ * push and a pull in flight the older value could land last. What is pushed a reader can also read
+ * from the owner, without a cached copy.
  *
  * Atomicity is by size. A value of 1, 2, 4 or 8 bytes is one word and never torn. A longer
  * one carries a checksum of itself: a load that meets a half-written value sees that and
  * tries again.
  *
  * Who restarts is taken back. A reader that did begins at zero again, and has the value with the
- * owner's next push, or its own pull; it pulls if the owner pushes seldom. An owner that did also
- * begins at zero, while the readers keep what they have until it pushes; a value that it left
- * half-written is zero.
+ * owner's next push, or its own pull; if the owner pushes seldom, it reads. An owner that did also
+ * begins at zero, while the readers keep what they have until it pushes or they pull; a value that
+ * it left half-written is zero.
  *
- * Threads: one thread at a time stores and pushes. Any thread may load or pull.
+ * Threads: one thread at a time stores and pushes. Any thread may load, any attached one pull or
+ * read.
  * Order: a reader that loads a value also sees everything that the owner placed (fenced)
  * before its push.
  */
@@ -23,9 +28,15 @@
 
 struct loco_owned_var {
     struct loco_channel channel;
-    struct loco_region *region; /* the value; above a word, then its checksum */
+    struct loco_region *region; /* owned_var.c says what is in it */
     size_t size;                /* of the value, bytes */
+    size_t record;              /* of the value and its checksum */
     uint32_t owner;
+    bool pushes;          /* at the owner: it may */
+    bool refused;         /* a push or a pull: it was logged */
+    _Atomic bool reading; /* at a reader, and of the two below: a thread is at it */
+    uint32_t pulls;       /* it may, from this incarnation of the owner */
+    struct loco_ack pull; /* the newest */
 };
 
 /*
@@ -42,11 +53,18 @@ void loco_owned_var_fini(struct loco_owned_var *var);
  * checksum are above LOCO_INLINE_MAX, the last push is done. */
 void loco_owned_var_store(struct loco_owned_var *var, const void *value);
 
-/* The owner's: writes its copy to every reader that has connected. */
+/* The owner's: writes its copy to every reader that has connected. Errors in the ack are those of
+ * loco_region_write, -EOPNOTSUPP when a reader has pulled, and -EINVAL at a reader. */
 struct loco_ack loco_owned_var_push(struct loco_owned_var *var);
 
-/* A reader's: reads the owner's copy into its own. */
+/* A reader's: reads the owner's copy into its own, after the last pull is done. The first one asks
+ * the owner's memory whether it may, and waits for that. Errors in the ack are those of
+ * loco_region_read, -EOPNOTSUPP when the owner has pushed, and -EINVAL at the owner. */
 struct loco_ack loco_owned_var_pull(struct loco_owned_var *var);
+
+/* Reads the owner's copy into *value and waits for it; this node's copy stays as it is, which may
+ * be older. Returns 0; -EAGAIN as a load does; or an error of loco_region_read. */
+int loco_owned_var_read(struct loco_owned_var *var, void *value);
 
 /* Loads this node's copy. Returns 0, or -EAGAIN when it was torn LOCO_LOAD_TRIES times
  * over; *value is then a mixture. */

@@ -9,7 +9,7 @@
  *
  * A participant that restarts is taken back, and each row is what owned_var says of that: its own
  * is zero there and as it was elsewhere, until it pushes; the others' are zero there until they
- * push, or it pulls (loco_owned_var_pull on the row).
+ * push. It need not wait for that: loco_owned_var_read on the row gives the newest.
  *
  * Threads: one thread at a time stores and pushes the own row. Any thread may load.
  */

@@ -64,22 +64,6 @@ int hil_role_connect(struct hil_role *r, uint64_t timeout_ns)
     return loco_manager_ready(r->mgr, timeout_ns);
 }
 
-/* The controller pushed its row before this node was here. It may be storing the next while that
- * is read; but not ten times in a row. */
-static int pull_progress(struct hil_role *r, struct hil_progress *controller, uint64_t timeout_ns)
-{
-    struct loco_owned_var *row = loco_sst_row(&r->channel.progress, 0);
-    int rc = -EAGAIN;
-
-    for (int tries = 0; rc == -EAGAIN && tries < 10; tries++) {
-        struct loco_ack pull = loco_owned_var_pull(row);
-        rc = loco_ack_wait(&pull, timeout_ns);
-        if (!rc)
-            rc = loco_owned_var_load(row, controller);
-    }
-    return rc;
-}
-
 /*
  * Without a clock in common: each duty that arrives was pushed in a step of the controller, whose
  * number it has, and so tells when step 0 was. Of some the earliest, for a step may be late.
@@ -115,8 +99,9 @@ int hil_role_find_run(struct hil_role *r, uint64_t timeout_ns)
     if (r->node == 0 || s->mode == HIL_VIRTUAL || s->on_lost != HIL_RESTART)
         return 0;
 
+    /* The controller pushed its row before this node was here. */
     struct hil_progress controller;
-    int rc = pull_progress(r, &controller, timeout_ns);
+    int rc = loco_owned_var_read(loco_sst_row(&r->channel.progress, 0), &controller);
     if (rc || controller.stage == HIL_STARTING)
         return rc;
     r->start_ns = controller.start_ns;

@@ -53,6 +53,7 @@ extern const struct workload workload_ringbuffer, workload_queue, workload_queue
 extern const struct workload restarted_reader, restarted_owner, restarted_client;
 extern const struct workload kvstore_at_lock, kvstore_at_inserter, kvstore_window, kvstore_reuse;
 extern const struct workload kvstore_full, kvstore_full_at_inserter;
+extern const struct workload owned_var_mixed, owned_var_mixed_word;
 
 /* All of them, ended by NULL. */
 extern const struct workload *const workloads[];

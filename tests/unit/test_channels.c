@@ -135,6 +135,50 @@ static void var_body(struct node *n)
 
 ON_EACH_FABRIC(owned_var, 3, var_body)
 
+/* A variable is pushed or pulled, whichever comes first; and read from its owner in any case. */
+static void refused_body(struct node *n)
+{
+    struct loco_owned_var pushed, pulled;
+    struct loco_barrier bar;
+    struct large value = {{5, 6}}, got = {{0}};
+    uint64_t seven = 7, word = 0;
+
+    CHECK(n, loco_owned_var_init(&pushed, n->mgr, NULL, "pushed", 0, LOCO_ALL, sizeof value) == 0);
+    CHECK(n, loco_owned_var_init(&pulled, n->mgr, NULL, "pulled", 0, LOCO_ALL, 8) == 0);
+    CHECK(n, loco_barrier_init(&bar, n->mgr, NULL, "bar", LOCO_ALL) == 0);
+    CHECK(n, loco_manager_ready(n->mgr, TEST_TIMEOUT) == 0);
+    if (n->id == 0) {
+        loco_owned_var_store(&pushed, &value);
+        CHECK(n, loco_owned_var_push(&pushed).error == 0);
+        CHECK(n, loco_owned_var_pull(&pulled).error == -EINVAL);
+    } else {
+        struct loco_ack ack = loco_owned_var_pull(&pulled);
+        CHECK(n, loco_ack_wait(&ack, TEST_TIMEOUT) == 0);
+        CHECK(n, loco_owned_var_push(&pushed).error == -EINVAL);
+    }
+    CHECK(n, loco_barrier_wait(&bar) == 0);
+    value.words[0] = seven;
+    if (n->id == 0) {
+        CHECK(n, loco_owned_var_push(&pulled).error == -EOPNOTSUPP);
+        loco_owned_var_store(&pulled, &seven);
+        loco_owned_var_store(&pushed, &value); /* and not pushed */
+    } else {
+        CHECK(n, loco_owned_var_pull(&pushed).error == -EOPNOTSUPP);
+    }
+    CHECK(n, loco_barrier_wait(&bar) == 0);
+    CHECK(n, loco_owned_var_read(&pushed, &got) == 0);
+    CHECK(n, memcmp(&got, &value, sizeof got) == 0);
+    CHECK(n, loco_owned_var_read(&pulled, &word) == 0 && word == seven);
+    CHECK(n, loco_owned_var_load(&pushed, &got) == 0 && got.words[0] == (n->id == 0 ? seven : 5));
+    CHECK(n, loco_owned_var_load(&pulled, &word) == 0 && word == (n->id == 0 ? seven : 0));
+    CHECK(n, loco_barrier_wait(&bar) == 0);
+    loco_barrier_fini(&bar);
+    loco_owned_var_fini(&pulled);
+    loco_owned_var_fini(&pushed);
+}
+
+ON_EACH_FABRIC(owned_var_is_pushed_or_pulled, 3, refused_body)
+
 /* A value whose checksum does not fit is never given out. */
 static void torn_body(struct node *n)
 {
