@@ -67,9 +67,10 @@ static size_t landing_at(const struct loco_owned_var *v)
     return pulls_at(v) + WORD;
 }
 
+/* No two sizes of a value give one size of the region: participants who disagree are told so. */
 static size_t region_size(const struct loco_owned_var *v)
 {
-    return landing_at(v) + whole_words(v->record);
+    return landing_at(v) + whole_words(v->record) + v->size % (2 * WORD);
 }
 
 static void *here(const struct loco_owned_var *v, size_t offset)

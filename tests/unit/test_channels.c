@@ -270,11 +270,11 @@ ON_EACH_FABRIC(barrier, 4, barrier_body)
 
 /* --- what goes wrong ------------------------------------------------------------------------ */
 
-static void mismatch_body(struct node *n)
+static void disagree(struct node *n, size_t size)
 {
     struct loco_owned_var v;
 
-    CHECK(n, loco_owned_var_init(&v, n->mgr, NULL, "v", 0, LOCO_ALL, n->id ? 8 : 4) == 0);
+    CHECK(n, loco_owned_var_init(&v, n->mgr, NULL, "v", 0, LOCO_ALL, size) == 0);
     CHECK(n, loco_manager_ready(n->mgr, TEST_TIMEOUT) == -EPROTO);
     CHECK(n, strstr(n->log, "v.v") != NULL);
     struct loco_wait wait = loco_wait_for(n->mgr, 50000000);
@@ -283,7 +283,20 @@ static void mismatch_body(struct node *n)
     loco_owned_var_fini(&v);
 }
 
+static void mismatch_body(struct node *n)
+{
+    disagree(n, n->id ? 8 : 4);
+}
+
 ON_EACH_FABRIC(size_mismatch_is_named_at_both, 2, mismatch_body)
+
+/* As many words, but not as many bytes. */
+static void slight_mismatch_body(struct node *n)
+{
+    disagree(n, n->id ? 24 : 20);
+}
+
+ON_EACH_FABRIC(slight_size_mismatch_is_named_at_both, 2, slight_mismatch_body)
 
 static void missing_body(struct node *n)
 {
