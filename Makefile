@@ -143,20 +143,44 @@ run: all
 
 TESTS := unit sim run
 
+# A program of its own; and what only the simulator's programs have.
+SIM_APART := tests/sim/soak.c tests/sim/preempt.c tests/sim/test_preempt.c
+
 # Those of tests/unit that run on each fabric.
 CHANNEL_TESTS := channels fences locks queues kvstore restarts
 
-$(TESTS:%=$(BUILD)/test-%): $(call objects,tests/nodes.c) $(ARCHIVES)
+$(filter-out %-sim,$(TESTS:%=$(BUILD)/test-%)): $(call objects,tests/nodes.c) $(ARCHIVES)
 	$(LINK) -o $@ $(filter %.o,$^) $(ARCHIVES) $(LIBS) $$(pkg-config --libs criterion)
 
+# The simulator interrupts the channels anywhere: tests/sim/preempt.c says how. Other sanitizers do
+# not go with that; under them it is at the fabric's operations only.
+PREEMPTED := $(if $(findstring -fsanitize,$(CFLAGS)),,-fsanitize=thread -Wno-tsan \
+               --param tsan-instrument-func-entry-exit=0)
+WRAPPED   := pthread_mutex_lock pthread_mutex_unlock urcu_bp_read_lock urcu_bp_read_unlock \
+             urcu_bp_synchronize_rcu
+SIM_LINK   = $(LINK) $(if $(PREEMPTED),$(WRAPPED:%=-Wl,--wrap=%))
+
+$(BUILD)/sim/%.o: %.c | $(NEEDED)
+	@mkdir -p $(@D)
+	$(COMPILE) $(PREEMPTED) -MMD -MP -c -o $@ $<
+
+$(BUILD)/sim/libloco.a: $(patsubst %.c,$(BUILD)/sim/%.o,$(wildcard channels/*.c)) \
+                        $(call objects,$(wildcard channels/fabric/*.c)) \
+                        $(if $(PREEMPTED),$(call objects,tests/sim/preempt.c))
+
 $(BUILD)/test-unit: $(call objects,$(wildcard tests/unit/*.c))
-$(BUILD)/test-sim:  $(call objects,$(filter-out tests/sim/soak.c,$(wildcard tests/sim/*.c)))
+$(BUILD)/test-sim:  $(call objects,$(filter-out $(SIM_APART),$(wildcard tests/sim/*.c))) \
+                    $(BUILD)/sim/tests/sim/test_preempt.o
 $(BUILD)/test-run:  $(call objects,$(wildcard tests/run/*.c))
+
+$(BUILD)/test-sim: $(call objects,tests/nodes.c) $(BUILD)/sim/libloco.a
+	$(SIM_LINK) -o $@ $(filter %.o,$^) $(BUILD)/sim/libloco.a $(LIBS) \
+	    $$(pkg-config --libs criterion)
 
 # On an RDMA device; without one its tests are on shm, or say that they are skipped.
 $(BUILD)/test-rdma: $(call objects,$(wildcard tests/rdma/*.c)) \
                     $(call objects,$(CHANNEL_TESTS:%=tests/unit/test_%.c) tests/nodes.c) \
-                    $(call objects,$(filter-out tests/sim/soak.c tests/sim/test_%, \
+                    $(call objects,$(filter-out $(SIM_APART) tests/sim/test_%, \
                                      $(wildcard tests/sim/*.c))) $(BUILD)/libloco.a
 	$(LINK) -o $@ $^ $(LIBS) $$(pkg-config --libs criterion)
 
@@ -166,7 +190,7 @@ test: all $(TESTS:%=$(BUILD)/test-%) $(BUILD)/soak
 	@echo "--- every workload under chaos (more: make soak)"
 	@$(BUILD)/soak --seeds 500
 	@echo "--- mutants"
-	@tests/sim/mutants.sh $(BUILD) "$(COMPILE) -w" "$(LINK)" $(LIBS) 2>$(BUILD)/mutants.log || \
+	@tests/sim/mutants.sh $(BUILD) "$(COMPILE) $(PREEMPTED) -w" "$(SIM_LINK)" $(LIBS) 2>$(BUILD)/mutants.log || \
 	    { cat $(BUILD)/mutants.log; exit 1; }
 	@echo "--- libloco as it is installed"
 	@tests/install/test_install.sh $(BUILD)
@@ -187,9 +211,9 @@ test-rdma: all $(BUILD)/test-rdma | $(NEEDED_FOR_RDMA)
 
 SEEDS ?= 100000
 
-$(BUILD)/soak: $(call objects,$(filter-out $(wildcard tests/sim/test_*.c),$(wildcard tests/sim/*.c))) \
-               $(BUILD)/libloco.a
-	$(LINK) -o $@ $^ $(LIBS)
+$(BUILD)/soak: $(call objects,$(filter-out $(wildcard tests/sim/test_*.c) tests/sim/preempt.c, \
+                                $(wildcard tests/sim/*.c))) $(BUILD)/sim/libloco.a
+	$(SIM_LINK) -o $@ $^ $(LIBS)
 
 soak: $(BUILD)/soak
 	$(BUILD)/soak --seeds $(SEEDS)

@@ -96,6 +96,8 @@ static int submit(struct sim_link *l, enum verb verb, struct loco_remote at, siz
     unsigned char *target = target_of(l, at, size);
     struct sim *s = l->node->sim;
 
+    if (s->physics->before_post)
+        s->physics->before_post(s);
     sim_poll(&l->base);
     if (!target)
         return fail(l, -ERANGE);

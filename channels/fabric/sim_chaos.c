@@ -31,7 +31,7 @@ enum {
 
 static uint64_t below(struct sim *s, uint64_t bound)
 {
-    return sim_draw(&s->random) % bound;
+    return (uint64_t)((unsigned __int128)sim_draw(&s->random) * bound >> 64);
 }
 
 /* --- transfers: words in some order ------------------------------------------------------- */
@@ -178,7 +178,7 @@ static bool step_other(struct sim *s, struct operation *o, const struct earlier 
 /* Most parts of an operation follow at once; before some of them much else happens. */
 static unsigned draw_patience(struct sim *s)
 {
-    uint64_t chance = below(s, 16);
+    uint64_t chance = below(s, 40);
 
     return (unsigned)(chance == 0 ? below(s, 200) : chance < 6 ? below(s, 12) : 0);
 }
@@ -274,32 +274,27 @@ static void step_link(struct sim *s, struct sim_link *l)
 
 static bool may_go_on(const struct sim *s, const struct sim_fiber *f)
 {
-    if (f->ended || f->sleeping)
-        return false;
     return !f->waiting || f->seen != s->changes || f->wake_at <= s->now;
 }
 
+/* One that is held back gives its turn to another, or to the network. */
 static struct sim_fiber *choose_fiber(struct sim *s)
 {
-    unsigned first = (unsigned)below(s, s->crowd_count);
+    unsigned k = (unsigned)below(s, s->crowd_count);
+    struct sim_fiber *held_back = NULL;
 
-    for (unsigned i = 0; i < s->crowd_count; i++) {
-        unsigned k = (first + i) % s->crowd_count;
+    for (unsigned left = s->crowd_count; left > 0; left--, k++) {
+        if (k == s->crowd_count)
+            k = 0;
         struct sim_fiber *f = s->crowd[k];
-        if (f->ended) {
-            s->crowd[k] = s->crowd[--s->crowd_count];
-            i--;
-            continue;
-        }
         if (!may_go_on(s, f))
             continue;
-        if (f->stall > 0 && s->crowd_count > 1) {
-            f->stall--;
-            return NULL;
-        }
-        return f;
+        if (f->stall == 0)
+            return f;
+        f->stall--;
+        held_back = f;
     }
-    return NULL;
+    return s->active_count == 0 ? held_back : NULL;
 }
 
 /* Whether any could go on if chance took it. */
@@ -321,8 +316,6 @@ static struct sim_fiber *look_again(struct sim *s)
     }
     for (; s->looks < 3 * s->crowd_count; s->looks++) {
         struct sim_fiber *f = s->crowd[s->looks % s->crowd_count];
-        if (f->ended || f->sleeping)
-            continue;
         s->looks++;
         return f;
     }
@@ -338,7 +331,7 @@ static void let_time_act(struct sim *s)
         timeline_take(&s->timeline, &entry);
         s->changes++;
         if (*(enum kind *)entry.what == FIBER)
-            ((struct sim_fiber *)entry.what)->sleeping = false;
+            sim_awake(entry.what);
         else
             sim_news_come(entry.what);
     }
@@ -350,7 +343,7 @@ static bool skip_to_next_time(struct sim *s)
     uint64_t next = s->timeline.count > 0 ? s->timeline.heap[0].time : UINT64_MAX;
 
     for (unsigned i = 0; i < s->crowd_count; i++)
-        if (!s->crowd[i]->ended && s->crowd[i]->waiting && s->crowd[i]->wake_at < next)
+        if (s->crowd[i]->waiting && s->crowd[i]->wake_at < next)
             next = s->crowd[i]->wake_at;
     if (next == UINT64_MAX)
         return false;
@@ -405,7 +398,7 @@ static void chaos_pause(struct sim_fiber *self)
 
 static void chaos_sleep(struct sim *s, uint64_t time, unsigned class)
 {
-    s->current->sleeping = true;
+    sim_asleep(s->current);
     timeline_add(&s->timeline, time, class, s->current);
     chaos_pause(s->current);
 }
@@ -424,14 +417,38 @@ static void chaos_relax(struct loco_node *node, struct loco_wait *wait)
     chaos_pause(self);
 }
 
-void sim_wait_for_change(struct sim_node *n)
+void sim_wait_for_change(struct sim *s)
 {
-    struct sim_fiber *self = n->sim->current;
+    static struct sim_node nowhere;
+    struct sim_fiber *self = s->current;
 
-    self->seen = n->sim->changes;
-    self->waiting = n;
+    self->seen = s->changes;
+    self->waiting = &nowhere;
     self->wake_at = UINT64_MAX;
     chaos_pause(self);
+}
+
+/* Mostly for a short while, but now and then for longer than operations take. */
+static void interrupt(struct sim *s)
+{
+    if (below(s, 16) == 0)
+        s->current->stall = (unsigned)below(s, 200);
+    chaos_pause(s->current);
+}
+
+/* Mostly after much, but now and then after little, several times in a row. */
+void sim_preempt(struct sim *s)
+{
+    s->until_preempted = 1 + (int)below(s, 1ull << below(s, 12));
+    if (s->current != &s->main)
+        interrupt(s);
+}
+
+/* A thread may be interrupted between numbering an operation and posting it. */
+static void chaos_before_post(struct sim *s)
+{
+    if (s->config.chaos >= LOCO_SIM_DEFERRED && below(s, 8) == 0)
+        interrupt(s);
 }
 
 static void take_completion(struct sim *s, _Atomic uint64_t *known, uint64_t completed)
@@ -471,6 +488,7 @@ static int chaos_post(struct sim_link *l, struct operation *o)
 }
 
 const struct sim_physics sim_chaos = {
+    .before_post = chaos_before_post,
     .post = chaos_post,
     .poll = chaos_poll,
     .relax = chaos_relax,

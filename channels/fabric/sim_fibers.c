@@ -6,6 +6,8 @@
 
 enum { STACK_SIZE = 128 << 10 };
 
+_Thread_local struct sim *sim_running;
+
 void sim_switch(struct sim_fiber *from, struct sim_fiber *to)
 {
     if (from == to)
@@ -20,25 +22,48 @@ static void fiber_body(void *arg)
     struct sim_fiber *f = arg;
 
     f->body(f->arg);
-    f->ended = true;
+    sim_asleep(f);
     f->sim->changes++;
     if (!f->control && --f->sim->alive == 0)
         sim_switch(f, &f->sim->main);
     f->sim->physics->pause(f); /* for good: nothing will name this fiber again */
 }
 
-static int join_crowd(struct sim *s, struct sim_fiber *f)
+/* --- chaos: those that chance may choose ---------------------------------------------------- */
+
+static int make_room(struct sim *s)
 {
-    if (s->crowd_count == s->crowd_room) {
-        unsigned room = s->crowd_room ? 2 * s->crowd_room : 16;
-        void *more = realloc(s->crowd, room * sizeof(struct sim_fiber *));
-        if (!more)
-            return -ENOMEM;
-        s->crowd = more;
-        s->crowd_room = room;
-    }
-    s->crowd[s->crowd_count++] = f;
+    if (++s->fiber_count <= s->crowd_room)
+        return 0;
+    unsigned room = s->crowd_room ? 2 * s->crowd_room : 16;
+    void *more = realloc(s->crowd, room * sizeof(struct sim_fiber *));
+    if (!more)
+        return -ENOMEM;
+    s->crowd = more;
+    s->crowd_room = room;
     return 0;
+}
+
+void sim_awake(struct sim_fiber *f)
+{
+    struct sim *s = f->sim;
+
+    if (f->place)
+        return;
+    s->crowd[s->crowd_count++] = f;
+    f->place = s->crowd_count;
+}
+
+void sim_asleep(struct sim_fiber *f)
+{
+    struct sim *s = f->sim;
+
+    if (!f->place)
+        return;
+    struct sim_fiber *last = s->crowd[--s->crowd_count];
+    s->crowd[f->place - 1] = last;
+    last->place = f->place;
+    f->place = 0;
 }
 
 struct sim_fiber *sim_spawn(struct sim *s, void (*body)(void *arg), void *arg, bool control)
@@ -56,8 +81,7 @@ struct sim_fiber *sim_spawn(struct sim *s, void (*body)(void *arg), void *arg, b
     f->alarm = (struct alarm){.kind = ALARM, .fiber = f};
     f->context = calloc(LOCO_MANAGERS_MAX, sizeof(void *));
     f->fiber = f->context ? fiber_new(fiber_body, f, STACK_SIZE) : NULL;
-    f->sleeping = true;
-    if (!f->fiber || join_crowd(s, f) || timeline_add(&s->timeline, s->now, LOCO_SIM_FIRST, f)) {
+    if (!f->fiber || make_room(s) || timeline_add(&s->timeline, s->now, LOCO_SIM_FIRST, f)) {
         fiber_free(f->fiber);
         free(f->context);
         free(f);
@@ -81,8 +105,13 @@ int loco_sim_run(struct loco_fabric *fabric)
     s->result = 0;
     s->main.context = loco_context.table;
     s->current = &s->main;
+    if (s->config.chaos >= LOCO_SIM_DEFERRED) {
+        sim_running = s;
+        sim_preempt(s);
+    }
     if (s->alive)
         s->physics->pause(&s->main);
+    sim_running = NULL;
     return s->result;
 }
 

@@ -33,7 +33,6 @@ struct sim_fiber {
     void *arg;
     void **context; /* its table of thread contexts */
     struct sim_fiber *next;
-    bool ended, sleeping;
     bool control; /* a node's, not the program's: the run does not wait for it */
 
     /* While it waits in relax(): */
@@ -43,6 +42,7 @@ struct sim_fiber {
     struct alarm alarm;
 
     /* Chaos: */
+    unsigned place; /* among those that may be chosen; 0: none, it sleeps or has ended */
     uint64_t seen;  /* the sim's changes when it last looked */
     unsigned stall; /* turns that it is held back */
 };
@@ -144,6 +144,7 @@ struct news {
 
 /* How operations and fibers go on. */
 struct sim_physics {
+    void (*before_post)(struct sim *sim);                            /* or NULL */
     int (*post)(struct sim_link *link, struct operation *operation); /* takes it over */
     void (*poll)(struct loco_link *link);
     void (*relax)(struct loco_node *node, struct loco_wait *wait);
@@ -173,12 +174,13 @@ struct sim {
     /* Chaos: */
     uint64_t random;
     uint64_t steps, changes;
+    int until_preempted;
     uint64_t idle_since; /* the changes when all began to wait ... */
     unsigned looks;      /* ... and how often they have looked again since */
     struct sim_link **active;
     unsigned active_count, active_room;
-    struct sim_fiber **crowd; /* the fibers that have not ended */
-    unsigned crowd_count, crowd_room;
+    struct sim_fiber **crowd; /* the fibers that may be chosen */
+    unsigned crowd_count, crowd_room, fiber_count;
 };
 
 /* splitmix64: small, and good for any seed. */
@@ -197,8 +199,17 @@ void sim_fibers_free(struct sim *sim);
 /* A fiber that begins at the present time; or NULL. */
 struct sim_fiber *sim_spawn(struct sim *sim, void (*body)(void *arg), void *arg, bool control);
 
-/* Waits until something has changed in the sim. */
-void sim_wait_for_change(struct sim_node *node);
+/* Chaos: the fiber may be chosen to go on; and may not, until it is awake again. */
+void sim_awake(struct sim_fiber *fiber);
+void sim_asleep(struct sim_fiber *fiber);
+
+/* Chaos: waits until something has changed in the sim. */
+void sim_wait_for_change(struct sim *sim);
+
+/* The simulation whose fibers are interrupted anywhere, as tests/sim/preempt.c has it: after
+ * `until_preempted` more of the running one's steps it is paused. */
+extern _Thread_local struct sim *sim_running;
+void sim_preempt(struct sim *sim);
 
 void sim_poll(struct loco_link *link);
 

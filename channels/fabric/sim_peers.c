@@ -73,8 +73,8 @@ static void control_body(void *arg)
     while (!n->closed) {
         struct news *news = n->news;
         if (!news) {
-            n->sim->current->sleeping = true;
-            n->sim->physics->pause(n->sim->current);
+            sim_asleep(n->control);
+            n->sim->physics->pause(n->control);
             continue;
         }
         n->news = news->next;
@@ -88,9 +88,9 @@ static void control_body(void *arg)
 static void end_control(struct sim_node *n)
 {
     if (n->control)
-        n->control->sleeping = false;
+        sim_awake(n->control);
     while (n->control && n->sim->current != &n->sim->main)
-        sim_wait_for_change(n);
+        sim_wait_for_change(n->sim);
 }
 
 void sim_news_come(struct news *news)
@@ -106,7 +106,7 @@ void sim_news_come(struct news *news)
     news->next = NULL;
     *(n->news ? &n->newest_news->next : &n->news) = news;
     n->newest_news = news;
-    n->control->sleeping = false;
+    sim_awake(n->control);
 }
 
 /* --- telling ---------------------------------------------------------------------------- */
@@ -167,8 +167,8 @@ static struct sim_node *make_node(struct sim *s, uint32_t id, const struct loco_
 
     if (!n)
         return NULL;
-    n->base = (struct loco_node){
-        .fabric = &s->base, .id = id, .count = s->node_count, .events = *events};
+    n->base =
+        (struct loco_node){.fabric = &s->base, .id = id, .count = s->node_count, .events = *events};
     n->sim = s;
     n->peers = calloc(s->node_count, sizeof *n->peers);
     if (n->peers && s->config.chaos)

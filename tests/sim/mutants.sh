@@ -24,7 +24,7 @@ for patch in tests/sim/mutants/*.patch; do
     # The copy's own headers come first; the rest of the tree is as it is.
     $compile -I"$dir" -c -o "$dir/broken.o" "$dir/$file"
     $link -o "$dir/soak" "$dir/broken.o" $build/obj/tests/sim/{soak,history,linear,models}.o \
-        $build/obj/tests/sim/workload*.o "$build"/libloco.a ${*:4}
+        $build/obj/tests/sim/workload*.o "$build"/sim/libloco.a ${*:4}
     seeds=$(field seeds "$patch") workload=$(field workload "$patch")
     if said=$("$dir/soak" --quiet --seeds "$seeds" --only "$workload"); then
         echo "ALIVE  $name: workload $workload passes all of $seeds seeds"

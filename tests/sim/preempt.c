@@ -1,0 +1,277 @@
+/*
+ * Preemption: in the programs that run the simulator, the channels are compiled for a race detector
+ * (-fsanitize=thread), so each of their accesses to memory is announced by a call. The functions it
+ * calls are here, in place of the detector's: now and then one lets another thread of the
+ * simulation go on. Outside of a simulation they do nothing but what was asked.
+ *
+ * A thread may so be interrupted while it holds a lock, or looks at what RCU protects. Since all of
+ * them share one thread of the process, pthread and liburcu cannot tell them apart. The linker puts
+ * the functions below in place of theirs (--wrap), which can.
+ */
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "channels/fabric/sim_internal.h"
+
+/* --- accesses -------------------------------------------------------------------------------- */
+
+static void before_access(void)
+{
+    struct sim *s = sim_running;
+
+    if (s && --s->until_preempted == 0)
+        sim_preempt(s);
+}
+
+#define PLAIN(name)                                                                                \
+    void name(void *address);                                                                      \
+    void name(void *address)                                                                       \
+    {                                                                                              \
+        (void)address;                                                                             \
+        before_access();                                                                           \
+    }
+
+#define PLAIN_SIZE(size)                                                                           \
+    PLAIN(__tsan_read##size)                                                                       \
+    PLAIN(__tsan_write##size)                                                                      \
+    PLAIN(__tsan_unaligned_read##size)                                                             \
+    PLAIN(__tsan_unaligned_write##size)                                                            \
+    PLAIN(__tsan_volatile_read##size)                                                              \
+    PLAIN(__tsan_volatile_write##size)
+
+PLAIN_SIZE(1)
+PLAIN_SIZE(2)
+PLAIN_SIZE(4)
+PLAIN_SIZE(8)
+PLAIN_SIZE(16)
+
+#define RANGE(name)                                                                                \
+    void name(void *address, size_t size);                                                         \
+    void name(void *address, size_t size)                                                          \
+    {                                                                                              \
+        (void)address;                                                                             \
+        (void)size;                                                                                \
+        before_access();                                                                           \
+    }
+
+RANGE(__tsan_read_range)
+RANGE(__tsan_write_range)
+
+void __tsan_init(void);
+void __tsan_init(void)
+{
+}
+
+/* Orders are at least what is asked for; every fiber runs on one processor. */
+#define MODIFY(bits, what)                                                                         \
+    uint##bits##_t __tsan_atomic##bits##_##what(volatile uint##bits##_t *at, uint##bits##_t value, \
+                                                int order);                                        \
+    uint##bits##_t __tsan_atomic##bits##_##what(volatile uint##bits##_t *at, uint##bits##_t value, \
+                                                int order)                                         \
+    {                                                                                              \
+        (void)order;                                                                               \
+        before_access();                                                                           \
+        return __atomic_##what(at, value, __ATOMIC_SEQ_CST);                                       \
+    }
+
+#define COMPARE(bits, strength, weak)                                                              \
+    int __tsan_atomic##bits##_compare_exchange_##strength(volatile uint##bits##_t *at,             \
+                                                          uint##bits##_t *expected,                \
+                                                          uint##bits##_t desired, int, int);       \
+    int __tsan_atomic##bits##_compare_exchange_##strength(                                         \
+        volatile uint##bits##_t *at, uint##bits##_t *expected, uint##bits##_t desired,             \
+        int success, int failure)                                                                  \
+    {                                                                                              \
+        (void)success;                                                                             \
+        (void)failure;                                                                             \
+        before_access();                                                                           \
+        return __atomic_compare_exchange_n(at, expected, desired, weak, __ATOMIC_SEQ_CST,          \
+                                           __ATOMIC_SEQ_CST);                                      \
+    }
+
+#define ATOMIC_SIZE(bits)                                                                          \
+    uint##bits##_t __tsan_atomic##bits##_load(const volatile uint##bits##_t *at, int order);       \
+    uint##bits##_t __tsan_atomic##bits##_load(const volatile uint##bits##_t *at, int order)        \
+    {                                                                                              \
+        (void)order;                                                                               \
+        before_access();                                                                           \
+        return __atomic_load_n(at, __ATOMIC_SEQ_CST);                                              \
+    }                                                                                              \
+    void __tsan_atomic##bits##_store(volatile uint##bits##_t *at, uint##bits##_t value, int);      \
+    void __tsan_atomic##bits##_store(volatile uint##bits##_t *at, uint##bits##_t value, int order) \
+    {                                                                                              \
+        (void)order;                                                                               \
+        before_access();                                                                           \
+        __atomic_store_n(at, value, __ATOMIC_SEQ_CST);                                             \
+    }                                                                                              \
+    uint##bits##_t __tsan_atomic##bits##_exchange(volatile uint##bits##_t *at,                     \
+                                                  uint##bits##_t value, int order);                \
+    uint##bits##_t __tsan_atomic##bits##_exchange(volatile uint##bits##_t *at,                     \
+                                                  uint##bits##_t value, int order)                 \
+    {                                                                                              \
+        (void)order;                                                                               \
+        before_access();                                                                           \
+        return __atomic_exchange_n(at, value, __ATOMIC_SEQ_CST);                                   \
+    }                                                                                              \
+    MODIFY(bits, fetch_add)                                                                        \
+    MODIFY(bits, fetch_sub)                                                                        \
+    MODIFY(bits, fetch_and)                                                                        \
+    MODIFY(bits, fetch_or)                                                                         \
+    COMPARE(bits, strong, false)                                                                   \
+    COMPARE(bits, weak, true)
+
+ATOMIC_SIZE(8)
+ATOMIC_SIZE(16)
+ATOMIC_SIZE(32)
+ATOMIC_SIZE(64)
+
+void __tsan_atomic_thread_fence(int order);
+void __tsan_atomic_thread_fence(int order)
+{
+    (void)order;
+    before_access();
+}
+
+/* --- locks ------------------------------------------------------------------------------------ */
+
+/* The simulation whose fiber this is; NULL: it is none. */
+static struct sim *simulation(void)
+{
+    return sim_running && sim_running->current != &sim_running->main ? sim_running : NULL;
+}
+
+/* What fibers hold: a mutex, or all that RCU protects. */
+struct held {
+    const void *what;
+    struct sim *sim;
+    struct sim_fiber *by;
+    unsigned depth;
+    uint64_t since;
+};
+
+enum { HELD_MAX = 256 };
+
+static _Thread_local struct held held[HELD_MAX];
+static _Thread_local unsigned held_count;
+static _Thread_local uint64_t holds; /* ever */
+
+/* What an earlier simulation left behind is nobody's. */
+static void forget_others(const struct sim *s)
+{
+    for (unsigned i = 0; i < held_count;)
+        if (held[i].sim != s)
+            held[i] = held[--held_count];
+        else
+            i++;
+}
+
+static struct held *find_held(const void *what, const struct sim_fiber *by)
+{
+    for (unsigned i = 0; i < held_count; i++)
+        if (held[i].what == what && (!by || held[i].by == by))
+            return &held[i];
+    return NULL;
+}
+
+static void hold(struct sim *s, const void *what)
+{
+    struct held *own = find_held(what, s->current);
+
+    if (own) {
+        own->depth++;
+        return;
+    }
+    forget_others(s);
+    if (held_count == HELD_MAX)
+        abort();
+    held[held_count++] =
+        (struct held){.what = what, .sim = s, .by = s->current, .depth = 1, .since = ++holds};
+}
+
+static bool let_go(struct sim *s, const void *what)
+{
+    struct held *own = find_held(what, s->current);
+
+    if (!own)
+        return false;
+    if (--own->depth == 0) {
+        *own = held[--held_count];
+        s->changes++;
+    }
+    return true;
+}
+
+int __real_pthread_mutex_lock(pthread_mutex_t *mutex);
+int __wrap_pthread_mutex_lock(pthread_mutex_t *mutex);
+int __wrap_pthread_mutex_lock(pthread_mutex_t *mutex)
+{
+    struct sim *s = simulation();
+
+    if (!s)
+        return __real_pthread_mutex_lock(mutex);
+    forget_others(s);
+    before_access();
+    while (find_held(mutex, NULL) && !find_held(mutex, s->current))
+        sim_wait_for_change(s);
+    hold(s, mutex);
+    return 0;
+}
+
+int __real_pthread_mutex_unlock(pthread_mutex_t *mutex);
+int __wrap_pthread_mutex_unlock(pthread_mutex_t *mutex);
+int __wrap_pthread_mutex_unlock(pthread_mutex_t *mutex)
+{
+    struct sim *s = simulation();
+
+    if (!s || !let_go(s, mutex))
+        return __real_pthread_mutex_unlock(mutex);
+    before_access();
+    return 0;
+}
+
+/* --- RCU -------------------------------------------------------------------------------------- */
+
+static const char rcu;
+
+void __real_urcu_bp_read_lock(void);
+void __wrap_urcu_bp_read_lock(void);
+void __wrap_urcu_bp_read_lock(void)
+{
+    struct sim *s = simulation();
+
+    if (s)
+        hold(s, &rcu);
+    else
+        __real_urcu_bp_read_lock();
+}
+
+void __real_urcu_bp_read_unlock(void);
+void __wrap_urcu_bp_read_unlock(void);
+void __wrap_urcu_bp_read_unlock(void)
+{
+    struct sim *s = simulation();
+
+    if (!s || !let_go(s, &rcu))
+        __real_urcu_bp_read_unlock();
+}
+
+static bool any_reads_since_before(uint64_t time)
+{
+    for (unsigned i = 0; i < held_count; i++)
+        if (held[i].what == &rcu && held[i].since <= time)
+            return true;
+    return false;
+}
+
+void __real_urcu_bp_synchronize_rcu(void);
+void __wrap_urcu_bp_synchronize_rcu(void);
+void __wrap_urcu_bp_synchronize_rcu(void)
+{
+    struct sim *s = simulation();
+    uint64_t begin = holds;
+
+    if (!s)
+        __real_urcu_bp_synchronize_rcu();
+    while (s && any_reads_since_before(begin))
+        sim_wait_for_change(s);
+}

@@ -1,0 +1,152 @@
+/*
+ * Threads of the simulation are interrupted anywhere, and what keeps threads apart does so. This
+ * file is compiled as the channels are for the simulator: each of its accesses may be the last for
+ * a while. Under other sanitizers nothing interrupts it.
+ */
+#include <criterion/criterion.h>
+#include <pthread.h>
+#include <urcu/urcu-bp.h>
+
+#include "channels/fabric/sim_internal.h"
+#include "channels/thread.h"
+#include "tests/nodes.h"
+
+#if defined(__SANITIZE_THREAD__)
+enum { INTERRUPTED = 1 };
+#else
+enum { INTERRUPTED = 0 };
+#endif
+
+enum { SEEDS = 300, THREADS = 3, ROUNDS = 20 };
+
+struct shared {
+    bool right; /* with what keeps the threads apart */
+    pthread_mutex_t lock;
+    volatile int count;
+    _Atomic int boxes[THREADS * ROUNDS + 1]; /* those in use are 1 */
+    _Atomic int used, box;
+    bool over, surprise;
+};
+
+/* Runs the threads with each seed, first without the right thing and then with it. */
+static void surprised_only_without(void (*body)(void *arg))
+{
+    int surprises[2] = {0};
+
+    for (uint64_t run = 0; run < 2 * SEEDS; run++) {
+        const struct loco_sim_config config = {.seed = run / 2 + 1, .chaos = LOCO_SIM_DEFERRED};
+        struct loco_fabric *sim = loco_sim_open(&config);
+        struct shared shared = {.right = run % 2, .lock = PTHREAD_MUTEX_INITIALIZER};
+        for (int i = 0; i < THREADS; i++)
+            cr_assert_eq(loco_sim_spawn(sim, body, &shared), 0);
+        cr_assert_eq(loco_sim_run(sim), 0);
+        loco_sim_close(sim);
+        surprises[run % 2] += shared.surprise;
+    }
+    cr_assert(surprises[0] > 0 || !INTERRUPTED, "no thread was interrupted there");
+    cr_assert_eq(surprises[1], 0, "%d times although it is forbidden", surprises[1]);
+}
+
+/* --- between two instructions, unless a lock is held -------------------------------------------- */
+
+static void counting(void *arg)
+{
+    struct shared *s = arg;
+
+    for (int i = 0; i < ROUNDS; i++) {
+        if (s->right)
+            pthread_mutex_lock(&s->lock);
+        int before = s->count;
+        s->count = before + 1;
+        s->surprise |= s->count != before + 1;
+        if (s->right)
+            pthread_mutex_unlock(&s->lock);
+    }
+}
+
+Test(preempt, a_lock_keeps_threads_apart)
+{
+    surprised_only_without(counting);
+}
+
+/* --- among those who look at what RCU protects ---------------------------------------------------- */
+
+static void replacing(void *arg)
+{
+    struct shared *s = arg;
+
+    for (int i = 0; i < ROUNDS; i++) {
+        int new = ++s->used;
+        s->boxes[new] = 1;
+        int old = atomic_exchange(&s->box, new);
+        if (s->right)
+            urcu_bp_synchronize_rcu();
+        s->boxes[old] = 0; /* it would be used again */
+        urcu_bp_read_lock();
+        int box = s->box;
+        s->surprise |= box && s->boxes[box] != 1;
+        urcu_bp_read_unlock();
+    }
+}
+
+Test(preempt, a_grace_period_waits_for_interrupted_readers)
+{
+    surprised_only_without(replacing);
+}
+
+/* --- between an operation's number and its post --------------------------------------------------- */
+
+struct watch {
+    struct node *node;
+    const struct loco_link *link;
+    bool over, ended, caught;
+};
+
+static void watching(void *arg)
+{
+    struct watch *w = arg;
+    const struct sim_link *in_the_sim = (const struct sim_link *)w->link;
+    struct loco_wait wait = loco_wait_for(w->node->mgr, UINT64_MAX);
+
+    while (!w->over) {
+        w->caught |= w->link->posted > in_the_sim->last;
+        loco_relax(w->node->mgr, &wait);
+    }
+    w->ended = true;
+}
+
+static void numbering_body(struct node *n)
+{
+    struct loco_shared_region memory;
+    struct loco_barrier end;
+    struct watch watch = {.node = n};
+
+    CHECK(n, loco_shared_region_init(&memory, n->mgr, NULL, "m", LOCO_ALL, 64) == 0);
+    CHECK(n, loco_barrier_init(&end, n->mgr, NULL, "end", LOCO_ALL) == 0);
+    CHECK(n, loco_manager_ready(n->mgr, TEST_TIMEOUT) == 0);
+    if (n->id == 0) {
+        struct loco_wait wait = loco_wait_for(n->mgr, UINT64_MAX);
+        watch.link = loco_self(n->mgr)->links[1];
+        CHECK(n, loco_sim_spawn(n->fabric, watching, &watch) == 0);
+        for (uint64_t i = 0; i < ROUNDS; i++) {
+            struct loco_ack ack = loco_shared_region_write(&memory, 1, 0, &i, sizeof i);
+            CHECK(n, loco_ack_wait(&ack, UINT64_MAX) == 0);
+        }
+        watch.over = true;
+        while (!watch.ended)
+            loco_relax(n->mgr, &wait);
+        *(bool *)n->arg |= watch.caught;
+    }
+    CHECK(n, loco_barrier_wait(&end) == 0);
+    loco_barrier_fini(&end);
+    loco_shared_region_fini(&memory);
+}
+
+Test(preempt, an_operation_is_numbered_and_not_posted_yet)
+{
+    bool caught = false;
+
+    for (uint64_t seed = 1; seed <= 20; seed++)
+        cr_assert_eq(run_chaos_nodes(seed, LOCO_SIM_DEFERRED, 2, numbering_body, &caught), 0);
+    cr_assert(caught);
+}
