@@ -139,17 +139,26 @@ static void start_delete(struct loco_kv_op *op, uint64_t key, const void *value)
     loco_kv_start_delete(op, key);
 }
 
-static int call(struct loco_kvstore *s, start_fn *start, uint64_t key, const void *value, void *got)
+/* While those before it at its lock are served, it is no time to sleep. */
+static void call_wait(const struct loco_kvstore *s, struct loco_kv_op *op)
 {
     struct loco_wait wait = {.until = UINT64_MAX};
 
+    for (uint32_t served = op->seen; !loco_kv_poll(op); served = op->seen) {
+        if (op->seen != served)
+            wait.turns = 0;
+        loco_relax(s->channel.mgr, &wait);
+    }
+}
+
+static int call(struct loco_kvstore *s, start_fn *start, uint64_t key, const void *value, void *got)
+{
     if (!loco_self(s->channel.mgr))
         return -EPERM;
     unsigned i = take_call(s);
     struct loco_kv_op *op = loco_kv_window_op(s->calls[i], 0);
     start(op, key, value);
-    while (!loco_kv_poll(op))
-        loco_relax(s->channel.mgr, &wait);
+    call_wait(s, op);
     int rc = op->result;
     if (!rc && got)
         memcpy(got, op->value, s->config.value_size);

@@ -138,6 +138,8 @@ static int wait_for_turn(const struct gate *g, uint64_t ticket)
             rc = loco_channel_check(g->channel);
         if (rc)
             return rc < 0 ? rc : 0;
+        if (seen != before)
+            wait.turns = 0; /* others were served: it is no time to sleep */
         rest = seen == before ? REST_NS : rest < REST_MAX_NS / 2 ? 2 * rest : REST_MAX_NS;
         uint64_t now = rest_after(g, ticket, seen, rest);
         wait.until = now ? loco_clock(g->mgr) + now : UINT64_MAX;

@@ -260,7 +260,7 @@ const struct workload kvstore_full = {
     .open = at_lock_open,
     .close = full_close,
     .act = full_act,
-    .weight = 20,
+    .weight = 50,
 };
 
 const struct workload kvstore_full_at_inserter = {
@@ -272,5 +272,5 @@ const struct workload kvstore_full_at_inserter = {
     .open = at_inserter_open,
     .close = full_close,
     .act = full_act,
-    .weight = 20,
+    .weight = 50,
 };

@@ -697,3 +697,115 @@ static void leaver_body(struct node *n)
 }
 
 ON_EACH_FABRIC(ticket_lock, survives_a_leaver, 3, leaver_body, &bounded)
+
+/* --- a long wait that sees others served ------------------------------------------------------ */
+
+enum { SERVED = 40, SECTION_NS = 2000 };
+
+static const struct loco_fabric_ops *watched;
+static uint64_t turns_all, turns_most; /* of relax(); and of one wait without a restart */
+
+static void watch(struct loco_node *node, struct loco_wait *wait)
+{
+    watched->relax(node, wait);
+    turns_all++;
+    if (wait->turns > turns_most)
+        turns_most = wait->turns;
+}
+
+/* Advances what `work` waits for, and looks whether its wait began anew each time. */
+static void expect_restarts(struct node *n, void (*work)(struct hand *hand), void *arg,
+                            void (*serve)(void *arg, uint64_t turn))
+{
+    struct loco_fabric_ops spy = *n->fabric->ops;
+    struct hand waiter;
+
+    turns_all = turns_most = 0;
+    watched = n->fabric->ops;
+    spy.relax = watch;
+    n->fabric->ops = &spy;
+    hire(&waiter, n, work, arg);
+    for (uint64_t turn = 1; turn <= SERVED; turn++) {
+        rest(n, SECTION_NS);
+        CHECK(n, !waiter.ended);
+        serve(arg, turn);
+    }
+    n->fabric->ops = watched;
+    await(&waiter);
+    CHECK(n, turns_most < turns_all / (SERVED / 4));
+}
+
+static void acquire_once(struct hand *h)
+{
+    struct loco_ticket_lock *lock = h->arg;
+
+    CHECK(h->node, loco_ticket_lock_acquire(lock) == 0);
+    CHECK(h->node, loco_ticket_lock_release(lock, LOCO_FENCE_NONE) == 0);
+}
+
+static void serve_lock(void *arg, uint64_t turn)
+{
+    const struct loco_ticket_lock *lock = arg;
+
+    loco_atomic_store(loco_atomic_at(lock->words, 0, 8), turn * TICKET);
+}
+
+/* A thread has others before it, each of which takes its time. A wait's turns say how long nothing
+ * has happened, and a fabric lets the CPU sleep by them: so they begin anew with each one served.
+ */
+static void served_body(struct node *n)
+{
+    const unsigned *handover = n->arg;
+    struct loco_ticket_lock lock;
+
+    CHECK(n, loco_ticket_lock_init(&lock, n->mgr, NULL, "lock", 0, LOCO_ALL, *handover) == 0);
+    CHECK(n, loco_atomic_store(loco_atomic_at(lock.words, 0, 0), SERVED * TICKET) == 0);
+    expect_restarts(n, acquire_once, &lock, serve_lock);
+    loco_ticket_lock_fini(&lock);
+}
+
+Test(ticket_lock, a_strict_wait_begins_anew_with_each_one_served)
+{
+    unsigned handover = LOCO_HANDOVER_STRICT;
+
+    cr_assert_eq(run_nodes(ON_SIM, 1, served_body, &handover), 0);
+}
+
+Test(ticket_lock, a_wait_that_may_be_passed_begins_anew_with_each_one_served)
+{
+    unsigned handover = LOCO_HANDOVER_DEFAULT;
+
+    cr_assert_eq(run_nodes(ON_SIM, 1, served_body, &handover), 0);
+}
+
+/* --- the same of a key-value store's lock ----------------------------------------------------- */
+
+static void delete_once(struct hand *h)
+{
+    CHECK(h->node, loco_kvstore_delete(h->arg, 1) == -ENOENT);
+}
+
+static void serve_store(void *arg, uint64_t turn)
+{
+    const struct loco_kvstore *kv = arg;
+    uint64_t before;
+
+    (void)turn;
+    loco_atomic_fetch_add(loco_atomic_at(&kv->locks, 0, 0), UINT64_C(1) << 32, &before);
+}
+
+static void served_store_body(struct node *n)
+{
+    const struct loco_kvstore_config config = {.value_size = 8, .capacity = 1, .locks = 1};
+    struct loco_kvstore kv;
+
+    CHECK(n, loco_kvstore_init(&kv, n->mgr, NULL, "kv", &config) == 0);
+    CHECK(n, loco_atomic_store(loco_atomic_at(&kv.locks, 0, 0), SERVED) == 0); /* tickets */
+    expect_restarts(n, delete_once, &kv, serve_store);
+    loco_kvstore_fini(&kv);
+}
+
+Test(kvstore, a_call_that_waits_for_a_lock_begins_anew_with_each_one_served)
+{
+    cr_assert_eq(run_nodes(ON_SIM, 1, served_store_body, NULL), 0);
+}
