@@ -146,34 +146,46 @@ static void write_rows(struct hil_recorder *recorder, unsigned index, const doub
         atomic_fetch_add_explicit(&recorder->shared->discarded, count, memory_order_relaxed);
 }
 
-static size_t least(uint64_t a, uint64_t b, uint64_t c)
+static size_t least(uint64_t a, uint64_t b)
 {
-    const uint64_t ab = a < b ? a : b;
-
-    return ab < c ? ab : c;
+    return a < b ? a : b;
 }
 
-/* Empties a ring, in pieces that end where the ring does. */
-static void drain(struct hil_recorder *recorder, unsigned index)
+/* The rows that can be taken from the ring in one piece. */
+static size_t next_piece(const struct hil_recorder *recorder, unsigned index, uint64_t tail,
+                         uint64_t head)
+{
+    const struct hil_stream *stream = &recorder->shared->streams[index];
+    const uint64_t to_end = stream->mask + 1 - (tail & stream->mask);
+    const size_t count = least(least(head - tail, to_end), WRITER_ROWS);
+
+    return recorder->error ? count : least(count, hil_trace_room(recorder->trace, index));
+}
+
+/* Empties a ring, as far as the trace has room. Returns the number of rows that it took. */
+static uint64_t drain(struct hil_recorder *recorder, unsigned index)
 {
     struct hil_stream *stream = &recorder->shared->streams[index];
     const uint64_t head = atomic_load_explicit(&stream->head, memory_order_acquire);
-    uint64_t tail = atomic_load_explicit(&stream->tail, memory_order_relaxed);
+    const uint64_t first = atomic_load_explicit(&stream->tail, memory_order_relaxed);
+    uint64_t tail = first;
+    size_t count;
 
-    while (tail < head) {
-        const uint64_t at = tail & stream->mask;
-        const size_t count = least(head - tail, stream->mask + 1 - at, WRITER_ROWS);
-
-        write_rows(recorder, index, stream->rows + at * stream->width, count);
+    while ((count = next_piece(recorder, index, tail, head)) > 0) {
+        write_rows(recorder, index, stream->rows + (tail & stream->mask) * stream->width, count);
         tail += count;
         atomic_store_explicit(&stream->tail, tail, memory_order_release);
     }
+    return tail - first;
 }
 
-static void drain_all(struct hil_recorder *recorder)
+static uint64_t drain_all(struct hil_recorder *recorder)
 {
+    uint64_t count = 0;
+
     for (unsigned i = 0; i < recorder->stream_count; i++)
-        drain(recorder, i);
+        count += drain(recorder, i);
+    return count;
 }
 
 static void *writer_main(void *argument)
@@ -235,6 +247,9 @@ int hil_recorder_finish(struct hil_recorder *recorder)
     if (!recorder->trace)
         return recorder->error;
 
+    while (drain_all(recorder) > 0) /* a stream may have waited for one behind it */
+        ;
+    hil_trace_end_order(recorder->trace); /* an interrupted run's need not all be there */
     drain_all(recorder);
     const int rc = hil_trace_close(recorder->trace);
     if (!recorder->error)
@@ -311,13 +326,13 @@ static int map_streams(struct hil_recorder *recorder, const struct hil_trace_con
 }
 
 int hil_recorder_open(struct hil_recorder **recorder, const char *path,
-                      const struct hil_trace_config *config, bool lossless)
+                      const struct hil_trace_config *config)
 {
     struct hil_recorder *made = calloc(1, sizeof(*made));
     if (!made)
         return -ENOMEM;
 
-    made->lossless = lossless;
+    made->lossless = config->whole;
     int rc = map_streams(made, config);
     if (rc)
         goto free_recorder;

@@ -20,12 +20,12 @@ struct hil_recorder;
 struct hil_stream;
 
 /*
- * Creates the trace (see hil_trace_create) and a ring for each of its streams. `lossless`: a
- * full ring makes the loop wait for the writer (virtual time); else the row is dropped and
- * counted (real time). Returns 0 or a negative errno.
+ * Creates the trace (see hil_trace_create) and a ring for each of its streams. Where the trace is
+ * to be whole, a full ring makes the loop wait for the writer (virtual time); else the row is
+ * dropped and counted (real time). Returns 0 or a negative errno.
  */
 int hil_recorder_open(struct hil_recorder **recorder, const char *path,
-                      const struct hil_trace_config *config, bool lossless);
+                      const struct hil_trace_config *config);
 
 struct hil_stream *hil_recorder_stream(struct hil_recorder *recorder, unsigned index);
 
@@ -57,8 +57,8 @@ void hil_stream_prepare(struct hil_stream *stream);
 
 /*
  * Where the next row goes: the columns' numbers side by side. NULL when it is dropped (or
- * `stream` is NULL). Never a system call where not lossless; never waits for a writer that
- * is not running.
+ * `stream` is NULL). Never a system call unless the trace is to be whole; never waits for a writer
+ * that is not running.
  */
 double *hil_stream_row(struct hil_stream *stream);
 

@@ -34,6 +34,11 @@ static uint64_t rows(const struct hil_scenario *s, const struct hil_timing *t, u
     return decimation ? s->duration_ns / t->period_ns / decimation + 1 : 0;
 }
 
+static struct hil_cadence cadence(const struct hil_timing *t, unsigned decimation)
+{
+    return (struct hil_cadence){t->phase_ns, t->period_ns, decimation};
+}
+
 /* "converter/007": in the order of the numbers also where names are sorted as text. */
 static void name_converters(char (*names)[24], unsigned count)
 {
@@ -60,6 +65,7 @@ static int open_with(struct hil_recorder **recorder, const char *path, const str
         .columns = columns,
         .column_count = controller_columns(s, columns),
         .rows = rows(s, &s->controller.timing, s->recording.decimation),
+        .cadence = cadence(&s->controller.timing, s->recording.decimation),
     };
     name_converters(names, s->converter_count);
     for (unsigned i = 0; each && i < s->converter_count; i++)
@@ -68,14 +74,16 @@ static int open_with(struct hil_recorder **recorder, const char *path, const str
             .columns = converter_columns,
             .column_count = sizeof converter_columns / sizeof converter_columns[0],
             .rows = rows(s, &s->converters[i].timing, each),
+            .cadence = cadence(&s->converters[i].timing, each),
         };
     const struct hil_trace_config config = {
         .streams = streams,
         .stream_count = each ? 1 + s->converter_count : 1,
         .attributes = attributes,
         .attribute_count = sizeof attributes / sizeof attributes[0],
+        .whole = is_virtual,
     };
-    return hil_recorder_open(recorder, path, &config, is_virtual);
+    return hil_recorder_open(recorder, path, &config);
 }
 
 int hil_streams_open(struct hil_recorder **recorder, const char *path, const struct hil_scenario *s)

@@ -1,6 +1,6 @@
 #include "trace.h"
 
-#include <stdbool.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,16 +20,19 @@ struct stream {
     struct dataset *datasets;
     unsigned dataset_count, width;
     hsize_t chunk_rows;
-    hsize_t written;  /* rows in the file */
-    hsize_t buffered; /* rows in the buffer */
-    double *buffer;   /* width x chunk_rows: each number's values side by side */
+    hsize_t written;           /* rows in the file */
+    hsize_t buffered;          /* rows in the buffer */
+    double *buffer;            /* width x chunk_rows: each number's values side by side */
+    double first_ns, apart_ns; /* when its rows are due; apart 0: not known */
 };
 
 struct hil_trace {
     hid_t file;
     struct stream *streams;
     unsigned stream_count;
-    int error; /* the first that was met */
+    bool in_order;       /* of the time of chunks, where that is known */
+    struct stream *next; /* the one whose chunk is the next in this order */
+    int error;           /* the first that was met */
 };
 
 unsigned hil_stream_width(const struct hil_stream_config *stream)
@@ -126,6 +129,24 @@ static hid_t create_dataset(hid_t group, const struct hil_column *column, hsize_
 
 /* --- creating ------------------------------------------------------------------------------ */
 
+/* When the last row of the stream's next chunk is due. */
+static double chunk_due_ns(const struct stream *stream)
+{
+    const hsize_t last = stream->written + stream->chunk_rows - 1;
+
+    return stream->apart_ns > 0 ? stream->first_ns + (double)last * stream->apart_ns : INFINITY;
+}
+
+static struct stream *next_in_order(const struct hil_trace *trace)
+{
+    struct stream *first = trace->streams;
+
+    for (unsigned i = 1; i < trace->stream_count; i++)
+        if (chunk_due_ns(&trace->streams[i]) < chunk_due_ns(first))
+            first = &trace->streams[i];
+    return first;
+}
+
 static hsize_t rows_in_chunk(uint64_t expected, uint64_t numbers)
 {
     hsize_t rows = CHUNK_ROWS_MAX;
@@ -164,9 +185,23 @@ static int open_datasets(struct stream *stream, hid_t group, const struct hil_st
     return 0;
 }
 
+static int set_cadence(hid_t group, const struct hil_cadence *cadence)
+{
+    if (cadence->period_ns == 0)
+        return 0;
+    int rc = set_count(group, HIL_PHASE, cadence->phase_ns);
+    if (!rc)
+        rc = set_count(group, HIL_PERIOD, cadence->period_ns);
+    return rc ? rc : set_count(group, HIL_DECIMATION, cadence->decimation);
+}
+
 static int open_stream(struct hil_trace *trace, struct stream *stream,
                        const struct hil_stream_config *config, uint64_t numbers)
 {
+    const struct hil_cadence *cadence = &config->cadence;
+
+    stream->first_ns = (double)cadence->phase_ns;
+    stream->apart_ns = (double)cadence->period_ns * (double)cadence->decimation;
     stream->width = hil_stream_width(config);
     stream->chunk_rows = rows_in_chunk(config->rows, numbers);
     stream->buffer = malloc(stream->width * stream->chunk_rows * sizeof(double));
@@ -180,7 +215,9 @@ static int open_stream(struct hil_trace *trace, struct stream *stream,
     const hid_t group = create_group(trace->file, config->name);
     if (group < 0)
         return trace_hdf5_error();
-    const int rc = open_datasets(stream, group, config);
+    int rc = set_cadence(group, cadence);
+    if (!rc)
+        rc = open_datasets(stream, group, config);
     H5Gclose(group);
     return rc;
 }
@@ -206,6 +243,8 @@ static int open_trace(struct hil_trace *trace, const char *path,
         numbers += hil_stream_width(&config->streams[i]);
     for (unsigned i = 0; i < config->stream_count && !rc; i++)
         rc = open_stream(trace, &trace->streams[i], &config->streams[i], numbers);
+    trace->in_order = config->whole;
+    trace->next = next_in_order(trace);
     return rc;
 }
 
@@ -291,6 +330,36 @@ static void buffer_rows(struct stream *stream, const double *rows, size_t count)
     stream->buffered += count;
 }
 
+static bool is_full(const struct stream *stream)
+{
+    return stream->buffered == stream->chunk_rows;
+}
+
+static bool has_turns(const struct hil_trace *trace, const struct stream *stream)
+{
+    return trace->in_order && stream->apart_ns > 0;
+}
+
+/* Writes the stream's full buffer, or, in order, all those whose turn has come. */
+static void write_full(struct hil_trace *trace, struct stream *stream)
+{
+    if (!has_turns(trace, stream)) {
+        remember(trace, write_buffer(stream));
+        return;
+    }
+    while (is_full(trace->next) && !trace->error) {
+        remember(trace, write_buffer(trace->next));
+        trace->next = next_in_order(trace);
+    }
+}
+
+size_t hil_trace_room(const struct hil_trace *trace, unsigned index)
+{
+    const struct stream *stream = &trace->streams[index];
+
+    return has_turns(trace, stream) ? stream->chunk_rows - stream->buffered : SIZE_MAX;
+}
+
 int hil_trace_append(struct hil_trace *trace, unsigned index, const double *rows, size_t count)
 {
     struct stream *stream = &trace->streams[index];
@@ -300,13 +369,24 @@ int hil_trace_append(struct hil_trace *trace, unsigned index, const double *rows
         const size_t room = stream->chunk_rows - stream->buffered;
         const size_t now = count < room ? count : room;
 
+        if (now == 0)
+            return -ENOBUFS;
         buffer_rows(stream, rows, now);
         if (now == room)
-            remember(trace, write_buffer(stream));
+            write_full(trace, stream);
         rows += now * stream->width;
         count -= now;
     }
     return trace->error;
+}
+
+void hil_trace_end_order(struct hil_trace *trace)
+{
+    trace_hdf5_enter();
+    trace->in_order = false;
+    for (unsigned i = 0; i < trace->stream_count && !trace->error; i++)
+        if (is_full(&trace->streams[i]))
+            remember(trace, write_buffer(&trace->streams[i]));
 }
 
 static int close_stream(struct stream *stream)

@@ -3,6 +3,7 @@
  * dataset for each column. Every dataset has the attributes `unit` and `doc`.
  *
  *      /                           attributes given by the caller: scenario, mode, ...
+ *      /controller                 attributes of its loop: phase_ns, period_ns, decimation
  *      /controller/time_s          rows
  *      /controller/voltage_v       rows x converters
  *      /converter/007/time_s       rows
@@ -12,13 +13,18 @@
  * Numbers are 64-bit floating point, chunked, shuffled and deflated, in chunks that each
  * hold one number of many rows: values next to one another in time compress several times
  * better and faster than those of different converters, and a reader of one column reads
- * nothing else. The same rows give the same file, bit for bit.
+ * nothing else. docs/record.md says which streams and columns a run has.
+ *
+ * A chunk is written once all its rows are there. In a whole trace, where every row that is due
+ * comes, chunks are written in the order of the time of their last rows. So the same rows give the
+ * same file, bit for bit, in whatever order the streams' rows were appended.
  *
  * trace_reader.h reads it.
  */
 #ifndef HIL_TRACE_H
 #define HIL_TRACE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -32,11 +38,19 @@ struct hil_column {
     unsigned width; /* 1: a vector of rows; more: a matrix rows x width */
 };
 
+/* The loop that a stream is of: step n is due phase_ns + n * period_ns after the start, and one of
+ * every `decimation` steps has a row. All 0: no loop is known. */
+struct hil_cadence {
+    uint64_t phase_ns, period_ns;
+    uint64_t decimation;
+};
+
 struct hil_stream_config {
     const char *name; /* "controller", "converter/007": the HDF5 group */
     const struct hil_column *columns;
     unsigned column_count;
     uint64_t rows; /* how many are expected in all; buffers are sized by it */
+    struct hil_cadence cadence;
 };
 
 struct hil_attribute {
@@ -48,6 +62,7 @@ struct hil_trace_config {
     unsigned stream_count;
     const struct hil_attribute *attributes; /* of the file */
     unsigned attribute_count;
+    bool whole; /* no stream leaves out a row */
 };
 
 /* The numbers in a row of a stream: the widths of its columns together. */
@@ -63,9 +78,16 @@ struct hil_trace;
 int hil_trace_create(struct hil_trace **trace, const char *path,
                      const struct hil_trace_config *config);
 
-/* Appends `count` rows, each the columns' numbers side by side. Returns 0 or a negative
- * errno; -EIO where HDF5 gave no better reason. */
+/* How many rows the stream takes now. In a whole trace 0 means that its chunk is full, and waits
+ * for other streams' that come before it. */
+size_t hil_trace_room(const struct hil_trace *trace, unsigned stream);
+
+/* Appends `count` rows, at most as many as there is room for, each the columns' numbers side by
+ * side. Returns 0 or a negative errno; -EIO where HDF5 gave no better reason. */
 int hil_trace_append(struct hil_trace *trace, unsigned stream, const double *rows, size_t count);
+
+/* Rows that have not come will not come: no chunk waits for another any more. */
+void hil_trace_end_order(struct hil_trace *trace);
 
 /* Writes what is still buffered, and closes. Returns 0 or the first error of all that the
  * trace met; frees it in any case. */

@@ -7,6 +7,11 @@
 
 #define HIL_HISTOGRAMS "histograms"
 
+/* The attributes of a stream's group: its cadence. */
+#define HIL_PHASE      "phase_ns"
+#define HIL_PERIOD     "period_ns"
+#define HIL_DECIMATION "decimation"
+
 /*
  * At the beginning of each function that calls HDF5: it must not print errors of its own,
  * and must not finish open files in a child process that exits. Forgets the last errno, so

@@ -57,6 +57,9 @@ static char *get_text(hid_t object, const char *name)
 
 static int get_count(hid_t object, const char *name, uint64_t *count)
 {
+    if (H5Aexists(object, name) <= 0)
+        return -ENODATA;
+
     const hid_t attribute = H5Aopen(object, name, H5P_DEFAULT);
     const herr_t read = H5Aread(attribute, H5T_NATIVE_UINT64, count);
 
@@ -163,6 +166,19 @@ static int open_column(struct hil_trace_reader *reader, struct hil_stream_config
     return 0;
 }
 
+/* Stays as it is where the group does not say. */
+static void get_cadence(hid_t file, struct hil_stream_config *stream)
+{
+    const hid_t group = H5Gopen2(file, stream->name, H5P_DEFAULT);
+    struct hil_cadence cadence;
+
+    if (get_count(group, HIL_PHASE, &cadence.phase_ns) == 0 &&
+        get_count(group, HIL_PERIOD, &cadence.period_ns) == 0 &&
+        get_count(group, HIL_DECIMATION, &cadence.decimation) == 0)
+        stream->cadence = cadence;
+    H5Gclose(group);
+}
+
 static struct hil_stream_config *stream_of(struct hil_trace_reader *reader,
                                            const struct found *found)
 {
@@ -175,6 +191,7 @@ static struct hil_stream_config *stream_of(struct hil_trace_reader *reader,
         .columns = &reader->columns[reader->column_count],
         .rows = UINT64_MAX,
     };
+    get_cadence(reader->file, next);
     reader->stream_count++;
     return next;
 }

@@ -3,9 +3,13 @@
  */
 #include <criterion/criterion.h>
 #include <math.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "process.h"
 #include "results.h"
@@ -53,6 +57,71 @@ Test(repeat, the_same_bits)
 Test(repeat, the_same_bits_where_it_is_unstable)
 {
     expect_repeats("--set controller.period_us=80");
+}
+
+/* --- the same bits, whenever the writer gets a core ---------------- */
+
+enum { SPINNERS = 3, RUNS = 5 };
+
+/* Other work on the machine's cores: it ends with the test, whatever becomes of that. */
+static void start_spinners(pid_t *spinners)
+{
+    for (int i = 0; i < SPINNERS; i++) {
+        spinners[i] = fork();
+        cr_assert_geq(spinners[i], 0);
+        if (spinners[i] == 0) {
+            prctl(PR_SET_PDEATHSIG, SIGKILL);
+            for (volatile unsigned n = 0;; n++)
+                ;
+        }
+    }
+}
+
+static void end_spinners(const pid_t *spinners)
+{
+    for (int i = 0; i < SPINNERS; i++) {
+        kill(spinners[i], SIGKILL);
+        waitpid(spinners[i], NULL, 0);
+    }
+}
+
+/* The writer thread takes the rows of many streams as they come, several hundred thousand of
+ * them; where they lie in the file must not depend on when it looked. */
+static void expect_repeats_under_load(const char *scenario)
+{
+    pid_t spinners[SPINNERS];
+
+    start_spinners(spinners);
+    for (int i = 0; i < RUNS; i++) {
+        struct ended e = run_command("hiloco run configs/%s --mode virtual --quiet --out %s",
+                                     scenario, in_workspace("%d", i));
+        cr_assert_eq(e.status, 0, "%s: %s", scenario, e.err);
+    }
+    end_spinners(spinners);
+    for (int i = 1; i < RUNS; i++)
+        cr_expect(same(in_workspace("0"), in_workspace("%d", i), "trace.h5"),
+                  "%s: run %d left another file", scenario, i);
+}
+
+Test(repeat, the_same_bits_of_converters_that_switch)
+{
+    expect_repeats_under_load("switched.yaml --set duration_s=0.2");
+}
+
+Test(repeat, the_same_bits_of_twenty_recorded_converters)
+{
+    expect_repeats_under_load("dcdc20.yaml --set recording.converter_decimation=1 "
+                              "--set duration_s=0.4");
+}
+
+/* Streams whose rows are not in a simple proportion, and one with hardly any. */
+Test(repeat, the_same_bits_of_streams_out_of_step)
+{
+    expect_repeats_under_load("dcdc20.yaml --set recording.converter_decimation=1 "
+                              "--set controller.period_us=7.3 --set recording.decimation=5003 "
+                              "--set converters.stagger_us=0.4 --set duration_s=0.4 "
+                              "--set converters.overrides.0.id=3 "
+                              "--set converters.overrides.0.period_us=3.1");
 }
 
 #define JITTER "--set network.latency_up_us=2 --set network.jitter_us=9 "

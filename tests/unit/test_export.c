@@ -38,8 +38,8 @@ Test(export, tables_of_all_streams)
         {"time_s", "s", "", 1}, {"output_v", "V", "", 1}, {"duty", "", "", 2}};
     static const struct hil_column converter[] = {{"time_s", "s", "", 1},
                                                   {"voltage_v", "V", "", 1}};
-    const struct hil_stream_config streams[] = {{"controller", controller, 3, 2},
-                                                {"converter/007", converter, 2, 0}};
+    const struct hil_stream_config streams[] = {{"controller", controller, 3, 2, {0}},
+                                                {"converter/007", converter, 2, 0, {0}}};
     const double rows[] = {0, 240, 0.1, 1.0 / 3, 4e-05, -1e300, 0.30000000000000004, 5};
     struct hil_trace *trace;
 
@@ -62,7 +62,7 @@ Test(export, tables_of_all_streams)
 Test(export, all_rows_in_order)
 {
     static const struct hil_column columns[] = {{"n", "", "", 1}};
-    const struct hil_stream_config stream = {"controller", columns, 1, 1};
+    const struct hil_stream_config stream = {"controller", columns, 1, 1, {0}};
     struct hil_trace *trace;
     char line[64];
 

@@ -125,13 +125,14 @@ static void write_trace(const char *path, double growth, int rows)
         {"reference_v", "V", "", 1},  {"voltage_v", "V", "", CONVERTERS},
         {"duty", "", "", CONVERTERS},
     };
-    const struct hil_stream_config stream = {"controller", columns, 5, 10000};
+    const struct hil_stream_config stream = {"controller", columns, 5, 10000, {0}};
     const struct hil_attribute attributes[] = {
         {"scenario", "it's {my}_own"}, {"mode", "virtual"}, {"fabric", "sim"}};
     struct hil_trace *trace;
 
     cr_assert_eq(
-        hil_trace_create(&trace, path, &(struct hil_trace_config){&stream, 1, attributes, 3}), 0);
+        hil_trace_create(&trace, path, &(struct hil_trace_config){&stream, 1, attributes, 3, true}),
+        0);
     write_rows(trace, growth, rows);
     cr_assert_eq(hil_trace_close(trace), 0);
 }
