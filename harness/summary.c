@@ -135,14 +135,6 @@ static const char *mode_name(const struct hil_summary *sum)
     return is_virtual(sum) ? "virtual" : "realtime";
 }
 
-static const char *fabric_name(const struct hil_summary *sum)
-{
-    static const char *const names[] = {
-        [HIL_FABRIC_SHM] = "shm", [HIL_FABRIC_VERBS] = "verbs", [HIL_FABRIC_SIM] = "sim"};
-
-    return names[sum->scenario->fabric];
-}
-
 /* Calls `each` with every reason, once, however many executors have it. */
 static void each_reason(const struct hil_summary *sum, void (*each)(const char *, void *),
                         void *arg)
@@ -256,7 +248,7 @@ int hil_summary_write(const struct hil_summary *sum, const char *path)
     const struct hil_node_state *controller = &sum->state->nodes[0];
     json_t *root = json_pack(
         "{s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:{s:o}, s:o}", "scenario",
-        s->name, "mode", mode_name(sum), "fabric", fabric_name(sum), "duration_s",
+        s->name, "mode", mode_name(sum), "fabric", hil_fabric_name(s->fabric), "duration_s",
         number((double)s->duration_ns * 1e-9), "elapsed_s",
         number((double)atomic_load(&sum->state->elapsed_ns) * 1e-9), "output", output(sum),
         "controller",
@@ -352,7 +344,8 @@ void hil_summary_print(const struct hil_summary *sum, FILE *to)
     fprintf(to, "%s: 1 controller at %g us, %u converter%s, %.4g of %.4g s in %s time over %s\n",
             s->name, us(s->controller.timing.period_ns), s->converter_count,
             s->converter_count > 1 ? "s" : "", (double)atomic_load(&sum->state->elapsed_ns) * 1e-9,
-            (double)s->duration_ns * 1e-9, is_virtual(sum) ? "virtual" : "real", fabric_name(sum));
+            (double)s->duration_ns * 1e-9, is_virtual(sum) ? "virtual" : "real",
+            hil_fabric_name(sum->scenario->fabric));
     print_output(sum, to);
     if (sum->state->nodes[0].here)
         print_loop(&sum->state->nodes[0], "controller", to);

@@ -3,30 +3,71 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
-enum { CONTROLLER_COLUMNS = 5 };
-
-static const struct hil_column converter_columns[] = {
-    {"time_s", "s", "since the start", 1},
-    {"voltage_v", "V", "output voltage", 1},
-    {"current_a", "A", "inductor current", 1},
-    {"duty", "", "duty cycle held until this step", 1},
-};
-
-static unsigned controller_columns(const struct hil_scenario *s, struct hil_column *columns)
+static void add(struct hil_column *columns, unsigned *count, struct hil_column column)
 {
-    unsigned n = 0;
+    columns[(*count)++] = column;
+}
 
-    columns[n++] = (struct hil_column){"time_s", "s", "since the start", 1};
-    columns[n++] = (struct hil_column){"output_v", "V", "sum of the newest voltages", 1};
-    columns[n++] = (struct hil_column){"reference_v", "V", "reference of the sum", 1};
+/* Against the clock a step may be left out, or run late, and a plant may be late. In virtual time
+ * row r is of step r * decimation, and all plants are where the clock is. */
+static void add_times(const struct hil_scenario *s, const char *plant, struct hil_column *columns,
+                      unsigned *count)
+{
+    add(columns, count, (struct hil_column){"time_s", "s", "since the start", 1});
+    if (s->mode == HIL_VIRTUAL)
+        return;
+    add(columns, count, (struct hil_column){"step", "", "number of the step, from 0", 1});
+    add(columns, count, (struct hil_column){"plant_time_s", "s", plant, 1});
+}
+
+static void add_controller(const struct hil_scenario *s, struct hil_column *columns,
+                           unsigned *count)
+{
+    const unsigned all = s->converter_count;
+
+    add_times(s, "time that the slowest plant had reached by the newest voltages", columns, count);
+    add(columns, count, (struct hil_column){"output_v", "V", "sum of the newest voltages", 1});
+    add(columns, count, (struct hil_column){"reference_v", "V", "reference of the sum", 1});
     if (s->recording.voltage)
-        columns[n++] = (struct hil_column){"voltage_v", "V", "newest voltage of each converter",
-                                           s->converter_count};
+        add(columns, count,
+            (struct hil_column){"voltage_v", "V", "newest voltage of each converter", all});
     if (s->recording.duty)
-        columns[n++] = (struct hil_column){"duty", "", "duty cycle in force at each converter",
-                                           s->converter_count};
-    return n;
+        add(columns, count,
+            (struct hil_column){"duty", "", "duty cycle in force at each converter", all});
+}
+
+static void add_converter(const struct hil_scenario *s, struct hil_column *columns, unsigned *count)
+{
+    add_times(s, "time that the plant has reached", columns, count);
+    add(columns, count, (struct hil_column){"voltage_v", "V", "output voltage", 1});
+    add(columns, count, (struct hil_column){"current_a", "A", "inductor current", 1});
+    add(columns, count, (struct hil_column){"duty", "", "duty cycle held until this step", 1});
+}
+
+unsigned hil_streams_columns(const struct hil_scenario *s, unsigned node,
+                             struct hil_column columns[HIL_COLUMNS_MAX])
+{
+    unsigned count = 0;
+
+    if (node == 0)
+        add_controller(s, columns, &count);
+    else
+        add_converter(s, columns, &count);
+    return count;
+}
+
+int hil_streams_place(const struct hil_scenario *s, unsigned node, const char *column)
+{
+    struct hil_column columns[HIL_COLUMNS_MAX];
+    const unsigned count = hil_streams_columns(s, node, columns);
+    unsigned place = 0;
+
+    for (unsigned i = 0; i < count; place += columns[i++].width)
+        if (strcmp(columns[i].name, column) == 0)
+            return (int)place;
+    return -1;
 }
 
 static uint64_t rows(const struct hil_scenario *s, const struct hil_timing *t, unsigned decimation)
@@ -51,28 +92,29 @@ static void name_converters(char (*names)[24], unsigned count)
 static int open_with(struct hil_recorder **recorder, const char *path, const struct hil_scenario *s,
                      struct hil_stream_config *streams, char (*names)[24])
 {
-    bool is_virtual = s->mode == HIL_VIRTUAL;
+    const bool is_virtual = s->mode == HIL_VIRTUAL;
     const struct hil_attribute attributes[] = {
         {"scenario", s->name},
         {"mode", is_virtual ? "virtual" : "realtime"},
-        {"fabric", is_virtual ? "sim" : "shm"},
+        {"fabric", hil_fabric_name(s->fabric)},
     };
-    struct hil_column columns[CONTROLLER_COLUMNS];
-    unsigned each = s->recording.converter_decimation;
+    struct hil_column columns[2][HIL_COLUMNS_MAX]; /* the converters' are alike */
+    const unsigned each = s->recording.converter_decimation;
 
     streams[0] = (struct hil_stream_config){
         .name = "controller",
-        .columns = columns,
-        .column_count = controller_columns(s, columns),
+        .columns = columns[0],
+        .column_count = hil_streams_columns(s, 0, columns[0]),
         .rows = rows(s, &s->controller.timing, s->recording.decimation),
         .cadence = cadence(&s->controller.timing, s->recording.decimation),
     };
     name_converters(names, s->converter_count);
+    const unsigned converter_columns = hil_streams_columns(s, 1, columns[1]);
     for (unsigned i = 0; each && i < s->converter_count; i++)
         streams[1 + i] = (struct hil_stream_config){
             .name = names[i],
-            .columns = converter_columns,
-            .column_count = sizeof converter_columns / sizeof converter_columns[0],
+            .columns = columns[1],
+            .column_count = converter_columns,
             .rows = rows(s, &s->converters[i].timing, each),
             .cadence = cadence(&s->converters[i].timing, each),
         };

@@ -9,6 +9,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "../record/streams.h"
 #include "role.h"
 #include "tracer.h"
 
@@ -23,6 +24,11 @@ struct seen {
     struct hil_loss *loss; /* where that is written down; NULL: nowhere */
 };
 
+/* Where a row of the record has what; -1: nowhere. */
+struct places {
+    int time, step, plant_time, output, reference, voltage, duty;
+};
+
 struct controller {
     const struct controller_law *law;
     int reference_at, voltage_at, current_at; /* in the law's in[]; -1: not an input */
@@ -32,6 +38,7 @@ struct controller {
     unsigned looked_at;                       /* the newest converter whose row was copied */
     uint64_t look_ns;                         /* when the next is to be */
     unsigned count;
+    struct places row;
     uint64_t sent_ns[SENT_MAX]; /* by step number */
     struct seen converters[];
 };
@@ -156,22 +163,51 @@ static void compute(struct controller *c, double reference)
     c->computed = true;
 }
 
+/* The time of the oldest of the newest voltages: 0 before all have come. */
+static uint64_t plants_reached_ns(const struct hil_role *r, const struct controller *c)
+{
+    uint64_t least = UINT64_MAX;
+
+    for (unsigned i = 0; i < c->count; i++) {
+        uint64_t step = c->converters[i].newest.step;
+        uint64_t at = step ? hil_due(&r->run->scenario->converters[i].timing, step) : 0;
+        least = at < least ? at : least;
+    }
+    return least;
+}
+
 static void record(const struct hil_role *r, const struct controller *c, uint64_t n, uint64_t now,
                    double output, double reference)
 {
-    const struct hil_recording_config *what = &r->run->scenario->recording;
+    const struct places *at = &c->row;
     double *row = hil_role_row(r, n);
 
     if (!row)
         return;
-    *row++ = (double)now * 1e-9;
-    *row++ = output;
-    *row++ = reference;
-    for (unsigned i = 0; what->voltage && i < c->count; i++)
-        *row++ = c->converters[i].newest.voltage_v;
-    for (unsigned i = 0; what->duty && i < c->count; i++)
-        *row++ = c->converters[i].duty;
+    hil_row_put(row, at->time, (double)now * 1e-9);
+    hil_row_put(row, at->step, (double)n);
+    if (at->plant_time >= 0)
+        row[at->plant_time] = (double)plants_reached_ns(r, c) * 1e-9;
+    hil_row_put(row, at->output, output);
+    hil_row_put(row, at->reference, reference);
+    for (unsigned i = 0; at->voltage >= 0 && i < c->count; i++)
+        row[(unsigned)at->voltage + i] = c->converters[i].newest.voltage_v;
+    for (unsigned i = 0; at->duty >= 0 && i < c->count; i++)
+        row[(unsigned)at->duty + i] = c->converters[i].duty;
     hil_stream_commit(r->stream);
+}
+
+static struct places find_places(const struct hil_scenario *s)
+{
+    return (struct places){
+        .time = hil_streams_place(s, 0, "time_s"),
+        .step = hil_streams_place(s, 0, "step"),
+        .plant_time = hil_streams_place(s, 0, "plant_time_s"),
+        .output = hil_streams_place(s, 0, "output_v"),
+        .reference = hil_streams_place(s, 0, "reference_v"),
+        .voltage = hil_streams_place(s, 0, "voltage_v"),
+        .duty = hil_streams_place(s, 0, "duty"),
+    };
 }
 
 /* For whoever watches. */
@@ -244,6 +280,7 @@ int hil_controller_init(struct hil_role *r)
     c->count = s->converter_count;
     c->delay = config->computation_delay;
     c->goes_on = s->on_lost == HIL_RESTART;
+    c->row = find_places(s);
     c->reference_at = hil_quantity_find(&c->law->inputs, "reference_v");
     c->voltage_at = hil_quantity_find(&c->law->inputs, "voltage_v");
     c->current_at = hil_quantity_find(&c->law->inputs, "current_a");

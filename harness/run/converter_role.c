@@ -2,11 +2,17 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "../record/streams.h"
 #include "role.h"
 
 /* Where the quantities that the harness feeds stand in the plant's in[] and out[]; what a
  * plant does not have goes to a spare place, so that the step asks nothing. */
 enum { SPARE = HIL_QUANTITIES_MAX };
+
+/* Where a row of the record has what; -1: nowhere. */
+struct places {
+    int time, step, plant_time, voltage, current, duty;
+};
 
 /* What each step touches comes first: a thousand of these do not fit in the nearest cache. */
 struct converter {
@@ -19,6 +25,7 @@ struct converter {
     double load_factor, input_voltage_factor;
     double in[HIL_QUANTITIES_MAX + 1];
     double out[HIL_QUANTITIES_MAX + 1];
+    struct places row;
 };
 
 static unsigned index_of(const struct hil_quantities *table, const char *name)
@@ -40,15 +47,30 @@ static void apply_profiles(const struct hil_scenario *s, struct converter *c, ui
 
 static void record(const struct hil_role *r, const struct converter *c, uint64_t n, uint64_t now)
 {
+    const struct places *at = &c->row;
     double *row = hil_role_row(r, n);
 
     if (!row)
         return;
-    row[0] = (double)now * 1e-9;
-    row[1] = c->out[c->voltage_at];
-    row[2] = c->out[c->current_at];
-    row[3] = c->in[c->duty_at];
+    hil_row_put(row, at->time, (double)now * 1e-9);
+    hil_row_put(row, at->step, (double)n);
+    hil_row_put(row, at->plant_time, (double)hil_loop_due(&r->loop, n) * 1e-9);
+    hil_row_put(row, at->voltage, c->out[c->voltage_at]);
+    hil_row_put(row, at->current, c->out[c->current_at]);
+    hil_row_put(row, at->duty, c->in[c->duty_at]);
     hil_stream_commit(r->stream);
+}
+
+static struct places find_places(const struct hil_scenario *s, unsigned node)
+{
+    return (struct places){
+        .time = hil_streams_place(s, node, "time_s"),
+        .step = hil_streams_place(s, node, "step"),
+        .plant_time = hil_streams_place(s, node, "plant_time_s"),
+        .voltage = hil_streams_place(s, node, "voltage_v"),
+        .current = hil_streams_place(s, node, "current_a"),
+        .duty = hil_streams_place(s, node, "duty"),
+    };
 }
 
 static void push(const struct converter *c, uint64_t n)
@@ -120,6 +142,7 @@ int hil_converter_init(struct hil_role *r)
     r->self = c;
     r->free_self = free_converter;
     c->model = config->plant;
+    c->row = find_places(s, r->node);
     c->voltage = &r->channel.voltages[0];
     c->duty = &r->channel.duties[0];
     c->duty_at = index_of(&c->model->inputs, "duty");

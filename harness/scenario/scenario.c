@@ -15,6 +15,14 @@
 #include "scenario_schema.h"
 #include "scenario_tree.h"
 
+const char *hil_fabric_name(enum hil_fabric fabric)
+{
+    static const char *const names[] = {
+        [HIL_FABRIC_SHM] = "shm", [HIL_FABRIC_VERBS] = "verbs", [HIL_FABRIC_SIM] = "sim"};
+
+    return names[fabric];
+}
+
 static const cyaml_config_t cyaml = {.mem_fn = cyaml_mem, .flags = CYAML_CFG_NO_ALIAS};
 
 /* --mode comes last: it is what the user typed for this run. */

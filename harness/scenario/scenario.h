@@ -25,6 +25,9 @@ enum hil_on_lost {
 
 enum hil_fabric { HIL_FABRIC_SHM, HIL_FABRIC_VERBS, HIL_FABRIC_SIM };
 
+/* As the file calls it: "shm". */
+const char *hil_fabric_name(enum hil_fabric fabric);
+
 /* What a loop does about steps that it was too late for. */
 enum hil_overrun {
     HIL_CATCH_UP, /* runs them, one after the other, as soon as it can */

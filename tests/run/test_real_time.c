@@ -77,6 +77,31 @@ static void expect_worst_misses(json_t *summary)
     }
 }
 
+static struct column column_in(const char *out, const char *stream, const char *name)
+{
+    char dataset[60];
+
+    snprintf(dataset, sizeof dataset, "%s/%s", stream, name);
+    return column_of(out, dataset);
+}
+
+/* "A row carries its step number and the time that the plant has reached": each step once, none
+ * before it was due, and no plant goes back. */
+static void expect_steps(const char *out, const char *stream)
+{
+    struct column step = column_in(out, stream, "step"), time = column_in(out, stream, "time_s");
+    struct column plant = column_in(out, stream, "plant_time_s");
+    const double period_s = strcmp(stream, "controller") == 0 ? 40e-6 : 10e-6;
+
+    cr_assert_gt(step.rows, 0);
+    for (size_t i = 0; i < step.rows; i++) {
+        cr_assert_eq(step.at[i], round(step.at[i]));
+        cr_assert_geq(time.at[i], step.at[i] * period_s - 1e-9, "row %zu", i);
+        cr_assert(i == 0 || step.at[i] > step.at[i - 1], "row %zu: step %g", i, step.at[i]);
+        cr_assert(i == 0 || plant.at[i] >= plant.at[i - 1], "row %zu: %g s", i, plant.at[i]);
+    }
+}
+
 static void expect_recorded(const char *out, json_t *summary)
 {
     double rows = (double)column_of(out, "controller/output_v").rows;
@@ -86,6 +111,7 @@ static void expect_recorded(const char *out, json_t *summary)
     cr_expect_eq(rows + dropped, number_at(summary, "controller.steps"));
     cr_expect_eq(column_of(out, "controller/voltage_v").width, 20);
     cr_expect(has_column(out, "histograms/round_trip/count"));
+    expect_steps(out, "controller");
 }
 
 /* "In real time over shm, separate processes, it settles at the reference" where the machine
@@ -94,7 +120,7 @@ Test(real_time, a_run_is_complete_and_accounted_for)
 {
     const char *out = in_workspace("out");
     struct ended e = run_command("hiloco run configs/dcdc20.yaml --mode realtime --set "
-                                 "duration_s=0.5 --out %s",
+                                 "duration_s=0.5 --set recording.converter_decimation=1 --out %s",
                                  out);
     json_t *summary = summary_of(out);
 
@@ -105,6 +131,7 @@ Test(real_time, a_run_is_complete_and_accounted_for)
     expect_undisturbed(summary);
     expect_worst_misses(summary);
     expect_recorded(out, summary);
+    expect_steps(out, "converter/007");
     cr_expect(has_column(out, "histograms/controller_period/count"));
     cr_expect_gt(number_at(summary, "output.peak_v"), 120);
     cr_expect(strstr(e.out, "missed"), "%s", e.out);
@@ -415,6 +442,29 @@ Test(real_time, a_killed_converter_process_ends_the_run)
 Test(real_time, a_killed_controller_process_ends_the_run)
 {
     expect_end_after_death(CONTROLLER, "the controller");
+}
+
+/* A plant that stands still, and is late from then on, is in the record as that. */
+Test(real_time, a_plant_that_stands_still_is_in_the_record)
+{
+    const char *out = in_workspace("out");
+    struct family f;
+    struct process p = start_long(&f, out);
+    double latest = 0;
+
+    kill(f.children[CONVERTERS], SIGSTOP);
+    usleep(400000);
+    kill(f.children[CONVERTERS], SIGCONT);
+    usleep(200000);
+    kill(p.pid, SIGINT);
+    struct ended e = finish(&p);
+    expect_status(&e, 130);
+    expect_steps(out, "controller");
+    struct column time = column_of(out, "controller/time_s");
+    struct column plant = column_of(out, "controller/plant_time_s");
+    for (size_t i = 0; i < time.rows; i++)
+        latest = fmax(latest, time.at[i] - plant.at[i]);
+    cr_expect_gt(latest, 0.2, "no more than %g s late", latest);
 }
 
 /* --- converters that come back ---------------- */
