@@ -1,6 +1,7 @@
 #include "export.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,6 +15,8 @@ struct table {
     const struct hil_stream_config *stream;
     unsigned index;
     double **columns; /* a block of rows of each */
+    double *steps;    /* of the same rows; NULL: not known */
+    double next_step; /* of the row that should come next */
     FILE *to;
 };
 
@@ -28,43 +31,74 @@ static void put_number(double value, FILE *to)
     fputs(text, to);
 }
 
+/* The steps have their own place, whether they were recorded or not. */
+static bool is_step(const struct hil_column *column)
+{
+    return strcmp(column->name, "step") == 0;
+}
+
 static void put_names(const struct table *table)
 {
     for (unsigned i = 0; i < table->stream->column_count; i++) {
         const struct hil_column *column = &table->stream->columns[i];
 
+        if (is_step(column))
+            continue;
         if (i > 0)
             putc(',', table->to);
         if (column->width == 1)
             fputs(column->name, table->to);
         for (unsigned k = 0; k < column->width && column->width > 1; k++)
             fprintf(table->to, "%s%s_%u", k > 0 ? "," : "", column->name, k);
+        if (i == 0 && table->steps)
+            fputs(",step,missing_rows", table->to);
     }
     putc('\n', table->to);
 }
 
-static void put_row(const struct table *table, size_t row)
+static void put_step(struct table *table, double step)
+{
+    const double apart = (double)table->stream->cadence.decimation;
+
+    fprintf(table->to, ",%.0f,%.0f", step, (step - table->next_step) / apart);
+    table->next_step = step + apart;
+}
+
+static void put_row(struct table *table, size_t row)
 {
     for (unsigned i = 0; i < table->stream->column_count; i++) {
         const unsigned width = table->stream->columns[i].width;
 
+        if (is_step(&table->stream->columns[i]))
+            continue;
         for (unsigned k = 0; k < width; k++) {
             if (i + k > 0)
                 putc(',', table->to);
             put_number(table->columns[i][row * width + k], table->to);
         }
+        if (i == 0 && table->steps)
+            put_step(table, table->steps[row]);
     }
     putc('\n', table->to);
 }
 
-static int put_block(const struct table *table, uint64_t first, size_t rows)
+static int read_block(const struct table *table, uint64_t first, size_t rows)
 {
-    for (unsigned i = 0; i < table->stream->column_count; i++) {
-        const int rc =
-            hil_trace_read(table->trace, table->index, i, first, rows, table->columns[i]);
-        if (rc)
-            return rc;
-    }
+    int rc = 0;
+
+    for (unsigned i = 0; i < table->stream->column_count && !rc; i++)
+        rc = hil_trace_read(table->trace, table->index, i, first, rows, table->columns[i]);
+    if (!rc && table->steps)
+        rc = hil_trace_read_steps(table->trace, table->index, first, rows, table->steps);
+    return rc;
+}
+
+static int put_block(struct table *table, uint64_t first, size_t rows)
+{
+    const int rc = read_block(table, first, rows);
+    if (rc)
+        return rc;
+
     errno = 0;
     for (size_t row = 0; row < rows; row++)
         put_row(table, row);
@@ -73,7 +107,7 @@ static int put_block(const struct table *table, uint64_t first, size_t rows)
     return errno ? -errno : -EIO;
 }
 
-static int put_rows(const struct table *table, size_t block)
+static int put_rows(struct table *table, size_t block)
 {
     const uint64_t rows = table->stream->rows;
     int rc = 0;
@@ -96,7 +130,10 @@ static int open_columns(struct table *table, size_t block)
         if (!table->columns[i])
             return -ENOMEM;
     }
-    return 0;
+    if (table->stream->cadence.decimation == 0)
+        return 0;
+    table->steps = malloc(block * sizeof(double));
+    return table->steps ? 0 : -ENOMEM;
 }
 
 static void close_columns(struct table *table)
@@ -104,6 +141,7 @@ static void close_columns(struct table *table)
     for (unsigned i = 0; table->columns && i < table->stream->column_count; i++)
         free(table->columns[i]);
     free(table->columns);
+    free(table->steps);
 }
 
 static int write_table(struct table *table, const char *path)

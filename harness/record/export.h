@@ -11,6 +11,9 @@
  * and so on. The first line has the names, which end in their units; a matrix's columns are
  * numbered (voltage_v_0, voltage_v_1, ...). Numbers read back as the same doubles.
  *
+ * Behind its time each row has the number of its step, and how many rows are missing between it
+ * and the row before: steps that were left out, or whose rows were dropped.
+ *
  * Says to `messages` what it wrote, or in a line why not. Returns 0 or a negative errno.
  */
 int hil_export_csv(const char *dir, FILE *messages);

@@ -328,6 +328,21 @@ int hil_trace_read(const struct hil_trace_reader *reader, unsigned stream, unsig
     return rc;
 }
 
+int hil_trace_read_steps(const struct hil_trace_reader *reader, unsigned stream, uint64_t first,
+                         size_t count, double *steps)
+{
+    const struct hil_stream_config *config = &reader->streams[stream];
+    const int column = hil_trace_column_find(config, "step");
+
+    if (column >= 0)
+        return hil_trace_read(reader, stream, (unsigned)column, first, count, steps);
+    if (config->cadence.period_ns == 0)
+        return -ENODATA;
+    for (size_t i = 0; i < count; i++)
+        steps[i] = (double)((first + i) * config->cadence.decimation);
+    return 0;
+}
+
 /* --- histograms ---------------------------------------------------------------------------- */
 
 const char *hil_trace_histogram_name(const struct hil_trace_reader *reader, unsigned i)

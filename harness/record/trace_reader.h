@@ -28,6 +28,11 @@ int hil_trace_column_find(const struct hil_stream_config *stream, const char *na
  * quickest. */
 size_t hil_trace_block_rows(const struct hil_trace_reader *reader, unsigned stream);
 
+/* The steps of rows first .. first + count: recorded, or in a whole trace known by the rows'
+ * numbers. -ENODATA when neither says. */
+int hil_trace_read_steps(const struct hil_trace_reader *reader, unsigned stream, uint64_t first,
+                         size_t count, double *steps);
+
 /* Reads a column's rows first .. first + count, `width` numbers each. 0 or a negative errno. */
 int hil_trace_read(const struct hil_trace_reader *reader, unsigned stream, unsigned column,
                    uint64_t first, size_t count, double *values);

@@ -58,6 +58,52 @@ Test(export, tables_of_all_streams)
     cr_expect(strstr(said, "controller.csv: 2 rows"));
 }
 
+/* One in two steps has a row. "Export shows step numbers and gaps": 2 and 10 were not run, and the
+ * rows of 4 were dropped. */
+Test(export, steps_and_what_is_missing)
+{
+    static const struct hil_column columns[] = {
+        {"time_s", "s", "", 1}, {"step", "", "", 1}, {"output_v", "V", "", 1}};
+    const struct hil_stream_config stream = {
+        "controller", columns, 3, 4, {.period_ns = 1000, .decimation = 2}};
+    const double rows[] = {0, 0, 11, 6e-6, 6, 12, 8e-6, 8, 13, 12.5e-6, 12, 14};
+    struct hil_trace *trace;
+
+    cr_assert_eq(
+        hil_trace_create(&trace, in_folder("trace.h5"),
+                         &(struct hil_trace_config){.streams = &stream, .stream_count = 1}),
+        0);
+    cr_assert_eq(hil_trace_append(trace, 0, rows, 4), 0);
+    cr_assert_eq(hil_trace_close(trace), 0);
+    cr_assert_eq(export(), 0, "%s", said);
+    expect_file("controller.csv", "time_s,step,missing_rows,output_v\n"
+                                  "0,0,0,11\n"
+                                  "6e-06,6,2,12\n"
+                                  "8e-06,8,0,13\n"
+                                  "1.25e-05,12,1,14\n");
+}
+
+/* In virtual time the steps are not recorded, for they are known. */
+Test(export, steps_of_a_whole_record)
+{
+    static const struct hil_column columns[] = {{"time_s", "s", "", 1}, {"output_v", "V", "", 1}};
+    const struct hil_stream_config stream = {
+        "controller", columns, 2, 2, {.period_ns = 1000, .decimation = 5}};
+    const double rows[] = {0, 11, 5e-6, 12};
+    struct hil_trace *trace;
+
+    cr_assert_eq(hil_trace_create(&trace, in_folder("trace.h5"),
+                                  &(struct hil_trace_config){
+                                      .streams = &stream, .stream_count = 1, .whole = true}),
+                 0);
+    cr_assert_eq(hil_trace_append(trace, 0, rows, 2), 0);
+    cr_assert_eq(hil_trace_close(trace), 0);
+    cr_assert_eq(export(), 0, "%s", said);
+    expect_file("controller.csv", "time_s,step,missing_rows,output_v\n"
+                                  "0,0,0,11\n"
+                                  "5e-06,5,0,12\n");
+}
+
 /* More rows than are read at a time. */
 Test(export, all_rows_in_order)
 {
