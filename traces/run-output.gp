@@ -1,7 +1,9 @@
-# The output of a run beside its reference: all of it above, the start-up below.
+# The output of a run beside its reference: all of it above, the start-up below. Marks at the
+# bottom stand where steps were missed.
 
 height = 560
 y_at(pixels) = 1 - pixels / real(height)
+missed_colour = '#e31a1c'
 
 eval terminal(width, height)
 set output '../'.name.'.'.format
@@ -22,12 +24,16 @@ do for [view = 1:2] {
     set bmargin at screen y_at(view == 1 ? 266 : 506)
     set xrange [0:x_to[view]]
     if (view == 1) { set yrange [y_from_1:y_to_1] } else { set yrange [y_from_2:y_to_2] }
+    bottom = view == 1 ? y_from_1 : y_from_2
+    mark = 0.05 * (view == 1 ? y_to_1 - y_from_1 : y_to_2 - y_from_2)
     set xlabel x_label[view] offset 0,0.3 textcolor rgb ink
     if (view == 2) {
         set key at screen x_at(width - 24), y_at(316) right horizontal samplen 2 textcolor rgb ink
     }
     plot sprintf('%s-output-%d.dat', name, view) with lines linecolor rgb '#2b7bba' linewidth 1 title 'output', \
-         sprintf('%s-reference-%d.dat', name, view) with lines linecolor rgb '#cf4f0b' linewidth 1 dashtype 2 title 'reference'
+         sprintf('%s-reference-%d.dat', name, view) with lines linecolor rgb '#cf4f0b' linewidth 1 dashtype 2 title 'reference', \
+         (missed ? sprintf('%s-missed-%d.dat', name, view) : '/dev/null') using 1:(bottom):(0):(mark) with vectors nohead linecolor rgb missed_colour linewidth 1, \
+         keyentry with lines linecolor rgb missed_colour linewidth 1 title (missed ? 'missed steps' : '')
     unset label
 }
 unset multiplot

@@ -21,8 +21,12 @@ void hil_envelope_fini(struct hil_envelope *envelope)
     free(envelope->columns);
 }
 
-static void add(struct hil_envelope_column *column, struct hil_point point)
+static void add(struct hil_envelope *envelope, struct hil_envelope_column *column,
+                struct hil_point point)
 {
+    if (column->count == 0)
+        column->apart = envelope->broken;
+    envelope->broken = false;
     if (column->count == 0 || point.x < column->first.x)
         column->first = point;
     if (column->count == 0 || point.x >= column->last.x)
@@ -39,10 +43,14 @@ void hil_envelope_add(struct hil_envelope *envelope, double x, double y)
     const double position = (x - envelope->from) / (envelope->to - envelope->from);
     const unsigned count = envelope->column_count;
 
-    if (!(position >= 0 && position < 1) || !isfinite(y))
+    if (!isfinite(y)) {
+        envelope->broken = true;
+        return;
+    }
+    if (!(position >= 0 && position < 1))
         return;
     const unsigned i = (unsigned)(position * count);
-    add(&envelope->columns[i < count ? i : count - 1], (struct hil_point){x, y});
+    add(envelope, &envelope->columns[i < count ? i : count - 1], (struct hil_point){x, y});
 }
 
 static void write_column(const struct hil_envelope_column *column, double x_scale, FILE *to)
@@ -60,22 +68,69 @@ static void write_column(const struct hil_envelope_column *column, double x_scal
             fprintf(to, "%.9g %.9g\n", points[i].x * x_scale, points[i].y);
 }
 
+static double column_width(const struct hil_envelope *envelope)
+{
+    return (envelope->to - envelope->from) / envelope->column_count;
+}
+
+/* The next column that has points, from this one on; NULL when there is none. */
+static const struct hil_envelope_column *next_column(const struct hil_envelope *envelope,
+                                                     const struct hil_envelope_column *column)
+{
+    const struct hil_envelope_column *end = envelope->columns + envelope->column_count;
+
+    while (column < end && column->count == 0)
+        column++;
+    return column < end ? column : NULL;
+}
+
+/* Whether nothing is joined to what comes before `next`. */
+static bool is_end(const struct hil_envelope_column *next)
+{
+    return !next || next->apart;
+}
+
+/* Returns whether what comes next begins anew. */
+static bool write_break(const struct hil_envelope_column *next, FILE *to)
+{
+    if (!next || !next->apart)
+        return false;
+    putc('\n', to);
+    return true;
+}
+
 void hil_envelope_write_curve(const struct hil_envelope *envelope, double x_scale, FILE *to)
 {
-    for (unsigned i = 0; i < envelope->column_count; i++)
-        if (envelope->columns[i].count > 0)
-            write_column(&envelope->columns[i], x_scale, to);
+    const struct hil_envelope_column *column = next_column(envelope, envelope->columns), *next;
+    const double width = column_width(envelope);
+
+    for (bool begins = true; column; column = next) {
+        next = next_column(envelope, column + 1);
+        write_column(column, x_scale, to);
+        if (begins && is_end(next) && column->first.x == column->last.x)
+            fprintf(to, "%.9g %.9g\n", (column->last.x + width) * x_scale, column->last.y);
+        begins = write_break(next, to);
+    }
+}
+
+static void write_band_at(const struct hil_envelope_column *column, double x, FILE *to)
+{
+    fprintf(to, "%.9g %.9g %.9g\n", x, column->least.y, column->greatest.y);
 }
 
 void hil_envelope_write_band(const struct hil_envelope *envelope, double x_scale, FILE *to)
 {
-    const double width = (envelope->to - envelope->from) / envelope->column_count;
+    const struct hil_envelope_column *column = next_column(envelope, envelope->columns), *next;
+    const double width = column_width(envelope);
 
-    for (unsigned i = 0; i < envelope->column_count; i++) {
-        const struct hil_envelope_column *column = &envelope->columns[i];
+    for (bool begins = true; column; column = next) {
+        const double x = envelope->from + width * ((double)(column - envelope->columns) + 0.5);
 
-        if (column->count > 0)
-            fprintf(to, "%.9g %.9g %.9g\n", (envelope->from + width * (i + 0.5)) * x_scale,
-                    column->least.y, column->greatest.y);
+        next = next_column(envelope, column + 1);
+        const double half = begins && is_end(next) ? width / 2 : 0;
+        write_band_at(column, (x - half) * x_scale, to);
+        if (half > 0)
+            write_band_at(column, (x + half) * x_scale, to);
+        begins = write_break(next, to);
     }
 }

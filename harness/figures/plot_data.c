@@ -84,6 +84,16 @@ static int find_columns(struct plot_run *run)
     return 0;
 }
 
+/* Until the next row is due. Of a record that does not say when, rows are evenly apart. */
+static double last_row_s(const struct plot_run *run, double time_s)
+{
+    const struct hil_cadence *cadence = &run->config->cadence;
+
+    if (cadence->period_ns == 0)
+        return time_s / (double)(run->config->rows - 1);
+    return (double)cadence->period_ns * (double)cadence->decimation * 1e-9;
+}
+
 /* The last period that was recorded has an end, too; and the reference is that of then. */
 static int read_end(struct plot_run *run)
 {
@@ -97,8 +107,8 @@ static int read_end(struct plot_run *run)
         rc = hil_trace_read(run->trace, run->stream, run->reference, last, 1, &run->reference_v);
     if (rc)
         return complain(run, rc, strerror(-rc));
-    run->duration_s = time_s * (1 + 1 / (double)last);
-    return run->duration_s > 0 ? 0 : complain(run, -EBADMSG, "time does not advance");
+    run->duration_s = time_s + last_row_s(run, time_s);
+    return time_s > 0 ? 0 : complain(run, -EBADMSG, "time does not advance");
 }
 
 int plot_run_open(struct plot_run *run, const char *dir, FILE *messages)
@@ -124,16 +134,22 @@ void plot_run_close(struct plot_run *run)
 
 /* --- reading ------------------------------------------------------------------------------- */
 
-static int scan_block(const struct plot_run *run, unsigned column, uint64_t first, size_t rows,
-                      double *times, double *values, plot_each_fn *each, void *arg)
+static int scan_block(const struct plot_run *run, unsigned column, struct plot_gaps *gaps,
+                      uint64_t first, size_t rows, double *times, double *values,
+                      plot_each_fn *each, void *arg)
 {
     const unsigned width = run->config->columns[column].width;
     int rc = hil_trace_read(run->trace, run->stream, run->time, first, rows, times);
 
     if (!rc)
         rc = hil_trace_read(run->trace, run->stream, column, first, rows, values);
-    for (size_t row = 0; row < rows && !rc; row++)
+    if (!rc)
+        rc = plot_gaps_read(gaps, first, rows);
+    for (size_t row = 0; row < rows && !rc; row++) {
+        if (plot_gaps_before(gaps, row, times[row]))
+            each(arg, times[row], gaps->nothing);
         each(arg, times[row], values + row * width);
+    }
     return rc;
 }
 
@@ -142,14 +158,26 @@ int plot_run_scan(const struct plot_run *run, unsigned column, plot_each_fn *eac
     const size_t block = hil_trace_block_rows(run->trace, run->stream);
     const uint64_t all = run->config->rows;
     double *times = malloc(block * sizeof(double));
-    double *values = malloc(block * run->config->columns[column].width * sizeof(double));
-    int rc = times && values ? 0 : -ENOMEM;
+    const unsigned width = run->config->columns[column].width;
+    double *values = malloc(block * width * sizeof(double));
+    struct plot_gaps gaps = {0};
+    int rc =
+        times && values ? plot_gaps_open(&gaps, run->trace, run->stream, width, block) : -ENOMEM;
 
     for (uint64_t first = 0; first < all && !rc; first += block)
-        rc = scan_block(run, column, first, all - first < block ? (size_t)(all - first) : block,
-                        times, values, each, arg);
+        rc = scan_block(run, column, &gaps, first,
+                        all - first < block ? (size_t)(all - first) : block, times, values, each,
+                        arg);
+    plot_gaps_close(&gaps);
     free(times);
     free(values);
+    return rc ? complain(run, rc, strerror(-rc)) : 0;
+}
+
+int plot_run_each_missed(const struct plot_run *run, plot_missed_fn *each, void *arg)
+{
+    const int rc = plot_gaps_each_missed(run->trace, run->stream, each, arg);
+
     return rc ? complain(run, rc, strerror(-rc)) : 0;
 }
 

@@ -10,6 +10,7 @@
 #include "../record/trace_reader.h"
 #include "envelope.h"
 #include "figure.h"
+#include "plot_gaps.h"
 
 enum { PLOT_TEXT_BYTES = 256 };
 
@@ -39,9 +40,14 @@ struct plot_run {
 int plot_run_open(struct plot_run *run, const char *dir, FILE *messages);
 void plot_run_close(struct plot_run *run);
 
-/* Calls `each` with every row of a column. Returns 0, or a negative errno after a message. */
+/* Calls `each` with every row of a column, and where rows are missing with values that are no
+ * numbers. Returns 0, or a negative errno after a message. */
 typedef void plot_each_fn(void *arg, double time_s, const double *values);
 int plot_run_scan(const struct plot_run *run, unsigned column, plot_each_fn *each, void *arg);
+
+/* Calls `each` with the time of every step of the controller that was missed; see
+ * plot_gaps_each_missed. Returns 0, or a negative errno after a message. */
+int plot_run_each_missed(const struct plot_run *run, plot_missed_fn *each, void *arg);
 
 /* What ran, for under the title: "dcdc20, virtual time (sim fabric)". */
 void plot_run_describe(const struct plot_run *run, char text[PLOT_TEXT_BYTES]);

@@ -98,9 +98,46 @@ static void add_vector(void *envelopes, double time_s, const double *value)
     add_to_views(envelopes, time_s, *value);
 }
 
+static void add_missed(void *envelopes, double time_s)
+{
+    add_to_views(envelopes, time_s, 0);
+}
+
+/* One mark for each of the picture's columns in which steps were missed. Returns how many those
+ * are. */
+static unsigned plot_marks(struct hil_figure *figure, unsigned view,
+                           const struct hil_envelope *missed, double x_scale)
+{
+    FILE *data = hil_figure_data(figure, "missed", view + 1);
+    const double width = (missed->to - missed->from) / missed->column_count;
+    unsigned count = 0;
+
+    if (!data)
+        return 0;
+    for (unsigned i = 0; i < missed->column_count; i++) {
+        if (missed->columns[i].count == 0)
+            continue;
+        fprintf(data, "%.9g\n", (missed->from + width * (i + 0.5)) * x_scale);
+        count++;
+    }
+    hil_figure_data_end(figure, data);
+    return count;
+}
+
+static void plot_missed(struct hil_figure *figure, const struct hil_envelope missed[VIEWS],
+                        const struct views *views)
+{
+    unsigned counts[VIEWS];
+
+    for (unsigned view = 0; view < VIEWS; view++)
+        counts[view] = plot_marks(figure, view, &missed[view], views->windows[view].scale);
+    fprintf(figure->values, "missed = %u\n", counts[ALL]);
+}
+
 static int draw_output(const struct plot_run *run, const struct views *views,
                        const struct hil_envelope output[VIEWS],
-                       const struct hil_envelope reference[VIEWS])
+                       const struct hil_envelope reference[VIEWS],
+                       const struct hil_envelope missed[VIEWS])
 {
     char note[PLOT_TEXT_BYTES], overshoot[PLOT_TEXT_BYTES];
     struct hil_figure figure;
@@ -118,6 +155,7 @@ static int draw_output(const struct plot_run *run, const struct views *views,
     set_windows(&figure, views);
     plot_views(&figure, "output", output, views);
     plot_views(&figure, "reference", reference, views);
+    plot_missed(&figure, missed, views);
     plot_view_ranges(&figure, output, reference);
     return hil_figure_draw(&figure, "run-output.gp");
 }
@@ -125,11 +163,13 @@ static int draw_output(const struct plot_run *run, const struct views *views,
 static int figure_output(const struct plot_run *run)
 {
     const struct views views = views_of(run);
-    struct hil_envelope output[VIEWS] = {0}, reference[VIEWS] = {0};
+    struct hil_envelope output[VIEWS] = {0}, reference[VIEWS] = {0}, missed[VIEWS] = {0};
     int rc = open_views(output, &views);
 
     if (!rc)
         rc = open_views(reference, &views);
+    if (!rc)
+        rc = open_views(missed, &views);
     if (rc)
         rc = no_memory(run);
     if (!rc)
@@ -137,9 +177,12 @@ static int figure_output(const struct plot_run *run)
     if (!rc)
         rc = plot_run_scan(run, run->reference, add_vector, reference);
     if (!rc)
-        rc = draw_output(run, &views, output, reference);
+        rc = plot_run_each_missed(run, add_missed, missed);
+    if (!rc)
+        rc = draw_output(run, &views, output, reference, missed);
     close_views(output);
     close_views(reference);
+    close_views(missed);
     return rc;
 }
 

@@ -54,7 +54,7 @@ Test(envelope, curve_of_one_column)
     written(&envelope, hil_envelope_write_curve);
     cr_expect_str_eq(text, "0 1\n2 9\n5 -5\n9 0\n");
     written(&envelope, hil_envelope_write_band);
-    cr_expect_str_eq(text, "5 -5 9\n");
+    cr_expect_str_eq(text, "0 -5 9\n10 -5 9\n");
     hil_envelope_fini(&envelope);
 }
 
@@ -82,6 +82,38 @@ Test(envelope, leaves_out_what_cannot_be_drawn)
     hil_envelope_add(&envelope, 1.5, NAN);
     hil_envelope_add(&envelope, 1.5, INFINITY);
     cr_expect_eq(written(&envelope, hil_envelope_write_curve), 0);
+    hil_envelope_fini(&envelope);
+}
+
+/* "Figures break the line where samples are missing": between the points on either side there is
+ * nothing; a point that stands alone is as wide as one of the picture's columns. */
+Test(envelope, is_broken_where_a_value_is_missing)
+{
+    static const double values[] = {1, 2, NAN, 3, NAN, 4, 5};
+    struct hil_envelope envelope;
+
+    cr_assert_eq(hil_envelope_init(&envelope, 0, 10, 20), 0);
+    for (int i = 0; i < 7; i++)
+        hil_envelope_add(&envelope, i, values[i]);
+    written(&envelope, hil_envelope_write_curve);
+    cr_expect_str_eq(text, "0 1\n1 2\n\n3 3\n3.5 3\n\n5 4\n6 5\n");
+    written(&envelope, hil_envelope_write_band);
+    cr_expect_str_eq(text, "0.25 1 1\n1.25 2 2\n\n3 3 3\n3.5 3 3\n\n5.25 4 4\n6.25 5 5\n");
+    hil_envelope_fini(&envelope);
+}
+
+/* A gap narrower than a column cannot be seen, and does not tear the curve. */
+Test(envelope, is_whole_where_a_column_has_points_on_both_sides)
+{
+    struct hil_envelope envelope;
+
+    cr_assert_eq(hil_envelope_init(&envelope, 0, 4, 4), 0);
+    hil_envelope_add(&envelope, 0.1, 1);
+    hil_envelope_add(&envelope, 0.2, NAN);
+    hil_envelope_add(&envelope, 0.3, 2);
+    hil_envelope_add(&envelope, 1.1, 3);
+    written(&envelope, hil_envelope_write_curve);
+    cr_expect_str_eq(text, "0.1 1\n0.3 2\n1.1 3\n");
     hil_envelope_fini(&envelope);
 }
 
@@ -226,6 +258,79 @@ Test(plot, data_keeps_the_peak)
     fclose(file);
     cr_expect_leq(lines, 1000);
     cr_expect_float_eq(peak, 12 + exp(3), 0.5);
+}
+
+/* A second of steps 1 ms apart: those from 300 to 399 were not run, and the one at 700 came 20 ms
+ * late, so that those after it were. */
+static void write_run_with_gaps(void)
+{
+    static const struct hil_column columns[] = {{"time_s", "s", "", 1},
+                                                {"step", "", "", 1},
+                                                {"output_v", "V", "", 1},
+                                                {"reference_v", "V", "", 1}};
+    const struct hil_stream_config stream = {
+        "controller", columns, 4, 1000, {.period_ns = 1000000, .decimation = 1}};
+    struct hil_trace *trace;
+
+    cr_assert_eq(
+        hil_trace_create(&trace, in_folder("trace.h5"),
+                         &(struct hil_trace_config){.streams = &stream, .stream_count = 1}),
+        0);
+    for (int n = 0; n < 1000; n++) {
+        const double due = n * 1e-3, late = n >= 700 && n < 720 ? 0.720 + (n - 700) * 1e-5 : due;
+        const double row[] = {late, n, n < 350 ? 0 : 240, 240};
+        if (n < 300 || n >= 400)
+            cr_assert_eq(hil_trace_append(trace, 0, row, 1), 0);
+    }
+    cr_assert_eq(hil_trace_close(trace), 0);
+}
+
+static char *contents(const char *name)
+{
+    static char bytes[1 << 17];
+    FILE *file = fopen(in_folder("%s", name), "r");
+
+    cr_assert(file, "%s", name);
+    bytes[fread(bytes, 1, sizeof(bytes) - 1, file)] = '\0';
+    fclose(file);
+    return bytes;
+}
+
+/* How many of the file's lines begin with a time within these, in s. */
+static int lines_within(const char *name, double from, double to)
+{
+    int lines = 0;
+
+    for (char *line = strtok(contents(name), "\n"); line; line = strtok(NULL, "\n"))
+        lines += atof(line) > from && atof(line) < to;
+    return lines;
+}
+
+/* The picture has a column for each step. */
+Test(plot, gaps_are_not_drawn_over_and_misses_are_marked)
+{
+    static const char missed[] = "plot/output-missed-1.dat";
+
+    write_run_with_gaps();
+    cr_assert_eq(plot(), 0, "%s", said);
+    const char *curve = contents("plot/output-output-1.dat");
+    cr_expect_not_null(strstr(curve, "\n0.299 0\n\n0.4 240\n"));
+    cr_expect_not_null(strstr(curve, "\n0.699 240\n\n0.72 240\n"));
+    cr_expect_eq(lines_within(missed, 0, 0.3), 0);
+    cr_expect_eq(lines_within(missed, 0.3, 0.4), 100);
+    cr_expect_eq(lines_within(missed, 0.4, 0.7), 0);
+    cr_expect_eq(lines_within(missed, 0.7, 0.72), 20);
+    cr_expect_eq(lines_within(missed, 0.72, 1), 0);
+    expect_texts("output", (const char *const[]){"missed steps", NULL});
+}
+
+/* A record of virtual time has no steps, and no gaps. */
+Test(plot, a_whole_record_is_one_line)
+{
+    write_trace(in_folder("trace.h5"), -20, 10000);
+    cr_assert_eq(plot(), 0, "%s", said);
+    cr_expect_null(strstr(contents("plot/output-output-1.dat"), "\n\n"));
+    cr_expect_str_empty(contents("plot/output-missed-1.dat"));
 }
 
 Test(plot, run_without_summary_and_histograms)
