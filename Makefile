@@ -120,7 +120,6 @@ PERIODS := 10,20,30,40,50,60,80,100
 SWEEP   := $(BUILD)/hiloco sweep configs/dcdc20.yaml --set controller.period_us=$(PERIODS)
 
 run: all
-	@rm -rf $(RESULTS)/figure $(RESULTS)/realtime
 	@echo "virtual time: 20 converters for 5 s, once for each controller period"
 	@$(SWEEP) --mode virtual --out $(RESULTS)/figure >$(BUILD)/sweep.txt
 	@$(BUILD)/hiloco plot $(RESULTS)/figure >/dev/null

@@ -35,11 +35,13 @@ struct axis {
     unsigned count;
 };
 
+enum { NOT_RUN = -1 };
+
 struct point {
     char **sets; /* "key=value", by axis */
     char *name;  /* its folder: the sets of the keys that vary */
     pid_t pid;
-    int status;
+    int status; /* its exit status */
     bool done;
 };
 
@@ -166,6 +168,7 @@ static int make_point(const struct sweep *s, unsigned number)
 {
     struct point *p = &s->points[number];
 
+    p->status = NOT_RUN;
     p->sets = calloc(s->axis_count + 1, sizeof(char *));
     if (!p->sets)
         return -ENOMEM;
@@ -409,15 +412,16 @@ static int run_sweep(struct sweep *s)
         return HIL_EXIT_USAGE;
     }
     snprintf(sweep_name, sizeof sweep_name, "%s-sweep", name);
-    rc = hil_results_directory(s->out, sizeof s->out, s->arguments->out, sweep_name);
-    if (rc) {
-        fprintf(stderr, "%s: %s\n", s->out, strerror(-rc));
-        return HIL_EXIT_FAILED;
-    }
+    int folder =
+        hil_results_open(s->out, sizeof s->out, s->arguments->out, sweep_name, HIL_OF_A_SWEEP);
+    if (folder < 0)
+        return hil_results_status(folder);
+    write_index(s); /* by which its folders are known as a sweep's, should it be killed */
     int failures = run_points(s, choose_jobs(s->arguments, real_time));
     if (write_index(s))
         failures++;
     print_table(s);
+    close(folder);
     return interrupted ? HIL_EXIT_INTERRUPTED : failures ? HIL_EXIT_FAILED : HIL_EXIT_OK;
 }
 

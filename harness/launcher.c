@@ -38,6 +38,7 @@ struct launcher {
     struct hil_clock clock;
     char run_directory[80];
     char out[4096];
+    int folder;                  /* the same, held; -1: none */
     struct hil_session *session; /* NULL: not traced */
     struct hil_traced traced;
     pid_t *children; /* by executor; 0: ended */
@@ -148,15 +149,14 @@ static void remove_run_directory(struct launcher *l)
     rmdir(l->run_directory);
 }
 
+/* Also what an earlier run left in the folder is gone then. */
 static int open_results(struct launcher *l)
 {
     if (l->launch->discard)
         return 0;
-    int rc = hil_results_make(l->out, sizeof l->out, l->launch->out, l->scenario);
-
-    if (rc)
-        fprintf(stderr, "%s: %s\n", l->out, strerror(-rc));
-    return rc;
+    l->folder =
+        hil_results_open(l->out, sizeof l->out, l->launch->out, l->scenario->name, HIL_OF_A_RUN);
+    return l->folder < 0 ? l->folder : 0;
 }
 
 static int open_state(struct launcher *l)
@@ -175,7 +175,8 @@ static int open_recorder(struct launcher *l)
     if (l->launch->discard)
         return 0;
     snprintf(path, sizeof path, "%s/trace.h5", l->out);
-    return hil_streams_open(&l->run.recorder, path, l->scenario);
+    int rc = hil_streams_open(&l->run.recorder, path, l->scenario);
+    return rc ? rc : hil_results_add_scenario(l->out, l->scenario);
 }
 
 /* --- the trace -------------------------------------------------------------------------------- */
@@ -477,20 +478,26 @@ static int run(struct launcher *l)
     return interrupted ? HIL_EXIT_INTERRUPTED : HIL_EXIT_OK;
 }
 
+int hil_results_status(int rc)
+{
+    return rc == -EBUSY || rc == -ENOTEMPTY ? HIL_EXIT_USAGE : HIL_EXIT_FAILED;
+}
+
 int hil_launch(const struct hil_launch *launch)
 {
     const struct hil_scenario *s = launch->scenario;
-    struct launcher l = {.launch = launch, .scenario = s, .failed = false};
+    struct launcher l = {.launch = launch, .scenario = s, .folder = -1};
     int status = HIL_EXIT_FAILED;
 
     if (check_cores(s))
         return HIL_EXIT_USAGE;
     keep_heap();
-    if (open_results(&l))
-        return HIL_EXIT_FAILED;
+    int rc = open_results(&l);
+    if (rc)
+        return hil_results_status(rc);
     l.run = (struct hil_run){.scenario = s, .log = log_line, .log_arg = &l};
     l.children = calloc(s->executor_count, sizeof *l.children);
-    int rc = l.children ? open_state(&l) : -ENOMEM;
+    rc = l.children ? open_state(&l) : -ENOMEM;
     if (!rc)
         rc = open_recorder(&l);
     if (!rc)
@@ -509,5 +516,7 @@ int hil_launch(const struct hil_launch *launch)
     hil_recorder_close(l.run.recorder);
     hil_state_close(l.run.state);
     free(l.children);
+    if (l.folder >= 0)
+        close(l.folder);
     return status;
 }

@@ -26,6 +26,9 @@ enum {
     HIL_EXIT_INTERRUPTED = 130,
 };
 
+/* That of what hil_results_open refused. */
+int hil_results_status(int rc);
+
 /* Runs it. Returns an exit status; messages have gone to stderr. */
 int hil_launch(const struct hil_launch *launch);
 

@@ -1,10 +1,13 @@
 #include "results.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
 static int make_directories(const char *path)
 {
@@ -54,19 +57,92 @@ static int write_text(const char *path, const char *text)
     return fclose(f) == EOF && !rc ? -errno : rc;
 }
 
-int hil_results_directory(char *path, size_t size, const char *wanted, const char *name)
+/* The process that holds the folder's lock; 0 where the kernel does not tell. */
+static pid_t holder_of(int folder)
 {
-    snprintf(path, size, "%s", wanted ? wanted : "results");
-    return wanted ? make_directories(wanted) : make_default(path, size, name);
+    FILE *locks = fopen("/proc/locks", "r");
+    struct stat status;
+    char line[200];
+    pid_t holder = 0;
+
+    if (!locks)
+        return 0;
+    while (!holder && fstat(folder, &status) == 0 && fgets(line, sizeof line, locks)) {
+        unsigned long inode;
+        int pid;
+        if (sscanf(line, "%*d: FLOCK %*s WRITE %d %*x:%*x:%lu", &pid, &inode) == 2 &&
+            inode == status.st_ino)
+            holder = pid;
+    }
+    fclose(locks);
+    return holder;
 }
 
-int hil_results_make(char *path, size_t size, const char *wanted, const struct hil_scenario *s)
+/* "hiloco run configs/dcdc20.yaml --out results/first"; empty where that is not known. */
+static void read_command(pid_t process, char *command, size_t size)
+{
+    char path[40];
+    size_t length = 0;
+
+    snprintf(path, sizeof path, "/proc/%d/cmdline", (int)process);
+    FILE *file = fopen(path, "r");
+    if (file) {
+        length = fread(command, 1, size - 1, file);
+        fclose(file);
+    }
+    while (length > 0 && command[length - 1] == '\0')
+        length--;
+    for (size_t i = 0; i < length; i++)
+        command[i] = command[i] == '\0' ? ' ' : command[i];
+    command[length] = '\0';
+}
+
+static void say_who_has_it(const char *path, int folder)
+{
+    const pid_t holder = holder_of(folder);
+    char command[300];
+
+    read_command(holder, command, sizeof command);
+    if (holder && *command)
+        fprintf(stderr, "%s: process %d writes its results there now (%s): name another folder\n",
+                path, (int)holder, command);
+    else
+        fprintf(stderr, "%s: another run writes its results there now: name another folder\n",
+                path);
+}
+
+/* A file system without locks has no such protection. */
+static int take(const char *path, int folder, enum hil_results_kind kind)
+{
+    if (flock(folder, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK)
+        return hil_results_clear(path, kind, stderr);
+    say_who_has_it(path, folder);
+    return -EBUSY;
+}
+
+int hil_results_open(char *path, size_t size, const char *wanted, const char *name,
+                     enum hil_results_kind kind)
+{
+    snprintf(path, size, "%s", wanted ? wanted : "results");
+    int rc = wanted ? make_directories(wanted) : make_default(path, size, name);
+    int folder = rc ? -1 : open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+    if (folder < 0) {
+        rc = rc ? rc : -errno;
+        fprintf(stderr, "%s: %s\n", path, strerror(-rc));
+        return rc;
+    }
+    rc = take(path, folder, kind);
+    if (!rc)
+        return folder;
+    close(folder);
+    return rc;
+}
+
+int hil_results_add_scenario(const char *path, const struct hil_scenario *s)
 {
     char file[4200];
-    int rc = hil_results_directory(path, size, wanted, s->name);
 
-    if (rc)
-        return rc;
     snprintf(file, sizeof file, "%s/scenario.yaml", path);
     return write_text(file, s->resolved);
 }

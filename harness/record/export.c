@@ -1,7 +1,7 @@
 #include "export.h"
 
 #include <errno.h>
-#include <stdbool.h>
+#include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -175,6 +175,11 @@ static int table_path(char path[HIL_PATH_BYTES], const char *dir, const char *st
         if (*c == '/')
             *c = '-';
     return rc;
+}
+
+bool hil_export_makes(const char *name)
+{
+    return strcmp(name, "controller.csv") == 0 || fnmatch("converter-*.csv", name, 0) == 0;
 }
 
 static int export_stream(struct hil_trace_reader *trace, unsigned index, const char *dir,

@@ -4,6 +4,7 @@
 #ifndef HIL_EXPORT_H
 #define HIL_EXPORT_H
 
+#include <stdbool.h>
 #include <stdio.h>
 
 /*
@@ -17,5 +18,8 @@
  * Says to `messages` what it wrote, or in a line why not. Returns 0 or a negative errno.
  */
 int hil_export_csv(const char *dir, FILE *messages);
+
+/* Whether a file of this name is such a table. */
+bool hil_export_makes(const char *name);
 
 #endif

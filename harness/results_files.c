@@ -1,0 +1,204 @@
+/*
+ * A folder of results holds:
+ *
+ *      of a run        scenario.yaml summary.json trace.h5, and ctf/ of a trace
+ *      of a sweep      sweep.json, and a folder of a run for each of its points
+ *      of either       plot/, and NAME.png and NAME.svg for each plot/NAME.gp
+ *      made of a run   controller.csv converter-007.csv ... by export, trace.json by trace
+ */
+#include "results_files.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <jansson.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include "record/export.h"
+#include "record/run_files.h"
+
+/* The file that each has from its beginning on. */
+static const char *const mark[] = {[HIL_OF_A_RUN] = "trace.h5", [HIL_OF_A_SWEEP] = "sweep.json"};
+static const char *const kind_name[] = {[HIL_OF_A_RUN] = "run", [HIL_OF_A_SWEEP] = "sweep"};
+
+static bool is_there(const char *path, const char *name)
+{
+    char file[HIL_PATH_BYTES];
+
+    return hil_run_path(file, path, "%s", name) == 0 && access(file, F_OK) == 0;
+}
+
+static bool is_figure(const char *path, const char *name)
+{
+    const char *dot = strrchr(name, '.');
+    char script[NAME_MAX + 16];
+
+    if (!dot || (strcmp(dot, ".png") != 0 && strcmp(dot, ".svg") != 0))
+        return false;
+    snprintf(script, sizeof script, "plot/%.*s.gp", (int)(dot - name), name);
+    return is_there(path, script);
+}
+
+static bool is_of_a_run(const char *path, const char *name)
+{
+    static const char *const names[] = {"scenario.yaml", "summary.json", "trace.h5",
+                                        "trace.json",    "plot",         "ctf"};
+
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (strcmp(name, names[i]) == 0)
+            return true;
+    return is_figure(path, name) || hil_export_makes(name);
+}
+
+static bool is_point(const json_t *index, const char *name)
+{
+    const json_t *points = json_object_get(index, "points"), *point;
+    size_t i;
+
+    json_array_foreach(points, i, point)
+    {
+        const char *dir = json_string_value(json_object_get(point, "dir"));
+        if (dir && strcmp(name, dir) == 0)
+            return true;
+    }
+    return false;
+}
+
+static bool is_of_a_sweep(const char *path, const char *name)
+{
+    return strcmp(name, "sweep.json") == 0 || strcmp(name, "plot") == 0 || is_figure(path, name);
+}
+
+/* --- what is not ours ---------------- */
+
+typedef int entry_fn(void *arg, const char *path, const char *name);
+
+/* Calls `each` with the entries, until one call returns other than 0: then that is returned. */
+static int each_entry(const char *path, entry_fn *each, void *arg)
+{
+    DIR *entries = opendir(path);
+    const struct dirent *entry;
+    int rc = 0;
+
+    if (!entries)
+        return -errno;
+    while (!rc && (entry = readdir(entries)))
+        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+            rc = each(arg, path, entry->d_name);
+    closedir(entries);
+    return rc;
+}
+
+struct search {
+    enum hil_results_kind kind;
+    const json_t *index; /* of a sweep */
+    FILE *messages;
+};
+
+static int refuse(const struct search *search, const char *path, const char *name)
+{
+    fprintf(search->messages,
+            "%s holds %s, which is no result of a %s: name another folder, or move it away\n", path,
+            name, kind_name[search->kind]);
+    return -ENOTEMPTY;
+}
+
+static int refuse_foreign_of_run(void *search, const char *path, const char *name)
+{
+    return is_of_a_run(path, name) ? 0 : refuse(search, path, name);
+}
+
+/* Each point is the folder of a run, and may be in use by one of its own. */
+static int refuse_foreign_of_point(const struct search *sweep, const char *path, const char *name)
+{
+    struct search search = {.kind = HIL_OF_A_RUN, .messages = sweep->messages};
+    char point[HIL_PATH_BYTES];
+
+    if (hil_run_path(point, path, "%s", name))
+        return -ENAMETOOLONG;
+    const int folder = open(point, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (folder < 0)
+        return errno == ENOTDIR ? refuse(sweep, path, name) : -errno;
+    const bool in_use = flock(folder, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK;
+    close(folder);
+    if (!in_use)
+        return each_entry(point, refuse_foreign_of_run, &search);
+    fprintf(sweep->messages, "%s: a run writes its results there now\n", point);
+    return -EBUSY;
+}
+
+static int refuse_foreign_of_sweep(void *search, const char *path, const char *name)
+{
+    const json_t *index = ((const struct search *)search)->index;
+
+    if (is_point(index, name))
+        return refuse_foreign_of_point(search, path, name);
+    return is_of_a_sweep(path, name) ? 0 : refuse(search, path, name);
+}
+
+static int refuse_any(void *arg, const char *path, const char *name)
+{
+    const struct search *search = arg;
+    const enum hil_results_kind other =
+        search->kind == HIL_OF_A_RUN ? HIL_OF_A_SWEEP : HIL_OF_A_RUN;
+
+    if (!is_there(path, mark[other]))
+        return refuse(search, path, name);
+    fprintf(search->messages,
+            "%s holds a %s, which a %s does not replace: name another folder, or remove it\n", path,
+            kind_name[other], kind_name[search->kind]);
+    return -ENOTEMPTY;
+}
+
+static int refuse_all_foreign(const char *path, enum hil_results_kind kind, FILE *messages)
+{
+    struct search search = {.kind = kind, .messages = messages};
+    char file[HIL_PATH_BYTES];
+
+    if (!is_there(path, mark[kind]))
+        return each_entry(path, refuse_any, &search);
+    if (kind == HIL_OF_A_RUN)
+        return each_entry(path, refuse_foreign_of_run, &search);
+
+    json_t *index =
+        hil_run_path(file, path, "%s", mark[kind]) ? NULL : json_load_file(file, 0, NULL);
+    search.index = index; /* of a damaged one no point is known */
+    const int rc = each_entry(path, refuse_foreign_of_sweep, &search);
+    json_decref(index);
+    return rc;
+}
+
+/* --- removing ---------------- */
+
+static int remove_one(const char *path, const struct stat *status, int type, struct FTW *where)
+{
+    (void)status, (void)type, (void)where;
+    return remove(path) == 0 ? 0 : -errno;
+}
+
+static int remove_tree(void *arg, const char *path, const char *name)
+{
+    char tree[HIL_PATH_BYTES];
+    const int rc = hil_run_path(tree, path, "%s", name);
+
+    (void)arg;
+    return rc ? rc : nftw(tree, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+}
+
+int hil_results_clear(const char *path, enum hil_results_kind kind, FILE *messages)
+{
+    int rc = refuse_all_foreign(path, kind, messages);
+
+    if (rc == -ENOTEMPTY || rc == -EBUSY)
+        return rc;
+    if (!rc)
+        rc = each_entry(path, remove_tree, NULL);
+    if (rc)
+        fprintf(messages, "%s: %s\n", path, strerror(-rc));
+    return rc;
+}
