@@ -139,6 +139,8 @@ static void executor_body(void *arg)
     v->result = hil_group_start(&group, v->run, v->sim, &v->nodes, SETUP_TIMEOUT_NS);
     if (!v->result)
         v->result = run_loops(v, &group);
+    if (v->result == -ECONNRESET && atomic_load(&v->run->state->stop))
+        v->result = -EINTR; /* the other was told to stop, and did so first */
     if (v->result)
         atomic_store(&v->run->state->stop, true);
     hil_group_end(&group, v->result ? HIL_FAILED : HIL_DONE);

@@ -10,6 +10,7 @@
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include "process.h"
 #include "results.h"
@@ -180,7 +181,8 @@ static bool has_record(void *out)
 static struct process start_long(const char *out)
 {
     struct arguments a = command("hiloco run configs/quickstart.yaml --quiet --set "
-                                 "duration_s=100000 --set recording.decimation=1000 --out %s",
+                                 "duration_s=100000 --set converters.count=100 --set "
+                                 "recording.decimation=1000 --out %s",
                                  out);
     struct process p = start(&a);
 
@@ -203,6 +205,19 @@ Test(results, a_folder_in_use_is_refused_by_the_name_of_who_uses_it)
     expect_status(&e, 130);
     expect_only(out, of_a_run);
     expect_run(RUN, out, 0);
+}
+
+/* Its nodes may still be meeting then, and one of them stop before the others. */
+Test(results, a_run_that_is_interrupted_as_it_begins_leaves_its_results)
+{
+    for (int i = 0; i < 10; i++) {
+        const char *out = in_workspace("%d", i);
+        struct process p = start_long(out);
+        usleep(2000u * (unsigned)i);
+        kill(p.pid, SIGINT);
+        struct ended e = finish(&p);
+        expect_status(&e, 130);
+    }
 }
 
 Test(results, a_point_in_use_keeps_its_sweep)
