@@ -23,7 +23,8 @@ static const char export_help[] =
     "usage: hiloco export DIR --csv\n"
     "\n"
     "Writes the record of the run in DIR as text: DIR/controller.csv, and converter-NNN.csv for\n"
-    "each converter that was recorded. The first line names the columns, with their units.\n";
+    "each converter that was recorded. The first line names the columns, with their units. Each\n"
+    "row has the number of its step, and how many rows are missing before it.\n";
 
 /* A directory that is not there, or holds no results, is the user's mistake. */
 static int status_of(int rc)

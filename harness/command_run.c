@@ -24,8 +24,10 @@ static const char help[] =
     "                     put it back at the end, also when killed (hiloco doctor --help)\n"
     "  --quiet            no progress, no closing words, and nothing of the machine's set-up\n"
     "\n"
-    "DIR holds scenario.yaml (every key spelled out), summary.json and trace.h5. Interrupting\n"
-    "a run (Ctrl-C) ends it in order; what was recorded is kept.\n";
+    "DIR holds scenario.yaml (every key spelled out), summary.json and trace.h5. Results of an\n"
+    "earlier run there are replaced, with all that was made of them; a folder that holds anything\n"
+    "else is refused, and so is one that another run writes to. Interrupting a run (Ctrl-C) ends\n"
+    "it in order; what was recorded is kept.\n";
 
 /* What the machine's set-up does to the loops: mended for now, or at least said. */
 static int prepare(const struct hil_arguments *a, const struct hil_scenario *scenario,

@@ -23,7 +23,8 @@ static const char help[] =
     "  --jobs N             how many points at a time (default: in virtual time the number of\n"
     "                       cores; in real time 1, and no more is allowed)\n"
     "  --out DIR            where the results go (default: results/NAME-sweep-TIMESTAMP): a\n"
-    "                       folder for each point, and sweep.json\n"
+    "                       folder for each point, and sweep.json. An earlier sweep's there are\n"
+    "                       replaced; a folder that holds anything else is refused\n"
     "\n"
     "Example: hiloco sweep configs/dcdc20.yaml --mode virtual \\\n"
     "                 --set controller.period_us=10,20,30,40,50,60,80,100\n";

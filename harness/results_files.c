@@ -1,7 +1,7 @@
 /*
  * A folder of results holds:
  *
- *      of a run        scenario.yaml summary.json trace.h5, and ctf/ of a trace
+ *      of a run        scenario.yaml summary.json trace.h5; ctf/ and kernel.txt where it was traced
  *      of a sweep      sweep.json, and a folder of a run for each of its points
  *      of either       plot/, and NAME.png and NAME.svg for each plot/NAME.gp
  *      made of a run   controller.csv converter-007.csv ... by export, trace.json by trace
@@ -46,7 +46,7 @@ static bool is_figure(const char *path, const char *name)
 
 static bool is_of_a_run(const char *path, const char *name)
 {
-    static const char *const names[] = {"scenario.yaml", "summary.json", "trace.h5",
+    static const char *const names[] = {"scenario.yaml", "summary.json", "trace.h5", "kernel.txt",
                                         "trace.json",    "plot",         "ctf"};
 
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)

@@ -131,6 +131,22 @@ Test(tracing, only_the_chosen_events)
     cr_expect_not(exists(in_workspace("out/kernel.txt")));
 }
 
+/* "Results are replaced as a whole": the trace, and all that is made of it, belongs to them. */
+Test(tracing, another_run_replaces_a_traced_one)
+{
+    const char *out = in_workspace("out");
+    struct ended first = run_command(SLOW "--trace --out %s", out);
+    struct ended analysis = run_command("hiloco trace %s", out);
+
+    expect_status(&first, 0);
+    expect_status(&analysis, 0);
+    cr_assert(exists(in_workspace("out/ctf")) && exists(in_workspace("out/trace.json")));
+    struct ended second = run_command(SLOW "--out %s", out);
+    expect_status(&second, 0);
+    cr_expect_not(exists(in_workspace("out/ctf")) || exists(in_workspace("out/trace.json")) ||
+                  exists(in_workspace("out/kernel.txt")) || exists(in_workspace("out/plot")));
+}
+
 /* --- what hiloco trace makes of it ------------------------------------------------------------ */
 
 static json_t *analysis_of(const char *out)
