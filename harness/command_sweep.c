@@ -17,6 +17,10 @@ static const char help[] =
     "Runs a scenario once for each value, and for each combination where several keys have\n"
     "several values. Points in virtual time run side by side.\n"
     "\n"
+    "The table has of each run the greatest overshoot, how long the output took to settle after\n"
+    "the last event, and its mean and peak to peak in the window of its steady state, which\n"
+    "stands beside them. docs/figures.md defines them.\n"
+    "\n"
     "  --set KEY=V1,V2,V3   the values to go through; one value alone is set for all points.\n"
     "                       Commas inside brackets do not part values\n"
     "  --mode MODE          realtime or virtual, as in hiloco run\n"
@@ -351,6 +355,29 @@ static void print_number(json_t *object, const char *key, int width, int digits)
         printf(" %*s", width, "-");
 }
 
+static void print_window(json_t *window)
+{
+    double from = json_number_value(json_object_get(window, "from_s"));
+    double to = json_number_value(json_object_get(window, "to_s"));
+    char text[32] = "-";
+
+    if (json_is_object(window))
+        snprintf(text, sizeof text, "%.4g-%.4g", from, to);
+    printf(" %13s", text);
+}
+
+static void print_verdict(json_t *output, json_t *outputs)
+{
+    int worst = (int)json_integer_value(json_object_get(outputs, "worst"));
+
+    if (!json_is_true(json_object_get(output, "settled")))
+        printf("  does not settle\n");
+    else if (!json_is_true(json_object_get(outputs, "settled")))
+        printf("  converter %d does not settle\n", worst);
+    else
+        printf("  settles\n");
+}
+
 static void print_point(const struct sweep *s, const struct point *p)
 {
     char path[4500];
@@ -364,20 +391,20 @@ static void print_point(const struct sweep *s, const struct point *p)
     }
     print_number(output, "overshoot_pct", 11, 2);
     print_number(output, "settling_ms", 11, 3);
-    print_number(output, "mean_v_last_s", 10, 3);
-    print_number(output, "pp_v_last_s", 10, 3);
+    print_number(output, "mean_v", 10, 3);
+    print_number(output, "pp_v", 10, 3);
+    print_window(json_object_get(output, "window"));
     print_number(json_object_get(root, "controller"), "missed", 8, 0);
     print_number(json_object_get(root, "round_trip_us"), "p50", 10, 1);
     print_number(json_object_get(root, "round_trip_us"), "p99", 10, 1);
-    printf("  %s\n",
-           json_is_true(json_object_get(output, "settled")) ? "settles" : "does not settle");
+    print_verdict(output, json_object_get(root, "outputs"));
     json_decref(root);
 }
 
 static void print_table(const struct sweep *s)
 {
-    printf("%-36s %11s %11s %10s %10s %8s %10s %10s\n", "", "overshoot %", "settling ms", "mean V",
-           "p-p V", "missed", "round trip", "p99, us");
+    printf("%-36s %11s %11s %10s %10s %13s %8s %10s %10s\n", "", "overshoot %", "settling ms",
+           "mean V", "p-p V", "from-to s", "missed", "round trip", "p99, us");
     for (unsigned i = 0; i < s->point_count; i++)
         print_point(s, &s->points[i]);
     printf("results: %s\n", s->out);

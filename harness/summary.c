@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "summary_output.h"
+
 /* jansson has no NaN; what could not be measured is null. */
 static json_t *number(double value)
 {
@@ -40,13 +42,25 @@ static json_t *distribution(const struct hil_histogram *h)
     return d;
 }
 
+/* Virtual time measures none of these: its steps take no time. */
+static void add_times(const struct hil_node_state *n, json_t *loop)
+{
+    if (n->late.count == 0)
+        return;
+    json_object_set_new(loop, "late_us", distribution(&n->late));
+    json_object_set_new(loop, "step_us", distribution(&n->busy));
+    json_object_set_new(loop, "measured_period_us", distribution(&n->period));
+}
+
 /* A loop, or some together. */
 static json_t *loop(const struct hil_node_state *n, double period_us)
 {
-    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "period_us", number(period_us), "steps",
-                     whole(n->steps), "missed", whole(n->missed), "torn_inputs", whole(n->torn),
-                     "late_us", distribution(&n->late), "step_us", distribution(&n->busy),
-                     "measured_period_us", distribution(&n->period));
+    json_t *one =
+        json_pack("{s:o, s:o, s:o, s:o}", "period_us", number(period_us), "steps", whole(n->steps),
+                  "missed", whole(n->missed), "torn_inputs", whole(n->torn));
+
+    add_times(n, one);
+    return one;
 }
 
 /* The period that all share; NAN where they differ. */
@@ -86,21 +100,6 @@ static json_t *converters(const struct hil_summary *sum)
     json_object_set_new(together, "each", each_converter(sum));
     free(all);
     return together;
-}
-
-static json_t *output(const struct hil_summary *sum)
-{
-    struct hil_results r;
-
-    hil_metrics_results(&sum->state->output, &r);
-    if (!sum->state->nodes[0].here)
-        return json_null();
-    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:b}", "reference_v",
-                     number(r.reference_v), "final_v", number(r.final_v), "mean_v_last_s",
-                     number(r.mean_v), "pp_v_last_s", number(r.pp_v), "rms_deviation_v_last_s",
-                     number(r.rms_deviation_v), "overshoot_pct", number(r.overshoot_pct),
-                     "settling_ms", number(r.settling_ms), "peak_v", number(r.peak_v), "settled",
-                     r.settled);
 }
 
 static json_t *loss(const struct hil_loss *l)
@@ -247,11 +246,10 @@ int hil_summary_write(const struct hil_summary *sum, const char *path)
     const struct hil_scenario *s = sum->scenario;
     const struct hil_node_state *controller = &sum->state->nodes[0];
     json_t *root = json_pack(
-        "{s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:{s:o}, s:o}", "scenario",
+        "{s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:{s:o}, s:o}", "scenario",
         s->name, "mode", mode_name(sum), "fabric", hil_fabric_name(s->fabric), "duration_s",
         number((double)s->duration_ns * 1e-9), "elapsed_s",
-        number((double)atomic_load(&sum->state->elapsed_ns) * 1e-9), "output", output(sum),
-        "controller",
+        number((double)atomic_load(&sum->state->elapsed_ns) * 1e-9), "controller",
         controller->here ? loop(controller, us(s->controller.timing.period_ns)) : json_null(),
         "converters", converters(sum), "round_trip_us", distribution(&sum->state->round_trip),
         "input_age_us", distribution(&sum->state->input_age), "worst_misses", worst_misses(sum),
@@ -260,6 +258,7 @@ int hil_summary_write(const struct hil_summary *sum, const char *path)
 
     if (!root)
         return -ENOMEM;
+    hil_summary_add_output(sum->state, root);
     json_object_set_new(root, "trace", trace(sum->traced));
     int rc = json_dump_file(root, path, JSON_INDENT(2)) ? -EIO : 0;
     json_decref(root);
@@ -267,21 +266,6 @@ int hil_summary_write(const struct hil_summary *sum, const char *path)
 }
 
 /* --- for a person ---------------------------------------------------------------------------- */
-
-static void print_output(const struct hil_summary *sum, FILE *to)
-{
-    struct hil_results r;
-
-    hil_metrics_results(&sum->state->output, &r);
-    if (!sum->state->nodes[0].here || sum->state->output.count == 0)
-        return;
-    fprintf(to, "  output      %.2f V of %.2f V; ", r.final_v, r.reference_v);
-    if (r.settled)
-        fprintf(to, "settled after %.2f ms, overshoot %.2f %%\n", r.settling_ms, r.overshoot_pct);
-    else
-        fprintf(to, "did not settle: %.1f V peak to peak in the last second, peak %.1f V\n", r.pp_v,
-                r.peak_v);
-}
 
 static void print_loop(const struct hil_node_state *n, const char *name, FILE *to)
 {
@@ -346,7 +330,7 @@ void hil_summary_print(const struct hil_summary *sum, FILE *to)
             s->converter_count > 1 ? "s" : "", (double)atomic_load(&sum->state->elapsed_ns) * 1e-9,
             (double)s->duration_ns * 1e-9, is_virtual(sum) ? "virtual" : "real",
             hil_fabric_name(sum->scenario->fabric));
-    print_output(sum, to);
+    hil_summary_print_output(sum->state, to);
     if (sum->state->nodes[0].here)
         print_loop(&sum->state->nodes[0], "controller", to);
     print_converters(sum, to);

@@ -24,6 +24,7 @@ set xrange [0:x_to[1]]
 set yrange [y_from_1:y_to_1]
 set xlabel x_label[1] offset 0,0.3 textcolor rgb ink
 set key at screen x_at(width - 24), y_at(44) right horizontal samplen 2 textcolor rgb ink
+eval marks(1)
 plot name.'-band-1.dat' with filledcurves linecolor rgb '#c6dbef' title 'all converters', \
      name.'-mean-1.dat' with lines linecolor rgb mean_colour title 'their mean'
 unset label
@@ -34,10 +35,13 @@ set xrange [0:x_to[2]]
 set yrange [y_from_2:y_to_2]
 set xlabel x_label[2]
 set key at screen x_at(width - 24), y_at(296)
+eval marks(2)
 plot for [i = 1:lines] sprintf('%s-line-%d.dat', name, i) \
          with lines linecolor rgb '#6baed6' linewidth 0.6 title (i == 1 ? 'each converter' : ''), \
      name.'-mean-2.dat' with lines linecolor rgb mean_colour title 'their mean'
 
+unset arrow
+unset object
 tic = n > 40 ? round_step(n / 10.0) : 1
 set tmargin at screen y_at(562)
 set bmargin at screen y_at(708)
@@ -45,7 +49,7 @@ set xrange [-0.7:n - 0.3]
 set yrange [0:spread_to]
 set xtics tic
 set grid noxtics
-set xlabel sprintf('converter (swing in the last %.3g s)', last_s)
+set xlabel sprintf('converter (swing from %.4g to %.4g s)', last_from, last_to)
 set boxwidth 0.7
 set key off
 plot name.'-spread-1.dat' using 1:2 with boxes fillstyle solid linecolor rgb '#cf4f0b'

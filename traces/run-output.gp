@@ -30,6 +30,12 @@ do for [view = 1:2] {
     if (view == 2) {
         set key at screen x_at(width - 24), y_at(316) right horizontal samplen 2 textcolor rgb ink
     }
+    eval marks(view)
+    if (view == 1) {
+        do for [e = 1:words(events[1])] {
+            set label 20 + e event_text[e] at word(events[1], e) + 0, graph 0.04 left rotate offset 0.8,0 font 'DejaVu Sans,8' textcolor rgb '#a06000'
+        }
+    }
     plot sprintf('%s-output-%d.dat', name, view) with lines linecolor rgb '#2b7bba' linewidth 1 title 'output', \
          sprintf('%s-reference-%d.dat', name, view) with lines linecolor rgb '#cf4f0b' linewidth 1 dashtype 2 title 'reference', \
          (missed ? sprintf('%s-missed-%d.dat', name, view) : '/dev/null') using 1:(bottom):(0):(mark) with vectors nohead linecolor rgb missed_colour linewidth 1, \

@@ -33,8 +33,10 @@ do for [i = 1:n] {
         set xtics format '%g'
         set xlabel x_label offset 0,0.3 textcolor rgb ink
     }
-    set label 4 label[i] at graph 1.02, 0.62 font 'DejaVu Sans Bold,10' textcolor rgb colour[i]
-    set label 5 note[i] at graph 1.02, 0.30 textcolor rgb ink
+    set label 4 label[i] at graph 1.02, 0.66 font 'DejaVu Sans Bold,10' textcolor rgb colour[i]
+    set label 5 note[i] at graph 1.02, 0.34 textcolor rgb ink
+    set label 6 steady[i] at graph 1.02, 0.08 font 'DejaVu Sans,8' textcolor rgb pale
+    eval marks(i)
     plot reference with lines linecolor rgb pale linewidth 0.8 dashtype 2, \
          sprintf('%s-series-%d.dat', name, i) with lines linecolor rgb colour[i] linewidth 1
     unset label

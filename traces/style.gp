@@ -26,6 +26,14 @@ set tics nomirror out scale 0.5 textcolor rgb ink
 set grid linecolor rgb grid linewidth 0.6 linetype 1
 set key noautotitle
 
+# The window of the steady state as a shade, and the events as lines, of the curves i; to be
+# evaluated. They replace those of the curves before.
+marks(i) = "unset arrow; unset object; " \
+    .sprintf("do for [at in events[%d]] { set arrow from at + 0, graph 0 to at + 0, graph 1 nohead back dashtype 3 linecolor rgb '#a06000' }; ", i) \
+    .(window_from[i] < window_to[i] \
+      ? sprintf("set object rectangle from %.12g, graph 0 to %.12g, graph 1 behind fillstyle solid noborder fillcolor rgb '#edf5e1'", \
+                window_from[i], window_to[i]) : "")
+
 # The nearest of 1, 2, 5, 10, 20 ... : a distance between tics that reads well.
 power(x) = 10.0 ** floor(log10(x))
 round_step(x) = (x / power(x) < 1.5 ? 1 : x / power(x) < 3.5 ? 2 : x / power(x) < 7.5 ? 5 : 10) * power(x)

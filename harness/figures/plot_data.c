@@ -38,6 +38,22 @@ static void read_round_trip(struct plot_run *run, const json_t *summary)
         run->round_trip_us[i] = number_in(round_trip, names[i]);
 }
 
+static void read_worst(struct plot_run *run, const json_t *outputs)
+{
+    const double worst = number_in(outputs, "worst");
+
+    run->worst = isnan(worst) ? -1 : (int)worst;
+    run->worst_pp_v =
+        number_in(json_array_get(json_object_get(outputs, "each"), (size_t)fmax(worst, 0)), "pp_v");
+    run->settled = run->sum_settled && !json_is_false(json_object_get(outputs, "settled"));
+}
+
+static void read_startup(struct plot_run *run, const json_t *events)
+{
+    run->startup_ms =
+        number_in(json_object_get(json_array_get(events, 0), "output"), "settling_ms");
+}
+
 /* A run without a summary is drawn all the same: it may have been cut off. */
 static void read_summary(struct plot_run *run)
 {
@@ -48,8 +64,11 @@ static void read_summary(struct plot_run *run)
 
     run->settling_ms = number_in(output, "settling_ms");
     run->overshoot_pct = number_in(output, "overshoot_pct");
-    run->pp_v = number_in(output, "pp_v_last_s");
-    run->settled = json_is_true(json_object_get(output, "settled"));
+    run->pp_v = number_in(output, "pp_v");
+    run->sum_settled = json_is_true(json_object_get(output, "settled"));
+    read_worst(run, json_object_get(summary, "outputs"));
+    read_startup(run, json_object_get(summary, "events"));
+    plot_events_read(&run->events, summary);
     run->controller_missed = missed_in(summary, "controller");
     run->converters_missed = missed_in(summary, "converters");
     read_round_trip(run, summary);
@@ -206,7 +225,11 @@ void plot_run_judge(const struct plot_run *run, char text[PLOT_TEXT_BYTES])
     const double band = 0.04 * fabs(run->reference_v); /* 2 percent to either side */
 
     text[0] = '\0';
-    if (run->settled && run->settling_ms < 1000)
+    if (run->sum_settled && !run->settled)
+        snprintf(text, PLOT_TEXT_BYTES, "converter %d: %.3g V p-p", run->worst, run->worst_pp_v);
+    else if (run->settled && run->settling_ms <= 0)
+        snprintf(text, PLOT_TEXT_BYTES, "stays within 2 %%");
+    else if (run->settled && run->settling_ms < 1000)
         snprintf(text, PLOT_TEXT_BYTES, "settles in %.3g ms", run->settling_ms);
     else if (run->settled)
         snprintf(text, PLOT_TEXT_BYTES, "settles in %.3g s", run->settling_ms * 1e-3);
@@ -215,6 +238,14 @@ void plot_run_judge(const struct plot_run *run, char text[PLOT_TEXT_BYTES])
                  run->pp_v);
     else if (isfinite(run->pp_v))
         snprintf(text, PLOT_TEXT_BYTES, "does not settle");
+}
+
+void plot_run_steady(const struct plot_run *run, char text[PLOT_TEXT_BYTES])
+{
+    text[0] = '\0';
+    if (isfinite(run->pp_v) && isfinite(run->events.from_s))
+        snprintf(text, PLOT_TEXT_BYTES, "%.*f V p-p, %.4g to %.4g s", run->pp_v < 10 ? 3 : 1,
+                 run->pp_v, run->events.from_s, run->events.to_s);
 }
 
 /* --- windows of time ----------------------------------------------------------------------- */
@@ -237,8 +268,8 @@ double plot_run_startup(const struct plot_run *run)
 {
     double s = startup_unstable_s;
 
-    if (run->settled)
-        s = round_up(fmax(startup_least_s, 2e-3 * run->settling_ms));
+    if (isfinite(run->startup_ms))
+        s = round_up(fmax(startup_least_s, 2e-3 * run->startup_ms));
     return fmin(fmin(s, startup_most_s), run->duration_s);
 }
 

@@ -10,6 +10,7 @@
 #include "../record/trace_reader.h"
 #include "envelope.h"
 #include "figure.h"
+#include "plot_events.h"
 #include "plot_gaps.h"
 
 enum { PLOT_TEXT_BYTES = 256 };
@@ -31,9 +32,14 @@ struct plot_run {
 
     /* From summary.json; NAN and false where it does not say. */
     double settling_ms, overshoot_pct, pp_v;
+    double startup_ms; /* until the start-up had settled */
+    int worst;         /* the converter; -1: not known */
+    double worst_pp_v;
+    bool sum_settled; /* the output has */
+    struct plot_events events;
     double round_trip_us[3]; /* p50, p99, p99.9 */
     struct plot_missed controller_missed, converters_missed;
-    bool settled;
+    bool settled; /* the output, and each converter's */
 };
 
 /* Returns 0, or a negative errno after a message. */
@@ -54,6 +60,9 @@ void plot_run_describe(const struct plot_run *run, char text[PLOT_TEXT_BYTES]);
 
 /* How it went: "settles in 2.16 ms"; empty where that is not known. */
 void plot_run_judge(const struct plot_run *run, char text[PLOT_TEXT_BYTES]);
+
+/* What it did once that was over: "0.05 V p-p, 0.1 to 0.2 s"; empty where that is not known. */
+void plot_run_steady(const struct plot_run *run, char text[PLOT_TEXT_BYTES]);
 
 /* How much of the beginning is worth a look of its own, in s. */
 double plot_run_startup(const struct plot_run *run);

@@ -91,6 +91,16 @@ static int no_memory(const struct plot_run *run)
     return -ENOMEM;
 }
 
+static void set_events(struct hil_figure *figure, const struct plot_run *run,
+                       const struct views *views)
+{
+    plot_events_open(figure, VIEWS);
+    for (unsigned view = 0; view < VIEWS; view++)
+        plot_events_set(figure, view + 1, &run->events, 0, views->windows[view].to_s,
+                        views->windows[view].scale);
+    plot_events_set_texts(figure, &run->events, 0, views->windows[ALL].to_s);
+}
+
 /* --- the output ---------------------------------------------------------------------------- */
 
 static void add_vector(void *envelopes, double time_s, const double *value)
@@ -139,7 +149,7 @@ static int draw_output(const struct plot_run *run, const struct views *views,
                        const struct hil_envelope reference[VIEWS],
                        const struct hil_envelope missed[VIEWS])
 {
-    char note[PLOT_TEXT_BYTES], overshoot[PLOT_TEXT_BYTES];
+    char note[PLOT_TEXT_BYTES], overshoot[PLOT_TEXT_BYTES], steady[PLOT_TEXT_BYTES];
     struct hil_figure figure;
     const int rc = open_figure(&figure, run, "output", "Output voltage");
     if (rc)
@@ -147,12 +157,16 @@ static int draw_output(const struct plot_run *run, const struct views *views,
 
     plot_run_judge(run, note);
     hil_figure_text(&figure, "note", "%s", note);
+    plot_run_steady(run, steady);
     overshoot[0] = '\0';
     if (isfinite(run->overshoot_pct))
-        snprintf(overshoot, sizeof(overshoot), "overshoot %.3g %%", run->overshoot_pct);
-    hil_figure_text(&figure, "overshoot", "%s", overshoot);
+        snprintf(overshoot, sizeof(overshoot), "overshoot %.3g %%%s", run->overshoot_pct,
+                 steady[0] ? "; " : "");
+    hil_figure_text(&figure, "overshoot", "%s%s%s", overshoot, steady,
+                    steady[0] ? " (shaded)" : "");
     hil_figure_text(&figure, "y_label", "sum of all converters (V)");
     set_windows(&figure, views);
+    set_events(&figure, run, views);
     plot_views(&figure, "output", output, views);
     plot_views(&figure, "reference", reference, views);
     plot_missed(&figure, missed, views);
@@ -196,7 +210,7 @@ struct converters {
     double last_from_s;
     struct hil_envelope mean[VIEWS], band[VIEWS]; /* band: of all converters' values */
     struct hil_envelope *lines;                   /* of the start-up */
-    struct plot_range *last;                      /* each converter's, in the last second */
+    struct plot_range *last;                      /* each converter's, in the window */
 };
 
 static void add_matrix(void *arg, double time_s, const double *values)
@@ -222,13 +236,19 @@ static unsigned line_count(const struct converters *converters)
     return (converters->count - 1) / converters->line_step + 1;
 }
 
+/* Without a summary, which says where the window of the steady state is, the later half. */
+static double steady_from(const struct plot_run *run)
+{
+    return isfinite(run->events.from_s) ? run->events.from_s : run->duration_s / 2;
+}
+
 static int open_converters(struct converters *converters, const struct plot_run *run,
                            unsigned count, const struct views *views)
 {
     *converters = (struct converters){
         .count = count,
         .line_step = (count - 1) / LINES_MAX + 1,
-        .last_from_s = fmax(0, run->duration_s - 1),
+        .last_from_s = steady_from(run),
     };
     converters->lines = calloc(line_count(converters), sizeof(*converters->lines));
     converters->last = malloc(count * sizeof(*converters->last));
@@ -289,11 +309,12 @@ static int draw_converters(const struct plot_run *run, const struct views *views
     if (rc)
         return rc;
 
-    fprintf(figure.values, "n = %u\nlines = %u\nlast_s = %.9g\n", converters->count,
-            line_count(converters), run->duration_s - converters->last_from_s);
+    fprintf(figure.values, "n = %u\nlines = %u\nlast_from = %.12g\nlast_to = %.12g\n",
+            converters->count, line_count(converters), converters->last_from_s, run->duration_s);
     hil_figure_text(&figure, "y_label", "%s", quantity->label);
     hil_figure_text(&figure, "spread_label", "%s", quantity->spread_label);
     set_windows(&figure, views);
+    set_events(&figure, run, views);
     plot_band(&figure, "band", 1, &converters->band[ALL], &views->windows[ALL]);
     plot_views(&figure, "mean", converters->mean, views);
     for (unsigned i = 0; i < line_count(converters); i++)

@@ -143,6 +143,7 @@ static void open_point(struct plot_sweep *sweep, const json_t *point)
              text_at(json_object_get(point, "values"), varying_key(sweep)));
     plot_run_describe(&series->run, sweep->subtitle);
     plot_run_judge(&series->run, series->note);
+    plot_run_steady(&series->run, series->steady);
 }
 
 /* Of too many points some, at even distances, with the first and the last. */
@@ -288,14 +289,17 @@ void plot_sweep_set_series(const struct plot_sweep *sweep, struct hil_figure *fi
 {
     char variable[32];
 
-    fprintf(figure->values,
-            "n = %u\narray label[n]\narray note[n]\narray colour[n]\narray order[n]\n",
-            sweep->count);
+    fprintf(
+        figure->values,
+        "n = %u\narray label[n]\narray note[n]\narray steady[n]\narray colour[n]\narray order[n]\n",
+        sweep->count);
     for (unsigned i = 0; i < sweep->count; i++) {
         snprintf(variable, sizeof(variable), "label[%u]", i + 1);
         hil_figure_text(figure, variable, "%s", sweep->series[i].label);
         snprintf(variable, sizeof(variable), "note[%u]", i + 1);
         hil_figure_text(figure, variable, "%s", sweep->series[i].note);
+        snprintf(variable, sizeof(variable), "steady[%u]", i + 1);
+        hil_figure_text(figure, variable, "%s", sweep->series[i].steady);
         fprintf(figure->values, "colour[%u] = '#%06x'\norder[%u] = %u\n", i + 1,
                 colour_of(sweep, i), place_of(sweep, i) + 1, i + 1);
     }
@@ -328,9 +332,11 @@ static int draw(const struct plot_sweep *sweep, const struct picture *picture)
     hil_figure_text(&figure, "subtitle", "%s", sweep->subtitle);
     plot_sweep_set_axes(sweep, &figure, &window);
     plot_sweep_set_series(sweep, &figure);
+    plot_events_open(&figure, sweep->count);
     for (unsigned i = 0; i < sweep->count; i++) {
         const struct hil_envelope *envelope = &sweep->series[i].views[picture->view];
 
+        plot_events_set(&figure, i + 1, &sweep->series[i].run.events, 0, window.to_s, window.scale);
         plot_curve(&figure, "series", i + 1, envelope, &window);
         plot_range_include(&range, envelope);
     }

@@ -19,7 +19,7 @@ enum plot_view { PLOT_ALL, PLOT_STARTUP, PLOT_FIRST, PLOT_VIEWS };
 struct plot_series {
     char dir[HIL_PATH_BYTES];
     struct plot_run run;
-    char label[PLOT_TEXT_BYTES], note[PLOT_TEXT_BYTES];
+    char label[PLOT_TEXT_BYTES], note[PLOT_TEXT_BYTES], steady[PLOT_TEXT_BYTES];
     char value[PLOT_TEXT_BYTES]; /* of the key that varies */
     struct hil_envelope views[PLOT_VIEWS];
     double area; /* of the curve's band */

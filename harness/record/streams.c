@@ -147,14 +147,20 @@ int hil_streams_add_histograms(const char *path, const struct hil_state *state)
     if (!all)
         return -ENOMEM;
     hil_state_together(state, all);
-    const struct hil_named_histogram histograms[] = {
+    const struct hil_named_histogram all_of_them[] = {
         {"controller_late", &controller->late},     {"controller_step", &controller->busy},
         {"controller_period", &controller->period}, {"controller_input_age", &state->input_age},
         {"converters_late", &all->loops.late},      {"converters_step", &all->loops.busy},
         {"converters_period", &all->loops.period},  {"converters_input_age", &all->input_age},
         {"round_trip", &state->round_trip},
     };
-    int rc = hil_trace_add_histograms(path, histograms, sizeof histograms / sizeof histograms[0]);
+    enum { ALL = sizeof all_of_them / sizeof all_of_them[0] };
+    struct hil_named_histogram measured[ALL];
+    unsigned count = 0;
+    for (unsigned i = 0; i < ALL; i++)
+        if (all_of_them[i].histogram->count)
+            measured[count++] = all_of_them[i];
+    int rc = hil_trace_add_histograms(path, measured, count);
     free(all);
     return rc;
 }

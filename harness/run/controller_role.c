@@ -210,12 +210,23 @@ static struct places find_places(const struct hil_scenario *s)
     };
 }
 
+/* How the output, and each converter's, follows its reference. */
+static void judge(const struct hil_role *r, const struct controller *c, uint64_t now, double output,
+                  double reference)
+{
+    struct hil_moment moment = hil_responses_at(&r->run->state->responses, now);
+
+    hil_response_add(&moment, 0, reference * c->count, output);
+    for (unsigned i = 0; i < c->count; i++)
+        hil_response_add(&moment, 1 + i, reference, c->converters[i].newest.voltage_v);
+}
+
 /* For whoever watches. */
 static void publish(const struct hil_role *r, uint64_t now, double output, double reference)
 {
     struct hil_state *s = r->run->state;
 
-    hil_metrics_add(&s->output, now, reference, output);
+    hil_recent_add(&s->recent, now, reference, output);
     atomic_store_explicit(&s->elapsed_ns, now, memory_order_relaxed);
     atomic_store_explicit(&s->output_v, output, memory_order_relaxed);
 }
@@ -245,6 +256,7 @@ static int step(void *arg, uint64_t n, uint64_t now)
     if (c->delay && c->computed)
         push(r, c, n, now);
     double output = read_all(r, c, n, now);
+    judge(r, c, now, output, reference);
     publish(r, now, output, all);
     record(r, c, n, now, output, all); /* with the duties in force */
     compute(c, reference);
@@ -292,6 +304,7 @@ int hil_controller_init(struct hil_role *r)
             return rc;
     }
     r->loop = (struct hil_loop){.timing = config->timing, .step = step, .arg = r};
+    hil_responses_prepare(&r->run->state->responses);
     r->decimation = s->recording.decimation;
     if (r->decimation && r->run->recorder)
         r->stream = hil_recorder_stream(r->run->recorder, 0);

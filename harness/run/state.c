@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -17,14 +18,15 @@ enum { SEALS = F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_FUTURE_WRITE }
 static const uint64_t LAYOUT =
     (uint64_t)sizeof(struct hil_state) << 32 | sizeof(struct hil_node_state);
 
-static size_t nodes_size(size_t nodes)
+/* The state's parts lie one after the other. */
+static size_t nodes_size(unsigned nodes)
 {
     return sizeof(struct hil_state) + nodes * sizeof(struct hil_node_state);
 }
 
-static size_t whole_size(size_t nodes, size_t executors)
+static size_t executors_size(const struct hil_scenario *s)
 {
-    return nodes_size(nodes) + executors * sizeof(struct hil_executor_state);
+    return s->executor_count * sizeof(struct hil_executor_state);
 }
 
 /* Returns the memory, or NULL with errno set. */
@@ -55,9 +57,12 @@ static void fill_card(struct hil_state *state, const struct hil_scenario *s)
         state->nodes[1 + i].period_ns = s->converters[i].timing.period_ns;
 }
 
-int hil_state_open(struct hil_state **state, const struct hil_scenario *s)
+static int open_with(struct hil_state **state, const struct hil_scenario *s,
+                     const struct hil_event *events, unsigned event_count)
 {
-    size_t size = whole_size(1 + s->converter_count, s->executor_count);
+    unsigned nodes = 1 + s->converter_count, measures = 1 + s->converter_count;
+    size_t fixed = nodes_size(nodes) + executors_size(s);
+    size_t size = fixed + hil_responses_size(event_count, measures);
     int file = memfd_create(HIL_STATE_NAME, MFD_CLOEXEC | MFD_ALLOW_SEALING);
     void *memory = file < 0 ? NULL : map_file(file, size);
 
@@ -69,13 +74,26 @@ int hil_state_open(struct hil_state **state, const struct hil_scenario *s)
     }
     *state = memory;
     (*state)->file = file;
+    (*state)->size = size;
     (*state)->executor_count = s->executor_count;
-    (*state)->node_count = 1 + s->converter_count;
-    (*state)->executors = (void *)((char *)memory + nodes_size(1 + s->converter_count));
-    uint64_t changed = hil_profile_end(&s->reference);
-    hil_metrics_init(&(*state)->output, s->duration_ns, changed);
+    (*state)->node_count = nodes;
+    (*state)->executors = (void *)((char *)memory + nodes_size(nodes));
+    hil_responses_init(&(*state)->responses, (char *)memory + fixed, events, event_count, measures);
     fill_card(*state, s);
     return 0;
+}
+
+int hil_state_open(struct hil_state **state, const struct hil_scenario *s)
+{
+    struct hil_event *events;
+    unsigned count;
+    int rc = hil_events_make(&events, &count, s);
+
+    if (rc)
+        return rc;
+    rc = open_with(state, s, events, count);
+    free(events);
+    return rc;
 }
 
 void hil_state_close(struct hil_state *state)
@@ -98,8 +116,7 @@ int hil_state_attach(const struct hil_state **state, int file)
     const struct hil_state *found = mmap(NULL, size, PROT_READ, MAP_SHARED, file, 0);
     if (found == MAP_FAILED)
         return -errno;
-    if (found->card.layout != LAYOUT ||
-        whole_size(found->node_count, found->executor_count) != size) {
+    if (found->card.layout != LAYOUT || found->size != size) {
         munmap((void *)found, size);
         return -EPROTO;
     }
@@ -109,7 +126,7 @@ int hil_state_attach(const struct hil_state **state, int file)
 
 void hil_state_detach(const struct hil_state *state)
 {
-    munmap((void *)state, whole_size(state->node_count, state->executor_count));
+    munmap((void *)state, state->size);
 }
 
 void hil_state_together(const struct hil_state *state, struct hil_together *all)

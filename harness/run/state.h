@@ -16,7 +16,8 @@
 #include <stdint.h>
 
 #include "../record/histogram.h"
-#include "../record/metrics.h"
+#include "../record/recent.h"
+#include "../record/response.h"
 #include "../record/worst.h"
 #include "../scenario/scenario.h"
 #include "live.h"
@@ -90,7 +91,8 @@ struct hil_state {
     /* The controller's: */
     _Atomic uint64_t elapsed_ns;
     _Atomic double output_v;
-    struct hil_metrics output;
+    struct hil_recent recent;       /* the output */
+    struct hil_responses responses; /* measures: the output, then each converter's voltage */
     struct hil_histogram round_trip;
     struct hil_histogram input_age;         /* of the oldest of its voltages, at each step */
     struct hil_loss losses[HIL_LOSSES_MAX]; /* the first of them */
@@ -98,6 +100,7 @@ struct hil_state {
 
     unsigned executor_count;
     unsigned node_count; /* 1 + converters */
+    uint64_t size;       /* of all of it */
     struct hil_executor_state *executors;
     struct hil_node_state nodes[];
 };

@@ -15,11 +15,3 @@ double hil_profile_at(const struct hil_profile *profile, uint64_t t_ns)
     }
     return value;
 }
-
-uint64_t hil_profile_end(const struct hil_profile *profile)
-{
-    if (profile->count == 0)
-        return 0;
-    const struct hil_change *last = &profile->changes[profile->count - 1];
-    return last->start_ns + last->ramp_ns;
-}

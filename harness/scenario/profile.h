@@ -23,7 +23,4 @@ struct hil_profile {
 /* The value at `t_ns` after the start of the run. Costs O(changes), allocates nothing. */
 double hil_profile_at(const struct hil_profile *profile, uint64_t t_ns);
 
-/* When the last change ends, in ns; 0 for a constant. */
-uint64_t hil_profile_end(const struct hil_profile *profile);
-
 #endif

@@ -20,28 +20,19 @@ static void extend(struct hil_history *h, uint64_t end)
         h->end = end;
 }
 
-/* The blocks are numbered backwards from the run's planned end. */
-static bool number_of(const struct hil_metrics *m, const struct hil_block *b, uint64_t *number)
-{
-    uint64_t last = (m->duration_ns - 1) / HIL_BLOCK_NS;
-
-    *number = last - b->index;
-    return b->count > 0 && b->index <= last;
-}
-
 /* The newest slice is taken again, for it was not complete. */
-void hil_history_take(struct hil_history *h, const struct hil_metrics *m)
+void hil_history_take(struct hil_history *h, const struct hil_recent *r)
 {
-    uint64_t from = h->end ? h->end - 1 : 0, number;
+    uint64_t from = h->end ? h->end - 1 : 0;
 
-    for (unsigned i = 0; i < HIL_METRICS_BLOCKS; i++) {
+    for (unsigned i = 0; i < HIL_RECENT_BLOCKS; i++) {
         struct hil_block b;
-        loco_copy(&b, &m->blocks[i], sizeof b);
-        if (!number_of(m, &b, &number) || number < from)
+        loco_copy(&b, &r->blocks[i], sizeof b);
+        if (b.number <= from)
             continue;
-        extend(h, number + 1);
-        if (number + HIL_HISTORY_SLICES >= h->end)
-            *slice(h, number) = (struct hil_chart_column){b.min, b.max, m->reference_v, true};
+        extend(h, b.number);
+        if (b.number + HIL_HISTORY_SLICES > h->end)
+            *slice(h, b.number - 1) = (struct hil_chart_column){b.min, b.max, r->reference_v, true};
     }
 }
 

@@ -1,12 +1,12 @@
 /*
  * The output over the last while, as a watcher keeps it: from the hundredths of a second that
- * the controller's metrics hold the extremes of. So no excursion is missed, however seldom
+ * the controller keeps the extremes of. So no excursion is missed, however seldom
  * the watcher looks, as long as that is once a second.
  */
 #ifndef HIL_HISTORY_H
 #define HIL_HISTORY_H
 
-#include "../record/metrics.h"
+#include "../record/recent.h"
 #include "chart.h"
 
 enum { HIL_HISTORY_SLICES = 8192 }; /* 82 s */
@@ -17,8 +17,8 @@ struct hil_history {
     uint64_t end;                   /* the newest slice's number, and one */
 };
 
-/* Takes what is new; the metrics may be written to meanwhile. */
-void hil_history_take(struct hil_history *history, const struct hil_metrics *metrics);
+/* Takes what is new; `recent` may be written to meanwhile. */
+void hil_history_take(struct hil_history *history, const struct hil_recent *recent);
 
 /* The newest `count` columns of `per` slices each, the newest last. Their borders stay where
  * they are as time goes on, so that a chart scrolls and does not flicker. */

@@ -182,9 +182,9 @@ static void write_histograms(const char *path)
 
 static const char settled[] =
     "{\"output\": {\"settled\": true, \"settling_ms\": 2.164, \"overshoot_pct\": 8.4,"
-    " \"pp_v_last_s\": 0}}";
+    " \"pp_v\": 0}}";
 static const char unsettled[] =
-    "{\"output\": {\"settled\": false, \"settling_ms\": null, \"pp_v_last_s\": 408.3}}";
+    "{\"output\": {\"settled\": false, \"settling_ms\": null, \"pp_v\": 408.3}}";
 
 /* Both files are there, are what their names say, and more than an empty frame. */
 static char *expect_figure(const char *name)
@@ -236,6 +236,45 @@ Test(plot, figures_of_a_run)
     expect_texts("latency", (const char *const[]){"controller late", "max 5000", "count", NULL});
     expect_texts("tail", (const char *const[]){"controller late", "0.1%", "time (µs)", NULL});
     cr_expect(strstr(said, "latency.png"), "%s", said);
+}
+
+static const char with_events[] =
+    "{\"output\": {\"settled\": true, \"settling_ms\": 4, \"overshoot_pct\": 8.4, \"pp_v\": 0.25,"
+    " \"window\": {\"from_s\": 0.75, \"to_s\": 0.9999}},"
+    " \"outputs\": {\"settled\": false, \"worst\": 1, \"each\": [{\"pp_v\": 0}, {\"pp_v\": 1.5}]},"
+    " \"events\": [{\"time_s\": 0, \"changes\": {}, \"output\": {\"settling_ms\": 2.1}},"
+    " {\"time_s\": 0.5, \"changes\": {\"load_ohm\": {\"from\": 10, \"to\": 8}}}]}";
+
+/* Where the figures of the steady state are from, what happened when, and who does not settle. */
+Test(plot, the_window_and_the_events_are_marked)
+{
+    write_trace(in_folder("trace.h5"), -20, 10000);
+    put("summary.json", with_events);
+
+    cr_assert_eq(plot(), 0, "%s", said);
+    expect_texts("output", (const char *const[]){"0.250 V p-p, 0.75 to 0.9999 s (shaded)",
+                                                 "load 10 to 8 Ω", "converter 1: 1.5 V p-p",
+                                                 "rgb(237, 245, 225)", "rgb(160,  96,   0)", NULL});
+    expect_texts("voltages",
+                 (const char *const[]){"swing from 0.75 to 1 s", "rgb(237, 245, 225)", NULL});
+}
+
+/* In the start-up, which is over before, there is nothing to mark. */
+Test(plot, what_is_not_seen_is_not_marked)
+{
+    static char script[8192];
+
+    write_trace(in_folder("trace.h5"), -20, 10000);
+    put("summary.json", with_events);
+    cr_assert_eq(plot(), 0, "%s", said);
+    FILE *file = fopen(in_folder("plot/output.gp"), "r");
+    cr_assert(file);
+    cr_expect_gt(fread(script, 1, sizeof(script) - 1, file), 100);
+    fclose(file);
+    cr_expect(strstr(script, "events[1] = '500 '"), "%s", script);
+    cr_expect(strstr(script, "window_from[1] = 750\n"), "%s", script);
+    cr_expect(strstr(script, "events[2] = ''"), "%s", script);
+    cr_expect(strstr(script, "window_from[2] = 0\nwindow_to[2] = 0\n"), "%s", script);
 }
 
 /* Of ten thousand points a thousand columns remain, and the peak is among them. */
@@ -405,7 +444,7 @@ Test(plot, the_tail_goes_from_all_to_one)
 /* --- real time beside virtual time --------------------------------------------------------- */
 
 static const char in_real_time[] =
-    "{\"output\": {\"settled\": true, \"settling_ms\": 3.3, \"pp_v_last_s\": 1},"
+    "{\"output\": {\"settled\": true, \"settling_ms\": 3.3, \"pp_v\": 1},"
     " \"elapsed_s\": 0.1, \"controller\": {\"period_us\": 40, \"steps\": 2400, \"missed\": 125},"
     " \"converters\": {\"count\": 20, \"period_us\": 10, \"steps\": 200000, \"missed\": 500},"
     " \"round_trip_us\": {\"p50\": 40.1, \"p99\": 80.2, \"p999\": 4000}}";

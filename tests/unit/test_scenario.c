@@ -418,7 +418,7 @@ Test(scenario, profiles)
     cr_expect_eq(s->reference.initial, 12);
     cr_expect_eq(hil_profile_at(&s->reference, 10000000), 10);
     cr_expect_eq(hil_profile_at(&s->reference, 25000000), 12);
-    cr_expect_eq(hil_profile_end(&s->reference), 30000000u);
+    cr_expect_eq(s->reference.changes[1].start_ns + s->reference.changes[1].ramp_ns, 30000000u);
     cr_assert_eq(s->load.count, 1u);
     cr_expect_eq(s->load.initial, 4);
     cr_expect_eq(s->load.changes[0].value, 2);

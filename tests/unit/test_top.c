@@ -189,19 +189,19 @@ Test(top, what_is_off_the_scale_is_at_its_edge)
 
 /* --- the history ---------------- */
 
-static struct hil_metrics metrics;
+static struct hil_recent recent;
 static struct hil_history history;
 
 /* One value in each hundredth of a second: its own number. */
 static void run_from_to(unsigned from, unsigned to)
 {
     for (unsigned i = from; i < to; i++)
-        hil_metrics_add(&metrics, i * (uint64_t)HIL_BLOCK_NS + 5, 100, i);
+        hil_recent_add(&recent, i * (uint64_t)HIL_BLOCK_NS + 5, 100, i);
 }
 
 static void start(void)
 {
-    hil_metrics_init(&metrics, 10000000000, 0);
+    recent = (struct hil_recent){0};
     history = (struct hil_history){0};
 }
 
@@ -211,9 +211,9 @@ Test(top, a_history_holds_every_slice)
 
     start();
     run_from_to(0, 100);
-    hil_history_take(&history, &metrics);
+    hil_history_take(&history, &recent);
     run_from_to(100, 200);
-    hil_history_take(&history, &metrics);
+    hil_history_take(&history, &recent);
     cr_expect_eq(history.end, 200);
     for (unsigned i = 0; i < 200; i++)
         cr_expect(history.slices[i].there && history.slices[i].max == i, "slice %u", i);
@@ -229,20 +229,20 @@ Test(top, a_slice_is_completed)
 {
     start();
     run_from_to(0, 10);
-    hil_history_take(&history, &metrics);
-    hil_metrics_add(&metrics, 9 * (uint64_t)HIL_BLOCK_NS + 7, 100, 555);
-    hil_history_take(&history, &metrics);
+    hil_history_take(&history, &recent);
+    hil_recent_add(&recent, 9 * (uint64_t)HIL_BLOCK_NS + 7, 100, 555);
+    hil_history_take(&history, &recent);
     cr_expect_eq(history.slices[9].max, 555);
 }
 
-/* Who does not look for longer than the metrics remember has a gap there, and no old values. */
+/* Who does not look for longer than that is remembered has a gap there, and no old values. */
 Test(top, a_history_has_gaps_where_nobody_looked)
 {
     start();
     run_from_to(0, 10);
-    hil_history_take(&history, &metrics);
+    hil_history_take(&history, &recent);
     run_from_to(10, 400);
-    hil_history_take(&history, &metrics);
+    hil_history_take(&history, &recent);
     cr_expect(history.slices[9].there);
     cr_expect_not(history.slices[10].there);
     cr_expect(history.slices[399].there && history.slices[399].max == 399);
@@ -254,7 +254,7 @@ Test(top, columns_before_the_beginning_are_empty)
 
     start();
     run_from_to(0, 7);
-    hil_history_take(&history, &metrics);
+    hil_history_take(&history, &recent);
     hil_history_columns(&history, 5, columns, 5);
     cr_expect(columns[4].there && columns[4].min == 5);
     cr_expect(columns[3].there && columns[3].min == 0);
@@ -265,10 +265,9 @@ Test(top, columns_before_the_beginning_are_empty)
 Test(top, a_long_history_forgets_its_beginning)
 {
     start();
-    metrics.duration_ns = 200000000000;
     for (unsigned i = 0; i < HIL_HISTORY_SLICES + 100; i += 50) {
         run_from_to(i, i + 50);
-        hil_history_take(&history, &metrics);
+        hil_history_take(&history, &recent);
     }
     cr_expect_eq(hil_history_span(&history, HIL_HISTORY_SLICES + 100), HIL_HISTORY_SLICES - 1);
 }

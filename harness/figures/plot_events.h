@@ -1,0 +1,39 @@
+/*
+ * The events of a run and the window of its steady state, as the summary tells them: marks in the
+ * figures that have time as their axis.
+ */
+#ifndef HIL_PLOT_EVENTS_H
+#define HIL_PLOT_EVENTS_H
+
+#include <jansson.h>
+
+#include "figure.h"
+
+/* More lines than these hide the curve. */
+enum { PLOT_EVENTS_MAX = 32 };
+
+struct plot_events {
+    struct plot_event {
+        double at_s;
+        char text[64];     /* "load 10 to 8 Ω" */
+    } at[PLOT_EVENTS_MAX]; /* but for the start-up */
+    unsigned count;
+    double from_s, to_s; /* the window; NAN: there is none */
+};
+
+/* Of a summary that does not tell there are none. */
+void plot_events_read(struct plot_events *events, const json_t *summary);
+
+/* Sets events[i], window_from[i] and window_to[i] to what of them is seen between two times, in
+ * a unit of which there are `scale` in a second. style.gp draws them: eval marks(i). */
+void plot_events_set(struct hil_figure *figure, unsigned i, const struct plot_events *events,
+                     double from_s, double to_s, double scale);
+
+/* Sets event_text, an array of what the events are that are seen between two times. */
+void plot_events_set_texts(struct hil_figure *figure, const struct plot_events *events,
+                           double from_s, double to_s);
+
+/* Makes the arrays, for `count` of plot_events_set. */
+void plot_events_open(struct hil_figure *figure, unsigned count);
+
+#endif

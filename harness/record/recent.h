@@ -1,0 +1,24 @@
+/*
+ * What the output was lately, for whoever watches: its extremes in each hundredth of a second,
+ * and the newest reference.
+ */
+#ifndef HIL_RECENT_H
+#define HIL_RECENT_H
+
+#include <stdint.h>
+
+enum { HIL_RECENT_BLOCKS = 128, HIL_BLOCK_NS = 10000000 };
+
+struct hil_block {
+    uint64_t number; /* counted from the start, from 1; 0: it is empty */
+    double min, max;
+};
+
+struct hil_recent {
+    double reference_v;
+    struct hil_block blocks[HIL_RECENT_BLOCKS];
+};
+
+void hil_recent_add(struct hil_recent *recent, uint64_t t_ns, double reference_v, double value_v);
+
+#endif

@@ -1,0 +1,230 @@
+#include "response.h"
+
+#include <math.h>
+#include <stddef.h>
+#include <string.h>
+
+static const double BAND = 0.02;          /* to either side, of the reference */
+static const uint64_t STAYS_SHARE = 10;   /* settled: inside for a tenth of the time there was */
+static const uint64_t STAYS_SAMPLES = 10; /* and for so many samples */
+
+/* --- memory ---------------------------------------------------------------------------------- */
+
+static size_t responses_count(unsigned events, unsigned measures)
+{
+    return (size_t)events * measures;
+}
+
+size_t hil_responses_size(unsigned events, unsigned measures)
+{
+    return events * sizeof(struct hil_event) +
+           responses_count(events, measures) * sizeof(struct hil_response);
+}
+
+void hil_responses_init(struct hil_responses *r, void *memory, const struct hil_event *events,
+                        unsigned event_count, unsigned measure_count)
+{
+    *r = (struct hil_responses){.events = memory,
+                                .at = (void *)((struct hil_event *)memory + event_count),
+                                .event_count = event_count,
+                                .measure_count = measure_count};
+    memcpy(r->events, events, event_count * sizeof *events);
+}
+
+void hil_responses_prepare(struct hil_responses *r)
+{
+    volatile uint64_t *count;
+
+    for (size_t i = 0; i < responses_count(r->event_count, r->measure_count); i++) {
+        count = &r->at[i].count;
+        *count = 0;
+    }
+}
+
+/* --- samples --------------------------------------------------------------------------------- */
+
+static struct hil_response *responses_to(const struct hil_responses *r, unsigned event)
+{
+    return &r->at[responses_count(event, r->measure_count)];
+}
+
+struct hil_moment hil_responses_at(struct hil_responses *r, uint64_t t_ns)
+{
+    while (r->now + 1 < r->event_count && t_ns >= r->events[r->now + 1].begin_ns)
+        r->now++;
+    const struct hil_event *event = &r->events[r->now];
+    const struct hil_moment moment = {
+        .t_ns = t_ns,
+        .event = event,
+        .before = r->now ? responses_to(r, r->now - 1) : NULL,
+        .at = responses_to(r, r->now),
+        .over = t_ns >= event->over_ns,
+        .window_begins = r->newest_ns < event->window_ns && t_ns >= event->window_ns,
+    };
+    r->newest_ns = t_ns;
+    return moment;
+}
+
+static void response_begin(struct hil_response *r, const struct hil_moment *m,
+                           const struct hil_response *before, double value)
+{
+    r->first = r->min = r->max = value;
+    r->min_ns = r->max_ns = m->t_ns;
+    if (before)
+        r->before_reference = before->reference;
+}
+
+/* Around 0 V there is none but that of where it comes from. */
+static double response_band(const struct hil_response *r)
+{
+    double of = r->reference != 0          ? r->reference
+                : r->before_reference != 0 ? r->before_reference
+                                           : r->first;
+
+    return BAND * fabs(of);
+}
+
+/* What was inside until now did not stay there. */
+static void response_leave(struct hil_response *r)
+{
+    hil_samples_merge(&r->unsettled, &r->settled);
+    r->settled.count = 0;
+    r->inside = false;
+}
+
+/* What is inside when the change is over has settled then. */
+static void response_enter(struct hil_response *r, const struct hil_moment *m)
+{
+    r->inside = true;
+    r->inside_ns = r->judged ? m->t_ns : m->event->over_ns;
+    r->inside_count = 0;
+}
+
+void hil_response_add(const struct hil_moment *m, unsigned measure, double reference, double value)
+{
+    struct hil_response *r = &m->at[measure];
+
+    if (r->count++ == 0)
+        response_begin(r, m, m->before ? &m->before[measure] : NULL, value);
+    r->reference = reference;
+    r->last = value;
+    r->last_ns = m->t_ns;
+    if (!(value <= r->max)) {
+        r->max = value;
+        r->max_ns = m->t_ns;
+    }
+    if (!(value >= r->min)) {
+        r->min = value;
+        r->min_ns = m->t_ns;
+    }
+    if (!m->over)
+        return;
+    if (m->window_begins)
+        r->settled.count = r->unsettled.count = 0;
+    if (fabs(value - reference) <= response_band(r)) {
+        if (!r->inside)
+            response_enter(r, m);
+        r->inside_count++;
+        hil_samples_add(&r->settled, m->t_ns, value);
+    } else {
+        if (r->inside)
+            response_leave(r);
+        hil_samples_add(&r->unsettled, m->t_ns, value);
+    }
+    r->judged = true;
+}
+
+/* --- figures --------------------------------------------------------------------------------- */
+
+static double figures_s(uint64_t ns)
+{
+    return (double)ns * 1e-9;
+}
+
+static bool response_settled(const struct hil_response *r, const struct hil_event *e)
+{
+    uint64_t there_was = r->last_ns - e->over_ns;
+
+    return r->inside && r->inside_count >= STAYS_SAMPLES &&
+           r->last_ns - r->inside_ns >= there_was / STAYS_SHARE;
+}
+
+/* How far the reference moved; of the start-up, from where the signal was. 0: it is not about
+ * that. */
+static double response_change(const struct hil_response *r, const struct hil_event *e)
+{
+    double change = r->reference - (e->startup ? r->first : r->before_reference);
+
+    return e->startup && fabs(change) <= response_band(r) ? 0 : change;
+}
+
+static void figures_extreme(const struct hil_response *r, double change, struct hil_figures *f)
+{
+    bool up = change != 0 ? change > 0 : r->max - r->reference >= r->reference - r->min;
+
+    f->extreme = up ? r->max : r->min;
+    f->extreme_s = figures_s(up ? r->max_ns : r->min_ns);
+    double beyond = f->extreme - r->reference;
+    if (change != 0)
+        f->overshoot_pct = 100 * fmax(beyond / change, 0);
+    if (r->reference != 0)
+        f->deviation_pct = 100 * beyond / fabs(r->reference);
+}
+
+static void figures_window(const struct hil_response *r, bool settled, struct hil_figures *f)
+{
+    struct hil_samples window = settled ? (struct hil_samples){0} : r->unsettled;
+
+    hil_samples_merge(&window, &r->settled);
+    if (window.count == 0)
+        return;
+    f->from_s = figures_s(window.from_ns);
+    f->to_s = figures_s(window.to_ns);
+    f->mean = window.mean;
+    f->pp = window.max - window.min;
+    f->rms_deviation =
+        hypot(sqrt(window.squares / (double)window.count), window.mean - r->reference);
+}
+
+void hil_responses_figures(const struct hil_responses *all, unsigned event, unsigned measure,
+                           struct hil_figures *f)
+{
+    const struct hil_event *e = &all->events[event];
+    const struct hil_response *r = &responses_to(all, event)[measure];
+
+    *f = (struct hil_figures){NAN, NAN, NAN, NAN, NAN, NAN, NAN, false, NAN, NAN, NAN, NAN, NAN};
+    if (r->count == 0)
+        return;
+    f->reference = r->reference;
+    f->last = r->last;
+    f->settled = response_settled(r, e);
+    if (f->settled)
+        f->settling_ms = (double)(r->inside_ns - e->over_ns) * 1e-6;
+    figures_extreme(r, response_change(r, e), f);
+    figures_window(r, f->settled, f);
+}
+
+static bool figures_worse(const struct hil_figures *a, const struct hil_figures *b)
+{
+    if (a->settled != b->settled)
+        return !a->settled;
+    if (a->settled && a->settling_ms != b->settling_ms)
+        return a->settling_ms > b->settling_ms;
+    return a->pp > b->pp;
+}
+
+unsigned hil_responses_worst(const struct hil_responses *all, unsigned event, unsigned from)
+{
+    struct hil_figures worst, one;
+    unsigned at = from;
+
+    hil_responses_figures(all, event, from, &worst);
+    for (unsigned i = from + 1; i < all->measure_count; i++) {
+        hil_responses_figures(all, event, i, &one);
+        if (!figures_worse(&one, &worst))
+            continue;
+        worst = one;
+        at = i;
+    }
+    return at;
+}

@@ -1,0 +1,92 @@
+/*
+ * How signals answered the events of a run, judged as it happens and in constant memory.
+ *
+ * A *measure* is a signal that should follow a reference: the sum of the outputs, or one of
+ * them. Its *response* to an event is what it did from then until the next event: how far it
+ * went, when it settled, and what it did in the window of its steady state. docs/figures.md
+ * defines each figure.
+ *
+ * The responses are plain memory with one writer. They may lie in memory that processes share.
+ */
+#ifndef HIL_RESPONSE_H
+#define HIL_RESPONSE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "../scenario/events.h"
+#include "samples.h"
+
+struct hil_response {
+    uint64_t count;
+    uint64_t last_ns;        /* of the newest sample */
+    double first, last;      /* samples */
+    double before_reference; /* at the end of the event before */
+    double reference;        /* the newest */
+    double min, max;
+    uint64_t min_ns, max_ns;
+
+    /* Once the change is over: since when it is in the band without a break. */
+    bool judged, inside;
+    uint64_t inside_ns, inside_count;
+
+    /* Of the window so far: the samples of that stretch, and those before it. */
+    struct hil_samples settled, unsettled;
+};
+
+/* The responses of all measures to all events. */
+struct hil_responses {
+    struct hil_event *events;
+    struct hil_response *at; /* by event, then by measure */
+    unsigned event_count, measure_count;
+    unsigned now; /* the event that the newest sample is of */
+    uint64_t newest_ns;
+};
+
+/* The memory that they take. */
+size_t hil_responses_size(unsigned events, unsigned measures);
+
+/* Lays them out in `memory`, which is zero. */
+void hil_responses_init(struct hil_responses *responses, void *memory,
+                        const struct hil_event *events, unsigned event_count,
+                        unsigned measure_count);
+
+/* Touches the memory, so that no sample costs a page fault. */
+void hil_responses_prepare(struct hil_responses *responses);
+
+/* A time at which each measure has a sample. */
+struct hil_moment {
+    uint64_t t_ns;
+    const struct hil_event *event;
+    struct hil_response *before, *at; /* the responses to the event before (or NULL) and to this */
+    bool over;                        /* nothing changes any more */
+    bool window_begins;               /* with this sample */
+};
+
+/* Times do not go back. */
+struct hil_moment hil_responses_at(struct hil_responses *responses, uint64_t t_ns);
+
+/* Adds a sample of a measure, and the reference of that time. */
+void hil_response_add(const struct hil_moment *moment, unsigned measure, double reference,
+                      double value);
+
+/* The figures. NAN: there is none. */
+struct hil_figures {
+    double reference, last;    /* at the end */
+    double extreme, extreme_s; /* the furthest that it went, and when */
+    double overshoot_pct; /* beyond the new reference, of the change; NAN: not a change of it */
+    double deviation_pct; /* of the extreme from the reference, of that; below: negative */
+    double settling_ms;   /* from the end of the change; NAN: it did not settle */
+    bool settled;
+    double from_s, to_s; /* the window: its first and its last sample */
+    double mean, pp, rms_deviation;
+};
+
+void hil_responses_figures(const struct hil_responses *responses, unsigned event, unsigned measure,
+                           struct hil_figures *figures);
+
+/* The measure of `from` and those after it that answered the event worst: of those that did not
+ * settle the one that swings most, else the one that took longest. */
+unsigned hil_responses_worst(const struct hil_responses *responses, unsigned event, unsigned from);
+
+#endif

@@ -1,0 +1,35 @@
+/*
+ * What some samples of a signal have in common: extremes, mean, and the sum of the squared
+ * distances from the mean. By Welford's running form, which does not cancel however small the
+ * ripple is beside the mean.
+ */
+#ifndef HIL_SAMPLES_H
+#define HIL_SAMPLES_H
+
+#include <stdint.h>
+
+struct hil_samples {
+    uint64_t count;
+    uint64_t from_ns, to_ns; /* of the first and the last sample */
+    double min, max, mean;
+    double squares; /* of the distances from the mean, summed up */
+};
+
+static inline void hil_samples_add(struct hil_samples *s, uint64_t t_ns, double value)
+{
+    if (s->count++ == 0) {
+        *s = (struct hil_samples){1, t_ns, t_ns, value, value, value, 0};
+        return;
+    }
+    double distance = value - s->mean;
+    s->to_ns = t_ns;
+    s->min = value < s->min ? value : s->min;
+    s->max = value > s->max ? value : s->max;
+    s->mean += distance / (double)s->count;
+    s->squares += distance * (value - s->mean);
+}
+
+/* Adds all of `later`, which came after those of `s`. */
+void hil_samples_merge(struct hil_samples *s, const struct hil_samples *later);
+
+#endif

@@ -1,0 +1,401 @@
+/* Figures of a signal: what it did after each event of a run, from its samples. */
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "harness/record/response.h"
+
+static const uint64_t MS = 1000000;
+
+/* --- running statistics ---------------------------------------------------------------------- */
+
+/* A ripple of a microvolt on 240 V: the mean and the squares are those of two passes. */
+Test(samples, a_small_ripple_on_a_great_mean_is_exact)
+{
+    enum { COUNT = 100000 };
+    struct hil_samples first = {0}, second = {0};
+    double mean = 0, squares = 0;
+
+    for (int i = 0; i < COUNT; i++) {
+        double value = 240 + 1e-6 * sin(0.1 * i);
+        hil_samples_add(i < COUNT / 3 ? &first : &second, (uint64_t)i, value);
+        mean += (value - 240) / COUNT;
+    }
+    for (int i = 0; i < COUNT; i++)
+        squares += pow(1e-6 * sin(0.1 * i) - mean, 2);
+    hil_samples_merge(&first, &second);
+    cr_expect_eq(first.count, COUNT);
+    cr_expect_eq(first.from_ns, 0);
+    cr_expect_eq(first.to_ns, COUNT - 1);
+    cr_expect_float_eq(first.mean, 240 + mean, 1e-12);
+    cr_expect_float_eq(first.squares / squares, 1, 1e-6);
+    cr_expect_float_eq(first.max - first.min, 2e-6, 1e-10);
+}
+
+Test(samples, to_merge_with_none_changes_nothing)
+{
+    struct hil_samples none = {0}, one = {0}, same;
+
+    hil_samples_add(&one, 7, 3);
+    same = one;
+    hil_samples_merge(&one, &none);
+    cr_expect_eq(memcmp(&one, &same, sizeof one), 0);
+    hil_samples_merge(&none, &one);
+    cr_expect_eq(memcmp(&none, &same, sizeof one), 0);
+}
+
+/* --- responses ------------------------------------------------------------------------------- */
+
+enum { EVENTS = 4 };
+
+static struct hil_event events[EVENTS];
+static struct hil_responses responses;
+static unsigned event_count;
+
+static void add_event(uint64_t begin_ms, uint64_t over_ms, uint64_t end_ms)
+{
+    struct hil_event *e = &events[event_count++];
+
+    *e = (struct hil_event){.begin_ns = begin_ms * MS,
+                            .over_ns = over_ms * MS,
+                            .end_ns = end_ms * MS,
+                            .window_ns = (over_ms + end_ms) * MS / 2,
+                            .startup = begin_ms == 0};
+}
+
+typedef double signal_fn(double t_ms);
+
+/* A sample each 0.1 ms, from 0 to the end. */
+static void follow(signal_fn *signal, signal_fn *reference, double end_ms)
+{
+    free(responses.events);
+    hil_responses_init(&responses, calloc(1, hil_responses_size(event_count, 1)), events,
+                       event_count, 1);
+    for (int i = 0; i < end_ms * 10 - 0.5; i++) {
+        struct hil_moment moment = hil_responses_at(&responses, (uint64_t)i * MS / 10);
+        hil_response_add(&moment, 0, reference(i * 0.1), signal(i * 0.1));
+    }
+}
+
+static struct hil_figures figures_of(unsigned event)
+{
+    struct hil_figures f;
+
+    hil_responses_figures(&responses, event, 0, &f);
+    return f;
+}
+
+static double ten(double t)
+{
+    (void)t;
+    return 10;
+}
+
+/* From 0 V to 12 V, which is 20 percent beyond, and back to the reference in 5 ms. */
+static double overshoots(double t)
+{
+    return t < 1 ? 12 * t : t < 5 ? 12 - (t - 1) / 2 : 10;
+}
+
+Test(response, a_start_up)
+{
+    add_event(0, 0, 20);
+    follow(overshoots, ten, 20);
+    struct hil_figures f = figures_of(0);
+
+    cr_expect_float_eq(f.overshoot_pct, 20, 1e-9);
+    cr_expect_float_eq(f.extreme, 12, 1e-9);
+    cr_expect_float_eq(f.extreme_s, 1e-3, 1e-9);
+    cr_expect(f.settled);
+    cr_expect_float_eq(f.settling_ms, 4.6, 1e-9); /* 10.2 V, the border, is inside */
+    cr_expect_float_eq(f.from_s, 0.010, 1e-9);
+    cr_expect_float_eq(f.to_s, 0.0199, 1e-9);
+    cr_expect_eq(f.pp, 0);
+    cr_expect_eq(f.mean, 10);
+}
+
+/* "Measure in the direction of the change, in percent of the change." */
+static double down_to_8(double t)
+{
+    return t < 20 ? 10 : 8;
+}
+
+static double down_and_beyond(double t)
+{
+    return t < 20 ? overshoots(t) : t < 21 ? 10 - 2.5 * (t - 20) : t < 22 ? 7.5 + (t - 21) / 2 : 8;
+}
+
+Test(response, a_step_down_overshoots_downwards)
+{
+    add_event(0, 0, 20);
+    add_event(20, 20, 40);
+    follow(down_and_beyond, down_to_8, 40);
+    struct hil_figures f = figures_of(1);
+
+    cr_expect_float_eq(f.overshoot_pct, 25, 1e-9); /* half a volt of two */
+    cr_expect_float_eq(f.extreme, 7.5, 1e-9);
+    cr_expect_float_eq(f.deviation_pct, -6.25, 1e-9);
+    cr_expect(f.settled);
+}
+
+static double follows_down(double t)
+{
+    return t < 20 ? 10 : fmax(8, 10 - 2.5 * (t - 20));
+}
+
+Test(response, a_step_down_that_goes_no_further_has_no_overshoot)
+{
+    add_event(0, 0, 20);
+    add_event(20, 20, 40);
+    follow(follows_down, down_to_8, 40);
+    cr_expect_eq(figures_of(1).overshoot_pct, 0);
+}
+
+/* The reference rises from 0 V for 10 ms; the signal is above it, by a volt, and meets it. */
+static double soft_reference(double t)
+{
+    return fmin(t, 10);
+}
+
+static double soft_start(double t)
+{
+    return t < 11 ? fmin(t + 1, 10.5) : 10;
+}
+
+Test(response, a_soft_start_from_nothing)
+{
+    add_event(0, 10, 30);
+    follow(soft_start, soft_reference, 30);
+    struct hil_figures f = figures_of(0);
+
+    cr_expect_float_eq(f.overshoot_pct, 100 * 0.5 / 9, 1e-9); /* from 1 V to 10 V */
+    cr_expect_float_eq(f.settling_ms, 1, 1e-9);               /* after the ramp */
+    cr_expect_float_eq(f.from_s, 0.020, 1e-9);
+}
+
+/* A disturbance: the reference stays, and 1.5 V are missing for a while. */
+static double dips(double t)
+{
+    return t < 40 || t >= 40.6 ? 10 : 8.5;
+}
+
+Test(response, a_dip)
+{
+    add_event(0, 0, 40);
+    add_event(40, 40, 44);
+    follow(dips, ten, 44);
+    struct hil_figures f = figures_of(1);
+
+    cr_expect(isnan(f.overshoot_pct));
+    cr_expect_float_eq(f.deviation_pct, -15, 1e-9);
+    cr_expect_float_eq(f.extreme, 8.5, 1e-9);
+    cr_expect(f.settled, "although it is in the last tenth of the run");
+    cr_expect_float_eq(f.settling_ms, 0.6, 1e-9);
+    cr_expect_float_eq(f.from_s, 0.042, 1e-9);
+}
+
+static double rises(double t)
+{
+    return t < 40 || t >= 41 ? 10 : 10.5;
+}
+
+Test(response, a_rise)
+{
+    add_event(0, 0, 40);
+    add_event(40, 40, 60);
+    follow(rises, ten, 60);
+    cr_expect_float_eq(figures_of(1).deviation_pct, 5, 1e-9);
+}
+
+/* What never leaves the band has settled at once. */
+Test(response, what_stays_settles_after_nothing)
+{
+    add_event(0, 0, 20);
+    add_event(20, 25, 40);
+    follow(ten, ten, 40);
+    cr_expect(figures_of(1).settled);
+    cr_expect_eq(figures_of(1).settling_ms, 0);
+    cr_expect_eq(figures_of(1).overshoot_pct != 0, true); /* NAN: nothing was to be followed */
+}
+
+static double rings(double t)
+{
+    return 10 + (t < 10 ? 5 : 1) * sin(t);
+}
+
+/* "At 46 us 322 V for 159 V": the window of what does not settle is the later half. */
+Test(response, what_rings_does_not_settle_and_the_start_is_not_in_its_window)
+{
+    add_event(0, 0, 40);
+    follow(rings, ten, 40);
+    struct hil_figures f = figures_of(0);
+
+    cr_expect_not(f.settled);
+    cr_expect(isnan(f.settling_ms));
+    cr_expect_float_eq(f.from_s, 0.020, 1e-9);
+    cr_expect_float_eq(f.to_s, 0.0399, 1e-9);
+    cr_expect_float_eq(f.pp, 2, 0.01);
+    cr_expect_float_eq(f.rms_deviation, sqrt(0.5), 0.05);
+}
+
+/* The window begins half way, and that very sample is the first inside: it settled then, not at
+ * the event. */
+static double settles_half_way(double t)
+{
+    return t < 19.95 ? 5 : 10;
+}
+
+Test(response, what_settles_as_the_window_begins_settles_then)
+{
+    add_event(0, 0, 40);
+    follow(settles_half_way, ten, 40);
+    cr_expect(figures_of(0).settled);
+    cr_expect_float_eq(figures_of(0).settling_ms, 20, 1e-9);
+}
+
+/* It leaves the band once more in the window: that begins after it. */
+static double late_excursion(double t)
+{
+    return t > 29.95 && t < 31.95 ? 11 : 10 + 0.001 * fmod(t, 2);
+}
+
+Test(response, the_window_begins_after_what_settles_late)
+{
+    add_event(0, 0, 40);
+    follow(late_excursion, ten, 40);
+    struct hil_figures f = figures_of(0);
+
+    cr_expect(f.settled);
+    cr_expect_float_eq(f.settling_ms, 32, 1e-9);
+    cr_expect_float_eq(f.from_s, 0.032, 1e-9);
+    cr_expect_lt(f.pp, 0.003);
+}
+
+/* It does not stay for a tenth of the time that there is; all of the later half is the window. */
+static double leaves_late(double t)
+{
+    return t > 29.95 && t < 37.95 ? 11 : 10;
+}
+
+Test(response, what_has_only_just_come_back_has_not_settled)
+{
+    add_event(0, 0, 40);
+    follow(leaves_late, ten, 40);
+    struct hil_figures f = figures_of(0);
+
+    cr_expect_not(f.settled);
+    cr_expect_float_eq(f.from_s, 0.020, 1e-9);
+    cr_expect_float_eq(f.mean, 10.4, 1e-9);
+}
+
+/* Nothing can be told by a few samples, before the plant has answered. */
+Test(response, a_change_just_before_the_end_has_not_settled)
+{
+    add_event(0, 0, 39);
+    events[0].end_ns = 395 * MS / 10;
+    add_event(39, 39, 40);
+    events[1].begin_ns = events[1].over_ns = events[0].end_ns;
+    follow(ten, ten, 40);
+    cr_expect_not(figures_of(1).settled);
+}
+
+/* A run that ended early has all that is left after it settled. */
+Test(response, a_run_that_ended_early)
+{
+    add_event(0, 0, 100);
+    follow(overshoots, ten, 20);
+    struct hil_figures f = figures_of(0);
+
+    cr_expect(f.settled);
+    cr_expect_float_eq(f.from_s, 4.6e-3, 1e-9);
+    cr_expect_float_eq(f.to_s, 19.9e-3, 1e-9);
+}
+
+Test(response, an_event_that_never_came)
+{
+    add_event(0, 0, 50);
+    add_event(50, 50, 100);
+    follow(overshoots, ten, 20);
+    cr_expect_eq(responses.now, 0);
+    cr_expect(isnan(figures_of(1).mean));
+    cr_expect_not(figures_of(1).settled);
+}
+
+/* The next event comes while the ramp goes on: nothing can be said of this one. */
+Test(response, a_change_that_is_cut_short)
+{
+    add_event(0, 30, 20);
+    events[0].window_ns = events[0].end_ns;
+    add_event(20, 30, 60);
+    follow(ten, ten, 60);
+    cr_expect_not(figures_of(0).settled);
+    cr_expect(isnan(figures_of(0).pp));
+    cr_expect(figures_of(1).settled);
+}
+
+static double off(double t)
+{
+    return t < 20 ? 10 : 0;
+}
+
+static double discharges(double t)
+{
+    return t < 20 ? 10 : 10 * exp(20 - t);
+}
+
+/* Of 0 V two percent are nothing: the band is that of the reference before. */
+Test(response, a_reference_of_nothing)
+{
+    add_event(0, 0, 20);
+    add_event(20, 20, 60);
+    follow(discharges, off, 60);
+    struct hil_figures f = figures_of(1);
+
+    cr_expect(f.settled);
+    cr_expect_float_eq(f.settling_ms, 4, 1e-9); /* exp(-4) of 10 V */
+    cr_expect(isnan(f.deviation_pct));
+}
+
+static double breaks(double t)
+{
+    return t < 30 ? 10 : NAN;
+}
+
+Test(response, what_is_no_number_has_not_settled)
+{
+    add_event(0, 0, 40);
+    follow(breaks, ten, 40);
+    cr_expect_not(figures_of(0).settled);
+    cr_expect(isnan(figures_of(0).mean));
+}
+
+/* --- which is the worst ---------------------------------------------------------------------- */
+
+static void follow_many(unsigned count, const double *swing, const double *settles_ms)
+{
+    free(responses.events);
+    hil_responses_init(&responses, calloc(1, hil_responses_size(event_count, count)), events,
+                       event_count, count);
+    for (int i = 0; i < 400; i++) {
+        struct hil_moment moment = hil_responses_at(&responses, (uint64_t)i * MS / 10);
+        for (unsigned k = 0; k < count; k++)
+            hil_response_add(&moment, k, 10,
+                             i * 0.1 < settles_ms[k] ? 0 : 10 + swing[k] * sin(0.3 * i));
+    }
+}
+
+Test(response, the_worst_swings_most_of_those_that_do_not_settle)
+{
+    add_event(0, 0, 40);
+    follow_many(4, (const double[]){9, 0, 3, 4}, (const double[]){1, 25, 1, 1});
+    cr_expect_eq(hil_responses_worst(&responses, 0, 0), 0);
+    cr_expect_eq(hil_responses_worst(&responses, 0, 1), 3);
+}
+
+Test(response, the_worst_takes_longest_where_all_settle)
+{
+    add_event(0, 0, 40);
+    follow_many(3, (const double[]){0.1, 0, 0.15}, (const double[]){1, 2, 1});
+    cr_expect_eq(hil_responses_worst(&responses, 0, 0), 1);
+}
