@@ -166,6 +166,25 @@ Test(repeat, the_scenario_it_leaves_runs_the_same)
     cr_expect(same(one, in_workspace("two"), "scenario.yaml"), "the scenarios differ");
 }
 
+/* --- changes act at steps -------------------- */
+
+/* A load and a reference that change at these times. */
+#define CHANGES(load_s, reference_s)                                                               \
+    "--set load.changes.0.time_s=" load_s " --set load.changes.0.load_ohm=2 "                      \
+    "--set reference.changes.0.time_s=" reference_s " --set reference.changes.0.voltage_v=11"
+
+/* "A change between two steps acts at each converter's next step", and one of the reference at the
+ * controller's: 3.7 us off the grid is the next point of it. */
+Test(repeat, a_change_between_two_steps_acts_at_the_next)
+{
+    const char *between = record("one", CHANGES("0.0200037", "0.0300037"));
+    const char *next = record("two", CHANGES("0.02001", "0.03004"));
+    const char *before = record("three", CHANGES("0.02", "0.03004"));
+
+    cr_expect(same_output(between, next));
+    cr_expect_not(same_output(between, before));
+}
+
 /* --- what is recorded ---------------- */
 
 static void expect_rows(const char *out, const char *dataset, size_t rows, size_t width)
