@@ -9,7 +9,9 @@ enum { OUTPUT, FIRST_CONVERTER }; /* measures */
 
 static const struct hil_responses *responses_of(const struct hil_state *s)
 {
-    return s->nodes[0].here && s->responses.at[0].count ? &s->responses : NULL;
+    const struct hil_responses *r = &s->responses;
+
+    return s->nodes[0].here && r->at[(size_t)r->now * r->measure_count].count ? r : NULL;
 }
 
 /* The figures of a measure after the run's last event. */
@@ -34,10 +36,13 @@ static struct most most_of(const struct hil_responses *r, unsigned measure)
     struct most most = {NAN, -INFINITY};
 
     for (unsigned i = 0; i <= r->now; i++) {
+        const struct hil_response *response = &r->at[(size_t)i * r->measure_count + measure];
         struct hil_figures f;
+        if (response->count == 0)
+            continue;
         hil_responses_figures(r, i, measure, &f);
         most.overshoot_pct = fmax(most.overshoot_pct, f.overshoot_pct);
-        most.peak = fmax(most.peak, r->at[(size_t)i * r->measure_count + measure].max);
+        most.peak = fmax(most.peak, response->max);
     }
     return most;
 }
@@ -203,10 +208,10 @@ static void print_each(const struct hil_responses *r, FILE *to)
     if (count == 1)
         return;
     if (unsettled)
-        fprintf(to, "  converters  %u of %u did not settle, the worst is converter %u", unsettled,
+        fprintf(to, "  outputs     %u of %u did not settle, the worst is converter %u", unsettled,
                 count, worst - FIRST_CONVERTER);
     else
-        fprintf(to, "  converters  all %u settled, the last was converter %u after %.2f ms", count,
+        fprintf(to, "  outputs     all %u settled, the last was converter %u after %.2f ms", count,
                 worst - FIRST_CONVERTER, f.settling_ms);
     print_window(&f, to);
     fputc('\n', to);

@@ -4,9 +4,9 @@
 #include <stddef.h>
 #include <string.h>
 
-static const double BAND = 0.02;          /* to either side, of the reference */
-static const uint64_t STAYS_SHARE = 10;   /* settled: inside for a tenth of the time there was */
-static const uint64_t STAYS_SAMPLES = 10; /* and for so many samples */
+static const double BAND = 0.02;         /* to either side, of the reference */
+static const uint64_t STAYS_SHARE = 10;  /* settled: inside for a tenth of the time there was */
+static const uint64_t STAYS_SAMPLES = 5; /* and for so many samples */
 
 /* --- memory ---------------------------------------------------------------------------------- */
 
@@ -50,13 +50,17 @@ static struct hil_response *responses_to(const struct hil_responses *r, unsigned
 
 struct hil_moment hil_responses_at(struct hil_responses *r, uint64_t t_ns)
 {
+    unsigned was = r->now;
+
     while (r->now + 1 < r->event_count && t_ns >= r->events[r->now + 1].begin_ns)
         r->now++;
+    if (r->now != was)
+        r->before = was;
     const struct hil_event *event = &r->events[r->now];
     const struct hil_moment moment = {
         .t_ns = t_ns,
         .event = event,
-        .before = r->now ? responses_to(r, r->now - 1) : NULL,
+        .before = responses_to(r, r->before),
         .at = responses_to(r, r->now),
         .over = t_ns >= event->over_ns,
         .window_begins = r->newest_ns < event->window_ns && t_ns >= event->window_ns,
@@ -65,13 +69,13 @@ struct hil_moment hil_responses_at(struct hil_responses *r, uint64_t t_ns)
     return moment;
 }
 
+/* Where nothing came before, the reference was what it is. */
 static void response_begin(struct hil_response *r, const struct hil_moment *m,
-                           const struct hil_response *before, double value)
+                           const struct hil_response *before, double reference, double value)
 {
     r->first = r->min = r->max = value;
     r->min_ns = r->max_ns = m->t_ns;
-    if (before)
-        r->before_reference = before->reference;
+    r->before_reference = before->count ? before->reference : reference;
 }
 
 /* Around 0 V there is none but that of where it comes from. */
@@ -104,8 +108,9 @@ void hil_response_add(const struct hil_moment *m, unsigned measure, double refer
 {
     struct hil_response *r = &m->at[measure];
 
-    if (r->count++ == 0)
-        response_begin(r, m, m->before ? &m->before[measure] : NULL, value);
+    if (r->count == 0)
+        response_begin(r, m, &m->before[measure], reference, value);
+    r->count++;
     r->reference = reference;
     r->last = value;
     r->last_ns = m->t_ns;

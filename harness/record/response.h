@@ -39,7 +39,8 @@ struct hil_responses {
     struct hil_event *events;
     struct hil_response *at; /* by event, then by measure */
     unsigned event_count, measure_count;
-    unsigned now; /* the event that the newest sample is of */
+    unsigned now;    /* the event that the newest sample is of */
+    unsigned before; /* the one before that had samples; late steps may leave some out */
     uint64_t newest_ns;
 };
 
@@ -58,7 +59,7 @@ void hil_responses_prepare(struct hil_responses *responses);
 struct hil_moment {
     uint64_t t_ns;
     const struct hil_event *event;
-    struct hil_response *before, *at; /* the responses to the event before (or NULL) and to this */
+    struct hil_response *before, *at; /* the responses to the event before and to this */
     bool over;                        /* nothing changes any more */
     bool window_begins;               /* with this sample */
 };

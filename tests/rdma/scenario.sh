@@ -23,7 +23,8 @@ scenario=(configs/dcdc20-verbs.yaml --set controller.law=pi
 
 settled() { # SUMMARY
     cat "$1"
-    grep -q '"fabric": "verbs"' "$1" && grep -q '"settled": true' "$1"
+    grep -q '"fabric": "verbs"' "$1" &&
+        sed -n '/^  "output": {/,/^  }/p' "$1" | grep -q '"settled": true'
 }
 
 processes() {

@@ -33,6 +33,19 @@ Test(samples, a_small_ripple_on_a_great_mean_is_exact)
     cr_expect_float_eq(first.max - first.min, 2e-6, 1e-10);
 }
 
+Test(samples, merged_ones_have_the_mean_and_the_squares_of_all)
+{
+    struct hil_samples one = {0}, other = {0};
+
+    hil_samples_add(&one, 1, 2);
+    hil_samples_add(&one, 2, 4);
+    hil_samples_add(&other, 3, 9);
+    hil_samples_merge(&one, &other);
+    cr_expect_float_eq(one.mean, 5, 1e-12);
+    cr_expect_float_eq(one.squares, 9 + 1 + 16, 1e-12);
+    cr_expect(one.count == 3 && one.min == 2 && one.max == 9 && one.to_ns == 3);
+}
+
 Test(samples, to_merge_with_none_changes_nothing)
 {
     struct hil_samples none = {0}, one = {0}, same;
@@ -64,18 +77,28 @@ static void add_event(uint64_t begin_ms, uint64_t over_ms, uint64_t end_ms)
                             .startup = begin_ms == 0};
 }
 
+static void make_responses(unsigned measures)
+{
+    free(responses.events);
+    hil_responses_init(&responses, calloc(1, hil_responses_size(event_count, measures)), events,
+                       event_count, measures);
+}
+
+static void add_sample(double t_ms, double reference, double value)
+{
+    struct hil_moment moment = hil_responses_at(&responses, (uint64_t)llround(t_ms * 1e6));
+
+    hil_response_add(&moment, 0, reference, value);
+}
+
 typedef double signal_fn(double t_ms);
 
 /* A sample each 0.1 ms, from 0 to the end. */
 static void follow(signal_fn *signal, signal_fn *reference, double end_ms)
 {
-    free(responses.events);
-    hil_responses_init(&responses, calloc(1, hil_responses_size(event_count, 1)), events,
-                       event_count, 1);
-    for (int i = 0; i < end_ms * 10 - 0.5; i++) {
-        struct hil_moment moment = hil_responses_at(&responses, (uint64_t)i * MS / 10);
-        hil_response_add(&moment, 0, reference(i * 0.1), signal(i * 0.1));
-    }
+    make_responses(1);
+    for (int i = 0; i < end_ms * 10 - 0.5; i++)
+        add_sample(i * 0.1, reference(i * 0.1), signal(i * 0.1));
 }
 
 static struct hil_figures figures_of(unsigned event)
@@ -219,6 +242,16 @@ Test(response, what_stays_settles_after_nothing)
     cr_expect_eq(figures_of(1).overshoot_pct != 0, true); /* NAN: nothing was to be followed */
 }
 
+/* The change is over between two samples, the second of which is inside: it settled at once. */
+Test(response, what_is_inside_when_it_is_over_settled_then)
+{
+    add_event(0, 0, 20);
+    add_event(20, 25, 40);
+    events[1].over_ns += MS / 20;
+    follow(ten, ten, 40);
+    cr_expect_eq(figures_of(1).settling_ms, 0);
+}
+
 static double rings(double t)
 {
     return 10 + (t < 10 ? 5 : 1) * sin(t);
@@ -237,6 +270,21 @@ Test(response, what_rings_does_not_settle_and_the_start_is_not_in_its_window)
     cr_expect_float_eq(f.to_s, 0.0399, 1e-9);
     cr_expect_float_eq(f.pp, 2, 0.01);
     cr_expect_float_eq(f.rms_deviation, sqrt(0.5), 0.05);
+}
+
+/* From the reference, and not from the mean. */
+static double stays_below(double t)
+{
+    (void)t;
+    return 9;
+}
+
+Test(response, the_deviation_is_from_the_reference)
+{
+    add_event(0, 0, 40);
+    follow(stays_below, ten, 40);
+    cr_expect_eq(figures_of(0).mean, 9);
+    cr_expect_eq(figures_of(0).rms_deviation, 1);
 }
 
 /* The window begins half way, and that very sample is the first inside: it settled then, not at
@@ -293,7 +341,7 @@ Test(response, what_has_only_just_come_back_has_not_settled)
 Test(response, a_change_just_before_the_end_has_not_settled)
 {
     add_event(0, 0, 39);
-    events[0].end_ns = 395 * MS / 10;
+    events[0].end_ns = 396 * MS / 10;
     add_event(39, 39, 40);
     events[1].begin_ns = events[1].over_ns = events[0].end_ns;
     follow(ten, ten, 40);
@@ -320,6 +368,39 @@ Test(response, an_event_that_never_came)
     cr_expect_eq(responses.now, 0);
     cr_expect(isnan(figures_of(1).mean));
     cr_expect_not(figures_of(1).settled);
+}
+
+/* Steps that were late left out all of an event: it has no figures, and the next has the change
+ * from the reference that there was last. */
+static double down_to_8_and_6(double t)
+{
+    return t < 20 ? 10 : t < 21 ? 8 : 6;
+}
+
+Test(response, an_event_that_no_step_saw)
+{
+    add_event(0, 0, 20);
+    add_event(20, 20, 21);
+    add_event(21, 21, 40);
+    make_responses(1);
+    for (int t = 0; t < 40; t++)
+        if (t != 20)
+            add_sample(t, down_to_8_and_6(t), t == 25 ? 5 : down_to_8_and_6(t));
+    cr_expect(isnan(figures_of(1).extreme));
+    cr_expect_not(figures_of(1).settled);
+    cr_expect_float_eq(figures_of(2).overshoot_pct, 25, 1e-9); /* one of 4 V, from 10 V */
+}
+
+/* Nor did one see the start-up: nothing is known of a change. */
+Test(response, a_first_step_that_comes_late)
+{
+    add_event(0, 0, 20);
+    add_event(20, 20, 40);
+    make_responses(1);
+    for (int t = 22; t < 40; t++)
+        add_sample(t, 8, 8);
+    cr_expect(isnan(figures_of(1).overshoot_pct));
+    cr_expect(figures_of(1).settled);
 }
 
 /* The next event comes while the ramp goes on: nothing can be said of this one. */
@@ -374,9 +455,7 @@ Test(response, what_is_no_number_has_not_settled)
 
 static void follow_many(unsigned count, const double *swing, const double *settles_ms)
 {
-    free(responses.events);
-    hil_responses_init(&responses, calloc(1, hil_responses_size(event_count, count)), events,
-                       event_count, count);
+    make_responses(count);
     for (int i = 0; i < 400; i++) {
         struct hil_moment moment = hil_responses_at(&responses, (uint64_t)i * MS / 10);
         for (unsigned k = 0; k < count; k++)
