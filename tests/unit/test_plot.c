@@ -271,8 +271,8 @@ Test(plot, what_is_not_seen_is_not_marked)
     cr_assert(file);
     cr_expect_gt(fread(script, 1, sizeof(script) - 1, file), 100);
     fclose(file);
-    cr_expect(strstr(script, "events[1] = '500 '"), "%s", script);
-    cr_expect(strstr(script, "window_from[1] = 750\n"), "%s", script);
+    cr_expect(strstr(script, "events[1] = '0.5 '"), "%s", script);
+    cr_expect(strstr(script, "window_from[1] = 0.75\n"), "%s", script);
     cr_expect(strstr(script, "events[2] = ''"), "%s", script);
     cr_expect(strstr(script, "window_from[2] = 0\nwindow_to[2] = 0\n"), "%s", script);
 }
