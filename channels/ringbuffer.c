@@ -326,8 +326,20 @@ int loco_ringbuffer_send_wait(struct loco_ringbuffer *rb, const void *message, s
 
 /* --- receiving -------------------------------------------------------------------------- */
 
+/* The sender can reach this node before this node knows where to answer. */
+static bool may_tell(const struct loco_ringbuffer *rb)
+{
+    const struct loco_member *sender = &rb->acks.mine->channel.members[0];
+
+    return atomic_load_explicit(&sender->incarnation, memory_order_relaxed);
+}
+
 static struct loco_ack tell(struct loco_ringbuffer *rb)
 {
+    if (!may_tell(rb)) {
+        rb->idle = LOCO_RINGBUFFER_IDLE; /* the next look tries again */
+        return (struct loco_ack){.error = -ENOTCONN};
+    }
     if (rb->thread != loco_self(rb->channel.mgr))
         change_thread(rb, false);
     loco_sst_store_mine(&rb->acks, &rb->released);

@@ -117,7 +117,8 @@ int loco_ringbuffer_receive_wait(struct loco_ringbuffer *ringbuffer, struct loco
  */
 void loco_ringbuffer_release(struct loco_ringbuffer *ringbuffer, uint64_t position);
 
-/* Releases, and tells the sender now. Done when the write is; it need not be waited for. */
+/* Releases, and tells the sender now. Done when the write is; it need not be waited for. Before
+ * this node is ready the ack may say -ENOTCONN; then a look that finds the ring empty tells. */
 struct loco_ack loco_ringbuffer_acknowledge(struct loco_ringbuffer *ringbuffer, uint64_t position);
 
 enum { LOCO_RINGBUFFER_IDLE = 16 };

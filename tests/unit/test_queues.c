@@ -321,6 +321,38 @@ ON_EACH_FABRIC(ringbuffer, largest_never_starve, 2, starve_body)
 
 /* --- ringbuffer: acknowledgements ------------------------------------------------------------- */
 
+/* A receiver may be at it before it is ready, and so before it knows where to acknowledge. What it
+ * has acknowledged the sender hears of all the same. */
+static void early_body(struct node *n)
+{
+    const uint64_t message = 1;
+    struct loco_wait wait = loco_wait_for(n->mgr, TEST_TIMEOUT);
+    struct loco_ringbuffer rb;
+    struct loco_message m;
+
+    CHECK(n, loco_ringbuffer_init(&rb, n->mgr, NULL, "rb", 0, LOCO_ALL, RING, MESSAGE_MAX) == 0);
+    if (n->id == 0) {
+        CHECK(n, loco_manager_ready(n->mgr, TEST_TIMEOUT) == 0);
+        CHECK(n, loco_ringbuffer_send(&rb, &message, sizeof message, NULL) == 0);
+        CHECK(n, loco_ringbuffer_wait(&rb, rb.position, TEST_TIMEOUT) == 0);
+    } else {
+        CHECK(n, loco_ringbuffer_receive_wait(&rb, &m, TEST_TIMEOUT) == 0);
+        loco_ringbuffer_acknowledge(&rb, m.position);
+        while (rb.told != rb.released && !loco_relax(n->mgr, &wait))
+            CHECK(n, loco_ringbuffer_receive(&rb, &m) == -EAGAIN);
+        CHECK(n, loco_manager_ready(n->mgr, TEST_TIMEOUT) == 0);
+    }
+    struct loco_barrier bar;
+    CHECK(n, loco_barrier_init(&bar, n->mgr, NULL, "bar", LOCO_ALL) == 0);
+    CHECK(n, loco_manager_ready(n->mgr, TEST_TIMEOUT) == 0);
+    CHECK(n, loco_barrier_wait(&bar) == 0);
+    loco_barrier_fini(&bar);
+    loco_ringbuffer_fini(&rb);
+}
+
+ON_EACH_FABRIC(ringbuffer, early_acknowledgements_arrive, 3, early_body)
+UNDER_CHAOS(ringbuffer, early_acknowledgements_arrive, 1000, 2, early_body)
+
 static void positions_body(struct node *n)
 {
     struct ring_test t;
