@@ -179,7 +179,7 @@ $(BUILD)/test-sim: $(call objects,tests/nodes.c) $(BUILD)/sim/libloco.a
 # On an RDMA device; without one its tests are on shm, or say that they are skipped.
 $(BUILD)/test-rdma: $(call objects,$(wildcard tests/rdma/*.c)) \
                     $(call objects,$(CHANNEL_TESTS:%=tests/unit/test_%.c) tests/nodes.c) \
-                    $(call objects,$(filter-out $(SIM_APART) tests/sim/test_%, \
+                    $(call objects,$(filter-out $(SIM_APART) tests/sim/litmus.c tests/sim/test_%, \
                                      $(wildcard tests/sim/*.c))) $(BUILD)/libloco.a
 	$(LINK) -o $@ $^ $(LIBS) $$(pkg-config --libs criterion)
 
@@ -210,7 +210,8 @@ test-rdma: all $(BUILD)/test-rdma | $(NEEDED_FOR_RDMA)
 
 SEEDS ?= 100000
 
-$(BUILD)/soak: $(call objects,$(filter-out $(wildcard tests/sim/test_*.c) tests/sim/preempt.c, \
+$(BUILD)/soak: $(call objects,$(filter-out $(wildcard tests/sim/test_*.c) tests/sim/litmus.c \
+                                tests/sim/preempt.c, \
                                 $(wildcard tests/sim/*.c))) $(BUILD)/sim/libloco.a
 	$(SIM_LINK) -o $@ $^ $(LIBS)
 

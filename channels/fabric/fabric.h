@@ -140,6 +140,7 @@ struct loco_fabric_ops {
     void (*link_close)(struct loco_link *link);
 
     /* --- operations: the link's own thread ------------------------------------------ *
+     * A post may wait while earlier operations fill the link's queue, and ends if the peer is lost.
      * link->posted has the operation's number already. One that is LOCO_DONE, or failed,
      * has set link->done where the fabric ever returns LOCO_POSTED. */
 

@@ -89,6 +89,25 @@ void sim_poll(struct loco_link *link)
         l->node->sim->physics->poll(link);
 }
 
+static void interrupt(struct sim *s)
+{
+    if (s->physics->interrupt)
+        s->physics->interrupt(s);
+}
+
+/* Word by word: others may write to it meanwhile. */
+static void read_source(struct sim *s, struct operation *o)
+{
+    const unsigned char *from = o->source;
+    size_t at = 0;
+
+    for (; s->physics->interrupt && o->size - at > sizeof(uint64_t); at += sizeof(uint64_t)) {
+        loco_copy(o->data + at, from + at, sizeof(uint64_t));
+        interrupt(s);
+    }
+    loco_copy(o->data + at, from + at, o->size - at);
+}
+
 /* Sends an operation off; `like` has what is particular to it. */
 static int submit(struct sim_link *l, enum verb verb, struct loco_remote at, size_t size,
                   const struct operation *like)
@@ -96,8 +115,7 @@ static int submit(struct sim_link *l, enum verb verb, struct loco_remote at, siz
     unsigned char *target = target_of(l, at, size);
     struct sim *s = l->node->sim;
 
-    if (s->physics->before_post)
-        s->physics->before_post(s);
+    interrupt(s);
     sim_poll(&l->base);
     if (!target)
         return fail(l, -ERANGE);
@@ -116,7 +134,7 @@ static int submit(struct sim_link *l, enum verb verb, struct loco_remote at, siz
     o->target = target;
     o->size = size;
     if (o->source && (size <= LOCO_INLINE_MAX || s->config.chaos < LOCO_SIM_DEFERRED)) {
-        loco_copy(o->data, o->source, size);
+        read_source(s, o);
         o->source = NULL;
     }
     uint64_t number = o->number;

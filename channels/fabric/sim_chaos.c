@@ -4,7 +4,8 @@
  *
  *      write     its source is read (late, where it is not inline), it arrives, is placed
  *                word by word, and is completed at any time after it arrived
- *      read      arrives, reads the target word by word, answers word by word, is completed
+ *      read      arrives, reads the target word by word, answers word by word, maybe before all
+ *                is read, and maybe all once more, is completed
  *      atomic    arrives, reads the word, writes it, answers, is completed
  *      flush     arrives, answers, is completed
  *
@@ -13,6 +14,7 @@
  *      earlier writes are placed. A write may overtake an earlier read or atomic.
  *      Atomics at one node exclude one another, but not that node's CPU.
  *      Of different links: nothing.
+ *      A post waits while its link's send queue is full.
  *
  * Sources: RFC 5040 section 5; Ambal et al., "Semantics of Remote Direct Memory Access".
  * Where they leave doubt, the weaker behaviour is allowed.
@@ -26,7 +28,10 @@
 enum {
     STEPS_MAX = 10000000,
     WORD = 8,
-    REACH = 8, /* how many of a link's operations are looked at for one that can go on */
+    REACH = 8,      /* how many of a link's operations are looked at for one that can go on */
+    REACH_FAR = 64, /* now and then */
+    DEPTH = 128,    /* of a send queue, but for those that are as short as SHALLOW */
+    SHALLOW = 4,
 };
 
 static uint64_t below(struct sim *s, uint64_t bound)
@@ -63,16 +68,21 @@ static void move_word(struct transfer *t, unsigned char *to, const unsigned char
     t->moved++;
 }
 
-/* Moves some of the words that are left: all where nothing tears. Whether that was all. */
-static bool move_some(struct sim *s, struct transfer *t, void *to, const void *from, size_t size)
+/* Moves some of the words up to `ready`, in their order: all where nothing tears. */
+static void move_some(struct sim *s, struct transfer *t, unsigned ready, void *to, const void *from,
+                      size_t size)
 {
-    unsigned left = t->words - t->moved;
+    unsigned left = ready - t->moved;
 
     if (left == 0)
-        return true;
+        return;
     unsigned some = s->config.chaos < LOCO_SIM_TORN ? left : 1 + (unsigned)below(s, left);
     while (some-- > 0)
         move_word(t, to, from, size);
+}
+
+static bool is_over(const struct transfer *t)
+{
     return t->moved == t->words;
 }
 
@@ -88,6 +98,12 @@ struct earlier {
     bool all_arrived, all_finished, writes_placed, all_executed;
 };
 
+static void finish(struct operation *o)
+{
+    o->finished = true;
+    o->link->queued--;
+}
+
 static bool step_write(struct sim *s, struct operation *o, const struct earlier *e)
 {
     bool hears = sim_hears(o->link), reaches = sim_reaches(o->link);
@@ -95,7 +111,8 @@ static bool step_write(struct sim *s, struct operation *o, const struct earlier 
     if (o->source && !hears)
         return false;
     if (o->source) {
-        if (move_some(s, &o->fetch, o->data, o->source, o->size))
+        move_some(s, &o->fetch, o->fetch.words, o->data, o->source, o->size);
+        if (is_over(&o->fetch))
             o->source = NULL;
         return true;
     }
@@ -105,12 +122,13 @@ static bool step_write(struct sim *s, struct operation *o, const struct earlier 
     bool may_place = reaches && !o->executed && e->writes_placed &&
                      (e->all_executed || s->config.chaos >= LOCO_SIM_DEFERRED);
     if (may_complete && (!may_place || below(s, 2))) {
-        o->finished = true;
+        finish(o);
         return true;
     }
     if (!may_place)
         return false;
-    o->executed = move_some(s, &o->apply, o->target, o->data, o->size);
+    move_some(s, &o->apply, o->apply.words, o->target, o->data, o->size);
+    o->executed = is_over(&o->apply);
     return true;
 }
 
@@ -147,7 +165,8 @@ static bool execute_some(struct sim *s, struct operation *o)
     if (o->verb == FLUSH) {
         o->executed = true;
     } else if (o->verb == READ) {
-        o->executed = move_some(s, &o->apply, o->data, o->target, o->size);
+        move_some(s, &o->apply, o->apply.words, o->data, o->target, o->size);
+        o->executed = is_over(&o->apply);
     } else if (peer->atomic == o) {
         end_atomic(o);
     } else if (!peer->atomic) {
@@ -158,21 +177,38 @@ static bool execute_some(struct sim *s, struct operation *o)
     return true;
 }
 
+/* What of the answer may be on its way. */
+static unsigned answerable(const struct operation *o)
+{
+    if (!o->result || !sim_hears(o->link))
+        return 0;
+    return o->executed ? o->answer.words : o->streams ? o->apply.moved : 0;
+}
+
 static bool step_other(struct sim *s, struct operation *o, const struct earlier *e)
 {
     if (!o->arrived)
         return e->all_arrived && (o->arrived = true);
-    if (!o->executed)
-        return sim_reaches(o->link) && e->writes_placed &&
-               (e->all_executed || !is_atomic(o) || s->config.chaos >= LOCO_SIM_DEFERRED) &&
-               execute_some(s, o);
-    if (!sim_hears(o->link))
-        return false;
-    if (o->result && o->answer.moved < o->answer.words) {
-        move_some(s, &o->answer, o->result, o->data, o->size);
+    bool may_execute = !o->executed && sim_reaches(o->link) && e->writes_placed &&
+                       (e->all_executed || !is_atomic(o) || s->config.chaos >= LOCO_SIM_DEFERRED);
+    bool may_answer = o->answer.moved < answerable(o);
+    if (may_answer && (!may_execute || below(s, 2))) {
+        move_some(s, &o->answer, answerable(o), o->result, o->data, o->size);
         return true;
     }
-    return !o->finished && e->all_finished && (o->finished = true);
+    if (may_execute)
+        return execute_some(s, o);
+    if (!o->executed || o->finished || !sim_hears(o->link) || (o->result && !is_over(&o->answer)))
+        return false;
+    if (o->again) {
+        o->again = o->executed = false;
+        o->apply.moved = o->answer.moved = 0;
+        return true;
+    }
+    if (!e->all_finished)
+        return false;
+    finish(o);
+    return true;
 }
 
 /* Most parts of an operation follow at once; before some of them much else happens. */
@@ -251,7 +287,8 @@ static void retire(struct sim *s, struct sim_link *l)
 static void step_link(struct sim *s, struct sim_link *l)
 {
     struct earlier e = {true, true, true, true};
-    unsigned skip = (unsigned)below(s, REACH);
+    unsigned reach = below(s, 8) ? REACH : REACH_FAR;
+    unsigned skip = (unsigned)below(s, reach);
     struct operation *o = l->oldest;
 
     if (!sim_hears(l) && !sim_reaches(l)) {
@@ -260,7 +297,7 @@ static void step_link(struct sim *s, struct sim_link *l)
     }
     for (; skip > 0 && o->next; skip--, o = o->next)
         follow(&e, o);
-    for (unsigned i = 0; o && i < REACH; i++, o = o->next) {
+    for (unsigned i = 0; o && i < reach; i++, o = o->next) {
         if (step(s, o, &e)) {
             s->changes++;
             retire(s, l);
@@ -444,10 +481,11 @@ void sim_preempt(struct sim *s)
         interrupt(s);
 }
 
-/* A thread may be interrupted between numbering an operation and posting it. */
-static void chaos_before_post(struct sim *s)
+/* The fabric's own instructions are interrupted here: between an operation's number and its post,
+ * and while the post reads an inline source. */
+static void chaos_interrupt(struct sim *s)
 {
-    if (s->config.chaos >= LOCO_SIM_DEFERRED && below(s, 8) == 0)
+    if (s->config.chaos >= LOCO_SIM_DEFERRED && below(s, 16) == 0)
         interrupt(s);
 }
 
@@ -467,28 +505,60 @@ static void chaos_poll(struct loco_link *link)
     take_completion(l->node->sim, &link->flushed, l->flushes_completed);
 }
 
-static int chaos_post(struct sim_link *l, struct operation *o)
+static void draw_course(struct sim *s, struct operation *o)
 {
-    struct sim *s = l->node->sim;
+    bool deferred = s->config.chaos >= LOCO_SIM_DEFERRED;
 
-    if (activate(s, l)) {
-        sim_operation_free(s, o);
-        return -ENOMEM;
-    }
     o->patience = draw_patience(s);
     o->fetch = plan(s, o->size);
     o->apply = plan(s, o->size);
-    o->answer = plan(s, o->size);
+    o->streams = deferred && o->verb == READ && below(s, 2);
+    o->again = deferred && o->verb == READ && below(s, 16) == 0;
+    o->answer = o->streams ? o->apply : plan(s, o->size);
+}
+
+static unsigned draw_depth(struct sim *s)
+{
+    return s->config.chaos >= LOCO_SIM_DEFERRED && below(s, 4) == 0 ? SHALLOW : DEPTH;
+}
+
+/* A fence posts its flushes under a lock, and does not wait there. */
+static int wait_for_room(struct sim_link *l)
+{
+    if (l->depth == 0)
+        l->depth = draw_depth(l->node->sim);
+    while (l->queued >= l->depth) {
+        sim_wait_for_change(l->node->sim);
+        if (!sim_hears(l))
+            return -ECONNRESET;
+        chaos_poll(&l->base);
+    }
+    return 0;
+}
+
+static int chaos_post(struct sim_link *l, struct operation *o)
+{
+    struct sim *s = l->node->sim;
+    int rc = o->verb == FLUSH ? 0 : wait_for_room(l);
+
+    if (!rc)
+        rc = activate(s, l);
+    if (rc) {
+        sim_operation_free(s, o);
+        return rc;
+    }
+    draw_course(s, o);
     sim_append(l, o);
+    l->queued++;
     s->changes++;
-    /* A fence posts its flushes under a lock, and must not be left there. */
+    /* A fence must not be left under its lock either. */
     if (o->verb != FLUSH && below(s, 4) == 0)
         chaos_pause(s->current);
     return LOCO_POSTED;
 }
 
 const struct sim_physics sim_chaos = {
-    .before_post = chaos_before_post,
+    .interrupt = chaos_interrupt,
     .post = chaos_post,
     .poll = chaos_poll,
     .relax = chaos_relax,

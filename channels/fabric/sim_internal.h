@@ -96,6 +96,7 @@ struct sim_link {
     /* Chaos: its place among the links that have operations in flight; 0: none. */
     unsigned active;
     uint64_t completed, flushes_completed; /* wait to be polled */
+    unsigned queued, depth;                /* operations that are not completed; and at most */
 };
 
 enum verb { WRITE, READ, FETCH_ADD, COMPARE_SWAP, FLUSH };
@@ -123,6 +124,8 @@ struct operation {
 
     /* Chaos: */
     bool executed; /* placed; or read, or done, at the peer */
+    bool streams;  /* a read's words are answered as they are read */
+    bool again;    /* a read is done once more, as after a lost answer */
     unsigned patience;
     struct transfer fetch, apply, answer;
 
@@ -144,7 +147,7 @@ struct news {
 
 /* How operations and fibers go on. */
 struct sim_physics {
-    void (*before_post)(struct sim *sim);                            /* or NULL */
+    void (*interrupt)(struct sim *sim); /* may pause the running fiber; or NULL */
     int (*post)(struct sim_link *link, struct operation *operation); /* takes it over */
     void (*poll)(struct loco_link *link);
     void (*relax)(struct loco_node *node, struct loco_wait *wait);

@@ -75,9 +75,8 @@ void __tsan_init(void)
     }
 
 #define COMPARE(bits, strength, weak)                                                              \
-    int __tsan_atomic##bits##_compare_exchange_##strength(volatile uint##bits##_t *at,             \
-                                                          uint##bits##_t *expected,                \
-                                                          uint##bits##_t desired, int, int);       \
+    int __tsan_atomic##bits##_compare_exchange_##strength(                                         \
+        volatile uint##bits##_t *at, uint##bits##_t *expected, uint##bits##_t desired, int, int);  \
     int __tsan_atomic##bits##_compare_exchange_##strength(                                         \
         volatile uint##bits##_t *at, uint##bits##_t *expected, uint##bits##_t desired,             \
         int success, int failure)                                                                  \
