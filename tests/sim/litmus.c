@@ -62,7 +62,7 @@ static void run_shot(struct shot *shot, uint64_t seed, uint32_t nodes,
 }
 
 void reached_only_without(uint32_t nodes, void (*body)(struct node *node),
-                                 bool (*surprising)(const struct shot *shot))
+                          bool (*surprising)(const struct shot *shot))
 {
     struct shot shot;
     int without = 0, with = 0;
@@ -78,7 +78,7 @@ void reached_only_without(uint32_t nodes, void (*body)(struct node *node),
 }
 
 void never_reached(uint32_t nodes, void (*body)(struct node *node),
-                          bool (*surprising)(const struct shot *shot))
+                   bool (*surprising)(const struct shot *shot))
 {
     struct shot shot;
 
