@@ -445,10 +445,11 @@ static void chaos_relax(struct loco_node *node, struct loco_wait *wait)
     struct sim_node *n = (struct sim_node *)node;
     struct sim_fiber *self = n->sim->current;
 
-    if (wait->turns == 1)
-        n->sim->changes++; /* what it did before this wait, others may wait for */
-    /* A wait may begin before its first look: its first turn is short whatever happens. */
-    self->seen = n->sim->changes - (wait->turns == 1);
+    /* What it did since it last waited for this, others may wait for; and it may itself, as a wait
+     * may begin before its first look. So such a turn is short whatever happens. */
+    const bool looked_away = wait->turns == 1 || wait->until != self->wake_at;
+    n->sim->changes += looked_away;
+    self->seen = n->sim->changes - looked_away;
     self->waiting = n;
     self->wake_at = wait->until;
     chaos_pause(self);
