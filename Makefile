@@ -146,7 +146,7 @@ TESTS := unit sim run
 SIM_APART := tests/sim/soak.c tests/sim/preempt.c tests/sim/test_preempt.c
 
 # Those of tests/unit that run on each fabric.
-CHANNEL_TESTS := channels fences locks queues kvstore restarts
+CHANNEL_TESTS := channels fences litmus locks queues kvstore restarts
 
 $(filter-out %-sim,$(TESTS:%=$(BUILD)/test-%)): $(call objects,tests/nodes.c) $(ARCHIVES)
 	$(LINK) -o $@ $(filter %.o,$^) $(ARCHIVES) $(LIBS) $$(pkg-config --libs criterion)
@@ -215,8 +215,11 @@ $(BUILD)/soak: $(call objects,$(filter-out $(wildcard tests/sim/test_*.c) tests/
                                 $(wildcard tests/sim/*.c))) $(BUILD)/sim/libloco.a
 	$(SIM_LINK) -o $@ $^ $(LIBS)
 
-soak: $(BUILD)/soak
+ROUNDS ?= 2000000
+
+soak: $(BUILD)/soak $(BUILD)/test-unit
 	$(BUILD)/soak --seeds $(SEEDS)
+	LITMUS_ROUNDS=$(ROUNDS) $(BUILD)/test-unit --jobs 1 --filter 'litmus/*'
 
 # --- benchmarks ----------------------------------------------------------------------------
 
@@ -351,7 +354,7 @@ help:
 	@echo "make run        run the reference scenario, and draw the figure"
 	@echo "make test       run the tests"
 	@echo "make test-rdma  run tests over RDMA: in a guest with soft-RoCE, or on RDMA_DEVICE=mlx5_0"
-	@echo "make soak       run every channel under chaos for SEEDS=$(SEEDS) seeds"
+	@echo "make soak       run every channel under chaos for SEEDS=$(SEEDS) seeds, and litmus tests for ROUNDS"
 	@echo "make bench      measure, and write $(BUILD)/bench.json (BENCH='--only GLOB ...')"
 	@echo "make lateness   of that only: how late loops wake up (LATENESS='--seconds S ...')"
 	@echo "make bench-rdma measure beside perftest, as test-rdma; writes $(BUILD)/rdma/bench.json"
