@@ -65,6 +65,7 @@ LIBRARIES      := libcyaml yaml-0.1 hdf5 jansson ncursesw babeltrace2 $(LOCO_LIB
 once     = $(eval $(1) := $$(shell $(2)))$($(1))
 PKG_FLAGS = $(call once,PKG_FLAGS,pkg-config --cflags $(LIBRARIES))
 PKG_LIBS  = $(call once,PKG_LIBS,pkg-config --libs $(LIBRARIES))
+LOCO_LIBS = $(call once,LOCO_LIBS,pkg-config --libs $(LOCO_LIBRARIES)) -pthread
 
 CFLAGS   ?= -O2 -g
 VISIBILITY := -fvisibility=hidden
@@ -176,12 +177,24 @@ $(BUILD)/test-sim: $(call objects,tests/nodes.c) $(BUILD)/sim/libloco.a
 	$(SIM_LINK) -o $@ $(filter %.o,$^) $(BUILD)/sim/libloco.a $(LIBS) \
 	    $$(pkg-config --libs criterion)
 
+# The channels' tests without Criterion, which neither ThreadSanitizer nor a slow machine likes.
+plain = $(patsubst %.c,$(BUILD)/plain/%.o,$(1))
+
+$(BUILD)/plain/%.o: %.c | $(NEEDED)
+	@mkdir -p $(@D)
+	$(COMPILE) -Itests/plain -MMD -MP -c -o $@ $<
+
+PLAIN := $(call plain,tests/plain/main.c $(CHANNEL_TESTS:%=tests/unit/test_%.c)) \
+         $(call objects,tests/nodes.c) $(BUILD)/libloco.a
+
+$(BUILD)/test-plain: $(PLAIN)
+	$(LINK) -o $@ $^ $(LOCO_LIBS)
+
 # On an RDMA device; without one its tests are on shm, or say that they are skipped.
-$(BUILD)/test-rdma: $(call objects,$(wildcard tests/rdma/*.c)) \
-                    $(call objects,$(CHANNEL_TESTS:%=tests/unit/test_%.c) tests/nodes.c) \
+$(BUILD)/test-rdma: $(call plain,$(wildcard tests/rdma/*.c)) \
                     $(call objects,$(filter-out $(SIM_APART) tests/sim/litmus.c tests/sim/test_%, \
-                                     $(wildcard tests/sim/*.c))) $(BUILD)/libloco.a
-	$(LINK) -o $@ $^ $(LIBS) $$(pkg-config --libs criterion)
+                                     $(wildcard tests/sim/*.c))) $(PLAIN)
+	$(LINK) -o $@ $^ $(LOCO_LIBS) -lm
 
 test: all $(TESTS:%=$(BUILD)/test-%) $(BUILD)/soak
 	@for t in $(TESTS); do \
@@ -199,12 +212,11 @@ test: all $(TESTS:%=$(BUILD)/test-%) $(BUILD)/soak
 
 RDMA_TESTS := rping channels scenario faults
 
-# on_rdma SECONDS: what follows, with the device as its first argument.
-on_rdma = HILOCO_BUILD=$(BUILD) $(if $(RDMA_DEVICE),,tests/rdma/guest --cache $(BUILD)/guest \
-              --write $(BUILD)/rdma --timeout $(1))
+ON_RDMA = HILOCO_BUILD=$(BUILD) $(if $(RDMA_DEVICE),,tests/rdma/guest --cache $(BUILD)/guest \
+              --write $(BUILD)/rdma) tests/rdma/run $(or $(RDMA_DEVICE),rxe0)
 
 test-rdma: all $(BUILD)/test-rdma | $(NEEDED_FOR_RDMA)
-	$(call on_rdma,540) tests/rdma/run $(or $(RDMA_DEVICE),rxe0) $(RDMA_TESTS)
+	$(ON_RDMA) $(RDMA_TESTS)
 
 # --- soak: the channels under chaos, for long ----------------------------------------------
 
@@ -266,25 +278,22 @@ lateness: $(BUILD)/lateness
 	$(MEASURE_LATENESS)
 
 bench-rdma: $(BUILD)/bench-rdma | $(NEEDED_FOR_RDMA)
-	BENCH='$(BENCH)' $(call on_rdma,1500) tests/rdma/run $(or $(RDMA_DEVICE),rxe0) bench
+	BENCH='$(BENCH)' $(ON_RDMA) bench
 
 # --- sanitizers ------------------------------------------------------------------------------
 #
 # Criterion's own memory does not get along with ThreadSanitizer, so under it the channels'
-# tests run on a stand-in for Criterion: tests/plain.
+# tests run on a stand-in for Criterion: tests/plain. The simulator runs all its fibers on one
+# thread, and has nothing for ThreadSanitizer to see.
 
 sanitize: $(BUILD)/packages-installed
 	$(MAKE) BUILD=$(BUILD)/asan CFLAGS="-O1 -g -fsanitize=address,undefined \
 	    -fno-sanitize-recover=all" sanitize-run
 	$(MAKE) BUILD=$(BUILD)/tsan CFLAGS="-O1 -g -fsanitize=thread -Wno-tsan" \
-	    CPPFLAGS=-Itests/plain $(CHANNEL_TESTS:%=sanitize-%)
+	    sanitize-threads
 
-$(CHANNEL_TESTS:%=$(BUILD)/plain-%): $(BUILD)/plain-%: $(BUILD)/obj/tests/unit/test_%.o \
-                                  $(BUILD)/obj/tests/nodes.o $(BUILD)/libloco.a
-	$(LINK) -o $@ $^ $(LIBS)
-
-sanitize-%: $(BUILD)/plain-%
-	$<
+sanitize-threads: $(BUILD)/test-plain
+	$< '*' '!*_sim' '!*chaos*'
 
 sanitize-run: export LSAN_OPTIONS := suppressions=tests/leaks.supp:print_suppressions=0
 sanitize-run: $(BUILD)/test-unit $(BUILD)/test-sim
@@ -307,8 +316,6 @@ format-check:
 VERSION  := 0.1.0
 SONAME   := libloco.so.$(firstword $(subst ., ,$(VERSION)))
 SHARED   := $(BUILD)/libloco.so.$(VERSION)
-LOCO_LIBS = $(call once,LOCO_LIBS,pkg-config --libs $(LOCO_LIBRARIES)) -pthread
-
 HEADERS := loco ack atomic_var barrier channel fence kvstore manager memory owned_var ringbuffer \
            shared_queue shared_region sst thread ticket_lock trace
 HEADERS := $(HEADERS:%=channels/%.h) $(patsubst %,channels/fabric/%.h,context fabric shm sim verbs)
@@ -366,5 +373,5 @@ help:
 
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
 
-.PHONY: all run test test-rdma soak rivals bench bench-rdma lateness sanitize sanitize-run format format-check install clean help
+.PHONY: all run test test-rdma soak rivals bench bench-rdma lateness sanitize sanitize-run sanitize-threads format format-check install clean help
 .DELETE_ON_ERROR:

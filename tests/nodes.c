@@ -6,8 +6,11 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+_Atomic uint64_t *test_moves;
 
 struct run {
     struct node node;
@@ -38,6 +41,11 @@ static const char *addresses(void)
 bool on_verbs(void)
 {
     return addresses() != NULL;
+}
+
+uint64_t effort(uint64_t full, uint64_t emulated)
+{
+    return getenv("LOCO_TEST_EMULATED") ? emulated : full;
 }
 
 int open_verbs(struct loco_fabric **fabric, struct loco_verbs_config config)
@@ -189,6 +197,7 @@ static pid_t start_process(struct run *run)
     fflush(NULL);
     pid_t pid = fork();
     if (pid == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL); /* a test that hangs is ended, and its nodes with it */
         run_one(run);
         fflush(NULL);
         _exit(run->node.failures ? 1 : 0);

@@ -29,16 +29,36 @@ check() {
 # address N: of node N
 address() { echo "${addresses[$1 % ${#addresses[@]}]}"; }
 
-# said FILE TEXT: waits until the file has it, for at most a minute.
-said() {
-    local end=$((SECONDS + 60))
-    while ((SECONDS < end)); do
-        grep -qE "$2" "$1" && return
-        sleep 0.1
+# patiently COMMAND...: again and again until it succeeds, for as long as the programs have something
+# to say or to record; a minute after they have fallen silent it fails.
+patiently() {
+    local looks=0 before='' now
+    until "$@"; do
+        sleep 0.2
+        now=$(du -sb --exclude said "$work")
+        [[ $now == "$before" ]] && looks=$((looks + 1)) || looks=0
+        before=$now
+        ((looks < 300)) || return 1
     done
-    echo "not said within a minute: $2; but:"
+}
+
+# said FILE TEXT: waits until the file has it.
+said() {
+    patiently grep -qE "$2" "$1" && return
+    echo "not said, and then nothing more for a minute: $2; but:"
     cat "$1"
     return 1
+}
+
+is_gone() { ! kill -0 "$1" 2>/dev/null; }
+
+# ends PROCESS STATUS: waits until it does, and so.
+ends() {
+    local status=0
+    patiently is_gone "$1" || { echo "it goes on, and has been silent for a minute"; return 1; }
+    wait "$1" || status=$?
+    echo "exit status $status"
+    ((status == $2))
 }
 
 conclude() {

@@ -5,10 +5,15 @@ source "$(dirname "$0")/common.sh"
 
 is_active() { ibv_devinfo -d "$RDMA_DEVICE" | grep PORT_ACTIVE; }
 
+listens() { rdma resource show cm_id | grep -q LISTEN; }
+
 ping() {
-    timeout 60 rping -s -a "$(address 0)" -C 5 -v >"$work/server" 2>&1 & started+=($!)
-    sleep 1
-    timeout 60 rping -c -a "$(address 0)" -I "$(address 1)" -C 5 -v && wait $!
+    rping -s -a "$(address 0)" -C 5 -v >"$work/server" 2>&1 & local server=$!
+    started+=($server)
+    patiently listens
+    rping -c -a "$(address 0)" -I "$(address 1)" -C 5 -v >"$work/client" 2>&1 & local client=$!
+    started+=($client)
+    ends $client 0 && ends $server 0 || { cat "$work/server" "$work/client"; return 1; }
 }
 
 echo "--- rdma: rping over $RDMA_DEVICE"

@@ -300,8 +300,11 @@ ON_EACH_FABRIC(slight_size_mismatch_is_named_at_both, 2, slight_mismatch_body)
 
 static void missing_body(struct node *n)
 {
+    struct loco_barrier company;
     struct loco_owned_var v;
 
+    CHECK(n, loco_barrier_init(&company, n->mgr, NULL, "company", LOCO_ALL) == 0);
+    CHECK(n, loco_manager_ready(n->mgr, TEST_TIMEOUT) == 0);
     if (n->id == 0) {
         CHECK(n, loco_owned_var_init(&v, n->mgr, NULL, "lonely", 0, LOCO_ALL, 8) == 0);
         CHECK(n, loco_manager_ready(n->mgr, 200000000) == -ETIMEDOUT);
@@ -309,11 +312,9 @@ static void missing_body(struct node *n)
         uint64_t one = 1;
         CHECK(n, loco_region_write(v.region, 0, 0, &one, 8).error == -ENOTCONN);
         loco_owned_var_fini(&v);
-        return;
     }
-    struct loco_wait wait = loco_wait_for(n->mgr, 300000000);
-    while (!loco_relax(n->mgr, &wait))
-        ;
+    CHECK(n, loco_barrier_wait(&company) == 0);
+    loco_barrier_fini(&company);
 }
 
 ON_EACH_FABRIC(absent_peers_are_named, 3, missing_body)

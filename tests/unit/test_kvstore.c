@@ -270,7 +270,7 @@ static void capacity_body(struct node *n)
     uint32_t capacity = config->capacity;
 
     site_open(&s, n, config);
-    for (int round = 0; round < 3; round++) {
+    for (uint64_t round = 0; round < effort(3, 2); round++) {
         uint64_t base = 1000 * n->id;
         for (uint64_t i = 0; i < capacity; i++)
             CHECK(n, insert8(&s, base + i, i) == 0);
@@ -361,9 +361,10 @@ ON_EACH_FABRIC(reuse_of_a_slot, 2, reuse_body, &one_slot)
 static void churn_body(struct node *n)
 {
     struct site s;
+    const uint64_t deletes = effort(700, 300);
 
     site_open(&s, n, &ten_at_lock);
-    for (uint64_t i = 0; n->id == 0 && i < 700 && !n->failures; i++) {
+    for (uint64_t i = 0; n->id == 0 && i < deletes && !n->failures; i++) {
         CHECK(n, insert8(&s, i, i) == 0);
         CHECK(n, loco_kvstore_delete(&s.kv, i) == 0);
     }
@@ -374,8 +375,6 @@ ON_EACH_FABRIC(churn, 2, churn_body, NULL)
 
 /* --- sizes, and readers beside a writer
  * -------------------------------------------------------------- */
-
-enum { ROUNDS = 100 };
 
 static void fill(unsigned char *value, size_t size, uint64_t number)
 {
@@ -400,6 +399,7 @@ static void readers_body(struct node *n)
     struct site s;
     const struct loco_kvstore_config *config = n->arg;
     unsigned char value[LOCO_KV_VALUE_MAX];
+    const uint64_t rounds = effort(100, 30);
     uint64_t last = 0, number = 0, old;
 
     site_open(&s, n, config);
@@ -407,12 +407,12 @@ static void readers_body(struct node *n)
     if (n->id == 0)
         CHECK(n, loco_kvstore_insert(&s.kv, 5, value) == 0);
     meet(&s);
-    for (uint64_t i = 1; n->id == 0 && i <= ROUNDS; i++) {
+    for (uint64_t i = 1; n->id == 0 && i <= rounds; i++) {
         fill(value, config->value_size, i);
         CHECK(n, loco_kvstore_update(&s.kv, 5, value) == 0);
         CHECK(n, loco_atomic_fetch_add(loco_atomic_at(&s.words, 0, 0), 1, &old) == 0);
     }
-    while (n->id != 0 && last < ROUNDS && n->failures < 5) {
+    while (n->id != 0 && last < rounds && n->failures < 5) {
         uint64_t over = tally_at(&s, 0, 0);
         CHECK(n, loco_kvstore_read(&s.kv, 5, value) == 0);
         CHECK(n, is_whole(value, config->value_size, &number));
@@ -468,7 +468,7 @@ ON_EACH_FABRIC(torn_value, 2, torn_body, NULL)
 /* --- races
  * --------------------------------------------------------------------------------------------- */
 
-enum { CREW = 3, ATTEMPTS = 40, INCREMENTS = 8, TALLY_IN = 1, TALLY_OUT, TALLY_UPDATES };
+enum { CREW = 3, TALLY_IN = 1, TALLY_OUT, TALLY_UPDATES };
 
 /* Everybody inserts, deletes and reads the same few keys: each insert that succeeds makes
  * room for one delete that does. A value says which key it is of. */
@@ -476,11 +476,12 @@ static void race(struct site *s, uint32_t index)
 {
     struct node *n = s->n;
     uint64_t random = 77 + n->id * CREW + index, got;
+    const uint64_t attempts = effort(40, 10);
 
-    for (int i = 0; i < ATTEMPTS; i++) {
+    for (uint64_t i = 0; i < attempts; i++) {
         random = random * 6364136223846793005u + 1442695040888963407u;
         uint64_t key = random >> 62;
-        int rc = insert8(s, key, key * 1000 + (uint64_t)i);
+        int rc = insert8(s, key, key * 1000 + i);
         CHECK(n, rc == 0 || rc == -EEXIST);
         if (!rc)
             tally(s, TALLY_IN, 1);
@@ -511,13 +512,18 @@ static void race_body(struct node *n)
 ON_EACH_FABRIC(races_at_lock, 2, race_body, &words_at_lock)
 ON_EACH_FABRIC(races_at_inserter, 2, race_body, &words_at_inserter)
 
+static uint64_t increments(void)
+{
+    return effort(8, 3);
+}
+
 /* Locks, over the end of their tickets. Only one thread at a time has key 10 in, so increments of
  * key 9 by read and update are lost only if two inserts of key 10 succeed. */
 static void increment(struct site *s, uint32_t index)
 {
     uint64_t value;
 
-    for (int i = 0; i < INCREMENTS; i++) {
+    for (uint64_t i = 0; i < increments(); i++) {
         struct loco_wait wait = {.until = UINT64_MAX};
         while (insert8(s, 10, index) != 0)
             loco_relax(s->n->mgr, &wait);
@@ -543,7 +549,7 @@ static void wrap_body(struct node *n)
     meet(&s);
     run_crew(&s, CREW, increment);
     meet(&s);
-    CHECK(n, reads(&s, 9, n->count * CREW * INCREMENTS));
+    CHECK(n, reads(&s, 9, n->count * CREW * increments()));
     site_close(&s);
 }
 

@@ -47,10 +47,10 @@ static enum where where_is(const struct node *n)
     return n->arg ? *(const enum where *)n->arg : ON_SIM;
 }
 
-/* How much to do: chaos takes its time and has many seeds, an emulated device takes its time. */
+/* How much to do: chaos takes its time and has many seeds. */
 static uint64_t rounds(const struct node *n, uint64_t calm, uint64_t chaos)
 {
-    return is_chaos(n) || on_verbs() ? chaos : calm;
+    return is_chaos(n) ? chaos : effort(calm, chaos);
 }
 
 static uint64_t mix(uint64_t x)
@@ -400,15 +400,23 @@ UNDER_CHAOS(ringbuffer, positions, 10, 3, positions_body)
 
 /* --- ringbuffer: the lost --------------------------------------------------------------------- */
 
-/* Node 2 receives one message and is gone, leaving in order or (its process) dying. */
+/* A process dies here, with all placed that it wrote. Where the node is none, it leaves in order.
+ */
+static void die(struct node *n)
+{
+    CHECK(n, loco_fence_thread(n->mgr) == 0);
+    if (where_is(n) == ON_PROCESSES)
+        _exit(n->failures);
+}
+
+/* Node 2 receives one message and is gone. */
 static void leave(struct node *n, struct ring_test *t)
 {
     struct loco_message m;
 
     CHECK(n, loco_ringbuffer_receive_wait(&t->rb, &m, TEST_TIMEOUT) == 0);
     loco_ringbuffer_acknowledge(&t->rb, m.position);
-    if (where_is(n) == ON_PROCESSES)
-        _exit(n->failures);
+    die(n);
 }
 
 static void lost_receiver_body(struct node *n)
@@ -417,6 +425,7 @@ static void lost_receiver_body(struct node *n)
     uint64_t count = rounds(n, 200, 60);
 
     open_ring(n, &t, 0);
+    CHECK(n, loco_barrier_wait(&t.bar) == 0); /* who is not ready yet would miss it */
     if (n->id == 2)
         leave(n, &t);
     for (uint64_t i = 1; n->id != 2 && i <= count && n->failures < 10; i++) {
@@ -446,11 +455,11 @@ static void lost_sender_body(struct node *n)
     struct ring_test t;
 
     open_ring(n, &t, 0);
+    CHECK(n, loco_barrier_wait(&t.bar) == 0); /* who is not ready yet would miss it */
     if (n->id == 0) {
         for (uint64_t i = 1; i <= 4; i++)
             send_one(n, &t.rb, i);
-        if (where_is(n) == ON_PROCESSES)
-            _exit(n->failures);
+        die(n);
     } else {
         struct loco_wait wait = loco_wait_for(n->mgr, TEST_TIMEOUT);
         struct loco_message m;
@@ -894,8 +903,8 @@ static void queue_leaver_body(struct node *n)
 
     open_queue(n, &t, 4, sizeof got);
     CHECK(n, loco_barrier_wait(&t.bar) == 0);
-    if (n->id == 1 && where_is(n) == ON_PROCESSES)
-        _exit(n->failures);
+    if (n->id == 1)
+        die(n);
     if (n->id != 1) {
         CHECK(n, loco_shared_queue_pop(&t.queue, &got, UINT64_MAX) == -ECONNRESET);
         CHECK(n, loco_shared_queue_try_pop(&t.queue, &got) == -ECONNRESET);
