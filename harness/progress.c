@@ -10,7 +10,7 @@ static uint64_t missed(const struct hil_state *s)
     uint64_t all = 0;
 
     for (unsigned i = 0; i < s->node_count; i++)
-        all += s->nodes[i].missed;
+        all += hil_missed(&s->nodes[i]);
     return all;
 }
 

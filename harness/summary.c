@@ -56,8 +56,9 @@ static void add_times(const struct hil_node_state *n, json_t *loop)
 static json_t *loop(const struct hil_node_state *n, double period_us)
 {
     json_t *one =
-        json_pack("{s:o, s:o, s:o, s:o}", "period_us", number(period_us), "steps", whole(n->steps),
-                  "missed", whole(n->missed), "torn_inputs", whole(n->torn));
+        json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "period_us", number(period_us), "steps",
+                  whole(n->steps), "missed", whole(hil_missed(n)), "run_late", whole(n->run_late),
+                  "left_out", whole(n->left_out), "torn_inputs", whole(n->torn));
 
     add_times(n, one);
     return one;
@@ -270,7 +271,10 @@ int hil_summary_write(const struct hil_summary *sum, const char *path)
 static void print_loop(const struct hil_node_state *n, const char *name, FILE *to)
 {
     fprintf(to, "  %-11s %llu steps, %llu missed", name, (unsigned long long)n->steps,
-            (unsigned long long)n->missed);
+            (unsigned long long)hil_missed(n));
+    if (hil_missed(n))
+        fprintf(to, " (%llu run late, %llu left out)", (unsigned long long)n->run_late,
+                (unsigned long long)n->left_out);
     if (n->late.max)
         fprintf(to, "; late p50 %.2f us, p99 %.2f us, max %.0f us",
                 us(hil_histogram_quantile(&n->late, 0.5)),

@@ -17,16 +17,12 @@ static double number_in(const json_t *object, const char *name)
     return json_is_number(value) ? json_number_value(value) : NAN;
 }
 
-/* Steps that were left out are not among those that were run: so the time says how many were
- * due. It is the controller's; converters may have run on for a little. */
 static struct plot_missed missed_in(const json_t *summary, const char *who)
 {
     const json_t *loops = json_object_get(summary, who);
-    const double count = fmax(1, number_in(loops, "count")); /* the controller is one */
-    const double due =
-        round(number_in(summary, "elapsed_s") * 1e6 / number_in(loops, "period_us")) * count;
 
-    return (struct plot_missed){number_in(loops, "missed"), fmax(due, number_in(loops, "steps"))};
+    return (struct plot_missed){number_in(loops, "missed"),
+                                number_in(loops, "steps") + number_in(loops, "left_out")};
 }
 
 static void read_round_trip(struct plot_run *run, const json_t *summary)

@@ -40,6 +40,33 @@ void hil_histogram_add(struct hil_histogram *histogram, uint64_t ns)
     hil_histogram_add_many(histogram, ns, 1);
 }
 
+/* How many of a series, at most `count`, are below `end`. */
+static uint64_t count_below(uint64_t end, uint64_t ns, uint64_t step, uint64_t count)
+{
+    uint64_t below = step ? (end - ns + step - 1) / step : count;
+
+    return below < count ? below : count;
+}
+
+void hil_histogram_add_series(struct hil_histogram *histogram, uint64_t ns, uint64_t step,
+                              uint64_t count)
+{
+    while (count) {
+        unsigned i = hil_histogram_bucket(ns);
+        uint64_t here =
+            i < LAST ? count_below(hil_histogram_bucket_start(i + 1), ns, step, count) : count;
+        uint64_t last = ns + (here - 1) * step;
+
+        histogram->buckets[i] += here;
+        histogram->count += here;
+        histogram->sum += here * ns + step * (here * (here - 1) / 2);
+        if (last > histogram->max)
+            histogram->max = last;
+        ns = last + step;
+        count -= here;
+    }
+}
+
 static uint64_t middle(unsigned i)
 {
     return (hil_histogram_bucket_start(i) + hil_histogram_bucket_start(i + 1) - 1) / 2;

@@ -31,6 +31,10 @@ void hil_histogram_add(struct hil_histogram *histogram, uint64_t ns);
 /* Adds one value `count` times. */
 void hil_histogram_add_many(struct hil_histogram *histogram, uint64_t ns, uint64_t count);
 
+/* Adds `count` values: ns, ns + step, ns + 2 step ... As quick as the buckets are many. */
+void hil_histogram_add_series(struct hil_histogram *histogram, uint64_t ns, uint64_t step,
+                              uint64_t count);
+
 /*
  * The value that a share `quantile` (0..1) of the values do not exceed, in ns, to better
  * than 1 percent (the middle of its bucket, never above max); 0 when there are none. The

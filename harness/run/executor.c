@@ -88,25 +88,36 @@ static uint64_t wait_until(const struct hil_executor *e, uint64_t t_ns)
 /* Runs the step when it is due, and finds the next. */
 static int run_step(const struct hil_executor *e, struct hil_pending *p)
 {
-    uint64_t begin = wait_until(e, e->start_ns + p->due), next;
+    uint64_t begin = wait_until(e, e->start_ns + p->due) - e->start_ns, next;
 
     if (told_to_stop(e))
         return -EINTR;
-    int rc = p->loop->step(p->loop->arg, p->n, begin - e->start_ns);
+    if (begin >= p->loop->end_ns) { /* it is behind, and the others have ended */
+        hil_loop_give_up(p->loop, p->n, begin);
+        p->due = p->loop->end_ns;
+        return 0;
+    }
+    int rc = p->loop->step(p->loop->arg, p->n, begin);
     if (rc)
         return rc;
-    uint64_t end = hil_clock_now(&e->clock);
-    rc = hil_loop_account(p->loop, p->n, begin - e->start_ns, end - e->start_ns, &next);
+    uint64_t end = hil_clock_now(&e->clock) - e->start_ns;
+    rc = hil_loop_account(p->loop, p->n, begin, end, &next);
     p->n = next;
     p->due = hil_loop_due(p->loop, next);
     return rc;
+}
+
+/* All the loops of an executor are of one run, and end with it. */
+static bool is_over(const struct hil_pending *p)
+{
+    return p->due >= p->loop->end_ns;
 }
 
 int hil_executor_run(const struct hil_executor *e)
 {
     int rc = 0;
 
-    for (struct hil_pending *p = most_urgent(e); !rc && p->due < e->end_ns; p = most_urgent(e))
+    for (struct hil_pending *p = most_urgent(e); !rc && !is_over(p); p = most_urgent(e))
         rc = run_step(e, p);
     return rc;
 }

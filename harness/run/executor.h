@@ -19,7 +19,6 @@ struct hil_executor {
     struct hil_clock clock;
     const _Atomic bool *stop; /* set by others: end soon */
     uint64_t start_ns;        /* on the clock */
-    uint64_t end_ns;          /* after it: no step that is due then */
     enum hil_wait wait;
     unsigned count;
     struct hil_pending *loops;

@@ -11,8 +11,8 @@ static uint64_t lead_ns(const struct hil_scenario *s)
     return 2000000 + 4 * (net->latency_up_ns + net->latency_down_ns + net->jitter_ns);
 }
 
-/* How long a node that has ended waits for the others, which may have steps to catch up with.
- * Who dies meanwhile is noticed; this is for who hangs. */
+/* How long a node that has ended waits for the others. Who dies meanwhile is noticed; this is for
+ * who hangs. */
 static const uint64_t END_NS = 60000000000;
 
 static int open_role(struct hil_group *g, struct loco_fabric *fabric, unsigned node)

@@ -23,24 +23,38 @@ static void trace_step(const struct hil_loop *l, uint64_t n, uint64_t late_ns, u
                     });
 }
 
-static void account_miss(const struct hil_loop *l, uint64_t n, uint64_t begin, uint64_t end,
-                         uint64_t missed)
+/* Steps n up to `next` are not run; this is found out `now`. Returns how many they are. */
+static uint64_t leave_out(const struct hil_loop *l, uint64_t n, uint64_t next, uint64_t now)
 {
-    uint64_t due = hil_loop_due(l, n);
+    uint64_t end = hil_loop_first_from(l, l->end_ns);
 
-    l->state->missed += missed;
+    next = next < end ? next : end;
+    if (n >= next)
+        return 0;
+    l->state->left_out += next - n;
+    hil_histogram_add_series(&l->state->late, now - hil_loop_due(l, next - 1), l->timing.period_ns,
+                             next - n);
+    return next - n;
+}
+
+static void account_miss(const struct hil_loop *l, uint64_t n, uint64_t begin, uint64_t end,
+                         uint64_t next)
+{
+    uint64_t due = hil_loop_due(l, n), left_out = leave_out(l, n + 1, next, end);
+
+    l->state->run_late++;
     hil_worst_add(l->worst, &(struct hil_miss){.begin_ns = begin,
                                                .step = n,
                                                .over_ns = end - (due + l->timing.period_ns),
                                                .late_ns = begin - due,
                                                .busy_ns = end - begin,
-                                               .missed = missed,
+                                               .missed = 1 + left_out,
                                                .node = l->node});
     HIL_TRACE(miss, &(struct hil_traced_miss){
                         .node = l->node,
                         .step = n + 1,
                         .over_ns = end - (due + l->timing.period_ns),
-                        .skipped = missed - 1,
+                        .skipped = left_out,
                     });
 }
 
@@ -63,6 +77,11 @@ int hil_loop_account(const struct hil_loop *l, uint64_t n, uint64_t begin, uint6
     }
     if (l->timing.overrun == HIL_SKIP)
         *next = hil_loop_first_from(l, end);
-    account_miss(l, n, begin, end, *next - n);
+    account_miss(l, n, begin, end, *next);
     return l->timing.overrun == HIL_HALT ? -ETIME : 0;
+}
+
+void hil_loop_give_up(const struct hil_loop *l, uint64_t n, uint64_t now)
+{
+    leave_out(l, n, UINT64_MAX, now);
 }

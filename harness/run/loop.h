@@ -21,6 +21,7 @@ struct hil_loop {
     struct hil_node_state *state;
     struct hil_worst *worst; /* misses, of all the loops of its executor */
     uint32_t node;           /* whose it is, for those */
+    uint64_t end_ns;         /* of the run, after the start: no step that is due then */
     uint64_t first;          /* step of this loop; above 0 where the run was under way already */
     uint64_t input_age_ns;   /* its last step's: how old its input was */
     uint64_t acted_on;       /* a converter's: the controller's step that it was from */
@@ -36,11 +37,14 @@ uint64_t hil_loop_first_from(const struct hil_loop *loop, uint64_t now_ns);
 
 /*
  * Accounts for step n, which began `begin_ns` and ended `end_ns` after the start, and gives
- * the step to do next by the loop's overrun policy. A step is missed when it has not ended
- * by the time the next one is due, or is left out. Returns 0, or -ETIME when the policy is
- * to halt.
+ * the step to do next by the loop's overrun policy. A step is run late when it has not ended
+ * by the time the next one is due. A step that the policy leaves out was late until then: the
+ * figures of lateness have it as well. Returns 0, or -ETIME when the policy is to halt.
  */
 int hil_loop_account(const struct hil_loop *loop, uint64_t n, uint64_t begin_ns, uint64_t end_ns,
                      uint64_t *next);
+
+/* The run's time is over: steps `n` and after were due, and are left out. */
+void hil_loop_give_up(const struct hil_loop *loop, uint64_t n, uint64_t now_ns);
 
 #endif

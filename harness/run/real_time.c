@@ -83,10 +83,7 @@ static int run_group(const struct hil_run *run, unsigned index, const struct hil
                      struct loco_fabric *fabric, unsigned wait_s)
 {
     const struct hil_executor_config *config = &run->scenario->executors[index];
-    struct hil_executor e = {.clock = *clock,
-                             .stop = &run->state->stop,
-                             .end_ns = run->scenario->duration_ns,
-                             .wait = config->wait};
+    struct hil_executor e = {.clock = *clock, .stop = &run->state->stop, .wait = config->wait};
     struct hil_group group;
 
     int rc = hil_group_start(&group, run, fabric, config, wait_s * 1000000000ull);

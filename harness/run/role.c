@@ -54,6 +54,7 @@ int hil_role_open(struct hil_role **role, const struct hil_run *run, struct loco
     r->loop.state = r->state;
     r->loop.worst = &run->state->executors[run->executor].worst;
     r->loop.node = node;
+    r->loop.end_ns = s->duration_ns;
     hil_stream_prepare(r->stream);
     *role = r;
     return 0;
@@ -141,7 +142,7 @@ static void store(struct hil_role *r, uint64_t steps)
     const struct hil_progress progress = {
         .stage = atomic_load_explicit(&r->state->stage, memory_order_relaxed),
         .steps = steps,
-        .missed = r->state->missed,
+        .missed = hil_missed(r->state),
         .start_ns = r->start_ns,
         .input_age_ns = r->loop.input_age_ns,
         .late_max_ns = greater(recent, r->state->late.max), /* which lacks the newest step */

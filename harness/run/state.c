@@ -137,7 +137,8 @@ void hil_state_together(const struct hil_state *state, struct hil_together *all)
     for (unsigned i = 1; i < state->node_count; i++) {
         const struct hil_node_state *one = &state->nodes[i];
         sum->steps += one->steps;
-        sum->missed += one->missed;
+        sum->run_late += one->run_late;
+        sum->left_out += one->left_out;
         sum->torn += one->torn;
         hil_histogram_merge(&sum->late, &one->late);
         hil_histogram_merge(&sum->busy, &one->busy);

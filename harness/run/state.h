@@ -33,10 +33,11 @@ struct hil_node_state {
     bool here;                   /* the node ran in one of this run's executors */
     _Atomic uint32_t stage;      /* enum hil_stage */
     uint64_t steps;              /* run */
-    uint64_t missed;             /* not run in their period, or not at all */
+    uint64_t run_late;           /* of those: they had not ended when the next was due */
+    uint64_t left_out;           /* steps that were due in the run, and not run */
     uint64_t torn;               /* inputs that stayed torn, so that the old value was kept */
     uint64_t begin_ns;           /* when the last step began */
-    struct hil_histogram late;   /* from a step's time to its beginning */
+    struct hil_histogram late;   /* from a step's time to its beginning, or being left out */
     struct hil_histogram busy;   /* from its beginning to its end */
     struct hil_histogram period; /* from one step's beginning to that of the next */
     uint64_t period_ns;
@@ -44,6 +45,12 @@ struct hil_node_state {
     /* As the node told it last, in this process or through the controller's SST. */
     struct hil_progress progress;
 };
+
+/* Steps that were not run in their period, or not at all. */
+static inline uint64_t hil_missed(const struct hil_node_state *node)
+{
+    return node->run_late + node->left_out;
+}
 
 struct hil_executor_state {
     _Atomic uint32_t stage;

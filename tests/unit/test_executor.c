@@ -90,6 +90,7 @@ struct seen {
     uint64_t steps, early, start_ns;
     int result;
     uint64_t stop_at;
+    uint64_t end_ns, spend_ns; /* of the run; by each step */
     struct hil_loop *loop;
     const struct hil_clock *clock;
 };
@@ -102,19 +103,25 @@ static int look(void *arg, uint64_t n, uint64_t now)
     s->early += now < due || hil_clock_now(s->clock) + 1 < s->start_ns + due;
     if (++s->steps == s->stop_at)
         atomic_store(&stop, true);
+    for (uint64_t begin = hil_clock_now(s->clock); hil_clock_now(s->clock) < begin + s->spend_ns;)
+        hil_clock_pause();
     return s->result;
 }
 
 static int run_loop(struct seen *seen, struct hil_timing timing, enum hil_wait wait,
                     struct hil_clock clock)
 {
-    struct hil_loop loop = {
-        .timing = timing, .step = look, .arg = seen, .state = &node, .worst = &worst, .node = 3};
+    struct hil_loop loop = {.timing = timing,
+                            .step = look,
+                            .arg = seen,
+                            .state = &node,
+                            .worst = &worst,
+                            .node = 3,
+                            .end_ns = seen->end_ns ? seen->end_ns : 20000000};
     struct hil_pending pending = hil_pending_first(&loop);
     const struct hil_executor e = {.clock = clock,
                                    .stop = &stop,
                                    .start_ns = hil_clock_now(&clock) + 1000000,
-                                   .end_ns = 20000000,
                                    .wait = wait,
                                    .count = 1,
                                    .loops = &pending};
@@ -135,12 +142,12 @@ static void expect_run(enum hil_wait wait, struct hil_clock clock)
     struct seen seen = {0};
 
     cr_expect_eq(run_loop(&seen, catching_up, wait, clock), 0);
-    cr_expect_eq(seen.steps, 20);
+    cr_expect_eq(seen.steps + node.left_out, 20); /* at the end, where the machine is busy */
     cr_expect_eq(seen.early, 0);
-    cr_expect_eq(node.steps, 20);
+    cr_expect_eq(node.steps, seen.steps);
     cr_expect_eq(node.late.count, 20);
-    cr_expect_eq(node.busy.count, 20);
-    cr_expect_eq(node.period.count, 19);
+    cr_expect_eq(node.busy.count, seen.steps);
+    cr_expect_eq(node.period.count, seen.steps - 1);
 }
 
 Test(executor, spins)
@@ -173,6 +180,29 @@ Test(executor, ends_by_a_step_or_when_told)
     cr_expect_eq(stops.steps, 3);
 }
 
+/* A loop that is behind when the run's time is over does not go on: the others have ended. Steps
+ * that take two periods are behind after the first, on however busy a machine. */
+static void expect_over(enum hil_overrun overrun)
+{
+    const struct hil_timing timing = {.period_ns = 1000000, .overrun = overrun};
+    struct seen slow = {.spend_ns = 2000000, .end_ns = 20500000};
+
+    cr_expect_eq(run_loop(&slow, timing, HIL_SPIN, counting_clock()), 0);
+    cr_expect_leq(slow.steps, 11);
+    cr_expect_eq(node.steps, slow.steps);
+    cr_expect_eq(node.steps + node.left_out, 21, "%llu run, %llu left out",
+                 (unsigned long long)node.steps, (unsigned long long)node.left_out);
+    cr_expect_leq(node.run_late, node.steps);
+    cr_expect_eq(node.late.count, 21);
+    cr_expect_geq(node.late.max, overrun == HIL_CATCH_UP ? 10000000 : 1000000);
+}
+
+Test(executor, a_loop_that_is_behind_ends_with_the_run)
+{
+    expect_over(HIL_CATCH_UP);
+    expect_over(HIL_SKIP);
+}
+
 /* --- misses ---------------- */
 
 static uint64_t account(enum hil_overrun overrun, uint64_t n, uint64_t begin, uint64_t end)
@@ -180,7 +210,8 @@ static uint64_t account(enum hil_overrun overrun, uint64_t n, uint64_t begin, ui
     const struct hil_loop loop = {.timing = {.period_ns = 100, .overrun = overrun},
                                   .state = &node,
                                   .worst = &worst,
-                                  .node = 3};
+                                  .node = 3,
+                                  .end_ns = 2000};
     uint64_t next = 0;
 
     hil_loop_account(&loop, n, begin, end, &next);
@@ -199,7 +230,9 @@ Test(misses, a_miss_keeps_what_happened)
     cr_expect_eq(account(HIL_SKIP, 0, 1, 50), 1);
     cr_expect_eq(account(HIL_SKIP, 1, 104, 350), 4); /* 2 and 3 are left out */
     cr_expect_eq(account(HIL_SKIP, 4, 400, 410), 5);
-    cr_expect_eq(node.missed, 3);
+    cr_expect_eq(node.run_late, 1);
+    cr_expect_eq(node.left_out, 2);
+    cr_expect_eq(hil_missed(&node), 3);
     cr_assert_eq(worst.count, 1);
     const struct hil_miss *m = &worst.at[0];
     cr_expect_eq(m->begin_ns, 104);
@@ -209,6 +242,33 @@ Test(misses, a_miss_keeps_what_happened)
     cr_expect_eq(m->over_ns, 150);
     cr_expect_eq(m->missed, 3);
     cr_expect_eq(m->node, 3);
+}
+
+/* A step that is left out was late as long as it was waited for: 6 of 10 here, by 50 to 550. */
+Test(misses, what_is_left_out_was_late)
+{
+    forget();
+    for (uint64_t n = 0; n < 3; n++)
+        account(HIL_SKIP, n, 100 * n, 100 * n + 1);
+    cr_expect_eq(account(HIL_SKIP, 3, 300, 950), 10);
+    cr_expect_eq(node.left_out, 6);
+    cr_expect_eq(node.late.count, 10);
+    cr_expect_eq(node.late.max, 550);
+    cr_expect_eq(node.late.sum, 50 + 150 + 250 + 350 + 450 + 550);
+    cr_expect_gt(hil_histogram_quantile(&node.late, 0.5), 49);
+}
+
+/* Steps that are due when the run has ended are none of it. */
+Test(misses, nothing_counts_after_the_end)
+{
+    forget();
+    cr_expect_eq(account(HIL_SKIP, 15, 1500, 5050), 51);
+    cr_expect_eq(node.run_late, 1);
+    cr_expect_eq(node.left_out, 4); /* 16 to 19: the run ends at 2000 */
+    cr_expect_eq(node.late.max, 5050 - 1600);
+    forget();
+    account(HIL_SKIP, 19, 1900, 5050);
+    cr_expect_eq(node.left_out, 0);
 }
 
 /* The steps that a converter owes after a stop are late as well, and are no misses of their
@@ -221,7 +281,8 @@ Test(misses, one_cause_is_one_miss)
         account(HIL_CATCH_UP, n, 1000 + n, 1001 + n);
     cr_expect_eq(worst.count, 0); /* it goes on */
     account(HIL_CATCH_UP, 10, 1010, 1050);
-    cr_expect_eq(node.missed, 10);
+    cr_expect_eq(node.run_late, 10);
+    cr_expect_eq(node.left_out, 0);
     cr_assert_eq(worst.count, 1);
     cr_expect_eq(worst.at[0].step, 0);
     cr_expect_eq(worst.at[0].over_ns, 900);

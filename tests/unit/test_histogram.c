@@ -125,3 +125,24 @@ Test(histogram, many_at_once_are_as_many)
         hil_histogram_add(&one_by_one, 40000);
     cr_expect_eq(memcmp(&h, &one_by_one, sizeof(h)), 0);
 }
+
+/* Also across buckets, past the last one, and without a step. */
+Test(histogram, a_series_is_its_values)
+{
+    static const struct {
+        uint64_t ns, step, count;
+    } series[] = {{0, 1, 1000},           {17, 40, 5000},
+                  {123456, 10000, 20000}, {5, 0, 7},
+                  {99, 3000, 1},          {1000000000, 1000000000, 60},
+                  {4000000000, 1, 300},   {50, 1000000, 0}};
+    static struct hil_histogram one_by_one;
+
+    for (size_t i = 0; i < sizeof(series) / sizeof(series[0]); i++) {
+        memset(&h, 0, sizeof(h));
+        memset(&one_by_one, 0, sizeof(one_by_one));
+        hil_histogram_add_series(&h, series[i].ns, series[i].step, series[i].count);
+        for (uint64_t k = 0; k < series[i].count; k++)
+            hil_histogram_add(&one_by_one, series[i].ns + k * series[i].step);
+        cr_expect_eq(memcmp(&h, &one_by_one, sizeof(h)), 0, "series %zu", i);
+    }
+}

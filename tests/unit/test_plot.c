@@ -445,8 +445,10 @@ Test(plot, the_tail_goes_from_all_to_one)
 
 static const char in_real_time[] =
     "{\"output\": {\"settled\": true, \"settling_ms\": 3.3, \"pp_v\": 1},"
-    " \"elapsed_s\": 0.1, \"controller\": {\"period_us\": 40, \"steps\": 2400, \"missed\": 125},"
-    " \"converters\": {\"count\": 20, \"period_us\": 10, \"steps\": 200000, \"missed\": 500},"
+    " \"elapsed_s\": 0.1, \"controller\": {\"period_us\": 40, \"steps\": 2400,"
+    " \"missed\": 125, \"left_out\": 100},"
+    " \"converters\": {\"count\": 20, \"period_us\": 10, \"steps\": 200000,"
+    " \"missed\": 500, \"left_out\": 0},"
     " \"round_trip_us\": {\"p50\": 40.1, \"p99\": 80.2, \"p999\": 4000}}";
 
 static void write_sweep(const char *name, const char *first, const char *second)
