@@ -30,6 +30,10 @@ static const char help[] =
     "                       folder for each point, and sweep.json. An earlier sweep's there are\n"
     "                       replaced; a folder that holds anything else is refused\n"
     "\n"
+    "Exit status: 0; 1 when a point failed; 2 for a mistake, before anything runs; 3 when all "
+    "came\n"
+    "to their end and one is not valid (docs/validity.md); 130 when interrupted.\n"
+    "\n"
     "Example: hiloco sweep configs/dcdc20.yaml --mode virtual \\\n"
     "                 --set controller.period_us=10,20,30,40,50,60,80,100\n";
 
@@ -293,15 +297,16 @@ static void wait_for_one(struct sweep *s)
         p->done = true;
         s->done++;
         fprintf(stderr, "%u of %u: %s%s\n", s->done, s->point_count, p->name,
-                p->status == HIL_EXIT_OK ? "" : " (failed)");
+                p->status == HIL_EXIT_OK        ? ""
+                : p->status == HIL_EXIT_INVALID ? " (not valid)"
+                                                : " (failed)");
     }
 }
 
-static int run_points(struct sweep *s, unsigned jobs)
+static void run_points(struct sweep *s, unsigned jobs)
 {
     const struct sigaction action = {.sa_handler = on_interrupt};
     unsigned running = 0, next = 0;
-    int failures = 0;
 
     sigaction(SIGINT, &action, NULL);
     while (s->done < s->point_count && !(interrupted && running == 0)) {
@@ -315,9 +320,37 @@ static int run_points(struct sweep *s, unsigned jobs)
         wait_for_one(s);
         running -= s->done - before;
     }
-    for (unsigned i = 0; i < s->point_count; i++)
-        failures += s->points[i].status != HIL_EXIT_OK || !s->points[i].done;
-    return failures;
+}
+
+/* The worst of all: a point that failed, then one that is not valid. */
+static int status_of_points(const struct sweep *s)
+{
+    int status = HIL_EXIT_OK;
+
+    for (unsigned i = 0; i < s->point_count; i++) {
+        const struct point *p = &s->points[i];
+        if (!p->done || (p->status != HIL_EXIT_OK && p->status != HIL_EXIT_INVALID))
+            return HIL_EXIT_FAILED;
+        if (p->status == HIL_EXIT_INVALID)
+            status = HIL_EXIT_INVALID;
+    }
+    return status;
+}
+
+/* What the point's run says of itself; NULL: it left no summary. */
+static json_t *load_summary(const struct sweep *s, const struct point *p)
+{
+    char path[4500];
+
+    snprintf(path, sizeof path, "%s/%s/summary.json", s->out, p->name);
+    return json_load_file(path, 0, NULL);
+}
+
+static json_t *validity_of(json_t *summary)
+{
+    json_t *validity = json_object_get(summary, "validity");
+
+    return validity ? json_incref(validity) : json_null();
 }
 
 /* --- the table and the index ------------------------------------------------------------------ */
@@ -333,8 +366,11 @@ static int write_index(const struct sweep *s)
         json_t *values = json_array();
         for (unsigned k = 0; k < s->axis_count; k++)
             json_array_append_new(values, json_string(strchr(s->points[i].sets[k], '=') + 1));
-        json_array_append_new(points, json_pack("{s:s, s:o, s:i}", "dir", s->points[i].name,
-                                                "values", values, "status", s->points[i].status));
+        json_t *summary = load_summary(s, &s->points[i]);
+        json_array_append_new(points, json_pack("{s:s, s:o, s:i, s:o}", "dir", s->points[i].name,
+                                                "values", values, "status", s->points[i].status,
+                                                "validity", validity_of(summary)));
+        json_decref(summary);
     }
     json_t *root = json_pack("{s:o, s:o}", "keys", keys, "points", points);
     snprintf(path, sizeof path, "%s/sweep.json", s->out);
@@ -366,24 +402,27 @@ static void print_window(json_t *window)
     printf(" %13s", text);
 }
 
-static void print_verdict(json_t *output, json_t *outputs)
+/* What the output did, and whether the run can be believed. */
+static void print_verdict(json_t *summary)
 {
+    json_t *output = json_object_get(summary, "output");
+    json_t *outputs = json_object_get(summary, "outputs");
     int worst = (int)json_integer_value(json_object_get(outputs, "worst"));
 
     if (!json_is_true(json_object_get(output, "settled")))
-        printf("  does not settle\n");
+        printf("  does not settle");
     else if (!json_is_true(json_object_get(outputs, "settled")))
-        printf("  converter %d does not settle\n", worst);
+        printf("  converter %d does not settle", worst);
     else
-        printf("  settles\n");
+        printf("  settles");
+    bool valid = json_is_true(json_object_get(json_object_get(summary, "validity"), "valid"));
+    printf("%s\n", valid ? "" : ", NOT VALID");
 }
 
 static void print_point(const struct sweep *s, const struct point *p)
 {
-    char path[4500];
+    json_t *root = load_summary(s, p), *output = json_object_get(root, "output");
 
-    snprintf(path, sizeof path, "%s/%s/summary.json", s->out, p->name);
-    json_t *root = json_load_file(path, 0, NULL), *output = json_object_get(root, "output");
     printf("%-36s", p->name);
     if (!root) {
         printf(" no results\n");
@@ -397,7 +436,7 @@ static void print_point(const struct sweep *s, const struct point *p)
     print_number(json_object_get(root, "controller"), "missed", 8, 0);
     print_number(json_object_get(root, "round_trip_us"), "p50", 10, 1);
     print_number(json_object_get(root, "round_trip_us"), "p99", 10, 1);
-    print_verdict(output, json_object_get(root, "outputs"));
+    print_verdict(root);
     json_decref(root);
 }
 
@@ -445,12 +484,11 @@ static int run_sweep(struct sweep *s)
     if (folder < 0)
         return hil_results_status(folder);
     write_index(s); /* by which its folders are known as a sweep's, should it be killed */
-    int failures = run_points(s, choose_jobs(s->arguments, real_time));
-    if (write_index(s))
-        failures++;
+    run_points(s, choose_jobs(s->arguments, real_time));
+    rc = write_index(s);
     print_table(s);
     close(folder);
-    return interrupted ? HIL_EXIT_INTERRUPTED : failures ? HIL_EXIT_FAILED : HIL_EXIT_OK;
+    return interrupted ? HIL_EXIT_INTERRUPTED : rc ? HIL_EXIT_FAILED : status_of_points(s);
 }
 
 int hil_command_sweep(int argc, char **argv)

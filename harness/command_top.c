@@ -124,6 +124,7 @@ static void tell_end(const struct hil_watch *w, FILE *to)
         return;
     fprintf(to, "%s %s after %.3f of %g s", card->name,
             status == HIL_EXIT_OK            ? "has ended"
+            : status == HIL_EXIT_INVALID     ? "has ended, and is not valid,"
             : status == HIL_EXIT_INTERRUPTED ? "was interrupted"
             : status < 0                     ? "was killed"
                                              : "has failed",

@@ -19,7 +19,10 @@ static const char help[] =
     "  --wait SECONDS     how long to wait for the others (default 30)\n"
     "  --run-dir DIR      where the nodes meet on shm (default: derived from the scenario's name,\n"
     "                     the user and the job); two runs at once need two\n"
-    "  --quiet            no progress and no closing words\n";
+    "  --quiet            no progress and no closing words\n"
+    "\n"
+    "Exit status: 0; 1 when the run failed; 2 for a mistake, before anything runs; 3 when it came\n"
+    "to its end and is not valid (docs/validity.md, validity.required); 130 when interrupted.\n";
 
 int main(int argc, char **argv)
 {

@@ -18,6 +18,7 @@
 #include "record/recorder.h"
 #include "record/streams.h"
 #include "results.h"
+#include "run/node_name.h"
 #include "run/real_time.h"
 #include "run/virtual_time.h"
 #include "summary.h"
@@ -45,6 +46,7 @@ struct launcher {
     unsigned alive;
     bool failed;
     bool met;     /* all executors run */
+    bool warned;  /* of a stale input */
     bool gave_up; /* those that were to come back and did not before the end */
 };
 
@@ -388,6 +390,22 @@ static bool all_run(const struct launcher *l)
     return true;
 }
 
+/* A peer that stands still is told when it is found, the first time. */
+static void warn_of_stale(struct launcher *l)
+{
+    for (unsigned i = 0; !l->warned && i < process_count(l->scenario); i++) {
+        const struct hil_stale_log *log = &l->run.state->executors[i].stale;
+        char link[HIL_LINK_NAME_BYTES];
+        if (!atomic_load_explicit(&log->count, memory_order_acquire))
+            continue;
+        l->warned = true;
+        hil_link_name(log->at[0].from, log->at[0].to, link, sizeof link);
+        if (!l->launch->keep_quiet)
+            fprintf(stderr, "warning: at %.6f s the input %s was older than %g us\n",
+                    (double)log->at[0].found_ns * 1e-9, link, (double)log->at[0].limit_ns * 1e-3);
+    }
+}
+
 /* Until all have ended: by themselves, told to, or made to. */
 static void watch(struct launcher *l)
 {
@@ -402,6 +420,7 @@ static void watch(struct launcher *l)
         if (atomic_load(&l->run.state->stop) && ++impatience == PATIENCE_TURNS)
             kill_children(l);
         hil_progress_show(&bar);
+        warn_of_stale(l);
         if (l->scenario->on_lost == HIL_RESTART)
             give_up_returns(l);
         reap(l);
@@ -432,20 +451,34 @@ static int write_results(const struct launcher *l, const struct hil_summary *sum
     return rc ? rc : summary_rc;
 }
 
-static int finish_results(const struct launcher *l)
+static int finish_results(const struct launcher *l, struct hil_verdict *verdict)
 {
+    const uint64_t dropped = l->run.recorder ? hil_recorder_dropped(l->run.recorder) : 0;
     const struct hil_summary summary = {
         .scenario = l->scenario,
         .state = l->run.state,
-        .dropped = l->run.recorder ? hil_recorder_dropped(l->run.recorder) : 0,
+        .dropped = dropped,
         .out = l->launch->discard ? "none kept" : l->out,
         .traced = l->session ? &l->traced : NULL,
+        .verdict = verdict,
     };
+
+    hil_validity_judge(verdict, l->scenario, l->run.state, dropped);
     int rc = l->launch->discard ? 0 : write_results(l, &summary);
 
     if (!l->launch->keep_quiet)
         hil_summary_print(&summary, stdout);
     return rc;
+}
+
+/* What a run that came to its end is worth. One that says nothing else says why it fails. */
+static int status_of(const struct launcher *l, const struct hil_verdict *verdict)
+{
+    if (verdict->valid || !l->scenario->validity.required)
+        return HIL_EXIT_OK;
+    if (l->launch->keep_quiet)
+        hil_validity_print(verdict, stderr);
+    return HIL_EXIT_INVALID;
 }
 
 static void catch_signals(void)
@@ -458,6 +491,8 @@ static void catch_signals(void)
 
 static int run(struct launcher *l)
 {
+    struct hil_verdict verdict;
+
     catch_signals();
     if (l->scenario->mode == HIL_REALTIME)
         hil_clock_calibrate(&l->clock);
@@ -473,9 +508,9 @@ static int run(struct launcher *l)
     atomic_store(&l->run.state->go, true);
     watch(l);
     rc = stop_trace(l);
-    if (finish_results(l) || l->failed || rc)
+    if (finish_results(l, &verdict) || l->failed || rc)
         return HIL_EXIT_FAILED;
-    return interrupted ? HIL_EXIT_INTERRUPTED : HIL_EXIT_OK;
+    return interrupted ? HIL_EXIT_INTERRUPTED : status_of(l, &verdict);
 }
 
 int hil_results_status(int rc)

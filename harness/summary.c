@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "run/node_name.h"
 #include "summary_output.h"
 
 /* jansson has no NaN; what could not be measured is null. */
@@ -55,10 +56,10 @@ static void add_times(const struct hil_node_state *n, json_t *loop)
 /* A loop, or some together. */
 static json_t *loop(const struct hil_node_state *n, double period_us)
 {
-    json_t *one =
-        json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "period_us", number(period_us), "steps",
-                  whole(n->steps), "missed", whole(hil_missed(n)), "run_late", whole(n->run_late),
-                  "left_out", whole(n->left_out), "torn_inputs", whole(n->torn));
+    json_t *one = json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "period_us", number(period_us),
+                            "steps", whole(n->steps), "missed", whole(hil_missed(n)), "run_late",
+                            whole(n->run_late), "left_out", whole(n->left_out), "resyncs",
+                            whole(n->resyncs), "torn_inputs", whole(n->torn));
 
     add_times(n, one);
     return one;
@@ -123,6 +124,33 @@ static json_t *losses(const struct hil_state *s)
         json_array_append_new(each, loss(&s->losses[i]));
     return json_pack("{s:o, s:o, s:o}", "lost", whole(s->loss_count), "back",
                      whole(s->return_count), "each", each);
+}
+
+static json_t *stale_input(const struct hil_stale *s)
+{
+    char link[HIL_LINK_NAME_BYTES];
+
+    hil_link_name(s->from, s->to, link, sizeof link);
+    return json_pack("{s:s, s:o, s:o, s:o, s:o}", "link", link, "limit_us", number(us(s->limit_ns)),
+                     "found_s", number((double)s->found_ns * 1e-9), "fresh_s",
+                     s->fresh_ns ? number((double)s->fresh_ns * 1e-9) : json_null(), "oldest_us",
+                     number(us(s->oldest_ns)));
+}
+
+static json_t *stale_inputs(const struct hil_summary *sum)
+{
+    uint64_t count = 0, oldest_ns = 0;
+    json_t *each = json_array();
+
+    for (unsigned i = 0; i < sum->scenario->executor_count; i++) {
+        const struct hil_stale_log *log = &sum->state->executors[i].stale;
+        count += log->count;
+        oldest_ns = log->oldest_ns > oldest_ns ? log->oldest_ns : oldest_ns;
+        for (uint64_t k = 0; k < log->count && k < HIL_STALE_LISTED; k++)
+            json_array_append_new(each, stale_input(&log->at[k]));
+    }
+    return json_pack("{s:o, s:o, s:o}", "count", whole(count), "oldest_us", number(us(oldest_ns)),
+                     "each", each);
 }
 
 static bool is_virtual(const struct hil_summary *sum)
@@ -203,14 +231,6 @@ static json_t *realtime(const struct hil_summary *sum)
 
 /* --- the worst misses ------------------------------------------------------------------------ */
 
-static void name_node(uint32_t node, char name[24])
-{
-    if (node == 0)
-        snprintf(name, 24, "controller");
-    else
-        snprintf(name, 24, "converter %u", node - 1);
-}
-
 static json_t *worst_misses(const struct hil_summary *sum)
 {
     json_t *list = json_array();
@@ -221,8 +241,8 @@ static json_t *worst_misses(const struct hil_summary *sum)
     hil_state_together(sum->state, all);
     for (unsigned i = 0; i < all->worst.count; i++) {
         const struct hil_miss *m = &all->worst.at[i];
-        char node[24];
-        name_node(m->node, node);
+        char node[HIL_NODE_NAME_BYTES];
+        hil_node_name(m->node, node, sizeof node);
         json_array_append_new(list,
                               json_pack("{s:o, s:s, s:o, s:o, s:o, s:o, s:o}", "time_s",
                                         number((double)m->begin_ns * 1e-9), "node", node, "step",
@@ -261,6 +281,8 @@ int hil_summary_write(const struct hil_summary *sum, const char *path)
         return -ENOMEM;
     hil_summary_add_output(sum->state, root);
     json_object_set_new(root, "trace", trace(sum->traced));
+    json_object_set_new(root, "stale_inputs", stale_inputs(sum));
+    json_object_set_new(root, "validity", hil_validity_json(sum->verdict));
     int rc = json_dump_file(root, path, JSON_INDENT(2)) ? -EIO : 0;
     json_decref(root);
     return rc;
@@ -284,9 +306,9 @@ static void print_loop(const struct hil_node_state *n, const char *name, FILE *t
 
 static void print_worst(const struct hil_miss *m, FILE *to)
 {
-    char node[24];
+    char node[HIL_NODE_NAME_BYTES];
 
-    name_node(m->node, node);
+    hil_node_name(m->node, node, sizeof node);
     fprintf(to, "  worst miss  %.0f us over at %.6f s: %s, step %llu, which began %.0f us late\n",
             us(m->over_ns), (double)m->begin_ns * 1e-9, node, (unsigned long long)m->step,
             us(m->late_ns));
@@ -334,6 +356,7 @@ void hil_summary_print(const struct hil_summary *sum, FILE *to)
             s->converter_count > 1 ? "s" : "", (double)atomic_load(&sum->state->elapsed_ns) * 1e-9,
             (double)s->duration_ns * 1e-9, is_virtual(sum) ? "virtual" : "real",
             hil_fabric_name(sum->scenario->fabric));
+    hil_validity_print(sum->verdict, to);
     hil_summary_print_output(sum->state, to);
     if (sum->state->nodes[0].here)
         print_loop(&sum->state->nodes[0], "controller", to);

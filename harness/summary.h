@@ -9,6 +9,7 @@
 #include "run/state.h"
 #include "scenario/scenario.h"
 #include "tracing/session.h"
+#include "validity.h"
 
 struct hil_summary {
     const struct hil_scenario *scenario;
@@ -16,6 +17,7 @@ struct hil_summary {
     uint64_t dropped;                /* by the recorder */
     const char *out;                 /* the results' directory */
     const struct hil_traced *traced; /* NULL: it was not */
+    const struct hil_verdict *verdict;
 };
 
 /* Writes `path`. Returns 0 or a negative errno. */

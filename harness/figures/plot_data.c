@@ -50,6 +50,15 @@ static void read_startup(struct plot_run *run, const json_t *events)
         number_in(json_object_get(json_array_get(events, 0), "output"), "settling_ms");
 }
 
+static void read_validity(struct plot_run *run, const json_t *summary)
+{
+    const json_t *validity = json_object_get(summary, "validity");
+    const char *reason = json_string_value(json_array_get(json_object_get(validity, "reasons"), 0));
+
+    if (reason)
+        snprintf(run->invalid, sizeof(run->invalid), "%s", reason);
+}
+
 /* A run without a summary is drawn all the same: it may have been cut off. */
 static void read_summary(struct plot_run *run)
 {
@@ -68,6 +77,7 @@ static void read_summary(struct plot_run *run)
     run->controller_missed = missed_in(summary, "controller");
     run->converters_missed = missed_in(summary, "converters");
     read_round_trip(run, summary);
+    read_validity(run, summary);
     json_decref(summary);
 }
 
@@ -234,6 +244,8 @@ void plot_run_judge(const struct plot_run *run, char text[PLOT_TEXT_BYTES])
                  run->pp_v);
     else if (isfinite(run->pp_v))
         snprintf(text, PLOT_TEXT_BYTES, "does not settle");
+    if (run->invalid[0])
+        strcat(text, text[0] ? "; not valid" : "not valid");
 }
 
 void plot_run_steady(const struct plot_run *run, char text[PLOT_TEXT_BYTES])

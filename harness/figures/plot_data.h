@@ -39,7 +39,8 @@ struct plot_run {
     struct plot_events events;
     double round_trip_us[3]; /* p50, p99, p99.9 */
     struct plot_missed controller_missed, converters_missed;
-    bool settled; /* the output, and each converter's */
+    bool settled;     /* the output, and each converter's */
+    char invalid[96]; /* the first reason why the run is not valid; "": it is, or does not say */
 };
 
 /* Returns 0, or a negative errno after a message. */
@@ -58,7 +59,8 @@ int plot_run_each_missed(const struct plot_run *run, plot_missed_fn *each, void 
 /* What ran, for under the title: "dcdc20, virtual time (sim fabric)". */
 void plot_run_describe(const struct plot_run *run, char text[PLOT_TEXT_BYTES]);
 
-/* How it went: "settles in 2.16 ms"; empty where that is not known. */
+/* How it went: "settles in 2.16 ms", and whether the run is "not valid"; empty where that is not
+ * known. */
 void plot_run_judge(const struct plot_run *run, char text[PLOT_TEXT_BYTES]);
 
 /* What it did once that was over: "0.05 V p-p, 0.1 to 0.2 s"; empty where that is not known. */

@@ -72,7 +72,8 @@ static int open_figure(struct hil_figure *figure, const struct plot_run *run, co
 
     plot_run_describe(run, subtitle);
     hil_figure_text(figure, "title", "%s", title);
-    hil_figure_text(figure, "subtitle", "%s", subtitle);
+    hil_figure_text(figure, "subtitle", "%s%s%s", subtitle, run->invalid[0] ? "; NOT VALID: " : "",
+                    run->invalid);
     return 0;
 }
 

@@ -3,7 +3,8 @@
  *
  * Where a run goes on without a converter that died, that one gives 0 V and 0 A, which is what a
  * dead converter gives. Its law rests, so that nothing winds up against a plant that cannot answer,
- * and its duty stays as it is; both go on when a newer voltage of it comes.
+ * and its duty stays as it is; both go on when a newer voltage of it comes. The law of a converter
+ * whose voltage is stale rests as well, with on_stale_input: safe, and its duty is the safe one.
  */
 #include <errno.h>
 #include <math.h>
@@ -20,7 +21,9 @@ struct seen {
     void *law; /* the controller's instance for it */
     double duty;
     struct hil_measurement newest;
-    bool away;             /* it died, and has not come back yet */
+    bool away;  /* it died, and has not come back yet */
+    bool rests; /* its law does */
+    struct hil_input input;
     struct hil_loss *loss; /* where that is written down; NULL: nowhere */
 };
 
@@ -35,8 +38,11 @@ struct controller {
     bool delay;                               /* push one step after computing */
     bool computed;                            /* there are duties to push */
     bool goes_on;                             /* without a converter that died */
-    unsigned looked_at;                       /* the newest converter whose row was copied */
-    uint64_t look_ns;                         /* when the next is to be */
+    enum hil_on_stale on_stale;
+    bool ends; /* a voltage is stale, and that ends the run */
+    struct hil_stale_log *stale;
+    unsigned looked_at; /* the newest converter whose row was copied */
+    uint64_t look_ns;   /* when the next is to be */
     unsigned count;
     struct places row;
     uint64_t sent_ns[SENT_MAX]; /* by step number */
@@ -107,25 +113,43 @@ static bool is_away(const struct hil_role *r, struct seen *seen, unsigned i, uin
     return seen->away;
 }
 
-/* Returns how old the voltage is. */
-static uint64_t read_newest(struct hil_role *r, struct controller *c, unsigned i, uint64_t n,
-                            uint64_t now)
+static void read_newest(struct hil_role *r, struct controller *c, unsigned i, uint64_t n,
+                        uint64_t now)
 {
     struct seen *seen = &c->converters[i];
     uint64_t acted_on = seen->newest.acted_on;
     struct hil_measurement m;
 
-    if (c->goes_on && is_away(r, seen, i, now))
-        return 0;
     if (loco_owned_var_load(&r->channel.voltages[i], &m))
         r->state->torn++;
     else
         seen->newest = m;
     if (seen->newest.acted_on > acted_on)
         account_round_trip(r, c, i, n, now);
-    if (seen->newest.step == 0)
-        return 0;
-    return hil_age(&r->run->scenario->converters[i].timing, seen->newest.step, now);
+}
+
+/* What the scenario says of a voltage that is older than its limit. */
+static void answer_stale(const struct hil_role *r, struct controller *c, struct seen *seen)
+{
+    if (seen->away)
+        return;
+    c->ends |= c->on_stale == HIL_STALE_END;
+    if (c->on_stale != HIL_STALE_SAFE)
+        return;
+    seen->rests = true;
+    seen->duty = r->run->scenario->converters[seen->input.from - 1].duty_safe;
+}
+
+/* Returns how old the voltage is. */
+static uint64_t judge_age(const struct hil_role *r, struct controller *c, struct seen *seen,
+                          uint64_t now)
+{
+    uint64_t age = hil_input_age(&seen->input, seen->newest.step, now);
+
+    seen->rests = seen->away;
+    if (hil_input_is_stale(&seen->input, c->stale, age, now))
+        answer_stale(r, c, seen);
+    return seen->away ? 0 : age;
 }
 
 static double read_all(struct hil_role *r, struct controller *c, uint64_t n, uint64_t now)
@@ -134,10 +158,13 @@ static double read_all(struct hil_role *r, struct controller *c, uint64_t n, uin
     uint64_t oldest = 0;
 
     for (unsigned i = 0; i < c->count; i++) {
-        uint64_t age = read_newest(r, c, i, n, now);
+        struct seen *seen = &c->converters[i];
+        if (!c->goes_on || !is_away(r, seen, i, now))
+            read_newest(r, c, i, n, now);
+        uint64_t age = judge_age(r, c, seen, now);
         if (age > oldest)
             oldest = age;
-        output += c->converters[i].newest.voltage_v;
+        output += seen->newest.voltage_v;
     }
     r->loop.input_age_ns = oldest;
     hil_histogram_add(&r->run->state->input_age, oldest);
@@ -150,7 +177,7 @@ static void compute(struct controller *c, double reference)
 
     for (unsigned i = 0; i < c->count; i++) {
         struct seen *seen = &c->converters[i];
-        if (seen->away)
+        if (seen->rests)
             continue;
         if (c->reference_at >= 0)
             in[c->reference_at] = reference;
@@ -265,6 +292,8 @@ static int step(void *arg, uint64_t n, uint64_t now)
     if (now >= c->look_ns)
         look_around(r, c, now);
     hil_role_end_step(r, n, due, now);
+    if (c->ends)
+        return -ESTALE;
     return n % 64 == 0 && !c->goes_on ? loco_channel_check(&r->channel.channel) : 0;
 }
 
@@ -293,11 +322,14 @@ int hil_controller_init(struct hil_role *r)
     c->delay = config->computation_delay;
     c->goes_on = s->on_lost == HIL_RESTART;
     c->row = find_places(s);
+    c->on_stale = config->stale.action;
+    c->stale = &r->run->state->executors[r->run->executor].stale;
     c->reference_at = hil_quantity_find(&c->law->inputs, "reference_v");
     c->voltage_at = hil_quantity_find(&c->law->inputs, "voltage_v");
     c->current_at = hil_quantity_find(&c->law->inputs, "current_a");
     for (unsigned i = 0; i < c->count; i++) {
         c->converters[i].duty = s->converters[i].duty_initial;
+        hil_input_init(&c->converters[i].input, s, 1 + i, 0);
         int rc = c->law->create(&c->converters[i].law, config->gains, &config->limits,
                                 (double)config->timing.period_ns * 1e-9);
         if (rc)

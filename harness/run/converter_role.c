@@ -20,6 +20,9 @@ struct converter {
     void *plant;
     struct loco_owned_var *voltage, *duty; /* of the channel */
     uint64_t held;                         /* the controller's step whose duty is held */
+    struct hil_input input;
+    struct hil_stale_log *stale; /* the executor's */
+    struct hil_histogram *ages;  /* the executor's */
     unsigned duty_at, load_at, input_voltage_at;
     unsigned voltage_at, current_at;
     double load_factor, input_voltage_factor;
@@ -86,21 +89,31 @@ static void push(const struct converter *c, uint64_t n)
     loco_owned_var_push(c->voltage);
 }
 
+/* Until the first one comes the initial duty holds. */
 static void hold_newest(struct hil_role *r, struct converter *c, uint64_t now)
 {
     struct hil_command command;
 
     if (loco_owned_var_load(c->duty, &command)) {
         r->state->torn++;
-        return;
+    } else if (command.step) {
+        c->in[c->duty_at] = command.duty;
+        c->held = command.step;
+        r->loop.acted_on = command.step;
     }
-    if (command.step == 0)
-        return; /* none came yet: the initial duty holds */
-    c->in[c->duty_at] = command.duty;
-    c->held = command.step;
-    r->loop.acted_on = command.step;
-    r->loop.input_age_ns = hil_age(&r->run->scenario->controller.timing, command.step, now);
-    hil_histogram_add(&r->run->state->executors[r->run->executor].input_age, r->loop.input_age_ns);
+    r->loop.input_age_ns = hil_input_age(&c->input, c->held, now);
+    if (c->held)
+        hil_histogram_add(c->ages, r->loop.input_age_ns);
+}
+
+/* The duty that is held is too old. */
+static int answer_stale(const struct hil_role *r, struct converter *c)
+{
+    const struct hil_converter_config *config = &r->run->scenario->converters[r->node - 1];
+
+    if (config->stale.action == HIL_STALE_SAFE)
+        c->in[c->duty_at] = config->duty_safe;
+    return config->stale.action == HIL_STALE_END ? -ESTALE : 0;
 }
 
 static int step(void *arg, uint64_t n, uint64_t now)
@@ -117,6 +130,11 @@ static int step(void *arg, uint64_t n, uint64_t now)
     push(c, n);
     record(r, c, n, now);
     hold_newest(r, c, now);
+    if (hil_input_is_stale(&c->input, c->stale, r->loop.input_age_ns, now)) {
+        int rc = answer_stale(r, c);
+        if (rc)
+            return rc;
+    }
     apply_profiles(r->run->scenario, c, due);
     hil_role_end_step(r, n, due, now);
     return n % 64 == 0 && loco_peer_lost(r->mgr, 0) ? -ECONNRESET : 0;
@@ -150,6 +168,9 @@ int hil_converter_init(struct hil_role *r)
     c->input_voltage_at = index_of(&c->model->inputs, "input_voltage_v");
     c->voltage_at = index_of(&c->model->outputs, "voltage_v");
     c->current_at = index_of(&c->model->outputs, "current_a");
+    hil_input_init(&c->input, s, 0, r->node);
+    c->stale = &r->run->state->executors[r->run->executor].stale;
+    c->ages = &r->run->state->executors[r->run->executor].input_age;
     c->load_factor = config->load_factor;
     c->input_voltage_factor = config->input_voltage_factor;
     for (unsigned i = 0; i < c->model->inputs.count; i++)

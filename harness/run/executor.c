@@ -15,7 +15,7 @@ static struct hil_pending *most_urgent(const struct hil_executor *e)
     struct hil_pending *first = &e->loops[0];
 
     for (unsigned i = 1; i < e->count; i++)
-        if (e->loops[i].due < first->due)
+        if (e->loops[i].at < first->at)
             first = &e->loops[i];
     return first;
 }
@@ -88,29 +88,36 @@ static uint64_t wait_until(const struct hil_executor *e, uint64_t t_ns)
 /* Runs the step when it is due, and finds the next. */
 static int run_step(const struct hil_executor *e, struct hil_pending *p)
 {
-    uint64_t begin = wait_until(e, e->start_ns + p->due) - e->start_ns, next;
+    uint64_t begin = wait_until(e, e->start_ns + p->at) - e->start_ns;
 
     if (told_to_stop(e))
         return -EINTR;
     if (begin >= p->loop->end_ns) { /* it is behind, and the others have ended */
-        hil_loop_give_up(p->loop, p->n, begin);
-        p->due = p->loop->end_ns;
+        p->at = p->loop->end_ns;
         return 0;
     }
     int rc = p->loop->step(p->loop->arg, p->n, begin);
     if (rc)
         return rc;
     uint64_t end = hil_clock_now(&e->clock) - e->start_ns;
-    rc = hil_loop_account(p->loop, p->n, begin, end, &next);
-    p->n = next;
-    p->due = hil_loop_due(p->loop, next);
+    rc = hil_loop_account(p->loop, p->n, begin, end, &p->n);
+    p->at = hil_loop_begin_at(p->loop, p->n, begin, end);
     return rc;
 }
 
 /* All the loops of an executor are of one run, and end with it. */
 static bool is_over(const struct hil_pending *p)
 {
-    return p->due >= p->loop->end_ns;
+    return p->at >= p->loop->end_ns;
+}
+
+/* What the loops still owe. */
+static void give_up(const struct hil_executor *e)
+{
+    uint64_t now = hil_clock_now(&e->clock) - e->start_ns;
+
+    for (unsigned i = 0; i < e->count; i++)
+        hil_loop_give_up(e->loops[i].loop, e->loops[i].n, now);
 }
 
 int hil_executor_run(const struct hil_executor *e)
@@ -119,5 +126,7 @@ int hil_executor_run(const struct hil_executor *e)
 
     for (struct hil_pending *p = most_urgent(e); !rc && !is_over(p); p = most_urgent(e))
         rc = run_step(e, p);
+    if (!rc)
+        give_up(e);
     return rc;
 }

@@ -9,10 +9,11 @@
 #include "clock.h"
 #include "loop.h"
 
-/* A loop's next step. */
+/* A loop's next step, and when it begins, after the start: when it is due, or later where the
+ * loop is behind and must not catch up faster. */
 struct hil_pending {
     struct hil_loop *loop;
-    uint64_t n, due;
+    uint64_t n, at;
 };
 
 struct hil_executor {

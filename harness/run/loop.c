@@ -1,6 +1,7 @@
 #include "loop.h"
 
 #include <errno.h>
+#include <stdbool.h>
 
 #include "tracer.h"
 
@@ -58,6 +59,17 @@ static void account_miss(const struct hil_loop *l, uint64_t n, uint64_t begin, u
                     });
 }
 
+/* Whether the loop gives up what it owes, being so far behind with step n. */
+static bool resynchronises(const struct hil_loop *l, uint64_t n, uint64_t now)
+{
+    const struct hil_timing *t = &l->timing;
+
+    if (t->overrun != HIL_CATCH_UP || !t->resync_ns || now - hil_loop_due(l, n) <= t->resync_ns)
+        return false;
+    l->state->resyncs++;
+    return true;
+}
+
 int hil_loop_account(const struct hil_loop *l, uint64_t n, uint64_t begin, uint64_t end,
                      uint64_t *next)
 {
@@ -75,7 +87,7 @@ int hil_loop_account(const struct hil_loop *l, uint64_t n, uint64_t begin, uint6
         hil_worst_in_time(l->worst);
         return 0;
     }
-    if (l->timing.overrun == HIL_SKIP)
+    if (l->timing.overrun == HIL_SKIP || resynchronises(l, n + 1, end))
         *next = hil_loop_first_from(l, end);
     account_miss(l, n, begin, end, *next);
     return l->timing.overrun == HIL_HALT ? -ETIME : 0;

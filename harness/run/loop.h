@@ -32,6 +32,16 @@ static inline uint64_t hil_loop_due(const struct hil_loop *loop, uint64_t n)
     return loop->timing.phase_ns + n * loop->timing.period_ns;
 }
 
+/* When step n begins at the earliest, the one before it having begun and ended then: when it is
+ * due, unless that is over and the loop must not catch up any faster. */
+static inline uint64_t hil_loop_begin_at(const struct hil_loop *loop, uint64_t n, uint64_t begin_ns,
+                                         uint64_t end_ns)
+{
+    uint64_t due = hil_loop_due(loop, n), soonest = begin_ns + loop->timing.catch_up_ns;
+
+    return end_ns <= due || soonest <= due || !loop->timing.catch_up_ns ? due : soonest;
+}
+
 /* The first step that is due at `now_ns` after the start, or later. */
 uint64_t hil_loop_first_from(const struct hil_loop *loop, uint64_t now_ns);
 
@@ -39,7 +49,8 @@ uint64_t hil_loop_first_from(const struct hil_loop *loop, uint64_t now_ns);
  * Accounts for step n, which began `begin_ns` and ended `end_ns` after the start, and gives
  * the step to do next by the loop's overrun policy. A step is run late when it has not ended
  * by the time the next one is due. A step that the policy leaves out was late until then: the
- * figures of lateness have it as well. Returns 0, or -ETIME when the policy is to halt.
+ * figures of lateness have it as well. A loop that catches up, and is further behind than its
+ * limit, leaves out what it owes. Returns 0, or -ETIME when the policy is to halt.
  */
 int hil_loop_account(const struct hil_loop *loop, uint64_t n, uint64_t begin_ns, uint64_t end_ns,
                      uint64_t *next);

@@ -98,19 +98,4 @@ static inline void hil_role_end_step(struct hil_role *role, uint64_t n, uint64_t
         hil_role_tell(role, n, now_ns);
 }
 
-/* When a peer's step (numbered from 1) was due. */
-static inline uint64_t hil_due(const struct hil_timing *peer, uint64_t step)
-{
-    return peer->phase_ns + (step - 1) * peer->period_ns;
-}
-
-/* How old what the peer did in its step is, by the loops' common start: as exact as the start
- * is. */
-static inline uint64_t hil_age(const struct hil_timing *sender, uint64_t step, uint64_t now_ns)
-{
-    uint64_t sent = hil_due(sender, step);
-
-    return now_ns > sent ? now_ns - sent : 0;
-}
-
 #endif

@@ -139,6 +139,7 @@ void hil_state_together(const struct hil_state *state, struct hil_together *all)
         sum->steps += one->steps;
         sum->run_late += one->run_late;
         sum->left_out += one->left_out;
+        sum->resyncs += one->resyncs;
         sum->torn += one->torn;
         hil_histogram_merge(&sum->late, &one->late);
         hil_histogram_merge(&sum->busy, &one->busy);

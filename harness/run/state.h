@@ -20,6 +20,7 @@
 #include "../record/response.h"
 #include "../record/worst.h"
 #include "../scenario/scenario.h"
+#include "input_age.h"
 #include "live.h"
 
 enum hil_stage {
@@ -30,15 +31,16 @@ enum hil_stage {
 };
 
 struct hil_node_state {
-    bool here;                   /* the node ran in one of this run's executors */
-    _Atomic uint32_t stage;      /* enum hil_stage */
-    uint64_t steps;              /* run */
-    uint64_t run_late;           /* of those: they had not ended when the next was due */
-    uint64_t left_out;           /* steps that were due in the run, and not run */
-    uint64_t torn;               /* inputs that stayed torn, so that the old value was kept */
-    uint64_t begin_ns;           /* when the last step began */
-    struct hil_histogram late;   /* from a step's time to its beginning, or being left out */
-    struct hil_histogram busy;   /* from its beginning to its end */
+    bool here;                 /* the node ran in one of this run's executors */
+    _Atomic uint32_t stage;    /* enum hil_stage */
+    uint64_t steps;            /* run */
+    uint64_t run_late;         /* of those: they had not ended when the next was due */
+    uint64_t left_out;         /* steps that were due in the run, and not run */
+    uint64_t resyncs;          /* how often it left out what it owed, to be with the clock again */
+    uint64_t torn;             /* inputs that stayed torn, so that the old value was kept */
+    uint64_t begin_ns;         /* when the last step began */
+    struct hil_histogram late; /* from a step's time to its beginning, or being left out */
+    struct hil_histogram busy; /* from its beginning to its end */
     struct hil_histogram period; /* from one step's beginning to that of the next */
     uint64_t period_ns;
 
@@ -59,6 +61,7 @@ struct hil_executor_state {
     /* How old the newest duties were, at each step of its converters: one for all of them, so
      * that a step of one of a thousand converters finds it in the cache. */
     struct hil_histogram input_age;
+    struct hil_stale_log stale; /* what its nodes found */
 
     /* Real time, measured at the end of the loop. */
     bool locked;

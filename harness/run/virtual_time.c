@@ -79,6 +79,12 @@ static int run_pending(struct virtual_executor *v, struct hil_group *g, struct t
     return rc;
 }
 
+static void account(const struct hil_loop *loop, uint64_t steps)
+{
+    loop->state->steps = steps;
+    loop->state->begin_ns = steps ? hil_loop_due(loop, steps - 1) : 0;
+}
+
 static bool same_times(const struct hil_role *a, const struct hil_role *b)
 {
     return a->loop.timing.period_ns == b->loop.timing.period_ns &&
@@ -113,7 +119,7 @@ static int run_loops(struct virtual_executor *v, struct hil_group *g)
 
     for (int i = 0; i < count; i++)
         for (unsigned k = 0; k < all[i].count; k++)
-            all[i].roles[k]->state->steps = all[i].n;
+            account(&all[i].roles[k]->loop, all[i].n);
     timeline_free(&line);
     free(all);
     return rc;
@@ -144,6 +150,8 @@ static int first_failure(const struct hil_run *run, const struct virtual_executo
             continue;
         snprintf(executor->message, sizeof executor->message, "%s: %s",
                  i ? "the converters" : "the controller", strerror(-v[i].result));
+        if (v[i].result == -ESTALE)
+            hil_stale_describe(&executor->stale, executor->message, sizeof executor->message);
         return v[i].result;
     }
     return 0;

@@ -48,11 +48,25 @@ enum hil_wait {
     HIL_HYBRID, /* asleep until a little before, then busy */
 };
 
-/* When a loop runs, and where. */
+/* When a loop runs. */
 struct hil_timing {
     uint64_t period_ns;
     uint64_t phase_ns;
     enum hil_overrun overrun;
+    uint64_t catch_up_ns; /* between the beginnings of two steps that it owes; 0: no least time */
+    uint64_t resync_ns;   /* steps that it is further behind with are left out; 0: none */
+};
+
+/* What a node does with an input that is older than its limit. */
+enum hil_on_stale {
+    HIL_STALE_HOLD, /* goes on with what came last */
+    HIL_STALE_SAFE, /* applies the safe duty until a newer input is there */
+    HIL_STALE_END,  /* ends the run */
+};
+
+struct hil_stale_config {
+    uint64_t limit_ns; /* of an input's age; 0: from the periods (see run/input_age.h) */
+    enum hil_on_stale action;
 };
 
 /* Who looks for completions of the fabric verbs. */
@@ -82,6 +96,7 @@ struct hil_controller_config {
     double gains[HIL_QUANTITIES_MAX]; /* in the order of law->gains */
     struct controller_limits limits;
     struct hil_timing timing;
+    struct hil_stale_config stale;
     bool computation_delay; /* push the duties one step after they were computed */
 };
 
@@ -91,7 +106,9 @@ struct hil_converter_config {
     double inputs[HIL_QUANTITIES_MAX];     /* constant inputs, in the order of plant->inputs */
     double states[HIL_QUANTITIES_MAX];     /* initial, in the order of plant->states */
     double duty_initial;
+    double duty_safe; /* when its own input is stale, or its voltage is at the controller */
     struct hil_timing timing;
+    struct hil_stale_config stale;
     /* The converter's own factor on the load and input-voltage profiles. */
     double load_factor, input_voltage_factor;
 };
@@ -112,6 +129,16 @@ struct hil_recording_config {
     unsigned decimation; /* one of every so many controller steps; 0: nothing at all */
     /* Each converter's own record: time, voltage, current, duty. */
     unsigned converter_decimation; /* one of every so many converter steps; 0: none */
+};
+
+/* What a run may do and still be valid; docs/validity.md. */
+struct hil_validity_config {
+    double missed_percent;      /* of each loop's steps */
+    uint64_t gap_ns, behind_ns; /* 0: ten periods of the loop, but no less than 1 ms */
+    unsigned stale_inputs;      /* times that an input was older than its limit */
+    unsigned lost_records;      /* rows */
+    bool allow_degraded;        /* less than was asked of the kernel */
+    bool required;              /* a run that is not valid has an exit status of its own */
 };
 
 /* Which events of docs/tracing.md are traced. */
@@ -147,10 +174,17 @@ struct hil_scenario {
     struct hil_profile load;          /* ohm; count 0: each converter's own constant */
     struct hil_profile input_voltage; /* V; count 0: each converter's own constant */
     struct hil_recording_config recording;
+    struct hil_validity_config validity;
     struct hil_tracing_config trace;
 
     char *resolved; /* the whole scenario as YAML, every key spelled out */
 };
+
+/* The loop of node 0, the controller, or of node 1 + i, converter i. */
+static inline const struct hil_timing *hil_timing_of(const struct hil_scenario *s, unsigned node)
+{
+    return node == 0 ? &s->controller.timing : &s->converters[node - 1].timing;
+}
 
 /* What the command line may change of the file. */
 struct hil_scenario_options {

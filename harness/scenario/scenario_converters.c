@@ -219,7 +219,6 @@ static void resolve_timing(const struct draft *draft)
     const struct file_override *override = draft->override;
     struct hil_timing *timing = &draft->converter->timing;
 
-    timing->overrun = file->overrun;
     timing->period_ns = scenario_ns(file->period_us, 1e3);
     timing->phase_ns =
         scenario_ns(file->phase_us, 1e3) + draft->id * scenario_ns(file->stagger_us, 1e3);
@@ -227,6 +226,8 @@ static void resolve_timing(const struct draft *draft)
         timing->period_ns = scenario_ns(*override->period_us, 1e3);
     if (override != NULL && override->phase_us != NULL)
         timing->phase_ns = scenario_ns(*override->phase_us, 1e3);
+    scenario_resolve_late(draft->loaded, "converters", &file->late, timing,
+                          &draft->converter->stale);
 }
 
 /* A plant has the last word about its parameters: some make no sense together. */
@@ -262,6 +263,7 @@ static void resolve_converter(const struct draft *draft, const struct hil_scenar
     converter->duty_initial = override != NULL && override->duty_initial != NULL
                                   ? *override->duty_initial
                                   : file->duty_initial;
+    converter->duty_safe = file->duty_safe;
     resolve_timing(draft);
     resolve_parameters(draft, &converter->plant->parameters, converter->parameters);
     resolve_parameters(draft, &converter->plant->inputs, converter->inputs);

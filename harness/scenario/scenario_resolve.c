@@ -47,19 +47,56 @@ static void try_law(const struct scenario_loaded *loaded,
                             controller->law->name, strerror(-error));
 }
 
+void scenario_resolve_late(const struct scenario_loaded *loaded, const char *role,
+                           const struct file_late *file, struct hil_timing *timing,
+                           struct hil_stale_config *stale)
+{
+    const double limit = file->catch_up_limit;
+    char path[40];
+
+    timing->overrun = file->overrun;
+    timing->catch_up_ns = limit == 0 ? 0 : (uint64_t)((double)timing->period_ns / limit);
+    timing->resync_ns = scenario_ns(file->resync_after_us, 1e3);
+    *stale = (struct hil_stale_config){.limit_ns = scenario_ns(file->input_age_limit_us, 1e3),
+                                       .action = file->on_stale_input};
+    if (limit == 0 || limit > 1)
+        return;
+    snprintf(path, sizeof(path), "%s.catch_up_limit", role);
+    scenario_mistake_in(loaded, path,
+                        "%s is %g, and it would never catch up; allowed: 0, or more "
+                        "than 1",
+                        path, limit);
+}
+
+static void resolve_validity(const struct file_validity *file, struct hil_validity_config *validity)
+{
+    *validity = (struct hil_validity_config){
+        .missed_percent = file->missed_percent,
+        .gap_ns = scenario_ns(file->gap_us, 1e3),
+        .behind_ns = scenario_ns(file->behind_us, 1e3),
+        .stale_inputs = file->stale_inputs,
+        .lost_records = file->lost_records,
+        .allow_degraded = file->allow_degraded,
+        .required = file->required,
+    };
+}
+
 static void resolve_controller(const struct scenario_loaded *loaded,
                                struct hil_controller_config *controller)
 {
     const struct file_controller *file = &loaded->file->controller;
+    const double phase_us =
+        file->phase_us + (loaded->file->mode == HIL_REALTIME ? file->realtime_phase_us : 0);
 
     *controller = (struct hil_controller_config){
         .law = controller_laws[file->law],
         .limits = file->limits,
         .timing = {.period_ns = scenario_ns(file->period_us, 1e3),
-                   .phase_ns = scenario_ns(file->phase_us, 1e3),
-                   .overrun = file->overrun},
+                   .phase_ns = scenario_ns(phase_us, 1e3)},
         .computation_delay = file->computation_delay,
     };
+    scenario_resolve_late(loaded, "controller", &file->late, &controller->timing,
+                          &controller->stale);
     memcpy(controller->gains, file->gains, controller->law->gains.count * sizeof(double));
 
     if (file->limits.duty_min < file->limits.duty_max)
@@ -86,6 +123,7 @@ int scenario_resolve(const struct scenario_loaded *loaded, struct hil_scenario *
     scenario->recording = file->recording;
     scenario->trace = file->trace;
     resolve_network(&file->network, &scenario->network);
+    resolve_validity(&file->validity, &scenario->validity);
     resolve_controller(loaded, &scenario->controller);
 
     int error = scenario_resolve_profiles(loaded, scenario);

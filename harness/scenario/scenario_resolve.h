@@ -46,6 +46,11 @@ void scenario_roll_call(struct scenario_roll *roll, unsigned index, bool control
 /* Reports the first who was not named. */
 void scenario_roll_end(const struct scenario_roll *roll);
 
+/* The same of the controller and of the converters: `role` is the path of their block. */
+void scenario_resolve_late(const struct scenario_loaded *loaded, const char *role,
+                           const struct file_late *file, struct hil_timing *timing,
+                           struct hil_stale_config *stale);
+
 /* Reports a mistake at the value with this path, such as "converters.overrides.0.id". */
 __attribute__((format(printf, 3, 4))) void scenario_mistake_in(const struct scenario_loaded *loaded,
                                                                const char *path, const char *format,

@@ -25,12 +25,22 @@ static const cyaml_strval_t completions[] = {{"inline", HIL_INLINE}, {"polled", 
 static const cyaml_strval_t overruns[] = {
     {"catch_up", HIL_CATCH_UP}, {"skip", HIL_SKIP}, {"halt", HIL_HALT}};
 
+static const cyaml_strval_t stale_actions[] = {
+    {"hold", HIL_STALE_HOLD}, {"safe", HIL_STALE_SAFE}, {"end", HIL_STALE_END}};
+
 static const cyaml_strval_t schedulers[] = {
     {"fifo", HIL_FIFO}, {"deadline", HIL_DEADLINE}, {"other", HIL_OTHER}};
 static const cyaml_strval_t waits[] = {{"spin", HIL_SPIN}, {"hybrid", HIL_HYBRID}};
 
 #define ENUM(key, structure, member, names)                                                        \
     CYAML_FIELD_ENUM(key, STRICT, structure, member, names, CYAML_ARRAY_LEN(names))
+
+#define LATE_FIELDS(structure)                                                                     \
+    ENUM("overrun", structure, late.overrun, overruns),                                            \
+        CYAML_FIELD_FLOAT("catch_up_limit", MUST, structure, late.catch_up_limit),                 \
+        CYAML_FIELD_FLOAT("resync_after_us", MUST, structure, late.resync_after_us),               \
+        CYAML_FIELD_FLOAT("input_age_limit_us", MUST, structure, late.input_age_limit_us),         \
+        ENUM("on_stale_input", structure, late.on_stale_input, stale_actions)
 
 static const cyaml_schema_field_t verbs_node_fields[] = {
     CYAML_FIELD_BOOL("controller", MUST, struct file_verbs_node, controller),
@@ -103,6 +113,17 @@ static const cyaml_schema_field_t recording_fields[] = {
     CYAML_FIELD_UINT("decimation", MUST, struct hil_recording_config, decimation),
     CYAML_FIELD_UINT("converter_decimation", MUST, struct hil_recording_config,
                      converter_decimation),
+    CYAML_FIELD_END,
+};
+
+static const cyaml_schema_field_t validity_fields[] = {
+    CYAML_FIELD_FLOAT("missed_percent", MUST, struct file_validity, missed_percent),
+    CYAML_FIELD_FLOAT("gap_us", MUST, struct file_validity, gap_us),
+    CYAML_FIELD_FLOAT("behind_us", MUST, struct file_validity, behind_us),
+    CYAML_FIELD_UINT("stale_inputs", MUST, struct file_validity, stale_inputs),
+    CYAML_FIELD_UINT("lost_records", MUST, struct file_validity, lost_records),
+    CYAML_FIELD_BOOL("allow_degraded", MUST, struct file_validity, allow_degraded),
+    CYAML_FIELD_BOOL("required", MUST, struct file_validity, required),
     CYAML_FIELD_END,
 };
 
@@ -230,12 +251,12 @@ static void set_controller(struct scenario_schema *s)
         CYAML_FIELD_ENUM("law", STRICT, struct file_controller, law, s->law_names, s->law_count),
         CYAML_FIELD_FLOAT("period_us", MUST, struct file_controller, period_us),
         CYAML_FIELD_FLOAT("phase_us", MUST, struct file_controller, phase_us),
+        CYAML_FIELD_FLOAT("realtime_phase_us", MUST, struct file_controller, realtime_phase_us),
         CYAML_FIELD_BOOL("computation_delay", MUST, struct file_controller, computation_delay),
         CYAML_FIELD_INT("cpu", MUST, struct file_controller, cpu),
         CYAML_FIELD_INT("priority", MUST, struct file_controller, priority),
         ENUM("scheduler", struct file_controller, scheduler, schedulers),
-        ENUM("wait", struct file_controller, wait, waits),
-        ENUM("overrun", struct file_controller, overrun, overruns),
+        ENUM("wait", struct file_controller, wait, waits), LATE_FIELDS(struct file_controller),
         CYAML_FIELD_MAPPING("limits", MUST, struct file_controller, limits, limits_fields),
         array("gains", offsetof(struct file_controller, gains), MUST, sizeof(double), gains,
               s->gain_fields, s->law != NULL));
@@ -280,8 +301,9 @@ static void set_converters(struct scenario_schema *s)
                CYAML_FIELD_INT("priority", MUST, struct file_converters, priority),
                ENUM("scheduler", struct file_converters, scheduler, schedulers),
                ENUM("wait", struct file_converters, wait, waits),
-               ENUM("overrun", struct file_converters, overrun, overruns),
+               LATE_FIELDS(struct file_converters),
                CYAML_FIELD_FLOAT("duty_initial", MUST, struct file_converters, duty_initial),
+               CYAML_FIELD_FLOAT("duty_safe", MUST, struct file_converters, duty_safe),
                array("parameters", offsetof(struct file_converters, parameters), MUST,
                      sizeof(double *), s->parameters.count, s->parameter_fields, s->plant != NULL),
                array("initial", offsetof(struct file_converters, initial), MUST, sizeof(double *),
@@ -312,6 +334,7 @@ static void set_top(struct scenario_schema *s)
         CYAML_FIELD_MAPPING("input_voltage", MUST, struct scenario_file, input_voltage,
                             input_voltage_fields),
         CYAML_FIELD_MAPPING("recording", MUST, struct scenario_file, recording, recording_fields),
+        CYAML_FIELD_MAPPING("validity", MUST, struct scenario_file, validity, validity_fields),
         CYAML_FIELD_MAPPING("trace", MUST, struct scenario_file, trace, trace_fields),
         CYAML_FIELD_SEQUENCE_COUNT("placement", MAY, struct scenario_file, placement,
                                    placement_count, &placement_entry, 0, CYAML_UNLIMITED));

@@ -36,14 +36,21 @@ struct file_verbs {
     unsigned send_depth, timeout_exponent, retry_count, traffic_class, flush_bytes;
 };
 
+/* What a loop does about being late, and about peers that are. */
+struct file_late {
+    enum hil_overrun overrun;
+    double catch_up_limit, resync_after_us, input_age_limit_us;
+    enum hil_on_stale on_stale_input;
+};
+
 struct file_controller {
     int law; /* index in controller_laws */
-    double period_us, phase_us;
+    double period_us, phase_us, realtime_phase_us;
     bool computation_delay;
     int cpu, priority;
     enum hil_scheduler scheduler;
     enum hil_wait wait;
-    enum hil_overrun overrun;
+    struct file_late late;
     struct controller_limits limits;
     double *gains; /* in the order of the law's table */
 };
@@ -69,8 +76,8 @@ struct file_converters {
     int cpu, priority;
     enum hil_scheduler scheduler;
     enum hil_wait wait;
-    enum hil_overrun overrun;
-    double duty_initial;
+    struct file_late late;
+    double duty_initial, duty_safe;
     double **parameters, **initial;
     struct file_tolerance tolerance;
     struct file_override *overrides;
@@ -85,6 +92,12 @@ struct file_profile {
     double value; /* of the reference only */
     struct file_change *changes;
     unsigned change_count;
+};
+
+struct file_validity {
+    double missed_percent, gap_us, behind_us;
+    unsigned stale_inputs, lost_records;
+    bool allow_degraded, required;
 };
 
 struct file_placement {
@@ -107,6 +120,7 @@ struct scenario_file {
     struct file_converters converters;
     struct file_profile reference, load, input_voltage;
     struct hil_recording_config recording;
+    struct file_validity validity;
     struct hil_tracing_config trace;
     struct file_placement *placement;
     unsigned placement_count;
@@ -156,8 +170,8 @@ struct scenario_schema {
     cyaml_strval_t *law_names, *plant_names;
     unsigned law_count, plant_count;
     cyaml_schema_field_t *gain_fields, *parameter_fields, *state_fields, *multiplier_fields;
-    cyaml_schema_field_t controller_fields[16], tolerance_fields[8], converters_fields[20],
-        override_fields[12], top_fields[16];
+    cyaml_schema_field_t controller_fields[24], tolerance_fields[8], converters_fields[24],
+        override_fields[12], top_fields[20];
     cyaml_schema_value_t override_entry;
     struct scenario_key *keys;
     unsigned key_count;

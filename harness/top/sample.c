@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "../../channels/fabric/words.h"
+#include "../launcher.h"
 
 enum { LAST_SECOND = 1000000000 / HIL_BLOCK_NS };
 
@@ -105,14 +106,6 @@ const char *hil_stage_name(const struct hil_node_sample *n)
     return n->told.stage < sizeof names / sizeof names[0] ? names[n->told.stage] : "?";
 }
 
-void hil_node_name(unsigned node, char *text, size_t size)
-{
-    if (node == 0)
-        snprintf(text, size, "controller");
-    else
-        snprintf(text, size, "converter %u", node - 1);
-}
-
 /* --- JSON ----------------------------------------------------------------------------------- */
 
 static json_t *number(double value)
@@ -164,7 +157,9 @@ static const char *how_it_is(const struct hil_found *run)
 
     if (!hil_run_ended(run, &status))
         return "running";
-    return status == 0 ? "ended" : status == 130 ? "interrupted" : "failed";
+    return status == HIL_EXIT_OK || status == HIL_EXIT_INVALID ? "ended"
+           : status == HIL_EXIT_INTERRUPTED                    ? "interrupted"
+                                                               : "failed";
 }
 
 json_t *hil_sample_json(const struct hil_watch *w)

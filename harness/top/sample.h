@@ -53,9 +53,6 @@ struct hil_sample *hil_sample_copy(const struct hil_sample *sample);
 /* "starting", "running", ... */
 const char *hil_stage_name(const struct hil_node_sample *node);
 
-/* "controller", "converter 7". */
-void hil_node_name(unsigned node, char *text, size_t size);
-
 /* The newest sample by the keys of summary.json, where it has the same; NULL: no memory. */
 json_t *hil_sample_json(const struct hil_watch *watch);
 

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../run/node_name.h"
+
 enum { CELL = 24 };
 
 /* --- cells ---------------------------------------------------------------------------------- */

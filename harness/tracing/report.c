@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../run/node_name.h"
+
 enum { WORST = 10 };
 
 static const double quantiles[] = {0.5, 0.99, 0.999, 0.9999, 1};
@@ -18,14 +20,6 @@ static double us(uint64_t ns)
 static double at(const struct hil_histogram *h, int i)
 {
     return us(hil_histogram_quantile(h, quantiles[i]));
-}
-
-void hil_report_node(uint32_t node, char name[24])
-{
-    if (node == 0)
-        snprintf(name, 24, "controller");
-    else
-        snprintf(name, 24, "converter %u", node - 1);
 }
 
 /* --- misses ----------------------------------------------------------------------------------- */
@@ -60,7 +54,7 @@ static void say_where(const struct hil_stretch *s, char text[80])
     } else if (s->own_ns >= s->other_ns) {
         snprintf(text, 80, "%.1f us in its own step", us(s->own_ns));
     } else {
-        hil_report_node(s->other_node, other);
+        hil_node_name(s->other_node, other, sizeof other);
         snprintf(text, 80, "%.1f us in step %llu of %s", us(s->other_ns),
                  (unsigned long long)s->other_step, other);
     }
@@ -99,7 +93,7 @@ static void print_stretch(const struct hil_analysis *a, const struct hil_stretch
 {
     char name[24], where[80];
 
-    hil_report_node(s->node, name);
+    hil_node_name(s->node, name, sizeof name);
     say_where(s, where);
     fprintf(to, "  %10.6f  %4d  %-14s %9llu %8llu %11.1f  %-36s",
             (double)(s->from_ns - a->start_ns) * 1e-9, s->cpu, name, (unsigned long long)s->step,
@@ -197,7 +191,7 @@ static void print_loops(const struct hil_analysis *a, FILE *to)
     for (unsigned i = 0; i < a->loop_count; i++) {
         if (!a->loops[i] || !a->loops[i]->steps)
             continue;
-        hil_report_node(i, name);
+        hil_node_name(i, name, sizeof name);
         print_loop(name, a->loops[i], to);
     }
 }
@@ -259,7 +253,7 @@ static json_t *each_loop(const struct hil_analysis *a)
     for (unsigned i = 0; i < a->loop_count; i++) {
         if (!a->loops[i])
             continue;
-        hil_report_node(i, name);
+        hil_node_name(i, name, sizeof name);
         json_object_set_new(all, name, loop(a->loops[i]));
     }
     return all;
@@ -269,7 +263,7 @@ static json_t *stretch(const struct hil_analysis *a, const struct hil_stretch *s
 {
     char name[24], where[80];
 
-    hil_report_node(s->node, name);
+    hil_node_name(s->node, name, sizeof name);
     say_where(s, where);
     json_t *one = json_pack("{s:f, s:i, s:s, s:o, s:o, s:f, s:s}", "at_s",
                             (double)(s->from_ns - a->start_ns) * 1e-9, "core", s->cpu, "first",

@@ -11,7 +11,4 @@ void hil_report_print(const struct hil_analysis *analysis, const char *dir, FILE
 /* Returns 0 or a negative errno. */
 int hil_report_write(const struct hil_analysis *analysis, const char *path);
 
-/* "controller", "converter 7". */
-void hil_report_node(uint32_t node, char name[24]);
-
 #endif

@@ -16,7 +16,7 @@ scenario=(configs/dcdc20-verbs.yaml --set controller.law=pi
           --set controller.period_us=200000 --set converters.period_us=50000
           --set controller.cpu=-1 --set converters.cpu=-1
           --set controller.priority=0 --set converters.priority=0
-          --set controller.wait=hybrid --set converters.wait=hybrid
+          --set validity.required=false --set controller.wait=hybrid --set converters.wait=hybrid
           --set "verbs.nodes=$(for i in $(seq 0 20); do
               ((i == 0)) && who='controller: true' || who="converters: $((i - 1))"
               echo "{$who, address: $(address "$i")},"

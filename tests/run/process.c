@@ -178,9 +178,28 @@ void expect_status(const struct ended *e, int status)
                  e->err);
 }
 
+void expect_ran(const struct ended *e)
+{
+    cr_expect(e->status == 0 || e->status == 3, "exit status %d in place of 0 or 3; stderr:\n%s",
+              e->status, e->err);
+}
+
 void expect_said(const struct ended *e, const char *text)
 {
     cr_expect(strstr(e->err, text), "not said: %s\nbut on stderr:\n%s", text, e->err);
+}
+
+bool find_children(void *arg)
+{
+    struct family *f = arg;
+    char path[64];
+
+    snprintf(path, sizeof path, "/proc/%d/task/%d/children", (int)f->parent, (int)f->parent);
+    FILE *file = exists(path) ? fopen(path, "r") : NULL;
+    int found = file ? fscanf(file, "%d %d", &f->children[0], &f->children[1]) : 0;
+    if (file)
+        fclose(file);
+    return found == 2;
 }
 
 static double now_s(void)

@@ -45,7 +45,20 @@ struct ended run(const struct arguments *arguments);
 struct ended run_command(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 void expect_status(const struct ended *ended, int status);
+/* A run in real time came to its end: 0, or 3 where this machine was too busy for it to be valid.
+ */
+void expect_ran(const struct ended *ended);
 void expect_said(const struct ended *ended, const char *text); /* on stderr */
+
+/* A launcher and its processes, in the order in which it starts them. */
+enum { CONTROLLER, CONVERTERS };
+
+struct family {
+    pid_t parent, children[2];
+};
+
+/* A condition: the launcher `parent` of the family has both. */
+bool find_children(void *family);
 
 /* Waits until `condition` holds; false after `seconds`. */
 bool wait_until(bool (*condition)(void *arg), void *arg, double seconds);

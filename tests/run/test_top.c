@@ -155,7 +155,7 @@ Test(top, samples_advance_and_agree_with_the_summary)
     struct ended e = finish(&p);
     json_t *last = s.at[s.count - 1], *summary = summary_of(out);
 
-    expect_status(&e, 0);
+    expect_ran(&e);
     expect_growth(&s);
     cr_expect_str_eq(state_of(s.at[0]), "running");
     cr_expect_str_eq(state_of(last), "ended");

@@ -91,7 +91,7 @@ Test(tracing, a_run_leaves_its_events)
     double converter_steps = number_at(summary, "converters.steps");
     char *text = trace_text(out);
 
-    expect_status(&e, 0);
+    expect_ran(&e);
     expect_no_daemon_left();
     cr_assert_eq(lost_of(summary), 0);
     cr_expect_eq(converter_steps, 2 * 1000);
@@ -123,7 +123,7 @@ Test(tracing, only_the_chosen_events)
     json_t *summary = summary_of(out);
     char *text = trace_text(out);
 
-    expect_status(&e, 0);
+    expect_ran(&e);
     cr_expect_eq(count_of(text, "hiloco:loop_step"), 0);
     cr_expect_eq(count_of(text, "hiloco:push"), 0);
     cr_expect_gt(count_of(text, "hiloco:round_trip"), 0);
@@ -183,7 +183,7 @@ Test(tracing, the_analysis_agrees_with_the_summary)
     struct ended e = run_command(SLOW "--trace --out %s", out);
     json_t *summary = summary_of(out), *analysis = analysis_of(out);
 
-    expect_status(&e, 0);
+    expect_ran(&e);
     cr_assert_eq(lost_of(summary), 0);
     cr_expect_eq(number_at(analysis, "lost"), 0);
     expect_same(summary, "controller.late_us", analysis, "loops.controller.late_us");
@@ -214,7 +214,7 @@ Test(tracing, lost_events_are_counted)
     json_t *summary = summary_of(out), *analysis = analysis_of(out);
     double steps = number_at(summary, "controller.steps") + number_at(summary, "converters.steps");
 
-    expect_status(&e, 0);
+    expect_ran(&e);
     cr_expect_gt(lost_of(summary), 0);
     cr_expect_eq(number_at(analysis, "lost"), lost_of(summary));
     cr_expect_lt(number_at(analysis, "converters.steps"), steps);
@@ -258,7 +258,7 @@ Test(tracing, a_miss_names_its_intruder)
 
     kill(hog, SIGKILL);
     waitpid(hog, NULL, 0);
-    expect_status(&e, 0);
+    expect_ran(&e);
     if (strcmp(json_string_value(json_at(summary, "trace.kernel")), "tracefs") != 0 || geteuid())
         cr_skip_test("no kernel events here");
     json_t *intruders = json_at(analysis_of(out), "intruders");
@@ -399,8 +399,8 @@ Test(tracing, a_session_made_by_hand)
     finish(&daemon);
     cr_expect(wait_until(runs_not, NULL, 20));
 
-    expect_status(&e, 0);
-    expect_status(&traced, 0);
+    expect_ran(&e);
+    expect_ran(&traced);
     cr_expect_eq(json_typeof(json_at(summary_of(in_workspace("out")), "trace")), JSON_NULL);
     struct ended seen = run_command("babeltrace2 /tmp/hiloco-by-hand");
     cr_expect_geq(count_of(seen.out, "hiloco:loop_step"), 2 * 2 * 1000);

@@ -203,15 +203,88 @@ Test(executor, a_loop_that_is_behind_ends_with_the_run)
     expect_over(HIL_SKIP);
 }
 
+/* --- catching up ---------------- */
+
+/* A loop with the period 100: its step 2 began at 470, and ended then. */
+static uint64_t third_begins(uint64_t catch_up_ns, uint64_t end_ns)
+{
+    const struct hil_loop loop = {.timing = {.period_ns = 100, .catch_up_ns = catch_up_ns}};
+
+    return hil_loop_begin_at(&loop, 3, 470, end_ns);
+}
+
+Test(catch_up, has_a_limit)
+{
+    cr_expect_eq(third_begins(80, 480), 550);
+    cr_expect_eq(third_begins(0, 480), 300);  /* as soon as it can */
+    cr_expect_eq(third_begins(80, 600), 550); /* and it can at 600 */
+}
+
+/* A little late is not behind: such a loop begins its next step in time. */
+Test(catch_up, who_owes_no_step_is_not_held_back)
+{
+    const struct hil_loop loop = {.timing = {.period_ns = 100, .catch_up_ns = 90}};
+
+    cr_expect_eq(hil_loop_begin_at(&loop, 3, 270, 280), 300);
+    cr_expect_eq(hil_loop_begin_at(&loop, 3, 205, 301), 300); /* it began in time, and was long */
+}
+
+struct paced {
+    struct hil_loop *loop;
+    const struct hil_clock *clock;
+    uint64_t steps, last_ns, least_ns;
+};
+
+/* The first step makes it owe five; how far the others are apart is looked at as they begin. */
+static int pace(void *arg, uint64_t n, uint64_t now)
+{
+    struct paced *p = arg;
+
+    if (n > 1 && now > hil_loop_due(p->loop, n) + p->loop->timing.period_ns &&
+        now - p->last_ns < p->least_ns)
+        p->least_ns = now - p->last_ns;
+    p->last_ns = now;
+    p->steps++;
+    for (uint64_t begin = hil_clock_now(p->clock);
+         n == 0 && hil_clock_now(p->clock) < begin + 50000000;)
+        hil_clock_pause();
+    return 0;
+}
+
+Test(catch_up, is_not_faster_in_a_run)
+{
+    struct paced paced = {.least_ns = UINT64_MAX};
+    struct hil_loop loop = {.timing = {.period_ns = 10000000, .catch_up_ns = 6000000},
+                            .step = pace,
+                            .arg = &paced,
+                            .state = &node,
+                            .worst = &worst,
+                            .end_ns = 300000000};
+    struct hil_pending pending = hil_pending_first(&loop);
+    struct hil_executor e = {
+        .clock = counting_clock(), .stop = &stop, .count = 1, .loops = &pending};
+
+    paced.loop = &loop;
+    paced.clock = &e.clock;
+    e.start_ns = hil_clock_now(&e.clock);
+    cr_expect_eq(hil_executor_run(&e), 0);
+    cr_expect_eq(paced.steps + node.left_out, 30);
+    cr_expect_geq(paced.least_ns, 6000000);
+    cr_expect_lt(paced.least_ns, UINT64_MAX, "it was never behind");
+}
+
 /* --- misses ---------------- */
+
+static uint64_t resync_ns;
 
 static uint64_t account(enum hil_overrun overrun, uint64_t n, uint64_t begin, uint64_t end)
 {
-    const struct hil_loop loop = {.timing = {.period_ns = 100, .overrun = overrun},
-                                  .state = &node,
-                                  .worst = &worst,
-                                  .node = 3,
-                                  .end_ns = 2000};
+    const struct hil_loop loop = {
+        .timing = {.period_ns = 100, .overrun = overrun, .resync_ns = resync_ns},
+        .state = &node,
+        .worst = &worst,
+        .node = 3,
+        .end_ns = 2000};
     uint64_t next = 0;
 
     hil_loop_account(&loop, n, begin, end, &next);
@@ -287,6 +360,21 @@ Test(misses, one_cause_is_one_miss)
     cr_expect_eq(worst.at[0].step, 0);
     cr_expect_eq(worst.at[0].over_ns, 900);
     cr_expect_eq(worst.at[0].missed, 10);
+}
+
+/* Up to its limit a loop owes what it missed; further behind, it goes on with the clock. */
+Test(misses, who_is_too_far_behind_resynchronises)
+{
+    forget();
+    resync_ns = 300;
+    cr_expect_eq(account(HIL_CATCH_UP, 0, 0, 400), 1); /* 300 behind with step 1 */
+    cr_expect_eq(node.resyncs, 0);
+    cr_expect_eq(account(HIL_CATCH_UP, 1, 400, 501), 6); /* 301 behind with step 2 */
+    cr_expect_eq(node.resyncs, 1);
+    cr_expect_eq(node.left_out, 4); /* 2 to 5 */
+    cr_expect_eq(node.run_late, 2);
+    cr_expect_eq(account(HIL_SKIP, 6, 600, 1001), 11); /* which always does */
+    cr_expect_eq(node.resyncs, 1);
 }
 
 /* "The ten worst misses": of all there were, in whatever order, and merged. */

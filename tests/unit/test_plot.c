@@ -505,6 +505,25 @@ Test(plot, the_round_trip_against_the_period)
     expect_texts("round-trip", (const char *const[]){"Round trip", "median", "one period", NULL});
 }
 
+/* "Sweeps and figures carry it": the run's verdict on itself. */
+Test(plot, a_run_that_is_not_valid_says_so)
+{
+    static const char invalid[] =
+        "{\"output\": {\"settled\": true, \"settling_ms\": 3.3, \"pp_v_last_s\": 1},"
+        " \"validity\": {\"valid\": false, \"reasons\": [\"controller stood still for 2 s\"]}}";
+
+    write_point("a", -20, invalid);
+    write_point("b", -20, settled);
+    write_sweep(".", "a", "b");
+    cr_assert_eq(plot(), 0, "%s", said);
+    expect_texts("figure", (const char *const[]){"settles in 3.3 ms; not valid", NULL});
+    FILE *messages = fmemopen(said, sizeof(said), "w");
+    cr_assert_eq(hil_plot(in_folder("a"), messages), 0);
+    fclose(messages);
+    expect_texts("a/output",
+                 (const char *const[]){"NOT VALID: controller stood still for 2 s", NULL});
+}
+
 /* Two keys that vary and one that does not; and a run that failed: the others are drawn. */
 Test(plot, sweep_with_a_hole)
 {

@@ -39,6 +39,8 @@ static void expect_same_timing(const struct hil_timing *a, const struct hil_timi
     SAME(period_ns);
     SAME(phase_ns);
     SAME(overrun);
+    SAME(catch_up_ns);
+    SAME(resync_ns);
 }
 
 static void expect_same_profile(const struct hil_profile *a, const struct hil_profile *b)
@@ -57,6 +59,9 @@ static void expect_same_converter(const struct hil_converter_config *a,
     SAME(inputs);
     SAME(states);
     SAME(duty_initial);
+    SAME(duty_safe);
+    SAME(stale.limit_ns);
+    SAME(stale.action);
     SAME(load_factor);
     SAME(input_voltage_factor);
     expect_same_timing(&a->timing, &b->timing);
@@ -156,6 +161,56 @@ Test(scenario, the_smallest_has_every_default)
     cr_expect_eq(s->recording.decimation, 1u);
     cr_expect_eq(s->recording.converter_decimation, 0u);
     cr_expect(!s->trace.enable && s->trace.kernel && s->trace.events.step && s->trace.events.state);
+    hil_scenario_free(s);
+}
+
+Test(scenario, what_is_late_and_what_is_valid)
+{
+    struct hil_scenario *s = load(SMALL, NULL);
+
+    cr_expect_eq(s->controller.timing.catch_up_ns, 18181u); /* 20 us / 1.1 */
+    cr_expect_eq(s->converters[2].timing.catch_up_ns, 9090u);
+    cr_expect_eq(s->converters[2].timing.resync_ns, 0u);
+    cr_expect_eq(s->controller.stale.limit_ns, 0u);
+    cr_expect_eq(s->converters[2].stale.action, HIL_STALE_HOLD);
+    cr_expect_eq(s->validity.missed_percent, 1);
+    cr_expect(s->validity.allow_degraded && s->validity.required);
+    hil_scenario_free(s);
+
+    s = load(SMALL,
+             SETS("converters.catch_up_limit=0", "converters.resync_after_us=500",
+                  "controller.input_age_limit_us=70", "controller.on_stale_input=end",
+                  "converters.on_stale_input=safe", "converters.duty_safe=0.25",
+                  "validity={missed_percent: 0.5, gap_us: 20, behind_us: 30, stale_inputs: 4, "
+                  "lost_records: 5, allow_degraded: false, required: false}"));
+    cr_expect_eq(s->converters[0].timing.catch_up_ns, 0u);
+    cr_expect_eq(s->converters[0].timing.resync_ns, 500000u);
+    cr_expect_eq(s->controller.stale.limit_ns, 70000u);
+    cr_expect_eq(s->controller.stale.action, HIL_STALE_END);
+    cr_expect_eq(s->converters[0].stale.action, HIL_STALE_SAFE);
+    cr_expect_eq(s->converters[0].duty_safe, 0.25);
+    cr_expect_eq(s->validity.missed_percent, 0.5);
+    cr_expect_eq(s->validity.gap_ns, 20000u);
+    cr_expect_eq(s->validity.behind_ns, 30000u);
+    cr_expect_eq(s->validity.stale_inputs, 4u);
+    cr_expect_eq(s->validity.lost_records, 5u);
+    cr_expect_not(s->validity.allow_degraded || s->validity.required);
+    expect_round_trip(s);
+    hil_scenario_free(s);
+}
+
+/* Virtual time knows what comes first at one instant; so it computes as without. */
+Test(scenario, a_phase_of_real_time_alone)
+{
+    struct hil_scenario *s =
+        load(SMALL, SETS("controller.phase_us=2", "controller.realtime_phase_us=5"));
+
+    cr_expect_eq(s->controller.timing.phase_ns, 7000u);
+    expect_round_trip(s);
+    hil_scenario_free(s);
+    s = load(SMALL,
+             SETS("mode=virtual", "controller.phase_us=2", "controller.realtime_phase_us=5"));
+    cr_expect_eq(s->controller.timing.phase_ns, 2000u);
     hil_scenario_free(s);
 }
 

@@ -1,0 +1,85 @@
+#include "input_age.h"
+
+#include <stdio.h>
+
+#include "node_name.h"
+
+static uint64_t longest(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+/* What the simulated network adds at most, one way. */
+static uint64_t latency_ns(const struct hil_scenario *s, unsigned to)
+{
+    const struct hil_network *net = &s->network;
+
+    if (s->mode == HIL_REALTIME)
+        return 0;
+    return net->jitter_ns + (to == 0 ? net->latency_up_ns : net->latency_down_ns);
+}
+
+static uint64_t default_limit_ns(const struct hil_scenario *s, unsigned from, unsigned to)
+{
+    uint64_t periods = hil_timing_of(s, from)->period_ns + hil_timing_of(s, to)->period_ns;
+
+    return longest(10 * periods + latency_ns(s, to), 1000000);
+}
+
+void hil_input_init(struct hil_input *input, const struct hil_scenario *s, unsigned from,
+                    unsigned to)
+{
+    uint64_t limit = to == 0 ? s->controller.stale.limit_ns : s->converters[to - 1].stale.limit_ns;
+
+    *input = (struct hil_input){.limit_ns = limit ? limit : default_limit_ns(s, from, to),
+                                .sender = hil_timing_of(s, from),
+                                .from = from,
+                                .to = to};
+}
+
+static void found_stale(struct hil_input *in, struct hil_stale_log *log, uint64_t now)
+{
+    uint64_t count = atomic_load_explicit(&log->count, memory_order_relaxed);
+
+    in->stale = true;
+    in->listed = count < HIL_STALE_LISTED ? &log->at[count] : NULL;
+    if (in->listed)
+        *in->listed = (struct hil_stale){
+            .from = in->from, .to = in->to, .limit_ns = in->limit_ns, .found_ns = now};
+    atomic_store_explicit(&log->count, count + 1, memory_order_release);
+}
+
+static void found_fresh(struct hil_input *in, uint64_t now)
+{
+    in->stale = false;
+    if (in->listed)
+        in->listed->fresh_ns = now;
+}
+
+bool hil_input_judge(struct hil_input *in, struct hil_stale_log *log, uint64_t age, uint64_t now)
+{
+    if (age <= in->limit_ns) {
+        found_fresh(in, now);
+        return false;
+    }
+    if (!in->stale)
+        found_stale(in, log, now);
+    if (in->listed)
+        in->listed->oldest_ns = longest(in->listed->oldest_ns, age);
+    log->oldest_ns = longest(log->oldest_ns, age);
+    return true;
+}
+
+void hil_stale_describe(const struct hil_stale_log *log, char *text, size_t size)
+{
+    const uint64_t count = log->count;
+    const struct hil_stale *s = &log->at[count < HIL_STALE_LISTED ? count - 1 : 0];
+    char link[HIL_LINK_NAME_BYTES];
+
+    if (count == 0)
+        return;
+    hil_link_name(s->from, s->to, link, sizeof link);
+    snprintf(text, size, "a stale input ends it: %s was %.6g ms old at %.6f s, of %.6g ms at most",
+             link, (double)s->oldest_ns * 1e-6, (double)s->found_ns * 1e-9,
+             (double)s->limit_ns * 1e-6);
+}

@@ -1,0 +1,17 @@
+/*
+ * What nodes and links are called, for people.
+ */
+#ifndef HIL_NODE_NAME_H
+#define HIL_NODE_NAME_H
+
+#include <stddef.h>
+
+enum { HIL_NODE_NAME_BYTES = 24, HIL_LINK_NAME_BYTES = 56 };
+
+/* "controller", "converter 7". */
+void hil_node_name(unsigned node, char *text, size_t size);
+
+/* "converter 7 -> controller" */
+void hil_link_name(unsigned from, unsigned to, char *text, size_t size);
+
+#endif

@@ -1,0 +1,203 @@
+/* The verdict of a run on itself: each bound, what is past it, and what is said of that. */
+#include <string.h>
+
+#include "harness/validity.h"
+#include "test_scenario.h"
+
+/* A run of SMALL's controller (20 us) and three converters (10 us), for 0.1 s. */
+static struct hil_scenario *scenario;
+static struct hil_state *state;
+static struct hil_verdict verdict;
+
+/* As it should be: every step in time, and all at their end. */
+static void open_run(const char *const *sets)
+{
+    scenario = load(SMALL, sets);
+    cr_assert_eq(hil_state_open(&state, scenario), 0);
+    atomic_store(&state->elapsed_ns, 99980000);
+    for (unsigned i = 0; i < state->node_count; i++) {
+        struct hil_node_state *n = &state->nodes[i];
+        n->here = true;
+        n->steps = 100000000 / n->period_ns;
+        n->begin_ns = 100000000 - n->period_ns;
+        hil_histogram_add_many(&n->period, n->period_ns, n->steps - 1);
+        hil_histogram_add_many(&n->late, 100, n->steps);
+    }
+    for (unsigned i = 0; i < state->executor_count; i++)
+        atomic_store(&state->executors[i].stage, HIL_DONE);
+}
+
+static void close_run(void)
+{
+    hil_state_close(state);
+    hil_scenario_free(scenario);
+}
+
+/* The one reason that there is; NULL: it is valid. */
+static const char *reason(uint64_t dropped)
+{
+    const char *found = NULL;
+
+    hil_validity_judge(&verdict, scenario, state, dropped);
+    for (unsigned i = 0; i < verdict.count; i++) {
+        const struct hil_check *c = &verdict.checks[i];
+        if (c->passed)
+            continue;
+        cr_expect_null(found, "besides: %s", c->reason);
+        found = c->reason;
+    }
+    cr_expect_eq(verdict.valid, found == NULL);
+    return found;
+}
+
+#define EXPECT_REASON(dropped, text)                                                               \
+    do {                                                                                           \
+        const char *said = reason(dropped);                                                        \
+        cr_assert_not_null(said, "it is valid");                                                   \
+        cr_expect_str_eq(said, text);                                                              \
+    } while (0)
+
+Test(validity, a_run_as_it_should_be_is_valid)
+{
+    open_run(NULL);
+    cr_expect_null(reason(0));
+    close_run();
+}
+
+/* Of any one loop: 1 % of a converter's 10000 steps are 100. */
+Test(validity, steps_missed)
+{
+    open_run(NULL);
+    state->nodes[2].run_late = 60;
+    state->nodes[2].left_out = 40;
+    state->nodes[2].steps -= 40;
+    cr_expect_null(reason(0));
+    state->nodes[2].run_late++;
+    EXPECT_REASON(0, "converter 1 missed 1.01 % of its steps, of 1 % at most");
+    scenario->validity.missed_percent = 2;
+    cr_expect_null(reason(0));
+    close_run();
+}
+
+Test(validity, a_loop_that_stood_still)
+{
+    open_run(NULL);
+    hil_histogram_add(&state->nodes[0].period, 1000000);
+    cr_expect_null(reason(0));
+    hil_histogram_add(&state->nodes[0].period, 2500000);
+    EXPECT_REASON(0, "controller stood still for 2.5 ms, of 1 ms at most");
+    scenario->validity.gap_ns = 2500000;
+    cr_expect_null(reason(0));
+    close_run();
+}
+
+/* Also one that did not step any more, to the end. */
+Test(validity, a_loop_that_stood_still_at_the_end)
+{
+    open_run(NULL);
+    state->nodes[3].begin_ns = 97000000;
+    EXPECT_REASON(0, "converter 2 stood still for 3 ms, of 1 ms at most");
+    close_run();
+}
+
+/* Ten periods are more than 1 ms here, of the controller. */
+Test(validity, the_bound_of_a_slow_loop_is_ten_periods)
+{
+    open_run(SETS("controller.period_us=5000"));
+    hil_histogram_add(&state->nodes[0].period, 50000000);
+    cr_expect_null(reason(0));
+    hil_histogram_add(&state->nodes[0].period, 50000001);
+    EXPECT_REASON(0, "controller stood still for 50 ms, of 50 ms at most");
+    close_run();
+}
+
+/* A loop that skips is with the clock again; one that catches up is behind until it has. */
+Test(validity, a_plant_behind_the_clock)
+{
+    open_run(NULL);
+    hil_histogram_add(&state->nodes[0].late, 5000000);
+    cr_expect_null(reason(0));
+    hil_histogram_add(&state->nodes[1].late, 5000000);
+    EXPECT_REASON(0, "converter 0 was behind the clock by 5 ms, of 1 ms at most");
+    scenario->validity.behind_ns = 5000000;
+    cr_expect_null(reason(0));
+    close_run();
+}
+
+Test(validity, stale_inputs)
+{
+    open_run(NULL);
+    state->executors[1].stale.at[0] = (struct hil_stale){.to = 2, .found_ns = 5000000};
+    state->executors[1].stale.count = 2;
+    state->executors[1].stale.oldest_ns = 7000000;
+    state->executors[0].stale.at[0] = (struct hil_stale){.from = 3, .found_ns = 4000000};
+    state->executors[0].stale.count = 1;
+    state->executors[0].stale.oldest_ns = 2000000;
+    EXPECT_REASON(0, "3 times an input was stale, of 0 at most: converter 2 -> controller at "
+                     "0.004000 s first; the oldest was 7 ms old");
+    scenario->validity.stale_inputs = 3;
+    cr_expect_null(reason(0));
+    close_run();
+}
+
+Test(validity, lost_records)
+{
+    open_run(NULL);
+    EXPECT_REASON(1, "the recorder lost 1 rows, of 0 at most");
+    scenario->validity.lost_records = 1;
+    cr_expect_null(reason(1));
+    close_run();
+}
+
+/* A machine that grants less may do well enough all the same: so it is asked for. */
+Test(validity, degraded_scheduling)
+{
+    open_run(NULL);
+    hil_state_degrade(&state->executors[1], "memory not locked\nand more\n");
+    cr_expect_null(reason(0));
+    scenario->validity.allow_degraded = false;
+    EXPECT_REASON(0, "degraded: memory not locked");
+    close_run();
+}
+
+Test(validity, a_run_that_did_not_end)
+{
+    open_run(NULL);
+    atomic_store(&state->executors[1].stage, HIL_RUNNING);
+    EXPECT_REASON(0, "it did not come to its end: 0.09998 of 0.1 s");
+    close_run();
+}
+
+/* Of a node on another machine there is what it told. */
+Test(validity, nodes_elsewhere)
+{
+    open_run(NULL);
+    memset(&state->nodes[2], 0, sizeof state->nodes[2]);
+    state->nodes[2].period_ns = 10000;
+    state->nodes[2].progress.missed = 90;
+    state->nodes[2].progress.late_max_ns = 900000;
+    cr_expect_null(reason(0));
+    state->nodes[2].progress.missed = 1000;
+    EXPECT_REASON(0, "converter 1 missed 10 % of its steps, of 1 % at most");
+    state->nodes[2].progress.missed = 0;
+    state->nodes[2].progress.late_max_ns = 8000000;
+    EXPECT_REASON(0, "converter 1 was behind the clock by 8 ms, of 1 ms at most");
+    close_run();
+}
+
+Test(validity, as_json)
+{
+    open_run(NULL);
+    hil_histogram_add(&state->nodes[1].late, 5000000);
+    reason(0);
+    json_t *v = hil_validity_json(&verdict);
+    json_t *behind = json_object_get(json_object_get(v, "checks"), "behind_us");
+    cr_expect(json_is_false(json_object_get(v, "valid")));
+    cr_expect_eq(json_array_size(json_object_get(v, "reasons")), 1);
+    cr_expect_eq(json_object_size(json_object_get(v, "checks")), 7);
+    cr_expect_eq(json_number_value(json_object_get(behind, "value")), 5000);
+    cr_expect_eq(json_number_value(json_object_get(behind, "bound")), 1000);
+    cr_expect(json_is_false(json_object_get(behind, "passed")));
+    json_decref(v);
+    close_run();
+}
