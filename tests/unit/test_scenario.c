@@ -214,6 +214,36 @@ Test(scenario, a_phase_of_real_time_alone)
     hil_scenario_free(s);
 }
 
+/* Whether a step of one loop and one of the other are ever due at the same instant. */
+static bool meet(const struct hil_timing *a, const struct hil_timing *b)
+{
+    for (uint64_t n = 0; n < b->period_ns; n++) /* after that it is the same again */
+        if (a->phase_ns + n * a->period_ns >= b->phase_ns &&
+            (a->phase_ns + n * a->period_ns - b->phase_ns) % b->period_ns == 0)
+            return true;
+    return false;
+}
+
+/* What is shipped for real time does not leave it to chance whether an input is there. */
+Test(scenario, no_shipped_scenario_races_in_real_time)
+{
+    static const char *const names[] = {"dcdc20", "dcdc20-nominal", "dcdc20-verbs"};
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        const struct hil_scenario_options options = {.realtime = true};
+        char path[64], message[1024] = "";
+        struct hil_scenario *s = NULL;
+
+        snprintf(path, sizeof(path), "configs/%s.yaml", names[i]);
+        cr_assert_eq(hil_scenario_load(&s, path, &options, message, sizeof(message)), 0, "%s",
+                     message);
+        for (unsigned id = 0; id < s->converter_count; id++)
+            cr_expect_not(meet(&s->controller.timing, &s->converters[id].timing),
+                          "%s: the controller and converter %u", path, id);
+        hil_scenario_free(s);
+    }
+}
+
 Test(scenario, without_placement_each_role_has_an_executor)
 {
     struct hil_scenario *s =
