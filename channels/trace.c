@@ -2,7 +2,7 @@
 
 const struct loco_tracer *_Atomic loco_tracer;
 
-void loco_trace_set(const struct loco_tracer *tracer)
+const struct loco_tracer *loco_trace_set(const struct loco_tracer *tracer)
 {
-    atomic_store_explicit(&loco_tracer, tracer, memory_order_release);
+    return atomic_exchange_explicit(&loco_tracer, tracer, memory_order_acq_rel);
 }

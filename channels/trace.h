@@ -38,7 +38,7 @@ struct loco_tracer {
 };
 
 /* From now on all of this process's nodes tell `tracer`, which stays valid; NULL: nobody. Any
- * thread. A call to the one before may still be under way. */
-void loco_trace_set(const struct loco_tracer *tracer);
+ * thread. Returns the one before, to which a call may still be under way. */
+const struct loco_tracer *loco_trace_set(const struct loco_tracer *tracer);
 
 #endif

@@ -50,6 +50,7 @@ static void add_times(const struct hil_node_state *n, json_t *loop)
         return;
     json_object_set_new(loop, "late_us", distribution(&n->late));
     json_object_set_new(loop, "step_us", distribution(&n->busy));
+    json_object_set_new(loop, "first_step_us", number(us(n->first_ns)));
     json_object_set_new(loop, "measured_period_us", distribution(&n->period));
 }
 

@@ -15,6 +15,11 @@ static void on_step(const struct hil_traced_step *step)
     lttng_ust_tracepoint(hiloco, loop_step, step);
 }
 
+static void on_left_out(const struct hil_traced_left_out *left_out)
+{
+    lttng_ust_tracepoint(hiloco, loop_left_out, left_out);
+}
+
 static void on_miss(const struct hil_traced_miss *miss)
 {
     lttng_ust_tracepoint(hiloco, loop_miss, miss);
@@ -80,6 +85,7 @@ __attribute__((visibility("default"))) const struct hil_provider hiloco_provider
         {
             .step = on_step,
             .miss = on_miss,
+            .left_out = on_left_out,
             .answer = on_answer,
             .state = on_state,
         },

@@ -64,7 +64,18 @@ LTTNG_UST_TRACEPOINT_EVENT(
         NODE_AND_ROLE(m->node)
         lttng_ust_field_integer(uint64_t, step, m->step)
         lttng_ust_field_integer(uint64_t, over_ns, m->over_ns)
-        lttng_ust_field_integer(uint64_t, skipped, m->skipped)
+    )
+)
+
+LTTNG_UST_TRACEPOINT_EVENT(
+    hiloco, loop_left_out,
+    LTTNG_UST_TP_ARGS(const struct hil_traced_left_out *, l),
+    LTTNG_UST_TP_FIELDS(
+        NODE_AND_ROLE(l->node)
+        lttng_ust_field_integer(uint64_t, step, l->step)
+        lttng_ust_field_integer(uint64_t, count, l->count)
+        lttng_ust_field_integer(uint64_t, late_ns, l->late_ns)
+        lttng_ust_field_integer(uint64_t, period_ns, l->period_ns)
     )
 )
 

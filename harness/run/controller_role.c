@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "../record/streams.h"
 #include "role.h"
@@ -122,7 +123,7 @@ static void read_newest(struct hil_role *r, struct controller *c, unsigned i, ui
 
     if (loco_owned_var_load(&r->channel.voltages[i], &m))
         r->state->torn++;
-    else
+    else if (m.step)
         seen->newest = m;
     if (seen->newest.acted_on > acted_on)
         account_round_trip(r, c, i, n, now);
@@ -297,14 +298,41 @@ static int step(void *arg, uint64_t n, uint64_t now)
     return n % 64 == 0 && !c->goes_on ? loco_channel_check(&r->channel.channel) : 0;
 }
 
-static void free_controller(void *self)
+static void free_laws(struct controller *c)
 {
-    struct controller *c = self;
-
     for (unsigned i = 0; i < c->count; i++)
         if (c->converters[i].law)
             c->law->destroy(c->converters[i].law);
-    free(c);
+}
+
+static void free_controller(void *self)
+{
+    free_laws(self);
+    free(self);
+}
+
+static int controller_begin(struct hil_role *r)
+{
+    const struct hil_scenario *s = r->run->scenario;
+    const struct hil_controller_config *config = &s->controller;
+    struct controller *c = r->self;
+
+    free_laws(c);
+    memset(c->converters, 0, c->count * sizeof c->converters[0]);
+    memset(c->sent_ns, 0, sizeof c->sent_ns);
+    c->computed = c->ends = false;
+    c->looked_at = 0;
+    c->look_ns = 0;
+    r->loop.input_age_ns = 0;
+    for (unsigned i = 0; i < c->count; i++) {
+        c->converters[i].duty = s->converters[i].duty_initial;
+        hil_input_init(&c->converters[i].input, s, 1 + i, 0);
+        int rc = c->law->create(&c->converters[i].law, config->gains, &config->limits,
+                                (double)config->timing.period_ns * 1e-9);
+        if (rc)
+            return rc;
+    }
+    return 0;
 }
 
 int hil_controller_init(struct hil_role *r)
@@ -327,14 +355,10 @@ int hil_controller_init(struct hil_role *r)
     c->reference_at = hil_quantity_find(&c->law->inputs, "reference_v");
     c->voltage_at = hil_quantity_find(&c->law->inputs, "voltage_v");
     c->current_at = hil_quantity_find(&c->law->inputs, "current_a");
-    for (unsigned i = 0; i < c->count; i++) {
-        c->converters[i].duty = s->converters[i].duty_initial;
-        hil_input_init(&c->converters[i].input, s, 1 + i, 0);
-        int rc = c->law->create(&c->converters[i].law, config->gains, &config->limits,
-                                (double)config->timing.period_ns * 1e-9);
-        if (rc)
-            return rc;
-    }
+    r->begin = controller_begin;
+    int rc = controller_begin(r);
+    if (rc)
+        return rc;
     r->loop = (struct hil_loop){.timing = config->timing, .step = step, .arg = r};
     hil_responses_prepare(&r->run->state->responses);
     r->decimation = s->recording.decimation;

@@ -149,30 +149,18 @@ static void free_converter(void *self)
     free(c);
 }
 
-int hil_converter_init(struct hil_role *r)
+static int converter_begin(struct hil_role *r)
 {
     const struct hil_scenario *s = r->run->scenario;
     const struct hil_converter_config *config = &s->converters[r->node - 1];
-    struct converter *c = calloc(1, sizeof *c);
+    struct converter *c = r->self;
 
-    if (!c)
-        return -ENOMEM;
-    r->self = c;
-    r->free_self = free_converter;
-    c->model = config->plant;
-    c->row = find_places(s, r->node);
-    c->voltage = &r->channel.voltages[0];
-    c->duty = &r->channel.duties[0];
-    c->duty_at = index_of(&c->model->inputs, "duty");
-    c->load_at = index_of(&c->model->inputs, "load_ohm");
-    c->input_voltage_at = index_of(&c->model->inputs, "input_voltage_v");
-    c->voltage_at = index_of(&c->model->outputs, "voltage_v");
-    c->current_at = index_of(&c->model->outputs, "current_a");
+    if (c->plant)
+        c->model->destroy(c->plant);
+    c->plant = NULL;
+    c->held = 0;
+    r->loop.acted_on = r->loop.input_age_ns = 0;
     hil_input_init(&c->input, s, 0, r->node);
-    c->stale = &r->run->state->executors[r->run->executor].stale;
-    c->ages = &r->run->state->executors[r->run->executor].input_age;
-    c->load_factor = config->load_factor;
-    c->input_voltage_factor = config->input_voltage_factor;
     for (unsigned i = 0; i < c->model->inputs.count; i++)
         c->in[i] = config->inputs[i];
     c->in[c->duty_at] = config->duty_initial;
@@ -183,6 +171,36 @@ int hil_converter_init(struct hil_role *r)
         return rc;
     apply_profiles(s, c, 0);
     c->model->output(c->plant, c->in, c->out);
+    return 0;
+}
+
+int hil_converter_init(struct hil_role *r)
+{
+    const struct hil_scenario *s = r->run->scenario;
+    const struct hil_converter_config *config = &s->converters[r->node - 1];
+    struct converter *c = calloc(1, sizeof *c);
+
+    if (!c)
+        return -ENOMEM;
+    r->self = c;
+    r->free_self = free_converter;
+    r->begin = converter_begin;
+    c->model = config->plant;
+    c->row = find_places(s, r->node);
+    c->voltage = &r->channel.voltages[0];
+    c->duty = &r->channel.duties[0];
+    c->duty_at = index_of(&c->model->inputs, "duty");
+    c->load_at = index_of(&c->model->inputs, "load_ohm");
+    c->input_voltage_at = index_of(&c->model->inputs, "input_voltage_v");
+    c->voltage_at = index_of(&c->model->outputs, "voltage_v");
+    c->current_at = index_of(&c->model->outputs, "current_a");
+    c->stale = &r->run->state->executors[r->run->executor].stale;
+    c->ages = &r->run->state->executors[r->run->executor].input_age;
+    c->load_factor = config->load_factor;
+    c->input_voltage_factor = config->input_voltage_factor;
+    int rc = converter_begin(r);
+    if (rc)
+        return rc;
     r->loop = (struct hil_loop){.timing = config->timing, .step = step, .arg = r};
     r->decimation = s->recording.converter_decimation;
     if (r->decimation && r->run->recorder)

@@ -3,11 +3,15 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "rehearsal.h"
+
 /* From the second meeting to the first step: for the news to travel, and what is left to do. */
 static uint64_t lead_ns(const struct hil_scenario *s)
 {
     const struct hil_network *net = &s->network;
 
+    if (s->mode == HIL_REALTIME)
+        return hil_rehearsal_lead_ns(1 + s->converter_count);
     return 2000000 + 4 * (net->latency_up_ns + net->latency_down_ns + net->jitter_ns);
 }
 

@@ -32,31 +32,34 @@ static uint64_t leave_out(const struct hil_loop *l, uint64_t n, uint64_t next, u
     next = next < end ? next : end;
     if (n >= next)
         return 0;
-    l->state->left_out += next - n;
-    hil_histogram_add_series(&l->state->late, now - hil_loop_due(l, next - 1), l->timing.period_ns,
-                             next - n);
-    return next - n;
+    const struct hil_traced_left_out left_out = {
+        .node = l->node,
+        .step = n + 1,
+        .count = next - n,
+        .late_ns = now - hil_loop_due(l, next - 1),
+        .period_ns = l->timing.period_ns,
+    };
+    l->state->left_out += left_out.count;
+    hil_histogram_add_series(&l->state->late, left_out.late_ns, left_out.period_ns, left_out.count);
+    HIL_TRACE(left_out, &left_out);
+    return left_out.count;
 }
 
 static void account_miss(const struct hil_loop *l, uint64_t n, uint64_t begin, uint64_t end,
                          uint64_t next)
 {
-    uint64_t due = hil_loop_due(l, n), left_out = leave_out(l, n + 1, next, end);
+    uint64_t due = hil_loop_due(l, n), over = end - (due + l->timing.period_ns);
 
+    HIL_TRACE(miss, &(struct hil_traced_miss){.node = l->node, .step = n + 1, .over_ns = over});
+    uint64_t left_out = leave_out(l, n + 1, next, end);
     l->state->run_late++;
     hil_worst_add(l->worst, &(struct hil_miss){.begin_ns = begin,
                                                .step = n,
-                                               .over_ns = end - (due + l->timing.period_ns),
+                                               .over_ns = over,
                                                .late_ns = begin - due,
                                                .busy_ns = end - begin,
                                                .missed = 1 + left_out,
                                                .node = l->node});
-    HIL_TRACE(miss, &(struct hil_traced_miss){
-                        .node = l->node,
-                        .step = n + 1,
-                        .over_ns = end - (due + l->timing.period_ns),
-                        .skipped = left_out,
-                    });
 }
 
 /* Whether the loop gives up what it owes, being so far behind with step n. */
@@ -79,6 +82,8 @@ int hil_loop_account(const struct hil_loop *l, uint64_t n, uint64_t begin, uint6
     trace_step(l, n, begin - due, end - begin);
     if (s->steps++)
         hil_histogram_add(&s->period, begin - s->begin_ns);
+    else
+        s->first_ns = end - begin;
     s->begin_ns = begin;
     hil_histogram_add(&s->late, begin - due);
     hil_histogram_add(&s->busy, end - begin);

@@ -11,6 +11,7 @@
 #include "executor.h"
 #include "group.h"
 #include "privileges.h"
+#include "rehearsal.h"
 
 /* The counters prove what the loop claims: no fault, no switch to another. */
 static int run_measured(const struct hil_executor *e, struct hil_executor_state *state)
@@ -67,6 +68,7 @@ static uint64_t shortest_period_ns(const struct hil_executor *e)
 
 /* The clock is set when the start is near: so all processes set theirs within moments. */
 static int run_scheduled(struct hil_executor *e, const struct hil_executor_config *config,
+                         const struct hil_group *group, const struct hil_rehearsal *rehearsal,
                          struct hil_executor_state *state)
 {
     hil_clock_set(&e->clock);
@@ -76,7 +78,9 @@ static int run_scheduled(struct hil_executor *e, const struct hil_executor_confi
     state->start_ns = e->start_ns;
     atomic_store(&state->stage, HIL_RUNNING);
     hil_schedule_real_time(config, shortest_period_ns(e), state);
-    int rc = run_measured(e, state);
+    int rc = hil_rehearse(rehearsal, group, &e->clock, e->start_ns);
+    if (!rc)
+        rc = run_measured(e, state);
     hil_schedule_ordinary();
     return rc;
 }
@@ -86,19 +90,23 @@ static int run_group(const struct hil_run *run, unsigned index, const struct hil
 {
     const struct hil_executor_config *config = &run->scenario->executors[index];
     struct hil_executor e = {.clock = *clock, .stop = &run->state->stop, .wait = config->wait};
-    struct hil_group group;
+    struct hil_rehearsal rehearsal;
+    struct hil_group group = {0};
 
-    int rc = hil_group_start(&group, run, fabric, config, wait_s * 1000000000ull);
+    int rc = hil_rehearsal_open(&rehearsal, run);
+    if (!rc)
+        rc = hil_group_start(&group, run, fabric, config, wait_s * 1000000000ull);
     if (!rc)
         rc = gather_loops(&e, &group);
     if (!rc) {
         e.start_ns = group.roles[0]->start_ns;
-        rc = run_scheduled(&e, config, &run->state->executors[index]);
+        rc = run_scheduled(&e, config, &group, &rehearsal, &run->state->executors[index]);
     }
     if (rc == -EINTR)
         rc = 0;
     hil_group_end(&group, rc ? HIL_FAILED : HIL_DONE);
     hil_group_close(&group);
+    hil_rehearsal_close(&rehearsal);
     free(e.loops);
     return rc;
 }

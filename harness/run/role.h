@@ -38,7 +38,8 @@ struct hil_role {
     unsigned decimation;
     uint64_t start_ns; /* on the node's clock */
     struct hil_live live;
-    void *self; /* the controller's or the converter's own */
+    void *self;                          /* the controller's or the converter's own */
+    int (*begin)(struct hil_role *role); /* makes it as it is before its first step, again */
     void (*free_self)(void *self);
     struct hil_power_controller channel;
 };

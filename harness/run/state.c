@@ -141,6 +141,7 @@ void hil_state_together(const struct hil_state *state, struct hil_together *all)
         sum->left_out += one->left_out;
         sum->resyncs += one->resyncs;
         sum->torn += one->torn;
+        sum->first_ns = one->first_ns > sum->first_ns ? one->first_ns : sum->first_ns;
         hil_histogram_merge(&sum->late, &one->late);
         hil_histogram_merge(&sum->busy, &one->busy);
         hil_histogram_merge(&sum->period, &one->period);

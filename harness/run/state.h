@@ -39,6 +39,7 @@ struct hil_node_state {
     uint64_t resyncs;          /* how often it left out what it owed, to be with the clock again */
     uint64_t torn;             /* inputs that stayed torn, so that the old value was kept */
     uint64_t begin_ns;         /* when the last step began */
+    uint64_t first_ns;         /* how long the first one took */
     struct hil_histogram late; /* from a step's time to its beginning, or being left out */
     struct hil_histogram busy; /* from its beginning to its end */
     struct hil_histogram period; /* from one step's beginning to that of the next */

@@ -25,7 +25,14 @@ struct hil_traced_miss {
     uint32_t node;
     uint64_t step;
     uint64_t over_ns; /* from its deadline to its end */
-    uint64_t skipped; /* steps left out after it */
+};
+
+/* Steps that are not run, which is decided now. */
+struct hil_traced_left_out {
+    uint32_t node;
+    uint64_t step, count; /* the first, and how many */
+    uint64_t late_ns;     /* the last of them; the one before it a period more */
+    uint64_t period_ns;
 };
 
 /* The controller has seen, in its `step`, the first voltage that its step `acted_on` made:
@@ -39,6 +46,7 @@ struct hil_traced_answer {
 struct hil_tracer {
     void (*step)(const struct hil_traced_step *step);
     void (*miss)(const struct hil_traced_miss *miss);
+    void (*left_out)(const struct hil_traced_left_out *left_out);
     void (*answer)(const struct hil_traced_answer *answer);
     void (*state)(uint32_t node, enum hil_stage stage);
 };

@@ -165,7 +165,6 @@ static void on_miss(struct hil_analysis *a, const struct hil_event *e)
     if (!loop || !core)
         return;
     loop->misses++;
-    loop->skipped += hil_event_number(e, "skipped");
     if (core->count == 0)
         return;
     const struct ran *newest = &core->recent[(core->count - 1) % RECENT];
@@ -179,6 +178,21 @@ static void on_miss(struct hil_analysis *a, const struct hil_event *e)
     s->to_ns = newest->end_ns;
     if (over > s->worst_over_ns)
         s->worst_over_ns = over;
+}
+
+/* Steps that were left out were late until then; summary.json counts them so as well. */
+static void on_left_out(struct hil_analysis *a, const struct hil_event *e)
+{
+    const uint64_t node = hil_event_number(e, "node"), count = hil_event_number(e, "count");
+    const uint64_t late = hil_event_number(e, "late_ns"), period = hil_event_number(e, "period_ns");
+    struct hil_traced_loop *loop = loop_of(a, node);
+
+    if (!loop)
+        return;
+    loop->left_out += count;
+    hil_histogram_add_series(&loop->late, late, period, count);
+    if (node != 0)
+        hil_histogram_add_series(&a->converters.late, late, period, count);
 }
 
 /* --- steps ------------------------------------------------------------------------------------ */
@@ -301,15 +315,11 @@ static const struct {
     const char *name;
     void (*take)(struct hil_analysis *a, const struct hil_event *e);
 } kinds[] = {
-    {"hiloco:loop_step", on_step},
-    {"hiloco:push", on_push},
-    {"hiloco:round_trip", on_round_trip},
-    {"hiloco:loop_miss", on_miss},
-    {"hiloco:state", on_state},
-    {"sched_switch", on_switch},
-    {"irq_handler_entry", on_irq_entry},
-    {"irq_handler_exit", on_irq_exit},
-    {"irq_softirq_entry", on_softirq_entry},
+    {"hiloco:loop_step", on_step},         {"hiloco:push", on_push},
+    {"hiloco:round_trip", on_round_trip},  {"hiloco:loop_miss", on_miss},
+    {"hiloco:loop_left_out", on_left_out}, {"hiloco:state", on_state},
+    {"sched_switch", on_switch},           {"irq_handler_entry", on_irq_entry},
+    {"irq_handler_exit", on_irq_exit},     {"irq_softirq_entry", on_softirq_entry},
     {"irq_softirq_exit", on_softirq_exit},
 };
 

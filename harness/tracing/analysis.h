@@ -13,7 +13,7 @@
 /* A loop. */
 struct hil_traced_loop {
     uint32_t node;
-    uint64_t steps, misses, skipped;
+    uint64_t steps, misses, left_out;
     struct hil_histogram late, duration, input_age;
 };
 

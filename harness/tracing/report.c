@@ -130,14 +130,14 @@ static void print_tally(const struct hil_analysis *a, FILE *to)
     json_decref(all);
 }
 
-static uint64_t count_misses(const struct hil_analysis *a, uint64_t *skipped)
+static uint64_t count_misses(const struct hil_analysis *a, uint64_t *left_out)
 {
     uint64_t misses = 0;
 
-    *skipped = 0;
+    *left_out = 0;
     for (unsigned i = 0; i < a->loop_count; i++) {
         misses += a->loops[i] ? a->loops[i]->misses : 0;
-        *skipped += a->loops[i] ? a->loops[i]->skipped : 0;
+        *left_out += a->loops[i] ? a->loops[i]->left_out : 0;
     }
     return misses;
 }
@@ -145,10 +145,10 @@ static uint64_t count_misses(const struct hil_analysis *a, uint64_t *skipped)
 static void print_misses(const struct hil_analysis *a, FILE *to)
 {
     const struct hil_stretch **sorted = sort(a);
-    uint64_t skipped, misses = count_misses(a, &skipped);
+    uint64_t left_out, misses = count_misses(a, &left_out);
 
     fprintf(to, "\nmisses: %llu steps not in time and %llu left out, in %zu stretches%s\n",
-            (unsigned long long)misses, (unsigned long long)skipped, a->stretch_count,
+            (unsigned long long)misses, (unsigned long long)left_out, a->stretch_count,
             sorted ? "; the worst:" : "");
     if (sorted)
         fprintf(to, "  %10s  %4s  %-14s %9s %8s %11s  %-36s  %s\n", "at s", "core", "first", "step",
@@ -240,8 +240,8 @@ static json_t *times(const struct hil_histogram *h)
 
 static json_t *loop(const struct hil_traced_loop *l)
 {
-    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "steps", whole(l->steps), "late_steps",
-                     whole(l->misses), "skipped", whole(l->skipped), "late_us", times(&l->late),
+    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "steps", whole(l->steps), "run_late",
+                     whole(l->misses), "left_out", whole(l->left_out), "late_us", times(&l->late),
                      "step_us", times(&l->duration), "input_age_us", times(&l->input_age));
 }
 

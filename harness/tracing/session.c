@@ -191,7 +191,7 @@ static void name_events(const struct hil_tracing_events *e, char *text, size_t s
         const char *names;
     } all[] = {
         {e->step, "hiloco:loop_step"},
-        {e->miss, "hiloco:loop_miss"},
+        {e->miss, "hiloco:loop_miss,hiloco:loop_left_out"},
         {e->push, "hiloco:push"},
         {e->pull, "hiloco:pull"},
         {e->fence, "hiloco:fence"},

@@ -165,6 +165,19 @@ static double typical_step(const struct hil_state *state, unsigned side)
     return (double)hil_histogram_quantile(&all, 0.5);
 }
 
+/* The median of their first steps. */
+static double first_step(const struct hil_state *state, unsigned side)
+{
+    static double values[64];
+    size_t count = 0;
+
+    if (side == CONTROLLER)
+        return (double)state->nodes[0].first_ns;
+    for (unsigned i = 1; i < state->node_count && count < 64; i++)
+        values[count++] = (double)state->nodes[i].first_ns;
+    return bench_median(values, count);
+}
+
 /* As `hiloco top --interval 20` does, until it is killed. */
 static void watch(const struct hil_state *state)
 {
@@ -178,9 +191,9 @@ static void watch(const struct hil_state *state)
         hil_watch_look(&w, bench_glance());
 }
 
-/* A run; *step is the median of the steps. */
+/* A run; *step is the median of the steps, and *first that of the first ones. */
 static int run_in_earnest(const struct benchmark *b, const struct bench_options *o, bool watched,
-                          double *step)
+                          double *step, double *first)
 {
     struct bench_run run;
     struct hil_clock clock;
@@ -206,6 +219,8 @@ static int run_in_earnest(const struct benchmark *b, const struct bench_options 
         waitpid(watcher, NULL, 0);
     }
     *step = typical_step(run.run.state, b->parameter);
+    if (first)
+        *first = first_step(run.run.state, b->parameter);
     bench_run_close(&run);
     return rc;
 }
@@ -213,16 +228,23 @@ static int run_in_earnest(const struct benchmark *b, const struct bench_options 
 static int measure_in_run(const struct benchmark *b, const struct bench_options *o,
                           struct bench_sample *sample)
 {
-    return run_in_earnest(b, o, false, &sample->value);
+    return run_in_earnest(b, o, false, &sample->value, NULL);
 }
 
 /* Beside one that nobody watches. */
 static int measure_watched(const struct benchmark *b, const struct bench_options *o,
                            struct bench_sample *sample)
 {
-    int rc = run_in_earnest(b, o, false, &sample->against);
+    int rc = run_in_earnest(b, o, false, &sample->against, NULL);
 
-    return rc ? rc : run_in_earnest(b, o, true, &sample->value);
+    return rc ? rc : run_in_earnest(b, o, true, &sample->value, NULL);
+}
+
+/* "Step 0 costs what step 1000 does": beside the median of its run. */
+static int measure_first(const struct benchmark *b, const struct bench_options *o,
+                         struct bench_sample *sample)
+{
+    return run_in_earnest(b, o, false, &sample->against, &sample->value);
 }
 
 const struct benchmark step_benchmarks[] = {
@@ -254,6 +276,13 @@ const struct benchmark step_benchmarks[] = {
      .cores = 2,
      .parameter = CONVERTERS,
      .measure = measure_watched},
+    {.name = "converter_first_step",
+     .unit = "ns",
+     .against = "median",
+     .target_ratio = 2,
+     .cores = 2,
+     .parameter = CONVERTERS,
+     .measure = measure_first},
     {.name = "controller_step_1",
      .unit = "ns",
      .cores = 2,
@@ -281,5 +310,12 @@ const struct benchmark step_benchmarks[] = {
      .cores = 2,
      .parameter = CONTROLLER,
      .measure = measure_watched},
+    {.name = "controller_first_step",
+     .unit = "ns",
+     .against = "median",
+     .target_ratio = 2,
+     .cores = 2,
+     .parameter = CONTROLLER,
+     .measure = measure_first},
     {0},
 };

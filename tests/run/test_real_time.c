@@ -43,6 +43,7 @@ static void expect_times(json_t *loop)
     for (size_t i = 0; i < 3; i++)
         for (size_t k = 0; k < 4; k++)
             cr_expect_geq(number_at(json_at(loop, times[i]), quantiles[k]), 0, "%s", times[i]);
+    cr_expect_gt(number_at(loop, "first_step_us"), 0);
 }
 
 /* Each step that was due in the run was run, in time or late, or left out. */

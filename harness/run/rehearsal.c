@@ -1,0 +1,137 @@
+#include "rehearsal.h"
+
+#include <unistd.h>
+
+#include "../../channels/trace.h"
+
+/* The step before the first: what it pushes has the number 0. */
+static const uint64_t REHEARSED_STEP = UINT64_MAX;
+
+/* At the loops' own pace, for a network has to deliver what they push; slow ones faster. */
+static const uint64_t PACE_NS = 20000;
+
+/* From the last round to time 0, besides what it takes to begin anew. */
+static const uint64_t MARGIN_NS = 20000;
+
+int hil_rehearsal_open(struct hil_rehearsal *h, const struct hil_run *run)
+{
+    *h = (struct hil_rehearsal){.run = *run};
+    int rc = hil_state_open(&h->state, run->scenario);
+    if (rc)
+        return rc;
+    close(h->state->file); /* it is by its file that a run is found */
+    h->state->file = -1;
+    h->run.state = h->state;
+    return 0;
+}
+
+void hil_rehearsal_close(struct hil_rehearsal *h)
+{
+    if (h->state)
+        hil_state_close(h->state);
+    h->state = NULL;
+}
+
+/* A first step takes some microseconds, and so does to begin anew. */
+uint64_t hil_rehearsal_lead_ns(unsigned loops)
+{
+    return 2000000 + 20000 * (uint64_t)loops;
+}
+
+/* What a role puts aside meanwhile. */
+struct put_aside {
+    const struct hil_run *run;
+    struct hil_node_state *state;
+    struct hil_stream *stream;
+    struct hil_live live;
+};
+
+static struct put_aside rehearsal_enter(struct hil_role *r, const struct hil_rehearsal *h)
+{
+    const struct put_aside real = {r->run, r->state, r->stream, r->live};
+
+    r->run = &h->run;
+    r->state = &h->state->nodes[r->node];
+    r->stream = NULL;
+    r->live.tell_ns = UINT64_MAX;
+    return real;
+}
+
+static void rehearsal_leave(struct hil_role *r, const struct put_aside *real)
+{
+    r->run = real->run;
+    r->state = real->state;
+    r->stream = real->stream;
+    r->live = real->live;
+}
+
+/* Where a step in time will be counted: no value is added, but the lines are there. */
+static void touch_figures(const struct hil_role *r)
+{
+    struct hil_node_state *n = r->state;
+    struct hil_state *s = r->run->state;
+
+    hil_histogram_add_many(&n->late, 50, 0);
+    hil_histogram_add_many(&n->busy, 150, 0);
+    hil_histogram_add_many(&n->period, r->loop.timing.period_ns, 0);
+    hil_histogram_add_many(&s->executors[r->run->executor].input_age, r->loop.timing.period_ns, 0);
+    hil_histogram_add_many(&s->input_age, r->loop.timing.period_ns, 0);
+    hil_histogram_add_many(&s->round_trip, r->loop.timing.period_ns, 0);
+    hil_worst_in_time(r->loop.worst);
+}
+
+static int rehearse_role(struct hil_role *r, const struct hil_rehearsal *h)
+{
+    const struct put_aside real = rehearsal_enter(r, h);
+    int rc = r->loop.step(r->loop.arg, REHEARSED_STEP, 0);
+
+    rehearsal_leave(r, &real);
+    touch_figures(r);
+    return rc;
+}
+
+static int rehearse_all(const struct hil_rehearsal *h, const struct hil_group *g)
+{
+    int rc = 0;
+
+    for (unsigned i = 0; !rc && i < g->count; i++)
+        rc = rehearse_role(g->roles[i], h);
+    return rc;
+}
+
+static int begin_all(const struct hil_group *g)
+{
+    int rc = 0;
+
+    for (unsigned i = 0; !rc && i < g->count; i++)
+        rc = g->roles[i]->begin(g->roles[i]);
+    return rc;
+}
+
+static void pause_until(const struct hil_clock *clock, uint64_t t_ns)
+{
+    while (hil_clock_now(clock) < t_ns)
+        hil_clock_pause();
+}
+
+int hil_rehearse(const struct hil_rehearsal *h, const struct hil_group *g,
+                 const struct hil_clock *clock, uint64_t start_ns)
+{
+    uint64_t now = hil_clock_now(clock), before = now, round = 0;
+
+    if (now >= start_ns || g->roles[0]->loop.first > 0)
+        return 0;
+    const struct loco_tracer *tracer = loco_trace_set(NULL); /* what is rehearsed is no event */
+    int rc = begin_all(g);                                   /* to see how long that takes */
+    now = hil_clock_now(clock);
+    uint64_t anew = now - before;
+    while (!rc && now + PACE_NS + round + 2 * anew + MARGIN_NS < start_ns) {
+        pause_until(clock, now + PACE_NS);
+        before = hil_clock_now(clock);
+        rc = rehearse_all(h, g);
+        now = hil_clock_now(clock);
+        round = now - before;
+    }
+    loco_trace_set(tracer);
+    return rc ? rc : begin_all(g);
+}

@@ -1,0 +1,146 @@
+/*
+ * The rehearsal before time 0: what the loops do in it is not to be seen in what they do after it.
+ */
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "harness/run/rehearsal.h"
+#include "test_scenario.h"
+
+enum { STEPS = 200 };
+
+/* A controller at 20 us and three converters at 10 us, in one thread, in lockstep. */
+struct played {
+    double output_v[STEPS];
+    struct hil_histogram input_age, round_trip, duty_age;
+    unsigned rehearsed; /* steps, of all */
+};
+
+static struct hil_scenario *scenario;
+
+/* Counts the rehearsed steps on their way. */
+static unsigned rehearsed;
+static int (*real_step)(void *arg, uint64_t n, uint64_t now_ns);
+
+static int counted_step(void *arg, uint64_t n, uint64_t now_ns)
+{
+    rehearsed += n == UINT64_MAX;
+    return real_step(arg, n, now_ns);
+}
+
+static void rehearse(const struct hil_run *run, const struct hil_group *g)
+{
+    struct hil_rehearsal rehearsal;
+    struct hil_clock clock;
+
+    rehearsed = 0;
+    real_step = g->roles[0]->loop.step;
+    g->roles[0]->loop.step = counted_step;
+    hil_clock_calibrate(&clock);
+    cr_assert_eq(hil_rehearsal_open(&rehearsal, run), 0);
+    cr_assert_eq(hil_rehearse(&rehearsal, g, &clock, hil_clock_now(&clock) + 20000000), 0);
+    hil_rehearsal_close(&rehearsal);
+    g->roles[0]->loop.step = real_step;
+}
+
+static void step(const struct hil_role *r, uint64_t n)
+{
+    cr_assert_eq(r->loop.step(r->loop.arg, n, hil_loop_due(&r->loop, n)), 0);
+}
+
+/* The converters' two steps of each of the controller's. */
+static void play(const struct hil_run *run, const struct hil_group *g, struct played *p)
+{
+    for (uint64_t n = 0; n < STEPS; n++) {
+        for (unsigned i = 1; i < g->count; i++)
+            step(g->roles[i], 2 * n);
+        step(g->roles[0], n);
+        for (unsigned i = 1; i < g->count; i++)
+            step(g->roles[i], 2 * n + 1);
+        p->output_v[n] = atomic_load(&run->state->output_v);
+    }
+    p->input_age = run->state->input_age;
+    p->round_trip = run->state->round_trip;
+    p->duty_age = run->state->executors[0].input_age;
+    p->rehearsed = rehearsed;
+}
+
+static void run_once(bool with_rehearsal, struct played *p)
+{
+    char directory[] = "/tmp/hiloco-test-XXXXXX";
+    const struct hil_executor_config all = {.controller = true, .last = 2};
+    struct hil_run run = {.scenario = scenario};
+    struct loco_fabric *fabric;
+    struct hil_group group;
+
+    cr_assert_not_null(mkdtemp(directory));
+    cr_assert_eq(hil_state_open(&run.state, scenario), 0);
+    cr_assert_eq(loco_shm_open(&fabric, directory), 0);
+    cr_assert_eq(hil_group_start(&group, &run, fabric, &all, 20000000000), 0);
+    if (with_rehearsal)
+        rehearse(&run, &group);
+    play(&run, &group, p);
+    hil_group_end(&group, HIL_DONE);
+    hil_group_close(&group);
+    loco_shm_close(fabric);
+    hil_state_close(run.state);
+    rmdir(directory);
+}
+
+static void expect_no_trace(const char *const *sets)
+{
+    static struct played plain, after;
+
+    scenario = load(SMALL, sets);
+    run_once(false, &plain);
+    run_once(true, &after);
+    cr_expect_gt(after.rehearsed, 10);
+    cr_expect_eq(memcmp(plain.output_v, after.output_v, sizeof plain.output_v), 0);
+    cr_expect_eq(memcmp(&plain.input_age, &after.input_age, sizeof plain.input_age), 0);
+    cr_expect_eq(memcmp(&plain.round_trip, &after.round_trip, sizeof plain.round_trip), 0);
+    cr_expect_eq(memcmp(&plain.duty_age, &after.duty_age, sizeof plain.duty_age), 0);
+    cr_expect_gt(plain.output_v[STEPS - 1], 1);
+    hil_scenario_free(scenario);
+}
+
+Test(rehearsal, leaves_no_trace, .timeout = 60)
+{
+    expect_no_trace(NULL);
+}
+
+/* Where what a step finds before the first value matters: nothing of the rehearsal is it. */
+Test(rehearsal, is_nothing_to_a_peer, .timeout = 60)
+{
+    expect_no_trace(SETS("controller.computation_delay=false", "converters.duty_initial=0.3",
+                         "converters.initial={voltage_v: 3, current_a: 1}",
+                         "load.changes=[{time_s: 0, load_ohm: 3, ramp_s: 0.01}]"));
+}
+
+/* A controller that is late for its first voltages sees none, not those of the rehearsal. */
+Test(rehearsal, its_voltages_are_none, .timeout = 60)
+{
+    char directory[] = "/tmp/hiloco-test-XXXXXX";
+    const struct hil_executor_config all = {.controller = true, .last = 2};
+    struct loco_fabric *fabric;
+    struct hil_group group;
+
+    scenario = load(SMALL, SETS("converters.initial={voltage_v: 3, current_a: 1}"));
+    struct hil_run run = {.scenario = scenario};
+    cr_assert_not_null(mkdtemp(directory));
+    cr_assert_eq(hil_state_open(&run.state, scenario), 0);
+    cr_assert_eq(loco_shm_open(&fabric, directory), 0);
+    cr_assert_eq(hil_group_start(&group, &run, fabric, &all, 20000000000), 0);
+    rehearse(&run, &group);
+    step(group.roles[0], 0);
+    cr_expect_eq(atomic_load(&run.state->output_v), 0);
+    for (unsigned i = 1; i < group.count; i++)
+        step(group.roles[i], 0);
+    step(group.roles[0], 1);
+    cr_expect_gt(atomic_load(&run.state->output_v), 8);
+    hil_group_end(&group, HIL_DONE);
+    hil_group_close(&group);
+    loco_shm_close(fabric);
+    hil_state_close(run.state);
+    hil_scenario_free(scenario);
+    rmdir(directory);
+}
