@@ -40,7 +40,8 @@ enum loco_sim_chaos {
     LOCO_SIM_DELAYED,  /* fibers and links go on in any order; completion before placement */
     LOCO_SIM_TORN,     /* the words of one transfer move in any order, one after the other */
     LOCO_SIM_DEFERRED, /* a source that is not inline is read late, a read is overtaken by later
-                          writes of its link, atomics are not atomic with the CPU's */
+                          writes of its link, answered early or done twice, atomics are not atomic
+                          with the CPU's, send queues are full, fibers are interrupted anywhere */
 };
 
 struct loco_sim_config {
