@@ -184,7 +184,7 @@ $(BUILD)/plain/%.o: %.c | $(NEEDED)
 	@mkdir -p $(@D)
 	$(COMPILE) -Itests/plain -MMD -MP -c -o $@ $<
 
-PLAIN := $(call plain,tests/plain/main.c $(CHANNEL_TESTS:%=tests/unit/test_%.c)) \
+PLAIN := $(call plain,$(wildcard tests/plain/*.c) $(CHANNEL_TESTS:%=tests/unit/test_%.c)) \
          $(call objects,tests/nodes.c) $(BUILD)/libloco.a
 
 $(BUILD)/test-plain: $(PLAIN)
@@ -210,7 +210,7 @@ test: all $(TESTS:%=$(BUILD)/test-%) $(BUILD)/soak
 
 # --- tests on an RDMA device: this machine's RDMA_DEVICE, or that of a guest with soft-RoCE -------
 
-RDMA_TESTS := rping channels scenario faults
+RDMA_TESTS := limits rping channels scenario faults
 
 ON_RDMA = HILOCO_BUILD=$(BUILD) $(if $(RDMA_DEVICE),,tests/rdma/guest --cache $(BUILD)/guest \
               --write $(BUILD)/rdma) tests/rdma/run $(or $(RDMA_DEVICE),rxe0)
