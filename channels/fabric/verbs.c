@@ -446,7 +446,7 @@ static bool makes_sense(const struct loco_verbs_config *c)
 
     return c->addresses && c->address_count > 0 && port + c->address_count <= 65536 &&
            c->send_depth <= 1 << 15 && c->timeout_exponent <= 31 && c->retry_count <= 7 &&
-           c->traffic_class <= 255 && (c->flush_bytes == 0 || c->flush_bytes == 8);
+           c->traffic_class <= 255;
 }
 
 int loco_verbs_open(struct loco_fabric **fabric, const struct loco_verbs_config *config)

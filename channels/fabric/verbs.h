@@ -16,6 +16,14 @@
  * device may stretch its time-outs up to fourfold. A lost peer cannot reach this node's memory any
  * more. One that starts again, under the same id and address, is connected with again, and peer_up
  * is said again; links that were opened before stay broken.
+ *
+ * A fence is a read of 8 bytes of the peer's first arena. A write's acknowledgement says that the
+ * peer's device has it; the bytes may still be on their way to memory, as posted writes of PCIe.
+ * The device executes a connection's requests in order, and its reads of memory do not pass its
+ * posted writes (PCI Express Base Specification, ordering rules). So the answer to the read says
+ * that all writes before it are placed. A read of no bytes has no such answer: InfiniBand (C9-88)
+ * has the device look at no key for it, and nothing has it look at memory. It does where a device
+ * places writes before it acknowledges them, as soft-RoCE does.
  */
 #ifndef LOCO_VERBS_H
 #define LOCO_VERBS_H
@@ -38,8 +46,7 @@ struct loco_verbs_config {
     unsigned timeout_exponent; /* as above; 16: 268 ms */
     unsigned retry_count;      /* as above, 1 to 7; 7 */
     unsigned traffic_class;    /* of RoCE's IP packets, DSCP and ECN; what the system says */
-    unsigned flush_bytes;      /* of the read that makes a fence: 8 where a device refuses to read
-                                  nothing; 0 */
+    bool flush_by_nothing;     /* the read that makes a fence is of no bytes, not of 8: see below */
 };
 
 /*

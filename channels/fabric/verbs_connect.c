@@ -642,6 +642,22 @@ static int await(struct verbs_link *l, enum rdma_cm_event_type expected, uint64_
     return -EHOSTUNREACH;
 }
 
+/* A device that takes fewer bytes inline refuses to make the queue pair, and none says how many it
+ * takes. *attributes tells what was got. */
+static int make_link_pair(struct verbs_link *l, struct ibv_qp_init_attr *attributes)
+{
+    const struct ibv_qp_init_attr wanted = *attributes;
+
+    for (uint32_t bytes = wanted.cap.max_inline_data;; bytes /= 2) {
+        *attributes = wanted;
+        attributes->cap.max_inline_data = bytes;
+        if (!rdma_create_qp(l->id, l->node->pd, attributes))
+            return 0;
+        if (bytes == 0)
+            return -errno;
+    }
+}
+
 int verbs_link_connect(struct verbs_link *l, struct ibv_qp_init_attr *attributes)
 {
     struct verbs_node *n = l->node;
@@ -661,8 +677,8 @@ int verbs_link_connect(struct verbs_link *l, struct ibv_qp_init_attr *attributes
         rc = await(l, RDMA_CM_EVENT_ROUTE_RESOLVED, until);
     if (!rc && l->id->verbs != n->device)
         rc = -EXDEV;
-    if (!rc && rdma_create_qp(l->id, n->pd, attributes))
-        rc = -errno;
+    if (!rc)
+        rc = make_link_pair(l, attributes);
     if (!rc && rdma_connect(l->id, &param))
         rc = -errno;
     if (!rc)

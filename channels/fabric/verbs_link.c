@@ -294,11 +294,13 @@ int verbs_compare_swap(struct loco_link *base, struct loco_remote at, uint64_t e
     return post_atomic(base, at, IBV_WR_ATOMIC_CMP_AND_SWP, expected, desired, old);
 }
 
-/* A read of nothing; of 8 bytes, to where nobody looks, for devices that want something to do. */
+/* A read of the peer's first arena, to where nobody looks; verbs.h says why it is one of bytes.
+ * That arena is known where something was written, as arenas are told in their order, and is there
+ * for as long as the peer. */
 static int post_flush(struct verbs_link *l)
 {
     aim_at_nothing(l);
-    if (l->node->verbs->config.flush_bytes) {
+    if (!l->node->verbs->config.flush_by_nothing) {
         l->request.num_sge = 1;
         l->part = (struct ibv_sge){.addr = (uintptr_t)l->node->buffers,
                                    .length = sizeof(uint64_t),
@@ -307,13 +309,14 @@ static int post_flush(struct verbs_link *l)
     return post(l, IBV_WR_RDMA_READ, 0);
 }
 
-/* A read or an atomic that was posted after the newest write does as well. */
+/* A read or an atomic that was posted after the newest write does as well; and without a write
+ * there is nothing to place. */
 uint64_t verbs_flush(struct loco_link *base)
 {
     struct verbs_link *l = (struct verbs_link *)base;
 
     verbs_lock(&l->lock);
-    int rc = l->last_reads > l->last_write ? 0 : post_flush(l);
+    int rc = l->last_reads >= l->last_write ? 0 : post_flush(l);
     uint64_t ticket = rc ? UINT64_MAX : l->last_reads; /* never: the peer is lost */
     verbs_unlock(&l->lock);
     return ticket;

@@ -125,7 +125,7 @@ static int open_fabric(const struct hil_scenario *s, const char *run_directory,
         .timeout_exponent = verbs->timeout_exponent,
         .retry_count = verbs->retry_count,
         .traffic_class = verbs->traffic_class,
-        .flush_bytes = verbs->flush_bytes,
+        .flush_by_nothing = verbs->flush_bytes == 0,
     };
 
     return s->fabric == HIL_FABRIC_VERBS ? loco_verbs_open(fabric, &config)

@@ -42,8 +42,9 @@ const struct scenario_key scenario_keys[] = {
     {"verbs.retry_count", "", "7", RANGE(1, 7), "How often it sends again before the peer is lost"},
     {"verbs.traffic_class", "", "0", RANGE(0, 255),
      "Traffic class of RoCE's packets, DSCP and ECN together; 0: what the system says"},
-    {"verbs.flush_bytes", "", "0", RANGE(0, 8),
-     "Size of the read that makes a fence; 8 where a device refuses to read nothing"},
+    {"verbs.flush_bytes", "", "8", RANGE(0, 8),
+     "Size of the read that makes a fence: 8, or 0 for devices that place writes before they "
+     "acknowledge them"},
 
     {"network", "", "{}", NO_RANGE, "The network that virtual time simulates"},
     {"network.latency_up_us", "us", "0", TIME_US(0), "One-way latency, converter to controller"},

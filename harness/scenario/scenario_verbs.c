@@ -43,12 +43,22 @@ static void check_ports(const struct scenario_loaded *loaded)
                             port, count - 1, port + count, UINT16_MAX - count);
 }
 
+static void check_flush(const struct scenario_loaded *loaded)
+{
+    unsigned bytes = loaded->file->verbs.flush_bytes;
+
+    if (bytes != 0 && bytes != 8)
+        scenario_mistake_in(loaded, "verbs.flush_bytes", "verbs.flush_bytes is %u; allowed: 0 or 8",
+                            bytes);
+}
+
 int scenario_resolve_verbs(const struct scenario_loaded *loaded, struct hil_scenario *scenario)
 {
     const struct scenario_file *file = loaded->file;
     struct hil_verbs_config *verbs = &scenario->verbs;
     struct scenario_roll roll = {.loaded = loaded, .list = "verbs.nodes", .gift = "an address"};
 
+    check_flush(loaded);
     if (scenario->fabric != HIL_FABRIC_VERBS)
         return 0;
     check_ports(loaded);

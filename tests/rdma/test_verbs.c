@@ -3,9 +3,13 @@
  * their links. On a machine whose LOCO_TEST_ADDRESSES says where its RDMA device is; else skipped.
  */
 #include <criterion/criterion.h>
+#include <dirent.h>
+#include <dlfcn.h>
 #include <errno.h>
+#include <limits.h>
 #include <linux/capability.h>
 #include <pthread.h>
+#include <rdma/rdma_cma.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -271,12 +275,14 @@ VERBS_TEST(a_word_is_never_torn)
     close_pair(pair);
 }
 
-static void flush_with(unsigned bytes)
+static void flush_with(bool nothing)
 {
     struct end pair[2];
 
-    open_pair(pair, (struct loco_verbs_config){.flush_bytes = bytes});
+    open_pair(pair, (struct loco_verbs_config){.flush_by_nothing = nothing});
     struct end *e = &pair[0];
+    cr_assert_eq(e->fabric->ops->flush(e->link), 0); /* nothing was written: it posts nothing */
+    cr_assert_eq(atomic_load(&e->link->flushed), 0);
     for (uint64_t i = 1; i <= 200; i++) {
         e->fabric->ops->write(next(e), there(0), &i, sizeof i);
         flush(e);
@@ -296,12 +302,12 @@ static void flush_with(unsigned bytes)
 
 VERBS_TEST(a_read_of_nothing_flushes)
 {
-    flush_with(0);
+    flush_with(true);
 }
 
 VERBS_TEST(a_read_of_a_word_flushes)
 {
-    flush_with(8);
+    flush_with(false);
 }
 
 /* What cannot be posted fails at once, and nobody waits for it. */
@@ -324,6 +330,81 @@ VERBS_TEST(bad_operations_fail)
     cr_assert_eq(ops->read(next(e), there(0), &value, 8), -EFAULT);
     wait_done(e);
     cr_assert_eq(*word(&pair[1], 0), 7);
+    close_pair(pair);
+}
+
+/* --- devices that refuse ---------------------------------------------------------------- */
+
+/* What this thread's queue pairs get inline at most; less than 0: they are not made. */
+static _Thread_local int inline_max = INT_MAX;
+
+/* In place of librdmacm's: the device of the tests refuses as others do. */
+__attribute__((visibility("default"))) int rdma_create_qp(struct rdma_cm_id *id, struct ibv_pd *pd,
+                                                          struct ibv_qp_init_attr *attributes)
+{
+    typedef int create(struct rdma_cm_id *, struct ibv_pd *, struct ibv_qp_init_attr *);
+
+    if ((int)attributes->cap.max_inline_data > inline_max) {
+        errno = EINVAL;
+        return -1;
+    }
+    return ((create *)dlsym(RTLD_NEXT, "rdma_create_qp"))(id, pd, attributes);
+}
+
+/* Sources that are gone at once, of a slot that comes again soon. */
+static void write_from_stack(struct loco_verbs_config config)
+{
+    enum { WRITES = 64, WORDS = LOCO_INLINE_MAX / 8 };
+    struct end pair[2];
+    uint64_t source[WORDS];
+
+    open_pair(pair, config);
+    for (uint64_t i = 0; i < WRITES; i++) {
+        for (unsigned w = 0; w < WORDS; w++)
+            source[w] = 100 * i + w;
+        cr_assert_eq(pair[0].fabric->ops->write(next(&pair[0]), there(WORDS * i), source,
+                                                8 * (1 + i % WORDS)),
+                     LOCO_POSTED);
+    }
+    flush(&pair[0]);
+    for (uint64_t i = 0; i < WRITES; i++)
+        for (unsigned w = 0; w < WORDS; w++)
+            cr_assert_eq(*word(&pair[1], WORDS * i + w), w <= i % WORDS ? 100 * i + w : 0);
+    close_pair(pair);
+}
+
+VERBS_TEST(what_a_device_does_not_take_inline_is_staged)
+{
+    for (inline_max = 0; inline_max <= 2 * LOCO_INLINE_MAX; inline_max += LOCO_INLINE_MAX / 2)
+        write_from_stack((struct loco_verbs_config){.send_depth = 4});
+}
+
+static unsigned descriptors(void)
+{
+    DIR *folder = opendir("/proc/self/fd");
+    unsigned count = 0;
+
+    while (readdir(folder))
+        count++;
+    closedir(folder);
+    return count;
+}
+
+VERBS_TEST(a_link_that_cannot_be_opened_leaves_nothing)
+{
+    struct end pair[2];
+    struct loco_link *link;
+
+    open_pair(pair, (struct loco_verbs_config){0});
+    const struct loco_fabric_ops *ops = pair[0].fabric->ops;
+    unsigned before = descriptors();
+    inline_max = -1;
+    for (uint32_t peer = 0; peer < 2; peer++)
+        cr_assert_eq(ops->link_open(pair[0].node, peer, &link), -EINVAL);
+    cr_assert_eq(descriptors(), before);
+    inline_max = INT_MAX;
+    cr_assert_eq(ops->link_open(pair[0].node, 0, &link), 0);
+    ops->link_close(link);
     close_pair(pair);
 }
 
@@ -391,10 +472,6 @@ Test(verbs, bad_configs_are_refused)
                                                                       .address_count = 1,
                                                                       .retry_count = 8}),
                  -EINVAL);
-    cr_assert_eq(loco_verbs_open(&fabric, &(struct loco_verbs_config){.addresses = &address,
-                                                                      .address_count = 1,
-                                                                      .flush_bytes = 4}),
-                 -EINVAL);
 }
 
 /* Root may lock as much as it likes, by this capability. */
@@ -425,6 +502,9 @@ VERBS_TEST(a_low_memlock_limit_is_explained)
     limit_memory(64 << 10);
     cr_assert_eq(open_verbs(&fabric, (struct loco_verbs_config){0}), 0);
     cr_assert_eq(open_node(&e, fabric, 0, 2), -ENOMEM);
+    unsigned before = descriptors();
+    cr_assert_eq(open_node(&e, fabric, 0, 2), -ENOMEM);
+    cr_assert_eq(descriptors(), before);
     cr_assert(strstr(e.ear.warning, "ulimit -l"), "%s", e.ear.warning);
     limit_memory(1 << 20);
     cr_assert_eq(open_node(&e, fabric, 0, 2), 0);

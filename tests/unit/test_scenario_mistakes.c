@@ -412,6 +412,11 @@ Test(scenario_mistakes, verbs_ports)
          "to 65532");
 }
 
+Test(scenario_mistakes, verbs_flush_bytes)
+{
+    ONLY(SMALL "verbs: {flush_bytes: 3}\n", "FILE:12:22: verbs.flush_bytes is 3; allowed: 0 or 8");
+}
+
 Test(scenario_mistakes, verbs_completions)
 {
     ONLY(SMALL "verbs: {completions: poled}\n",
