@@ -149,7 +149,8 @@ SIM_APART := tests/sim/soak.c tests/sim/preempt.c tests/sim/test_preempt.c
 # Those of tests/unit that run on each fabric.
 CHANNEL_TESTS := channels fences litmus locks queues kvstore restarts
 
-$(filter-out %-sim,$(TESTS:%=$(BUILD)/test-%)): $(call objects,tests/nodes.c) $(ARCHIVES)
+$(filter-out %-sim,$(TESTS:%=$(BUILD)/test-%)): $(call objects,tests/nodes.c tests/limits.c) \
+                                                $(ARCHIVES)
 	$(LINK) -o $@ $(filter %.o,$^) $(ARCHIVES) $(LIBS) $$(pkg-config --libs criterion)
 
 # The simulator interrupts the channels anywhere: tests/sim/preempt.c says how. Other sanitizers do
@@ -173,7 +174,7 @@ $(BUILD)/test-sim:  $(call objects,$(filter-out $(SIM_APART),$(wildcard tests/si
                     $(BUILD)/sim/tests/sim/test_preempt.o
 $(BUILD)/test-run:  $(call objects,$(wildcard tests/run/*.c))
 
-$(BUILD)/test-sim: $(call objects,tests/nodes.c) $(BUILD)/sim/libloco.a
+$(BUILD)/test-sim: $(call objects,tests/nodes.c tests/limits.c) $(BUILD)/sim/libloco.a
 	$(SIM_LINK) -o $@ $(filter %.o,$^) $(BUILD)/sim/libloco.a $(LIBS) \
 	    $$(pkg-config --libs criterion)
 

@@ -17,7 +17,7 @@
 #include "results.h"
 #include "workspace.h"
 
-TestSuite(figures, .init = workspace_open, .fini = workspace_close, .timeout = 300);
+TestSuite(figures, .init = workspace_open, .fini = workspace_close);
 
 /* --- the record ---------------- */
 
@@ -422,7 +422,7 @@ static void open_alone(void)
         cr_skip_test("real time needs two cores");
 }
 
-TestSuite(figures_in_real_time, .init = open_alone, .fini = workspace_close, .timeout = 300);
+TestSuite(figures_in_real_time, .init = open_alone, .fini = workspace_close);
 
 /* Steps are late and left out there, and an event's first sample comes after it. */
 Test(figures_in_real_time, are_those_of_the_record)

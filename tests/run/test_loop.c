@@ -25,7 +25,7 @@
 #include "harness/run/group.h"
 #include "workspace.h"
 
-TestSuite(loop, .init = workspace_open_alone, .fini = workspace_close, .timeout = 120);
+TestSuite(loop, .init = workspace_open_alone, .fini = workspace_close);
 
 /* --- the guard ---------------- */
 

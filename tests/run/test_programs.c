@@ -14,7 +14,7 @@
 #include "results.h"
 #include "workspace.h"
 
-TestSuite(programs, .init = workspace_open, .fini = workspace_close, .timeout = 300);
+TestSuite(programs, .init = workspace_open, .fini = workspace_close);
 
 /* --- help ---------------- */
 

@@ -30,7 +30,7 @@ static void open_alone(void)
         cr_skip_test("real time needs two cores");
 }
 
-TestSuite(real_time, .init = open_alone, .fini = workspace_close, .timeout = 300);
+TestSuite(real_time, .init = open_alone, .fini = workspace_close);
 
 /* --- a run as it should be ---------------- */
 

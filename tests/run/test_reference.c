@@ -21,7 +21,7 @@ enum { CASES = 52 };
 
 static const double ms = 1e-3;
 
-TestSuite(reference, .init = workspace_open, .fini = workspace_close, .timeout = 300);
+TestSuite(reference, .init = workspace_open, .fini = workspace_close);
 
 /* --- the cases ---------------- */
 

@@ -15,8 +15,8 @@
 #include "results.h"
 #include "workspace.h"
 
-TestSuite(repeat, .init = workspace_open, .fini = workspace_close, .timeout = 300);
-TestSuite(recording, .init = workspace_open, .fini = workspace_close, .timeout = 300);
+TestSuite(repeat, .init = workspace_open, .fini = workspace_close);
+TestSuite(recording, .init = workspace_open, .fini = workspace_close);
 
 /* Runs the reference scenario for a moment, with some more options. */
 static const char *record(const char *name, const char *options)

@@ -16,7 +16,7 @@
 #include "results.h"
 #include "workspace.h"
 
-TestSuite(results, .init = workspace_open, .fini = workspace_close, .timeout = 120);
+TestSuite(results, .init = workspace_open, .fini = workspace_close);
 
 #define RUN   "hiloco run configs/quickstart.yaml --quiet --set duration_s=0.002 "
 #define SWEEP "hiloco sweep configs/quickstart.yaml --set duration_s=0.002 "

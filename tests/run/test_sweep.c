@@ -11,7 +11,7 @@
 #include "results.h"
 #include "workspace.h"
 
-TestSuite(sweep, .init = workspace_open, .fini = workspace_close, .timeout = 300);
+TestSuite(sweep, .init = workspace_open, .fini = workspace_close);
 
 /* One converter, as all are alike; long enough to tell growth from decay. */
 #define SHORT_SWEEP                                                                                \

@@ -12,7 +12,7 @@
 #include "simulation.h"
 #include "workspace.h"
 
-TestSuite(timing, .init = workspace_open, .fini = workspace_close, .timeout = 300);
+TestSuite(timing, .init = workspace_open, .fini = workspace_close);
 
 /* The scenario that a command line runs, loaded here. */
 static struct hil_scenario *scenario_of(const struct arguments *a)

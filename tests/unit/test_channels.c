@@ -11,11 +11,11 @@
     {                                                                                              \
         cr_assert_eq(run_nodes(ON_SIM, count, body, NULL), 0);                                     \
     }                                                                                              \
-    Test(channels, test_name##_threads, .timeout = 60)                                             \
+    Test(channels, test_name##_threads)                                                            \
     {                                                                                              \
         cr_assert_eq(run_nodes(ON_THREADS, count, body, NULL), 0);                                 \
     }                                                                                              \
-    Test(channels, test_name##_processes, .timeout = 60)                                           \
+    Test(channels, test_name##_processes)                                                          \
     {                                                                                              \
         cr_assert_eq(run_nodes(ON_PROCESSES, count, body, NULL), 0);                               \
     }

@@ -59,7 +59,7 @@ static void put_machine(void)
         put(lent[i][0], lent[i][1]);
 }
 
-TestSuite(fix, .init = put_machine, .fini = folder_close, .timeout = 60);
+TestSuite(fix, .init = put_machine, .fini = folder_close);
 
 static struct hil_executor_config executors[] = {
     {.controller = true, .cpu = 2, .priority = 80, .scheduler = HIL_FIFO},

@@ -24,15 +24,15 @@ static void under_chaos(uint32_t count, void (*body)(struct node *n))
     {                                                                                              \
         cr_assert_eq(run_nodes(ON_SIM, count, body, NULL), 0);                                     \
     }                                                                                              \
-    Test(fences, test_name##_threads, .timeout = 60)                                               \
+    Test(fences, test_name##_threads)                                                              \
     {                                                                                              \
         cr_assert_eq(run_nodes(ON_THREADS, count, body, NULL), 0);                                 \
     }                                                                                              \
-    Test(fences, test_name##_processes, .timeout = 60)                                             \
+    Test(fences, test_name##_processes)                                                            \
     {                                                                                              \
         cr_assert_eq(run_nodes(ON_PROCESSES, count, body, NULL), 0);                               \
     }                                                                                              \
-    Test(fences, test_name##_chaos, .timeout = 120)                                                \
+    Test(fences, test_name##_chaos)                                                                \
     {                                                                                              \
         under_chaos(count, body);                                                                  \
     }
@@ -177,7 +177,7 @@ static void told_body(struct node *n)
     loco_shared_region_fini(&r);
 }
 
-Test(fences, each_thread_is_told_of_a_loss_once_chaos, .timeout = 120)
+Test(fences, each_thread_is_told_of_a_loss_once_chaos)
 {
     under_chaos(2, told_body);
 }
@@ -214,7 +214,7 @@ static void barrier_body(struct node *n)
     loco_shared_region_fini(&r);
 }
 
-Test(fences, a_barrier_that_tells_of_a_loss_was_waited_for_chaos, .timeout = 120)
+Test(fences, a_barrier_that_tells_of_a_loss_was_waited_for_chaos)
 {
     under_chaos(3, barrier_body);
 }
@@ -260,7 +260,7 @@ static void detached_body(struct node *n)
     loco_shared_region_fini(&r);
 }
 
-Test(fences, an_ack_outlives_its_thread_chaos, .timeout = 120)
+Test(fences, an_ack_outlives_its_thread_chaos)
 {
     under_chaos(2, detached_body);
 }
@@ -305,7 +305,7 @@ static void union_body(struct node *n)
     loco_shared_region_fini(&r);
 }
 
-Test(fences, a_union_is_done_when_all_of_it_is_chaos, .timeout = 120)
+Test(fences, a_union_is_done_when_all_of_it_is_chaos)
 {
     under_chaos(3, union_body);
 }
@@ -344,7 +344,7 @@ static void aliased_body(struct node *n)
     loco_shared_region_fini(&r);
 }
 
-Test(fences, an_ack_tells_of_its_own_peer_only_chaos, .timeout = 120)
+Test(fences, an_ack_tells_of_its_own_peer_only_chaos)
 {
     for (uint64_t seed = 1; seed <= 10; seed++)
         cr_assert_eq(run_chaos_nodes(seed, LOCO_SIM_DEFERRED, MANY, aliased_body, NULL), 0);
@@ -412,7 +412,7 @@ static void close_node(struct loco_manager *m)
 }
 
 /* The peer greets it at any time while it fails. */
-Test(fences, an_open_that_fails_returns, .timeout = 60)
+Test(fences, an_open_that_fails_returns)
 {
     char directory[] = "/tmp/loco-open-XXXXXX";
     struct loco_manager *m;
@@ -470,7 +470,7 @@ static int meet_in_little_space(const char *directory)
     return said_so && (rc == -ECONNRESET || rc == -ETIMEDOUT) ? 0 : 3;
 }
 
-Test(fences, an_arena_that_cannot_be_mapped_is_said, .timeout = 60)
+Test(fences, an_arena_that_cannot_be_mapped_is_said)
 {
     char directory[] = "/tmp/loco-open-XXXXXX";
     struct loco_manager *m;

@@ -94,7 +94,7 @@ static void remember_clock(void)
     rmdir(directory);
 }
 
-Test(group, with_a_clock_in_common_all_start_at_one_time, .timeout = 60)
+Test(group, with_a_clock_in_common_all_start_at_one_time)
 {
     uint64_t starts[2];
 
@@ -103,7 +103,7 @@ Test(group, with_a_clock_in_common_all_start_at_one_time, .timeout = 60)
 }
 
 /* Not at the time that the controller's clock shows. */
-Test(group, without_one_each_starts_on_its_own_clock, .timeout = 60)
+Test(group, without_one_each_starts_on_its_own_clock)
 {
     uint64_t starts[2];
 

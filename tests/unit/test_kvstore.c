@@ -12,15 +12,15 @@
 #include "tests/nodes.h"
 
 #define ON_EACH_FABRIC(test_name, count, body, arg)                                                \
-    Test(kvstore, test_name##_sim, .timeout = 60)                                                  \
+    Test(kvstore, test_name##_sim)                                                                 \
     {                                                                                              \
         cr_assert_eq(run_nodes(ON_SIM, count, body, arg), 0);                                      \
     }                                                                                              \
-    Test(kvstore, test_name##_threads, .timeout = 60)                                              \
+    Test(kvstore, test_name##_threads)                                                             \
     {                                                                                              \
         cr_assert_eq(run_nodes(ON_THREADS, count, body, arg), 0);                                  \
     }                                                                                              \
-    Test(kvstore, test_name##_processes, .timeout = 60)                                            \
+    Test(kvstore, test_name##_processes)                                                           \
     {                                                                                              \
         cr_assert_eq(run_nodes(ON_PROCESSES, count, body, arg), 0);                                \
     }
@@ -256,7 +256,7 @@ static void stranger_body(struct node *n)
     site_close(&s);
 }
 
-Test(kvstore, unattached_threads_are_refused, .timeout = 60)
+Test(kvstore, unattached_threads_are_refused)
 {
     cr_assert_eq(run_nodes(ON_THREADS, 1, stranger_body, NULL), 0);
 }

@@ -27,15 +27,15 @@ static int run_chaos(uint32_t count, void (*body)(struct node *node), void *arg)
     {                                                                                              \
         cr_assert_eq(run_nodes(ON_SIM, count, body, how), 0);                                      \
     }                                                                                              \
-    Test(suite, test_name##_chaos, .timeout = 60)                                                  \
+    Test(suite, test_name##_chaos)                                                                 \
     {                                                                                              \
         cr_assert_eq(run_chaos(count, body, how), 0);                                              \
     }                                                                                              \
-    Test(suite, test_name##_threads, .timeout = 60)                                                \
+    Test(suite, test_name##_threads)                                                               \
     {                                                                                              \
         cr_assert_eq(run_nodes(ON_THREADS, count, body, how), 0);                                  \
     }                                                                                              \
-    Test(suite, test_name##_processes, .timeout = 60)                                              \
+    Test(suite, test_name##_processes)                                                             \
     {                                                                                              \
         cr_assert_eq(run_nodes(ON_PROCESSES, count, body, how), 0);                                \
     }

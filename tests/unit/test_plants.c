@@ -279,7 +279,7 @@ Test(linear, short_period)
     expect_close(sampled.b[1] / -expm1(-2e-12), 1, 1e-14, "b[1]");
 }
 
-Test(linear, not_finite_gives_nan, .timeout = 5)
+Test(linear, not_finite_gives_nan)
 {
     const double bad[] = {NAN, INFINITY, -INFINITY};
 
@@ -654,7 +654,7 @@ Test(plants, survive_the_ends_of_their_ranges)
 }
 
 /* What is not a number is reported as computed; it neither hangs nor fails. */
-Test(plants, report_what_is_not_a_number, .timeout = 5)
+Test(plants, report_what_is_not_a_number)
 {
     for (const struct plant_model *const *m = plant_models; *m; m++) {
         struct rig rig = rig_at((*m)->name, 0, 0);

@@ -121,7 +121,7 @@ Test(envelope, is_whole_where_a_column_has_points_on_both_sides)
 
 static char said[2048];
 
-TestSuite(plot, .init = folder_open, .fini = folder_close, .timeout = 60);
+TestSuite(plot, .init = folder_open, .fini = folder_close);
 
 static int plot(void)
 {

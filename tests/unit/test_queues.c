@@ -16,22 +16,22 @@
 static enum where here[] = {ON_SIM, ON_THREADS, ON_PROCESSES};
 
 #define ON_EACH_FABRIC(suite, test_name, count, body)                                              \
-    Test(suite, test_name##_sim, .timeout = 60)                                                    \
+    Test(suite, test_name##_sim)                                                                   \
     {                                                                                              \
         cr_assert_eq(run_nodes(ON_SIM, count, body, &here[0]), 0);                                 \
     }                                                                                              \
-    Test(suite, test_name##_threads, .timeout = 60)                                                \
+    Test(suite, test_name##_threads)                                                               \
     {                                                                                              \
         cr_assert_eq(run_nodes(ON_THREADS, count, body, &here[1]), 0);                             \
     }                                                                                              \
-    Test(suite, test_name##_processes, .timeout = 60)                                              \
+    Test(suite, test_name##_processes)                                                             \
     {                                                                                              \
         cr_assert_eq(run_nodes(ON_PROCESSES, count, body, &here[2]), 0);                           \
     }
 
 /* The same under chaos, for a few seeds; n->arg is NULL. */
 #define UNDER_CHAOS(suite, test_name, seeds, count, body)                                          \
-    Test(suite, test_name##_chaos, .timeout = 60)                                                  \
+    Test(suite, test_name##_chaos)                                                                 \
     {                                                                                              \
         for (uint64_t seed = 1; seed <= (seeds); seed++)                                           \
             cr_assert_eq(run_chaos_nodes(seed, LOCO_SIM_DEFERRED, count, body, NULL), 0);          \

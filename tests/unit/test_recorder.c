@@ -122,7 +122,7 @@ Test(recorder, lossless_loses_nothing, .fini = remove_trace)
 
 /* Two loops of which one ends before its time, as in a run that was interrupted: nothing waits for
  * rows that never come. */
-Test(recorder, a_loop_that_ends_early_holds_nothing_back, .fini = remove_trace, .timeout = 20)
+Test(recorder, a_loop_that_ends_early_holds_nothing_back, .fini = remove_trace)
 {
     static const struct hil_cadence cadence = {.period_ns = 1000, .decimation = 1};
     const struct hil_stream_config loops[] = {{"a", columns, 2, 50000, cadence},
@@ -157,7 +157,7 @@ Test(recorder, full_ring_drops_and_counts, .fini = remove_trace)
     full_ring_drops(false);
 }
 
-Test(recorder, lossless_does_not_wait_for_no_writer, .fini = remove_trace, .timeout = 10)
+Test(recorder, lossless_does_not_wait_for_no_writer, .fini = remove_trace)
 {
     full_ring_drops(true);
 }
@@ -222,7 +222,7 @@ Test(recorder, says_why_it_cannot_open)
 }
 
 /* As good as a full disk: the file may not grow beyond 64 KiB. */
-Test(recorder, writer_fails, .fini = remove_trace, .timeout = 20)
+Test(recorder, writer_fails, .fini = remove_trace)
 {
     const struct rlimit limit = {65536, 65536};
 

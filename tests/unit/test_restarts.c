@@ -14,15 +14,15 @@ enum { NODES = 3, RESTARTS = 3 };
     {                                                                                              \
         cr_assert_eq(run_nodes(ON_SIM, NODES, body, NULL), 0);                                     \
     }                                                                                              \
-    Test(restarts, test_name##_threads, .timeout = 120)                                            \
+    Test(restarts, test_name##_threads)                                                            \
     {                                                                                              \
         cr_assert_eq(run_nodes(ON_THREADS, NODES, body, NULL), 0);                                 \
     }                                                                                              \
-    Test(restarts, test_name##_processes, .timeout = 120)                                          \
+    Test(restarts, test_name##_processes)                                                          \
     {                                                                                              \
         cr_assert_eq(run_nodes(ON_PROCESSES, NODES, body, NULL), 0);                               \
     }                                                                                              \
-    Test(restarts, test_name##_chaos, .timeout = 120)                                              \
+    Test(restarts, test_name##_chaos)                                                              \
     {                                                                                              \
         for (uint64_t seed = 1; seed <= 30; seed++)                                                \
             for (enum loco_sim_chaos chaos = LOCO_SIM_DELAYED; chaos <= LOCO_SIM_DEFERRED;         \

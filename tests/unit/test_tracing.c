@@ -131,7 +131,7 @@ static void expect_told(unsigned times)
     cr_expect_eq(joined, 2 * times);
 }
 
-Test(tracing, channels_tell_what_they_do, .timeout = 60)
+Test(tracing, channels_tell_what_they_do)
 {
     loco_trace_set(&counting);
     cr_assert_eq(run_nodes(ON_SIM, 2, traced_body, NULL), 0);
