@@ -143,8 +143,12 @@ run: all
 
 TESTS := unit sim run
 
-# A program of its own; and what only the simulator's programs have.
-SIM_APART := tests/sim/soak.c tests/sim/preempt.c tests/sim/test_preempt.c
+# Programs of their own; and what only the simulator's programs have.
+SIM_APART := tests/sim/soak.c tests/sim/soak_shm.c tests/sim/preempt.c tests/sim/test_preempt.c
+
+# The workloads, and what runs and judges them.
+SIM_WORKLOADS := $(filter-out $(SIM_APART) tests/sim/litmus.c tests/sim/test_%, \
+                   $(wildcard tests/sim/*.c))
 
 # Those of tests/unit that run on each fabric.
 CHANNEL_TESTS := channels fences litmus locks queues kvstore restarts
@@ -192,19 +196,23 @@ $(BUILD)/test-plain: $(PLAIN)
 	$(LINK) -o $@ $^ $(LOCO_LIBS)
 
 # On an RDMA device; without one its tests are on shm, or say that they are skipped.
-$(BUILD)/test-rdma: $(call plain,$(wildcard tests/rdma/*.c)) \
-                    $(call objects,$(filter-out $(SIM_APART) tests/sim/litmus.c tests/sim/test_%, \
-                                     $(wildcard tests/sim/*.c))) $(PLAIN)
+$(BUILD)/test-rdma: $(call plain,$(wildcard tests/rdma/*.c)) $(call objects,$(SIM_WORKLOADS)) \
+                    $(PLAIN)
 	$(LINK) -o $@ $^ $(LOCO_LIBS) -lm
 
-test: all $(TESTS:%=$(BUILD)/test-%) $(BUILD)/soak
+# How many mutants there are, so that none gets lost; and how one is compiled and linked.
+MUTANT_COUNT := 43
+MUTANTS_ARE_MADE_BY = "$(COMPILE) -w" "$(LINK)" "$(COMPILE) $(PREEMPTED) -w" "$(SIM_LINK)" $(LIBS)
+
+test: all $(TESTS:%=$(BUILD)/test-%) $(BUILD)/soak $(BUILD)/soak-shm
 	@for t in $(TESTS); do \
 	    echo "--- tests/$$t"; HILOCO_BUILD=$(BUILD) $(BUILD)/test-$$t || exit 1; done
 	@echo "--- every workload under chaos (more: make soak)"
 	@$(BUILD)/soak --seeds 500
+	@$(BUILD)/soak-shm --seeds 20
 	@echo "--- mutants"
-	@tests/sim/mutants.sh $(BUILD) "$(COMPILE) $(PREEMPTED) -w" "$(SIM_LINK)" $(LIBS) 2>$(BUILD)/mutants.log || \
-	    { cat $(BUILD)/mutants.log; exit 1; }
+	@tests/sim/test_mutants.sh $(BUILD) $(MUTANTS_ARE_MADE_BY)
+	@tests/sim/mutants.sh $(MUTANT_COUNT) $(BUILD) $(MUTANTS_ARE_MADE_BY)
 	@echo "--- libloco as it is installed"
 	@tests/install/test_install.sh $(BUILD)
 	@echo "--- over RDMA: make test-rdma (in a guest with soft-RoCE, or RDMA_DEVICE=...)"
@@ -223,15 +231,19 @@ test-rdma: all $(BUILD)/test-rdma | $(NEEDED_FOR_RDMA)
 
 SEEDS ?= 100000
 
-$(BUILD)/soak: $(call objects,$(filter-out $(wildcard tests/sim/test_*.c) tests/sim/litmus.c \
-                                tests/sim/preempt.c, \
-                                $(wildcard tests/sim/*.c))) $(BUILD)/sim/libloco.a
+$(BUILD)/soak: $(call objects,tests/sim/soak.c $(SIM_WORKLOADS)) $(BUILD)/sim/libloco.a
 	$(SIM_LINK) -o $@ $^ $(LIBS)
+
+# On shm, with real threads.
+$(BUILD)/soak-shm: $(call objects,tests/sim/soak.c tests/sim/soak_shm.c tests/nodes.c) \
+                   $(BUILD)/libloco.a
+	$(LINK) -o $@ $^ $(LIBS)
 
 ROUNDS ?= 2000000
 
-soak: $(BUILD)/soak $(BUILD)/test-unit
+soak: $(BUILD)/soak $(BUILD)/soak-shm $(BUILD)/test-unit
 	$(BUILD)/soak --seeds $(SEEDS)
+	$(BUILD)/soak-shm --seeds $$((($(SEEDS) + 99) / 100))
 	LITMUS_ROUNDS=$(ROUNDS) $(BUILD)/test-unit --jobs 1 --filter 'litmus/*'
 
 # --- benchmarks ----------------------------------------------------------------------------

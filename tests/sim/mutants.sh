@@ -1,38 +1,108 @@
 #!/bin/bash
-# Breaks the channels on purpose, one fault at a time, and sees the simulator catch each.
+# Breaks the channels on purpose, one fault at a time, and sees a workload catch each.
 #
-#     mutants.sh BUILD COMPILE LINK...
+#     mutants.sh COUNT BUILD COMPILE LINK SIM_COMPILE SIM_LINK LIBRARIES...
 #
 # Each file of tests/sim/mutants is a patch, and says above it which workload catches the fault
-# within how many seeds. The broken file is compiled and linked before the library, in place of
-# the sound one. With no mutant alive the exit status is 0.
-set -euo pipefail
+# within how many seeds; "on: shm" where that is one of soak-shm's, which needs two cores. The broken
+# file is compiled and linked before the library, in place of the sound one.
+#
+# A mutant is caught if a seed of the workload fails (soak's exit status 1), and that seed and all
+# before it pass without the fault. Anything else is an error: a patch that does not apply or
+# compile, a workload that does not exist, a seed that crashes or is over the time limit (what hangs
+# on the simulator is found there, and fails), a workload that fails on the sound tree. With every
+# mutant caught, and COUNT of them, the exit status is 0.
+#
+# For the test of this script: MUTANTS is another folder of patches, SOUND another folder with sound
+# programs, and LIMIT the seconds that a seed may take.
+set -uo pipefail
 
-build=$1 compile=$2 link=$3
-caught=0 alive=0
+[ $# -gt 6 ] || exit 2
+count=$1 build=$2 compile=$3 link=$4 sim_compile=$5 sim_link=$6
+libraries=("${@:7}")
+mutants=${MUTANTS:-tests/sim/mutants} sound=${SOUND:-$build}
+work=$build/mutants/work
 
 field() { sed -n "s/^$1: //p" "$2"; }
 
-for patch in tests/sim/mutants/*.patch; do
-    name=$(basename "$patch" .patch)
-    dir=$build/mutants/$name
+# soak_of PROGRAM WORKLOAD SEEDS: runs it; prints what it says in the end.
+soak_of() { "$1" --quiet --limit "${LIMIT:-120}" --only "$2" --seeds "$3" 2>"$dir/said"; }
+
+# error WHAT: of the mutant at hand.
+error() {
+    echo "ERROR  $name: $1"
+    sed 's/^/       /' "$dir/said" | tail -n 5
+}
+
+# Links soak with the patched file in place of the sound one: for the simulator, in whose programs
+# the channels, but not the fabrics, are compiled so that they are interrupted anywhere.
+make_mutant() {
+    local file how=$compile tests=$build/obj/tests
     file=$(sed -n 's,^--- a/,,p' "$patch")
-    rm -rf "$dir"
-    mkdir -p "$dir"
-    cp -r channels "$dir"
-    patch -s -F0 -d "$dir" -p1 <"$patch"
-    # The copy's own headers come first; the rest of the tree is as it is.
-    $compile -I"$dir" -c -o "$dir/broken.o" "$dir/$file"
-    $link -o "$dir/soak" "$dir/broken.o" $build/obj/tests/sim/{soak,history,linear,models}.o \
-        $build/obj/tests/sim/workload*.o "$build"/sim/libloco.a ${*:4}
-    seeds=$(field seeds "$patch") workload=$(field workload "$patch")
-    if said=$("$dir/soak" --quiet --seeds "$seeds" --only "$workload"); then
-        echo "ALIVE  $name: workload $workload passes all of $seeds seeds"
-        alive=$((alive + 1))
+    [ $soak = soak-shm ] || [[ $file == channels/fabric/* ]] || how=$sim_compile
+    cp -r channels "$dir" &&
+        patch -s -F0 -d "$dir" -p1 <"$patch" &&
+        # The copy's own headers come first; the rest of the tree is as it is.
+        $how -I"$dir" -c -o "$dir/broken.o" "$dir/$file" || return
+    if [ $soak = soak-shm ]; then
+        $link -o "$dir/soak" "$dir/broken.o" "$tests"/sim/{soak,soak_shm}.o "$tests"/nodes.o \
+            "$build"/libloco.a "${libraries[@]}"
     else
-        echo "caught $name: $said"
-        caught=$((caught + 1))
+        $sim_link -o "$dir/soak" "$dir/broken.o" "$tests"/sim/{soak,history,linear,models}.o \
+            "$tests"/sim/workload*.o "$build"/sim/libloco.a "${libraries[@]}"
     fi
-done
-echo "$caught mutants caught, $alive alive"
-[ "$alive" = 0 ] && [ "$caught" -ge "${MUTANTS_LEAST:-10}" ]
+}
+
+# Prints one line, which begins with what became of the mutant.
+try_mutant() {
+    local patch=$1 name dir seeds workload soak=soak line seed
+    name=$(basename "$patch" .patch) dir=$work/$(basename "$patch" .patch)
+    seeds=$(field seeds "$patch") workload=$(field workload "$patch")
+    mkdir -p "$dir"
+    [ "$(field on "$patch")" != shm ] || soak=soak-shm
+    if [ $soak = soak-shm ] && [ "$(nproc)" -lt 2 ]; then
+        echo "SKIPPED $name: it needs two cores"
+        return
+    fi
+    if ! make_mutant >"$dir/said" 2>&1; then
+        error "the patch does not apply, or what it makes does not compile"
+        return
+    fi
+    line=$(soak_of "$dir/soak" "$workload" "$seeds")
+    case $? in
+    0) echo "ALIVE  $name: workload $workload passes all of $seeds seeds" ;;
+    1)
+        seed=$(sed -n 's/.*then seed \([0-9]*\) FAILS.*/\1/p' <<<"$line")
+        if soak_of "$sound/$soak" "$workload" "$seed" >/dev/null; then
+            echo "caught $name: $workload, seed $seed of $seeds"
+        else
+            error "workload $workload does not pass $seed seeds on the sound tree either"
+        fi
+        ;;
+    2) error "soak does not understand 'workload: $workload', 'seeds: $seeds'" ;;
+    3) error "workload $workload is over the time limit, which is no verdict" ;;
+    *) error "workload $workload crashes, which is no verdict" ;;
+    esac
+    rm -rf "$dir"
+}
+
+export build compile link sim_compile sim_link sound work
+export -f field soak_of error make_mutant try_mutant
+# An array cannot be exported.
+try_quoted="libraries=(${libraries[*]@Q}); try_mutant \"\$1\""
+
+rm -rf "$work"
+mkdir -p "$work"
+printf '%s\0' "$mutants"/*.patch |
+    xargs -0 -n1 -P2 bash -c "$try_quoted" mutants.sh | tee "$work/results"
+
+number() { grep -c "^$1" "$work/results"; }
+caught=$(number caught) alive=$(number ALIVE)
+skipped=$(number SKIPPED)
+errors=$(number ERROR)
+echo "$caught mutants caught, $alive alive, $errors errors, $skipped skipped"
+if [ $((caught + alive + errors + skipped)) != "$count" ]; then
+    echo "there should be $count mutants: state it in the Makefile where that has changed"
+    exit 1
+fi
+[ $((caught + skipped)) = "$count" ]

@@ -2,18 +2,32 @@
  * soak: runs the workloads under chaos for as many seeds as asked, and says which seed of
  * which workload fails, if any does.
  *
- *      soak [--seeds N] [--from SEED] [--chaos 1..3] [--only WORKLOAD] [--quiet]
+ *      soak [--seeds N] [--from SEED] [--chaos 1..3] [--only WORKLOAD] [--limit SECONDS] [--quiet]
+ *
+ * Exit status, on which mutants.sh relies:
+ *      0   every seed of every workload passes
+ *      1   a seed fails: an expectation, the history, or no end on the simulator
+ *      2   the arguments make no sense, or there is no such workload
+ *      3   a seed took longer than the limit; the rest was not run
+ *      4   a seed crashed; the rest was not run
  */
+#include <errno.h>
 #include <getopt.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "tests/sim/workload.h"
 
+enum status { PASSES, FAILS, USAGE, HANGS, CRASHES };
+
+/* A seed takes some milliseconds. */
+enum { LIMIT_S = 120 };
+
 struct settings {
-    uint64_t seeds, from;
-    enum loco_sim_chaos chaos;
+    uint64_t seeds, from, chaos, limit;
     const char *only;
     bool quiet;
 };
@@ -26,55 +40,138 @@ static double seconds(void)
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-/* A heavy workload's share of the time is that of the others, not of the seeds. */
-static uint64_t seeds_for(const struct workload *w, uint64_t seeds)
+/* --- a seed that never ends, or ends the program ------------------------------------------- */
+
+static char running[128]; /* which seed: a signal handler may only write it */
+
+static void say(const char *text)
 {
-    return w->weight > 1 ? (seeds + w->weight - 1) / w->weight : seeds;
+    if (write(STDERR_FILENO, text, strlen(text)) < 0)
+        _exit(CRASHES);
+}
+
+static void on_signal(int number)
+{
+    say(running);
+    say(number == SIGALRM ? " HANGS: it is over the limit\n" : " CRASHES\n");
+    _exit(number == SIGALRM ? HANGS : CRASHES);
+}
+
+/* On a stack of its own: a fiber may have overflowed its. */
+static void watch_signals(void)
+{
+    static const int numbers[] = {SIGALRM, SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
+    static char stack[64 << 10];
+    const stack_t own = {.ss_sp = stack, .ss_size = sizeof stack};
+    const struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_ONSTACK};
+
+    sigaltstack(&own, NULL);
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
+        sigaction(numbers[i], &action, NULL);
+}
+
+static bool passes(const struct workload *w, uint64_t seed, const struct settings *s)
+{
+    snprintf(running, sizeof running, "workload %s, seed %llu:", w->name, (unsigned long long)seed);
+    alarm((unsigned)s->limit);
+    bool passed = workload_run(w, seed, (enum loco_sim_chaos)s->chaos, !s->quiet) == 0;
+    alarm(0);
+    return passed;
+}
+
+/* Among all the workloads a heavy one has the same share of the time, not of the seeds. */
+static uint64_t seeds_for(const struct workload *w, const struct settings *s)
+{
+    return w->weight > 1 && !s->only ? (s->seeds + w->weight - 1) / w->weight : s->seeds;
 }
 
 static bool run(const struct workload *w, const struct settings *s)
 {
+    const uint64_t seeds = seeds_for(w, s);
     double begin = seconds();
-    uint64_t seeds = seeds_for(w, s->seeds);
-    uint64_t passed = workload_run_seeds(w, s->from, seeds, s->chaos, !s->quiet);
+    uint64_t passed = 0;
 
-    printf("%-24s %8llu of %llu seeds pass%s  %.1f s\n", w->name, (unsigned long long)passed,
-           (unsigned long long)seeds, passed == seeds ? "" : ", then one FAILS", seconds() - begin);
+    while (passed < seeds && passes(w, s->from + passed, s))
+        passed++;
+    printf("%-24s %8llu of %llu seeds pass", w->name, (unsigned long long)passed,
+           (unsigned long long)seeds);
+    if (passed < seeds)
+        printf(", then seed %llu FAILS", (unsigned long long)(s->from + passed));
+    printf("  %.1f s\n", seconds() - begin);
+    fflush(stdout);
     return passed == seeds;
+}
+
+/* --- arguments ----------------------------------------------------------------------------- */
+
+static int wrong(const char *what, const char *text)
+{
+    fprintf(stderr, "soak: %s: %s\n", what, text);
+    return -EINVAL;
+}
+
+static int read_number(const char *text, uint64_t least, uint64_t most, uint64_t *number)
+{
+    char *end;
+
+    errno = 0;
+    *number = strtoull(text, &end, 10);
+    if (*text < '0' || *text > '9' || *end || errno || *number < least || *number > most)
+        return wrong("this is no number that makes sense here", text);
+    return 0;
+}
+
+static int read_settings(struct settings *s, int argc, char **argv)
+{
+    static const struct option options[] = {
+        {"seeds", required_argument, NULL, 's'},
+        {"from", required_argument, NULL, 'f'},
+        {"chaos", required_argument, NULL, 'c'},
+        {"only", required_argument, NULL, 'o'},
+        {"limit", required_argument, NULL, 'l'},
+        {"quiet", no_argument, NULL, 'q'},
+        {0},
+    };
+    int option, rc = 0;
+
+    while (!rc && (option = getopt_long(argc, argv, "", options, NULL)) != -1) {
+        if (option == 's')
+            rc = read_number(optarg, 1, UINT32_MAX, &s->seeds);
+        else if (option == 'f')
+            rc = read_number(optarg, 0, UINT64_MAX - UINT32_MAX, &s->from);
+        else if (option == 'c')
+            rc = read_number(optarg, LOCO_SIM_DELAYED, LOCO_SIM_DEFERRED, &s->chaos);
+        else if (option == 'l')
+            rc = read_number(optarg, 1, UINT32_MAX, &s->limit);
+        else if (option == 'o')
+            s->only = optarg;
+        else if (option == 'q')
+            s->quiet = true;
+        else
+            rc = -EINVAL;
+    }
+    if (!rc && optind < argc)
+        rc = wrong("this is no option", argv[optind]);
+    return rc;
 }
 
 int main(int argc, char **argv)
 {
-    static const struct option options[] = {
-        {"seeds", required_argument, NULL, 's'}, {"from", required_argument, NULL, 'f'},
-        {"chaos", required_argument, NULL, 'c'}, {"only", required_argument, NULL, 'o'},
-        {"quiet", no_argument, NULL, 'q'},       {0},
-    };
-    struct settings s = {.seeds = 100000, .from = 1, .chaos = LOCO_SIM_DEFERRED};
+    struct settings s = {.seeds = 100000, .from = 1, .chaos = LOCO_SIM_DEFERRED, .limit = LIMIT_S};
     bool all_passed = true, any = false;
-    int option;
 
-    while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
-        if (option == 's')
-            s.seeds = strtoull(optarg, NULL, 10);
-        else if (option == 'f')
-            s.from = strtoull(optarg, NULL, 10);
-        else if (option == 'c')
-            s.chaos = (enum loco_sim_chaos)atoi(optarg);
-        else if (option == 'o')
-            s.only = optarg;
-        else if (option == 'q')
-            s.quiet = true;
-        else
-            return 2;
-    }
+    if (read_settings(&s, argc, argv))
+        return USAGE;
+    watch_signals();
     for (const struct workload *const *w = workloads; *w; w++) {
         if (s.only && strcmp(s.only, (*w)->name) != 0)
             continue;
         any = true;
         all_passed &= run(*w, &s);
     }
-    if (!any)
-        fprintf(stderr, "there is no workload %s\n", s.only);
-    return any && all_passed ? 0 : 1;
+    if (!any) {
+        wrong("there is no such workload", s.only);
+        return USAGE;
+    }
+    return all_passed ? PASSES : FAILS;
 }

@@ -44,6 +44,14 @@ uint64_t actor_draw(struct actor *a, uint64_t below)
     return a->random % below;
 }
 
+void actor_dawdle(struct actor *a, uint64_t most)
+{
+    struct loco_wait wait = loco_wait_for(a->mgr, actor_draw(a, most));
+
+    while (!loco_relax(a->mgr, &wait))
+        ;
+}
+
 static void further_thread(void *arg)
 {
     struct part *p = arg;

@@ -37,6 +37,8 @@ struct workload {
     void (*act)(struct actor *actor);
     unsigned crashes; /* of the last node, while it acts; it starts, opens and acts again */
     unsigned weight;  /* one seed of it takes as long as so many of others; 0: as one */
+
+    int (*run)(uint64_t seed); /* on shm, instead of all the above: returns the failures */
 };
 
 /* Something that must hold, whatever the history says. */
@@ -50,8 +52,12 @@ struct workload {
 
 extern const struct workload workload_atomic_var, workload_lock_strict, workload_lock_handover;
 extern const struct workload workload_ringbuffer, workload_queue, workload_queue_tries;
+extern const struct workload workload_queue_short;
 extern const struct workload restarted_reader, restarted_owner, restarted_client;
+extern const struct workload workload_fences, workload_fences_beside, workload_lock_fences;
+extern const struct workload workload_ring_full, workload_again, workload_index;
 extern const struct workload kvstore_at_lock, kvstore_at_inserter, kvstore_window, kvstore_reuse;
+extern const struct workload kvstore_lines, kvstore_reuse_far;
 extern const struct workload kvstore_full, kvstore_full_at_inserter;
 extern const struct workload owned_var_mixed, owned_var_mixed_word;
 
@@ -59,6 +65,9 @@ extern const struct workload owned_var_mixed, owned_var_mixed_word;
 extern const struct workload *const workloads[];
 
 uint64_t actor_draw(struct actor *actor, uint64_t below);
+
+/* Lets others go on for some time, of at most so many ns. */
+void actor_dawdle(struct actor *actor, uint64_t most);
 
 /* Runs one seed. Returns 0; or 1 after saying on stderr what went wrong (if `loud`). */
 int workload_run(const struct workload *workload, uint64_t seed, enum loco_sim_chaos chaos,

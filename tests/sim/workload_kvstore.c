@@ -6,6 +6,8 @@
 #include <errno.h>
 
 #include "channels/kvstore.h"
+#include "channels/kvstore_index.h"
+#include "channels/kvstore_locks.h"
 #include "tests/sim/workload.h"
 
 enum { KEYS = 2, OPS = 14, WINDOW = 3, VALUE_WORDS_MAX = 12 };
@@ -133,10 +135,10 @@ static void sync_act(struct actor *a)
 
 enum { WINDOW_THREADS = 2 };
 
-static void start(struct actor *a, struct loco_kv_op *op, int *record_at, uint64_t i)
+static void start(struct actor *a, uint64_t key, struct loco_kv_op *op, int *record_at, uint64_t i)
 {
     enum loco_kv_kind kind = draw_kind(a);
-    uint64_t key = actor_draw(a, KEYS), words[VALUE_WORDS_MAX];
+    uint64_t words[VALUE_WORDS_MAX];
     bool writes = kind == LOCO_KV_INSERT || kind == LOCO_KV_UPDATE;
 
     set_value(a, words, fresh(a, i));
@@ -151,7 +153,7 @@ static void start(struct actor *a, struct loco_kv_op *op, int *record_at, uint64
         loco_kv_start_read(op, key);
 }
 
-static void window_act(struct actor *a)
+static void use_window(struct actor *a, const uint64_t *keys)
 {
     struct loco_kv_window *w;
     int records[WINDOW];
@@ -174,7 +176,7 @@ static void window_act(struct actor *a)
             }
             if (!op->user && started < 2 * OPS) {
                 op->user = a;
-                start(a, op, &records[i], started++);
+                start(a, keys[actor_draw(a, KEYS)], op, &records[i], started++);
             }
         }
         loco_relax(a->mgr, &wait);
@@ -183,35 +185,93 @@ static void window_act(struct actor *a)
     --*a->acting;
 }
 
+static const uint64_t first_keys[KEYS] = {0, 1};
+
+static void window_act(struct actor *a)
+{
+    use_window(a, first_keys);
+}
+
+/* The first key of this lock that is not below `key`. */
+static uint64_t key_of_lock(const struct actor *a, uint32_t host, uint32_t index, uint64_t key)
+{
+    struct loco_kv_op op;
+
+    for (;; key++) {
+        op.hash = kv_hash(key);
+        kv_lock_find(&op, a->object);
+        if (op.lock_host == host && op.lock_index == index)
+            return key;
+    }
+}
+
+/* The keys have locks of two nodes, but in a window the same line for those who wait. */
+static void lines_act(struct actor *a)
+{
+    use_window(a, (const uint64_t[KEYS]){key_of_lock(a, 0, 1, 0), key_of_lock(a, 1, 0, 0)});
+}
+
 /* --- one slot, used again and again ----------------------------------------------------------- */
 
-enum { REUSES = 16, READS_MAX = 200 };
+enum { REUSES = 16, READS_MAX = 400 };
 
-/* Node 0 has room for one key at a time, so each key takes the slot of the last, while the
+/* Node 0 has room for one key at a time, so each key takes the slot of the last, while all the
  * others read: a read that was stalled after its look-up finds the slot with another key. */
-static void reuse_act(struct actor *a)
+static void use_again(struct actor *a, const uint64_t *keys)
+{
+    uint64_t words[VALUE_WORDS_MAX];
+
+    for (uint64_t i = 0; i < REUSES; i++) {
+        uint64_t key = keys[i % KEYS];
+        set_value(a, words, fresh(a, i));
+        int op = history_invoke(a->history, a->index, OP_INSERT, key, words[0], 0);
+        record(a, op, LOCO_KV_INSERT, loco_kvstore_insert(a->object, key, words), 0);
+        op = history_invoke(a->history, a->index, OP_DELETE, key, 0, 0);
+        record(a, op, LOCO_KV_DELETE, loco_kvstore_delete(a->object, key), 0);
+    }
+}
+
+static void read_again(struct actor *a, const uint64_t *keys, uint64_t reads, uint32_t readers)
 {
     struct loco_wait wait = loco_wait_for(a->mgr, UINT64_MAX);
     uint64_t words[VALUE_WORDS_MAX];
 
-    if (is_tracker(a, WINDOW_THREADS)) {
-        track(a);
-        return;
-    }
-    for (uint64_t i = 0; a->node == 0 && i < REUSES; i++) {
-        set_value(a, words, fresh(a, i));
-        int op = history_invoke(a->history, a->index, OP_INSERT, i % KEYS, words[0], 0);
-        record(a, op, LOCO_KV_INSERT, loco_kvstore_insert(a->object, i % KEYS, words), 0);
-        op = history_invoke(a->history, a->index, OP_DELETE, i % KEYS, 0, 0);
-        record(a, op, LOCO_KV_DELETE, loco_kvstore_delete(a->object, i % KEYS), 0);
-    }
-    for (uint64_t i = 0; a->node != 0 && i < READS_MAX && acting(a) > 2; i++) {
-        int op = history_invoke(a->history, a->index, OP_READ, i % KEYS, 0, 0);
-        int rc = loco_kvstore_read(a->object, i % KEYS, words);
+    for (uint64_t i = 0; i < reads && acting(a) > readers; i++) {
+        uint64_t key = keys[i % KEYS];
+        int op = history_invoke(a->history, a->index, OP_READ, key, 0, 0);
+        int rc = loco_kvstore_read(a->object, key, words);
         record(a, op, LOCO_KV_READ, rc, rc == 0 ? get_value(a, words) : 0);
         loco_relax(a->mgr, &wait);
     }
+}
+
+static void reuse(struct actor *a, const uint64_t *keys, uint32_t threads)
+{
+    const uint32_t readers = a->mgr->count * (threads - 1) - 1;
+
+    if (is_tracker(a, threads)) {
+        track(a);
+        return;
+    }
+    if (a->index == 1)
+        use_again(a, keys);
+    else
+        read_again(a, keys, READS_MAX / readers, readers);
     --*a->acting;
+}
+
+static void reuse_act(struct actor *a)
+{
+    reuse(a, first_keys, WINDOW_THREADS);
+}
+
+/* The slot is far from node 0, which writes it: when the other threads of node 0 know of the new
+ * key, they may still read what the slot held before. */
+static void reuse_far_act(struct actor *a)
+{
+    uint64_t first = key_of_lock(a, 1, 0, 0);
+
+    reuse(a, (const uint64_t[KEYS]){first, key_of_lock(a, 1, 0, first + 1)}, SYNC_THREADS);
 }
 
 /* --- the workloads ---------------------------------------------------------------------------- */
@@ -235,6 +295,18 @@ static int window_open(struct loco_manager *m, void *object)
 {
     return open_with(m, object,
                      (struct loco_kvstore_config){.value_size = 80, .capacity = KEYS, .locks = 2});
+}
+
+static int lines_open(struct loco_manager *m, void *object)
+{
+    return open_with(m, object,
+                     (struct loco_kvstore_config){.value_size = 16, .capacity = KEYS, .locks = 4});
+}
+
+static int reuse_far_open(struct loco_manager *m, void *object)
+{
+    return open_with(m, object,
+                     (struct loco_kvstore_config){.value_size = 8, .capacity = 1, .locks = 2});
 }
 
 static int reuse_open(struct loco_manager *m, void *object)
@@ -287,4 +359,26 @@ const struct workload kvstore_reuse = {
     .open = reuse_open,
     .close = close_store,
     .act = reuse_act,
+};
+
+const struct workload kvstore_lines = {
+    .name = "kvstore_lines",
+    .nodes = 2,
+    .threads = WINDOW_THREADS,
+    .model = model_map,
+    .object_size = sizeof(struct loco_kvstore),
+    .open = lines_open,
+    .close = close_store,
+    .act = lines_act,
+};
+
+const struct workload kvstore_reuse_far = {
+    .name = "kvstore_reuse_far",
+    .nodes = 2,
+    .threads = SYNC_THREADS,
+    .model = model_map,
+    .object_size = sizeof(struct loco_kvstore),
+    .open = reuse_far_open,
+    .close = close_store,
+    .act = reuse_far_act,
 };

@@ -1,8 +1,7 @@
-/* What is done to the two queues: ringbuffer and shared_queue. */
+/* What is done to shared_queues. */
 #include <errno.h>
 #include <string.h>
 
-#include "channels/ringbuffer.h"
 #include "channels/shared_queue.h"
 #include "tests/sim/workload.h"
 
@@ -21,6 +20,12 @@ static int queue_open(struct loco_manager *m, void *object)
                                   m->config.block_size - 16);
 }
 
+/* Entries of one word: of the few words of a slot, the turn is often the last to be read. */
+static int queue_open_short(struct loco_manager *m, void *object)
+{
+    return loco_shared_queue_init(object, m, NULL, "queue", 0, LOCO_ALL, CAPACITY, 8);
+}
+
 static void queue_close(void *object)
 {
     loco_shared_queue_fini(object);
@@ -29,7 +34,7 @@ static void queue_close(void *object)
 /* An entry is its value, over and over. */
 static size_t entry_words(const struct actor *a)
 {
-    return a->mgr->config.block_size / 8 - 2;
+    return ((const struct loco_shared_queue *)a->object)->entry_size / 8;
 }
 
 static int push(struct actor *a, uint64_t value, bool tries)
@@ -105,110 +110,13 @@ const struct workload workload_queue_tries = {
     .act = tries_act,
 };
 
-/* --- ringbuffer: node 0's two threads take turns in sending to the others --------------------- */
-
-enum { RING = 512, MESSAGE_MAX = 120, MESSAGES = 24 };
-
-struct ring {
-    struct loco_ringbuffer rb;
-    _Atomic uint64_t turn;
-};
-
-static struct model no_model(void)
-{
-    return model_word(0);
-}
-
-static int ring_open(struct loco_manager *m, void *object)
-{
-    return loco_ringbuffer_init(object, m, NULL, "ring", 0, LOCO_ALL, RING, MESSAGE_MAX);
-}
-
-static void ring_close(void *object)
-{
-    loco_ringbuffer_fini(object);
-}
-
-static size_t message_size(uint64_t number)
-{
-    return 1 + number * 53 % MESSAGE_MAX;
-}
-
-/* Every word of a message is the header of one that would begin there a lap later. */
-static void compose(uint64_t number, uint64_t begin, unsigned char *message)
-{
-    for (size_t i = 0; i < message_size(number); i++) {
-        uint64_t header = (begin + 8 + i / 8 * 8 + RING) / 8 << 32 | 8;
-        message[i] = (unsigned char)(header >> 8 * (i % 8));
-    }
-    message[0] = (unsigned char)number;
-}
-
-static uint64_t begin_of(uint64_t position, size_t size)
-{
-    size_t left = RING - position % RING;
-
-    return left < 16 + (size + 7) / 8 * 8 ? position + left : position;
-}
-
-static void send_number(struct actor *a, struct loco_ringbuffer *rb, uint64_t number)
-{
-    unsigned char message[MESSAGE_MAX];
-    size_t size = message_size(number);
-
-    compose(number, begin_of(rb->position, size), message);
-    EXPECT(a, loco_ringbuffer_send_wait(rb, message, size, NULL, UINT64_MAX) == 0);
-    memset(message, 0xee, sizeof message);
-}
-
-static void receive_number(struct actor *a, struct loco_ringbuffer *rb, uint64_t number)
-{
-    unsigned char expected[MESSAGE_MAX];
-    uint64_t before = rb->position;
-    struct loco_message m;
-
-    int rc = loco_ringbuffer_receive_wait(rb, &m, UINT64_MAX);
-    EXPECT(a, rc == 0);
-    if (rc)
-        return;
-    compose(number, begin_of(before, message_size(number)), expected);
-    EXPECT(a, m.size == message_size(number));
-    EXPECT(a, m.size == message_size(number) && memcmp(m.data, expected, m.size) == 0);
-    if (number % 3)
-        loco_ringbuffer_release(rb, m.position);
-    else
-        loco_ringbuffer_acknowledge(rb, m.position);
-}
-
-static void ring_act(struct actor *a)
-{
-    struct ring *r = a->object;
-    struct loco_wait wait = loco_wait_for(a->mgr, UINT64_MAX);
-
-    for (uint64_t i = a->index % 2; i < MESSAGES && *a->failures == 0; i += 2) {
-        while (r->turn != i)
-            loco_relax(a->mgr, &wait);
-        if (a->node == 0)
-            send_number(a, &r->rb, i);
-        else
-            receive_number(a, &r->rb, i);
-        r->turn = i + 1;
-        wait = loco_wait_for(a->mgr, UINT64_MAX);
-    }
-    for (struct loco_message m;
-         a->node != 0 && r->turn == MESSAGES && r->rb.told != r->rb.released;)
-        EXPECT(a, loco_ringbuffer_receive(&r->rb, &m) == -EAGAIN);
-    if (a->node == 0 && r->turn == MESSAGES)
-        EXPECT(a, loco_ringbuffer_wait(&r->rb, r->rb.position, UINT64_MAX) == 0);
-}
-
-const struct workload workload_ringbuffer = {
-    .name = "ringbuffer",
+const struct workload workload_queue_short = {
+    .name = "shared_queue_short",
     .nodes = 3,
-    .threads = 2,
-    .model = no_model,
-    .object_size = sizeof(struct ring),
-    .open = ring_open,
-    .close = ring_close,
-    .act = ring_act,
+    .threads = 1,
+    .model = queue_model,
+    .object_size = sizeof(struct loco_shared_queue),
+    .open = queue_open_short,
+    .close = queue_close,
+    .act = tries_act,
 };

@@ -1,0 +1,261 @@
+/*
+ * What only real threads on real memory do: they have store buffers, and they are interrupted for
+ * as long as a node takes to restart. A seed is some thousand shots; it does not repeat what
+ * another run of it did. These are the workloads of build/soak-shm, on shm in place of the
+ * simulator. They catch a fault only where threads run at the same time, on two cores.
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "tests/nodes.h"
+#include "tests/sim/workload.h"
+
+/* --- store buffering: each stores to the other, and then loads what the other stored ---------- */
+
+/* In each node's region: what the other stores; and, in turn at two places, what it saw, with the
+ * number of its shot: it may be one shot ahead. */
+enum { SHOTS = 20000, X = 0, SAW = 64, SIZE = 192 };
+
+static size_t saw_at(uint64_t shot)
+{
+    return SAW + shot % 2 * 64;
+}
+
+struct litmus {
+    struct node *node;
+    struct loco_shared_region region;
+    uint64_t *local;
+};
+
+/* A shot: stores its number for the other, and returns what the other stored. */
+struct gun {
+    uint64_t (*shoot)(struct litmus *l, uint64_t shot);
+};
+
+static void store_to_other(struct litmus *l, size_t at, uint64_t value)
+{
+    loco_shared_region_write(&l->region, 1 - l->node->id, at, &value, sizeof value);
+}
+
+/* Waits for the other's shot, and says whether it missed the store of this one. */
+static bool other_missed(struct litmus *l, uint64_t shot)
+{
+    struct loco_wait wait = {.until = UINT64_MAX};
+    uint64_t saw;
+
+    while ((saw = __atomic_load_n(&l->local[saw_at(shot) / 8], __ATOMIC_ACQUIRE)) / 2 < shot)
+        loco_relax(l->node->mgr, &wait);
+    return saw % 2;
+}
+
+static void litmus_body(struct node *n)
+{
+    const struct gun *gun = n->arg;
+    struct litmus l = {.node = n};
+    struct loco_barrier end;
+
+    CHECK(n, loco_shared_region_init(&l.region, n->mgr, NULL, "region", LOCO_ALL, SIZE) == 0);
+    CHECK(n, loco_barrier_init(&end, n->mgr, NULL, "end", LOCO_ALL) == 0);
+    CHECK(n, loco_manager_ready(n->mgr, UINT64_MAX) == 0);
+    l.local = loco_shared_region_local(&l.region);
+    unsigned misses = 0;
+    for (uint64_t shot = 1; shot <= SHOTS; shot++) {
+        bool missed = gun->shoot(&l, shot) < shot;
+        store_to_other(&l, saw_at(shot), 2 * shot + missed);
+        misses += other_missed(&l, shot) && missed;
+    }
+    CHECK(n, misses == 0); /* shots in which neither saw the other's store */
+    loco_barrier_wait(&end);
+    loco_shared_region_fini(&l.region);
+    loco_barrier_fini(&end);
+}
+
+static uint64_t load_here(struct litmus *l)
+{
+    return __atomic_load_n(&l->local[X / 8], __ATOMIC_ACQUIRE);
+}
+
+static uint64_t shoot_pair(struct litmus *l, uint64_t shot)
+{
+    store_to_other(l, X, shot);
+    loco_fence_pair(l->node->mgr, 1 - l->node->id);
+    return load_here(l);
+}
+
+static uint64_t shoot_thread(struct litmus *l, uint64_t shot)
+{
+    store_to_other(l, X, shot);
+    loco_fence_thread(l->node->mgr);
+    return load_here(l);
+}
+
+static uint64_t shoot_global(struct litmus *l, uint64_t shot)
+{
+    store_to_other(l, X, shot);
+    loco_fence_global(l->node->mgr);
+    return load_here(l);
+}
+
+/* Node 0 reads over the link of its write, and needs no fence; both words are at node 1. */
+static uint64_t shoot_read(struct litmus *l, uint64_t shot)
+{
+    uint64_t *own = &l->local[X / 8 + 1], got;
+
+    if (l->node->id == 1) {
+        __atomic_store_n(own, shot, __ATOMIC_SEQ_CST);
+        return load_here(l);
+    }
+    store_to_other(l, X, shot);
+    loco_shared_region_read(&l->region, 1, X + 8, &got, sizeof got);
+    return got;
+}
+
+/* The fences in turn. */
+static int run_fences(uint64_t seed)
+{
+    static struct gun guns[] = {{shoot_pair}, {shoot_thread}, {shoot_global}};
+
+    return run_nodes(ON_THREADS, 2, litmus_body, &guns[seed % 3]);
+}
+
+static int run_reads(uint64_t seed)
+{
+    static struct gun gun = {shoot_read};
+
+    (void)seed;
+    return run_nodes(ON_THREADS, 2, litmus_body, &gun);
+}
+
+static const struct workload store_buffers = {.name = "store_buffers", .run = run_fences};
+static const struct workload read_after_write = {.name = "read_after_write", .run = run_reads};
+
+/* --- restarts: what is read is of the region, whichever life of its node it is from ----------- */
+
+/*
+ * Node 1 lives some times, and in each life its region is elsewhere. Threads of node 0 read it all
+ * the time. One that is interrupted within a read must not take the link to one life and the place
+ * in another.
+ */
+enum { LIVES = 12, READERS = 3, WORDS = 64, INSIDE = 1, OUTSIDE = 2 };
+
+struct reader {
+    struct node *node;
+    struct loco_shared_region *region;
+    pthread_t thread;
+    _Atomic bool *over;
+    int failures;
+};
+
+static void fill(struct loco_shared_region *region, uint64_t value)
+{
+    uint64_t *words = loco_shared_region_local(region);
+
+    for (unsigned i = 0; i < WORDS; i++)
+        __atomic_store_n(&words[i], value, __ATOMIC_RELAXED);
+}
+
+/* Node 1's region among others, which nobody reads: the first or the last of them. */
+static void live_once(struct node *n, struct loco_shared_region *over)
+{
+    const struct loco_members nobody = {.nodes = &n->id, .count = 0};
+    struct loco_shared_region region, other;
+    struct loco_wait wait = loco_wait_for(n->mgr, 200000);
+    bool first = n->life % 2;
+
+    if (first)
+        CHECK(n, loco_shared_region_init(&other, n->mgr, NULL, "other", nobody, WORDS * 8) == 0);
+    CHECK(n, loco_shared_region_init(&region, n->mgr, NULL, "region", LOCO_ALL, WORDS * 8) == 0);
+    if (!first)
+        CHECK(n, loco_shared_region_init(&other, n->mgr, NULL, "other", nobody, WORDS * 8) == 0);
+    fill(&region, INSIDE);
+    fill(&other, OUTSIDE);
+    CHECK(n, loco_shared_region_init(over, n->mgr, NULL, "over", LOCO_ALL, 8) == 0);
+    CHECK(n, loco_manager_ready(n->mgr, UINT64_MAX) == 0);
+    while (!loco_relax(n->mgr, &wait))
+        ;
+    if (n->life == LIVES - 1) {
+        const uint64_t yes = 1;
+        loco_shared_region_write(over, 0, 0, &yes, sizeof yes);
+        while (!loco_peer_lost(n->mgr, 0))
+            loco_relax(n->mgr, &wait);
+    }
+    loco_shared_region_fini(over);
+    loco_shared_region_fini(&region);
+    loco_shared_region_fini(&other);
+}
+
+static void *read_all_the_time(void *arg)
+{
+    struct reader *r = arg;
+    uint64_t got;
+
+    loco_thread_attach(r->node->mgr);
+    while (!*r->over) {
+        struct loco_ack ack = loco_shared_region_read(r->region, 1, 0, &got, sizeof got);
+        if (ack.error ? ack.error != -ECONNRESET : got == OUTSIDE)
+            r->failures++;
+    }
+    loco_thread_detach(r->node->mgr);
+    return NULL;
+}
+
+static void watch(struct node *n)
+{
+    struct loco_shared_region region, told;
+    struct loco_wait wait = {.until = UINT64_MAX};
+    struct reader readers[READERS];
+    _Atomic bool over = false;
+
+    CHECK(n, loco_shared_region_init(&region, n->mgr, NULL, "region", LOCO_ALL, WORDS * 8) == 0);
+    CHECK(n, loco_shared_region_init(&told, n->mgr, NULL, "over", LOCO_ALL, 8) == 0);
+    CHECK(n, loco_manager_ready(n->mgr, UINT64_MAX) == 0);
+    for (unsigned i = 0; i < READERS; i++) {
+        readers[i] = (struct reader){.node = n, .region = &region, .over = &over};
+        pthread_create(&readers[i].thread, NULL, read_all_the_time, &readers[i]);
+    }
+    while (!__atomic_load_n((uint64_t *)loco_shared_region_local(&told), __ATOMIC_ACQUIRE))
+        loco_relax(n->mgr, &wait);
+    over = true;
+    for (unsigned i = 0; i < READERS; i++) {
+        pthread_join(readers[i].thread, NULL);
+        n->failures += readers[i].failures;
+    }
+    if (n->failures)
+        fprintf(stderr, "%d reads got what is outside of the region\n", n->failures);
+    loco_shared_region_fini(&told);
+    loco_shared_region_fini(&region);
+}
+
+static void restarts_body(struct node *n)
+{
+    struct loco_shared_region over;
+
+    if (n->id == 0) {
+        watch(n);
+        return;
+    }
+    for (live_once(n, &over); n->life < LIVES - 1; live_once(n, &over))
+        node_return(n);
+}
+
+static int run_restarts(uint64_t seed)
+{
+    (void)seed;
+    return run_nodes(ON_THREADS, 2, restarts_body, NULL);
+}
+
+static const struct workload restarts = {.name = "restarts", .run = run_restarts};
+
+/* --- in place of the simulator's -------------------------------------------------------------- */
+
+const struct workload *const workloads[] = {&store_buffers, &read_after_write, &restarts, NULL};
+
+int workload_run(const struct workload *w, uint64_t seed, enum loco_sim_chaos chaos, bool loud)
+{
+    (void)chaos;
+    int failures = w->run(seed);
+    if (failures && loud)
+        fprintf(stderr, "workload %s fails in round %llu\n", w->name, (unsigned long long)seed);
+    return failures != 0;
+}

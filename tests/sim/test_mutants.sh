@@ -1,0 +1,81 @@
+#!/bin/bash
+# Tests mutants.sh: that it takes for caught what is caught, and nothing else.
+#
+#     test_mutants.sh BUILD COMPILE LINK SIM_COMPILE SIM_LINK LIBRARIES...
+set -euo pipefail
+
+build=$1
+args=("${@:2}")
+tests=$build/mutants/tests
+failed=0
+
+# mutant NAME WORKLOAD SED: a patch of barrier.c, made by SED, that WORKLOAD shall catch.
+mutant() {
+    rm -rf "$tests"
+    mkdir -p "$tests"
+    sed "$3" channels/barrier.c >"$tests/broken.c"
+    {
+        printf 'A test.\nworkload: %s\nseeds: 3\n' "$2"
+        diff -u --label a/channels/barrier.c --label b/channels/barrier.c \
+            channels/barrier.c "$tests/broken.c" || true
+    } >"$tests/$1.patch"
+}
+
+# expect STATUS TEXT [COUNT]: what mutants.sh ends with and says, of COUNT mutants.
+expect() {
+    local status=0 said
+    said=$(MUTANTS=$tests tests/sim/mutants.sh "${3:-1}" "$build" "${args[@]}" 2>&1) || status=$?
+    if [ "$status" != "$1" ] || ! grep -q "$2" <<<"$said"; then
+        printf 'FAILED: %s: expected "%s" and status %s, got %s and:\n%s\n' \
+            "$what" "$2" "$1" "$status" "$said"
+        failed=1
+    fi
+}
+
+unfenced='s/= loco_fence_global(b->channel.mgr);/= 0;/'
+
+what='a fault that the workload catches'
+mutant caught barrier "$unfenced"
+expect 0 '^caught caught: barrier, seed 1 of 3$'
+
+what='a mutant that is missing'
+expect 1 'there should be 2 mutants' 2
+
+what='a workload that fails on the sound tree too'
+${args[2]} -Ichannels -c -o "$tests/broken.o" "$tests/broken.c"
+${args[3]} -o "$tests/soak" "$tests/broken.o" "$build"/obj/tests/sim/{soak,history,linear,models}.o \
+    "$build"/obj/tests/sim/workload*.o "$build"/sim/libloco.a "${args[@]:4}"
+SOUND=$tests expect 1 '^ERROR  caught: workload barrier does not pass 1 seeds on the sound tree'
+
+what='a fault that the workload does not catch'
+mutant alive owned_var "$unfenced"
+expect 1 '^ALIVE  alive: workload owned_var passes all of 3 seeds$'
+
+what='no fault'
+mutant none barrier '1i /* A comment. */'
+expect 1 '^ALIVE  none: '
+
+what='a workload that does not exist'
+mutant typo bariier "$unfenced"
+expect 1 "^ERROR  typo: soak does not understand 'workload: bariier'"
+
+what='a patch that does not apply'
+mutant stale barrier "$unfenced"
+sed -i 's/loco_fence_global/loco_fence_globally/' "$tests/stale.patch"
+expect 1 '^ERROR  stale: the patch does not apply'
+
+what='a mutant that does not compile'
+mutant wrong barrier 's/= loco_fence_global(b->channel.mgr);/= nothing;/'
+expect 1 '^ERROR  wrong: '
+
+what='a mutant that crashes'
+mutant crash barrier 's/= loco_fence_global(b->channel.mgr);/= *(volatile int *)0;/'
+expect 1 '^ERROR  crash: workload barrier crashes'
+
+what='a mutant that hangs'
+mutant hang barrier 's/= loco_fence_global(b->channel.mgr);/= 0; for (volatile int i = 1; i;);/'
+LIMIT=1 expect 1 '^ERROR  hang: workload barrier is over the time limit'
+
+rm -rf "$tests"
+[ $failed = 0 ] && echo "mutants.sh tells what is caught from what is not"
+exit $failed
