@@ -1,6 +1,8 @@
 #include "memory.h"
 
 #include <errno.h>
+#include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,6 +27,38 @@ static size_t whole_lines(size_t size)
     return (size + LOCO_CACHE_LINE - 1) & ~(size_t)(LOCO_CACHE_LINE - 1);
 }
 
+/* What the machine can still give, reserved huge pages included. Where it does not say, all. */
+static size_t memory_left(void)
+{
+    FILE *file = fopen("/proc/meminfo", "r");
+    size_t kib, available = 0, huge_pages = 0, huge_kib = 0;
+    char line[128];
+
+    while (file && fgets(line, sizeof line, file)) {
+        if (sscanf(line, "MemAvailable: %zu", &kib) == 1)
+            available = kib;
+        else if (sscanf(line, "HugePages_Free: %zu", &kib) == 1)
+            huge_pages = kib;
+        else if (sscanf(line, "Hugepagesize: %zu", &kib) == 1)
+            huge_kib = kib;
+    }
+    if (file)
+        fclose(file);
+    return available ? (available + huge_pages * huge_kib) * 1024 : SIZE_MAX;
+}
+
+/* All of an arena is touched, so one that the machine has no room for would end some process. */
+static int check_room(const struct loco_manager *m, size_t size)
+{
+    const size_t left = memory_left();
+
+    if (size <= left)
+        return 0;
+    loco_log(m, LOCO_ERROR, "node %u: an arena of %zu MiB, and this machine has %zu MiB left",
+             m->id, size >> 20, left >> 20);
+    return -ENOMEM;
+}
+
 static int grow(struct loco_manager *m, size_t size)
 {
     if (!m->memory)
@@ -35,7 +69,9 @@ static int grow(struct loco_manager *m, size_t size)
     struct loco_arena arena;
     if (size < m->config.arena_size)
         size = m->config.arena_size;
-    int rc = m->fabric->ops->arena_map(m->node, size, &arena);
+    int rc = check_room(m, size);
+    if (!rc)
+        rc = m->fabric->ops->arena_map(m->node, size, &arena);
     if (rc)
         return rc;
     m->memory->arena = arena;

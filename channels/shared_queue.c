@@ -111,12 +111,30 @@ static int set_shape(struct loco_shared_queue *q)
     q->nodes = q->channel.member_count + 1;
     while (q->here < q->channel.member_count && q->channel.members[q->here].node < m->id)
         q->here++;
-    q->slot_size = round_up(image_size(q), LOCO_CACHE_LINE);
+    /* A small slot does not get a line of its own: that takes several times the memory, and is no
+     * faster, since whoever takes a ticket waits for the line with the tickets. */
+    q->slot_size =
+        round_up(image_size(q), image_size(q) < LOCO_CACHE_LINE ? WORD : LOCO_CACHE_LINE);
     if (image_size(q) <= m->config.block_size)
         return 0;
     loco_log(m, LOCO_ERROR, "channel %s: an entry of %zu bytes needs a block_size of at least %zu",
              q->channel.name, q->entry_size, image_size(q));
     return -EINVAL;
+}
+
+/* This node's share of the slots. */
+static int make_slots(struct loco_shared_queue *q)
+{
+    const size_t size = round_up(q->capacity, q->nodes) / q->nodes * q->slot_size;
+    const int rc = loco_channel_region(&q->channel, "slots", size, &q->slots);
+
+    if (rc == -ENOMEM)
+        loco_log(q->channel.mgr, LOCO_ERROR,
+                 "channel %s: %u entries of %zu bytes take %zu MiB at each of %u nodes",
+                 q->channel.name, q->capacity, q->entry_size, size >> 20, q->nodes);
+    if (!rc)
+        make_empty(q);
+    return rc;
 }
 
 static int make_words(struct loco_shared_queue *q, uint32_t host, struct loco_members members)
@@ -152,11 +170,7 @@ int loco_shared_queue_init(struct loco_shared_queue *q, struct loco_manager *man
     }
     rc = set_shape(q);
     if (!rc)
-        rc = loco_channel_region(&q->channel, "slots",
-                                 round_up(q->capacity, q->nodes) / q->nodes * q->slot_size,
-                                 &q->slots);
-    if (!rc)
-        make_empty(q);
+        rc = make_slots(q);
     if (!rc)
         rc = make_words(q, host, members);
     if (rc)

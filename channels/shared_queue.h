@@ -43,7 +43,9 @@ struct loco_shared_queue {
  * Constructs and joins. Every participant names all the others as `members`, and the same
  * `host` among them. `capacity`, in entries, is rounded up to a power of two; an entry is of
  * `entry_size` bytes, and must fit in a mem_ref beside two words: -EINVAL where the manager's
- * block_size is too small for that. Other errors as of loco_channel_init.
+ * block_size is too small for that. It takes two words more, rounded up to whole words, or to cache
+ * lines from one on; -ENOMEM, with a log line that says how much that is, where this machine has no
+ * room for its share. Other errors as of loco_channel_init.
  */
 int loco_shared_queue_init(struct loco_shared_queue *queue, struct loco_manager *manager,
                            const struct loco_channel *parent, const char *name, uint32_t host,

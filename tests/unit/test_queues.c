@@ -10,6 +10,7 @@
 #include "channels/memory.h"
 #include "channels/ringbuffer.h"
 #include "channels/shared_queue.h"
+#include "channels/shared_region.h"
 #include "tests/nodes.h"
 
 /* Where a body runs, where that matters to it; else NULL. */
@@ -952,6 +953,28 @@ static void refuse_to_pop(struct helper *h)
     CHECK(h->node, loco_thread_attach(h->node->mgr) == 0);
 }
 
+/* What no machine has room for is refused before it is touched, with what it would take. */
+static void too_many_body(struct node *n)
+{
+    struct loco_shared_queue q;
+    struct loco_shared_region region;
+    const struct loco_members all = LOCO_ALL;
+    const size_t block = n->mgr->config.block_size;
+    const double bytes = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
+    char text[120];
+
+    CHECK(n, loco_shared_region_init(&region, n->mgr, NULL, "r", all, (size_t)1 << 50) == -ENOMEM);
+    CHECK(n, strstr(n->log, "an arena of 1073741824 MiB, and this machine has "));
+    if (bytes > (double)block * (1 << 30))
+        return; /* a machine where even this would do */
+    CHECK(n, loco_shared_queue_init(&q, n->mgr, NULL, "q", 0, all, 1 << 30, block - 16) == -ENOMEM);
+    snprintf(text, sizeof text, "channel q: 1073741824 entries of %zu bytes take %zu MiB",
+             block - 16, block << 10);
+    CHECK(n, strstr(n->log, text));
+}
+
+ON_EACH_FABRIC(shared_queue, more_than_there_is_room_for, 1, too_many_body)
+
 static void queue_errors_body(struct node *n)
 {
     struct loco_shared_queue q;
@@ -967,6 +990,7 @@ static void queue_errors_body(struct node *n)
     CHECK(n, loco_shared_queue_init(&q, n->mgr, NULL, "q", 0, all, 4, block - 16) == 0);
     loco_shared_queue_fini(&q);
     CHECK(n, loco_shared_queue_init(&q, n->mgr, NULL, "q", 0, all, 4, 8) == 0);
+    CHECK(n, q.slot_size == 24);
     CHECK(n, loco_manager_ready(n->mgr, TEST_TIMEOUT) == 0);
 
     struct helper other = {.node = n, .object = &q, .body = refuse_to_pop};
