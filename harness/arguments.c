@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <getopt.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,6 +24,8 @@ static const struct choice choices[] = {
     {HIL_TAKES_ID, {"id", required_argument, NULL, 'i'}},
     {HIL_TAKES_QUIET, {"quiet", no_argument, NULL, 'q'}},
     {HIL_TAKES_BESIDE, {"beside", required_argument, NULL, 'b'}},
+    {HIL_TAKES_SPAN, {"from", required_argument, NULL, 'F'}},
+    {HIL_TAKES_SPAN, {"to", required_argument, NULL, 'T'}},
     {HIL_TAKES_CSV, {"csv", no_argument, NULL, 'c'}},
     {HIL_TAKES_FIX, {"fix", no_argument, NULL, 'f'}},
     {HIL_TAKES_DOCTOR, {"measure", required_argument, NULL, 'M'}},
@@ -59,6 +62,17 @@ static int parse_count(const char *name, const char *text, unsigned least, unsig
     }
     *count = (unsigned)value;
     return 0;
+}
+
+static int parse_time(const char *name, const char *text, double *time_s)
+{
+    char *end;
+
+    *time_s = strtod(text, &end);
+    if (*text && !*end && isfinite(*time_s) && *time_s >= 0)
+        return 0;
+    fprintf(stderr, "--%s %s: a time in seconds, 0 or more, is allowed\n", name, text);
+    return -EINVAL;
 }
 
 static int parse_mode(const char *text, struct hil_scenario_options *options)
@@ -101,6 +115,10 @@ static int take(struct hil_arguments *a, int option)
     case 'b':
         a->beside = optarg;
         return 0;
+    case 'F':
+        return parse_time("from", optarg, &a->from_s);
+    case 'T':
+        return parse_time("to", optarg, &a->to_s);
     case 'c':
         a->csv = true;
         return 0;
@@ -133,7 +151,7 @@ int hil_arguments_parse(struct hil_arguments *a, unsigned takes, const char *hel
     struct option options[CHOICES + 1];
     int option;
 
-    *a = (struct hil_arguments){.wait_s = 30, .measure_s = 5, .interval_ms = 200};
+    *a = (struct hil_arguments){.wait_s = 30, .measure_s = 5, .interval_ms = 200, .to_s = INFINITY};
     a->sets = calloc((size_t)argc + 1, sizeof *a->sets);
     if (!a->sets)
         return -ENOMEM;
@@ -155,6 +173,10 @@ int hil_arguments_parse(struct hil_arguments *a, unsigned takes, const char *hel
         fprintf(stderr, "%s: %s; %s --help explains\n", argv[0],
                 argc == optind ? "an argument is missing" : "there are too many arguments",
                 argv[0]);
+        return -EINVAL;
+    }
+    if (!(a->from_s < a->to_s)) {
+        fprintf(stderr, "%s: --from %g must be before --to %g\n", argv[0], a->from_s, a->to_s);
         return -EINVAL;
     }
     a->scenario = argv[optind];

@@ -6,15 +6,20 @@
 #include "record/export.h"
 
 static const char plot_help[] =
-    "usage: hiloco plot DIR [--beside DIR]\n"
+    "usage: hiloco plot DIR [--from S] [--to S] [--beside DIR]\n"
     "\n"
     "Draws what is in DIR, the results of a run or of a sweep, as PNG and SVG into DIR.\n"
     "\n"
-    "  of a run      output, voltages, duty, latency, tail\n"
+    "  of a run      output, voltages, duty, latency, tail; current, where the converters\n"
+    "                recorded it (recording.converter_decimation)\n"
     "  of a sweep    figure (output voltage against time, a panel for each value) and\n"
     "                figure-startup; the same in one panel: figure-overlay and\n"
     "                figure-startup-overlay; round-trip where the controller's period varies\n"
     "\n"
+    "  --from S, --to S\n"
+    "                only the time from S to S seconds after the start: of a run output,\n"
+    "                voltages, duty and current; of a sweep figure and figure-overlay. Without\n"
+    "                one of them, from the start or to the end\n"
     "  --beside DIR  only figure-beside: two sweeps over the same values in two columns, such\n"
     "                as one in virtual and one in real time, with the deadlines that the\n"
     "                second missed\n";
@@ -26,26 +31,32 @@ static const char export_help[] =
     "each converter that was recorded. The first line names the columns, with their units. Each\n"
     "row has the number of its step, and how many rows are missing before it.\n";
 
-/* A directory that is not there, or holds no results, is the user's mistake. */
+/* A directory that is not there or holds no results, and a time of which there is no record, are
+ * the user's mistake. */
 static int status_of(int rc)
 {
-    return rc == 0                           ? HIL_EXIT_OK
-           : rc == -ENOENT || rc == -ENOTDIR ? HIL_EXIT_USAGE
-                                             : HIL_EXIT_FAILED;
+    return rc == 0                                            ? HIL_EXIT_OK
+           : rc == -ENOENT || rc == -ENOTDIR || rc == -ERANGE ? HIL_EXIT_USAGE
+                                                              : HIL_EXIT_FAILED;
+}
+
+static struct hil_plot_span span_of(const struct hil_arguments *a)
+{
+    return (struct hil_plot_span){a->from_s, a->to_s};
 }
 
 int hil_command_plot(int argc, char **argv)
 {
     struct hil_arguments a;
-    int rc = hil_arguments_parse(&a, HIL_TAKES_BESIDE, plot_help, argc, argv);
+    int rc = hil_arguments_parse(&a, HIL_TAKES_BESIDE | HIL_TAKES_SPAN, plot_help, argc, argv);
     int status;
 
     if (rc)
         status = hil_arguments_status(rc);
     else if (a.beside)
-        status = status_of(hil_plot_beside(a.scenario, a.beside, stderr));
+        status = status_of(hil_plot_beside(a.scenario, a.beside, span_of(&a), stderr));
     else
-        status = status_of(hil_plot(a.scenario, stderr));
+        status = status_of(hil_plot(a.scenario, span_of(&a), stderr));
 
     hil_arguments_free(&a);
     return status;

@@ -27,8 +27,9 @@ static const char help[] =
     "  --jobs N             how many points at a time (default: in virtual time the number of\n"
     "                       cores; in real time 1, and no more is allowed)\n"
     "  --out DIR            where the results go (default: results/NAME-sweep-TIMESTAMP): a\n"
-    "                       folder for each point, and sweep.json. An earlier sweep's there are\n"
-    "                       replaced; a folder that holds anything else is refused\n"
+    "                       folder for each point, and sweep.json with the figures of all. An\n"
+    "                       earlier sweep's there are replaced; a folder that holds anything\n"
+    "                       else is refused\n"
     "\n"
     "Exit status: 0; 1 when a point failed; 2 for a mistake, before anything runs; 3 when all "
     "came\n"
@@ -346,38 +347,48 @@ static json_t *load_summary(const struct sweep *s, const struct point *p)
     return json_load_file(path, 0, NULL);
 }
 
-static json_t *validity_of(json_t *summary)
-{
-    json_t *validity = json_object_get(summary, "validity");
+/* --- the table and the index ------------------------------------------------------------------ */
 
-    return validity ? json_incref(validity) : json_null();
+/* A point that was not run has no status; one that left no summary has none. */
+static json_t *point_of_index(const struct sweep *s, const struct point *p)
+{
+    json_t *values = json_array(), *summary = p->done ? load_summary(s, p) : NULL;
+
+    for (unsigned k = 0; k < s->axis_count; k++)
+        json_array_append_new(values, json_string(strchr(p->sets[k], '=') + 1));
+    return json_pack("{s:s, s:o, s:o, s:o}", "dir", p->name, "values", values, "status",
+                     p->done ? json_integer(p->status) : json_null(), "summary",
+                     summary ? summary : json_null());
 }
 
-/* --- the table and the index ------------------------------------------------------------------ */
+/* Under another name until it is whole. */
+static int write_whole(json_t *root, const char *path)
+{
+    char part[4420];
+
+    snprintf(part, sizeof part, "%s.part", path);
+    if (root && json_dump_file(root, part, JSON_INDENT(2)) == 0 && rename(part, path) == 0)
+        return 0;
+    fprintf(stderr, "%s: cannot be written\n", path);
+    unlink(part);
+    return -EIO;
+}
 
 static int write_index(const struct sweep *s)
 {
     char path[4400];
-    json_t *keys = json_array(), *points = json_array();
+    json_t *keys = json_array(), *units = json_array(), *points = json_array();
 
-    for (unsigned i = 0; i < s->axis_count; i++)
+    for (unsigned i = 0; i < s->axis_count; i++) {
         json_array_append_new(keys, json_string(s->axes[i].key));
-    for (unsigned i = 0; i < s->point_count; i++) {
-        json_t *values = json_array();
-        for (unsigned k = 0; k < s->axis_count; k++)
-            json_array_append_new(values, json_string(strchr(s->points[i].sets[k], '=') + 1));
-        json_t *summary = load_summary(s, &s->points[i]);
-        json_array_append_new(points, json_pack("{s:s, s:o, s:i, s:o}", "dir", s->points[i].name,
-                                                "values", values, "status", s->points[i].status,
-                                                "validity", validity_of(summary)));
-        json_decref(summary);
+        json_array_append_new(units, json_string(hil_scenario_unit(s->axes[i].key)));
     }
-    json_t *root = json_pack("{s:o, s:o}", "keys", keys, "points", points);
+    for (unsigned i = 0; i < s->point_count; i++)
+        json_array_append_new(points, point_of_index(s, &s->points[i]));
+    json_t *root = json_pack("{s:o, s:o, s:o}", "keys", keys, "units", units, "points", points);
     snprintf(path, sizeof path, "%s/sweep.json", s->out);
-    int rc = json_dump_file(root, path, JSON_INDENT(2));
+    int rc = write_whole(root, path);
     json_decref(root);
-    if (rc)
-        fprintf(stderr, "%s: cannot be written\n", path);
     return rc;
 }
 

@@ -28,6 +28,7 @@ struct hil_arguments {
     const char *run_directory;
     const char *ids;
     const char *beside;
+    double from_s, to_s; /* the part of the time to draw */
     const char *root;
     unsigned jobs, wait_s, measure_s;
     unsigned interval_ms, count; /* of samples; 0: no end */
@@ -49,7 +50,8 @@ enum {
     HIL_TAKES_DOCTOR = 1 << 10, /* --measure, --strict, --json, --root; and no argument is needed */
     HIL_TAKES_RUN = 1 << 11,    /* --json, --interval, --count; and no argument is needed */
     HIL_TAKES_TRACE = 1 << 12,
-    HIL_TAKES_DIRECTORY = 1 << 13, /* no option: the positional argument alone */
+    HIL_TAKES_SPAN = 1 << 13,      /* --from, --to */
+    HIL_TAKES_DIRECTORY = 1 << 14, /* no option: the positional argument alone */
 };
 
 /*

@@ -2,7 +2,8 @@
  * A folder of results holds:
  *
  *      of a run        scenario.yaml summary.json trace.h5; ctf/ and kernel.txt where it was traced
- *      of a sweep      sweep.json, and a folder of a run for each of its points
+ *      of a sweep      sweep.json, and a folder of a run for each of its points; sweep.json.part of
+ *                      one that was killed
  *      of either       plot/, and NAME.png and NAME.svg for each plot/NAME.gp
  *      made of a run   controller.csv converter-007.csv ... by export, trace.json by trace
  */
@@ -71,7 +72,8 @@ static bool is_point(const json_t *index, const char *name)
 
 static bool is_of_a_sweep(const char *path, const char *name)
 {
-    return strcmp(name, "sweep.json") == 0 || strcmp(name, "plot") == 0 || is_figure(path, name);
+    return strcmp(name, "sweep.json") == 0 || strcmp(name, "sweep.json.part") == 0 ||
+           strcmp(name, "plot") == 0 || is_figure(path, name);
 }
 
 /* --- what is not ours ---------------- */

@@ -9,36 +9,41 @@ eval terminal(width, height)
 set output '../'.name.'.'.format
 
 set multiplot
-set lmargin at screen x_at(76)
-set rmargin at screen x_at(width - 24)
+set lmargin at screen x_at(left)
+set rmargin at screen x_at(width - 34)
 
-set label 1 title at screen x_at(76), y_at(24) font 'DejaVu Sans,13' textcolor rgb ink
-set label 2 subtitle at screen x_at(76), y_at(44) textcolor rgb pale
+set label 1 title at screen x_at(left), y_at(24) font 'DejaVu Sans,13' textcolor rgb ink
+set label 2 subtitle at screen x_at(left), y_at(44) textcolor rgb pale
 set label 3 y_label at screen x_at(20), y_at(157) center rotate textcolor rgb ink
 set label 4 y_label at screen x_at(20), y_at(403) center rotate textcolor rgb ink
 set label 5 spread_label at screen x_at(20), y_at(635) center rotate textcolor rgb ink
 
 set tmargin at screen y_at(64)
 set bmargin at screen y_at(250)
-set xrange [0:x_to[1]]
+set xrange [x_from[1]:x_to[1]]
 set yrange [y_from_1:y_to_1]
 set xlabel x_label[1] offset 0,0.3 textcolor rgb ink
 set key at screen x_at(width - 24), y_at(44) right horizontal samplen 2 textcolor rgb ink
 eval marks(1)
-plot name.'-band-1.dat' with filledcurves linecolor rgb '#c6dbef' title 'all converters', \
-     name.'-mean-1.dat' with lines linecolor rgb mean_colour title 'their mean'
+if (own) {
+    plot for [i = 1:lines] sprintf('%s-whole-%d.dat', name, i) \
+         with lines linecolor rgb '#6baed6' linewidth 0.6 title (i == 1 ? 'each converter' : '')
+} else {
+    plot name.'-band-1.dat' with filledcurves linecolor rgb '#c6dbef' title 'all converters', \
+         name.'-mean-1.dat' with lines linecolor rgb mean_colour title 'their mean'
+}
 unset label
 
 set tmargin at screen y_at(310)
 set bmargin at screen y_at(496)
-set xrange [0:x_to[2]]
+set xrange [x_from[2]:x_to[2]]
 set yrange [y_from_2:y_to_2]
 set xlabel x_label[2]
 set key at screen x_at(width - 24), y_at(296)
 eval marks(2)
 plot for [i = 1:lines] sprintf('%s-line-%d.dat', name, i) \
          with lines linecolor rgb '#6baed6' linewidth 0.6 title (i == 1 ? 'each converter' : ''), \
-     name.'-mean-2.dat' with lines linecolor rgb mean_colour title 'their mean'
+     (own ? '/dev/null' : name.'-mean-2.dat') with lines linecolor rgb mean_colour title (own ? '' : 'their mean')
 
 unset arrow
 unset object

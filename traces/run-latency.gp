@@ -1,8 +1,10 @@
 # A histogram of each time that was measured, over a common logarithmic axis.
 
 panel = 74
+room = 30 + greater(bold_size(label_letters), text_size(words_letters))
+width = greater(width, left + 560 + room)
 head = 64
-foot = 46
+foot = 30
 height = head + n * panel + foot
 y_at(pixels) = 1 - pixels / real(height)
 
@@ -24,16 +26,16 @@ x_to = 10 ** (floor(log10(x_to) + 1e-9) + 1)
 
 set multiplot
 set logscale xy
-set lmargin at screen x_at(76)
-set rmargin at screen x_at(width - 196)
+set lmargin at screen x_at(left)
+set rmargin at screen x_at(width - room)
 set xrange [x_from:x_to]
 set yrange [0.5:y_to * 2]
-set xtics format ''
+set xtics @time_tics_without_words
 set ytics (1, '10³' 1e3, '10⁶' 1e6, '10⁹' 1e9)
 set style fill solid
 
-set label 1 title at screen x_at(76), y_at(24) font 'DejaVu Sans,13' textcolor rgb ink
-set label 2 subtitle at screen x_at(76), y_at(44) textcolor rgb pale
+set label 1 title at screen x_at(left), y_at(24) font 'DejaVu Sans,13' textcolor rgb ink
+set label 2 subtitle at screen x_at(left), y_at(44) textcolor rgb pale
 set label 3 'count' at screen x_at(20), y_at(head + n * panel / 2) center rotate textcolor rgb ink
 
 do for [i = 1:n] {
@@ -41,8 +43,7 @@ do for [i = 1:n] {
     set tmargin at screen y_at(top + 5)
     set bmargin at screen y_at(top + panel - 5)
     if (i == n) {
-        set xtics format '%g'
-        set xlabel 'time (µs)' offset 0,0.3 textcolor rgb ink
+        set xtics @time_tics
     }
     set label 4 value(sprintf('label_%d', i)) at graph 1.02, 0.80 font 'DejaVu Sans Bold,10' textcolor rgb '#2b7bba'
     set label 5 value(sprintf('middle_%d', i)) at graph 1.02, 0.48 textcolor rgb ink

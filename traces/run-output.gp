@@ -1,7 +1,8 @@
 # The output of a run beside its reference: all of it above, the start-up below. Marks at the
 # bottom stand where steps were missed.
 
-height = 560
+height = is_part ? 350 : 560
+width = greater(width, left + 60 + text_size(strlen(subtitle) + strlen(overshoot)))
 y_at(pixels) = 1 - pixels / real(height)
 missed_colour = '#e31a1c'
 
@@ -10,25 +11,25 @@ set output '../'.name.'.'.format
 
 set multiplot
 set key off
-set lmargin at screen x_at(76)
-set rmargin at screen x_at(width - 24)
+set lmargin at screen x_at(left)
+set rmargin at screen x_at(width - 34)
 
-set label 1 title at screen x_at(76), y_at(24) font 'DejaVu Sans,13' textcolor rgb ink
-set label 2 subtitle at screen x_at(76), y_at(44) textcolor rgb pale
+set label 1 title at screen x_at(left), y_at(24) font 'DejaVu Sans,13' textcolor rgb ink
+set label 2 subtitle at screen x_at(left), y_at(44) textcolor rgb pale
 set label 3 note at screen x_at(width - 24), y_at(24) right font 'DejaVu Sans Bold,10' textcolor rgb ink
 set label 4 overshoot at screen x_at(width - 24), y_at(44) right textcolor rgb ink
-set label 5 y_label at screen x_at(20), y_at(285) center rotate textcolor rgb ink
+set label 5 y_label at screen x_at(20), y_at(is_part ? 186 : 285) center rotate textcolor rgb ink
 
-do for [view = 1:2] {
-    set tmargin at screen y_at(view == 1 ? 64 : 330)
-    set bmargin at screen y_at(view == 1 ? 266 : 506)
-    set xrange [0:x_to[view]]
+do for [view = 1:is_part ? 1 : 2] {
+    set tmargin at screen y_at(is_part ? 84 : view == 1 ? 64 : 330)
+    set bmargin at screen y_at(is_part ? 290 : view == 1 ? 266 : 506)
+    set xrange [x_from[view]:x_to[view]]
     if (view == 1) { set yrange [y_from_1:y_to_1] } else { set yrange [y_from_2:y_to_2] }
     bottom = view == 1 ? y_from_1 : y_from_2
     mark = 0.05 * (view == 1 ? y_to_1 - y_from_1 : y_to_2 - y_from_2)
     set xlabel x_label[view] offset 0,0.3 textcolor rgb ink
-    if (view == 2) {
-        set key at screen x_at(width - 24), y_at(316) right horizontal samplen 2 textcolor rgb ink
+    if (view == 2 || is_part) {
+        set key at screen x_at(width - 24), y_at(is_part ? 66 : 316) right horizontal samplen 2 textcolor rgb ink
     }
     eval marks(view)
     if (view == 1) {

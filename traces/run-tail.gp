@@ -7,17 +7,17 @@ eval terminal(width, height)
 set output '../'.name.'.'.format
 
 set logscale xy
-set lmargin at screen x_at(76)
+set lmargin at screen x_at(left)
 set rmargin at screen x_at(width - 210)
 set tmargin at screen y_at(64)
 set bmargin at screen y_at(height - 54)
 set yrange [*:1.5]
-set xlabel 'time (µs)' offset 0,0.3 textcolor rgb ink
-set xtics format '%g'
-set ytics ('100%%' 1, '10%%' 1e-1, '1%%' 1e-2, '0.1%%' 1e-3, '0.01%%' 1e-4, '0.001%%' 1e-5, '10⁻⁶' 1e-6, '10⁻⁷' 1e-7, '10⁻⁸' 1e-8)
+set xtics @time_tics
+set ytics @share_tics
 
-set label 1 title at screen x_at(76), y_at(24) font 'DejaVu Sans,13' textcolor rgb ink
-set label 2 subtitle at screen x_at(76), y_at(44) textcolor rgb pale
+set label 1 title at screen x_at(left), y_at(24) font 'DejaVu Sans,13' textcolor rgb ink
+set label 2 subtitle at screen x_at(left), y_at(44) textcolor rgb pale
+set label 3 'share that took as long or longer' at screen x_at(20), y_at((64 + height - 54) / 2) center rotate textcolor rgb ink
 set key at screen x_at(width - 200), y_at(64) left top Left reverse samplen 2.5 spacing 1.3 textcolor rgb ink
 
 # The controller's in blue, the converters' in orange, what is of both in grey.

@@ -1,15 +1,15 @@
 # Two sweeps over the same values: a row of two panels for each, over a common time axis and with
 # a common scale, and what the second one missed.
 
-width = 1200
-panel = 84
+panel = greater(84, (label_lines + 3) * line_height + 22)
 head = 82
 foot = 76
-gap = 40
+gap = 60
 height = head + n * panel + foot
 y_at(pixels) = 1 - pixels / real(height)
-text = 230
-each = (width - 76 - gap - text) / 2
+text = 30 + greater(200, words_size(7))
+width = greater(1200, left + gap + text + 2 * 420)
+each = (width - left - gap - text) / 2
 
 eval terminal(width, height)
 set output '../'.name.'.'.format
@@ -20,36 +20,37 @@ set yrange [y_from_1:y_to_1]
 set ytics round_step((y_to_1 - y_from_1) / 2.5)
 set xtics format ''
 
-set label 1 title at screen x_at(76), y_at(24) font 'DejaVu Sans,13' textcolor rgb ink
-set label 2 left_title at screen x_at(76), y_at(head - 14) font 'DejaVu Sans Bold,10' textcolor rgb ink
-set label 3 right_title at screen x_at(76 + each + gap), y_at(head - 14) font 'DejaVu Sans Bold,10' textcolor rgb ink
+set label 1 title at screen x_at(left), y_at(24) font 'DejaVu Sans,13' textcolor rgb ink
+set label 2 left_title at screen x_at(left), y_at(head - 14) font 'DejaVu Sans Bold,10' textcolor rgb ink
+set label 3 right_title at screen x_at(left + each + gap), y_at(head - 14) font 'DejaVu Sans Bold,10' textcolor rgb ink
 set label 4 y_label at screen x_at(20), y_at(head + n * panel / 2) center rotate textcolor rgb ink
-set label 5 'Missed deadlines as the runs on the right measured them, the controller | the converters: the share of the steps due' at screen x_at(76), y_at(height - 26) textcolor rgb pale
-set label 6 'that had not ended when the next one was due, or were left out.' at screen x_at(76), y_at(height - 11) textcolor rgb pale
+set label 5 'Missed deadlines as the runs on the right measured them, the controller | the converters: the share of the steps due' at screen x_at(left), y_at(height - 26) textcolor rgb pale
+set label 6 'that had not ended when the next one was due, or were left out.' at screen x_at(left), y_at(height - 11) textcolor rgb pale
 
 do for [i = 1:n] {
     top = head + (i - 1) * panel
     set tmargin at screen y_at(top + 5)
     set bmargin at screen y_at(top + panel - 5)
     if (i == n) {
-        set xtics format '%g'
+        set xtics format '%.10g'
         set xlabel x_label offset 0,0.3 textcolor rgb ink
     }
-    set lmargin at screen x_at(76)
-    set rmargin at screen x_at(76 + each)
-    plot reference with lines linecolor rgb pale linewidth 0.8 dashtype 2, \
+    set lmargin at screen x_at(left)
+    set rmargin at screen x_at(left + each)
+    plot sprintf('%s-reference-%d.dat', name, i) with lines linecolor rgb pale linewidth 0.8 dashtype 2, \
          sprintf('%s-series-%d.dat', name, i) with lines linecolor rgb colour[i] linewidth 1
     unset label
 
-    set lmargin at screen x_at(76 + each + gap)
+    set lmargin at screen x_at(left + each + gap)
     set rmargin at screen x_at(width - text)
     at = x_at(width - text + 14)
+    words = top + 14 + label_lines * line_height
     set label 7 label[i] at screen at, y_at(top + 14) font 'DejaVu Sans Bold,10' textcolor rgb colour[i]
-    set label 8 'left: '.note[i] at screen at, y_at(top + 31) textcolor rgb ink
-    set label 9 'right: '.twin_note[i] at screen at, y_at(top + 48) textcolor rgb ink
-    set label 10 missed[i] at screen at, y_at(top + 65) textcolor rgb ink
+    set label 8 'left: '.note[i] at screen at, y_at(words + 2) textcolor rgb ink
+    set label 9 'right: '.twin_note[i] at screen at, y_at(words + 19) textcolor rgb ink
+    set label 10 missed[i] at screen at, y_at(words + 36) textcolor rgb ink
     twin = twin_note[i] eq 'no record' ? '/dev/null' : sprintf('%s-twin-%d.dat', name, i)
-    plot reference with lines linecolor rgb pale linewidth 0.8 dashtype 2, \
+    plot sprintf('%s-reference-%d.dat', name, i) with lines linecolor rgb pale linewidth 0.8 dashtype 2, \
          twin with lines linecolor rgb colour[i] linewidth 1
     unset label
 }

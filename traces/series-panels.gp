@@ -1,28 +1,29 @@
 # One panel for each series, one below the other over a common time axis and with a common
 # scale: none hides another, and their sizes compare.
 
-panel = 74
+block = (label_lines + 2) * line_height
+panel = greater(74, greater(block + 10, 220.0 / n))
 head = 64
 foot = 46
 height = head + n * panel + foot
 y_at(pixels) = 1 - pixels / real(height)
-longest = 0
-do for [i = 1:n] { if (strlen(label[i]) > longest) { longest = strlen(label[i]) } }
-right = width - room_for(longest)
+room = 28 + greater(168, words_size(0))
+width = greater(width, left + 560 + room)
+right = width - room
 
 eval terminal(width, height)
 set output '../'.name.'.'.format
 
 set multiplot
-set lmargin at screen x_at(76)
+set lmargin at screen x_at(left)
 set rmargin at screen x_at(right)
 set xrange [x_from:x_to]
 set yrange [y_from_1:y_to_1]
 set ytics round_step((y_to_1 - y_from_1) / 2.5)
 set xtics format ''
 
-set label 1 title at screen x_at(76), y_at(24) font 'DejaVu Sans,13' textcolor rgb ink
-set label 2 subtitle at screen x_at(76), y_at(44) textcolor rgb pale
+set label 1 title at screen x_at(left), y_at(24) font 'DejaVu Sans,13' textcolor rgb ink
+set label 2 subtitle at screen x_at(left), y_at(44) textcolor rgb pale
 set label 3 y_label at screen x_at(20), y_at(head + n * panel / 2) center rotate textcolor rgb ink
 
 do for [i = 1:n] {
@@ -30,14 +31,15 @@ do for [i = 1:n] {
     set tmargin at screen y_at(top + 5)
     set bmargin at screen y_at(top + panel - 5)
     if (i == n) {
-        set xtics format '%g'
+        set xtics format '%.10g'
         set xlabel x_label offset 0,0.3 textcolor rgb ink
     }
-    set label 4 label[i] at graph 1.02, 0.66 font 'DejaVu Sans Bold,10' textcolor rgb colour[i]
-    set label 5 note[i] at graph 1.02, 0.34 textcolor rgb ink
-    set label 6 steady[i] at graph 1.02, 0.08 font 'DejaVu Sans,8' textcolor rgb pale
+    from = top + (panel - block) / 2
+    set label 4 label[i] at screen x_at(right + 14), y_at(from + 9) font 'DejaVu Sans Bold,10' textcolor rgb colour[i]
+    set label 5 note[i] at screen x_at(right + 14), y_at(from + 13 + label_lines * line_height) textcolor rgb ink
+    set label 6 steady[i] at screen x_at(right + 14), y_at(from + 28 + label_lines * line_height) font 'DejaVu Sans,8' textcolor rgb pale
     eval marks(i)
-    plot reference with lines linecolor rgb pale linewidth 0.8 dashtype 2, \
+    plot sprintf('%s-reference-%d.dat', name, i) with lines linecolor rgb pale linewidth 0.8 dashtype 2, \
          sprintf('%s-series-%d.dat', name, i) with lines linecolor rgb colour[i] linewidth 1
     unset label
 }

@@ -8,17 +8,17 @@ set output '../'.name.'.'.format
 
 stats name.'-points-1.dat' using 1:2 nooutput
 set logscale y
-set format y '%g'
-set lmargin at screen x_at(76)
+set ytics @time_tics
+set lmargin at screen x_at(left)
 set rmargin at screen x_at(width - 150)
 set tmargin at screen y_at(64)
 set bmargin at screen y_at(height - 54)
 set xrange [0:STATS_max_x * 1.05]
 set xlabel 'period of the controller (µs)' offset 0,0.3 textcolor rgb ink
-set ylabel 'round trip (µs)' textcolor rgb ink
+set label 3 'round trip' at screen x_at(20), y_at((64 + height - 54) / 2) center rotate textcolor rgb ink
 
-set label 1 title at screen x_at(76), y_at(24) font 'DejaVu Sans,13' textcolor rgb ink
-set label 2 subtitle at screen x_at(76), y_at(44) textcolor rgb pale
+set label 1 title at screen x_at(left), y_at(24) font 'DejaVu Sans,13' textcolor rgb ink
+set label 2 subtitle at screen x_at(left), y_at(44) textcolor rgb pale
 set key at screen x_at(width - 12), y_at(64) right top Left reverse samplen 2 spacing 1.3 textcolor rgb ink
 plot name.'-points-1.dat' using 1:4 with linespoints pt 7 ps 0.6 linecolor rgb '#7f1d02' title 'p99.9', \
      '' using 1:3 with linespoints pt 7 ps 0.6 linecolor rgb '#cf4f0b' title 'p99', \

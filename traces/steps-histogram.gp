@@ -16,12 +16,11 @@ array words[2] = ['lateness', 'length']
 
 set multiplot
 set logscale xy
-set lmargin at screen x_at(76)
+set lmargin at screen x_at(left)
 set rmargin at screen x_at(width - 110)
 set yrange [0.5:*]
 set ytics (1, 10, 100, '10³' 1e3, '10⁴' 1e4, '10⁵' 1e5, '10⁶' 1e6, '10⁷' 1e7, '10⁸' 1e8)
-set xtics ('1 ns' 1e-3, '10 ns' 1e-2, '100 ns' 0.1, '1 µs' 1, '10 µs' 10, '100 µs' 100, '1 ms' 1e3, \
-           '10 ms' 1e4, '100 ms' 1e5, '1 s' 1e6)
+set xtics @time_tics
 set ylabel 'steps' offset 1,0 textcolor rgb ink
 set xrange [1e-3:*]
 set style fill transparent solid 0.45 noborder
@@ -36,8 +35,8 @@ do for [k = 1:2] { do for [i = 1:2] {
 } }
 set xrange [1e-3:x_to * 1.5]
 
-set label 1 title at screen x_at(76), y_at(24) font 'DejaVu Sans,13' textcolor rgb ink
-set label 2 subtitle at screen x_at(76), y_at(44) textcolor rgb pale
+set label 1 title at screen x_at(left), y_at(24) font 'DejaVu Sans,13' textcolor rgb ink
+set label 2 subtitle at screen x_at(left), y_at(44) textcolor rgb pale
 
 do for [k = 1:2] {
     top = head + (k - 1) * panel

@@ -12,21 +12,19 @@ array colors[2] = ['#2b7bba', '#d98324']
 array pales[2] = ['#9cc4e4', '#f0c590']
 
 set logscale xy
-set lmargin at screen x_at(76)
+set lmargin at screen x_at(left)
 set rmargin at screen x_at(width - 160)
 set tmargin at screen y_at(head)
 set bmargin at screen y_at(height - foot)
 set xrange [1e-3:*]
 set yrange [*:1]
-set xtics ('1 ns' 1e-3, '10 ns' 1e-2, '100 ns' 0.1, '1 µs' 1, '10 µs' 10, '100 µs' 100, '1 ms' 1e3, \
-           '10 ms' 1e4, '100 ms' 1e5, '1 s' 1e6)
-set ytics ('all' 1, '10 %%' 0.1, '1 %%' 1e-2, '0.1 %%' 1e-3, '10⁻⁴' 1e-4, '10⁻⁵' 1e-5, '10⁻⁶' 1e-6, \
-           '10⁻⁷' 1e-7, '10⁻⁸' 1e-8)
+set xtics @time_tics
+set ytics @share_tics
 set ylabel 'share of steps' offset 1,0 textcolor rgb ink
 set key at graph 1.01, 1 left top Left reverse samplen 1.5 textcolor rgb ink
 
-set label 1 title at screen x_at(76), y_at(24) font 'DejaVu Sans,13' textcolor rgb ink
-set label 2 subtitle at screen x_at(76), y_at(44) textcolor rgb pale
+set label 1 title at screen x_at(left), y_at(24) font 'DejaVu Sans,13' textcolor rgb ink
+set label 2 subtitle at screen x_at(left), y_at(44) textcolor rgb pale
 
 file(series, i) = sprintf('%s-%s-%d.dat', name, series, i)
 plot for [i = 1:2] (has[i] ? file('late', i) : '/dev/null') with fsteps linewidth 1.4 \

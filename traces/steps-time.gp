@@ -13,15 +13,14 @@ set output '../'.name.'.'.format
 
 set multiplot
 set logscale y
-set lmargin at screen x_at(76)
+set lmargin at screen x_at(left)
 set rmargin at screen x_at(width - 110)
 set xrange [0:x_to]
 set xtics format ''
-set ytics ('1 ns' 1e-3, '10 ns' 1e-2, '100 ns' 0.1, '1 µs' 1, '10 µs' 10, '100 µs' 100, '1 ms' 1e3, \
-           '10 ms' 1e4, '100 ms' 1e5, '1 s' 1e6)
+set ytics @time_tics
 
-set label 1 title at screen x_at(76), y_at(24) font 'DejaVu Sans,13' textcolor rgb ink
-set label 2 subtitle at screen x_at(76), y_at(44) textcolor rgb pale
+set label 1 title at screen x_at(left), y_at(24) font 'DejaVu Sans,13' textcolor rgb ink
+set label 2 subtitle at screen x_at(left), y_at(44) textcolor rgb pale
 
 row = 0
 do for [i = 1:2] {

@@ -10,12 +10,24 @@ terminal(width, height) = format eq 'png' \
               png_scale * width, png_scale * height, png_scale, png_scale, png_scale) \
     : sprintf("set terminal svg noenhanced background '#ffffff' font 'DejaVu Sans,10' size %d,%d", width, height)
 
-# Distances from the picture's edges are given in the units of its size.
+# Distances from the picture's edges are given in the units of its size. The plots begin at `left`:
+# tics of eight digits fit there, and the axis's label beside them.
 width = 900
+left = 92
 x_at(pixels) = pixels / real(width)
 
-# Room for texts beside the plot, the longest having so many letters; bold ones are wide.
-room_for(letters) = letters * 7.4 + 26 < 196 ? 196 : letters < 40 ? letters * 7.4 + 26 : 322
+# What so many letters take at most: of the title, of bold ones, and of others.
+greater(a, b) = a > b ? a : b
+title_size(letters) = letters * 9.2
+bold_size(letters) = letters * 8.2
+text_size(letters) = letters * 8.0
+room_for_head = left + 24 + greater(title_size(strlen(title)), text_size(strlen(subtitle)))
+width = greater(width, room_for_head)
+line_height = 15
+
+# Of the words beside a run of a sweep, with so many letters before the note.
+words_size(before) = greater(bold_size(label_letters), \
+                             greater(text_size(before + note_letters), 0.8 * text_size(steady_letters)))
 
 ink = '#303030'
 pale = '#8a8a8a'
@@ -23,6 +35,8 @@ grid = '#e4e4e4'
 
 set border 3 linecolor rgb pale linewidth 0.8
 set tics nomirror out scale 0.5 textcolor rgb ink
+set format y '%.8g'
+set format x '%.10g'
 set grid linecolor rgb grid linewidth 0.6 linetype 1
 set key noautotitle
 
@@ -37,3 +51,8 @@ marks(i) = "unset arrow; unset object; " \
 # The nearest of 1, 2, 5, 10, 20 ... : a distance between tics that reads well.
 power(x) = 10.0 ** floor(log10(x))
 round_step(x) = (x / power(x) < 1.5 ? 1 : x / power(x) < 3.5 ? 2 : x / power(x) < 7.5 ? 5 : 10) * power(x)
+
+# A share in words that are of one kind from the first decade to the last, and a time.
+share_tics = "('1' 1, '10⁻¹' 1e-1, '10⁻²' 1e-2, '10⁻³' 1e-3, '10⁻⁴' 1e-4, '10⁻⁵' 1e-5, '10⁻⁶' 1e-6, '10⁻⁷' 1e-7, '10⁻⁸' 1e-8, '10⁻⁹' 1e-9)"
+time_tics = "('1 ns' 1e-3, '10 ns' 1e-2, '100 ns' 0.1, '1 µs' 1, '10 µs' 10, '100 µs' 100, '1 ms' 1e3, '10 ms' 1e4, '100 ms' 1e5, '1 s' 1e6, '10 s' 1e7, '100 s' 1e8)"
+time_tics_without_words = "('' 1e-3, '' 1e-2, '' 0.1, '' 1, '' 10, '' 100, '' 1e3, '' 1e4, '' 1e5, '' 1e6, '' 1e7, '' 1e8)"

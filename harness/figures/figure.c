@@ -85,12 +85,16 @@ void hil_figure_text(struct hil_figure *figure, const char *variable, const char
     vsnprintf(text, sizeof(text), format, arguments);
     va_end(arguments);
 
-    /* In gnuplot's single quotes only the quote itself is special, and is doubled. */
+    /* In gnuplot's single quotes only the quote itself is special, and is doubled; a line ends in
+     * double ones. */
     fprintf(figure->values, "%s = '", variable);
     for (const char *c = text; *c != '\0'; c++) {
         if (*c == '\'')
             putc('\'', figure->values);
-        putc(*c == '\n' ? ' ' : *c, figure->values);
+        if (*c == '\n')
+            fputs("'.\"\\n\".'", figure->values);
+        else
+            putc(*c, figure->values);
     }
     fputs("'\n", figure->values);
 }

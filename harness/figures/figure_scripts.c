@@ -16,6 +16,7 @@
 
 EMBED(script_style, "traces/style.gp");
 EMBED(script_series_panels, "traces/series-panels.gp");
+EMBED(script_series_grid, "traces/series-grid.gp");
 EMBED(script_series_overlay, "traces/series-overlay.gp");
 EMBED(script_series_beside, "traces/series-beside.gp");
 EMBED(script_series_round_trip, "traces/series-round-trip.gp");
@@ -32,6 +33,7 @@ static const struct {
 } scripts[] = {
     {"style.gp", script_style},
     {"series-panels.gp", script_series_panels},
+    {"series-grid.gp", script_series_grid},
     {"series-overlay.gp", script_series_overlay},
     {"series-beside.gp", script_series_beside},
     {"series-round-trip.gp", script_series_round_trip},

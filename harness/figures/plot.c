@@ -5,17 +5,17 @@
 #include "../record/run_files.h"
 #include "plot_data.h"
 
-int hil_plot(const char *dir, FILE *messages)
+int hil_plot(const char *dir, struct hil_plot_span span, FILE *messages)
 {
     char sweep[HIL_PATH_BYTES];
     const int rc = hil_run_path(sweep, dir, "sweep.json");
 
     if (!rc && access(sweep, F_OK) == 0)
-        return plot_sweep_figures(dir, messages);
-    return plot_run_figures(dir, messages);
+        return plot_sweep_figures(dir, span, messages);
+    return plot_run_figures(dir, span, messages);
 }
 
-int hil_plot_beside(const char *dir, const char *other, FILE *messages)
+int hil_plot_beside(const char *dir, const char *other, struct hil_plot_span span, FILE *messages)
 {
-    return plot_beside_figure(dir, other, messages);
+    return plot_beside_figure(dir, other, span, messages);
 }

@@ -6,6 +6,11 @@
 
 #include <stdio.h>
 
+/* The part of the time that is drawn, in s since the start: 0 to INFINITY is all of it. */
+struct hil_plot_span {
+    double from_s, to_s;
+};
+
 /*
  * Draws into DIR what belongs there.
  *
@@ -13,6 +18,7 @@
  *      output      the output voltage, all of it and the start-up, beside the reference
  *      voltages    that of each converter
  *      duty        the duty cycle of each converter
+ *      current     the inductor current of each converter, where converters recorded it
  *      latency     how late the loops were, how long they took, how old their inputs were
  *      tail        the same as shares: how often it took longer than so long
  * Of a sweep (it has sweep.json, and runs in folders):
@@ -21,15 +27,17 @@
  *      figure-overlay           all in one panel
  *      figure-startup-overlay
  *      round-trip               of the loop against the controller's period, where that varies
- * A figure whose data was not recorded is left out.
+ * A figure whose data was not recorded is left out. Of a part of the time, those figures are
+ * drawn that have time as their axis, and only that part of them: no start-up.
  *
  * Says to `messages` what it drew, or in a line why not. Returns 0 or a negative errno:
- * -ENOENT when DIR is neither, -ENOPKG when there is no gnuplot.
+ * -ENOENT when DIR is neither, -ERANGE when nothing was recorded in this span, -ENOPKG when there
+ * is no gnuplot.
  */
-int hil_plot(const char *dir, FILE *messages);
+int hil_plot(const char *dir, struct hil_plot_span span, FILE *messages);
 
 /* Draws two sweeps over the same values into the first one's folder, as figure-beside: in two
  * columns, with the missed deadlines of the second. Returns as hil_plot does. */
-int hil_plot_beside(const char *dir, const char *other, FILE *messages);
+int hil_plot_beside(const char *dir, const char *other, struct hil_plot_span span, FILE *messages);
 
 #endif

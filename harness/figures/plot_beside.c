@@ -61,7 +61,7 @@ static void set_twins(struct hil_figure *figure, const struct plot_sweep *left,
 
 static int draw(const struct plot_sweep *left, const struct plot_sweep *right)
 {
-    const struct plot_window window = plot_window(left->to_s[PLOT_ALL]);
+    const struct plot_window window = plot_window(left->from_s, left->to_s[PLOT_ALL]);
     struct plot_range range = {INFINITY, -INFINITY};
     struct hil_figure figure;
     const int rc = hil_figure_open(&figure, left->dir, "figure-beside", left->messages);
@@ -69,38 +69,29 @@ static int draw(const struct plot_sweep *left, const struct plot_sweep *right)
         return rc;
 
     hil_figure_text(&figure, "title", "%s", left->title);
+    hil_figure_text(&figure, "subtitle", "%s", "");
     hil_figure_text(&figure, "left_title", "%s", left->subtitle);
     hil_figure_text(&figure, "right_title", "%s", right->subtitle);
-    plot_sweep_set_axes(left, &figure, &window);
+    plot_series_set_axes(&figure, &window);
     plot_sweep_set_series(left, &figure);
-    for (unsigned i = 0; i < left->count; i++) {
-        plot_curve(&figure, "series", i + 1, &left->series[i].views[PLOT_ALL], &window);
-        plot_range_include(&range, &left->series[i].views[PLOT_ALL]);
-    }
+    for (unsigned i = 0; i < left->count; i++)
+        plot_series_curves(&left->series[i], &figure, i, PLOT_ALL, &window, &range);
     set_twins(&figure, left, right, &window, &range);
     plot_range_set(&figure, 1, range);
     return hil_figure_draw(&figure, "series-beside.gp");
 }
 
-static double duration_s(const struct plot_sweep *sweep)
-{
-    double longest = 0;
-
-    for (unsigned i = 0; i < sweep->count; i++)
-        longest = fmax(longest, sweep->series[i].run.duration_s);
-    return longest;
-}
-
 /* As much of both as there is of either. */
-static int read_both(struct plot_sweep *left, struct plot_sweep *right)
+static int read_both(struct plot_sweep *left, struct plot_sweep *right, struct hil_plot_span span)
 {
-    const double to_s = fmin(duration_s(left), duration_s(right));
-    const int rc = plot_sweep_read(left, to_s);
+    span.to_s = fmin(span.to_s, fmin(plot_sweep_end(left), plot_sweep_end(right)));
+    const int rc = plot_sweep_read(left, span);
 
-    return rc ? rc : plot_sweep_read(right, to_s);
+    return rc ? rc : plot_sweep_read(right, span);
 }
 
-int plot_beside_figure(const char *dir, const char *other, FILE *messages)
+int plot_beside_figure(const char *dir, const char *other, struct hil_plot_span span,
+                       FILE *messages)
 {
     struct plot_sweep *left = NULL, *right = NULL;
     int rc = plot_sweep_open(&left, dir, messages);
@@ -108,7 +99,7 @@ int plot_beside_figure(const char *dir, const char *other, FILE *messages)
     if (!rc)
         rc = plot_sweep_open(&right, other, messages);
     if (!rc)
-        rc = read_both(left, right);
+        rc = read_both(left, right, span);
     if (!rc)
         rc = draw(left, right);
     plot_sweep_close(left);

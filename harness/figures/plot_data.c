@@ -159,41 +159,50 @@ void plot_run_close(struct plot_run *run)
 
 /* --- reading ------------------------------------------------------------------------------- */
 
-static int scan_block(const struct plot_run *run, unsigned column, struct plot_gaps *gaps,
-                      uint64_t first, size_t rows, double *times, double *values,
-                      plot_each_fn *each, void *arg)
+struct scanned {
+    unsigned stream, time, column, width;
+    struct plot_gaps gaps;
+};
+
+static int scan_block(const struct plot_run *run, struct scanned *s, uint64_t first, size_t rows,
+                      double *times, double *values, plot_each_fn *each, void *arg)
 {
-    const unsigned width = run->config->columns[column].width;
-    int rc = hil_trace_read(run->trace, run->stream, run->time, first, rows, times);
+    int rc = hil_trace_read(run->trace, s->stream, s->time, first, rows, times);
 
     if (!rc)
-        rc = hil_trace_read(run->trace, run->stream, column, first, rows, values);
+        rc = hil_trace_read(run->trace, s->stream, s->column, first, rows, values);
     if (!rc)
-        rc = plot_gaps_read(gaps, first, rows);
+        rc = plot_gaps_read(&s->gaps, first, rows);
     for (size_t row = 0; row < rows && !rc; row++) {
-        if (plot_gaps_before(gaps, row, times[row]))
-            each(arg, times[row], gaps->nothing);
-        each(arg, times[row], values + row * width);
+        if (plot_gaps_before(&s->gaps, row, times[row]))
+            each(arg, times[row], s->gaps.nothing);
+        each(arg, times[row], values + row * s->width);
     }
     return rc;
 }
 
-int plot_run_scan(const struct plot_run *run, unsigned column, plot_each_fn *each, void *arg)
+int plot_run_scan(const struct plot_run *run, unsigned stream, unsigned column, plot_each_fn *each,
+                  void *arg)
 {
-    const size_t block = hil_trace_block_rows(run->trace, run->stream);
-    const uint64_t all = run->config->rows;
+    unsigned streams;
+    const struct hil_stream_config *config = &hil_trace_streams(run->trace, &streams)[stream];
+    const int time = hil_trace_column_find(config, "time_s");
+    const size_t block = hil_trace_block_rows(run->trace, stream);
+    struct scanned s = {.stream = stream,
+                        .time = (unsigned)time,
+                        .column = column,
+                        .width = config->columns[column].width};
     double *times = malloc(block * sizeof(double));
-    const unsigned width = run->config->columns[column].width;
-    double *values = malloc(block * width * sizeof(double));
-    struct plot_gaps gaps = {0};
-    int rc =
-        times && values ? plot_gaps_open(&gaps, run->trace, run->stream, width, block) : -ENOMEM;
+    double *values = malloc(block * s.width * sizeof(double));
+    int rc = time < 0 ? -EBADMSG : times && values ? 0 : -ENOMEM;
 
-    for (uint64_t first = 0; first < all && !rc; first += block)
-        rc = scan_block(run, column, &gaps, first,
-                        all - first < block ? (size_t)(all - first) : block, times, values, each,
-                        arg);
-    plot_gaps_close(&gaps);
+    if (!rc)
+        rc = plot_gaps_open(&s.gaps, run->trace, stream, s.width, block);
+    for (uint64_t first = 0; first < config->rows && !rc; first += block)
+        rc = scan_block(run, &s, first,
+                        config->rows - first < block ? (size_t)(config->rows - first) : block,
+                        times, values, each, arg);
+    plot_gaps_close(&s.gaps);
     free(times);
     free(values);
     return rc ? complain(run, rc, strerror(-rc)) : 0;
@@ -281,13 +290,28 @@ double plot_run_startup(const struct plot_run *run)
     return fmin(fmin(s, startup_most_s), run->duration_s);
 }
 
-struct plot_window plot_window(double to_s)
+struct plot_window plot_window(double from_s, double to_s)
 {
     if (to_s >= 1)
-        return (struct plot_window){to_s, 1, "time (s)"};
+        return (struct plot_window){from_s, to_s, 1, "time (s)"};
     if (to_s >= 1e-3)
-        return (struct plot_window){to_s, 1e3, "time (ms)"};
-    return (struct plot_window){to_s, 1e6, "time (µs)"};
+        return (struct plot_window){from_s, to_s, 1e3, "time (ms)"};
+    return (struct plot_window){from_s, to_s, 1e6, "time (µs)"};
+}
+
+bool plot_span_is_part(struct hil_plot_span span, double end_s)
+{
+    return span.from_s > 0 || span.to_s < end_s;
+}
+
+int plot_span_cut(struct hil_plot_span *span, double end_s, const char *dir, FILE *messages)
+{
+    span->to_s = fmin(span->to_s, end_s);
+    if (span->from_s < span->to_s)
+        return 0;
+    fprintf(messages, "%s: nothing to draw from %g s on: the record ends at %g s\n", dir,
+            span->from_s, end_s);
+    return -ERANGE;
 }
 
 /* --- curves -------------------------------------------------------------------------------- */
@@ -328,10 +352,14 @@ void plot_range_include(struct plot_range *range, const struct hil_envelope *env
 
 void plot_range_set(struct hil_figure *figure, unsigned panel, struct plot_range range)
 {
-    const double room = range.high > range.low ? 0.06 * (range.high - range.low) : 1;
-
     if (!(range.high >= range.low)) /* nothing was drawn */
         range.low = range.high = 0;
+
+    /* Less than the digits of a tic can tell apart is a flat line. */
+    const double size = fmax(fabs(range.low), fabs(range.high));
+    const double least = size > 0 ? 2e-5 * size : 1;
+    const double room = range.high - range.low > least ? 0.06 * (range.high - range.low) : least;
+
     fprintf(figure->values, "y_from_%u = %.9g\ny_to_%u = %.9g\n", panel, range.low - room, panel,
             range.high + room);
 }

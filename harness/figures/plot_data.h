@@ -10,6 +10,7 @@
 #include "../record/trace_reader.h"
 #include "envelope.h"
 #include "figure.h"
+#include "plot.h"
 #include "plot_events.h"
 #include "plot_gaps.h"
 
@@ -47,10 +48,11 @@ struct plot_run {
 int plot_run_open(struct plot_run *run, const char *dir, FILE *messages);
 void plot_run_close(struct plot_run *run);
 
-/* Calls `each` with every row of a column, and where rows are missing with values that are no
- * numbers. Returns 0, or a negative errno after a message. */
+/* Calls `each` with every row of a column of the stream, and where rows are missing with values
+ * that are no numbers. Returns 0, or a negative errno after a message. */
 typedef void plot_each_fn(void *arg, double time_s, const double *values);
-int plot_run_scan(const struct plot_run *run, unsigned column, plot_each_fn *each, void *arg);
+int plot_run_scan(const struct plot_run *run, unsigned stream, unsigned column, plot_each_fn *each,
+                  void *arg);
 
 /* Calls `each` with the time of every step of the controller that was missed; see
  * plot_gaps_each_missed. Returns 0, or a negative errno after a message. */
@@ -71,12 +73,18 @@ double plot_run_startup(const struct plot_run *run);
 
 /* A part of the run in a figure: time in the unit that reads best. */
 struct plot_window {
-    double to_s;
+    double from_s, to_s;
     double scale; /* from s to the unit */
     const char *label;
 };
 
-struct plot_window plot_window(double to_s);
+struct plot_window plot_window(double from_s, double to_s);
+
+/* Whether the span leaves anything out of a record that ends then. */
+bool plot_span_is_part(struct hil_plot_span span, double end_s);
+
+/* What there is of the span in a record that ends then. Returns 0, or -ERANGE after a message. */
+int plot_span_cut(struct hil_plot_span *span, double end_s, const char *dir, FILE *messages);
 
 /* A curve, or a band, as a data file of the figure. */
 void plot_curve(struct hil_figure *figure, const char *series, unsigned i,
@@ -96,8 +104,9 @@ void plot_range_set(struct hil_figure *figure, unsigned panel, struct plot_range
 
 /* --- the figures ------------------------------------------------------------------------- */
 
-int plot_run_figures(const char *dir, FILE *messages);
-int plot_sweep_figures(const char *dir, FILE *messages);
-int plot_beside_figure(const char *dir, const char *other, FILE *messages);
+int plot_run_figures(const char *dir, struct hil_plot_span span, FILE *messages);
+int plot_sweep_figures(const char *dir, struct hil_plot_span span, FILE *messages);
+int plot_beside_figure(const char *dir, const char *other, struct hil_plot_span span,
+                       FILE *messages);
 
 #endif

@@ -1,17 +1,11 @@
 /* The loop's round trip against the controller's period, as the runs of a sweep measured it. */
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "plot_sweep.h"
 
-static bool is_over_period(const struct plot_sweep *sweep)
-{
-    return strncmp(sweep->series[0].label, "T = ", 4) == 0 && !strchr(sweep->series[0].label, ',');
-}
-
 /* Writes "T p50 p99 p99.9", in us. */
-static unsigned write_points(struct hil_figure *figure, const struct plot_sweep *sweep)
+static unsigned write_points(struct hil_figure *figure, const struct plot_sweep *sweep, int key)
 {
     FILE *data = hil_figure_data(figure, "points", 1);
     unsigned written = 0;
@@ -23,7 +17,9 @@ static unsigned write_points(struct hil_figure *figure, const struct plot_sweep 
 
         if (!isfinite(us[0]))
             continue;
-        fprintf(data, "%.9g %.9g %.9g %.9g\n", strtod(sweep->series[i].value, NULL), us[0], us[1],
+        const char *period =
+            json_string_value(json_array_get(sweep->series[i].values, (size_t)key));
+        fprintf(data, "%.9g %.9g %.9g %.9g\n", strtod(period ? period : "", NULL), us[0], us[1],
                 us[2]);
         written++;
     }
@@ -33,16 +29,17 @@ static unsigned write_points(struct hil_figure *figure, const struct plot_sweep 
 
 int plot_sweep_round_trip(const struct plot_sweep *sweep)
 {
+    const int key = plot_sweep_only_key(sweep, "controller.period_us");
     struct hil_figure figure;
 
-    if (!is_over_period(sweep))
+    if (key < 0)
         return 0;
     const int rc = hil_figure_open(&figure, sweep->dir, "round-trip", sweep->messages);
     if (rc)
         return rc;
     hil_figure_text(&figure, "title", "Round trip of the control loop");
     hil_figure_text(&figure, "subtitle", "%s", sweep->subtitle);
-    if (write_points(&figure, sweep) == 0) {
+    if (write_points(&figure, sweep, key) == 0) {
         hil_figure_drop(&figure);
         return 0;
     }

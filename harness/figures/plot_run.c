@@ -11,13 +11,18 @@
 /* All of the run, and its beginning. */
 enum view { ALL, STARTUP, VIEWS };
 
+/* Of a part of the run, both are that part. */
 struct views {
     struct plot_window windows[VIEWS];
+    bool is_part;
 };
 
-static struct views views_of(const struct plot_run *run)
+static struct views views_of(const struct plot_run *run, struct hil_plot_span span)
 {
-    return (struct views){{plot_window(run->duration_s), plot_window(plot_run_startup(run))}};
+    const struct plot_window all = plot_window(span.from_s, span.to_s);
+    const bool is_part = plot_span_is_part(span, run->duration_s);
+
+    return (struct views){{all, is_part ? all : plot_window(0, plot_run_startup(run))}, is_part};
 }
 
 static int open_views(struct hil_envelope envelopes[VIEWS], const struct views *views)
@@ -25,7 +30,8 @@ static int open_views(struct hil_envelope envelopes[VIEWS], const struct views *
     int rc = 0;
 
     for (int view = 0; view < VIEWS && !rc; view++)
-        rc = hil_envelope_init(&envelopes[view], 0, views->windows[view].to_s, HIL_FIGURE_COLUMNS);
+        rc = hil_envelope_init(&envelopes[view], views->windows[view].from_s,
+                               views->windows[view].to_s, HIL_FIGURE_COLUMNS);
     return rc;
 }
 
@@ -79,11 +85,14 @@ static int open_figure(struct hil_figure *figure, const struct plot_run *run, co
 
 static void set_windows(struct hil_figure *figure, const struct views *views)
 {
-    fprintf(figure->values, "array x_to[2] = [%.9g, %.9g]\n",
-            views->windows[ALL].to_s * views->windows[ALL].scale,
-            views->windows[STARTUP].to_s * views->windows[STARTUP].scale);
-    fprintf(figure->values, "array x_label[2] = ['%s', '%s: start-up']\n",
-            views->windows[ALL].label, views->windows[STARTUP].label);
+    const struct plot_window *all = &views->windows[ALL], *second = &views->windows[STARTUP];
+
+    fprintf(figure->values, "is_part = %d\narray x_from[2] = [%.12g, %.12g]\n", views->is_part,
+            all->from_s * all->scale, second->from_s * second->scale);
+    fprintf(figure->values, "array x_to[2] = [%.12g, %.12g]\n", all->to_s * all->scale,
+            second->to_s * second->scale);
+    fprintf(figure->values, "array x_label[2] = ['%s', '%s%s']\n", all->label, second->label,
+            views->is_part ? "" : ": start-up");
 }
 
 static int no_memory(const struct plot_run *run)
@@ -97,9 +106,10 @@ static void set_events(struct hil_figure *figure, const struct plot_run *run,
 {
     plot_events_open(figure, VIEWS);
     for (unsigned view = 0; view < VIEWS; view++)
-        plot_events_set(figure, view + 1, &run->events, 0, views->windows[view].to_s,
-                        views->windows[view].scale);
-    plot_events_set_texts(figure, &run->events, 0, views->windows[ALL].to_s);
+        plot_events_set(figure, view + 1, &run->events, views->windows[view].from_s,
+                        views->windows[view].to_s, views->windows[view].scale);
+    plot_events_set_texts(figure, &run->events, views->windows[ALL].from_s,
+                          views->windows[ALL].to_s);
 }
 
 /* --- the output ---------------------------------------------------------------------------- */
@@ -175,26 +185,25 @@ static int draw_output(const struct plot_run *run, const struct views *views,
     return hil_figure_draw(&figure, "run-output.gp");
 }
 
-static int figure_output(const struct plot_run *run)
+static int figure_output(const struct plot_run *run, const struct views *views)
 {
-    const struct views views = views_of(run);
     struct hil_envelope output[VIEWS] = {0}, reference[VIEWS] = {0}, missed[VIEWS] = {0};
-    int rc = open_views(output, &views);
+    int rc = open_views(output, views);
 
     if (!rc)
-        rc = open_views(reference, &views);
+        rc = open_views(reference, views);
     if (!rc)
-        rc = open_views(missed, &views);
+        rc = open_views(missed, views);
     if (rc)
         rc = no_memory(run);
     if (!rc)
-        rc = plot_run_scan(run, run->output, add_vector, output);
+        rc = plot_run_scan(run, run->stream, run->output, add_vector, output);
     if (!rc)
-        rc = plot_run_scan(run, run->reference, add_vector, reference);
+        rc = plot_run_scan(run, run->stream, run->reference, add_vector, reference);
     if (!rc)
         rc = plot_run_each_missed(run, add_missed, missed);
     if (!rc)
-        rc = draw_output(run, &views, output, reference, missed);
+        rc = draw_output(run, views, output, reference, missed);
     close_views(output);
     close_views(reference);
     close_views(missed);
@@ -208,12 +217,25 @@ enum { LINES_MAX = 64 };
 
 struct converters {
     unsigned count, line_step;
-    double last_from_s;
+    unsigned at_hand;
+    double last_from_s, last_to_s;
     struct hil_envelope mean[VIEWS], band[VIEWS]; /* band: of all converters' values */
-    struct hil_envelope *lines;                   /* of the start-up */
-    struct plot_range *last;                      /* each converter's, in the window */
+    struct hil_envelope (*lines)[VIEWS];
+    struct plot_range *last; /* each converter's, in the window */
 };
 
+static void add_of_one(struct converters *converters, unsigned i, double time_s, double value)
+{
+    add_to_views(converters->band, time_s, value);
+    if (i % converters->line_step == 0)
+        add_to_views(converters->lines[i / converters->line_step], time_s, value);
+    if (time_s < converters->last_from_s || time_s > converters->last_to_s)
+        return;
+    converters->last[i].low = fmin(converters->last[i].low, value);
+    converters->last[i].high = fmax(converters->last[i].high, value);
+}
+
+/* Of all converters, as the controller records them. */
 static void add_matrix(void *arg, double time_s, const double *values)
 {
     struct converters *converters = arg;
@@ -221,15 +243,18 @@ static void add_matrix(void *arg, double time_s, const double *values)
 
     for (unsigned i = 0; i < converters->count; i++) {
         sum += values[i];
-        add_to_views(converters->band, time_s, values[i]);
-        if (i % converters->line_step == 0)
-            hil_envelope_add(&converters->lines[i / converters->line_step], time_s, values[i]);
-        if (time_s < converters->last_from_s)
-            continue;
-        converters->last[i].low = fmin(converters->last[i].low, values[i]);
-        converters->last[i].high = fmax(converters->last[i].high, values[i]);
+        add_of_one(converters, i, time_s, values[i]);
     }
     add_to_views(converters->mean, time_s, sum / converters->count);
+}
+
+/* Of the converter at hand, as it records itself: each has times of its own, and so there is no
+ * mean, nor a band. */
+static void add_own(void *arg, double time_s, const double *value)
+{
+    struct converters *converters = arg;
+
+    add_of_one(converters, converters->at_hand, time_s, *value);
 }
 
 static unsigned line_count(const struct converters *converters)
@@ -249,7 +274,8 @@ static int open_converters(struct converters *converters, const struct plot_run 
     *converters = (struct converters){
         .count = count,
         .line_step = (count - 1) / LINES_MAX + 1,
-        .last_from_s = steady_from(run),
+        .last_from_s = views->is_part ? views->windows[ALL].from_s : steady_from(run),
+        .last_to_s = views->windows[ALL].to_s,
     };
     converters->lines = calloc(line_count(converters), sizeof(*converters->lines));
     converters->last = malloc(count * sizeof(*converters->last));
@@ -260,8 +286,7 @@ static int open_converters(struct converters *converters, const struct plot_run 
     if (!rc)
         rc = open_views(converters->band, views);
     for (unsigned i = 0; i < line_count(converters) && !rc; i++)
-        rc = hil_envelope_init(&converters->lines[i], 0, views->windows[STARTUP].to_s,
-                               HIL_FIGURE_COLUMNS);
+        rc = open_views(converters->lines[i], views);
     for (unsigned i = 0; i < count; i++)
         converters->last[i] = (struct plot_range){INFINITY, -INFINITY};
     return rc;
@@ -270,7 +295,7 @@ static int open_converters(struct converters *converters, const struct plot_run 
 static void close_converters(struct converters *converters)
 {
     for (unsigned i = 0; converters->lines && i < line_count(converters); i++)
-        hil_envelope_fini(&converters->lines[i]);
+        close_views(converters->lines[i]);
     close_views(converters->mean);
     close_views(converters->band);
     free(converters->lines);
@@ -300,6 +325,7 @@ static void plot_spread(struct hil_figure *figure, const struct converters *conv
 struct quantity {
     const char *column, *figure, *title, *label, *spread_label;
     double spread_least; /* the spread's axis shows at least so much */
+    bool own;            /* the converters record it, and not the controller */
 };
 
 static int draw_converters(const struct plot_run *run, const struct views *views,
@@ -310,36 +336,81 @@ static int draw_converters(const struct plot_run *run, const struct views *views
     if (rc)
         return rc;
 
-    fprintf(figure.values, "n = %u\nlines = %u\nlast_from = %.12g\nlast_to = %.12g\n",
-            converters->count, line_count(converters), converters->last_from_s, run->duration_s);
+    fprintf(figure.values, "n = %u\nlines = %u\nlast_from = %.12g\nlast_to = %.12g\nown = %d\n",
+            converters->count, line_count(converters), converters->last_from_s,
+            converters->last_to_s, quantity->own);
     hil_figure_text(&figure, "y_label", "%s", quantity->label);
     hil_figure_text(&figure, "spread_label", "%s", quantity->spread_label);
     set_windows(&figure, views);
     set_events(&figure, run, views);
     plot_band(&figure, "band", 1, &converters->band[ALL], &views->windows[ALL]);
     plot_views(&figure, "mean", converters->mean, views);
-    for (unsigned i = 0; i < line_count(converters); i++)
-        plot_curve(&figure, "line", i + 1, &converters->lines[i], &views->windows[STARTUP]);
+    for (unsigned i = 0; i < line_count(converters); i++) {
+        if (quantity->own)
+            plot_curve(&figure, "whole", i + 1, &converters->lines[i][ALL], &views->windows[ALL]);
+        plot_curve(&figure, "line", i + 1, &converters->lines[i][STARTUP],
+                   &views->windows[STARTUP]);
+    }
     plot_spread(&figure, converters, quantity->spread_least);
     plot_view_ranges(&figure, converters->band, converters->mean);
     return hil_figure_draw(&figure, "run-converters.gp");
 }
 
-static int figure_converters(const struct plot_run *run, const struct quantity *quantity)
+/* What the controller recorded has one column for all converters; else each has a stream. */
+static unsigned count_converters(const struct plot_run *run, const struct quantity *quantity)
 {
     const int column = hil_trace_column_find(run->config, quantity->column);
-    const struct views views = views_of(run);
+    unsigned streams, count = 0;
+    const struct hil_stream_config *all = hil_trace_streams(run->trace, &streams);
+
+    if (!quantity->own)
+        return column < 0 ? 0 : run->config->columns[column].width;
+    for (unsigned i = 0; i < streams; i++)
+        count += i != run->stream && hil_trace_column_find(&all[i], quantity->column) >= 0;
+    return count;
+}
+
+static int scan_own(const struct plot_run *run, const char *column, struct converters *converters)
+{
+    unsigned streams;
+    const struct hil_stream_config *all = hil_trace_streams(run->trace, &streams);
+    int rc = 0;
+
+    for (unsigned i = 0; i < streams && !rc; i++) {
+        const int at = hil_trace_column_find(&all[i], column);
+
+        if (i == run->stream || at < 0)
+            continue;
+        rc = plot_run_scan(run, i, (unsigned)at, add_own, converters);
+        converters->at_hand++;
+    }
+    return rc;
+}
+
+static int scan_converters(const struct plot_run *run, const struct quantity *quantity,
+                           struct converters *converters)
+{
+    if (quantity->own)
+        return scan_own(run, quantity->column, converters);
+    const int column = hil_trace_column_find(run->config, quantity->column);
+    return plot_run_scan(run, run->stream, (unsigned)column, add_matrix, converters);
+}
+
+static int figure_converters(const struct plot_run *run, const struct views *views,
+                             const struct quantity *quantity)
+{
+    const unsigned count = count_converters(run, quantity);
     struct converters converters;
 
-    if (column < 0) /* not recorded */
+    if (count == 0) /* not recorded */
         return 0;
-    int rc = open_converters(&converters, run, run->config->columns[column].width, &views);
+    int rc = open_converters(&converters, run, count, views);
     if (rc)
         rc = no_memory(run);
     if (!rc)
-        rc = plot_run_scan(run, (unsigned)column, add_matrix, &converters);
+        rc = scan_converters(run, quantity, &converters);
     if (!rc)
-        rc = draw_converters(run, &views, &converters, quantity);
+        rc = draw_converters(run, views, &converters, quantity);
     close_converters(&converters);
     return rc;
 }
@@ -354,22 +425,33 @@ static void quantile_words(char text[16], const struct hil_histogram *histogram,
     snprintf(text, 16, us < 1000 ? "%.3g" : "%.0f", us);
 }
 
-/* gnuplot finds the variable label_3 by its name. */
-__attribute__((format(printf, 4, 5))) static void
+/* gnuplot finds the variable label_3 by its name. Returns how long the text is. */
+__attribute__((format(printf, 4, 5))) static int
 numbered_text(struct hil_figure *figure, const char *variable, unsigned i, const char *format, ...)
 {
     char name[32], text[PLOT_TEXT_BYTES];
     va_list arguments;
 
     va_start(arguments, format);
-    vsnprintf(text, sizeof(text), format, arguments);
+    const int length = vsnprintf(text, sizeof(text), format, arguments);
     va_end(arguments);
     snprintf(name, sizeof(name), "%s_%u", variable, i);
     hil_figure_text(figure, name, "%s", text);
+    return length;
+}
+
+/* The most letters of the names, and of the words under them. */
+struct histogram_room {
+    unsigned label, words;
+};
+
+static void make_room(unsigned *room, int letters)
+{
+    *room = (unsigned)letters > *room ? (unsigned)letters : *room;
 }
 
 static void plot_histogram(struct hil_figure *figure, unsigned i, const char *name,
-                           const struct hil_histogram *histogram)
+                           const struct hil_histogram *histogram, struct histogram_room *room)
 {
     static const double quantiles[] = {0.5, 0.99, 0.999, 1};
     char words[PLOT_TEXT_BYTES], us[4][16];
@@ -378,11 +460,11 @@ static void plot_histogram(struct hil_figure *figure, unsigned i, const char *na
     for (char *c = words; *c != '\0'; c++)
         if (*c == '_')
             *c = ' ';
-    numbered_text(figure, "label", i, "%s", words);
+    make_room(&room->label, numbered_text(figure, "label", i, "%s", words));
     for (int k = 0; k < 4; k++)
         quantile_words(us[k], histogram, quantiles[k]);
-    numbered_text(figure, "middle", i, "p50 %s, p99 %s", us[0], us[1]);
-    numbered_text(figure, "tail", i, "p99.9 %s, max %s", us[2], us[3]);
+    make_room(&room->words, numbered_text(figure, "middle", i, "p50 %s, p99 %s", us[0], us[1]));
+    make_room(&room->words, numbered_text(figure, "tail", i, "p99.9 %s, max %s", us[2], us[3]));
     hil_figure_bars(figure, "bars", i, histogram);
     hil_figure_tail(figure, "tail", i, histogram);
 }
@@ -391,6 +473,7 @@ static void plot_histogram(struct hil_figure *figure, unsigned i, const char *na
 static int plot_histograms(const struct plot_run *run, struct hil_figure *figure)
 {
     struct hil_histogram *histogram = malloc(sizeof(*histogram));
+    struct histogram_room room = {0};
     const char *name;
     int rc = histogram ? 0 : no_memory(run);
     int drawn = 0;
@@ -400,9 +483,10 @@ static int plot_histograms(const struct plot_run *run, struct hil_figure *figure
         if (rc)
             fprintf(run->messages, "%s/trace.h5: %s: %s\n", run->dir, name, strerror(-rc));
         else if (histogram->max > 0)
-            plot_histogram(figure, (unsigned)++drawn, name, histogram);
+            plot_histogram(figure, (unsigned)++drawn, name, histogram, &room);
     }
     free(histogram);
+    fprintf(figure->values, "label_letters = %u\nwords_letters = %u\n", room.label, room.words);
     return rc ? rc : drawn;
 }
 
@@ -425,29 +509,44 @@ static int figure_histograms(const struct plot_run *run, const char *name, const
 
 /* --- all ----------------------------------------------------------------------------------- */
 
-int plot_run_figures(const char *dir, FILE *messages)
+static const struct quantity quantities[] = {
+    {"voltage_v", "voltages", "Voltage of each converter", "voltage (V)", "peak to peak (V)", 0.1,
+     false},
+    {"duty", "duty", "Duty cycle of each converter", "duty cycle", "peak to peak", 0.01, false},
+    {"current_a", "current", "Inductor current of each converter", "current (A)",
+     "peak to peak (A)", 0.1, true},
+};
+
+/* These have no time as their axis: they are of the whole run. */
+static int whole_figures(const struct plot_run *run)
 {
-    static const struct quantity voltages = {
-        "voltage_v",   "voltages",         "Voltage of each converter",
-        "voltage (V)", "peak to peak (V)", 0.1,
-    };
-    static const struct quantity duties = {
-        "duty", "duty", "Duty cycle of each converter", "duty cycle", "peak to peak", 0.01,
-    };
+    const int rc = figure_histograms(run, "latency", "Step latencies (µs)", "run-latency.gp");
+
+    return rc ? rc
+              : figure_histograms(run, "tail", "Share of steps that took longer", "run-tail.gp");
+}
+
+static int draw_run(const struct plot_run *run, struct hil_plot_span span)
+{
+    int rc = plot_span_cut(&span, run->duration_s, run->dir, run->messages);
+    if (rc)
+        return rc;
+
+    const struct views views = views_of(run, span);
+    rc = figure_output(run, &views);
+    for (size_t i = 0; i < sizeof(quantities) / sizeof(quantities[0]) && !rc; i++)
+        rc = figure_converters(run, &views, &quantities[i]);
+    return rc || views.is_part ? rc : whole_figures(run);
+}
+
+int plot_run_figures(const char *dir, struct hil_plot_span span, FILE *messages)
+{
     struct plot_run run;
     int rc = plot_run_open(&run, dir, messages);
     if (rc)
         return rc;
 
-    rc = figure_output(&run);
-    if (!rc)
-        rc = figure_converters(&run, &voltages);
-    if (!rc)
-        rc = figure_converters(&run, &duties);
-    if (!rc)
-        rc = figure_histograms(&run, "latency", "Step latencies (µs)", "run-latency.gp");
-    if (!rc)
-        rc = figure_histograms(&run, "tail", "Share of steps that took longer", "run-tail.gp");
+    rc = draw_run(&run, span);
     plot_run_close(&run);
     return rc;
 }

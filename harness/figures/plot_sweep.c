@@ -1,5 +1,4 @@
 /* The figures of a sweep: one curve for each of its runs. */
-#include <ctype.h>
 #include <errno.h>
 #include <jansson.h>
 #include <math.h>
@@ -8,51 +7,31 @@
 #include <unistd.h>
 
 #include "../record/run_files.h"
+#include "key_words.h"
 #include "plot_sweep.h"
 
 /* --- words --------------------------------------------------------------------------------- */
 
-/* What stands at the end of a key for its unit, and how that is written. */
-static const struct unit {
-    const char *suffix, *text;
-} units[] = {
-    {"_us", " µs"}, {"_ms", " ms"}, {"_s", " s"},   {"_ns", " ns"},
-    {"_v", " V"},   {"_a", " A"},   {"_h", " H"},   {"_f", " F"},
-    {"_ohm", " Ω"}, {"_hz", " Hz"}, {"_pct", " %"}, {"", ""}, /* the last one always fits */
-};
-
-static const struct unit *unit_of(const char *key)
+static const char *text_at(const json_t *array, size_t i)
 {
-    const struct unit *unit = units;
+    const char *text = json_string_value(json_array_get(array, i));
 
-    while (strlen(key) < strlen(unit->suffix) ||
-           strcmp(key + strlen(key) - strlen(unit->suffix), unit->suffix) != 0)
-        unit++;
-    return unit;
+    return text ? text : "";
 }
 
-/* "network.latency_up_us" as words: "network latency up". */
-static void key_words(const char *key, char text[PLOT_TEXT_BYTES])
+static const char *key_at(const struct plot_sweep *sweep, size_t key)
 {
-    const size_t length = strlen(key) - strlen(unit_of(key)->suffix);
-
-    snprintf(text, PLOT_TEXT_BYTES, "%.*s", (int)length, key);
-    for (char *c = text; *c != '\0'; c++)
-        if (ispunct((unsigned char)*c))
-            *c = ' ';
+    return text_at(json_object_get(sweep->index, "keys"), key);
 }
 
-/* "T = 40 µs", or "latency up 5 µs". */
-static void value_words(const char *key, const char *value, char text[PLOT_TEXT_BYTES])
+static const char *unit_at(const struct plot_sweep *sweep, size_t key)
 {
-    const char *last = strrchr(key, '.');
-    char words[PLOT_TEXT_BYTES];
+    return text_at(json_object_get(sweep->index, "units"), key);
+}
 
-    key_words(last ? last + 1 : key, words);
-    if (strcmp(key, "controller.period_us") == 0)
-        snprintf(text, PLOT_TEXT_BYTES, "T = %.64s µs", value);
-    else
-        snprintf(text, PLOT_TEXT_BYTES, "%.100s %.64s%s", words, value, unit_of(key)->text);
+static size_t key_count(const struct plot_sweep *sweep)
+{
+    return json_array_size(json_object_get(sweep->index, "keys"));
 }
 
 /* Ends in dots what has no room. */
@@ -63,13 +42,6 @@ static void append(char text[PLOT_TEXT_BYTES], const char *between, const char *
 
     if ((size_t)length >= room)
         strcpy(text + PLOT_TEXT_BYTES - 4, "...");
-}
-
-static const char *text_at(const json_t *array, size_t i)
-{
-    const char *text = json_string_value(json_array_get(array, i));
-
-    return text ? text : "";
 }
 
 /* A key that is the same everywhere tells nothing of a run. */
@@ -87,43 +59,71 @@ static bool varies(const struct plot_sweep *sweep, size_t key)
     return json_array_size(points) == 1;
 }
 
-/* The one that the runs are told apart by; of several the first. */
-static size_t varying_key(const struct plot_sweep *sweep)
+int plot_sweep_only_key(const struct plot_sweep *sweep, const char *name)
 {
-    size_t key = 0;
+    int found = -1;
 
-    while (key < json_array_size(json_object_get(sweep->index, "keys")) && !varies(sweep, key))
-        key++;
-    return key;
+    for (size_t i = 0; i < key_count(sweep); i++) {
+        if (!varies(sweep, i))
+            continue;
+        if (strcmp(key_at(sweep, i), name) != 0)
+            return -1;
+        found = (int)i;
+    }
+    return found;
 }
 
 static void write_title(struct plot_sweep *sweep)
 {
-    const json_t *keys = json_object_get(sweep->index, "keys");
     char all[PLOT_TEXT_BYTES] = "", words[PLOT_TEXT_BYTES];
 
-    for (size_t i = 0; i < json_array_size(keys); i++) {
+    for (size_t i = 0; i < key_count(sweep); i++) {
         if (!varies(sweep, i))
             continue;
-        key_words(text_at(keys, i), words);
+        hil_key_words(key_at(sweep, i), unit_at(sweep, i), words);
         append(all, " and ", words);
     }
     snprintf(sweep->title, sizeof(sweep->title), "Output voltage for each %.200s", all);
 }
 
+/* Its last word, where that says which of those that vary it is; else all. */
+static void name_key(const struct plot_sweep *sweep, size_t key, char words[PLOT_TEXT_BYTES])
+{
+    char other[PLOT_TEXT_BYTES];
+
+    hil_key_short_words(key_at(sweep, key), unit_at(sweep, key), words);
+    for (size_t i = 0; i < key_count(sweep); i++) {
+        hil_key_short_words(key_at(sweep, i), unit_at(sweep, i), other);
+        if (i == key || !varies(sweep, i) || strcmp(words, other) != 0)
+            continue;
+        hil_key_words(key_at(sweep, key), unit_at(sweep, key), words);
+        return;
+    }
+}
+
+static bool is_controller_period(const char *key)
+{
+    return strcmp(key, "controller.period_us") == 0;
+}
+
+/* "T = 40 µs, ki 150 /(V s)". */
 static void write_label(const struct plot_sweep *sweep, const json_t *point,
                         struct plot_series *series)
 {
-    const json_t *keys = json_object_get(sweep->index, "keys");
+    enum { LINE_LETTERS = 36 };
     const json_t *values = json_object_get(point, "values");
-    char words[PLOT_TEXT_BYTES];
+    char name[PLOT_TEXT_BYTES], value[PLOT_TEXT_BYTES], words[2 * PLOT_TEXT_BYTES];
 
-    for (size_t i = 0; i < json_array_size(keys); i++) {
+    for (size_t i = 0; i < key_count(sweep); i++) {
         if (!varies(sweep, i))
             continue;
-        value_words(text_at(keys, i), text_at(values, i), words);
+        name_key(sweep, i, name);
+        hil_value_words(text_at(values, i), unit_at(sweep, i), value);
+        snprintf(words, sizeof(words), "%s %s",
+                 is_controller_period(key_at(sweep, i)) ? "T =" : name, value);
         append(series->label, ", ", words);
     }
+    hil_break_lines(series->label, LINE_LETTERS);
 }
 
 /* --- reading ------------------------------------------------------------------------------- */
@@ -139,24 +139,40 @@ static void open_point(struct plot_sweep *sweep, const json_t *point)
         return;
     sweep->count++;
     write_label(sweep, point, series);
-    snprintf(series->value, sizeof(series->value), "%.64s",
-             text_at(json_object_get(point, "values"), varying_key(sweep)));
+    series->values = json_object_get(point, "values");
     plot_run_describe(&series->run, sweep->subtitle);
     plot_run_judge(&series->run, series->note);
     plot_run_steady(&series->run, series->steady);
 }
 
-/* Of too many points some, at even distances, with the first and the last. */
+/* Of more runs than fit, every second, or third ... of them, from the first on. */
 static void open_points(struct plot_sweep *sweep, const json_t *points)
 {
     const size_t all = json_array_size(points);
-    const size_t some = all < PLOT_SERIES_MAX ? all : PLOT_SERIES_MAX;
+    const size_t step = all > PLOT_SERIES_MAX ? (all - 1) / PLOT_SERIES_MAX + 1 : 1;
+    size_t chosen = 0;
 
-    if (some < all)
-        fprintf(sweep->messages, "%s: the figures show %zu of the %zu runs\n", sweep->dir, some,
-                all);
-    for (size_t i = 0; i < some; i++)
-        open_point(sweep, json_array_get(points, some > 1 ? i * (all - 1) / (some - 1) : 0));
+    for (size_t i = 0; i < all; i += step, chosen++)
+        open_point(sweep, json_array_get(points, i));
+    sweep->no_record = (unsigned)chosen - sweep->count;
+    sweep->left_out = (unsigned)(all - chosen);
+    sweep->step = (unsigned)step;
+}
+
+/* What the figures do not show is said in them. */
+static void write_caption(struct plot_sweep *sweep)
+{
+    char left_out[80] = "", no_record[80] = "";
+
+    if (sweep->left_out > 0)
+        snprintf(left_out, sizeof(left_out),
+                 "; one run of every %u, from the first on: %u left out", sweep->step,
+                 sweep->left_out);
+    if (sweep->no_record > 0)
+        snprintf(no_record, sizeof(no_record), "; no record of %u run%s", sweep->no_record,
+                 sweep->no_record > 1 ? "s" : "");
+    append(sweep->subtitle, "", left_out);
+    append(sweep->subtitle, "", no_record);
 }
 
 static int open_index(struct plot_sweep *sweep)
@@ -179,6 +195,7 @@ static int open_index(struct plot_sweep *sweep)
     }
     write_title(sweep);
     open_points(sweep, json_object_get(sweep->index, "points"));
+    write_caption(sweep);
     if (sweep->count > 0)
         return 0;
     fprintf(sweep->messages, "%s: no run to draw\n", path);
@@ -192,19 +209,27 @@ static void choose_views(struct plot_sweep *sweep)
     for (unsigned i = 0; i < sweep->count; i++) {
         const struct plot_run *run = &sweep->series[i].run;
 
-        sweep->to_s[PLOT_ALL] = fmax(sweep->to_s[PLOT_ALL], run->duration_s);
         sweep->to_s[PLOT_STARTUP] = fmax(sweep->to_s[PLOT_STARTUP], plot_run_startup(run));
         all_settle &= run->settled;
     }
     sweep->to_s[PLOT_FIRST] = sweep->to_s[PLOT_STARTUP] / (all_settle ? 1 : 4);
 }
 
-static void add_output(void *arg, double time_s, const double *output)
+double plot_sweep_end(const struct plot_sweep *sweep)
 {
-    struct plot_series *series = arg;
+    double end_s = 0;
+
+    for (unsigned i = 0; i < sweep->count; i++)
+        end_s = fmax(end_s, sweep->series[i].run.duration_s);
+    return end_s;
+}
+
+static void add_to_views(void *views, double time_s, const double *value)
+{
+    struct hil_envelope *envelopes = views;
 
     for (int view = 0; view < PLOT_VIEWS; view++)
-        hil_envelope_add(&series->views[view], time_s, *output);
+        hil_envelope_add(&envelopes[view], time_s, *value);
 }
 
 static double area(const struct hil_envelope *envelope)
@@ -216,25 +241,36 @@ static double area(const struct hil_envelope *envelope)
     return sum;
 }
 
-static int read_curve(const struct plot_sweep *sweep, struct plot_series *series)
+static int read_column(const struct plot_sweep *sweep, const struct plot_run *run, unsigned column,
+                       struct hil_envelope views[PLOT_VIEWS])
 {
     int rc = 0;
 
     for (int view = 0; view < PLOT_VIEWS && !rc; view++)
-        rc = hil_envelope_init(&series->views[view], 0, sweep->to_s[view], HIL_FIGURE_COLUMNS);
+        rc = hil_envelope_init(&views[view], view == PLOT_ALL ? sweep->from_s : 0,
+                               sweep->to_s[view], HIL_FIGURE_COLUMNS);
+    return rc ? rc : plot_run_scan(run, run->stream, column, add_to_views, views);
+}
+
+static int read_curve(const struct plot_sweep *sweep, struct plot_series *series)
+{
+    const struct plot_run *run = &series->run;
+    int rc = read_column(sweep, run, run->output, series->views);
+
     if (!rc)
-        rc = plot_run_scan(&series->run, series->run.output, add_output, series);
+        rc = read_column(sweep, run, run->reference, series->reference);
     if (!rc)
         series->area = area(&series->views[PLOT_ALL]);
     return rc;
 }
 
-int plot_sweep_read(struct plot_sweep *sweep, double to_s)
+int plot_sweep_read(struct plot_sweep *sweep, struct hil_plot_span span)
 {
-    int rc = 0;
+    int rc = plot_span_cut(&span, plot_sweep_end(sweep), sweep->dir, sweep->messages);
 
     choose_views(sweep);
-    sweep->to_s[PLOT_ALL] = fmin(sweep->to_s[PLOT_ALL], to_s);
+    sweep->from_s = span.from_s;
+    sweep->to_s[PLOT_ALL] = span.to_s;
     for (unsigned i = 0; i < sweep->count && !rc; i++)
         rc = read_curve(sweep, &sweep->series[i]);
     return rc;
@@ -285,10 +321,69 @@ static unsigned place_of(const struct plot_sweep *sweep, unsigned i)
     return place;
 }
 
+static void make_greater(unsigned *most, unsigned value)
+{
+    *most = value > *most ? value : *most;
+}
+
+/* The most room that a run's words need. */
+static void set_room(const struct plot_sweep *sweep, struct hil_figure *figure)
+{
+    unsigned label = 0, note = 0, steady = 0, lines = 1;
+
+    for (unsigned i = 0; i < sweep->count; i++) {
+        const struct plot_series *series = &sweep->series[i];
+
+        make_greater(&label, hil_longest_line(series->label));
+        make_greater(&note, hil_longest_line(series->note));
+        make_greater(&steady, hil_longest_line(series->steady));
+        make_greater(&lines, hil_line_count(series->label));
+    }
+    fprintf(figure->values,
+            "label_letters = %u\nnote_letters = %u\nsteady_letters = %u\nlabel_lines = %u\n", label,
+            note, steady, lines);
+}
+
+/* So many values has the key that varies fastest: where each comes with each of the others', the
+ * panels are a table. */
+static unsigned values_in_turn(const struct plot_sweep *sweep)
+{
+    const json_t *points = json_object_get(sweep->index, "points");
+    size_t key = key_count(sweep), count = 1;
+
+    while (key > 0 && !varies(sweep, key - 1))
+        key--;
+    if (key == 0)
+        return 1;
+    const json_t *first = json_object_get(json_array_get(points, 0), "values");
+    for (; count < json_array_size(points); count++) {
+        const json_t *values = json_object_get(json_array_get(points, count), "values");
+
+        if (strcmp(text_at(values, key - 1), text_at(first, key - 1)) == 0)
+            break;
+    }
+    return (unsigned)count;
+}
+
+/* Panels beside one another: one below the other while they fit. */
+static unsigned columns_of(const struct plot_sweep *sweep)
+{
+    enum { IN_ONE_COLUMN = 12, COLUMNS = 4, COLUMNS_MAX = 8 };
+    const unsigned in_turn = values_in_turn(sweep);
+    const bool is_table = sweep->left_out == 0 && sweep->no_record == 0 &&
+                          sweep->count % in_turn == 0 && in_turn > 1 && in_turn <= COLUMNS_MAX;
+
+    if (sweep->count <= IN_ONE_COLUMN)
+        return 1;
+    return is_table ? in_turn : COLUMNS;
+}
+
 void plot_sweep_set_series(const struct plot_sweep *sweep, struct hil_figure *figure)
 {
     char variable[32];
 
+    set_room(sweep, figure);
+    fprintf(figure->values, "columns = %u\n", columns_of(sweep));
     fprintf(
         figure->values,
         "n = %u\narray label[n]\narray note[n]\narray steady[n]\narray colour[n]\narray order[n]\n",
@@ -305,13 +400,22 @@ void plot_sweep_set_series(const struct plot_sweep *sweep, struct hil_figure *fi
     }
 }
 
-void plot_sweep_set_axes(const struct plot_sweep *sweep, struct hil_figure *figure,
-                         const struct plot_window *window)
+void plot_series_set_axes(struct hil_figure *figure, const struct plot_window *window)
 {
     hil_figure_text(figure, "x_label", "%s", window->label);
     hil_figure_text(figure, "y_label", "output voltage, sum of all converters (V)");
-    fprintf(figure->values, "x_from = 0\nx_to = %.9g\nreference = %.9g\n",
-            window->to_s * window->scale, sweep->series[0].run.reference_v);
+    fprintf(figure->values, "x_from = %.12g\nx_to = %.12g\n", window->from_s * window->scale,
+            window->to_s * window->scale);
+}
+
+void plot_series_curves(const struct plot_series *series, struct hil_figure *figure, unsigned i,
+                        enum plot_view view, const struct plot_window *window,
+                        struct plot_range *range)
+{
+    plot_curve(figure, "series", i + 1, &series->views[view], window);
+    plot_curve(figure, "reference", i + 1, &series->reference[view], window);
+    plot_range_include(range, &series->views[view]);
+    plot_range_include(range, &series->reference[view]);
 }
 
 struct picture {
@@ -321,7 +425,8 @@ struct picture {
 
 static int draw(const struct plot_sweep *sweep, const struct picture *picture)
 {
-    const struct plot_window window = plot_window(sweep->to_s[picture->view]);
+    const struct plot_window window =
+        plot_window(picture->view == PLOT_ALL ? sweep->from_s : 0, sweep->to_s[picture->view]);
     struct plot_range range = {INFINITY, -INFINITY};
     struct hil_figure figure;
     int rc = hil_figure_open(&figure, sweep->dir, picture->name, sweep->messages);
@@ -330,31 +435,31 @@ static int draw(const struct plot_sweep *sweep, const struct picture *picture)
 
     hil_figure_text(&figure, "title", "%s%s", sweep->title, picture->what);
     hil_figure_text(&figure, "subtitle", "%s", sweep->subtitle);
-    plot_sweep_set_axes(sweep, &figure, &window);
+    plot_series_set_axes(&figure, &window);
     plot_sweep_set_series(sweep, &figure);
     plot_events_open(&figure, sweep->count);
     for (unsigned i = 0; i < sweep->count; i++) {
-        const struct hil_envelope *envelope = &sweep->series[i].views[picture->view];
-
-        plot_events_set(&figure, i + 1, &sweep->series[i].run.events, 0, window.to_s, window.scale);
-        plot_curve(&figure, "series", i + 1, envelope, &window);
-        plot_range_include(&range, envelope);
+        plot_events_set(&figure, i + 1, &sweep->series[i].run.events, window.from_s, window.to_s,
+                        window.scale);
+        plot_series_curves(&sweep->series[i], &figure, i, picture->view, &window, &range);
     }
     plot_range_set(&figure, 1, range);
     return hil_figure_draw(&figure, picture->script);
 }
 
-static int draw_all(const struct plot_sweep *sweep)
+/* Of a part of the time there is no start-up. */
+static int draw_all(const struct plot_sweep *sweep, bool is_part)
 {
-    static const struct picture pictures[] = {
-        {"figure", "series-panels.gp", "", PLOT_ALL},
-        {"figure-startup", "series-panels.gp", ": start-up", PLOT_STARTUP},
+    const char *panels = columns_of(sweep) > 1 ? "series-grid.gp" : "series-panels.gp";
+    const struct picture pictures[] = {
+        {"figure", panels, "", PLOT_ALL},
         {"figure-overlay", "series-overlay.gp", "", PLOT_ALL},
+        {"figure-startup", panels, ": start-up", PLOT_STARTUP},
         {"figure-startup-overlay", "series-overlay.gp", ": start-up", PLOT_FIRST},
     };
     int rc = 0;
 
-    for (size_t i = 0; i < sizeof(pictures) / sizeof(pictures[0]) && !rc; i++)
+    for (size_t i = 0; i < (is_part ? 2 : 4) && !rc; i++)
         rc = draw(sweep, &pictures[i]);
     return rc;
 }
@@ -381,24 +486,27 @@ void plot_sweep_close(struct plot_sweep *sweep)
         return;
     for (unsigned i = 0; i < sweep->count; i++) {
         plot_run_close(&sweep->series[i].run);
-        for (int view = 0; view < PLOT_VIEWS; view++)
+        for (int view = 0; view < PLOT_VIEWS; view++) {
             hil_envelope_fini(&sweep->series[i].views[view]);
+            hil_envelope_fini(&sweep->series[i].reference[view]);
+        }
     }
     json_decref(sweep->index);
     free(sweep);
 }
 
-int plot_sweep_figures(const char *dir, FILE *messages)
+int plot_sweep_figures(const char *dir, struct hil_plot_span span, FILE *messages)
 {
     struct plot_sweep *sweep;
     int rc = plot_sweep_open(&sweep, dir, messages);
     if (rc)
         return rc;
 
-    rc = plot_sweep_read(sweep, INFINITY);
+    const bool is_part = plot_span_is_part(span, plot_sweep_end(sweep));
+    rc = plot_sweep_read(sweep, span);
     if (!rc)
-        rc = draw_all(sweep);
-    if (!rc)
+        rc = draw_all(sweep, is_part);
+    if (!rc && !is_part)
         rc = plot_sweep_round_trip(sweep);
     plot_sweep_close(sweep);
     return rc;

@@ -9,8 +9,8 @@
 #include "../record/run_files.h"
 #include "plot_data.h"
 
-/* More panels, or curves, than these cannot be told apart. */
-enum { PLOT_SERIES_MAX = 12 };
+/* More panels than these do not fit in a figure. */
+enum { PLOT_SERIES_MAX = 64 };
 
 /* How much of the runs a figure shows: all; the start-up; and, where that would be too full
  * for one panel, a quarter of it. */
@@ -20,8 +20,8 @@ struct plot_series {
     char dir[HIL_PATH_BYTES];
     struct plot_run run;
     char label[PLOT_TEXT_BYTES], note[PLOT_TEXT_BYTES], steady[PLOT_TEXT_BYTES];
-    char value[PLOT_TEXT_BYTES]; /* of the key that varies */
-    struct hil_envelope views[PLOT_VIEWS];
+    const json_t *values; /* of each key of the sweep */
+    struct hil_envelope views[PLOT_VIEWS], reference[PLOT_VIEWS];
     double area; /* of the curve's band */
 };
 
@@ -32,23 +32,33 @@ struct plot_sweep {
     char title[PLOT_TEXT_BYTES], subtitle[PLOT_TEXT_BYTES];
     struct plot_series series[PLOT_SERIES_MAX];
     unsigned count;
-    double to_s[PLOT_VIEWS];
+    unsigned step, left_out, no_record; /* every so many is shown; runs that are not */
+    double from_s, to_s[PLOT_VIEWS];    /* only PLOT_ALL does not begin at 0 */
 };
 
 /* Opens the runs. Returns 0, or a negative errno after a message. */
 int plot_sweep_open(struct plot_sweep **sweep, const char *dir, FILE *messages);
 void plot_sweep_close(struct plot_sweep *sweep);
 
-/* Reads the curves, up to `to_s` (INFINITY: all). Returns 0, or a negative errno after a
- * message. */
-int plot_sweep_read(struct plot_sweep *sweep, double to_s);
+/* When the longest of the runs ends, in s. */
+double plot_sweep_end(const struct plot_sweep *sweep);
 
-/* Sets n, and the arrays label, note, colour and order. */
+/* Where in the values is the key of this name, if no other varies; else -1. */
+int plot_sweep_only_key(const struct plot_sweep *sweep, const char *name);
+
+/* Reads the curves, of PLOT_ALL in this span. Returns 0, or a negative errno after a message. */
+int plot_sweep_read(struct plot_sweep *sweep, struct hil_plot_span span);
+
+/* Sets n, the panels in a row, the room for words, and the arrays label, note, colour and order. */
 void plot_sweep_set_series(const struct plot_sweep *sweep, struct hil_figure *figure);
 
-/* Sets the labels of the axes, where time begins and ends, and the reference. */
-void plot_sweep_set_axes(const struct plot_sweep *sweep, struct hil_figure *figure,
-                         const struct plot_window *window);
+/* Writes the curves of a run, the i-th, and of its reference, and includes both in the range. */
+void plot_series_curves(const struct plot_series *series, struct hil_figure *figure, unsigned i,
+                        enum plot_view view, const struct plot_window *window,
+                        struct plot_range *range);
+
+/* Sets the labels of the axes, and where time begins and ends. */
+void plot_series_set_axes(struct hil_figure *figure, const struct plot_window *window);
 
 /* The loop's round trip against the controller's period; nothing where another key varies.
  * Returns 0, or a negative errno after a message. */

@@ -205,4 +205,7 @@ int hil_scenario_load(struct hil_scenario **scenario, const char *path,
 
 void hil_scenario_free(struct hil_scenario *scenario);
 
+/* The unit of the key with this dotted path, "us" or "1/(V s)"; "" where it has none. */
+const char *hil_scenario_unit(const char *path);
+
 #endif

@@ -428,6 +428,23 @@ Test(programs, an_interrupt_keeps_what_virtual_time_recorded)
                  number_at(summary, "controller.steps"));
 }
 
+/* --- which part of the time? ---------------- */
+
+Test(programs, a_wrong_time_to_plot_is_refused)
+{
+    struct ended e = run_command(
+        "hiloco run configs/quickstart.yaml --set duration_s=0.01 --out %s", in_workspace("out"));
+    char line[400];
+
+    expect_status(&e, 0);
+    snprintf(line, sizeof line, "hiloco plot %s --from 0.02", in_workspace("out"));
+    expect_usage_error(line, "nothing to draw from 0.02 s on: the record ends at 0.01");
+    expect_usage_error("hiloco plot results --from soon", "--from soon: a time in seconds");
+    expect_usage_error("hiloco plot results --to -1", "--to -1: a time in seconds");
+    expect_usage_error("hiloco plot results --to inf", "--to inf: a time in seconds");
+    expect_usage_error("hiloco plot results --from 2 --to 2", "--from 2 must be before --to 2");
+}
+
 /* --- which converter? ---------------- */
 
 Test(programs, a_wrong_id_is_refused)

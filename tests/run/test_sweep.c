@@ -3,9 +3,11 @@
  */
 #include <criterion/criterion.h>
 #include <criterion/parameterized.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "process.h"
 #include "results.h"
@@ -144,6 +146,26 @@ Test(sweep, runs_the_cartesian_product)
     }
 }
 
+/* sweep.json has the figures of every run, and the units of what varies. */
+Test(sweep, has_the_figures_of_every_run)
+{
+    const char *out = in_workspace("out");
+    struct ended e = run_command(QUICK_SWEEP "--set controller.period_us=20,40 --set "
+                                             "controller.gains.ki_per_v_s=100 --out %s",
+                                 out);
+    json_t *index = index_of(out), *units = json_at(index, "units");
+    static const char *const expected[] = {"s", "us", "1/(V s)"};
+
+    expect_status(&e, 0);
+    for (size_t i = 0; i < 3; i++)
+        cr_expect_str_eq(json_string_value(json_array_get(units, i)), expected[i]);
+    for (size_t i = 0; i < 2; i++) {
+        json_t *point = point_at(index, i);
+        cr_expect(json_equal(json_at(point, "summary"), summary_of(folder_of(out, point))),
+                  "point %zu", i);
+    }
+}
+
 /* A comma inside of brackets belongs to the value. */
 Test(sweep, a_list_is_one_value)
 {
@@ -212,6 +234,48 @@ Test(sweep, runs_one_point_at_a_time_in_real_time)
     expect_refused("--mode realtime --jobs 2", "--jobs 2");
 }
 
+static bool first_point_runs(void *unused)
+{
+    (void)unused;
+    return exists(in_workspace("out/controller.period_us=20"));
+}
+
+/* Nothing is said of a point that was not run. */
+Test(sweep, an_interrupt_leaves_points_that_were_not_run)
+{
+    const char *out = in_workspace("out");
+    struct arguments a = command("hiloco sweep configs/dcdc20.yaml --mode virtual --jobs 1 --set "
+                                 "duration_s=2 --set controller.period_us=20,40,60 --out %s",
+                                 out);
+    struct process p = start(&a);
+
+    cr_assert(wait_until(first_point_runs, NULL, 60));
+    kill(p.pid, SIGINT); /* the point at hand goes on: the terminal would have told it */
+    struct ended e = finish(&p);
+    expect_status(&e, 130);
+    json_t *last = point_at(index_of(in_workspace("out")), 2);
+    cr_expect(json_is_null(json_at(last, "status")) && json_is_null(json_at(last, "summary")));
+}
+
+/* It is whole at any time: where the new one cannot be written, the one of the beginning stays. */
+Test(sweep, writes_its_index_whole_or_not_at_all)
+{
+    const char *out = in_workspace("out");
+    struct arguments a = command("hiloco sweep configs/dcdc20.yaml --mode virtual --jobs 1 --set "
+                                 "duration_s=2 --set controller.period_us=20,40 --out %s",
+                                 out);
+    struct process p = start(&a);
+
+    cr_assert(wait_until(first_point_runs, NULL, 60));
+    cr_assert_eq(mkdir(in_workspace("out/sweep.json.part"), 0700), 0);
+    struct ended e = finish(&p);
+    expect_status(&e, 1);
+    expect_said(&e, "sweep.json: cannot be written");
+    json_t *index = index_of(in_workspace("out"));
+    cr_expect_eq(json_array_size(json_at(index, "points")), 2);
+    cr_expect(json_is_null(json_at(point_at(index, 0), "status")));
+}
+
 /* A point that cannot run: in real time two executors need a core each. */
 Test(sweep, says_when_a_point_failed)
 {
@@ -224,6 +288,7 @@ Test(sweep, says_when_a_point_failed)
     json_t *index = index_of(out);
     for (size_t i = 0; i < 2; i++)
         cr_expect_eq(json_integer_value(json_at(point_at(index, i), "status")), i == 1 ? 2 : 0);
+    cr_expect(json_is_null(json_at(point_at(index, 1), "summary")));
     cr_expect(strstr(e.out, "no results"), "%s", e.out);
     cr_expect(exists(in_workspace("out/mode=virtual/summary.json")));
 }

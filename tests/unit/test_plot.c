@@ -12,6 +12,7 @@
 #include "harness/figures/envelope.h"
 #include "harness/figures/plot.h"
 #include "harness/record/trace.h"
+#include "svg_texts.h"
 
 /* --- envelopes ----------------------------------------------------------------------------- */
 
@@ -123,26 +124,31 @@ static char said[2048];
 
 TestSuite(plot, .init = folder_open, .fini = folder_close);
 
-static int plot(void)
+static int plot_span(double from_s, double to_s)
 {
     FILE *messages = fmemopen(said, sizeof(said), "w");
-    const int rc = hil_plot(folder, messages);
+    const int rc = hil_plot(folder, (struct hil_plot_span){from_s, to_s}, messages);
 
     fclose(messages);
     return rc;
 }
 
+static int plot(void)
+{
+    return plot_span(0, INFINITY);
+}
+
 enum { CONVERTERS = 3, NUMBERS = 3 + 2 * CONVERTERS };
 
 /* A second of an oscillation about 36 V that grows or dies out. */
-static void write_rows(struct hil_trace *trace, double growth, int rows)
+static void write_rows(struct hil_trace *trace, double growth, int rows, double scale)
 {
     for (int k = 0; k < rows; k++) {
         const double t = k * 1e-4;
-        double row[NUMBERS] = {t, 0, 36};
+        double row[NUMBERS] = {t, 0, 36 * scale};
 
         for (int i = 0; i < CONVERTERS; i++) {
-            row[3 + i] = 12 + exp(growth * t) * sin(5000 * t + i);
+            row[3 + i] = scale * (12 + exp(growth * t) * sin(5000 * t + i));
             row[3 + CONVERTERS + i] = 0.25;
             row[1] += row[3 + i];
         }
@@ -150,7 +156,7 @@ static void write_rows(struct hil_trace *trace, double growth, int rows)
     }
 }
 
-static void write_trace(const char *path, double growth, int rows)
+static void write_trace_of(const char *path, double growth, int rows, double scale)
 {
     static const struct hil_column columns[] = {
         {"time_s", "s", "", 1},       {"output_v", "V", "", 1},
@@ -165,8 +171,13 @@ static void write_trace(const char *path, double growth, int rows)
     cr_assert_eq(
         hil_trace_create(&trace, path, &(struct hil_trace_config){&stream, 1, attributes, 3, true}),
         0);
-    write_rows(trace, growth, rows);
+    write_rows(trace, growth, rows, scale);
     cr_assert_eq(hil_trace_close(trace), 0);
+}
+
+static void write_trace(const char *path, double growth, int rows)
+{
+    write_trace_of(path, growth, rows, 1);
 }
 
 static void write_histograms(const char *path)
@@ -204,8 +215,9 @@ static char *expect_figure(const char *name)
     snprintf(file_name, sizeof(file_name), "%s.svg", name);
     file = fopen(in_folder("%s", file_name), "r");
     cr_assert(file, "%s", file_name);
-    char *svg = calloc(1, 1 << 21);
-    cr_assert_gt(fread(svg, 1, (1 << 21) - 1, file), 2000);
+    cr_assert_eq(fstat(fileno(file), &status), 0);
+    char *svg = calloc(1, (size_t)status.st_size + 1);
+    cr_assert_gt(fread(svg, 1, (size_t)status.st_size, file), 2000);
     fclose(file);
     return svg;
 }
@@ -215,6 +227,7 @@ static void expect_texts(const char *figure, const char *const *texts)
     char *svg = expect_figure(figure);
 
     cr_expect(strstr(svg, "<svg"));
+    expect_texts_inside(svg, figure);
     for (; *texts; texts++)
         cr_expect(strstr(svg, *texts), "%s: %s", figure, *texts);
     free(svg);
@@ -234,7 +247,7 @@ Test(plot, figures_of_a_run)
                                                    "peak to peak", NULL});
     expect_texts("duty", (const char *const[]){"Duty cycle", NULL});
     expect_texts("latency", (const char *const[]){"controller late", "max 5000", "count", NULL});
-    expect_texts("tail", (const char *const[]){"controller late", "0.1%", "time (µs)", NULL});
+    expect_texts("tail", (const char *const[]){"controller late", "10⁻³", "100 µs", NULL});
     cr_expect(strstr(said, "latency.png"), "%s", said);
 }
 
@@ -388,18 +401,23 @@ static void put_in(const char *point, const char *name, const char *content)
     put(path, content);
 }
 
-static void write_point(const char *name, double growth, const char *summary)
+static void write_short_point(const char *name, double growth, const char *summary, int rows)
 {
     cr_assert_eq(mkdir(in_folder("%s", name), 0777), 0);
-    write_trace(in_folder("%s/trace.h5", name), growth, 10000);
+    write_trace(in_folder("%s/trace.h5", name), growth, rows);
     put_in(name, "summary.json", summary);
+}
+
+static void write_point(const char *name, double growth, const char *summary)
+{
+    write_short_point(name, growth, summary, 10000);
 }
 
 Test(plot, figures_of_a_sweep)
 {
     write_point("controller.period_us=40", -20, settled);
     write_point("controller.period_us=80", 3, unsettled);
-    put("sweep.json", "{\"keys\": [\"controller.period_us\"], \"points\": ["
+    put("sweep.json", "{\"keys\": [\"controller.period_us\"], \"units\": [\"us\"], \"points\": ["
                       "{\"dir\": \"controller.period_us=40\", \"values\": [\"40\"]},"
                       "{\"dir\": \"controller.period_us=80\", \"values\": [\"80\"]}]}");
 
@@ -456,7 +474,7 @@ static void write_sweep(const char *name, const char *first, const char *second)
     char index[400];
 
     snprintf(index, sizeof(index),
-             "{\"keys\": [\"controller.period_us\"], \"points\": ["
+             "{\"keys\": [\"controller.period_us\"], \"units\": [\"us\"], \"points\": ["
              "{\"dir\": \"%s\", \"values\": [\"40\"]},"
              "{\"dir\": \"%s\", \"values\": [\"80\"]}]}",
              first, second);
@@ -478,7 +496,7 @@ Test(plot, two_sweeps_side_by_side)
     snprintf(other, sizeof(other), "%s", in_folder("other"));
 
     FILE *messages = fmemopen(said, sizeof(said), "w");
-    cr_expect_eq(hil_plot_beside(folder, other, messages), 0);
+    cr_expect_eq(hil_plot_beside(folder, other, (struct hil_plot_span){0, INFINITY}, messages), 0);
     fclose(messages);
     expect_texts("figure-beside",
                  (const char *const[]){"T = 40 µs", "left: settles in 2.16 ms",
@@ -491,7 +509,8 @@ Test(plot, beside_what_is_no_sweep)
     write_point("a", -20, settled);
     write_sweep(".", "a", "b");
     FILE *messages = fmemopen(said, sizeof(said), "w");
-    cr_expect_eq(hil_plot_beside(folder, "/nowhere", messages), -ENOENT);
+    cr_expect_eq(hil_plot_beside(folder, "/nowhere", (struct hil_plot_span){0, INFINITY}, messages),
+                 -ENOENT);
     fclose(messages);
     cr_expect(strstr(said, "/nowhere is not the folder of a sweep"), "%s", said);
 }
@@ -529,14 +548,249 @@ Test(plot, sweep_with_a_hole)
 {
     write_point("a", -20, settled);
     put("sweep.json",
-        "{\"keys\": [\"network.latency_up_us\", \"duration_s\", \"controller.kp\"], \"points\": ["
+        "{\"keys\": [\"network.latency_up_us\", \"duration_s\", \"controller.gains.ki_per_v_s\"],"
+        " \"units\": [\"us\", \"s\", \"1/(V s)\"], \"points\": ["
         "{\"dir\": \"missing\", \"values\": [\"1\", \"9\", \"2\"]},"
         "{\"dir\": \"a\", \"values\": [\"5\", \"9\", \"0.03\"]}]}");
 
     cr_assert_eq(plot(), 0, "%s", said);
     cr_expect(strstr(said, "missing"), "%s", said);
-    expect_texts("figure", (const char *const[]){"for each network latency up and controller kp",
-                                                 "latency up 5 µs, kp 0.03", NULL});
+    expect_texts("figure", (const char *const[]){
+                               "for each network latency up and controller gains ki",
+                               "latency up 5 µs, ki 0.03 /(V s)", "no record of 1 run", NULL});
+}
+
+/* --- many runs ----------------------------------------------------------------------------- */
+
+static const char long_key[] = "converters.parameters.inductor_resistance_ohm";
+
+/* Of `first` x `second` runs, all of which are the one in the folder "a". */
+static void write_table(unsigned first, unsigned second)
+{
+    static char index[1 << 16];
+    FILE *file = fmemopen(index, sizeof(index), "w");
+
+    fprintf(file,
+            "{\"keys\": [\"%s\", \"controller.gains.ki_per_v_s\"],"
+            " \"units\": [\"Ohm\", \"1/(V s)\"], \"points\": [",
+            long_key);
+    for (unsigned i = 0; i < first * second; i++)
+        fprintf(file, "%s{\"dir\": \"a\", \"values\": [\"%ue-9\", \"%u00000\"]}", i ? "," : "",
+                i / second + 1, i % second + 1);
+    fputs("]}", file);
+    fclose(file);
+    put("sweep.json", index);
+}
+
+/* "Show all where they fit": each of 40 has its panel and its name, inside of the picture. */
+Test(plot, two_keys_and_forty_runs)
+{
+    write_short_point("a", 3, unsettled, 200);
+    write_table(5, 8);
+    cr_assert_eq(plot(), 0, "%s", said);
+    char *svg = expect_figure("figure");
+
+    expect_texts_inside(svg, "figure");
+    for (unsigned i = 0; i < 40; i++) {
+        char name[80];
+
+        snprintf(name, sizeof(name), "inductor resistance %ue-9 Ω,", i / 8 + 1);
+        cr_expect(strstr(svg, name), "%s", name);
+        cr_expect_eq(access(in_folder("plot/figure-series-%u.dat", i + 1), F_OK), 0, "run %u", i);
+    }
+    cr_expect(strstr(svg, "ki 800000 /(V s)"));
+    cr_expect_not(strstr(svg, "left out"));
+    free(svg);
+    expect_texts("figure-overlay", (const char *const[]){"ki 800000 /(V s)", NULL});
+}
+
+/* "Else choose by a stated rule and say in the caption which are left out." */
+Test(plot, more_runs_than_fit)
+{
+    write_short_point("a", -20, settled, 200);
+    write_table(10, 13);
+    cr_assert_eq(plot(), 0, "%s", said);
+    expect_texts("figure",
+                 (const char *const[]){"one run of every 3, from the first on: 86 left out",
+                                       "inductor resistance 1e-9 Ω,",
+                                       "inductor resistance 10e-9 Ω,", NULL});
+    cr_expect_eq(access(in_folder("plot/figure-series-44.dat"), F_OK), 0);
+    cr_expect_neq(access(in_folder("plot/figure-series-45.dat"), F_OK), 0);
+}
+
+/* Names that are as long as they get, side by side and beside one another. */
+Test(plot, few_runs_with_long_names)
+{
+    static char other[256];
+
+    write_short_point("a", -20, settled, 200);
+    write_table(2, 1);
+    cr_assert_eq(plot(), 0, "%s", said);
+    expect_texts("figure", (const char *const[]){"inductor resistance 2e-9 Ω", NULL});
+    cr_expect_neq(access(in_folder("round-trip.png"), F_OK), 0);
+
+    snprintf(other, sizeof(other), "%s", folder);
+    FILE *messages = fmemopen(said, sizeof(said), "w");
+    cr_expect_eq(hil_plot_beside(folder, other, (struct hil_plot_span){0, INFINITY}, messages), 0);
+    fclose(messages);
+    expect_texts("figure-beside", (const char *const[]){"inductor resistance 2e-9 Ω", NULL});
+}
+
+/* Two keys whose last words are alike are told apart by all of them. */
+Test(plot, names_that_end_alike)
+{
+    write_short_point("a", -20, settled, 200);
+    put("sweep.json", "{\"keys\": [\"controller.phase_us\", \"converters.phase_us\"], \"units\": "
+                      "[\"us\", \"us\"],"
+                      " \"points\": [{\"dir\": \"a\", \"values\": [\"1\", \"5\"]},"
+                      " {\"dir\": \"a\", \"values\": [\"2\", \"6\"]}]}");
+    cr_assert_eq(plot(), 0, "%s", said);
+    expect_texts("figure",
+                 (const char *const[]){"controller phase 2 µs,", "converters phase 6 µs", NULL});
+}
+
+/* --- numbers of any size ------------------------------------------------------------------- */
+
+/* Each run beside its own reference, which is where it was. */
+Test(plot, each_run_has_its_own_reference)
+{
+    double time, value;
+
+    write_point("a", -20, settled);
+    cr_assert_eq(mkdir(in_folder("b"), 0777), 0);
+    write_trace_of(in_folder("b/trace.h5"), -20, 100, 1e6);
+    write_sweep(".", "a", "b");
+    cr_assert_eq(plot(), 0, "%s", said);
+    for (unsigned i = 1; i <= 2; i++) {
+        FILE *file = fopen(in_folder("plot/figure-reference-%u.dat", i), "r");
+
+        cr_assert(file && fscanf(file, "%lf %lf", &time, &value) == 2);
+        cr_expect_float_eq(value, i == 1 ? 36 : 36e6, 1e-3);
+        fclose(file);
+    }
+}
+
+Test(plot, the_greatest_numbers_and_the_least)
+{
+    static const double scales[] = {1e-9, 1e-4, 1e5, 1e9};
+
+    for (int i = 0; i < 4; i++) {
+        write_trace_of(in_folder("trace.h5"), -20, 3000, scales[i]);
+        cr_assert_eq(plot(), 0, "%s", said);
+        expect_texts("output", (const char *const[]){"Output voltage", NULL});
+        expect_texts("voltages", (const char *const[]){"Voltage of each converter", NULL});
+    }
+}
+
+/* Of an hour in the tail there is a number of ten digits. */
+Test(plot, the_longest_latencies)
+{
+    static struct hil_histogram late;
+    const struct hil_named_histogram histogram = {"converters_input_age", &late};
+
+    write_trace(in_folder("trace.h5"), -20, 100);
+    for (uint64_t i = 0; i < 10; i++)
+        hil_histogram_add(&late, 3600000000000);
+    cr_assert_eq(hil_trace_add_histograms(in_folder("trace.h5"), &histogram, 1), 0);
+    cr_assert_eq(plot(), 0, "%s", said);
+    expect_texts("latency", (const char *const[]){"converters input age", "max 36", NULL});
+    expect_texts("tail", (const char *const[]){"converters input age", NULL});
+}
+
+/* --- what the converters recorded ---------------------------------------------------------- */
+
+/* Each at its own times; the second converter's current is the greater one. */
+Test(plot, inductor_current_where_it_was_recorded)
+{
+    static const struct hil_column of_controller[] = {
+        {"time_s", "s", "", 1}, {"output_v", "V", "", 1}, {"reference_v", "V", "", 1}};
+    static const struct hil_column of_converter[] = {{"time_s", "s", "", 1},
+                                                     {"current_a", "A", "", 1}};
+    static const struct hil_stream_config streams[] = {
+        {.name = "controller", .columns = of_controller, .column_count = 3, .rows = 1000},
+        {.name = "converter/000", .columns = of_converter, .column_count = 2, .rows = 100},
+        {.name = "converter/001", .columns = of_converter, .column_count = 2, .rows = 100}};
+    const struct hil_trace_config config = {.streams = streams, .stream_count = 3};
+    struct hil_trace *trace;
+    double time, current;
+
+    cr_assert_eq(hil_trace_create(&trace, in_folder("trace.h5"), &config), 0);
+    for (int k = 0; k < 1000; k++)
+        cr_assert_eq(hil_trace_append(trace, 0, (double[]){k * 1e-4, 24, 24}, 1), 0);
+    for (int k = 0; k < 100; k++)
+        for (unsigned i = 0; i < 2; i++)
+            cr_assert_eq(hil_trace_append(trace, 1 + i, (double[]){k * 1e-3 + i * 5e-4, 5 + i}, 1),
+                         0);
+    cr_assert_eq(hil_trace_close(trace), 0);
+
+    cr_assert_eq(plot(), 0, "%s", said);
+    expect_texts("current", (const char *const[]){"Inductor current of each converter",
+                                                  "current (A)", "each converter", NULL});
+    FILE *file = fopen(in_folder("plot/current-whole-2.dat"), "r");
+    cr_assert(file && fscanf(file, "%lf %lf", &time, &current) == 2);
+    cr_expect_float_eq(time, 0.5, 1e-9); /* ms */
+    cr_expect_eq(current, 6);
+    fclose(file);
+    cr_expect_neq(access(in_folder("voltages.png"), F_OK), 0); /* not recorded */
+}
+
+/* --- a part of the time -------------------------------------------------------------------- */
+
+static void expect_times(const char *data, double from, double to)
+{
+    FILE *file = fopen(in_folder("plot/%s", data), "r");
+    double time, value, first = NAN, last = NAN;
+
+    cr_assert(file, "%s", data);
+    while (fscanf(file, "%lf %lf", &time, &value) == 2) {
+        first = isnan(first) ? time : first;
+        last = time;
+    }
+    fclose(file);
+    cr_expect_float_eq(first, from, 1e-3 * to, "%s begins at %g", data, first);
+    cr_expect_float_eq(last, to, 1e-3 * to, "%s ends at %g", data, last);
+}
+
+Test(plot, a_part_of_a_run)
+{
+    write_trace(in_folder("trace.h5"), -20, 10000);
+    write_histograms(in_folder("trace.h5"));
+    cr_assert_eq(plot_span(0.25, 0.5), 0, "%s", said);
+    expect_texts("output", (const char *const[]){"time (ms)", NULL});
+    expect_texts("voltages", (const char *const[]){"swing from 0.25 to 0.5 s", NULL});
+    expect_times("output-output-1.dat", 250, 500);
+    expect_times("voltages-mean-1.dat", 250, 500);
+    expect_times("voltages-line-1.dat", 250, 500);
+    cr_expect_neq(access(in_folder("latency.png"), F_OK), 0); /* it has no time */
+}
+
+Test(plot, a_part_of_a_sweep)
+{
+    write_point("a", -20, settled);
+    write_sweep(".", "a", "a");
+    cr_assert_eq(plot_span(0.9, 7), 0, "%s", said);
+    expect_texts("figure", (const char *const[]){"T = 40 µs", NULL});
+    expect_times("figure-series-1.dat", 0.9, 1); /* s */
+    expect_times("figure-overlay-series-2.dat", 0.9, 1);
+    cr_expect_neq(access(in_folder("figure-startup.png"), F_OK), 0);
+}
+
+/* All of it is no part: the start-up and the latencies belong to it. */
+Test(plot, as_much_as_there_is)
+{
+    write_trace(in_folder("trace.h5"), -20, 10000);
+    write_histograms(in_folder("trace.h5"));
+    cr_assert_eq(plot_span(0, 1), 0, "%s", said);
+    expect_texts("output", (const char *const[]){"start-up", NULL});
+    free(expect_figure("latency"));
+}
+
+Test(plot, nothing_was_recorded_then)
+{
+    write_trace(in_folder("trace.h5"), -20, 10000);
+    cr_expect_eq(plot_span(1, INFINITY), -ERANGE);
+    cr_expect(strstr(said, "nothing to draw from 1 s on: the record ends at 1 s"), "%s", said);
+    cr_expect_neq(access(in_folder("output.png"), F_OK), 0);
 }
 
 /* --- what goes wrong ----------------------------------------------------------------------- */

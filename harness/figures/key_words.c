@@ -1,0 +1,113 @@
+#include "key_words.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+/* "1/(V s)" as a name's end: "_per_v_s". */
+static void unit_suffix(const char *unit, char suffix[32])
+{
+    size_t used = 0;
+
+    if (strcmp(unit, "%") == 0)
+        unit = "percent";
+    suffix[used++] = '_';
+    for (; *unit != '\0' && used < 24; unit++) {
+        if (*unit == '/')
+            used += (size_t)sprintf(suffix + used, used > 1 ? "_per_" : "per_");
+        else if (*unit == ' ')
+            suffix[used++] = '_';
+        else if (isalpha((unsigned char)*unit))
+            suffix[used++] = (char)tolower((unsigned char)*unit);
+    }
+    suffix[used] = '\0';
+}
+
+/* The key's length without its unit: "tolerance.percent" is all unit from the point on. */
+static size_t length_without(const char *key, const char *unit)
+{
+    const size_t length = strlen(key);
+    char suffix[32];
+
+    unit_suffix(unit, suffix);
+    const size_t end = strlen(suffix);
+    if (*unit == '\0' || length <= end || strcmp(key + length - end + 1, suffix + 1) != 0)
+        return length;
+    const char before = key[length - end];
+    return before == '_' || before == '.' ? length - end : length;
+}
+
+void hil_key_words(const char *key, const char *unit, char words[HIL_KEY_WORDS_BYTES])
+{
+    snprintf(words, HIL_KEY_WORDS_BYTES, "%.*s", (int)length_without(key, unit), key);
+    for (char *c = words; *c != '\0'; c++)
+        if (ispunct((unsigned char)*c))
+            *c = ' ';
+}
+
+void hil_key_short_words(const char *key, const char *unit, char words[HIL_KEY_WORDS_BYTES])
+{
+    size_t start = length_without(key, unit);
+
+    while (start > 0 && key[start - 1] != '.')
+        start--;
+    hil_key_words(key + start, unit, words);
+}
+
+void hil_value_words(const char *value, const char *unit, char words[HIL_KEY_WORDS_BYTES])
+{
+    const char *written = strncmp(unit, "1/", 2) == 0 ? unit + 1
+                          : strcmp(unit, "us") == 0   ? "µs"
+                          : strcmp(unit, "Ohm") == 0  ? "Ω"
+                                                      : unit;
+
+    snprintf(words, HIL_KEY_WORDS_BYTES, "%.100s%s%s", value, *written ? " " : "", written);
+}
+
+/* --- lines --------------------------------------------------------------------------------- */
+
+/* Bytes that go on with a letter of UTF-8 do not count. */
+static unsigned letters_in(const char *text, size_t bytes)
+{
+    unsigned letters = 0;
+
+    for (size_t i = 0; i < bytes; i++)
+        letters += ((unsigned char)text[i] & 0xc0) != 0x80;
+    return letters;
+}
+
+void hil_break_lines(char *text, unsigned letters)
+{
+    char *line = text;
+
+    for (char *comma = strstr(text, ", "); comma; comma = strstr(comma + 1, ", ")) {
+        const char *next = strstr(comma + 1, ", ");
+        const size_t bytes = next ? (size_t)(next - line) : strlen(line);
+
+        if (letters_in(line, bytes) <= letters)
+            continue;
+        comma[1] = '\n';
+        line = comma + 2;
+    }
+}
+
+unsigned hil_longest_line(const char *text)
+{
+    unsigned longest = 0;
+
+    for (size_t bytes; *text != '\0'; text += bytes + (text[bytes] == '\n')) {
+        bytes = strcspn(text, "\n");
+        const unsigned letters = letters_in(text, bytes);
+        longest = letters > longest ? letters : longest;
+    }
+    return longest;
+}
+
+unsigned hil_line_count(const char *text)
+{
+    unsigned lines = 1;
+
+    for (; *text != '\0'; text++)
+        lines += *text == '\n';
+    return lines;
+}
