@@ -139,6 +139,17 @@ run: all
 	@echo "figures: $(RESULTS)/figure/figure.png, figure-startup.png, figure-beside.png (virtual and"
 	@echo "real time); $(RESULTS)/realtime/figure.png, round-trip.png, controller.period_us=40/tail.png"
 
+# The README's figure, with the sum of all that it is drawn from: a test has the programs draw it
+# again, and holds the sums against one another. So the picture is never older than the code.
+figure: all
+	@rm -rf $(BUILD)/figure
+	@$(SWEEP) --mode virtual --out $(BUILD)/figure >/dev/null
+	@$(BUILD)/hiloco plot $(BUILD)/figure
+	@{ echo "# $(SWEEP:$(BUILD)/%=%) --mode virtual"; cd $(BUILD)/figure && sha256sum figure.png \
+	    plot/figure.gp plot/style.gp plot/series-panels.gp plot/figure-series-*.dat \
+	    plot/figure-reference-*.dat; } >docs/figure.sum
+	@cp $(BUILD)/figure/figure.png docs
+
 # --- tests: one program for each folder of tests -----------------------------------------
 
 TESTS := unit sim run
@@ -372,6 +383,7 @@ clean:
 help:
 	@echo "make            build the programs: $(PROGRAMS:%=$(BUILD)/%)"
 	@echo "make run        run the reference scenario, and draw the figure"
+	@echo "make figure     draw the README's figure again, when what it shows has changed"
 	@echo "make test       run the tests"
 	@echo "make test-rdma  run tests over RDMA: in a guest with soft-RoCE, or on RDMA_DEVICE=mlx5_0"
 	@echo "make soak       run every channel under chaos for SEEDS=$(SEEDS) seeds, and litmus tests for ROUNDS"
@@ -386,5 +398,5 @@ help:
 
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
 
-.PHONY: all run test test-rdma soak rivals bench bench-rdma lateness sanitize sanitize-run sanitize-threads format format-check install clean help
+.PHONY: all run figure test test-rdma soak rivals bench bench-rdma lateness sanitize sanitize-run sanitize-threads format format-check install clean help
 .DELETE_ON_ERROR:
