@@ -1,5 +1,7 @@
 # hiloco: one Makefile for the whole tree.  `make help` lists the targets.
 
+VERSION := 0.1.0
+
 PREFIX  ?= /usr/local
 DESTDIR ?=
 BUILD   ?= build
@@ -110,6 +112,9 @@ $(PROVIDER): $(call objects,traces/provider.c)
 $(BUILD)/obj/%.o: %.c | $(NEEDED)
 	@mkdir -p $(@D)
 	$(COMPILE) -MMD -MP -c -o $@ $<
+
+$(BUILD)/obj/harness/version.o: CPPFLAGS += -DHIL_VERSION='"$(VERSION)"'
+$(BUILD)/obj/harness/version.o: Makefile
 
 # The figures' scripts are part of the program.
 $(BUILD)/obj/harness/figures/figure_scripts.o: $(wildcard traces/*.gp)
@@ -337,7 +342,6 @@ format-check:
 # libloco as it is installed shows the functions of its API, as channels/loco.map lists them, and
 # hides the rest. So its objects leave all to be seen; calls among them stay as direct as ever.
 
-VERSION  := 0.1.0
 SONAME   := libloco.so.$(firstword $(subst ., ,$(VERSION)))
 SHARED   := $(BUILD)/libloco.so.$(VERSION)
 HEADERS := loco ack atomic_var barrier channel fence kvstore manager memory owned_var ringbuffer \

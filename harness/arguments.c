@@ -1,4 +1,5 @@
 #include "commands.h"
+#include "version.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -36,6 +37,7 @@ static const struct choice choices[] = {
     {HIL_TAKES_RUN, {"count", required_argument, NULL, 'n'}},
     {HIL_TAKES_TRACE, {"trace", no_argument, NULL, 't'}},
     {~0u, {"help", no_argument, NULL, 'h'}},
+    {~0u, {"version", no_argument, NULL, 'v'}},
 };
 
 enum { CHOICES = sizeof choices / sizeof choices[0] };
@@ -163,6 +165,10 @@ int hil_arguments_parse(struct hil_arguments *a, unsigned takes, const char *hel
             fputs(help, stdout);
             return 1;
         }
+        if (option == 'v') {
+            hil_print_version();
+            return 1;
+        }
         if (take(a, option)) {
             fprintf(stderr, "%s --help lists what is allowed\n", argv[0]);
             return -EINVAL;
@@ -181,6 +187,11 @@ int hil_arguments_parse(struct hil_arguments *a, unsigned takes, const char *hel
     }
     a->scenario = argv[optind];
     return 0;
+}
+
+void hil_print_version(void)
+{
+    printf("hiloco %s\n", hil_version);
 }
 
 void hil_arguments_free(struct hil_arguments *a)

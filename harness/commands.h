@@ -57,11 +57,15 @@ enum {
 /*
  * Parses a command line with one positional argument (none where `takes` is 0; NULL where it
  * may be left out, and is). Returns 0; or 1
- * when --help was printed; or -EINVAL after a message on stderr. hil_arguments_free in any case.
+ * when --help or --version was printed; or -EINVAL after a message on stderr. hil_arguments_free in
+ * any case.
  */
 int hil_arguments_parse(struct hil_arguments *arguments, unsigned takes, const char *help, int argc,
                         char **argv);
 void hil_arguments_free(struct hil_arguments *arguments);
+
+/* The same for all three programs. */
+void hil_print_version(void);
 
 /* Loads the scenario, or says on stderr why not. Returns 0 or a negative errno. */
 int hil_arguments_load(const struct hil_arguments *arguments, struct hil_scenario **scenario);

@@ -20,6 +20,7 @@ static const char help[] =
     "  --run-dir DIR      where the nodes meet on shm (default: derived from the scenario's name,\n"
     "                     the user and the job); two runs at once need two\n"
     "  --quiet            no progress and no closing words\n"
+    "  --version          say which hiloco this is part of\n"
     "\n"
     "Exit status: 0; 1 when the run failed; 2 for a mistake, before anything runs; 3 when it came\n"
     "to its end and is not valid (docs/validity.md, validity.required); 130 when interrupted.\n";

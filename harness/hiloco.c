@@ -19,9 +19,9 @@ static const char help[] =
     "  models            list the plants and the controller laws\n"
     "  doctor [SCENARIO] say what of this machine would hurt a loop, and what mends it\n"
     "\n"
-    "hiloco COMMAND --help explains each. The exit status is 0 when all went well, 1 when a\n"
-    "run failed, 2 when the input was wrong (nothing was started then), and 130 when a run\n"
-    "was interrupted.\n";
+    "hiloco COMMAND --help explains each, and hiloco --version says which hiloco this is. The\n"
+    "exit status is 0 when all went well, 1 when a run failed, 2 when the input was wrong\n"
+    "(nothing was started then), and 130 when a run was interrupted.\n";
 
 static const struct {
     const char *name;
@@ -36,6 +36,10 @@ int main(int argc, char **argv)
 {
     if (argc > 1 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)) {
         fputs(help, stdout);
+        return HIL_EXIT_OK;
+    }
+    if (argc > 1 && strcmp(argv[1], "--version") == 0) {
+        hil_print_version();
         return HIL_EXIT_OK;
     }
     for (size_t i = 0; argc > 1 && i < sizeof commands / sizeof commands[0]; i++) {

@@ -41,6 +41,23 @@ Test(programs, each_program_and_command_has_help)
         expect_help(lines[i]);
 }
 
+/* The version stands in one place, the Makefile. */
+Test(programs, each_says_its_version)
+{
+    static const char *const lines[] = {"hiloco", "controller", "converter", "hiloco run"};
+    char *makefile = read_text("Makefile"), *at = strstr(makefile, "\nVERSION := "), expected[40];
+
+    cr_assert_not_null(at);
+    at += strlen("\nVERSION := ");
+    snprintf(expected, sizeof expected, "hiloco %.*s\n", (int)strcspn(at, "\n"), at);
+    for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
+        struct ended e = run_command("%s --version", lines[i]);
+        expect_status(&e, 0);
+        cr_expect_str_eq(e.out, expected);
+        cr_expect_str_empty(e.err);
+    }
+}
+
 /* Every option and command that a help text names is taken, or the text is wrong. */
 Test(programs, help_lists_the_options)
 {
@@ -51,7 +68,9 @@ Test(programs, help_lists_the_options)
         {"hiloco", "sweep"},         {"hiloco", "models"},          {"hiloco", "check"},
         {"hiloco", "doctor"},        {"hiloco doctor", "--set"},    {"hiloco doctor", "--measure"},
         {"hiloco doctor", "--fix"},  {"hiloco doctor", "--strict"}, {"hiloco doctor", "--json"},
-        {"hiloco doctor", "--root"}, {"hiloco run", "--fix"},
+        {"hiloco doctor", "--root"}, {"hiloco run", "--fix"},       {"hiloco plot", "--from"},
+        {"hiloco plot", "--to"},     {"hiloco", "--version"},       {"controller", "--version"},
+        {"converter", "--version"},
     };
 
     for (size_t i = 0; i < sizeof options / sizeof options[0]; i++) {

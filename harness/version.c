@@ -1,0 +1,3 @@
+#include "version.h"
+
+const char hil_version[] = HIL_VERSION;

@@ -1,0 +1,7 @@
+/* The version of the programs and of libloco, which the Makefile gives. */
+#ifndef HIL_VERSION_H
+#define HIL_VERSION_H
+
+extern const char hil_version[];
+
+#endif
