@@ -180,6 +180,8 @@ int loco_manager_ready(struct loco_manager *m, uint64_t timeout_ns)
         if (rc || ready)
             return rc;
         rc = loco_relax(m, &wait);
+        if (rc && !timeout_ns)
+            return rc;
         if (rc) {
             pthread_mutex_lock(&m->lock);
             loco_channels_explain_unready(m);

@@ -530,7 +530,8 @@ int hil_launch(const struct hil_launch *launch)
     int rc = open_results(&l);
     if (rc)
         return hil_results_status(rc);
-    l.run = (struct hil_run){.scenario = s, .log = log_line, .log_arg = &l};
+    l.run = (struct hil_run){
+        .scenario = s, .place = l.run_directory, .log = log_line, .log_arg = &l};
     l.children = calloc(s->executor_count, sizeof *l.children);
     rc = l.children ? open_state(&l) : -ENOMEM;
     if (!rc)

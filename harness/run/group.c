@@ -1,9 +1,11 @@
 #include "group.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "rehearsal.h"
+#include "waiting.h"
 
 /* From the second meeting to the first step: for the news to travel, and what is left to do. */
 static uint64_t lead_ns(const struct hil_scenario *s)
@@ -38,30 +40,50 @@ static int open_roles(struct hil_group *g, struct loco_fabric *fabric,
     return rc;
 }
 
-/* All the group's roles come to a meeting, and wait until everybody has. */
-static int meet(struct hil_group *g, uint64_t timeout_ns)
+static int give_up_waiting(const struct hil_group *g)
+{
+    struct hil_executor_state *state = &g->run->state->executors[g->run->executor];
+    char whom[HIL_WAITING_BYTES];
+
+    hil_waiting_whom(g, whom);
+    snprintf(state->message, sizeof state->message, "the other nodes did not come: %s", whom);
+    return -ETIMEDOUT;
+}
+
+/* Until this is so (1; or an error) of all the group's roles. */
+static int wait_until_all(struct hil_group *g, int (*is_so)(struct hil_role *role),
+                          uint64_t timeout_ns)
 {
     struct loco_wait wait = loco_wait_for(g->roles[0]->mgr, timeout_ns);
+    struct hil_waiting waiting;
 
-    for (unsigned i = 0; i < g->count; i++) {
-        int rc = hil_role_meet(g->roles[i]);
-        if (rc)
-            return rc;
-    }
+    hil_waiting_begin(&waiting, g);
     for (unsigned i = 0; i < g->count;) {
-        int met = hil_role_met(g->roles[i]);
-        if (met < 0)
-            return met;
-        if (met) {
+        int so = is_so(g->roles[i]);
+        if (so < 0)
+            return so;
+        if (so) {
             i++;
             continue;
         }
         if (atomic_load(&g->run->state->stop))
             return -EINTR;
         if (loco_relax(g->roles[0]->mgr, &wait))
-            return -ETIMEDOUT;
+            return give_up_waiting(g);
+        hil_waiting_look(&waiting);
     }
     return 0;
+}
+
+/* All the group's roles come to a meeting, and wait until everybody has. */
+static int meet(struct hil_group *g, uint64_t timeout_ns)
+{
+    for (unsigned i = 0; i < g->count; i++) {
+        int rc = hil_role_meet(g->roles[i]);
+        if (rc)
+            return rc;
+    }
+    return wait_until_all(g, hil_role_met, timeout_ns);
 }
 
 static uint64_t soon(const struct hil_group *g)
@@ -96,15 +118,6 @@ static int agree_on_start(struct hil_group *g, const struct loco_fabric *fabric,
     return rc;
 }
 
-static int connect(struct hil_group *g, uint64_t timeout_ns)
-{
-    int rc = 0;
-
-    for (unsigned i = 0; !rc && i < g->count; i++)
-        rc = hil_role_connect(g->roles[i], timeout_ns);
-    return rc;
-}
-
 /* Whether the group has come back to a run that is under way: 1, 0 or a negative errno. It is so
  * for all its nodes, or for none: they died together. */
 static int find_run(struct hil_group *g, uint64_t timeout_ns)
@@ -127,7 +140,7 @@ static int start_together(struct hil_group *g, const struct loco_fabric *fabric,
     for (unsigned i = 0; !rc && i < g->count; i++)
         rc = hil_role_prepare_meetings(g->roles[i]);
     if (!rc)
-        rc = connect(g, timeout_ns);
+        rc = wait_until_all(g, hil_role_connected, timeout_ns);
     return rc ? rc : agree_on_start(g, fabric, timeout_ns);
 }
 
@@ -142,7 +155,7 @@ int hil_group_start(struct hil_group *g, const struct hil_run *run, struct loco_
     if (!rc && run->scenario->verbs.completions == HIL_POLLED)
         rc = hil_poller_open(&g->poller, run->scenario, g->roles, g->count);
     if (!rc)
-        rc = connect(g, timeout_ns);
+        rc = wait_until_all(g, hil_role_connected, timeout_ns);
     if (!rc)
         rc = find_run(g, timeout_ns);
     if (rc == 0)

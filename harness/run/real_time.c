@@ -41,6 +41,8 @@ static int gather_loops(struct hil_executor *e, const struct hil_group *g)
 
 static void explain(struct hil_executor_state *state, int rc)
 {
+    if (rc == -ETIMEDOUT && state->message[0])
+        return; /* it says who did not come */
     const char *why = rc == -ETIMEDOUT    ? "the other nodes did not come"
                       : rc == -ECONNRESET ? "a peer was lost"
                       : rc == -ETIME      ? "a step missed its deadline and the policy is halt"

@@ -60,9 +60,11 @@ int hil_role_open(struct hil_role **role, const struct hil_run *run, struct loco
     return 0;
 }
 
-int hil_role_connect(struct hil_role *r, uint64_t timeout_ns)
+int hil_role_connected(struct hil_role *r)
 {
-    return loco_manager_ready(r->mgr, timeout_ns);
+    int rc = loco_manager_ready(r->mgr, 0);
+
+    return rc == 0 ? 1 : rc == -ETIMEDOUT ? 0 : rc;
 }
 
 /*
@@ -125,7 +127,7 @@ int hil_role_meet(struct hil_role *r)
     return loco_barrier_arrive(&r->channel.barrier);
 }
 
-int hil_role_met(const struct hil_role *r)
+int hil_role_met(struct hil_role *r)
 {
     return loco_barrier_passed(&r->channel.barrier);
 }

@@ -24,6 +24,7 @@ struct hil_run {
     struct hil_state *state;
     struct hil_recorder *recorder;
     unsigned executor; /* the one that this process is */
+    const char *place; /* the folder where nodes meet on shm; NULL: none */
     loco_log_fn *log;
     void *log_arg;
 };
@@ -48,8 +49,8 @@ struct hil_role {
 int hil_role_open(struct hil_role **role, const struct hil_run *run, struct loco_fabric *fabric,
                   unsigned node);
 
-/* Waits for the peers. Errors as of loco_manager_ready. */
-int hil_role_connect(struct hil_role *role, uint64_t timeout_ns);
+/* Whether all the peers are here: 1, 0, or an error as of loco_manager_ready. */
+int hil_role_connected(struct hil_role *role);
 
 /* Whether the run is under way already (or over): 1 yes, with role->start_ns set and the loop's
  * first step the next that is due; 0 no; or a negative errno. */
@@ -61,7 +62,7 @@ int hil_role_prepare_meetings(struct hil_role *role);
 /* Comes to a meeting of all the nodes; then asks whether all have come: 1 yes, 0 not yet, or
  * -ECONNRESET. */
 int hil_role_meet(struct hil_role *role);
-int hil_role_met(const struct hil_role *role);
+int hil_role_met(struct hil_role *role);
 
 /* With a clock in common: before the second meeting the controller says when the loops start;
  * after it everybody knows, in role->start_ns. */

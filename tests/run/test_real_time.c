@@ -348,8 +348,7 @@ Test(real_time, a_controller_alone_says_whom_it_misses)
                     own_name(), in_workspace("out"));
 
     expect_status(&e, 1);
-    expect_said(&e, "waits for 1 node: 1");
-    expect_said(&e, "did not come");
+    expect_said(&e, "the other nodes did not come: converter 0 in /");
     cr_expect_not(exists(meeting_place()));
 }
 
@@ -359,9 +358,34 @@ Test(real_time, a_controller_says_which_part_is_missing)
     struct ended e = run_command("%s --wait 1 --set name=%s " SHARED, controller(), own_name());
 
     expect_status(&e, 1);
-    expect_said(&e, "waits for 10 nodes: 11 12 13 14 15 16 17 18 19 20");
+    expect_said(&e, "the other nodes did not come: converters 10-19 in /");
     struct ended other = finish(&lower);
     expect_status(&other, 1);
+}
+
+static bool has_said_whom(void *process)
+{
+    char *text = read_text(((struct process *)process)->err_path);
+    bool said = strstr(text, "for the controller in /") != NULL;
+
+    free(text);
+    return said || has_ended(process);
+}
+
+/* Long before it gives up it says for whom it waits, where, and since when; and an interrupt ends
+ * that at once. */
+Test(real_time, who_waits_says_for_whom_and_where)
+{
+    struct process lower = start_part(LOWER " --wait 100");
+
+    cr_assert(wait_until(has_said_whom, &lower, 60));
+    kill(lower.pid, SIGINT);
+    struct ended e = finish(&lower);
+    expect_status(&e, 130);
+    expect_said(&e, "waiting since ");
+    expect_said(&e, " for the controller in /");
+    cr_expect_not(strstr(e.err, "was killed"), "%s", e.err);
+    cr_expect_not(exists(meeting_place()));
 }
 
 /* Two that want the same place: the second is refused, and the run goes on. */

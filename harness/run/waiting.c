@@ -1,0 +1,122 @@
+#include "waiting.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+static const uint64_t LOOK_NS = 1000000000;
+
+/* Adds to a text that is cut at its end. */
+__attribute__((format(printf, 2, 3))) static void waiting_add(char text[HIL_WAITING_BYTES],
+                                                              const char *format, ...)
+{
+    const size_t used = strlen(text);
+    va_list values;
+
+    va_start(values, format);
+    vsnprintf(text + used, HIL_WAITING_BYTES - used, format, values);
+    va_end(values);
+}
+
+/* --- whom ------------------------------------------------------------------------------------ */
+
+static bool waiting_misses(const struct hil_role *role, uint32_t node)
+{
+    const struct loco_channel *c = &role->channel.channel;
+
+    for (unsigned i = 0; i < c->member_count; i++)
+        if (c->members[i].node == node)
+            return !loco_member_connected(&c->members[i]);
+    return false;
+}
+
+static bool waiting_is_absent(const struct hil_group *g, uint32_t node)
+{
+    bool absent = false;
+
+    for (unsigned i = 0; i < g->count && !absent; i++)
+        absent = waiting_misses(g->roles[i], node);
+    return absent;
+}
+
+static const char *waiting_address(const struct hil_scenario *s, uint32_t node)
+{
+    return s->fabric == HIL_FABRIC_VERBS && s->verbs.addresses ? s->verbs.addresses[node] : "";
+}
+
+/* The last of the absent nodes in a row from this one on that are at one address: a range of
+ * converters, or the controller alone. */
+static uint32_t waiting_last(const struct hil_group *g, uint32_t first)
+{
+    const struct hil_scenario *s = g->run->scenario;
+    uint32_t last = first;
+
+    while (first > 0 && last < s->converter_count && waiting_is_absent(g, last + 1) &&
+           strcmp(waiting_address(s, first), waiting_address(s, last + 1)) == 0)
+        last++;
+    return last;
+}
+
+static void waiting_add_range(const struct hil_scenario *s, uint32_t first, uint32_t last,
+                              char text[HIL_WAITING_BYTES])
+{
+    if (text[0])
+        waiting_add(text, ", ");
+    if (first == 0)
+        waiting_add(text, "the controller");
+    else if (first == last)
+        waiting_add(text, "converter %u", first - 1);
+    else
+        waiting_add(text, "converters %u-%u", first - 1, last - 1);
+    if (s->fabric != HIL_FABRIC_VERBS)
+        return;
+    waiting_add(text, " at %s, port %u", waiting_address(s, first), s->verbs.port + first);
+    if (last > first)
+        waiting_add(text, "-%u", s->verbs.port + last);
+}
+
+void hil_waiting_whom(const struct hil_group *g, char text[HIL_WAITING_BYTES])
+{
+    const struct hil_scenario *s = g->run->scenario;
+
+    text[0] = '\0';
+    for (uint32_t node = 0; node <= s->converter_count; node++) {
+        if (!waiting_is_absent(g, node))
+            continue;
+        const uint32_t last = waiting_last(g, node);
+        waiting_add_range(s, node, last, text);
+        node = last;
+    }
+    if (!text[0]) /* a converter knows of the controller only */
+        waiting_add(text, "converters that the controller names");
+    if (s->fabric == HIL_FABRIC_SHM && g->run->place)
+        waiting_add(text, " in %s", g->run->place);
+}
+
+/* --- saying it ------------------------------------------------------------------------------- */
+
+void hil_waiting_begin(struct hil_waiting *w, const struct hil_group *g)
+{
+    const time_t now = time(NULL);
+    struct tm local;
+
+    *w = (struct hil_waiting){.group = g, .look_ns = loco_clock(g->roles[0]->mgr) + 2 * LOOK_NS};
+    strftime(w->since, sizeof w->since, "%H:%M:%S", localtime_r(&now, &local));
+}
+
+void hil_waiting_look(struct hil_waiting *w)
+{
+    const struct hil_run *run = w->group->run;
+    char whom[HIL_WAITING_BYTES], text[HIL_WAITING_BYTES + 40];
+
+    if (loco_clock(w->group->roles[0]->mgr) < w->look_ns)
+        return;
+    w->look_ns += LOOK_NS;
+    hil_waiting_whom(w->group, whom);
+    if (!run->log || strcmp(whom, w->said) == 0)
+        return;
+    strcpy(w->said, whom);
+    snprintf(text, sizeof text, "waiting since %s for %s", w->since, whom);
+    run->log(run->log_arg, LOCO_WARNING, text);
+}

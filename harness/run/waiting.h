@@ -1,0 +1,28 @@
+/*
+ * Whoever waits for other nodes says for whom, where, and since when.
+ */
+#ifndef HIL_WAITING_H
+#define HIL_WAITING_H
+
+#include "group.h"
+
+enum { HIL_WAITING_BYTES = 200 };
+
+struct hil_waiting {
+    const struct hil_group *group;
+    uint64_t look_ns; /* when to look next, on the nodes' clock */
+    char since[16];   /* the time of day */
+    char said[HIL_WAITING_BYTES];
+};
+
+void hil_waiting_begin(struct hil_waiting *waiting, const struct hil_group *group);
+
+/* Between two looks for the others: after a second or two, and when it has changed, logs a warning
+ * such as "waiting since 14:03:22 for converters 10-19 in /tmp/hiloco-0-dcdc20". */
+void hil_waiting_look(struct hil_waiting *waiting);
+
+/* The nodes that this group's nodes miss: "converters 10-19 in /tmp/hiloco-0-dcdc20"; where each
+ * is, on the fabric verbs: "converter 3 at 10.0.0.2, port 18519". */
+void hil_waiting_whom(const struct hil_group *group, char text[HIL_WAITING_BYTES]);
+
+#endif
