@@ -97,6 +97,7 @@ static int visit_mended(struct visit *v)
         fprintf(stderr, "--fix: %s\n", strerror(-rc));
         return rc;
     }
+    v->patient.is_fixed = true;
     rc = visit(v);
     int put_back = hil_fix_end(&fix);
     return rc ? rc : put_back;

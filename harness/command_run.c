@@ -42,6 +42,7 @@ static int prepare(const struct hil_arguments *a, const struct hil_scenario *sce
     if (scenario->mode == HIL_VIRTUAL || hil_patient_open(&patient, "", scenario))
         return 0;
     int rc = a->fix ? hil_fix_begin(fix, &patient, to) : 0;
+    patient.is_fixed = a->fix;
     if (rc)
         fprintf(stderr, "--fix: %s\n", strerror(-rc));
     else if (to)

@@ -245,6 +245,23 @@ static void describe(const struct hil_executor_config *e, const struct hil_scena
              e->controller && range[0] ? " and " : "", range);
 }
 
+/* What ps and top call it, cut at 15 letters: "hl-ctl", "hl-conv-0-9". */
+static void name_process(const struct hil_executor_config *e, const struct hil_scenario *s)
+{
+    char name[40] = "hl-virtual", range[24] = "";
+
+    if (s->mode == HIL_REALTIME) {
+        if (e->first <= e->last)
+            snprintf(range, sizeof range, e->first == e->last ? "%u" : "%u-%u", e->first, e->last);
+        snprintf(name, sizeof name, "hl-%s%s%s", e->controller ? "ctl" : "conv",
+                 !range[0]       ? ""
+                 : e->controller ? "+"
+                                 : "-",
+                 range);
+    }
+    prctl(PR_SET_NAME, name);
+}
+
 /* The launcher stops its children, by the state; so an interrupt of the terminal is not
  * theirs. And when it is killed they must not go on alone. */
 static void become_child(pid_t parent)
@@ -259,6 +276,7 @@ static void become_child(pid_t parent)
 static void child(struct launcher *l, unsigned index)
 {
     close(l->run.state->file); /* it is by the launcher's that a run is found */
+    name_process(&l->scenario->executors[index], l->scenario);
     while (!atomic_load(&l->run.state->go))
         nanosleep(&WATCH, NULL);
     l->run.executor = index;
@@ -530,8 +548,8 @@ int hil_launch(const struct hil_launch *launch)
     int rc = open_results(&l);
     if (rc)
         return hil_results_status(rc);
-    l.run = (struct hil_run){
-        .scenario = s, .place = l.run_directory, .log = log_line, .log_arg = &l};
+    l.run =
+        (struct hil_run){.scenario = s, .place = l.run_directory, .log = log_line, .log_arg = &l};
     l.children = calloc(s->executor_count, sizeof *l.children);
     rc = l.children ? open_state(&l) : -ENOMEM;
     if (!rc)

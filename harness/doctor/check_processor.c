@@ -91,8 +91,8 @@ void hil_check_idle_states(const struct hil_patient *p, struct hil_finding *f)
               "cpu %d takes %lld us to leave %s when it idles%s", deepest.cpu, deepest.latency_us,
               deepest.name, writable ? "" : ", and /dev/cpu_dma_latency is not ours to hold");
     if (writable)
-        hil_advice(f, "Hold /dev/cpu_dma_latency at 0 (--fix does), or boot with "
-                      "processor.max_cstate=1.");
+        hil_advice(f, "Hold /dev/cpu_dma_latency at 0%s, or boot with processor.max_cstate=1.",
+                   p->is_fixed ? "" : " (--fix does)");
     else
         hil_command(f, "chmod o+w /dev/cpu_dma_latency");
     f->can_be_lent = writable;

@@ -43,7 +43,7 @@ int hil_cyclictest_begin(struct hil_cyclictest *c, int cpu, int priority, unsign
         int nowhere = open("/dev/null", O_RDWR | O_CLOEXEC);
         prctl(PR_SET_PDEATHSIG, SIGKILL);
         dup2(nowhere, STDIN_FILENO);
-        dup2(nowhere, STDERR_FILENO);
+        dup2(ends[1], STDERR_FILENO);
         dup2(ends[1], STDOUT_FILENO);
         become_cyclictest(cpu, priority, ms);
     }
@@ -105,7 +105,32 @@ int hil_cyclictest_read(const char *text, struct hil_gaps *seen)
     return 0;
 }
 
-int hil_cyclictest_end(struct hil_cyclictest *c, struct hil_gaps *seen)
+/* A line of its histogram, a comment, or nothing. */
+static bool is_of_histogram(const char *line)
+{
+    unsigned long us, count;
+
+    return *line == '#' || *line == '\n' || sscanf(line, "%lu %lu", &us, &count) == 2;
+}
+
+/* Its first words that are none of the histogram's; where there are none, how it ended. */
+static void explain(const char *text, int status, char why[HIL_CYCLICTEST_WHY_BYTES])
+{
+    while (text && *text && is_of_histogram(text)) {
+        text = strchr(text, '\n');
+        text += text != NULL;
+    }
+    if (text && *text)
+        snprintf(why, HIL_CYCLICTEST_WHY_BYTES, "%.*s", (int)strcspn(text, "\n"), text);
+    else if (WIFSIGNALED(status))
+        snprintf(why, HIL_CYCLICTEST_WHY_BYTES, "killed: %s", strsignal(WTERMSIG(status)));
+    else
+        snprintf(why, HIL_CYCLICTEST_WHY_BYTES, "exit status %d, and no histogram",
+                 WEXITSTATUS(status));
+}
+
+int hil_cyclictest_end(struct hil_cyclictest *c, struct hil_gaps *seen,
+                       char why[HIL_CYCLICTEST_WHY_BYTES])
 {
     char *text = read_output(c->out);
     int status = 0, rc = -EIO;
@@ -119,6 +144,10 @@ int hil_cyclictest_end(struct hil_cyclictest *c, struct hil_gaps *seen)
         rc = -ENOENT;
     else if (text && WIFEXITED(status) && WEXITSTATUS(status) == 0)
         rc = hil_cyclictest_read(text, seen);
+    if (!text)
+        snprintf(why, HIL_CYCLICTEST_WHY_BYTES, "no end after %d s", PATIENCE_MS / 1000);
+    else if (rc == -EIO)
+        explain(text, status, why);
     free(text);
     return rc;
 }

@@ -14,9 +14,13 @@ struct hil_cyclictest {
 };
 int hil_cyclictest_begin(struct hil_cyclictest *c, int cpu, int priority, unsigned ms);
 
+/* Why it failed: what it said, or how it ended. */
+enum { HIL_CYCLICTEST_WHY_BYTES = 72 };
+
 /* Waits for it, and adds what it saw. Returns 0, -ENOENT when it is not installed, or -EIO when it
- * failed. */
-int hil_cyclictest_end(struct hil_cyclictest *c, struct hil_gaps *seen);
+ * failed, and says why. */
+int hil_cyclictest_end(struct hil_cyclictest *c, struct hil_gaps *seen,
+                       char why[HIL_CYCLICTEST_WHY_BYTES]);
 
 /* Adds a histogram as `cyclictest -h` prints it. Returns 0, or -EIO when it is none. */
 int hil_cyclictest_read(const char *text, struct hil_gaps *seen);

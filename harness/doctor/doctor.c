@@ -158,6 +158,7 @@ void hil_examine(const struct hil_patient *p, struct hil_findings *findings)
     for (unsigned i = 0; i < CHECKS; i++) {
         all[i] = (struct hil_finding){.name = checks[i].name, .why = checks[i].why};
         checks[i].check(p, &all[i]);
+        all[i].can_be_lent &= !p->is_fixed;
         sorted[i] = &all[i];
     }
     qsort(sorted, CHECKS, sizeof sorted[0], by_harm);

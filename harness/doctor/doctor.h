@@ -31,6 +31,7 @@ struct hil_patient {
     int priority;       /* the highest of the executors'; 0: none wants SCHED_FIFO */
     uint64_t period_ns; /* the shortest of the loops' */
     bool wanders;       /* an executor is not pinned */
+    bool is_fixed;      /* --fix has done what it can: what is left was refused */
     cpu_set_t online;   /* of the machine */
     cpu_set_t loops;    /* where an executor is, or may be when it is not pinned */
     cpu_set_t general;  /* whose settings count: the loops', or without a scenario all */
@@ -43,7 +44,7 @@ struct hil_finding {
     char found[240];
     char mend[240];   /* empty: nothing to do, or nothing that can be done */
     bool is_command;  /* `mend` is one, for a shell; otherwise words */
-    bool can_be_lent; /* --fix mends it for the length of a run */
+    bool can_be_lent; /* --fix mends it for the length of a run, and was not tried yet */
 };
 
 enum { HIL_FINDINGS_MAX = 32 };

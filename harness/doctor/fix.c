@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -197,6 +198,7 @@ static void guard(const struct loans *l, int life)
 {
     char nothing;
 
+    prctl(PR_SET_NAME, "hl-fix");
     hold_latency(l->patient->root);
     while (read(life, &nothing, 1) < 0 && errno == EINTR)
         ;

@@ -85,7 +85,8 @@ static void let_cyclictest(const struct hil_patient *p, struct spinner *s)
     for (unsigned i = 0; i < p->executor_count; i++) {
         struct hil_measured *m = &s[i].measured;
         if (!m->cyclictest_rc)
-            m->cyclictest_rc = hil_cyclictest_end(&s[i].cyclictest, &m->cyclictest);
+            m->cyclictest_rc =
+                hil_cyclictest_end(&s[i].cyclictest, &m->cyclictest, m->cyclictest_why);
     }
 }
 

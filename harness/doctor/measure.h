@@ -7,6 +7,7 @@
 #ifndef HIL_DOCTOR_MEASURE_H
 #define HIL_DOCTOR_MEASURE_H
 
+#include "cyclictest.h"
 #include "doctor.h"
 #include "gaps.h"
 
@@ -16,7 +17,8 @@ struct hil_measured {
     uint64_t spun_ns; /* how long it was looked */
     double stolen_s;  /* by a hypervisor meanwhile, if it tells; negative: unknown */
     struct hil_gaps loop, cyclictest;
-    int cyclictest_rc; /* 0: it was there */
+    int cyclictest_rc;                             /* 0: it was there */
+    char cyclictest_why[HIL_CYCLICTEST_WHY_BYTES]; /* it failed */
 };
 
 /* Fills in one for each executor. Returns 0 or a negative errno. */

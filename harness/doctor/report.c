@@ -87,6 +87,11 @@ static void print_cpu(int cpu, FILE *to)
         fprintf(to, "%4d", cpu);
 }
 
+static const char *cyclictest_why(const struct hil_measured *m)
+{
+    return m->cyclictest_why[0] ? m->cyclictest_why : strerror(-m->cyclictest_rc);
+}
+
 static void print_cyclictest(const struct hil_measured *m, FILE *to)
 {
     print_cpu(m->cpu, to);
@@ -94,7 +99,7 @@ static void print_cyclictest(const struct hil_measured *m, FILE *to)
     if (m->cyclictest_rc == -ENOENT)
         fputs("  not installed (apt-get install rt-tests)", to);
     else if (m->cyclictest_rc)
-        fputs("  failed", to);
+        fprintf(to, "  failed: %s", cyclictest_why(m));
     else
         print_gaps(&m->cyclictest, to);
     fputs("\n", to);
@@ -196,6 +201,8 @@ static json_t *measured_json(const struct hil_patient *p, const struct hil_measu
             json_object_set_new(one, "stolen_s", json_real(m->stolen_s));
         if (!m->cyclictest_rc)
             json_object_set_new(one, "cyclictest", gaps_json(&m->cyclictest));
+        else if (m->cyclictest_rc != -ENOENT)
+            json_object_set_new(one, "cyclictest_failed", json_string(cyclictest_why(m)));
         json_array_append_new(list, one);
     }
     return list;

@@ -134,6 +134,43 @@ Test(doctor, cyclictest_stands_beside_it)
     cr_expect_eq(!strstr(e.out, "not installed"), has.status == 0, "%s", e.out);
 }
 
+/* A cyclictest of ours, first on the path. */
+static struct ended doctor_with_cyclictest(const char *script)
+{
+    char path[4200];
+
+    write_text(in_workspace("cyclictest"), script);
+    chmod(in_workspace("cyclictest"), 0755);
+    snprintf(path, sizeof path, "%s:%s", workspace, getenv("PATH"));
+    setenv("PATH", path, 1);
+    return run_command("hiloco doctor --measure 1");
+}
+
+Test(doctor, says_why_cyclictest_failed)
+{
+    struct ended e = doctor_with_cyclictest("#!/bin/sh\necho '# /dev/cpu_dma_latency set to 0us'\n"
+                                            "echo 'Unable to change scheduling policy!' >&2\n"
+                                            "exit 1\n");
+
+    expect_status(&e, 0);
+    cr_expect(strstr(e.out, "cyclictest  failed: Unable to change scheduling policy!\n"), "%s",
+              e.out);
+}
+
+Test(doctor, says_how_cyclictest_ended_when_it_says_nothing)
+{
+    struct ended e = doctor_with_cyclictest("#!/bin/sh\nexit 3\n");
+
+    cr_expect(strstr(e.out, "cyclictest  failed: exit status 3, and no histogram\n"), "%s", e.out);
+}
+
+Test(doctor, says_what_killed_cyclictest)
+{
+    struct ended e = doctor_with_cyclictest("#!/bin/sh\nkill -SEGV $$\n");
+
+    cr_expect(strstr(e.out, "cyclictest  failed: killed: Segmentation fault\n"), "%s", e.out);
+}
+
 Test(doctor, without_measuring_there_are_no_gaps)
 {
     struct ended e = run_command("hiloco doctor --measure 0 --json");

@@ -195,9 +195,10 @@ Test(real_time, a_hybrid_wait_sleeps)
 /* --- several at a time ---------------- */
 
 /* On the ordinary scheduler and any core, so that more processes than cores get on. */
-#define SHARED                                                                                     \
+#define OF_ANY_CPU                                                                                 \
     "--set controller.priority=0 --set converters.priority=0 --set controller.cpu=-1 "             \
-    "--set converters.cpu=-1 --set duration_s=0.2 "
+    "--set converters.cpu=-1 "
+#define SHARED OF_ANY_CPU "--set duration_s=0.2 "
 
 /* "A second run of the same scenario at the same time does not collide." */
 Test(real_time, two_runs_at_the_same_time)
@@ -386,6 +387,41 @@ Test(real_time, who_waits_says_for_whom_and_where)
     expect_said(&e, " for the controller in /");
     cr_expect_not(strstr(e.err, "was killed"), "%s", e.err);
     cr_expect_not(exists(meeting_place()));
+}
+
+/* Whether one of the process's children is called so. */
+static bool has_child(const struct process *p, const char *name)
+{
+    char path[80], *children, *rest, *child;
+    bool found = false;
+
+    snprintf(path, sizeof path, "/proc/%d/task/%d/children", (int)p->pid, (int)p->pid);
+    children = rest = read_text(path);
+    while (!found && (child = strsep(&rest, " ")) && *child) {
+        snprintf(path, sizeof path, "/proc/%s/comm", child);
+        char *comm = read_text(path);
+        comm[strcspn(comm, "\n")] = '\0';
+        found = strcmp(comm, name) == 0;
+        free(comm);
+    }
+    free(children);
+    return found;
+}
+
+/* In ps and top each says what it runs. */
+Test(real_time, each_process_has_its_own_name)
+{
+    struct arguments a =
+        command("hiloco run configs/dcdc20.yaml --set duration_s=60 --out %s " OF_ANY_CPU,
+                in_workspace("out"));
+    struct process p = start(&a);
+
+    cr_assert(wait_until(is_running, &p, 60));
+    cr_expect(has_child(&p, "hl-ctl"));
+    cr_expect(has_child(&p, "hl-conv-0-19"));
+    kill(p.pid, SIGINT);
+    struct ended e = finish(&p);
+    expect_status(&e, 130);
 }
 
 /* Two that want the same place: the second is refused, and the run goes on. */

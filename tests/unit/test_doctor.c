@@ -463,6 +463,22 @@ Test(doctor, serious_findings_in_a_line_each)
                      "this run)\n");
 }
 
+/* What --fix was refused it is not advised for again. */
+Test(doctor, no_fix_is_advised_after_it_was_tried)
+{
+    char said[2000] = "";
+    FILE *to = fmemopen(said, sizeof said, "w");
+    struct hil_patient patient;
+
+    put("/proc/sys/kernel/sched_rt_runtime_us", "950000");
+    cr_assert_eq(hil_patient_open(&patient, folder, &scenario), 0);
+    patient.is_fixed = true;
+    hil_doctor_warn(&patient, to);
+    fclose(to);
+    cr_expect(strstr(said, "(sysctl -w kernel.sched_rt_runtime_us=-1)"), "%s", said);
+    cr_expect_not(strstr(said, "--fix"), "%s", said);
+}
+
 /* --- sets of cpus ---------------- */
 
 Test(doctor, lists_of_cpus)
