@@ -145,11 +145,25 @@ static void open_point(struct plot_sweep *sweep, const json_t *point)
     plot_run_steady(&series->run, series->steady);
 }
 
-/* Of more runs than fit, every second, or third ... of them, from the first on. */
+/* One run of so many is shown. Their number is a product of the keys' numbers of values: a step
+ * without a factor in common with it comes to every value of every key. */
+static size_t step_for(size_t all)
+{
+    size_t step = all > PLOT_SERIES_MAX ? (all - 1) / PLOT_SERIES_MAX + 1 : 1;
+
+    for (size_t factor = 2; factor <= step; factor++) {
+        if (step % factor == 0 && all % factor == 0) {
+            step++;
+            factor = 1;
+        }
+    }
+    return step;
+}
+
 static void open_points(struct plot_sweep *sweep, const json_t *points)
 {
     const size_t all = json_array_size(points);
-    const size_t step = all > PLOT_SERIES_MAX ? (all - 1) / PLOT_SERIES_MAX + 1 : 1;
+    const size_t step = step_for(all);
     size_t chosen = 0;
 
     for (size_t i = 0; i < all; i += step, chosen++)

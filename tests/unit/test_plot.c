@@ -618,6 +618,17 @@ Test(plot, more_runs_than_fit)
     cr_expect_neq(access(in_folder("plot/figure-series-45.dat"), F_OK), 0);
 }
 
+/* With one of every two, one of two values would never be there. */
+Test(plot, no_value_of_a_key_is_left_out)
+{
+    write_short_point("a", -20, settled, 200);
+    write_table(50, 2);
+    cr_assert_eq(plot(), 0, "%s", said);
+    expect_texts("figure",
+                 (const char *const[]){"one run of every 3, from the first on: 66 left out",
+                                       "ki 100000 /(V s)", "ki 200000 /(V s)", NULL});
+}
+
 /* Names that are as long as they get, side by side and beside one another. */
 Test(plot, few_runs_with_long_names)
 {
