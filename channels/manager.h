@@ -86,9 +86,10 @@ int loco_manager_open(struct loco_manager **manager, struct loco_fabric *fabric,
 /*
  * Waits until every channel endpoint of this node has joined and connected with all the
  * peers that it expects, for at most `timeout_ns`. Returns 0; -ETIMEDOUT, with a log line that
- * says which channel misses whom (without it where timeout_ns is 0, which only asks); -EPROTO when an endpoint and a peer's disagree
- * (logged at both); -ECONNRESET when a peer was lost meanwhile. Later it waits in the same way for
- * the peers that restarted, from when they are seen to be up. Any attached thread.
+ * says which channel misses whom (without it where timeout_ns is 0, which only asks); -EPROTO when
+ * an endpoint and a peer's disagree (logged at both); -ECONNRESET when a peer was lost meanwhile.
+ * Later it waits in the same way for the peers that restarted, from when they are seen to be up.
+ * Any attached thread.
  */
 int loco_manager_ready(struct loco_manager *manager, uint64_t timeout_ns);
 
