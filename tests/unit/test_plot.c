@@ -537,7 +537,7 @@ Test(plot, a_run_that_is_not_valid_says_so)
     cr_assert_eq(plot(), 0, "%s", said);
     expect_texts("figure", (const char *const[]){"settles in 3.3 ms; not valid", NULL});
     FILE *messages = fmemopen(said, sizeof(said), "w");
-    cr_assert_eq(hil_plot(in_folder("a"), messages), 0);
+    cr_assert_eq(hil_plot(in_folder("a"), (struct hil_plot_span){0, INFINITY}, messages), 0);
     fclose(messages);
     expect_texts("a/output",
                  (const char *const[]){"NOT VALID: controller stood still for 2 s", NULL});
