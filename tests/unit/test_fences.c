@@ -101,8 +101,6 @@ static void bystander_body(struct node *n)
     struct loco_barrier b = {0};
     struct loco_ticket_lock l = {0};
 
-    if (n->life > 0)
-        return; /* the process that is started in place of the one that died */
     CHECK(n, loco_shared_region_init(&r, n->mgr, NULL, "r", LOCO_ALL, 64) == 0);
     if (n->id < 2) {
         CHECK(n, loco_barrier_init(&b, n->mgr, NULL, "b", pair) == 0);
@@ -112,6 +110,8 @@ static void bystander_body(struct node *n)
     set_word(&r, READY, 1);
     if (n->id == 2) {
         AWAIT(n, far_word(n, &r, 0, READY) && far_word(n, &r, 1, READY));
+        if (n->where == ON_PROCESSES)
+            _exit(n->failures); /* for good: the others may be gone before it were back */
         node_die(n);
     } else {
         AWAIT(n, loco_peer_lost(n->mgr, 2));
