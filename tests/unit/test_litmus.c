@@ -12,7 +12,7 @@
 
 #include "tests/nodes.h"
 
-enum { NODES_MAX = 3, ROUNDS = 20000, ROUNDS_ON_VERBS = 200, X = 0, Y = 64, SPINS = 2000 };
+enum { NODES_MAX = 3, ROUNDS = 20000, ROUNDS_EMULATED = 50, X = 0, Y = 64, SPINS = 2000 };
 
 struct player {
     struct node *node;
@@ -93,7 +93,7 @@ static void run_match(enum where where, const struct program *program)
 
     cr_assert(m != MAP_FAILED);
     m->program = program;
-    m->rounds = rounds ? strtoull(rounds, NULL, 10) : on_verbs() ? ROUNDS_ON_VERBS : ROUNDS;
+    m->rounds = rounds ? strtoull(rounds, NULL, 10) : effort(ROUNDS, ROUNDS_EMULATED);
     cr_assert_eq(run_nodes(where, program->nodes, play, m), 0);
     cr_assert_eq(m->wrong, 0, "forbidden, and seen in %llu of %llu rounds",
                  (unsigned long long)m->wrong, (unsigned long long)m->rounds);
