@@ -87,4 +87,17 @@ int open_verbs(struct loco_fabric **fabric, struct loco_verbs_config config);
 /* Of one wait, which takes milliseconds, on a busy emulated machine too. */
 static const uint64_t TEST_TIMEOUT = 60000000000u;
 
+/* Waits for a condition; AWAIT(node, condition, meanwhile) does something at each turn. */
+#define AWAIT(node, condition, ...)                                                                \
+    do {                                                                                           \
+        struct loco_wait await = loco_wait_for((node)->mgr, TEST_TIMEOUT);                         \
+        while (!(condition)) {                                                                     \
+            __VA_ARGS__;                                                                           \
+            if (loco_relax((node)->mgr, &await)) {                                                 \
+                CHECK(node, !"in time: " #condition);                                              \
+                break;                                                                             \
+            }                                                                                      \
+        }                                                                                          \
+    } while (0)
+
 #endif

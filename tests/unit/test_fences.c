@@ -37,17 +37,6 @@ static void under_chaos(uint32_t count, void (*body)(struct node *n))
         under_chaos(count, body);                                                                  \
     }
 
-#define AWAIT(n, condition)                                                                        \
-    do {                                                                                           \
-        struct loco_wait await = loco_wait_for((n)->mgr, TEST_TIMEOUT);                            \
-        while (!(condition)) {                                                                     \
-            if (loco_relax((n)->mgr, &await)) {                                                    \
-                CHECK(n, !"in time: " #condition);                                                 \
-                break;                                                                             \
-            }                                                                                      \
-        }                                                                                          \
-    } while (0)
-
 static uint64_t *words_of(const struct loco_shared_region *r)
 {
     return loco_shared_region_local(r);

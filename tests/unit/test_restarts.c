@@ -30,19 +30,6 @@ enum { NODES = 3, RESTARTS = 3 };
                 cr_assert_eq(run_chaos_nodes(seed, chaos, NODES, body, NULL), 0);                  \
     }
 
-/* Waits for a condition, and does `meanwhile` at each turn. */
-#define AWAIT(n, condition, meanwhile)                                                             \
-    do {                                                                                           \
-        struct loco_wait await = loco_wait_for((n)->mgr, TEST_TIMEOUT);                            \
-        while (!(condition)) {                                                                     \
-            meanwhile;                                                                             \
-            if (loco_relax((n)->mgr, &await)) {                                                    \
-                CHECK(n, !"in time: " #condition);                                                 \
-                break;                                                                             \
-            }                                                                                      \
-        }                                                                                          \
-    } while (0)
-
 /* How far each node is: in which life of node 1, and at which stage of it. */
 static uint64_t progress_of(struct loco_sst *progress, uint32_t node)
 {
@@ -165,7 +152,7 @@ static void one_life(struct node *n, struct all *a)
     struct loco_ack push = loco_owned_var_push(&a->up);
     CHECK(n, loco_ack_wait(&push, TEST_TIMEOUT) == 0);
     tell(&a->progress, life);
-    AWAIT(n, progress_of(&a->progress, 0) == life && progress_of(&a->progress, 2) == life, (void)0);
+    AWAIT(n, progress_of(&a->progress, 0) == life && progress_of(&a->progress, 2) == life);
     for (size_t i = 0; i < a->layout_size / 8; i++)
         CHECK(n, layout[i] == 0);
     loco_mem_ref_put(n->mgr, block);
@@ -318,7 +305,7 @@ static void first_life(struct node *n, struct loco_sst *progress, struct closed 
     tell(progress, USED);
     if (n->id != 1)
         return;
-    AWAIT(n, others_are(n, progress, USED), (void)0);
+    AWAIT(n, others_are(n, progress, USED));
     node_die(n);
     close_closed(c);
     loco_sst_fini(progress);
@@ -341,7 +328,7 @@ static void given_up_body(struct node *n)
         CHECK(n, loco_manager_ready(n->mgr, 20000000) == -ETIMEDOUT);
         AWAIT(n, others_are(n, &progress, ENDED), tell(&progress, RETURNED));
     } else {
-        AWAIT(n, progress_of(&progress, 1) == RETURNED, (void)0);
+        AWAIT(n, progress_of(&progress, 1) == RETURNED);
         find_broken(n, &c);
         close_closed(&c);
         AWAIT(n, others_are(n, &progress, ENDED), tell(&progress, ENDED));
