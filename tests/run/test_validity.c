@@ -170,8 +170,8 @@ Test(validity_virtual, a_sweep_says_which_points_are_not_valid)
     cr_expect_null(strstr(valid, "NOT VALID"));
     cr_assert_not_null(index, "%s", error.text);
     json_t *points = json_at(index, "points");
-    cr_expect(json_is_true(json_at(json_array_get(points, 0), "validity.valid")));
-    cr_expect(json_is_false(json_at(json_array_get(points, 1), "validity.valid")));
+    cr_expect(json_is_true(json_at(json_array_get(points, 0), "summary.validity.valid")));
+    cr_expect(json_is_false(json_at(json_array_get(points, 1), "summary.validity.valid")));
     cr_expect_eq(number_at(json_array_get(points, 1), "status"), 3);
 }
 
