@@ -3,10 +3,12 @@
  */
 #include <criterion/criterion.h>
 #include <dirent.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -169,12 +171,23 @@ Test(results, a_sweep_with_other_files_in_a_point_is_refused)
 
 /* --- in use ---------------- */
 
-static bool has_record(void *out)
+static bool is_taken(const char *out)
+{
+    int folder = open(out, O_RDONLY | O_DIRECTORY);
+    bool taken = folder >= 0 && flock(folder, LOCK_SH | LOCK_NB) != 0;
+
+    if (folder >= 0)
+        close(folder);
+    return taken;
+}
+
+/* A record may be there from before. */
+static bool has_begun(void *out)
 {
     char path[300];
 
     snprintf(path, sizeof path, "%s/trace.h5", (const char *)out);
-    return exists(path);
+    return is_taken(out) && exists(path);
 }
 
 /* A run in virtual time that takes long, and has begun. */
@@ -186,7 +199,7 @@ static struct process start_long(const char *out)
                                  out);
     struct process p = start(&a);
 
-    cr_assert(wait_until(has_record, (void *)out, 30), "it does not begin");
+    cr_assert(wait_until(has_begun, (void *)out, 30), "it does not begin");
     return p;
 }
 
