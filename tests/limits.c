@@ -4,8 +4,12 @@
  * that is slower still has another one in TEST_LIMIT_S.
  *
  * Criterion's own option for it (--timeout) holds only for tests that have a limit already.
+ *
+ * Signals that end a process end the tests' processes too: a shell's background job starts with
+ * SIGINT and SIGQUIT ignored, and hands that down.
  */
 #include <criterion/criterion.h>
+#include <signal.h>
 #include <stdlib.h>
 
 static const double limit_s = 600;
@@ -19,4 +23,12 @@ __attribute__((constructor)) static void limit_all_tests(void)
 
     for (struct criterion_test **t = __start_cr_tst; t < __stop_cr_tst; t++)
         (*t)->data->timeout = other ? atof(other) : limit_s;
+}
+
+__attribute__((constructor)) static void heed_all_signals(void)
+{
+    static const int signals[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM};
+
+    for (size_t i = 0; i < sizeof signals / sizeof signals[0]; i++)
+        signal(signals[i], SIG_DFL);
 }
