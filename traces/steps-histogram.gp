@@ -14,6 +14,15 @@ array colors[2] = ['#2b7bba', '#d98324']
 array series[2] = ['late', 'step']
 array words[2] = ['lateness', 'length']
 
+# One axis for both. A range that was set before would leave out what stats sees.
+x_to = 1
+do for [k = 1:2] { do for [i = 1:2] {
+    if (has[i]) {
+        stats sprintf('%s-%s-%d.dat', name, series[k], i) using 2 nooutput
+        if (STATS_max > x_to) { x_to = STATS_max }
+    }
+} }
+
 set multiplot
 set logscale xy
 set lmargin at screen x_at(left)
@@ -22,18 +31,8 @@ set yrange [0.5:*]
 set ytics (1, 10, 100, '10³' 1e3, '10⁴' 1e4, '10⁵' 1e5, '10⁶' 1e6, '10⁷' 1e7, '10⁸' 1e8)
 set xtics @time_tics
 set ylabel 'steps' offset 1,0 textcolor rgb ink
-set xrange [1e-3:*]
-set style fill transparent solid 0.45 noborder
-
-# One axis for both.
-x_to = 1
-do for [k = 1:2] { do for [i = 1:2] {
-    if (has[i]) {
-        stats sprintf('%s-%s-%d.dat', name, series[k], i) using 2 nooutput
-        if (STATS_max > x_to) { x_to = STATS_max }
-    }
-} }
 set xrange [1e-3:x_to * 1.5]
+set style fill transparent solid 0.45 noborder
 
 set label 1 title at screen x_at(left), y_at(24) font 'DejaVu Sans,13' textcolor rgb ink
 set label 2 subtitle at screen x_at(left), y_at(44) textcolor rgb pale

@@ -15,6 +15,7 @@
 #include "harness/tracing/cores.h"
 #include "harness/tracing/kernel.h"
 #include "harness/tracing/round_trip.h"
+#include "harness/tracing/trace_figures.h"
 #include "harness/tracing/tracefs.h"
 #include "tests/nodes.h"
 
@@ -392,4 +393,30 @@ Test(rounds, a_lost_event_makes_a_round_incomplete)
     cr_expect_eq(r.complete, 0);
     cr_expect_eq(r.incomplete, 1);
     hil_rounds_fini(&r);
+}
+
+/* --- figures ---------------------------------------------------------------------------------- */
+
+/* No step is late by half a microsecond on a fast and quiet machine. */
+Test(tracing, a_machine_without_lateness_has_figures_too)
+{
+    static struct hil_traced_loop controller = {.steps = 3}, *loops[] = {&controller};
+    static struct hil_analysis analysis = {.loops = loops, .loop_count = 1, .end_ns = 30000};
+    char *said;
+    size_t length;
+
+    if (system("gnuplot --version >/dev/null 2>&1"))
+        cr_skip_test("no gnuplot");
+    folder_open();
+    for (uint64_t ns = 20; ns < 320; ns += 100) {
+        hil_histogram_add(&controller.late, ns);
+        hil_histogram_add(&controller.duration, ns);
+    }
+    analysis.converters = controller;
+    FILE *messages = open_memstream(&said, &length);
+    int rc = hil_trace_figures(&analysis, folder, messages);
+    fclose(messages);
+    cr_expect_eq(rc, 0, "%d, %s", rc, said);
+    free(said);
+    folder_close();
 }
