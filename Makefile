@@ -346,7 +346,7 @@ SONAME   := libloco.so.$(firstword $(subst ., ,$(VERSION)))
 SHARED   := $(BUILD)/libloco.so.$(VERSION)
 HEADERS := loco ack atomic_var barrier channel fence kvstore manager memory owned_var ringbuffer \
            shared_queue shared_region sst thread ticket_lock trace
-HEADERS := $(HEADERS:%=channels/%.h) $(patsubst %,channels/fabric/%.h,context fabric shm sim verbs)
+HEADERS := $(HEADERS:%=channels/%.h) $(patsubst %,channels/fabric/%.h,by_node context fabric shm sim verbs)
 
 $(call objects,$(LOCO)): VISIBILITY := -fno-semantic-interposition
 $(call objects,$(LOCO)): channels/loco.map

@@ -31,20 +31,32 @@ int loco_barrier_arrive(struct loco_barrier *b)
     int rc = loco_fence_global(b->channel.mgr); /* complete all outstanding operations */
 
     b->count++;
+    b->come = 0;
     loco_sst_store_mine(&b->sst, &b->count);
     loco_sst_push_broadcast(&b->sst);
     LOCO_TRACE(barrier_enter, b->channel.mgr->id, b->channel.name, b->count);
     return rc;
 }
 
-int loco_barrier_passed(const struct loco_barrier *b)
+/* Whether a member has come: 1, 0, or -ECONNRESET. */
+static int barrier_has_come(const struct loco_barrier *b, const struct loco_owned_var *row)
 {
-    loco_sst_each (&b->sst, row) {
-        bool lost = loco_channel_check(&row->channel); /* first: it may come, then go */
-        uint32_t theirs;
-        loco_owned_var_load(row, &theirs);
-        if ((int32_t)(theirs - b->count) < 0) /* the signed difference survives a wrap */
-            return lost ? -ECONNRESET : 0;
+    bool lost = loco_channel_check(&row->channel); /* first: it may come, then go */
+    uint32_t theirs;
+
+    loco_owned_var_load(row, &theirs);
+    if ((int32_t)(theirs - b->count) >= 0) /* the signed difference survives a wrap */
+        return 1;
+    return lost ? -ECONNRESET : 0;
+}
+
+int loco_barrier_passed(struct loco_barrier *b)
+{
+    for (; b->come < b->channel.member_count; b->come++) {
+        const struct loco_owned_var *row = b->sst.rows[1 + b->come];
+        int come = row ? barrier_has_come(b, row) : 1;
+        if (come != 1)
+            return come;
     }
     LOCO_TRACE(barrier_leave, b->channel.mgr->id, b->channel.name, b->count);
     return 1;

@@ -16,6 +16,7 @@ struct loco_barrier {
     struct loco_channel channel;
     struct loco_sst sst;
     uint32_t count; /* of rounds; it may wrap */
+    unsigned come;  /* members, from the first on, that are known to have come to this one */
 };
 
 /* Constructs and joins. `members` stays valid while the endpoint lives. Errors as of
@@ -33,6 +34,6 @@ int loco_barrier_wait(struct loco_barrier *barrier);
 /* The same in two halves, for a thread that serves several nodes: comes; then, as often as
  * it likes, asks whether all have. 1 yes, 0 not yet, or a negative errno as above. */
 int loco_barrier_arrive(struct loco_barrier *barrier);
-int loco_barrier_passed(const struct loco_barrier *barrier);
+int loco_barrier_passed(struct loco_barrier *barrier);
 
 #endif

@@ -123,7 +123,8 @@ static void send_packet(struct loco_channel *c, const struct loco_member *member
 {
     struct loco_manager *m = c->mgr;
 
-    if (!m->up[member->node])
+    const struct loco_peer *peer = loco_by_node_find(&m->peers, member->node);
+    if (!peer->up)
         return; /* peer_up sends the join again */
     p->head.from = c->endpoint;
     p->head.to = member->endpoint;
@@ -330,11 +331,11 @@ static void gather(const void *tree_node, VISIT visit, void *closure)
     all->at[all->count++] = *(struct loco_channel *const *)tree_node;
 }
 
-static struct gathered gather_all(const struct loco_manager *m)
+static struct gathered gather_all(const void *channels)
 {
     struct gathered all = {0};
 
-    twalk_r(m->channels, gather, &all);
+    twalk_r(channels, gather, &all);
     return all;
 }
 
@@ -360,7 +361,7 @@ static void join_with(const void *tree_node, VISIT visit, void *closure)
     const struct about *n = closure;
     int member = loco_channel_member(c, n->node);
 
-    if ((visit != postorder && visit != leaf) || member < 0)
+    if (visit != postorder && visit != leaf)
         return;
     if (loco_member_lost(&c->members[member])) {
         if (!c->takes_back)
@@ -371,11 +372,11 @@ static void join_with(const void *tree_node, VISIT visit, void *closure)
         send_regions(c, &c->members[member], JOIN);
 }
 
-void loco_channels_peer_up(struct loco_manager *m, uint32_t node)
+void loco_channels_peer_up(struct loco_peer *peer, uint32_t node)
 {
     struct about n = {node};
 
-    twalk_r(m->channels, join_with, &n);
+    twalk_r(peer->channels, join_with, &n);
 }
 
 static void lose(struct loco_member *member)
@@ -389,26 +390,25 @@ static void mark_lost(const void *tree_node, VISIT visit, void *closure)
     struct loco_channel *c = *(struct loco_channel *const *)tree_node;
     int member = loco_channel_member(c, ((const struct about *)closure)->node);
 
-    if ((visit == postorder || visit == leaf) && member >= 0)
+    if (visit == postorder || visit == leaf)
         lose(&c->members[member]);
 }
 
-void loco_channels_mark_lost(struct loco_manager *m, uint32_t node)
+void loco_channels_mark_lost(struct loco_peer *peer, uint32_t node)
 {
     struct about n = {node};
 
-    twalk_r(m->channels, mark_lost, &n);
+    twalk_r(peer->channels, mark_lost, &n);
 }
 
 void loco_channels_peer_lost(struct loco_manager *m, uint32_t node, bool left)
 {
-    struct gathered all = gather_all(m);
+    const struct loco_peer *peer = loco_by_node_find(&m->peers, node);
+    struct gathered all = gather_all(peer->channels);
 
     for (size_t i = 0; i < all.count; i++) {
         struct loco_channel *c = all.at[i];
         int member = loco_channel_member(c, node);
-        if (member < 0)
-            continue;
         if (c->missing && !c->members[member].met)
             m->error = m->error ? m->error : -ECONNRESET;
         if (c->ops && c->ops->on_lost)
@@ -431,7 +431,7 @@ static void list_missing(const struct loco_channel *c, char *list, size_t size)
 /* Of the first in the order of names: its sub-channels wait for the same. */
 void loco_channels_explain_unready(struct loco_manager *m)
 {
-    struct gathered all = gather_all(m);
+    struct gathered all = gather_all(m->channels);
     char list[160] = "";
 
     for (size_t i = 0; i < all.count; i++) {
@@ -447,6 +447,58 @@ void loco_channels_explain_unready(struct loco_manager *m)
 }
 
 /* --- the endpoint ------------------------------------------------------------------- */
+
+static void leave_peers(struct loco_channel *c)
+{
+    for (unsigned i = 0; i < c->member_count; i++) {
+        struct loco_peer *peer = loco_by_node_find(&c->mgr->peers, c->members[i].node);
+        if (peer && peer->channels)
+            tdelete(c, &peer->channels, by_name);
+    }
+}
+
+/* Each peer is connected to when the first channel names it, and only then. */
+static int name_peer(struct loco_channel *c, struct loco_member *member)
+{
+    struct loco_manager *m = c->mgr;
+    struct loco_peer *peer = loco_by_node_make(&m->peers, member->node);
+
+    if (!peer || !tsearch(c, &peer->channels, by_name))
+        return -ENOMEM;
+    if (!peer->up && loco_peer_lost(m, member->node))
+        lose(member);
+    int rc = peer->named ? 0 : m->fabric->ops->meet(m->node, member->node);
+    peer->named |= !rc;
+    return rc;
+}
+
+static int name_peers(struct loco_channel *c)
+{
+    int rc = 0;
+
+    for (unsigned i = 0; !rc && i < c->member_count; i++)
+        rc = name_peer(c, &c->members[i]);
+    if (rc)
+        leave_peers(c);
+    return rc;
+}
+
+/* Gives the endpoint its name and its peers; with the lock held. */
+static int enter(struct loco_channel *c)
+{
+    struct loco_manager *m = c->mgr;
+    struct loco_channel **entry = tsearch(c, &m->channels, by_name);
+
+    if (!entry)
+        return -ENOMEM;
+    if (*entry != c)
+        return -EEXIST;
+    c->endpoint = ++m->endpoints;
+    int rc = name_peers(c);
+    if (rc)
+        tdelete(c, &m->channels, by_name);
+    return rc;
+}
 
 int loco_channel_init(struct loco_channel *c, struct loco_manager *m,
                       const struct loco_channel *parent, const char *name,
@@ -472,12 +524,7 @@ int loco_channel_init(struct loco_channel *c, struct loco_manager *m,
     if (strlen(c->name) >= sizeof((struct message *)0)->name)
         goto free_name;
     pthread_mutex_lock(&m->lock);
-    c->endpoint = ++m->endpoints;
-    struct loco_channel **entry = tsearch(c, &m->channels, by_name);
-    rc = !entry ? -ENOMEM : *entry != c ? -EEXIST : 0;
-    for (unsigned i = 0; i < c->member_count; i++)
-        if (!m->up[c->members[i].node] && loco_peer_lost(m, c->members[i].node))
-            lose(&c->members[i]);
+    rc = enter(c);
     pthread_mutex_unlock(&m->lock);
     if (rc)
         goto free_name;
@@ -537,6 +584,7 @@ void loco_channel_fini(struct loco_channel *c)
         return;
     pthread_mutex_lock(&c->mgr->lock);
     tdelete(c, &c->mgr->channels, by_name);
+    leave_peers(c);
     if (c->joined && c->missing)
         c->mgr->unready--;
     while (c->regions) {
@@ -565,14 +613,14 @@ static int address(const struct loco_region *r, unsigned m, size_t offset, size_
     if ((m >= c->member_count && m != LOCO_SELF) || offset > r->size || size > r->size - offset)
         return -ERANGE;
     if (m == LOCO_SELF) {
-        *link = t->links[c->mgr->id];
+        *link = loco_thread_link(t, c->mgr->id);
         *at = r->where;
     } else {
         const struct loco_member *member = &c->members[m];
         uint32_t incarnation = atomic_load_explicit(&member->incarnation, memory_order_acquire);
         if (!(incarnation & 1))
             return incarnation ? -ECONNRESET : -ENOTCONN;
-        *link = atomic_load_explicit(&t->links[member->node], memory_order_acquire);
+        *link = loco_thread_link(t, member->node);
         loco_copy(at, &r->peers[m], sizeof *at);
         /* Both are of one incarnation: an address is never used on a link to another. */
         atomic_thread_fence(memory_order_acquire);

@@ -8,12 +8,12 @@
 #include "channel.h"
 #include "memory.h"
 
-/* What the fabric told the manager, to the channels. */
-void loco_channels_peer_up(struct loco_manager *manager, uint32_t node);
+/* What the fabric told the manager, to the channels of the peer. */
+void loco_channels_peer_up(struct loco_peer *peer, uint32_t node);
 void loco_channels_message(struct loco_manager *manager, uint32_t node, const void *message,
                            size_t size);
 /* First of a loss: from here on operations to the node fail. */
-void loco_channels_mark_lost(struct loco_manager *manager, uint32_t node);
+void loco_channels_mark_lost(struct loco_peer *peer, uint32_t node);
 void loco_channels_peer_lost(struct loco_manager *manager, uint32_t node, bool left);
 
 /* Logs which channel still waits for whom. */

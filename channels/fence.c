@@ -146,7 +146,10 @@ static void begin(struct loco_thread *t, struct loco_link *link, struct debts *d
 
 static void begin_thread(struct loco_thread *t, struct scope scope, struct debts *debts)
 {
-    for (uint32_t node = scope.first; node <= scope.last; node++) {
+    const struct loco_by_node *links = &t->links;
+
+    for (uint32_t node = scope.first; (node = loco_by_node_next(links, node)) <= scope.last;
+         node++) {
         struct loco_link *link = loco_thread_link(t, node);
         if (link)
             begin(t, link, debts);
@@ -156,9 +159,11 @@ static void begin_thread(struct loco_thread *t, struct scope scope, struct debts
 /* Tells the calling thread what of its own was lost. */
 static int tell_own(struct loco_thread *self, struct scope scope)
 {
+    const struct loco_by_node *links = &self->links;
     uint32_t news = 0;
 
-    for (uint32_t node = scope.first; node <= scope.last; node++) {
+    for (uint32_t node = scope.first; (node = loco_by_node_next(links, node)) <= scope.last;
+         node++) {
         for (struct loco_link *link = loco_thread_link(self, node); link; link = link->older) {
             uint32_t losses = atomic_load_explicit(&link->losses, memory_order_acquire);
             news += losses - link->told;

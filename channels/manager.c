@@ -14,13 +14,15 @@
 
 static _Atomic bool slots_taken[LOCO_MANAGERS_MAX];
 
+/* Looks from behind the slot that was given last: of thousands the first ones are taken. */
 static int slot_take(unsigned *slot)
 {
+    static _Atomic unsigned next;
+
     for (unsigned i = 0; i < LOCO_MANAGERS_MAX; i++) {
-        if (!atomic_exchange(&slots_taken[i], true)) {
-            *slot = i;
+        *slot = atomic_fetch_add(&next, 1) % LOCO_MANAGERS_MAX;
+        if (!atomic_exchange(&slots_taken[*slot], true))
             return 0;
-        }
     }
     return -ENOSPC;
 }
@@ -45,11 +47,16 @@ static void on_peer_up(void *arg, uint32_t peer)
     struct loco_manager *m = arg;
 
     pthread_mutex_lock(&m->lock);
-    m->up[peer] = true;
-    if (m->error == -ECONNRESET) /* whom the setup has missed may be here again */
-        m->error = 0;
-    LOCO_TRACE(peer_join, m->id, peer);
-    loco_channels_peer_up(m, peer);
+    struct loco_peer *p = loco_by_node_make(&m->peers, peer);
+    if (p) {
+        p->up = true;
+        if (m->error == -ECONNRESET) /* whom the setup has missed may be here again */
+            m->error = 0;
+        LOCO_TRACE(peer_join, m->id, peer);
+        loco_channels_peer_up(p, peer);
+    } else {
+        m->error = -ENOMEM;
+    }
     pthread_mutex_unlock(&m->lock);
 }
 
@@ -67,11 +74,12 @@ static void on_peer_lost(void *arg, uint32_t peer, bool left)
     struct loco_manager *m = arg;
 
     pthread_mutex_lock(&m->lock);
-    m->up[peer] = false;
-    m->linked[peer] = false;
+    struct loco_peer *p = loco_by_node_find(&m->peers, peer); /* it was up */
+    p->up = false;
+    p->linked = false;
     LOCO_TRACE(peer_lost, m->id, peer, left);
-    loco_channels_mark_lost(m, peer); /* before anybody can know of the loss */
-    atomic_store_explicit(&m->lost[peer], true, memory_order_release);
+    loco_channels_mark_lost(p, peer); /* before anybody can know of the loss */
+    atomic_store_explicit(&p->lost, true, memory_order_release);
     loco_channels_peer_lost(m, peer, left);
     pthread_mutex_unlock(&m->lock);
 }
@@ -106,6 +114,20 @@ static int lock_init(pthread_mutex_t *lock)
     return -rc;
 }
 
+static void ignore(void *channel)
+{
+    (void)channel;
+}
+
+static void free_peers(struct loco_manager *m)
+{
+    loco_each_entry (&m->peers, node) {
+        struct loco_peer *peer = loco_by_node_find(&m->peers, node);
+        tdestroy(peer->channels, ignore);
+    }
+    loco_by_node_free(&m->peers);
+}
+
 int loco_manager_open(struct loco_manager **manager, struct loco_fabric *fabric,
                       const struct loco_manager_config *config)
 {
@@ -134,12 +156,9 @@ int loco_manager_open(struct loco_manager **manager, struct loco_fabric *fabric,
     rc = slot_take(&m->slot);
     if (rc)
         goto destroy_lock;
-    rc = -ENOMEM;
-    m->lost = calloc(m->count, sizeof *m->lost);
-    m->up = calloc(m->count, sizeof *m->up);
-    m->linked = calloc(m->count, sizeof *m->linked);
-    if (!m->lost || !m->up || !m->linked)
-        goto free_peers;
+    rc = loco_by_node_init(&m->peers, m->count, sizeof(struct loco_peer));
+    if (rc)
+        goto free_slot;
 
     /* Held so that no event finds a manager without its node. */
     pthread_mutex_lock(&m->lock);
@@ -156,10 +175,9 @@ int loco_manager_open(struct loco_manager **manager, struct loco_fabric *fabric,
 close_node: /* without the lock: the node's last events take it */
     fabric->ops->node_close(m->node);
 free_peers:
-    free(m->lost);
-    free(m->up);
-    free(m->linked);
+    free_peers(m);
     loco_memory_free(m);
+free_slot:
     atomic_store(&slots_taken[m->slot], false);
 destroy_lock:
     pthread_mutex_destroy(&m->lock);
@@ -195,13 +213,11 @@ void loco_manager_poll(struct loco_manager *m)
 {
     if (m->fabric->capabilities & LOCO_COHERENT)
         return; /* nothing is ever outstanding */
-    loco_each_thread(m, t)
+    loco_each_thread(m, t) loco_each_entry (&t->links, node)
     {
-        for (uint32_t node = 0; node < m->count; node++) {
-            struct loco_link *link = loco_thread_link(t, node);
-            if (link)
-                m->fabric->ops->poll(link);
-        }
+        struct loco_link *link = loco_thread_link(t, node);
+        if (link)
+            m->fabric->ops->poll(link);
     }
 }
 
@@ -217,11 +233,6 @@ static void free_threads(struct loco_manager *m)
     }
 }
 
-static void ignore(void *channel)
-{
-    (void)channel;
-}
-
 void loco_manager_close(struct loco_manager *m)
 {
     if (!m)
@@ -232,9 +243,7 @@ void loco_manager_close(struct loco_manager *m)
     m->fabric->ops->node_close(m->node);
     tdestroy(m->channels, ignore);
     loco_memory_free(m);
-    free(m->lost);
-    free(m->up);
-    free(m->linked);
+    free_peers(m);
     pthread_mutex_destroy(&m->lock);
     atomic_store(&slots_taken[m->slot], false);
     free(m);

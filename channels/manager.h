@@ -1,6 +1,6 @@
 /*
- * The manager: a node's participation in the network. It connects to the peers and owns
- * what the node's channels share: arenas, threads, and the channels' names.
+ * The manager: a node's participation in the network. It connects to the peers that channels
+ * name, and owns what the node's channels share: arenas, threads, and the channels' names.
  *
  * Setup takes four calls, and then only channels are used:
  *
@@ -20,6 +20,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "fabric/by_node.h"
 #include "fabric/context.h"
 #include "fabric/fabric.h"
 
@@ -53,6 +54,15 @@ struct loco_manager_config {
     void *log_arg;
 };
 
+/* A peer that some channel of the node names, or that has come by itself. */
+struct loco_peer {
+    _Atomic bool lost;
+    bool named;     /* the fabric was asked to connect with it */
+    bool up;        /* control messages can be sent */
+    bool linked;    /* every thread has a link to it, as it is now */
+    void *channels; /* that it is a member of: tsearch tree by full name */
+};
+
 struct loco_manager {
     struct loco_fabric *fabric;
     struct loco_node *node;
@@ -68,9 +78,7 @@ struct loco_manager {
     uint32_t endpoints;                  /* ever constructed */
     unsigned unready;                    /* joined channels that still wait for a peer */
     int error;                           /* the first error of the setup; ready() returns it */
-    _Atomic bool *lost;                  /* by node */
-    bool *up;                            /* by node: control messages can be sent */
-    bool *linked;                        /* by node: every thread has a link to it, as it is now */
+    struct loco_by_node peers;           /* struct loco_peer: those that channels name */
     _Atomic uint32_t epoch;              /* how often every thread got a link to some node */
     _Atomic uint32_t losses;             /* how often a link's operations were lost with its peer */
 };
@@ -101,7 +109,9 @@ void loco_manager_poll(struct loco_manager *manager);
  * for one channel). Any thread, wait-free. */
 static inline bool loco_peer_lost(const struct loco_manager *manager, uint32_t node)
 {
-    return atomic_load_explicit(&manager->lost[node], memory_order_acquire);
+    const struct loco_peer *peer = loco_by_node_find(&manager->peers, node);
+
+    return peer && atomic_load_explicit(&peer->lost, memory_order_acquire);
 }
 
 /* Leaves. The channels' _fini have run, and no other thread uses the manager. */

@@ -8,6 +8,8 @@
 
 #include "core.h"
 
+enum { SMALL_ARENA = 1 << 20 };
+
 /* A returned cut that waits to be cut again. */
 struct hole {
     void *memory;
@@ -47,10 +49,11 @@ static size_t memory_left(void)
     return available ? (available + huge_pages * huge_kib) * 1024 : SIZE_MAX;
 }
 
-/* All of an arena is touched, so one that the machine has no room for would end some process. */
+/* All of an arena is touched, so one that the machine has no room for would end some process. A
+ * small one would not, and there may be thousands. */
 static int check_room(const struct loco_manager *m, size_t size)
 {
-    const size_t left = memory_left();
+    const size_t left = size > SMALL_ARENA ? memory_left() : SIZE_MAX;
 
     if (size <= left)
         return 0;

@@ -8,20 +8,23 @@
 
 static int link_to(struct loco_thread *t, uint32_t node)
 {
+    struct loco_link *_Atomic *entry = loco_by_node_make(&t->links, node);
     struct loco_link *link;
-    int rc = t->mgr->fabric->ops->link_open(t->mgr->node, node, &link);
+    int rc = entry ? t->mgr->fabric->ops->link_open(t->mgr->node, node, &link) : -ENOMEM;
 
     if (rc)
         return rc;
-    link->older = t->links[node];
+    link->older = *entry;
     link->epoch = t->mgr->epoch + 1;
-    atomic_store_explicit(&t->links[node], link, memory_order_release);
+    atomic_store_explicit(entry, link, memory_order_release);
     return 0;
 }
 
 int loco_threads_link(struct loco_manager *m, uint32_t node)
 {
-    if (m->linked[node])
+    struct loco_peer *peer = loco_by_node_find(&m->peers, node);
+
+    if (peer->linked)
         return 0;
     loco_each_thread(m, t)
     {
@@ -29,23 +32,24 @@ int loco_threads_link(struct loco_manager *m, uint32_t node)
         if (rc)
             return rc;
     }
-    m->linked[node] = true;
+    peer->linked = true;
     /* After the links: an operation of this epoch went over one of them, not over an older one. */
     atomic_fetch_add_explicit(&m->epoch, 1, memory_order_release);
-    atomic_store_explicit(&m->lost[node], false, memory_order_release);
+    atomic_store_explicit(&peer->lost, false, memory_order_release);
     return 0;
 }
 
 /* To whom a channel has connected already, and to itself. */
 static int link_to_all(struct loco_thread *t)
 {
-    t->mgr->linked[t->mgr->id] = true;
-    for (uint32_t node = 0; node < t->mgr->count; node++) {
-        int rc = t->mgr->linked[node] ? link_to(t, node) : 0;
-        if (rc)
-            return rc;
+    int rc = link_to(t, t->mgr->id);
+
+    loco_each_entry (&t->mgr->peers, node) {
+        const struct loco_peer *peer = loco_by_node_find(&t->mgr->peers, node);
+        if (!rc && peer->linked)
+            rc = link_to(t, node);
     }
-    return 0;
+    return rc;
 }
 
 static struct loco_thread *find_detached(const struct loco_manager *m)
@@ -56,12 +60,14 @@ static struct loco_thread *find_detached(const struct loco_manager *m)
 
 static int make_thread(struct loco_manager *m, struct loco_thread **made)
 {
-    struct loco_thread *t = calloc(1, sizeof *t + m->count * sizeof(struct loco_link *));
+    struct loco_thread *t = calloc(1, sizeof *t);
 
     if (!t)
         return -ENOMEM;
     t->mgr = m;
-    int rc = loco_mem_pool_open(t);
+    int rc = loco_by_node_init(&t->links, m->count, sizeof(struct loco_link *));
+    if (!rc)
+        rc = loco_mem_pool_open(t);
     if (!rc)
         rc = link_to_all(t);
     if (rc) {
@@ -94,7 +100,7 @@ int loco_thread_attach(struct loco_manager *m)
 
 static void close_links(struct loco_thread *t, uint32_t node)
 {
-    for (struct loco_link *link = t->links[node], *older; link; link = older) {
+    for (struct loco_link *link = loco_thread_link(t, node), *older; link; link = older) {
         older = link->older;
         t->mgr->fabric->ops->link_close(link);
     }
@@ -102,8 +108,9 @@ static void close_links(struct loco_thread *t, uint32_t node)
 
 void loco_thread_free(struct loco_thread *t)
 {
-    for (uint32_t node = 0; node < t->mgr->count; node++)
+    loco_each_entry (&t->links, node)
         close_links(t, node);
+    loco_by_node_free(&t->links);
     loco_mem_pool_close(t);
     free(t);
 }

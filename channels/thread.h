@@ -22,9 +22,9 @@ struct loco_thread {
     bool attached;   /* under the manager's lock */
     struct loco_mem_pool *pool;
     struct loco_thread *next; /* of the manager */
-    /* By node; NULL where no channel has connected. One to a peer that restarts is replaced by
-     * another, and kept as its `older`: a thread that was about to use it may. */
-    struct loco_link *_Atomic links[];
+    /* struct loco_link *_Atomic: NULL where no channel has connected. One to a peer that restarts
+     * is replaced by another, and kept as its `older`: a thread that was about to use it may. */
+    struct loco_by_node links;
 };
 
 /* Every context that the manager ever had. */
@@ -34,7 +34,9 @@ struct loco_thread {
 
 static inline struct loco_link *loco_thread_link(const struct loco_thread *thread, uint32_t node)
 {
-    return atomic_load_explicit(&thread->links[node], memory_order_acquire);
+    struct loco_link *_Atomic *link = loco_by_node_find(&thread->links, node);
+
+    return link ? atomic_load_explicit(link, memory_order_acquire) : NULL;
 }
 
 /* Whether the link's operation of this number is done: all up to it are, or simply all. */

@@ -15,7 +15,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum { LOCO_MANAGERS_MAX = 2048 };
+enum { LOCO_MANAGERS_MAX = 16384 };
 
 struct loco_context {
     void **table; /* by the manager's slot; NULL: nothing attached */

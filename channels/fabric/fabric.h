@@ -125,10 +125,13 @@ struct loco_fabric_ops {
 
     /* --- nodes and control messages: any thread, may block briefly ----------------- */
 
-    /* Takes part as node `id` of `count`, and begins to connect to the peers. */
+    /* Takes part as node `id` of `count`. */
     int (*node_open)(struct loco_fabric *fabric, uint32_t id, uint32_t count,
                      const struct loco_events *events, struct loco_node **node);
     void (*node_close)(struct loco_node *node);
+    /* Connects with a peer, now or when it is there, and again whenever it comes back. Both ask
+     * for it; the connection may be there as soon as one has. Once for each peer. */
+    int (*meet)(struct loco_node *node, uint32_t peer);
     /* Sends a control message: reliable, in order, after everything mapped before it. */
     int (*send)(struct loco_node *node, uint32_t peer, const void *message, size_t size);
     /* Maps zeroed memory that peers may reach; it lives as long as the node. */

@@ -253,6 +253,7 @@ static const struct loco_fabric_ops shm_ops = {
     .name = "shm",
     .node_open = shm_node_open,
     .node_close = shm_node_close,
+    .meet = shm_meet,
     .send = shm_send,
     .arena_map = shm_arena_map,
     .reach = shm_reach,

@@ -45,6 +45,7 @@ struct shm_arenas {
 
 struct shm_peer {
     uint32_t id;
+    bool asked; /* the node asked to meet it */
     bool up, bye;
     bool met;              /* it was up, at some time */
     bool refused;          /* it is of another network, or out of reach: not tried again */
@@ -90,6 +91,9 @@ int shm_listen(struct shm_node *node);
 
 /* Adds a node that listens to those that the control thread tends. */
 void shm_tend(struct shm_node *node);
+
+/* The fabric's: of each pair the node with the higher id connects. */
+int shm_meet(struct loco_node *node, uint32_t peer);
 
 /* Sends to a peer; with the lock held. */
 int shm_post_core(struct shm_node *node, struct shm_peer *peer, const void *message, size_t size);

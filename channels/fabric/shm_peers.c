@@ -1,7 +1,7 @@
 /*
  * How the nodes of the shm fabric meet: each listens on a Unix socket in the run directory, of
- * each pair the one with the higher id connects, and over the connection go descriptors of
- * arenas and the core's control messages.
+ * each pair that is to meet the one with the higher id connects, and over the connection go
+ * descriptors of arenas and the core's control messages.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -35,7 +35,7 @@ struct wire {
 
 _Static_assert(sizeof(struct wire) == 16, "crosses processes");
 
-/* A message that the socket had no room for yet. */ void shm_wake_thread(struct shm *s)
+void shm_wake_thread(struct shm *s)
 {
     uint64_t one = 1;
 
@@ -183,7 +183,7 @@ static int connect_down(struct shm_node *n)
 
     for (uint32_t id = 0; id < n->base.id; id++) {
         struct shm_peer *p = n->peers[id];
-        if (p->source || p->up || p->refused)
+        if (!p->asked || p->source || p->up || p->refused)
             continue;
         connect_to(n, p);
         if (!p->source)
@@ -192,26 +192,35 @@ static int connect_down(struct shm_node *n)
     return retry;
 }
 
-/* When all have come nobody needs the socket's name any more, and it should not stay. */
+/* When all whom the node asked to meet have come nobody needs the socket's name any more, and it
+ * should not stay. */
 static void hide_when_met(struct shm_node *n)
 {
-    for (uint32_t id = n->base.id + 1; id < n->base.count; id++)
-        if (!is_up(n->peers[id]))
+    bool met = false;
+
+    for (uint32_t id = 0; id < n->base.count; id++) {
+        const struct shm_peer *p = n->peers[id];
+        if (p && p->asked && !p->up)
             return;
+        met |= p && p->asked;
+    }
+    if (!met)
+        return;
     if (n->path[0])
         unlink(n->path);
     n->path[0] = '\0';
 }
 
-/* A peer that is lost, and would connect to this node, may do so again: by another socket, as the
- * name of the first is gone. Returns how soon to look again, in ms; -1: not by itself. */
-static int show_to_lost(struct shm_node *n)
+/* A peer that would connect to this node, and is lost or was asked for late, may do so: by another
+ * socket, where the name of the first is gone. Returns how soon to look again, in ms; -1: not by
+ * itself. */
+static int show_to_missing(struct shm_node *n)
 {
-    bool lost = false;
+    bool missing = false;
 
     for (uint32_t id = n->base.id + 1; id < n->base.count; id++)
-        lost |= n->peers[id]->met && !n->peers[id]->up;
-    if (!lost)
+        missing |= n->peers[id]->asked && !n->peers[id]->up;
+    if (!missing)
         return -1;
     if (!n->path[0] || access(n->path, F_OK)) {
         int old = n->listener.fd;
@@ -524,7 +533,7 @@ static int tend_nodes(struct shm *s)
     for (struct shm_node **n = &s->nodes; *n;) {
         if (!(*n)->closing) {
             retry = sooner(retry, connect_down(*n));
-            retry = sooner(retry, show_to_lost(*n));
+            retry = sooner(retry, show_to_missing(*n));
             n = &(*n)->next;
             continue;
         }
@@ -555,6 +564,18 @@ void *shm_control_thread(void *arg)
             continue;
     }
     return NULL;
+}
+
+int shm_meet(struct loco_node *base, uint32_t peer)
+{
+    struct shm_node *n = (struct shm_node *)base;
+    struct shm *s = n->shm;
+
+    pthread_mutex_lock(&s->lock);
+    n->peers[peer]->asked = true;
+    pthread_mutex_unlock(&s->lock);
+    shm_wake_thread(s);
+    return 0;
 }
 
 void shm_tend(struct shm_node *n)

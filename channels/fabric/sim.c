@@ -231,9 +231,10 @@ static struct loco_sim_link link_between(const struct sim *s, uint32_t from, uin
 static int sim_link_open(struct loco_node *base, uint32_t peer, struct loco_link **link)
 {
     struct sim_node *n = (struct sim_node *)base;
+    struct sim_peer *p = sim_peer_of(n, peer);
     struct sim *s = n->sim;
 
-    if (!n->peers[peer].node)
+    if (!p || !p->node)
         return -ENOTCONN;
     struct sim_link *l = calloc(1, sizeof *l);
     if (!l)
@@ -241,8 +242,8 @@ static int sim_link_open(struct loco_node *base, uint32_t peer, struct loco_link
     l->base.node = base;
     l->base.peer = peer;
     l->node = n;
-    l->peer = n->peers[peer].node;
-    l->deaf = !n->peers[peer].up;
+    l->peer = p->node;
+    l->deaf = !p->up;
     l->there = link_between(s, base->id, peer);
     l->back = link_between(s, peer, base->id);
     l->immediate = s->physics == &sim_timed && !(l->there.latency_ns | l->there.jitter_ns |
@@ -250,6 +251,8 @@ static int sim_link_open(struct loco_node *base, uint32_t peer, struct loco_link
     l->random = s->config.seed * 0x9e3779b97f4a7c15u + ++s->link_count;
     l->next = n->links;
     n->links = l;
+    l->next_to_peer = p->links;
+    p->links = l;
     *link = &l->base;
     return 0;
 }
@@ -275,6 +278,7 @@ static const struct loco_fabric_ops sim_ops = {
     .name = "sim",
     .node_open = sim_node_open,
     .node_close = sim_node_close,
+    .meet = sim_meet,
     .send = sim_send,
     .arena_map = sim_arena_map,
     .link_open = sim_link_open,
@@ -327,7 +331,7 @@ static void free_node(struct sim *s, struct sim_node *n)
     for (uint32_t i = 0; i < n->arena_count; i++)
         munmap(n->arenas[i].base, n->arenas[i].size);
     free(n->arenas);
-    free(n->peers);
+    loco_by_node_free(&n->peers);
     free(n);
 }
 

@@ -12,6 +12,7 @@
 #ifndef LOCO_SIM_INTERNAL_H
 #define LOCO_SIM_INTERNAL_H
 
+#include "by_node.h"
 #include "fiber.h"
 #include "sim.h"
 #include "timeline.h"
@@ -54,15 +55,17 @@ struct sim_arena {
 
 /* What a node knows of another. */
 struct sim_peer {
-    struct sim_node *node; /* the newest that came up; NULL: none did yet */
-    bool up;               /* it was not lost since */
-    uint64_t newest;       /* when the newest news of the peer come */
+    struct sim_node *node;  /* the newest that came up; NULL: none did yet */
+    bool asked;             /* the node asked to meet it */
+    bool up;                /* it was not lost since */
+    uint64_t newest;        /* when the newest news of the peer come */
+    struct sim_link *links; /* to all of its lives */
 };
 
 struct sim_node {
     struct loco_node base;
     struct sim *sim;
-    struct sim_peer *peers;
+    struct loco_by_node peers; /* struct sim_peer */
     bool closed;
     bool silent; /* it crashed, and what it still had to tell is lost */
     struct sim_arena *arenas;
@@ -87,6 +90,7 @@ struct sim_link {
     bool deaf;                         /* the loss of the peer was told here: no answer comes */
     bool severed;                      /* the loss of the node was told there: nothing arrives */
     struct sim_link *next;             /* of the node */
+    struct sim_link *next_to_peer;     /* of the node, to the same peer */
 
     /* Timed: */
     struct loco_sim_link there, back;
@@ -216,10 +220,16 @@ void sim_preempt(struct sim *sim);
 
 void sim_poll(struct loco_link *link);
 
+static inline struct sim_peer *sim_peer_of(const struct sim_node *n, uint32_t peer)
+{
+    return loco_by_node_find(&n->peers, peer);
+}
+
 /* The fabric's, in sim_peers.c. */
 int sim_node_open(struct loco_fabric *fabric, uint32_t id, uint32_t count,
                   const struct loco_events *events, struct loco_node **node);
 void sim_node_close(struct loco_node *node);
+int sim_meet(struct loco_node *node, uint32_t peer);
 int sim_send(struct loco_node *node, uint32_t peer, const void *message, size_t size);
 
 /* The news have come to their node, which takes them over. */

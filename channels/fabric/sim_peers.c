@@ -36,10 +36,10 @@ static void sever(struct sim_link *l)
 
 static void part(struct sim_node *here, struct sim_node *lost)
 {
-    for (struct sim_link *l = here->links; l; l = l->next)
+    for (struct sim_link *l = sim_peer_of(here, lost->base.id)->links; l; l = l->next_to_peer)
         if (l->peer == lost)
             deafen(l);
-    for (struct sim_link *l = lost->links; l; l = l->next)
+    for (struct sim_link *l = sim_peer_of(lost, here->base.id)->links; l; l = l->next_to_peer)
         if (l->peer == here)
             sever(l);
 }
@@ -47,12 +47,13 @@ static void part(struct sim_node *here, struct sim_node *lost)
 static void hear(const struct news *news)
 {
     struct sim_node *from = news->from, *to = news->to;
-    struct sim_peer *peer = &to->peers[from->base.id];
+    struct sim_peer *peer = sim_peer_of(to, from->base.id);
     const struct loco_events *events = &to->base.events;
     bool connected = peer->node == from && peer->up;
 
     if (news->topic == UP) {
-        *peer = (struct sim_peer){.node = from, .up = true, .newest = peer->newest};
+        peer->node = from;
+        peer->up = true;
         events->peer_up(events->arg, from->base.id);
     } else if (news->topic == MESSAGE && connected && !from->silent) {
         events->message(events->arg, from->base.id, news->data, news->size);
@@ -123,7 +124,7 @@ static int tell(struct sim_node *from, struct sim_node *to, enum topic topic, co
                 size_t size)
 {
     struct sim *s = from->sim;
-    struct sim_peer *peer = &to->peers[from->base.id];
+    struct sim_peer *peer = sim_peer_of(to, from->base.id);
     struct news *news = malloc(sizeof *news + size);
 
     if (!news)
@@ -147,9 +148,11 @@ int sim_send(struct loco_node *base, uint32_t peer, const void *message, size_t 
 {
     struct sim_node *n = (struct sim_node *)base;
 
-    if (n->closed || !n->peers[peer].up)
+    const struct sim_peer *p = sim_peer_of(n, peer);
+
+    if (n->closed || !p->up)
         return -ECONNRESET;
-    return tell(n, n->peers[peer].node, MESSAGE, message, size);
+    return tell(n, p->node, MESSAGE, message, size);
 }
 
 /* --- coming and going ------------------------------------------------------------------- */
@@ -161,6 +164,48 @@ static int introduce(struct sim_node *a, struct sim_node *b)
     return rc ? rc : tell(a, b, UP, NULL, 0);
 }
 
+/* Whether both asked for it. */
+static bool are_to_meet(const struct sim_node *a, const struct sim_node *b)
+{
+    const struct sim_peer *a_sees = sim_peer_of(a, b->base.id),
+                          *b_sees = sim_peer_of(b, a->base.id);
+
+    return a_sees && a_sees->asked && b_sees && b_sees->asked;
+}
+
+static struct sim_node *open_node(const struct sim *s, uint32_t id)
+{
+    struct sim_node *n = s->nodes[id];
+
+    return n && !n->closed ? n : NULL;
+}
+
+int sim_meet(struct loco_node *base, uint32_t peer)
+{
+    struct sim_node *n = (struct sim_node *)base, *other = open_node(n->sim, peer);
+    struct sim_peer *p = loco_by_node_make(&n->peers, peer);
+
+    if (!p)
+        return -ENOMEM;
+    p->asked = true;
+    return !n->closed && other && are_to_meet(n, other) ? introduce(n, other) : 0;
+}
+
+static int make_peers(struct sim_node *n)
+{
+    struct sim_peer *self;
+    int rc = loco_by_node_init(&n->peers, n->base.count, sizeof *self);
+
+    if (rc)
+        return rc;
+    self = loco_by_node_make(&n->peers, n->base.id);
+    if (!self)
+        return -ENOMEM;
+    self->node = n;
+    self->up = true;
+    return 0;
+}
+
 static struct sim_node *make_node(struct sim *s, uint32_t id, const struct loco_events *events)
 {
     struct sim_node *n = calloc(1, sizeof *n);
@@ -170,15 +215,14 @@ static struct sim_node *make_node(struct sim *s, uint32_t id, const struct loco_
     n->base =
         (struct loco_node){.fabric = &s->base, .id = id, .count = s->node_count, .events = *events};
     n->sim = s;
-    n->peers = calloc(s->node_count, sizeof *n->peers);
-    if (n->peers && s->config.chaos)
+    int rc = make_peers(n);
+    if (!rc && s->config.chaos)
         n->control = sim_spawn(s, control_body, n, true);
-    if (!n->peers || (s->config.chaos && !n->control)) {
-        free(n->peers);
+    if (rc || (s->config.chaos && !n->control)) {
+        loco_by_node_free(&n->peers);
         free(n);
         return NULL;
     }
-    n->peers[id] = (struct sim_peer){.node = n, .up = true};
     return n;
 }
 
@@ -195,7 +239,7 @@ int sim_node_open(struct loco_fabric *fabric, uint32_t id, uint32_t count,
         return -ENOMEM;
     if (count != s->node_count)
         return -EINVAL;
-    if (s->nodes[id] && !s->nodes[id]->closed)
+    if (open_node(s, id))
         return -EADDRINUSE;
 
     struct sim_node *n = make_node(s, id, events);
@@ -204,13 +248,7 @@ int sim_node_open(struct loco_fabric *fabric, uint32_t id, uint32_t count,
     n->older = s->nodes[id];
     s->nodes[id] = n;
     *node = &n->base;
-    int rc = 0;
-    for (uint32_t i = 0; i < count && !rc; i++)
-        if (i != id && s->nodes[i] && !s->nodes[i]->closed)
-            rc = introduce(n, s->nodes[i]);
-    if (rc)
-        sim_node_close(&n->base);
-    return rc;
+    return 0;
 }
 
 /* The node's memory stays until the sim closes: deliveries to it may still be under way. */
@@ -219,9 +257,11 @@ static void end_node(struct sim_node *n, enum topic topic)
     struct sim *s = n->sim;
 
     n->closed = true;
-    for (uint32_t i = 0; i < s->node_count; i++)
-        if (s->nodes[i] && !s->nodes[i]->closed)
-            tell(n, s->nodes[i], topic, NULL, 0);
+    loco_each_entry (&n->peers, id) {
+        struct sim_node *peer = open_node(s, id);
+        if (peer && are_to_meet(n, peer))
+            tell(n, peer, topic, NULL, 0);
+    }
     s->changes++;
 }
 
@@ -252,6 +292,8 @@ void loco_sim_cut(struct loco_fabric *fabric, uint32_t a, uint32_t b)
 {
     struct sim *s = (struct sim *)fabric;
 
+    if (!are_to_meet(s->nodes[a], s->nodes[b]))
+        return;
     tell(s->nodes[a], s->nodes[b], LOST, NULL, 0);
     tell(s->nodes[b], s->nodes[a], LOST, NULL, 0);
 }

@@ -372,6 +372,7 @@ static const struct loco_fabric_ops verbs_ops = {
     .name = "verbs",
     .node_open = verbs_node_open,
     .node_close = verbs_node_close,
+    .meet = verbs_meet,
     .send = verbs_send,
     .arena_map = verbs_arena_map,
     .link_open = verbs_link_open,

@@ -2,10 +2,10 @@
  * The verbs fabric: RDMA by libibverbs and librdmacm, on RoCE v2 and InfiniBand, over reliable
  * connections.
  *
- * Each node has an address of an RDMA interface and listens there; of each pair the node with
- * the higher id connects, for control messages, and tries until the other is there. Each thread
- * has a queue pair of its own to each peer. Two threads in each process serve all its nodes: one
- * accepts and makes connections, one tells the core what happened.
+ * Each node has an address of an RDMA interface and listens there; of each pair that a channel
+ * brings together the node with the higher id connects, and tries until the other is there. Each
+ * thread has a queue pair of its own to each peer. Two threads in each process serve all its nodes:
+ * one accepts and makes connections, one tells the core what happened.
  *
  * Arenas are registered memory, of huge pages where there are any, and live as long as their node.
  *

@@ -516,7 +516,7 @@ static bool connect_down(struct verbs_node *n)
 
     for (uint32_t id = 0; id < n->base.id; id++) {
         struct verbs_peer *p = &n->peers[id];
-        if (connection_of(p, n->verbs) || p->foreign)
+        if (!p->asked || connection_of(p, n->verbs) || p->foreign)
             continue;
         missing = true;
         if (p->try_at > now)
@@ -526,6 +526,18 @@ static bool connect_down(struct verbs_node *n)
         connect_to(n, p);
     }
     return missing;
+}
+
+int verbs_meet(struct loco_node *base, uint32_t peer)
+{
+    struct verbs_node *n = (struct verbs_node *)base;
+
+    pthread_mutex_lock(&n->verbs->lock);
+    n->peers[peer].asked = true;
+    pthread_mutex_unlock(&n->verbs->lock);
+    if (peer < base->id)
+        verbs_wake(n->verbs->wake_connecting);
+    return 0;
 }
 
 /* The rest of a node whose peers have been told. */

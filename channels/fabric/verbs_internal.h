@@ -144,6 +144,7 @@ struct verbs_connection {
 
 struct verbs_peer {
     uint32_t id;
+    bool asked;                          /* the node asked to meet it */
     struct verbs_connection *connection; /* NULL: none; else set up, or being set up */
     struct verbs_end *targets;           /* the passive ends of its links to this node */
     uint64_t try_at;                     /* when to connect again */
@@ -245,6 +246,9 @@ void verbs_poll(struct loco_link *link);
 void verbs_links_break(struct verbs_node *node, const struct verbs_arenas *arenas);
 
 /* --- verbs_connect.c */
+
+/* The fabric's: of each pair the node with the higher id connects. */
+int verbs_meet(struct loco_node *node, uint32_t peer);
 
 /* Finds the device that the node's address belongs to, and takes the node's port. */
 int verbs_bind(struct verbs_node *node);

@@ -97,6 +97,8 @@ uint64_t hil_histogram_quantile(const struct hil_histogram *histogram, double qu
 
 void hil_histogram_merge(struct hil_histogram *to, const struct hil_histogram *from)
 {
+    if (!from->count) /* of thousands most may be empty, and their memory not even there */
+        return;
     for (unsigned i = 0; i < HIL_HISTOGRAM_BUCKETS; i++)
         to->buckets[i] += from->buckets[i];
     to->count += from->count;

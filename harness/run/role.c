@@ -181,16 +181,23 @@ void hil_role_tell(struct hil_role *r, uint64_t n, uint64_t now_ns)
     live->second_ends_ns = now_ns + HIL_RECENT_NS;
 }
 
-bool hil_role_peers_ended(const struct hil_role *r)
+static bool role_peer_ended(const struct loco_owned_var *row)
 {
-    loco_sst_each (&r->channel.progress, row) {
-        struct hil_progress peer;
-        if (row->owner == r->node || loco_channel_check(&row->channel))
-            continue;
-        if (loco_owned_var_load(row, &peer) || peer.stage < HIL_DONE)
-            return false;
-    }
-    return true;
+    struct hil_progress peer;
+
+    if (!row || loco_channel_check(&row->channel))
+        return true;
+    return loco_owned_var_load(row, &peer) == 0 && peer.stage >= HIL_DONE;
+}
+
+bool hil_role_peers_ended(struct hil_role *r)
+{
+    const struct loco_sst *progress = &r->channel.progress;
+
+    while (r->peers_ended < progress->channel.member_count &&
+           role_peer_ended(progress->rows[1 + r->peers_ended]))
+        r->peers_ended++;
+    return r->peers_ended == progress->channel.member_count;
 }
 
 void hil_role_announce_start(struct hil_role *r, uint64_t start_ns)

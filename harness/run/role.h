@@ -37,7 +37,8 @@ struct hil_role {
     struct hil_node_state *state;
     struct hil_stream *stream; /* NULL: nothing is recorded */
     unsigned decimation;
-    uint64_t start_ns; /* on the node's clock */
+    uint64_t start_ns;    /* on the node's clock */
+    unsigned peers_ended; /* rows of the progress, from the first on, that are known to be final */
     struct hil_live live;
     void *self;                          /* the controller's or the converter's own */
     int (*begin)(struct hil_role *role); /* makes it as it is before its first step, again */
@@ -70,7 +71,7 @@ void hil_role_announce_start(struct hil_role *role, uint64_t start_ns);
 int hil_role_learn_start(struct hil_role *role);
 
 /* Whether all its peers have ended, or are lost. */
-bool hil_role_peers_ended(const struct hil_role *role);
+bool hil_role_peers_ended(struct hil_role *role);
 
 /* Tells the peers, and who watches, that this node has come to a stage. */
 void hil_role_report(struct hil_role *role, enum hil_stage stage);

@@ -184,7 +184,7 @@ static void full_body(struct node *n)
 
     open_place(&p, n);
     if (n->id == 0) {
-        const struct sim_link *l = (const struct sim_link *)loco_self(n->mgr)->links[1];
+        const struct sim_link *l = (const struct sim_link *)loco_thread_link(loco_self(n->mgr), 1);
         for (uint64_t i = 0; i < POSTS; i++) {
             CHECK(n, put(&p, 1, X, i).error == 0);
             CHECK(n, l->queued <= l->depth);

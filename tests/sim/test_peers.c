@@ -269,6 +269,9 @@ static void talker_body(void *arg)
     struct loco_wait wait = {.until = UINT64_MAX};
 
     cr_assert_eq(ops->node_open(post->sim, t->id, TALKERS, &events, &t->node), 0);
+    for (uint32_t peer = 0; peer < TALKERS; peer++)
+        if (peer != t->id)
+            cr_assert_eq(ops->meet(t->node, peer), 0);
     while (t->up < TALKERS - 1)
         ops->relax(t->node, &wait);
     for (int i = 0; t->id < 2 && i < MESSAGES; i++) {

@@ -129,7 +129,7 @@ static void numbering_body(struct node *n)
     CHECK(n, loco_manager_ready(n->mgr, TEST_TIMEOUT) == 0);
     if (n->id == 0) {
         struct loco_wait wait = loco_wait_for(n->mgr, UINT64_MAX);
-        watch.link = loco_self(n->mgr)->links[1];
+        watch.link = loco_thread_link(loco_self(n->mgr), 1);
         CHECK(n, loco_sim_spawn(n->fabric, watching, &watch) == 0);
         for (uint64_t i = 0; i < ROUNDS; i++) {
             struct loco_ack ack = loco_shared_region_write(&memory, 1, 0, &i, sizeof i);

@@ -334,6 +334,60 @@ static void leaver_body(struct node *n)
 
 ON_EACH_FABRIC(barrier_survives_a_leaver, 2, leaver_body)
 
+/* --- who shares no channel does not meet ---------------------------------------------------- */
+
+static unsigned peers_up(const struct node *n)
+{
+    unsigned up = 0;
+
+    for (uint32_t peer = 0; peer < n->count; peer++) {
+        const struct loco_peer *p = loco_by_node_find(&n->mgr->peers, peer);
+        up += p && p->up;
+    }
+    return up;
+}
+
+static unsigned links(const struct node *n)
+{
+    unsigned count = 0;
+
+    for (uint32_t peer = 0; peer < n->count; peer++)
+        count += loco_thread_link(loco_self(n->mgr), peer) != NULL;
+    return count;
+}
+
+enum { RIM = 5 };
+
+/* A star, and beside it a channel that two of its rim make when all is under way. */
+static void star_body(struct node *n)
+{
+    const uint32_t hub = 0, rim[RIM] = {1, 2, 3, 4, 5}, one = 1, two = 2;
+    const struct loco_members star =
+        n->id == hub ? (struct loco_members){rim, RIM} : (struct loco_members){&hub, 1};
+    const bool pairs = n->id == one || n->id == two;
+    struct loco_barrier all, pair;
+
+    CHECK(n, loco_barrier_init(&all, n->mgr, NULL, "all", star) == 0);
+    CHECK(n, loco_manager_ready(n->mgr, TEST_TIMEOUT) == 0);
+    for (int round = 0; round < 2; round++) /* who leaves the second knows that all met */
+        CHECK(n, loco_barrier_wait(&all) == 0);
+    CHECK(n, peers_up(n) == (n->id == hub ? RIM : 1));
+    CHECK(n, links(n) == 1 + (n->id == hub ? RIM : 1)); /* and one to itself */
+
+    if (pairs) {
+        CHECK(n, loco_barrier_init(&pair, n->mgr, NULL, "pair",
+                                   (struct loco_members){n->id == one ? &two : &one, 1}) == 0);
+        CHECK(n, loco_manager_ready(n->mgr, TEST_TIMEOUT) == 0);
+        CHECK(n, loco_barrier_wait(&pair) == 0);
+        loco_barrier_fini(&pair);
+    }
+    CHECK(n, loco_barrier_wait(&all) == 0);
+    CHECK(n, pairs || peers_up(n) <= (n->id == hub ? RIM : 1)); /* some may have left */
+    loco_barrier_fini(&all);
+}
+
+ON_EACH_FABRIC(who_shares_no_channel_does_not_meet, 1 + RIM, star_body)
+
 static void names_body(struct node *n)
 {
     struct loco_channel a, b;
