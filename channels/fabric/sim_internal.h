@@ -18,12 +18,18 @@
 #include "timeline.h"
 
 /* What a timeline entry is; the first member of each. */
-enum kind { FIBER, ALARM, OPERATION, NEWS };
+enum kind { FIBER, ALARM, OPERATION, COMPLETION, NEWS };
 
 /* The end of a fiber's wait. */
 struct alarm {
     enum kind kind;
     struct sim_fiber *fiber;
+};
+
+/* The first completion on a link that is due. */
+struct completion {
+    enum kind kind;
+    struct sim_link *link;
 };
 
 struct sim_fiber {
@@ -71,9 +77,10 @@ struct sim_node {
     struct sim_arena *arenas;
     uint32_t arena_count;
     struct sim_link *links;
-    unsigned waiting;         /* fibers in relax() */
-    struct operation *atomic; /* chaos: the NIC is between its read and its write */
-    struct sim_node *older;   /* the closed one that had this id before */
+    struct sim_link *unwatched; /* timed: what a wait has to look at */
+    unsigned waiting;           /* fibers in relax() */
+    struct operation *atomic;   /* chaos: the NIC is between its read and its write */
+    struct sim_node *older;     /* the closed one that had this id before */
 
     /* Chaos: the fiber on which it hears of its peers, and what it has not heard yet. */
     struct sim_fiber *control;
@@ -96,6 +103,9 @@ struct sim_link {
     struct loco_sim_link there, back;
     uint64_t random;
     uint64_t last_arrival, last_finish;
+    struct completion completion;
+    bool listed; /* it is watched, or unwatched; else nothing is in flight */
+    struct sim_link *next_unwatched;
 
     /* Chaos: its place among the links that have operations in flight; 0: none. */
     unsigned active;
@@ -168,7 +178,7 @@ struct sim {
     uint64_t now;
     struct timeline timeline;
     struct sim_node **nodes;
-    uint32_t node_count;
+    uint32_t node_count, open_count;
     uint64_t link_count;
     struct operation *spare; /* small ones */
 

@@ -247,6 +247,7 @@ int sim_node_open(struct loco_fabric *fabric, uint32_t id, uint32_t count,
         return -ENOMEM;
     n->older = s->nodes[id];
     s->nodes[id] = n;
+    s->open_count++;
     *node = &n->base;
     return 0;
 }
@@ -257,6 +258,7 @@ static void end_node(struct sim_node *n, enum topic topic)
     struct sim *s = n->sim;
 
     n->closed = true;
+    s->open_count--;
     loco_each_entry (&n->peers, id) {
         struct sim_node *peer = open_node(s, id);
         if (peer && are_to_meet(n, peer))

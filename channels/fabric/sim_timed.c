@@ -64,6 +64,7 @@ static struct sim_fiber *resumed(const void *what)
 }
 
 static void operation_happens(struct sim *s, struct operation *o);
+static void completion_happens(struct sim_link *l);
 
 static void happen(struct sim *s, void *what)
 {
@@ -71,6 +72,8 @@ static void happen(struct sim *s, void *what)
 
     if (kind == OPERATION)
         operation_happens(s, what);
+    else if (kind == COMPLETION)
+        completion_happens(((struct completion *)what)->link);
     else if (kind == NEWS)
         sim_news_come(what);
 }
@@ -109,15 +112,47 @@ static void timed_sleep(struct sim *s, uint64_t time, unsigned class)
     carry_on(s->current, next, true);
 }
 
-/* When the first completion on one of the node's links is due. */
-static uint64_t next_completion(const struct sim_node *node)
-{
-    uint64_t first = UINT64_MAX;
+/* --- completions -------------------------------------------------------------------- *
+ * A write's completion needs no event where nobody waits: it is done when its time is over. So a
+ * link whose operations are in flight stands in its node's `unwatched`, and the next wait there
+ * watches it: the first completion that is due is an event then. */
 
-    for (const struct sim_link *l = node->links; l; l = l->next)
-        if (sim_hears(l) && l->oldest && l->oldest->finishes < first)
-            first = l->oldest->finishes;
-    return first > node->sim->now ? first : node->sim->now + 1;
+static void unwatch(struct sim_link *l)
+{
+    if (l->listed)
+        return;
+    l->listed = true;
+    l->next_unwatched = l->node->unwatched;
+    l->node->unwatched = l;
+}
+
+static void watch(struct sim_link *l)
+{
+    struct sim *s = l->node->sim;
+
+    l->listed = false;
+    sim_poll(&l->base);
+    if (!l->oldest || l->oldest->finishes <= s->now) /* one that never came to the peer */
+        return;
+    l->listed = true;
+    l->completion = (struct completion){.kind = COMPLETION, .link = l};
+    timeline_add(&s->timeline, l->oldest->finishes, LOCO_SIM_NETWORK, &l->completion);
+}
+
+static void watch_all(struct sim_node *node)
+{
+    while (node->unwatched) {
+        struct sim_link *l = node->unwatched;
+        node->unwatched = l->next_unwatched;
+        watch(l);
+    }
+}
+
+static void completion_happens(struct sim_link *l)
+{
+    l->listed = false;
+    unwatch(l);
+    sim_wake(l->node);
 }
 
 static void timed_relax(struct loco_node *base, struct loco_wait *wait)
@@ -125,12 +160,10 @@ static void timed_relax(struct loco_node *base, struct loco_wait *wait)
     struct sim_node *node = (struct sim_node *)base;
     struct sim *s = node->sim;
     struct sim_fiber *self = s->current;
-    uint64_t completion = next_completion(node);
 
+    watch_all(node);
     self->wake_at = wait->until;
-    if (completion < self->wake_at)
-        self->wake_at = completion;
-    if ((s->alive > s->node_count || wait->turns == 1) && s->now + LOCAL_POLL_NS < self->wake_at)
+    if ((s->alive > s->open_count || wait->turns == 1) && s->now + LOCAL_POLL_NS < self->wake_at)
         self->wake_at = s->now + LOCAL_POLL_NS;
     set_alarm(self);
     self->waiting = node;
@@ -213,6 +246,7 @@ static int timed_post(struct sim_link *l, struct operation *o)
         return -ENOMEM;
     }
     sim_append(l, o);
+    unwatch(l);
     return LOCO_POSTED;
 }
 

@@ -7,14 +7,20 @@
 #include "rehearsal.h"
 #include "waiting.h"
 
-/* From the second meeting to the first step: for the news to travel, and what is left to do. */
-static uint64_t lead_ns(const struct hil_scenario *s)
+uint64_t hil_group_meeting_ns(const struct hil_scenario *s)
 {
     const struct hil_network *net = &s->network;
+    uint64_t round_trip = net->latency_up_ns + net->latency_down_ns + 2 * net->jitter_ns;
 
+    return s->mode == HIL_VIRTUAL ? (4 + (uint64_t)s->converter_count) * round_trip : 0;
+}
+
+/* From the first meeting to the first step: for the second one, and what is left to do. */
+static uint64_t lead_ns(const struct hil_scenario *s)
+{
     if (s->mode == HIL_REALTIME)
         return hil_rehearsal_lead_ns(1 + s->converter_count);
-    return 2000000 + 4 * (net->latency_up_ns + net->latency_down_ns + net->jitter_ns);
+    return 2000000 + hil_group_meeting_ns(s);
 }
 
 /* How long a node that has ended waits for the others. Who dies meanwhile is noticed; this is for
@@ -68,7 +74,7 @@ static int wait_until_all(struct hil_group *g, int (*is_so)(struct hil_role *rol
         }
         if (atomic_load(&g->run->state->stop))
             return -EINTR;
-        if (loco_relax(g->roles[0]->mgr, &wait))
+        if (loco_relax(g->roles[i]->mgr, &wait)) /* what is waited for comes to this node */
             return give_up_waiting(g);
         hil_waiting_look(&waiting);
     }
@@ -170,12 +176,13 @@ int hil_group_start(struct hil_group *g, const struct hil_run *run, struct loco_
 /* Whoever is lost by now has ended as well. */
 static void wait_for_peers(struct hil_group *g)
 {
-    struct loco_wait wait = loco_wait_for(g->roles[0]->mgr, END_NS);
+    uint64_t timeout_ns = END_NS + hil_group_meeting_ns(g->run->scenario);
+    struct loco_wait wait = loco_wait_for(g->roles[0]->mgr, timeout_ns);
 
     for (unsigned i = 0; i < g->count;) {
         if (hil_role_peers_ended(g->roles[i]))
             i++;
-        else if (atomic_load(&g->run->state->stop) || loco_relax(g->roles[0]->mgr, &wait))
+        else if (atomic_load(&g->run->state->stop) || loco_relax(g->roles[i]->mgr, &wait))
             return;
     }
 }

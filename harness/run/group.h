@@ -14,6 +14,11 @@ struct hil_group {
     struct hil_poller poller;
 };
 
+/* How long a meeting of all the nodes takes at most in the network that virtual time simulates; 0
+ * in real time. A node that comes to a meeting fences first, which takes a round trip, and the
+ * nodes of a group come one after the other. */
+uint64_t hil_group_meeting_ns(const struct hil_scenario *scenario);
+
 /* Opens nodes first..last (and node 0 with `controller`), connects them, and meets all the
  * others for a common start; or finds that the run has started without them. Returns 0 with every
  * role's start_ns set, or a negative errno. The group is to be closed in either case. */

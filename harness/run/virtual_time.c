@@ -12,7 +12,8 @@
 
 enum { CONVERTERS_CLASS = LOCO_SIM_FIRST, CONTROLLER_CLASS };
 
-static const uint64_t SETUP_TIMEOUT_NS = 60000000000; /* virtual ones */
+/* Of each wait; virtual ones, and more where the simulated network is slow. */
+static const uint64_t SETUP_TIMEOUT_NS = 60000000000;
 
 /* One fiber's: the controller, or all the converters. */
 struct virtual_executor {
@@ -128,9 +129,10 @@ static int run_loops(struct virtual_executor *v, struct hil_group *g)
 static void executor_body(void *arg)
 {
     struct virtual_executor *v = arg;
+    uint64_t timeout_ns = SETUP_TIMEOUT_NS + hil_group_meeting_ns(v->run->scenario);
     struct hil_group group;
 
-    v->result = hil_group_start(&group, v->run, v->sim, &v->nodes, SETUP_TIMEOUT_NS);
+    v->result = hil_group_start(&group, v->run, v->sim, &v->nodes, timeout_ns);
     if (!v->result)
         v->result = run_loops(v, &group);
     if (v->result == -ECONNRESET && atomic_load(&v->run->state->stop))

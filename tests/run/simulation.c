@@ -7,7 +7,7 @@
 
 /* --- values on their way ---------------- */
 
-enum { IN_FLIGHT = 64 };
+enum { IN_FLIGHT = 512 };
 
 struct value {
     uint64_t visible_ns;

@@ -179,6 +179,13 @@ Test(timing, latency_of_several_periods)
                     "controller.gains={ki_per_v_s: 5}");
 }
 
+/* Hundreds are: each converter's step is still at its own time, from the first on. */
+Test(timing, latency_of_many_periods)
+{
+    COMPARE_NOMINAL("network.latency_up_us=1000", "network.latency_down_us=3000",
+                    "controller.law=pi", "controller.gains={ki_per_v_s: 0.5}");
+}
+
 Test(timing, staggered_converters_and_a_phase_of_the_controller)
 {
     COMPARE_NOMINAL("converters.phase_us=2.5", "converters.stagger_us=0.75",
