@@ -1,0 +1,40 @@
+#!/bin/sh
+# Whether the shipped scenarios give, in virtual time, the records that they gave at another commit,
+# value for value:
+#
+#      records_equal.sh COMMIT [BUILD]
+#
+# It builds COMMIT in a temporary folder, and runs that commit's scenarios by its programs and by
+# those in BUILD. Beside the controller's record it compares each converter's, one row in a hundred.
+set -eu
+cd "$(dirname "$0")/.."
+[ $# -ge 1 ] || { sed -n '5s/^# *//p' "$0" >&2 && exit 2; }
+commit=$1
+build=$(realpath "${2:-build}")
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+failed=0
+
+record() { # PROGRAM SCENARIO FOLDER
+    "$1" run "$2" --mode virtual --quiet --set recording.converter_decimation=100 --out "$3" &&
+        "$1" export "$3" --csv 2>"$work/log" || { cat "$work/log" && exit 1; }
+}
+
+mkdir "$work/tree"
+git archive "$commit" | tar -x -C "$work/tree"
+make -s -C "$work/tree" all >"$work/log" 2>&1 || { cat "$work/log" && exit 1; }
+
+for scenario in "$work"/tree/configs/*.yaml; do
+    name=$(basename "$scenario" .yaml)
+    record "$work/tree/build/hiloco" "$scenario" "$work/before"
+    record "$build/hiloco" "$scenario" "$work/after"
+    rm "$work"/before/*.h5 "$work"/after/*.h5
+    for record in "$work"/before/*.csv; do
+        [ -e "$record" ] || { echo "$name: $commit recorded nothing" && exit 1; }
+        cmp "$record" "$work/after/${record##*/}" || failed=1
+    done
+    [ "$(ls "$work"/before/*.csv | wc -l)" = "$(ls "$work"/after/*.csv | wc -l)" ] || failed=1
+    echo "$name: $(cat "$work"/before/*.csv | wc -l) rows of $(ls "$work"/before/*.csv | wc -l) records"
+    rm -r "$work/before" "$work/after"
+done
+[ $failed = 0 ] && echo "all equal" || { echo "records DIFFER" && exit 1; }
