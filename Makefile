@@ -366,13 +366,14 @@ $(BUILD)/install/libloco.a: channels/loco.map $(call objects,$(LOCO))
 
 install: AT = $(DESTDIR)$(PREFIX)
 install: all $(SHARED) $(BUILD)/install/libloco.a
-	install -d $(AT)/bin $(AT)/share/hiloco/configs $(AT)/include/loco/fabric \
+	install -d $(AT)/bin $(AT)/share/hiloco/configs $(AT)/include/loco/fabric $(AT)/include/hiloco \
 	    $(AT)/lib/pkgconfig $(AT)/lib/hiloco $(patsubst %,$(AT)/share/man/man%,1 3 7)
 	install $(PROGRAMS:%=$(BUILD)/%) $(AT)/bin
 	install -m 755 $(PROVIDER) $(AT)/lib/hiloco
 	install -m 644 configs/*.yaml $(AT)/share/hiloco/configs
 	install -m 644 $(filter-out channels/fabric/%,$(HEADERS)) $(AT)/include/loco
 	install -m 644 $(filter channels/fabric/%,$(HEADERS)) $(AT)/include/loco/fabric
+	install -m 644 plants/model.h $(AT)/include/hiloco
 	install -m 644 $(BUILD)/install/libloco.a $(AT)/lib
 	install -m 755 $(SHARED) $(AT)/lib
 	ln -sf $(notdir $(SHARED)) $(AT)/lib/$(SONAME)

@@ -1,30 +1,41 @@
-/* What the laws share: inputs, limits of the duty, integral action that respects them. */
+/* What the laws of converters share: inputs, the duty's limits, integral action within them. */
 #ifndef HILOCO_CONTROLLERS_DUTY_H
 #define HILOCO_CONTROLLERS_DUTY_H
 
 #include <math.h>
 #include <stdbool.h>
 
-#include "controller.h"
+#include "models.h"
 
-/* The rows of controller_inputs; a law that needs no current stops before it. */
-enum { CONTROLLER_REFERENCE, CONTROLLER_VOLTAGE, CONTROLLER_CURRENT, CONTROLLER_INPUTS };
+/* The rows of duty_inputs; a law that needs no current stops before it. */
+enum { DUTY_REFERENCE, DUTY_VOLTAGE, DUTY_CURRENT, DUTY_INPUTS };
+enum { DUTY, DUTY_OUTPUTS };
 
-extern const struct hil_quantity controller_inputs[CONTROLLER_INPUTS];
+extern const struct hil_quantity duty_inputs[DUTY_INPUTS];
+extern const struct hil_quantity duty_outputs[DUTY_OUTPUTS];
 
-/* Whether a law can be made at all for these. */
-static inline bool duty_can_run(const struct controller_limits *limits, double period_s)
-{
-    return limits->duty_min >= 0 && limits->duty_min < limits->duty_max && limits->duty_max <= 1 &&
-           period_s > 0 && isfinite(period_s);
-}
+/* The last rows of each law's parameters, in this order. */
+#define DUTY_LIMIT_ROWS                                                                            \
+    {"duty_min", "", 0, 0, 1, 0, "smallest duty cycle"},                                           \
+    {                                                                                              \
+        "duty_max", "", 1, 0, 1, 0, "largest duty cycle, above the smallest"                       \
+    }
+
+struct duty_limits {
+    double min, max;
+};
+
+/* Takes the limits from the last two of a law's parameters. Returns 0 or, where a law cannot be
+ * made for them and the period, -EDOM. */
+int duty_limits_init(struct duty_limits *limits, const double *last_two,
+                     const struct hil_config *config);
 
 /* A measurement that is not a number ends as the smallest duty: the least power. */
-static inline double duty_clamp(const struct controller_limits *limits, double raw)
+static inline double duty_clamp(const struct duty_limits *limits, double raw)
 {
-    if (!(raw > limits->duty_min))
-        return limits->duty_min;
-    return raw < limits->duty_max ? raw : limits->duty_max;
+    if (!(raw > limits->min))
+        return limits->min;
+    return raw < limits->max ? raw : limits->max;
 }
 
 struct duty_integral {
@@ -38,13 +49,12 @@ struct duty_integral {
  * and it leaves the limit at the first step that asks for it.
  */
 static inline double duty_integrate(struct duty_integral *integral,
-                                    const struct controller_limits *limits, double error,
+                                    const struct duty_limits *limits, double error,
                                     double proportional, double other_terms)
 {
     const double value = integral->value + integral->gain * error;
     const double raw = proportional + value + other_terms;
-    const bool pushes_out =
-        (raw > limits->duty_max && error > 0) || (raw < limits->duty_min && error < 0);
+    const bool pushes_out = (raw > limits->max && error > 0) || (raw < limits->min && error < 0);
 
     if (!pushes_out)
         integral->value = value;

@@ -12,11 +12,10 @@
 #include <stdlib.h>
 
 #include "duty.h"
-#include "laws.h"
 
 struct pid {
     struct duty_integral integral;
-    struct controller_limits limits;
+    struct duty_limits limits;
     double kp, weight;
 
     /* derivative = keep derivative - slope (V - voltage_before) */
@@ -26,37 +25,42 @@ struct pid {
 };
 
 /* Gains in continuous time, by name, so that the two tables below may differ. */
-struct gains {
+struct pid_gains {
     double kp, ki, kd, filter_s, weight;
+    const double *limits;
 };
 
-static int create(void **controller, const struct gains *gains,
-                  const struct controller_limits *limits, double period_s)
+static int pid_create_with(void **self, const struct pid_gains *gains,
+                           const struct hil_config *config)
 {
-    if (!duty_can_run(limits, period_s))
-        return -EDOM;
+    const double period_s = config->period_s;
+    struct duty_limits limits;
+    int rc = duty_limits_init(&limits, gains->limits, config);
 
+    if (rc)
+        return rc;
     struct pid *made = malloc(sizeof(*made));
     if (!made)
         return -ENOMEM;
 
     *made = (struct pid){
         .integral = {.gain = gains->ki * period_s},
-        .limits = *limits,
+        .limits = limits,
         .kp = gains->kp,
         .weight = gains->weight,
         .keep = gains->filter_s / (gains->filter_s + period_s),
         .slope = gains->kd / (gains->filter_s + period_s),
     };
-    *controller = made;
+    *self = made;
     return 0;
 }
 
-static double step(void *controller, const double *in)
+static int pid_step(void *self, uint64_t t_ns, const double *in, double *out)
 {
-    struct pid *pid = controller;
-    const double reference = in[CONTROLLER_REFERENCE], voltage = in[CONTROLLER_VOLTAGE];
+    struct pid *pid = self;
+    const double reference = in[DUTY_REFERENCE], voltage = in[DUTY_VOLTAGE];
 
+    (void)t_ns;
     if (pid->stepped)
         pid->derivative =
             pid->keep * pid->derivative - pid->slope * (voltage - pid->voltage_before);
@@ -64,73 +68,85 @@ static double step(void *controller, const double *in)
     pid->stepped = true;
 
     const double proportional = pid->kp * (pid->weight * reference - voltage);
-    return duty_integrate(&pid->integral, &pid->limits, reference - voltage, proportional,
-                          pid->derivative);
+    out[DUTY] = duty_integrate(&pid->integral, &pid->limits, reference - voltage, proportional,
+                               pid->derivative);
+    return 0;
 }
 
-static void destroy(void *controller)
+static void pid_destroy(void *self)
 {
-    free(controller);
+    free(self);
 }
 
 /* --- pid --- */
 
-enum { PID_KP, PID_KI, PID_KD, PID_FILTER, PID_WEIGHT, PID_GAINS };
+enum { PID_KP, PID_KI, PID_KD, PID_FILTER, PID_WEIGHT, PID_LIMITS };
 
-static int create_pid(void **controller, const double *gains,
-                      const struct controller_limits *limits, double period_s)
+static int pid_create(void **self, const struct hil_config *config)
 {
-    const struct gains named = {gains[PID_KP], gains[PID_KI], gains[PID_KD], gains[PID_FILTER],
-                                gains[PID_WEIGHT]};
+    const double *p = config->parameters;
+    const struct pid_gains gains = {p[PID_KP],     p[PID_KI],     p[PID_KD],
+                                    p[PID_FILTER], p[PID_WEIGHT], &p[PID_LIMITS]};
 
-    return create(controller, &named, limits, period_s);
+    return pid_create_with(self, &gains, config);
 }
 
-static const struct hil_quantity pid_gains[PID_GAINS] = {
-    {"kp_per_v", "1/V", 0.03, 0, 1e6, "proportional gain"},
-    {"ki_per_v_s", "1/(V s)", 150, 0, 1e9, "integral gain"},
-    {"kd_s_per_v", "s/V", 4.2e-6, 0, 1e3, "derivative gain"},
-    {"derivative_filter_s", "s", 5e-6, 0, 1e3, "time constant of the derivative's filter"},
-    {"setpoint_weight", "", 0.3, 0, 1, "share of the reference in the proportional part"},
+static const struct hil_quantity pid_parameters[] = {
+    {"kp_per_v", "1/V", 0.03, 0, 1e6, 0, "proportional gain"},
+    {"ki_per_v_s", "1/(V s)", 150, 0, 1e9, 0, "integral gain"},
+    {"kd_s_per_v", "s/V", 4.2e-6, 0, 1e3, 0, "derivative gain"},
+    {"derivative_filter_s", "s", 5e-6, 0, 1e3, 0, "time constant of the derivative's filter"},
+    {"setpoint_weight", "", 0.3, 0, 1, 0, "share of the reference in the proportional part"},
+    DUTY_LIMIT_ROWS,
 };
 
-const struct controller_law controller_pid = {
-    .abi = CONTROLLER_ABI,
+const struct hil_model model_pid = {
+    .abi = HIL_MODEL_ABI,
+    .size = sizeof(struct hil_model),
     .name = "pid",
     .doc = "PID with a filtered derivative of the voltage, and anti-windup",
-    .gains = HIL_QUANTITIES(pid_gains),
-    .inputs = {controller_inputs, CONTROLLER_CURRENT},
-    .create = create_pid,
-    .step = step,
-    .destroy = destroy,
+    .kind = HIL_SAMPLED,
+    .width_max = 1,
+    .parameters = HIL_QUANTITIES(pid_parameters),
+    .inputs = HIL_FIRST_QUANTITIES(duty_inputs, DUTY_CURRENT),
+    .outputs = HIL_QUANTITIES(duty_outputs),
+    .create = pid_create,
+    .step = pid_step,
+    .destroy = pid_destroy,
 };
 
 /* --- pi --- */
 
-enum { PI_KP, PI_KI, PI_WEIGHT, PI_GAINS };
+enum { PI_KP, PI_KI, PI_WEIGHT, PI_LIMITS };
 
-static int create_pi(void **controller, const double *gains, const struct controller_limits *limits,
-                     double period_s)
+static int pi_create(void **self, const struct hil_config *config)
 {
-    const struct gains named = {.kp = gains[PI_KP], .ki = gains[PI_KI], .weight = gains[PI_WEIGHT]};
+    const double *p = config->parameters;
+    const struct pid_gains gains = {
+        .kp = p[PI_KP], .ki = p[PI_KI], .weight = p[PI_WEIGHT], .limits = &p[PI_LIMITS]};
 
-    return create(controller, &named, limits, period_s);
+    return pid_create_with(self, &gains, config);
 }
 
 /* With no derivative to damp the filter's resonance, the defaults keep well below it. */
-static const struct hil_quantity pi_gains[PI_GAINS] = {
-    {"kp_per_v", "1/V", 0.001, 0, 1e6, "proportional gain"},
-    {"ki_per_v_s", "1/(V s)", 20, 0, 1e9, "integral gain"},
-    {"setpoint_weight", "", 1, 0, 1, "share of the reference in the proportional part"},
+static const struct hil_quantity pi_parameters[] = {
+    {"kp_per_v", "1/V", 0.001, 0, 1e6, 0, "proportional gain"},
+    {"ki_per_v_s", "1/(V s)", 20, 0, 1e9, 0, "integral gain"},
+    {"setpoint_weight", "", 1, 0, 1, 0, "share of the reference in the proportional part"},
+    DUTY_LIMIT_ROWS,
 };
 
-const struct controller_law controller_pi = {
-    .abi = CONTROLLER_ABI,
+const struct hil_model model_pi = {
+    .abi = HIL_MODEL_ABI,
+    .size = sizeof(struct hil_model),
     .name = "pi",
     .doc = "PI with anti-windup",
-    .gains = HIL_QUANTITIES(pi_gains),
-    .inputs = {controller_inputs, CONTROLLER_CURRENT},
-    .create = create_pi,
-    .step = step,
-    .destroy = destroy,
+    .kind = HIL_SAMPLED,
+    .width_max = 1,
+    .parameters = HIL_QUANTITIES(pi_parameters),
+    .inputs = HIL_FIRST_QUANTITIES(duty_inputs, DUTY_CURRENT),
+    .outputs = HIL_QUANTITIES(duty_outputs),
+    .create = pi_create,
+    .step = pid_step,
+    .destroy = pid_destroy,
 };

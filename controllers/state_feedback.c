@@ -10,65 +10,72 @@
 #include <stdlib.h>
 
 #include "duty.h"
-#include "laws.h"
 
-enum { K_VOLTAGE, K_CURRENT, K_INTEGRAL, GAINS };
+enum { K_VOLTAGE, K_CURRENT, K_INTEGRAL, LIMITS };
 
 struct state_feedback {
     struct duty_integral integral;
-    struct controller_limits limits;
+    struct duty_limits limits;
     double k_voltage, k_current;
 };
 
-static int create(void **controller, const double *gains, const struct controller_limits *limits,
-                  double period_s)
+static int state_feedback_create(void **self, const struct hil_config *config)
 {
-    if (!duty_can_run(limits, period_s))
-        return -EDOM;
+    const double *p = config->parameters;
+    struct duty_limits limits;
+    int rc = duty_limits_init(&limits, &p[LIMITS], config);
 
+    if (rc)
+        return rc;
     struct state_feedback *made = malloc(sizeof(*made));
     if (!made)
         return -ENOMEM;
 
     *made = (struct state_feedback){
-        .integral = {.gain = gains[K_INTEGRAL] * period_s},
-        .limits = *limits,
-        .k_voltage = gains[K_VOLTAGE],
-        .k_current = gains[K_CURRENT],
+        .integral = {.gain = p[K_INTEGRAL] * config->period_s},
+        .limits = limits,
+        .k_voltage = p[K_VOLTAGE],
+        .k_current = p[K_CURRENT],
     };
-    *controller = made;
+    *self = made;
     return 0;
 }
 
-static double step(void *controller, const double *in)
+static int state_feedback_step(void *self, uint64_t t_ns, const double *in, double *out)
 {
-    struct state_feedback *law = controller;
-    const double feedback =
-        law->k_voltage * in[CONTROLLER_VOLTAGE] + law->k_current * in[CONTROLLER_CURRENT];
+    struct state_feedback *law = self;
+    const double feedback = law->k_voltage * in[DUTY_VOLTAGE] + law->k_current * in[DUTY_CURRENT];
 
-    return duty_integrate(&law->integral, &law->limits,
-                          in[CONTROLLER_REFERENCE] - in[CONTROLLER_VOLTAGE], -feedback, 0);
+    (void)t_ns;
+    out[DUTY] = duty_integrate(&law->integral, &law->limits, in[DUTY_REFERENCE] - in[DUTY_VOLTAGE],
+                               -feedback, 0);
+    return 0;
 }
 
-static void destroy(void *controller)
+static void state_feedback_destroy(void *self)
 {
-    free(controller);
+    free(self);
 }
 
 /* The defaults damp the reference buck at controller periods of 10 to 40 us. */
-static const struct hil_quantity gains_table[GAINS] = {
-    {"k_voltage_per_v", "1/V", 0.008, -1e6, 1e6, "feedback of the voltage"},
-    {"k_current_per_a", "1/A", 0.008, -1e6, 1e6, "feedback of the inductor current"},
-    {"ki_per_v_s", "1/(V s)", 80, 0, 1e9, "integral gain"},
+static const struct hil_quantity state_feedback_parameters[] = {
+    {"k_voltage_per_v", "1/V", 0.008, -1e6, 1e6, 0, "feedback of the voltage"},
+    {"k_current_per_a", "1/A", 0.008, -1e6, 1e6, 0, "feedback of the inductor current"},
+    {"ki_per_v_s", "1/(V s)", 80, 0, 1e9, 0, "integral gain"},
+    DUTY_LIMIT_ROWS,
 };
 
-const struct controller_law controller_state_feedback = {
-    .abi = CONTROLLER_ABI,
+const struct hil_model model_state_feedback = {
+    .abi = HIL_MODEL_ABI,
+    .size = sizeof(struct hil_model),
     .name = "state_feedback",
     .doc = "Feedback of voltage and current with integral action, and anti-windup",
-    .gains = HIL_QUANTITIES(gains_table),
-    .inputs = HIL_QUANTITIES(controller_inputs),
-    .create = create,
-    .step = step,
-    .destroy = destroy,
+    .kind = HIL_SAMPLED,
+    .width_max = 1,
+    .parameters = HIL_QUANTITIES(state_feedback_parameters),
+    .inputs = HIL_QUANTITIES(duty_inputs),
+    .outputs = HIL_QUANTITIES(duty_outputs),
+    .create = state_feedback_create,
+    .step = state_feedback_step,
+    .destroy = state_feedback_destroy,
 };

@@ -13,20 +13,19 @@
 #include <string.h>
 
 #include "duty.h"
-#include "laws.h"
 
-enum { KC, ZERO1, ZERO2, POLE1, POLE2, GAINS };
+enum { KC, ZERO1, ZERO2, POLE1, POLE2, LIMITS };
 enum { ORDER = 3 };
 
 struct type3 {
     /* duty = sum of b[i] error[i] - sum of a[i] duty[i], i steps back; a[0] is 1 */
     double b[ORDER + 1], a[ORDER + 1];
     double error[ORDER + 1], duty[ORDER + 1];
-    struct controller_limits limits;
+    struct duty_limits limits;
 };
 
 /* Multiplies a polynomial in q, of degree below ORDER, by c0 + c1 q. */
-static void multiply(double polynomial[ORDER + 1], double c0, double c1)
+static void type3_multiply(double polynomial[ORDER + 1], double c0, double c1)
 {
     for (int i = ORDER; i > 0; i--)
         polynomial[i] = c0 * polynomial[i] + c1 * polynomial[i - 1];
@@ -34,24 +33,24 @@ static void multiply(double polynomial[ORDER + 1], double c0, double c1)
 }
 
 /* By 1 + s/w; its denominator 1 + q is left to the caller. */
-static void multiply_corner(double polynomial[ORDER + 1], double rad_per_s, double period_s)
+static void type3_multiply_corner(double polynomial[ORDER + 1], double rad_per_s, double period_s)
 {
     const double k = 2 / (period_s * rad_per_s);
 
-    multiply(polynomial, 1 + k, 1 - k);
+    type3_multiply(polynomial, 1 + k, 1 - k);
 }
 
-static void discretise(struct type3 *law, const double *gains, double period_s)
+static void type3_discretise(struct type3 *law, const double *gains, double period_s)
 {
     double b[ORDER + 1] = {gains[KC]}, a[ORDER + 1] = {2 / period_s};
 
-    multiply_corner(b, gains[ZERO1], period_s);
-    multiply_corner(b, gains[ZERO2], period_s);
-    multiply(b, 1, 1); /* three denominators 1 + q below, two above */
+    type3_multiply_corner(b, gains[ZERO1], period_s);
+    type3_multiply_corner(b, gains[ZERO2], period_s);
+    type3_multiply(b, 1, 1); /* three denominators 1 + q below, two above */
 
-    multiply(a, 1, -1);
-    multiply_corner(a, gains[POLE1], period_s);
-    multiply_corner(a, gains[POLE2], period_s);
+    type3_multiply(a, 1, -1);
+    type3_multiply_corner(a, gains[POLE1], period_s);
+    type3_multiply_corner(a, gains[POLE2], period_s);
 
     for (int i = 0; i <= ORDER; i++) {
         law->b[i] = b[i] / a[0];
@@ -59,63 +58,71 @@ static void discretise(struct type3 *law, const double *gains, double period_s)
     }
 }
 
-static int create(void **controller, const double *gains, const struct controller_limits *limits,
-                  double period_s)
+static int type3_create(void **self, const struct hil_config *config)
 {
-    if (!duty_can_run(limits, period_s))
-        return -EDOM;
+    struct duty_limits limits;
+    int rc = duty_limits_init(&limits, &config->parameters[LIMITS], config);
 
+    if (rc)
+        return rc;
     struct type3 *made = calloc(1, sizeof(*made));
     if (!made)
         return -ENOMEM;
 
-    made->limits = *limits;
-    discretise(made, gains, period_s);
-    *controller = made;
+    made->limits = limits;
+    type3_discretise(made, config->parameters, config->period_s);
+    *self = made;
     return 0;
 }
 
-static void shift(double history[ORDER + 1])
+static void type3_shift(double history[ORDER + 1])
 {
     memmove(&history[1], &history[0], ORDER * sizeof(history[0]));
 }
 
-static double step(void *controller, const double *in)
+static int type3_step(void *self, uint64_t t_ns, const double *in, double *out)
 {
-    struct type3 *law = controller;
+    struct type3 *law = self;
 
-    shift(law->error);
-    shift(law->duty);
-    law->error[0] = in[CONTROLLER_REFERENCE] - in[CONTROLLER_VOLTAGE];
+    (void)t_ns;
+    type3_shift(law->error);
+    type3_shift(law->duty);
+    law->error[0] = in[DUTY_REFERENCE] - in[DUTY_VOLTAGE];
 
     double raw = law->b[0] * law->error[0];
     for (int i = 1; i <= ORDER; i++)
         raw += law->b[i] * law->error[i] - law->a[i] * law->duty[i];
 
     law->duty[0] = duty_clamp(&law->limits, raw);
-    return law->duty[0];
+    out[DUTY] = law->duty[0];
+    return 0;
 }
 
-static void destroy(void *controller)
+static void type3_destroy(void *self)
 {
-    free(controller);
+    free(self);
 }
 
-static const struct hil_quantity gains_table[GAINS] = {
-    {"kc_per_v_s", "1/(V s)", 140, 0, 1e9, "gain of the integrator"},
-    {"zero1_rad_per_s", "rad/s", 4900, 1e-3, 1e12, "first zero"},
-    {"zero2_rad_per_s", "rad/s", 5600, 1e-3, 1e12, "second zero"},
-    {"pole1_rad_per_s", "rad/s", 1.4e5, 1e-3, 1e12, "first pole"},
-    {"pole2_rad_per_s", "rad/s", 5.2e5, 1e-3, 1e12, "second pole"},
+static const struct hil_quantity type3_parameters[] = {
+    {"kc_per_v_s", "1/(V s)", 140, 0, 1e9, 0, "gain of the integrator"},
+    {"zero1_rad_per_s", "rad/s", 4900, 1e-3, 1e12, 0, "first zero"},
+    {"zero2_rad_per_s", "rad/s", 5600, 1e-3, 1e12, 0, "second zero"},
+    {"pole1_rad_per_s", "rad/s", 1.4e5, 1e-3, 1e12, 0, "first pole"},
+    {"pole2_rad_per_s", "rad/s", 5.2e5, 1e-3, 1e12, 0, "second pole"},
+    DUTY_LIMIT_ROWS,
 };
 
-const struct controller_law controller_type3 = {
-    .abi = CONTROLLER_ABI,
+const struct hil_model model_type3 = {
+    .abi = HIL_MODEL_ABI,
+    .size = sizeof(struct hil_model),
     .name = "type3",
     .doc = "Type III compensator, bilinear",
-    .gains = HIL_QUANTITIES(gains_table),
-    .inputs = {controller_inputs, CONTROLLER_CURRENT},
-    .create = create,
-    .step = step,
-    .destroy = destroy,
+    .kind = HIL_SAMPLED,
+    .width_max = 1,
+    .parameters = HIL_QUANTITIES(type3_parameters),
+    .inputs = HIL_FIRST_QUANTITIES(duty_inputs, DUTY_CURRENT),
+    .outputs = HIL_QUANTITIES(duty_outputs),
+    .create = type3_create,
+    .step = type3_step,
+    .destroy = type3_destroy,
 };

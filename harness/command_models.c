@@ -5,26 +5,32 @@
 static const char help[] =
     "usage: hiloco models\n"
     "\n"
-    "Lists the plants and the controller laws: their parameters with units, defaults and\n"
-    "ranges, as the scenario's keys name them.\n";
+    "Lists the models: parameters, inputs, outputs and initial states, with their units,\n"
+    "defaults and ranges, as the scenario's keys name them.\n";
 
 static void print_table(const char *title, const struct hil_quantities *table, bool values)
 {
     for (unsigned i = 0; i < table->count; i++) {
         const struct hil_quantity *q = &table->at[i];
-        printf("  %-10s %-24s %-6s", i == 0 ? title : "", q->name, q->unit[0] ? q->unit : "-");
+        printf("  %-10s %-24s %-8s", i == 0 ? title : "", q->name, q->unit[0] ? q->unit : "-");
         if (values)
             printf(" %-9g %10g .. %-9g", q->value, q->min, q->max);
         else
             printf(" %-9s %10s    %-9s", "", "", "");
-        printf(" %s\n", q->doc);
+        printf(" %s%s%s\n", q->doc, q->flags & HIL_REQUIRED ? " (required)" : "",
+               q->flags & HIL_WIDE ? " (one for each)" : "");
     }
 }
 
-static void print_head(const char *kind, const char *name, const char *doc)
+static void print_model(const struct hil_model *m)
 {
-    printf("%s %s: %s\n", kind, name, doc);
-    printf("  %-10s %-24s %-6s %-9s %23s\n", "", "name", "unit", "default", "allowed         ");
+    printf("%s (%s): %s\n", m->name, m->kind == HIL_CONTINUOUS ? "continuous" : "sampled", m->doc);
+    printf("  %-10s %-24s %-8s %-9s %23s\n", "", "name", "unit", "default", "allowed         ");
+    print_table("parameters", &m->parameters, true);
+    print_table("inputs", &m->inputs, true);
+    print_table("initial", &m->states, true);
+    print_table("outputs", &m->outputs, false);
+    putchar('\n');
 }
 
 int hil_command_models(int argc, char **argv)
@@ -35,19 +41,7 @@ int hil_command_models(int argc, char **argv)
     hil_arguments_free(&a);
     if (rc)
         return hil_arguments_status(rc);
-    for (const struct plant_model *const *p = plant_models; *p; p++) {
-        print_head("plant", (*p)->name, (*p)->doc);
-        print_table("parameters", &(*p)->parameters, true);
-        print_table("inputs", &(*p)->inputs, true);
-        print_table("initial", &(*p)->states, true);
-        print_table("outputs", &(*p)->outputs, false);
-        putchar('\n');
-    }
-    for (const struct controller_law *const *l = controller_laws; *l; l++) {
-        print_head("law", (*l)->name, (*l)->doc);
-        print_table("gains", &(*l)->gains, true);
-        print_table("inputs", &(*l)->inputs, false);
-        putchar('\n');
-    }
+    for (const struct hil_model *const *m = hil_models; *m; m++)
+        print_model(*m);
     return HIL_EXIT_OK;
 }

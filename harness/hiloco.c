@@ -16,7 +16,7 @@ static const char help[] =
     "  trace DIR         say where the time of a traced run went\n"
     "  export DIR        write a run's record as text\n"
     "  check SCENARIO    look for mistakes in a scenario\n"
-    "  models            list the plants and the controller laws\n"
+    "  models            list the plants and the control laws\n"
     "  doctor [SCENARIO] say what of this machine would hurt a loop, and what mends it\n"
     "\n"
     "hiloco COMMAND --help explains each, and hiloco --version says which hiloco this is. The\n"

@@ -17,27 +17,27 @@ struct averaged {
     double period_s;
 };
 
-static double share(const double at[2], double duty)
+static double averaged_share(const double at[2], double duty)
 {
     return at[0] + (at[1] - at[0]) * duty;
 }
 
 /* The matrices depend on these two alone, so they are made anew only when one changes. */
-static void sample(struct averaged *plant, double feeding, double load_ohm)
+static void averaged_sample(struct averaged *p, double feeding, double load_ohm)
 {
     struct linear equations;
 
-    circuit_equations(&equations, &plant->circuit, feeding, load_ohm);
-    linear_sample(&plant->sampled, &equations, plant->period_s);
-    circuit_voltage(plant->c, &plant->circuit, feeding, load_ohm);
-    plant->feeding = feeding;
-    plant->load_ohm = load_ohm;
+    circuit_equations(&equations, &p->circuit, feeding, load_ohm);
+    linear_sample(&p->sampled, &equations, p->period_s);
+    circuit_voltage(p->c, &p->circuit, feeding, load_ohm);
+    p->feeding = feeding;
+    p->load_ohm = load_ohm;
 }
 
-int averaged_create(void **plant, const struct averaged_topology *topology,
-                    const double *parameters, const double *states, double period_s)
+int averaged_create(void **self, const struct averaged_topology *topology,
+                    const struct hil_config *config)
 {
-    if (!(period_s > 0) || !isfinite(period_s))
+    if (!(config->period_s > 0) || !isfinite(config->period_s))
         return -EDOM;
 
     struct averaged *made = malloc(sizeof(*made));
@@ -45,40 +45,43 @@ int averaged_create(void **plant, const struct averaged_topology *topology,
         return -ENOMEM;
 
     *made = (struct averaged){
-        .x = {states[CIRCUIT_CURRENT], states[CIRCUIT_VOLTAGE]},
+        .x = {config->states[CIRCUIT_CURRENT], config->states[CIRCUIT_VOLTAGE]},
         .topology = *topology,
-        .period_s = period_s,
+        .period_s = config->period_s,
     };
-    circuit_init(&made->circuit, parameters);
-    sample(made, share(topology->feeding, 0), circuit_inputs[CIRCUIT_LOAD].value);
-    *plant = made;
+    circuit_init(&made->circuit, config->parameters);
+    averaged_sample(made, averaged_share(topology->feeding, 0), circuit_inputs[CIRCUIT_LOAD].value);
+    *self = made;
     return 0;
 }
 
-void averaged_output(const void *plant, const double *in, double *out)
+int averaged_output(const void *self, const double *in, double *out)
 {
-    const struct averaged *p = plant;
+    const struct averaged *p = self;
     double c[CIRCUIT_STATES];
 
-    circuit_voltage(c, &p->circuit, share(p->topology.feeding, in[CIRCUIT_DUTY]), in[CIRCUIT_LOAD]);
+    circuit_voltage(c, &p->circuit, averaged_share(p->topology.feeding, in[CIRCUIT_DUTY]),
+                    in[CIRCUIT_LOAD]);
     circuit_output(out, c, p->x);
+    return 0;
 }
 
-int averaged_step(void *plant, const double *in, double *out)
+int averaged_step(void *self, uint64_t t_ns, const double *in, double *out)
 {
-    struct averaged *p = plant;
-    const double feeding = share(p->topology.feeding, in[CIRCUIT_DUTY]);
-    const double source = share(p->topology.source, in[CIRCUIT_DUTY]);
+    struct averaged *p = self;
+    const double feeding = averaged_share(p->topology.feeding, in[CIRCUIT_DUTY]);
+    const double source = averaged_share(p->topology.source, in[CIRCUIT_DUTY]);
 
+    (void)t_ns;
     if (feeding != p->feeding || in[CIRCUIT_LOAD] != p->load_ohm)
-        sample(p, feeding, in[CIRCUIT_LOAD]);
+        averaged_sample(p, feeding, in[CIRCUIT_LOAD]);
 
     linear_advance(&p->sampled, p->x, source * in[CIRCUIT_INPUT_VOLTAGE]);
     circuit_output(out, p->c, p->x);
     return 0;
 }
 
-void averaged_destroy(void *plant)
+void averaged_destroy(void *self)
 {
-    free(plant);
+    free(self);
 }

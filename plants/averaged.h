@@ -7,7 +7,7 @@
 #define HILOCO_PLANTS_AVERAGED_H
 
 #include "circuit.h"
-#include "plant.h"
+#include "model.h"
 
 /* Of the switching period, the share in which ... at duty 0 and at duty 1; linear between. */
 struct averaged_topology {
@@ -15,11 +15,11 @@ struct averaged_topology {
     double feeding[2]; /* the inductor feeds the output */
 };
 
-/* The functions of a plant_model; its create() adds the topology to averaged_create(). */
-int averaged_create(void **plant, const struct averaged_topology *topology,
-                    const double *parameters, const double *states, double period_s);
-void averaged_output(const void *plant, const double *in, double *out);
-int averaged_step(void *plant, const double *in, double *out);
-void averaged_destroy(void *plant);
+/* The functions of a model; its create() adds the topology to averaged_create(). */
+int averaged_create(void **self, const struct averaged_topology *topology,
+                    const struct hil_config *config);
+int averaged_output(const void *self, const double *in, double *out);
+int averaged_step(void *self, uint64_t t_ns, const double *in, double *out);
+void averaged_destroy(void *self);
 
 #endif

@@ -7,20 +7,23 @@ static const struct averaged_topology topology = {
     .feeding = {1, 1},
 };
 
-static int create(void **plant, const double *parameters, const double *states, double period_s)
+static int buck_create(void **self, const struct hil_config *config)
 {
-    return averaged_create(plant, &topology, parameters, states, period_s);
+    return averaged_create(self, &topology, config);
 }
 
-const struct plant_model plant_buck = {
-    .abi = PLANT_ABI,
+const struct hil_model model_buck = {
+    .abi = HIL_MODEL_ABI,
+    .size = sizeof(struct hil_model),
     .name = "buck",
     .doc = "Synchronous buck converter, averaged",
-    .parameters = {circuit_parameters, CIRCUIT_SWITCHING_FREQUENCY},
+    .kind = HIL_CONTINUOUS,
+    .width_max = 1,
+    .parameters = HIL_FIRST_QUANTITIES(circuit_parameters, CIRCUIT_SWITCHING_FREQUENCY),
     .inputs = HIL_QUANTITIES(circuit_inputs),
     .outputs = HIL_QUANTITIES(circuit_outputs),
     .states = HIL_QUANTITIES(circuit_states),
-    .create = create,
+    .create = buck_create,
     .output = averaged_output,
     .step = averaged_step,
     .destroy = averaged_destroy,

@@ -7,21 +7,24 @@ static const struct averaged_topology topology = {
     .feeding = {1, 0},
 };
 
-static int create(void **plant, const double *parameters, const double *states, double period_s)
+static int buck_boost_create(void **self, const struct hil_config *config)
 {
-    return averaged_create(plant, &topology, parameters, states, period_s);
+    return averaged_create(self, &topology, config);
 }
 
-const struct plant_model plant_buck_boost = {
-    .abi = PLANT_ABI,
+const struct hil_model model_buck_boost = {
+    .abi = HIL_MODEL_ABI,
+    .size = sizeof(struct hil_model),
     .name = "buck_boost",
     .doc =
         "Synchronous inverting buck-boost converter, averaged; gives the magnitude of its voltage",
-    .parameters = {circuit_parameters, CIRCUIT_SWITCHING_FREQUENCY},
+    .kind = HIL_CONTINUOUS,
+    .width_max = 1,
+    .parameters = HIL_FIRST_QUANTITIES(circuit_parameters, CIRCUIT_SWITCHING_FREQUENCY),
     .inputs = HIL_QUANTITIES(circuit_inputs),
     .outputs = HIL_QUANTITIES(circuit_outputs),
     .states = HIL_QUANTITIES(circuit_states),
-    .create = create,
+    .create = buck_boost_create,
     .output = averaged_output,
     .step = averaged_step,
     .destroy = averaged_destroy,

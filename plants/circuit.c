@@ -3,29 +3,29 @@
 #include <math.h>
 
 const struct hil_quantity circuit_parameters[CIRCUIT_PARAMETERS] = {
-    {"inductance_h", "H", 47e-6, 1e-9, 1, "inductance"},
-    {"capacitance_f", "F", 470e-6, 1e-9, 1, "capacitance"},
-    {"inductor_resistance_ohm", "Ohm", 0.025, 0, 1e3, "series resistance of the inductor"},
-    {"switch_resistance_ohm", "Ohm", 0.015, 0, 1e3, "on-resistance of either switch"},
-    {"esr_ohm", "Ohm", 0.030, 0, 1e3, "series resistance of the capacitor"},
-    {"switching_frequency_hz", "Hz", 100e3, 1e3, 1e8,
+    {"inductance_h", "H", 47e-6, 1e-9, 1, 0, "inductance"},
+    {"capacitance_f", "F", 470e-6, 1e-9, 1, 0, "capacitance"},
+    {"inductor_resistance_ohm", "Ohm", 0.025, 0, 1e3, 0, "series resistance of the inductor"},
+    {"switch_resistance_ohm", "Ohm", 0.015, 0, 1e3, 0, "on-resistance of either switch"},
+    {"esr_ohm", "Ohm", 0.030, 0, 1e3, 0, "series resistance of the capacitor"},
+    {"switching_frequency_hz", "Hz", 100e3, 1e3, 1e8, 0,
      "switching frequency; its period and the plant's must divide one another"},
 };
 
 const struct hil_quantity circuit_inputs[CIRCUIT_INPUTS] = {
-    {"duty", "", 0, 0, 1, "share of the switching period with the main switch on"},
-    {"input_voltage_v", "V", 48, 0, 1e5, "voltage of the source"},
-    {"load_ohm", "Ohm", 2.4, 1e-3, 1e9, "resistance of the load"},
+    {"duty", "", 0, 0, 1, HIL_REQUIRED, "share of the switching period with the main switch on"},
+    {"input_voltage_v", "V", 48, 0, 1e5, 0, "voltage of the source"},
+    {"load_ohm", "Ohm", 2.4, 1e-3, 1e9, 0, "resistance of the load"},
 };
 
 const struct hil_quantity circuit_outputs[CIRCUIT_OUTPUTS] = {
-    {"voltage_v", "V", 0, -INFINITY, INFINITY, "voltage across the load"},
-    {"current_a", "A", 0, -INFINITY, INFINITY, "current of the inductor"},
+    {"voltage_v", "V", 0, -INFINITY, INFINITY, 0, "voltage across the load"},
+    {"current_a", "A", 0, -INFINITY, INFINITY, 0, "current of the inductor"},
 };
 
 const struct hil_quantity circuit_states[CIRCUIT_STATES] = {
-    {"current_a", "A", 0, -1e6, 1e6, "current of the inductor"},
-    {"voltage_v", "V", 0, -1e6, 1e6, "voltage of the capacitor, without its resistance"},
+    {"current_a", "A", 0, -1e6, 1e6, 0, "current of the inductor"},
+    {"voltage_v", "V", 0, -1e6, 1e6, 0, "voltage of the capacitor, without its resistance"},
 };
 
 void circuit_init(struct circuit *circuit, const double *parameters)

@@ -15,7 +15,7 @@
 #define HILOCO_PLANTS_CIRCUIT_H
 
 #include "linear.h"
-#include "quantity.h"
+#include "model.h"
 
 /* The rows of each table, in order. Averaged models stop before the switching frequency. */
 enum {

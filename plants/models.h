@@ -1,12 +1,12 @@
-/* The plant models built in, one file each. plant.c lists them. */
+/* The plants that are built in, one file each; harness/models/builtin.c lists them. */
 #ifndef HILOCO_PLANTS_MODELS_H
 #define HILOCO_PLANTS_MODELS_H
 
-#include "plant.h"
+#include "model.h"
 
-extern const struct plant_model plant_buck;
-extern const struct plant_model plant_boost;
-extern const struct plant_model plant_buck_boost;
-extern const struct plant_model plant_switched_buck;
+extern const struct hil_model model_buck;
+extern const struct hil_model model_boost;
+extern const struct hil_model model_buck_boost;
+extern const struct hil_model model_switched_buck;
 
 #endif

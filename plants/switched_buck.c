@@ -98,46 +98,52 @@ static unsigned whole(double ratio)
     return (unsigned)nearest;
 }
 
-static int create(void **plant, const double *parameters, const double *states, double period_s)
+static int switched_buck_create(void **self, const struct hil_config *config)
 {
-    const double cycles_per_step = parameters[CIRCUIT_SWITCHING_FREQUENCY] * period_s;
+    const double cycles_per_step =
+        config->parameters[CIRCUIT_SWITCHING_FREQUENCY] * config->period_s;
     const unsigned slots_per_step = cycles_per_step < 1 ? 1 : whole(cycles_per_step);
     const unsigned slots_per_cycle = cycles_per_step < 1 ? whole(1 / cycles_per_step) : 1;
 
     /* Anything else beats: a step would end now here, now there in the ripple. */
-    if (!slots_per_step || !slots_per_cycle)
+    if (!slots_per_step || !slots_per_cycle) {
+        config->log(config->log_arg,
+                    "the switching period and the component's period do not divide one another");
         return -EDOM;
+    }
 
     struct switched_buck *made = malloc(sizeof(*made));
     if (!made)
         return -ENOMEM;
 
     *made = (struct switched_buck){
-        .x = {states[CIRCUIT_CURRENT], states[CIRCUIT_VOLTAGE]},
+        .x = {config->states[CIRCUIT_CURRENT], config->states[CIRCUIT_VOLTAGE]},
         .slots_per_step = slots_per_step,
         .slots_per_cycle = slots_per_cycle,
-        .slot_s = period_s / slots_per_step,
+        .slot_s = config->period_s / slots_per_step,
     };
-    circuit_init(&made->circuit, parameters);
+    circuit_init(&made->circuit, config->parameters);
     sample_load(made, circuit_inputs[CIRCUIT_LOAD].value);
-    *plant = made;
+    *self = made;
     return 0;
 }
 
 /* With the inductor always feeding the output, the switches do not show in it. */
-static void output(const void *plant, const double *in, double *out)
+static int switched_buck_output(const void *self, const double *in, double *out)
 {
-    const struct switched_buck *p = plant;
+    const struct switched_buck *p = self;
     double c[CIRCUIT_STATES];
 
     circuit_voltage(c, &p->circuit, 1, in[CIRCUIT_LOAD]);
     circuit_output(out, c, p->x);
+    return 0;
 }
 
-static int step(void *plant, const double *in, double *out)
+static int switched_buck_step(void *self, uint64_t t_ns, const double *in, double *out)
 {
-    struct switched_buck *p = plant;
+    struct switched_buck *p = self;
 
+    (void)t_ns;
     if (in[CIRCUIT_LOAD] != p->load_ohm)
         sample_load(p, in[CIRCUIT_LOAD]);
     for (unsigned i = 0; i < p->slots_per_step; i++)
@@ -146,21 +152,24 @@ static int step(void *plant, const double *in, double *out)
     return 0;
 }
 
-static void destroy(void *plant)
+static void switched_buck_destroy(void *self)
 {
-    free(plant);
+    free(self);
 }
 
-const struct plant_model plant_switched_buck = {
-    .abi = PLANT_ABI,
+const struct hil_model model_switched_buck = {
+    .abi = HIL_MODEL_ABI,
+    .size = sizeof(struct hil_model),
     .name = "switched_buck",
     .doc = "Synchronous buck converter with its switching and ripple resolved",
+    .kind = HIL_CONTINUOUS,
+    .width_max = 1,
     .parameters = HIL_QUANTITIES(circuit_parameters),
     .inputs = HIL_QUANTITIES(circuit_inputs),
     .outputs = HIL_QUANTITIES(circuit_outputs),
     .states = HIL_QUANTITIES(circuit_states),
-    .create = create,
-    .output = output,
-    .step = step,
-    .destroy = destroy,
+    .create = switched_buck_create,
+    .output = switched_buck_output,
+    .step = switched_buck_step,
+    .destroy = switched_buck_destroy,
 };

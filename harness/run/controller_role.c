@@ -17,6 +17,9 @@
 
 enum { SENT_MAX = 1024 }; /* steps whose time of pushing is remembered */
 
+/* Where in[] has what the law does not ask for: so that the step asks nothing. */
+enum { SPARE = HIL_QUANTITIES_MAX };
+
 /* One converter, as the controller knows it. */
 struct seen {
     void *law; /* the controller's instance for it */
@@ -34,11 +37,14 @@ struct places {
 };
 
 struct controller {
-    const struct controller_law *law;
-    int reference_at, voltage_at, current_at; /* in the law's in[]; -1: not an input */
-    bool delay;                               /* push one step after computing */
-    bool computed;                            /* there are duties to push */
-    bool goes_on;                             /* without a converter that died */
+    const struct hil_model *law;
+    unsigned reference_at, voltage_at, current_at; /* in in[], or SPARE */
+    unsigned duty_at;                              /* in out[] */
+    double in[HIL_QUANTITIES_MAX + 1];             /* what nothing feeds has its default */
+    double out[HIL_QUANTITIES_MAX];
+    bool delay;    /* push one step after computing */
+    bool computed; /* there are duties to push */
+    bool goes_on;  /* without a converter that died */
     enum hil_on_stale on_stale;
     bool ends; /* a voltage is stale, and that ends the run */
     struct hil_stale_log *stale;
@@ -172,23 +178,22 @@ static double read_all(struct hil_role *r, struct controller *c, uint64_t n, uin
     return output;
 }
 
-static void compute(struct controller *c, double reference)
+static int compute(struct controller *c, uint64_t due, double reference)
 {
-    double in[HIL_QUANTITIES_MAX];
-
+    c->computed = true;
+    c->in[c->reference_at] = reference;
     for (unsigned i = 0; i < c->count; i++) {
         struct seen *seen = &c->converters[i];
         if (seen->rests)
             continue;
-        if (c->reference_at >= 0)
-            in[c->reference_at] = reference;
-        if (c->voltage_at >= 0)
-            in[c->voltage_at] = seen->newest.voltage_v;
-        if (c->current_at >= 0)
-            in[c->current_at] = seen->newest.current_a;
-        seen->duty = c->law->step(seen->law, in);
+        c->in[c->voltage_at] = seen->newest.voltage_v;
+        c->in[c->current_at] = seen->newest.current_a;
+        int rc = c->law->step(seen->law, due, c->in, c->out);
+        if (rc)
+            return rc;
+        seen->duty = c->out[c->duty_at];
     }
-    c->computed = true;
+    return 0;
 }
 
 /* The time of the oldest of the newest voltages: 0 before all have come. */
@@ -287,7 +292,9 @@ static int step(void *arg, uint64_t n, uint64_t now)
     judge(r, c, now, output, reference);
     publish(r, now, output, all);
     record(r, c, n, now, output, all); /* with the duties in force */
-    compute(c, reference);
+    int rc = compute(c, due, reference);
+    if (rc)
+        return rc;
     if (!c->delay)
         push(r, c, n, now);
     if (now >= c->look_ns)
@@ -314,7 +321,8 @@ static void free_controller(void *self)
 static int controller_begin(struct hil_role *r)
 {
     const struct hil_scenario *s = r->run->scenario;
-    const struct hil_controller_config *config = &s->controller;
+    const struct hil_config config =
+        hil_role_config(r, s->controller.parameters, NULL, &s->controller.timing);
     struct controller *c = r->self;
 
     free_laws(c);
@@ -327,12 +335,27 @@ static int controller_begin(struct hil_role *r)
     for (unsigned i = 0; i < c->count; i++) {
         c->converters[i].duty = s->converters[i].duty_initial;
         hil_input_init(&c->converters[i].input, s, 1 + i, 0);
-        int rc = c->law->create(&c->converters[i].law, config->gains, &config->limits,
-                                (double)config->timing.period_ns * 1e-9);
+        int rc = c->law->create(&c->converters[i].law, &config);
         if (rc)
             return rc;
     }
     return 0;
+}
+
+static unsigned input_at(const struct controller *c, const char *name)
+{
+    int at = hil_quantity_find(&c->law->inputs, name);
+
+    return at < 0 ? SPARE : (unsigned)at;
+}
+
+static void find_signals(struct controller *c)
+{
+    c->reference_at = input_at(c, "reference_v");
+    c->voltage_at = input_at(c, "voltage_v");
+    c->current_at = input_at(c, "current_a");
+    c->duty_at = (unsigned)hil_quantity_find(&c->law->outputs, "duty"); /* each law has it */
+    hil_quantity_values(&c->law->inputs, c->in);
 }
 
 int hil_controller_init(struct hil_role *r)
@@ -352,9 +375,7 @@ int hil_controller_init(struct hil_role *r)
     c->row = find_places(s);
     c->on_stale = config->stale.action;
     c->stale = &r->run->state->executors[r->run->executor].stale;
-    c->reference_at = hil_quantity_find(&c->law->inputs, "reference_v");
-    c->voltage_at = hil_quantity_find(&c->law->inputs, "voltage_v");
-    c->current_at = hil_quantity_find(&c->law->inputs, "current_a");
+    find_signals(c);
     r->begin = controller_begin;
     int rc = controller_begin(r);
     if (rc)

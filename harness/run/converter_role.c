@@ -5,47 +5,38 @@
 #include "../record/streams.h"
 #include "role.h"
 
-/* Where the quantities that the harness feeds stand in the plant's in[] and out[]; what a
- * plant does not have goes to a spare place, so that the step asks nothing. */
-enum { SPARE = HIL_QUANTITIES_MAX };
-
 /* Where a row of the record has what; -1: nowhere. */
 struct places {
     int time, step, plant_time, voltage, current, duty;
 };
 
+/* An input that the scenario has change. */
+struct fed {
+    const struct hil_profile *profile;
+    double factor;
+    unsigned at; /* in in[] */
+};
+
 /* What each step touches comes first: a thousand of these do not fit in the nearest cache. */
 struct converter {
-    const struct plant_model *model;
+    const struct hil_model *model;
     void *plant;
     struct loco_owned_var *voltage, *duty; /* of the channel */
     uint64_t held;                         /* the controller's step whose duty is held */
     struct hil_input input;
-    struct hil_stale_log *stale; /* the executor's */
-    struct hil_histogram *ages;  /* the executor's */
-    unsigned duty_at, load_at, input_voltage_at;
-    unsigned voltage_at, current_at;
-    double load_factor, input_voltage_factor;
-    double in[HIL_QUANTITIES_MAX + 1];
-    double out[HIL_QUANTITIES_MAX + 1];
+    struct hil_stale_log *stale;              /* the executor's */
+    struct hil_histogram *ages;               /* the executor's */
+    unsigned duty_at, voltage_at, current_at; /* in in[], and in out[] */
+    unsigned fed_count;
+    double in[HIL_QUANTITIES_MAX], out[HIL_QUANTITIES_MAX];
+    struct fed fed[2];
     struct places row;
 };
 
-static unsigned index_of(const struct hil_quantities *table, const char *name)
+static void feed(struct converter *c, uint64_t t_ns)
 {
-    int i = hil_quantity_find(table, name);
-
-    return i < 0 ? SPARE : (unsigned)i;
-}
-
-/* The load and the input voltage of this time, where the scenario has them change. */
-static void apply_profiles(const struct hil_scenario *s, struct converter *c, uint64_t t_ns)
-{
-    if (s->load.count)
-        c->in[c->load_at] = hil_profile_at(&s->load, t_ns) * c->load_factor;
-    if (s->input_voltage.count)
-        c->in[c->input_voltage_at] =
-            hil_profile_at(&s->input_voltage, t_ns) * c->input_voltage_factor;
+    for (unsigned i = 0; i < c->fed_count; i++)
+        c->in[c->fed[i].at] = hil_profile_at(c->fed[i].profile, t_ns) * c->fed[i].factor;
 }
 
 static void record(const struct hil_role *r, const struct converter *c, uint64_t n, uint64_t now)
@@ -123,7 +114,7 @@ static int step(void *arg, uint64_t n, uint64_t now)
     uint64_t due = hil_loop_due(&r->loop, n);
 
     if (n > 0) { /* the interval that just ended, with what was held over it */
-        int rc = c->model->step(c->plant, c->in, c->out);
+        int rc = c->model->step(c->plant, due, c->in, c->out);
         if (rc)
             return rc;
     }
@@ -135,7 +126,7 @@ static int step(void *arg, uint64_t n, uint64_t now)
         if (rc)
             return rc;
     }
-    apply_profiles(r->run->scenario, c, due);
+    feed(c, due);
     hil_role_end_step(r, n, due, now);
     return n % 64 == 0 && loco_peer_lost(r->mgr, 0) ? -ECONNRESET : 0;
 }
@@ -165,13 +156,35 @@ static int converter_begin(struct hil_role *r)
         c->in[i] = config->inputs[i];
     c->in[c->duty_at] = config->duty_initial;
 
-    int rc = c->model->create(&c->plant, config->parameters, config->states,
-                              (double)config->timing.period_ns * 1e-9);
+    const struct hil_config made =
+        hil_role_config(r, config->parameters, config->states, &config->timing);
+    int rc = c->model->create(&c->plant, &made);
     if (rc)
         return rc;
-    apply_profiles(s, c, 0);
-    c->model->output(c->plant, c->in, c->out);
-    return 0;
+    feed(c, 0);
+    return c->model->output(c->plant, c->in, c->out);
+}
+
+/* Lets the profile feed the input, if the scenario has it change and the plant has such an input.
+ */
+static void add_fed(struct converter *c, const char *input, const struct hil_profile *profile,
+                    double factor)
+{
+    int at = hil_quantity_find(&c->model->inputs, input);
+
+    if (profile->count && at >= 0)
+        c->fed[c->fed_count++] = (struct fed){profile, factor, (unsigned)at};
+}
+
+/* The scenario has no plant without the three. */
+static void find_signals(const struct hil_scenario *s, struct converter *c,
+                         const struct hil_converter_config *config)
+{
+    c->duty_at = (unsigned)hil_quantity_find(&c->model->inputs, "duty");
+    c->voltage_at = (unsigned)hil_quantity_find(&c->model->outputs, "voltage_v");
+    c->current_at = (unsigned)hil_quantity_find(&c->model->outputs, "current_a");
+    add_fed(c, "load_ohm", &s->load, config->load_factor);
+    add_fed(c, "input_voltage_v", &s->input_voltage, config->input_voltage_factor);
 }
 
 int hil_converter_init(struct hil_role *r)
@@ -189,15 +202,9 @@ int hil_converter_init(struct hil_role *r)
     c->row = find_places(s, r->node);
     c->voltage = &r->channel.voltages[0];
     c->duty = &r->channel.duties[0];
-    c->duty_at = index_of(&c->model->inputs, "duty");
-    c->load_at = index_of(&c->model->inputs, "load_ohm");
-    c->input_voltage_at = index_of(&c->model->inputs, "input_voltage_v");
-    c->voltage_at = index_of(&c->model->outputs, "voltage_v");
-    c->current_at = index_of(&c->model->outputs, "current_a");
+    find_signals(s, c, config);
     c->stale = &r->run->state->executors[r->run->executor].stale;
     c->ages = &r->run->state->executors[r->run->executor].input_age;
-    c->load_factor = config->load_factor;
-    c->input_voltage_factor = config->input_voltage_factor;
     int rc = converter_begin(r);
     if (rc)
         return rc;

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "node_name.h"
 #include "tracer.h"
 
 /* A node's network memory: some owned_vars for each link, a line or two apiece. */
@@ -58,6 +59,30 @@ int hil_role_open(struct hil_role **role, const struct hil_run *run, struct loco
     hil_stream_prepare(r->stream);
     *role = r;
     return 0;
+}
+
+/* What a model says, with the name of its node. */
+static void role_log(void *arg, const char *line)
+{
+    const struct hil_role *r = arg;
+    char name[HIL_NODE_NAME_BYTES];
+
+    hil_node_name(r->node, name, sizeof name);
+    loco_log(r->mgr, LOCO_ERROR, "%s: %s", name, line);
+}
+
+struct hil_config hil_role_config(struct hil_role *r, const double *parameters,
+                                  const double *states, const struct hil_timing *timing)
+{
+    return (struct hil_config){
+        .size = sizeof(struct hil_config),
+        .width = 1,
+        .period_s = (double)timing->period_ns * 1e-9,
+        .parameters = parameters,
+        .states = states,
+        .log = role_log,
+        .log_arg = r,
+    };
 }
 
 int hil_role_connected(struct hil_role *r)

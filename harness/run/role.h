@@ -83,6 +83,10 @@ void hil_role_close(struct hil_role *role);
 int hil_controller_init(struct hil_role *role);
 int hil_converter_init(struct hil_role *role);
 
+/* What a model's create() is given for a component of this role. */
+struct hil_config hil_role_config(struct hil_role *role, const double *parameters,
+                                  const double *states, const struct hil_timing *timing);
+
 /* Whether step n is recorded, and where. */
 static inline double *hil_role_row(const struct hil_role *role, uint64_t n)
 {

@@ -12,8 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "../../controllers/controller.h"
-#include "../../plants/plant.h"
+#include "../models/builtin.h"
+#include "../models/tables.h"
 #include "profile.h"
 
 enum hil_mode { HIL_REALTIME, HIL_VIRTUAL };
@@ -92,16 +92,15 @@ struct hil_network {
 };
 
 struct hil_controller_config {
-    const struct controller_law *law;
-    double gains[HIL_QUANTITIES_MAX]; /* in the order of law->gains */
-    struct controller_limits limits;
+    const struct hil_model *law;
+    double parameters[HIL_QUANTITIES_MAX]; /* gains and limits, in the order of law->parameters */
     struct hil_timing timing;
     struct hil_stale_config stale;
     bool computation_delay; /* push the duties one step after they were computed */
 };
 
 struct hil_converter_config {
-    const struct plant_model *plant;
+    const struct hil_model *plant;
     double parameters[HIL_QUANTITIES_MAX]; /* in the order of plant->parameters */
     double inputs[HIL_QUANTITIES_MAX];     /* constant inputs, in the order of plant->inputs */
     double states[HIL_QUANTITIES_MAX];     /* initial, in the order of plant->states */

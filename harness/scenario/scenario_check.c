@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "scenario_form.h"
+
 enum { PATH_MAX_BYTES = 256, TEXT_MAX = 1024, FIELDS_MAX = 80, MISTAKES_MAX = 100 };
 
 /* Where the check is in the tree, and what it checks against. */
@@ -15,25 +17,44 @@ struct check {
 static void check_value(struct check *check, const struct scenario_node *node,
                         const cyaml_schema_value_t *value);
 
-/* "PATH is FOUND; allowed: ..." */
+/* "PATH is FOUND (REMARK); allowed: ..." */
 static void wrong(struct check *check, const struct scenario_node *node,
-                  const cyaml_schema_value_t *value, const char *near)
+                  const cyaml_schema_value_t *value, const char *remark)
 {
     char found[128], allowed[TEXT_MAX + 64];
 
     scenario_say_allowed(check->schema, scenario_key_find(check->schema, check->path), value,
                          allowed, sizeof(allowed));
-    scenario_mistake(check->report, &node->at, "%s is %s%s%s%s; allowed: %s",
+    scenario_mistake(check->report, &node->at, "%s is %s%s; allowed: %s",
                      check->path[0] == '\0' ? "the scenario" : check->path,
-                     scenario_node_describe(node, found, sizeof(found)),
-                     near == NULL ? "" : " (did you mean '", near == NULL ? "" : near,
-                     near == NULL ? "" : "'?)", allowed);
+                     scenario_node_describe(node, found, sizeof(found)), remark, allowed);
+}
+
+/* " (did you mean 'pid'?)", or why a model that there is will not do here, or "". */
+static void remark_on(const struct check *check, const char *text, const char *const *words,
+                      size_t count, char *remark, size_t size)
+{
+    const struct hil_model *model = hil_model_find(text);
+    const char *near = scenario_near_miss(text, words, count);
+    const char *key = strrchr(check->path, '.');
+    char why[SCENARIO_WHY_BYTES];
+
+    remark[0] = '\0';
+    if (near != NULL)
+        snprintf(remark, size, " (did you mean '%s'?)", near);
+    else if (model != NULL && key != NULL && strcmp(key, ".plant") == 0 &&
+             !scenario_plant_fits(model, why))
+        snprintf(remark, size, " (%s)", why);
+    else if (model != NULL && key != NULL && strcmp(key, ".law") == 0 &&
+             !scenario_law_fits(model, why))
+        snprintf(remark, size, " (%s)", why);
 }
 
 static void check_enum(struct check *check, const struct scenario_node *node,
                        const cyaml_schema_value_t *value)
 {
     const char *words[FIELDS_MAX];
+    char remark[SCENARIO_WHY_BYTES + 8];
     size_t count = 0;
 
     for (; count < value->enumeration.count && count < FIELDS_MAX; count++) {
@@ -41,7 +62,8 @@ static void check_enum(struct check *check, const struct scenario_node *node,
         if (strcmp(words[count], node->text) == 0)
             return;
     }
-    wrong(check, node, value, scenario_near_miss(node->text, words, count));
+    remark_on(check, node->text, words, count, remark, sizeof(remark));
+    wrong(check, node, value, remark);
 }
 
 /* --- mappings and lists ----------------------------------------------------------------- */
@@ -179,7 +201,7 @@ static void check_value(struct check *check, const struct scenario_node *node,
     if (value->type == CYAML_IGNORE)
         return;
     if (kind_of(value) != node->kind)
-        wrong(check, node, value, NULL);
+        wrong(check, node, value, "");
     else if (node->kind == SCENARIO_MAPPING)
         check_mapping(check, node, value);
     else if (node->kind == SCENARIO_SEQUENCE)
@@ -188,7 +210,7 @@ static void check_value(struct check *check, const struct scenario_node *node,
         check_enum(check, node, value);
     else if (!scenario_scalar_fits(check->schema, scenario_key_find(check->schema, check->path),
                                    value->type, node))
-        wrong(check, node, value, NULL);
+        wrong(check, node, value, "");
 }
 
 void scenario_check(const struct scenario_schema *schema, const struct scenario_node *root,

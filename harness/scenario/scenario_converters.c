@@ -234,20 +234,18 @@ static void resolve_timing(const struct draft *draft)
 static void try_plant(const struct draft *draft)
 {
     const struct hil_converter_config *converter = draft->converter;
-    void *plant;
-    int error = converter->plant->create(&plant, converter->parameters, converter->states,
-                                         (double)converter->timing.period_ns * 1e-9);
-    if (error == 0) {
-        converter->plant->destroy(plant);
+    char why[SCENARIO_REASON_BYTES];
+
+    if (!scenario_try(converter->plant, converter->parameters, converter->states,
+                      converter->timing.period_ns, why))
         return;
-    }
     char path[64] = "converters.parameters";
     if (draft->index != NO_OVERRIDE)
         snprintf(path, sizeof(path), "converters.overrides.%d", draft->index);
     scenario_mistake_in(draft->loaded, path,
                         "the plant %s refuses the parameters and period of converter %u (%s); "
                         "allowed: values that make sense together",
-                        converter->plant->name, draft->id, strerror(-error));
+                        converter->plant->name, draft->id, why);
 }
 
 static void resolve_converter(const struct draft *draft, const struct hil_scenario *scenario)
@@ -259,7 +257,7 @@ static void resolve_converter(const struct draft *draft, const struct hil_scenar
     unsigned before = loaded->report->mistakes;
 
     converter->plant =
-        plant_models[override != NULL && override->plant != NULL ? *override->plant : file->plant];
+        hil_models[override != NULL && override->plant != NULL ? *override->plant : file->plant];
     converter->duty_initial = override != NULL && override->duty_initial != NULL
                                   ? *override->duty_initial
                                   : file->duty_initial;

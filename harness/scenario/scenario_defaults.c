@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "scenario_form.h"
+
 enum { PATH_MAX_BYTES = 256 };
 
 /* A default stands where the block that lacks it does. */
@@ -90,7 +92,7 @@ static int fill_quantities(struct scenario_node *block, const struct scenario_no
 
     for (unsigned i = 0; error == 0 && i < quantities->count; i++) {
         const struct hil_quantity *quantity = &quantities->at[i];
-        if (strcmp(quantity->name, "duty") == 0 || scenario_node_get(block, quantity->name) != NULL)
+        if (scenario_is_duty(quantity->name) || scenario_node_get(block, quantity->name) != NULL)
             continue;
         const struct scenario_node *given = scenario_node_get(common, quantity->name);
         char text[SCENARIO_NUMBER_BYTES];
@@ -104,8 +106,7 @@ static int fill_quantities(struct scenario_node *block, const struct scenario_no
 static int fill_plant(struct scenario_node *override, const struct scenario_node *converters)
 {
     const struct scenario_node *name = scenario_node_get(override, "plant");
-    const struct plant_model *plant =
-        name == NULL || name->text == NULL ? NULL : plant_model_find(name->text);
+    const struct hil_model *plant = scenario_plant_named(name == NULL ? NULL : name->text);
     int error = 0;
 
     if (plant == NULL)

@@ -7,18 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "scenario_form.h"
 #include "scenario_schema.h"
 
-static const struct plant_model *plant_of(const struct scenario_node *block)
+static const char *text_of(const struct scenario_node *block, const char *key)
 {
-    const struct scenario_node *name = scenario_node_get(block, "plant");
-    return name == NULL || name->text == NULL ? NULL : plant_model_find(name->text);
-}
+    const struct scenario_node *node = scenario_node_get(block, key);
 
-static const struct controller_law *law_of(const struct scenario_node *block)
-{
-    const struct scenario_node *name = scenario_node_get(block, "law");
-    return name == NULL || name->text == NULL ? NULL : controller_law_find(name->text);
+    return node == NULL ? NULL : node->text;
 }
 
 /* How many converters there are; 0 when the file does not say so rightly. */
@@ -50,8 +46,8 @@ static int add_quantities(struct scenario_quantities *to, const struct hil_quant
     for (unsigned i = 0; i < from->count; i++) {
         const struct hil_quantity *quantity = &from->at[i];
         int known = scenario_quantity_find(to, quantity->name);
-        if (strcmp(quantity->name, "duty") == 0)
-            continue; /* of the inputs, the one that the controller gives */
+        if (scenario_is_duty(quantity->name) || scenario_is_limit(quantity->name))
+            continue;
         if (known < 0) {
             to->at[to->count++] = *quantity;
             continue;
@@ -62,7 +58,7 @@ static int add_quantities(struct scenario_quantities *to, const struct hil_quant
     return 0;
 }
 
-static int add_plant(struct scenario_schema *schema, const struct plant_model *plant)
+static int add_plant(struct scenario_schema *schema, const struct hil_model *plant)
 {
     if (plant == NULL)
         return 0;
@@ -78,14 +74,17 @@ static int find_models(struct scenario_schema *schema, const struct scenario_nod
     const struct scenario_node *converters = scenario_node_get(root, "converters");
     const struct scenario_node *overrides = scenario_node_get(converters, "overrides");
 
-    schema->law = law_of(scenario_node_get(root, "controller"));
-    schema->plant = plant_of(converters);
+    schema->law = scenario_law_named(text_of(scenario_node_get(root, "controller"), "law"));
+    schema->plant = scenario_plant_named(text_of(converters, "plant"));
     schema->converter_count = count_of(converters, scenario_key_find(schema, "converters.count"));
-    int error = add_plant(schema, schema->plant);
+    int error = schema->law == NULL ? 0 : add_quantities(&schema->gains, &schema->law->parameters);
+    if (error == 0)
+        error = add_plant(schema, schema->plant);
     if (overrides == NULL)
         return error;
     for (size_t i = 0; error == 0 && i < overrides->count; i++)
-        error = add_plant(schema, plant_of(overrides->entries[i].value));
+        error =
+            add_plant(schema, scenario_plant_named(text_of(overrides->entries[i].value, "plant")));
     return error;
 }
 
@@ -144,7 +143,7 @@ static int add_key(struct scenario_schema *schema, const char *block,
 }
 
 /* True for a quantity of the plant that most converters have. */
-static bool plant_has(const struct plant_model *plant, const char *name)
+static bool plant_has(const struct hil_model *plant, const char *name)
 {
     return plant != NULL && (hil_quantity_find(&plant->parameters, name) >= 0 ||
                              hil_quantity_find(&plant->inputs, name) >= 0);
@@ -154,8 +153,8 @@ static int add_keys(struct scenario_schema *schema)
 {
     int error = 0;
 
-    for (unsigned i = 0; schema->law != NULL && error == 0 && i < schema->law->gains.count; i++)
-        error = add_key(schema, "controller.gains", &schema->law->gains.at[i], true);
+    for (unsigned i = 0; error == 0 && i < schema->gains.count; i++)
+        error = add_key(schema, "controller.gains", &schema->gains.at[i], true);
 
     for (unsigned i = 0; error == 0 && i < schema->parameters.count; i++) {
         const struct hil_quantity *quantity = &schema->parameters.at[i];
@@ -192,6 +191,7 @@ void scenario_quantities_close(struct scenario_schema *schema)
         free((char *)schema->keys[i].initial);
     }
     free(schema->keys);
+    free(schema->gains.at);
     free(schema->parameters.at);
     free(schema->states.at);
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "scenario_check.h"
+#include "scenario_form.h"
 
 void scenario_mistake_in(const struct scenario_loaded *loaded, const char *path, const char *format,
                          ...)
@@ -31,20 +32,60 @@ static void resolve_network(const struct file_network *file, struct hil_network 
     };
 }
 
+static void keep_reason(void *arg, const char *line)
+{
+    snprintf(arg, SCENARIO_REASON_BYTES, "%s", line);
+}
+
+int scenario_try(const struct hil_model *model, const double *parameters, const double *states,
+                 uint64_t period_ns, char why[SCENARIO_REASON_BYTES])
+{
+    const struct hil_config config = {
+        .size = sizeof(config),
+        .width = 1,
+        .period_s = (double)period_ns * 1e-9,
+        .parameters = parameters,
+        .states = states,
+        .log = keep_reason,
+        .log_arg = why,
+    };
+    void *self;
+
+    why[0] = '\0';
+    int rc = model->create(&self, &config);
+    if (rc == 0)
+        model->destroy(self);
+    else if (why[0] == '\0')
+        keep_reason(why, strerror(-rc));
+    return rc;
+}
+
 /* A law has the last word about its gains: some make no sense together. */
 static void try_law(const struct scenario_loaded *loaded,
                     const struct hil_controller_config *controller)
 {
-    void *instance;
-    int error = controller->law->create(&instance, controller->gains, &controller->limits,
-                                        (double)controller->timing.period_ns * 1e-9);
-    if (error == 0)
-        controller->law->destroy(instance);
-    else
+    char why[SCENARIO_REASON_BYTES];
+
+    if (scenario_try(controller->law, controller->parameters, NULL, controller->timing.period_ns,
+                     why))
         scenario_mistake_in(loaded, "controller.gains",
                             "the law %s refuses these gains, limits and period (%s); allowed: "
                             "values that make sense together",
-                            controller->law->name, strerror(-error));
+                            controller->law->name, why);
+}
+
+static void resolve_law_parameters(const struct scenario_loaded *loaded,
+                                   struct hil_controller_config *controller)
+{
+    const struct file_controller *file = &loaded->file->controller;
+    const struct hil_quantities *table = &controller->law->parameters;
+    const double *gain = file->gains;
+
+    for (unsigned i = 0; i < table->count; i++)
+        if (!scenario_is_limit(table->at[i].name))
+            controller->parameters[i] = *gain++;
+    controller->parameters[hil_quantity_find(table, "duty_min")] = file->limits.duty_min;
+    controller->parameters[hil_quantity_find(table, "duty_max")] = file->limits.duty_max;
 }
 
 void scenario_resolve_late(const struct scenario_loaded *loaded, const char *role,
@@ -89,15 +130,14 @@ static void resolve_controller(const struct scenario_loaded *loaded,
         file->phase_us + (loaded->file->mode == HIL_REALTIME ? file->realtime_phase_us : 0);
 
     *controller = (struct hil_controller_config){
-        .law = controller_laws[file->law],
-        .limits = file->limits,
+        .law = hil_models[file->law],
         .timing = {.period_ns = scenario_ns(file->period_us, 1e3),
                    .phase_ns = scenario_ns(phase_us, 1e3)},
         .computation_delay = file->computation_delay,
     };
     scenario_resolve_late(loaded, "controller", &file->late, &controller->timing,
                           &controller->stale);
-    memcpy(controller->gains, file->gains, controller->law->gains.count * sizeof(double));
+    resolve_law_parameters(loaded, controller);
 
     if (file->limits.duty_min < file->limits.duty_max)
         try_law(loaded, controller);

@@ -51,6 +51,14 @@ void scenario_resolve_late(const struct scenario_loaded *loaded, const char *rol
                            const struct file_late *file, struct hil_timing *timing,
                            struct hil_stale_config *stale);
 
+/*
+ * Makes a component, to see whether the model takes these numbers together. Returns 0, or a
+ * negative errno with the model's reason in `why`.
+ */
+enum { SCENARIO_REASON_BYTES = 256 };
+int scenario_try(const struct hil_model *model, const double *parameters, const double *states,
+                 uint64_t period_ns, char why[SCENARIO_REASON_BYTES]);
+
 /* Reports a mistake at the value with this path, such as "converters.overrides.0.id". */
 __attribute__((format(printf, 3, 4))) void scenario_mistake_in(const struct scenario_loaded *loaded,
                                                                const char *path, const char *format,

@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "scenario_form.h"
+
 enum {
     MUST = CYAML_FLAG_DEFAULT,
     MAY = CYAML_FLAG_OPTIONAL | CYAML_FLAG_POINTER, /* NULL when it is not given */
@@ -74,8 +76,8 @@ static const cyaml_schema_field_t network_fields[] = {
 };
 
 static const cyaml_schema_field_t limits_fields[] = {
-    CYAML_FIELD_FLOAT("duty_min", MUST, struct controller_limits, duty_min),
-    CYAML_FIELD_FLOAT("duty_max", MUST, struct controller_limits, duty_max),
+    CYAML_FIELD_FLOAT("duty_min", MUST, struct file_limits, duty_min),
+    CYAML_FIELD_FLOAT("duty_max", MUST, struct file_limits, duty_max),
     CYAML_FIELD_END,
 };
 
@@ -167,18 +169,22 @@ static const cyaml_schema_value_t placement_entry = {
 
 static int name_models(struct scenario_schema *schema)
 {
-    while (controller_laws[schema->law_count] != NULL)
-        schema->law_count++;
-    while (plant_models[schema->plant_count] != NULL)
-        schema->plant_count++;
-    schema->law_names = calloc(schema->law_count + 1, sizeof(cyaml_strval_t));
-    schema->plant_names = calloc(schema->plant_count + 1, sizeof(cyaml_strval_t));
+    char why[SCENARIO_WHY_BYTES];
+    unsigned count = 0;
+
+    while (hil_models[count] != NULL)
+        count++;
+    schema->law_names = calloc(count + 1, sizeof(cyaml_strval_t));
+    schema->plant_names = calloc(count + 1, sizeof(cyaml_strval_t));
     if (schema->law_names == NULL || schema->plant_names == NULL)
         return -ENOMEM;
-    for (unsigned i = 0; i < schema->law_count; i++)
-        schema->law_names[i] = (cyaml_strval_t){controller_laws[i]->name, i};
-    for (unsigned i = 0; i < schema->plant_count; i++)
-        schema->plant_names[i] = (cyaml_strval_t){plant_models[i]->name, i};
+    for (unsigned i = 0; i < count; i++) {
+        const cyaml_strval_t name = {hil_models[i]->name, i};
+        if (scenario_law_fits(hil_models[i], why))
+            schema->law_names[schema->law_count++] = name;
+        if (scenario_plant_fits(hil_models[i], why))
+            schema->plant_names[schema->plant_count++] = name;
+    }
     return 0;
 }
 
@@ -200,14 +206,13 @@ static cyaml_schema_field_t *make_fields(const struct hil_quantity *at, unsigned
 
 static int make_model_fields(struct scenario_schema *schema)
 {
-    static const struct hil_quantities none;
-    const struct hil_quantities *gains = schema->law != NULL ? &schema->law->gains : &none;
     const struct scenario_quantities *parameters = &schema->parameters, *states = &schema->states;
     const cyaml_schema_value_t optional = {CYAML_VALUE_FLOAT(MAY, double)};
     const cyaml_schema_value_t list = {
         CYAML_VALUE_SEQUENCE_FIXED(MAY, double, &one_number, schema->converter_count)};
 
-    schema->gain_fields = make_fields(gains->at, gains->count, sizeof(double), one_number);
+    schema->gain_fields =
+        make_fields(schema->gains.at, schema->gains.count, sizeof(double), one_number);
     schema->parameter_fields =
         make_fields(parameters->at, parameters->count, sizeof(double *), optional);
     schema->multiplier_fields =
@@ -244,8 +249,6 @@ static cyaml_schema_field_t array(const char *key, size_t offset, int flags, siz
 
 static void set_controller(struct scenario_schema *s)
 {
-    unsigned gains = s->law != NULL ? s->law->gains.count : 0;
-
     SET_FIELDS(
         s->controller_fields,
         CYAML_FIELD_ENUM("law", STRICT, struct file_controller, law, s->law_names, s->law_count),
@@ -258,8 +261,8 @@ static void set_controller(struct scenario_schema *s)
         ENUM("scheduler", struct file_controller, scheduler, schedulers),
         ENUM("wait", struct file_controller, wait, waits), LATE_FIELDS(struct file_controller),
         CYAML_FIELD_MAPPING("limits", MUST, struct file_controller, limits, limits_fields),
-        array("gains", offsetof(struct file_controller, gains), MUST, sizeof(double), gains,
-              s->gain_fields, s->law != NULL));
+        array("gains", offsetof(struct file_controller, gains), MUST, sizeof(double),
+              s->gains.count, s->gain_fields, s->law != NULL));
 }
 
 static void set_tolerance(struct scenario_schema *s)

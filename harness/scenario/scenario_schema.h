@@ -43,22 +43,26 @@ struct file_late {
     enum hil_on_stale on_stale_input;
 };
 
+struct file_limits {
+    double duty_min, duty_max;
+};
+
 struct file_controller {
-    int law; /* index in controller_laws */
+    int law; /* index in hil_models */
     double period_us, phase_us, realtime_phase_us;
     bool computation_delay;
     int cpu, priority;
     enum hil_scheduler scheduler;
     enum hil_wait wait;
     struct file_late late;
-    struct controller_limits limits;
-    double *gains; /* in the order of the law's table */
+    struct file_limits limits;
+    double *gains; /* in the order of the law's parameters, without the limits */
 };
 
 /* Quantities of plants: an entry for each in the schema's table, NULL where none is given. */
 struct file_override {
     char *id;
-    int *plant; /* index in plant_models; NULL: that of all */
+    int *plant; /* index in hil_models; NULL: that of all */
     double *period_us, *phase_us, *duty_initial;
     double **parameters, **initial;
 };
@@ -71,7 +75,7 @@ struct file_tolerance {
 
 struct file_converters {
     unsigned count;
-    int plant; /* index in plant_models */
+    int plant; /* index in hil_models */
     double period_us, phase_us, stagger_us;
     int cpu, priority;
     enum hil_scheduler scheduler;
@@ -160,9 +164,9 @@ struct scenario_schema {
     cyaml_schema_value_t top;
 
     /* What this scenario uses; NULL and 0 where it does not say so rightly. */
-    const struct controller_law *law;
-    const struct plant_model *plant;
+    const struct hil_model *law, *plant;
     unsigned converter_count;
+    struct scenario_quantities gains;      /* of the law: its parameters without the limits */
     struct scenario_quantities parameters; /* with the inputs other than duty */
     struct scenario_quantities states;
 

@@ -10,23 +10,15 @@ static const char *unit_in(const struct hil_quantities *table, const char *name)
     return i < 0 ? NULL : table->at[i].unit;
 }
 
-static const char *unit_of_gain(const char *name)
-{
-    const char *unit = NULL;
-
-    for (unsigned i = 0; !unit && controller_laws[i]; i++)
-        unit = unit_in(&controller_laws[i]->gains, name);
-    return unit;
-}
-
+/* A name ends in its unit, so whichever model has it says the same. */
 static const char *unit_of_parameter(const char *name)
 {
     const char *unit = NULL;
 
-    for (unsigned i = 0; !unit && plant_models[i]; i++) {
-        unit = unit_in(&plant_models[i]->parameters, name);
+    for (unsigned i = 0; !unit && hil_models[i]; i++) {
+        unit = unit_in(&hil_models[i]->parameters, name);
         if (!unit)
-            unit = unit_in(&plant_models[i]->inputs, name);
+            unit = unit_in(&hil_models[i]->inputs, name);
     }
     return unit;
 }
@@ -35,8 +27,8 @@ static const char *unit_of_state(const char *name)
 {
     const char *unit = NULL;
 
-    for (unsigned i = 0; !unit && plant_models[i]; i++)
-        unit = unit_in(&plant_models[i]->states, name);
+    for (unsigned i = 0; !unit && hil_models[i]; i++)
+        unit = unit_in(&hil_models[i]->states, name);
     return unit;
 }
 
@@ -54,9 +46,8 @@ const char *hil_scenario_unit(const char *path)
     const struct scenario_key *key = scenario_key_find(&no_models, path);
     const char *name, *unit = key ? key->unit : NULL;
 
-    if (!unit && (name = name_in(path, "controller.gains.")))
-        unit = unit_of_gain(name);
-    else if (!unit && (name = name_in(path, ".parameters.")))
+    if (!unit &&
+        ((name = name_in(path, "controller.gains.")) || (name = name_in(path, ".parameters."))))
         unit = unit_of_parameter(name);
     else if (!unit && (name = name_in(path, ".initial.")))
         unit = unit_of_state(name);

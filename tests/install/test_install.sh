@@ -66,7 +66,8 @@ no_trace_of() {
 }
 
 file_list() {
-    for f in bin/hiloco bin/controller bin/converter include/loco/loco.h lib/libloco.a \
+    for f in bin/hiloco bin/controller bin/converter include/loco/loco.h include/hiloco/model.h \
+        lib/libloco.a \
         lib/pkgconfig/loco.pc share/hiloco/configs/quickstart.yaml; do
         [ -f "$prefix/$f" ] || { echo "$f is missing" && return 1; }
     done
@@ -106,6 +107,18 @@ each_alone() {
     done
 }
 
+# The interface of models stands alone, and users compile it as they like.
+model_h_in() { # COMPILER LANGUAGE STANDARDS...
+    compiler=$1
+    language=$2
+    shift 2
+    for standard in "$@"; do
+        echo '#include <hiloco/model.h>' |
+            "$compiler" -x "$language" -std="$standard" -pedantic -Wall -Wextra -Wshadow \
+                -Wconversion -Werror -fsyntax-only -I"$prefix/include" - || return 1
+    done
+}
+
 loco_h_has_all() {
     echo '#include <loco/loco.h>' >"$work/all.c"
     headers >"$work/a"
@@ -139,6 +152,12 @@ a_shows_api() {
 echo "--- headers and symbols"
 check "each of $(headers | wc -l) headers compiles alone" each_alone
 check "loco.h includes them all" loco_h_has_all
+check "hiloco/model.h is C11, C17 and C23" model_h_in "$cc" c c11 c17 c2x
+if command -v g++ >/dev/null; then
+    check "hiloco/model.h is C++17 and C++20" model_h_in g++ c++ c++17 c++20
+else
+    echo "  skipped: hiloco/model.h in C++, there is no g++ here"
+fi
 check "libloco.so shows the functions that the headers declare, and no others" so_shows_api
 check "libloco.a shows the same" a_shows_api
 

@@ -138,18 +138,41 @@ static void advance_averaged(struct converter *c)
     observe(c);
 }
 
+static void say(void *arg, const char *line)
+{
+    cr_log_warn("%s: %s", (const char *)arg, line);
+}
+
+static void *open_model(const struct hil_model *model, const double *parameters,
+                        const double *states, const struct hil_timing *timing)
+{
+    const struct hil_config config = {
+        .size = sizeof config,
+        .width = 1,
+        .period_s = (double)timing->period_ns * 1e-9,
+        .parameters = parameters,
+        .states = states,
+        .log = say,
+        .log_arg = (char *)model->name,
+    };
+    void *self;
+
+    cr_assert_eq(model->create(&self, &config), 0);
+    return self;
+}
+
 static void use_model(struct converter *c, bool advance)
 {
-    const struct plant_model *model = c->config->plant;
+    const struct hil_model *model = c->config->plant;
     double in[HIL_QUANTITIES_MAX] = {0}, out[HIL_QUANTITIES_MAX];
 
     in[hil_quantity_find(&model->inputs, "duty")] = c->duty;
     in[hil_quantity_find(&model->inputs, "input_voltage_v")] = c->input_v;
     in[hil_quantity_find(&model->inputs, "load_ohm")] = c->load;
     if (advance)
-        cr_assert_eq(model->step(c->model, in, out), 0);
+        cr_assert_eq(model->step(c->model, c->next_ns, in, out), 0);
     else
-        model->output(c->model, in, out);
+        cr_assert_eq(model->output(c->model, in, out), 0);
     c->voltage_v = out[hil_quantity_find(&model->outputs, "voltage_v")];
     c->current_a = out[hil_quantity_find(&model->outputs, "current_a")];
 }
@@ -193,9 +216,7 @@ static void open_converter(struct converter *c, const struct hil_converter_confi
         open_circuit(c);
         return;
     }
-    cr_assert_eq(config->plant->create(&c->model, config->parameters, config->states,
-                                       (double)config->timing.period_ns * 1e-9),
-                 0);
+    c->model = open_model(config->plant, config->parameters, config->states, &config->timing);
     use_model(c, false);
 }
 
@@ -239,7 +260,7 @@ struct law {
 
 static double gain(const struct hil_controller_config *c, const char *name)
 {
-    return c->gains[hil_quantity_find(&c->law->gains, name)];
+    return c->parameters[hil_quantity_find(&c->law->parameters, name)];
 }
 
 static double step_pid(struct law *law, const struct hil_controller_config *c, double reference,
@@ -252,18 +273,18 @@ static double step_pid(struct law *law, const struct hil_controller_config *c, d
     law->derivative = (tf * law->derivative - gain(c, "kd_s_per_v") * (voltage - last)) / (tf + T);
     double raw = gain(c, "kp_per_v") * (gain(c, "setpoint_weight") * reference - voltage) +
                  integral + law->derivative;
-    bool winds_up =
-        (raw > c->limits.duty_max && error > 0) || (raw < c->limits.duty_min && error < 0);
+    double least = gain(c, "duty_min"), most = gain(c, "duty_max");
+    bool winds_up = (raw > most && error > 0) || (raw < least && error < 0);
     law->integral = winds_up ? law->integral : integral;
     law->previous = voltage;
     law->begun = true;
-    return fmin(fmax(raw, c->limits.duty_min), c->limits.duty_max);
+    return fmin(fmax(raw, least), most);
 }
 
-static double step_law(struct law *law, const struct hil_controller_config *c, double reference,
-                       const struct value *seen)
+static double step_law(struct law *law, const struct hil_controller_config *c, uint64_t now,
+                       double reference, const struct value *seen)
 {
-    double in[HIL_QUANTITIES_MAX] = {0};
+    double in[HIL_QUANTITIES_MAX] = {0}, out[HIL_QUANTITIES_MAX];
     const struct {
         const char *name;
         double value;
@@ -277,14 +298,14 @@ static double step_law(struct law *law, const struct hil_controller_config *c, d
         if (at >= 0)
             in[at] = inputs[i].value;
     }
-    return c->law->step(law->model, in);
+    cr_assert_eq(c->law->step(law->model, now, in, out), 0);
+    return out[hil_quantity_find(&c->law->outputs, "duty")];
 }
 
 static void open_law(struct law *law, const struct hil_controller_config *c, double duty)
 {
     *law = (struct law){.duty = duty};
-    cr_assert_eq(
-        c->law->create(&law->model, c->gains, &c->limits, (double)c->timing.period_ns * 1e-9), 0);
+    law->model = open_model(c->law, c->parameters, NULL, &c->timing);
 }
 
 /* --- the run ---------------- */
@@ -330,7 +351,7 @@ static void step_controller(struct rig *rig, uint64_t now)
         const struct value *seen = newest(&rig->converters[i].voltages, now);
         seen = seen ? seen : &nothing;
         record(rig, i, seen->voltage_v);
-        rig->laws[i].duty = step_law(&rig->laws[i], c, reference, seen);
+        rig->laws[i].duty = step_law(&rig->laws[i], c, now, reference, seen);
     }
     if (!c->computation_delay)
         push_duties(rig, now);

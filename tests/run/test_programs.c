@@ -255,16 +255,16 @@ Test(programs, check_prints_the_whole_scenario)
 }
 
 /* "Plants and controllers with parameters, defaults, units." */
-Test(programs, models_lists_plants_and_laws)
+Test(programs, models_lists_all)
 {
-    static const char *const words[] = {"plant buck:",
-                                        "plant boost:",
-                                        "plant buck_boost:",
-                                        "plant switched_buck:",
-                                        "law pid:",
-                                        "law pi:",
-                                        "law type3:",
-                                        "law state_feedback:",
+    static const char *const words[] = {"buck (continuous):",
+                                        "boost (continuous):",
+                                        "buck_boost (continuous):",
+                                        "switched_buck (continuous):",
+                                        "pid (sampled):",
+                                        "pi (sampled):",
+                                        "type3 (sampled):",
+                                        "state_feedback (sampled):",
                                         "inductance_h",
                                         "kp_per_v",
                                         "switching_frequency_hz",

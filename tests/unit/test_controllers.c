@@ -9,13 +9,17 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "controllers/controller.h"
-#include "plants/plant.h"
+#include "model_rig.h"
 #include "tests/data/reference_units.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-static const struct controller_limits limits = {0.02, 0.50};
+/* Those of a law of converters. */
+static const char *const laws[] = {"pid", "pi", "type3", "state_feedback", NULL};
+
+static const struct {
+    double duty_min, duty_max;
+} limits = {0.02, 0.50};
 
 static void expect_close(double actual, double expected, double tolerance, const char *what)
 {
@@ -25,40 +29,39 @@ static void expect_close(double actual, double expected, double tolerance, const
 
 /* --- a law at work --- */
 
-struct rig {
-    const struct controller_law *law;
-    void *controller;
-    double current_a;
-};
-
+/* With these gains, in the order of the table, and the limits above. */
 static struct rig rig_with(const char *name, const double *gains, double period_s)
 {
-    struct rig rig = {.law = controller_law_find(name)};
+    const struct hil_quantities *table = &hil_model_find(name)->parameters;
+    double parameters[HIL_QUANTITIES_MAX];
 
-    cr_assert_eq(rig.law->create(&rig.controller, gains, &limits, period_s), 0);
-    return rig;
+    memcpy(parameters, gains, (table->count - 2) * sizeof(double));
+    parameters[table->count - 2] = limits.duty_min;
+    parameters[table->count - 1] = limits.duty_max;
+    return rig_open(name, parameters, NULL, period_s);
 }
 
 static struct rig rig_default(const char *name, double period_s)
 {
-    const struct hil_quantities *table = &controller_law_find(name)->gains;
     double gains[HIL_QUANTITIES_MAX];
 
-    for (unsigned i = 0; i < table->count; i++)
-        gains[i] = table->at[i].value;
+    rig_defaults(gains, name);
     return rig_with(name, gains, period_s);
 }
 
-static double rig_step(struct rig *rig, double reference_v, double voltage_v)
+/* The duty that the law answers by, at this current. */
+static double duty_at(struct rig *rig, double reference_v, double voltage_v, double current_a)
 {
-    const double in[] = {reference_v, voltage_v, rig->current_a};
-
-    return rig->law->step(rig->controller, in);
+    rig->in[0] = reference_v;
+    rig->in[1] = voltage_v;
+    rig->in[2] = current_a;
+    rig_step(rig);
+    return rig->out[0];
 }
 
-static void rig_end(struct rig *rig)
+static double duty_of(struct rig *rig, double reference_v, double voltage_v)
 {
-    rig->law->destroy(rig->controller);
+    return duty_at(rig, reference_v, voltage_v, 0);
 }
 
 /* --- against the reference --- */
@@ -72,8 +75,7 @@ Test(laws, reference_unit_vectors)
         cr_assert_eq(r->duty_min, limits.duty_min);
         cr_assert_eq(r->duty_max, limits.duty_max);
         for (int k = 0; k < REFERENCE_STEPS; k++)
-            expect_close(rig_step(&rig, r->reference_v, r->voltage_v[k]), r->duty[k], 1e-12,
-                         r->law);
+            expect_close(duty_of(&rig, r->reference_v, r->voltage_v[k]), r->duty[k], 1e-12, r->law);
         rig_end(&rig);
     }
 }
@@ -101,7 +103,7 @@ Test(type3, reference_coefficients)
                 u[0] += r->b[j] * e[j] - r->a[j] * u[j];
             u[0] = fmin(fmax(u[0], limits.duty_min), limits.duty_max);
             between += u[0] > limits.duty_min && u[0] < limits.duty_max;
-            expect_close(rig_step(&rig, 0, -e[0]), u[0], 1e-12, "type3");
+            expect_close(duty_of(&rig, 0, -e[0]), u[0], 1e-12, "type3");
         }
         cr_expect(between > 90, "%d", between);
         rig_end(&rig);
@@ -121,8 +123,8 @@ Test(pi, is_its_formula)
         const double voltage = 3 + 0.1 * k;
 
         sum += 12 - voltage;
-        expect_close(rig_step(&rig, 12, voltage),
-                     0.004 * (0.6 * 12 - voltage) + 30 * period_s * sum, 1e-14, "pi");
+        expect_close(duty_of(&rig, 12, voltage), 0.004 * (0.6 * 12 - voltage) + 30 * period_s * sum,
+                     1e-14, "pi");
         cr_assert(30 * period_s * sum < 0.45, "away from the limit");
     }
     rig_end(&rig);
@@ -135,7 +137,7 @@ Test(pi, is_a_pid_without_derivative)
 
     for (int k = 0; k < 200; k++) {
         const double voltage = 12 + 3 * sin(0.1 * k);
-        cr_expect_eq(rig_step(&pi, 12, voltage), rig_step(&pid, 12, voltage));
+        cr_expect_eq(duty_of(&pi, 12, voltage), duty_of(&pid, 12, voltage));
     }
     rig_end(&pi);
     rig_end(&pid);
@@ -148,15 +150,15 @@ static void leaves_its_limit_at_once(const char *law, const double *gains)
     double duty = 0;
 
     for (int k = 0; k < 10000; k++)
-        duty = rig_step(&rig, 12, 11.9);
+        duty = duty_of(&rig, 12, 11.9);
     cr_expect_eq(duty, limits.duty_max);
-    duty = rig_step(&rig, 12, 12.1);
+    duty = duty_of(&rig, 12, 12.1);
     cr_expect(duty < limits.duty_max && duty > 0.4, "%s, upper: %g", law, duty);
 
     for (int k = 0; k < 10000; k++)
-        duty = rig_step(&rig, 12, 12.1);
+        duty = duty_of(&rig, 12, 12.1);
     cr_expect_eq(duty, limits.duty_min);
-    duty = rig_step(&rig, 12, 11.9);
+    duty = duty_of(&rig, 12, 11.9);
     cr_expect(duty > limits.duty_min && duty < 0.1, "%s, lower: %g", law, duty);
     rig_end(&rig);
 }
@@ -185,9 +187,9 @@ Test(anti_windup, integrates_on_the_way_back)
     for (int k = 1; k < 140; k++) {
         const double duty = 0.008 * k - 1;
 
-        expect_close(rig_step(&low, 12, 10), fmax(duty, limits.duty_min), 1e-12, "low");
+        expect_close(duty_of(&low, 12, 10), fmax(duty, limits.duty_min), 1e-12, "low");
         if (-duty > limits.duty_min)
-            expect_close(rig_step(&high, -12, -10), fmin(-duty, limits.duty_max), 1e-12, "high");
+            expect_close(duty_of(&high, -12, -10), fmin(-duty, limits.duty_max), 1e-12, "high");
     }
     rig_end(&low);
     rig_end(&high);
@@ -199,8 +201,8 @@ Test(pid, first_step_has_no_derivative)
     const double gains[] = {0.03, 0, 4.2e-6, 5e-6, 1};
     struct rig rig = rig_with("pid", gains, 40e-6);
 
-    expect_close(rig_step(&rig, 12, 9), 0.03 * 3, 1e-15, "first");
-    expect_close(rig_step(&rig, 12, 9.1), 0.03 * 2.9 - 4.2e-6 * 0.1 / 45e-6, 1e-15, "second");
+    expect_close(duty_of(&rig, 12, 9), 0.03 * 3, 1e-15, "first");
+    expect_close(duty_of(&rig, 12, 9.1), 0.03 * 2.9 - 4.2e-6 * 0.1 / 45e-6, 1e-15, "second");
     rig_end(&rig);
 }
 
@@ -214,10 +216,10 @@ Test(state_feedback, is_its_formula)
         const double voltage = 1 + 0.1 * k;
 
         sum += 12 - voltage;
-        rig.current_a = 0.2 + 0.05 * k;
-        expect_close(rig_step(&rig, 12, voltage),
-                     fmax(0.02, 100 * period_s * sum - 0.01 * voltage - 0.02 * rig.current_a),
-                     1e-14, "state_feedback");
+        const double current = 0.2 + 0.05 * k;
+        expect_close(duty_at(&rig, 12, voltage, current),
+                     fmax(0.02, 100 * period_s * sum - 0.01 * voltage - 0.02 * current), 1e-14,
+                     "state_feedback");
     }
     rig_end(&rig);
 }
@@ -225,37 +227,32 @@ Test(state_feedback, is_its_formula)
 /* A broken measurement gives the least power, whatever the law remembers. */
 Test(laws, not_a_number_gives_the_smallest_duty)
 {
-    for (const struct controller_law *const *law = controller_laws; *law; law++) {
-        struct rig rig = rig_default((*law)->name, 40e-6);
+    for (const char *const *law = laws; *law; law++) {
+        struct rig rig = rig_default(*law, 40e-6);
 
         for (int k = 0; k < 100; k++)
-            rig_step(&rig, 12, 8);
-        cr_expect_eq(rig_step(&rig, 12, NAN), limits.duty_min, "%s", (*law)->name);
+            duty_of(&rig, 12, 8);
+        cr_expect_eq(duty_of(&rig, 12, NAN), limits.duty_min, "%s", *law);
         rig_end(&rig);
     }
 }
 
-Test(laws, refuse_what_makes_no_sense)
+Test(laws, refuse_limits_that_make_no_sense)
 {
-    const struct {
-        struct controller_limits limits;
-        double period_s;
-    } cases[] = {
-        {{0.02, 0.5}, 0},    {{0.02, 0.5}, -1e-6}, {{0.02, 0.5}, NAN},   {{0.02, 0.5}, INFINITY},
-        {{0.5, 0.5}, 40e-6}, {{0.6, 0.5}, 40e-6},  {{-0.1, 0.5}, 40e-6}, {{0.02, 1.1}, 40e-6},
-        {{NAN, 0.5}, 40e-6}, {{0.02, NAN}, 40e-6},
-    };
+    static const double cases[][2] = {{0.5, 0.5}, {0.6, 0.5}, {NAN, 0.5}, {0.02, NAN}};
 
-    for (const struct controller_law *const *law = controller_laws; *law; law++)
+    for (const char *const *law = laws; *law; law++)
         for (size_t i = 0; i < COUNT(cases); i++) {
-            double gains[HIL_QUANTITIES_MAX];
-            void *controller = NULL;
+            double parameters[HIL_QUANTITIES_MAX];
+            const unsigned count = hil_model_find(*law)->parameters.count;
+            struct rig rig;
 
-            for (unsigned k = 0; k < (*law)->gains.count; k++)
-                gains[k] = (*law)->gains.at[k].value;
-            cr_expect_eq((*law)->create(&controller, gains, &cases[i].limits, cases[i].period_s),
-                         -EDOM, "%s, case %zu", (*law)->name, i);
-            cr_expect_null(controller);
+            rig_defaults(parameters, *law);
+            parameters[count - 2] = cases[i][0];
+            parameters[count - 1] = cases[i][1];
+            cr_expect_eq(rig_try(&rig, *law, 1, parameters, NULL, 40e-6), -EDOM, "%s, case %zu",
+                         *law, i);
+            cr_expect_str_eq(rig_said, "duty_max is not above duty_min");
         }
 }
 
@@ -268,45 +265,35 @@ struct record {
 };
 
 struct loop {
-    struct rig rig;
-    const struct plant_model *model;
-    void *plant;
-    double in[3], out[2];
+    struct rig law, plant;
     double visible, next; /* the duty pushed, and the one to be pushed next */
 };
 
 static void loop_init(struct loop *loop, const char *plant, const char *law, double period_s)
 {
-    double parameters[HIL_QUANTITIES_MAX];
-    const double states[2] = {0, 0};
-
-    *loop = (struct loop){
-        .rig = rig_default(law, period_s), .model = plant_model_find(plant), .in = {0, 48, 2.4}};
-    for (unsigned i = 0; i < loop->model->parameters.count; i++)
-        parameters[i] = loop->model->parameters.at[i].value;
-    cr_assert_eq(loop->model->create(&loop->plant, parameters, states, 10e-6), 0);
+    *loop = (struct loop){.law = rig_default(law, period_s),
+                          .plant = rig_open(plant, NULL, NULL, 10e-6)};
 }
 
 static void loop_end(struct loop *loop)
 {
-    loop->model->destroy(loop->plant);
-    rig_end(&loop->rig);
+    rig_end(&loop->plant);
+    rig_end(&loop->law);
 }
 
 /* Advances over the interval just ended, then holds the newest duty. */
 static void converter_tick(struct loop *loop, int64_t now_ns)
 {
     if (now_ns > 0)
-        loop->model->step(loop->plant, loop->in, loop->out);
-    loop->in[0] = loop->visible;
+        rig_step(&loop->plant);
+    loop->plant.in[0] = loop->visible;
 }
 
 /* Pushes the duty of the step before, reads, computes the next. */
 static void controller_tick(struct loop *loop)
 {
     loop->visible = loop->next;
-    loop->rig.current_a = loop->out[1];
-    loop->next = rig_step(&loop->rig, 12, loop->out[0]);
+    loop->next = duty_at(&loop->law, 12, loop->plant.out[0], loop->plant.out[1]);
 }
 
 /* Twenty equal converters in series are one, times twenty; no latency. */
@@ -327,7 +314,7 @@ static struct record closed_loop(const char *plant, const char *law, int64_t per
         }
         controller_tick(&loop);
 
-        const double v = loop.out[0];
+        const double v = loop.plant.out[0];
         record.overshoot_percent = fmax(record.overshoot_percent, 100 * (v / 12 - 1));
         if (fabs(v - 12) > 0.02 * 12)
             record.settle_ms = (double)(controller_ns + period_ns) * 1e-6;

@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "controllers/controller.h"
 #include "harness/figures/key_words.h"
 #include "harness/scenario/scenario.h"
 #include "harness/scenario/scenario_schema.h"
@@ -49,13 +48,12 @@ Test(key_words, every_key_of_a_scenario)
 {
     for (unsigned i = 0; i < scenario_key_count; i++)
         expect_key(scenario_keys[i].path, scenario_keys[i].unit);
-    for (unsigned i = 0; controller_laws[i]; i++)
-        expect_quantities("controller.gains", &controller_laws[i]->gains);
-    for (unsigned i = 0; plant_models[i]; i++) {
-        expect_quantities("converters.parameters", &plant_models[i]->parameters);
-        expect_quantities("converters.parameters", &plant_models[i]->inputs);
-        expect_quantities("converters.initial", &plant_models[i]->states);
-        expect_quantities("converters.overrides.3.parameters", &plant_models[i]->parameters);
+    for (unsigned i = 0; hil_models[i]; i++) {
+        expect_quantities("controller.gains", &hil_models[i]->parameters);
+        expect_quantities("converters.parameters", &hil_models[i]->parameters);
+        expect_quantities("converters.parameters", &hil_models[i]->inputs);
+        expect_quantities("converters.initial", &hil_models[i]->states);
+        expect_quantities("converters.overrides.3.parameters", &hil_models[i]->parameters);
     }
 }
 

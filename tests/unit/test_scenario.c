@@ -25,7 +25,7 @@ static double state(const struct hil_converter_config *converter, const char *na
 static double gain(const struct hil_scenario *scenario, const char *name)
 {
     const struct hil_controller_config *controller = &scenario->controller;
-    return controller->gains[hil_quantity_find(&controller->law->gains, name)];
+    return controller->parameters[hil_quantity_find(&controller->law->parameters, name)];
 }
 
 /* --- equality, field by field ----------------------------------------------------------- */
@@ -88,8 +88,7 @@ static void expect_same(const struct hil_scenario *a, const struct hil_scenario 
     SAME(fabric);
     SAME(network);
     cr_expect_eq(a->controller.law, b->controller.law);
-    SAME(controller.gains);
-    SAME(controller.limits);
+    SAME(controller.parameters);
     SAME(controller.computation_delay);
     expect_same_timing(&a->controller.timing, &b->controller.timing);
     cr_assert_eq(a->converter_count, b->converter_count);
@@ -140,8 +139,8 @@ Test(scenario, the_smallest_has_every_default)
     cr_expect_eq(s->controller.timing.phase_ns, 0u);
     cr_expect_eq(s->controller.timing.overrun, HIL_SKIP);
     cr_expect(s->controller.computation_delay);
-    cr_expect_eq(s->controller.limits.duty_min, 0);
-    cr_expect_eq(s->controller.limits.duty_max, 1);
+    cr_expect_eq(gain(s, "duty_min"), 0);
+    cr_expect_eq(gain(s, "duty_max"), 1);
     cr_expect_eq(gain(s, "ki_per_v_s"), 150);
 
     cr_assert_eq(s->converter_count, 3u);
@@ -563,7 +562,7 @@ Test(scenario, set_takes_any_key)
     cr_expect_eq(s->controller.timing.period_ns, 40000u);
     cr_expect_str_eq(s->controller.law->name, "type3");
     cr_expect_eq(gain(s, "kc_per_v_s"), 99);
-    cr_expect_eq(s->controller.limits.duty_max, 0.5);
+    cr_expect_eq(gain(s, "duty_max"), 0.5);
     cr_expect_not(s->controller.computation_delay);
     cr_expect_eq(value(&s->converters[0], "inductance_h"), 1e-4);
     cr_expect_eq(s->converters[0].timing.overrun, HIL_HALT);

@@ -6,6 +6,7 @@
 
 #include "harness/scenario/scenario_check.h"
 #include "harness/scenario/scenario_defaults.h"
+#include "harness/scenario/scenario_form.h"
 #include "harness/scenario/scenario_schema.h"
 
 enum { ROWS_MAX = 400, ROW_BYTES = 1024 };
@@ -116,7 +117,7 @@ static void add_quantity_rows(struct rows *rows, const struct hil_quantities *qu
     for (unsigned i = 0; i < quantities->count; i++) {
         const struct hil_quantity *quantity = &quantities->at[i];
         char row[ROW_BYTES], range[128], value[SCENARIO_NUMBER_BYTES];
-        if (strcmp(quantity->name, "duty") == 0)
+        if (scenario_is_duty(quantity->name) || scenario_is_limit(quantity->name))
             continue;
         scenario_say_range(quantity->min, quantity->max, "", range, sizeof(range));
         scenario_number_text(value, quantity->value);
@@ -124,6 +125,29 @@ static void add_quantity_rows(struct rows *rows, const struct hil_quantities *qu
                  unit_in_words(quantity->unit), range, value, quantity->doc);
         add_row(rows, row);
     }
+}
+
+static void add_heading(struct rows *rows, const char *what, const struct hil_model *m)
+{
+    char heading[ROW_BYTES];
+
+    snprintf(heading, sizeof(heading), "### %s of `%s`", what, m->name);
+    add_row(rows, heading);
+}
+
+static void add_law_rows(struct rows *rows, const struct hil_model *law)
+{
+    add_heading(rows, "Gains", law);
+    add_quantity_rows(rows, &law->parameters);
+}
+
+static void add_plant_rows(struct rows *rows, const struct hil_model *plant)
+{
+    add_heading(rows, "Parameters", plant);
+    add_quantity_rows(rows, &plant->parameters);
+    add_quantity_rows(rows, &plant->inputs);
+    add_heading(rows, "Initial states", plant);
+    add_quantity_rows(rows, &plant->states);
 }
 
 static struct scenario_schema *open_schema(void)
@@ -145,22 +169,12 @@ static void add_expected_rows(struct rows *rows)
 
     add_field_rows(rows, schema, schema->top_fields, "");
     scenario_schema_close(schema);
-    for (unsigned i = 0; controller_laws[i] != NULL; i++) {
-        char heading[ROW_BYTES];
-        snprintf(heading, sizeof(heading), "### Gains of `%s`", controller_laws[i]->name);
-        add_row(rows, heading);
-        add_quantity_rows(rows, &controller_laws[i]->gains);
-    }
-    for (unsigned i = 0; plant_models[i] != NULL; i++) {
-        char heading[ROW_BYTES];
-        snprintf(heading, sizeof(heading), "### Parameters of `%s`", plant_models[i]->name);
-        add_row(rows, heading);
-        add_quantity_rows(rows, &plant_models[i]->parameters);
-        add_quantity_rows(rows, &plant_models[i]->inputs);
-        snprintf(heading, sizeof(heading), "### Initial states of `%s`", plant_models[i]->name);
-        add_row(rows, heading);
-        add_quantity_rows(rows, &plant_models[i]->states);
-    }
+    for (unsigned i = 0; hil_models[i] != NULL; i++)
+        if (scenario_law_named(hil_models[i]->name) != NULL)
+            add_law_rows(rows, hil_models[i]);
+    for (unsigned i = 0; hil_models[i] != NULL; i++)
+        if (scenario_plant_named(hil_models[i]->name) != NULL)
+            add_plant_rows(rows, hil_models[i]);
 }
 
 /* --- what is there ---------------------------------------------------------------------- */

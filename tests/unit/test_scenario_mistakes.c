@@ -299,7 +299,8 @@ Test(scenario_mistakes, plant_that_refuses_its_parameters)
 {
     ONLY(CONVERTERS("  overrides:\n    - {id: 2, plant: switched_buck, period_us: 7}\n"),
          "FILE:11:7: the plant switched_buck refuses the parameters and period of converter 2 "
-         "(Numerical argument out of domain); allowed: values that make sense together");
+         "(the switching period and the component's period do not divide one another); "
+         "allowed: values that make sense together");
 }
 
 /* --- two values together ---------------------------------------------------------------- */

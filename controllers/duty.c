@@ -1,0 +1,24 @@
+#include "duty.h"
+
+#include <errno.h>
+
+const struct hil_quantity duty_inputs[DUTY_INPUTS] = {
+    {"reference_v", "V", 0, -INFINITY, INFINITY, HIL_REQUIRED, "voltage to give"},
+    {"voltage_v", "V", 0, -INFINITY, INFINITY, HIL_REQUIRED, "newest voltage"},
+    {"current_a", "A", 0, -INFINITY, INFINITY, HIL_REQUIRED, "newest inductor current"},
+};
+
+const struct hil_quantity duty_outputs[DUTY_OUTPUTS] = {
+    {"duty", "", 0, 0, 1, 0, "share of the switching period with the main switch on"},
+};
+
+int duty_limits_init(struct duty_limits *limits, const double *last_two,
+                     const struct hil_config *config)
+{
+    *limits = (struct duty_limits){last_two[0], last_two[1]};
+    if (!(limits->min < limits->max)) {
+        config->log(config->log_arg, "duty_max is not above duty_min");
+        return -EDOM;
+    }
+    return config->period_s > 0 && isfinite(config->period_s) ? 0 : -EDOM;
+}

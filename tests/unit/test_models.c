@@ -1,0 +1,281 @@
+/*
+ * What is true of every model that is built in, and what hil_model_check says of one that is not
+ * right. Each model's own numbers are in test_plants.c, test_controllers.c and the like.
+ */
+#include <errno.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "model_rig.h"
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+/* --- the interface ---------------- */
+
+/* Models are compiled elsewhere and come as they are: what is there stays where it is. */
+Test(models, the_interface_keeps_its_layout)
+{
+    cr_assert_eq(sizeof(void *), 8u, "the numbers are of 64 bits");
+    cr_expect_eq(HIL_MODEL_ABI, 1u);
+    cr_expect_eq(sizeof(struct hil_quantity), 56u);
+    cr_expect_eq(sizeof(struct hil_quantities), 16u);
+    cr_expect_eq(sizeof(struct hil_config), 48u);
+    cr_expect_eq(sizeof(struct hil_model), 160u);
+    cr_expect_eq(offsetof(struct hil_quantity, flags), 40u);
+    cr_expect_eq(offsetof(struct hil_config, period_s), 8u);
+    cr_expect_eq(offsetof(struct hil_config, log), 32u);
+    cr_expect_eq(offsetof(struct hil_model, kind), 24u);
+    cr_expect_eq(offsetof(struct hil_model, parameters), 32u);
+    cr_expect_eq(offsetof(struct hil_model, create), 96u);
+    cr_expect_eq(offsetof(struct hil_model, apply), 128u);
+}
+
+/* --- tables ---------------- */
+
+static const struct {
+    const char *unit, *suffix;
+} suffixes[] = {
+    {"H", "_h"},
+    {"F", "_f"},
+    {"Ohm", "_ohm"},
+    {"V", "_v"},
+    {"A", "_a"},
+    {"Hz", "_hz"},
+    {"s", "_s"},
+    {"1/V", "_per_v"},
+    {"1/A", "_per_a"},
+    {"s/V", "_s_per_v"},
+    {"rad/s", "_rad_per_s"},
+    {"1/(V s)", "_per_v_s"},
+    {"", ""},
+};
+
+static bool ends_in_its_unit(const struct hil_quantity *quantity)
+{
+    for (size_t i = 0; i < COUNT(suffixes); i++) {
+        const size_t name = strlen(quantity->name), suffix = strlen(suffixes[i].suffix);
+
+        if (strcmp(quantity->unit, suffixes[i].unit) == 0)
+            return name > suffix && strcmp(quantity->name + name - suffix, suffixes[i].suffix) == 0;
+    }
+    return false;
+}
+
+static void check_table(const char *owner, const struct hil_quantities *table)
+{
+    for (unsigned i = 0; i < table->count; i++) {
+        const struct hil_quantity *q = &table->at[i];
+
+        cr_expect(ends_in_its_unit(q), "%s: %s [%s]", owner, q->name, q->unit);
+        cr_expect(*q->doc && q->doc[strlen(q->doc) - 1] != '.', "%s: %s", owner, q->name);
+        cr_expect_eq(hil_quantity_find(table, q->name), (int)i, "%s: %s twice", owner, q->name);
+    }
+    cr_expect_eq(hil_quantity_find(table, "no_such"), -1);
+}
+
+Test(models, all_are_right)
+{
+    for (const struct hil_model *const *m = hil_models; *m; m++) {
+        char text[200] = "";
+
+        cr_expect_eq(hil_model_check(*m, text, sizeof text), 0, "%s: %s", (*m)->name, text);
+        cr_expect_eq(hil_model_find((*m)->name), *m, "%s twice", (*m)->name);
+        cr_expect(*(*m)->doc && (*m)->doc[strlen((*m)->doc) - 1] != '.', "%s", (*m)->name);
+        check_table((*m)->name, &(*m)->parameters);
+        check_table((*m)->name, &(*m)->inputs);
+        check_table((*m)->name, &(*m)->outputs);
+        check_table((*m)->name, &(*m)->states);
+    }
+    cr_expect_null(hil_model_find("no_such"));
+}
+
+/* --- what is wrong with one that is not right ---------------- */
+
+static int never_create(void **self, const struct hil_config *config)
+{
+    (void)self, (void)config;
+    return -ENOSYS;
+}
+
+static int never_step(void *self, uint64_t t_ns, const double *in, double *out)
+{
+    (void)self, (void)t_ns, (void)in, (void)out;
+    return -ENOSYS;
+}
+
+static void never_destroy(void *self)
+{
+    (void)self;
+}
+
+static int64_t never_save(const void *self, void *bytes, size_t size)
+{
+    (void)self, (void)bytes, (void)size;
+    return -ENOSYS;
+}
+
+static const struct hil_quantity two[] = {{"a", "", 0, -1, 1, 0, "one"},
+                                          {"b", "", 0, -1, 1, 0, "another"}};
+
+static const struct hil_model right = {
+    .abi = HIL_MODEL_ABI,
+    .size = sizeof(struct hil_model),
+    .name = "right",
+    .doc = "Nothing is wrong with it",
+    .kind = HIL_SAMPLED,
+    .width_max = 1,
+    .inputs = HIL_QUANTITIES(two),
+    .create = never_create,
+    .step = never_step,
+    .destroy = never_destroy,
+};
+
+static void expect_wrong(const struct hil_model *m, const char *expected)
+{
+    char text[200] = "";
+
+    cr_expect_eq(hil_model_check(m, text, sizeof text), -EINVAL, "%s", expected);
+    cr_expect_str_eq(text, expected);
+}
+
+#define WRONG(change, expected)                                                                    \
+    do {                                                                                           \
+        struct hil_model m = right;                                                                \
+        m.change;                                                                                  \
+        expect_wrong(&m, expected);                                                                \
+    } while (0)
+
+Test(models, check_says_what_is_wrong_with_a_descriptor)
+{
+    char text[200] = "";
+
+    cr_expect_eq(hil_model_check(&right, text, sizeof text), 0, "%s", text);
+    WRONG(abi = 2, "its interface has version 2; allowed: 1");
+    WRONG(size = 8, "its descriptor is too small");
+    WRONG(name = NULL, "it has no name or no explanation");
+    WRONG(doc = NULL, "it has no name or no explanation");
+    WRONG(kind = 0, "it is neither continuous nor sampled");
+    WRONG(kind = HIL_CONTINUOUS, "it lacks one of create, output, step and destroy");
+    WRONG(create = NULL, "it lacks one of create, output, step and destroy");
+    WRONG(step = NULL, "it lacks one of create, output, step and destroy");
+    WRONG(destroy = NULL, "it lacks one of create, output, step and destroy");
+    WRONG(width_max = 0, "its components could have no width");
+    WRONG(save = never_save, "it has only one of save and restore");
+    WRONG(inputs.row_size = 64, "the rows of its inputs have 64 bytes; allowed: 56");
+    WRONG(inputs.count = 33, "it has 33 inputs; allowed: at most 32");
+}
+
+static void expect_wrong_row(struct hil_quantity row, const char *expected)
+{
+    const struct hil_quantity rows[] = {two[0], row};
+    struct hil_model m = right;
+
+    m.inputs.at = rows;
+    expect_wrong(&m, expected);
+    m.states = m.outputs = m.parameters = m.inputs;
+    m.inputs.count = 0;
+    cr_expect_eq(hil_model_check(&m, rig_said, sizeof rig_said), -EINVAL);
+}
+
+#define WRONG_ROW(change, expected)                                                                \
+    do {                                                                                           \
+        struct hil_quantity row = two[1];                                                          \
+        row.change;                                                                                \
+        expect_wrong_row(row, expected);                                                           \
+    } while (0)
+
+Test(models, check_says_what_is_wrong_with_a_row)
+{
+    WRONG_ROW(name = NULL, "number 1 of its inputs has no name");
+    WRONG_ROW(name = "", "number 1 of its inputs has no name");
+    WRONG_ROW(name = "a", "of its inputs, a is there twice");
+    WRONG_ROW(name = "Speed", "of its inputs, Speed has a name with other than lower-case letters, "
+                              "digits and '_'");
+    WRONG_ROW(unit = NULL, "of its inputs, b has no unit or no explanation");
+    WRONG_ROW(doc = NULL, "of its inputs, b has no unit or no explanation");
+    WRONG_ROW(value = 2, "of its inputs, b has a default outside its range");
+    WRONG_ROW(value = NAN, "of its inputs, b has a default outside its range");
+    WRONG_ROW(flags = HIL_WIDE, "of its inputs, b is wide, but the model is not");
+
+    struct hil_quantity half = {"n", "", 0.5, 0, 1, HIL_WHOLE, "half of one"};
+    expect_wrong_row(half, "of its inputs, n has a default that is not a whole number");
+}
+
+/* --- every component ---------------- */
+
+Test(models, refuse_a_senseless_period)
+{
+    static const double periods[] = {0, -1e-6, NAN, INFINITY};
+
+    for (const struct hil_model *const *m = hil_models; *m; m++)
+        for (size_t i = 0; i < COUNT(periods); i++) {
+            double parameters[HIL_QUANTITIES_MAX], states[HIL_QUANTITIES_MAX];
+            struct rig rig;
+
+            rig_values(&(*m)->parameters, 1, parameters);
+            rig_values(&(*m)->states, 1, states);
+            cr_expect_eq(rig_try(&rig, (*m)->name, 1, parameters, states, periods[i]), -EDOM,
+                         "%s, %g", (*m)->name, periods[i]);
+        }
+}
+
+/* Inputs that wander in their ranges, or about 1 where these have no end. */
+static void wander(struct rig *rig, unsigned k)
+{
+    const struct hil_quantities *inputs = &rig->model->inputs;
+
+    for (unsigned i = 0; i < inputs->count; i++) {
+        const struct hil_quantity *q = &inputs->at[i];
+        double share = 0.5 + 0.4 * sin(0.7 * k + i);
+
+        rig->in[i] = q->value != 0 ? q->value * (0.8 + 0.4 * share) : share;
+        rig->in[i] = fmin(fmax(rig->in[i], q->min), q->max);
+    }
+}
+
+/* Two components share nothing, and the same inputs give the same bits; all of out[] is set. */
+Test(models, keep_no_state_outside)
+{
+    for (const struct hil_model *const *m = hil_models; *m; m++) {
+        struct rig a = rig_open((*m)->name, NULL, NULL, 10e-6),
+                   b = rig_open((*m)->name, NULL, NULL, 10e-6),
+                   other = rig_open((*m)->name, NULL, NULL, 10e-6);
+
+        for (unsigned k = 0; k < 200; k++) {
+            wander(&a, k);
+            wander(&b, k);
+            wander(&other, 3 * k + 1);
+            for (unsigned i = 0; i < RIG_PLACES; i++)
+                b.out[i] = i < (*m)->outputs.count ? NAN : a.out[i];
+            rig_step(&a);
+            rig_step(&other);
+            rig_step(&b);
+            cr_assert(memcmp(a.out, b.out, sizeof(a.out)) == 0, "%s, step %u", (*m)->name, k);
+            for (unsigned i = 0; i < (*m)->outputs.count; i++)
+                cr_assert(isfinite(b.out[i]), "%s, %s", (*m)->name, (*m)->outputs.at[i].name);
+        }
+        rig_end(&a);
+        rig_end(&b);
+        rig_end(&other);
+    }
+}
+
+/* A continuous component's outputs, asked for after a step, are those of the step. */
+Test(models, outputs_are_those_of_the_state)
+{
+    for (const struct hil_model *const *m = hil_models; *m; m++) {
+        struct rig rig = rig_open((*m)->name, NULL, NULL, 10e-6);
+        double again[RIG_PLACES];
+
+        for (unsigned k = 0; (*m)->kind == HIL_CONTINUOUS && k < 50; k++) {
+            wander(&rig, k);
+            rig_step(&rig);
+            cr_assert_eq((*m)->output(rig.self, rig.in, again), 0);
+            for (unsigned i = 0; i < (*m)->outputs.count; i++)
+                cr_expect(fabs(again[i] - rig.out[i]) <= 1e-12 * fmax(1, fabs(again[i])),
+                          "%s: %s is %g, then %g", (*m)->name, (*m)->outputs.at[i].name, rig.out[i],
+                          again[i]);
+        }
+        rig_end(&rig);
+    }
+}

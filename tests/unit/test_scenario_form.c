@@ -1,0 +1,219 @@
+/* Which models the power_controller form of a scenario takes, and what its components are given. */
+#include "test_scenario.h"
+
+#include <math.h>
+
+#include "harness/run/state.h"
+#include "harness/run/virtual_time.h"
+#include "harness/scenario/scenario_form.h"
+
+/* --- a plant and a law, small ---------------- */
+
+enum { IN_DUTY, IN_EXTRA, INS };
+enum { LAW_EXTRA, LAW_VOLTAGE, LAW_REFERENCE, LAW_INS };
+
+static const double extra = 7;
+
+/* What they were given that they should not be; and the time of their last step. */
+static unsigned wrong_inputs;
+static uint64_t last_ns, law_last_ns;
+static int law_fails_by;
+
+static int small_create(void **self, const struct hil_config *config)
+{
+    static int made;
+
+    cr_assert_eq(config->size, sizeof *config);
+    cr_assert_eq(config->width, 1u);
+    *self = &made;
+    return 0;
+}
+
+static void small_destroy(void *self)
+{
+    (void)self;
+}
+
+static int plant_output(const void *self, const double *in, double *out)
+{
+    (void)self;
+    wrong_inputs += in[IN_EXTRA] != extra;
+    out[0] = 1;
+    out[1] = 48 * in[IN_DUTY];
+    return 0;
+}
+
+static int plant_step(void *self, uint64_t t_ns, const double *in, double *out)
+{
+    last_ns = t_ns;
+    return plant_output(self, in, out);
+}
+
+static int law_step(void *self, uint64_t t_ns, const double *in, double *out)
+{
+    (void)self;
+    law_last_ns = t_ns;
+    wrong_inputs += in[LAW_EXTRA] != extra || in[LAW_REFERENCE] != 12 || !isfinite(in[LAW_VOLTAGE]);
+    out[0] = 0.25;
+    return law_fails_by;
+}
+
+static const struct hil_quantity plant_inputs[INS] = {
+    {"duty", "", 0, 0, 1, HIL_REQUIRED, "duty"},
+    {"slope", "", 7, 0, 10, 0, "what nothing feeds"},
+};
+static const struct hil_quantity plant_outputs[] = {
+    {"current_a", "A", 0, 0, 0, 0, "current"},
+    {"voltage_v", "V", 0, 0, 0, 0, "voltage"},
+};
+static const struct hil_quantity law_inputs[LAW_INS] = {
+    {"slope", "", 7, 0, 10, 0, "what nothing feeds"},
+    {"voltage_v", "V", 0, -1e9, 1e9, HIL_REQUIRED, "voltage"},
+    {"reference_v", "V", 0, -1e9, 1e9, HIL_REQUIRED, "reference"},
+};
+static const struct hil_quantity law_outputs[] = {{"duty", "", 0, 0, 1, 0, "duty"}};
+static const struct hil_quantity law_parameters[] = {
+    {"duty_min", "", 0, 0, 1, 0, "least"},
+    {"duty_max", "", 1, 0, 1, 0, "most"},
+};
+
+static const struct hil_model small_plant = {
+    .abi = HIL_MODEL_ABI,
+    .size = sizeof(struct hil_model),
+    .name = "small_plant",
+    .doc = "A plant without load_ohm and input_voltage_v",
+    .kind = HIL_CONTINUOUS,
+    .width_max = 1,
+    .inputs = HIL_QUANTITIES(plant_inputs),
+    .outputs = HIL_QUANTITIES(plant_outputs),
+    .create = small_create,
+    .output = plant_output,
+    .step = plant_step,
+    .destroy = small_destroy,
+};
+
+static const struct hil_model small_law = {
+    .abi = HIL_MODEL_ABI,
+    .size = sizeof(struct hil_model),
+    .name = "small_law",
+    .doc = "A law without current_a",
+    .kind = HIL_SAMPLED,
+    .width_max = 1,
+    .parameters = HIL_QUANTITIES(law_parameters),
+    .inputs = HIL_QUANTITIES(law_inputs),
+    .outputs = HIL_QUANTITIES(law_outputs),
+    .create = small_create,
+    .step = law_step,
+    .destroy = small_destroy,
+};
+
+/* --- which fit ---------------- */
+
+static void expect_misfit(bool (*fits)(const struct hil_model *, char *),
+                          const struct hil_model *model, const char *expected)
+{
+    char why[SCENARIO_WHY_BYTES] = "";
+
+    cr_expect_not(fits(model, why), "%s", expected);
+    cr_expect_str_eq(why, expected);
+}
+
+#define PLANT(change, expected)                                                                    \
+    do {                                                                                           \
+        struct hil_model m = small_plant;                                                          \
+        m.change;                                                                                  \
+        expect_misfit(scenario_plant_fits, &m, expected);                                          \
+    } while (0)
+
+#define LAW(change, expected)                                                                      \
+    do {                                                                                           \
+        struct hil_model m = small_law;                                                            \
+        m.change;                                                                                  \
+        expect_misfit(scenario_law_fits, &m, expected);                                            \
+    } while (0)
+
+/* Without voltage_v it would give 0 V for ever, and nobody would say so. */
+Test(scenario_form, a_plant_needs_a_duty_a_voltage_and_a_current)
+{
+    static const struct hil_quantity in_mv[] = {{"voltage_v", "mV", 0, 0, 0, 0, "voltage"}};
+    static const struct hil_quantity wide[] = {{"duty", "", 0, 0, 1, HIL_WIDE, "duties"}};
+    char why[SCENARIO_WHY_BYTES];
+
+    cr_expect(scenario_plant_fits(&small_plant, why));
+    PLANT(outputs.count = 1, "it has no output voltage_v");
+    PLANT(outputs.at = in_mv; m.outputs.count = 1, "its output voltage_v is not one number in V");
+    PLANT(outputs.at = &plant_outputs[1]; m.outputs.count = 1, "it has no output current_a");
+    PLANT(inputs.count = 0, "it has no input duty");
+    PLANT(inputs.at = wide;
+          m.inputs.count = 1, "of its inputs, duty is wide, but the model is not");
+    PLANT(width_max = 2, "it is wide");
+    PLANT(abi = 0, "its interface has version 0; allowed: 1");
+    expect_misfit(scenario_plant_fits, &small_law, "it is not continuous");
+}
+
+Test(scenario_form, a_law_needs_a_duty_its_limits_and_inputs_that_there_are)
+{
+    static const struct hil_quantity speed[] = {
+        {"speed_rad_s", "rad/s", 0, -1, 1, HIL_REQUIRED, "what nothing feeds"}};
+    char why[SCENARIO_WHY_BYTES];
+
+    cr_expect(scenario_law_fits(&small_law, why));
+    LAW(outputs.count = 0, "it has no output duty");
+    LAW(parameters.count = 1, "it has no parameter duty_max");
+    LAW(inputs.at = speed; m.inputs.count = 1, "nothing feeds its input speed_rad_s");
+    expect_misfit(scenario_law_fits, &small_plant, "it is not sampled");
+}
+
+Test(scenario_form, a_model_that_does_not_fit_is_told_why)
+{
+    cr_expect_str_eq(refusal(SMALL, SETS("controller.law=buck")),
+                     "--set controller.law=buck: controller.law is 'buck' (it is not sampled); "
+                     "allowed: pid, pi, type3, state_feedback\n");
+    cr_expect_str_eq(refusal(SMALL, SETS("converters.plant=type3")),
+                     "--set converters.plant=type3: converters.plant is 'type3' (it is not "
+                     "continuous); allowed: buck, boost, buck_boost, switched_buck\n");
+    cr_expect(strstr(refusal(SMALL, SETS("converters.overrides=[{id: 0, plant: type3}]")),
+                     "converters.overrides.0.plant is 'type3' (it is not continuous)"));
+}
+
+/* --- what they are given ---------------- */
+
+/* The scenario SMALL in virtual time, of the two models above. */
+static int run_small(unsigned *count)
+{
+    struct hil_scenario *s = load(SMALL, SETS("mode=virtual", "duration_s=0.001"));
+    struct hil_run run = {.scenario = s};
+
+    s->controller.law = &small_law;
+    for (unsigned i = 0; i < s->converter_count; i++) {
+        s->converters[i].plant = &small_plant;
+        hil_quantity_values(&small_plant.inputs, s->converters[i].inputs);
+    }
+    *count = s->converter_count;
+    cr_assert_eq(hil_state_open(&run.state, s), 0);
+    int rc = hil_virtual_run(&run);
+    double output = atomic_load(&run.state->output_v);
+    cr_expect(rc || fabs(output - *count * 48 * 0.25) < 1e-12, "%g", output);
+    hil_state_close(run.state);
+    hil_scenario_free(s);
+    return rc;
+}
+
+/* "Every entry of in[] is always set": also of an input that nothing feeds. */
+Test(scenario_form, an_input_that_nothing_feeds_has_its_default)
+{
+    unsigned count;
+
+    cr_assert_eq(run_small(&count), 0);
+    cr_expect_eq(wrong_inputs, 0u);
+    cr_expect_eq(last_ns, 990000u, "%lu", (unsigned long)last_ns);
+    cr_expect_eq(law_last_ns, 980000u, "%lu", (unsigned long)law_last_ns);
+}
+
+Test(scenario_form, a_law_that_fails_ends_the_run)
+{
+    unsigned count;
+
+    law_fails_by = -EPROTO;
+    cr_expect_eq(run_small(&count), -EPROTO);
+}
