@@ -127,7 +127,6 @@ static int submit(struct sim_link *l, enum verb verb, struct loco_remote at, siz
     size_t room = o->room;
     *o = *like;
     o->room = room;
-    o->kind = OPERATION;
     o->verb = verb;
     o->link = l;
     o->number = atomic_load_explicit(&l->base.posted, memory_order_relaxed);
@@ -198,8 +197,7 @@ static uint64_t sim_flush(struct loco_link *base)
     if (!o)
         return l->flushes; /* the next fence asks again */
     size_t room = o->room;
-    *o = (struct operation){
-        .kind = OPERATION, .verb = FLUSH, .link = l, .number = ++l->flushes, .room = room};
+    *o = (struct operation){.verb = FLUSH, .link = l, .number = ++l->flushes, .room = room};
     l->node->sim->physics->post(l, o);
     return l->flushes;
 }

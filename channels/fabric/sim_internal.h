@@ -18,7 +18,7 @@
 #include "timeline.h"
 
 /* What a timeline entry is; the first member of each. */
-enum kind { FIBER, ALARM, OPERATION, COMPLETION, NEWS };
+enum kind { FIBER, ALARM, ARRIVAL, ANSWER, COMPLETION, NEWS };
 
 /* The end of a fiber's wait. */
 struct alarm {
@@ -26,8 +26,8 @@ struct alarm {
     struct sim_fiber *fiber;
 };
 
-/* The first completion on a link that is due. */
-struct completion {
+/* What is due next on a link: an arrival at the peer, or a completion here. */
+struct link_event {
     enum kind kind;
     struct sim_link *link;
 };
@@ -90,7 +90,7 @@ struct sim_node {
 struct sim_link {
     struct loco_link base;
     struct sim_node *node, *peer;
-    struct operation *oldest, *newest; /* in flight, in the order of posting */
+    struct operation *oldest, *newest; /* not done, in the order of posting */
     bool immediate;                    /* timed, and neither way takes any time */
     uint64_t flushes;                  /* tickets given */
     uint64_t last;                     /* the newest operation's number */
@@ -103,7 +103,8 @@ struct sim_link {
     struct loco_sim_link there, back;
     uint64_t random;
     uint64_t last_arrival, last_finish;
-    struct completion completion;
+    struct operation *travelling; /* the oldest that has not come to the peer */
+    struct link_event arrival, completion;
     bool listed; /* it is watched, or unwatched; else nothing is in flight */
     struct sim_link *next_unwatched;
 
@@ -135,6 +136,7 @@ struct operation {
 
     /* Timed: */
     uint64_t arrives, finishes;
+    uint64_t place; /* of its arrival on the timeline */
 
     /* Chaos: */
     bool executed; /* placed; or read, or done, at the peer */

@@ -63,17 +63,20 @@ static struct sim_fiber *resumed(const void *what)
     return ends_wait(f) ? f : NULL;
 }
 
-static void operation_happens(struct sim *s, struct operation *o);
+static void arrival_happens(struct sim_link *l);
+static void answer_happens(struct operation *o);
 static void completion_happens(struct sim_link *l);
 
-static void happen(struct sim *s, void *what)
+static void happen(void *what)
 {
     enum kind kind = *(enum kind *)what;
 
-    if (kind == OPERATION)
-        operation_happens(s, what);
+    if (kind == ARRIVAL)
+        arrival_happens(((struct link_event *)what)->link);
+    else if (kind == ANSWER)
+        answer_happens(what);
     else if (kind == COMPLETION)
-        completion_happens(((struct completion *)what)->link);
+        completion_happens(((struct link_event *)what)->link);
     else if (kind == NEWS)
         sim_news_come(what);
 }
@@ -90,7 +93,7 @@ static void carry_on(struct sim_fiber *self, struct timeline_entry entry, bool a
             sim_switch(self, next);
             return;
         }
-        happen(s, entry.what);
+        happen(entry.what);
     }
     s->result = -EDEADLK;
     sim_switch(self, &s->main);
@@ -135,7 +138,7 @@ static void watch(struct sim_link *l)
     if (!l->oldest || l->oldest->finishes <= s->now) /* one that never came to the peer */
         return;
     l->listed = true;
-    l->completion = (struct completion){.kind = COMPLETION, .link = l};
+    l->completion = (struct link_event){.kind = COMPLETION, .link = l};
     timeline_add(&s->timeline, l->oldest->finishes, LOCO_SIM_NETWORK, &l->completion);
 }
 
@@ -200,27 +203,52 @@ static void timed_poll(struct loco_link *base)
     }
 }
 
-static void finish(struct operation *o)
+/* A read's or an atomic's result, or a flush's word, is back here. */
+static void answer_happens(struct operation *o)
 {
+    if (!sim_hears(o->link))
+        return;
     if (o->result)
         loco_copy(o->result, o->data, o->size);
     o->finished = true;
     sim_wake(o->link->node);
 }
 
-/* An operation's entry came up: first at the peer, then (but for writes) back here. */
-static void operation_happens(struct sim *s, struct operation *o)
+static void arrive(struct operation *o)
 {
-    if (o->arrived && sim_hears(o->link))
-        finish(o);
-    if (o->arrived || !sim_reaches(o->link))
+    struct sim *s = o->link->node->sim;
+
+    if (!sim_reaches(o->link))
         return;
     sim_execute(o);
     o->arrived = true;
+    o->kind = ANSWER;
     if (o->verb != WRITE)
         timeline_add(&s->timeline, o->finishes, LOCO_SIM_NETWORK, o);
     if (o->verb != READ && o->verb != FLUSH)
         sim_wake(o->link->peer);
+}
+
+/* Of all that a link carries, the timeline has the first arrival alone, in the place that it took
+ * when it was posted: so the timeline is no longer than there are links. */
+static int set_out(struct sim_link *l, struct operation *first)
+{
+    struct timeline *line = &l->node->sim->timeline;
+
+    l->arrival = (struct link_event){.kind = ARRIVAL, .link = l};
+    int rc = timeline_put(line, first->arrives, first->place, &l->arrival);
+    l->travelling = rc ? NULL : first;
+    return rc;
+}
+
+static void arrival_happens(struct sim_link *l)
+{
+    struct operation *o = l->travelling;
+
+    l->travelling = NULL;
+    if (o->next)
+        set_out(l, o->next); /* there is room: this arrival has just left the timeline */
+    arrive(o);
 }
 
 static void stamp_times(struct sim_link *l, struct operation *o)
@@ -238,11 +266,10 @@ static void stamp_times(struct sim_link *l, struct operation *o)
 /* Sends an operation off. */
 static int timed_post(struct sim_link *l, struct operation *o)
 {
-    struct sim *s = l->node->sim;
-
     stamp_times(l, o);
-    if (timeline_add(&s->timeline, o->arrives, LOCO_SIM_NETWORK, o)) {
-        sim_operation_free(s, o);
+    o->place = timeline_place(&l->node->sim->timeline, LOCO_SIM_NETWORK);
+    if (!l->travelling && set_out(l, o)) {
+        sim_operation_free(l->node->sim, o);
         return -ENOMEM;
     }
     sim_append(l, o);

@@ -8,9 +8,9 @@ static bool before(const struct timeline_entry *a, const struct timeline_entry *
     return a->time < b->time || (a->time == b->time && a->order < b->order);
 }
 
-static struct timeline_entry stamp(struct timeline *l, uint64_t time, unsigned class, void *what)
+uint64_t timeline_place(struct timeline *l, unsigned class)
 {
-    return (struct timeline_entry){time, (uint64_t) class << 56 | l->arrivals++, what};
+    return (uint64_t) class << 56 | l->arrivals++;
 }
 
 static void sift_up(struct timeline *l, size_t hole, struct timeline_entry entry)
@@ -44,7 +44,7 @@ static void sift_down(struct timeline *l, size_t hole, struct timeline_entry ent
     l->heap[hole] = entry;
 }
 
-int timeline_add(struct timeline *l, uint64_t time, unsigned class, void *what)
+int timeline_put(struct timeline *l, uint64_t time, uint64_t place, void *what)
 {
     if (l->count == l->room) {
         size_t room = l->room ? 2 * l->room : 64;
@@ -54,8 +54,13 @@ int timeline_add(struct timeline *l, uint64_t time, unsigned class, void *what)
         l->heap = heap;
         l->room = room;
     }
-    sift_up(l, l->count++, stamp(l, time, class, what));
+    sift_up(l, l->count++, (struct timeline_entry){time, place, what});
     return 0;
+}
+
+int timeline_add(struct timeline *l, uint64_t time, unsigned class, void *what)
+{
+    return timeline_put(l, time, timeline_place(l, class), what);
 }
 
 bool timeline_take(struct timeline *l, struct timeline_entry *first)
@@ -72,7 +77,7 @@ bool timeline_take(struct timeline *l, struct timeline_entry *first)
 void timeline_exchange(struct timeline *l, uint64_t time, unsigned class, void *what,
                        struct timeline_entry *first)
 {
-    struct timeline_entry entry = stamp(l, time, class, what);
+    struct timeline_entry entry = {time, timeline_place(l, class), what};
 
     if (l->count == 0 || before(&entry, &l->heap[0])) {
         *first = entry;

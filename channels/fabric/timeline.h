@@ -25,6 +25,11 @@ struct timeline {
 /* Returns 0 or -ENOMEM. */
 int timeline_add(struct timeline *line, uint64_t time, unsigned class, void *what);
 
+/* The place in the order of an entry that comes onto the line later, by timeline_put: as if it were
+ * added now. */
+uint64_t timeline_place(struct timeline *line, unsigned class);
+int timeline_put(struct timeline *line, uint64_t time, uint64_t place, void *what);
+
 /* Takes the first entry; false when there is none. */
 bool timeline_take(struct timeline *line, struct timeline_entry *first);
 
