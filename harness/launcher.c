@@ -14,6 +14,7 @@
 #include <unistd.h>
 #include <xxhash.h>
 
+#include "limits.h"
 #include "progress.h"
 #include "record/recorder.h"
 #include "record/streams.h"
@@ -542,7 +543,7 @@ int hil_launch(const struct hil_launch *launch)
     struct launcher l = {.launch = launch, .scenario = s, .folder = -1};
     int status = HIL_EXIT_FAILED;
 
-    if (check_cores(s))
+    if (check_cores(s) || hil_limits_raise(s))
         return HIL_EXIT_USAGE;
     keep_heap();
     int rc = open_results(&l);

@@ -36,41 +36,21 @@ static void unmap(struct map *maps)
 
 static void free_peer(struct shm_peer *p)
 {
-    while (p && p->arenas) {
+    while (p->arenas) {
         struct shm_arenas *a = p->arenas;
         p->arenas = a->older;
         unmap(a->maps);
         free(a);
     }
-    free(p);
 }
 
 static void free_node(struct shm_node *n)
 {
-    for (uint32_t id = 0; n->peers && id < n->base.count; id++)
-        free_peer(n->peers[id]);
-    free(n->peers);
+    loco_each_entry (&n->peers, id)
+        free_peer(loco_by_node_find(&n->peers, id));
+    loco_by_node_free(&n->peers);
     unmap(n->arenas);
     free(n);
-}
-
-static int make_peers(struct shm_node *n)
-{
-    n->peers = calloc(n->base.count, sizeof(struct shm_peer *));
-    if (!n->peers)
-        return -ENOMEM;
-    for (uint32_t id = 0; id < n->base.count; id++) {
-        if (id == n->base.id)
-            continue;
-        n->peers[id] = calloc(1, sizeof *n->peers[id]);
-        if (!n->peers[id])
-            return -ENOMEM;
-        n->peers[id]->id = id;
-        n->peers[id]->arenas = calloc(1, sizeof *n->peers[id]->arenas);
-        if (!n->peers[id]->arenas)
-            return -ENOMEM;
-    }
-    return 0;
 }
 
 static int shm_node_open(struct loco_fabric *fabric, uint32_t id, uint32_t count,
@@ -83,7 +63,7 @@ static int shm_node_open(struct loco_fabric *fabric, uint32_t id, uint32_t count
         return -ENOMEM;
     n->base = (struct loco_node){.fabric = fabric, .id = id, .count = count, .events = *events};
     n->shm = s;
-    int rc = make_peers(n);
+    int rc = loco_by_node_init(&n->peers, count, sizeof(struct shm_peer));
     if (!rc)
         rc = shm_listen(n);
     if (rc) {
@@ -114,7 +94,7 @@ static int shm_send(struct loco_node *base, uint32_t peer, const void *message, 
     struct shm_node *n = (struct shm_node *)base;
 
     pthread_mutex_lock(&n->shm->lock);
-    int rc = shm_post_core(n, n->peers[peer], message, size);
+    int rc = shm_post_core(n, shm_peer_of(n, peer), message, size);
     pthread_mutex_unlock(&n->shm->lock);
     return rc;
 }
@@ -138,9 +118,11 @@ static int shm_arena_map(struct loco_node *base, size_t size, struct loco_arena 
     s->warned |= map.small;
     uint32_t number = n->arena_count++;
     n->arenas[number] = map;
-    for (uint32_t id = 0; id < n->base.count; id++)
-        if (n->peers[id] && n->peers[id]->source)
-            shm_post_arena(n, n->peers[id], number);
+    loco_each_entry (&n->peers, id) {
+        struct shm_peer *p = shm_peer_of(n, id);
+        if (p && p->source)
+            shm_post_arena(n, p, number);
+    }
     pthread_mutex_unlock(&s->lock);
     if (say)
         shm_warn(n, "no huge pages are free: arenas are on ordinary pages (as root: sysctl "
@@ -160,7 +142,7 @@ static unsigned char *place_in(const struct map *arenas, struct loco_remote at, 
 
 static const struct map *arenas_of(const struct shm_node *n, uint32_t peer)
 {
-    return peer == n->base.id ? n->arenas : n->peers[peer]->arenas->maps;
+    return peer == n->base.id ? n->arenas : shm_peer_of(n, peer)->arenas->maps;
 }
 
 static void *shm_reach(struct loco_node *base, uint32_t peer, struct loco_remote at, size_t size)

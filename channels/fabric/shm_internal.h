@@ -7,6 +7,7 @@
 #include <pthread.h>
 #include <sys/un.h>
 
+#include "by_node.h"
 #include "shm.h"
 
 enum {
@@ -51,7 +52,7 @@ struct shm_peer {
     bool refused;          /* it is of another network, or out of reach: not tried again */
     struct source *source; /* NULL: not connected */
     struct queued *queue, **queue_end;
-    struct shm_arenas *arenas;
+    struct shm_arenas *arenas; /* NULL: nothing is known of the peer, nor asked */
 };
 
 struct shm_node {
@@ -59,7 +60,9 @@ struct shm_node {
     struct shm *shm;
     struct source listener;
     char path[sizeof((struct sockaddr_un *)0)->sun_path]; /* empty: it is hidden */
-    struct shm_peer **peers;                              /* by id; itself NULL */
+    struct loco_by_node peers;                            /* struct shm_peer */
+    unsigned to_reach, to_await; /* asked for, not up: with a lower id; with a higher one */
+    bool asked;                  /* for anybody */
     struct source *strangers;
     struct map arenas[SHM_ARENAS_MAX];
     uint32_t arena_count;
@@ -88,6 +91,14 @@ int shm_make_directory(const char *path);
 
 /* Binds the node's socket in the run directory. Returns 0 or a negative errno. */
 int shm_listen(struct shm_node *node);
+
+/* What the node knows of a peer; NULL: nothing. */
+static inline struct shm_peer *shm_peer_of(const struct shm_node *n, uint32_t id)
+{
+    struct shm_peer *p = loco_by_node_find(&n->peers, id);
+
+    return p && p->arenas ? p : NULL;
+}
 
 /* Adds a node that listens to those that the control thread tends. */
 void shm_tend(struct shm_node *node);

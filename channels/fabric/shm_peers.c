@@ -175,15 +175,28 @@ static void connect_to(struct shm_node *n, struct shm_peer *p)
     post_hello(n, p);
 }
 
+/* Counts a peer that was asked for, and was found or missed. */
+static void count_missing(struct shm_node *n, const struct shm_peer *p, int change)
+{
+    unsigned *count = p->id < n->base.id ? &n->to_reach : &n->to_await;
+
+    if (p->asked)
+        *count += (unsigned)change;
+}
+
 /* Of each pair the node with the higher id connects. Returns how soon to try again, in ms; -1:
  * there is nobody to connect to. */
 static int connect_down(struct shm_node *n)
 {
     int retry = -1;
 
-    for (uint32_t id = 0; id < n->base.id; id++) {
-        struct shm_peer *p = n->peers[id];
-        if (!p->asked || p->source || p->up || p->refused)
+    if (n->to_reach == 0)
+        return -1;
+    loco_each_entry (&n->peers, id) {
+        struct shm_peer *p = shm_peer_of(n, id);
+        if (id >= n->base.id)
+            break;
+        if (!p || !p->asked || p->source || p->up || p->refused)
             continue;
         connect_to(n, p);
         if (!p->source)
@@ -192,19 +205,11 @@ static int connect_down(struct shm_node *n)
     return retry;
 }
 
-/* When all whom the node asked to meet have come nobody needs the socket's name any more, and it
- * should not stay. */
+/* When all whom the node asked for have come nobody needs the socket's name any more, and it should
+ * not stay. */
 static void hide_when_met(struct shm_node *n)
 {
-    bool met = false;
-
-    for (uint32_t id = 0; id < n->base.count; id++) {
-        const struct shm_peer *p = n->peers[id];
-        if (p && p->asked && !p->up)
-            return;
-        met |= p && p->asked;
-    }
-    if (!met)
+    if (!n->asked || n->to_reach > 0 || n->to_await > 0)
         return;
     if (n->path[0])
         unlink(n->path);
@@ -216,11 +221,7 @@ static void hide_when_met(struct shm_node *n)
  * itself. */
 static int show_to_missing(struct shm_node *n)
 {
-    bool missing = false;
-
-    for (uint32_t id = n->base.id + 1; id < n->base.count; id++)
-        missing |= n->peers[id]->asked && !n->peers[id]->up;
-    if (!missing)
+    if (n->to_await == 0)
         return -1;
     if (!n->path[0] || access(n->path, F_OK)) {
         int old = n->listener.fd;
@@ -348,6 +349,18 @@ static bool refuse(struct source *source, const struct wire *w)
     return false;
 }
 
+/* What the node knows of a peer, from now on; NULL when there is no memory. With the lock held. */
+static struct shm_peer *make_peer(struct shm_node *n, uint32_t id)
+{
+    struct shm_peer *p = loco_by_node_make(&n->peers, id);
+
+    if (p && !p->arenas) {
+        p->id = id;
+        p->arenas = calloc(1, sizeof *p->arenas);
+    }
+    return p && p->arenas ? p : NULL;
+}
+
 /* A peer that comes back has none of the arenas that it had. */
 static int renew_arenas(struct shm_peer *p)
 {
@@ -368,10 +381,12 @@ static bool greet(struct source *source, const struct wire *w)
 {
     struct shm_node *n = source->node;
 
-    if (w->value != n->base.count || w->id >= n->base.count || !n->peers[w->id])
+    if (w->value != n->base.count || w->id >= n->base.count || w->id == n->base.id)
         return refuse(source, w);
-    struct shm_peer *p = n->peers[w->id];
-    if (p->refused)
+    pthread_mutex_lock(&n->shm->lock);
+    struct shm_peer *p = make_peer(n, w->id);
+    pthread_mutex_unlock(&n->shm->lock);
+    if (!p || p->refused)
         return false;
     if (!source->peer && p->source)
         hear_out(p->source);
@@ -387,6 +402,7 @@ static bool greet(struct source *source, const struct wire *w)
     }
     p->up = p->met = true;
     p->bye = false;
+    count_missing(n, p, -1);
     hide_when_met(n);
     pthread_mutex_unlock(&n->shm->lock);
     tell_up(n, p->id);
@@ -468,8 +484,10 @@ static void hang_up(struct source *source)
 
     pthread_mutex_lock(&n->shm->lock);
     drop(source);
-    if (p)
+    if (was_up) {
         p->up = false;
+        count_missing(n, p, 1);
+    }
     pthread_mutex_unlock(&n->shm->lock);
     if (was_up)
         n->base.events.peer_lost(n->base.events.arg, p->id, p->bye);
@@ -509,8 +527,8 @@ static void shut(struct shm_node *n)
 {
     const struct wire bye = {.kind = BYE};
 
-    for (uint32_t id = 0; id < n->base.count; id++) {
-        struct shm_peer *p = n->peers[id];
+    loco_each_entry (&n->peers, id) {
+        struct shm_peer *p = shm_peer_of(n, id);
         if (!p || !p->source)
             continue;
         post(n, p, &bye, sizeof bye, -1);
@@ -572,10 +590,15 @@ int shm_meet(struct loco_node *base, uint32_t peer)
     struct shm *s = n->shm;
 
     pthread_mutex_lock(&s->lock);
-    n->peers[peer]->asked = true;
+    struct shm_peer *p = make_peer(n, peer);
+    if (p && !p->asked) {
+        n->asked = p->asked = true;
+        if (!p->up)
+            count_missing(n, p, 1);
+    }
     pthread_mutex_unlock(&s->lock);
     shm_wake_thread(s);
-    return 0;
+    return p ? 0 : -ENOMEM;
 }
 
 void shm_tend(struct shm_node *n)
