@@ -18,28 +18,30 @@ TestSuite(many_nodes, .init = workspace_open, .fini = workspace_close);
 Test(many_nodes, too_few_open_files_are_said_before_anything_starts)
 {
     struct ended e =
-        run_command("prlimit --nofile=1024:1024 %s " SLOWLY "--set converters.count=1000 --out few",
-                    program_path("hiloco"));
+        run_command("prlimit --nofile=1024:1024 %s " SLOWLY "--set converters.count=1000 --out %s",
+                    program_path("hiloco"), in_workspace("out"));
 
     expect_status(&e, 2);
     expect_said(&e, "1000 converters need 3064 open files");
     expect_said(&e, "the hard limit is 1024");
     expect_said(&e, "ulimit -n 3064");
-    cr_expect(access("few", F_OK) != 0, "a folder was made for a run that cannot start");
+    cr_expect(access(in_workspace("out"), F_OK) != 0,
+              "a folder was made for a run that cannot start");
 }
 
 Test(many_nodes, the_soft_limit_of_open_files_is_raised)
 {
     struct ended e =
-        run_command("prlimit --nofile=100:4096 %s " SLOWLY "--set converters.count=42 --out raised",
-                    program_path("hiloco"));
+        run_command("prlimit --nofile=100:4096 %s " SLOWLY "--set converters.count=42 --out %s",
+                    program_path("hiloco"), in_workspace("out"));
 
     expect_ran(&e);
 }
 
 Test(many_nodes, two_hundred_start_by_the_clock)
 {
-    struct ended e = run_command("hiloco " SLOWLY "--set converters.count=200 --out two-hundred");
+    struct ended e =
+        run_command("hiloco " SLOWLY "--set converters.count=200 --out %s", in_workspace("out"));
 
     expect_ran(&e);
 }
@@ -47,7 +49,8 @@ Test(many_nodes, two_hundred_start_by_the_clock)
 Test(many_nodes, thousands_run_in_virtual_time)
 {
     struct ended e = run_command("hiloco run configs/dcdc20-nominal.yaml --mode virtual --quiet "
-                                 "--set duration_s=0.0001 --set converters.count=3000 --out many");
+                                 "--set duration_s=0.0001 --set converters.count=3000 --out %s",
+                                 in_workspace("out"));
 
     expect_status(&e, 0);
 }
