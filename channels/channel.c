@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agreement.h"
 #include "core.h"
 #include "fabric/words.h"
 
@@ -85,18 +86,20 @@ int loco_channel_check(const struct loco_channel *c)
  * join      the sender has an endpoint of this name, and expects these regions
  * connect   the sender's regions are here
  * refuse    the sender's endpoint does not match the receiver's; `text` says how
+ * lines     of what the sender's endpoint is to agree on, from an offset that both are alike up to
  *
  * Each names the endpoint that it comes from, and the one that it is for: an endpoint that has
  * ended since leaves its messages to nobody. Only the first join is for whichever there is.
  */
 
-enum kind { JOIN, CONNECT, REFUSE };
+enum kind { JOIN, CONNECT, REFUSE, LINES };
 
 struct message {
     uint32_t kind;
     uint32_t region_count;
-    uint32_t from, to; /* endpoints; to 0: any */
-    char name[240];
+    uint32_t from, to;  /* endpoints; to 0: any */
+    uint64_t agreement; /* the hash of the sender's */
+    char name[232];
 };
 
 struct message_region {
@@ -110,11 +113,17 @@ _Static_assert(sizeof(struct message_region) == 40, "crosses the network");
 
 enum { REGIONS_MAX = 16, TEXT_MAX = sizeof(struct message_region) * REGIONS_MAX };
 
+struct message_lines {
+    uint64_t offset;
+    char text[TEXT_MAX - sizeof(uint64_t)];
+};
+
 struct packet {
     struct message head;
     union {
         struct message_region regions[REGIONS_MAX];
         char text[TEXT_MAX];
+        struct message_lines lines;
     };
 };
 
@@ -128,6 +137,7 @@ static void send_packet(struct loco_channel *c, const struct loco_member *member
         return; /* peer_up sends the join again */
     p->head.from = c->endpoint;
     p->head.to = member->endpoint;
+    p->head.agreement = c->agreement.hash;
     snprintf(p->head.name, sizeof p->head.name, "%s", c->name);
     int rc = m->fabric->ops->send(m->node, member->node, p, sizeof p->head + body);
     if (rc && rc != -ECONNRESET)
@@ -190,6 +200,51 @@ static bool regions_match(struct loco_channel *c, const struct loco_member *memb
     }
     return true;
 }
+
+/* --- agreement ---------------------------------------------------------------------- */
+
+static void send_lines(struct loco_channel *c, const struct loco_member *member, uint64_t offset)
+{
+    struct packet p = {.head.kind = LINES, .lines.offset = offset};
+
+    loco_agreement_take(&c->agreement, offset, p.lines.text, sizeof p.lines.text);
+    send_packet(c, member, &p, sizeof p.lines);
+}
+
+/* Whether a join or connect is from an endpoint that is about the same; if not, it is not heard,
+ * and the first lines go out. */
+static bool agrees(struct loco_channel *c, struct loco_member *member, const struct packet *p)
+{
+    if (p->head.agreement == c->agreement.hash)
+        return true;
+    member->endpoint = p->head.from;
+    if (!member->refused)
+        send_lines(c, member, 0);
+    return false;
+}
+
+/* The answer goes out first: this node may leave as soon as it has found the line. */
+static void on_lines(struct loco_channel *c, struct loco_member *member, const struct packet *p)
+{
+    struct loco_difference d;
+    uint64_t offset = p->lines.offset;
+
+    if (member->refused)
+        return;
+    member->endpoint = p->head.from;
+    member->refused = loco_agreement_differs(&c->agreement, &offset, p->lines.text, &d);
+    send_lines(c, member, offset);
+    if (!member->refused)
+        return;
+    if (c->ops && c->ops->on_disagree)
+        c->ops->on_disagree(c, member->node, d.here, d.there);
+    else
+        loco_log(c->mgr, LOCO_ERROR, "channel %s: node %u does not agree: '%s' here, '%s' there",
+                 c->name, member->node, d.here, d.there);
+    c->mgr->error = -EPROTO;
+}
+
+/* --- joining and connecting ----------------------------------------------------------- */
 
 static void check_ready(struct loco_channel *c, struct loco_member *member)
 {
@@ -256,6 +311,8 @@ static bool well_formed(const struct packet *p, size_t size)
         return false;
     if (p->head.kind == REFUSE)
         return body == sizeof p->text && !p->text[sizeof p->text - 1];
+    if (p->head.kind == LINES)
+        return body == sizeof p->lines && !p->lines.text[sizeof p->lines.text - 1];
     if (p->head.region_count > REGIONS_MAX || body != p->head.region_count * sizeof p->regions[0])
         return false;
     for (unsigned i = 0; i < p->head.region_count; i++)
@@ -296,9 +353,13 @@ void loco_channels_message(struct loco_manager *m, uint32_t node, const void *me
     if (is_for_another(c, &c->members[i], &p.head))
         return;
     if (p.head.kind == JOIN) {
-        on_join(c, (unsigned)i, &p);
+        if (agrees(c, &c->members[i], &p))
+            on_join(c, (unsigned)i, &p);
     } else if (p.head.kind == CONNECT) {
-        on_connect(c, (unsigned)i, &p);
+        if (agrees(c, &c->members[i], &p))
+            on_connect(c, (unsigned)i, &p);
+    } else if (p.head.kind == LINES) {
+        on_lines(c, &c->members[i], &p);
     } else {
         loco_log(m, LOCO_ERROR, "channel %s: refused by node %u: node %u %s", c->name, node, m->id,
                  p.text);
@@ -346,7 +407,7 @@ struct about {
 /* A member that is here again joins and connects once more; until then it stays lost. */
 static void expect_again(struct loco_channel *c, struct loco_member *member)
 {
-    member->joined = false;
+    member->joined = member->refused = false;
     member->endpoint = 0;
     if (!member->met)
         return;
@@ -512,6 +573,7 @@ int loco_channel_init(struct loco_channel *c, struct loco_manager *m,
         .mgr = m,
         .ops = ops,
         .takes_back = ops && ops->takes_back && (!parent || parent->takes_back),
+        .agreement.lines = "",
     };
     int rc = set_members(c, members);
     if (rc)

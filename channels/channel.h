@@ -13,6 +13,10 @@
  * thread carries the fabric's control messages and with the manager's lock held, when a
  * peer's join or connect arrives; they may construct sub-channels.
  *
+ * An endpoint may have something to agree on with its members', such as the settings of a program:
+ * lines of text. Its join carries their hash. Endpoints that do not agree refuse each other, both
+ * with the first line that differs, and loco_manager_ready says -EPROTO.
+ *
  * Full names: sub-channels as parent/child, regions as channel.region.
  *
  * An endpoint may be ended, and another constructed under its name. Two endpoints that have met
@@ -36,6 +40,9 @@ struct loco_channel_ops {
     void (*on_join)(struct loco_channel *channel, uint32_t node);
     void (*on_connect)(struct loco_channel *channel, uint32_t node);
     void (*on_lost)(struct loco_channel *channel, uint32_t node);
+    /* A member is refused: `here` and `there` are the first lines that differ, "" for none. */
+    void (*on_disagree)(struct loco_channel *channel, uint32_t node, const char *here,
+                        const char *there);
     /* A member that restarts is taken back: on_join and on_connect are called again. */
     bool takes_back;
 };
@@ -53,6 +60,7 @@ struct loco_member {
     uint32_t endpoint; /* which of the member's endpoints: once it joined or connected */
     bool joined;       /* its join came */
     bool met;          /* both joined and connected, and not only lost since */
+    bool refused;      /* it does not agree, and was told so */
     /* 0: not connected. Then odd, while its regions are known; even, while it is lost. */
     _Atomic uint32_t incarnation;
 };
@@ -80,6 +88,13 @@ struct loco_region {
     struct loco_region *next;
 };
 
+/* What endpoints agree on: lines that end with '\n', and the same hash of the same lines. */
+struct loco_agreement {
+    const char *lines;
+    size_t length;
+    uint64_t hash;
+};
+
 struct loco_channel {
     struct loco_manager *mgr;
     const struct loco_channel_ops *ops; /* NULL: no callbacks */
@@ -89,6 +104,7 @@ struct loco_channel {
     unsigned member_count;
     unsigned missing;            /* members that have not met it yet */
     struct loco_region *regions; /* newest first */
+    struct loco_agreement agreement;
     bool joined;
     bool takes_back;
 };
@@ -106,6 +122,14 @@ int loco_channel_init(struct loco_channel *channel, struct loco_manager *manager
  * a string literal. Returns 0 or -ENOMEM. */
 int loco_channel_region(struct loco_channel *channel, const char *name, size_t size,
                         struct loco_region **region);
+
+/* What the endpoint is to agree on with its members', before it joins. The lines stay where they
+ * are as long as the endpoint. */
+static inline void loco_channel_agree(struct loco_channel *channel,
+                                      const struct loco_agreement *agreement)
+{
+    channel->agreement = *agreement;
+}
 
 /* Announces the endpoint; its regions are complete. */
 void loco_channel_join(struct loco_channel *channel);

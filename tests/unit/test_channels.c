@@ -3,7 +3,9 @@
 #include <errno.h>
 #include <stdint.h>
 #include <string.h>
+#include <xxhash.h>
 
+#include "channels/agreement.h"
 #include "tests/nodes.h"
 
 #define ON_EACH_FABRIC(test_name, count, body)                                                     \
@@ -297,6 +299,117 @@ static void slight_mismatch_body(struct node *n)
 }
 
 ON_EACH_FABRIC(slight_size_mismatch_is_named_at_both, 2, slight_mismatch_body)
+
+/* Endpoints that are to agree on texts, of node 0 and of the others. */
+struct texts {
+    const char *first, *others;
+};
+
+static void agree(struct node *n, struct loco_channel *c)
+{
+    const struct texts *texts = n->arg;
+    const char *lines = n->id == 0 ? texts->first : texts->others;
+    const struct loco_agreement agreement = {lines, strlen(lines),
+                                             XXH3_64bits(lines, strlen(lines))};
+
+    CHECK(n, loco_channel_init(c, n->mgr, NULL, "c", LOCO_ALL, NULL) == 0);
+    loco_channel_agree(c, &agreement);
+    loco_channel_join(c);
+}
+
+static void agreed_body(struct node *n)
+{
+    struct loco_channel c;
+
+    agree(n, &c);
+    CHECK(n, loco_manager_ready(n->mgr, TEST_TIMEOUT) == 0);
+    loco_channel_fini(&c);
+}
+
+/* Who has found the line leaves, and does not wait for the other to have found it. Only on the sim
+ * the news of that overtakes the last message. */
+static void expect_refused(struct node *n, const char *at_first, const char *at_others)
+{
+    struct loco_channel c;
+
+    agree(n, &c);
+    CHECK(n, loco_manager_ready(n->mgr, TEST_TIMEOUT) == -EPROTO);
+    CHECK(n, strstr(n->log, n->id == 0 ? at_first : at_others));
+    struct loco_wait wait = loco_wait_for(n->mgr, 50000000);
+    while (n->where == ON_SIM && !loco_relax(n->mgr, &wait))
+        ;
+    loco_channel_fini(&c);
+}
+
+static void disagreed_body(struct node *n)
+{
+    expect_refused(n, "node 1 does not agree: 'key=40' here, 'key=50' there",
+                   "node 0 does not agree: 'key=50' here, 'key=40' there");
+}
+
+static void longer_body(struct node *n)
+{
+    expect_refused(n, "'more=1' here, '' there", "'' here, 'more=1' there");
+}
+
+/* Lines are compared as far as they are kept; the hash tells the rest. */
+static void unnamed_body(struct node *n)
+{
+    expect_refused(n, "'' here, '' there", "'' here, '' there");
+}
+
+static const enum where each_fabric[] = {ON_SIM, ON_THREADS, ON_PROCESSES};
+
+static int run_texts(void (*body)(struct node *n), const char *first, const char *others)
+{
+    struct texts texts = {first, others};
+    int failures = 0;
+
+    for (int i = 0; i < 3; i++)
+        failures += run_nodes(each_fabric[i], 2, body, &texts);
+    return failures;
+}
+
+Test(agreement, endpoints_that_agree_connect)
+{
+    cr_expect_eq(run_texts(agreed_body, "key=40\n", "key=40\n"), 0);
+}
+
+Test(agreement, the_line_that_differs_is_named_at_both)
+{
+    cr_expect_eq(run_texts(disagreed_body, "name=a\nkey=40\nx=1\n", "name=a\nkey=50\nx=2\n"), 0);
+}
+
+/* Longer than any message. */
+Test(agreement, the_line_is_found_far_down_as_well)
+{
+    static char first[60000], others[sizeof first];
+    char *at = first;
+
+    for (unsigned i = 0; i < 2000; i++)
+        at += sprintf(at, "some.key.%u=%u\n", i, i * i);
+    strcpy(others, first);
+    strcat(first, "key=40\n");
+    strcat(others, "key=50\n");
+    cr_expect_eq(run_texts(disagreed_body, first, others), 0);
+}
+
+Test(agreement, a_text_may_be_the_others_beginning)
+{
+    cr_expect_eq(run_texts(longer_body, "key=40\nmore=1\n", "key=40\n"), 0);
+    cr_expect_eq(run_texts(longer_body, "more=1\n", ""), 0);
+}
+
+Test(agreement, lines_that_differ_at_their_far_ends_only_end_it_too)
+{
+    char first[LOCO_LINE_MAX + 20], others[sizeof first];
+
+    memset(first, 'x', sizeof first);
+    strcpy(first + sizeof first - 3, "a\n");
+    memcpy(others, first, sizeof first);
+    strcpy(others + sizeof first - 3, "b\n");
+    cr_expect_eq(run_texts(unnamed_body, first, others), 0);
+}
 
 static void missing_body(struct node *n)
 {
