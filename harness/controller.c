@@ -9,7 +9,8 @@ static const char help[] =
     "started elsewhere by `converter`, for the same scenario: on this machine, or with the\n"
     "fabric verbs on any that the scenario names.\n"
     "\n"
-    "  --set KEY=VALUE    set a key of the scenario; the converters need the same\n"
+    "  --set KEY=VALUE    set a key of the scenario; the converters need the same, or refuse to "
+    "run\n"
     "  --out DIR          where the results go (default: results/NAME-TIMESTAMP)\n"
     "  --wait SECONDS     how long to wait for the converters (default 30)\n"
     "  --run-dir DIR      where the nodes meet on shm (default: derived from the scenario's name,\n"
@@ -17,8 +18,10 @@ static const char help[] =
     "  --quiet            no progress and no closing words\n"
     "  --version          say which hiloco this is part of\n"
     "\n"
-    "Exit status: 0; 1 when the run failed; 2 for a mistake, before anything runs; 3 when it came\n"
-    "to its end and is not valid (docs/validity.md, validity.required); 130 when interrupted.\n";
+    "Exit status: 0; 1 when the run failed; 2 for a mistake, or when other nodes have another\n"
+    "scenario, before anything runs; 3 when it came to its end and is not valid "
+    "(docs/validity.md,\n"
+    "validity.required); 130 when interrupted.\n";
 
 int main(int argc, char **argv)
 {

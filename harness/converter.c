@@ -13,7 +13,8 @@ static const char help[] =
     "                     mpirun or srun gave to this process says: with one process for each\n"
     "                     converter the rank itself, with one for each node (the controller\n"
     "                     being rank 0) the rank less one\n"
-    "  --set KEY=VALUE    set a key of the scenario; the other nodes need the same\n"
+    "  --set KEY=VALUE    set a key of the scenario; the other nodes need the same, or refuse to "
+    "run\n"
     "  --out DIR          where results go (default: none are kept; the controller's has all\n"
     "                     voltages)\n"
     "  --wait SECONDS     how long to wait for the others (default 30)\n"
@@ -22,8 +23,10 @@ static const char help[] =
     "  --quiet            no progress and no closing words\n"
     "  --version          say which hiloco this is part of\n"
     "\n"
-    "Exit status: 0; 1 when the run failed; 2 for a mistake, before anything runs; 3 when it came\n"
-    "to its end and is not valid (docs/validity.md, validity.required); 130 when interrupted.\n";
+    "Exit status: 0; 1 when the run failed; 2 for a mistake, or when other nodes have another\n"
+    "scenario, before anything runs; 3 when it came to its end and is not valid "
+    "(docs/validity.md,\n"
+    "validity.required); 130 when interrupted.\n";
 
 int main(int argc, char **argv)
 {

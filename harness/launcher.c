@@ -46,6 +46,7 @@ struct launcher {
     pid_t *children; /* by executor; 0: ended */
     unsigned alive;
     bool failed;
+    bool refused; /* for another scenario than other nodes' */
     bool met;     /* all executors run */
     bool warned;  /* of a stale input */
     bool gave_up; /* those that were to come back and did not before the end */
@@ -289,7 +290,7 @@ static void child(struct launcher *l, unsigned index)
             : hil_real_time_run(&l->run, index, &l->clock, l->run_directory, l->launch->wait_s);
 
     fflush(NULL);
-    _exit(rc ? HIL_EXIT_FAILED : HIL_EXIT_OK);
+    _exit(rc == -EPROTO ? HIL_EXIT_USAGE : rc ? HIL_EXIT_FAILED : HIL_EXIT_OK);
 }
 
 static unsigned process_count(const struct hil_scenario *s)
@@ -338,6 +339,7 @@ static void explain_end(struct launcher *l, unsigned i, int status, bool again)
     else if (!l->failed || !strstr(e->message, "lost"))
         fprintf(stderr, "%s failed: %s\n", who, e->message[0] ? e->message : "no message");
     l->failed |= !again;
+    l->refused |= WIFEXITED(status) && WEXITSTATUS(status) == HIL_EXIT_USAGE;
 }
 
 /* Converters that were killed while they ran. One that dies before it runs would do so again. */
@@ -528,7 +530,7 @@ static int run(struct launcher *l)
     watch(l);
     rc = stop_trace(l);
     if (finish_results(l, &verdict) || l->failed || rc)
-        return HIL_EXIT_FAILED;
+        return l->refused ? HIL_EXIT_USAGE : HIL_EXIT_FAILED;
     return interrupted ? HIL_EXIT_INTERRUPTED : status_of(l, &verdict);
 }
 

@@ -22,7 +22,7 @@ struct hil_launch {
 enum {
     HIL_EXIT_OK = 0,
     HIL_EXIT_FAILED = 1,  /* the run did, or what it stands on */
-    HIL_EXIT_USAGE = 2,   /* the input is wrong; nothing was started */
+    HIL_EXIT_USAGE = 2,   /* the input is wrong, or other nodes have another; no loop ran */
     HIL_EXIT_INVALID = 3, /* the run came to its end, and cannot be believed */
     HIL_EXIT_INTERRUPTED = 130,
 };

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "rehearsal.h"
 #include "waiting.h"
@@ -46,14 +47,26 @@ static int open_roles(struct hil_group *g, struct loco_fabric *fabric,
     return rc;
 }
 
+static struct hil_executor_state *executor_of(const struct hil_group *g)
+{
+    return &g->run->state->executors[g->run->executor];
+}
+
 static int give_up_waiting(const struct hil_group *g)
 {
-    struct hil_executor_state *state = &g->run->state->executors[g->run->executor];
+    struct hil_executor_state *state = executor_of(g);
     char whom[HIL_WAITING_BYTES];
 
     hil_waiting_whom(g, whom);
     snprintf(state->message, sizeof state->message, "the other nodes did not come: %s", whom);
     return -ETIMEDOUT;
+}
+
+/* A peer that came and left is not waited for, unless it may come back. */
+static bool has_lost_a_peer(const struct hil_role *r)
+{
+    return atomic_load_explicit(&r->channel.lost, memory_order_relaxed) &&
+           r->run->scenario->on_lost == HIL_END;
 }
 
 /* Until this is so (1; or an error) of all the group's roles. */
@@ -74,6 +87,8 @@ static int wait_until_all(struct hil_group *g, int (*is_so)(struct hil_role *rol
         }
         if (atomic_load(&g->run->state->stop))
             return -EINTR;
+        if (has_lost_a_peer(g->roles[i]))
+            return -ECONNRESET;
         if (loco_relax(g->roles[i]->mgr, &wait)) /* what is waited for comes to this node */
             return give_up_waiting(g);
         hil_waiting_look(&waiting);
@@ -170,7 +185,35 @@ int hil_group_start(struct hil_group *g, const struct hil_run *run, struct loco_
         return rc;
     for (unsigned i = 0; i < g->count; i++)
         hil_role_report(g->roles[i], HIL_RUNNING);
+    g->began = true;
     return 0;
+}
+
+static void explain_disagreement(const struct hil_group *g)
+{
+    struct hil_executor_state *state = executor_of(g);
+
+    for (unsigned i = 0; i < g->count && !state->message[0]; i++)
+        memcpy(state->message, g->roles[i]->channel.disagreement, HIL_DISAGREEMENT_BYTES);
+}
+
+static void explain_loss(const struct hil_group *g)
+{
+    struct hil_executor_state *state = executor_of(g);
+    char whom[HIL_WAITING_BYTES];
+
+    hil_waiting_lost(g, whom);
+    if (whom[0])
+        snprintf(state->message, sizeof state->message, "lost %s, which left or died before the %s",
+                 whom, g->began ? "end" : "run began");
+}
+
+void hil_group_explain(const struct hil_group *g, int rc)
+{
+    if (rc == -EPROTO)
+        explain_disagreement(g);
+    else if (rc == -ECONNRESET)
+        explain_loss(g);
 }
 
 /* Whoever is lost by now has ended as well. */

@@ -11,6 +11,7 @@ struct hil_group {
     const struct hil_run *run;
     struct hil_role **roles;
     unsigned count;
+    bool began; /* all have met */
     struct hil_poller poller;
 };
 
@@ -24,6 +25,10 @@ uint64_t hil_group_meeting_ns(const struct hil_scenario *scenario);
  * role's start_ns set, or a negative errno. The group is to be closed in either case. */
 int hil_group_start(struct hil_group *group, const struct hil_run *run, struct loco_fabric *fabric,
                     const struct hil_executor_config *nodes, uint64_t timeout_ns);
+
+/* Says in the executor's message whom `rc`, which ended the group's start or its loops, is about:
+ * a node with another scenario, or one that was lost. */
+void hil_group_explain(const struct hil_group *group, int rc);
 
 /* After the loops: tells the peers how it ended, and waits until they have ended too. */
 void hil_group_end(struct hil_group *group, enum hil_stage stage);

@@ -3,6 +3,9 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+
+#include "node_name.h"
 
 static int init_link(struct hil_power_controller *pc, unsigned link, unsigned converter)
 {
@@ -50,16 +53,59 @@ static int choose_members(struct hil_power_controller *pc, const struct loco_man
     return 0;
 }
 
-static const struct loco_channel_ops ops = {.takes_back = true};
-
-int hil_power_controller_init(struct hil_power_controller *pc, struct loco_manager *m)
+/* "controller.period_us is 40 here and 50 there"; "pid" and "pi" have other gains each. */
+static void say_difference(const char *here, const char *there, char *text, size_t size)
 {
+    const size_t key = strcspn(here, "=");
+
+    if (!here[0] && !there[0])
+        snprintf(text, size, "only the ends of long values differ");
+    else if (here[0] && strncmp(here, there, key + 1) == 0)
+        snprintf(text, size, "%.*s is %s here and %s there", (int)key, here, here + key + 1,
+                 there + key + 1);
+    else
+        snprintf(text, size, "%s here, where there is %s there", here[0] ? here : "nothing",
+                 there[0] ? there : "nothing");
+}
+
+static void on_disagree(struct loco_channel *channel, uint32_t node, const char *here,
+                        const char *there)
+{
+    struct hil_power_controller *pc = (struct hil_power_controller *)channel;
+    char name[HIL_NODE_NAME_BYTES], difference[180];
+
+    if (pc->disagreement[0])
+        return;
+    hil_node_name(node, name, sizeof name);
+    say_difference(here, there, difference, sizeof difference);
+    snprintf(pc->disagreement, sizeof pc->disagreement, "%s%s has another scenario: %s",
+             node == 0 ? "the " : "", name, difference);
+}
+
+static void on_lost(struct loco_channel *channel, uint32_t node)
+{
+    struct hil_power_controller *pc = (struct hil_power_controller *)channel;
+
+    (void)node;
+    atomic_store_explicit(&pc->lost, true, memory_order_relaxed);
+}
+
+static const struct loco_channel_ops ops = {
+    .on_lost = on_lost, .on_disagree = on_disagree, .takes_back = true};
+
+int hil_power_controller_init(struct hil_power_controller *pc, struct loco_manager *m,
+                              const struct hil_listing *listing)
+{
+    const struct loco_agreement agreement = {listing->lines, listing->length, listing->hash};
+
     *pc = (struct hil_power_controller){0};
     int rc = choose_members(pc, m);
     const struct loco_members members = {pc->members, pc->count};
 
     if (!rc)
         rc = loco_channel_init(&pc->channel, m, NULL, "power_controller", members, &ops);
+    if (!rc)
+        loco_channel_agree(&pc->channel, &agreement);
     if (!rc)
         rc = init_links(pc);
     if (!rc)

@@ -21,6 +21,7 @@
 #define HIL_POWER_CONTROLLER_H
 
 #include "../../channels/loco.h"
+#include "../scenario/scenario.h"
 #include "live.h"
 
 /* Steps are numbered from 1; 0 says that nothing came yet. */
@@ -42,6 +43,8 @@ struct hil_command {
 _Static_assert(sizeof(struct hil_measurement) == 32, "crosses the network");
 _Static_assert(sizeof(struct hil_command) == 16, "crosses the network");
 
+enum { HIL_DISAGREEMENT_BYTES = 240 };
+
 struct hil_power_controller {
     struct loco_channel channel;
     uint32_t *members;
@@ -50,11 +53,15 @@ struct hil_power_controller {
     struct loco_owned_var *voltages; /* by link */
     struct loco_sst progress;
     struct loco_barrier barrier;
+    _Atomic bool lost;                         /* a member was, at some time */
+    char disagreement[HIL_DISAGREEMENT_BYTES]; /* with the first who has another scenario */
 };
 
-/* Constructs and joins this node's endpoint, called "power_controller". The manager's node
- * count is 1 + the number of converters. Errors as of loco_channel_init. */
-int hil_power_controller_init(struct hil_power_controller *pc, struct loco_manager *manager);
+/* Constructs and joins this node's endpoint, called "power_controller", for nodes with the same
+ * listing of their scenario. The manager's node count is 1 + the number of converters. Errors as
+ * of loco_channel_init. */
+int hil_power_controller_init(struct hil_power_controller *pc, struct loco_manager *manager,
+                              const struct hil_listing *listing);
 
 /* Adds the barrier, for who is there from the start. */
 int hil_power_controller_add_barrier(struct hil_power_controller *pc);

@@ -41,8 +41,8 @@ static int gather_loops(struct hil_executor *e, const struct hil_group *g)
 
 static void explain(struct hil_executor_state *state, int rc)
 {
-    if (rc == -ETIMEDOUT && state->message[0])
-        return; /* it says who did not come */
+    if (state->message[0])
+        return; /* the group has said it */
     const char *why = rc == -ETIMEDOUT    ? "the other nodes did not come"
                       : rc == -ECONNRESET ? "a peer was lost"
                       : rc == -ETIME      ? "a step missed its deadline and the policy is halt"
@@ -106,6 +106,7 @@ static int run_group(const struct hil_run *run, unsigned index, const struct hil
     }
     if (rc == -EINTR)
         rc = 0;
+    hil_group_explain(&group, rc);
     hil_group_end(&group, rc ? HIL_FAILED : HIL_DONE);
     hil_group_close(&group);
     hil_rehearsal_close(&rehearsal);

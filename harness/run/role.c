@@ -45,7 +45,7 @@ int hil_role_open(struct hil_role **role, const struct hil_run *run, struct loco
     r->live = (struct hil_live){.tell_ns = first_tell(run, node), .second_ends_ns = HIL_RECENT_NS};
     int rc = loco_manager_open(&r->mgr, fabric, &config);
     if (!rc)
-        rc = hil_power_controller_init(&r->channel, r->mgr);
+        rc = hil_power_controller_init(&r->channel, r->mgr, &s->listing);
     if (!rc)
         rc = node == 0 ? hil_controller_init(r) : hil_converter_init(r);
     if (rc) {

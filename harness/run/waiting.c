@@ -21,23 +21,24 @@ __attribute__((format(printf, 2, 3))) static void waiting_add(char text[HIL_WAIT
 
 /* --- whom ------------------------------------------------------------------------------------ */
 
-static bool waiting_misses(const struct hil_role *role, uint32_t node)
-{
-    const struct loco_channel *c = &role->channel.channel;
+/* Which nodes are named. */
+typedef bool waiting_which(const struct loco_member *member);
 
-    for (unsigned i = 0; i < c->member_count; i++)
-        if (c->members[i].node == node)
-            return !loco_member_connected(&c->members[i]);
-    return false;
+static bool waiting_is_absent(const struct loco_member *member)
+{
+    return !loco_member_connected(member);
 }
 
-static bool waiting_is_absent(const struct hil_group *g, uint32_t node)
+/* Whether the node is one of those to any of the group's. */
+static bool waiting_is(const struct hil_group *g, waiting_which *which, uint32_t node)
 {
-    bool absent = false;
-
-    for (unsigned i = 0; i < g->count && !absent; i++)
-        absent = waiting_misses(g->roles[i], node);
-    return absent;
+    for (unsigned i = 0; i < g->count; i++) {
+        const struct loco_channel *c = &g->roles[i]->channel.channel;
+        const int member = loco_channel_member(c, node);
+        if (member >= 0 && which(&c->members[member]))
+            return true;
+    }
+    return false;
 }
 
 static const char *waiting_address(const struct hil_scenario *s, uint32_t node)
@@ -45,14 +46,14 @@ static const char *waiting_address(const struct hil_scenario *s, uint32_t node)
     return s->fabric == HIL_FABRIC_VERBS && s->verbs.addresses ? s->verbs.addresses[node] : "";
 }
 
-/* The last of the absent nodes in a row from this one on that are at one address: a range of
+/* The last of those nodes in a row from this one on that are at one address: a range of
  * converters, or the controller alone. */
-static uint32_t waiting_last(const struct hil_group *g, uint32_t first)
+static uint32_t waiting_last(const struct hil_group *g, waiting_which *which, uint32_t first)
 {
     const struct hil_scenario *s = g->run->scenario;
     uint32_t last = first;
 
-    while (first > 0 && last < s->converter_count && waiting_is_absent(g, last + 1) &&
+    while (first > 0 && last < s->converter_count && waiting_is(g, which, last + 1) &&
            strcmp(waiting_address(s, first), waiting_address(s, last + 1)) == 0)
         last++;
     return last;
@@ -76,18 +77,31 @@ static void waiting_add_range(const struct hil_scenario *s, uint32_t first, uint
         waiting_add(text, "-%u", s->verbs.port + last);
 }
 
-void hil_waiting_whom(const struct hil_group *g, char text[HIL_WAITING_BYTES])
+static void waiting_name(const struct hil_group *g, waiting_which *which,
+                         char text[HIL_WAITING_BYTES])
 {
     const struct hil_scenario *s = g->run->scenario;
 
     text[0] = '\0';
     for (uint32_t node = 0; node <= s->converter_count; node++) {
-        if (!waiting_is_absent(g, node))
+        if (!waiting_is(g, which, node))
             continue;
-        const uint32_t last = waiting_last(g, node);
+        const uint32_t last = waiting_last(g, which, node);
         waiting_add_range(s, node, last, text);
         node = last;
     }
+}
+
+void hil_waiting_lost(const struct hil_group *g, char text[HIL_WAITING_BYTES])
+{
+    waiting_name(g, loco_member_lost, text);
+}
+
+void hil_waiting_whom(const struct hil_group *g, char text[HIL_WAITING_BYTES])
+{
+    const struct hil_scenario *s = g->run->scenario;
+
+    waiting_name(g, waiting_is_absent, text);
     if (!text[0]) /* a converter knows of the controller only */
         waiting_add(text, "converters that the controller names");
     if (s->fabric == HIL_FABRIC_SHM && g->run->place)

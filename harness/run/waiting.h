@@ -25,4 +25,7 @@ void hil_waiting_look(struct hil_waiting *waiting);
  * is, on the fabric verbs: "converter 3 at 10.0.0.2, port 18519". */
 void hil_waiting_whom(const struct hil_group *group, char text[HIL_WAITING_BYTES]);
 
+/* The nodes that came, and are lost since: "converters 10-19". */
+void hil_waiting_lost(const struct hil_group *group, char text[HIL_WAITING_BYTES]);
+
 #endif

@@ -11,6 +11,7 @@
 
 #include "scenario_check.h"
 #include "scenario_defaults.h"
+#include "scenario_listing.h"
 #include "scenario_resolve.h"
 #include "scenario_schema.h"
 #include "scenario_tree.h"
@@ -50,6 +51,8 @@ static int load_and_resolve(const struct scenario_schema *schema, struct scenari
     struct scenario_file *file = NULL;
     int error = scenario_tree_print(root, &scenario->resolved);
 
+    if (error == 0)
+        error = scenario_listing_make(schema, root, scenario);
     if (error != 0)
         return error;
     cyaml_err_t refused =
@@ -135,5 +138,6 @@ void hil_scenario_free(struct hil_scenario *scenario)
     free(scenario->load.changes);
     free(scenario->input_voltage.changes);
     free(scenario->resolved);
+    free(scenario->listing.lines);
     free(scenario);
 }

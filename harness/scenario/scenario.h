@@ -154,6 +154,13 @@ struct hil_tracing_config {
     struct hil_tracing_events events;
 };
 
+/* What all nodes of a run must have alike: scenario_listing.h. */
+struct hil_listing {
+    char *lines; /* "controller.period_us=40\n" and so on */
+    size_t length;
+    uint64_t hash;
+};
+
 struct hil_scenario {
     char *name;
     uint64_t duration_ns;
@@ -177,6 +184,7 @@ struct hil_scenario {
     struct hil_tracing_config trace;
 
     char *resolved; /* the whole scenario as YAML, every key spelled out */
+    struct hil_listing listing;
 };
 
 /* The loop of node 0, the controller, or of node 1 + i, converter i. */

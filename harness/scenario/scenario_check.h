@@ -33,6 +33,7 @@ bool scenario_ids_parse(const char *text, unsigned *first, unsigned *last);
 
 /* A time of a scenario in whole ns, given how many ns its unit has. */
 uint64_t scenario_ns(double time, double ns_per_unit);
+double scenario_ns_per_unit(const struct scenario_key *key);
 
 /* The cpus of this machine, as in "0-3,8"; false when it has none called `cpu`. */
 bool scenario_cpu_exists(int cpu, char *online, size_t size);

@@ -40,7 +40,7 @@ uint64_t scenario_ns(double time, double ns_per_unit)
     return (uint64_t)llround(time * ns_per_unit);
 }
 
-static double ns_per_unit(const struct scenario_key *key)
+double scenario_ns_per_unit(const struct scenario_key *key)
 {
     return strcmp(key->unit, "us") == 0 ? 1e3 : 1e9;
 }
@@ -62,7 +62,7 @@ static bool number_fits(const struct scenario_key *key, double number)
                                 scenario_cpu_exists((int)number, online, sizeof(online)));
     if (number < key->min || number > key->max)
         return false;
-    return key->rule != SCENARIO_WHOLE_NS || is_whole_ns(number * ns_per_unit(key));
+    return key->rule != SCENARIO_WHOLE_NS || is_whole_ns(number * scenario_ns_per_unit(key));
 }
 
 static bool name_fits(const char *name)

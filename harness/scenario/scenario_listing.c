@@ -1,0 +1,150 @@
+#include "scenario_listing.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <xxhash.h>
+
+#include "scenario_check.h"
+
+enum { LISTING_PATH_BYTES = 256 };
+
+struct listing {
+    const struct scenario_schema *schema;
+    char path[LISTING_PATH_BYTES];
+    FILE *to;
+};
+
+/* Of a block all its keys. docs/validity.md has the same list, and a test holds it against this. */
+static const char *const by_machine[] = {
+    "verbs",
+    "controller.cpu",
+    "controller.priority",
+    "controller.scheduler",
+    "controller.wait",
+    "converters.cpu",
+    "converters.priority",
+    "converters.scheduler",
+    "converters.wait",
+    "recording",
+    "validity",
+    "trace",
+    "placement",
+};
+
+bool scenario_listing_leaves_out(const char *path)
+{
+    for (size_t i = 0; i < sizeof(by_machine) / sizeof(by_machine[0]); i++) {
+        const size_t length = strlen(by_machine[i]);
+        if (strncmp(path, by_machine[i], length) == 0 &&
+            (path[length] == '\0' || path[length] == '.'))
+            return true;
+    }
+    return false;
+}
+
+/* --- values --------------------------------------------------------------------------------- */
+
+static void listing_number(struct listing *l, const struct scenario_key *key, double value)
+{
+    char text[SCENARIO_NUMBER_BYTES];
+
+    if (key != NULL && key->rule == SCENARIO_WHOLE_NS) {
+        const double per_unit = scenario_ns_per_unit(key);
+        value = (double)scenario_ns(value, per_unit) / per_unit;
+    }
+    scenario_number_text(text, value + 0.0); /* no -0 */
+    fputs(text, l->to);
+}
+
+static void listing_ids(struct listing *l, const char *text)
+{
+    unsigned first = 0, last = 0;
+
+    scenario_ids_parse(text, &first, &last);
+    if (first == last)
+        fprintf(l->to, "%u", first);
+    else
+        fprintf(l->to, "%u-%u", first, last);
+}
+
+static void listing_scalar(struct listing *l, const struct scenario_node *node,
+                           enum cyaml_type type, const struct scenario_key *key)
+{
+    fprintf(l->to, "%s=", l->path);
+    if (type == CYAML_FLOAT || type == CYAML_INT || type == CYAML_UINT)
+        listing_number(l, key, strtod(node->text, NULL));
+    else if (key != NULL && key->rule == SCENARIO_IDS)
+        listing_ids(l, node->text);
+    else
+        fputs(node->text, l->to);
+    fputc('\n', l->to);
+}
+
+/* --- the tree ------------------------------------------------------------------------------- */
+
+static size_t listing_descend(struct listing *l, const char *word)
+{
+    const size_t length = strlen(l->path);
+
+    snprintf(l->path + length, sizeof(l->path) - length, "%s%s", length == 0 ? "" : ".", word);
+    return length;
+}
+
+static void listing_value(struct listing *l, const struct scenario_node *node,
+                          const cyaml_schema_value_t *value, const struct scenario_key *key);
+
+/* The entries of a list are all what the key of the list says. */
+static void listing_list(struct listing *l, const struct scenario_node *node,
+                         const cyaml_schema_value_t *value, const struct scenario_key *key)
+{
+    for (size_t i = 0; i < node->count; i++) {
+        char index[24];
+        snprintf(index, sizeof(index), "%zu", i);
+        const size_t length = listing_descend(l, index);
+        listing_value(l, node->entries[i].value, value->sequence.entry, key);
+        l->path[length] = '\0';
+    }
+}
+
+static void listing_mapping(struct listing *l, const struct scenario_node *node,
+                            const cyaml_schema_value_t *value)
+{
+    for (const cyaml_schema_field_t *field = value->mapping.fields; field->key != NULL; field++) {
+        const struct scenario_node *child = scenario_node_get(node, field->key);
+        if (child == NULL)
+            continue;
+        const size_t length = listing_descend(l, field->key);
+        if (!scenario_listing_leaves_out(l->path))
+            listing_value(l, child, &field->value, scenario_key_find(l->schema, l->path));
+        l->path[length] = '\0';
+    }
+}
+
+static void listing_value(struct listing *l, const struct scenario_node *node,
+                          const cyaml_schema_value_t *value, const struct scenario_key *key)
+{
+    if (node->kind == SCENARIO_MAPPING)
+        listing_mapping(l, node, value);
+    else if (node->kind == SCENARIO_SEQUENCE)
+        listing_list(l, node, value, key);
+    else
+        listing_scalar(l, node, value->type, key);
+}
+
+int scenario_listing_make(const struct scenario_schema *schema, const struct scenario_node *root,
+                          struct hil_scenario *scenario)
+{
+    struct hil_listing *made = &scenario->listing;
+    struct listing l = {.schema = schema, .to = open_memstream(&made->lines, &made->length)};
+
+    if (l.to == NULL)
+        return -ENOMEM;
+    listing_value(&l, root, &schema->top, NULL);
+    if (fclose(l.to) != 0)
+        return -ENOMEM;
+    made->hash = XXH3_64bits(made->lines, made->length);
+    return 0;
+}
