@@ -16,6 +16,7 @@
 
 #include "limits.h"
 #include "progress.h"
+#include "pulse.h"
 #include "record/recorder.h"
 #include "record/streams.h"
 #include "results.h"
@@ -44,6 +45,7 @@ struct launcher {
     struct hil_session *session; /* NULL: not traced */
     struct hil_traced traced;
     pid_t *children; /* by executor; 0: ended */
+    struct hil_pulse *pulses;
     unsigned alive;
     bool failed;
     bool refused; /* for another scenario than other nodes' */
@@ -230,23 +232,6 @@ static void load_provider(const struct launcher *l, unsigned index)
 
 /* --- the children --------------------------------------------------------------------------- */
 
-/* What a child is about, for messages: "the controller", "converters 0-19". */
-static void describe(const struct hil_executor_config *e, const struct hil_scenario *s, char *text,
-                     size_t size)
-{
-    char range[40] = "";
-
-    if (s->mode == HIL_VIRTUAL) {
-        snprintf(text, size, "the simulation");
-        return;
-    }
-    if (e->first <= e->last)
-        snprintf(range, sizeof range, e->first == e->last ? "converter %u" : "converters %u-%u",
-                 e->first, e->last);
-    snprintf(text, size, "%s%s%s", e->controller ? "the controller" : "",
-             e->controller && range[0] ? " and " : "", range);
-}
-
 /* What ps and top call it, cut at 15 letters: "hl-ctl", "hl-conv-0-9". */
 static void name_process(const struct hil_executor_config *e, const struct hil_scenario *s)
 {
@@ -311,6 +296,7 @@ static int start_child(struct launcher *l, unsigned i)
         child(l, i);
     }
     l->children[i] = pid;
+    l->pulses[i] = (struct hil_pulse){0};
     l->alive++;
     return 0;
 }
@@ -328,12 +314,16 @@ static int start_children(struct launcher *l)
 static void explain_end(struct launcher *l, unsigned i, int status, bool again)
 {
     const struct hil_executor_state *e = &l->run.state->executors[i];
-    char who[64];
+    char who[HIL_EXECUTOR_NAME_BYTES];
 
     if ((WIFEXITED(status) && WEXITSTATUS(status) == 0) || (WIFSIGNALED(status) && l->gave_up))
         return;
-    describe(&l->scenario->executors[i], l->scenario, who, sizeof who);
-    if (WIFSIGNALED(status))
+    hil_executor_name(l->scenario, i, who, sizeof who);
+    if (l->pulses[i].stopped)
+        fprintf(stderr, "%s (process %d) stood still for %g s, and was killed%s\n", who,
+                (int)l->children[i], (double)l->scenario->hang_limit_ns * 1e-9,
+                again ? "; started again" : "");
+    else if (WIFSIGNALED(status))
         fprintf(stderr, "%s (process %d) was killed: %s%s\n", who, (int)l->children[i],
                 strsignal(WTERMSIG(status)), again ? "; started again" : "");
     else if (!l->failed || !strstr(e->message, "lost"))
@@ -403,6 +393,20 @@ static void kill_children(struct launcher *l)
             kill(l->children[i], SIGKILL);
 }
 
+/* A process that is stopped, or does not come back from a model, ends by nothing else. */
+static void kill_hung(struct launcher *l)
+{
+    const uint64_t looks = l->scenario->hang_limit_ns / (uint64_t)WATCH.tv_nsec;
+
+    for (unsigned i = 0; looks && i < process_count(l->scenario); i++) {
+        struct hil_executor_state *e = &l->run.state->executors[i];
+        if (!l->children[i] || !hil_pulse_stops(&l->pulses[i], atomic_load(&e->heartbeat), looks))
+            continue;
+        e->hangs++;
+        kill(l->children[i], SIGKILL);
+    }
+}
+
 static bool all_run(const struct launcher *l)
 {
     for (unsigned i = 0; i < process_count(l->scenario); i++)
@@ -442,6 +446,7 @@ static void watch(struct launcher *l)
             kill_children(l);
         hil_progress_show(&bar);
         warn_of_stale(l);
+        kill_hung(l);
         if (l->scenario->on_lost == HIL_RESTART)
             give_up_returns(l);
         reap(l);
@@ -554,7 +559,8 @@ int hil_launch(const struct hil_launch *launch)
     l.run =
         (struct hil_run){.scenario = s, .place = l.run_directory, .log = log_line, .log_arg = &l};
     l.children = calloc(s->executor_count, sizeof *l.children);
-    rc = l.children ? open_state(&l) : -ENOMEM;
+    l.pulses = calloc(s->executor_count, sizeof *l.pulses);
+    rc = l.children && l.pulses ? open_state(&l) : -ENOMEM;
     if (!rc)
         rc = open_recorder(&l);
     if (!rc)
@@ -573,6 +579,7 @@ int hil_launch(const struct hil_launch *launch)
     hil_recorder_close(l.run.recorder);
     hil_state_close(l.run.state);
     free(l.children);
+    free(l.pulses);
     if (l.folder >= 0)
         close(l.folder);
     return status;

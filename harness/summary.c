@@ -127,6 +127,22 @@ static json_t *losses(const struct hil_state *s)
                      whole(s->return_count), "each", each);
 }
 
+/* Processes that stood still, and were killed for that. */
+static json_t *hung(const struct hil_summary *sum)
+{
+    json_t *each = json_array();
+
+    for (unsigned i = 0; i < sum->scenario->executor_count; i++) {
+        char who[HIL_EXECUTOR_NAME_BYTES];
+        if (!sum->state->executors[i].hangs)
+            continue;
+        hil_executor_name(sum->scenario, i, who, sizeof who);
+        json_array_append_new(each, json_pack("{s:s, s:o}", "process", who, "times",
+                                              whole(sum->state->executors[i].hangs)));
+    }
+    return each;
+}
+
 static json_t *stale_input(const struct hil_stale *s)
 {
     char link[HIL_LINK_NAME_BYTES];
@@ -283,6 +299,7 @@ int hil_summary_write(const struct hil_summary *sum, const char *path)
     hil_summary_add_output(sum->state, root);
     json_object_set_new(root, "trace", trace(sum->traced));
     json_object_set_new(root, "stale_inputs", stale_inputs(sum));
+    json_object_set_new(root, "hung", hung(sum));
     json_object_set_new(root, "validity", hil_validity_json(sum->verdict));
     int rc = json_dump_file(root, path, JSON_INDENT(2)) ? -EIO : 0;
     json_decref(root);
@@ -348,6 +365,19 @@ static void print_losses(const struct hil_state *s, FILE *to)
     fputc('\n', to);
 }
 
+static void print_hung(const struct hil_summary *sum, FILE *to)
+{
+    for (unsigned i = 0; i < sum->scenario->executor_count; i++) {
+        const unsigned times = sum->state->executors[i].hangs;
+        char who[HIL_EXECUTOR_NAME_BYTES];
+        if (!times)
+            continue;
+        hil_executor_name(sum->scenario, i, who, sizeof who);
+        fprintf(to, "  hung        %s, %u time%s for %g s, and killed\n", who, times,
+                times > 1 ? "s" : "", (double)sum->scenario->hang_limit_ns * 1e-9);
+    }
+}
+
 void hil_summary_print(const struct hil_summary *sum, FILE *to)
 {
     const struct hil_scenario *s = sum->scenario;
@@ -368,6 +398,7 @@ void hil_summary_print(const struct hil_summary *sum, FILE *to)
                 us(hil_histogram_quantile(&sum->state->round_trip, 0.99)),
                 us(sum->state->round_trip.max));
     print_losses(sum->state, to);
+    print_hung(sum, to);
     if (sum->dropped)
         fprintf(to, "  recorder    dropped %llu rows\n", (unsigned long long)sum->dropped);
     if (sum->traced)

@@ -20,8 +20,10 @@ static struct hil_pending *most_urgent(const struct hil_executor *e)
     return first;
 }
 
+/* At each turn of a wait, and before each step. */
 static bool told_to_stop(const struct hil_executor *e)
 {
+    hil_beat(e->heartbeat);
     return atomic_load_explicit(e->stop, memory_order_relaxed);
 }
 

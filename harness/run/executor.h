@@ -8,6 +8,7 @@
 
 #include "clock.h"
 #include "loop.h"
+#include "state.h"
 
 /* A loop's next step, and when it begins, after the start: when it is due, or later where the
  * loop is behind and must not catch up faster. */
@@ -19,7 +20,8 @@ struct hil_pending {
 struct hil_executor {
     struct hil_clock clock;
     const _Atomic bool *stop; /* set by others: end soon */
-    uint64_t start_ns;        /* on the clock */
+    _Atomic uint64_t *heartbeat;
+    uint64_t start_ns; /* on the clock */
     enum hil_wait wait;
     unsigned count;
     struct hil_pending *loops;

@@ -28,10 +28,16 @@ static uint64_t lead_ns(const struct hil_scenario *s)
  * who hangs. */
 static const uint64_t END_NS = 60000000000;
 
+static struct hil_executor_state *executor_of(const struct hil_group *g)
+{
+    return &g->run->state->executors[g->run->executor];
+}
+
 static int open_role(struct hil_group *g, struct loco_fabric *fabric, unsigned node)
 {
     int rc = hil_role_open(&g->roles[g->count], g->run, fabric, node);
 
+    hil_beat(&executor_of(g)->heartbeat);
     if (!rc)
         g->count++;
     return rc;
@@ -45,11 +51,6 @@ static int open_roles(struct hil_group *g, struct loco_fabric *fabric,
     for (unsigned i = nodes->first; !rc && i <= nodes->last && nodes->first <= nodes->last; i++)
         rc = open_role(g, fabric, 1 + i);
     return rc;
-}
-
-static struct hil_executor_state *executor_of(const struct hil_group *g)
-{
-    return &g->run->state->executors[g->run->executor];
 }
 
 static int give_up_waiting(const struct hil_group *g)
@@ -79,6 +80,7 @@ static int wait_until_all(struct hil_group *g, int (*is_so)(struct hil_role *rol
     hil_waiting_begin(&waiting, g);
     for (unsigned i = 0; i < g->count;) {
         int so = is_so(g->roles[i]);
+        hil_beat(&executor_of(g)->heartbeat);
         if (so < 0)
             return so;
         if (so) {
@@ -223,6 +225,7 @@ static void wait_for_peers(struct hil_group *g)
     struct loco_wait wait = loco_wait_for(g->roles[0]->mgr, timeout_ns);
 
     for (unsigned i = 0; i < g->count;) {
+        hil_beat(&executor_of(g)->heartbeat);
         if (hil_role_peers_ended(g->roles[i]))
             i++;
         else if (atomic_load(&g->run->state->stop) || loco_relax(g->roles[i]->mgr, &wait))
@@ -243,8 +246,10 @@ void hil_group_close(struct hil_group *g)
     for (unsigned i = 0; i < g->count; i++)
         loco_fence_global(g->roles[i]->mgr); /* the last wait that needs the polling thread */
     hil_poller_close(&g->poller);
-    while (g->count)
+    while (g->count) {
         hil_role_close(g->roles[--g->count]);
+        hil_beat(&executor_of(g)->heartbeat);
+    }
     free(g->roles);
     *g = (struct hil_group){0};
 }

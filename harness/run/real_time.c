@@ -91,7 +91,10 @@ static int run_group(const struct hil_run *run, unsigned index, const struct hil
                      struct loco_fabric *fabric, unsigned wait_s)
 {
     const struct hil_executor_config *config = &run->scenario->executors[index];
-    struct hil_executor e = {.clock = *clock, .stop = &run->state->stop, .wait = config->wait};
+    struct hil_executor e = {.clock = *clock,
+                             .stop = &run->state->stop,
+                             .heartbeat = &run->state->executors[index].heartbeat,
+                             .wait = config->wait};
     struct hil_rehearsal rehearsal;
     struct hil_group group = {0};
 

@@ -57,6 +57,7 @@ static inline uint64_t hil_missed(const struct hil_node_state *node)
 
 struct hil_executor_state {
     _Atomic uint32_t stage;
+    uint32_t hangs;    /* the launcher's: how often it stood still, and was killed */
     char message[256]; /* why it failed */
 
     /* How old the newest duties were, at each step of its converters: one for all of them, so
@@ -69,6 +70,7 @@ struct hil_executor_state {
     bool counter;                 /* the time-stamp counter was its clock */
     enum hil_scheduler scheduler; /* that it got */
     uint64_t page_faults, involuntary_switches, voluntary_switches;
+    _Atomic uint64_t heartbeat; /* counts for as long as its thread goes on */
     struct hil_worst worst;
     uint64_t start_ns;   /* of CLOCK_MONOTONIC */
     char degraded[1024]; /* reasons, a line each */
@@ -115,6 +117,14 @@ struct hil_state {
     struct hil_executor_state *executors;
     struct hil_node_state nodes[];
 };
+
+/* Says that the executor's thread goes on. The launcher kills one that has not said so for
+ * hang_limit_s, so whatever takes a while does this now and then; it is one store. */
+static inline void hil_beat(_Atomic uint64_t *heartbeat)
+{
+    atomic_store_explicit(heartbeat, atomic_load_explicit(heartbeat, memory_order_relaxed) + 1,
+                          memory_order_relaxed);
+}
 
 /* What all the converters that ran here did, together; and the misses of all that did. */
 struct hil_together {

@@ -71,6 +71,7 @@ static int run_pending(struct virtual_executor *v, struct hil_group *g, struct t
         if (next.time != now) {
             now = next.time;
             loco_sim_sleep(v->sim, start + now, class);
+            hil_beat(&v->run->state->executors[v->run->executor].heartbeat);
             if (atomic_load_explicit(&v->run->state->stop, memory_order_relaxed))
                 break;
         }

@@ -166,6 +166,7 @@ struct hil_scenario {
     uint64_t duration_ns;
     enum hil_mode mode;
     enum hil_on_lost on_lost;
+    uint64_t hang_limit_ns; /* that a process may stand still for; 0: for ever */
     enum hil_fabric fabric; /* sim in virtual time, whatever the file says for real time */
 
     struct hil_verbs_config verbs;

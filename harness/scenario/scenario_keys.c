@@ -23,6 +23,9 @@ const struct scenario_key scenario_keys[] = {
     {"on_lost", "", "end", NO_RANGE,
      "When a process of converters dies, in real time: end the run, or go on and restart it"},
 
+    {"hang_limit_s", "s", "10", TIME_S(0),
+     "A process that stands still for longer is killed, and on_lost says what then; 0: never"},
+
     {"verbs", "", "{}", NO_RANGE, "The fabric verbs: how the nodes reach each other"},
     {"verbs.nodes", "", "[]", NO_RANGE,
      "Who is where; with this fabric it says so of every node, once"},

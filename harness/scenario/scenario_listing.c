@@ -32,6 +32,7 @@ static const char *const by_machine[] = {
     "validity",
     "trace",
     "placement",
+    "hang_limit_s",
 };
 
 bool scenario_listing_leaves_out(const char *path)

@@ -109,6 +109,17 @@ void scenario_resolve_late(const struct scenario_loaded *loaded, const char *rol
                         path, limit);
 }
 
+/* A busy machine holds up a process for moments, which must not be fatal. */
+static void resolve_hang_limit(const struct scenario_loaded *loaded, struct hil_scenario *scenario)
+{
+    const double limit_s = loaded->file->hang_limit_s, least_s = 0.1;
+
+    scenario->hang_limit_ns = scenario_ns(limit_s, 1e9);
+    if (limit_s > 0 && limit_s < least_s)
+        scenario_mistake_in(loaded, "hang_limit_s",
+                            "hang_limit_s is %g; allowed: 0, or at least %g", limit_s, least_s);
+}
+
 static void resolve_validity(const struct file_validity *file, struct hil_validity_config *validity)
 {
     *validity = (struct hil_validity_config){
@@ -162,6 +173,7 @@ int scenario_resolve(const struct scenario_loaded *loaded, struct hil_scenario *
     scenario->fabric = file->mode == HIL_VIRTUAL ? HIL_FABRIC_SIM : file->fabric;
     scenario->recording = file->recording;
     scenario->trace = file->trace;
+    resolve_hang_limit(loaded, scenario);
     resolve_network(&file->network, &scenario->network);
     resolve_validity(&file->validity, &scenario->validity);
     resolve_controller(loaded, &scenario->controller);

@@ -326,6 +326,7 @@ static void set_top(struct scenario_schema *s)
         ENUM("mode", struct scenario_file, mode, modes),
         ENUM("fabric", struct scenario_file, fabric, fabrics),
         ENUM("on_lost", struct scenario_file, on_lost, losses),
+        CYAML_FIELD_FLOAT("hang_limit_s", MUST, struct scenario_file, hang_limit_s),
         CYAML_FIELD_MAPPING("verbs", MUST, struct scenario_file, verbs, verbs_fields),
         CYAML_FIELD_MAPPING("network", MUST, struct scenario_file, network, network_fields),
         CYAML_FIELD_MAPPING("controller", MUST, struct scenario_file, controller,

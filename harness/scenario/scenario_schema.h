@@ -117,6 +117,7 @@ struct scenario_file {
     double duration_s;
     enum hil_mode mode;
     enum hil_on_lost on_lost;
+    double hang_limit_s;
     enum hil_fabric fabric;
     struct file_verbs verbs;
     struct file_network network;

@@ -80,7 +80,11 @@ static int run_ours(const struct turn *t, struct hil_histogram *late)
                             .worst = &worst,
                             .end_ns = t->slice_ns};
     struct hil_pending pending = hil_pending_first(&loop);
-    struct hil_executor e = {.clock = *t->clock, .stop = &stop, .count = 1, .loops = &pending};
+    struct hil_executor e = {.clock = *t->clock,
+                             .stop = &stop,
+                             .heartbeat = &t->state->heartbeat,
+                             .count = 1,
+                             .loops = &pending};
 
     kept.loop = &loop;
     node = (struct hil_node_state){0};

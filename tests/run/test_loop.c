@@ -130,7 +130,9 @@ static void run_nodes(void *arg, unsigned index)
 {
     struct test_run *t = arg;
     const struct hil_scenario *s = t->run.scenario;
-    struct hil_executor e = {.clock = t->clock, .stop = &t->run.state->stop};
+    struct hil_executor e = {.clock = t->clock,
+                             .stop = &t->run.state->stop,
+                             .heartbeat = &t->run.state->executors[index].heartbeat};
     struct loco_fabric *fabric;
     struct hil_group group;
 
@@ -224,7 +226,8 @@ static void run_one_loop(void *arg, unsigned index)
                             .worst = &worst,
                             .end_ns = 2000000};
     struct hil_pending pending = hil_pending_first(&loop);
-    struct hil_executor e = {.stop = &stop, .count = 1, .loops = &pending};
+    _Atomic uint64_t heartbeat = 0;
+    struct hil_executor e = {.stop = &stop, .heartbeat = &heartbeat, .count = 1, .loops = &pending};
 
     hil_clock_calibrate(&e.clock);
     e.start_ns = hil_clock_now(&e.clock);

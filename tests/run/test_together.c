@@ -144,3 +144,118 @@ Test(together, a_bystander_of_a_refusal_says_who_left)
     expect_status(&e, 1);
     expect_said(&e, "lost the controller, which left or died before the run began");
 }
+
+/* --- one that stands still ------------------------------------------------------------------- */
+
+#define STILL                                                                                      \
+    "hiloco run configs/dcdc20.yaml --mode realtime --set controller.period_us=2000 --set "        \
+    "converters.period_us=500 --set duration_s=100 --set hang_limit_s=5 " OF_ANY_CPU
+
+/* Starts a run, and stops one of its processes for good. */
+static struct process stop_for_good(unsigned which, const char *options)
+{
+    struct arguments a = command(STILL "%s --out %s", options, in_workspace("out"));
+    struct process p = start(&a);
+    struct family f = {.parent = p.pid};
+
+    cr_assert(wait_until(find_children, &f, 30), "the launcher has no children");
+    cr_assert(wait_until(is_running, &p, 60));
+    kill(f.children[which], SIGSTOP);
+    return p;
+}
+
+static void expect_hung(const char *process)
+{
+    json_t *hung = json_at(summary_of(in_workspace("out")), "hung");
+
+    cr_assert_eq(json_array_size(hung), 1);
+    cr_expect_str_eq(json_string_value(json_at(json_array_get(hung, 0), "process")), process);
+    cr_expect_eq(number_at(json_array_get(hung, 0), "times"), 1);
+}
+
+Test(together, a_converter_process_that_stands_still_ends_the_run)
+{
+    struct process p = stop_for_good(CONVERTERS, "");
+    struct ended e = finish(&p);
+
+    expect_status(&e, 1);
+    expect_said(&e, "converters 0-19 (process ");
+    expect_said(&e, ") stood still for 5 s, and was killed");
+    expect_hung("converters 0-19");
+}
+
+Test(together, a_controller_process_that_stands_still_ends_the_run)
+{
+    struct process p = stop_for_good(CONTROLLER, "--set on_lost=restart");
+    struct ended e = finish(&p);
+
+    expect_status(&e, 1);
+    expect_said(&e, ") stood still for 5 s, and was killed");
+    expect_hung("the controller");
+}
+
+static bool is_started_again(void *process)
+{
+    char *text = read_text(((struct process *)process)->err_path);
+    bool again = strstr(text, "stood still for 5 s, and was killed; started again") != NULL;
+
+    free(text);
+    return again || has_ended(process);
+}
+
+Test(together, a_converter_process_that_stands_still_is_started_again)
+{
+    struct process p = stop_for_good(CONVERTERS, "--set on_lost=restart");
+
+    cr_assert(wait_until(is_started_again, &p, 60));
+    cr_assert_not(has_ended(&p));
+    kill(p.pid, SIGINT);
+    struct ended e = finish(&p);
+    expect_status(&e, 130);
+    expect_hung("converters 0-19");
+}
+
+static bool has_a_child(void *family)
+{
+    struct family *f = family;
+    char path[80];
+
+    snprintf(path, sizeof path, "/proc/%d/task/%d/children", (int)f->parent, (int)f->parent);
+    char *text = read_text(path);
+    f->children[0] = atoi(text);
+    free(text);
+    return f->children[0] > 0;
+}
+
+/* A run in virtual time does not wait for the clock, so it is long. */
+Test(together, a_simulation_that_stands_still_ends)
+{
+    struct arguments a = command("hiloco run configs/dcdc20.yaml --mode virtual --set "
+                                 "duration_s=100000 --set hang_limit_s=1 --set "
+                                 "recording.decimation=0 --out %s",
+                                 in_workspace("out"));
+    struct process p = start(&a);
+    struct family f = {.parent = p.pid};
+
+    cr_assert(wait_until(has_a_child, &f, 30), "the launcher has no child");
+    cr_assert(wait_until(is_running, &p, 60));
+    kill(f.children[0], SIGSTOP);
+    struct ended e = finish(&p);
+    expect_status(&e, 1);
+    expect_said(&e, "the simulation (process ");
+    expect_hung("the simulation");
+}
+
+/* The limit is one of standing still, not of waiting: here the next step is due in a minute. */
+Test(together, a_process_that_waits_for_its_next_step_does_not_stand_still)
+{
+    struct arguments a = command(
+        "hiloco run configs/quickstart.yaml --mode realtime --set duration_s=1.2 --set "
+        "hang_limit_s=0.3 --set controller.period_us=60000000 --set "
+        "converters.period_us=60000000 --set validity.required=false " OF_ANY_CPU "--out %s",
+        in_workspace("out"));
+    struct ended e = run(&a);
+
+    expect_status(&e, 0);
+    cr_expect_eq(json_array_size(json_at(summary_of(in_workspace("out")), "hung")), 0);
+}

@@ -108,6 +108,8 @@ static int look(void *arg, uint64_t n, uint64_t now)
     return s->result;
 }
 
+static _Atomic uint64_t heartbeat;
+
 static int run_loop(struct seen *seen, struct hil_timing timing, enum hil_wait wait,
                     struct hil_clock clock)
 {
@@ -121,6 +123,7 @@ static int run_loop(struct seen *seen, struct hil_timing timing, enum hil_wait w
     struct hil_pending pending = hil_pending_first(&loop);
     const struct hil_executor e = {.clock = clock,
                                    .stop = &stop,
+                                   .heartbeat = &heartbeat,
                                    .start_ns = hil_clock_now(&clock) + 1000000,
                                    .wait = wait,
                                    .count = 1,
@@ -167,6 +170,26 @@ Test(executor, falls_back_on_the_kernel_clock)
 
     expect_run(HIL_SPIN, none);
     expect_run(HIL_HYBRID, none);
+}
+
+/* Also at each turn of the wait for a step, whatever it waits by. */
+static void expect_beats(enum hil_wait wait, struct hil_clock clock)
+{
+    const struct hil_timing far = {.period_ns = 10000000, .phase_ns = 5000000};
+    struct seen seen = {.end_ns = 6000000};
+    uint64_t before = atomic_load(&heartbeat);
+
+    cr_expect_eq(run_loop(&seen, far, wait, clock), 0);
+    cr_expect_gt(atomic_load(&heartbeat), before + 1, "one step, and the wait for it");
+}
+
+Test(executor, has_a_heartbeat)
+{
+    const struct hil_clock none = {.refused = "this is a test"};
+
+    expect_beats(HIL_SPIN, counting_clock());
+    expect_beats(HIL_HYBRID, counting_clock());
+    expect_beats(HIL_SPIN, none);
 }
 
 Test(executor, ends_by_a_step_or_when_told)
@@ -262,8 +285,11 @@ Test(catch_up, is_not_faster_in_a_run)
                             .worst = &worst,
                             .end_ns = 300000000};
     struct hil_pending pending = hil_pending_first(&loop);
-    struct hil_executor e = {
-        .clock = counting_clock(), .stop = &stop, .count = 1, .loops = &pending};
+    struct hil_executor e = {.clock = counting_clock(),
+                             .stop = &stop,
+                             .heartbeat = &heartbeat,
+                             .count = 1,
+                             .loops = &pending};
 
     paced.loop = &loop;
     paced.clock = &e.clock;

@@ -446,7 +446,7 @@ Test(scenario_mistakes, no_file)
 Test(scenario_mistakes, empty_file)
 {
     const char *empty = "FILE:1:1: the scenario is empty; allowed: a mapping with the keys name, "
-                        "duration_s, mode, fabric, on_lost, verbs, network, controller, "
+                        "duration_s, mode, fabric, on_lost, hang_limit_s, verbs, network, controller, "
                         "converters, reference, load, input_voltage, recording, "
                         "validity, trace, placement\n";
     cr_expect_str_eq(refusal("", NULL), empty);
@@ -554,6 +554,12 @@ Test(scenario_mistakes, a_limit_that_never_catches_up)
     ONLY_SET("converters.catch_up_limit=0.9",
              "--set converters.catch_up_limit=0.9: converters.catch_up_limit is 0.9, and it would "
              "never catch up; allowed: 0, or more than 1");
+}
+
+Test(scenario_mistakes, a_limit_that_busy_machines_pass)
+{
+    ONLY_SET("hang_limit_s=0.05",
+             "--set hang_limit_s=0.05: hang_limit_s is 0.05; allowed: 0, or at least 0.1");
 }
 
 Test(scenario_mistakes, all_are_reported)
