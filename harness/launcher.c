@@ -1,7 +1,6 @@
 #include "launcher.h"
 
 #include <errno.h>
-#include <malloc.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -85,14 +84,6 @@ static void log_line(void *arg, enum loco_level level, const char *text)
         fprintf(stderr, "%s: %s\n", level == LOCO_ERROR ? "error" : "warning", text);
 }
 
-/* The writer takes and gives back the same buffers for every chunk; they should not go back
- * to the kernel each time. */
-static void keep_heap(void)
-{
-    mallopt(M_TRIM_THRESHOLD, 64 << 20);
-    mallopt(M_MMAP_THRESHOLD, 64 << 20);
-}
-
 /* --- before -------------------------------------------------------------------------------- */
 
 /* A spinning loop needs its core; two on one core would each wait for what the other does. */
@@ -174,14 +165,24 @@ static int open_state(struct launcher *l)
     return rc;
 }
 
+static int add_histograms(void *launcher, struct hil_trace *trace)
+{
+    const struct launcher *l = launcher;
+
+    return hil_streams_add_histograms(trace, l->run.state);
+}
+
 static int open_recorder(struct launcher *l)
 {
+    const struct hil_recorder_end end = {.add = add_histograms, .arg = l};
     char path[4200];
 
     if (l->launch->discard)
         return 0;
     snprintf(path, sizeof path, "%s/trace.h5", l->out);
     int rc = hil_streams_open(&l->run.recorder, path, l->scenario);
+    if (!rc)
+        hil_recorder_at_end(l->run.recorder, &end);
     return rc ? rc : hil_results_add_scenario(l->out, l->scenario);
 }
 
@@ -466,8 +467,6 @@ static int write_results(const struct launcher *l, const struct hil_summary *sum
 
     snprintf(path, sizeof path, "%s/trace.h5", l->out);
     int rc = hil_recorder_finish(l->run.recorder);
-    if (!rc)
-        rc = hil_streams_add_histograms(path, l->run.state);
     if (rc)
         fprintf(stderr, "%s: %s\n", path, strerror(-rc));
     snprintf(path, sizeof path, "%s/summary.json", l->out);
@@ -552,7 +551,6 @@ int hil_launch(const struct hil_launch *launch)
 
     if (check_cores(s) || hil_limits_raise(s))
         return HIL_EXIT_USAGE;
-    keep_heap();
     int rc = open_results(&l);
     if (rc)
         return hil_results_status(rc);

@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "../deaf.h"
 #include "checks.h"
 #include "cpus.h"
 #include "files.h"
@@ -207,25 +208,6 @@ static void guard(const struct loans *l, int life)
     _exit(failed ? 1 : 0);
 }
 
-/* What ends the others, such as the terminal's interrupt, must not end the guardian: never, also
- * not while it is new. */
-static pid_t fork_deaf(void)
-{
-    static const int ends[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE};
-    sigset_t all, before;
-
-    sigfillset(&all);
-    sigprocmask(SIG_BLOCK, &all, &before);
-    pid_t pid = fork();
-    if (pid == 0) {
-        setsid();
-        for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++)
-            signal(ends[i], SIG_IGN);
-    }
-    sigprocmask(SIG_SETMASK, &before, NULL);
-    return pid;
-}
-
 static int start_guardian(struct hil_fix *fix, const struct loans *l)
 {
     int ends[2];
@@ -233,7 +215,7 @@ static int start_guardian(struct hil_fix *fix, const struct loans *l)
     if (pipe2(ends, O_CLOEXEC))
         return -errno;
     fflush(NULL);
-    fix->guardian = fork_deaf();
+    fix->guardian = hil_fork_deaf();
     if (fix->guardian == 0) {
         close(ends[1]);
         guard(l, ends[0]);

@@ -12,16 +12,22 @@
 #include "recorder.h"
 
 #include <errno.h>
-#include <pthread.h>
+#include <malloc.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdalign.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "../deaf.h"
+#include "journal.h"
 
 enum {
     CACHE_LINE = 64,
@@ -56,6 +62,9 @@ _Static_assert(sizeof(struct hil_stream) == 2 * CACHE_LINE, "one line for either
 struct shared {
     _Atomic bool must_wait;
     _Atomic uint64_t discarded; /* rows that the writer took after its error */
+    _Atomic bool writing;       /* the writer's: the trace is there */
+    _Atomic bool stop;          /* the writer is to end */
+    _Atomic int error;          /* the first that was met */
     struct hil_stream streams[];
 };
 
@@ -65,11 +74,12 @@ struct hil_recorder {
     unsigned stream_count;
     bool lossless;
 
-    struct hil_trace *trace; /* NULL: closed */
-    pthread_t writer;
-    bool writing;
-    _Atomic bool stop;
-    int error; /* the writer's first */
+    char *path;
+    struct hil_journal *journal; /* until the writer has it */
+    struct hil_trace *trace;     /* of the process that writes it */
+    struct hil_recorder_end end;
+    pid_t writer; /* 0: there is none */
+    bool finished;
 };
 
 /* --- the loop's side ----------------------------------------------------------------------- */
@@ -137,12 +147,23 @@ void hil_stream_prepare(struct hil_stream *stream)
 
 /* --- the writer ---------------------------------------------------------------------------- */
 
+static int error_of(const struct hil_recorder *recorder)
+{
+    return atomic_load_explicit(&recorder->shared->error, memory_order_acquire);
+}
+
+static void remember(struct hil_recorder *recorder, int rc)
+{
+    if (!error_of(recorder))
+        atomic_store_explicit(&recorder->shared->error, rc, memory_order_release);
+}
+
 static void write_rows(struct hil_recorder *recorder, unsigned index, const double *rows,
                        size_t count)
 {
-    if (!recorder->error)
-        recorder->error = hil_trace_append(recorder->trace, index, rows, count);
-    if (recorder->error)
+    if (!error_of(recorder))
+        remember(recorder, hil_trace_append(recorder->trace, index, rows, count));
+    if (error_of(recorder))
         atomic_fetch_add_explicit(&recorder->shared->discarded, count, memory_order_relaxed);
 }
 
@@ -159,7 +180,7 @@ static size_t next_piece(const struct hil_recorder *recorder, unsigned index, ui
     const uint64_t to_end = stream->mask + 1 - (tail & stream->mask);
     const size_t count = least(least(head - tail, to_end), WRITER_ROWS);
 
-    return recorder->error ? count : least(count, hil_trace_room(recorder->trace, index));
+    return error_of(recorder) ? count : least(count, hil_trace_room(recorder->trace, index));
 }
 
 /* Empties a ring, as far as the trace has room. Returns the number of rows that it took. */
@@ -188,74 +209,165 @@ static uint64_t drain_all(struct hil_recorder *recorder)
     return count;
 }
 
-static void *writer_main(void *argument)
+/* The rest of all rings; and nobody waits for anybody's any more. */
+static void write_rest(struct hil_recorder *recorder)
 {
-    struct hil_recorder *recorder = argument;
-    const long period_ns = recorder->lossless ? WRITER_PERIOD_NS : WRITER_PERIOD_REAL_TIME_NS;
-    const struct timespec period = {.tv_nsec = period_ns};
-    const struct sched_param none = {0};
-
-    /* Beside loops in real time it takes what nobody else wants. */
-    if (!recorder->lossless)
-        pthread_setschedparam(pthread_self(), SCHED_IDLE, &none);
-    while (!atomic_load_explicit(&recorder->stop, memory_order_acquire)) {
-        drain_all(recorder);
-        nanosleep(&period, NULL);
-    }
-    return NULL;
-}
-
-/* The caller may run at a real-time priority, or have its signals handled by itself. */
-static int start_writer(struct hil_recorder *recorder)
-{
-    pthread_attr_t attributes;
-    sigset_t all, before;
-
-    pthread_attr_init(&attributes); /* asks for the ordinary scheduler */
-    pthread_attr_setinheritsched(&attributes, PTHREAD_EXPLICIT_SCHED);
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    const int rc = pthread_create(&recorder->writer, &attributes, writer_main, recorder);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    pthread_attr_destroy(&attributes);
-    return -rc;
-}
-
-int hil_recorder_start(struct hil_recorder *recorder)
-{
-    const int rc = start_writer(recorder);
-
-    if (rc)
-        return rc;
-    recorder->writing = true;
-    atomic_store_explicit(&recorder->shared->must_wait, recorder->lossless, memory_order_relaxed);
-    return 0;
-}
-
-static void stop_writer(struct hil_recorder *recorder)
-{
-    atomic_store_explicit(&recorder->stop, true, memory_order_release);
-    pthread_join(recorder->writer, NULL);
-    recorder->writing = false;
-    atomic_store_explicit(&recorder->shared->must_wait, false, memory_order_relaxed);
-}
-
-int hil_recorder_finish(struct hil_recorder *recorder)
-{
-    if (recorder->writing)
-        stop_writer(recorder);
-    if (!recorder->trace)
-        return recorder->error;
-
     while (drain_all(recorder) > 0) /* a stream may have waited for one behind it */
         ;
     hil_trace_end_order(recorder->trace); /* an interrupted run's need not all be there */
     drain_all(recorder);
-    const int rc = hil_trace_close(recorder->trace);
-    if (!recorder->error)
-        recorder->error = rc;
+}
+
+static void end_trace(struct hil_recorder *recorder)
+{
+    write_rest(recorder);
+    if (recorder->end.add)
+        remember(recorder, recorder->end.add(recorder->end.arg, recorder->trace));
+    remember(recorder, hil_trace_close(recorder->trace));
     recorder->trace = NULL;
-    return recorder->error;
+}
+
+/* Beside loops in real time it takes what nobody else wants. It takes and gives back the same
+ * buffers for every chunk; they should not go back to the kernel each time. A file that may not
+ * grow is an error like others. */
+static void settle_writer(const struct hil_recorder *recorder)
+{
+    const struct sched_param none = {0};
+
+    prctl(PR_SET_NAME, "hl-record");
+    sched_setscheduler(0, recorder->lossless ? SCHED_OTHER : SCHED_IDLE, &none);
+    mallopt(M_TRIM_THRESHOLD, 64 << 20);
+    mallopt(M_MMAP_THRESHOLD, 64 << 20);
+    signal(SIGXFSZ, SIG_IGN);
+}
+
+static int begin_trace(struct hil_recorder *recorder)
+{
+    const int rc = hil_trace_begin(&recorder->trace, recorder->path, recorder->journal);
+
+    recorder->journal = NULL;
+    remember(recorder, rc);
+    return rc;
+}
+
+static _Noreturn void become_writer(struct hil_recorder *recorder, pid_t owner)
+{
+    const long period_ns = recorder->lossless ? WRITER_PERIOD_NS : WRITER_PERIOD_REAL_TIME_NS;
+    const struct timespec period = {.tv_nsec = period_ns};
+    struct shared *shared = recorder->shared;
+
+    settle_writer(recorder);
+    if (begin_trace(recorder))
+        _exit(1);
+    atomic_store_explicit(&shared->writing, true, memory_order_release);
+    while (!atomic_load_explicit(&shared->stop, memory_order_acquire) && getppid() == owner) {
+        drain_all(recorder);
+        nanosleep(&period, NULL);
+    }
+    end_trace(recorder);
+    if (getppid() != owner && recorder->end.inherit)
+        recorder->end.inherit(recorder->end.arg, error_of(recorder));
+    fflush(NULL);
+    _exit(0);
+}
+
+/* --- who opened it ------------------------------------------------------------------------- */
+
+/* Whether the writer has ended; waits for it where it is told to. */
+static bool writer_ended(struct hil_recorder *recorder, int options)
+{
+    int status;
+    pid_t ended;
+
+    do
+        ended = waitpid(recorder->writer, &status, options);
+    while (ended < 0 && errno == EINTR);
+    if (ended != recorder->writer)
+        return false;
+    recorder->writer = 0;
+    atomic_store_explicit(&recorder->shared->must_wait, false, memory_order_relaxed);
+    if (!WIFEXITED(status))
+        remember(recorder, -EOWNERDEAD);
+    return true;
+}
+
+static bool is_writing(const struct hil_recorder *recorder)
+{
+    return atomic_load_explicit(&recorder->shared->writing, memory_order_acquire);
+}
+
+void hil_recorder_at_end(struct hil_recorder *recorder, const struct hil_recorder_end *end)
+{
+    recorder->end = *end;
+}
+
+int hil_recorder_start(struct hil_recorder *recorder)
+{
+    const struct timespec pause = {.tv_nsec = WAIT_NS};
+    const pid_t self = getpid();
+
+    fflush(NULL);
+    recorder->writer = hil_fork_deaf();
+    if (recorder->writer < 0) {
+        recorder->writer = 0;
+        return -errno;
+    }
+    if (recorder->writer == 0)
+        become_writer(recorder, self);
+    while (!is_writing(recorder) && !writer_ended(recorder, WNOHANG))
+        nanosleep(&pause, NULL);
+    atomic_store_explicit(&recorder->shared->must_wait, recorder->lossless && recorder->writer,
+                          memory_order_relaxed);
+    return error_of(recorder);
+}
+
+int hil_recorder_check(struct hil_recorder *recorder)
+{
+    if (recorder->writer)
+        writer_ended(recorder, WNOHANG);
+    return error_of(recorder);
+}
+
+/* Behind the rows that the trace has, those that are in the ring still: none, where the writer took
+ * rows after an error. */
+static void go_on_behind(struct hil_recorder *recorder, unsigned index)
+{
+    struct hil_stream *stream = &recorder->shared->streams[index];
+    const uint64_t rows = hil_trace_rows(recorder->trace, index);
+
+    if (rows >= atomic_load_explicit(&stream->tail, memory_order_relaxed))
+        atomic_store_explicit(&stream->tail, rows, memory_order_relaxed);
+    else
+        atomic_store_explicit(&stream->tail, atomic_load(&stream->head), memory_order_relaxed);
+}
+
+/* What the writer would have done, had it lived, or been started. */
+static int finish_here(struct hil_recorder *recorder)
+{
+    const int before = error_of(recorder);
+    const int rc = hil_trace_resume(&recorder->trace, recorder->path);
+
+    if (rc)
+        return before ? before : rc;
+    for (unsigned i = 0; i < recorder->stream_count; i++)
+        go_on_behind(recorder, i);
+    atomic_store_explicit(&recorder->shared->error, 0, memory_order_relaxed);
+    end_trace(recorder);
+    if (before)
+        atomic_store_explicit(&recorder->shared->error, before, memory_order_relaxed);
+    return error_of(recorder);
+}
+
+int hil_recorder_finish(struct hil_recorder *recorder)
+{
+    if (recorder->finished)
+        return error_of(recorder);
+    recorder->finished = true;
+    atomic_store_explicit(&recorder->shared->stop, true, memory_order_release);
+    if (recorder->writer)
+        writer_ended(recorder, 0);
+    const int rc = error_of(recorder);
+    return is_writing(recorder) && rc != -EOWNERDEAD ? rc : finish_here(recorder);
 }
 
 uint64_t hil_recorder_dropped(const struct hil_recorder *recorder)
@@ -336,7 +448,8 @@ int hil_recorder_open(struct hil_recorder **recorder, const char *path,
     int rc = map_streams(made, config);
     if (rc)
         goto free_recorder;
-    rc = hil_trace_create(&made->trace, path, config);
+    made->path = strdup(path);
+    rc = made->path ? hil_trace_create_journal(&made->journal, path, config) : -ENOMEM;
     if (rc)
         goto unmap_streams;
     *recorder = made;
@@ -345,6 +458,7 @@ int hil_recorder_open(struct hil_recorder **recorder, const char *path,
 unmap_streams:
     munmap(made->shared, made->shared_bytes);
 free_recorder:
+    free(made->path);
     free(made);
     return rc;
 }
@@ -359,6 +473,8 @@ void hil_recorder_close(struct hil_recorder *recorder)
     if (!recorder)
         return;
     hil_recorder_finish(recorder);
+    hil_journal_close(recorder->journal);
     munmap(recorder->shared, recorder->shared_bytes);
+    free(recorder->path);
     free(recorder);
 }

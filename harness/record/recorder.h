@@ -1,11 +1,15 @@
 /*
  * The recorder: takes rows of numbers from loops without ever holding one up, and a writer
- * thread puts them into a trace.
+ * process puts them into a trace.
  *
- *      loop --row--> ring (one for each stream) --> writer thread --> trace.h5
+ *      loop --row--> ring (one for each stream) --> writer process --> trace.h5, and its journal
  *
  * The rings lie in memory that is shared with child processes made after the recorder was
- * opened. So the loops may run in children, and what a killed child recorded is not lost.
+ * opened. So the loops may run in children, and what a killed child recorded is not lost. Nor is it
+ * when another dies: the writer goes on when who opened the recorder is killed, and ends the trace;
+ * and should the writer be killed, who opened the recorder does so, from the journal. Should both
+ * be, the journal has all rows but those of the writer's last period, of 50 ms at most where it has
+ * a core to run on.
  */
 #ifndef HIL_RECORDER_H
 #define HIL_RECORDER_H
@@ -20,7 +24,8 @@ struct hil_recorder;
 struct hil_stream;
 
 /*
- * Creates the trace (see hil_trace_create) and a ring for each of its streams. Where the trace is
+ * Creates the trace's journal (see hil_trace_create) and a ring for each of its streams. Where the
+ * trace is
  * to be whole, a full ring makes the loop wait for the writer (virtual time); else the row is
  * dropped and counted (real time). Returns 0 or a negative errno.
  */
@@ -29,17 +34,31 @@ int hil_recorder_open(struct hil_recorder **recorder, const char *path,
 
 struct hil_stream *hil_recorder_stream(struct hil_recorder *recorder, unsigned index);
 
+/* What happens at the end of the trace, in the writer's process or in this. */
+struct hil_recorder_end {
+    int (*add)(void *arg, struct hil_trace *trace); /* before the trace is closed; 0 or an errno */
+    /* In the writer alone, when who opened the recorder has died: the trace is whole, or has
+     * become what `rc` says. */
+    void (*inherit)(void *arg, int rc);
+    void *arg;
+};
+
+void hil_recorder_at_end(struct hil_recorder *recorder, const struct hil_recorder_end *end);
+
 /*
- * Starts the writer thread. In real time it should not run on a loop's core: the thread
- * inherits the caller's affinity; its scheduling is the ordinary one, and it takes no
- * signals. A child process has no threads of its parent, so the parent forks first. Returns
- * 0 or a negative errno.
+ * Starts the writer, a child process: it is deaf to what ends the others, has the ordinary
+ * scheduling, or in real time what nobody else wants, and the caller's affinity, which should leave
+ * out the loops' cores. Returns when the trace is there: 0 or a negative errno.
  */
 int hil_recorder_start(struct hil_recorder *recorder);
 
+/* How the writer is: 0; or the first error that it met, -EOWNERDEAD when it died. From then on all
+ * rows are dropped and counted. The process that started it. */
+int hil_recorder_check(struct hil_recorder *recorder);
+
 /*
- * Writes out what is in the rings, and closes the trace. Returns 0, or the first error that
- * the writer met: from then on it dropped and counted all rows. No loop records any more.
+ * Writes out what is in the rings, and closes the trace. Returns 0, or what hil_recorder_check
+ * would: no row that came later is in the trace. No loop records any more.
  */
 int hil_recorder_finish(struct hil_recorder *recorder);
 

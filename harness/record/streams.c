@@ -139,7 +139,7 @@ int hil_streams_open(struct hil_recorder **recorder, const char *path, const str
     return rc;
 }
 
-int hil_streams_add_histograms(const char *path, const struct hil_state *state)
+int hil_streams_add_histograms(struct hil_trace *trace, const struct hil_state *state)
 {
     const struct hil_node_state *controller = &state->nodes[0];
     struct hil_together *all = malloc(sizeof *all);
@@ -160,7 +160,7 @@ int hil_streams_add_histograms(const char *path, const struct hil_state *state)
     for (unsigned i = 0; i < ALL; i++)
         if (all_of_them[i].histogram->count)
             measured[count++] = all_of_them[i];
-    int rc = hil_trace_add_histograms(path, measured, count);
+    int rc = hil_trace_add_histograms(trace, measured, count);
     free(all);
     return rc;
 }

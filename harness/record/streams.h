@@ -32,8 +32,8 @@ static inline void hil_row_put(double *row, int place, double value)
 int hil_streams_open(struct hil_recorder **recorder, const char *path,
                      const struct hil_scenario *scenario);
 
-/* Adds the loops' histograms to the finished file: those that counted anything, so none of how late
- * steps were in virtual time. */
-int hil_streams_add_histograms(const char *path, const struct hil_state *state);
+/* Adds the loops' histograms to the trace: those that counted anything, so none of how late steps
+ * were in virtual time. */
+int hil_streams_add_histograms(struct hil_trace *trace, const struct hil_state *state);
 
 #endif

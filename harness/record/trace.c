@@ -1,9 +1,15 @@
 #include "trace.h"
 
+#include <fcntl.h>
+#include <limits.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
+#include "journal.h"
 #include "trace_hdf5.h"
 
 /* Rows in a chunk, a power of two: many compress well, but all columns are buffered. */
@@ -20,10 +26,11 @@ struct stream {
     struct dataset *datasets;
     unsigned dataset_count, width;
     hsize_t chunk_rows;
-    hsize_t written;           /* rows in the file */
-    hsize_t buffered;          /* rows in the buffer */
-    double *buffer;            /* width x chunk_rows: each number's values side by side */
-    double first_ns, apart_ns; /* when its rows are due; apart 0: not known */
+    hsize_t written;            /* rows in the file */
+    hsize_t buffered;           /* rows in the buffer */
+    double *buffer;             /* width x chunk_rows: each number's values side by side */
+    double first_ns, apart_ns;  /* when its rows are due; apart 0: not known */
+    struct hil_extent *extents; /* of the chunk that was written last, for the journal */
 };
 
 struct hil_trace {
@@ -33,6 +40,9 @@ struct hil_trace {
     bool in_order;       /* of the time of chunks, where that is known */
     struct stream *next; /* the one whose chunk is the next in this order */
     int error;           /* the first that was met */
+    char *path;
+    char *part;                  /* of a resumed one: its name until it is closed */
+    struct hil_journal *journal; /* of a resumed one: the journal that it is made from */
 };
 
 unsigned hil_stream_width(const struct hil_stream_config *stream)
@@ -196,17 +206,18 @@ static int set_cadence(hid_t group, const struct hil_cadence *cadence)
 }
 
 static int open_stream(struct hil_trace *trace, struct stream *stream,
-                       const struct hil_stream_config *config, uint64_t numbers)
+                       const struct hil_stream_config *config, uint64_t chunk_rows)
 {
     const struct hil_cadence *cadence = &config->cadence;
 
     stream->first_ns = (double)cadence->phase_ns;
     stream->apart_ns = (double)cadence->period_ns * (double)cadence->decimation;
     stream->width = hil_stream_width(config);
-    stream->chunk_rows = rows_in_chunk(config->rows, numbers);
+    stream->chunk_rows = chunk_rows;
     stream->buffer = malloc(stream->width * stream->chunk_rows * sizeof(double));
+    stream->extents = malloc(stream->width * sizeof(struct hil_extent));
     stream->datasets = calloc(config->column_count, sizeof(struct dataset));
-    if (!stream->buffer || !stream->datasets)
+    if (!stream->buffer || !stream->extents || !stream->datasets)
         return -ENOMEM;
     stream->dataset_count = config->column_count;
     for (unsigned i = 0; i < config->column_count; i++)
@@ -222,10 +233,9 @@ static int open_stream(struct hil_trace *trace, struct stream *stream,
     return rc;
 }
 
-static int open_trace(struct hil_trace *trace, const char *path,
-                      const struct hil_trace_config *config)
+static int open_trace(struct hil_trace *trace, const char *path)
 {
-    uint64_t numbers = 0;
+    const struct hil_trace_config *config = hil_journal_config(trace->journal);
     int rc = 0;
 
     trace->streams = calloc(config->stream_count, sizeof(struct stream));
@@ -239,10 +249,9 @@ static int open_trace(struct hil_trace *trace, const char *path,
     for (unsigned i = 0; i < config->attribute_count && !rc; i++)
         rc = set_text(trace->file, config->attributes[i].name, config->attributes[i].value);
 
-    for (unsigned i = 0; i < config->stream_count; i++)
-        numbers += hil_stream_width(&config->streams[i]);
     for (unsigned i = 0; i < config->stream_count && !rc; i++)
-        rc = open_stream(trace, &trace->streams[i], &config->streams[i], numbers);
+        rc = open_stream(trace, &trace->streams[i], &config->streams[i],
+                         hil_journal_chunk_rows(trace->journal, i));
     trace->in_order = config->whole;
     trace->next = next_in_order(trace);
     return rc;
@@ -254,22 +263,107 @@ static void remember(struct hil_trace *trace, int rc)
         trace->error = rc;
 }
 
-int hil_trace_create(struct hil_trace **trace, const char *path,
-                     const struct hil_trace_config *config)
+static int close_stream(struct stream *stream)
+{
+    int rc = 0;
+
+    for (unsigned i = 0; i < stream->dataset_count; i++)
+        if (stream->datasets[i].id >= 0 && H5Dclose(stream->datasets[i].id) < 0 && !rc)
+            rc = trace_hdf5_error();
+    stream->dataset_count = 0;
+    return rc;
+}
+
+static int close_file(struct hil_trace *trace)
+{
+    int rc = 0;
+
+    for (unsigned i = 0; i < trace->stream_count; i++) {
+        const int stream_rc = close_stream(&trace->streams[i]);
+        rc = rc ? rc : stream_rc;
+    }
+    if (trace->file >= 0 && H5Fclose(trace->file) < 0 && !rc)
+        rc = trace_hdf5_error();
+    trace->file = H5I_INVALID_HID;
+    return rc;
+}
+
+/* What was resumed and not closed in order is of no use: the old one stays, with its journal. */
+static void free_trace(struct hil_trace *trace)
+{
+    close_file(trace);
+    if (trace->part)
+        unlink(trace->part);
+    for (unsigned i = 0; i < trace->stream_count; i++) {
+        free(trace->streams[i].datasets);
+        free(trace->streams[i].buffer);
+        free(trace->streams[i].extents);
+    }
+    hil_journal_close(trace->journal);
+    free(trace->streams);
+    free(trace->path);
+    free(trace->part);
+    free(trace);
+}
+
+/* A trace without a file, which has the journal. */
+static struct hil_trace *new_trace(const char *path, struct hil_journal *journal)
+{
+    struct hil_trace *made = calloc(1, sizeof(*made));
+
+    if (made)
+        made->path = strdup(path);
+    if (!made || !made->path) {
+        hil_journal_close(journal);
+        free(made);
+        return NULL;
+    }
+    made->file = H5I_INVALID_HID;
+    made->journal = journal;
+    return made;
+}
+
+int hil_trace_create_journal(struct hil_journal **journal, const char *path,
+                             const struct hil_trace_config *config)
+{
+    uint64_t *chunk_rows = calloc(config->stream_count + 1, sizeof(*chunk_rows));
+    uint64_t numbers = 0;
+
+    if (!chunk_rows)
+        return -ENOMEM;
+    for (unsigned i = 0; i < config->stream_count; i++)
+        numbers += hil_stream_width(&config->streams[i]);
+    for (unsigned i = 0; i < config->stream_count; i++)
+        chunk_rows[i] = rows_in_chunk(config->streams[i].rows, numbers);
+    const int rc = hil_journal_create(journal, path, config, chunk_rows);
+    free(chunk_rows);
+    return rc;
+}
+
+int hil_trace_begin(struct hil_trace **trace, const char *path, struct hil_journal *journal)
 {
     trace_hdf5_enter();
-    struct hil_trace *made = calloc(1, sizeof(*made));
+    struct hil_trace *made = new_trace(path, journal);
     if (!made)
         return -ENOMEM;
 
-    made->file = H5I_INVALID_HID;
-    const int rc = open_trace(made, path, config);
+    const int rc = open_trace(made, path);
     if (rc) {
-        remember(made, rc);
-        return hil_trace_close(made);
+        free_trace(made);
+        hil_journal_remove(path);
+        return rc;
     }
     *trace = made;
     return 0;
+}
+
+int hil_trace_create(struct hil_trace **trace, const char *path,
+                     const struct hil_trace_config *config)
+{
+    struct hil_journal *journal;
+    const int rc = hil_trace_create_journal(&journal, path, config);
+
+    return rc ? rc : hil_trace_begin(trace, path, journal);
 }
 
 /* --- rows ---------------------------------------------------------------------------------- */
@@ -305,6 +399,17 @@ static int write_dataset(const struct stream *stream, const struct dataset *data
     return rc;
 }
 
+/* What the disk did not take whole has no rows. */
+static int cut_off(const struct stream *stream, int rc)
+{
+    for (unsigned i = 0; i < stream->dataset_count; i++) {
+        const struct dataset *dataset = &stream->datasets[i];
+        const hsize_t size[] = {stream->written, dataset->width};
+        H5Dset_extent(dataset->id, size);
+    }
+    return rc;
+}
+
 static int write_buffer(struct stream *stream)
 {
     int rc = 0;
@@ -313,9 +418,43 @@ static int write_buffer(struct stream *stream)
         return 0;
     for (unsigned i = 0; i < stream->dataset_count && !rc; i++)
         rc = write_dataset(stream, &stream->datasets[i]);
+    if (rc)
+        return cut_off(stream, rc);
     stream->written += stream->buffered;
     stream->buffered = 0;
-    return rc;
+    return 0;
+}
+
+/* Where the chunk lies that was written last. */
+static int find_extents(struct stream *stream, const struct dataset *dataset)
+{
+    for (unsigned i = 0; i < dataset->width; i++) {
+        const hsize_t first[] = {stream->written - stream->chunk_rows, i};
+        struct hil_extent *extent = &stream->extents[dataset->first + i];
+        haddr_t at = HADDR_UNDEF;
+        hsize_t bytes = 0;
+
+        if (H5Dget_chunk_info_by_coord(dataset->id, first, &extent->filters, &at, &bytes) < 0 ||
+            at == HADDR_UNDEF)
+            return trace_hdf5_error();
+        extent->at = at;
+        extent->bytes = (uint32_t)bytes;
+    }
+    return 0;
+}
+
+/* Writes the full buffer. Its rows may be forgotten then: so it is in the journal as well. */
+static int write_chunk(struct hil_trace *trace, struct stream *stream)
+{
+    int rc = write_buffer(stream);
+
+    if (trace->part)
+        return rc; /* it is made anew, and its journal is of the old one */
+    for (unsigned i = 0; i < stream->dataset_count && !rc; i++)
+        rc = find_extents(stream, &stream->datasets[i]);
+    return rc ? rc
+              : hil_journal_add_chunk(trace->journal, (unsigned)(stream - trace->streams),
+                                      stream->extents);
 }
 
 /* Turns rows into each number's values side by side. */
@@ -344,11 +483,11 @@ static bool has_turns(const struct hil_trace *trace, const struct stream *stream
 static void write_full(struct hil_trace *trace, struct stream *stream)
 {
     if (!has_turns(trace, stream)) {
-        remember(trace, write_buffer(stream));
+        remember(trace, write_chunk(trace, stream));
         return;
     }
     while (is_full(trace->next) && !trace->error) {
-        remember(trace, write_buffer(trace->next));
+        remember(trace, write_chunk(trace, trace->next));
         trace->next = next_in_order(trace);
     }
 }
@@ -371,6 +510,9 @@ int hil_trace_append(struct hil_trace *trace, unsigned index, const double *rows
 
         if (now == 0)
             return -ENOBUFS;
+        if (!trace->part)
+            remember(trace,
+                     hil_journal_add_rows(trace->journal, index, stream->buffered, rows, now));
         buffer_rows(stream, rows, now);
         if (now == room)
             write_full(trace, stream);
@@ -386,35 +528,12 @@ void hil_trace_end_order(struct hil_trace *trace)
     trace->in_order = false;
     for (unsigned i = 0; i < trace->stream_count && !trace->error; i++)
         if (is_full(&trace->streams[i]))
-            remember(trace, write_buffer(&trace->streams[i]));
+            remember(trace, write_chunk(trace, &trace->streams[i]));
 }
 
-static int close_stream(struct stream *stream)
+uint64_t hil_trace_rows(const struct hil_trace *trace, unsigned stream)
 {
-    int rc = 0;
-
-    for (unsigned i = 0; i < stream->dataset_count; i++)
-        if (stream->datasets[i].id >= 0 && H5Dclose(stream->datasets[i].id) < 0 && !rc)
-            rc = trace_hdf5_error();
-    free(stream->datasets);
-    free(stream->buffer);
-    return rc;
-}
-
-int hil_trace_close(struct hil_trace *trace)
-{
-    trace_hdf5_enter();
-    for (unsigned i = 0; i < trace->stream_count && !trace->error; i++)
-        remember(trace, write_buffer(&trace->streams[i]));
-    for (unsigned i = 0; i < trace->stream_count; i++)
-        remember(trace, close_stream(&trace->streams[i]));
-    if (trace->file >= 0 && H5Fclose(trace->file) < 0)
-        remember(trace, trace_hdf5_error());
-
-    const int rc = trace->error;
-    free(trace->streams);
-    free(trace);
-    return rc;
+    return trace->streams[stream].written + trace->streams[stream].buffered;
 }
 
 /* --- histograms ---------------------------------------------------------------------------- */
@@ -475,24 +594,178 @@ static int add_histogram(hid_t all, const struct hil_named_histogram *named)
     return rc;
 }
 
-int hil_trace_add_histograms(const char *path, const struct hil_named_histogram *histograms,
+int hil_trace_add_histograms(struct hil_trace *trace, const struct hil_named_histogram *histograms,
                              unsigned count)
 {
     int rc = 0;
 
     trace_hdf5_enter();
-    const hid_t file = H5Fopen(path, H5F_ACC_RDWR, H5P_DEFAULT);
-    if (file < 0)
-        return trace_hdf5_error();
-
-    const hid_t all = create_group(file, HIL_HISTOGRAMS);
+    const hid_t all = create_group(trace->file, HIL_HISTOGRAMS);
     if (all < 0)
-        rc = trace_hdf5_error();
+        return trace_hdf5_error();
     for (unsigned i = 0; i < count && !rc; i++)
         rc = add_histogram(all, &histograms[i]);
-    if (all >= 0)
-        H5Gclose(all);
-    if (H5Fclose(file) < 0 && !rc)
-        rc = trace_hdf5_error();
+    H5Gclose(all);
     return rc;
+}
+
+/* --- a trace whose writer died ------------------------------------------------------------- */
+
+struct old_trace {
+    int file;
+    off_t size;
+    struct hil_trace *trace; /* the new one */
+    void *chunk;
+    size_t chunk_bytes;
+};
+
+/* Compressed or not, a number's values in a chunk never take more than twice as much. */
+static int read_old_chunk(struct old_trace *old, const struct stream *stream,
+                          const struct hil_extent *extent)
+{
+    const size_t most = 2 * stream->chunk_rows * sizeof(double);
+
+    if (extent->bytes > most || extent->at > (uint64_t)old->size ||
+        extent->bytes > (uint64_t)old->size - extent->at)
+        return -EBADMSG;
+    if (old->chunk_bytes < most) {
+        free(old->chunk);
+        old->chunk = malloc(most);
+        old->chunk_bytes = old->chunk ? most : 0;
+    }
+    if (!old->chunk)
+        return -ENOMEM;
+    return pread(old->file, old->chunk, extent->bytes, (off_t)extent->at) == (ssize_t)extent->bytes
+               ? 0
+               : -EIO;
+}
+
+static int copy_number(struct old_trace *old, const struct stream *stream,
+                       const struct dataset *dataset, unsigned i, const struct hil_extent *extent)
+{
+    const hsize_t first[] = {stream->written, i};
+    const int rc = read_old_chunk(old, stream, extent);
+
+    if (rc)
+        return rc;
+    return H5Dwrite_chunk(dataset->id, H5P_DEFAULT, extent->filters, first, extent->bytes,
+                          old->chunk) < 0
+               ? trace_hdf5_error()
+               : 0;
+}
+
+static int copy_dataset(struct old_trace *old, const struct stream *stream,
+                        const struct dataset *dataset, const struct hil_extent *extents)
+{
+    const hsize_t size[] = {stream->written + stream->chunk_rows, dataset->width};
+    int rc = H5Dset_extent(dataset->id, size) < 0 ? trace_hdf5_error() : 0;
+
+    for (unsigned i = 0; i < dataset->width && !rc; i++)
+        rc = copy_number(old, stream, dataset, i, &extents[dataset->first + i]);
+    return rc;
+}
+
+static int copy_chunk(void *arg, unsigned index, const struct hil_extent *extents)
+{
+    struct old_trace *old = arg;
+    struct stream *stream = &old->trace->streams[index];
+    int rc = 0;
+
+    for (unsigned i = 0; i < stream->dataset_count && !rc; i++)
+        rc = copy_dataset(old, stream, &stream->datasets[i], extents);
+    if (rc)
+        return cut_off(stream, rc);
+    stream->written += stream->chunk_rows;
+    return 0;
+}
+
+/* Of a writer that died at once there is no file. */
+static int copy_chunks(struct hil_trace *trace)
+{
+    struct old_trace old = {.file = open(trace->path, O_RDONLY | O_CLOEXEC), .trace = trace};
+    struct stat status = {0};
+    int rc = old.file < 0 && errno != ENOENT ? -errno : 0;
+
+    if (old.file >= 0)
+        fstat(old.file, &status);
+    old.size = status.st_size;
+    if (!rc)
+        rc = hil_journal_each_chunk(trace->journal, copy_chunk, &old);
+    free(old.chunk);
+    if (old.file >= 0)
+        close(old.file);
+    return rc;
+}
+
+static int copy_rows(struct hil_trace *trace, unsigned index)
+{
+    const struct stream *stream = &trace->streams[index];
+    double *rows = malloc(stream->chunk_rows * stream->width * sizeof(double) + 1);
+    const int64_t count = rows ? hil_journal_read_rows(trace->journal, index, rows) : -ENOMEM;
+    int rc = count < 0 ? (int)count : 0;
+
+    if (count > 0)
+        rc = hil_trace_append(trace, index, rows, (size_t)count);
+    free(rows);
+    return rc;
+}
+
+static int resume(struct hil_trace *trace)
+{
+    if (asprintf(&trace->part, "%s.part", trace->path) < 0) {
+        trace->part = NULL;
+        return -ENOMEM;
+    }
+    int rc = open_trace(trace, trace->part);
+    trace->in_order = false; /* who knows which rows are missing */
+    if (!rc)
+        rc = copy_chunks(trace);
+    for (unsigned i = 0; i < trace->stream_count && !rc; i++)
+        rc = copy_rows(trace, i);
+    return rc;
+}
+
+int hil_trace_resume(struct hil_trace **trace, const char *path)
+{
+    struct hil_journal *journal;
+    int rc = hil_journal_open(&journal, path);
+
+    trace_hdf5_enter();
+    if (rc)
+        return rc;
+    struct hil_trace *made = new_trace(path, journal);
+    if (!made)
+        return -ENOMEM;
+    rc = resume(made);
+    if (rc) {
+        free_trace(made);
+        return rc;
+    }
+    *trace = made;
+    return 0;
+}
+
+/* --- the end ------------------------------------------------------------------------------- */
+
+/* A resumed trace takes the place of the old one. */
+static int replace_old(const struct hil_trace *trace)
+{
+    return rename(trace->part, trace->path) ? -errno : 0;
+}
+
+int hil_trace_close(struct hil_trace *trace)
+{
+    trace_hdf5_enter();
+    if (trace->error && !trace->part)
+        hil_journal_make_room(trace->journal);
+    for (unsigned i = 0; i < trace->stream_count; i++)
+        remember(trace, write_buffer(&trace->streams[i]));
+    const int error = trace->error;
+    int rc = close_file(trace);
+    if (!rc && trace->part)
+        rc = replace_old(trace);
+    if (!rc)
+        hil_journal_remove(trace->path);
+    free_trace(trace);
+    return error ? error : rc;
 }

@@ -19,6 +19,9 @@
  * comes, chunks are written in the order of the time of their last rows. So the same rows give the
  * same file, bit for bit, in whatever order the streams' rows were appended.
  *
+ * While the file is written it cannot be read; a journal beside it (journal.h) then has what is
+ * needed to make it whole, should the writer die: hil_trace_resume.
+ *
  * trace_reader.h reads it.
  */
 #ifndef HIL_TRACE_H
@@ -71,12 +74,29 @@ unsigned hil_stream_width(const struct hil_stream_config *stream);
 struct hil_trace;
 
 /*
- * Creates the file, replacing one that is there, with all its datasets, empty. What the
- * configuration points at need not outlive the call. Returns 0 or a negative errno. A trace
- * is used by one thread at a time.
+ * Creates the file and its journal, replacing those that are there, with all its datasets, empty.
+ * What the configuration points at need not outlive the call. Returns 0 or a negative errno. A
+ * trace is used by one thread at a time.
  */
 int hil_trace_create(struct hil_trace **trace, const char *path,
                      const struct hil_trace_config *config);
+
+/* The same in two steps: the journal alone, and, in this process or a child, the file. The trace
+ * takes the journal, on errors too. */
+struct hil_journal;
+int hil_trace_create_journal(struct hil_journal **journal, const char *path,
+                             const struct hil_trace_config *config);
+int hil_trace_begin(struct hil_trace **trace, const char *path, struct hil_journal *journal);
+
+/*
+ * Makes a trace again whose writer died, from its journal: all rows that had been appended then.
+ * More may be appended, in any order. It takes the place of the old one when it is closed. Returns
+ * 0 or a negative errno: -ENOENT when there is no journal, so nothing to mend.
+ */
+int hil_trace_resume(struct hil_trace **trace, const char *path);
+
+/* How many rows the stream has. */
+uint64_t hil_trace_rows(const struct hil_trace *trace, unsigned stream);
 
 /* How many rows the stream takes now. In a whole trace 0 means that its chunk is full, and waits
  * for other streams' that come before it. */
@@ -89,17 +109,21 @@ int hil_trace_append(struct hil_trace *trace, unsigned stream, const double *row
 /* Rows that have not come will not come: no chunk waits for another any more. */
 void hil_trace_end_order(struct hil_trace *trace);
 
-/* Writes what is still buffered, and closes. Returns 0 or the first error of all that the
- * trace met; frees it in any case. */
-int hil_trace_close(struct hil_trace *trace);
-
 struct hil_named_histogram {
     const char *name;
     const struct hil_histogram *histogram;
 };
 
-/* Adds histograms to a trace that has been closed. Returns 0 or a negative errno. */
-int hil_trace_add_histograms(const char *path, const struct hil_named_histogram *histograms,
+/* Adds histograms, once. Returns 0 or a negative errno. */
+int hil_trace_add_histograms(struct hil_trace *trace, const struct hil_named_histogram *histograms,
                              unsigned count);
+
+/*
+ * Writes what is still buffered, and closes. Returns 0 or the first error of all that the trace
+ * met; frees it in any case. Where the file is whole, with all rows up to an error or without
+ * those of the last chunks that the disk did not take, no journal is left; where it could not be
+ * closed, the journal stays.
+ */
+int hil_trace_close(struct hil_trace *trace);
 
 #endif

@@ -156,6 +156,10 @@ static void write_rows(struct hil_trace *trace, double growth, int rows, double 
     }
 }
 
+/* What traces have from here on. */
+static const struct hil_named_histogram *histograms;
+static unsigned histogram_count;
+
 static void write_trace_of(const char *path, double growth, int rows, double scale)
 {
     static const struct hil_column columns[] = {
@@ -172,6 +176,8 @@ static void write_trace_of(const char *path, double growth, int rows, double sca
         hil_trace_create(&trace, path, &(struct hil_trace_config){&stream, 1, attributes, 3, true}),
         0);
     write_rows(trace, growth, rows, scale);
+    if (histogram_count)
+        cr_assert_eq(hil_trace_add_histograms(trace, histograms, histogram_count), 0);
     cr_assert_eq(hil_trace_close(trace), 0);
 }
 
@@ -180,15 +186,17 @@ static void write_trace(const char *path, double growth, int rows)
     write_trace_of(path, growth, rows, 1);
 }
 
-static void write_histograms(const char *path)
+static void write_with_histograms(const char *path, double growth, int rows)
 {
     static struct hil_histogram late, none;
-    const struct hil_named_histogram histograms[] = {{"controller_late", &late}, {"none", &none}};
+    static const struct hil_named_histogram both[] = {{"controller_late", &late}, {"none", &none}};
 
     for (uint64_t i = 0; i < 1000; i++)
         hil_histogram_add(&late, 100 + i);
     hil_histogram_add(&late, 5000000);
-    cr_assert_eq(hil_trace_add_histograms(path, histograms, 2), 0);
+    histograms = both;
+    histogram_count = 2;
+    write_trace(path, growth, rows);
 }
 
 static const char settled[] =
@@ -235,8 +243,7 @@ static void expect_texts(const char *figure, const char *const *texts)
 
 Test(plot, figures_of_a_run)
 {
-    write_trace(in_folder("trace.h5"), -20, 10000);
-    write_histograms(in_folder("trace.h5"));
+    write_with_histograms(in_folder("trace.h5"), -20, 10000);
     put("summary.json", settled);
 
     cr_assert_eq(plot(), 0, "%s", said);
@@ -441,8 +448,7 @@ Test(plot, the_tail_goes_from_all_to_one)
 {
     double first[2] = {0}, last[2] = {0}, line[2];
 
-    write_trace(in_folder("trace.h5"), -20, 100);
-    write_histograms(in_folder("trace.h5"));
+    write_with_histograms(in_folder("trace.h5"), -20, 100);
     cr_assert_eq(plot(), 0, "%s", said);
     FILE *file = fopen(in_folder("plot/tail-tail-1.dat"), "r");
     cr_assert(file);
@@ -697,12 +703,13 @@ Test(plot, the_greatest_numbers_and_the_least)
 Test(plot, the_longest_latencies)
 {
     static struct hil_histogram late;
-    const struct hil_named_histogram histogram = {"converters_input_age", &late};
+    static const struct hil_named_histogram histogram = {"converters_input_age", &late};
 
-    write_trace(in_folder("trace.h5"), -20, 100);
     for (uint64_t i = 0; i < 10; i++)
         hil_histogram_add(&late, 3600000000000);
-    cr_assert_eq(hil_trace_add_histograms(in_folder("trace.h5"), &histogram, 1), 0);
+    histograms = &histogram;
+    histogram_count = 1;
+    write_trace(in_folder("trace.h5"), -20, 100);
     cr_assert_eq(plot(), 0, "%s", said);
     expect_texts("latency", (const char *const[]){"converters input age", "max 36", NULL});
     expect_texts("tail", (const char *const[]){"converters input age", NULL});
@@ -764,8 +771,7 @@ static void expect_times(const char *data, double from, double to)
 
 Test(plot, a_part_of_a_run)
 {
-    write_trace(in_folder("trace.h5"), -20, 10000);
-    write_histograms(in_folder("trace.h5"));
+    write_with_histograms(in_folder("trace.h5"), -20, 10000);
     cr_assert_eq(plot_span(0.25, 0.5), 0, "%s", said);
     expect_texts("output", (const char *const[]){"time (ms)", NULL});
     expect_texts("voltages", (const char *const[]){"swing from 0.25 to 0.5 s", NULL});
@@ -789,8 +795,7 @@ Test(plot, a_part_of_a_sweep)
 /* All of it is no part: the start-up and the latencies belong to it. */
 Test(plot, as_much_as_there_is)
 {
-    write_trace(in_folder("trace.h5"), -20, 10000);
-    write_histograms(in_folder("trace.h5"));
+    write_with_histograms(in_folder("trace.h5"), -20, 10000);
     cr_assert_eq(plot_span(0, 1), 0, "%s", said);
     expect_texts("output", (const char *const[]){"start-up", NULL});
     free(expect_figure("latency"));

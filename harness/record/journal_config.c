@@ -1,0 +1,189 @@
+#include "journal_config.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <stdlib.h>
+
+/* A configuration that was read, and all that it points at. */
+struct parsed {
+    struct hil_trace_config config; /* first: it is what the caller has */
+    json_t *root;                   /* has the names */
+    struct hil_stream_config *streams;
+    struct hil_column *columns;
+    struct hil_attribute *attributes;
+};
+
+/* --- writing ------------------------------------------------------------------------------- */
+
+static json_t *columns_json(const struct hil_stream_config *stream)
+{
+    json_t *columns = json_array();
+
+    for (unsigned i = 0; i < stream->column_count; i++) {
+        const struct hil_column *c = &stream->columns[i];
+        json_array_append_new(
+            columns, json_pack("[s, s, s, I]", c->name, c->unit, c->doc, (json_int_t)c->width));
+    }
+    return columns;
+}
+
+static json_t *stream_json(const struct hil_stream_config *stream, uint64_t chunk_rows)
+{
+    const struct hil_cadence *c = &stream->cadence;
+
+    return json_pack("{s:s, s:o, s:I, s:I, s:I, s:I, s:I}", "name", stream->name, "columns",
+                     columns_json(stream), "rows", (json_int_t)stream->rows, "chunk_rows",
+                     (json_int_t)chunk_rows, "phase_ns", (json_int_t)c->phase_ns, "period_ns",
+                     (json_int_t)c->period_ns, "decimation", (json_int_t)c->decimation);
+}
+
+char *journal_config_text(const struct hil_trace_config *config, const uint64_t *chunk_rows)
+{
+    json_t *streams = json_array(), *attributes = json_array();
+
+    for (unsigned i = 0; i < config->stream_count; i++)
+        json_array_append_new(streams, stream_json(&config->streams[i], chunk_rows[i]));
+    for (unsigned i = 0; i < config->attribute_count; i++)
+        json_array_append_new(attributes, json_pack("[s, s]", config->attributes[i].name,
+                                                    config->attributes[i].value));
+    json_t *root = json_pack("{s:b, s:o, s:o}", "whole", config->whole, "attributes", attributes,
+                             "streams", streams);
+    char *text = root ? json_dumps(root, JSON_COMPACT) : NULL;
+    json_decref(root);
+    return text;
+}
+
+/* --- reading ------------------------------------------------------------------------------- */
+
+/* No trace has a row of more numbers, nor a chunk of more rows. */
+static const json_int_t WIDTH_MAX = 1 << 20, ROWS_MAX = 1 << 16;
+
+static int read_column(struct hil_column *column, json_t *json)
+{
+    json_int_t width;
+
+    if (json_unpack(json, "[s, s, s, I]", &column->name, &column->unit, &column->doc, &width) ||
+        width < 1 || width > WIDTH_MAX)
+        return -EBADMSG;
+    column->width = (unsigned)width;
+    return 0;
+}
+
+static int read_columns(struct parsed *p, struct hil_stream_config *stream, json_t *columns,
+                        size_t *used)
+{
+    struct hil_column *all =
+        realloc(p->columns, (*used + json_array_size(columns) + 1) * sizeof *all);
+    int rc = 0;
+
+    if (!all)
+        return -ENOMEM;
+    p->columns = all;
+    stream->column_count = (unsigned)json_array_size(columns);
+    for (unsigned i = 0; !rc && i < stream->column_count; i++)
+        rc = read_column(&all[(*used)++], json_array_get(columns, i));
+    return rc;
+}
+
+static int read_stream(struct parsed *p, struct hil_stream_config *stream, json_t *json,
+                       uint64_t *chunk_rows, size_t *used)
+{
+    json_int_t rows, chunk, phase, period, decimation;
+    json_t *columns;
+
+    if (json_unpack(json, "{s:s, s:o, s:I, s:I, s:I, s:I, s:I}", "name", &stream->name, "columns",
+                    &columns, "rows", &rows, "chunk_rows", &chunk, "phase_ns", &phase, "period_ns",
+                    &period, "decimation", &decimation) ||
+        chunk < 1 || chunk > ROWS_MAX || !json_is_array(columns) || json_array_size(columns) > 1000)
+        return -EBADMSG;
+    stream->rows = (uint64_t)rows;
+    stream->cadence = (struct hil_cadence){(uint64_t)phase, (uint64_t)period, (uint64_t)decimation};
+    *chunk_rows = (uint64_t)chunk;
+    return read_columns(p, stream, columns, used);
+}
+
+/* The columns have their place only when all are there. */
+static void point_at_columns(struct parsed *p)
+{
+    const struct hil_column *next = p->columns;
+
+    for (unsigned i = 0; i < p->config.stream_count; i++) {
+        p->streams[i].columns = next;
+        next += p->streams[i].column_count;
+    }
+}
+
+static int read_streams(struct parsed *p, json_t *streams, uint64_t *chunk_rows)
+{
+    size_t used = 0;
+    int rc = 0;
+
+    for (unsigned i = 0; !rc && i < p->config.stream_count; i++)
+        rc = read_stream(p, &p->streams[i], json_array_get(streams, i), &chunk_rows[i], &used);
+    if (!rc)
+        point_at_columns(p);
+    return rc;
+}
+
+static int read_attributes(struct parsed *p, json_t *attributes)
+{
+    for (unsigned i = 0; i < p->config.attribute_count; i++)
+        if (json_unpack(json_array_get(attributes, i), "[s, s]", &p->attributes[i].name,
+                        &p->attributes[i].value))
+            return -EBADMSG;
+    return 0;
+}
+
+static int read_root(struct parsed *p, uint64_t **chunk_rows)
+{
+    json_t *streams, *attributes;
+    int whole;
+
+    if (json_unpack(p->root, "{s:b, s:o, s:o}", "whole", &whole, "attributes", &attributes,
+                    "streams", &streams))
+        return -EBADMSG;
+    const size_t stream_count = json_array_size(streams), count = json_array_size(attributes);
+    p->streams = calloc(stream_count + 1, sizeof *p->streams);
+    p->attributes = calloc(count + 1, sizeof *p->attributes);
+    *chunk_rows = calloc(stream_count + 1, sizeof **chunk_rows);
+    if (!p->streams || !p->attributes || !*chunk_rows)
+        return -ENOMEM;
+    p->config = (struct hil_trace_config){p->streams, (unsigned)stream_count, p->attributes,
+                                          (unsigned)count, whole};
+    const int rc = read_attributes(p, attributes);
+    return rc ? rc : read_streams(p, streams, *chunk_rows);
+}
+
+int journal_config_parse(struct hil_trace_config **config, uint64_t **chunk_rows, const char *text,
+                         size_t bytes)
+{
+    struct parsed *p = calloc(1, sizeof *p);
+    uint64_t *rows = NULL;
+
+    if (!p)
+        return -ENOMEM;
+    p->root = json_loadb(text, bytes, 0, NULL);
+    int rc = p->root ? read_root(p, &rows) : -EBADMSG;
+    if (rc)
+        journal_config_free(&p->config);
+    else
+        *config = &p->config;
+    if (rc || !chunk_rows)
+        free(rows);
+    else
+        *chunk_rows = rows;
+    return rc;
+}
+
+void journal_config_free(struct hil_trace_config *config)
+{
+    struct parsed *p = (struct parsed *)config;
+
+    if (!p)
+        return;
+    json_decref(p->root);
+    free(p->streams);
+    free(p->columns);
+    free(p->attributes);
+    free(p);
+}
