@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "commands.h"
+#include "json_file.h"
 #include "results.h"
 
 static const char help[] =
@@ -361,19 +362,6 @@ static json_t *point_of_index(const struct sweep *s, const struct point *p)
                      summary ? summary : json_null());
 }
 
-/* Under another name until it is whole. */
-static int write_whole(json_t *root, const char *path)
-{
-    char part[4420];
-
-    snprintf(part, sizeof part, "%s.part", path);
-    if (root && json_dump_file(root, part, JSON_INDENT(2)) == 0 && rename(part, path) == 0)
-        return 0;
-    fprintf(stderr, "%s: cannot be written\n", path);
-    unlink(part);
-    return -EIO;
-}
-
 static int write_index(const struct sweep *s)
 {
     char path[4400];
@@ -387,8 +375,10 @@ static int write_index(const struct sweep *s)
         json_array_append_new(points, point_of_index(s, &s->points[i]));
     json_t *root = json_pack("{s:o, s:o, s:o}", "keys", keys, "units", units, "points", points);
     snprintf(path, sizeof path, "%s/sweep.json", s->out);
-    int rc = write_whole(root, path);
+    int rc = hil_json_file_write(root, path, 0);
     json_decref(root);
+    if (rc)
+        fprintf(stderr, "%s: cannot be written: %s\n", path, strerror(-rc));
     return rc;
 }
 

@@ -123,11 +123,11 @@ static void tell_end(const struct hil_watch *w, FILE *to)
     if (!hil_run_ended(w->run, &status))
         return;
     fprintf(to, "%s %s after %.3f of %g s", card->name,
-            status == HIL_EXIT_OK            ? "has ended"
-            : status == HIL_EXIT_INVALID     ? "has ended, and is not valid,"
-            : status == HIL_EXIT_INTERRUPTED ? "was interrupted"
-            : status < 0                     ? "was killed"
-                                             : "has failed",
+            status == HIL_EXIT_OK        ? "has ended"
+            : status == HIL_EXIT_INVALID ? "has ended, and is not valid,"
+            : hil_exit_by_signal(status) ? "was interrupted"
+            : status < 0                 ? "was killed"
+                                         : "has failed",
             (double)w->sample->elapsed_ns * 1e-9, (double)card->duration_ns * 1e-9);
     if (w->history.end)
         fprintf(to, ": %.2f V of %.2f V, %llu missed", w->sample->output_v, w->sample->reference_v,

@@ -13,6 +13,7 @@ int hil_command_sweep(int argc, char **argv);
 int hil_command_plot(int argc, char **argv);
 int hil_command_trace(int argc, char **argv);
 int hil_command_export(int argc, char **argv);
+int hil_command_recover(int argc, char **argv);
 int hil_command_check(int argc, char **argv);
 int hil_command_models(int argc, char **argv);
 int hil_command_doctor(int argc, char **argv);

@@ -15,6 +15,7 @@ static const char help[] =
     "  plot DIR          draw what a run or a sweep has left\n"
     "  trace DIR         say where the time of a traced run went\n"
     "  export DIR        write a run's record as text\n"
+    "  recover DIR       make the record of a killed run whole\n"
     "  check SCENARIO    look for mistakes in a scenario\n"
     "  models            list the plants and the control laws\n"
     "  doctor [SCENARIO] say what of this machine would hurt a loop, and what mends it\n"
@@ -27,9 +28,10 @@ static const struct {
     const char *name;
     int (*run)(int argc, char **argv);
 } commands[] = {
-    {"run", hil_command_run},       {"sweep", hil_command_sweep}, {"plot", hil_command_plot},
-    {"export", hil_command_export}, {"check", hil_command_check}, {"models", hil_command_models},
-    {"doctor", hil_command_doctor}, {"top", hil_command_top},     {"trace", hil_command_trace},
+    {"run", hil_command_run},         {"sweep", hil_command_sweep}, {"plot", hil_command_plot},
+    {"export", hil_command_export},   {"check", hil_command_check}, {"models", hil_command_models},
+    {"doctor", hil_command_doctor},   {"top", hil_command_top},     {"trace", hil_command_trace},
+    {"recover", hil_command_recover},
 };
 
 int main(int argc, char **argv)

@@ -47,19 +47,46 @@ struct launcher {
     struct hil_pulse *pulses;
     unsigned alive;
     bool failed;
-    bool refused; /* for another scenario than other nodes' */
-    bool met;     /* all executors run */
-    bool warned;  /* of a stale input */
-    bool gave_up; /* those that were to come back and did not before the end */
+    bool refused;  /* for another scenario than other nodes' */
+    bool met;      /* all executors run */
+    bool warned;   /* of a stale input */
+    int record_rc; /* why there is no record any more; 0: there is */
+    bool gave_up;  /* those that were to come back and did not before the end */
 };
 
-static volatile sig_atomic_t interrupted;
+/* --- signals ------------------------------------------------------------------------------- */
 
-static void on_interrupt(int signal)
+static volatile sig_atomic_t caught; /* the first */
+
+static void on_signal(int signal)
 {
-    (void)signal;
-    interrupted = 1;
+    if (!caught)
+        caught = signal;
 }
+
+void hil_catch_signals(void)
+{
+    static const int ends[] = {SIGINT, SIGTERM, SIGQUIT, SIGHUP};
+    const struct sigaction action = {.sa_handler = on_signal};
+    struct sigaction before;
+
+    for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++)
+        if (sigaction(ends[i], &action, &before) == 0 && ends[i] == SIGHUP &&
+            before.sa_handler == SIG_IGN)
+            sigaction(SIGHUP, &before, NULL);
+}
+
+int hil_signal_status(void)
+{
+    const int signal = caught;
+
+    return signal == 0         ? 0
+           : signal == SIGHUP  ? HIL_EXIT_HUNG_UP
+           : signal == SIGQUIT ? HIL_EXIT_QUIT
+                               : HIL_EXIT_INTERRUPTED;
+}
+
+/* --- messages ------------------------------------------------------------------------------ */
 
 /* Whether a process of the run has said the same before. */
 static bool was_said(struct hil_state *state, const char *text)
@@ -172,9 +199,20 @@ static int add_histograms(void *launcher, struct hil_trace *trace)
     return hil_streams_add_histograms(trace, l->run.state);
 }
 
+static void inherit_run(void *launcher, int rc);
+
+/* The writer: it is by the launcher's state that a run is found. */
+static void part_from_run(void *launcher)
+{
+    const struct launcher *l = launcher;
+
+    close(l->run.state->file);
+}
+
 static int open_recorder(struct launcher *l)
 {
-    const struct hil_recorder_end end = {.add = add_histograms, .arg = l};
+    const struct hil_recorder_owner owner = {
+        .part = part_from_run, .add = add_histograms, .inherit = inherit_run, .arg = l};
     char path[4200];
 
     if (l->launch->discard)
@@ -182,7 +220,7 @@ static int open_recorder(struct launcher *l)
     snprintf(path, sizeof path, "%s/trace.h5", l->out);
     int rc = hil_streams_open(&l->run.recorder, path, l->scenario);
     if (!rc)
-        hil_recorder_at_end(l->run.recorder, &end);
+        hil_recorder_own(l->run.recorder, &owner);
     return rc ? rc : hil_results_add_scenario(l->out, l->scenario);
 }
 
@@ -250,11 +288,13 @@ static void name_process(const struct hil_executor_config *e, const struct hil_s
     prctl(PR_SET_NAME, name);
 }
 
-/* The launcher stops its children, by the state; so an interrupt of the terminal is not
- * theirs. And when it is killed they must not go on alone. */
+/* The launcher stops its children, by the state; so what the terminal sends is not theirs. And when
+ * it is killed they must not go on alone. */
 static void become_child(pid_t parent)
 {
     signal(SIGINT, SIG_IGN);
+    signal(SIGHUP, SIG_IGN);
+    signal(SIGQUIT, SIG_IGN);
     signal(SIGTERM, SIG_DFL);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent)
@@ -339,7 +379,7 @@ static bool may_restart(const struct launcher *l, unsigned i, int status)
     const struct hil_executor_config *e = &l->scenario->executors[i];
 
     return l->scenario->on_lost == HIL_RESTART && l->scenario->mode == HIL_REALTIME &&
-           !e->controller && WIFSIGNALED(status) && !interrupted && !l->failed &&
+           !e->controller && WIFSIGNALED(status) && !caught && !l->failed &&
            atomic_load(&l->run.state->executors[i].stage) == HIL_RUNNING;
 }
 
@@ -432,6 +472,32 @@ static void warn_of_stale(struct launcher *l)
     }
 }
 
+/* --- the record ------------------------------------------------------------------------------ */
+
+static const char *record_words(int rc)
+{
+    return rc == -EOWNERDEAD ? "the process that writes it was killed" : strerror(-rc);
+}
+
+static void tell_record(struct launcher *l, int rc, const char *then)
+{
+    l->record_rc = rc;
+    fprintf(stderr, "error: %s/trace.h5: %s%s\n", l->out, record_words(rc), then);
+}
+
+/* Told when it happens, not at the end of hours. */
+static void check_record(struct launcher *l)
+{
+    const bool ends = l->scenario->recording.on_error == HIL_RECORD_END;
+    const int rc = l->run.recorder ? hil_recorder_check(l->run.recorder) : 0;
+
+    if (!rc || l->record_rc)
+        return;
+    tell_record(l, rc, ends ? "; the run ends" : "; the run goes on unrecorded");
+    if (ends)
+        atomic_store(&l->run.state->stop, true);
+}
+
 /* Until all have ended: by themselves, told to, or made to. */
 static void watch(struct launcher *l)
 {
@@ -441,13 +507,14 @@ static void watch(struct launcher *l)
     hil_progress_begin(&bar, l->scenario, l->run.state, !l->launch->keep_quiet);
     while (l->alive > 0) {
         nanosleep(&WATCH, NULL);
-        if (interrupted || l->failed)
+        if (caught || l->failed)
             atomic_store(&l->run.state->stop, true);
         if (atomic_load(&l->run.state->stop) && ++impatience == PATIENCE_TURNS)
             kill_children(l);
         hil_progress_show(&bar);
         warn_of_stale(l);
         kill_hung(l);
+        check_record(l);
         if (l->scenario->on_lost == HIL_RESTART)
             give_up_returns(l);
         reap(l);
@@ -461,39 +528,66 @@ static void watch(struct launcher *l)
 
 /* --- after ----------------------------------------------------------------------------------- */
 
-static int write_results(const struct launcher *l, const struct hil_summary *summary)
+/* The end of the record: also why it ended before, the second time. */
+static void finish_record(struct launcher *l)
+{
+    const int rc = l->run.recorder ? hil_recorder_finish(l->run.recorder) : 0;
+
+    if (rc && !l->record_rc)
+        tell_record(l, rc, "");
+}
+
+static int write_summary(const struct hil_summary *summary)
 {
     char path[4200];
 
-    snprintf(path, sizeof path, "%s/trace.h5", l->out);
-    int rc = hil_recorder_finish(l->run.recorder);
+    snprintf(path, sizeof path, "%s/summary.json", summary->out);
+    int rc = hil_summary_write(summary, path);
     if (rc)
         fprintf(stderr, "%s: %s\n", path, strerror(-rc));
-    snprintf(path, sizeof path, "%s/summary.json", l->out);
-    int summary_rc = hil_summary_write(summary, path);
-    if (summary_rc)
-        fprintf(stderr, "%s: %s\n", path, strerror(-summary_rc));
-    return rc ? rc : summary_rc;
+    return rc;
 }
 
-static int finish_results(const struct launcher *l, struct hil_verdict *verdict)
+/* What the run was, by its state. */
+static struct hil_summary sum_up(struct launcher *l, struct hil_verdict *verdict)
 {
-    const uint64_t dropped = l->run.recorder ? hil_recorder_dropped(l->run.recorder) : 0;
     const struct hil_summary summary = {
         .scenario = l->scenario,
         .state = l->run.state,
-        .dropped = dropped,
+        .dropped = l->run.recorder ? hil_recorder_dropped(l->run.recorder) : 0,
+        .cut_off = l->record_rc ? record_words(l->record_rc) : NULL,
         .out = l->launch->discard ? "none kept" : l->out,
         .traced = l->session ? &l->traced : NULL,
         .verdict = verdict,
     };
 
-    hil_validity_judge(verdict, l->scenario, l->run.state, dropped);
-    int rc = l->launch->discard ? 0 : write_results(l, &summary);
+    hil_validity_judge(verdict, l->scenario, l->run.state, summary.dropped);
+    return summary;
+}
+
+static int finish_results(struct launcher *l, struct hil_verdict *verdict)
+{
+    finish_record(l);
+    const struct hil_summary summary = sum_up(l, verdict);
+    int rc = l->launch->discard ? 0 : write_summary(&summary);
 
     if (!l->launch->keep_quiet)
         hil_summary_print(&summary, stdout);
-    return rc;
+    return rc ? rc : l->record_rc;
+}
+
+/* The launcher was killed, and its executors with it: what they left is summed up here. */
+static void inherit_run(void *launcher, int rc)
+{
+    struct launcher *l = launcher;
+    struct hil_verdict verdict;
+
+    l->record_rc = rc;
+    struct hil_summary summary = sum_up(l, &verdict);
+    if (!rc)
+        summary.cut_off = "the launcher was killed";
+    write_summary(&summary);
+    remove_run_directory(l);
 }
 
 /* What a run that came to its end is worth. One that says nothing else says why it fails. */
@@ -506,19 +600,10 @@ static int status_of(const struct launcher *l, const struct hil_verdict *verdict
     return HIL_EXIT_INVALID;
 }
 
-static void catch_signals(void)
-{
-    struct sigaction action = {.sa_handler = on_interrupt};
-
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
-}
-
 static int run(struct launcher *l)
 {
     struct hil_verdict verdict;
 
-    catch_signals();
     if (l->scenario->mode == HIL_REALTIME)
         hil_clock_calibrate(&l->clock);
     int rc = start_children(l); /* first: they would not have the recorder's thread */
@@ -535,7 +620,7 @@ static int run(struct launcher *l)
     rc = stop_trace(l);
     if (finish_results(l, &verdict) || l->failed || rc)
         return l->refused ? HIL_EXIT_USAGE : HIL_EXIT_FAILED;
-    return interrupted ? HIL_EXIT_INTERRUPTED : status_of(l, &verdict);
+    return caught ? hil_signal_status() : status_of(l, &verdict);
 }
 
 int hil_results_status(int rc)
@@ -551,6 +636,7 @@ int hil_launch(const struct hil_launch *launch)
 
     if (check_cores(s) || hil_limits_raise(s))
         return HIL_EXIT_USAGE;
+    hil_catch_signals();
     int rc = open_results(&l);
     if (rc)
         return hil_results_status(rc);

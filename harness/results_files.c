@@ -1,9 +1,9 @@
 /*
  * A folder of results holds:
  *
- *      of a run        scenario.yaml summary.json trace.h5; ctf/ and kernel.txt where it was traced
- *      of a sweep      sweep.json, and a folder of a run for each of its points; sweep.json.part of
- *                      one that was killed
+ *      of a run        scenario.yaml summary.json trace.h5; ctf/ and kernel.txt where it was
+ * traced; trace.h5.journal and files that end in .part while it runs, or was killed of a sweep
+ * sweep.json, and a folder of a run for each of its points; sweep.json.part of one that was killed
  *      of either       plot/, and NAME.png and NAME.svg for each plot/NAME.gp
  *      made of a run   controller.csv converter-007.csv ... by export, trace.json by trace
  */
@@ -11,13 +11,11 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <ftw.h>
 #include <jansson.h>
 #include <limits.h>
 #include <stdbool.h>
 #include <string.h>
-#include <sys/file.h>
 #include <unistd.h>
 
 #include "record/export.h"
@@ -47,8 +45,17 @@ static bool is_figure(const char *path, const char *name)
 
 static bool is_of_a_run(const char *path, const char *name)
 {
-    static const char *const names[] = {"scenario.yaml", "summary.json", "trace.h5", "kernel.txt",
-                                        "trace.json",    "plot",         "ctf"};
+    static const char *const names[] = {"scenario.yaml",
+                                        "summary.json",
+                                        "trace.h5",
+                                        "trace.h5.journal",
+                                        "trace.h5.part",
+                                        "summary.json.part",
+                                        "kernel.txt",
+                                        "trace.json",
+                                        "trace.json.part",
+                                        "plot",
+                                        "ctf"};
 
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         if (strcmp(name, names[i]) == 0)
@@ -74,6 +81,13 @@ static bool is_of_a_sweep(const char *path, const char *name)
 {
     return strcmp(name, "sweep.json") == 0 || strcmp(name, "sweep.json.part") == 0 ||
            strcmp(name, "plot") == 0 || is_figure(path, name);
+}
+
+/* A run that was killed as it began has no more than its journal. */
+static bool is_kind(const char *path, enum hil_results_kind kind)
+{
+    return is_there(path, mark[kind]) ||
+           (kind == HIL_OF_A_RUN && is_there(path, "trace.h5.journal"));
 }
 
 /* --- what is not ours ---------------- */
@@ -123,15 +137,15 @@ static int refuse_foreign_of_point(const struct search *sweep, const char *path,
 
     if (hil_run_path(point, path, "%s", name))
         return -ENAMETOOLONG;
-    const int folder = open(point, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    const int folder = hil_run_take(point);
+    if (folder == -ENOTDIR)
+        return refuse(sweep, path, name);
+    if (folder == -EBUSY)
+        fprintf(sweep->messages, "%s: a run writes its results there now\n", point);
     if (folder < 0)
-        return errno == ENOTDIR ? refuse(sweep, path, name) : -errno;
-    const bool in_use = flock(folder, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK;
+        return folder;
     close(folder);
-    if (!in_use)
-        return each_entry(point, refuse_foreign_of_run, &search);
-    fprintf(sweep->messages, "%s: a run writes its results there now\n", point);
-    return -EBUSY;
+    return each_entry(point, refuse_foreign_of_run, &search);
 }
 
 static int refuse_foreign_of_sweep(void *search, const char *path, const char *name)
@@ -149,7 +163,7 @@ static int refuse_any(void *arg, const char *path, const char *name)
     const enum hil_results_kind other =
         search->kind == HIL_OF_A_RUN ? HIL_OF_A_SWEEP : HIL_OF_A_RUN;
 
-    if (!is_there(path, mark[other]))
+    if (!is_kind(path, other))
         return refuse(search, path, name);
     fprintf(search->messages,
             "%s holds a %s, which a %s does not replace: name another folder, or remove it\n", path,
@@ -162,7 +176,7 @@ static int refuse_all_foreign(const char *path, enum hil_results_kind kind, FILE
     struct search search = {.kind = kind, .messages = messages};
     char file[HIL_PATH_BYTES];
 
-    if (!is_there(path, mark[kind]))
+    if (!is_kind(path, kind))
         return each_entry(path, refuse_any, &search);
     if (kind == HIL_OF_A_RUN)
         return each_entry(path, refuse_foreign_of_run, &search);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "json_file.h"
 #include "run/node_name.h"
 #include "summary_output.h"
 
@@ -284,15 +285,15 @@ int hil_summary_write(const struct hil_summary *sum, const char *path)
     const struct hil_scenario *s = sum->scenario;
     const struct hil_node_state *controller = &sum->state->nodes[0];
     json_t *root = json_pack(
-        "{s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:{s:o}, s:o}", "scenario",
+        "{s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:{s:o, s:s?}, s:o}", "scenario",
         s->name, "mode", mode_name(sum), "fabric", hil_fabric_name(s->fabric), "duration_s",
         number((double)s->duration_ns * 1e-9), "elapsed_s",
         number((double)atomic_load(&sum->state->elapsed_ns) * 1e-9), "controller",
         controller->here ? loop(controller, us(s->controller.timing.period_ns)) : json_null(),
         "converters", converters(sum), "round_trip_us", distribution(&sum->state->round_trip),
         "input_age_us", distribution(&sum->state->input_age), "worst_misses", worst_misses(sum),
-        "losses", losses(sum->state), "recorder", "dropped", whole(sum->dropped), "realtime",
-        realtime(sum));
+        "losses", losses(sum->state), "recorder", "dropped", whole(sum->dropped), "cut_off",
+        sum->cut_off, "realtime", realtime(sum));
 
     if (!root)
         return -ENOMEM;
@@ -301,7 +302,7 @@ int hil_summary_write(const struct hil_summary *sum, const char *path)
     json_object_set_new(root, "stale_inputs", stale_inputs(sum));
     json_object_set_new(root, "hung", hung(sum));
     json_object_set_new(root, "validity", hil_validity_json(sum->verdict));
-    int rc = json_dump_file(root, path, JSON_INDENT(2)) ? -EIO : 0;
+    int rc = hil_json_file_write(root, path, 0);
     json_decref(root);
     return rc;
 }
@@ -401,6 +402,8 @@ void hil_summary_print(const struct hil_summary *sum, FILE *to)
     print_hung(sum, to);
     if (sum->dropped)
         fprintf(to, "  recorder    dropped %llu rows\n", (unsigned long long)sum->dropped);
+    if (sum->cut_off)
+        fprintf(to, "  record      CUT OFF: %s\n", sum->cut_off);
     if (sum->traced)
         fprintf(to, "  trace       %s/ctf, %llu events lost; kernel: %s\n", sum->out,
                 (unsigned long long)sum->traced->lost, sum->traced->kernel);

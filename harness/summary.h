@@ -15,6 +15,7 @@ struct hil_summary {
     const struct hil_scenario *scenario;
     const struct hil_state *state;
     uint64_t dropped;                /* by the recorder */
+    const char *cut_off;             /* why the record ends before the run; NULL: it does not */
     const char *out;                 /* the results' directory */
     const struct hil_traced *traced; /* NULL: it was not */
     const struct hil_verdict *verdict;

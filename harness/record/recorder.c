@@ -77,7 +77,7 @@ struct hil_recorder {
     char *path;
     struct hil_journal *journal; /* until the writer has it */
     struct hil_trace *trace;     /* of the process that writes it */
-    struct hil_recorder_end end;
+    struct hil_recorder_owner owner;
     pid_t writer; /* 0: there is none */
     bool finished;
 };
@@ -221,8 +221,8 @@ static void write_rest(struct hil_recorder *recorder)
 static void end_trace(struct hil_recorder *recorder)
 {
     write_rest(recorder);
-    if (recorder->end.add)
-        remember(recorder, recorder->end.add(recorder->end.arg, recorder->trace));
+    if (recorder->owner.add)
+        remember(recorder, recorder->owner.add(recorder->owner.arg, recorder->trace));
     remember(recorder, hil_trace_close(recorder->trace));
     recorder->trace = NULL;
 }
@@ -256,6 +256,8 @@ static _Noreturn void become_writer(struct hil_recorder *recorder, pid_t owner)
     const struct timespec period = {.tv_nsec = period_ns};
     struct shared *shared = recorder->shared;
 
+    if (recorder->owner.part)
+        recorder->owner.part(recorder->owner.arg);
     settle_writer(recorder);
     if (begin_trace(recorder))
         _exit(1);
@@ -265,8 +267,8 @@ static _Noreturn void become_writer(struct hil_recorder *recorder, pid_t owner)
         nanosleep(&period, NULL);
     }
     end_trace(recorder);
-    if (getppid() != owner && recorder->end.inherit)
-        recorder->end.inherit(recorder->end.arg, error_of(recorder));
+    if (getppid() != owner && recorder->owner.inherit)
+        recorder->owner.inherit(recorder->owner.arg, error_of(recorder));
     fflush(NULL);
     _exit(0);
 }
@@ -296,9 +298,9 @@ static bool is_writing(const struct hil_recorder *recorder)
     return atomic_load_explicit(&recorder->shared->writing, memory_order_acquire);
 }
 
-void hil_recorder_at_end(struct hil_recorder *recorder, const struct hil_recorder_end *end)
+void hil_recorder_own(struct hil_recorder *recorder, const struct hil_recorder_owner *owner)
 {
-    recorder->end = *end;
+    recorder->owner = *owner;
 }
 
 int hil_recorder_start(struct hil_recorder *recorder)

@@ -34,8 +34,10 @@ int hil_recorder_open(struct hil_recorder **recorder, const char *path,
 
 struct hil_stream *hil_recorder_stream(struct hil_recorder *recorder, unsigned index);
 
-/* What happens at the end of the trace, in the writer's process or in this. */
-struct hil_recorder_end {
+/* What its owner has a part in. Each may be NULL. */
+struct hil_recorder_owner {
+    void (*part)(void *arg); /* in the writer, first: it is another process from here on */
+    /* At the end of the trace, in the writer's process or in this. */
     int (*add)(void *arg, struct hil_trace *trace); /* before the trace is closed; 0 or an errno */
     /* In the writer alone, when who opened the recorder has died: the trace is whole, or has
      * become what `rc` says. */
@@ -43,7 +45,7 @@ struct hil_recorder_end {
     void *arg;
 };
 
-void hil_recorder_at_end(struct hil_recorder *recorder, const struct hil_recorder_end *end);
+void hil_recorder_own(struct hil_recorder *recorder, const struct hil_recorder_owner *owner);
 
 /*
  * Starts the writer, a child process: it is deaf to what ends the others, has the ordinary

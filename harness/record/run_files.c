@@ -1,8 +1,10 @@
 #include "run_files.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdarg.h>
 #include <string.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 int hil_run_path(char path[HIL_PATH_BYTES], const char *dir, const char *name, ...)
@@ -18,6 +20,35 @@ int hil_run_path(char path[HIL_PATH_BYTES], const char *dir, const char *name, .
     return length < HIL_PATH_BYTES - used ? 0 : -ENAMETOOLONG;
 }
 
+/* A file system without locks has no such protection. */
+int hil_run_take(const char *dir)
+{
+    const int folder = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+    if (folder < 0)
+        return -errno;
+    if (flock(folder, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK)
+        return folder;
+    close(folder);
+    return -EBUSY;
+}
+
+/* A record with a journal is not whole: it is being written, or its writer died. */
+static int check_whole(const char *dir, const char *path)
+{
+    char journal[HIL_PATH_BYTES + 16];
+
+    snprintf(journal, sizeof journal, "%s.journal", path);
+    if (access(journal, F_OK) != 0)
+        return 0;
+    const int folder = hil_run_take(dir);
+    if (folder == -EBUSY)
+        return folder;
+    if (folder >= 0)
+        close(folder);
+    return -EOWNERDEAD;
+}
+
 static int no_trace(const char *dir, const char *path, int rc, FILE *messages)
 {
     char sweep[HIL_PATH_BYTES];
@@ -29,6 +60,11 @@ static int no_trace(const char *dir, const char *path, int rc, FILE *messages)
         fprintf(messages, "%s holds a sweep, not a run: name one of its folders\n", dir);
     else if (rc == -ENOENT || rc == -ENOTDIR)
         fprintf(messages, "%s is not the folder of a run: it has no trace.h5\n", dir);
+    else if (rc == -EOWNERDEAD)
+        fprintf(messages, "%s: the run was cut off; hiloco recover %s makes its record whole\n",
+                path, dir);
+    else if (rc == -EBUSY)
+        fprintf(messages, "%s: a run writes it now\n", path);
     else if (rc == -EBADMSG)
         fprintf(messages, "%s is damaged, or no trace\n", path);
     else
@@ -41,6 +77,8 @@ int hil_run_open_trace(struct hil_trace_reader **trace, const char *dir, FILE *m
     char path[HIL_PATH_BYTES];
     int rc = hil_run_path(path, dir, "trace.h5");
 
+    if (!rc)
+        rc = check_whole(dir, path);
     if (!rc)
         rc = hil_trace_reader_open(trace, path);
     return rc ? no_trace(dir, path, rc, messages) : 0;

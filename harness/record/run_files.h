@@ -11,7 +11,12 @@
 /* Longest name of a file in a run's directory, with the directory's. */
 enum { HIL_PATH_BYTES = 4096 };
 
-/* Opens DIR/trace.h5. Returns 0, or a negative errno after a line to `messages`. */
+/* Takes the folder, as a run does, for as long as the descriptor is open that it returns; or a
+ * negative errno: -EBUSY when a run has it. */
+int hil_run_take(const char *dir);
+
+/* Opens DIR/trace.h5. Returns 0, or a negative errno after a line to `messages`: -EOWNERDEAD where
+ * the record has yet to be made whole (hil_recover), -EBUSY where it is being written. */
 int hil_run_open_trace(struct hil_trace_reader **trace, const char *dir, FILE *messages);
 
 /* Writes "DIR/NAME" to path. Returns 0 or -ENAMETOOLONG. */

@@ -23,6 +23,12 @@ enum hil_on_lost {
     HIL_RESTART, /* it goes on, and the process is started again */
 };
 
+/* What becomes of a run whose record cannot be written any more. */
+enum hil_on_record_error {
+    HIL_RECORD_GO_ON, /* it goes on without */
+    HIL_RECORD_END,   /* it ends */
+};
+
 enum hil_fabric { HIL_FABRIC_SHM, HIL_FABRIC_VERBS, HIL_FABRIC_SIM };
 
 /* As the file calls it: "shm". */
@@ -127,7 +133,8 @@ struct hil_recording_config {
     bool voltage, duty;  /* of each converter */
     unsigned decimation; /* one of every so many controller steps; 0: nothing at all */
     /* Each converter's own record: time, voltage, current, duty. */
-    unsigned converter_decimation; /* one of every so many converter steps; 0: none */
+    unsigned converter_decimation;     /* one of every so many converter steps; 0: none */
+    enum hil_on_record_error on_error; /* as when the disk is full */
 };
 
 /* What a run may do and still be valid; docs/validity.md. */

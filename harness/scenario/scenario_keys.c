@@ -172,6 +172,9 @@ const struct scenario_key scenario_keys[] = {
      "One record of every so many controller steps; 0: none"},
     {"recording.converter_decimation", "", "0", RANGE(0, 1e9),
      "One record by each converter itself of every so many of its steps; 0: none"},
+    {"recording.on_error", "", "go_on", NO_RANGE,
+     "When the record cannot be written any more, as on a full disk: go on without, or end the "
+     "run"},
 
     {"validity", "", "{}", NO_RANGE, "What a run may do and still be valid"},
     {"validity.missed_percent", "%", "1", RANGE(0, 100),

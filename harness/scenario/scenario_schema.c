@@ -22,6 +22,8 @@ enum {
 
 static const cyaml_strval_t modes[] = {{"realtime", HIL_REALTIME}, {"virtual", HIL_VIRTUAL}};
 static const cyaml_strval_t losses[] = {{"end", HIL_END}, {"restart", HIL_RESTART}};
+static const cyaml_strval_t record_errors[] = {{"go_on", HIL_RECORD_GO_ON},
+                                               {"end", HIL_RECORD_END}};
 static const cyaml_strval_t fabrics[] = {{"shm", HIL_FABRIC_SHM}, {"verbs", HIL_FABRIC_VERBS}};
 static const cyaml_strval_t completions[] = {{"inline", HIL_INLINE}, {"polled", HIL_POLLED}};
 static const cyaml_strval_t overruns[] = {
@@ -115,6 +117,7 @@ static const cyaml_schema_field_t recording_fields[] = {
     CYAML_FIELD_UINT("decimation", MUST, struct hil_recording_config, decimation),
     CYAML_FIELD_UINT("converter_decimation", MUST, struct hil_recording_config,
                      converter_decimation),
+    ENUM("on_error", struct hil_recording_config, on_error, record_errors),
     CYAML_FIELD_END,
 };
 

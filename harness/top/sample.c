@@ -158,7 +158,7 @@ static const char *how_it_is(const struct hil_found *run)
     if (!hil_run_ended(run, &status))
         return "running";
     return status == HIL_EXIT_OK || status == HIL_EXIT_INVALID ? "ended"
-           : status == HIL_EXIT_INTERRUPTED                    ? "interrupted"
+           : hil_exit_by_signal(status)                        ? "interrupted"
                                                                : "failed";
 }
 

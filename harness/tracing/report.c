@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../json_file.h"
 #include "../run/node_name.h"
 
 enum { WORST = 10 };
@@ -308,7 +309,7 @@ int hil_report_write(const struct hil_analysis *a, const char *path)
 
     if (!root)
         return -ENOMEM;
-    int rc = json_dump_file(root, path, JSON_INDENT(2) | JSON_REAL_PRECISION(9)) ? -EIO : 0;
+    int rc = hil_json_file_write(root, path, JSON_REAL_PRECISION(9));
     json_decref(root);
     return rc;
 }

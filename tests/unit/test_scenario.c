@@ -104,6 +104,7 @@ static void expect_same(const struct hil_scenario *a, const struct hil_scenario 
     SAME(recording.duty);
     SAME(recording.decimation);
     SAME(recording.converter_decimation);
+    SAME(recording.on_error);
     SAME(trace.enable);
     SAME(trace.buffer_kib);
     SAME(trace.kernel);
@@ -159,6 +160,7 @@ Test(scenario, the_smallest_has_every_default)
     cr_expect(s->recording.voltage && s->recording.duty);
     cr_expect_eq(s->recording.decimation, 1u);
     cr_expect_eq(s->recording.converter_decimation, 0u);
+    cr_expect_eq(s->recording.on_error, HIL_RECORD_GO_ON);
     cr_expect(!s->trace.enable && s->trace.kernel && s->trace.events.step && s->trace.events.state);
     hil_scenario_free(s);
 }

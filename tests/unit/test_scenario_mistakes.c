@@ -12,14 +12,14 @@ Test(scenario_mistakes, unknown_key)
 {
     ONLY(SMALL "recording:\n  colour: blue\n",
          "FILE:13:3: unknown key 'colour' in recording; "
-         "allowed: voltage, duty, decimation, converter_decimation");
+         "allowed: voltage, duty, decimation, converter_decimation, on_error");
 }
 
 Test(scenario_mistakes, unknown_key_near_a_known_one)
 {
     ONLY(SMALL "recording:\n  decimaton: 2\n",
          "FILE:13:3: unknown key 'decimaton' in recording (did you mean 'decimation'?); "
-         "allowed: voltage, duty, decimation, converter_decimation");
+         "allowed: voltage, duty, decimation, converter_decimation, on_error");
     ONLY(SMALL "load: {change: []}\n",
          "FILE:12:8: unknown key 'change' in load (did you mean 'changes'?); allowed: changes");
 }
