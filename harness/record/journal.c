@@ -127,6 +127,14 @@ static uint64_t check_of(const struct record *record, const struct tail *tail)
 
 /* --- writing ------------------------------------------------------------------------------- */
 
+static void give_back_room(const struct hil_journal *j)
+{
+    struct stat status;
+
+    if (fstat(j->file, &status) == 0 && ftruncate(j->file, status.st_size))
+        return; /* there was none */
+}
+
 /* Blocks behind the end of the file, which belong to nobody until the index needs them. Without any
  * the run goes on; a full disk may then take longer to mend. */
 static void keep_room(const struct hil_journal *j)
@@ -138,15 +146,25 @@ static void keep_room(const struct hil_journal *j)
     const uint64_t share = (uint64_t)disk.f_bavail * disk.f_frsize / RESERVE_SHARE;
     const uint64_t bytes = share < RESERVE_BYTES ? share : RESERVE_BYTES;
     if (bytes && fallocate(j->file, FALLOC_FL_KEEP_SIZE, (off_t)j->index_at, (off_t)bytes))
-        hil_journal_make_room((struct hil_journal *)j);
+        give_back_room(j);
 }
 
 void hil_journal_make_room(struct hil_journal *j)
 {
-    struct stat status;
+    const uint64_t from = j->config->stream_count ? j->tails[0].at : j->index_at;
 
-    if (j && fstat(j->file, &status) == 0 && ftruncate(j->file, status.st_size))
-        return; /* there was none to give back */
+    give_back_room(j);
+    if (fallocate(j->file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)from,
+                  (off_t)(j->index_at - from)))
+        return; /* this file system has no holes */
+}
+
+void hil_journal_remove(struct hil_journal *j, const char *path)
+{
+    char name[PATH_MAX];
+
+    if (journal_path(name, path) == 0 && unlink(name) == 0 && ftruncate(j->file, 0))
+        return; /* it was opened to read only */
 }
 
 static int write_head(struct hil_journal *j, const char *text, const uint64_t *chunk_rows)
@@ -348,12 +366,4 @@ void hil_journal_close(struct hil_journal *j)
     free(j->tails);
     free(j->record);
     free(j);
-}
-
-void hil_journal_remove(const char *path)
-{
-    char name[PATH_MAX];
-
-    if (journal_path(name, path) == 0)
-        unlink(name);
 }

@@ -46,8 +46,12 @@ int hil_journal_add_rows(struct hil_journal *journal, unsigned stream, uint64_t 
 int hil_journal_add_chunk(struct hil_journal *journal, unsigned stream,
                           const struct hil_extent *extents);
 
-/* Gives the room back that was kept, for what a full disk would not take otherwise. */
+/* Gives room back, for what a full disk would not take otherwise: what was kept, and the rows of no
+ * chunk, which are forgotten. */
 void hil_journal_make_room(struct hil_journal *journal);
+
+/* The trace is whole: the journal goes, at once also where other processes have it open. */
+void hil_journal_remove(struct hil_journal *journal, const char *path);
 
 /* --- reading ------------------------------------------------------------------------------- */
 
@@ -70,6 +74,5 @@ const struct hil_trace_config *hil_journal_config(const struct hil_journal *jour
 uint64_t hil_journal_chunk_rows(const struct hil_journal *journal, unsigned stream);
 
 void hil_journal_close(struct hil_journal *journal); /* the file stays; NULL is allowed */
-void hil_journal_remove(const char *path);
 
 #endif

@@ -316,6 +316,8 @@ int hil_recorder_start(struct hil_recorder *recorder)
     }
     if (recorder->writer == 0)
         become_writer(recorder, self);
+    hil_journal_close(recorder->journal);
+    recorder->journal = NULL;
     while (!is_writing(recorder) && !writer_ended(recorder, WNOHANG))
         nanosleep(&pause, NULL);
     atomic_store_explicit(&recorder->shared->must_wait, recorder->lossless && recorder->writer,

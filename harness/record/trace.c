@@ -40,6 +40,7 @@ struct hil_trace {
     bool in_order;       /* of the time of chunks, where that is known */
     struct stream *next; /* the one whose chunk is the next in this order */
     int error;           /* the first that was met */
+    bool ended;          /* the file is closed */
     char *path;
     char *part;                  /* of a resumed one: its name until it is closed */
     struct hil_journal *journal; /* of a resumed one: the journal that it is made from */
@@ -349,8 +350,8 @@ int hil_trace_begin(struct hil_trace **trace, const char *path, struct hil_journ
 
     const int rc = open_trace(made, path);
     if (rc) {
+        hil_journal_remove(journal, path);
         free_trace(made);
-        hil_journal_remove(path);
         return rc;
     }
     *trace = made;
@@ -492,6 +493,29 @@ static void write_full(struct hil_trace *trace, struct stream *stream)
     }
 }
 
+/* A resumed trace takes the place of the old one. */
+static int replace_old(const struct hil_trace *trace)
+{
+    return rename(trace->part, trace->path) ? -errno : 0;
+}
+
+/* Writes what is buffered, and closes. After an error all that can be had is: a disk that is full
+ * gets the room that was kept for it. */
+static void end_file(struct hil_trace *trace)
+{
+    if (trace->error && !trace->part)
+        hil_journal_make_room(trace->journal);
+    for (unsigned i = 0; i < trace->stream_count; i++)
+        remember(trace, write_buffer(&trace->streams[i]));
+    int rc = close_file(trace);
+    if (!rc && trace->part)
+        rc = replace_old(trace);
+    if (!rc)
+        hil_journal_remove(trace->journal, trace->path);
+    remember(trace, rc);
+    trace->ended = true;
+}
+
 size_t hil_trace_room(const struct hil_trace *trace, unsigned index)
 {
     const struct stream *stream = &trace->streams[index];
@@ -519,6 +543,8 @@ int hil_trace_append(struct hil_trace *trace, unsigned index, const double *rows
         rows += now * stream->width;
         count -= now;
     }
+    if (trace->error && !trace->ended)
+        end_file(trace);
     return trace->error;
 }
 
@@ -600,6 +626,8 @@ int hil_trace_add_histograms(struct hil_trace *trace, const struct hil_named_his
     int rc = 0;
 
     trace_hdf5_enter();
+    if (trace->error)
+        return trace->error; /* the disk is full, say: what is there is safe */
     const hid_t all = create_group(trace->file, HIL_HISTOGRAMS);
     if (all < 0)
         return trace_hdf5_error();
@@ -747,25 +775,12 @@ int hil_trace_resume(struct hil_trace **trace, const char *path)
 
 /* --- the end ------------------------------------------------------------------------------- */
 
-/* A resumed trace takes the place of the old one. */
-static int replace_old(const struct hil_trace *trace)
-{
-    return rename(trace->part, trace->path) ? -errno : 0;
-}
-
 int hil_trace_close(struct hil_trace *trace)
 {
     trace_hdf5_enter();
-    if (trace->error && !trace->part)
-        hil_journal_make_room(trace->journal);
-    for (unsigned i = 0; i < trace->stream_count; i++)
-        remember(trace, write_buffer(&trace->streams[i]));
-    const int error = trace->error;
-    int rc = close_file(trace);
-    if (!rc && trace->part)
-        rc = replace_old(trace);
-    if (!rc)
-        hil_journal_remove(trace->path);
+    if (!trace->ended)
+        end_file(trace);
+    const int rc = trace->error;
     free_trace(trace);
-    return error ? error : rc;
+    return rc;
 }

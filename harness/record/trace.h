@@ -103,7 +103,8 @@ uint64_t hil_trace_rows(const struct hil_trace *trace, unsigned stream);
 size_t hil_trace_room(const struct hil_trace *trace, unsigned stream);
 
 /* Appends `count` rows, at most as many as there is room for, each the columns' numbers side by
- * side. Returns 0 or a negative errno; -EIO where HDF5 gave no better reason. */
+ * side. Returns 0 or a negative errno; -EIO where HDF5 gave no better reason. The first error
+ * closes the file, with the rows that came before it: nothing more comes. */
 int hil_trace_append(struct hil_trace *trace, unsigned stream, const double *rows, size_t count);
 
 /* Rows that have not come will not come: no chunk waits for another any more. */
@@ -120,9 +121,7 @@ int hil_trace_add_histograms(struct hil_trace *trace, const struct hil_named_his
 
 /*
  * Writes what is still buffered, and closes. Returns 0 or the first error of all that the trace
- * met; frees it in any case. Where the file is whole, with all rows up to an error or without
- * those of the last chunks that the disk did not take, no journal is left; where it could not be
- * closed, the journal stays.
+ * met; frees it in any case. The journal goes, but where the file could not be closed.
  */
 int hil_trace_close(struct hil_trace *trace);
 
