@@ -105,7 +105,8 @@ static int go_in_by_turn(const struct gate *g, uint64_t ticket, uint64_t seen)
  * How long to rest before the next poll. A poll takes the line away from whoever is in, so
  * where passing is allowed one that finds things moving is followed by a longer rest, up to a
  * limit, but by none that outlasts the passes that are left. From afar a poll is a round trip,
- * and so, at least, is the section of each ticket before this one.
+ * and so, at least, is the section of each ticket before this one. There is always a rest then:
+ * nothing comes to this node when the lock changes hands.
  */
 enum { REST_NS = 100, REST_MAX_NS = 1000, SECTION_NS = 16, FAR_SECTION_NS = 2000 };
 
@@ -114,8 +115,8 @@ static uint64_t rest_after(const struct gate *g, uint64_t ticket, uint64_t seen,
     const uint64_t before = (ticket - turn_of(seen)) / TICKET;
     const uint64_t passes_left = g->handover - passes_of(seen);
 
-    if (!g->near && before > 1)
-        return (before - 1) * FAR_SECTION_NS;
+    if (!g->near)
+        return before > 1 ? (before - 1) * FAR_SECTION_NS : REST_NS;
     if (!g->handover)
         return 0;
     if (before == 0 && rest > passes_left * SECTION_NS)
@@ -269,6 +270,21 @@ int loco_ticket_lock_try(struct loco_ticket_lock *l)
     return acquire_traced(l, try_enter);
 }
 
+/* One turn of a wait between two tries, which from afar ends by itself. */
+static int rest_between_tries(struct loco_ticket_lock *l, struct loco_wait *wait)
+{
+    const struct loco_manager *m = l->words->channel.mgr;
+    const uint64_t end = wait->until, again = loco_clock(m) + REST_NS;
+
+    if (!network_gate(l).near && again < end)
+        wait->until = again;
+    int rc = loco_relax(m, wait);
+    if (wait->until < end)
+        rc = 0;
+    wait->until = end;
+    return rc;
+}
+
 int loco_ticket_lock_timed(struct loco_ticket_lock *l, uint64_t timeout_ns)
 {
     const struct loco_channel *c = &l->words->channel;
@@ -281,7 +297,7 @@ int loco_ticket_lock_timed(struct loco_ticket_lock *l, uint64_t timeout_ns)
         else
             return rc;
         if (!rc)
-            rc = loco_relax(c->mgr, &wait);
+            rc = rest_between_tries(l, &wait);
         if (rc)
             return rc;
     }

@@ -162,7 +162,8 @@ struct loco_fabric_ops {
     /* --- time: any thread ----------------------------------------------------------- */
 
     uint64_t (*clock)(struct loco_node *node); /* ns */
-    /* One turn of a wait. Every wait of the library goes through here. */
+    /* One turn of a wait. Every wait of the library goes through here. It may last until something
+     * comes to this node, or `until`: who waits for another node's memory to change sets that. */
     void (*relax)(struct loco_node *node, struct loco_wait *wait);
 };
 

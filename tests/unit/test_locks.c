@@ -499,6 +499,34 @@ static void held_body(struct node *n)
 ON_EACH_FABRIC(ticket_lock, held_strictly, 3, held_body, &strict)
 ON_EACH_FABRIC(ticket_lock, held_with_handover, 3, held_body, &bounded)
 
+/* From afar, where nothing comes to this node when the holder leaves. */
+static void patient_body(struct node *n)
+{
+    struct protected p;
+    const uint64_t section_ns = 50000, round_trip_ns = 2000;
+
+    begin(n, &p);
+    uint64_t begun = loco_clock(n->mgr);
+    if (n->id == HOST) {
+        CHECK(n, loco_ticket_lock_acquire(&p.lock) == 0);
+        loco_sim_sleep(n->fabric, begun + section_ns, LOCO_SIM_FIRST);
+    } else {
+        loco_sim_sleep(n->fabric, begun + section_ns / 5, LOCO_SIM_FIRST);
+        CHECK(n, loco_ticket_lock_timed(&p.lock, TEST_TIMEOUT) == 0);
+        CHECK(n, loco_clock(n->mgr) - begun < section_ns + 5 * round_trip_ns);
+    }
+    CHECK(n, loco_ticket_lock_release(&p.lock, LOCO_FENCE_PAIR) == 0);
+    loco_sim_sleep(n->fabric, begun + 2 * section_ns, LOCO_SIM_FIRST);
+    end(n, &p);
+}
+
+Test(ticket_lock, a_timed_wait_from_afar_ends_soon_after_the_release)
+{
+    static struct how how = {.handover = 0, .threads = 1};
+
+    cr_assert_eq(run_sim_nodes(1, 1000, 0, 2, patient_body, &how), 0);
+}
+
 /* --- fairness --------------------------------------------------------------------------------- */
 
 /* All want the lock all the time, and keep count of how long a node lets the others wait.
