@@ -4,7 +4,10 @@
  */
 #include <errno.h>
 #include <stdio.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "harness/run/virtual_time.h"
 #include "scenarios.h"
@@ -104,6 +107,65 @@ static int measure_long(const struct benchmark *b, const struct bench_options *o
     return rc;
 }
 
+/* --- what a run costs to begin and to end ----------------------------------------------------- */
+
+static const double SET_UP_S = 1e-4; /* ten steps */
+
+/* In a process of its own, for the memory that it takes at most. */
+static int set_up(const struct bench_options *o, unsigned converters, double *seconds, double *mib)
+{
+    int result[2], status;
+    struct rusage usage;
+
+    if (pipe(result))
+        return -errno;
+    pid_t child = fork();
+    if (child == 0) {
+        int rc = simulate(o, "dcdc20-nominal.yaml", converters, SET_UP_S, seconds);
+        _exit(rc || write(result[1], seconds, sizeof *seconds) < 0);
+    }
+    close(result[1]);
+    ssize_t got = child < 0 ? -1 : read(result[0], seconds, sizeof *seconds);
+    close(result[0]);
+    if (child < 0 || wait4(child, &status, 0, &usage) < 0)
+        return -errno;
+    *mib = (double)usage.ru_maxrss / 1024;
+    return got == sizeof *seconds && status == 0 ? 0 : -EIO;
+}
+
+/* The goals are 0.3 s for 1,000 converters, and 4 s for 10,000. */
+static int measure_set_up(const struct benchmark *b, const struct bench_options *o,
+                          struct bench_sample *sample)
+{
+    double mib;
+
+    sample->against = b->parameter == 10000 ? 4 : 0.3;
+    return set_up(o, b->parameter, &sample->value, &mib);
+}
+
+static int measure_memory(const struct benchmark *b, const struct bench_options *o,
+                          struct bench_sample *sample)
+{
+    double seconds;
+
+    sample->against = 2048;
+    return set_up(o, b->parameter, &seconds, &sample->value);
+}
+
+/* us for each converter, of many and of 250. */
+static int measure_growth(const struct benchmark *b, const struct bench_options *o,
+                          struct bench_sample *sample)
+{
+    double seconds, mib;
+    int rc = set_up(o, 250, &seconds, &mib);
+
+    sample->against = seconds / 250 * 1e6;
+    if (!rc)
+        rc = set_up(o, b->parameter, &seconds, &mib);
+    sample->value = seconds / b->parameter * 1e6;
+    return rc;
+}
+
 const struct benchmark virtual_benchmarks[] = {
     {.name = "virtual_5_s_20_converters",
      .unit = "s",
@@ -137,5 +199,71 @@ const struct benchmark virtual_benchmarks[] = {
      .cores = 1,
      .parameter = 20,
      .measure = measure_long},
+    {.name = "virtual_set_up_20_converters",
+     .unit = "s",
+     .cores = 1,
+     .parameter = 20,
+     .measure = measure_set_up},
+    {.name = "virtual_memory_20_converters",
+     .unit = "MiB",
+     .against = "goal",
+     .target_ratio = 1,
+     .cores = 1,
+     .parameter = 20,
+     .measure = measure_memory},
+    {.name = "virtual_set_up_250_converters",
+     .unit = "s",
+     .cores = 1,
+     .parameter = 250,
+     .measure = measure_set_up},
+    {.name = "virtual_memory_250_converters",
+     .unit = "MiB",
+     .against = "goal",
+     .target_ratio = 1,
+     .cores = 1,
+     .parameter = 250,
+     .measure = measure_memory},
+    {.name = "virtual_set_up_1000_converters",
+     .unit = "s",
+     .against = "goal",
+     .target_ratio = 1,
+     .cores = 1,
+     .parameter = 1000,
+     .measure = measure_set_up},
+    {.name = "virtual_memory_1000_converters",
+     .unit = "MiB",
+     .against = "goal",
+     .target_ratio = 1,
+     .cores = 1,
+     .parameter = 1000,
+     .measure = measure_memory},
+    {.name = "virtual_set_up_growth_1000_converters",
+     .unit = "us",
+     .against = "with 250",
+     .target_ratio = 1.5,
+     .cores = 1,
+     .parameter = 1000,
+     .measure = measure_growth},
+    {.name = "virtual_set_up_10000_converters",
+     .unit = "s",
+     .against = "goal",
+     .target_ratio = 1,
+     .cores = 1,
+     .parameter = 10000,
+     .measure = measure_set_up},
+    {.name = "virtual_memory_10000_converters",
+     .unit = "MiB",
+     .against = "goal",
+     .target_ratio = 1,
+     .cores = 1,
+     .parameter = 10000,
+     .measure = measure_memory},
+    {.name = "virtual_set_up_growth_10000_converters",
+     .unit = "us",
+     .against = "with 250",
+     .target_ratio = 1.5,
+     .cores = 1,
+     .parameter = 10000,
+     .measure = measure_growth},
     {0},
 };
