@@ -330,5 +330,6 @@ void loco_shm_close(struct loco_fabric *fabric)
     rmdir(s->directory); /* stays while another process has a socket there */
     pthread_mutex_destroy(&s->lock);
     pthread_cond_destroy(&s->node_closed);
+    loco_by_node_free(&s->try_at);
     free(s);
 }

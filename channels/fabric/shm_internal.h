@@ -78,6 +78,8 @@ struct shm {
     pthread_mutex_t lock; /* of everything below, and of the peers' queues and sources */
     pthread_cond_t node_closed;
     struct shm_node *nodes;
+    /* uint64_t, ns: who was not there is not tried again before, by any node of the process. */
+    struct loco_by_node try_at;
     bool stop, warned;
 };
 

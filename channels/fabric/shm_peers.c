@@ -12,10 +12,11 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "host_time.h"
 #include "shm_internal.h"
 
 /* Between attempts to reach a peer that is not there yet, or not there again. */
-enum { RETRY_MS = 5, RETRY_LOST_MS = 200 };
+enum { RETRY_MS = 5, RETRY_LOST_MS = 200, MS = 1000000 };
 
 /* --- what goes over the sockets --------------------------------------------------------- *
  *
@@ -184,6 +185,32 @@ static void count_missing(struct shm_node *n, const struct shm_peer *p, int chan
         *count += (unsigned)change;
 }
 
+/* When the peer may be tried again; NULL: at any time. */
+static uint64_t *try_at(struct shm *s, const struct shm_node *n, uint32_t peer)
+{
+    if (!s->try_at.pages && loco_by_node_init(&s->try_at, n->base.count, sizeof(uint64_t)))
+        return NULL;
+    return peer < s->try_at.count ? loco_by_node_make(&s->try_at, peer) : NULL;
+}
+
+/* Thousands of nodes may wait for one that is not there yet: one of them tries. Returns how soon to
+ * try again, in ms; -1: not by itself. */
+static int try_peer(struct shm_node *n, struct shm_peer *p)
+{
+    const int retry = p->met ? RETRY_LOST_MS : RETRY_MS;
+    const uint64_t now = loco_host_clock(&n->base);
+    uint64_t *at = try_at(n->shm, n, p->id);
+
+    if (at && *at > now)
+        return (int)((*at - now) / MS) + 1;
+    connect_to(n, p);
+    if (p->source)
+        return -1;
+    if (at)
+        *at = now + (uint64_t)retry * MS;
+    return retry;
+}
+
 /* Of each pair the node with the higher id connects. Returns how soon to try again, in ms; -1:
  * there is nobody to connect to. */
 static int connect_down(struct shm_node *n)
@@ -198,9 +225,7 @@ static int connect_down(struct shm_node *n)
             break;
         if (!p || !p->asked || p->source || p->up || p->refused)
             continue;
-        connect_to(n, p);
-        if (!p->source)
-            retry = sooner(retry, p->met ? RETRY_LOST_MS : RETRY_MS);
+        retry = sooner(retry, try_peer(n, p));
     }
     return retry;
 }
