@@ -28,9 +28,12 @@ static struct shm *shm_of(const struct loco_fabric *fabric)
 static void unmap(struct map *maps)
 {
     for (int i = 0; i < SHM_ARENAS_MAX && maps[i].base; i++) {
+        if (maps[i].shared) {
+            shm_unshare(&maps[i]);
+            continue;
+        }
         munmap(maps[i].base, maps[i].size);
-        if (maps[i].fd >= 0)
-            close(maps[i].fd);
+        close(maps[i].fd);
     }
 }
 

@@ -25,8 +25,9 @@ struct queued {
 struct map {
     unsigned char *base;
     size_t size;
-    int fd;     /* of an own arena; else -1 */
-    bool small; /* large, but on ordinary pages */
+    int fd;                    /* of an own arena; else -1 */
+    bool small;                /* large, but on ordinary pages */
+    struct shm_shared *shared; /* a peer's, with other nodes of the process; else NULL */
 };
 
 /* What epoll names: a node's listener, or a connection. */
@@ -86,6 +87,11 @@ struct shm {
 /* Makes a new arena's memory, or maps a peer's. Returns 0 or a negative errno. */
 int shm_map_new(struct map *map, size_t size);
 int shm_map_fd(struct map *map, int fd, size_t size);
+
+/* Maps a peer's memory, or shares what another node of the process has mapped of it. Returns 0,
+ * -EPROTO when that one was told of another size, or another negative errno. */
+int shm_share(struct map *map, int fd, size_t size);
+void shm_unshare(const struct map *map);
 
 /* Makes the run directory, or finds that it keeps other users out. Returns 0 or a negative
  * errno. */

@@ -307,7 +307,7 @@ static int map_arena(struct shm_peer *p, const struct wire *w, int fd)
         return -EMFILE; /* the kernel had no room for the descriptor */
     if (w->id >= SHM_ARENAS_MAX || p->arenas->maps[w->id].base)
         return -EPROTO;
-    return shm_map_fd(&p->arenas->maps[w->id], fd, w->value);
+    return shm_share(&p->arenas->maps[w->id], fd, w->value);
 }
 /* A socket that nobody listens to was left by a process that died. */
 static bool is_stale(const struct sockaddr_un *a)

@@ -1,0 +1,90 @@
+/*
+ * Nodes of one process that know the same peer share what is mapped of its memory: a controller's
+ * arena, which has a place for each converter, is not mapped once for each of them.
+ */
+#include <errno.h>
+#include <search.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+#include "shm_internal.h"
+
+struct shm_shared {
+    dev_t device;
+    ino_t file;
+    struct map map;
+    unsigned users;
+};
+
+/* Of all the fabrics: files are the kernel's. */
+static pthread_mutex_t shared_lock = PTHREAD_MUTEX_INITIALIZER;
+static void *shared_maps; /* tsearch tree */
+
+static int shared_by_file(const void *a, const void *b)
+{
+    const struct shm_shared *x = a, *y = b;
+
+    if (x->device != y->device)
+        return x->device < y->device ? -1 : 1;
+    return (x->file > y->file) - (x->file < y->file);
+}
+
+static int shared_add(const struct shm_shared *key, int fd, size_t size, struct shm_shared **added)
+{
+    struct shm_shared *new = malloc(sizeof *new);
+
+    if (!new)
+        return -ENOMEM;
+    *new = *key;
+    int rc = shm_map_fd(&new->map, fd, size);
+    if (rc) {
+        free(new);
+        return rc;
+    }
+    new->map.shared = new;
+    if (!tsearch(new, &shared_maps, shared_by_file)) {
+        munmap(new->map.base, new->map.size);
+        free(new);
+        return -ENOMEM;
+    }
+    *added = new;
+    return 0;
+}
+
+int shm_share(struct map *map, int fd, size_t size)
+{
+    struct shm_shared key = {0}, *shared = NULL;
+    struct stat st;
+
+    if (fstat(fd, &st))
+        return -errno;
+    key.device = st.st_dev;
+    key.file = st.st_ino;
+    pthread_mutex_lock(&shared_lock);
+    struct shm_shared *const *found = tfind(&key, &shared_maps, shared_by_file);
+    int rc = found ? 0 : shared_add(&key, fd, size, &shared);
+    if (found)
+        shared = *found;
+    if (!rc && shared->map.size != size)
+        rc = -EPROTO; /* what another node was told */
+    if (!rc) {
+        shared->users++;
+        *map = shared->map;
+    }
+    pthread_mutex_unlock(&shared_lock);
+    return rc;
+}
+
+void shm_unshare(const struct map *map)
+{
+    struct shm_shared *shared = map->shared;
+
+    pthread_mutex_lock(&shared_lock);
+    if (--shared->users == 0) {
+        tdelete(shared, &shared_maps, shared_by_file);
+        munmap(shared->map.base, shared->map.size);
+        free(shared);
+    }
+    pthread_mutex_unlock(&shared_lock);
+}
