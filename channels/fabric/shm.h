@@ -4,10 +4,10 @@
  *
  * Arenas are anonymous memory files (huge pages where there are any) whose descriptors pass
  * over Unix sockets, so the kernel takes them back however a process ends. The sockets live
- * in a run directory that only the user may enter, and go away when all peers have met, and
- * come back while one is lost. A peer's death shows as its socket closing. One thread in each
- * process carries the control messages; operations are plain stores and loads of the calling
- * thread.
+ * in a run directory that only the user may enter; a node's goes away when the peers that its
+ * channels name have come, and comes back while one is missed. A peer's death shows as its
+ * socket closing. One thread in each process carries the control messages; operations are
+ * plain stores and loads of the calling thread.
  */
 #ifndef LOCO_SHM_H
 #define LOCO_SHM_H
