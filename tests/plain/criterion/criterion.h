@@ -48,6 +48,7 @@ _Noreturn void plain_skip(const char *why);
             exit(EXIT_FAILURE);                                                                    \
         }                                                                                          \
     } while (0)
+#define cr_expect_eq(a, b, ...) cr_expect((a) == (b), __VA_ARGS__)
 #define cr_assert_eq(a, b, ...) cr_assert((a) == (b), __VA_ARGS__)
 #define cr_assert_gt(a, b, ...) cr_assert((a) > (b), __VA_ARGS__)
 #define cr_assert_lt(a, b, ...) cr_assert((a) < (b), __VA_ARGS__)
