@@ -30,8 +30,8 @@
 /* Each look takes a loop in real time off its core for a moment. */
 static const struct timespec WATCH = {.tv_nsec = 20000000};
 
-/* How long the others may take to end in order, after one has failed. */
-enum { PATIENCE_TURNS = 250 };
+/* How long those that were told to end may take: who runs, and who has not come to that yet. */
+enum { PATIENCE_TURNS = 250, STARTING_PATIENCE_TURNS = 25 };
 
 struct launcher {
     const struct hil_launch *launch;
@@ -45,13 +45,13 @@ struct launcher {
     struct hil_traced traced;
     pid_t *children; /* by executor; 0: ended */
     struct hil_pulse *pulses;
+    bool *cut_short; /* by executor: killed, for it did not end when it was told to */
     unsigned alive;
     bool failed;
     bool refused;  /* for another scenario than other nodes' */
     bool met;      /* all executors run */
     bool warned;   /* of a stale input */
     int record_rc; /* why there is no record any more; 0: there is */
-    bool gave_up;  /* those that were to come back and did not before the end */
 };
 
 /* --- signals ------------------------------------------------------------------------------- */
@@ -338,6 +338,7 @@ static int start_child(struct launcher *l, unsigned i)
     }
     l->children[i] = pid;
     l->pulses[i] = (struct hil_pulse){0};
+    l->cut_short[i] = false;
     l->alive++;
     return 0;
 }
@@ -355,18 +356,25 @@ static int start_children(struct launcher *l)
 static void explain_end(struct launcher *l, unsigned i, int status, bool again)
 {
     const struct hil_executor_state *e = &l->run.state->executors[i];
+    const bool starting = atomic_load(&e->stage) == HIL_STARTING;
     char who[HIL_EXECUTOR_NAME_BYTES];
 
-    if ((WIFEXITED(status) && WEXITSTATUS(status) == 0) || (WIFSIGNALED(status) && l->gave_up))
+    if ((WIFEXITED(status) && WEXITSTATUS(status) == 0) || (l->cut_short[i] && starting))
         return;
     hil_executor_name(l->scenario, i, who, sizeof who);
-    if (l->pulses[i].stopped)
+    if (l->cut_short[i])
+        fprintf(stderr, "%s (process %d) did not end when told to, and was killed\n", who,
+                (int)l->children[i]);
+    else if (l->pulses[i].stopped)
         fprintf(stderr, "%s (process %d) stood still for %g s, and was killed%s\n", who,
                 (int)l->children[i], (double)l->scenario->hang_limit_ns * 1e-9,
                 again ? "; started again" : "");
     else if (WIFSIGNALED(status))
-        fprintf(stderr, "%s (process %d) was killed: %s%s\n", who, (int)l->children[i],
-                strsignal(WTERMSIG(status)), again ? "; started again" : "");
+        fprintf(stderr, "%s (process %d) was killed by SIG%s%s\n", who, (int)l->children[i],
+                sigabbrev_np(WTERMSIG(status)),
+                again      ? "; started again"
+                : starting ? " before its loops ran"
+                           : "");
     else if (!l->failed || !strstr(e->message, "lost"))
         fprintf(stderr, "%s failed: %s\n", who, e->message[0] ? e->message : "no message");
     l->failed |= !again;
@@ -396,6 +404,22 @@ static void restart(struct launcher *l, unsigned i)
     l->failed = true;
 }
 
+static void cut_short(struct launcher *l, unsigned i)
+{
+    l->cut_short[i] = true;
+    kill(l->children[i], SIGKILL);
+}
+
+/* Who has not come to run yet has nothing to end in order. */
+static void cut_short_who_lingers(struct launcher *l, unsigned turns)
+{
+    for (unsigned i = 0; i < process_count(l->scenario); i++) {
+        bool starting = atomic_load(&l->run.state->executors[i].stage) == HIL_STARTING;
+        if (l->children[i] && turns >= (starting ? STARTING_PATIENCE_TURNS : PATIENCE_TURNS))
+            cut_short(l, i);
+    }
+}
+
 /* When the controller has come to its end, who is not back by then has nobody to meet. */
 static void give_up_returns(struct launcher *l)
 {
@@ -407,8 +431,7 @@ static void give_up_returns(struct launcher *l)
     for (unsigned i = 0; over && i < process_count(l->scenario); i++) {
         if (!l->children[i] || atomic_load(&states[i].stage) != HIL_STARTING)
             continue;
-        l->gave_up = true;
-        kill(l->children[i], SIGKILL);
+        cut_short(l, i);
     }
 }
 
@@ -425,13 +448,6 @@ static void reap(struct launcher *l)
         if (again)
             restart(l, i);
     }
-}
-
-static void kill_children(struct launcher *l)
-{
-    for (unsigned i = 0; i < process_count(l->scenario); i++)
-        if (l->children[i])
-            kill(l->children[i], SIGKILL);
 }
 
 /* A process that is stopped, or does not come back from a model, ends by nothing else. */
@@ -502,15 +518,15 @@ static void check_record(struct launcher *l)
 static void watch(struct launcher *l)
 {
     struct hil_progress_bar bar;
-    unsigned impatience = 0;
+    unsigned turns = 0; /* since all were told to end */
 
     hil_progress_begin(&bar, l->scenario, l->run.state, !l->launch->keep_quiet);
     while (l->alive > 0) {
         nanosleep(&WATCH, NULL);
         if (caught || l->failed)
             atomic_store(&l->run.state->stop, true);
-        if (atomic_load(&l->run.state->stop) && ++impatience == PATIENCE_TURNS)
-            kill_children(l);
+        if (atomic_load(&l->run.state->stop))
+            cut_short_who_lingers(l, ++turns);
         hil_progress_show(&bar);
         warn_of_stale(l);
         kill_hung(l);
@@ -644,7 +660,8 @@ int hil_launch(const struct hil_launch *launch)
         (struct hil_run){.scenario = s, .place = l.run_directory, .log = log_line, .log_arg = &l};
     l.children = calloc(s->executor_count, sizeof *l.children);
     l.pulses = calloc(s->executor_count, sizeof *l.pulses);
-    rc = l.children && l.pulses ? open_state(&l) : -ENOMEM;
+    l.cut_short = calloc(s->executor_count, sizeof *l.cut_short);
+    rc = l.children && l.pulses && l.cut_short ? open_state(&l) : -ENOMEM;
     if (!rc)
         rc = open_recorder(&l);
     if (!rc)
@@ -664,6 +681,7 @@ int hil_launch(const struct hil_launch *launch)
     hil_state_close(l.run.state);
     free(l.children);
     free(l.pulses);
+    free(l.cut_short);
     if (l.folder >= 0)
         close(l.folder);
     return status;

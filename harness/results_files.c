@@ -1,9 +1,10 @@
 /*
  * A folder of results holds:
  *
- *      of a run        scenario.yaml summary.json trace.h5; ctf/ and kernel.txt where it was
- * traced; trace.h5.journal and files that end in .part while it runs, or was killed of a sweep
- * sweep.json, and a folder of a run for each of its points; sweep.json.part of one that was killed
+ *      of a run        scenario.yaml summary.json trace.h5; ctf/ and kernel.txt where it was traced
+ *      while it runs   trace.h5.journal, and NAME.part of what is not whole; also of a killed run
+ *      of a sweep      sweep.json, and a folder of a run for each of its points; sweep.json.part of
+ *                      one that was killed
  *      of either       plot/, and NAME.png and NAME.svg for each plot/NAME.gp
  *      made of a run   controller.csv converter-007.csv ... by export, trace.json by trace
  */

@@ -134,8 +134,10 @@ static void executor_body(void *arg)
     struct hil_group group;
 
     v->result = hil_group_start(&group, v->run, v->sim, &v->nodes, timeout_ns);
-    if (!v->result)
+    if (!v->result) {
+        atomic_store(&v->run->state->executors[0].stage, HIL_RUNNING);
         v->result = run_loops(v, &group);
+    }
     if (v->result == -ECONNRESET && atomic_load(&v->run->state->stop))
         v->result = -EINTR; /* the other was told to stop, and did so first */
     if (v->result)

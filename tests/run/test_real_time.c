@@ -616,7 +616,7 @@ Test(real_time, a_killed_converter_process_is_started_again)
     kill(p.pid, SIGINT);
     struct ended e = finish(&p);
     expect_status(&e, 130);
-    expect_said(&e, "was killed: Killed; started again");
+    expect_said(&e, "was killed by SIGKILL; started again");
     cr_expect(strstr(e.out, "losses      20, the first at"), "%s", e.out);
     expect_return(out, 20);
     expect_nothing_left();
