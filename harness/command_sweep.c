@@ -4,7 +4,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "commands.h"
@@ -64,14 +66,6 @@ struct sweep {
     unsigned point_count, done;
     char out[4096];
 };
-
-static volatile sig_atomic_t interrupted;
-
-static void on_interrupt(int signal)
-{
-    (void)signal;
-    interrupted = 1;
-}
 
 /* --- axes and points -------------------------------------------------------------------------- */
 
@@ -272,12 +266,24 @@ static void exec_point(const struct sweep *s, const struct point *p)
     _exit(HIL_EXIT_FAILED);
 }
 
+/* A sweep that is killed ends the runs at hand in order. */
+static void follow(pid_t sweep)
+{
+    prctl(PR_SET_PDEATHSIG, SIGTERM);
+    if (getppid() != sweep)
+        _exit(HIL_EXIT_FAILED);
+}
+
 static void start(struct sweep *s, struct point *p)
 {
+    const pid_t self = getpid();
+
     fflush(NULL);
     p->pid = fork();
-    if (p->pid == 0)
+    if (p->pid == 0) {
+        follow(self);
         exec_point(s, p);
+    }
     if (p->pid < 0) {
         p->status = HIL_EXIT_FAILED;
         p->done = true;
@@ -285,34 +291,51 @@ static void start(struct sweep *s, struct point *p)
     }
 }
 
-/* Waits until a point ends; a run that was interrupted has been told so by the terminal. */
+/* Those that run end in order, and leave their results. */
+static void end_points(const struct sweep *s)
+{
+    for (unsigned i = 0; i < s->point_count; i++)
+        if (s->points[i].pid > 0 && !s->points[i].done)
+            kill(s->points[i].pid, SIGTERM);
+}
+
+static void take_status(struct sweep *s, struct point *p, int status)
+{
+    p->status = WIFEXITED(status) ? WEXITSTATUS(status) : HIL_EXIT_FAILED;
+    p->done = true;
+    s->done++;
+    fprintf(stderr, "%u of %u: %s%s\n", s->done, s->point_count, p->name,
+            p->status == HIL_EXIT_OK        ? ""
+            : p->status == HIL_EXIT_INVALID ? " (not valid)"
+            : hil_exit_by_signal(p->status) ? " (interrupted)"
+                                            : " (failed)");
+}
+
+/* Waits until a point ends. */
 static void wait_for_one(struct sweep *s)
 {
+    const struct timespec moment = {.tv_nsec = 5000000};
+    bool told = false;
     int status;
-    pid_t pid = wait(&status);
+    pid_t pid;
 
-    for (unsigned i = 0; i < s->point_count; i++) {
-        struct point *p = &s->points[i];
-        if (p->done || p->pid != pid || pid <= 0)
-            continue;
-        p->status = WIFEXITED(status) ? WEXITSTATUS(status) : HIL_EXIT_FAILED;
-        p->done = true;
-        s->done++;
-        fprintf(stderr, "%u of %u: %s%s\n", s->done, s->point_count, p->name,
-                p->status == HIL_EXIT_OK        ? ""
-                : p->status == HIL_EXIT_INVALID ? " (not valid)"
-                                                : " (failed)");
+    while ((pid = waitpid(-1, &status, WNOHANG)) == 0) {
+        if (hil_signal_status() && !told)
+            end_points(s);
+        told = hil_signal_status();
+        nanosleep(&moment, NULL);
     }
+    for (unsigned i = 0; i < s->point_count; i++)
+        if (pid > 0 && s->points[i].pid == pid && !s->points[i].done)
+            take_status(s, &s->points[i], status);
 }
 
 static void run_points(struct sweep *s, unsigned jobs)
 {
-    const struct sigaction action = {.sa_handler = on_interrupt};
     unsigned running = 0, next = 0;
 
-    sigaction(SIGINT, &action, NULL);
-    while (s->done < s->point_count && !(interrupted && running == 0)) {
-        if (!interrupted && next < s->point_count && running < jobs) {
+    while (s->done < s->point_count && !(hil_signal_status() && running == 0)) {
+        if (!hil_signal_status() && next < s->point_count && running < jobs) {
             start(s, &s->points[next]);
             running += s->points[next].pid > 0;
             next++;
@@ -479,6 +502,7 @@ static int run_sweep(struct sweep *s)
                 s->arguments->jobs);
         return HIL_EXIT_USAGE;
     }
+    hil_catch_signals();
     snprintf(sweep_name, sizeof sweep_name, "%s-sweep", name);
     int folder =
         hil_results_open(s->out, sizeof s->out, s->arguments->out, sweep_name, HIL_OF_A_SWEEP);
@@ -489,7 +513,7 @@ static int run_sweep(struct sweep *s)
     rc = write_index(s);
     print_table(s);
     close(folder);
-    return interrupted ? HIL_EXIT_INTERRUPTED : rc ? HIL_EXIT_FAILED : status_of_points(s);
+    return hil_signal_status() ? hil_signal_status() : rc ? HIL_EXIT_FAILED : status_of_points(s);
 }
 
 int hil_command_sweep(int argc, char **argv)
