@@ -74,6 +74,7 @@ void hil_catch_signals(void)
         if (sigaction(ends[i], &action, &before) == 0 && ends[i] == SIGHUP &&
             before.sa_handler == SIG_IGN)
             sigaction(SIGHUP, &before, NULL);
+    signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is an error like others */
 }
 
 int hil_signal_status(void)

@@ -35,10 +35,14 @@ static bool is_there(const char *path, const char *name)
 
 static bool is_figure(const char *path, const char *name)
 {
-    const char *dot = strrchr(name, '.');
+    static const char *const ends[] = {".png", ".svg", ".png.part", ".svg.part"};
+    const char *dot = strchr(name, '.');
     char script[NAME_MAX + 16];
+    bool is_picture = false;
 
-    if (!dot || (strcmp(dot, ".png") != 0 && strcmp(dot, ".svg") != 0))
+    for (size_t i = 0; dot && i < sizeof ends / sizeof ends[0]; i++)
+        is_picture |= strcmp(dot, ends[i]) == 0;
+    if (!is_picture)
         return false;
     snprintf(script, sizeof script, "plot/%.*s.gp", (int)(dot - name), name);
     return is_there(path, script);

@@ -6,7 +6,7 @@ y_at(pixels) = 1 - pixels / real(height)
 mean_colour = '#08306b'
 
 eval terminal(width, height)
-set output '../'.name.'.'.format
+set output '../'.name.'.'.format.part
 
 set multiplot
 set lmargin at screen x_at(left)

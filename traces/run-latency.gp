@@ -9,7 +9,7 @@ height = head + n * panel + foot
 y_at(pixels) = 1 - pixels / real(height)
 
 eval terminal(width, height)
-set output '../'.name.'.'.format
+set output '../'.name.'.'.format.part
 
 # The values' range, over all histograms, in whole decades.
 x_from = 1e9

@@ -7,7 +7,7 @@ y_at(pixels) = 1 - pixels / real(height)
 missed_colour = '#e31a1c'
 
 eval terminal(width, height)
-set output '../'.name.'.'.format
+set output '../'.name.'.'.format.part
 
 set multiplot
 set key off

@@ -4,7 +4,7 @@ height = 560
 y_at(pixels) = 1 - pixels / real(height)
 
 eval terminal(width, height)
-set output '../'.name.'.'.format
+set output '../'.name.'.'.format.part
 
 set logscale xy
 set lmargin at screen x_at(left)

@@ -12,7 +12,7 @@ width = greater(1200, left + gap + text + 2 * 420)
 each = (width - left - gap - text) / 2
 
 eval terminal(width, height)
-set output '../'.name.'.'.format
+set output '../'.name.'.'.format.part
 
 set multiplot
 set xrange [x_from:x_to]

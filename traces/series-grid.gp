@@ -14,7 +14,7 @@ width = greater(width, left + columns * cell + 12)
 cell = (width - left - 12) / columns
 
 eval terminal(width, height)
-set output '../'.name.'.'.format
+set output '../'.name.'.'.format.part
 
 set multiplot
 set xrange [x_from:x_to]

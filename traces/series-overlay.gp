@@ -10,7 +10,7 @@ width = greater(width, left + 560 + room)
 right = width - room
 
 eval terminal(width, height)
-set output '../'.name.'.'.format
+set output '../'.name.'.'.format.part
 
 set lmargin at screen x_at(left)
 set rmargin at screen x_at(right)

@@ -12,7 +12,7 @@ width = greater(width, left + 560 + room)
 right = width - room
 
 eval terminal(width, height)
-set output '../'.name.'.'.format
+set output '../'.name.'.'.format.part
 
 set multiplot
 set lmargin at screen x_at(left)

@@ -4,7 +4,7 @@ height = 520
 y_at(pixels) = 1 - pixels / real(height)
 
 eval terminal(width, height)
-set output '../'.name.'.'.format
+set output '../'.name.'.'.format.part
 
 stats name.'-points-1.dat' using 1:2 nooutput
 set logscale y

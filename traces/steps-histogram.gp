@@ -8,7 +8,7 @@ height = head + 2 * panel + foot
 y_at(pixels) = 1 - pixels / real(height)
 
 eval terminal(width, height)
-set output '../'.name.'.'.format
+set output '../'.name.'.'.format.part
 
 array colors[2] = ['#2b7bba', '#d98324']
 array series[2] = ['late', 'step']

@@ -6,7 +6,7 @@ height = head + 380 + foot
 y_at(pixels) = 1 - pixels / real(height)
 
 eval terminal(width, height)
-set output '../'.name.'.'.format
+set output '../'.name.'.'.format.part
 
 array colors[2] = ['#2b7bba', '#d98324']
 array pales[2] = ['#9cc4e4', '#f0c590']

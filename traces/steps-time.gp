@@ -9,7 +9,7 @@ height = head + n * panel + foot
 y_at(pixels) = 1 - pixels / real(height)
 
 eval terminal(width, height)
-set output '../'.name.'.'.format
+set output '../'.name.'.'.format.part
 
 set multiplot
 set logscale y

@@ -71,6 +71,7 @@ int hil_figure_open(struct hil_figure *figure, const char *dir, const char *name
         return figure->error;
     fprintf(figure->values,
             "# Made by hiloco plot. To draw it again, here: gnuplot %s.gp\n"
+            "if (!exists('part')) part = ''\n"
             "name = '%s'\n",
             name, name);
     return 0;
@@ -131,7 +132,8 @@ static void write_script(struct hil_figure *figure, const char *name)
 static int run_gnuplot(const struct hil_figure *figure)
 {
     char dir[HIL_PATH_BYTES], script[NAME_MAX + 1], complaint[COMPLAINT_BYTES];
-    char *const arguments[] = {"gnuplot", "--default-settings", script, NULL};
+    char *const arguments[] = {"gnuplot", "--default-settings", "-e", "part = '.part'", script,
+                               NULL};
     int rc = hil_run_path(dir, figure->dir, "plot");
 
     if (rc)
@@ -145,9 +147,43 @@ static int run_gnuplot(const struct hil_figure *figure)
     return -EPROTO;
 }
 
-static void draw(struct hil_figure *figure)
+/* A picture takes the place of the one before when it is whole. */
+static int replace_picture(const struct hil_figure *figure, const char *format)
+{
+    char path[HIL_PATH_BYTES], part[HIL_PATH_BYTES];
+    int rc = hil_run_path(path, figure->dir, "%s.%s", figure->name, format);
+
+    if (!rc)
+        rc = hil_run_path(part, figure->dir, "%s.%s.part", figure->name, format);
+    return rc ? rc : rename(part, path) ? -errno : 0;
+}
+
+static void drop_part(const struct hil_figure *figure, const char *format)
+{
+    char part[HIL_PATH_BYTES];
+
+    if (hil_run_path(part, figure->dir, "%s.%s.part", figure->name, format) == 0)
+        unlink(part);
+}
+
+static int draw_pictures(const struct hil_figure *figure)
 {
     int rc = run_gnuplot(figure);
+
+    if (!rc)
+        rc = replace_picture(figure, "png");
+    if (!rc)
+        rc = replace_picture(figure, "svg");
+    if (rc) {
+        drop_part(figure, "png");
+        drop_part(figure, "svg");
+    }
+    return rc;
+}
+
+static void draw(struct hil_figure *figure)
+{
+    int rc = draw_pictures(figure);
 
     if (rc == -ENOENT)
         rc = -ENOPKG;

@@ -228,8 +228,7 @@ static void end_trace(struct hil_recorder *recorder)
 }
 
 /* Beside loops in real time it takes what nobody else wants. It takes and gives back the same
- * buffers for every chunk; they should not go back to the kernel each time. A file that may not
- * grow is an error like others. */
+ * buffers for every chunk; they should not go back to the kernel each time. */
 static void settle_writer(const struct hil_recorder *recorder)
 {
     const struct sched_param none = {0};
@@ -238,7 +237,6 @@ static void settle_writer(const struct hil_recorder *recorder)
     sched_setscheduler(0, recorder->lossless ? SCHED_OTHER : SCHED_IDLE, &none);
     mallopt(M_TRIM_THRESHOLD, 64 << 20);
     mallopt(M_MMAP_THRESHOLD, 64 << 20);
-    signal(SIGXFSZ, SIG_IGN);
 }
 
 static int begin_trace(struct hil_recorder *recorder)

@@ -1,0 +1,479 @@
+/*
+ * Records that survive: whoever is killed, and however full the disk, what was recorded is there.
+ */
+#include <criterion/criterion.h>
+#include <dirent.h>
+#include <errno.h>
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "process.h"
+#include "results.h"
+#include "workspace.h"
+
+TestSuite(survive, .init = workspace_open, .fini = workspace_close);
+
+#define ENDLESS "hiloco run configs/dcdc20.yaml --mode virtual --set duration_s=100000 --quiet "
+
+/* --- the processes of a run ---------------- */
+
+/* In virtual time there is one that runs the loops, and behind it the one that writes. */
+enum { LOOPS, WRITER };
+
+static struct family family;
+
+static struct process start_run(const char *out)
+{
+    struct arguments a = command(ENDLESS "--out %s", out);
+    struct process p = start(&a);
+
+    family = (struct family){.parent = p.pid};
+    cr_assert(wait_until(find_children, &family, 60), "its processes do not come");
+    return p;
+}
+
+static bool is_gone(void *process)
+{
+    char path[64], state[8] = "";
+    const pid_t pid = *(pid_t *)process;
+
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+    FILE *file = fopen(path, "r");
+    if (file) {
+        int found = fscanf(file, "%*d (%*[^)]) %7s", state);
+        cr_assert(found == 1 || found == EOF);
+        fclose(file);
+    }
+    return !file || state[0] == 'Z'; /* nobody waits for an orphan */
+}
+
+static void expect_all_gone(void)
+{
+    for (int i = 0; i < 2; i++)
+        cr_expect(wait_until(is_gone, &family.children[i], 60), "process %d is left",
+                  (int)family.children[i]);
+}
+
+/* --- the record ---------------- */
+
+static double last_row_s(const char *out)
+{
+    struct column time = column_of(out, "controller/time_s");
+
+    return time.rows ? time.at[time.rows - 1] : 0;
+}
+
+/* The journal has rows, beside the room that it keeps. */
+static bool has_recorded(void *out)
+{
+    char path[300];
+    struct stat status;
+
+    snprintf(path, sizeof path, "%s/trace.h5.journal", (const char *)out);
+    return stat(path, &status) == 0 && status.st_blocks * 512 > (4 << 20) + 500000;
+}
+
+static struct process start_recorded(const char *out)
+{
+    struct process p = start_run(out);
+
+    cr_assert(wait_until(has_recorded, (void *)out, 60), "it records nothing");
+    return p;
+}
+
+static const char *cut_off(const char *out)
+{
+    return json_string_value(json_at(summary_of(out), "recorder.cut_off"));
+}
+
+static void expect_whole(const char *out)
+{
+    char path[300];
+
+    snprintf(path, sizeof path, "%s/trace.h5.journal", out);
+    cr_expect_not(exists(path));
+    cr_expect_gt(last_row_s(out), 0);
+}
+
+/* --- signals ---------------- */
+
+static void expect_end_in_order(int signal, int status)
+{
+    const char *out = in_workspace("out");
+    struct process p = start_recorded(out);
+
+    kill(p.pid, signal);
+    struct ended e = finish(&p);
+    expect_status(&e, status);
+    expect_all_gone();
+    expect_whole(out);
+    cr_expect(json_is_null(json_at(summary_of(out), "recorder.cut_off")));
+    cr_expect_float_eq(last_row_s(out), number_at(summary_of(out), "elapsed_s"), 1e-9);
+}
+
+Test(survive, a_hang_up_ends_a_run_in_order)
+{
+    expect_end_in_order(SIGHUP, 129);
+}
+
+Test(survive, a_quit_ends_a_run_in_order)
+{
+    expect_end_in_order(SIGQUIT, 131);
+}
+
+/* As nohup has it. */
+Test(survive, a_hang_up_that_is_ignored_does_nothing)
+{
+    struct ended e = run_command("nohup %s run configs/quickstart.yaml --quiet --set "
+                                 "duration_s=0.002 --out %s",
+                                 program_path("hiloco"), in_workspace("out"));
+    expect_status(&e, 0);
+
+    struct arguments a = command("nohup %s run configs/dcdc20.yaml --mode virtual --quiet --set "
+                                 "duration_s=100000 --out %s",
+                                 program_path("hiloco"), in_workspace("long"));
+    struct process p = start(&a);
+    cr_assert(wait_until(has_recorded, (void *)in_workspace("long"), 60));
+    kill(p.pid, SIGHUP);
+    usleep(100000);
+    cr_expect_not(has_ended(&p));
+    kill(p.pid, SIGINT);
+    e = finish(&p);
+    expect_status(&e, 130);
+}
+
+/* While a thousand nodes find each other nobody hears of it. */
+Test(survive, an_interrupt_while_nodes_meet_ends_a_run_in_order)
+{
+    struct arguments a = command("hiloco run configs/dcdc20-nominal.yaml --mode virtual --set "
+                                 "converters.count=2000 --quiet --out %s",
+                                 in_workspace("out"));
+    struct process p = start(&a);
+
+    family = (struct family){.parent = p.pid};
+    cr_assert(wait_until(find_children, &family, 60));
+    kill(p.pid, SIGINT);
+    struct ended e = finish(&p);
+    expect_status(&e, 130);
+    cr_expect_str_empty(e.err);
+    expect_all_gone();
+}
+
+static bool is_empty_but(const char *folder, const char *name)
+{
+    DIR *entries = opendir(folder);
+    const struct dirent *entry;
+    bool so = true;
+
+    while ((entry = readdir(entries)))
+        so &= entry->d_name[0] == '.' || strcmp(entry->d_name, name) == 0;
+    closedir(entries);
+    return so;
+}
+
+/* A condition: the program is about to be executed, or is. */
+static bool has_output(void *process)
+{
+    return exists(((struct process *)process)->out_path);
+}
+
+/* "A signal before handlers are in place leaves no folder behind." */
+Test(survive, a_signal_at_any_moment_leaves_nothing_behind)
+{
+    for (unsigned i = 0; i < 20; i++) {
+        const char *out = in_workspace("out");
+        struct arguments a = command(ENDLESS "--out %s", out);
+        struct process p = start(&a);
+        cr_assert(wait_until(has_output, &p, 60));
+        usleep(1000 * i * i / 4);
+        kill(p.pid, i % 2 ? SIGTERM : SIGHUP);
+        struct ended e = finish(&p);
+        cr_expect(e.status == (i % 2 ? 130 : 129) || e.status == 128 + (i % 2 ? SIGTERM : SIGHUP),
+                  "exit status %d", e.status);
+        if (exists(out))
+            expect_status(&e, i % 2 ? 130 : 129);
+        if (exists(out))
+            cr_expect(exists(in_workspace("out/summary.json")), "a folder without results");
+        cr_expect(is_empty_but(workspace_meeting, "-"), "the nodes' place is left");
+    }
+}
+
+/* --- who is killed ---------------- */
+
+Test(survive, a_killed_launcher_leaves_its_record_whole)
+{
+    const char *out = in_workspace("out");
+    struct process p = start_recorded(out);
+
+    kill(p.pid, SIGKILL);
+    struct ended e = finish(&p);
+    expect_status(&e, 128 + SIGKILL);
+    expect_all_gone();
+    expect_whole(out);
+    cr_expect_str_eq(cut_off(out), "the launcher was killed");
+    cr_expect_float_eq(last_row_s(out), number_at(summary_of(out), "elapsed_s"), 0.1);
+}
+
+Test(survive, a_killed_writer_is_told_of_and_leaves_its_record_whole)
+{
+    const char *out = in_workspace("out");
+    struct process p = start_recorded(out);
+
+    kill(family.children[WRITER], SIGKILL);
+    usleep(100000);
+    cr_expect_not(has_ended(&p));
+    char *said = read_text(p.err_path);
+    cr_expect(strstr(said, "trace.h5: the process that writes it was killed; the run goes on "
+                           "unrecorded"),
+              "%s", said);
+    kill(p.pid, SIGINT);
+    struct ended e = finish(&p);
+    expect_status(&e, 1);
+    expect_whole(out);
+    cr_expect_str_eq(cut_off(out), "the process that writes it was killed");
+}
+
+Test(survive, a_run_ends_without_its_record_where_it_is_to)
+{
+    struct arguments a =
+        command(ENDLESS "--set recording.on_error=end --out %s", in_workspace("out"));
+    struct process p = start(&a);
+
+    family = (struct family){.parent = p.pid};
+    cr_assert(wait_until(find_children, &family, 60));
+    cr_assert(wait_until(has_recorded, (void *)in_workspace("out"), 60));
+    kill(family.children[WRITER], SIGKILL);
+    struct ended e = finish(&p);
+    expect_status(&e, 1);
+    expect_said(&e, "the run ends");
+}
+
+/* All at once, as when a container runs out of memory. */
+static void kill_all(const char *out)
+{
+    struct process p = start_recorded(out);
+
+    kill(p.pid, SIGSTOP); /* so that nobody mends anything meanwhile */
+    kill(family.children[WRITER], SIGKILL);
+    kill(family.children[LOOPS], SIGKILL);
+    kill(p.pid, SIGKILL);
+    finish(&p);
+    expect_all_gone();
+}
+
+Test(survive, what_all_left_who_were_killed_is_recovered)
+{
+    const char *out = in_workspace("out");
+    struct ended e;
+
+    kill_all(out);
+    e = run_command("hiloco export %s --csv", out);
+    expect_status(&e, 1);
+    expect_said(&e, "the run was cut off; hiloco recover ");
+    e = run_command("hiloco plot %s", out);
+    expect_said(&e, "the run was cut off; hiloco recover ");
+
+    e = run_command("hiloco recover %s", out);
+    expect_status(&e, 0);
+    expect_said(&e, "trace.h5: controller has ");
+    expect_whole(out);
+    cr_expect_float_eq(column_of(out, "controller/time_s").at[100], 100 * 40e-6, 1e-12);
+
+    e = run_command("hiloco recover %s", out);
+    expect_status(&e, 0);
+    e = run_command("hiloco export %s --csv", out);
+    expect_status(&e, 0);
+}
+
+/* What is recovered is what a run that was not killed has, to the bit. */
+Test(survive, what_is_recovered_is_what_was_recorded)
+{
+    const char *out = in_workspace("out"), *whole = in_workspace("whole");
+
+    kill_all(out);
+    struct ended e = run_command("hiloco recover %s", out);
+    expect_status(&e, 0);
+    const double until_s = last_row_s(out) + 40e-6;
+    e = run_command("hiloco run configs/dcdc20.yaml --mode virtual --set duration_s=%.6f --quiet "
+                    "--out %s",
+                    until_s, whole);
+    expect_status(&e, 0);
+    static const char *const datasets[] = {"controller/time_s", "controller/output_v",
+                                           "controller/voltage_v", "controller/duty"};
+    for (size_t i = 0; i < sizeof datasets / sizeof datasets[0]; i++) {
+        struct column a = column_of(out, datasets[i]), b = column_of(whole, datasets[i]);
+        cr_assert_eq(a.rows, b.rows);
+        cr_expect_eq(memcmp(a.at, b.at, a.rows * a.width * sizeof *a.at), 0, "%s", datasets[i]);
+    }
+}
+
+Test(survive, a_run_is_not_recovered_while_it_runs)
+{
+    const char *out = in_workspace("out");
+    struct process p = start_recorded(out);
+    struct ended e = run_command("hiloco recover %s", out);
+
+    expect_status(&e, 2);
+    expect_said(&e, "a run writes its record there now");
+    e = run_command("hiloco export %s --csv", out);
+    expect_said(&e, "a run writes it now");
+    kill(p.pid, SIGINT);
+    e = finish(&p);
+    expect_status(&e, 130);
+    expect_whole(out);
+}
+
+Test(survive, what_is_no_run_is_not_recovered)
+{
+    struct ended e = run_command("hiloco recover %s", in_workspace("nowhere"));
+
+    expect_status(&e, 2);
+    mkdir(in_workspace("empty"), 0700);
+    e = run_command("hiloco recover %s", in_workspace("empty"));
+    expect_status(&e, 2);
+    expect_said(&e, "is not the folder of a run");
+}
+
+Test(survive, a_killed_run_is_replaced)
+{
+    const char *out = in_workspace("out");
+
+    kill_all(out);
+    struct ended e = run_command("hiloco run configs/quickstart.yaml --quiet --set "
+                                 "duration_s=0.002 --out %s",
+                                 out);
+    expect_status(&e, 0);
+    expect_whole(out);
+}
+
+/* --- a sweep ---------------- */
+
+static bool points_run(void *points)
+{
+    struct family *at = points;
+
+    for (int i = 0; i < 2; i++) {
+        at[1 + i].parent = at[0].children[i];
+        if (!find_children(&at[1 + i]))
+            return false;
+    }
+    return true;
+}
+
+/* Three of four kinds of signals left them spinning. */
+static void expect_sweep_to_end(int signal, int status)
+{
+    struct arguments a = command("hiloco sweep configs/dcdc20.yaml --mode virtual --jobs 2 --set "
+                                 "duration_s=100000 --set controller.period_us=20,40,60 --out %s",
+                                 in_workspace("sweep"));
+    struct process p = start(&a);
+    struct family all[3] = {{.parent = p.pid}};
+
+    cr_assert(wait_until(find_children, &all[0], 60));
+    cr_assert(wait_until(points_run, all, 60));
+    kill(p.pid, signal);
+    struct ended e = finish(&p);
+    expect_status(&e, status);
+    for (int i = 0; i < 3; i++)
+        for (int k = 0; k < 2; k++)
+            cr_expect(wait_until(is_gone, &all[i].children[k], 60), "process %d is left",
+                      (int)all[i].children[k]);
+    cr_expect(exists(in_workspace("sweep/controller.period_us=20/summary.json")));
+    cr_expect(exists(in_workspace("sweep/controller.period_us=40/summary.json")));
+    cr_expect_not(exists(in_workspace("sweep/controller.period_us=60")));
+}
+
+Test(survive, a_hang_up_takes_the_runs_of_a_sweep)
+{
+    expect_sweep_to_end(SIGHUP, 129);
+}
+
+Test(survive, a_request_to_end_takes_the_runs_of_a_sweep)
+{
+    expect_sweep_to_end(SIGTERM, 130);
+}
+
+Test(survive, a_quit_takes_the_runs_of_a_sweep)
+{
+    expect_sweep_to_end(SIGQUIT, 131);
+}
+
+Test(survive, a_killed_sweep_takes_its_runs)
+{
+    expect_sweep_to_end(SIGKILL, 128 + SIGKILL);
+}
+
+/* --- a full disk ---------------- */
+
+/* A file system of its own, of few bytes; false where this user may not. */
+static bool mount_small(const char *at)
+{
+    mkdir(at, 0700);
+    return mount("tmpfs", at, "tmpfs", 0, "size=6m") == 0;
+}
+
+static void run_on_full_disk(const char *on_error, double until_s)
+{
+    const char *disk = in_workspace("disk"), *out = in_workspace("disk/out");
+
+    if (!mount_small(disk))
+        cr_skip("mounting a small file system takes root");
+    struct ended e = run_command("hiloco run configs/dcdc20.yaml --mode virtual --set "
+                                 "recording.converter_decimation=1 --set duration_s=3 --quiet "
+                                 "--set recording.on_error=%s --out %s",
+                                 on_error, out);
+    json_t *summary = summary_of(out);
+    const double elapsed_s = number_at(summary, "elapsed_s"), recorded_s = last_row_s(out);
+    struct ended plot = run_command("hiloco export %s --csv", out);
+    umount(disk);
+
+    expect_status(&e, 1);
+    expect_said(&e, "trace.h5: No space left on device; the run ");
+    cr_expect_str_eq(json_string_value(json_at(summary, "recorder.cut_off")),
+                     "No space left on device");
+    cr_expect_gt(recorded_s, 0);
+    cr_expect_lt(recorded_s, 2.9);
+    cr_expect(until_s > 0 ? elapsed_s > until_s : elapsed_s < 3, "%g s", elapsed_s);
+    expect_said(&plot, "No space left"); /* the record could be read, but there is no room */
+}
+
+Test(survive, a_full_disk_ends_the_record_and_not_the_run)
+{
+    run_on_full_disk("go_on", 2.9);
+}
+
+Test(survive, a_full_disk_ends_the_run_where_it_is_to)
+{
+    run_on_full_disk("end", 0);
+}
+
+/* As good as a full disk, without being root; here there is no room to close the record, so it is
+ * made whole when there is. */
+Test(survive, a_file_that_may_not_grow_ends_the_record)
+{
+    const char *out = in_workspace("out");
+    struct rlimit before, limit;
+
+    getrlimit(RLIMIT_FSIZE, &before);
+    limit = (struct rlimit){3000000, before.rlim_max};
+    setrlimit(RLIMIT_FSIZE, &limit);
+    struct ended e =
+        run_command(ENDLESS "--set recording.on_error=end --set reference.voltage_v=11.7 --out %s",
+                    out);
+    setrlimit(RLIMIT_FSIZE, &before);
+    expect_status(&e, 1);
+    expect_said(&e, "trace.h5: File too large; the run ends");
+    cr_expect_str_eq(cut_off(out), "File too large");
+    e = run_command("hiloco recover %s", out);
+    expect_status(&e, 0);
+    expect_whole(out);
+}
