@@ -27,10 +27,12 @@ static const char help[] =
     "DIR holds scenario.yaml (every key spelled out), summary.json and trace.h5. Results of an\n"
     "earlier run there are replaced, with all that was made of them; a folder that holds anything\n"
     "else is refused, and so is one that another run writes to. Interrupting a run (Ctrl-C) ends\n"
-    "it in order; what was recorded is kept.\n"
+    "it in order; what was recorded is kept, also of a run that is killed (hiloco recover "
+    "--help).\n"
     "\n"
     "Exit status: 0; 1 when the run failed; 2 for a mistake, before anything runs; 3 when it came\n"
-    "to its end and is not valid (docs/validity.md, validity.required); 130 when interrupted.\n";
+    "to its end and is not valid (docs/validity.md, validity.required); 130 when interrupted,\n"
+    "129 when its terminal hung up, 131 by SIGQUIT: it has ended in order then.\n";
 
 /* What the machine's set-up does to the loops: mended for now, or at least said. */
 static int prepare(const struct hil_arguments *a, const struct hil_scenario *scenario,

@@ -36,7 +36,8 @@ static const char help[] =
     "\n"
     "Exit status: 0; 1 when a point failed; 2 for a mistake, before anything runs; 3 when all "
     "came\n"
-    "to their end and one is not valid (docs/validity.md); 130 when interrupted.\n"
+    "to their end and one is not valid (docs/validity.md); 130 when interrupted, 129\n"
+    "when its terminal hung up, 131 by SIGQUIT: the runs at hand have ended in order then.\n"
     "\n"
     "Example: hiloco sweep configs/dcdc20.yaml --mode virtual \\\n"
     "                 --set controller.period_us=10,20,30,40,50,60,80,100\n";

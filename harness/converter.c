@@ -24,9 +24,9 @@ static const char help[] =
     "  --version          say which hiloco this is part of\n"
     "\n"
     "Exit status: 0; 1 when the run failed; 2 for a mistake, or when other nodes have another\n"
-    "scenario, before anything runs; 3 when it came to its end and is not valid "
-    "(docs/validity.md,\n"
-    "validity.required); 130 when interrupted.\n";
+    "scenario, before anything runs; 3 when it came to its end and is not valid\n"
+    "(docs/validity.md, validity.required); 130 when interrupted, 129 when its terminal hung up,\n"
+    "131 by SIGQUIT: it has ended in order then.\n";
 
 int main(int argc, char **argv)
 {

@@ -22,7 +22,8 @@ static const char help[] =
     "\n"
     "hiloco COMMAND --help explains each, and hiloco --version says which hiloco this is. The\n"
     "exit status is 0 when all went well, 1 when a run failed, 2 when the input was wrong\n"
-    "(nothing was started then), and 130 when a run was interrupted.\n";
+    "(nothing was started then), and 130 when a run was interrupted (129 by\n"
+    "SIGHUP, 131 by SIGQUIT).\n";
 
 static const struct {
     const char *name;

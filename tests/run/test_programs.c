@@ -33,8 +33,9 @@ static void expect_help(const char *line)
 Test(programs, each_program_and_command_has_help)
 {
     static const char *const lines[] = {
-        "hiloco",      "controller",   "converter",     "hiloco run",    "hiloco sweep",
-        "hiloco plot", "hiloco check", "hiloco models", "hiloco export", "hiloco doctor",
+        "hiloco",        "controller",    "converter",      "hiloco run",
+        "hiloco sweep",  "hiloco plot",   "hiloco check",   "hiloco models",
+        "hiloco export", "hiloco doctor", "hiloco recover",
     };
 
     for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++)
@@ -70,7 +71,7 @@ Test(programs, help_lists_the_options)
         {"hiloco doctor", "--fix"},  {"hiloco doctor", "--strict"}, {"hiloco doctor", "--json"},
         {"hiloco doctor", "--root"}, {"hiloco run", "--fix"},       {"hiloco plot", "--from"},
         {"hiloco plot", "--to"},     {"hiloco", "--version"},       {"controller", "--version"},
-        {"converter", "--version"},
+        {"converter", "--version"},  {"hiloco", "recover"},
     };
 
     for (size_t i = 0; i < sizeof options / sizeof options[0]; i++) {
@@ -98,6 +99,7 @@ Test(programs, wrong_command_lines_end_with_2)
     expect_usage_error("hiloco run configs/boost.yaml --speed 3", "--speed");
     expect_usage_error("hiloco run configs/boost.yaml --mode fast", "realtime or virtual");
     expect_usage_error("hiloco check", "missing");
+    expect_usage_error("hiloco recover", "missing");
     expect_usage_error("hiloco sweep configs/boost.yaml --jobs -1", "--jobs");
     expect_usage_error("controller", "missing");
     expect_usage_error("converter", "missing");

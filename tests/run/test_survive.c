@@ -466,9 +466,8 @@ Test(survive, a_file_that_may_not_grow_ends_the_record)
     getrlimit(RLIMIT_FSIZE, &before);
     limit = (struct rlimit){3000000, before.rlim_max};
     setrlimit(RLIMIT_FSIZE, &limit);
-    struct ended e =
-        run_command(ENDLESS "--set recording.on_error=end --set reference.voltage_v=11.7 --out %s",
-                    out);
+    struct ended e = run_command(
+        ENDLESS "--set recording.on_error=end --set reference.voltage_v=11.7 --out %s", out);
     setrlimit(RLIMIT_FSIZE, &before);
     expect_status(&e, 1);
     expect_said(&e, "trace.h5: File too large; the run ends");
