@@ -217,7 +217,7 @@ Test(survive, a_killed_launcher_leaves_its_record_whole)
     kill(p.pid, SIGKILL);
     struct ended e = finish(&p);
     expect_status(&e, 128 + SIGKILL);
-    expect_all_gone();
+    expect_all_gone(); /* the last of them writes the rest first */
     expect_whole(out);
     cr_expect_str_eq(cut_off(out), "the launcher was killed");
     cr_expect_float_eq(last_row_s(out), number_at(summary_of(out), "elapsed_s"), 0.1);
@@ -475,4 +475,87 @@ Test(survive, a_file_that_may_not_grow_ends_the_record)
     e = run_command("hiloco recover %s", out);
     expect_status(&e, 0);
     expect_whole(out);
+}
+
+/* --- in real time ---------------- */
+
+TestSuite(survive_in_real_time, .init = workspace_open_alone, .fini = workspace_close);
+
+static struct process start_in_real_time(const char *out)
+{
+    struct arguments a = command("hiloco run configs/dcdc20.yaml --mode realtime --set "
+                                 "duration_s=120 --set recording.decimation=100 --out %s",
+                                 out);
+    struct process p = start(&a);
+
+    family = (struct family){.parent = p.pid};
+    cr_assert(wait_until(find_children, &family, 60), "its processes do not come");
+    return p;
+}
+
+static bool has_summary(void *out)
+{
+    char path[300];
+
+    snprintf(path, sizeof path, "%s/summary.json", (const char *)out);
+    return exists(path);
+}
+
+/* The rings outlive the launcher, and so does who empties them: of a machine with no core to spare
+ * all rows may be there still. */
+Test(survive_in_real_time, a_killed_launcher_leaves_its_record_whole)
+{
+    const char *out = in_workspace("out");
+    struct process p = start_in_real_time(out);
+
+    prctl(PR_SET_CHILD_SUBREAPER, 1);
+    cr_assert(wait_until(is_running, &p, 60), "it does not begin");
+    usleep(500000);
+    kill(p.pid, SIGKILL);
+    finish(&p);
+    expect_all_gone();
+    cr_assert(wait_until(has_summary, (void *)out, 60));
+    expect_whole(out);
+    cr_expect_str_eq(cut_off(out), "the launcher was killed");
+    cr_expect_float_eq(last_row_s(out), number_at(summary_of(out), "elapsed_s"), 0.1);
+    expect_nothing_left();
+}
+
+static pid_t child_of(const struct process *p)
+{
+    char path[64];
+    int child = 0;
+
+    snprintf(path, sizeof path, "/proc/%d/task/%d/children", (int)p->pid, (int)p->pid);
+    FILE *file = fopen(path, "r");
+    if (file && fscanf(file, "%d", &child) != 1)
+        child = 0;
+    if (file)
+        fclose(file);
+    return child;
+}
+
+static bool find_child(void *process)
+{
+    return child_of(process) > 0;
+}
+
+/* It took 5 s until the others were killed as well, and that was told for the reason. */
+Test(survive_in_real_time, a_death_before_the_loops_run_is_told_at_once)
+{
+    struct arguments a = command("converter configs/dcdc20.yaml --id 0-9 --set name=%s --set "
+                                 "duration_s=1 --quiet",
+                                 own_name());
+    struct process p = start(&a);
+    char said[80];
+
+    cr_assert(wait_until(find_child, &p, 60)); /* it waits for the others, who never come */
+    const pid_t child = child_of(&p);
+    kill(child, SIGKILL);
+    struct ended e = finish(&p);
+    expect_status(&e, 1);
+    snprintf(said, sizeof said, "(process %d) was killed by SIGKILL before its loops ran",
+             (int)child);
+    expect_said(&e, said);
+    cr_expect_null(strstr(strstr(e.err, "was killed") + 1, "was killed"), "told twice:\n%s", e.err);
 }
