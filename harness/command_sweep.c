@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "commands.h"
+#include "foreign.h"
 #include "json_file.h"
 #include "results.h"
 
@@ -367,9 +368,10 @@ static int status_of_points(const struct sweep *s)
 static json_t *load_summary(const struct sweep *s, const struct point *p)
 {
     char path[4500];
+    json_error_t error;
 
     snprintf(path, sizeof path, "%s/%s/summary.json", s->out, p->name);
-    return json_load_file(path, 0, NULL);
+    return hil_foreign_json(path, &error);
 }
 
 /* --- the table and the index ------------------------------------------------------------------ */

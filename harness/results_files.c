@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "record/export.h"
+#include "foreign.h"
 #include "record/run_files.h"
 
 /* The file that each has from its beginning on. */
@@ -186,8 +187,9 @@ static int refuse_all_foreign(const char *path, enum hil_results_kind kind, FILE
     if (kind == HIL_OF_A_RUN)
         return each_entry(path, refuse_foreign_of_run, &search);
 
+    json_error_t error;
     json_t *index =
-        hil_run_path(file, path, "%s", mark[kind]) ? NULL : json_load_file(file, 0, NULL);
+        hil_run_path(file, path, "%s", mark[kind]) ? NULL : hil_foreign_json(file, &error);
     search.index = index; /* of a damaged one no point is known */
     const int rc = each_entry(path, refuse_foreign_of_sweep, &search);
     json_decref(index);

@@ -77,6 +77,15 @@ int hil_figure_open(struct hil_figure *figure, const char *dir, const char *name
     return 0;
 }
 
+/* Other control characters than the end of a line mean nothing in a figure, and much to a terminal
+ * that gnuplot complains to. */
+static void figure_tame(char *text)
+{
+    for (; *text != '\0'; text++)
+        if (((unsigned char)*text < ' ' && *text != '\n') || *text == 0x7f)
+            *text = '?';
+}
+
 void hil_figure_text(struct hil_figure *figure, const char *variable, const char *format, ...)
 {
     char text[TEXT_BYTES];
@@ -85,6 +94,7 @@ void hil_figure_text(struct hil_figure *figure, const char *variable, const char
     va_start(arguments, format);
     vsnprintf(text, sizeof(text), format, arguments);
     va_end(arguments);
+    figure_tame(text);
 
     /* In gnuplot's single quotes only the quote itself is special, and is doubled; a line ends in
      * double ones. */

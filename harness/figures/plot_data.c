@@ -2,10 +2,12 @@
 
 #include <errno.h>
 #include <jansson.h>
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "../foreign.h"
 #include "../record/run_files.h"
 
 /* --- opening ------------------------------------------------------------------------------- */
@@ -36,11 +38,10 @@ static void read_round_trip(struct plot_run *run, const json_t *summary)
 
 static void read_worst(struct plot_run *run, const json_t *outputs)
 {
-    const double worst = number_in(outputs, "worst");
+    const json_t *each = json_object_get(outputs, "each");
 
-    run->worst = isnan(worst) ? -1 : (int)worst;
-    run->worst_pp_v =
-        number_in(json_array_get(json_object_get(outputs, "each"), (size_t)fmax(worst, 0)), "pp_v");
+    run->worst = hil_foreign_index(number_in(outputs, "worst"), INT_MAX);
+    run->worst_pp_v = number_in(json_array_get(each, (size_t)run->worst), "pp_v");
     run->settled = run->sum_settled && !json_is_false(json_object_get(outputs, "settled"));
 }
 
@@ -63,8 +64,9 @@ static void read_validity(struct plot_run *run, const json_t *summary)
 static void read_summary(struct plot_run *run)
 {
     char path[HIL_PATH_BYTES];
+    json_error_t error;
     json_t *summary =
-        hil_run_path(path, run->dir, "summary.json") ? NULL : json_load_file(path, 0, NULL);
+        hil_run_path(path, run->dir, "summary.json") ? NULL : hil_foreign_json(path, &error);
     const json_t *output = json_object_get(summary, "output");
 
     run->settling_ms = number_in(output, "settling_ms");
@@ -87,6 +89,14 @@ static int complain(const struct plot_run *run, int rc, const char *what)
     return rc;
 }
 
+/* The column of one number a row; -1 where there is none. */
+static int find_number(const struct plot_run *run, const char *name)
+{
+    const int column = hil_trace_column_find(run->config, name);
+
+    return column >= 0 && run->config->columns[column].width == 1 ? column : -1;
+}
+
 /* The columns that every run has. */
 static int find_columns(struct plot_run *run)
 {
@@ -98,9 +108,9 @@ static int find_columns(struct plot_run *run)
     run->stream = (unsigned)stream;
     run->config = &hil_trace_streams(run->trace, &count)[stream];
 
-    const int time = hil_trace_column_find(run->config, "time_s");
-    const int output = hil_trace_column_find(run->config, "output_v");
-    const int reference = hil_trace_column_find(run->config, "reference_v");
+    const int time = find_number(run, "time_s");
+    const int output = find_number(run, "output_v");
+    const int reference = find_number(run, "reference_v");
     if (time < 0 || output < 0 || reference < 0)
         return complain(run, -EBADMSG, "no time_s, output_v and reference_v of the controller");
     run->time = (unsigned)time;
@@ -127,13 +137,14 @@ static int read_end(struct plot_run *run)
 
     if (run->config->rows < 2)
         return complain(run, -ENODATA, "the controller recorded nothing to draw");
-    int rc = hil_trace_read(run->trace, run->stream, run->time, last, 1, &time_s);
+    int rc = hil_trace_read(run->trace, run->stream, run->time, last, 1, &time_s, 1);
     if (!rc)
-        rc = hil_trace_read(run->trace, run->stream, run->reference, last, 1, &run->reference_v);
+        rc = hil_trace_read(run->trace, run->stream, run->reference, last, 1, &run->reference_v, 1);
     if (rc)
         return complain(run, rc, strerror(-rc));
     run->duration_s = time_s + last_row_s(run, time_s);
-    return time_s > 0 ? 0 : complain(run, -EBADMSG, "time does not advance");
+    const bool advances = time_s > 0 && isfinite(run->duration_s);
+    return advances ? 0 : complain(run, -EBADMSG, "time does not advance");
 }
 
 int plot_run_open(struct plot_run *run, const char *dir, FILE *messages)
@@ -167,10 +178,10 @@ struct scanned {
 static int scan_block(const struct plot_run *run, struct scanned *s, uint64_t first, size_t rows,
                       double *times, double *values, plot_each_fn *each, void *arg)
 {
-    int rc = hil_trace_read(run->trace, s->stream, s->time, first, rows, times);
+    int rc = hil_trace_read(run->trace, s->stream, s->time, first, rows, times, rows);
 
     if (!rc)
-        rc = hil_trace_read(run->trace, s->stream, s->column, first, rows, values);
+        rc = hil_trace_read(run->trace, s->stream, s->column, first, rows, values, rows * s->width);
     if (!rc)
         rc = plot_gaps_read(&s->gaps, first, rows);
     for (size_t row = 0; row < rows && !rc; row++) {
@@ -240,7 +251,7 @@ void plot_run_judge(const struct plot_run *run, char text[PLOT_TEXT_BYTES])
     const double band = 0.04 * fabs(run->reference_v); /* 2 percent to either side */
 
     text[0] = '\0';
-    if (run->sum_settled && !run->settled)
+    if (run->sum_settled && !run->settled && run->worst >= 0)
         snprintf(text, PLOT_TEXT_BYTES, "converter %d: %.3g V p-p", run->worst, run->worst_pp_v);
     else if (run->settled && run->settling_ms <= 0)
         snprintf(text, PLOT_TEXT_BYTES, "stays within 2 %%");
@@ -253,8 +264,9 @@ void plot_run_judge(const struct plot_run *run, char text[PLOT_TEXT_BYTES])
                  run->pp_v);
     else if (isfinite(run->pp_v))
         snprintf(text, PLOT_TEXT_BYTES, "does not settle");
+    const size_t used = strlen(text);
     if (run->invalid[0])
-        strcat(text, text[0] ? "; not valid" : "not valid");
+        snprintf(text + used, PLOT_TEXT_BYTES - used, "%snot valid", used ? "; " : "");
 }
 
 void plot_run_steady(const struct plot_run *run, char text[PLOT_TEXT_BYTES])

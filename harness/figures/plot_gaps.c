@@ -72,14 +72,17 @@ struct missed_scan {
     double *times;
     plot_missed_fn *each;
     void *arg;
+    unsigned left; /* how many may still be told: a file can claim any number */
 };
+
+enum { MISSED_MAX = 1 << 26 };
 
 static void each_missed_of_row(struct missed_scan *scan, size_t row)
 {
     const double missing = missing_before(&scan->gaps, row);
     const double step = scan->gaps.steps[row], due_s = scan->phase_s + step * scan->period_s;
 
-    for (double k = missing; k > 0; k--)
+    for (double k = missing; k > 0 && scan->left > 0; k--, scan->left--)
         scan->each(scan->arg, due_s - k * scan->gaps.apart * scan->period_s);
     if (scan->times[row] >= due_s + scan->period_s)
         scan->each(scan->arg, due_s);
@@ -91,7 +94,7 @@ static int each_missed_of_block(struct missed_scan *scan, uint64_t first, size_t
     int rc = plot_gaps_read(gaps, first, rows);
 
     if (!rc)
-        rc = hil_trace_read(gaps->trace, gaps->stream, scan->time, first, rows, scan->times);
+        rc = hil_trace_read(gaps->trace, gaps->stream, scan->time, first, rows, scan->times, rows);
     for (size_t row = 0; row < rows && !rc; row++)
         each_missed_of_row(scan, row);
     return rc;
@@ -109,6 +112,7 @@ int plot_gaps_each_missed(const struct hil_trace_reader *trace, unsigned stream,
         .time = (unsigned)time,
         .each = each,
         .arg = arg,
+        .left = MISSED_MAX,
     };
 
     if (time < 0 || hil_trace_column_find(config, "step") < 0 || config->cadence.decimation == 0)

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../foreign.h"
 #include "bars.h"
 #include "plot_data.h"
 
@@ -474,6 +475,7 @@ static int plot_histograms(const struct plot_run *run, struct hil_figure *figure
 {
     struct hil_histogram *histogram = malloc(sizeof(*histogram));
     struct histogram_room room = {0};
+    char shown[PLOT_TEXT_BYTES];
     const char *name;
     int rc = histogram ? 0 : no_memory(run);
     int drawn = 0;
@@ -481,7 +483,8 @@ static int plot_histograms(const struct plot_run *run, struct hil_figure *figure
     for (unsigned i = 0; !rc && (name = hil_trace_histogram_name(run->trace, i)); i++) {
         rc = hil_trace_read_histogram(run->trace, name, histogram);
         if (rc)
-            fprintf(run->messages, "%s/trace.h5: %s: %s\n", run->dir, name, strerror(-rc));
+            fprintf(run->messages, "%s/trace.h5: %s: %s\n", run->dir,
+                    hil_foreign_text(shown, sizeof(shown), name, strlen(name)), strerror(-rc));
         else if (histogram->max > 0)
             plot_histogram(figure, (unsigned)++drawn, name, histogram, &room);
     }

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "../foreign.h"
 #include "../record/run_files.h"
 #include "key_words.h"
 #include "plot_sweep.h"
@@ -31,7 +32,9 @@ static const char *unit_at(const struct plot_sweep *sweep, size_t key)
 
 static size_t key_count(const struct plot_sweep *sweep)
 {
-    return json_array_size(json_object_get(sweep->index, "keys"));
+    const size_t count = json_array_size(json_object_get(sweep->index, "keys"));
+
+    return count < PLOT_KEYS_MAX ? count : PLOT_KEYS_MAX;
 }
 
 /* Ends in dots what has no room. */
@@ -47,6 +50,11 @@ static void append(char text[PLOT_TEXT_BYTES], const char *between, const char *
 /* A key that is the same everywhere tells nothing of a run. */
 static bool varies(const struct plot_sweep *sweep, size_t key)
 {
+    return sweep->varying >> key & 1;
+}
+
+static bool find_other_value(const struct plot_sweep *sweep, size_t key)
+{
     const json_t *points = json_object_get(sweep->index, "points");
     const json_t *first = json_object_get(json_array_get(points, 0), "values");
 
@@ -57,6 +65,12 @@ static bool varies(const struct plot_sweep *sweep, size_t key)
             return true;
     }
     return json_array_size(points) == 1;
+}
+
+static void find_varying(struct plot_sweep *sweep)
+{
+    for (size_t i = 0; i < key_count(sweep); i++)
+        sweep->varying |= (uint64_t)find_other_value(sweep, i) << i;
 }
 
 int plot_sweep_only_key(const struct plot_sweep *sweep, const char *name)
@@ -134,7 +148,8 @@ static void open_point(struct plot_sweep *sweep, const json_t *point)
     const char *name = json_string_value(json_object_get(point, "dir"));
     struct plot_series *series = &sweep->series[sweep->count];
 
-    if (!name || hil_run_path(series->dir, sweep->dir, "%s", name) != 0 ||
+    if (!name || !hil_foreign_is_entry(name) ||
+        hil_run_path(series->dir, sweep->dir, "%s", name) != 0 ||
         plot_run_open(&series->run, series->dir, sweep->messages) != 0)
         return;
     sweep->count++;
@@ -191,7 +206,7 @@ static void write_caption(struct plot_sweep *sweep)
 
 static int open_index(struct plot_sweep *sweep)
 {
-    char path[HIL_PATH_BYTES];
+    char path[HIL_PATH_BYTES], text[JSON_ERROR_TEXT_LENGTH];
     json_error_t error;
     int rc = hil_run_path(path, sweep->dir, "sweep.json");
     if (rc)
@@ -202,11 +217,13 @@ static int open_index(struct plot_sweep *sweep)
                 sweep->dir);
         return -ENOENT;
     }
-    sweep->index = json_load_file(path, 0, &error);
+    sweep->index = hil_foreign_json(path, &error);
     if (!sweep->index) {
-        fprintf(sweep->messages, "%s:%d:%d: %s\n", path, error.line, error.column, error.text);
+        hil_foreign_text(text, sizeof(text), error.text, sizeof(error.text));
+        fprintf(sweep->messages, "%s:%d:%d: %s\n", path, error.line, error.column, text);
         return -EBADMSG;
     }
+    find_varying(sweep);
     write_title(sweep);
     open_points(sweep, json_object_get(sweep->index, "points"));
     write_caption(sweep);

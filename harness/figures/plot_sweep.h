@@ -9,8 +9,8 @@
 #include "../record/run_files.h"
 #include "plot_data.h"
 
-/* More panels than these do not fit in a figure. */
-enum { PLOT_SERIES_MAX = 64 };
+/* More panels than these do not fit in a figure, and no more keys are looked at. */
+enum { PLOT_SERIES_MAX = 64, PLOT_KEYS_MAX = 64 };
 
 /* How much of the runs a figure shows: all; the start-up; and, where that would be too full
  * for one panel, a quarter of it. */
@@ -28,7 +28,8 @@ struct plot_series {
 struct plot_sweep {
     const char *dir;
     FILE *messages;
-    json_t *index; /* sweep.json */
+    json_t *index;    /* sweep.json */
+    uint64_t varying; /* a bit for each key: its value is not the same everywhere */
     char title[PLOT_TEXT_BYTES], subtitle[PLOT_TEXT_BYTES];
     struct plot_series series[PLOT_SERIES_MAX];
     unsigned count;

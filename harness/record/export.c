@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../foreign.h"
 #include "run_files.h"
 
 enum { NUMBER_BYTES = 32 };
@@ -87,7 +88,8 @@ static int read_block(const struct table *table, uint64_t first, size_t rows)
     int rc = 0;
 
     for (unsigned i = 0; i < table->stream->column_count && !rc; i++)
-        rc = hil_trace_read(table->trace, table->index, i, first, rows, table->columns[i]);
+        rc = hil_trace_read(table->trace, table->index, i, first, rows, table->columns[i],
+                            rows * table->stream->columns[i].width);
     if (!rc && table->steps)
         rc = hil_trace_read_steps(table->trace, table->index, first, rows, table->steps);
     return rc;
@@ -191,15 +193,16 @@ static int export_stream(struct hil_trace_reader *trace, unsigned index, const c
         .stream = &hil_trace_streams(trace, &count)[index],
         .index = index,
     };
-    char path[HIL_PATH_BYTES];
+    char path[HIL_PATH_BYTES], shown[HIL_PATH_BYTES];
 
     int rc = table_path(path, dir, table.stream->name);
     if (!rc)
         rc = write_table(&table, path);
+    hil_foreign_text(shown, sizeof(shown), path, sizeof(path));
     if (rc)
-        fprintf(messages, "%s: %s\n", path, strerror(-rc));
+        fprintf(messages, "%s: %s\n", shown, strerror(-rc));
     else
-        fprintf(messages, "%s: %llu rows\n", path, (unsigned long long)table.stream->rows);
+        fprintf(messages, "%s: %llu rows\n", shown, (unsigned long long)table.stream->rows);
     return rc;
 }
 

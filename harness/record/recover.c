@@ -15,7 +15,7 @@ static void recover_tell(const char *dir, const struct hil_trace_reader *trace, 
         const int time = hil_trace_column_find(&streams[i], "time_s");
         double last_s = 0;
         if (time < 0 || streams[i].rows == 0 ||
-            hil_trace_read(trace, i, (unsigned)time, streams[i].rows - 1, 1, &last_s))
+            hil_trace_read(trace, i, (unsigned)time, streams[i].rows - 1, 1, &last_s, 1))
             continue;
         fprintf(messages, "%s/trace.h5: %s has %llu rows, to %.6f s\n", dir, streams[i].name,
                 (unsigned long long)streams[i].rows, last_s);

@@ -13,14 +13,15 @@
 #define HIL_DECIMATION "decimation"
 
 /*
- * At the beginning of each function that calls HDF5: it must not print errors of its own,
- * and must not finish open files in a child process that exits. Forgets the last errno, so
- * that trace_hdf5_error() finds the one that made HDF5 fail.
+ * At the beginning of each function that calls HDF5: it must not print errors of its own, must not
+ * finish open files in a child process that exits, and loads no plugin that a file asks for.
+ * Forgets the last errno, so that trace_hdf5_error() finds the one that made HDF5 fail.
  */
 static inline void trace_hdf5_enter(void)
 {
     H5dont_atexit();
     H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
+    H5PLset_loading_state(0);
     errno = 0;
 }
 

@@ -5,7 +5,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../foreign.h"
 #include "trace_hdf5.h"
+
+/* What a record needs, and a hostile file may exceed. Deflate packs at most 1032 bytes into one. */
+enum {
+    DEFLATE_MOST = 1032,
+    WIDTH_MAX = 1 << 16,
+    CHUNK_BYTES_MAX = 64 << 20,
+    BLOCK_NUMBERS_MAX = 1 << 23,
+};
 
 struct found {
     char *group, *name; /* of a dataset; one allocation, at group */
@@ -24,9 +33,23 @@ struct hil_trace_reader {
     unsigned stream_count, column_count, histogram_count;
 
     char *attribute; /* the one asked for last */
+    uint64_t room;   /* bytes that all numbers of a file of this size can have, less those found */
 };
 
 /* --- attributes ---------------------------------------------------------------------------- */
+
+/* Whether it is one thing of that class: HDF5 writes as many as the file says to where one is
+ * expected. */
+static bool is_one(hid_t attribute, H5T_class_t class)
+{
+    const hid_t type = H5Aget_type(attribute), space = H5Aget_space(attribute);
+    const bool one = H5Tget_class(type) == class && H5Sget_simple_extent_npoints(space) == 1;
+    const bool fixed = class == H5T_STRING && H5Tis_variable_str(type) <= 0;
+
+    H5Sclose(space);
+    H5Tclose(type);
+    return one && !fixed;
+}
 
 static char *read_text(hid_t attribute)
 {
@@ -35,7 +58,8 @@ static char *read_text(hid_t attribute)
 
     H5Tset_size(type, H5T_VARIABLE);
     H5Tset_cset(type, H5T_CSET_UTF8);
-    H5Aread(attribute, type, &text);
+    if (is_one(attribute, H5T_STRING))
+        H5Aread(attribute, type, &text);
     char *copy = strdup(text ? text : "");
 
     H5free_memory(text);
@@ -61,7 +85,8 @@ static int get_count(hid_t object, const char *name, uint64_t *count)
         return -ENODATA;
 
     const hid_t attribute = H5Aopen(object, name, H5P_DEFAULT);
-    const herr_t read = H5Aread(attribute, H5T_NATIVE_UINT64, count);
+    const herr_t read =
+        is_one(attribute, H5T_INTEGER) ? H5Aread(attribute, H5T_NATIVE_UINT64, count) : -1;
 
     H5Aclose(attribute);
     return read < 0 ? -EBADMSG : 0;
@@ -110,11 +135,13 @@ static bool is_dataset(hid_t file, const char *path)
            info.type == H5O_TYPE_DATASET;
 }
 
-/* A result that is not zero ends the walk; a negative one is HDF5's own. */
+/* A result that is not zero ends the walk; a negative one is HDF5's own. A link that is not hard
+ * may lead to another file. */
 static herr_t visit(hid_t group, const char *path, const H5L_info_t *info, void *reader)
 {
-    (void)info;
-    return strchr(path, '/') && is_dataset(group, path) ? -list(reader, path) : 0;
+    const bool ours = info->type == H5L_TYPE_HARD && strchr(path, '/') && is_dataset(group, path);
+
+    return ours ? -list(reader, path) : 0;
 }
 
 static int list_datasets(struct hil_trace_reader *reader)
@@ -133,10 +160,49 @@ static int get_shape(hid_t dataset, uint64_t *rows, unsigned *width)
                        H5Sget_simple_extent_dims(space, size, NULL) == dimensions;
 
     H5Sclose(space);
-    if (!known || size[1] == 0 || size[1] > UINT_MAX)
+    if (!known || size[1] == 0 || size[1] > WIDTH_MAX)
         return -EBADMSG;
     *rows = size[0];
     *width = (unsigned)size[1];
+    return 0;
+}
+
+/* The greatest number that is read is one of 8 bytes. */
+static bool holds_numbers(hid_t dataset)
+{
+    const hid_t type = H5Dget_type(dataset);
+    const H5T_class_t class = H5Tget_class(type);
+    const bool numbers = (class == H5T_FLOAT || class == H5T_INTEGER) && H5Tget_size(type) <= 8;
+
+    H5Tclose(type);
+    return numbers;
+}
+
+/* In this file, and not in others that it names; and in chunks that are no burden. */
+static bool lies_here(hid_t dataset)
+{
+    hsize_t chunk[2] = {1, 1};
+    const hid_t create = H5Dget_create_plist(dataset);
+    const H5D_layout_t layout = H5Pget_layout(create);
+    const bool fits = layout != H5D_CHUNKED ||
+                      (H5Pget_chunk(create, 2, chunk) <= 2 && /* each is less than 2^32 */
+                       hil_foreign_fits(chunk[0] * chunk[1], sizeof(double), CHUNK_BYTES_MAX));
+    const bool here = layout != H5D_VIRTUAL && H5Pget_external_count(create) == 0;
+
+    H5Pclose(create);
+    return here && fits;
+}
+
+/* The one place where a column's sizes are checked: what comes after may rely on them. */
+static int check_column(struct hil_trace_reader *reader, hid_t dataset, uint64_t rows,
+                        unsigned width)
+{
+    const uint64_t row = width * sizeof(double);
+
+    if (!holds_numbers(dataset) || !lies_here(dataset) ||
+        !hil_foreign_fits(rows, row, reader->room))
+        return -EBADMSG;
+    reader->room -= rows * row;
     return 0;
 }
 
@@ -151,7 +217,9 @@ static int open_column(struct hil_trace_reader *reader, struct hil_stream_config
 
     reader->datasets[i] = H5Dopen2(group, found->name, H5P_DEFAULT);
     H5Gclose(group);
-    const int rc = get_shape(reader->datasets[i], &rows, &column->width);
+    int rc = get_shape(reader->datasets[i], &rows, &column->width);
+    if (!rc)
+        rc = check_column(reader, reader->datasets[i], rows, column->width);
     if (rc)
         return rc;
 
@@ -209,9 +277,12 @@ static int open_found(struct hil_trace_reader *reader, const struct found *found
 
 static int open_all(struct hil_trace_reader *reader)
 {
-    int rc = list_datasets(reader);
+    hsize_t bytes;
+    int rc = H5Fget_filesize(reader->file, &bytes) < 0 ? -EBADMSG : list_datasets(reader);
     if (rc)
         return rc;
+
+    reader->room = bytes < UINT64_MAX / DEFLATE_MOST ? bytes * DEFLATE_MOST : UINT64_MAX;
 
     const size_t room = reader->found_count + 1;
     reader->streams = calloc(room, sizeof(*reader->streams));
@@ -297,21 +368,36 @@ static hid_t dataset_of(const struct hil_trace_reader *reader, unsigned stream, 
     return reader->datasets[reader->streams[stream].columns - reader->columns + column];
 }
 
+/* The most rows that any column of the stream is read by. */
+static size_t block_rows_max(const struct hil_stream_config *stream)
+{
+    unsigned widest = 1;
+
+    for (unsigned i = 0; i < stream->column_count; i++)
+        if (stream->columns[i].width > widest)
+            widest = stream->columns[i].width;
+    return BLOCK_NUMBERS_MAX / widest;
+}
+
 size_t hil_trace_block_rows(const struct hil_trace_reader *reader, unsigned stream)
 {
     trace_hdf5_enter();
+    const size_t most = block_rows_max(&reader->streams[stream]);
     const hid_t create = H5Dget_create_plist(dataset_of(reader, stream, 0));
     hsize_t chunk[2] = {0, 0};
     const int dimensions = H5Pget_chunk(create, 2, chunk);
 
     H5Pclose(create);
-    return dimensions > 0 ? (size_t)chunk[0] : 1024;
+    const size_t rows = dimensions > 0 ? (size_t)chunk[0] : 1024;
+    return rows < most ? rows : most;
 }
 
 int hil_trace_read(const struct hil_trace_reader *reader, unsigned stream, unsigned column,
-                   uint64_t first, size_t count, double *values)
+                   uint64_t first, size_t count, double *values, size_t room)
 {
     trace_hdf5_enter();
+    if (!hil_foreign_fits(count, reader->streams[stream].columns[column].width, room))
+        return -EBADMSG;
     const hid_t dataset = dataset_of(reader, stream, column);
     const hid_t in_file = H5Dget_space(dataset);
     const hsize_t start[] = {first, 0};
@@ -335,7 +421,7 @@ int hil_trace_read_steps(const struct hil_trace_reader *reader, unsigned stream,
     const int column = hil_trace_column_find(config, "step");
 
     if (column >= 0)
-        return hil_trace_read(reader, stream, (unsigned)column, first, count, steps);
+        return hil_trace_read(reader, stream, (unsigned)column, first, count, steps, count);
     if (config->cadence.period_ns == 0)
         return -ENODATA;
     for (size_t i = 0; i < count; i++)

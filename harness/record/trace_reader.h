@@ -1,6 +1,7 @@
 /*
  * Reads a trace (trace.h says what is in it): the streams and columns as they were given to
- * the writer, then their numbers, a block of rows at a time.
+ * the writer, then their numbers, a block of rows at a time. The file may be anybody's: sizes that
+ * no run writes make it no trace.
  */
 #ifndef HIL_TRACE_READER_H
 #define HIL_TRACE_READER_H
@@ -33,9 +34,11 @@ size_t hil_trace_block_rows(const struct hil_trace_reader *reader, unsigned stre
 int hil_trace_read_steps(const struct hil_trace_reader *reader, unsigned stream, uint64_t first,
                          size_t count, double *steps);
 
-/* Reads a column's rows first .. first + count, `width` numbers each. 0 or a negative errno. */
+/* Reads a column's rows first .. first + count, `width` numbers each, to `values`, which has room
+ * for so many numbers. 0 or a negative errno; -EBADMSG when the room is too small for the column.
+ */
 int hil_trace_read(const struct hil_trace_reader *reader, unsigned stream, unsigned column,
-                   uint64_t first, size_t count, double *values);
+                   uint64_t first, size_t count, double *values, size_t room);
 
 /* The name of histogram `i`, NULL when there are no more. */
 const char *hil_trace_histogram_name(const struct hil_trace_reader *reader, unsigned i);

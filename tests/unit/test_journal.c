@@ -75,7 +75,7 @@ static void expect_rows(const char *path, unsigned stream, uint64_t count)
     for (unsigned column = 0, place = 0; column < s->column_count; column++) {
         const unsigned width = s->columns[column].width;
         double *at = malloc((count * width + 1) * sizeof(double));
-        cr_assert_eq(hil_trace_read(reader, stream, column, 0, count, at), 0);
+        cr_assert_eq(hil_trace_read(reader, stream, column, 0, count, at, count * width), 0);
         for (uint64_t n = 0; n < count; n++)
             for (unsigned i = 0; i < width; i++)
                 cr_assert_eq(at[n * width + i], value(n, place + i), "row %d", (int)n);

@@ -73,8 +73,8 @@ static void expect_rows(unsigned stream, uint64_t count)
 
     double *time = malloc((count + 1) * sizeof(double));
     double *voltage = malloc((count + 1) * 3 * sizeof(double));
-    cr_assert_eq(hil_trace_read(reader, stream, 0, 0, count, time), 0);
-    cr_assert_eq(hil_trace_read(reader, stream, 1, 0, count, voltage), 0);
+    cr_assert_eq(hil_trace_read(reader, stream, 0, 0, count, time, count), 0);
+    cr_assert_eq(hil_trace_read(reader, stream, 1, 0, count, voltage, 3 * count), 0);
     for (uint64_t n = 0; n < count; n++) {
         cr_assert_eq(time[n], (double)n);
         for (unsigned i = 0; i < 3; i++)

@@ -120,15 +120,15 @@ Test(trace, gives_back_every_bit)
 
     write_trace(rows, 777);
     reader = open_trace();
-    cr_assert_eq(hil_trace_read(reader, 0, 1, 0, rows, read), 0);
+    cr_assert_eq(hil_trace_read(reader, 0, 1, 0, rows, read, 2 * rows), 0);
     for (size_t k = 0; k < rows; k++)
         cr_assert_eq(read[k], value(k, 1), "row %zu", k);
-    cr_assert_eq(hil_trace_read(reader, 0, 2, 0, rows, read), 0);
+    cr_assert_eq(hil_trace_read(reader, 0, 2, 0, rows, read, 2 * rows), 0);
     for (size_t k = 0; k < 2 * rows; k++)
         cr_assert_eq(read[k], value(k / 2, 2 + k % 2), "row %zu", k / 2);
-    cr_assert_eq(hil_trace_read(reader, 0, 2, 40000, 2, read), 0);
+    cr_assert_eq(hil_trace_read(reader, 0, 2, 40000, 2, read, 4), 0);
     cr_expect_eq(read[3], value(40001, 3));
-    cr_assert_eq(hil_trace_read(reader, 1, 0, 0, 3, voltages), 0);
+    cr_assert_eq(hil_trace_read(reader, 1, 0, 0, 3, voltages, 3), 0);
     cr_expect(voltages[0] == 1 && voltages[1] == -2 && isinf(voltages[2]));
     hil_trace_reader_close(reader);
     free(read);
@@ -141,8 +141,10 @@ Test(trace, refuses_rows_that_are_not_there)
 
     write_trace(5, 5);
     reader = open_trace();
-    cr_expect_lt(hil_trace_read(reader, 0, 0, 3, 3, read), 0);
-    cr_expect_eq(hil_trace_read(reader, 0, 0, 3, 2, read), 0);
+    cr_expect_lt(hil_trace_read(reader, 0, 0, 3, 3, read, 10), 0);
+    cr_expect_eq(hil_trace_read(reader, 0, 0, 3, 2, read, 10), 0);
+    cr_expect_eq(hil_trace_read(reader, 0, 2, 0, 5, read, 9), -EBADMSG,
+                 "more than there is room for");
     hil_trace_reader_close(reader);
 }
 

@@ -1,0 +1,108 @@
+#include "foreign.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { JSON_BYTES_MAX = 64 << 20 };
+
+bool hil_foreign_fits(uint64_t count, uint64_t each, uint64_t room)
+{
+    uint64_t all;
+
+    return !__builtin_mul_overflow(count, each, &all) && all <= room;
+}
+
+int hil_foreign_index(double number, int most)
+{
+    return number >= 0 && number <= most ? (int)number : -1; /* what is no number is not either */
+}
+
+bool hil_foreign_is_entry(const char *name)
+{
+    for (const char *c = name; *c != '\0'; c++)
+        if ((unsigned char)*c < ' ' || *c == 0x7f)
+            return false;
+    return name[0] != '\0' && !strchr(name, '/') && strcmp(name, ".") != 0 &&
+           strcmp(name, "..") != 0;
+}
+
+/* --- text ------------------------------------------------------------------------------------- */
+
+/* The bytes of the character that begins here; 0: it is none that a terminal shall see. */
+static size_t character_at(const unsigned char *text, size_t length)
+{
+    static const struct {
+        unsigned char mask, lead;
+        uint32_t least;
+    } kinds[] = {
+        {0x80, 0x00, 0x20}, {0xe0, 0xc0, 0xa0}, {0xf0, 0xe0, 0x800}, {0xf8, 0xf0, 0x10000}};
+    size_t bytes = 0;
+
+    while (bytes < 4 && (text[0] & kinds[bytes].mask) != kinds[bytes].lead)
+        bytes++;
+    if (bytes == 4 || bytes + 1 > length)
+        return 0;
+    uint32_t point = text[0] & (unsigned char)~kinds[bytes].mask;
+    for (size_t i = 1; i <= bytes; i++) {
+        if ((text[i] & 0xc0) != 0x80)
+            return 0;
+        point = point << 6 | (text[i] & 0x3f);
+    }
+    const bool shown = point >= kinds[bytes].least && point != 0x7f && point <= 0x10ffff &&
+                       (point < 0xd800 || point > 0xdfff);
+    return shown ? bytes + 1 : 0;
+}
+
+const char *hil_foreign_text(char *to, size_t size, const char *text, size_t length)
+{
+    const size_t end = strnlen(text, length);
+    size_t used = 0;
+
+    for (size_t at = 0; at < end;) {
+        const size_t bytes = character_at((const unsigned char *)text + at, end - at);
+        const size_t step = bytes ? bytes : 1;
+
+        if (used + step >= size)
+            break;
+        if (bytes)
+            memcpy(to + used, text + at, bytes);
+        else
+            to[used] = '?';
+        used += step;
+        at += step;
+    }
+    to[used] = '\0';
+    return to;
+}
+
+/* --- JSON ------------------------------------------------------------------------------------- */
+
+static json_t *foreign_refuse(json_error_t *error, const char *why)
+{
+    *error = (json_error_t){.line = 1, .column = 1};
+    snprintf(error->text, sizeof(error->text), "%s", why);
+    return NULL;
+}
+
+/* A pipe or a device would hold the reader up, or never end. */
+json_t *hil_foreign_json(const char *path, json_error_t *error)
+{
+    const int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    struct stat status;
+    json_t *read = NULL;
+
+    if (file < 0)
+        return foreign_refuse(error, strerror(errno));
+    if (fstat(file, &status) != 0 || !S_ISREG(status.st_mode))
+        foreign_refuse(error, "it is no file");
+    else if (status.st_size > JSON_BYTES_MAX)
+        foreign_refuse(error, "it is longer than 64 MiB");
+    else
+        read = json_loadfd(file, 0, error);
+    close(file);
+    return read;
+}
