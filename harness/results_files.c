@@ -19,8 +19,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "record/export.h"
 #include "foreign.h"
+#include "record/export.h"
 #include "record/run_files.h"
 
 /* The file that each has from its beginning on. */

@@ -5,7 +5,7 @@
 
 #include "scenario_form.h"
 
-enum { PATH_MAX_BYTES = 256, TEXT_MAX = 1024, FIELDS_MAX = 80, MISTAKES_MAX = 100 };
+enum { PATH_MAX_BYTES = 256, TEXT_MAX = 1024, FIELDS_MAX = 80 };
 
 /* Where the check is in the tree, and what it checks against. */
 struct check {
@@ -146,7 +146,7 @@ static void check_missing(struct check *check, const struct scenario_node *node,
 static void check_mapping(struct check *check, const struct scenario_node *node,
                           const cyaml_schema_value_t *value)
 {
-    for (size_t i = 0; i < node->count && check->report->mistakes < MISTAKES_MAX; i++) {
+    for (size_t i = 0; i < node->count && !scenario_report_is_full(check->report); i++) {
         const struct scenario_entry *entry = &node->entries[i];
         const cyaml_schema_field_t *field = find_field(value->mapping.fields, entry->key);
         if (is_duplicate(check, node, i))
@@ -173,7 +173,13 @@ static void check_list(struct check *check, const struct scenario_node *node,
                          check->path, node->count, value->sequence.min);
         return;
     }
-    for (size_t i = 0; i < node->count; i++) {
+    if (node->count > value->sequence.max) {
+        scenario_mistake(check->report, &node->at,
+                         "%s is a list of %zu; allowed: a list of up to %u", check->path,
+                         node->count, value->sequence.max);
+        return;
+    }
+    for (size_t i = 0; i < node->count && !scenario_report_is_full(check->report); i++) {
         char index[24];
         snprintf(index, sizeof(index), "%zu", i);
         size_t length = descend(check, index);

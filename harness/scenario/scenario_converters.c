@@ -54,7 +54,8 @@ static int *find_overrides(const struct scenario_loaded *loaded)
         return NULL;
     for (unsigned id = 0; id < converters->count; id++)
         override_of[id] = NO_OVERRIDE;
-    for (unsigned i = 0; i < converters->override_count; i++)
+    for (unsigned i = 0; i < converters->override_count && !scenario_report_is_full(loaded->report);
+         i++)
         claim(loaded, i, override_of);
     return override_of;
 }

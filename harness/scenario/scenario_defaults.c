@@ -54,7 +54,8 @@ static int fill(const struct scenario_schema *schema, struct scenario_node *node
 {
     if (value->type == CYAML_MAPPING && node->kind == SCENARIO_MAPPING)
         return fill_mapping(schema, node, value, path);
-    if (value->type != CYAML_SEQUENCE || node->kind != SCENARIO_SEQUENCE)
+    if (value->type != CYAML_SEQUENCE || node->kind != SCENARIO_SEQUENCE ||
+        node->count > value->sequence.max) /* the check refuses a list of more */
         return 0;
 
     char entry[PATH_MAX_BYTES];

@@ -87,7 +87,8 @@ const struct scenario_key scenario_keys[] = {
     {"controller.gains", "", "{}", NO_RANGE, "Gains of the law, by the names of its table below"},
 
     {"converters", "", NULL, NO_RANGE, "The converter nodes"},
-    {"converters.count", "", NULL, RANGE(1, 10000), "How many there are, numbered from 0"},
+    {"converters.count", "", NULL, RANGE(1, SCENARIO_CONVERTERS_MAX),
+     "How many there are, numbered from 0"},
     {"converters.plant", "", NULL, NO_RANGE, "What each converter simulates"},
     {"converters.period_us", "us", NULL, TIME_US(0.001), "Time between two steps"},
     {"converters.phase_us", "us", "0", TIME_US(0), "Time of the first step of converter 0"},

@@ -21,7 +21,8 @@ int scenario_resolve_placement(const struct scenario_loaded *loaded, struct hil_
         return -ENOMEM;
     }
     scenario->executor_count = file->placement_count;
-    for (unsigned i = 0; i < file->placement_count; i++) {
+    for (unsigned i = 0; i < file->placement_count && !scenario_report_is_full(loaded->report);
+         i++) {
         const struct file_placement *entry = &file->placement[i];
         struct hil_executor_config *executor = &scenario->executors[i];
         *executor = (struct hil_executor_config){.controller = entry->controller,

@@ -6,13 +6,18 @@
 #include <string.h>
 #include <strings.h>
 
-enum { LINE_MAX_BYTES = 2048, WORD_MAX = 64 };
+enum { LINE_MAX_BYTES = 2048, WORD_MAX = 64, MISTAKES_MAX = 100 };
 
 void scenario_report_open(struct scenario_report *report, char *text, size_t size)
 {
     *report = (struct scenario_report){.text = text, .size = size};
     if (size > 0)
         text[0] = '\0';
+}
+
+bool scenario_report_is_full(const struct scenario_report *report)
+{
+    return report->mistakes >= MISTAKES_MAX;
 }
 
 static void append(struct scenario_report *report, const char *line)

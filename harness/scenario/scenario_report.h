@@ -23,6 +23,9 @@ struct scenario_report {
 
 void scenario_report_open(struct scenario_report *report, char *text, size_t size);
 
+/* Whether there are so many mistakes that nobody reads more: to look for them ends. */
+bool scenario_report_is_full(const struct scenario_report *report);
+
 /* Adds one line: the place, then the message. Control characters in it become spaces. */
 __attribute__((format(printf, 3, 4))) void scenario_mistake(struct scenario_report *report,
                                                             const struct scenario_place *place,

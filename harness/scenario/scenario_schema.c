@@ -58,7 +58,7 @@ static const cyaml_schema_value_t verbs_node = {
 
 static const cyaml_schema_field_t verbs_fields[] = {
     CYAML_FIELD_SEQUENCE_COUNT("nodes", CYAML_FLAG_POINTER, struct file_verbs, nodes, node_count,
-                               &verbs_node, 0, CYAML_UNLIMITED),
+                               &verbs_node, 0, 1 + SCENARIO_CONVERTERS_MAX),
     CYAML_FIELD_UINT("port", MUST, struct file_verbs, port),
     ENUM("completions", struct file_verbs, completions, completions),
     CYAML_FIELD_UINT("send_depth", MUST, struct file_verbs, send_depth),
@@ -318,7 +318,7 @@ static void set_converters(struct scenario_schema *s)
                                    s->tolerance_fields),
                CYAML_FIELD_SEQUENCE_COUNT("overrides", CYAML_FLAG_POINTER, struct file_converters,
                                           overrides, override_count, &s->override_entry, 0,
-                                          CYAML_UNLIMITED));
+                                          SCENARIO_CONVERTERS_MAX));
 }
 
 static void set_top(struct scenario_schema *s)
@@ -344,7 +344,8 @@ static void set_top(struct scenario_schema *s)
         CYAML_FIELD_MAPPING("validity", MUST, struct scenario_file, validity, validity_fields),
         CYAML_FIELD_MAPPING("trace", MUST, struct scenario_file, trace, trace_fields),
         CYAML_FIELD_SEQUENCE_COUNT("placement", MAY, struct scenario_file, placement,
-                                   placement_count, &placement_entry, 0, CYAML_UNLIMITED));
+                                   placement_count, &placement_entry, 0,
+                                   1 + SCENARIO_CONVERTERS_MAX));
     s->top = (cyaml_schema_value_t){
         CYAML_VALUE_MAPPING(CYAML_FLAG_POINTER, struct scenario_file, s->top_fields)};
 }

@@ -16,6 +16,9 @@
 #include "scenario.h"
 #include "scenario_tree.h"
 
+/* And a list that names each converter once is no longer. */
+enum { SCENARIO_CONVERTERS_MAX = 10000 };
+
 /* --- the blocks, in the units of their keys -------------------------------------------- */
 
 struct file_network {

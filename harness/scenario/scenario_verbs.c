@@ -20,7 +20,9 @@ static int call_nodes(struct scenario_roll *roll, char **addresses)
     unsigned first, last;
     int error = 0;
 
-    for (unsigned i = 0; error == 0 && i < file->node_count; i++) {
+    for (unsigned i = 0;
+         error == 0 && i < file->node_count && !scenario_report_is_full(roll->loaded->report);
+         i++) {
         const struct file_verbs_node *entry = &file->nodes[i];
         scenario_roll_call(roll, i, entry->controller, entry->converters, &first, &last);
         if (entry->controller)

@@ -9,8 +9,22 @@
 
 #include "scenario_tree.h"
 
-/* What no scenario needs, but a hostile or mistaken file may have. */
-enum { DEPTH_MAX = 32, NODES_MAX = 1 << 20, FILE_BYTES_MAX = 16 << 20 };
+/* What no scenario needs, but a hostile or mistaken file may have. libyaml's own work grows as the
+ * square of directives, anchors and depth: so it is asked for one event after the other, and what
+ * is too much ends it there; directives are counted before it begins. */
+enum {
+    DEPTH_MAX = 32,
+    NODES_MAX = 1 << 20,
+    FILE_BYTES_MAX = 16 << 20,
+    ANCHORS_MAX = 256,
+    DIRECTIVES_MAX = 16,
+};
+
+/* A node that has a name, for aliases: a copy. */
+struct anchor {
+    char *name;
+    struct scenario_node *node;
+};
 
 /* One parse: where the text came from, and how much of the tree there is already. */
 struct parse {
@@ -18,7 +32,9 @@ struct parse {
     size_t length;
     const struct scenario_place *place;
     struct scenario_report *report;
-    yaml_document_t document;
+    yaml_parser_t parser;
+    struct anchor anchors[ANCHORS_MAX];
+    unsigned anchor_count;
     unsigned nodes;
 };
 
@@ -68,8 +84,10 @@ static bool is_tab(const struct parse *parse, yaml_mark_t mark)
            memchr(line, '\t', mark.column + 1) == line + mark.column;
 }
 
-static int report_yaml(const struct parse *parse, const yaml_parser_t *parser)
+static int report_yaml(const struct parse *parse)
 {
+    const yaml_parser_t *parser = &parse->parser;
+
     if (parser->error == YAML_MEMORY_ERROR)
         return -ENOMEM;
 
@@ -86,74 +104,123 @@ static int report_yaml(const struct parse *parse, const yaml_parser_t *parser)
     return mistake_at(parse, mark, message);
 }
 
-static int convert(struct parse *parse, int index, unsigned depth, struct scenario_node **out);
-
-static int convert_sequence(struct parse *parse, const yaml_node_t *from, unsigned depth,
-                            struct scenario_node *node)
+/* A line that begins with a percent sign: after any of YAML's line breaks, by their last bytes. */
+static bool is_directive(const struct parse *parse, size_t at)
 {
-    const yaml_node_item_t *item = from->data.sequence.items.start;
+    return parse->text[at] == '%' && (at == 0 || strchr("\n\r\x85\xa8\xa9", parse->text[at - 1]));
+}
 
-    for (; item < from->data.sequence.items.top; item++) {
-        struct scenario_node *value;
-        int error = convert(parse, *item, depth + 1, &value);
-        if (error == 0)
-            error = scenario_node_add(node, NULL, &value->at, value);
-        if (error != 0)
-            return error;
-    }
+static int check_directives(const struct parse *parse)
+{
+    unsigned count = 0;
+
+    for (size_t i = 0; i < parse->length; i++)
+        if (is_directive(parse, i) && ++count > DIRECTIVES_MAX)
+            return mistake_at(parse, mark_of_offset(parse, i), "too many directives; allowed: 16");
     return 0;
 }
 
-static int convert_mapping(struct parse *parse, const yaml_node_t *from, unsigned depth,
-                           struct scenario_node *node)
-{
-    const yaml_node_pair_t *pair = from->data.mapping.pairs.start;
+/* --- events to nodes ------------------------------------------------------------------------- */
 
-    for (; pair < from->data.mapping.pairs.top; pair++) {
-        const yaml_node_t *key = yaml_document_get_node(&parse->document, pair->key);
-        if (key->type != YAML_SCALAR_NODE)
-            return mistake_at(parse, key->start_mark,
-                              "a mapping or a list as a key; allowed: the name of a key");
-        struct scenario_place at = place_of(parse, key->start_mark);
-        struct scenario_node *value;
-        int error = convert(parse, pair->value, depth + 1, &value);
+static int compose(struct parse *parse, const yaml_event_t *event, unsigned depth,
+                   struct scenario_node **out);
+
+/* The caller deletes the event. */
+static int next_event(struct parse *parse, yaml_event_t *event)
+{
+    return yaml_parser_parse(&parse->parser, event) ? 0 : report_yaml(parse);
+}
+
+static bool is_end(const yaml_event_t *event)
+{
+    return event->type == YAML_SEQUENCE_END_EVENT || event->type == YAML_MAPPING_END_EVENT;
+}
+
+/* The node that begins with the next event; NULL at the end of a sequence or a mapping. */
+static int compose_next(struct parse *parse, unsigned depth, struct scenario_node **out)
+{
+    yaml_event_t event;
+    int error = next_event(parse, &event);
+    if (error != 0)
+        return error;
+
+    *out = NULL;
+    if (!is_end(&event))
+        error = compose(parse, &event, depth, out);
+    yaml_event_delete(&event);
+    return error;
+}
+
+static int compose_sequence(struct parse *parse, unsigned depth, struct scenario_node *node)
+{
+    struct scenario_node *value;
+    int error = compose_next(parse, depth + 1, &value);
+
+    while (error == 0 && value != NULL) {
+        error = scenario_node_add(node, NULL, &value->at, value);
         if (error == 0)
-            error = scenario_node_add(node, (const char *)key->data.scalar.value, &at, value);
-        if (error != 0)
-            return error;
+            error = compose_next(parse, depth + 1, &value);
     }
+    return error;
+}
+
+/* The value of this key, and both into the mapping. */
+static int compose_entry(struct parse *parse, const struct scenario_node *key, unsigned depth,
+                         struct scenario_node *node)
+{
+    struct scenario_node *value;
+
+    if (key->kind != SCENARIO_SCALAR) {
+        scenario_mistake(parse->report, &key->at,
+                         "a mapping or a list as a key; allowed: the name of a key");
+        return -EINVAL;
+    }
+    int error = compose_next(parse, depth + 1, &value);
+    return error == 0 ? scenario_node_add(node, key->text, &key->at, value) : error;
+}
+
+static int compose_mapping(struct parse *parse, unsigned depth, struct scenario_node *node)
+{
+    struct scenario_node *key;
+    int error = compose_next(parse, depth + 1, &key);
+
+    while (error == 0 && key != NULL) {
+        error = compose_entry(parse, key, depth, node);
+        scenario_node_free(key);
+        if (error == 0)
+            error = compose_next(parse, depth + 1, &key);
+    }
+    return error;
+}
+
+/* One more node, so deep. */
+static int count_node(struct parse *parse, yaml_mark_t mark, unsigned depth)
+{
+    if (depth > DEPTH_MAX)
+        return mistake_at(parse, mark, "nested too deeply; allowed: 32 levels");
+    if (++parse->nodes > NODES_MAX)
+        return mistake_at(parse, mark, "too many values; allowed: a million");
     return 0;
 }
 
-/* An alias arrives as one more use of the same node: each becomes a copy, within limits. */
-static int convert(struct parse *parse, int index, unsigned depth, struct scenario_node **out)
+/* Of which each node counts anew: aliases of aliases grow without an end. */
+static int copy_node(struct parse *parse, yaml_mark_t mark, const struct scenario_node *from,
+                     unsigned depth, struct scenario_node **out)
 {
-    const yaml_node_t *from = yaml_document_get_node(&parse->document, index);
-    bool scalar = from->type == YAML_SCALAR_NODE;
-    struct scenario_place at = place_of(parse, from->start_mark);
-    int error = 0;
-
-    if (depth > DEPTH_MAX || ++parse->nodes > NODES_MAX)
-        return mistake_at(parse, from->start_mark,
-                          depth > DEPTH_MAX ? "nested too deeply; allowed: 32 levels"
-                                            : "too many values; allowed: a million");
-    if (scalar && strlen((const char *)from->data.scalar.value) != from->data.scalar.length)
-        return mistake_at(parse, from->start_mark, "a NUL in a text; allowed: any other character");
-
+    int error = count_node(parse, mark, depth);
     struct scenario_node *node =
-        scenario_node_new(scalar                             ? SCENARIO_SCALAR
-                          : from->type == YAML_SEQUENCE_NODE ? SCENARIO_SEQUENCE
-                                                             : SCENARIO_MAPPING,
-                          scalar ? (const char *)from->data.scalar.value : NULL, &at);
-    if (node == NULL)
-        return -ENOMEM;
-    if (scalar)
-        node->plain = from->data.scalar.style == YAML_PLAIN_SCALAR_STYLE;
-    else if (node->kind == SCENARIO_SEQUENCE)
-        error = convert_sequence(parse, from, depth, node);
-    else
-        error = convert_mapping(parse, from, depth, node);
+        error == 0 ? scenario_node_new(from->kind, from->text, &from->at) : NULL;
 
+    if (node == NULL)
+        return error != 0 ? error : -ENOMEM;
+    node->plain = from->plain;
+    for (size_t i = 0; i < from->count && error == 0; i++) {
+        const struct scenario_entry *entry = &from->entries[i];
+        struct scenario_node *value;
+        error = copy_node(parse, mark, entry->value, depth + 1, &value);
+        if (error == 0)
+            error = scenario_node_add(node, entry->key, &entry->at, value);
+    }
     if (error != 0)
         scenario_node_free(node);
     else
@@ -161,50 +228,178 @@ static int convert(struct parse *parse, int index, unsigned depth, struct scenar
     return error;
 }
 
-/* What follows the first document must be the end of the text. */
-static int expect_end(struct parse *parse, yaml_parser_t *parser)
+static const struct anchor *find_anchor(const struct parse *parse, const yaml_char_t *name)
 {
-    yaml_document_t second;
+    for (unsigned i = 0; i < parse->anchor_count; i++)
+        if (strcmp(parse->anchors[i].name, (const char *)name) == 0)
+            return &parse->anchors[i];
+    return NULL;
+}
 
-    if (!yaml_parser_load(parser, &second))
-        return report_yaml(parse, parser);
-    const yaml_node_t *root = yaml_document_get_root_node(&second);
-    int error = 0;
-    if (root != NULL)
-        error = mistake_at(parse, root->start_mark, "a second document; allowed: one");
-    yaml_document_delete(&second);
+static int compose_alias(struct parse *parse, const yaml_event_t *event, unsigned depth,
+                         struct scenario_node **out)
+{
+    const struct anchor *anchor = find_anchor(parse, event->data.alias.anchor);
+
+    if (anchor == NULL)
+        return mistake_at(parse, event->start_mark,
+                          "not YAML: found undefined alias; allowed: keys and values in YAML 1.1");
+    return copy_node(parse, event->start_mark, anchor->node, depth, out);
+}
+
+static int add_anchor(struct parse *parse, yaml_mark_t mark, const yaml_char_t *name,
+                      const struct scenario_node *node, unsigned depth)
+{
+    struct anchor *anchor = &parse->anchors[parse->anchor_count];
+
+    if (find_anchor(parse, name) != NULL)
+        return mistake_at(parse, mark, "an anchor for the second time; allowed: once");
+    if (parse->anchor_count == ANCHORS_MAX)
+        return mistake_at(parse, mark, "too many anchors; allowed: 256");
+    anchor->name = strdup((const char *)name);
+    if (anchor->name == NULL)
+        return -ENOMEM;
+    int error = copy_node(parse, mark, node, depth, &anchor->node);
+    if (error != 0)
+        free(anchor->name);
+    else
+        parse->anchor_count++;
     return error;
+}
+
+static void free_anchors(struct parse *parse)
+{
+    while (parse->anchor_count > 0) {
+        struct anchor *anchor = &parse->anchors[--parse->anchor_count];
+        free(anchor->name);
+        scenario_node_free(anchor->node);
+    }
+}
+
+static const yaml_char_t *anchor_of(const yaml_event_t *event)
+{
+    return event->type == YAML_SCALAR_EVENT           ? event->data.scalar.anchor
+           : event->type == YAML_SEQUENCE_START_EVENT ? event->data.sequence_start.anchor
+                                                      : event->data.mapping_start.anchor;
+}
+
+static int compose_content(struct parse *parse, const yaml_event_t *event, unsigned depth,
+                           struct scenario_node *node)
+{
+    if (event->type == YAML_SEQUENCE_START_EVENT)
+        return compose_sequence(parse, depth, node);
+    if (event->type == YAML_MAPPING_START_EVENT)
+        return compose_mapping(parse, depth, node);
+    node->plain = event->data.scalar.style == YAML_PLAIN_SCALAR_STYLE;
+    return 0;
+}
+
+static struct scenario_node *new_node(const struct parse *parse, const yaml_event_t *event)
+{
+    struct scenario_place at = place_of(parse, event->start_mark);
+
+    if (event->type == YAML_SCALAR_EVENT)
+        return scenario_node_new(SCENARIO_SCALAR, (const char *)event->data.scalar.value, &at);
+    return scenario_node_new(
+        event->type == YAML_SEQUENCE_START_EVENT ? SCENARIO_SEQUENCE : SCENARIO_MAPPING, NULL, &at);
+}
+
+/* The node that begins with this event. */
+static int compose(struct parse *parse, const yaml_event_t *event, unsigned depth,
+                   struct scenario_node **out)
+{
+    if (event->type == YAML_ALIAS_EVENT)
+        return compose_alias(parse, event, depth, out);
+    if (event->type == YAML_SCALAR_EVENT &&
+        strlen((const char *)event->data.scalar.value) != event->data.scalar.length)
+        return mistake_at(parse, event->start_mark,
+                          "a NUL in a text; allowed: any other character");
+
+    int error = count_node(parse, event->start_mark, depth);
+    if (error != 0)
+        return error;
+    struct scenario_node *node = new_node(parse, event);
+    if (node == NULL)
+        return -ENOMEM;
+    error = compose_content(parse, event, depth, node);
+    if (error == 0 && anchor_of(event) != NULL)
+        error = add_anchor(parse, event->start_mark, anchor_of(event), node, depth);
+    if (error != 0)
+        scenario_node_free(node);
+    else
+        *out = node;
+    return error;
+}
+
+/* --- documents ------------------------------------------------------------------------------- */
+
+/* Passes over the event, whose kind is *type. */
+static int skip_event(struct parse *parse, yaml_event_type_t *type)
+{
+    yaml_event_t event;
+    int error = next_event(parse, &event);
+
+    if (error != 0)
+        return error;
+    *type = event.type;
+    yaml_event_delete(&event);
+    return 0;
+}
+
+/* What follows the first document must be the end of the text. */
+static int expect_end(struct parse *parse)
+{
+    yaml_event_type_t type;
+    yaml_event_t event;
+    int error = skip_event(parse, &type); /* the document's end */
+
+    if (error == 0)
+        error = skip_event(parse, &type);
+    if (error != 0 || type == YAML_STREAM_END_EVENT)
+        return error;
+    error = next_event(parse, &event);
+    if (error != 0)
+        return error;
+    error = mistake_at(parse, event.start_mark, "a second document; allowed: one");
+    yaml_event_delete(&event);
+    return error;
+}
+
+/* Without a document it is YAML's null. */
+static int compose_document(struct parse *parse, struct scenario_node **root)
+{
+    yaml_event_type_t type;
+    int error = skip_event(parse, &type); /* the stream's beginning */
+
+    if (error == 0)
+        error = skip_event(parse, &type);
+    if (error != 0)
+        return error;
+    if (type == YAML_STREAM_END_EVENT) {
+        struct scenario_place at = place_of(parse, (yaml_mark_t){0});
+        *root = scenario_node_new(SCENARIO_SCALAR, "", &at);
+        return *root == NULL ? -ENOMEM : 0;
+    }
+    error = compose_next(parse, 0, root);
+    return error == 0 ? expect_end(parse) : error;
 }
 
 int scenario_tree_parse(struct scenario_node **root, const char *text, size_t length,
                         const struct scenario_place *place, struct scenario_report *report)
 {
     struct parse parse = {.text = text, .length = length, .place = place, .report = report};
-    yaml_parser_t parser;
     struct scenario_node *tree = NULL;
+    int error = check_directives(&parse);
 
-    if (!yaml_parser_initialize(&parser))
-        return -ENOMEM;
-    yaml_parser_set_input_string(&parser, (const unsigned char *)text, length);
-    if (!yaml_parser_load(&parser, &parse.document)) {
-        int error = report_yaml(&parse, &parser);
-        yaml_parser_delete(&parser);
+    if (error != 0)
         return error;
-    }
-
-    int error;
-    if (yaml_document_get_root_node(&parse.document) == NULL) {
-        /* No document at all: YAML's null. */
-        struct scenario_place at = place_of(&parse, (yaml_mark_t){0});
-        tree = scenario_node_new(SCENARIO_SCALAR, "", &at);
-        error = tree == NULL ? -ENOMEM : 0;
-    } else {
-        error = convert(&parse, 1, 0, &tree);
-        if (error == 0)
-            error = expect_end(&parse, &parser);
-    }
-    yaml_document_delete(&parse.document);
-    yaml_parser_delete(&parser);
+    if (!yaml_parser_initialize(&parse.parser))
+        return -ENOMEM;
+    yaml_parser_set_encoding(&parse.parser, YAML_UTF8_ENCODING);
+    yaml_parser_set_input_string(&parse.parser, (const unsigned char *)text, length);
+    error = compose_document(&parse, &tree);
+    yaml_parser_delete(&parse.parser);
+    free_anchors(&parse);
     if (error != 0)
         scenario_node_free(tree);
     else

@@ -1,0 +1,137 @@
+/*
+ * "No input of 1 MB takes more than a second": texts on which libyaml, or we, once worked for as
+ * long as the square of their length. Each is loaded in a process that may use so much time of a
+ * processor and no more; most took ten times that and far more.
+ */
+#include <sys/resource.h>
+#include <sys/wait.h>
+
+#include "test_scenario.h"
+
+enum { BYTES = 1 << 20, SECONDS = 8 };
+
+static char *text;
+static size_t used;
+
+/* The text so far, and this again and again, each %d being another number; up to a megabyte. */
+__attribute__((format(printf, 1, 0))) static void fill_up(const char *format)
+{
+    for (int i = 0; used + 64 < BYTES; i++)
+        used += (size_t)snprintf(text + used, BYTES - used, format, i);
+}
+
+static void begin(const char *first)
+{
+    static char room[BYTES + 1];
+
+    text = room;
+    used = (size_t)snprintf(text, BYTES, "%s", first);
+}
+
+/* Returns how the process ended that loads it. */
+static int load_in_time(char *message, size_t size)
+{
+    const struct rlimit limit = {SECONDS, SECONDS};
+    int says[2], status;
+
+    cr_assert_eq(pipe(says), 0);
+    const pid_t child = fork();
+    if (child == 0) {
+        static char said[MESSAGE_BYTES];
+        struct hil_scenario *scenario = NULL;
+        setrlimit(RLIMIT_CPU, &limit);
+        load_text(&scenario, text, used, NULL, said);
+        _exit(write(says[1], said, strnlen(said, size - 1)) < 0);
+    }
+    close(says[1]);
+    const ssize_t got = read(says[0], message, size - 1);
+    message[got > 0 ? got : 0] = '\0';
+    close(says[0]);
+    cr_assert_eq(waitpid(child, &status, 0), child);
+    return status;
+}
+
+static void expect_soon(const char *first, const char *format, const char *expected)
+{
+    char message[256];
+
+    begin(first);
+    fill_up(format);
+    const int status = load_in_time(message, sizeof message);
+    cr_expect(WIFEXITED(status) && WEXITSTATUS(status) == 0, "%s%s ...: status %#x", first, format,
+              (unsigned)status);
+    cr_expect(strncmp(message, expected, strlen(expected)) == 0, "%s%s ...: %s\nexpected: %s",
+              first, format, message, expected);
+}
+
+#define TOO_DEEP "nested too deeply; allowed: 32 levels\n"
+
+Test(scenario_hostile, depth)
+{
+    expect_soon("", "[", "FILE:1:34: " TOO_DEEP);
+    expect_soon("", "{", "FILE:1:34: " TOO_DEEP);
+    expect_soon("", "[\n", "FILE:34:1: " TOO_DEEP);
+    expect_soon("", "{a: ", "FILE:1:130: " TOO_DEEP);
+    expect_soon("", "? ", "FILE:1:67: " TOO_DEEP);
+    expect_soon("", "- ", "FILE:1:67: " TOO_DEEP);
+}
+
+Test(scenario_hostile, anchors)
+{
+    expect_soon("", "- &a%d x\n", "FILE:257:3: too many anchors; allowed: 256\n");
+    expect_soon("", "&a%d k: x\n", "FILE:257:1: too many anchors; allowed: 256\n");
+    expect_soon("- &a x\n", "- &a y\n", "FILE:2:3: an anchor for the second time; allowed: once\n");
+}
+
+/* YAML has five ways to end a line. */
+Test(scenario_hostile, directives)
+{
+    static const char *const ends[] = {"\n",       "\r",           "\r\n",
+                                       "\xc2\x85", "\xe2\x80\xa8", "\xe2\x80\xa9"};
+    char line[64];
+
+    for (int i = 0; i < 6; i++) {
+        snprintf(line, sizeof line, "%%%%TAG !t%%d! tag:x%s", ends[i]);
+        expect_soon("", line,
+                    i < 3 && i != 1 ? "FILE:17:1: too many directives; allowed: 16\n" : "FILE:1:");
+    }
+}
+
+/* Of what is well-formed and means nothing here, a hundred mistakes are told, and no more. */
+Test(scenario_hostile, lists_and_mappings)
+{
+    expect_soon(SMALL "placement:\n", "  - {}\n",
+                "FILE:13:3: placement is a list of 149765; allowed: a list of up to 10001\n");
+    expect_soon(SMALL "fabric: verbs\nverbs:\n  nodes:\n", "    - {converters: 0-2, address: a}\n",
+                "FILE:15:5: verbs.nodes is a list of ");
+    expect_soon(LINE_1 LINE_2 LINE_3_5 LINE_10_11 LINE_6_9 "  overrides:\n", "    - {q: 1}\n",
+                "FILE:13:5: converters.overrides is a list of ");
+    expect_soon(SMALL "  changes:\n", "    - 1\n", "FILE:13:7: reference.changes.0 is '1'; ");
+    expect_soon("", "k%d: 1\n", "FILE:1:1: unknown key 'k0' in the scenario; ");
+    expect_soon("{", "a,", "FILE:2:1: not YAML: ");
+    expect_soon("", "name: x\n", "FILE:2:1: key 'name' for the second time in the scenario; ");
+}
+
+Test(scenario_hostile, documents_and_scalars)
+{
+    expect_soon("", "---\n", "FILE:3:1: a second document; allowed: one\n");
+    expect_soon("name: ", "x ", "FILE:1:7: name is 'x x x");
+    expect_soon("name: \"", "\\n", "FILE:1:");
+    expect_soon("name: |\n", " x\n", "FILE:1:7: name is the text ");
+    expect_soon("# ", "#", "FILE:1:1: the scenario is empty; ");
+}
+
+/* Sixteen directives are allowed, and a text of UTF-16 would hide more. */
+Test(scenario_hostile, utf_16)
+{
+    char message[256];
+
+    begin("");
+    for (const char *c = "\xff\xfe"
+                         "a\0:\0 \0"
+                         "1\0";
+         used < 10; used++)
+        text[used] = c[used];
+    cr_expect_eq(load_in_time(message, sizeof message), 0);
+    cr_expect(strstr(message, "not YAML: invalid leading UTF-8 octet"), "%s", message);
+}
