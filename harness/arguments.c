@@ -35,6 +35,7 @@ static const struct choice choices[] = {
     {HIL_TAKES_DOCTOR, {"root", required_argument, NULL, 'R'}},
     {HIL_TAKES_RUN, {"interval", required_argument, NULL, 'I'}},
     {HIL_TAKES_RUN, {"count", required_argument, NULL, 'n'}},
+    {HIL_TAKES_RUN, {"all-users", no_argument, NULL, 'A'}},
     {HIL_TAKES_TRACE, {"trace", no_argument, NULL, 't'}},
     {~0u, {"help", no_argument, NULL, 'h'}},
     {~0u, {"version", no_argument, NULL, 'v'}},
@@ -134,6 +135,9 @@ static int take(struct hil_arguments *a, int option)
         return 0;
     case 'J':
         a->json = true;
+        return 0;
+    case 'A':
+        a->all_users = true;
         return 0;
     case 'R':
         a->root = optarg;

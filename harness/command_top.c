@@ -12,7 +12,7 @@
 #include "top/screen.h"
 
 static const char help[] =
-    "usage: hiloco top [RUN] [--json] [--interval MS] [--count N]\n"
+    "usage: hiloco top [RUN] [--json] [--interval MS] [--count N] [--all-users]\n"
     "\n"
     "Shows a run while it runs: the output against its reference, and how each node is. RUN\n"
     "is a scenario's name, a process id or a folder of results; it may be left out when only\n"
@@ -21,6 +21,7 @@ static const char help[] =
     "  --interval MS   time between samples (default 200)\n"
     "  --json          write samples, one JSON object a line, and no view\n"
     "  --count N       end after N samples (with --json)\n"
+    "  --all-users     as root: runs of other users, too\n"
     "\n"
     "Keys: q quits, p pauses, s sorts by the next column, r reverses, arrows and page keys\n"
     "scroll. LATE is how long after its time a step begins: 99 of 100 no later than p99; the\n"
@@ -34,8 +35,8 @@ static void list(const struct hil_runs *runs)
 {
     fprintf(stderr, "what runs:\n  %8s  %-20s %s\n", "PID", "SCENARIO", "RESULTS");
     for (unsigned i = 0; i < runs->count; i++)
-        fprintf(stderr, "  %8d  %-20s %s\n", (int)runs->at[i].pid, runs->at[i].state->card.name,
-                runs->at[i].state->card.results);
+        fprintf(stderr, "  %8d  %-20s %s\n", (int)runs->at[i].pid, runs->at[i].attached.card.name,
+                runs->at[i].attached.card.results);
 }
 
 /* A folder in which a run was, and is not any more. */
@@ -57,7 +58,7 @@ static int find_none(const struct hil_runs *runs, const char *which)
         fprintf(stderr, "what runs is of another build of hiloco, and cannot be read by this\n");
     else
         fprintf(stderr, "nothing runs here; hiloco run starts something. (Another user's run can "
-                        "be seen by that user, and by root.)\n");
+                        "be seen by that user, and by root with --all-users.)\n");
     if (runs->count)
         list(runs);
     return HIL_EXIT_FAILED;
@@ -117,7 +118,7 @@ static int write_samples(struct hil_watch *w, unsigned interval_ms, unsigned cou
 
 static void tell_end(const struct hil_watch *w, FILE *to)
 {
-    const struct hil_card *card = &w->run->state->card;
+    const struct hil_card *card = &w->run->attached.card;
     int status;
 
     if (!hil_run_ended(w->run, &status))
@@ -166,7 +167,7 @@ static int watch(const struct hil_found *run, const struct hil_arguments *a)
     struct hil_watch w;
     int status = HIL_EXIT_FAILED;
 
-    keep_off(&run->state->card.cores);
+    keep_off(&run->attached.card.cores);
     if (hil_watch_open(&w, run)) {
         fprintf(stderr, "%s\n", strerror(ENOMEM));
     } else {
@@ -185,7 +186,7 @@ static int find_and_watch(const struct hil_arguments *a)
 {
     struct hil_runs runs;
     const struct hil_found *run;
-    int rc = hil_runs_find(&runs), status = HIL_EXIT_FAILED;
+    int rc = hil_runs_find(&runs, a->all_users), status = HIL_EXIT_FAILED;
 
     if (rc)
         fprintf(stderr, "/proc: %s\n", strerror(-rc));

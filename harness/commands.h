@@ -33,7 +33,7 @@ struct hil_arguments {
     const char *root;
     unsigned jobs, wait_s, measure_s;
     unsigned interval_ms, count; /* of samples; 0: no end */
-    bool quiet, csv, fix, strict, json;
+    bool quiet, csv, fix, strict, json, all_users;
 };
 
 /* Which options a command takes, besides --help. */
@@ -49,7 +49,7 @@ enum {
     HIL_TAKES_BESIDE = 1 << 8,
     HIL_TAKES_FIX = 1 << 9,
     HIL_TAKES_DOCTOR = 1 << 10, /* --measure, --strict, --json, --root; and no argument is needed */
-    HIL_TAKES_RUN = 1 << 11,    /* --json, --interval, --count; and no argument is needed */
+    HIL_TAKES_RUN = 1 << 11, /* --json, --interval, --count, --all-users; no argument is needed */
     HIL_TAKES_TRACE = 1 << 12,
     HIL_TAKES_SPAN = 1 << 13,      /* --from, --to */
     HIL_TAKES_DIRECTORY = 1 << 14, /* no option: the positional argument alone */

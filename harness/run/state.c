@@ -10,9 +10,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Whoever knows of the file may map it, but not to write, nor change its size. The mapping that
- * is there already stays as it is, also in children. */
-enum { SEALS = F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_FUTURE_WRITE };
+#include "../foreign.h"
+
+/* Whoever knows of the file may map it, but not change its size, nor write where the kernel knows
+ * of that. The mapping that is there already stays as it is, also in children. */
+enum { SIZE_SEALS = F_SEAL_SHRINK | F_SEAL_GROW, OTHER_SEALS = F_SEAL_FUTURE_WRITE | F_SEAL_SEAL };
 
 /* Differs where members do, near enough. */
 static const uint64_t LAYOUT =
@@ -32,12 +34,12 @@ static size_t executors_size(const struct hil_scenario *s)
 /* Returns the memory, or NULL with errno set. */
 static void *map_file(int file, size_t size)
 {
-    if (ftruncate(file, (off_t)size))
+    if (ftruncate(file, (off_t)size) || fcntl(file, F_ADD_SEALS, SIZE_SEALS))
         return NULL;
     void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, file, 0);
     if (memory == MAP_FAILED)
         return NULL;
-    fcntl(file, F_ADD_SEALS, SEALS); /* where the kernel knows them; nothing depends on it */
+    fcntl(file, F_ADD_SEALS, OTHER_SEALS); /* since Linux 5.1 */
     return memory;
 }
 
@@ -101,32 +103,64 @@ void hil_state_close(struct hil_state *state)
     if (!state)
         return;
     close(state->file);
-    hil_state_detach(state);
+    munmap(state, state->size);
 }
 
-int hil_state_attach(const struct hil_state **state, int file)
+/* --- another process's ---------------- */
+
+/* The size of the file, which stays so: who could shrink it would have a reader fall off its end.
+ */
+static int state_size(int file, size_t *size)
 {
     struct stat status;
+    int seals = fcntl(file, F_GET_SEALS);
 
+    if (seals < 0 || !(seals & F_SEAL_SHRINK))
+        return -EPROTO;
     if (fstat(file, &status))
         return -errno;
-    size_t size = (size_t)status.st_size;
-    if (size < sizeof(struct hil_state))
+    *size = (size_t)status.st_size;
+    return *size < sizeof(struct hil_state) ? -EPROTO : 0;
+}
+
+/* Copies, then checks the copy. */
+static int state_check(struct hil_attached *run)
+{
+    const struct hil_card card = run->state->card;
+
+    run->node_count = *(const volatile unsigned *)&run->state->node_count;
+    if (card.layout != LAYOUT || run->node_count == 0 ||
+        !hil_foreign_fits(run->node_count, sizeof(struct hil_node_state),
+                          run->size - sizeof(struct hil_state)))
         return -EPROTO;
-    const struct hil_state *found = mmap(NULL, size, PROT_READ, MAP_SHARED, file, 0);
-    if (found == MAP_FAILED)
-        return -errno;
-    if (found->card.layout != LAYOUT || found->size != size) {
-        munmap((void *)found, size);
-        return -EPROTO;
-    }
-    *state = found;
+    run->card = card;
+    hil_foreign_text(run->card.name, sizeof run->card.name, card.name, sizeof card.name);
+    hil_foreign_text(run->card.results, sizeof run->card.results, card.results,
+                     sizeof card.results);
     return 0;
 }
 
-void hil_state_detach(const struct hil_state *state)
+int hil_state_attach(struct hil_attached *run, int file)
 {
-    munmap((void *)state, state->size);
+    size_t size = 0;
+    int rc = state_size(file, &size);
+
+    if (rc)
+        return rc;
+    void *found = mmap(NULL, size, PROT_READ, MAP_SHARED, file, 0);
+    if (found == MAP_FAILED)
+        return -errno;
+    *run = (struct hil_attached){.state = found, .size = size};
+    rc = state_check(run);
+    if (rc)
+        hil_state_detach(run);
+    return rc;
+}
+
+void hil_state_detach(struct hil_attached *run)
+{
+    munmap((void *)run->state, run->size);
+    run->state = NULL;
 }
 
 void hil_state_together(const struct hil_state *state, struct hil_together *all)

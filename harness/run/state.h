@@ -86,8 +86,8 @@ struct hil_loss {
 
 /* What the run is: for who does not have its scenario. */
 struct hil_card {
-    uint64_t layout; /* of the state: that of another build is not read */
-    char name[64];
+    uint64_t layout;    /* of the state: that of another build is not read */
+    char name[65];      /* of 64 letters at most */
     char results[4096]; /* an absolute path; "": none are kept */
     bool virtual_time;
     uint64_t duration_ns;
@@ -146,10 +146,20 @@ void hil_state_close(struct hil_state *state);
 /* What the memory file of a run is called: /proc/PID/fd shows it as "/memfd:" and this. */
 #define HIL_STATE_NAME "hiloco-run"
 
-/* Maps the state of another process's run, from its memory file. Of what it points at only
- * nodes[] is in reach. Returns 0; or -EPROTO when it is of another build; or another negative
- * errno. */
-int hil_state_attach(const struct hil_state **state, int file);
-void hil_state_detach(const struct hil_state *state);
+/*
+ * Another process's run. Its memory changes while it is looked at, and may be of anybody's making:
+ * so what sizes and texts are taken from it are taken once, and checked, and only these are used.
+ */
+struct hil_attached {
+    const struct hil_state *state; /* of what it points at only nodes[] is in reach */
+    size_t size;                   /* of the mapping */
+    unsigned node_count;           /* that are in it */
+    struct hil_card card;          /* a copy, fit to be printed */
+};
+
+/* Maps the memory file, which must be sealed against shrinking. Returns 0; or -EPROTO when it is of
+ * another build, or not a run's; or another negative errno. */
+int hil_state_attach(struct hil_attached *run, int file);
+void hil_state_detach(struct hil_attached *run);
 
 #endif

@@ -42,7 +42,9 @@ static unsigned dot_row(double value, struct hil_scale scale, unsigned rows)
 {
     double row = (scale.high - value) / (scale.high - scale.low) * rows;
 
-    return row <= 0 ? 0 : row >= rows ? rows - 1 : (unsigned)row;
+    if (!(row > 0)) /* nor is it a number where the scale is too great for one */
+        return 0;
+    return row < rows ? (unsigned)row : rows - 1;
 }
 
 static unsigned char dot(unsigned column, unsigned row)

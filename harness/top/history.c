@@ -38,7 +38,7 @@ void hil_history_take(struct hil_history *h, const struct hil_recent *r)
 
 static void join(struct hil_chart_column *column, const struct hil_chart_column *one)
 {
-    if (!one->there || !isfinite(one->min) || !isfinite(one->max))
+    if (!one->there || !isfinite(one->min) || !isfinite(one->max) || !isfinite(one->reference))
         return;
     if (!column->there)
         *column = *one;

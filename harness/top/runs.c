@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -28,11 +29,20 @@ static int open_file_of(pid_t pid)
         snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
         ssize_t length = readlink(path, target, sizeof target);
         if (length == sizeof wanted - 1 && memcmp(target, wanted, sizeof wanted - 1) == 0)
-            file = open(path, O_RDONLY | O_CLOEXEC);
+            file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     }
     if (entries)
         closedir(entries);
     return file;
+}
+
+/* By who made it: the owner of /proc/PID is root, where a process does not let itself be looked at.
+ */
+static bool is_own(int file)
+{
+    struct stat status;
+
+    return fstat(file, &status) == 0 && status.st_uid == geteuid();
 }
 
 static int open_process(pid_t pid)
@@ -53,7 +63,7 @@ static int add_run(struct hil_runs *runs, const struct hil_found *one)
 
 /* The descriptor of the process comes first: what is found by its number then is its own, or
  * the descriptor says that it has ended. */
-static void look_at(struct hil_runs *runs, pid_t pid)
+static void look_at(struct hil_runs *runs, pid_t pid, bool all_users)
 {
     struct hil_found one = {.pid = pid, .process = open_process(pid)};
     int status;
@@ -61,14 +71,15 @@ static void look_at(struct hil_runs *runs, pid_t pid)
     if (one.process < 0)
         return;
     int file = open_file_of(pid);
-    int rc = file < 0 ? -ENOENT : hil_state_attach(&one.state, file);
+    int rc =
+        file < 0 || !(all_users || is_own(file)) ? -ENOENT : hil_state_attach(&one.attached, file);
     if (file >= 0)
         close(file);
     if (!rc && !hil_run_ended(&one, &status) && add_run(runs, &one) == 0)
         return;
     runs->others += rc == -EPROTO;
-    if (one.state)
-        hil_state_detach(one.state);
+    if (one.attached.state)
+        hil_state_detach(&one.attached);
     close(one.process);
 }
 
@@ -79,7 +90,7 @@ static int by_pid(const void *a, const void *b)
     return (x->pid > y->pid) - (x->pid < y->pid);
 }
 
-int hil_runs_find(struct hil_runs *runs)
+int hil_runs_find(struct hil_runs *runs, bool all_users)
 {
     DIR *processes = opendir("/proc");
     struct dirent *entry;
@@ -89,7 +100,7 @@ int hil_runs_find(struct hil_runs *runs)
         return -errno;
     while ((entry = readdir(processes)))
         if (isdigit((unsigned char)entry->d_name[0]))
-            look_at(runs, (pid_t)atoi(entry->d_name));
+            look_at(runs, (pid_t)atoi(entry->d_name), all_users);
     closedir(processes);
     if (runs->count)
         qsort(runs->at, runs->count, sizeof *runs->at, by_pid);
@@ -99,7 +110,7 @@ int hil_runs_find(struct hil_runs *runs)
 void hil_runs_close(struct hil_runs *runs)
 {
     for (unsigned i = 0; i < runs->count; i++) {
-        hil_state_detach(runs->at[i].state);
+        hil_state_detach(&runs->at[i].attached);
         close(runs->at[i].process);
     }
     free(runs->at);
@@ -113,8 +124,8 @@ bool hil_run_is(const struct hil_found *run, const char *which)
     char *folder = realpath(which, NULL), *end;
     bool is = strtol(which, &end, 10) == run->pid && !*end;
 
-    is = is || strcmp(which, run->state->card.name) == 0 ||
-         (folder && strcmp(folder, run->state->card.results) == 0);
+    is = is || strcmp(which, run->attached.card.name) == 0 ||
+         (folder && strcmp(folder, run->attached.card.results) == 0);
     free(folder);
     return is;
 }
@@ -123,7 +134,7 @@ bool hil_run_ended(const struct hil_found *run, int *status)
 {
     struct pollfd process = {.fd = run->process, .events = POLLIN};
     bool gone = poll(&process, 1, 0) > 0;
-    uint32_t ended = atomic_load(&run->state->ended);
+    uint32_t ended = atomic_load(&run->attached.state->ended);
 
     *status = (int)ended - 1;
     return gone || ended;

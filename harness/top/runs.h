@@ -1,6 +1,6 @@
 /*
  * The runs of this machine, as others see them: by the memory file that each launcher holds
- * open (see ../run/state.h). A user sees the own ones, root sees all.
+ * open (see ../run/state.h). A user sees the own ones; root, when asked to, all users'.
  */
 #ifndef HIL_RUNS_H
 #define HIL_RUNS_H
@@ -12,7 +12,7 @@
 struct hil_found {
     pid_t pid;   /* the launcher's */
     int process; /* a descriptor of it, that tells of its end */
-    const struct hil_state *state;
+    struct hil_attached attached;
 };
 
 struct hil_runs {
@@ -21,8 +21,8 @@ struct hil_runs {
     unsigned others; /* runs by another build, which cannot be read */
 };
 
-/* Returns 0 or a negative errno; hil_runs_close in either case. */
-int hil_runs_find(struct hil_runs *runs);
+/* Of this user, or of all. Returns 0 or a negative errno; hil_runs_close in either case. */
+int hil_runs_find(struct hil_runs *runs, bool all_users);
 void hil_runs_close(struct hil_runs *runs);
 
 /* Whether it is the one meant by a scenario's name, a process id or a results' folder. */

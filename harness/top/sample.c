@@ -16,7 +16,7 @@ static const uint64_t SILENT_NS = 500000000, LATELY_NS = 2000000000;
 int hil_watch_open(struct hil_watch *w, const struct hil_found *run)
 {
     *w = (struct hil_watch){.run = run};
-    unsigned count = run->state->node_count;
+    unsigned count = run->attached.node_count;
     w->seen = calloc(count, sizeof *w->seen);
     w->sample = calloc(1, sizeof *w->sample + count * sizeof w->sample->nodes[0]);
     return w->seen && w->sample ? 0 : -ENOMEM;
@@ -58,20 +58,20 @@ static void judge(struct hil_node_sample *n, struct hil_node_seen *seen, bool he
 
 static void look_at_node(struct hil_watch *w, unsigned node, uint64_t now_ns)
 {
-    const struct hil_node_state *from = &w->run->state->nodes[node];
+    const struct hil_node_state *from = &w->run->attached.state->nodes[node];
     struct hil_node_sample *n = &w->sample->nodes[w->sample->count++];
 
     *n = (struct hil_node_sample){
         .node = node, .period_ns = from->period_ns, .late_p99_ns = late_p99(from)};
     hil_progress_copy(&n->told, &from->progress);
-    judge(n, &w->seen[node], is_heard(w->run->state, node), now_ns);
+    judge(n, &w->seen[node], is_heard(w->run->attached.state, node), now_ns);
     w->sample->missed += n->told.missed;
 }
 
 /* A launcher without the controller does not hear of nodes elsewhere. */
 void hil_watch_look(struct hil_watch *w, uint64_t now_ns)
 {
-    const struct hil_state *s = w->run->state;
+    const struct hil_state *s = w->run->attached.state;
     struct hil_sample *to = w->sample;
 
     to->elapsed_ns = atomic_load_explicit(&s->elapsed_ns, memory_order_relaxed);
@@ -81,7 +81,7 @@ void hil_watch_look(struct hil_watch *w, uint64_t now_ns)
     to->pp_v = hil_history_span(&w->history, LAST_SECOND);
     to->count = 0;
     to->missed = 0;
-    for (unsigned i = 0; i < s->node_count; i++)
+    for (unsigned i = 0; i < w->run->attached.node_count; i++)
         if (s->nodes[0].here || s->nodes[i].here)
             look_at_node(w, i, now_ns);
 }
@@ -165,7 +165,7 @@ static const char *how_it_is(const struct hil_found *run)
 json_t *hil_sample_json(const struct hil_watch *w)
 {
     const struct hil_sample *s = w->sample;
-    const struct hil_card *card = &w->run->state->card;
+    const struct hil_card *card = &w->run->attached.card;
     bool any = w->history.end > 0;
     json_t *root = json_pack(
         "{s:s, s:i, s:s, s:s, s:o, s:o, s:{s:o, s:o, s:o}, s:o}", "scenario", card->name, "pid",

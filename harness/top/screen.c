@@ -65,7 +65,7 @@ static void show_line(int y, attr_t attributes, const char *text)
 
 static void show_title(const struct screen *s)
 {
-    const struct hil_card *card = &s->watch->run->state->card;
+    const struct hil_card *card = &s->watch->run->attached.card;
     char text[256];
 
     snprintf(text, sizeof text, " %s%s  %.3f of %g s in %s time  process %d  %u nodes  missed %llu",

@@ -341,6 +341,48 @@ Test(top, without_a_run_it_says_so)
     expect_said(&e, "nothing runs here");
 }
 
+/* Of somebody else's, root sees nothing until it asks; and then nothing that could hurt: no file
+ * that its owner may shrink. */
+Test(top, other_users_runs_when_asked)
+{
+    char pid[24];
+
+    if (geteuid() != 0)
+        cr_skip_test("only the superuser can be somebody else");
+    int file = memfd_create("hiloco-run", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    cr_assert_eq(ftruncate(file, 1 << 24), 0);
+    cr_assert_eq(fchown(file, 65534, 65534), 0);
+    snprintf(pid, sizeof pid, "%d", (int)getpid());
+    struct ended e = run_command("hiloco top %s --json --count 1", pid);
+    expect_status(&e, 1);
+    cr_expect_not(strstr(e.err, "another build"), "it was looked at: %s", e.err);
+    e = run_command("hiloco top %s --json --count 1 --all-users", pid);
+    expect_status(&e, 1);
+    expect_said(&e, "no run is called");
+    close(file);
+}
+
+/* A name may have 64 letters, and is shown whole. */
+Test(top, a_long_name)
+{
+    char name[65];
+
+    memset(name, 'n', 64);
+    name[64] = '\0';
+    struct arguments a = command("hiloco run configs/dcdc20.yaml --mode virtual --quiet "
+                                 "--set duration_s=3600 --set recording.decimation=0 "
+                                 "--set name=%s --out %s",
+                                 name, in_workspace("long"));
+    struct process p = start(&a);
+    char out[200];
+
+    snprintf(out, sizeof out, "%s", in_workspace("long"));
+    cr_assert(wait_until(is_seen, out, 30), "no run of %s is to be seen", out);
+    struct samples s = watch(name, "--count 1");
+    cr_expect_str_eq(json_string_value(json_at(s.at[0], "scenario")), name);
+    end_run(&p);
+}
+
 Test(top, mistakes_on_the_command_line)
 {
     struct ended e = run_command("hiloco top --interval soon");

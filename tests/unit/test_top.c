@@ -271,3 +271,24 @@ Test(top, a_long_history_forgets_its_beginning)
     }
     cr_expect_eq(hil_history_span(&history, HIL_HISTORY_SLICES + 100), HIL_HISTORY_SLICES - 1);
 }
+
+/* A memory file that others write to may hold anything: nothing is drawn beyond the picture. */
+Test(top, what_is_no_number_is_not_drawn)
+{
+    static const double values[] = {NAN, INFINITY, -INFINITY, 1.7e308, -1.7e308};
+    struct hil_chart_column columns[4];
+    struct hil_cell cells[4];
+
+    for (unsigned i = 0; i < 125; i++) {
+        for (unsigned x = 0; x < 4; x++)
+            columns[x] = (struct hil_chart_column){values[i % 5], values[i / 5 % 5],
+                                                   values[(i / 25 + x) % 5], true};
+        hil_chart_draw(columns, 2, 2, hil_chart_scale(columns, 4), cells);
+    }
+    start();
+    recent.reference_v = NAN;
+    recent.blocks[3] = (struct hil_block){5, 1, 2};
+    hil_history_take(&history, &recent);
+    hil_history_columns(&history, 5, columns, 1);
+    cr_expect_not(columns[0].there);
+}

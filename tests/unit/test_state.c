@@ -1,0 +1,169 @@
+/*
+ * A run's memory file as others map it: what is not a run's, or could be made smaller or greater
+ * under the reader, is refused; and what is taken from it is fit to be printed.
+ */
+#include <fcntl.h>
+#include <sys/mman.h>
+
+#include "harness/foreign.h"
+#include "harness/run/state.h"
+#include "harness/top/sample.h"
+#include "test_scenario.h"
+
+/* A memory file like that of a run of three converters, that anybody may write to. */
+static struct hil_state *forged;
+static size_t size;
+static int file;
+
+static void forge(void)
+{
+    struct hil_scenario *scenario = load(SMALL, NULL);
+    struct hil_state *state;
+
+    cr_assert_eq(hil_state_open(&state, scenario), 0);
+    size = state->size;
+    file = memfd_create(HIL_STATE_NAME, MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    cr_assert_eq(ftruncate(file, (off_t)size), 0);
+    forged = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    cr_assert_neq(forged, MAP_FAILED);
+    memcpy(forged, state, size);
+    hil_state_close(state);
+    hil_scenario_free(scenario);
+}
+
+static void expect_refused(const char *what)
+{
+    struct hil_attached run;
+
+    cr_expect_eq(hil_state_attach(&run, file), -EPROTO, "%s", what);
+}
+
+static void expect_attached(struct hil_attached *run)
+{
+    cr_assert_eq(hil_state_attach(run, file), 0);
+}
+
+TestSuite(state, .init = forge);
+
+/* Who shrinks a file has its reader end by SIGBUS. */
+Test(state, is_sealed_against_shrinking)
+{
+    struct hil_attached run;
+
+    expect_refused("a file without seals");
+    cr_assert_eq(fcntl(file, F_ADD_SEALS, F_SEAL_GROW), 0);
+    expect_refused("one that may be shrunk");
+    cr_assert_eq(fcntl(file, F_ADD_SEALS, F_SEAL_SHRINK), 0);
+    expect_attached(&run);
+    cr_expect_eq(run.node_count, 4);
+    cr_expect_str_eq(run.card.name, "small");
+    hil_state_detach(&run);
+}
+
+Test(state, of_a_launcher_can_be_attached)
+{
+    struct hil_scenario *scenario = load(SMALL, NULL);
+    struct hil_attached run;
+    struct hil_state *state;
+
+    cr_assert_eq(hil_state_open(&state, scenario), 0);
+    cr_assert_eq(hil_state_attach(&run, state->file), 0);
+    cr_expect_lt(ftruncate(state->file, 4096), 0);
+    hil_state_detach(&run);
+    hil_state_close(state);
+    hil_scenario_free(scenario);
+}
+
+/* Nodes that are not in the file: their figures would be read, and counted, from beyond it. */
+Test(state, has_all_its_nodes)
+{
+    static const unsigned counts[] = {0, 5000, 1u << 31, UINT32_MAX};
+
+    cr_assert_eq(fcntl(file, F_ADD_SEALS, F_SEAL_SHRINK), 0);
+    for (int i = 0; i < 4; i++) {
+        forged->node_count = counts[i];
+        expect_refused("nodes beyond the file");
+    }
+}
+
+/* The count is read once: what becomes of it later is the same to who looks. */
+Test(state, may_change_while_it_is_watched)
+{
+    struct hil_found found = {.pid = 1, .process = -1};
+    struct hil_watch watch;
+
+    cr_assert_eq(fcntl(file, F_ADD_SEALS, F_SEAL_SHRINK), 0);
+    expect_attached(&found.attached);
+    cr_assert_eq(hil_watch_open(&watch, &found), 0);
+    forged->node_count = UINT32_MAX;
+    forged->size = 0;
+    forged->nodes[0].here = true;
+    memset(&forged->nodes[1], 0xff, sizeof forged->nodes[1]);
+    memset(&forged->recent, 0xff, sizeof forged->recent);
+    hil_watch_look(&watch, 1000);
+    cr_expect_eq(watch.sample->count, 4);
+    hil_watch_close(&watch);
+    hil_state_detach(&found.attached);
+}
+
+Test(state, texts_are_fit_for_a_terminal)
+{
+    struct hil_attached run;
+
+    cr_assert_eq(fcntl(file, F_ADD_SEALS, F_SEAL_SHRINK), 0);
+    memset(forged->card.results, 'x', sizeof forged->card.results);
+    strcpy(forged->card.name, "\x1b]0;owned\x07 m\xc3\xa9tro \xc2\x9b \xff \xe2\x82");
+    expect_attached(&run);
+    cr_expect_str_eq(run.card.name, "?]0;owned? m\xc3\xa9tro ?? ? ??");
+    cr_expect_eq(strlen(run.card.results), sizeof run.card.results - 1);
+    hil_state_detach(&run);
+}
+
+/* --- what readers share ---------------- */
+
+Test(foreign, products_do_not_wrap)
+{
+    cr_expect(hil_foreign_fits(3, 4, 12));
+    cr_expect_not(hil_foreign_fits(3, 4, 11));
+    cr_expect_not(hil_foreign_fits((uint64_t)1 << 61, 8, UINT64_MAX));
+    cr_expect(hil_foreign_fits(0, UINT64_MAX, 0));
+}
+
+Test(foreign, an_index_is_a_number_in_its_range)
+{
+    cr_expect_eq(hil_foreign_index(7, 7), 7);
+    cr_expect_eq(hil_foreign_index(7.1, 7), -1);
+    cr_expect_eq(hil_foreign_index(-1, 7), -1);
+    cr_expect_eq(hil_foreign_index(1e300, 7), -1);
+    cr_expect_eq(hil_foreign_index(0.0 / 0.0, 7), -1);
+}
+
+Test(foreign, an_entry_is_in_its_folder)
+{
+    cr_expect(hil_foreign_is_entry("controller.period_us=40"));
+    cr_expect(hil_foreign_is_entry("...") && hil_foreign_is_entry("m\xc3\xa9tro"));
+    cr_expect_not(hil_foreign_is_entry("") || hil_foreign_is_entry(".") ||
+                  hil_foreign_is_entry("..") || hil_foreign_is_entry("../x") ||
+                  hil_foreign_is_entry("/etc") || hil_foreign_is_entry("\x1b[2J"));
+}
+
+/* Overlong forms, surrogates, and what is beyond Unicode are no UTF-8. */
+Test(foreign, text_is_utf_8)
+{
+    static const char *const cases[][2] = {
+        {"\xe2\x82\xac 5", "\xe2\x82\xac 5"},
+        {"\xf0\x9f\x98\x80", "\xf0\x9f\x98\x80"},
+        {"\xc0\x9b", "??"},
+        {"\xe0\x80\x9b", "???"},
+        {"\xed\xa0\x80", "???"},
+        {"\xf4\x90\x80\x80", "????"},
+        {"a\nb\tc\x7f", "a?b?c?"},
+        {"\xf0\x9f\x98", "???"},
+    };
+    char text[32];
+
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+        cr_expect_str_eq(hil_foreign_text(text, sizeof text, cases[i][0], 16), cases[i][1]);
+    cr_expect_str_eq(hil_foreign_text(text, 4, "ab\xe2\x82\xac", 16), "ab", "cut between letters");
+    cr_expect_str_eq(hil_foreign_text(text, 4, "abcdef", 2), "ab");
+}
