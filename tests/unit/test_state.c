@@ -106,6 +106,30 @@ Test(state, may_change_while_it_is_watched)
     hil_state_detach(&found.attached);
 }
 
+static bool is_found(bool all_users)
+{
+    struct hil_runs runs;
+    bool found = false;
+
+    cr_assert_eq(hil_runs_find(&runs, all_users), 0);
+    for (unsigned i = 0; i < runs.count; i++)
+        found |= runs.at[i].pid == getpid();
+    hil_runs_close(&runs);
+    return found;
+}
+
+/* Root does not look at what others made, unless it is asked to. */
+Test(state, of_another_user_is_looked_at_when_asked)
+{
+    if (geteuid() != 0)
+        cr_skip_test("only the superuser can see another's");
+    cr_assert_eq(fcntl(file, F_ADD_SEALS, F_SEAL_SHRINK), 0);
+    cr_expect(is_found(false));
+    cr_assert_eq(fchown(file, 65534, 65534), 0);
+    cr_expect_not(is_found(false));
+    cr_expect(is_found(true));
+}
+
 Test(state, texts_are_fit_for_a_terminal)
 {
     struct hil_attached run;
