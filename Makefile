@@ -71,10 +71,20 @@ LOCO_LIBS = $(call once,LOCO_LIBS,pkg-config --libs $(LOCO_LIBRARIES)) -pthread
 
 CFLAGS   ?= -O2 -g
 VISIBILITY := -fvisibility=hidden
+
+# What stops a mistake from being used (docs/security.md). _FORTIFY_SOURCE is for optimized code, and
+# does not go with the sanitizers.
+MACHINE   = $(call once,MACHINE,$(CC) -dumpmachine)
+FORTIFY   = -U_FORTIFY_SOURCE $(if $(filter -O1 -O2 -O3 -Os,$(CFLAGS)),$(if \
+              $(findstring -fsanitize,$(CFLAGS)),,-D_FORTIFY_SOURCE=3))
+HARDEN    = -fstack-protector-strong $(FORTIFY) $(if $(filter x86_64-%,$(MACHINE)),-fcf-protection) \
+            $(if $(filter aarch64-%,$(MACHINE)),-mbranch-protection=standard)
+HARD_LINK := -Wl,-z,relro,-z,now,-z,noexecstack
+
 WARNINGS := -Wall -Wextra -Wshadow -Wconversion -Werror
 COMPILE   = $(CC) -std=c17 -D_GNU_SOURCE -I. $(PKG_FLAGS) $(CPPFLAGS) $(CFLAGS) $(WARNINGS) \
-            $(VISIBILITY) -fPIC -ffp-contract=off
-LINK      = $(CC) $(CFLAGS) $(LDFLAGS)
+            $(VISIBILITY) $(HARDEN) -fPIC -ffp-contract=off
+LINK      = $(CC) $(CFLAGS) $(HARD_LINK) $(LDFLAGS)
 LIBS      = $(PKG_LIBS) -lm -pthread
 
 # --- what is built ---------------------------------------------------------------------
@@ -103,18 +113,20 @@ $(BUILD)/%.a:
 	$(AR) rcs $@ $^
 
 $(PROGRAMS:%=$(BUILD)/%): $(BUILD)/%: $(BUILD)/obj/harness/%.o $(ARCHIVES)
-	$(LINK) -o $@ $^ $(LIBS)
+	$(LINK) -pie -o $@ $^ $(LIBS)
 
 # The LTTng provider, which a program loads when it is traced.
 $(PROVIDER): $(call objects,traces/provider.c)
 	$(LINK) -shared -Wl,-z,defs -o $@ $^ $$(pkg-config --libs lttng-ust)
 
-$(BUILD)/obj/%.o: %.c | $(NEEDED)
+$(BUILD)/obj/%.o: %.c Makefile | $(NEEDED)
 	@mkdir -p $(@D)
 	$(COMPILE) -MMD -MP -c -o $@ $<
 
+# Fibers return on another stack than they were called on: no shadow stack follows that.
+$(call objects,channels/fabric/fiber.c): HARDEN += $(if $(filter x86_64-%,$(MACHINE)),-fcf-protection=branch)
+
 $(BUILD)/obj/harness/version.o: CPPFLAGS += -DHIL_VERSION='"$(VERSION)"'
-$(BUILD)/obj/harness/version.o: Makefile
 
 # The figures' scripts are part of the program.
 $(BUILD)/obj/harness/figures/figure_scripts.o: $(wildcard traces/*.gp)
@@ -181,7 +193,7 @@ WRAPPED   := pthread_mutex_lock pthread_mutex_unlock urcu_bp_read_lock urcu_bp_r
              urcu_bp_synchronize_rcu
 SIM_LINK   = $(LINK) $(if $(PREEMPTED),$(WRAPPED:%=-Wl,--wrap=%))
 
-$(BUILD)/sim/%.o: %.c | $(NEEDED)
+$(BUILD)/sim/%.o: %.c Makefile | $(NEEDED)
 	@mkdir -p $(@D)
 	$(COMPILE) $(PREEMPTED) -MMD -MP -c -o $@ $<
 
@@ -201,7 +213,7 @@ $(BUILD)/test-sim: $(call objects,tests/nodes.c tests/limits.c) $(BUILD)/sim/lib
 # The channels' tests without Criterion, which neither ThreadSanitizer nor a slow machine likes.
 plain = $(patsubst %.c,$(BUILD)/plain/%.o,$(1))
 
-$(BUILD)/plain/%.o: %.c | $(NEEDED)
+$(BUILD)/plain/%.o: %.c Makefile | $(NEEDED)
 	@mkdir -p $(@D)
 	$(COMPILE) -Itests/plain -MMD -MP -c -o $@ $<
 

@@ -92,6 +92,8 @@ check "loco.pc does not know of DESTDIR" no_trace_of "$work" \
     "$work/stage/opt/loco/lib/pkgconfig/loco.pc"
 check "programs, library, headers and scenarios are there" file_list
 check "libloco.so has a version, a soname and its links" versioned
+check "programs and libraries are hardened" tests/install/check_hardening.sh "$build/obj" \
+    "$prefix"/bin/* "$library" "$prefix"/lib/hiloco/*.so
 
 # --- headers and symbols ------------------------------------------------------------------
 
