@@ -1,6 +1,7 @@
 #include <errno.h>
 #include <stdio.h>
 
+#include "apart.h"
 #include "commands.h"
 #include "figures/plot.h"
 #include "record/export.h"
@@ -45,18 +46,27 @@ static struct hil_plot_span span_of(const struct hil_arguments *a)
     return (struct hil_plot_span){a->from_s, a->to_s};
 }
 
+static int plot(const void *arguments)
+{
+    const struct hil_arguments *a = arguments;
+
+    if (a->beside)
+        return status_of(hil_plot_beside(a->scenario, a->beside, span_of(a), stderr));
+    return status_of(hil_plot(a->scenario, span_of(a), stderr));
+}
+
+static int export(const void *arguments)
+{
+    const struct hil_arguments *a = arguments;
+
+    return status_of(hil_export_csv(a->scenario, stderr));
+}
+
 int hil_command_plot(int argc, char **argv)
 {
     struct hil_arguments a;
     int rc = hil_arguments_parse(&a, HIL_TAKES_BESIDE | HIL_TAKES_SPAN, plot_help, argc, argv);
-    int status;
-
-    if (rc)
-        status = hil_arguments_status(rc);
-    else if (a.beside)
-        status = status_of(hil_plot_beside(a.scenario, a.beside, span_of(&a), stderr));
-    else
-        status = status_of(hil_plot(a.scenario, span_of(&a), stderr));
+    int status = rc ? hil_arguments_status(rc) : hil_apart(plot, &a, a.scenario, stderr);
 
     hil_arguments_free(&a);
     return status;
@@ -73,7 +83,7 @@ int hil_command_export(int argc, char **argv)
     else if (!a.csv)
         fprintf(stderr, "%s: in which form? --csv is the one there is\n", argv[0]);
     else
-        status = status_of(hil_export_csv(a.scenario, stderr));
+        status = hil_apart(export, &a, a.scenario, stderr);
     hil_arguments_free(&a);
     return status;
 }

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "apart.h"
 #include "commands.h"
 #include "record/run_files.h"
 #include "tracing/report.h"
@@ -20,8 +21,9 @@ static int status_of(int rc)
     return rc == 0 ? HIL_EXIT_OK : rc == -ENOENT ? HIL_EXIT_USAGE : HIL_EXIT_FAILED;
 }
 
-static int analyse(const char *dir)
+static int analyse(const void *folder)
 {
+    const char *dir = folder;
     static struct hil_analysis analysis;
     char path[HIL_PATH_BYTES];
     int rc = hil_analyse(&analysis, dir, stderr);
@@ -43,7 +45,7 @@ int hil_command_trace(int argc, char **argv)
 {
     struct hil_arguments a;
     int rc = hil_arguments_parse(&a, HIL_TAKES_DIRECTORY, help, argc, argv);
-    int status = rc ? hil_arguments_status(rc) : analyse(a.scenario);
+    int status = rc ? hil_arguments_status(rc) : hil_apart(analyse, a.scenario, a.scenario, stderr);
 
     hil_arguments_free(&a);
     return status;

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../apart.h"
+
 /* --- fields ----------------------------------------------------------------------------------- */
 
 static uint64_t number_of(const bt_field *field)
@@ -84,11 +86,23 @@ static void give(const struct hil_reader *reader, const bt_message *message)
     }
 }
 
+/* Reading the trace, which may be damaged: then babeltrace2 may stand still, or find more messages
+ * than the trace has bits. */
+struct sink {
+    const struct hil_reader *reader;
+    uint64_t left; /* messages that there may still be */
+};
+
+enum { STANDS_STILL_S = 30 };
+
 static bt_graph_simple_sink_component_consume_func_status consume(bt_message_iterator *messages,
-                                                                  void *reader)
+                                                                  void *data)
 {
+    struct sink *sink = data;
     bt_message_array_const batch;
     uint64_t count;
+
+    hil_apart_within(STANDS_STILL_S);
 
     switch (bt_message_iterator_next(messages, &batch, &count)) {
     case BT_MESSAGE_ITERATOR_NEXT_STATUS_OK:
@@ -102,11 +116,15 @@ static bt_graph_simple_sink_component_consume_func_status consume(bt_message_ite
     default:
         return BT_GRAPH_SIMPLE_SINK_COMPONENT_CONSUME_FUNC_STATUS_ERROR;
     }
+    const bool fits = count <= sink->left;
+    sink->left -= fits ? count : 0;
     for (uint64_t i = 0; i < count; i++) {
-        give(reader, batch[i]);
+        if (fits)
+            give(sink->reader, batch[i]);
         bt_message_put_ref(batch[i]);
     }
-    return BT_GRAPH_SIMPLE_SINK_COMPONENT_CONSUME_FUNC_STATUS_OK;
+    return fits ? BT_GRAPH_SIMPLE_SINK_COMPONENT_CONSUME_FUNC_STATUS_OK
+                : BT_GRAPH_SIMPLE_SINK_COMPONENT_CONSUME_FUNC_STATUS_ERROR;
 }
 
 /* --- the graph: a source for each trace, a muxer, and the reader ---------------------------- */
@@ -123,11 +141,13 @@ struct graph {
 /* nftw() has no argument for its callback. */
 static char *found[TRACES_MAX];
 static unsigned found_count;
+static uint64_t found_bits; /* of all files */
 
 static int look_for_metadata(const char *path, const struct stat *status, int type,
                              struct FTW *where)
 {
-    (void)status;
+    if (type == FTW_F)
+        found_bits += 8 * (uint64_t)status->st_size;
     if (type == FTW_F && strcmp(path + where->base, "metadata") == 0 && found_count < TRACES_MAX)
         found[found_count++] = strndup(path, (size_t)(where->base > 0 ? where->base - 1 : 0));
     return 0;
@@ -178,12 +198,12 @@ static int add_traces(struct graph *g)
     return rc;
 }
 
-static int add_sink(struct graph *g, const struct hil_reader *reader)
+static int add_sink(struct graph *g, struct sink *data)
 {
     const bt_component_sink *sink;
 
-    if (bt_graph_add_simple_sink_component(g->graph, "reader", NULL, consume, NULL, (void *)reader,
-                                           &sink) != BT_GRAPH_ADD_COMPONENT_STATUS_OK)
+    if (bt_graph_add_simple_sink_component(g->graph, "reader", NULL, consume, NULL, data, &sink) !=
+        BT_GRAPH_ADD_COMPONENT_STATUS_OK)
         return -EPROTO;
     if (bt_graph_connect_ports(g->graph,
                                bt_component_filter_borrow_output_port_by_index_const(g->muxer, 0),
@@ -236,15 +256,18 @@ int hil_traces_read(const char *folder, const struct hil_reader *reader, FILE *m
     struct graph g = {0};
 
     found_count = 0;
+    found_bits = 0;
     if (nftw(folder, look_for_metadata, 16, FTW_PHYS) || found_count == 0) {
         fprintf(messages, "%s: there is no trace (hiloco run --trace makes one)\n", folder);
         return -ENOENT;
     }
+    struct sink sink = {reader, found_bits};
+    hil_apart_within(STANDS_STILL_S);
     int rc = open_graph(&g);
     if (!rc)
         rc = add_traces(&g);
     if (!rc)
-        rc = add_sink(&g, reader);
+        rc = add_sink(&g, &sink);
     if (!rc)
         rc = run_graph(&g);
     if (rc)
@@ -254,5 +277,6 @@ int hil_traces_read(const char *folder, const struct hil_reader *reader, FILE *m
     bt_graph_put_ref(g.graph);
     bt_plugin_put_ref(g.ctf);
     bt_plugin_put_ref(g.utils);
+    hil_apart_within(0);
     return rc;
 }

@@ -431,6 +431,45 @@ Test(tracing, an_interrupted_run_keeps_its_trace)
     cr_expect_gt(number_at(analysis_of(out), "events"), 0);
 }
 
+/* --- a trace that is damaged ------------------------------------------------------------------ */
+
+/* Changes some bytes of each file of the trace. */
+static void damage(const char *ctf, unsigned seed)
+{
+    struct ended files = run_command("find %s -type f -size +0", ctf);
+    char *rest = files.out, *path;
+
+    srand(seed);
+    while ((path = strsep(&rest, "\n")) && *path) {
+        FILE *file = fopen(path, "r+");
+        cr_assert_not_null(file, "%s", path);
+        fseek(file, 0, SEEK_END);
+        const long size = ftell(file);
+        for (unsigned i = 0; i < 1 + seed % 8; i++) {
+            fseek(file, rand() % (size < 4096 ? size : 4096), SEEK_SET);
+            putc(rand() % 256, file);
+        }
+        fclose(file);
+    }
+}
+
+/* babeltrace2 aborts on some, and never comes to an end of others. */
+Test(tracing, a_damaged_trace_ends_nothing_else)
+{
+    const char *out = in_workspace("out"), *copy = in_workspace("copy");
+    struct ended e = run_command(SLOW "--trace --out %s", out);
+
+    expect_ran(&e);
+    for (unsigned seed = 0; seed < 24; seed++) {
+        e = run_command("cp -r %s %s", out, copy);
+        expect_status(&e, 0);
+        damage(copy, seed);
+        e = run_command("hiloco trace %s", copy);
+        cr_expect(e.status == 0 || e.status == 1, "seed %u: status %d\n%s", seed, e.status, e.err);
+        e = run_command("rm -r %s", copy);
+    }
+}
+
 /* --- where it cannot be ----------------------------------------------------------------------- */
 
 Test(tracing, without_lttng_it_says_so)

@@ -44,7 +44,10 @@ static inline int load_text(struct hil_scenario **scenario, const char *text, si
     char *to = message;
     for (const char *from = raw; *from != '\0';) {
         bool name = strncmp(from, path, strlen(path)) == 0;
-        to = name ? stpcpy(to, "FILE") : stpncpy(to, from, 1);
+        if (name)
+            to = stpcpy(to, "FILE");
+        else
+            *to++ = *from;
         from += name ? strlen(path) : 1;
     }
     *to = '\0';
