@@ -7,6 +7,7 @@
 #include "checks.h"
 #include "cpus.h"
 #include "files.h"
+#include "groups.h"
 
 /* --- preemption ---------------- */
 
@@ -150,36 +151,17 @@ void hil_check_fair_server(const struct hil_patient *p, struct hil_finding *f)
 
 /* --- groups of real-time threads ---------------- */
 
-/* The process's own group under the controller "cpu" of cgroup v1; false when it is in none. */
-static bool own_group(const char *root, char *path, size_t size)
-{
-    char text[4096], *rest = text, *controllers;
-
-    if (hil_file_text(root, text, sizeof text, "/proc/self/cgroup"))
-        return false;
-    for (char *line = strsep(&rest, "\n"); line; line = strsep(&rest, "\n")) {
-        strsep(&line, ":");
-        controllers = strsep(&line, ":");
-        if (line && controllers &&
-            (strcmp(controllers, "cpu") == 0 || strcmp(controllers, "cpu,cpuacct") == 0)) {
-            snprintf(path, size, "/sys/fs/cgroup/%s%s", controllers, line);
-            return true;
-        }
-    }
-    return false;
-}
-
-static void judge_group(const struct hil_patient *p, struct hil_finding *f, const char *group,
-                        bool is_root)
+static void judge_group(const struct hil_patient *p, struct hil_finding *f,
+                        const struct hil_group *group)
 {
     long long runtime, period = 1000000;
 
-    if (hil_file_number(p->root, &runtime, "%s/cpu.rt_runtime_us", group)) {
+    if (hil_file_number(p->root, &runtime, "%s/cpu.rt_runtime_us", group->path)) {
         hil_found(f, HIL_FINE, "the kernel does not group real-time threads");
         return;
     }
-    hil_file_number(p->root, &period, "%s/cpu.rt_period_us", group);
-    if (is_root || runtime < 0 || runtime >= period || p->priority == 0) {
+    hil_file_number(p->root, &period, "%s/cpu.rt_period_us", group->path);
+    if (hil_group_is_root(group) || runtime < 0 || runtime >= period || p->priority == 0) {
         hil_found(f, HIL_FINE, "this process's group may use SCHED_FIFO");
         return;
     }
@@ -220,10 +202,10 @@ static void judge_configuration(const struct hil_patient *p, struct hil_finding 
 
 void hil_check_rt_groups(const struct hil_patient *p, struct hil_finding *f)
 {
-    char group[512];
+    struct hil_group group;
 
-    if (own_group(p->root, group, sizeof group))
-        judge_group(p, f, group, group[strlen(group) - 1] == '/');
+    if (hil_group_own(p->root, "cpu", &group) && group.is_old)
+        judge_group(p, f, &group);
     else
         judge_configuration(p, f);
 }

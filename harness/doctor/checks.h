@@ -14,6 +14,8 @@ typedef void hil_check(const struct hil_patient *patient, struct hil_finding *fi
 
 /* check_kernel.c */
 hil_check hil_check_preemption, hil_check_throttling, hil_check_fair_server, hil_check_rt_groups;
+/* check_quota.c */
+hil_check hil_check_quota;
 /* check_limits.c */
 hil_check hil_check_rtprio, hil_check_memlock;
 /* check_isolation.c */

@@ -27,6 +27,11 @@ static const struct {
     {"rt-groups",
      "Without SCHED_FIFO any thread on the core may hold the loop up for milliseconds.",
      hil_check_rt_groups},
+    {"cpu-quota",
+     "Threads of a control group that has used up its time stand still until the next period: a "
+     "loop "
+     "that spins uses it up, and then stands still for tens of ms.",
+     hil_check_quota},
     {"rtprio", "Without SCHED_FIFO any thread on the core may hold the loop up for milliseconds.",
      hil_check_rtprio},
     {"fair-server",

@@ -132,7 +132,7 @@ static void expect(const char *name, enum hil_severity severity, const char *fou
 Test(doctor, nothing_is_wrong_with_a_healthy_machine)
 {
     find("placement");
-    cr_expect_eq(findings.count, 21);
+    cr_expect_eq(findings.count, 22);
     for (unsigned i = 0; i < findings.count; i++) {
         const struct hil_finding *f = &findings.at[i];
         cr_expect_eq(f->severity, HIL_FINE, "%s: %s", f->name, f->found);
@@ -238,6 +238,7 @@ Test(doctor, what_cannot_be_read_is_unknown)
         {"/boot", "rt-groups"},
         {"/proc/self/limits", "rtprio"},
         {"/proc/self/limits", "memlock"},
+        {"/proc/self/cgroup", "cpu-quota"},
         {"/sys/devices/system/cpu/isolated", "isolation"},
         {"/proc/cmdline", "rcu-callbacks"},
         {"/proc/interrupts", "interrupts"},
@@ -330,6 +331,40 @@ Test(doctor, a_group_without_real_time_is_serious)
     put("/proc/self/cgroup", "3:cpu,cpuacct:/");
     put("/sys/fs/cgroup/cpu,cpuacct/cpu.rt_runtime_us", "950000"); /* the root's is the sysctl's */
     expect("rt-groups", HIL_FINE, "may use", "");
+}
+
+/* The tightest counts: of the group, or of one that it is in. */
+Test(doctor, a_group_with_a_quota_is_serious)
+{
+    expect("cpu-quota", HIL_FINE, "no control group", "");
+    put("/sys/fs/cgroup/user.slice/cpu.max", "max 100000");
+    expect("cpu-quota", HIL_FINE, "no control group", "");
+    put("/sys/fs/cgroup/user.slice/cpu.max", "150000 100000");
+    expect("cpu-quota", HIL_SERIOUS, "150 ms of every 100 ms: 1.5 processors for 2 executors",
+           "echo max > /sys/fs/cgroup/user.slice/cpu.max");
+    put("/sys/fs/cgroup/user.slice/cpu.max", "200000 100000");
+    expect("cpu-quota", HIL_NOTE, "2 processors", "cpu.max");
+    put("/proc/self/cgroup", "0::/user.slice/job/step");
+    put("/sys/fs/cgroup/user.slice/job/step/cpu.max", "max 100000");
+    put("/sys/fs/cgroup/user.slice/job/cpu.max", "5000 10000");
+    expect("cpu-quota", HIL_SERIOUS, "5 ms of every 10 ms", "user.slice/job/cpu.max");
+    put("/proc/self/cgroup", "0::/"); /* in a container the first that is seen has a quota, too */
+    put("/sys/fs/cgroup/cpu.max", "50000 100000");
+    expect("cpu-quota", HIL_SERIOUS, "50 ms of every 100 ms", "echo max > /sys/fs/cgroup/cpu.max");
+}
+
+Test(doctor, a_group_with_an_old_quota_is_serious)
+{
+    put("/proc/self/cgroup", "9:cpuset:/\n3:cpu,cpuacct:/docker/1\n0::/");
+    put("/sys/fs/cgroup/cpu,cpuacct/docker/1/cpu.cfs_quota_us", "-1");
+    put("/sys/fs/cgroup/cpu,cpuacct/docker/1/cpu.cfs_period_us", "100000");
+    expect("cpu-quota", HIL_FINE, "no control group", "");
+    put("/sys/fs/cgroup/cpu,cpuacct/docker/cpu.cfs_quota_us", "120000");
+    put("/sys/fs/cgroup/cpu,cpuacct/docker/cpu.cfs_period_us", "100000");
+    expect("cpu-quota", HIL_SERIOUS, "1.2 processors",
+           "echo -1 > /sys/fs/cgroup/cpu,cpuacct/docker/cpu.cfs_quota_us");
+    put("/sys/fs/cgroup/cpu,cpuacct/docker/cpu.cfs_period_us", "0");
+    expect("cpu-quota", HIL_FINE, "no control group", "");
 }
 
 Test(doctor, an_old_kernel_has_no_fair_server)

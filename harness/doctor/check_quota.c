@@ -1,0 +1,78 @@
+/* How much of the processors this process's control group may have. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "checks.h"
+#include "files.h"
+#include "groups.h"
+
+/* Microseconds of processors in each period, by all threads of a group together. */
+struct quota {
+    char file[512]; /* that says so */
+    long long time_us, period_us;
+};
+
+static double quota_cpus(const struct quota *q)
+{
+    return (double)q->time_us / (double)q->period_us;
+}
+
+/* "max 100000", or "50000 100000" of cgroup v2. */
+static bool read_new(const char *root, const char *group, struct quota *q)
+{
+    char text[64];
+
+    snprintf(q->file, sizeof q->file, "%s/cpu.max", group);
+    return hil_file_text(root, text, sizeof text, "%s", q->file) == 0 &&
+           sscanf(text, "%lld %lld", &q->time_us, &q->period_us) == 2;
+}
+
+/* -1 is no quota in cgroup v1. */
+static bool read_old(const char *root, const char *group, struct quota *q)
+{
+    snprintf(q->file, sizeof q->file, "%s/cpu.cfs_quota_us", group);
+    return hil_file_number(root, &q->time_us, "%s", q->file) == 0 &&
+           hil_file_number(root, &q->period_us, "%s/cpu.cfs_period_us", group) == 0;
+}
+
+/* The tightest of the group and those that it is in; its time_us is 0 when there is none. */
+static struct quota find_quota(const char *root, struct hil_group *group)
+{
+    struct quota tightest = {.period_us = 1}, q;
+
+    do {
+        bool is_set =
+            group->is_old ? read_old(root, group->path, &q) : read_new(root, group->path, &q);
+        if (is_set && q.time_us > 0 && q.period_us > 0 &&
+            (tightest.time_us == 0 || quota_cpus(&q) < quota_cpus(&tightest)))
+            tightest = q;
+    } while (hil_group_leave(group));
+    return tightest;
+}
+
+/* Loops that spin take all of a processor each, unless they are real-time threads: these do not
+ * count, but are not all there is. */
+void hil_check_quota(const struct hil_patient *p, struct hil_finding *f)
+{
+    struct hil_group group;
+
+    if (!hil_group_own(p->root, "cpu", &group)) {
+        hil_found(f, HIL_UNKNOWN, "/proc/self/cgroup does not tell this process's control group");
+        return;
+    }
+    const bool is_old = group.is_old;
+    const struct quota q = find_quota(p->root, &group);
+    if (q.time_us == 0) {
+        hil_found(f, HIL_FINE, "no control group limits the processors' time");
+        return;
+    }
+    const bool enough = quota_cpus(&q) >= p->executor_count;
+    hil_found(f, enough ? HIL_NOTE : HIL_SERIOUS,
+              "all threads of a control group stop once they have used %g ms of every %g ms: %.3g "
+              "processors for %u executors",
+              (double)q.time_us * 1e-3, (double)q.period_us * 1e-3, quota_cpus(&q),
+              p->executor_count);
+    hil_command(f, "echo %s > %s", is_old ? "-1" : "max", q.file);
+}
