@@ -80,9 +80,12 @@ static int read_columns(struct parsed *p, struct hil_stream_config *stream, json
         return -ENOMEM;
     p->columns = all;
     stream->column_count = (unsigned)json_array_size(columns);
-    for (unsigned i = 0; !rc && i < stream->column_count; i++)
-        rc = read_column(&all[(*used)++], json_array_get(columns, i));
-    return rc;
+    uint64_t width = 0;
+    for (unsigned i = 0; !rc && i < stream->column_count; i++) {
+        rc = read_column(&all[*used], json_array_get(columns, i));
+        width += rc ? 0 : all[(*used)++].width;
+    }
+    return !rc && width > (uint64_t)WIDTH_MAX ? -EBADMSG : rc;
 }
 
 static int read_stream(struct parsed *p, struct hil_stream_config *stream, json_t *json,
