@@ -90,8 +90,8 @@ static void store(const struct loco_owned_var *v, const void *value)
     loco_copy(copy, value, v->size);
     if (is_word(v->size))
         return;
-    uint64_t sum = checksum(value, v->size);
-    loco_copy(copy + checksum_at(v->size), &sum, sizeof sum);
+    __atomic_store_n((uint64_t *)(void *)(copy + checksum_at(v->size)), checksum(value, v->size),
+                     __ATOMIC_RELAXED);
 }
 
 /* Both ends start with a valid zero, so that a load before any push succeeds. */
@@ -275,11 +275,10 @@ struct loco_ack loco_owned_var_pull(struct loco_owned_var *v)
 
 static bool load_checked(const struct loco_owned_var *v, const unsigned char *copy, void *value)
 {
-    uint64_t sum;
+    const uint64_t *sum = (const void *)(copy + checksum_at(v->size));
 
     loco_copy(value, copy, v->size);
-    loco_copy(&sum, copy + checksum_at(v->size), sizeof sum);
-    return sum == checksum(value, v->size);
+    return __atomic_load_n(sum, __ATOMIC_RELAXED) == checksum(value, v->size);
 }
 
 /* The rest of a half-written value is on its way: mostly it is here at the next look, and where

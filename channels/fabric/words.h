@@ -9,8 +9,8 @@
 #include <stdint.h>
 
 #define LOCO_COPY_AS(type)                                                                         \
-    for (; size >= sizeof(type) && ((uintptr_t)d | (uintptr_t)s) % sizeof(type) == 0;              \
-         d += sizeof(type), s += sizeof(type), size -= sizeof(type))                               \
+    if (((uintptr_t)d | (uintptr_t)s) % sizeof(type) == 0)                                         \
+        for (; size >= sizeof(type); d += sizeof(type), s += sizeof(type), size -= sizeof(type))   \
     __atomic_store_n((type *)d, __atomic_load_n((const type *)s, __ATOMIC_RELAXED),                \
                      __ATOMIC_RELAXED)
 
@@ -56,6 +56,8 @@ static inline void loco_copy(void *to, const void *from, size_t size)
         size -= copied;
     }
     LOCO_COPY_AS(uint64_t);
+    if (size == 0)
+        return;
     LOCO_COPY_AS(uint32_t);
     LOCO_COPY_AS(uint16_t);
     LOCO_COPY_AS(uint8_t);
