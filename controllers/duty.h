@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdbool.h>
 
+#include "../plants/instance.h"
 #include "models.h"
 
 /* The rows of duty_inputs; a law that needs no current stops before it. */
@@ -25,8 +26,8 @@ struct duty_limits {
     double min, max;
 };
 
-/* Takes the limits from the last two of a law's parameters. Returns 0 or, where a law cannot be
- * made for them and the period, -EDOM. */
+/* Takes the limits from the last two of a law's parameters. Returns 0, or -EDOM if they make no
+ * sense. */
 int duty_limits_init(struct duty_limits *limits, const double *last_two,
                      const struct hil_config *config);
 

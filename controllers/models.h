@@ -1,12 +1,16 @@
-/* The control laws that are built in; harness/models/builtin.c lists them. */
+/* The sampled models that are built in, one file each; harness/models/builtin.c lists them. */
 #ifndef HILOCO_CONTROLLERS_MODELS_H
 #define HILOCO_CONTROLLERS_MODELS_H
 
 #include "../plants/model.h"
 
-extern const struct hil_model model_pid;
-extern const struct hil_model model_pi;
-extern const struct hil_model model_type3;
-extern const struct hil_model model_state_feedback;
+/* Laws of a converter. */
+extern const struct hil_model model_pid, model_pi, model_type3, model_state_feedback;
+
+/* Laws and signals of any quantity. */
+extern const struct hil_model model_generic_pid, model_generic_pi, model_lead_lag;
+extern const struct hil_model model_gain, model_sum, model_saturation, model_delay;
+extern const struct hil_model model_quantiser, model_noise, model_moving_average;
+extern const struct hil_model model_startup;
 
 #endif

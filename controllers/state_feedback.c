@@ -6,9 +6,6 @@
  * The feedback of the current is what damps the output filter; the integral alone brings
  * the voltage to its reference, so the operating point need not be known.
  */
-#include <errno.h>
-#include <stdlib.h>
-
 #include "duty.h"
 
 enum { K_VOLTAGE, K_CURRENT, K_INTEGRAL, LIMITS };
@@ -25,19 +22,16 @@ static int state_feedback_create(void **self, const struct hil_config *config)
     struct duty_limits limits;
     int rc = duty_limits_init(&limits, &p[LIMITS], config);
 
+    if (!rc)
+        rc = instance_create(self, config, sizeof(struct state_feedback));
     if (rc)
         return rc;
-    struct state_feedback *made = malloc(sizeof(*made));
-    if (!made)
-        return -ENOMEM;
-
-    *made = (struct state_feedback){
+    *(struct state_feedback *)*self = (struct state_feedback){
         .integral = {.gain = p[K_INTEGRAL] * config->period_s},
         .limits = limits,
         .k_voltage = p[K_VOLTAGE],
         .k_current = p[K_CURRENT],
     };
-    *self = made;
     return 0;
 }
 
@@ -50,11 +44,6 @@ static int state_feedback_step(void *self, uint64_t t_ns, const double *in, doub
     out[DUTY] = duty_integrate(&law->integral, &law->limits, in[DUTY_REFERENCE] - in[DUTY_VOLTAGE],
                                -feedback, 0);
     return 0;
-}
-
-static void state_feedback_destroy(void *self)
-{
-    free(self);
 }
 
 /* The defaults damp the reference buck at controller periods of 10 to 40 us. */
@@ -77,5 +66,5 @@ const struct hil_model model_state_feedback = {
     .outputs = HIL_QUANTITIES(duty_outputs),
     .create = state_feedback_create,
     .step = state_feedback_step,
-    .destroy = state_feedback_destroy,
+    .destroy = instance_destroy,
 };

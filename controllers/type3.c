@@ -8,8 +8,6 @@
  * by the bilinear transform s = (2/T) (1 - q) / (1 + q), q the delay of one step, in
  * direct form I. The duties it remembers are the clamped ones: that is its anti-windup.
  */
-#include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "duty.h"
@@ -63,15 +61,13 @@ static int type3_create(void **self, const struct hil_config *config)
     struct duty_limits limits;
     int rc = duty_limits_init(&limits, &config->parameters[LIMITS], config);
 
+    if (!rc)
+        rc = instance_create(self, config, sizeof(struct type3));
     if (rc)
         return rc;
-    struct type3 *made = calloc(1, sizeof(*made));
-    if (!made)
-        return -ENOMEM;
-
+    struct type3 *made = *self;
     made->limits = limits;
     type3_discretise(made, config->parameters, config->period_s);
-    *self = made;
     return 0;
 }
 
@@ -98,11 +94,6 @@ static int type3_step(void *self, uint64_t t_ns, const double *in, double *out)
     return 0;
 }
 
-static void type3_destroy(void *self)
-{
-    free(self);
-}
-
 static const struct hil_quantity type3_parameters[] = {
     {"kc_per_v_s", "1/(V s)", 140, 0, 1e9, 0, "gain of the integrator"},
     {"zero1_rad_per_s", "rad/s", 4900, 1e-3, 1e12, 0, "first zero"},
@@ -124,5 +115,5 @@ const struct hil_model model_type3 = {
     .outputs = HIL_QUANTITIES(duty_outputs),
     .create = type3_create,
     .step = type3_step,
-    .destroy = type3_destroy,
+    .destroy = instance_destroy,
 };

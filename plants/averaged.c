@@ -1,9 +1,5 @@
 #include "averaged.h"
 
-#include <errno.h>
-#include <math.h>
-#include <stdlib.h>
-
 struct averaged {
     double x[CIRCUIT_STATES];
 
@@ -37,13 +33,11 @@ static void averaged_sample(struct averaged *p, double feeding, double load_ohm)
 int averaged_create(void **self, const struct averaged_topology *topology,
                     const struct hil_config *config)
 {
-    if (!(config->period_s > 0) || !isfinite(config->period_s))
-        return -EDOM;
+    int rc = instance_create(self, config, sizeof(struct averaged));
 
-    struct averaged *made = malloc(sizeof(*made));
-    if (!made)
-        return -ENOMEM;
-
+    if (rc)
+        return rc;
+    struct averaged *made = *self;
     *made = (struct averaged){
         .x = {config->states[CIRCUIT_CURRENT], config->states[CIRCUIT_VOLTAGE]},
         .topology = *topology,
@@ -51,7 +45,6 @@ int averaged_create(void **self, const struct averaged_topology *topology,
     };
     circuit_init(&made->circuit, config->parameters);
     averaged_sample(made, averaged_share(topology->feeding, 0), circuit_inputs[CIRCUIT_LOAD].value);
-    *self = made;
     return 0;
 }
 
@@ -79,9 +72,4 @@ int averaged_step(void *self, uint64_t t_ns, const double *in, double *out)
     linear_advance(&p->sampled, p->x, source * in[CIRCUIT_INPUT_VOLTAGE]);
     circuit_output(out, p->c, p->x);
     return 0;
-}
-
-void averaged_destroy(void *self)
-{
-    free(self);
 }

@@ -7,7 +7,7 @@
 #define HILOCO_PLANTS_AVERAGED_H
 
 #include "circuit.h"
-#include "model.h"
+#include "instance.h"
 
 /* Of the switching period, the share in which ... at duty 0 and at duty 1; linear between. */
 struct averaged_topology {
@@ -20,6 +20,5 @@ int averaged_create(void **self, const struct averaged_topology *topology,
                     const struct hil_config *config);
 int averaged_output(const void *self, const double *in, double *out);
 int averaged_step(void *self, uint64_t t_ns, const double *in, double *out);
-void averaged_destroy(void *self);
 
 #endif

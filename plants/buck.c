@@ -26,5 +26,5 @@ const struct hil_model model_buck = {
     .create = buck_create,
     .output = averaged_output,
     .step = averaged_step,
-    .destroy = averaged_destroy,
+    .destroy = instance_destroy,
 };

@@ -27,5 +27,5 @@ const struct hil_model model_buck_boost = {
     .create = buck_boost_create,
     .output = averaged_output,
     .step = averaged_step,
-    .destroy = averaged_destroy,
+    .destroy = instance_destroy,
 };

@@ -1,12 +1,16 @@
-/* The plants that are built in, one file each; harness/models/builtin.c lists them. */
+/* The continuous models that are built in, one file each; harness/models/builtin.c lists them. */
 #ifndef HILOCO_PLANTS_MODELS_H
 #define HILOCO_PLANTS_MODELS_H
 
 #include "model.h"
 
-extern const struct hil_model model_buck;
-extern const struct hil_model model_boost;
-extern const struct hil_model model_buck_boost;
-extern const struct hil_model model_switched_buck;
+/* Converters. */
+extern const struct hil_model model_buck, model_boost, model_buck_boost, model_switched_buck;
+
+/* Machines and sources. */
+extern const struct hil_model model_dc_motor, model_pmsm, model_battery;
+
+/* Signals of any quantity. */
+extern const struct hil_model model_integrator, model_first_order_lag, model_second_order_lag;
 
 #endif

@@ -19,9 +19,9 @@
  */
 #include <errno.h>
 #include <math.h>
-#include <stdlib.h>
 
 #include "circuit.h"
+#include "instance.h"
 #include "models.h"
 
 /* More would block a step for milliseconds, or is a mistake in a unit. */
@@ -112,10 +112,10 @@ static int switched_buck_create(void **self, const struct hil_config *config)
         return -EDOM;
     }
 
-    struct switched_buck *made = malloc(sizeof(*made));
-    if (!made)
-        return -ENOMEM;
-
+    int rc = instance_create(self, config, sizeof(struct switched_buck));
+    if (rc)
+        return rc;
+    struct switched_buck *made = *self;
     *made = (struct switched_buck){
         .x = {config->states[CIRCUIT_CURRENT], config->states[CIRCUIT_VOLTAGE]},
         .slots_per_step = slots_per_step,
@@ -124,7 +124,6 @@ static int switched_buck_create(void **self, const struct hil_config *config)
     };
     circuit_init(&made->circuit, config->parameters);
     sample_load(made, circuit_inputs[CIRCUIT_LOAD].value);
-    *self = made;
     return 0;
 }
 
@@ -152,11 +151,6 @@ static int switched_buck_step(void *self, uint64_t t_ns, const double *in, doubl
     return 0;
 }
 
-static void switched_buck_destroy(void *self)
-{
-    free(self);
-}
-
 const struct hil_model model_switched_buck = {
     .abi = HIL_MODEL_ABI,
     .size = sizeof(struct hil_model),
@@ -171,5 +165,5 @@ const struct hil_model model_switched_buck = {
     .create = switched_buck_create,
     .output = switched_buck_output,
     .step = switched_buck_step,
-    .destroy = switched_buck_destroy,
+    .destroy = instance_destroy,
 };

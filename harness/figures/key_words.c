@@ -17,7 +17,7 @@ static void unit_suffix(const char *unit, char suffix[32])
             used += (size_t)sprintf(suffix + used, used > 1 ? "_per_" : "per_");
         else if (*unit == ' ')
             suffix[used++] = '_';
-        else if (isalpha((unsigned char)*unit))
+        else if (isalpha((unsigned char)*unit) || (isdigit((unsigned char)*unit) && used > 1))
             suffix[used++] = (char)tolower((unsigned char)*unit);
     }
     suffix[used] = '\0';

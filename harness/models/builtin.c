@@ -7,8 +7,33 @@
 #include "../../plants/models.h"
 
 const struct hil_model *const hil_models[] = {
-    &model_buck, &model_boost, &model_buck_boost, &model_switched_buck,
-    &model_pid,  &model_pi,    &model_type3,      &model_state_feedback,
+    /* plants/ */
+    &model_buck,
+    &model_boost,
+    &model_buck_boost,
+    &model_switched_buck,
+    &model_dc_motor,
+    &model_pmsm,
+    &model_battery,
+    &model_integrator,
+    &model_first_order_lag,
+    &model_second_order_lag,
+    /* controllers/ */
+    &model_pid,
+    &model_pi,
+    &model_type3,
+    &model_state_feedback,
+    &model_generic_pid,
+    &model_generic_pi,
+    &model_lead_lag,
+    &model_gain,
+    &model_sum,
+    &model_saturation,
+    &model_delay,
+    &model_quantiser,
+    &model_noise,
+    &model_moving_average,
+    &model_startup,
     NULL,
 };
 

@@ -252,7 +252,7 @@ Test(laws, refuse_limits_that_make_no_sense)
             parameters[count - 1] = cases[i][1];
             cr_expect_eq(rig_try(&rig, *law, 1, parameters, NULL, 40e-6), -EDOM, "%s, case %zu",
                          *law, i);
-            cr_expect_str_eq(rig_said, "duty_max is not above duty_min");
+            cr_expect_str_eq(rig_said, "the upper limit is not above the lower one");
         }
 }
 

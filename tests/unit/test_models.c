@@ -47,6 +47,14 @@ static const struct {
     {"s/V", "_s_per_v"},
     {"rad/s", "_rad_per_s"},
     {"1/(V s)", "_per_v_s"},
+    {"1/s", "_per_s"},
+    {"rad", "_rad"},
+    {"Nm", "_nm"},
+    {"Nm/A", "_nm_per_a"},
+    {"Nm s", "_nm_s"},
+    {"kg m2", "_kg_m2"},
+    {"Wb", "_wb"},
+    {"Ah", "_ah"},
     {"", ""},
 };
 

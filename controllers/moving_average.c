@@ -1,0 +1,68 @@
+/* The mean of the newest inputs; at the start, of those that there are. */
+#include <math.h>
+
+#include "../plants/instance.h"
+#include "models.h"
+
+enum { MOVING_AVERAGE_SAMPLES };
+enum { MOVING_AVERAGE_MAX = 256 };
+
+struct moving_average {
+    unsigned samples, count, next;
+    double values[MOVING_AVERAGE_MAX]; /* a ring */
+};
+
+static int moving_average_create(void **self, const struct hil_config *config)
+{
+    int rc = instance_create(self, config, sizeof(struct moving_average));
+
+    if (rc)
+        return rc;
+    struct moving_average *m = *self;
+    m->samples = (unsigned)config->parameters[MOVING_AVERAGE_SAMPLES];
+    return 0;
+}
+
+/* Added up anew each time: a running sum would keep the rounding of all that it ever held. */
+static int moving_average_step(void *self, uint64_t t_ns, const double *in, double *out)
+{
+    struct moving_average *m = self;
+    double sum = 0;
+
+    (void)t_ns;
+    m->values[m->next] = in[0];
+    m->next = (m->next + 1) % m->samples;
+    if (m->count < m->samples)
+        m->count++;
+    for (unsigned i = 0; i < m->count; i++)
+        sum += m->values[i];
+    out[0] = sum / m->count;
+    return 0;
+}
+
+static const struct hil_quantity moving_average_parameters[] = {
+    {"samples", "", 8, 1, MOVING_AVERAGE_MAX, HIL_WHOLE, "how many inputs"},
+};
+
+static const struct hil_quantity moving_average_inputs[] = {
+    {"input", "", 0, -INFINITY, INFINITY, HIL_REQUIRED, "what is averaged"},
+};
+
+static const struct hil_quantity moving_average_outputs[] = {
+    {"output", "", 0, -INFINITY, INFINITY, 0, "the mean"},
+};
+
+const struct hil_model model_moving_average = {
+    .abi = HIL_MODEL_ABI,
+    .size = sizeof(struct hil_model),
+    .name = "moving_average",
+    .doc = "Moving average",
+    .kind = HIL_SAMPLED,
+    .width_max = 1,
+    .parameters = HIL_QUANTITIES(moving_average_parameters),
+    .inputs = HIL_QUANTITIES(moving_average_inputs),
+    .outputs = HIL_QUANTITIES(moving_average_outputs),
+    .create = moving_average_create,
+    .step = moving_average_step,
+    .destroy = instance_destroy,
+};

@@ -1,0 +1,36 @@
+/*
+ * The PID law, of which PI is the case without a derivative:
+ *
+ *      u = Kp (b reference - y) + integral of Ki (reference - y) - Kd dy/dt, low-pass filtered
+ *
+ * The derivative is of the measurement alone, and the weight b < 1 softens the
+ * proportional part, so that a step of the reference does not kick the output.
+ * The derivative is discretised by the backward difference, which is stable for any
+ * filter time and period.
+ */
+#ifndef HILOCO_CONTROLLERS_PID_LAW_H
+#define HILOCO_CONTROLLERS_PID_LAW_H
+
+#include "duty.h"
+
+/* In continuous time. */
+struct pid_gains {
+    double kp, ki, kd, filter_s, weight;
+};
+
+/* The tables of the laws of any quantity; those of a converter's are in duty.h. */
+extern const struct hil_quantity any_inputs[2], any_outputs[1];
+
+#define ANY_LIMIT_ROWS                                                                             \
+    {"output_min", "", -1, -1e12, 1e12, 0, "least output"},                                        \
+    {                                                                                              \
+        "output_max", "", 1, -1e12, 1e12, 0, "greatest output, above the least"                    \
+    }
+
+/* The functions of a model with the inputs reference and measurement, and one output. Its create()
+ * takes gains and limits out of its own table. */
+int pid_law_create(void **self, const struct pid_gains *gains, const struct duty_limits *limits,
+                   const struct hil_config *config);
+int pid_law_step(void *self, uint64_t t_ns, const double *in, double *out);
+
+#endif

@@ -1,0 +1,126 @@
+/*
+ * A battery as its equivalent circuit of second order:
+ *
+ *      v = open-circuit voltage (charge) - R0 i - v1 - v2
+ *      R1 C1 v1' = R1 i - v1,  R2 C2 v2' = R2 i - v2,  capacity charge' = -i
+ *
+ * The open-circuit voltage is linear in the charge. Linear, so exact for a current that is held. At
+ * its ends the charge stays where it is.
+ */
+#include <math.h>
+
+#include "instance.h"
+#include "models.h"
+
+enum {
+    BATTERY_CAPACITY,
+    BATTERY_EMPTY,
+    BATTERY_FULL,
+    BATTERY_R0,
+    BATTERY_R1,
+    BATTERY_C1,
+    BATTERY_R2,
+    BATTERY_C2
+};
+enum { BATTERY_CHARGE, BATTERY_V1, BATTERY_V2 };
+
+/* A resistor with a capacitor across it. */
+struct battery_pair {
+    double v, ohm;
+    double gone; /* of the way to the end, in each period */
+};
+
+struct battery {
+    double charge;
+    double per_period; /* the charge that 1 A takes */
+    double empty_v, full_v, r0;
+    struct battery_pair pairs[2];
+};
+
+static struct battery_pair battery_pair_of(double v, double ohm, double farad, double period_s)
+{
+    return (struct battery_pair){v, ohm, -expm1(-period_s / (ohm * farad))};
+}
+
+static int battery_create(void **self, const struct hil_config *config)
+{
+    const double *p = config->parameters, *x = config->states, period_s = config->period_s;
+    int rc = instance_create(self, config, sizeof(struct battery));
+
+    if (rc)
+        return rc;
+    *(struct battery *)*self = (struct battery){
+        .charge = x[BATTERY_CHARGE],
+        .per_period = period_s / (3600 * p[BATTERY_CAPACITY]),
+        .empty_v = p[BATTERY_EMPTY],
+        .full_v = p[BATTERY_FULL],
+        .r0 = p[BATTERY_R0],
+        .pairs = {battery_pair_of(x[BATTERY_V1], p[BATTERY_R1], p[BATTERY_C1], period_s),
+                  battery_pair_of(x[BATTERY_V2], p[BATTERY_R2], p[BATTERY_C2], period_s)},
+    };
+    return 0;
+}
+
+static int battery_output(const void *self, const double *in, double *out)
+{
+    const struct battery *b = self;
+
+    out[0] = b->empty_v + (b->full_v - b->empty_v) * b->charge - b->r0 * in[0] - b->pairs[0].v -
+             b->pairs[1].v;
+    out[1] = b->charge;
+    return 0;
+}
+
+static int battery_step(void *self, uint64_t t_ns, const double *in, double *out)
+{
+    struct battery *b = self;
+
+    (void)t_ns;
+    for (unsigned i = 0; i < 2; i++)
+        b->pairs[i].v += b->pairs[i].gone * (b->pairs[i].ohm * in[0] - b->pairs[i].v);
+    b->charge = fmin(fmax(b->charge - b->per_period * in[0], 0), 1);
+    return battery_output(self, in, out);
+}
+
+static const struct hil_quantity battery_parameters[] = {
+    {"capacity_ah", "Ah", 5, 1e-6, 1e6, 0, "charge of the full battery"},
+    {"empty_v", "V", 36, 0, 1e5, 0, "open-circuit voltage when it is empty"},
+    {"full_v", "V", 50, 0, 1e5, 0, "open-circuit voltage when it is full"},
+    {"resistance_ohm", "Ohm", 0.02, 0, 1e3, 0, "in series"},
+    {"fast_resistance_ohm", "Ohm", 0.01, 1e-9, 1e3, 0, "of the fast pair"},
+    {"fast_capacitance_f", "F", 100, 1e-9, 1e9, 0, "of the fast pair"},
+    {"slow_resistance_ohm", "Ohm", 0.015, 1e-9, 1e3, 0, "of the slow pair"},
+    {"slow_capacitance_f", "F", 5000, 1e-9, 1e9, 0, "of the slow pair"},
+};
+
+static const struct hil_quantity battery_inputs[] = {
+    {"current_a", "A", 0, -1e6, 1e6, HIL_REQUIRED, "taken out of it"},
+};
+
+static const struct hil_quantity battery_outputs[] = {
+    {"voltage_v", "V", 0, -INFINITY, INFINITY, 0, "of its terminals"},
+    {"charge", "", 0, -INFINITY, INFINITY, 0, "share of its capacity that is in it"},
+};
+
+static const struct hil_quantity battery_states[] = {
+    {"charge", "", 0.8, 0, 1, 0, "share of its capacity that is in it"},
+    {"fast_v", "V", 0, -1e3, 1e3, 0, "of the fast pair"},
+    {"slow_v", "V", 0, -1e3, 1e3, 0, "of the slow pair"},
+};
+
+const struct hil_model model_battery = {
+    .abi = HIL_MODEL_ABI,
+    .size = sizeof(struct hil_model),
+    .name = "battery",
+    .doc = "Battery, equivalent circuit of second order",
+    .kind = HIL_CONTINUOUS,
+    .width_max = 1,
+    .parameters = HIL_QUANTITIES(battery_parameters),
+    .inputs = HIL_QUANTITIES(battery_inputs),
+    .outputs = HIL_QUANTITIES(battery_outputs),
+    .states = HIL_QUANTITIES(battery_states),
+    .create = battery_create,
+    .output = battery_output,
+    .step = battery_step,
+    .destroy = instance_destroy,
+};

@@ -1,0 +1,17 @@
+/*
+ * A linear system of any size, and its exact sampling for inputs that are held:
+ *
+ *      continuous   x' = a x + b u      n states, m inputs; matrices are arrays, row by row
+ *      sampled      x+ = a x + b u      one period later
+ */
+#ifndef HILOCO_PLANTS_DENSE_H
+#define HILOCO_PLANTS_DENSE_H
+
+/* Samples the system in place. Allocates. Returns 0 or -ENOMEM. */
+int dense_sample(unsigned n, unsigned m, double *a, double *b, double period_s);
+
+/* Advances x by one period of a sampled system; `scratch` has room for n. */
+void dense_advance(unsigned n, unsigned m, const double *a, const double *b, double *x,
+                   const double *u, double *scratch);
+
+#endif

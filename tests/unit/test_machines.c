@@ -1,0 +1,187 @@
+/* Motors and battery: against closed forms, and a fine integration of the equations written again.
+ */
+#include <string.h>
+
+#include "model_rig.h"
+
+static const double period_s = 50e-6;
+
+static void expect_close(double actual, double expected, double relative, const char *what)
+{
+    cr_expect(fabs(actual - expected) <= relative * fmax(1, fabs(expected)),
+              "%s: %.17g, expected %.17g (off by %g)", what, actual, expected,
+              fabs(actual - expected));
+}
+
+/* x' = f(x) over one period, by `parts` steps of the classical Runge-Kutta method. */
+static void integrate(void (*f)(const double *x, const double *in, double *slope), double *x,
+                      const double *in, unsigned n, unsigned parts)
+{
+    const double h = period_s / parts, at[] = {0, h / 2, h / 2, h}, weight[] = {1, 2, 2, 1};
+
+    for (unsigned part = 0; part < parts; part++) {
+        double k[8] = {0}, sum[8] = {0}, there[8];
+        for (int stage = 0; stage < 4; stage++) {
+            for (unsigned i = 0; i < n; i++)
+                there[i] = x[i] + at[stage] * k[i];
+            f(there, in, k);
+            for (unsigned i = 0; i < n; i++)
+                sum[i] += weight[stage] * k[i];
+        }
+        for (unsigned i = 0; i < n; i++)
+            x[i] += h / 6 * sum[i];
+    }
+}
+
+/* --- the direct-current motor ---------------- */
+
+static void dc_slope(const double *x, const double *in, double *slope)
+{
+    slope[0] = (in[0] - 1 * x[0] - 0.05 * x[1]) / 1e-3;
+    slope[1] = (0.05 * x[0] - 1e-5 * x[1] - in[1]) / 1e-4;
+    slope[2] = x[1];
+}
+
+Test(dc_motor, agrees_with_a_fine_integration)
+{
+    struct rig rig = rig_open("dc_motor", NULL, (const double[]){1, 20, 0.3}, period_s);
+    double x[] = {1, 20, 0.3};
+
+    for (int k = 0; k < 400; k++) {
+        rig.in[0] = 24 * sin(0.05 * k);
+        rig.in[1] = k < 200 ? 0 : 0.08;
+        rig_step(&rig);
+        integrate(dc_slope, x, rig.in, 3, 20);
+        for (int i = 0; i < 3; i++)
+            expect_close(rig.out[i], x[i], 1e-11, "state");
+        expect_close(rig.out[3], 0.05 * x[0], 1e-11, "torque");
+    }
+    rig_end(&rig);
+}
+
+/* At rest v = R i + K w and K i = B w + load. */
+Test(dc_motor, comes_to_rest_at_its_speed)
+{
+    struct rig rig = rig_open("dc_motor", NULL, NULL, period_s);
+    const double speed = (0.05 * 24 - 1 * 0.1) / (1 * 1e-5 + 0.05 * 0.05);
+
+    rig.in[0] = 24;
+    rig.in[1] = 0.1;
+    for (int k = 0; k < 100000; k++)
+        rig_step(&rig);
+    expect_close(rig.out[1], speed, 1e-10, "speed");
+    expect_close(rig.out[0], 24 - 0.05 * speed, 1e-9, "current");
+    rig_end(&rig);
+}
+
+/* --- the synchronous motor ---------------- */
+
+enum { VD, VQ, VDC, LOAD };
+enum { ID, IQ, SPEED, ANGLE, TORQUE, DC_CURRENT };
+
+/* The defaults: R 0.5, Ld 1 mH, Lq 1.5 mH, 20 mWb, 4 pairs of poles. */
+static void pmsm_slope(const double *x, const double *in, double *slope)
+{
+    const double limit = in[VDC] / sqrt(3), asked = sqrt(in[VD] * in[VD] + in[VQ] * in[VQ]);
+    const double given = asked > limit ? limit / asked : 1, w = 4 * x[SPEED];
+    const double psi_d = 1e-3 * x[ID] + 0.02, psi_q = 1.5e-3 * x[IQ];
+
+    slope[ID] = (given * in[VD] - 0.5 * x[ID] + w * psi_q) / 1e-3;
+    slope[IQ] = (given * in[VQ] - 0.5 * x[IQ] - w * psi_d) / 1.5e-3;
+    slope[SPEED] = (1.5 * 4 * (psi_d * x[IQ] - psi_q * x[ID]) - 1e-4 * x[SPEED] - in[LOAD]) / 2e-4;
+    slope[ANGLE] = x[SPEED];
+}
+
+Test(pmsm, agrees_with_a_fine_integration)
+{
+    struct rig rig = rig_open("pmsm", NULL, (const double[]){1, -2, 30, 0.1}, period_s);
+    double x[] = {1, -2, 30, 0.1};
+
+    for (int k = 0; k < 1000; k++) {
+        rig.in[VD] = 8 * sin(0.02 * k);
+        rig.in[VQ] = k < 500 ? 12 : 40; /* the inverter reaches 27.7 V */
+        rig.in[LOAD] = k < 300 ? 0 : 0.1;
+        rig_step(&rig);
+        integrate(pmsm_slope, x, rig.in, 4, 100);
+        for (int i = 0; i < 4; i++)
+            expect_close(rig.out[i], x[i], 1e-6, "state");
+    }
+    rig_end(&rig);
+}
+
+/* What the source gives is what the windings and the shaft take, when nothing changes any more. */
+Test(pmsm, keeps_the_balance_of_power)
+{
+    struct rig rig = rig_open("pmsm", NULL, NULL, period_s);
+
+    rig.in[VD] = -3;
+    rig.in[VQ] = 15;
+    rig.in[LOAD] = 0.2;
+    for (int k = 0; k < 200000; k++)
+        rig_step(&rig);
+    const double i2 = rig.out[ID] * rig.out[ID] + rig.out[IQ] * rig.out[IQ];
+    expect_close(rig.out[TORQUE], 0.2 + 1e-4 * rig.out[SPEED], 1e-9, "torque");
+    expect_close(48 * rig.out[DC_CURRENT], 1.5 * 0.5 * i2 + rig.out[TORQUE] * rig.out[SPEED], 1e-8,
+                 "power");
+    cr_expect(rig.out[SPEED] > 50, "%g", rig.out[SPEED]);
+    rig_end(&rig);
+}
+
+Test(pmsm, the_inverter_gives_no_more_than_it_has)
+{
+    struct rig asked = rig_open("pmsm", NULL, NULL, period_s),
+               given = rig_open("pmsm", NULL, NULL, period_s);
+
+    for (int k = 0; k < 200; k++) {
+        asked.in[VD] = -300;
+        asked.in[VQ] = 400;
+        given.in[VD] = -0.6 * 48 / sqrt(3);
+        given.in[VQ] = 0.8 * 48 / sqrt(3);
+        rig_step(&asked);
+        rig_step(&given);
+        for (int i = 0; i < 6; i++)
+            expect_close(asked.out[i], given.out[i], 1e-9, "output");
+    }
+    rig_end(&asked);
+    rig_end(&given);
+}
+
+/* --- the battery ---------------- */
+
+/* A current that is held from rest: both pairs follow it exponentially, and the charge falls. */
+Test(battery, answers_a_step_of_its_current)
+{
+    const double step_s = 0.1, current = 20;
+    struct rig rig = rig_open("battery", NULL, NULL, step_s);
+
+    rig.in[0] = current;
+    for (int k = 1; k <= 1000; k++) {
+        const double t = k * step_s, charge = 0.8 - current * t / (3600 * 5);
+
+        rig_step(&rig);
+        expect_close(rig.out[1], charge, 1e-12, "charge");
+        expect_close(rig.out[0],
+                     36 + 14 * charge -
+                         current * (0.02 - 0.01 * expm1(-t / 1.0) - 0.015 * expm1(-t / 75.0)),
+                     1e-12, "voltage");
+    }
+    rig.in[0] = 0; /* the series resistance lets go at once */
+    cr_assert_eq(rig.model->output(rig.self, rig.in, rig.in + 8), 0);
+    expect_close(rig.in[8], rig.out[0] + 0.02 * current, 1e-12, "voltage");
+    rig_end(&rig);
+}
+
+Test(battery, is_never_more_than_full_or_less_than_empty)
+{
+    struct rig rig = rig_open("battery", NULL, NULL, 1);
+
+    rig.in[0] = 5;
+    for (int k = 0; k < 4000; k++)
+        rig_step(&rig);
+    cr_expect_eq(rig.out[1], 0);
+    rig.in[0] = -5;
+    for (int k = 0; k < 4000; k++)
+        rig_step(&rig);
+    cr_expect_eq(rig.out[1], 1);
+    rig_end(&rig);
+}
