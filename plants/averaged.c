@@ -8,7 +8,7 @@ struct averaged {
     double c[CIRCUIT_STATES];
     double feeding, load_ohm;
 
-    struct averaged_topology topology;
+    struct circuit_topology topology;
     struct circuit circuit;
     double period_s;
 };
@@ -30,7 +30,7 @@ static void averaged_sample(struct averaged *p, double feeding, double load_ohm)
     p->load_ohm = load_ohm;
 }
 
-int averaged_create(void **self, const struct averaged_topology *topology,
+int averaged_create(void **self, const struct circuit_topology *topology,
                     const struct hil_config *config)
 {
     int rc = instance_create(self, config, sizeof(struct averaged));

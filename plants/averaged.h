@@ -9,14 +9,8 @@
 #include "circuit.h"
 #include "instance.h"
 
-/* Of the switching period, the share in which ... at duty 0 and at duty 1; linear between. */
-struct averaged_topology {
-    double source[2];  /* the source drives the inductor */
-    double feeding[2]; /* the inductor feeds the output */
-};
-
 /* The functions of a model; its create() adds the topology to averaged_create(). */
-int averaged_create(void **self, const struct averaged_topology *topology,
+int averaged_create(void **self, const struct circuit_topology *topology,
                     const struct hil_config *config);
 int averaged_output(const void *self, const double *in, double *out);
 int averaged_step(void *self, uint64_t t_ns, const double *in, double *out);

@@ -1,15 +1,10 @@
-/* The boost: the source always drives the inductor, which feeds the output while off. */
+/* The boost, averaged. */
 #include "averaged.h"
 #include "models.h"
 
-static const struct averaged_topology topology = {
-    .source = {1, 1},
-    .feeding = {1, 0},
-};
-
 static int boost_create(void **self, const struct hil_config *config)
 {
-    return averaged_create(self, &topology, config);
+    return averaged_create(self, &circuit_boost, config);
 }
 
 const struct hil_model model_boost = {

@@ -1,15 +1,10 @@
-/* The buck: the inductor always feeds the output, and the source drives it while on. */
+/* The buck, averaged. */
 #include "averaged.h"
 #include "models.h"
 
-static const struct averaged_topology topology = {
-    .source = {0, 1},
-    .feeding = {1, 1},
-};
-
 static int buck_create(void **self, const struct hil_config *config)
 {
-    return averaged_create(self, &topology, config);
+    return averaged_create(self, &circuit_buck, config);
 }
 
 const struct hil_model model_buck = {

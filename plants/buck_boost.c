@@ -1,15 +1,10 @@
-/* The buck-boost: the source drives the inductor while on, which feeds the output while off. */
+/* The buck-boost, averaged. */
 #include "averaged.h"
 #include "models.h"
 
-static const struct averaged_topology topology = {
-    .source = {0, 1},
-    .feeding = {1, 0},
-};
-
 static int buck_boost_create(void **self, const struct hil_config *config)
 {
-    return averaged_create(self, &topology, config);
+    return averaged_create(self, &circuit_buck_boost, config);
 }
 
 const struct hil_model model_buck_boost = {

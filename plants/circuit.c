@@ -10,6 +10,9 @@ const struct hil_quantity circuit_parameters[CIRCUIT_PARAMETERS] = {
     {"esr_ohm", "Ohm", 0.030, 0, 1e3, 0, "series resistance of the capacitor"},
     {"switching_frequency_hz", "Hz", 100e3, 1e3, 1e8, 0,
      "switching frequency; its period and the plant's must divide one another"},
+    {"current_limit_a", "A", 1e6, 1e-3, 1e6, 0,
+     "current at which the main switch turns off until the next cycle"},
+    {"dead_time_s", "s", 0, 0, 1e-3, 0, "time with both switches off before each turns on"},
 };
 
 const struct hil_quantity circuit_inputs[CIRCUIT_INPUTS] = {
@@ -27,6 +30,15 @@ const struct hil_quantity circuit_states[CIRCUIT_STATES] = {
     {"current_a", "A", 0, -1e6, 1e6, 0, "current of the inductor"},
     {"voltage_v", "V", 0, -1e6, 1e6, 0, "voltage of the capacitor, without its resistance"},
 };
+
+/* The inductor always feeds the output, and the source drives it while on. */
+const struct circuit_topology circuit_buck = {.source = {0, 1}, .feeding = {1, 1}};
+
+/* The source always drives the inductor, which feeds the output while off. */
+const struct circuit_topology circuit_boost = {.source = {1, 1}, .feeding = {1, 0}};
+
+/* The source drives the inductor while on, which feeds the output while off. */
+const struct circuit_topology circuit_buck_boost = {.source = {0, 1}, .feeding = {1, 0}};
 
 void circuit_init(struct circuit *circuit, const double *parameters)
 {

@@ -8,8 +8,8 @@
  *      vo    = R g (vC + feeding ESR iL)
  *
  * source and feeding are 0 or 1 for the switches in one position, or the shares of a
- * switching period that they spend there: the averaged model. The conduction is continuous
- * and the switches synchronous, so the current may reverse.
+ * switching period that they spend there: the averaged model. With synchronous switches the
+ * conduction is continuous, and the current may reverse; a diode (switched.h) does not let it.
  */
 #ifndef HILOCO_PLANTS_CIRCUIT_H
 #define HILOCO_PLANTS_CIRCUIT_H
@@ -17,7 +17,7 @@
 #include "linear.h"
 #include "model.h"
 
-/* The rows of each table, in order. Averaged models stop before the switching frequency. */
+/* The rows of each table, in order. Each model stops before the first parameter that it lacks. */
 enum {
     CIRCUIT_INDUCTANCE,
     CIRCUIT_CAPACITANCE,
@@ -25,6 +25,8 @@ enum {
     CIRCUIT_SWITCH_RESISTANCE,
     CIRCUIT_ESR,
     CIRCUIT_SWITCHING_FREQUENCY,
+    CIRCUIT_CURRENT_LIMIT,
+    CIRCUIT_DEAD_TIME,
     CIRCUIT_PARAMETERS,
 };
 enum { CIRCUIT_DUTY, CIRCUIT_INPUT_VOLTAGE, CIRCUIT_LOAD, CIRCUIT_INPUTS };
@@ -35,6 +37,14 @@ extern const struct hil_quantity circuit_parameters[CIRCUIT_PARAMETERS];
 extern const struct hil_quantity circuit_inputs[CIRCUIT_INPUTS];
 extern const struct hil_quantity circuit_outputs[CIRCUIT_OUTPUTS];
 extern const struct hil_quantity circuit_states[CIRCUIT_STATES];
+
+/* What the switches do: with the main switch off, and with it on. */
+struct circuit_topology {
+    double source[2];  /* 1: the source drives the inductor */
+    double feeding[2]; /* 1: the inductor feeds the output */
+};
+
+extern const struct circuit_topology circuit_buck, circuit_boost, circuit_buck_boost;
 
 struct circuit {
     double inductance_h, capacitance_f;

@@ -13,25 +13,19 @@
  *
  * exactly: the second bracket depends on the duty alone and is kept until that changes.
  *
- * A step may span several cycles, or a cycle several steps. Both are walked in slots of
- * the shorter of the two; what holds above for a cycle holds for a slot, with its own part
- * of the time on.
+ * What holds here for a cycle holds for a slot of it (switching.h), with its own part of the
+ * time on.
  */
-#include <errno.h>
-#include <math.h>
 
 #include "circuit.h"
 #include "instance.h"
 #include "models.h"
-
-/* More would block a step for milliseconds, or is a mistake in a unit. */
-static const double slots_max = 1e6;
+#include "switching.h"
 
 struct switched_buck {
     double x[CIRCUIT_STATES];
-    double duty;                              /* latched for this cycle */
-    unsigned slot;                            /* the next one in this cycle */
-    unsigned slots_per_step, slots_per_cycle; /* one of them is 1 */
+    double duty; /* latched for this cycle */
+    struct switching switching;
 
     struct linear equations;
     struct linear always_on; /* a slot with the switch on */
@@ -41,14 +35,13 @@ struct switched_buck {
     double load_ohm;
 
     struct circuit circuit;
-    double slot_s;
 };
 
 static void sample_on(struct switched_buck *plant, double on)
 {
     struct linear off;
 
-    linear_sample(&off, &plant->equations, plant->slot_s * (1 - on));
+    linear_sample(&off, &plant->equations, plant->switching.slot_s * (1 - on));
     plant->sampled.b[0] = plant->always_on.b[0] - off.b[0];
     plant->sampled.b[1] = plant->always_on.b[1] - off.b[1];
     plant->on = on;
@@ -58,7 +51,7 @@ static void sample_load(struct switched_buck *plant, double load_ohm)
 {
     circuit_equations(&plant->equations, &plant->circuit, 1, load_ohm);
     circuit_voltage(plant->c, &plant->circuit, 1, load_ohm);
-    linear_sample(&plant->always_on, &plant->equations, plant->slot_s);
+    linear_sample(&plant->always_on, &plant->equations, plant->switching.slot_s);
     plant->sampled = plant->always_on;
     plant->load_ohm = load_ohm;
     sample_on(plant, plant->on);
@@ -67,7 +60,7 @@ static void sample_load(struct switched_buck *plant, double load_ohm)
 /* The share of the coming slot in which the switch is on. */
 static double share_on(const struct switched_buck *plant)
 {
-    const double on = plant->duty * plant->slots_per_cycle - plant->slot;
+    const double on = plant->duty * plant->switching.slots_per_cycle - plant->switching.slot;
 
     if (!(on > 0)) /* a duty that is not a number leaves the switch off */
         return 0;
@@ -76,7 +69,7 @@ static double share_on(const struct switched_buck *plant)
 
 static void advance_slot(struct switched_buck *plant, const double *in)
 {
-    if (plant->slot == 0)
+    if (plant->switching.slot == 0)
         plant->duty = in[CIRCUIT_DUTY];
 
     const double on = share_on(plant);
@@ -84,43 +77,22 @@ static void advance_slot(struct switched_buck *plant, const double *in)
         sample_on(plant, on);
 
     linear_advance(&plant->sampled, plant->x, in[CIRCUIT_INPUT_VOLTAGE]);
-    if (++plant->slot == plant->slots_per_cycle)
-        plant->slot = 0;
-}
-
-/* The whole number that `ratio` is but for rounding, or 0. */
-static unsigned whole(double ratio)
-{
-    const double nearest = round(ratio);
-
-    if (!(nearest >= 1 && nearest <= slots_max) || fabs(ratio - nearest) > 1e-9 * nearest)
-        return 0;
-    return (unsigned)nearest;
+    switching_next(&plant->switching);
 }
 
 static int switched_buck_create(void **self, const struct hil_config *config)
 {
-    const double cycles_per_step =
-        config->parameters[CIRCUIT_SWITCHING_FREQUENCY] * config->period_s;
-    const unsigned slots_per_step = cycles_per_step < 1 ? 1 : whole(cycles_per_step);
-    const unsigned slots_per_cycle = cycles_per_step < 1 ? whole(1 / cycles_per_step) : 1;
+    struct switching switching;
+    int rc = switching_init(&switching, config->parameters[CIRCUIT_SWITCHING_FREQUENCY], config);
 
-    /* Anything else beats: a step would end now here, now there in the ripple. */
-    if (!slots_per_step || !slots_per_cycle) {
-        config->log(config->log_arg,
-                    "the switching period and the component's period do not divide one another");
-        return -EDOM;
-    }
-
-    int rc = instance_create(self, config, sizeof(struct switched_buck));
+    if (!rc)
+        rc = instance_create(self, config, sizeof(struct switched_buck));
     if (rc)
         return rc;
     struct switched_buck *made = *self;
     *made = (struct switched_buck){
         .x = {config->states[CIRCUIT_CURRENT], config->states[CIRCUIT_VOLTAGE]},
-        .slots_per_step = slots_per_step,
-        .slots_per_cycle = slots_per_cycle,
-        .slot_s = config->period_s / slots_per_step,
+        .switching = switching,
     };
     circuit_init(&made->circuit, config->parameters);
     sample_load(made, circuit_inputs[CIRCUIT_LOAD].value);
@@ -145,7 +117,7 @@ static int switched_buck_step(void *self, uint64_t t_ns, const double *in, doubl
     (void)t_ns;
     if (in[CIRCUIT_LOAD] != p->load_ohm)
         sample_load(p, in[CIRCUIT_LOAD]);
-    for (unsigned i = 0; i < p->slots_per_step; i++)
+    for (unsigned i = 0; i < p->switching.slots_per_step; i++)
         advance_slot(p, in);
     circuit_output(out, p->c, p->x);
     return 0;
@@ -158,7 +130,7 @@ const struct hil_model model_switched_buck = {
     .doc = "Synchronous buck converter with its switching and ripple resolved",
     .kind = HIL_CONTINUOUS,
     .width_max = 1,
-    .parameters = HIL_QUANTITIES(circuit_parameters),
+    .parameters = HIL_FIRST_QUANTITIES(circuit_parameters, CIRCUIT_CURRENT_LIMIT),
     .inputs = HIL_QUANTITIES(circuit_inputs),
     .outputs = HIL_QUANTITIES(circuit_outputs),
     .states = HIL_QUANTITIES(circuit_states),

@@ -21,7 +21,11 @@ enum { L, C, RL, RON, ESR, FREQUENCY };
 
 static const double period_s = 10e-6;
 static const char *const averaged[] = {"buck", "boost", "buck_boost"};
-static const char *const converters[] = {"buck", "boost", "buck_boost", "switched_buck", NULL};
+static const char *const converters[] = {"buck",           "boost",
+                                         "buck_boost",     "switched_buck",
+                                         "switched_boost", "switched_buck_boost",
+                                         "dead_time_buck", "diode_buck",
+                                         "diode_boost",    NULL};
 
 static void expect_close(double actual, double expected, double relative, const char *what)
 {

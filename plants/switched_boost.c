@@ -1,0 +1,25 @@
+/* The boost with two switches. */
+#include "models.h"
+#include "switched.h"
+
+static int switched_boost_create(void **self, const struct hil_config *config)
+{
+    return switched_create(self, &circuit_boost, SWITCHED_SYNCHRONOUS, config);
+}
+
+const struct hil_model model_switched_boost = {
+    .abi = HIL_MODEL_ABI,
+    .size = sizeof(struct hil_model),
+    .name = "switched_boost",
+    .doc = "Synchronous boost converter with its switching and dead time resolved",
+    .kind = HIL_CONTINUOUS,
+    .width_max = 1,
+    .parameters = HIL_QUANTITIES(circuit_parameters),
+    .inputs = HIL_QUANTITIES(circuit_inputs),
+    .outputs = HIL_QUANTITIES(circuit_outputs),
+    .states = HIL_QUANTITIES(circuit_states),
+    .create = switched_boost_create,
+    .output = switched_output,
+    .step = switched_step,
+    .destroy = instance_destroy,
+};
