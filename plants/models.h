@@ -8,6 +8,7 @@
 extern const struct hil_model model_buck, model_boost, model_buck_boost, model_switched_buck;
 extern const struct hil_model model_switched_boost, model_switched_buck_boost;
 extern const struct hil_model model_dead_time_buck, model_diode_buck, model_diode_boost;
+extern const struct hil_model model_series_bucks;
 
 /* Machines and sources. */
 extern const struct hil_model model_dc_motor, model_pmsm, model_battery;

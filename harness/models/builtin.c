@@ -17,6 +17,7 @@ const struct hil_model *const hil_models[] = {
     &model_dead_time_buck,
     &model_diode_buck,
     &model_diode_boost,
+    &model_series_bucks,
     &model_dc_motor,
     &model_pmsm,
     &model_battery,
