@@ -171,6 +171,31 @@ static json_t *stale_inputs(const struct hil_summary *sum)
                      "each", each);
 }
 
+static void add_bad_input(json_t *each, unsigned from, unsigned to, uint64_t count)
+{
+    char link[HIL_LINK_NAME_BYTES];
+
+    if (!count)
+        return;
+    hil_link_name(from, to, link, sizeof link);
+    json_array_append_new(each, json_pack("{s:s, s:o}", "link", link, "count", whole(count)));
+}
+
+/* Inputs that were no number, by link. */
+static json_t *bad_inputs(const struct hil_summary *sum)
+{
+    json_t *each = json_array();
+    uint64_t count = 0;
+
+    for (unsigned i = 1; i < sum->state->node_count; i++) {
+        const struct hil_node_state *n = &sum->state->nodes[i];
+        count += n->bad_voltages + n->bad_duties;
+        add_bad_input(each, i, 0, n->bad_voltages);
+        add_bad_input(each, 0, i, n->bad_duties);
+    }
+    return json_pack("{s:o, s:o}", "count", whole(count), "each", each);
+}
+
 static bool is_virtual(const struct hil_summary *sum)
 {
     return sum->scenario->mode == HIL_VIRTUAL;
@@ -300,6 +325,7 @@ int hil_summary_write(const struct hil_summary *sum, const char *path)
     hil_summary_add_output(sum->state, root);
     json_object_set_new(root, "trace", trace(sum->traced));
     json_object_set_new(root, "stale_inputs", stale_inputs(sum));
+    json_object_set_new(root, "bad_inputs", bad_inputs(sum));
     json_object_set_new(root, "hung", hung(sum));
     json_object_set_new(root, "validity", hil_validity_json(sum->verdict));
     int rc = hil_json_file_write(root, path, 0);

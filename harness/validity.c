@@ -200,6 +200,22 @@ static void judge_inputs(struct trial *t)
                 (double)first->found_ns * 1e-9, say_us(us(oldest_ns), oldest));
 }
 
+static void judge_numbers(struct trial *t)
+{
+    char link[HIL_LINK_NAME_BYTES] = "";
+    uint64_t count = 0;
+
+    for (unsigned i = 1; i < t->state->node_count; i++) {
+        const struct hil_node_state *n = &t->state->nodes[i];
+        count += n->bad_voltages + n->bad_duties;
+        if (!link[0] && (n->bad_voltages || n->bad_duties))
+            hil_link_name(n->bad_voltages ? i : 0, n->bad_voltages ? 0 : i, link, sizeof link);
+    }
+    give_reason(add_check(t, "bad_inputs", (double)count, t->bounds->bad_inputs),
+                "%llu inputs were no number, of %u at most: some of %s", (unsigned long long)count,
+                t->bounds->bad_inputs, link);
+}
+
 static void judge_record(struct trial *t, uint64_t dropped)
 {
     give_reason(add_check(t, "lost_records", (double)dropped, t->bounds->lost_records),
@@ -235,6 +251,7 @@ void hil_validity_judge(struct hil_verdict *verdict, const struct hil_scenario *
     judge_length(&t);
     judge_loops(&t);
     judge_inputs(&t);
+    judge_numbers(&t);
     judge_record(&t, dropped);
     judge_machine(&t);
 }

@@ -4,7 +4,8 @@
  * Where a run goes on without a converter that died, that one gives 0 V and 0 A, which is what a
  * dead converter gives. Its law rests, so that nothing winds up against a plant that cannot answer,
  * and its duty stays as it is; both go on when a newer voltage of it comes. The law of a converter
- * whose voltage is stale rests as well, with on_stale_input: safe, and its duty is the safe one.
+ * whose voltage is stale rests as well, with on_stale_input: safe, and its duty is the safe one. So
+ * does that of one whose voltages are no numbers, after bad_inputs_limit of them.
  */
 #include <errno.h>
 #include <math.h>
@@ -120,6 +121,22 @@ static bool is_away(const struct hil_role *r, struct seen *seen, unsigned i, uin
     return seen->away;
 }
 
+/* One that is no number says that the converter goes on, and no more: the last good one holds. */
+static void take(const struct hil_role *r, struct seen *seen, const struct hil_measurement *m)
+{
+    const struct hil_measurement held = seen->newest;
+    bool number = isfinite(m->voltage_v) && isfinite(m->current_a);
+
+    if (m->step == held.step)
+        return;
+    seen->newest = *m;
+    if (hil_input_is_number(&seen->input, number))
+        return;
+    seen->newest.voltage_v = held.voltage_v;
+    seen->newest.current_a = held.current_a;
+    r->run->state->nodes[seen->input.from].bad_voltages++;
+}
+
 static void read_newest(struct hil_role *r, struct controller *c, unsigned i, uint64_t n,
                         uint64_t now)
 {
@@ -130,9 +147,15 @@ static void read_newest(struct hil_role *r, struct controller *c, unsigned i, ui
     if (loco_owned_var_load(&r->channel.voltages[i], &m))
         r->state->torn++;
     else if (m.step)
-        seen->newest = m;
+        take(r, seen, &m);
     if (seen->newest.acted_on > acted_on)
         account_round_trip(r, c, i, n, now);
+}
+
+static void make_safe(const struct hil_role *r, struct seen *seen)
+{
+    seen->rests = true;
+    seen->duty = r->run->scenario->converters[seen->input.from - 1].duty_safe;
 }
 
 /* What the scenario says of a voltage that is older than its limit. */
@@ -141,10 +164,8 @@ static void answer_stale(const struct hil_role *r, struct controller *c, struct 
     if (seen->away)
         return;
     c->ends |= c->on_stale == HIL_STALE_END;
-    if (c->on_stale != HIL_STALE_SAFE)
-        return;
-    seen->rests = true;
-    seen->duty = r->run->scenario->converters[seen->input.from - 1].duty_safe;
+    if (c->on_stale == HIL_STALE_SAFE)
+        make_safe(r, seen);
 }
 
 /* Returns how old the voltage is. */
@@ -156,6 +177,8 @@ static uint64_t judge_age(const struct hil_role *r, struct controller *c, struct
     seen->rests = seen->away;
     if (hil_input_is_stale(&seen->input, c->stale, age, now))
         answer_stale(r, c, seen);
+    if (hil_input_is_bad(&seen->input) && !seen->away)
+        make_safe(r, seen);
     return seen->away ? 0 : age;
 }
 

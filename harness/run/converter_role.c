@@ -1,5 +1,6 @@
 /* The converter: advances its plant, pushes the voltage, holds the newest duty. */
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 
 #include "../record/streams.h"
@@ -80,17 +81,28 @@ static void push(const struct converter *c, uint64_t n)
     loco_owned_var_push(c->voltage);
 }
 
-/* Until the first one comes the initial duty holds. */
+/* Until the first one comes the initial duty holds, and the last good one where one is no number.
+ */
+static void hold(struct hil_role *r, struct converter *c, const struct hil_command *command)
+{
+    c->held = command->step;
+    r->loop.acted_on = command->step;
+    if (hil_input_is_number(&c->input, isfinite(command->duty)))
+        c->in[c->duty_at] = command->duty;
+    else
+        r->state->bad_duties++;
+    if (hil_input_is_bad(&c->input))
+        c->in[c->duty_at] = r->run->scenario->converters[r->node - 1].duty_safe;
+}
+
 static void hold_newest(struct hil_role *r, struct converter *c, uint64_t now)
 {
     struct hil_command command;
 
     if (loco_owned_var_load(c->duty, &command)) {
         r->state->torn++;
-    } else if (command.step) {
-        c->in[c->duty_at] = command.duty;
-        c->held = command.step;
-        r->loop.acted_on = command.step;
+    } else if (command.step != c->held) {
+        hold(r, c, &command);
     }
     r->loop.input_age_ns = hil_input_age(&c->input, c->held, now);
     if (c->held)

@@ -29,9 +29,12 @@ static uint64_t default_limit_ns(const struct hil_scenario *s, unsigned from, un
 void hil_input_init(struct hil_input *input, const struct hil_scenario *s, unsigned from,
                     unsigned to)
 {
-    uint64_t limit = to == 0 ? s->controller.stale.limit_ns : s->converters[to - 1].stale.limit_ns;
+    const struct hil_stale_config *config =
+        to == 0 ? &s->controller.stale : &s->converters[to - 1].stale;
+    const uint64_t limit = config->limit_ns;
 
     *input = (struct hil_input){.limit_ns = limit ? limit : default_limit_ns(s, from, to),
+                                .bad_limit = config->bad_limit,
                                 .sender = hil_timing_of(s, from),
                                 .from = from,
                                 .to = to};

@@ -1,7 +1,8 @@
 /*
- * The age of a node's inputs, link by link. A peer that stands still keeps its connections, and
- * what it sent last stays in memory: only its age tells. An input that is older than its link's
- * limit is stale, until a newer one is there.
+ * Whether a node's inputs can be used, link by link: how old they are, and whether they are
+ * numbers. A peer that stands still keeps its connections, and what it sent last stays in memory:
+ * only its age tells. An input that is older than its link's limit is stale, until a newer one is
+ * there.
  */
 #ifndef HIL_INPUT_AGE_H
 #define HIL_INPUT_AGE_H
@@ -36,6 +37,7 @@ struct hil_input {
     uint64_t limit_ns;
     const struct hil_timing *sender;
     bool stale;
+    unsigned bad, bad_limit; /* in a row that are no number, and how many are too many */
     uint32_t from, to;
     struct hil_stale *listed; /* where that is written down; NULL: nowhere */
 };
@@ -71,6 +73,20 @@ static inline bool hil_input_is_stale(struct hil_input *input, struct hil_stale_
     if (__builtin_expect(age_ns <= input->limit_ns && !input->stale, 1))
         return false;
     return hil_input_judge(input, log, age_ns, now_ns);
+}
+
+/* A new input has come, which is a number (no NaN and no infinity) or not. Returns whether it is
+ * used; if not, the receiver goes on with the last that was. */
+static inline bool hil_input_is_number(struct hil_input *input, bool number)
+{
+    input->bad = number ? 0 : input->bad + 1;
+    return number;
+}
+
+/* Whether so many in a row were no number that the receiver is to be safe. */
+static inline bool hil_input_is_bad(const struct hil_input *input)
+{
+    return __builtin_expect(input->bad >= input->bad_limit, 0);
 }
 
 /* What the log's newest entry is, in words: for a run that it ended. */

@@ -38,6 +38,8 @@ struct hil_node_state {
     uint64_t left_out;         /* steps that were due in the run, and not run */
     uint64_t resyncs;          /* how often it left out what it owed, to be with the clock again */
     uint64_t torn;             /* inputs that stayed torn, so that the old value was kept */
+    uint64_t bad_duties;       /* a converter's: inputs that were no number, and were not used */
+    uint64_t bad_voltages;     /* the same of its voltages; the controller's */
     uint64_t begin_ns;         /* when the last step began */
     uint64_t first_ns;         /* how long the first one took */
     struct hil_histogram late; /* from a step's time to its beginning, or being left out */

@@ -73,6 +73,7 @@ enum hil_on_stale {
 struct hil_stale_config {
     uint64_t limit_ns; /* of an input's age; 0: from the periods (see run/input_age.h) */
     enum hil_on_stale action;
+    unsigned bad_limit; /* inputs in a row that are no number, until the duty is the safe one */
 };
 
 /* Who looks for completions of the fabric verbs. */
@@ -142,6 +143,7 @@ struct hil_validity_config {
     double missed_percent;      /* of each loop's steps */
     uint64_t gap_ns, behind_ns; /* 0: ten periods of the loop, but no less than 1 ms */
     unsigned stale_inputs;      /* times that an input was older than its limit */
+    unsigned bad_inputs;        /* that were no number */
     unsigned lost_records;      /* rows */
     bool allow_degraded;        /* less than was asked of the kernel */
     bool required;              /* a run that is not valid has an exit status of its own */

@@ -99,7 +99,8 @@ void scenario_resolve_late(const struct scenario_loaded *loaded, const char *rol
     timing->catch_up_ns = limit == 0 ? 0 : (uint64_t)((double)timing->period_ns / limit);
     timing->resync_ns = scenario_ns(file->resync_after_us, 1e3);
     *stale = (struct hil_stale_config){.limit_ns = scenario_ns(file->input_age_limit_us, 1e3),
-                                       .action = file->on_stale_input};
+                                       .action = file->on_stale_input,
+                                       .bad_limit = file->bad_inputs_limit};
     if (limit == 0 || limit > 1)
         return;
     snprintf(path, sizeof(path), "%s.catch_up_limit", role);
@@ -127,6 +128,7 @@ static void resolve_validity(const struct file_validity *file, struct hil_validi
         .gap_ns = scenario_ns(file->gap_us, 1e3),
         .behind_ns = scenario_ns(file->behind_us, 1e3),
         .stale_inputs = file->stale_inputs,
+        .bad_inputs = file->bad_inputs,
         .lost_records = file->lost_records,
         .allow_degraded = file->allow_degraded,
         .required = file->required,

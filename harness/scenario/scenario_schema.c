@@ -44,7 +44,8 @@ static const cyaml_strval_t waits[] = {{"spin", HIL_SPIN}, {"hybrid", HIL_HYBRID
         CYAML_FIELD_FLOAT("catch_up_limit", MUST, structure, late.catch_up_limit),                 \
         CYAML_FIELD_FLOAT("resync_after_us", MUST, structure, late.resync_after_us),               \
         CYAML_FIELD_FLOAT("input_age_limit_us", MUST, structure, late.input_age_limit_us),         \
-        ENUM("on_stale_input", structure, late.on_stale_input, stale_actions)
+        ENUM("on_stale_input", structure, late.on_stale_input, stale_actions),                     \
+        CYAML_FIELD_UINT("bad_inputs_limit", MUST, structure, late.bad_inputs_limit)
 
 static const cyaml_schema_field_t verbs_node_fields[] = {
     CYAML_FIELD_BOOL("controller", MUST, struct file_verbs_node, controller),
@@ -126,6 +127,7 @@ static const cyaml_schema_field_t validity_fields[] = {
     CYAML_FIELD_FLOAT("gap_us", MUST, struct file_validity, gap_us),
     CYAML_FIELD_FLOAT("behind_us", MUST, struct file_validity, behind_us),
     CYAML_FIELD_UINT("stale_inputs", MUST, struct file_validity, stale_inputs),
+    CYAML_FIELD_UINT("bad_inputs", MUST, struct file_validity, bad_inputs),
     CYAML_FIELD_UINT("lost_records", MUST, struct file_validity, lost_records),
     CYAML_FIELD_BOOL("allow_degraded", MUST, struct file_validity, allow_degraded),
     CYAML_FIELD_BOOL("required", MUST, struct file_validity, required),

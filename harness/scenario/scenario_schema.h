@@ -44,6 +44,7 @@ struct file_late {
     enum hil_overrun overrun;
     double catch_up_limit, resync_after_us, input_age_limit_us;
     enum hil_on_stale on_stale_input;
+    unsigned bad_inputs_limit;
 };
 
 struct file_limits {
@@ -103,7 +104,7 @@ struct file_profile {
 
 struct file_validity {
     double missed_percent, gap_us, behind_us;
-    unsigned stale_inputs, lost_records;
+    unsigned stale_inputs, bad_inputs, lost_records;
     bool allow_degraded, required;
 };
 

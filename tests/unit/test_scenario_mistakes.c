@@ -567,21 +567,21 @@ Test(scenario_mistakes, a_limit_that_busy_machines_pass)
 
 Test(scenario_mistakes, all_are_reported)
 {
-    ONLY(
-        "name: .x\n"
-        "duration_s: soon\n"
-        "mode: virtual\n"
-        "controller: {law: pid, period_us: 0}\n"
-        "converters: {count: 2, plant: buck, period_us: 10, colour: red}\n"
-        "reference: {voltage_v: 12}\n",
-        "FILE:1:7: name is '.x'; allowed: 1 to 64 letters, digits, '.', '_' and '-', the first "
-        "no '.' or '-'\n"
-        "FILE:2:13: duration_s is 'soon'; allowed: a whole number of ns, 1e-9 to 1e6 s\n"
-        "FILE:4:35: controller.period_us is '0'; allowed: a whole number of ns, 0.001 to 1e9 us\n"
-        "FILE:5:52: unknown key 'colour' in converters; allowed: count, plant, period_us, "
-        "phase_us, stagger_us, cpu, priority, scheduler, wait, overrun, catch_up_limit, "
-        "resync_after_us, input_age_limit_us, on_stale_input, duty_initial, duty_safe, parameters, "
-        "initial, tolerance, overrides");
+    ONLY("name: .x\n"
+         "duration_s: soon\n"
+         "mode: virtual\n"
+         "controller: {law: pid, period_us: 0}\n"
+         "converters: {count: 2, plant: buck, period_us: 10, colour: red}\n"
+         "reference: {voltage_v: 12}\n",
+         "FILE:1:7: name is '.x'; allowed: 1 to 64 letters, digits, '.', '_' and '-', the first "
+         "no '.' or '-'\n"
+         "FILE:2:13: duration_s is 'soon'; allowed: a whole number of ns, 1e-9 to 1e6 s\n"
+         "FILE:4:35: controller.period_us is '0'; allowed: a whole number of ns, 0.001 to 1e9 us\n"
+         "FILE:5:52: unknown key 'colour' in converters; allowed: count, plant, period_us, "
+         "phase_us, stagger_us, cpu, priority, scheduler, wait, overrun, catch_up_limit, "
+         "resync_after_us, input_age_limit_us, on_stale_input, bad_inputs_limit, duty_initial, "
+         "duty_safe, parameters, "
+         "initial, tolerance, overrides");
 }
 
 Test(scenario_mistakes, a_message_stays_on_its_line)

@@ -194,7 +194,7 @@ Test(validity, as_json)
     json_t *behind = json_object_get(json_object_get(v, "checks"), "behind_us");
     cr_expect(json_is_false(json_object_get(v, "valid")));
     cr_expect_eq(json_array_size(json_object_get(v, "reasons")), 1);
-    cr_expect_eq(json_object_size(json_object_get(v, "checks")), 7);
+    cr_expect_eq(json_object_size(json_object_get(v, "checks")), 8);
     cr_expect_eq(json_number_value(json_object_get(behind, "value")), 5000);
     cr_expect_eq(json_number_value(json_object_get(behind, "bound")), 1000);
     cr_expect(json_is_false(json_object_get(behind, "passed")));

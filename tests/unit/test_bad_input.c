@@ -1,0 +1,337 @@
+/*
+ * Inputs that are no number: neither a law nor a plant is given one, whatever the law. Here a
+ * controller and three converters run in lockstep, in one thread; what comes over the channel is
+ * pushed by its own nodes.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <jansson.h>
+
+#include "harness/run/group.h"
+#include "harness/summary.h"
+#include "test_scenario.h"
+
+enum { FIRST = 1 }; /* converter 0, as a node */
+
+/* Steps of the controller that are played at most. */
+enum { STEPS = 400 };
+
+struct rig {
+    struct hil_scenario *scenario;
+    struct hil_run run;
+    struct loco_fabric *fabric;
+    struct hil_group group;
+    uint64_t n;                    /* the controller's next step */
+    struct hil_measurement newest; /* of converter 0, at the last one */
+};
+
+static void open_rig(struct rig *rig, const char *const *sets)
+{
+    static const struct hil_executor_config all = {.controller = true, .last = 2};
+    static char directory[40];
+
+    strcpy(directory, "/tmp/hiloco-test-XXXXXX");
+    *rig = (struct rig){.scenario = load(SMALL, sets)};
+    rig->run.scenario = rig->scenario;
+    cr_assert_not_null(mkdtemp(directory));
+    cr_assert_eq(hil_state_open(&rig->run.state, rig->scenario), 0);
+    cr_assert_eq(loco_shm_open(&rig->fabric, directory), 0);
+    cr_assert_eq(hil_group_start(&rig->group, &rig->run, rig->fabric, &all, 20000000000), 0);
+}
+
+static void close_rig(struct rig *rig)
+{
+    hil_group_end(&rig->group, HIL_DONE);
+    hil_group_close(&rig->group);
+    loco_shm_close(rig->fabric);
+    hil_state_close(rig->run.state);
+    hil_scenario_free(rig->scenario);
+}
+
+static void step(const struct hil_role *r, uint64_t n)
+{
+    cr_assert_eq(r->loop.step(r->loop.arg, n, hil_loop_due(&r->loop, n)), 0);
+}
+
+/* What converter 0 pushes in place of its own voltage at step n of the controller. */
+static void push_voltage(const struct rig *rig, double voltage_v, double current_a)
+{
+    struct loco_owned_var *var = &rig->group.roles[FIRST]->channel.voltages[0];
+    const struct hil_measurement m = {
+        .voltage_v = voltage_v, .current_a = current_a, .step = 2 * rig->n + 1};
+
+    loco_owned_var_store(var, &m);
+    loco_owned_var_push(var);
+}
+
+/* Of the command that converter 0 has received. */
+static double duty(const struct rig *rig)
+{
+    struct hil_command command;
+
+    cr_assert_eq(loco_owned_var_load(&rig->group.roles[FIRST]->channel.duties[0], &command), 0);
+    return command.duty;
+}
+
+static void newest_voltage(struct rig *rig)
+{
+    const struct loco_owned_var *var = &rig->group.roles[0]->channel.voltages[0];
+
+    cr_assert_eq(loco_owned_var_load(var, &rig->newest), 0);
+}
+
+/* A step of the controller, and two of each converter; `bad`: what converter 0 sends meanwhile, 0:
+ * its own. */
+static void play(struct rig *rig, unsigned steps, double bad)
+{
+    for (; steps; steps--, rig->n++) {
+        for (unsigned i = FIRST; i < rig->group.count; i++)
+            step(rig->group.roles[i], 2 * rig->n);
+        if (bad != 0)
+            push_voltage(rig, bad, rig->newest.current_a);
+        newest_voltage(rig);
+        step(rig->group.roles[0], rig->n);
+        for (unsigned i = FIRST; i < rig->group.count; i++)
+            step(rig->group.roles[i], 2 * rig->n + 1);
+    }
+}
+
+static double output(const struct rig *rig)
+{
+    return atomic_load(&rig->run.state->output_v);
+}
+
+static uint64_t bad_voltages(const struct rig *rig, unsigned node)
+{
+    return rig->run.state->nodes[node].bad_voltages;
+}
+
+/* --- the controller ------------------------------------------------------------------------- */
+
+static const char *const laws[][3] = {
+    {"controller.law=pid"},
+    {"controller.law=pi"},
+    {"controller.law=type3"},
+    {"controller.law=state_feedback"},
+};
+
+enum { LAWS = sizeof laws / sizeof laws[0] };
+
+/* Nothing of it stays: the duties are those of a run in which the last good voltage was sent. */
+static void expect_held(const char *const *sets, double bad)
+{
+    struct rig hit, held;
+
+    open_rig(&hit, sets);
+    open_rig(&held, sets);
+    play(&hit, 100, 0);
+    play(&held, 100, 0);
+    play(&hit, 1, bad);
+    play(&held, 1, held.newest.voltage_v);
+    for (unsigned n = 0; n < 100; n++) {
+        play(&hit, 1, 0);
+        play(&held, 1, 0);
+        cr_assert(isfinite(output(&hit)) && isfinite(duty(&hit)), "%s", sets[0]);
+        cr_assert_eq(duty(&hit), duty(&held), "%s after %u", sets[0], n);
+    }
+    cr_expect_eq(bad_voltages(&hit, FIRST), 1);
+    cr_expect_eq(bad_voltages(&hit, FIRST + 1), 0);
+    cr_expect_gt(duty(&hit), 0, "%s: it is latched at duty_min", sets[0]);
+    close_rig(&hit);
+    close_rig(&held);
+}
+
+Test(bad_input, one_bad_voltage_is_held_over_by_every_law)
+{
+    static const double bad[] = {NAN, INFINITY, -INFINITY};
+
+    for (size_t i = 0; i < LAWS; i++)
+        for (size_t k = 0; k < sizeof bad / sizeof bad[0]; k++)
+            expect_held(laws[i], bad[k]);
+}
+
+Test(bad_input, a_bad_current_is_a_bad_input)
+{
+    struct rig rig;
+
+    open_rig(&rig, laws[3]);
+
+    play(&rig, 10, 0);
+    double before = output(&rig);
+    for (unsigned i = FIRST; i < rig.group.count; i++)
+        step(rig.group.roles[i], 2 * rig.n);
+    push_voltage(&rig, 1e6, NAN);
+    step(rig.group.roles[0], rig.n);
+    cr_expect_eq(bad_voltages(&rig, FIRST), 1);
+    cr_expect_lt(fabs(output(&rig) - before), 100, "the voltage beside it is used");
+    close_rig(&rig);
+}
+
+Test(bad_input, so_many_in_a_row_make_it_safe_until_the_next_number)
+{
+    static const char *const sets[] = {"controller.bad_inputs_limit=5",
+                                       "converters.duty_safe=0.125", NULL};
+    struct rig rig;
+
+    open_rig(&rig, sets);
+
+    play(&rig, 100, 0);
+    play(&rig, 5, NAN);
+    cr_expect_neq(duty(&rig), 0.125, "what is computed is sent a step later");
+    play(&rig, 1, NAN);
+    cr_expect_eq(duty(&rig), 0.125);
+    play(&rig, 10, NAN);
+    cr_expect_eq(duty(&rig), 0.125);
+    cr_expect_eq(bad_voltages(&rig, FIRST), 16);
+    play(&rig, 2, 0);
+    cr_expect_neq(duty(&rig), 0.125);
+    play(&rig, STEPS - 118, 0);
+    cr_expect(isfinite(output(&rig)));
+    cr_expect_gt(duty(&rig), 0);
+    close_rig(&rig);
+}
+
+/* One that comes between is where the row ends. */
+Test(bad_input, only_those_in_a_row_count_for_that)
+{
+    static const char *const sets[] = {"controller.bad_inputs_limit=2",
+                                       "converters.duty_safe=0.125", NULL};
+    struct rig rig;
+
+    open_rig(&rig, sets);
+
+    play(&rig, 100, 0);
+    for (unsigned n = 0; n < 10; n++) {
+        play(&rig, 1, NAN);
+        play(&rig, 1, 0);
+        cr_expect_neq(duty(&rig), 0.125);
+    }
+    cr_expect_eq(bad_voltages(&rig, FIRST), 10);
+    close_rig(&rig);
+}
+
+/* The age of what was sent counts, whatever it was: this is no peer that stands still. */
+Test(bad_input, is_not_a_stale_one)
+{
+    static const char *const sets[] = {"controller.input_age_limit_us=100", NULL};
+    struct rig rig;
+
+    open_rig(&rig, sets);
+
+    play(&rig, 100, NAN);
+    cr_expect_eq(rig.run.state->executors[0].stale.count, 0);
+    close_rig(&rig);
+}
+
+/* --- a converter ---------------------------------------------------------------------------- */
+
+static void push_duty(const struct rig *rig, double value, uint64_t at)
+{
+    struct loco_owned_var *var = &rig->group.roles[0]->channel.duties[0];
+    const struct hil_command command = {.duty = value, .step = at};
+
+    loco_owned_var_store(var, &command);
+    loco_owned_var_push(var);
+}
+
+/* The voltage that converter 0 gives after 400 of its steps, at each of which a duty comes: the
+ * first ten are good ones of 0.25, then come some that are `bad`, then good ones. */
+static double voltage_after(const char *const *sets, unsigned bads, double bad, uint64_t *counted)
+{
+    struct rig rig;
+
+    open_rig(&rig, sets);
+    const struct hil_role *converter = rig.group.roles[FIRST];
+    struct hil_measurement m;
+
+    for (unsigned n = 0; n < 400; n++) {
+        step(converter, n);
+        push_duty(&rig, n >= 10 && n < 10 + bads ? bad : 0.25, n + 1);
+    }
+    cr_assert_eq(loco_owned_var_load(&rig.group.roles[0]->channel.voltages[0], &m), 0);
+    *counted = converter->state->bad_duties;
+    close_rig(&rig);
+    return m.voltage_v;
+}
+
+Test(bad_input, a_duty_that_is_no_number_is_held_over)
+{
+    static const char *const sets[] = {NULL};
+    uint64_t counted;
+    double expected = voltage_after(sets, 0, 0, &counted);
+
+    cr_expect_eq(counted, 0);
+    cr_expect_eq(voltage_after(sets, 3, NAN, &counted), expected);
+    cr_expect_eq(counted, 3);
+    cr_expect_eq(voltage_after(sets, 3, INFINITY, &counted), expected);
+}
+
+Test(bad_input, a_converter_makes_itself_safe)
+{
+    static const char *const sets[] = {"converters.bad_inputs_limit=5",
+                                       "converters.duty_safe=0.125", NULL};
+    uint64_t counted;
+    double safe = voltage_after(sets, 1000, NAN, &counted);
+
+    cr_expect_eq(counted, 389, "the last duty comes after the last step");
+    cr_expect(isfinite(safe));
+    cr_expect_gt(voltage_after(sets, 0, 0, &counted) - safe, 1);
+}
+
+/* --- the verdict ---------------------------------------------------------------------------- */
+
+Test(bad_input, makes_a_run_not_valid_unless_allowed)
+{
+    struct rig rig;
+
+    open_rig(&rig, NULL);
+    struct hil_verdict verdict;
+
+    play(&rig, 3, NAN);
+    for (unsigned allowed = 2; allowed <= 3; allowed++) {
+        rig.scenario->validity.bad_inputs = allowed;
+        hil_validity_judge(&verdict, rig.scenario, rig.run.state, 0);
+        for (unsigned i = 0; i < verdict.count; i++) {
+            const struct hil_check *check = &verdict.checks[i];
+            if (strcmp(check->name, "bad_inputs") != 0)
+                continue;
+            cr_expect_eq(check->passed, allowed == 3);
+            cr_expect_eq(check->value, 3);
+            cr_expect_str_eq(check->reason, allowed == 3 ? ""
+                                                         : "3 inputs were no number, of 2 at most: "
+                                                           "some of converter 0 -> controller");
+        }
+    }
+    close_rig(&rig);
+}
+
+Test(bad_input, is_in_the_summary_by_link)
+{
+    static char path[] = "/tmp/hiloco-test-XXXXXX";
+    struct hil_verdict verdict;
+    struct rig rig;
+
+    open_rig(&rig, NULL);
+    play(&rig, 3, NAN);
+    rig.run.state->nodes[FIRST + 1].bad_duties = 2;
+    hil_validity_judge(&verdict, rig.scenario, rig.run.state, 0);
+    const struct hil_summary summary = {
+        .scenario = rig.scenario, .state = rig.run.state, .out = "", .verdict = &verdict};
+    close(mkstemp(path));
+    cr_assert_eq(hil_summary_write(&summary, path), 0);
+    json_t *root = json_load_file(path, 0, NULL);
+    json_t *bad = json_object_get(root, "bad_inputs"), *each = json_object_get(bad, "each");
+    cr_expect_eq(json_integer_value(json_object_get(bad, "count")), 5);
+    cr_assert_eq(json_array_size(each), 2);
+    json_t *voltages = json_array_get(each, 0), *duties = json_array_get(each, 1);
+    cr_expect_str_eq(json_string_value(json_object_get(voltages, "link")),
+                     "converter 0 -> controller");
+    cr_expect_eq(json_integer_value(json_object_get(voltages, "count")), 3);
+    cr_expect_str_eq(json_string_value(json_object_get(duties, "link")),
+                     "controller -> converter 1");
+    json_decref(root);
+    unlink(path);
+    close_rig(&rig);
+}
