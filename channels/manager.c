@@ -84,6 +84,16 @@ static void on_peer_lost(void *arg, uint32_t peer, bool left)
     pthread_mutex_unlock(&m->lock);
 }
 
+static void on_foreigner(void *arg, uint32_t count)
+{
+    struct loco_manager *m = arg;
+
+    pthread_mutex_lock(&m->lock);
+    m->foreign_count = count;
+    m->error = m->error ? m->error : -EPROTO;
+    pthread_mutex_unlock(&m->lock);
+}
+
 static void on_warning(void *arg, const char *text)
 {
     loco_log(arg, LOCO_WARNING, "%s", text);
@@ -147,6 +157,7 @@ int loco_manager_open(struct loco_manager **manager, struct loco_fabric *fabric,
         .peer_up = on_peer_up,
         .message = on_message,
         .peer_lost = on_peer_lost,
+        .foreigner = on_foreigner,
         .warning = on_warning,
         .arg = m,
     };

@@ -77,6 +77,7 @@ struct loco_manager {
     void *channels;                      /* tsearch tree by full name */
     uint32_t endpoints;                  /* ever constructed */
     unsigned unready;                    /* joined channels that still wait for a peer */
+    uint32_t foreign_count;              /* nodes of a network that a foreigner is of; 0: none */
     int error;                           /* the first error of the setup; ready() returns it */
     struct loco_by_node peers;           /* struct loco_peer: those that channels name */
     _Atomic uint32_t epoch;              /* how often every thread got a link to some node */
@@ -95,7 +96,8 @@ int loco_manager_open(struct loco_manager **manager, struct loco_fabric *fabric,
  * Waits until every channel endpoint of this node has joined and connected with all the
  * peers that it expects, for at most `timeout_ns`. Returns 0; -ETIMEDOUT, with a log line that
  * says which channel misses whom (without it where timeout_ns is 0, which only asks); -EPROTO when
- * an endpoint and a peer's disagree (logged at both); -ECONNRESET when a peer was lost meanwhile.
+ * an endpoint and a peer's disagree (logged at both), or a node counts other nodes than this one
+ * does (logged; foreign_count says how many); -ECONNRESET when a peer was lost meanwhile.
  * Later it waits in the same way for the peers that restarted, from when they are seen to be up.
  * Any attached thread.
  */

@@ -367,6 +367,8 @@ static bool refuse(struct source *source, const struct wire *w)
              n->base.id, n->base.count, w->id, (unsigned long long)w->value,
              w->value != n->base.count ? "another network" : "its place is taken");
     shm_warn(n, text);
+    if (w->value != n->base.count && n->base.events.foreigner)
+        n->base.events.foreigner(n->base.events.arg, (uint32_t)w->value);
     if (source->peer)
         source->peer->refused = true;
     else
@@ -489,6 +491,10 @@ static int receive(struct source *source)
     ssize_t size = recvmsg(source->fd, &message, MSG_CMSG_CLOEXEC);
     int fd = -1;
 
+    /* A peer that closed before it had read all is told of first, and once: what it said last, such
+     * as why it refuses, is still there. */
+    if (size < 0 && errno == ECONNRESET)
+        size = recvmsg(source->fd, &message, MSG_CMSG_CLOEXEC);
     if (size < 0)
         return errno == EAGAIN || errno == EINTR ? 0 : -1;
     if (size == 0)

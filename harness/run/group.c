@@ -191,12 +191,25 @@ int hil_group_start(struct hil_group *g, const struct hil_run *run, struct loco_
     return 0;
 }
 
+/* A run of so many converters is refused before scenarios are compared. */
+static void explain_foreigner(const struct hil_role *r, struct hil_executor_state *state)
+{
+    const uint32_t count = r->mgr->foreign_count;
+
+    if (count)
+        snprintf(state->message, sizeof state->message,
+                 "a node has another scenario: converters.count is %u here and %u there",
+                 r->run->scenario->converter_count, count - 1);
+}
+
 static void explain_disagreement(const struct hil_group *g)
 {
     struct hil_executor_state *state = executor_of(g);
 
     for (unsigned i = 0; i < g->count && !state->message[0]; i++)
         memcpy(state->message, g->roles[i]->channel.disagreement, HIL_DISAGREEMENT_BYTES);
+    for (unsigned i = 0; i < g->count && !state->message[0]; i++)
+        explain_foreigner(g->roles[i], state);
 }
 
 static void explain_loss(const struct hil_group *g)

@@ -76,6 +76,13 @@ Test(together, another_period_is_refused)
                    "there");
 }
 
+Test(together, another_count_is_refused)
+{
+    expect_refusal("--set converters.count=4", "",
+                   "a node has another scenario: converters.count is 4 here and 3 there",
+                   "a node has another scenario: converters.count is 3 here and 4 there");
+}
+
 /* The first of all that differ, in the order of the schema. */
 Test(together, another_law_is_refused)
 {

@@ -484,8 +484,9 @@ Test(scenario_mistakes, deep_and_endless_nesting)
     memset(deep + 6, '[', 100);
     memset(deep + 106, ']', 100);
     ONLY(deep, "FILE:1:39: nested too deeply; allowed: 32 levels");
-    ONLY("name: &a [*a]\n", "FILE:1:11: not YAML: found undefined alias; allowed: keys and values in "
-                             "YAML 1.1");
+    ONLY("name: &a [*a]\n",
+         "FILE:1:11: not YAML: found undefined alias; allowed: keys and values in "
+         "YAML 1.1");
     cr_expect_not_null(strstr(refusal("a: &a [x,x,x,x,x,x,x,x]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a]\n"
                                       "c: &c [*b,*b,*b,*b,*b,*b,*b,*b]\n"
                                       "d: &d [*c,*c,*c,*c,*c,*c,*c,*c]\n"
