@@ -9,6 +9,7 @@
 #include "agreement.h"
 #include "core.h"
 #include "fabric/words.h"
+#include "packet.h"
 
 /* --- names -------------------------------------------------------------------------- */
 
@@ -28,7 +29,7 @@ static struct loco_channel *find(const struct loco_manager *m, const char *name)
 /* '/' and '.' are taken: they part channels from sub-channels and from regions. */
 static bool good_name(const char *name)
 {
-    return *name && !strpbrk(name, "/.") && strlen(name) < 64;
+    return loco_good_text(name) && !strpbrk(name, "/.") && strlen(name) < 64;
 }
 
 static char *full_name(const struct loco_channel *parent, const char *name)
@@ -81,54 +82,10 @@ int loco_channel_check(const struct loco_channel *c)
     return 0;
 }
 
-/* --- messages ----------------------------------------------------------------------- *
- *
- * join      the sender has an endpoint of this name, and expects these regions
- * connect   the sender's regions are here
- * refuse    the sender's endpoint does not match the receiver's; `text` says how
- * lines     of what the sender's endpoint is to agree on, from an offset that both are alike up to
- *
- * Each names the endpoint that it comes from, and the one that it is for: an endpoint that has
- * ended since leaves its messages to nobody. Only the first join is for whichever there is.
- */
+/* --- messages ----------------------------------------------------------------------- */
 
-enum kind { JOIN, CONNECT, REFUSE, LINES };
-
-struct message {
-    uint32_t kind;
-    uint32_t region_count;
-    uint32_t from, to;  /* endpoints; to 0: any */
-    uint64_t agreement; /* the hash of the sender's */
-    char name[232];
-};
-
-struct message_region {
-    char name[16];
-    uint64_t size;
-    struct loco_remote where;
-};
-
-_Static_assert(sizeof(struct message) == 256, "crosses the network");
-_Static_assert(sizeof(struct message_region) == 40, "crosses the network");
-
-enum { REGIONS_MAX = 16, TEXT_MAX = sizeof(struct message_region) * REGIONS_MAX };
-
-struct message_lines {
-    uint64_t offset;
-    char text[TEXT_MAX - sizeof(uint64_t)];
-};
-
-struct packet {
-    struct message head;
-    union {
-        struct message_region regions[REGIONS_MAX];
-        char text[TEXT_MAX];
-        struct message_lines lines;
-    };
-};
-
-static void send_packet(struct loco_channel *c, const struct loco_member *member, struct packet *p,
-                        size_t body)
+static void send_packet(struct loco_channel *c, const struct loco_member *member,
+                        struct loco_packet *p, size_t body)
 {
     struct loco_manager *m = c->mgr;
 
@@ -145,13 +102,14 @@ static void send_packet(struct loco_channel *c, const struct loco_member *member
                  strerror(-rc));
 }
 
-static void send_regions(struct loco_channel *c, const struct loco_member *member, enum kind kind)
+static void send_regions(struct loco_channel *c, const struct loco_member *member,
+                         enum loco_packet_kind kind)
 {
-    struct packet p = {.head.kind = kind};
+    struct loco_packet p = {.head.kind = kind};
     unsigned n = 0;
 
     for (const struct loco_region *r = c->regions; r; r = r->next, n++) {
-        p.regions[n] = (struct message_region){.size = r->size, .where = r->where};
+        p.regions[n] = (struct loco_packet_region){.size = r->size, .where = r->where};
         memcpy(p.regions[n].name, r->name, strlen(r->name));
     }
     p.head.region_count = n;
@@ -160,7 +118,7 @@ static void send_regions(struct loco_channel *c, const struct loco_member *membe
 
 static void refuse(struct loco_channel *c, const struct loco_member *member, const char *text)
 {
-    struct packet p = {.head.kind = REFUSE};
+    struct loco_packet p = {.head.kind = LOCO_REFUSE};
 
     loco_log(c->mgr, LOCO_ERROR, "channel %s: node %u %s", c->name, member->node, text);
     c->mgr->error = -EPROTO;
@@ -179,12 +137,12 @@ static struct loco_region *find_region(const struct loco_channel *c, const char 
 
 /* Whether this endpoint has each region that the peer expects of it. */
 static bool regions_match(struct loco_channel *c, const struct loco_member *member,
-                          const struct packet *p)
+                          const struct loco_packet *p)
 {
     char text[200];
 
     for (unsigned i = 0; i < p->head.region_count; i++) {
-        const struct message_region *theirs = &p->regions[i];
+        const struct loco_packet_region *theirs = &p->regions[i];
         const struct loco_region *ours = find_region(c, theirs->name);
         if (ours && ours->size == theirs->size)
             continue;
@@ -205,7 +163,7 @@ static bool regions_match(struct loco_channel *c, const struct loco_member *memb
 
 static void send_lines(struct loco_channel *c, const struct loco_member *member, uint64_t offset)
 {
-    struct packet p = {.head.kind = LINES, .lines.offset = offset};
+    struct loco_packet p = {.head.kind = LOCO_LINES, .lines.offset = offset};
 
     loco_agreement_take(&c->agreement, offset, p.lines.text, sizeof p.lines.text);
     send_packet(c, member, &p, sizeof p.lines);
@@ -213,7 +171,7 @@ static void send_lines(struct loco_channel *c, const struct loco_member *member,
 
 /* Whether a join or connect is from an endpoint that is about the same; if not, it is not heard,
  * and the first lines go out. */
-static bool agrees(struct loco_channel *c, struct loco_member *member, const struct packet *p)
+static bool agrees(struct loco_channel *c, struct loco_member *member, const struct loco_packet *p)
 {
     if (p->head.agreement == c->agreement.hash)
         return true;
@@ -224,7 +182,8 @@ static bool agrees(struct loco_channel *c, struct loco_member *member, const str
 }
 
 /* The answer goes out first: this node may leave as soon as it has found the line. */
-static void on_lines(struct loco_channel *c, struct loco_member *member, const struct packet *p)
+static void on_lines(struct loco_channel *c, struct loco_member *member,
+                     const struct loco_packet *p)
 {
     struct loco_difference d;
     uint64_t offset = p->lines.offset;
@@ -255,7 +214,7 @@ static void check_ready(struct loco_channel *c, struct loco_member *member)
         c->mgr->unready--;
 }
 
-static void on_join(struct loco_channel *c, unsigned i, const struct packet *p)
+static void on_join(struct loco_channel *c, unsigned i, const struct loco_packet *p)
 {
     struct loco_member *member = &c->members[i];
     bool again = member->joined && member->endpoint == p->head.from;
@@ -265,21 +224,39 @@ static void on_join(struct loco_channel *c, unsigned i, const struct packet *p)
         return;
     if (!again && c->ops && c->ops->on_join)
         c->ops->on_join(c, member->node);
-    send_regions(c, member, CONNECT);
+    send_regions(c, member, LOCO_CONNECT);
     if (again)
         return;
     member->joined = true;
     /* Our own join may have come before the peer had its endpoint. */
     if (!loco_member_connected(member))
-        send_regions(c, member, JOIN);
+        send_regions(c, member, LOCO_JOIN);
     check_ready(c, member);
 }
 
-static void on_connect(struct loco_channel *c, unsigned i, const struct packet *p)
+/* Where an operation is within the region here it must be within the peer's. */
+static bool sizes_match(struct loco_channel *c, const struct loco_member *member,
+                        const struct loco_packet *p)
+{
+    for (unsigned n = 0; n < p->head.region_count; n++) {
+        const struct loco_packet_region *theirs = &p->regions[n];
+        const struct loco_region *ours = find_region(c, theirs->name);
+        if (!ours || ours->size == theirs->size)
+            continue;
+        loco_log(c->mgr, LOCO_ERROR,
+                 "channel %s: node %u connects region %s of %llu bytes, and here it has %zu",
+                 c->name, member->node, theirs->name, (unsigned long long)theirs->size, ours->size);
+        c->mgr->error = -EPROTO;
+        return false;
+    }
+    return true;
+}
+
+static void on_connect(struct loco_channel *c, unsigned i, const struct loco_packet *p)
 {
     struct loco_member *member = &c->members[i];
 
-    if (loco_member_connected(member))
+    if (loco_member_connected(member) || !sizes_match(c, member, p))
         return;
     if (member->endpoint != p->head.from)
         member->joined = false; /* it was the one before who joined */
@@ -303,44 +280,29 @@ static void on_connect(struct loco_channel *c, unsigned i, const struct packet *
     check_ready(c, member);
 }
 
-static bool well_formed(const struct packet *p, size_t size)
-{
-    size_t body = size - sizeof p->head;
-
-    if (size < sizeof p->head || size > sizeof *p || p->head.name[sizeof p->head.name - 1])
-        return false;
-    if (p->head.kind == REFUSE)
-        return body == sizeof p->text && !p->text[sizeof p->text - 1];
-    if (p->head.kind == LINES)
-        return body == sizeof p->lines && !p->lines.text[sizeof p->lines.text - 1];
-    if (p->head.region_count > REGIONS_MAX || body != p->head.region_count * sizeof p->regions[0])
-        return false;
-    for (unsigned i = 0; i < p->head.region_count; i++)
-        if (p->regions[i].name[sizeof p->regions[i].name - 1])
-            return false;
-    return true;
-}
-
 /* Whether the message is none of this endpoint's: it is for one before it; or from the successor of
  * the one that this has met, or from a member that it does not take back. The next endpoint of this
  * name may meet the sender. */
 static bool is_for_another(const struct loco_channel *c, const struct loco_member *member,
-                           const struct message *head)
+                           const struct loco_packet_head *head)
 {
-    if (head->to ? head->to != c->endpoint : head->kind != JOIN)
+    if (head->to ? head->to != c->endpoint : head->kind != LOCO_JOIN)
         return true;
     if (loco_member_connected(member))
         return head->from != member->endpoint;
     return loco_member_lost(member) && !c->takes_back;
 }
 
+/* More of them are not logged: a peer may send any number. */
+enum { MALFORMED_SAID = 8 };
+
 void loco_channels_message(struct loco_manager *m, uint32_t node, const void *message, size_t size)
 {
-    struct packet p;
+    struct loco_packet p;
 
-    memcpy(&p, message, size < sizeof p ? size : sizeof p);
-    if (!well_formed(&p, size)) {
-        loco_log(m, LOCO_ERROR, "node %u sent a malformed message of %zu bytes", node, size);
+    if (!loco_packet_read(&p, message, size)) {
+        if (m->malformed++ < MALFORMED_SAID)
+            loco_log(m, LOCO_ERROR, "node %u sent a malformed message of %zu bytes", node, size);
         return;
     }
 
@@ -352,13 +314,13 @@ void loco_channels_message(struct loco_manager *m, uint32_t node, const void *me
         return; /* the peer's members are a wider set than ours */
     if (is_for_another(c, &c->members[i], &p.head))
         return;
-    if (p.head.kind == JOIN) {
+    if (p.head.kind == LOCO_JOIN) {
         if (agrees(c, &c->members[i], &p))
             on_join(c, (unsigned)i, &p);
-    } else if (p.head.kind == CONNECT) {
+    } else if (p.head.kind == LOCO_CONNECT) {
         if (agrees(c, &c->members[i], &p))
             on_connect(c, (unsigned)i, &p);
-    } else if (p.head.kind == LINES) {
+    } else if (p.head.kind == LOCO_LINES) {
         on_lines(c, &c->members[i], &p);
     } else {
         loco_log(m, LOCO_ERROR, "channel %s: refused by node %u: node %u %s", c->name, node, m->id,
@@ -430,7 +392,7 @@ static void join_with(const void *tree_node, VISIT visit, void *closure)
         expect_again(c, &c->members[member]);
     }
     if (c->joined)
-        send_regions(c, &c->members[member], JOIN);
+        send_regions(c, &c->members[member], LOCO_JOIN);
 }
 
 void loco_channels_peer_up(struct loco_peer *peer, uint32_t node)
@@ -583,7 +545,7 @@ int loco_channel_init(struct loco_channel *c, struct loco_manager *m,
     if (!c->name)
         goto free_members;
     rc = -EINVAL;
-    if (strlen(c->name) >= sizeof((struct message *)0)->name)
+    if (strlen(c->name) >= sizeof((struct loco_packet_head *)0)->name)
         goto free_name;
     pthread_mutex_lock(&m->lock);
     rc = enter(c);
@@ -606,7 +568,8 @@ int loco_channel_region(struct loco_channel *c, const char *name, size_t size,
     unsigned count = 0;
     for (const struct loco_region *other = c->regions; other; other = other->next)
         count++;
-    if (count == REGIONS_MAX || strlen(name) >= sizeof((struct message_region *)0)->name)
+    if (count == LOCO_REGIONS_MAX || !loco_good_text(name) ||
+        strlen(name) >= sizeof((struct loco_packet_region *)0)->name)
         return -EINVAL;
 
     struct loco_region *r = calloc(1, sizeof *r + c->member_count * sizeof(struct loco_remote));
@@ -636,7 +599,7 @@ void loco_channel_join(struct loco_channel *c)
     if (c->missing)
         c->mgr->unready++;
     for (unsigned i = 0; i < c->member_count; i++)
-        send_regions(c, &c->members[i], JOIN);
+        send_regions(c, &c->members[i], LOCO_JOIN);
     pthread_mutex_unlock(&c->mgr->lock);
 }
 

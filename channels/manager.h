@@ -78,6 +78,7 @@ struct loco_manager {
     uint32_t endpoints;                  /* ever constructed */
     unsigned unready;                    /* joined channels that still wait for a peer */
     uint32_t foreign_count;              /* nodes of a network that a foreigner is of; 0: none */
+    unsigned malformed;                  /* messages */
     int error;                           /* the first error of the setup; ready() returns it */
     struct loco_by_node peers;           /* struct loco_peer: those that channels name */
     _Atomic uint32_t epoch;              /* how often every thread got a link to some node */
