@@ -12,8 +12,8 @@ all:
 # --- packages --------------------------------------------------------------------------
 
 BUILD_PACKAGES := gcc libc6-dev make pkg-config libcyaml-dev libyaml-dev libhdf5-dev libjansson-dev \
-                  libxxhash-dev liburcu-dev libibverbs-dev librdmacm-dev libncurses-dev \
-                  liblttng-ust-dev libbabeltrace2-dev gnuplot-nox
+                  libxxhash-dev libsodium-dev liburcu-dev libibverbs-dev librdmacm-dev \
+                  libncurses-dev liblttng-ust-dev libbabeltrace2-dev gnuplot-nox
 TEST_PACKAGES  := libcriterion-dev patch lttng-tools babeltrace2
 RDMA_PACKAGES  := ibverbs-utils iproute2 perftest rdma-core rdmacm-utils
 GUEST_PACKAGES := busybox-static cpio kmod qemu-system-x86 xz-utils zstd
@@ -60,7 +60,7 @@ $(BUILD)/packages-found:
 
 # --- flags -----------------------------------------------------------------------------
 
-LOCO_LIBRARIES := libxxhash liburcu-cds liburcu-bp librdmacm libibverbs
+LOCO_LIBRARIES := libxxhash libsodium liburcu-cds liburcu-bp librdmacm libibverbs
 LIBRARIES      := libcyaml yaml-0.1 hdf5 jansson ncursesw babeltrace2 $(LOCO_LIBRARIES)
 
 # Asked for when first needed: by then the packages are there.

@@ -151,6 +151,7 @@ int loco_manager_open(struct loco_manager **manager, struct loco_fabric *fabric,
     m->id = config->node;
     m->count = config->node_count;
     m->config = *config;
+    m->config.secret = (struct loco_secret){0};
     set_defaults(&m->config);
 
     const struct loco_events events = {
@@ -173,7 +174,7 @@ int loco_manager_open(struct loco_manager **manager, struct loco_fabric *fabric,
 
     /* Held so that no event finds a manager without its node. */
     pthread_mutex_lock(&m->lock);
-    rc = fabric->ops->node_open(fabric, m->id, m->count, &events, &m->node);
+    rc = fabric->ops->node_open(fabric, m->id, m->count, config->secret, &events, &m->node);
     pthread_mutex_unlock(&m->lock);
     if (rc)
         goto free_peers;

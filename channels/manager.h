@@ -50,6 +50,7 @@ struct loco_manager_config {
     size_t block_size;  /* bytes of a mem_ref; 4096 */
     size_t block_count; /* mem_refs of each thread; 256 */
     enum loco_completions completions;
+    struct loco_secret secret; /* the same at every node; none: who reaches a node may take part */
     loco_log_fn *log;
     void *log_arg;
 };

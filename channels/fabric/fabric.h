@@ -108,6 +108,13 @@ struct loco_events {
     void *arg;
 };
 
+/* What the nodes of a network know, and nobody else does; of no bytes: anybody may take part. It is
+ * not kept. */
+struct loco_secret {
+    const void *bytes;
+    size_t size;
+};
+
 /* An open fabric: the first member of each fabric's own structure. */
 struct loco_fabric {
     const struct loco_fabric_ops *ops;
@@ -127,9 +134,11 @@ struct loco_fabric_ops {
 
     /* --- nodes and control messages: any thread, may block briefly ----------------- */
 
-    /* Takes part as node `id` of `count`. */
+    /* Takes part as node `id` of `count`. A peer that does not prove that it knows the secret is
+     * refused, and a warning says so. */
     int (*node_open)(struct loco_fabric *fabric, uint32_t id, uint32_t count,
-                     const struct loco_events *events, struct loco_node **node);
+                     struct loco_secret secret, const struct loco_events *events,
+                     struct loco_node **node);
     void (*node_close)(struct loco_node *node);
     /* Connects with a peer, now or when it is there, and again whenever it comes back. Both ask
      * for it; the connection may be there as soon as one has. Once for each peer. */

@@ -57,7 +57,8 @@ static void free_node(struct shm_node *n)
 }
 
 static int shm_node_open(struct loco_fabric *fabric, uint32_t id, uint32_t count,
-                         const struct loco_events *events, struct loco_node **node)
+                         struct loco_secret secret, const struct loco_events *events,
+                         struct loco_node **node)
 {
     struct shm *s = shm_of(fabric);
     struct shm_node *n = calloc(1, sizeof *n);
@@ -66,6 +67,7 @@ static int shm_node_open(struct loco_fabric *fabric, uint32_t id, uint32_t count
         return -ENOMEM;
     n->base = (struct loco_node){.fabric = fabric, .id = id, .count = count, .events = *events};
     n->shm = s;
+    loco_key_of(&n->key, secret);
     int rc = loco_by_node_init(&n->peers, count, sizeof(struct shm_peer));
     if (!rc)
         rc = shm_listen(n);
@@ -123,7 +125,7 @@ static int shm_arena_map(struct loco_node *base, size_t size, struct loco_arena 
     n->arenas[number] = map;
     loco_each_entry (&n->peers, id) {
         struct shm_peer *p = shm_peer_of(n, id);
-        if (p && p->source)
+        if (p && p->up)
             shm_post_arena(n, p, number);
     }
     pthread_mutex_unlock(&s->lock);

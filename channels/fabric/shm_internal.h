@@ -9,10 +9,16 @@
 
 #include "by_node.h"
 #include "shm.h"
+#include "shm_wire.h"
 
+/* What others may make a node keep. */
 enum {
-    SHM_ARENAS_MAX = 64, /* of one node */
-    SHM_MESSAGE_MAX = 4096,
+    SHM_ARENAS_MAX = 64,          /* of one node */
+    SHM_QUEUE_MAX = 16 << 20,     /* bytes of messages that one peer has not taken */
+    SHM_RETURNS_MAX = 1000,       /* of one peer that was lost */
+    SHM_STRANGERS_MAX = 64,       /* connections without a proof, and as many as there are nodes */
+    SHM_STRANGER_NS = 2000000000, /* for that long */
+    SHM_REFUSALS_SAID = 8,        /* warnings of strangers */
 };
 
 struct queued {
@@ -33,9 +39,12 @@ struct map {
 /* What epoll names: a node's listener, or a connection. */
 struct source {
     struct shm_node *node;
-    struct shm_peer *peer; /* NULL: the listener, or a connection whose hello has not come */
+    struct shm_peer *peer; /* NULL: the listener, or a stranger, who has proven nothing yet */
     int fd;
-    struct source *next; /* among the node's strangers */
+    struct loco_nonce nonce; /* this end's */
+    struct loco_claim claim; /* of a stranger that was answered: what its proof must be of */
+    uint64_t until;          /* a stranger's time */
+    struct source *next;     /* among the node's strangers, the newest first */
 };
 
 /* The arenas of a peer, mapped here. One that restarts has new ones; those of the old stay until
@@ -49,10 +58,13 @@ struct shm_peer {
     uint32_t id;
     bool asked; /* the node asked to meet it */
     bool up, bye;
-    bool met;              /* it was up, at some time */
     bool refused;          /* it is of another network, or out of reach: not tried again */
+    unsigned lives;        /* how often it was up */
+    uint64_t try_at;       /* when to connect again */
     struct source *source; /* NULL: not connected */
     struct queued *queue, **queue_end;
+    size_t queued;             /* bytes */
+    bool overrun;              /* it took none of them for too long */
     struct shm_arenas *arenas; /* NULL: nothing is known of the peer, nor asked */
 };
 
@@ -64,7 +76,10 @@ struct shm_node {
     struct loco_by_node peers;                            /* struct shm_peer */
     unsigned to_reach, to_await; /* asked for, not up: with a lower id; with a higher one */
     bool asked;                  /* for anybody */
+    struct loco_key key;
     struct source *strangers;
+    unsigned stranger_count, refusals;
+    uint64_t mapped; /* bytes of peers' arenas */
     struct map arenas[SHM_ARENAS_MAX];
     uint32_t arena_count;
     bool closing, closed;
@@ -84,12 +99,18 @@ struct shm {
     bool stop, warned;
 };
 
-/* Makes a new arena's memory, or maps a peer's. Returns 0 or a negative errno. */
+/* Makes a new arena's memory, whose size is sealed, or maps a peer's. Returns 0 or a negative
+ * errno. */
 int shm_map_new(struct map *map, size_t size);
 int shm_map_fd(struct map *map, int fd, size_t size);
 
-/* Maps a peer's memory, or shares what another node of the process has mapped of it. Returns 0,
- * -EPROTO when that one was told of another size, or another negative errno. */
+/* Whether a peer's memory is of this size, and stays so: 0, -EPERM without the seals, -EPROTO for
+ * another size, or another negative errno. */
+int shm_check_seals(int fd, uint64_t size);
+
+/* Maps a peer's memory, or shares what another node of the process has mapped of it, after a look
+ * at its seals and its size. Returns 0, an error as of shm_check_seals, or another negative errno.
+ */
 int shm_share(struct map *map, int fd, size_t size);
 void shm_unshare(const struct map *map);
 

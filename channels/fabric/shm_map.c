@@ -4,12 +4,17 @@
  * memory, and on small pages each of them would begin with a walk through the page table.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "shm_internal.h"
 
 enum { HUGE_PAGE = 2 << 20 };
+
+/* An arena keeps its size. Who maps one that its owner makes smaller is ended by SIGBUS. */
+enum { SEALS = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL };
 
 #ifndef MADV_COLLAPSE
 #define MADV_COLLAPSE 25 /* since Linux 6.1; an older one refuses it, and nothing is lost */
@@ -81,13 +86,13 @@ static int map_reserved(struct map *map, int fd, size_t size)
 
 static int map_new(struct map *map, size_t size, unsigned flags)
 {
-    int fd = memfd_create("loco", MFD_CLOEXEC | flags);
+    int fd = memfd_create("loco", MFD_CLOEXEC | MFD_ALLOW_SEALING | flags);
 
     if (fd < 0)
         return -errno;
-    int rc = ftruncate(fd, (off_t)size) ? -errno
-             : flags & MFD_HUGETLB      ? map_reserved(map, fd, size)
-                                        : shm_map_fd(map, fd, size);
+    int rc = ftruncate(fd, (off_t)size) || fcntl(fd, F_ADD_SEALS, SEALS) ? -errno
+             : flags & MFD_HUGETLB ? map_reserved(map, fd, size)
+                                   : shm_map_fd(map, fd, size);
     if (rc) {
         close(fd);
         return rc;
@@ -103,4 +108,19 @@ int shm_map_new(struct map *map, size_t size)
     if (size > HUGE_PAGE)
         size = round_up(size, HUGE_PAGE);
     return map_new(map, round_up(size, (size_t)sysconf(_SC_PAGESIZE)), 0);
+}
+
+/* The seals first: the size that is seen after them stays. */
+int shm_check_seals(int fd, uint64_t size)
+{
+    int seals = fcntl(fd, F_GET_SEALS);
+    struct stat st;
+
+    if (seals < 0 || (seals & SEALS) != SEALS)
+        return -EPERM;
+    if (fstat(fd, &st))
+        return -errno;
+    if (size == 0 || st.st_size < 0 || (uint64_t)st.st_size != size)
+        return -EPROTO;
+    return 0;
 }

@@ -1,7 +1,11 @@
 /*
  * How the nodes of the shm fabric meet: each listens on a Unix socket in the run directory, of
- * each pair that is to meet the one with the higher id connects, and over the connection go
- * descriptors of arenas and the core's control messages.
+ * each pair that is to meet the one with the higher id connects, both prove that they know the
+ * network's secret, and then descriptors of arenas and the core's control messages go over the
+ * connection.
+ *
+ * Of a stranger, who has proven nothing, a node keeps a connection for a while, and no more of them
+ * than a certain number; what else one may make it keep is in shm_internal.h.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -17,24 +21,6 @@
 
 /* Between attempts to reach a peer that is not there yet, or not there again. */
 enum { RETRY_MS = 5, RETRY_LOST_MS = 200, MS = 1000000 };
-
-/* --- what goes over the sockets --------------------------------------------------------- *
- *
- * hello   the first of each side: who it is
- * arena   the descriptor of one arena, before any control message that names it
- * core    a control message of the core
- * bye     the last: the node leaves in order
- */
-
-enum kind { HELLO = 0x4c4f434f, ARENA, CORE, BYE };
-
-struct wire {
-    uint32_t kind;
-    uint32_t id;    /* hello: the sender; arena: its number */
-    uint64_t value; /* hello: the node count; arena: the size */
-};
-
-_Static_assert(sizeof(struct wire) == 16, "crosses processes");
 
 void shm_wake_thread(struct shm *s)
 {
@@ -85,10 +71,20 @@ static void watch(struct shm *s, struct source *source, int operation, uint32_t 
     epoll_ctl(s->epoll, operation, source->fd, &event);
 }
 
+/* A peer that does not take its messages is as good as lost: the control thread finds its
+ * connection at an end. */
+static int overrun(struct shm_peer *p)
+{
+    p->overrun = true;
+    shutdown(p->source->fd, SHUT_RDWR);
+    return -ECONNRESET;
+}
+
 static int enqueue(struct shm_node *n, struct shm_peer *p, const void *data, size_t size, int fd)
 {
+    if (p->queued + size > SHM_QUEUE_MAX)
+        return overrun(p);
     struct queued *q = malloc(sizeof *q + size);
-
     if (!q)
         return -ENOMEM;
     *q = (struct queued){.size = size, .fd = fd};
@@ -99,6 +95,7 @@ static int enqueue(struct shm_node *n, struct shm_peer *p, const void *data, siz
     }
     *p->queue_end = q;
     p->queue_end = &q->next;
+    p->queued += size;
     return 0;
 }
 
@@ -110,14 +107,22 @@ static int post(struct shm_node *n, struct shm_peer *p, const void *data, size_t
     return rc == -EAGAIN ? enqueue(n, p, data, size, fd) : rc;
 }
 
+static void take_off(struct shm_peer *p)
+{
+    struct queued *q = p->queue;
+
+    p->queue = q->next;
+    p->queued -= q->size;
+    free(q);
+}
+
 static void send_queued(struct shm_node *n, struct shm_peer *p)
 {
     while (p->queue) {
         struct queued *q = p->queue;
         if (send_now(p->source->fd, q->data, q->size, q->fd) == -EAGAIN)
             return;
-        p->queue = q->next; /* one that failed otherwise is lost with its connection */
-        free(q);
+        take_off(p); /* one that failed otherwise is lost with its connection */
     }
     watch(n->shm, p->source, EPOLL_CTL_MOD, EPOLLIN);
 }
@@ -125,24 +130,22 @@ static void send_queued(struct shm_node *n, struct shm_peer *p)
 void shm_post_arena(struct shm_node *n, struct shm_peer *p, uint32_t number)
 {
     const struct map *a = &n->arenas[number];
-    const struct wire w = {.kind = ARENA, .id = number, .value = a->size};
+    const struct shm_arena_notice notice = {.kind = SHM_ARENA, .number = number, .size = a->size};
 
-    post(n, p, &w, sizeof w, a->fd);
+    post(n, p, &notice, sizeof notice, a->fd);
 }
 
-static struct wire hello_of(const struct shm_node *n)
+static struct shm_greeting greeting_of(const struct shm_node *n, enum shm_kind kind)
 {
-    return (struct wire){.kind = HELLO, .id = n->base.id, .value = n->base.count};
+    return (struct shm_greeting){.kind = kind, .id = n->base.id, .count = n->base.count};
 }
 
-static void post_hello(struct shm_node *n, struct shm_peer *p)
+/* Strangers' sockets have room for the little that is said to them. */
+static void say(const struct source *source, const struct shm_greeting *g)
 {
-    const struct wire w = hello_of(n);
-
-    post(n, p, &w, sizeof w, -1);
-    for (uint32_t i = 0; i < n->arena_count; i++)
-        shm_post_arena(n, p, i);
+    send_now(source->fd, g, sizeof *g, -1);
 }
+
 /* --- connections: the control thread, with the lock held -------------------------------- */
 
 static struct sockaddr_un address_of(const struct shm *s, uint32_t id)
@@ -158,22 +161,48 @@ static int new_socket(void)
     return socket(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 }
 
-static void connect_to(struct shm_node *n, struct shm_peer *p)
+static bool is_own_user(int socket)
 {
-    const struct sockaddr_un a = address_of(n->shm, p->id);
-    int fd = new_socket();
-    struct source *source = fd < 0 ? NULL : malloc(sizeof *source);
+    struct ucred other;
+    socklen_t size = sizeof other;
 
-    if (!source || connect(fd, (const struct sockaddr *)&a, sizeof a)) {
+    return getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &other, &size) == 0 &&
+           other.uid == geteuid();
+}
+
+static struct source *new_source(struct shm_node *n, int fd)
+{
+    struct source *source = fd < 0 ? NULL : calloc(1, sizeof *source);
+
+    if (!source || loco_nonce_new(&source->nonce)) {
         free(source);
         if (fd >= 0)
             close(fd);
+        return NULL;
+    }
+    source->node = n;
+    source->fd = fd;
+    return source;
+}
+
+static void connect_to(struct shm_node *n, struct shm_peer *p)
+{
+    const struct sockaddr_un a = address_of(n->shm, p->id);
+    struct source *source = new_source(n, new_socket());
+
+    if (!source)
+        return;
+    if (connect(source->fd, (const struct sockaddr *)&a, sizeof a) || !is_own_user(source->fd)) {
+        close(source->fd);
+        free(source);
         return; /* not there yet: tried again */
     }
-    *source = (struct source){.node = n, .peer = p, .fd = fd};
+    source->peer = p;
     p->source = source;
     watch(n->shm, source, EPOLL_CTL_ADD, EPOLLIN);
-    post_hello(n, p);
+    struct shm_greeting hello = greeting_of(n, SHM_HELLO);
+    hello.nonce = source->nonce;
+    say(source, &hello);
 }
 
 /* Counts a peer that was asked for, and was found or missed. */
@@ -197,12 +226,13 @@ static uint64_t *try_at(struct shm *s, const struct shm_node *n, uint32_t peer)
  * try again, in ms; -1: not by itself. */
 static int try_peer(struct shm_node *n, struct shm_peer *p)
 {
-    const int retry = p->met ? RETRY_LOST_MS : RETRY_MS;
+    const int retry = p->lives ? RETRY_LOST_MS : RETRY_MS;
     const uint64_t now = loco_host_clock(&n->base);
     uint64_t *at = try_at(n->shm, n, p->id);
 
-    if (at && *at > now)
-        return (int)((*at - now) / MS) + 1;
+    const uint64_t due = at && *at > p->try_at ? *at : p->try_at;
+    if (due > now)
+        return (int)((due - now) / MS) + 1;
     connect_to(n, p);
     if (p->source)
         return -1;
@@ -258,26 +288,14 @@ static int show_to_missing(struct shm_node *n)
     return RETRY_LOST_MS; /* somebody may tidy up the directory */
 }
 
-static void accept_stranger(struct shm_node *n)
-{
-    int fd = accept4(n->listener.fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
-    struct source *source = fd < 0 ? NULL : malloc(sizeof *source);
-
-    if (!source) {
-        if (fd >= 0)
-            close(fd);
-        return;
-    }
-    *source = (struct source){.node = n, .fd = fd, .next = n->strangers};
-    n->strangers = source;
-    watch(n->shm, source, EPOLL_CTL_ADD, EPOLLIN);
-}
-
 static void forget_stranger(struct source *source)
 {
-    for (struct source **s = &source->node->strangers; *s; s = &(*s)->next) {
+    struct shm_node *n = source->node;
+
+    for (struct source **s = &n->strangers; *s; s = &(*s)->next) {
         if (*s == source) {
             *s = source->next;
+            n->stranger_count--;
             return;
         }
     }
@@ -289,11 +307,8 @@ static void drop(struct source *source)
 
     if (p) {
         p->source = NULL;
-        while (p->queue) {
-            struct queued *q = p->queue;
-            p->queue = q->next;
-            free(q);
-        }
+        while (p->queue)
+            take_off(p);
     } else {
         forget_stranger(source);
     }
@@ -301,14 +316,51 @@ static void drop(struct source *source)
     free(source);
 }
 
-static int map_arena(struct shm_peer *p, const struct wire *w, int fd)
+static void drop_strangers(struct shm_node *n, uint64_t older_than)
 {
+    struct source **s = &n->strangers;
+
+    while (*s && (*s)->until > older_than)
+        s = &(*s)->next;
+    while (*s)
+        drop(*s); /* which takes it off */
+}
+
+/* Drops those whose time is over. Returns how soon to look again, in ms; -1: there is none. */
+static int tend_strangers(struct shm_node *n)
+{
+    if (!n->strangers)
+        return -1;
+    drop_strangers(n, loco_host_clock(&n->base));
+    return n->strangers ? RETRY_LOST_MS : -1;
+}
+
+/* All of an arena may be touched, and stays until the node closes. */
+static bool has_room(const struct shm_node *n, uint64_t size)
+{
+    const uint64_t machine = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
+
+    return n->mapped <= machine && size <= machine - n->mapped;
+}
+
+static int map_arena(struct shm_node *n, struct shm_peer *p, const struct shm_arena_notice *a,
+                     int fd)
+{
+    struct map *maps = p->arenas->maps;
+
     if (fd < 0)
         return -EMFILE; /* the kernel had no room for the descriptor */
-    if (w->id >= SHM_ARENAS_MAX || p->arenas->maps[w->id].base)
+    if (a->number >= SHM_ARENAS_MAX || maps[a->number].base ||
+        (a->number > 0 && !maps[a->number - 1].base))
         return -EPROTO;
-    return shm_share(&p->arenas->maps[w->id], fd, w->value);
+    if (!has_room(n, a->size))
+        return -ENOMEM;
+    int rc = shm_share(&maps[a->number], fd, a->size);
+    if (!rc)
+        n->mapped += a->size;
+    return rc;
 }
+
 /* A socket that nobody listens to was left by a process that died. */
 static bool is_stale(const struct sockaddr_un *a)
 {
@@ -356,23 +408,71 @@ void shm_warn(struct shm_node *n, const char *text)
     n->base.events.warning(n->base.events.arg, text);
 }
 
-/* A stranger from another network is told who is here, so that its user learns of it too. */
-static bool refuse(struct source *source, const struct wire *w)
+/* Who comes again and again fills no log. */
+static bool is_worth_saying(struct shm_node *n)
+{
+    return n->refusals++ < SHM_REFUSALS_SAID;
+}
+
+static const char *name_reason(uint32_t reason)
+{
+    return reason == SHM_FOREIGN ? "another network"
+           : reason == SHM_TAKEN ? "its place is taken"
+                                 : "it does not know this network's secret";
+}
+
+/* Where there are too many strangers the one that was here for longest goes: a node needs only
+ * moments for its proof. */
+static void accept_stranger(struct shm_node *n)
+{
+    int fd = accept4(n->listener.fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+
+    if (fd >= 0 && !is_own_user(fd)) {
+        if (is_worth_saying(n))
+            shm_warn(n, "a process of another user was refused");
+        close(fd);
+        return;
+    }
+    struct source *source = new_source(n, fd);
+    if (!source)
+        return;
+    pthread_mutex_lock(&n->shm->lock);
+    if (n->stranger_count == SHM_STRANGERS_MAX + n->base.count) {
+        struct source *oldest = n->strangers;
+        while (oldest->next)
+            oldest = oldest->next;
+        drop(oldest);
+    }
+    source->until = loco_host_clock(&n->base) + SHM_STRANGER_NS;
+    source->next = n->strangers;
+    n->strangers = source;
+    n->stranger_count++;
+    watch(n->shm, source, EPOLL_CTL_ADD, EPOLLIN);
+    pthread_mutex_unlock(&n->shm->lock);
+}
+
+/* Nodes of one run whose scenarios count other nodes meet as strangers do. */
+static void tell_foreigner(struct shm_node *n, uint32_t count)
+{
+    if (count != n->base.count && n->base.events.foreigner)
+        n->base.events.foreigner(n->base.events.arg, count);
+}
+
+/* A stranger is told who is here and why it may not stay, so that its user learns of it too. */
+static bool refuse(struct source *source, uint32_t id, uint32_t count, enum shm_reason reason)
 {
     struct shm_node *n = source->node;
-    const struct wire here = hello_of(n);
+    struct shm_greeting refusal = greeting_of(n, SHM_REFUSAL);
     char text[160];
 
-    snprintf(text, sizeof text, "node %u (of %u) met a node that says it is node %u of %llu: %s",
-             n->base.id, n->base.count, w->id, (unsigned long long)w->value,
-             w->value != n->base.count ? "another network" : "its place is taken");
+    refusal.reason = reason;
+    say(source, &refusal);
+    tell_foreigner(n, count);
+    if (!is_worth_saying(n))
+        return false;
+    snprintf(text, sizeof text, "node %u (of %u) met a node that says it is node %u of %u: %s",
+             n->base.id, n->base.count, id, count, name_reason(reason));
     shm_warn(n, text);
-    if (w->value != n->base.count && n->base.events.foreigner)
-        n->base.events.foreigner(n->base.events.arg, (uint32_t)w->value);
-    if (source->peer)
-        source->peer->refused = true;
-    else
-        send_now(source->fd, &here, sizeof here, -1);
     return false;
 }
 
@@ -388,11 +488,41 @@ static struct shm_peer *make_peer(struct shm_node *n, uint32_t id)
     return p && p->arenas ? p : NULL;
 }
 
+static void try_later(struct shm_node *n, struct shm_peer *p, int ms)
+{
+    const uint64_t at = loco_host_clock(&n->base) + (uint64_t)ms * MS;
+
+    if (p->try_at < at)
+        p->try_at = at;
+}
+
+static void hear_refusal(struct source *source, const struct shm_greeting *g)
+{
+    struct shm_node *n = source->node;
+    struct shm_peer *p = source->peer;
+    char text[160];
+
+    p->refused = g->reason != SHM_TAKEN;
+    try_later(n, p, RETRY_LOST_MS);
+    tell_foreigner(n, g->count);
+    if (!is_worth_saying(n))
+        return;
+    snprintf(text, sizeof text,
+             "node %u (of %u) was refused by a node that says it is %u of %u: %s", n->base.id,
+             n->base.count, g->id, g->count,
+             g->reason == SHM_FOREIGN ? "another network"
+             : g->reason == SHM_TAKEN ? "this place is taken"
+                                      : "it has another secret");
+    shm_warn(n, text);
+}
+
 /* A peer that comes back has none of the arenas that it had. */
 static int renew_arenas(struct shm_peer *p)
 {
-    if (!p->met)
+    if (!p->lives)
         return 0;
+    if (p->lives > SHM_RETURNS_MAX)
+        return -ENOSPC;
     struct shm_arenas *a = calloc(1, sizeof *a);
     if (!a)
         return -ENOMEM;
@@ -403,32 +533,50 @@ static int renew_arenas(struct shm_peer *p)
 
 static void hear_out(struct source *source);
 
-/* A hello: who the connection is with. Returns whether it may stay. */
-static bool greet(struct source *source, const struct wire *w)
+/* Whether a stranger may become the peer, of whom nothing may be known yet: the one before may have
+ * ended, and nobody has seen it. */
+static bool is_free(struct shm_peer *p)
+{
+    if (p && p->source)
+        hear_out(p->source);
+    return !p || (!p->source && !p->up && !p->refused);
+}
+
+static struct loco_claim claim_of(const struct shm_node *n, uint32_t purpose, uint32_t from,
+                                  uint32_t to, const struct loco_nonce *asked,
+                                  const struct loco_nonce *given)
+{
+    return (struct loco_claim){.purpose = purpose,
+                               .from = from,
+                               .to = to,
+                               .count = n->base.count,
+                               .asked = *asked,
+                               .given = *given};
+}
+
+/* --- greetings; each returns whether the connection may stay ------------------------------- */
+
+/* The peer has proven itself: from now on it is heard. */
+static bool welcome(struct source *source, struct shm_peer *p)
 {
     struct shm_node *n = source->node;
 
-    if (w->value != n->base.count || w->id >= n->base.count || w->id == n->base.id)
-        return refuse(source, w);
-    pthread_mutex_lock(&n->shm->lock);
-    struct shm_peer *p = make_peer(n, w->id);
-    pthread_mutex_unlock(&n->shm->lock);
-    if (!p || p->refused)
+    if (renew_arenas(p)) {
+        if (is_worth_saying(n))
+            shm_warn(n, "a node came back too often, or there is no memory for it");
         return false;
-    if (!source->peer && p->source)
-        hear_out(p->source);
-    if ((source->peer ? source->peer != p : p->source || p->up) || renew_arenas(p))
-        return refuse(source, w);
-
+    }
     pthread_mutex_lock(&n->shm->lock);
     if (!source->peer) {
         forget_stranger(source);
         source->peer = p;
         p->source = source;
-        post_hello(n, p);
     }
-    p->up = p->met = true;
-    p->bye = false;
+    p->up = true;
+    p->lives++;
+    p->bye = p->overrun = false;
+    for (uint32_t i = 0; i < n->arena_count; i++)
+        shm_post_arena(n, p, i);
     count_missing(n, p, -1);
     hide_when_met(n);
     pthread_mutex_unlock(&n->shm->lock);
@@ -436,43 +584,172 @@ static bool greet(struct source *source, const struct wire *w)
     return true;
 }
 
-/* Without its memory there is no talking to a peer. Returns whether the connection may stay. */
-static bool take_arena(struct source *source, const struct wire *w, int fd)
+/* Who connects says who it is, and is asked for a proof. */
+static bool on_hello(struct source *source, const struct shm_greeting *g)
+{
+    struct shm_node *n = source->node;
+    const uint32_t me = n->base.id;
+
+    if (source->peer || source->claim.purpose)
+        return false;
+    if (g->count != n->base.count || g->id <= me || g->id >= n->base.count)
+        return refuse(source, g->id, g->count, SHM_FOREIGN);
+    if (!is_free(shm_peer_of(n, g->id)))
+        return refuse(source, g->id, g->count, SHM_TAKEN);
+    struct shm_greeting answer = greeting_of(n, SHM_ANSWER);
+    const struct loco_claim mine = claim_of(n, SHM_OF_ANSWER, me, g->id, &g->nonce, &source->nonce);
+    source->claim = claim_of(n, SHM_OF_PROOF, g->id, me, &source->nonce, &g->nonce);
+    answer.nonce = source->nonce;
+    answer.proof = loco_prove(&n->key, &mine);
+    say(source, &answer);
+    return true;
+}
+
+static bool on_answer(struct source *source, const struct shm_greeting *g)
 {
     struct shm_node *n = source->node;
     struct shm_peer *p = source->peer;
-    int rc = map_arena(p, w, fd);
+    const uint32_t me = n->base.id;
+
+    if (!p || p->up)
+        return false;
+    const struct loco_claim theirs =
+        claim_of(n, SHM_OF_ANSWER, p->id, me, &source->nonce, &g->nonce);
+    const struct loco_claim mine = claim_of(n, SHM_OF_PROOF, me, p->id, &g->nonce, &source->nonce);
+    struct shm_greeting proof = greeting_of(n, SHM_PROOF);
+    proof.proof = loco_prove(&n->key, &mine); /* where it is wrong too, so that the other says so */
+    say(source, &proof);
+    if (loco_proves(&n->key, &theirs, &g->proof))
+        return welcome(source, p);
+    p->refused = true;
+    return refuse(source, g->id, g->count, SHM_UNPROVEN);
+}
+
+static bool on_proof(struct source *source, const struct shm_greeting *g)
+{
+    struct shm_node *n = source->node;
+
+    const uint32_t id = source->claim.from;
+
+    if (source->peer || !source->claim.purpose)
+        return false;
+    if (!loco_proves(&n->key, &source->claim, &g->proof))
+        return refuse(source, id, n->base.count, SHM_UNPROVEN);
+    if (!is_free(shm_peer_of(n, id)))
+        return refuse(source, id, n->base.count, SHM_TAKEN);
+    pthread_mutex_lock(&n->shm->lock);
+    struct shm_peer *p = make_peer(n, id);
+    pthread_mutex_unlock(&n->shm->lock);
+    return p && welcome(source, p);
+}
+
+static bool on_greeting(struct source *source, const struct shm_greeting *g)
+{
+    switch (g->kind) {
+    case SHM_HELLO:
+        return on_hello(source, g);
+    case SHM_ANSWER:
+        return on_answer(source, g);
+    case SHM_PROOF:
+        return on_proof(source, g);
+    default:
+        if (source->peer && !source->peer->up)
+            hear_refusal(source, g);
+        return false;
+    }
+}
+
+/* --- messages; each returns whether the connection may stay -------------------------------- */
+
+/* Without its memory there is no talking to a peer. */
+static bool take_arena(struct source *source, const struct shm_arena_notice *a, int fd)
+{
+    struct shm_node *n = source->node;
+    struct shm_peer *p = source->peer;
+    int rc = map_arena(n, p, a, fd);
     char text[160];
 
     if (!rc)
         return true;
     snprintf(text, sizeof text, "node %u cannot map arena %u of node %u (%llu bytes): %s",
-             n->base.id, w->id, p->id, (unsigned long long)w->value, strerror(-rc));
+             n->base.id, a->number, p->id, (unsigned long long)a->size,
+             rc == -EPERM    ? "its size is not sealed"
+             : rc == -EPROTO ? "it is not of this size, or number"
+                             : strerror(-rc));
     shm_warn(n, text);
     p->refused = true;
     return false;
 }
 
-static bool handle(struct source *source, const unsigned char *data, size_t size, int fd)
+/* What a peer that has proven itself says. */
+static bool on_message(struct source *source, uint32_t kind, const unsigned char *data, size_t size,
+                       int fd)
 {
     struct shm_node *n = source->node;
-    struct wire w;
+    struct shm_arena_notice arena;
 
-    if (size < sizeof w.kind)
-        return false;
-    memcpy(&w, data, size < sizeof w ? size : sizeof w);
-    if (w.kind == HELLO)
-        return size == sizeof w && greet(source, &w);
-    if (!source->peer)
-        return false;
-    if (w.kind == ARENA)
-        return size == sizeof w && take_arena(source, &w, fd);
-    if (w.kind == CORE)
-        n->base.events.message(n->base.events.arg, source->peer->id, data + sizeof w.kind,
-                               size - sizeof w.kind);
-    else if (w.kind == BYE)
+    switch (kind) {
+    case SHM_ARENA:
+        if (size != sizeof arena)
+            return false;
+        memcpy(&arena, data, sizeof arena);
+        return take_arena(source, &arena, fd);
+    case SHM_CORE:
+        n->base.events.message(n->base.events.arg, source->peer->id, data + sizeof kind,
+                               size - sizeof kind);
+        return true;
+    case SHM_BYE:
         source->peer->bye = true;
-    return true;
+        return size == sizeof kind;
+    default:
+        return false;
+    }
+}
+
+/* Only an arena comes with a descriptor. */
+static bool handle(struct source *source, const unsigned char *data, size_t size, int fd)
+{
+    struct shm_greeting greeting;
+    uint32_t kind;
+
+    if (size < sizeof kind)
+        return false;
+    memcpy(&kind, data, sizeof kind);
+    if (fd >= 0 && kind != SHM_ARENA)
+        return false;
+    if (kind >= SHM_HELLO && kind <= SHM_REFUSAL) {
+        if (size != sizeof greeting)
+            return false;
+        memcpy(&greeting, data, sizeof greeting);
+        return on_greeting(source, &greeting);
+    }
+    return source->peer && source->peer->up && on_message(source, kind, data, size, fd);
+}
+
+/* There is room for some descriptors more than a message has, as there may be more with it: the
+ * kernel has opened here all that there was room for. */
+enum { DESCRIPTORS_MAX = 4 };
+
+/* Takes the one descriptor of a message, or -1 where there is none. Where there are more, none is
+ * kept, and it returns false. */
+static bool take_descriptor(struct msghdr *message, int *fd)
+{
+    unsigned count = 0;
+
+    *fd = -1;
+    for (struct cmsghdr *c = CMSG_FIRSTHDR(message); c; c = CMSG_NXTHDR(message, c)) {
+        if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS)
+            continue;
+        for (size_t at = CMSG_LEN(0); at + sizeof *fd <= c->cmsg_len; at += sizeof *fd) {
+            if (count++ > 0)
+                close(*fd);
+            memcpy(fd, (const unsigned char *)c + at, sizeof *fd);
+        }
+    }
+    if (count < 2)
+        return true;
+    close(*fd);
+    return false;
 }
 
 /* One message, if there is one: 1 handled, 0 none, -1 the connection is over. */
@@ -481,7 +758,7 @@ static int receive(struct source *source)
     unsigned char data[SHM_MESSAGE_MAX];
     union {
         struct cmsghdr head;
-        char room[CMSG_SPACE(sizeof(int))];
+        char room[CMSG_SPACE(DESCRIPTORS_MAX * sizeof(int))];
     } control;
     struct iovec part = {.iov_base = data, .iov_len = sizeof data};
     struct msghdr message = {.msg_iov = &part,
@@ -489,7 +766,7 @@ static int receive(struct source *source)
                              .msg_control = &control,
                              .msg_controllen = sizeof control};
     ssize_t size = recvmsg(source->fd, &message, MSG_CMSG_CLOEXEC);
-    int fd = -1;
+    int fd;
 
     /* A peer that closed before it had read all is told of first, and once: what it said last, such
      * as why it refuses, is still there. */
@@ -497,11 +774,9 @@ static int receive(struct source *source)
         size = recvmsg(source->fd, &message, MSG_CMSG_CLOEXEC);
     if (size < 0)
         return errno == EAGAIN || errno == EINTR ? 0 : -1;
-    if (size == 0)
+    if (!take_descriptor(&message, &fd) || size == 0)
         return -1;
-    if (message.msg_controllen && control.head.cmsg_type == SCM_RIGHTS)
-        memcpy(&fd, CMSG_DATA(&control.head), sizeof fd);
-    bool stay = handle(source, data, (size_t)size, fd);
+    bool stay = !(message.msg_flags & MSG_TRUNC) && handle(source, data, (size_t)size, fd);
     if (fd >= 0)
         close(fd);
     return stay ? 1 : -1;
@@ -511,25 +786,35 @@ static void hang_up(struct source *source)
 {
     struct shm_node *n = source->node;
     struct shm_peer *p = source->peer;
-    bool was_up = is_up(p);
+    bool was_up = is_up(p), overran = p && p->overrun;
+    char text[160];
 
     pthread_mutex_lock(&n->shm->lock);
     drop(source);
-    if (was_up) {
-        p->up = false;
+    if (was_up)
         count_missing(n, p, 1);
+    if (p) {
+        p->up = p->overrun = false;
+        try_later(n, p, RETRY_MS);
     }
     pthread_mutex_unlock(&n->shm->lock);
+    if (overran) {
+        snprintf(text, sizeof text, "node %u: node %u did not take %u MiB of control messages",
+                 n->base.id, p->id, SHM_QUEUE_MAX >> 20);
+        shm_warn(n, text);
+    }
     if (was_up)
         n->base.events.peer_lost(n->base.events.arg, p->id, p->bye);
 }
 
-/* All that a connection still has to say; and it may be over. */
+/* All that a connection has to say, but not so much that others are never heard; and it may be
+ * over. */
 static void hear_out(struct source *source)
 {
+    enum { AT_ONCE = 256 };
     int more = 1;
 
-    while (more > 0)
+    for (int i = 0; i < AT_ONCE && more > 0; i++)
         more = receive(source);
     if (more < 0)
         hang_up(source);
@@ -540,9 +825,7 @@ static void serve(struct source *source, uint32_t events)
     struct shm_node *n = source->node;
 
     if (source == &n->listener) {
-        pthread_mutex_lock(&n->shm->lock);
         accept_stranger(n);
-        pthread_mutex_unlock(&n->shm->lock);
         return;
     }
     if (events & EPOLLOUT) {
@@ -556,7 +839,7 @@ static void serve(struct source *source, uint32_t events)
 
 static void shut(struct shm_node *n)
 {
-    const struct wire bye = {.kind = BYE};
+    const uint32_t bye = SHM_BYE;
 
     loco_each_entry (&n->peers, id) {
         struct shm_peer *p = shm_peer_of(n, id);
@@ -565,8 +848,7 @@ static void shut(struct shm_node *n)
         post(n, p, &bye, sizeof bye, -1);
         drop(p->source);
     }
-    while (n->strangers)
-        drop(n->strangers);
+    drop_strangers(n, UINT64_MAX);
     close(n->listener.fd);
     if (n->path[0])
         unlink(n->path);
@@ -583,6 +865,7 @@ static int tend_nodes(struct shm *s)
         if (!(*n)->closing) {
             retry = sooner(retry, connect_down(*n));
             retry = sooner(retry, show_to_missing(*n));
+            retry = sooner(retry, tend_strangers(*n));
             n = &(*n)->next;
             continue;
         }
@@ -650,7 +933,7 @@ int shm_post_core(struct shm_node *n, struct shm_peer *p, const void *message, s
     struct {
         uint32_t kind;
         unsigned char data[SHM_MESSAGE_MAX - sizeof(uint32_t)];
-    } m = {.kind = CORE};
+    } m = {.kind = SHM_CORE};
 
     if (size > sizeof m.data)
         return -EMSGSIZE;

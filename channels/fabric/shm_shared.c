@@ -56,18 +56,20 @@ int shm_share(struct map *map, int fd, size_t size)
 {
     struct shm_shared key = {0}, *shared = NULL;
     struct stat st;
+    int rc = shm_check_seals(fd, size);
 
+    if (rc)
+        return rc;
     if (fstat(fd, &st))
         return -errno;
     key.device = st.st_dev;
     key.file = st.st_ino;
     pthread_mutex_lock(&shared_lock);
     struct shm_shared *const *found = tfind(&key, &shared_maps, shared_by_file);
-    int rc = found ? 0 : shared_add(&key, fd, size, &shared);
     if (found)
-        shared = *found;
-    if (!rc && shared->map.size != size)
-        rc = -EPROTO; /* what another node was told */
+        shared = *found; /* of the same size, which is sealed */
+    else
+        rc = shared_add(&key, fd, size, &shared);
     if (!rc) {
         shared->users++;
         *map = shared->map;

@@ -239,7 +239,8 @@ static inline struct sim_peer *sim_peer_of(const struct sim_node *n, uint32_t pe
 
 /* The fabric's, in sim_peers.c. */
 int sim_node_open(struct loco_fabric *fabric, uint32_t id, uint32_t count,
-                  const struct loco_events *events, struct loco_node **node);
+                  struct loco_secret secret, const struct loco_events *events,
+                  struct loco_node **node);
 void sim_node_close(struct loco_node *node);
 int sim_meet(struct loco_node *node, uint32_t peer);
 int sim_send(struct loco_node *node, uint32_t peer, const void *message, size_t size);

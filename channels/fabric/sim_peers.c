@@ -227,10 +227,12 @@ static struct sim_node *make_node(struct sim *s, uint32_t id, const struct loco_
 }
 
 int sim_node_open(struct loco_fabric *fabric, uint32_t id, uint32_t count,
-                  const struct loco_events *events, struct loco_node **node)
+                  struct loco_secret secret, const struct loco_events *events,
+                  struct loco_node **node)
 {
     struct sim *s = (struct sim *)fabric;
 
+    (void)secret; /* one process: there is nobody to prove it to */
     if (!s->nodes) {
         s->nodes = calloc(count, sizeof(struct sim_node *));
         s->node_count = count;

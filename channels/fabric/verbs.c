@@ -314,7 +314,8 @@ static void add_node(struct verbs_node *n)
 }
 
 static int verbs_node_open(struct loco_fabric *fabric, uint32_t id, uint32_t count,
-                           const struct loco_events *events, struct loco_node **node)
+                           struct loco_secret secret, const struct loco_events *events,
+                           struct loco_node **node)
 {
     struct verbs_node *n = calloc(1, sizeof *n);
 
@@ -322,6 +323,7 @@ static int verbs_node_open(struct loco_fabric *fabric, uint32_t id, uint32_t cou
         return -ENOMEM;
     n->base = (struct loco_node){.fabric = fabric, .id = id, .count = count, .events = *events};
     n->verbs = verbs_of(fabric);
+    loco_key_of(&n->key, secret);
     int rc = make_peers(n);
     if (rc)
         goto free_it;

@@ -21,6 +21,7 @@
 #include <sched.h>
 #include <sys/socket.h>
 
+#include "proof.h"
 #include "verbs.h"
 
 enum {
@@ -163,6 +164,7 @@ struct verbs_node {
     struct verbs *verbs;
     struct sockaddr_storage *addresses; /* by id */
     struct verbs_end listener;
+    struct loco_key key;
 
     struct ibv_context *device;
     struct ibv_pd *pd;

@@ -3,7 +3,7 @@
  * barrier. Build it against the library alone,
  *
  *      gcc -O2 -I. -o barrier_latency tests/bench/barrier_latency.c build/libloco.a -lxxhash
- * -pthread
+ *          -lsodium -pthread
  *
  * and start each node in a shell of its own; they meet in the directory, which need not
  * exist:

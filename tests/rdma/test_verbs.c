@@ -106,7 +106,8 @@ static int open_node(struct end *e, struct loco_fabric *fabric, uint32_t id, uin
                                        .arg = &e->ear};
 
     *e = (struct end){.fabric = fabric};
-    int rc = fabric->ops->node_open(fabric, id, count, &events, &e->node);
+    int rc =
+        fabric->ops->node_open(fabric, id, count, (struct loco_secret){0}, &events, &e->node);
     for (uint32_t peer = 0; !rc && peer < count; peer++)
         if (peer != id)
             rc = fabric->ops->meet(e->node, peer);

@@ -268,7 +268,8 @@ static void talker_body(void *arg)
     const struct loco_fabric_ops *ops = post->sim->ops;
     struct loco_wait wait = {.until = UINT64_MAX};
 
-    cr_assert_eq(ops->node_open(post->sim, t->id, TALKERS, &events, &t->node), 0);
+    cr_assert_eq(
+        ops->node_open(post->sim, t->id, TALKERS, (struct loco_secret){0}, &events, &t->node), 0);
     for (uint32_t peer = 0; peer < TALKERS; peer++)
         if (peer != t->id)
             cr_assert_eq(ops->meet(t->node, peer), 0);

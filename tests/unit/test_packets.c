@@ -187,7 +187,10 @@ static void open_pair(struct pair *t)
     cr_assert_eq(loco_manager_open(&t->mgr, t->fabric, &config), 0);
     cr_assert_eq(loco_owned_var_init(&t->v, t->mgr, NULL, "v", 0, LOCO_ALL, 8), 0);
     cr_assert_eq(loco_shm_open(&t->raw_fabric, t->directory), 0);
-    cr_assert_eq(t->raw_fabric->ops->node_open(t->raw_fabric, 1, 2, &events, &t->raw), 0);
+    cr_assert_eq(t->raw_fabric->ops->node_open(t->raw_fabric, 1, 2, (struct loco_secret){0},
+                                               &events, &t->raw),
+                 0);
+    cr_assert_eq(t->raw_fabric->ops->meet(t->raw, 0), 0);
     struct loco_wait wait = loco_wait_for(t->mgr, TEST_TIMEOUT);
     while (!up)
         cr_assert_eq(loco_relax(t->mgr, &wait), 0);

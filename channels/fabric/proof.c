@@ -1,0 +1,44 @@
+#include "proof.h"
+
+#include <errno.h>
+#include <sodium.h>
+#include <sys/random.h>
+
+/* Its bytes are hashed, so it has none between its fields. */
+_Static_assert(sizeof(struct loco_claim) == 48, "crosses the network, hashed");
+
+void loco_key_of(struct loco_key *key, struct loco_secret secret)
+{
+    crypto_generichash(key->bytes, sizeof key->bytes, secret.bytes, secret.size, NULL, 0);
+}
+
+void loco_key_between(struct loco_key *key, const struct loco_key *network,
+                      const struct loco_claim *claim)
+{
+    crypto_generichash(key->bytes, sizeof key->bytes, (const unsigned char *)claim, sizeof *claim,
+                       network->bytes, sizeof network->bytes);
+}
+
+int loco_nonce_new(struct loco_nonce *nonce)
+{
+    ssize_t size = getrandom(nonce->bytes, sizeof nonce->bytes, 0);
+
+    return size < 0 ? -errno : 0; /* so few bytes are never given in part */
+}
+
+struct loco_proof loco_prove(const struct loco_key *key, const struct loco_claim *claim)
+{
+    struct loco_proof proof;
+
+    crypto_generichash(proof.bytes, sizeof proof.bytes, (const unsigned char *)claim, sizeof *claim,
+                       key->bytes, sizeof key->bytes);
+    return proof;
+}
+
+bool loco_proves(const struct loco_key *key, const struct loco_claim *claim,
+                 const struct loco_proof *proof)
+{
+    const struct loco_proof right = loco_prove(key, claim);
+
+    return sodium_memcmp(right.bytes, proof->bytes, sizeof right.bytes) == 0;
+}

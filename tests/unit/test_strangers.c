@@ -1,0 +1,566 @@
+/*
+ * Whom a node of the shm fabric lets in: a program below the library talks to a live node's socket,
+ * with a proof and without.
+ */
+#include <criterion/criterion.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "channels/fabric/shm_internal.h"
+#include "channels/packet.h"
+#include "tests/nodes.h"
+
+static const struct loco_secret right = {"the right secret", 16}, wrong = {"the wrong secret", 16};
+
+/* --- nodes ------------------------------------------------------------------------------------ */
+
+struct live {
+    struct loco_fabric *fabric;
+    struct loco_manager *mgr;
+    struct loco_owned_var v;
+    char log[4096];
+    _Atomic size_t logged;
+};
+
+static char directory[40];
+
+static void log_line(void *arg, enum loco_level level, const char *text)
+{
+    struct live *n = arg;
+    size_t length = strlen(text), at = n->logged;
+
+    (void)level;
+    if (at + length + 2 > sizeof n->log)
+        return;
+    memcpy(n->log + at, text, length);
+    n->log[at + length] = '\n';
+    n->logged = at + length + 1;
+}
+
+static void open_live(struct live *n, uint32_t id, struct loco_secret secret)
+{
+    const struct loco_manager_config config = {.node = id,
+                                               .node_count = 2,
+                                               .arena_size = 1 << 16,
+                                               .secret = secret,
+                                               .log = log_line,
+                                               .log_arg = n};
+
+    *n = (struct live){0};
+    if (!directory[0]) {
+        strcpy(directory, "/tmp/loco-strangers-XXXXXX");
+        cr_assert(mkdtemp(directory));
+    }
+    cr_assert_eq(loco_shm_open(&n->fabric, directory), 0);
+    cr_assert_eq(loco_manager_open(&n->mgr, n->fabric, &config), 0);
+    cr_assert_eq(loco_owned_var_init(&n->v, n->mgr, NULL, "v", 0, LOCO_ALL, 8), 0);
+}
+
+static void close_live(struct live *n)
+{
+    loco_owned_var_fini(&n->v);
+    loco_manager_close(n->mgr);
+    loco_shm_close(n->fabric);
+    rmdir(directory);
+}
+
+#define AWAIT_IN(node, condition)                                                                  \
+    do {                                                                                           \
+        struct loco_wait wait = loco_wait_for((node)->mgr, TEST_TIMEOUT);                          \
+        while (!(condition))                                                                       \
+            cr_assert_eq(loco_relax((node)->mgr, &wait), 0, "never true: %s", #condition);         \
+    } while (0)
+
+static bool has_logged(const struct live *n, const char *text)
+{
+    return memmem(n->log, n->logged, text, strlen(text));
+}
+
+static unsigned descriptors(void)
+{
+    DIR *folder = opendir("/proc/self/fd");
+    unsigned count = 0;
+
+    while (readdir(folder))
+        count++;
+    closedir(folder);
+    return count;
+}
+
+/* --- who knocks ------------------------------------------------------------------------------- */
+
+/* A node whose peers have all come has no address until it has seen one of them go. */
+static int knock(void)
+{
+    struct sockaddr_un a = {.sun_family = AF_UNIX};
+    int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+
+    snprintf(a.sun_path, sizeof a.sun_path, "%s/node0", directory);
+    cr_assert_geq(fd, 0);
+    for (int turns = 0; connect(fd, (struct sockaddr *)&a, sizeof a); turns++) {
+        cr_assert(turns < 60000, "%s", strerror(errno));
+        usleep(1000);
+    }
+    return fd;
+}
+
+/* With `count` descriptors of nothing in particular. */
+static void say_with(int fd, const void *data, size_t size, const int *fds, unsigned count)
+{
+    union {
+        struct cmsghdr head;
+        char room[CMSG_SPACE(100 * sizeof(int))];
+    } control = {0};
+    struct iovec part = {(void *)data, size};
+    struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
+
+    if (count) {
+        message.msg_control = &control;
+        message.msg_controllen = CMSG_SPACE(count * sizeof(int));
+        control.head.cmsg_level = SOL_SOCKET;
+        control.head.cmsg_type = SCM_RIGHTS;
+        control.head.cmsg_len = CMSG_LEN(count * sizeof(int));
+        memcpy(CMSG_DATA(&control.head), fds, count * sizeof(int));
+    }
+    cr_assert_eq(sendmsg(fd, &message, MSG_NOSIGNAL), (ssize_t)size);
+}
+
+static void say(int fd, const void *data, size_t size)
+{
+    say_with(fd, data, size, NULL, 0);
+}
+
+/* Until the node hangs up. */
+static bool is_hung_up(int fd)
+{
+    char data[SHM_MESSAGE_MAX];
+    ssize_t size;
+
+    do {
+        struct pollfd p = {.fd = fd, .events = POLLIN};
+        if (poll(&p, 1, 60000) != 1)
+            return false;
+        size = recv(fd, data, sizeof data, 0);
+    } while (size > 0);
+    close(fd);
+    return true;
+}
+
+static struct shm_greeting hear_greeting(int fd)
+{
+    struct shm_greeting g = {0};
+
+    cr_assert_eq(recv(fd, &g, sizeof g, 0), (ssize_t)sizeof g);
+    return g;
+}
+
+static struct shm_greeting hello(void)
+{
+    return (struct shm_greeting){
+        .kind = SHM_HELLO, .id = 1, .count = 2, .nonce = {"of who knocks"}};
+}
+
+static struct shm_greeting proof_for(struct shm_greeting answer, struct loco_secret secret)
+{
+    const struct loco_claim claim = {.purpose = SHM_OF_PROOF,
+                                     .from = 1,
+                                     .count = 2,
+                                     .asked = answer.nonce,
+                                     .given = hello().nonce};
+    struct shm_greeting g = hello();
+    struct loco_key key;
+
+    loco_key_of(&key, secret);
+    g.kind = SHM_PROOF;
+    g.proof = loco_prove(&key, &claim);
+    return g;
+}
+
+static struct shm_greeting say_hello(int fd)
+{
+    const struct shm_greeting h = hello();
+
+    say(fd, &h, sizeof h);
+    return hear_greeting(fd);
+}
+
+/* A peer below the library, that has been let in. */
+static int enter(void)
+{
+    int fd = knock();
+    const struct shm_greeting proof = proof_for(say_hello(fd), right);
+
+    say(fd, &proof, sizeof proof);
+    return fd;
+}
+
+/* --- the secret ------------------------------------------------------------------------------- */
+
+Test(strangers, nodes_of_one_secret_meet)
+{
+    struct live a, b;
+
+    open_live(&a, 0, right);
+    open_live(&b, 1, right);
+    cr_expect_eq(loco_manager_ready(a.mgr, TEST_TIMEOUT), 0);
+    cr_expect_eq(loco_manager_ready(b.mgr, TEST_TIMEOUT), 0);
+    close_live(&b);
+    close_live(&a);
+}
+
+static void expect_apart(struct loco_secret low, struct loco_secret high)
+{
+    struct live a, b;
+
+    open_live(&a, 0, low);
+    open_live(&b, 1, high);
+    AWAIT_IN(&a, has_logged(&a, "node 1 of 2: it does not know this network's secret"));
+    AWAIT_IN(&b, has_logged(&b, "node 0 of 2: it does not know this network's secret"));
+    cr_expect_eq(loco_manager_ready(a.mgr, 0), -ETIMEDOUT);
+    cr_expect_eq(loco_manager_ready(b.mgr, 0), -ETIMEDOUT);
+    close_live(&b);
+    close_live(&a);
+}
+
+Test(strangers, nodes_of_other_secrets_do_not_meet)
+{
+    expect_apart(right, wrong);
+}
+
+Test(strangers, a_node_without_a_secret_does_not_meet_those_with_one)
+{
+    expect_apart(right, (struct loco_secret){0});
+    expect_apart((struct loco_secret){0}, right);
+}
+
+/* Who has no secret cannot take the proof of another connection. */
+Test(strangers, a_proof_serves_once)
+{
+    struct live a;
+
+    open_live(&a, 0, right);
+    int fd = knock();
+    const struct shm_greeting proof = proof_for(say_hello(fd), right);
+    say(fd, &proof, sizeof proof);
+    close(fd);
+    AWAIT_IN(&a, has_logged(&a, "peer 1 is lost"));
+    fd = knock();
+    cr_expect_eq(say_hello(fd).kind, SHM_ANSWER);
+    say(fd, &proof, sizeof proof);
+    struct shm_greeting refusal = hear_greeting(fd);
+    cr_expect_eq(refusal.kind, SHM_REFUSAL);
+    cr_expect_eq(refusal.reason, SHM_UNPROVEN);
+    cr_expect(is_hung_up(fd));
+    close_live(&a);
+}
+
+/* --- what strangers may not ------------------------------------------------------------------- */
+
+Test(strangers, nothing_is_obeyed_before_the_proof)
+{
+    struct live a;
+
+    open_live(&a, 0, right);
+    for (uint32_t kind = SHM_HELLO - 1; kind <= SHM_BYE + 1; kind++) {
+        unsigned char data[64] = {0};
+        if (kind == SHM_HELLO)
+            continue;
+        memcpy(data, &kind, sizeof kind);
+        for (size_t size = 0; size <= sizeof data; size += 4) {
+            int fd = knock();
+            if (size > 0)
+                say(fd, data, size);
+            else
+                shutdown(fd, SHUT_WR);
+            cr_expect(is_hung_up(fd), "kind %x of %zu bytes", kind, size);
+        }
+    }
+    cr_expect_not(has_logged(&a, "lost"), "%s", a.log);
+    close_live(&a);
+}
+
+Test(strangers, a_greeting_comes_once)
+{
+    const struct shm_greeting h = hello();
+    struct live a;
+
+    open_live(&a, 0, right);
+    int fd = knock();
+    cr_expect_eq(say_hello(fd).kind, SHM_ANSWER);
+    say(fd, &h, sizeof h);
+    cr_expect(is_hung_up(fd), "it greeted twice");
+    fd = enter();
+    say(fd, &h, sizeof h);
+    cr_expect(is_hung_up(fd), "it greeted again after its proof");
+    close_live(&a);
+}
+
+Test(strangers, those_that_stay_are_few)
+{
+    enum { CROWD = 500, OURS = 16 };
+    const struct shm_greeting h = hello();
+    unsigned before;
+    struct live a, b;
+    int crowd[CROWD];
+
+    open_live(&a, 0, right);
+    before = descriptors();
+    for (int i = 0; i < CROWD; i++) {
+        crowd[i] = knock();
+        say(crowd[i], &h, sizeof h);
+    }
+    cr_expect_eq(hear_greeting(crowd[CROWD - 1]).kind, SHM_ANSWER);
+    cr_expect_lt(descriptors(), before + CROWD + SHM_STRANGERS_MAX + 2 + 1);
+    open_live(&b, 1, right);
+    cr_expect_eq(loco_manager_ready(b.mgr, TEST_TIMEOUT), 0, "a node could not get through");
+    for (int i = 0; i < CROWD; i++)
+        close(crowd[i]);
+    close_live(&b);
+    close_live(&a);
+}
+
+Test(strangers, one_that_says_nothing_is_sent_away)
+{
+    struct live a;
+
+    open_live(&a, 0, right);
+    cr_expect(is_hung_up(knock()));
+    close_live(&a);
+}
+
+Test(strangers, they_do_not_fill_the_log)
+{
+    struct shm_greeting h = hello();
+    unsigned lines = 0;
+    struct live a;
+
+    h.count = 3;
+    open_live(&a, 0, right);
+    for (int i = 0; i < 100; i++) {
+        int fd = knock();
+        say(fd, &h, sizeof h);
+        cr_expect(is_hung_up(fd));
+    }
+    for (size_t i = 0; i < a.logged; i++)
+        lines += a.log[i] == '\n';
+    cr_expect_leq(lines, SHM_REFUSALS_SAID);
+    cr_expect(has_logged(&a, "node 1 of 3: another network"), "%s", a.log);
+    close_live(&a);
+}
+
+/* A process of another user, where the directory has been opened to all. */
+Test(strangers, other_users_are_refused)
+{
+    char path[80];
+    struct live a;
+    int status;
+
+    if (geteuid() != 0)
+        cr_skip_test("only root can become another user");
+    open_live(&a, 0, right);
+    snprintf(path, sizeof path, "%s/node0", directory);
+    cr_assert_eq(chmod(directory, 0755) | chmod(path, 0777), 0);
+    pid_t child = fork();
+    if (child == 0) {
+        if (setuid(65534))
+            _exit(2);
+        int fd = knock();
+        const struct shm_greeting h = hello();
+        send(fd, &h, sizeof h, MSG_NOSIGNAL);
+        struct shm_greeting answer;
+        _exit(recv(fd, &answer, sizeof answer, 0) > 0);
+    }
+    cr_assert_eq(waitpid(child, &status, 0), child);
+    cr_expect(WIFEXITED(status) && WEXITSTATUS(status) == 0, "another user was answered");
+    cr_expect(has_logged(&a, "a process of another user was refused"), "%s", a.log);
+    close_live(&a);
+}
+
+/* --- what peers may not ------------------------------------------------------------------------
+ */
+
+Test(strangers, descriptors_that_nobody_asked_for_are_closed)
+{
+    const struct shm_greeting h = hello();
+    const uint32_t core[2] = {SHM_CORE, 0};
+    int fds[100];
+    struct live a;
+
+    open_live(&a, 0, right);
+    for (int i = 0; i < 100; i++)
+        fds[i] = STDERR_FILENO;
+    unsigned before = descriptors();
+    for (unsigned count = 1; count <= 100; count++) {
+        int fd = knock();
+        say_with(fd, &h, sizeof h, fds, count);
+        cr_expect(is_hung_up(fd), "with %u descriptors", count);
+        fd = enter();
+        say_with(fd, core, sizeof core, fds, count);
+        cr_expect(is_hung_up(fd), "with %u descriptors", count);
+    }
+    AWAIT_IN(&a, descriptors() == before);
+    close_live(&a);
+}
+
+enum { ARENA = 1 << 16 };
+
+static int new_arena(int seals)
+{
+    int fd = memfd_create("test", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+
+    cr_assert_geq(fd, 0);
+    cr_assert_eq(ftruncate(fd, ARENA), 0);
+    cr_assert_eq(fcntl(fd, F_ADD_SEALS, seals), 0);
+    return fd;
+}
+
+/* Whether the node keeps a peer that says this of an arena. */
+static bool is_kept(struct live *a, int arena, uint32_t number, uint64_t size)
+{
+    const struct shm_arena_notice notice = {.kind = SHM_ARENA, .number = number, .size = size};
+    const uint32_t malformed[2] = {SHM_CORE, 0};
+    int fd = enter();
+
+    a->logged = 0;
+    a->mgr->malformed = 0;
+    say_with(fd, &notice, sizeof notice, &arena, arena >= 0);
+    close(arena);
+    send(fd, malformed, sizeof malformed, MSG_NOSIGNAL);
+    AWAIT_IN(a, has_logged(a, "malformed") || has_logged(a, "cannot map arena"));
+    bool kept = has_logged(a, "malformed");
+    close(fd);
+    AWAIT_IN(a, has_logged(a, "peer 1 is lost"));
+    return kept;
+}
+
+enum { ALL_SEALS = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL };
+
+/* One that is cut afterwards ends by SIGBUS whoever maps it. */
+Test(strangers, an_arena_keeps_its_size)
+{
+    struct live a;
+
+    open_live(&a, 0, right);
+    cr_expect(is_kept(&a, new_arena(ALL_SEALS), 0, ARENA));
+    close_live(&a);
+
+    /* One that was refused for its memory is not asked again, so each has a node of its own. */
+    for (int missing = 1; missing <= F_SEAL_GROW; missing <<= 1) {
+        open_live(&a, 0, right);
+        cr_expect_not(is_kept(&a, new_arena(ALL_SEALS & ~missing), 0, ARENA), "seal %d", missing);
+        cr_expect(has_logged(&a, "its size is not sealed"), "%s", a.log);
+        close_live(&a);
+    }
+}
+
+Test(strangers, an_arena_is_as_it_is_told)
+{
+    const struct {
+        uint32_t number;
+        uint64_t size;
+    } lies[] = {{0, ARENA - 4096}, {0, ARENA + 4096},  {0, 0}, {0, UINT64_MAX}, {1, ARENA},
+                {64, ARENA},       {UINT32_MAX, ARENA}};
+    struct live a;
+
+    for (size_t i = 0; i < sizeof lies / sizeof lies[0]; i++) {
+        open_live(&a, 0, right);
+        cr_expect_not(is_kept(&a, new_arena(ALL_SEALS), lies[i].number, lies[i].size),
+                      "arena %u of %llu bytes", lies[i].number, (unsigned long long)lies[i].size);
+        close_live(&a);
+    }
+    open_live(&a, 0, right);
+    cr_expect_not(is_kept(&a, -1, 0, ARENA), "an arena without a descriptor");
+    close_live(&a);
+}
+
+static int hear_arena(int fd)
+{
+    struct shm_arena_notice notice;
+    union {
+        struct cmsghdr head;
+        char room[CMSG_SPACE(sizeof(int))];
+    } control;
+    struct iovec part = {&notice, sizeof notice};
+    struct msghdr message = {.msg_iov = &part,
+                             .msg_iovlen = 1,
+                             .msg_control = &control,
+                             .msg_controllen = sizeof control};
+    int arena;
+
+    cr_assert_eq(recvmsg(fd, &message, 0), (ssize_t)sizeof notice);
+    cr_assert_eq(notice.kind, SHM_ARENA);
+    memcpy(&arena, CMSG_DATA(&control.head), sizeof arena);
+    return arena;
+}
+
+Test(strangers, a_peer_cannot_cut_an_arena)
+{
+    struct live a;
+
+    open_live(&a, 0, right);
+    int fd = enter(), arena = hear_arena(fd);
+    cr_expect_eq(ftruncate(arena, 0), -1);
+    cr_expect_eq(fcntl(arena, F_GET_SEALS) & ALL_SEALS, ALL_SEALS);
+    close(arena);
+    close(fd);
+    close_live(&a);
+}
+
+/* Each join is answered; one that never hears the answers would have them all kept for it. */
+Test(strangers, a_peer_that_does_not_listen_is_lost)
+{
+    const struct loco_packet_head join = {.kind = LOCO_JOIN, .from = 1, .name = "v"};
+    const uint32_t kind = SHM_CORE;
+    unsigned char message[sizeof kind + sizeof join];
+    struct live a;
+
+    open_live(&a, 0, right);
+    memcpy(message, &kind, sizeof kind);
+    memcpy(message + sizeof kind, &join, sizeof join);
+    int fd = enter();
+    while (send(fd, message, sizeof message, MSG_NOSIGNAL) > 0)
+        ;
+    AWAIT_IN(&a, has_logged(&a, "node 1 did not take 16 MiB of control messages"));
+    AWAIT_IN(&a, has_logged(&a, "peer 1 is lost"));
+    cr_expect(is_hung_up(fd));
+    close_live(&a);
+}
+
+/* --- the proof ---------------------------------------------------------------------------------
+ */
+
+/* No proof serves in place of another. */
+Test(strangers, a_proof_is_of_all_that_it_says)
+{
+    const struct loco_claim claim = {.purpose = 1, .from = 2, .to = 3, .count = 4};
+    struct loco_key key, other;
+
+    loco_key_of(&key, right);
+    loco_key_of(&other, wrong);
+    struct loco_proof proof = loco_prove(&key, &claim);
+    cr_expect(loco_proves(&key, &claim, &proof));
+    cr_expect_not(loco_proves(&other, &claim, &proof));
+    for (size_t i = 0; i < sizeof claim; i++) {
+        struct loco_claim changed = claim;
+        ((unsigned char *)&changed)[i] ^= 1;
+        cr_expect_not(loco_proves(&key, &changed, &proof), "byte %zu", i);
+    }
+    for (size_t i = 0; i < sizeof proof; i++) {
+        struct loco_proof changed = proof;
+        changed.bytes[i] ^= 1;
+        cr_expect_not(loco_proves(&key, &claim, &changed), "byte %zu", i);
+    }
+    struct loco_nonce a, b;
+    cr_expect_eq(loco_nonce_new(&a), 0);
+    cr_expect_eq(loco_nonce_new(&b), 0);
+    cr_expect_neq(memcmp(&a, &b, sizeof a), 0);
+}
