@@ -14,6 +14,7 @@
 #include <xxhash.h>
 
 #include "limits.h"
+#include "meeting.h"
 #include "progress.h"
 #include "pulse.h"
 #include "record/recorder.h"
@@ -38,7 +39,8 @@ struct launcher {
     const struct hil_scenario *scenario;
     struct hil_run run;
     struct hil_clock clock;
-    char run_directory[80];
+    char run_directory[HIL_PLACE_SIZE];
+    unsigned char secret[32]; /* of a run whose nodes are all started here */
     char out[4096];
     int folder;                  /* the same, held; -1: none */
     struct hil_session *session; /* NULL: not traced */
@@ -140,22 +142,24 @@ static int check_cores(const struct hil_scenario *s)
     return 0;
 }
 
-static int make_run_directory(struct launcher *l)
+/* Where the nodes meet, and by what they know each other. */
+static int prepare_meeting(struct launcher *l)
 {
-    const char *base = getenv("XDG_RUNTIME_DIR");
+    const char *place = l->launch->run_directory;
 
-    if (l->scenario->fabric != HIL_FABRIC_SHM)
-        return 0;
-    if (l->launch->run_directory) {
-        if (strlen(l->launch->run_directory) >= sizeof l->run_directory)
-            return -ENAMETOOLONG;
-        strcpy(l->run_directory, l->launch->run_directory);
+    if (place) {
+        l->run.secret = l->launch->secret;
+        snprintf(l->run_directory, sizeof l->run_directory, "%s", place);
         return 0;
     }
-    if (!base || strlen(base) > 40 || access(base, W_OK))
-        base = "/tmp";
-    snprintf(l->run_directory, sizeof l->run_directory, "%s/hiloco-XXXXXX", base);
-    return mkdtemp(l->run_directory) ? 0 : -errno;
+    l->run.secret = (struct loco_secret){l->secret, sizeof l->secret};
+    int rc = hil_secret_new(l->secret, sizeof l->secret);
+    if (rc || l->scenario->fabric != HIL_FABRIC_SHM)
+        return rc;
+    rc = hil_meeting_make(l->run_directory);
+    if (rc)
+        fprintf(stderr, "nodes need a folder to meet: %s: %s\n", l->run_directory, strerror(-rc));
+    return rc;
 }
 
 /* Where the nodes met nobody comes any more once all run (for one that is started again, those
@@ -163,7 +167,7 @@ static int make_run_directory(struct launcher *l)
  * it leaves no directory behind. What a killed node left there goes too. */
 static void remove_run_directory(struct launcher *l)
 {
-    char path[120];
+    char path[HIL_PLACE_SIZE + 20];
 
     if (l->launch->run_directory || !l->run_directory[0])
         return;
@@ -666,7 +670,7 @@ int hil_launch(const struct hil_launch *launch)
     if (!rc)
         rc = open_recorder(&l);
     if (!rc)
-        rc = make_run_directory(&l);
+        rc = prepare_meeting(&l);
     if (!rc)
         rc = open_trace(&l);
     if (rc)

@@ -7,11 +7,13 @@
 
 #include <stdbool.h>
 
+#include "../channels/fabric/fabric.h"
 #include "scenario/scenario.h"
 
 struct hil_launch {
     const struct hil_scenario *scenario; /* its executors are the processes */
     const char *run_directory;           /* where nodes meet; NULL: one of this run's own */
+    struct loco_secret secret;           /* of nodes that others start too */
     const char *out;                     /* results; NULL: results/NAME-TIMESTAMP */
     bool discard;                        /* no results at all */
     bool keep_quiet;                     /* no progress, no closing words */

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "commands.h"
+#include "meeting.h"
 
 /* What job launchers call this process's rank, how many there are, and the job. */
 static const struct {
@@ -93,33 +94,39 @@ static void keep_only(struct hil_scenario *s, bool controller, unsigned first, u
     s->executor_count = 1;
 }
 
-/* All who run this scenario for this user, in this job if a launcher made one. */
-static void derive_run_directory(char *path, size_t size, const char *name)
+/* The job that a launcher made, if one did. */
+static const char *find_job(void)
 {
-    const char *job = "";
-
-    for (int i = 0; i < LAUNCHERS && !*job; i++)
+    for (int i = 0; i < LAUNCHERS; i++)
         if (getenv(launchers[i].job))
-            job = getenv(launchers[i].job);
-    snprintf(path, size, "/tmp/hiloco-%u-%.30s%s%.16s", (unsigned)geteuid(), name, *job ? "-" : "",
-             job);
-    for (char *c = path + strlen("/tmp/"); *c; c++)
-        if (!isalnum((unsigned char)*c) && *c != '-' && *c != '_')
-            *c = '_';
+            return getenv(launchers[i].job);
+    return "";
 }
 
 static int run_part(const struct hil_arguments *a, struct hil_scenario *s, bool controller)
 {
-    char directory[80];
+    char directory[HIL_PLACE_SIZE];
     unsigned first = 1, last = 0;
+    struct loco_secret secret;
 
+    if (hil_secret_given(&secret))
+        return HIL_EXIT_USAGE;
+    if (a->run_directory && strlen(a->run_directory) >= HIL_PLACE_SIZE) {
+        fprintf(stderr, "--run-dir %s: at most %d bytes are allowed\n", a->run_directory,
+                HIL_PLACE_SIZE - 1);
+        return HIL_EXIT_USAGE;
+    }
     if (!controller && which_converters(s, a->ids, &first, &last))
         return HIL_EXIT_USAGE;
     keep_only(s, controller, first, last);
-    derive_run_directory(directory, sizeof directory, s->name);
+    if (s->fabric == HIL_FABRIC_VERBS && !secret.size && !a->quiet)
+        fprintf(stderr, "warning: without HILOCO_SECRET, the same at every node, whoever has the "
+                        "address of a node may take its place\n");
+    hil_meeting_derive(directory, s->name, find_job(), secret);
     const struct hil_launch launch = {
         .scenario = s,
         .run_directory = a->run_directory ? a->run_directory : directory,
+        .secret = secret,
         .out = a->out,
         .discard = !controller && !a->out,
         .keep_quiet = a->quiet,

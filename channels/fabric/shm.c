@@ -287,7 +287,6 @@ static int open_descriptors(struct shm *s)
 
 int loco_shm_open(struct loco_fabric **fabric, const char *directory)
 {
-    /* Room for "/node4294967295" after it in a socket's address. */
     if (strlen(directory) >= sizeof((struct shm *)0)->directory)
         return -ENAMETOOLONG;
     int rc = shm_make_directory(directory);

@@ -88,7 +88,7 @@ struct shm_node {
 
 struct shm {
     struct loco_fabric base;
-    char directory[80];
+    char directory[92]; /* room is left for "/node4294967295" in a socket's address */
     int epoll, wakeup;
     pthread_t thread;
     pthread_mutex_t lock; /* of everything below, and of the peers' queues and sources */

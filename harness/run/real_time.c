@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "../../channels/fabric/verbs.h"
+#include "../meeting.h"
 #include "executor.h"
 #include "group.h"
 #include "privileges.h"
@@ -153,7 +154,11 @@ int hil_real_time_run(const struct hil_run *run, unsigned index, const struct hi
     struct loco_fabric *fabric;
     int rc = open_fabric(run->scenario, run_directory, &fabric);
 
-    if (!rc) {
+    if (rc && run->scenario->fabric == HIL_FABRIC_SHM) {
+        hil_meeting_explain(state->message, sizeof state->message, run_directory, rc);
+    } else if (rc) {
+        explain(state, rc);
+    } else {
         /* The fabric's own thread is there already, and stays off the loop's core. */
         hil_settle(&run->scenario->executors[index], state);
         int awake = hil_keep_awake(state);
@@ -161,9 +166,9 @@ int hil_real_time_run(const struct hil_run *run, unsigned index, const struct hi
         if (awake >= 0)
             close(awake);
         close_fabric(run->scenario, fabric);
+        if (rc)
+            explain(state, rc);
     }
-    if (rc)
-        explain(state, rc);
     atomic_store(&state->stage, rc ? HIL_FAILED : HIL_DONE);
     return rc;
 }

@@ -31,6 +31,7 @@ int hil_role_open(struct hil_role **role, const struct hil_run *run, struct loco
         .block_size = 64,
         .block_count = 8,
         .completions = s->verbs.completions == HIL_POLLED ? LOCO_POLLED : LOCO_INLINE,
+        .secret = run->secret,
         .log = run->log,
         .log_arg = run->log_arg,
     };

@@ -25,6 +25,7 @@ struct hil_run {
     struct hil_recorder *recorder;
     unsigned executor; /* the one that this process is */
     const char *place; /* the folder where nodes meet on shm; NULL: none */
+    struct loco_secret secret;
     loco_log_fn *log;
     void *log_arg;
 };

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -223,9 +224,9 @@ Test(real_time, two_runs_at_the_same_time)
 
 static const char *meeting_place(void)
 {
-    static char path[80];
+    static char path[160];
 
-    snprintf(path, sizeof path, "/tmp/hiloco-%u-%s", (unsigned)geteuid(), own_name());
+    snprintf(path, sizeof path, "%s/hiloco-%s", workspace_meeting, own_name());
     return path;
 }
 
@@ -307,6 +308,68 @@ Test(real_time, a_converter_keeps_results_when_asked)
     cr_expect(json_is_null(json_at(summary_of(in_workspace("conv")), "controller")));
     expect_all_steps(summary_of(in_workspace("conv")), "converters", 20 * 20000);
     cr_expect_eq(number_at(summary_of(in_workspace("out")), "converters.steps"), 0);
+}
+
+/* --- who may take part ---------------------------------------------------------------------- */
+
+Test(real_time, parts_of_one_secret_meet)
+{
+    setenv("HILOCO_SECRET", "0123456789abcdef", 1);
+    expect_parts(LOWER, controller(), UPPER);
+}
+
+Test(real_time, a_part_with_another_secret_is_refused)
+{
+    setenv("HILOCO_SECRET", "0123456789abcdef", 1);
+    struct process other = start_part("converter configs/dcdc20.yaml --id 0-19 --wait 3");
+    setenv("HILOCO_SECRET", "0123456789abcdeg", 1);
+    struct ended e = run_command("%s --wait 3 --set name=%s " SHARED, controller(), own_name());
+
+    expect_status(&e, 1);
+    expect_said(&e, "it does not know this network's secret");
+    struct ended o = finish(&other);
+    expect_status(&o, 1);
+    expect_said(&o, "it does not know this network's secret");
+}
+
+Test(real_time, a_short_secret_is_refused)
+{
+    setenv("HILOCO_SECRET", "0123456789abcde", 1);
+    struct ended e = run_command("controller configs/quickstart.yaml");
+
+    expect_status(&e, 2);
+    expect_said(&e, "HILOCO_SECRET: 16 to 255 characters are allowed");
+}
+
+/* Somebody has made the folder before: others may enter it, or it is no folder. */
+static void expect_squatted(void (*squat)(const char *path))
+{
+    squat(meeting_place());
+    struct ended e =
+        run_command("controller configs/quickstart.yaml --wait 1 --set name=%s --out %s",
+                    own_name(), in_workspace("out"));
+
+    expect_status(&e, 1);
+    expect_said(&e, meeting_place());
+    expect_said(&e, "is not a folder of this user alone");
+    expect_said(&e, "HILOCO_SECRET");
+    cr_expect_eq(remove(meeting_place()), 0);
+}
+
+static void squat_by_folder(const char *path)
+{
+    cr_assert_eq(mkdir(path, 0755), 0);
+}
+
+static void squat_by_file(const char *path)
+{
+    write_text(path, "");
+}
+
+Test(real_time, a_squatted_folder_is_named)
+{
+    expect_squatted(squat_by_folder);
+    expect_squatted(squat_by_file);
 }
 
 /* "Node id from the launcher's rank variables when --id is not given." */
