@@ -235,7 +235,9 @@ static int make_peers(struct verbs_node *n)
         return -ENOMEM;
     for (uint32_t id = 0; id < count; id++) {
         n->peers[id].id = id;
-        int rc = find_address(n, id);
+        int rc = loco_nonce_new(&n->peers[id].challenge);
+        if (!rc)
+            rc = find_address(n, id);
         if (rc)
             return rc;
     }
@@ -324,7 +326,12 @@ static int verbs_node_open(struct loco_fabric *fabric, uint32_t id, uint32_t cou
     n->base = (struct loco_node){.fabric = fabric, .id = id, .count = count, .events = *events};
     n->verbs = verbs_of(fabric);
     loco_key_of(&n->key, secret);
-    int rc = make_peers(n);
+    struct loco_nonce own;
+    int rc = loco_nonce_new(&own);
+    if (rc)
+        goto free_it;
+    loco_key_of(&n->own_links, (struct loco_secret){&own, sizeof own});
+    rc = make_peers(n);
     if (rc)
         goto free_it;
     rc = bind_node(n);

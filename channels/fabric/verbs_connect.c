@@ -1,7 +1,7 @@
 /*
  * How the nodes of the verbs fabric connect. Each listens; of each pair the one with the higher id
  * connects, for control messages; and each link connects to its peer's listener, where a queue pair
- * is made that does nothing but be its target.
+ * is made that does nothing but be its target. verbs_hello.h says how they prove themselves.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -19,6 +19,7 @@ enum {
     RESOLVE_MS = 2000,
     LINK_MS = 20000,
     BACKLOG = 1024,
+    AT_ONCE = 64,  /* events; then the nodes are tended to */
     PATIENCE = 50, /* attempts: then less often, and a place still taken is warned of */
     RETRY_LATER_MS = 1000,
     PRIVATE_REJECT = 28,  /* the reason of a refusal by a program, not by its kernel */
@@ -28,44 +29,55 @@ enum {
 
 /* --- what goes with a request to connect ------------------------------------------------ */
 
-enum purpose { CONTROL, LINK };
-
-/* FOREIGN: of another network. TAKEN: the id is in use, perhaps by one whose end is not noticed
- * yet. UNKNOWN: a link without a control connection. */
-enum refusal { WELCOME, FOREIGN, TAKEN, UNKNOWN };
-
-struct hello {
-    uint32_t magic, version;
-    uint32_t purpose, refusal;
-    uint32_t node, count; /* the sender's */
-};
-
-_Static_assert(sizeof(struct hello) == 24, "crosses the network, and 56 bytes is all there is");
-
-enum { MAGIC = 0x4c4f434f, VERSION = 1 };
-
-static struct hello hello_of(const struct verbs_node *n, enum purpose purpose)
+static struct verbs_hello hello_of(const struct verbs_node *n, enum verbs_purpose purpose)
 {
-    return (struct hello){.magic = MAGIC,
-                          .version = VERSION,
-                          .purpose = purpose,
-                          .node = n->base.id,
-                          .count = n->base.count};
+    return (struct verbs_hello){.magic = VERBS_MAGIC,
+                                .version = VERBS_VERSION,
+                                .purpose = (uint8_t)purpose,
+                                .node = n->base.id,
+                                .count = n->base.count};
 }
 
 /* What an event says of its sender; zeroed when that is not one of us. */
-static struct hello hello_from(const struct rdma_cm_event *e)
+static struct verbs_hello hello_from(const struct rdma_cm_event *e)
 {
-    struct hello h = {0};
+    struct verbs_hello h = {0};
 
     if (e->param.conn.private_data && e->param.conn.private_data_len >= sizeof h)
         memcpy(&h, e->param.conn.private_data, sizeof h);
-    return h.magic == MAGIC && h.version == VERSION ? h : (struct hello){0};
+    return h.magic == VERBS_MAGIC && h.version == VERBS_VERSION ? h : (struct verbs_hello){0};
+}
+
+static uint64_t first_bytes(const struct loco_nonce *nonce)
+{
+    uint64_t first;
+
+    memcpy(&first, nonce->bytes, sizeof first);
+    return first;
+}
+
+static struct loco_claim claim_of(const struct verbs_node *n, uint32_t purpose, uint32_t from,
+                                  uint32_t to, const struct loco_nonce *asked,
+                                  const struct loco_nonce *given)
+{
+    return (struct loco_claim){.purpose = purpose,
+                               .from = from,
+                               .to = to,
+                               .count = n->base.count,
+                               .asked = *asked,
+                               .given = *given};
+}
+
+/* A link's proof has no challenge: its key is of one connection. */
+static struct loco_claim claim_of_link(const struct verbs_node *n, uint32_t from, uint32_t to,
+                                       const struct loco_nonce *given)
+{
+    return claim_of(n, VERBS_OF_LINK, from, to, &(struct loco_nonce){{0}}, given);
 }
 
 /* As many reads and atomics at once as both devices can; on control messages, which meet a peer
  * without a free buffer, infinite patience. */
-static struct rdma_conn_param parameters(const struct verbs_node *n, const struct hello *h)
+static struct rdma_conn_param parameters(const struct verbs_node *n, const struct verbs_hello *h)
 {
     unsigned retries = n->verbs->config.retry_count;
 
@@ -223,7 +235,9 @@ static void connect_to(struct verbs_node *n, struct verbs_peer *p)
 
     if (!c)
         return;
-    if (rdma_create_id(n->verbs->channel, &c->end.id, &c->end, RDMA_PS_TCP)) {
+    c->active = true;
+    if (loco_nonce_new(&c->nonce) ||
+        rdma_create_id(n->verbs->channel, &c->end.id, &c->end, RDMA_PS_TCP)) {
         free(c);
         return;
     }
@@ -232,85 +246,184 @@ static void connect_to(struct verbs_node *n, struct verbs_peer *p)
         drop(c);
 }
 
+/* Before the peer has said what it asks the proof is of nothing, and asks for that. */
 static void go_on_connecting(struct verbs_connection *c)
 {
     struct verbs_node *n = c->end.node;
-    const struct hello h = hello_of(n, CONTROL);
+    const struct verbs_peer *p = c->end.peer;
+    struct verbs_hello h = hello_of(n, VERBS_FOR_CONTROL);
+    const struct loco_claim claim =
+        claim_of(n, VERBS_OF_REQUEST, n->base.id, p->id, &p->demand, &c->nonce);
     struct rdma_conn_param param = parameters(n, &h);
 
+    h.asked = first_bytes(&p->demand);
+    h.nonce = c->nonce;
+    h.proof = loco_prove(&n->key, &claim);
     if (c->end.id->verbs != n->device || make_control_pair(c) || rdma_connect(c->end.id, &param))
         drop(c);
 }
 
+/* Who comes again and again fills no log. With the lock held. */
+static bool is_worth_saying(struct verbs_node *n)
+{
+    return n->refusals++ < VERBS_REFUSALS_SAID;
+}
+
+/* Why a peer that is reached is not tried again; NULL: it is. */
+static const char *name_mismatch(uint8_t refusal)
+{
+    return refusal == VERBS_FOREIGN    ? "another network"
+           : refusal == VERBS_UNPROVEN ? "it has another secret"
+           : refusal == VERBS_STRAY    ? "it knows this node by another address"
+                                       : NULL;
+}
+
 /* Our hello came back with a reason, or nobody listens there yet. */
-static void hear_refusal(struct verbs_connection *c, int status, const struct hello *h)
+static void hear_refusal(struct verbs_connection *c, int status, const struct verbs_hello *h)
 {
     struct verbs_node *n = c->end.node;
     struct verbs_peer *p = c->end.peer;
-    bool refused = status == PRIVATE_REJECT && h->magic == MAGIC;
+    bool refused = status == PRIVATE_REJECT && h->magic == VERBS_MAGIC;
+    const char *mismatch = refused ? name_mismatch(h->refusal) : NULL;
 
     pthread_mutex_lock(&n->verbs->lock);
-    if (refused && h->refusal == FOREIGN) {
+    if (mismatch) {
         p->foreign = true;
-        verbs_warn(n, "node %u (of %u) met a node that says it is node %u of %u: another network",
-                   n->base.id, n->base.count, h->node, h->count);
-    } else if (refused && h->refusal == TAKEN && p->attempts == PATIENCE) {
+        verbs_warn(n, "node %u (of %u) met a node that says it is node %u of %u: %s", n->base.id,
+                   n->base.count, h->node, h->count, mismatch);
+    } else if (refused && h->refusal == VERBS_TAKEN && p->attempts == PATIENCE) {
         verbs_warn(n, "node %u (of %u): node %u says that this place is taken", n->base.id,
                    n->base.count, p->id);
     }
     pthread_mutex_unlock(&n->verbs->lock);
     drop(c);
+    if (!refused)
+        return;
+    p->demand = h->nonce;
+    if (h->refusal == VERBS_PROVE && p->eager) {
+        p->eager = false;
+        connect_to(n, p);
+    }
+}
+
+/* The peer has accepted, and must prove itself as well: until then it is not heard. */
+static void hear_acceptance(struct verbs_connection *c, const struct verbs_hello *h)
+{
+    struct verbs_node *n = c->end.node;
+    struct verbs_peer *p = c->end.peer;
+    const uint32_t me = n->base.id;
+    const struct loco_claim answer = claim_of(n, VERBS_OF_ANSWER, p->id, me, &c->nonce, &p->demand);
+    const struct loco_claim links = claim_of(n, VERBS_OF_LINKS, me, p->id, &p->demand, &c->nonce);
+    bool right = h->magic == VERBS_MAGIC && loco_proves(&n->key, &answer, &h->proof);
+
+    pthread_mutex_lock(&n->verbs->lock);
+    if (right) {
+        loco_key_between(&c->links, &n->key, &links);
+        c->proven = true;
+        verbs_establish(c);
+    } else {
+        p->foreign = true;
+        verbs_warn(n,
+                   "node %u (of %u): at node %u's address is a program that does not know this "
+                   "network's secret",
+                   me, n->base.count, p->id);
+    }
+    pthread_mutex_unlock(&n->verbs->lock);
+    if (!right)
+        drop(c);
 }
 
 /* --- requests --------------------------------------------------------------------------- */
 
-static void refuse(struct verbs_node *n, struct rdma_cm_id *id, enum refusal why)
+static void refuse(struct verbs_node *n, struct rdma_cm_id *id, const struct verbs_peer *p,
+                   enum verbs_refusal why)
 {
-    struct hello h = hello_of(n, CONTROL);
+    struct verbs_hello h = hello_of(n, VERBS_FOR_CONTROL);
 
-    h.refusal = why;
+    h.refusal = (uint8_t)why;
+    if (p)
+        h.nonce = p->challenge;
     rdma_reject(id, &h, sizeof h);
     rdma_destroy_id(id);
 }
 
-static void refuse_foreigner(struct verbs_node *n, struct rdma_cm_id *id, const struct hello *h)
+static void refuse_stranger(struct verbs_node *n, struct rdma_cm_id *id,
+                            const struct verbs_hello *h, enum verbs_refusal why)
 {
     pthread_mutex_lock(&n->verbs->lock);
-    if (h->magic == MAGIC)
-        verbs_warn(n, "node %u (of %u) met a node that says it is node %u of %u: another network",
-                   n->base.id, n->base.count, h->node, h->count);
+    if (!is_worth_saying(n))
+        ;
+    else if (h->magic == VERBS_MAGIC)
+        verbs_warn(n, "node %u (of %u) met a node that says it is node %u of %u: %s", n->base.id,
+                   n->base.count, h->node, h->count,
+                   why == VERBS_FOREIGN ? "another network"
+                   : why == VERBS_STRAY ? "it has another address than that node"
+                                        : "it does not know this network's secret");
     else
         verbs_warn(n, "node %u (of %u) met a program that is none of this version's nodes",
                    n->base.id, n->base.count);
     pthread_mutex_unlock(&n->verbs->lock);
-    refuse(n, id, FOREIGN);
+    refuse(n, id, NULL, why);
 }
 
-static void accept_control(struct verbs_node *n, struct rdma_cm_id *id, struct verbs_peer *p)
+/* The proof was right. Its challenge serves once. */
+static void accept_control(struct verbs_node *n, struct rdma_cm_id *id, struct verbs_peer *p,
+                           const struct loco_nonce *nonce)
 {
-    const struct hello h = hello_of(n, CONTROL);
+    const struct loco_claim answer =
+        claim_of(n, VERBS_OF_ANSWER, n->base.id, p->id, nonce, &p->challenge);
+    const struct loco_claim links =
+        claim_of(n, VERBS_OF_LINKS, p->id, n->base.id, &p->challenge, nonce);
+    struct verbs_hello h = hello_of(n, VERBS_FOR_CONTROL);
     struct rdma_conn_param param = parameters(n, &h);
     struct verbs_connection *old = connection_of(p, n->verbs);
 
+    h.proof = loco_prove(&n->key, &answer);
+    int rc = loco_nonce_new(&p->challenge);
     /* One that was never established is of an attempt that the peer has given up. */
     if (old && !old->established)
         drop(old);
-    struct verbs_connection *c = connection_of(p, n->verbs) ? NULL : new_connection(n, p);
+    struct verbs_connection *c = rc || connection_of(p, n->verbs) ? NULL : new_connection(n, p);
     if (!c) {
-        refuse(n, id, TAKEN);
+        refuse(n, id, p, VERBS_TAKEN);
         return;
     }
     c->end.id = id;
+    c->proven = true;
+    loco_key_between(&c->links, &n->key, &links);
     id->context = &c->end;
     set_options(n, id);
     if (make_control_pair(c)) {
         free(c);
-        refuse(n, id, TAKEN);
+        refuse(n, id, p, VERBS_TAKEN);
         return;
     }
     publish(c);
     if (rdma_accept(id, &param))
         drop(c);
+}
+
+static void request_control(struct verbs_node *n, struct rdma_cm_id *id, struct verbs_peer *p,
+                            const struct verbs_hello *h)
+{
+    const struct loco_claim claim =
+        claim_of(n, VERBS_OF_REQUEST, p->id, n->base.id, &p->challenge, &h->nonce);
+
+    if (h->asked != first_bytes(&p->challenge))
+        refuse(n, id, p, VERBS_PROVE);
+    else if (!loco_proves(&n->key, &claim, &h->proof))
+        refuse_stranger(n, id, h, VERBS_UNPROVEN);
+    else
+        accept_control(n, id, p, &h->nonce);
+}
+
+static bool has_room(const struct verbs_peer *p)
+{
+    unsigned count = 0;
+
+    for (const struct verbs_end *t = p->targets; t; t = t->next)
+        count++;
+    return count < VERBS_TARGETS_MAX;
 }
 
 /* Not of a peer that is about to be lost: after that nothing of it may come any more. */
@@ -320,6 +433,7 @@ static bool add_target(struct verbs_end *end)
 
     pthread_mutex_lock(&end->node->verbs->lock);
     bool there = p->id == end->node->base.id || (p->connection && !p->connection->down);
+    there = there && has_room(p);
     if (there) {
         end->next = p->targets;
         p->targets = end;
@@ -331,13 +445,13 @@ static bool add_target(struct verbs_end *end)
 static void refuse_target(struct verbs_end *end)
 {
     rdma_destroy_qp(end->id);
-    refuse(end->node, end->id, UNKNOWN);
+    refuse(end->node, end->id, NULL, VERBS_UNKNOWN);
     free(end);
 }
 
 static void accept_target(struct verbs_node *n, struct rdma_cm_id *id, struct verbs_peer *p)
 {
-    const struct hello h = hello_of(n, LINK);
+    const struct verbs_hello h = hello_of(n, VERBS_FOR_LINK);
     struct rdma_conn_param param = parameters(n, &h);
     struct ibv_qp_init_attr attributes = {
         .qp_type = IBV_QPT_RC,
@@ -349,7 +463,7 @@ static void accept_target(struct verbs_node *n, struct rdma_cm_id *id, struct ve
 
     if (!end || rdma_create_qp(id, n->pd, &attributes)) {
         free(end);
-        refuse(n, id, UNKNOWN);
+        refuse(n, id, NULL, VERBS_UNKNOWN);
         return;
     }
     *end = (struct verbs_end){.role = VERBS_TARGET, .node = n, .peer = p, .id = id};
@@ -369,22 +483,78 @@ static bool is_closing(struct verbs_node *n)
     return closing;
 }
 
-static void on_request(struct verbs_node *n, struct rdma_cm_id *id, const struct hello *h)
+/* By what links between this node and the peer prove themselves. Returns 0, or -ECONNRESET without
+ * a control connection. */
+static int find_key(struct verbs_node *n, uint32_t peer, struct loco_key *key)
 {
-    if (h->magic != MAGIC || h->count != n->base.count || h->node >= n->base.count ||
-        (h->purpose == CONTROL && h->node <= n->base.id)) {
-        refuse_foreigner(n, id, h);
+    const struct verbs_connection *c;
+    int rc = 0;
+
+    pthread_mutex_lock(&n->verbs->lock);
+    c = n->peers[peer].connection;
+    if (peer == n->base.id)
+        *key = n->own_links;
+    else if (c && c->proven && !c->down)
+        *key = c->links;
+    else
+        rc = -ECONNRESET;
+    pthread_mutex_unlock(&n->verbs->lock);
+    return rc;
+}
+
+static void request_link(struct verbs_node *n, struct rdma_cm_id *id, struct verbs_peer *p,
+                         const struct verbs_hello *h)
+{
+    const struct loco_claim claim = claim_of_link(n, p->id, n->base.id, &h->nonce);
+    struct loco_key key;
+
+    if (find_key(n, p->id, &key))
+        refuse(n, id, NULL, VERBS_UNKNOWN);
+    else if (!loco_proves(&key, &claim, &h->proof))
+        refuse_stranger(n, id, h, VERBS_UNPROVEN);
+    else
+        accept_target(n, id, p);
+}
+
+/* Whether a request comes from the address that the node has. */
+static bool is_at_home(const struct verbs_node *n, struct rdma_cm_id *id, uint32_t node)
+{
+    const struct sockaddr *from = rdma_get_peer_addr(id);
+    const struct sockaddr_storage *home = &n->addresses[node];
+
+    if (from->sa_family != home->ss_family)
+        return false;
+    if (from->sa_family == AF_INET6)
+        return memcmp(&((const struct sockaddr_in6 *)from)->sin6_addr,
+                      &((const struct sockaddr_in6 *)home)->sin6_addr,
+                      sizeof(struct in6_addr)) == 0;
+    return ((const struct sockaddr_in *)from)->sin_addr.s_addr ==
+           ((const struct sockaddr_in *)home)->sin_addr.s_addr;
+}
+
+static bool is_of_this_network(const struct verbs_node *n, const struct verbs_hello *h)
+{
+    if (h->magic != VERBS_MAGIC || h->count != n->base.count || h->node >= n->base.count)
+        return false;
+    return h->purpose == VERBS_FOR_LINK ||
+           (h->purpose == VERBS_FOR_CONTROL && h->node > n->base.id);
+}
+
+static void on_request(struct verbs_node *n, struct rdma_cm_id *id, const struct verbs_hello *h)
+{
+    if (!is_of_this_network(n, h)) {
+        refuse_stranger(n, id, h, VERBS_FOREIGN);
         return;
     }
     struct verbs_peer *p = &n->peers[h->node];
-    if (is_closing(n))
-        refuse(n, id, TAKEN);
-    else if (h->purpose == CONTROL)
-        accept_control(n, id, p);
-    else if (connection_of(p, n->verbs) || h->node == n->base.id)
-        accept_target(n, id, p);
+    if (!is_at_home(n, id, p->id))
+        refuse_stranger(n, id, h, VERBS_STRAY);
+    else if (is_closing(n))
+        refuse(n, id, p, VERBS_TAKEN);
+    else if (h->purpose == VERBS_FOR_CONTROL)
+        request_control(n, id, p, h);
     else
-        refuse(n, id, UNKNOWN);
+        request_link(n, id, p, h);
 }
 
 /* --- events
@@ -421,10 +591,8 @@ static void lose_device(struct verbs_node *n)
 }
 
 static void on_control(struct verbs_connection *c, const struct rdma_cm_event *e,
-                       const struct hello *h)
+                       const struct verbs_hello *h)
 {
-    struct verbs *v = c->end.node->verbs;
-
     switch (e->event) {
     case RDMA_CM_EVENT_ADDR_RESOLVED:
         if (rdma_resolve_route(c->end.id, RESOLVE_MS))
@@ -434,10 +602,9 @@ static void on_control(struct verbs_connection *c, const struct rdma_cm_event *e
         go_on_connecting(c);
         break;
     case RDMA_CM_EVENT_ESTABLISHED:
-        pthread_mutex_lock(&v->lock);
-        verbs_establish(c);
-        pthread_mutex_unlock(&v->lock);
-        break;
+        if (c->active)
+            hear_acceptance(c, h);
+        break; /* else by the first message */
     case RDMA_CM_EVENT_REJECTED:
         hear_refusal(c, e->status, h);
         break;
@@ -451,7 +618,7 @@ static void on_control(struct verbs_connection *c, const struct rdma_cm_event *e
 static void on_event(struct rdma_cm_event *event)
 {
     struct rdma_cm_event e = *event;
-    const struct hello h = hello_from(event);
+    const struct verbs_hello h = hello_from(event);
     struct verbs_end *end = e.listen_id ? e.listen_id->context : e.id->context;
 
     rdma_ack_cm_event(event);
@@ -522,6 +689,7 @@ static bool connect_down(struct verbs_node *n)
         if (p->try_at > now)
             continue;
         bool patient = ++p->attempts > PATIENCE;
+        p->eager = true;
         p->try_at = now + (patient ? RETRY_LATER_MS : RETRY_MS) * (uint64_t)MS;
         connect_to(n, p);
     }
@@ -614,7 +782,8 @@ void *verbs_connecting_thread(void *arg)
             continue;
         if (fds[0].revents && read(v->wake_connecting, &turns, sizeof turns) < 0)
             continue;
-        for (struct rdma_cm_event *event; !rdma_get_cm_event(v->channel, &event);)
+        struct rdma_cm_event *event;
+        for (int i = 0; i < AT_ONCE && !rdma_get_cm_event(v->channel, &event); i++)
             on_event(event);
         for (unsigned i = 0; i < devices; i++)
             if (fds[2 + i].revents)
@@ -673,14 +842,22 @@ static int make_link_pair(struct verbs_link *l, struct ibv_qp_init_attr *attribu
 int verbs_link_connect(struct verbs_link *l, struct ibv_qp_init_attr *attributes)
 {
     struct verbs_node *n = l->node;
-    const struct hello h = hello_of(n, LINK);
+    struct verbs_hello h = hello_of(n, VERBS_FOR_LINK);
     struct rdma_conn_param param = parameters(n, &h);
+    struct loco_key key;
     uint64_t until = loco_host_clock(&n->base) + LINK_MS * (uint64_t)MS;
 
+    int rc = find_key(n, l->base.peer, &key);
+    if (!rc)
+        rc = loco_nonce_new(&h.nonce);
+    if (rc)
+        return rc;
+    const struct loco_claim claim = claim_of_link(n, n->base.id, l->base.peer, &h.nonce);
+    h.proof = loco_prove(&key, &claim);
     l->channel = rdma_create_event_channel();
     if (!l->channel || rdma_create_id(l->channel, &l->id, l, RDMA_PS_TCP))
         return -errno;
-    int rc = resolve(n, l->id, l->base.peer);
+    rc = resolve(n, l->id, l->base.peer);
     if (!rc)
         rc = await(l, RDMA_CM_EVENT_ADDR_RESOLVED, until);
     if (!rc && rdma_resolve_route(l->id, RESOLVE_MS))

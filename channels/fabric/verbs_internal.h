@@ -21,14 +21,17 @@
 #include <sched.h>
 #include <sys/socket.h>
 
-#include "proof.h"
 #include "verbs.h"
+#include "verbs_hello.h"
 
 enum {
     VERBS_ARENAS_MAX = 64, /* of one node */
     VERBS_MESSAGE_MAX = 4096,
-    VERBS_RECEIVES = 64, /* control messages that a node has room for */
-    VERBS_SENDS = 2,     /* and that are on their way from a node to one peer */
+    VERBS_RECEIVES = 64,        /* control messages that a node has room for */
+    VERBS_SENDS = 2,            /* and that are on their way from a node to one peer */
+    VERBS_TARGETS_MAX = 256,    /* links of one peer to a node */
+    VERBS_QUEUE_MAX = 16 << 20, /* bytes of messages that one peer has not taken */
+    VERBS_REFUSALS_SAID = 8,    /* warnings of strangers */
 };
 
 /* A lock that is mostly free, and mostly held for less than a system call takes. */
@@ -132,6 +135,10 @@ struct verbs_message {
 struct verbs_connection {
     struct verbs_end end;
     uint32_t qp_number;
+    bool active;             /* this end asked for it */
+    bool proven;             /* the peer knows the secret */
+    struct loco_nonce nonce; /* of who asked for it */
+    struct loco_key links;   /* by which its links prove that they belong to it */
     bool established;
     bool announced;            /* the core knows */
     bool down;                 /* it ended; what remains is to say so */
@@ -140,6 +147,7 @@ struct verbs_connection {
     unsigned busy;             /* bit i: send buffer i is on its way */
     enum ibv_wc_status status; /* the first error of an operation to the peer */
     struct verbs_message *unsent, **unsent_end;
+    size_t unsent_size;
     struct verbs_arenas *arenas; /* the peer's */
 };
 
@@ -150,7 +158,10 @@ struct verbs_peer {
     struct verbs_end *targets;           /* the passive ends of its links to this node */
     uint64_t try_at;                     /* when to connect again */
     unsigned attempts;
-    bool foreign; /* it is of another network: not tried again */
+    bool eager;                  /* a challenge is answered at once */
+    struct loco_nonce challenge; /* what it must prove to be accepted */
+    struct loco_nonce demand;    /* its own challenge, to this node */
+    bool foreign; /* it is of another network, or has another secret: not tried again */
 };
 
 /* Something to warn of. */
@@ -164,7 +175,9 @@ struct verbs_node {
     struct verbs *verbs;
     struct sockaddr_storage *addresses; /* by id */
     struct verbs_end listener;
-    struct loco_key key;
+    struct loco_key key;       /* of the network */
+    struct loco_key own_links; /* of the node to itself */
+    unsigned refusals;
 
     struct ibv_context *device;
     struct ibv_pd *pd;

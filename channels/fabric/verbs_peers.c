@@ -22,12 +22,14 @@ enum {
 
 /* --- what goes over a connection ------------------------------------------------------------ *
  *
+ * here    the first, of who asked for the connection, once the other end has proven itself; before
+ *         it the other end says nothing
  * arena   where one arena is, and its key, before any control message that names it
  * core    a control message of the core
  * bye     the last: the node leaves in order
  */
 
-enum kind { ARENA, CORE, BYE };
+enum kind { HERE, ARENA, CORE, BYE };
 
 struct wire {
     uint32_t kind;
@@ -104,21 +106,41 @@ static void post_message(struct verbs_connection *c, const struct verbs_message 
     post_request(c, &request);
 }
 
+static void take_off(struct verbs_connection *c)
+{
+    struct verbs_message *m = c->unsent;
+
+    c->unsent = m->next;
+    c->unsent_size -= m->size;
+    free(m);
+}
+
 static void send_unsent(struct verbs_connection *c)
 {
     while (c->unsent && c->busy != FULL && !c->down) {
         struct verbs_message *m = c->unsent;
         post_message(c, m);
-        c->unsent = m->next;
-        free(m);
+        take_off(c);
     }
+}
+
+/* A peer that does not take its messages is as good as lost. */
+static void overrun(struct verbs_connection *c)
+{
+    verbs_warn(c->end.node, "node %u: node %u did not take %u MiB of control messages",
+               c->end.node->base.id, c->end.peer->id, VERBS_QUEUE_MAX >> 20);
+    end_connection(c, IBV_WC_SUCCESS);
 }
 
 static int post(struct verbs_connection *c, enum kind kind, const void *body, size_t size)
 {
     const struct wire head = {.kind = kind, .size = (uint32_t)size};
-    struct verbs_message *m = malloc(sizeof *m + sizeof head + size);
 
+    if (c->unsent_size + size > VERBS_QUEUE_MAX) {
+        overrun(c);
+        return -ECONNRESET;
+    }
+    struct verbs_message *m = malloc(sizeof *m + sizeof head + size);
     if (!m)
         return -ENOMEM;
     *m = (struct verbs_message){.size = sizeof head + size};
@@ -129,6 +151,7 @@ static int post(struct verbs_connection *c, enum kind kind, const void *body, si
         c->unsent_end = &c->unsent;
     *c->unsent_end = m;
     c->unsent_end = &m->next;
+    c->unsent_size += m->size;
     send_unsent(c);
     return 0;
 }
@@ -178,6 +201,8 @@ void verbs_establish(struct verbs_connection *c)
     }
     c->arenas->next = n->arenas;
     n->arenas = c->arenas;
+    if (c->active && post(c, HERE, NULL, 0))
+        end_connection(c, IBV_WC_GENERAL_ERR);
     for (uint32_t i = 0; i < atomic_load(&n->own.count); i++)
         verbs_post_arena(c, i);
     verbs_node_due(n);
@@ -211,35 +236,49 @@ static void announce(struct verbs_connection *c)
     n->base.events.peer_up(n->base.events.arg, c->end.peer->id);
 }
 
-static void learn_arena(struct verbs_connection *c, const unsigned char *body, size_t size)
+/* Each is told once, and does not wrap around. */
+static bool learn_arena(struct verbs_connection *c, const unsigned char *body, size_t size)
 {
     struct wire_arena w;
 
     if (size != sizeof w)
-        return;
+        return false;
     memcpy(&w, body, sizeof w);
-    if (w.number < VERBS_ARENAS_MAX)
-        c->arenas->at[w.number] =
-            (struct verbs_arena){.base = w.base, .size = w.size, .remote_key = w.key};
+    if (w.number >= VERBS_ARENAS_MAX || c->arenas->at[w.number].size || !w.size ||
+        w.size > UINT64_MAX - w.base)
+        return false;
+    c->arenas->at[w.number] =
+        (struct verbs_arena){.base = w.base, .size = w.size, .remote_key = w.key};
+    return true;
 }
 
-static void handle(struct verbs_connection *c, const unsigned char *data, size_t size)
+/* Returns false for what no node says. */
+static bool handle(struct verbs_connection *c, const unsigned char *data, size_t size)
 {
     struct verbs_node *n = c->end.node;
     const unsigned char *body = data + sizeof(struct wire);
     struct wire w;
 
     if (size < sizeof w)
-        return;
+        return false;
     memcpy(&w, data, sizeof w);
     if (w.size != size - sizeof w)
-        return;
-    if (w.kind == ARENA)
-        learn_arena(c, body, w.size);
-    else if (w.kind == CORE && !n->closing)
-        n->base.events.message(n->base.events.arg, c->end.peer->id, body, w.size);
-    else if (w.kind == BYE)
+        return false;
+    switch (w.kind) {
+    case HERE:
+        return w.size == 0;
+    case ARENA:
+        return learn_arena(c, body, w.size);
+    case CORE:
+        if (!n->closing)
+            n->base.events.message(n->base.events.arg, c->end.peer->id, body, w.size);
+        return true;
+    case BYE:
         c->bye = true;
+        return w.size == 0;
+    default:
+        return false;
+    }
 }
 
 static void post_receive(struct verbs_node *n, unsigned index)
@@ -253,7 +292,8 @@ static void post_receive(struct verbs_node *n, unsigned index)
     ibv_post_srq_recv(n->receives, &request, &bad); /* as many as it has room for */
 }
 
-/* Whose message it is. The first may come before the news that the connection is established. */
+/* Whose message it is. The first of who asked for the connection establishes it at the other end;
+ * of one that has not proven itself nothing is heard. */
 static struct verbs_connection *find_connection(struct verbs_node *n, uint32_t qp_number)
 {
     struct verbs_connection *found = NULL;
@@ -261,7 +301,7 @@ static struct verbs_connection *find_connection(struct verbs_node *n, uint32_t q
     pthread_mutex_lock(&n->verbs->lock);
     for (uint32_t id = 0; id < n->base.count && !found; id++) {
         struct verbs_connection *c = n->peers[id].connection;
-        if (c && c->qp_number == qp_number)
+        if (c && c->proven && c->qp_number == qp_number)
             found = c;
     }
     if (found)
@@ -277,9 +317,12 @@ static void on_received(struct verbs_node *n, const struct ibv_wc *wc)
 
     if (c && wc->status == IBV_WC_SUCCESS) {
         announce(c);
-        handle(c, receive_buffer(n, index), wc->byte_len);
-        if (c->bye) {
+        bool good = handle(c, receive_buffer(n, index), wc->byte_len);
+        if (c->bye || !good) {
             pthread_mutex_lock(&n->verbs->lock);
+            if (!good)
+                verbs_warn(n, "node %u: node %u sent what no node sends", n->base.id,
+                           c->end.peer->id);
             end_connection(c, IBV_WC_SUCCESS);
             pthread_mutex_unlock(&n->verbs->lock);
         }
@@ -360,11 +403,8 @@ void verbs_give_up(struct verbs_connection *c)
 
     pthread_mutex_lock(&n->verbs->lock);
     c->end.peer->connection = NULL;
-    while (c->unsent) {
-        struct verbs_message *m = c->unsent;
-        c->unsent = m->next;
-        free(m);
-    }
+    while (c->unsent)
+        take_off(c);
     c->end.next = n->dead;
     n->dead = &c->end;
     pthread_mutex_unlock(&n->verbs->lock);

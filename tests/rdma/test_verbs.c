@@ -2,6 +2,7 @@
  * What is particular to the verbs fabric, below the core: two nodes, mostly of one process, and
  * their links. On a machine whose LOCO_TEST_ADDRESSES says where its RDMA device is; else skipped.
  */
+#include <arpa/inet.h>
 #include <criterion/criterion.h>
 #include <dirent.h>
 #include <dlfcn.h>
@@ -19,11 +20,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "channels/fabric/verbs_hello.h"
 #include "tests/nodes.h"
 
 /* What a node heard. */
 struct ear {
-    _Atomic unsigned ups, losts, lefts, messages;
+    _Atomic unsigned ups, losts, lefts, messages, warnings;
     _Atomic bool warned;
     char warning[300];
 };
@@ -78,6 +80,7 @@ static void on_warning(void *arg, const char *text)
     if (strstr(text, "pages"))
         return; /* which there are is the machine's affair */
     snprintf(e->warning, sizeof e->warning, "%s", text);
+    e->warnings++;
     e->warned = true;
 }
 
@@ -97,7 +100,8 @@ static void on_warning(void *arg, const char *text)
 
 enum { ARENA = 1 << 16 };
 
-static int open_node(struct end *e, struct loco_fabric *fabric, uint32_t id, uint32_t count)
+static int open_node_with(struct end *e, struct loco_fabric *fabric, uint32_t id, uint32_t count,
+                          struct loco_secret secret)
 {
     const struct loco_events events = {.peer_up = on_up,
                                        .message = on_message,
@@ -106,12 +110,16 @@ static int open_node(struct end *e, struct loco_fabric *fabric, uint32_t id, uin
                                        .arg = &e->ear};
 
     *e = (struct end){.fabric = fabric};
-    int rc =
-        fabric->ops->node_open(fabric, id, count, (struct loco_secret){0}, &events, &e->node);
+    int rc = fabric->ops->node_open(fabric, id, count, secret, &events, &e->node);
     for (uint32_t peer = 0; !rc && peer < count; peer++)
         if (peer != id)
             rc = fabric->ops->meet(e->node, peer);
     return rc;
+}
+
+static int open_node(struct end *e, struct loco_fabric *fabric, uint32_t id, uint32_t count)
+{
+    return open_node_with(e, fabric, id, count, (struct loco_secret){0});
 }
 
 static void close_node(struct end *e)
@@ -429,6 +437,170 @@ VERBS_TEST(another_network_is_refused)
     cr_assert(strstr(b.ear.warning, "node 0 of 3: another network"), "%s", b.ear.warning);
     close_node(&a);
     close_node(&b);
+    loco_verbs_close(fabric);
+}
+
+/* --- who is let in ------------------------------------------------------------------------ */
+
+static const struct loco_secret right = {"the right secret", 16}, wrong = {"the wrong secret", 16};
+
+VERBS_TEST(nodes_of_one_secret_meet)
+{
+    struct loco_fabric *fabric;
+    struct end a, b;
+
+    cr_assert_eq(open_verbs(&fabric, (struct loco_verbs_config){0}), 0);
+    cr_assert_eq(open_node_with(&a, fabric, 0, 2, right), 0);
+    cr_assert_eq(open_node_with(&b, fabric, 1, 2, right), 0);
+    WAIT_UNTIL(&a, a.ear.ups == 1);
+    WAIT_UNTIL(&b, b.ear.ups == 1);
+    cr_assert(!a.ear.warned && !b.ear.warned, "%s%s", a.ear.warning, b.ear.warning);
+    close_node(&a);
+    close_node(&b);
+    loco_verbs_close(fabric);
+}
+
+VERBS_TEST(a_node_with_another_secret_is_refused)
+{
+    struct loco_fabric *fabric;
+    struct end a, b;
+
+    cr_assert_eq(open_verbs(&fabric, (struct loco_verbs_config){0}), 0);
+    cr_assert_eq(open_node_with(&a, fabric, 0, 2, right), 0);
+    cr_assert_eq(open_node_with(&b, fabric, 1, 2, wrong), 0);
+    WAIT_UNTIL(&a, a.ear.warned);
+    WAIT_UNTIL(&b, b.ear.warned);
+    cr_assert(strstr(a.ear.warning, "node 1 of 2: it does not know this network's secret"), "%s",
+              a.ear.warning);
+    cr_assert(strstr(b.ear.warning, "node 0 of 2: it has another secret"), "%s", b.ear.warning);
+    cr_assert_eq(a.ear.ups + b.ear.ups, 0);
+    close_node(&a);
+    close_node(&b);
+    loco_verbs_close(fabric);
+}
+
+static const char *address_of(unsigned node, char copy[400])
+{
+    char *rest = NULL;
+
+    snprintf(copy, 400, "%s", getenv("LOCO_TEST_ADDRESSES"));
+    const char *found = strtok_r(copy, ",", &rest);
+    while (node-- > 0)
+        found = strtok_r(NULL, ",", &rest);
+    return found;
+}
+
+/* Whether the device has that many; else nodes share them. */
+static bool has_addresses(unsigned count)
+{
+    char first[400], last[400];
+
+    return strcmp(address_of(0, first), address_of(count - 1, last)) != 0 &&
+           strcmp(address_of(count - 2, first), address_of(count - 1, last)) != 0;
+}
+
+/* A program that is no node asks node 0 for a connection, from the address of node `from`. Returns
+ * why it was refused; -1: it was accepted. */
+static int ask(unsigned from, const void *words, uint8_t size, struct verbs_hello *answer)
+{
+    struct rdma_addrinfo hints = {.ai_port_space = RDMA_PS_TCP}, *to;
+    struct ibv_qp_init_attr attributes = {
+        .qp_type = IBV_QPT_RC,
+        .cap = {.max_send_wr = 1, .max_recv_wr = 1, .max_send_sge = 1, .max_recv_sge = 1}};
+    struct rdma_conn_param param = {.private_data = words, .private_data_len = size};
+    struct sockaddr_in source = {.sin_family = AF_INET};
+    char copy[400], port[8];
+    struct rdma_cm_id *id;
+    int refusal = -1;
+
+    cr_assert_eq(inet_pton(AF_INET, address_of(from, copy), &source.sin_addr), 1);
+    hints.ai_src_addr = (struct sockaddr *)&source;
+    hints.ai_src_len = sizeof source;
+    snprintf(port, sizeof port, "%d", LOCO_VERBS_PORT);
+    cr_assert_eq(rdma_getaddrinfo(address_of(0, copy), port, &hints, &to), 0);
+    cr_assert_eq(rdma_create_ep(&id, to, NULL, &attributes), 0);
+    if (rdma_connect(id, &param)) {
+        refusal = 0;
+        if (id->event->param.conn.private_data_len >= sizeof *answer)
+            memcpy(answer, id->event->param.conn.private_data, sizeof *answer);
+        if (answer->magic == VERBS_MAGIC)
+            refusal = answer->refusal;
+    }
+    rdma_destroy_ep(id);
+    rdma_freeaddrinfo(to);
+    test_moved();
+    return refusal;
+}
+
+static struct verbs_hello hello(uint8_t purpose, uint32_t node, uint32_t count)
+{
+    return (struct verbs_hello){.magic = VERBS_MAGIC,
+                                .version = VERBS_VERSION,
+                                .purpose = purpose,
+                                .node = node,
+                                .count = count};
+}
+
+VERBS_TEST(strangers_are_refused)
+{
+    struct verbs_hello h, answer, second;
+    struct loco_fabric *fabric;
+    unsigned char garbage[56];
+    struct end a, b;
+
+    cr_assert_eq(open_verbs(&fabric, (struct loco_verbs_config){0}), 0);
+    cr_assert_eq(open_node_with(&a, fabric, 0, 2, right), 0);
+    memset(garbage, 0xa5, sizeof garbage);
+    for (uint8_t size = 0; size <= sizeof garbage; size += 14)
+        cr_assert_eq(ask(1, garbage, size, &answer), VERBS_FOREIGN);
+    h = hello(VERBS_FOR_CONTROL, 1, 3);
+    cr_assert_eq(ask(1, &h, sizeof h, &answer), VERBS_FOREIGN);
+    h = hello(0, 1, 2);
+    cr_assert_eq(ask(1, &h, sizeof h, &answer), VERBS_FOREIGN);
+    h = hello(VERBS_FOR_CONTROL, 1, 2);
+    if (has_addresses(3))
+        cr_assert_eq(ask(2, &h, sizeof h, &answer), VERBS_STRAY);
+    /* A link: of no connection; and of the listener itself. */
+    h = hello(VERBS_FOR_LINK, 1, 2);
+    cr_assert_eq(ask(1, &h, sizeof h, &answer), VERBS_UNKNOWN);
+    h = hello(VERBS_FOR_LINK, 0, 2);
+    cr_assert_eq(ask(0, &h, sizeof h, &answer), VERBS_UNPROVEN);
+    /* The challenge, a wrong answer to it, and the challenge again: it is still to be answered. */
+    h = hello(VERBS_FOR_CONTROL, 1, 2);
+    cr_assert_eq(ask(1, &h, sizeof h, &answer), VERBS_PROVE);
+    memcpy(&h.asked, &answer.nonce, sizeof h.asked);
+    cr_assert_eq(ask(1, &h, sizeof h, &second), VERBS_UNPROVEN);
+    h.asked = 0;
+    cr_assert_eq(ask(1, &h, sizeof h, &second), VERBS_PROVE);
+    cr_assert_eq(memcmp(&answer.nonce, &second.nonce, sizeof answer.nonce), 0);
+    /* None of that has disturbed anybody. */
+    cr_assert_eq(open_node_with(&b, fabric, 1, 2, right), 0);
+    WAIT_UNTIL(&a, a.ear.ups == 1);
+    h = hello(VERBS_FOR_LINK, 1, 2);
+    cr_assert_eq(ask(1, &h, sizeof h, &answer), VERBS_UNPROVEN);
+    cr_assert_eq(a.ear.losts, 0);
+    close_node(&a);
+    close_node(&b);
+    loco_verbs_close(fabric);
+}
+
+VERBS_TEST(many_strangers_leave_nothing)
+{
+    enum { CROWD = 100 };
+    const struct verbs_hello h = hello(VERBS_FOR_CONTROL, 1, 3);
+    struct verbs_hello answer;
+    struct loco_fabric *fabric;
+    struct end a;
+
+    cr_assert_eq(open_verbs(&fabric, (struct loco_verbs_config){0}), 0);
+    cr_assert_eq(open_node(&a, fabric, 0, 2), 0);
+    unsigned before = descriptors();
+    for (uint64_t i = 0; i < effort(CROWD, 20); i++)
+        cr_assert_eq(ask(1, &h, sizeof h, &answer), VERBS_FOREIGN);
+    cr_assert_eq(descriptors(), before);
+    cr_assert_gt(a.ear.warnings, 0);
+    cr_assert_lt(a.ear.warnings, 9);
+    close_node(&a);
     loco_verbs_close(fabric);
 }
 

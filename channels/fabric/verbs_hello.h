@@ -1,0 +1,54 @@
+/*
+ * What goes with a request for a connection of the verbs fabric, and with its answer.
+ *
+ * Who wants a control connection is refused first, and with the refusal gets a nonce, the
+ * challenge. It asks again with a proof of that challenge and a nonce of its own, and is accepted
+ * with a proof of that nonce. So nothing is kept for a request without a proof: the challenge is
+ * the peer's, and is a new one after each right proof.
+ *
+ * A link proves that it belongs to a control connection: by a key that only the two ends of that
+ * one have.
+ */
+#ifndef LOCO_VERBS_HELLO_H
+#define LOCO_VERBS_HELLO_H
+
+#include "proof.h"
+
+enum { VERBS_MAGIC = 0x4c4f434f, VERBS_VERSION = 2 };
+
+enum verbs_purpose { VERBS_FOR_CONTROL = 1, VERBS_FOR_LINK };
+
+/*
+ * PROVE     the proof is missing, or of an old challenge
+ * FOREIGN   another network
+ * TAKEN     the id is in use, perhaps by one whose end is not noticed yet
+ * UNKNOWN   a link without a control connection, or one too many
+ * UNPROVEN  the proof is wrong: another secret
+ * STRAY     the request comes from an address that is not the node's
+ */
+enum verbs_refusal {
+    VERBS_WELCOME,
+    VERBS_PROVE,
+    VERBS_FOREIGN,
+    VERBS_TAKEN,
+    VERBS_UNKNOWN,
+    VERBS_UNPROVEN,
+    VERBS_STRAY
+};
+
+struct verbs_hello {
+    uint32_t magic;
+    uint16_t version;
+    uint8_t purpose, refusal;
+    uint32_t node, count;    /* the sender's */
+    uint64_t asked;          /* of a request: which challenge the proof is of, by its first bytes */
+    struct loco_nonce nonce; /* of a request: the sender's own; of a refusal: the challenge */
+    struct loco_proof proof;
+};
+
+_Static_assert(sizeof(struct verbs_hello) == 56, "crosses the network, and that is all there is");
+
+/* What a proof, or a key, is for: the claim's purpose. */
+enum { VERBS_OF_REQUEST = 1, VERBS_OF_ANSWER, VERBS_OF_LINKS, VERBS_OF_LINK };
+
+#endif
