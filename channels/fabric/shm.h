@@ -17,8 +17,8 @@
 /*
  * Opens the fabric. All the nodes of one network name the same run directory, and no other
  * network does at the same time; it is made (mode 0700) if it is not there, and removed when
- * it is left empty. Returns 0, -ENAMETOOLONG, -EPERM when the directory is open to others or
- * belongs to somebody else, or another negative errno.
+ * it is left empty. Returns 0, -ENAMETOOLONG for more than 91 bytes, -EPERM when the directory is
+ * open to others or belongs to somebody else, or another negative errno.
  */
 int loco_shm_open(struct loco_fabric **fabric, const char *run_directory);
 

@@ -17,6 +17,9 @@
  * more. One that starts again, under the same id and address, is connected with again, and peer_up
  * is said again; links that were opened before stay broken.
  *
+ * A request for a connection must come from the node's address, and prove that it is of this
+ * network: verbs_hello.h says how. RDMA itself neither encrypts nor signs.
+ *
  * A fence is a read of 8 bytes of the peer's first arena. A write's acknowledgement says that the
  * peer's device has it; the bytes may still be on their way to memory, as posted writes of PCIe.
  * The device executes a connection's requests in order, and its reads of memory do not pass its

@@ -413,14 +413,19 @@ Test(strangers, descriptors_that_nobody_asked_for_are_closed)
 
 enum { ARENA = 1 << 16 };
 
-static int new_arena(int seals)
+static int new_arena_of(off_t size, int seals)
 {
     int fd = memfd_create("test", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 
     cr_assert_geq(fd, 0);
-    cr_assert_eq(ftruncate(fd, ARENA), 0);
+    cr_assert_eq(ftruncate(fd, size), 0);
     cr_assert_eq(fcntl(fd, F_ADD_SEALS, seals), 0);
     return fd;
+}
+
+static int new_arena(int seals)
+{
+    return new_arena_of(ARENA, seals);
 }
 
 /* Whether the node keeps a peer that says this of an arena. */
@@ -482,6 +487,18 @@ Test(strangers, an_arena_is_as_it_is_told)
     close_live(&a);
 }
 
+/* Nothing of it is there yet; but it all would be. */
+Test(strangers, an_arena_has_room_in_the_machine)
+{
+    const off_t size = (off_t)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE) + 4096;
+    struct live a;
+
+    open_live(&a, 0, right);
+    cr_expect_not(is_kept(&a, new_arena_of(size, ALL_SEALS), 0, (uint64_t)size));
+    cr_expect(has_logged(&a, "Cannot allocate memory"), "%s", a.log);
+    close_live(&a);
+}
+
 static int hear_arena(int fd)
 {
     struct shm_arena_notice notice;
@@ -532,6 +549,23 @@ Test(strangers, a_peer_that_does_not_listen_is_lost)
     AWAIT_IN(&a, has_logged(&a, "node 1 did not take 16 MiB of control messages"));
     AWAIT_IN(&a, has_logged(&a, "peer 1 is lost"));
     cr_expect(is_hung_up(fd));
+    close_live(&a);
+}
+
+Test(strangers, a_peer_that_comes_again_and_again_is_refused)
+{
+    struct live a;
+
+    open_live(&a, 0, right);
+    for (int i = 0; i <= SHM_RETURNS_MAX; i++) {
+        a.logged = 0;
+        close(enter());
+        AWAIT_IN(&a, has_logged(&a, "peer 1 is lost"));
+    }
+    a.logged = 0;
+    cr_expect(is_hung_up(enter()));
+    AWAIT_IN(&a, has_logged(&a, "a node came back too often"));
+    cr_expect_not(has_logged(&a, "lost"), "%s", a.log);
     close_live(&a);
 }
 
