@@ -291,17 +291,43 @@ Test(strangers, nothing_is_obeyed_before_the_proof)
 Test(strangers, a_greeting_comes_once)
 {
     const struct shm_greeting h = hello();
+    struct shm_greeting answer;
     struct live a;
 
     open_live(&a, 0, right);
     int fd = knock();
     cr_expect_eq(say_hello(fd).kind, SHM_ANSWER);
     say(fd, &h, sizeof h);
-    cr_expect(is_hung_up(fd), "it greeted twice");
+    cr_expect_eq(recv(fd, &answer, sizeof answer, 0), 0, "it greeted twice, and was answered");
+    close(fd);
     fd = enter();
     say(fd, &h, sizeof h);
     cr_expect(is_hung_up(fd), "it greeted again after its proof");
     close_live(&a);
+}
+
+/* The other way round: a node connects, and who is there says something else than its proof. */
+Test(strangers, nothing_is_obeyed_from_who_is_connected_to)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    const uint32_t core[2] = {SHM_CORE, 0};
+    int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+    struct live b;
+
+    strcpy(directory, "/tmp/loco-strangers-XXXXXX");
+    cr_assert(mkdtemp(directory));
+    snprintf(address.sun_path, sizeof address.sun_path, "%s/node0", directory);
+    cr_assert_eq(bind(fd, (struct sockaddr *)&address, sizeof address), 0);
+    cr_assert_eq(listen(fd, 8), 0);
+    open_live(&b, 1, right);
+    int peer = accept(fd, NULL, NULL);
+    cr_expect_eq(hear_greeting(peer).kind, SHM_HELLO);
+    say(peer, core, sizeof core);
+    cr_expect(is_hung_up(peer));
+    cr_expect_eq(b.logged, 0, "%s", b.log);
+    close(fd);
+    unlink(address.sun_path);
+    close_live(&b);
 }
 
 Test(strangers, those_that_stay_are_few)
