@@ -160,6 +160,8 @@ static void run_one(void *arg)
     open_manager(n);
     if (n->mgr)
         run_body(r);
+    if (n->failures)
+        fprintf(stderr, "node %u has logged: %s\n", n->id, n->log);
     loco_manager_close(n->mgr);
     if (own)
         close_fabric(own);
