@@ -16,10 +16,11 @@ BUILD_PACKAGES := gcc libc6-dev make pkg-config libcyaml-dev libyaml-dev libhdf5
                   libncurses-dev liblttng-ust-dev libbabeltrace2-dev gnuplot-nox
 TEST_PACKAGES  := libcriterion-dev patch lttng-tools babeltrace2
 RDMA_PACKAGES  := ibverbs-utils iproute2 perftest rdma-core rdmacm-utils
+FUZZ_PACKAGES  := clang libclang-rt-dev
 GUEST_PACKAGES := busybox-static cpio kmod qemu-system-x86 xz-utils zstd
 
 # These goals install what is missing; others only say what it is.
-ifneq ($(filter run test test-rdma soak bench bench-rdma lateness sanitize,$(MAKECMDGOALS)),)
+ifneq ($(filter run test test-rdma soak bench bench-rdma lateness sanitize fuzz,$(MAKECMDGOALS)),)
 NEEDED := $(BUILD)/packages-installed
 else
 NEEDED := $(BUILD)/packages-found
@@ -31,8 +32,9 @@ NEEDED_FOR_RDMA := $(BUILD)/packages-installed-for-$(if $(RDMA_DEVICE),rdma,gues
 $(BUILD)/packages-%: PACKAGES = $(BUILD_PACKAGES) $(TEST_PACKAGES)
 $(BUILD)/packages-installed-for-rdma:  PACKAGES = $(RDMA_PACKAGES)
 $(BUILD)/packages-installed-for-guest: PACKAGES = $(RDMA_PACKAGES) $(GUEST_PACKAGES)
-$(BUILD)/packages-installed-for-rdma $(BUILD)/packages-installed-for-guest: \
-    | $(BUILD)/packages-installed
+$(BUILD)/packages-installed-for-fuzz:  PACKAGES = $(FUZZ_PACKAGES)
+$(BUILD)/packages-installed-for-rdma $(BUILD)/packages-installed-for-guest \
+$(BUILD)/packages-installed-for-fuzz: | $(BUILD)/packages-installed
 
 MISSING = $(shell for p in $(PACKAGES); do \
             dpkg-query -W -f='$${db:Status-Status}' $$p 2>/dev/null | grep -q '^installed' || \
@@ -40,7 +42,7 @@ MISSING = $(shell for p in $(PACKAGES); do \
 AS_ROOT = $(if $(filter 0,$(shell id -u)),,sudo)
 
 $(BUILD)/packages-installed $(BUILD)/packages-installed-for-rdma \
-$(BUILD)/packages-installed-for-guest:
+$(BUILD)/packages-installed-for-guest $(BUILD)/packages-installed-for-fuzz:
 	@mkdir -p $(@D)
 	@if ! command -v dpkg-query >/dev/null; then \
 	    echo "no Debian here: these must be there already: $(PACKAGES)"; \
@@ -341,6 +343,22 @@ sanitize-run: $(BUILD)/test-unit $(BUILD)/test-sim
 	$(BUILD)/test-unit
 	$(BUILD)/test-sim
 
+# --- fuzzers: one for each reader of what others may have written ----------------------------------
+
+FUZZERS := scenario set results trace journal control
+SECONDS ?= 60
+
+fuzz: $(BUILD)/packages-installed-for-fuzz
+	$(MAKE) BUILD=$(BUILD)/fuzz CC=clang CFLAGS="-O1 -g -fsanitize=address,undefined,fuzzer-no-link \
+	    -fno-sanitize-recover=all" fuzz-run
+
+fuzz-run: $(FUZZERS:%=$(BUILD)/fuzz-%)
+	@tests/fuzz/run.sh $(BUILD) $(SECONDS) $(FUZZERS)
+
+$(FUZZERS:%=$(BUILD)/fuzz-%): $(BUILD)/fuzz-%: $(BUILD)/obj/tests/fuzz/fuzz_%.o \
+                              $(call objects,tests/fuzz/fuzz.c tests/nodes.c) $(ARCHIVES)
+	$(LINK) -fsanitize=fuzzer -o $@ $^ $(LIBS)
+
 # --- the rest ----------------------------------------------------------------------------------
 
 SOURCES = $(shell git ls-files '*.c' '*.h')
@@ -408,12 +426,13 @@ help:
 	@echo "make lateness   of that only: how late loops wake up (LATENESS='--seconds S ...')"
 	@echo "make bench-rdma measure beside perftest, as test-rdma; writes $(BUILD)/rdma/bench.json"
 	@echo "make sanitize   run tests under Address-, UndefinedBehaviour- and ThreadSanitizer"
+	@echo "make fuzz       run each fuzzer for SECONDS=$(SECONDS) s, from its corpus in tests/fuzz"
 	@echo "make format     format the sources (format-check: only look)"
 	@echo "make install    install under PREFIX=$(PREFIX), DESTDIR=$(DESTDIR)"
 	@echo "make clean      remove $(BUILD)"
-	@echo "run, test, soak, bench, lateness, sanitize and the rdma ones install missing packages first"
+	@echo "run, test, soak, bench, lateness, sanitize, fuzz and the rdma ones install missing packages first"
 
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
 
-.PHONY: all run figure test test-rdma soak rivals bench bench-rdma lateness sanitize sanitize-run sanitize-threads format format-check install clean help
+.PHONY: all run figure test test-rdma soak rivals bench bench-rdma lateness sanitize sanitize-run sanitize-threads fuzz fuzz-run format format-check install clean help
 .DELETE_ON_ERROR:

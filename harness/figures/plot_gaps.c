@@ -75,7 +75,7 @@ struct missed_scan {
     unsigned left; /* how many may still be told: a file can claim any number */
 };
 
-enum { MISSED_MAX = 1 << 26 };
+enum { MISSED_MAX = 1 << 24 };
 
 static void each_missed_of_row(struct missed_scan *scan, size_t row)
 {

@@ -32,7 +32,7 @@ int plot_gaps_read(struct plot_gaps *gaps, uint64_t first, size_t rows);
 bool plot_gaps_before(struct plot_gaps *gaps, size_t row, double time_s);
 
 /* Calls `each` with the time of each step that was missed, in the order of time: it has no row, or
- * began a period late or more; the first 67 million of them. None where the record has no steps, as
+ * began a period late or more; the first 16 million of them. None where the record has no steps, as
  * in virtual time. Returns 0 or a negative errno. */
 typedef void plot_missed_fn(void *arg, double time_s);
 int plot_gaps_each_missed(const struct hil_trace_reader *trace, unsigned stream,

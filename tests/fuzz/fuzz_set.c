@@ -1,0 +1,30 @@
+/* What --set takes, one a line, over a scenario that is sound. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "fuzz.h"
+#include "harness/scenario/scenario.h"
+
+enum { SETS_MAX = 16 };
+
+static const char sound[] =
+    "name: small\nduration_s: 0.1\ncontroller:\n  law: pid\n  period_us: 20\n"
+    "converters:\n  count: 3\n  plant: buck\n  period_us: 10\n"
+    "reference:\n  voltage_v: 12\n";
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static char message[1 << 14];
+    const char *sets[SETS_MAX];
+    struct hil_scenario_options options = {.sets = sets};
+    struct hil_scenario *scenario = NULL;
+    char *text = strndup((const char *)data, size), *rest = text, *line;
+
+    while (options.set_count < SETS_MAX && (line = strsep(&rest, "\n")))
+        sets[options.set_count++] = line;
+    const char *path = fuzz_file("scenario.yaml", sound, sizeof sound - 1);
+    if (hil_scenario_load(&scenario, path, &options, message, sizeof message) == 0)
+        hil_scenario_free(scenario);
+    free(text);
+    return 0;
+}
