@@ -369,9 +369,9 @@ Test(top, mistakes_on_the_command_line)
     expect_status(&e, 2);
     e = run_command("hiloco top --count 3");
     expect_status(&e, 2);
+    expect_said(&e, "--json");
     e = run_command("hiloco top no-such-run --all-users");
     expect_status(&e, 1);
-    expect_said(&e, "--json");
     e = run_command("hiloco top one two");
     expect_status(&e, 2);
 }
