@@ -21,8 +21,10 @@ fuzz_one='
     mkdir -p "$corpus"
     limit=-max_total_time=$seconds
     [ "$seconds" -gt 0 ] || limit=-runs=0
+    shipped=
+    [ "$name" = scenario ] && shipped=configs
     if "$build/fuzz-$name" $limit -timeout=20 -rss_limit_mb=2560 -max_len=16384 -verbosity=1 \
-        -artifact_prefix="$build/found/$name-" "$corpus" tests/fuzz/corpus/"$name" \
+        -artifact_prefix="$build/found/$name-" "$corpus" tests/fuzz/corpus/"$name" $shipped \
         >"$corpus.log" 2>&1; then
         echo "  ok: fuzz-$name, $(grep -Eo "^#[0-9]+" "$corpus.log" | tail -1 | tr -d \#) inputs"
     else
