@@ -165,7 +165,8 @@ struct hil_intruder hil_kernel_intruder(const struct hil_kernel *k, int cpu, uin
     if (cpu < 0 || (unsigned)cpu >= k->core_count)
         return intruder;
     for (unsigned kind = 0; kind < HIL_KERNEL_KINDS; kind++)
-        look_at(&k->cores[cpu][kind], (enum hil_kernel_kind)kind, from_ns, to_ns, tasks, task_count, &all);
+        look_at(&k->cores[cpu][kind], (enum hil_kernel_kind)kind, from_ns, to_ns, tasks, task_count,
+                &all);
     for (unsigned i = 0; i < all.count; i++) {
         intruder.all_ns += all.at[i].ns;
         if (!worst || all.at[i].ns > worst->ns)
