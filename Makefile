@@ -404,12 +404,16 @@ install: all $(SHARED) $(BUILD)/install/libloco.a
 	install -m 644 $(filter-out channels/fabric/%,$(HEADERS)) $(AT)/include/loco
 	install -m 644 $(filter channels/fabric/%,$(HEADERS)) $(AT)/include/loco/fabric
 	install -m 644 plants/model.h $(AT)/include/hiloco
+	install -d $(AT)/lib/hiloco/models $(AT)/share/hiloco/template
+	install -m 644 docs/examples/model/* $(AT)/share/hiloco/template
 	install -m 644 $(BUILD)/install/libloco.a $(AT)/lib
 	install -m 755 $(SHARED) $(AT)/lib
 	ln -sf $(notdir $(SHARED)) $(AT)/lib/$(SONAME)
 	ln -sf $(SONAME) $(AT)/lib/libloco.so
 	sed 's|@prefix@|$(PREFIX)|; s|@version@|$(VERSION)|; s|@libs_private@|$(LOCO_LIBS)|' \
 	    channels/loco.pc.in >$(AT)/lib/pkgconfig/loco.pc
+	sed 's|@prefix@|$(PREFIX)|; s|@version@|$(VERSION)|' harness/hiloco.pc.in \
+	    >$(AT)/lib/pkgconfig/hiloco.pc
 	for s in 1 3 7; do install -m 644 docs/man/*.$$s $(AT)/share/man/man$$s || exit 1; done
 
 clean:

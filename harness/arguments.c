@@ -178,8 +178,8 @@ int hil_arguments_parse(struct hil_arguments *a, unsigned takes, const char *hel
             return -EINVAL;
         }
     }
-    int most = takes ? 1 : 0, least = takes & (HIL_TAKES_DOCTOR | HIL_TAKES_RUN) ? 0 : most;
-    if (argc - optind < least || argc - optind > most) {
+    int least = takes & (HIL_TAKES_DOCTOR | HIL_TAKES_RUN | HIL_TAKES_MODEL) ? 0 : 1;
+    if (argc - optind < least || argc - optind > 1) {
         fprintf(stderr, "%s: %s; %s --help explains\n", argv[0],
                 argc == optind ? "an argument is missing" : "there are too many arguments",
                 argv[0]);

@@ -2,11 +2,11 @@
 
 #include "commands.h"
 
-static const char help[] =
-    "usage: hiloco models\n"
-    "\n"
-    "Lists the models: parameters, inputs, outputs and initial states, with their units,\n"
-    "defaults and ranges, as the scenario's keys name them.\n";
+static const char help[] = "usage: hiloco models [FILE]\n"
+                           "\n"
+                           "Lists the models that are built in, or the one of a shared library: "
+                           "parameters, inputs, outputs and initial states, with their units,\n"
+                           "defaults and ranges, as the scenario's keys name them.\n";
 
 static void print_table(const char *title, const struct hil_quantities *table, bool values)
 {
@@ -33,14 +33,30 @@ static void print_model(const struct hil_model *m)
     putchar('\n');
 }
 
+static int print_native(const char *file)
+{
+    const struct hil_native *native;
+    char wrong[1024];
+
+    if (hil_native_load(&native, file, ".", wrong, sizeof wrong)) {
+        fprintf(stderr, "hiloco models: %s: %s\n", file, wrong);
+        return HIL_EXIT_USAGE;
+    }
+    print_model(native->model);
+    return HIL_EXIT_OK;
+}
+
 int hil_command_models(int argc, char **argv)
 {
     struct hil_arguments a;
-    int rc = hil_arguments_parse(&a, 0, help, argc, argv);
+    int rc = hil_arguments_parse(&a, HIL_TAKES_MODEL, help, argc, argv);
+    const char *file = rc ? NULL : a.scenario;
 
     hil_arguments_free(&a);
     if (rc)
         return hil_arguments_status(rc);
+    if (file)
+        return print_native(file);
     for (const struct hil_model *const *m = hil_models; *m; m++)
         print_model(*m);
     return HIL_EXIT_OK;

@@ -22,7 +22,7 @@ int hil_command_top(int argc, char **argv);
 /* --- shared ---------------------------------------------------------------------------------- */
 
 struct hil_arguments {
-    const char *scenario; /* the positional argument: a scenario, a directory, a run; or NULL */
+    const char *scenario; /* the positional argument: a scenario, a directory, a run, a model; or NULL */
     struct hil_scenario_options options;
     const char **sets; /* what options.sets points at */
     const char *out;
@@ -53,11 +53,11 @@ enum {
     HIL_TAKES_TRACE = 1 << 12,
     HIL_TAKES_SPAN = 1 << 13,      /* --from, --to */
     HIL_TAKES_DIRECTORY = 1 << 14, /* no option: the positional argument alone */
+    HIL_TAKES_MODEL = 1 << 15,     /* no option; and no argument is needed */
 };
 
 /*
- * Parses a command line with one positional argument (none where `takes` is 0; NULL where it
- * may be left out, and is). Returns 0; or 1
+ * Parses a command line with one positional argument (NULL where it may be left out, and is). Returns 0; or 1
  * when --help or --version was printed; or -EINVAL after a message on stderr. hil_arguments_free in
  * any case.
  */

@@ -17,7 +17,7 @@ static const char help[] =
     "  export DIR        write a run's record as text\n"
     "  recover DIR       make the record of a killed run whole\n"
     "  check SCENARIO    look for mistakes in a scenario\n"
-    "  models            list the plants and the control laws\n"
+    "  models            list the models, or show that of a shared library\n"
     "  doctor [SCENARIO] say what of this machine would hurt a loop, and what mends it\n"
     "\n"
     "hiloco COMMAND --help explains each, and hiloco --version says which hiloco this is. The\n"

@@ -162,6 +162,13 @@ struct hil_model {
     int (*restore)(void *self, const void *bytes, size_t size);
 };
 
+/* What a shared library exports to be a model: one descriptor, of this name. A scenario then names
+ * its file: "converters.plant: ./motor.so". docs/writing-a-model.md shows how. */
+#ifdef __GNUC__
+__attribute__((visibility("default")))
+#endif
+extern const struct hil_model hiloco_model;
+
 #ifdef __cplusplus
 }
 #endif

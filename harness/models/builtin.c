@@ -1,7 +1,6 @@
 #include "builtin.h"
 
 #include <stddef.h>
-#include <string.h>
 
 #include "../../controllers/models.h"
 #include "../../plants/models.h"
@@ -42,11 +41,3 @@ const struct hil_model *const hil_models[] = {
     &model_startup,
     NULL,
 };
-
-const struct hil_model *hil_model_find(const char *name)
-{
-    for (const struct hil_model *const *model = hil_models; *model; model++)
-        if (strcmp((*model)->name, name) == 0)
-            return *model;
-    return NULL;
-}

@@ -7,7 +7,4 @@
 /* Ended by NULL. */
 extern const struct hil_model *const hil_models[];
 
-/* The model called `name`, or NULL. */
-const struct hil_model *hil_model_find(const char *name);
-
 #endif

@@ -33,6 +33,8 @@ static const char *wrong_in_row(const struct hil_model *m, const struct hil_quan
         return "is there twice";
     if (!q->unit || !q->doc)
         return "has no unit or no explanation";
+    if (!(q->min <= q->max))
+        return "has a range that is out of order";
     if (!(q->min <= q->value && q->value <= q->max))
         return "has a default outside its range";
     if ((q->flags & HIL_WHOLE) && q->value != floor(q->value))
@@ -55,6 +57,10 @@ static int check_table(const struct hil_model *m, const char *kind,
     if (table->count > HIL_QUANTITIES_MAX) {
         snprintf(text, size, "it has %u %s; allowed: at most %d", table->count, kind,
                  HIL_QUANTITIES_MAX);
+        return -EINVAL;
+    }
+    if (!table->at) {
+        snprintf(text, size, "its table of %s is nowhere", kind);
         return -EINVAL;
     }
     for (unsigned i = 0; i < table->count; i++)

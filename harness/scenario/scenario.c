@@ -12,6 +12,7 @@
 #include "scenario_check.h"
 #include "scenario_defaults.h"
 #include "scenario_listing.h"
+#include "scenario_native.h"
 #include "scenario_resolve.h"
 #include "scenario_schema.h"
 #include "scenario_tree.h"
@@ -86,13 +87,14 @@ static int complete(const struct scenario_schema *schema, struct scenario_node *
     return scenario_fill_derived(schema, root);
 }
 
-static int load_tree(struct scenario_node *root, struct hil_scenario *scenario,
+static int load_tree(struct scenario_node *root, const char *path, struct hil_scenario *scenario,
                      const struct hil_scenario_options *options, struct scenario_report *report)
 {
     struct scenario_schema *schema;
     int mislaid = root->kind == SCENARIO_MAPPING ? lay_options(root, options, report) : 0;
 
-    if (mislaid == -ENOMEM || scenario_schema_open(&schema, root) != 0)
+    if (mislaid == -ENOMEM || scenario_load_natives(root, path, report) != 0 ||
+        scenario_schema_open(&schema, root) != 0)
         return -ENOMEM;
     int error = complete(schema, root, report);
     if (error == 0)
@@ -113,7 +115,7 @@ int hil_scenario_load(struct hil_scenario **scenario, const char *path,
     struct hil_scenario *made = calloc(1, sizeof(*made));
     int error = made == NULL ? -ENOMEM : scenario_tree_read(&root, path, &report);
     if (error == 0)
-        error = load_tree(root, made, options, &report);
+        error = load_tree(root, path, made, options, &report);
     scenario_node_free(root);
     if (error == 0) {
         *scenario = made;

@@ -12,8 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "../models/builtin.h"
-#include "../models/tables.h"
+#include "../models/models.h"
 #include "profile.h"
 
 enum hil_mode { HIL_REALTIME, HIL_VIRTUAL };

@@ -258,7 +258,8 @@ static void resolve_converter(const struct draft *draft, const struct hil_scenar
     unsigned before = loaded->report->mistakes;
 
     converter->plant =
-        hil_models[override != NULL && override->plant != NULL ? *override->plant : file->plant];
+        loaded->schema
+            ->models[override != NULL && override->plant != NULL ? *override->plant : file->plant];
     converter->duty_initial = override != NULL && override->duty_initial != NULL
                                   ? *override->duty_initial
                                   : file->duty_initial;

@@ -16,8 +16,7 @@
 
 #include <stdbool.h>
 
-#include "../models/builtin.h"
-#include "../models/tables.h"
+#include "../models/models.h"
 
 /* Whether a model can be the plant, or the law. If not, `why` says what is in the way: "it has no
  * output voltage_v". */

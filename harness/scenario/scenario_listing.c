@@ -71,6 +71,17 @@ static void listing_ids(struct listing *l, const char *text)
         fprintf(l->to, "%u-%u", first, last);
 }
 
+/* Of a native model not where it lies, but which build it is. */
+static void listing_text(struct listing *l, const char *text)
+{
+    const struct hil_native *native = hil_native_find(text);
+
+    if (native == NULL)
+        fputs(text, l->to);
+    else
+        fprintf(l->to, "%s, build %016llx", native->model->name, (unsigned long long)native->hash);
+}
+
 static void listing_scalar(struct listing *l, const struct scenario_node *node,
                            enum cyaml_type type, const struct scenario_key *key)
 {
@@ -80,7 +91,7 @@ static void listing_scalar(struct listing *l, const struct scenario_node *node,
     else if (key != NULL && key->rule == SCENARIO_IDS)
         listing_ids(l, node->text);
     else
-        fputs(node->text, l->to);
+        listing_text(l, node->text);
     fputc('\n', l->to);
 }
 

@@ -53,7 +53,7 @@ static int resolve_input(const struct scenario_loaded *loaded, const char *block
                          const struct file_profile *file, struct hil_profile *profile)
 {
     const struct file_converters *converters = &loaded->file->converters;
-    const struct hil_model *plant = hil_models[converters->plant];
+    const struct hil_model *plant = loaded->schema->models[converters->plant];
     double initial = 0;
 
     if (hil_quantity_find(&plant->inputs, input) >= 0) {

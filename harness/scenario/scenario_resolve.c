@@ -143,7 +143,7 @@ static void resolve_controller(const struct scenario_loaded *loaded,
         file->phase_us + (loaded->file->mode == HIL_REALTIME ? file->realtime_phase_us : 0);
 
     *controller = (struct hil_controller_config){
-        .law = hil_models[file->law],
+        .law = loaded->schema->models[file->law],
         .timing = {.period_ns = scenario_ns(file->period_us, 1e3),
                    .phase_ns = scenario_ns(phase_us, 1e3)},
         .computation_delay = file->computation_delay,

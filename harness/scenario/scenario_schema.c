@@ -172,24 +172,43 @@ static const cyaml_schema_value_t placement_entry = {
 
 /* --- what is made for the scenario at hand ------------------------------------------------ */
 
-static int name_models(struct scenario_schema *schema)
+static unsigned count_models(void)
 {
-    char why[SCENARIO_WHY_BYTES];
     unsigned count = 0;
 
     while (hil_models[count] != NULL)
         count++;
-    schema->law_names = calloc(count + 1, sizeof(cyaml_strval_t));
-    schema->plant_names = calloc(count + 1, sizeof(cyaml_strval_t));
-    if (schema->law_names == NULL || schema->plant_names == NULL)
+    for (const struct hil_native *native = hil_natives(); native != NULL; native = native->next)
+        count++;
+    return count;
+}
+
+static void name_model(struct scenario_schema *schema, unsigned i, const char *text,
+                       const struct hil_model *model)
+{
+    const cyaml_strval_t name = {text, i};
+    char why[SCENARIO_WHY_BYTES];
+
+    schema->models[i] = model;
+    if (scenario_law_fits(model, why))
+        schema->law_names[schema->law_count++] = name;
+    if (scenario_plant_fits(model, why))
+        schema->plant_names[schema->plant_count++] = name;
+}
+
+static int name_models(struct scenario_schema *schema)
+{
+    unsigned count = count_models(), i = 0;
+
+    schema->models = calloc(count, sizeof(schema->models[0]));
+    schema->law_names = calloc(count, sizeof(cyaml_strval_t));
+    schema->plant_names = calloc(count, sizeof(cyaml_strval_t));
+    if (schema->models == NULL || schema->law_names == NULL || schema->plant_names == NULL)
         return -ENOMEM;
-    for (unsigned i = 0; i < count; i++) {
-        const cyaml_strval_t name = {hil_models[i]->name, i};
-        if (scenario_law_fits(hil_models[i], why))
-            schema->law_names[schema->law_count++] = name;
-        if (scenario_plant_fits(hil_models[i], why))
-            schema->plant_names[schema->plant_count++] = name;
-    }
+    for (; hil_models[i] != NULL; i++)
+        name_model(schema, i, hil_models[i]->name, hil_models[i]);
+    for (const struct hil_native *native = hil_natives(); native != NULL; native = native->next)
+        name_model(schema, i++, native->path, native->model);
     return 0;
 }
 
@@ -377,6 +396,7 @@ void scenario_schema_close(struct scenario_schema *schema)
     if (schema == NULL)
         return;
     scenario_quantities_close(schema);
+    free(schema->models);
     free(schema->law_names);
     free(schema->plant_names);
     free(schema->gain_fields);

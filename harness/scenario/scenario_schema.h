@@ -52,7 +52,7 @@ struct file_limits {
 };
 
 struct file_controller {
-    int law; /* index in hil_models */
+    int law; /* index in the schema's models */
     double period_us, phase_us, realtime_phase_us;
     bool computation_delay;
     int cpu, priority;
@@ -66,7 +66,7 @@ struct file_controller {
 /* Quantities of plants: an entry for each in the schema's table, NULL where none is given. */
 struct file_override {
     char *id;
-    int *plant; /* index in hil_models; NULL: that of all */
+    int *plant; /* index in the schema's models; NULL: that of all */
     double *period_us, *phase_us, *duty_initial;
     double **parameters, **initial;
 };
@@ -79,7 +79,7 @@ struct file_tolerance {
 
 struct file_converters {
     unsigned count;
-    int plant; /* index in hil_models */
+    int plant; /* index in the schema's models */
     double period_us, phase_us, stagger_us;
     int cpu, priority;
     enum hil_scheduler scheduler;
@@ -176,6 +176,7 @@ struct scenario_schema {
     struct scenario_quantities states;
 
     /* The parts of the schema that are made for it. */
+    const struct hil_model **models; /* built in, then native: the enums are indices in it */
     cyaml_strval_t *law_names, *plant_names;
     unsigned law_count, plant_count;
     cyaml_schema_field_t *gain_fields, *parameter_fields, *state_fields, *multiplier_fields;

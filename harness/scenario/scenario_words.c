@@ -33,6 +33,19 @@ static void say_word(char *text, size_t size, const char *word)
     snprintf(text + used, size - used, "%s%s", used == 0 ? "" : ", ", word);
 }
 
+/* Of models those that are built in, and how to name others. */
+static void say_words(const struct scenario_schema *schema, const cyaml_schema_value_t *value,
+                      char *text, size_t size)
+{
+    const cyaml_strval_t *words = value->enumeration.strings;
+
+    for (uint32_t i = 0; i < value->enumeration.count; i++)
+        if (!hil_native_is(words[i].str))
+            say_word(text, size, words[i].str);
+    if (words == schema->law_names || words == schema->plant_names)
+        say_word(text, size, "or a shared library such as ./my.so");
+}
+
 void scenario_say_fields(const cyaml_schema_field_t *field, char *text, size_t size)
 {
     for (text[0] = '\0'; field->key != NULL; field++)
@@ -97,8 +110,7 @@ void scenario_say_allowed(const struct scenario_schema *schema, const struct sce
         snprintf(text, size, "true or false");
         break;
     case CYAML_ENUM:
-        for (uint32_t i = 0; i < value->enumeration.count; i++)
-            say_word(text, size, value->enumeration.strings[i].str);
+        say_words(schema, value, text, size);
         break;
     case CYAML_STRING:
         say_text(key, schema->converter_count, text, size);

@@ -68,7 +68,7 @@ no_trace_of() {
 file_list() {
     for f in bin/hiloco bin/controller bin/converter include/loco/loco.h include/hiloco/model.h \
         lib/libloco.a \
-        lib/pkgconfig/loco.pc share/hiloco/configs/quickstart.yaml; do
+        lib/pkgconfig/loco.pc lib/pkgconfig/hiloco.pc share/hiloco/template/Makefile share/hiloco/configs/quickstart.yaml; do
         [ -f "$prefix/$f" ] || { echo "$f is missing" && return 1; }
     done
 }
@@ -88,8 +88,10 @@ check "make install PREFIX=..." run_make DESTDIR= PREFIX="$prefix"
 check "make install DESTDIR=... PREFIX=/opt/loco" run_make DESTDIR="$work/stage" PREFIX=/opt/loco
 check "both install the same files, under the prefix only" inside_prefix
 check "nothing was written elsewhere" nothing_elsewhere
-check "loco.pc does not know of DESTDIR" no_trace_of "$work" \
-    "$work/stage/opt/loco/lib/pkgconfig/loco.pc"
+for p in loco hiloco; do
+    check "$p.pc does not know of DESTDIR" no_trace_of "$work" \
+        "$work/stage/opt/loco/lib/pkgconfig/$p.pc"
+done
 check "programs, library, headers and scenarios are there" file_list
 check "libloco.so has a version, a soname and its links" versioned
 check "programs and libraries are hardened" tests/install/check_hardening.sh "$build/obj" \
@@ -320,6 +322,50 @@ check "libloco.so can be loaded late" dlopens
 check "test_counter fails a counter that collects once" mutant
 check "the installed hiloco finds its scenarios right" "$prefix/bin/hiloco" check \
     "$prefix/share/hiloco/configs/quickstart.yaml"
+
+# --- models -----------------------------------------------------------------------------------
+
+# The commands of the page, each block in a shell of its own, in a folder outside the tree.
+page_on_models() {
+    mkdir -p "$work/outside-the-tree"
+    awk '/^```/ { inside = !inside && $0 == "```sh"; if (inside) print "cd \"$outside\""; next }
+         inside' docs/writing-a-model.md >"$work/page.sh"
+    [ "$(grep -c 'cd "$outside"' "$work/page.sh")" -ge 4 ] || return 1
+    (unset MAKEFLAGS MAKELEVEL BUILD; outside=$work/outside-the-tree PATH=$prefix/bin:$PATH
+     export outside PATH; sh -ex "$work/page.sh")
+}
+
+# Its makefile has as many lines of its own as it promises.
+short_makefile() {
+    [ "$(grep -c . docs/examples/model/Makefile)" -le 5 ]
+}
+
+# From another folder than the scenario's, in C++ as the page leaves it; and from those installed.
+models_run() {
+    (cd "$work" && "$prefix/bin/hiloco" run outside-the-tree/my-models/rc.yaml --out from-elsewhere &&
+        rm outside-the-tree/my-models/*.so &&
+        "$prefix/bin/hiloco" run outside-the-tree/my-models/rc.yaml --out from-installed &&
+        h5=trace.h5 && cmp from-elsewhere/$h5 from-installed/$h5 &&
+        grep -q "$prefix/lib/hiloco/models/rc.so" from-installed/scenario.yaml)
+}
+
+# A command that fails must fail the page.
+page_can_fail() {
+    sed 's/^make$/make no-such/' "$work/page.sh" >"$work/broken.sh"
+    rm -rf "$work/outside-the-tree"
+    mkdir "$work/outside-the-tree"
+    ! (outside=$work/outside-the-tree; export outside; sh -e "$work/broken.sh")
+}
+
+echo "--- models outside the tree"
+check "the page's makefile has five lines" short_makefile
+if command -v g++ >/dev/null; then
+    check "the page builds and runs a plant and a law, in C and in C++" page_on_models
+    check "they run from any folder, and as installed" models_run
+    check "a command of the page that fails is found" page_can_fail
+else
+    echo "  skipped: writing-a-model.md, there is no g++ here"
+fi
 
 echo "--- documents"
 tests/install/check_documents.sh || failures=$((failures + 1))

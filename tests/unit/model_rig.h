@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "harness/models/builtin.h"
+#include "harness/models/models.h"
 #include "harness/models/tables.h"
 
 enum { RIG_PLACES = 128, RIG_SAID_BYTES = 256 };

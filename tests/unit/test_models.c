@@ -170,6 +170,7 @@ Test(models, check_says_what_is_wrong_with_a_descriptor)
     WRONG(width_max = 0, "its components could have no width");
     WRONG(save = never_save, "it has only one of save and restore");
     WRONG(inputs.row_size = 64, "the rows of its inputs have 64 bytes; allowed: 56");
+    WRONG(inputs.at = NULL, "its table of inputs is nowhere");
     WRONG(inputs.count = 33, "it has 33 inputs; allowed: at most 32");
 }
 
@@ -201,6 +202,8 @@ Test(models, check_says_what_is_wrong_with_a_row)
                               "digits and '_'");
     WRONG_ROW(unit = NULL, "of its inputs, b has no unit or no explanation");
     WRONG_ROW(doc = NULL, "of its inputs, b has no unit or no explanation");
+    WRONG_ROW(min = 2, "of its inputs, b has a range that is out of order");
+    WRONG_ROW(max = NAN, "of its inputs, b has a range that is out of order");
     WRONG_ROW(value = 2, "of its inputs, b has a default outside its range");
     WRONG_ROW(value = NAN, "of its inputs, b has a default outside its range");
     WRONG_ROW(flags = HIL_WIDE, "of its inputs, b is wide, but the model is not");

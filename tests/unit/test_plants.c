@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "harness/models/builtin.h"
+#include "harness/models/models.h"
 #include "harness/models/tables.h"
 #include "model_rig.h"
 #include "plants/linear.h"

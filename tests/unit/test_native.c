@@ -1,0 +1,281 @@
+/* Models from shared libraries, compiled here: which are taken, which are refused and how, and what
+ * a scenario that names one becomes. */
+#include "test_scenario.h"
+
+#include <elf.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include "folder.h"
+#include "harness/models/native.h"
+#include "harness/scenario/scenario_form.h"
+
+TestSuite(native, .init = folder_open, .fini = folder_close);
+
+/* A plant and a law in one; -DCHANGE=... changes the descriptor, -DROW=... adds an input. */
+static const char source[] =
+    "#include \"model.h\"\n"
+    "#ifndef CHANGE\n#define CHANGE\n#endif\n"
+    "#ifndef ROW\n#define ROW\n#endif\n"
+    "static int create(void **self, const struct hil_config *c)\n"
+    "{ static int made; *self = &made; return c->width == 1 ? 0 : -1; }\n"
+    "static void destroy(void *self) { (void)self; }\n"
+    "#ifdef LAW\n"
+    "static const struct hil_quantity limits[] = {{\"duty_min\", \"\", 0, 0, 1, 0, \"least\"},\n"
+    "    {\"duty_max\", \"\", 1, 0, 1, 0, \"most\"}, {\"gain\", \"1/V\", 2, 0, 9, 0, \"gain\"}};\n"
+    "static const struct hil_quantity ins[] = {{\"voltage_v\", \"V\", 0, -1e9, 1e9, 0, \"v\"}};\n"
+    "static const struct hil_quantity outs[] = {{\"duty\", \"\", 0, 0, 1, 0, \"duty\"}};\n"
+    "static int step(void *self, uint64_t t, const double *in, double *out)\n"
+    "{ (void)self, (void)t, (void)in; out[0] = 0.5; return 0; }\n"
+    "const struct hil_model hiloco_model = {.abi = HIL_MODEL_ABI, .size = sizeof hiloco_model,\n"
+    "    .name = \"half\", .doc = \"Half of all\", .kind = HIL_SAMPLED, .width_max = 1,\n"
+    "    .parameters = HIL_QUANTITIES(limits), .inputs = HIL_QUANTITIES(ins),\n"
+    "    .outputs = HIL_QUANTITIES(outs), .create = create, .step = step,\n"
+    "    .destroy = destroy, CHANGE};\n"
+    "#elif !defined NONE\n"
+    "static const struct hil_quantity ins[] = {{\"duty\", \"\", 0, 0, 1, 0, \"duty\"},\n"
+    "    {\"slope_v\", \"V\", 48, 0, 100, 0, \"slope\"}, ROW};\n"
+    "static const struct hil_quantity outs[] = {{\"voltage_v\", \"V\", 0, 0, 0, 0, \"v\"},\n"
+    "    {\"current_a\", \"A\", 0, 0, 0, 0, \"i\"}};\n"
+    "static const struct hil_quantity many[33] = {{\"x\", \"\", 0, 0, 0, 0, \"x\"}};\n"
+    "static int output(const void *self, const double *in, double *out)\n"
+    "{ (void)self, (void)many; out[0] = in[0] * in[1]; out[1] = 1; return 0; }\n"
+    "static int step(void *self, uint64_t t, const double *in, double *out)\n"
+    "{ (void)t; return output(self, in, out); }\n"
+    "const struct hil_model hiloco_model = {.abi = HIL_MODEL_ABI, .size = sizeof hiloco_model,\n"
+    "    .name = \"line\", .doc = \"Duty times slope\", .kind = HIL_CONTINUOUS, .width_max = 1,\n"
+    "    .inputs = HIL_QUANTITIES(ins), .outputs = HIL_QUANTITIES(outs), .create = create,\n"
+    "    .output = output, .step = step, .destroy = destroy, CHANGE};\n"
+    "#endif\n";
+
+static void compile(const char *name, const char *options)
+{
+    char command[1024];
+    char *root = getcwd(NULL, 0);
+
+    put("model.c", source);
+    snprintf(command, sizeof command, "cc -w -shared -fPIC -I%s/plants %s -o %s %s", root, options,
+             in_folder("%s", name), in_folder("model.c"));
+    cr_assert_eq(system(command), 0, "%s", command);
+    free(root);
+}
+
+/* What is said of the file; its folder is FOLDER there. */
+static const char *refused(const char *name)
+{
+    static char text[1024];
+    const struct hil_native *native;
+
+    cr_expect_lt(hil_native_load(&native, name, folder, text, sizeof text), 0, "%s loads", name);
+    return text;
+}
+
+static void expect_refused(const char *options, const char *expected)
+{
+    compile("wrong.so", options);
+    const char *said = refused("./wrong.so");
+    cr_expect(strstr(said, expected), "'%s', not '%s'", said, expected);
+    take_away("wrong.so");
+}
+
+/* --- the file ------------------------------------------------------------------------------- */
+
+Test(native, a_name_with_a_slash_or_of_a_shared_library)
+{
+    cr_expect(hil_native_is("./motor.so"));
+    cr_expect(hil_native_is("motor.so"));
+    cr_expect(hil_native_is("models/motor"));
+    cr_expect_not(hil_native_is("buck"));
+    cr_expect_not(hil_native_is(".so"));
+    cr_expect_not(hil_native_is(""));
+}
+
+Test(native, is_loaded_once)
+{
+    const struct hil_native *one, *same, *other;
+    char text[1024];
+
+    compile("a.so", "");
+    compile("b.so", "-DLAW");
+    cr_assert_eq(hil_native_load(&one, "./a.so", folder, text, sizeof text), 0, "%s", text);
+    cr_assert_eq(hil_native_load(&same, in_folder("a.so"), "/", text, sizeof text), 0);
+    cr_assert_eq(hil_native_load(&other, "b.so", folder, text, sizeof text), 0, "%s", text);
+    cr_expect_eq(one, same);
+    cr_expect_str_eq(one->model->name, "line");
+    cr_expect_str_eq(other->model->name, "half");
+    cr_expect_neq(one->hash, other->hash);
+    cr_expect_eq(hil_native_find(one->path), one);
+    cr_expect_eq(hil_model_find(one->path), one->model);
+}
+
+/* Folder first, then those of HILOCO_MODELS in their order. */
+Test(native, is_looked_for)
+{
+    const struct hil_native *native;
+    char text[1024], folders[256];
+
+    put("first/none", "");
+    put("second/none", "");
+    compile("second/a.so", "");
+    snprintf(folders, sizeof folders, "::%s:%s", in_folder("first"), in_folder("second"));
+    unsetenv("HILOCO_MODELS");
+    cr_expect(strstr(refused("a.so"), "there is no such file; allowed: one in "));
+    cr_expect(strstr(refused("a.so"), "HILOCO_MODELS (not set)"));
+    cr_expect(strstr(refused("a.so"), "/lib/hiloco/models"));
+    setenv("HILOCO_MODELS", folders, 1);
+    cr_assert_eq(hil_native_load(&native, "a.so", folder, text, sizeof text), 0, "%s", text);
+    cr_expect_str_eq(native->path, in_folder("second/a.so"));
+    compile("first/a.so", "");
+    cr_assert_eq(hil_native_load(&native, "./a.so", folder, text, sizeof text), 0, "%s", text);
+    cr_expect_str_eq(native->path, in_folder("first/a.so"));
+    compile("a.so", "");
+    cr_assert_eq(hil_native_load(&native, "a.so", folder, text, sizeof text), 0, "%s", text);
+    cr_expect_str_eq(native->path, in_folder("a.so"));
+    cr_expect(strstr(refused("/no/such.so"), "it cannot be found (No such file or directory)"));
+}
+
+static void patch(const char *name, off_t at, unsigned char byte)
+{
+    const int file = open(in_folder("%s", name), O_WRONLY);
+
+    cr_assert_eq(pwrite(file, &byte, 1, at), 1);
+    close(file);
+}
+
+Test(native, of_another_machine_is_refused_before_it_is_loaded)
+{
+    compile("a.so", "");
+    patch("a.so", offsetof(Elf64_Ehdr, e_machine), EM_AVR);
+    cr_expect(strstr(refused("a.so"), "it is for another machine (machine 83, 64 bits, "));
+    compile("a.so", "");
+    patch("a.so", EI_CLASS, ELFCLASS32);
+    cr_expect(strstr(refused("a.so"), "it is for another machine ("));
+    cr_expect(strstr(refused("a.so"), ", 32 bits, "));
+    compile("a.so", "");
+    patch("a.so", EI_DATA, ELFDATA2MSB);
+    cr_expect(strstr(refused("a.so"), "big-endian); allowed: "));
+}
+
+Test(native, what_is_no_shared_library_is_refused)
+{
+    put("text.so", "this is no library, but a text that is longer than the header of an ELF file");
+    put("short.so", "");
+    mkfifo(in_folder("pipe.so"), 0600);
+    put("folder.so/none", "");
+    cr_expect(strstr(refused("text.so"), "it is no shared library (ELF)"));
+    cr_expect(strstr(refused("short.so"), "it is no shared library (ELF)"));
+    cr_expect(strstr(refused("pipe.so"), "it is no shared library (ELF)"));
+    cr_expect(strstr(refused("folder.so"), "it is no shared library (ELF)"));
+    compile("cut.so", "");
+    cr_assert_eq(truncate(in_folder("cut.so"), 4096), 0);
+    cr_expect(strstr(refused("cut.so"), "its end is missing"));
+}
+
+/* --- the model ------------------------------------------------------------------------------ */
+
+Test(native, a_descriptor_that_is_not_right_is_refused)
+{
+    expect_refused("-DNONE", "it exports no hiloco_model; allowed: ");
+    expect_refused("-DCHANGE=.abi=2", "its interface has version 2; allowed: 1");
+    expect_refused("-DCHANGE=.destroy=0", "it lacks one of create, output, step and destroy");
+    expect_refused("'-DROW={\"duty\",\"\",0,0,1,0,\"again\"}'",
+                   "of its inputs, duty is there twice; allowed: ");
+    expect_refused("'-DCHANGE=.states=HIL_QUANTITIES(many)'",
+                   "it has 33 states; allowed: at most 32");
+    expect_refused("'-DROW={\"b\",\"\",0,1,0,0,\"turned\"}'",
+                   "of its inputs, b has a range that is out of order");
+    expect_refused("-DCHANGE=.size=8", "its descriptor is too small");
+}
+
+/* --- a scenario ----------------------------------------------------------------------------- */
+
+/* The scenario's folder is that of all temporary files, so it names them by their whole paths. */
+static struct hil_scenario *load_native(const char *name, const char *more)
+{
+    char plant[128], law[128];
+
+    snprintf(plant, sizeof plant, "converters.plant=%s", in_folder("%s", name));
+    snprintf(law, sizeof law, "controller.law=%s", in_folder("law.so"));
+    return load(SMALL, SETS(plant, law, more));
+}
+
+Test(native, is_the_plant_and_the_law_of_a_scenario)
+{
+    compile("plant.so", "");
+    compile("law.so", "-DLAW");
+    struct hil_scenario *s = load_native("plant.so", "converters.parameters.slope_v=40");
+
+    cr_expect_str_eq(s->controller.law->name, "half");
+    cr_expect_str_eq(s->converters[2].plant->name, "line");
+    cr_expect_eq(s->converters[2].inputs[1], 40);
+    cr_expect(strstr(s->resolved, in_folder("plant.so")), "a copy runs from any folder");
+    cr_expect(strstr(s->resolved, "gain: 2"));
+    hil_scenario_free(s);
+}
+
+Test(native, is_the_plant_of_one_converter)
+{
+    char override[128];
+
+    compile("plant.so", "");
+    snprintf(override, sizeof override, "converters.overrides=[{id: 1, plant: %s}]",
+             in_folder("plant.so"));
+    struct hil_scenario *s = load(SMALL, SETS(override));
+
+    cr_expect_str_eq(s->converters[0].plant->name, "buck");
+    cr_expect_str_eq(s->converters[1].plant->name, "line");
+    hil_scenario_free(s);
+}
+
+/* Where a file lies is of no importance to other nodes; what is in it is. */
+Test(native, nodes_of_other_builds_have_other_listings)
+{
+    compile("law.so", "-DLAW");
+    compile("plant.so", "");
+    compile("copy.so", "");
+    compile("other.so", "-O2");
+    struct hil_scenario *one = load_native("plant.so", "duration_s=1");
+    struct hil_scenario *same = load_native("copy.so", "duration_s=1");
+    struct hil_scenario *other = load_native("other.so", "duration_s=1");
+
+    cr_expect(strstr(one->listing.lines, "converters.plant=line, build "), "%s",
+              one->listing.lines);
+    cr_expect_not(strstr(one->listing.lines, folder));
+    cr_expect_eq(one->listing.hash, same->listing.hash);
+    cr_expect_neq(one->listing.hash, other->listing.hash);
+    hil_scenario_free(one);
+    hil_scenario_free(same);
+    hil_scenario_free(other);
+}
+
+Test(native, mistakes_have_their_place)
+{
+    char text[512], expected[1024];
+
+    snprintf(text, sizeof text,
+             "name: x\nduration_s: 1\ncontroller: {law: %s, period_us: 20}\n"
+             "converters:\n  count: 2\n  plant: ./no.so\n  period_us: 10\n"
+             "  overrides: [{id: 1, plant: no}]\nreference: {voltage_v: 12}\n",
+             in_folder("none.so"));
+    snprintf(
+        expected, sizeof expected,
+        "FILE:3:19: controller.law is '%s', but it cannot be found (No such file or directory); "
+        "allowed: a file\n"
+        "FILE:6:10: converters.plant is './no.so', but there is no such file; allowed: one in "
+        "/tmp, ",
+        in_folder("none.so"));
+    const char *said = refusal(text, NULL);
+    cr_expect_eq(strncmp(said, expected, strlen(expected)), 0, "%s", said);
+    cr_expect(strstr(said, "FILE:8:30: converters.overrides.0.plant is 'no'; allowed: buck, "));
+}
+
+Test(native, one_that_does_not_fit_is_refused)
+{
+    char set[128];
+
+    compile("plant.so", "");
+    snprintf(set, sizeof set, "controller.law=%s", in_folder("plant.so"));
+    const char *said = refusal(SMALL, SETS(set));
+    cr_expect(strstr(said, "(it is not sampled); allowed: pid, "), "%s", said);
+    cr_expect(strstr(said, "or a shared library such as ./my.so"), "%s", said);
+}
