@@ -101,7 +101,7 @@ struct loco_events {
     void (*peer_up)(void *arg, uint32_t peer);
     void (*message)(void *arg, uint32_t peer, const void *message, size_t size);
     void (*peer_lost)(void *arg, uint32_t peer, bool left); /* left: it closed in order */
-    /* Met, and refused, a node whose network has another number of nodes. NULL: nobody asks. */
+    /* Met, and refused, a node that knows the secret and counts other nodes. NULL: nobody asks. */
     void (*foreigner)(void *arg, uint32_t count);
     /* Something worth a warning; `text` is a whole sentence without a newline. */
     void (*warning)(void *arg, const char *text);

@@ -451,13 +451,6 @@ static void accept_stranger(struct shm_node *n)
     pthread_mutex_unlock(&n->shm->lock);
 }
 
-/* Nodes of one run whose scenarios count other nodes meet as strangers do. */
-static void tell_foreigner(struct shm_node *n, uint32_t count)
-{
-    if (count != n->base.count && n->base.events.foreigner)
-        n->base.events.foreigner(n->base.events.arg, count);
-}
-
 /* A stranger is told who is here and why it may not stay, so that its user learns of it too. */
 static bool refuse(struct source *source, uint32_t id, uint32_t count, enum shm_reason reason)
 {
@@ -467,7 +460,6 @@ static bool refuse(struct source *source, uint32_t id, uint32_t count, enum shm_
 
     refusal.reason = reason;
     say(source, &refusal);
-    tell_foreigner(n, count);
     if (!is_worth_saying(n))
         return false;
     snprintf(text, sizeof text, "node %u (of %u) met a node that says it is node %u of %u: %s",
@@ -504,7 +496,6 @@ static void hear_refusal(struct source *source, const struct shm_greeting *g)
 
     p->refused = g->reason != SHM_TAKEN;
     try_later(n, p, RETRY_LOST_MS);
-    tell_foreigner(n, g->count);
     if (!is_worth_saying(n))
         return;
     snprintf(text, sizeof text,
@@ -542,14 +533,25 @@ static bool is_free(struct shm_peer *p)
     return !p || (!p->source && !p->up && !p->refused);
 }
 
-static struct loco_claim claim_of(const struct shm_node *n, uint32_t purpose, uint32_t from,
-                                  uint32_t to, const struct loco_nonce *asked,
-                                  const struct loco_nonce *given)
+/* The core is told of a foreigner who knows the secret, and of no other. */
+static bool refuse_foreigner(struct source *source, uint32_t id, uint32_t count)
+{
+    const struct loco_events *events = &source->node->base.events;
+
+    refuse(source, id, count, SHM_FOREIGN);
+    if (events->foreigner)
+        events->foreigner(events->arg, count);
+    return false;
+}
+
+/* `count` is that of who connects. */
+static struct loco_claim claim_of(uint32_t purpose, uint32_t from, uint32_t to, uint32_t count,
+                                  const struct loco_nonce *asked, const struct loco_nonce *given)
 {
     return (struct loco_claim){.purpose = purpose,
                                .from = from,
                                .to = to,
-                               .count = n->base.count,
+                               .count = count,
                                .asked = *asked,
                                .given = *given};
 }
@@ -592,13 +594,14 @@ static bool on_hello(struct source *source, const struct shm_greeting *g)
 
     if (source->peer || source->claim.purpose)
         return false;
-    if (g->count != n->base.count || g->id <= me || g->id >= n->base.count)
+    if (g->id <= me || g->id >= g->count)
         return refuse(source, g->id, g->count, SHM_FOREIGN);
-    if (!is_free(shm_peer_of(n, g->id)))
+    if (g->count == n->base.count && !is_free(shm_peer_of(n, g->id)))
         return refuse(source, g->id, g->count, SHM_TAKEN);
     struct shm_greeting answer = greeting_of(n, SHM_ANSWER);
-    const struct loco_claim mine = claim_of(n, SHM_OF_ANSWER, me, g->id, &g->nonce, &source->nonce);
-    source->claim = claim_of(n, SHM_OF_PROOF, g->id, me, &source->nonce, &g->nonce);
+    const struct loco_claim mine =
+        claim_of(SHM_OF_ANSWER, me, g->id, g->count, &g->nonce, &source->nonce);
+    source->claim = claim_of(SHM_OF_PROOF, g->id, me, g->count, &source->nonce, &g->nonce);
     answer.nonce = source->nonce;
     answer.proof = loco_prove(&n->key, &mine);
     say(source, &answer);
@@ -614,15 +617,18 @@ static bool on_answer(struct source *source, const struct shm_greeting *g)
     if (!p || p->up)
         return false;
     const struct loco_claim theirs =
-        claim_of(n, SHM_OF_ANSWER, p->id, me, &source->nonce, &g->nonce);
-    const struct loco_claim mine = claim_of(n, SHM_OF_PROOF, me, p->id, &g->nonce, &source->nonce);
+        claim_of(SHM_OF_ANSWER, p->id, me, n->base.count, &source->nonce, &g->nonce);
+    const struct loco_claim mine =
+        claim_of(SHM_OF_PROOF, me, p->id, n->base.count, &g->nonce, &source->nonce);
     struct shm_greeting proof = greeting_of(n, SHM_PROOF);
     proof.proof = loco_prove(&n->key, &mine); /* where it is wrong too, so that the other says so */
     say(source, &proof);
-    if (loco_proves(&n->key, &theirs, &g->proof))
+    bool right = loco_proves(&n->key, &theirs, &g->proof);
+    if (right && g->count == n->base.count)
         return welcome(source, p);
     p->refused = true;
-    return refuse(source, g->id, g->count, SHM_UNPROVEN);
+    return right ? refuse_foreigner(source, p->id, g->count)
+                 : refuse(source, p->id, g->count, SHM_UNPROVEN);
 }
 
 static bool on_proof(struct source *source, const struct shm_greeting *g)
@@ -634,7 +640,9 @@ static bool on_proof(struct source *source, const struct shm_greeting *g)
     if (source->peer || !source->claim.purpose)
         return false;
     if (!loco_proves(&n->key, &source->claim, &g->proof))
-        return refuse(source, id, n->base.count, SHM_UNPROVEN);
+        return refuse(source, id, source->claim.count, SHM_UNPROVEN);
+    if (source->claim.count != n->base.count)
+        return refuse_foreigner(source, id, source->claim.count);
     if (!is_free(shm_peer_of(n, id)))
         return refuse(source, id, n->base.count, SHM_TAKEN);
     pthread_mutex_lock(&n->shm->lock);

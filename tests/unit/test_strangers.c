@@ -369,7 +369,7 @@ Test(strangers, they_do_not_fill_the_log)
     unsigned lines = 0;
     struct live a;
 
-    h.count = 3;
+    h.id = 0; /* it has that itself */
     open_live(&a, 0, right);
     for (int i = 0; i < 100; i++) {
         int fd = knock();
@@ -379,7 +379,36 @@ Test(strangers, they_do_not_fill_the_log)
     for (size_t i = 0; i < a.logged; i++)
         lines += a.log[i] == '\n';
     cr_expect_leq(lines, SHM_REFUSALS_SAID);
+    cr_expect(has_logged(&a, "node 0 of 2: another network"), "%s", a.log);
+    close_live(&a);
+}
+
+/* One that does not know the secret, and says that it counts other nodes, ends no set-up: only a
+ * node of this run is believed that. */
+Test(strangers, a_foreigner_is_believed_when_it_has_proven_itself)
+{
+    struct shm_greeting h = hello();
+    struct live a, b = {0};
+
+    h.count = 3;
+    open_live(&a, 0, right);
+    int fd = knock();
+    say(fd, &h, sizeof h);
+    const struct shm_greeting proof = proof_for(hear_greeting(fd), wrong);
+    say(fd, &proof, sizeof proof);
+    cr_expect(is_hung_up(fd));
+    cr_expect(has_logged(&a, "node 1 of 3: it does not know this network's secret"), "%s", a.log);
+    cr_expect_eq(loco_manager_ready(a.mgr, 0), -ETIMEDOUT, "it ended the set-up");
+
+    const struct loco_manager_config config = {
+        .node = 1, .node_count = 3, .arena_size = 1 << 16, .secret = right};
+    cr_assert_eq(loco_shm_open(&b.fabric, directory), 0);
+    cr_assert_eq(loco_manager_open(&b.mgr, b.fabric, &config), 0);
+    cr_assert_eq(loco_owned_var_init(&b.v, b.mgr, NULL, "v", 0, LOCO_ALL, 8), 0);
+    cr_expect_eq(loco_manager_ready(b.mgr, TEST_TIMEOUT), -EPROTO);
+    cr_expect_eq(loco_manager_ready(a.mgr, TEST_TIMEOUT), -EPROTO);
     cr_expect(has_logged(&a, "node 1 of 3: another network"), "%s", a.log);
+    close_live(&b);
     close_live(&a);
 }
 
