@@ -22,7 +22,8 @@ int hil_command_top(int argc, char **argv);
 /* --- shared ---------------------------------------------------------------------------------- */
 
 struct hil_arguments {
-    const char *scenario; /* the positional argument: a scenario, a directory, a run, a model; or NULL */
+    const char
+        *scenario; /* the positional argument: a scenario, a directory, a run, a model; or NULL */
     struct hil_scenario_options options;
     const char **sets; /* what options.sets points at */
     const char *out;
@@ -57,9 +58,9 @@ enum {
 };
 
 /*
- * Parses a command line with one positional argument (NULL where it may be left out, and is). Returns 0; or 1
- * when --help or --version was printed; or -EINVAL after a message on stderr. hil_arguments_free in
- * any case.
+ * Parses a command line with one positional argument (NULL where it may be left out, and is).
+ * Returns 0; or 1 when --help or --version was printed; or -EINVAL after a message on stderr.
+ * hil_arguments_free in any case.
  */
 int hil_arguments_parse(struct hil_arguments *arguments, unsigned takes, const char *help, int argc,
                         char **argv);
