@@ -61,7 +61,9 @@ static int send_now(int socket, const void *data, size_t size, int fd)
         control.head.cmsg_len = CMSG_LEN(sizeof fd);
         memcpy(CMSG_DATA(&control.head), &fd, sizeof fd);
     }
-    return sendmsg(socket, &message, MSG_NOSIGNAL) < 0 ? -errno : 0;
+    if (sendmsg(socket, &message, MSG_NOSIGNAL) >= 0)
+        return 0;
+    return errno == EPIPE ? -ECONNRESET : -errno; /* the control thread is about to see it */
 }
 
 static void watch(struct shm *s, struct source *source, int operation, uint32_t events)
@@ -280,7 +282,7 @@ static int show_to_missing(struct shm_node *n)
         return -1;
     if (!n->path[0] || access(n->path, F_OK)) {
         int old = n->listener.fd;
-        if (shm_make_directory(n->shm->directory) == 0 && shm_listen(n) == 0) {
+        if (shm_listen(n) == 0) {
             close(old);
             watch(n->shm, &n->listener, EPOLL_CTL_ADD, EPOLLIN);
         }
@@ -373,18 +375,30 @@ static bool is_stale(const struct sockaddr_un *a)
     return refused;
 }
 
+/* Who leaves takes an empty directory away, maybe at this very moment. */
+static int bind_in_directory(const struct shm *s, int fd, const struct sockaddr_un *a)
+{
+    int rc = -ENOENT;
+
+    for (int tries = 0; rc == -ENOENT && tries < 100; tries++) {
+        rc = shm_make_directory(s->directory);
+        if (!rc && bind(fd, (const struct sockaddr *)a, sizeof *a))
+            rc = -errno;
+    }
+    return rc;
+}
+
 int shm_listen(struct shm_node *n)
 {
     const struct sockaddr_un a = address_of(n->shm, n->base.id);
-    const struct sockaddr *address = (const struct sockaddr *)&a;
     int fd = new_socket();
 
     if (fd < 0)
         return -errno;
-    int rc = bind(fd, address, sizeof a) ? -errno : 0;
+    int rc = bind_in_directory(n->shm, fd, &a);
     if (rc == -EADDRINUSE && is_stale(&a)) {
         unlink(a.sun_path);
-        rc = bind(fd, address, sizeof a) ? -errno : 0;
+        rc = bind_in_directory(n->shm, fd, &a);
     }
     if (!rc && listen(fd, SOMAXCONN))
         rc = -errno;

@@ -28,6 +28,9 @@ static uint64_t lead_ns(const struct hil_scenario *s)
  * who hangs. */
 static const uint64_t END_NS = 60000000000;
 
+/* How long a group waits for the news that may explain a loss. */
+static const uint64_t REASON_NS = 1000000000;
+
 static struct hil_executor_state *executor_of(const struct hil_group *g)
 {
     return &g->run->state->executors[g->run->executor];
@@ -70,17 +73,35 @@ static bool has_lost_a_peer(const struct hil_role *r)
            r->run->scenario->on_lost == HIL_END;
 }
 
+/* A peer has another scenario. */
+static bool is_refused(const struct hil_role *r)
+{
+    return r->channel.disagreement[0] || r->mgr->foreign_count;
+}
+
+/* Whether the wait makes no sense for one of the group's roles, though it is not its turn: one of
+ * them is looked at each time. */
+static int look_at_another(const struct hil_group *g, unsigned *looked_at)
+{
+    const struct hil_role *r = g->roles[++*looked_at % g->count];
+
+    return is_refused(r) ? -EPROTO : has_lost_a_peer(r) ? -ECONNRESET : 0;
+}
+
 /* Until this is so (1; or an error) of all the group's roles. */
 static int wait_until_all(struct hil_group *g, int (*is_so)(struct hil_role *role),
                           uint64_t timeout_ns)
 {
     struct loco_wait wait = loco_wait_for(g->roles[0]->mgr, timeout_ns);
     struct hil_waiting waiting;
+    unsigned looked_at = 0;
 
     hil_waiting_begin(&waiting, g);
     for (unsigned i = 0; i < g->count;) {
         int so = is_so(g->roles[i]);
         hil_beat(&executor_of(g)->heartbeat);
+        if (!so)
+            so = look_at_another(g, &looked_at);
         if (so < 0)
             return so;
         if (so) {
@@ -89,8 +110,6 @@ static int wait_until_all(struct hil_group *g, int (*is_so)(struct hil_role *rol
         }
         if (atomic_load(&g->run->state->stop))
             return -EINTR;
-        if (has_lost_a_peer(g->roles[i]))
-            return -ECONNRESET;
         if (loco_relax(g->roles[i]->mgr, &wait)) /* what is waited for comes to this node */
             return give_up_waiting(g);
         hil_waiting_look(&waiting);
@@ -155,6 +174,28 @@ static int find_run(struct hil_group *g, uint64_t timeout_ns)
     return found;
 }
 
+/*
+ * Of two reasons the better one. Who left before the run may have refused another node of this
+ * group, for its scenario, and what it said then is heard a little later: but before that node's
+ * own loss.
+ */
+static int better_reason(const struct hil_group *g, int rc)
+{
+    struct loco_wait wait = loco_wait_for(g->roles[0]->mgr, REASON_NS);
+
+    while (rc == -ECONNRESET) {
+        unsigned lost = 0;
+        for (unsigned i = 0; i < g->count; i++) {
+            if (is_refused(g->roles[i]))
+                return -EPROTO;
+            lost += atomic_load_explicit(&g->roles[i]->channel.lost, memory_order_relaxed);
+        }
+        if (lost == g->count || loco_relax(g->roles[0]->mgr, &wait))
+            break;
+    }
+    return rc;
+}
+
 static int start_together(struct hil_group *g, const struct loco_fabric *fabric,
                           uint64_t timeout_ns)
 {
@@ -184,7 +225,7 @@ int hil_group_start(struct hil_group *g, const struct hil_run *run, struct loco_
     if (rc == 0)
         rc = start_together(g, fabric, timeout_ns);
     if (rc < 0)
-        return rc;
+        return better_reason(g, rc);
     for (unsigned i = 0; i < g->count; i++)
         hil_role_report(g->roles[i], HIL_RUNNING);
     g->began = true;

@@ -190,7 +190,7 @@ static bool has_output(void *process)
 Test(survive, a_signal_at_any_moment_leaves_nothing_behind)
 {
     for (unsigned i = 0; i < 20; i++) {
-        const char *out = in_workspace("out");
+        const char *out = in_workspace("out-%u", i);
         struct arguments a = command(ENDLESS "--out %s", out);
         struct process p = start(&a);
         cr_assert(wait_until(has_output, &p, 60));
@@ -202,7 +202,7 @@ Test(survive, a_signal_at_any_moment_leaves_nothing_behind)
         if (exists(out))
             expect_status(&e, i % 2 ? 130 : 129);
         if (exists(out))
-            cr_expect(exists(in_workspace("out/summary.json")), "a folder without results");
+            cr_expect(exists(in_workspace("out-%u/summary.json", i)), "a folder without results");
         cr_expect(is_empty_but(workspace_meeting, "-"), "the nodes' place is left");
     }
 }
