@@ -181,9 +181,10 @@ static int find_run(struct hil_group *g, uint64_t timeout_ns)
  */
 static int better_reason(const struct hil_group *g, int rc)
 {
+    if (rc != -ECONNRESET || !g->count)
+        return rc;
     struct loco_wait wait = loco_wait_for(g->roles[0]->mgr, REASON_NS);
-
-    while (rc == -ECONNRESET) {
+    for (;;) {
         unsigned lost = 0;
         for (unsigned i = 0; i < g->count; i++) {
             if (is_refused(g->roles[i]))
@@ -191,9 +192,8 @@ static int better_reason(const struct hil_group *g, int rc)
             lost += atomic_load_explicit(&g->roles[i]->channel.lost, memory_order_relaxed);
         }
         if (lost == g->count || loco_relax(g->roles[0]->mgr, &wait))
-            break;
+            return rc;
     }
-    return rc;
 }
 
 static int start_together(struct hil_group *g, const struct loco_fabric *fabric,
