@@ -50,10 +50,11 @@ struct launcher {
     bool *cut_short; /* by executor: killed, for it did not end when it was told to */
     unsigned alive;
     bool failed;
-    bool refused;  /* for another scenario than other nodes' */
-    bool met;      /* all executors run */
-    bool warned;   /* of a stale input */
-    int record_rc; /* why there is no record any more; 0: there is */
+    bool refused;          /* for another scenario than other nodes' */
+    bool met;              /* all executors run */
+    bool warned;           /* of a stale input */
+    unsigned *faults_told; /* by executor */
+    int record_rc;         /* why there is no record any more; 0: there is */
 };
 
 /* --- signals ------------------------------------------------------------------------------- */
@@ -493,6 +494,22 @@ static void warn_of_stale(struct launcher *l)
     }
 }
 
+/* A component that fails in a run that goes on is told when it is found; what ends the run is the
+ * executor's message. */
+static void warn_of_faults(struct launcher *l)
+{
+    for (unsigned i = 0; i < process_count(l->scenario); i++) {
+        const struct hil_fault_log *log = &l->run.state->executors[i].faults;
+        for (; l->faults_told[i] < hil_faults_listed(log); l->faults_told[i]++) {
+            const struct hil_fault *f = &log->at[l->faults_told[i]];
+            char what[HIL_FAULT_WORDS_BYTES];
+            hil_fault_say(f, what);
+            if (!f->ends)
+                fprintf(stderr, "warning: %s; the run goes on without it\n", what);
+        }
+    }
+}
+
 /* --- the record ------------------------------------------------------------------------------ */
 
 static const char *record_words(int rc)
@@ -534,6 +551,7 @@ static void watch(struct launcher *l)
             cut_short_who_lingers(l, ++turns);
         hil_progress_show(&bar);
         warn_of_stale(l);
+        warn_of_faults(l);
         kill_hung(l);
         check_record(l);
         if (l->scenario->on_lost == HIL_RESTART)
@@ -544,6 +562,7 @@ static void watch(struct launcher *l)
             l->met = true;
         }
     }
+    warn_of_faults(l);
     hil_progress_end(&bar);
 }
 
@@ -666,7 +685,8 @@ int hil_launch(const struct hil_launch *launch)
     l.children = calloc(s->executor_count, sizeof *l.children);
     l.pulses = calloc(s->executor_count, sizeof *l.pulses);
     l.cut_short = calloc(s->executor_count, sizeof *l.cut_short);
-    rc = l.children && l.pulses && l.cut_short ? open_state(&l) : -ENOMEM;
+    l.faults_told = calloc(s->executor_count, sizeof *l.faults_told);
+    rc = l.children && l.pulses && l.cut_short && l.faults_told ? open_state(&l) : -ENOMEM;
     if (!rc)
         rc = open_recorder(&l);
     if (!rc)
@@ -687,6 +707,7 @@ int hil_launch(const struct hil_launch *launch)
     free(l.children);
     free(l.pulses);
     free(l.cut_short);
+    free(l.faults_told);
     if (l.folder >= 0)
         close(l.folder);
     return status;

@@ -196,6 +196,55 @@ static json_t *bad_inputs(const struct hil_summary *sum)
     return json_pack("{s:o, s:o}", "count", whole(count), "each", each);
 }
 
+/* --- components that failed ------------------------------------------------------------------ */
+
+static void each_fault(const struct hil_summary *sum,
+                       void (*each)(const struct hil_fault *, void *), void *arg)
+{
+    for (unsigned i = 0; i < sum->scenario->executor_count; i++) {
+        const struct hil_fault_log *log = &sum->state->executors[i].faults;
+        for (unsigned k = 0; k < hil_faults_listed(log); k++)
+            each(&log->at[k], arg);
+    }
+}
+
+static uint64_t fault_count(const struct hil_summary *sum)
+{
+    uint64_t count = 0;
+
+    for (unsigned i = 0; i < sum->scenario->executor_count; i++)
+        count += sum->state->executors[i].faults.count;
+    return count;
+}
+
+static void append_fault(const struct hil_fault *f, void *array)
+{
+    char what[HIL_FAULT_WORDS_BYTES];
+
+    hil_fault_say(f, what);
+    json_array_append_new(
+        array,
+        json_pack("{s:s, s:s, s:o, s:s, s:o, s:o}", "component", f->component, "model", f->model,
+                  "signal", f->signal[0] ? json_string(f->signal) : json_null(), "what", what,
+                  "time_s", number((double)f->time_ns * 1e-9), "step", whole(f->step)));
+}
+
+static json_t *faults(const struct hil_summary *sum)
+{
+    json_t *each = json_array();
+
+    each_fault(sum, append_fault, each);
+    return json_pack("{s:o, s:o}", "count", whole(fault_count(sum)), "each", each);
+}
+
+static void print_fault(const struct hil_fault *f, void *to)
+{
+    char what[HIL_FAULT_WORDS_BYTES];
+
+    hil_fault_say(f, what);
+    fprintf(to, "  failed      %s\n", what);
+}
+
 static bool is_virtual(const struct hil_summary *sum)
 {
     return sum->scenario->mode == HIL_VIRTUAL;
@@ -326,6 +375,7 @@ int hil_summary_write(const struct hil_summary *sum, const char *path)
     json_object_set_new(root, "trace", trace(sum->traced));
     json_object_set_new(root, "stale_inputs", stale_inputs(sum));
     json_object_set_new(root, "bad_inputs", bad_inputs(sum));
+    json_object_set_new(root, "faults", faults(sum));
     json_object_set_new(root, "hung", hung(sum));
     json_object_set_new(root, "validity", hil_validity_json(sum->verdict));
     int rc = hil_json_file_write(root, path, 0);
@@ -425,6 +475,7 @@ void hil_summary_print(const struct hil_summary *sum, FILE *to)
                 us(hil_histogram_quantile(&sum->state->round_trip, 0.99)),
                 us(sum->state->round_trip.max));
     print_losses(sum->state, to);
+    each_fault(sum, print_fault, to);
     print_hung(sum, to);
     if (sum->dropped)
         fprintf(to, "  recorder    dropped %llu rows\n", (unsigned long long)sum->dropped);

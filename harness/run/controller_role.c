@@ -5,7 +5,8 @@
  * dead converter gives. Its law rests, so that nothing winds up against a plant that cannot answer,
  * and its duty stays as it is; both go on when a newer voltage of it comes. The law of a converter
  * whose voltage is stale rests as well, with on_stale_input: safe, and its duty is the safe one. So
- * does that of one whose voltages are no numbers, after bad_inputs_limit of them.
+ * does that of one whose voltages are no numbers, after bad_inputs_limit of them; and, with
+ * on_error: safe, a law that has failed, for good.
  */
 #include <errno.h>
 #include <math.h>
@@ -26,8 +27,9 @@ struct seen {
     void *law; /* the controller's instance for it */
     double duty;
     struct hil_measurement newest;
-    bool away;  /* it died, and has not come back yet */
-    bool rests; /* its law does */
+    bool away;   /* it died, and has not come back yet */
+    bool rests;  /* its law does */
+    bool failed; /* its law has */
     struct hil_input input;
     struct hil_loss *loss; /* where that is written down; NULL: nowhere */
 };
@@ -174,7 +176,7 @@ static uint64_t judge_age(const struct hil_role *r, struct controller *c, struct
 {
     uint64_t age = hil_input_age(&seen->input, seen->newest.step, now);
 
-    seen->rests = seen->away;
+    seen->rests = seen->away || seen->failed;
     if (hil_input_is_stale(&seen->input, c->stale, age, now))
         answer_stale(r, c, seen);
     if (hil_input_is_bad(&seen->input) && !seen->away)
@@ -201,8 +203,27 @@ static double read_all(struct hil_role *r, struct controller *c, uint64_t n, uin
     return output;
 }
 
-static int compute(struct controller *c, uint64_t due, double reference)
+static int law_failed(const struct hil_role *r, const struct controller *c, struct seen *seen,
+                      uint64_t n, int rc)
 {
+    const struct hil_failing failing = {
+        .name = "control",
+        .id = seen->input.from - 1,
+        .step = n,
+        .time_ns = hil_loop_due(&r->loop, n),
+        .ends = r->run->scenario->controller.on_error == HIL_ERROR_END,
+    };
+
+    seen->failed = true;
+    make_safe(r, seen);
+    return hil_fault_add(&r->run->state->executors[r->run->executor].faults, &failing, c->law, rc,
+                         c->out);
+}
+
+static int compute(const struct hil_role *r, struct controller *c, uint64_t n, double reference)
+{
+    const uint64_t due = hil_loop_due(&r->loop, n);
+
     c->computed = true;
     c->in[c->reference_at] = reference;
     for (unsigned i = 0; i < c->count; i++) {
@@ -212,9 +233,13 @@ static int compute(struct controller *c, uint64_t due, double reference)
         c->in[c->voltage_at] = seen->newest.voltage_v;
         c->in[c->current_at] = seen->newest.current_a;
         int rc = c->law->step(seen->law, due, c->in, c->out);
+        if (!rc && hil_outputs_are_numbers(c->law, c->out)) {
+            seen->duty = c->out[c->duty_at];
+            continue;
+        }
+        rc = law_failed(r, c, seen, n, rc);
         if (rc)
             return rc;
-        seen->duty = c->out[c->duty_at];
     }
     return 0;
 }
@@ -315,7 +340,7 @@ static int step(void *arg, uint64_t n, uint64_t now)
     judge(r, c, now, output, reference);
     publish(r, now, output, all);
     record(r, c, n, now, output, all); /* with the duties in force */
-    int rc = compute(c, due, reference);
+    int rc = compute(r, c, n, reference);
     if (rc)
         return rc;
     if (!c->delay)

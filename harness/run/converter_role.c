@@ -23,6 +23,7 @@ struct converter {
     const struct hil_model *model;
     void *plant;
     struct loco_owned_var *voltage, *duty; /* of the channel */
+    bool failed;                           /* the plant has */
     uint64_t held;                         /* the controller's step whose duty is held */
     struct hil_input input;
     struct hil_stale_log *stale;              /* the executor's */
@@ -119,22 +120,47 @@ static int answer_stale(const struct hil_role *r, struct converter *c)
     return config->stale.action == HIL_STALE_END ? -ESTALE : 0;
 }
 
+/* From now on the plant gives no number, by which the controller knows. */
+static int plant_failed(const struct hil_role *r, struct converter *c, uint64_t n, int rc)
+{
+    const struct hil_failing failing = {
+        .name = "converter",
+        .id = r->node - 1,
+        .step = n,
+        .time_ns = hil_loop_due(&r->loop, n),
+        .ends = r->run->scenario->converters[r->node - 1].on_error == HIL_ERROR_END,
+    };
+
+    c->failed = true;
+    rc = hil_fault_add(&r->run->state->executors[r->run->executor].faults, &failing, c->model, rc,
+                       c->out);
+    c->out[c->voltage_at] = c->out[c->current_at] = NAN;
+    return rc;
+}
+
+/* Over the interval that just ended, with what was held over it; before the first there is none. */
+static int advance(const struct hil_role *r, struct converter *c, uint64_t n)
+{
+    if (c->failed)
+        return 0;
+    int rc = n > 0 ? c->model->step(c->plant, hil_loop_due(&r->loop, n), c->in, c->out) : 0;
+    return rc || !hil_outputs_are_numbers(c->model, c->out) ? plant_failed(r, c, n, rc) : 0;
+}
+
 static int step(void *arg, uint64_t n, uint64_t now)
 {
     struct hil_role *r = arg;
     struct converter *c = r->self;
     uint64_t due = hil_loop_due(&r->loop, n);
 
-    if (n > 0) { /* the interval that just ended, with what was held over it */
-        int rc = c->model->step(c->plant, due, c->in, c->out);
-        if (rc)
-            return rc;
-    }
+    int rc = advance(r, c, n);
+    if (rc)
+        return rc;
     push(c, n);
     record(r, c, n, now);
     hold_newest(r, c, now);
     if (hil_input_is_stale(&c->input, c->stale, r->loop.input_age_ns, now)) {
-        int rc = answer_stale(r, c);
+        rc = answer_stale(r, c);
         if (rc)
             return rc;
     }
@@ -161,6 +187,7 @@ static int converter_begin(struct hil_role *r)
     if (c->plant)
         c->model->destroy(c->plant);
     c->plant = NULL;
+    c->failed = false;
     c->held = 0;
     r->loop.acted_on = r->loop.input_age_ns = 0;
     hil_input_init(&c->input, s, 0, r->node);

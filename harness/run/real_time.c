@@ -57,6 +57,8 @@ static void explain(struct hil_executor_state *state, int rc)
     snprintf(state->message, sizeof state->message, "%s", why);
     if (rc == -ESTALE)
         hil_stale_describe(&state->stale, state->message, sizeof state->message);
+    if (rc == -ENOTRECOVERABLE)
+        hil_fault_describe(&state->faults, state->message, sizeof state->message);
 }
 
 static uint64_t shortest_period_ns(const struct hil_executor *e)

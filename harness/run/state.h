@@ -20,6 +20,7 @@
 #include "../record/response.h"
 #include "../record/worst.h"
 #include "../scenario/scenario.h"
+#include "fault.h"
 #include "input_age.h"
 #include "live.h"
 
@@ -65,7 +66,8 @@ struct hil_executor_state {
     /* How old the newest duties were, at each step of its converters: one for all of them, so
      * that a step of one of a thousand converters finds it in the cache. */
     struct hil_histogram input_age;
-    struct hil_stale_log stale; /* what its nodes found */
+    struct hil_stale_log stale;  /* what its nodes found */
+    struct hil_fault_log faults; /* what their components did */
 
     /* Real time, measured at the end of the loop. */
     bool locked;

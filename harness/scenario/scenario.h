@@ -75,6 +75,12 @@ struct hil_stale_config {
     unsigned bad_limit; /* inputs in a row that are no number, until the duty is the safe one */
 };
 
+/* What becomes of a run in which a component fails: run/fault.h. */
+enum hil_on_error {
+    HIL_ERROR_END,  /* it ends */
+    HIL_ERROR_SAFE, /* it goes on, with what is safe in the component's place */
+};
+
 /* Who looks for completions of the fabric verbs. */
 enum hil_completions {
     HIL_INLINE, /* each loop itself, on its way */
@@ -102,7 +108,8 @@ struct hil_controller_config {
     double parameters[HIL_QUANTITIES_MAX]; /* gains and limits, in the order of law->parameters */
     struct hil_timing timing;
     struct hil_stale_config stale;
-    bool computation_delay; /* push the duties one step after they were computed */
+    enum hil_on_error on_error; /* of its laws */
+    bool computation_delay;     /* push the duties one step after they were computed */
 };
 
 struct hil_converter_config {
@@ -112,6 +119,7 @@ struct hil_converter_config {
     double states[HIL_QUANTITIES_MAX];     /* initial, in the order of plant->states */
     double duty_initial;
     double duty_safe; /* when its own input is stale, or its voltage is at the controller */
+    enum hil_on_error on_error; /* of its plant */
     struct hil_timing timing;
     struct hil_stale_config stale;
     /* The converter's own factor on the load and input-voltage profiles. */

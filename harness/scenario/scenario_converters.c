@@ -264,6 +264,7 @@ static void resolve_converter(const struct draft *draft, const struct hil_scenar
                                   ? *override->duty_initial
                                   : file->duty_initial;
     converter->duty_safe = file->duty_safe;
+    converter->on_error = file->late.on_error;
     resolve_timing(draft);
     resolve_parameters(draft, &converter->plant->parameters, converter->parameters);
     resolve_parameters(draft, &converter->plant->inputs, converter->inputs);

@@ -146,6 +146,7 @@ static void resolve_controller(const struct scenario_loaded *loaded,
         .law = loaded->schema->models[file->law],
         .timing = {.period_ns = scenario_ns(file->period_us, 1e3),
                    .phase_ns = scenario_ns(phase_us, 1e3)},
+        .on_error = file->late.on_error,
         .computation_delay = file->computation_delay,
     };
     scenario_resolve_late(loaded, "controller", &file->late, &controller->timing,

@@ -32,6 +32,8 @@ static const cyaml_strval_t overruns[] = {
 static const cyaml_strval_t stale_actions[] = {
     {"hold", HIL_STALE_HOLD}, {"safe", HIL_STALE_SAFE}, {"end", HIL_STALE_END}};
 
+static const cyaml_strval_t error_actions[] = {{"end", HIL_ERROR_END}, {"safe", HIL_ERROR_SAFE}};
+
 static const cyaml_strval_t schedulers[] = {
     {"fifo", HIL_FIFO}, {"deadline", HIL_DEADLINE}, {"other", HIL_OTHER}};
 static const cyaml_strval_t waits[] = {{"spin", HIL_SPIN}, {"hybrid", HIL_HYBRID}};
@@ -45,7 +47,8 @@ static const cyaml_strval_t waits[] = {{"spin", HIL_SPIN}, {"hybrid", HIL_HYBRID
         CYAML_FIELD_FLOAT("resync_after_us", MUST, structure, late.resync_after_us),               \
         CYAML_FIELD_FLOAT("input_age_limit_us", MUST, structure, late.input_age_limit_us),         \
         ENUM("on_stale_input", structure, late.on_stale_input, stale_actions),                     \
-        CYAML_FIELD_UINT("bad_inputs_limit", MUST, structure, late.bad_inputs_limit)
+        CYAML_FIELD_UINT("bad_inputs_limit", MUST, structure, late.bad_inputs_limit),              \
+        ENUM("on_error", structure, late.on_error, error_actions)
 
 static const cyaml_schema_field_t verbs_node_fields[] = {
     CYAML_FIELD_BOOL("controller", MUST, struct file_verbs_node, controller),

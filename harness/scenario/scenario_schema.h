@@ -39,11 +39,12 @@ struct file_verbs {
     unsigned send_depth, timeout_exponent, retry_count, traffic_class, flush_bytes;
 };
 
-/* What a loop does about being late, and about peers that are. */
+/* What a loop does about being late, about peers that are, and about components that fail. */
 struct file_late {
     enum hil_overrun overrun;
     double catch_up_limit, resync_after_us, input_age_limit_us;
     enum hil_on_stale on_stale_input;
+    enum hil_on_error on_error;
     unsigned bad_inputs_limit;
 };
 

@@ -331,8 +331,12 @@ page_on_models() {
     awk '/^```/ { inside = !inside && $0 == "```sh"; if (inside) print "cd \"$outside\""; next }
          inside' docs/writing-a-model.md >"$work/page.sh"
     [ "$(grep -c 'cd "$outside"' "$work/page.sh")" -ge 4 ] || return 1
+    run_page "$work/page.sh"
+}
+
+run_page() { # SCRIPT
     (unset MAKEFLAGS MAKELEVEL BUILD; outside=$work/outside-the-tree PATH=$prefix/bin:$PATH
-     export outside PATH; sh -ex "$work/page.sh")
+     export outside PATH; sh -ex "$1")
 }
 
 # Its makefile has as many lines of its own as it promises.
@@ -354,7 +358,8 @@ page_can_fail() {
     sed 's/^make$/make no-such/' "$work/page.sh" >"$work/broken.sh"
     rm -rf "$work/outside-the-tree"
     mkdir "$work/outside-the-tree"
-    ! (outside=$work/outside-the-tree; export outside; sh -e "$work/broken.sh")
+    run_page "$work/broken.sh" >"$work/broken" 2>&1 && return 1
+    grep 'no-such' "$work/broken"
 }
 
 echo "--- models outside the tree"

@@ -219,5 +219,5 @@ Test(scenario_form, a_law_that_fails_ends_the_run)
     unsigned count;
 
     law_fails_by = -EPROTO;
-    cr_expect_eq(run_small(&count), -EPROTO);
+    cr_expect_eq(run_small(&count), -ENOTRECOVERABLE);
 }

@@ -1,0 +1,68 @@
+#include "fault.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* The first output that is no number. */
+static unsigned fault_place(const struct hil_model *model, const double *out)
+{
+    unsigned i = 0;
+
+    while (i + 1 < model->outputs.count && isfinite(out[i]))
+        i++;
+    return i;
+}
+
+static void fault_list(struct hil_fault *f, const struct hil_failing *failing,
+                       const struct hil_model *model, int rc, const double *out)
+{
+    *f = (struct hil_fault){
+        .error = rc, .step = failing->step, .time_ns = failing->time_ns, .ends = failing->ends};
+    snprintf(f->component, sizeof f->component, "%s[%u]", failing->name, failing->id);
+    snprintf(f->model, sizeof f->model, "%s", model->name);
+    if (rc)
+        return;
+    const unsigned i = fault_place(model, out);
+    f->value = out[i];
+    snprintf(f->signal, sizeof f->signal, "%s", model->outputs.at[i].name);
+}
+
+int hil_fault_add(struct hil_fault_log *log, const struct hil_failing *failing,
+                  const struct hil_model *model, int rc, const double *out)
+{
+    const uint64_t count = atomic_load_explicit(&log->count, memory_order_relaxed);
+
+    if (count < HIL_FAULTS_LISTED)
+        fault_list(&log->at[count], failing, model, rc, out);
+    atomic_store_explicit(&log->count, count + 1, memory_order_release);
+    return failing->ends ? -ENOTRECOVERABLE : 0;
+}
+
+void hil_fault_say(const struct hil_fault *f, char text[HIL_FAULT_WORDS_BYTES])
+{
+    char what[HIL_FAULT_WORDS_BYTES / 2];
+
+    if (f->error)
+        snprintf(what, sizeof what, "its step failed (%s)", strerror(-f->error));
+    else
+        snprintf(what, sizeof what, "its output %s is %s", f->signal,
+                 isnan(f->value) ? "NaN"
+                 : f->value > 0  ? "infinite"
+                                 : "minus infinity");
+    snprintf(text, HIL_FAULT_WORDS_BYTES, "%s (%s): %s, at %.6f s (step %llu)", f->component,
+             f->model, what, (double)f->time_ns * 1e-9, (unsigned long long)f->step);
+}
+
+void hil_fault_describe(const struct hil_fault_log *log, char *text, size_t size)
+{
+    for (unsigned i = hil_faults_listed(log); i; i--) {
+        char words[HIL_FAULT_WORDS_BYTES];
+        if (!log->at[i - 1].ends)
+            continue;
+        hil_fault_say(&log->at[i - 1], words);
+        snprintf(text, size, "%s", words);
+        return;
+    }
+}

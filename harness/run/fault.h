@@ -1,0 +1,79 @@
+/*
+ * Components that fail: a step that returns an error, or gives an output that is no number. Such a
+ * component is not stepped again. The scenario says what then (on_error): the run ends; or it goes
+ * on, with the converter's safe duty in place of a law's, and with no number for what a plant gave,
+ * which makes the controller safe in its turn.
+ *
+ * Components have the names that the scenario's general form gives them: control[i] is the law of
+ * converter i, and converter[i] is its plant.
+ */
+#ifndef HIL_FAULT_H
+#define HIL_FAULT_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "../../plants/model.h"
+
+enum { HIL_COMPONENT_BYTES = 24, HIL_SIGNAL_BYTES = 48, HIL_FAULT_WORDS_BYTES = 256 };
+
+struct hil_fault {
+    char component[HIL_COMPONENT_BYTES]; /* "control[3]" */
+    char model[HIL_SIGNAL_BYTES];
+    char signal[HIL_SIGNAL_BYTES]; /* the output that is no number; "": step() failed */
+    double value;                  /* of that output */
+    int error;                     /* of step(), else 0 */
+    uint64_t step, time_ns;        /* of its node, by the run's time */
+    bool ends;                     /* the run, as the scenario says */
+};
+
+enum { HIL_FAULTS_LISTED = 16 };
+
+/* Those that an executor found, the first ones in full. One writer. */
+struct hil_fault_log {
+    _Atomic uint64_t count; /* told to who watches */
+    struct hil_fault at[HIL_FAULTS_LISTED];
+};
+
+/* Whether each output of a component is a number: no NaN and no infinity. */
+static inline bool hil_outputs_are_numbers(const struct hil_model *model, const double *out)
+{
+    double zero = 0;
+
+    for (uint32_t i = 0; i < model->outputs.count; i++)
+        zero += out[i] * 0;
+    return zero == 0;
+}
+
+/*
+ * Writes down that the component failed, of which the caller knows `name`, `id`, `step`, `time_ns`
+ * and `ends`: its step returned `rc`, or, if that is 0, gave out[]. Returns what the caller's step
+ * is to return: -ENOTRECOVERABLE if the run ends, or 0.
+ */
+struct hil_failing {
+    const char *name; /* "control" */
+    unsigned id;
+    uint64_t step, time_ns;
+    bool ends;
+};
+int hil_fault_add(struct hil_fault_log *log, const struct hil_failing *failing,
+                  const struct hil_model *model, int rc, const double *out);
+
+/* What failed and how, in words: "control[3] (pid): its output duty is nan, at 0.001 s (step 50)".
+ */
+void hil_fault_say(const struct hil_fault *fault, char text[HIL_FAULT_WORDS_BYTES]);
+
+/* The same of the one that ended the run; leaves the text as it is where none did. */
+void hil_fault_describe(const struct hil_fault_log *log, char *text, size_t size);
+
+/* How many of a log's faults are listed. */
+static inline unsigned hil_faults_listed(const struct hil_fault_log *log)
+{
+    const uint64_t count = atomic_load_explicit(&log->count, memory_order_acquire);
+
+    return count < HIL_FAULTS_LISTED ? (unsigned)count : HIL_FAULTS_LISTED;
+}
+
+#endif

@@ -1,0 +1,247 @@
+/*
+ * Components that fail: laws and plants whose step returns an error, or gives what is no number.
+ * The models are those that are built in, until they fail.
+ */
+#include <jansson.h>
+#include <math.h>
+
+#include "harness/run/virtual_time.h"
+#include "harness/summary.h"
+#include "test_scenario.h"
+
+static const uint64_t WHEN_NS = 20000000;
+
+/* What the models do from then on, one of all that there are. */
+static int error;
+static double value;
+static unsigned fails_from, steps_after;
+static uint64_t failed_ns;
+
+static const struct hil_model *real;
+
+static int failing_step(void *self, uint64_t t_ns, const double *in, double *out)
+{
+    int rc = real->step(self, t_ns, in, out);
+
+    if (t_ns < WHEN_NS || (failed_ns && steps_after++ < fails_from))
+        return rc;
+    failed_ns = failed_ns ? failed_ns : t_ns;
+    out[0] = isfinite(value) ? out[0] : value;
+    return error;
+}
+
+static struct hil_model failing(const char *name)
+{
+    real = hil_model_find(name);
+    struct hil_model model = *real;
+    model.step = failing_step;
+    return model;
+}
+
+struct rig {
+    struct hil_scenario *scenario;
+    struct hil_run run;
+    struct hil_model model;
+    int rc;
+};
+
+static void start(struct rig *rig, const char *const *sets)
+{
+    *rig = (struct rig){.scenario = load(SMALL "mode: virtual\n", sets)};
+    rig->run.scenario = rig->scenario;
+    cr_assert_eq(hil_state_open(&rig->run.state, rig->scenario), 0);
+}
+
+static void play_law(struct rig *rig, const char *const *sets)
+{
+    start(rig, sets);
+    rig->model = failing("pid");
+    rig->scenario->controller.law = &rig->model;
+    rig->rc = hil_virtual_run(&rig->run);
+}
+
+/* Of converter 1. */
+static void play_plant(struct rig *rig, const char *const *sets)
+{
+    start(rig, sets);
+    rig->model = failing("buck");
+    rig->scenario->converters[1].plant = &rig->model;
+    rig->rc = hil_virtual_run(&rig->run);
+}
+
+static void end(struct rig *rig)
+{
+    hil_state_close(rig->run.state);
+    hil_scenario_free(rig->scenario);
+}
+
+static const struct hil_fault_log *faults(const struct rig *rig)
+{
+    return &rig->run.state->executors[0].faults;
+}
+
+static const char *message(const struct rig *rig)
+{
+    return rig->run.state->executors[0].message;
+}
+
+/* --- a law ---------------------------------------------------------------------------------- */
+
+Test(fault, a_duty_that_is_no_number_ends_the_run)
+{
+    static const struct {
+        double value;
+        const char *message;
+    } cases[] = {
+        {NAN, "control[0] (pid): its output duty is NaN, at 0.020000 s (step 1000)"},
+        {INFINITY, "control[0] (pid): its output duty is infinite, at 0.020000 s (step 1000)"},
+        {-INFINITY,
+         "control[0] (pid): its output duty is minus infinity, at 0.020000 s (step 1000)"},
+    };
+
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct rig rig;
+        failed_ns = 0;
+        value = cases[i].value;
+        play_law(&rig, NULL);
+        cr_expect_eq(rig.rc, -ENOTRECOVERABLE);
+        cr_expect_str_eq(message(&rig), cases[i].message);
+        cr_expect_eq(faults(&rig)->count, 1);
+        end(&rig);
+    }
+}
+
+Test(fault, a_law_whose_step_fails_ends_the_run)
+{
+    struct rig rig;
+
+    error = -ERANGE;
+    play_law(&rig, NULL);
+    cr_expect_eq(rig.rc, -ENOTRECOVERABLE);
+    cr_expect_str_eq(message(&rig), "control[0] (pid): its step failed (Numerical result out of "
+                                    "range), at 0.020000 s (step 1000)");
+    cr_expect_str_empty(faults(&rig)->at[0].signal);
+    end(&rig);
+}
+
+/* Three laws of one model: the second and the third step of it come from other converters'. */
+Test(fault, a_law_that_failed_is_not_stepped_again)
+{
+    struct rig rig;
+
+    value = NAN;
+    play_law(&rig, SETS("controller.on_error=safe", "converters.duty_safe=0.125"));
+    cr_expect_eq(rig.rc, 0);
+    cr_expect_eq(faults(&rig)->count, 3);
+    cr_expect_str_eq(faults(&rig)->at[2].component, "control[2]");
+    cr_expect_eq(failed_ns, WHEN_NS);
+    cr_expect_eq(steps_after, 2, "%u", steps_after);
+    double expected = 3 * 0.125 * 48 * 2.4 / (2.4 + 0.025 + 0.015);
+    cr_expect_float_eq(atomic_load(&rig.run.state->output_v), expected, 0.01, "%g",
+                       atomic_load(&rig.run.state->output_v));
+    end(&rig);
+}
+
+Test(fault, the_other_laws_go_on)
+{
+    struct rig rig;
+
+    value = NAN;
+    fails_from = UINT32_MAX; /* but the first, which is converter 0's */
+    play_law(&rig, SETS("controller.on_error=safe"));
+    cr_expect_eq(rig.rc, 0);
+    cr_expect_eq(faults(&rig)->count, 1);
+    cr_expect_float_eq(atomic_load(&rig.run.state->output_v), 24, 0.01, "%g",
+                       atomic_load(&rig.run.state->output_v));
+    end(&rig);
+}
+
+/* --- a plant -------------------------------------------------------------------------------- */
+
+Test(fault, a_plant_that_fails_ends_the_run)
+{
+    struct rig rig;
+
+    value = NAN;
+    play_plant(&rig, NULL);
+    cr_expect_eq(rig.rc, -ENOTRECOVERABLE);
+    cr_expect_str_eq(message(&rig),
+                     "converter[1] (buck): its output voltage_v is NaN, at 0.020000 s (step 2000)");
+    end(&rig);
+    error = -EDOM;
+    play_plant(&rig, NULL);
+    cr_expect(strstr(message(&rig), "converter[1] (buck): its step failed ("), "%s", message(&rig));
+    end(&rig);
+}
+
+/* It gives no number from then on, so the controller makes it safe, and the others go on. */
+Test(fault, a_run_goes_on_without_a_plant_that_failed)
+{
+    struct rig rig;
+
+    error = -EDOM;
+    play_plant(&rig, SETS("converters.on_error=safe"));
+    cr_expect_eq(rig.rc, 0);
+    cr_expect_eq(faults(&rig)->count, 1);
+    cr_expect_eq(steps_after, 0);
+    cr_expect_geq(rig.run.state->nodes[2].bad_voltages, 3900);
+    cr_expect_eq(rig.run.state->nodes[1].bad_voltages, 0);
+    cr_expect(isfinite(atomic_load(&rig.run.state->output_v)));
+    end(&rig);
+}
+
+/* --- where it is told ----------------------------------------------------------------------- */
+
+Test(fault, is_in_the_summary)
+{
+    char path[] = "/tmp/hiloco-test-XXXXXX", *printed;
+    struct hil_verdict verdict;
+    struct rig rig;
+    size_t size;
+
+    value = INFINITY;
+    play_plant(&rig, SETS("converters.on_error=safe"));
+    hil_validity_judge(&verdict, rig.scenario, rig.run.state, 0);
+    const struct hil_summary summary = {
+        .scenario = rig.scenario, .state = rig.run.state, .out = "", .verdict = &verdict};
+    close(mkstemp(path));
+    cr_assert_eq(hil_summary_write(&summary, path), 0);
+    json_t *root = json_load_file(path, 0, NULL);
+    json_t *all = json_object_get(root, "faults");
+    json_t *one = json_array_get(json_object_get(all, "each"), 0);
+    cr_expect_eq(json_integer_value(json_object_get(all, "count")), 1);
+    cr_expect_str_eq(json_string_value(json_object_get(one, "component")), "converter[1]");
+    cr_expect_str_eq(json_string_value(json_object_get(one, "model")), "buck");
+    cr_expect_str_eq(json_string_value(json_object_get(one, "signal")), "voltage_v");
+    cr_expect_eq(json_real_value(json_object_get(one, "time_s")), 0.02);
+    cr_expect_eq(json_integer_value(json_object_get(one, "step")), 2000);
+    json_decref(root);
+    unlink(path);
+
+    FILE *to = open_memstream(&printed, &size);
+    hil_summary_print(&summary, to);
+    fclose(to);
+    cr_expect(
+        strstr(printed, "  failed      converter[1] (buck): its output voltage_v is infinite"),
+        "%s", printed);
+    free(printed);
+    end(&rig);
+}
+
+/* More than are listed are counted. */
+Test(fault, a_log_has_the_first_in_full)
+{
+    const struct hil_model *pid = hil_model_find("pid");
+    static struct hil_fault_log log;
+    const double out[] = {NAN};
+
+    for (unsigned i = 0; i < HIL_FAULTS_LISTED + 5; i++) {
+        const struct hil_failing failing = {.name = "control", .id = i, .ends = i == 3};
+        cr_expect_eq(hil_fault_add(&log, &failing, pid, 0, out), i == 3 ? -ENOTRECOVERABLE : 0);
+    }
+    char text[HIL_FAULT_WORDS_BYTES] = "";
+    cr_expect_eq(log.count, HIL_FAULTS_LISTED + 5);
+    cr_expect_eq(hil_faults_listed(&log), HIL_FAULTS_LISTED);
+    hil_fault_describe(&log, text, sizeof text);
+    cr_expect_eq(strncmp(text, "control[3] ", 11), 0, "%s", text);
+}
