@@ -1,0 +1,164 @@
+/*
+ * Models from shared libraries in whole runs: those of docs/examples/model, compiled here against
+ * the header as it is installed.
+ */
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "process.h"
+#include "results.h"
+#include "workspace.h"
+
+/* The examples lie in the workspace as models/, beside the scenario rc.yaml. */
+static void copy_examples(void)
+{
+    char *root = getcwd(NULL, 0);
+
+    cr_assert_eq(mkdir(in_workspace("include"), 0700), 0);
+    struct ended e = run_command("cp -r docs/examples/model %s", in_workspace("models"));
+    expect_status(&e, 0);
+    char header[4200];
+    snprintf(header, sizeof header, "%s/plants", root);
+    cr_assert_eq(symlink(header, in_workspace("include/hiloco")), 0);
+    free(root);
+}
+
+/* `name`.so of model.c. */
+static void compile(const char *model, const char *name, const char *options)
+{
+    struct ended e =
+        run_command("cc -shared -fPIC -I%s %s -o %s %s -lm", in_workspace("include"), options,
+                    in_workspace("models/%s.so", name), in_workspace("models/%s.c", model));
+
+    expect_status(&e, 0);
+}
+
+static void open_examples(void)
+{
+    workspace_open();
+    copy_examples();
+    compile("rc", "rc", "-O2");
+    compile("integral", "integral", "-O2");
+}
+
+TestSuite(native, .init = open_examples, .fini = workspace_close, .timeout = 120);
+
+#define ANYWHERE                                                                                   \
+    "--set controller.priority=0 --set converters.priority=0 --set controller.cpu=-1 "             \
+    "--set converters.cpu=-1 --set validity.required=false "
+
+static struct ended run_example(const char *options)
+{
+    return run_command("hiloco run %s --out %s %s", in_workspace("models/rc.yaml"),
+                       in_workspace("out"), options);
+}
+
+Test(native, a_copy_of_the_scenario_gives_the_same_record)
+{
+    struct ended e = run_example("");
+    expect_status(&e, 0);
+    e = run_command("hiloco run %s --out %s", in_workspace("out/scenario.yaml"),
+                    in_workspace("again"));
+    expect_status(&e, 0);
+    e = run_command("cmp %s %s", in_workspace("out/trace.h5"), in_workspace("again/trace.h5"));
+    expect_status(&e, 0);
+}
+
+/* The processes that the launcher starts have what it loaded. */
+Test(native, in_real_time)
+{
+    struct ended e = run_example("--mode realtime --set duration_s=0.1 " ANYWHERE);
+
+    expect_ran(&e);
+    cr_expect_gt(number_at(summary_of(in_workspace("out")), "converters.steps"), 0);
+}
+
+/* Programs that were started by hand load their own copies: of one build they run together,
+ * wherever these lie. */
+static struct ended run_by_hand(const char *plant, struct ended *converters)
+{
+    char common[300];
+    snprintf(common, sizeof common, "--set name=%s --set duration_s=0.05 " ANYWHERE, own_name());
+    struct arguments a = command("controller %s --out %s %s", in_workspace("models/rc.yaml"),
+                                 in_workspace("out"), common);
+    struct process controller = start(&a);
+
+    a = command("converter %s --id 0-1 %s --set converters.plant=%s",
+                in_workspace("models/rc.yaml"), common, plant);
+    struct process others = start(&a);
+    struct ended e = finish(&controller);
+    *converters = finish(&others);
+    return e;
+}
+
+Test(native, nodes_of_one_build_run_together)
+{
+    struct ended converters, controller;
+
+    compile("rc", "elsewhere", "-O2");
+    controller = run_by_hand("./elsewhere.so", &converters);
+    expect_ran(&controller);
+    expect_ran(&converters);
+}
+
+Test(native, nodes_of_another_build_are_refused)
+{
+    struct ended converters, controller;
+
+    compile("rc", "other", "-O1");
+    controller = run_by_hand("./other.so", &converters);
+    expect_status(&controller, 2);
+    expect_status(&converters, 2);
+    expect_said(&controller, "another scenario: converters.plant is rc, build ");
+}
+
+Test(native, models_shows_its_tables)
+{
+    struct ended e = run_command("hiloco models %s", in_workspace("models/rc.so"));
+
+    expect_status(&e, 0);
+    cr_expect_eq(strncmp(e.out, "rc (continuous): Capacitor behind", 33), 0, "%s", e.out);
+    cr_expect(strstr(e.out, "capacitance_f "));
+    cr_expect_null(strstr(e.out, "buck"));
+    e = run_command("hiloco models %s", in_workspace("models/rc.c"));
+    expect_status(&e, 2);
+    expect_said(&e, "rc.c: it is no shared library (ELF)");
+}
+
+/* --- one that fails --------------------------------------------------------------------------- */
+
+/* The plant's step does so from 0.2 s on. */
+static void compile_failing(const char *failure)
+{
+    struct ended e = run_command("sed -i s/(void)t_ns;/if(t_ns>200000000)%s;/ %s", failure,
+                                 in_workspace("models/rc.c"));
+
+    expect_status(&e, 0);
+    compile("rc", "rc", "-O2");
+}
+
+Test(native, that_fails_ends_the_run)
+{
+    compile_failing("rc->voltage_v=NAN");
+    struct ended e = run_example("");
+
+    expect_status(&e, 1);
+    expect_said(&e, "converter[0] (rc): its output voltage_v is NaN, at 0.200050 s (step 4001)");
+    cr_expect_eq(number_at(summary_of(in_workspace("out")), "faults.count"), 1);
+}
+
+Test(native, that_fails_is_told_when_the_run_goes_on)
+{
+    compile_failing("return-ERANGE");
+    struct ended e = run_example("--set converters.on_error=safe --set validity.required=false");
+
+    expect_status(&e, 0);
+    expect_said(&e,
+                "warning: converter[1] (rc): its step failed (Numerical result out of range), at "
+                "0.200050 s (step 4001); the run goes on without it");
+    cr_expect_eq(number_at(summary_of(in_workspace("out")), "faults.count"), 2);
+}
