@@ -203,8 +203,9 @@ static double read_all(struct hil_role *r, struct controller *c, uint64_t n, uin
     return output;
 }
 
-static int law_failed(const struct hil_role *r, const struct controller *c, struct seen *seen,
-                      uint64_t n, int rc)
+__attribute__((cold, noinline)) static int law_failed(const struct hil_role *r,
+                                                      const struct controller *c, struct seen *seen,
+                                                      uint64_t n, int rc)
 {
     const struct hil_failing failing = {
         .name = "control",

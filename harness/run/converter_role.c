@@ -121,7 +121,8 @@ static int answer_stale(const struct hil_role *r, struct converter *c)
 }
 
 /* From now on the plant gives no number, by which the controller knows. */
-static int plant_failed(const struct hil_role *r, struct converter *c, uint64_t n, int rc)
+__attribute__((cold, noinline)) static int plant_failed(const struct hil_role *r,
+                                                        struct converter *c, uint64_t n, int rc)
 {
     const struct hil_failing failing = {
         .name = "converter",
