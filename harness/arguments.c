@@ -36,6 +36,7 @@ static const struct choice choices[] = {
     {HIL_TAKES_RUN, {"interval", required_argument, NULL, 'I'}},
     {HIL_TAKES_RUN, {"count", required_argument, NULL, 'n'}},
     {HIL_TAKES_RUN, {"all-users", no_argument, NULL, 'A'}},
+    {HIL_TAKES_EXPAND, {"expand", no_argument, NULL, 'e'}},
     {HIL_TAKES_TRACE, {"trace", no_argument, NULL, 't'}},
     {~0u, {"help", no_argument, NULL, 'h'}},
     {~0u, {"version", no_argument, NULL, 'v'}},
@@ -136,6 +137,9 @@ static int take(struct hil_arguments *a, int option)
     case 'J':
         a->json = true;
         return 0;
+    case 'e':
+        a->options.expand = true;
+        return 0;
     case 'A':
         a->all_users = true;
         return 0;
@@ -215,6 +219,13 @@ int hil_arguments_load(const struct hil_arguments *a, struct hil_scenario **scen
     if (rc) {
         size_t length = strlen(messages);
         fprintf(stderr, "%s%s", messages, length && messages[length - 1] == '\n' ? "" : "\n");
+    } else if (!a->general && (*scenario)->converter_count == 0) {
+        fprintf(stderr,
+                "%s: a scenario in the general form is only checked so far; allowed: "
+                "hiloco check, or one with controller: and converters:\n",
+                a->scenario);
+        hil_scenario_free(*scenario);
+        rc = -ENOTSUP;
     }
     free(messages);
     return rc;

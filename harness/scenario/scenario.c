@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "general.h"
 #include "scenario_check.h"
 #include "scenario_defaults.h"
 #include "scenario_listing.h"
@@ -25,7 +26,8 @@ const char *hil_fabric_name(enum hil_fabric fabric)
     return names[fabric];
 }
 
-static const cyaml_config_t cyaml = {.mem_fn = cyaml_mem, .flags = CYAML_CFG_NO_ALIAS};
+static const cyaml_config_t cyaml = {.mem_fn = cyaml_mem,
+                                     .flags = CYAML_CFG_NO_ALIAS | CYAML_CFG_IGNORE_UNKNOWN_KEYS};
 
 /* --mode comes last: it is what the user typed for this run. */
 static int lay_options(struct scenario_node *root, const struct hil_scenario_options *options,
@@ -45,32 +47,112 @@ static int lay_options(struct scenario_node *root, const struct hil_scenario_opt
     return report->mistakes == before ? 0 : -EINVAL;
 }
 
-/* Through libcyaml into the typed blocks, and from there into the scenario. */
-static int load_and_resolve(const struct scenario_schema *schema, struct scenario_node *root,
-                            struct hil_scenario *scenario, struct scenario_report *report)
+/* Through libcyaml into the typed blocks. */
+static int load_blocks(const cyaml_schema_value_t *top, const struct scenario_node *root,
+                       const char *text, struct scenario_file **file,
+                       struct scenario_report *report)
+{
+    cyaml_err_t refused = cyaml_load_data((const uint8_t *)text, strlen(text), &cyaml, top,
+                                          (cyaml_data_t **)file, NULL);
+    if (refused == CYAML_ERR_OOM)
+        return -ENOMEM;
+    if (refused == CYAML_OK)
+        return 0;
+    /* The check lets nothing through that libcyaml refuses; if it does, it is our bug. */
+    scenario_mistake(report, &root->at, "refused by libcyaml: %s; allowed: docs/scenario.md",
+                     cyaml_strerror(refused));
+    return -EINVAL;
+}
+
+/* The folder of a file, for names that are from there. Returns 0 or -ENOMEM. */
+static int load_system(struct scenario_node *root, const char *path, struct hil_scenario *scenario,
+                       struct scenario_report *report)
+{
+    const char *slash = strrchr(path, '/');
+    char *folder = slash == NULL ? strdup("") : strndup(path, (size_t)(slash - path));
+
+    if (folder == NULL)
+        return -ENOMEM;
+    int error = scenario_general_resolve(&scenario->system, root, scenario, folder, report);
+    free(folder);
+    return error;
+}
+
+/* The general form, with the run's part of it through libcyaml. */
+static int load_general(const struct scenario_schema *schema, struct scenario_node *root,
+                        const char *path, struct hil_scenario *scenario,
+                        struct scenario_report *report)
 {
     struct scenario_file *file = NULL;
+    const unsigned before = report->mistakes;
+    int error = load_blocks(&scenario_general_fixed, root, scenario->resolved, &file, report);
+
+    if (error != 0)
+        return error;
+    const struct scenario_loaded loaded = {schema, root, file, report};
+    error = scenario_resolve_run(&loaded, scenario);
+    cyaml_free(&cyaml, &scenario_general_fixed, file, 0);
+    if (error == 0)
+        error = load_system(root, path, scenario, report);
+    return error == 0 && report->mistakes > before ? -EINVAL : error;
+}
+
+/* The general form of one that is right: whatever is missing there has its default. */
+static int expand_and_resolve(const struct scenario_loaded *loaded, const char *path,
+                              struct hil_scenario *scenario, bool print)
+{
+    struct scenario_node *general = NULL;
+    struct scenario_schema *schema = NULL;
+    int error = scenario_expand(loaded, scenario, &general);
+
+    if (error == 0)
+        error = scenario_schema_open(&schema, general);
+    if (error == 0)
+        error = scenario_fill_defaults(schema, general);
+    if (error == 0)
+        error = scenario_fill_derived(schema, general);
+    if (error == 0)
+        error = load_system(general, path, scenario, loaded->report);
+    if (error == 0 && print) {
+        free(scenario->resolved);
+        scenario->resolved = NULL;
+        error = scenario_tree_print(general, &scenario->resolved);
+    }
+    scenario_schema_close(schema);
+    scenario_node_free(general);
+    return error;
+}
+
+static int load_power_controller(const struct scenario_schema *schema, struct scenario_node *root,
+                                 const char *path, struct hil_scenario *scenario, bool expand,
+                                 struct scenario_report *report)
+{
+    struct scenario_file *file = NULL;
+    int error = load_blocks(&schema->top, root, scenario->resolved, &file, report);
+
+    if (error != 0)
+        return error;
+    const struct scenario_loaded loaded = {schema, root, file, report};
+    error = scenario_resolve(&loaded, scenario);
+    if (error == 0)
+        error = expand_and_resolve(&loaded, path, scenario, expand);
+    cyaml_free(&cyaml, &schema->top, file, 0);
+    return error;
+}
+
+static int load_and_resolve(const struct scenario_schema *schema, struct scenario_node *root,
+                            const char *path, struct hil_scenario *scenario, bool expand,
+                            struct scenario_report *report)
+{
     int error = scenario_tree_print(root, &scenario->resolved);
 
     if (error == 0)
         error = scenario_listing_make(schema, root, scenario);
     if (error != 0)
         return error;
-    cyaml_err_t refused =
-        cyaml_load_data((const uint8_t *)scenario->resolved, strlen(scenario->resolved), &cyaml,
-                        &schema->top, (cyaml_data_t **)&file, NULL);
-    if (refused == CYAML_ERR_OOM)
-        return -ENOMEM;
-    if (refused != CYAML_OK) {
-        /* The check lets nothing through that libcyaml refuses; if it does, it is our bug. */
-        scenario_mistake(report, &root->at, "refused by libcyaml: %s; allowed: docs/scenario.md",
-                         cyaml_strerror(refused));
-        return -EINVAL;
-    }
-    const struct scenario_loaded loaded = {schema, root, file, report};
-    error = scenario_resolve(&loaded, scenario);
-    cyaml_free(&cyaml, &schema->top, file, 0);
-    return error;
+    return scenario_is_general(root)
+               ? load_general(schema, root, path, scenario, report)
+               : load_power_controller(schema, root, path, scenario, expand, report);
 }
 
 /* What comes before libcyaml: a tree with everything in it and nothing wrong. */
@@ -81,7 +163,9 @@ static int complete(const struct scenario_schema *schema, struct scenario_node *
 
     if (error != 0)
         return error;
-    scenario_check(schema, root, report);
+    error = scenario_check(schema, root, report);
+    if (error != 0)
+        return error;
     if (report->mistakes > 0)
         return -EINVAL;
     return scenario_fill_derived(schema, root);
@@ -100,7 +184,8 @@ static int load_tree(struct scenario_node *root, const char *path, struct hil_sc
     if (error == 0)
         error = mislaid;
     if (error == 0)
-        error = load_and_resolve(schema, root, scenario, report);
+        error = load_and_resolve(schema, root, path, scenario, options != NULL && options->expand,
+                                 report);
     scenario_schema_close(schema);
     return error;
 }
@@ -134,6 +219,7 @@ void hil_scenario_free(struct hil_scenario *scenario)
         return;
     free(scenario->name);
     scenario_free_verbs(scenario);
+    hil_system_free(scenario->system);
     free(scenario->converters);
     free(scenario->executors);
     free(scenario->reference.changes);

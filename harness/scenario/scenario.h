@@ -200,6 +200,10 @@ struct hil_scenario {
     struct hil_validity_config validity;
     struct hil_tracing_config trace;
 
+    /* The same in general: what runs, by index. A scenario in the general form has only this: no
+     * converters. */
+    struct hil_system *system;
+
     char *resolved; /* the whole scenario as YAML, every key spelled out */
     struct hil_listing listing;
 };
@@ -215,6 +219,7 @@ struct hil_scenario_options {
     const char *const *sets; /* "controller.period_us=20", applied in order */
     size_t set_count;
     bool realtime, virtual_time; /* --mode; neither: as the file says */
+    bool expand;                 /* `resolved` is in the general form */
 };
 
 /*

@@ -1,8 +1,10 @@
 #include "scenario_check.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "names.h"
 #include "scenario_form.h"
 
 enum { PATH_MAX_BYTES = 256, TEXT_MAX = 1024, FIELDS_MAX = 80 };
@@ -12,6 +14,7 @@ struct check {
     const struct scenario_schema *schema;
     struct scenario_report *report;
     char path[PATH_MAX_BYTES]; /* as --set takes it: converters.overrides.0.id */
+    int error;                 /* -ENOMEM, or 0 */
 };
 
 static void check_value(struct check *check, const struct scenario_node *node,
@@ -86,6 +89,8 @@ static void ascend(struct check *check, size_t length)
 
 static const cyaml_schema_field_t *find_field(const cyaml_schema_field_t *field, const char *key)
 {
+    if (scenario_field_is_any(field))
+        return field;
     for (; field->key != NULL; field++)
         if (strcmp(field->key, key) == 0)
             return field;
@@ -115,19 +120,15 @@ static void unknown_key(struct check *check, const struct scenario_entry *entry,
 }
 
 /* True when an earlier entry has the same key; reports the later one. */
-static bool is_duplicate(struct check *check, const struct scenario_node *node, size_t index)
+static bool is_duplicate(struct check *check, const struct scenario_entry *entry,
+                         struct scenario_names *seen)
 {
-    const struct scenario_entry *entry = &node->entries[index];
-
-    for (size_t i = 0; i < index; i++) {
-        if (strcmp(node->entries[i].key, entry->key) != 0)
-            continue;
-        scenario_mistake(check->report, &entry->at,
-                         "key '%.60s' for the second time in %s; allowed: once", entry->key,
-                         block_name(check));
-        return true;
-    }
-    return false;
+    if (scenario_names_add(seen, entry->key, 0) < 0)
+        return false;
+    scenario_mistake(check->report, &entry->at,
+                     "key '%.60s' for the second time in %s; allowed: once", entry->key,
+                     block_name(check));
+    return true;
 }
 
 static void check_missing(struct check *check, const struct scenario_node *node,
@@ -145,22 +146,39 @@ static void check_missing(struct check *check, const struct scenario_node *node,
     ascend(check, length);
 }
 
+static void check_entry(struct check *check, const struct scenario_entry *entry,
+                        const cyaml_schema_value_t *value, struct scenario_names *seen)
+{
+    const cyaml_schema_field_t *field = find_field(value->mapping.fields, entry->key);
+
+    if (is_duplicate(check, entry, seen))
+        return;
+    if (field == NULL) {
+        unknown_key(check, entry, value);
+        return;
+    }
+    if (scenario_field_is_any(field) && !scenario_name_fits(entry->key)) {
+        scenario_mistake(check->report, &entry->at, "'%.60s' is no name for one of %s; allowed: %s",
+                         entry->key, block_name(check), scenario_names_allowed);
+        return;
+    }
+    size_t length = descend(check, entry->key);
+    check_value(check, entry->value, &field->value);
+    ascend(check, length);
+}
+
 static void check_mapping(struct check *check, const struct scenario_node *node,
                           const cyaml_schema_value_t *value)
 {
-    for (size_t i = 0; i < node->count && !scenario_report_is_full(check->report); i++) {
-        const struct scenario_entry *entry = &node->entries[i];
-        const cyaml_schema_field_t *field = find_field(value->mapping.fields, entry->key);
-        if (is_duplicate(check, node, i))
-            continue;
-        if (field == NULL) {
-            unknown_key(check, entry, value);
-            continue;
-        }
-        size_t length = descend(check, entry->key);
-        check_value(check, entry->value, &field->value);
-        ascend(check, length);
+    struct scenario_names seen;
+
+    if (scenario_names_open(&seen, node->count) != 0) {
+        check->error = -ENOMEM;
+        return;
     }
+    for (size_t i = 0; i < node->count && !scenario_report_is_full(check->report); i++)
+        check_entry(check, &node->entries[i], value, &seen);
+    scenario_names_close(&seen);
     for (const cyaml_schema_field_t *field = value->mapping.fields; field->key != NULL; field++)
         check_missing(check, node, field);
 }
@@ -203,27 +221,54 @@ static enum scenario_kind kind_of(const cyaml_schema_value_t *value)
     }
 }
 
+static void check_scalar(struct check *check, const struct scenario_node *node,
+                         const cyaml_schema_value_t *value, const struct scenario_key *key)
+{
+    if (value->type == CYAML_ENUM)
+        check_enum(check, node, value);
+    else if (!scenario_scalar_fits(check->schema, key, value->type, node))
+        wrong(check, node, value, "");
+}
+
+/* A list in place of one value: one for each of several things. */
+static void check_each(struct check *check, const struct scenario_node *node,
+                       const cyaml_schema_value_t *value, const struct scenario_key *key)
+{
+    for (size_t i = 0; i < node->count && !scenario_report_is_full(check->report); i++) {
+        const struct scenario_node *one = node->entries[i].value;
+        if (one->kind == SCENARIO_SCALAR)
+            check_scalar(check, one, value, key);
+        else
+            wrong(check, one, value, "");
+    }
+}
+
 static void check_value(struct check *check, const struct scenario_node *node,
                         const cyaml_schema_value_t *value)
 {
     if (value->type == CYAML_IGNORE)
         return;
-    if (kind_of(value) != node->kind)
+    if (kind_of(value) == SCENARIO_SCALAR && node->kind != SCENARIO_MAPPING) {
+        const struct scenario_key *key = scenario_key_find(check->schema, check->path);
+        if (node->kind == SCENARIO_SCALAR)
+            check_scalar(check, node, value, key);
+        else if (key->each)
+            check_each(check, node, value, key);
+        else
+            wrong(check, node, value, "");
+    } else if (kind_of(value) != node->kind) {
         wrong(check, node, value, "");
-    else if (node->kind == SCENARIO_MAPPING)
+    } else if (node->kind == SCENARIO_MAPPING) {
         check_mapping(check, node, value);
-    else if (node->kind == SCENARIO_SEQUENCE)
+    } else {
         check_list(check, node, value);
-    else if (value->type == CYAML_ENUM)
-        check_enum(check, node, value);
-    else if (!scenario_scalar_fits(check->schema, scenario_key_find(check->schema, check->path),
-                                   value->type, node))
-        wrong(check, node, value, "");
+    }
 }
 
-void scenario_check(const struct scenario_schema *schema, const struct scenario_node *root,
-                    struct scenario_report *report)
+int scenario_check(const struct scenario_schema *schema, const struct scenario_node *root,
+                   struct scenario_report *report)
 {
     struct check check = {.schema = schema, .report = report};
     check_value(&check, root, &schema->top);
+    return check.error;
 }

@@ -9,10 +9,17 @@
 /*
  * Reports every key that is unknown, missing or given twice, and every value of a wrong
  * type or out of its range. What depends on two values together is not looked at here.
- * A tree without mistakes is one that libcyaml loads.
+ * A tree without mistakes is one that libcyaml loads. Returns 0, with mistakes too, or -ENOMEM.
  */
-void scenario_check(const struct scenario_schema *schema, const struct scenario_node *root,
-                    struct scenario_report *report);
+int scenario_check(const struct scenario_schema *schema, const struct scenario_node *root,
+                   struct scenario_report *report);
+
+/* Whether this can be the name of a node, a component, a source or a measure; and what can. */
+bool scenario_name_fits(const char *name);
+extern const char scenario_names_allowed[];
+
+/* A decimal number, and no more. */
+bool scenario_is_number(const char *text);
 
 /* True when a scalar is written as its type is, and is what its key allows. */
 bool scenario_scalar_fits(const struct scenario_schema *schema, const struct scenario_key *key,

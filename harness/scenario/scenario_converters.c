@@ -237,7 +237,7 @@ static void try_plant(const struct draft *draft)
     const struct hil_converter_config *converter = draft->converter;
     char why[SCENARIO_REASON_BYTES];
 
-    if (!scenario_try(converter->plant, converter->parameters, converter->states,
+    if (!scenario_try(converter->plant, 1, converter->parameters, converter->states,
                       converter->timing.period_ns, why))
         return;
     char path[64] = "converters.parameters";

@@ -30,12 +30,27 @@ static int add_default(struct scenario_node *block, const char *key, const char 
 static int fill(const struct scenario_schema *schema, struct scenario_node *node,
                 const cyaml_schema_value_t *value, const char *path);
 
+/* Blocks by names that the scenario gives. */
+static int fill_named(const struct scenario_schema *schema, struct scenario_node *node,
+                      const cyaml_schema_value_t *value, const char *path)
+{
+    char any[PATH_MAX_BYTES];
+    int error = 0;
+
+    snprintf(any, sizeof(any), "%s.*", path);
+    for (size_t i = 0; error == 0 && i < node->count; i++)
+        error = fill(schema, node->entries[i].value, value, any);
+    return error;
+}
+
 static int fill_mapping(const struct scenario_schema *schema, struct scenario_node *node,
                         const cyaml_schema_value_t *value, const char *path)
 {
     const cyaml_schema_field_t *field = value->mapping.fields;
     int error = 0;
 
+    if (scenario_field_is_any(field))
+        return fill_named(schema, node, &field->value, path);
     for (; error == 0 && field->key != NULL; field++) {
         char child[PATH_MAX_BYTES];
         snprintf(child, sizeof(child), "%s%s%s", path, path[0] == '\0' ? "" : ".", field->key);
@@ -282,6 +297,11 @@ static void arrange(struct scenario_node *node, const cyaml_schema_value_t *valu
         return;
 
     size_t placed = 0;
+    if (scenario_field_is_any(value->mapping.fields)) {
+        for (size_t i = 0; i < node->count; i++)
+            arrange(node->entries[i].value, &value->mapping.fields->value);
+        return;
+    }
     for (const cyaml_schema_field_t *field = value->mapping.fields; field->key != NULL; field++) {
         move_up(node, field->key, placed);
         if (placed == node->count || strcmp(node->entries[placed].key, field->key) != 0)
@@ -293,9 +313,10 @@ static void arrange(struct scenario_node *node, const cyaml_schema_value_t *valu
 
 int scenario_fill_derived(const struct scenario_schema *schema, struct scenario_node *root)
 {
-    int error = fill_multipliers(schema, root);
+    const bool general = scenario_is_general(root);
+    int error = general ? 0 : fill_multipliers(schema, root);
 
-    if (error == 0)
+    if (error == 0 && !general)
         error = fill_placement(schema, root);
     if (error == 0)
         arrange(root, &schema->top);

@@ -2,19 +2,26 @@
  * Every key of a scenario but those of the models: unit, range, default, explanation.
  * The types are in scenario_schema.c; docs/scenario.md is held against both by a test.
  */
+#include <math.h>
 #include <string.h>
 
 #include "scenario_schema.h"
 
-#define NO_RANGE        0, 0, SCENARIO_RANGE
-#define TIME_US(min)    min, 1e9, SCENARIO_WHOLE_NS
-#define TIME_S(min)     min, 1e6, SCENARIO_WHOLE_NS
-#define CPU             -1, 0, SCENARIO_CPU
-#define RANGE(min, max) min, max, SCENARIO_RANGE
+#define NO_RANGE        0, 0, SCENARIO_RANGE, false
+#define TIME_US(min)    min, 1e9, SCENARIO_WHOLE_NS, false
+#define TIMES_US(min)   min, 1e9, SCENARIO_WHOLE_NS, true
+#define TIME_S(min)     min, 1e6, SCENARIO_WHOLE_NS, false
+#define CPU             -1, 0, SCENARIO_CPU, false
+#define RANGE(min, max) min, max, SCENARIO_RANGE, false
+#define NUMBER          -HUGE_VAL, HUGE_VAL, SCENARIO_RANGE, false
+#define NUMBERS         -HUGE_VAL, HUGE_VAL, SCENARIO_RANGE, true
+#define TEXT            0, 0, SCENARIO_TEXT, false
+#define TEXTS           0, 0, SCENARIO_TEXT, true
 #define NUMBER_MAX      4294967295.0 /* of a seed */
 
 const struct scenario_key scenario_keys[] = {
-    {"name", "", NULL, 0, 0, SCENARIO_NAME, "Name of the scenario, used for the folder of results"},
+    {"name", "", NULL, 0, 0, SCENARIO_NAME, false,
+     "Name of the scenario, used for the folder of results"},
     {"duration_s", "s", NULL, TIME_S(1e-9), "How long it runs"},
     {"mode", "", "realtime", NO_RANGE,
      "Against the clock in separate processes, or in virtual time in one"},
@@ -30,9 +37,9 @@ const struct scenario_key scenario_keys[] = {
     {"verbs.nodes", "", "[]", NO_RANGE,
      "Who is where; with this fabric it says so of every node, once"},
     {"verbs.nodes[].controller", "", "false", NO_RANGE, "The controller is there"},
-    {"verbs.nodes[].converters", "", NULL, 0, 0, SCENARIO_IDS,
+    {"verbs.nodes[].converters", "", NULL, 0, 0, SCENARIO_IDS, false,
      "These converters are there: an id (3) or a range of them (0-9)"},
-    {"verbs.nodes[].address", "", NULL, 0, 0, SCENARIO_ADDRESS,
+    {"verbs.nodes[].address", "", NULL, 0, 0, SCENARIO_ADDRESS, false,
      "Address of the RDMA device's network interface; nodes on one machine may share it"},
     {"verbs.port", "", "18515", RANGE(1, 65535),
      "The controller listens on this port, converter i on this + 1 + i"},
@@ -136,7 +143,7 @@ const struct scenario_key scenario_keys[] = {
      "number for each converter"},
 
     {"converters.overrides", "", "[]", NO_RANGE, "What is different in some of the converters"},
-    {"converters.overrides[].id", "", NULL, 0, 0, SCENARIO_IDS,
+    {"converters.overrides[].id", "", NULL, 0, 0, SCENARIO_IDS, false,
      "Which ones: an id (3) or a range of them (3-5)"},
     {"converters.overrides[].plant", "", NULL, NO_RANGE, "In place of converters.plant"},
     {"converters.overrides[].period_us", "us", NULL, TIME_US(0.001),
@@ -233,7 +240,7 @@ const struct scenario_key scenario_keys[] = {
      "Executors, processes with one thread; without it one for the controller on controller.cpu, "
      "one for all converters on converters.cpu"},
     {"placement[].controller", "", "false", NO_RANGE, "Runs the controller"},
-    {"placement[].converters", "", NULL, 0, 0, SCENARIO_IDS,
+    {"placement[].converters", "", NULL, 0, 0, SCENARIO_IDS, false,
      "Runs these converters: an id (3) or a range of them (0-9)"},
     {"placement[].cpu", "", "-1", CPU, "Where it is pinned; -1: anywhere"},
     {"placement[].priority", "", "80", RANGE(0, 99),
@@ -242,6 +249,119 @@ const struct scenario_key scenario_keys[] = {
      "SCHED_FIFO, SCHED_DEADLINE, or the ordinary scheduler"},
     {"placement[].wait", "", "spin", NO_RANGE,
      "For the next step: busy, or asleep until 100 us before and then busy"},
+
+    /* What only the general form has. */
+    {"on_record_error", "", "go_on", NO_RANGE,
+     "When the record cannot be written any more, as on a full disk: go on without, or end the "
+     "run"},
+    {"verbs.nodes[].nodes", "", NULL, TEXTS, "These nodes are there: a name, or a list of them"},
+    {"network.latency_us", "us", "0", TIME_US(0), "One-way latency of each link"},
+    {"network.links", "", "[]", NO_RANGE, "Links that have another latency"},
+    {"network.links[].from", "", NULL, TEXT, "Their senders"},
+    {"network.links[].to", "", NULL, TEXT, "Their receivers"},
+    {"network.links[].latency_us", "us", NULL, TIME_US(0), "In place of network.latency_us"},
+
+    {"nodes", "", NULL, NO_RANGE, "The nodes, each one loop, by their names"},
+    {"nodes.*", "", NULL, NO_RANGE, "A node, or several of them"},
+    {"nodes.*.count", "", NULL, RANGE(1, SCENARIO_NODES_MAX),
+     "How many there are, numbered from 0; without it one, without a number"},
+    {"nodes.*.period_us", "us", NULL, TIMES_US(0.001), "Time between two steps"},
+    {"nodes.*.phase_us", "us", "0", TIMES_US(0), "Time of the first step"},
+    {"nodes.*.stagger_us", "us", "0", TIME_US(0),
+     "Each one's first step comes this much after the one's before it"},
+    {"nodes.*.realtime_phase_us", "us", "0", TIME_US(0),
+     "Added to phase_us in real time, where steps that are due at one instant race"},
+    {"nodes.*.cpu", "", "-1", CPU, "Where its executor is pinned; -1: anywhere"},
+    {"nodes.*.priority", "", "80", RANGE(0, 99), "SCHED_FIFO priority; 0: the ordinary scheduler"},
+    {"nodes.*.scheduler", "", "fifo", NO_RANGE,
+     "SCHED_FIFO, SCHED_DEADLINE, or the ordinary scheduler"},
+    {"nodes.*.wait", "", "spin", NO_RANGE,
+     "For the next step: busy, or asleep until 100 us before and then busy"},
+    {"nodes.*.overrun", "", "skip", NO_RANGE,
+     "Steps that it was too late for: run them, skip them, or end the run"},
+    {"nodes.*.catch_up_limit", "", "1.1", RANGE(0, 1000),
+     "With catch_up, how much faster than the clock at most; 0: as fast as it goes"},
+    {"nodes.*.resync_after_us", "us", "0", TIME_US(0),
+     "With catch_up, steps are left out when it is further behind; 0: never"},
+    {"nodes.*.input_age_limit_us", "us", "0", TIME_US(0),
+     "An input older than this is stale; 0: ten periods of sender and receiver, at least 1 ms"},
+    {"nodes.*.on_stale_input", "", "hold", NO_RANGE,
+     "Go on with the last value, with the safe values of components, or end the run"},
+    {"nodes.*.bad_inputs_limit", "", "10", RANGE(1, NUMBER_MAX),
+     "After so many inputs in a row that are no number, what takes them is safe"},
+
+    {"components", "", NULL, NO_RANGE, "What runs on the nodes: instances of models, by name"},
+    {"components.*", "", NULL, NO_RANGE, "A component, or an array of them"},
+    {"components.*.model", "", NULL, TEXTS, "Its model; `hiloco models` lists them"},
+    {"components.*.node", "", NULL, TEXT,
+     "Where it runs: a node, or with NAME[*] each one of an array on a node of its own"},
+    {"components.*.count", "", NULL, RANGE(1, SCENARIO_NODES_MAX),
+     "How many there are, numbered from 0; without it as many as `node` names"},
+    {"components.*.width", "", "1", RANGE(1, 65536), "Places of each wide row of its model"},
+    {"components.*.parameters", "", "{}", NO_RANGE, "Parameters, by the model's names"},
+    {"components.*.initial", "", "{}", NO_RANGE, "Initial states, by the model's names"},
+    {"components.*.inputs", "", "{}", NO_RANGE, "Constant inputs, by the model's names"},
+    {"components.*.safe", "", NULL, NO_RANGE,
+     "What a stale input is answered by: outputs of a sampled model, inputs of a continuous one"},
+    {"components.*.computation_delay", "", "false", NO_RANGE,
+     "What a sampled model computes is there one step later"},
+    {"components.*.on_error", "", "end", NO_RANGE,
+     "When it fails, or gives what is no number: end the run, or go on with the safe values"},
+
+    {"connections", "", "[]", NO_RANGE, "From outputs to inputs"},
+    {"connections[].from", "", NULL, TEXT,
+     "The output, as in motor.speed_rad_s or cell[*].voltage_v"},
+    {"connections[].to", "", NULL, TEXT, "The input; of arrays, each one's from the same number"},
+    {"connections[].scale", "", NULL, NUMBERS, "What the value is multiplied by"},
+    {"connections[].offset", "", "0", NUMBERS, "And what is then added"},
+    {"connections[].initial", "", NULL, NUMBERS,
+     "The input until the first value arrives; without it the model's"},
+
+    {"sources", "", "{}", NO_RANGE, "Inputs over time, by their names"},
+    {"sources.*", "", NULL, NO_RANGE, "One of: constant, steps, sine, pulses, csv"},
+    {"sources.*.to", "", NULL, TEXTS, "The input that it feeds, or a list of them"},
+    {"sources.*.constant", "", NULL, NUMBER, "One value for ever"},
+    {"sources.*.steps", "", NULL, NO_RANGE, "A value, and later ones"},
+    {"sources.*.steps.initial", "", NULL, NUMBER, "At the start"},
+    {"sources.*.steps.changes", "", "[]", NO_RANGE, "Later values, in the order of time"},
+    {"sources.*.steps.changes[].time_s", "s", NULL, TIME_S(0), "When the change begins"},
+    {"sources.*.steps.changes[].value", "", NULL, NUMBER, "The new value"},
+    {"sources.*.steps.changes[].ramp_s", "s", "0", TIME_S(0), "How long it takes; 0: a step"},
+    {"sources.*.sine", "", NULL, NO_RANGE, "mean + amplitude sin(2 pi frequency t + phase)"},
+    {"sources.*.sine.mean", "", "0", NUMBER, "What it swings around"},
+    {"sources.*.sine.amplitude", "", NULL, NUMBER, "How far it swings"},
+    {"sources.*.sine.frequency_hz", "Hz", NULL, RANGE(0, 1e9), "How often"},
+    {"sources.*.sine.phase_deg", "deg", "0", NUMBER, "At the start"},
+    {"sources.*.pulses", "", NULL, NO_RANGE, "High for a while in each period"},
+    {"sources.*.pulses.low", "", "0", NUMBER, "Value outside of the pulses"},
+    {"sources.*.pulses.high", "", NULL, NUMBER, "Value in them"},
+    {"sources.*.pulses.period_s", "s", NULL, TIME_S(1e-9), "From one to the next"},
+    {"sources.*.pulses.width_s", "s", NULL, TIME_S(0), "How long each is, up to the period"},
+    {"sources.*.pulses.delay_s", "s", "0", TIME_S(0), "When the first begins"},
+    {"sources.*.csv", "", NULL, NO_RANGE, "A column of a file"},
+    {"sources.*.csv.file", "", NULL, TEXT, "Its name, from the scenario's folder"},
+    {"sources.*.csv.time", "", "time_s", TEXT, "The column with the time, in s"},
+    {"sources.*.csv.column", "", NULL, TEXT, "The column with the value"},
+    {"sources.*.csv.between", "", "line", NO_RANGE,
+     "Between two rows: on a line from one to the next, or hold the earlier"},
+    {"sources.*.scale", "", "1", NUMBERS, "What the value is multiplied by"},
+
+    {"record", "", "[]", NO_RANGE, "What is recorded"},
+    {"record[].signals", "", NULL, TEXTS, "A signal, or a list of them"},
+    {"record[].node", "", NULL, TEXT,
+     "Who records them: a node that has them, or that they are sent to; without it whose they are"},
+    {"record[].decimation", "", "1", RANGE(0, 1e9), "One row of every so many steps; 0: none"},
+
+    {"measures", "", "{}", NO_RANGE, "What the summary's figures are of, by name"},
+    {"measures.*", "", NULL, NO_RANGE, "A signal or a sum of signals, against a reference"},
+    {"measures.*.of", "", NULL, TEXTS, "The signal, or a list of them"},
+    {"measures.*.each", "", "false", NO_RANGE, "A measure of each signal, in place of their sum"},
+    {"measures.*.reference", "", NULL, TEXT, "What it should be: a signal, or one for each"},
+    {"measures.*.reference_scale", "", "1", NUMBER, "What the reference is multiplied by"},
+    {"measures.*.node", "", NULL, TEXT,
+     "Where it is made; without it where the reference is, or the first signal"},
+
+    {"placement[].nodes", "", NULL, TEXTS, "Runs these nodes: a name, or a list of them"},
 };
 
 const unsigned scenario_key_count = sizeof(scenario_keys) / sizeof(scenario_keys[0]);
@@ -262,7 +382,10 @@ static const char *after_index(const char *path)
 static bool same_path(const char *pattern, const char *path)
 {
     while (*pattern != '\0') {
-        if (*pattern == '[') {
+        if (*pattern == '*') {
+            pattern++;
+            path += strcspn(path, ".");
+        } else if (*pattern == '[') {
             pattern += 2;
             path = after_index(path);
         } else if (*pattern++ != *path++) {

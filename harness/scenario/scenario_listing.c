@@ -86,7 +86,8 @@ static void listing_scalar(struct listing *l, const struct scenario_node *node,
                            enum cyaml_type type, const struct scenario_key *key)
 {
     fprintf(l->to, "%s=", l->path);
-    if (type == CYAML_FLOAT || type == CYAML_INT || type == CYAML_UINT)
+    const bool number = type == CYAML_FLOAT || type == CYAML_INT || type == CYAML_UINT;
+    if (number || (type == CYAML_IGNORE && scenario_is_number(node->text)))
         listing_number(l, key, strtod(node->text, NULL));
     else if (key != NULL && key->rule == SCENARIO_IDS)
         listing_ids(l, node->text);
@@ -112,11 +113,26 @@ static void listing_value(struct listing *l, const struct scenario_node *node,
 static void listing_list(struct listing *l, const struct scenario_node *node,
                          const cyaml_schema_value_t *value, const struct scenario_key *key)
 {
+    const cyaml_schema_value_t *entry =
+        value->type == CYAML_SEQUENCE || value->type == CYAML_SEQUENCE_FIXED ? value->sequence.entry
+                                                                             : value;
+
     for (size_t i = 0; i < node->count; i++) {
         char index[24];
         snprintf(index, sizeof(index), "%zu", i);
         const size_t length = listing_descend(l, index);
-        listing_value(l, node->entries[i].value, value->sequence.entry, key);
+        listing_value(l, node->entries[i].value, entry, key);
+        l->path[length] = '\0';
+    }
+}
+
+/* Keys that the scenario or a model names, in the order of the file. */
+static void listing_names(struct listing *l, const struct scenario_node *node,
+                          const cyaml_schema_value_t *value)
+{
+    for (size_t i = 0; i < node->count; i++) {
+        const size_t length = listing_descend(l, node->entries[i].key);
+        listing_value(l, node->entries[i].value, value, NULL);
         l->path[length] = '\0';
     }
 }
@@ -124,6 +140,14 @@ static void listing_list(struct listing *l, const struct scenario_node *node,
 static void listing_mapping(struct listing *l, const struct scenario_node *node,
                             const cyaml_schema_value_t *value)
 {
+    if (value->type == CYAML_IGNORE) {
+        listing_names(l, node, value);
+        return;
+    }
+    if (scenario_field_is_any(value->mapping.fields)) {
+        listing_names(l, node, &value->mapping.fields->value);
+        return;
+    }
     for (const cyaml_schema_field_t *field = value->mapping.fields; field->key != NULL; field++) {
         const struct scenario_node *child = scenario_node_get(node, field->key);
         if (child == NULL)

@@ -105,13 +105,30 @@ static void tidy_exponent(char *text)
     memmove(to, from, strlen(from) + 1);
 }
 
+/* How many digits a number needs that %.14e wrote: those up to the last that is no zero. */
+static int count_digits(const char *text)
+{
+    int digits = 0, seen = 0;
+
+    for (; *text != '\0' && *text != 'e'; text++) {
+        if (*text < '0' || *text > '9')
+            continue;
+        seen++;
+        if (*text != '0')
+            digits = seen;
+    }
+    return digits;
+}
+
+/* A decimal of up to 15 digits is the same after it was a double: so if 15 are enough, those of
+ * them without the zeros at the end are the fewest. */
 void scenario_number_text(char text[SCENARIO_NUMBER_BYTES], double value)
 {
-    for (int digits = 6; digits <= 17; digits++) {
-        snprintf(text, SCENARIO_NUMBER_BYTES, "%.*g", digits, value);
-        if (strtod(text, NULL) == value)
-            break;
-    }
+    snprintf(text, SCENARIO_NUMBER_BYTES, "%.14e", value);
+    int digits = strtod(text, NULL) == value ? count_digits(text) : 16;
+    snprintf(text, SCENARIO_NUMBER_BYTES, "%.*g", digits < 6 ? 6 : digits, value);
+    if (digits == 16 && strtod(text, NULL) != value)
+        snprintf(text, SCENARIO_NUMBER_BYTES, "%.17g", value);
     tidy_exponent(text);
 }
 

@@ -37,12 +37,12 @@ static void keep_reason(void *arg, const char *line)
     snprintf(arg, SCENARIO_REASON_BYTES, "%s", line);
 }
 
-int scenario_try(const struct hil_model *model, const double *parameters, const double *states,
-                 uint64_t period_ns, char why[SCENARIO_REASON_BYTES])
+int scenario_try(const struct hil_model *model, unsigned width, const double *parameters,
+                 const double *states, uint64_t period_ns, char why[SCENARIO_REASON_BYTES])
 {
     const struct hil_config config = {
         .size = sizeof(config),
-        .width = 1,
+        .width = width,
         .period_s = (double)period_ns * 1e-9,
         .parameters = parameters,
         .states = states,
@@ -66,7 +66,7 @@ static void try_law(const struct scenario_loaded *loaded,
 {
     char why[SCENARIO_REASON_BYTES];
 
-    if (scenario_try(controller->law, controller->parameters, NULL, controller->timing.period_ns,
+    if (scenario_try(controller->law, 1, controller->parameters, NULL, controller->timing.period_ns,
                      why))
         scenario_mistake_in(loaded, "controller.gains",
                             "the law %s refuses these gains, limits and period (%s); allowed: "
@@ -162,10 +162,9 @@ static void resolve_controller(const struct scenario_loaded *loaded,
                             file->limits.duty_max, file->limits.duty_min);
 }
 
-int scenario_resolve(const struct scenario_loaded *loaded, struct hil_scenario *scenario)
+int scenario_resolve_run(const struct scenario_loaded *loaded, struct hil_scenario *scenario)
 {
     const struct scenario_file *file = loaded->file;
-    unsigned before = loaded->report->mistakes;
 
     scenario->name = strdup(file->name);
     if (scenario->name == NULL)
@@ -177,11 +176,20 @@ int scenario_resolve(const struct scenario_loaded *loaded, struct hil_scenario *
     scenario->recording = file->recording;
     scenario->trace = file->trace;
     resolve_hang_limit(loaded, scenario);
-    resolve_network(&file->network, &scenario->network);
     resolve_validity(&file->validity, &scenario->validity);
-    resolve_controller(loaded, &scenario->controller);
+    return 0;
+}
 
-    int error = scenario_resolve_profiles(loaded, scenario);
+int scenario_resolve(const struct scenario_loaded *loaded, struct hil_scenario *scenario)
+{
+    unsigned before = loaded->report->mistakes;
+    int error = scenario_resolve_run(loaded, scenario);
+
+    if (error != 0)
+        return error;
+    resolve_network(&loaded->file->network, &scenario->network);
+    resolve_controller(loaded, &scenario->controller);
+    error = scenario_resolve_profiles(loaded, scenario);
     if (error == 0)
         error = scenario_resolve_converters(loaded, scenario);
     if (error == 0)

@@ -56,8 +56,16 @@ void scenario_resolve_late(const struct scenario_loaded *loaded, const char *rol
  * negative errno with the model's reason in `why`.
  */
 enum { SCENARIO_REASON_BYTES = 256 };
-int scenario_try(const struct hil_model *model, const double *parameters, const double *states,
-                 uint64_t period_ns, char why[SCENARIO_REASON_BYTES]);
+int scenario_try(const struct hil_model *model, unsigned width, const double *parameters,
+                 const double *states, uint64_t period_ns, char why[SCENARIO_REASON_BYTES]);
+
+/* The general form of a scenario in the power_controller form. Returns 0, or -ENOMEM with nothing
+ * left. */
+int scenario_expand(const struct scenario_loaded *loaded, const struct hil_scenario *scenario,
+                    struct scenario_node **root);
+
+/* Fills what both forms have: the run, validity, tracing. Returns 0 or -ENOMEM. */
+int scenario_resolve_run(const struct scenario_loaded *loaded, struct hil_scenario *scenario);
 
 /* Reports a mistake at the value with this path, such as "converters.overrides.0.id". */
 __attribute__((format(printf, 3, 4))) void scenario_mistake_in(const struct scenario_loaded *loaded,

@@ -10,7 +10,7 @@
 #include "scenario_check.h"
 
 /* A decimal number and no more: not hexadecimal, which YAML 1.2 and strtod know, nor .inf. */
-static bool is_number(const char *text)
+bool scenario_is_number(const char *text)
 {
     text += *text == '+' || *text == '-';
     size_t whole = strspn(text, "0123456789");
@@ -77,6 +77,14 @@ static bool name_fits(const char *name)
     return true;
 }
 
+const char scenario_names_allowed[] =
+    "up to 64 letters, digits, '_' and '-', the first a letter or '_'";
+
+bool scenario_name_fits(const char *name)
+{
+    return name_fits(name) && !isdigit((unsigned char)name[0]) && strchr(name, '.') == NULL;
+}
+
 /* A name is not looked up: this may not be the machine that runs it. */
 static bool address_fits(const char *address)
 {
@@ -114,6 +122,8 @@ static bool text_fits(const struct scenario_key *key, unsigned converters, const
 {
     unsigned first, last;
 
+    if (key->rule == SCENARIO_TEXT)
+        return true;
     if (key->rule == SCENARIO_NAME)
         return name_fits(text);
     if (key->rule == SCENARIO_ADDRESS)
@@ -126,7 +136,8 @@ bool scenario_scalar_fits(const struct scenario_schema *schema, const struct sce
 {
     switch (type) {
     case CYAML_FLOAT:
-        return node->plain && is_number(node->text) && number_fits(key, strtod(node->text, NULL));
+        return node->plain && scenario_is_number(node->text) &&
+               number_fits(key, strtod(node->text, NULL));
     case CYAML_INT:
     case CYAML_UINT:
         return node->plain && is_whole_number(node->text) &&

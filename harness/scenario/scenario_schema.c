@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "scenario_form.h"
+#include "system.h"
 
 enum {
     MUST = CYAML_FLAG_DEFAULT,
@@ -172,6 +173,213 @@ static const cyaml_schema_field_t placement_fields[] = {
 };
 static const cyaml_schema_value_t placement_entry = {
     CYAML_VALUE_MAPPING(MUST, struct file_placement, placement_fields)};
+
+/* --- the general form --------------------------------------------------------------------- */
+
+/* These blocks are read from the tree: their numbers may be lists, and their keys names. */
+#define OF_TYPE(name, type_)                                                                       \
+    {                                                                                              \
+        .key = name, .value = {.type = type_ }                                                     \
+    }
+#define MAYBE(name, type_)                                                                         \
+    {                                                                                              \
+        .key = name, .value = {.type = type_, .flags = CYAML_FLAG_OPTIONAL }                       \
+    }
+#define OF_WORDS(name, words)                                                                      \
+    {                                                                                              \
+        .key = name, .value = {                                                                    \
+            .type = CYAML_ENUM,                                                                    \
+            .enumeration = {.strings = words, .count = CYAML_ARRAY_LEN(words)}                     \
+        }                                                                                          \
+    }
+#define OF_FIELDS(name, flags_, fields_)                                                           \
+    {                                                                                              \
+        .key = name, .value = {                                                                    \
+            .type = CYAML_MAPPING,                                                                 \
+            .flags = flags_,                                                                       \
+            .mapping = {.fields = fields_}                                                         \
+        }                                                                                          \
+    }
+#define OF_ENTRIES(name, flags_, entry_)                                                           \
+    {                                                                                              \
+        .key = name, .value = {                                                                    \
+            .type = CYAML_SEQUENCE,                                                                \
+            .flags = flags_,                                                                       \
+            .sequence = {.entry = entry_, .max = CYAML_UNLIMITED}                                  \
+        }                                                                                          \
+    }
+
+/* A list of blocks with these fields; blocks with these fields by any names. */
+#define BLOCKS(name)                                                                               \
+    static const cyaml_schema_value_t name##_entry = {.type = CYAML_MAPPING,                       \
+                                                      .mapping = {.fields = name##_fields}}
+#define NAMED(name)                                                                                \
+    static const cyaml_schema_field_t name##_any[] = {                                             \
+        OF_FIELDS("*", CYAML_FLAG_OPTIONAL, name##_fields), CYAML_FIELD_END}
+
+static const cyaml_strval_t between[] = {{"line", true}, {"hold", false}};
+
+static const cyaml_schema_field_t general_verbs_node_fields[] = {
+    OF_TYPE("nodes", CYAML_STRING), OF_TYPE("address", CYAML_STRING), CYAML_FIELD_END};
+BLOCKS(general_verbs_node);
+
+static const cyaml_schema_field_t general_verbs_fields[] = {
+    OF_ENTRIES("nodes", 0, &general_verbs_node_entry),
+    OF_TYPE("port", CYAML_UINT),
+    OF_WORDS("completions", completions),
+    OF_TYPE("send_depth", CYAML_UINT),
+    OF_TYPE("timeout_exponent", CYAML_UINT),
+    OF_TYPE("retry_count", CYAML_UINT),
+    OF_TYPE("traffic_class", CYAML_UINT),
+    OF_TYPE("flush_bytes", CYAML_UINT),
+    CYAML_FIELD_END,
+};
+
+static const cyaml_schema_field_t general_latency_fields[] = {
+    OF_TYPE("from", CYAML_STRING), OF_TYPE("to", CYAML_STRING), OF_TYPE("latency_us", CYAML_FLOAT),
+    CYAML_FIELD_END};
+BLOCKS(general_latency);
+
+static const cyaml_schema_field_t general_network_fields[] = {
+    OF_TYPE("latency_us", CYAML_FLOAT),
+    OF_TYPE("jitter_us", CYAML_FLOAT),
+    OF_TYPE("seed", CYAML_UINT),
+    OF_ENTRIES("links", 0, &general_latency_entry),
+    CYAML_FIELD_END,
+};
+
+static const cyaml_schema_field_t node_fields[] = {
+    MAYBE("count", CYAML_UINT),
+    OF_TYPE("period_us", CYAML_FLOAT),
+    OF_TYPE("phase_us", CYAML_FLOAT),
+    OF_TYPE("stagger_us", CYAML_FLOAT),
+    OF_TYPE("realtime_phase_us", CYAML_FLOAT),
+    OF_TYPE("cpu", CYAML_INT),
+    OF_TYPE("priority", CYAML_INT),
+    OF_WORDS("scheduler", schedulers),
+    OF_WORDS("wait", waits),
+    OF_WORDS("overrun", overruns),
+    OF_TYPE("catch_up_limit", CYAML_FLOAT),
+    OF_TYPE("resync_after_us", CYAML_FLOAT),
+    OF_TYPE("input_age_limit_us", CYAML_FLOAT),
+    OF_WORDS("on_stale_input", stale_actions),
+    OF_TYPE("bad_inputs_limit", CYAML_UINT),
+    CYAML_FIELD_END,
+};
+NAMED(node);
+
+static const cyaml_schema_field_t component_fields[] = {
+    OF_TYPE("model", CYAML_STRING),
+    OF_TYPE("node", CYAML_STRING),
+    MAYBE("count", CYAML_UINT),
+    OF_TYPE("width", CYAML_UINT),
+    OF_TYPE("parameters", CYAML_IGNORE),
+    OF_TYPE("initial", CYAML_IGNORE),
+    OF_TYPE("inputs", CYAML_IGNORE),
+    MAYBE("safe", CYAML_IGNORE),
+    OF_TYPE("computation_delay", CYAML_BOOL),
+    OF_WORDS("on_error", error_actions),
+    CYAML_FIELD_END,
+};
+NAMED(component);
+
+static const cyaml_schema_field_t connection_fields[] = {
+    OF_TYPE("from", CYAML_STRING),  OF_TYPE("to", CYAML_STRING),   MAYBE("scale", CYAML_FLOAT),
+    OF_TYPE("offset", CYAML_FLOAT), MAYBE("initial", CYAML_FLOAT), CYAML_FIELD_END};
+BLOCKS(connection);
+
+static const cyaml_schema_field_t source_change_fields[] = {
+    OF_TYPE("time_s", CYAML_FLOAT), OF_TYPE("value", CYAML_FLOAT), OF_TYPE("ramp_s", CYAML_FLOAT),
+    CYAML_FIELD_END};
+BLOCKS(source_change);
+static const cyaml_schema_field_t source_steps_fields[] = {
+    OF_TYPE("initial", CYAML_FLOAT), OF_ENTRIES("changes", 0, &source_change_entry),
+    CYAML_FIELD_END};
+static const cyaml_schema_field_t source_sine_fields[] = {
+    OF_TYPE("mean", CYAML_FLOAT), OF_TYPE("amplitude", CYAML_FLOAT),
+    OF_TYPE("frequency_hz", CYAML_FLOAT), OF_TYPE("phase_deg", CYAML_FLOAT), CYAML_FIELD_END};
+static const cyaml_schema_field_t source_pulses_fields[] = {
+    OF_TYPE("low", CYAML_FLOAT),      OF_TYPE("high", CYAML_FLOAT),
+    OF_TYPE("period_s", CYAML_FLOAT), OF_TYPE("width_s", CYAML_FLOAT),
+    OF_TYPE("delay_s", CYAML_FLOAT),  CYAML_FIELD_END};
+static const cyaml_schema_field_t source_csv_fields[] = {
+    OF_TYPE("file", CYAML_STRING), OF_TYPE("time", CYAML_STRING), OF_TYPE("column", CYAML_STRING),
+    OF_WORDS("between", between), CYAML_FIELD_END};
+
+static const cyaml_schema_field_t source_fields[] = {
+    OF_TYPE("to", CYAML_STRING),
+    MAYBE("constant", CYAML_FLOAT),
+    OF_FIELDS("steps", CYAML_FLAG_OPTIONAL, source_steps_fields),
+    OF_FIELDS("sine", CYAML_FLAG_OPTIONAL, source_sine_fields),
+    OF_FIELDS("pulses", CYAML_FLAG_OPTIONAL, source_pulses_fields),
+    OF_FIELDS("csv", CYAML_FLAG_OPTIONAL, source_csv_fields),
+    OF_TYPE("scale", CYAML_FLOAT),
+    CYAML_FIELD_END,
+};
+NAMED(source);
+
+static const cyaml_schema_field_t record_fields[] = {
+    OF_TYPE("signals", CYAML_STRING), MAYBE("node", CYAML_STRING),
+    OF_TYPE("decimation", CYAML_UINT), CYAML_FIELD_END};
+BLOCKS(record);
+
+static const cyaml_schema_field_t measure_fields[] = {
+    OF_TYPE("of", CYAML_STRING),      OF_TYPE("each", CYAML_BOOL),
+    MAYBE("reference", CYAML_STRING), OF_TYPE("reference_scale", CYAML_FLOAT),
+    MAYBE("node", CYAML_STRING),      CYAML_FIELD_END};
+NAMED(measure);
+
+static const cyaml_schema_field_t general_placement_fields[] = {
+    OF_TYPE("nodes", CYAML_STRING),    OF_TYPE("cpu", CYAML_INT), OF_TYPE("priority", CYAML_INT),
+    OF_WORDS("scheduler", schedulers), OF_WORDS("wait", waits),   CYAML_FIELD_END,
+};
+BLOCKS(general_placement);
+
+/* What libcyaml loads of it is what it shares with the power_controller form. */
+#define SHARED_BEGIN                                                                               \
+    CYAML_FIELD_STRING_PTR("name", MUST, struct scenario_file, name, 1, 64),                       \
+        CYAML_FIELD_FLOAT("duration_s", MUST, struct scenario_file, duration_s),                   \
+        ENUM("mode", struct scenario_file, mode, modes),                                           \
+        ENUM("fabric", struct scenario_file, fabric, fabrics),                                     \
+        ENUM("on_lost", struct scenario_file, on_lost, losses),                                    \
+        CYAML_FIELD_FLOAT("hang_limit_s", MUST, struct scenario_file, hang_limit_s),               \
+        ENUM("on_record_error", struct scenario_file, recording.on_error, record_errors)
+#define SHARED_END                                                                                 \
+    CYAML_FIELD_MAPPING("validity", MUST, struct scenario_file, validity, validity_fields),        \
+        CYAML_FIELD_MAPPING("trace", MUST, struct scenario_file, trace, trace_fields)
+
+static const cyaml_schema_field_t general_fields[] = {
+    SHARED_BEGIN,
+    OF_FIELDS("verbs", 0, general_verbs_fields),
+    OF_FIELDS("network", 0, general_network_fields),
+    OF_FIELDS("nodes", 0, node_any),
+    OF_FIELDS("components", 0, component_any),
+    OF_ENTRIES("connections", 0, &connection_entry),
+    OF_FIELDS("sources", 0, source_any),
+    OF_ENTRIES("record", 0, &record_entry),
+    OF_FIELDS("measures", 0, measure_any),
+    SHARED_END,
+    OF_ENTRIES("placement", CYAML_FLAG_OPTIONAL, &general_placement_entry),
+    CYAML_FIELD_END,
+};
+const cyaml_schema_value_t scenario_general = {
+    CYAML_VALUE_MAPPING(CYAML_FLAG_POINTER, struct scenario_file, general_fields)};
+
+static const cyaml_schema_field_t general_fixed_fields[] = {SHARED_BEGIN, SHARED_END,
+                                                            CYAML_FIELD_END};
+const cyaml_schema_value_t scenario_general_fixed = {
+    CYAML_VALUE_MAPPING(CYAML_FLAG_POINTER, struct scenario_file, general_fixed_fields)};
+
+bool scenario_field_is_any(const cyaml_schema_field_t *field)
+{
+    return field->key != NULL && strcmp(field->key, "*") == 0;
+}
+
+bool scenario_is_general(const struct scenario_node *root)
+{
+    return scenario_node_get(root, "nodes") != NULL ||
+           scenario_node_get(root, "components") != NULL;
+}
 
 /* --- what is made for the scenario at hand ------------------------------------------------ */
 
@@ -380,6 +588,11 @@ int scenario_schema_open(struct scenario_schema **schema, const struct scenario_
 
     if (s == NULL)
         return -ENOMEM;
+    if (scenario_is_general(root)) {
+        s->top = scenario_general;
+        *schema = s;
+        return 0;
+    }
     if (scenario_quantities_open(s, root) != 0 || name_models(s) != 0 ||
         make_model_fields(s) != 0) {
         scenario_schema_close(s);

@@ -17,7 +17,7 @@
 #include "scenario_tree.h"
 
 /* And a list that names each converter once is no longer. */
-enum { SCENARIO_CONVERTERS_MAX = 10000 };
+enum { SCENARIO_CONVERTERS_MAX = 10000, SCENARIO_NODES_MAX = 100000 };
 
 /* --- the blocks, in the units of their keys -------------------------------------------- */
 
@@ -145,14 +145,17 @@ enum scenario_rule {
     SCENARIO_IDS,      /* a converter or a range of them */
     SCENARIO_NAME,     /* fit for the name of a folder */
     SCENARIO_ADDRESS,  /* of IPv4 or IPv6, or the name of a host */
+    SCENARIO_TEXT,     /* any text: what it refers to is looked at when all is known */
 };
 
 struct scenario_key {
-    const char *path;    /* "converters.overrides[].id": [] for each entry of a list */
+    /* "converters.overrides[].id": [] for each entry of a list; "nodes.*.cpu": * for any name. */
+    const char *path;
     const char *unit;    /* "" where there is none */
     const char *initial; /* the default as YAML; NULL: none */
     double min, max;     /* both included; of a list of numbers, for each of them */
     enum scenario_rule rule;
+    bool each;       /* a list is allowed as well: one value for each of several things */
     const char *doc; /* one line, no full stop */
 };
 
@@ -187,6 +190,15 @@ struct scenario_schema {
     struct scenario_key *keys;
     unsigned key_count;
 };
+
+/* The schema of a scenario in its general form: that of `root`, when it has nodes or components. */
+bool scenario_is_general(const struct scenario_node *root);
+extern const cyaml_schema_value_t scenario_general;
+/* The part of it that libcyaml loads, into a struct scenario_file. */
+extern const cyaml_schema_value_t scenario_general_fixed;
+
+/* A mapping whose keys are names that the scenario gives has one field, called so. */
+bool scenario_field_is_any(const cyaml_schema_field_t *field);
 
 /* Makes the schema for the scenario in `root`, right or wrong. Returns 0 or -ENOMEM. */
 int scenario_schema_open(struct scenario_schema **schema, const struct scenario_node *root);

@@ -56,12 +56,14 @@ static void say_number(const struct scenario_key *key, const char *kind, char *t
 {
     char range[128];
     scenario_say_range(key->min, key->max, key->unit, range, sizeof(range));
-    snprintf(text, size, "%s, %s", kind, range);
+    snprintf(text, size, "%s%s, %s", kind, key->each ? ", or a list of one for each" : "", range);
 }
 
 static void say_text(const struct scenario_key *key, unsigned count, char *text, size_t size)
 {
-    if (key->rule == SCENARIO_NAME)
+    if (key->rule == SCENARIO_TEXT)
+        snprintf(text, size, "a text%s", key->each ? ", or a list of them" : "");
+    else if (key->rule == SCENARIO_NAME)
         snprintf(text, size, "1 to 64 letters, digits, '.', '_' and '-', the first no '.' or '-'");
     else if (key->rule == SCENARIO_ADDRESS)
         snprintf(text, size, "an address such as 10.0.0.1, or the name of a host");
@@ -82,6 +84,11 @@ static void say_list(const cyaml_schema_value_t *value, char *text, size_t size)
 static void say_mapping(const cyaml_schema_value_t *value, char *text, size_t size)
 {
     char names[TEXT_MAX];
+
+    if (scenario_field_is_any(value->mapping.fields)) {
+        snprintf(text, size, "a mapping, with a name of your choice for each");
+        return;
+    }
     scenario_say_fields(value->mapping.fields, names, sizeof(names));
     snprintf(text, size, "a mapping with the keys %s", names);
 }

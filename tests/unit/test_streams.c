@@ -11,7 +11,8 @@ TestSuite(streams, .init = folder_open, .fini = folder_close);
 static struct hil_scenario *load(const char *path, bool virtual_time)
 {
     const char *const sets[] = {"recording.converter_decimation=5"};
-    const struct hil_scenario_options options = {sets, 1, !virtual_time, virtual_time};
+    const struct hil_scenario_options options = {
+        .sets = sets, .set_count = 1, .realtime = !virtual_time, .virtual_time = virtual_time};
     struct hil_scenario *scenario;
     char message[1000];
 

@@ -1,0 +1,133 @@
+#include "general.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* --- numbers of a checked block -------------------------------------------------------------- */
+
+static const struct scenario_node *general_value(const struct scenario_node *block, const char *key,
+                                                 unsigned i)
+{
+    const struct scenario_node *node = scenario_node_get(block, key);
+
+    if (node && node->kind == SCENARIO_SEQUENCE)
+        return i < node->count ? node->entries[i].value : NULL;
+    return node;
+}
+
+double general_number(const struct scenario_node *block, const char *key, unsigned i)
+{
+    const struct scenario_node *node = general_value(block, key, i);
+
+    return node ? strtod(node->text, NULL) : 0;
+}
+
+uint64_t general_ns(const struct scenario_node *block, const char *key, unsigned i, double per_unit)
+{
+    return scenario_ns(general_number(block, key, i), per_unit);
+}
+
+const char *general_text(const struct scenario_node *block, const char *key)
+{
+    const struct scenario_node *node = scenario_node_get(block, key);
+
+    return node ? node->text : NULL;
+}
+
+bool general_true(const struct scenario_node *block, const char *key)
+{
+    const char *text = general_text(block, key);
+
+    return text && strcmp(text, "true") == 0;
+}
+
+unsigned general_word(const struct scenario_node *block, const char *key, const char *const *words,
+                      unsigned count)
+{
+    const char *text = general_text(block, key);
+
+    for (unsigned i = 0; text && i < count; i++)
+        if (strcmp(words[i], text) == 0)
+            return i;
+    return 0;
+}
+
+bool general_fits(const struct general *g, const struct scenario_node *block, const char *key,
+                  unsigned count, const char *things)
+{
+    const struct scenario_node *node = scenario_node_get(block, key);
+
+    if (!node || node->kind != SCENARIO_SEQUENCE || node->count == count)
+        return true;
+    scenario_mistake(g->report, &node->at,
+                     "%s is a list of %zu, but there are %u %s; allowed: one for all, or a list of "
+                     "%u",
+                     key, node->count, count, things, count);
+    return false;
+}
+
+bool general_feed(struct general *g, struct general_element to, const struct scenario_node *by,
+                  const struct hil_feed *feed)
+{
+    const unsigned input = g->first_input[to.component] + to.number;
+    char name[HIL_SIGNAL_NAME_BYTES];
+
+    if (g->fed[input]) {
+        general_name(g, to, false, name);
+        scenario_mistake(g->report, &by->at,
+                         "the input %s is fed a second time, after line %zu; allowed: once, by a "
+                         "connection, a source or a constant",
+                         name, g->fed[input]->at.line);
+        return false;
+    }
+    g->fed[input] = by;
+    g->feeds[input] = *feed;
+    return true;
+}
+
+/* --- the whole ----------------------------------------------------------------------------------
+ */
+
+static int general_parts(struct general *g)
+{
+    int (*const parts[])(struct general *) = {
+        general_nodes,  general_components, general_sources,   general_connections,
+        general_wiring, general_record,     general_placement, general_latencies,
+    };
+    const unsigned before = g->report->mistakes;
+
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
+        int rc = parts[i](g);
+        if (rc)
+            return rc;
+        /* What comes after needs to know what nodes, components and their inputs there are. */
+        if (g->report->mistakes > before && parts[i] != general_sources &&
+            parts[i] != general_record)
+            return -EINVAL;
+    }
+    return g->report->mistakes == before ? 0 : -EINVAL;
+}
+
+int scenario_general_resolve(struct hil_system **system, struct scenario_node *root,
+                             const struct hil_scenario *scenario, const char *folder,
+                             struct scenario_report *report)
+{
+    struct general g = {.root = root,
+                        .report = report,
+                        .scenario = scenario,
+                        .folder = folder,
+                        .nodes.kind = "node",
+                        .components.kind = "component"};
+    int rc = -ENOMEM;
+
+    *system = g.system = calloc(1, sizeof *g.system);
+    if (g.system)
+        g.system->pool = hil_pool_open();
+    if (g.system && g.system->pool)
+        rc = general_parts(&g);
+    scenario_names_close(&g.nodes.names);
+    scenario_names_close(&g.components.names);
+    free(g.edges);
+    return rc;
+}

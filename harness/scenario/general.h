@@ -1,0 +1,135 @@
+/*
+ * The general form of a scenario (nodes, components, connections, sources, record, measures,
+ * placement) becomes a struct hil_system. Its tree has been checked against the schema: each key is
+ * known, each value of its type and in its range. What depends on models, and on two values
+ * together, is looked at here. Each part has its own file; all report, and return -ENOMEM or 0.
+ */
+#ifndef SCENARIO_GENERAL_H
+#define SCENARIO_GENERAL_H
+
+#include "names.h"
+#include "pool.h"
+#include "scenario_check.h"
+#include "system.h"
+
+/* An entry of nodes: or components:, and where what it makes stands in the system. */
+struct general_group {
+    const char *name;
+    const struct scenario_node *block;
+    unsigned first, count;
+    unsigned of; /* as in struct hil_instance */
+};
+
+struct general_groups {
+    const char *kind; /* "node", "component" */
+    struct general_group *at;
+    unsigned count;
+    struct scenario_names names;
+};
+
+/* An input or an output of a component. */
+struct general_element {
+    unsigned component, number;
+};
+
+struct general_elements {
+    struct general_element *at;
+    unsigned count, capacity;
+};
+
+/* A connection, of one element to another. */
+struct general_edge {
+    struct general_element from, to;
+    double scale, offset, initial;
+};
+
+struct general {
+    struct scenario_node *root;
+    struct scenario_report *report;
+    const struct hil_scenario *scenario;
+    const char *folder; /* of the scenario */
+    struct hil_system *system;
+    struct general_groups nodes, components;
+    struct hil_feed *feeds;                /* of each component's inputs in turn */
+    const struct scenario_node **fed;      /* what feeds it; NULL: nothing yet */
+    unsigned *first_input, *first_output;  /* of each component, in them */
+    const struct hil_quantity **input_row; /* of each input, its row in the model's table */
+    struct general_edge *edges;
+    unsigned edge_count, edge_capacity;
+};
+
+/* Makes the system of a checked tree. Returns 0, -EINVAL or -ENOMEM; hil_system_free's in any case.
+ */
+int scenario_general_resolve(struct hil_system **system, struct scenario_node *root,
+                             const struct hil_scenario *scenario, const char *folder,
+                             struct scenario_report *report);
+
+int general_nodes(struct general *g);
+int general_components(struct general *g);
+int general_sources(struct general *g);
+int general_connections(struct general *g);
+int general_wiring(struct general *g); /* feeds, links and the order of steps, from the edges */
+int general_record(struct general *g);
+int general_placement(struct general *g);
+int general_latencies(struct general *g);
+
+/* --- numbers of a checked block -------------------------------------------------------------- */
+
+/* The number under `key`; where there is a list, its entry `i`. 0 where there is nothing. */
+double general_number(const struct scenario_node *block, const char *key, unsigned i);
+/* The same, of a time, in ns; `per_unit` as in scenario_ns. */
+uint64_t general_ns(const struct scenario_node *block, const char *key, unsigned i,
+                    double per_unit);
+bool general_true(const struct scenario_node *block, const char *key);
+/* The text under `key`, or NULL. */
+const char *general_text(const struct scenario_node *block, const char *key);
+/* Which of these words stands under `key`. */
+unsigned general_word(const struct scenario_node *block, const char *key, const char *const *words,
+                      unsigned count);
+
+/* Reports a list under `key` that does not have one value for each of `count` `things`. */
+bool general_fits(const struct general *g, const struct scenario_node *block, const char *key,
+                  unsigned count, const char *things);
+
+/* --- references --------------------------------------------------------------------------------
+ */
+
+/* The texts of a value that is one, or a list of them: how many, and number i. */
+unsigned general_text_count(const struct scenario_node *node);
+const struct scenario_node *general_text_at(const struct scenario_node *node, unsigned i);
+
+/*
+ * Nodes or components by name: NAME, NAME[2], NAME[0-9] or NAME[*]. `text` is from `node`, and ends
+ * at `length`. Sets first..last, places in the system. False after a report.
+ */
+bool general_find(const struct general *g, const struct general_groups *groups,
+                  const struct scenario_node *node, size_t length, unsigned *first, unsigned *last);
+
+enum general_side { GENERAL_INPUTS = 1, GENERAL_OUTPUTS = 2, GENERAL_EITHER = 3 };
+
+/* Signals: COMPONENTS.SIGNAL, where the signal of a wide row has a number of its own. Adds them, in
+ * order; of an input and an output with the same name it takes the output. The inputs of a
+ * component follow its outputs in `number` when `side` is GENERAL_EITHER. Returns 0, -EINVAL after
+ * a report, or -ENOMEM. */
+int general_signals(const struct general *g, const struct scenario_node *node,
+                    enum general_side side, struct general_elements *elements);
+
+/* "motor.speed_rad_s" */
+void general_name(const struct general *g, struct general_element element, bool output,
+                  char text[HIL_SIGNAL_NAME_BYTES]);
+
+/* The row of a table that has the place `number`, where wide rows have `width` places. */
+const struct hil_quantity *general_row(const struct hil_quantities *table, unsigned width,
+                                       unsigned number, unsigned *place);
+/* The first place of row `row`; of the row after the last, how many places there are. */
+unsigned general_places(const struct hil_quantities *table, unsigned width, unsigned row);
+
+/* The link from one node to another that has this output among its values, and where. */
+bool general_find_link(const struct hil_system *system, unsigned from, unsigned to, unsigned out,
+                       unsigned *link, unsigned *at);
+
+/* Says once that an input is fed, and reports it when it was before. */
+bool general_feed(struct general *g, struct general_element to, const struct scenario_node *by,
+                  const struct hil_feed *feed);
+
+#endif

@@ -1,0 +1,153 @@
+/* Connections: from outputs to inputs. Of arrays, each one's from the same number. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "general.h"
+
+static const struct hil_quantity *connection_row(const struct general *g,
+                                                 struct general_element element, bool output)
+{
+    const struct hil_component *c = &g->system->components[element.component];
+    unsigned place;
+
+    return general_row(output ? &c->model->outputs : &c->model->inputs, c->width, element.number,
+                       &place);
+}
+
+/* Units that differ need a factor. A pure number fits everywhere: a gain has no unit of its own. */
+static bool connection_units(const struct general *g, const struct scenario_node *block,
+                             struct general_element from, struct general_element to)
+{
+    const struct hil_quantity *output = connection_row(g, from, true);
+    const struct hil_quantity *input = connection_row(g, to, false);
+    const struct scenario_node *at = scenario_node_get(block, "from");
+    char sent[HIL_SIGNAL_NAME_BYTES], taken[HIL_SIGNAL_NAME_BYTES];
+
+    if (strcmp(output->unit, input->unit) == 0 || !*output->unit || !*input->unit ||
+        scenario_node_get(block, "scale"))
+        return true;
+    general_name(g, from, true, sent);
+    general_name(g, to, false, taken);
+    scenario_mistake(g->report, &at->at,
+                     "%s is in %s, but %s is in %s; allowed: the same unit, or a scale:", sent,
+                     output->unit, taken, input->unit);
+    return false;
+}
+
+static int connection_add(struct general *g, const struct general_edge *edge)
+{
+    if (g->edge_count == g->edge_capacity) {
+        const unsigned capacity = g->edge_capacity ? 2 * g->edge_capacity : 64;
+        struct general_edge *edges = reallocarray(g->edges, capacity, sizeof *edges);
+        if (!edges)
+            return -ENOMEM;
+        g->edges = edges;
+        g->edge_capacity = capacity;
+    }
+    g->edges[g->edge_count++] = *edge;
+    return 0;
+}
+
+/* Number `i` of a connection. False after a report; *rc is then 0, or -ENOMEM. */
+static bool connection_make(struct general *g, const struct scenario_node *block,
+                            struct general_element from, struct general_element to, unsigned i,
+                            int *rc)
+{
+    const bool scaled = scenario_node_get(block, "scale");
+    const bool begins = scenario_node_get(block, "initial");
+    const struct hil_quantity *input = connection_row(g, to, false);
+    const struct general_edge edge = {
+        .from = from,
+        .to = to,
+        .scale = scaled ? general_number(block, "scale", i) : 1,
+        .offset = general_number(block, "offset", i),
+        .initial = begins ? general_number(block, "initial", i) : input->value,
+    };
+    const struct hil_feed feed = {
+        .kind = HIL_FEED_LINK, .scale = edge.scale, .offset = edge.offset, .initial = edge.initial};
+
+    if (edge.initial < input->min || edge.initial > input->max) {
+        char range[128];
+        scenario_say_range(input->min, input->max, input->unit, range, sizeof range);
+        scenario_mistake(g->report, &scenario_node_get(block, "initial")->at,
+                         "initial is %g; allowed of %s: %s", edge.initial, input->name, range);
+        return false;
+    }
+    if (!connection_units(g, block, from, to) ||
+        !general_feed(g, to, scenario_node_get(block, "to"), &feed))
+        return false;
+    *rc = connection_add(g, &edge);
+    return *rc == 0;
+}
+
+static bool connection_sizes(const struct general *g, const struct scenario_node *block,
+                             unsigned from, unsigned to)
+{
+    const struct scenario_node *at = scenario_node_get(block, "to");
+
+    if (from != to && from != 1) {
+        scenario_mistake(g->report, &at->at,
+                         "%.100s is %u signals, but %.100s is %u; allowed: as many, or one for all",
+                         general_text(block, "from"), from, at->text, to);
+        return false;
+    }
+    return general_fits(g, block, "scale", to, "inputs") &&
+           general_fits(g, block, "offset", to, "inputs") &&
+           general_fits(g, block, "initial", to, "inputs");
+}
+
+static int connection_read(struct general *g, const struct scenario_node *block,
+                           struct general_elements *from, struct general_elements *to)
+{
+    from->count = to->count = 0;
+    int rc = general_signals(g, scenario_node_get(block, "from"), GENERAL_OUTPUTS, from);
+    if (!rc)
+        rc = general_signals(g, scenario_node_get(block, "to"), GENERAL_INPUTS, to);
+    if (rc)
+        return rc == -ENOMEM ? rc : 0;
+    if (!connection_sizes(g, block, from->count, to->count))
+        return 0;
+    for (unsigned i = 0; i < to->count; i++)
+        if (!connection_make(g, block, from->at[from->count == 1 ? 0 : i], to->at[i], i, &rc))
+            return rc;
+    return 0;
+}
+
+/* What nothing feeds has its table's value, unless it must be fed. */
+static void connection_check_required(const struct general *g)
+{
+    for (unsigned n = 0; n < g->components.count; n++) {
+        const struct general_group *group = &g->components.at[n];
+        for (unsigned i = 0; i < group->count; i++) {
+            const unsigned c = group->first + i, count = g->system->components[c].in_count;
+            for (unsigned k = 0; k < count && !scenario_report_is_full(g->report); k++) {
+                const unsigned input = g->first_input[c] + k;
+                char name[HIL_SIGNAL_NAME_BYTES];
+                if (g->fed[input] || !(g->input_row[input]->flags & HIL_REQUIRED))
+                    continue;
+                general_name(g, (struct general_element){c, k}, false, name);
+                scenario_mistake(g->report, &group->block->at,
+                                 "nothing feeds %s; required: a connection, a source or a constant",
+                                 name);
+            }
+        }
+    }
+}
+
+int general_connections(struct general *g)
+{
+    const struct scenario_node *list = scenario_node_get(g->root, "connections");
+    const unsigned before = g->report->mistakes;
+    struct general_elements from = {0}, to = {0};
+    int rc = 0;
+
+    for (unsigned i = 0; !rc && i < list->count && !scenario_report_is_full(g->report); i++)
+        rc = connection_read(g, list->entries[i].value, &from, &to);
+    free(from.at);
+    free(to.at);
+    if (!rc && g->report->mistakes == before)
+        connection_check_required(g);
+    return rc;
+}

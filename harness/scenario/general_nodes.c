@@ -1,0 +1,278 @@
+/* Nodes: their loops, which executor runs them, where they are, and how far from each other. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "general.h"
+
+/* In the order of their enums. */
+static const char *const node_overruns[] = {"catch_up", "skip", "halt"};
+static const char *const node_stales[] = {"hold", "safe", "end"};
+static const char *const node_schedulers[] = {"other", "fifo", "deadline"};
+static const char *const node_waits[] = {"spin", "hybrid"};
+
+#define WORD(block, key, words) general_word(block, key, words, sizeof(words) / sizeof((words)[0]))
+
+/* Names, blocks and counts of the entries of nodes:. */
+static int node_groups(struct general *g)
+{
+    const struct scenario_node *blocks = scenario_node_get(g->root, "nodes");
+    struct general_groups *groups = &g->nodes;
+    unsigned total = 0;
+
+    groups->at = hil_pool_get(g->system->pool, blocks->count, sizeof groups->at[0]);
+    if (!groups->at || scenario_names_open(&groups->names, blocks->count))
+        return -ENOMEM;
+    if (blocks->count == 0)
+        scenario_mistake(g->report, &blocks->at, "nodes has none; allowed: at least one");
+    for (unsigned i = 0; i < blocks->count; i++) {
+        const struct scenario_node *block = blocks->entries[i].value;
+        const unsigned of = (unsigned)general_number(block, "count", 0);
+        char *name = hil_pool_text(g->system->pool, blocks->entries[i].key);
+        if (!name)
+            return -ENOMEM;
+        groups->at[groups->count++] = (struct general_group){
+            .name = name, .block = block, .first = total, .count = of ? of : 1, .of = of};
+        scenario_names_add(&groups->names, name, i);
+        total += of ? of : 1;
+        if (total <= SCENARIO_NODES_MAX)
+            continue;
+        scenario_mistake(g->report, &block->at, "there are %u nodes with this; allowed: up to %d",
+                         total, SCENARIO_NODES_MAX);
+        return 0;
+    }
+    g->system->node_count = total;
+    return 0;
+}
+
+static void node_fill(const struct general *g, const struct general_group *group, unsigned i)
+{
+    const struct scenario_node *block = group->block;
+    const bool real = g->scenario->mode == HIL_REALTIME;
+    const double limit = general_number(block, "catch_up_limit", 0);
+    const double phase_us = general_number(block, "phase_us", i) +
+                            (real ? general_number(block, "realtime_phase_us", 0) : 0);
+    const uint64_t period_ns = general_ns(block, "period_us", i, 1e3);
+
+    g->system->nodes[group->first + i] = (struct hil_node_config){
+        .is = {group->name, i, group->of},
+        .timing = {.period_ns = period_ns,
+                   .phase_ns =
+                       scenario_ns(phase_us, 1e3) + i * general_ns(block, "stagger_us", 0, 1e3),
+                   .overrun = WORD(block, "overrun", node_overruns),
+                   .catch_up_ns = limit == 0 ? 0 : (uint64_t)((double)period_ns / limit),
+                   .resync_ns = general_ns(block, "resync_after_us", 0, 1e3)},
+        .stale = {.limit_ns = general_ns(block, "input_age_limit_us", 0, 1e3),
+                  .action = WORD(block, "on_stale_input", node_stales),
+                  .bad_limit = (unsigned)general_number(block, "bad_inputs_limit", 0)},
+    };
+}
+
+static void node_check(const struct general *g, const struct general_group *group)
+{
+    const struct scenario_node *limit = scenario_node_get(group->block, "catch_up_limit");
+    const double value = strtod(limit->text, NULL);
+
+    if (value != 0 && value <= 1)
+        scenario_mistake(g->report, &limit->at,
+                         "nodes.%s.catch_up_limit is %g, and it would never catch up; allowed: 0, "
+                         "or more than 1",
+                         group->name, value);
+}
+
+int general_nodes(struct general *g)
+{
+    int rc = node_groups(g);
+
+    if (rc)
+        return rc;
+    g->system->nodes =
+        hil_pool_get(g->system->pool, g->system->node_count, sizeof g->system->nodes[0]);
+    if (!g->system->nodes)
+        return -ENOMEM;
+    for (unsigned n = 0; n < g->nodes.count && g->system->node_count; n++) {
+        const struct general_group *group = &g->nodes.at[n];
+        node_check(g, group);
+        if (!general_fits(g, group->block, "period_us", group->count, "nodes") ||
+            !general_fits(g, group->block, "phase_us", group->count, "nodes"))
+            continue;
+        for (unsigned i = 0; i < group->count; i++)
+            node_fill(g, group, i);
+    }
+    return 0;
+}
+
+/* --- lists that name each node once ----------------------------------------------------------- */
+
+/* The nodes that this value names are entry `entry` of the list's. */
+static void node_claim(const struct general *g, const struct scenario_node *names, unsigned entry,
+                       const char *gift, unsigned *entry_of)
+{
+    char name[HIL_SIGNAL_NAME_BYTES];
+
+    for (unsigned i = 0; i < general_text_count(names); i++) {
+        const struct scenario_node *text = general_text_at(names, i);
+        unsigned first, last;
+        if (!general_find(g, &g->nodes, text, strlen(text->text), &first, &last))
+            continue;
+        for (unsigned n = first; n <= last; n++) {
+            if (!entry_of[n]) {
+                entry_of[n] = entry + 1;
+                continue;
+            }
+            hil_instance_name(&g->system->nodes[n].is, name);
+            scenario_mistake(g->report, &text->at,
+                             "'%.100s' gives the node %s %s for the second time; allowed: once",
+                             text->text, name, gift);
+            break;
+        }
+    }
+}
+
+/* For each node, which entry of the list names it. */
+static unsigned *node_roll(const struct general *g, const struct scenario_node *list,
+                           const char *gift)
+{
+    char name[HIL_SIGNAL_NAME_BYTES];
+    unsigned *entry_of = hil_pool_get(g->system->pool, g->system->node_count, sizeof *entry_of);
+
+    for (unsigned i = 0; entry_of && i < list->count; i++)
+        node_claim(g, scenario_node_get(list->entries[i].value, "nodes"), i, gift, entry_of);
+    for (unsigned n = 0; entry_of && n < g->system->node_count; n++) {
+        if (entry_of[n])
+            continue;
+        hil_instance_name(&g->system->nodes[n].is, name);
+        scenario_mistake(g->report, &list->at, "the node %s is not given %s; allowed: each once",
+                         name, gift);
+        break;
+    }
+    return entry_of;
+}
+
+/* --- placement ----------------------------------------------------------------------------------
+ */
+
+static int node_place(const struct general *g, const struct scenario_node *block,
+                      const unsigned *entry_of, unsigned entry, struct hil_placed *placed)
+{
+    unsigned *nodes;
+
+    *placed = (struct hil_placed){
+        .cpu = (int)general_number(block, "cpu", 0),
+        .priority = (int)general_number(block, "priority", 0),
+        .scheduler = WORD(block, "scheduler", node_schedulers),
+        .wait = WORD(block, "wait", node_waits),
+    };
+    for (unsigned n = 0; n < g->system->node_count; n++)
+        placed->count += entry_of[n] == entry + 1;
+    placed->nodes = nodes = hil_pool_get(g->system->pool, placed->count, sizeof *nodes);
+    for (unsigned n = 0; nodes && n < g->system->node_count; n++)
+        if (entry_of[n] == entry + 1)
+            *nodes++ = n;
+    return placed->nodes ? 0 : -ENOMEM;
+}
+
+/* Without placement: an executor for each entry of nodes:. */
+static int node_place_all(struct general *g)
+{
+    unsigned *all = hil_pool_get(g->system->pool, g->system->node_count, sizeof *all);
+
+    if (!all)
+        return -ENOMEM;
+    for (unsigned n = 0; n < g->system->node_count; n++)
+        all[n] = n;
+    for (unsigned i = 0; i < g->nodes.count; i++) {
+        const struct general_group *group = &g->nodes.at[i];
+        g->system->executors[i] = (struct hil_placed){
+            .nodes = &all[group->first],
+            .count = group->count,
+            .cpu = (int)general_number(group->block, "cpu", 0),
+            .priority = (int)general_number(group->block, "priority", 0),
+            .scheduler = WORD(group->block, "scheduler", node_schedulers),
+            .wait = WORD(group->block, "wait", node_waits),
+        };
+    }
+    return 0;
+}
+
+/* Where nodes are, for the fabric verbs. */
+static int node_addresses(struct general *g)
+{
+    const struct scenario_node *verbs = scenario_node_get(g->root, "verbs");
+    const struct scenario_node *list = scenario_node_get(verbs, "nodes");
+
+    if (g->scenario->fabric != HIL_FABRIC_VERBS)
+        return 0;
+    unsigned *entry_of = node_roll(g, list, "an address");
+    if (!entry_of)
+        return -ENOMEM;
+    for (unsigned n = 0; n < g->system->node_count; n++) {
+        if (!entry_of[n])
+            continue;
+        const struct scenario_node *entry = list->entries[entry_of[n] - 1].value;
+        g->system->nodes[n].address =
+            hil_pool_text(g->system->pool, general_text(entry, "address"));
+        if (!g->system->nodes[n].address)
+            return -ENOMEM;
+    }
+    return 0;
+}
+
+int general_placement(struct general *g)
+{
+    const struct scenario_node *list = scenario_node_get(g->root, "placement");
+    struct hil_system *s = g->system;
+
+    s->executor_count = list ? (unsigned)list->count : g->nodes.count;
+    s->executors = hil_pool_get(s->pool, s->executor_count, sizeof s->executors[0]);
+    if (!s->executors)
+        return -ENOMEM;
+    int rc = node_addresses(g);
+    if (rc || !list)
+        return rc ? rc : node_place_all(g);
+
+    const unsigned *entry_of = node_roll(g, list, "a place");
+    if (!entry_of)
+        return -ENOMEM;
+    for (unsigned i = 0; !rc && i < s->executor_count; i++)
+        rc = node_place(g, list->entries[i].value, entry_of, i, &s->executors[i]);
+    return rc;
+}
+
+/* --- latencies
+ * ------------------------------------------------------------------------------------
+ */
+
+int general_latencies(struct general *g)
+{
+    const struct scenario_node *network = scenario_node_get(g->root, "network");
+    const struct scenario_node *list = scenario_node_get(network, "links");
+    const uint64_t all_ns = general_ns(network, "latency_us", 0, 1e3);
+
+    for (unsigned l = 0; l < g->system->link_count; l++)
+        g->system->links[l].latency_ns = all_ns;
+    for (unsigned i = 0; i < list->count; i++) {
+        const struct scenario_node *block = list->entries[i].value;
+        const struct scenario_node *from = scenario_node_get(block, "from");
+        const struct scenario_node *to = scenario_node_get(block, "to");
+        const uint64_t latency_ns = general_ns(block, "latency_us", 0, 1e3);
+        unsigned first_from, last_from, first_to, last_to, found = 0;
+        if (!general_find(g, &g->nodes, from, strlen(from->text), &first_from, &last_from) ||
+            !general_find(g, &g->nodes, to, strlen(to->text), &first_to, &last_to))
+            continue;
+        for (unsigned l = 0; l < g->system->link_count; l++) {
+            struct hil_link *link = &g->system->links[l];
+            if (link->from < first_from || link->from > last_from || link->to < first_to ||
+                link->to > last_to)
+                continue;
+            link->latency_ns = latency_ns;
+            found++;
+        }
+        if (!found)
+            scenario_mistake(g->report, &block->at,
+                             "no link goes from %.100s to %.100s; allowed: nodes with a connection",
+                             from->text, to->text);
+    }
+    return 0;
+}

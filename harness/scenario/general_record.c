@@ -1,0 +1,281 @@
+/* What is recorded and measured, and by which node. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "general.h"
+
+/* A signal as a node has it: its own, or sent to it. False: neither. */
+static bool record_signal(const struct general *g, struct general_element element, unsigned node,
+                          struct hil_signal *signal)
+{
+    const struct hil_component *c = &g->system->components[element.component];
+    const bool output = element.number < c->out_count;
+    const unsigned number = output ? element.number : element.number - c->out_count;
+
+    *signal =
+        (struct hil_signal){.component = element.component, .output = output, .number = number};
+    if (c->node == node) {
+        signal->place = output ? HIL_AT_OUTPUT : HIL_AT_INPUT;
+        signal->at = (output ? c->out : c->in) + number;
+        return true;
+    }
+    signal->place = HIL_AT_LINK;
+    return output &&
+           general_find_link(g->system, c->node, node, c->out + number, &signal->link, &signal->at);
+}
+
+static void record_absent(const struct general *g, const struct scenario_node *text,
+                          const struct hil_signal *signal, unsigned node)
+{
+    char name[HIL_SIGNAL_NAME_BYTES], where[HIL_SIGNAL_NAME_BYTES];
+
+    hil_signal_name(g->system, signal, name);
+    hil_instance_name(&g->system->nodes[node].is, where);
+    scenario_mistake(
+        g->report, &text->at,
+        "the node %s does not have %s; allowed: signals of its components, and outputs "
+        "that are sent to it",
+        where, name);
+}
+
+/* --- record
+ * ---------------------------------------------------------------------------------------------- */
+
+static void record_decimation(const struct general *g, const struct scenario_node *block,
+                              unsigned node, unsigned char *said)
+{
+    const unsigned decimation = (unsigned)general_number(block, "decimation", 0);
+    const struct scenario_node *at = scenario_node_get(block, "decimation");
+    char name[HIL_SIGNAL_NAME_BYTES];
+
+    if (said[node] && g->system->nodes[node].decimation != decimation) {
+        hil_instance_name(&g->system->nodes[node].is, name);
+        scenario_mistake(g->report, &at->at,
+                         "decimation is %u, but the node %s has %u already; allowed: one for each "
+                         "node",
+                         decimation, name, g->system->nodes[node].decimation);
+    }
+    said[node] = 1;
+    g->system->nodes[node].decimation = decimation;
+}
+
+static int record_add(const struct general *g, unsigned node, struct hil_signal signal)
+{
+    struct hil_node_config *n = &g->system->nodes[node];
+    const unsigned count = n->recorded_count;
+
+    if ((count & (count - 1)) == 0) { /* 0, or a power of two: what there is, is full */
+        struct hil_signal *more =
+            hil_pool_get(g->system->pool, count ? 2 * count : 4, sizeof *more);
+        if (!more)
+            return -ENOMEM;
+        if (count)
+            memcpy(more, n->recorded, count * sizeof *more);
+        if (count == 0 || count >= 4)
+            n->recorded = more;
+    }
+    ((struct hil_signal *)n->recorded)[n->recorded_count++] = signal;
+    return 0;
+}
+
+/* One entry of record:, whose nodes are first..last; any that own the signals when `free`. */
+static int record_entry(const struct general *g, const struct scenario_node *block,
+                        struct general_elements *elements, unsigned char *said)
+{
+    const struct scenario_node *names = scenario_node_get(block, "signals");
+    const struct scenario_node *where = scenario_node_get(block, "node");
+    unsigned first = 0, last = g->system->node_count - 1;
+
+    if (where && !general_find(g, &g->nodes, where, strlen(where->text), &first, &last))
+        return 0;
+    for (unsigned n = first; where && n <= last; n++)
+        record_decimation(g, block, n, said);
+    for (unsigned i = 0; i < general_text_count(names); i++) {
+        const struct scenario_node *text = general_text_at(names, i);
+        elements->count = 0;
+        int rc = general_signals(g, text, GENERAL_EITHER, elements);
+        for (unsigned k = 0; !rc && k < elements->count; k++) {
+            const unsigned owner = g->system->components[elements->at[k].component].node;
+            const unsigned node = where && first == last ? first : owner;
+            struct hil_signal signal;
+            if (!record_signal(g, elements->at[k], node, &signal) || node < first || node > last) {
+                record_absent(g, text, &signal, node < first || node > last ? first : node);
+                break;
+            }
+            if (!where)
+                record_decimation(g, block, node, said);
+            rc = record_add(g, node, signal);
+        }
+        if (rc == -ENOMEM)
+            return rc;
+    }
+    return 0;
+}
+
+/* --- measures
+ * ---------------------------------------------------------------------------------------------- */
+
+static const char *measure_unit(const struct general *g, const struct hil_signal *signal)
+{
+    const struct hil_component *c = &g->system->components[signal->component];
+    unsigned place;
+
+    return general_row(signal->output ? &c->model->outputs : &c->model->inputs, c->width,
+                       signal->number, &place)
+        ->unit;
+}
+
+/* An entry of measures:, read. */
+struct measure_entry {
+    const struct scenario_entry *entry;
+    struct general_elements of, reference;
+    bool each;
+};
+
+static int measure_elements(const struct general *g, struct measure_entry *m)
+{
+    const struct scenario_node *of = scenario_node_get(m->entry->value, "of");
+    const struct scenario_node *reference = scenario_node_get(m->entry->value, "reference");
+    int rc = 0;
+
+    m->of.count = m->reference.count = 0;
+    for (unsigned i = 0; !rc && i < general_text_count(of); i++)
+        rc = general_signals(g, general_text_at(of, i), GENERAL_EITHER, &m->of);
+    if (!rc && reference)
+        rc = general_signals(g, reference, GENERAL_EITHER, &m->reference);
+    if (!rc && m->of.count == 0) {
+        scenario_mistake(g->report, &of->at, "of names no signal; allowed: at least one");
+        rc = -EINVAL;
+    }
+    if (!rc && reference && m->reference.count != 1 &&
+        !(m->each && m->reference.count == m->of.count)) {
+        scenario_mistake(g->report, &reference->at,
+                         "the reference is %u signals; allowed: one, or with each one for each of "
+                         "%u",
+                         m->reference.count, m->of.count);
+        rc = -EINVAL;
+    }
+    return rc;
+}
+
+/* Where it is made; -1 after a report. */
+static int measure_node(const struct general *g, const struct measure_entry *m)
+{
+    const struct scenario_node *where = scenario_node_get(m->entry->value, "node");
+    unsigned first, last;
+
+    if (!where) {
+        const struct general_element *e = m->reference.count ? m->reference.at : m->of.at;
+        return (int)g->system->components[e->component].node;
+    }
+    if (!general_find(g, &g->nodes, where, strlen(where->text), &first, &last))
+        return -1;
+    if (first == last)
+        return (int)first;
+    scenario_mistake(g->report, &where->at, "'%.100s' is %u nodes; allowed: one", where->text,
+                     last - first + 1);
+    return -1;
+}
+
+/* Fills `to` with `count` signals of a node, all of one unit. */
+static bool measure_signals(const struct general *g, const struct scenario_node *text,
+                            const struct general_element *elements, unsigned count, unsigned node,
+                            struct hil_signal *to)
+{
+    for (unsigned i = 0; i < count; i++) {
+        if (!record_signal(g, elements[i], node, &to[i])) {
+            record_absent(g, text, &to[i], node);
+            return false;
+        }
+        if (strcmp(measure_unit(g, &to[i]), measure_unit(g, &to[0])) != 0) {
+            char one[HIL_SIGNAL_NAME_BYTES], other[HIL_SIGNAL_NAME_BYTES];
+            hil_signal_name(g->system, &to[0], one);
+            hil_signal_name(g->system, &to[i], other);
+            scenario_mistake(g->report, &text->at,
+                             "%s is in %s, but %s is in %s; allowed: a sum of one unit", one,
+                             measure_unit(g, &to[0]), other, measure_unit(g, &to[i]));
+            return false;
+        }
+    }
+    return true;
+}
+
+static int measure_make(struct general *g, const struct measure_entry *m, unsigned node,
+                        struct hil_measure *measure)
+{
+    const struct scenario_node *block = m->entry->value;
+    const unsigned count = m->each ? m->of.count : 1, width = m->each ? 1 : m->of.count;
+    struct hil_signal *signals = hil_pool_get(g->system->pool, m->of.count, sizeof *signals);
+    const char *name = hil_pool_text(g->system->pool, m->entry->key);
+
+    if (!signals || !name)
+        return -ENOMEM;
+    if (!measure_signals(g, scenario_node_get(block, "of"), m->of.at, m->of.count, node, signals))
+        return 0;
+    for (unsigned i = 0; i < count; i++) {
+        measure[i] = (struct hil_measure){
+            .is = {name, i, m->each ? count : 0},
+            .unit = measure_unit(g, &signals[0]),
+            .node = node,
+            .signals = signals + i * width,
+            .count = width,
+            .has_reference = m->reference.count > 0,
+            .reference_scale = general_number(block, "reference_scale", 0),
+        };
+        if (measure[i].has_reference &&
+            !measure_signals(g, scenario_node_get(block, "reference"),
+                             &m->reference.at[m->reference.count == 1 ? 0 : i], 1, node,
+                             &measure[i].reference))
+            return 0;
+    }
+    g->system->measure_count += count;
+    return 0;
+}
+
+static int record_measures(struct general *g)
+{
+    const struct scenario_node *list = scenario_node_get(g->root, "measures");
+    struct measure_entry m = {0};
+    int rc = 0;
+
+    for (unsigned i = 0; !rc && i < list->count && !scenario_report_is_full(g->report); i++) {
+        struct hil_system *s = g->system;
+        m.entry = &list->entries[i];
+        m.each = general_true(m.entry->value, "each");
+        rc = measure_elements(g, &m);
+        const int node = rc ? -1 : measure_node(g, &m);
+        if (rc == -EINVAL)
+            rc = 0;
+        if (rc || node < 0)
+            continue;
+        const unsigned more = s->measure_count + (m.each ? m.of.count : 1);
+        struct hil_measure *measures = hil_pool_get(s->pool, more, sizeof *measures);
+        if (!measures) {
+            rc = -ENOMEM;
+            continue;
+        }
+        if (s->measure_count)
+            memcpy(measures, s->measures, s->measure_count * sizeof *measures);
+        s->measures = measures;
+        rc = measure_make(g, &m, (unsigned)node, &measures[s->measure_count]);
+    }
+    free(m.of.at);
+    free(m.reference.at);
+    return rc;
+}
+
+int general_record(struct general *g)
+{
+    const struct scenario_node *list = scenario_node_get(g->root, "record");
+    unsigned char *said = calloc(g->system->node_count, 1);
+    struct general_elements elements = {0};
+    int rc = said ? 0 : -ENOMEM;
+
+    for (unsigned i = 0; !rc && i < list->count && !scenario_report_is_full(g->report); i++)
+        rc = record_entry(g, list->entries[i].value, &elements, said);
+    free(elements.at);
+    free(said);
+    return rc ? rc : record_measures(g);
+}

@@ -1,0 +1,274 @@
+/*
+ * Names of nodes, components and signals, as a scenario writes them: converter[3],
+ * motor.speed_rad_s, cell[*].voltage_v, mixer.input[2].
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "general.h"
+
+/* What stands in brackets after a name. */
+struct index {
+    bool given, all;
+    unsigned first, last;
+};
+
+/* Takes "[2]", "[0-9]" or "[*]" from the text; nothing is right as well. */
+static bool reference_index(const char **text, const char *end, struct index *index)
+{
+    char digits[32];
+
+    *index = (struct index){0};
+    if (*text == end || **text != '[')
+        return true;
+    const char *close = memchr(*text, ']', (size_t)(end - *text));
+    const size_t length = close ? (size_t)(close - *text) - 1 : 0;
+    if (length == 0 || length >= sizeof digits)
+        return false;
+    memcpy(digits, *text + 1, length);
+    digits[length] = '\0';
+    *text = close + 1;
+    index->given = true;
+    index->all = strcmp(digits, "*") == 0;
+    return index->all || scenario_ids_parse(digits, &index->first, &index->last);
+}
+
+/* "NAME[*], NAME[0] to NAME[9]", or the name alone. */
+static void reference_allowed(const char *name, size_t length, unsigned of, char *text, size_t size)
+{
+    if (of == 0)
+        snprintf(text, size, "%.*s", (int)length, name);
+    else
+        snprintf(text, size, "%.*s[*], or %.*s[0] to %.*s[%u]", (int)length, name, (int)length,
+                 name, (int)length, name, of - 1);
+}
+
+/* Whether the index is one of `of` things, or of one thing that is not numbered (0). */
+static bool reference_in(struct index *index, unsigned of)
+{
+    if (!index->given)
+        index->first = index->last = 0;
+    else if (index->all)
+        index->first = 0, index->last = of == 0 ? 0 : of - 1;
+    return index->given ? index->last < (of == 0 ? 1 : of) : of == 0;
+}
+
+static void reference_unknown(const struct general *g, const struct general_groups *groups,
+                              const struct scenario_node *node, size_t length)
+{
+    const char *names[64];
+    char word[80], allowed[512] = "";
+    size_t used = 0;
+    unsigned count = 0;
+
+    for (; count < groups->count && count < 64; count++)
+        names[count] = groups->at[count].name;
+    for (unsigned i = 0; i < count && used < sizeof allowed - 80; i++)
+        used += (size_t)snprintf(allowed + used, sizeof allowed - used, "%s%s", i ? ", " : "",
+                                 names[i]);
+    snprintf(word, sizeof word, "%.*s", (int)length, node->text);
+    const char *near = scenario_near_miss(word, names, count);
+    scenario_mistake(g->report, &node->at, "there is no %s '%s'%s%s%s; allowed: %s", groups->kind,
+                     word, near ? " (did you mean '" : "", near ? near : "", near ? "'?)" : "",
+                     allowed);
+}
+
+bool general_find(const struct general *g, const struct general_groups *groups,
+                  const struct scenario_node *node, size_t length, unsigned *first, unsigned *last)
+{
+    const char *text = node->text, *end = text + length;
+    const char *bracket = memchr(text, '[', length);
+    const size_t name = bracket ? (size_t)(bracket - text) : length;
+    const int found = scenario_names_find(&groups->names, text, name);
+    struct index index;
+
+    if (found < 0) {
+        reference_unknown(g, groups, node, name);
+        return false;
+    }
+    const struct general_group *group = &groups->at[found];
+    text += name;
+    if (!reference_index(&text, end, &index) || text != end || !reference_in(&index, group->of)) {
+        char allowed[256];
+        reference_allowed(node->text, name, group->of, allowed, sizeof allowed);
+        scenario_mistake(g->report, &node->at, "'%.*s' is none of the %u %s called %s; allowed: %s",
+                         (int)length, node->text, group->count,
+                         group->count == 1                   ? groups->kind
+                         : strcmp(groups->kind, "node") == 0 ? "nodes"
+                                                             : "components",
+                         group->name, allowed);
+        return false;
+    }
+    *first = group->first + index.first;
+    *last = group->first + index.last;
+    return true;
+}
+
+/* --- signals -------------------------------------------------------------------------------------
+ */
+
+unsigned general_places(const struct hil_quantities *table, unsigned width, unsigned row)
+{
+    unsigned places = 0;
+
+    for (unsigned i = 0; i < row; i++)
+        places += table->at[i].flags & HIL_WIDE ? width : 1;
+    return places;
+}
+
+const struct hil_quantity *general_row(const struct hil_quantities *table, unsigned width,
+                                       unsigned number, unsigned *place)
+{
+    for (unsigned i = 0; i < table->count; i++) {
+        const unsigned places = table->at[i].flags & HIL_WIDE ? width : 1;
+        *place = number;
+        if (number < places)
+            return &table->at[i];
+        number -= places;
+    }
+    return NULL;
+}
+
+static int reference_add(struct general_elements *elements, struct general_element element)
+{
+    if (elements->count == elements->capacity) {
+        const unsigned capacity = elements->capacity ? 2 * elements->capacity : 16;
+        struct general_element *at = reallocarray(elements->at, capacity, sizeof *at);
+        if (!at)
+            return -ENOMEM;
+        elements->at = at;
+        elements->capacity = capacity;
+    }
+    elements->at[elements->count++] = element;
+    return 0;
+}
+
+/* Where a model has a signal. */
+struct signal_row {
+    const struct hil_quantities *table;
+    unsigned row;
+    bool output;
+};
+
+static bool reference_row(const struct hil_model *m, const char *name, enum general_side side,
+                          struct signal_row *found)
+{
+    const int output = side & GENERAL_OUTPUTS ? hil_quantity_find(&m->outputs, name) : -1;
+    const int input = side & GENERAL_INPUTS ? hil_quantity_find(&m->inputs, name) : -1;
+
+    if (output >= 0)
+        *found = (struct signal_row){&m->outputs, (unsigned)output, true};
+    else if (input >= 0)
+        *found = (struct signal_row){&m->inputs, (unsigned)input, false};
+    return output >= 0 || input >= 0;
+}
+
+static void reference_names(const struct hil_quantities *table, const char **names, unsigned *count)
+{
+    for (unsigned i = 0; i < table->count; i++)
+        names[(*count)++] = table->at[i].name;
+}
+
+static void reference_no_signal(const struct general *g, const struct scenario_node *node,
+                                const struct hil_component *c, const char *name,
+                                enum general_side side)
+{
+    const char *names[2 * HIL_QUANTITIES_MAX];
+    char allowed[1024] = "";
+    unsigned count = 0;
+    size_t used = 0;
+
+    if (side & GENERAL_OUTPUTS)
+        reference_names(&c->model->outputs, names, &count);
+    if (side & GENERAL_INPUTS)
+        reference_names(&c->model->inputs, names, &count);
+    for (unsigned i = 0; i < count && used + 64 < sizeof allowed; i++)
+        used += (size_t)snprintf(allowed + used, sizeof allowed - used, "%s%.60s", i ? ", " : "",
+                                 names[i]);
+    const char *near = scenario_near_miss(name, names, count);
+    scenario_mistake(g->report, &node->at, "%s, a %s, has no %s '%s'%s%s%s; allowed: %s",
+                     c->is.name, c->model->name,
+                     side == GENERAL_EITHER    ? "signal"
+                     : side == GENERAL_OUTPUTS ? "output"
+                                               : "input",
+                     name, near ? " (did you mean '" : "", near ? near : "", near ? "'?)" : "",
+                     count ? allowed : "none");
+}
+
+/* The signal of one component. */
+static int reference_of(const struct general *g, const struct scenario_node *node, unsigned i,
+                        const char *name, struct index index, enum general_side side,
+                        struct general_elements *elements)
+{
+    const struct hil_component *c = &g->system->components[i];
+    struct signal_row found;
+
+    if (!reference_row(c->model, name, side, &found)) {
+        reference_no_signal(g, node, c, name, side);
+        return -EINVAL;
+    }
+    const unsigned of = found.table->at[found.row].flags & HIL_WIDE ? c->width : 0;
+    if (!reference_in(&index, of)) {
+        char allowed[256];
+        reference_allowed(name, strlen(name), of, allowed, sizeof allowed);
+        scenario_mistake(g->report, &node->at,
+                         "'%.100s' is none of the %u places of %s; allowed: %s", node->text,
+                         of ? of : 1, name, allowed);
+        return -EINVAL;
+    }
+    const unsigned shift = side == GENERAL_EITHER && !found.output ? c->out_count : 0;
+    const unsigned base = general_places(found.table, c->width, found.row) + shift;
+    for (unsigned k = index.first; k <= index.last; k++) {
+        int rc = reference_add(elements, (struct general_element){i, base + k});
+        if (rc)
+            return rc;
+    }
+    return 0;
+}
+
+int general_signals(const struct general *g, const struct scenario_node *node,
+                    enum general_side side, struct general_elements *elements)
+{
+    const char *dot = strchr(node->text, '.');
+    unsigned first, last;
+    struct index index;
+    char name[80];
+
+    if (!dot) {
+        scenario_mistake(g->report, &node->at,
+                         "'%.100s' names no signal; allowed: COMPONENT.SIGNAL, as in "
+                         "motor.speed_rad_s or cell[*].voltage_v",
+                         node->text);
+        return -EINVAL;
+    }
+    if (!general_find(g, &g->components, node, (size_t)(dot - node->text), &first, &last))
+        return -EINVAL;
+    const size_t length = strcspn(dot + 1, "[");
+    const char *rest = dot + 1 + length, *end = rest + strlen(rest);
+    snprintf(name, sizeof name, "%.*s", (int)(length < 79 ? length : 79), dot + 1);
+    if (!reference_index(&rest, end, &index) || rest != end) {
+        scenario_mistake(g->report, &node->at,
+                         "'%.100s' ends in what is no number of a signal; allowed: [2], [0-3] or "
+                         "[*]",
+                         node->text);
+        return -EINVAL;
+    }
+    for (unsigned i = first; i <= last; i++) {
+        int rc = reference_of(g, node, i, name, index, side, elements);
+        if (rc)
+            return rc;
+    }
+    return 0;
+}
+
+unsigned general_text_count(const struct scenario_node *node)
+{
+    return !node ? 0 : node->kind == SCENARIO_SEQUENCE ? (unsigned)node->count : 1;
+}
+
+const struct scenario_node *general_text_at(const struct scenario_node *node, unsigned i)
+{
+    return node->kind == SCENARIO_SEQUENCE ? node->entries[i].value : node;
+}

@@ -1,0 +1,370 @@
+/*
+ * From connections to what a step needs: the places of inputs and outputs in their node's arrays,
+ * the links between nodes, where each input has its value from, and in which order components are
+ * stepped.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "general.h"
+
+/* --- places
+ * ---------------------------------------------------------------------------------------- */
+
+/* The components of each node, in the order of the file, and their parts of its arrays. */
+static int wiring_places(struct general *g)
+{
+    struct hil_system *s = g->system;
+    unsigned *lists = hil_pool_get(s->pool, s->component_count, sizeof *lists);
+    unsigned at = 0;
+
+    if (!lists)
+        return -ENOMEM;
+    for (unsigned i = 0; i < s->component_count; i++)
+        s->nodes[s->components[i].node].component_count++;
+    for (unsigned n = 0; n < s->node_count; n++) {
+        s->nodes[n].components = lists + at;
+        at += s->nodes[n].component_count;
+        s->nodes[n].component_count = 0;
+    }
+    for (unsigned i = 0; i < s->component_count; i++) {
+        struct hil_component *c = &s->components[i];
+        struct hil_node_config *node = &s->nodes[c->node];
+        ((unsigned *)node->components)[node->component_count++] = i;
+        c->in = node->in_count;
+        c->out = node->out_count;
+        node->in_count += c->in_count;
+        node->out_count += c->out_count;
+    }
+    for (unsigned n = 0; n < g->nodes.count; n++)
+        for (unsigned i = 0; i < g->nodes.at[n].count; i++) {
+            char name[HIL_SIGNAL_NAME_BYTES];
+            const struct hil_node_config *node = &s->nodes[g->nodes.at[n].first + i];
+            if (node->component_count)
+                continue;
+            hil_instance_name(&node->is, name);
+            scenario_mistake(g->report, &g->nodes.at[n].block->at,
+                             "the node %s has no component; allowed: at least one", name);
+            break;
+        }
+    return 0;
+}
+
+/* --- the order of steps
+ * ------------------------------------------------------------------------------ */
+
+/* Of each sampled component, those whose outputs it takes in the same step. */
+struct wiring_needs {
+    unsigned *first; /* component i has of[first[i]] up to of[first[i + 1]] */
+    unsigned *of;
+};
+
+static bool wiring_in_one_step(const struct hil_system *s, const struct general_edge *e)
+{
+    const struct hil_component *from = &s->components[e->from.component];
+    const struct hil_component *to = &s->components[e->to.component];
+
+    return from->node == to->node && from->model->kind == HIL_SAMPLED &&
+           to->model->kind == HIL_SAMPLED && !from->computation_delay;
+}
+
+static int wiring_find_needs(const struct general *g, struct wiring_needs *needs)
+{
+    const struct hil_system *s = g->system;
+    unsigned *next = calloc(s->component_count + 1, sizeof *next);
+
+    needs->first = calloc(s->component_count + 1, sizeof *needs->first);
+    needs->of = calloc(g->edge_count + 1, sizeof *needs->of);
+    if (!next || !needs->first || !needs->of) {
+        free(next);
+        return -ENOMEM;
+    }
+    for (unsigned i = 0; i < g->edge_count; i++)
+        if (wiring_in_one_step(s, &g->edges[i]))
+            needs->first[g->edges[i].to.component + 1]++;
+    for (unsigned i = 0; i < s->component_count; i++)
+        next[i + 1] = needs->first[i + 1] += needs->first[i];
+    for (unsigned i = 0; i < g->edge_count; i++)
+        if (wiring_in_one_step(s, &g->edges[i]))
+            needs->of[next[g->edges[i].to.component]++] = g->edges[i].from.component;
+    free(next);
+    return 0;
+}
+
+enum wiring_mark { WIRING_NEW, WIRING_OPEN, WIRING_DONE };
+
+/* A walk to what a component needs, and to what that needs. */
+struct wiring_walk {
+    struct wiring_needs needs;
+    unsigned char *mark;
+    unsigned *path, *looked; /* the components on the way, and how many needs of each were seen */
+};
+
+/* "a -> b -> a compute on each other" */
+static void wiring_cycle(const struct general *g, const struct wiring_walk *w, unsigned depth,
+                         unsigned again)
+{
+    char text[600] = "", name[HIL_SIGNAL_NAME_BYTES];
+    size_t used = 0;
+    unsigned first = 0;
+
+    while (w->path[first] != again)
+        first++;
+    for (unsigned i = depth + 1; i-- > first && used < sizeof text - 200;) {
+        hil_instance_name(&g->system->components[w->path[i]].is, name);
+        used += (size_t)snprintf(text + used, sizeof text - used, "%s -> ", name);
+    }
+    hil_instance_name(&g->system->components[w->path[depth]].is, name);
+    const struct general_group *group =
+        &g->components
+             .at[scenario_names_find(&g->components.names, g->system->components[again].is.name,
+                                     strlen(g->system->components[again].is.name))];
+    scenario_mistake(g->report, &group->block->at,
+                     "%s%s is a cycle of sampled components in one step; allowed: "
+                     "computation_delay: true of one of them",
+                     text, name);
+}
+
+/* Appends the component to its node's order, after all that it needs. False: a cycle. */
+static bool wiring_visit(const struct general *g, struct wiring_walk *w, unsigned component,
+                         unsigned *order, unsigned *count)
+{
+    unsigned depth = 0;
+
+    w->path[0] = component;
+    w->looked[0] = 0;
+    w->mark[component] = WIRING_OPEN;
+    for (;;) {
+        const unsigned at = w->path[depth], next = w->needs.first[at] + w->looked[depth]++;
+        if (next == w->needs.first[at + 1]) {
+            w->mark[at] = WIRING_DONE;
+            order[(*count)++] = at;
+            if (depth-- == 0)
+                return true;
+            continue;
+        }
+        const unsigned need = w->needs.of[next];
+        if (w->mark[need] == WIRING_OPEN) {
+            wiring_cycle(g, w, depth, need);
+            return false;
+        }
+        if (w->mark[need] == WIRING_DONE)
+            continue;
+        w->mark[need] = WIRING_OPEN;
+        w->path[++depth] = need;
+        w->looked[depth] = 0;
+    }
+}
+
+static void wiring_order_node(const struct general *g, struct wiring_walk *w,
+                              struct hil_node_config *node, unsigned *order)
+{
+    unsigned count = 0;
+
+    for (unsigned i = 0; i < node->component_count; i++)
+        if (g->system->components[node->components[i]].model->kind == HIL_CONTINUOUS)
+            order[count++] = node->components[i];
+    node->continuous = count;
+    for (unsigned i = 0; i < node->component_count; i++)
+        if (g->system->components[node->components[i]].model->kind == HIL_SAMPLED &&
+            w->mark[node->components[i]] == WIRING_NEW &&
+            !wiring_visit(g, w, node->components[i], order, &count))
+            return;
+    node->components = order;
+}
+
+static int wiring_order(const struct general *g)
+{
+    const unsigned count = g->system->component_count;
+    unsigned *order = hil_pool_get(g->system->pool, count, sizeof *order);
+    struct wiring_walk w = {.mark = calloc(count + 1, 1),
+                            .path = calloc(count + 1, sizeof *w.path),
+                            .looked = calloc(count + 1, sizeof *w.looked)};
+    int rc = order && w.mark && w.path && w.looked ? wiring_find_needs(g, &w.needs) : -ENOMEM;
+
+    for (unsigned n = 0; !rc && n < g->system->node_count; n++) {
+        wiring_order_node(g, &w, &g->system->nodes[n], order);
+        order += g->system->nodes[n].component_count;
+    }
+    free(w.needs.first);
+    free(w.needs.of);
+    free(w.mark);
+    free(w.path);
+    free(w.looked);
+    return rc;
+}
+
+/* --- links
+ * --------------------------------------------------------------------------------------------- */
+
+/* A value that goes from one node to another. */
+struct wiring_value {
+    unsigned from, to, out;
+};
+
+static int wiring_compare(const void *a, const void *b)
+{
+    const struct wiring_value *x = a, *y = b;
+
+    if (x->from != y->from)
+        return x->from < y->from ? -1 : 1;
+    if (x->to != y->to)
+        return x->to < y->to ? -1 : 1;
+    return (x->out > y->out) - (x->out < y->out);
+}
+
+static struct wiring_value wiring_value_of(const struct hil_system *s, const struct general_edge *e)
+{
+    const struct hil_component *from = &s->components[e->from.component];
+
+    return (struct wiring_value){from->node, s->components[e->to.component].node,
+                                 from->out + e->from.number};
+}
+
+/* All values that go anywhere, each once, in the order of links. */
+static unsigned wiring_values(const struct general *g, struct wiring_value *values)
+{
+    unsigned count = 0, kept = 0;
+
+    for (unsigned i = 0; i < g->edge_count; i++) {
+        values[count] = wiring_value_of(g->system, &g->edges[i]);
+        count += values[count].from != values[count].to;
+    }
+    qsort(values, count, sizeof *values, wiring_compare);
+    for (unsigned i = 0; i < count; i++)
+        if (i == 0 || wiring_compare(&values[i], &values[i - 1]) != 0)
+            values[kept++] = values[i];
+    return kept;
+}
+
+static int wiring_make_links(struct general *g, const struct wiring_value *values, unsigned count)
+{
+    struct hil_system *s = g->system;
+    unsigned *outs = hil_pool_get(s->pool, count, sizeof *outs);
+
+    s->links = hil_pool_get(s->pool, count, sizeof s->links[0]);
+    if (!outs || !s->links)
+        return -ENOMEM;
+    for (unsigned i = 0; i < count; i++) {
+        const struct wiring_value *v = &values[i];
+        outs[i] = v->out;
+        if (i == 0 || v->from != values[i - 1].from || v->to != values[i - 1].to) {
+            struct hil_node_config *sender = &s->nodes[v->from];
+            if (sender->link_count++ == 0)
+                sender->first_link = s->link_count;
+            s->nodes[v->to].incoming_count++;
+            s->links[s->link_count++] =
+                (struct hil_link){.from = v->from, .to = v->to, .values = &outs[i]};
+        }
+        s->links[s->link_count - 1].count++;
+    }
+    return 0;
+}
+
+static int wiring_incoming(struct hil_system *s)
+{
+    unsigned *lists = hil_pool_get(s->pool, s->link_count, sizeof *lists);
+
+    if (!lists)
+        return -ENOMEM;
+    for (unsigned n = 0; n < s->node_count; n++) {
+        s->nodes[n].incoming = lists;
+        lists += s->nodes[n].incoming_count;
+        s->nodes[n].incoming_count = 0;
+    }
+    for (unsigned l = 0; l < s->link_count; l++) {
+        struct hil_node_config *to = &s->nodes[s->links[l].to];
+        ((unsigned *)to->incoming)[to->incoming_count++] = l;
+    }
+    return 0;
+}
+
+static int wiring_links(struct general *g)
+{
+    struct wiring_value *values = calloc(g->edge_count + 1, sizeof *values);
+    int rc = values ? wiring_make_links(g, values, wiring_values(g, values)) : -ENOMEM;
+
+    free(values);
+    return rc ? rc : wiring_incoming(g->system);
+}
+
+bool general_find_link(const struct hil_system *s, unsigned from, unsigned to, unsigned out,
+                       unsigned *link, unsigned *at)
+{
+    unsigned l = s->nodes[from].first_link, end = l + s->nodes[from].link_count;
+
+    while (l < end) { /* they are in the order of their receivers */
+        const unsigned middle = l + (end - l) / 2;
+        if (s->links[middle].to < to)
+            l = middle + 1;
+        else
+            end = middle;
+    }
+    if (l == s->nodes[from].first_link + s->nodes[from].link_count || s->links[l].to != to)
+        return false;
+    for (unsigned i = 0; i < s->links[l].count; i++) {
+        if (s->links[l].values[i] != out)
+            continue;
+        *link = l;
+        *at = i;
+        return true;
+    }
+    return false;
+}
+
+/* --- feeds
+ * ---------------------------------------------------------------------------------------------- */
+
+/* The feeds of each node's inputs in a row. */
+static int wiring_node_feeds(struct general *g)
+{
+    struct hil_system *s = g->system;
+
+    for (unsigned n = 0; n < s->node_count; n++) {
+        struct hil_node_config *node = &s->nodes[n];
+        struct hil_feed *feeds = hil_pool_get(s->pool, node->in_count, sizeof *feeds);
+        if (!feeds)
+            return -ENOMEM;
+        for (unsigned i = 0; i < node->component_count; i++) {
+            const struct hil_component *c = &s->components[node->components[i]];
+            memcpy(feeds + c->in, g->feeds + g->first_input[node->components[i]],
+                   c->in_count * sizeof *feeds);
+        }
+        node->feeds = feeds;
+    }
+    return 0;
+}
+
+static void wiring_feeds(struct general *g)
+{
+    for (unsigned i = 0; i < g->edge_count; i++) {
+        const struct general_edge *e = &g->edges[i];
+        const struct hil_component *from = &g->system->components[e->from.component];
+        const struct wiring_value v = wiring_value_of(g->system, e);
+        struct hil_feed *feed = &g->feeds[g->first_input[e->to.component] + e->to.number];
+        if (v.from == v.to) {
+            feed->kind = HIL_FEED_OUTPUT;
+            feed->at = v.out;
+            continue;
+        }
+        general_find_link(g->system, v.from, v.to, v.out, &feed->from, &feed->at);
+        if (from->model->kind == HIL_SAMPLED && !from->computation_delay)
+            g->system->links[feed->from].late = true;
+    }
+}
+
+int general_wiring(struct general *g)
+{
+    int rc = wiring_places(g);
+
+    if (!rc)
+        rc = wiring_order(g);
+    if (!rc)
+        rc = wiring_links(g);
+    if (rc)
+        return rc;
+    wiring_feeds(g);
+    return wiring_node_feeds(g);
+}

@@ -1,0 +1,53 @@
+#include "names.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <xxhash.h>
+
+int scenario_names_open(struct scenario_names *names, size_t count)
+{
+    size_t places = 8;
+
+    while (places < 2 * count)
+        places *= 2;
+    names->at = calloc(places, sizeof names->at[0]);
+    names->places = places;
+    return names->at ? 0 : -ENOMEM;
+}
+
+void scenario_names_close(struct scenario_names *names)
+{
+    free(names->at);
+    *names = (struct scenario_names){0};
+}
+
+/* Where the name is, or where it would be. */
+static struct scenario_name *names_place(const struct scenario_names *names, const char *name,
+                                         size_t length)
+{
+    struct scenario_name *table = names->at;
+    size_t i = XXH3_64bits(name, length) & (names->places - 1);
+
+    while (table[i].name &&
+           (strncmp(table[i].name, name, length) != 0 || table[i].name[length] != '\0'))
+        i = (i + 1) & (names->places - 1);
+    return &table[i];
+}
+
+int scenario_names_add(struct scenario_names *names, const char *name, unsigned number)
+{
+    struct scenario_name *place = names_place(names, name, strlen(name));
+
+    if (place->name)
+        return (int)place->number;
+    *place = (struct scenario_name){name, number};
+    return -1;
+}
+
+int scenario_names_find(const struct scenario_names *names, const char *name, size_t length)
+{
+    const struct scenario_name *place = names_place(names, name, length);
+
+    return place->name ? (int)place->number : -1;
+}

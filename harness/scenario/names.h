@@ -1,0 +1,25 @@
+/* Numbers by name: however many names there are, one is found at once. */
+#ifndef SCENARIO_NAMES_H
+#define SCENARIO_NAMES_H
+
+#include <stddef.h>
+
+struct scenario_names {
+    struct scenario_name {
+        const char *name; /* the caller's */
+        unsigned number;
+    } * at;
+    size_t places; /* a power of two, at least twice the names */
+};
+
+/* Room for `count` names. Returns 0 or -ENOMEM. */
+int scenario_names_open(struct scenario_names *names, size_t count);
+void scenario_names_close(struct scenario_names *names);
+
+/* Adds a name, if it is not there. Returns -1, or the number that it has already. */
+int scenario_names_add(struct scenario_names *names, const char *name, unsigned number);
+
+/* Its number, or -1. */
+int scenario_names_find(const struct scenario_names *names, const char *name, size_t length);
+
+#endif

@@ -1,0 +1,576 @@
+/*
+ * From the power_controller form to the general one: a node "controller", an array of nodes
+ * "converter", a component of the law for each converter (control[i]) and one of its plant
+ * (converter[i]). What the short form says in proportion, by tolerance or by override has been
+ * worked out: it becomes lists of one number for each.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "scenario_form.h"
+#include "scenario_resolve.h"
+
+struct expansion {
+    const struct scenario_loaded *loaded;
+    const struct hil_scenario *scenario;
+    const struct scenario_node *controller, *converters; /* blocks of the short form */
+    double *values;                                      /* one of each converter */
+    bool *there;                                         /* whether it has one */
+    int error;                                           /* the first one: all else is then left */
+};
+
+/* --- writing a tree
+ * ------------------------------------------------------------------------------- */
+
+/* Takes the value. What it is called in a mapping; NULL in a list. */
+static void expand_add(struct expansion *x, struct scenario_node *to, const char *key,
+                       struct scenario_node *value)
+{
+    if (x->error || !to) {
+        scenario_node_free(value);
+        return;
+    }
+    x->error = scenario_node_add(to, key, &to->at, value);
+}
+
+static struct scenario_node *expand_block(struct expansion *x, struct scenario_node *to,
+                                          const char *key, enum scenario_kind kind,
+                                          const struct scenario_place *at)
+{
+    expand_add(x, to, key, scenario_node_new(kind, NULL, at));
+    return x->error ? NULL : to->entries[to->count - 1].value;
+}
+
+static void expand_text(struct expansion *x, struct scenario_node *to, const char *key,
+                        const char *text)
+{
+    struct scenario_node *node = to ? scenario_node_new(SCENARIO_SCALAR, text, &to->at) : NULL;
+
+    if (!to)
+        return;
+    if (node)
+        node->plain = strchr(text, '[') == NULL; /* in a list it would begin another */
+    expand_add(x, to, key, node);
+}
+
+static void expand_number(struct expansion *x, struct scenario_node *to, const char *key,
+                          double value)
+{
+    char text[SCENARIO_NUMBER_BYTES];
+
+    scenario_number_text(text, value);
+    expand_text(x, to, key, text);
+}
+
+/* A node of the short form, as it is. */
+static void expand_copy(struct expansion *x, struct scenario_node *to, const char *key,
+                        const struct scenario_node *from)
+{
+    struct scenario_node *copy;
+
+    if (from->kind == SCENARIO_SCALAR) {
+        copy = scenario_node_new(SCENARIO_SCALAR, from->text, &from->at);
+        if (copy)
+            copy->plain = from->plain;
+        expand_add(x, to, key, copy);
+        return;
+    }
+    copy = to ? expand_block(x, to, key, from->kind, &from->at) : NULL;
+    for (size_t i = 0; copy && i < from->count; i++)
+        expand_copy(x, copy, from->entries[i].key, from->entries[i].value);
+}
+
+static void expand_keys(struct expansion *x, struct scenario_node *to,
+                        const struct scenario_node *from, const char *const *keys, unsigned count)
+{
+    for (unsigned i = 0; i < count; i++)
+        expand_copy(x, to, keys[i], scenario_node_get(from, keys[i]));
+}
+#define KEYS(x, to, from, ...)                                                                     \
+    do {                                                                                           \
+        static const char *const keys_[] = {__VA_ARGS__};                                          \
+        expand_keys(x, to, from, keys_, sizeof keys_ / sizeof keys_[0]);                           \
+    } while (0)
+
+/* The values of all converters: one number if they are alike, else a list; ~ where there is none.
+ */
+static void expand_values(struct expansion *x, struct scenario_node *to, const char *key)
+{
+    const unsigned count = x->scenario->converter_count;
+    bool alike = true;
+
+    for (unsigned i = 0; i < count; i++)
+        alike &= x->there[i] && memcmp(&x->values[i], &x->values[0], sizeof(double)) == 0;
+    if (alike) {
+        expand_number(x, to, key, x->values[0]);
+        return;
+    }
+    struct scenario_node *list = to ? expand_block(x, to, key, SCENARIO_SEQUENCE, &to->at) : NULL;
+    for (unsigned i = 0; list && i < count; i++) {
+        if (x->there[i])
+            expand_number(x, list, NULL, x->values[i]);
+        else
+            expand_text(x, list, NULL, "~");
+    }
+}
+
+static void expand_no_value(struct expansion *x)
+{
+    for (unsigned i = 0; i < x->scenario->converter_count; i++)
+        x->there[i] = false;
+}
+
+static void expand_value(struct expansion *x, unsigned i, double value)
+{
+    x->values[i] = value;
+    x->there[i] = true;
+}
+
+/* --- nodes
+ * ---------------------------------------------------------------------------------------------- */
+
+static void expand_nodes(struct expansion *x, struct scenario_node *root)
+{
+    const struct hil_scenario *s = x->scenario;
+    struct scenario_node *nodes = expand_block(x, root, "nodes", SCENARIO_MAPPING, &root->at);
+    struct scenario_node *node =
+        nodes ? expand_block(x, nodes, "controller", SCENARIO_MAPPING, &x->controller->at) : NULL;
+
+    KEYS(x, node, x->controller, "period_us", "phase_us", "realtime_phase_us", "cpu", "priority",
+         "scheduler", "wait", "overrun", "catch_up_limit", "resync_after_us", "input_age_limit_us",
+         "on_stale_input", "bad_inputs_limit");
+    node = nodes ? expand_block(x, nodes, "converter", SCENARIO_MAPPING, &x->converters->at) : NULL;
+    KEYS(x, node, x->converters, "count");
+    for (unsigned i = 0; i < s->converter_count; i++)
+        expand_value(x, i, (double)s->converters[i].timing.period_ns / 1e3);
+    expand_values(x, node, "period_us");
+    for (unsigned i = 0; i < s->converter_count; i++)
+        expand_value(x, i, (double)s->converters[i].timing.phase_ns / 1e3);
+    expand_values(x, node, "phase_us"); /* with the stagger */
+    KEYS(x, node, x->converters, "cpu", "priority", "scheduler", "wait", "overrun",
+         "catch_up_limit", "resync_after_us", "input_age_limit_us", "on_stale_input",
+         "bad_inputs_limit");
+}
+
+/* --- components
+ * ----------------------------------------------------------------------------------------- */
+
+static void expand_safe(struct expansion *x, struct scenario_node *component)
+{
+    struct scenario_node *safe =
+        component ? expand_block(x, component, "safe", SCENARIO_MAPPING, &component->at) : NULL;
+
+    for (unsigned i = 0; i < x->scenario->converter_count; i++)
+        expand_value(x, i, x->scenario->converters[i].duty_safe);
+    expand_values(x, safe, "duty");
+}
+
+/* As a scenario calls it: a native model by its path. */
+static const char *expand_model_name(const struct hil_model *m)
+{
+    for (const struct hil_native *native = hil_natives(); native; native = native->next)
+        if (native->model == m)
+            return native->path;
+    return m->name;
+}
+
+static void expand_law(struct expansion *x, struct scenario_node *components)
+{
+    const struct hil_controller_config *c = &x->scenario->controller;
+    struct scenario_node *law =
+        components ? expand_block(x, components, "control", SCENARIO_MAPPING, &x->controller->at)
+                   : NULL;
+
+    expand_text(x, law, "model", expand_model_name(c->law));
+    expand_text(x, law, "node", "controller");
+    expand_number(x, law, "count", x->scenario->converter_count);
+    struct scenario_node *block =
+        law ? expand_block(x, law, "parameters", SCENARIO_MAPPING, &law->at) : NULL;
+    for (unsigned i = 0; i < c->law->parameters.count; i++)
+        expand_number(x, block, c->law->parameters.at[i].name, c->parameters[i]);
+    expand_safe(x, law);
+    KEYS(x, law, x->controller, "computation_delay", "on_error");
+}
+
+/* A table of the plants, and the numbers that a converter has for it. */
+struct expand_table {
+    size_t table, numbers; /* offsets, in struct hil_model and in struct hil_converter_config */
+};
+static const struct expand_table expand_parameters = {
+    offsetof(struct hil_model, parameters), offsetof(struct hil_converter_config, parameters)};
+static const struct expand_table expand_states = {offsetof(struct hil_model, states),
+                                                  offsetof(struct hil_converter_config, states)};
+static const struct expand_table expand_inputs = {offsetof(struct hil_model, inputs),
+                                                  offsetof(struct hil_converter_config, inputs)};
+
+static const struct hil_quantities *expand_table_of(const struct hil_model *m,
+                                                    const struct expand_table *t)
+{
+    return (const void *)((const char *)m + t->table);
+}
+
+/* Whether connections or sources feed the input. */
+static bool expand_is_fed(const struct hil_scenario *s, const char *input)
+{
+    return scenario_is_duty(input) || (s->load.count && strcmp(input, "load_ohm") == 0) ||
+           (s->input_voltage.count && strcmp(input, "input_voltage_v") == 0);
+}
+
+static void expand_quantity(struct expansion *x, struct scenario_node *block, const char *name,
+                            const struct expand_table *t)
+{
+    expand_no_value(x);
+    for (unsigned i = 0; i < x->scenario->converter_count; i++) {
+        const struct hil_converter_config *c = &x->scenario->converters[i];
+        const double *numbers = (const void *)((const char *)c + t->numbers);
+        const int row = hil_quantity_find(expand_table_of(c->plant, t), name);
+        if (row >= 0)
+            expand_value(x, i, numbers[row]);
+    }
+    expand_values(x, block, name);
+}
+
+static void expand_quantities(struct expansion *x, struct scenario_node *component, const char *key,
+                              const struct expand_table *t)
+{
+    const struct hil_scenario *s = x->scenario;
+    struct scenario_node *block =
+        component ? expand_block(x, component, key, SCENARIO_MAPPING, &component->at) : NULL;
+    const struct hil_model *before = NULL;
+
+    for (unsigned i = 0; block && i < s->converter_count; i++) {
+        const struct hil_model *m = s->converters[i].plant;
+        const struct hil_quantities *table = expand_table_of(m, t);
+        for (unsigned r = 0; m != before && r < table->count; r++) {
+            const char *name = table->at[r].name;
+            const bool fed = t == &expand_inputs && expand_is_fed(s, name);
+            if (!fed && !scenario_node_get(block, name))
+                expand_quantity(x, block, name, t);
+        }
+        before = m;
+    }
+}
+
+static void expand_plant_names(struct expansion *x, struct scenario_node *component)
+{
+    const struct hil_scenario *s = x->scenario;
+    bool alike = true;
+
+    for (unsigned i = 0; i < s->converter_count; i++)
+        alike &= s->converters[i].plant == s->converters[0].plant;
+    if (alike) {
+        expand_text(x, component, "model", expand_model_name(s->converters[0].plant));
+        return;
+    }
+    struct scenario_node *list =
+        component ? expand_block(x, component, "model", SCENARIO_SEQUENCE, &component->at) : NULL;
+    for (unsigned i = 0; i < s->converter_count; i++)
+        expand_text(x, list, NULL, expand_model_name(s->converters[i].plant));
+}
+
+static void expand_components(struct expansion *x, struct scenario_node *root)
+{
+    struct scenario_node *components =
+        expand_block(x, root, "components", SCENARIO_MAPPING, &root->at);
+
+    expand_law(x, components);
+    struct scenario_node *plant =
+        components ? expand_block(x, components, "converter", SCENARIO_MAPPING, &x->converters->at)
+                   : NULL;
+    expand_plant_names(x, plant);
+    expand_text(x, plant, "node", "converter[*]");
+    KEYS(x, plant, x->converters, "count");
+    expand_quantities(x, plant, "parameters", &expand_parameters);
+    expand_quantities(x, plant, "initial", &expand_states);
+    expand_quantities(x, plant, "inputs", &expand_inputs);
+    expand_safe(x, plant);
+    KEYS(x, plant, x->converters, "on_error");
+}
+
+/* --- connections and sources
+ * ---------------------------------------------------------------------------- */
+
+static struct scenario_node *expand_entry(struct expansion *x, struct scenario_node *list)
+{
+    return list ? expand_block(x, list, NULL, SCENARIO_MAPPING, &list->at) : NULL;
+}
+
+static bool expand_law_takes(const struct expansion *x, const char *input)
+{
+    return hil_quantity_find(&x->scenario->controller.law->inputs, input) >= 0;
+}
+
+static void expand_measured(struct expansion *x, struct scenario_node *list, const char *signal)
+{
+    char text[64];
+
+    if (!expand_law_takes(x, signal))
+        return;
+    struct scenario_node *entry = expand_entry(x, list);
+    snprintf(text, sizeof text, "converter[*].%s", signal);
+    expand_text(x, entry, "from", text);
+    snprintf(text, sizeof text, "control[*].%s", signal);
+    expand_text(x, entry, "to", text);
+    expand_number(x, entry, "initial", 0);
+}
+
+static void expand_connections(struct expansion *x, struct scenario_node *root)
+{
+    struct scenario_node *list = expand_block(x, root, "connections", SCENARIO_SEQUENCE, &root->at);
+
+    expand_measured(x, list, "voltage_v");
+    expand_measured(x, list, "current_a");
+    struct scenario_node *entry = expand_entry(x, list);
+    expand_text(x, entry, "from", "control[*].duty");
+    expand_text(x, entry, "to", "converter[*].duty");
+    for (unsigned i = 0; i < x->scenario->converter_count; i++)
+        expand_value(x, i, x->scenario->converters[i].duty_initial);
+    expand_values(x, entry, "initial");
+}
+
+static void expand_steps(struct expansion *x, struct scenario_node *source,
+                         const struct hil_profile *profile)
+{
+    struct scenario_node *steps =
+        source ? expand_block(x, source, "steps", SCENARIO_MAPPING, &source->at) : NULL;
+
+    expand_number(x, steps, "initial", profile->initial);
+    struct scenario_node *list =
+        steps ? expand_block(x, steps, "changes", SCENARIO_SEQUENCE, &steps->at) : NULL;
+    for (unsigned i = 0; i < profile->count; i++) {
+        struct scenario_node *entry = expand_entry(x, list);
+        expand_number(x, entry, "time_s", (double)profile->changes[i].start_ns / 1e9);
+        expand_number(x, entry, "value", profile->changes[i].value);
+        expand_number(x, entry, "ramp_s", (double)profile->changes[i].ramp_ns / 1e9);
+    }
+}
+
+static bool expand_plant_takes(const struct expansion *x, unsigned i, const char *input)
+{
+    return i < x->scenario->converter_count &&
+           hil_quantity_find(&x->scenario->converters[i].plant->inputs, input) >= 0;
+}
+
+/* The source of an input of the plants that have it, each with a factor of its own. */
+static void expand_plant_source(struct expansion *x, struct scenario_node *sources,
+                                const char *name, const char *input,
+                                const struct hil_profile *profile, size_t factor)
+{
+    const unsigned count = x->scenario->converter_count;
+
+    if (!profile->count || !sources)
+        return;
+    struct scenario_node *source = expand_block(x, sources, name, SCENARIO_MAPPING,
+                                                &scenario_node_get(x->loaded->root, name)->at);
+    struct scenario_node *to =
+        source ? expand_block(x, source, "to", SCENARIO_SEQUENCE, &source->at) : NULL;
+    for (unsigned first = 0; first < count; first++) {
+        unsigned last = first;
+        char text[64];
+        if (!expand_plant_takes(x, first, input))
+            continue;
+        while (expand_plant_takes(x, last + 1, input))
+            last++;
+        snprintf(text, sizeof text, "converter[%u-%u].%s", first, last, input);
+        expand_text(x, to, NULL, text);
+        first = last;
+    }
+    expand_steps(x, source, profile);
+    struct scenario_node *scale =
+        source ? expand_block(x, source, "scale", SCENARIO_SEQUENCE, &source->at) : NULL;
+    for (unsigned i = 0; i < count; i++)
+        if (expand_plant_takes(x, i, input))
+            expand_number(
+                x, scale, NULL,
+                *(const double *)(const void *)((const char *)&x->scenario->converters[i] +
+                                                factor));
+}
+
+static void expand_sources(struct expansion *x, struct scenario_node *root)
+{
+    const struct hil_scenario *s = x->scenario;
+    struct scenario_node *sources = expand_block(x, root, "sources", SCENARIO_MAPPING, &root->at);
+
+    if (sources && expand_law_takes(x, "reference_v")) {
+        struct scenario_node *source =
+            expand_block(x, sources, "reference", SCENARIO_MAPPING,
+                         &scenario_node_get(x->loaded->root, "reference")->at);
+        expand_text(x, source, "to", "control[*].reference_v");
+        expand_steps(x, source, &s->reference);
+    }
+    expand_plant_source(x, sources, "load", "load_ohm", &s->load,
+                        offsetof(struct hil_converter_config, load_factor));
+    expand_plant_source(x, sources, "input_voltage", "input_voltage_v", &s->input_voltage,
+                        offsetof(struct hil_converter_config, input_voltage_factor));
+}
+
+/* --- record and measures
+ * ---------------------------------------------------------------------------------- */
+
+static void expand_record(struct expansion *x, struct scenario_node *root)
+{
+    const struct scenario_node *short_form = scenario_node_get(x->loaded->root, "recording");
+    struct scenario_node *list = expand_block(x, root, "record", SCENARIO_SEQUENCE, &root->at);
+    struct scenario_node *entry = expand_entry(x, list);
+
+    expand_text(x, entry, "node", "controller");
+    struct scenario_node *signals =
+        entry ? expand_block(x, entry, "signals", SCENARIO_SEQUENCE, &entry->at) : NULL;
+    if (x->scenario->recording.voltage && expand_law_takes(x, "voltage_v"))
+        expand_text(x, signals, NULL, "converter[*].voltage_v");
+    if (x->scenario->recording.duty)
+        expand_text(x, signals, NULL, "control[*].duty");
+    KEYS(x, entry, short_form, "decimation");
+
+    entry = expand_entry(x, list);
+    expand_text(x, entry, "node", "converter[*]");
+    signals = entry ? expand_block(x, entry, "signals", SCENARIO_SEQUENCE, &entry->at) : NULL;
+    expand_text(x, signals, NULL, "converter[*].voltage_v");
+    expand_text(x, signals, NULL, "converter[*].current_a");
+    expand_text(x, signals, NULL, "converter[*].duty");
+    expand_copy(x, entry, "decimation", scenario_node_get(short_form, "converter_decimation"));
+}
+
+static void expand_measures(struct expansion *x, struct scenario_node *root)
+{
+    struct scenario_node *measures = expand_block(x, root, "measures", SCENARIO_MAPPING, &root->at);
+    const bool reference = expand_law_takes(x, "reference_v");
+
+    if (!measures || !expand_law_takes(x, "voltage_v"))
+        return;
+    struct scenario_node *m = expand_block(x, measures, "output_v", SCENARIO_MAPPING, &root->at);
+    expand_text(x, m, "of", "converter[*].voltage_v");
+    if (reference)
+        expand_text(x, m, "reference", "control[0].reference_v");
+    expand_number(x, m, "reference_scale", x->scenario->converter_count);
+    expand_text(x, m, "node", "controller");
+
+    m = expand_block(x, measures, "voltage_v", SCENARIO_MAPPING, &root->at);
+    expand_text(x, m, "of", "converter[*].voltage_v");
+    expand_text(x, m, "each", "true");
+    if (reference)
+        expand_text(x, m, "reference", "control[*].reference_v");
+    expand_text(x, m, "node", "controller");
+}
+
+/* --- the rest
+ * ------------------------------------------------------------------------------------------------
+ */
+
+/* An entry of placement or verbs.nodes: the controller, converters, or both. */
+static void expand_who(struct expansion *x, struct scenario_node *to,
+                       const struct scenario_node *entry)
+{
+    const struct scenario_node *converters = scenario_node_get(entry, "converters");
+    struct scenario_node *names =
+        to ? expand_block(x, to, "nodes", SCENARIO_SEQUENCE, &entry->at) : NULL;
+    char text[64];
+
+    if (strcmp(scenario_node_get(entry, "controller")->text, "true") == 0)
+        expand_text(x, names, NULL, "controller");
+    if (!converters)
+        return;
+    snprintf(text, sizeof text, "converter[%.40s]", converters->text);
+    expand_text(x, names, NULL, text);
+}
+
+static void expand_placement(struct expansion *x, struct scenario_node *root)
+{
+    const struct scenario_node *from = scenario_node_get(x->loaded->root, "placement");
+    struct scenario_node *list = expand_block(x, root, "placement", SCENARIO_SEQUENCE, &from->at);
+
+    for (size_t i = 0; i < from->count; i++) {
+        struct scenario_node *entry = expand_entry(x, list);
+        expand_who(x, entry, from->entries[i].value);
+        KEYS(x, entry, from->entries[i].value, "cpu", "priority", "scheduler", "wait");
+    }
+}
+
+static void expand_verbs(struct expansion *x, struct scenario_node *root)
+{
+    const struct scenario_node *from = scenario_node_get(x->loaded->root, "verbs");
+    const struct scenario_node *nodes = scenario_node_get(from, "nodes");
+    struct scenario_node *verbs = expand_block(x, root, "verbs", SCENARIO_MAPPING, &from->at);
+    struct scenario_node *list =
+        verbs ? expand_block(x, verbs, "nodes", SCENARIO_SEQUENCE, &nodes->at) : NULL;
+
+    for (size_t i = 0; i < nodes->count; i++) {
+        struct scenario_node *entry = expand_entry(x, list);
+        expand_who(x, entry, nodes->entries[i].value);
+        KEYS(x, entry, nodes->entries[i].value, "address");
+    }
+    KEYS(x, verbs, from, "port", "completions", "send_depth", "timeout_exponent", "retry_count",
+         "traffic_class", "flush_bytes");
+}
+
+static void expand_latency(struct expansion *x, struct scenario_node *links, const char *from,
+                           const char *to, const struct scenario_node *latency)
+{
+    if (strtod(latency->text, NULL) == 0)
+        return;
+    struct scenario_node *entry = expand_entry(x, links);
+    expand_text(x, entry, "from", from);
+    expand_text(x, entry, "to", to);
+    expand_copy(x, entry, "latency_us", latency);
+}
+
+static void expand_network(struct expansion *x, struct scenario_node *root)
+{
+    const struct scenario_node *from = scenario_node_get(x->loaded->root, "network");
+    struct scenario_node *network = expand_block(x, root, "network", SCENARIO_MAPPING, &from->at);
+
+    KEYS(x, network, from, "jitter_us", "seed");
+    struct scenario_node *links =
+        network ? expand_block(x, network, "links", SCENARIO_SEQUENCE, &from->at) : NULL;
+    if (expand_law_takes(x, "voltage_v") || expand_law_takes(x, "current_a"))
+        expand_latency(x, links, "converter[*]", "controller",
+                       scenario_node_get(from, "latency_up_us"));
+    expand_latency(x, links, "controller", "converter[*]",
+                   scenario_node_get(from, "latency_down_us"));
+}
+
+static void expand_all(struct expansion *x, struct scenario_node *root)
+{
+    const struct scenario_node *from = x->loaded->root;
+
+    KEYS(x, root, from, "name", "duration_s", "mode", "fabric", "on_lost", "hang_limit_s");
+    expand_copy(x, root, "on_record_error",
+                scenario_node_get(scenario_node_get(from, "recording"), "on_error"));
+    expand_verbs(x, root);
+    expand_network(x, root);
+    expand_nodes(x, root);
+    expand_components(x, root);
+    expand_connections(x, root);
+    expand_sources(x, root);
+    expand_record(x, root);
+    expand_measures(x, root);
+    KEYS(x, root, from, "validity", "trace");
+    expand_placement(x, root);
+}
+
+int scenario_expand(const struct scenario_loaded *loaded, const struct hil_scenario *scenario,
+                    struct scenario_node **root)
+{
+    struct expansion x = {
+        .loaded = loaded,
+        .scenario = scenario,
+        .controller = scenario_node_get(loaded->root, "controller"),
+        .converters = scenario_node_get(loaded->root, "converters"),
+        .values = calloc(scenario->converter_count, sizeof *x.values),
+        .there = calloc(scenario->converter_count, sizeof *x.there),
+    };
+
+    *root = scenario_node_new(SCENARIO_MAPPING, NULL, &loaded->root->at);
+    if (!x.values || !x.there || !*root)
+        x.error = -ENOMEM;
+    else
+        expand_all(&x, *root);
+    free(x.values);
+    free(x.there);
+    if (!x.error)
+        return 0;
+    scenario_node_free(*root);
+    return x.error;
+}

@@ -1,0 +1,105 @@
+#include "system.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "general.h"
+#include "pool.h"
+
+void hil_system_free(struct hil_system *system)
+{
+    if (!system)
+        return;
+    hil_pool_close(system->pool);
+    free(system);
+}
+
+void hil_instance_name(const struct hil_instance *is, char text[HIL_SIGNAL_NAME_BYTES])
+{
+    if (is->of)
+        snprintf(text, HIL_SIGNAL_NAME_BYTES, "%s[%u]", is->name, is->index);
+    else
+        snprintf(text, HIL_SIGNAL_NAME_BYTES, "%s", is->name);
+}
+
+void hil_signal_name(const struct hil_system *system, const struct hil_signal *signal,
+                     char text[HIL_SIGNAL_NAME_BYTES])
+{
+    const struct hil_component *c = &system->components[signal->component];
+    const struct hil_quantities *table = signal->output ? &c->model->outputs : &c->model->inputs;
+    unsigned place;
+    const struct hil_quantity *row = general_row(table, c->width, signal->number, &place);
+
+    hil_instance_name(&c->is, text);
+    const size_t used = strlen(text);
+    if (row->flags & HIL_WIDE)
+        snprintf(text + used, HIL_SIGNAL_NAME_BYTES - used, ".%s[%u]", row->name, place);
+    else
+        snprintf(text + used, HIL_SIGNAL_NAME_BYTES - used, ".%s", row->name);
+}
+
+void general_name(const struct general *g, struct general_element element, bool output,
+                  char text[HIL_SIGNAL_NAME_BYTES])
+{
+    const struct hil_signal signal = {
+        .component = element.component, .output = output, .number = element.number};
+
+    hil_signal_name(g->system, &signal, text);
+}
+
+/* --- sources -------------------------------------------------------------------------------------
+ */
+
+static double source_sine(const struct hil_source *s, uint64_t t_ns)
+{
+    const double turns = s->sine.frequency_hz * ((double)t_ns * 1e-9) + s->sine.phase_deg / 360;
+
+    return s->sine.mean + s->sine.amplitude * sin(2 * M_PI * (turns - floor(turns)));
+}
+
+static double source_pulses(const struct hil_source *s, uint64_t t_ns)
+{
+    const bool high = t_ns >= s->pulses.delay_ns &&
+                      (t_ns - s->pulses.delay_ns) % s->pulses.period_ns < s->pulses.width_ns;
+
+    return high ? s->pulses.high : s->pulses.low;
+}
+
+/* Before the first row and after the last, its value. */
+static double source_column(const struct hil_column_source *c, uint64_t t_ns)
+{
+    unsigned first = 0, after = c->count; /* the rows first..after - 1 may hold at t_ns */
+
+    if (t_ns <= c->t_ns[0])
+        return c->values[0];
+    while (after - first > 1) {
+        const unsigned middle = first + (after - first) / 2;
+        if (c->t_ns[middle] <= t_ns)
+            first = middle;
+        else
+            after = middle;
+    }
+    if (!c->linear || first + 1 == c->count)
+        return c->values[first];
+    const double share =
+        (double)(t_ns - c->t_ns[first]) / (double)(c->t_ns[first + 1] - c->t_ns[first]);
+    return c->values[first] + (c->values[first + 1] - c->values[first]) * share;
+}
+
+double hil_source_at(const struct hil_source *source, uint64_t t_ns)
+{
+    switch (source->kind) {
+    case HIL_SOURCE_STEPS:
+        return hil_profile_at(&source->steps, t_ns);
+    case HIL_SOURCE_SINE:
+        return source_sine(source, t_ns);
+    case HIL_SOURCE_PULSES:
+        return source_pulses(source, t_ns);
+    case HIL_SOURCE_CSV:
+        return source_column(&source->csv, t_ns);
+    default:
+        return source->constant;
+    }
+}

@@ -1,0 +1,182 @@
+/*
+ * What a scenario runs, in numbers: nodes with their components, where each input has its value
+ * from, the links between nodes, and what is recorded and measured. Names are there for people;
+ * everything else is by index, so that a step asks for nothing by name.
+ *
+ * The outputs of a node's components stand in one array, and their inputs in another; `in` and
+ * `out` are places there.
+ */
+#ifndef HIL_SYSTEM_H
+#define HIL_SYSTEM_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "../../plants/model.h"
+#include "profile.h"
+#include "scenario.h"
+
+enum { HIL_SIGNAL_NAME_BYTES = 160 };
+
+/* --- where an input has its value from ----------------------------------------------------- */
+
+enum hil_feed_kind {
+    HIL_FEED_CONSTANT, /* `initial`, for ever */
+    HIL_FEED_OUTPUT,   /* `at`: an output of this node */
+    HIL_FEED_LINK,     /* `at`: a value of the incoming link `from` */
+    HIL_FEED_SOURCE,   /* `from`: a source */
+};
+
+/* The value is scale x + offset, and before there is an x it is `initial`. */
+struct hil_feed {
+    enum hil_feed_kind kind;
+    unsigned from, at;
+    double scale, offset;
+    double initial;
+};
+
+/* A signal as one node has it. */
+enum hil_signal_place { HIL_AT_INPUT, HIL_AT_OUTPUT, HIL_AT_LINK };
+
+struct hil_signal {
+    enum hil_signal_place place;
+    unsigned link; /* of HIL_AT_LINK */
+    unsigned at;   /* in the node's inputs or outputs, or among the link's values */
+    /* Whose it is. */
+    unsigned component;
+    bool output;
+    unsigned number; /* among the component's inputs or outputs */
+};
+
+/* --- nodes, components, links -------------------------------------------------------------- */
+
+/* One of `of` things by this name in the file; `of` is 0 where the file says no count. */
+struct hil_instance {
+    const char *name;
+    unsigned index, of;
+};
+
+struct hil_component {
+    struct hil_instance is;
+    const struct hil_model *model;
+    unsigned width;           /* of the model's wide rows */
+    unsigned node;            /* that it is on */
+    const double *parameters; /* in the order of the model's table; a wide row has `width` */
+    const double *states;
+    const double *safe; /* of a sampled one its outputs, of another its inputs; NULL: none given */
+    bool computation_delay; /* what it computes is there one step later */
+    enum hil_on_error on_error;
+    unsigned in, in_count; /* its part of the node's */
+    unsigned out, out_count;
+};
+
+struct hil_node_config {
+    struct hil_instance is;
+    struct hil_timing timing;
+    struct hil_stale_config stale;
+    /* In the order in which they are stepped: first `continuous` ones, then the sampled ones, each
+     * after those of this node whose outputs it takes in the same step. */
+    const unsigned *components;
+    unsigned component_count, continuous;
+    const struct hil_feed *feeds; /* of each input */
+    unsigned in_count, out_count;
+    unsigned first_link, link_count; /* those that go out, in a row */
+    const unsigned *incoming;        /* those that come in */
+    unsigned incoming_count;
+    /* The node's own record: every `decimation` steps these signals, and the measures made here. */
+    unsigned decimation; /* 0: none */
+    const struct hil_signal *recorded;
+    unsigned recorded_count;
+    const char *address; /* for the fabric verbs; else NULL */
+};
+
+/* All the signals from one node to another. */
+struct hil_link {
+    unsigned from, to;
+    const unsigned *values; /* outputs of `from`, ascending */
+    unsigned count;
+    bool late;           /* has a value that is computed and sent in the same step */
+    uint64_t latency_ns; /* of the network that virtual time simulates */
+};
+
+/* --- sources, measures ----------------------------------------------------------------------- */
+
+enum hil_source_kind {
+    HIL_SOURCE_CONSTANT,
+    HIL_SOURCE_STEPS,
+    HIL_SOURCE_SINE,
+    HIL_SOURCE_PULSES,
+    HIL_SOURCE_CSV,
+};
+
+/* A column over time; values between two rows lie on a line, or hold. */
+struct hil_column_source {
+    uint64_t *t_ns; /* ascending */
+    double *values;
+    unsigned count;
+    bool linear;
+};
+
+struct hil_source {
+    const char *name;
+    enum hil_source_kind kind;
+    union {
+        double constant;
+        struct hil_profile steps;
+        struct {
+            double mean, amplitude, frequency_hz, phase_deg;
+        } sine;
+        struct {
+            double low, high;
+            uint64_t delay_ns, width_ns, period_ns;
+        } pulses;
+        struct hil_column_source csv;
+    };
+};
+
+/* The source's value at `t_ns` after the start of the run. Allocates nothing. */
+double hil_source_at(const struct hil_source *source, uint64_t t_ns);
+
+/* The sum of signals, in this order, against a reference: what the summary's figures are of. */
+struct hil_measure {
+    struct hil_instance is;
+    const char *unit;
+    unsigned node; /* where it is made */
+    const struct hil_signal *signals;
+    unsigned count;
+    bool has_reference;
+    struct hil_signal reference;
+    double reference_scale;
+};
+
+/* --- the whole ---------------------------------------------------------------------------------
+ */
+
+/* A process with one thread that runs the loops of these nodes. */
+struct hil_placed {
+    const unsigned *nodes; /* ascending */
+    unsigned count;
+    int cpu, priority; /* as in hil_executor_config */
+    enum hil_scheduler scheduler;
+    enum hil_wait wait;
+};
+
+struct hil_system {
+    struct hil_node_config *nodes;
+    struct hil_component *components; /* in the order of the file */
+    struct hil_link *links;           /* in the order of sender, then of receiver */
+    struct hil_source *sources;
+    struct hil_measure *measures;
+    struct hil_placed *executors;
+    unsigned node_count, component_count, link_count, source_count, measure_count, executor_count;
+    struct hil_pool *pool; /* what all these point to */
+};
+
+void hil_system_free(struct hil_system *system);
+
+/* "converter[3].voltage_v", "mixer.input[2]"; and "converter[3]" */
+void hil_signal_name(const struct hil_system *system, const struct hil_signal *signal,
+                     char text[HIL_SIGNAL_NAME_BYTES]);
+void hil_instance_name(const struct hil_instance *is, char text[HIL_SIGNAL_NAME_BYTES]);
+
+#endif

@@ -1,0 +1,368 @@
+/* The general form of a scenario: what it resolves to, what is said of mistakes in it, and that the
+ * power_controller form is a short way to write it. */
+#include "test_scenario.h"
+
+#include <math.h>
+
+#include "harness/scenario/system.h"
+
+/* Two nodes, and a loop across them: the tests of mistakes count on these lines. */
+#define HEAD "name: servo\nduration_s: 0.1\nmode: virtual\n"
+#define NODES                                                                                      \
+    "nodes:\n"                                                                                     \
+    "  drive: {period_us: 10}\n"                                                                   \
+    "  control: {period_us: 100}\n"
+#define COMPONENTS                                                                                 \
+    "components:\n"                                                                                \
+    "  motor: {model: dc_motor, node: drive}\n"                                                    \
+    "  law: {model: generic_pi, node: control}\n"
+#define CONNECTIONS                                                                                \
+    "connections:\n"                                                                               \
+    "  - {from: motor.speed_rad_per_s, to: law.measurement}\n"                                     \
+    "  - {from: law.output, to: motor.voltage_v}\n"
+#define SOURCES "sources:\n  wanted: {to: law.reference, constant: 100}\n"
+#define SERVO   HEAD NODES COMPONENTS CONNECTIONS SOURCES
+
+/* --- comparing systems ------------------------------------------------------------------------ */
+
+static void expect_doubles(const double *a, const double *b, unsigned count, const char *what)
+{
+    cr_assert_eq(!a, !b, "%s", what);
+    if (a)
+        cr_assert_eq(memcmp(a, b, count * sizeof *a), 0, "%s", what);
+}
+
+static void expect_instance(const struct hil_instance *a, const struct hil_instance *b)
+{
+    cr_assert_str_eq(a->name, b->name);
+    cr_assert_eq(a->index, b->index);
+    cr_assert_eq(a->of, b->of);
+}
+
+static void expect_component(const struct hil_component *a, const struct hil_component *b)
+{
+    expect_instance(&a->is, &b->is);
+    cr_assert_eq(a->model, b->model);
+    cr_assert_eq(a->node, b->node);
+    cr_assert_eq(a->in, b->in);
+    cr_assert_eq(a->out, b->out);
+    cr_assert_eq(a->computation_delay, b->computation_delay);
+    expect_doubles(a->parameters, b->parameters, a->model->parameters.count, "parameters");
+    expect_doubles(a->states, b->states, a->model->states.count, "states");
+    expect_doubles(a->safe, b->safe, a->model->kind == HIL_SAMPLED ? a->out_count : a->in_count,
+                   "safe");
+}
+
+static void expect_signal(const struct hil_signal *a, const struct hil_signal *b)
+{
+    cr_assert_eq(memcmp(a, b, sizeof *a), 0);
+}
+
+static void expect_feed(const struct hil_feed *a, const struct hil_feed *b)
+{
+    cr_assert_eq(a->kind, b->kind);
+    cr_assert_eq(a->from, b->from);
+    cr_assert_eq(a->at, b->at);
+    expect_doubles(&a->scale, &b->scale, 1, "scale");
+    expect_doubles(&a->offset, &b->offset, 1, "offset");
+    expect_doubles(&a->initial, &b->initial, 1, "initial");
+}
+
+static void expect_node(const struct hil_node_config *a, const struct hil_node_config *b)
+{
+    expect_instance(&a->is, &b->is);
+    cr_assert_eq(memcmp(&a->timing.period_ns, &b->timing.period_ns, 16), 0);
+    cr_assert_eq(a->timing.overrun, b->timing.overrun);
+    cr_assert_eq(a->timing.catch_up_ns, b->timing.catch_up_ns);
+    cr_assert_eq(a->timing.resync_ns, b->timing.resync_ns);
+    cr_assert_eq(a->stale.limit_ns, b->stale.limit_ns);
+    cr_assert_eq(a->stale.action, b->stale.action);
+    cr_assert_eq(a->component_count, b->component_count);
+    cr_assert_eq(a->continuous, b->continuous);
+    for (unsigned i = 0; i < a->component_count; i++)
+        cr_assert_eq(a->components[i], b->components[i]);
+    cr_assert_eq(a->in_count, b->in_count);
+    for (unsigned i = 0; i < a->in_count; i++)
+        expect_feed(&a->feeds[i], &b->feeds[i]);
+    cr_assert_eq(a->decimation, b->decimation);
+    cr_assert_eq(a->recorded_count, b->recorded_count);
+    for (unsigned i = 0; i < a->recorded_count; i++)
+        expect_signal(&a->recorded[i], &b->recorded[i]);
+    cr_assert_eq(!a->address, !b->address);
+    if (a->address)
+        cr_assert_str_eq(a->address, b->address);
+}
+
+static void expect_links(const struct hil_system *a, const struct hil_system *b)
+{
+    cr_assert_eq(a->link_count, b->link_count);
+    for (unsigned i = 0; i < a->link_count; i++) {
+        const struct hil_link *x = &a->links[i], *y = &b->links[i];
+        cr_assert(x->from == y->from && x->to == y->to && x->count == y->count &&
+                  x->late == y->late && x->latency_ns == y->latency_ns);
+        cr_assert_eq(memcmp(x->values, y->values, x->count * sizeof x->values[0]), 0);
+    }
+}
+
+static void expect_measures(const struct hil_system *a, const struct hil_system *b)
+{
+    cr_assert_eq(a->measure_count, b->measure_count);
+    for (unsigned i = 0; i < a->measure_count; i++) {
+        const struct hil_measure *x = &a->measures[i], *y = &b->measures[i];
+        expect_instance(&x->is, &y->is);
+        cr_assert(x->node == y->node && x->count == y->count &&
+                  x->has_reference == y->has_reference);
+        expect_doubles(&x->reference_scale, &y->reference_scale, 1, "reference_scale");
+        for (unsigned k = 0; k < x->count; k++)
+            expect_signal(&x->signals[k], &y->signals[k]);
+        if (x->has_reference)
+            expect_signal(&x->reference, &y->reference);
+    }
+}
+
+static void expect_sources(const struct hil_system *a, const struct hil_system *b)
+{
+    cr_assert_eq(a->source_count, b->source_count);
+    for (unsigned i = 0; i < a->source_count; i++) {
+        const struct hil_source *x = &a->sources[i], *y = &b->sources[i];
+        cr_assert_str_eq(x->name, y->name);
+        cr_assert_eq(x->kind, y->kind);
+        cr_assert_eq(x->steps.count, y->steps.count);
+        expect_doubles(&x->steps.initial, &y->steps.initial, 1, "steps");
+        for (unsigned k = 0; k < x->steps.count; k++)
+            cr_assert_eq(
+                memcmp(&x->steps.changes[k], &y->steps.changes[k], sizeof x->steps.changes[k]), 0);
+    }
+}
+
+static void expect_same(const struct hil_system *a, const struct hil_system *b)
+{
+    cr_assert_eq(a->node_count, b->node_count);
+    cr_assert_eq(a->component_count, b->component_count);
+    for (unsigned i = 0; i < a->node_count; i++)
+        expect_node(&a->nodes[i], &b->nodes[i]);
+    for (unsigned i = 0; i < a->component_count; i++)
+        expect_component(&a->components[i], &b->components[i]);
+    expect_links(a, b);
+    expect_sources(a, b);
+    expect_measures(a, b);
+    cr_assert_eq(a->executor_count, b->executor_count);
+    for (unsigned i = 0; i < a->executor_count; i++) {
+        const struct hil_placed *x = &a->executors[i], *y = &b->executors[i];
+        cr_assert(x->count == y->count && x->cpu == y->cpu && x->priority == y->priority &&
+                  x->scheduler == y->scheduler && x->wait == y->wait);
+        cr_assert_eq(memcmp(x->nodes, y->nodes, x->count * sizeof x->nodes[0]), 0);
+    }
+}
+
+/* --- the power_controller form ---------------------------------------------------------------- */
+
+static const char *const shipped[] = {
+    "configs/quickstart.yaml",     "configs/boost.yaml",  "configs/buck-boost.yaml",
+    "configs/dcdc20-nominal.yaml", "configs/dcdc20.yaml", "configs/dcdc20-verbs.yaml",
+    "configs/switched.yaml",
+};
+
+static void expect_expands(const char *path, const char *const *sets, size_t set_count)
+{
+    static char message[MESSAGE_BYTES];
+    struct hil_scenario_options options = {.sets = sets, .set_count = set_count, .expand = true};
+    struct hil_scenario *scenario;
+
+    int rc = hil_scenario_load(&scenario, path, &options, message, sizeof message);
+    cr_assert_eq(rc, 0, "%s", message);
+    struct hil_scenario *again = load(scenario->resolved, NULL);
+    expect_same(scenario->system, again->system);
+    cr_assert_str_eq(scenario->resolved, again->resolved);
+    cr_assert_eq(scenario->duration_ns, again->duration_ns);
+    cr_assert_eq(scenario->fabric, again->fabric);
+    cr_assert_eq(scenario->recording.on_error, again->recording.on_error);
+    hil_scenario_free(again);
+    hil_scenario_free(scenario);
+}
+
+Test(general, each_shipped_scenario_expands_to_one_that_resolves_to_the_same)
+{
+    for (size_t i = 0; i < sizeof shipped / sizeof shipped[0]; i++)
+        expect_expands(shipped[i], SETS("controller.cpu=-1", "converters.cpu=-1"), 2);
+}
+
+Test(general, what_differs_between_converters_expands_to_lists)
+{
+    expect_expands("configs/switched.yaml",
+                   SETS("converters.tolerance.percent=7", "converters.stagger_us=0.3",
+                        "network.latency_up_us=5", "load.changes=[{time_s: 0.01, load_ohm: 3.3}]",
+                        "converters.overrides.1={id: 0, period_us: 2, duty_initial: 0.3}",
+                        "converters.duty_safe=0.1", "recording.voltage=false"),
+                   7);
+}
+
+Test(general, the_expansion_has_the_numbers_of_the_short_form)
+{
+    struct hil_scenario *s = load(SMALL "load: {changes: [{time_s: 0.05, load_ohm: 3}]}\n",
+                                  SETS("converters.tolerance.percent=5"));
+    const struct hil_system *y = s->system;
+
+    cr_assert_eq(y->node_count, 4);
+    cr_assert_eq(y->component_count, 6);
+    cr_assert_eq(y->link_count, 6);
+    for (unsigned i = 0; i < 3; i++) {
+        const struct hil_component *plant = &y->components[3 + i];
+        const struct hil_converter_config *c = &s->converters[i];
+        const int load_at = hil_quantity_find(&c->plant->inputs, "load_ohm");
+        const struct hil_feed *load_feed = &y->nodes[1 + i].feeds[load_at];
+        expect_doubles(plant->parameters, c->parameters, c->plant->parameters.count, "parameters");
+        cr_assert_eq(load_feed->kind, HIL_FEED_SOURCE);
+        expect_doubles(&load_feed->scale, &c->load_factor, 1, "factor");
+    }
+    hil_scenario_free(s);
+}
+
+/* --- what it resolves to ------------------------------------------------------------------------
+ */
+
+Test(general, signals_between_nodes_make_links)
+{
+    struct hil_scenario *s = load(SERVO, NULL);
+    const struct hil_system *y = s->system;
+
+    cr_assert_eq(y->node_count, 2);
+    cr_assert_eq(y->link_count, 2);
+    cr_assert_eq(y->links[0].from, 0);
+    cr_assert(!y->links[0].late, "a plant's output is there before the step");
+    cr_assert(y->links[1].late, "a law's is computed in it");
+    const struct hil_feed *feed = y->nodes[1].feeds;
+    const int at = hil_quantity_find(&y->components[1].model->inputs, "measurement");
+    cr_assert_eq(feed[at].kind, HIL_FEED_LINK);
+    cr_assert_eq(feed[at].from, 0);
+    hil_scenario_free(s);
+}
+
+Test(general, a_component_is_stepped_after_those_it_takes_from)
+{
+    struct hil_scenario *s = load(HEAD "nodes: {n: {period_us: 10}}\n"
+                                       "components:\n"
+                                       "  last: {model: gain, node: n}\n"
+                                       "  first: {model: gain, node: n, inputs: {input: 1}}\n"
+                                       "connections: [{from: first.output, to: last.input}]\n",
+                                  NULL);
+
+    cr_assert_eq(s->system->nodes[0].components[0], 1);
+    cr_assert_eq(s->system->nodes[0].components[1], 0);
+    hil_scenario_free(s);
+}
+
+Test(general, sources_over_time)
+{
+    const struct hil_source sine = {.kind = HIL_SOURCE_SINE, .sine = {1, 2, 50, 90}};
+    const struct hil_source pulses = {
+        .kind = HIL_SOURCE_PULSES,
+        .pulses = {-1, 1, .delay_ns = 10, .width_ns = 2, .period_ns = 5}};
+    uint64_t t_ns[] = {10, 20, 40};
+    double values[] = {1, 2, 6};
+    struct hil_source csv = {.kind = HIL_SOURCE_CSV, .csv = {t_ns, values, 3, true}};
+
+    cr_assert_float_eq(hil_source_at(&sine, 0), 3, 1e-12);
+    cr_assert_float_eq(hil_source_at(&sine, 10000000), -1, 1e-12);
+    cr_assert_float_eq(hil_source_at(&pulses, 9), -1, 0);
+    cr_assert_float_eq(hil_source_at(&pulses, 11), 1, 0);
+    cr_assert_float_eq(hil_source_at(&pulses, 12), -1, 0);
+    cr_assert_float_eq(hil_source_at(&pulses, 15), 1, 0);
+    cr_assert_float_eq(hil_source_at(&csv, 5), 1, 0);
+    cr_assert_float_eq(hil_source_at(&csv, 30), 4, 1e-12);
+    cr_assert_float_eq(hil_source_at(&csv, 99), 6, 0);
+    csv.csv.linear = false;
+    cr_assert_float_eq(hil_source_at(&csv, 39), 2, 0);
+}
+
+/* --- mistakes
+ * ---------------------------------------------------------------------------------------- */
+
+static void expect_mistake(const char *text, const char *line)
+{
+    const char *said = refusal(text, NULL);
+
+    cr_assert(strstr(said, line), "'%s' does not say '%s'", said, line);
+}
+
+Test(general, a_name_that_is_not_there)
+{
+    expect_mistake(
+        HEAD NODES COMPONENTS "connections: [{from: motr.speed_rad_per_s, to: law.measurement}]\n",
+        "FILE:10:22: there is no component 'motr' (did you mean 'motor'?); allowed: motor, law");
+    expect_mistake(
+        HEAD NODES COMPONENTS "connections: [{from: motor.speed, to: law.measurement}]\n",
+        "FILE:10:22: motor, a dc_motor, has no output 'speed' (did you mean 'speed_rad_per_s'?); "
+        "allowed: ");
+    expect_mistake(
+        HEAD NODES "components: {motor: {model: dc_moter, node: drive}}\n",
+        "FILE:7:29: there is no model 'dc_moter' (did you mean 'dc_motor'?); allowed: buck, ");
+    expect_mistake(
+        HEAD NODES "components: {motor: {model: dc_motor, node: driv}}\n",
+        "FILE:7:45: there is no node 'driv' (did you mean 'drive'?); allowed: drive, control");
+    expect_mistake(
+        HEAD "nodes: {n: {period_us: 10, phase: 3}}\ncomponents: {g: {model: gain, node: n}}\n",
+        "FILE:4:28: unknown key 'phase' in nodes.n (did you mean 'phase_us'?); allowed: count, ");
+    expect_mistake(HEAD NODES
+                   "components: {g: {model: gain, node: drive, parameters: {gian: 2}}}\n",
+                   "FILE:7:57: unknown key 'gian' in components.g.parameters of a gain (did you "
+                   "mean 'gain'?)");
+}
+
+Test(general, an_input_that_is_fed_twice_or_never)
+{
+    expect_mistake(
+        SERVO "  again: {to: law.reference, constant: 1}\n",
+        "FILE:15:15: the input law.reference is fed a second time, after line 14; allowed: once, ");
+    expect_mistake(
+        HEAD NODES COMPONENTS CONNECTIONS,
+        "FILE:9:8: nothing feeds law.reference; required: a connection, a source or a constant");
+}
+
+Test(general, units_that_differ_need_a_scale)
+{
+    expect_mistake(
+        HEAD NODES "components:\n"
+                   "  motor: {model: dc_motor, node: drive}\n"
+                   "  other: {model: dc_motor, node: drive}\n"
+                   "connections: [{from: motor.speed_rad_per_s, to: other.voltage_v}]\n",
+        "FILE:10:22: motor.speed_rad_per_s is in rad/s, but other.voltage_v is in V; allowed: the "
+        "same unit, or a scale:");
+    struct hil_scenario *s =
+        load(HEAD "nodes: {drive: {period_us: 10}}\ncomponents:\n"
+                  "  motor: {model: dc_motor, node: drive, inputs: {voltage_v: 1}}\n"
+                  "  other: {model: dc_motor, node: drive}\n"
+                  "connections: [{from: motor.speed_rad_per_s, to: other.voltage_v, "
+                  "scale: 0.1}]\n",
+             NULL);
+    hil_scenario_free(s);
+}
+
+Test(general, arrays_of_other_sizes)
+{
+    expect_mistake(HEAD "nodes: {n: {period_us: 10}}\n"
+                        "components:\n"
+                        "  a: {model: gain, node: n, count: 3, inputs: {input: 0}}\n"
+                        "  b: {model: gain, node: n, count: 2}\n"
+                        "connections: [{from: 'a[*].output', to: 'b[*].input'}]\n",
+                   "FILE:8:41: a[*].output is 3 signals, but b[*].input is 2; allowed: as many, or "
+                   "one for all");
+    expect_mistake(
+        HEAD "nodes: {n: {period_us: 10}}\n"
+             "components:\n"
+             "  a: {model: gain, node: n, count: 3, parameters: {gain: [1, 2]}}\n",
+        "FILE:6:58: components.a.parameters.gain is a list of 2, but there are 3 components; ");
+}
+
+Test(general, a_cycle_in_one_step)
+{
+    expect_mistake(HEAD "nodes: {n: {period_us: 10}}\n"
+                        "components:\n"
+                        "  a: {model: gain, node: n}\n"
+                        "  b: {model: gain, node: n}\n"
+                        "connections:\n"
+                        "  - {from: a.output, to: b.input}\n"
+                        "  - {from: b.output, to: a.input}\n",
+                   "FILE:6:6: b -> a -> b is a cycle of sampled components in one step; allowed: "
+                   "computation_delay: true of one of them");
+}
