@@ -147,7 +147,7 @@ static void say_machine(const ElfW(Ehdr) * header, char *text, size_t size)
 {
     const bool big = header->e_ident[EI_DATA] == ELFDATA2MSB;
     const unsigned char *at = (const unsigned char *)&header->e_machine;
-    const unsigned machine = big ? at[0] << 8 | at[1] : at[1] << 8 | at[0];
+    const unsigned machine = (unsigned)(big ? at[0] << 8 | at[1] : at[1] << 8 | at[0]);
     char number[24];
 
     snprintf(text, size, "%s, %s bits, %s-endian", machine_name(machine, number, sizeof number),
