@@ -67,6 +67,16 @@ bool general_fits(const struct general *g, const struct scenario_node *block, co
     return false;
 }
 
+struct hil_array *general_arrays(const struct general *g, const struct general_groups *groups)
+{
+    struct hil_array *arrays = hil_pool_get(g->system->pool, groups->count, sizeof *arrays);
+
+    for (unsigned i = 0; arrays && i < groups->count; i++)
+        arrays[i] = (struct hil_array){groups->at[i].name, groups->at[i].first, groups->at[i].count,
+                                       groups->at[i].of};
+    return arrays;
+}
+
 bool general_feed(struct general *g, struct general_element to, const struct scenario_node *by,
                   const struct hil_feed *feed)
 {

@@ -64,6 +64,9 @@ int scenario_general_resolve(struct hil_system **system, struct scenario_node *r
                              const struct hil_scenario *scenario, const char *folder,
                              struct scenario_report *report);
 
+/* The same entries for the system; NULL: no memory. */
+struct hil_array *general_arrays(const struct general *g, const struct general_groups *groups);
+
 int general_nodes(struct general *g);
 int general_components(struct general *g);
 int general_sources(struct general *g);

@@ -60,7 +60,9 @@ static int component_groups(struct general *g)
                          SCENARIO_NODES_MAX);
     g->system->component_count = total;
     g->system->components = hil_pool_get(g->system->pool, total, sizeof(struct hil_component));
-    return g->system->components ? 0 : -ENOMEM;
+    g->system->component_arrays = general_arrays(g, &g->components);
+    g->system->component_array_count = g->components.count;
+    return g->system->components && g->system->component_arrays ? 0 : -ENOMEM;
 }
 
 /* --- models
@@ -137,6 +139,7 @@ static bool component_models(struct general *g, const struct general_group *grou
         }
         *c = (struct hil_component){
             .is = {group->name, i, group->of},
+            .array = (unsigned)(group - g->components.at),
             .model = m,
             .width = (unsigned)general_number(group->block, "width", 0),
             .node = first == last ? first : first + i,

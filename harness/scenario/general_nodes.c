@@ -57,6 +57,7 @@ static void node_fill(const struct general *g, const struct general_group *group
 
     g->system->nodes[group->first + i] = (struct hil_node_config){
         .is = {group->name, i, group->of},
+        .array = (unsigned)(group - g->nodes.at),
         .timing = {.period_ns = period_ns,
                    .phase_ns =
                        scenario_ns(phase_us, 1e3) + i * general_ns(block, "stagger_us", 0, 1e3),
@@ -89,7 +90,9 @@ int general_nodes(struct general *g)
         return rc;
     g->system->nodes =
         hil_pool_get(g->system->pool, g->system->node_count, sizeof g->system->nodes[0]);
-    if (!g->system->nodes)
+    g->system->node_arrays = general_arrays(g, &g->nodes);
+    g->system->node_array_count = g->nodes.count;
+    if (!g->system->nodes || !g->system->node_arrays)
         return -ENOMEM;
     for (unsigned n = 0; n < g->nodes.count && g->system->node_count; n++) {
         const struct general_group *group = &g->nodes.at[n];

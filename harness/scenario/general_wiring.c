@@ -281,13 +281,45 @@ static int wiring_incoming(struct hil_system *s)
     return 0;
 }
 
+/* Which array of links goes from one array of nodes to another; -1: none. */
+static int wiring_find_array(const struct hil_system *s, unsigned from, unsigned to)
+{
+    for (unsigned i = 0; i < s->link_array_count; i++)
+        if (s->link_arrays[i].from == from && s->link_arrays[i].to == to)
+            return (int)i;
+    return -1;
+}
+
+/* Sets each link's array, and makes those that are new: there are few, and the links of one mostly
+ * come in a row. */
+static int wiring_link_arrays(struct hil_system *s)
+{
+    s->link_arrays = hil_pool_get(s->pool, s->link_count, sizeof s->link_arrays[0]);
+    if (!s->link_arrays)
+        return -ENOMEM;
+    for (unsigned l = 0; l < s->link_count; l++) {
+        const unsigned from = s->nodes[s->links[l].from].array, to = s->nodes[s->links[l].to].array;
+        int at = wiring_find_array(s, from, to);
+        if (at < 0) {
+            at = (int)s->link_array_count++;
+            s->link_arrays[at] = (struct hil_link_array){.from = from, .to = to};
+        }
+        s->links[l].array = (unsigned)at;
+    }
+    for (unsigned i = 0; i < s->link_array_count; i++)
+        s->link_arrays[i].back = wiring_find_array(s, s->link_arrays[i].to, s->link_arrays[i].from);
+    return 0;
+}
+
 static int wiring_links(struct general *g)
 {
     struct wiring_value *values = calloc(g->edge_count + 1, sizeof *values);
     int rc = values ? wiring_make_links(g, values, wiring_values(g, values)) : -ENOMEM;
 
     free(values);
-    return rc ? rc : wiring_incoming(g->system);
+    if (!rc)
+        rc = wiring_incoming(g->system);
+    return rc ? rc : wiring_link_arrays(g->system);
 }
 
 bool general_find_link(const struct hil_system *s, unsigned from, unsigned to, unsigned out,

@@ -56,8 +56,15 @@ struct hil_instance {
     unsigned index, of;
 };
 
+/* What one entry of nodes: or components: makes, in a row. `of` as above. */
+struct hil_array {
+    const char *name;
+    unsigned first, count, of;
+};
+
 struct hil_component {
     struct hil_instance is;
+    unsigned array; /* of component_arrays */
     const struct hil_model *model;
     unsigned width;           /* of the model's wide rows */
     unsigned node;            /* that it is on */
@@ -72,6 +79,7 @@ struct hil_component {
 
 struct hil_node_config {
     struct hil_instance is;
+    unsigned array; /* of node_arrays */
     struct hil_timing timing;
     struct hil_stale_config stale;
     /* In the order in which they are stepped: first `continuous` ones, then the sampled ones, each
@@ -81,7 +89,7 @@ struct hil_node_config {
     const struct hil_feed *feeds; /* of each input */
     unsigned in_count, out_count;
     unsigned first_link, link_count; /* those that go out, in a row */
-    const unsigned *incoming;        /* those that come in */
+    const unsigned *incoming;        /* those that come in, those of an array of links in a row */
     unsigned incoming_count;
     /* The node's own record: every `decimation` steps these signals, and the measures made here. */
     unsigned decimation; /* 0: none */
@@ -95,8 +103,15 @@ struct hil_link {
     unsigned from, to;
     const unsigned *values; /* outputs of `from`, ascending */
     unsigned count;
+    unsigned array;      /* of link_arrays */
     bool late;           /* has a value that is computed and sent in the same step */
     uint64_t latency_ns; /* of the network that virtual time simulates */
+};
+
+/* The links from the nodes of one array to those of another (or of the same). */
+struct hil_link_array {
+    unsigned from, to; /* node arrays */
+    int back;          /* the array of the links the other way; -1: there are none */
 };
 
 /* --- sources, measures ----------------------------------------------------------------------- */
@@ -162,6 +177,9 @@ struct hil_placed {
 };
 
 struct hil_system {
+    struct hil_array *node_arrays, *component_arrays; /* in the order of the file */
+    struct hil_link_array *link_arrays;
+    unsigned node_array_count, component_array_count, link_array_count;
     struct hil_node_config *nodes;
     struct hil_component *components; /* in the order of the file */
     struct hil_link *links;           /* in the order of sender, then of receiver */
