@@ -5,14 +5,16 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "sanitizers.h"
+
 /* The sanitizers follow a program's stacks and must be told of a switch. */
-#if defined(__SANITIZE_ADDRESS__)
+#if defined(LOCO_ASAN)
 #include <pthread.h>
 #include <sanitizer/asan_interface.h>
 #include <sanitizer/common_interface_defs.h>
 #define LEAVING(f, to) __sanitizer_start_switch_fiber(&(f)->shadow, (to)->stack, (to)->stack_size)
 #define ARRIVED(f)     __sanitizer_finish_switch_fiber((f)->shadow, NULL, NULL)
-#elif defined(__SANITIZE_THREAD__)
+#elif defined(LOCO_TSAN)
 #include <sanitizer/tsan_interface.h>
 #define LEAVING(f, to) __tsan_switch_to_fiber((to)->shadow, 0)
 #define ARRIVED(f)     ((void)0)
@@ -151,7 +153,7 @@ static int map_stack(struct fiber *f, size_t size)
     mprotect(f->mapping, page, PROT_NONE); /* an overflow faults, and does not wander */
     f->stack = (char *)f->mapping + page;
     f->stack_size = size;
-#if defined(__SANITIZE_ADDRESS__)
+#if defined(LOCO_ASAN)
     __asan_unpoison_memory_region(f->stack, size); /* another's stack may have been here */
 #endif
     return 0;
@@ -170,7 +172,7 @@ struct fiber *fiber_new(void (*entry)(void *arg), void *arg, size_t stack_size)
         return NULL;
     }
     lay_first_frame(f, (uintptr_t)f->stack + stack_size - colour(f), start);
-#if defined(__SANITIZE_THREAD__)
+#if defined(LOCO_TSAN)
     f->shadow = __tsan_create_fiber(0);
 #endif
     return f;
@@ -182,9 +184,9 @@ struct fiber *fiber_current(void)
 
     if (!f)
         return NULL;
-#if defined(__SANITIZE_THREAD__)
+#if defined(LOCO_TSAN)
     f->shadow = __tsan_get_current_fiber();
-#elif defined(__SANITIZE_ADDRESS__)
+#elif defined(LOCO_ASAN)
     pthread_attr_t attr;
     pthread_getattr_np(pthread_self(), &attr);
     pthread_attr_getstack(&attr, &f->stack, &f->stack_size);
@@ -205,7 +207,7 @@ void fiber_free(struct fiber *f)
 {
     if (!f)
         return;
-#if defined(__SANITIZE_THREAD__)
+#if defined(LOCO_TSAN)
     if (f->mapping)
         __tsan_destroy_fiber(f->shadow);
 #endif

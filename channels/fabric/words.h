@@ -8,13 +8,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "sanitizers.h"
+
 #define LOCO_COPY_AS(type)                                                                         \
     if (((uintptr_t)d | (uintptr_t)s) % sizeof(type) == 0)                                         \
         for (; size >= sizeof(type); d += sizeof(type), s += sizeof(type), size -= sizeof(type))   \
     __atomic_store_n((type *)d, __atomic_load_n((const type *)s, __ATOMIC_RELAXED),                \
                      __ATOMIC_RELAXED)
 
-#if defined(__x86_64__) && !defined(__SANITIZE_THREAD__)
+#if defined(__x86_64__) && !defined(LOCO_TSAN)
 /* Two words at a time: no x86 tears an aligned word of a vector, though none promises it of
  * the pair. Long copies are three times as fast. */
 typedef uint64_t loco_pair __attribute__((vector_size(16), aligned(8), may_alias));

@@ -7,11 +7,12 @@
 #include <pthread.h>
 #include <urcu/urcu-bp.h>
 
+#include "channels/fabric/sanitizers.h"
 #include "channels/fabric/sim_internal.h"
 #include "channels/thread.h"
 #include "tests/nodes.h"
 
-#if defined(__SANITIZE_THREAD__)
+#if defined(LOCO_TSAN)
 enum { INTERRUPTED = 1 };
 #else
 enum { INTERRUPTED = 0 };

@@ -8,6 +8,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
+#include "channels/fabric/sanitizers.h"
 #include "harness/run/executor.h"
 #include "harness/run/privileges.h"
 
@@ -444,7 +445,7 @@ Test(privileges, sleeps_end_in_time)
 /* "Heap pre-faulted": and what is freed stays. */
 Test(privileges, memory_stays)
 {
-#if defined(__SANITIZE_ADDRESS__)
+#if defined(LOCO_ASAN)
     cr_skip_test("AddressSanitizer has a heap of its own");
 #else
     const struct hil_executor_config config = {.cpu = -1};

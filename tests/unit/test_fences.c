@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "channels/fabric/sanitizers.h"
 #include "tests/nodes.h"
 
 enum { CHAOS_SEEDS = 100 };
@@ -465,7 +466,7 @@ Test(fences, an_arena_that_cannot_be_mapped_is_said)
     struct loco_manager *m;
     int status;
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#if defined(LOCO_ASAN) || defined(LOCO_TSAN)
     cr_skip_test("a sanitizer needs the address space that this test takes away");
 #endif
     cr_assert(mkdtemp(directory));
