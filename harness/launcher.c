@@ -283,12 +283,14 @@ static void name_process(const struct hil_executor_config *e, const struct hil_s
     char name[40] = "hl-virtual", range[24] = "";
 
     if (s->mode == HIL_REALTIME) {
-        if (e->first <= e->last)
-            snprintf(range, sizeof range, e->first == e->last ? "%u" : "%u-%u", e->first, e->last);
-        snprintf(name, sizeof name, "hl-%s%s%s", e->controller ? "ctl" : "conv",
-                 !range[0]       ? ""
-                 : e->controller ? "+"
-                                 : "-",
+        const bool controller = hil_executor_has(e, 0);
+        const unsigned first = e->nodes[controller ? 1 : 0] - 1, last = e->nodes[e->count - 1] - 1;
+        if (e->count > controller)
+            snprintf(range, sizeof range, first == last ? "%u" : "%u-%u", first, last);
+        snprintf(name, sizeof name, "hl-%s%s%s", controller ? "ctl" : "conv",
+                 !range[0]    ? ""
+                 : controller ? "+"
+                              : "-",
                  range);
     }
     prctl(PR_SET_NAME, name);
@@ -393,7 +395,7 @@ static bool may_restart(const struct launcher *l, unsigned i, int status)
     const struct hil_executor_config *e = &l->scenario->executors[i];
 
     return l->scenario->on_lost == HIL_RESTART && l->scenario->mode == HIL_REALTIME &&
-           !e->controller && WIFSIGNALED(status) && !caught && !l->failed &&
+           !hil_executor_has(e, 0) && WIFSIGNALED(status) && !caught && !l->failed &&
            atomic_load(&l->run.state->executors[i].stage) == HIL_RUNNING;
 }
 
@@ -433,7 +435,8 @@ static void give_up_returns(struct launcher *l)
     bool over = false;
 
     for (unsigned i = 0; i < process_count(l->scenario); i++)
-        over |= l->scenario->executors[i].controller && atomic_load(&states[i].stage) == HIL_DONE;
+        over |= hil_executor_has(&l->scenario->executors[i], 0) &&
+                atomic_load(&states[i].stage) == HIL_DONE;
     for (unsigned i = 0; over && i < process_count(l->scenario); i++) {
         if (!l->children[i] || atomic_load(&states[i].stage) != HIL_STARTING)
             continue;

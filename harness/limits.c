@@ -10,9 +10,9 @@ enum { LIMITS_OTHER_FILES = 64 };
 unsigned long hil_limits_files(const struct hil_scenario *s, unsigned index)
 {
     const struct hil_executor_config *e = &s->executors[index];
-    unsigned long converters = e->first <= e->last ? e->last - e->first + 1 : 0;
-    unsigned long nodes = converters + (e->controller ? 1 : 0);
-    unsigned long connections = converters + (e->controller ? s->converter_count : 0);
+    const bool controller = hil_executor_has(e, 0);
+    unsigned long nodes = e->count, converters = nodes - controller;
+    unsigned long connections = converters + (controller ? s->converter_count : 0);
 
     return s->mode == HIL_VIRTUAL ? 0 : 2 * nodes + connections + LIMITS_OTHER_FILES;
 }

@@ -72,17 +72,14 @@ static int which_converters(const struct hil_scenario *s, const char *ids, unsig
 
 /* Leaves the scenario with one executor: this process's. One that serves only part of what the
  * scenario places on a core shares that core with others, and must not spin on it as its own. */
-static void keep_only(struct hil_scenario *s, bool controller, unsigned first, unsigned last)
+static void keep_only(struct hil_scenario *s, const unsigned *nodes, unsigned count)
 {
-    struct hil_executor_config only = {
-        .controller = controller, .first = first, .last = last, .cpu = -1};
+    struct hil_executor_config only = {.nodes = nodes, .count = count, .cpu = -1};
     bool found = false;
 
     for (unsigned i = 0; i < s->executor_count; i++) {
         const struct hil_executor_config *e = &s->executors[i];
-        bool whole = controller ? e->controller && e->first > e->last
-                                : !e->controller && e->first == first && e->last == last;
-        if (!whole)
+        if (e->count != count || memcmp(e->nodes, nodes, count * sizeof *nodes) != 0)
             continue;
         found = true;
         only = *e;
@@ -118,7 +115,13 @@ static int run_part(const struct hil_arguments *a, struct hil_scenario *s, bool 
     }
     if (!controller && which_converters(s, a->ids, &first, &last))
         return HIL_EXIT_USAGE;
-    keep_only(s, controller, first, last);
+    const unsigned count = controller ? 1 : last - first + 1;
+    unsigned *nodes = calloc(count, sizeof *nodes);
+    if (!nodes)
+        return HIL_EXIT_FAILED;
+    for (unsigned i = 0; i < count; i++)
+        nodes[i] = controller ? 0 : 1 + first + i;
+    keep_only(s, nodes, count);
     if (s->fabric == HIL_FABRIC_VERBS && !secret.size && !a->quiet)
         fprintf(stderr, "warning: without HILOCO_SECRET, the same at every node, whoever has the "
                         "address of a node may take its place\n");
@@ -132,7 +135,9 @@ static int run_part(const struct hil_arguments *a, struct hil_scenario *s, bool 
         .keep_quiet = a->quiet,
         .wait_s = a->wait_s,
     };
-    return hil_launch(&launch);
+    const int status = hil_launch(&launch);
+    free(nodes);
+    return status;
 }
 
 int hil_part_main(int argc, char **argv, bool controller, const char *help)

@@ -88,8 +88,8 @@ _Static_assert((int)CHECKS < (int)HIL_FINDINGS_MAX, "each check has its finding,
 
 /* As in the reference scenario. */
 static const struct hil_executor_config ordinary_executors[] = {
-    {.controller = true, .first = 1, .cpu = 0, .priority = 80, .scheduler = HIL_FIFO},
-    {.first = 0, .last = 19, .cpu = 1, .priority = 80, .scheduler = HIL_FIFO},
+    {.cpu = 0, .priority = 80, .scheduler = HIL_FIFO},
+    {.cpu = 1, .priority = 80, .scheduler = HIL_FIFO},
 };
 
 static void add_executors(struct hil_patient *p)

@@ -49,10 +49,10 @@ static int open_role(struct hil_group *g, struct loco_fabric *fabric, unsigned n
 static int open_roles(struct hil_group *g, struct loco_fabric *fabric,
                       const struct hil_executor_config *nodes)
 {
-    int rc = nodes->controller ? open_role(g, fabric, 0) : 0;
+    int rc = 0;
 
-    for (unsigned i = nodes->first; !rc && i <= nodes->last && nodes->first <= nodes->last; i++)
-        rc = open_role(g, fabric, 1 + i);
+    for (unsigned i = 0; !rc && i < nodes->count; i++)
+        rc = open_role(g, fabric, nodes->nodes[i]);
     return rc;
 }
 
@@ -212,7 +212,7 @@ int hil_group_start(struct hil_group *g, const struct hil_run *run, struct loco_
                     const struct hil_executor_config *nodes, uint64_t timeout_ns)
 {
     *g = (struct hil_group){.run = run};
-    g->roles = calloc(1 + run->scenario->converter_count, sizeof(struct hil_role *));
+    g->roles = calloc(nodes->count, sizeof(struct hil_role *));
     if (!g->roles)
         return -ENOMEM;
     int rc = open_roles(g, fabric, nodes);

@@ -20,7 +20,7 @@ struct hil_group {
  * nodes of a group come one after the other. */
 uint64_t hil_group_meeting_ns(const struct hil_scenario *scenario);
 
-/* Opens nodes first..last (and node 0 with `controller`), connects them, and meets all the
+/* Opens the nodes, one at least, connects them, and meets all the
  * others for a common start; or finds that the run has started without them. Returns 0 with every
  * role's start_ns set, or a negative errno. The group is to be closed in either case. */
 int hil_group_start(struct hil_group *group, const struct hil_run *run, struct loco_fabric *fabric,

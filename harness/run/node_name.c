@@ -28,9 +28,12 @@ void hil_executor_name(const struct hil_scenario *s, unsigned executor, char *te
         snprintf(text, size, "the simulation");
         return;
     }
-    if (e->first <= e->last)
-        snprintf(range, sizeof range, e->first == e->last ? "converter %u" : "converters %u-%u",
-                 e->first, e->last);
-    snprintf(text, size, "%s%s%s", e->controller ? "the controller" : "",
-             e->controller && range[0] ? " and " : "", range);
+    const bool controller = hil_executor_has(e, 0);
+    const unsigned first = e->nodes[e->count > controller ? controller : 0] - 1;
+    const unsigned last = e->nodes[e->count - 1] - 1;
+    if (e->count > controller)
+        snprintf(range, sizeof range, first == last ? "converter %u" : "converters %u-%u", first,
+                 last);
+    snprintf(text, size, "%s%s%s", controller ? "the controller" : "",
+             controller && range[0] ? " and " : "", range);
 }

@@ -7,19 +7,22 @@
 #include <string.h>
 
 #include "../../channels/fabric/timeline.h"
+#include "../scenario/system.h"
 #include "group.h"
 #include "privileges.h"
 
-enum { CONVERTERS_CLASS = LOCO_SIM_FIRST, CONTROLLER_CLASS };
+enum { CONTINUOUS_CLASS = LOCO_SIM_FIRST, SAMPLED_CLASS };
 
 /* Of each wait; virtual ones, and more where the simulated network is slow. */
 static const uint64_t SETUP_TIMEOUT_NS = 60000000000;
 
-/* One fiber's: the controller, or all the converters. */
+/* One fiber's: the nodes with continuous components, or the others. What the first ones send at an
+ * instant the others see at that instant. */
 struct virtual_executor {
     const struct hil_run *run;
     struct loco_fabric *sim;
     struct hil_executor_config nodes;
+    unsigned class;
     int result;
 };
 
@@ -59,7 +62,6 @@ static int run_step(struct pending *p, uint64_t due)
 static int run_pending(struct virtual_executor *v, struct hil_group *g, struct timeline *line)
 {
     uint64_t start = g->roles[0]->start_ns, end = v->run->scenario->duration_ns;
-    unsigned class = v->nodes.controller ? CONTROLLER_CLASS : CONVERTERS_CLASS;
     struct timeline_entry next;
     uint64_t now = UINT64_MAX;
     int rc = 0;
@@ -70,7 +72,7 @@ static int run_pending(struct virtual_executor *v, struct hil_group *g, struct t
         struct pending *p = next.what;
         if (next.time != now) {
             now = next.time;
-            loco_sim_sleep(v->sim, start + now, class);
+            loco_sim_sleep(v->sim, start + now, v->class);
             hil_beat(&v->run->state->executors[v->run->executor].heartbeat);
             if (atomic_load_explicit(&v->run->state->stop, memory_order_relaxed))
                 break;
@@ -164,25 +166,46 @@ static int first_failure(const struct hil_run *run, const struct virtual_executo
     return 0;
 }
 
+/* Sorts the nodes: those with continuous components, and those without. Frees with free(*nodes). */
+static int virtual_sides(const struct hil_system *s, unsigned **nodes,
+                         struct hil_executor_config sides[2])
+{
+    unsigned *at = *nodes = calloc(s->node_count, sizeof *at);
+
+    for (unsigned side = 0; at && side < 2; side++) {
+        sides[side] = (struct hil_executor_config){.nodes = at};
+        for (unsigned n = 0; n < s->node_count; n++)
+            if ((s->nodes[n].continuous == 0) == (side == 1))
+                at[sides[side].count++] = n;
+        at += sides[side].count;
+    }
+    return at ? 0 : -ENOMEM;
+}
+
 int hil_virtual_run(const struct hil_run *run)
 {
     const struct hil_network *net = &run->scenario->network;
     const struct loco_sim_config config = {.seed = net->seed, .link = link_of, .arg = (void *)net};
-    struct loco_fabric *sim = loco_sim_open(&config);
+    struct hil_executor_config sides[2] = {{0}};
+    unsigned *nodes;
+    int rc = virtual_sides(run->scenario->system, &nodes, sides);
+    struct loco_fabric *sim = rc ? NULL : loco_sim_open(&config);
     struct virtual_executor executors[] = {
-        {run, sim, {.controller = true, .first = 1}, 0},
-        {run, sim, {.last = run->scenario->converter_count - 1}, 0},
+        {run, sim, sides[1], SAMPLED_CLASS, 0},
+        {run, sim, sides[0], CONTINUOUS_CLASS, 0},
     };
-    int rc = sim ? 0 : -ENOMEM;
 
     hil_flush_denormals();
-    for (unsigned i = 0; !rc && i < 2; i++)
-        rc = loco_sim_spawn(sim, executor_body, &executors[i]);
+    for (unsigned i = 0; sim && !rc && i < 2; i++)
+        if (executors[i].nodes.count)
+            rc = loco_sim_spawn(sim, executor_body, &executors[i]);
     if (!rc)
-        rc = loco_sim_run(sim);
+        rc = sim ? loco_sim_run(sim) : -ENOMEM;
     if (!rc)
         rc = first_failure(run, executors);
     atomic_store(&run->state->executors[0].stage, rc ? HIL_FAILED : HIL_DONE);
-    loco_sim_close(sim);
+    if (sim)
+        loco_sim_close(sim);
+    free(nodes);
     return rc;
 }

@@ -157,11 +157,11 @@ static unsigned *node_roll(const struct general *g, const struct scenario_node *
  */
 
 static int node_place(const struct general *g, const struct scenario_node *block,
-                      const unsigned *entry_of, unsigned entry, struct hil_placed *placed)
+                      const unsigned *entry_of, unsigned entry, struct hil_executor_config *placed)
 {
     unsigned *nodes;
 
-    *placed = (struct hil_placed){
+    *placed = (struct hil_executor_config){
         .cpu = (int)general_number(block, "cpu", 0),
         .priority = (int)general_number(block, "priority", 0),
         .scheduler = WORD(block, "scheduler", node_schedulers),
@@ -187,7 +187,7 @@ static int node_place_all(struct general *g)
         all[n] = n;
     for (unsigned i = 0; i < g->nodes.count; i++) {
         const struct general_group *group = &g->nodes.at[i];
-        g->system->executors[i] = (struct hil_placed){
+        g->system->executors[i] = (struct hil_executor_config){
             .nodes = &all[group->first],
             .count = group->count,
             .cpu = (int)general_number(group->block, "cpu", 0),

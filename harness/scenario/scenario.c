@@ -75,6 +75,10 @@ static int load_system(struct scenario_node *root, const char *path, struct hil_
         return -ENOMEM;
     int error = scenario_general_resolve(&scenario->system, root, scenario, folder, report);
     free(folder);
+    if (error == 0) {
+        scenario->executors = scenario->system->executors;
+        scenario->executor_count = scenario->system->executor_count;
+    }
     return error;
 }
 
@@ -221,11 +225,18 @@ void hil_scenario_free(struct hil_scenario *scenario)
     scenario_free_verbs(scenario);
     hil_system_free(scenario->system);
     free(scenario->converters);
-    free(scenario->executors);
     free(scenario->reference.changes);
     free(scenario->load.changes);
     free(scenario->input_voltage.changes);
     free(scenario->resolved);
     free(scenario->listing.lines);
     free(scenario);
+}
+
+bool hil_executor_has(const struct hil_executor_config *executor, unsigned node)
+{
+    for (unsigned i = 0; i < executor->count; i++)
+        if (executor->nodes[i] == node)
+            return true;
+    return false;
 }

@@ -128,10 +128,10 @@ struct hil_converter_config {
 
 /* A process with one thread that runs the loops of some nodes. */
 struct hil_executor_config {
-    bool controller;      /* runs the controller's loop */
-    unsigned first, last; /* and the converters first..last; none when first > last */
-    int cpu;              /* pinned there; -1: any */
-    int priority;         /* SCHED_FIFO 1..99; 0: the ordinary scheduler */
+    const unsigned *nodes; /* ascending */
+    unsigned count;
+    int cpu;      /* pinned there; -1: any */
+    int priority; /* SCHED_FIFO 1..99; 0: the ordinary scheduler */
     enum hil_scheduler scheduler;
     enum hil_wait wait;
 };
@@ -190,7 +190,7 @@ struct hil_scenario {
     struct hil_controller_config controller;
     struct hil_converter_config *converters;
     unsigned converter_count;
-    struct hil_executor_config *executors;
+    struct hil_executor_config *executors; /* the system's */
     unsigned executor_count;
 
     struct hil_profile reference;     /* V, for each converter */
@@ -213,6 +213,9 @@ static inline const struct hil_timing *hil_timing_of(const struct hil_scenario *
 {
     return node == 0 ? &s->controller.timing : &s->converters[node - 1].timing;
 }
+
+/* Whether the executor runs this node. */
+bool hil_executor_has(const struct hil_executor_config *executor, unsigned node);
 
 /* What the command line may change of the file. */
 struct hil_scenario_options {

@@ -193,7 +193,7 @@ int scenario_resolve(const struct scenario_loaded *loaded, struct hil_scenario *
     if (error == 0)
         error = scenario_resolve_converters(loaded, scenario);
     if (error == 0)
-        error = scenario_resolve_placement(loaded, scenario);
+        error = scenario_check_placement(loaded);
     if (error == 0)
         error = scenario_resolve_verbs(loaded, scenario);
     if (error != 0)

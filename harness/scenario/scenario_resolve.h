@@ -23,7 +23,7 @@ int scenario_resolve(const struct scenario_loaded *loaded, struct hil_scenario *
 /* The parts of it, each in its own file. They report, and return -ENOMEM or 0. */
 int scenario_resolve_converters(const struct scenario_loaded *loaded,
                                 struct hil_scenario *scenario);
-int scenario_resolve_placement(const struct scenario_loaded *loaded, struct hil_scenario *scenario);
+int scenario_check_placement(const struct scenario_loaded *loaded);
 int scenario_resolve_verbs(const struct scenario_loaded *loaded, struct hil_scenario *scenario);
 void scenario_free_verbs(struct hil_scenario *scenario);
 int scenario_resolve_profiles(const struct scenario_loaded *loaded, struct hil_scenario *scenario);

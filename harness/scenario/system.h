@@ -167,15 +167,6 @@ struct hil_measure {
 /* --- the whole ---------------------------------------------------------------------------------
  */
 
-/* A process with one thread that runs the loops of these nodes. */
-struct hil_placed {
-    const unsigned *nodes; /* ascending */
-    unsigned count;
-    int cpu, priority; /* as in hil_executor_config */
-    enum hil_scheduler scheduler;
-    enum hil_wait wait;
-};
-
 struct hil_system {
     struct hil_array *node_arrays, *component_arrays; /* in the order of the file */
     struct hil_link_array *link_arrays;
@@ -185,8 +176,9 @@ struct hil_system {
     struct hil_link *links;           /* in the order of sender, then of receiver */
     struct hil_source *sources;
     struct hil_measure *measures;
-    struct hil_placed *executors;
-    unsigned node_count, component_count, link_count, source_count, measure_count, executor_count;
+    unsigned node_count, component_count, link_count, source_count, measure_count;
+    struct hil_executor_config *executors;
+    unsigned executor_count;
     struct hil_pool *pool; /* what all these point to */
 };
 

@@ -57,8 +57,8 @@ void bench_run_close(struct bench_run *run)
 int bench_run_side(struct pair *p, const struct hil_run *run,
                    int (*act)(struct pair *p, const struct hil_group *g))
 {
-    const struct hil_executor_config controller = {.controller = true, .first = 1};
-    const struct hil_executor_config converters = {.last = run->scenario->converter_count - 1};
+    const struct hil_executor_config *nodes =
+        &run->scenario->executors[p->side == CONTROLLER ? 0 : 1]; /* without placement */
     struct loco_fabric *fabric;
     struct hil_group group;
     int rc = loco_shm_open(&fabric, p->directory);
@@ -66,8 +66,7 @@ int bench_run_side(struct pair *p, const struct hil_run *run,
     if (rc)
         return rc;
     hil_flush_denormals();
-    rc = hil_group_start(&group, run, fabric, p->side == CONTROLLER ? &controller : &converters,
-                         PAIR_TIMEOUT_NS);
+    rc = hil_group_start(&group, run, fabric, nodes, PAIR_TIMEOUT_NS);
     if (!rc)
         rc = act(p, &group);
     hil_group_end(&group, HIL_DONE);

@@ -29,7 +29,8 @@ struct rig {
 
 static void open_rig(struct rig *rig, const char *const *sets)
 {
-    static const struct hil_executor_config all = {.controller = true, .last = 2};
+    static const unsigned nodes[] = {0, 1, 2, 3};
+    static const struct hil_executor_config all = {.nodes = nodes, .count = 4};
     static char directory[40];
 
     strcpy(directory, "/tmp/hiloco-test-XXXXXX");

@@ -93,8 +93,8 @@ TestSuite(doctor, .init = put_healthy, .fini = folder_close);
 /* --- whom it is about ---------------- */
 
 static struct hil_executor_config executors[] = {
-    {.controller = true, .first = 1, .last = 0, .cpu = 2, .priority = 80, .scheduler = HIL_FIFO},
-    {.first = 0, .last = 0, .cpu = 3, .priority = 70, .scheduler = HIL_FIFO},
+    {.cpu = 2, .priority = 80, .scheduler = HIL_FIFO},
+    {.cpu = 3, .priority = 70, .scheduler = HIL_FIFO},
 };
 static struct hil_converter_config converter = {.timing = {.period_ns = 10000}};
 static const struct hil_scenario scenario = {.name = "two",

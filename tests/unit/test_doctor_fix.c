@@ -61,9 +61,8 @@ static void put_machine(void)
 
 TestSuite(fix, .init = put_machine, .fini = folder_close);
 
-static struct hil_executor_config executors[] = {
-    {.controller = true, .cpu = 2, .priority = 80, .scheduler = HIL_FIFO},
-    {.cpu = 3, .priority = 80, .scheduler = HIL_FIFO}};
+static struct hil_executor_config executors[] = {{.cpu = 2, .priority = 80, .scheduler = HIL_FIFO},
+                                                 {.cpu = 3, .priority = 80, .scheduler = HIL_FIFO}};
 static const struct hil_scenario scenario = {.executors = executors, .executor_count = 2};
 
 static struct hil_patient patient;

@@ -148,7 +148,7 @@ static void expect_same(const struct hil_system *a, const struct hil_system *b)
     expect_measures(a, b);
     cr_assert_eq(a->executor_count, b->executor_count);
     for (unsigned i = 0; i < a->executor_count; i++) {
-        const struct hil_placed *x = &a->executors[i], *y = &b->executors[i];
+        const struct hil_executor_config *x = &a->executors[i], *y = &b->executors[i];
         cr_assert(x->count == y->count && x->cpu == y->cpu && x->priority == y->priority &&
                   x->scheduler == y->scheduler && x->wait == y->wait);
         cr_assert_eq(memcmp(x->nodes, y->nodes, x->count * sizeof x->nodes[0]), 0);

@@ -68,8 +68,8 @@ static void start_both(bool shared_clock, uint64_t starts[2])
     cr_assert_not_null(mkdtemp(directory));
     cr_assert_eq(hil_state_open(&run.state, s), 0);
     struct part parts[] = {
-        {&run, directory, {.controller = true, .first = 1}, shared_clock, 0, 0},
-        {&run, directory, {.last = s->converter_count - 1}, shared_clock, 0, 0},
+        {&run, directory, s->executors[0], shared_clock, 0, 0},
+        {&run, directory, s->executors[1], shared_clock, 0, 0},
     };
     for (int i = 0; i < 2; i++)
         pthread_create(&threads[i], NULL, run_part, &parts[i]);

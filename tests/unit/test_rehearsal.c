@@ -68,7 +68,8 @@ static void play(const struct hil_run *run, const struct hil_group *g, struct pl
 static void run_once(bool with_rehearsal, struct played *p)
 {
     char directory[] = "/tmp/hiloco-test-XXXXXX";
-    const struct hil_executor_config all = {.controller = true, .last = 2};
+    static const unsigned nodes[] = {0, 1, 2, 3};
+    const struct hil_executor_config all = {.nodes = nodes, .count = 4};
     struct hil_run run = {.scenario = scenario};
     struct loco_fabric *fabric;
     struct hil_group group;
@@ -120,7 +121,8 @@ Test(rehearsal, is_nothing_to_a_peer, .timeout = 60)
 Test(rehearsal, its_voltages_are_none, .timeout = 60)
 {
     char directory[] = "/tmp/hiloco-test-XXXXXX";
-    const struct hil_executor_config all = {.controller = true, .last = 2};
+    static const unsigned nodes[] = {0, 1, 2, 3};
+    const struct hil_executor_config all = {.nodes = nodes, .count = 4};
     struct loco_fabric *fabric;
     struct hil_group group;
 

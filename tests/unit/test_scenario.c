@@ -70,9 +70,9 @@ static void expect_same_converter(const struct hil_converter_config *a,
 static void expect_same_executor(const struct hil_executor_config *a,
                                  const struct hil_executor_config *b)
 {
-    SAME(controller);
-    SAME(first);
-    SAME(last);
+    SAME(count);
+    for (unsigned i = 0; i < a->count; i++)
+        SAME(nodes[i]);
     SAME(cpu);
     SAME(priority);
     SAME(scheduler);
@@ -246,6 +246,13 @@ Test(scenario, no_shipped_scenario_races_in_real_time)
     }
 }
 
+static void expect_nodes(const struct hil_executor_config *executor, unsigned first, unsigned last)
+{
+    cr_assert_eq(executor->count, last - first + 1);
+    for (unsigned i = 0; i < executor->count; i++)
+        cr_expect_eq(executor->nodes[i], first + i);
+}
+
 Test(scenario, without_placement_each_role_has_an_executor)
 {
     struct hil_scenario *s =
@@ -253,13 +260,10 @@ Test(scenario, without_placement_each_role_has_an_executor)
                          "controller.scheduler=deadline"));
 
     cr_assert_eq(s->executor_count, 2u);
-    cr_expect(s->executors[0].controller);
-    cr_expect_gt(s->executors[0].first, s->executors[0].last);
+    expect_nodes(&s->executors[0], 0, 0);
     cr_expect_eq(s->executors[0].cpu, 0);
     cr_expect_eq(s->executors[0].priority, 80);
-    cr_expect_not(s->executors[1].controller);
-    cr_expect_eq(s->executors[1].first, 0u);
-    cr_expect_eq(s->executors[1].last, 2u);
+    expect_nodes(&s->executors[1], 1, 3);
     cr_expect_eq(s->executors[1].cpu, -1);
     cr_expect_eq(s->executors[1].priority, 7);
     cr_expect_eq(s->executors[0].scheduler, HIL_DEADLINE);
@@ -278,12 +282,10 @@ Test(scenario, placement_as_written)
              NULL);
 
     cr_assert_eq(s->executor_count, 2u);
-    cr_expect_eq(s->executors[0].first, 2u);
-    cr_expect_eq(s->executors[0].last, 2u);
+    expect_nodes(&s->executors[0], 3, 3);
     cr_expect_eq(s->executors[0].priority, 0);
     cr_expect_eq(s->executors[0].scheduler, HIL_OTHER);
-    cr_expect(s->executors[1].controller);
-    cr_expect_eq(s->executors[1].last, 1u);
+    expect_nodes(&s->executors[1], 0, 2);
     expect_round_trip(s);
     hil_scenario_free(s);
 }
@@ -629,7 +631,7 @@ Test(scenario, a_thousand_converters)
         load(SMALL, SETS("converters.count=1000", "converters.tolerance.percent=3"));
 
     cr_expect_eq(s->converter_count, 1000u);
-    cr_expect_eq(s->executors[1].last, 999u);
+    expect_nodes(&s->executors[1], 1, 1000);
     expect_round_trip(s);
     hil_scenario_free(s);
 }

@@ -80,8 +80,8 @@ static struct counts count_set_up(const char *converters)
     struct loco_fabric_ops counted = *sim->ops;
     struct hil_run run = {.scenario = s};
     struct side sides[] = {
-        {&run, sim, {.controller = true, .first = 1}, 0},
-        {&run, sim, {.last = s->converter_count - 1}, 0},
+        {&run, sim, s->executors[0], 0},
+        {&run, sim, s->executors[1], 0},
     };
 
     true_ops = sim->ops;
