@@ -18,7 +18,7 @@ static void print(const struct hil_progress_bar *bar)
 {
     double end = (double)bar->scenario->duration_ns * 1e-9;
     double now = (double)atomic_load_explicit(&bar->state->elapsed_ns, memory_order_relaxed) * 1e-9;
-    double output = atomic_load_explicit(&bar->state->output_v, memory_order_relaxed);
+    double output = atomic_load_explicit(&bar->state->recent.value, memory_order_relaxed);
     int full = (int)(now / end * WIDTH + 0.5);
 
     if (bar->terminal) {

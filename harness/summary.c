@@ -8,6 +8,7 @@
 
 #include "json_file.h"
 #include "run/node_name.h"
+#include "scenario/system.h"
 #include "summary_output.h"
 
 /* jansson has no NaN; what could not be measured is null. */
@@ -93,13 +94,17 @@ static json_t *each_converter(const struct hil_summary *sum)
 
 static json_t *converters(const struct hil_summary *sum)
 {
-    struct hil_together *all = malloc(sizeof *all);
+    struct {
+        struct hil_node_state loops;
+        struct hil_link_figures down;
+    } *all = malloc(sizeof *all);
 
     if (!all)
         return NULL;
-    hil_state_together(sum->state, all);
+    hil_state_add_up(sum->state, 1, &all->loops);
+    hil_state_add_up_links(sum->state, 0, &all->down);
     json_t *together = loop(&all->loops, common_period_us(sum->scenario));
-    json_object_set_new(together, "input_age_us", distribution(&all->input_age));
+    json_object_set_new(together, "input_age_us", distribution(&all->down.input_age));
     json_object_set_new(together, "count", whole(sum->scenario->converter_count));
     json_object_set_new(together, "each", each_converter(sum));
     free(all);
@@ -108,24 +113,40 @@ static json_t *converters(const struct hil_summary *sum)
 
 static json_t *loss(const struct hil_loss *l)
 {
-    return json_pack("{s:o, s:o, s:o}", "converter", whole(l->converter), "lost_s",
+    return json_pack("{s:o, s:o, s:o}", "converter", whole(l->from - 1), "lost_s",
                      number((double)l->lost_ns * 1e-9), "back_s",
                      l->back_ns ? number((double)l->back_ns * 1e-9) : json_null());
 }
 
-static uint64_t listed_losses(const struct hil_state *s)
+/* What all executors saw together, the first ones in full. */
+static void add_up_losses(const struct hil_state *s, struct hil_loss_log *all)
 {
-    return s->loss_count < HIL_LOSSES_MAX ? s->loss_count : HIL_LOSSES_MAX;
+    *all = (struct hil_loss_log){0};
+    for (unsigned i = 0; i < s->executor_count; i++) {
+        const struct hil_loss_log *log = &s->executors[i].losses;
+        for (uint64_t k = 0; k < log->count && k < HIL_LOSSES_MAX; k++)
+            if (all->count + k < HIL_LOSSES_MAX)
+                all->at[all->count + k] = log->at[k];
+        all->count += log->count;
+        all->back_count += log->back_count;
+    }
+}
+
+static uint64_t listed_losses(const struct hil_loss_log *log)
+{
+    return log->count < HIL_LOSSES_MAX ? log->count : HIL_LOSSES_MAX;
 }
 
 static json_t *losses(const struct hil_state *s)
 {
     json_t *each = json_array();
+    struct hil_loss_log log;
 
-    for (uint64_t i = 0; i < listed_losses(s); i++)
-        json_array_append_new(each, loss(&s->losses[i]));
-    return json_pack("{s:o, s:o, s:o}", "lost", whole(s->loss_count), "back",
-                     whole(s->return_count), "each", each);
+    add_up_losses(s, &log);
+    for (uint64_t i = 0; i < listed_losses(&log); i++)
+        json_array_append_new(each, loss(&log.at[i]));
+    return json_pack("{s:o, s:o, s:o}", "lost", whole(log.count), "back", whole(log.back_count),
+                     "each", each);
 }
 
 /* Processes that stood still, and were killed for that. */
@@ -171,27 +192,21 @@ static json_t *stale_inputs(const struct hil_summary *sum)
                      "each", each);
 }
 
-static void add_bad_input(json_t *each, unsigned from, unsigned to, uint64_t count)
-{
-    char link[HIL_LINK_NAME_BYTES];
-
-    if (!count)
-        return;
-    hil_link_name(from, to, link, sizeof link);
-    json_array_append_new(each, json_pack("{s:s, s:o}", "link", link, "count", whole(count)));
-}
-
 /* Inputs that were no number, by link. */
 static json_t *bad_inputs(const struct hil_summary *sum)
 {
     json_t *each = json_array();
     uint64_t count = 0;
 
-    for (unsigned i = 1; i < sum->state->node_count; i++) {
-        const struct hil_node_state *n = &sum->state->nodes[i];
-        count += n->bad_voltages + n->bad_duties;
-        add_bad_input(each, i, 0, n->bad_voltages);
-        add_bad_input(each, 0, i, n->bad_duties);
+    for (unsigned i = 0; i < sum->state->link_count; i++) {
+        const struct hil_link *l = &sum->scenario->system->links[i];
+        const uint64_t bad = sum->state->links[i].bad;
+        char link[HIL_LINK_NAME_BYTES];
+        if (!bad)
+            continue;
+        count += bad;
+        hil_link_name(l->from, l->to, link, sizeof link);
+        json_array_append_new(each, json_pack("{s:s, s:o}", "link", link, "count", whole(bad)));
     }
     return json_pack("{s:o, s:o}", "count", whole(count), "each", each);
 }
@@ -326,13 +341,11 @@ static json_t *realtime(const struct hil_summary *sum)
 static json_t *worst_misses(const struct hil_summary *sum)
 {
     json_t *list = json_array();
-    struct hil_together *all = malloc(sizeof *all);
+    struct hil_worst all;
 
-    if (!all)
-        return list;
-    hil_state_together(sum->state, all);
-    for (unsigned i = 0; i < all->worst.count; i++) {
-        const struct hil_miss *m = &all->worst.at[i];
+    hil_state_worst(sum->state, &all);
+    for (unsigned i = 0; i < all.count; i++) {
+        const struct hil_miss *m = &all.at[i];
         char node[HIL_NODE_NAME_BYTES];
         hil_node_name(m->node, node, sizeof node);
         json_array_append_new(list,
@@ -342,7 +355,6 @@ static json_t *worst_misses(const struct hil_summary *sum)
                                         "late_us", number(us(m->late_ns)), "step_us",
                                         number(us(m->busy_ns)), "steps_missed", whole(m->missed)));
     }
-    free(all);
     return list;
 }
 
@@ -358,17 +370,23 @@ int hil_summary_write(const struct hil_summary *sum, const char *path)
 {
     const struct hil_scenario *s = sum->scenario;
     const struct hil_node_state *controller = &sum->state->nodes[0];
+    struct hil_link_figures *up = malloc(sizeof *up);
+
+    if (!up)
+        return -ENOMEM;
+    hil_state_add_up_links(sum->state, 1, up);
     json_t *root = json_pack(
         "{s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:{s:o, s:s?}, s:o}", "scenario",
         s->name, "mode", mode_name(sum), "fabric", hil_fabric_name(s->fabric), "duration_s",
         number((double)s->duration_ns * 1e-9), "elapsed_s",
         number((double)atomic_load(&sum->state->elapsed_ns) * 1e-9), "controller",
         controller->here ? loop(controller, us(s->controller.timing.period_ns)) : json_null(),
-        "converters", converters(sum), "round_trip_us", distribution(&sum->state->round_trip),
-        "input_age_us", distribution(&sum->state->input_age), "worst_misses", worst_misses(sum),
-        "losses", losses(sum->state), "recorder", "dropped", whole(sum->dropped), "cut_off",
-        sum->cut_off, "realtime", realtime(sum));
+        "converters", converters(sum), "round_trip_us", distribution(&up->round_trip),
+        "input_age_us", distribution(&up->input_age), "worst_misses", worst_misses(sum), "losses",
+        losses(sum->state), "recorder", "dropped", whole(sum->dropped), "cut_off", sum->cut_off,
+        "realtime", realtime(sum));
 
+    free(up);
     if (!root)
         return -ENOMEM;
     hil_summary_add_output(sum->state, root);
@@ -411,32 +429,51 @@ static void print_worst(const struct hil_miss *m, FILE *to)
 
 static void print_converters(const struct hil_summary *sum, FILE *to)
 {
-    struct hil_together *all = malloc(sizeof *all);
+    struct hil_node_state *all = malloc(sizeof *all);
+    struct hil_worst worst;
 
     if (!all)
         return;
-    hil_state_together(sum->state, all);
-    if (all->loops.steps)
-        print_loop(&all->loops, "converters", to);
-    if (all->worst.count)
-        print_worst(&all->worst.at[0], to);
+    hil_state_add_up(sum->state, 1, all);
+    if (all->steps)
+        print_loop(all, "converters", to);
+    hil_state_worst(sum->state, &worst);
+    if (worst.count)
+        print_worst(&worst.at[0], to);
     free(all);
+}
+
+/* How long a value took from the controller to a converter and back. */
+static void print_round_trip(const struct hil_summary *sum, FILE *to)
+{
+    struct hil_link_figures *up = malloc(sizeof *up);
+
+    if (!up)
+        return;
+    hil_state_add_up_links(sum->state, 1, up);
+    if (up->round_trip.count)
+        fprintf(to, "  round trip  p50 %.1f us, p99 %.1f us, max %.0f us\n",
+                us(hil_histogram_quantile(&up->round_trip, 0.5)),
+                us(hil_histogram_quantile(&up->round_trip, 0.99)), us(up->round_trip.max));
+    free(up);
 }
 
 /* Converters that share a process go and come together, so a line is enough. */
 static void print_losses(const struct hil_state *s, FILE *to)
 {
     uint64_t first = UINT64_MAX, last = 0;
+    struct hil_loss_log log;
 
-    if (!s->loss_count)
+    add_up_losses(s, &log);
+    if (!log.count)
         return;
-    for (uint64_t i = 0; i < listed_losses(s); i++) {
-        first = s->losses[i].lost_ns < first ? s->losses[i].lost_ns : first;
-        last = s->losses[i].back_ns > last ? s->losses[i].back_ns : last;
+    for (uint64_t i = 0; i < listed_losses(&log); i++) {
+        first = log.at[i].lost_ns < first ? log.at[i].lost_ns : first;
+        last = log.at[i].back_ns > last ? log.at[i].back_ns : last;
     }
     fprintf(to, "  losses      %llu, the first at %.3f s; %llu came back",
-            (unsigned long long)s->loss_count, (double)first * 1e-9,
-            (unsigned long long)s->return_count);
+            (unsigned long long)log.count, (double)first * 1e-9,
+            (unsigned long long)log.back_count);
     if (last)
         fprintf(to, ", the last at %.3f s", (double)last * 1e-9);
     fputc('\n', to);
@@ -469,11 +506,7 @@ void hil_summary_print(const struct hil_summary *sum, FILE *to)
     if (sum->state->nodes[0].here)
         print_loop(&sum->state->nodes[0], "controller", to);
     print_converters(sum, to);
-    if (sum->state->round_trip.count)
-        fprintf(to, "  round trip  p50 %.1f us, p99 %.1f us, max %.0f us\n",
-                us(hil_histogram_quantile(&sum->state->round_trip, 0.5)),
-                us(hil_histogram_quantile(&sum->state->round_trip, 0.99)),
-                us(sum->state->round_trip.max));
+    print_round_trip(sum, to);
     print_losses(sum->state, to);
     each_fault(sum, print_fault, to);
     print_hung(sum, to);

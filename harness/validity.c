@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "run/node_name.h"
+#include "scenario/system.h"
 
 /* What is judged, and where the verdict goes. */
 struct trial {
@@ -202,14 +203,14 @@ static void judge_inputs(struct trial *t)
 
 static void judge_numbers(struct trial *t)
 {
+    const struct hil_link *links = t->scenario->system->links;
     char link[HIL_LINK_NAME_BYTES] = "";
     uint64_t count = 0;
 
-    for (unsigned i = 1; i < t->state->node_count; i++) {
-        const struct hil_node_state *n = &t->state->nodes[i];
-        count += n->bad_voltages + n->bad_duties;
-        if (!link[0] && (n->bad_voltages || n->bad_duties))
-            hil_link_name(n->bad_voltages ? i : 0, n->bad_voltages ? 0 : i, link, sizeof link);
+    for (unsigned i = 0; i < t->state->link_count; i++) {
+        count += t->state->links[i].bad;
+        if (!link[0] && t->state->links[i].bad)
+            hil_link_name(links[i].from, links[i].to, link, sizeof link);
     }
     give_reason(add_check(t, "bad_inputs", (double)count, t->bounds->bad_inputs),
                 "%llu inputs were no number, of %u at most: some of %s", (unsigned long long)count,

@@ -1,10 +1,11 @@
 /*
- * What the output was lately, for whoever watches: its extremes in each hundredth of a second,
- * and the newest reference.
+ * What a measure was lately, for whoever watches: its newest value, its extremes in each hundredth
+ * of a second, and the newest reference.
  */
 #ifndef HIL_RECENT_H
 #define HIL_RECENT_H
 
+#include <stdatomic.h>
 #include <stdint.h>
 
 enum { HIL_RECENT_BLOCKS = 128, HIL_BLOCK_NS = 10000000 };
@@ -15,10 +16,10 @@ struct hil_block {
 };
 
 struct hil_recent {
-    double reference_v;
+    _Atomic double value, reference;
     struct hil_block blocks[HIL_RECENT_BLOCKS];
 };
 
-void hil_recent_add(struct hil_recent *recent, uint64_t t_ns, double reference_v, double value_v);
+void hil_recent_add(struct hil_recent *recent, uint64_t t_ns, double reference, double value);
 
 #endif

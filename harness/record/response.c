@@ -48,24 +48,36 @@ static struct hil_response *responses_to(const struct hil_responses *r, unsigned
     return &r->at[responses_count(event, r->measure_count)];
 }
 
-struct hil_moment hil_responses_at(struct hil_responses *r, uint64_t t_ns)
+/* Other writers may be there already. */
+static void responses_reached(struct hil_responses *r, unsigned event)
 {
-    unsigned was = r->now;
+    unsigned now = atomic_load_explicit(&r->now, memory_order_relaxed);
 
-    while (r->now + 1 < r->event_count && t_ns >= r->events[r->now + 1].begin_ns)
-        r->now++;
-    if (r->now != was)
-        r->before = was;
-    const struct hil_event *event = &r->events[r->now];
+    while (now < event && !atomic_compare_exchange_weak_explicit(
+                              &r->now, &now, event, memory_order_relaxed, memory_order_relaxed))
+        ;
+}
+
+struct hil_moment hil_responses_at(struct hil_responses *r, struct hil_cursor *c, uint64_t t_ns)
+{
+    unsigned was = c->now;
+
+    while (c->now + 1 < r->event_count && t_ns >= r->events[c->now + 1].begin_ns)
+        c->now++;
+    if (c->now != was) {
+        c->before = was;
+        responses_reached(r, c->now);
+    }
+    const struct hil_event *event = &r->events[c->now];
     const struct hil_moment moment = {
         .t_ns = t_ns,
         .event = event,
-        .before = responses_to(r, r->before),
-        .at = responses_to(r, r->now),
+        .before = responses_to(r, c->before),
+        .at = responses_to(r, c->now),
         .over = t_ns >= event->over_ns,
-        .window_begins = r->newest_ns < event->window_ns && t_ns >= event->window_ns,
+        .window_begins = c->newest_ns < event->window_ns && t_ns >= event->window_ns,
     };
-    r->newest_ns = t_ns;
+    c->newest_ns = t_ns;
     return moment;
 }
 

@@ -6,11 +6,13 @@
  * went, when it settled, and what it did in the window of its steady state. docs/figures.md
  * defines each figure.
  *
- * The responses are plain memory with one writer. They may lie in memory that processes share.
+ * The responses are plain memory; each measure has one writer, which has a cursor of its own. They
+ * may lie in memory that processes share.
  */
 #ifndef HIL_RESPONSE_H
 #define HIL_RESPONSE_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -39,7 +41,12 @@ struct hil_responses {
     struct hil_event *events;
     struct hil_response *at; /* by event, then by measure */
     unsigned event_count, measure_count;
-    unsigned now;    /* the event that the newest sample is of */
+    _Atomic unsigned now; /* the newest event that has a sample */
+};
+
+/* Where a writer is in the events. It begins with zero. */
+struct hil_cursor {
+    unsigned now;    /* the event that its newest sample is of */
     unsigned before; /* the one before that had samples; late steps may leave some out */
     uint64_t newest_ns;
 };
@@ -55,7 +62,7 @@ void hil_responses_init(struct hil_responses *responses, void *memory,
 /* Touches the memory, so that no sample costs a page fault. */
 void hil_responses_prepare(struct hil_responses *responses);
 
-/* A time at which each measure has a sample. */
+/* A time at which each of a writer's measures has a sample. */
 struct hil_moment {
     uint64_t t_ns;
     const struct hil_event *event;
@@ -65,7 +72,8 @@ struct hil_moment {
 };
 
 /* Times do not go back. */
-struct hil_moment hil_responses_at(struct hil_responses *responses, uint64_t t_ns);
+struct hil_moment hil_responses_at(struct hil_responses *responses, struct hil_cursor *cursor,
+                                   uint64_t t_ns);
 
 /* Adds a sample of a measure, and the reference of that time. */
 void hil_response_add(const struct hil_moment *moment, unsigned measure, double reference,

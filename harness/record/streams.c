@@ -142,17 +142,22 @@ int hil_streams_open(struct hil_recorder **recorder, const char *path, const str
 int hil_streams_add_histograms(struct hil_trace *trace, const struct hil_state *state)
 {
     const struct hil_node_state *controller = &state->nodes[0];
-    struct hil_together *all = malloc(sizeof *all);
+    struct {
+        struct hil_node_state loops;
+        struct hil_link_figures up, down;
+    } *all = calloc(1, sizeof *all);
 
     if (!all)
         return -ENOMEM;
-    hil_state_together(state, all);
+    hil_state_add_up(state, 1, &all->loops);
+    hil_state_add_up_links(state, 0, &all->down);
+    hil_state_add_up_links(state, 1, &all->up);
     const struct hil_named_histogram all_of_them[] = {
         {"controller_late", &controller->late},     {"controller_step", &controller->busy},
-        {"controller_period", &controller->period}, {"controller_input_age", &state->input_age},
+        {"controller_period", &controller->period}, {"controller_input_age", &all->up.input_age},
         {"converters_late", &all->loops.late},      {"converters_step", &all->loops.busy},
-        {"converters_period", &all->loops.period},  {"converters_input_age", &all->input_age},
-        {"round_trip", &state->round_trip},
+        {"converters_period", &all->loops.period},  {"converters_input_age", &all->down.input_age},
+        {"round_trip", &all->up.round_trip},
     };
     enum { ALL = sizeof all_of_them / sizeof all_of_them[0] };
     struct hil_named_histogram measured[ALL];

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "../record/streams.h"
+#include "../scenario/system.h"
 #include "role.h"
 #include "tracer.h"
 
@@ -31,6 +32,7 @@ struct seen {
     bool rests;  /* its law does */
     bool failed; /* its law has */
     struct hil_input input;
+    unsigned link;         /* of the system: its voltages */
     struct hil_loss *loss; /* where that is written down; NULL: nowhere */
 };
 
@@ -53,6 +55,7 @@ struct controller {
     struct hil_stale_log *stale;
     unsigned looked_at; /* the newest converter whose row was copied */
     uint64_t look_ns;   /* when the next is to be */
+    unsigned figures;   /* of the state */
     unsigned count;
     struct places row;
     uint64_t sent_ns[SENT_MAX]; /* by step number */
@@ -67,6 +70,12 @@ static void push(struct hil_role *r, struct controller *c, uint64_t n, uint64_t 
         loco_owned_var_store(&r->channel.duties[i], &command);
         loco_owned_var_push(&r->channel.duties[i]);
     }
+}
+
+/* Of the converters' links: asked for anew, because a rehearsal has a state of its own. */
+static struct hil_link_figures *figures_of(const struct hil_role *r, const struct controller *c)
+{
+    return &r->run->state->figures[c->figures];
 }
 
 /* Now is when the controller sees the first voltage that an earlier step had made. */
@@ -84,20 +93,20 @@ static void account_round_trip(const struct hil_role *r, struct controller *c, u
         .answer = m->step,
         .round_trip_ns = now - c->sent_ns[m->acted_on % SENT_MAX],
     };
-    hil_histogram_add(&r->run->state->round_trip, answer.round_trip_ns);
+    hil_histogram_add(&figures_of(r, c)->round_trip, answer.round_trip_ns);
     HIL_TRACE(answer, &answer);
 }
 
 static void lose(const struct hil_role *r, struct seen *seen, unsigned i, uint64_t now)
 {
-    struct hil_state *s = r->run->state;
+    struct hil_loss_log *log = &r->run->state->executors[r->run->executor].losses;
 
     seen->away = true;
     seen->newest.voltage_v = seen->newest.current_a = 0;
-    seen->loss = s->loss_count < HIL_LOSSES_MAX ? &s->losses[s->loss_count] : NULL;
+    seen->loss = log->count < HIL_LOSSES_MAX ? &log->at[log->count] : NULL;
     if (seen->loss)
-        *seen->loss = (struct hil_loss){.converter = i, .lost_ns = now};
-    s->loss_count++;
+        *seen->loss = (struct hil_loss){.from = 1 + i, .lost_ns = now};
+    log->count++;
 }
 
 static void take_back(const struct hil_role *r, struct seen *seen, uint64_t now)
@@ -105,7 +114,7 @@ static void take_back(const struct hil_role *r, struct seen *seen, uint64_t now)
     seen->away = false;
     if (seen->loss)
         seen->loss->back_ns = now;
-    r->run->state->return_count++;
+    r->run->state->executors[r->run->executor].losses.back_count++;
 }
 
 /* Whether the converter is away at this step. It is back with its first voltage. */
@@ -136,7 +145,7 @@ static void take(const struct hil_role *r, struct seen *seen, const struct hil_m
         return;
     seen->newest.voltage_v = held.voltage_v;
     seen->newest.current_a = held.current_a;
-    r->run->state->nodes[seen->input.from].bad_voltages++;
+    r->run->state->links[seen->link].bad++;
 }
 
 static void read_newest(struct hil_role *r, struct controller *c, unsigned i, uint64_t n,
@@ -199,7 +208,7 @@ static double read_all(struct hil_role *r, struct controller *c, uint64_t n, uin
         output += seen->newest.voltage_v;
     }
     r->loop.input_age_ns = oldest;
-    hil_histogram_add(&r->run->state->input_age, oldest);
+    hil_histogram_add(&figures_of(r, c)->input_age, oldest);
     return output;
 }
 
@@ -296,7 +305,8 @@ static struct places find_places(const struct hil_scenario *s)
 static void judge(const struct hil_role *r, const struct controller *c, uint64_t now, double output,
                   double reference)
 {
-    struct hil_moment moment = hil_responses_at(&r->run->state->responses, now);
+    struct hil_moment moment =
+        hil_responses_at(&r->run->state->responses, &r->state->measuring, now);
 
     hil_response_add(&moment, 0, reference * c->count, output);
     for (unsigned i = 0; i < c->count; i++)
@@ -310,7 +320,6 @@ static void publish(const struct hil_role *r, uint64_t now, double output, doubl
 
     hil_recent_add(&s->recent, now, reference, output);
     atomic_store_explicit(&s->elapsed_ns, now, memory_order_relaxed);
-    atomic_store_explicit(&s->output_v, output, memory_order_relaxed);
 }
 
 /* The rows of converters that run elsewhere, for whoever watches here: one converter at a
@@ -367,6 +376,20 @@ static void free_controller(void *self)
     free(self);
 }
 
+/* The converters' links, and where they are counted. */
+static void find_links(const struct hil_role *r, struct controller *c)
+{
+    const struct hil_system *s = r->run->scenario->system;
+
+    for (unsigned i = 0; i < s->nodes[0].incoming_count; i++) {
+        const unsigned link = s->nodes[0].incoming[i];
+        c->converters[s->links[link].from - 1].link = link;
+        c->figures =
+            (unsigned)(hil_state_figures(r->run->state, r->run->executor, s->links[link].array) -
+                       r->run->state->figures);
+    }
+}
+
 static int controller_begin(struct hil_role *r)
 {
     const struct hil_scenario *s = r->run->scenario;
@@ -380,6 +403,7 @@ static int controller_begin(struct hil_role *r)
     c->computed = c->ends = false;
     c->looked_at = 0;
     c->look_ns = 0;
+    find_links(r, c);
     r->loop.input_age_ns = 0;
     for (unsigned i = 0; i < c->count; i++) {
         c->converters[i].duty = s->converters[i].duty_initial;

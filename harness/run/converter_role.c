@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "../record/streams.h"
+#include "../scenario/system.h"
 #include "role.h"
 
 /* Where a row of the record has what; -1: nowhere. */
@@ -27,7 +28,7 @@ struct converter {
     uint64_t held;                         /* the controller's step whose duty is held */
     struct hil_input input;
     struct hil_stale_log *stale;              /* the executor's */
-    struct hil_histogram *ages;               /* the executor's */
+    unsigned figures;                         /* of the state */
     unsigned duty_at, voltage_at, current_at; /* in in[], and in out[] */
     unsigned fed_count;
     double in[HIL_QUANTITIES_MAX], out[HIL_QUANTITIES_MAX];
@@ -91,7 +92,7 @@ static void hold(struct hil_role *r, struct converter *c, const struct hil_comma
     if (hil_input_is_number(&c->input, isfinite(command->duty)))
         c->in[c->duty_at] = command->duty;
     else
-        r->state->bad_duties++;
+        r->run->state->links[r->run->scenario->system->nodes[r->node].incoming[0]].bad++;
     if (hil_input_is_bad(&c->input))
         c->in[c->duty_at] = r->run->scenario->converters[r->node - 1].duty_safe;
 }
@@ -107,7 +108,7 @@ static void hold_newest(struct hil_role *r, struct converter *c, uint64_t now)
     }
     r->loop.input_age_ns = hil_input_age(&c->input, c->held, now);
     if (c->held)
-        hil_histogram_add(c->ages, r->loop.input_age_ns);
+        hil_histogram_add(&r->run->state->figures[c->figures].input_age, r->loop.input_age_ns);
 }
 
 /* The duty that is held is too old. */
@@ -244,7 +245,11 @@ int hil_converter_init(struct hil_role *r)
     c->duty = &r->channel.duties[0];
     find_signals(s, c, config);
     c->stale = &r->run->state->executors[r->run->executor].stale;
-    c->ages = &r->run->state->executors[r->run->executor].input_age;
+    const struct hil_system *system = s->system;
+    const unsigned link = system->nodes[r->node].incoming[0];
+    c->figures =
+        (unsigned)(hil_state_figures(r->run->state, r->run->executor, system->links[link].array) -
+                   r->run->state->figures);
     int rc = converter_begin(r);
     if (rc)
         return rc;

@@ -8,7 +8,7 @@
 
 #include "../scenario/scenario.h"
 
-enum { HIL_NODE_NAME_BYTES = 24, HIL_LINK_NAME_BYTES = 56, HIL_EXECUTOR_NAME_BYTES = 64 };
+enum { HIL_NODE_NAME_BYTES = 80, HIL_LINK_NAME_BYTES = 168, HIL_EXECUTOR_NAME_BYTES = 64 };
 
 /* "controller", "converter 7". */
 void hil_node_name(unsigned node, char *text, size_t size);

@@ -43,7 +43,7 @@ struct hil_command {
 _Static_assert(sizeof(struct hil_measurement) == 32, "crosses the network");
 _Static_assert(sizeof(struct hil_command) == 16, "crosses the network");
 
-enum { HIL_DISAGREEMENT_BYTES = 240 };
+enum { HIL_DISAGREEMENT_BYTES = 300 };
 
 struct hil_power_controller {
     struct loco_channel channel;

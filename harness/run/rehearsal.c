@@ -75,9 +75,12 @@ static void touch_figures(const struct hil_role *r)
     hil_histogram_add_many(&n->late, 50, 0);
     hil_histogram_add_many(&n->busy, 150, 0);
     hil_histogram_add_many(&n->period, r->loop.timing.period_ns, 0);
-    hil_histogram_add_many(&s->executors[r->run->executor].input_age, r->loop.timing.period_ns, 0);
-    hil_histogram_add_many(&s->input_age, r->loop.timing.period_ns, 0);
-    hil_histogram_add_many(&s->round_trip, r->loop.timing.period_ns, 0);
+    for (unsigned i = 0; i < s->figures_count; i++) {
+        if (s->figures[i].executor != r->run->executor)
+            continue;
+        hil_histogram_add_many(&s->figures[i].input_age, r->loop.timing.period_ns, 0);
+        hil_histogram_add_many(&s->figures[i].round_trip, r->loop.timing.period_ns, 0);
+    }
     hil_worst_in_time(r->loop.worst);
 }
 

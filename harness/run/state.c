@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "../foreign.h"
+#include "../scenario/system.h"
 
 /* Whoever knows of the file may map it, but not change its size, nor write where the kernel knows
  * of that. The mapping that is there already stays as it is, also in children. */
@@ -19,17 +20,6 @@ enum { SIZE_SEALS = F_SEAL_SHRINK | F_SEAL_GROW, OTHER_SEALS = F_SEAL_FUTURE_WRI
 /* Differs where members do, near enough. */
 static const uint64_t LAYOUT =
     (uint64_t)sizeof(struct hil_state) << 32 | sizeof(struct hil_node_state);
-
-/* The state's parts lie one after the other. */
-static size_t nodes_size(unsigned nodes)
-{
-    return sizeof(struct hil_state) + nodes * sizeof(struct hil_node_state);
-}
-
-static size_t executors_size(const struct hil_scenario *s)
-{
-    return s->executor_count * sizeof(struct hil_executor_state);
-}
 
 /* Returns the memory, or NULL with errno set. */
 static void *map_file(int file, size_t size)
@@ -43,8 +33,43 @@ static void *map_file(int file, size_t size)
     return memory;
 }
 
+/* --- the parts ---------------- */
+
+static bool state_receives(const struct hil_system *system, const struct hil_executor_config *e,
+                           unsigned array)
+{
+    for (unsigned i = 0; i < e->count; i++) {
+        const struct hil_node_config *n = &system->nodes[e->nodes[i]];
+        for (unsigned k = 0; k < n->incoming_count; k++)
+            if (system->links[n->incoming[k]].array == array)
+                return true;
+    }
+    return false;
+}
+
+/* Who has figures of what: fills `at`, if it is given. In virtual time executor 0 has all. Returns
+ * how many there are. */
+static unsigned state_pairs(const struct hil_scenario *s, struct hil_link_figures *at)
+{
+    const bool is_virtual = s->mode == HIL_VIRTUAL;
+    unsigned count = 0;
+
+    for (unsigned e = 0; e < (is_virtual ? 1 : s->executor_count); e++)
+        for (unsigned a = 0; a < s->system->link_array_count; a++) {
+            if (!is_virtual && !state_receives(s->system, &s->executors[e], a))
+                continue;
+            if (at) {
+                at[count].executor = e;
+                at[count].array = a;
+            }
+            count++;
+        }
+    return count;
+}
+
 static void fill_card(struct hil_state *state, const struct hil_scenario *s)
 {
+    const struct hil_system *system = s->system;
     struct hil_card *card = &state->card;
 
     card->layout = LAYOUT;
@@ -54,17 +79,32 @@ static void fill_card(struct hil_state *state, const struct hil_scenario *s)
     for (unsigned i = 0; !card->virtual_time && i < s->executor_count; i++)
         if (s->executors[i].cpu >= 0)
             CPU_SET((unsigned)s->executors[i].cpu, &card->cores);
-    state->nodes[0].period_ns = s->controller.timing.period_ns;
-    for (unsigned i = 0; i < s->converter_count; i++)
-        state->nodes[1 + i].period_ns = s->converters[i].timing.period_ns;
+    if (system->measure_count) {
+        snprintf(card->measure, sizeof card->measure, "%s", system->measures[0].is.name);
+        snprintf(card->unit, sizeof card->unit, "%s", system->measures[0].unit);
+    }
+    for (unsigned i = 0; i < system->node_count; i++) {
+        char name[HIL_SIGNAL_NAME_BYTES];
+        hil_instance_name(&system->nodes[i].is, name);
+        snprintf(state->nodes[i].name, sizeof state->nodes[i].name, "%.*s",
+                 (int)sizeof state->nodes[i].name - 1, name);
+        state->nodes[i].array = system->nodes[i].array;
+        state->nodes[i].period_ns = system->nodes[i].timing.period_ns;
+    }
 }
 
 static int open_with(struct hil_state **state, const struct hil_scenario *s,
                      const struct hil_event *events, unsigned event_count)
 {
-    unsigned nodes = 1 + s->converter_count, measures = 1 + s->converter_count;
-    size_t fixed = nodes_size(nodes) + executors_size(s);
-    size_t size = fixed + hil_responses_size(event_count, measures);
+    const struct hil_system *system = s->system;
+    const unsigned figures = state_pairs(s, NULL);
+    const size_t nodes_size =
+        sizeof(struct hil_state) + system->node_count * sizeof(struct hil_node_state);
+    const size_t executors_size = s->executor_count * sizeof(struct hil_executor_state);
+    const size_t links_size = system->link_count * sizeof(struct hil_link_state);
+    const size_t figures_size = figures * sizeof(struct hil_link_figures);
+    const size_t size = nodes_size + executors_size + links_size + figures_size +
+                        hil_responses_size(event_count, system->measure_count);
     int file = memfd_create(HIL_STATE_NAME, MFD_CLOEXEC | MFD_ALLOW_SEALING);
     void *memory = file < 0 ? NULL : map_file(file, size);
 
@@ -74,14 +114,21 @@ static int open_with(struct hil_state **state, const struct hil_scenario *s,
             close(file);
         return rc;
     }
-    *state = memory;
-    (*state)->file = file;
-    (*state)->size = size;
-    (*state)->executor_count = s->executor_count;
-    (*state)->node_count = nodes;
-    (*state)->executors = (void *)((char *)memory + nodes_size(nodes));
-    hil_responses_init(&(*state)->responses, (char *)memory + fixed, events, event_count, measures);
-    fill_card(*state, s);
+    struct hil_state *st = *state = memory;
+    st->file = file;
+    st->size = size;
+    st->executor_count = s->executor_count;
+    st->node_count = system->node_count;
+    st->link_count = system->link_count;
+    st->figures_count = figures;
+    char *rest = (char *)memory + nodes_size; /* the parts lie one after the other */
+    st->executors = (void *)rest;
+    st->links = (void *)(rest += executors_size);
+    st->figures = (void *)(rest += links_size);
+    state_pairs(s, st->figures);
+    hil_responses_init(&st->responses, rest + figures_size, events, event_count,
+                       system->measure_count);
+    fill_card(st, s);
     return 0;
 }
 
@@ -163,13 +210,16 @@ void hil_state_detach(struct hil_attached *run)
     run->state = NULL;
 }
 
-void hil_state_together(const struct hil_state *state, struct hil_together *all)
-{
-    struct hil_node_state *sum = &all->loops;
+/* --- sums ---------------- */
 
-    *all = (struct hil_together){0};
-    for (unsigned i = 1; i < state->node_count; i++) {
+void hil_state_add_up(const struct hil_state *state, unsigned array, struct hil_node_state *sum)
+{
+    *sum = (struct hil_node_state){.array = array};
+    for (unsigned i = 0; i < state->node_count; i++) {
         const struct hil_node_state *one = &state->nodes[i];
+        if (one->array != array)
+            continue;
+        sum->here |= one->here;
         sum->steps += one->steps;
         sum->run_late += one->run_late;
         sum->left_out += one->left_out;
@@ -180,10 +230,34 @@ void hil_state_together(const struct hil_state *state, struct hil_together *all)
         hil_histogram_merge(&sum->busy, &one->busy);
         hil_histogram_merge(&sum->period, &one->period);
     }
-    for (unsigned i = 0; i < state->executor_count; i++) {
-        hil_histogram_merge(&all->input_age, &state->executors[i].input_age);
-        hil_worst_merge(&all->worst, &state->executors[i].worst);
+}
+
+void hil_state_add_up_links(const struct hil_state *state, unsigned array,
+                            struct hil_link_figures *sum)
+{
+    *sum = (struct hil_link_figures){.array = array};
+    for (unsigned i = 0; i < state->figures_count; i++) {
+        if (state->figures[i].array != array)
+            continue;
+        hil_histogram_merge(&sum->input_age, &state->figures[i].input_age);
+        hil_histogram_merge(&sum->round_trip, &state->figures[i].round_trip);
     }
+}
+
+void hil_state_worst(const struct hil_state *state, struct hil_worst *all)
+{
+    *all = (struct hil_worst){0};
+    for (unsigned i = 0; i < state->executor_count; i++)
+        hil_worst_merge(all, &state->executors[i].worst);
+}
+
+struct hil_link_figures *hil_state_figures(const struct hil_state *state, unsigned executor,
+                                           unsigned array)
+{
+    for (unsigned i = 0; i < state->figures_count; i++)
+        if (state->figures[i].executor == executor && state->figures[i].array == array)
+            return &state->figures[i];
+    return NULL;
 }
 
 void hil_state_degrade(struct hil_executor_state *state, const char *format, ...)

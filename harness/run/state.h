@@ -23,6 +23,7 @@
 #include "fault.h"
 #include "input_age.h"
 #include "live.h"
+#include "node_name.h"
 
 enum hil_stage {
     HIL_STARTING,
@@ -32,15 +33,15 @@ enum hil_stage {
 };
 
 struct hil_node_state {
-    bool here;                 /* the node ran in one of this run's executors */
-    _Atomic uint32_t stage;    /* enum hil_stage */
-    uint64_t steps;            /* run */
-    uint64_t run_late;         /* of those: they had not ended when the next was due */
-    uint64_t left_out;         /* steps that were due in the run, and not run */
+    char name[HIL_NODE_NAME_BYTES]; /* "controller", "converter[3]" */
+    uint32_t array;                 /* of the system's arrays of nodes */
+    bool here;                      /* the node ran in one of this run's executors */
+    _Atomic uint32_t stage;         /* enum hil_stage */
+    uint64_t steps;                 /* run */
+    uint64_t run_late;              /* of those: they had not ended when the next was due */
+    uint64_t left_out;              /* steps that were due in the run, and not run */
     uint64_t resyncs;          /* how often it left out what it owed, to be with the clock again */
     uint64_t torn;             /* inputs that stayed torn, so that the old value was kept */
-    uint64_t bad_duties;       /* a converter's: inputs that were no number, and were not used */
-    uint64_t bad_voltages;     /* the same of its voltages; the controller's */
     uint64_t begin_ns;         /* when the last step began */
     uint64_t first_ns;         /* how long the first one took */
     struct hil_histogram late; /* from a step's time to its beginning, or being left out */
@@ -48,8 +49,37 @@ struct hil_node_state {
     struct hil_histogram period; /* from one step's beginning to that of the next */
     uint64_t period_ns;
 
-    /* As the node told it last, in this process or through the controller's SST. */
+    struct hil_cursor measuring; /* of its measures */
+
+    /* As the node told it last, in this process or through node 0's SST. */
     struct hil_progress progress;
+};
+
+/* A link, as its receiver saw it. */
+struct hil_link_state {
+    uint64_t bad; /* messages with a value that was no number, and were not used */
+};
+
+/* How old what came over an array's links was, in the steps of one executor's nodes: of several
+ * links to one node the oldest. And how long a value took that went there and back. One for all
+ * those nodes, so that a step of one of a thousand finds it in the cache. */
+struct hil_link_figures {
+    uint32_t executor, array; /* of the system's arrays of links */
+    struct hil_histogram input_age, round_trip;
+};
+
+enum { HIL_LOSSES_MAX = 256 };
+
+/* A link whose sender died, by the run's time; back_ns 0: it did not come back. */
+struct hil_loss {
+    uint32_t from, to;
+    uint64_t lost_ns, back_ns;
+};
+
+/* Those that an executor saw, the first ones in full. One writer. */
+struct hil_loss_log {
+    uint64_t count, back_count;
+    struct hil_loss at[HIL_LOSSES_MAX];
 };
 
 /* Steps that were not run in their period, or not at all. */
@@ -63,10 +93,8 @@ struct hil_executor_state {
     uint32_t hangs;    /* the launcher's: how often it stood still, and was killed */
     char message[256]; /* why it failed */
 
-    /* How old the newest duties were, at each step of its converters: one for all of them, so
-     * that a step of one of a thousand converters finds it in the cache. */
-    struct hil_histogram input_age;
     struct hil_stale_log stale;  /* what its nodes found */
+    struct hil_loss_log losses;  /* likewise */
     struct hil_fault_log faults; /* what their components did */
 
     /* Real time, measured at the end of the loop. */
@@ -80,19 +108,15 @@ struct hil_executor_state {
     char degraded[1024]; /* reasons, a line each */
 };
 
-enum { HIL_SAID_MAX = 16, HIL_LOSSES_MAX = 256 };
-
-/* A converter that died, by the run's time; back_ns 0: it did not come back. */
-struct hil_loss {
-    unsigned converter;
-    uint64_t lost_ns, back_ns;
-};
+enum { HIL_SAID_MAX = 16 };
 
 /* What the run is: for who does not have its scenario. */
 struct hil_card {
     uint64_t layout;    /* of the state: that of another build is not read */
     char name[65];      /* of 64 letters at most */
     char results[4096]; /* an absolute path; "": none are kept */
+    char measure[80];   /* the first one's name; "": there is none */
+    char unit[16];      /* and its unit */
     bool virtual_time;
     uint64_t duration_ns;
     cpu_set_t cores; /* that loops are pinned to */
@@ -105,20 +129,15 @@ struct hil_state {
     _Atomic uint64_t said[HIL_SAID_MAX]; /* hashes of warnings, so that each is said once */
     _Atomic bool go;                     /* the launcher's: all is prepared */
     _Atomic bool stop;                   /* the launcher's: end soon and in order */
-    /* The controller's: */
-    _Atomic uint64_t elapsed_ns;
-    _Atomic double output_v;
-    struct hil_recent recent;       /* the output */
-    struct hil_responses responses; /* measures: the output, then each converter's voltage */
-    struct hil_histogram round_trip;
-    struct hil_histogram input_age;         /* of the oldest of its voltages, at each step */
-    struct hil_loss losses[HIL_LOSSES_MAX]; /* the first of them */
-    uint64_t loss_count, return_count;
+    _Atomic uint64_t elapsed_ns;         /* node 0's */
+    struct hil_recent recent;            /* of the first measure */
+    struct hil_responses responses;      /* of the system's measures */
 
-    unsigned executor_count;
-    unsigned node_count; /* 1 + converters */
-    uint64_t size;       /* of all of it */
+    unsigned executor_count, node_count, link_count, figures_count;
+    uint64_t size; /* of all of it */
     struct hil_executor_state *executors;
+    struct hil_link_state *links;     /* of the system */
+    struct hil_link_figures *figures; /* in the order of executors, then of arrays */
     struct hil_node_state nodes[];
 };
 
@@ -130,14 +149,19 @@ static inline void hil_beat(_Atomic uint64_t *heartbeat)
                           memory_order_relaxed);
 }
 
-/* What all the converters that ran here did, together; and the misses of all that did. */
-struct hil_together {
-    struct hil_node_state loops;
-    struct hil_histogram input_age;
-    struct hil_worst worst;
-};
+/* What the nodes of an array that ran here did, together. */
+void hil_state_add_up(const struct hil_state *state, unsigned array, struct hil_node_state *all);
 
-void hil_state_together(const struct hil_state *state, struct hil_together *all);
+/* What the links of an array showed all their receivers here. */
+void hil_state_add_up_links(const struct hil_state *state, unsigned array,
+                            struct hil_link_figures *all);
+
+/* The worst misses of all that ran here. */
+void hil_state_worst(const struct hil_state *state, struct hil_worst *all);
+
+/* Where an executor counts what comes over an array's links; NULL: none goes to a node of its. */
+struct hil_link_figures *hil_state_figures(const struct hil_state *state, unsigned executor,
+                                           unsigned array);
 
 /* Adds a reason, a line with its end, to state->degraded. */
 __attribute__((format(printf, 2, 3))) void hil_state_degrade(struct hil_executor_state *state,

@@ -325,21 +325,12 @@ static int wiring_links(struct general *g)
 bool general_find_link(const struct hil_system *s, unsigned from, unsigned to, unsigned out,
                        unsigned *link, unsigned *at)
 {
-    unsigned l = s->nodes[from].first_link, end = l + s->nodes[from].link_count;
+    const int l = hil_link_find(s, from, to);
 
-    while (l < end) { /* they are in the order of their receivers */
-        const unsigned middle = l + (end - l) / 2;
-        if (s->links[middle].to < to)
-            l = middle + 1;
-        else
-            end = middle;
-    }
-    if (l == s->nodes[from].first_link + s->nodes[from].link_count || s->links[l].to != to)
-        return false;
-    for (unsigned i = 0; i < s->links[l].count; i++) {
+    for (unsigned i = 0; l >= 0 && i < s->links[l].count; i++) {
         if (s->links[l].values[i] != out)
             continue;
-        *link = l;
+        *link = (unsigned)l;
         *at = i;
         return true;
     }

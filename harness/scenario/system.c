@@ -16,6 +16,21 @@ void hil_system_free(struct hil_system *system)
     free(system);
 }
 
+int hil_link_find(const struct hil_system *s, unsigned from, unsigned to)
+{
+    unsigned l = s->nodes[from].first_link;
+    const unsigned end = l + s->nodes[from].link_count;
+
+    for (unsigned last = end; l < last;) { /* they are in the order of their receivers */
+        const unsigned middle = l + (last - l) / 2;
+        if (s->links[middle].to < to)
+            l = middle + 1;
+        else
+            last = middle;
+    }
+    return l < end && s->links[l].to == to ? (int)l : -1;
+}
+
 void hil_instance_name(const struct hil_instance *is, char text[HIL_SIGNAL_NAME_BYTES])
 {
     if (is->of)

@@ -184,6 +184,9 @@ struct hil_system {
 
 void hil_system_free(struct hil_system *system);
 
+/* The link from one node to another; -1: there is none. */
+int hil_link_find(const struct hil_system *system, unsigned from, unsigned to);
+
 /* "converter[3].voltage_v", "mixer.input[2]"; and "converter[3]" */
 void hil_signal_name(const struct hil_system *system, const struct hil_signal *signal,
                      char text[HIL_SIGNAL_NAME_BYTES]);

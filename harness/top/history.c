@@ -32,7 +32,8 @@ void hil_history_take(struct hil_history *h, const struct hil_recent *r)
             continue;
         extend(h, b.number);
         if (b.number + HIL_HISTORY_SLICES > h->end)
-            *slice(h, b.number - 1) = (struct hil_chart_column){b.min, b.max, r->reference_v, true};
+            *slice(h, b.number - 1) = (struct hil_chart_column){
+                b.min, b.max, atomic_load_explicit(&r->reference, memory_order_relaxed), true};
     }
 }
 

@@ -75,8 +75,8 @@ void hil_watch_look(struct hil_watch *w, uint64_t now_ns)
     struct hil_sample *to = w->sample;
 
     to->elapsed_ns = atomic_load_explicit(&s->elapsed_ns, memory_order_relaxed);
-    to->output_v = atomic_load_explicit(&s->output_v, memory_order_relaxed);
-    loco_copy(&to->reference_v, &s->recent.reference_v, sizeof to->reference_v);
+    to->output_v = atomic_load_explicit(&s->recent.value, memory_order_relaxed);
+    to->reference_v = atomic_load_explicit(&s->recent.reference, memory_order_relaxed);
     hil_history_take(&w->history, &s->recent);
     to->pp_v = hil_history_span(&w->history, LAST_SECOND);
     to->count = 0;

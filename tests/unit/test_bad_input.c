@@ -10,8 +10,18 @@
 #include <jansson.h>
 
 #include "harness/run/group.h"
+#include "harness/scenario/system.h"
 #include "harness/summary.h"
 #include "test_scenario.h"
+
+/* Where a link between two nodes is counted. */
+static struct hil_link_state *link_state(const struct hil_run *run, unsigned from, unsigned to)
+{
+    int link = hil_link_find(run->scenario->system, from, to);
+
+    cr_assert_geq(link, 0);
+    return &run->state->links[link];
+}
 
 enum { FIRST = 1 }; /* converter 0, as a node */
 
@@ -29,17 +39,17 @@ struct rig {
 
 static void open_rig(struct rig *rig, const char *const *sets)
 {
-    static const unsigned nodes[] = {0, 1, 2, 3};
-    static const struct hil_executor_config all = {.nodes = nodes, .count = 4};
     static char directory[40];
 
     strcpy(directory, "/tmp/hiloco-test-XXXXXX");
-    *rig = (struct rig){.scenario = load(SMALL, sets)};
+    *rig = (struct rig){.scenario = load(SMALL TOGETHER, sets)};
     rig->run.scenario = rig->scenario;
     cr_assert_not_null(mkdtemp(directory));
     cr_assert_eq(hil_state_open(&rig->run.state, rig->scenario), 0);
     cr_assert_eq(loco_shm_open(&rig->fabric, directory), 0);
-    cr_assert_eq(hil_group_start(&rig->group, &rig->run, rig->fabric, &all, 20000000000), 0);
+    cr_assert_eq(hil_group_start(&rig->group, &rig->run, rig->fabric, &rig->scenario->executors[0],
+                                 20000000000),
+                 0);
 }
 
 static void close_rig(struct rig *rig)
@@ -101,12 +111,12 @@ static void play(struct rig *rig, unsigned steps, double bad)
 
 static double output(const struct rig *rig)
 {
-    return atomic_load(&rig->run.state->output_v);
+    return atomic_load(&rig->run.state->recent.value);
 }
 
 static uint64_t bad_voltages(const struct rig *rig, unsigned node)
 {
-    return rig->run.state->nodes[node].bad_voltages;
+    return link_state(&rig->run, node, 0)->bad;
 }
 
 /* --- the controller ------------------------------------------------------------------------- */
@@ -252,7 +262,7 @@ static double voltage_after(const char *const *sets, unsigned bads, double bad, 
         push_duty(&rig, n >= 10 && n < 10 + bads ? bad : 0.25, n + 1);
     }
     cr_assert_eq(loco_owned_var_load(&rig.group.roles[0]->channel.voltages[0], &m), 0);
-    *counted = converter->state->bad_duties;
+    *counted = link_state(&rig.run, 0, converter->node)->bad;
     close_rig(&rig);
     return m.voltage_v;
 }
@@ -316,7 +326,7 @@ Test(bad_input, is_in_the_summary_by_link)
 
     open_rig(&rig, NULL);
     play(&rig, 3, NAN);
-    rig.run.state->nodes[FIRST + 1].bad_duties = 2;
+    link_state(&rig.run, 0, FIRST + 1)->bad = 2;
     hil_validity_judge(&verdict, rig.scenario, rig.run.state, 0);
     const struct hil_summary summary = {
         .scenario = rig.scenario, .state = rig.run.state, .out = "", .verdict = &verdict};
@@ -326,7 +336,7 @@ Test(bad_input, is_in_the_summary_by_link)
     json_t *bad = json_object_get(root, "bad_inputs"), *each = json_object_get(bad, "each");
     cr_expect_eq(json_integer_value(json_object_get(bad, "count")), 5);
     cr_assert_eq(json_array_size(each), 2);
-    json_t *voltages = json_array_get(each, 0), *duties = json_array_get(each, 1);
+    json_t *duties = json_array_get(each, 0), *voltages = json_array_get(each, 1);
     cr_expect_str_eq(json_string_value(json_object_get(voltages, "link")),
                      "converter 0 -> controller");
     cr_expect_eq(json_integer_value(json_object_get(voltages, "count")), 3);

@@ -6,8 +6,18 @@
 #include <math.h>
 
 #include "harness/run/virtual_time.h"
+#include "harness/scenario/system.h"
 #include "harness/summary.h"
 #include "test_scenario.h"
+
+/* Where a link between two nodes is counted. */
+static struct hil_link_state *link_state(const struct hil_run *run, unsigned from, unsigned to)
+{
+    int link = hil_link_find(run->scenario->system, from, to);
+
+    cr_assert_geq(link, 0);
+    return &run->state->links[link];
+}
 
 static const uint64_t WHEN_NS = 20000000;
 
@@ -137,8 +147,8 @@ Test(fault, a_law_that_failed_is_not_stepped_again)
     cr_expect_eq(failed_ns, WHEN_NS);
     cr_expect_eq(steps_after, 2, "%u", steps_after);
     double expected = 3 * 0.125 * 48 * 2.4 / (2.4 + 0.025 + 0.015);
-    cr_expect_float_eq(atomic_load(&rig.run.state->output_v), expected, 0.01, "%g",
-                       atomic_load(&rig.run.state->output_v));
+    cr_expect_float_eq(atomic_load(&rig.run.state->recent.value), expected, 0.01, "%g",
+                       atomic_load(&rig.run.state->recent.value));
     end(&rig);
 }
 
@@ -151,8 +161,8 @@ Test(fault, the_other_laws_go_on)
     play_law(&rig, SETS("controller.on_error=safe"));
     cr_expect_eq(rig.rc, 0);
     cr_expect_eq(faults(&rig)->count, 1);
-    cr_expect_float_eq(atomic_load(&rig.run.state->output_v), 24, 0.01, "%g",
-                       atomic_load(&rig.run.state->output_v));
+    cr_expect_float_eq(atomic_load(&rig.run.state->recent.value), 24, 0.01, "%g",
+                       atomic_load(&rig.run.state->recent.value));
     end(&rig);
 }
 
@@ -184,9 +194,9 @@ Test(fault, a_run_goes_on_without_a_plant_that_failed)
     cr_expect_eq(rig.rc, 0);
     cr_expect_eq(faults(&rig)->count, 1);
     cr_expect_eq(steps_after, 0);
-    cr_expect_geq(rig.run.state->nodes[2].bad_voltages, 3900);
-    cr_expect_eq(rig.run.state->nodes[1].bad_voltages, 0);
-    cr_expect(isfinite(atomic_load(&rig.run.state->output_v)));
+    cr_expect_geq(link_state(&rig.run, 2, 0)->bad, 3900);
+    cr_expect_eq(link_state(&rig.run, 1, 0)->bad, 0);
+    cr_expect(isfinite(atomic_load(&rig.run.state->recent.value)));
     end(&rig);
 }
 

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "harness/run/rehearsal.h"
+#include "harness/scenario/system.h"
 #include "test_scenario.h"
 
 enum { STEPS = 200 };
@@ -49,6 +50,14 @@ static void step(const struct hil_role *r, uint64_t n)
 }
 
 /* The converters' two steps of each of the controller's. */
+/* What is counted of the link between two nodes. */
+static const struct hil_link_figures *figures(const struct hil_run *run, unsigned from, unsigned to)
+{
+    const struct hil_system *s = run->scenario->system;
+
+    return hil_state_figures(run->state, 0, s->links[hil_link_find(s, from, to)].array);
+}
+
 static void play(const struct hil_run *run, const struct hil_group *g, struct played *p)
 {
     for (uint64_t n = 0; n < STEPS; n++) {
@@ -57,19 +66,17 @@ static void play(const struct hil_run *run, const struct hil_group *g, struct pl
         step(g->roles[0], n);
         for (unsigned i = 1; i < g->count; i++)
             step(g->roles[i], 2 * n + 1);
-        p->output_v[n] = atomic_load(&run->state->output_v);
+        p->output_v[n] = atomic_load(&run->state->recent.value);
     }
-    p->input_age = run->state->input_age;
-    p->round_trip = run->state->round_trip;
-    p->duty_age = run->state->executors[0].input_age;
+    p->input_age = figures(run, 1, 0)->input_age;
+    p->round_trip = figures(run, 1, 0)->round_trip;
+    p->duty_age = figures(run, 0, 1)->input_age;
     p->rehearsed = rehearsed;
 }
 
 static void run_once(bool with_rehearsal, struct played *p)
 {
     char directory[] = "/tmp/hiloco-test-XXXXXX";
-    static const unsigned nodes[] = {0, 1, 2, 3};
-    const struct hil_executor_config all = {.nodes = nodes, .count = 4};
     struct hil_run run = {.scenario = scenario};
     struct loco_fabric *fabric;
     struct hil_group group;
@@ -77,7 +84,7 @@ static void run_once(bool with_rehearsal, struct played *p)
     cr_assert_not_null(mkdtemp(directory));
     cr_assert_eq(hil_state_open(&run.state, scenario), 0);
     cr_assert_eq(loco_shm_open(&fabric, directory), 0);
-    cr_assert_eq(hil_group_start(&group, &run, fabric, &all, 20000000000), 0);
+    cr_assert_eq(hil_group_start(&group, &run, fabric, &scenario->executors[0], 20000000000), 0);
     if (with_rehearsal)
         rehearse(&run, &group);
     play(&run, &group, p);
@@ -92,7 +99,7 @@ static void expect_no_trace(const char *const *sets)
 {
     static struct played plain, after;
 
-    scenario = load(SMALL, sets);
+    scenario = load(SMALL TOGETHER, sets);
     run_once(false, &plain);
     run_once(true, &after);
     cr_expect_gt(after.rehearsed, 10);
@@ -121,24 +128,22 @@ Test(rehearsal, is_nothing_to_a_peer, .timeout = 60)
 Test(rehearsal, its_voltages_are_none, .timeout = 60)
 {
     char directory[] = "/tmp/hiloco-test-XXXXXX";
-    static const unsigned nodes[] = {0, 1, 2, 3};
-    const struct hil_executor_config all = {.nodes = nodes, .count = 4};
     struct loco_fabric *fabric;
     struct hil_group group;
 
-    scenario = load(SMALL, SETS("converters.initial={voltage_v: 3, current_a: 1}"));
+    scenario = load(SMALL TOGETHER, SETS("converters.initial={voltage_v: 3, current_a: 1}"));
     struct hil_run run = {.scenario = scenario};
     cr_assert_not_null(mkdtemp(directory));
     cr_assert_eq(hil_state_open(&run.state, scenario), 0);
     cr_assert_eq(loco_shm_open(&fabric, directory), 0);
-    cr_assert_eq(hil_group_start(&group, &run, fabric, &all, 20000000000), 0);
+    cr_assert_eq(hil_group_start(&group, &run, fabric, &scenario->executors[0], 20000000000), 0);
     rehearse(&run, &group);
     step(group.roles[0], 0);
-    cr_expect_eq(atomic_load(&run.state->output_v), 0);
+    cr_expect_eq(atomic_load(&run.state->recent.value), 0);
     for (unsigned i = 1; i < group.count; i++)
         step(group.roles[i], 0);
     step(group.roles[0], 1);
-    cr_expect_gt(atomic_load(&run.state->output_v), 8);
+    cr_expect_gt(atomic_load(&run.state->recent.value), 8);
     hil_group_end(&group, HIL_DONE);
     hil_group_close(&group);
     loco_shm_close(fabric);

@@ -64,6 +64,7 @@ enum { EVENTS = 4 };
 
 static struct hil_event events[EVENTS];
 static struct hil_responses responses;
+static struct hil_cursor cursor;
 static unsigned event_count;
 
 static void add_event(uint64_t begin_ms, uint64_t over_ms, uint64_t end_ms)
@@ -80,13 +81,14 @@ static void add_event(uint64_t begin_ms, uint64_t over_ms, uint64_t end_ms)
 static void make_responses(unsigned measures)
 {
     free(responses.events);
+    cursor = (struct hil_cursor){0};
     hil_responses_init(&responses, calloc(1, hil_responses_size(event_count, measures)), events,
                        event_count, measures);
 }
 
 static void add_sample(double t_ms, double reference, double value)
 {
-    struct hil_moment moment = hil_responses_at(&responses, (uint64_t)llround(t_ms * 1e6));
+    struct hil_moment moment = hil_responses_at(&responses, &cursor, (uint64_t)llround(t_ms * 1e6));
 
     hil_response_add(&moment, 0, reference, value);
 }
@@ -457,7 +459,7 @@ static void follow_many(unsigned count, const double *swing, const double *settl
 {
     make_responses(count);
     for (int i = 0; i < 400; i++) {
-        struct hil_moment moment = hil_responses_at(&responses, (uint64_t)i * MS / 10);
+        struct hil_moment moment = hil_responses_at(&responses, &cursor, (uint64_t)i * MS / 10);
         for (unsigned k = 0; k < count; k++)
             hil_response_add(&moment, k, 10,
                              i * 0.1 < settles_ms[k] ? 0 : 10 + swing[k] * sin(0.3 * i));

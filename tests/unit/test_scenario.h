@@ -22,7 +22,9 @@ enum { MESSAGE_BYTES = 1 << 16 };
 #define LINE_3_5   "controller:\n  law: pid\n  period_us: 20\n"
 #define LINE_6_9   "converters:\n  count: 3\n  plant: buck\n  period_us: 10\n"
 #define LINE_10_11 "reference:\n  voltage_v: 12\n"
-#define SMALL      LINE_1 LINE_2 LINE_3_5 LINE_6_9 LINE_10_11
+/* All its nodes in one executor. */
+#define TOGETHER "placement:\n  - {controller: true, converters: 0-2}\n"
+#define SMALL    LINE_1 LINE_2 LINE_3_5 LINE_6_9 LINE_10_11
 
 /* Loads a text with some --set (NULL at the end). In `message`, FILE is the file's name. */
 static inline int load_text(struct hil_scenario **scenario, const char *text, size_t length,

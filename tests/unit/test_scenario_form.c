@@ -196,7 +196,7 @@ static int run_small(unsigned *count)
     *count = s->converter_count;
     cr_assert_eq(hil_state_open(&run.state, s), 0);
     int rc = hil_virtual_run(&run);
-    double output = atomic_load(&run.state->output_v);
+    double output = atomic_load(&run.state->recent.value);
     cr_expect(rc || fabs(output - *count * 48 * 0.25) < 1e-12, "%g", output);
     hil_state_close(run.state);
     hil_scenario_free(s);

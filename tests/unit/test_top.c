@@ -286,7 +286,7 @@ Test(top, what_is_no_number_is_not_drawn)
         hil_chart_draw(columns, 2, 2, hil_chart_scale(columns, 4), cells);
     }
     start();
-    recent.reference_v = NAN;
+    recent.reference = NAN;
     recent.blocks[3] = (struct hil_block){5, 1, 2};
     hil_history_take(&history, &recent);
     hil_history_columns(&history, 5, columns, 1);
