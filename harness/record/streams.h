@@ -27,6 +27,9 @@ static inline void hil_row_put(double *row, int place, double value)
         row[place] = value;
 }
 
+/* Which of the recorder's streams is the node's. */
+unsigned hil_streams_index(const struct hil_scenario *scenario, unsigned node);
+
 /* Opens a recorder on the file, with a stream for each node, by its number. Returns 0 or a
  * negative errno. */
 int hil_streams_open(struct hil_recorder **recorder, const char *path,

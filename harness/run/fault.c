@@ -6,36 +6,41 @@
 #include <string.h>
 
 /* The first output that is no number. */
-static unsigned fault_place(const struct hil_model *model, const double *out)
+static unsigned fault_place(const double *out, unsigned count)
 {
     unsigned i = 0;
 
-    while (i + 1 < model->outputs.count && isfinite(out[i]))
+    while (i + 1 < count && isfinite(out[i]))
         i++;
     return i;
 }
 
-static void fault_list(struct hil_fault *f, const struct hil_failing *failing,
-                       const struct hil_model *model, int rc, const double *out)
+static void fault_list(struct hil_fault *f, const struct hil_failing *failing, int rc,
+                       const double *out)
 {
+    const struct hil_component *c = failing->component;
+    char name[HIL_SIGNAL_NAME_BYTES];
+
     *f = (struct hil_fault){
         .error = rc, .step = failing->step, .time_ns = failing->time_ns, .ends = failing->ends};
-    snprintf(f->component, sizeof f->component, "%s[%u]", failing->name, failing->id);
-    snprintf(f->model, sizeof f->model, "%s", model->name);
+    hil_instance_name(&c->is, name);
+    snprintf(f->component, sizeof f->component, "%.79s", name);
+    snprintf(f->model, sizeof f->model, "%s", c->model->name);
     if (rc)
         return;
-    const unsigned i = fault_place(model, out);
+    const unsigned i = fault_place(out, c->out_count);
     f->value = out[i];
-    snprintf(f->signal, sizeof f->signal, "%s", model->outputs.at[i].name);
+    hil_place_name(&c->model->outputs, c->width, i, name);
+    snprintf(f->signal, sizeof f->signal, "%.47s", name);
 }
 
-int hil_fault_add(struct hil_fault_log *log, const struct hil_failing *failing,
-                  const struct hil_model *model, int rc, const double *out)
+int hil_fault_add(struct hil_fault_log *log, const struct hil_failing *failing, int rc,
+                  const double *out)
 {
     const uint64_t count = atomic_load_explicit(&log->count, memory_order_relaxed);
 
     if (count < HIL_FAULTS_LISTED)
-        fault_list(&log->at[count], failing, model, rc, out);
+        fault_list(&log->at[count], failing, rc, out);
     atomic_store_explicit(&log->count, count + 1, memory_order_release);
     return failing->ends ? -ENOTRECOVERABLE : 0;
 }

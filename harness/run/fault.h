@@ -1,11 +1,8 @@
 /*
  * Components that fail: a step that returns an error, or gives an output that is no number. Such a
  * component is not stepped again. The scenario says what then (on_error): the run ends; or it goes
- * on, with the converter's safe duty in place of a law's, and with no number for what a plant gave,
- * which makes the controller safe in its turn.
- *
- * Components have the names that the scenario's general form gives them: control[i] is the law of
- * converter i, and converter[i] is its plant.
+ * on, with the safe values of a sampled component in place of its outputs, and with no number for
+ * those of a continuous one, which makes safe what takes them.
  */
 #ifndef HIL_FAULT_H
 #define HIL_FAULT_H
@@ -15,9 +12,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "../../plants/model.h"
+#include "../scenario/system.h"
 
-enum { HIL_COMPONENT_BYTES = 24, HIL_SIGNAL_BYTES = 48, HIL_FAULT_WORDS_BYTES = 256 };
+enum { HIL_COMPONENT_BYTES = 80, HIL_SIGNAL_BYTES = 48, HIL_FAULT_WORDS_BYTES = 320 };
 
 struct hil_fault {
     char component[HIL_COMPONENT_BYTES]; /* "control[3]" */
@@ -37,29 +34,27 @@ struct hil_fault_log {
     struct hil_fault at[HIL_FAULTS_LISTED];
 };
 
-/* Whether each output of a component is a number: no NaN and no infinity. */
-static inline bool hil_outputs_are_numbers(const struct hil_model *model, const double *out)
+/* Whether all of them are numbers: no NaN and no infinity. */
+static inline bool hil_all_numbers(const double *values, unsigned count)
 {
     double zero = 0;
 
-    for (uint32_t i = 0; i < model->outputs.count; i++)
-        zero += out[i] * 0;
+    for (unsigned i = 0; i < count; i++)
+        zero += values[i] * 0;
     return zero == 0;
 }
 
-/*
- * Writes down that the component failed, of which the caller knows `name`, `id`, `step`, `time_ns`
- * and `ends`: its step returned `rc`, or, if that is 0, gave out[]. Returns what the caller's step
- * is to return: -ENOTRECOVERABLE if the run ends, or 0.
- */
+/* Who failed, when, and what follows. */
 struct hil_failing {
-    const char *name; /* "control" */
-    unsigned id;
+    const struct hil_component *component;
     uint64_t step, time_ns;
     bool ends;
 };
-int hil_fault_add(struct hil_fault_log *log, const struct hil_failing *failing,
-                  const struct hil_model *model, int rc, const double *out);
+
+/* Writes down that its step returned `rc`, or, if that is 0, gave out[]. Returns what the node's
+ * step is to return: -ENOTRECOVERABLE if the run ends, or 0. */
+int hil_fault_add(struct hil_fault_log *log, const struct hil_failing *failing, int rc,
+                  const double *out);
 
 /* What failed and how, in words: "control[3] (pid): its output duty is nan, at 0.001 s (step 50)".
  */

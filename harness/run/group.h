@@ -1,15 +1,15 @@
 /*
- * A group: the roles that one thread serves, taken through a run's stages together.
+ * A group: the nodes that one thread serves, taken through a run's stages together.
  */
 #ifndef HIL_GROUP_H
 #define HIL_GROUP_H
 
+#include "node.h"
 #include "poller.h"
-#include "role.h"
 
 struct hil_group {
     const struct hil_run *run;
-    struct hil_role **roles;
+    struct hil_node **nodes;
     unsigned count;
     bool began; /* all have met */
     struct hil_poller poller;
@@ -22,7 +22,7 @@ uint64_t hil_group_meeting_ns(const struct hil_scenario *scenario);
 
 /* Opens the nodes, one at least, connects them, and meets all the
  * others for a common start; or finds that the run has started without them. Returns 0 with every
- * role's start_ns set, or a negative errno. The group is to be closed in either case. */
+ * node's start_ns set, or a negative errno. The group is to be closed in either case. */
 int hil_group_start(struct hil_group *group, const struct hil_run *run, struct loco_fabric *fabric,
                     const struct hil_executor_config *nodes, uint64_t timeout_ns);
 

@@ -9,35 +9,26 @@ static uint64_t longest(uint64_t a, uint64_t b)
     return a > b ? a : b;
 }
 
-/* What the simulated network adds at most, one way. */
-static uint64_t latency_ns(const struct hil_scenario *s, unsigned to)
+static uint64_t default_limit_ns(const struct hil_scenario *s, const struct hil_link *link)
 {
-    const struct hil_network *net = &s->network;
+    const struct hil_node_config *nodes = s->system->nodes;
+    const uint64_t periods = nodes[link->from].timing.period_ns + nodes[link->to].timing.period_ns;
+    const uint64_t network_ns = s->network.jitter_ns + link->latency_ns; /* at most */
 
-    if (s->mode == HIL_REALTIME)
-        return 0;
-    return net->jitter_ns + (to == 0 ? net->latency_up_ns : net->latency_down_ns);
+    return longest(10 * periods + (s->mode == HIL_REALTIME ? 0 : network_ns), 1000000);
 }
 
-static uint64_t default_limit_ns(const struct hil_scenario *s, unsigned from, unsigned to)
+void hil_input_init(struct hil_input *input, const struct hil_scenario *s,
+                    const struct hil_link *link)
 {
-    uint64_t periods = hil_timing_of(s, from)->period_ns + hil_timing_of(s, to)->period_ns;
-
-    return longest(10 * periods + latency_ns(s, to), 1000000);
-}
-
-void hil_input_init(struct hil_input *input, const struct hil_scenario *s, unsigned from,
-                    unsigned to)
-{
-    const struct hil_stale_config *config =
-        to == 0 ? &s->controller.stale : &s->converters[to - 1].stale;
+    const struct hil_stale_config *config = &s->system->nodes[link->to].stale;
     const uint64_t limit = config->limit_ns;
 
-    *input = (struct hil_input){.limit_ns = limit ? limit : default_limit_ns(s, from, to),
+    *input = (struct hil_input){.limit_ns = limit ? limit : default_limit_ns(s, link),
                                 .bad_limit = config->bad_limit,
-                                .sender = hil_timing_of(s, from),
-                                .from = from,
-                                .to = to};
+                                .sender = &s->system->nodes[link->from].timing,
+                                .from = link->from,
+                                .to = link->to};
 }
 
 static void found_stale(struct hil_input *in, struct hil_stale_log *log, uint64_t now)

@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "../scenario/scenario.h"
+#include "../scenario/system.h"
 
 /* A time for which an input was stale, by the run's time. Nodes are numbered as everywhere. */
 struct hil_stale {
@@ -42,10 +42,10 @@ struct hil_input {
     struct hil_stale *listed; /* where that is written down; NULL: nowhere */
 };
 
-/* The link from node `from` to node `to`, with its limit: what the scenario says, or ten periods
- * of both and what the simulated network takes, but no less than 1 ms. */
-void hil_input_init(struct hil_input *input, const struct hil_scenario *scenario, unsigned from,
-                    unsigned to);
+/* A link with its limit: what the scenario says, or ten periods of both ends and what the simulated
+ * network takes, but no less than 1 ms. */
+void hil_input_init(struct hil_input *input, const struct hil_scenario *scenario,
+                    const struct hil_link *link);
 
 /* When a peer's step (numbered from 1) was due. */
 static inline uint64_t hil_due(const struct hil_timing *peer, uint64_t step)

@@ -1,5 +1,5 @@
 /*
- * How a node is, told by itself while it runs: a row of the power_controller's SST, and a
+ * How a node is, told by itself while it runs: a row of the links' SST, and a
  * copy in the run's state for who watches.
  */
 #ifndef HIL_LIVE_H
@@ -14,7 +14,7 @@ struct hil_progress {
     uint64_t stage; /* enum hil_stage */
     uint64_t steps; /* run */
     uint64_t missed;
-    uint64_t start_ns;       /* the controller's: when step 0 is, by the clock all share */
+    uint64_t start_ns;       /* node 0's: when step 0 is, by the clock all share */
     uint64_t input_age_ns;   /* of the newest input at the newest step */
     uint64_t late_max_ns;    /* since the start */
     uint64_t late_recent_ns; /* the greatest in the last one to two seconds */
@@ -33,13 +33,15 @@ static inline void hil_progress_copy(struct hil_progress *to, const struct hil_p
 enum { HIL_TELL_NS = 25000000, HIL_RECENT_NS = 1000000000 };
 
 /*
- * What a role keeps for its row. The recent maximum is over this second and the one before,
+ * What a node keeps for its row. The recent maximum is over this second and the one before,
  * so that who looks once a second sees each.
  */
 struct hil_live {
     uint64_t tell_ns; /* when the row is to be told next */
     uint64_t late_now_ns, late_before_ns;
     uint64_t second_ends_ns;
+    uint64_t look_ns;   /* node 0's: when the next of the others' rows is to be copied */
+    unsigned looked_at; /* the newest of whom it was */
 };
 
 /* A step began `late_ns` after its time. */

@@ -1,5 +1,5 @@
 /*
- * A loop: a fixed-period activity. A role makes one, an executor runs it; the same loop runs
+ * A loop: a fixed-period activity. A node has one, an executor runs it; the same loop runs
  * against the clock and in virtual time.
  *
  * Step n (from 0) is due at phase + n * period after the common start.

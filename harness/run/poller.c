@@ -10,7 +10,7 @@ static void *poll_all(void *arg)
 
     while (!atomic_load_explicit(&p->stop, memory_order_relaxed)) {
         for (unsigned i = 0; i < p->count; i++)
-            loco_manager_poll(p->roles[i]->mgr);
+            loco_manager_poll(p->nodes[i]->mgr);
         sched_yield(); /* its core may be somebody else's too */
     }
     return NULL;
@@ -34,11 +34,11 @@ static int choose_cores(pthread_attr_t *attr, const struct hil_scenario *s)
 }
 
 int hil_poller_open(struct hil_poller *p, const struct hil_scenario *s,
-                    struct hil_role *const *roles, unsigned count)
+                    struct hil_node *const *nodes, unsigned count)
 {
     pthread_attr_t attr;
 
-    *p = (struct hil_poller){.roles = roles, .count = count};
+    *p = (struct hil_poller){.nodes = nodes, .count = count};
     int rc = -pthread_attr_init(&attr);
     if (rc)
         return rc;

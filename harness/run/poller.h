@@ -9,20 +9,20 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
-#include "role.h"
+#include "node.h"
 
 struct hil_poller {
     pthread_t thread;
     bool runs;
     _Atomic bool stop;
-    struct hil_role *const *roles;
+    struct hil_node *const *nodes;
     unsigned count;
 };
 
-/* Starts the thread, on a core that no executor of the scenario is pinned to. The roles stay as
+/* Starts the thread, on a core that no executor of the scenario is pinned to. The nodes stay as
  * they are until the close. Returns 0, or -EBUSY when there is no such core. */
 int hil_poller_open(struct hil_poller *poller, const struct hil_scenario *scenario,
-                    struct hil_role *const *roles, unsigned count);
+                    struct hil_node *const *nodes, unsigned count);
 void hil_poller_close(struct hil_poller *poller);
 
 #endif

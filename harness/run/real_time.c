@@ -36,7 +36,7 @@ static int gather_loops(struct hil_executor *e, const struct hil_group *g)
         return -ENOMEM;
     e->count = g->count;
     for (unsigned i = 0; i < g->count; i++)
-        e->loops[i] = hil_pending_first(&g->roles[i]->loop);
+        e->loops[i] = hil_pending_first(&g->nodes[i]->loop);
     return 0;
 }
 
@@ -107,7 +107,7 @@ static int run_group(const struct hil_run *run, unsigned index, const struct hil
     if (!rc)
         rc = gather_loops(&e, &group);
     if (!rc) {
-        e.start_ns = group.roles[0]->start_ns;
+        e.start_ns = group.nodes[0]->start_ns;
         rc = run_scheduled(&e, config, &group, &rehearsal, &run->state->executors[index]);
     }
     if (rc == -EINTR)
@@ -120,14 +120,19 @@ static int run_group(const struct hil_run *run, unsigned index, const struct hil
     return rc;
 }
 
-/* The fabric that the scenario names. */
-static int open_fabric(const struct hil_scenario *s, const char *run_directory,
-                       struct loco_fabric **fabric)
+static int open_verbs(const struct hil_scenario *s, struct loco_fabric **fabric)
 {
     const struct hil_verbs_config *verbs = &s->verbs;
+    const unsigned count = s->system->node_count;
+    const char **addresses = calloc(count, sizeof *addresses);
+
+    if (!addresses)
+        return -ENOMEM;
+    for (unsigned i = 0; i < count; i++)
+        addresses[i] = s->system->nodes[i].address;
     const struct loco_verbs_config config = {
-        .addresses = (const char *const *)verbs->addresses,
-        .address_count = 1 + s->converter_count,
+        .addresses = addresses,
+        .address_count = count,
         .port = verbs->port,
         .shared_completions = verbs->completions == HIL_POLLED,
         .send_depth = verbs->send_depth,
@@ -136,8 +141,16 @@ static int open_fabric(const struct hil_scenario *s, const char *run_directory,
         .traffic_class = verbs->traffic_class,
         .flush_by_nothing = verbs->flush_bytes == 0,
     };
+    int rc = loco_verbs_open(fabric, &config);
+    free(addresses);
+    return rc;
+}
 
-    return s->fabric == HIL_FABRIC_VERBS ? loco_verbs_open(fabric, &config)
+/* The fabric that the scenario names. */
+static int open_fabric(const struct hil_scenario *s, const char *run_directory,
+                       struct loco_fabric **fabric)
+{
+    return s->fabric == HIL_FABRIC_VERBS ? open_verbs(s, fabric)
                                          : loco_shm_open(fabric, run_directory);
 }
 

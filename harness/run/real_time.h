@@ -7,7 +7,7 @@
 #define HIL_REAL_TIME_H
 
 #include "clock.h"
-#include "role.h"
+#include "node.h"
 
 /* Runs executor `index` of the scenario in the calling process, over the fabric that it
  * names (shm meets in `run_directory`), to the end or until state->stop. Returns 0 or a negative

@@ -39,7 +39,7 @@ uint64_t hil_rehearsal_lead_ns(unsigned loops)
     return 2000000 + 20000 * (uint64_t)loops;
 }
 
-/* What a role puts aside meanwhile. */
+/* What a node puts aside meanwhile. */
 struct put_aside {
     const struct hil_run *run;
     struct hil_node_state *state;
@@ -47,18 +47,18 @@ struct put_aside {
     struct hil_live live;
 };
 
-static struct put_aside rehearsal_enter(struct hil_role *r, const struct hil_rehearsal *h)
+static struct put_aside rehearsal_enter(struct hil_node *r, const struct hil_rehearsal *h)
 {
     const struct put_aside real = {r->run, r->state, r->stream, r->live};
 
     r->run = &h->run;
-    r->state = &h->state->nodes[r->node];
+    r->state = &h->state->nodes[r->id];
     r->stream = NULL;
-    r->live.tell_ns = UINT64_MAX;
+    r->live.tell_ns = r->live.look_ns = UINT64_MAX;
     return real;
 }
 
-static void rehearsal_leave(struct hil_role *r, const struct put_aside *real)
+static void rehearsal_leave(struct hil_node *r, const struct put_aside *real)
 {
     r->run = real->run;
     r->state = real->state;
@@ -67,7 +67,7 @@ static void rehearsal_leave(struct hil_role *r, const struct put_aside *real)
 }
 
 /* Where a step in time will be counted: no value is added, but the lines are there. */
-static void touch_figures(const struct hil_role *r)
+static void touch_figures(const struct hil_node *r)
 {
     struct hil_node_state *n = r->state;
     struct hil_state *s = r->run->state;
@@ -84,7 +84,7 @@ static void touch_figures(const struct hil_role *r)
     hil_worst_in_time(r->loop.worst);
 }
 
-static int rehearse_role(struct hil_role *r, const struct hil_rehearsal *h)
+static int rehearse_node(struct hil_node *r, const struct hil_rehearsal *h)
 {
     const struct put_aside real = rehearsal_enter(r, h);
     int rc = r->loop.step(r->loop.arg, REHEARSED_STEP, 0);
@@ -99,7 +99,7 @@ static int rehearse_all(const struct hil_rehearsal *h, const struct hil_group *g
     int rc = 0;
 
     for (unsigned i = 0; !rc && i < g->count; i++)
-        rc = rehearse_role(g->roles[i], h);
+        rc = rehearse_node(g->nodes[i], h);
     return rc;
 }
 
@@ -108,7 +108,7 @@ static int begin_all(const struct hil_group *g)
     int rc = 0;
 
     for (unsigned i = 0; !rc && i < g->count; i++)
-        rc = g->roles[i]->begin(g->roles[i]);
+        rc = hil_step_begin(g->nodes[i]->step);
     return rc;
 }
 
@@ -123,7 +123,7 @@ int hil_rehearse(const struct hil_rehearsal *h, const struct hil_group *g,
 {
     uint64_t now = hil_clock_now(clock), before = now, round = 0;
 
-    if (now >= start_ns || g->roles[0]->loop.first > 0)
+    if (now >= start_ns || g->nodes[0]->loop.first > 0)
         return 0;
     const struct loco_tracer *tracer = loco_trace_set(NULL); /* what is rehearsed is no event */
     int rc = begin_all(g);                                   /* to see how long that takes */

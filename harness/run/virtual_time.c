@@ -28,23 +28,26 @@ struct virtual_executor {
 
 /* Loops with the same times, and their next step: one entry of a timeline for all. */
 struct pending {
-    struct hil_role **roles;
+    struct hil_node **nodes;
     unsigned count;
     uint64_t n;
 };
 
+/* Where no link goes there is only what the nodes tell each other at the start, without delay. */
 static struct loco_sim_link link_of(void *arg, uint32_t from, uint32_t to)
 {
-    const struct hil_network *net = arg;
-    uint64_t latency = to == 0 ? net->latency_up_ns : net->latency_down_ns;
+    const struct hil_scenario *s = arg;
+    const int link = hil_link_find(s->system, from, to);
 
-    (void)from;
-    return (struct loco_sim_link){.latency_ns = latency, .jitter_ns = net->jitter_ns};
+    return (struct loco_sim_link){
+        .latency_ns = link < 0 ? 0 : s->system->links[link].latency_ns,
+        .jitter_ns = s->network.jitter_ns,
+    };
 }
 
 static uint64_t due_of(const struct pending *p)
 {
-    return hil_loop_due(&p->roles[0]->loop, p->n);
+    return hil_loop_due(&p->nodes[0]->loop, p->n);
 }
 
 static int run_step(struct pending *p, uint64_t due)
@@ -52,7 +55,7 @@ static int run_step(struct pending *p, uint64_t due)
     int rc = 0;
 
     for (unsigned i = 0; !rc && i < p->count; i++) {
-        const struct hil_loop *loop = &p->roles[i]->loop;
+        const struct hil_loop *loop = &p->nodes[i]->loop;
         rc = loop->step(loop->arg, p->n, due);
     }
     p->n++;
@@ -61,7 +64,7 @@ static int run_step(struct pending *p, uint64_t due)
 
 static int run_pending(struct virtual_executor *v, struct hil_group *g, struct timeline *line)
 {
-    uint64_t start = g->roles[0]->start_ns, end = v->run->scenario->duration_ns;
+    uint64_t start = g->nodes[0]->start_ns, end = v->run->scenario->duration_ns;
     struct timeline_entry next;
     uint64_t now = UINT64_MAX;
     int rc = 0;
@@ -89,7 +92,7 @@ static void account(const struct hil_loop *loop, uint64_t steps)
     loop->state->begin_ns = steps ? hil_loop_due(loop, steps - 1) : 0;
 }
 
-static bool same_times(const struct hil_role *a, const struct hil_role *b)
+static bool same_times(const struct hil_node *a, const struct hil_node *b)
 {
     return a->loop.timing.period_ns == b->loop.timing.period_ns &&
            a->loop.timing.phase_ns == b->loop.timing.phase_ns;
@@ -101,11 +104,11 @@ static int plan(struct hil_group *g, struct pending *all, struct timeline *line)
     int count = 0;
 
     for (unsigned i = 0; i < g->count; i++) {
-        if (i > 0 && same_times(g->roles[i - 1], g->roles[i])) {
+        if (i > 0 && same_times(g->nodes[i - 1], g->nodes[i])) {
             all[count - 1].count++;
             continue;
         }
-        all[count] = (struct pending){&g->roles[i], 1, 0};
+        all[count] = (struct pending){&g->nodes[i], 1, 0};
         int rc = timeline_add(line, due_of(&all[count]), 0, &all[count]);
         if (rc)
             return rc;
@@ -123,7 +126,7 @@ static int run_loops(struct virtual_executor *v, struct hil_group *g)
 
     for (int i = 0; i < count; i++)
         for (unsigned k = 0; k < all[i].count; k++)
-            account(&all[i].roles[k]->loop, all[i].n);
+            account(&all[i].nodes[k]->loop, all[i].n);
     timeline_free(&line);
     free(all);
     return rc;
@@ -155,8 +158,7 @@ static int first_failure(const struct hil_run *run, const struct virtual_executo
     for (unsigned i = 0; i < 2; i++) {
         if (!v[i].result || v[i].result == -EINTR)
             continue;
-        snprintf(executor->message, sizeof executor->message, "%s: %s",
-                 i ? "the converters" : "the controller", strerror(-v[i].result));
+        snprintf(executor->message, sizeof executor->message, "%s", strerror(-v[i].result));
         if (v[i].result == -ESTALE)
             hil_stale_describe(&executor->stale, executor->message, sizeof executor->message);
         if (v[i].result == -ENOTRECOVERABLE)
@@ -184,8 +186,8 @@ static int virtual_sides(const struct hil_system *s, unsigned **nodes,
 
 int hil_virtual_run(const struct hil_run *run)
 {
-    const struct hil_network *net = &run->scenario->network;
-    const struct loco_sim_config config = {.seed = net->seed, .link = link_of, .arg = (void *)net};
+    const struct loco_sim_config config = {
+        .seed = run->scenario->network.seed, .link = link_of, .arg = (void *)run->scenario};
     struct hil_executor_config sides[2] = {{0}};
     unsigned *nodes;
     int rc = virtual_sides(run->scenario->system, &nodes, sides);

@@ -6,7 +6,7 @@
 #ifndef HIL_VIRTUAL_TIME_H
 #define HIL_VIRTUAL_TIME_H
 
-#include "role.h"
+#include "node.h"
 
 /* Runs the whole scenario, or until state->stop. Returns 0 or a negative errno; the state's
  * first executor has the message. */

@@ -33,7 +33,7 @@ static bool waiting_is_absent(const struct loco_member *member)
 static bool waiting_is(const struct hil_group *g, waiting_which *which, uint32_t node)
 {
     for (unsigned i = 0; i < g->count; i++) {
-        const struct loco_channel *c = &g->roles[i]->channel.channel;
+        const struct loco_channel *c = &g->nodes[i]->links.channel;
         const int member = loco_channel_member(c, node);
         if (member >= 0 && which(&c->members[member]))
             return true;
@@ -115,7 +115,7 @@ void hil_waiting_begin(struct hil_waiting *w, const struct hil_group *g)
     const time_t now = time(NULL);
     struct tm local;
 
-    *w = (struct hil_waiting){.group = g, .look_ns = loco_clock(g->roles[0]->mgr) + 2 * LOOK_NS};
+    *w = (struct hil_waiting){.group = g, .look_ns = loco_clock(g->nodes[0]->mgr) + 2 * LOOK_NS};
     strftime(w->since, sizeof w->since, "%H:%M:%S", localtime_r(&now, &local));
 }
 
@@ -124,7 +124,7 @@ void hil_waiting_look(struct hil_waiting *w)
     const struct hil_run *run = w->group->run;
     char whom[HIL_WAITING_BYTES], text[HIL_WAITING_BYTES + 40];
 
-    if (loco_clock(w->group->roles[0]->mgr) < w->look_ns)
+    if (loco_clock(w->group->nodes[0]->mgr) < w->look_ns)
         return;
     w->look_ns += LOOK_NS;
     hil_waiting_whom(w->group, whom);

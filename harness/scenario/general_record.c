@@ -266,6 +266,28 @@ static int record_measures(struct general *g)
     return rc;
 }
 
+/* Lists for each node what is measured there. */
+static int record_list_measures(const struct general *g)
+{
+    struct hil_system *s = g->system;
+    unsigned *list = hil_pool_get(s->pool, s->measure_count, sizeof *list);
+
+    if (!list)
+        return -ENOMEM;
+    for (unsigned i = 0; i < s->measure_count; i++)
+        s->nodes[s->measures[i].node].measure_count++;
+    for (unsigned n = 0; n < s->node_count; n++) {
+        s->nodes[n].measures = list;
+        list += s->nodes[n].measure_count;
+        s->nodes[n].measure_count = 0;
+    }
+    for (unsigned i = 0; i < s->measure_count; i++) {
+        struct hil_node_config *n = &s->nodes[s->measures[i].node];
+        ((unsigned *)n->measures)[n->measure_count++] = i;
+    }
+    return 0;
+}
+
 int general_record(struct general *g)
 {
     const struct scenario_node *list = scenario_node_get(g->root, "record");
@@ -277,5 +299,7 @@ int general_record(struct general *g)
         rc = record_entry(g, list->entries[i].value, &elements, said);
     free(elements.at);
     free(said);
-    return rc ? rc : record_measures(g);
+    if (!rc)
+        rc = record_measures(g);
+    return rc ? rc : record_list_measures(g);
 }

@@ -39,20 +39,37 @@ void hil_instance_name(const struct hil_instance *is, char text[HIL_SIGNAL_NAME_
         snprintf(text, HIL_SIGNAL_NAME_BYTES, "%s", is->name);
 }
 
+const struct hil_quantity *hil_place_row(const struct hil_quantities *table, unsigned width,
+                                         unsigned number)
+{
+    unsigned place;
+
+    return general_row(table, width, number, &place);
+}
+
+void hil_place_name(const struct hil_quantities *table, unsigned width, unsigned number,
+                    char text[HIL_SIGNAL_NAME_BYTES])
+{
+    unsigned place;
+    const struct hil_quantity *row = general_row(table, width, number, &place);
+
+    if (row->flags & HIL_WIDE)
+        snprintf(text, HIL_SIGNAL_NAME_BYTES, "%s[%u]", row->name, place);
+    else
+        snprintf(text, HIL_SIGNAL_NAME_BYTES, "%s", row->name);
+}
+
 void hil_signal_name(const struct hil_system *system, const struct hil_signal *signal,
                      char text[HIL_SIGNAL_NAME_BYTES])
 {
     const struct hil_component *c = &system->components[signal->component];
-    const struct hil_quantities *table = signal->output ? &c->model->outputs : &c->model->inputs;
-    unsigned place;
-    const struct hil_quantity *row = general_row(table, c->width, signal->number, &place);
+    char place[HIL_SIGNAL_NAME_BYTES];
 
     hil_instance_name(&c->is, text);
+    hil_place_name(signal->output ? &c->model->outputs : &c->model->inputs, c->width,
+                   signal->number, place);
     const size_t used = strlen(text);
-    if (row->flags & HIL_WIDE)
-        snprintf(text + used, HIL_SIGNAL_NAME_BYTES - used, ".%s[%u]", row->name, place);
-    else
-        snprintf(text + used, HIL_SIGNAL_NAME_BYTES - used, ".%s", row->name);
+    snprintf(text + used, HIL_SIGNAL_NAME_BYTES - used, ".%s", place);
 }
 
 void general_name(const struct general *g, struct general_element element, bool output,

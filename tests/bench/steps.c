@@ -42,7 +42,7 @@ static int step_all(const struct hil_group *g, uint64_t n)
     int rc = 0;
 
     for (unsigned i = 0; !rc && i < g->count; i++) {
-        const struct hil_loop *l = &g->roles[i]->loop;
+        const struct hil_loop *l = &g->nodes[i]->loop;
         rc = l->step(l->arg, n, hil_loop_due(l, n));
     }
     return rc;
@@ -182,7 +182,7 @@ static double first_step(const struct hil_state *state, unsigned side)
 static void watch(const struct hil_state *state)
 {
     static const struct timespec interval = {.tv_nsec = 20000000};
-    const struct hil_found run = {.state = state};
+    const struct hil_found run = {.attached = {.state = state, .node_count = state->node_count}};
     struct hil_watch w;
 
     if (hil_watch_open(&w, &run))

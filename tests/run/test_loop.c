@@ -143,8 +143,8 @@ static void run_nodes(void *arg, unsigned index)
     e.loops = calloc(group.count, sizeof *e.loops);
     e.count = group.count;
     for (unsigned i = 0; i < group.count; i++)
-        e.loops[i] = hil_pending_first(&group.roles[i]->loop);
-    e.start_ns = group.roles[0]->start_ns;
+        e.loops[i] = hil_pending_first(&group.nodes[i]->loop);
+    e.start_ns = group.nodes[0]->start_ns;
     hil_clock_set(&e.clock);
     run_guarded(&e, index, EXECUTORS);
 }

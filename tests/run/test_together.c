@@ -72,15 +72,15 @@ Test(together, another_period_is_refused)
 {
     expect_refusal("--set controller.period_us=50", "",
                    " has another scenario: controller.period_us is 50 here and 40 there",
-                   "the controller has another scenario: controller.period_us is 40 here and 50 "
+                   "controller has another scenario: controller.period_us is 40 here and 50 "
                    "there");
 }
 
 Test(together, another_count_is_refused)
 {
     expect_refusal("--set converters.count=4", "",
-                   "a node has another scenario: converters.count is 4 here and 3 there",
-                   "a node has another scenario: converters.count is 3 here and 4 there");
+                   "a node has another scenario: there are 5 nodes here and 4 there",
+                   "a node has another scenario: there are 4 nodes here and 5 there");
 }
 
 /* The first of all that differ, in the order of the schema. */

@@ -28,13 +28,19 @@ enum { FIRST = 1 }; /* converter 0, as a node */
 /* Steps of the controller that are played at most. */
 enum { STEPS = 400 };
 
+/* A link's message: a voltage, and for some laws a current; or a duty. */
+struct sent {
+    uint64_t step, acted_on;
+    double values[2];
+};
+
 struct rig {
     struct hil_scenario *scenario;
     struct hil_run run;
     struct loco_fabric *fabric;
     struct hil_group group;
-    uint64_t n;                    /* the controller's next step */
-    struct hil_measurement newest; /* of converter 0, at the last one */
+    uint64_t n;         /* the controller's next step */
+    struct sent newest; /* of converter 0, at the last one */
 };
 
 static void open_rig(struct rig *rig, const char *const *sets)
@@ -61,7 +67,7 @@ static void close_rig(struct rig *rig)
     hil_scenario_free(rig->scenario);
 }
 
-static void step(const struct hil_role *r, uint64_t n)
+static void step(const struct hil_node *r, uint64_t n)
 {
     cr_assert_eq(r->loop.step(r->loop.arg, n, hil_loop_due(&r->loop, n)), 0);
 }
@@ -69,9 +75,8 @@ static void step(const struct hil_role *r, uint64_t n)
 /* What converter 0 pushes in place of its own voltage at step n of the controller. */
 static void push_voltage(const struct rig *rig, double voltage_v, double current_a)
 {
-    struct loco_owned_var *var = &rig->group.roles[FIRST]->channel.voltages[0];
-    const struct hil_measurement m = {
-        .voltage_v = voltage_v, .current_a = current_a, .step = 2 * rig->n + 1};
+    struct loco_owned_var *var = &rig->group.nodes[FIRST]->links.out[0];
+    const struct sent m = {.step = 2 * rig->n + 1, .values = {voltage_v, current_a}};
 
     loco_owned_var_store(var, &m);
     loco_owned_var_push(var);
@@ -80,15 +85,15 @@ static void push_voltage(const struct rig *rig, double voltage_v, double current
 /* Of the command that converter 0 has received. */
 static double duty(const struct rig *rig)
 {
-    struct hil_command command;
+    struct sent command;
 
-    cr_assert_eq(loco_owned_var_load(&rig->group.roles[FIRST]->channel.duties[0], &command), 0);
-    return command.duty;
+    cr_assert_eq(loco_owned_var_load(&rig->group.nodes[FIRST]->links.in[0], &command), 0);
+    return command.values[0];
 }
 
 static void newest_voltage(struct rig *rig)
 {
-    const struct loco_owned_var *var = &rig->group.roles[0]->channel.voltages[0];
+    const struct loco_owned_var *var = &rig->group.nodes[0]->links.in[0];
 
     cr_assert_eq(loco_owned_var_load(var, &rig->newest), 0);
 }
@@ -99,13 +104,13 @@ static void play(struct rig *rig, unsigned steps, double bad)
 {
     for (; steps; steps--, rig->n++) {
         for (unsigned i = FIRST; i < rig->group.count; i++)
-            step(rig->group.roles[i], 2 * rig->n);
+            step(rig->group.nodes[i], 2 * rig->n);
         if (bad != 0)
-            push_voltage(rig, bad, rig->newest.current_a);
+            push_voltage(rig, bad, rig->newest.values[1]);
         newest_voltage(rig);
-        step(rig->group.roles[0], rig->n);
+        step(rig->group.nodes[0], rig->n);
         for (unsigned i = FIRST; i < rig->group.count; i++)
-            step(rig->group.roles[i], 2 * rig->n + 1);
+            step(rig->group.nodes[i], 2 * rig->n + 1);
     }
 }
 
@@ -140,7 +145,7 @@ static void expect_held(const char *const *sets, double bad)
     play(&hit, 100, 0);
     play(&held, 100, 0);
     play(&hit, 1, bad);
-    play(&held, 1, held.newest.voltage_v);
+    play(&held, 1, held.newest.values[0]);
     for (unsigned n = 0; n < 100; n++) {
         play(&hit, 1, 0);
         play(&held, 1, 0);
@@ -172,9 +177,9 @@ Test(bad_input, a_bad_current_is_a_bad_input)
     play(&rig, 10, 0);
     double before = output(&rig);
     for (unsigned i = FIRST; i < rig.group.count; i++)
-        step(rig.group.roles[i], 2 * rig.n);
+        step(rig.group.nodes[i], 2 * rig.n);
     push_voltage(&rig, 1e6, NAN);
-    step(rig.group.roles[0], rig.n);
+    step(rig.group.nodes[0], rig.n);
     cr_expect_eq(bad_voltages(&rig, FIRST), 1);
     cr_expect_lt(fabs(output(&rig) - before), 100, "the voltage beside it is used");
     close_rig(&rig);
@@ -240,8 +245,8 @@ Test(bad_input, is_not_a_stale_one)
 
 static void push_duty(const struct rig *rig, double value, uint64_t at)
 {
-    struct loco_owned_var *var = &rig->group.roles[0]->channel.duties[0];
-    const struct hil_command command = {.duty = value, .step = at};
+    struct loco_owned_var *var = &rig->group.nodes[0]->links.out[0];
+    const struct sent command = {.step = at, .values = {value}};
 
     loco_owned_var_store(var, &command);
     loco_owned_var_push(var);
@@ -254,17 +259,17 @@ static double voltage_after(const char *const *sets, unsigned bads, double bad, 
     struct rig rig;
 
     open_rig(&rig, sets);
-    const struct hil_role *converter = rig.group.roles[FIRST];
-    struct hil_measurement m;
+    const struct hil_node *converter = rig.group.nodes[FIRST];
+    struct sent m;
 
     for (unsigned n = 0; n < 400; n++) {
         step(converter, n);
         push_duty(&rig, n >= 10 && n < 10 + bads ? bad : 0.25, n + 1);
     }
-    cr_assert_eq(loco_owned_var_load(&rig.group.roles[0]->channel.voltages[0], &m), 0);
-    *counted = link_state(&rig.run, 0, converter->node)->bad;
+    cr_assert_eq(loco_owned_var_load(&rig.group.nodes[0]->links.in[0], &m), 0);
+    *counted = link_state(&rig.run, 0, converter->id)->bad;
     close_rig(&rig);
-    return m.voltage_v;
+    return m.values[0];
 }
 
 Test(bad_input, a_duty_that_is_no_number_is_held_over)

@@ -62,11 +62,23 @@ static void start(struct rig *rig, const char *const *sets)
     cr_assert_eq(hil_state_open(&rig->run.state, rig->scenario), 0);
 }
 
+/* Gives the components of this name, first..last, the rig's model. */
+static void replace(struct rig *rig, const char *name, unsigned first, unsigned last)
+{
+    const struct hil_system *s = rig->scenario->system;
+
+    for (unsigned i = 0; i < s->component_count; i++) {
+        struct hil_component *c = &s->components[i];
+        if (strcmp(c->is.name, name) == 0 && c->is.index >= first && c->is.index <= last)
+            c->model = &rig->model;
+    }
+}
+
 static void play_law(struct rig *rig, const char *const *sets)
 {
     start(rig, sets);
     rig->model = failing("pid");
-    rig->scenario->controller.law = &rig->model;
+    replace(rig, "control", 0, 2);
     rig->rc = hil_virtual_run(&rig->run);
 }
 
@@ -75,7 +87,7 @@ static void play_plant(struct rig *rig, const char *const *sets)
 {
     start(rig, sets);
     rig->model = failing("buck");
-    rig->scenario->converters[1].plant = &rig->model;
+    replace(rig, "converter", 1, 1);
     rig->rc = hil_virtual_run(&rig->run);
 }
 
@@ -246,8 +258,10 @@ Test(fault, a_log_has_the_first_in_full)
     const double out[] = {NAN};
 
     for (unsigned i = 0; i < HIL_FAULTS_LISTED + 5; i++) {
-        const struct hil_failing failing = {.name = "control", .id = i, .ends = i == 3};
-        cr_expect_eq(hil_fault_add(&log, &failing, pid, 0, out), i == 3 ? -ENOTRECOVERABLE : 0);
+        const struct hil_component control = {
+            .is = {"control", i, 100}, .model = pid, .width = 1, .out_count = 1};
+        const struct hil_failing failing = {.component = &control, .ends = i == 3};
+        cr_expect_eq(hil_fault_add(&log, &failing, 0, out), i == 3 ? -ENOTRECOVERABLE : 0);
     }
     char text[HIL_FAULT_WORDS_BYTES] = "";
     cr_expect_eq(log.count, HIL_FAULTS_LISTED + 5);

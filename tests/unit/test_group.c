@@ -48,9 +48,9 @@ static void *run_part(void *arg)
     }
     p->result = hil_group_start(&group, p->run, fabric, &p->nodes, TIMEOUT_NS);
     for (unsigned i = 0; !p->result && i < group.count; i++)
-        if (group.roles[i]->start_ns != group.roles[0]->start_ns)
+        if (group.nodes[i]->start_ns != group.nodes[0]->start_ns)
             p->result = -EPROTO;
-    p->start_ns = p->result ? 0 : group.roles[0]->start_ns;
+    p->start_ns = p->result ? 0 : group.nodes[0]->start_ns;
     hil_group_end(&group, HIL_DONE);
     hil_group_close(&group);
     loco_shm_close(fabric);

@@ -67,7 +67,7 @@ static uint64_t limit(const char *const *sets, unsigned from, unsigned to)
     struct hil_scenario *s = load(SMALL, sets); /* 20 us and 10 us */
     struct hil_input in;
 
-    hil_input_init(&in, s, from, to);
+    hil_input_init(&in, s, &s->system->links[hil_link_find(s->system, from, to)]);
     hil_scenario_free(s);
     cr_expect_eq(in.from, from);
     cr_expect_eq(in.to, to);

@@ -35,16 +35,16 @@ static void rehearse(const struct hil_run *run, const struct hil_group *g)
     struct hil_clock clock;
 
     rehearsed = 0;
-    real_step = g->roles[0]->loop.step;
-    g->roles[0]->loop.step = counted_step;
+    real_step = g->nodes[0]->loop.step;
+    g->nodes[0]->loop.step = counted_step;
     hil_clock_calibrate(&clock);
     cr_assert_eq(hil_rehearsal_open(&rehearsal, run), 0);
     cr_assert_eq(hil_rehearse(&rehearsal, g, &clock, hil_clock_now(&clock) + 20000000), 0);
     hil_rehearsal_close(&rehearsal);
-    g->roles[0]->loop.step = real_step;
+    g->nodes[0]->loop.step = real_step;
 }
 
-static void step(const struct hil_role *r, uint64_t n)
+static void step(const struct hil_node *r, uint64_t n)
 {
     cr_assert_eq(r->loop.step(r->loop.arg, n, hil_loop_due(&r->loop, n)), 0);
 }
@@ -62,10 +62,10 @@ static void play(const struct hil_run *run, const struct hil_group *g, struct pl
 {
     for (uint64_t n = 0; n < STEPS; n++) {
         for (unsigned i = 1; i < g->count; i++)
-            step(g->roles[i], 2 * n);
-        step(g->roles[0], n);
+            step(g->nodes[i], 2 * n);
+        step(g->nodes[0], n);
         for (unsigned i = 1; i < g->count; i++)
-            step(g->roles[i], 2 * n + 1);
+            step(g->nodes[i], 2 * n + 1);
         p->output_v[n] = atomic_load(&run->state->recent.value);
     }
     p->input_age = figures(run, 1, 0)->input_age;
@@ -138,11 +138,11 @@ Test(rehearsal, its_voltages_are_none, .timeout = 60)
     cr_assert_eq(loco_shm_open(&fabric, directory), 0);
     cr_assert_eq(hil_group_start(&group, &run, fabric, &scenario->executors[0], 20000000000), 0);
     rehearse(&run, &group);
-    step(group.roles[0], 0);
+    step(group.nodes[0], 0);
     cr_expect_eq(atomic_load(&run.state->recent.value), 0);
     for (unsigned i = 1; i < group.count; i++)
-        step(group.roles[i], 0);
-    step(group.roles[0], 1);
+        step(group.nodes[i], 0);
+    step(group.nodes[0], 1);
     cr_expect_gt(atomic_load(&run.state->recent.value), 8);
     hil_group_end(&group, HIL_DONE);
     hil_group_close(&group);

@@ -9,8 +9,8 @@ enum { CONVERTERS = 6 };
 static struct loco_member members[CONVERTERS];
 static struct hil_scenario scenario = {.converter_count = CONVERTERS};
 static struct hil_run run = {.scenario = &scenario, .place = "/tmp/here"};
-static struct hil_role role, *roles[] = {&role};
-static const struct hil_group group = {.run = &run, .roles = roles, .count = 1};
+static struct hil_node node, *nodes[] = {&node};
+static const struct hil_group group = {.run = &run, .nodes = nodes, .count = 1};
 
 /* The group is the controller; a converter that is '1' here has come. */
 static const char *whom(const char *here)
@@ -19,8 +19,8 @@ static const char *whom(const char *here)
 
     for (unsigned i = 0; i < CONVERTERS; i++)
         members[i] = (struct loco_member){.node = 1 + i, .incarnation = here[i] == '1'};
-    role.channel.channel.members = members;
-    role.channel.channel.member_count = CONVERTERS;
+    node.links.channel.members = members;
+    node.links.channel.member_count = CONVERTERS;
     hil_waiting_whom(&group, text);
     return text;
 }
@@ -35,8 +35,8 @@ Test(waiting, names_converters_in_ranges)
 Test(waiting, names_the_controller)
 {
     members[0] = (struct loco_member){.node = 0};
-    role.channel.channel.members = members;
-    role.channel.channel.member_count = 1;
+    node.links.channel.members = members;
+    node.links.channel.member_count = 1;
     char text[HIL_WAITING_BYTES];
 
     hil_waiting_whom(&group, text);
@@ -69,8 +69,8 @@ Test(waiting, many_ranges_are_cut)
 
     for (unsigned i = 0; i < MANY; i++)
         many[i] = (struct loco_member){.node = 1 + i, .incarnation = i % 2};
-    role.channel.channel.members = many;
-    role.channel.channel.member_count = MANY;
+    node.links.channel.members = many;
+    node.links.channel.member_count = MANY;
     scenario.converter_count = MANY;
     char text[HIL_WAITING_BYTES];
 

@@ -1,0 +1,271 @@
+#include "node.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "../record/streams.h"
+#include "tracer.h"
+
+/* Each node has its own share of the time, so that nodes on one core do not tell at once. */
+static uint64_t first_tell(const struct hil_run *run, unsigned node)
+{
+    return HIL_TELL_NS * (uint64_t)node / run->state->node_count;
+}
+
+/* Node 0 looks around, where anybody else is. */
+static uint64_t first_look(const struct hil_run *run, unsigned node)
+{
+    return node == 0 && run->state->node_count > 1 ? 0 : UINT64_MAX;
+}
+
+static int node_open_on(struct hil_node *node, struct loco_fabric *fabric)
+{
+    const struct hil_run *run = node->run;
+    const struct hil_scenario *s = run->scenario;
+    const struct loco_manager_config config = {
+        .node = node->id,
+        .node_count = s->system->node_count,
+        .arena_size = hil_links_arena_size(s->system, node->id),
+        .block_size = 64,
+        .block_count = 8,
+        .completions = s->verbs.completions == HIL_POLLED ? LOCO_POLLED : LOCO_INLINE,
+        .secret = run->secret,
+        .log = run->log,
+        .log_arg = run->log_arg,
+    };
+
+    int rc = loco_manager_open(&node->mgr, fabric, &config);
+    if (!rc)
+        rc = hil_links_init(&node->links, node->mgr, s);
+    return rc ? rc : hil_step_open(&node->step, node);
+}
+
+int hil_node_open(struct hil_node **opened, const struct hil_run *run, struct loco_fabric *fabric,
+                  unsigned id)
+{
+    const struct hil_scenario *s = run->scenario;
+    struct hil_node *node = calloc(1, sizeof *node);
+
+    if (!node)
+        return -ENOMEM;
+    node->run = run;
+    node->id = id;
+    node->config = &s->system->nodes[id];
+    node->state = &run->state->nodes[id];
+    node->state->here = true;
+    node->live = (struct hil_live){.tell_ns = first_tell(run, id),
+                                   .look_ns = first_look(run, id),
+                                   .second_ends_ns = HIL_RECENT_NS};
+    node->loop = (struct hil_loop){.timing = node->config->timing,
+                                   .step = hil_step_run,
+                                   .arg = node,
+                                   .state = node->state,
+                                   .worst = &run->state->executors[run->executor].worst,
+                                   .node = id,
+                                   .end_ns = s->duration_ns};
+    if (node->config->decimation && run->recorder)
+        node->stream = hil_recorder_stream(run->recorder, hil_streams_index(s, id));
+    int rc = node_open_on(node, fabric);
+    if (rc) {
+        hil_node_close(node);
+        return rc;
+    }
+    hil_stream_prepare(node->stream);
+    *opened = node;
+    return 0;
+}
+
+int hil_node_connected(struct hil_node *node)
+{
+    int rc = loco_manager_ready(node->mgr, 0);
+
+    return rc == 0 ? 1 : rc == -ETIMEDOUT ? 0 : rc;
+}
+
+/*
+ * Without a clock in common: each message that arrives was pushed in a step of its sender, whose
+ * number it has, and so tells when step 0 was. Of some the earliest, for a step may be late. Where
+ * nothing comes in, the run begins now.
+ */
+static int infer_start(struct hil_node *node, uint64_t timeout_ns)
+{
+    enum { ARRIVALS = 16 };
+    struct loco_wait wait = loco_wait_for(node->mgr, timeout_ns);
+    struct hil_message *newest = NULL;
+    uint64_t before = 0;
+    int rc = 0;
+
+    node->start_ns = UINT64_MAX;
+    if (node->config->incoming_count == 0) {
+        node->start_ns = loco_clock(node->mgr);
+        return 0;
+    }
+    const struct hil_link *link = &node->run->scenario->system->links[node->config->incoming[0]];
+    const struct hil_timing *sender = &node->run->scenario->system->nodes[link->from].timing;
+    newest = calloc(1, hil_message_size(link));
+    for (unsigned arrived = 0; newest && !rc && arrived < ARRIVALS;) {
+        int torn = loco_owned_var_load(&node->links.in[0], newest);
+        uint64_t now = loco_clock(node->mgr);
+        if (!torn && newest->step > before) {
+            uint64_t after_start = hil_due(sender, newest->step);
+            if (now - after_start < node->start_ns)
+                node->start_ns = now - after_start;
+            before = newest->step;
+            arrived++;
+        }
+        if (loco_peer_lost(node->mgr, link->from))
+            rc = -ECONNRESET;
+        else if (loco_relax(node->mgr, &wait))
+            rc = -ETIMEDOUT;
+    }
+    rc = newest ? rc : -ENOMEM;
+    free(newest);
+    return rc;
+}
+
+int hil_node_find_run(struct hil_node *node, uint64_t timeout_ns)
+{
+    const struct hil_scenario *s = node->run->scenario;
+
+    if (node->id == 0 || s->mode == HIL_VIRTUAL || s->on_lost != HIL_RESTART)
+        return 0;
+
+    /* Node 0 pushed its row before this node was here. */
+    struct hil_progress first;
+    int rc = loco_owned_var_read(loco_sst_row(&node->links.progress, 0), &first);
+    if (rc || first.stage == HIL_STARTING)
+        return rc;
+    node->start_ns = first.start_ns;
+    if (!(node->mgr->fabric->capabilities & LOCO_SHARED_CLOCK))
+        rc = infer_start(node, timeout_ns);
+    if (rc)
+        return rc;
+    uint64_t now = loco_clock(node->mgr);
+    node->loop.first =
+        hil_loop_first_from(&node->loop, now > node->start_ns ? now - node->start_ns : 0);
+    return 1;
+}
+
+int hil_node_prepare_meetings(struct hil_node *node)
+{
+    return hil_links_add_barrier(&node->links);
+}
+
+int hil_node_meet(struct hil_node *node)
+{
+    return loco_barrier_arrive(&node->links.barrier);
+}
+
+int hil_node_met(struct hil_node *node)
+{
+    return loco_barrier_passed(&node->links.barrier);
+}
+
+static uint64_t greater(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+/* Puts the row together; for who watches here, and ready to be pushed. */
+static void store(struct hil_node *node, uint64_t steps)
+{
+    uint64_t recent = greater(node->live.late_now_ns, node->live.late_before_ns);
+    const struct hil_progress progress = {
+        .stage = atomic_load_explicit(&node->state->stage, memory_order_relaxed),
+        .steps = steps,
+        .missed = hil_missed(node->state),
+        .start_ns = node->start_ns,
+        .input_age_ns = node->loop.input_age_ns,
+        .late_max_ns = greater(recent, node->state->late.max), /* which lacks the newest step */
+        .late_recent_ns = recent,
+    };
+
+    hil_progress_copy(&node->state->progress, &progress);
+    loco_sst_store_mine(&node->links.progress, &progress);
+}
+
+void hil_node_report(struct hil_node *node, enum hil_stage stage)
+{
+    atomic_store_explicit(&node->state->stage, stage, memory_order_relaxed);
+    HIL_TRACE(state, node->id, stage);
+    store(node, node->state->steps);
+    loco_sst_push_broadcast(&node->links.progress);
+}
+
+/* Node 0's row is read where it is; the others have no use for it, and to push it to a thousand of
+ * them would make the step late. */
+void hil_node_tell(struct hil_node *node, uint64_t n, uint64_t now_ns)
+{
+    struct hil_live *live = &node->live;
+    bool counted = node->run->scenario->mode == HIL_REALTIME; /* virtual time counts at its end */
+
+    store(node, counted ? node->state->steps : n + 1);
+    if (node->id != 0)
+        loco_sst_push_broadcast(&node->links.progress);
+    live->tell_ns = now_ns + HIL_TELL_NS;
+    if (now_ns < live->second_ends_ns)
+        return;
+    live->late_before_ns = live->late_now_ns;
+    live->late_now_ns = 0;
+    live->second_ends_ns = now_ns + HIL_RECENT_NS;
+}
+
+static bool node_peer_ended(const struct loco_owned_var *row)
+{
+    struct hil_progress peer;
+
+    if (!row || loco_channel_check(&row->channel))
+        return true;
+    return loco_owned_var_load(row, &peer) == 0 && peer.stage >= HIL_DONE;
+}
+
+bool hil_node_peers_ended(struct hil_node *node)
+{
+    const struct loco_sst *progress = &node->links.progress;
+
+    while (node->peers_ended < progress->channel.member_count &&
+           node_peer_ended(progress->rows[1 + node->peers_ended]))
+        node->peers_ended++;
+    return node->peers_ended == progress->channel.member_count;
+}
+
+void hil_node_announce_start(struct hil_node *node, uint64_t start_ns)
+{
+    if (node->id != 0)
+        return;
+    node->start_ns = start_ns;
+    hil_node_report(node, HIL_STARTING);
+}
+
+int hil_node_learn_start(struct hil_node *node)
+{
+    struct hil_progress first;
+    int rc = loco_owned_var_load(loco_sst_row(&node->links.progress, 0), &first);
+
+    if (!rc)
+        node->start_ns = first.start_ns;
+    return rc;
+}
+
+void hil_node_look_around(struct hil_node *node, uint64_t now)
+{
+    const unsigned others = node->run->state->node_count - 1;
+    const unsigned other = 1 + node->live.looked_at % others;
+    struct hil_node_state *seen = &node->run->state->nodes[other];
+    struct hil_progress row;
+
+    node->live.look_ns = now + HIL_TELL_NS / others;
+    node->live.looked_at = other;
+    if (!seen->here && !loco_owned_var_load(loco_sst_row(&node->links.progress, other), &row))
+        hil_progress_copy(&seen->progress, &row);
+}
+
+void hil_node_close(struct hil_node *node)
+{
+    if (!node)
+        return;
+    hil_step_close(node->step);
+    hil_links_fini(&node->links);
+    loco_manager_close(node->mgr);
+    free(node);
+}

@@ -1,0 +1,100 @@
+/*
+ * A node in a run: it opens itself on a fabric, meets the others, and gives an executor its loop.
+ *
+ *      open --> connect --> start (prepare, connect, meet, met) --> the executor runs the loop
+ *           --> end (ended) --> close
+ *
+ * A node that comes back to a run that is under way finds its start (find_run) instead.
+ *
+ * An executor may serve several nodes with one thread, so nothing here waits for what another node
+ * of that thread has still to do: connect comes after all are open, and meetings are asked for,
+ * then asked about.
+ */
+#ifndef HIL_NODE_H
+#define HIL_NODE_H
+
+#include "../record/recorder.h"
+#include "links.h"
+#include "loop.h"
+#include "step.h"
+
+/* What the nodes of a run share. */
+struct hil_run {
+    const struct hil_scenario *scenario;
+    struct hil_state *state;
+    struct hil_recorder *recorder;
+    unsigned executor; /* the one that this process is */
+    const char *place; /* the folder where nodes meet on shm; NULL: none */
+    struct loco_secret secret;
+    loco_log_fn *log;
+    void *log_arg;
+};
+
+struct hil_node {
+    const struct hil_run *run;
+    unsigned id;
+    const struct hil_node_config *config;
+    struct loco_manager *mgr;
+    struct hil_loop loop;
+    struct hil_node_state *state;
+    struct hil_stream *stream; /* NULL: nothing is recorded */
+    uint64_t start_ns;         /* on the node's clock */
+    unsigned peers_ended; /* rows of the progress, from the first on, that are known to be final */
+    struct hil_live live;
+    struct hil_links links;
+    struct hil_step *step;
+};
+
+/* Opens node `id` on the fabric. Returns 0 or a negative errno. */
+int hil_node_open(struct hil_node **node, const struct hil_run *run, struct loco_fabric *fabric,
+                  unsigned id);
+
+/* Whether all the peers are here: 1, 0, or an error as of loco_manager_ready. */
+int hil_node_connected(struct hil_node *node);
+
+/* Whether the run is under way already (or over): 1 yes, with node->start_ns set and the loop's
+ * first step the next that is due; 0 no; or a negative errno. */
+int hil_node_find_run(struct hil_node *node, uint64_t timeout_ns);
+
+/* Before the first meeting, and before it is connected to the others for that. */
+int hil_node_prepare_meetings(struct hil_node *node);
+
+/* Comes to a meeting of all the nodes; then asks whether all have come: 1 yes, 0 not yet, or
+ * -ECONNRESET. */
+int hil_node_meet(struct hil_node *node);
+int hil_node_met(struct hil_node *node);
+
+/* With a clock in common: before the second meeting node 0 says when the loops start; after it
+ * everybody knows, in node->start_ns. */
+void hil_node_announce_start(struct hil_node *node, uint64_t start_ns);
+int hil_node_learn_start(struct hil_node *node);
+
+/* Whether all its peers have ended, or are lost. */
+bool hil_node_peers_ended(struct hil_node *node);
+
+/* Tells the peers, and who watches, that this node has come to a stage. */
+void hil_node_report(struct hil_node *node, enum hil_stage stage);
+
+void hil_node_close(struct hil_node *node);
+
+/* --- for its step ---------------------------------------------------------------------------- */
+
+/* Tells how this node is, now that its step n is done, and when it is to be told next. */
+void hil_node_tell(struct hil_node *node, uint64_t n, uint64_t now_ns);
+
+/* Node 0's: copies the row of one node that runs elsewhere, for who watches here; all of them as
+ * often as they tell. */
+void hil_node_look_around(struct hil_node *node, uint64_t now_ns);
+
+/* Ends step n, which was due at `due_ns` and began at `now_ns`. */
+static inline void hil_node_end_step(struct hil_node *node, uint64_t n, uint64_t due_ns,
+                                     uint64_t now_ns)
+{
+    hil_live_late(&node->live, now_ns - due_ns);
+    if (now_ns >= node->live.tell_ns)
+        hil_node_tell(node, n, now_ns);
+    if (now_ns >= node->live.look_ns)
+        hil_node_look_around(node, now_ns);
+}
+
+#endif

@@ -1,0 +1,456 @@
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+#include "step_parts.h"
+#include "tracer.h"
+
+static struct hil_executor_state *step_executor(const struct hil_step *s)
+{
+    return &s->node->run->state->executors[s->node->run->executor];
+}
+
+/* --- 1. what is continuous advances -------------------------------------------------------------
+ */
+
+/* What is given replaces the outputs of what is sampled, and the inputs of what is continuous. */
+static void step_make_safe(const struct step_part *p)
+{
+    const bool sampled = p->model->kind == HIL_SAMPLED;
+    const unsigned count = sampled ? p->config->out_count : p->config->in_count;
+    double *to = sampled ? p->out : p->in;
+
+    for (unsigned i = 0; p->config->safe && i < count; i++)
+        if (!isnan(p->config->safe[i]))
+            to[i] = p->config->safe[i];
+}
+
+/* From now on what is continuous gives no number, by which the others know; and what is sampled is
+ * safe. */
+__attribute__((cold, noinline)) static int step_failed(const struct hil_step *s, struct step_part *p,
+                                                       uint64_t n, int rc)
+{
+    const struct hil_failing failing = {
+        .component = p->config,
+        .step = n,
+        .time_ns = hil_loop_due(&s->node->loop, n),
+        .ends = p->config->on_error == HIL_ERROR_END,
+    };
+
+    p->failed = true;
+    rc = hil_fault_add(&step_executor(s)->faults, &failing, rc, p->next);
+    if (p->model->kind == HIL_SAMPLED)
+        step_make_safe(p);
+    else
+        for (unsigned i = 0; i < p->config->out_count; i++)
+            p->out[i] = NAN;
+    return rc;
+}
+
+/* What a continuous component gives in step 0 is there from the beginning. */
+static int step_part(const struct hil_step *s, struct step_part *p, uint64_t n, uint64_t due)
+{
+    const bool moves = n > 0 || p->model->kind == HIL_SAMPLED;
+    const int rc = moves ? p->model->step(p->self, due, p->in, p->next) : 0;
+
+    if (!rc && hil_all_numbers(p->next, p->config->out_count))
+        return 0;
+    return step_failed(s, p, n, rc);
+}
+
+/* Over the interval that just ended, with what was held over it. */
+static int step_advance(const struct hil_step *s, uint64_t n, uint64_t due)
+{
+    int rc = 0;
+
+    for (unsigned i = 0; !rc && i < s->continuous; i++)
+        if (!s->parts[i].failed)
+            rc = step_part(s, &s->parts[i], n, due);
+    return rc;
+}
+
+/* --- 2. and 5. sending --------------------------------------------------------------------------
+ */
+
+static void step_push(const struct hil_step *s, const struct step_departure *d, uint64_t n)
+{
+    struct hil_message *m = s->message;
+    const unsigned *from = d->link->values;
+    const double *out = s->values + s->out;
+
+    m->step = n + 1;
+    m->acted_on = d->back ? d->back->step : 0;
+    for (unsigned i = 0; i < d->link->count; i++)
+        m->values[i] = out[from[i]];
+    loco_owned_var_store(d->var, m);
+    loco_owned_var_push(d->var);
+}
+
+static void step_send(const struct hil_step *s, uint64_t n, uint64_t now, bool late)
+{
+    if (s->sent_ns)
+        s->sent_ns[(n + 1) % STEP_SENT_MAX] = now;
+    for (unsigned i = 0; i < s->departure_count; i++) {
+        const struct step_departure *d = &s->departures[i];
+        if (d->late == late && (s->computed || !d->computed))
+            step_push(s, d, n);
+    }
+}
+
+/* What was computed with a delay is there now. */
+static void step_release(const struct hil_step *s)
+{
+    for (unsigned i = s->continuous; s->computed && i < s->part_count; i++) {
+        const struct step_part *p = &s->parts[i];
+        if (p->next != p->out && !p->failed && !p->rests)
+            memcpy(p->out, p->next, p->config->out_count * sizeof *p->out);
+    }
+}
+
+/* --- 3. taking what has come --------------------------------------------------------------------
+ */
+
+/* Now is when this node sees the first answer to an earlier step of its own. */
+static void step_account_round_trip(const struct hil_step *s, const struct step_arrival *a, uint64_t n,
+                                    uint64_t now)
+{
+    if (n + 1 - a->acted_on >= STEP_SENT_MAX)
+        return;
+    const struct hil_traced_answer answer = {
+        .converter = a->input.from,
+        .step = n + 1,
+        .acted_on = a->acted_on,
+        .answer = a->step,
+        .round_trip_ns = now - s->sent_ns[a->acted_on % STEP_SENT_MAX],
+    };
+    hil_histogram_add(&s->node->run->state->figures[a->figures].round_trip, answer.round_trip_ns);
+    HIL_TRACE(answer, &answer);
+}
+
+/* The copies of one arrival put what its inputs began with in place of what came. */
+static void step_begin_again(const struct hil_step *s, struct step_range copies)
+{
+    for (unsigned i = 0; i < copies.count; i++) {
+        const unsigned to = s->copies[copies.first + i].to;
+        s->values[to] = s->beginning[to];
+    }
+}
+
+static void step_lose(const struct hil_step *s, struct step_arrival *a, uint64_t now)
+{
+    struct hil_loss_log *log = &step_executor(s)->losses;
+
+    a->away = true;
+    memcpy(s->values + a->at, s->beginning + a->at, a->count * sizeof *s->values);
+    step_begin_again(s, a->early);
+    step_begin_again(s, a->late);
+    a->fresh = false;
+    a->loss = log->count < HIL_LOSSES_MAX ? &log->at[log->count] : NULL;
+    if (a->loss)
+        *a->loss = (struct hil_loss){.from = a->input.from, .to = a->input.to, .lost_ns = now};
+    log->count++;
+}
+
+static void step_take_back(const struct hil_step *s, struct step_arrival *a, uint64_t now)
+{
+    a->away = false;
+    if (a->loss)
+        a->loss->back_ns = now;
+    step_executor(s)->losses.back_count++;
+}
+
+/* Whether the sender is away at this step. It is back with its first message. */
+static bool step_is_away(const struct hil_step *s, struct step_arrival *a, uint64_t now)
+{
+    if (loco_channel_check(&a->var->channel)) {
+        if (!a->away)
+            step_lose(s, a, now);
+    } else if (a->away && loco_owned_var_load(a->var, s->message) == 0 &&
+               s->message->step > a->step) {
+        step_take_back(s, a, now);
+    }
+    return a->away;
+}
+
+/* One that is no number says that the sender goes on, and no more. */
+static void step_take(const struct hil_step *s, struct step_arrival *a)
+{
+    const struct hil_message *m = s->message;
+
+    if (m->step == a->step)
+        return;
+    a->step = m->step;
+    a->acted_on = m->acted_on;
+    if (!hil_input_is_number(&a->input, hil_all_numbers(m->values, a->count))) {
+        s->node->run->state->links[a->link].bad++;
+        return;
+    }
+    memcpy(s->values + a->at, m->values, a->count * sizeof *s->values);
+    hil_step_copy(s, a->early);
+    a->fresh = true;
+}
+
+static void step_load(const struct hil_step *s, struct step_arrival *a, uint64_t n, uint64_t now)
+{
+    const uint64_t acted_on = a->acted_on;
+
+    if (loco_owned_var_load(a->var, s->message))
+        s->node->state->torn++;
+    else
+        step_take(s, a);
+    if (a->answers && a->acted_on > acted_on)
+        step_account_round_trip(s, a, n, now);
+}
+
+/* What the scenario says of an input that is older than its limit, or no number too often. Returns
+ * 0, or -ESTALE when that ends the run. */
+static int step_judge(const struct hil_step *s, struct step_arrival *a, uint64_t age, uint64_t now)
+{
+    const enum hil_on_stale on_stale = s->node->config->stale.action;
+    const bool stale = hil_input_is_stale(&a->input, &step_executor(s)->stale, age, now);
+
+    a->unfit = !a->away && (hil_input_is_bad(&a->input) || (stale && on_stale == HIL_STALE_SAFE));
+    return stale && !a->away && on_stale == HIL_STALE_END ? -ESTALE : 0;
+}
+
+/* Returns 0, or -ESTALE. */
+static int step_take_all(struct hil_step *s, uint64_t n, uint64_t now)
+{
+    uint64_t oldest = 0, oldest_of_all = 0;
+    int rc = 0;
+
+    s->unfit = 0;
+    for (unsigned i = 0; i < s->arrival_count; i++) {
+        struct step_arrival *a = &s->arrivals[i];
+        if (!s->goes_on || !step_is_away(s, a, now))
+            step_load(s, a, n, now);
+        const uint64_t age = hil_input_age(&a->input, a->step, now);
+        if (step_judge(s, a, age, now))
+            rc = -ESTALE;
+        s->unfit += a->unfit || a->away;
+        if (!a->away && age > oldest)
+            oldest = age;
+        if (!a->ends_array)
+            continue;
+        if (a->step)
+            hil_histogram_add(&s->node->run->state->figures[a->figures].input_age, oldest);
+        oldest_of_all = oldest > oldest_of_all ? oldest : oldest_of_all;
+        oldest = 0;
+    }
+    s->node->loop.input_age_ns = oldest_of_all;
+    if (s->arrival_count == 1)
+        s->node->loop.acted_on = s->arrivals[0].step;
+    return rc;
+}
+
+/* The sources' values at t_ns. A value that did not change is where it has to be already. */
+void hil_step_take_sources(const struct hil_step *s, uint64_t t_ns)
+{
+    for (unsigned i = 0; i < s->feed_count; i++) {
+        struct step_feed *f = &s->feeds[i];
+        const double value = hil_source_at(f->source, t_ns);
+        if (value == s->values[f->at])
+            continue;
+        s->values[f->at] = value;
+        hil_step_copy(s, f->early);
+        f->fresh = true;
+    }
+}
+
+/* --- measures and record ------------------------------------------------------------------------
+ */
+
+static double step_sum(const struct hil_step *s, const struct step_measured *m)
+{
+    const unsigned *at = s->signals + m->signals.first;
+    double sum = 0;
+
+    for (unsigned i = 0; i < m->signals.count; i++)
+        sum += s->values[at[i]];
+    return sum;
+}
+
+static double step_reference(const struct hil_step *s, const struct step_measured *m)
+{
+    return m->reference < 0 ? NAN : s->values[m->reference] * m->scale;
+}
+
+/* How each measure follows its reference; the first one is also for whoever watches. */
+static void step_measure(const struct hil_step *s, uint64_t now)
+{
+    struct hil_state *state = s->node->run->state;
+
+    if (s->measured_count == 0)
+        return;
+    struct hil_moment moment = hil_responses_at(&state->responses, &s->node->state->measuring, now);
+    for (unsigned i = 0; i < s->measured_count; i++) {
+        const struct step_measured *m = &s->measures[i];
+        const double value = step_sum(s, m), reference = step_reference(s, m);
+        hil_response_add(&moment, m->measure, reference, value);
+        if (m->measure == 0)
+            hil_recent_add(&state->recent, now, reference, value);
+    }
+}
+
+/* What the continuous components have reached; where there is none, the least that the senders had
+ * by their newest messages. */
+static uint64_t step_reached_ns(const struct hil_step *s, uint64_t due)
+{
+    uint64_t least = UINT64_MAX;
+
+    if (s->continuous || s->arrival_count == 0)
+        return due;
+    for (unsigned i = 0; i < s->arrival_count; i++) {
+        const struct step_arrival *a = &s->arrivals[i];
+        const uint64_t at = a->step ? hil_due(a->input.sender, a->step) : 0;
+        least = at < least ? at : least;
+    }
+    return least;
+}
+
+/* In the order of record/streams.h. */
+static void step_record(const struct hil_step *s, uint64_t n, uint64_t due, uint64_t now)
+{
+    const struct hil_node *node = s->node;
+    double *row = node->stream && n % node->config->decimation == 0 ? hil_stream_row(node->stream)
+                                                                    : NULL;
+
+    if (!row)
+        return;
+    *row++ = (double)now * 1e-9;
+    if (s->times) {
+        *row++ = (double)n;
+        *row++ = (double)step_reached_ns(s, due) * 1e-9;
+    }
+    for (unsigned i = 0; i < s->measured_count; i++) {
+        const struct step_measured *m = &s->measures[i];
+        if (!m->recorded)
+            continue;
+        *row++ = step_sum(s, m);
+        if (m->reference >= 0)
+            *row++ = step_reference(s, m);
+    }
+    for (unsigned i = 0; i < s->recorded_count; i++)
+        *row++ = s->values[s->recorded[i]];
+    hil_stream_commit(node->stream);
+}
+
+/* --- 4. what is sampled computes ----------------------------------------------------------------
+ */
+
+/* Whether the component is not to compute with what it has; and makes it safe where it must be. */
+static bool step_rests(const struct hil_step *s, const struct step_part *p)
+{
+    bool away = false, unfit = false;
+
+    for (unsigned i = 0; i < p->arrivals.count; i++) {
+        const struct step_arrival *a = &s->arrivals[s->needs[p->arrivals.first + i]];
+        away |= a->away;
+        unfit |= a->unfit;
+    }
+    if (unfit)
+        step_make_safe(p);
+    return away || unfit;
+}
+
+static int step_compute(struct hil_step *s, uint64_t n, uint64_t due)
+{
+    int rc = 0;
+
+    for (unsigned i = s->continuous; !rc && i < s->part_count; i++) {
+        struct step_part *p = &s->parts[i];
+        hil_step_copy(s, p->local);
+        p->rests = s->unfit && step_rests(s, p);
+        if (!p->rests && !p->failed)
+            rc = step_part(s, p, n, due);
+    }
+    s->computed = true;
+    return rc;
+}
+
+/* --- 6. the continuous components' inputs are latched -------------------------------------------
+ */
+
+/* All is copied again in the next step, for safe values may stand in any input's place. */
+static void step_latch_safe(const struct hil_step *s)
+{
+    for (unsigned i = 0; i < s->continuous; i++)
+        step_rests(s, &s->parts[i]);
+    for (unsigned i = 0; i < s->arrival_count; i++)
+        s->arrivals[i].fresh = true;
+    for (unsigned i = 0; i < s->feed_count; i++)
+        s->feeds[i].fresh = true;
+}
+
+void hil_step_copy_late(const struct hil_step *s)
+{
+    for (unsigned i = 0; i < s->arrival_count; i++)
+        if (s->arrivals[i].fresh) {
+            hil_step_copy(s, s->arrivals[i].late);
+            s->arrivals[i].fresh = false;
+        }
+    for (unsigned i = 0; i < s->feed_count; i++)
+        if (s->feeds[i].fresh) {
+            hil_step_copy(s, s->feeds[i].late);
+            s->feeds[i].fresh = false;
+        }
+    hil_step_copy(s, s->local_late);
+}
+
+static int step_latch(const struct hil_step *s)
+{
+    int rc = 0;
+
+    if (s->continuous == 0)
+        return 0;
+    hil_step_copy_late(s);
+    if (s->unfit)
+        step_latch_safe(s);
+    for (unsigned i = 0; !rc && i < s->continuous; i++)
+        if (s->parts[i].model->apply && !s->parts[i].failed)
+            rc = s->parts[i].model->apply(s->parts[i].self, s->parts[i].in);
+    return rc;
+}
+
+/* --- all of it ----------------------------------------------------------------------------------
+ */
+
+/* Whether one is lost without whom the run does not go on. */
+static int step_check_peers(const struct hil_step *s, uint64_t n)
+{
+    const struct hil_node *node = s->node;
+
+    if (n % 64)
+        return 0;
+    if (!s->goes_on)
+        return loco_channel_check(&node->links.channel);
+    return node->id != 0 && loco_peer_lost(node->mgr, 0) ? -ECONNRESET : 0;
+}
+
+int hil_step_run(void *arg, uint64_t n, uint64_t now)
+{
+    struct hil_node *node = arg;
+    struct hil_step *s = node->step;
+    const uint64_t due = hil_loop_due(&node->loop, n);
+
+    int rc = step_advance(s, n, due);
+    if (rc)
+        return rc;
+    step_release(s);
+    step_send(s, n, now, false);
+    const int stale = step_take_all(s, n, now);
+    hil_step_take_sources(s, due);
+    step_measure(s, now);
+    if (node->id == 0)
+        atomic_store_explicit(&node->run->state->elapsed_ns, now, memory_order_relaxed);
+    step_record(s, n, due, now); /* with what is in force until now */
+    rc = step_compute(s, n, due);
+    if (rc)
+        return rc;
+    step_send(s, n, now, true);
+    rc = step_latch(s);
+    if (rc)
+        return rc;
+    hil_node_end_step(node, n, due, now);
+    return stale ? stale : step_check_peers(s, n);
+}

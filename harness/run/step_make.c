@@ -1,0 +1,550 @@
+/* Makes what a node's steps work on: finds out once what is where. */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "node_name.h"
+#include "step_parts.h"
+
+/* --- where things are ---------------------------------------------------------------------------
+ */
+
+static const struct hil_system *make_system(const struct hil_step *s)
+{
+    return s->node->run->scenario->system;
+}
+
+/* Which of the node's arrivals the system's link is. They are in the order of links. */
+static unsigned make_arrival_of(const struct hil_step *s, unsigned link)
+{
+    unsigned first = 0, last = s->arrival_count;
+
+    while (last - first > 1) {
+        const unsigned middle = first + (last - first) / 2;
+        if (s->arrivals[middle].link <= link)
+            first = middle;
+        else
+            last = middle;
+    }
+    return first;
+}
+
+static unsigned make_signal_at(const struct hil_step *s, const struct hil_signal *signal)
+{
+    switch (signal->place) {
+    case HIL_AT_INPUT:
+        return s->in + signal->at;
+    case HIL_AT_OUTPUT:
+        return s->out + signal->at;
+    default:
+        return s->arrivals[make_arrival_of(s, signal->link)].at + signal->at;
+    }
+}
+
+/* A node has few sources. feed_count: none yet. */
+static unsigned make_feed_of(const struct hil_step *s, unsigned source)
+{
+    unsigned i = 0;
+
+    while (i < s->feed_count && s->feeds[i].source != &make_system(s)->sources[source])
+        i++;
+    return i;
+}
+
+static void make_feeds(struct hil_step *s)
+{
+    const struct hil_node_config *c = s->node->config;
+
+    for (unsigned i = 0; i < c->in_count; i++)
+        if (c->feeds[i].kind == HIL_FEED_SOURCE &&
+            make_feed_of(s, c->feeds[i].from) == s->feed_count) {
+            s->feeds[s->feed_count] = (struct step_feed){
+                .source = &make_system(s)->sources[c->feeds[i].from],
+                .at = s->sourced + s->feed_count};
+            s->feed_count++;
+        }
+}
+
+/* --- copies -------------------------------------------------------------------------------------
+ */
+
+/* Copies are listed by what has them made: each arrival's to sampled components, then to continuous
+ * ones; each feed's likewise; each component's from this node's outputs; and those to continuous
+ * components. */
+static unsigned make_list_count(const struct hil_step *s)
+{
+    return 2 * s->arrival_count + 2 * s->feed_count + s->part_count + 1;
+}
+
+/* Which list has the copy to an input that is fed so; -1: it is none. */
+static int make_list_of(const struct hil_step *s, const struct hil_feed *feed, unsigned part)
+{
+    const unsigned late = part < s->continuous;
+
+    switch (feed->kind) {
+    case HIL_FEED_LINK:
+        return (int)(2 * make_arrival_of(s, feed->from) + late);
+    case HIL_FEED_SOURCE:
+        return (int)(2 * s->arrival_count + 2 * make_feed_of(s, feed->from) + late);
+    case HIL_FEED_OUTPUT:
+        return (int)(2 * s->arrival_count + 2 * s->feed_count + (late ? s->part_count : part));
+    default:
+        return -1;
+    }
+}
+
+static unsigned make_copied_from(const struct hil_step *s, const struct hil_feed *feed)
+{
+    switch (feed->kind) {
+    case HIL_FEED_LINK:
+        return s->arrivals[make_arrival_of(s, feed->from)].at + feed->at;
+    case HIL_FEED_SOURCE:
+        return s->feeds[make_feed_of(s, feed->from)].at;
+    default:
+        return s->out + feed->at;
+    }
+}
+
+/* Calls `each` for every input that something feeds, component by component. */
+static void make_each_input(struct hil_step *s, unsigned *lists,
+                            void (*each)(struct hil_step *s, unsigned *lists, unsigned list,
+                                         const struct hil_feed *feed, unsigned input))
+{
+    for (unsigned p = 0; p < s->part_count; p++) {
+        const struct hil_component *c = s->parts[p].config;
+        for (unsigned i = c->in; i < c->in + c->in_count; i++) {
+            const int list = make_list_of(s, &s->node->config->feeds[i], p);
+            if (list >= 0)
+                each(s, lists, (unsigned)list, &s->node->config->feeds[i], i);
+        }
+    }
+}
+
+static void make_count_copy(struct hil_step *s, unsigned *lists, unsigned list,
+                            const struct hil_feed *feed, unsigned input)
+{
+    (void)s, (void)feed, (void)input;
+    lists[list + 1]++;
+}
+
+static void make_add_copy(struct hil_step *s, unsigned *lists, unsigned list,
+                          const struct hil_feed *feed, unsigned input)
+{
+    s->copies[lists[list]++] = (struct step_copy){
+        .to = s->in + input,
+        .from = make_copied_from(s, feed),
+        .scaled = feed->scale != 1 || feed->offset != 0,
+        .scale = feed->scale,
+        .offset = feed->offset,
+    };
+}
+
+/* List i goes up to where lists[i] is by now. */
+static struct step_range make_range(const unsigned *lists, unsigned list)
+{
+    const unsigned first = list ? lists[list - 1] : 0;
+
+    return (struct step_range){first, lists[list] - first};
+}
+
+static int make_copies(struct hil_step *s)
+{
+    const unsigned count = make_list_count(s);
+    unsigned *lists = calloc(count + 1, sizeof *lists);
+    unsigned list = 0;
+
+    if (!lists)
+        return -ENOMEM;
+    make_each_input(s, lists, make_count_copy);
+    for (unsigned i = 0; i < count; i++)
+        lists[i + 1] += lists[i];
+    make_each_input(s, lists, make_add_copy);
+    for (unsigned i = 0; i < s->arrival_count; i++) {
+        s->arrivals[i].early = make_range(lists, list++);
+        s->arrivals[i].late = make_range(lists, list++);
+    }
+    for (unsigned i = 0; i < s->feed_count; i++) {
+        s->feeds[i].early = make_range(lists, list++);
+        s->feeds[i].late = make_range(lists, list++);
+    }
+    for (unsigned i = 0; i < s->part_count; i++)
+        s->parts[i].local = make_range(lists, list++);
+    s->local_late = make_range(lists, list);
+    free(lists);
+    return 0;
+}
+
+/* Which arrivals a component takes: each once. */
+static void make_needs(struct hil_step *s)
+{
+    unsigned count = 0;
+
+    for (unsigned p = 0; p < s->part_count; p++) {
+        const struct hil_component *c = s->parts[p].config;
+        struct step_range *needs = &s->parts[p].arrivals;
+        *needs = (struct step_range){count, 0};
+        for (unsigned i = c->in; i < c->in + c->in_count; i++) {
+            const struct hil_feed *feed = &s->node->config->feeds[i];
+            if (feed->kind != HIL_FEED_LINK)
+                continue;
+            const unsigned arrival = make_arrival_of(s, feed->from);
+            if (needs->count && s->needs[count - 1] == arrival)
+                continue;
+            s->needs[count++] = arrival;
+            needs->count++;
+        }
+    }
+}
+
+/* --- before the first step ----------------------------------------------------------------------
+ */
+
+/* The x for which the feed gives what its input begins with. */
+static double make_unscaled(const struct hil_feed *feed)
+{
+    return feed->scale != 0 ? (feed->initial - feed->offset) / feed->scale : feed->initial;
+}
+
+/* An output is, until it is computed, what its first receiver begins with: that is in force. */
+static void make_output_begin(struct hil_step *s, unsigned out, const struct hil_feed *feed,
+                              bool *known)
+{
+    if (known[out])
+        return;
+    known[out] = true;
+    s->beginning[s->out + out] = make_unscaled(feed);
+}
+
+/* What the nodes that this one sends to begin with. */
+static void make_sent_begin(struct hil_step *s, bool *known)
+{
+    const struct hil_system *system = make_system(s);
+
+    for (unsigned d = 0; d < s->departure_count; d++) {
+        const struct hil_link *link = s->departures[d].link;
+        const struct hil_node_config *to = &system->nodes[link->to];
+        for (unsigned i = 0; i < to->in_count; i++) {
+            const struct hil_feed *feed = &to->feeds[i];
+            if (feed->kind == HIL_FEED_LINK && &system->links[feed->from] == link)
+                make_output_begin(s, link->values[feed->at], feed, known);
+        }
+    }
+}
+
+static int make_beginning(struct hil_step *s)
+{
+    const struct hil_node_config *config = s->node->config;
+    bool *known = calloc(config->out_count + 1, sizeof *known);
+
+    if (!known)
+        return -ENOMEM;
+    for (unsigned i = 0; i < s->part_count; i++) {
+        const struct hil_component *c = s->parts[i].config;
+        for (unsigned o = 0; o < c->out_count; o++)
+            s->beginning[s->out + c->out + o] =
+                hil_place_row(&c->model->outputs, c->width, o)->value;
+    }
+    for (unsigned i = 0; i < config->in_count; i++) {
+        const struct hil_feed *feed = &config->feeds[i];
+        s->beginning[s->in + i] = feed->initial;
+        if (feed->kind == HIL_FEED_OUTPUT)
+            make_output_begin(s, feed->at, feed, known);
+        if (feed->kind == HIL_FEED_LINK)
+            s->beginning[make_copied_from(s, feed)] = make_unscaled(feed);
+    }
+    make_sent_begin(s, known);
+    free(known);
+    return 0;
+}
+
+/* --- links --------------------------------------------------------------------------------------
+ */
+
+static void make_arrivals(struct hil_step *s)
+{
+    const struct hil_system *system = make_system(s);
+    const struct hil_run *run = s->node->run;
+    unsigned at = s->arrived;
+
+    for (unsigned i = 0; i < s->arrival_count; i++) {
+        const unsigned link = s->node->config->incoming[i];
+        const struct hil_link *l = &system->links[link];
+        s->arrivals[i] = (struct step_arrival){
+            .var = &s->node->links.in[i],
+            .at = at,
+            .count = l->count,
+            .link = link,
+            .figures =
+                (unsigned)(hil_state_figures(run->state, run->executor, l->array) -
+                           run->state->figures),
+            /* One end of a pair counts its round trips: the one that comes first. */
+            .answers = l->from > l->to && hil_link_find(system, l->to, l->from) >= 0,
+            .ends_array = i + 1 == s->arrival_count ||
+                          system->links[s->node->config->incoming[i + 1]].array != l->array,
+        };
+        at += l->count;
+    }
+}
+
+/* Whether all that the link has is computed by sampled components, with a delay. */
+static bool make_is_computed(const struct hil_step *s, const struct hil_link *link)
+{
+    for (unsigned i = 0; i < link->count; i++)
+        for (unsigned p = 0; p < s->part_count; p++) {
+            const struct hil_component *c = s->parts[p].config;
+            const bool its = link->values[i] >= c->out && link->values[i] - c->out < c->out_count;
+            if (its && c->model->kind != HIL_SAMPLED)
+                return false;
+        }
+    return true;
+}
+
+static void make_departures(struct hil_step *s)
+{
+    const struct hil_system *system = make_system(s);
+
+    for (unsigned i = 0; i < s->departure_count; i++) {
+        const struct hil_link *l = &system->links[s->node->config->first_link + i];
+        const int back = hil_link_find(system, l->to, l->from);
+        s->departures[i] = (struct step_departure){
+            .var = &s->node->links.out[i],
+            .link = l,
+            .back = back < 0 ? NULL : &s->arrivals[make_arrival_of(s, (unsigned)back)],
+            .late = l->late,
+            .computed = make_is_computed(s, l),
+        };
+    }
+}
+
+/* --- parts, measures, record --------------------------------------------------------------------
+ */
+
+static void make_parts(struct hil_step *s, double *next)
+{
+    for (unsigned i = 0; i < s->part_count; i++) {
+        const struct hil_component *c = &make_system(s)->components[s->node->config->components[i]];
+        struct step_part *p = &s->parts[i];
+        *p = (struct step_part){.config = c, .model = c->model};
+        p->in = s->values + s->in + c->in;
+        p->out = s->values + s->out + c->out;
+        p->next = c->computation_delay ? next + c->out : p->out;
+    }
+}
+
+static void make_measures(struct hil_step *s)
+{
+    const struct hil_node_config *config = s->node->config;
+    unsigned at = 0;
+
+    for (unsigned i = 0; i < s->measured_count; i++) {
+        const struct hil_measure *m = &make_system(s)->measures[config->measures[i]];
+        s->measures[i] = (struct step_measured){
+            .measure = config->measures[i],
+            .signals = {at, m->count},
+            .reference = m->has_reference ? (int)make_signal_at(s, &m->reference) : -1,
+            .scale = m->reference_scale,
+            .recorded = m->is.of == 0,
+        };
+        for (unsigned k = 0; k < m->count; k++)
+            s->signals[at++] = make_signal_at(s, &m->signals[k]);
+    }
+    for (unsigned i = 0; i < s->recorded_count; i++)
+        s->recorded[i] = make_signal_at(s, &config->recorded[i]);
+}
+
+/* --- memory: one piece, for what a step touches should lie together ------------------------------
+ */
+
+/* Where the next piece is cut from; NULL while the size is found out. */
+struct make_cutter {
+    char *memory;
+    size_t used;
+};
+
+static void *make_cut(struct make_cutter *cutter, size_t count, size_t size)
+{
+    void *piece = cutter->memory ? cutter->memory + cutter->used : NULL;
+
+    cutter->used += (count * size + 15) / 16 * 16;
+    return piece;
+}
+
+/* What the parts take at most. */
+struct make_sizes {
+    unsigned signals;
+    size_t message;
+    bool answers;
+};
+
+static struct make_sizes make_find_sizes(const struct hil_node *node)
+{
+    const struct hil_system *system = node->run->scenario->system;
+    const struct hil_node_config *c = node->config;
+    struct make_sizes sizes = {.message = sizeof(struct hil_message)};
+
+    for (unsigned i = 0; i < c->measure_count; i++)
+        sizes.signals += system->measures[c->measures[i]].count;
+    for (unsigned i = 0; i < c->link_count + c->incoming_count; i++) {
+        const struct hil_link *l =
+            &system->links[i < c->link_count ? c->first_link + i : c->incoming[i - c->link_count]];
+        if (hil_message_size(l) > sizes.message)
+            sizes.message = hil_message_size(l);
+        sizes.answers |= l->to == node->id && l->from > l->to;
+    }
+    return sizes;
+}
+
+/* Returns the delayed components' own outputs. */
+static double *make_cut_all(struct hil_step *s, struct make_cutter *cutter,
+                            const struct hil_node_config *c, const struct make_sizes *sizes)
+{
+    s->parts = make_cut(cutter, c->component_count, sizeof *s->parts);
+    s->arrivals = make_cut(cutter, c->incoming_count, sizeof *s->arrivals);
+    s->departures = make_cut(cutter, c->link_count, sizeof *s->departures);
+    s->values = make_cut(cutter, s->value_count, sizeof *s->values);
+    s->copies = make_cut(cutter, c->in_count, sizeof *s->copies);
+    s->feeds = make_cut(cutter, c->in_count, sizeof *s->feeds);
+    s->message = make_cut(cutter, 1, sizes->message);
+    s->measures = make_cut(cutter, c->measure_count, sizeof *s->measures);
+    s->signals = make_cut(cutter, sizes->signals, sizeof *s->signals);
+    s->recorded = make_cut(cutter, c->recorded_count, sizeof *s->recorded);
+    s->needs = make_cut(cutter, c->in_count, sizeof *s->needs);
+    s->sent_ns = make_cut(cutter, sizes->answers ? STEP_SENT_MAX : 0, sizeof *s->sent_ns);
+    s->beginning = make_cut(cutter, s->value_count, sizeof *s->beginning);
+    return make_cut(cutter, c->out_count, sizeof(double));
+}
+
+/* Inputs, outputs, what comes over links, then the sources: of which there may be as many as
+ * inputs. */
+static void make_places(struct hil_step *s)
+{
+    const struct hil_node_config *c = s->node->config;
+
+    s->out = c->in_count;
+    s->arrived = s->out + c->out_count;
+    s->sourced = s->arrived;
+    for (unsigned i = 0; i < c->incoming_count; i++)
+        s->sourced += make_system(s)->links[c->incoming[i]].count;
+    s->value_count = s->sourced + c->in_count;
+}
+
+int hil_step_open(struct hil_step **step, struct hil_node *node)
+{
+    const struct hil_node_config *c = node->config;
+    const struct make_sizes sizes = make_find_sizes(node);
+    struct hil_step s = {.node = node,
+                         .continuous = c->continuous,
+                         .part_count = c->component_count,
+                         .arrival_count = c->incoming_count,
+                         .departure_count = c->link_count,
+                         .measured_count = c->measure_count,
+                         .recorded_count = c->recorded_count,
+                         .goes_on = node->run->scenario->on_lost == HIL_RESTART,
+                         .times = node->run->scenario->mode == HIL_REALTIME};
+    struct make_cutter cutter = {0};
+
+    make_places(&s);
+    make_cut(&cutter, 1, sizeof s);
+    make_cut_all(&s, &cutter, c, &sizes);
+    cutter = (struct make_cutter){.memory = calloc(1, cutter.used)};
+    if (!cutter.memory)
+        return -ENOMEM;
+    *step = make_cut(&cutter, 1, sizeof s);
+    **step = s;
+    double *next = make_cut_all(*step, &cutter, c, &sizes);
+    if (!sizes.answers)
+        (*step)->sent_ns = NULL;
+    make_parts(*step, next);
+    make_arrivals(*step);
+    make_departures(*step);
+    make_feeds(*step);
+    int rc = make_copies(*step);
+    if (!rc)
+        rc = make_beginning(*step);
+    if (rc)
+        return rc;
+    make_needs(*step);
+    make_measures(*step);
+    return hil_step_begin(*step);
+}
+
+/* --- components ---------------------------------------------------------------------------------
+ */
+
+/* What a model says, with the name of its component. */
+static void make_log(void *arg, const char *line)
+{
+    const struct step_part *p = arg;
+    char name[HIL_SIGNAL_NAME_BYTES];
+
+    hil_instance_name(&p->config->is, name);
+    loco_log(p->mgr, LOCO_ERROR, "%s: %s", name, line);
+}
+
+static int make_component(struct hil_step *s, struct step_part *p)
+{
+    const struct hil_config config = {
+        .size = sizeof config,
+        .width = p->config->width,
+        .period_s = (double)s->node->config->timing.period_ns * 1e-9,
+        .parameters = p->config->parameters,
+        .states = p->config->states,
+        .log = make_log,
+        .log_arg = p,
+    };
+
+    p->mgr = s->node->mgr;
+    p->failed = p->rests = false;
+    int rc = p->model->create(&p->self, &config);
+    if (!rc && p->model->output)
+        rc = p->model->output(p->self, p->in, p->out);
+    return rc;
+}
+
+static void make_end(struct hil_step *s)
+{
+    for (unsigned i = 0; i < s->part_count; i++) {
+        if (s->parts[i].self)
+            s->parts[i].model->destroy(s->parts[i].self);
+        s->parts[i].self = NULL;
+    }
+}
+
+int hil_step_begin(struct hil_step *s)
+{
+    const struct hil_system *system = make_system(s);
+    int rc = 0;
+
+    make_end(s);
+    s->computed = false;
+    s->unfit = 0;
+    s->node->loop.acted_on = s->node->loop.input_age_ns = 0;
+    memcpy(s->values, s->beginning, s->value_count * sizeof *s->values);
+    if (s->sent_ns)
+        memset(s->sent_ns, 0, STEP_SENT_MAX * sizeof *s->sent_ns);
+    for (unsigned i = 0; i < s->arrival_count; i++) {
+        struct step_arrival *a = &s->arrivals[i];
+        const struct hil_link *l = &system->links[a->link];
+        a->step = a->acted_on = 0;
+        a->fresh = a->away = a->unfit = false;
+        a->loss = NULL;
+        hil_input_init(&a->input, s->node->run->scenario, l);
+    }
+    for (unsigned i = 0; i < s->feed_count; i++)
+        s->values[s->feeds[i].at] = NAN; /* so that each source's value is new */
+    hil_step_take_sources(s, 0);
+    for (unsigned i = 0; i < s->feed_count; i++)
+        hil_step_copy(s, s->feeds[i].late);
+    for (unsigned i = 0; !rc && i < s->part_count; i++)
+        rc = make_component(s, &s->parts[i]);
+    return rc;
+}
+
+void hil_step_close(struct hil_step *s)
+{
+    if (!s)
+        return;
+    make_end(s);
+    free(s);
+}

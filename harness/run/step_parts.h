@@ -1,0 +1,120 @@
+/* What a step works on: made by step_make.c, run by step.c. */
+#ifndef STEP_PARTS_H
+#define STEP_PARTS_H
+
+#include "node.h"
+
+enum { STEP_SENT_MAX = 1024 }; /* steps whose time of pushing is remembered */
+
+/* values[to] = scale values[from] + offset */
+struct step_copy {
+    unsigned to, from;
+    bool scaled;
+    double scale, offset;
+};
+
+/* Some of a list's entries, in a row. */
+struct step_range {
+    unsigned first, count;
+};
+
+/* A component of this node. */
+struct step_part {
+    const struct hil_component *config;
+    const struct hil_model *model;
+    void *self;
+    struct loco_manager *mgr; /* for what the model logs */
+    double *in, *out; /* in values[] */
+    double *next;     /* where it computes: elsewhere with computation_delay; else `out` */
+    struct step_range local;    /* copies from this node's outputs, before a sampled one computes */
+    struct step_range arrivals; /* in needs[]: those that it takes */
+    bool failed, rests;
+};
+
+/* An incoming link. */
+struct step_arrival {
+    struct loco_owned_var *var;
+    uint64_t step, acted_on; /* of the newest message; 0: none yet */
+    unsigned at;             /* its values, in values[] */
+    unsigned count;
+    struct step_range early, late; /* copies: to sampled components, and to continuous ones */
+    bool fresh;               /* there are values that are not latched yet */
+    bool away;                /* its sender died, and has not come back yet */
+    bool unfit;               /* what takes it is to be safe */
+    bool answers;             /* its round trips are counted here */
+    bool ends_array;          /* the last of those of its array */
+    unsigned link;            /* of the system */
+    unsigned figures;         /* of the state */
+    struct hil_input input;
+    struct hil_loss *loss; /* where its death is written down; NULL: nowhere */
+};
+
+/* An outgoing link. */
+struct step_departure {
+    struct loco_owned_var *var;
+    const struct hil_link *link;
+    const struct step_arrival *back; /* what comes the other way; NULL: nothing */
+    bool late;                  /* pushed after the sampled components have computed */
+    bool computed;              /* has only what sampled components computed a step before */
+};
+
+/* A source that feeds this node. */
+struct step_feed {
+    const struct hil_source *source;
+    unsigned at; /* in values[] */
+    struct step_range early, late;
+    bool fresh;
+};
+
+/* A measure that is made here. */
+struct step_measured {
+    unsigned measure;
+    struct step_range signals;
+    int reference; /* in values[]; -1: it has none */
+    double scale;
+    bool recorded;
+};
+
+struct hil_step {
+    struct hil_node *node;
+    double *values;
+    unsigned in, out, arrived, sourced, value_count; /* where its parts begin */
+    double *beginning;                               /* values[] before the first step */
+    unsigned continuous, part_count, arrival_count, departure_count, feed_count;
+    unsigned measured_count, recorded_count, signal_count;
+    struct step_part *parts; /* in the order of stepping: first the continuous ones */
+    struct step_arrival *arrivals;
+    struct step_departure *departures;
+    struct step_feed *feeds;
+    struct step_copy *copies;
+    unsigned copy_count;
+    struct step_range local_late; /* copies from this node's outputs to continuous components */
+    unsigned *needs;         /* arrivals of components */
+    struct step_measured *measures;
+    unsigned *signals;  /* of the measures, in values[] */
+    unsigned *recorded; /* likewise, of the record */
+    struct hil_message *message;
+    uint64_t *sent_ns; /* by step number; NULL: nobody answers */
+    bool computed;     /* the sampled components have */
+    bool goes_on;      /* without a node that died */
+    bool times;        /* rows have the step and the time that plants have reached */
+    unsigned unfit;    /* arrivals that are unfit or away */
+};
+
+static inline void hil_step_copy(const struct hil_step *s, struct step_range range)
+{
+    const struct step_copy *c = s->copies + range.first;
+
+    for (unsigned i = 0; i < range.count; i++, c++) {
+        const double value = s->values[c->from];
+        s->values[c->to] = c->scaled ? c->scale * value + c->offset : value;
+    }
+}
+
+/* The sources' values at t_ns, which go to sampled components at once. */
+void hil_step_take_sources(const struct hil_step *step, uint64_t t_ns);
+
+/* And to continuous ones, with what came over links and what is here, at the end of a step. */
+void hil_step_copy_late(const struct hil_step *step);
+
+#endif
