@@ -15,14 +15,21 @@ struct parsed {
 
 /* --- writing ------------------------------------------------------------------------------- */
 
+static const char *text_or_none(const char *text)
+{
+    return text ? text : "";
+}
+
 static json_t *columns_json(const struct hil_stream_config *stream)
 {
     json_t *columns = json_array();
 
     for (unsigned i = 0; i < stream->column_count; i++) {
         const struct hil_column *c = &stream->columns[i];
-        json_array_append_new(
-            columns, json_pack("[s, s, s, I]", c->name, c->unit, c->doc, (json_int_t)c->width));
+        json_array_append_new(columns,
+                              json_pack("[s, s, s, I, s, s, s]", c->name, c->unit, c->doc,
+                                        (json_int_t)c->width, text_or_none(c->of.signals),
+                                        text_or_none(c->of.measure), text_or_none(c->of.role)));
     }
     return columns;
 }
@@ -66,6 +73,11 @@ static int read_column(struct hil_column *column, json_t *json)
         width < 1 || width > WIDTH_MAX)
         return -EBADMSG;
     column->width = (unsigned)width;
+    column->of = (struct hil_origin){
+        json_string_value(json_array_get(json, 4)),
+        json_string_value(json_array_get(json, 5)),
+        json_string_value(json_array_get(json, 6)),
+    };
     return 0;
 }
 
@@ -97,7 +109,8 @@ static int read_stream(struct parsed *p, struct hil_stream_config *stream, json_
     if (json_unpack(json, "{s:s, s:o, s:I, s:I, s:I, s:I, s:I}", "name", &stream->name, "columns",
                     &columns, "rows", &rows, "chunk_rows", &chunk, "phase_ns", &phase, "period_ns",
                     &period, "decimation", &decimation) ||
-        chunk < 1 || chunk > ROWS_MAX || !json_is_array(columns) || json_array_size(columns) > 1000)
+        chunk < 1 || chunk > ROWS_MAX || !json_is_array(columns) ||
+        json_array_size(columns) > (size_t)WIDTH_MAX)
         return -EBADMSG;
     stream->rows = (uint64_t)rows;
     stream->cadence = (struct hil_cadence){(uint64_t)phase, (uint64_t)period, (uint64_t)decimation};

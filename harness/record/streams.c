@@ -5,127 +5,84 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void add(struct hil_column *columns, unsigned *count, struct hil_column column)
+int hil_streams_number(const struct hil_system *system, unsigned node)
 {
-    columns[(*count)++] = column;
-}
+    int streams = 0;
 
-/* Against the clock a step may be left out, or run late, and a plant may be late. In virtual time
- * row r is of step r * decimation, and all plants are where the clock is. */
-static void add_times(const struct hil_scenario *s, const char *plant, struct hil_column *columns,
-                      unsigned *count)
-{
-    add(columns, count, (struct hil_column){"time_s", "s", "since the start", 1});
-    if (s->mode == HIL_VIRTUAL)
-        return;
-    add(columns, count, (struct hil_column){"step", "", "number of the step, from 0", 1});
-    add(columns, count, (struct hil_column){"plant_time_s", "s", plant, 1});
-}
-
-static void add_controller(const struct hil_scenario *s, struct hil_column *columns,
-                           unsigned *count)
-{
-    const unsigned all = s->converter_count;
-
-    add_times(s, "time that the slowest plant had reached by the newest voltages", columns, count);
-    add(columns, count, (struct hil_column){"output_v", "V", "sum of the newest voltages", 1});
-    add(columns, count, (struct hil_column){"reference_v", "V", "reference of the sum", 1});
-    if (s->recording.voltage)
-        add(columns, count,
-            (struct hil_column){"voltage_v", "V", "newest voltage of each converter", all});
-    if (s->recording.duty)
-        add(columns, count,
-            (struct hil_column){"duty", "", "duty cycle in force at each converter", all});
-}
-
-static void add_converter(const struct hil_scenario *s, struct hil_column *columns, unsigned *count)
-{
-    add_times(s, "time that the plant has reached", columns, count);
-    add(columns, count, (struct hil_column){"voltage_v", "V", "output voltage", 1});
-    add(columns, count, (struct hil_column){"current_a", "A", "inductor current", 1});
-    add(columns, count, (struct hil_column){"duty", "", "duty cycle held until this step", 1});
-}
-
-unsigned hil_streams_columns(const struct hil_scenario *s, unsigned node,
-                             struct hil_column columns[HIL_COLUMNS_MAX])
-{
-    unsigned count = 0;
-
-    if (node == 0)
-        add_controller(s, columns, &count);
-    else
-        add_converter(s, columns, &count);
-    return count;
+    for (unsigned i = 0; i < node; i++)
+        streams += system->nodes[i].decimation > 0;
+    return system->nodes[node].decimation ? streams : -1;
 }
 
 int hil_streams_place(const struct hil_scenario *s, unsigned node, const char *column)
 {
-    struct hil_column columns[HIL_COLUMNS_MAX];
-    const unsigned count = hil_streams_columns(s, node, columns);
-    unsigned place = 0;
+    struct hil_pool *pool = hil_pool_open();
+    struct hil_columns columns = {0};
+    int place = 0, found = -1;
 
-    for (unsigned i = 0; i < count; place += columns[i++].width)
-        if (strcmp(columns[i].name, column) == 0)
-            return (int)place;
-    return -1;
+    if (pool && hil_columns_of(&columns, pool, s, node))
+        columns.count = 0;
+    for (unsigned i = 0; i < columns.count && found < 0; place += (int)columns.at[i++].width)
+        if (strcmp(columns.at[i].name, column) == 0)
+            found = place;
+    hil_pool_close(pool);
+    return found;
 }
 
-static uint64_t rows(const struct hil_scenario *s, const struct hil_timing *t, unsigned decimation)
-{
-    return decimation ? s->duration_ns / t->period_ns / decimation + 1 : 0;
-}
-
-static struct hil_cadence cadence(const struct hil_timing *t, unsigned decimation)
-{
-    return (struct hil_cadence){t->phase_ns, t->period_ns, decimation};
-}
+/* --- opening ---------------------------------------------------------------------------------- */
 
 /* "converter/007": in the order of the numbers also where names are sorted as text. */
-static void name_converters(char (*names)[24], unsigned count)
+static const char *name_stream(struct hil_pool *pool, const struct hil_instance *node)
 {
-    int digits = count > 1000 ? 6 : 3;
+    char text[HIL_SIGNAL_NAME_BYTES];
 
-    for (unsigned i = 0; i < count; i++)
-        snprintf(names[i], sizeof names[i], "converter/%0*u", digits, i);
+    if (node->of)
+        snprintf(text, sizeof text, "%s/%0*u", node->name, node->of > 1000 ? 6 : 3, node->index);
+    else
+        snprintf(text, sizeof text, "%s", node->name);
+    return hil_pool_text(pool, text);
+}
+
+static int make_stream(struct hil_stream_config *stream, struct hil_pool *pool,
+                       const struct hil_scenario *s, unsigned node)
+{
+    const struct hil_node_config *config = &s->system->nodes[node];
+    const struct hil_timing *t = &config->timing;
+    struct hil_columns columns;
+    const int rc = hil_columns_of(&columns, pool, s, node);
+
+    *stream = (struct hil_stream_config){
+        .name = name_stream(pool, &config->is),
+        .columns = columns.at,
+        .column_count = columns.count,
+        .rows = s->duration_ns / t->period_ns / config->decimation + 1,
+        .cadence = {t->phase_ns, t->period_ns, config->decimation},
+    };
+    return rc || stream->name ? rc : -ENOMEM;
 }
 
 static int open_with(struct hil_recorder **recorder, const char *path, const struct hil_scenario *s,
-                     struct hil_stream_config *streams, char (*names)[24])
+                     struct hil_pool *pool)
 {
-    const bool is_virtual = s->mode == HIL_VIRTUAL;
     const struct hil_attribute attributes[] = {
         {"scenario", s->name},
-        {"mode", is_virtual ? "virtual" : "realtime"},
+        {"mode", s->mode == HIL_VIRTUAL ? "virtual" : "realtime"},
         {"fabric", hil_fabric_name(s->fabric)},
     };
-    struct hil_column columns[2][HIL_COLUMNS_MAX]; /* the converters' are alike */
-    const unsigned each = s->recording.converter_decimation;
-
-    streams[0] = (struct hil_stream_config){
-        .name = "controller",
-        .columns = columns[0],
-        .column_count = hil_streams_columns(s, 0, columns[0]),
-        .rows = rows(s, &s->controller.timing, s->recording.decimation),
-        .cadence = cadence(&s->controller.timing, s->recording.decimation),
-    };
-    name_converters(names, s->converter_count);
-    const unsigned converter_columns = hil_streams_columns(s, 1, columns[1]);
-    for (unsigned i = 0; each && i < s->converter_count; i++)
-        streams[1 + i] = (struct hil_stream_config){
-            .name = names[i],
-            .columns = columns[1],
-            .column_count = converter_columns,
-            .rows = rows(s, &s->converters[i].timing, each),
-            .cadence = cadence(&s->converters[i].timing, each),
-        };
-    const struct hil_trace_config config = {
+    const unsigned nodes = s->system->node_count;
+    struct hil_stream_config *streams = hil_pool_get(pool, nodes, sizeof *streams);
+    struct hil_trace_config config = {
         .streams = streams,
-        .stream_count = each ? 1 + s->converter_count : 1,
         .attributes = attributes,
         .attribute_count = sizeof attributes / sizeof attributes[0],
-        .whole = is_virtual,
+        .whole = s->mode == HIL_VIRTUAL,
     };
-    return hil_recorder_open(recorder, path, &config);
+    int rc = streams ? 0 : -ENOMEM;
+
+    for (unsigned i = 0; i < nodes && !rc; i++)
+        if (s->system->nodes[i].decimation)
+            rc = make_stream(&streams[config.stream_count++], pool, s, i);
+    return rc ? rc : hil_recorder_open(recorder, path, &config);
 }
 
 unsigned hil_streams_index(const struct hil_scenario *s, unsigned node)
@@ -136,14 +93,14 @@ unsigned hil_streams_index(const struct hil_scenario *s, unsigned node)
 
 int hil_streams_open(struct hil_recorder **recorder, const char *path, const struct hil_scenario *s)
 {
-    struct hil_stream_config *streams = calloc(1 + s->converter_count, sizeof *streams);
-    char(*names)[24] = calloc(s->converter_count, sizeof *names);
-    int rc = streams && names ? open_with(recorder, path, s, streams, names) : -ENOMEM;
+    struct hil_pool *pool = hil_pool_open();
+    const int rc = pool ? open_with(recorder, path, s, pool) : -ENOMEM;
 
-    free(streams);
-    free(names);
+    hil_pool_close(pool);
     return rc;
 }
+
+/* --- histograms ------------------------------------------------------------------------------- */
 
 int hil_streams_add_histograms(struct hil_trace *trace, const struct hil_state *state)
 {

@@ -168,6 +168,18 @@ static hsize_t rows_in_chunk(uint64_t expected, uint64_t numbers)
     return rows;
 }
 
+static int set_origin(hid_t dataset, const struct hil_origin *of)
+{
+    const struct hil_attribute attributes[] = {
+        {HIL_SIGNALS, of->signals}, {HIL_MEASURE, of->measure}, {HIL_ROLE, of->role}};
+    int rc = 0;
+
+    for (size_t i = 0; i < sizeof attributes / sizeof attributes[0] && !rc; i++)
+        if (attributes[i].value && attributes[i].value[0] != '\0')
+            rc = set_text(dataset, attributes[i].name, attributes[i].value);
+    return rc;
+}
+
 static int open_dataset(struct dataset *dataset, hid_t group, const struct hil_column *column,
                         hsize_t chunk_rows)
 {
@@ -176,8 +188,10 @@ static int open_dataset(struct dataset *dataset, hid_t group, const struct hil_c
     if (dataset->id < 0)
         return trace_hdf5_error();
 
-    const int rc = set_text(dataset->id, "unit", column->unit);
-    return rc ? rc : set_text(dataset->id, "doc", column->doc);
+    int rc = set_text(dataset->id, HIL_UNIT, column->unit);
+    if (!rc)
+        rc = set_text(dataset->id, HIL_DOC, column->doc);
+    return rc ? rc : set_origin(dataset->id, &column->of);
 }
 
 static int open_datasets(struct stream *stream, hid_t group, const struct hil_stream_config *config)

@@ -1,6 +1,7 @@
 /*
  * The trace of a run: an HDF5 file with a group for each stream of rows, and in it a
- * dataset for each column. Every dataset has the attributes `unit` and `doc`.
+ * dataset for each column. Every dataset has the attributes `unit` and `doc`, and those of struct
+ * hil_origin that it was given.
  *
  *      /                           attributes given by the caller: scenario, mode, ...
  *      /controller                 attributes of its loop: phase_ns, period_ns, decimation
@@ -33,12 +34,20 @@
 
 #include "histogram.h"
 
+/* What a column has its numbers from. NULL or "": not of that. */
+struct hil_origin {
+    const char *signals; /* "converter[*].voltage_v" */
+    const char *measure; /* its name */
+    const char *role;    /* in the measure: "value", "reference"; "each": it is of each of these */
+};
+
 /* A dataset of a stream: `width` numbers of each row. */
 struct hil_column {
     const char *name; /* "voltage_v" */
     const char *unit; /* "V" */
     const char *doc;
     unsigned width; /* 1: a vector of rows; more: a matrix rows x width */
+    struct hil_origin of;
 };
 
 /* The loop that a stream is of: step n is due phase_ns + n * period_ns after the start, and one of

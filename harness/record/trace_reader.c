@@ -206,6 +206,29 @@ static int check_column(struct hil_trace_reader *reader, hid_t dataset, uint64_t
     return 0;
 }
 
+static int get_texts(hid_t dataset, struct hil_column *column)
+{
+    column->unit = get_text(dataset, HIL_UNIT);
+    column->doc = get_text(dataset, HIL_DOC);
+    column->of = (struct hil_origin){
+        get_text(dataset, HIL_SIGNALS),
+        get_text(dataset, HIL_MEASURE),
+        get_text(dataset, HIL_ROLE),
+    };
+    const bool all =
+        column->unit && column->doc && column->of.signals && column->of.measure && column->of.role;
+    return all ? 0 : -ENOMEM;
+}
+
+static void free_texts(const struct hil_column *column)
+{
+    free((char *)column->unit);
+    free((char *)column->doc);
+    free((char *)column->of.signals);
+    free((char *)column->of.measure);
+    free((char *)column->of.role);
+}
+
 /* A stream's columns have equally many rows, unless the writer was cut off. */
 static int open_column(struct hil_trace_reader *reader, struct hil_stream_config *stream,
                        const struct found *found)
@@ -224,10 +247,9 @@ static int open_column(struct hil_trace_reader *reader, struct hil_stream_config
         return rc;
 
     column->name = found->name;
-    column->unit = get_text(reader->datasets[i], "unit");
-    column->doc = get_text(reader->datasets[i], "doc");
-    if (!column->unit || !column->doc)
-        return -ENOMEM;
+    rc = get_texts(reader->datasets[i], column);
+    if (rc)
+        return rc;
     stream->column_count++;
     if (rows < stream->rows)
         stream->rows = rows;
@@ -322,8 +344,7 @@ void hil_trace_reader_close(struct hil_trace_reader *reader)
     trace_hdf5_enter();
     for (unsigned i = 0; i < reader->column_count; i++) {
         H5Dclose(reader->datasets[i]);
-        free((char *)reader->columns[i].unit);
-        free((char *)reader->columns[i].doc);
+        free_texts(&reader->columns[i]);
     }
     for (unsigned i = 0; i < reader->found_count; i++)
         free(reader->found[i].group);

@@ -63,8 +63,9 @@ int hil_node_open(struct hil_node **opened, const struct hil_run *run, struct lo
                                    .worst = &run->state->executors[run->executor].worst,
                                    .node = id,
                                    .end_ns = s->duration_ns};
-    if (node->config->decimation && run->recorder)
-        node->stream = hil_recorder_stream(run->recorder, hil_streams_index(s, id));
+    const int stream = hil_streams_number(s->system, id);
+    if (stream >= 0 && run->recorder)
+        node->stream = hil_recorder_stream(run->recorder, (unsigned)stream);
     int rc = node_open_on(node, fabric);
     if (rc) {
         hil_node_close(node);

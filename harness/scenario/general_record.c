@@ -119,12 +119,9 @@ static int record_entry(const struct general *g, const struct scenario_node *blo
 
 static const char *measure_unit(const struct general *g, const struct hil_signal *signal)
 {
-    const struct hil_component *c = &g->system->components[signal->component];
     unsigned place;
 
-    return general_row(signal->output ? &c->model->outputs : &c->model->inputs, c->width,
-                       signal->number, &place)
-        ->unit;
+    return hil_signal_row(g->system, signal, &place)->unit;
 }
 
 /* An entry of measures:, read. */

@@ -39,6 +39,15 @@ void hil_instance_name(const struct hil_instance *is, char text[HIL_SIGNAL_NAME_
         snprintf(text, HIL_SIGNAL_NAME_BYTES, "%s", is->name);
 }
 
+const struct hil_quantity *hil_signal_row(const struct hil_system *system,
+                                          const struct hil_signal *signal, unsigned *place)
+{
+    const struct hil_component *c = &system->components[signal->component];
+    const struct hil_quantities *table = signal->output ? &c->model->outputs : &c->model->inputs;
+
+    return general_row(table, c->width, signal->number, place);
+}
+
 const struct hil_quantity *hil_place_row(const struct hil_quantities *table, unsigned width,
                                          unsigned number)
 {

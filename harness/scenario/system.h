@@ -189,6 +189,10 @@ void hil_system_free(struct hil_system *system);
 /* The link from one node to another; -1: there is none. */
 int hil_link_find(const struct hil_system *system, unsigned from, unsigned to);
 
+/* The row of its model's table that the signal is of, and which place of a wide row. */
+const struct hil_quantity *hil_signal_row(const struct hil_system *system,
+                                          const struct hil_signal *signal, unsigned *place);
+
 /* "converter[3].voltage_v", "mixer.input[2]"; and "converter[3]" */
 void hil_signal_name(const struct hil_system *system, const struct hil_signal *signal,
                      char text[HIL_SIGNAL_NAME_BYTES]);

@@ -35,9 +35,9 @@ static void expect_file(const char *name, const char *expected)
 Test(export, tables_of_all_streams)
 {
     static const struct hil_column controller[] = {
-        {"time_s", "s", "", 1}, {"output_v", "V", "", 1}, {"duty", "", "", 2}};
-    static const struct hil_column converter[] = {{"time_s", "s", "", 1},
-                                                  {"voltage_v", "V", "", 1}};
+        {"time_s", "s", "", 1, {0}}, {"output_v", "V", "", 1, {0}}, {"duty", "", "", 2, {0}}};
+    static const struct hil_column converter[] = {{"time_s", "s", "", 1, {0}},
+                                                  {"voltage_v", "V", "", 1, {0}}};
     const struct hil_stream_config streams[] = {{"controller", controller, 3, 2, {0}},
                                                 {"converter/007", converter, 2, 0, {0}}};
     const double rows[] = {0, 240, 0.1, 1.0 / 3, 4e-05, -1e300, 0.30000000000000004, 5};
@@ -63,7 +63,7 @@ Test(export, tables_of_all_streams)
 Test(export, steps_and_what_is_missing)
 {
     static const struct hil_column columns[] = {
-        {"time_s", "s", "", 1}, {"step", "", "", 1}, {"output_v", "V", "", 1}};
+        {"time_s", "s", "", 1, {0}}, {"step", "", "", 1, {0}}, {"output_v", "V", "", 1, {0}}};
     const struct hil_stream_config stream = {
         "controller", columns, 3, 4, {.period_ns = 1000, .decimation = 2}};
     const double rows[] = {0, 0, 11, 6e-6, 6, 12, 8e-6, 8, 13, 12.5e-6, 12, 14};
@@ -86,7 +86,8 @@ Test(export, steps_and_what_is_missing)
 /* In virtual time the steps are not recorded, for they are known. */
 Test(export, steps_of_a_whole_record)
 {
-    static const struct hil_column columns[] = {{"time_s", "s", "", 1}, {"output_v", "V", "", 1}};
+    static const struct hil_column columns[] = {{"time_s", "s", "", 1, {0}},
+                                                {"output_v", "V", "", 1, {0}}};
     const struct hil_stream_config stream = {
         "controller", columns, 2, 2, {.period_ns = 1000, .decimation = 5}};
     const double rows[] = {0, 11, 5e-6, 12};
@@ -107,7 +108,7 @@ Test(export, steps_of_a_whole_record)
 /* More rows than are read at a time. */
 Test(export, all_rows_in_order)
 {
-    static const struct hil_column columns[] = {{"n", "", "", 1}};
+    static const struct hil_column columns[] = {{"n", "", "", 1, {0}}};
     const struct hil_stream_config stream = {"controller", columns, 1, 1, {0}};
     struct hil_trace *trace;
     char line[64];

@@ -17,8 +17,8 @@
 #include "harness/record/trace_reader.h"
 
 static const struct hil_column columns[] = {
-    {"time_s", "s", "since the start", 1},
-    {"voltage_v", "V", "of each converter", 3},
+    {"time_s", "s", "since the start", 1, {0}},
+    {"voltage_v", "V", "of each converter", 3, {"converter[*].voltage_v", "voltage_v", "each"}},
 };
 static const struct hil_stream_config streams[] = {
     {"controller", columns, 2, 1000, {0}},
@@ -74,6 +74,8 @@ static void expect_rows(const char *path, unsigned stream, uint64_t count)
                  (unsigned long long)count);
     for (unsigned column = 0, place = 0; column < s->column_count; column++) {
         const unsigned width = s->columns[column].width;
+        cr_assert_str_eq(s->columns[column].of.signals, column ? "converter[*].voltage_v" : "");
+        cr_assert_str_eq(s->columns[column].of.role, column ? "each" : "");
         double *at = malloc((count * width + 1) * sizeof(double));
         cr_assert_eq(hil_trace_read(reader, stream, column, 0, count, at, count * width), 0);
         for (uint64_t n = 0; n < count; n++)

@@ -163,9 +163,9 @@ static unsigned histogram_count;
 static void write_trace_of(const char *path, double growth, int rows, double scale)
 {
     static const struct hil_column columns[] = {
-        {"time_s", "s", "", 1},       {"output_v", "V", "", 1},
-        {"reference_v", "V", "", 1},  {"voltage_v", "V", "", CONVERTERS},
-        {"duty", "", "", CONVERTERS},
+        {"time_s", "s", "", 1, {0}},       {"output_v", "V", "", 1, {0}},
+        {"reference_v", "V", "", 1, {0}},  {"voltage_v", "V", "", CONVERTERS, {0}},
+        {"duty", "", "", CONVERTERS, {0}},
     };
     const struct hil_stream_config stream = {"controller", columns, 5, 10000, {0}};
     const struct hil_attribute attributes[] = {
@@ -323,10 +323,10 @@ Test(plot, data_keeps_the_peak)
  * late, so that those after it were. */
 static void write_run_with_gaps(void)
 {
-    static const struct hil_column columns[] = {{"time_s", "s", "", 1},
-                                                {"step", "", "", 1},
-                                                {"output_v", "V", "", 1},
-                                                {"reference_v", "V", "", 1}};
+    static const struct hil_column columns[] = {{"time_s", "s", "", 1, {0}},
+                                                {"step", "", "", 1, {0}},
+                                                {"output_v", "V", "", 1, {0}},
+                                                {"reference_v", "V", "", 1, {0}}};
     const struct hil_stream_config stream = {
         "controller", columns, 4, 1000, {.period_ns = 1000000, .decimation = 1}};
     struct hil_trace *trace;
@@ -720,10 +720,11 @@ Test(plot, the_longest_latencies)
 /* Each at its own times; the second converter's current is the greater one. */
 Test(plot, inductor_current_where_it_was_recorded)
 {
-    static const struct hil_column of_controller[] = {
-        {"time_s", "s", "", 1}, {"output_v", "V", "", 1}, {"reference_v", "V", "", 1}};
-    static const struct hil_column of_converter[] = {{"time_s", "s", "", 1},
-                                                     {"current_a", "A", "", 1}};
+    static const struct hil_column of_controller[] = {{"time_s", "s", "", 1, {0}},
+                                                      {"output_v", "V", "", 1, {0}},
+                                                      {"reference_v", "V", "", 1, {0}}};
+    static const struct hil_column of_converter[] = {{"time_s", "s", "", 1, {0}},
+                                                     {"current_a", "A", "", 1, {0}}};
     static const struct hil_stream_config streams[] = {
         {.name = "controller", .columns = of_controller, .column_count = 3, .rows = 1000},
         {.name = "converter/000", .columns = of_converter, .column_count = 2, .rows = 100},

@@ -12,8 +12,8 @@
 #include "harness/record/trace_reader.h"
 
 static const struct hil_column columns[] = {
-    {"time_s", "s", "since the start", 1},
-    {"voltage_v", "V", "of each converter", 3},
+    {"time_s", "s", "since the start", 1, {0}},
+    {"voltage_v", "V", "of each converter", 3, {0}},
 };
 
 /* The least ring there is, so that it fills soon. */

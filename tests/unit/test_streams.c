@@ -1,6 +1,5 @@
 /* What of a scenario is recorded. */
-#include <criterion/criterion.h>
-#include <stdio.h>
+#include "test_scenario.h"
 
 #include "folder.h"
 #include "harness/record/streams.h"
@@ -8,7 +7,7 @@
 
 TestSuite(streams, .init = folder_open, .fini = folder_close);
 
-static struct hil_scenario *load(const char *path, bool virtual_time)
+static struct hil_scenario *load_file(const char *path, bool virtual_time)
 {
     const char *const sets[] = {"recording.converter_decimation=5"};
     const struct hil_scenario_options options = {
@@ -35,7 +34,7 @@ static struct hil_trace_reader *empty_record(const struct hil_scenario *scenario
 
 static void expect_fabric(const char *path, bool virtual_time, const char *fabric)
 {
-    struct hil_scenario *scenario = load(path, virtual_time);
+    struct hil_scenario *scenario = load_file(path, virtual_time);
     struct hil_trace_reader *reader = empty_record(scenario);
 
     cr_expect_str_eq(hil_trace_attribute(reader, "fabric"), fabric, "%s", path);
@@ -67,7 +66,7 @@ static void expect_places(const struct hil_scenario *scenario,
 
 static void expect_all_places(bool virtual_time)
 {
-    struct hil_scenario *scenario = load("configs/dcdc20.yaml", virtual_time);
+    struct hil_scenario *scenario = load_file("configs/dcdc20.yaml", virtual_time);
     struct hil_trace_reader *reader = empty_record(scenario);
     unsigned count;
     const struct hil_stream_config *streams = hil_trace_streams(reader, &count);
@@ -88,14 +87,14 @@ Test(streams, a_rows_places_are_those_of_its_columns)
 /* In virtual time both follow from the number of the row. */
 Test(streams, steps_and_plants_are_recorded_against_the_clock)
 {
-    struct hil_scenario *scenario = load("configs/dcdc20.yaml", false);
+    struct hil_scenario *scenario = load_file("configs/dcdc20.yaml", false);
 
     for (unsigned node = 0; node < 2; node++) {
         cr_expect_eq(hil_streams_place(scenario, node, "step"), 1);
         cr_expect_eq(hil_streams_place(scenario, node, "plant_time_s"), 2);
     }
     hil_scenario_free(scenario);
-    scenario = load("configs/dcdc20.yaml", true);
+    scenario = load_file("configs/dcdc20.yaml", true);
     for (unsigned node = 0; node < 2; node++) {
         cr_expect_eq(hil_streams_place(scenario, node, "step"), -1);
         cr_expect_eq(hil_streams_place(scenario, node, "plant_time_s"), -1);
@@ -106,7 +105,7 @@ Test(streams, steps_and_plants_are_recorded_against_the_clock)
 /* One of every so many steps of the loop has a row. */
 Test(streams, the_record_says_when_its_rows_are_due)
 {
-    struct hil_scenario *scenario = load("configs/dcdc20.yaml", true);
+    struct hil_scenario *scenario = load_file("configs/dcdc20.yaml", true);
     struct hil_trace_reader *reader = empty_record(scenario);
     unsigned count;
     const struct hil_stream_config *streams = hil_trace_streams(reader, &count);
@@ -115,6 +114,70 @@ Test(streams, the_record_says_when_its_rows_are_due)
     cr_expect_eq(streams[0].cadence.decimation, 1);
     cr_expect_eq(streams[20].cadence.period_ns, 10000);
     cr_expect_eq(streams[20].cadence.decimation, 5);
+    hil_trace_reader_close(reader);
+    hil_scenario_free(scenario);
+}
+
+/* Two nodes alone, and an array of nodes; the first and the last record. */
+static const char general[] =
+    "name: general\nduration_s: 0.1\nmode: virtual\n"
+    "nodes:\n"
+    "  hub: {period_us: 100}\n"
+    "  spare: {period_us: 20, phase_us: 3}\n"
+    "  cell: {period_us: 10, count: 2, phase_us: [0, 5]}\n"
+    "components:\n"
+    "  pack: {model: battery, node: \"cell[*]\", count: 2}\n"
+    "  lag: {model: gain, node: hub}\n"
+    "  other: {model: gain, node: spare}\n"
+    "connections:\n"
+    "  - {from: \"pack[1].voltage_v\", to: lag.input}\n"
+    "  - {from: \"pack[1].voltage_v\", to: other.input}\n"
+    "sources:\n"
+    "  one: {to: \"pack[*].current_a\", constant: 1}\n"
+    "record:\n"
+    "  - {node: hub, signals: lag.output, decimation: 2}\n"
+    "  - {node: \"cell[*]\", signals: \"pack[*].charge\", decimation: 10}\n";
+
+static void expect_cadence(const struct hil_stream_config *stream, const char *name,
+                           uint64_t phase_ns, uint64_t period_ns, uint64_t decimation)
+{
+    cr_expect_str_eq(stream->name, name);
+    cr_expect_eq(stream->cadence.phase_ns, phase_ns, "%s", name);
+    cr_expect_eq(stream->cadence.period_ns, period_ns, "%s", name);
+    cr_expect_eq(stream->cadence.decimation, decimation, "%s", name);
+}
+
+Test(streams, of_a_general_scenario)
+{
+    struct hil_scenario *scenario = load(general, NULL);
+    struct hil_trace_reader *reader = empty_record(scenario);
+    unsigned count;
+    const struct hil_stream_config *streams = hil_trace_streams(reader, &count);
+
+    cr_assert_eq(count, 3);
+    expect_cadence(&streams[0], "hub", 0, 100000, 2);
+    expect_cadence(&streams[1], "cell/000", 0, 10000, 10);
+    expect_cadence(&streams[2], "cell/001", 5000, 10000, 10);
+    cr_expect_str_eq(streams[2].columns[1].of.signals, "pack[1].charge");
+    cr_expect_str_eq(streams[2].columns[1].doc, "share of its capacity that is in it");
+    hil_trace_reader_close(reader);
+    cr_expect_eq(hil_streams_number(scenario->system, 0), 0);
+    cr_expect_eq(hil_streams_number(scenario->system, 1), -1);
+    cr_expect_eq(hil_streams_number(scenario->system, 3), 2);
+    hil_scenario_free(scenario);
+}
+
+/* Of a run that records nothing there is a record with nothing in it. */
+Test(streams, nothing_is_recorded)
+{
+    struct hil_scenario *scenario =
+        load(SMALL, SETS("recording.decimation=0", "recording.converter_decimation=0"));
+    struct hil_trace_reader *reader = empty_record(scenario);
+    unsigned count;
+
+    hil_trace_streams(reader, &count);
+    cr_expect_eq(count, 0);
+    cr_expect_str_eq(hil_trace_attribute(reader, "scenario"), "small");
     hil_trace_reader_close(reader);
     hil_scenario_free(scenario);
 }

@@ -13,11 +13,11 @@
 
 /* Neither in the order of the alphabet. */
 static const struct hil_column controller[] = {
-    {"time_s", "s", "since the start", 1},
-    {"output_v", "V", "sum of all", 1},
-    {"duty", "", "of each converter", 2},
+    {"time_s", "s", "since the start", 1, {0}},
+    {"output_v", "V", "sum of all", 1, {NULL, "output_v", "value"}},
+    {"duty", "", "of each converter", 2, {"control[*].duty", NULL, NULL}},
 };
-static const struct hil_column converter[] = {{"voltage_v", "V", "at the load", 1}};
+static const struct hil_column converter[] = {{"voltage_v", "V", "at the load", 1, {0}}};
 
 static const struct hil_stream_config streams[] = {
     {"controller", controller, 3, 20000, {0}},
@@ -79,6 +79,23 @@ static struct hil_trace_reader *open_trace(void)
     return reader;
 }
 
+/* What a column has no such attribute of is read as "". */
+static void expect_text(const char *read, const char *written)
+{
+    cr_expect_str_eq(read, written ? written : "");
+}
+
+static void expect_column(const struct hil_column *read, const struct hil_column *written)
+{
+    expect_text(read->name, written->name);
+    expect_text(read->unit, written->unit);
+    expect_text(read->doc, written->doc);
+    cr_expect_eq(read->width, written->width);
+    expect_text(read->of.signals, written->of.signals);
+    expect_text(read->of.measure, written->of.measure);
+    expect_text(read->of.role, written->of.role);
+}
+
 Test(trace, describes_itself)
 {
     struct hil_trace_reader *reader;
@@ -91,12 +108,8 @@ Test(trace, describes_itself)
     for (unsigned i = 0; i < count; i++) {
         cr_expect_str_eq(read[i].name, streams[i].name);
         cr_assert_eq(read[i].column_count, streams[i].column_count);
-        for (unsigned k = 0; k < read[i].column_count; k++) {
-            cr_expect_str_eq(read[i].columns[k].name, streams[i].columns[k].name);
-            cr_expect_str_eq(read[i].columns[k].unit, streams[i].columns[k].unit);
-            cr_expect_str_eq(read[i].columns[k].doc, streams[i].columns[k].doc);
-            cr_expect_eq(read[i].columns[k].width, streams[i].columns[k].width);
-        }
+        for (unsigned k = 0; k < read[i].column_count; k++)
+            expect_column(&read[i].columns[k], &streams[i].columns[k]);
     }
     cr_expect_eq(read[0].rows, 5);
     cr_expect_eq(read[1].rows, 3);

@@ -1,0 +1,365 @@
+#include "columns.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Names that a column may have, from the shortest on. */
+enum { COLUMNS_NAMES = 3 };
+
+/* Columns in the making. */
+struct draft {
+    const struct hil_scenario *scenario;
+    unsigned node;
+    struct hil_pool *pool;
+    struct hil_column *at;
+    const char *(*names)[COLUMNS_NAMES];
+    unsigned count;
+    bool no_memory;
+};
+
+static const char *draft_text(struct draft *d, const char *text)
+{
+    char *copy = hil_pool_text(d->pool, text);
+
+    d->no_memory |= !copy;
+    return copy ? copy : "";
+}
+
+static void draft_add(struct draft *d, const struct hil_column *column, const char *longer,
+                      const char *longest)
+{
+    d->at[d->count] = *column;
+    d->names[d->count][0] = column->name;
+    d->names[d->count][1] = longer;
+    d->names[d->count++][2] = longest;
+}
+
+/* --- times ------------------------------------------------------------------------------------ */
+
+/* Against the clock a step may be left out, or run late, and a plant may be late. In virtual time
+ * row r is of step r * decimation, and all plants are where the clock is: then only the first of
+ * these stays, but the others' names are kept free. */
+enum { COLUMNS_TIMES = 3 };
+
+static void add_times(struct draft *d)
+{
+    const bool plants = d->scenario->system->nodes[d->node].continuous > 0;
+    const struct hil_column times[COLUMNS_TIMES] = {
+        {"time_s", "s", "since the start", 1, {0}},
+        {"step", "", "number of the step, from 0", 1, {0}},
+        {"plant_time_s",
+         "s",
+         plants ? "time that the plant has reached"
+                : "time that the slowest plant had reached by the newest values",
+         1,
+         {0}},
+    };
+
+    for (unsigned i = 0; i < COLUMNS_TIMES; i++)
+        draft_add(d, &times[i], times[i].name, times[i].name);
+}
+
+/* --- signals in a row ------------------------------------------------------------------------- */
+
+/* Signals that share a column. */
+struct run {
+    const struct hil_signal *first, *last;
+    unsigned count;
+    const struct hil_quantity *row;
+    unsigned from, to; /* places of a wide row */
+};
+
+static const struct hil_component *component_of(const struct hil_system *s,
+                                                const struct hil_signal *signal)
+{
+    return &s->components[signal->component];
+}
+
+/* Whether the next signal is of the same array and the same row, and the next one there: of a wide
+ * row the next place, or the first of the next component behind all places of this one. */
+static bool run_goes_on(const struct hil_system *s, const struct run *run,
+                        const struct hil_signal *next)
+{
+    const struct hil_component *before = component_of(s, run->last), *c = component_of(s, next);
+    unsigned place;
+    const struct hil_quantity *row = hil_signal_row(s, next, &place);
+
+    if (c->array != before->array || next->output != run->first->output ||
+        strcmp(row->name, run->row->name) != 0 || (row->flags ^ run->row->flags) & HIL_WIDE)
+        return false;
+    if (next->component == run->last->component)
+        return row->flags & HIL_WIDE && run->from <= run->to && place == run->to + 1;
+    return next->component == run->last->component + 1 && place == 0 && run->from == 0 &&
+           (!(row->flags & HIL_WIDE) || run->to == before->width - 1);
+}
+
+static struct run run_of(const struct hil_system *s, const struct hil_signal *signals,
+                         unsigned count)
+{
+    struct run run = {.first = signals, .last = signals, .count = 1};
+
+    run.row = hil_signal_row(s, signals, &run.from);
+    run.to = run.from;
+    for (; run.count < count && run_goes_on(s, &run, &signals[run.count]); run.count++) {
+        run.last = &signals[run.count];
+        hil_signal_row(s, run.last, &run.to);
+    }
+    return run;
+}
+
+/* "[*]", "[0-3]", "[2]"; nothing of a thing that is no array. */
+static void put_span(char text[HIL_SIGNAL_NAME_BYTES], unsigned first, unsigned last, unsigned of)
+{
+    const size_t used = strlen(text), room = HIL_SIGNAL_NAME_BYTES - used;
+
+    if (of == 0)
+        return;
+    if (first == 0 && last == of - 1)
+        snprintf(text + used, room, "[*]");
+    else if (first == last)
+        snprintf(text + used, room, "[%u]", first);
+    else
+        snprintf(text + used, room, "[%u-%u]", first, last);
+}
+
+/* "converter[*].voltage_v", "mixer.input[0-2]" */
+static void run_name(const struct hil_system *s, const struct run *run,
+                     char text[HIL_SIGNAL_NAME_BYTES])
+{
+    const struct hil_component *first = component_of(s, run->first);
+
+    snprintf(text, HIL_SIGNAL_NAME_BYTES, "%s", first->is.name);
+    put_span(text, first->is.index, component_of(s, run->last)->is.index, first->is.of);
+    const size_t used = strlen(text);
+    snprintf(text + used, HIL_SIGNAL_NAME_BYTES - used, ".%s", run->row->name);
+    put_span(text, run->from, run->to, run->row->flags & HIL_WIDE ? first->width : 0);
+}
+
+/* --- measures --------------------------------------------------------------------------------- */
+
+/* "sum of converter[*].voltage_v" */
+static const char *measure_doc(struct draft *d, const struct hil_measure *m)
+{
+    const struct hil_system *s = d->scenario->system;
+    char text[2 * HIL_SIGNAL_NAME_BYTES], name[HIL_SIGNAL_NAME_BYTES];
+    size_t used = (size_t)snprintf(text, sizeof text, "%s", m->count > 1 ? "sum of " : "");
+    struct run run;
+
+    for (unsigned i = 0; i < m->count && used < sizeof text; i += run.count) {
+        run = run_of(s, &m->signals[i], m->count - i);
+        run_name(s, &run, name);
+        used += (size_t)snprintf(text + used, sizeof text - used, "%s%s", i ? ", " : "", name);
+    }
+    if (used >= sizeof text)
+        strcpy(text + sizeof text - 4, "...");
+    return draft_text(d, text);
+}
+
+static void add_measure(struct draft *d, const struct hil_measure *m)
+{
+    const char *name = m->is.name;
+    const struct hil_column value = {name, m->unit, measure_doc(d, m), 1, {NULL, name, "value"}};
+    char text[HIL_SIGNAL_NAME_BYTES];
+    unsigned place;
+
+    draft_add(d, &value, name, name);
+    if (!m->has_reference)
+        return;
+    snprintf(text, sizeof text, "reference of %s", name);
+    const struct hil_column reference = {
+        hil_signal_row(d->scenario->system, &m->reference, &place)->name,
+        m->unit,
+        draft_text(d, text),
+        1,
+        {NULL, name, "reference"},
+    };
+    snprintf(text, sizeof text, "%.64s.%.64s", name, reference.name);
+    const char *longer = draft_text(d, text);
+    draft_add(d, &reference, longer, longer);
+}
+
+/* Those of an array stand in a row: one of them leads over all. */
+static unsigned next_measure(const struct hil_system *s, unsigned i)
+{
+    return i + (s->measures[i].is.of ? s->measures[i].is.of : 1);
+}
+
+static void add_measures(struct draft *d)
+{
+    const struct hil_system *s = d->scenario->system;
+
+    for (unsigned i = 0; i < s->measure_count; i = next_measure(s, i))
+        if (hil_columns_has(&s->measures[i], d->node))
+            add_measure(d, &s->measures[i]);
+}
+
+/* --- recorded signals ------------------------------------------------------------------------- */
+
+static bool is_one_signal(const struct hil_signal *a, const struct hil_signal *b)
+{
+    return a->component == b->component && a->output == b->output && a->number == b->number;
+}
+
+/* Whether the measure made of each signal is of just those of the run. */
+static bool is_of_run(const struct hil_measure *m, const struct run *run)
+{
+    for (unsigned i = 0; i < run->count; i++)
+        if (!is_one_signal(m[i].signals, &run->first[i]))
+            return false;
+    return true;
+}
+
+/* The measure that is made here of each of these signals; NULL: there is none. */
+static const char *each_measured(const struct draft *d, const struct run *run)
+{
+    const struct hil_system *s = d->scenario->system;
+
+    for (unsigned i = 0; i < s->measure_count; i = next_measure(s, i)) {
+        const struct hil_measure *m = &s->measures[i];
+        if (m->is.of == run->count && m->node == d->node && is_of_run(m, run))
+            return m->is.name;
+    }
+    return NULL;
+}
+
+static void add_run(struct draft *d, const struct run *run)
+{
+    const struct hil_system *s = d->scenario->system;
+    const char *each = each_measured(d, run);
+    char text[HIL_SIGNAL_NAME_BYTES];
+
+    run_name(s, run, text);
+    const char *signals = draft_text(d, text);
+    snprintf(text, sizeof text, "%.64s.%.64s", component_of(s, run->first)->is.name,
+             run->row->name);
+    const char *longer = draft_text(d, text);
+    const struct hil_column column = {
+        run->row->name,
+        run->row->unit,
+        run->row->doc,
+        run->count,
+        {signals, each, each ? "each" : NULL},
+    };
+    draft_add(d, &column, longer, signals);
+}
+
+static void add_signals(struct draft *d)
+{
+    const struct hil_node_config *node = &d->scenario->system->nodes[d->node];
+    struct run run;
+
+    for (unsigned i = 0; i < node->recorded_count; i += run.count) {
+        run = run_of(d->scenario->system, &node->recorded[i], node->recorded_count - i);
+        add_run(d, &run);
+    }
+}
+
+/* --- names ------------------------------------------------------------------------------------ */
+
+struct name {
+    const char *text;
+    unsigned column;
+};
+
+static int compare_names(const void *a, const void *b)
+{
+    const struct name *one = a, *other = b;
+    const int order = strcmp(one->text, other->text);
+
+    return order ? order : one->column < other->column ? -1 : 1;
+}
+
+static void sort_names(const struct draft *d, struct name *sorted)
+{
+    for (unsigned i = 0; i < d->count; i++)
+        sorted[i] = (struct name){d->at[i].name, i};
+    qsort(sorted, d->count, sizeof *sorted, compare_names);
+}
+
+/* Columns that share a name take a longer one. */
+static void lengthen_names(struct draft *d, struct name *sorted, unsigned length)
+{
+    sort_names(d, sorted);
+    for (unsigned i = 1; i < d->count; i++)
+        if (strcmp(sorted[i].text, sorted[i - 1].text) == 0)
+            for (unsigned k = i - 1; k <= i; k++)
+                d->at[sorted[k].column].name = d->names[sorted[k].column][length];
+}
+
+/* What was recorded more than once is numbered. */
+static void number_names(struct draft *d, struct name *sorted)
+{
+    char text[HIL_SIGNAL_NAME_BYTES + 16];
+    unsigned times = 1;
+
+    sort_names(d, sorted);
+    for (unsigned i = 1; i < d->count; i++) {
+        times = strcmp(sorted[i].text, sorted[i - 1].text) == 0 ? times + 1 : 1;
+        if (times == 1)
+            continue;
+        snprintf(text, sizeof text, "%s (%u)", sorted[i].text, times);
+        d->at[sorted[i].column].name = draft_text(d, text);
+    }
+}
+
+static void make_names(struct draft *d)
+{
+    struct name *sorted = malloc(d->count * sizeof *sorted);
+
+    d->no_memory |= !sorted;
+    for (unsigned length = 1; sorted && length < COLUMNS_NAMES; length++)
+        lengthen_names(d, sorted, length);
+    if (sorted)
+        number_names(d, sorted);
+    free(sorted);
+}
+
+/* --- all -------------------------------------------------------------------------------------- */
+
+static void leave_out_steps(struct draft *d)
+{
+    d->count -= COLUMNS_TIMES - 1;
+    memmove(d->at + 1, d->at + COLUMNS_TIMES, (d->count - 1) * sizeof *d->at);
+}
+
+int hil_columns_of(struct hil_columns *columns, struct hil_pool *pool,
+                   const struct hil_scenario *scenario, unsigned node)
+{
+    const size_t most = COLUMNS_TIMES + hil_columns_places(scenario, node).width;
+    struct draft d = {
+        .scenario = scenario,
+        .node = node,
+        .pool = pool,
+        .at = hil_pool_get(pool, most, sizeof *d.at),
+        .names = calloc(most, sizeof *d.names),
+    };
+
+    if (d.at && d.names) {
+        add_times(&d);
+        add_measures(&d);
+        add_signals(&d);
+        make_names(&d);
+        if (scenario->mode == HIL_VIRTUAL)
+            leave_out_steps(&d);
+    }
+    const bool made = d.at && d.names && !d.no_memory;
+    free(d.names);
+    *columns = (struct hil_columns){d.at, d.count};
+    return made ? 0 : -ENOMEM;
+}
+
+struct hil_row_places hil_columns_places(const struct hil_scenario *scenario, unsigned node)
+{
+    const struct hil_system *s = scenario->system;
+    const bool clocked = scenario->mode != HIL_VIRTUAL;
+    const unsigned measures = clocked ? COLUMNS_TIMES : 1;
+    unsigned signals = measures;
+
+    for (unsigned i = 0; i < s->measure_count; i = next_measure(s, i))
+        if (hil_columns_has(&s->measures[i], node))
+            signals += s->measures[i].has_reference ? 2 : 1;
+    return (struct hil_row_places){clocked, measures, signals,
+                                   signals + s->nodes[node].recorded_count};
+}
