@@ -1,6 +1,8 @@
 # The tail of each time that was measured: the share of them that is longer, both logarithmic.
 
 height = 560
+room = 42 + greater(168, text_size(label_letters))
+width = greater(width, left + 560 + room)
 y_at(pixels) = 1 - pixels / real(height)
 
 eval terminal(width, height)
@@ -8,7 +10,7 @@ set output '../'.name.'.'.format.part
 
 set logscale xy
 set lmargin at screen x_at(left)
-set rmargin at screen x_at(width - 210)
+set rmargin at screen x_at(width - room)
 set tmargin at screen y_at(64)
 set bmargin at screen y_at(height - 54)
 set yrange [*:1.5]
@@ -18,7 +20,7 @@ set ytics @share_tics
 set label 1 title at screen x_at(left), y_at(24) font 'DejaVu Sans,13' textcolor rgb ink
 set label 2 subtitle at screen x_at(left), y_at(44) textcolor rgb pale
 set label 3 'share that took as long or longer' at screen x_at(20), y_at((64 + height - 54) / 2) center rotate textcolor rgb ink
-set key at screen x_at(width - 200), y_at(64) left top Left reverse samplen 2.5 spacing 1.3 textcolor rgb ink
+set key at screen x_at(width - room + 10), y_at(64) left top Left reverse samplen 2.5 spacing 1.3 textcolor rgb ink
 
 # The controller's in blue, the converters' in orange, what is of both in grey.
 dash(label) = strstrt(label, 'late') ? 1 : strstrt(label, 'step') ? 2 : strstrt(label, 'period') ? 3 : 4

@@ -1,14 +1,19 @@
 # Two sweeps over the same values: a row of two panels for each, over a common time axis and with
 # a common scale, and what the second one missed.
 
-panel = greater(84, (label_lines + 3) * line_height + 22)
+panel = greater(greater(84, 220.0 / n), (label_lines + 3) * line_height + 22)
 head = 82
 foot = 76
 gap = 60
 height = head + n * panel + foot
 y_at(pixels) = 1 - pixels / real(height)
-text = 30 + greater(200, words_size(7))
-width = greater(1200, left + gap + text + 2 * 420)
+beside_letters = 0
+do for [i = 1:n] {
+    beside_letters = greater(beside_letters, greater(strlen('right: '.twin_note[i]), strlen(missed[i])))
+}
+text = 30 + greater(200, greater(words_size(7), text_size(beside_letters)))
+column = 24 + bold_size(greater(strlen(left_title), strlen(right_title)))
+width = greater(greater(1200, room_for_head), left + gap + text + 2 * greater(420, column))
 each = (width - left - gap - text) / 2
 
 eval terminal(width, height)

@@ -40,8 +40,9 @@ struct plot_run {
     struct plot_events events;
     double round_trip_us[3]; /* p50, p99, p99.9 */
     struct plot_missed controller_missed, converters_missed;
-    bool settled;     /* the output, and each converter's */
-    char invalid[96]; /* the first reason why the run is not valid; "": it is, or does not say */
+    bool settled;                  /* the output, and each converter's */
+    char invalid[PLOT_TEXT_BYTES]; /* the first reason why the run is not valid; "": it is, or does
+                                      not say */
 };
 
 /* Returns 0, or a negative errno after a message. */

@@ -24,10 +24,10 @@ static void events_words(const json_t *changes, char *text, size_t size)
     for (int i = 0; i < 3 && used < size; i++) {
         const json_t *change = json_object_get(changes, quantities[i].key);
         if (change)
-            used +=
-                (size_t)snprintf(text + used, size - used, "%s%s %.4g to %.4g %s", used ? ", " : "",
-                                 quantities[i].name, events_number(change, "from"),
-                                 events_number(change, "to"), quantities[i].unit);
+            used += (size_t)snprintf(text + used, size - used, "%s%s %.4g to %.4g %s",
+                                     used ? ",\n" : "", quantities[i].name,
+                                     events_number(change, "from"), events_number(change, "to"),
+                                     quantities[i].unit);
     }
 }
 

@@ -15,7 +15,7 @@ enum { PLOT_EVENTS_MAX = 32 };
 struct plot_events {
     struct plot_event {
         double at_s;
-        char text[64];     /* "load 10 to 8 Ω" */
+        char text[128];    /* "load 10 to 8 Ω", a line for each change of several */
     } at[PLOT_EVENTS_MAX]; /* but for the start-up */
     unsigned count;
     double from_s, to_s; /* the window; NAN: there is none */

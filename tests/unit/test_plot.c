@@ -487,37 +487,66 @@ static void write_sweep(const char *name, const char *first, const char *second)
     put_in(name, "sweep.json", index);
 }
 
+static int plot_beside(const char *dir)
+{
+    static char other[256];
+    FILE *messages = fmemopen(said, sizeof(said), "w");
+
+    snprintf(other, sizeof(other), "%s", dir); /* which may be in_folder's */
+    const int rc = hil_plot_beside(folder, other, (struct hil_plot_span){0, INFINITY}, messages);
+    fclose(messages);
+    return rc;
+}
+
 /* "The headline figure in real time beside the one in virtual time, for every period, with the
  * measured missed deadlines in the caption." */
 Test(plot, two_sweeps_side_by_side)
 {
-    static char other[256];
-
     write_point("virtual-40", -20, settled);
     write_point("virtual-80", 3, unsettled);
     write_sweep(".", "virtual-40", "virtual-80");
     cr_assert_eq(mkdir(in_folder("other"), 0777), 0);
     write_point("other/a", -20, in_real_time);
     write_sweep("other", "a", "not-run");
-    snprintf(other, sizeof(other), "%s", in_folder("other"));
-
-    FILE *messages = fmemopen(said, sizeof(said), "w");
-    cr_expect_eq(hil_plot_beside(folder, other, (struct hil_plot_span){0, INFINITY}, messages), 0);
-    fclose(messages);
+    cr_assert_eq(plot_beside(in_folder("other")), 0, "%s", said);
     expect_texts("figure-beside",
                  (const char *const[]){"T = 40 µs", "left: settles in 2.16 ms",
                                        "right: settles in 3.3 ms", "missed 5 % | 0.25 %",
                                        "right: no record", "Missed deadlines", NULL});
 }
 
+/* What became of the runs on the right may take more words than on the left. */
+Test(plot, longer_words_on_the_right)
+{
+    static const char longest[] =
+        "{\"output\": {\"settled\": false, \"settling_ms\": null, \"pp_v\": 123456},"
+        " \"validity\": {\"valid\": false, \"reasons\": [\"controller stood still\"]}}";
+
+    write_short_point("a", -20, settled, 200);
+    write_sweep(".", "a", "a");
+    cr_assert_eq(mkdir(in_folder("other"), 0777), 0);
+    write_short_point("other/a", 3, longest, 200);
+    write_sweep("other", "a", "a");
+    cr_assert_eq(plot_beside(in_folder("other")), 0, "%s", said);
+    expect_texts("figure-beside",
+                 (const char *const[]){"right: oscillates, 123456 V p-p; not valid", NULL});
+}
+
+/* The label of the axis is higher than one row of panels need be. */
+Test(plot, one_run_beside_another)
+{
+    write_short_point("a", -20, settled, 200);
+    put("sweep.json", "{\"keys\": [\"controller.period_us\"], \"units\": [\"us\"], \"points\": ["
+                      "{\"dir\": \"a\", \"values\": [\"40\"]}]}");
+    cr_assert_eq(plot_beside(folder), 0, "%s", said);
+    expect_texts("figure-beside", (const char *const[]){"T = 40 µs", NULL});
+}
+
 Test(plot, beside_what_is_no_sweep)
 {
     write_point("a", -20, settled);
     write_sweep(".", "a", "b");
-    FILE *messages = fmemopen(said, sizeof(said), "w");
-    cr_expect_eq(hil_plot_beside(folder, "/nowhere", (struct hil_plot_span){0, INFINITY}, messages),
-                 -ENOENT);
-    fclose(messages);
+    cr_expect_eq(plot_beside("/nowhere"), -ENOENT);
     cr_expect(strstr(said, "/nowhere is not the folder of a sweep"), "%s", said);
 }
 
@@ -547,6 +576,39 @@ Test(plot, a_run_that_is_not_valid_says_so)
     fclose(messages);
     expect_texts("a/output",
                  (const char *const[]){"NOT VALID: controller stood still for 2 s", NULL});
+}
+
+/* The reason is as long as a run gives it (harness/validity.c), and read to its end. */
+Test(plot, why_a_run_is_not_valid_is_not_cut)
+{
+    static const char reason[] =
+        "12345 times an input was stale, of 1000 at most: controller to converter 9999 at "
+        "1234.500000 s first; the oldest was 2.34 ms old";
+    static const char *const figures[] = {"output", "voltages", "duty", "latency", "tail"};
+    char summary[400];
+
+    write_with_histograms(in_folder("trace.h5"), -20, 200);
+    snprintf(summary, sizeof(summary), "{\"validity\": {\"valid\": false, \"reasons\": [\"%s\"]}}",
+             reason);
+    put("summary.json", summary);
+    cr_assert_eq(plot(), 0, "%s", said);
+    for (size_t i = 0; i < sizeof(figures) / sizeof(figures[0]); i++)
+        expect_texts(figures[i], (const char *const[]){reason, NULL});
+}
+
+/* All that may change at once is written along the event's mark, and stays inside of the picture.
+ */
+Test(plot, an_event_of_three_changes)
+{
+    write_trace(in_folder("trace.h5"), -20, 200);
+    put("summary.json", "{\"events\": [{}, {\"time_s\": 0.01, \"changes\": {"
+                        "\"reference_v\": {\"from\": 200.1, \"to\": 300.1},"
+                        "\"load_ohm\": {\"from\": 10.25, \"to\": 5.125},"
+                        "\"input_voltage_v\": {\"from\": 24.25, \"to\": 20.25}}}]}");
+    cr_assert_eq(plot(), 0, "%s", said);
+    expect_texts("output",
+                 (const char *const[]){"reference 200.1 to 300.1 V,", "load 10.25 to 5.125 Ω,",
+                                       "input 24.25 to 20.25 V", NULL});
 }
 
 /* Two keys that vary and one that does not; and a run that failed: the others are drawn. */
@@ -638,19 +700,36 @@ Test(plot, no_value_of_a_key_is_left_out)
 /* Names that are as long as they get, side by side and beside one another. */
 Test(plot, few_runs_with_long_names)
 {
-    static char other[256];
-
     write_short_point("a", -20, settled, 200);
     write_table(2, 1);
     cr_assert_eq(plot(), 0, "%s", said);
     expect_texts("figure", (const char *const[]){"inductor resistance 2e-9 Ω", NULL});
     cr_expect_neq(access(in_folder("round-trip.png"), F_OK), 0);
 
-    snprintf(other, sizeof(other), "%s", folder);
-    FILE *messages = fmemopen(said, sizeof(said), "w");
-    cr_expect_eq(hil_plot_beside(folder, other, (struct hil_plot_span){0, INFINITY}, messages), 0);
-    fclose(messages);
+    cr_assert_eq(plot_beside(folder), 0, "%s", said);
     expect_texts("figure-beside", (const char *const[]){"inductor resistance 2e-9 Ω", NULL});
+}
+
+/* Many runs of many keys: what is above the columns is as long. */
+Test(plot, long_titles_beside_one_another)
+{
+    static char index[1 << 16];
+    FILE *file = fmemopen(index, sizeof(index), "w");
+
+    write_short_point("a", -20, settled, 200);
+    fputs("{\"keys\": [", file);
+    for (int key = 0; key < 4; key++)
+        fprintf(file, "%s\"%s_%d\"", key ? ", " : "", "converters.parameters.of_a_long_name", key);
+    fputs("], \"units\": [\"\", \"\", \"\", \"\"], \"points\": [", file);
+    for (int i = 0; i < 65; i++)
+        fprintf(file, "%s{\"dir\": \"%s\", \"values\": [\"%d\", \"%d\", \"%d\", \"%d\"]}",
+                i ? "," : "", i ? "a" : "none", i, i, i, i);
+    fputs("]}", file);
+    fclose(file);
+    put("sweep.json", index);
+    cr_assert_eq(plot_beside(folder), 0, "%s", said);
+    expect_texts("figure-beside", (const char *const[]){"of a long name 0 and",
+                                                        "left out; no record of 1 run", NULL});
 }
 
 /* Two keys whose last words are alike are told apart by all of them. */
@@ -713,6 +792,22 @@ Test(plot, the_longest_latencies)
     cr_assert_eq(plot(), 0, "%s", said);
     expect_texts("latency", (const char *const[]){"converters input age", "max 36", NULL});
     expect_texts("tail", (const char *const[]){"converters input age", NULL});
+}
+
+/* A node's name may be long, and names what was measured of it. */
+Test(plot, histograms_of_long_names)
+{
+    static struct hil_histogram late;
+    static const char name[] = "the_controller_of_the_second_stage_of_the_converter_input_age";
+    static const struct hil_named_histogram histogram = {name, &late};
+
+    hil_histogram_add(&late, 1000);
+    histograms = &histogram;
+    histogram_count = 1;
+    write_trace(in_folder("trace.h5"), -20, 100);
+    cr_assert_eq(plot(), 0, "%s", said);
+    expect_texts("latency", (const char *const[]){"converter input age", NULL});
+    expect_texts("tail", (const char *const[]){"converter input age", NULL});
 }
 
 /* --- what the converters recorded ---------------------------------------------------------- */
