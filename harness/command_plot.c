@@ -11,16 +11,16 @@ static const char plot_help[] =
     "\n"
     "Draws what is in DIR, the results of a run or of a sweep, as PNG and SVG into DIR.\n"
     "\n"
-    "  of a run      output, voltages, duty, latency, tail; current, where the converters\n"
-    "                recorded it (recording.converter_decimation)\n"
-    "  of a sweep    figure (output voltage against time, a panel for each value) and\n"
+    "  of a run      each measure and its reference; the signals of each array that was recorded;\n"
+    "                the other signals of each node, by unit; latency and tail\n"
+    "  of a sweep    figure (the first measure against time, a panel for each value) and\n"
     "                figure-startup; the same in one panel: figure-overlay and\n"
-    "                figure-startup-overlay; round-trip where the controller's period varies\n"
+    "                figure-startup-overlay; round-trip where the period of a node varies\n"
     "\n"
     "  --from S, --to S\n"
-    "                only the time from S to S seconds after the start: of a run output,\n"
-    "                voltages, duty and current; of a sweep figure and figure-overlay. Without\n"
-    "                one of them, from the start or to the end\n"
+    "                only the time from S to S seconds after the start, in the figures that have\n"
+    "                time as their axis; of a sweep figure and figure-overlay. Without one of\n"
+    "                them, from the start or to the end\n"
     "  --beside DIR  only figure-beside: two sweeps over the same values in two columns, such\n"
     "                as one in virtual and one in real time, with the deadlines that the\n"
     "                second missed\n";
@@ -28,9 +28,10 @@ static const char plot_help[] =
 static const char export_help[] =
     "usage: hiloco export DIR --csv\n"
     "\n"
-    "Writes the record of the run in DIR as text: DIR/controller.csv, and converter-NNN.csv for\n"
-    "each converter that was recorded. The first line names the columns, with their units. Each\n"
-    "row has the number of its step, and how many rows are missing before it.\n";
+    "Writes the record of the run in DIR as text: DIR/NODE.csv for each node that recorded, such\n"
+    "as controller.csv, and cell-007.csv for one of an array. The first line names the\n"
+    "columns, with their units. Each row has the number of its step, and how many rows are\n"
+    "missing before it.\n";
 
 /* A directory that is not there or holds no results, and a time of which there is no record, are
  * the user's mistake. */

@@ -1,5 +1,6 @@
 #include <errno.h>
 #include <jansson.h>
+#include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +13,7 @@
 #include "commands.h"
 #include "foreign.h"
 #include "json_file.h"
+#include "record/told.h"
 #include "results.h"
 
 static const char help[] =
@@ -21,9 +23,10 @@ static const char help[] =
     "Runs a scenario once for each value, and for each combination where several keys have\n"
     "several values. Points in virtual time run side by side.\n"
     "\n"
-    "The table has of each run the greatest overshoot, how long the output took to settle after\n"
-    "the last event, and its mean and peak to peak in the window of its steady state, which\n"
-    "stands beside them. docs/figures.md defines them.\n"
+    "The table has of each run the greatest overshoot of the scenario's first measure, how long "
+    "it\n"
+    "took to settle after the last event, and its mean and peak to peak in the window of its\n"
+    "steady state, which stands beside them. docs/figures.md defines them.\n"
     "\n"
     "  --set KEY=V1,V2,V3   the values to go through; one value alone is set for all points.\n"
     "                       Commas inside brackets do not part values\n"
@@ -408,69 +411,101 @@ static int write_index(const struct sweep *s)
     return rc;
 }
 
-static void print_number(json_t *object, const char *key, int width, int digits)
+static void print_number(double value, int width, int digits)
 {
-    json_t *value = json_object_get(object, key);
-
-    if (json_is_number(value))
-        printf(" %*.*f", width, digits, json_number_value(value));
+    if (isfinite(value))
+        printf(" %*.*f", width, digits, value);
     else
         printf(" %*s", width, "-");
 }
 
-static void print_window(json_t *window)
+static void print_window(const struct hil_told_figures *f)
 {
-    double from = json_number_value(json_object_get(window, "from_s"));
-    double to = json_number_value(json_object_get(window, "to_s"));
     char text[32] = "-";
 
-    if (json_is_object(window))
-        snprintf(text, sizeof text, "%.4g-%.4g", from, to);
+    if (isfinite(f->from_s))
+        snprintf(text, sizeof text, "%.4g-%.4g", f->from_s, f->to_s);
     printf(" %13s", text);
 }
 
-/* What the output did, and whether the run can be believed. */
-static void print_verdict(json_t *summary)
+/* What the measure did, and whether the run can be believed. */
+static void print_verdict(const struct hil_told *told, const struct hil_told_measure *measure)
 {
-    json_t *output = json_object_get(summary, "output");
-    json_t *outputs = json_object_get(summary, "outputs");
-    int worst = (int)json_integer_value(json_object_get(outputs, "worst"));
+    struct hil_told_measure array;
+    const bool others = hil_told_first(told, true, &array);
 
-    if (!json_is_true(json_object_get(output, "settled")))
+    if (!measure->settled)
         printf("  does not settle");
-    else if (!json_is_true(json_object_get(outputs, "settled")))
-        printf("  converter %d does not settle", worst);
+    else if (others && !array.settled)
+        printf("  %s[%d] does not settle", array.name, array.worst);
     else
         printf("  settles");
-    bool valid = json_is_true(json_object_get(json_object_get(summary, "validity"), "valid"));
-    printf("%s\n", valid ? "" : ", NOT VALID");
+    printf("%s\n", hil_told_valid(told) == 1 ? "" : ", NOT VALID");
+}
+
+static struct hil_told told_of_point(const struct sweep *s, const struct point *p)
+{
+    char dir[4500];
+
+    snprintf(dir, sizeof dir, "%s/%s", s->out, p->name);
+    return hil_told_of_run(dir);
+}
+
+/* Those of the first nodes: in a control loop, of who controls. */
+static double missed_of_first(const struct hil_told *told)
+{
+    struct hil_told_nodes nodes;
+
+    return hil_told_nodes(told, 0, &nodes) ? nodes.missed : NAN;
 }
 
 static void print_point(const struct sweep *s, const struct point *p)
 {
-    json_t *root = load_summary(s, p), *output = json_object_get(root, "output");
+    struct hil_told told = told_of_point(s, p);
+    struct hil_told_measure measure;
+    double round_trip_us[3];
 
     printf("%-36s", p->name);
-    if (!root) {
+    if (!told.root) {
         printf(" no results\n");
         return;
     }
-    print_number(output, "overshoot_pct", 11, 2);
-    print_number(output, "settling_ms", 11, 3);
-    print_number(output, "mean_v", 10, 3);
-    print_number(output, "pp_v", 10, 3);
-    print_window(json_object_get(output, "window"));
-    print_number(json_object_get(root, "controller"), "missed", 8, 0);
-    print_number(json_object_get(root, "round_trip_us"), "p50", 10, 1);
-    print_number(json_object_get(root, "round_trip_us"), "p99", 10, 1);
-    print_verdict(root);
-    json_decref(root);
+    hil_told_first(&told, false, &measure);
+    hil_told_round_trip(&told, round_trip_us);
+    print_number(measure.figures.overshoot_pct, 11, 2);
+    print_number(measure.figures.settling_ms, 11, 3);
+    print_number(measure.figures.mean, 10, 3);
+    print_number(measure.figures.pp, 10, 3);
+    print_window(&measure.figures);
+    print_number(missed_of_first(&told), 8, 0);
+    print_number(round_trip_us[0], 10, 1);
+    print_number(round_trip_us[1], 10, 1);
+    print_verdict(&told, &measure);
+    hil_told_close(&told);
+}
+
+/* "output_v", and "mean V": of the first point that tells. */
+static void print_head(const struct sweep *s)
+{
+    char name[37] = "", mean[24] = "mean", pp[24] = "p-p";
+
+    for (unsigned i = 0; i < s->point_count && !name[0]; i++) {
+        struct hil_told told = told_of_point(s, &s->points[i]);
+        struct hil_told_measure measure;
+        if (hil_told_first(&told, false, &measure)) {
+            snprintf(name, sizeof name, "%s", measure.name);
+            snprintf(mean, sizeof mean, "mean %.16s", measure.unit);
+            snprintf(pp, sizeof pp, "p-p %.16s", measure.unit);
+        }
+        hil_told_close(&told);
+    }
+    printf("%-36s %11s %11s %10s %10s %13s %8s %10s %10s\n", name, "overshoot %", "settling ms",
+           mean, pp, "from-to s", "missed", "round trip", "p99, us");
 }
 
 static void print_table(const struct sweep *s)
 {
-    printf("%-36s %11s %11s %10s %10s %13s %8s %10s %10s\n", "", "overshoot %", "settling ms",
-           "mean V", "p-p V", "from-to s", "missed", "round trip", "p99, us");
+    print_head(s);
     for (unsigned i = 0; i < s->point_count; i++)
         print_point(s, &s->points[i]);
     printf("results: %s\n", s->out);

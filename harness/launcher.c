@@ -18,6 +18,7 @@
 #include "progress.h"
 #include "pulse.h"
 #include "record/recorder.h"
+#include "record/run_times.h"
 #include "record/streams.h"
 #include "results.h"
 #include "run/node_name.h"
@@ -202,7 +203,7 @@ static int add_histograms(void *launcher, struct hil_trace *trace)
 {
     const struct launcher *l = launcher;
 
-    return hil_streams_add_histograms(trace, l->run.state);
+    return hil_run_times_add(trace, l->scenario->system, l->run.state);
 }
 
 static void inherit_run(void *launcher, int rc);

@@ -6,7 +6,7 @@
  *      of a sweep      sweep.json, and a folder of a run for each of its points; sweep.json.part of
  *                      one that was killed
  *      of either       plot/, and NAME.png and NAME.svg for each plot/NAME.gp
- *      made of a run   controller.csv converter-007.csv ... by export, trace.json by trace
+ *      made of a run   NODE.csv by export, trace.json by trace
  */
 #include "results_files.h"
 
@@ -66,7 +66,7 @@ static bool is_of_a_run(const char *path, const char *name)
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         if (strcmp(name, names[i]) == 0)
             return true;
-    return is_figure(path, name) || hil_export_makes(name);
+    return is_figure(path, name) || hil_export_made(path, name);
 }
 
 static bool is_point(const json_t *index, const char *name)

@@ -22,10 +22,11 @@ set label 2 subtitle at screen x_at(left), y_at(44) textcolor rgb pale
 set label 3 'share that took as long or longer' at screen x_at(20), y_at((64 + height - 54) / 2) center rotate textcolor rgb ink
 set key at screen x_at(width - room + 10), y_at(64) left top Left reverse samplen 2.5 spacing 1.3 textcolor rgb ink
 
-# The controller's in blue, the converters' in orange, what is of both in grey.
-dash(label) = strstrt(label, 'late') ? 1 : strstrt(label, 'step') ? 2 : strstrt(label, 'period') ? 3 : 4
-hue(label) = strstrt(label, 'controller') ? '#2b7bba' : strstrt(label, 'converters') ? '#cf4f0b' : ink
+# A colour for each array of nodes, in their order; round trips in grey.
+array hues[6] = ['#2b7bba', '#cf4f0b', '#3a8a4d', '#8e5bb0', '#b08a00', '#7f1d02']
+dash(label) = strstrt(label, 'late') ? 1 : strstrt(label, 'step') ? 2 : strstrt(label, 'period') ? 3 : strstrt(label, 'age') ? 4 : 5
+hue(i) = value(sprintf('node_%d', i)) > 0 ? hues[1 + (value(sprintf('node_%d', i)) - 1) % 6] : ink
 plot for [i = 1:n] sprintf('%s-tail-%d.dat', name, i) with steps linewidth 1.4 \
-     dashtype dash(value(sprintf('label_%d', i))) linecolor rgb hue(value(sprintf('label_%d', i))) \
+     dashtype dash(value(sprintf('label_%d', i))) linecolor rgb hue(i) \
      title value(sprintf('label_%d', i))
 set output

@@ -29,7 +29,7 @@ set label 1 title at screen x_at(left), y_at(24) font 'DejaVu Sans,13' textcolor
 set label 2 left_title at screen x_at(left), y_at(head - 14) font 'DejaVu Sans Bold,10' textcolor rgb ink
 set label 3 right_title at screen x_at(left + each + gap), y_at(head - 14) font 'DejaVu Sans Bold,10' textcolor rgb ink
 set label 4 y_label at screen x_at(20), y_at(head + n * panel / 2) center rotate textcolor rgb ink
-set label 5 'Missed deadlines as the runs on the right measured them, the controller | the converters: the share of the steps due' at screen x_at(left), y_at(height - 26) textcolor rgb pale
+set label 5 'Missed deadlines as the runs on the right measured them, of '.missed_of.': the share of the steps due' at screen x_at(left), y_at(height - 26) textcolor rgb pale
 set label 6 'that had not ended when the next one was due, or were left out.' at screen x_at(left), y_at(height - 11) textcolor rgb pale
 
 do for [i = 1:n] {

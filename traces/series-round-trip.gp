@@ -1,4 +1,4 @@
-# The round trip of the loop against the controller's period, with one and two periods beside it.
+# The round trip of the loop against the period of a node, with one and two periods beside it.
 
 height = 520
 y_at(pixels) = 1 - pixels / real(height)
@@ -14,7 +14,7 @@ set rmargin at screen x_at(width - 150)
 set tmargin at screen y_at(64)
 set bmargin at screen y_at(height - 54)
 set xrange [0:STATS_max_x * 1.05]
-set xlabel 'period of the controller (µs)' offset 0,0.3 textcolor rgb ink
+set xlabel x_label offset 0,0.3 textcolor rgb ink
 set label 3 'round trip' at screen x_at(20), y_at((64 + height - 54) / 2) center rotate textcolor rgb ink
 
 set label 1 title at screen x_at(left), y_at(24) font 'DejaVu Sans,13' textcolor rgb ink

@@ -20,8 +20,9 @@ EMBED(script_series_grid, "traces/series-grid.gp");
 EMBED(script_series_overlay, "traces/series-overlay.gp");
 EMBED(script_series_beside, "traces/series-beside.gp");
 EMBED(script_series_round_trip, "traces/series-round-trip.gp");
-EMBED(script_run_output, "traces/run-output.gp");
-EMBED(script_run_converters, "traces/run-converters.gp");
+EMBED(script_run_measure, "traces/run-measure.gp");
+EMBED(script_run_array, "traces/run-array.gp");
+EMBED(script_run_node, "traces/run-node.gp");
 EMBED(script_run_latency, "traces/run-latency.gp");
 EMBED(script_steps_time, "traces/steps-time.gp");
 EMBED(script_steps_histogram, "traces/steps-histogram.gp");
@@ -37,8 +38,9 @@ static const struct {
     {"series-overlay.gp", script_series_overlay},
     {"series-beside.gp", script_series_beside},
     {"series-round-trip.gp", script_series_round_trip},
-    {"run-output.gp", script_run_output},
-    {"run-converters.gp", script_run_converters},
+    {"run-measure.gp", script_run_measure},
+    {"run-array.gp", script_run_array},
+    {"run-node.gp", script_run_node},
     {"run-latency.gp", script_run_latency},
     {"steps-time.gp", script_steps_time},
     {"steps-histogram.gp", script_steps_histogram},

@@ -54,12 +54,17 @@ void hil_key_short_words(const char *key, const char *unit, char words[HIL_KEY_W
     hil_key_words(key + start, unit, words);
 }
 
+const char *hil_unit_words(const char *unit)
+{
+    return strncmp(unit, "1/", 2) == 0 ? unit + 1
+           : strcmp(unit, "us") == 0   ? "µs"
+           : strcmp(unit, "Ohm") == 0  ? "Ω"
+                                       : unit;
+}
+
 void hil_value_words(const char *value, const char *unit, char words[HIL_KEY_WORDS_BYTES])
 {
-    const char *written = strncmp(unit, "1/", 2) == 0 ? unit + 1
-                          : strcmp(unit, "us") == 0   ? "µs"
-                          : strcmp(unit, "Ohm") == 0  ? "Ω"
-                                                      : unit;
+    const char *written = hil_unit_words(unit);
 
     snprintf(words, HIL_KEY_WORDS_BYTES, "%.100s%s%s", value, *written ? " " : "", written);
 }

@@ -15,6 +15,9 @@ void hil_key_words(const char *key, const char *unit, char words[HIL_KEY_WORDS_B
 /* The same of the key's last part: "ki". */
 void hil_key_short_words(const char *key, const char *unit, char words[HIL_KEY_WORDS_BYTES]);
 
+/* A unit as it is written: "µs", "Ω"; behind a value "/(V s)". */
+const char *hil_unit_words(const char *unit);
+
 /* The value with its unit: "150 /(V s)", "40 µs". */
 void hil_value_words(const char *value, const char *unit, char words[HIL_KEY_WORDS_BYTES]);
 

@@ -15,18 +15,17 @@ struct hil_plot_span {
  * Draws into DIR what belongs there.
  *
  * Of a run (it has trace.h5, and its results in summary.json):
- *      output      the output voltage, all of it and the start-up, beside the reference
- *      voltages    that of each converter
- *      duty        the duty cycle of each converter
- *      current     the inductor current of each converter, where converters recorded it
+ *      of each measure     all of it and the start-up, beside the reference
+ *      of each array       its signals, their mean, and how far each swings
+ *      of each node        its other signals, a row for each unit
  *      latency     how late the loops were, how long they took, how old their inputs were
  *      tail        the same as shares: how often it took longer than so long
  * Of a sweep (it has sweep.json, and runs in folders):
- *      figure                   the output voltage for each value, in a panel each
+ *      figure                   the first measure for each value, in a panel each
  *      figure-startup           the same, zoomed on the start-up
  *      figure-overlay           all in one panel
  *      figure-startup-overlay
- *      round-trip               of the loop against the controller's period, where that varies
+ *      round-trip               of the loop against a node's period, where that varies
  * A figure whose data was not recorded is left out. Of a part of the time, those figures are
  * drawn that have time as their axis, and only that part of them: no start-up.
  *

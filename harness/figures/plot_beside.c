@@ -15,20 +15,33 @@ static const struct plot_series *twin_of(const struct plot_series *series,
     return NULL;
 }
 
-static double missed_percent(const struct plot_missed *missed)
-{
-    return missed->due > 0 ? 100 * missed->missed / missed->due : NAN;
-}
-
-/* Nothing where the run does not say. */
+/* "missed 5 % | 0.25 %": of each array of nodes. Nothing where the run does not say. */
 static void missed_words(const struct plot_run *run, char text[PLOT_TEXT_BYTES])
 {
-    const double controller = missed_percent(&run->controller_missed);
-    const double converters = missed_percent(&run->converters_missed);
+    struct hil_told_nodes nodes;
+    size_t used = 0;
 
     text[0] = '\0';
-    if (isfinite(controller) && isfinite(converters))
-        snprintf(text, PLOT_TEXT_BYTES, "missed %.3g %% | %.3g %%", controller, converters);
+    for (unsigned i = 0; hil_told_nodes(&run->told, i, &nodes); i++) {
+        const double percent = nodes.due > 0 ? 100 * nodes.missed / nodes.due : NAN;
+        if (isfinite(percent) && used + 32 < PLOT_TEXT_BYTES)
+            used += (size_t)snprintf(text + used, PLOT_TEXT_BYTES - used, "%s%.3g %%",
+                                     used ? " | " : "missed ", percent);
+    }
+}
+
+/* "hub | cell": the arrays of nodes, in that order. */
+static void set_missed_of(struct hil_figure *figure, const struct plot_sweep *right)
+{
+    char text[PLOT_TEXT_BYTES] = "";
+    struct hil_told_nodes nodes;
+    size_t used = 0;
+
+    for (unsigned i = 0; hil_told_nodes(&right->series[0].run.told, i, &nodes); i++)
+        if (used + 72 < PLOT_TEXT_BYTES)
+            used += (size_t)snprintf(text + used, PLOT_TEXT_BYTES - used, "%s%.64s",
+                                     used ? " | " : "", nodes.name);
+    hil_figure_text(figure, "missed_of", "%s", text);
 }
 
 static void set_text(struct hil_figure *figure, const char *array, unsigned i, const char *text)
@@ -72,7 +85,8 @@ static int draw(const struct plot_sweep *left, const struct plot_sweep *right)
     hil_figure_text(&figure, "subtitle", "%s", "");
     hil_figure_text(&figure, "left_title", "%s", left->subtitle);
     hil_figure_text(&figure, "right_title", "%s", right->subtitle);
-    plot_series_set_axes(&figure, &window);
+    plot_sweep_set_axes(left, &figure, &window);
+    set_missed_of(&figure, right);
     plot_sweep_set_series(left, &figure);
     for (unsigned i = 0; i < left->count; i++)
         plot_series_curves(&left->series[i], &figure, i, PLOT_ALL, &window, &range);

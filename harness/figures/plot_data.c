@@ -1,87 +1,15 @@
 #include "plot_data.h"
 
+#include <ctype.h>
 #include <errno.h>
-#include <jansson.h>
-#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "../foreign.h"
 #include "../record/run_files.h"
+#include "key_words.h"
 
 /* --- opening ------------------------------------------------------------------------------- */
-
-static double number_in(const json_t *object, const char *name)
-{
-    const json_t *value = json_object_get(object, name);
-
-    return json_is_number(value) ? json_number_value(value) : NAN;
-}
-
-static struct plot_missed missed_in(const json_t *summary, const char *who)
-{
-    const json_t *loops = json_object_get(summary, who);
-
-    return (struct plot_missed){number_in(loops, "missed"),
-                                number_in(loops, "steps") + number_in(loops, "left_out")};
-}
-
-static void read_round_trip(struct plot_run *run, const json_t *summary)
-{
-    static const char *const names[] = {"p50", "p99", "p999"};
-    const json_t *round_trip = json_object_get(summary, "round_trip_us");
-
-    for (int i = 0; i < 3; i++)
-        run->round_trip_us[i] = number_in(round_trip, names[i]);
-}
-
-static void read_worst(struct plot_run *run, const json_t *outputs)
-{
-    const json_t *each = json_object_get(outputs, "each");
-
-    run->worst = hil_foreign_index(number_in(outputs, "worst"), INT_MAX);
-    run->worst_pp_v = number_in(json_array_get(each, (size_t)run->worst), "pp_v");
-    run->settled = run->sum_settled && !json_is_false(json_object_get(outputs, "settled"));
-}
-
-static void read_startup(struct plot_run *run, const json_t *events)
-{
-    run->startup_ms =
-        number_in(json_object_get(json_array_get(events, 0), "output"), "settling_ms");
-}
-
-static void read_validity(struct plot_run *run, const json_t *summary)
-{
-    const json_t *validity = json_object_get(summary, "validity");
-    const char *reason = json_string_value(json_array_get(json_object_get(validity, "reasons"), 0));
-
-    if (reason)
-        snprintf(run->invalid, sizeof(run->invalid), "%s", reason);
-}
-
-/* A run without a summary is drawn all the same: it may have been cut off. */
-static void read_summary(struct plot_run *run)
-{
-    char path[HIL_PATH_BYTES];
-    json_error_t error;
-    json_t *summary =
-        hil_run_path(path, run->dir, "summary.json") ? NULL : hil_foreign_json(path, &error);
-    const json_t *output = json_object_get(summary, "output");
-
-    run->settling_ms = number_in(output, "settling_ms");
-    run->overshoot_pct = number_in(output, "overshoot_pct");
-    run->pp_v = number_in(output, "pp_v");
-    run->sum_settled = json_is_true(json_object_get(output, "settled"));
-    read_worst(run, json_object_get(summary, "outputs"));
-    read_startup(run, json_object_get(summary, "events"));
-    plot_events_read(&run->events, summary);
-    run->controller_missed = missed_in(summary, "controller");
-    run->converters_missed = missed_in(summary, "converters");
-    read_round_trip(run, summary);
-    read_validity(run, summary);
-    json_decref(summary);
-}
 
 static int complain(const struct plot_run *run, int rc, const char *what)
 {
@@ -89,64 +17,131 @@ static int complain(const struct plot_run *run, int rc, const char *what)
     return rc;
 }
 
-/* The column of one number a row; -1 where there is none. */
-static int find_number(const struct plot_run *run, const char *name)
+static bool is_of_measure(const struct hil_column *column, const char *name, const char *role)
 {
-    const int column = hil_trace_column_find(run->config, name);
-
-    return column >= 0 && run->config->columns[column].width == 1 ? column : -1;
+    return strcmp(column->of.role, role) == 0 && strcmp(column->of.measure, name) == 0;
 }
 
-/* The columns that every run has. */
-static int find_columns(struct plot_run *run)
+static int find_reference(const struct hil_stream_config *stream, const char *name)
 {
-    const int stream = hil_trace_stream_find(run->trace, "controller");
-    unsigned count;
-
-    if (stream < 0)
-        return complain(run, -ENODATA, "nothing of a controller was recorded");
-    run->stream = (unsigned)stream;
-    run->config = &hil_trace_streams(run->trace, &count)[stream];
-
-    const int time = find_number(run, "time_s");
-    const int output = find_number(run, "output_v");
-    const int reference = find_number(run, "reference_v");
-    if (time < 0 || output < 0 || reference < 0)
-        return complain(run, -EBADMSG, "no time_s, output_v and reference_v of the controller");
-    run->time = (unsigned)time;
-    run->output = (unsigned)output;
-    run->reference = (unsigned)reference;
-    return 0;
+    for (unsigned i = 0; i < stream->column_count; i++)
+        if (is_of_measure(&stream->columns[i], name, "reference"))
+            return (int)i;
+    return -1;
 }
 
-/* Until the next row is due. Of a record that does not say when, rows are evenly apart. */
-static double last_row_s(const struct plot_run *run, double time_s)
+static struct plot_measure read_measure(const struct plot_run *run, unsigned stream,
+                                        unsigned column)
 {
-    const struct hil_cadence *cadence = &run->config->cadence;
+    const struct hil_stream_config *config = &run->streams[stream];
+    const char *name = config->columns[column].of.measure;
+    struct plot_measure m = {
+        .stream = stream,
+        .value = column,
+        .reference = find_reference(config, name),
+        .column = &config->columns[column],
+        .name = name,
+    };
+
+    hil_told_measure(&run->told, name, &m.told);
+    if (m.reference >= 0 && config->rows > 0 &&
+        hil_trace_read(run->trace, stream, (unsigned)m.reference, config->rows - 1, 1,
+                       &m.reference_end, 1) != 0)
+        m.reference_end = 0;
+    return m;
+}
+
+bool plot_run_measure(const struct plot_run *run, unsigned i, struct plot_measure *measure)
+{
+    for (unsigned s = 0; s < run->stream_count; s++)
+        for (unsigned c = 0; c < run->streams[s].column_count; c++) {
+            const struct hil_column *column = &run->streams[s].columns[c];
+            if (!is_of_measure(column, column->of.measure, "value") || i-- > 0)
+                continue;
+            *measure = read_measure(run, s, c);
+            return true;
+        }
+    return false;
+}
+
+/* The one that the summary has first, or else the record. */
+static void find_first(struct plot_run *run)
+{
+    struct hil_told_measure first;
+    struct plot_measure m;
+    const bool told = hil_told_first(&run->told, false, &first);
+
+    run->first = (struct plot_measure){0};
+    hil_told_measure(&run->told, "", &run->first.told); /* tells nothing */
+    for (unsigned i = 0; plot_run_measure(run, i, &m); i++)
+        if (!run->first.name || (told && strcmp(m.name, first.name) == 0))
+            run->first = m;
+    run->settled = run->first.name && (run->first.reference < 0 || run->first.told.settled);
+    if (hil_told_first(&run->told, true, &run->worst))
+        run->settled &= run->worst.settled;
+}
+
+/* The last period that was recorded has an end, too. Of a record that does not say when rows are
+ * due, they are evenly apart. */
+static double last_row_s(const struct hil_stream_config *stream, double time_s)
+{
+    const struct hil_cadence *cadence = &stream->cadence;
 
     if (cadence->period_ns == 0)
-        return time_s / (double)(run->config->rows - 1);
+        return time_s / (double)(stream->rows - 1);
     return (double)cadence->period_ns * (double)cadence->decimation * 1e-9;
 }
 
-/* The last period that was recorded has an end, too; and the reference is that of then. */
-static int read_end(struct plot_run *run)
+/* When the stream's last row ends; 0 of one with too few rows to draw. */
+static int read_stream_end(const struct plot_run *run, unsigned stream, double *end_s)
 {
-    const uint64_t last = run->config->rows - 1;
+    const struct hil_stream_config *config = &run->streams[stream];
+    const int time = hil_trace_column_find(config, "time_s");
     double time_s;
 
-    if (run->config->rows < 2)
-        return complain(run, -ENODATA, "the controller recorded nothing to draw");
-    int rc = hil_trace_read(run->trace, run->stream, run->time, last, 1, &time_s, 1);
-    if (!rc)
-        rc = hil_trace_read(run->trace, run->stream, run->reference, last, 1, &run->reference_v, 1);
+    *end_s = 0;
+    if (time < 0 || config->columns[time].width != 1)
+        return complain(run, -EBADMSG, "a stream without time_s");
+    if (config->rows < 2)
+        return 0;
+    const int rc =
+        hil_trace_read(run->trace, stream, (unsigned)time, config->rows - 1, 1, &time_s, 1);
     if (rc)
         return complain(run, rc, strerror(-rc));
-    run->duration_s = time_s + last_row_s(run, time_s);
-    const bool advances = time_s > 0 && isfinite(run->duration_s);
+    *end_s = time_s + last_row_s(config, time_s);
+    const bool advances = time_s > 0 && isfinite(*end_s);
     return advances ? 0 : complain(run, -EBADMSG, "time does not advance");
 }
 
+/* A measure has one number a row. */
+static int check_measures(const struct plot_run *run)
+{
+    for (unsigned s = 0; s < run->stream_count; s++)
+        for (unsigned i = 0; i < run->streams[s].column_count; i++) {
+            const struct hil_column *column = &run->streams[s].columns[i];
+            const bool one =
+                strcmp(column->of.role, "value") == 0 || strcmp(column->of.role, "reference") == 0;
+            if (one && column->width != 1)
+                return complain(run, -EBADMSG, "a measure of several numbers");
+        }
+    return 0;
+}
+
+static int read_end(struct plot_run *run)
+{
+    double end_s;
+    int rc = 0;
+
+    for (unsigned i = 0; i < run->stream_count && !rc; i++) {
+        rc = read_stream_end(run, i, &end_s);
+        run->duration_s = fmax(run->duration_s, end_s);
+    }
+    if (rc || run->duration_s > 0)
+        return rc;
+    return complain(run, -ENODATA, "the run recorded nothing to draw");
+}
+
+/* A run without a summary is drawn all the same: it may have been cut off. */
 int plot_run_open(struct plot_run *run, const char *dir, FILE *messages)
 {
     *run = (struct plot_run){.dir = dir, .messages = messages};
@@ -154,8 +149,11 @@ int plot_run_open(struct plot_run *run, const char *dir, FILE *messages)
     if (rc)
         return rc;
 
-    read_summary(run);
-    rc = find_columns(run);
+    run->streams = hil_trace_streams(run->trace, &run->stream_count);
+    run->told = hil_told_of_run(dir);
+    plot_events_read(&run->events, run->told.root);
+    find_first(run);
+    rc = check_measures(run);
     if (!rc)
         rc = read_end(run);
     if (rc)
@@ -166,6 +164,7 @@ int plot_run_open(struct plot_run *run, const char *dir, FILE *messages)
 void plot_run_close(struct plot_run *run)
 {
     hil_trace_reader_close(run->trace);
+    hil_told_close(&run->told);
 }
 
 /* --- reading ------------------------------------------------------------------------------- */
@@ -195,8 +194,7 @@ static int scan_block(const struct plot_run *run, struct scanned *s, uint64_t fi
 int plot_run_scan(const struct plot_run *run, unsigned stream, unsigned column, plot_each_fn *each,
                   void *arg)
 {
-    unsigned streams;
-    const struct hil_stream_config *config = &hil_trace_streams(run->trace, &streams)[stream];
+    const struct hil_stream_config *config = &run->streams[stream];
     const int time = hil_trace_column_find(config, "time_s");
     const size_t block = hil_trace_block_rows(run->trace, stream);
     struct scanned s = {.stream = stream,
@@ -219,9 +217,10 @@ int plot_run_scan(const struct plot_run *run, unsigned stream, unsigned column, 
     return rc ? complain(run, rc, strerror(-rc)) : 0;
 }
 
-int plot_run_each_missed(const struct plot_run *run, plot_missed_fn *each, void *arg)
+int plot_run_each_missed(const struct plot_run *run, unsigned stream, plot_missed_fn *each,
+                         void *arg)
 {
-    const int rc = plot_gaps_each_missed(run->trace, run->stream, each, arg);
+    const int rc = plot_gaps_each_missed(run->trace, stream, each, arg);
 
     return rc ? complain(run, rc, strerror(-rc)) : 0;
 }
@@ -246,40 +245,94 @@ void plot_run_describe(const struct plot_run *run, char text[PLOT_TEXT_BYTES])
              hil_trace_attribute(run->trace, "fabric"));
 }
 
-void plot_run_judge(const struct plot_run *run, char text[PLOT_TEXT_BYTES])
+/* Of a swing about a mean: three digits, never an exponent for what is as great as that, and 0 for
+ * what is nothing beside the mean. */
+static void swing_words(char text[64], const struct hil_told_figures *f, const char *unit)
 {
-    const double band = 0.04 * fabs(run->reference_v); /* 2 percent to either side */
+    const char *words = hil_unit_words(unit);
+    const double pp = f->pp < 1e-6 * fabs(f->mean) ? 0 : f->pp;
+
+    snprintf(text, 64, pp < 1000 ? "%.3g%s%.24s" : "%.0f%s%.24s", pp, words[0] ? " " : "", words);
+}
+
+static void judge_settling(const struct plot_measure *measure, char text[PLOT_TEXT_BYTES])
+{
+    const struct hil_told_figures *f = &measure->told.figures;
+    const double band = 0.04 * fabs(measure->reference_end); /* 2 percent to either side */
+    char swing[64];
+
+    swing_words(swing, f, measure->column->unit);
+    if (f->settled && f->settling_ms <= 0)
+        snprintf(text, PLOT_TEXT_BYTES, "stays within 2 %%");
+    else if (f->settled && f->settling_ms < 1000)
+        snprintf(text, PLOT_TEXT_BYTES, "settles in %.3g ms", f->settling_ms);
+    else if (f->settled)
+        snprintf(text, PLOT_TEXT_BYTES, "settles in %.3g s", f->settling_ms * 1e-3);
+    else if (measure->reference >= 0 && f->pp > band)
+        snprintf(text, PLOT_TEXT_BYTES, "oscillates, %s p-p", swing);
+    else if (measure->reference >= 0 && isfinite(f->pp))
+        snprintf(text, PLOT_TEXT_BYTES, "does not settle");
+}
+
+void plot_run_judge(const struct plot_run *run, const struct plot_measure *measure,
+                    char text[PLOT_TEXT_BYTES])
+{
+    const struct hil_told_measure *worst = &run->worst;
+    const bool is_first = run->first.name && strcmp(measure->name, run->first.name) == 0;
+    char swing[64];
 
     text[0] = '\0';
-    if (run->sum_settled && !run->settled && run->worst >= 0)
-        snprintf(text, PLOT_TEXT_BYTES, "converter %d: %.3g V p-p", run->worst, run->worst_pp_v);
-    else if (run->settled && run->settling_ms <= 0)
-        snprintf(text, PLOT_TEXT_BYTES, "stays within 2 %%");
-    else if (run->settled && run->settling_ms < 1000)
-        snprintf(text, PLOT_TEXT_BYTES, "settles in %.3g ms", run->settling_ms);
-    else if (run->settled)
-        snprintf(text, PLOT_TEXT_BYTES, "settles in %.3g s", run->settling_ms * 1e-3);
-    else if (run->pp_v > band)
-        snprintf(text, PLOT_TEXT_BYTES, "oscillates, %.*f V p-p", run->pp_v < 10 ? 1 : 0,
-                 run->pp_v);
-    else if (isfinite(run->pp_v))
-        snprintf(text, PLOT_TEXT_BYTES, "does not settle");
+    swing_words(swing, &worst->figures, worst->unit);
+    if (is_first && measure->told.settled && !run->settled && worst->worst >= 0)
+        snprintf(text, PLOT_TEXT_BYTES, "%.64s[%d]: %s p-p", worst->name, worst->worst, swing);
+    else
+        judge_settling(measure, text);
     const size_t used = strlen(text);
-    if (run->invalid[0])
+    if (hil_told_invalid(&run->told)[0])
         snprintf(text + used, PLOT_TEXT_BYTES - used, "%snot valid", used ? "; " : "");
 }
 
-void plot_run_steady(const struct plot_run *run, char text[PLOT_TEXT_BYTES])
+void plot_run_steady(const struct plot_measure *measure, char text[PLOT_TEXT_BYTES])
 {
+    const struct hil_told_figures *f = &measure->told.figures;
+    char swing[64];
+
     text[0] = '\0';
-    if (isfinite(run->pp_v) && isfinite(run->events.from_s))
-        snprintf(text, PLOT_TEXT_BYTES, "%.*f V p-p, %.4g to %.4g s", run->pp_v < 10 ? 3 : 1,
-                 run->pp_v, run->events.from_s, run->events.to_s);
+    swing_words(swing, f, measure->column->unit);
+    if (isfinite(f->pp) && isfinite(f->from_s))
+        snprintf(text, PLOT_TEXT_BYTES, "%s p-p, %.4g to %.4g s", swing, f->from_s, f->to_s);
+}
+
+void plot_in_unit(const char *unit, char text[40])
+{
+    const char *words = hil_unit_words(unit);
+
+    snprintf(text, 40, words[0] ? " (%.30s)" : "%.30s", words);
+}
+
+void plot_capital(char *text)
+{
+    text[0] = (char)toupper((unsigned char)text[0]);
+}
+
+void plot_measure_words(const struct plot_measure *measure, char text[PLOT_TEXT_BYTES])
+{
+    hil_key_words(measure->name, measure->column->unit, text);
+}
+
+void plot_measure_label(const struct plot_measure *measure, char text[PLOT_TEXT_BYTES])
+{
+    char words[PLOT_TEXT_BYTES], unit[40];
+
+    plot_measure_words(measure, words);
+    plot_in_unit(measure->column->unit, unit);
+    snprintf(text, PLOT_TEXT_BYTES, "%.100s%s",
+             measure->column->doc[0] ? measure->column->doc : words, unit);
 }
 
 /* --- windows of time ----------------------------------------------------------------------- */
 
-static const double startup_least_s = 5e-3, startup_unstable_s = 20e-3, startup_most_s = 50e-3;
+static const double startup_least_s = 5e-3, startup_unstable_s = 20e-3;
 
 /* The next of 1, 2, 5, 10, 20 ... */
 static double round_up(double x)
@@ -293,13 +346,13 @@ static double round_up(double x)
     return 10 * power;
 }
 
-double plot_run_startup(const struct plot_run *run)
+double plot_run_startup(const struct plot_run *run, const struct plot_measure *measure)
 {
-    double s = startup_unstable_s;
+    double s = fmax(startup_unstable_s, run->duration_s / 250);
 
-    if (isfinite(run->startup_ms))
-        s = round_up(fmax(startup_least_s, 2e-3 * run->startup_ms));
-    return fmin(fmin(s, startup_most_s), run->duration_s);
+    if (isfinite(measure->told.startup_ms))
+        s = round_up(fmax(startup_least_s, 2e-3 * measure->told.startup_ms));
+    return fmin(s, run->duration_s);
 }
 
 struct plot_window plot_window(double from_s, double to_s)

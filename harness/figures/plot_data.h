@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "../record/told.h"
 #include "../record/trace_reader.h"
 #include "envelope.h"
 #include "figure.h"
@@ -16,38 +17,40 @@
 
 enum { PLOT_TEXT_BYTES = 256 };
 
-/* Steps that did not end in time, of those that were due. NAN: not known. */
-struct plot_missed {
-    double missed, due;
+/* A measure that was recorded. */
+struct plot_measure {
+    unsigned stream;
+    unsigned value;                  /* its column */
+    int reference;                   /* likewise; -1: it has none */
+    const struct hil_column *column; /* of the value */
+    const char *name;
+    double reference_end; /* the reference at the end of the record; 0: there is none */
+    struct hil_told_measure told;
 };
 
 struct plot_run {
     const char *dir;
     FILE *messages;
     struct hil_trace_reader *trace;
-    unsigned stream;                        /* the controller's */
-    const struct hil_stream_config *config; /* the same */
-    unsigned time, output, reference;       /* its columns */
-    double duration_s;                      /* that was recorded */
-    double reference_v;                     /* at its end */
-
-    /* From summary.json; NAN and false where it does not say. */
-    double settling_ms, overshoot_pct, pp_v;
-    double startup_ms; /* until the start-up had settled */
-    int worst;         /* the converter; -1: not known */
-    double worst_pp_v;
-    bool sum_settled; /* the output has */
+    const struct hil_stream_config *streams;
+    unsigned stream_count;
+    struct hil_told told;
     struct plot_events events;
-    double round_trip_us[3]; /* p50, p99, p99.9 */
-    struct plot_missed controller_missed, converters_missed;
-    bool settled;                  /* the output, and each converter's */
-    char invalid[PLOT_TEXT_BYTES]; /* the first reason why the run is not valid; "": it is, or does
-                                      not say */
+    double duration_s; /* that was recorded */
+
+    /* What a sweep shows of it: the first measure that was recorded (name NULL: none was), and the
+     * first array of measures that is told of. */
+    struct plot_measure first;
+    struct hil_told_measure worst;
+    bool settled; /* all of these have */
 };
 
-/* Returns 0, or a negative errno after a message. */
+/* Returns 0, or a negative errno after a message: -ENODATA where nothing was recorded. */
 int plot_run_open(struct plot_run *run, const char *dir, FILE *messages);
 void plot_run_close(struct plot_run *run);
+
+/* Makes *measure number `i` of those that were recorded; false: there are no more. */
+bool plot_run_measure(const struct plot_run *run, unsigned i, struct plot_measure *measure);
 
 /* Calls `each` with every row of a column of the stream, and where rows are missing with values
  * that are no numbers. Returns 0, or a negative errno after a message. */
@@ -55,22 +58,32 @@ typedef void plot_each_fn(void *arg, double time_s, const double *values);
 int plot_run_scan(const struct plot_run *run, unsigned stream, unsigned column, plot_each_fn *each,
                   void *arg);
 
-/* Calls `each` with the time of every step of the controller that was missed; see
+/* Calls `each` with the time of every step of the stream's loop that was missed; see
  * plot_gaps_each_missed. Returns 0, or a negative errno after a message. */
-int plot_run_each_missed(const struct plot_run *run, plot_missed_fn *each, void *arg);
+int plot_run_each_missed(const struct plot_run *run, unsigned stream, plot_missed_fn *each,
+                         void *arg);
 
 /* What ran, for under the title: "dcdc20, virtual time (sim fabric)". */
 void plot_run_describe(const struct plot_run *run, char text[PLOT_TEXT_BYTES]);
 
-/* How it went: "settles in 2.16 ms", and whether the run is "not valid"; empty where that is not
- * known. */
-void plot_run_judge(const struct plot_run *run, char text[PLOT_TEXT_BYTES]);
+/* How a measure went: "settles in 2.16 ms", and whether the run is "not valid"; empty where that is
+ * not known. Of the run's first one, also how the worst of its array did. */
+void plot_run_judge(const struct plot_run *run, const struct plot_measure *measure,
+                    char text[PLOT_TEXT_BYTES]);
 
 /* What it did once that was over: "0.05 V p-p, 0.1 to 0.2 s"; empty where that is not known. */
-void plot_run_steady(const struct plot_run *run, char text[PLOT_TEXT_BYTES]);
+void plot_run_steady(const struct plot_measure *measure, char text[PLOT_TEXT_BYTES]);
+
+/* What it is, for an axis: "sum of cell[*].current_a (A)". And its name in words. */
+void plot_measure_label(const struct plot_measure *measure, char text[PLOT_TEXT_BYTES]);
+void plot_measure_words(const struct plot_measure *measure, char text[PLOT_TEXT_BYTES]);
+
+/* " (V)"; nothing of a pure number. Begins with a capital. */
+void plot_in_unit(const char *unit, char text[40]);
+void plot_capital(char *text);
 
 /* How much of the beginning is worth a look of its own, in s. */
-double plot_run_startup(const struct plot_run *run);
+double plot_run_startup(const struct plot_run *run, const struct plot_measure *measure);
 
 /* A part of the run in a figure: time in the unit that reads best. */
 struct plot_window {

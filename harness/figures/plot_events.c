@@ -2,47 +2,52 @@
 
 #include <math.h>
 #include <stdbool.h>
-#include <string.h>
 
-static double events_number(const json_t *object, const char *name)
+#include "../record/told.h"
+#include "key_words.h"
+
+/* "load torque 24 to 22 Nm" */
+static size_t events_change(const char *source, const json_t *change, char *text, size_t size)
 {
-    const json_t *value = json_object_get(object, name);
+    const char *unit = json_string_value(json_object_get(change, "unit"));
+    const char *words = hil_unit_words(unit ? unit : "");
+    const int used =
+        snprintf(text, size, "%.40s %.4g to %.4g%s%.16s", source, hil_told_number(change, "from"),
+                 hil_told_number(change, "to"), words[0] ? " " : "", words);
 
-    return json_is_number(value) ? json_number_value(value) : NAN;
+    for (char *c = text; *c != '\0'; c++)
+        if (*c == '_')
+            *c = ' ';
+    return (size_t)used;
 }
 
-static void events_words(const json_t *changes, char *text, size_t size)
+/* A line for each. One that has no room is left out. */
+static void events_words(json_t *changes, char *text, size_t size)
 {
-    static const struct {
-        const char *key, *name, *unit;
-    } quantities[] = {{"reference_v", "reference", "V"},
-                      {"load_ohm", "load", "Ω"},
-                      {"input_voltage_v", "input", "V"}};
+    const char *source;
+    json_t *change;
     size_t used = 0;
 
     text[0] = '\0';
-    for (int i = 0; i < 3 && used < size; i++) {
-        const json_t *change = json_object_get(changes, quantities[i].key);
-        if (change)
-            used += (size_t)snprintf(text + used, size - used, "%s%s %.4g to %.4g %s",
-                                     used ? ",\n" : "", quantities[i].name,
-                                     events_number(change, "from"), events_number(change, "to"),
-                                     quantities[i].unit);
+    json_object_foreach(changes, source, change)
+    {
+        char line[128];
+        const size_t length = events_change(source, change, line, sizeof line);
+        if (length >= sizeof line || used + length + 3 > size)
+            return;
+        used += (size_t)snprintf(text + used, size - used, "%s%s", used ? ",\n" : "", line);
     }
 }
 
 void plot_events_read(struct plot_events *events, const json_t *summary)
 {
     const json_t *list = json_object_get(summary, "events");
-    const json_t *window = json_object_get(json_object_get(summary, "output"), "window");
 
     events->count = 0;
-    events->from_s = events_number(window, "from_s");
-    events->to_s = events_number(window, "to_s");
     for (size_t i = 1; i < json_array_size(list) && events->count < PLOT_EVENTS_MAX; i++) {
         const json_t *one = json_array_get(list, i);
         struct plot_event *event = &events->at[events->count++];
-        event->at_s = events_number(one, "time_s");
+        event->at_s = hil_told_number(one, "time_s");
         events_words(json_object_get(one, "changes"), event->text, sizeof event->text);
     }
 }
@@ -59,10 +64,10 @@ void plot_events_open(struct hil_figure *figure, unsigned count)
 }
 
 void plot_events_set(struct hil_figure *figure, unsigned i, const struct plot_events *events,
-                     double from_s, double to_s, double scale)
+                     struct plot_steady steady, double from_s, double to_s, double scale)
 {
-    double window_from = fmax(events->from_s, from_s), window_to = fmin(events->to_s, to_s);
-    bool window = events->from_s < to_s && events->to_s > from_s;
+    double window_from = fmax(steady.from_s, from_s), window_to = fmin(steady.to_s, to_s);
+    bool window = steady.from_s < to_s && steady.to_s > from_s;
 
     fprintf(figure->values, "events[%u] = '", i);
     for (unsigned k = 0; k < events->count; k++)

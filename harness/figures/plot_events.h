@@ -1,5 +1,5 @@
 /*
- * The events of a run and the window of its steady state, as the summary tells them: marks in the
+ * The events of a run, as the summary tells them, and the window of a steady state: marks in the
  * figures that have time as their axis.
  */
 #ifndef HIL_PLOT_EVENTS_H
@@ -18,7 +18,11 @@ struct plot_events {
         char text[128];    /* "load 10 to 8 Ω", a line for each change of several */
     } at[PLOT_EVENTS_MAX]; /* but for the start-up */
     unsigned count;
-    double from_s, to_s; /* the window; NAN: there is none */
+};
+
+/* A time; NAN: there is none. */
+struct plot_steady {
+    double from_s, to_s;
 };
 
 /* Of a summary that does not tell there are none. */
@@ -27,7 +31,7 @@ void plot_events_read(struct plot_events *events, const json_t *summary);
 /* Sets events[i], window_from[i] and window_to[i] to what of them is seen between two times, in
  * a unit of which there are `scale` in a second. style.gp draws them: eval marks(i). */
 void plot_events_set(struct hil_figure *figure, unsigned i, const struct plot_events *events,
-                     double from_s, double to_s, double scale);
+                     struct plot_steady steady, double from_s, double to_s, double scale);
 
 /* Sets event_text, an array of what the events are that are seen between two times. */
 void plot_events_set_texts(struct hil_figure *figure, const struct plot_events *events,

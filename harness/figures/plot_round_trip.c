@@ -1,4 +1,4 @@
-/* The loop's round trip against the controller's period, as the runs of a sweep measured it. */
+/* The loop's round trip against the period of a node, as the runs of a sweep measured it. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -13,8 +13,9 @@ static unsigned write_points(struct hil_figure *figure, const struct plot_sweep 
     if (!data)
         return 0;
     for (unsigned i = 0; i < sweep->count; i++) {
-        const double *us = sweep->series[i].run.round_trip_us;
+        double us[3];
 
+        hil_told_round_trip(&sweep->series[i].run.told, us);
         if (!isfinite(us[0]))
             continue;
         const char *period =
@@ -29,7 +30,8 @@ static unsigned write_points(struct hil_figure *figure, const struct plot_sweep 
 
 int plot_sweep_round_trip(const struct plot_sweep *sweep)
 {
-    const int key = plot_sweep_only_key(sweep, "controller.period_us");
+    const int key = plot_sweep_only_period(sweep);
+    char words[PLOT_TEXT_BYTES];
     struct hil_figure figure;
 
     if (key < 0)
@@ -37,6 +39,8 @@ int plot_sweep_round_trip(const struct plot_sweep *sweep)
     const int rc = hil_figure_open(&figure, sweep->dir, "round-trip", sweep->messages);
     if (rc)
         return rc;
+    plot_sweep_key_words(sweep, key, words);
+    hil_figure_text(&figure, "x_label", "%s (µs)", words);
     hil_figure_text(&figure, "title", "Round trip of the control loop");
     hil_figure_text(&figure, "subtitle", "%s", sweep->subtitle);
     if (write_points(&figure, sweep, key) == 0) {

@@ -73,23 +73,37 @@ static void find_varying(struct plot_sweep *sweep)
         sweep->varying |= (uint64_t)find_other_value(sweep, i) << i;
 }
 
-int plot_sweep_only_key(const struct plot_sweep *sweep, const char *name)
+bool plot_is_period(const char *key)
+{
+    static const char end[] = ".period_us";
+    const size_t length = strlen(key);
+
+    return length > strlen(end) && strcmp(key + length - strlen(end), end) == 0;
+}
+
+int plot_sweep_only_period(const struct plot_sweep *sweep)
 {
     int found = -1;
 
     for (size_t i = 0; i < key_count(sweep); i++) {
         if (!varies(sweep, i))
             continue;
-        if (strcmp(key_at(sweep, i), name) != 0)
+        if (found >= 0 || !plot_is_period(key_at(sweep, i)))
             return -1;
         found = (int)i;
     }
     return found;
 }
 
+void plot_sweep_key_words(const struct plot_sweep *sweep, int key, char words[PLOT_TEXT_BYTES])
+{
+    hil_key_words(key_at(sweep, (size_t)key), unit_at(sweep, (size_t)key), words);
+}
+
+/* "Output for each controller period" */
 static void write_title(struct plot_sweep *sweep)
 {
-    char all[PLOT_TEXT_BYTES] = "", words[PLOT_TEXT_BYTES];
+    char all[PLOT_TEXT_BYTES] = "", words[PLOT_TEXT_BYTES], measure[PLOT_TEXT_BYTES];
 
     for (size_t i = 0; i < key_count(sweep); i++) {
         if (!varies(sweep, i))
@@ -97,7 +111,9 @@ static void write_title(struct plot_sweep *sweep)
         hil_key_words(key_at(sweep, i), unit_at(sweep, i), words);
         append(all, " and ", words);
     }
-    snprintf(sweep->title, sizeof(sweep->title), "Output voltage for each %.200s", all);
+    plot_measure_words(&sweep->series[0].run.first, measure);
+    plot_capital(measure);
+    snprintf(sweep->title, sizeof(sweep->title), "%.48s for each %.190s", measure, all);
 }
 
 /* Its last word, where that says which of those that vary it is; else all. */
@@ -115,9 +131,14 @@ static void name_key(const struct plot_sweep *sweep, size_t key, char words[PLOT
     }
 }
 
-static bool is_controller_period(const char *key)
+/* "T =" of the only period that varies. */
+static bool is_the_period(const struct plot_sweep *sweep, size_t key)
 {
-    return strcmp(key, "controller.period_us") == 0;
+    unsigned periods = 0;
+
+    for (size_t i = 0; i < key_count(sweep); i++)
+        periods += varies(sweep, i) && plot_is_period(key_at(sweep, i));
+    return periods == 1 && plot_is_period(key_at(sweep, key));
 }
 
 /* "T = 40 µs, ki 150 /(V s)". */
@@ -133,14 +154,24 @@ static void write_label(const struct plot_sweep *sweep, const json_t *point,
             continue;
         name_key(sweep, i, name);
         hil_value_words(text_at(values, i), unit_at(sweep, i), value);
-        snprintf(words, sizeof(words), "%s %s",
-                 is_controller_period(key_at(sweep, i)) ? "T =" : name, value);
+        snprintf(words, sizeof(words), "%s %s", is_the_period(sweep, i) ? "T =" : name, value);
         append(series->label, ", ", words);
     }
     hil_break_lines(series->label, LINE_LETTERS);
 }
 
 /* --- reading ------------------------------------------------------------------------------- */
+
+static int open_measured(struct plot_run *run, const char *dir, FILE *messages)
+{
+    const int rc = plot_run_open(run, dir, messages);
+
+    if (rc || run->first.name)
+        return rc;
+    fprintf(messages, "%s/trace.h5: no measure was recorded\n", dir);
+    plot_run_close(run);
+    return -ENODATA;
+}
 
 /* A point whose run failed has been complained of, and is left out. */
 static void open_point(struct plot_sweep *sweep, const json_t *point)
@@ -150,14 +181,14 @@ static void open_point(struct plot_sweep *sweep, const json_t *point)
 
     if (!name || !hil_foreign_is_entry(name) ||
         hil_run_path(series->dir, sweep->dir, "%s", name) != 0 ||
-        plot_run_open(&series->run, series->dir, sweep->messages) != 0)
+        open_measured(&series->run, series->dir, sweep->messages) != 0)
         return;
     sweep->count++;
     write_label(sweep, point, series);
     series->values = json_object_get(point, "values");
     plot_run_describe(&series->run, sweep->subtitle);
-    plot_run_judge(&series->run, series->note);
-    plot_run_steady(&series->run, series->steady);
+    plot_run_judge(&series->run, &series->run.first, series->note);
+    plot_run_steady(&series->run.first, series->steady);
 }
 
 /* One run of so many is shown. Their number is a product of the keys' numbers of values: a step
@@ -224,25 +255,33 @@ static int open_index(struct plot_sweep *sweep)
         return -EBADMSG;
     }
     find_varying(sweep);
-    write_title(sweep);
     open_points(sweep, json_object_get(sweep->index, "points"));
+    if (sweep->count == 0) {
+        fprintf(sweep->messages, "%s: no run to draw\n", path);
+        return -ENODATA;
+    }
+    write_title(sweep);
     write_caption(sweep);
-    if (sweep->count > 0)
-        return 0;
-    fprintf(sweep->messages, "%s: no run to draw\n", path);
-    return -ENODATA;
+    return 0;
 }
 
+/* As much of the beginning as the slowest run needs; but not so much that of the quickest nothing
+ * is seen. */
 static void choose_views(struct plot_sweep *sweep)
 {
+    static const double most_s = 50e-3;
+    double longest_s = 0, shortest_s = INFINITY;
     bool all_settle = true;
 
     for (unsigned i = 0; i < sweep->count; i++) {
         const struct plot_run *run = &sweep->series[i].run;
+        const double startup_s = plot_run_startup(run, &run->first);
 
-        sweep->to_s[PLOT_STARTUP] = fmax(sweep->to_s[PLOT_STARTUP], plot_run_startup(run));
+        longest_s = fmax(longest_s, startup_s);
+        shortest_s = fmin(shortest_s, startup_s);
         all_settle &= run->settled;
     }
+    sweep->to_s[PLOT_STARTUP] = fmin(longest_s, fmax(most_s, 2 * shortest_s));
     sweep->to_s[PLOT_FIRST] = sweep->to_s[PLOT_STARTUP] / (all_settle ? 1 : 4);
 }
 
@@ -272,7 +311,8 @@ static double area(const struct hil_envelope *envelope)
     return sum;
 }
 
-static int read_column(const struct plot_sweep *sweep, const struct plot_run *run, unsigned column,
+/* Column -1 has nothing in it. */
+static int read_column(const struct plot_sweep *sweep, const struct plot_run *run, int column,
                        struct hil_envelope views[PLOT_VIEWS])
 {
     int rc = 0;
@@ -280,16 +320,18 @@ static int read_column(const struct plot_sweep *sweep, const struct plot_run *ru
     for (int view = 0; view < PLOT_VIEWS && !rc; view++)
         rc = hil_envelope_init(&views[view], view == PLOT_ALL ? sweep->from_s : 0,
                                sweep->to_s[view], HIL_FIGURE_COLUMNS);
-    return rc ? rc : plot_run_scan(run, run->stream, column, add_to_views, views);
+    if (rc || column < 0)
+        return rc;
+    return plot_run_scan(run, run->first.stream, (unsigned)column, add_to_views, views);
 }
 
 static int read_curve(const struct plot_sweep *sweep, struct plot_series *series)
 {
     const struct plot_run *run = &series->run;
-    int rc = read_column(sweep, run, run->output, series->views);
+    int rc = read_column(sweep, run, (int)run->first.value, series->views);
 
     if (!rc)
-        rc = read_column(sweep, run, run->reference, series->reference);
+        rc = read_column(sweep, run, run->first.reference, series->reference);
     if (!rc)
         series->area = area(&series->views[PLOT_ALL]);
     return rc;
@@ -431,10 +473,14 @@ void plot_sweep_set_series(const struct plot_sweep *sweep, struct hil_figure *fi
     }
 }
 
-void plot_series_set_axes(struct hil_figure *figure, const struct plot_window *window)
+void plot_sweep_set_axes(const struct plot_sweep *sweep, struct hil_figure *figure,
+                         const struct plot_window *window)
 {
+    char label[PLOT_TEXT_BYTES];
+
+    plot_measure_label(&sweep->series[0].run.first, label);
     hil_figure_text(figure, "x_label", "%s", window->label);
-    hil_figure_text(figure, "y_label", "output voltage, sum of all converters (V)");
+    hil_figure_text(figure, "y_label", "%s", label);
     fprintf(figure->values, "x_from = %.12g\nx_to = %.12g\n", window->from_s * window->scale,
             window->to_s * window->scale);
 }
@@ -466,11 +512,15 @@ static int draw(const struct plot_sweep *sweep, const struct picture *picture)
 
     hil_figure_text(&figure, "title", "%s%s", sweep->title, picture->what);
     hil_figure_text(&figure, "subtitle", "%s", sweep->subtitle);
-    plot_series_set_axes(&figure, &window);
+    plot_sweep_set_axes(sweep, &figure, &window);
     plot_sweep_set_series(sweep, &figure);
     plot_events_open(&figure, sweep->count);
     for (unsigned i = 0; i < sweep->count; i++) {
-        plot_events_set(&figure, i + 1, &sweep->series[i].run.events, window.from_s, window.to_s,
+        const struct plot_run *run = &sweep->series[i].run;
+        const struct hil_told_figures *told = &run->first.told.figures;
+
+        plot_events_set(&figure, i + 1, &run->events,
+                        (struct plot_steady){told->from_s, told->to_s}, window.from_s, window.to_s,
                         window.scale);
         plot_series_curves(&sweep->series[i], &figure, i, picture->view, &window, &range);
     }

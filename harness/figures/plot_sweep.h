@@ -44,8 +44,13 @@ void plot_sweep_close(struct plot_sweep *sweep);
 /* When the longest of the runs ends, in s. */
 double plot_sweep_end(const struct plot_sweep *sweep);
 
-/* Where in the values is the key of this name, if no other varies; else -1. */
-int plot_sweep_only_key(const struct plot_sweep *sweep, const char *name);
+/* Whether a key is the period of a node's loop. */
+bool plot_is_period(const char *key);
+
+/* The period of a node's loop, where in the values it is, if no other key varies; else -1. */
+int plot_sweep_only_period(const struct plot_sweep *sweep);
+/* The key's name in words. */
+void plot_sweep_key_words(const struct plot_sweep *sweep, int key, char words[PLOT_TEXT_BYTES]);
 
 /* Reads the curves, of PLOT_ALL in this span. Returns 0, or a negative errno after a message. */
 int plot_sweep_read(struct plot_sweep *sweep, struct hil_plot_span span);
@@ -59,9 +64,10 @@ void plot_series_curves(const struct plot_series *series, struct hil_figure *fig
                         struct plot_range *range);
 
 /* Sets the labels of the axes, and where time begins and ends. */
-void plot_series_set_axes(struct hil_figure *figure, const struct plot_window *window);
+void plot_sweep_set_axes(const struct plot_sweep *sweep, struct hil_figure *figure,
+                         const struct plot_window *window);
 
-/* The loop's round trip against the controller's period; nothing where another key varies.
+/* The loop's round trip against the period of a node; nothing where another key varies.
  * Returns 0, or a negative errno after a message. */
 int plot_sweep_round_trip(const struct plot_sweep *sweep);
 

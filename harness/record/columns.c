@@ -124,7 +124,7 @@ static void put_span(char text[HIL_SIGNAL_NAME_BYTES], unsigned first, unsigned 
         snprintf(text + used, room, "[%u-%u]", first, last);
 }
 
-/* "converter[*].voltage_v", "mixer.input[0-2]" */
+/* "motor[*].speed_rad_per_s", "mixer.input[0-2]" */
 static void run_name(const struct hil_system *s, const struct run *run,
                      char text[HIL_SIGNAL_NAME_BYTES])
 {
@@ -139,7 +139,7 @@ static void run_name(const struct hil_system *s, const struct run *run,
 
 /* --- measures --------------------------------------------------------------------------------- */
 
-/* "sum of converter[*].voltage_v" */
+/* "sum of motor[*].speed_rad_per_s" */
 static const char *measure_doc(struct draft *d, const struct hil_measure *m)
 {
     const struct hil_system *s = d->scenario->system;

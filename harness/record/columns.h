@@ -7,8 +7,8 @@
  *      of the recorded         those in a row that are of one component array and one row of its
  *      signals                 model share a column
  *
- * A column of signals is named by their row of the model's table (voltage_v); where the stream has
- * that name twice, with the components' name before it (battery.voltage_v).
+ * A column of signals is named by their row of the model's table (current_a); where the stream has
+ * that name twice, with the components' name before it (battery.current_a).
  *
  * This order is known here alone: who fills a row asks where the measures and the signals begin.
  */

@@ -10,6 +10,10 @@
 
 enum { NUMBER_BYTES = 32 };
 
+/* The first names of a run's tables: of the time, and of these behind it. */
+#define STEP_NAMES ",step,missing_rows"
+static const char step_names[] = STEP_NAMES, first_names[] = "time_s" STEP_NAMES;
+
 /* A stream on its way into a table. */
 struct table {
     struct hil_trace_reader *trace;
@@ -52,7 +56,7 @@ static void put_names(const struct table *table)
         for (unsigned k = 0; k < column->width && column->width > 1; k++)
             fprintf(table->to, "%s%s_%u", k > 0 ? "," : "", column->name, k);
         if (i == 0 && table->steps)
-            fputs(",step,missing_rows", table->to);
+            fputs(step_names, table->to);
     }
     putc('\n', table->to);
 }
@@ -168,7 +172,7 @@ close_columns:
     return rc;
 }
 
-/* "DIR/converter-007.csv" for the stream "converter/007". */
+/* "DIR/cell-007.csv" for the stream "cell/007". */
 static int table_path(char path[HIL_PATH_BYTES], const char *dir, const char *stream)
 {
     const int rc = hil_run_path(path, dir, "%s.csv", stream);
@@ -179,9 +183,18 @@ static int table_path(char path[HIL_PATH_BYTES], const char *dir, const char *st
     return rc;
 }
 
-bool hil_export_makes(const char *name)
+bool hil_export_made(const char *dir, const char *name)
 {
-    return strcmp(name, "controller.csv") == 0 || fnmatch("converter-*.csv", name, 0) == 0;
+    char path[HIL_PATH_BYTES], line[sizeof first_names] = "";
+    FILE *file = fnmatch("?*.csv", name, 0) == 0 && hil_run_path(path, dir, "%s", name) == 0
+                     ? fopen(path, "r")
+                     : NULL;
+
+    if (!file)
+        return false;
+    const bool read = fgets(line, sizeof line, file);
+    fclose(file);
+    return read && strcmp(line, first_names) == 0;
 }
 
 static int export_stream(struct hil_trace_reader *trace, unsigned index, const char *dir,

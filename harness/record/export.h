@@ -8,9 +8,9 @@
 #include <stdio.h>
 
 /*
- * Writes each stream of DIR/trace.h5 as a table: DIR/controller.csv, DIR/converter-007.csv
- * and so on. The first line has the names, which end in their units; a matrix's columns are
- * numbered (voltage_v_0, voltage_v_1, ...). Numbers read back as the same doubles.
+ * Writes each stream of DIR/trace.h5 as a table: DIR/hub.csv for a node, DIR/cell-007.csv for one
+ * of an array. The first line has the names, which end in their units; a matrix's columns are
+ * numbered (current_a_0, current_a_1, ...). Numbers read back as the same doubles.
  *
  * Behind its time each row has the number of its step, and how many rows are missing between it
  * and the row before: steps that were left out, or whose rows were dropped.
@@ -19,7 +19,7 @@
  */
 int hil_export_csv(const char *dir, FILE *messages);
 
-/* Whether a file of this name is such a table. */
-bool hil_export_makes(const char *name);
+/* Whether DIR/NAME is such a table, as its name and its first line tell. */
+bool hil_export_made(const char *dir, const char *name);
 
 #endif

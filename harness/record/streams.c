@@ -31,7 +31,7 @@ int hil_streams_place(const struct hil_scenario *s, unsigned node, const char *c
 
 /* --- opening ---------------------------------------------------------------------------------- */
 
-/* "converter/007": in the order of the numbers also where names are sorted as text. */
+/* "cell/007": in the order of the numbers also where names are sorted as text. */
 static const char *name_stream(struct hil_pool *pool, const struct hil_instance *node)
 {
     char text[HIL_SIGNAL_NAME_BYTES];
@@ -97,38 +97,5 @@ int hil_streams_open(struct hil_recorder **recorder, const char *path, const str
     const int rc = pool ? open_with(recorder, path, s, pool) : -ENOMEM;
 
     hil_pool_close(pool);
-    return rc;
-}
-
-/* --- histograms ------------------------------------------------------------------------------- */
-
-int hil_streams_add_histograms(struct hil_trace *trace, const struct hil_state *state)
-{
-    const struct hil_node_state *controller = &state->nodes[0];
-    struct {
-        struct hil_node_state loops;
-        struct hil_link_figures up, down;
-    } *all = calloc(1, sizeof *all);
-
-    if (!all)
-        return -ENOMEM;
-    hil_state_add_up(state, 1, &all->loops);
-    hil_state_add_up_links(state, 0, &all->down);
-    hil_state_add_up_links(state, 1, &all->up);
-    const struct hil_named_histogram all_of_them[] = {
-        {"controller_late", &controller->late},     {"controller_step", &controller->busy},
-        {"controller_period", &controller->period}, {"controller_input_age", &all->up.input_age},
-        {"converters_late", &all->loops.late},      {"converters_step", &all->loops.busy},
-        {"converters_period", &all->loops.period},  {"converters_input_age", &all->down.input_age},
-        {"round_trip", &all->up.round_trip},
-    };
-    enum { ALL = sizeof all_of_them / sizeof all_of_them[0] };
-    struct hil_named_histogram measured[ALL];
-    unsigned count = 0;
-    for (unsigned i = 0; i < ALL; i++)
-        if (all_of_them[i].histogram->count)
-            measured[count++] = all_of_them[i];
-    int rc = hil_trace_add_histograms(trace, measured, count);
-    free(all);
     return rc;
 }

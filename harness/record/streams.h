@@ -5,7 +5,6 @@
 #ifndef HIL_STREAMS_H
 #define HIL_STREAMS_H
 
-#include "../run/state.h"
 #include "../scenario/scenario.h"
 #include "columns.h"
 #include "recorder.h"
@@ -27,9 +26,5 @@ static inline void hil_row_put(double *row, int place, double value)
  * errno. */
 int hil_streams_open(struct hil_recorder **recorder, const char *path,
                      const struct hil_scenario *scenario);
-
-/* Adds the loops' histograms to the trace: those that counted anything, so none of how late steps
- * were in virtual time. */
-int hil_streams_add_histograms(struct hil_trace *trace, const struct hil_state *state);
 
 #endif

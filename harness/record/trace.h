@@ -4,16 +4,16 @@
  * hil_origin that it was given.
  *
  *      /                           attributes given by the caller: scenario, mode, ...
- *      /controller                 attributes of its loop: phase_ns, period_ns, decimation
- *      /controller/time_s          rows
- *      /controller/voltage_v       rows x converters
- *      /converter/007/time_s       rows
+ *      /hub                        attributes of its loop: phase_ns, period_ns, decimation
+ *      /hub/time_s                 rows
+ *      /hub/current_a              rows x cells
+ *      /cell/007/time_s            rows
  *      /histograms/NAME/lower_ns   the least value of each bucket that is not empty,
  *      /histograms/NAME/count      and its count; the group has max_ns and sum_ns
  *
  * Numbers are 64-bit floating point, chunked, shuffled and deflated, in chunks that each
  * hold one number of many rows: values next to one another in time compress several times
- * better and faster than those of different converters, and a reader of one column reads
+ * better and faster than those of different signals, and a reader of one column reads
  * nothing else. docs/record.md says which streams and columns a run has.
  *
  * A chunk is written once all its rows are there. In a whole trace, where every row that is due
@@ -36,15 +36,15 @@
 
 /* What a column has its numbers from. NULL or "": not of that. */
 struct hil_origin {
-    const char *signals; /* "converter[*].voltage_v" */
+    const char *signals; /* "cell[*].current_a" */
     const char *measure; /* its name */
     const char *role;    /* in the measure: "value", "reference"; "each": it is of each of these */
 };
 
 /* A dataset of a stream: `width` numbers of each row. */
 struct hil_column {
-    const char *name; /* "voltage_v" */
-    const char *unit; /* "V" */
+    const char *name; /* "current_a" */
+    const char *unit; /* "A" */
     const char *doc;
     unsigned width; /* 1: a vector of rows; more: a matrix rows x width */
     struct hil_origin of;
@@ -58,7 +58,7 @@ struct hil_cadence {
 };
 
 struct hil_stream_config {
-    const char *name; /* "controller", "converter/007": the HDF5 group */
+    const char *name; /* "hub", "cell/007": the HDF5 group */
     const struct hil_column *columns;
     unsigned column_count;
     uint64_t rows; /* how many are expected in all; buffers are sized by it */

@@ -570,7 +570,7 @@ Test(figures, a_sweep_shows_the_window_and_who_does_not_settle)
     expect_status(&e, 0);
     cr_expect(strstr(e.out, "from-to s"), "%s", e.out);
     cr_expect(strstr(e.out, " 0.5-1 "), "%s", e.out);
-    cr_expect(strstr(e.out, "converter 0 does not settle"), "%s", e.out);
+    cr_expect(strstr(e.out, "voltage_v[0] does not settle"), "%s", e.out);
 }
 
 /* --- what virtual time does not measure ---------------- */
@@ -580,7 +580,7 @@ Test(figures, virtual_time_has_no_lateness)
 {
     static const char *const columns[] = {
         "controller_late", "controller_step", "controller_period",
-        "converters_late", "converters_step", "converters_period",
+        "converter_late",  "converter_step",  "converter_period",
     };
     const char *out = in_workspace("out");
     struct ended e = run_command("hiloco run configs/quickstart.yaml --quiet --out %s", out);
@@ -595,6 +595,6 @@ Test(figures, virtual_time_has_no_lateness)
         snprintf(dataset, sizeof dataset, "histograms/%s/count", columns[i]);
         cr_expect_not(has_column(out, dataset), "%s is there", dataset);
     }
-    cr_expect(has_column(out, "histograms/round_trip/count"));
+    cr_expect(has_column(out, "histograms/converter_to_controller_round_trip/count"));
     cr_expect_eq(number_at(summary, "controller.steps"), 10000);
 }

@@ -132,7 +132,7 @@ static void expect_recorded(const char *out, json_t *summary)
     cr_expect_gt(rows, 0);
     cr_expect_eq(rows + dropped, number_at(summary, "controller.steps"));
     cr_expect_eq(column_of(out, "controller/voltage_v").width, 20);
-    cr_expect(has_column(out, "histograms/round_trip/count"));
+    cr_expect(has_column(out, "histograms/converter_to_controller_round_trip/count"));
     expect_steps(out, "controller");
 }
 

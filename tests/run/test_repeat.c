@@ -285,7 +285,7 @@ Test(recording, every_dataset_has_its_unit)
         {"controller/output_v", "V"},
         {"controller/voltage_v", "V"},
         {"converter/000/current_a", "A"},
-        {"histograms/round_trip/lower_ns", "ns"},
+        {"histograms/converter_to_controller_round_trip/lower_ns", "ns"},
     };
     const char *out = record("out", "--set recording.converter_decimation=100");
 

@@ -146,6 +146,14 @@ Test(results, a_picture_of_the_users_own_is_not_removed)
     expect_refused(RUN, in_workspace("out"), "out holds scope.png");
 }
 
+/* A table is one of the run's where its first line is as export writes it. */
+Test(results, a_table_of_the_users_own_is_not_removed)
+{
+    make_all(in_workspace("out"));
+    write_text(in_workspace("out/scope.csv"), "time_s,value\n");
+    expect_refused(RUN, in_workspace("out"), "out holds scope.csv");
+}
+
 Test(results, a_run_does_not_replace_a_sweep_nor_a_sweep_a_run)
 {
     static const char sweep[] = SWEEP "--set controller.period_us=20,30";

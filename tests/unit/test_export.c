@@ -156,3 +156,15 @@ Test(export, no_folder)
     fclose(messages);
     cr_expect_str_eq(said, "/nowhere/at/all: No such file or directory\n");
 }
+
+/* By their first line: a table of the user's own is not removed with the run's. */
+Test(export, knows_its_own_tables)
+{
+    put("hub.csv", "time_s,step,missing_rows,speed_rad_per_s\n0,0,0,1");
+    put("mine.csv", "time_s,value\n0,1");
+    put("hub.txt", "time_s,step,missing_rows,speed_rad_per_s");
+    cr_expect(hil_export_made(folder, "hub.csv"));
+    cr_expect_not(hil_export_made(folder, "mine.csv"));
+    cr_expect_not(hil_export_made(folder, "hub.txt"));
+    cr_expect_not(hil_export_made(folder, "none.csv"));
+}

@@ -138,6 +138,16 @@ static int plot(void)
     return plot_span(0, INFINITY);
 }
 
+/* What a sum's columns are of. */
+#define OUTPUT                                                                                     \
+    {                                                                                              \
+        NULL, "output_v", "value"                                                                  \
+    }
+#define REFERENCE                                                                                  \
+    {                                                                                              \
+        NULL, "output_v", "reference"                                                              \
+    }
+
 enum { CONVERTERS = 3, NUMBERS = 3 + 2 * CONVERTERS };
 
 /* A second of an oscillation about 36 V that grows or dies out. */
@@ -163,9 +173,11 @@ static unsigned histogram_count;
 static void write_trace_of(const char *path, double growth, int rows, double scale)
 {
     static const struct hil_column columns[] = {
-        {"time_s", "s", "", 1, {0}},       {"output_v", "V", "", 1, {0}},
-        {"reference_v", "V", "", 1, {0}},  {"voltage_v", "V", "", CONVERTERS, {0}},
-        {"duty", "", "", CONVERTERS, {0}},
+        {"time_s", "s", "", 1, {0}},
+        {"output_v", "V", "sum of converter[*].voltage_v", 1, OUTPUT},
+        {"reference_v", "V", "", 1, REFERENCE},
+        {"voltage_v", "V", "", CONVERTERS, {"converter[*].voltage_v", "voltage_v", "each"}},
+        {"duty", "", "", CONVERTERS, {"control[*].duty", NULL, NULL}},
     };
     const struct hil_stream_config stream = {"controller", columns, 5, 10000, {0}};
     const struct hil_attribute attributes[] = {
@@ -200,10 +212,10 @@ static void write_with_histograms(const char *path, double growth, int rows)
 }
 
 static const char settled[] =
-    "{\"output\": {\"settled\": true, \"settling_ms\": 2.164, \"overshoot_pct\": 8.4,"
-    " \"pp_v\": 0}}";
+    "{\"measures\": {\"output_v\": {\"settled\": true, \"settling_ms\": 2.164,"
+    " \"overshoot_pct\": 8.4, \"pp\": 0}}}";
 static const char unsettled[] =
-    "{\"output\": {\"settled\": false, \"settling_ms\": null, \"pp_v\": 408.3}}";
+    "{\"measures\": {\"output_v\": {\"settled\": false, \"settling_ms\": null, \"pp\": 408.3}}}";
 
 /* Both files are there, are what their names say, and more than an empty frame. */
 static char *expect_figure(const char *name)
@@ -247,23 +259,26 @@ Test(plot, figures_of_a_run)
     put("summary.json", settled);
 
     cr_assert_eq(plot(), 0, "%s", said);
-    expect_texts("output", (const char *const[]){"Output voltage", "my}_own", "virtual time",
-                                                 "sim fabric", "settles in 2.16 ms",
-                                                 "overshoot 8.4 %", "reference", "(V)", NULL});
+    expect_texts("output",
+                 (const char *const[]){"Output", "my}_own", "virtual time", "sim fabric",
+                                       "settles in 2.16 ms", "overshoot 8.4 %", "reference",
+                                       "sum of converter[*].voltage_v (V)", NULL});
     expect_texts("voltages", (const char *const[]){"Voltage of each converter", "their mean",
                                                    "peak to peak", NULL});
-    expect_texts("duty", (const char *const[]){"Duty cycle", NULL});
+    expect_texts("duty", (const char *const[]){"Duty of each control", NULL});
     expect_texts("latency", (const char *const[]){"controller late", "max 5000", "count", NULL});
     expect_texts("tail", (const char *const[]){"controller late", "10⁻³", "100 µs", NULL});
     cr_expect(strstr(said, "latency.png"), "%s", said);
 }
 
 static const char with_events[] =
-    "{\"output\": {\"settled\": true, \"settling_ms\": 4, \"overshoot_pct\": 8.4, \"pp_v\": 0.25,"
-    " \"window\": {\"from_s\": 0.75, \"to_s\": 0.9999}},"
-    " \"outputs\": {\"settled\": false, \"worst\": 1, \"each\": [{\"pp_v\": 0}, {\"pp_v\": 1.5}]},"
-    " \"events\": [{\"time_s\": 0, \"changes\": {}, \"output\": {\"settling_ms\": 2.1}},"
-    " {\"time_s\": 0.5, \"changes\": {\"load_ohm\": {\"from\": 10, \"to\": 8}}}]}";
+    "{\"measures\": {\"output_v\": {\"settled\": true, \"settling_ms\": 4, \"overshoot_pct\": 8.4,"
+    " \"pp\": 0.25, \"window\": {\"from_s\": 0.75, \"to_s\": 0.9999}},"
+    " \"voltage_v\": {\"unit\": \"V\", \"settled\": false, \"worst\": 1,"
+    " \"each\": [{\"pp\": 0}, {\"pp\": 1.5}]}},"
+    " \"events\": [{\"time_s\": 0, \"changes\": {},"
+    " \"measures\": {\"output_v\": {\"settling_ms\": 2.1}}},"
+    " {\"time_s\": 0.5, \"changes\": {\"load\": {\"from\": 10, \"to\": 8, \"unit\": \"Ohm\"}}}]}";
 
 /* Where the figures of the steady state are from, what happened when, and who does not settle. */
 Test(plot, the_window_and_the_events_are_marked)
@@ -272,8 +287,8 @@ Test(plot, the_window_and_the_events_are_marked)
     put("summary.json", with_events);
 
     cr_assert_eq(plot(), 0, "%s", said);
-    expect_texts("output", (const char *const[]){"0.250 V p-p, 0.75 to 0.9999 s (shaded)",
-                                                 "load 10 to 8 Ω", "converter 1: 1.5 V p-p",
+    expect_texts("output", (const char *const[]){"0.25 V p-p, 0.75 to 0.9999 s (shaded)",
+                                                 "load 10 to 8 Ω", "voltage_v[1]: 1.5 V p-p",
                                                  "rgb(237, 245, 225)", "rgb(160,  96,   0)", NULL});
     expect_texts("voltages",
                  (const char *const[]){"swing from 0.75 to 1 s", "rgb(237, 245, 225)", NULL});
@@ -323,10 +338,11 @@ Test(plot, data_keeps_the_peak)
  * late, so that those after it were. */
 static void write_run_with_gaps(void)
 {
-    static const struct hil_column columns[] = {{"time_s", "s", "", 1, {0}},
-                                                {"step", "", "", 1, {0}},
-                                                {"output_v", "V", "", 1, {0}},
-                                                {"reference_v", "V", "", 1, {0}}};
+    static const struct hil_column columns[] = {
+        {"time_s", "s", "", 1, {0}},
+        {"step", "", "", 1, {0}},
+        {"output_v", "V", "sum of converter[*].voltage_v", 1, OUTPUT},
+        {"reference_v", "V", "", 1, REFERENCE}};
     const struct hil_stream_config stream = {
         "controller", columns, 4, 1000, {.period_ns = 1000000, .decimation = 1}};
     struct hil_trace *trace;
@@ -372,7 +388,7 @@ Test(plot, gaps_are_not_drawn_over_and_misses_are_marked)
 
     write_run_with_gaps();
     cr_assert_eq(plot(), 0, "%s", said);
-    const char *curve = contents("plot/output-output-1.dat");
+    const char *curve = contents("plot/output-value-1.dat");
     cr_expect_not_null(strstr(curve, "\n0.299 0\n\n0.4 240\n"));
     cr_expect_not_null(strstr(curve, "\n0.699 240\n\n0.72 240\n"));
     cr_expect_eq(lines_within(missed, 0, 0.3), 0);
@@ -388,7 +404,7 @@ Test(plot, a_whole_record_is_one_line)
 {
     write_trace(in_folder("trace.h5"), -20, 10000);
     cr_assert_eq(plot(), 0, "%s", said);
-    cr_expect_null(strstr(contents("plot/output-output-1.dat"), "\n\n"));
+    cr_expect_null(strstr(contents("plot/output-value-1.dat"), "\n\n"));
     cr_expect_str_empty(contents("plot/output-missed-1.dat"));
 }
 
@@ -428,7 +444,7 @@ Test(plot, figures_of_a_sweep)
                       "{\"dir\": \"controller.period_us=40\", \"values\": [\"40\"]},"
                       "{\"dir\": \"controller.period_us=80\", \"values\": [\"80\"]}]}");
 
-    static const char *const texts[] = {"Output voltage for each controller period",
+    static const char *const texts[] = {"Output for each controller period",
                                         "T = 40 µs",
                                         "settles in 2.16 ms",
                                         "T = 80 µs",
@@ -468,12 +484,13 @@ Test(plot, the_tail_goes_from_all_to_one)
 /* --- real time beside virtual time --------------------------------------------------------- */
 
 static const char in_real_time[] =
-    "{\"output\": {\"settled\": true, \"settling_ms\": 3.3, \"pp_v\": 1},"
-    " \"elapsed_s\": 0.1, \"controller\": {\"period_us\": 40, \"steps\": 2400,"
+    "{\"measures\": {\"output_v\": {\"settled\": true, \"settling_ms\": 3.3, \"pp\": 1}},"
+    " \"elapsed_s\": 0.1, \"nodes\": {\"controller\": {\"period_us\": 40, \"steps\": 2400,"
     " \"missed\": 125, \"left_out\": 100},"
-    " \"converters\": {\"count\": 20, \"period_us\": 10, \"steps\": 200000,"
-    " \"missed\": 500, \"left_out\": 0},"
-    " \"round_trip_us\": {\"p50\": 40.1, \"p99\": 80.2, \"p999\": 4000}}";
+    " \"converter\": {\"count\": 20, \"period_us\": 10, \"steps\": 200000,"
+    " \"missed\": 500, \"left_out\": 0}},"
+    " \"links\": [{\"from\": \"controller\", \"to\": \"converter[*]\"}, {\"round_trip_us\":"
+    " {\"p50\": 40.1, \"p99\": 80.2, \"p999\": 4000}}]}";
 
 static void write_sweep(const char *name, const char *first, const char *second)
 {
@@ -512,14 +529,15 @@ Test(plot, two_sweeps_side_by_side)
     expect_texts("figure-beside",
                  (const char *const[]){"T = 40 µs", "left: settles in 2.16 ms",
                                        "right: settles in 3.3 ms", "missed 5 % | 0.25 %",
-                                       "right: no record", "Missed deadlines", NULL});
+                                       "of controller | converter:", "right: no record",
+                                       "Missed deadlines", NULL});
 }
 
 /* What became of the runs on the right may take more words than on the left. */
 Test(plot, longer_words_on_the_right)
 {
     static const char longest[] =
-        "{\"output\": {\"settled\": false, \"settling_ms\": null, \"pp_v\": 123456},"
+        "{\"measures\": {\"output_v\": {\"settled\": false, \"pp\": 123456}},"
         " \"validity\": {\"valid\": false, \"reasons\": [\"controller stood still\"]}}";
 
     write_short_point("a", -20, settled, 200);
@@ -563,7 +581,7 @@ Test(plot, the_round_trip_against_the_period)
 Test(plot, a_run_that_is_not_valid_says_so)
 {
     static const char invalid[] =
-        "{\"output\": {\"settled\": true, \"settling_ms\": 3.3, \"pp_v_last_s\": 1},"
+        "{\"measures\": {\"output_v\": {\"settled\": true, \"settling_ms\": 3.3}},"
         " \"validity\": {\"valid\": false, \"reasons\": [\"controller stood still for 2 s\"]}}";
 
     write_point("a", -20, invalid);
@@ -602,13 +620,13 @@ Test(plot, an_event_of_three_changes)
 {
     write_trace(in_folder("trace.h5"), -20, 200);
     put("summary.json", "{\"events\": [{}, {\"time_s\": 0.01, \"changes\": {"
-                        "\"reference_v\": {\"from\": 200.1, \"to\": 300.1},"
-                        "\"load_ohm\": {\"from\": 10.25, \"to\": 5.125},"
-                        "\"input_voltage_v\": {\"from\": 24.25, \"to\": 20.25}}}]}");
+                        "\"reference\": {\"from\": 200.1, \"to\": 300.1, \"unit\": \"V\"},"
+                        "\"load\": {\"from\": 10.25, \"to\": 5.125, \"unit\": \"Ohm\"},"
+                        "\"input_voltage\": {\"from\": 24.25, \"to\": 20.25, \"unit\": \"V\"}}}]}");
     cr_assert_eq(plot(), 0, "%s", said);
     expect_texts("output",
                  (const char *const[]){"reference 200.1 to 300.1 V,", "load 10.25 to 5.125 Ω,",
-                                       "input 24.25 to 20.25 V", NULL});
+                                       "input voltage 24.25 to 20.25 V", NULL});
 }
 
 /* Two keys that vary and one that does not; and a run that failed: the others are drawn. */
@@ -773,7 +791,7 @@ Test(plot, the_greatest_numbers_and_the_least)
     for (int i = 0; i < 4; i++) {
         write_trace_of(in_folder("trace.h5"), -20, 3000, scales[i]);
         cr_assert_eq(plot(), 0, "%s", said);
-        expect_texts("output", (const char *const[]){"Output voltage", NULL});
+        expect_texts("output", (const char *const[]){"Output", NULL});
         expect_texts("voltages", (const char *const[]){"Voltage of each converter", NULL});
     }
 }
@@ -782,7 +800,7 @@ Test(plot, the_greatest_numbers_and_the_least)
 Test(plot, the_longest_latencies)
 {
     static struct hil_histogram late;
-    static const struct hil_named_histogram histogram = {"converters_input_age", &late};
+    static const struct hil_named_histogram histogram = {"converter_to_controller_age", &late};
 
     for (uint64_t i = 0; i < 10; i++)
         hil_histogram_add(&late, 3600000000000);
@@ -790,8 +808,8 @@ Test(plot, the_longest_latencies)
     histogram_count = 1;
     write_trace(in_folder("trace.h5"), -20, 100);
     cr_assert_eq(plot(), 0, "%s", said);
-    expect_texts("latency", (const char *const[]){"converters input age", "max 36", NULL});
-    expect_texts("tail", (const char *const[]){"converters input age", NULL});
+    expect_texts("latency", (const char *const[]){"converter to controller age", "max 36", NULL});
+    expect_texts("tail", (const char *const[]){"converter to controller age", NULL});
 }
 
 /* A node's name may be long, and names what was measured of it. */
@@ -815,11 +833,13 @@ Test(plot, histograms_of_long_names)
 /* Each at its own times; the second converter's current is the greater one. */
 Test(plot, inductor_current_where_it_was_recorded)
 {
-    static const struct hil_column of_controller[] = {{"time_s", "s", "", 1, {0}},
-                                                      {"output_v", "V", "", 1, {0}},
-                                                      {"reference_v", "V", "", 1, {0}}};
-    static const struct hil_column of_converter[] = {{"time_s", "s", "", 1, {0}},
-                                                     {"current_a", "A", "", 1, {0}}};
+    static const struct hil_column of_controller[] = {
+        {"time_s", "s", "", 1, {0}},
+        {"output_v", "V", "sum of converter[*].voltage_v", 1, OUTPUT},
+        {"reference_v", "V", "", 1, REFERENCE}};
+    static const struct hil_column of_converter[] = {
+        {"time_s", "s", "", 1, {0}},
+        {"current_a", "A", "", 1, {"converter[0].current_a", NULL, NULL}}};
     static const struct hil_stream_config streams[] = {
         {.name = "controller", .columns = of_controller, .column_count = 3, .rows = 1000},
         {.name = "converter/000", .columns = of_converter, .column_count = 2, .rows = 100},
@@ -838,8 +858,8 @@ Test(plot, inductor_current_where_it_was_recorded)
     cr_assert_eq(hil_trace_close(trace), 0);
 
     cr_assert_eq(plot(), 0, "%s", said);
-    expect_texts("current", (const char *const[]){"Inductor current of each converter",
-                                                  "current (A)", "each converter", NULL});
+    expect_texts("current", (const char *const[]){"Current of each converter", "current (A)",
+                                                  "each converter", NULL});
     FILE *file = fopen(in_folder("plot/current-whole-2.dat"), "r");
     cr_assert(file && fscanf(file, "%lf %lf", &time, &current) == 2);
     cr_expect_float_eq(time, 0.5, 1e-9); /* ms */
@@ -871,7 +891,7 @@ Test(plot, a_part_of_a_run)
     cr_assert_eq(plot_span(0.25, 0.5), 0, "%s", said);
     expect_texts("output", (const char *const[]){"time (ms)", NULL});
     expect_texts("voltages", (const char *const[]){"swing from 0.25 to 0.5 s", NULL});
-    expect_times("output-output-1.dat", 250, 500);
+    expect_times("output-value-1.dat", 250, 500);
     expect_times("voltages-mean-1.dat", 250, 500);
     expect_times("voltages-line-1.dat", 250, 500);
     cr_expect_neq(access(in_folder("latency.png"), F_OK), 0); /* it has no time */

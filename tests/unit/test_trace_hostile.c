@@ -68,11 +68,48 @@ static void fill(hid_t dataset, hsize_t count, double first, double step)
     free(values);
 }
 
+static void text(hid_t object, const char *name, const char *value)
+{
+    const hid_t type = H5Tcopy(H5T_C_S1), space = H5Screate(H5S_SCALAR);
+
+    H5Tset_size(type, H5T_VARIABLE);
+    H5Tset_cset(type, H5T_CSET_UTF8);
+    const hid_t attribute = H5Acreate2(object, name, type, space, H5P_DEFAULT, H5P_DEFAULT);
+    cr_assert_geq(H5Awrite(attribute, type, &value), 0);
+    H5Aclose(attribute);
+    H5Sclose(space);
+    H5Tclose(type);
+}
+
+/* What the writer says of these. */
+static void describe(hid_t dataset, const char *name)
+{
+    static const struct {
+        const char *name, *signals, *role;
+    } known[] = {{"output_v", NULL, "value"},
+                 {"reference_v", NULL, "reference"},
+                 {"voltage_v", "converter[*].voltage_v", "each"},
+                 {"duty", "control[*].duty", NULL}};
+
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
+        if (strcmp(known[i].name, name) != 0)
+            continue;
+        if (known[i].role)
+            text(dataset, "role", known[i].role);
+        if (known[i].role)
+            text(dataset, "measure", known[i].signals ? "voltage_v" : "output_v");
+        if (known[i].signals)
+            text(dataset, "signals", known[i].signals);
+    }
+}
+
 static void column(const char *name, hsize_t rows, hsize_t width)
 {
     const hsize_t wide = width ? width : 1;
+    const hid_t dataset = make(name, rows, width, rows, wide);
 
-    fill(make(name, rows, width, rows, wide), rows * wide, 0.25, 0.25);
+    describe(dataset, name);
+    fill(dataset, rows * wide, 0.25, 0.25);
 }
 
 /* What each record of a controller has. */

@@ -1,4 +1,4 @@
-# One quantity of all converters: the band that holds them and their mean over the whole run,
+# One quantity of all components of an array: the band that holds them and their mean over the whole run,
 # each of them over the start-up, and how far each still swings in the end.
 
 height = 760
@@ -27,9 +27,9 @@ set key at screen x_at(width - 24), y_at(44) right horizontal samplen 2 textcolo
 eval marks(1)
 if (own) {
     plot for [i = 1:lines] sprintf('%s-whole-%d.dat', name, i) \
-         with lines linecolor rgb '#6baed6' linewidth 0.6 title (i == 1 ? 'each converter' : '')
+         with lines linecolor rgb '#6baed6' linewidth 0.6 title (i == 1 ? 'each '.each : '')
 } else {
-    plot name.'-band-1.dat' with filledcurves linecolor rgb '#c6dbef' title 'all converters', \
+    plot name.'-band-1.dat' with filledcurves linecolor rgb '#c6dbef' title 'all', \
          name.'-mean-1.dat' with lines linecolor rgb mean_colour title 'their mean'
 }
 unset label
@@ -42,7 +42,7 @@ set xlabel x_label[2]
 set key at screen x_at(width - 24), y_at(296)
 eval marks(2)
 plot for [i = 1:lines] sprintf('%s-line-%d.dat', name, i) \
-         with lines linecolor rgb '#6baed6' linewidth 0.6 title (i == 1 ? 'each converter' : ''), \
+         with lines linecolor rgb '#6baed6' linewidth 0.6 title (i == 1 ? 'each '.each : ''), \
      (own ? '/dev/null' : name.'-mean-2.dat') with lines linecolor rgb mean_colour title (own ? '' : 'their mean')
 
 unset arrow
@@ -54,7 +54,7 @@ set xrange [-0.7:n - 0.3]
 set yrange [0:spread_to]
 set xtics tic
 set grid noxtics
-set xlabel sprintf('converter (swing from %.4g to %.4g s)', last_from, last_to)
+set xlabel sprintf('%s (swing from %.4g to %.4g s)', each, last_from, last_to)
 set boxwidth 0.7
 set key off
 plot name.'-spread-1.dat' using 1:2 with boxes fillstyle solid linecolor rgb '#cf4f0b'

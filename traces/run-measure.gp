@@ -1,4 +1,4 @@
-# The output of a run beside its reference: all of it above, the start-up below. Marks at the
+# A measure of a run beside its reference: all of it above, the start-up below. Marks at the
 # bottom stand where steps were missed.
 
 height = is_part ? 350 : 560
@@ -37,8 +37,8 @@ do for [view = 1:is_part ? 1 : 2] {
             set label 20 + e event_text[e] at word(events[1], e) + 0, graph 0.04 left rotate offset 0.8,0 font 'DejaVu Sans,8' textcolor rgb '#a06000'
         }
     }
-    plot sprintf('%s-output-%d.dat', name, view) with lines linecolor rgb '#2b7bba' linewidth 1 title 'output', \
-         sprintf('%s-reference-%d.dat', name, view) with lines linecolor rgb '#cf4f0b' linewidth 1 dashtype 2 title 'reference', \
+    plot sprintf('%s-value-%d.dat', name, view) with lines linecolor rgb '#2b7bba' linewidth 1 title value_label, \
+         (has_reference ? sprintf('%s-reference-%d.dat', name, view) : '/dev/null') with lines linecolor rgb '#cf4f0b' linewidth 1 dashtype 2 title (has_reference ? 'reference' : ''), \
          (missed ? sprintf('%s-missed-%d.dat', name, view) : '/dev/null') using 1:(bottom):(0):(mark) with vectors nohead linecolor rgb missed_colour linewidth 1, \
          keyentry with lines linecolor rgb missed_colour linewidth 1 title (missed ? 'missed steps' : '')
     unset label

@@ -1,0 +1,225 @@
+#include "told.h"
+
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "../foreign.h"
+#include "run_files.h"
+
+static const json_t *told_get(const struct hil_told *told, const char *key)
+{
+    return json_object_get(told->root, key);
+}
+
+double hil_told_number(const json_t *object, const char *key)
+{
+    const json_t *value = json_object_get(object, key);
+
+    return json_is_number(value) ? json_number_value(value) : NAN;
+}
+
+static const char *told_text(const json_t *value)
+{
+    const char *text = json_string_value(value);
+
+    return text ? text : "";
+}
+
+/* --- measures --------------------------------------------------------------------------------- */
+
+static struct hil_told_figures told_figures(const json_t *measure)
+{
+    const json_t *window = json_object_get(measure, "window");
+
+    return (struct hil_told_figures){
+        .settled = json_is_true(json_object_get(measure, "settled")),
+        .settling_ms = hil_told_number(measure, "settling_ms"),
+        .overshoot_pct = hil_told_number(measure, "overshoot_pct"),
+        .mean = hil_told_number(measure, "mean"),
+        .pp = hil_told_number(measure, "pp"),
+        .from_s = hil_told_number(window, "from_s"),
+        .to_s = hil_told_number(window, "to_s"),
+    };
+}
+
+static double told_startup_ms(const struct hil_told *told, const char *name)
+{
+    const json_t *startup = json_array_get(told_get(told, "events"), 0);
+    const json_t *measure = json_object_get(json_object_get(startup, "measures"), name);
+
+    return hil_told_number(measure, "settling_ms");
+}
+
+static void told_read_measure(const struct hil_told *told, const char *name, const json_t *json,
+                              struct hil_told_measure *m)
+{
+    const json_t *each = json_object_get(json, "each");
+    const int worst = hil_foreign_index(hil_told_number(json, "worst"), INT_MAX);
+
+    *m = (struct hil_told_measure){
+        .name = name,
+        .unit = told_text(json_object_get(json, "unit")),
+        .array = json_is_array(each),
+        .settled = json_is_true(json_object_get(json, "settled")),
+        .worst = worst,
+        .figures = told_figures(each ? json_array_get(each, (size_t)worst) : json),
+        .startup_ms = told_startup_ms(told, name),
+    };
+}
+
+bool hil_told_measure(const struct hil_told *told, const char *name, struct hil_told_measure *m)
+{
+    const json_t *json = json_object_get(told_get(told, "measures"), name);
+
+    told_read_measure(told, name, json, m);
+    return json;
+}
+
+bool hil_told_first(const struct hil_told *told, bool array, struct hil_told_measure *m)
+{
+    json_t *measures = json_object_get(told->root, "measures"), *json;
+    const char *name;
+
+    json_object_foreach(measures, name, json)
+    {
+        told_read_measure(told, name, json, m);
+        if (m->array == array)
+            return true;
+    }
+    told_read_measure(told, "", NULL, m);
+    return false;
+}
+
+/* --- the rest --------------------------------------------------------------------------------- */
+
+bool hil_told_nodes(const struct hil_told *told, unsigned i, struct hil_told_nodes *nodes)
+{
+    json_t *all = json_object_get(told->root, "nodes"), *json;
+    const char *name;
+
+    json_object_foreach(all, name, json)
+    {
+        if (i-- > 0)
+            continue;
+        *nodes = (struct hil_told_nodes){
+            .name = name,
+            .missed = hil_told_number(json, "missed"),
+            .due = hil_told_number(json, "steps") + hil_told_number(json, "left_out"),
+        };
+        return true;
+    }
+    return false;
+}
+
+void hil_told_round_trip(const struct hil_told *told, double us[3])
+{
+    const json_t *links = told_get(told, "links"), *round_trip = NULL;
+
+    for (size_t i = 0; i < json_array_size(links) && !json_is_object(round_trip); i++)
+        round_trip = json_object_get(json_array_get(links, i), "round_trip_us");
+    us[0] = hil_told_number(round_trip, "p50");
+    us[1] = hil_told_number(round_trip, "p99");
+    us[2] = hil_told_number(round_trip, "p999");
+}
+
+int hil_told_valid(const struct hil_told *told)
+{
+    const json_t *valid = json_object_get(told_get(told, "validity"), "valid");
+
+    return json_is_boolean(valid) ? json_is_true(valid) : -1;
+}
+
+const char *hil_told_invalid(const struct hil_told *told)
+{
+    return told_text(json_array_get(json_object_get(told_get(told, "validity"), "reasons"), 0));
+}
+
+/* --- summaries that say output, outputs, controller and converters ------------------------------
+ */
+
+/* "mean_v" is "mean". */
+static json_t *old_figures(json_t *old)
+{
+    json_t *figures = json_object(), *value;
+    const char *key;
+
+    json_object_foreach(old, key, value)
+    {
+        char name[64];
+        const size_t length = strlen(key);
+        const bool in_volts = length > 2 && strcmp(key + length - 2, "_v") == 0;
+        snprintf(name, sizeof name, "%.*s", (int)(in_volts ? length - 2 : length), key);
+        json_object_set(figures, name, value);
+    }
+    json_object_set_new(figures, "unit", json_string("V"));
+    return figures;
+}
+
+static json_t *old_measures(json_t *output, json_t *outputs)
+{
+    json_t *array = json_copy(outputs), *each = json_array(), *one;
+    size_t i;
+
+    json_array_foreach(json_object_get(outputs, "each"), i, one)
+        json_array_append_new(each, old_figures(one));
+    json_object_set_new(array, "each", each);
+    json_object_set_new(array, "unit", json_string("V"));
+    return json_pack("{s:o, s:o*}", "output_v", old_figures(output), "voltage_v", array);
+}
+
+static void old_event(json_t *event)
+{
+    static const char *const names[][3] = {{"reference_v", "reference", "V"},
+                                           {"load_ohm", "load", "Ohm"},
+                                           {"input_voltage_v", "input_voltage", "V"}};
+    json_t *changes = json_object();
+
+    for (int i = 0; i < 3; i++) {
+        json_t *change = json_object_get(json_object_get(event, "changes"), names[i][0]);
+        if (!change)
+            continue;
+        json_object_set_new(change, "unit", json_string(names[i][2]));
+        json_object_set(changes, names[i][1], change);
+    }
+    json_object_set_new(event, "changes", changes);
+    json_object_set_new(
+        event, "measures",
+        json_pack("{s:o}", "output_v", old_figures(json_object_get(event, "output"))));
+}
+
+static void old_summary(json_t *root)
+{
+    json_t *output = json_object_get(root, "output"), *event;
+    size_t i;
+
+    if (!output)
+        return;
+    json_object_set_new(root, "measures", old_measures(output, json_object_get(root, "outputs")));
+    json_object_set_new(root, "nodes",
+                        json_pack("{s:O*, s:O*}", "controller", json_object_get(root, "controller"),
+                                  "converter", json_object_get(root, "converters")));
+    json_object_set_new(
+        root, "links",
+        json_pack("[{s:O*}]", "round_trip_us", json_object_get(root, "round_trip_us")));
+    json_array_foreach(json_object_get(root, "events"), i, event) old_event(event);
+}
+
+/* --- opening ---------------------------------------------------------------------------------- */
+
+struct hil_told hil_told_of_run(const char *dir)
+{
+    char path[HIL_PATH_BYTES];
+    json_error_t error;
+    const int rc = hil_run_path(path, dir, "summary.json");
+    struct hil_told told = {rc ? NULL : hil_foreign_json(path, &error)};
+
+    old_summary(told.root);
+    return told;
+}
+
+void hil_told_close(struct hil_told *told)
+{
+    json_decref(told->root);
+}

@@ -1,0 +1,194 @@
+/*
+ * The figures of any scenario: of its measures, of arrays, and of each node's signals by unit. The
+ * record is that of the scenario's streams, with rows written here.
+ */
+#include "test_scenario.h"
+
+#include <math.h>
+#include <sys/stat.h>
+
+#include "folder.h"
+#include "harness/figures/plot.h"
+#include "harness/record/streams.h"
+#include "svg_texts.h"
+
+TestSuite(plot_general, .init = folder_open, .fini = folder_close);
+
+/* A servo: current and speed are controlled on nodes of their own, and four cells feed it. */
+static const char servo[] =
+    "name: servo\nduration_s: 0.2\nmode: virtual\n"
+    "nodes:\n"
+    "  drive: {period_us: 100}\n"
+    "  control: {period_us: 1000}\n"
+    "  cell: {period_us: 1000, count: 4}\n"
+    "components:\n"
+    "  motor: {model: dc_motor, node: drive}\n"
+    "  law: {model: generic_pi, node: control}\n"
+    "  mixer: {model: sum, node: control, width: 3}\n"
+    "  pack: {model: battery, node: \"cell[*]\", count: 4}\n"
+    "connections:\n"
+    "  - {from: motor.speed_rad_per_s, to: law.measurement}\n"
+    "  - {from: law.output, to: motor.voltage_v}\n"
+    "sources:\n"
+    "  wanted: {to: law.reference, constant: 100}\n"
+    "  one: {to: [\"pack[*].current_a\", \"mixer.input[*]\"], constant: 1}\n"
+    "record:\n"
+    "  - signals: [motor.speed_rad_per_s, motor.current_a, motor.angle_rad, motor.voltage_v]\n"
+    "    decimation: 1\n"
+    "  - {signals: [law.output, \"mixer.input[*]\"], decimation: 1}\n"
+    "  - {signals: [\"pack[*].voltage_v\", \"pack[*].charge\"], decimation: 2}\n"
+    "measures:\n"
+    "  speed_rad_per_s: {of: motor.speed_rad_per_s, reference: law.reference, node: control}\n"
+    "  current_a: {of: motor.current_a, node: drive}\n";
+
+static const char summary[] =
+    "{\"measures\": {\"speed_rad_per_s\": {\"unit\": \"rad/s\", \"settled\": true,"
+    " \"settling_ms\": 12, \"overshoot_pct\": 3.5, \"mean\": 100, \"pp\": 0.25,"
+    " \"window\": {\"from_s\": 0.1, \"to_s\": 0.2}}}, \"events\": [{}, {\"time_s\": 0.12,"
+    " \"changes\": {\"wanted\": {\"from\": 90, \"to\": 100, \"unit\": \"rad/s\"}}}]}";
+
+/* Every number of a row swings about its own place in it. */
+static void write_stream(struct hil_stream *stream, const struct hil_scenario *scenario,
+                         unsigned node)
+{
+    const struct hil_node_config *config = &scenario->system->nodes[node];
+    const uint64_t period_ns = config->timing.period_ns * config->decimation;
+
+    for (uint64_t t = 0; t < scenario->duration_ns; t += period_ns) {
+        double *row = hil_stream_row(stream);
+        const double s = (double)t * 1e-9;
+
+        cr_assert_not_null(row);
+        row[0] = s;
+        for (unsigned i = 1; i < hil_columns_places(scenario, node).width; i++)
+            row[i] = (10 + i) * (1 + exp(-20 * s) * sin(200 * s + i));
+        hil_stream_commit(stream);
+    }
+}
+
+static void write_record(const char *text, const char *const *sets)
+{
+    struct hil_scenario *scenario = load(text, sets);
+    struct hil_recorder *recorder;
+
+    cr_assert_eq(hil_streams_open(&recorder, in_folder("trace.h5"), scenario), 0);
+    cr_assert_eq(hil_recorder_start(recorder), 0);
+    for (unsigned i = 0; i < scenario->system->node_count; i++) {
+        const int number = hil_streams_number(scenario->system, i);
+        if (number >= 0)
+            write_stream(hil_recorder_stream(recorder, (unsigned)number), scenario, i);
+    }
+    cr_assert_eq(hil_recorder_finish(recorder), 0);
+    hil_recorder_close(recorder);
+    hil_scenario_free(scenario);
+}
+
+static char said[4096];
+
+static int plot(double from_s, double to_s)
+{
+    FILE *messages = fmemopen(said, sizeof said, "w");
+    const int rc = hil_plot(folder, (struct hil_plot_span){from_s, to_s}, messages);
+
+    fclose(messages);
+    return rc;
+}
+
+static bool is_drawn(const char *figure)
+{
+    return access(in_folder("%s.png", figure), F_OK) == 0;
+}
+
+/* The figure is there, has room for its words, and has these. */
+static void expect_words(const char *figure, const char *const *words)
+{
+    FILE *file = fopen(in_folder("%s.svg", figure), "r");
+    struct stat status;
+
+    cr_assert(file, "%s was not drawn:\n%s", figure, said);
+    cr_assert_eq(fstat(fileno(file), &status), 0);
+    char *svg = calloc(1, (size_t)status.st_size + 1);
+    cr_assert_gt(fread(svg, 1, (size_t)status.st_size, file), 2000);
+    fclose(file);
+    expect_texts_inside(svg, figure);
+    for (; *words; words++)
+        cr_expect(strstr(svg, *words), "%s has no '%s'", figure, *words);
+    free(svg);
+}
+
+#define EXPECT(figure, ...) expect_words(figure, (const char *const[]){__VA_ARGS__, NULL})
+
+Test(plot_general, each_measure_has_a_figure)
+{
+    write_record(servo, NULL);
+    put("summary.json", summary);
+    cr_assert_eq(plot(0, INFINITY), 0, "%s", said);
+    EXPECT("speed", "Speed", "motor.speed_rad_per_s (rad/s)", "settles in 12 ms", "reference",
+           "0.25 rad/s p-p, 0.1 to 0.2 s (shaded)", "wanted 90 to 100 rad/s");
+    EXPECT("current", "Current", "motor.current_a (A)");
+}
+
+/* "One figure for each node's recorded signals (grouped by unit)." */
+Test(plot_general, each_node_has_a_figure_of_its_signals)
+{
+    write_record(servo, NULL);
+    cr_assert_eq(plot(0, INFINITY), 0, "%s", said);
+    EXPECT("drive", "Signals of drive", "motor.speed_rad_per_s", "motor.current_a",
+           "motor.angle_rad", "motor.voltage_v", ">rad/s<", ">A<", ">rad<", ">V<");
+    EXPECT("control", "Signals of control", "law.output");
+    cr_expect_not(is_drawn("cell"), "its signals are arrays");
+}
+
+Test(plot_general, arrays_of_nodes_and_wide_rows)
+{
+    write_record(servo, NULL);
+    cr_assert_eq(plot(0, INFINITY), 0, "%s", said);
+    EXPECT("voltage", "Voltage of each pack", "voltage (V)", "each pack", "pack (swing from");
+    EXPECT("charge", "Charge of each pack", "peak to peak");
+    EXPECT("input", "Each input of mixer", "their mean", "input (swing from");
+}
+
+Test(plot_general, a_part_of_the_time)
+{
+    write_record(servo, NULL);
+    cr_assert_eq(plot(0.05, 0.1), 0, "%s", said);
+    EXPECT("drive", "motor.current_a", "time (ms)");
+    cr_expect(is_drawn("speed") && is_drawn("charge"));
+}
+
+/* Two signals of a kind on one node, and a measure that is called as they are. */
+Test(plot_general, figures_have_names_of_their_own)
+{
+    write_record(servo,
+                 SETS("measures.voltage_v={of: motor.voltage_v}",
+                      "measures.drive={of: motor.angle_rad}", "measures.tail={of: law.output}"));
+    cr_assert_eq(plot(0, INFINITY), 0, "%s", said);
+    EXPECT("voltage", "motor.voltage_v (V)");
+    EXPECT("cell-voltage", "Voltage of each pack");
+    EXPECT("drive", "motor.angle_rad (rad)");
+    EXPECT("node-drive", "Signals of drive");
+    EXPECT("control-tail", "law.output");
+}
+
+/* What two nodes recorded is drawn once: by whom has most of it. */
+Test(plot_general, nothing_is_drawn_twice)
+{
+    write_record(servo, SETS("record=[{signals: motor.speed_rad_per_s, decimation: 1}, {node: "
+                             "control, signals: motor.speed_rad_per_s, decimation: 1}]"));
+    cr_assert_eq(plot(0, INFINITY), 0, "%s", said);
+    cr_expect(is_drawn("drive"));
+    cr_expect_not(is_drawn("control"));
+}
+
+/* A record without a measure has figures of its signals; a sweep of it has none. */
+Test(plot_general, no_measure)
+{
+    write_record(servo, SETS("measures={}"));
+    cr_assert_eq(plot(0, INFINITY), 0, "%s", said);
+    cr_expect(is_drawn("drive") && !is_drawn("speed"));
+    put("sweep.json", "{\"keys\": [], \"points\": [{\"dir\": \"run\", \"values\": []}]}");
+    cr_assert_eq(mkdir(in_folder("run"), 0777), 0);
+    cr_assert_eq(rename(in_folder("trace.h5"), in_folder("run/trace.h5")), 0);
+    cr_expect_eq(plot(0, INFINITY), -ENODATA);
+    cr_expect(strstr(said, "run/trace.h5: no measure was recorded"), "%s", said);
+}

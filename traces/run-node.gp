@@ -1,0 +1,56 @@
+# The signals of a node: a row for each unit, all of the run on the left and the start-up on the
+# right.
+
+head = 64
+foot = 46
+panel = 190
+height = head + panels * panel + foot
+y_at(pixels) = 1 - pixels / real(height)
+room = 50 + greater(120, text_size(label_letters))
+gap = 70
+width = greater(width, left + room + gap + 2 * 330)
+wide = is_part ? width - left - room : 0.58 * (width - left - room - gap)
+
+eval terminal(width, height)
+set output '../'.name.'.'.format.part
+
+array hues[8] = ['#2b7bba', '#cf4f0b', '#3a8a4d', '#8e5bb0', '#b08a00', '#08306b', '#7f1d02', '#6b6b6b']
+hue(i) = hues[1 + (i - 1) % 8]
+dash(i) = 1 + (i - 1) / 8
+
+set multiplot
+set key off
+set label 1 title at screen x_at(left), y_at(24) font 'DejaVu Sans,13' textcolor rgb ink
+set label 2 subtitle at screen x_at(left), y_at(44) textcolor rgb pale
+
+do for [p = 1:panels] {
+    top = head + (p - 1) * panel
+    set label 3 y_label[p] at screen x_at(20), y_at(top + panel / 2) center rotate textcolor rgb ink
+    do for [view = 1:is_part ? 1 : 2] {
+        axis = 2 * (p - 1) + view
+        set tmargin at screen y_at(top + 10)
+        set bmargin at screen y_at(top + panel - 22)
+        set lmargin at screen x_at(view == 1 ? left : left + wide + gap)
+        set rmargin at screen x_at(view == 1 ? left + wide : width - room)
+        set xrange [x_from[view]:x_to[view]]
+        set yrange [value(sprintf('y_from_%d', axis)):value(sprintf('y_to_%d', axis))]
+        if (p == panels) {
+            set xlabel x_label[view] offset 0,0.3 textcolor rgb ink
+            set xtics format '%.10g'
+        } else {
+            unset xlabel
+            set xtics format ''
+        }
+        if (view == 2 || is_part) {
+            set key at screen x_at(width - room + 12), y_at(top + 10) left top Left reverse samplen 1.5 textcolor rgb ink
+        } else {
+            set key off
+        }
+        eval marks(view)
+        plot for [i = first[p]:last[p]] sprintf('%s-signal-%d-%d.dat', name, i, view) \
+             with lines linecolor rgb hue(i - first[p] + 1) dashtype dash(i - first[p] + 1) title label[i]
+        unset label
+    }
+}
+unset multiplot
+set output
