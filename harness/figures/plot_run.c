@@ -1,4 +1,5 @@
 /* Which figures a run has, and what each is called. */
+#include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,12 +30,12 @@ static bool is_taken(const struct names *names, const char *name)
     return false;
 }
 
-/* "phase-current": what a file may be called. */
+/* "phase-current": what a file may be called, and gnuplot told. The record may be anybody's. */
 static void make_tame(char *name)
 {
     for (char *c = name; *c != '\0'; c++)
-        if (strchr(" /.[]*", *c) || (unsigned char)*c < ' ')
-            *c = '-';
+        if (!isalnum((unsigned char)*c) && *c != '_')
+            *c = c == name ? '_' : '-';
 }
 
 /* The words, or with the node's name before them; then with a number. NULL: no memory. */

@@ -182,6 +182,29 @@ Test(trace_hostile, what_is_sound_is_read)
     expect_read("a sound trace");
 }
 
+/* What a node is called names a figure: its file, and a variable of gnuplot's script. */
+Test(trace_hostile, a_name_that_is_a_command)
+{
+    static const char name[] = "'.system('touch pwned').'";
+    char pwned[100];
+
+    begin();
+    columns(16);
+    cadence(0, 250000000, 1);
+    H5Gclose(controller);
+    controller = H5Gcreate2(file, name, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    column("time_s", 16, 0);
+    const hid_t dataset = make("angle_rad", 16, 0, 16, 1);
+    text(dataset, "signals", "motor.angle_rad");
+    fill(dataset, 16, 0, 1);
+    cadence(0, 250000000, 1);
+    end();
+    read_all();
+    cr_expect(strstr(said, "system--touch-pwned"), "%s", said);
+    snprintf(pwned, sizeof pwned, "%s", in_folder("plot/pwned"));
+    cr_expect_neq(access(pwned, F_OK), 0);
+}
+
 /* One double had room for as many as the file says. */
 Test(trace_hostile, a_number_that_is_many)
 {
