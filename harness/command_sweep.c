@@ -434,9 +434,11 @@ static void print_verdict(const struct hil_told *told, const struct hil_told_mea
     struct hil_told_measure array;
     const bool others = hil_told_first(told, true, &array);
 
-    if (!measure->settled)
+    if (!measure->judged)
+        printf("  -");
+    else if (!measure->settled)
         printf("  does not settle");
-    else if (others && !array.settled)
+    else if (others && array.judged && !array.settled)
         printf("  %s[%d] does not settle", array.name, array.worst);
     else
         printf("  settles");

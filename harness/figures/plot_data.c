@@ -77,7 +77,7 @@ static void find_first(struct plot_run *run)
         if (!run->first.name || (told && strcmp(m.name, first.name) == 0))
             run->first = m;
     run->settled = run->first.name && (run->first.reference < 0 || run->first.told.settled);
-    if (hil_told_first(&run->told, true, &run->worst))
+    if (hil_told_first(&run->told, true, &run->worst) && run->worst.judged)
         run->settled &= run->worst.settled;
 }
 

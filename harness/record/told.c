@@ -62,6 +62,7 @@ static void told_read_measure(const struct hil_told *told, const char *name, con
         .name = name,
         .unit = told_text(json_object_get(json, "unit")),
         .array = json_is_array(each),
+        .judged = json_is_boolean(json_object_get(json, "settled")),
         .settled = json_is_true(json_object_get(json, "settled")),
         .worst = worst,
         .figures = told_figures(each ? json_array_get(each, (size_t)worst) : json),
@@ -85,7 +86,7 @@ bool hil_told_first(const struct hil_told *told, bool array, struct hil_told_mea
     json_object_foreach(measures, name, json)
     {
         told_read_measure(told, name, json, m);
-        if (m->array == array)
+        if (json_is_object(json) && m->array == array)
             return true;
     }
     told_read_measure(told, "", NULL, m);

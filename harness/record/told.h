@@ -26,7 +26,8 @@ struct hil_told_figures {
 /* A measure; or an array of them, with the figures of the worst. Texts are the summary's. */
 struct hil_told_measure {
     const char *name, *unit;
-    bool array, settled; /* of an array: all are */
+    bool array;
+    bool judged, settled; /* whether that is told; of an array: all have */
     int worst;           /* of an array: which is; -1: not told */
     struct hil_told_figures figures;
     double startup_ms; /* until it had settled after the start-up; NAN of an array */
