@@ -28,7 +28,7 @@ struct hil_told_measure {
     const char *name, *unit;
     bool array;
     bool judged, settled; /* whether that is told; of an array: all have */
-    int worst;           /* of an array: which is; -1: not told */
+    int worst;            /* of an array: which is; -1: not told */
     struct hil_told_figures figures;
     double startup_ms; /* until it had settled after the start-up; NAN of an array */
 };
