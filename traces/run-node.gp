@@ -3,8 +3,11 @@
 
 head = 64
 foot = 46
-panel = 190
-height = head + panels * panel + foot
+# A panel is as high as its key needs.
+array top[panels + 1]
+top[1] = head
+do for [p = 1:panels] { top[p + 1] = top[p] + greater(190, 40 + 17 * (last[p] - first[p] + 1)) }
+height = top[panels + 1] + foot
 y_at(pixels) = 1 - pixels / real(height)
 room = 50 + greater(120, text_size(label_letters))
 gap = 70
@@ -24,12 +27,12 @@ set label 1 title at screen x_at(left), y_at(24) font 'DejaVu Sans,13' textcolor
 set label 2 subtitle at screen x_at(left), y_at(44) textcolor rgb pale
 
 do for [p = 1:panels] {
-    top = head + (p - 1) * panel
-    set label 3 y_label[p] at screen x_at(20), y_at(top + panel / 2) center rotate textcolor rgb ink
+    bottom = top[p + 1]
+    set label 3 y_label[p] at screen x_at(20), y_at((top[p] + bottom) / 2) center rotate textcolor rgb ink
     do for [view = 1:is_part ? 1 : 2] {
         axis = 2 * (p - 1) + view
-        set tmargin at screen y_at(top + 10)
-        set bmargin at screen y_at(top + panel - 22)
+        set tmargin at screen y_at(top[p] + 10)
+        set bmargin at screen y_at(bottom - 22)
         set lmargin at screen x_at(view == 1 ? left : left + wide + gap)
         set rmargin at screen x_at(view == 1 ? left + wide : width - room)
         set xrange [x_from[view]:x_to[view]]
@@ -42,7 +45,7 @@ do for [p = 1:panels] {
             set xtics format ''
         }
         if (view == 2 || is_part) {
-            set key at screen x_at(width - room + 12), y_at(top + 10) left top Left reverse samplen 1.5 textcolor rgb ink
+            set key at screen x_at(width - room + 12), y_at(top[p] + 10) left top Left reverse samplen 1.5 textcolor rgb ink
         } else {
             set key off
         }

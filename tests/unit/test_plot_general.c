@@ -139,6 +139,34 @@ Test(plot_general, each_node_has_a_figure_of_its_signals)
     cr_expect_not(is_drawn("cell"), "its signals are arrays");
 }
 
+/* A panel has room for the names of all that is in it, and a node for so many. */
+Test(plot_general, a_node_with_many_signals)
+{
+    static char text[6000];
+    int used = snprintf(text, sizeof text,
+                        "name: many\nduration_s: 0.02\nmode: virtual\n"
+                        "nodes:\n  hub: {period_us: 100}\ncomponents:\n");
+
+    for (int i = 0; i < 20; i++)
+        used += snprintf(text + used, sizeof text - (size_t)used,
+                         "  gain_%d: {model: gain, node: hub}\n", i);
+    used +=
+        snprintf(text + used, sizeof text - (size_t)used, "sources:\n  one: {constant: 1, to: [");
+    for (int i = 0; i < 20; i++)
+        used +=
+            snprintf(text + used, sizeof text - (size_t)used, "%sgain_%d.input", i ? ", " : "", i);
+    used += snprintf(text + used, sizeof text - (size_t)used,
+                     "]}\nrecord:\n  - {decimation: 1, signals: [");
+    for (int i = 0; i < 40; i++)
+        used += snprintf(text + used, sizeof text - (size_t)used, "%sgain_%d.%s", i ? ", " : "",
+                         i / 2, i % 2 ? "input" : "output");
+    snprintf(text + used, sizeof text - (size_t)used, "]}\n");
+
+    write_record(text, NULL);
+    cr_assert_eq(plot(0, INFINITY), 0, "%s", said);
+    EXPECT("hub", "Signals of hub; 8 more are left out", "gain_0.output", "gain_15.input");
+}
+
 Test(plot_general, arrays_of_nodes_and_wide_rows)
 {
     write_record(servo, NULL);

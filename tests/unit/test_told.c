@@ -1,0 +1,87 @@
+/* What a summary tells, whoever wrote it. */
+#include <criterion/criterion.h>
+#include <math.h>
+
+#include "folder.h"
+#include "harness/record/told.h"
+
+TestSuite(told, .init = folder_open, .fini = folder_close);
+
+static struct hil_told told_of(const char *summary)
+{
+    put("summary.json", summary);
+    return hil_told_of_run(folder);
+}
+
+/* The first that was made here; one that was not is null. */
+Test(told, measures_and_arrays_of_them)
+{
+    struct hil_told told = told_of(
+        "{\"measures\": {\"away\": null, \"cell_v\": {\"unit\": \"V\", \"settled\": false,"
+        " \"worst\": 1, \"each\": [{\"pp\": 1}, {\"pp\": 2}]}, \"speed\": {\"unit\": \"rad/s\","
+        " \"settled\": true, \"settling_ms\": 3, \"window\": {\"from_s\": 1, \"to_s\": 2}},"
+        " \"free\": {\"settled\": null}},"
+        " \"events\": [{\"measures\": {\"speed\": {\"settling_ms\": 7}}}]}");
+    struct hil_told_measure m;
+
+    cr_assert(hil_told_first(&told, false, &m));
+    cr_expect_str_eq(m.name, "speed");
+    cr_expect(m.judged && m.settled && m.figures.settling_ms == 3 && m.startup_ms == 7);
+    cr_expect(m.figures.from_s == 1 && m.figures.to_s == 2 && isnan(m.figures.pp));
+    cr_assert(hil_told_first(&told, true, &m));
+    cr_expect_str_eq(m.name, "cell_v");
+    cr_expect(m.judged && !m.settled && m.worst == 1 && m.figures.pp == 2);
+    cr_assert(hil_told_measure(&told, "free", &m));
+    cr_expect(!m.judged && !m.settled);
+    cr_expect_not(hil_told_measure(&told, "none", &m));
+    hil_told_close(&told);
+}
+
+Test(told, nodes_and_round_trips)
+{
+    struct hil_told told = told_of(
+        "{\"nodes\": {\"hub\": {\"missed\": 2, \"steps\": 90, \"left_out\": 10}, \"cell\": null},"
+        " \"links\": [{\"age_us\": {}}, {\"round_trip_us\": {\"p50\": 4, \"p999\": 6}}]}");
+    struct hil_told_nodes nodes;
+    double us[3];
+
+    cr_assert(hil_told_nodes(&told, 0, &nodes));
+    cr_expect_str_eq(nodes.name, "hub");
+    cr_expect(nodes.missed == 2 && nodes.due == 100);
+    cr_assert(hil_told_nodes(&told, 1, &nodes));
+    cr_expect(isnan(nodes.missed) && isnan(nodes.due));
+    cr_expect_not(hil_told_nodes(&told, 2, &nodes));
+    hil_told_round_trip(&told, us);
+    cr_expect(us[0] == 4 && isnan(us[1]) && us[2] == 6);
+    cr_expect_eq(hil_told_valid(&told), -1);
+    hil_told_close(&told);
+}
+
+/* Things where others are expected, and no summary at all. */
+Test(told, nothing)
+{
+    static const char *const summaries[] = {
+        "[]",
+        "{\"measures\": [1], \"nodes\": 3, \"links\": {}, \"events\": 1, \"validity\": \"x\"}",
+        "{\"measures\": {\"a\": {\"each\": [], \"worst\": 1e300}}}", "{"};
+    struct hil_told_measure m;
+    struct hil_told_nodes nodes;
+    double us[3];
+
+    for (size_t i = 0; i <= sizeof summaries / sizeof summaries[0]; i++) {
+        struct hil_told told;
+        if (i == 0)
+            told = hil_told_of_run(folder);
+        else
+            told = told_of(summaries[i - 1]);
+        cr_expect_not(hil_told_first(&told, false, &m));
+        cr_expect(isnan(m.figures.settling_ms) && !m.settled && m.name[0] == '\0');
+        hil_told_first(&told, true, &m);
+        cr_expect(isnan(m.figures.pp));
+        cr_expect_not(hil_told_nodes(&told, 0, &nodes));
+        hil_told_round_trip(&told, us);
+        cr_expect(isnan(us[0]));
+        cr_expect_str_empty(hil_told_invalid(&told));
+        hil_told_close(&told);
+    }
+}
