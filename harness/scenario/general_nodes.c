@@ -14,6 +14,15 @@ static const char *const node_waits[] = {"spin", "hybrid"};
 
 #define WORD(block, key, words) general_word(block, key, words, sizeof(words) / sizeof((words)[0]))
 
+/* The record has a group of each node's name, and one of this name beside them. */
+static void node_check_name(const struct general *g, const struct scenario_entry *entry)
+{
+    if (strcmp(entry->key, "histograms") == 0)
+        scenario_mistake(g->report, &entry->at,
+                         "a node called histograms would be mistaken for the record's histograms; "
+                         "allowed: another name");
+}
+
 /* Names, blocks and counts of the entries of nodes:. */
 static int node_groups(struct general *g)
 {
@@ -35,6 +44,7 @@ static int node_groups(struct general *g)
         groups->at[groups->count++] = (struct general_group){
             .name = name, .block = block, .first = total, .count = of ? of : 1, .of = of};
         scenario_names_add(&groups->names, name, i);
+        node_check_name(g, &blocks->entries[i]);
         total += of ? of : 1;
         if (total <= SCENARIO_NODES_MAX)
             continue;

@@ -309,6 +309,15 @@ Test(general, a_name_that_is_not_there)
                    "mean 'gain'?)");
 }
 
+/* The record has a group of each node's name. */
+Test(general, a_name_that_the_record_needs)
+{
+    expect_mistake(HEAD "nodes: {histograms: {period_us: 10}}\n"
+                        "components: {g: {model: gain, node: histograms}}\n",
+                   "FILE:4:9: a node called histograms would be mistaken for the record's "
+                   "histograms; allowed: another name");
+}
+
 Test(general, an_input_that_is_fed_twice_or_never)
 {
     expect_mistake(
