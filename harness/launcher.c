@@ -366,11 +366,11 @@ static void explain_end(struct launcher *l, unsigned i, int status, bool again)
 {
     const struct hil_executor_state *e = &l->run.state->executors[i];
     const bool starting = atomic_load(&e->stage) == HIL_STARTING;
-    char who[HIL_EXECUTOR_NAME_BYTES];
+    char who[HIL_NODES_NAME_BYTES];
 
     if ((WIFEXITED(status) && WEXITSTATUS(status) == 0) || (l->cut_short[i] && starting))
         return;
-    hil_executor_name(l->scenario, i, who, sizeof who);
+    hil_executor_name(l->scenario, i, who);
     if (l->cut_short[i])
         fprintf(stderr, "%s (process %d) did not end when told to, and was killed\n", who,
                 (int)l->children[i]);
@@ -491,7 +491,7 @@ static void warn_of_stale(struct launcher *l)
         if (!atomic_load_explicit(&log->count, memory_order_acquire))
             continue;
         l->warned = true;
-        hil_link_name(log->at[0].from, log->at[0].to, link, sizeof link);
+        hil_link_name(l->scenario->system, log->at[0].from, log->at[0].to, link);
         if (!l->launch->keep_quiet)
             fprintf(stderr, "warning: at %.6f s the input %s was older than %g us\n",
                     (double)log->at[0].found_ns * 1e-9, link, (double)log->at[0].limit_ns * 1e-3);

@@ -155,21 +155,21 @@ static json_t *hung(const struct hil_summary *sum)
     json_t *each = json_array();
 
     for (unsigned i = 0; i < sum->scenario->executor_count; i++) {
-        char who[HIL_EXECUTOR_NAME_BYTES];
+        char who[HIL_NODES_NAME_BYTES];
         if (!sum->state->executors[i].hangs)
             continue;
-        hil_executor_name(sum->scenario, i, who, sizeof who);
+        hil_executor_name(sum->scenario, i, who);
         json_array_append_new(each, json_pack("{s:s, s:o}", "process", who, "times",
                                               whole(sum->state->executors[i].hangs)));
     }
     return each;
 }
 
-static json_t *stale_input(const struct hil_stale *s)
+static json_t *stale_input(const struct hil_summary *sum, const struct hil_stale *s)
 {
     char link[HIL_LINK_NAME_BYTES];
 
-    hil_link_name(s->from, s->to, link, sizeof link);
+    hil_link_name(sum->scenario->system, s->from, s->to, link);
     return json_pack("{s:s, s:o, s:o, s:o, s:o}", "link", link, "limit_us", number(us(s->limit_ns)),
                      "found_s", number((double)s->found_ns * 1e-9), "fresh_s",
                      s->fresh_ns ? number((double)s->fresh_ns * 1e-9) : json_null(), "oldest_us",
@@ -186,7 +186,7 @@ static json_t *stale_inputs(const struct hil_summary *sum)
         count += log->count;
         oldest_ns = log->oldest_ns > oldest_ns ? log->oldest_ns : oldest_ns;
         for (uint64_t k = 0; k < log->count && k < HIL_STALE_LISTED; k++)
-            json_array_append_new(each, stale_input(&log->at[k]));
+            json_array_append_new(each, stale_input(sum, &log->at[k]));
     }
     return json_pack("{s:o, s:o, s:o}", "count", whole(count), "oldest_us", number(us(oldest_ns)),
                      "each", each);
@@ -205,7 +205,7 @@ static json_t *bad_inputs(const struct hil_summary *sum)
         if (!bad)
             continue;
         count += bad;
-        hil_link_name(l->from, l->to, link, sizeof link);
+        hil_link_name(sum->scenario->system, l->from, l->to, link);
         json_array_append_new(each, json_pack("{s:s, s:o}", "link", link, "count", whole(bad)));
     }
     return json_pack("{s:o, s:o}", "count", whole(count), "each", each);
@@ -347,7 +347,7 @@ static json_t *worst_misses(const struct hil_summary *sum)
     for (unsigned i = 0; i < all.count; i++) {
         const struct hil_miss *m = &all.at[i];
         char node[HIL_NODE_NAME_BYTES];
-        hil_node_name(m->node, node, sizeof node);
+        hil_node_name(sum->scenario->system, m->node, node);
         json_array_append_new(list,
                               json_pack("{s:o, s:s, s:o, s:o, s:o, s:o, s:o}", "time_s",
                                         number((double)m->begin_ns * 1e-9), "node", node, "step",
@@ -417,11 +417,11 @@ static void print_loop(const struct hil_node_state *n, const char *name, FILE *t
     fputc('\n', to);
 }
 
-static void print_worst(const struct hil_miss *m, FILE *to)
+static void print_worst(const struct hil_summary *sum, const struct hil_miss *m, FILE *to)
 {
     char node[HIL_NODE_NAME_BYTES];
 
-    hil_node_name(m->node, node, sizeof node);
+    hil_node_name(sum->scenario->system, m->node, node);
     fprintf(to, "  worst miss  %.0f us over at %.6f s: %s, step %llu, which began %.0f us late\n",
             us(m->over_ns), (double)m->begin_ns * 1e-9, node, (unsigned long long)m->step,
             us(m->late_ns));
@@ -439,7 +439,7 @@ static void print_converters(const struct hil_summary *sum, FILE *to)
         print_loop(all, "converters", to);
     hil_state_worst(sum->state, &worst);
     if (worst.count)
-        print_worst(&worst.at[0], to);
+        print_worst(sum, &worst.at[0], to);
     free(all);
 }
 
@@ -483,10 +483,10 @@ static void print_hung(const struct hil_summary *sum, FILE *to)
 {
     for (unsigned i = 0; i < sum->scenario->executor_count; i++) {
         const unsigned times = sum->state->executors[i].hangs;
-        char who[HIL_EXECUTOR_NAME_BYTES];
+        char who[HIL_NODES_NAME_BYTES];
         if (!times)
             continue;
-        hil_executor_name(sum->scenario, i, who, sizeof who);
+        hil_executor_name(sum->scenario, i, who);
         fprintf(to, "  hung        %s, %u time%s for %g s, and killed\n", who, times,
                 times > 1 ? "s" : "", (double)sum->scenario->hang_limit_ns * 1e-9);
     }

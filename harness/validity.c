@@ -104,7 +104,7 @@ static double behind_us(const struct trial *t, unsigned node)
 {
     const struct hil_node_state *n = &t->state->nodes[node];
 
-    if (hil_timing_of(t->scenario, node)->overrun != HIL_CATCH_UP)
+    if (t->scenario->system->nodes[node].timing.overrun != HIL_CATCH_UP)
         return 0;
     return us(is_here(t, node) ? n->late.max : n->progress.late_max_ns);
 }
@@ -112,7 +112,7 @@ static double behind_us(const struct trial *t, unsigned node)
 /* A bound of 0 is ten of the loop's periods, but no less than 1 ms. */
 static double bound_us(const struct trial *t, unsigned node, uint64_t bound_ns)
 {
-    uint64_t periods = 10 * hil_timing_of(t->scenario, node)->period_ns;
+    uint64_t periods = 10 * t->scenario->system->nodes[node].timing.period_ns;
 
     if (bound_ns)
         return us(bound_ns);
@@ -137,15 +137,15 @@ static void judge_loops(struct trial *t)
         look_at(&gap, i, gap_us(t, i), bound_us(t, i, t->bounds->gap_ns));
         look_at(&behind, i, behind_us(t, i), bound_us(t, i, t->bounds->behind_ns));
     }
-    hil_node_name(missed.node, name, sizeof name);
+    hil_node_name(t->scenario->system, missed.node, name);
     give_reason(add_check(t, "missed_percent", missed.value, missed.bound),
                 "%s missed %.3g %% of its steps, of %g %% at most", name, missed.value,
                 missed.bound);
-    hil_node_name(gap.node, name, sizeof name);
+    hil_node_name(t->scenario->system, gap.node, name);
     give_reason(add_check(t, "gap_us", gap.value, gap.bound),
                 "%s stood still for %s, of %s at most", name, say_us(gap.value, value),
                 say_us(gap.bound, bound));
-    hil_node_name(behind.node, name, sizeof name);
+    hil_node_name(t->scenario->system, behind.node, name);
     give_reason(add_check(t, "behind_us", behind.value, behind.bound),
                 "%s was behind the clock by %s, of %s at most", name, say_us(behind.value, value),
                 say_us(behind.bound, bound));
@@ -193,7 +193,7 @@ static void judge_inputs(struct trial *t)
     struct hil_check *check = add_check(t, "stale_inputs", (double)count, t->bounds->stale_inputs);
     if (!first)
         return;
-    hil_link_name(first->from, first->to, link, sizeof link);
+    hil_link_name(t->scenario->system, first->from, first->to, link);
     give_reason(check,
                 "%llu times an input was stale, of %u at most: %s at %.6f s first; the oldest was "
                 "%s old",
@@ -210,7 +210,7 @@ static void judge_numbers(struct trial *t)
     for (unsigned i = 0; i < t->state->link_count; i++) {
         count += t->state->links[i].bad;
         if (!link[0] && t->state->links[i].bad)
-            hil_link_name(links[i].from, links[i].to, link, sizeof link);
+            hil_link_name(t->scenario->system, links[i].from, links[i].to, link);
     }
     give_reason(add_check(t, "bad_inputs", (double)count, t->bounds->bad_inputs),
                 "%llu inputs were no number, of %u at most: some of %s", (unsigned long long)count,

@@ -85,12 +85,6 @@ static int open_with(struct hil_recorder **recorder, const char *path, const str
     return rc ? rc : hil_recorder_open(recorder, path, &config);
 }
 
-unsigned hil_streams_index(const struct hil_scenario *s, unsigned node)
-{
-    (void)s;
-    return node;
-}
-
 int hil_streams_open(struct hil_recorder **recorder, const char *path, const struct hil_scenario *s)
 {
     struct hil_pool *pool = hil_pool_open();

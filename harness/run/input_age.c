@@ -64,7 +64,8 @@ bool hil_input_judge(struct hil_input *in, struct hil_stale_log *log, uint64_t a
     return true;
 }
 
-void hil_stale_describe(const struct hil_stale_log *log, char *text, size_t size)
+void hil_stale_describe(const struct hil_stale_log *log, const struct hil_system *system,
+                        char *text, size_t size)
 {
     const uint64_t count = log->count;
     const struct hil_stale *s = &log->at[count < HIL_STALE_LISTED ? count - 1 : 0];
@@ -72,7 +73,7 @@ void hil_stale_describe(const struct hil_stale_log *log, char *text, size_t size
 
     if (count == 0)
         return;
-    hil_link_name(s->from, s->to, link, sizeof link);
+    hil_link_name(system, s->from, s->to, link);
     snprintf(text, size, "a stale input ends it: %s was %.6g ms old at %.6f s, of %.6g ms at most",
              link, (double)s->oldest_ns * 1e-6, (double)s->found_ns * 1e-9,
              (double)s->limit_ns * 1e-6);

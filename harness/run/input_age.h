@@ -90,6 +90,7 @@ static inline bool hil_input_is_bad(const struct hil_input *input)
 }
 
 /* What the log's newest entry is, in words: for a run that it ended. */
-void hil_stale_describe(const struct hil_stale_log *log, char *text, size_t size);
+void hil_stale_describe(const struct hil_stale_log *log, const struct hil_system *system,
+                        char *text, size_t size);
 
 #endif

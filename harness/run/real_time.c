@@ -40,8 +40,10 @@ static int gather_loops(struct hil_executor *e, const struct hil_group *g)
     return 0;
 }
 
-static void explain(struct hil_executor_state *state, int rc)
+static void explain(const struct hil_run *run, int rc)
 {
+    struct hil_executor_state *state = &run->state->executors[run->executor];
+
     if (state->message[0])
         return; /* the group has said it */
     const char *why = rc == -ETIMEDOUT    ? "the other nodes did not come"
@@ -56,7 +58,8 @@ static void explain(struct hil_executor_state *state, int rc)
 
     snprintf(state->message, sizeof state->message, "%s", why);
     if (rc == -ESTALE)
-        hil_stale_describe(&state->stale, state->message, sizeof state->message);
+        hil_stale_describe(&state->stale, run->scenario->system, state->message,
+                           sizeof state->message);
     if (rc == -ENOTRECOVERABLE)
         hil_fault_describe(&state->faults, state->message, sizeof state->message);
 }
@@ -172,7 +175,7 @@ int hil_real_time_run(const struct hil_run *run, unsigned index, const struct hi
     if (rc && run->scenario->fabric == HIL_FABRIC_SHM) {
         hil_meeting_explain(state->message, sizeof state->message, run_directory, rc);
     } else if (rc) {
-        explain(state, rc);
+        explain(run, rc);
     } else {
         /* The fabric's own thread is there already, and stays off the loop's core. */
         hil_settle(&run->scenario->executors[index], state);
@@ -182,7 +185,7 @@ int hil_real_time_run(const struct hil_run *run, unsigned index, const struct hi
             close(awake);
         close_fabric(run->scenario, fabric);
         if (rc)
-            explain(state, rc);
+            explain(run, rc);
     }
     atomic_store(&state->stage, rc ? HIL_FAILED : HIL_DONE);
     return rc;

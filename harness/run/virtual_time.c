@@ -160,7 +160,8 @@ static int first_failure(const struct hil_run *run, const struct virtual_executo
             continue;
         snprintf(executor->message, sizeof executor->message, "%s", strerror(-v[i].result));
         if (v[i].result == -ESTALE)
-            hil_stale_describe(&executor->stale, executor->message, sizeof executor->message);
+            hil_stale_describe(&executor->stale, run->scenario->system, executor->message,
+                               sizeof executor->message);
         if (v[i].result == -ENOTRECOVERABLE)
             hil_fault_describe(&executor->faults, executor->message, sizeof executor->message);
         return v[i].result;

@@ -43,17 +43,20 @@ static bool waiting_is(const struct hil_group *g, waiting_which *which, uint32_t
 
 static const char *waiting_address(const struct hil_scenario *s, uint32_t node)
 {
-    return s->fabric == HIL_FABRIC_VERBS && s->verbs.addresses ? s->verbs.addresses[node] : "";
+    const char *address = s->system->nodes[node].address;
+
+    return s->fabric == HIL_FABRIC_VERBS && address ? address : "";
 }
 
-/* The last of those nodes in a row from this one on that are at one address: a range of
- * converters, or the controller alone. */
+/* The last of those nodes in a row from this one on that are of one array and at one address. */
 static uint32_t waiting_last(const struct hil_group *g, waiting_which *which, uint32_t first)
 {
     const struct hil_scenario *s = g->run->scenario;
+    const struct hil_node_config *nodes = s->system->nodes;
     uint32_t last = first;
 
-    while (first > 0 && last < s->converter_count && waiting_is(g, which, last + 1) &&
+    while (last + 1 < s->system->node_count && nodes[last + 1].array == nodes[first].array &&
+           waiting_is(g, which, last + 1) &&
            strcmp(waiting_address(s, first), waiting_address(s, last + 1)) == 0)
         last++;
     return last;
@@ -62,14 +65,7 @@ static uint32_t waiting_last(const struct hil_group *g, waiting_which *which, ui
 static void waiting_add_range(const struct hil_scenario *s, uint32_t first, uint32_t last,
                               char text[HIL_WAITING_BYTES])
 {
-    if (text[0])
-        waiting_add(text, ", ");
-    if (first == 0)
-        waiting_add(text, "the controller");
-    else if (first == last)
-        waiting_add(text, "converter %u", first - 1);
-    else
-        waiting_add(text, "converters %u-%u", first - 1, last - 1);
+    hil_nodes_name_add(s->system, first, last, text);
     if (s->fabric != HIL_FABRIC_VERBS)
         return;
     waiting_add(text, " at %s, port %u", waiting_address(s, first), s->verbs.port + first);
@@ -83,7 +79,7 @@ static void waiting_name(const struct hil_group *g, waiting_which *which,
     const struct hil_scenario *s = g->run->scenario;
 
     text[0] = '\0';
-    for (uint32_t node = 0; node <= s->converter_count; node++) {
+    for (uint32_t node = 0; node < s->system->node_count; node++) {
         if (!waiting_is(g, which, node))
             continue;
         const uint32_t last = waiting_last(g, which, node);
@@ -102,8 +98,8 @@ void hil_waiting_whom(const struct hil_group *g, char text[HIL_WAITING_BYTES])
     const struct hil_scenario *s = g->run->scenario;
 
     waiting_name(g, waiting_is_absent, text);
-    if (!text[0]) /* a converter knows of the controller only */
-        waiting_add(text, "converters that the controller names");
+    if (!text[0]) /* a node knows of those only that it shares links with, and the first */
+        waiting_add(text, "nodes that others name");
     if (s->fabric == HIL_FABRIC_SHM && g->run->place)
         waiting_add(text, " in %s", g->run->place);
 }

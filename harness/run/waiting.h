@@ -5,8 +5,9 @@
 #define HIL_WAITING_H
 
 #include "group.h"
+#include "node_name.h"
 
-enum { HIL_WAITING_BYTES = 200 };
+enum { HIL_WAITING_BYTES = HIL_NODES_NAME_BYTES };
 
 struct hil_waiting {
     const struct hil_group *group;
@@ -18,14 +19,14 @@ struct hil_waiting {
 void hil_waiting_begin(struct hil_waiting *waiting, const struct hil_group *group);
 
 /* Between two looks for the others: after a second or two, and when it has changed, logs a warning
- * such as "waiting since 14:03:22 for converters 10-19 in /tmp/hiloco-0-dcdc20". */
+ * such as "waiting since 14:03:22 for converter[10-19] in /tmp/hiloco-0-dcdc20". */
 void hil_waiting_look(struct hil_waiting *waiting);
 
-/* The nodes that this group's nodes miss: "converters 10-19 in /tmp/hiloco-0-dcdc20"; where each
- * is, on the fabric verbs: "converter 3 at 10.0.0.2, port 18519". */
+/* The nodes that this group's nodes miss: "converter[10-19] in /tmp/hiloco-0-dcdc20"; where each
+ * is, on the fabric verbs: "converter[3] at 10.0.0.2, port 18519". */
 void hil_waiting_whom(const struct hil_group *group, char text[HIL_WAITING_BYTES]);
 
-/* The nodes that came, and are lost since: "converters 10-19". */
+/* The nodes that came, and are lost since: "converter[10-19]". */
 void hil_waiting_lost(const struct hil_group *group, char text[HIL_WAITING_BYTES]);
 
 #endif

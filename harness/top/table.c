@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../run/node_name.h"
-
 enum { CELL = 24 };
 
 /* --- cells ---------------------------------------------------------------------------------- */
@@ -52,7 +50,7 @@ static const struct {
     bool sorts;
     enum hil_table_key key;
 } columns[] = {
-    {"node", "NODE", -13, true, HIL_BY_NODE},
+    {"node", "NODE", -14, true, HIL_BY_NODE},
     {"state", "STATE", -8, false, 0},
     {"period", "PERIOD", 6, false, 0},
     {"steps", "STEPS", 9, false, 0},
@@ -98,7 +96,10 @@ void hil_table_row(const struct hil_node_sample *n, char *text, size_t size)
     char cells[COLUMNS][CELL];
     unsigned i = 0;
 
-    hil_node_name(n->node, cells[i++], CELL);
+    if (n->node == 0)
+        snprintf(cells[i++], CELL, "controller");
+    else
+        snprintf(cells[i++], CELL, "converter[%u]", n->node - 1);
     snprintf(cells[i++], CELL, "%s", hil_stage_name(n));
     hil_format_time((double)n->period_ns, cells[i++], CELL);
     hil_format_count(n->told.steps, 9, cells[i++], CELL);

@@ -22,7 +22,7 @@ struct hil_table_order {
     bool reversed; /* the least first; of nodes the last */
 };
 
-enum { HIL_TABLE_WIDTH = 79 };
+enum { HIL_TABLE_WIDTH = 80 };
 
 /* A time in three digits and a unit, six characters at most: "7ns", "12.3us", "1.25ms", "3.00s".
  * "-" for NAN. */

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "../json_file.h"
-#include "../run/node_name.h"
 
 enum { WORST = 10 };
 
@@ -34,6 +33,14 @@ static int by_worst(const void *a, const void *b)
 }
 
 /* Pointers to all, the worst first; NULL when there are none, or no memory. */
+static void report_node_name(unsigned node, char *text, size_t size)
+{
+    if (node == 0)
+        snprintf(text, size, "controller");
+    else
+        snprintf(text, size, "converter[%u]", node - 1);
+}
+
 static const struct hil_stretch **sort(const struct hil_analysis *a)
 {
     const struct hil_stretch **sorted =
@@ -55,7 +62,7 @@ static void say_where(const struct hil_stretch *s, char text[80])
     } else if (s->own_ns >= s->other_ns) {
         snprintf(text, 80, "%.1f us in its own step", us(s->own_ns));
     } else {
-        hil_node_name(s->other_node, other, sizeof other);
+        report_node_name(s->other_node, other, sizeof other);
         snprintf(text, 80, "%.1f us in step %llu of %s", us(s->other_ns),
                  (unsigned long long)s->other_step, other);
     }
@@ -94,7 +101,7 @@ static void print_stretch(const struct hil_analysis *a, const struct hil_stretch
 {
     char name[24], where[80];
 
-    hil_node_name(s->node, name, sizeof name);
+    report_node_name(s->node, name, sizeof name);
     say_where(s, where);
     fprintf(to, "  %10.6f  %4d  %-14s %9llu %8llu %11.1f  %-36s",
             (double)(s->from_ns - a->start_ns) * 1e-9, s->cpu, name, (unsigned long long)s->step,
@@ -192,7 +199,7 @@ static void print_loops(const struct hil_analysis *a, FILE *to)
     for (unsigned i = 0; i < a->loop_count; i++) {
         if (!a->loops[i] || !a->loops[i]->steps)
             continue;
-        hil_node_name(i, name, sizeof name);
+        report_node_name(i, name, sizeof name);
         print_loop(name, a->loops[i], to);
     }
 }
@@ -254,7 +261,7 @@ static json_t *each_loop(const struct hil_analysis *a)
     for (unsigned i = 0; i < a->loop_count; i++) {
         if (!a->loops[i])
             continue;
-        hil_node_name(i, name, sizeof name);
+        report_node_name(i, name, sizeof name);
         json_object_set_new(all, name, loop(a->loops[i]));
     }
     return all;
@@ -264,7 +271,7 @@ static json_t *stretch(const struct hil_analysis *a, const struct hil_stretch *s
 {
     char name[24], where[80];
 
-    hil_node_name(s->node, name, sizeof name);
+    report_node_name(s->node, name, sizeof name);
     say_where(s, where);
     json_t *one = json_pack("{s:f, s:i, s:s, s:o, s:o, s:f, s:s}", "at_s",
                             (double)(s->from_ns - a->start_ns) * 1e-9, "core", s->cpu, "first",

@@ -43,7 +43,7 @@ check "kill -9 of converter 0" kill_node $first
 check "its launcher says so" said "$work/first" 'converter 0 .*was killed by SIGKILL'
 check "and ends with 1" ends $first 1
 check "the controller: peer 1 is lost" said "$work/controller" 'warning: node 0: peer 1 is lost'
-check "it fails: a converter was lost" said "$work/controller" 'the controller failed: lost converter'
+check "it fails: a converter was lost" said "$work/controller" 'controller failed: lost converter'
 check "and ends with 1" ends $controller 1
 check "the other converters end with 1: the controller is gone" ends $second 1
 

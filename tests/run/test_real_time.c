@@ -404,7 +404,7 @@ Test(real_time, ranks_of_srun_count_the_controller_where_there_is_one_more)
     expect_ranks("SLURM_PROCID", "SLURM_NTASKS", 1);
 }
 
-/* "Wait-for-ready with timeout": and whom it misses. Node 1 is converter 0. */
+/* "Wait-for-ready with timeout": and whom it misses. Node 1 is converter[0]. */
 Test(real_time, a_controller_alone_says_whom_it_misses)
 {
     struct ended e =
@@ -412,7 +412,7 @@ Test(real_time, a_controller_alone_says_whom_it_misses)
                     own_name(), in_workspace("out"));
 
     expect_status(&e, 1);
-    expect_said(&e, "the other nodes did not come: converter 0 in /");
+    expect_said(&e, "the other nodes did not come: converter[0] in /");
     cr_expect_not(exists(meeting_place()));
 }
 
@@ -422,7 +422,7 @@ Test(real_time, a_controller_says_which_part_is_missing)
     struct ended e = run_command("%s --wait 1 --set name=%s " SHARED, controller(), own_name());
 
     expect_status(&e, 1);
-    expect_said(&e, "the other nodes did not come: converters 10-19 in /");
+    expect_said(&e, "the other nodes did not come: converter[10-19] in /");
     struct ended other = finish(&lower);
     expect_status(&other, 1);
 }
@@ -561,12 +561,12 @@ static void expect_end_after_death(int victim, const char *name)
 
 Test(real_time, a_killed_converter_process_ends_the_run)
 {
-    expect_end_after_death(CONVERTERS, "converters 0-19");
+    expect_end_after_death(CONVERTERS, "converter[0-19]");
 }
 
 Test(real_time, a_killed_controller_process_ends_the_run)
 {
-    expect_end_after_death(CONTROLLER, "the controller");
+    expect_end_after_death(CONTROLLER, "controller");
 }
 
 /* A plant that stands still, and is late from then on, is in the record as that. */

@@ -104,7 +104,7 @@ Test(together, another_change_of_the_load_is_refused)
 static bool misses_the_others(void *process)
 {
     char *text = read_text(((struct process *)process)->err_path);
-    bool said = strstr(text, "for converters 1-2 in /") != NULL;
+    bool said = strstr(text, "for converter[1-2] in /") != NULL;
 
     free(text);
     return said || has_ended(process);
@@ -121,7 +121,7 @@ static void expect_left(int signal)
     finish(&converter);
     struct ended e = finish(&controller);
     expect_status(&e, 1);
-    expect_said(&e, "lost converter 0, which left or died before the run began");
+    expect_said(&e, "lost converter[0], which left or died before the run began");
 }
 
 Test(together, a_converter_that_leaves_before_the_run_is_seen_as_that)
@@ -186,9 +186,9 @@ Test(together, a_converter_process_that_stands_still_ends_the_run)
     struct ended e = finish(&p);
 
     expect_status(&e, 1);
-    expect_said(&e, "converters 0-19 (process ");
+    expect_said(&e, "converter[0-19] (process ");
     expect_said(&e, ") stood still for 5 s, and was killed");
-    expect_hung("converters 0-19");
+    expect_hung("converter[0-19]");
 }
 
 Test(together, a_controller_process_that_stands_still_ends_the_run)
@@ -198,7 +198,7 @@ Test(together, a_controller_process_that_stands_still_ends_the_run)
 
     expect_status(&e, 1);
     expect_said(&e, ") stood still for 5 s, and was killed");
-    expect_hung("the controller");
+    expect_hung("controller");
 }
 
 static bool is_started_again(void *process)
@@ -219,7 +219,7 @@ Test(together, a_converter_process_that_stands_still_is_started_again)
     kill(p.pid, SIGINT);
     struct ended e = finish(&p);
     expect_status(&e, 130);
-    expect_hung("converters 0-19");
+    expect_hung("converter[0-19]");
 }
 
 static bool has_a_child(void *family)

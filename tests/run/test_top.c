@@ -478,7 +478,7 @@ Test(top, a_terminal_shows_the_run)
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
         expect_shown(&t, words[i]);
     expect_shown(&t, "\xe2\xa3\x80"); /* a Braille pattern of the chart */
-    cr_expect_not(was_shown(&t, "converter 19"), "there is no room for all");
+    cr_expect_not(was_shown(&t, "converter[19]"), "there is no room for all");
     cr_expect_not(is_ordinary(&t));
     press(&t, "q");
     cr_expect_eq(finish_on_terminal(&t), 0);

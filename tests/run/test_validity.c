@@ -57,14 +57,14 @@ Test(validity_virtual, an_old_input_is_found_and_held)
     expect_status(&e, 3);
     expect_status(&without, 0);
     cr_expect_eq(number_at(summary, "stale_inputs.count"), 1);
-    cr_expect_str_eq(json_string_value(json_at(first, "link")), "converter 0 -> controller");
+    cr_expect_str_eq(json_string_value(json_at(first, "link")), "converter[0] -> controller");
     cr_expect_float_eq(number_at(first, "found_s"), 220e-6, 1e-12);
     cr_expect(json_is_null(json_at(first, "fresh_s")));
     cr_expect_eq(number_at(first, "limit_us"), 200);
     cr_expect_eq(number_at(first, "oldest_us"), number_at(summary, "input_age_us.max"));
     cr_expect(json_is_false(json_at(summary, "validity.valid")));
     cr_expect(strstr(e.out, "NOT VALID: 1 times an input was stale"), "%s", e.out);
-    expect_said(&e, "the input converter 0 -> controller was older than 200 us");
+    expect_said(&e, "the input converter[0] -> controller was older than 200 us");
     expect_same_column(in_workspace("out"), in_workspace("without"), "controller/duty");
     expect_same_column(in_workspace("out"), in_workspace("without"), "controller/voltage_v");
 }
@@ -144,11 +144,12 @@ static void expect_end(const char *set, const char *said)
 
 Test(validity_virtual, an_old_input_can_end_the_run)
 {
-    expect_end("--set controller.input_age_limit_us=200 --set controller.on_stale_input=end",
-               "a stale input ends it: converter 0 -> controller was 0.22 ms old at 0.000220 s, of "
-               "0.2 ms at most");
+    expect_end(
+        "--set controller.input_age_limit_us=200 --set controller.on_stale_input=end",
+        "a stale input ends it: converter[0] -> controller was 0.22 ms old at 0.000220 s, of "
+        "0.2 ms at most");
     expect_end("--set converters.input_age_limit_us=200 --set converters.on_stale_input=end",
-               "a stale input ends it: controller -> converter 0 was 0.21 ms old at 0.000210 s");
+               "a stale input ends it: controller -> converter[0] was 0.21 ms old at 0.000210 s");
 }
 
 Test(validity_virtual, a_sweep_says_which_points_are_not_valid)
@@ -259,7 +260,7 @@ Test(validity_real_time, converters_that_stand_still_are_noticed)
     json_t *summary = summary_of(out);
     expect_status(&e, 3);
     cr_expect(json_is_false(json_at(summary, "validity.valid")));
-    cr_expect_geq(stale_from(summary, "converter 7 -> controller"), 1);
+    cr_expect_geq(stale_from(summary, "converter[7] -> controller"), 1);
     cr_expect_geq(number_at(summary, "stale_inputs.oldest_us"), 900000);
     cr_expect_geq(number_at(summary, "validity.checks.gap_us.value"), 900000);
     cr_expect(has_safe_row(out), "the converters were not made safe");
@@ -284,7 +285,7 @@ Test(validity_real_time, a_peer_that_stands_still_can_end_the_run)
     struct ended e = finish(&p);
 
     expect_status(&e, 1);
-    expect_said(&e, "the controller failed: a stale input ends it: converter ");
+    expect_said(&e, "controller failed: a stale input ends it: converter[");
 }
 
 /* A plant behind the clock leaves out what it owes, where that is more than it may owe. */

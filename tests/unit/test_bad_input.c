@@ -317,7 +317,7 @@ Test(bad_input, makes_a_run_not_valid_unless_allowed)
             cr_expect_eq(check->value, 3);
             cr_expect_str_eq(check->reason, allowed == 3 ? ""
                                                          : "3 inputs were no number, of 2 at most: "
-                                                           "some of converter 0 -> controller");
+                                                           "some of converter[0] -> controller");
         }
     }
     close_rig(&rig);
@@ -343,10 +343,10 @@ Test(bad_input, is_in_the_summary_by_link)
     cr_assert_eq(json_array_size(each), 2);
     json_t *duties = json_array_get(each, 0), *voltages = json_array_get(each, 1);
     cr_expect_str_eq(json_string_value(json_object_get(voltages, "link")),
-                     "converter 0 -> controller");
+                     "converter[0] -> controller");
     cr_expect_eq(json_integer_value(json_object_get(voltages, "count")), 3);
     cr_expect_str_eq(json_string_value(json_object_get(duties, "link")),
-                     "controller -> converter 1");
+                     "controller -> converter[1]");
     json_decref(root);
     unlink(path);
     close_rig(&rig);

@@ -64,7 +64,7 @@ Test(top, lines_are_as_wide_as_their_head)
     }
     hil_table_row(&widest, text, sizeof text);
     cr_expect_eq(strlen(text), HIL_TABLE_WIDTH, "%s", text);
-    cr_expect(strstr(text, "converter 999"), "%s", text);
+    cr_expect(strstr(text, "converter[999]"), "%s", text);
     cr_expect(strstr(text, "12.5us"), "%s", text);
 }
 

@@ -73,7 +73,7 @@ Test(validity, steps_missed)
     state->nodes[2].steps -= 40;
     cr_expect_null(reason(0));
     state->nodes[2].run_late++;
-    EXPECT_REASON(0, "converter 1 missed 1.01 % of its steps, of 1 % at most");
+    EXPECT_REASON(0, "converter[1] missed 1.01 % of its steps, of 1 % at most");
     scenario->validity.missed_percent = 2;
     cr_expect_null(reason(0));
     close_run();
@@ -96,7 +96,7 @@ Test(validity, a_loop_that_stood_still_at_the_end)
 {
     open_run(NULL);
     state->nodes[3].begin_ns = 97000000;
-    EXPECT_REASON(0, "converter 2 stood still for 3 ms, of 1 ms at most");
+    EXPECT_REASON(0, "converter[2] stood still for 3 ms, of 1 ms at most");
     close_run();
 }
 
@@ -118,7 +118,7 @@ Test(validity, a_plant_behind_the_clock)
     hil_histogram_add(&state->nodes[0].late, 5000000);
     cr_expect_null(reason(0));
     hil_histogram_add(&state->nodes[1].late, 5000000);
-    EXPECT_REASON(0, "converter 0 was behind the clock by 5 ms, of 1 ms at most");
+    EXPECT_REASON(0, "converter[0] was behind the clock by 5 ms, of 1 ms at most");
     scenario->validity.behind_ns = 5000000;
     cr_expect_null(reason(0));
     close_run();
@@ -133,7 +133,7 @@ Test(validity, stale_inputs)
     state->executors[0].stale.at[0] = (struct hil_stale){.from = 3, .found_ns = 4000000};
     state->executors[0].stale.count = 1;
     state->executors[0].stale.oldest_ns = 2000000;
-    EXPECT_REASON(0, "3 times an input was stale, of 0 at most: converter 2 -> controller at "
+    EXPECT_REASON(0, "3 times an input was stale, of 0 at most: converter[2] -> controller at "
                      "0.004000 s first; the oldest was 7 ms old");
     scenario->validity.stale_inputs = 3;
     cr_expect_null(reason(0));
@@ -178,10 +178,10 @@ Test(validity, nodes_elsewhere)
     state->nodes[2].progress.late_max_ns = 900000;
     cr_expect_null(reason(0));
     state->nodes[2].progress.missed = 1000;
-    EXPECT_REASON(0, "converter 1 missed 10 % of its steps, of 1 % at most");
+    EXPECT_REASON(0, "converter[1] missed 10 % of its steps, of 1 % at most");
     state->nodes[2].progress.missed = 0;
     state->nodes[2].progress.late_max_ns = 8000000;
-    EXPECT_REASON(0, "converter 1 was behind the clock by 8 ms, of 1 ms at most");
+    EXPECT_REASON(0, "converter[1] was behind the clock by 8 ms, of 1 ms at most");
     close_run();
 }
 
