@@ -182,8 +182,9 @@ int hil_arguments_parse(struct hil_arguments *a, unsigned takes, const char *hel
             return -EINVAL;
         }
     }
-    int least = takes & (HIL_TAKES_DOCTOR | HIL_TAKES_RUN | HIL_TAKES_MODEL) ? 0 : 1;
-    if (argc - optind < least || argc - optind > 1) {
+    const int least = takes & (HIL_TAKES_DOCTOR | HIL_TAKES_RUN | HIL_TAKES_MODEL) ? 0 : 1;
+    const int most = takes & HIL_TAKES_NODES ? 2 : 1;
+    if (argc - optind < least || argc - optind > most) {
         fprintf(stderr, "%s: %s; %s --help explains\n", argv[0],
                 argc == optind ? "an argument is missing" : "there are too many arguments",
                 argv[0]);
@@ -193,6 +194,8 @@ int hil_arguments_parse(struct hil_arguments *a, unsigned takes, const char *hel
         fprintf(stderr, "%s: --from %g must be before --to %g\n", argv[0], a->from_s, a->to_s);
         return -EINVAL;
     }
+    if (argc - optind == 2)
+        a->nodes = argv[optind++];
     a->scenario = argv[optind];
     return 0;
 }

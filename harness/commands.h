@@ -6,7 +6,7 @@
 #define HIL_COMMANDS_H
 
 #include "launcher.h"
-#include "scenario/scenario.h"
+#include "scenario/system.h"
 
 int hil_command_run(int argc, char **argv);
 int hil_command_sweep(int argc, char **argv);
@@ -18,6 +18,7 @@ int hil_command_check(int argc, char **argv);
 int hil_command_models(int argc, char **argv);
 int hil_command_doctor(int argc, char **argv);
 int hil_command_top(int argc, char **argv);
+int hil_command_node(int argc, char **argv);
 
 /* --- shared ---------------------------------------------------------------------------------- */
 
@@ -28,7 +29,8 @@ struct hil_arguments {
     const char **sets; /* what options.sets points at */
     const char *out;
     const char *run_directory;
-    const char *ids;
+    const char *ids;   /* of converters */
+    const char *nodes; /* the positional argument before the scenario; or NULL */
     const char *beside;
     double from_s, to_s; /* the part of the time to draw */
     const char *root;
@@ -57,10 +59,12 @@ enum {
     HIL_TAKES_DIRECTORY = 1 << 14, /* no option: the positional argument alone */
     HIL_TAKES_MODEL = 1 << 15,     /* no option; and no argument is needed */
     HIL_TAKES_EXPAND = 1 << 16,    /* --expand; and a scenario in the general form */
+    HIL_TAKES_NODES = 1 << 17,     /* no option: an argument before the scenario */
 };
 
 /*
- * Parses a command line with one positional argument (NULL where it may be left out, and is).
+ * Parses a command line with one positional argument (NULL where it may be left out, and is), or
+ * with HIL_TAKES_NODES one or two.
  * Returns 0; or 1 when --help or --version was printed; or -EINVAL after a message on stderr.
  * hil_arguments_free in any case.
  */
@@ -80,8 +84,14 @@ static inline int hil_arguments_status(int parsed)
     return parsed > 0 ? HIL_EXIT_OK : HIL_EXIT_USAGE;
 }
 
-/* The main of `controller` and `converter`: runs part of a scenario's nodes, and meets the
- * others in a place that all derive from the scenario's name. */
-int hil_part_main(int argc, char **argv, bool controller, const char *help);
+/*
+ * The main of `hiloco node`, `controller` and `converter`: runs part of a scenario's nodes in this
+ * process, and meets the others, which are started elsewhere, in a place that all derive from the
+ * scenario's name. It takes these options besides the common ones, and `choose` marks the nodes
+ * (it returns -EINVAL after a message on stderr).
+ */
+typedef int hil_part_choose(const struct hil_arguments *arguments, const struct hil_system *system,
+                            bool *chosen);
+int hil_part_main(int argc, char **argv, unsigned takes, hil_part_choose *choose, const char *help);
 
 #endif

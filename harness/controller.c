@@ -1,5 +1,6 @@
 /* controller: the controller's node of a scenario, as a program of its own. */
 #include "commands.h"
+#include "part_nodes.h"
 
 static const char help[] =
     "usage: controller SCENARIO [--set KEY=VALUE]... [--out DIR] [--wait SECONDS]\n"
@@ -28,7 +29,13 @@ static const char help[] =
     "(docs/validity.md, validity.required); 130 when interrupted, 129 when its terminal hung up,\n"
     "131 by SIGQUIT: it has ended in order then.\n";
 
+static int choose_controller(const struct hil_arguments *a, const struct hil_system *system,
+                             bool *chosen)
+{
+    return hil_part_named(system, "controller", a->scenario, chosen);
+}
+
 int main(int argc, char **argv)
 {
-    return hil_part_main(argc, argv, true, help);
+    return hil_part_main(argc, argv, 0, choose_controller, help);
 }

@@ -1,5 +1,9 @@
 /* converter: one converter of a scenario, or a range of them, as a program of its own. */
+#include <errno.h>
+#include <stdio.h>
+
 #include "commands.h"
+#include "part_nodes.h"
 
 static const char help[] =
     "usage: converter SCENARIO [--id ID | --id FIRST-LAST] [--set KEY=VALUE]... [--out DIR]\n"
@@ -33,7 +37,40 @@ static const char help[] =
     "(docs/validity.md, validity.required); 130 when interrupted, 129 when its terminal hung up,\n"
     "131 by SIGQUIT: it has ended in order then.\n";
 
+/* With a process for each node, rank 0 is the controller; with one for each converter the
+ * controller was started elsewhere. */
+static int choose_ranked(const char *scenario, const struct hil_system *system, bool *chosen)
+{
+    char name[sizeof "converter[4294967295]"];
+    unsigned rank, size, controllers;
+
+    if (hil_part_rank(&rank, &size) == 0) {
+        controllers = size == system->node_count;
+        if (size + 1 - controllers == system->node_count && rank >= controllers) {
+            snprintf(name, sizeof name, "converter[%u]", rank - controllers);
+            return hil_part_named(system, name, scenario, chosen);
+        }
+    }
+    fprintf(stderr,
+            "which converter? Give --id, or start one process for each of the %u converters (or "
+            "for each node, the controller first) by mpirun or srun\n",
+            system->node_count - 1);
+    return -EINVAL;
+}
+
+static int choose_converters(const struct hil_arguments *a, const struct hil_system *system,
+                             bool *chosen)
+{
+    char name[200], what[200];
+
+    if (!a->ids)
+        return choose_ranked(a->scenario, system, chosen);
+    snprintf(name, sizeof name, "converter[%s]", a->ids);
+    snprintf(what, sizeof what, "--id %s", a->ids);
+    return hil_part_named(system, name, what, chosen);
+}
+
 int main(int argc, char **argv)
 {
-    return hil_part_main(argc, argv, false, help);
+    return hil_part_main(argc, argv, HIL_TAKES_ID, choose_converters, help);
 }

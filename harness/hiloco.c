@@ -10,6 +10,8 @@ static const char help[] =
     "Closes control loops over network memory.\n"
     "\n"
     "  run SCENARIO      run a scenario, in real or virtual time\n"
+    "  node [NODES] SCENARIO\n"
+    "                    run some of its nodes, and meet those that are started elsewhere\n"
     "  sweep SCENARIO    run it for each of some values\n"
     "  top [RUN]         watch a run while it runs\n"
     "  plot DIR          draw what a run or a sweep has left\n"
@@ -32,7 +34,7 @@ static const struct {
     {"run", hil_command_run},         {"sweep", hil_command_sweep}, {"plot", hil_command_plot},
     {"export", hil_command_export},   {"check", hil_command_check}, {"models", hil_command_models},
     {"doctor", hil_command_doctor},   {"top", hil_command_top},     {"trace", hil_command_trace},
-    {"recover", hil_command_recover},
+    {"recover", hil_command_recover}, {"node", hil_command_node},
 };
 
 int main(int argc, char **argv)

@@ -9,6 +9,8 @@
 
 #include "general.h"
 
+enum { REFERENCE_NAMES = 64 }; /* that a message lists */
+
 /* What stands in brackets after a name. */
 struct index {
     bool given, all;
@@ -36,13 +38,12 @@ static bool reference_index(const char **text, const char *end, struct index *in
 }
 
 /* "NAME[*], NAME[0] to NAME[9]", or the name alone. */
-static void reference_allowed(const char *name, size_t length, unsigned of, char *text, size_t size)
+static void reference_allowed(const char *name, unsigned of, char *text, size_t size)
 {
     if (of == 0)
-        snprintf(text, size, "%.*s", (int)length, name);
+        snprintf(text, size, "%s", name);
     else
-        snprintf(text, size, "%.*s[*], or %.*s[0] to %.*s[%u]", (int)length, name, (int)length,
-                 name, (int)length, name, of - 1);
+        snprintf(text, size, "%s[*], or %s[0] to %s[%u]", name, name, name, of - 1);
 }
 
 /* Whether the index is one of `of` things, or of one thing that is not numbered (0). */
@@ -55,55 +56,88 @@ static bool reference_in(struct index *index, unsigned of)
     return index->given ? index->last < (of == 0 ? 1 : of) : of == 0;
 }
 
-static void reference_unknown(const struct general *g, const struct general_groups *groups,
-                              const struct scenario_node *node, size_t length)
+/* What is said of a name that nothing has, of whose `kind` there are these. */
+static void reference_unknown(const char *kind, const char *const *names, unsigned count,
+                              const char *text, size_t length, char message[HIL_REFERENCE_BYTES])
 {
-    const char *names[64];
     char word[80], allowed[512] = "";
     size_t used = 0;
-    unsigned count = 0;
 
-    for (; count < groups->count && count < 64; count++)
-        names[count] = groups->at[count].name;
     for (unsigned i = 0; i < count && used < sizeof allowed - 80; i++)
         used += (size_t)snprintf(allowed + used, sizeof allowed - used, "%s%s", i ? ", " : "",
                                  names[i]);
-    snprintf(word, sizeof word, "%.*s", (int)length, node->text);
+    snprintf(word, sizeof word, "%.*s", (int)length, text);
     const char *near = scenario_near_miss(word, names, count);
-    scenario_mistake(g->report, &node->at, "there is no %s '%s'%s%s%s; allowed: %s", groups->kind,
-                     word, near ? " (did you mean '" : "", near ? near : "", near ? "'?)" : "",
-                     allowed);
+    snprintf(message, HIL_REFERENCE_BYTES, "there is no %s '%s'%s%s%s; allowed: %s", kind, word,
+             near ? " (did you mean '" : "", near ? near : "", near ? "'?)" : "", allowed);
+}
+
+/* Which of the things that are called this the text, which begins with that name, is about. */
+static bool reference_pick(const char *kind, const struct hil_array *of, const char *text,
+                           size_t length, unsigned *first, unsigned *last,
+                           char message[HIL_REFERENCE_BYTES])
+{
+    const char *end = text + length, *at = text + strlen(of->name);
+    char allowed[256];
+    struct index index;
+
+    if (reference_index(&at, end, &index) && at == end && reference_in(&index, of->of)) {
+        *first = of->first + index.first;
+        *last = of->first + index.last;
+        return true;
+    }
+    reference_allowed(of->name, of->of, allowed, sizeof allowed);
+    snprintf(message, HIL_REFERENCE_BYTES, "'%.*s' is none of the %u %s%s called %s; allowed: %s",
+             (int)length, text, of->count, kind, of->count == 1 ? "" : "s", of->name, allowed);
+    return false;
+}
+
+static size_t reference_name_length(const char *text, size_t length)
+{
+    const char *bracket = memchr(text, '[', length);
+
+    return bracket ? (size_t)(bracket - text) : length;
 }
 
 bool general_find(const struct general *g, const struct general_groups *groups,
                   const struct scenario_node *node, size_t length, unsigned *first, unsigned *last)
 {
-    const char *text = node->text, *end = text + length;
-    const char *bracket = memchr(text, '[', length);
-    const size_t name = bracket ? (size_t)(bracket - text) : length;
-    const int found = scenario_names_find(&groups->names, text, name);
-    struct index index;
+    const size_t name = reference_name_length(node->text, length);
+    const int found = scenario_names_find(&groups->names, node->text, name);
+    const char *names[REFERENCE_NAMES];
+    char message[HIL_REFERENCE_BYTES];
+    unsigned count = 0;
 
-    if (found < 0) {
-        reference_unknown(g, groups, node, name);
-        return false;
+    if (found >= 0) {
+        const struct general_group *group = &groups->at[found];
+        const struct hil_array of = {group->name, group->first, group->count, group->of};
+        if (reference_pick(groups->kind, &of, node->text, length, first, last, message))
+            return true;
+    } else {
+        for (; count < groups->count && count < REFERENCE_NAMES; count++)
+            names[count] = groups->at[count].name;
+        reference_unknown(groups->kind, names, count, node->text, name, message);
     }
-    const struct general_group *group = &groups->at[found];
-    text += name;
-    if (!reference_index(&text, end, &index) || text != end || !reference_in(&index, group->of)) {
-        char allowed[256];
-        reference_allowed(node->text, name, group->of, allowed, sizeof allowed);
-        scenario_mistake(g->report, &node->at, "'%.*s' is none of the %u %s called %s; allowed: %s",
-                         (int)length, node->text, group->count,
-                         group->count == 1                   ? groups->kind
-                         : strcmp(groups->kind, "node") == 0 ? "nodes"
-                                                             : "components",
-                         group->name, allowed);
-        return false;
+    scenario_mistake(g->report, &node->at, "%s", message);
+    return false;
+}
+
+bool hil_system_find_nodes(const struct hil_system *s, const char *text, size_t length,
+                           unsigned *first, unsigned *last, char message[HIL_REFERENCE_BYTES])
+{
+    const size_t name = reference_name_length(text, length);
+    const char *names[REFERENCE_NAMES];
+    unsigned count = 0;
+
+    for (unsigned i = 0; i < s->node_array_count; i++) {
+        const struct hil_array *of = &s->node_arrays[i];
+        if (strlen(of->name) == name && memcmp(of->name, text, name) == 0)
+            return reference_pick("node", of, text, length, first, last, message);
     }
-    *first = group->first + index.first;
-    *last = group->first + index.last;
-    return true;
+    for (; count < s->node_array_count && count < REFERENCE_NAMES; count++)
+        names[count] = s->node_arrays[count].name;
+    reference_unknown("node", names, count, text, name, message);
+    return false;
 }
 
 /* --- signals -------------------------------------------------------------------------------------
@@ -212,7 +246,7 @@ static int reference_of(const struct general *g, const struct scenario_node *nod
     const unsigned of = found.table->at[found.row].flags & HIL_WIDE ? c->width : 0;
     if (!reference_in(&index, of)) {
         char allowed[256];
-        reference_allowed(name, strlen(name), of, allowed, sizeof allowed);
+        reference_allowed(name, of, allowed, sizeof allowed);
         scenario_mistake(g->report, &node->at,
                          "'%.100s' is none of the %u places of %s; allowed: %s", node->text,
                          of ? of : 1, name, allowed);

@@ -35,7 +35,7 @@ Test(programs, each_program_and_command_has_help)
     static const char *const lines[] = {
         "hiloco",        "controller",    "converter",      "hiloco run",
         "hiloco sweep",  "hiloco plot",   "hiloco check",   "hiloco models",
-        "hiloco export", "hiloco doctor", "hiloco recover",
+        "hiloco export", "hiloco doctor", "hiloco recover", "hiloco node",
     };
 
     for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++)
@@ -71,7 +71,8 @@ Test(programs, help_lists_the_options)
         {"hiloco doctor", "--fix"},  {"hiloco doctor", "--strict"}, {"hiloco doctor", "--json"},
         {"hiloco doctor", "--root"}, {"hiloco run", "--fix"},       {"hiloco plot", "--from"},
         {"hiloco plot", "--to"},     {"hiloco", "--version"},       {"controller", "--version"},
-        {"converter", "--version"},  {"hiloco", "recover"},
+        {"converter", "--version"},  {"hiloco", "recover"},         {"hiloco", "node"},
+        {"hiloco node", "--wait"},   {"hiloco node", "--run-dir"},
     };
 
     for (size_t i = 0; i < sizeof options / sizeof options[0]; i++) {
@@ -101,6 +102,8 @@ Test(programs, wrong_command_lines_end_with_2)
     expect_usage_error("hiloco check", "missing");
     expect_usage_error("hiloco recover", "missing");
     expect_usage_error("hiloco sweep configs/boost.yaml --jobs -1", "--jobs");
+    expect_usage_error("hiloco node", "missing");
+    expect_usage_error("hiloco node a b configs/boost.yaml", "too many");
     expect_usage_error("controller", "missing");
     expect_usage_error("converter", "missing");
 }
@@ -470,7 +473,9 @@ Test(programs, a_wrong_time_to_plot_is_refused)
 
 Test(programs, a_wrong_id_is_refused)
 {
-    expect_usage_error("converter configs/dcdc20.yaml --id 20", "--id 20: a converter 0 to 19");
+    expect_usage_error("converter configs/dcdc20.yaml --id 20", "--id 20: ");
+    expect_usage_error("converter configs/dcdc20.yaml --id 20",
+                       "allowed: converter[*], or converter[0] to converter[19]");
     expect_usage_error("converter configs/dcdc20.yaml --id 0-20", "--id 0-20");
     expect_usage_error("converter configs/dcdc20.yaml --id 3-1", "--id 3-1");
     expect_usage_error("converter configs/dcdc20.yaml --id three", "--id three");
@@ -489,4 +494,30 @@ Test(programs, a_rank_among_too_few_is_refused)
     setenv("OMPI_COMM_WORLD_RANK", "1", 1);
     setenv("OMPI_COMM_WORLD_SIZE", "5", 1);
     expect_usage_error("converter configs/dcdc20.yaml", "--id");
+}
+
+/* --- hiloco node ---------------- */
+
+Test(programs, wrong_nodes_are_refused)
+{
+    expect_usage_error("hiloco node converter[20] configs/dcdc20.yaml",
+                       "configs/dcdc20.yaml: 'converter[20]' is none of the 20 nodes called "
+                       "converter; allowed: converter[*], or converter[0] to converter[19]");
+    expect_usage_error("hiloco node convertr configs/dcdc20.yaml",
+                       "there is no node 'convertr' (did you mean 'converter'?); allowed: "
+                       "controller, converter");
+    expect_usage_error("hiloco node converter configs/dcdc20.yaml", "allowed: converter[*]");
+    expect_usage_error("hiloco node controller[1] configs/dcdc20.yaml", "allowed: controller");
+    expect_usage_error("hiloco node controller,,converter[0] configs/dcdc20.yaml", "node ''");
+    expect_usage_error("hiloco node converter[3-1] configs/dcdc20.yaml", "'converter[3-1]'");
+}
+
+Test(programs, without_nodes_or_rank_it_asks)
+{
+    expect_usage_error("hiloco node configs/dcdc20.yaml", "each of the 21 nodes, or of the 2");
+    setenv("PMI_RANK", "1", 1);
+    setenv("PMI_SIZE", "5", 1);
+    expect_usage_error("hiloco node configs/dcdc20.yaml", "each of the 21 nodes, or of the 2");
+    setenv("PMI_RANK", "5", 1);
+    expect_usage_error("hiloco node configs/dcdc20.yaml", "which nodes? Give NODES");
 }

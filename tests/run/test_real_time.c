@@ -92,7 +92,7 @@ static void expect_worst_misses(json_t *summary)
     for (size_t i = 0; i < json_array_size(list); i++) {
         json_t *miss = json_array_get(list, i);
         const char *node = json_string_value(json_at(miss, "node"));
-        cr_expect(strcmp(node, "controller") == 0 || strncmp(node, "converter ", 10) == 0);
+        cr_expect(strcmp(node, "controller") == 0 || strncmp(node, "converter[", 10) == 0);
         cr_expect_leq(number_at(miss, "over_us"), last);
         cr_expect_geq(number_at(miss, "time_s"), 0);
         last = number_at(miss, "over_us");
@@ -297,6 +297,19 @@ Test(real_time, parts_meet_when_the_controller_is_between)
     expect_parts(LOWER, controller(), UPPER);
 }
 
+/* "hiloco node" names any of the nodes; the one with the first keeps the results. */
+Test(real_time, nodes_started_by_name_meet)
+{
+    char first[400];
+
+    snprintf(first, sizeof first,
+             "hiloco node controller,converter[0-9] configs/dcdc20.yaml "
+             "--out %s",
+             in_workspace("out"));
+    expect_meeting(
+        (const char *const[]){"hiloco node converter[10-19] configs/dcdc20.yaml", first, NULL});
+}
+
 /* Only the controller keeps results, unless asked. */
 Test(real_time, a_converter_keeps_results_when_asked)
 {
@@ -404,6 +417,36 @@ Test(real_time, ranks_of_srun_count_the_controller_where_there_is_one_more)
     expect_ranks("SLURM_PROCID", "SLURM_NTASKS", 1);
 }
 
+/* One command for all: by rank, as many as there are executors, and as there are nodes. */
+static void expect_node_ranks(unsigned ranks)
+{
+    struct process parts[3];
+    char line[400], rank[8], size[8];
+
+    snprintf(size, sizeof size, "%u", ranks);
+    setenv("PMI_SIZE", size, 1);
+    for (unsigned i = 0; i < ranks; i++) {
+        snprintf(rank, sizeof rank, "%u", i);
+        setenv("PMI_RANK", rank, 1);
+        snprintf(line, sizeof line,
+                 "hiloco node configs/dcdc20.yaml --set converters.count=2 --set "
+                 "converters.tolerance={} %s%s",
+                 i ? "" : "--out ", i ? "" : in_workspace("out"));
+        parts[i] = start_part(line);
+    }
+    for (unsigned i = 0; i < ranks; i++) {
+        struct ended e = finish(&parts[i]);
+        expect_ran(&e);
+    }
+    expect_voltages(in_workspace("out"), 2);
+}
+
+Test(real_time, ranks_are_executors_or_nodes)
+{
+    expect_node_ranks(2);
+    expect_node_ranks(3);
+}
+
 /* "Wait-for-ready with timeout": and whom it misses. Node 1 is converter[0]. */
 Test(real_time, a_controller_alone_says_whom_it_misses)
 {
@@ -430,7 +473,7 @@ Test(real_time, a_controller_says_which_part_is_missing)
 static bool has_said_whom(void *process)
 {
     char *text = read_text(((struct process *)process)->err_path);
-    bool said = strstr(text, "for the controller in /") != NULL;
+    bool said = strstr(text, "for controller in /") != NULL;
 
     free(text);
     return said || has_ended(process);
@@ -447,7 +490,7 @@ Test(real_time, who_waits_says_for_whom_and_where)
     struct ended e = finish(&lower);
     expect_status(&e, 130);
     expect_said(&e, "waiting since ");
-    expect_said(&e, " for the controller in /");
+    expect_said(&e, " for controller in /");
     cr_expect_not(strstr(e.err, "was killed"), "%s", e.err);
     cr_expect_not(exists(meeting_place()));
 }

@@ -149,7 +149,7 @@ Test(together, a_bystander_of_a_refusal_says_who_left)
     expect_status(&e, 2);
     e = finish(&right);
     expect_status(&e, 1);
-    expect_said(&e, "lost the controller, which left or died before the run began");
+    expect_said(&e, "lost controller, which left or died before the run began");
 }
 
 /* --- one that stands still ------------------------------------------------------------------- */

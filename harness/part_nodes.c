@@ -1,0 +1,55 @@
+#include "part_nodes.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What job launchers call this process's rank, how many there are, and the job. */
+static const struct {
+    const char *rank, *size, *job;
+} launchers[] = {
+    {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_MCA_ess_base_jobid"},
+    {"PMI_RANK", "PMI_SIZE", "PMI_JOBID"},
+    {"SLURM_PROCID", "SLURM_NTASKS", "SLURM_JOB_ID"},
+};
+
+enum { LAUNCHERS = sizeof launchers / sizeof launchers[0] };
+
+int hil_part_named(const struct hil_system *s, const char *list, const char *what, bool *chosen)
+{
+    char message[HIL_REFERENCE_BYTES];
+
+    for (const char *name = list; name; name = strchr(name, ',')) {
+        unsigned first, last;
+        name += *name == ',';
+        if (!hil_system_find_nodes(s, name, strcspn(name, ","), &first, &last, message)) {
+            fprintf(stderr, "%s: %s\n", what, message);
+            return -EINVAL;
+        }
+        for (unsigned n = first; n <= last; n++)
+            chosen[n] = true;
+    }
+    return 0;
+}
+
+int hil_part_rank(unsigned *rank, unsigned *size)
+{
+    for (int i = 0; i < LAUNCHERS; i++) {
+        const char *r = getenv(launchers[i].rank), *n = getenv(launchers[i].size);
+        if (!r || !n)
+            continue;
+        *rank = (unsigned)strtoul(r, NULL, 10);
+        *size = (unsigned)strtoul(n, NULL, 10);
+        return *rank < *size ? 0 : -EINVAL;
+    }
+    return -EINVAL;
+}
+
+const char *hil_part_job(void)
+{
+    for (int i = 0; i < LAUNCHERS; i++)
+        if (getenv(launchers[i].job))
+            return getenv(launchers[i].job);
+    return "";
+}
