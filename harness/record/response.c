@@ -177,6 +177,8 @@ static double response_change(const struct hil_response *r, const struct hil_eve
 
 static void figures_extreme(const struct hil_response *r, double change, struct hil_figures *f)
 {
+    if (isnan(r->reference))
+        return;
     bool up = change != 0 ? change > 0 : r->max - r->reference >= r->reference - r->min;
 
     f->extreme = up ? r->max : r->min;
@@ -230,15 +232,16 @@ static bool figures_worse(const struct hil_figures *a, const struct hil_figures 
     return a->pp > b->pp;
 }
 
-unsigned hil_responses_worst(const struct hil_responses *all, unsigned event, unsigned from)
+unsigned hil_responses_worst(const struct hil_responses *all, unsigned event, unsigned first,
+                             unsigned count)
 {
     struct hil_figures worst, one;
-    unsigned at = from;
+    unsigned at = first;
 
-    hil_responses_figures(all, event, from, &worst);
-    for (unsigned i = from + 1; i < all->measure_count; i++) {
+    hil_responses_figures(all, event, first, &worst);
+    for (unsigned i = first + 1; i < first + count; i++) {
         hil_responses_figures(all, event, i, &one);
-        if (!figures_worse(&one, &worst))
+        if (responses_to(all, event)[i].count == 0 || !figures_worse(&one, &worst))
             continue;
         worst = one;
         at = i;

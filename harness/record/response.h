@@ -75,7 +75,7 @@ struct hil_moment {
 struct hil_moment hil_responses_at(struct hil_responses *responses, struct hil_cursor *cursor,
                                    uint64_t t_ns);
 
-/* Adds a sample of a measure, and the reference of that time. */
+/* Adds a sample of a measure, and the reference of that time; NAN: it has none. */
 void hil_response_add(const struct hil_moment *moment, unsigned measure, double reference,
                       double value);
 
@@ -94,8 +94,9 @@ struct hil_figures {
 void hil_responses_figures(const struct hil_responses *responses, unsigned event, unsigned measure,
                            struct hil_figures *figures);
 
-/* The measure of `from` and those after it that answered the event worst: of those that did not
+/* The one of `count` measures from `first` on that answered the event worst: of those that did not
  * settle the one that swings most, else the one that took longest. */
-unsigned hil_responses_worst(const struct hil_responses *responses, unsigned event, unsigned from);
+unsigned hil_responses_worst(const struct hil_responses *responses, unsigned event, unsigned first,
+                             unsigned count);
 
 #endif

@@ -5,30 +5,19 @@
 
 static const uint64_t WINDOW_MOST_NS = 1000000000;
 
-static const struct hil_profile *events_profile(const struct hil_scenario *s,
-                                                enum hil_event_quantity quantity)
-{
-    return quantity == HIL_EVENT_REFERENCE ? &s->reference
-           : quantity == HIL_EVENT_LOAD    ? &s->load
-                                           : &s->input_voltage;
-}
-
 /* An event for each change that is one, and that comes before the end of the run. */
-static unsigned events_of_profile(const struct hil_scenario *s, enum hil_event_quantity quantity,
-                                  struct hil_event *events)
+static unsigned events_of_source(const struct hil_scenario *s, const struct hil_source *source,
+                                 struct hil_event *events)
 {
-    const struct hil_profile *p = events_profile(s, quantity);
+    const struct hil_profile *p = &source->steps;
     double from = p->initial;
     unsigned count = 0;
 
     for (unsigned i = 0; i < p->count && p->changes[i].start_ns < s->duration_ns; i++) {
         const struct hil_change *change = &p->changes[i];
-        if (change->value != from) {
-            struct hil_event *e = &events[count++];
-            *e = (struct hil_event){.begin_ns = change->start_ns,
-                                    .over_ns = change->start_ns + change->ramp_ns};
-            e->changes[quantity] = (struct hil_event_change){true, from, change->value};
-        }
+        if (change->value != from)
+            events[count++] = (struct hil_event){.begin_ns = change->start_ns,
+                                                 .over_ns = change->start_ns + change->ramp_ns};
         from = change->value;
     }
     return count;
@@ -41,29 +30,20 @@ static int events_compare(const void *a, const void *b)
     return (one->begin_ns > other->begin_ns) - (one->begin_ns < other->begin_ns);
 }
 
-static void events_join(struct hil_event *event, const struct hil_event *other)
-{
-    event->startup |= other->startup;
-    if (other->over_ns > event->over_ns)
-        event->over_ns = other->over_ns;
-    for (int i = 0; i < HIL_EVENT_MAX; i++) {
-        const struct hil_event_change *change = &other->changes[i];
-        struct hil_event_change *to = &event->changes[i];
-        if (change->there)
-            *to = (struct hil_event_change){true, to->there ? to->from : change->from, change->to};
-    }
-}
-
 /* Events at the same time become one. Returns how many are left. */
 static unsigned events_join_all(struct hil_event *events, unsigned count)
 {
     unsigned kept = 0;
 
     for (unsigned i = 1; i < count; i++) {
-        if (events[i].begin_ns == events[kept].begin_ns)
-            events_join(&events[kept], &events[i]);
-        else
+        struct hil_event *event = &events[kept];
+        if (events[i].begin_ns != event->begin_ns) {
             events[++kept] = events[i];
+            continue;
+        }
+        event->startup |= events[i].startup;
+        if (events[i].over_ns > event->over_ns)
+            event->over_ns = events[i].over_ns;
     }
     return kept + 1;
 }
@@ -85,21 +65,51 @@ static void events_set_times(struct hil_event *events, unsigned count, uint64_t 
     }
 }
 
+static size_t events_most(const struct hil_system *system)
+{
+    size_t most = 1;
+
+    for (unsigned i = 0; i < system->source_count; i++)
+        if (system->sources[i].kind == HIL_SOURCE_STEPS)
+            most += system->sources[i].steps.count;
+    return most;
+}
+
 int hil_events_make(struct hil_event **events, unsigned *count, const struct hil_scenario *s)
 {
-    size_t most = (size_t)1 + s->reference.count + s->load.count + s->input_voltage.count;
-    struct hil_event *e = calloc(most, sizeof *e);
+    struct hil_event *e = calloc(events_most(s->system), sizeof *e);
     unsigned n = 1;
 
     if (!e)
         return -ENOMEM;
     e[0].startup = true;
-    for (int i = 0; i < HIL_EVENT_MAX; i++)
-        n += events_of_profile(s, (enum hil_event_quantity)i, &e[n]);
+    for (unsigned i = 0; i < s->system->source_count; i++)
+        if (s->system->sources[i].kind == HIL_SOURCE_STEPS)
+            n += events_of_source(s, &s->system->sources[i], &e[n]);
     qsort(e, n, sizeof *e, events_compare);
     n = events_join_all(e, n);
     events_set_times(e, n, s->duration_ns);
     *events = e;
     *count = n;
     return 0;
+}
+
+bool hil_event_change(const struct hil_event *e, const struct hil_source *source, double *from,
+                      double *to)
+{
+    const struct hil_profile *p = &source->steps;
+    bool there = false;
+
+    if (source->kind != HIL_SOURCE_STEPS)
+        return false;
+    *from = *to = p->initial;
+    for (unsigned i = 0; i < p->count && p->changes[i].start_ns <= e->begin_ns; i++) {
+        const struct hil_change *change = &p->changes[i];
+        if (change->start_ns < e->begin_ns)
+            *from = change->value;
+        else
+            there |= change->value != *to;
+        *to = change->value;
+    }
+    return there;
 }

@@ -275,6 +275,8 @@ static int source_feed(struct general *g, const struct scenario_node *block, uns
         return 0;
     for (unsigned i = 0; i < to->count; i++) {
         const unsigned input = g->first_input[to->at[i].component] + to->at[i].number;
+        if (i == 0)
+            g->system->sources[number].unit = g->input_row[input]->unit;
         const struct hil_feed feed = {.kind = HIL_FEED_SOURCE,
                                       .from = number,
                                       .scale = general_number(block, "scale", i),

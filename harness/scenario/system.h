@@ -136,6 +136,7 @@ struct hil_column_source {
 
 struct hil_source {
     const char *name;
+    const char *unit; /* of the first input that it feeds */
     enum hil_source_kind kind;
     union {
         double constant;

@@ -40,7 +40,7 @@ kill_node() { # LAUNCHER: its loop, as a crash would
 echo "--- rdma: faults over $RDMA_DEVICE"
 check "a controller and 3 converters run" begin
 check "kill -9 of converter 0" kill_node $first
-check "its launcher says so" said "$work/first" 'converter 0 .*was killed by SIGKILL'
+check "its launcher says so" said "$work/first" 'converter\[0\] .*was killed by SIGKILL'
 check "and ends with 1" ends $first 1
 check "the controller: peer 1 is lost" said "$work/controller" 'warning: node 0: peer 1 is lost'
 check "it fails: a converter was lost" said "$work/controller" 'controller failed: lost converter'
@@ -77,7 +77,7 @@ was_back() {
 
 check "with on_lost: restart a controller and 3 converters run" begin --set on_lost=restart
 check "kill -9 of converter 0" kill_node $first
-check "its launcher says so" said "$work/first" 'converter 0 .*was killed by SIGKILL'
+check "its launcher says so" said "$work/first" 'converter\[0\] .*was killed by SIGKILL'
 check "the controller: peer 1 is lost" said "$work/controller" 'warning: node 0: peer 1 is lost'
 check "it has converter 0 back, which goes on" goes_on
 kill -INT $first $second $controller || true

@@ -25,7 +25,7 @@ scenario=(configs/dcdc20-verbs.yaml --set controller.law=pi
 settled() { # SUMMARY
     cat "$1"
     grep -q '"fabric": "verbs"' "$1" &&
-        sed -n '/^  "output": {/,/^  }/p' "$1" | grep -q '"settled": true'
+        sed -n '/^    "output_v": {/,/^    }/p' "$1" | grep -q '"settled": true'
 }
 
 processes() {
@@ -50,7 +50,7 @@ launched() {
 
 echo "--- rdma: 20 converters and a controller over $RDMA_DEVICE, periods 50 and 200 ms"
 check "a process of the controller, five of four converters each: 4 s" processes
-sed -n 's/^ *\(output\|controller\|converters\|round trip\) .*/      &/p' "$work/said"
+sed -n 's/^ *\(output_v\|controller\|converter\|round trip\) .*/      &/p' "$work/said"
 check "the output has settled at the reference" settled "$work/processes/summary.json"
 check "hiloco run, completions polled: 4 s" launched
 check "the output has settled" settled "$work/launched/summary.json"

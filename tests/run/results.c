@@ -30,7 +30,8 @@ json_t *json_at(json_t *root, const char *path)
     char *copy = strdup(path), *rest = copy, *key;
 
     while ((key = strsep(&rest, ".")))
-        root = json_object_get(root, key);
+        root = json_is_array(root) ? json_array_get(root, (size_t)atoi(key))
+                                   : json_object_get(root, key);
     free(copy);
     cr_assert_not_null(root, "there is no %s", path);
     return root;

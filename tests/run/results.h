@@ -11,7 +11,7 @@
 /* The summary of the results in `folder`; the test fails where there is none. */
 json_t *summary_of(const char *folder);
 
-/* What is at "output.final_v"; the number there: NAN for null. */
+/* What is at "links.1.age_us.p50"; the number there: NAN for null. */
 json_t *json_at(json_t *root, const char *path);
 double number_at(json_t *root, const char *path);
 

@@ -264,15 +264,15 @@ static void expect_steady(json_t *actual, const struct figures *f)
         expect_number(actual, "window.from_s", f->from_s, 1);
         expect_number(actual, "window.to_s", f->to_s, 1);
     }
-    expect_number(actual, "mean_v", f->mean, 100);
-    expect_number(actual, "pp_v", f->pp, 100);
-    expect_number(actual, "rms_deviation_v", f->rms, 100);
+    expect_number(actual, "mean", f->mean, 100);
+    expect_number(actual, "pp", f->pp, 100);
+    expect_number(actual, "rms_deviation", f->rms, 100);
 }
 
 static void expect_response(json_t *actual, const struct figures *f)
 {
     expect_steady(actual, f);
-    expect_number(actual, "extreme_v", f->extreme, 100);
+    expect_number(actual, "extreme", f->extreme, 100);
     expect_number(actual, "overshoot_pct", f->overshoot_pct, 1000);
     expect_number(actual, "deviation_pct", f->deviation_pct, 1000);
 }
@@ -292,33 +292,33 @@ static void expect_extreme_there(const struct run *r, json_t *output)
 
     while (row < r->time_s.rows && r->time_s.at[row] < at_s - tiny)
         row++;
-    cr_expect(isnan(at_s) || r->output_v.at[row] == number_at(output, "extreme_v"),
+    cr_expect(isnan(at_s) || r->output_v.at[row] == number_at(output, "extreme"),
               "%s: the extreme was not at %.9g s", what, at_s);
 }
 
 static void expect_event(const struct run *r, const struct event *e, json_t *actual)
 {
-    int worst = (int)number_at(actual, "worst.converter"), unsettled = 0;
+    int worst = (int)number_at(actual, "measures.voltage_v.worst.index"), unsettled = 0;
     struct figures output = figures_of(r, e, -1), of_worst = figures_of(r, e, worst);
 
     snprintf(what, sizeof what, "%s at %g s", r->scenario->name, e->at_s);
     expect_number(actual, "time_s", e->at_s, 1);
     expect_number(actual, "over_s", e->over_s, 1);
-    expect_response(json_at(actual, "output"), &output);
-    expect_extreme_there(r, json_at(actual, "output"));
-    expect_response(json_at(actual, "worst"), &of_worst);
+    expect_response(json_at(actual, "measures.output_v"), &output);
+    expect_extreme_there(r, json_at(actual, "measures.output_v"));
+    expect_response(json_at(actual, "measures.voltage_v.worst"), &of_worst);
     for (int i = 0; i < (int)r->scenario->converter_count; i++) {
         struct figures f = figures_of(r, e, i);
         unsettled += !f.settled;
         cr_expect_not(is_worse(&f, &of_worst), "%s: converter %d is worse than %d", what, i, worst);
     }
-    cr_expect_eq(number_at(actual, "unsettled"), unsettled, "%s", what);
+    cr_expect_eq(number_at(actual, "measures.voltage_v.unsettled"), unsettled, "%s", what);
 }
 
 /* The output after the last event, and what is of the whole run. */
 static void expect_output(const struct run *r, const struct event *events, size_t count)
 {
-    json_t *actual = json_at(r->summary, "output");
+    json_t *actual = json_at(r->summary, "measures.output_v");
     struct figures last = figures_of(r, &events[count - 1], -1);
     double overshoot_pct = NAN, peak = -INFINITY;
     size_t rows = r->time_s.rows;
@@ -330,14 +330,14 @@ static void expect_output(const struct run *r, const struct event *events, size_
         peak = fmax(peak, r->output_v.at[i]);
     expect_steady(actual, &last);
     expect_number(actual, "overshoot_pct", overshoot_pct, 1000);
-    expect_number(actual, "peak_v", peak, 0);
-    expect_number(actual, "final_v", r->output_v.at[rows - 1], 0);
-    expect_number(actual, "reference_v", r->reference_v.at[rows - 1], 100);
+    expect_number(actual, "peak", peak, 0);
+    expect_number(actual, "final", r->output_v.at[rows - 1], 0);
+    expect_number(actual, "reference", r->reference_v.at[rows - 1], 100);
 }
 
 static void expect_outputs(const struct run *r, const struct event *last)
 {
-    json_t *outputs = json_at(r->summary, "outputs"), *each = json_at(outputs, "each");
+    json_t *outputs = json_at(r->summary, "measures.voltage_v"), *each = json_at(outputs, "each");
     bool settled = true;
 
     cr_assert_eq(json_array_size(each), r->scenario->converter_count);
@@ -448,10 +448,10 @@ Test(figures, a_change_just_before_the_end)
     struct run r = COMPARE("dcdc20-nominal.yaml", "controller.period_us=20", "duration_s=1.05",
                            "reference.changes=[{time_s: 1.0, voltage_v: 10}]");
 
-    cr_expect_float_eq(number_at(r.summary, "output.window.from_s"), 1.025, 1e-9);
-    cr_expect_float_eq(number_at(r.summary, "output.mean_v"), 200, 1e-6);
-    cr_expect(json_is_true(json_at(r.summary, "output.settled")));
-    cr_expect_lt(number_at(r.summary, "output.settling_ms"), 1);
+    cr_expect_float_eq(number_at(r.summary, "measures.output_v.window.from_s"), 1.025, 1e-9);
+    cr_expect_float_eq(number_at(r.summary, "measures.output_v.mean"), 200, 1e-6);
+    cr_expect(json_is_true(json_at(r.summary, "measures.output_v.settled")));
+    cr_expect_lt(number_at(r.summary, "measures.output_v.settling_ms"), 1);
 }
 
 /* The README's sweep: 261.7 V peak to peak beside "settles" at 40 us, 322 V for 159 V at 46 us. */
@@ -459,10 +459,10 @@ Test(figures, the_start_up_is_not_in_the_window)
 {
     struct run r = COMPARE("dcdc20-nominal.yaml", "controller.period_us=40", "duration_s=0.2");
 
-    cr_expect_lt(number_at(r.summary, "output.pp_v"), 0.0005);
+    cr_expect_lt(number_at(r.summary, "measures.output_v.pp"), 0.0005);
     r = COMPARE("dcdc20-nominal.yaml", "controller.period_us=46", "duration_s=0.2");
-    cr_expect_float_eq(number_at(r.summary, "output.pp_v"), 159, 1);
-    cr_expect(json_is_false(json_at(r.summary, "output.settled")));
+    cr_expect_float_eq(number_at(r.summary, "measures.output_v.pp"), 159, 1);
+    cr_expect(json_is_false(json_at(r.summary, "measures.output_v.settled")));
 }
 
 /* A step down by 2 V of 12 V was 20 percent of overshoot. */
@@ -470,7 +470,7 @@ Test(figures, a_step_down_is_no_overshoot)
 {
     struct run r = COMPARE("quickstart.yaml", "reference.changes=[{time_s: 0.1, voltage_v: 10}]");
 
-    cr_expect_lt(number_at(r.summary, "output.overshoot_pct"), 1e-6);
+    cr_expect_lt(number_at(r.summary, "measures.output_v.overshoot_pct"), 1e-6);
 }
 
 /* A soft start from 0 V had 2630 percent. */
@@ -480,8 +480,8 @@ Test(figures, a_soft_start_from_nothing)
                            "reference={voltage_v: 0, changes: [{time_s: 0, voltage_v: 12, ramp_s: "
                            "0.02}]}");
 
-    cr_expect_lt(number_at(r.summary, "output.overshoot_pct"), 5);
-    cr_expect(json_is_true(json_at(r.summary, "output.settled")));
+    cr_expect_lt(number_at(r.summary, "measures.output_v.overshoot_pct"), 5);
+    cr_expect(json_is_true(json_at(r.summary, "measures.output_v.settled")));
 }
 
 /* A load step at 0.5 s had "500.56 ms" for what recovers at once. */
@@ -492,10 +492,10 @@ Test(figures, a_load_step_is_an_event_of_its_own)
     json_t *step = json_array_get(json_at(r.summary, "events"), 1);
 
     cr_expect_eq(number_at(step, "changes.load_ohm.to"), 1.2);
-    cr_expect_lt(number_at(step, "output.deviation_pct"), -2);
-    cr_expect_lt(number_at(step, "output.settling_ms"), 1);
-    cr_expect_gt(number_at(step, "output.settling_ms"), 0);
-    cr_expect_lt(number_at(r.summary, "output.settling_ms"), 1);
+    cr_expect_lt(number_at(step, "measures.output_v.deviation_pct"), -2);
+    cr_expect_lt(number_at(step, "measures.output_v.settling_ms"), 1);
+    cr_expect_gt(number_at(step, "measures.output_v.settling_ms"), 0);
+    cr_expect_lt(number_at(r.summary, "measures.output_v.settling_ms"), 1);
 }
 
 /* Every kind of event, some of them while another ramp goes on, and one in the last tenth. */
@@ -514,11 +514,12 @@ Test(figures, each_output_is_judged)
 {
     struct run r = COMPARE("dcdc20.yaml", "controller.period_us=44", "duration_s=2");
 
-    cr_expect(json_is_true(json_at(r.summary, "output.settled")));
-    cr_expect(json_is_false(json_at(r.summary, "outputs.settled")));
-    cr_expect_eq(number_at(r.summary, "outputs.worst"), 0);
-    cr_expect_eq(number_at(r.summary, "outputs.unsettled"), 1);
-    cr_expect_gt(number_at(json_array_get(json_at(r.summary, "outputs.each"), 0), "pp_v"), 7);
+    cr_expect(json_is_true(json_at(r.summary, "measures.output_v.settled")));
+    cr_expect(json_is_false(json_at(r.summary, "measures.voltage_v.settled")));
+    cr_expect_eq(number_at(r.summary, "measures.voltage_v.worst"), 0);
+    cr_expect_eq(number_at(r.summary, "measures.voltage_v.unsettled"), 1);
+    cr_expect_gt(number_at(json_array_get(json_at(r.summary, "measures.voltage_v.each"), 0), "pp"),
+                 7);
 }
 
 /* What is recorded does not matter: the figures are of every step of the controller. */
@@ -532,8 +533,10 @@ Test(figures, are_the_same_whatever_is_recorded)
     json_t *summary = summary_of(in_workspace("unrecorded"));
 
     expect_status(&e, 0);
-    cr_expect(json_equal(json_at(r.summary, "output"), json_at(summary, "output")));
-    cr_expect(json_equal(json_at(r.summary, "outputs"), json_at(summary, "outputs")));
+    cr_expect(
+        json_equal(json_at(r.summary, "measures.output_v"), json_at(summary, "measures.output_v")));
+    cr_expect(json_equal(json_at(r.summary, "measures.voltage_v"),
+                         json_at(summary, "measures.voltage_v")));
     cr_expect(json_equal(json_at(r.summary, "events"), json_at(summary, "events")));
 }
 
@@ -543,8 +546,9 @@ Test(figures, a_run_shows_its_events)
 {
     struct ended e =
         run_command("hiloco run configs/buck-boost.yaml --out %s", in_workspace("out"));
-    static const char *const words[] = {"start-up",    "reference 12 to 30 V",   "input 24 to 22 V",
-                                        "11.84 % dip", "from 0.25 to 0.29998 s", "all 4 settled"};
+    static const char *const words[] = {
+        "start-up",    "reference 12 to 30 V",   "input_voltage 24 to 22 V",
+        "11.84 % dip", "from 0.25 to 0.29998 s", "all 4 settled"};
 
     expect_status(&e, 0);
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
@@ -558,7 +562,7 @@ Test(figures, a_run_names_the_converter_that_does_not_settle)
                                  in_workspace("out"));
 
     expect_status(&e, 0);
-    cr_expect(strstr(e.out, "1 of 20 did not settle, the worst is converter 0"), "%s", e.out);
+    cr_expect(strstr(e.out, "1 of 20 did not settle, the worst is [0]"), "%s", e.out);
 }
 
 Test(figures, a_sweep_shows_the_window_and_who_does_not_settle)
@@ -588,13 +592,13 @@ Test(figures, virtual_time_has_no_lateness)
     char dataset[80];
 
     expect_status(&e, 0);
-    cr_expect_null(json_object_get(json_at(summary, "controller"), "late_us"));
-    cr_expect_null(json_object_get(json_at(summary, "controller"), "step_us"));
-    cr_expect_null(json_object_get(json_at(summary, "converters"), "measured_period_us"));
+    cr_expect_null(json_object_get(json_at(summary, "nodes.controller"), "late_us"));
+    cr_expect_null(json_object_get(json_at(summary, "nodes.controller"), "step_us"));
+    cr_expect_null(json_object_get(json_at(summary, "nodes.converter"), "measured_period_us"));
     for (size_t i = 0; i < sizeof columns / sizeof columns[0]; i++) {
         snprintf(dataset, sizeof dataset, "histograms/%s/count", columns[i]);
         cr_expect_not(has_column(out, dataset), "%s is there", dataset);
     }
     cr_expect(has_column(out, "histograms/converter_to_controller_round_trip/count"));
-    cr_expect_eq(number_at(summary, "controller.steps"), 10000);
+    cr_expect_eq(number_at(summary, "nodes.controller.steps"), 10000);
 }

@@ -74,7 +74,7 @@ Test(native, in_real_time)
     struct ended e = run_example("--mode realtime --set duration_s=0.1 " ANYWHERE);
 
     expect_ran(&e);
-    cr_expect_gt(number_at(summary_of(in_workspace("out")), "converters.steps"), 0);
+    cr_expect_gt(number_at(summary_of(in_workspace("out")), "nodes.converter.steps"), 0);
 }
 
 /* Programs that were started by hand load their own copies: of one build they run together,

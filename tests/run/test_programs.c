@@ -297,7 +297,8 @@ Test(programs, every_scenario_that_is_shipped_runs)
                                      files.gl_pathv[i], fmin(duration, 0.3), out);
         json_t *summary = summary_of(out);
         expect_status(&e, 0);
-        cr_expect(json_is_true(json_at(summary, "output.settled")), "%s", files.gl_pathv[i]);
+        cr_expect(json_is_true(json_at(summary, "measures.output_v.settled")), "%s",
+                  files.gl_pathv[i]);
         cr_expect_eq(number_at(summary, "recorder.dropped"), 0);
     }
 }
@@ -310,42 +311,49 @@ Test(programs, the_summary_has_what_is_promised)
         "mode",
         "fabric",
         "duration_s",
-        "output.reference_v",
-        "output.final_v",
-        "output.mean_v",
-        "output.pp_v",
-        "output.rms_deviation_v",
-        "output.window.from_s",
-        "output.window.to_s",
-        "output.overshoot_pct",
-        "output.settling_ms",
-        "output.peak_v",
-        "outputs.settled",
-        "outputs.worst",
-        "events",
-        "controller.period_us",
-        "controller.steps",
-        "controller.missed",
-        "controller.run_late",
-        "controller.left_out",
-        "converters.period_us",
-        "converters.steps",
-        "converters.missed",
-        "converters.run_late",
-        "converters.resyncs",
+        "nodes.controller.period_us",
+        "nodes.controller.steps",
+        "nodes.controller.missed",
+        "nodes.controller.run_late",
+        "nodes.controller.left_out",
+        "nodes.converter.count",
+        "nodes.converter.period_us",
+        "nodes.converter.steps",
+        "nodes.converter.missed",
+        "nodes.converter.run_late",
+        "nodes.converter.left_out",
+        "nodes.converter.resyncs",
+        "links.1.from",
+        "links.1.to",
+        "links.1.age_us.p50",
+        "links.1.age_us.p99",
+        "links.1.age_us.p999",
+        "links.1.age_us.max",
+        "links.1.round_trip_us.p50",
+        "links.1.round_trip_us.p99",
+        "links.1.round_trip_us.p999",
+        "links.1.round_trip_us.max",
+        "measures.output_v.unit",
+        "measures.output_v.reference",
+        "measures.output_v.final",
+        "measures.output_v.mean",
+        "measures.output_v.pp",
+        "measures.output_v.rms_deviation",
+        "measures.output_v.window.from_s",
+        "measures.output_v.window.to_s",
+        "measures.output_v.overshoot_pct",
+        "measures.output_v.settling_ms",
+        "measures.output_v.peak",
+        "measures.voltage_v.settled",
+        "measures.voltage_v.worst",
+        "measures.voltage_v.each.3.overshoot_pct",
+        "events.0.changes",
+        "events.0.measures.output_v.extreme",
+        "events.0.measures.voltage_v.worst.index",
         "stale_inputs.count",
         "validity.valid",
         "validity.reasons",
         "validity.checks.gap_us.value",
-        "converters.left_out",
-        "round_trip_us.p50",
-        "round_trip_us.p99",
-        "round_trip_us.p999",
-        "round_trip_us.max",
-        "input_age_us.p50",
-        "input_age_us.p99",
-        "input_age_us.p999",
-        "input_age_us.max",
         "recorder.dropped",
         "realtime.scheduler",
         "realtime.locked",
@@ -355,15 +363,18 @@ Test(programs, the_summary_has_what_is_promised)
     };
     struct ended e = run_command("hiloco run configs/switched.yaml --out %s", in_workspace("out"));
     json_t *summary = summary_of(in_workspace("out"));
-    json_t *each = json_at(summary, "converters.each");
+    json_t *each = json_at(summary, "nodes.converter.each");
 
     expect_status(&e, 0);
     for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++)
         json_at(summary, paths[i]);
     cr_assert_eq(json_array_size(each), 4);
-    cr_expect_eq(number_at(json_array_get(each, 3), "id"), 3);
+    cr_expect_str_eq(json_string_value(json_at(summary, "nodes.converter.each.3.node")),
+                     "converter[3]");
+    cr_expect_str_eq(json_string_value(json_at(summary, "links.1.from")), "converter[*]");
+    cr_expect_str_eq(json_string_value(json_at(summary, "links.1.to")), "controller");
     cr_expect_eq(number_at(json_array_get(each, 3), "steps"), 50000);
-    cr_expect_eq(number_at(summary, "converters.steps"), 200000);
+    cr_expect_eq(number_at(summary, "nodes.converter.steps"), 200000);
 }
 
 /* "The echo of step numbers": with 3 us up and 11 us down, a duty pushed at t reaches a
@@ -378,10 +389,10 @@ Test(programs, round_trip_and_input_age_are_those_of_the_timing)
     json_t *summary = summary_of(in_workspace("out"));
 
     expect_status(&e, 0);
-    cr_expect_eq(number_at(summary, "round_trip_us.max"), 40);
-    cr_expect(fabs(number_at(summary, "round_trip_us.p50") - 40) < 1);
-    cr_expect_eq(number_at(summary, "input_age_us.max"), 10);
-    cr_expect_eq(number_at(summary, "converters.input_age_us.max"), 30);
+    cr_expect_eq(number_at(summary, "links.1.round_trip_us.max"), 40);
+    cr_expect(fabs(number_at(summary, "links.1.round_trip_us.p50") - 40) < 1);
+    cr_expect_eq(number_at(summary, "links.1.age_us.max"), 10);
+    cr_expect_eq(number_at(summary, "links.0.age_us.max"), 30);
 }
 
 /* "--out DIR (default results/NAME-TIMESTAMP)": a second run has a folder of its own. */
@@ -446,10 +457,10 @@ Test(programs, an_interrupt_keeps_what_virtual_time_recorded)
     struct ended e = finish(&p);
     expect_status(&e, 130);
     json_t *summary = summary_of(out);
-    cr_expect_gt(number_at(summary, "controller.steps"), 0);
+    cr_expect_gt(number_at(summary, "nodes.controller.steps"), 0);
     cr_expect_lt(number_at(summary, "elapsed_s"), 1000);
     cr_expect_eq((double)column_of(out, "controller/output_v").rows,
-                 number_at(summary, "controller.steps"));
+                 number_at(summary, "nodes.controller.steps"));
 }
 
 /* --- which part of the time? ---------------- */

@@ -62,11 +62,11 @@ static void expect_all_steps(json_t *summary, const char *loops, double due)
 /* 0.5 s of 10 us and 40 us. */
 static void expect_accounted(json_t *summary)
 {
-    expect_all_steps(summary, "converters", 20 * 50000);
-    expect_all_steps(summary, "controller", 12500);
-    cr_expect_gt(number_at(summary, "round_trip_us.p50"), 0);
-    expect_times(json_at(summary, "controller"));
-    expect_times(json_at(summary, "converters"));
+    expect_all_steps(summary, "nodes.converter", 20 * 50000);
+    expect_all_steps(summary, "nodes.controller", 12500);
+    cr_expect_gt(number_at(summary, "links.1.round_trip_us.p50"), 0);
+    expect_times(json_at(summary, "nodes.controller"));
+    expect_times(json_at(summary, "nodes.converter"));
 }
 
 /* A loop that spins gives its core to nobody of its own will, and finds its memory there. */
@@ -87,8 +87,8 @@ static void expect_worst_misses(json_t *summary)
 
     cr_assert(json_is_array(list));
     cr_expect_leq(json_array_size(list), 10);
-    cr_expect_eq(json_array_size(list) > 0, number_at(summary, "controller.missed") > 0 ||
-                                                number_at(summary, "converters.missed") > 0);
+    cr_expect_eq(json_array_size(list) > 0, number_at(summary, "nodes.controller.missed") > 0 ||
+                                                number_at(summary, "nodes.converter.missed") > 0);
     for (size_t i = 0; i < json_array_size(list); i++) {
         json_t *miss = json_array_get(list, i);
         const char *node = json_string_value(json_at(miss, "node"));
@@ -130,7 +130,7 @@ static void expect_recorded(const char *out, json_t *summary)
     double dropped = number_at(summary, "recorder.dropped");
 
     cr_expect_gt(rows, 0);
-    cr_expect_eq(rows + dropped, number_at(summary, "controller.steps"));
+    cr_expect_eq(rows + dropped, number_at(summary, "nodes.controller.steps"));
     cr_expect_eq(column_of(out, "controller/voltage_v").width, 20);
     cr_expect(has_column(out, "histograms/converter_to_controller_round_trip/count"));
     expect_steps(out, "controller");
@@ -155,11 +155,12 @@ Test(real_time, a_run_is_complete_and_accounted_for)
     expect_recorded(out, summary);
     expect_steps(out, "converter/007");
     cr_expect(has_column(out, "histograms/controller_period/count"));
-    cr_expect_gt(number_at(summary, "output.peak_v"), 120);
+    cr_expect_gt(number_at(summary, "measures.output_v.peak"), 120);
     cr_expect(strstr(e.out, "missed"), "%s", e.out);
     expect_nothing_left();
     cr_log_info("real time: %.2f V at the end, %g of 12500 steps missed\n",
-                number_at(summary, "output.final_v"), number_at(summary, "controller.missed"));
+                number_at(summary, "measures.output_v.final"),
+                number_at(summary, "nodes.controller.missed"));
 }
 
 /* "Without the privilege for SCHED_FIFO it still runs, says what is degraded, and records it in
@@ -189,7 +190,7 @@ Test(real_time, a_hybrid_wait_sleeps)
     json_t *summary = summary_of(out);
 
     expect_ran(&e);
-    expect_all_steps(summary, "converters", 20 * 40);
+    expect_all_steps(summary, "nodes.converter", 20 * 40);
     cr_expect_gt(number_at(summary, "realtime.context_switches_voluntary"), 10);
 }
 
@@ -216,7 +217,7 @@ Test(real_time, two_runs_at_the_same_time)
         struct ended e = finish(&runs[i]);
         json_t *summary = summary_of(outs[i]);
         expect_ran(&e);
-        expect_all_steps(summary, "converters", 20 * 20000);
+        expect_all_steps(summary, "nodes.converter", 20 * 20000);
         expect_recorded(outs[i], summary);
     }
     expect_nothing_left();
@@ -318,9 +319,9 @@ Test(real_time, a_converter_keeps_results_when_asked)
     snprintf(line, sizeof line, "converter configs/dcdc20.yaml --id 0-19 --out %s",
              in_workspace("conv"));
     expect_meeting((const char *const[]){controller(), line, NULL});
-    cr_expect(json_is_null(json_at(summary_of(in_workspace("conv")), "controller")));
-    expect_all_steps(summary_of(in_workspace("conv")), "converters", 20 * 20000);
-    cr_expect_eq(number_at(summary_of(in_workspace("out")), "converters.steps"), 0);
+    cr_expect(json_is_null(json_at(summary_of(in_workspace("conv")), "nodes.controller")));
+    expect_all_steps(summary_of(in_workspace("conv")), "nodes.converter", 20 * 20000);
+    cr_expect_eq(number_at(summary_of(in_workspace("out")), "nodes.converter.steps"), 0);
 }
 
 /* --- who may take part ---------------------------------------------------------------------- */
@@ -596,8 +597,8 @@ static void expect_end_after_death(int victim, const char *name)
     cr_expect_gt(number_at(summary, "elapsed_s"), 0);
     cr_expect_lt(number_at(summary, "elapsed_s"), 120);
     double rows = (double)column_of(out, "controller/output_v").rows;
-    double lost =
-        number_at(summary, "controller.steps") - number_at(summary, "recorder.dropped") - rows;
+    double lost = number_at(summary, "nodes.controller.steps") -
+                  number_at(summary, "recorder.dropped") - rows;
     cr_expect_gt(rows, 100);
     cr_expect(fabs(lost) <= 1, "%g of %g rows are lost", lost, rows); /* one was being written */
 }
@@ -701,7 +702,7 @@ static void expect_return(const char *out, unsigned count)
         cr_expect_gt(number_at(one, "lost_s"), 0);
         cr_expect_gt(number_at(one, "back_s"), number_at(one, "lost_s"));
     }
-    cr_expect_float_eq(number_at(summary, "output.final_v"), 240, 5);
+    cr_expect_float_eq(number_at(summary, "measures.output_v.final"), 240, 5);
 }
 
 /* With on_lost: restart a run goes on without converters whose process was killed, and has them

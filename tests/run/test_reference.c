@@ -341,7 +341,7 @@ static void judge_extremes(json_t *c, const struct outcome *o)
         return; /* what comes after the first 5 ms is chaotic */
     expect_close(c, "v_min_after_1ms", least_from(o, 1 * ms),
                  number_at(c, "expected.v_min_after_1ms"), band);
-    expect_close(c, "peak_v", number_at(o->summary, "output.peak_v"),
+    expect_close(c, "peak_v", number_at(o->summary, "measures.output_v.peak"),
                  number_at(c, "expected.v_max"), band);
 }
 
@@ -349,13 +349,13 @@ static void judge_extremes(json_t *c, const struct outcome *o)
 static void judge_settling(json_t *c, const struct outcome *o)
 {
     double allowed = fmax(step_s(c) / ms, 0.02) + 1e-9;
-    bool settled = json_is_true(json_at(o->summary, "output.settled"));
+    bool settled = json_is_true(json_at(o->summary, "measures.output_v.settled"));
 
     cr_expect_eq(settled, is_stable(c), "%s: settled is %d", name_of(c), settled);
     if (is_stable(c))
-        judge(c, o, "output.settling_ms", "expected.settle_ms", allowed);
+        judge(c, o, "measures.output_v.settling_ms", "expected.settle_ms", allowed);
     else
-        cr_expect(json_is_null(json_at(o->summary, "output.settling_ms")));
+        cr_expect(json_is_null(json_at(o->summary, "measures.output_v.settling_ms")));
 }
 
 /* The summary's window is at most the last second: of these runs, which last for 2 s and more, it
@@ -372,9 +372,9 @@ static void judge_last_second(json_t *c, const struct outcome *o)
     judge_value(c, last.pp, "expected.pp_last1s",
                 tolerance(c, "pp_abs_frac_of_vtotal", total_v(c)));
     judge_value(c, last.deviation, "expected.rms_dev_last1s", tolerance(c, "rms_rel", rms));
-    judge(c, o, "output.final_v", "expected.final", tolerance(c, "final_rel", final));
-    expect_close(c, "mean_v", number_at(o->summary, "output.mean_v"), last.mean, 1e-9);
-    expect_close(c, "pp_v", number_at(o->summary, "output.pp_v"), last.pp, 1e-9);
+    judge(c, o, "measures.output_v.final", "expected.final", tolerance(c, "final_rel", final));
+    expect_close(c, "mean_v", number_at(o->summary, "measures.output_v.mean"), last.mean, 1e-9);
+    expect_close(c, "pp_v", number_at(o->summary, "measures.output_v.pp"), last.pp, 1e-9);
 }
 
 /* "Only events with t < duration happen", and nothing is missed or lost in virtual time. */
@@ -382,12 +382,13 @@ static void judge_counts(json_t *c, const struct outcome *o)
 {
     double steps = number_at(c, "expected.n_ticks");
 
-    expect_close(c, "controller.steps", number_at(o->summary, "controller.steps"), steps, 0);
+    expect_close(c, "controller.steps", number_at(o->summary, "nodes.controller.steps"), steps, 0);
     expect_close(c, "rows", (double)o->output_v.rows, steps, 0);
-    expect_close(c, "missed", number_at(o->summary, "controller.missed"), 0, 0);
-    expect_close(c, "missed", number_at(o->summary, "converters.missed"), 0, 0);
+    expect_close(c, "missed", number_at(o->summary, "nodes.controller.missed"), 0, 0);
+    expect_close(c, "missed", number_at(o->summary, "nodes.converter.missed"), 0, 0);
     expect_close(c, "dropped", number_at(o->summary, "recorder.dropped"), 0, 0);
-    expect_close(c, "reference_v", number_at(o->summary, "output.reference_v"), total_v(c), 1e-9);
+    expect_close(c, "reference_v", number_at(o->summary, "measures.output_v.reference"), total_v(c),
+                 1e-9);
 }
 
 ParameterizedTestParameters(reference, a_case_is_within_its_tolerances)
@@ -407,7 +408,7 @@ ParameterizedTest(size_t *i, reference, a_case_is_within_its_tolerances)
 
     judge_counts(c, &o);
     judge_settling(c, &o);
-    judge(c, &o, "output.overshoot_pct", "expected.overshoot_pct",
+    judge(c, &o, "measures.output_v.overshoot_pct", "expected.overshoot_pct",
           tolerance(c, "overshoot_pct_abs", 1));
     judge_last_second(c, &o);
     judge_extremes(c, &o);
@@ -439,7 +440,7 @@ static double pp(const char *name)
 {
     struct outcome o = outcome_of(case_named(name));
 
-    return number_at(o.summary, "output.pp_v");
+    return number_at(o.summary, "measures.output_v.pp");
 }
 
 static void expect_growing(const char *const *names)
@@ -484,8 +485,8 @@ Test(reference, the_critical_period_lies_between_45_and_46_us)
     struct outcome below = outcome_of(case_named("nominal_T45"));
     struct outcome above = outcome_of(case_named("nominal_T46"));
 
-    cr_expect(json_is_true(json_at(below.summary, "output.settled")));
-    cr_expect(json_is_false(json_at(above.summary, "output.settled")));
+    cr_expect(json_is_true(json_at(below.summary, "measures.output_v.settled")));
+    cr_expect(json_is_false(json_at(above.summary, "measures.output_v.settled")));
 }
 
 /* "tol5 T>=50: v_max_5ms-240 > max over last 1 s -240 (start-up transient exceeds the residual

@@ -243,7 +243,7 @@ Test(recording, decimation)
 
     expect_rows(out, "controller/voltage_v", (1250 + 6) / 7, 20);
     expect_times(out, "controller/time_s", 7 * 40e-6);
-    cr_expect_eq(number_at(summary_of(out), "controller.steps"), 1250);
+    cr_expect_eq(number_at(summary_of(out), "nodes.controller.steps"), 1250);
 }
 
 Test(recording, decimation_to_nothing)
@@ -251,7 +251,7 @@ Test(recording, decimation_to_nothing)
     const char *out = record("out", "--set recording.decimation=0");
 
     expect_rows(out, "controller/time_s", 0, 1);
-    cr_expect_eq(number_at(summary_of(out), "controller.steps"), 1250);
+    cr_expect_eq(number_at(summary_of(out), "nodes.controller.steps"), 1250);
 }
 
 /* "One record by each converter itself of every so many of its steps; 0: none." */

@@ -76,7 +76,7 @@ Test(results, a_run_replaces_all_that_was_made_of_another)
     make_all(out);
     expect_run(RUN "--set reference.voltage_v=10", out, 0);
     expect_only(out, of_a_run);
-    cr_expect_eq(number_at(summary_of(out), "output.reference_v"), 10);
+    cr_expect_eq(number_at(summary_of(out), "measures.output_v.reference"), 10);
     cr_expect_not(has_column(out, "converter/000/time_s"));
 }
 

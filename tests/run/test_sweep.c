@@ -51,7 +51,7 @@ static bool settles(const char *out, size_t i)
 {
     json_t *summary = summary_of(folder_of(out, point_at(index_of(out), i)));
 
-    return json_is_true(json_at(summary, "output.settled"));
+    return json_is_true(json_at(summary, "measures.output_v.settled"));
 }
 
 /* --- the critical period ---------------- */
@@ -140,8 +140,8 @@ Test(sweep, runs_the_cartesian_product)
     for (size_t i = 0; i < 6; i++) {
         json_t *point = point_at(index, i), *summary = summary_of(folder_of(out, point));
         expect_values(point, periods[i / 2], counts[i % 2]);
-        cr_expect_eq(number_at(summary, "controller.period_us"), atof(periods[i / 2]));
-        cr_expect_eq(number_at(summary, "converters.count"), atof(counts[i % 2]));
+        cr_expect_eq(number_at(summary, "nodes.controller.period_us"), atof(periods[i / 2]));
+        cr_expect_eq(number_at(summary, "nodes.converter.count"), atof(counts[i % 2]));
         cr_expect(strstr(e.out, json_string_value(json_at(point, "dir"))), "not in the table");
     }
 }

@@ -65,7 +65,7 @@ static void expect_refusal(const char *at_controller, const char *at_converters,
     e = finish(&converters);
     expect_status(&e, 2);
     expect_said(&e, converters_say);
-    cr_expect_eq(number_at(summary_of(in_workspace("out")), "controller.steps"), 0);
+    cr_expect_eq(number_at(summary_of(in_workspace("out")), "nodes.controller.steps"), 0);
 }
 
 Test(together, another_period_is_refused)

@@ -87,17 +87,17 @@ Test(tracing, a_run_leaves_its_events)
     const char *out = in_workspace("out");
     struct ended e = run_command(SLOW "--trace --out %s", out);
     json_t *summary = summary_of(out);
-    double steps = number_at(summary, "controller.steps");
-    double converter_steps = number_at(summary, "converters.steps");
+    double steps = number_at(summary, "nodes.controller.steps");
+    double converter_steps = number_at(summary, "nodes.converter.steps");
     char *text = trace_text(out);
 
     expect_ran(&e);
     expect_no_daemon_left();
     cr_assert_eq(lost_of(summary), 0);
-    cr_expect_eq(converter_steps + number_at(summary, "converters.left_out"), 2 * 1000);
+    cr_expect_eq(converter_steps + number_at(summary, "nodes.converter.left_out"), 2 * 1000);
     cr_expect_eq(count_of(text, "hiloco:loop_step"), steps + converter_steps);
     cr_expect_eq(count_of(text, "\"power_controller/voltage1\""),
-                 number_at(json_array_get(json_at(summary, "converters.each"), 1), "steps"));
+                 number_at(json_array_get(json_at(summary, "nodes.converter.each"), 1), "steps"));
     cr_expect_eq(count_of(text, "\"power_controller/duty0\""), steps - 1); /* one step late */
     for (unsigned node = 0; node < 3; node++) {
         char of[80];
@@ -187,16 +187,16 @@ Test(tracing, the_analysis_agrees_with_the_summary)
     expect_ran(&e);
     cr_assert_eq(lost_of(summary), 0);
     cr_expect_eq(number_at(analysis, "lost"), 0);
-    expect_same(summary, "controller.late_us", analysis, "loops.controller.late_us");
-    expect_same(summary, "controller.step_us", analysis, "loops.controller.step_us");
-    expect_same(summary, "converters.late_us", analysis, "converters.late_us");
-    expect_same(summary, "converters.step_us", analysis, "converters.step_us");
-    expect_same(summary, "converters.input_age_us", analysis, "converters.input_age_us");
-    expect_same(summary, "input_age_us", analysis, "loops.controller.input_age_us");
-    expect_same(summary, "round_trip_us", analysis, "round.round_trip_us");
+    expect_same(summary, "nodes.controller.late_us", analysis, "loops.controller.late_us");
+    expect_same(summary, "nodes.controller.step_us", analysis, "loops.controller.step_us");
+    expect_same(summary, "nodes.converter.late_us", analysis, "converters.late_us");
+    expect_same(summary, "nodes.converter.step_us", analysis, "converters.step_us");
+    expect_same(summary, "links.0.age_us", analysis, "converters.input_age_us");
+    expect_same(summary, "links.1.age_us", analysis, "loops.controller.input_age_us");
+    expect_same(summary, "links.1.round_trip_us", analysis, "round.round_trip_us");
     cr_expect_eq(number_at(analysis, "loops.controller.run_late") +
                      number_at(analysis, "loops.controller.left_out"),
-                 number_at(summary, "controller.missed"));
+                 number_at(summary, "nodes.controller.missed"));
     cr_expect_gt(number_at(analysis, "round.rounds"), 0);
     for (int i = 0; i < 3; i++) {
         static const char *const figures[] = {"trace-time", "trace-histogram", "trace-tail"};
@@ -213,7 +213,8 @@ Test(tracing, lost_events_are_counted)
                     "--trace --set trace.buffer_kib=32 --out %s",
                     out);
     json_t *summary = summary_of(out), *analysis = analysis_of(out);
-    double steps = number_at(summary, "controller.steps") + number_at(summary, "converters.steps");
+    double steps =
+        number_at(summary, "nodes.controller.steps") + number_at(summary, "nodes.converter.steps");
 
     expect_ran(&e);
     cr_expect_gt(lost_of(summary), 0);
@@ -383,7 +384,8 @@ static double steps_of(const char *out)
 {
     json_t *summary = summary_of(out);
 
-    return number_at(summary, "controller.steps") + number_at(summary, "converters.steps");
+    return number_at(summary, "nodes.controller.steps") +
+           number_at(summary, "nodes.converter.steps");
 }
 
 /* Who makes a session by hand sees the events of any run, also of one that does not ask for it;

@@ -61,7 +61,7 @@ Test(validity_virtual, an_old_input_is_found_and_held)
     cr_expect_float_eq(number_at(first, "found_s"), 220e-6, 1e-12);
     cr_expect(json_is_null(json_at(first, "fresh_s")));
     cr_expect_eq(number_at(first, "limit_us"), 200);
-    cr_expect_eq(number_at(first, "oldest_us"), number_at(summary, "input_age_us.max"));
+    cr_expect_eq(number_at(first, "oldest_us"), number_at(summary, "links.1.age_us.max"));
     cr_expect(json_is_false(json_at(summary, "validity.valid")));
     cr_expect(strstr(e.out, "NOT VALID: 1 times an input was stale"), "%s", e.out);
     expect_said(&e, "the input converter[0] -> controller was older than 200 us");
@@ -299,8 +299,9 @@ Test(validity_real_time, a_plant_resynchronises)
     struct ended e = finish(&p);
     json_t *summary = summary_of(in_workspace("out"));
     expect_status(&e, 3);
-    cr_expect_geq(number_at(summary, "converters.resyncs"), 20);
-    cr_expect_geq(number_at(summary, "converters.left_out"), 20 * 200);
-    cr_expect_eq(number_at(summary, "converters.steps") + number_at(summary, "converters.left_out"),
+    cr_expect_geq(number_at(summary, "nodes.converter.resyncs"), 20);
+    cr_expect_geq(number_at(summary, "nodes.converter.left_out"), 20 * 200);
+    cr_expect_eq(number_at(summary, "nodes.converter.steps") +
+                     number_at(summary, "nodes.converter.left_out"),
                  20 * 10000);
 }

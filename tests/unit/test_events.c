@@ -9,14 +9,21 @@ static const uint64_t MS = 1000000;
 static struct hil_event *events;
 static unsigned count;
 
+/* The sources in the order of their names here. */
+enum { REFERENCE, LOAD, INPUT, NOISE, SOURCES };
+
+static struct hil_source sources[SOURCES];
+
 static void make(const struct hil_profile *reference, const struct hil_profile *load,
                  const struct hil_profile *input_voltage, uint64_t duration_ms)
 {
-    struct hil_scenario s = {.duration_ns = duration_ms * MS};
+    struct hil_system system = {.sources = sources, .source_count = SOURCES};
+    const struct hil_scenario s = {.duration_ns = duration_ms * MS, .system = &system};
 
-    s.reference = *reference;
-    s.load = *load;
-    s.input_voltage = *input_voltage;
+    sources[REFERENCE] = (struct hil_source){.kind = HIL_SOURCE_STEPS, .steps = *reference};
+    sources[LOAD] = (struct hil_source){.kind = HIL_SOURCE_STEPS, .steps = *load};
+    sources[INPUT] = (struct hil_source){.kind = HIL_SOURCE_STEPS, .steps = *input_voltage};
+    sources[NOISE] = (struct hil_source){.kind = HIL_SOURCE_SINE, .sine = {1, 2, 3, 4}};
     cr_assert_eq(hil_events_make(&events, &count, &s), 0);
 }
 
@@ -41,11 +48,20 @@ static void expect_times(unsigned i, uint64_t begin_ms, uint64_t over_ms, uint64
                  (unsigned long long)events[i].window_ns);
 }
 
-static void expect_change(unsigned i, enum hil_event_quantity what, double from, double to)
+static void expect_change(unsigned i, unsigned source, double from, double to)
 {
-    cr_expect(events[i].changes[what].there);
-    cr_expect_eq(events[i].changes[what].from, from);
-    cr_expect_eq(events[i].changes[what].to, to);
+    double was, is;
+
+    cr_assert(hil_event_change(&events[i], &sources[source], &was, &is));
+    cr_expect_eq(was, from);
+    cr_expect_eq(is, to);
+}
+
+static void expect_no_change(unsigned i, unsigned source)
+{
+    double was, is;
+
+    cr_expect_not(hil_event_change(&events[i], &sources[source], &was, &is));
 }
 
 Test(events, a_run_has_its_start_up)
@@ -76,11 +92,13 @@ Test(events, what_changes_is_told)
 {
     make(CHANGES(12, {10 * MS, 0, 10}, {70 * MS, 0, 13}), CHANGES(2, {40 * MS, 0, 1}),
          CHANGES(48, {60 * MS, 0, 44}), 100);
-    expect_change(1, HIL_EVENT_REFERENCE, 12, 10);
-    expect_change(2, HIL_EVENT_LOAD, 2, 1);
-    expect_change(3, HIL_EVENT_INPUT, 48, 44);
-    expect_change(4, HIL_EVENT_REFERENCE, 10, 13);
-    cr_expect_not(events[4].changes[HIL_EVENT_LOAD].there);
+    expect_change(1, REFERENCE, 12, 10);
+    expect_change(2, LOAD, 2, 1);
+    expect_change(3, INPUT, 48, 44);
+    expect_change(4, REFERENCE, 10, 13);
+    expect_no_change(0, REFERENCE);
+    expect_no_change(4, LOAD);
+    expect_no_change(4, NOISE);
 }
 
 Test(events, changes_at_the_same_time_are_one)
@@ -90,10 +108,10 @@ Test(events, changes_at_the_same_time_are_one)
     cr_expect_eq(count, 2);
     cr_expect(events[0].startup);
     expect_times(0, 0, 20, 50, 35);
-    expect_change(0, HIL_EVENT_REFERENCE, 0, 12);
+    expect_change(0, REFERENCE, 0, 12);
     expect_times(1, 50, 60, 100, 80);
-    expect_change(1, HIL_EVENT_LOAD, 2, 1);
-    expect_change(1, HIL_EVENT_INPUT, 48, 44);
+    expect_change(1, LOAD, 2, 1);
+    expect_change(1, INPUT, 48, 44);
 }
 
 /* Two steps at one time leave the later value. */
@@ -101,7 +119,15 @@ Test(events, two_steps_at_one_time_go_from_the_first_to_the_last)
 {
     make(CHANGES(12, {10 * MS, 0, 10}, {10 * MS, 0, 9}), &constant, &constant, 100);
     cr_expect_eq(count, 2);
-    expect_change(1, HIL_EVENT_REFERENCE, 12, 9);
+    expect_change(1, REFERENCE, 12, 9);
+}
+
+/* And one that goes back at once is told as well, for the event is there. */
+Test(events, two_steps_at_one_time_may_come_back)
+{
+    make(CHANGES(12, {10 * MS, 0, 10}, {10 * MS, 0, 12}), &constant, &constant, 100);
+    cr_expect_eq(count, 2);
+    expect_change(1, REFERENCE, 12, 12);
 }
 
 /* The load changes while the reference still rises: it is over when both are. */

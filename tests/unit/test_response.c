@@ -470,13 +470,42 @@ Test(response, the_worst_swings_most_of_those_that_do_not_settle)
 {
     add_event(0, 0, 40);
     follow_many(4, (const double[]){9, 0, 3, 4}, (const double[]){1, 25, 1, 1});
-    cr_expect_eq(hil_responses_worst(&responses, 0, 0), 0);
-    cr_expect_eq(hil_responses_worst(&responses, 0, 1), 3);
+    cr_expect_eq(hil_responses_worst(&responses, 0, 0, responses.measure_count), 0);
+    cr_expect_eq(hil_responses_worst(&responses, 0, 1, 3), 3);
 }
 
 Test(response, the_worst_takes_longest_where_all_settle)
 {
     add_event(0, 0, 40);
     follow_many(3, (const double[]){0.1, 0, 0.15}, (const double[]){1, 2, 1});
-    cr_expect_eq(hil_responses_worst(&responses, 0, 0), 1);
+    cr_expect_eq(hil_responses_worst(&responses, 0, 0, responses.measure_count), 1);
+}
+
+/* Whoever has no sample was elsewhere, or not yet there. */
+Test(response, the_worst_is_one_that_has_samples)
+{
+    add_event(0, 0, 40);
+    make_responses(3);
+    for (int i = 0; i < 400; i++) {
+        struct hil_moment moment = hil_responses_at(&responses, &cursor, (uint64_t)i * MS / 10);
+        hil_response_add(&moment, 0, 10, 10);
+        hil_response_add(&moment, 2, 10, i < 20 ? 0 : 10);
+    }
+    cr_expect_eq(hil_responses_worst(&responses, 0, 0, 3), 2);
+}
+
+/* Without a reference there is a window, and nothing that settles. */
+Test(response, a_measure_without_a_reference_has_its_window)
+{
+    add_event(0, 0, 40);
+    make_responses(1);
+    for (int i = 0; i < 400; i++) {
+        struct hil_moment moment = hil_responses_at(&responses, &cursor, (uint64_t)i * MS / 10);
+        hil_response_add(&moment, 0, NAN, i % 2);
+    }
+    const struct hil_figures f = figures_of(0);
+    cr_expect_not(f.settled);
+    cr_expect_float_eq(f.mean, 0.5, 1e-9);
+    cr_expect_eq(f.pp, 1);
+    cr_expect(isnan(f.extreme) && isnan(f.overshoot_pct) && isnan(f.rms_deviation));
 }

@@ -1,0 +1,19 @@
+/*
+ * What the scenario's measures did: the parts of a summary that come from the responses to the
+ * run's events. docs/figures.md defines the figures.
+ */
+#ifndef HIL_SUMMARY_MEASURES_H
+#define HIL_SUMMARY_MEASURES_H
+
+#include <jansson.h>
+#include <stdio.h>
+
+#include "summary.h"
+
+/* Adds `measures` and `events`; a measure that was made in another process is null. */
+void hil_summary_add_measures(const struct hil_summary *summary, json_t *root);
+
+/* The same in some lines for a person. */
+void hil_summary_print_measures(const struct hil_summary *summary, FILE *to);
+
+#endif

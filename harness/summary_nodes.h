@@ -1,0 +1,22 @@
+/*
+ * What a summary says of nodes and of the links between them: an entry for each array, of all that
+ * ran here together, and of each.
+ */
+#ifndef HIL_SUMMARY_NODES_H
+#define HIL_SUMMARY_NODES_H
+
+#include <jansson.h>
+#include <stdio.h>
+
+#include "summary.h"
+
+/* Adds `nodes`, `links` and `worst_misses` to the summary. Returns 0 or -ENOMEM. */
+int hil_summary_add_nodes(const struct hil_summary *summary, json_t *root);
+
+/* "controller at 40 us, converter[0-19] at 12.5 us" */
+void hil_summary_print_arrays(const struct hil_summary *summary, FILE *to);
+
+/* A line for each array of nodes that ran here, the worst miss, and a line for each round trip. */
+void hil_summary_print_nodes(const struct hil_summary *summary, FILE *to);
+
+#endif

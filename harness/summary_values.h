@@ -1,0 +1,30 @@
+/* Numbers of a run as summary.json has them. */
+#ifndef HIL_SUMMARY_VALUES_H
+#define HIL_SUMMARY_VALUES_H
+
+#include <jansson.h>
+#include <math.h>
+#include <stdint.h>
+
+/* JSON has no NaN; what could not be measured is null. */
+static inline json_t *summary_number(double value)
+{
+    return isfinite(value) ? json_real(value) : json_null();
+}
+
+static inline json_t *summary_whole(uint64_t value)
+{
+    return json_integer((json_int_t)value);
+}
+
+static inline json_t *summary_seconds(uint64_t ns)
+{
+    return summary_number((double)ns * 1e-9);
+}
+
+static inline double summary_us(uint64_t ns)
+{
+    return (double)ns * 1e-3;
+}
+
+#endif
