@@ -491,7 +491,7 @@ Test(figures, a_load_step_is_an_event_of_its_own)
                            "load.changes=[{time_s: 0.5, load_ohm: 1.2}]");
     json_t *step = json_array_get(json_at(r.summary, "events"), 1);
 
-    cr_expect_eq(number_at(step, "changes.load_ohm.to"), 1.2);
+    cr_expect_eq(number_at(step, "changes.load.to"), 1.2);
     cr_expect_lt(number_at(step, "measures.output_v.deviation_pct"), -2);
     cr_expect_lt(number_at(step, "measures.output_v.settling_ms"), 1);
     cr_expect_gt(number_at(step, "measures.output_v.settling_ms"), 0);
