@@ -9,12 +9,14 @@
 #include <unistd.h>
 
 #include "commands.h"
+#include "digits.h"
 #include "top/screen.h"
 
 static const char help[] =
     "usage: hiloco top [RUN] [--json] [--interval MS] [--count N] [--all-users]\n"
     "\n"
-    "Shows a run while it runs: the output against its reference, and how each node is. RUN\n"
+    "Shows a run while it runs: its first measure against its reference, and how each node is. "
+    "RUN\n"
     "is a scenario's name, a process id or a folder of results; it may be left out when only\n"
     "one run is there. A run is not slowed by being watched.\n"
     "\n"
@@ -116,6 +118,17 @@ static int write_samples(struct hil_watch *w, unsigned interval_ms, unsigned cou
 
 /* --- the end -------------------------------------------------------------------------------- */
 
+static void tell_value(const struct hil_watch *w, FILE *to)
+{
+    const double value = w->sample->value, reference = w->sample->reference;
+    const int decimals = hil_decimals(fmax(fabs(value), fabs(reference)), 5);
+    const char *unit = w->run->attached.card.unit;
+
+    fprintf(to, ": %.*f %s", decimals, value, unit);
+    if (isfinite(reference))
+        fprintf(to, " of %.*f %s", decimals, reference, unit);
+}
+
 static void tell_end(const struct hil_watch *w, FILE *to)
 {
     const struct hil_card *card = &w->run->attached.card;
@@ -130,9 +143,9 @@ static void tell_end(const struct hil_watch *w, FILE *to)
             : status < 0                 ? "was killed"
                                          : "has failed",
             (double)w->sample->elapsed_ns * 1e-9, (double)card->duration_ns * 1e-9);
-    if (w->history.end)
-        fprintf(to, ": %.2f V of %.2f V, %llu missed", w->sample->output_v, w->sample->reference_v,
-                (unsigned long long)w->sample->missed);
+    if (hil_watch_measures(w))
+        tell_value(w, to);
+    fprintf(to, ", %llu missed", (unsigned long long)w->sample->missed);
     fprintf(to, "%s%s\n", card->results[0] ? "; results " : "", card->results);
 }
 

@@ -278,22 +278,21 @@ static void load_provider(const struct launcher *l, unsigned index)
 
 /* --- the children --------------------------------------------------------------------------- */
 
-/* What ps and top call it, cut at 15 letters: "hl-ctl", "hl-conv-0-9". */
+/* What ps and top call it, in 15 letters, by the first array that it has nodes of:
+ * "hl-controller", "hl-convert-0-19". */
 static void name_process(const struct hil_executor_config *e, const struct hil_scenario *s)
 {
-    char name[40] = "hl-virtual", range[24] = "";
+    const struct hil_node_config *nodes = s->system->nodes;
+    const struct hil_instance *first = &nodes[e->nodes[0]].is, *last = first;
+    char name[48] = "hl-virtual", range[24] = "";
 
-    if (s->mode == HIL_REALTIME) {
-        const bool controller = hil_executor_has(e, 0);
-        const unsigned first = e->nodes[controller ? 1 : 0] - 1, last = e->nodes[e->count - 1] - 1;
-        if (e->count > controller)
-            snprintf(range, sizeof range, first == last ? "%u" : "%u-%u", first, last);
-        snprintf(name, sizeof name, "hl-%s%s%s", controller ? "ctl" : "conv",
-                 !range[0]    ? ""
-                 : controller ? "+"
-                              : "-",
-                 range);
-    }
+    for (unsigned i = 1; i < e->count && nodes[e->nodes[i]].array == nodes[e->nodes[0]].array; i++)
+        last = &nodes[e->nodes[i]].is;
+    if (first->of)
+        snprintf(range, sizeof range, first == last ? "-%u" : "-%u-%u", first->index, last->index);
+    const int room = 15 - (int)strlen("hl-") - (int)strlen(range);
+    if (s->mode == HIL_REALTIME)
+        snprintf(name, sizeof name, "hl-%.*s%s", room > 0 ? room : 0, first->name, range);
     prctl(PR_SET_NAME, name);
 }
 

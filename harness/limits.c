@@ -7,14 +7,32 @@
 /* What a process opens besides its nodes': the results, the trace, the tracer's, the fabric's. */
 enum { LIMITS_OTHER_FILES = 64 };
 
+/* Nodes that share a channel with this one: those with a link to it or from it, and node 0, which
+ * shares one with all. */
+static unsigned long limits_peers(const struct hil_system *s, unsigned node)
+{
+    const struct hil_node_config *n = &s->nodes[node];
+    unsigned long peers = 1;
+
+    if (node == 0)
+        return s->node_count - 1;
+    for (unsigned i = 0; i < n->link_count; i++)
+        peers += s->links[n->first_link + i].to > 0;
+    for (unsigned i = 0; i < n->incoming_count; i++) {
+        const unsigned from = s->links[n->incoming[i]].from;
+        peers += from > 0 && hil_link_find(s, node, from) < 0;
+    }
+    return peers;
+}
+
 unsigned long hil_limits_files(const struct hil_scenario *s, unsigned index)
 {
     const struct hil_executor_config *e = &s->executors[index];
-    const bool controller = hil_executor_has(e, 0);
-    unsigned long nodes = e->count, converters = nodes - controller;
-    unsigned long connections = converters + (controller ? s->converter_count : 0);
+    unsigned long files = LIMITS_OTHER_FILES;
 
-    return s->mode == HIL_VIRTUAL ? 0 : 2 * nodes + connections + LIMITS_OTHER_FILES;
+    for (unsigned i = 0; i < e->count; i++)
+        files += 2 + limits_peers(s->system, e->nodes[i]);
+    return s->mode == HIL_VIRTUAL ? 0 : files;
 }
 
 static unsigned long limits_most_files(const struct hil_scenario *s)
@@ -38,10 +56,10 @@ int hil_limits_raise(const struct hil_scenario *s)
     if (files.rlim_max >= needed)
         return setrlimit(RLIMIT_NOFILE, &files) ? -errno : 0;
     fprintf(stderr,
-            "%s: %u converters need %lu open files in one process, and the hard limit is %lu. "
+            "%s: %u nodes need %lu open files in one process, and the hard limit is %lu. "
             "Raise it (as root: ulimit -n %lu; for good: nofile in /etc/security/limits.conf, or "
-            "LimitNOFILE= of the service), spread the converters over more executors, or run in "
+            "LimitNOFILE= of the service), spread the nodes over more executors, or run in "
             "virtual time (--mode virtual)\n",
-            s->name, s->converter_count, needed, (unsigned long)files.rlim_max, needed);
+            s->name, s->system->node_count, needed, (unsigned long)files.rlim_max, needed);
     return -EMFILE;
 }

@@ -5,7 +5,7 @@
 #ifndef HIL_LIMITS_H
 #define HIL_LIMITS_H
 
-#include "scenario/scenario.h"
+#include "scenario/system.h"
 
 /* What the process that runs executor `index` opens at most. */
 unsigned long hil_limits_files(const struct hil_scenario *scenario, unsigned index);

@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "digits.h"
+
 enum { WIDTH = 30 };
 
 static uint64_t missed(const struct hil_state *s)
@@ -18,7 +20,8 @@ static void print(const struct hil_progress_bar *bar)
 {
     double end = (double)bar->scenario->duration_ns * 1e-9;
     double now = (double)atomic_load_explicit(&bar->state->elapsed_ns, memory_order_relaxed) * 1e-9;
-    double output = atomic_load_explicit(&bar->state->recent.value, memory_order_relaxed);
+    const double value = atomic_load_explicit(&bar->state->recent.value, memory_order_relaxed);
+    const struct hil_card *card = &bar->state->card;
     int full = (int)(now / end * WIDTH + 0.5);
 
     if (bar->terminal) {
@@ -27,8 +30,11 @@ static void print(const struct hil_progress_bar *bar)
             fputc(i < full ? '#' : '.', stderr);
         fprintf(stderr, "] ");
     }
-    fprintf(stderr, "%.3f of %g s  %9.3f V  missed %llu%s", now, end, output,
-            (unsigned long long)missed(bar->state), bar->terminal ? "\033[K" : "\n");
+    fprintf(stderr, "%.3f of %g s  ", now, end);
+    if (card->measure[0])
+        fprintf(stderr, "%9.*f %s  ", hil_decimals(value, 6), value, card->unit);
+    fprintf(stderr, "missed %llu%s", (unsigned long long)missed(bar->state),
+            bar->terminal ? "\033[K" : "\n");
     fflush(stderr);
 }
 

@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "digits.h"
 #include "scenario/events.h"
 #include "summary_values.h"
 
@@ -240,22 +241,34 @@ void hil_summary_add_measures(const struct hil_summary *sum, json_t *root)
 
 enum { PRINTED_EVENTS = 16, PRINTED_MEASURES = 16 };
 
+/* The size of the numbers that are shown together. */
+static double size_of(const struct hil_figures *f)
+{
+    return fmax(fmax(fabs(f->last), fabs(f->mean)), fmax(fabs(f->reference), f->pp));
+}
+
 static void print_window(const struct measure *m, const struct hil_figures *f, FILE *to)
 {
+    const int decimals = hil_decimals(size_of(f), 6);
+
     if (!isnan(f->from_s))
-        fprintf(to, "; mean %.5g %s, %.3g %s p-p from %.6g to %.6g s", f->mean, m->is->unit, f->pp,
-                m->is->unit, f->from_s, f->to_s);
+        fprintf(to, "; mean %.*f %s, %.*f %s p-p from %.6g to %.6g s", decimals, f->mean,
+                m->is->unit, decimals, f->pp, m->is->unit, f->from_s, f->to_s);
 }
 
 static void print_one(const struct measure *m, FILE *to)
 {
     const struct hil_figures f = figures(m, m->responses->now, 0);
 
-    fprintf(to, "  %-11s %.5g %s", m->is->is.name, f.last, m->is->unit);
+    const int decimals = hil_decimals(size_of(&f), 5);
+
+    fprintf(to, "  %-11s %.*f %s", m->is->is.name, decimals, f.last, m->is->unit);
+    if (m->is->has_reference)
+        fprintf(to, " of %.*f %s; ", decimals, f.reference, m->is->unit);
     if (f.settled)
-        fprintf(to, " of %.5g %s; settled after %.2f ms", f.reference, m->is->unit, f.settling_ms);
+        fprintf(to, "settled after %.2f ms", f.settling_ms);
     else if (m->is->has_reference)
-        fprintf(to, " of %.5g %s; did not settle", f.reference, m->is->unit);
+        fprintf(to, "did not settle");
     print_window(m, &f, to);
     fputc('\n', to);
 }
@@ -349,6 +362,7 @@ static void print_event(const struct hil_summary *sum, const struct measure *m,
 {
     const struct hil_event *e = &m->responses->events[event];
     struct hil_figures f = figures(m, event, worst(m, event));
+    const int decimals = hil_decimals(size_of(&f), 6);
     char what[80], beyond[32], settling[24] = "-", pp[24] = "-";
 
     event_words(sum->scenario->system, e, what, sizeof what);
@@ -356,9 +370,9 @@ static void print_event(const struct hil_summary *sum, const struct measure *m,
     if (f.settled)
         snprintf(settling, sizeof settling, "%.2f", f.settling_ms);
     if (isfinite(f.pp))
-        snprintf(pp, sizeof pp, "%.3g", f.pp);
-    fprintf(to, "  %10.6g  %-28s %10.5g  %14s  %12s  %10s", (double)e->begin_ns * 1e-9, what,
-            f.extreme, beyond, settling, pp);
+        snprintf(pp, sizeof pp, "%.*f", decimals, f.pp);
+    fprintf(to, "  %10.6g  %-28s %10.*f  %14s  %12s  %10s", (double)e->begin_ns * 1e-9, what,
+            decimals, f.extreme, beyond, settling, pp);
     if (several) {
         f = figures(several, event, worst(several, event));
         fprintf(to, "  %u%s", worst(several, event), f.settled ? "" : ", which did not settle");

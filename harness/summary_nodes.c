@@ -23,13 +23,13 @@ static json_t *distribution(const struct hil_histogram *h)
     const bool any = h->count > 0;
     json_t *d = json_object();
 
-    json_object_set_new(
-        d, "mean", summary_number(any ? summary_us(h->sum) / (double)h->count : NAN));
+    json_object_set_new(d, "mean",
+                        summary_number(any ? summary_us(h->sum) / (double)h->count : NAN));
     for (size_t i = 0; i < sizeof percentiles / sizeof percentiles[0]; i++)
         json_object_set_new(
             d, percentiles[i].name,
-            summary_number(
-                any ? summary_us(hil_histogram_quantile(h, percentiles[i].quantile)) : NAN));
+            summary_number(any ? summary_us(hil_histogram_quantile(h, percentiles[i].quantile))
+                               : NAN));
     json_object_set_new(d, "max", summary_number(any ? summary_us(h->max) : NAN));
     return d;
 }
@@ -138,14 +138,13 @@ static json_t *worst_misses(const struct hil_summary *sum)
         const struct hil_miss *m = &all.at[i];
         char node[HIL_NODE_NAME_BYTES];
         hil_node_name(sum->scenario->system, m->node, node);
-        json_array_append_new(
-            list, json_pack("{s:o, s:s, s:o, s:o, s:o, s:o, s:o}", "time_s",
-                            summary_seconds(m->begin_ns), "node", node, "step",
-                            summary_whole(m->step), "over_us",
-                            summary_number(summary_us(m->over_ns)), "late_us",
-                            summary_number(summary_us(m->late_ns)), "step_us",
-                            summary_number(summary_us(m->busy_ns)), "steps_missed",
-                            summary_whole(m->missed)));
+        json_array_append_new(list, json_pack("{s:o, s:s, s:o, s:o, s:o, s:o, s:o}", "time_s",
+                                              summary_seconds(m->begin_ns), "node", node, "step",
+                                              summary_whole(m->step), "over_us",
+                                              summary_number(summary_us(m->over_ns)), "late_us",
+                                              summary_number(summary_us(m->late_ns)), "step_us",
+                                              summary_number(summary_us(m->busy_ns)),
+                                              "steps_missed", summary_whole(m->missed)));
     }
     return list;
 }

@@ -184,6 +184,9 @@ static int state_check(struct hil_attached *run)
     hil_foreign_text(run->card.name, sizeof run->card.name, card.name, sizeof card.name);
     hil_foreign_text(run->card.results, sizeof run->card.results, card.results,
                      sizeof card.results);
+    hil_foreign_text(run->card.measure, sizeof run->card.measure, card.measure,
+                     sizeof card.measure);
+    hil_foreign_text(run->card.unit, sizeof run->card.unit, card.unit, sizeof card.unit);
     return 0;
 }
 

@@ -80,6 +80,7 @@ void hil_chart_draw(const struct hil_chart_column *columns, unsigned width, unsi
             reach(&c, &columns[x - 1]);
         for (unsigned y = dot_row(c.max, scale, rows); y <= dot_row(c.min, scale, rows); y++)
             top[y / HIL_CELL_DOTS * width].dots |= dot(x, y);
-        top[dot_row(c.reference, scale, rows) / HIL_CELL_DOTS * width].reference = true;
+        if (!isnan(c.reference))
+            top[dot_row(c.reference, scale, rows) / HIL_CELL_DOTS * width].reference = true;
     }
 }

@@ -7,9 +7,9 @@
 
 #include <stdbool.h>
 
-/* What the output did in some time. */
+/* What a measure did in some time. */
 struct hil_chart_column {
-    double min, max, reference;
+    double min, max, reference; /* NAN: there is none */
     bool there;
 };
 

@@ -39,13 +39,13 @@ void hil_history_take(struct hil_history *h, const struct hil_recent *r)
 
 static void join(struct hil_chart_column *column, const struct hil_chart_column *one)
 {
-    if (!one->there || !isfinite(one->min) || !isfinite(one->max) || !isfinite(one->reference))
+    if (!one->there || !isfinite(one->min) || !isfinite(one->max))
         return;
     if (!column->there)
         *column = *one;
     column->min = fmin(column->min, one->min);
     column->max = fmax(column->max, one->max);
-    column->reference = one->reference;
+    column->reference = isfinite(one->reference) ? one->reference : NAN;
 }
 
 static struct hil_chart_column column_of(const struct hil_history *h, uint64_t from, uint64_t end)

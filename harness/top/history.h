@@ -1,7 +1,7 @@
 /*
- * The output over the last while, as a watcher keeps it: from the hundredths of a second that
- * the controller keeps the extremes of. So no excursion is missed, however seldom
- * the watcher looks, as long as that is once a second.
+ * The first measure over the last while, as a watcher keeps it: from the hundredths of a second
+ * that its node keeps the extremes of. So no excursion is missed, however seldom the watcher looks,
+ * as long as that is once a second.
  */
 #ifndef HIL_HISTORY_H
 #define HIL_HISTORY_H

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "../../channels/fabric/words.h"
+#include "../foreign.h"
 #include "../launcher.h"
 
 enum { LAST_SECOND = 1000000000 / HIL_BLOCK_NS };
@@ -17,13 +18,20 @@ int hil_watch_open(struct hil_watch *w, const struct hil_found *run)
 {
     *w = (struct hil_watch){.run = run};
     unsigned count = run->attached.node_count;
+    w->names = calloc(count, sizeof *w->names);
     w->seen = calloc(count, sizeof *w->seen);
     w->sample = calloc(1, sizeof *w->sample + count * sizeof w->sample->nodes[0]);
-    return w->seen && w->sample ? 0 : -ENOMEM;
+    if (!w->names || !w->seen || !w->sample)
+        return -ENOMEM;
+    for (unsigned i = 0; i < count; i++)
+        hil_foreign_text(w->names[i], sizeof w->names[i], run->attached.state->nodes[i].name,
+                         sizeof w->names[i]);
+    return 0;
 }
 
 void hil_watch_close(struct hil_watch *w)
 {
+    free(w->names);
     free(w->seen);
     free(w->sample);
 }
@@ -33,7 +41,7 @@ static double late_p99(const struct hil_node_state *n)
     return n->here && n->late.count ? (double)hil_histogram_quantile(&n->late, 0.99) : NAN;
 }
 
-/* Whether what a node tells comes here: from elsewhere by the controller's loop. */
+/* Whether what a node tells comes here: from elsewhere by node 0's loop. */
 static bool is_heard(const struct hil_state *s, unsigned node)
 {
     return s->nodes[node].here || s->nodes[0].progress.stage == HIL_RUNNING;
@@ -61,24 +69,27 @@ static void look_at_node(struct hil_watch *w, unsigned node, uint64_t now_ns)
     const struct hil_node_state *from = &w->run->attached.state->nodes[node];
     struct hil_node_sample *n = &w->sample->nodes[w->sample->count++];
 
-    *n = (struct hil_node_sample){
-        .node = node, .period_ns = from->period_ns, .late_p99_ns = late_p99(from)};
+    *n = (struct hil_node_sample){.node = node,
+                                  .name = w->names[node],
+                                  .array = from->array,
+                                  .period_ns = from->period_ns,
+                                  .late_p99_ns = late_p99(from)};
     hil_progress_copy(&n->told, &from->progress);
     judge(n, &w->seen[node], is_heard(w->run->attached.state, node), now_ns);
     w->sample->missed += n->told.missed;
 }
 
-/* A launcher without the controller does not hear of nodes elsewhere. */
+/* A launcher without node 0 does not hear of nodes elsewhere. */
 void hil_watch_look(struct hil_watch *w, uint64_t now_ns)
 {
     const struct hil_state *s = w->run->attached.state;
     struct hil_sample *to = w->sample;
 
     to->elapsed_ns = atomic_load_explicit(&s->elapsed_ns, memory_order_relaxed);
-    to->output_v = atomic_load_explicit(&s->recent.value, memory_order_relaxed);
-    to->reference_v = atomic_load_explicit(&s->recent.reference, memory_order_relaxed);
+    to->value = atomic_load_explicit(&s->recent.value, memory_order_relaxed);
+    to->reference = atomic_load_explicit(&s->recent.reference, memory_order_relaxed);
     hil_history_take(&w->history, &s->recent);
-    to->pp_v = hil_history_span(&w->history, LAST_SECOND);
+    to->pp = hil_history_span(&w->history, LAST_SECOND);
     to->count = 0;
     to->missed = 0;
     for (unsigned i = 0; i < w->run->attached.node_count; i++)
@@ -134,21 +145,57 @@ static json_t *node_json(const struct hil_node_sample *n)
                      "input_age_us", us((double)p->input_age_ns));
 }
 
-static void add_nodes(const struct hil_sample *s, json_t *root)
+/* How many of the nodes from `first` on are of its array. */
+static unsigned array_count(const struct hil_sample *s, unsigned first)
 {
-    json_t *converters = json_array();
+    unsigned count = 1;
 
-    json_object_set_new(root, "controller", json_null());
-    for (unsigned i = 0; i < s->count; i++) {
-        json_t *one = node_json(&s->nodes[i]);
-        if (s->nodes[i].node == 0) {
-            json_object_set_new(root, "controller", one);
-            continue;
-        }
-        json_object_set_new(one, "id", whole(s->nodes[i].node - 1));
-        json_array_append_new(converters, one);
+    while (first + count < s->count && s->nodes[first + count].array == s->nodes[first].array)
+        count++;
+    return count;
+}
+
+static uint64_t greater(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+/* What an array's nodes are together: of times the worst. */
+static json_t *array_json(const struct hil_node_sample *nodes, unsigned count)
+{
+    struct hil_progress all = {0};
+    json_t *each = json_array();
+
+    for (unsigned i = 0; i < count; i++) {
+        const struct hil_progress *p = &nodes[i].told;
+        all.steps += p->steps;
+        all.missed += p->missed;
+        all.late_recent_ns = greater(all.late_recent_ns, p->late_recent_ns);
+        all.late_max_ns = greater(all.late_max_ns, p->late_max_ns);
+        all.input_age_ns = greater(all.input_age_ns, p->input_age_ns);
+        json_t *one = node_json(&nodes[i]);
+        json_object_set_new(one, "node", json_string(nodes[i].name));
+        json_array_append_new(each, one);
     }
-    json_object_set_new(root, "converters", converters);
+    return json_pack("{s:i, s:o, s:o, s:{s:o, s:o}, s:o, s:o}", "count", count, "steps",
+                     whole(all.steps), "missed", whole(all.missed), "late_us", "recent_max",
+                     us((double)all.late_recent_ns), "max", us((double)all.late_max_ns),
+                     "input_age_us", us((double)all.input_age_ns), "each", each);
+}
+
+/* By arrays, as the summary has them: a node "controller", an array "converter". */
+static json_t *nodes_json(const struct hil_sample *s)
+{
+    json_t *nodes = json_object();
+
+    for (unsigned i = 0, count; i < s->count; i += count) {
+        const struct hil_node_sample *first = &s->nodes[i];
+        const size_t length = strcspn(first->name, "[");
+        count = array_count(s, i);
+        json_object_setn_new(nodes, first->name, length,
+                             first->name[length] ? array_json(first, count) : node_json(first));
+    }
+    return nodes;
 }
 
 static const char *how_it_is(const struct hil_found *run)
@@ -162,20 +209,32 @@ static const char *how_it_is(const struct hil_found *run)
                                                                : "failed";
 }
 
+bool hil_watch_measures(const struct hil_watch *w)
+{
+    return w->run->attached.card.measure[0] && w->history.end > 0;
+}
+
+static json_t *measure_json(const struct hil_watch *w)
+{
+    const struct hil_sample *s = w->sample;
+    const struct hil_card *card = &w->run->attached.card;
+    const bool any = hil_watch_measures(w);
+
+    if (!card->measure[0])
+        return json_null();
+    return json_pack("{s:s, s:s, s:o, s:o, s:o}", "name", card->measure, "unit", card->unit,
+                     "value", number(any ? s->value : NAN), "reference",
+                     number(any ? s->reference : NAN), "pp_last_s", number(s->pp));
+}
+
 json_t *hil_sample_json(const struct hil_watch *w)
 {
     const struct hil_sample *s = w->sample;
     const struct hil_card *card = &w->run->attached.card;
-    bool any = w->history.end > 0;
-    json_t *root = json_pack(
-        "{s:s, s:i, s:s, s:s, s:o, s:o, s:{s:o, s:o, s:o}, s:o}", "scenario", card->name, "pid",
-        (int)w->run->pid, "mode", card->virtual_time ? "virtual" : "realtime", "state",
-        how_it_is(w->run), "duration_s", number((double)card->duration_ns * 1e-9), "elapsed_s",
-        number((double)s->elapsed_ns * 1e-9), "output", "reference_v",
-        number(any ? s->reference_v : NAN), "value_v", number(any ? s->output_v : NAN),
-        "pp_v_last_s", number(s->pp_v), "missed", whole(s->missed));
 
-    if (root)
-        add_nodes(s, root);
-    return root;
+    return json_pack("{s:s, s:i, s:s, s:s, s:o, s:o, s:o, s:o, s:o}", "scenario", card->name, "pid",
+                     (int)w->run->pid, "mode", card->virtual_time ? "virtual" : "realtime", "state",
+                     how_it_is(w->run), "duration_s", number((double)card->duration_ns * 1e-9),
+                     "elapsed_s", number((double)s->elapsed_ns * 1e-9), "measure", measure_json(w),
+                     "missed", whole(s->missed), "nodes", nodes_json(s));
 }

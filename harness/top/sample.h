@@ -10,7 +10,9 @@
 #include "runs.h"
 
 struct hil_node_sample {
-    unsigned node; /* 0: the controller; 1 + i: converter i */
+    unsigned node;
+    const char *name; /* the watch's: "converter[3]" */
+    uint32_t array;   /* nodes of one are of one array */
     struct hil_progress told;
     uint64_t period_ns;
     double late_p99_ns; /* NAN: its histogram is with another launcher */
@@ -20,9 +22,9 @@ struct hil_node_sample {
 
 struct hil_sample {
     uint64_t elapsed_ns;
-    double output_v, reference_v;
-    double pp_v;     /* peak to peak, in the last second; NAN: nothing came yet */
-    uint64_t missed; /* by all */
+    double value, reference; /* of the first measure; the reference is NAN where it has none */
+    double pp;               /* peak to peak, in the last second; NAN: nothing came yet */
+    uint64_t missed;         /* by all */
     unsigned count;
     struct hil_node_sample nodes[];
 };
@@ -35,6 +37,7 @@ struct hil_node_seen {
 
 struct hil_watch {
     const struct hil_found *run;
+    char (*names)[HIL_NODE_NAME_BYTES]; /* copies, fit to be printed */
     struct hil_history history;
     struct hil_node_seen *seen;
     struct hil_sample *sample; /* the newest */
@@ -52,6 +55,9 @@ struct hil_sample *hil_sample_copy(const struct hil_sample *sample);
 
 /* "starting", "running", ... */
 const char *hil_stage_name(const struct hil_node_sample *node);
+
+/* Whether the run has a measure, and the newest sample has a value of it. */
+bool hil_watch_measures(const struct hil_watch *watch);
 
 /* The newest sample by the keys of summary.json, where it has the same; NULL: no memory. */
 json_t *hil_sample_json(const struct hil_watch *watch);

@@ -12,9 +12,10 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../digits.h"
 #include "table.h"
 
-enum { OUTPUT_PAIR = 1, REFERENCE_PAIR, ALARM_PAIR };
+enum { MEASURE_PAIR = 1, REFERENCE_PAIR, ALARM_PAIR };
 
 enum { REDRAW = 'L' & 0x1f }; /* Ctrl-L: for a terminal that others wrote on */
 
@@ -22,9 +23,9 @@ enum {
     AXIS = 10,              /* characters left of the chart */
     COLUMN_SLICES = 5,      /* of the history in a column of the chart: 50 ms */
     TITLE = 0,              /* lines: this */
-    OUTPUT,                 /* and this, then the chart */
+    MEASURE,                /* and this, then the chart */
     CHART,                  /* then the time axis, the table's head, the nodes, the keys */
-    LINES_WITHOUT_NODES = 5 /* title, output, time axis, head, keys */
+    LINES_WITHOUT_NODES = 5 /* title, measure, time axis, head, keys */
 };
 
 struct screen {
@@ -75,19 +76,23 @@ static void show_title(const struct screen *s)
     show_line(TITLE, A_REVERSE, text);
 }
 
-static void show_output(const struct screen *s)
+static void show_measure(const struct screen *s)
 {
-    double error = s->sample->output_v - s->sample->reference_v;
-    char text[256];
+    const struct hil_card *card = &s->watch->run->attached.card;
+    const struct hil_sample *now = s->sample;
+    const double size = fmax(fmax(fabs(now->value), fabs(now->reference)), now->pp);
+    const int decimals = hil_decimals(size, 5);
+    char text[256], against[80] = "";
 
-    if (s->history->end == 0)
-        snprintf(text, sizeof text, "output -");
+    if (isfinite(now->reference))
+        snprintf(against, sizeof against, ", reference %.*f %s, error %+.2f %%", decimals,
+                 now->reference, card->unit, 100 * (now->value - now->reference) / now->reference);
+    if (!hil_watch_measures(s->watch))
+        snprintf(text, sizeof text, "%s -", card->measure[0] ? card->measure : "no measure");
     else
-        snprintf(text, sizeof text,
-                 "output %.2f V, reference %.2f V, error %+.2f %%, peak to peak %.2f V",
-                 s->sample->output_v, s->sample->reference_v, 100 * error / s->sample->reference_v,
-                 s->sample->pp_v);
-    show_line(OUTPUT, A_BOLD, text);
+        snprintf(text, sizeof text, "%s %.*f %s%s, peak to peak %.*f %s", card->measure, decimals,
+                 now->value, card->unit, against, decimals, now->pp, card->unit);
+    show_line(MEASURE, A_BOLD, text);
 }
 
 /* --- the chart ------------------------------------------------------------------------------ */
@@ -96,7 +101,7 @@ static void show_cell(const struct screen *s, int y, int x, const struct hil_cel
 {
     if (!cell->dots && !cell->reference)
         return;
-    attrset(COLOR_PAIR(cell->dots ? OUTPUT_PAIR : REFERENCE_PAIR));
+    attrset(COLOR_PAIR(cell->dots ? MEASURE_PAIR : REFERENCE_PAIR));
     if (!s->unicode)
         mvaddch(y, x, cell->dots ? '*' : '-');
     else if (cell->dots)
@@ -105,14 +110,14 @@ static void show_cell(const struct screen *s, int y, int x, const struct hil_cel
         mvaddch(y, x, ACS_HLINE);
 }
 
-static void show_axes(int y, int height, int width, struct hil_scale scale)
+static void show_axes(int y, int height, int width, struct hil_scale scale, const char *unit)
 {
     double seconds = (double)width * HIL_CELL_COLUMNS * COLUMN_SLICES * HIL_BLOCK_NS * 1e-9;
 
     attrset(A_NORMAL);
     mvprintw(y, 0, "%*g", AXIS - 3, scale.high);
     mvprintw(y + height - 1, 0, "%*g", AXIS - 3, scale.low);
-    mvaddstr(y + height / 2, AXIS - 4, "V");
+    mvprintw(y + height / 2, 0, "%*.*s", AXIS - 3, AXIS - 3, unit);
     mvvline(y, AXIS - 1, ACS_VLINE, height);
     mvaddch(y + height, AXIS - 1, ACS_LLCORNER);
     mvhline(y + height, AXIS, ACS_HLINE, width);
@@ -131,7 +136,7 @@ static void show_chart(const struct screen *s, int height)
         hil_history_columns(s->history, COLUMN_SLICES, columns, count);
         struct hil_scale scale = hil_chart_scale(columns, count);
         hil_chart_draw(columns, width, (unsigned)height, scale, cells);
-        show_axes(CHART, height, (int)width, scale);
+        show_axes(CHART, height, (int)width, scale, s->watch->run->attached.card.unit);
         for (unsigned i = 0; i < width * (unsigned)height; i++)
             show_cell(s, CHART + (int)(i / width), AXIS + (int)(i % width), &cells[i]);
         attrset(A_NORMAL);
@@ -146,7 +151,7 @@ static int chart_height(const struct screen *s)
     int room = LINES - LINES_WITHOUT_NODES, spare = room - (int)s->sample->count;
     int height = spare > room / 3 ? spare : room / 3;
 
-    if (COLS < 3 * AXIS || room < 6)
+    if (COLS < 3 * AXIS || room < 6 || !s->watch->run->attached.card.measure[0])
         return 0;
     return height > 16 ? 16 : height;
 }
@@ -188,7 +193,7 @@ static void draw(struct screen *s)
     erase();
     hil_table_sort(s->sample, &s->order);
     show_title(s);
-    show_output(s);
+    show_measure(s);
     if (height)
         show_chart(s, height);
     show_nodes(s, top, LINES - 1);
@@ -304,7 +309,7 @@ static void prepare_terminal(void)
     if (has_colors()) {
         start_color();
         use_default_colors();
-        init_pair(OUTPUT_PAIR, COLOR_CYAN, -1);
+        init_pair(MEASURE_PAIR, COLOR_CYAN, -1);
         init_pair(REFERENCE_PAIR, COLOR_GREEN, -1);
         init_pair(ALARM_PAIR, COLOR_RED, -1);
     }

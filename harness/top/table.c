@@ -91,15 +91,24 @@ void hil_table_head(const struct hil_table_order *order, char *text, size_t size
     }
 }
 
+/* A long name loses its middle: its end says which of many it is. */
+static void format_name(const char *name, char cell[CELL])
+{
+    enum { END = 6 };
+    const size_t room = (size_t)-columns[0].width, length = strlen(name);
+
+    if (length <= room)
+        snprintf(cell, CELL, "%s", name);
+    else
+        snprintf(cell, CELL, "%.*s~%s", (int)room - 1 - END, name, name + length - END);
+}
+
 void hil_table_row(const struct hil_node_sample *n, char *text, size_t size)
 {
     char cells[COLUMNS][CELL];
     unsigned i = 0;
 
-    if (n->node == 0)
-        snprintf(cells[i++], CELL, "controller");
-    else
-        snprintf(cells[i++], CELL, "converter[%u]", n->node - 1);
+    format_name(n->name, cells[i++]);
     snprintf(cells[i++], CELL, "%s", hil_stage_name(n));
     hil_format_time((double)n->period_ns, cells[i++], CELL);
     hil_format_count(n->told.steps, 9, cells[i++], CELL);

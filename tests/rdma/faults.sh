@@ -57,7 +57,7 @@ check "the controller's launcher ends with 1" ends $controller 1
 # What the controller knows of converter 0: the steps that it has run.
 steps() {
     "$build/hiloco" top --json --count 1 "$controller" |
-        sed 's/.*"converters":\[{[^}]*"steps":\([0-9]*\).*/\1/'
+        sed 's/.*"each":\[{[^}]*"steps":\([0-9]*\).*/\1/'
 }
 
 has_run_more_than() { (($(steps) > $1)); }

@@ -22,7 +22,7 @@ Test(many_nodes, too_few_open_files_are_said_before_anything_starts)
                     program_path("hiloco"), in_workspace("out"));
 
     expect_status(&e, 2);
-    expect_said(&e, "1000 converters need 3064 open files");
+    expect_said(&e, "1001 nodes need 3064 open files");
     expect_said(&e, "the hard limit is 1024");
     expect_said(&e, "ulimit -n 3064");
     cr_expect(access(in_workspace("out"), F_OK) != 0,

@@ -104,7 +104,7 @@ static struct samples watch(const char *which, const char *options)
 
 static json_t *converter_at(json_t *sample, size_t i)
 {
-    return json_array_get(json_at(sample, "converters"), i);
+    return json_array_get(json_at(sample, "nodes.converter.each"), i);
 }
 
 static const char *state_of(json_t *node)
@@ -118,13 +118,15 @@ static void expect_growth(const struct samples *s)
     for (unsigned i = 1; i < s->count; i++) {
         json_t *a = s->at[i - 1], *b = s->at[i];
         cr_expect_leq(number_at(a, "elapsed_s"), number_at(b, "elapsed_s"));
-        cr_expect_leq(number_at(a, "controller.steps"), number_at(b, "controller.steps"));
+        cr_expect_leq(number_at(a, "nodes.controller.steps"),
+                      number_at(b, "nodes.controller.steps"));
         cr_expect_leq(number_at(converter_at(a, 19), "steps"),
                       number_at(converter_at(b, 19), "steps"));
     }
     json_t *first = s->at[0], *later = s->at[s->count / 2];
     cr_expect_lt(number_at(first, "elapsed_s"), number_at(later, "elapsed_s"));
-    cr_expect_lt(number_at(first, "controller.steps"), number_at(later, "controller.steps"));
+    cr_expect_lt(number_at(first, "nodes.controller.steps"),
+                 number_at(later, "nodes.controller.steps"));
     cr_expect_lt(number_at(converter_at(first, 7), "steps"),
                  number_at(converter_at(later, 7), "steps"));
 }
@@ -159,16 +161,21 @@ Test(top, samples_advance_and_agree_with_the_summary)
     expect_growth(&s);
     cr_expect_str_eq(state_of(s.at[0]), "running");
     cr_expect_str_eq(state_of(last), "ended");
-    cr_expect_str_eq(state_of(json_at(last, "controller")), "done");
+    cr_expect_str_eq(state_of(json_at(last, "nodes.controller")), "done");
     expect_same(last, summary, "elapsed_s");
-    expect_same(last, summary, "output.reference_v");
-    cr_expect_float_eq(number_at(last, "output.value_v"), number_at(summary, "output.final_v"),
-                       1e-5);
-    expect_same_node(json_at(last, "controller"), json_at(summary, "controller"));
+    cr_expect_str_eq(json_string_value(json_at(last, "measure.name")), "output_v");
+    cr_expect_str_eq(json_string_value(json_at(last, "measure.unit")), "V");
+    cr_expect_float_eq(number_at(last, "measure.reference"),
+                       number_at(summary, "measures.output_v.reference"), 1e-5);
+    cr_expect_float_eq(number_at(last, "measure.value"),
+                       number_at(summary, "measures.output_v.final"), 1e-5);
+    expect_same(json_at(last, "nodes.converter"), json_at(summary, "nodes.converter"), "steps");
+    expect_same(json_at(last, "nodes.converter"), json_at(summary, "nodes.converter"), "missed");
+    expect_same_node(json_at(last, "nodes.controller"), json_at(summary, "nodes.controller"));
     for (size_t i = 0; i < 20; i++)
         expect_same_node(converter_at(last, i),
-                         json_array_get(json_at(summary, "converters.each"), i));
-    cr_expect_gt(number_at(last, "controller.input_age_us"), 0);
+                         json_array_get(json_at(summary, "nodes.converter.each"), i));
+    cr_expect_gt(number_at(last, "nodes.controller.input_age_us"), 0);
     cr_expect_gt(number_at(converter_at(last, 3), "input_age_us"), 0);
 }
 
@@ -180,7 +187,7 @@ Test(top, so_many_samples_as_asked_for)
 
     cr_expect_eq(s.count, 4);
     expect_growth(&s); /* virtual time as well */
-    cr_expect_float_eq(number_at(s.at[3], "output.reference_v"), 240, 1e-9);
+    cr_expect_float_eq(number_at(s.at[3], "measure.reference"), 240, 1e-9);
     end_run(&p);
 }
 
@@ -249,7 +256,7 @@ static bool have_gone_on(void *sample)
 /* Only who has a node's histogram knows percentiles. */
 static void expect_part(json_t *sample, size_t count, bool elsewhere)
 {
-    cr_expect_eq(json_array_size(json_at(sample, "converters")), count);
+    cr_expect_eq(json_array_size(json_at(sample, "nodes.converter.each")), count);
     for (size_t i = 0; i < count; i++) {
         json_t *one = converter_at(sample, i);
         cr_expect_str_eq(state_of(one), "running");
@@ -276,8 +283,9 @@ Test(top, the_controller_hears_of_converters_elsewhere)
     snprintf(pid, sizeof pid, "%d", (int)parts[1].pid);
     struct samples there = watch(pid, "--count 1");
     expect_part(there.at[0], 10, false);
-    cr_expect(json_is_null(json_at(there.at[0], "controller")));
-    cr_expect_eq(number_at(converter_at(there.at[0], 0), "id"), 10);
+    cr_expect_null(json_object_get(json_at(there.at[0], "nodes"), "controller"));
+    cr_expect_str_eq(json_string_value(json_at(converter_at(there.at[0], 0), "node")),
+                     "converter[10]");
     end_run(&controller);
     for (int i = 0; i < 2; i++) {
         kill(parts[i].pid, SIGTERM);
@@ -446,7 +454,7 @@ Test(top, a_node_that_stands_still_is_silent)
     kill(converters, SIGSTOP);
     cr_expect(wait_until(is_silent, (void *)out, 30));
     struct samples s = watch(out, "--count 1");
-    cr_expect_str_eq(state_of(json_at(s.at[0], "controller")), "running");
+    cr_expect_str_eq(state_of(json_at(s.at[0], "nodes.controller")), "running");
     kill(converters, SIGCONT);
     end_run(&p);
 }

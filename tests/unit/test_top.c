@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "harness/digits.h"
 #include "harness/top/table.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
@@ -46,6 +47,7 @@ Test(top, a_count_stays_in_its_width)
 Test(top, lines_are_as_wide_as_their_head)
 {
     const struct hil_node_sample widest = {.node = 1000,
+                                           .name = "converter[999]",
                                            .told = {.stage = HIL_STARTING,
                                                     .steps = UINT64_MAX,
                                                     .missed = UINT64_MAX,
@@ -66,6 +68,16 @@ Test(top, lines_are_as_wide_as_their_head)
     cr_expect_eq(strlen(text), HIL_TABLE_WIDTH, "%s", text);
     cr_expect(strstr(text, "converter[999]"), "%s", text);
     cr_expect(strstr(text, "12.5us"), "%s", text);
+}
+
+/* A name that is too long keeps its index. */
+Test(top, a_long_name_loses_its_middle)
+{
+    const struct hil_node_sample node = {.name = "battery_management[12]"};
+    char text[256];
+
+    hil_table_row(&node, text, sizeof text);
+    cr_expect_eq(strncmp(text, "battery~nt[12] starting", 23), 0, "%s", text);
 }
 
 /* --- order ---------------- */
@@ -155,6 +167,18 @@ Test(top, a_chart_has_dots_where_the_output_was)
     cr_expect_not(cells[2].reference);
     cr_expect_eq(cells[1].dots, 0x01); /* the topmost */
     cr_expect_eq(cells[3].dots, 0);
+}
+
+Test(top, a_measure_without_a_reference_has_a_chart)
+{
+    const struct hil_chart_column columns[4] = {[0] = {0.5, 0.5, NAN, true}};
+    struct hil_cell cells[4];
+
+    draw(columns, cells);
+    cr_expect_eq(cells[2].dots, 0x40);
+    for (size_t i = 0; i < COUNT(cells); i++)
+        cr_expect_not(cells[i].reference);
+    expect_scale(0, 138, NAN, 0, 150);
 }
 
 Test(top, a_chart_draws_from_the_least_to_the_greatest)
@@ -286,9 +310,27 @@ Test(top, what_is_no_number_is_not_drawn)
         hil_chart_draw(columns, 2, 2, hil_chart_scale(columns, 4), cells);
     }
     start();
-    recent.reference = NAN;
-    recent.blocks[3] = (struct hil_block){5, 1, 2};
+    recent.blocks[3] = (struct hil_block){5, NAN, 2};
     hil_history_take(&history, &recent);
     hil_history_columns(&history, 5, columns, 1);
     cr_expect_not(columns[0].there);
+    recent.reference = INFINITY;
+    recent.blocks[4] = (struct hil_block){6, 1, 2};
+    hil_history_take(&history, &recent);
+    hil_history_columns(&history, 1, columns, 1);
+    cr_expect(columns[0].there);
+    cr_expect(isnan(columns[0].reference));
+}
+
+/* --- numbers ---------------- */
+
+Test(top, decimals_are_those_of_the_size)
+{
+    cr_expect_eq(hil_decimals(240, 5), 2);
+    cr_expect_eq(hil_decimals(-24, 5), 3);
+    cr_expect_eq(hil_decimals(0.05, 5), 6);
+    cr_expect_eq(hil_decimals(1e7, 5), 0);
+    cr_expect_eq(hil_decimals(1e-30, 5), 9);
+    cr_expect_eq(hil_decimals(0, 5), 3);
+    cr_expect_eq(hil_decimals(NAN, 5), 3);
 }
