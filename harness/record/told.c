@@ -137,76 +137,6 @@ const char *hil_told_invalid(const struct hil_told *told)
     return told_text(json_array_get(json_object_get(told_get(told, "validity"), "reasons"), 0));
 }
 
-/* --- summaries that say output, outputs, controller and converters ------------------------------
- */
-
-/* "mean_v" is "mean". */
-static json_t *old_figures(json_t *old)
-{
-    json_t *figures = json_object(), *value;
-    const char *key;
-
-    json_object_foreach(old, key, value)
-    {
-        char name[64];
-        const size_t length = strlen(key);
-        const bool in_volts = length > 2 && strcmp(key + length - 2, "_v") == 0;
-        snprintf(name, sizeof name, "%.*s", (int)(in_volts ? length - 2 : length), key);
-        json_object_set(figures, name, value);
-    }
-    json_object_set_new(figures, "unit", json_string("V"));
-    return figures;
-}
-
-static json_t *old_measures(json_t *output, json_t *outputs)
-{
-    json_t *array = json_copy(outputs), *each = json_array(), *one;
-    size_t i;
-
-    json_array_foreach(json_object_get(outputs, "each"), i, one)
-        json_array_append_new(each, old_figures(one));
-    json_object_set_new(array, "each", each);
-    json_object_set_new(array, "unit", json_string("V"));
-    return json_pack("{s:o, s:o*}", "output_v", old_figures(output), "voltage_v", array);
-}
-
-static void old_event(json_t *event)
-{
-    static const char *const names[][3] = {{"reference_v", "reference", "V"},
-                                           {"load_ohm", "load", "Ohm"},
-                                           {"input_voltage_v", "input_voltage", "V"}};
-    json_t *changes = json_object();
-
-    for (int i = 0; i < 3; i++) {
-        json_t *change = json_object_get(json_object_get(event, "changes"), names[i][0]);
-        if (!change)
-            continue;
-        json_object_set_new(change, "unit", json_string(names[i][2]));
-        json_object_set(changes, names[i][1], change);
-    }
-    json_object_set_new(event, "changes", changes);
-    json_object_set_new(
-        event, "measures",
-        json_pack("{s:o}", "output_v", old_figures(json_object_get(event, "output"))));
-}
-
-static void old_summary(json_t *root)
-{
-    json_t *output = json_object_get(root, "output"), *event;
-    size_t i;
-
-    if (!output)
-        return;
-    json_object_set_new(root, "measures", old_measures(output, json_object_get(root, "outputs")));
-    json_object_set_new(root, "nodes",
-                        json_pack("{s:O*, s:O*}", "controller", json_object_get(root, "controller"),
-                                  "converter", json_object_get(root, "converters")));
-    json_object_set_new(
-        root, "links",
-        json_pack("[{s:O*}]", "round_trip_us", json_object_get(root, "round_trip_us")));
-    json_array_foreach(json_object_get(root, "events"), i, event) old_event(event);
-}
-
 /* --- opening ---------------------------------------------------------------------------------- */
 
 struct hil_told hil_told_of_run(const char *dir)
@@ -216,7 +146,6 @@ struct hil_told hil_told_of_run(const char *dir)
     const int rc = hil_run_path(path, dir, "summary.json");
     struct hil_told told = {rc ? NULL : hil_foreign_json(path, &error)};
 
-    old_summary(told.root);
     return told;
 }
 

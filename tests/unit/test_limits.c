@@ -1,48 +1,31 @@
-/* How many files a process of a run may need: what its nodes share channels with. */
-#include "harness/limits.h"
-#include "test_scenario.h"
+/* A test that hangs is ended (tests/limits.c): this program is run again, with one that does. */
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
-enum { OTHER = 64 }; /* besides the nodes' */
-
-Test(limits, a_star_connects_its_first_node_with_all)
+Test(limits, some_hang)
 {
-    struct hil_scenario *s = load(SMALL, NULL);
-
-    cr_expect_eq(hil_limits_files(s, 0), OTHER + 2 + 3);
-    cr_expect_eq(hil_limits_files(s, 1), OTHER + 3 * (2 + 1));
-    hil_scenario_free(s);
+    while (getenv("TEST_HANGS"))
+        pause();
 }
 
-/* Three nodes in a row: the second speaks with both, the third with the second alone. */
-static const char row[] = "name: row\n"
-                          "duration_s: 0.1\n"
-                          "nodes:\n"
-                          "  a: {period_us: 100}\n"
-                          "  b: {period_us: 100}\n"
-                          "  c: {period_us: 100}\n"
-                          "components:\n"
-                          "  one: {model: gain, node: a}\n"
-                          "  two: {model: gain, node: b}\n"
-                          "  three: {model: gain, node: c}\n"
-                          "connections:\n"
-                          "- {from: one.output, to: two.input}\n"
-                          "- {from: two.output, to: three.input}\n"
-                          "- {from: three.output, to: one.input}\n";
-
-Test(limits, each_link_connects_two_nodes_once)
+Test(limits, others_do_not)
 {
-    struct hil_scenario *s = load(row, NULL);
-
-    cr_expect_eq(hil_limits_files(s, 0), OTHER + 2 + 2);
-    cr_expect_eq(hil_limits_files(s, 1), OTHER + 2 + 2);
-    cr_expect_eq(hil_limits_files(s, 2), OTHER + 2 + 2);
-    hil_scenario_free(s);
 }
 
-Test(limits, virtual_time_needs_none)
+Test(limits, a_test_that_hangs_is_ended_and_named)
 {
-    struct hil_scenario *s = load(SMALL, SETS("mode=virtual"));
+    char self[4096] = "", command[sizeof self + 200], said[4096];
 
-    cr_expect_eq(hil_limits_files(s, 0), 0);
-    hil_scenario_free(s);
+    cr_assert_gt(readlink("/proc/self/exe", self, sizeof self - 1), 0);
+    snprintf(command, sizeof command,
+             "env -i TEST_HANGS=1 TEST_LIMIT_S=2 %s --filter 'limits/@(some|others)*' 2>&1", self);
+    FILE *out = popen(command, "r");
+    size_t size = fread(said, 1, sizeof said - 1, out);
+    said[size] = '\0';
+    cr_assert_neq(pclose(out), 0);
+    cr_assert(strstr(said, "limits::some_hang: Timed out"), "%s", said);
+    cr_assert(strstr(said, "Passing: 1 | Failing: 1"), "%s", said);
 }

@@ -1,0 +1,48 @@
+/* How many files a process of a run may need: what its nodes share channels with. */
+#include "harness/limits.h"
+#include "test_scenario.h"
+
+enum { OTHER = 64 }; /* besides the nodes' */
+
+Test(open_files, a_star_connects_its_first_node_with_all)
+{
+    struct hil_scenario *s = load(SMALL, NULL);
+
+    cr_expect_eq(hil_limits_files(s, 0), OTHER + 2 + 3);
+    cr_expect_eq(hil_limits_files(s, 1), OTHER + 3 * (2 + 1));
+    hil_scenario_free(s);
+}
+
+/* Three nodes in a row: the second speaks with both, the third with the second alone. */
+static const char row[] = "name: row\n"
+                          "duration_s: 0.1\n"
+                          "nodes:\n"
+                          "  a: {period_us: 100}\n"
+                          "  b: {period_us: 100}\n"
+                          "  c: {period_us: 100}\n"
+                          "components:\n"
+                          "  one: {model: gain, node: a}\n"
+                          "  two: {model: gain, node: b}\n"
+                          "  three: {model: gain, node: c}\n"
+                          "connections:\n"
+                          "- {from: one.output, to: two.input}\n"
+                          "- {from: two.output, to: three.input}\n"
+                          "- {from: three.output, to: one.input}\n";
+
+Test(open_files, each_link_connects_two_nodes_once)
+{
+    struct hil_scenario *s = load(row, NULL);
+
+    cr_expect_eq(hil_limits_files(s, 0), OTHER + 2 + 2);
+    cr_expect_eq(hil_limits_files(s, 1), OTHER + 2 + 2);
+    cr_expect_eq(hil_limits_files(s, 2), OTHER + 2 + 2);
+    hil_scenario_free(s);
+}
+
+Test(open_files, virtual_time_needs_none)
+{
+    struct hil_scenario *s = load(SMALL, SETS("mode=virtual"));
+
+    cr_expect_eq(hil_limits_files(s, 0), 0);
+    hil_scenario_free(s);
+}
