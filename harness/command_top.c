@@ -123,10 +123,11 @@ static void tell_value(const struct hil_watch *w, FILE *to)
     const double value = w->sample->value, reference = w->sample->reference;
     const int decimals = hil_decimals(fmax(fabs(value), fabs(reference)), 5);
     const char *unit = w->run->attached.card.unit;
+    char text[HIL_VALUE_BYTES];
 
-    fprintf(to, ": %.*f %s", decimals, value, unit);
+    fprintf(to, ": %s", hil_value(text, value, decimals, unit));
     if (isfinite(reference))
-        fprintf(to, " of %.*f %s", decimals, reference, unit);
+        fprintf(to, " of %s", hil_value(text, reference, decimals, unit));
 }
 
 static void tell_end(const struct hil_watch *w, FILE *to)

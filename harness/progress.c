@@ -22,6 +22,7 @@ static void print(const struct hil_progress_bar *bar)
     double now = (double)atomic_load_explicit(&bar->state->elapsed_ns, memory_order_relaxed) * 1e-9;
     const double value = atomic_load_explicit(&bar->state->recent.value, memory_order_relaxed);
     const struct hil_card *card = &bar->state->card;
+    char text[HIL_VALUE_BYTES];
     int full = (int)(now / end * WIDTH + 0.5);
 
     if (bar->terminal) {
@@ -32,7 +33,7 @@ static void print(const struct hil_progress_bar *bar)
     }
     fprintf(stderr, "%.3f of %g s  ", now, end);
     if (card->measure[0])
-        fprintf(stderr, "%9.*f %s  ", hil_decimals(value, 6), value, card->unit);
+        fprintf(stderr, "%11s  ", hil_value(text, value, hil_decimals(value, 6), card->unit));
     fprintf(stderr, "missed %llu%s", (unsigned long long)missed(bar->state),
             bar->terminal ? "\033[K" : "\n");
     fflush(stderr);

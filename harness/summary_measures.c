@@ -250,21 +250,23 @@ static double size_of(const struct hil_figures *f)
 static void print_window(const struct measure *m, const struct hil_figures *f, FILE *to)
 {
     const int decimals = hil_decimals(size_of(f), 6);
+    char mean[HIL_VALUE_BYTES], pp[HIL_VALUE_BYTES];
 
     if (!isnan(f->from_s))
-        fprintf(to, "; mean %.*f %s, %.*f %s p-p from %.6g to %.6g s", decimals, f->mean,
-                m->is->unit, decimals, f->pp, m->is->unit, f->from_s, f->to_s);
+        fprintf(to, "; mean %s, %s p-p from %.6g to %.6g s",
+                hil_value(mean, f->mean, decimals, m->is->unit),
+                hil_value(pp, f->pp, decimals, m->is->unit), f->from_s, f->to_s);
 }
 
 static void print_one(const struct measure *m, FILE *to)
 {
     const struct hil_figures f = figures(m, m->responses->now, 0);
-
     const int decimals = hil_decimals(size_of(&f), 5);
+    char text[HIL_VALUE_BYTES];
 
-    fprintf(to, "  %-11s %.*f %s", m->is->is.name, decimals, f.last, m->is->unit);
+    fprintf(to, "  %-11s %s", m->is->is.name, hil_value(text, f.last, decimals, m->is->unit));
     if (m->is->has_reference)
-        fprintf(to, " of %.*f %s; ", decimals, f.reference, m->is->unit);
+        fprintf(to, " of %s; ", hil_value(text, f.reference, decimals, m->is->unit));
     if (f.settled)
         fprintf(to, "settled after %.2f ms", f.settling_ms);
     else if (m->is->has_reference)
@@ -342,8 +344,8 @@ static void event_words(const struct hil_system *s, const struct hil_event *e, c
     snprintf(text, size, "%s", e->startup ? "start-up" : "");
     for (unsigned i = 0; i < s->source_count; i++)
         if (hil_event_change(e, &s->sources[i], &from, &to))
-            append(text, size, "%s%s %.4g to %.4g %s", *text ? ", " : "", s->sources[i].name, from,
-                   to, s->sources[i].unit);
+            append(text, size, "%s%s %.4g to %.4g%s%s", *text ? ", " : "", s->sources[i].name, from,
+                   to, *s->sources[i].unit ? " " : "", s->sources[i].unit);
 }
 
 static void beyond_words(const struct hil_figures *f, char *text, size_t size)

@@ -82,16 +82,18 @@ static void show_measure(const struct screen *s)
     const struct hil_sample *now = s->sample;
     const double size = fmax(fmax(fabs(now->value), fabs(now->reference)), now->pp);
     const int decimals = hil_decimals(size, 5);
-    char text[256], against[80] = "";
+    char text[256], against[120] = "", value[HIL_VALUE_BYTES], pp[HIL_VALUE_BYTES];
 
     if (isfinite(now->reference))
-        snprintf(against, sizeof against, ", reference %.*f %s, error %+.2f %%", decimals,
-                 now->reference, card->unit, 100 * (now->value - now->reference) / now->reference);
+        snprintf(against, sizeof against, ", reference %s, error %+.2f %%",
+                 hil_value(value, now->reference, decimals, card->unit),
+                 100 * (now->value - now->reference) / now->reference);
     if (!hil_watch_measures(s->watch))
         snprintf(text, sizeof text, "%s -", card->measure[0] ? card->measure : "no measure");
     else
-        snprintf(text, sizeof text, "%s %.*f %s%s, peak to peak %.*f %s", card->measure, decimals,
-                 now->value, card->unit, against, decimals, now->pp, card->unit);
+        snprintf(text, sizeof text, "%s %s%s, peak to peak %s", card->measure,
+                 hil_value(value, now->value, decimals, card->unit), against,
+                 hil_value(pp, now->pp, decimals, card->unit));
     show_line(MEASURE, A_BOLD, text);
 }
 

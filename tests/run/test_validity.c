@@ -274,7 +274,7 @@ Test(validity_real_time, a_controller_that_stands_still_is_noticed)
     kill(c.children[CONTROLLER], SIGCONT);
     struct ended e = finish(&p);
     expect_status(&e, 3);
-    cr_expect_geq(stale_from(summary_of(in_workspace("out")), "controller -> converter "), 20);
+    cr_expect_geq(stale_from(summary_of(in_workspace("out")), "controller -> converter["), 20);
 }
 
 Test(validity_real_time, a_peer_that_stands_still_can_end_the_run)

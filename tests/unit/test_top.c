@@ -333,4 +333,8 @@ Test(top, decimals_are_those_of_the_size)
     cr_expect_eq(hil_decimals(1e-30, 5), 9);
     cr_expect_eq(hil_decimals(0, 5), 3);
     cr_expect_eq(hil_decimals(NAN, 5), 3);
+    char text[HIL_VALUE_BYTES];
+    cr_expect_str_eq(hil_value(text, -239.996, 2, "V"), "-240.00 V");
+    cr_expect_str_eq(hil_value(text, 0.5, 4, ""), "0.5000");
+    cr_expect_str_eq(hil_value(text, 1e300, 0, "V"), "1e+300 V");
 }

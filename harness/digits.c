@@ -1,0 +1,24 @@
+#include "digits.h"
+
+#include <math.h>
+#include <stdio.h>
+
+int hil_decimals(double size, int digits)
+{
+    if (!isfinite(size) || size == 0)
+        return 3;
+    const int decimals = digits - 1 - (int)floor(log10(fabs(size)));
+
+    return decimals < 0 ? 0 : decimals > 9 ? 9 : decimals;
+}
+
+const char *hil_value(char text[HIL_VALUE_BYTES], double value, int decimals, const char *unit)
+{
+    const char *space = *unit ? " " : "";
+
+    if (fabs(value) < 1e15)
+        snprintf(text, HIL_VALUE_BYTES, "%.*f%s%s", decimals, value, space, unit);
+    else
+        snprintf(text, HIL_VALUE_BYTES, "%.6g%s%s", value, space, unit);
+    return text;
+}
