@@ -1,9 +1,11 @@
 #include "recover.h"
 
 #include <errno.h>
+#include <math.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "recover_summary.h"
 #include "run_files.h"
 
 static void recover_tell(const char *dir, const struct hil_trace_reader *trace, FILE *messages)
@@ -12,13 +14,10 @@ static void recover_tell(const char *dir, const struct hil_trace_reader *trace, 
     const struct hil_stream_config *streams = hil_trace_streams(trace, &count);
 
     for (unsigned i = 0; i < count; i++) {
-        const int time = hil_trace_column_find(&streams[i], "time_s");
-        double last_s = 0;
-        if (time < 0 || streams[i].rows == 0 ||
-            hil_trace_read(trace, i, (unsigned)time, streams[i].rows - 1, 1, &last_s, 1))
-            continue;
-        fprintf(messages, "%s/trace.h5: %s has %llu rows, to %.6f s\n", dir, streams[i].name,
-                (unsigned long long)streams[i].rows, last_s);
+        const double end_s = hil_recover_end_s(trace, i);
+        if (isfinite(end_s))
+            fprintf(messages, "%s/trace.h5: %s has %llu rows, to %.6f s\n", dir, streams[i].name,
+                    (unsigned long long)streams[i].rows, end_s);
     }
 }
 
@@ -26,13 +25,14 @@ static void recover_tell(const char *dir, const struct hil_trace_reader *trace, 
 static int recover_show(const char *dir, FILE *messages)
 {
     struct hil_trace_reader *trace;
-    const int rc = hil_run_open_trace(&trace, dir, messages);
+    int rc = hil_run_open_trace(&trace, dir, messages);
 
     if (rc)
         return rc;
     recover_tell(dir, trace, messages);
+    rc = hil_recover_summary(dir, trace, messages);
     hil_trace_reader_close(trace);
-    return 0;
+    return rc;
 }
 
 static int recover_trace(const char *dir, FILE *messages)

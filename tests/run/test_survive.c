@@ -294,6 +294,73 @@ Test(survive, what_all_left_who_were_killed_is_recovered)
     expect_status(&e, 0);
 }
 
+/* It says what the record tells, and that nobody knows the rest. */
+Test(survive, a_recovered_run_has_a_summary_that_says_so)
+{
+    const char *out = in_workspace("out");
+
+    kill_all(out);
+    struct ended e = run_command("hiloco recover %s", out);
+    expect_status(&e, 0);
+    json_t *summary = summary_of(out);
+    cr_expect(json_is_true(json_at(summary, "recovered")));
+    cr_expect_str_eq(json_string_value(json_at(summary, "scenario")), "dcdc20");
+    cr_expect_str_eq(json_string_value(json_at(summary, "mode")), "virtual");
+    cr_expect_eq(number_at(summary, "duration_s"), 100000);
+    cr_expect_float_eq(number_at(summary, "elapsed_s"), last_row_s(out), 1e-9);
+    cr_expect_str_eq(cut_off(out), "all of the run's processes were killed");
+    cr_expect(json_is_false(json_at(summary, "validity.valid")));
+
+    e = run_command("hiloco plot %s", out);
+    expect_status(&e, 0);
+    cr_expect(strstr(read_text(in_workspace("out/output.svg")), "NOT VALID: it was recovered"));
+}
+
+/* A launcher that lives to sum its run up knows more. */
+Test(survive, a_summary_that_is_there_stays)
+{
+    const char *out = in_workspace("out");
+    struct process p = start_recorded(out);
+
+    kill(p.pid, SIGKILL);
+    finish(&p);
+    expect_all_gone();
+    char *before = read_text(in_workspace("out/summary.json"));
+    struct ended e = run_command("hiloco recover %s", out);
+    expect_status(&e, 0);
+    cr_expect_str_eq(read_text(in_workspace("out/summary.json")), before);
+}
+
+static bool has_child(void *process)
+{
+    char path[64];
+
+    snprintf(path, sizeof path, "/proc/%1$d/task/%1$d/children", ((struct process *)process)->pid);
+    FILE *file = fopen(path, "r");
+    const bool found = file && fscanf(file, "%d", &family.children[0]) == 1;
+    if (file)
+        fclose(file);
+    return found;
+}
+
+/* A damaged record may be the end of HDF5: of the process that reads it, and of nothing else. Here
+ * it is a pipe that nobody writes to, so there is time to be the end of it. */
+Test(survive, a_record_is_recovered_in_a_process_of_its_own)
+{
+    struct arguments a = command("hiloco recover %s", in_workspace("out"));
+
+    mkdir(in_workspace("out"), 0700);
+    cr_assert_eq(mkfifo(in_workspace("out/trace.h5"), 0600), 0);
+    struct process p = start(&a);
+    if (!wait_until(has_child, &p, 60))
+        kill(p.pid, SIGKILL);
+    else
+        kill(family.children[0], SIGSEGV);
+    struct ended e = finish(&p);
+    expect_status(&e, 1);
+    expect_said(&e, "it is damaged, or memory ran out: reading it ended by \"Segmentation fault\"");
+}
+
 /* What is recovered is what a run that was not killed has, to the bit. */
 Test(survive, what_is_recovered_is_what_was_recorded)
 {
