@@ -44,6 +44,7 @@ struct launcher {
     unsigned char secret[32]; /* of a run whose nodes are all started here */
     char out[4096];
     int folder;                  /* the same, held; -1: none */
+    int place;                   /* run_directory, held; -1: not this run's own */
     struct hil_session *session; /* NULL: not traced */
     struct hil_traced traced;
     pid_t *children; /* by executor; 0: ended */
@@ -52,7 +53,6 @@ struct launcher {
     unsigned alive;
     bool failed;
     bool refused;          /* for another scenario than other nodes' */
-    bool met;              /* all executors run */
     bool warned;           /* of a stale input */
     unsigned *faults_told; /* by executor */
     int record_rc;         /* why there is no record any more; 0: there is */
@@ -158,26 +158,20 @@ static int prepare_meeting(struct launcher *l)
     int rc = hil_secret_new(l->secret, sizeof l->secret);
     if (rc || l->scenario->fabric != HIL_FABRIC_SHM)
         return rc;
-    rc = hil_meeting_make(l->run_directory);
-    if (rc)
-        fprintf(stderr, "nodes need a folder to meet: %s: %s\n", l->run_directory, strerror(-rc));
-    return rc;
+    l->place = hil_meeting_make(l->run_directory);
+    if (l->place >= 0)
+        return 0;
+    fprintf(stderr, "nodes need a folder to meet: %s: %s\n", l->run_directory, strerror(-l->place));
+    return l->place;
 }
 
-/* Where the nodes met nobody comes any more once all run (for one that is started again, those
- * that miss it make the place anew); and should this process be killed,
- * it leaves no directory behind. What a killed node left there goes too. */
 static void remove_run_directory(struct launcher *l)
 {
-    char path[HIL_PLACE_SIZE + 20];
-
-    if (l->launch->run_directory || !l->run_directory[0])
+    if (l->place < 0)
         return;
-    for (unsigned i = 0; i < l->run.state->node_count; i++) {
-        snprintf(path, sizeof path, "%s/node%u", l->run_directory, i);
-        unlink(path);
-    }
-    rmdir(l->run_directory);
+    hil_meeting_remove(l->run_directory);
+    close(l->place);
+    l->place = -1;
 }
 
 /* Also what an earlier run left in the folder is gone then. */
@@ -402,7 +396,6 @@ static bool may_restart(const struct launcher *l, unsigned i, int status)
 static void restart(struct launcher *l, unsigned i)
 {
     atomic_store(&l->run.state->executors[i].stage, HIL_STARTING);
-    l->met = false;
     int rc = start_child(l, i);
     if (!rc && l->session)
         rc = hil_session_track(l->session, l->children[i]);
@@ -560,10 +553,8 @@ static void watch(struct launcher *l)
         if (l->scenario->on_lost == HIL_RESTART)
             give_up_returns(l);
         reap(l);
-        if (!l->met && all_run(l)) {
-            remove_run_directory(l);
-            l->met = true;
-        }
+        if (l->scenario->on_lost != HIL_RESTART && all_run(l))
+            remove_run_directory(l); /* nobody comes any more, and so no death can leave it */
     }
     warn_of_faults(l);
     hil_progress_end(&bar);
@@ -674,7 +665,7 @@ int hil_results_status(int rc)
 int hil_launch(const struct hil_launch *launch)
 {
     const struct hil_scenario *s = launch->scenario;
-    struct launcher l = {.launch = launch, .scenario = s, .folder = -1};
+    struct launcher l = {.launch = launch, .scenario = s, .folder = -1, .place = -1};
     int status = HIL_EXIT_FAILED;
 
     if (check_cores(s) || hil_limits_raise(s))

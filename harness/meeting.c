@@ -1,12 +1,15 @@
 #include "meeting.h"
 
 #include <ctype.h>
+#include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <sodium.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -36,13 +39,108 @@ static bool find_own_folder(char path[BASE_SIZE])
     return true;
 }
 
+/* --- a launcher's own ---------------------------------------------------------------------- */
+
+/* No name that is derived has a point, so no folder of programs started by hand is called so. */
+static const char START[] = "hiloco.";
+enum { CHANCE_LETTERS = 6 };
+
+static int meeting_open(const char *path)
+{
+    return open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+}
+
+/* Whether the kernel knows of nobody who holds the folder. A file system without locks knows
+ * nothing. */
+static bool meeting_take(int folder)
+{
+    return flock(folder, LOCK_EX | LOCK_NB) == 0;
+}
+
+void hil_meeting_remove(const char *path)
+{
+    const int folder = meeting_open(path);
+    DIR *entries = folder < 0 ? NULL : fdopendir(folder);
+    const struct dirent *entry;
+
+    if (!entries)
+        return;
+    while ((entry = readdir(entries)))
+        if (strncmp(entry->d_name, "node", 4) == 0)
+            unlinkat(folder, entry->d_name, 0);
+    closedir(entries);
+    rmdir(path);
+}
+
+/* The lock is held until the folder is gone, so that whoever has just made it finds that out. */
+static void remove_if_left(const char *path)
+{
+    const int folder = meeting_open(path);
+    struct stat st;
+
+    if (folder < 0)
+        return;
+    if (fstat(folder, &st) == 0 && st.st_uid == geteuid() && meeting_take(folder))
+        hil_meeting_remove(path);
+    close(folder);
+}
+
+static void remove_all_left(const char *base)
+{
+    char path[HIL_PLACE_SIZE];
+    DIR *entries = opendir(base);
+    const struct dirent *entry;
+
+    if (!entries)
+        return;
+    while ((entry = readdir(entries))) {
+        if (strncmp(entry->d_name, START, strlen(START)) != 0 ||
+            strlen(entry->d_name) != strlen(START) + CHANCE_LETTERS)
+            continue;
+        snprintf(path, sizeof path, "%s/%.20s", base, entry->d_name);
+        remove_if_left(path);
+    }
+    closedir(entries);
+}
+
+/* Whether the folder at the path is the one that is held: another launcher may have found it before
+ * it was, and have removed it. */
+static bool is_still_there(const char *path, int folder)
+{
+    struct stat held, there;
+
+    return fstat(folder, &held) == 0 && lstat(path, &there) == 0 && held.st_ino == there.st_ino &&
+           held.st_dev == there.st_dev;
+}
+
+static int make_held(char path[HIL_PLACE_SIZE], const char *base)
+{
+    snprintf(path, HIL_PLACE_SIZE, "%s/%sXXXXXX", base, START);
+    if (!mkdtemp(path))
+        return -errno;
+    const int folder = meeting_open(path);
+    if (folder < 0)
+        return errno == ENOENT ? -EAGAIN : -errno;
+    if ((meeting_take(folder) || errno != EWOULDBLOCK) && is_still_there(path, folder))
+        return folder;
+    close(folder);
+    return -EAGAIN;
+}
+
 int hil_meeting_make(char path[HIL_PLACE_SIZE])
 {
-    char base[BASE_SIZE];
+    char own[BASE_SIZE];
+    const char *base = find_own_folder(own) ? own : "/tmp";
+    int rc;
 
-    snprintf(path, HIL_PLACE_SIZE, "%s/hiloco-XXXXXX", find_own_folder(base) ? base : "/tmp");
-    return mkdtemp(path) ? 0 : -errno;
+    remove_all_left(base);
+    do
+        rc = make_held(path, base);
+    while (rc == -EAGAIN);
+    return rc;
 }
+
+/* --- that of programs started by hand ------------------------------------------------------ */
 
 /* A word that only they can know who know the secret. */
 static void derive_word(char word[17], struct loco_secret secret)

@@ -17,8 +17,13 @@ enum {
     HIL_SECRET_LEAST = 16,
 };
 
-/* Makes a folder that is nobody else's. Returns 0 or a negative errno. */
+/* Makes a folder that is nobody else's, and removes those whose makers were killed. Returns a
+ * descriptor that holds the folder until this process and its children have closed it, or a
+ * negative errno. */
 int hil_meeting_make(char path[HIL_PLACE_SIZE]);
+
+/* Removes the folder, and what killed nodes left there. */
+void hil_meeting_remove(const char *path);
 
 /* The folder of all who run the scenario of this name for this user, in this `job` (or ""), with
  * this secret. It is in a folder where only the user may make any; else in /tmp, where nobody else

@@ -331,16 +331,23 @@ Test(survive, a_summary_that_is_there_stays)
     cr_expect_str_eq(read_text(in_workspace("out/summary.json")), before);
 }
 
-static bool has_child(void *process)
+static pid_t child_of(const struct process *p)
 {
     char path[64];
+    int child = 0;
 
-    snprintf(path, sizeof path, "/proc/%1$d/task/%1$d/children", ((struct process *)process)->pid);
+    snprintf(path, sizeof path, "/proc/%d/task/%d/children", (int)p->pid, (int)p->pid);
     FILE *file = fopen(path, "r");
-    const bool found = file && fscanf(file, "%d", &family.children[0]) == 1;
+    if (file && fscanf(file, "%d", &child) != 1)
+        child = 0;
     if (file)
         fclose(file);
-    return found;
+    return child;
+}
+
+static bool find_child(void *process)
+{
+    return child_of(process) > 0;
 }
 
 /* A damaged record may be the end of HDF5: of the process that reads it, and of nothing else. Here
@@ -352,10 +359,7 @@ Test(survive, a_record_is_recovered_in_a_process_of_its_own)
     mkdir(in_workspace("out"), 0700);
     cr_assert_eq(mkfifo(in_workspace("out/trace.h5"), 0600), 0);
     struct process p = start(&a);
-    if (!wait_until(has_child, &p, 60))
-        kill(p.pid, SIGKILL);
-    else
-        kill(family.children[0], SIGSEGV);
+    kill(wait_until(find_child, &p, 60) ? child_of(&p) : p.pid, SIGSEGV);
     struct ended e = finish(&p);
     expect_status(&e, 1);
     expect_said(&e, "it is damaged, or memory ran out: reading it ended by \"Segmentation fault\"");
@@ -588,23 +592,20 @@ Test(survive_in_real_time, a_killed_launcher_leaves_its_record_whole)
     expect_nothing_left();
 }
 
-static pid_t child_of(const struct process *p)
+/* A launcher that was killed before its nodes had met left the folder for good. */
+Test(survive_in_real_time, a_run_removes_the_folder_of_one_that_was_killed)
 {
-    char path[64];
-    int child = 0;
+    char left[120];
 
-    snprintf(path, sizeof path, "/proc/%d/task/%d/children", (int)p->pid, (int)p->pid);
-    FILE *file = fopen(path, "r");
-    if (file && fscanf(file, "%d", &child) != 1)
-        child = 0;
-    if (file)
-        fclose(file);
-    return child;
-}
-
-static bool find_child(void *process)
-{
-    return child_of(process) > 0;
+    snprintf(left, sizeof left, "%s/hiloco.abcdef", workspace_meeting);
+    cr_assert_eq(mkdir(left, 0700), 0);
+    snprintf(left, sizeof left, "%s/hiloco.abcdef/node3", workspace_meeting);
+    write_text(left, "");
+    struct ended e = run_command("hiloco run configs/quickstart.yaml --mode realtime --quiet --set "
+                                 "duration_s=0.01 --out %s",
+                                 in_workspace("out"));
+    expect_ran(&e);
+    expect_nothing_left();
 }
 
 /* It took 5 s until the others were killed as well, and that was told for the reason. */
