@@ -52,10 +52,11 @@ struct launcher {
     bool *cut_short; /* by executor: killed, for it did not end when it was told to */
     unsigned alive;
     bool failed;
-    bool refused;          /* for another scenario than other nodes' */
-    bool warned;           /* of a stale input */
-    unsigned *faults_told; /* by executor */
-    int record_rc;         /* why there is no record any more; 0: there is */
+    bool refused;             /* for another scenario than other nodes' */
+    bool warned;              /* of a stale input */
+    unsigned *faults_told;    /* by executor */
+    unsigned writer_restarts; /* of which was warned */
+    int record_rc;            /* why there is no record any more; 0: there is */
 };
 
 /* --- signals ------------------------------------------------------------------------------- */
@@ -519,12 +520,23 @@ static void tell_record(struct launcher *l, int rc, const char *then)
     fprintf(stderr, "error: %s/trace.h5: %s%s\n", l->out, record_words(rc), then);
 }
 
+static void warn_of_writers(struct launcher *l)
+{
+    const unsigned restarts = l->run.recorder ? hil_recorder_restarts(l->run.recorder) : 0;
+
+    if (restarts > l->writer_restarts && !l->launch->keep_quiet)
+        fprintf(stderr, "warning: %s/trace.h5: %s; another one goes on\n", l->out,
+                record_words(-EOWNERDEAD));
+    l->writer_restarts = restarts;
+}
+
 /* Told when it happens, not at the end of hours. */
 static void check_record(struct launcher *l)
 {
     const bool ends = l->scenario->recording.on_error == HIL_RECORD_END;
     const int rc = l->run.recorder ? hil_recorder_check(l->run.recorder) : 0;
 
+    warn_of_writers(l);
     if (!rc || l->record_rc)
         return;
     tell_record(l, rc, ends ? "; the run ends" : "; the run goes on unrecorded");

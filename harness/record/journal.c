@@ -52,7 +52,7 @@ static int journal_path(char path[PATH_MAX], const char *trace)
 
 /* --- the file ------------------------------------------------------------------------------ */
 
-static int write_all(int file, const void *from, uint64_t bytes, uint64_t at)
+int hil_journal_write_all(int file, const void *from, uint64_t bytes, uint64_t at)
 {
     const char *next = from;
 
@@ -172,9 +172,9 @@ static int write_head(struct hil_journal *j, const char *text, const uint64_t *c
     struct head head = {.text_bytes = strlen(text)};
 
     memcpy(head.magic, MAGIC, sizeof MAGIC);
-    int rc = write_all(j->file, &head, sizeof head, 0);
+    int rc = hil_journal_write_all(j->file, &head, sizeof head, 0);
     if (!rc)
-        rc = write_all(j->file, text, head.text_bytes, sizeof head);
+        rc = hil_journal_write_all(j->file, text, head.text_bytes, sizeof head);
     if (!rc)
         rc = journal_lay_out(j, chunk_rows, aligned(sizeof head + head.text_bytes));
     if (!rc && ftruncate(j->file, (off_t)j->index_at))
@@ -230,10 +230,10 @@ int hil_journal_add_rows(struct hil_journal *j, unsigned stream, uint64_t first,
     const struct tail *tail = &j->tails[stream];
     const uint64_t row_bytes = tail->width * sizeof(double);
     const uint64_t all = tail->chunks * tail->chunk_rows + first + count;
-    const int rc =
-        write_all(j->file, rows, count * row_bytes, tail->at + sizeof all + first * row_bytes);
+    const int rc = hil_journal_write_all(j->file, rows, count * row_bytes,
+                                         tail->at + sizeof all + first * row_bytes);
 
-    return rc ? rc : write_all(j->file, &all, sizeof all, tail->at);
+    return rc ? rc : hil_journal_write_all(j->file, &all, sizeof all, tail->at);
 }
 
 int hil_journal_add_chunk(struct hil_journal *j, unsigned stream, const struct hil_extent *extents)
@@ -243,7 +243,7 @@ int hil_journal_add_chunk(struct hil_journal *j, unsigned stream, const struct h
     j->record->stream = stream;
     memcpy(j->record + 1, extents, tail->width * sizeof *extents);
     j->record->check = check_of(j->record, tail);
-    const int rc = write_all(j->file, j->record, record_bytes(tail), j->index_end);
+    const int rc = hil_journal_write_all(j->file, j->record, record_bytes(tail), j->index_end);
     if (rc)
         return rc;
     j->index_end += record_bytes(tail);
@@ -279,14 +279,14 @@ static int read_head(struct hil_journal *j)
     return rc;
 }
 
-int hil_journal_open(struct hil_journal **journal, const char *path)
+static int open_journal(struct hil_journal **journal, const char *path, int access)
 {
     char name[PATH_MAX];
     struct hil_journal *made = calloc(1, sizeof *made);
     int rc = made ? journal_path(name, path) : -ENOMEM;
 
     if (!rc) {
-        made->file = open(name, O_RDONLY | O_CLOEXEC);
+        made->file = open(name, access | O_CLOEXEC);
         rc = made->file < 0 ? -errno : read_head(made);
     } else if (made) {
         made->file = -1;
@@ -297,6 +297,16 @@ int hil_journal_open(struct hil_journal **journal, const char *path)
     }
     *journal = made;
     return 0;
+}
+
+int hil_journal_open(struct hil_journal **journal, const char *path)
+{
+    return open_journal(journal, path, O_RDONLY);
+}
+
+int hil_journal_continue(struct hil_journal **journal, const char *path)
+{
+    return open_journal(journal, path, O_RDWR);
 }
 
 /* The next record of the index. False where it ends, or the writer did in the middle of one. */

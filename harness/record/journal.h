@@ -53,11 +53,17 @@ void hil_journal_make_room(struct hil_journal *journal);
 /* The trace is whole: the journal goes, at once also where other processes have it open. */
 void hil_journal_remove(struct hil_journal *journal, const char *path);
 
+/* Writes all of it at this place of a file; 0 or a negative errno. */
+int hil_journal_write_all(int file, const void *from, uint64_t bytes, uint64_t at);
+
 /* --- reading ------------------------------------------------------------------------------- */
 
 /* Opens the journal of the trace at `path`. Returns 0 or a negative errno: -EBADMSG when it is
  * none. */
 int hil_journal_open(struct hil_journal **journal, const char *path);
+
+/* The same, to be written on: once all chunks and rows have been read. */
+int hil_journal_continue(struct hil_journal **journal, const char *path);
 
 /* Calls `each` with the chunks, until one call returns other than 0: then that is returned. */
 typedef int hil_journal_chunk_fn(void *arg, unsigned stream, const struct hil_extent *extents);

@@ -27,6 +27,7 @@
 #include <unistd.h>
 
 #include "../deaf.h"
+#include "continuation.h"
 #include "journal.h"
 
 enum {
@@ -36,6 +37,7 @@ enum {
     WAIT_NS = 50000,    /* how often a lossless loop looks for room */
     WRITER_ROWS = 1024, /* written before their room is given back */
     RING_ROWS_MIN = 4096,
+    WRITERS_MAX = 10, /* that are started one after the other */
 };
 
 /* The most that rings take where rows would be lost otherwise: one, and all of them. */
@@ -75,10 +77,12 @@ struct hil_recorder {
     bool lossless;
 
     char *path;
-    struct hil_journal *journal; /* until the writer has it */
-    struct hil_trace *trace;     /* of the process that writes it */
+    struct hil_journal *journal;           /* until the writer has it */
+    struct hil_trace *trace;               /* of the process that writes it */
+    struct hil_continuation *continuation; /* in place of that: the writer before was killed */
     struct hil_recorder_owner owner;
-    pid_t writer; /* 0: there is none */
+    pid_t writer;     /* 0: there is none */
+    unsigned writers; /* that were started */
     bool finished;
 };
 
@@ -162,7 +166,9 @@ static void write_rows(struct hil_recorder *recorder, unsigned index, const doub
                        size_t count)
 {
     if (!error_of(recorder))
-        remember(recorder, hil_trace_append(recorder->trace, index, rows, count));
+        remember(recorder, recorder->trace ? hil_trace_append(recorder->trace, index, rows, count)
+                                           : hil_continuation_append(recorder->continuation, index,
+                                                                     rows, count));
     if (error_of(recorder))
         atomic_fetch_add_explicit(&recorder->shared->discarded, count, memory_order_relaxed);
 }
@@ -180,7 +186,9 @@ static size_t next_piece(const struct hil_recorder *recorder, unsigned index, ui
     const uint64_t to_end = stream->mask + 1 - (tail & stream->mask);
     const size_t count = least(least(head - tail, to_end), WRITER_ROWS);
 
-    return error_of(recorder) ? count : least(count, hil_trace_room(recorder->trace, index));
+    if (error_of(recorder) || !recorder->trace)
+        return count;
+    return least(count, hil_trace_room(recorder->trace, index));
 }
 
 /* Empties a ring, as far as the trace has room. Returns the number of rows that it took. */
@@ -239,6 +247,39 @@ static void settle_writer(const struct hil_recorder *recorder)
     mallopt(M_MMAP_THRESHOLD, 64 << 20);
 }
 
+/* Behind the rows that the trace has, those that are in the ring still: none, where the writer took
+ * rows after an error. */
+static void go_on_behind(struct hil_recorder *recorder, unsigned index)
+{
+    struct hil_stream *stream = &recorder->shared->streams[index];
+    const uint64_t rows = recorder->trace ? hil_trace_rows(recorder->trace, index)
+                                          : hil_continuation_rows(recorder->continuation, index);
+
+    if (rows >= atomic_load_explicit(&stream->tail, memory_order_relaxed))
+        atomic_store_explicit(&stream->tail, rows, memory_order_relaxed);
+    else
+        atomic_store_explicit(&stream->tail, atomic_load(&stream->head), memory_order_relaxed);
+}
+
+/* What the first writer would have done, had it lived, or been started. */
+static int finish_here(struct hil_recorder *recorder)
+{
+    const int before = error_of(recorder);
+    const int rc = hil_trace_resume(&recorder->trace, recorder->path);
+
+    if (rc)
+        remember(recorder, rc);
+    if (rc)
+        return error_of(recorder);
+    for (unsigned i = 0; i < recorder->stream_count; i++)
+        go_on_behind(recorder, i);
+    atomic_store_explicit(&recorder->shared->error, 0, memory_order_relaxed);
+    end_trace(recorder);
+    if (before)
+        atomic_store_explicit(&recorder->shared->error, before, memory_order_relaxed);
+    return error_of(recorder);
+}
+
 static int begin_trace(struct hil_recorder *recorder)
 {
     const int rc = hil_trace_begin(&recorder->trace, recorder->path, recorder->journal);
@@ -246,6 +287,24 @@ static int begin_trace(struct hil_recorder *recorder)
     recorder->journal = NULL;
     remember(recorder, rc);
     return rc;
+}
+
+/* Where the writer before was killed. */
+static int go_on(struct hil_recorder *recorder)
+{
+    const int rc = hil_continuation_open(&recorder->continuation, recorder->path);
+
+    for (unsigned i = 0; !rc && i < recorder->stream_count; i++)
+        go_on_behind(recorder, i);
+    remember(recorder, rc);
+    return rc;
+}
+
+static void end_continuation(struct hil_recorder *recorder)
+{
+    drain_all(recorder);
+    hil_continuation_close(recorder->continuation);
+    finish_here(recorder);
 }
 
 static _Noreturn void become_writer(struct hil_recorder *recorder, pid_t owner)
@@ -257,14 +316,17 @@ static _Noreturn void become_writer(struct hil_recorder *recorder, pid_t owner)
     if (recorder->owner.part)
         recorder->owner.part(recorder->owner.arg);
     settle_writer(recorder);
-    if (begin_trace(recorder))
+    if (recorder->writers == 1 ? begin_trace(recorder) : go_on(recorder))
         _exit(1);
     atomic_store_explicit(&shared->writing, true, memory_order_release);
     while (!atomic_load_explicit(&shared->stop, memory_order_acquire) && getppid() == owner) {
         drain_all(recorder);
         nanosleep(&period, NULL);
     }
-    end_trace(recorder);
+    if (recorder->continuation)
+        end_continuation(recorder);
+    else
+        end_trace(recorder);
     if (getppid() != owner && recorder->owner.inherit)
         recorder->owner.inherit(recorder->owner.arg, error_of(recorder));
     fflush(NULL);
@@ -272,6 +334,33 @@ static _Noreturn void become_writer(struct hil_recorder *recorder, pid_t owner)
 }
 
 /* --- who opened it ------------------------------------------------------------------------- */
+
+static int start_writer(struct hil_recorder *recorder)
+{
+    const pid_t self = getpid();
+
+    fflush(NULL);
+    recorder->writers++;
+    recorder->writer = hil_fork_deaf();
+    if (recorder->writer == 0)
+        become_writer(recorder, self);
+    if (recorder->writer > 0)
+        return 0;
+    recorder->writer = 0;
+    return -errno;
+}
+
+static bool is_writing(const struct hil_recorder *recorder)
+{
+    return atomic_load_explicit(&recorder->shared->writing, memory_order_acquire);
+}
+
+/* Another writer goes on where the trace was begun, unless the end has come. */
+static bool may_go_on(const struct hil_recorder *recorder)
+{
+    return is_writing(recorder) && !recorder->finished && !error_of(recorder) &&
+           recorder->writers < WRITERS_MAX;
+}
 
 /* Whether the writer has ended; waits for it where it is told to. */
 static bool writer_ended(struct hil_recorder *recorder, int options)
@@ -285,15 +374,12 @@ static bool writer_ended(struct hil_recorder *recorder, int options)
     if (ended != recorder->writer)
         return false;
     recorder->writer = 0;
+    if (!WIFEXITED(status) && may_go_on(recorder) && start_writer(recorder) == 0)
+        return false;
     atomic_store_explicit(&recorder->shared->must_wait, false, memory_order_relaxed);
     if (!WIFEXITED(status))
         remember(recorder, -EOWNERDEAD);
     return true;
-}
-
-static bool is_writing(const struct hil_recorder *recorder)
-{
-    return atomic_load_explicit(&recorder->shared->writing, memory_order_acquire);
 }
 
 void hil_recorder_own(struct hil_recorder *recorder, const struct hil_recorder_owner *owner)
@@ -304,16 +390,10 @@ void hil_recorder_own(struct hil_recorder *recorder, const struct hil_recorder_o
 int hil_recorder_start(struct hil_recorder *recorder)
 {
     const struct timespec pause = {.tv_nsec = WAIT_NS};
-    const pid_t self = getpid();
+    const int rc = start_writer(recorder);
 
-    fflush(NULL);
-    recorder->writer = hil_fork_deaf();
-    if (recorder->writer < 0) {
-        recorder->writer = 0;
-        return -errno;
-    }
-    if (recorder->writer == 0)
-        become_writer(recorder, self);
+    if (rc)
+        return rc;
     hil_journal_close(recorder->journal);
     recorder->journal = NULL;
     while (!is_writing(recorder) && !writer_ended(recorder, WNOHANG))
@@ -330,36 +410,6 @@ int hil_recorder_check(struct hil_recorder *recorder)
     return error_of(recorder);
 }
 
-/* Behind the rows that the trace has, those that are in the ring still: none, where the writer took
- * rows after an error. */
-static void go_on_behind(struct hil_recorder *recorder, unsigned index)
-{
-    struct hil_stream *stream = &recorder->shared->streams[index];
-    const uint64_t rows = hil_trace_rows(recorder->trace, index);
-
-    if (rows >= atomic_load_explicit(&stream->tail, memory_order_relaxed))
-        atomic_store_explicit(&stream->tail, rows, memory_order_relaxed);
-    else
-        atomic_store_explicit(&stream->tail, atomic_load(&stream->head), memory_order_relaxed);
-}
-
-/* What the writer would have done, had it lived, or been started. */
-static int finish_here(struct hil_recorder *recorder)
-{
-    const int before = error_of(recorder);
-    const int rc = hil_trace_resume(&recorder->trace, recorder->path);
-
-    if (rc)
-        return before ? before : rc;
-    for (unsigned i = 0; i < recorder->stream_count; i++)
-        go_on_behind(recorder, i);
-    atomic_store_explicit(&recorder->shared->error, 0, memory_order_relaxed);
-    end_trace(recorder);
-    if (before)
-        atomic_store_explicit(&recorder->shared->error, before, memory_order_relaxed);
-    return error_of(recorder);
-}
-
 int hil_recorder_finish(struct hil_recorder *recorder)
 {
     if (recorder->finished)
@@ -370,6 +420,11 @@ int hil_recorder_finish(struct hil_recorder *recorder)
         writer_ended(recorder, 0);
     const int rc = error_of(recorder);
     return is_writing(recorder) && rc != -EOWNERDEAD ? rc : finish_here(recorder);
+}
+
+unsigned hil_recorder_restarts(const struct hil_recorder *recorder)
+{
+    return recorder->writers ? recorder->writers - 1 : 0;
 }
 
 uint64_t hil_recorder_dropped(const struct hil_recorder *recorder)

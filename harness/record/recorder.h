@@ -7,9 +7,9 @@
  * The rings lie in memory that is shared with child processes made after the recorder was
  * opened. So the loops may run in children, and what a killed child recorded is not lost. Nor is it
  * when another dies: the writer goes on when who opened the recorder is killed, and ends the trace;
- * and should the writer be killed, who opened the recorder does so, from the journal. Should both
- * be, the journal has all rows but those of the writer's last period, of 50 ms at most where it has
- * a core to run on.
+ * and should the writer be killed, who opened the recorder starts another, which goes on behind the
+ * rows that the journal has (continuation.h). Should both be, the journal has all rows but those of
+ * the writer's last period, of 50 ms at most where it has a core to run on.
  */
 #ifndef HIL_RECORDER_H
 #define HIL_RECORDER_H
@@ -54,9 +54,13 @@ void hil_recorder_own(struct hil_recorder *recorder, const struct hil_recorder_o
  */
 int hil_recorder_start(struct hil_recorder *recorder);
 
-/* How the writer is: 0; or the first error that it met, -EOWNERDEAD when it died. From then on all
- * rows are dropped and counted. The process that started it. */
+/* How the writer is: 0; or the first error that it met, -EOWNERDEAD when it was killed once too
+ * often: until then another takes its place here. After an error all rows are dropped and counted.
+ * The process that started it. */
 int hil_recorder_check(struct hil_recorder *recorder);
+
+/* How many writers took another's place. */
+unsigned hil_recorder_restarts(const struct hil_recorder *recorder);
 
 /*
  * Writes out what is in the rings, and closes the trace. Returns 0, or what hil_recorder_check
