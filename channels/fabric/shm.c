@@ -33,7 +33,6 @@ static void unmap(struct map *maps)
             continue;
         }
         munmap(maps[i].base, maps[i].size);
-        close(maps[i].fd);
     }
 }
 
@@ -47,13 +46,26 @@ static void free_peer(struct shm_peer *p)
     }
 }
 
+static void close_files(struct shm *s)
+{
+    for (int i = 0; i < SHM_FILES; i++)
+        shm_close_file(&s->files[i]);
+}
+
+/* The last node of a process takes the memory files with it. */
 static void free_node(struct shm_node *n)
 {
+    struct shm *s = n->shm;
+
     loco_each_entry (&n->peers, id)
         free_peer(loco_by_node_find(&n->peers, id));
     loco_by_node_free(&n->peers);
     unmap(n->arenas);
     free(n);
+    pthread_mutex_lock(&s->lock);
+    if (--s->open_nodes == 0)
+        close_files(s);
+    pthread_mutex_unlock(&s->lock);
 }
 
 static int shm_node_open(struct loco_fabric *fabric, uint32_t id, uint32_t count,
@@ -67,6 +79,9 @@ static int shm_node_open(struct loco_fabric *fabric, uint32_t id, uint32_t count
         return -ENOMEM;
     n->base = (struct loco_node){.fabric = fabric, .id = id, .count = count, .events = *events};
     n->shm = s;
+    pthread_mutex_lock(&s->lock);
+    s->open_nodes++;
+    pthread_mutex_unlock(&s->lock);
     loco_key_of(&n->key, secret);
     int rc = loco_by_node_init(&n->peers, count, sizeof(struct shm_peer));
     if (!rc)
@@ -110,15 +125,16 @@ static int shm_arena_map(struct loco_node *base, size_t size, struct loco_arena 
 {
     struct shm_node *n = (struct shm_node *)base;
     struct shm *s = n->shm;
-    struct map map;
+    struct map map = {0};
 
     if (n->arena_count == SHM_ARENAS_MAX)
         return -ENOSPC;
-    int rc = shm_map_new(&map, size);
-    if (rc)
-        return rc;
-
     pthread_mutex_lock(&s->lock);
+    int rc = shm_map_new(s->files, &map, size);
+    if (rc) {
+        pthread_mutex_unlock(&s->lock);
+        return rc;
+    }
     bool say = map.small && !s->warned;
     s->warned |= map.small;
     uint32_t number = n->arena_count++;
@@ -301,6 +317,8 @@ int loco_shm_open(struct loco_fabric **fabric, const char *directory)
         .capabilities = LOCO_COHERENT | LOCO_CPU_ATOMICS | LOCO_SHARED_CLOCK,
     };
     snprintf(s->directory, sizeof s->directory, "%s", directory);
+    for (int i = 0; i < SHM_FILES; i++)
+        s->files[i].fd = -1;
     pthread_mutex_init(&s->lock, NULL);
     pthread_cond_init(&s->node_closed, NULL);
     rc = open_descriptors(s);

@@ -28,10 +28,23 @@ struct queued {
     unsigned char data[];
 };
 
+/* The process's memory files: of reserved huge pages, and of others. */
+enum { SHM_RESERVED, SHM_ORDINARY, SHM_FILES };
+
+struct shm_file {
+    int fd;        /* -1: not needed so far */
+    uint64_t used; /* bytes, by arenas of nodes that are open and of those that were */
+};
+
+struct shm_range {
+    uint64_t offset, size;
+};
+
 struct map {
     unsigned char *base;
     size_t size;
-    int fd;                    /* of an own arena; else -1 */
+    uint32_t file;             /* of an own arena, and where it lies there */
+    uint64_t offset;           /* the same */
     bool small;                /* large, but on ordinary pages */
     struct shm_shared *shared; /* a peer's, with other nodes of the process; else NULL */
 };
@@ -94,24 +107,28 @@ struct shm {
     pthread_mutex_t lock; /* of everything below, and of the peers' queues and sources */
     pthread_cond_t node_closed;
     struct shm_node *nodes;
+    unsigned open_nodes; /* with those that no thread tends yet, or any more */
+    struct shm_file files[SHM_FILES];
     /* uint64_t, ns: who was not there is not tried again before, by any node of the process. */
     struct loco_by_node try_at;
     bool stop, warned;
 };
 
-/* Makes a new arena's memory, whose size is sealed, or maps a peer's. Returns 0 or a negative
- * errno. */
-int shm_map_new(struct map *map, size_t size);
-int shm_map_fd(struct map *map, int fd, size_t size);
+/* Makes a new arena's memory in one of the process's files, or maps a peer's. Returns 0 or a
+ * negative errno. */
+int shm_map_new(struct shm_file files[SHM_FILES], struct map *map, size_t size);
+int shm_map_range(struct map *map, int fd, struct shm_range range);
+void shm_close_file(struct shm_file *file);
 
-/* Whether a peer's memory is of this size, and stays so: 0, -EPERM without the seals, -EPROTO for
- * another size, or another negative errno. */
-int shm_check_seals(int fd, uint64_t size);
+/* Whether a peer's memory file has this range, and keeps it: 0, -EPERM without the seal, -EPROTO
+ * where the file is smaller, or another negative errno. */
+int shm_check_range(int fd, struct shm_range range);
 
 /* Maps a peer's memory, or shares what another node of the process has mapped of it, after a look
- * at its seals and its size. Returns 0, an error as of shm_check_seals, or another negative errno.
+ * at the file's seal and size. Returns 0, an error as of shm_check_range, or another negative
+ * errno.
  */
-int shm_share(struct map *map, int fd, size_t size);
+int shm_share(struct map *map, int fd, struct shm_range range);
 void shm_unshare(const struct map *map);
 
 /* Makes the run directory, or finds that it keeps other users out. Returns 0 or a negative

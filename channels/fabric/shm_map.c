@@ -1,7 +1,11 @@
 /*
- * Memory files of the shm fabric, on the largest pages to be had: reserved huge pages, or else
+ * The memory of the shm fabric, on the largest pages to be had: reserved huge pages, or else
  * ordinary ones that the kernel is asked to make huge. Operations go to random places of peers'
  * memory, and on small pages each of them would begin with a walk through the page table.
+ *
+ * A process has one memory file of each kind of page, whatever the number of its nodes: an arena is
+ * a range of it, given once. A link to a node that has closed may still go to the node's range, so
+ * no other node gets it, and its memory is given back with the file.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -13,8 +17,9 @@
 
 enum { HUGE_PAGE = 2 << 20 };
 
-/* An arena keeps its size. Who maps one that its owner makes smaller is ended by SIGBUS. */
-enum { SEALS = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL };
+/* A file grows with each arena, and never shrinks: who maps a range that its owner cuts off is
+ * ended by SIGBUS. */
+enum { SEALS = F_SEAL_SHRINK | F_SEAL_SEAL };
 
 #ifndef MADV_COLLAPSE
 #define MADV_COLLAPSE 25 /* since Linux 6.1; an older one refuses it, and nothing is lost */
@@ -40,9 +45,10 @@ static unsigned char *reserve(size_t size)
     return room + before;
 }
 
-static void *map_shared(void *at, size_t size, int fd)
+static void *map_shared(void *at, size_t size, int fd, uint64_t offset)
 {
-    void *base = mmap(at, size, PROT_READ | PROT_WRITE, MAP_SHARED | (at ? MAP_FIXED : 0), fd, 0);
+    void *base = mmap(at, size, PROT_READ | PROT_WRITE, MAP_SHARED | (at ? MAP_FIXED : 0), fd,
+                      (off_t)offset);
 
     return base == MAP_FAILED ? NULL : base;
 }
@@ -57,10 +63,11 @@ static bool make_huge(unsigned char *base, size_t size)
     return madvise(base, size, MADV_COLLAPSE) == 0;
 }
 
-int shm_map_fd(struct map *map, int fd, size_t size)
+int shm_map_range(struct map *map, int fd, struct shm_range range)
 {
+    const size_t size = range.size;
     unsigned char *at = size < HUGE_PAGE ? NULL : reserve(round_up(size, HUGE_PAGE));
-    unsigned char *base = map_shared(at, size, fd);
+    unsigned char *base = map_shared(at, size, fd, range.offset);
 
     if (!base) {
         int rc = -errno;
@@ -68,59 +75,97 @@ int shm_map_fd(struct map *map, int fd, size_t size)
             munmap(at, round_up(size, HUGE_PAGE));
         return rc;
     }
-    *map = (struct map){.base = base, .size = size, .fd = -1};
+    *map = (struct map){.base = base, .size = size};
     map->small = at && !make_huge(base, size);
     return 0;
 }
 
 /* A file of reserved huge pages lies right by itself. */
-static int map_reserved(struct map *map, int fd, size_t size)
+static int map_reserved(struct map *map, int fd, struct shm_range range)
 {
-    unsigned char *base = map_shared(NULL, size, fd);
+    unsigned char *base = map_shared(NULL, range.size, fd, range.offset);
 
     if (!base)
         return -errno;
-    *map = (struct map){.base = base, .size = size, .fd = -1};
+    *map = (struct map){.base = base, .size = range.size};
     return 0;
 }
 
-static int map_new(struct map *map, size_t size, unsigned flags)
+static int open_file(struct shm_file *file, unsigned flags)
 {
+    if (file->fd >= 0)
+        return 0;
     int fd = memfd_create("loco", MFD_CLOEXEC | MFD_ALLOW_SEALING | flags);
-
     if (fd < 0)
         return -errno;
-    int rc = ftruncate(fd, (off_t)size) || fcntl(fd, F_ADD_SEALS, SEALS) ? -errno
-             : flags & MFD_HUGETLB ? map_reserved(map, fd, size)
-                                   : shm_map_fd(map, fd, size);
-    if (rc) {
+    if (fcntl(fd, F_ADD_SEALS, SEALS)) {
+        int rc = -errno;
         close(fd);
         return rc;
     }
-    map->fd = fd;
+    *file = (struct shm_file){.fd = fd};
     return 0;
 }
 
-int shm_map_new(struct map *map, size_t size)
+/* It may be larger: by an arena that could not be mapped. */
+static int grow_file(const struct shm_file *file, uint64_t size)
 {
-    if (!map_new(map, round_up(size, HUGE_PAGE), MFD_HUGETLB))
-        return 0;
-    if (size > HUGE_PAGE)
-        size = round_up(size, HUGE_PAGE);
-    return map_new(map, round_up(size, (size_t)sysconf(_SC_PAGESIZE)), 0);
+    struct stat st;
+
+    if (fstat(file->fd, &st))
+        return -errno;
+    return (uint64_t)st.st_size >= size || !ftruncate(file->fd, (off_t)size) ? 0 : -errno;
 }
 
-/* The seals first: the size that is seen after them stays. */
-int shm_check_seals(int fd, uint64_t size)
+static int map_new(struct shm_file *file, struct map *map, size_t size, unsigned flags)
+{
+    const struct shm_range range = {
+        .offset = round_up(file->used, size < HUGE_PAGE ? 1 : HUGE_PAGE), .size = size};
+    int rc = open_file(file, flags);
+
+    if (!rc)
+        rc = grow_file(file, range.offset + size);
+    if (!rc)
+        rc = flags & MFD_HUGETLB ? map_reserved(map, file->fd, range)
+                                 : shm_map_range(map, file->fd, range);
+    if (!rc)
+        file->used = range.offset + size;
+    else if (!file->used)
+        shm_close_file(file);
+    map->offset = range.offset;
+    return rc;
+}
+
+int shm_map_new(struct shm_file files[SHM_FILES], struct map *map, size_t size)
+{
+    size_t unit = size > HUGE_PAGE ? HUGE_PAGE : (size_t)sysconf(_SC_PAGESIZE);
+
+    if (!map_new(&files[SHM_RESERVED], map, round_up(size, HUGE_PAGE), MFD_HUGETLB))
+        return 0;
+    int rc = map_new(&files[SHM_ORDINARY], map, round_up(size, unit), 0);
+    map->file = SHM_ORDINARY;
+    return rc;
+}
+
+void shm_close_file(struct shm_file *file)
+{
+    if (file->fd >= 0)
+        close(file->fd);
+    *file = (struct shm_file){.fd = -1};
+}
+
+/* The seals first: what is there after them stays. */
+int shm_check_range(int fd, struct shm_range range)
 {
     int seals = fcntl(fd, F_GET_SEALS);
     struct stat st;
 
-    if (seals < 0 || (seals & SEALS) != SEALS)
+    if (seals < 0 || !(seals & F_SEAL_SHRINK))
         return -EPERM;
     if (fstat(fd, &st))
         return -errno;
-    if (size == 0 || st.st_size < 0 || (uint64_t)st.st_size != size)
+    const uint64_t there = st.st_size < 0 ? 0 : (uint64_t)st.st_size;
+    if (range.size == 0 || range.offset > there || range.size > there - range.offset)
         return -EPROTO;
     return 0;
 }

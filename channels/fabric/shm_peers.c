@@ -132,9 +132,10 @@ static void send_queued(struct shm_node *n, struct shm_peer *p)
 void shm_post_arena(struct shm_node *n, struct shm_peer *p, uint32_t number)
 {
     const struct map *a = &n->arenas[number];
-    const struct shm_arena_notice notice = {.kind = SHM_ARENA, .number = number, .size = a->size};
+    const struct shm_arena_notice notice = {
+        .kind = SHM_ARENA, .number = number, .offset = a->offset, .size = a->size};
 
-    post(n, p, &notice, sizeof notice, a->fd);
+    post(n, p, &notice, sizeof notice, n->shm->files[a->file].fd);
 }
 
 static struct shm_greeting greeting_of(const struct shm_node *n, enum shm_kind kind)
@@ -357,7 +358,7 @@ static int map_arena(struct shm_node *n, struct shm_peer *p, const struct shm_ar
         return -EPROTO;
     if (!has_room(n, a->size))
         return -ENOMEM;
-    int rc = shm_share(&maps[a->number], fd, a->size);
+    int rc = shm_share(&maps[a->number], fd, (struct shm_range){a->offset, a->size});
     if (!rc)
         n->mapped += a->size;
     return rc;
@@ -695,8 +696,8 @@ static bool take_arena(struct source *source, const struct shm_arena_notice *a, 
         return true;
     snprintf(text, sizeof text, "node %u cannot map arena %u of node %u (%llu bytes): %s",
              n->base.id, a->number, p->id, (unsigned long long)a->size,
-             rc == -EPERM    ? "its size is not sealed"
-             : rc == -EPROTO ? "it is not of this size, or number"
+             rc == -EPERM    ? "its file may shrink"
+             : rc == -EPROTO ? "its file, or its number, is another"
                              : strerror(-rc));
     shm_warn(n, text);
     p->refused = true;

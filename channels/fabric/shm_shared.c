@@ -13,6 +13,7 @@
 struct shm_shared {
     dev_t device;
     ino_t file;
+    struct shm_range range;
     struct map map;
     unsigned users;
 };
@@ -27,17 +28,21 @@ static int shared_by_file(const void *a, const void *b)
 
     if (x->device != y->device)
         return x->device < y->device ? -1 : 1;
-    return (x->file > y->file) - (x->file < y->file);
+    if (x->file != y->file)
+        return x->file < y->file ? -1 : 1;
+    if (x->range.offset != y->range.offset)
+        return x->range.offset < y->range.offset ? -1 : 1;
+    return (x->range.size > y->range.size) - (x->range.size < y->range.size);
 }
 
-static int shared_add(const struct shm_shared *key, int fd, size_t size, struct shm_shared **added)
+static int shared_add(const struct shm_shared *key, int fd, struct shm_shared **added)
 {
     struct shm_shared *new = malloc(sizeof *new);
 
     if (!new)
         return -ENOMEM;
     *new = *key;
-    int rc = shm_map_fd(&new->map, fd, size);
+    int rc = shm_map_range(&new->map, fd, key->range);
     if (rc) {
         free(new);
         return rc;
@@ -52,11 +57,11 @@ static int shared_add(const struct shm_shared *key, int fd, size_t size, struct 
     return 0;
 }
 
-int shm_share(struct map *map, int fd, size_t size)
+int shm_share(struct map *map, int fd, struct shm_range range)
 {
-    struct shm_shared key = {0}, *shared = NULL;
+    struct shm_shared key = {.range = range}, *shared = NULL;
     struct stat st;
-    int rc = shm_check_seals(fd, size);
+    int rc = shm_check_range(fd, range);
 
     if (rc)
         return rc;
@@ -67,9 +72,9 @@ int shm_share(struct map *map, int fd, size_t size)
     pthread_mutex_lock(&shared_lock);
     struct shm_shared *const *found = tfind(&key, &shared_maps, shared_by_file);
     if (found)
-        shared = *found; /* of the same size, which is sealed */
+        shared = *found;
     else
-        rc = shared_add(&key, fd, size, &shared);
+        rc = shared_add(&key, fd, &shared);
     if (!rc) {
         shared->users++;
         *map = shared->map;

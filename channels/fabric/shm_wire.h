@@ -6,9 +6,8 @@
  * answer   who is there, its nonce, and the proof that it knows the secret
  * proof    the same of who connects
  * refusal  in place of an answer, or of what follows a proof: why not
- * arena    the descriptor of one arena, before any control message that names it
- * core     a control message of the core
- * bye      the last: the node leaves in order
+ * arena    one arena: the descriptor of its file, and the range in it, before any control message
+ * that names it core     a control message of the core bye      the last: the node leaves in order
  */
 #ifndef LOCO_SHM_WIRE_H
 #define LOCO_SHM_WIRE_H
@@ -41,11 +40,11 @@ struct shm_greeting {
 struct shm_arena_notice {
     uint32_t kind;
     uint32_t number;
-    uint64_t size;
+    uint64_t offset, size; /* of the range in the file */
 };
 
 _Static_assert(sizeof(struct shm_greeting) == 48, "crosses processes");
-_Static_assert(sizeof(struct shm_arena_notice) == 16, "crosses processes");
+_Static_assert(sizeof(struct shm_arena_notice) == 24, "crosses processes");
 
 /* What a proof is for: the claim's purpose. */
 enum { SHM_OF_ANSWER = 1, SHM_OF_PROOF };
