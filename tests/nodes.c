@@ -175,11 +175,12 @@ static void *run_thread(void *arg)
 
 static int run_threads(struct run *runs, uint32_t count)
 {
-    struct loco_fabric *shared = NULL; /* on verbs; on shm each has its own all the same */
+    const bool share = on_verbs() || runs->node.where == ON_ONE_PROCESS;
+    struct loco_fabric *shared = NULL;
     pthread_t threads[count];
     int failures = 0;
 
-    if (on_verbs() && open_fabric(runs, &shared))
+    if (share && open_fabric(runs, &shared))
         return 1;
     for (uint32_t i = 0; i < count; i++)
         runs[i].fabric = shared;
@@ -308,7 +309,8 @@ int run_nodes(enum where where, uint32_t count, void (*body)(struct node *node),
         runs[i].directory = directory;
         runs[i].node.where = where;
     }
-    int failures = where == ON_THREADS ? run_threads(runs, count) : run_processes(runs, count);
+    const bool threads = where == ON_THREADS || where == ON_ONE_PROCESS;
+    int failures = threads ? run_threads(runs, count) : run_processes(runs, count);
     if (on_verbs())
         rmdir(directory);
     else if (rmdir(directory) == 0 || access(directory, F_OK) == 0) {

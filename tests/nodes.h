@@ -22,10 +22,11 @@ static inline void test_moved(void)
 }
 
 /* All but the first are on shm, or on verbs where LOCO_TEST_ADDRESSES has the nodes' addresses,
- * parted by commas: then those that are threads share a fabric. */
+ * parted by commas: then those that are threads share a fabric, too. */
 enum where {
     ON_SIM,              /* fibers, virtual time */
-    ON_THREADS,          /* a thread each */
+    ON_THREADS,          /* a thread each; on shm with a fabric each, as processes have */
+    ON_ONE_PROCESS,      /* a thread each, on one fabric */
     ON_PROCESSES,        /* a process each */
     ON_POLLED_PROCESSES, /* a process each, with a thread that looks for completions */
 };

@@ -5,6 +5,7 @@
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -46,26 +47,13 @@ static void free_peer(struct shm_peer *p)
     }
 }
 
-static void close_files(struct shm *s)
-{
-    for (int i = 0; i < SHM_FILES; i++)
-        shm_close_file(&s->files[i]);
-}
-
-/* The last node of a process takes the memory files with it. */
 static void free_node(struct shm_node *n)
 {
-    struct shm *s = n->shm;
-
     loco_each_entry (&n->peers, id)
         free_peer(loco_by_node_find(&n->peers, id));
     loco_by_node_free(&n->peers);
     unmap(n->arenas);
     free(n);
-    pthread_mutex_lock(&s->lock);
-    if (--s->open_nodes == 0)
-        close_files(s);
-    pthread_mutex_unlock(&s->lock);
 }
 
 static int shm_node_open(struct loco_fabric *fabric, uint32_t id, uint32_t count,
@@ -74,24 +62,21 @@ static int shm_node_open(struct loco_fabric *fabric, uint32_t id, uint32_t count
 {
     struct shm *s = shm_of(fabric);
     struct shm_node *n = calloc(1, sizeof *n);
+    struct loco_key key;
 
     if (!n)
         return -ENOMEM;
     n->base = (struct loco_node){.fabric = fabric, .id = id, .count = count, .events = *events};
     n->shm = s;
-    pthread_mutex_lock(&s->lock);
-    s->open_nodes++;
-    pthread_mutex_unlock(&s->lock);
-    loco_key_of(&n->key, secret);
+    loco_key_of(&key, secret);
     int rc = loco_by_node_init(&n->peers, count, sizeof(struct shm_peer));
     if (!rc)
-        rc = shm_listen(n);
+        rc = shm_enter(n, &key);
     if (rc) {
         free_node(n);
         return rc;
     }
     *node = &n->base;
-    shm_tend(n);
     return 0;
 }
 
@@ -287,6 +272,8 @@ int shm_make_directory(const char *path)
 
 static int open_descriptors(struct shm *s)
 {
+    if (getrandom(&s->number, sizeof s->number, 0) < 0)
+        return -errno;
     s->epoll = epoll_create1(EPOLL_CLOEXEC);
     if (s->epoll < 0)
         return -errno;
@@ -319,6 +306,7 @@ int loco_shm_open(struct loco_fabric **fabric, const char *directory)
     snprintf(s->directory, sizeof s->directory, "%s", directory);
     for (int i = 0; i < SHM_FILES; i++)
         s->files[i].fd = -1;
+    s->listener = -1;
     pthread_mutex_init(&s->lock, NULL);
     pthread_cond_init(&s->node_closed, NULL);
     rc = open_descriptors(s);
@@ -352,6 +340,5 @@ void loco_shm_close(struct loco_fabric *fabric)
     rmdir(s->directory); /* stays while another process has a socket there */
     pthread_mutex_destroy(&s->lock);
     pthread_cond_destroy(&s->node_closed);
-    loco_by_node_free(&s->try_at);
     free(s);
 }

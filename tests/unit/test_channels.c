@@ -17,6 +17,10 @@
     {                                                                                              \
         cr_assert_eq(run_nodes(ON_THREADS, count, body, NULL), 0);                                 \
     }                                                                                              \
+    Test(channels, test_name##_one_process)                                                        \
+    {                                                                                              \
+        cr_assert_eq(run_nodes(ON_ONE_PROCESS, count, body, NULL), 0);                             \
+    }                                                                                              \
     Test(channels, test_name##_processes)                                                          \
     {                                                                                              \
         cr_assert_eq(run_nodes(ON_PROCESSES, count, body, NULL), 0);                               \

@@ -29,6 +29,10 @@ static void under_chaos(uint32_t count, void (*body)(struct node *n))
     {                                                                                              \
         cr_assert_eq(run_nodes(ON_THREADS, count, body, NULL), 0);                                 \
     }                                                                                              \
+    Test(fences, test_name##_one_process)                                                          \
+    {                                                                                              \
+        cr_assert_eq(run_nodes(ON_ONE_PROCESS, count, body, NULL), 0);                             \
+    }                                                                                              \
     Test(fences, test_name##_processes)                                                            \
     {                                                                                              \
         cr_assert_eq(run_nodes(ON_PROCESSES, count, body, NULL), 0);                               \

@@ -18,6 +18,10 @@ enum { NODES = 3, RESTARTS = 3 };
     {                                                                                              \
         cr_assert_eq(run_nodes(ON_THREADS, NODES, body, NULL), 0);                                 \
     }                                                                                              \
+    Test(restarts, test_name##_one_process)                                                        \
+    {                                                                                              \
+        cr_assert_eq(run_nodes(ON_ONE_PROCESS, NODES, body, NULL), 0);                             \
+    }                                                                                              \
     Test(restarts, test_name##_processes)                                                          \
     {                                                                                              \
         cr_assert_eq(run_nodes(ON_PROCESSES, NODES, body, NULL), 0);                               \

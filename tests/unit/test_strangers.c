@@ -166,7 +166,7 @@ static struct shm_greeting hear_greeting(int fd)
 static struct shm_greeting hello(void)
 {
     return (struct shm_greeting){
-        .kind = SHM_HELLO, .id = 1, .count = 2, .nonce = {"of who knocks"}};
+        .kind = SHM_HELLO, .from = 1, .count = 2, .nonce = {"of who knocks"}};
 }
 
 static struct shm_greeting proof_for(struct shm_greeting answer, struct loco_secret secret)
@@ -193,13 +193,31 @@ static struct shm_greeting say_hello(int fd)
     return hear_greeting(fd);
 }
 
-/* A peer below the library, that has been let in. */
+/* A process that has been let in. */
 static int enter(void)
 {
     int fd = knock();
     const struct shm_greeting proof = proof_for(say_hello(fd), right);
 
     say(fd, &proof, sizeof proof);
+    return fd;
+}
+
+static struct shm_head head_of(enum shm_kind kind)
+{
+    return (struct shm_head){.kind = kind, .from = 1, .call = 7};
+}
+
+/* The same, with a node that has met node 0. */
+static int enter_and_meet(void)
+{
+    const struct shm_head meet = head_of(SHM_MEET);
+    struct shm_head met;
+    int fd = enter();
+
+    say(fd, &meet, sizeof meet);
+    cr_assert_eq(recv(fd, &met, sizeof met, 0), (ssize_t)sizeof met);
+    cr_assert_eq(met.kind, SHM_MET);
     return fd;
 }
 
@@ -250,7 +268,9 @@ Test(strangers, a_proof_serves_once)
     open_live(&a, 0, right);
     int fd = knock();
     const struct shm_greeting proof = proof_for(say_hello(fd), right);
+    const struct shm_head meet = head_of(SHM_MEET);
     say(fd, &proof, sizeof proof);
+    say(fd, &meet, sizeof meet);
     close(fd);
     AWAIT_IN(&a, has_logged(&a, "peer 1 is lost"));
     fd = knock();
@@ -270,7 +290,7 @@ Test(strangers, nothing_is_obeyed_before_the_proof)
     struct live a;
 
     open_live(&a, 0, right);
-    for (uint32_t kind = SHM_HELLO - 1; kind <= SHM_BYE + 1; kind++) {
+    for (uint32_t kind = SHM_HELLO - 1; kind <= SHM_PARTING + 1; kind++) {
         unsigned char data[64] = {0};
         if (kind == SHM_HELLO)
             continue;
@@ -310,7 +330,7 @@ Test(strangers, a_greeting_comes_once)
 Test(strangers, nothing_is_obeyed_from_who_is_connected_to)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
-    const uint32_t core[2] = {SHM_CORE, 0};
+    const struct shm_head core = head_of(SHM_CORE);
     int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
     struct live b;
 
@@ -322,7 +342,7 @@ Test(strangers, nothing_is_obeyed_from_who_is_connected_to)
     open_live(&b, 1, right);
     int peer = accept(fd, NULL, NULL);
     cr_expect_eq(hear_greeting(peer).kind, SHM_HELLO);
-    say(peer, core, sizeof core);
+    say(peer, &core, sizeof core);
     cr_expect(is_hung_up(peer));
     cr_expect_eq(b.logged, 0, "%s", b.log);
     close(fd);
@@ -369,7 +389,7 @@ Test(strangers, they_do_not_fill_the_log)
     unsigned lines = 0;
     struct live a;
 
-    h.id = 0; /* it has that itself */
+    h.from = 0; /* it has that itself */
     open_live(&a, 0, right);
     for (int i = 0; i < 100; i++) {
         int fd = knock();
@@ -446,7 +466,8 @@ Test(strangers, other_users_are_refused)
 Test(strangers, descriptors_that_nobody_asked_for_are_closed)
 {
     const struct shm_greeting h = hello();
-    const uint32_t core[2] = {SHM_CORE, 0};
+    const struct shm_head core = head_of(SHM_CORE);
+    const struct shm_file_notice file = {.kind = SHM_FILE};
     int fds[100];
     struct live a;
 
@@ -459,7 +480,12 @@ Test(strangers, descriptors_that_nobody_asked_for_are_closed)
         say_with(fd, &h, sizeof h, fds, count);
         cr_expect(is_hung_up(fd), "with %u descriptors", count);
         fd = enter();
-        say_with(fd, core, sizeof core, fds, count);
+        say_with(fd, &core, sizeof core, fds, count);
+        cr_expect(is_hung_up(fd), "with %u descriptors", count);
+        fd = enter();
+        say_with(fd, &file, sizeof file, fds, count);
+        if (count == 1) /* is kept; the next is one too many */
+            say_with(fd, &file, sizeof file, fds, count);
         cr_expect(is_hung_up(fd), "with %u descriptors", count);
     }
     AWAIT_IN(&a, descriptors() == before);
@@ -486,16 +512,21 @@ static int new_arena(int seals)
 /* Whether the node keeps a peer that says this of an arena. */
 static bool is_kept(struct live *a, int arena, uint32_t number, struct shm_range range)
 {
-    const struct shm_arena_notice notice = {
-        .kind = SHM_ARENA, .number = number, .offset = range.offset, .size = range.size};
-    const uint32_t malformed[2] = {SHM_CORE, 0};
-    int fd = enter();
+    const struct shm_file_notice file = {.kind = SHM_FILE, .file = SHM_ORDINARY};
+    const struct shm_arena_notice notice = {.head = head_of(SHM_ARENA),
+                                            .number = number,
+                                            .file = SHM_ORDINARY,
+                                            .offset = range.offset,
+                                            .size = range.size};
+    const struct shm_head malformed = head_of(SHM_CORE);
+    int fd = enter_and_meet();
 
     a->logged = 0;
     a->mgr->malformed = 0;
-    say_with(fd, &notice, sizeof notice, &arena, arena >= 0);
+    say_with(fd, &file, sizeof file, &arena, arena >= 0);
     close(arena);
-    send(fd, malformed, sizeof malformed, MSG_NOSIGNAL);
+    say(fd, &notice, sizeof notice);
+    say(fd, &malformed, sizeof malformed);
     AWAIT_IN(a, has_logged(a, "malformed") || has_logged(a, "cannot map arena"));
     bool kept = has_logged(a, "malformed");
     close(fd);
@@ -565,9 +596,9 @@ Test(strangers, an_arena_has_room_in_the_machine)
     close_live(&a);
 }
 
-static int hear_arena(int fd)
+static int hear_file(int fd)
 {
-    struct shm_arena_notice notice;
+    struct shm_file_notice notice;
     union {
         struct cmsghdr head;
         char room[CMSG_SPACE(sizeof(int))];
@@ -580,7 +611,7 @@ static int hear_arena(int fd)
     int arena;
 
     cr_assert_eq(recvmsg(fd, &message, 0), (ssize_t)sizeof notice);
-    cr_assert_eq(notice.kind, SHM_ARENA);
+    cr_assert_eq(notice.kind, SHM_FILE);
     memcpy(&arena, CMSG_DATA(&control.head), sizeof arena);
     return arena;
 }
@@ -590,7 +621,7 @@ Test(strangers, a_peer_cannot_cut_an_arena)
     struct live a;
 
     open_live(&a, 0, right);
-    int fd = enter(), arena = hear_arena(fd);
+    int fd = enter_and_meet(), arena = hear_file(fd);
     cr_expect_eq(ftruncate(arena, 0), -1);
     cr_expect_eq(fcntl(arena, F_GET_SEALS), F_SEAL_SHRINK | F_SEAL_SEAL);
     close(arena);
@@ -602,14 +633,14 @@ Test(strangers, a_peer_cannot_cut_an_arena)
 Test(strangers, a_peer_that_does_not_listen_is_lost)
 {
     const struct loco_packet_head join = {.kind = LOCO_JOIN, .from = 1, .name = "v"};
-    const uint32_t kind = SHM_CORE;
-    unsigned char message[sizeof kind + sizeof join];
+    const struct shm_head head = head_of(SHM_CORE);
+    unsigned char message[sizeof head + sizeof join];
     struct live a;
 
     open_live(&a, 0, right);
-    memcpy(message, &kind, sizeof kind);
-    memcpy(message + sizeof kind, &join, sizeof join);
-    int fd = enter();
+    memcpy(message, &head, sizeof head);
+    memcpy(message + sizeof head, &join, sizeof join);
+    int fd = enter_and_meet();
     while (send(fd, message, sizeof message, MSG_NOSIGNAL) > 0)
         ;
     AWAIT_IN(&a, has_logged(&a, "node 1 did not take 16 MiB of control messages"));
@@ -625,11 +656,17 @@ Test(strangers, a_peer_that_comes_again_and_again_is_refused)
     open_live(&a, 0, right);
     for (int i = 0; i <= SHM_RETURNS_MAX; i++) {
         a.logged = 0;
-        close(enter());
+        close(enter_and_meet());
         AWAIT_IN(&a, has_logged(&a, "peer 1 is lost"));
     }
     a.logged = 0;
-    cr_expect(is_hung_up(enter()));
+    const struct shm_head meet = head_of(SHM_MEET);
+    struct shm_parting parting;
+    int fd = enter();
+    say(fd, &meet, sizeof meet);
+    cr_expect_eq(recv(fd, &parting, sizeof parting, 0), (ssize_t)sizeof parting);
+    cr_expect_eq(parting.reason, SHM_UNFIT);
+    close(fd);
     AWAIT_IN(&a, has_logged(&a, "a node came back too often"));
     cr_expect_not(has_logged(&a, "lost"), "%s", a.log);
     close_live(&a);

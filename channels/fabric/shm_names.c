@@ -1,0 +1,136 @@
+/*
+ * Where a process is found: each of its nodes has a name in the run directory, and all of them are
+ * names (hard links) of the one socket that the process listens on. Whoever finds two names of one
+ * file knows that both nodes are there, and needs one connection.
+ *
+ * A name goes away when nobody needs it any more. A socket whose last name is gone cannot have
+ * another, so the next node to be found has a new socket.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "shm_internal.h"
+
+struct sockaddr_un shm_address_of(const struct shm *s, uint32_t id)
+{
+    struct sockaddr_un a = {.sun_family = AF_UNIX};
+
+    snprintf(a.sun_path, sizeof a.sun_path, "%s/node%u", s->directory, id);
+    return a;
+}
+
+int shm_new_socket(void)
+{
+    return socket(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+}
+
+static struct shm_place place_of(const char *path)
+{
+    struct stat st;
+
+    return lstat(path, &st) ? (struct shm_place){0} : (struct shm_place){st.st_dev, st.st_ino};
+}
+
+struct shm_place shm_place_at(const struct sockaddr_un *a)
+{
+    return place_of(a->sun_path);
+}
+
+bool shm_is_shown(const struct shm_node *n)
+{
+    return n->path[0] && shm_same_place(place_of(n->path), n->shm->place);
+}
+
+void shm_hide(struct shm_node *n)
+{
+    if (shm_is_shown(n))
+        unlink(n->path);
+    n->path[0] = '\0';
+}
+
+/* A socket that nobody listens to was left by a process that died. */
+static bool is_stale(const struct sockaddr_un *a)
+{
+    int fd = shm_new_socket();
+    bool refused =
+        fd >= 0 && connect(fd, (const struct sockaddr *)a, sizeof *a) && errno == ECONNREFUSED;
+
+    if (fd >= 0)
+        close(fd);
+    return refused;
+}
+
+/* Who leaves takes an empty directory away, maybe at this very moment. */
+static int bind_in_directory(const struct shm *s, int fd, const struct sockaddr_un *a)
+{
+    int rc = -ENOENT;
+
+    for (int tries = 0; rc == -ENOENT && tries < 100; tries++) {
+        rc = shm_make_directory(s->directory);
+        if (!rc && bind(fd, (const struct sockaddr *)a, sizeof *a))
+            rc = -errno;
+    }
+    return rc;
+}
+
+/* In place of the socket without a name. */
+static int listen_at(struct shm *s, const struct sockaddr_un *a)
+{
+    int fd = shm_new_socket();
+
+    if (fd < 0)
+        return -errno;
+    int rc = bind_in_directory(s, fd, a);
+    if (!rc && listen(fd, SOMAXCONN))
+        rc = -errno;
+    if (rc) {
+        close(fd);
+        return rc;
+    }
+    if (s->listener >= 0)
+        close(s->listener);
+    s->listener = fd;
+    s->place = shm_place_at(a);
+    shm_watch(s, EPOLL_CTL_ADD, fd, s, EPOLLIN);
+    return 0;
+}
+
+/* Returns 0, -ENOENT when the socket has no name any more, or another negative errno. */
+static int link_to_listener(const struct shm *s, const struct sockaddr_un *a)
+{
+    for (const struct shm_node *n = s->nodes; n; n = n->next) {
+        if (!shm_is_shown(n))
+            continue;
+        if (!link(n->path, a->sun_path))
+            return 0;
+        if (errno != ENOENT)
+            return errno == EEXIST ? -EADDRINUSE : -errno;
+    }
+    return -ENOENT;
+}
+
+static int name_socket(struct shm *s, const struct sockaddr_un *a)
+{
+    int rc = link_to_listener(s, a);
+
+    return rc == -ENOENT ? listen_at(s, a) : rc;
+}
+
+int shm_show(struct shm_node *n)
+{
+    const struct sockaddr_un a = shm_address_of(n->shm, n->base.id);
+    int rc = name_socket(n->shm, &a);
+
+    if (rc == -EADDRINUSE && is_stale(&a)) {
+        unlink(a.sun_path);
+        rc = name_socket(n->shm, &a);
+    }
+    if (!rc)
+        memcpy(n->path, a.sun_path, sizeof n->path);
+    return rc;
+}

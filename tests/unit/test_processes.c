@@ -1,0 +1,357 @@
+/*
+ * Processes of many nodes on the shm fabric: what they open does not grow with their nodes, and each
+ * of their nodes still comes and goes by itself. Where no process is killed a fabric stands for one.
+ */
+#include <criterion/criterion.h>
+#include <dirent.h>
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "tests/nodes.h"
+
+static const struct loco_secret one = {"0123456789abcdef", 16}, other = {"0123456789abcdeg", 16};
+
+static char directory[40];
+
+static void make_directory(void)
+{
+    strcpy(directory, "/tmp/loco-processes-XXXXXX");
+    cr_assert(mkdtemp(directory));
+}
+
+TestSuite(processes, .init = make_directory);
+
+/* --- nodes ------------------------------------------------------------------------------------ */
+
+/* A node with a value of its own that all the others have. */
+struct member {
+    struct loco_manager *mgr;
+    struct loco_sst values;
+};
+
+static int open_manager(struct loco_manager **mgr, struct loco_fabric *fabric, uint32_t id,
+                        uint32_t count, struct loco_secret secret)
+{
+    const struct loco_manager_config config = {
+        .node = id, .node_count = count, .arena_size = 1 << 16, .secret = secret};
+
+    return loco_manager_open(mgr, fabric, &config);
+}
+
+static void open_member(struct member *m, struct loco_fabric *fabric, uint32_t id, uint32_t count)
+{
+    cr_assert_eq(open_manager(&m->mgr, fabric, id, count, one), 0);
+    cr_assert_eq(loco_sst_init(&m->values, m->mgr, NULL, "values", LOCO_ALL, 8), 0);
+}
+
+static void close_member(struct member *m)
+{
+    loco_sst_fini(&m->values);
+    loco_manager_close(m->mgr);
+}
+
+static void await_ready(const struct member *m)
+{
+    cr_assert_eq(loco_manager_ready(m->mgr, TEST_TIMEOUT), 0);
+}
+
+#define AWAIT_AT(member, condition)                                                                \
+    do {                                                                                           \
+        struct loco_wait await = loco_wait_for((member)->mgr, TEST_TIMEOUT);                       \
+        while (!(condition))                                                                       \
+            cr_assert_eq(loco_relax((member)->mgr, &await), 0, "never true: %s", #condition);      \
+    } while (0)
+
+static void tell(struct member *m, uint64_t value)
+{
+    loco_sst_store_mine(&m->values, &value);
+    loco_sst_push_broadcast(&m->values);
+}
+
+static uint64_t heard_of(struct member *m, uint32_t node)
+{
+    uint64_t value = 0;
+
+    loco_owned_var_load(loco_sst_row(&m->values, node), &value);
+    return value;
+}
+
+static void expect_all_hear(struct member *all, unsigned count, unsigned speaker, uint64_t value)
+{
+    tell(&all[speaker], value);
+    for (unsigned i = 0; i < count; i++)
+        if (i != speaker)
+            AWAIT_AT(&all[i], heard_of(&all[i], speaker) == value);
+}
+
+/* Two processes, the nodes of each in turn. */
+enum { PAIR = 2 };
+
+static void open_both(struct loco_fabric *fabrics[PAIR], struct member *all, unsigned count)
+{
+    for (unsigned i = 0; i < PAIR; i++)
+        cr_assert_eq(loco_shm_open(&fabrics[i], directory), 0);
+    for (unsigned i = 0; i < count; i++)
+        open_member(&all[i], fabrics[i % PAIR], i, count);
+    for (unsigned i = 0; i < count; i++)
+        await_ready(&all[i]);
+}
+
+static void close_both(struct loco_fabric *fabrics[PAIR], struct member *all, unsigned count)
+{
+    for (unsigned i = 0; i < count; i++)
+        close_member(&all[i]);
+    for (unsigned i = 0; i < PAIR; i++)
+        loco_shm_close(fabrics[i]);
+    cr_expect_eq(access(directory, F_OK), -1, "the run directory was left behind");
+}
+
+/* --- descriptors ------------------------------------------------------------------------------ */
+
+enum { MANY = 24 };
+
+/* A process's own: epoll, wake-up, listener, and two memory files; to another, a connection and its
+ * two files, and the same once more where both called at the same time. */
+enum { OF_A_PROCESS = 5, OF_A_CONNECTION = 3, CONNECTIONS = 2 };
+
+static unsigned descriptors(void)
+{
+    DIR *folder = opendir("/proc/self/fd");
+    unsigned count = 0;
+
+    while (readdir(folder))
+        count++;
+    closedir(folder);
+    return count;
+}
+
+Test(processes, nodes_of_one_share_its_descriptors)
+{
+    struct loco_fabric *fabric;
+    struct member all[MANY];
+    const unsigned before = descriptors();
+
+    cr_assert_eq(loco_shm_open(&fabric, directory), 0);
+    for (unsigned i = 0; i < MANY; i++)
+        open_member(&all[i], fabric, i, MANY);
+    for (unsigned i = 0; i < MANY; i++)
+        await_ready(&all[i]);
+    /* It is connected to itself: those are both ends. */
+    AWAIT_AT(&all[0], descriptors() <= before + OF_A_PROCESS + 2 * OF_A_CONNECTION);
+    expect_all_hear(all, MANY, MANY - 1, 5);
+    for (unsigned i = 0; i < MANY; i++)
+        close_member(&all[i]);
+    loco_shm_close(fabric);
+    cr_expect_eq(descriptors(), before);
+    cr_expect_eq(access(directory, F_OK), -1, "the run directory was left behind");
+}
+
+/* Each node is connected to those of the other process only, as converters are to controllers. */
+static int run_process(unsigned process, unsigned count, unsigned most)
+{
+    uint32_t others[MANY];
+    struct loco_fabric *fabric;
+    struct loco_manager *mgr[MANY];
+    struct loco_sst values[MANY];
+    struct loco_barrier end[MANY];
+    unsigned other_count = 0, n = 0;
+    const unsigned before = descriptors();
+
+    for (uint32_t i = 1 - process; i < count; i += PAIR)
+        others[other_count++] = i;
+    if (loco_shm_open(&fabric, directory))
+        return 1;
+    const struct loco_members members = {others, other_count};
+    for (uint32_t i = process; i < count; i += PAIR, n++)
+        if (open_manager(&mgr[n], fabric, i, count, one) ||
+            loco_sst_init(&values[n], mgr[n], NULL, "values", members, 8) ||
+            loco_barrier_init(&end[n], mgr[n], NULL, "end", members))
+            return 2;
+    for (unsigned i = 0; i < n; i++)
+        if (loco_manager_ready(mgr[i], TEST_TIMEOUT))
+            return 3;
+    struct loco_wait wait = loco_wait_for(mgr[0], TEST_TIMEOUT);
+    while (descriptors() > before + most)
+        if (loco_relax(mgr[0], &wait))
+            return 4;
+    for (unsigned i = 0; i < n; i++) {
+        loco_sst_fini(&values[i]);
+        loco_barrier_fini(&end[i]);
+        loco_manager_close(mgr[i]);
+    }
+    loco_shm_close(fabric);
+    return 0;
+}
+
+Test(processes, two_share_few_connections)
+{
+    pid_t pids[PAIR];
+    int status;
+
+    for (unsigned i = 0; i < PAIR; i++) {
+        pids[i] = fork();
+        if (pids[i] == 0)
+            _exit(run_process(i, MANY, OF_A_PROCESS + CONNECTIONS * OF_A_CONNECTION));
+    }
+    for (unsigned i = 0; i < PAIR; i++) {
+        cr_assert_eq(waitpid(pids[i], &status, 0), pids[i]);
+        cr_expect(WIFEXITED(status) && WEXITSTATUS(status) == 0, "process %u: status %x", i,
+                  (unsigned)status);
+    }
+    rmdir(directory);
+}
+
+/* --- nodes that come and go --------------------------------------------------------------------- */
+
+Test(processes, a_node_that_closes_is_lost_alone)
+{
+    enum { COUNT = 6, GONE = 3 };
+    struct loco_fabric *fabrics[PAIR];
+    struct member all[COUNT];
+
+    open_both(fabrics, all, COUNT);
+    close_member(&all[GONE]);
+    for (unsigned i = 0; i < COUNT; i++) {
+        if (i == GONE)
+            continue;
+        AWAIT_AT(&all[i], loco_peer_lost(all[i].mgr, GONE));
+        for (unsigned k = 0; k < COUNT; k++)
+            cr_expect(k == GONE || !loco_peer_lost(all[i].mgr, k), "%u lost %u", i, k);
+    }
+    open_member(&all[GONE], fabrics[GONE % PAIR], GONE, COUNT);
+    for (unsigned i = 0; i < COUNT; i++)
+        await_ready(&all[i]);
+    for (unsigned i = 0; i < COUNT; i++)
+        expect_all_hear(all, COUNT, i, 10 + i);
+    close_both(fabrics, all, COUNT);
+}
+
+/* What is under way to a node that has closed is not for the one that is opened after it. */
+Test(processes, a_node_comes_back_again_and_again)
+{
+    enum { COUNT = 5, LIVES = 60 };
+    struct loco_fabric *fabrics[PAIR];
+    struct member all[COUNT];
+
+    open_both(fabrics, all, COUNT);
+    const unsigned before = descriptors();
+    for (unsigned life = 0; life < LIVES; life++) {
+        unsigned i = life % COUNT;
+        close_member(&all[i]);
+        open_member(&all[i], fabrics[i % PAIR], i, COUNT);
+        if (life % 3 == 0)
+            continue; /* before all have seen it */
+        for (unsigned k = 0; k < COUNT; k++)
+            await_ready(&all[k]);
+    }
+    for (unsigned k = 0; k < COUNT; k++)
+        AWAIT_AT(&all[k], loco_manager_ready(all[k].mgr, 1000000) == 0);
+    for (unsigned i = 0; i < COUNT; i++)
+        expect_all_hear(all, COUNT, i, 100 + i);
+    AWAIT_AT(&all[0], descriptors() <= before + CONNECTIONS * OF_A_CONNECTION);
+    close_both(fabrics, all, COUNT);
+}
+
+Test(processes, a_node_may_come_late)
+{
+    enum { COUNT = 6 };
+    static const uint32_t early[COUNT][1] = {{1}, {0}, {3}, {2}, {5}, {4}};
+    struct loco_fabric *fabrics[PAIR];
+    struct loco_manager *mgr[COUNT];
+    struct loco_owned_var v[COUNT];
+    struct member first;
+
+    for (unsigned i = 0; i < PAIR; i++)
+        cr_assert_eq(loco_shm_open(&fabrics[i], directory), 0);
+    for (unsigned i = 0; i < COUNT; i++) {
+        const struct loco_members members = {early[i], 1};
+        cr_assert_eq(open_manager(&mgr[i], fabrics[i % PAIR], i, COUNT, one), 0);
+        cr_assert_eq(loco_owned_var_init(&v[i], mgr[i], NULL, "v", i - i % 2, members, 8), 0);
+        first.mgr = mgr[i];
+        if (i % 2)
+            await_ready(&first); /* nobody needs the names of these two any more */
+    }
+    for (unsigned i = 0; i < COUNT; i++) {
+        const uint64_t value = i + 1;
+        uint64_t got = 0;
+        if (i % 2)
+            continue;
+        loco_owned_var_store(&v[i], &value);
+        loco_owned_var_push(&v[i]);
+        first.mgr = mgr[i + 1];
+        AWAIT_AT(&first, loco_owned_var_load(&v[i + 1], &got) == 0 && got == value);
+    }
+    for (unsigned i = 0; i < COUNT; i++) {
+        loco_owned_var_fini(&v[i]);
+        loco_manager_close(mgr[i]);
+    }
+    for (unsigned i = 0; i < PAIR; i++)
+        loco_shm_close(fabrics[i]);
+}
+
+/* --- a process that dies ------------------------------------------------------------------------ */
+
+Test(processes, all_nodes_of_one_that_is_killed_are_lost)
+{
+    enum { COUNT = 7, HERE = 3 };
+    struct loco_fabric *fabric;
+    struct member all[COUNT];
+    int alive[2];
+    char byte;
+
+    cr_assert_eq(pipe(alive), 0);
+    for (unsigned life = 0; life < 3; life++) {
+        pid_t pid = fork();
+        if (pid == 0) {
+            cr_assert_eq(loco_shm_open(&fabric, directory), 0);
+            for (unsigned i = HERE; i < COUNT; i++)
+                open_member(&all[i], fabric, i, COUNT);
+            for (unsigned i = HERE; i < COUNT; i++)
+                await_ready(&all[i]);
+            cr_assert_eq(write(alive[1], "", 1), 1);
+            pause();
+        }
+        if (life == 0) {
+            cr_assert_eq(loco_shm_open(&fabric, directory), 0);
+            for (unsigned i = 0; i < HERE; i++)
+                open_member(&all[i], fabric, i, COUNT);
+        }
+        cr_assert_eq(read(alive[0], &byte, 1), 1);
+        for (unsigned i = 0; i < HERE; i++)
+            await_ready(&all[i]);
+        kill(pid, SIGKILL);
+        cr_assert_eq(waitpid(pid, NULL, 0), pid);
+        for (unsigned i = 0; i < HERE; i++)
+            for (unsigned k = HERE; k < COUNT; k++)
+                AWAIT_AT(&all[i], loco_peer_lost(all[i].mgr, k));
+    }
+    for (unsigned i = 0; i < HERE; i++)
+        for (unsigned k = 0; k < HERE; k++)
+            cr_expect(i == k || !loco_peer_lost(all[i].mgr, k));
+    for (unsigned i = 0; i < HERE; i++)
+        close_member(&all[i]);
+    loco_shm_close(fabric);
+}
+
+/* --- what the nodes of a process have alike ------------------------------------------------------ */
+
+Test(processes, nodes_of_one_are_of_one_network)
+{
+    struct loco_manager *m, *none;
+    struct loco_fabric *fabric;
+
+    cr_assert_eq(loco_shm_open(&fabric, directory), 0);
+    cr_assert_eq(open_manager(&m, fabric, 0, 3, one), 0);
+    cr_expect_eq(open_manager(&none, fabric, 1, 4, one), -EINVAL);
+    cr_expect_eq(open_manager(&none, fabric, 1, 3, other), -EINVAL);
+    cr_expect_eq(open_manager(&none, fabric, 0, 3, one), -EADDRINUSE);
+    loco_manager_close(m);
+    cr_assert_eq(open_manager(&m, fabric, 1, 4, other), 0, "the last node of a network has closed");
+    loco_manager_close(m);
+    loco_shm_close(fabric);
+}
