@@ -88,7 +88,8 @@ struct loco_manager {
 
 /*
  * Joins the network as config->node and attaches the calling thread. Returns 0, -EINVAL
- * for ids that make no sense, -EADDRINUSE when the node's place is taken, -ENOSPC after
+ * for ids that make no sense, or another count or secret than the fabric's other nodes have on shm,
+ * -EADDRINUSE when the node's place is taken, -ENOSPC after
  * LOCO_MANAGERS_MAX managers in this process, or what the fabric said. Any thread.
  */
 int loco_manager_open(struct loco_manager **manager, struct loco_fabric *fabric,

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <sys/resource.h>
 
-/* What a process opens besides its nodes': the results, the trace, the tracer's, the fabric's. */
+/* What a process opens besides: the results, the trace, the tracer's, the fabric's own. */
 enum { LIMITS_OTHER_FILES = 64 };
 
 /* Nodes that share a channel with this one: those with a link to it or from it, and node 0, which
@@ -25,14 +25,27 @@ static unsigned long limits_peers(const struct hil_system *s, unsigned node)
     return peers;
 }
 
-unsigned long hil_limits_files(const struct hil_scenario *s, unsigned index)
+/* On shm, to another process: a connection, and a memory file on huge pages and another; and the
+ * same once more where both have called. */
+enum { LIMITS_FILES_OF_A_PROCESS = 6 };
+
+static unsigned long limits_files_verbs(const struct hil_scenario *s, unsigned index)
 {
     const struct hil_executor_config *e = &s->executors[index];
     unsigned long files = LIMITS_OTHER_FILES;
 
     for (unsigned i = 0; i < e->count; i++)
         files += 2 + limits_peers(s->system, e->nodes[i]);
-    return s->mode == HIL_VIRTUAL ? 0 : files;
+    return files;
+}
+
+unsigned long hil_limits_files(const struct hil_scenario *s, unsigned index)
+{
+    if (s->mode == HIL_VIRTUAL)
+        return 0;
+    if (s->fabric == HIL_FABRIC_VERBS)
+        return limits_files_verbs(s, index);
+    return LIMITS_OTHER_FILES + LIMITS_FILES_OF_A_PROCESS * s->executor_count;
 }
 
 static unsigned long limits_most_files(const struct hil_scenario *s)
@@ -58,8 +71,7 @@ int hil_limits_raise(const struct hil_scenario *s)
     fprintf(stderr,
             "%s: %u nodes need %lu open files in one process, and the hard limit is %lu. "
             "Raise it (as root: ulimit -n %lu; for good: nofile in /etc/security/limits.conf, or "
-            "LimitNOFILE= of the service), spread the nodes over more executors, or run in "
-            "virtual time (--mode virtual)\n",
+            "LimitNOFILE= of the service), or run in virtual time (--mode virtual)\n",
             s->name, s->system->node_count, needed, (unsigned long)files.rlim_max, needed);
     return -EMFILE;
 }

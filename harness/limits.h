@@ -1,6 +1,6 @@
 /*
- * How many files a run's processes may have open: on shm each node has a socket to listen on and a
- * memory file, and a connection to each node that it shares a channel with.
+ * How many files a run's processes may have open. On shm that grows with the processes that share a
+ * channel, and not with their nodes; on verbs with the nodes, and with their connections.
  */
 #ifndef HIL_LIMITS_H
 #define HIL_LIMITS_H

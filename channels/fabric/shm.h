@@ -2,12 +2,15 @@
  * The shm fabric: nodes on one machine, in one process or many, reach into each other's
  * memory. It needs no hardware and no privilege.
  *
- * Arenas are anonymous memory files (huge pages where there are any) whose descriptors pass
- * over Unix sockets, so the kernel takes them back however a process ends. The sockets live
- * in a run directory that only the user may enter; a node's goes away when the peers that its
- * channels name have come, and comes back while one is missed. A peer's death shows as its
- * socket closing. One thread in each process carries the control messages; operations are
- * plain stores and loads of the calling thread.
+ * Arenas are ranges of anonymous memory files (huge pages where there are any) whose descriptors
+ * pass over Unix sockets, so the kernel takes them back however a process ends. A node has a name
+ * in a run directory that only the user may enter, and the name is of its process's socket; it goes
+ * away when the peers that the node's channels name have come, and comes back while one is missed.
+ * A process's death shows as its connection closing. One thread in each process carries the control
+ * messages; operations are plain stores and loads of the calling thread.
+ *
+ * Nodes that one process opens on one fabric share its socket, files and connections; they are of
+ * one network, with one count and one secret.
  */
 #ifndef LOCO_SHM_H
 #define LOCO_SHM_H
