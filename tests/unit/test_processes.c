@@ -1,6 +1,7 @@
 /*
- * Processes of many nodes on the shm fabric: what they open does not grow with their nodes, and each
- * of their nodes still comes and goes by itself. Where no process is killed a fabric stands for one.
+ * Processes of many nodes on the shm fabric: what they open does not grow with their nodes, and
+ * each of their nodes still comes and goes by itself. Where no process is killed a fabric stands
+ * for one.
  */
 #include <criterion/criterion.h>
 #include <dirent.h>
@@ -23,8 +24,6 @@ static void make_directory(void)
     strcpy(directory, "/tmp/loco-processes-XXXXXX");
     cr_assert(mkdtemp(directory));
 }
-
-TestSuite(processes, .init = make_directory);
 
 /* --- nodes ------------------------------------------------------------------------------------ */
 
@@ -136,6 +135,7 @@ Test(processes, nodes_of_one_share_its_descriptors)
     struct member all[MANY];
     const unsigned before = descriptors();
 
+    make_directory();
     cr_assert_eq(loco_shm_open(&fabric, directory), 0);
     for (unsigned i = 0; i < MANY; i++)
         open_member(&all[i], fabric, i, MANY);
@@ -193,6 +193,7 @@ Test(processes, two_share_few_connections)
     pid_t pids[PAIR];
     int status;
 
+    make_directory();
     for (unsigned i = 0; i < PAIR; i++) {
         pids[i] = fork();
         if (pids[i] == 0)
@@ -206,7 +207,8 @@ Test(processes, two_share_few_connections)
     rmdir(directory);
 }
 
-/* --- nodes that come and go --------------------------------------------------------------------- */
+/* --- nodes that come and go ---------------------------------------------------------------------
+ */
 
 Test(processes, a_node_that_closes_is_lost_alone)
 {
@@ -214,6 +216,7 @@ Test(processes, a_node_that_closes_is_lost_alone)
     struct loco_fabric *fabrics[PAIR];
     struct member all[COUNT];
 
+    make_directory();
     open_both(fabrics, all, COUNT);
     close_member(&all[GONE]);
     for (unsigned i = 0; i < COUNT; i++) {
@@ -234,13 +237,14 @@ Test(processes, a_node_that_closes_is_lost_alone)
 /* What is under way to a node that has closed is not for the one that is opened after it. */
 Test(processes, a_node_comes_back_again_and_again)
 {
-    enum { COUNT = 5, LIVES = 60 };
+    enum { COUNT = 5, RETURNS = 60 };
     struct loco_fabric *fabrics[PAIR];
     struct member all[COUNT];
 
+    make_directory();
     open_both(fabrics, all, COUNT);
     const unsigned before = descriptors();
-    for (unsigned life = 0; life < LIVES; life++) {
+    for (unsigned life = 0; life < RETURNS; life++) {
         unsigned i = life % COUNT;
         close_member(&all[i]);
         open_member(&all[i], fabrics[i % PAIR], i, COUNT);
@@ -266,6 +270,7 @@ Test(processes, a_node_may_come_late)
     struct loco_owned_var v[COUNT];
     struct member first;
 
+    make_directory();
     for (unsigned i = 0; i < PAIR; i++)
         cr_assert_eq(loco_shm_open(&fabrics[i], directory), 0);
     for (unsigned i = 0; i < COUNT; i++) {
@@ -294,40 +299,55 @@ Test(processes, a_node_may_come_late)
         loco_shm_close(fabrics[i]);
 }
 
-/* --- a process that dies ------------------------------------------------------------------------ */
+/* --- a process that dies ------------------------------------------------------------------------
+ */
+
+enum { SEVEN = 7, HERE = 3, LIVES = 3 };
+
+/* A process of the upper nodes, which begins when it is told, says when it is ready, and waits to
+ * be killed. */
+static void live_until_killed(int go, int ready)
+{
+    struct loco_fabric *fabric;
+    struct member all[SEVEN];
+    const pid_t pid = getpid();
+    char byte;
+
+    if (read(go, &byte, 1) != 1)
+        _exit(0);
+    cr_assert_eq(loco_shm_open(&fabric, directory), 0);
+    for (unsigned i = HERE; i < SEVEN; i++)
+        open_member(&all[i], fabric, i, SEVEN);
+    for (unsigned i = HERE; i < SEVEN; i++)
+        await_ready(&all[i]);
+    cr_assert_eq(write(ready, &pid, sizeof pid), (ssize_t)sizeof pid);
+    pause();
+}
 
 Test(processes, all_nodes_of_one_that_is_killed_are_lost)
 {
-    enum { COUNT = 7, HERE = 3 };
     struct loco_fabric *fabric;
-    struct member all[COUNT];
-    int alive[2];
-    char byte;
+    struct member all[SEVEN];
+    int go[2], ready[2];
+    pid_t pid;
 
-    cr_assert_eq(pipe(alive), 0);
-    for (unsigned life = 0; life < 3; life++) {
-        pid_t pid = fork();
-        if (pid == 0) {
-            cr_assert_eq(loco_shm_open(&fabric, directory), 0);
-            for (unsigned i = HERE; i < COUNT; i++)
-                open_member(&all[i], fabric, i, COUNT);
-            for (unsigned i = HERE; i < COUNT; i++)
-                await_ready(&all[i]);
-            cr_assert_eq(write(alive[1], "", 1), 1);
-            pause();
-        }
-        if (life == 0) {
-            cr_assert_eq(loco_shm_open(&fabric, directory), 0);
-            for (unsigned i = 0; i < HERE; i++)
-                open_member(&all[i], fabric, i, COUNT);
-        }
-        cr_assert_eq(read(alive[0], &byte, 1), 1);
+    make_directory();
+    cr_assert(pipe(go) == 0 && pipe(ready) == 0);
+    for (unsigned life = 0; life < LIVES; life++)
+        if (fork() == 0)
+            live_until_killed(go[0], ready[1]);
+    cr_assert_eq(loco_shm_open(&fabric, directory), 0);
+    for (unsigned i = 0; i < HERE; i++)
+        open_member(&all[i], fabric, i, SEVEN);
+    for (unsigned life = 0; life < LIVES; life++) {
+        cr_assert_eq(write(go[1], "", 1), 1);
+        cr_assert_eq(read(ready[0], &pid, sizeof pid), (ssize_t)sizeof pid);
         for (unsigned i = 0; i < HERE; i++)
             await_ready(&all[i]);
         kill(pid, SIGKILL);
         cr_assert_eq(waitpid(pid, NULL, 0), pid);
         for (unsigned i = 0; i < HERE; i++)
-            for (unsigned k = HERE; k < COUNT; k++)
+            for (unsigned k = HERE; k < SEVEN; k++)
                 AWAIT_AT(&all[i], loco_peer_lost(all[i].mgr, k));
     }
     for (unsigned i = 0; i < HERE; i++)
@@ -338,13 +358,15 @@ Test(processes, all_nodes_of_one_that_is_killed_are_lost)
     loco_shm_close(fabric);
 }
 
-/* --- what the nodes of a process have alike ------------------------------------------------------ */
+/* --- what the nodes of a process have alike ------------------------------------------------------
+ */
 
 Test(processes, nodes_of_one_are_of_one_network)
 {
     struct loco_manager *m, *none;
     struct loco_fabric *fabric;
 
+    make_directory();
     cr_assert_eq(loco_shm_open(&fabric, directory), 0);
     cr_assert_eq(open_manager(&m, fabric, 0, 3, one), 0);
     cr_expect_eq(open_manager(&none, fabric, 1, 4, one), -EINVAL);
