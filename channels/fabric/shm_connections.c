@@ -1,8 +1,8 @@
 /*
  * How two processes of the shm fabric are connected: one calls the other's socket for a node that
  * is to meet a node there, both prove that they know the network's secret, and from then on all the
- * nodes of both use the connection. There is one of them, or one that each has called where both did
- * at the same time.
+ * nodes of both use the connection. There is one of them, or one that each has called where both
+ * did at the same time.
  *
  * Of a stranger, who has proven nothing, a process keeps a connection for a while, and no more of
  * them than a certain number; what else one may make it keep is in shm_internal.h.
