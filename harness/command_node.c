@@ -26,15 +26,7 @@ static const char help[] =
     "                     the user and the job, in $XDG_RUNTIME_DIR or /tmp); two runs at once\n"
     "                     need two\n"
     "  --quiet            no progress and no closing words\n"
-    "\n"
-    "HILOCO_SECRET in the environment, the same for all of them, is what these processes prove to\n"
-    "each other that they know, and nobody else may take part: for example what\n"
-    "openssl rand -hex 16 prints.\n"
-    "\n"
-    "Exit status: 0; 1 when the run failed; 2 for a mistake, or when other nodes have another\n"
-    "scenario, before anything runs; 3 when it came to its end and is not valid\n"
-    "(docs/validity.md, validity.required); 130 when interrupted, 129 when its terminal hung up,\n"
-    "131 by SIGQUIT: it has ended in order then.\n";
+    "\n" HIL_PART_HELP_END;
 
 static int choose_ranked(const struct hil_system *system, bool *chosen)
 {

@@ -84,6 +84,17 @@ static inline int hil_arguments_status(int parsed)
     return parsed > 0 ? HIL_EXIT_OK : HIL_EXIT_USAGE;
 }
 
+/* How their help ends. */
+#define HIL_PART_HELP_END                                                                          \
+    "HILOCO_SECRET in the environment, the same for all of them, is what these processes prove\n"  \
+    "to each other that they know, and nobody else may take part: for example what\n"              \
+    "openssl rand -hex 16 prints.\n"                                                               \
+    "\n"                                                                                           \
+    "Exit status: 0; 1 when the run failed; 2 for a mistake, or when other nodes have another\n"   \
+    "scenario, before anything runs; 3 when it came to its end and is not valid\n"                 \
+    "(docs/validity.md, validity.required); 130 when interrupted, 129 when its terminal hung\n"    \
+    "up, 131 by SIGQUIT: it has ended in order then.\n"
+
 /*
  * The main of `hiloco node`, `controller` and `converter`: runs part of a scenario's nodes in this
  * process, and meets the others, which are started elsewhere, in a place that all derive from the

@@ -27,15 +27,7 @@ static const char help[] =
     "                     need two\n"
     "  --quiet            no progress and no closing words\n"
     "  --version          say which hiloco this is part of\n"
-    "\n"
-    "HILOCO_SECRET in the environment, the same for all of them, is what these programs prove to\n"
-    "each other that they know, and nobody else may take part: for example what\n"
-    "openssl rand -hex 16 prints.\n"
-    "\n"
-    "Exit status: 0; 1 when the run failed; 2 for a mistake, or when other nodes have another\n"
-    "scenario, before anything runs; 3 when it came to its end and is not valid\n"
-    "(docs/validity.md, validity.required); 130 when interrupted, 129 when its terminal hung up,\n"
-    "131 by SIGQUIT: it has ended in order then.\n";
+    "\n" HIL_PART_HELP_END;
 
 /* With a process for each node, rank 0 is the controller; with one for each converter the
  * controller was started elsewhere. */

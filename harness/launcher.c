@@ -384,7 +384,7 @@ static void explain_end(struct launcher *l, unsigned i, int status, bool again)
     l->refused |= WIFEXITED(status) && WEXITSTATUS(status) == HIL_EXIT_USAGE;
 }
 
-/* Converters that were killed while they ran. One that dies before it runs would do so again. */
+/* Nodes that were killed while they ran. One that dies before it runs would do so again. */
 static bool may_restart(const struct launcher *l, unsigned i, int status)
 {
     const struct hil_executor_config *e = &l->scenario->executors[i];
@@ -422,7 +422,7 @@ static void cut_short_who_lingers(struct launcher *l, unsigned turns)
     }
 }
 
-/* When the controller has come to its end, who is not back by then has nobody to meet. */
+/* When node 0 has come to its end, who is not back by then has nobody to meet. */
 static void give_up_returns(struct launcher *l)
 {
     const struct hil_executor_state *states = l->run.state->executors;

@@ -1,5 +1,5 @@
-/* The summary of a scenario with nodes, links and measures of any name: what is in summary.json, and
- * what is said to a person. */
+/* The summary of a scenario with nodes, links and measures of any name: what is in summary.json,
+ * and what is said to a person. */
 #include <jansson.h>
 #include <math.h>
 
@@ -174,7 +174,8 @@ Test(summary, measures_have_their_names_and_units)
     expect_number(root, "measures.level.each.1.index", 1);
     cr_expect(json_is_false(at(root, "measures.level.each.1.settled")));
     cr_expect(strstr(said, "  speed       9.9990 rad/s; mean"), "%s", said);
-    cr_expect(strstr(said, "  drop        2.0000 V of 2.0000 V; settled after 0.00 ms"), "%s", said);
+    cr_expect(strstr(said, "  drop        2.0000 V of 2.0000 V; settled after 0.00 ms"), "%s",
+              said);
     cr_expect(strstr(said, "  level       1 of 3 did not settle, the worst is [1]; mean 1.50000, "),
               "%s", said);
     close_run(root);
