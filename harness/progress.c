@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "digits.h"
+#include "scenario/system.h"
 
 enum { WIDTH = 30 };
 
@@ -14,6 +15,14 @@ static uint64_t missed(const struct hil_state *s)
     for (unsigned i = 0; i < s->node_count; i++)
         all += hil_missed(&s->nodes[i]);
     return all;
+}
+
+/* Whether the first measure is made in one of this launcher's processes. */
+static bool makes_measure(const struct hil_progress_bar *bar)
+{
+    const struct hil_system *s = bar->scenario->system;
+
+    return s->measure_count && bar->state->nodes[s->measures[0].node].here;
 }
 
 static void print(const struct hil_progress_bar *bar)
@@ -32,7 +41,7 @@ static void print(const struct hil_progress_bar *bar)
         fprintf(stderr, "] ");
     }
     fprintf(stderr, "%.3f of %g s  ", now, end);
-    if (card->measure[0])
+    if (makes_measure(bar))
         fprintf(stderr, "%11s  ", hil_value(text, value, hil_decimals(value, 6), card->unit));
     fprintf(stderr, "missed %llu%s", (unsigned long long)missed(bar->state),
             bar->terminal ? "\033[K" : "\n");

@@ -311,12 +311,12 @@ static void print_all(const struct hil_summary *sum, FILE *to)
     }
 }
 
-/* The first measure, and the first array of several; false: there is none. */
+/* The first measure with a reference, and the first array of several; false: there is none. */
 static bool find_measure(const struct hil_summary *sum, bool several, struct measure *m)
 {
     for (unsigned i = 0; i < sum->scenario->system->measure_count; i += m->count) {
         *m = measure_at(sum, i);
-        if (is_here(m) && (!several || m->count > 1))
+        if (is_here(m) && m->is->has_reference && (!several || m->count > 1))
             return true;
     }
     return false;
@@ -382,7 +382,7 @@ static void print_event(const struct hil_summary *sum, const struct measure *m,
     fputc('\n', to);
 }
 
-/* Of the first measure, and which of the first array answered worst. */
+/* Of the first measure that follows something, and which of the first array answered worst. */
 static void print_events(const struct hil_summary *sum, FILE *to)
 {
     struct measure m, array;

@@ -6,10 +6,10 @@
  *      node 0  --0-3-->  node 3      the sender's owned_var "0-3", pushed in each of its steps
  *      node 0  <--3-0--  node 3
  *
- * Beside them a star around node 0: an SST in which each node says how it is (live.h), and a barrier
- * for a common start. A node that restarts is taken back, but for the barrier: it learns of the
- * start from node 0's row, so it asks for that before it adds the barrier. So a step costs the same
- * however many nodes there are.
+ * Beside them a star around node 0: an SST in which each node says how it is (live.h), and a
+ * barrier for a common start. A node that restarts is taken back, but for the barrier: it learns of
+ * the start from node 0's row, so it asks for that before it adds the barrier. So a step costs the
+ * same however many nodes there are.
  *
  * A message has the sender's step number, and the newest step of the receiver that the sender had
  * acted on. So every node knows how old its inputs are, and the round trip to who answers, without

@@ -27,8 +27,8 @@ static void step_make_safe(const struct step_part *p)
 
 /* From now on what is continuous gives no number, by which the others know; and what is sampled is
  * safe. */
-__attribute__((cold, noinline)) static int step_failed(const struct hil_step *s, struct step_part *p,
-                                                       uint64_t n, int rc)
+__attribute__((cold, noinline)) static int step_failed(const struct hil_step *s,
+                                                       struct step_part *p, uint64_t n, int rc)
 {
     const struct hil_failing failing = {
         .component = p->config,
@@ -111,8 +111,8 @@ static void step_release(const struct hil_step *s)
  */
 
 /* Now is when this node sees the first answer to an earlier step of its own. */
-static void step_account_round_trip(const struct hil_step *s, const struct step_arrival *a, uint64_t n,
-                                    uint64_t now)
+static void step_account_round_trip(const struct hil_step *s, const struct step_arrival *a,
+                                    uint64_t n, uint64_t now)
 {
     if (n + 1 - a->acted_on >= STEP_SENT_MAX)
         return;
@@ -312,8 +312,8 @@ static uint64_t step_reached_ns(const struct hil_step *s, uint64_t due)
 static void step_record(const struct hil_step *s, uint64_t n, uint64_t due, uint64_t now)
 {
     const struct hil_node *node = s->node;
-    double *row = node->stream && n % node->config->decimation == 0 ? hil_stream_row(node->stream)
-                                                                    : NULL;
+    double *row =
+        node->stream && n % node->config->decimation == 0 ? hil_stream_row(node->stream) : NULL;
 
     if (!row)
         return;

@@ -59,9 +59,9 @@ static void make_feeds(struct hil_step *s)
     for (unsigned i = 0; i < c->in_count; i++)
         if (c->feeds[i].kind == HIL_FEED_SOURCE &&
             make_feed_of(s, c->feeds[i].from) == s->feed_count) {
-            s->feeds[s->feed_count] = (struct step_feed){
-                .source = &make_system(s)->sources[c->feeds[i].from],
-                .at = s->sourced + s->feed_count};
+            s->feeds[s->feed_count] =
+                (struct step_feed){.source = &make_system(s)->sources[c->feeds[i].from],
+                                   .at = s->sourced + s->feed_count};
             s->feed_count++;
         }
 }
@@ -275,9 +275,8 @@ static void make_arrivals(struct hil_step *s)
             .at = at,
             .count = l->count,
             .link = link,
-            .figures =
-                (unsigned)(hil_state_figures(run->state, run->executor, l->array) -
-                           run->state->figures),
+            .figures = (unsigned)(hil_state_figures(run->state, run->executor, l->array) -
+                                  run->state->figures),
             /* One end of a pair counts its round trips: the one that comes first. */
             .answers = l->from > l->to && hil_link_find(system, l->to, l->from) >= 0,
             .ends_array = i + 1 == s->arrival_count ||

@@ -24,9 +24,9 @@ struct step_part {
     const struct hil_model *model;
     void *self;
     struct loco_manager *mgr; /* for what the model logs */
-    double *in, *out; /* in values[] */
-    double *next;     /* where it computes: elsewhere with computation_delay; else `out` */
-    struct step_range local;    /* copies from this node's outputs, before a sampled one computes */
+    double *in, *out;         /* in values[] */
+    double *next;             /* where it computes: elsewhere with computation_delay; else `out` */
+    struct step_range local;  /* copies from this node's outputs, before a sampled one computes */
     struct step_range arrivals; /* in needs[]: those that it takes */
     bool failed, rests;
 };
@@ -38,13 +38,13 @@ struct step_arrival {
     unsigned at;             /* its values, in values[] */
     unsigned count;
     struct step_range early, late; /* copies: to sampled components, and to continuous ones */
-    bool fresh;               /* there are values that are not latched yet */
-    bool away;                /* its sender died, and has not come back yet */
-    bool unfit;               /* what takes it is to be safe */
-    bool answers;             /* its round trips are counted here */
-    bool ends_array;          /* the last of those of its array */
-    unsigned link;            /* of the system */
-    unsigned figures;         /* of the state */
+    bool fresh;                    /* there are values that are not latched yet */
+    bool away;                     /* its sender died, and has not come back yet */
+    bool unfit;                    /* what takes it is to be safe */
+    bool answers;                  /* its round trips are counted here */
+    bool ends_array;               /* the last of those of its array */
+    unsigned link;                 /* of the system */
+    unsigned figures;              /* of the state */
     struct hil_input input;
     struct hil_loss *loss; /* where its death is written down; NULL: nowhere */
 };
@@ -54,8 +54,8 @@ struct step_departure {
     struct loco_owned_var *var;
     const struct hil_link *link;
     const struct step_arrival *back; /* what comes the other way; NULL: nothing */
-    bool late;                  /* pushed after the sampled components have computed */
-    bool computed;              /* has only what sampled components computed a step before */
+    bool late;                       /* pushed after the sampled components have computed */
+    bool computed;                   /* has only what sampled components computed a step before */
 };
 
 /* A source that feeds this node. */
@@ -89,7 +89,7 @@ struct hil_step {
     struct step_copy *copies;
     unsigned copy_count;
     struct step_range local_late; /* copies from this node's outputs to continuous components */
-    unsigned *needs;         /* arrivals of components */
+    unsigned *needs;              /* arrivals of components */
     struct step_measured *measures;
     unsigned *signals;  /* of the measures, in values[] */
     unsigned *recorded; /* likewise, of the record */

@@ -199,6 +199,8 @@ Test(summary, events_are_the_changes_of_sources)
     expect_number(root, "events.1.measures.level.unsettled", 1);
     expect_number(root, "events.1.measures.drop.extreme", 2);
     cr_expect(strstr(said, "wanted 1 to 2 V"), "%s", said);
+    cr_expect(strstr(said, "extreme V"), "not of the first that follows something:\n%s", said);
+    cr_expect_not(strstr(said, "nan"), "%s", said);
     close_run(root);
 }
 
