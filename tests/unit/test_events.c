@@ -130,6 +130,15 @@ Test(events, two_steps_at_one_time_may_come_back)
     expect_change(1, REFERENCE, 12, 12);
 }
 
+/* What comes to the value that it has already does not change, whatever else does. */
+Test(events, a_change_to_the_same_value_is_not_told)
+{
+    make(CHANGES(12, {50 * MS, 0, 12}), CHANGES(2, {50 * MS, 0, 1}), &constant, 100);
+    cr_expect_eq(count, 2);
+    expect_no_change(1, REFERENCE);
+    expect_change(1, LOAD, 2, 1);
+}
+
 /* The load changes while the reference still rises: it is over when both are. */
 Test(events, an_event_in_a_ramp_is_over_when_the_ramp_is)
 {
