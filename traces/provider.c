@@ -10,6 +10,16 @@
 
 #include "harness/tracing/provider.h"
 
+static void on_node(const struct hil_traced_node *node)
+{
+    lttng_ust_tracepoint(hiloco, node, node);
+}
+
+static void on_link(const struct hil_traced_link *link)
+{
+    lttng_ust_tracepoint(hiloco, link, link);
+}
+
 static void on_step(const struct hil_traced_step *step)
 {
     lttng_ust_tracepoint(hiloco, loop_step, step);
@@ -25,9 +35,9 @@ static void on_miss(const struct hil_traced_miss *miss)
     lttng_ust_tracepoint(hiloco, loop_miss, miss);
 }
 
-static void on_answer(const struct hil_traced_answer *answer)
+static void on_input(const struct hil_traced_input *input)
 {
-    lttng_ust_tracepoint(hiloco, round_trip, answer);
+    lttng_ust_tracepoint(hiloco, link_input, input);
 }
 
 static void on_state(uint32_t node, enum hil_stage stage)
@@ -83,10 +93,12 @@ static void on_peer_lost(uint32_t node, uint32_t peer, bool left)
 __attribute__((visibility("default"))) const struct hil_provider hiloco_provider = {
     .loops =
         {
+            .node = on_node,
+            .link = on_link,
             .step = on_step,
             .miss = on_miss,
             .left_out = on_left_out,
-            .answer = on_answer,
+            .input = on_input,
             .state = on_state,
         },
     .channels =

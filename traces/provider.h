@@ -23,14 +23,6 @@
 /* --- loops ------------------------------------------------------------------------------------ */
 
 LTTNG_UST_TRACEPOINT_ENUM(
-    hiloco, role,
-    LTTNG_UST_TP_ENUM_VALUES(
-        lttng_ust_field_enum_value("controller", 0)
-        lttng_ust_field_enum_value("converter", 1)
-    )
-)
-
-LTTNG_UST_TRACEPOINT_ENUM(
     hiloco, stage,
     LTTNG_UST_TP_ENUM_VALUES(
         lttng_ust_field_enum_value("starting", HIL_STARTING)
@@ -40,20 +32,38 @@ LTTNG_UST_TRACEPOINT_ENUM(
     )
 )
 
-#define NODE_AND_ROLE(number)                                                                      \
-    lttng_ust_field_integer(uint32_t, node, number)                                                \
-    lttng_ust_field_enum(hiloco, role, uint8_t, role, (uint8_t)((number) != 0))
+LTTNG_UST_TRACEPOINT_EVENT(
+    hiloco, node,
+    LTTNG_UST_TP_ARGS(const struct hil_traced_node *, n),
+    LTTNG_UST_TP_FIELDS(
+        lttng_ust_field_integer(uint32_t, node, n->node)
+        lttng_ust_field_string(name, n->name)
+        lttng_ust_field_string(array, n->array)
+        lttng_ust_field_integer(uint64_t, period_ns, n->period_ns)
+    )
+)
+
+LTTNG_UST_TRACEPOINT_EVENT(
+    hiloco, link,
+    LTTNG_UST_TP_ARGS(const struct hil_traced_link *, l),
+    LTTNG_UST_TP_FIELDS(
+        lttng_ust_field_integer(uint32_t, link, l->link)
+        lttng_ust_field_integer(uint32_t, from, l->from)
+        lttng_ust_field_integer(uint32_t, to, l->to)
+        lttng_ust_field_integer(int32_t, back, l->back)
+        lttng_ust_field_string(channel, l->channel)
+    )
+)
 
 LTTNG_UST_TRACEPOINT_EVENT(
     hiloco, loop_step,
     LTTNG_UST_TP_ARGS(const struct hil_traced_step *, s),
     LTTNG_UST_TP_FIELDS(
-        NODE_AND_ROLE(s->node)
+        lttng_ust_field_integer(uint32_t, node, s->node)
         lttng_ust_field_integer(uint64_t, step, s->step)
         lttng_ust_field_integer(uint64_t, late_ns, s->late_ns)
         lttng_ust_field_integer(uint64_t, duration_ns, s->duration_ns)
         lttng_ust_field_integer(uint64_t, input_age_ns, s->input_age_ns)
-        lttng_ust_field_integer(uint64_t, acted_on, s->acted_on)
     )
 )
 
@@ -61,7 +71,7 @@ LTTNG_UST_TRACEPOINT_EVENT(
     hiloco, loop_miss,
     LTTNG_UST_TP_ARGS(const struct hil_traced_miss *, m),
     LTTNG_UST_TP_FIELDS(
-        NODE_AND_ROLE(m->node)
+        lttng_ust_field_integer(uint32_t, node, m->node)
         lttng_ust_field_integer(uint64_t, step, m->step)
         lttng_ust_field_integer(uint64_t, over_ns, m->over_ns)
     )
@@ -71,7 +81,7 @@ LTTNG_UST_TRACEPOINT_EVENT(
     hiloco, loop_left_out,
     LTTNG_UST_TP_ARGS(const struct hil_traced_left_out *, l),
     LTTNG_UST_TP_FIELDS(
-        NODE_AND_ROLE(l->node)
+        lttng_ust_field_integer(uint32_t, node, l->node)
         lttng_ust_field_integer(uint64_t, step, l->step)
         lttng_ust_field_integer(uint64_t, count, l->count)
         lttng_ust_field_integer(uint64_t, late_ns, l->late_ns)
@@ -80,14 +90,15 @@ LTTNG_UST_TRACEPOINT_EVENT(
 )
 
 LTTNG_UST_TRACEPOINT_EVENT(
-    hiloco, round_trip,
-    LTTNG_UST_TP_ARGS(const struct hil_traced_answer *, a),
+    hiloco, link_input,
+    LTTNG_UST_TP_ARGS(const struct hil_traced_input *, i),
     LTTNG_UST_TP_FIELDS(
-        lttng_ust_field_integer(uint32_t, converter, a->converter)
-        lttng_ust_field_integer(uint64_t, step, a->step)
-        lttng_ust_field_integer(uint64_t, acted_on, a->acted_on)
-        lttng_ust_field_integer(uint64_t, answer, a->answer)
-        lttng_ust_field_integer(uint64_t, round_trip_ns, a->round_trip_ns)
+        lttng_ust_field_integer(uint32_t, node, i->node)
+        lttng_ust_field_integer(uint32_t, link, i->link)
+        lttng_ust_field_integer(uint64_t, step, i->step)
+        lttng_ust_field_integer(uint64_t, sent, i->sent)
+        lttng_ust_field_integer(uint64_t, acted_on, i->acted_on)
+        lttng_ust_field_integer(uint64_t, round_trip_ns, i->round_trip_ns)
     )
 )
 
@@ -95,7 +106,7 @@ LTTNG_UST_TRACEPOINT_EVENT(
     hiloco, state,
     LTTNG_UST_TP_ARGS(uint32_t, number, enum hil_stage, stage_now, int32_t, id),
     LTTNG_UST_TP_FIELDS(
-        NODE_AND_ROLE(number)
+        lttng_ust_field_integer(uint32_t, node, number)
         lttng_ust_field_integer(int32_t, thread, id)
         lttng_ust_field_enum(hiloco, stage, uint8_t, stage, (uint8_t)stage_now)
     )

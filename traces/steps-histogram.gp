@@ -7,26 +7,29 @@ foot = 6
 height = head + 2 * panel + foot
 y_at(pixels) = 1 - pixels / real(height)
 
+longest = 0
+do for [i = 1:n] { longest = greater(longest, strlen(label[i])) }
+beside = greater(110, 20 + bold_size(longest))
+width = width + beside - 110
+
 eval terminal(width, height)
 set output '../'.name.'.'.format.part
 
-array colors[2] = ['#2b7bba', '#d98324']
+array colors[8] = ['#2b7bba', '#d98324', '#8e5ea2', '#2f9e8f', '#b3474a', '#8a6d3b', '#5b6f8a', '#c0a000']
 array series[2] = ['late', 'step']
 array words[2] = ['lateness', 'length']
 
 # One axis for both. A range that was set before would leave out what stats sees.
 x_to = 1
-do for [k = 1:2] { do for [i = 1:2] {
-    if (has[i]) {
-        stats sprintf('%s-%s-%d.dat', name, series[k], i) using 2 nooutput
-        if (STATS_max > x_to) { x_to = STATS_max }
-    }
+do for [k = 1:2] { do for [i = 1:n] {
+    stats sprintf('%s-%s-%d.dat', name, series[k], i) using 2 nooutput
+    if (STATS_max > x_to) { x_to = STATS_max }
 } }
 
 set multiplot
 set logscale xy
 set lmargin at screen x_at(left)
-set rmargin at screen x_at(width - 110)
+set rmargin at screen x_at(width - beside)
 set yrange [0.5:*]
 set ytics (1, 10, 100, '10³' 1e3, '10⁴' 1e4, '10⁵' 1e5, '10⁶' 1e6, '10⁷' 1e7, '10⁸' 1e8)
 set xtics @time_tics
@@ -42,12 +45,10 @@ do for [k = 1:2] {
     set tmargin at screen y_at(top + 8)
     set bmargin at screen y_at(top + panel - 34)
     set label 3 words[k] at graph 1.02, 0.92 font 'DejaVu Sans Bold,10' textcolor rgb ink
-    do for [i = 1:2] {
-        if (has[i]) {
-            set label 3 + i label[i] at graph 1.02, 0.92 - 0.13 * i textcolor rgb colors[i]
-        }
+    do for [i = 1:n] {
+        set label 3 + i label[i] at graph 1.02, 0.92 - 0.1 * i textcolor rgb colors[i]
     }
-    plot for [i = 1:2] (has[i] ? sprintf('%s-%s-%d.dat', name, series[k], i) : '/dev/null') \
+    plot for [i = 1:n] sprintf('%s-%s-%d.dat', name, series[k], i) \
         using 1:3:1:2:(0.5):3 with boxxyerror linecolor rgb colors[i]
     unset label
 }

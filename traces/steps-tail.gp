@@ -5,15 +5,20 @@ foot = 52
 height = head + 380 + foot
 y_at(pixels) = 1 - pixels / real(height)
 
+longest = 0
+do for [i = 1:n] { longest = greater(longest, strlen(label[i])) }
+beside = greater(160, 50 + text_size(longest + 6))
+width = width + beside - 160
+
 eval terminal(width, height)
 set output '../'.name.'.'.format.part
 
-array colors[2] = ['#2b7bba', '#d98324']
-array pales[2] = ['#9cc4e4', '#f0c590']
+array colors[8] = ['#2b7bba', '#d98324', '#8e5ea2', '#2f9e8f', '#b3474a', '#8a6d3b', '#5b6f8a', '#c0a000']
+array pales[8] = ['#9cc4e4', '#f0c590', '#cdb4d8', '#9fd6cd', '#e2aeb0', '#cdbb98', '#b4bfcc', '#e3d68a']
 
 set logscale xy
 set lmargin at screen x_at(left)
-set rmargin at screen x_at(width - 160)
+set rmargin at screen x_at(width - beside)
 set tmargin at screen y_at(head)
 set bmargin at screen y_at(height - foot)
 set xrange [1e-3:*]
@@ -27,10 +32,10 @@ set label 1 title at screen x_at(left), y_at(24) font 'DejaVu Sans,13' textcolor
 set label 2 subtitle at screen x_at(left), y_at(44) textcolor rgb pale
 
 file(series, i) = sprintf('%s-%s-%d.dat', name, series, i)
-plot for [i = 1:2] (has[i] ? file('late', i) : '/dev/null') with fsteps linewidth 1.4 \
-         linecolor rgb colors[i] title (has[i] ? label[i].', late' : ''), \
-     for [i = 1:2] (has[i] ? file('step', i) : '/dev/null') with fsteps linewidth 1.4 \
-         linecolor rgb pales[i] title (has[i] ? label[i].', step' : ''), \
+plot for [i = 1:n] file('late', i) with fsteps linewidth 1.4 \
+         linecolor rgb colors[i] title label[i].', late', \
+     for [i = 1:n] file('step', i) with fsteps linewidth 1.4 \
+         linecolor rgb pales[i] title label[i].', step', \
      (rounds ? file('round', 1) : '/dev/null') with fsteps linewidth 1.2 linecolor rgb '#7a9a3a' \
          title (rounds ? 'round trip' : '')
 unset label

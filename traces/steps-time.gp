@@ -1,12 +1,16 @@
-# How late and how long the steps were over time: a panel for the controller, one for the
-# converters. Each point is the greatest of its moment; a dot is a stretch of misses.
+# How late and how long the steps were over time: a panel for each array of nodes. Each point is the
+# greatest of its moment; a dot is a stretch of misses.
 
 panel = 220
 head = 64
 foot = 46
-n = has[1] + has[2]
 height = head + n * panel + foot
 y_at(pixels) = 1 - pixels / real(height)
+
+longest = 0
+do for [i = 1:n] { longest = greater(longest, strlen(label[i])) }
+beside = greater(110, 20 + bold_size(longest))
+width = width + beside - 110
 
 eval terminal(width, height)
 set output '../'.name.'.'.format.part
@@ -14,7 +18,7 @@ set output '../'.name.'.'.format.part
 set multiplot
 set logscale y
 set lmargin at screen x_at(left)
-set rmargin at screen x_at(width - 110)
+set rmargin at screen x_at(width - beside)
 set xrange [0:x_to]
 set xtics format ''
 set ytics @time_tics
@@ -22,14 +26,11 @@ set ytics @time_tics
 set label 1 title at screen x_at(left), y_at(24) font 'DejaVu Sans,13' textcolor rgb ink
 set label 2 subtitle at screen x_at(left), y_at(44) textcolor rgb pale
 
-row = 0
-do for [i = 1:2] {
-    if (!has[i]) { continue }
-    row = row + 1
-    top = head + (row - 1) * panel
+do for [i = 1:n] {
+    top = head + (i - 1) * panel
     set tmargin at screen y_at(top + 8)
     set bmargin at screen y_at(top + panel - 10)
-    if (row == n) {
+    if (i == n) {
         set xtics format '%g'
         set xlabel 'time in the trace (s)' offset 0,0.3 textcolor rgb ink
     }

@@ -230,8 +230,10 @@ int hil_group_start(struct hil_group *g, const struct hil_run *run, struct loco_
         rc = start_together(g, fabric, timeout_ns);
     if (rc < 0)
         return better_reason(g, rc);
-    for (unsigned i = 0; i < g->count; i++)
+    for (unsigned i = 0; i < g->count; i++) {
+        hil_node_introduce(g->nodes[i]);
         hil_node_report(g->nodes[i], HIL_RUNNING);
+    }
     g->began = true;
     return 0;
 }

@@ -1,7 +1,6 @@
 #include "loop.h"
 
 #include <errno.h>
-#include <stdbool.h>
 
 #include "tracer.h"
 
@@ -19,8 +18,7 @@ static void trace_step(const struct hil_loop *l, uint64_t n, uint64_t late_ns, u
                         .step = n + 1,
                         .late_ns = late_ns,
                         .duration_ns = duration_ns,
-                        .input_age_ns = l->input_age_ns,
-                        .acted_on = l->acted_on,
+                        .input_age_ns = l->has_input ? l->input_age_ns : HIL_NO_AGE,
                     });
 }
 

@@ -7,6 +7,7 @@
 #ifndef HIL_LOOP_H
 #define HIL_LOOP_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "../scenario/scenario.h"
@@ -24,7 +25,7 @@ struct hil_loop {
     uint64_t end_ns;         /* of the run, after the start: no step that is due then */
     uint64_t first;          /* step of this loop; above 0 where the run was under way already */
     uint64_t input_age_ns;   /* its last step's: how old its input was */
-    uint64_t acted_on;       /* a converter's: the controller's step that it was from */
+    bool has_input;          /* it has had one */
 };
 
 static inline uint64_t hil_loop_due(const struct hil_loop *loop, uint64_t n)

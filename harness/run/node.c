@@ -185,6 +185,15 @@ static void store(struct hil_node *node, uint64_t steps)
     loco_sst_store_mine(&node->links.progress, &progress);
 }
 
+void hil_node_introduce(const struct hil_node *node)
+{
+    const struct hil_system *system = node->run->scenario->system;
+
+    hil_trace_node(system, node->id);
+    for (unsigned i = 0; i < node->config->link_count; i++)
+        hil_trace_link(system, node->config->first_link + i, node->links.out[i].channel.name);
+}
+
 void hil_node_report(struct hil_node *node, enum hil_stage stage)
 {
     atomic_store_explicit(&node->state->stage, stage, memory_order_relaxed);

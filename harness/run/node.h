@@ -72,6 +72,9 @@ int hil_node_learn_start(struct hil_node *node);
 /* Whether all its peers have ended, or are lost. */
 bool hil_node_peers_ended(struct hil_node *node);
 
+/* Tells the tracer what the numbers of the node and its links mean. */
+void hil_node_introduce(const struct hil_node *node);
+
 /* Tells the peers, and who watches, that this node has come to a stage. */
 void hil_node_report(struct hil_node *node, enum hil_stage stage);
 

@@ -110,21 +110,29 @@ static void step_release(const struct hil_step *s)
 /* --- 3. taking what has come --------------------------------------------------------------------
  */
 
-/* Now is when this node sees the first answer to an earlier step of its own. */
-static void step_account_round_trip(const struct hil_step *s, const struct step_arrival *a,
-                                    uint64_t n, uint64_t now)
+/* Now is when this node sees the first answer to an earlier step of its own. Returns how long that
+ * took; 0: not known any more. */
+static uint64_t step_account_round_trip(const struct hil_step *s, const struct step_arrival *a,
+                                        uint64_t n, uint64_t now)
 {
     if (n + 1 - a->acted_on >= STEP_SENT_MAX)
-        return;
-    const struct hil_traced_answer answer = {
-        .converter = a->input.from,
-        .step = n + 1,
-        .acted_on = a->acted_on,
-        .answer = a->step,
-        .round_trip_ns = now - s->sent_ns[a->acted_on % STEP_SENT_MAX],
-    };
-    hil_histogram_add(&s->node->run->state->figures[a->figures].round_trip, answer.round_trip_ns);
-    HIL_TRACE(answer, &answer);
+        return 0;
+    const uint64_t ns = now - s->sent_ns[a->acted_on % STEP_SENT_MAX];
+    hil_histogram_add(&s->node->run->state->figures[a->figures].round_trip, ns);
+    return ns;
+}
+
+static void step_trace_input(const struct hil_step *s, const struct step_arrival *a, uint64_t n,
+                             uint64_t round_trip_ns)
+{
+    HIL_TRACE(input, &(struct hil_traced_input){
+                         .node = s->node->id,
+                         .link = a->link,
+                         .step = n + 1,
+                         .sent = a->step,
+                         .acted_on = a->acted_on,
+                         .round_trip_ns = round_trip_ns,
+                     });
 }
 
 /* The copies of one arrival put what its inputs began with in place of what came. */
@@ -192,14 +200,17 @@ static void step_take(const struct hil_step *s, struct step_arrival *a)
 
 static void step_load(const struct hil_step *s, struct step_arrival *a, uint64_t n, uint64_t now)
 {
-    const uint64_t acted_on = a->acted_on;
+    const uint64_t had = a->step, acted_on = a->acted_on;
+    uint64_t round_trip_ns = 0;
 
     if (loco_owned_var_load(a->var, s->message))
         s->node->state->torn++;
     else
         step_take(s, a);
     if (a->answers && a->acted_on > acted_on)
-        step_account_round_trip(s, a, n, now);
+        round_trip_ns = step_account_round_trip(s, a, n, now);
+    if (a->step != had)
+        step_trace_input(s, a, n, round_trip_ns);
 }
 
 /* What the scenario says of an input that is older than its limit, or no number too often. Returns
@@ -232,14 +243,14 @@ static int step_take_all(struct hil_step *s, uint64_t n, uint64_t now)
             oldest = age;
         if (!a->ends_array)
             continue;
-        if (a->step)
+        if (a->step) {
             hil_histogram_add(&s->node->run->state->figures[a->figures].input_age, oldest);
+            s->node->loop.has_input = true;
+        }
         oldest_of_all = oldest > oldest_of_all ? oldest : oldest_of_all;
         oldest = 0;
     }
     s->node->loop.input_age_ns = oldest_of_all;
-    if (s->arrival_count == 1)
-        s->node->loop.acted_on = s->arrivals[0].step;
     return rc;
 }
 

@@ -518,7 +518,8 @@ int hil_step_begin(struct hil_step *s)
     make_end(s);
     s->computed = false;
     s->unfit = 0;
-    s->node->loop.acted_on = s->node->loop.input_age_ns = 0;
+    s->node->loop.has_input = false;
+    s->node->loop.input_age_ns = 0;
     memcpy(s->values, s->beginning, s->value_count * sizeof *s->values);
     if (s->sent_ns)
         memset(s->sent_ns, 0, STEP_SENT_MAX * sizeof *s->sent_ns);

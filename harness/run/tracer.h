@@ -2,7 +2,10 @@
  * Where the loops tell a tracer what they do, as channels/trace.h does for the channels. While
  * there is none an event costs a load and a branch.
  *
- * Steps are numbered from 1, as the nodes tell them each other; times are in ns.
+ * Events name nodes and links by number, those of the scenario's system. Before its loop starts, a
+ * node says what its number means, and those of the links that it sends: so a trace can be read
+ * without the scenario. Steps are numbered from 1, as the nodes tell them each other; times are in
+ * ns.
  */
 #ifndef HIL_TRACER_H
 #define HIL_TRACER_H
@@ -10,15 +13,30 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "../scenario/system.h"
 #include "state.h"
 
+struct hil_traced_node {
+    uint32_t node;
+    const char *name, *array; /* "converter[3]", "converter" */
+    uint64_t period_ns;
+};
+
+struct hil_traced_link {
+    uint32_t link, from, to;
+    int32_t back;        /* the link the other way; -1: there is none */
+    const char *channel; /* that carries it, as libloco's events name it */
+};
+
+/* A step whose inputs were as old as this had none yet. */
+static const uint64_t HIL_NO_AGE = UINT64_MAX;
+
 struct hil_traced_step {
-    uint32_t node; /* 0: the controller; 1 + i: converter i */
+    uint32_t node;
     uint64_t step;
     uint64_t late_ns;      /* from its time to its beginning */
     uint64_t duration_ns;  /* from its beginning to its end, which is now */
-    uint64_t input_age_ns; /* the controller's: of the oldest voltage */
-    uint64_t acted_on;     /* the controller's step whose duty a converter holds; 0: none yet */
+    uint64_t input_age_ns; /* of the oldest message that it used; or HIL_NO_AGE */
 };
 
 struct hil_traced_miss {
@@ -35,19 +53,22 @@ struct hil_traced_left_out {
     uint64_t period_ns;
 };
 
-/* The controller has seen, in its `step`, the first voltage that its step `acted_on` made:
- * what the converter pushed in its own step `answer`. */
-struct hil_traced_answer {
-    uint32_t converter;
-    uint64_t step, acted_on, answer;
-    uint64_t round_trip_ns;
+/* The node has found, in its `step`, a newer message of an incoming link: one that the sender
+ * pushed in its own step `sent`. */
+struct hil_traced_input {
+    uint32_t node, link;
+    uint64_t step, sent;
+    uint64_t acted_on;      /* the node's step that the sender had acted on by then; 0: none */
+    uint64_t round_trip_ns; /* since that step pushed, in its first answer; else 0 */
 };
 
 struct hil_tracer {
+    void (*node)(const struct hil_traced_node *node);
+    void (*link)(const struct hil_traced_link *link);
     void (*step)(const struct hil_traced_step *step);
     void (*miss)(const struct hil_traced_miss *miss);
     void (*left_out)(const struct hil_traced_left_out *left_out);
-    void (*answer)(const struct hil_traced_answer *answer);
+    void (*input)(const struct hil_traced_input *input);
     void (*state)(uint32_t node, enum hil_stage stage);
 };
 
@@ -59,5 +80,9 @@ extern const struct hil_tracer *hil_tracer;
         if (__builtin_expect(hil_tracer != NULL, 0))                                               \
             hil_tracer->event(__VA_ARGS__);                                                        \
     } while (0)
+
+/* Says what the numbers mean: of the node, and of a link that it sends by this channel. */
+void hil_trace_node(const struct hil_system *system, unsigned node);
+void hil_trace_link(const struct hil_system *system, unsigned link, const char *channel);
 
 #endif

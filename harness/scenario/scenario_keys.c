@@ -224,7 +224,7 @@ const struct scenario_key scenario_keys[] = {
      "Each step of each loop: how late, how long, how old its input"},
     {"trace.events.miss", "", "true", NO_RANGE, "Each missed deadline"},
     {"trace.events.round_trip", "", "true", NO_RANGE,
-     "Each answer of a converter that the controller sees"},
+     "Each newer message of a link that a node finds, with the round trip that it ends"},
     {"trace.events.push", "", "true", NO_RANGE, "Each push of a variable"},
     {"trace.events.pull", "", "true", NO_RANGE, "Each pull of a variable"},
     {"trace.events.fence", "", "true", NO_RANGE, "Each fence"},

@@ -8,11 +8,11 @@
 
 #include "reading.h"
 
-enum { NODES_MAX = 10001, CORES_MAX = 4096, RECENT = 1024 };
+enum { CORES_MAX = 4096, RECENT = 1024 };
 
 /* A step that was run. */
 struct ran {
-    uint32_t node;
+    const struct hil_traced_loop *loop;
     uint64_t step, due_ns, begin_ns, end_ns;
 };
 
@@ -25,25 +25,6 @@ struct hil_core {
 };
 
 /* --- tables that grow ------------------------------------------------------------------------- */
-
-static struct hil_traced_loop *loop_of(struct hil_analysis *a, uint64_t node)
-{
-    if (node >= NODES_MAX)
-        return NULL;
-    if (node >= a->loop_count) {
-        void *loops = realloc(a->loops, (node + 1) * sizeof *a->loops);
-        if (!loops)
-            return NULL;
-        a->loops = loops;
-        memset(&a->loops[a->loop_count], 0, (node + 1 - a->loop_count) * sizeof *a->loops);
-        a->loop_count = (unsigned)node + 1;
-    }
-    if (!a->loops[node])
-        a->loops[node] = calloc(1, sizeof **a->loops);
-    if (a->loops[node])
-        a->loops[node]->node = (uint32_t)node;
-    return a->loops[node];
-}
 
 static struct hil_core *core_of(struct hil_analysis *a, int cpu)
 {
@@ -75,39 +56,6 @@ static struct hil_stretch *add_stretch(struct hil_analysis *a)
     return &a->stretches[a->stretch_count++];
 }
 
-/* --- courses ---------------------------------------------------------------------------------- */
-
-static void course_init(struct hil_course *c)
-{
-    c->column_ns = 1000;
-    memset(c->greatest, 0xff, sizeof c->greatest);
-}
-
-static uint64_t greater(uint64_t a, uint64_t b)
-{
-    if (a == UINT64_MAX || b == UINT64_MAX)
-        return a == UINT64_MAX ? b : a;
-    return a > b ? a : b;
-}
-
-/* Two columns become one, until there is room for the time. */
-static void course_reach(struct hil_course *c, uint64_t time_ns)
-{
-    while (time_ns / c->column_ns >= 2 * HIL_COURSE_COLUMNS) {
-        for (unsigned i = 0; i < HIL_COURSE_COLUMNS; i++)
-            c->greatest[i] = greater(c->greatest[2 * i], c->greatest[2 * i + 1]);
-        memset(&c->greatest[HIL_COURSE_COLUMNS], 0xff, sizeof c->greatest / 2);
-        c->column_ns *= 2;
-    }
-}
-
-static void course_add(struct hil_course *c, uint64_t time_ns, uint64_t value)
-{
-    course_reach(c, time_ns);
-    uint64_t *column = &c->greatest[time_ns / c->column_ns];
-    *column = greater(*column, value);
-}
-
 /* --- misses ----------------------------------------------------------------------------------- */
 
 /*
@@ -130,7 +78,7 @@ static void look_back(const struct hil_core *core, struct hil_stretch *stretch,
             return;
         if (r->end_ns - r->begin_ns > stretch->other_ns) {
             stretch->other_ns = r->end_ns - r->begin_ns;
-            stretch->other_node = r->node;
+            stretch->other = r->loop;
             stretch->other_step = r->step;
         }
         later = r->begin_ns;
@@ -150,7 +98,7 @@ static void open_stretch(struct hil_analysis *a, struct hil_core *core, int cpu,
     s->cpu = cpu;
     s->from_ns = missed->due_ns;
     s->until_ns = missed->end_ns;
-    s->node = missed->node;
+    s->loop = missed->loop;
     s->step = missed->step;
     look_back(core, s, missed);
 }
@@ -159,12 +107,12 @@ static void open_stretch(struct hil_analysis *a, struct hil_core *core, int cpu,
 static void on_miss(struct hil_analysis *a, const struct hil_event *e)
 {
     uint64_t node = hil_event_number(e, "node"), over = hil_event_number(e, "over_ns");
-    struct hil_traced_loop *loop = loop_of(a, node);
+    struct hil_traced_loop *loop = hil_loops_of(&a->loops, node);
     struct hil_core *core = core_of(a, e->cpu);
 
     if (!loop || !core)
         return;
-    loop->misses++;
+    hil_loops_miss(&a->loops, loop);
     if (core->count == 0)
         return;
     const struct ran *newest = &core->recent[(core->count - 1) % RECENT];
@@ -180,31 +128,16 @@ static void on_miss(struct hil_analysis *a, const struct hil_event *e)
         s->worst_over_ns = over;
 }
 
-/* Steps that were left out were late until then; summary.json counts them so as well. */
 static void on_left_out(struct hil_analysis *a, const struct hil_event *e)
 {
-    const uint64_t node = hil_event_number(e, "node"), count = hil_event_number(e, "count");
-    const uint64_t late = hil_event_number(e, "late_ns"), period = hil_event_number(e, "period_ns");
-    struct hil_traced_loop *loop = loop_of(a, node);
+    struct hil_traced_loop *loop = hil_loops_of(&a->loops, hil_event_number(e, "node"));
 
-    if (!loop)
-        return;
-    loop->left_out += count;
-    hil_histogram_add_series(&loop->late, late, period, count);
-    if (node != 0)
-        hil_histogram_add_series(&a->converters.late, late, period, count);
+    if (loop)
+        hil_loops_left_out(&a->loops, loop, hil_event_number(e, "count"),
+                           hil_event_number(e, "late_ns"), hil_event_number(e, "period_ns"));
 }
 
 /* --- steps ------------------------------------------------------------------------------------ */
-
-static void count_step(struct hil_traced_loop *loop, const struct hil_event *e)
-{
-    loop->steps++;
-    hil_histogram_add(&loop->late, hil_event_number(e, "late_ns"));
-    hil_histogram_add(&loop->duration, hil_event_number(e, "duration_ns"));
-    if (loop->node == 0 || hil_event_number(e, "acted_on")) /* before that there is no input */
-        hil_histogram_add(&loop->input_age, hil_event_number(e, "input_age_ns"));
-}
 
 static void on_core(struct hil_analysis *a, int cpu, const struct ran *ran)
 {
@@ -224,44 +157,78 @@ static void on_step(struct hil_analysis *a, const struct hil_event *e)
     const uint64_t late = hil_event_number(e, "late_ns");
     const uint64_t duration = hil_event_number(e, "duration_ns");
     const uint64_t begin = e->time_ns - duration;
-    struct hil_traced_loop *loop = loop_of(a, node);
-    const bool converter = node != 0;
+    struct hil_traced_loop *loop = hil_loops_of(&a->loops, node);
 
     if (!loop)
         return;
-    count_step(loop, e);
-    if (converter)
-        count_step(&a->converters, e);
-    course_add(&a->late[converter], e->time_ns - a->start_ns, late);
-    course_add(&a->duration[converter], e->time_ns - a->start_ns, duration);
+    hil_loops_step(&a->loops, loop, e->time_ns - a->start_ns, late, duration,
+                   hil_event_number(e, "input_age_ns"));
     on_core(a, e->cpu,
             &(struct ran){
-                .node = (uint32_t)node,
+                .loop = loop,
                 .step = step,
                 .due_ns = begin - late,
                 .begin_ns = begin,
                 .end_ns = e->time_ns,
             });
-    hil_rounds_step(&a->rounds, (uint32_t)node, step, begin, e->time_ns,
-                    hil_event_number(e, "acted_on"));
+    hil_rounds_step(&a->rounds, node, step, begin, e->time_ns);
 }
 
-/* --- the other events ------------------------------------------------------------------------- */
+/* --- nodes and links -------------------------------------------------------------------------- */
+
+static void on_node(struct hil_analysis *a, const struct hil_event *e)
+{
+    const char *name = hil_event_text(e, "name"), *array = hil_event_text(e, "array");
+
+    if (name && array)
+        hil_loops_name(&a->loops, hil_event_number(e, "node"), name, array);
+}
+
+static void on_link(struct hil_analysis *a, const struct hil_event *e)
+{
+    const struct hil_round_link link = {
+        .link = hil_event_number(e, "link"),
+        .from = hil_event_number(e, "from"),
+        .to = hil_event_number(e, "to"),
+        .back = (int64_t)hil_event_number(e, "back"),
+        .channel = hil_event_text(e, "channel"),
+    };
+
+    if (link.channel)
+        hil_rounds_link(&a->rounds, &link);
+}
 
 static void on_push(struct hil_analysis *a, const struct hil_event *e)
 {
     const char *channel = hil_event_text(e, "channel");
 
     if (channel)
-        hil_rounds_push(&a->rounds, (uint32_t)hil_event_number(e, "node"), channel, e->time_ns);
+        hil_rounds_push(&a->rounds, hil_event_number(e, "node"), channel, e->time_ns);
 }
 
-static void on_round_trip(struct hil_analysis *a, const struct hil_event *e)
+static void on_input(struct hil_analysis *a, const struct hil_event *e)
 {
-    hil_rounds_answer(&a->rounds, (uint32_t)hil_event_number(e, "converter"),
-                      hil_event_number(e, "acted_on"), hil_event_number(e, "answer"),
-                      hil_event_number(e, "round_trip_ns"));
+    const uint64_t number = hil_event_number(e, "link");
+    const int64_t sender = hil_rounds_sender(&a->rounds, number);
+    const struct hil_traced_loop *asker = hil_loops_of(&a->loops, hil_event_number(e, "node"));
+    const struct hil_traced_loop *answerer =
+        sender < 0 ? NULL : hil_loops_of(&a->loops, (uint64_t)sender);
+
+    if (!asker || !answerer)
+        return;
+    hil_rounds_input(&a->rounds, &(struct hil_round_input){
+                                     .link = number,
+                                     .step = hil_event_number(e, "step"),
+                                     .sent = hil_event_number(e, "sent"),
+                                     .acted_on = hil_event_number(e, "acted_on"),
+                                     .round_trip_ns = hil_event_number(e, "round_trip_ns"),
+                                     .time_ns = e->time_ns,
+                                     .asker = asker->array,
+                                     .answerer = answerer->array,
+                                 });
 }
+
+/* --- the other events ------------------------------------------------------------------------- */
 
 /* Says which tasks are loops. */
 static void on_state(struct hil_analysis *a, const struct hil_event *e)
@@ -315,11 +282,18 @@ static const struct {
     const char *name;
     void (*take)(struct hil_analysis *a, const struct hil_event *e);
 } kinds[] = {
-    {"hiloco:loop_step", on_step},         {"hiloco:push", on_push},
-    {"hiloco:round_trip", on_round_trip},  {"hiloco:loop_miss", on_miss},
-    {"hiloco:loop_left_out", on_left_out}, {"hiloco:state", on_state},
-    {"sched_switch", on_switch},           {"irq_handler_entry", on_irq_entry},
-    {"irq_handler_exit", on_irq_exit},     {"irq_softirq_entry", on_softirq_entry},
+    {"hiloco:loop_step", on_step},
+    {"hiloco:push", on_push},
+    {"hiloco:link_input", on_input},
+    {"hiloco:loop_miss", on_miss},
+    {"hiloco:loop_left_out", on_left_out},
+    {"hiloco:state", on_state},
+    {"hiloco:node", on_node},
+    {"hiloco:link", on_link},
+    {"sched_switch", on_switch},
+    {"irq_handler_entry", on_irq_entry},
+    {"irq_handler_exit", on_irq_exit},
+    {"irq_softirq_entry", on_softirq_entry},
     {"irq_softirq_exit", on_softirq_exit},
 };
 
@@ -360,11 +334,7 @@ int hil_analyse(struct hil_analysis *a, const char *dir, FILE *messages)
     const struct hil_reader reader = {on_event, on_lost, a};
     char path[PATH_MAX];
 
-    *a = (struct hil_analysis){.converters = {.node = 1}};
-    for (int i = 0; i < 2; i++) {
-        course_init(&a->late[i]);
-        course_init(&a->duration[i]);
-    }
+    *a = (struct hil_analysis){0};
     int rc = hil_rounds_init(&a->rounds);
     if (rc)
         return rc;
@@ -372,6 +342,7 @@ int hil_analyse(struct hil_analysis *a, const char *dir, FILE *messages)
     rc = hil_traces_read(access(path, F_OK) ? dir : path, &reader, messages);
     if (rc)
         return rc;
+    hil_rounds_end(&a->rounds);
     snprintf(path, sizeof path, "%s/kernel.txt", dir);
     rc = hil_kernel_read(&a->kernel, path);
     name_intruders(a);
@@ -380,9 +351,7 @@ int hil_analyse(struct hil_analysis *a, const char *dir, FILE *messages)
 
 void hil_analysis_free(struct hil_analysis *a)
 {
-    for (unsigned i = 0; i < a->loop_count; i++)
-        free(a->loops[i]);
-    free(a->loops);
+    hil_loops_free(&a->loops);
     free(a->stretches);
     free(a->cores);
     hil_rounds_fini(&a->rounds);

@@ -8,20 +8,14 @@
 #include <stdio.h>
 
 #include "kernel.h"
+#include "loops.h"
 #include "round_trip.h"
-
-/* A loop. */
-struct hil_traced_loop {
-    uint32_t node;
-    uint64_t steps, misses, left_out;
-    struct hil_histogram late, duration, input_age;
-};
 
 /* Misses of a core without a step in time between them: they have one cause. */
 struct hil_stretch {
     int cpu;
     uint64_t from_ns, to_ns; /* from the first missed step's time to the last one's end */
-    uint32_t node;           /* of the first */
+    const struct hil_traced_loop *loop; /* of the first */
     uint64_t step;
     uint64_t misses;
     uint64_t worst_over_ns;
@@ -31,26 +25,15 @@ struct hil_stretch {
     uint64_t away_ns;              /* no step ran, though one was due */
     uint64_t own_ns;               /* its own step's length */
     uint64_t other_ns, other_step; /* the longest step of another loop before it */
-    uint32_t other_node;
+    const struct hil_traced_loop *other;
     /* What the kernel's events show. */
     struct hil_intruder intruder;
-};
-
-/* The course of a time: the greatest value in each of some columns. */
-enum { HIL_COURSE_COLUMNS = 1000 };
-
-struct hil_course {
-    uint64_t column_ns;
-    uint64_t greatest[2 * HIL_COURSE_COLUMNS]; /* UINT64_MAX: none */
 };
 
 struct hil_analysis {
     uint64_t events, lost;
     uint64_t start_ns, end_ns;
-    struct hil_traced_loop **loops; /* by node; NULL: none seen */
-    unsigned loop_count;
-    struct hil_traced_loop converters;      /* together */
-    struct hil_course late[2], duration[2]; /* of the controller, of the converters */
+    struct hil_traced_loops loops;
     struct hil_stretch *stretches;
     size_t stretch_count, stretch_room;
     struct hil_rounds rounds;

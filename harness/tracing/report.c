@@ -7,7 +7,7 @@
 
 #include "../json_file.h"
 
-enum { WORST = 10 };
+enum { WORST = 10, WHERE_BYTES = 240 };
 
 static const double quantiles[] = {0.5, 0.99, 0.999, 0.9999, 1};
 enum { QUANTILES = sizeof quantiles / sizeof quantiles[0] };
@@ -33,14 +33,6 @@ static int by_worst(const void *a, const void *b)
 }
 
 /* Pointers to all, the worst first; NULL when there are none, or no memory. */
-static void report_node_name(unsigned node, char *text, size_t size)
-{
-    if (node == 0)
-        snprintf(text, size, "controller");
-    else
-        snprintf(text, size, "converter[%u]", node - 1);
-}
-
 static const struct hil_stretch **sort(const struct hil_analysis *a)
 {
     const struct hil_stretch **sorted =
@@ -53,18 +45,15 @@ static const struct hil_stretch **sort(const struct hil_analysis *a)
     return sorted;
 }
 
-static void say_where(const struct hil_stretch *s, char text[80])
+static void say_where(const struct hil_stretch *s, char text[WHERE_BYTES])
 {
-    char other[24];
-
     if (s->away_ns >= s->own_ns && s->away_ns >= s->other_ns) {
-        snprintf(text, 80, "%.1f us before it began", us(s->away_ns));
+        snprintf(text, WHERE_BYTES, "%.1f us before it began", us(s->away_ns));
     } else if (s->own_ns >= s->other_ns) {
-        snprintf(text, 80, "%.1f us in its own step", us(s->own_ns));
+        snprintf(text, WHERE_BYTES, "%.1f us in its own step", us(s->own_ns));
     } else {
-        report_node_name(s->other_node, other, sizeof other);
-        snprintf(text, 80, "%.1f us in step %llu of %s", us(s->other_ns),
-                 (unsigned long long)s->other_step, other);
+        snprintf(text, WHERE_BYTES, "%.1f us in step %llu of %s", us(s->other_ns),
+                 (unsigned long long)s->other_step, s->other->name);
     }
 }
 
@@ -99,13 +88,13 @@ static void print_culprit(const struct hil_stretch *s, FILE *to)
 
 static void print_stretch(const struct hil_analysis *a, const struct hil_stretch *s, FILE *to)
 {
-    char name[24], where[80];
+    char where[WHERE_BYTES];
 
-    report_node_name(s->node, name, sizeof name);
     say_where(s, where);
     fprintf(to, "  %10.6f  %4d  %-14s %9llu %8llu %11.1f  %-36s",
-            (double)(s->from_ns - a->start_ns) * 1e-9, s->cpu, name, (unsigned long long)s->step,
-            (unsigned long long)s->misses, us(s->worst_over_ns), where);
+            (double)(s->from_ns - a->start_ns) * 1e-9, s->cpu, s->loop->name,
+            (unsigned long long)s->step, (unsigned long long)s->misses, us(s->worst_over_ns),
+            where);
     if (hil_kernel_any(&a->kernel))
         print_culprit(s, to);
     fputc('\n', to);
@@ -143,9 +132,9 @@ static uint64_t count_misses(const struct hil_analysis *a, uint64_t *left_out)
     uint64_t misses = 0;
 
     *left_out = 0;
-    for (unsigned i = 0; i < a->loop_count; i++) {
-        misses += a->loops[i] ? a->loops[i]->misses : 0;
-        *left_out += a->loops[i] ? a->loops[i]->left_out : 0;
+    for (unsigned i = 0; i < a->loops.array_count; i++) {
+        misses += a->loops.arrays[i]->figures.misses;
+        *left_out += a->loops.arrays[i]->figures.left_out;
     }
     return misses;
 }
@@ -182,41 +171,61 @@ static void print_times(const char *name, const struct hil_histogram *h, FILE *t
     fputc('\n', to);
 }
 
-static void print_loop(const char *name, const struct hil_traced_loop *l, FILE *to)
+static void print_loop(const char *name, const struct hil_loop_figures *f, FILE *to)
 {
-    fprintf(to, "\n%s: %llu steps, %llu not in time\n", name, (unsigned long long)l->steps,
-            (unsigned long long)l->misses);
-    print_times("late", &l->late, to);
-    print_times("step", &l->duration, to);
-    print_times("input age", &l->input_age, to);
+    fprintf(to, "\n%s: %llu steps, %llu not in time\n", name, (unsigned long long)f->steps,
+            (unsigned long long)f->misses);
+    print_times("late", &f->late, to);
+    print_times("step", &f->duration, to);
+    if (f->input_age.count)
+        print_times("input age", &f->input_age, to);
 }
 
 static void print_loops(const struct hil_analysis *a, FILE *to)
 {
-    char name[24];
-
     fprintf(to, "%-24s %11s %11s %11s %11s %11s\n", "us", "p50", "p99", "p99.9", "p99.99", "max");
-    for (unsigned i = 0; i < a->loop_count; i++) {
-        if (!a->loops[i] || !a->loops[i]->steps)
-            continue;
-        report_node_name(i, name, sizeof name);
-        print_loop(name, a->loops[i], to);
+    for (unsigned i = 0; i < a->loops.count; i++) {
+        const struct hil_traced_loop *loop = a->loops.at[i];
+        if (loop && loop->figures.steps)
+            print_loop(loop->name, &loop->figures, to);
     }
+}
+
+/* "converter wait": the part with its node, as the array calls it. */
+static void print_part(const struct hil_analysis *a, const struct hil_round_trip *t, int part,
+                       FILE *to)
+{
+    static const char *const words[HIL_PARTS] = {"wait", "push", "wait", "step"};
+    const bool asker = part == HIL_ASKER_WAIT || part == HIL_ASKER_STEP;
+    char name[80];
+
+    snprintf(name, sizeof name, "%.60s %s", a->loops.arrays[asker ? t->asker : t->answerer]->name,
+             words[part] ? words[part] : "");
+    print_times(part == HIL_PUSH_BACK ? "push back" : name, &t->parts[part], to);
+}
+
+static void print_round_trip(const struct hil_analysis *a, const struct hil_round_trip *t, FILE *to)
+{
+    const char *asker = a->loops.arrays[t->asker]->words;
+
+    fprintf(to, "\nround trip %s -> %s -> %s: %llu rounds, and %llu of which an event is missing\n",
+            asker, a->loops.arrays[t->answerer]->words, asker, (unsigned long long)t->complete,
+            (unsigned long long)t->incomplete);
+    for (int i = 0; t->complete && i < HIL_PARTS; i++)
+        print_part(a, t, i, to);
+    print_times("the first three", &t->whole, to);
 }
 
 static void print_rounds(const struct hil_analysis *a, FILE *to)
 {
-    const struct hil_rounds *r = &a->rounds;
+    uint64_t complete = 0;
 
-    if (!r->complete) {
-        fprintf(to, "\nround trip: its parts need the events step, round_trip and push\n");
-        return;
+    for (unsigned i = 0; i < a->rounds.trip_count; i++) {
+        print_round_trip(a, a->rounds.trips[i], to);
+        complete += a->rounds.trips[i]->complete;
     }
-    fprintf(to, "\nround trip: %llu rounds, and %llu of which an event is missing\n",
-            (unsigned long long)r->complete, (unsigned long long)r->incomplete);
-    for (int i = 0; i < HIL_PARTS; i++)
-        print_times(hil_part_names[i], &r->parts[i], to);
-    print_times("the first three", &r->whole, to);
+    if (!complete)
+        fprintf(to, "\nround trip: its parts need the events step, round_trip and push\n");
 }
 
 void hil_report_print(const struct hil_analysis *a, const char *dir, FILE *to)
@@ -246,37 +255,55 @@ static json_t *times(const struct hil_histogram *h)
     return all;
 }
 
-static json_t *loop(const struct hil_traced_loop *l)
+static json_t *figures(const struct hil_loop_figures *f)
 {
-    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "steps", whole(l->steps), "run_late",
-                     whole(l->misses), "left_out", whole(l->left_out), "late_us", times(&l->late),
-                     "step_us", times(&l->duration), "input_age_us", times(&l->input_age));
+    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "steps", whole(f->steps), "run_late",
+                     whole(f->misses), "left_out", whole(f->left_out), "late_us", times(&f->late),
+                     "step_us", times(&f->duration), "input_age_us", times(&f->input_age));
 }
 
-static json_t *each_loop(const struct hil_analysis *a)
+static json_t *each_of(const struct hil_analysis *a, const struct hil_traced_array *array)
+{
+    json_t *all = json_array();
+
+    for (unsigned i = 0; i < a->loops.count; i++) {
+        const struct hil_traced_loop *loop = a->loops.at[i];
+        if (!loop || a->loops.arrays[loop->array] != array)
+            continue;
+        json_t *one = figures(&loop->figures);
+        json_object_set_new(one, "node", json_string(loop->name));
+        json_array_append_new(all, one);
+    }
+    return all;
+}
+
+/* As in summary.json: by array, and of many each. */
+static json_t *nodes(const struct hil_analysis *a)
 {
     json_t *all = json_object();
-    char name[24];
 
-    for (unsigned i = 0; i < a->loop_count; i++) {
-        if (!a->loops[i])
+    for (unsigned i = 0; i < a->loops.count; i++) {
+        const struct hil_traced_array *array = hil_loops_array(&a->loops, i);
+        if (!array)
             continue;
-        report_node_name(i, name, sizeof name);
-        json_object_set_new(all, name, loop(a->loops[i]));
+        json_t *one = figures(&array->figures);
+        json_object_set_new(one, "count", whole(array->count));
+        if (array->many)
+            json_object_set_new(one, "each", each_of(a, array));
+        json_object_set_new(all, array->name, one);
     }
     return all;
 }
 
 static json_t *stretch(const struct hil_analysis *a, const struct hil_stretch *s)
 {
-    char name[24], where[80];
+    char where[WHERE_BYTES];
 
-    report_node_name(s->node, name, sizeof name);
     say_where(s, where);
     json_t *one = json_pack("{s:f, s:i, s:s, s:o, s:o, s:f, s:s}", "at_s",
                             (double)(s->from_ns - a->start_ns) * 1e-9, "core", s->cpu, "first",
-                            name, "step", whole(s->step), "misses", whole(s->misses), "over_us",
-                            us(s->worst_over_ns), "most_of_it", where);
+                            s->loop->name, "step", whole(s->step), "misses", whole(s->misses),
+                            "over_us", us(s->worst_over_ns), "most_of_it", where);
     if (hil_kernel_any(&a->kernel))
         json_object_set_new(one, "intruder", json_string(culprit(s)));
     return one;
@@ -293,26 +320,35 @@ static json_t *worst(const struct hil_analysis *a)
     return all;
 }
 
-static json_t *rounds(const struct hil_rounds *r)
+static json_t *round_trip(const struct hil_analysis *a, const struct hil_round_trip *t)
 {
-    json_t *all = json_pack("{s:o, s:o, s:o}", "rounds", whole(r->complete), "incomplete",
-                            whole(r->incomplete), "round_trip_us", times(&r->whole));
+    static const char *const parts[HIL_PARTS] = {"answerer_wait_us", "answerer_push_us",
+                                                 "asker_wait_us", "asker_step_us", "push_back_us"};
+    json_t *one =
+        json_pack("{s:s, s:s, s:o, s:o, s:o}", "asker", a->loops.arrays[t->asker]->words,
+                  "answerer", a->loops.arrays[t->answerer]->words, "rounds", whole(t->complete),
+                  "incomplete", whole(t->incomplete), "round_trip_us", times(&t->whole));
 
-    for (int i = 0; i < HIL_PARTS; i++) {
-        char name[32];
-        snprintf(name, sizeof name, "%s_us", hil_part_names[i]);
-        *strchr(name, ' ') = '_';
-        json_object_set_new(all, name, times(&r->parts[i]));
-    }
+    for (int i = 0; i < HIL_PARTS; i++)
+        json_object_set_new(one, parts[i], times(&t->parts[i]));
+    return one;
+}
+
+static json_t *round_trips(const struct hil_analysis *a)
+{
+    json_t *all = json_array();
+
+    for (unsigned i = 0; i < a->rounds.trip_count; i++)
+        json_array_append_new(all, round_trip(a, a->rounds.trips[i]));
     return all;
 }
 
 int hil_report_write(const struct hil_analysis *a, const char *path)
 {
-    json_t *root = json_pack("{s:o, s:o, s:b, s:o, s:o, s:o, s:o, s:o}", "events", whole(a->events),
-                             "lost", whole(a->lost), "kernel", hil_kernel_any(&a->kernel), "loops",
-                             each_loop(a), "converters", loop(&a->converters), "worst", worst(a),
-                             "intruders", tally(a), "round", rounds(&a->rounds));
+    json_t *root =
+        json_pack("{s:o, s:o, s:b, s:o, s:o, s:o, s:o}", "events", whole(a->events), "lost",
+                  whole(a->lost), "kernel", hil_kernel_any(&a->kernel), "nodes", nodes(a), "worst",
+                  worst(a), "intruders", tally(a), "round_trips", round_trips(a));
 
     if (!root)
         return -ENOMEM;

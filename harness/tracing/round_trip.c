@@ -1,48 +1,61 @@
 #include "round_trip.h"
 
 #include <errno.h>
-#include <stdio.h>
+#include <search.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
-const char *const hil_part_names[HIL_PARTS] = {
-    "converter wait", "converter push", "controller wait", "controller step", "push back",
-};
-
-/* How many steps back are remembered, and of how many converters. */
-enum { BACK = 256, CONVERTERS = 10000 };
+/* How many steps back are remembered; how many rounds of a link may miss an event that is yet to
+ * come; and what numbers a damaged trace may have. */
+enum { BACK = 256, OPEN = 8, LINKS_MAX = 1 << 20, NODES_MAX = 1 << 20 };
 
 /* Something that happened in a step. */
 struct moment {
     uint64_t step, time_ns;
 };
 
-/* An answer that the controller's step has seen: it waits for the next step, by when all that it
- * is made of has come. */
-struct pending {
-    uint32_t converter; /* node */
-    uint64_t acted_on, answer;
+/* An answer that came by a link, in a step of the asker's. */
+struct round {
+    struct hil_round_trip *trip; /* NULL: there is no round here */
+    uint64_t acted_on, sent, step;
+    uint64_t found_ns;
+    uint64_t begin_ns, computed_ns, back_ns; /* 0: not yet */
+};
+
+/* By which channel: what links are looked up by. */
+struct named {
+    const char *channel;
+    struct link *link;
 };
 
 struct link {
-    struct moment duty[BACK];    /* pushed, by the controller's step */
-    struct moment loaded[BACK];  /* by the controller's step: when the step that loaded it began */
-    struct moment voltage[BACK]; /* pushed, by the converter's step */
-    uint64_t duty_now, voltage_now; /* pushed in the step that is going on; 0: not yet */
+    struct named named;
+    uint64_t from, to, back;
+    struct moment pushed[BACK]; /* by the sender's step */
+    struct moment found[BACK];  /* by the sender's step: when the step that found it began */
+    /* In the step that is going on, of the sender and of the receiver; 0: not yet. */
+    uint64_t push_ns, found_sent;
+    struct round open[OPEN];
+    unsigned next; /* of these */
+    struct hil_round_trip *trip;
+};
+
+struct links {
+    struct link **at;
+    size_t count;
+};
+
+struct node {
+    struct links out, in;
+    uint64_t first_push_ns; /* after what it found, in the step that is going on; 0: none */
 };
 
 struct hil_round_state {
-    struct link *links[CONVERTERS]; /* by converter */
-    unsigned link_count;
-    struct pending *answers;        /* of the controller's last step */
-    unsigned answer_count, waiting; /* all; and those of the steps before the one going on */
-    unsigned answer_room;
-    uint64_t first_push_ns;      /* of the controller's step that is going on; 0: none */
-    bool pushes_last;            /* it pushed after it had read: no computation delay */
-    uint64_t begin_ns, end_ns;   /* of the controller's last step */
-    uint64_t last_first_push_ns; /* the same */
-    bool last_pushes_last;
-    uint64_t last_step;
+    struct links links; /* by number; NULL: not known, or nothing comes back */
+    struct node *nodes; /* by number */
+    size_t node_count;
+    void *by_channel; /* struct named */
 };
 
 int hil_rounds_init(struct hil_rounds *rounds)
@@ -51,29 +64,143 @@ int hil_rounds_init(struct hil_rounds *rounds)
     return rounds->state ? 0 : -ENOMEM;
 }
 
+/* --- links ------------------------------------------------------------------------------------ */
+
+/* Room for `count`, the new ones being 0. */
+static bool reach(void **all, size_t *have, size_t count, size_t size)
+{
+    if (count <= *have)
+        return true;
+    char *more = realloc(*all, count * size);
+    if (!more)
+        return false;
+    memset(more + *have * size, 0, (count - *have) * size);
+    *all = more;
+    *have = count;
+    return true;
+}
+
+static bool reach_link(struct links *links, size_t count)
+{
+    return reach((void **)&links->at, &links->count, count, sizeof *links->at);
+}
+
+static bool add_link(struct links *links, struct link *link)
+{
+    if (!reach_link(links, links->count + 1))
+        return false;
+    links->at[links->count - 1] = link;
+    return true;
+}
+
+static int by_channel(const void *a, const void *b)
+{
+    return strcmp(((const struct named *)a)->channel, ((const struct named *)b)->channel);
+}
+
+static struct link *link_of(const struct hil_round_state *s, uint64_t number)
+{
+    return number < s->links.count ? s->links.at[number] : NULL;
+}
+
+static void free_link(struct link *link)
+{
+    if (link)
+        free((char *)link->named.channel);
+    free(link);
+}
+
+static struct link *make_link(const struct hil_round_link *said)
+{
+    struct link *link = calloc(1, sizeof *link);
+
+    if (!link)
+        return NULL;
+    link->named = (struct named){strdup(said->channel), link};
+    link->from = said->from;
+    link->to = said->to;
+    link->back = (uint64_t)said->back;
+    if (link->named.channel)
+        return link;
+    free_link(link);
+    return NULL;
+}
+
+/* One that nothing comes back by has no rounds. */
+void hil_rounds_link(struct hil_rounds *rounds, const struct hil_round_link *said)
+{
+    struct hil_round_state *s = rounds->state;
+    const uint64_t last = said->from > said->to ? said->from : said->to;
+
+    if (said->back < 0 || said->link >= LINKS_MAX || last >= NODES_MAX || link_of(s, said->link))
+        return;
+    if (!reach_link(&s->links, said->link + 1) ||
+        !reach((void **)&s->nodes, &s->node_count, last + 1, sizeof *s->nodes))
+        return;
+    struct link *link = make_link(said);
+    if (!link)
+        return;
+    s->links.at[said->link] = link;
+    tsearch(&link->named, &s->by_channel, by_channel);
+    add_link(&s->nodes[said->from].out, link);
+    add_link(&s->nodes[said->to].in, link);
+}
+
+int64_t hil_rounds_sender(const struct hil_rounds *rounds, uint64_t number)
+{
+    const struct link *link = link_of(rounds->state, number);
+
+    return link ? (int64_t)link->from : -1;
+}
+
+static void keep(void *named)
+{
+    (void)named;
+}
+
 void hil_rounds_fini(struct hil_rounds *rounds)
 {
-    for (int i = 0; rounds->state && i < CONVERTERS; i++)
-        free(rounds->state->links[i]);
-    if (rounds->state)
-        free(rounds->state->answers);
-    free(rounds->state);
-    rounds->state = NULL;
+    struct hil_round_state *s = rounds->state;
+
+    for (unsigned i = 0; i < rounds->trip_count; i++)
+        free(rounds->trips[i]);
+    free(rounds->trips);
+    if (!s)
+        return;
+    tdestroy(s->by_channel, keep);
+    for (size_t i = 0; i < s->links.count; i++)
+        free_link(s->links.at[i]);
+    for (size_t i = 0; i < s->node_count; i++) {
+        free(s->nodes[i].out.at);
+        free(s->nodes[i].in.at);
+    }
+    free(s->nodes);
+    free(s->links.at);
+    free(s);
+    *rounds = (struct hil_rounds){0};
+}
+
+/* --- trips ------------------------------------------------------------------------------------ */
+
+static struct hil_round_trip *trip_between(struct hil_rounds *rounds, unsigned asker,
+                                           unsigned answerer)
+{
+    for (unsigned i = 0; i < rounds->trip_count; i++)
+        if (rounds->trips[i]->asker == asker && rounds->trips[i]->answerer == answerer)
+            return rounds->trips[i];
+    void *trips = realloc(rounds->trips, (rounds->trip_count + 1) * sizeof *rounds->trips);
+    if (!trips)
+        return NULL;
+    rounds->trips = trips;
+    struct hil_round_trip *trip = calloc(1, sizeof *trip);
+    if (!trip)
+        return NULL;
+    trip->asker = asker;
+    trip->answerer = answerer;
+    return rounds->trips[rounds->trip_count++] = trip;
 }
 
 /* --- what is remembered ----------------------------------------------------------------------- */
-
-static struct link *link_of(struct hil_rounds *rounds, uint64_t converter)
-{
-    if (converter >= CONVERTERS)
-        return NULL;
-    struct link **link = &rounds->state->links[converter];
-    if (!*link)
-        *link = calloc(1, sizeof **link);
-    if (converter >= rounds->state->link_count)
-        rounds->state->link_count = (unsigned)converter + 1;
-    return *link;
-}
 
 static void remember(struct moment moments[BACK], uint64_t step, uint64_t time_ns)
 {
@@ -86,46 +213,52 @@ static uint64_t time_of(const struct moment moments[BACK], uint64_t step)
     return moments[step % BACK].step == step ? moments[step % BACK].time_ns : 0;
 }
 
-void hil_rounds_push(struct hil_rounds *rounds, uint32_t node, const char *channel,
+void hil_rounds_push(struct hil_rounds *rounds, uint64_t node, const char *channel,
                      uint64_t time_ns)
 {
     struct hil_round_state *s = rounds->state;
-    unsigned converter;
-    struct link *link;
+    struct named *const *found =
+        tfind(&(struct named){.channel = channel}, &s->by_channel, by_channel);
 
-    if (sscanf(channel, "power_controller/duty%u", &converter) == 1 && node == 0) {
-        link = link_of(rounds, converter);
-        if (link)
-            link->duty_now = time_ns;
-        if (!s->first_push_ns) {
-            s->first_push_ns = time_ns;
-            s->pushes_last = s->answer_count > s->waiting;
-        }
-    } else if (sscanf(channel, "power_controller/voltage%u", &converter) == 1 &&
-               node == converter + 1) {
-        link = link_of(rounds, converter);
-        if (link)
-            link->voltage_now = time_ns;
-    }
+    if (!found || (*found)->link->from != node)
+        return;
+    (*found)->link->push_ns = time_ns;
+    if (!s->nodes[node].first_push_ns)
+        s->nodes[node].first_push_ns = time_ns;
 }
 
-void hil_rounds_answer(struct hil_rounds *rounds, uint32_t converter, uint64_t acted_on,
-                       uint64_t answer, uint64_t round_trip_ns)
+static void open_round(struct hil_rounds *rounds, struct link *link,
+                       const struct hil_round_input *i)
+{
+    struct round *round = &link->open[link->next++ % OPEN];
+
+    if (!link->trip)
+        link->trip = trip_between(rounds, i->asker, i->answerer);
+    if (!link->trip)
+        return;
+    hil_histogram_add(&link->trip->whole, i->round_trip_ns);
+    if (round->trip)
+        round->trip->incomplete++;
+    *round = (struct round){
+        .trip = link->trip,
+        .acted_on = i->acted_on,
+        .sent = i->sent,
+        .step = i->step,
+        .found_ns = i->time_ns,
+    };
+}
+
+void hil_rounds_input(struct hil_rounds *rounds, const struct hil_round_input *i)
 {
     struct hil_round_state *s = rounds->state;
+    struct link *link = link_of(s, i->link);
 
-    hil_histogram_add(&rounds->whole, round_trip_ns);
-    if (s->answer_count == s->answer_room) {
-        unsigned room = s->answer_room ? 2 * s->answer_room : 64;
-        struct pending *answers = realloc(s->answers, room * sizeof *answers);
-        if (!answers) {
-            rounds->incomplete++;
-            return;
-        }
-        s->answers = answers;
-        s->answer_room = room;
-    }
-    s->answers[s->answer_count++] = (struct pending){converter, acted_on, answer};
+    if (!link)
+        return;
+    link->found_sent = i->sent;
+    s->nodes[link->to].first_push_ns = 0;
+    if (i->round_trip_ns)
+        open_round(rounds, link, i);
 }
 
 /* --- the parts -------------------------------------------------------------------------------- */
@@ -136,78 +269,87 @@ static uint64_t between(uint64_t from, uint64_t to)
     return to > from ? to - from : 0;
 }
 
-/* The round that the controller's last step has closed; its duty went out in the same step, or
- * in the one that is just over. */
-static bool close_round(struct hil_rounds *rounds, const struct pending *p, uint64_t step)
+/* Counts the round, if all its events have come. The answerer's step may end after the asker's that
+ * found its answer. */
+static void close_round(struct round *r, const struct link *in, const struct link *out)
+{
+    const uint64_t pushed = time_of(out->pushed, r->acted_on),
+                   found = time_of(out->found, r->acted_on),
+                   answered = time_of(in->pushed, r->sent);
+    struct hil_histogram *parts = r->trip->parts;
+
+    if (!r->begin_ns || !r->back_ns || !pushed || !found || !answered)
+        return;
+    hil_histogram_add(&parts[HIL_ANSWERER_WAIT], between(pushed, found));
+    hil_histogram_add(&parts[HIL_ANSWERER_PUSH], between(found, answered));
+    hil_histogram_add(&parts[HIL_ASKER_WAIT], between(answered, r->begin_ns));
+    hil_histogram_add(&parts[HIL_ASKER_STEP], between(r->begin_ns, r->computed_ns));
+    hil_histogram_add(&parts[HIL_PUSH_BACK], between(r->computed_ns, r->back_ns));
+    r->trip->complete++;
+    r->trip = NULL;
+}
+
+/* A step of the asker's is over: the one that found the answer, or a later one. It has pushed its
+ * next message by `out` after that, or does so in the step after. */
+static void follow_round(struct round *r, const struct node *asker, const struct link *out,
+                         const struct moment *begin, uint64_t end_ns)
+{
+    if (begin->step == r->step) {
+        const bool in_same = out->push_ns > r->found_ns;
+        r->begin_ns = begin->time_ns;
+        r->computed_ns = in_same ? asker->first_push_ns : end_ns;
+        r->back_ns = in_same ? out->push_ns : 0;
+    } else if (!r->back_ns) {
+        r->back_ns = out->push_ns;
+    }
+}
+
+static void follow_rounds(const struct hil_round_state *s, const struct node *asker,
+                          struct link *in, const struct moment *begin, uint64_t end_ns)
+{
+    const struct link *out = link_of(s, in->back);
+
+    for (unsigned i = 0; out && i < OPEN; i++) {
+        struct round *round = &in->open[i];
+        if (!round->trip)
+            continue;
+        follow_round(round, asker, out, begin, end_ns);
+        close_round(round, in, out);
+    }
+}
+
+void hil_rounds_step(struct hil_rounds *rounds, uint64_t number, uint64_t step, uint64_t begin_ns,
+                     uint64_t end_ns)
+{
+    struct hil_round_state *s = rounds->state;
+    struct node *node = number < s->node_count ? &s->nodes[number] : NULL;
+
+    if (!node)
+        return;
+    for (size_t i = 0; i < node->out.count; i++)
+        if (node->out.at[i]->push_ns)
+            remember(node->out.at[i]->pushed, step, node->out.at[i]->push_ns);
+    for (size_t i = 0; i < node->in.count; i++) {
+        struct link *in = node->in.at[i];
+        if (in->found_sent)
+            remember(in->found, in->found_sent, begin_ns);
+        in->found_sent = 0;
+        follow_rounds(s, node, in, &(struct moment){step, begin_ns}, end_ns);
+    }
+    for (size_t i = 0; i < node->out.count; i++)
+        node->out.at[i]->push_ns = 0;
+    node->first_push_ns = 0;
+}
+
+/* Of a round whose asker has pushed nothing since, nothing is missing. */
+void hil_rounds_end(struct hil_rounds *rounds)
 {
     const struct hil_round_state *s = rounds->state;
-    const struct link *link = link_of(rounds, p->converter - 1);
 
-    if (!link)
-        return false;
-    uint64_t pushed = time_of(link->duty, p->acted_on), loaded = time_of(link->loaded, p->acted_on),
-             answered = time_of(link->voltage, p->answer),
-             back = time_of(link->duty, s->last_pushes_last ? s->last_step : step),
-             computed = s->last_pushes_last ? s->last_first_push_ns : s->end_ns;
-    if (!pushed || !loaded || !answered || !back || !s->begin_ns)
-        return false;
-    hil_histogram_add(&rounds->parts[HIL_CONVERTER_WAIT], between(pushed, loaded));
-    hil_histogram_add(&rounds->parts[HIL_CONVERTER_PUSH], between(loaded, answered));
-    hil_histogram_add(&rounds->parts[HIL_CONTROLLER_WAIT], between(answered, s->begin_ns));
-    hil_histogram_add(&rounds->parts[HIL_CONTROLLER_STEP], between(s->begin_ns, computed));
-    hil_histogram_add(&rounds->parts[HIL_PUSH_BACK], between(computed, back));
-    return true;
-}
-
-static void close_rounds(struct hil_rounds *rounds, uint64_t step)
-{
-    struct hil_round_state *s = rounds->state;
-
-    for (unsigned i = 0; i < s->waiting; i++)
-        if (close_round(rounds, &s->answers[i], step))
-            rounds->complete++;
-        else
-            rounds->incomplete++;
-    s->answer_count -= s->waiting;
-    memmove(s->answers, s->answers + s->waiting, s->answer_count * sizeof *s->answers);
-    s->waiting = s->answer_count; /* those of the step that is just over */
-}
-
-static void controller_step(struct hil_rounds *rounds, uint64_t step, uint64_t begin_ns,
-                            uint64_t end_ns)
-{
-    struct hil_round_state *s = rounds->state;
-
-    for (unsigned i = 0; i < s->link_count; i++) {
-        struct link *link = s->links[i];
-        if (link && link->duty_now)
-            remember(link->duty, step, link->duty_now);
-        if (link)
-            link->duty_now = 0;
-    }
-    if (s->answers)
-        close_rounds(rounds, step);
-    s->begin_ns = begin_ns;
-    s->end_ns = end_ns;
-    s->last_step = step;
-    s->last_first_push_ns = s->first_push_ns;
-    s->last_pushes_last = s->pushes_last;
-    s->first_push_ns = 0;
-}
-
-void hil_rounds_step(struct hil_rounds *rounds, uint32_t node, uint64_t step, uint64_t begin_ns,
-                     uint64_t end_ns, uint64_t acted_on)
-{
-    if (node == 0) {
-        controller_step(rounds, step, begin_ns, end_ns);
-        return;
-    }
-    struct link *link = link_of(rounds, node - 1);
-    if (!link)
-        return;
-    if (link->voltage_now)
-        remember(link->voltage, step, link->voltage_now);
-    link->voltage_now = 0;
-    if (acted_on && !time_of(link->loaded, acted_on))
-        remember(link->loaded, acted_on, begin_ns);
+    for (size_t i = 0; i < s->links.count; i++)
+        for (unsigned k = 0; s->links.at[i] && k < OPEN; k++) {
+            const struct round *round = &s->links.at[i]->open[k];
+            if (round->trip && round->back_ns)
+                round->trip->incomplete++;
+        }
 }

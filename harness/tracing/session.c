@@ -190,6 +190,7 @@ static void name_events(const struct hil_tracing_events *e, char *text, size_t s
         bool chosen;
         const char *names;
     } all[] = {
+        {true, "hiloco:node,hiloco:link"}, /* what the others' numbers mean */
         {e->step, "hiloco:loop_step"},
         {e->miss, "hiloco:loop_miss,hiloco:loop_left_out"},
         {e->push, "hiloco:push"},
@@ -198,7 +199,7 @@ static void name_events(const struct hil_tracing_events *e, char *text, size_t s
         {e->lock, "hiloco:lock_acquire,hiloco:lock_release"},
         {e->state, "hiloco:state"},
         {e->barrier, "hiloco:barrier_enter,hiloco:barrier_leave"},
-        {e->round_trip, "hiloco:round_trip"},
+        {e->round_trip, "hiloco:link_input"},
         {e->peer, "hiloco:peer_join,hiloco:peer_lost"},
     };
     size_t used = 0;
@@ -236,7 +237,7 @@ static int enable_events(const struct hil_session *s)
                   s->name, PARTS, part_bytes(t->buffer_kib));
 
     name_events(&t->events, events, sizeof events);
-    if (!rc && events[0])
+    if (!rc)
         rc = must("enable-event --userspace --session=%s --channel=loops %s", s->name, events);
     return rc;
 }

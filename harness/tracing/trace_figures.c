@@ -2,7 +2,15 @@
 
 #include "../figures/bars.h"
 
-static const char *const roles[] = {"controller", "converters"};
+/* The scripts of these figures have so many colours. */
+enum { ARRAYS_MAX = 8 };
+
+/* The arrays of nodes that a figure shows: those that have steps. */
+struct shown {
+    const struct hil_traced_array *of[ARRAYS_MAX];
+    unsigned count;
+    unsigned left_out; /* for which there is no colour */
+};
 
 static double us(uint64_t ns)
 {
@@ -15,33 +23,43 @@ static double drawn_us(uint64_t ns)
     return us(ns > 0 ? ns : 1);
 }
 
-/* The node loops of a role, together; NULL when there are none. */
-static const struct hil_traced_loop *role(const struct hil_analysis *a, int i)
+static struct shown choose(const struct hil_analysis *a)
 {
-    if (i == 1)
-        return a->converters.steps ? &a->converters : NULL;
-    return a->loop_count && a->loops[0] && a->loops[0]->steps ? a->loops[0] : NULL;
+    struct shown shown = {.count = 0};
+
+    for (unsigned i = 0; i < a->loops.count; i++) {
+        const struct hil_traced_array *array = hil_loops_array(&a->loops, i);
+        if (!array || !array->figures.steps)
+            continue;
+        if (shown.count < ARRAYS_MAX)
+            shown.of[shown.count++] = array;
+        else
+            shown.left_out++;
+    }
+    return shown;
 }
 
-static int open_figure(struct hil_figure *f, const struct hil_analysis *a, const char *dir,
-                       const char *name, const char *title, FILE *messages)
+static int open_figure(struct hil_figure *f, const struct hil_analysis *a,
+                       const struct shown *shown, const char *dir, const char *name,
+                       const char *title, FILE *messages)
 {
     int rc = hil_figure_open(f, dir, name, messages);
+    char others[60] = "", variable[40];
 
     if (rc)
         return rc;
+    if (shown->left_out)
+        snprintf(others, sizeof others, "; %u more arrays of nodes are not drawn", shown->left_out);
     hil_figure_text(f, "title", "%s", title);
-    hil_figure_text(f, "subtitle", "%llu events in %.3g s, %llu lost",
+    hil_figure_text(f, "subtitle", "%llu events in %.3g s, %llu lost%s",
                     (unsigned long long)a->events, (double)(a->end_ns - a->start_ns) * 1e-9,
-                    (unsigned long long)a->lost);
+                    (unsigned long long)a->lost, others);
+    fprintf(f->values, "n = %u\narray label[n]\n", shown->count);
+    for (unsigned i = 0; i < shown->count; i++) {
+        snprintf(variable, sizeof variable, "label[%u]", i + 1);
+        hil_figure_text(f, variable, "%s", shown->of[i]->words);
+    }
     return 0;
-}
-
-/* gnuplot asks these before it plots a role. */
-static void say_roles(struct hil_figure *f, const struct hil_analysis *a)
-{
-    fprintf(f->values, "array has[2] = [%d, %d]\n", role(a, 0) != NULL, role(a, 1) != NULL);
-    fprintf(f->values, "array label[2] = ['%s', '%s']\n", roles[0], roles[1]);
 }
 
 /* --- over time -------------------------------------------------------------------------------- */
@@ -60,16 +78,17 @@ static void plot_course(struct hil_figure *f, const char *series, unsigned i,
     hil_figure_data_end(f, data);
 }
 
-static unsigned plot_misses(struct hil_figure *f, const struct hil_analysis *a, bool converters)
+static unsigned plot_misses(struct hil_figure *f, const struct hil_analysis *a, unsigned i,
+                            const struct hil_traced_array *array)
 {
-    FILE *data = hil_figure_data(f, "misses", converters + 1u);
+    FILE *data = hil_figure_data(f, "misses", i);
     unsigned count = 0;
 
     if (!data)
         return 0;
-    for (size_t i = 0; i < a->stretch_count; i++) {
-        const struct hil_stretch *s = &a->stretches[i];
-        if ((s->node != 0) != converters)
+    for (size_t k = 0; k < a->stretch_count; k++) {
+        const struct hil_stretch *s = &a->stretches[k];
+        if (a->loops.arrays[s->loop->array] != array)
             continue;
         fprintf(data, "%.9g %.6g\n", (double)(s->from_ns - a->start_ns) * 1e-9,
                 drawn_us(s->worst_over_ns));
@@ -79,22 +98,22 @@ static unsigned plot_misses(struct hil_figure *f, const struct hil_analysis *a, 
     return count;
 }
 
-static int figure_time(const struct hil_analysis *a, const char *dir, FILE *messages)
+static int figure_time(const struct hil_analysis *a, const struct shown *shown, const char *dir,
+                       FILE *messages)
 {
     struct hil_figure f;
-    unsigned misses[2];
-    int rc = open_figure(&f, a, dir, "trace-time", "Steps over time: the greatest of each moment",
-                         messages);
+    int rc = open_figure(&f, a, shown, dir, "trace-time",
+                         "Steps over time: the greatest of each moment", messages);
 
     if (rc)
         return rc;
-    say_roles(&f, a);
-    for (unsigned i = 0; i < 2; i++) {
-        plot_course(&f, "late", i + 1, &a->late[i]);
-        plot_course(&f, "step", i + 1, &a->duration[i]);
-        misses[i] = plot_misses(&f, a, i);
+    fprintf(f.values, "array misses[n]\n");
+    for (unsigned i = 0; i < shown->count; i++) {
+        const struct hil_traced_array *array = shown->of[i];
+        plot_course(&f, "late", i + 1, &array->late);
+        plot_course(&f, "step", i + 1, &array->duration);
+        fprintf(f.values, "misses[%u] = %u\n", i + 1, plot_misses(&f, a, i + 1, array));
     }
-    fprintf(f.values, "array misses[2] = [%u, %u]\n", misses[0], misses[1]);
     fprintf(f.values, "x_to = %.9g\n", (double)(a->end_ns - a->start_ns) * 1e-9);
     return hil_figure_draw(&f, "steps-time.gp");
 }
@@ -104,54 +123,67 @@ static int figure_time(const struct hil_analysis *a, const char *dir, FILE *mess
 typedef void plot_histogram(struct hil_figure *figure, const char *series, unsigned i,
                             const struct hil_histogram *histogram);
 
-/* Of each role, how late its steps were, and how long. */
-static void plot_roles(struct hil_figure *f, const struct hil_analysis *a, plot_histogram *plot)
+/* Of each array, how late its steps were, and how long. */
+static void plot_arrays(struct hil_figure *f, const struct shown *shown, plot_histogram *plot)
 {
-    say_roles(f, a);
-    for (int i = 0; i < 2; i++) {
-        if (!role(a, i))
-            continue;
-        plot(f, "late", (unsigned)i + 1, &role(a, i)->late);
-        plot(f, "step", (unsigned)i + 1, &role(a, i)->duration);
+    for (unsigned i = 0; i < shown->count; i++) {
+        const struct hil_loop_figures *figures = &shown->of[i]->figures;
+        plot(f, "late", i + 1, &figures->late);
+        plot(f, "step", i + 1, &figures->duration);
     }
 }
 
-static int figure_histogram(const struct hil_analysis *a, const char *dir, FILE *messages)
+static int figure_histogram(const struct hil_analysis *a, const struct shown *shown,
+                            const char *dir, FILE *messages)
 {
     struct hil_figure f;
-    int rc =
-        open_figure(&f, a, dir, "trace-histogram", "How late steps were, and how long", messages);
+    int rc = open_figure(&f, a, shown, dir, "trace-histogram", "How late steps were, and how long",
+                         messages);
 
     if (rc)
         return rc;
-    plot_roles(&f, a, hil_figure_bars);
+    plot_arrays(&f, shown, hil_figure_bars);
     return hil_figure_draw(&f, "steps-histogram.gp");
 }
 
 /* --- the tail --------------------------------------------------------------------------------- */
 
-static int figure_tail(const struct hil_analysis *a, const char *dir, FILE *messages)
+/* The rounds of all pairs together. */
+static void plot_rounds(struct hil_figure *f, const struct hil_analysis *a)
+{
+    static struct hil_histogram all;
+
+    all = (struct hil_histogram){0};
+    for (unsigned i = 0; i < a->rounds.trip_count; i++)
+        hil_histogram_merge(&all, &a->rounds.trips[i]->whole);
+    fprintf(f->values, "rounds = %d\n", all.count > 0);
+    hil_figure_tail(f, "round", 1, &all);
+}
+
+static int figure_tail(const struct hil_analysis *a, const struct shown *shown, const char *dir,
+                       FILE *messages)
 {
     struct hil_figure f;
-    int rc = open_figure(&f, a, dir, "trace-tail",
+    int rc = open_figure(&f, a, shown, dir, "trace-tail",
                          "Share of steps that were later, or longer, than a time", messages);
 
     if (rc)
         return rc;
-    plot_roles(&f, a, hil_figure_tail);
-    fprintf(f.values, "rounds = %d\n", a->rounds.whole.count > 0);
-    hil_figure_tail(&f, "round", 1, &a->rounds.whole);
+    plot_arrays(&f, shown, hil_figure_tail);
+    plot_rounds(&f, a);
     return hil_figure_draw(&f, "steps-tail.gp");
 }
 
 int hil_trace_figures(const struct hil_analysis *a, const char *dir, FILE *messages)
 {
-    if (!role(a, 0) && !role(a, 1)) {
+    const struct shown shown = choose(a);
+
+    if (!shown.count) {
         fprintf(messages, "%s: no figures: the trace has no steps\n", dir);
         return 0;
     }
-    int rc = figure_time(a, dir, messages);
+    int rc = figure_time(a, &shown, dir, messages);
     if (!rc)
-        rc = figure_histogram(a, dir, messages);
-    return rc ? rc : figure_tail(a, dir, messages);
+        rc = figure_histogram(a, &shown, dir, messages);
+    return rc ? rc : figure_tail(a, &shown, dir, messages);
 }

@@ -76,7 +76,7 @@ static void push_events(uint64_t n)
     (void)n;
     for (unsigned i = 0; i < EVENTS; i++) {
         __asm__ volatile("" ::: "memory");
-        LOCO_TRACE(push, 1, "power_controller/voltage0", 40);
+        LOCO_TRACE(push, 1, "power_controller/link0", 40);
     }
 }
 

@@ -77,6 +77,21 @@ static double count_of(const char *text, const char *what)
     return count;
 }
 
+/* The pushes of a link's channel: the trace says which that is. */
+static double pushes_by(const char *text, unsigned link)
+{
+    char of[80], push[200];
+
+    snprintf(of, sizeof of, "hiloco:link: { cpu_id = 0 }, { link = %u,", link);
+    const char *said = strstr(text, of);
+    of[strlen("hiloco:link: { cpu_id = ")] = '1';
+    said = said ? said : strstr(text, of);
+    cr_assert(said, "nobody says what link %u is", link);
+    const char *channel = strstr(said, "channel = ");
+    snprintf(push, sizeof push, "%.*s, size =", (int)strcspn(channel, "}") - 1, channel);
+    return count_of(text, push);
+}
+
 static double lost_of(json_t *summary)
 {
     return number_at(summary, "trace.lost");
@@ -96,9 +111,9 @@ Test(tracing, a_run_leaves_its_events)
     cr_assert_eq(lost_of(summary), 0);
     cr_expect_eq(converter_steps + number_at(summary, "nodes.converter.left_out"), 2 * 1000);
     cr_expect_eq(count_of(text, "hiloco:loop_step"), steps + converter_steps);
-    cr_expect_eq(count_of(text, "\"power_controller/voltage1\""),
+    cr_expect_eq(pushes_by(text, 3),
                  number_at(json_array_get(json_at(summary, "nodes.converter.each"), 1), "steps"));
-    cr_expect_eq(count_of(text, "\"power_controller/duty0\""), steps - 1); /* one step late */
+    cr_expect_eq(pushes_by(text, 0), steps - 1); /* one step late */
     for (unsigned node = 0; node < 3; node++) {
         char of[80];
         snprintf(of, sizeof of, "hiloco:peer_join: { cpu_id = 0 }, { node = %u", node);
@@ -111,7 +126,26 @@ Test(tracing, a_run_leaves_its_events)
     cr_expect_geq(count_of(text, "hiloco:barrier_leave"), 6);
     cr_expect_eq(count_of(text, "hiloco:barrier_enter"), count_of(text, "hiloco:barrier_leave"));
     cr_expect_gt(count_of(text, "hiloco:fence"), 0);
-    cr_expect_gt(count_of(text, "hiloco:round_trip"), 0);
+    cr_expect_gt(count_of(text, "hiloco:link_input"), 0);
+}
+
+/* What the numbers in a trace mean is in it. */
+Test(tracing, a_trace_says_what_its_numbers_mean)
+{
+    const char *out = in_workspace("out");
+    struct ended e = run_command(SLOW "--trace --out %s", out);
+    char *text = trace_text(out);
+
+    expect_ran(&e);
+    cr_expect_eq(count_of(text, "{ node = 0, name = \"controller\", array = \"controller\", "
+                                "period_ns = 400000 }"),
+                 1);
+    cr_expect_eq(count_of(text, "{ node = 2, name = \"converter[1]\", array = \"converter\", "
+                                "period_ns = 200000 }"),
+                 1);
+    cr_expect_eq(count_of(text, "{ link = 1, from = 0, to = 2, back = 3, channel = "), 1);
+    cr_expect_eq(count_of(text, "{ link = 3, from = 2, to = 0, back = 1, channel = "), 1);
+    cr_expect_eq(count_of(text, "hiloco:link:"), 4);
 }
 
 Test(tracing, only_the_chosen_events)
@@ -127,7 +161,7 @@ Test(tracing, only_the_chosen_events)
     expect_ran(&e);
     cr_expect_eq(count_of(text, "hiloco:loop_step"), 0);
     cr_expect_eq(count_of(text, "hiloco:push"), 0);
-    cr_expect_gt(count_of(text, "hiloco:round_trip"), 0);
+    cr_expect_gt(count_of(text, "hiloco:link_input"), 0);
     cr_expect_str_eq(json_string_value(json_at(summary, "trace.kernel")), "not asked for");
     cr_expect_not(exists(in_workspace("out/kernel.txt")));
 }
@@ -187,17 +221,23 @@ Test(tracing, the_analysis_agrees_with_the_summary)
     expect_ran(&e);
     cr_assert_eq(lost_of(summary), 0);
     cr_expect_eq(number_at(analysis, "lost"), 0);
-    expect_same(summary, "nodes.controller.late_us", analysis, "loops.controller.late_us");
-    expect_same(summary, "nodes.controller.step_us", analysis, "loops.controller.step_us");
-    expect_same(summary, "nodes.converter.late_us", analysis, "converters.late_us");
-    expect_same(summary, "nodes.converter.step_us", analysis, "converters.step_us");
-    expect_same(summary, "links.0.age_us", analysis, "converters.input_age_us");
-    expect_same(summary, "links.1.age_us", analysis, "loops.controller.input_age_us");
-    expect_same(summary, "links.1.round_trip_us", analysis, "round.round_trip_us");
-    cr_expect_eq(number_at(analysis, "loops.controller.run_late") +
-                     number_at(analysis, "loops.controller.left_out"),
+    expect_same(summary, "nodes.controller.late_us", analysis, "nodes.controller.late_us");
+    expect_same(summary, "nodes.controller.step_us", analysis, "nodes.controller.step_us");
+    expect_same(summary, "nodes.converter.late_us", analysis, "nodes.converter.late_us");
+    expect_same(summary, "nodes.converter.step_us", analysis, "nodes.converter.step_us");
+    expect_same(summary, "links.0.age_us", analysis, "nodes.converter.input_age_us");
+    expect_same(summary, "links.1.age_us", analysis, "nodes.controller.input_age_us");
+    json_t *round = json_array_get(json_at(analysis, "round_trips"), 0);
+    expect_same(summary, "links.1.round_trip_us", round, "round_trip_us");
+    cr_expect_str_eq(json_string_value(json_at(round, "asker")), "controller");
+    cr_expect_str_eq(json_string_value(json_at(round, "answerer")), "converter[*]");
+    cr_expect_eq(number_at(analysis, "nodes.controller.run_late") +
+                     number_at(analysis, "nodes.controller.left_out"),
                  number_at(summary, "nodes.controller.missed"));
-    cr_expect_gt(number_at(analysis, "round.rounds"), 0);
+    cr_expect_gt(number_at(round, "rounds"), 0);
+    json_t *second = json_array_get(json_at(analysis, "nodes.converter.each"), 1);
+    cr_expect_str_eq(json_string_value(json_at(second, "node")), "converter[1]");
+    cr_expect_gt(number_at(second, "steps"), 0);
     for (int i = 0; i < 3; i++) {
         static const char *const figures[] = {"trace-time", "trace-histogram", "trace-tail"};
         cr_expect(exists(in_workspace("out/%s.png", figures[i])));
@@ -219,7 +259,7 @@ Test(tracing, lost_events_are_counted)
     expect_ran(&e);
     cr_expect_gt(lost_of(summary), 0);
     cr_expect_eq(number_at(analysis, "lost"), lost_of(summary));
-    cr_expect_lt(number_at(analysis, "converters.steps"), steps);
+    cr_expect_lt(number_at(analysis, "nodes.converter.steps"), steps);
     cr_expect_geq(number_at(analysis, "events") + lost_of(summary), steps);
     cr_expect(strstr(e.out, "events lost"), "%s", e.out);
 }
@@ -299,7 +339,7 @@ static _Noreturn void trace_without_system_calls(void)
     for (uint64_t i = 0; i < 100000; i++) {
         HIL_TRACE(step, &(struct hil_traced_step){.node = 1, .step = i});
         HIL_TRACE(miss, &(struct hil_traced_miss){.node = 1, .step = i});
-        LOCO_TRACE(push, 1, "power_controller/voltage0", 40);
+        LOCO_TRACE(push, 1, "a channel", 40);
     }
     _exit(0);
 }

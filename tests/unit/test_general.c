@@ -101,7 +101,9 @@ static void expect_links(const struct hil_system *a, const struct hil_system *b)
         cr_assert(x->from == y->from && x->to == y->to && x->count == y->count &&
                   x->late == y->late && x->latency_ns == y->latency_ns);
         cr_assert_eq(memcmp(x->values, y->values, x->count * sizeof x->values[0]), 0);
+        cr_assert_eq(hil_link_find(a, x->from, x->to), (int)i);
     }
+    cr_assert_eq(hil_link_find(a, 0, 0), -1);
 }
 
 static void expect_measures(const struct hil_system *a, const struct hil_system *b)

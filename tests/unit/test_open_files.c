@@ -8,6 +8,7 @@ Test(open_files, a_star_connects_its_first_node_with_all)
 {
     struct hil_scenario *s = load(SMALL, NULL);
 
+    s->fabric = HIL_FABRIC_VERBS;
     cr_expect_eq(hil_limits_files(s, 0), OTHER + 2 + 3);
     cr_expect_eq(hil_limits_files(s, 1), OTHER + 3 * (2 + 1));
     hil_scenario_free(s);
@@ -33,9 +34,20 @@ Test(open_files, each_link_connects_two_nodes_once)
 {
     struct hil_scenario *s = load(row, NULL);
 
+    s->fabric = HIL_FABRIC_VERBS;
     cr_expect_eq(hil_limits_files(s, 0), OTHER + 2 + 2);
     cr_expect_eq(hil_limits_files(s, 1), OTHER + 2 + 2);
     cr_expect_eq(hil_limits_files(s, 2), OTHER + 2 + 2);
+    hil_scenario_free(s);
+}
+
+/* Nodes of one process share all they have there. */
+Test(open_files, on_shm_only_processes_count)
+{
+    struct hil_scenario *s = load(SMALL, NULL);
+
+    cr_expect_eq(hil_limits_files(s, 0), OTHER + 2 * 6);
+    cr_expect_eq(hil_limits_files(s, 1), OTHER + 2 * 6);
     hil_scenario_free(s);
 }
 

@@ -12,11 +12,13 @@
 #include <unistd.h>
 
 #include "folder.h"
+#include "harness/run/tracer.h"
 #include "harness/tracing/cores.h"
 #include "harness/tracing/kernel.h"
 #include "harness/tracing/round_trip.h"
 #include "harness/tracing/trace_figures.h"
 #include "harness/tracing/tracefs.h"
+#include "svg_texts.h"
 #include "tests/nodes.h"
 
 /* --- the channels' hook ----------------------------------------------------------------------- */
@@ -325,57 +327,131 @@ Test(kernel, tracing_leaves_the_loops_their_cores)
 
 /* --- the parts of a round trip ---------------------------------------------------------------- */
 
+/* Node 0 asks by link 0, node 1 answers by link 1. */
+static void open_pair(struct hil_rounds *r)
+{
+    cr_assert_eq(hil_rounds_init(r), 0);
+    hil_rounds_link(r, &(struct hil_round_link){0, 0, 1, 1, "links/there"});
+    hil_rounds_link(r, &(struct hil_round_link){1, 1, 0, 0, "links/back"});
+}
+
+static void ask(struct hil_rounds *r, uint64_t time_ns)
+{
+    hil_rounds_push(r, 0, "links/there", time_ns);
+}
+
+static void answer(struct hil_rounds *r, uint64_t time_ns)
+{
+    hil_rounds_push(r, 1, "links/back", time_ns);
+}
+
+static void hear(struct hil_rounds *r, uint64_t sent, uint64_t time_ns)
+{
+    hil_rounds_input(r, &(struct hil_round_input){.link = 0, .sent = sent, .time_ns = time_ns});
+}
+
+/* In its step the asker hears what acted on its step `acted_on`, and was sent in step `sent`. */
+static void hear_answer(struct hil_rounds *r, uint64_t step, uint64_t acted_on, uint64_t sent,
+                        uint64_t round_trip_ns, uint64_t time_ns)
+{
+    hil_rounds_input(r, &(struct hil_round_input){
+                            .link = 1,
+                            .step = step,
+                            .sent = sent,
+                            .acted_on = acted_on,
+                            .round_trip_ns = round_trip_ns,
+                            .time_ns = time_ns,
+                            .asker = 0,
+                            .answerer = 1,
+                        });
+}
+
+static void expect_rounds(struct hil_rounds *r, uint64_t complete, uint64_t incomplete)
+{
+    cr_assert_eq(r->trip_count, 1);
+    cr_expect_eq(r->trips[0]->complete, complete);
+    cr_expect_eq(r->trips[0]->incomplete, incomplete);
+}
+
 static void expect_parts(const struct hil_rounds *r, const uint64_t ns[HIL_PARTS])
 {
     for (int i = 0; i < HIL_PARTS; i++)
-        cr_expect_eq(r->parts[i].max, ns[i], "%s: %llu", hil_part_names[i],
-                     (unsigned long long)r->parts[i].max);
+        cr_expect_eq(r->trips[0]->parts[i].max, ns[i], "part %d: %llu", i,
+                     (unsigned long long)r->trips[0]->parts[i].max);
 }
 
-/* A controller each 40 us that pushes a step late, and a converter each 10 us, 3 us behind it. */
-Test(rounds, with_computation_delay)
+/* An asker each 40 us that pushes a step late, and a node each 10 us, 3 us behind it, that pushes
+ * before it hears. */
+Test(rounds, of_what_is_pushed_a_step_late)
 {
     struct hil_rounds r;
 
-    cr_assert_eq(hil_rounds_init(&r), 0);
-    hil_rounds_push(&r, 0, "power_controller/duty0", 40100);
-    hil_rounds_step(&r, 0, 1, 40000, 41000, 0);
-    hil_rounds_push(&r, 1, "power_controller/voltage0", 43100); /* not of this duty yet */
-    hil_rounds_step(&r, 1, 5, 43000, 43200, 1);
-    hil_rounds_push(&r, 1, "power_controller/voltage0", 53100);
-    hil_rounds_step(&r, 1, 6, 53000, 53200, 1);
-    hil_rounds_push(&r, 0, "power_controller/duty0", 80100);
-    hil_rounds_answer(&r, 1, 1, 6, 39900);
-    hil_rounds_step(&r, 0, 2, 80000, 81500, 0);
-    cr_expect_eq(r.complete, 0); /* its duty is not out yet */
-    hil_rounds_push(&r, 0, "power_controller/duty0", 120100);
-    hil_rounds_step(&r, 0, 3, 120000, 121000, 0);
-    cr_expect_eq(r.complete, 1);
-    cr_expect_eq(r.incomplete, 0);
+    open_pair(&r);
+    ask(&r, 40100);
+    hil_rounds_step(&r, 0, 1, 40000, 41000);
+    answer(&r, 43100); /* not of this message yet */
+    hear(&r, 1, 43150);
+    hil_rounds_step(&r, 1, 5, 43000, 43200);
+    answer(&r, 53100);
+    hil_rounds_step(&r, 1, 6, 53000, 53200);
+    ask(&r, 80100);
+    hear_answer(&r, 2, 1, 6, 39900, 80200);
+    hil_rounds_step(&r, 0, 2, 80000, 81500);
+    expect_rounds(&r, 0, 0); /* its next message is not out yet */
+    ask(&r, 120100);
+    hil_rounds_step(&r, 0, 3, 120000, 121000);
+    hil_rounds_end(&r);
+    expect_rounds(&r, 1, 0);
     expect_parts(&r, (uint64_t[]){2900, 10100, 26900, 1500, 38600});
-    cr_expect_eq(r.whole.max, 39900);
+    cr_expect_eq(r.trips[0]->whole.max, 39900);
     hil_rounds_fini(&r);
 }
 
-/* The same, with the duty going out in the step that computed it. */
-Test(rounds, without_computation_delay)
+/* The same, with what the asker computed going out in the step that computed it. What it pushes
+ * before it hears, elsewhere, is no matter. */
+Test(rounds, of_what_is_pushed_in_the_same_step)
 {
     struct hil_rounds r;
 
-    cr_assert_eq(hil_rounds_init(&r), 0);
-    hil_rounds_push(&r, 0, "power_controller/duty0", 40900);
-    hil_rounds_step(&r, 0, 1, 40000, 41000, 0);
-    hil_rounds_push(&r, 1, "power_controller/voltage0", 43100);
-    hil_rounds_step(&r, 1, 5, 43000, 43200, 1);
-    hil_rounds_push(&r, 1, "power_controller/voltage0", 53100);
-    hil_rounds_step(&r, 1, 6, 53000, 53200, 1);
-    hil_rounds_answer(&r, 1, 1, 6, 39100);
-    hil_rounds_push(&r, 0, "power_controller/duty0", 80900);
-    hil_rounds_step(&r, 0, 2, 80000, 81500, 0);
-    hil_rounds_push(&r, 0, "power_controller/duty0", 120900);
-    hil_rounds_step(&r, 0, 3, 120000, 121000, 0);
-    cr_expect_eq(r.complete, 1);
+    open_pair(&r);
+    hil_rounds_link(&r, &(struct hil_round_link){2, 0, 2, 3, "links/elsewhere"});
+    ask(&r, 40900);
+    hil_rounds_step(&r, 0, 1, 40000, 41000);
+    answer(&r, 43100);
+    hear(&r, 1, 43150);
+    hil_rounds_step(&r, 1, 5, 43000, 43200);
+    answer(&r, 53100);
+    hil_rounds_step(&r, 1, 6, 53000, 53200);
+    hil_rounds_push(&r, 0, "links/elsewhere", 80100);
+    hear_answer(&r, 2, 1, 6, 39100, 80200);
+    ask(&r, 80900);
+    hil_rounds_step(&r, 0, 2, 80000, 81500);
+    hil_rounds_end(&r);
+    expect_rounds(&r, 1, 0);
     expect_parts(&r, (uint64_t[]){2100, 10100, 26900, 900, 0});
+    hil_rounds_fini(&r);
+}
+
+/* A quick asker hears the answer, and goes on, before the step that sent it is over. */
+Test(rounds, of_an_answerer_whose_step_ends_late)
+{
+    struct hil_rounds r;
+
+    open_pair(&r);
+    ask(&r, 40100);
+    hil_rounds_step(&r, 0, 1, 40000, 40200);
+    hear(&r, 1, 43050);
+    answer(&r, 43100);
+    hear_answer(&r, 2, 1, 1, 10000, 50150);
+    ask(&r, 50180);
+    hil_rounds_step(&r, 0, 2, 50000, 50200);
+    hil_rounds_step(&r, 0, 3, 60000, 60200);
+    hil_rounds_step(&r, 1, 1, 43000, 65000);
+    expect_rounds(&r, 0, 0);
+    hil_rounds_step(&r, 0, 4, 70000, 70200);
+    hil_rounds_end(&r);
+    expect_rounds(&r, 1, 0);
+    expect_parts(&r, (uint64_t[]){2900, 100, 6900, 180, 0});
     hil_rounds_fini(&r);
 }
 
@@ -383,40 +459,182 @@ Test(rounds, a_lost_event_makes_a_round_incomplete)
 {
     struct hil_rounds r;
 
-    cr_assert_eq(hil_rounds_init(&r), 0);
-    hil_rounds_step(&r, 0, 1, 40000, 41000, 0); /* its push is lost */
-    hil_rounds_push(&r, 1, "power_controller/voltage0", 53100);
-    hil_rounds_step(&r, 1, 6, 53000, 53200, 1);
-    hil_rounds_answer(&r, 1, 1, 6, 39900);
-    hil_rounds_step(&r, 0, 2, 80000, 81500, 0);
-    hil_rounds_step(&r, 0, 3, 120000, 121000, 0);
-    cr_expect_eq(r.complete, 0);
-    cr_expect_eq(r.incomplete, 1);
+    open_pair(&r);
+    hil_rounds_step(&r, 0, 1, 40000, 41000); /* its push is lost */
+    hear(&r, 1, 43150);
+    hil_rounds_step(&r, 1, 5, 43000, 43200);
+    answer(&r, 53100);
+    hil_rounds_step(&r, 1, 6, 53000, 53200);
+    hear_answer(&r, 2, 1, 6, 39900, 80200);
+    hil_rounds_step(&r, 0, 2, 80000, 81500);
+    ask(&r, 120100);
+    hil_rounds_step(&r, 0, 3, 120000, 121000);
+    hil_rounds_end(&r);
+    expect_rounds(&r, 0, 1);
     hil_rounds_fini(&r);
+}
+
+/* Where every step is lost rounds are counted, and do not pile up. */
+Test(rounds, without_steps_all_are_incomplete)
+{
+    struct hil_rounds r;
+
+    open_pair(&r);
+    for (uint64_t step = 1; step <= 100; step++)
+        hear_answer(&r, step, step, step, 40000, 40000 * step);
+    hil_rounds_end(&r);
+    cr_assert_eq(r.trip_count, 1);
+    cr_expect_geq(r.trips[0]->incomplete, 90);
+    cr_expect_eq(r.trips[0]->whole.count, 100);
+    hil_rounds_fini(&r);
+}
+
+/* Both nodes of a pair may ask; by a link without one back nobody does. */
+Test(rounds, each_way_has_its_own)
+{
+    struct hil_rounds r;
+
+    open_pair(&r);
+    hil_rounds_link(&r, &(struct hil_round_link){2, 0, 2, -1, "links/away"});
+    hil_rounds_push(&r, 0, "links/away", 100);
+    hil_rounds_push(&r, 1u << 30, "links/there", 100); /* not its own */
+    hil_rounds_input(&r, &(struct hil_round_input){.link = 2, .sent = 1, .round_trip_ns = 5});
+    cr_expect_eq(r.trip_count, 0);
+    hear_answer(&r, 2, 1, 1, 100, 50150);
+    hil_rounds_input(&r, &(struct hil_round_input){.link = 0,
+                                                   .step = 2,
+                                                   .sent = 2,
+                                                   .acted_on = 1,
+                                                   .round_trip_ns = 200,
+                                                   .asker = 1,
+                                                   .answerer = 0});
+    cr_assert_eq(r.trip_count, 2);
+    cr_expect_eq(r.trips[0]->whole.max, 100);
+    cr_expect_eq(r.trips[1]->asker, 1);
+    cr_expect_eq(r.trips[1]->answerer, 0);
+    cr_expect_eq(r.trips[1]->whole.max, 200);
+    cr_expect_eq(hil_rounds_sender(&r, 1), 1);
+    cr_expect_eq(hil_rounds_sender(&r, 7), -1);
+    hil_rounds_fini(&r);
+}
+
+/* --- what a trace says of nodes --------------------------------------------------------------- */
+
+static struct hil_traced_loops named_loops(void)
+{
+    struct hil_traced_loops l = {0};
+
+    hil_loops_name(&l, 2, "cell[1]", "cell");
+    hil_loops_name(&l, 1, "cell[0]", "cell");
+    hil_loops_name(&l, 0, "boss", "boss");
+    hil_loops_name(&l, 3, "cell[2]", "cell");
+    return l;
+}
+
+Test(loops, are_called_as_the_run_says)
+{
+    struct hil_traced_loops l = named_loops();
+
+    hil_loops_name(&l, 1, "other", "other"); /* what was said first holds */
+    cr_expect_str_eq(hil_loops_of(&l, 1)->name, "cell[0]");
+    cr_expect_str_eq(hil_loops_of(&l, 0)->name, "boss");
+    cr_expect_str_eq(hil_loops_of(&l, 7)->name, "node[7]", "one that said nothing");
+    cr_expect_null(hil_loops_of(&l, UINT64_MAX));
+    cr_expect_str_eq(hil_loops_array(&l, 0)->words, "boss");
+    cr_expect_str_eq(hil_loops_array(&l, 1)->words, "cell[*]");
+    cr_expect_eq(hil_loops_array(&l, 1)->count, 3);
+    cr_expect_null(hil_loops_array(&l, 2), "the second one of cell");
+    cr_expect_null(hil_loops_array(&l, 5), "no node");
+    cr_expect_str_eq(hil_loops_array(&l, 7)->words, "node[*]");
+    hil_loops_free(&l);
+}
+
+Test(loops, an_array_has_the_figures_of_all)
+{
+    struct hil_traced_loops l = named_loops();
+    const struct hil_traced_array *cells = hil_loops_array(&l, 1);
+
+    hil_loops_step(&l, hil_loops_of(&l, 1), 1000, 10, 100, HIL_NO_AGE);
+    hil_loops_step(&l, hil_loops_of(&l, 2), 2000, 30, 300, 70);
+    hil_loops_miss(&l, hil_loops_of(&l, 2));
+    hil_loops_left_out(&l, hil_loops_of(&l, 1), 3, 50, 10);
+    cr_expect_eq(hil_loops_of(&l, 1)->figures.late.count, 4);
+    cr_expect_eq(hil_loops_of(&l, 1)->figures.input_age.count, 0);
+    cr_expect_eq(cells->figures.steps, 2);
+    cr_expect_eq(cells->figures.misses, 1);
+    cr_expect_eq(cells->figures.left_out, 3);
+    cr_expect_eq(cells->figures.late.count, 5);
+    cr_expect_eq(cells->figures.duration.max, 300);
+    cr_expect_eq(cells->figures.input_age.count, 1);
+    cr_expect_eq(hil_loops_array(&l, 0)->figures.steps, 0);
+    hil_loops_free(&l);
 }
 
 /* --- figures ---------------------------------------------------------------------------------- */
 
+static char *text_of(const char *path)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *file = fopen(path, "r");
+
+    cr_assert_not_null(file, "%s", path);
+    cr_assert_geq(getdelim(&text, &size, '\0', file), 0);
+    fclose(file);
+    return text;
+}
+
+/* A figure has eight colours, and says so where there are more arrays of nodes. */
+Test(tracing, figures_of_more_arrays_than_colours)
+{
+    static struct hil_analysis analysis = {.end_ns = 30000};
+    char *said, name[80];
+    size_t length;
+
+    if (system("gnuplot --version >/dev/null 2>&1"))
+        cr_skip_test("no gnuplot");
+    folder_open();
+    for (unsigned node = 0; node < 10; node++) {
+        snprintf(name, sizeof name, "a node with a very long name that \"is\" quoted %u", node);
+        hil_loops_name(&analysis.loops, node, name, name);
+        hil_loops_step(&analysis.loops, hil_loops_of(&analysis.loops, node), 100, 50, 70,
+                       HIL_NO_AGE);
+    }
+    FILE *messages = open_memstream(&said, &length);
+    int rc = hil_trace_figures(&analysis, folder, messages);
+    fclose(messages);
+    cr_expect_eq(rc, 0, "%d, %s", rc, said);
+    static const char *const figures[] = {"trace-time", "trace-histogram", "trace-tail"};
+    for (int i = 0; i < 3; i++) {
+        char *svg = text_of(in_folder("%s.svg", figures[i]));
+        expect_texts_inside(svg, figures[i]);
+        cr_expect(strstr(svg, "2 more arrays of nodes are not drawn"), "%s", svg);
+        cr_expect(strstr(svg, "quoted 7"), "%s", svg);
+        cr_expect_not(strstr(svg, "quoted 8"), "%s", svg);
+        free(svg);
+    }
+    free(said);
+    hil_loops_free(&analysis.loops);
+    folder_close();
+}
+
 /* No step is late by half a microsecond on a fast and quiet machine. */
 Test(tracing, a_machine_without_lateness_has_figures_too)
 {
-    static struct hil_traced_loop controller = {.steps = 3}, *loops[] = {&controller};
-    static struct hil_analysis analysis = {.loops = loops, .loop_count = 1, .end_ns = 30000};
+    static struct hil_analysis analysis = {.end_ns = 30000};
     char *said;
     size_t length;
 
     if (system("gnuplot --version >/dev/null 2>&1"))
         cr_skip_test("no gnuplot");
     folder_open();
-    for (uint64_t ns = 20; ns < 320; ns += 100) {
-        hil_histogram_add(&controller.late, ns);
-        hil_histogram_add(&controller.duration, ns);
-    }
-    analysis.converters = controller;
+    for (uint64_t ns = 20; ns < 320; ns += 100)
+        hil_loops_step(&analysis.loops, hil_loops_of(&analysis.loops, 0), ns, ns, ns, HIL_NO_AGE);
     FILE *messages = open_memstream(&said, &length);
     int rc = hil_trace_figures(&analysis, folder, messages);
     fclose(messages);
     cr_expect_eq(rc, 0, "%d, %s", rc, said);
     free(said);
+    hil_loops_free(&analysis.loops);
     folder_close();
 }
