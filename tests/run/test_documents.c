@@ -255,7 +255,60 @@ ParameterizedTest(size_t *i, documents, every_command_shown_works)
         cr_expect_geq(blocks, 1, "%s shows no command", path);
 }
 
+/* --- what a document names ---------------- */
+
+static const char *const folders[] = {"harness/", "channels/", "plants/", "controllers/",
+                                      "configs/", "traces/",   "tests/",  "docs/"};
+
+static bool names_a_file(const char *word)
+{
+    for (size_t i = 0; i < sizeof folders / sizeof folders[0]; i++)
+        if (begins(word, folders[i]))
+            return true;
+    return false;
+}
+
+/* Returns how many files and folders of this tree the text names; those that are not there are
+ * counted, and named. `harness/command_*.c` stands for several. */
+static unsigned names_in(const char *path, unsigned *missing)
+{
+    char *text = read_text(path), *rest = text, *word;
+    unsigned count = 0;
+    glob_t found;
+
+    while ((word = strsep(&rest, " \t\n`'\",;:()<>|"))) {
+        if (!names_a_file(word))
+            continue;
+        count++;
+        if (glob(word, 0, NULL, &found)) {
+            ++*missing;
+            fprintf(stderr, "%s: %s is not there\n", path, word);
+        }
+        globfree(&found);
+    }
+    free(text);
+    return count;
+}
+
+Test(documents, the_house_is_as_it_is_drawn)
+{
+    unsigned missing = 0;
+
+    cr_expect_gt(names_in("docs/architecture.md", &missing), 30);
+    cr_expect_gt(names_in("docs/architecture.svg", &missing), 10);
+    cr_expect_eq(missing, 0, "%u files or folders are not there", missing);
+}
+
 /* --- the test itself can fail ---------------- */
+
+Test(documents, a_file_that_is_not_there_is_found)
+{
+    unsigned missing = 0;
+
+    write_text(in_workspace("document.md"), "`harness/hiloco.c`, harness/none.c; (docs/no-*.md)\n");
+    cr_expect_eq(names_in(in_workspace("document.md"), &missing), 3);
+    cr_expect_eq(missing, 2);
+}
 
 static unsigned failures_of(const char *text)
 {

@@ -311,6 +311,104 @@ Test(tracing, a_miss_names_its_intruder)
     cr_expect(named, "the hog is not among the intruders");
 }
 
+/* --- nodes of any name ------------------------------------------------------------------------ */
+
+static void say_link(uint32_t link, uint32_t from, uint32_t to, int32_t back, const char *channel)
+{
+    HIL_TRACE(link, &(struct hil_traced_link){link, from, to, back, channel});
+}
+
+static void say_step(uint32_t node, uint64_t step)
+{
+    HIL_TRACE(step, &(struct hil_traced_step){
+                        .node = node, .step = step, .duration_ns = 10, .input_age_ns = HIL_NO_AGE});
+}
+
+static void say_input(uint32_t node, uint32_t link, uint64_t step, uint64_t acted_on)
+{
+    HIL_TRACE(input, &(struct hil_traced_input){.node = node,
+                                                .link = link,
+                                                .step = step,
+                                                .sent = step,
+                                                .acted_on = acted_on,
+                                                .round_trip_ns = acted_on ? 1000 : 0});
+}
+
+/* A cascade: the outer loop asks two drives, the drives answer, and one of them tells a brake,
+ * which answers nobody. */
+static _Noreturn void trace_a_cascade(const int begun[2])
+{
+    static const char *const there[] = {"links/0-1", "links/0-2"}, *const back[] = {"links/1-0",
+                                                                                    "links/2-0"};
+    char why[256], word;
+
+    if (hil_provider_load(why, sizeof why) || read(begun[0], &word, 1) != 1)
+        _exit(2);
+    HIL_TRACE(node, &(struct hil_traced_node){0, "outer", "outer", 100000});
+    HIL_TRACE(node, &(struct hil_traced_node){1, "drive[0]", "drive", 10000});
+    HIL_TRACE(node, &(struct hil_traced_node){2, "drive[1]", "drive", 10000});
+    HIL_TRACE(node, &(struct hil_traced_node){3, "brake", "brake", 10000});
+    say_link(0, 0, 1, 2, there[0]);
+    say_link(1, 0, 2, 3, there[1]);
+    say_link(2, 1, 0, 0, back[0]);
+    say_link(3, 2, 0, 1, back[1]);
+    say_link(4, 1, 3, -1, "links/1-3");
+    for (uint64_t step = 1; step <= 100; step++) {
+        for (uint32_t drive = 1; drive <= 2 && step > 1; drive++)
+            say_input(0, 1 + drive, step, step - 1);
+        for (uint32_t drive = 1; drive <= 2; drive++)
+            LOCO_TRACE(push, 0, there[drive - 1], 40);
+        say_step(0, step);
+        for (uint32_t drive = 1; drive <= 2; drive++) {
+            say_input(drive, drive - 1, step, 0);
+            LOCO_TRACE(push, drive, back[drive - 1], 40);
+            say_step(drive, step + 1); /* a step more than the outer loop */
+        }
+        LOCO_TRACE(push, 1, "links/1-3", 40);
+        say_input(3, 4, step, 0);
+        say_step(3, step);
+    }
+    _exit(0);
+}
+
+Test(tracing, the_analysis_goes_by_the_names_that_it_is_told)
+{
+    const struct hil_scenario scenario = {
+        .trace = {.buffer_kib = 4096, .events = {.step = true, .round_trip = true, .push = true}}};
+    struct hil_session *session;
+    struct hil_traced traced;
+    int status, begun[2];
+
+    cr_assert_eq(hil_session_open(&session, &scenario, workspace), 0);
+    cr_assert_eq(pipe(begun), 0);
+    pid_t loops = fork();
+    if (loops == 0)
+        trace_a_cascade(begun);
+    cr_assert_eq(hil_session_start(session, &loops, 1), 0);
+    cr_assert_eq(write(begun[1], "!", 1), 1);
+    waitpid(loops, &status, 0);
+    cr_expect_eq(hil_session_stop(session, &traced), 0);
+    hil_session_close(session);
+    cr_assert(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+
+    json_t *analysis = analysis_of(workspace), *trips = json_at(analysis, "round_trips");
+    cr_assert_eq(json_array_size(trips), 1);
+    json_t *trip = json_array_get(trips, 0);
+    cr_expect_str_eq(json_string_value(json_at(trip, "asker")), "outer");
+    cr_expect_str_eq(json_string_value(json_at(trip, "answerer")), "drive[*]");
+    cr_expect_eq(number_at(trip, "rounds"), 2 * 99);
+    cr_expect_eq(number_at(trip, "incomplete"), 0);
+    cr_expect_eq(number_at(analysis, "nodes.drive.count"), 2);
+    cr_expect_eq(number_at(analysis, "nodes.drive.steps"), 200);
+    cr_expect_eq(number_at(analysis, "nodes.brake.steps"), 100);
+    cr_expect_eq(number_at(analysis, "nodes.outer.steps"), 100);
+    struct ended e = run_command("hiloco trace %s", workspace);
+    cr_expect(strstr(e.out, "round trip outer -> drive[*] -> outer: 198 rounds"), "%s", e.out);
+    cr_expect(strstr(e.out, "\n  drive wait "), "%s", e.out);
+    cr_expect(strstr(e.out, "\n  outer step "), "%s", e.out);
+    cr_expect(strstr(e.out, "\ndrive[1]: 100 steps"), "%s", e.out);
+}
+
 /* --- what a loop must not do ------------------------------------------------------------------ */
 
 static void allow_nothing(void)

@@ -327,12 +327,12 @@ Test(kernel, tracing_leaves_the_loops_their_cores)
 
 /* --- the parts of a round trip ---------------------------------------------------------------- */
 
-/* Node 0 asks by link 0, node 1 answers by link 1. */
+/* Node 0 asks by link 4, node 1 answers by link 7. */
 static void open_pair(struct hil_rounds *r)
 {
     cr_assert_eq(hil_rounds_init(r), 0);
-    hil_rounds_link(r, &(struct hil_round_link){0, 0, 1, 1, "links/there"});
-    hil_rounds_link(r, &(struct hil_round_link){1, 1, 0, 0, "links/back"});
+    hil_rounds_link(r, &(struct hil_round_link){4, 0, 1, 7, "links/there"});
+    hil_rounds_link(r, &(struct hil_round_link){7, 1, 0, 4, "links/back"});
 }
 
 static void ask(struct hil_rounds *r, uint64_t time_ns)
@@ -347,7 +347,7 @@ static void answer(struct hil_rounds *r, uint64_t time_ns)
 
 static void hear(struct hil_rounds *r, uint64_t sent, uint64_t time_ns)
 {
-    hil_rounds_input(r, &(struct hil_round_input){.link = 0, .sent = sent, .time_ns = time_ns});
+    hil_rounds_input(r, &(struct hil_round_input){.link = 4, .sent = sent, .time_ns = time_ns});
 }
 
 /* In its step the asker hears what acted on its step `acted_on`, and was sent in step `sent`. */
@@ -355,7 +355,7 @@ static void hear_answer(struct hil_rounds *r, uint64_t step, uint64_t acted_on, 
                         uint64_t round_trip_ns, uint64_t time_ns)
 {
     hil_rounds_input(r, &(struct hil_round_input){
-                            .link = 1,
+                            .link = 7,
                             .step = step,
                             .sent = sent,
                             .acted_on = acted_on,
@@ -501,7 +501,7 @@ Test(rounds, each_way_has_its_own)
     hil_rounds_input(&r, &(struct hil_round_input){.link = 2, .sent = 1, .round_trip_ns = 5});
     cr_expect_eq(r.trip_count, 0);
     hear_answer(&r, 2, 1, 1, 100, 50150);
-    hil_rounds_input(&r, &(struct hil_round_input){.link = 0,
+    hil_rounds_input(&r, &(struct hil_round_input){.link = 4,
                                                    .step = 2,
                                                    .sent = 2,
                                                    .acted_on = 1,
@@ -513,8 +513,8 @@ Test(rounds, each_way_has_its_own)
     cr_expect_eq(r.trips[1]->asker, 1);
     cr_expect_eq(r.trips[1]->answerer, 0);
     cr_expect_eq(r.trips[1]->whole.max, 200);
-    cr_expect_eq(hil_rounds_sender(&r, 1), 1);
-    cr_expect_eq(hil_rounds_sender(&r, 7), -1);
+    cr_expect_eq(hil_rounds_sender(&r, 7), 1);
+    cr_expect_eq(hil_rounds_sender(&r, 9), -1);
     hil_rounds_fini(&r);
 }
 
