@@ -311,6 +311,30 @@ Test(tracing, a_miss_names_its_intruder)
     cr_expect(named, "the hog is not among the intruders");
 }
 
+/* --- events of a process of the test's own ---------------------------------------------------- */
+
+/* Has `body` done in another process, once the session has begun: it has that one's events alone,
+ * whatever else runs on this machine. */
+static pid_t start_traced(struct hil_session *session, void (*body)(void))
+{
+    char why[256], word = '!';
+    int begun[2];
+
+    cr_assert_eq(pipe(begun), 0);
+    pid_t loops = fork();
+    if (loops == 0) {
+        if (hil_provider_load(why, sizeof why) || read(begun[0], &word, 1) != 1)
+            _exit(2);
+        body();
+        _exit(0);
+    }
+    cr_assert_eq(hil_session_start(session, &loops, 1), 0);
+    cr_assert_eq(write(begun[1], &word, 1), 1);
+    close(begun[0]);
+    close(begun[1]);
+    return loops;
+}
+
 /* --- nodes of any name ------------------------------------------------------------------------ */
 
 static void say_link(uint32_t link, uint32_t from, uint32_t to, int32_t back, const char *channel)
@@ -336,14 +360,11 @@ static void say_input(uint32_t node, uint32_t link, uint64_t step, uint64_t acte
 
 /* A cascade: the outer loop asks two drives, the drives answer, and one of them tells a brake,
  * which answers nobody. */
-static _Noreturn void trace_a_cascade(const int begun[2])
+static void trace_a_cascade(void)
 {
     static const char *const there[] = {"links/0-1", "links/0-2"}, *const back[] = {"links/1-0",
                                                                                     "links/2-0"};
-    char why[256], word;
 
-    if (hil_provider_load(why, sizeof why) || read(begun[0], &word, 1) != 1)
-        _exit(2);
     HIL_TRACE(node, &(struct hil_traced_node){0, "outer", "outer", 100000});
     HIL_TRACE(node, &(struct hil_traced_node){1, "drive[0]", "drive", 10000});
     HIL_TRACE(node, &(struct hil_traced_node){2, "drive[1]", "drive", 10000});
@@ -368,7 +389,6 @@ static _Noreturn void trace_a_cascade(const int begun[2])
         say_input(3, 4, step, 0);
         say_step(3, step);
     }
-    _exit(0);
 }
 
 Test(tracing, the_analysis_goes_by_the_names_that_it_is_told)
@@ -377,16 +397,10 @@ Test(tracing, the_analysis_goes_by_the_names_that_it_is_told)
         .trace = {.buffer_kib = 4096, .events = {.step = true, .round_trip = true, .push = true}}};
     struct hil_session *session;
     struct hil_traced traced;
-    int status, begun[2];
+    int status;
 
     cr_assert_eq(hil_session_open(&session, &scenario, workspace), 0);
-    cr_assert_eq(pipe(begun), 0);
-    pid_t loops = fork();
-    if (loops == 0)
-        trace_a_cascade(begun);
-    cr_assert_eq(hil_session_start(session, &loops, 1), 0);
-    cr_assert_eq(write(begun[1], "!", 1), 1);
-    waitpid(loops, &status, 0);
+    waitpid(start_traced(session, trace_a_cascade), &status, 0);
     cr_expect_eq(hil_session_stop(session, &traced), 0);
     hil_session_close(session);
     cr_assert(WIFEXITED(status) && WEXITSTATUS(status) == 0);
@@ -427,19 +441,14 @@ static void allow_nothing(void)
 }
 
 /* The first event is already under the filter, and the buffers fill many times over. */
-static _Noreturn void trace_without_system_calls(void)
+static void trace_without_system_calls(void)
 {
-    char why[256];
-
-    if (hil_provider_load(why, sizeof why))
-        _exit(2);
     allow_nothing();
     for (uint64_t i = 0; i < 100000; i++) {
         HIL_TRACE(step, &(struct hil_traced_step){.node = 1, .step = i});
         HIL_TRACE(miss, &(struct hil_traced_miss){.node = 1, .step = i});
         LOCO_TRACE(push, 1, "a channel", 40);
     }
-    _exit(0);
 }
 
 Test(tracing, an_event_makes_no_system_call)
@@ -451,11 +460,7 @@ Test(tracing, an_event_makes_no_system_call)
     int status;
 
     cr_assert_eq(hil_session_open(&session, &scenario, workspace), 0);
-    cr_assert_eq(hil_session_start(session, NULL, 0), 0);
-    pid_t loop = fork();
-    if (loop == 0)
-        trace_without_system_calls();
-    waitpid(loop, &status, 0);
+    waitpid(start_traced(session, trace_without_system_calls), &status, 0);
     cr_expect_eq(hil_session_stop(session, &traced), 0);
     hil_session_close(session);
     expect_no_daemon_left();
@@ -468,12 +473,8 @@ Test(tracing, an_event_makes_no_system_call)
     cr_expect_eq(events + (double)traced.lost, 300000);
 }
 
-static _Noreturn void trace_without_end(void)
+static void trace_without_end(void)
 {
-    char why[256];
-
-    if (hil_provider_load(why, sizeof why))
-        _exit(2);
     for (uint64_t i = 0;; i++)
         HIL_TRACE(step, &(struct hil_traced_step){.node = 1, .step = i});
 }
@@ -486,10 +487,7 @@ Test(tracing, a_loop_that_is_killed)
     struct hil_traced traced;
 
     cr_assert_eq(hil_session_open(&session, &scenario, workspace), 0);
-    cr_assert_eq(hil_session_start(session, NULL, 0), 0);
-    pid_t loop = fork();
-    if (loop == 0)
-        trace_without_end();
+    pid_t loop = start_traced(session, trace_without_end);
     nanosleep(&(struct timespec){.tv_nsec = 300000000}, NULL);
     kill(loop, SIGKILL);
     waitpid(loop, NULL, 0);
