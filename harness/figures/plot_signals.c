@@ -103,16 +103,39 @@ static int add_column(struct plot_groups *groups, const struct plot_run *run, un
     return 0;
 }
 
-/* What several nodes recorded is drawn as the first of those recorded it that has most of it. */
+/* --- what was recorded by several nodes ------------------------------------------------------- */
+
+/* Whether one column has all of the array: "cell[*].current_a", or what is no array. */
+static bool has_all(const struct plot_group *group)
+{
+    const char *at = group->like->of.signals;
+
+    while ((at = strchr(at, '[')) != NULL)
+        if (*++at != '*')
+            return false;
+    return group->column_count == 1;
+}
+
+static bool has_just_the_same(const struct plot_group *a, const struct plot_group *b)
+{
+    return a->column_count == 1 && b->column_count == 1 &&
+           strcmp(a->like->of.signals, b->like->of.signals) == 0;
+}
+
+/* It is drawn once: as who recorded all of it did, and of those who did alike as the first. */
 static void find_again(struct plot_groups *groups)
 {
     for (unsigned i = 0; i < groups->count; i++)
         for (unsigned k = 0; k < groups->count; k++) {
-            const unsigned other = groups->at[k].count, own = groups->at[i].count;
-            groups->at[i].again |= k != i && is_of_same(&groups->at[i], &groups->at[k]) &&
-                                   (other > own || (other == own && k < i));
+            struct plot_group *group = &groups->at[i];
+            const struct plot_group *other = &groups->at[k];
+            if (k != i && is_of_same(group, other))
+                group->again |= (has_all(other) && !has_all(group)) ||
+                                (has_just_the_same(group, other) && k < i);
         }
 }
+
+/* --- opening ---------------------------------------------------------------------------------- */
 
 int plot_groups_open(struct plot_groups *groups, const struct plot_run *run)
 {

@@ -20,7 +20,7 @@ struct plot_group {
     bool own;                      /* each node of an array recorded its own */
     bool indexed, wide;            /* components have an index; the row has several places */
     bool array;                    /* several signals, or an array of one */
-    bool again;                    /* another node's group has the same, or more of them */
+    bool again;                    /* another node's group has the same, and all of them */
     unsigned count;                /* signals */
     struct plot_column *columns;
     unsigned column_count;

@@ -198,7 +198,29 @@ Test(plot_general, figures_have_names_of_their_own)
     EXPECT("control-tail", "law.output");
 }
 
-/* What two nodes recorded is drawn once: by whom has most of it. */
+/* Two of one array, each on a node of its own, are not the same. */
+Test(plot_general, parts_of_an_array_on_several_nodes)
+{
+    write_record("name: two\nduration_s: 0.02\nmode: virtual\n"
+                 "nodes:\n  left: {period_us: 100}\n  right: {period_us: 100}\n"
+                 "  cell: {period_us: 100, count: 2}\n"
+                 "components:\n"
+                 "  pack: {model: battery, node: \"cell[*]\", count: 2}\n"
+                 "  one: {model: gain, node: left}\n  other: {model: gain, node: right}\n"
+                 "connections:\n"
+                 "  - {from: \"pack[0].voltage_v\", to: one.input}\n"
+                 "  - {from: \"pack[1].voltage_v\", to: other.input}\n"
+                 "sources:\n  load: {to: \"pack[*].current_a\", constant: 1}\n"
+                 "record:\n"
+                 "  - {node: left, signals: \"pack[0].voltage_v\", decimation: 1}\n"
+                 "  - {node: right, signals: \"pack[1].voltage_v\", decimation: 1}\n",
+                 NULL);
+    cr_assert_eq(plot(0, INFINITY), 0, "%s", said);
+    EXPECT("left", "pack[0].voltage_v");
+    EXPECT("right", "pack[1].voltage_v");
+}
+
+/* What two nodes recorded is drawn once: by whom has all of it. */
 Test(plot_general, nothing_is_drawn_twice)
 {
     write_record(servo, SETS("record=[{signals: motor.speed_rad_per_s, decimation: 1}, {node: "
