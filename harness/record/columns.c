@@ -180,19 +180,24 @@ static void add_measure(struct draft *d, const struct hil_measure *m)
     draft_add(d, &reference, longer, longer);
 }
 
-/* Those of an array stand in a row: one of them leads over all. */
-static unsigned next_measure(const struct hil_system *s, unsigned i)
+/* Number `i` of those that are made at the node. */
+static const struct hil_measure *measure_at(const struct draft *d, unsigned i)
 {
-    return i + (s->measures[i].is.of ? s->measures[i].is.of : 1);
+    const struct hil_system *s = d->scenario->system;
+
+    return &s->measures[s->nodes[d->node].measures[i]];
+}
+
+static unsigned measure_count(const struct draft *d)
+{
+    return d->scenario->system->nodes[d->node].measure_count;
 }
 
 static void add_measures(struct draft *d)
 {
-    const struct hil_system *s = d->scenario->system;
-
-    for (unsigned i = 0; i < s->measure_count; i = next_measure(s, i))
-        if (hil_columns_has(&s->measures[i], d->node))
-            add_measure(d, &s->measures[i]);
+    for (unsigned i = 0; i < measure_count(d); i++)
+        if (hil_columns_has(measure_at(d, i)))
+            add_measure(d, measure_at(d, i));
 }
 
 /* --- recorded signals ------------------------------------------------------------------------- */
@@ -214,11 +219,11 @@ static bool is_of_run(const struct hil_measure *m, const struct run *run)
 /* The measure that is made here of each of these signals; NULL: there is none. */
 static const char *each_measured(const struct draft *d, const struct run *run)
 {
-    const struct hil_system *s = d->scenario->system;
+    const struct hil_measure *m;
 
-    for (unsigned i = 0; i < s->measure_count; i = next_measure(s, i)) {
-        const struct hil_measure *m = &s->measures[i];
-        if (m->is.of == run->count && m->node == d->node && is_of_run(m, run))
+    for (unsigned i = 0; i < measure_count(d); i += m->is.of ? m->is.of : 1) {
+        m = measure_at(d, i); /* those of an array stand in a row: this is its first */
+        if (m->is.of == run->count && is_of_run(m, run))
             return m->is.name;
     }
     return NULL;
@@ -353,13 +358,14 @@ int hil_columns_of(struct hil_columns *columns, struct hil_pool *pool,
 struct hil_row_places hil_columns_places(const struct hil_scenario *scenario, unsigned node)
 {
     const struct hil_system *s = scenario->system;
+    const struct hil_node_config *config = &s->nodes[node];
     const bool clocked = scenario->mode != HIL_VIRTUAL;
     const unsigned measures = clocked ? COLUMNS_TIMES : 1;
     unsigned signals = measures;
 
-    for (unsigned i = 0; i < s->measure_count; i = next_measure(s, i))
-        if (hil_columns_has(&s->measures[i], node))
-            signals += s->measures[i].has_reference ? 2 : 1;
-    return (struct hil_row_places){clocked, measures, signals,
-                                   signals + s->nodes[node].recorded_count};
+    for (unsigned i = 0; i < config->measure_count; i++) {
+        const struct hil_measure *m = &s->measures[config->measures[i]];
+        signals += !hil_columns_has(m) ? 0 : m->has_reference ? 2 : 1;
+    }
+    return (struct hil_row_places){clocked, measures, signals, signals + config->recorded_count};
 }

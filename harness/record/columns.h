@@ -31,17 +31,17 @@ int hil_columns_of(struct hil_columns *columns, struct hil_pool *pool,
 /* Where in a row of the node begins what. The first number is always the time. */
 struct hil_row_places {
     bool clocked;      /* the second and third are the step, and the time that the plant reached */
-    unsigned measures; /* of each measure with hil_columns_has() its value, and its reference */
+    unsigned measures; /* of each of the node's with hil_columns_has() its value, and reference */
     unsigned signals;  /* a number for each of the node's recorded signals */
     unsigned width;
 };
 
 struct hil_row_places hil_columns_places(const struct hil_scenario *scenario, unsigned node);
 
-/* Whether the measure has a place in the node's rows. */
-static inline bool hil_columns_has(const struct hil_measure *measure, unsigned node)
+/* Whether a measure has a place in the rows of its node. */
+static inline bool hil_columns_has(const struct hil_measure *measure)
 {
-    return measure->node == node && measure->is.of == 0;
+    return measure->is.of == 0;
 }
 
 #endif

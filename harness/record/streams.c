@@ -14,21 +14,6 @@ int hil_streams_number(const struct hil_system *system, unsigned node)
     return system->nodes[node].decimation ? streams : -1;
 }
 
-int hil_streams_place(const struct hil_scenario *s, unsigned node, const char *column)
-{
-    struct hil_pool *pool = hil_pool_open();
-    struct hil_columns columns = {0};
-    int place = 0, found = -1;
-
-    if (pool && hil_columns_of(&columns, pool, s, node))
-        columns.count = 0;
-    for (unsigned i = 0; i < columns.count && found < 0; place += (int)columns.at[i++].width)
-        if (strcmp(columns.at[i].name, column) == 0)
-            found = place;
-    hil_pool_close(pool);
-    return found;
-}
-
 /* --- opening ---------------------------------------------------------------------------------- */
 
 /* "cell/007": in the order of the numbers also where names are sorted as text. */

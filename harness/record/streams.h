@@ -12,16 +12,6 @@
 /* The node's stream, by its number in the recorder; -1: the node records nothing. */
 int hil_streams_number(const struct hil_system *system, unsigned node);
 
-/* Where in a row of the node a column begins; -1 where there is none of that name. */
-int hil_streams_place(const struct hil_scenario *scenario, unsigned node, const char *column);
-
-/* Puts a number there; nowhere, if that is -1. */
-static inline void hil_row_put(double *row, int place, double value)
-{
-    if (place >= 0)
-        row[place] = value;
-}
-
 /* Opens a recorder on the file, with a stream for each node that records. Returns 0 or a negative
  * errno. */
 int hil_streams_open(struct hil_recorder **recorder, const char *path,

@@ -319,7 +319,6 @@ static uint64_t step_reached_ns(const struct hil_step *s, uint64_t due)
     return least;
 }
 
-/* In the order of record/streams.h. */
 static void step_record(const struct hil_step *s, uint64_t n, uint64_t due, uint64_t now)
 {
     const struct hil_node *node = s->node;
@@ -328,21 +327,22 @@ static void step_record(const struct hil_step *s, uint64_t n, uint64_t due, uint
 
     if (!row)
         return;
-    *row++ = (double)now * 1e-9;
-    if (s->times) {
-        *row++ = (double)n;
-        *row++ = (double)step_reached_ns(s, due) * 1e-9;
+    row[0] = (double)now * 1e-9;
+    if (s->row.clocked) {
+        row[1] = (double)n;
+        row[2] = (double)step_reached_ns(s, due) * 1e-9;
     }
+    double *measured = row + s->row.measures;
     for (unsigned i = 0; i < s->measured_count; i++) {
         const struct step_measured *m = &s->measures[i];
         if (!m->recorded)
             continue;
-        *row++ = step_sum(s, m);
+        *measured++ = step_sum(s, m);
         if (m->reference >= 0)
-            *row++ = step_reference(s, m);
+            *measured++ = step_reference(s, m);
     }
     for (unsigned i = 0; i < s->recorded_count; i++)
-        *row++ = s->values[s->recorded[i]];
+        row[s->row.signals + i] = s->values[s->recorded[i]];
     hil_stream_commit(node->stream);
 }
 

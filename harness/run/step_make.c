@@ -343,7 +343,7 @@ static void make_measures(struct hil_step *s)
             .signals = {at, m->count},
             .reference = m->has_reference ? (int)make_signal_at(s, &m->reference) : -1,
             .scale = m->reference_scale,
-            .recorded = m->is.of == 0,
+            .recorded = hil_columns_has(m),
         };
         for (unsigned k = 0; k < m->count; k++)
             s->signals[at++] = make_signal_at(s, &m->signals[k]);
@@ -440,7 +440,7 @@ int hil_step_open(struct hil_step **step, struct hil_node *node)
                          .measured_count = c->measure_count,
                          .recorded_count = c->recorded_count,
                          .goes_on = node->run->scenario->on_lost == HIL_RESTART,
-                         .times = node->run->scenario->mode == HIL_REALTIME};
+                         .row = hil_columns_places(node->run->scenario, node->id)};
     struct make_cutter cutter = {0};
 
     make_places(&s);

@@ -2,6 +2,7 @@
 #ifndef STEP_PARTS_H
 #define STEP_PARTS_H
 
+#include "../record/columns.h"
 #include "node.h"
 
 enum { STEP_SENT_MAX = 1024 }; /* steps whose time of pushing is remembered */
@@ -97,8 +98,8 @@ struct hil_step {
     uint64_t *sent_ns; /* by step number; NULL: nobody answers */
     bool computed;     /* the sampled components have */
     bool goes_on;      /* without a node that died */
-    bool times;        /* rows have the step and the time that plants have reached */
     unsigned unfit;    /* arrivals that are unfit or away */
+    struct hil_row_places row;
 };
 
 static inline void hil_step_copy(const struct hil_step *s, struct step_range range)

@@ -49,59 +49,6 @@ Test(streams, the_record_names_the_fabric_of_the_run)
     expect_fabric("configs/dcdc20-verbs.yaml", true, "sim");
 }
 
-/* Each column's place is where the columns before it end. */
-static void expect_places(const struct hil_scenario *scenario,
-                          const struct hil_stream_config *stream, unsigned node)
-{
-    unsigned place = 0;
-
-    for (unsigned i = 0; i < stream->column_count; i++) {
-        const struct hil_column *column = &stream->columns[i];
-        cr_expect_eq(hil_streams_place(scenario, node, column->name), (int)place, "%s of node %u",
-                     column->name, node);
-        place += column->width;
-    }
-    cr_expect_eq(hil_streams_place(scenario, node, "voltage"), -1);
-}
-
-static void expect_all_places(bool virtual_time)
-{
-    struct hil_scenario *scenario = load_file("configs/dcdc20.yaml", virtual_time);
-    struct hil_trace_reader *reader = empty_record(scenario);
-    unsigned count;
-    const struct hil_stream_config *streams = hil_trace_streams(reader, &count);
-
-    cr_assert_eq(count, 21);
-    for (unsigned node = 0; node < count; node++)
-        expect_places(scenario, &streams[node], node);
-    hil_trace_reader_close(reader);
-    hil_scenario_free(scenario);
-}
-
-Test(streams, a_rows_places_are_those_of_its_columns)
-{
-    expect_all_places(true);
-    expect_all_places(false);
-}
-
-/* In virtual time both follow from the number of the row. */
-Test(streams, steps_and_plants_are_recorded_against_the_clock)
-{
-    struct hil_scenario *scenario = load_file("configs/dcdc20.yaml", false);
-
-    for (unsigned node = 0; node < 2; node++) {
-        cr_expect_eq(hil_streams_place(scenario, node, "step"), 1);
-        cr_expect_eq(hil_streams_place(scenario, node, "plant_time_s"), 2);
-    }
-    hil_scenario_free(scenario);
-    scenario = load_file("configs/dcdc20.yaml", true);
-    for (unsigned node = 0; node < 2; node++) {
-        cr_expect_eq(hil_streams_place(scenario, node, "step"), -1);
-        cr_expect_eq(hil_streams_place(scenario, node, "plant_time_s"), -1);
-    }
-    hil_scenario_free(scenario);
-}
-
 /* One of every so many steps of the loop has a row. */
 Test(streams, the_record_says_when_its_rows_are_due)
 {
