@@ -57,8 +57,7 @@ void bench_run_close(struct bench_run *run)
 int bench_run_side(struct pair *p, const struct hil_run *run,
                    int (*act)(struct pair *p, const struct hil_group *g))
 {
-    const struct hil_executor_config *nodes =
-        &run->scenario->executors[p->side == CONTROLLER ? 0 : 1]; /* without placement */
+    struct hil_run mine = *run;
     struct loco_fabric *fabric;
     struct hil_group group;
     int rc = loco_shm_open(&fabric, p->directory);
@@ -66,7 +65,9 @@ int bench_run_side(struct pair *p, const struct hil_run *run,
     if (rc)
         return rc;
     hil_flush_denormals();
-    rc = hil_group_start(&group, run, fabric, nodes, PAIR_TIMEOUT_NS);
+    mine.executor = p->side == CONTROLLER ? 0 : 1; /* without placement */
+    rc = hil_group_start(&group, &mine, fabric, &run->scenario->executors[mine.executor],
+                         PAIR_TIMEOUT_NS);
     if (!rc)
         rc = act(p, &group);
     hil_group_end(&group, HIL_DONE);

@@ -141,8 +141,10 @@ static void run_executors(struct bench_run *run, const struct hil_clock *clock, 
     fflush(NULL);
     for (unsigned i = 0; i < 2; i++) {
         pids[i] = fork();
-        if (pids[i] == 0)
+        if (pids[i] == 0) {
+            run->run.executor = i;
             _exit(-hil_real_time_run(&run->run, i, clock, run->directory, 10) & 0xff);
+        }
     }
     for (unsigned i = 0; i < 2; i++) {
         waitpid(pids[i], &status, 0);
