@@ -55,6 +55,7 @@ static struct put_aside rehearsal_enter(struct hil_node *r, const struct hil_reh
     r->state = &h->state->nodes[r->id];
     r->stream = NULL;
     r->live.tell_ns = r->live.look_ns = UINT64_MAX;
+    hil_step_count_in_run(r->step);
     return real;
 }
 
@@ -64,6 +65,7 @@ static void rehearsal_leave(struct hil_node *r, const struct put_aside *real)
     r->state = real->state;
     r->stream = real->stream;
     r->live = real->live;
+    hil_step_count_in_run(r->step);
 }
 
 /* Where a step in time will be counted: no value is added, but the lines are there. */

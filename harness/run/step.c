@@ -5,11 +5,6 @@
 #include "step_parts.h"
 #include "tracer.h"
 
-static struct hil_executor_state *step_executor(const struct hil_step *s)
-{
-    return &s->node->run->state->executors[s->node->run->executor];
-}
-
 /* --- 1. what is continuous advances -------------------------------------------------------------
  */
 
@@ -38,7 +33,7 @@ __attribute__((cold, noinline)) static int step_failed(const struct hil_step *s,
     };
 
     p->failed = true;
-    rc = hil_fault_add(&step_executor(s)->faults, &failing, rc, p->next);
+    rc = hil_fault_add(&s->executor->faults, &failing, rc, p->next);
     if (p->model->kind == HIL_SAMPLED)
         step_make_safe(p);
     else
@@ -48,7 +43,7 @@ __attribute__((cold, noinline)) static int step_failed(const struct hil_step *s,
 }
 
 /* What a continuous component gives in step 0 is there from the beginning. */
-static int step_part(const struct hil_step *s, struct step_part *p, uint64_t n, uint64_t due)
+static inline int step_part(const struct hil_step *s, struct step_part *p, uint64_t n, uint64_t due)
 {
     const bool moves = n > 0 || p->model->kind == HIL_SAMPLED;
     const int rc = moves ? p->model->step(p->self, due, p->in, p->next) : 0;
@@ -75,32 +70,29 @@ static int step_advance(const struct hil_step *s, uint64_t n, uint64_t due)
 static void step_push(const struct hil_step *s, const struct step_departure *d, uint64_t n)
 {
     struct hil_message *m = s->message;
-    const unsigned *from = d->link->values;
-    const double *out = s->values + s->out;
 
     m->step = n + 1;
     m->acted_on = d->back ? d->back->step : 0;
-    for (unsigned i = 0; i < d->link->count; i++)
-        m->values[i] = out[from[i]];
+    for (unsigned i = 0; i < d->count; i++)
+        m->values[i] = d->out[d->from[i]];
     loco_owned_var_store(d->var, m);
     loco_owned_var_push(d->var);
 }
 
-static void step_send(const struct hil_step *s, uint64_t n, uint64_t now, bool late)
+/* The departures from `first` up to `end`. */
+static inline void step_send(const struct hil_step *s, unsigned first, unsigned end, uint64_t n)
 {
-    if (s->sent_ns)
-        s->sent_ns[(n + 1) % STEP_SENT_MAX] = now;
-    for (unsigned i = 0; i < s->departure_count; i++) {
-        const struct step_departure *d = &s->departures[i];
-        if (d->late == late && (s->computed || !d->computed))
-            step_push(s, d, n);
-    }
+    for (unsigned i = first; i < end; i++)
+        if (s->computed || !s->departures[i].computed)
+            step_push(s, &s->departures[i], n);
 }
 
 /* What was computed with a delay is there now. */
 static void step_release(const struct hil_step *s)
 {
-    for (unsigned i = s->continuous; s->computed && i < s->part_count; i++) {
+    if (!s->delays || !s->computed)
+        return;
+    for (unsigned i = s->continuous; i < s->part_count; i++) {
         const struct step_part *p = &s->parts[i];
         if (p->next != p->out && !p->failed && !p->rests)
             memcpy(p->out, p->next, p->config->out_count * sizeof *p->out);
@@ -118,21 +110,24 @@ static uint64_t step_account_round_trip(const struct hil_step *s, const struct s
     if (n + 1 - a->acted_on >= STEP_SENT_MAX)
         return 0;
     const uint64_t ns = now - s->sent_ns[a->acted_on % STEP_SENT_MAX];
-    hil_histogram_add(&s->node->run->state->figures[a->figures].round_trip, ns);
+    hil_histogram_add(&s->figures[a->figures].round_trip, ns);
     return ns;
 }
 
-static void step_trace_input(const struct hil_step *s, const struct step_arrival *a, uint64_t n,
-                             uint64_t round_trip_ns)
+__attribute__((cold, noinline)) static void step_trace_input(const struct hil_step *s,
+                                                             const struct step_arrival *a,
+                                                             uint64_t n, uint64_t round_trip_ns)
 {
-    HIL_TRACE(input, &(struct hil_traced_input){
-                         .node = s->node->id,
-                         .link = a->link,
-                         .step = n + 1,
-                         .sent = a->step,
-                         .acted_on = a->acted_on,
-                         .round_trip_ns = round_trip_ns,
-                     });
+    const struct hil_traced_input input = {
+        .node = s->node->id,
+        .link = a->link,
+        .step = n + 1,
+        .sent = a->step,
+        .acted_on = a->acted_on,
+        .round_trip_ns = round_trip_ns,
+    };
+
+    HIL_TRACE(input, &input);
 }
 
 /* The copies of one arrival put what its inputs began with in place of what came. */
@@ -146,9 +141,9 @@ static void step_begin_again(const struct hil_step *s, struct step_range copies)
 
 static void step_lose(const struct hil_step *s, struct step_arrival *a, uint64_t now)
 {
-    struct hil_loss_log *log = &step_executor(s)->losses;
+    struct hil_loss_log *log = &s->executor->losses;
 
-    a->away = true;
+    a->away = a->suspect = true;
     memcpy(s->values + a->at, s->beginning + a->at, a->count * sizeof *s->values);
     step_begin_again(s, a->early);
     step_begin_again(s, a->late);
@@ -164,7 +159,7 @@ static void step_take_back(const struct hil_step *s, struct step_arrival *a, uin
     a->away = false;
     if (a->loss)
         a->loss->back_ns = now;
-    step_executor(s)->losses.back_count++;
+    s->executor->losses.back_count++;
 }
 
 /* Whether the sender is away at this step. It is back with its first message. */
@@ -181,46 +176,59 @@ static bool step_is_away(const struct hil_step *s, struct step_arrival *a, uint6
 }
 
 /* One that is no number says that the sender goes on, and no more. */
-static void step_take(const struct hil_step *s, struct step_arrival *a)
+__attribute__((cold, noinline)) static void step_refuse(const struct hil_step *s,
+                                                        struct step_arrival *a)
+{
+    a->suspect = true;
+    s->node->run->state->links[a->link].bad++;
+}
+
+static inline void step_take(const struct hil_step *s, struct step_arrival *a)
 {
     const struct hil_message *m = s->message;
 
-    if (m->step == a->step)
-        return;
     a->step = m->step;
     a->acted_on = m->acted_on;
     if (!hil_input_is_number(&a->input, hil_all_numbers(m->values, a->count))) {
-        s->node->run->state->links[a->link].bad++;
+        step_refuse(s, a);
         return;
     }
-    memcpy(s->values + a->at, m->values, a->count * sizeof *s->values);
+    for (unsigned i = 0; i < a->count; i++)
+        s->values[a->at + i] = m->values[i];
     hil_step_copy(s, a->early);
     a->fresh = true;
 }
 
-static void step_load(const struct hil_step *s, struct step_arrival *a, uint64_t n, uint64_t now)
+static inline void step_load(const struct hil_step *s, struct step_arrival *a, uint64_t n,
+                             uint64_t now)
 {
-    const uint64_t had = a->step, acted_on = a->acted_on;
+    const uint64_t acted_on = a->acted_on;
     uint64_t round_trip_ns = 0;
 
-    if (loco_owned_var_load(a->var, s->message))
+    if (loco_owned_var_load(a->var, s->message)) {
         s->node->state->torn++;
-    else
-        step_take(s, a);
+        return;
+    }
+    if (s->message->step == a->step)
+        return;
+    step_take(s, a);
     if (a->answers && a->acted_on > acted_on)
         round_trip_ns = step_account_round_trip(s, a, n, now);
-    if (a->step != had)
+    if (__builtin_expect(hil_tracer != NULL, 0))
         step_trace_input(s, a, n, round_trip_ns);
 }
 
 /* What the scenario says of an input that is older than its limit, or no number too often. Returns
  * 0, or -ESTALE when that ends the run. */
-static int step_judge(const struct hil_step *s, struct step_arrival *a, uint64_t age, uint64_t now)
+__attribute__((cold, noinline)) static int step_judge(struct hil_step *s, struct step_arrival *a,
+                                                      uint64_t age, uint64_t now)
 {
     const enum hil_on_stale on_stale = s->node->config->stale.action;
-    const bool stale = hil_input_is_stale(&a->input, &step_executor(s)->stale, age, now);
+    const bool stale = hil_input_is_stale(&a->input, &s->executor->stale, age, now);
 
     a->unfit = !a->away && (hil_input_is_bad(&a->input) || (stale && on_stale == HIL_STALE_SAFE));
+    a->suspect = stale || a->input.bad || a->away;
+    s->unfit += a->unfit || a->away;
     return stale && !a->away && on_stale == HIL_STALE_END ? -ESTALE : 0;
 }
 
@@ -228,27 +236,29 @@ static int step_judge(const struct hil_step *s, struct step_arrival *a, uint64_t
 static int step_take_all(struct hil_step *s, uint64_t n, uint64_t now)
 {
     uint64_t oldest = 0, oldest_of_all = 0;
+    bool arrived = false;
     int rc = 0;
 
     s->unfit = 0;
-    for (unsigned i = 0; i < s->arrival_count; i++) {
-        struct step_arrival *a = &s->arrivals[i];
+    for (struct step_arrival *a = s->arrivals, *end = a + s->arrival_count; a < end; a++) {
         if (!s->goes_on || !step_is_away(s, a, now))
             step_load(s, a, n, now);
         const uint64_t age = hil_input_age(&a->input, a->step, now);
-        if (step_judge(s, a, age, now))
+        if (__builtin_expect(a->suspect || a->input.limit_ns < age, 0) &&
+            step_judge(s, a, age, now))
             rc = -ESTALE;
-        s->unfit += a->unfit || a->away;
-        if (!a->away && age > oldest)
+        if (age > oldest && !a->away)
             oldest = age;
+        arrived |= a->step != 0;
         if (!a->ends_array)
             continue;
-        if (a->step) {
-            hil_histogram_add(&s->node->run->state->figures[a->figures].input_age, oldest);
+        if (arrived) {
+            hil_histogram_add(&s->figures[a->figures].input_age, oldest);
             s->node->loop.has_input = true;
         }
         oldest_of_all = oldest > oldest_of_all ? oldest : oldest_of_all;
         oldest = 0;
+        arrived = false;
     }
     s->node->loop.input_age_ns = oldest_of_all;
     return rc;
@@ -448,7 +458,9 @@ int hil_step_run(void *arg, uint64_t n, uint64_t now)
     if (rc)
         return rc;
     step_release(s);
-    step_send(s, n, now, false);
+    if (s->sent_ns)
+        s->sent_ns[(n + 1) % STEP_SENT_MAX] = now;
+    step_send(s, 0, s->early, n);
     const int stale = step_take_all(s, n, now);
     hil_step_take_sources(s, due);
     step_measure(s, now);
@@ -458,7 +470,7 @@ int hil_step_run(void *arg, uint64_t n, uint64_t now)
     rc = step_compute(s, n, due);
     if (rc)
         return rc;
-    step_send(s, n, now, true);
+    step_send(s, s->early, s->departure_count, n);
     rc = step_latch(s);
     if (rc)
         return rc;

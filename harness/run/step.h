@@ -26,6 +26,9 @@ struct hil_step;
 int hil_step_open(struct hil_step **step, struct hil_node *node);
 void hil_step_close(struct hil_step *step);
 
+/* Counts from now on in the state of the node's run. */
+void hil_step_count_in_run(struct hil_step *step);
+
 /* Makes all as it is before the first step, again. Returns 0 or a negative errno. */
 int hil_step_begin(struct hil_step *step);
 

@@ -222,7 +222,7 @@ static void make_sent_begin(struct hil_step *s, bool *known)
     const struct hil_system *system = make_system(s);
 
     for (unsigned d = 0; d < s->departure_count; d++) {
-        const struct hil_link *link = s->departures[d].link;
+        const struct hil_link *link = &system->links[s->node->config->first_link + d];
         const struct hil_node_config *to = &system->nodes[link->to];
         for (unsigned i = 0; i < to->in_count; i++) {
             const struct hil_feed *feed = &to->feeds[i];
@@ -299,21 +299,35 @@ static bool make_is_computed(const struct hil_step *s, const struct hil_link *li
     return true;
 }
 
-static void make_departures(struct hil_step *s)
+static struct step_departure make_departure(const struct hil_step *s, unsigned i)
 {
     const struct hil_system *system = make_system(s);
+    const struct hil_link *l = &system->links[s->node->config->first_link + i];
+    const int back = hil_link_find(system, l->to, l->from);
 
-    for (unsigned i = 0; i < s->departure_count; i++) {
-        const struct hil_link *l = &system->links[s->node->config->first_link + i];
-        const int back = hil_link_find(system, l->to, l->from);
-        s->departures[i] = (struct step_departure){
-            .var = &s->node->links.out[i],
-            .link = l,
-            .back = back < 0 ? NULL : &s->arrivals[make_arrival_of(s, (unsigned)back)],
-            .late = l->late,
-            .computed = make_is_computed(s, l),
-        };
-    }
+    return (struct step_departure){
+        .var = &s->node->links.out[i],
+        .out = s->values + s->out,
+        .from = l->values,
+        .count = l->count,
+        .computed = make_is_computed(s, l),
+        .back = back < 0 ? NULL : &s->arrivals[make_arrival_of(s, (unsigned)back)],
+    };
+}
+
+/* First those that are sent before the sampled components have computed. */
+static void make_departures(struct hil_step *s)
+{
+    const struct hil_link *links = make_system(s)->links + s->node->config->first_link;
+    unsigned at = 0;
+
+    for (unsigned i = 0; i < s->departure_count; i++)
+        if (!links[i].late)
+            s->departures[at++] = make_departure(s, i);
+    s->early = at;
+    for (unsigned i = 0; i < s->departure_count; i++)
+        if (links[i].late)
+            s->departures[at++] = make_departure(s, i);
 }
 
 /* --- parts, measures, record --------------------------------------------------------------------
@@ -328,6 +342,7 @@ static void make_parts(struct hil_step *s, double *next)
         p->in = s->values + s->in + c->in;
         p->out = s->values + s->out + c->out;
         p->next = c->computation_delay ? next + c->out : p->out;
+        s->delays |= c->computation_delay;
     }
 }
 
@@ -465,6 +480,7 @@ int hil_step_open(struct hil_step **step, struct hil_node *node)
         return rc;
     make_needs(*step);
     make_measures(*step);
+    hil_step_count_in_run(*step);
     return hil_step_begin(*step);
 }
 
@@ -510,6 +526,14 @@ static void make_end(struct hil_step *s)
     }
 }
 
+void hil_step_count_in_run(struct hil_step *s)
+{
+    const struct hil_run *run = s->node->run;
+
+    s->figures = run->state->figures;
+    s->executor = &run->state->executors[run->executor];
+}
+
 int hil_step_begin(struct hil_step *s)
 {
     const struct hil_system *system = make_system(s);
@@ -527,7 +551,7 @@ int hil_step_begin(struct hil_step *s)
         struct step_arrival *a = &s->arrivals[i];
         const struct hil_link *l = &system->links[a->link];
         a->step = a->acted_on = 0;
-        a->fresh = a->away = a->unfit = false;
+        a->fresh = a->away = a->unfit = a->suspect = false;
         a->loss = NULL;
         hil_input_init(&a->input, s->node->run->scenario, l);
     }

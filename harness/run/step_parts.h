@@ -35,28 +35,29 @@ struct step_part {
 /* An incoming link. */
 struct step_arrival {
     struct loco_owned_var *var;
-    uint64_t step, acted_on; /* of the newest message; 0: none yet */
-    unsigned at;             /* its values, in values[] */
-    unsigned count;
-    struct step_range early, late; /* copies: to sampled components, and to continuous ones */
+    uint64_t step, acted_on;       /* of the newest message; 0: none yet */
+    unsigned at, count;            /* its values, in values[] */
     bool fresh;                    /* there are values that are not latched yet */
-    bool away;                     /* its sender died, and has not come back yet */
-    bool unfit;                    /* what takes it is to be safe */
     bool answers;                  /* its round trips are counted here */
     bool ends_array;               /* the last of those of its array */
-    unsigned link;                 /* of the system */
-    unsigned figures;              /* of the state */
+    bool suspect;                  /* it was stale, bad or away: it is judged at each step */
+    bool away;                     /* its sender died, and has not come back yet */
+    bool unfit;                    /* what takes it is to be safe */
+    struct step_range early, late; /* copies: to sampled components, and to continuous ones */
     struct hil_input input;
+    unsigned link;         /* of the system */
+    unsigned figures;      /* of the state */
     struct hil_loss *loss; /* where its death is written down; NULL: nowhere */
 };
 
 /* An outgoing link. */
 struct step_departure {
     struct loco_owned_var *var;
-    const struct hil_link *link;
-    const struct step_arrival *back; /* what comes the other way; NULL: nothing */
-    bool late;                       /* pushed after the sampled components have computed */
+    const double *out;    /* the node's outputs */
+    const unsigned *from; /* which of them it has */
+    unsigned count;
     bool computed;                   /* has only what sampled components computed a step before */
+    const struct step_arrival *back; /* what comes the other way; NULL: nothing */
 };
 
 /* A source that feeds this node. */
@@ -76,29 +77,36 @@ struct step_measured {
     bool recorded;
 };
 
+/* What each step touches comes first. */
 struct hil_step {
     struct hil_node *node;
     double *values;
-    unsigned in, out, arrived, sourced, value_count; /* where its parts begin */
-    double *beginning;                               /* values[] before the first step */
-    unsigned continuous, part_count, arrival_count, departure_count, feed_count;
-    unsigned measured_count, recorded_count, signal_count;
-    struct step_part *parts; /* in the order of stepping: first the continuous ones */
+    unsigned continuous, part_count, arrival_count, feed_count, measured_count;
+    unsigned early, departure_count; /* the first are sent before the others have computed */
+    unsigned unfit;                  /* arrivals that are unfit or away */
+    bool computed;                   /* the sampled components have */
+    bool delays;                     /* one of them with a delay */
+    bool goes_on;                    /* without a node that died */
+    struct step_part *parts;         /* in the order of stepping: first the continuous ones */
     struct step_arrival *arrivals;
     struct step_departure *departures;
     struct step_feed *feeds;
     struct step_copy *copies;
-    unsigned copy_count;
     struct step_range local_late; /* copies from this node's outputs to continuous components */
-    unsigned *needs;              /* arrivals of components */
-    struct step_measured *measures;
-    unsigned *signals;  /* of the measures, in values[] */
-    unsigned *recorded; /* likewise, of the record */
     struct hil_message *message;
     uint64_t *sent_ns; /* by step number; NULL: nobody answers */
-    bool computed;     /* the sampled components have */
-    bool goes_on;      /* without a node that died */
-    unsigned unfit;    /* arrivals that are unfit or away */
+    struct step_measured *measures;
+    unsigned *signals; /* of the measures, in values[] */
+
+    /* Where it is counted: in the state of node->run. */
+    struct hil_link_figures *figures;
+    struct hil_executor_state *executor;
+
+    unsigned in, out, arrived, sourced, value_count; /* where the parts of values[] begin */
+    double *beginning;                               /* values[] before the first step */
+    unsigned *needs;                                 /* arrivals of components */
+    unsigned recorded_count;
+    unsigned *recorded; /* in values[] */
     struct hil_row_places row;
 };
 
