@@ -30,19 +30,20 @@ struct hil_run {
     void *log_arg;
 };
 
+/* What each step touches comes first. */
 struct hil_node {
+    struct hil_step *step;
     const struct hil_run *run;
-    unsigned id;
-    const struct hil_node_config *config;
-    struct loco_manager *mgr;
-    struct hil_loop loop;
-    struct hil_node_state *state;
     struct hil_stream *stream; /* NULL: nothing is recorded */
-    uint64_t start_ns;         /* on the node's clock */
+    unsigned id;
     unsigned peers_ended; /* rows of the progress, from the first on, that are known to be final */
     struct hil_live live;
+    struct hil_loop loop;
+    const struct hil_node_config *config;
+    struct loco_manager *mgr;
+    struct hil_node_state *state;
+    uint64_t start_ns; /* on the node's clock */
     struct hil_links links;
-    struct hil_step *step;
 };
 
 /* Opens node `id` on the fabric. Returns 0 or a negative errno. */

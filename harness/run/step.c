@@ -37,7 +37,7 @@ __attribute__((cold, noinline)) static int step_failed(const struct hil_step *s,
     if (p->model->kind == HIL_SAMPLED)
         step_make_safe(p);
     else
-        for (unsigned i = 0; i < p->config->out_count; i++)
+        for (unsigned i = 0; i < p->out_count; i++)
             p->out[i] = NAN;
     return rc;
 }
@@ -48,7 +48,7 @@ static inline int step_part(const struct hil_step *s, struct step_part *p, uint6
     const bool moves = n > 0 || p->model->kind == HIL_SAMPLED;
     const int rc = moves ? p->model->step(p->self, due, p->in, p->next) : 0;
 
-    if (!rc && hil_all_numbers(p->next, p->config->out_count))
+    if (!rc && hil_all_numbers(p->next, p->out_count))
         return 0;
     return step_failed(s, p, n, rc);
 }
@@ -95,7 +95,7 @@ static void step_release(const struct hil_step *s)
     for (unsigned i = s->continuous; i < s->part_count; i++) {
         const struct step_part *p = &s->parts[i];
         if (p->next != p->out && !p->failed && !p->rests)
-            memcpy(p->out, p->next, p->config->out_count * sizeof *p->out);
+            memcpy(p->out, p->next, p->out_count * sizeof *p->out);
     }
 }
 
@@ -403,7 +403,7 @@ static void step_latch_safe(const struct hil_step *s)
         s->feeds[i].fresh = true;
 }
 
-void hil_step_copy_late(const struct hil_step *s)
+static inline void step_copy_late(const struct hil_step *s)
 {
     for (unsigned i = 0; i < s->arrival_count; i++)
         if (s->arrivals[i].fresh) {
@@ -418,13 +418,13 @@ void hil_step_copy_late(const struct hil_step *s)
     hil_step_copy(s, s->local_late);
 }
 
-static int step_latch(const struct hil_step *s)
+static inline int step_latch(const struct hil_step *s)
 {
     int rc = 0;
 
     if (s->continuous == 0)
         return 0;
-    hil_step_copy_late(s);
+    step_copy_late(s);
     if (s->unfit)
         step_latch_safe(s);
     for (unsigned i = 0; !rc && i < s->continuous; i++)
@@ -462,7 +462,8 @@ int hil_step_run(void *arg, uint64_t n, uint64_t now)
         s->sent_ns[(n + 1) % STEP_SENT_MAX] = now;
     step_send(s, 0, s->early, n);
     const int stale = step_take_all(s, n, now);
-    hil_step_take_sources(s, due);
+    if (s->feed_count)
+        hil_step_take_sources(s, due);
     step_measure(s, now);
     if (node->id == 0)
         atomic_store_explicit(&node->run->state->elapsed_ns, now, memory_order_relaxed);

@@ -338,7 +338,7 @@ static void make_parts(struct hil_step *s, double *next)
     for (unsigned i = 0; i < s->part_count; i++) {
         const struct hil_component *c = &make_system(s)->components[s->node->config->components[i]];
         struct step_part *p = &s->parts[i];
-        *p = (struct step_part){.config = c, .model = c->model};
+        *p = (struct step_part){.config = c, .model = c->model, .out_count = c->out_count};
         p->in = s->values + s->in + c->in;
         p->out = s->values + s->out + c->out;
         p->next = c->computation_delay ? next + c->out : p->out;
