@@ -222,13 +222,6 @@ int hil_arguments_load(const struct hil_arguments *a, struct hil_scenario **scen
     if (rc) {
         size_t length = strlen(messages);
         fprintf(stderr, "%s%s", messages, length && messages[length - 1] == '\n' ? "" : "\n");
-    } else if (!a->general && (*scenario)->converter_count == 0) {
-        fprintf(stderr,
-                "%s: a scenario in the general form is only checked so far; allowed: "
-                "hiloco check, or one with controller: and converters:\n",
-                a->scenario);
-        hil_scenario_free(*scenario);
-        rc = -ENOTSUP;
     }
     free(messages);
     return rc;

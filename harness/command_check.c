@@ -18,7 +18,6 @@ int hil_command_check(int argc, char **argv)
     int rc = hil_arguments_parse(&a, HIL_TAKES_MODE | HIL_TAKES_SET | HIL_TAKES_EXPAND, help, argc,
                                  argv);
 
-    a.general = true;
     if (rc) {
         status = hil_arguments_status(rc);
     } else if (hil_arguments_load(&a, &scenario) == 0) {

@@ -37,7 +37,6 @@ struct hil_arguments {
     unsigned jobs, wait_s, measure_s;
     unsigned interval_ms, count; /* of samples; 0: no end */
     bool quiet, csv, fix, strict, json, all_users;
-    bool general; /* a scenario in the general form is taken */
 };
 
 /* Which options a command takes, besides --help. */
@@ -58,7 +57,7 @@ enum {
     HIL_TAKES_SPAN = 1 << 13,      /* --from, --to */
     HIL_TAKES_DIRECTORY = 1 << 14, /* no option: the positional argument alone */
     HIL_TAKES_MODEL = 1 << 15,     /* no option; and no argument is needed */
-    HIL_TAKES_EXPAND = 1 << 16,    /* --expand; and a scenario in the general form */
+    HIL_TAKES_EXPAND = 1 << 16,    /* --expand */
     HIL_TAKES_NODES = 1 << 17,     /* no option: an argument before the scenario */
 };
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../scenario/system.h"
 #include "checks.h"
 #include "cpus.h"
 #include "files.h"
@@ -115,11 +116,12 @@ static void add_executors(struct hil_patient *p)
 
 static uint64_t shortest_period(const struct hil_scenario *s)
 {
-    uint64_t shortest = s->controller.timing.period_ns;
+    const struct hil_node_config *nodes = s->system->nodes;
+    uint64_t shortest = nodes[0].timing.period_ns;
 
-    for (unsigned i = 0; i < s->converter_count; i++)
-        if (s->converters[i].timing.period_ns < shortest)
-            shortest = s->converters[i].timing.period_ns;
+    for (unsigned i = 1; i < s->system->node_count; i++)
+        if (nodes[i].timing.period_ns < shortest)
+            shortest = nodes[i].timing.period_ns;
     return shortest;
 }
 
