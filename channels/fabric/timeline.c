@@ -74,10 +74,10 @@ bool timeline_take(struct timeline *l, struct timeline_entry *first)
     return true;
 }
 
-void timeline_exchange(struct timeline *l, uint64_t time, unsigned class, void *what,
+void timeline_exchange(struct timeline *l, uint64_t time, uint64_t place, void *what,
                        struct timeline_entry *first)
 {
-    struct timeline_entry entry = {time, timeline_place(l, class), what};
+    struct timeline_entry entry = {time, place, what};
 
     if (l->count == 0 || before(&entry, &l->heap[0])) {
         *first = entry;

@@ -33,8 +33,8 @@ int timeline_put(struct timeline *line, uint64_t time, uint64_t place, void *wha
 /* Takes the first entry; false when there is none. */
 bool timeline_take(struct timeline *line, struct timeline_entry *first);
 
-/* timeline_add, then timeline_take, for the price of one. */
-void timeline_exchange(struct timeline *line, uint64_t time, unsigned class, void *what,
+/* timeline_put, then timeline_take, for the price of one. */
+void timeline_exchange(struct timeline *line, uint64_t time, uint64_t place, void *what,
                        struct timeline_entry *first);
 
 void timeline_free(struct timeline *line);

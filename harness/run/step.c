@@ -22,8 +22,8 @@ static void step_make_safe(const struct step_part *p)
 
 /* From now on what is continuous gives no number, by which the others know; and what is sampled is
  * safe. */
-__attribute__((cold, noinline)) static int step_failed(const struct hil_step *s,
-                                                       struct step_part *p, uint64_t n, int rc)
+__attribute__((cold, noinline)) static int step_failed(struct hil_step *s, struct step_part *p,
+                                                       uint64_t n, int rc)
 {
     const struct hil_failing failing = {
         .component = p->config,
@@ -34,16 +34,18 @@ __attribute__((cold, noinline)) static int step_failed(const struct hil_step *s,
 
     p->failed = true;
     rc = hil_fault_add(&s->executor->faults, &failing, rc, p->next);
-    if (p->model->kind == HIL_SAMPLED)
+    if (p->model->kind == HIL_SAMPLED) {
         step_make_safe(p);
-    else
-        for (unsigned i = 0; i < p->out_count; i++)
-            p->out[i] = NAN;
+        return rc;
+    }
+    s->failed++;
+    for (unsigned i = 0; i < p->out_count; i++)
+        p->out[i] = NAN;
     return rc;
 }
 
 /* What a continuous component gives in step 0 is there from the beginning. */
-static inline int step_part(const struct hil_step *s, struct step_part *p, uint64_t n, uint64_t due)
+static inline int step_part(struct hil_step *s, struct step_part *p, uint64_t n, uint64_t due)
 {
     const bool moves = n > 0 || p->model->kind == HIL_SAMPLED;
     const int rc = moves ? p->model->step(p->self, due, p->in, p->next) : 0;
@@ -54,7 +56,7 @@ static inline int step_part(const struct hil_step *s, struct step_part *p, uint6
 }
 
 /* Over the interval that just ended, with what was held over it. */
-static int step_advance(const struct hil_step *s, uint64_t n, uint64_t due)
+static int step_advance(struct hil_step *s, uint64_t n, uint64_t due)
 {
     int rc = 0;
 
@@ -103,11 +105,11 @@ static void step_release(const struct hil_step *s)
  */
 
 /* Now is when this node sees the first answer to an earlier step of its own. Returns how long that
- * took; 0: not known any more. */
+ * took; 0: not known, because it is too long ago, or was a step of the node before it restarted. */
 static uint64_t step_account_round_trip(const struct hil_step *s, const struct step_arrival *a,
                                         uint64_t n, uint64_t now)
 {
-    if (n + 1 - a->acted_on >= STEP_SENT_MAX)
+    if (n + 1 - a->acted_on >= STEP_SENT_MAX || a->acted_on <= s->node->loop.first)
         return 0;
     const uint64_t ns = now - s->sent_ns[a->acted_on % STEP_SENT_MAX];
     hil_histogram_add(&s->figures[a->figures].round_trip, ns);
@@ -144,10 +146,10 @@ static void step_lose(const struct hil_step *s, struct step_arrival *a, uint64_t
     struct hil_loss_log *log = &s->executor->losses;
 
     a->away = a->suspect = true;
+    a->there = a->fresh = false;
     memcpy(s->values + a->at, s->beginning + a->at, a->count * sizeof *s->values);
     step_begin_again(s, a->early);
     step_begin_again(s, a->late);
-    a->fresh = false;
     a->loss = log->count < HIL_LOSSES_MAX ? &log->at[log->count] : NULL;
     if (a->loss)
         *a->loss = (struct hil_loss){.from = a->input.from, .to = a->input.to, .lost_ns = now};
@@ -196,7 +198,7 @@ static inline void step_take(const struct hil_step *s, struct step_arrival *a)
     for (unsigned i = 0; i < a->count; i++)
         s->values[a->at + i] = m->values[i];
     hil_step_copy(s, a->early);
-    a->fresh = true;
+    a->there = a->fresh = true;
 }
 
 static inline void step_load(const struct hil_step *s, struct step_arrival *a, uint64_t n,
@@ -236,10 +238,10 @@ __attribute__((cold, noinline)) static int step_judge(struct hil_step *s, struct
 static int step_take_all(struct hil_step *s, uint64_t n, uint64_t now)
 {
     uint64_t oldest = 0, oldest_of_all = 0;
-    bool arrived = false;
+    bool arrived = false; /* one of this array had a message */
     int rc = 0;
 
-    s->unfit = 0;
+    s->unfit = s->failed;
     for (struct step_arrival *a = s->arrivals, *end = a + s->arrival_count; a < end; a++) {
         if (!s->goes_on || !step_is_away(s, a, now))
             step_load(s, a, n, now);
@@ -247,9 +249,10 @@ static int step_take_all(struct hil_step *s, uint64_t n, uint64_t now)
         if (__builtin_expect(a->suspect || a->input.limit_ns < age, 0) &&
             step_judge(s, a, age, now))
             rc = -ESTALE;
-        if (age > oldest && !a->away)
-            oldest = age;
-        arrived |= a->step != 0;
+        if (a->step && !a->away) {
+            arrived = true;
+            oldest = age > oldest ? age : oldest;
+        }
         if (!a->ends_array)
             continue;
         if (arrived) {
@@ -359,10 +362,11 @@ static void step_record(const struct hil_step *s, uint64_t n, uint64_t due, uint
 /* --- 4. what is sampled computes ----------------------------------------------------------------
  */
 
-/* Whether the component is not to compute with what it has; and makes it safe where it must be. */
+/* Whether the component is not to compute with what it has; and makes it safe where it must be.
+ * What comes from a component of this node that has failed is no number. */
 static bool step_rests(const struct hil_step *s, const struct step_part *p)
 {
-    bool away = false, unfit = false;
+    bool away = false, unfit = !hil_all_numbers(p->in, p->config->in_count);
 
     for (unsigned i = 0; i < p->arrivals.count; i++) {
         const struct step_arrival *a = &s->arrivals[s->needs[p->arrivals.first + i]];
@@ -392,13 +396,30 @@ static int step_compute(struct hil_step *s, uint64_t n, uint64_t due)
 /* --- 6. the continuous components' inputs are latched -------------------------------------------
  */
 
-/* All is copied again in the next step, for safe values may stand in any input's place. */
-static void step_latch_safe(const struct hil_step *s)
+/* Safe values, where they must be; in place of what is still no number, what the input began with.
+ */
+static void step_latch_safe(struct hil_step *s)
 {
+    s->safe = true;
     for (unsigned i = 0; i < s->continuous; i++)
         step_rests(s, &s->parts[i]);
+    for (unsigned i = 0; i < s->local_late.count; i++) {
+        const unsigned to = s->copies[s->local_late.first + i].to;
+        if (!isfinite(s->values[to]))
+            s->values[to] = s->beginning[to];
+    }
+}
+
+/* Takes the safe values back: every input is what it began with, and what there is is new again. */
+static void step_unlatch_safe(struct hil_step *s)
+{
+    s->safe = false;
+    for (unsigned i = 0; i < s->continuous; i++) {
+        const struct step_part *p = &s->parts[i];
+        memcpy(p->in, s->beginning + (p->in - s->values), p->config->in_count * sizeof *p->in);
+    }
     for (unsigned i = 0; i < s->arrival_count; i++)
-        s->arrivals[i].fresh = true;
+        s->arrivals[i].fresh = s->arrivals[i].there;
     for (unsigned i = 0; i < s->feed_count; i++)
         s->feeds[i].fresh = true;
 }
@@ -418,12 +439,14 @@ static inline void step_copy_late(const struct hil_step *s)
     hil_step_copy(s, s->local_late);
 }
 
-static inline int step_latch(const struct hil_step *s)
+static inline int step_latch(struct hil_step *s)
 {
     int rc = 0;
 
     if (s->continuous == 0)
         return 0;
+    if (s->safe)
+        step_unlatch_safe(s);
     step_copy_late(s);
     if (s->unfit)
         step_latch_safe(s);
@@ -464,6 +487,7 @@ int hil_step_run(void *arg, uint64_t n, uint64_t now)
     const int stale = step_take_all(s, n, now);
     if (s->feed_count)
         hil_step_take_sources(s, due);
+    hil_step_copy(s, s->local);
     step_measure(s, now);
     if (node->id == 0)
         atomic_store_explicit(&node->run->state->elapsed_ns, now, memory_order_relaxed);

@@ -171,6 +171,8 @@ static int make_copies(struct hil_step *s)
     for (unsigned i = 0; i < s->part_count; i++)
         s->parts[i].local = make_range(lists, list++);
     s->local_late = make_range(lists, list);
+    s->local.first = s->part_count ? s->parts[0].local.first : 0;
+    s->local.count = s->local_late.first - s->local.first;
     free(lists);
     return 0;
 }
@@ -540,8 +542,8 @@ int hil_step_begin(struct hil_step *s)
     int rc = 0;
 
     make_end(s);
-    s->computed = false;
-    s->unfit = 0;
+    s->computed = s->safe = false;
+    s->unfit = s->failed = 0;
     s->node->loop.has_input = false;
     s->node->loop.input_age_ns = 0;
     memcpy(s->values, s->beginning, s->value_count * sizeof *s->values);
@@ -551,7 +553,7 @@ int hil_step_begin(struct hil_step *s)
         struct step_arrival *a = &s->arrivals[i];
         const struct hil_link *l = &system->links[a->link];
         a->step = a->acted_on = 0;
-        a->fresh = a->away = a->unfit = a->suspect = false;
+        a->there = a->fresh = a->away = a->unfit = a->suspect = false;
         a->loss = NULL;
         hil_input_init(&a->input, s->node->run->scenario, l);
     }

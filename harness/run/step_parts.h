@@ -39,7 +39,8 @@ struct step_arrival {
     struct loco_owned_var *var;
     uint64_t step, acted_on;       /* of the newest message; 0: none yet */
     unsigned at, count;            /* its values, in values[] */
-    bool fresh;                    /* there are values that are not latched yet */
+    bool there;                    /* there are values: of a sender that is not away */
+    bool fresh;                    /* and some of them are not latched yet */
     bool answers;                  /* its round trips are counted here */
     bool ends_array;               /* the last of those of its array */
     bool suspect;                  /* it was stale, bad or away: it is judged at each step */
@@ -85,7 +86,9 @@ struct hil_step {
     double *values;
     unsigned continuous, part_count, arrival_count, feed_count, measured_count;
     unsigned early, departure_count; /* the first are sent before the others have computed */
-    unsigned unfit;                  /* arrivals that are unfit or away */
+    unsigned failed;                 /* continuous components, which give no number any more */
+    unsigned unfit;                  /* these, and arrivals that are unfit or away */
+    bool safe;                       /* values may stand in inputs of continuous components */
     bool computed;                   /* the sampled components have */
     bool delays;                     /* one of them with a delay */
     bool goes_on;                    /* without a node that died */
@@ -94,7 +97,8 @@ struct hil_step {
     struct step_departure *departures;
     struct step_feed *feeds;
     struct step_copy *copies;
-    struct step_range local_late; /* copies from this node's outputs to continuous components */
+    /* Copies from this node's outputs: to all the sampled components, and to continuous ones. */
+    struct step_range local, local_late;
     struct hil_message *message;
     uint64_t *sent_ns; /* by step number; NULL: nobody answers */
     struct step_measured *measures;

@@ -26,7 +26,8 @@ struct virtual_executor {
     int result;
 };
 
-/* Loops with the same times, and their next step: one entry of a timeline for all. */
+/* Loops with the same times, and their next step: one entry of a timeline for all. Of those that
+ * are due at one instant, the one with the first node goes first. */
 struct pending {
     struct hil_node **nodes;
     unsigned count;
@@ -81,7 +82,7 @@ static int run_pending(struct virtual_executor *v, struct hil_group *g, struct t
                 break;
         }
         rc = run_step(p, now);
-        timeline_exchange(line, due_of(p), 0, p, &next);
+        timeline_exchange(line, due_of(p), p->nodes[0]->id, p, &next);
     }
     return rc;
 }
@@ -109,7 +110,7 @@ static int plan(struct hil_group *g, struct pending *all, struct timeline *line)
             continue;
         }
         all[count] = (struct pending){&g->nodes[i], 1, 0};
-        int rc = timeline_add(line, due_of(&all[count]), 0, &all[count]);
+        int rc = timeline_put(line, due_of(&all[count]), g->nodes[i]->id, &all[count]);
         if (rc)
             return rc;
         count++;

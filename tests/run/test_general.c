@@ -19,8 +19,7 @@ TestSuite(general, .init = workspace_open, .fini = workspace_close, .timeout = 2
 
 static void simulate_into(const char *scenario, const char *folder)
 {
-    struct ended e =
-        run_command("hiloco run %s --mode virtual --quiet --out %s", scenario, folder);
+    struct ended e = run_command("hiloco run %s --mode virtual --quiet --out %s", scenario, folder);
 
     expect_status(&e, 0);
 }

@@ -1,0 +1,791 @@
+/*
+ * The step of a node, on small scenarios in the general form: what is computed in which order, what
+ * crosses the links, and what holds where something is missing. All nodes run in one thread, in the
+ * order of virtual time; what is looked at is the numbers that the steps work on.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "harness/run/group.h"
+#include "harness/run/step_parts.h"
+#include "harness/run/virtual_time.h"
+#include "test_scenario.h"
+
+enum { NODES_MAX = 4 };
+
+static const uint64_t TIMEOUT_NS = 20000000000, US = 1000;
+
+struct rig {
+    struct hil_scenario *scenario;
+    struct hil_run run;
+    struct loco_fabric *fabric;
+    struct hil_group group;
+    char directory[40];
+    uint64_t n[NODES_MAX]; /* each node's next step */
+    bool still[NODES_MAX]; /* it makes no steps */
+    int rc;                /* of the newest step */
+};
+
+static void open_rig(struct rig *rig, const char *text)
+{
+    *rig = (struct rig){.scenario = load(text, NULL), .directory = "/tmp/hiloco-test-XXXXXX"};
+    rig->run.scenario = rig->scenario;
+    cr_assert_leq(rig->scenario->system->node_count, NODES_MAX);
+    cr_assert_not_null(mkdtemp(rig->directory));
+    cr_assert_eq(hil_state_open(&rig->run.state, rig->scenario), 0);
+    cr_assert_eq(loco_shm_open(&rig->fabric, rig->directory), 0);
+    cr_assert_eq(hil_group_start(&rig->group, &rig->run, rig->fabric,
+                                 &rig->scenario->system->executors[0], TIMEOUT_NS),
+                 0);
+}
+
+static void close_rig(struct rig *rig)
+{
+    for (unsigned i = 0; i < rig->group.count; i++)
+        hil_node_close(rig->group.nodes[i]);
+    rig->group.count = 0;
+    hil_group_close(&rig->group);
+    loco_shm_close(rig->fabric);
+    hil_state_close(rig->run.state);
+    hil_scenario_free(rig->scenario);
+    rmdir(rig->directory);
+}
+
+static uint64_t due(const struct rig *rig, unsigned node)
+{
+    const struct hil_timing *t = &rig->scenario->system->nodes[node].timing;
+
+    return t->phase_ns + rig->n[node] * t->period_ns;
+}
+
+/* At one instant first those with continuous components, then the others. */
+static bool goes_before(const struct rig *rig, unsigned a, unsigned b)
+{
+    const struct hil_node_config *nodes = rig->scenario->system->nodes;
+
+    if (due(rig, a) != due(rig, b))
+        return due(rig, a) < due(rig, b);
+    return nodes[a].continuous && !nodes[b].continuous;
+}
+
+/* All the steps that are due until then, that instant included. */
+static void play(struct rig *rig, uint64_t until_us)
+{
+    for (;;) {
+        unsigned next = 0;
+        for (unsigned i = 1; i < rig->group.count; i++)
+            if (goes_before(rig, i, next))
+                next = i;
+        if (due(rig, next) > until_us * US)
+            return;
+        const struct hil_node *node = rig->group.nodes[next];
+        if (node && !rig->still[next])
+            rig->rc = node->loop.step(node->loop.arg, rig->n[next], due(rig, next));
+        rig->n[next]++;
+    }
+}
+
+/* --- where its numbers are ---------------------------------------------------------------------
+ */
+
+static struct step_part *part_of(const struct rig *rig, const char *name, unsigned index)
+{
+    for (unsigned n = 0; n < rig->group.count; n++) {
+        if (!rig->group.nodes[n])
+            continue;
+        const struct hil_step *s = rig->group.nodes[n]->step;
+        for (unsigned i = 0; i < s->part_count; i++)
+            if (strcmp(s->parts[i].config->is.name, name) == 0 &&
+                s->parts[i].config->is.index == index)
+                return &s->parts[i];
+    }
+    cr_assert_fail("there is no %s[%u]", name, index);
+    return NULL;
+}
+
+static double in_of(const struct rig *rig, const char *name, unsigned at)
+{
+    return part_of(rig, name, 0)->in[at];
+}
+
+static double out_of(const struct rig *rig, const char *name)
+{
+    return part_of(rig, name, 0)->out[0];
+}
+
+static struct step_arrival *arrival(const struct rig *rig, unsigned from, unsigned to)
+{
+    const struct hil_step *s = rig->group.nodes[to]->step;
+    const int link = hil_link_find(rig->scenario->system, from, to);
+
+    for (unsigned i = 0; i < s->arrival_count; i++)
+        if ((int)s->arrivals[i].link == link)
+            return &s->arrivals[i];
+    cr_assert_fail("no link goes from %u to %u", from, to);
+    return NULL;
+}
+
+static const struct hil_link_figures *figures(const struct rig *rig, unsigned from, unsigned to)
+{
+    return &rig->run.state->figures[arrival(rig, from, to)->figures];
+}
+
+/* In place of what the node sends in this step of its own. */
+static void push(const struct rig *rig, unsigned from, unsigned to, const double *values)
+{
+    const struct hil_node *node = rig->group.nodes[from];
+    const struct hil_system *s = rig->scenario->system;
+    const int link = hil_link_find(s, from, to);
+    struct loco_owned_var *var = &node->links.out[(unsigned)link - node->config->first_link];
+    struct {
+        struct hil_message head;
+        double values[4];
+    } m = {.head.step = rig->n[from]};
+
+    memcpy(m.values, values, s->links[link].count * sizeof *values);
+    loco_owned_var_store(var, &m);
+    loco_owned_var_push(var);
+}
+
+/* --- what scenarios have in common --------------------------------------------------------------
+ */
+
+#define HEAD "name: small\nduration_s: 1\nmode: virtual\n"
+#define ONE  HEAD "nodes: {n: {period_us: 10}}\n"
+#define TWO  HEAD "nodes: {a: {period_us: 20}, b: {period_us: 10}}\nplacement: [{nodes: [a, b]}]\n"
+/* Of 10 us: the integral of 1 grows by 1 in a step. */
+#define PLANT "model: integrator, parameters: {gain_per_s: 1e5}"
+
+/* --- one node -----------------------------------------------------------------------------------
+ */
+
+Test(step, sampled_components_compute_after_those_they_take_from)
+{
+    struct rig rig;
+
+    open_rig(&rig, ONE "components:\n"
+                       "  last: {model: gain, parameters: {gain: 5}, node: n}\n"
+                       "  first: {model: gain, parameters: {gain: 2}, node: n}\n"
+                       "  middle: {model: gain, parameters: {gain: 3}, node: n}\n"
+                       "connections:\n"
+                       "  - {from: first.output, to: middle.input}\n"
+                       "  - {from: middle.output, to: last.input}\n"
+                       "sources: {one: {to: first.input, constant: 1}}\n");
+    play(&rig, 0);
+    cr_expect_eq(out_of(&rig, "last"), 30);
+    close_rig(&rig);
+}
+
+#define LOOP                                                                                       \
+    "components:\n"                                                                                \
+    "  plant: {" PLANT ", node: n, initial: {output: 8}}\n"                                        \
+    "  law: {model: gain, parameters: {gain: -0.5}, node: n}\n"                                    \
+    "connections:\n"                                                                               \
+    "  - {from: plant.output, to: law.input}\n"                                                    \
+    "  - {from: law.output, to: plant.input}\n"
+
+/* The law computes on what the plant has just reached, and that is latched in the same step. */
+Test(step, an_inner_loop_runs_beside_its_plant)
+{
+    struct rig rig;
+
+    open_rig(&rig, ONE LOOP);
+    for (unsigned n = 0; n < 5; n++) {
+        const double expected = 8 / pow(2, n);
+        play(&rig, 10 * n);
+        cr_expect_float_eq(out_of(&rig, "plant"), expected, 1e-12);
+        cr_expect_float_eq(in_of(&rig, "law", 0), expected, 1e-12);
+        cr_expect_float_eq(in_of(&rig, "plant", 0), -expected / 2, 1e-12);
+    }
+    close_rig(&rig);
+}
+
+/* Continuous components take from one another what was there when the interval began. */
+Test(step, a_continuous_component_takes_what_another_had_a_step_before)
+{
+    struct rig rig;
+
+    open_rig(&rig, ONE "components:\n"
+                       "  second: {" PLANT ", node: n}\n"
+                       "  first: {" PLANT ", node: n}\n"
+                       "connections: [{from: first.output, to: second.input}]\n"
+                       "sources: {one: {to: first.input, constant: 1}}\n");
+    play(&rig, 30);
+    cr_expect_float_eq(out_of(&rig, "first"), 3, 1e-12);
+    cr_expect_float_eq(out_of(&rig, "second"), 0 + 1 + 2, 1e-12);
+    close_rig(&rig);
+}
+
+Test(step, one_of_several_components_has_a_computation_delay)
+{
+    struct rig rig;
+
+    open_rig(&rig, ONE "components:\n"
+                       "  slow: {model: gain, node: n, computation_delay: true}\n"
+                       "  fast: {model: gain, node: n}\n"
+                       "  both: {model: sum, node: n, width: 2, parameters: {gain: [100, 1]}}\n"
+                       "connections:\n"
+                       "  - {from: slow.output, to: \"both.input[0]\"}\n"
+                       "  - {from: fast.output, to: \"both.input[1]\"}\n"
+                       "sources:\n"
+                       "  ramp: {to: [slow.input, fast.input], steps: {initial: 1, changes: [\n"
+                       "    {time_s: 10e-6, value: 2}, {time_s: 20e-6, value: 3}]}}\n");
+    static const double expected[] = {1, 102, 203, 303, 303};
+
+    for (unsigned n = 0; n < 5; n++) {
+        play(&rig, 10 * n);
+        cr_expect_eq(out_of(&rig, "both"), expected[n], "%u: %g", n, out_of(&rig, "both"));
+    }
+    close_rig(&rig);
+}
+
+Test(step, an_input_that_nothing_feeds_has_the_value_of_its_table)
+{
+    struct rig rig;
+
+    open_rig(&rig, ONE "components: {plant: {model: buck, node: n, inputs: {load_ohm: 3}}}\n"
+                       "sources: {half: {to: plant.duty, constant: 0.5}}\n");
+    play(&rig, 50);
+    cr_expect_eq(in_of(&rig, "plant", 0), 0.5);
+    cr_expect_eq(in_of(&rig, "plant", 1), 48);
+    cr_expect_eq(in_of(&rig, "plant", 2), 3);
+    cr_expect_gt(out_of(&rig, "plant"), 0);
+    close_rig(&rig);
+}
+
+static char *csv_file(const char *text)
+{
+    static char path[] = "/tmp/hiloco-test-XXXXXX";
+    const int file = mkstemp(path);
+
+    cr_assert_eq(write(file, text, strlen(text)), (ssize_t)strlen(text));
+    close(file);
+    return path;
+}
+
+/* At the time of the step, whose first is not at 0. */
+Test(step, sources_of_each_kind)
+{
+    char text[2000];
+    char *csv = csv_file("time_s,level\n0,1\n20e-6,3\n");
+    struct rig rig;
+
+    snprintf(text, sizeof text,
+             HEAD "nodes: {n: {period_us: 10, phase_us: 5}}\n"
+                  "components: {g: {model: gain, node: n, count: 5}}\n"
+                  "sources:\n"
+                  "  constant: {to: \"g[0].input\", constant: 7, scale: 2}\n"
+                  "  steps: {to: \"g[1].input\", steps: {initial: 0, changes: [{time_s: 0, value: "
+                  "1, ramp_s: 50e-6}]}}\n"
+                  "  sine: {to: \"g[2].input\", sine: {amplitude: 2, frequency_hz: 25000}}\n"
+                  "  pulses: {to: \"g[3].input\", pulses: {low: 1, high: 4, period_s: 20e-6, "
+                  "width_s: 10e-6}}\n"
+                  "  csv: {to: \"g[4].input\", csv: {file: %s, column: level}}\n",
+             csv);
+    open_rig(&rig, text);
+    for (unsigned n = 0; n < 5; n++) {
+        const double t = 5e-6 + 10e-6 * n;
+        const double expected[] = {14, fmin(t / 50e-6, 1), 2 * sin(2 * M_PI * 25000 * t),
+                                   n % 2 ? 1 : 4, fmin(1 + t / 10e-6, 3)};
+        play(&rig, 5 + 10 * n);
+        for (unsigned i = 0; i < 5; i++)
+            cr_expect_float_eq(part_of(&rig, "g", i)->out[0], expected[i], 1e-9, "%u at %u: %g", i,
+                               n, part_of(&rig, "g", i)->out[0]);
+    }
+    close_rig(&rig);
+    unlink(csv);
+}
+
+/* What is continuous holds a source's value over the interval that begins with the step. */
+Test(step, a_source_is_latched)
+{
+    struct rig rig;
+
+    open_rig(&rig, ONE "components: {plant: {" PLANT ", node: n}}\n"
+                       "sources: {s: {to: plant.input, steps: {initial: 1, changes: [{time_s: "
+                       "10e-6, value: 10}]}}}\n");
+    play(&rig, 0);
+    cr_expect_eq(out_of(&rig, "plant"), 0);
+    play(&rig, 10);
+    cr_expect_float_eq(out_of(&rig, "plant"), 1, 1e-12);
+    play(&rig, 20);
+    cr_expect_float_eq(out_of(&rig, "plant"), 11, 1e-12);
+    close_rig(&rig);
+}
+
+Test(step, a_single_node_with_a_source_in_one_component_of_an_array)
+{
+    struct rig rig;
+
+    open_rig(
+        &rig, ONE
+        "components:\n"
+        "  g: {model: gain, parameters: {gain: 2}, node: n, count: 3, inputs: {input: [1, ~, 3]}}\n"
+        "sources: {s: {to: \"g[1].input\", constant: 10}}\n");
+    play(&rig, 1000);
+    cr_expect_eq(rig.rc, 0);
+    cr_expect_eq(part_of(&rig, "g", 0)->out[0], 2);
+    cr_expect_eq(part_of(&rig, "g", 1)->out[0], 20);
+    cr_expect_eq(part_of(&rig, "g", 2)->out[0], 6);
+    close_rig(&rig);
+}
+
+/* --- links --------------------------------------------------------------------------------------
+ */
+
+Test(step, values_are_scaled_and_shifted)
+{
+    struct rig rig;
+
+    open_rig(&rig, TWO "components:\n"
+                       "  far: {model: gain, node: a}\n"
+                       "  near: {model: gain, node: b}\n"
+                       "  there: {model: gain, node: b}\n"
+                       "connections:\n"
+                       "  - {from: far.output, to: there.input, scale: -2, offset: 1, "
+                       "initial: 0.1}\n"
+                       "  - {from: there.output, to: near.input, scale: 3, offset: -4}\n"
+                       "sources: {s: {to: far.input, constant: 5}}\n");
+    cr_expect_eq(in_of(&rig, "there", 0), 0.1);
+    play(&rig, 40);
+    cr_expect_eq(out_of(&rig, "there"), -9);
+    cr_expect_eq(out_of(&rig, "near"), -31);
+    close_rig(&rig);
+}
+
+Test(step, a_wide_row_takes_from_here_and_from_elsewhere)
+{
+    struct rig rig;
+
+    open_rig(&rig, TWO "components:\n"
+                       "  far: {model: gain, node: a, count: 2}\n"
+                       "  near: {model: gain, node: b}\n"
+                       "  all: {model: sum, node: b, width: 4, parameters: {gain: [1, 10, 100, "
+                       "1000]}}\n"
+                       "connections:\n"
+                       "  - {from: \"far[1].output\", to: \"all.input[0]\"}\n"
+                       "  - {from: near.output, to: \"all.input[1]\"}\n"
+                       "  - {from: \"far[0].output\", to: \"all.input[2]\"}\n"
+                       "sources:\n"
+                       "  one: {to: \"far[0].input\", constant: 1}\n"
+                       "  two: {to: \"far[1].input\", constant: 2}\n"
+                       "  three: {to: near.input, constant: 3}\n"
+                       "  four: {to: \"all.input[3]\", constant: 4}\n");
+    play(&rig, 40);
+    cr_expect_eq(out_of(&rig, "all"), 4132);
+    close_rig(&rig);
+}
+
+/* Three components each way, and each side answers the other. */
+#define BOTH_WAYS                                                                                  \
+    "components:\n"                                                                                \
+    "  down: {model: gain, node: a, count: 3}\n"                                                   \
+    "  up: {model: gain, parameters: {gain: \
+                            1}, node: b, count: 3}\n"                                                      \
+    "connections:\n"                                                                               \
+    "  - {from: \"down[*].output\", to: \"up[*].input\"}\n"                                        \
+    "  - {from: \"up[*].output\", to: \"down[*].input\", offset: 1}\n"
+
+Test(step, links_of_several_values_go_both_ways)
+{
+    struct rig rig;
+
+    open_rig(&rig, TWO BOTH_WAYS);
+    cr_assert_eq(rig.scenario->system->link_count, 2);
+    cr_assert_eq(rig.scenario->system->links[0].count, 3);
+    play(&rig, 400);
+    for (unsigned i = 0; i < 3; i++)
+        cr_expect_eq(part_of(&rig, "down", i)->out[0], 20, "%g", part_of(&rig, "down", i)->out[0]);
+    cr_expect_eq(arrival(&rig, 1, 0)->step, 40);
+    cr_expect_eq(arrival(&rig, 1, 0)->acted_on, 20);
+    cr_expect_eq(arrival(&rig, 0, 1)->step, 21);
+    cr_expect_eq(arrival(&rig, 0, 1)->acted_on, 40);
+    close_rig(&rig);
+}
+
+/* By the node that comes first; each answer once. */
+Test(step, a_pair_counts_its_round_trips_at_one_end)
+{
+    struct rig rig;
+
+    open_rig(&rig, TWO BOTH_WAYS);
+    play(&rig, 400);
+    cr_expect_eq(figures(&rig, 1, 0)->round_trip.count, 20);
+    cr_expect_eq(figures(&rig, 1, 0)->round_trip.max, 20 * US);
+    cr_expect_eq(figures(&rig, 0, 1)->round_trip.count, 0);
+    close_rig(&rig);
+}
+
+Test(step, no_round_trip_without_a_way_back)
+{
+    struct rig rig;
+
+    open_rig(&rig, TWO "components: {up: {model: gain, node: b}, down: {model: gain, node: a}}\n"
+                       "connections: [{from: up.output, to: down.input}]\n"
+                       "sources: {s: {to: up.input, constant: 1}}\n");
+    play(&rig, 400);
+    cr_expect_eq(out_of(&rig, "down"), 1);
+    cr_expect_eq(figures(&rig, 1, 0)->round_trip.count, 0);
+    cr_expect_eq(figures(&rig, 1, 0)->input_age.count, 20);
+    close_rig(&rig);
+}
+
+/* What a restarted node is answered to a step of its earlier life is no round trip. */
+Test(step, an_answer_to_an_earlier_life_is_no_round_trip)
+{
+    struct rig rig;
+
+    open_rig(&rig, TWO BOTH_WAYS);
+    play(&rig, 390);
+    rig.group.nodes[0]->loop.first = rig.n[0] = 40;
+    cr_assert_eq(hil_step_begin(rig.group.nodes[0]->step), 0);
+    play(&rig, 1190);
+    cr_expect_eq(figures(&rig, 1, 0)->round_trip.max, 20 * US);
+    cr_expect_eq(figures(&rig, 1, 0)->round_trip.count, 19 + 19, "%lu",
+                 (unsigned long)figures(&rig, 1, 0)->round_trip.count);
+    close_rig(&rig);
+}
+
+#define STAR                                                                                       \
+    HEAD "nodes: {a: {period_us: 10}, b: {count: 3, period_us: 10}}\n"                             \
+         "placement: [{nodes: [a, \"b[*]\"]}]\n"                                                   \
+         "components:\n"                                                                           \
+         "  up: {model: gain, node: \"b[*]\", inputs: {input: 1}}\n"                               \
+         "  all: {model: sum, node: a, width: 3}\n"                                                \
+         "connections:\n"                                                                          \
+         "  - {from: \"up[0].output\", to: \"all.input[0]\"}\n"                                    \
+         "  - {from: \"up[1].output\", to: \"all.input[1]\"}\n"                                    \
+         "  - {from: \"up[2].output\", to: \"all.input[2]\"}\n"
+
+/* Of an array of links the oldest is counted, among those that have had a message. */
+Test(step, the_age_of_links_is_that_of_those_which_had_a_message)
+{
+    struct rig rig;
+
+    open_rig(&rig, STAR);
+    rig.still[3] = true;
+    play(&rig, 100);
+    rig.still[1] = true;
+    play(&rig, 200);
+    const struct hil_histogram *age = &figures(&rig, 1, 0)->input_age;
+    cr_expect_eq(age->count, 20, "%lu", (unsigned long)age->count);
+    cr_expect_eq(age->max, 100 * US);
+    cr_expect_eq(rig.group.nodes[0]->loop.input_age_ns, 100 * US);
+    cr_expect(rig.group.nodes[0]->loop.has_input);
+    close_rig(&rig);
+}
+
+Test(step, no_age_without_a_message)
+{
+    struct rig rig;
+
+    open_rig(&rig, STAR);
+    rig.still[1] = rig.still[2] = rig.still[3] = true;
+    play(&rig, 200);
+    cr_expect_eq(figures(&rig, 1, 0)->input_age.count, 0);
+    cr_expect_not(rig.group.nodes[0]->loop.has_input);
+    close_rig(&rig);
+}
+
+/* --- what cannot be used ------------------------------------------------------------------------
+ */
+
+#define FOLLOW(stale)                                                                              \
+    HEAD "nodes: {a: {period_us: 10}, b: {period_us: 10, " stale "}}\n"                            \
+         "placement: [{nodes: [a, b]}]\n"                                                          \
+         "components:\n"                                                                           \
+         "  from: {model: gain, parameters: {gain: \
+             1}, node: a, inputs: {input: 3}}\n"                                               \
+         "  other: {model: gain, parameters: {gain: \
+                    1}, node: a, inputs: {input: 4}}\n"                                              \
+         "  law: {model: gain, parameters: {gain: \
+                           2}, node: b, safe: {output: 50}}\n"                                                \
+         "  plant: {model: buck, node: b, inputs: {load_ohm: 9}, safe: "                           \
+         "{duty: 0.5, load_ohm: "                                                                  \
+         "5}}\n"                                                                                   \
+         "  after: {model: gain, parameters: {gain: \
+                                  10}, node: b}\n"                                              \
+         "connections:\n"                                                                          \
+         "  - {from: from.output, to: law.input}\n"                                                \
+         "  - {from: other.output, to: plant.duty, scale: 0.1}\n"                                  \
+         "  - {from: law.output, to: after.input}\n"
+
+/* What takes it is safe; what takes from that goes on; and all is as it was when it comes again. */
+Test(step, a_stale_input_makes_safe_what_takes_it)
+{
+    struct rig rig;
+
+    open_rig(&rig, FOLLOW("input_age_limit_us: 50, on_stale_input: safe"));
+    play(&rig, 100);
+    cr_expect_eq(out_of(&rig, "law"), 6);
+    cr_expect_eq(in_of(&rig, "plant", 0), 0.4);
+    rig.still[0] = true;
+    play(&rig, 150);
+    cr_expect_eq(out_of(&rig, "law"), 6, "of 50 us");
+    play(&rig, 160);
+    cr_expect_eq(out_of(&rig, "law"), 50);
+    cr_expect_eq(out_of(&rig, "after"), 500);
+    cr_expect_eq(in_of(&rig, "plant", 0), 0.5);
+    cr_expect_eq(in_of(&rig, "plant", 2), 5);
+    rig.still[0] = false;
+    play(&rig, 200);
+    cr_expect_eq(out_of(&rig, "after"), 60);
+    cr_expect_eq(in_of(&rig, "plant", 0), 0.4);
+    cr_expect_eq(in_of(&rig, "plant", 2), 9, "a constant that a safe value replaced comes back");
+    close_rig(&rig);
+}
+
+/* Not what its offset makes of what its sender may have begun with. */
+Test(step, an_input_that_never_came_is_what_it_begins_with_also_after_it_was_safe)
+{
+    static const double bad[] = {NAN};
+    struct rig rig;
+
+    open_rig(&rig, HEAD "nodes: {a: {period_us: 10}, b: {period_us: 10, bad_inputs_limit: 1}, c: "
+                        "{period_us: 10}}\n"
+                        "placement: [{nodes: [a, b, c]}]\n"
+                        "components:\n"
+                        "  from: {model: gain, node: a, inputs: {input: 0.25}}\n"
+                        "  mute: {model: gain, node: c, inputs: {input: 1}}\n"
+                        "  plant: {model: buck, node: b, safe: {duty: 0.5, load_ohm: 5}}\n"
+                        "connections:\n"
+                        "  - {from: from.output, to: plant.duty}\n"
+                        "  - {from: mute.output, to: plant.load_ohm, offset: 1, initial: 0.1}\n");
+    rig.still[2] = true;
+    play(&rig, 50);
+    cr_expect_eq(in_of(&rig, "plant", 0), 0.25);
+    cr_expect_eq(in_of(&rig, "plant", 2), 0.1);
+    rig.still[0] = true;
+    push(&rig, 0, 1, bad);
+    play(&rig, 60);
+    cr_expect_eq(in_of(&rig, "plant", 2), 5);
+    rig.still[0] = false;
+    play(&rig, 80);
+    cr_expect_eq(in_of(&rig, "plant", 0), 0.25);
+    cr_expect_eq(in_of(&rig, "plant", 2), 0.1);
+    close_rig(&rig);
+}
+
+Test(step, a_stale_input_ends_the_run)
+{
+    struct rig rig;
+
+    open_rig(&rig, FOLLOW("input_age_limit_us: 50, on_stale_input: end"));
+    play(&rig, 100);
+    rig.still[0] = true;
+    play(&rig, 150);
+    cr_expect_eq(rig.rc, 0);
+    play(&rig, 160);
+    cr_expect_eq(rig.rc, -ESTALE);
+    close_rig(&rig);
+}
+
+/* A message with one value that is no number is not used; too many, and what takes it is safe. */
+Test(step, values_that_are_no_numbers)
+{
+    static const double bad[] = {7, NAN}, good[] = {8, 1};
+    struct rig rig;
+
+    open_rig(&rig, FOLLOW("bad_inputs_limit: 3"));
+    play(&rig, 100);
+    rig.still[0] = true;
+    for (unsigned n = 1; n <= 4; n++) {
+        push(&rig, 0, 1, bad);
+        play(&rig, 100 + 10 * n);
+        cr_expect_eq(out_of(&rig, "law"), n < 3 ? 6 : 50, "%u", n);
+        cr_expect_eq(in_of(&rig, "plant", 0), n < 3 ? 0.4 : 0.5, "%u", n);
+    }
+    push(&rig, 0, 1, good);
+    play(&rig, 150);
+    cr_expect_eq(out_of(&rig, "law"), 16);
+    cr_expect_eq(in_of(&rig, "plant", 0), 0.1);
+    cr_expect_eq(rig.run.state->links[arrival(&rig, 0, 1)->link].bad, 4);
+    close_rig(&rig);
+}
+
+/* --- components that fail -----------------------------------------------------------------------
+ */
+
+/* From 50 us on its input, times its gain, is infinite. */
+#define FAILS                                                                                      \
+    "sources: {s: {to: bad.input, steps: {initial: 1, changes: [{time_s: 50e-6, value: "           \
+    "1e305}]}}}\n"
+
+static const struct hil_fault_log *faults(const struct rig *rig)
+{
+    return &rig->run.state->executors[0].faults;
+}
+
+Test(step, a_sampled_component_that_fails_is_safe)
+{
+    struct rig rig;
+
+    open_rig(&rig, ONE "components:\n"
+                       "  bad: {model: gain, parameters: {gain: 1e12}, node: n, safe: {output: 2}, "
+                       "on_error: safe}\n"
+                       "  after: {model: gain, parameters: {gain: 10}, node: n}\n"
+                       "connections: [{from: bad.output, to: after.input}]\n" FAILS);
+    play(&rig, 40);
+    cr_expect_eq(out_of(&rig, "after"), 1e13);
+    play(&rig, 200);
+    cr_expect_eq(rig.rc, 0);
+    cr_expect_eq(out_of(&rig, "after"), 20);
+    cr_expect_eq(faults(&rig)->count, 1);
+    cr_expect_str_eq(faults(&rig)->at[0].component, "bad");
+    close_rig(&rig);
+}
+
+Test(step, a_component_that_fails_ends_the_run)
+{
+    struct rig rig;
+
+    open_rig(&rig,
+             ONE "components: {bad: {model: gain, parameters: {gain: 1e12}, node: n}}\n" FAILS);
+    play(&rig, 40);
+    cr_expect_eq(rig.rc, 0);
+    play(&rig, 50);
+    cr_expect_eq(rig.rc, -ENOTRECOVERABLE);
+    close_rig(&rig);
+}
+
+/* What takes from it is safe where it has safe values, here and elsewhere; nothing else fails. */
+Test(step, a_continuous_component_that_fails_makes_safe_what_takes_from_it)
+{
+    struct rig rig;
+
+    open_rig(&rig,
+             HEAD "nodes: {n: {period_us: 10}, far: {period_us: 10, bad_inputs_limit: 2}}\n"
+                  "placement: [{nodes: [n, far]}]\n"
+                  "components:\n"
+                  "  bad: {model: integrator, parameters: {gain_per_s: 1e12}, node: n, on_error: "
+                  "safe, safe: {input: 0}}\n"
+                  "  law: {model: gain, node: n, safe: {output: 7}}\n"
+                  "  beside: {model: gain, node: n, inputs: {input: 5}}\n"
+                  "  plant: {" PLANT ", node: n, safe: {input: 3}}\n"
+                  "  loose: {" PLANT ", node: n}\n"
+                  "  there: {model: gain, node: far, safe: {output: 9}}\n"
+                  "connections:\n"
+                  "  - {from: bad.output, to: law.input}\n"
+                  "  - {from: bad.output, to: plant.input}\n"
+                  "  - {from: bad.output, to: loose.input, initial: 0.5}\n"
+                  "  - {from: bad.output, to: there.input}\n" FAILS);
+    play(&rig, 500);
+    cr_expect_eq(rig.rc, 0);
+    cr_expect_eq(faults(&rig)->count, 1, "only one has failed");
+    cr_expect_eq(out_of(&rig, "law"), 7);
+    cr_expect_eq(out_of(&rig, "beside"), 5);
+    cr_expect_eq(in_of(&rig, "plant", 0), 3);
+    cr_expect_eq(in_of(&rig, "loose", 0), 0.5);
+    cr_expect_eq(out_of(&rig, "there"), 9);
+    close_rig(&rig);
+}
+
+/* --- nodes that die -----------------------------------------------------------------------------
+ */
+
+static void lose(struct rig *rig, unsigned node)
+{
+    hil_node_close(rig->group.nodes[node]);
+    rig->group.nodes[node] = NULL;
+}
+
+static void bring_back(struct rig *rig, unsigned node)
+{
+    struct hil_node **back = &rig->group.nodes[node];
+
+    cr_assert_eq(hil_node_open(back, &rig->run, rig->fabric, node), 0);
+    struct loco_wait wait = loco_wait_for((*back)->mgr, TIMEOUT_NS);
+    while (!hil_node_connected(*back))
+        cr_assert_eq(loco_relax((*back)->mgr, &wait), 0);
+}
+
+/* What takes from it is what it began with; a sampled component that does rests, and the others go
+ * on; and with its first message all is as it was. */
+Test(step, what_a_node_leaves_that_died)
+{
+    struct rig rig;
+
+    open_rig(&rig, HEAD "on_lost: restart\n"
+                        "nodes: {a: {period_us: 10}, b: {period_us: 10}}\n"
+                        "placement: [{nodes: [a, b]}]\n"
+                        "components:\n"
+                        "  from: {model: gain, node: b, inputs: {input: 3}}\n"
+                        "  law: {model: gain, node: a, parameters: {gain: 2}}\n"
+                        "  beside: {model: gain, node: a}\n"
+                        "  plant: {" PLANT ", node: a}\n"
+                        "connections:\n"
+                        "  - {from: from.output, to: law.input}\n"
+                        "  - {from: from.output, to: plant.input, scale: 5, initial: 0.25}\n"
+                        "sources: {s: {to: beside.input, steps: {initial: 1, changes: [{time_s: "
+                        "110e-6, value: 2}]}}}\n");
+    play(&rig, 100);
+    cr_expect_eq(out_of(&rig, "law"), 6);
+    cr_expect_eq(in_of(&rig, "plant", 0), 15);
+    lose(&rig, 1);
+    play(&rig, 200);
+    cr_expect_eq(rig.rc, 0);
+    cr_expect_eq(in_of(&rig, "law", 0), 0);
+    cr_expect_eq(out_of(&rig, "law"), 6, "it rests");
+    cr_expect_eq(in_of(&rig, "plant", 0), 0.25);
+    cr_expect_eq(out_of(&rig, "beside"), 2);
+    bring_back(&rig, 1);
+    play(&rig, 220);
+    cr_expect_eq(out_of(&rig, "law"), 6);
+    cr_expect_eq(in_of(&rig, "law", 0), 3);
+    cr_expect_eq(in_of(&rig, "plant", 0), 15);
+    const struct hil_loss_log *losses = &rig.run.state->executors[0].losses;
+    cr_expect_eq(losses->count, 1);
+    cr_expect_eq(losses->back_count, 1);
+    cr_expect_eq(losses->at[0].lost_ns, 110 * US);
+    close_rig(&rig);
+}
+
+Test(step, a_node_that_died_ends_a_run_that_is_not_to_go_on)
+{
+    struct rig rig;
+
+    open_rig(&rig, TWO BOTH_WAYS);
+    play(&rig, 100);
+    lose(&rig, 1);
+    play(&rig, 64 * 20);
+    cr_expect_eq(rig.rc, -ECONNRESET);
+    close_rig(&rig);
+}
+
+/* --- virtual time -------------------------------------------------------------------------------
+ */
+
+/* What the slow node has of the fast one in its last step, at 900 us: a ramp of 1 in each us. */
+static double last_seen(const char *nodes)
+{
+    struct hil_scenario *s;
+    struct hil_run run;
+    char text[2000];
+
+    snprintf(text, sizeof text,
+             "name: small\nduration_s: 1e-3\nmode: virtual\nnodes:\n%s"
+             "components:\n"
+             "  from: {model: gain, node: fast}\n"
+             "  to: {model: gain, node: slow}\n"
+             "connections: [{from: from.output, to: to.input}]\n"
+             "sources: {s: {to: from.input, steps: {initial: 0, changes: [{time_s: 0, value: 1000, "
+             "ramp_s: 1e-3}]}}}\n"
+             "measures: {seen: {of: to.input}}\n",
+             nodes);
+    s = load(text, NULL);
+    run = (struct hil_run){.scenario = s};
+    cr_assert_eq(hil_state_open(&run.state, s), 0);
+    cr_assert_eq(hil_virtual_run(&run), 0);
+    const double seen = atomic_load(&run.state->recent.value);
+    hil_state_close(run.state);
+    hil_scenario_free(s);
+    return seen;
+}
+
+/* Whatever their periods are, and so whichever waited longer for its turn. */
+Test(step, nodes_that_are_due_at_one_instant_go_in_the_order_of_the_file)
+{
+    cr_expect_float_eq(last_seen("  fast: {period_us: 10}\n  slow: {period_us: 100}\n"), 900, 1e-9);
+    cr_expect_float_eq(last_seen("  slow: {period_us: 100}\n  fast: {period_us: 10}\n"), 890, 1e-9);
+}
