@@ -5,9 +5,11 @@
 #include <criterion/criterion.h>
 #include <criterion/parameterized.h>
 #include <glob.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "process.h"
 #include "results.h"
@@ -61,4 +63,136 @@ ParameterizedTest(char (*path)[PATH_BYTES], general,
     simulate_into(expanded, longer);
     expect_same_file(shorter, longer, "trace.h5");
     expect_same_file(shorter, longer, "summary.json");
+}
+
+/* --- in real time --------------------------------------------------------------------------- */
+
+/* Three nodes, and a loop over all of them. */
+static const char *write_chain(void)
+{
+    static const char chain[] =
+        "duration_s: 100\n"
+        "mode: realtime\n"
+        "validity: {required: false}\n"
+        "nodes:\n"
+        "  supervisor: {period_us: 4000, priority: 0, wait: hybrid}\n"
+        "  law: {period_us: 2000, priority: 0, wait: hybrid}\n"
+        "  drive: {period_us: 1000, priority: 0, wait: hybrid}\n"
+        "placement:\n"
+        "  - {nodes: [supervisor, law], priority: 0, wait: hybrid}\n"
+        "  - {nodes: drive, priority: 0, wait: hybrid}\n"
+        "components:\n"
+        "  trim: {model: gain, node: supervisor}\n"
+        "  control: {model: gain, parameters: {gain: 2}, node: law}\n"
+        "  plant: {model: first_order_lag, node: drive, initial: {output: 1}}\n"
+        "connections:\n"
+        "  - {from: plant.output, to: trim.input, scale: -0.5, offset: 3}\n"
+        "  - {from: trim.output, to: control.input}\n"
+        "  - {from: control.output, to: plant.input}\n"
+        "record: [{signals: [plant.output, plant.input]}, {signals: [trim.input], node: "
+        "supervisor}]\n"
+        "measures: {level: {of: plant.output}}\n";
+    const char *path = in_workspace("chain.yaml");
+    char text[2000];
+
+    snprintf(text, sizeof text, "name: %s\n%s", own_name(), chain);
+    write_text(path, text);
+    return path;
+}
+
+/* Where the loop comes to rest: 2 (3 - x / 2) = x. */
+static void expect_chain(const char *folder)
+{
+    json_t *s = summary_of(folder);
+
+    cr_expect_gt(number_at(s, "nodes.supervisor.steps"), 10);
+    cr_expect_eq(json_array_size(json_at(s, "links")), 3);
+    cr_expect_float_eq(number_at(s, "measures.level.mean"), 3, 0.5, "%g",
+                       number_at(s, "measures.level.mean"));
+}
+
+static void open_alone(void)
+{
+    workspace_open_alone();
+    if (sysconf(_SC_NPROCESSORS_ONLN) < 2)
+        cr_skip_test("real time needs two cores");
+}
+
+TestSuite(general_real_time, .init = open_alone, .fini = workspace_close, .timeout = 120);
+
+Test(general_real_time, by_hiloco_run)
+{
+    const char *out = in_workspace("out");
+    struct ended e = run_command("hiloco run %s --set duration_s=1 --out %s", write_chain(), out);
+
+    expect_ran(&e);
+    expect_chain(out);
+    expect_nothing_left();
+}
+
+Test(general_real_time, by_a_process_for_each_node)
+{
+    static const char *const nodes[] = {"law", "drive", "supervisor"};
+    const char *chain = write_chain(), *out = in_workspace("out");
+    struct process p[3];
+
+    for (unsigned i = 0; i < 3; i++) {
+        struct arguments a = command("hiloco node %s %s --set duration_s=1 --wait 60 --out %s-%s",
+                                     nodes[i], chain, out, nodes[i]);
+        p[i] = start(&a);
+    }
+    for (unsigned i = 0; i < 3; i++) {
+        struct ended e = finish(&p[i]);
+        expect_ran(&e);
+    }
+    cr_expect_gt(column_of(in_workspace("out-drive"), "drive/output").rows, 10);
+    cr_expect_gt(column_of(in_workspace("out-supervisor"), "supervisor/input").rows, 10);
+    cr_expect_gt(number_at(summary_of(in_workspace("out-supervisor")), "nodes.supervisor.steps"),
+                 10);
+    expect_nothing_left();
+}
+
+static bool reports(void *process)
+{
+    char *text = read_text(((struct process *)process)->err_path);
+    const bool does = strstr(text, "missed ") != NULL;
+
+    free(text);
+    return does || has_ended(process);
+}
+
+static bool has_started_again(void *process)
+{
+    char *text = read_text(((struct process *)process)->err_path);
+    const bool has = strstr(text, "started again") != NULL;
+
+    free(text);
+    return has || has_ended(process);
+}
+
+/* The drive dies, and comes back to the other two. */
+Test(general_real_time, a_node_that_dies_is_started_again)
+{
+    const char *out = in_workspace("out");
+    struct arguments a =
+        command("hiloco run %s --set on_lost=restart --out %s", write_chain(), out);
+    struct process p = start(&a);
+    struct family f = {.parent = p.pid};
+
+    cr_assert(wait_until(find_children, &f, 30), "the launcher has no children");
+    cr_assert(wait_until(reports, &p, 60));
+    kill(f.children[1], SIGKILL);
+    cr_assert(wait_until(has_started_again, &p, 60));
+    sleep(2);
+    cr_assert_not(has_ended(&p));
+    kill(p.pid, SIGINT);
+    struct ended e = finish(&p);
+    expect_status(&e, 130);
+    json_t *losses = json_at(summary_of(out), "losses");
+    cr_assert_eq(number_at(losses, "lost"), 1);
+    cr_expect_eq(number_at(losses, "back"), 1);
+    json_t *loss = json_at(losses, "each.0");
+    cr_expect_str_eq(json_string_value(json_at(loss, "link")), "drive -> supervisor");
+    cr_expect_gt(number_at(loss, "back_s"), number_at(loss, "lost_s"));
+    expect_nothing_left();
 }
