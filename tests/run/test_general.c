@@ -65,6 +65,39 @@ ParameterizedTest(char (*path)[PATH_BYTES], general,
     expect_same_file(shorter, longer, "summary.json");
 }
 
+/* --- what is recorded ------------------------------------------------------------------------ */
+
+/* In a row stands what is in force then: an output, the input that it feeds on its own node, and
+ * what came over a link; and a measure of any of them. */
+Test(general, outputs_inputs_and_values_of_links_are_recorded_and_measured)
+{
+    const char *path = in_workspace("ramp.yaml"), *out = in_workspace("out");
+
+    write_text(path, "name: ramp\nduration_s: 0.01\nmode: virtual\n"
+                     "nodes: {near: {period_us: 100}, far: {period_us: 100}}\n"
+                     "components:\n"
+                     "  ramp: {model: integrator, node: near, inputs: {input: 1000}}\n"
+                     "  here: {model: gain, node: near}\n"
+                     "  there: {model: gain, node: far, parameters: {gain: 3}}\n"
+                     "connections:\n"
+                     "  - {from: ramp.output, to: here.input, scale: 2}\n"
+                     "  - {from: ramp.output, to: there.input}\n"
+                     "record:\n"
+                     "  - {signals: [ramp.output, here.input], node: near}\n"
+                     "  - {signals: [ramp.output, there.output], node: far}\n"
+                     "measures: {seen: {of: ramp.output, node: far}}\n");
+    simulate_into(path, out);
+    const struct column made = column_of(out, "near/output"), input = column_of(out, "near/input");
+    const struct column came = column_of(out, "far/ramp.output"), seen = column_of(out, "far/seen");
+    cr_assert_eq(made.rows, 100);
+    for (size_t n = 0; n < made.rows; n++) {
+        cr_expect_eq(input.at[n], 2 * made.at[n]);
+        cr_expect_eq(came.at[n], made.at[n]);
+        cr_expect_eq(seen.at[n], made.at[n]);
+    }
+    cr_expect_gt(made.at[99], 9);
+}
+
 /* --- in real time --------------------------------------------------------------------------- */
 
 /* Three nodes, and a loop over all of them. */
