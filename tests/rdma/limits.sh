@@ -1,5 +1,6 @@
 #!/bin/bash
-# What stands still is ended, here and in the tests that follow; what moves is not.
+# What stands still is ended, here and in the tests that follow; what moves is not. What the machine
+# was too busy for is run again.
 set -euo pipefail
 here=$(dirname "$0")
 source "$here/common.sh"
@@ -26,8 +27,60 @@ hanging_test_is_ended() {
         grep -q 'ok: runner/one_moves' "$work/runner" && grep -q '^failed' "$work/runner"
 }
 
+# a_run SETTLED MISSED_IN_BOUND: its summary is of this form.
+a_run() {
+    mkdir -p "$work/run"
+    cat >"$work/run/summary.json" <<END
+{
+  "fabric": "verbs",
+  "measures": {
+    "output_v": {
+      "settled": $1
+    }
+  },
+  "validity": {
+    "reasons": [
+      "controller missed 55 % of its steps, of 25 % at most"
+    ],
+    "checks": {
+      "missed_percent": {
+        "value": 55.0,
+        "passed": $2
+      },
+      "bad_inputs": {
+        "value": 0.0,
+        "passed": true
+      }
+    }
+  }
+}
+END
+}
+
+# Of its runs the first says this of itself, and all later ones that. It counts them.
+first() {
+    echo run >>"$work/runs"
+    (($(wc -l <"$work/runs") == 1)) && a_run "$1" "$2" || a_run "$3" "$4"
+}
+
+# after_runs RUNS FAILURES RUN...: so many runs are made of it, and so many checks fail.
+after_runs() {
+    local before=$failures
+    rm -f "$work/runs"
+    settles "run" "$work/run" first "${@:3}" >"$work/told"
+    cat "$work/told" "$work/runs"
+    local failed=$((failures - before))
+    failures=$before
+    (($(wc -l <"$work/runs") == $1 && failed == $2))
+}
+
 echo "--- rdma: limits"
 check "a command that falls silent is ended" silent_is_ended
 check "one that has something to say is not, and its status is its own" speaker_is_left
 check "a test that hangs is ended with all its processes, and the rest go on" hanging_test_is_ended
+check "a run that settles, on a busy machine too, is the only one" after_runs 1 0 true false true true
+check "one that does not, and is valid, has failed" after_runs 1 1 false true true true
+check "one that was too busy is run again" after_runs 2 0 false false true true
+check "and fails when it does not settle, and is valid then" after_runs 2 1 false false false true
+check "or when all of $runs_at_most were too busy" after_runs "$runs_at_most" 1 false false false false
 conclude

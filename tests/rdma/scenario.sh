@@ -4,8 +4,8 @@
 # own address.
 #
 # Emulated, and with several processes on each core, a loop gets its turn late. The loops here are
-# slow and sleep between their steps, and the law is the integral alone: this is about function, not
-# about time.
+# slow and sleep between their steps, the plants catch up at once, and the law is the integral alone:
+# this is about function, not about time. The bound on missed steps is what the law settles with.
 set -euo pipefail
 source "$(dirname "$0")/common.sh"
 results=${1:-$build/rdma}
@@ -14,6 +14,7 @@ mkdir -p "$results"
 scenario=(configs/dcdc20-verbs.yaml --set controller.law=pi
           --set 'controller.gains={kp_per_v: 0, ki_per_v_s: 0.03}'
           --set controller.period_us=200000 --set converters.period_us=50000
+          --set converters.catch_up_limit=0 --set validity.missed_percent=25
           --set controller.cpu=-1 --set converters.cpu=-1
           --set controller.priority=0 --set converters.priority=0
           --set validity.required=false --set controller.wait=hybrid --set converters.wait=hybrid
@@ -21,12 +22,6 @@ scenario=(configs/dcdc20-verbs.yaml --set controller.law=pi
               ((i == 0)) && who='controller: true' || who="converters: $((i - 1))"
               echo "{$who, address: $(address "$i")},"
           done | tr -d '\n' | sed 's/^/[/; s/,$/]/')")
-
-settled() { # SUMMARY
-    cat "$1"
-    grep -q '"fabric": "verbs"' "$1" &&
-        sed -n '/^    "output_v": {/,/^    }/p' "$1" | grep -q '"settled": true'
-}
 
 processes() {
     local pids=() rc=0
@@ -49,9 +44,6 @@ launched() {
 }
 
 echo "--- rdma: 20 converters and a controller over $RDMA_DEVICE, periods 50 and 200 ms"
-check "a process of the controller, five of four converters each: 4 s" processes
-sed -n 's/^ *\(output_v\|controller\|converter\|round trip\) .*/      &/p' "$work/said"
-check "the output has settled at the reference" settled "$work/processes/summary.json"
-check "hiloco run, completions polled: 4 s" launched
-check "the output has settled" settled "$work/launched/summary.json"
+settles "a process of the controller, five of four converters each: 4 s" "$work/processes" processes
+settles "hiloco run, completions polled: 4 s" "$work/launched" launched
 conclude
