@@ -331,7 +331,9 @@ static int verbs_node_open(struct loco_fabric *fabric, uint32_t id, uint32_t cou
     if (rc)
         goto free_it;
     loco_key_of(&n->own_links, (struct loco_secret){&own, sizeof own});
-    rc = make_peers(n);
+    rc = loco_nonce_new(&n->challenge);
+    if (!rc)
+        rc = make_peers(n);
     if (rc)
         goto free_it;
     rc = bind_node(n);

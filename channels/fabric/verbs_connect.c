@@ -56,16 +56,24 @@ static uint64_t first_bytes(const struct loco_nonce *nonce)
     return first;
 }
 
-static struct loco_claim claim_of(const struct verbs_node *n, uint32_t purpose, uint32_t from,
-                                  uint32_t to, const struct loco_nonce *asked,
-                                  const struct loco_nonce *given)
+/* `count` is that of who proves. */
+static struct loco_claim claim_of_count(uint32_t count, uint32_t purpose, uint32_t from,
+                                        uint32_t to, const struct loco_nonce *asked,
+                                        const struct loco_nonce *given)
 {
     return (struct loco_claim){.purpose = purpose,
                                .from = from,
                                .to = to,
-                               .count = n->base.count,
+                               .count = count,
                                .asked = *asked,
                                .given = *given};
+}
+
+static struct loco_claim claim_of(const struct verbs_node *n, uint32_t purpose, uint32_t from,
+                                  uint32_t to, const struct loco_nonce *asked,
+                                  const struct loco_nonce *given)
+{
+    return claim_of_count(n->base.count, purpose, from, to, asked, given);
 }
 
 /* A link's proof has no challenge: its key is of one connection. */
@@ -278,6 +286,25 @@ static const char *name_mismatch(uint8_t refusal)
                                        : NULL;
 }
 
+/* A peer that counts other nodes has proven itself: the core is told. With the lock held. */
+static void note_foreigner(struct verbs_node *n, uint32_t count)
+{
+    n->foreign_count = count;
+    verbs_node_due(n);
+}
+
+/* Who refused us knows the secret, and counts other nodes. */
+static bool proves_foreign(const struct verbs_connection *c, const struct verbs_hello *h)
+{
+    const struct verbs_node *n = c->end.node;
+    const struct verbs_peer *p = c->end.peer;
+    const struct loco_claim answer =
+        claim_of_count(h->count, VERBS_OF_ANSWER, p->id, n->base.id, &c->nonce, &p->demand);
+
+    return h->refusal == VERBS_FOREIGN && h->count != n->base.count &&
+           loco_proves(&n->key, &answer, &h->proof);
+}
+
 /* Our hello came back with a reason, or nobody listens there yet. */
 static void hear_refusal(struct verbs_connection *c, int status, const struct verbs_hello *h)
 {
@@ -291,6 +318,8 @@ static void hear_refusal(struct verbs_connection *c, int status, const struct ve
         p->foreign = true;
         verbs_warn(n, "node %u (of %u) met a node that says it is node %u of %u: %s", n->base.id,
                    n->base.count, h->node, h->count, mismatch);
+        if (proves_foreign(c, h))
+            note_foreigner(n, h->count);
     } else if (refused && h->refusal == VERBS_TAKEN && p->attempts == PATIENCE) {
         verbs_warn(n, "node %u (of %u): node %u says that this place is taken", n->base.id,
                    n->base.count, p->id);
@@ -335,22 +364,28 @@ static void hear_acceptance(struct verbs_connection *c, const struct verbs_hello
 
 /* --- requests --------------------------------------------------------------------------- */
 
-static void refuse(struct verbs_node *n, struct rdma_cm_id *id, const struct verbs_peer *p,
-                   enum verbs_refusal why)
+static void refuse_with(struct rdma_cm_id *id, struct verbs_hello h, enum verbs_refusal why)
 {
-    struct verbs_hello h = hello_of(n, VERBS_FOR_CONTROL);
-
     h.refusal = (uint8_t)why;
-    if (p)
-        h.nonce = p->challenge;
     rdma_reject(id, &h, sizeof h);
     rdma_destroy_id(id);
 }
 
-static void refuse_stranger(struct verbs_node *n, struct rdma_cm_id *id,
-                            const struct verbs_hello *h, enum verbs_refusal why)
+/* With a challenge, or without one (NULL). */
+static void refuse(struct verbs_node *n, struct rdma_cm_id *id, const struct loco_nonce *challenge,
+                   enum verbs_refusal why)
 {
-    pthread_mutex_lock(&n->verbs->lock);
+    struct verbs_hello h = hello_of(n, VERBS_FOR_CONTROL);
+
+    if (challenge)
+        h.nonce = *challenge;
+    refuse_with(id, h, why);
+}
+
+/* With the lock held. */
+static void warn_of_stranger(struct verbs_node *n, const struct verbs_hello *h,
+                             enum verbs_refusal why)
+{
     if (!is_worth_saying(n))
         ;
     else if (h->magic == VERBS_MAGIC)
@@ -362,6 +397,13 @@ static void refuse_stranger(struct verbs_node *n, struct rdma_cm_id *id,
     else
         verbs_warn(n, "node %u (of %u) met a program that is none of this version's nodes",
                    n->base.id, n->base.count);
+}
+
+static void refuse_stranger(struct verbs_node *n, struct rdma_cm_id *id,
+                            const struct verbs_hello *h, enum verbs_refusal why)
+{
+    pthread_mutex_lock(&n->verbs->lock);
+    warn_of_stranger(n, h, why);
     pthread_mutex_unlock(&n->verbs->lock);
     refuse(n, id, NULL, why);
 }
@@ -385,7 +427,7 @@ static void accept_control(struct verbs_node *n, struct rdma_cm_id *id, struct v
         drop(old);
     struct verbs_connection *c = rc || connection_of(p, n->verbs) ? NULL : new_connection(n, p);
     if (!c) {
-        refuse(n, id, p, VERBS_TAKEN);
+        refuse(n, id, &p->challenge, VERBS_TAKEN);
         return;
     }
     c->end.id = id;
@@ -395,7 +437,7 @@ static void accept_control(struct verbs_node *n, struct rdma_cm_id *id, struct v
     set_options(n, id);
     if (make_control_pair(c)) {
         free(c);
-        refuse(n, id, p, VERBS_TAKEN);
+        refuse(n, id, &p->challenge, VERBS_TAKEN);
         return;
     }
     publish(c);
@@ -410,11 +452,43 @@ static void request_control(struct verbs_node *n, struct rdma_cm_id *id, struct 
         claim_of(n, VERBS_OF_REQUEST, p->id, n->base.id, &p->challenge, &h->nonce);
 
     if (h->asked != first_bytes(&p->challenge))
-        refuse(n, id, p, VERBS_PROVE);
+        refuse(n, id, &p->challenge, VERBS_PROVE);
     else if (!loco_proves(&n->key, &claim, &h->proof))
         refuse_stranger(n, id, h, VERBS_UNPROVEN);
     else
         accept_control(n, id, p, &h->nonce);
+}
+
+/* The proof of one that counts other nodes was right. It is told so with a proof as well. */
+static void refuse_foreigner(struct verbs_node *n, struct rdma_cm_id *id,
+                             const struct verbs_hello *theirs)
+{
+    const struct loco_claim answer =
+        claim_of(n, VERBS_OF_ANSWER, n->base.id, theirs->node, &theirs->nonce, &n->challenge);
+    struct verbs_hello h = hello_of(n, VERBS_FOR_CONTROL);
+
+    pthread_mutex_lock(&n->verbs->lock);
+    warn_of_stranger(n, theirs, VERBS_FOREIGN);
+    note_foreigner(n, theirs->count);
+    pthread_mutex_unlock(&n->verbs->lock);
+    h.proof = loco_prove(&n->key, &answer);
+    refuse_with(id, h, VERBS_FOREIGN);
+}
+
+/* One that counts other nodes, and perhaps more: it may have no place among the peers, so the
+ * challenge is the node's. It may serve again: a request that is repeated tells nothing new. */
+static void request_as_foreigner(struct verbs_node *n, struct rdma_cm_id *id,
+                                 const struct verbs_hello *h)
+{
+    const struct loco_claim claim =
+        claim_of_count(h->count, VERBS_OF_REQUEST, h->node, n->base.id, &n->challenge, &h->nonce);
+
+    if (h->asked != first_bytes(&n->challenge))
+        refuse(n, id, &n->challenge, VERBS_PROVE);
+    else if (!loco_proves(&n->key, &claim, &h->proof))
+        refuse_stranger(n, id, h, VERBS_UNPROVEN);
+    else
+        refuse_foreigner(n, id, h);
 }
 
 static bool has_room(const struct verbs_peer *p)
@@ -540,8 +614,29 @@ static bool is_of_this_network(const struct verbs_node *n, const struct verbs_he
            (h->purpose == VERBS_FOR_CONTROL && h->node > n->base.id);
 }
 
+/* It could be a peer, but that it counts other nodes. */
+static bool is_foreign_node(const struct verbs_node *n, const struct verbs_hello *h)
+{
+    return h->magic == VERBS_MAGIC && h->purpose == VERBS_FOR_CONTROL &&
+           h->count != n->base.count && h->node > n->base.id && h->node < h->count;
+}
+
+/* Whether a request comes from an address of this network. */
+static bool is_at_a_home(const struct verbs_node *n, struct rdma_cm_id *id)
+{
+    uint32_t node = 0;
+
+    while (node < n->base.count && !is_at_home(n, id, node))
+        node++;
+    return node < n->base.count;
+}
+
 static void on_request(struct verbs_node *n, struct rdma_cm_id *id, const struct verbs_hello *h)
 {
+    if (is_foreign_node(n, h) && is_at_a_home(n, id)) {
+        request_as_foreigner(n, id, h);
+        return;
+    }
     if (!is_of_this_network(n, h)) {
         refuse_stranger(n, id, h, VERBS_FOREIGN);
         return;
@@ -550,7 +645,7 @@ static void on_request(struct verbs_node *n, struct rdma_cm_id *id, const struct
     if (!is_at_home(n, id, p->id))
         refuse_stranger(n, id, h, VERBS_STRAY);
     else if (is_closing(n))
-        refuse(n, id, p, VERBS_TAKEN);
+        refuse(n, id, &p->challenge, VERBS_TAKEN);
     else if (h->purpose == VERBS_FOR_CONTROL)
         request_control(n, id, p, h);
     else

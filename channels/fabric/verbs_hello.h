@@ -6,6 +6,9 @@
  * with a proof of that nonce. So nothing is kept for a request without a proof: the challenge is
  * the peer's, and is a new one after each right proof.
  *
+ * Who counts other nodes proves itself in the same way, and is refused with a proof: so both learn
+ * that a node of their own is of another network, and neither by a word that anybody could say.
+ *
  * A link proves that it belongs to a control connection: by a key that only the two ends of that
  * one have.
  */

@@ -175,8 +175,10 @@ struct verbs_node {
     struct verbs *verbs;
     struct sockaddr_storage *addresses; /* by id */
     struct verbs_end listener;
-    struct loco_key key;       /* of the network */
-    struct loco_key own_links; /* of the node to itself */
+    struct loco_key key;         /* of the network */
+    struct loco_key own_links;   /* of the node to itself */
+    struct loco_nonce challenge; /* what one must prove that counts other nodes, to be believed */
+    uint32_t foreign_count;      /* so many: the core is to be told; 0: no more */
     unsigned refusals;
 
     struct ibv_context *device;

@@ -497,6 +497,16 @@ static void tell_notices(struct verbs_node *n)
     }
 }
 
+static void tell_of_foreigner(struct verbs_node *n)
+{
+    pthread_mutex_lock(&n->verbs->lock);
+    uint32_t count = n->closing ? 0 : n->foreign_count;
+    n->foreign_count = 0;
+    pthread_mutex_unlock(&n->verbs->lock);
+    if (count && n->base.events.foreigner)
+        n->base.events.foreigner(n->base.events.arg, count);
+}
+
 /* Whether some words to a peer that hears are still on their way. */
 static bool speaking(struct verbs_node *n)
 {
@@ -552,6 +562,7 @@ static void serve(struct verbs_node *n)
     drain(n);
     tell_peers(n);
     keep_alive(n);
+    tell_of_foreigner(n);
     tell_notices(n);
 }
 

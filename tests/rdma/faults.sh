@@ -37,7 +37,23 @@ kill_node() { # LAUNCHER: its loop, as a crash would
     kill -9 $(child "$1")
 }
 
+# A converter whose scenario has four, and a controller whose has three.
+another_count() {
+    "$build/converter" "${scenario[@]}" --set converters.count=4 --id 0 \
+        --set "verbs.nodes=[{controller: true, address: $(address 0)},
+                            {converters: 0, address: $(address 1)},
+                            {converters: 1-3, address: $(address 2)}]" \
+        2>"$work/first" >&2 & first=$!
+    "$build/controller" "${scenario[@]}" --out "$work/out" 2>"$work/controller" >&2 & controller=$!
+    started+=($first $controller)
+}
+
 echo "--- rdma: faults over $RDMA_DEVICE"
+check "a converter of five nodes and a controller of four begin" another_count
+check "the controller ends with 2" ends $controller 2
+check "it says why" said "$work/controller" 'another scenario: there are 4 nodes here and 5 there'
+check "the converter ends with 2" ends $first 2
+check "it says why" said "$work/first" 'another scenario: there are 5 nodes here and 4 there'
 check "a controller and 3 converters run" begin
 check "kill -9 of converter 0" kill_node $first
 check "its launcher says so" said "$work/first" 'converter\[0\] .*was killed by SIGKILL'

@@ -25,7 +25,8 @@
 
 /* What a node heard. */
 struct ear {
-    _Atomic unsigned ups, losts, lefts, messages, warnings;
+    _Atomic unsigned ups, losts, lefts, messages, warnings, foreigners;
+    _Atomic uint32_t foreign_count;
     _Atomic bool warned;
     char warning[300];
 };
@@ -73,6 +74,14 @@ static void on_lost(void *arg, uint32_t peer, bool left)
     e->losts++;
 }
 
+static void on_foreigner(void *arg, uint32_t count)
+{
+    struct ear *e = arg;
+
+    e->foreign_count = count;
+    e->foreigners++;
+}
+
 static void on_warning(void *arg, const char *text)
 {
     struct ear *e = arg;
@@ -106,6 +115,7 @@ static int open_node_with(struct end *e, struct loco_fabric *fabric, uint32_t id
     const struct loco_events events = {.peer_up = on_up,
                                        .message = on_message,
                                        .peer_lost = on_lost,
+                                       .foreigner = on_foreigner,
                                        .warning = on_warning,
                                        .arg = &e->ear};
 
@@ -423,26 +433,36 @@ VERBS_TEST(a_link_that_cannot_be_opened_leaves_nothing)
 
 /* --- what a user does wrong ------------------------------------------------------------- */
 
-VERBS_TEST(another_network_is_refused)
+static const struct loco_secret none, right = {"the right secret", 16},
+                                      wrong = {"the wrong secret", 16};
+
+/* What is told of a foreigner is told before the warning. */
+static void meet_another_network(struct loco_secret secret)
 {
     struct loco_fabric *fabric;
     struct end a, b;
 
     cr_assert_eq(open_verbs(&fabric, (struct loco_verbs_config){0}), 0);
-    cr_assert_eq(open_node(&a, fabric, 0, 3), 0);
-    cr_assert_eq(open_node(&b, fabric, 1, 2), 0);
+    cr_assert_eq(open_node_with(&a, fabric, 0, 3, secret), 0);
+    cr_assert_eq(open_node_with(&b, fabric, 1, 2, secret), 0);
     WAIT_UNTIL(&a, a.ear.warned);
     WAIT_UNTIL(&b, b.ear.warned);
     cr_assert(strstr(a.ear.warning, "node 1 of 2: another network"), "%s", a.ear.warning);
     cr_assert(strstr(b.ear.warning, "node 0 of 3: another network"), "%s", b.ear.warning);
+    cr_assert_eq(a.ear.foreign_count, 2);
+    cr_assert_eq(b.ear.foreign_count, 3);
     close_node(&a);
     close_node(&b);
     loco_verbs_close(fabric);
 }
 
-/* --- who is let in ------------------------------------------------------------------------ */
+VERBS_TEST(another_network_is_refused)
+{
+    meet_another_network(none);
+    meet_another_network(right);
+}
 
-static const struct loco_secret right = {"the right secret", 16}, wrong = {"the wrong secret", 16};
+/* --- who is let in ------------------------------------------------------------------------ */
 
 VERBS_TEST(nodes_of_one_secret_meet)
 {
@@ -553,7 +573,9 @@ VERBS_TEST(strangers_are_refused)
     memset(garbage, 0xa5, sizeof garbage);
     for (uint8_t size = 0; size <= sizeof garbage; size += 14)
         cr_assert_eq(ask(1, garbage, size, &answer), VERBS_FOREIGN);
-    h = hello(VERBS_FOR_CONTROL, 1, 3);
+    h = hello(VERBS_FOR_LINK, 1, 3);
+    cr_assert_eq(ask(1, &h, sizeof h, &answer), VERBS_FOREIGN);
+    h = hello(VERBS_FOR_CONTROL, 3, 3);
     cr_assert_eq(ask(1, &h, sizeof h, &answer), VERBS_FOREIGN);
     h = hello(0, 1, 2);
     cr_assert_eq(ask(1, &h, sizeof h, &answer), VERBS_FOREIGN);
@@ -584,10 +606,94 @@ VERBS_TEST(strangers_are_refused)
     loco_verbs_close(fabric);
 }
 
+static struct loco_claim claim_of(const struct verbs_hello *h, struct loco_nonce challenge)
+{
+    return (struct loco_claim){.purpose = VERBS_OF_REQUEST,
+                               .from = h->node,
+                               .count = h->count,
+                               .asked = challenge,
+                               .given = h->nonce};
+}
+
+static void prove(struct verbs_hello *h, struct loco_nonce challenge, struct loco_secret secret)
+{
+    const struct loco_claim claim = claim_of(h, challenge);
+    struct loco_key key;
+
+    loco_key_of(&key, secret);
+    memcpy(&h->asked, &challenge, sizeof h->asked);
+    h->proof = loco_prove(&key, &claim);
+}
+
+/* Whether a refusal of one that counts other nodes has node 0's own proof. */
+static bool is_proven(const struct verbs_hello *answer, const struct verbs_hello *h,
+                      struct loco_nonce challenge)
+{
+    const struct loco_claim claim = {.purpose = VERBS_OF_ANSWER,
+                                     .to = h->node,
+                                     .count = answer->count,
+                                     .asked = h->nonce,
+                                     .given = challenge};
+    struct loco_key key;
+
+    loco_key_of(&key, right);
+    return loco_proves(&key, &claim, &answer->proof);
+}
+
+/* One that says that it counts other nodes ends no set-up by its word alone. It may be one of more
+ * nodes than there are here. */
+VERBS_TEST(a_foreigner_is_believed_when_it_has_proven_itself)
+{
+    struct verbs_hello h = hello(VERBS_FOR_CONTROL, 7, 9), answer;
+    struct loco_fabric *fabric;
+    struct loco_nonce challenge;
+    struct end a;
+
+    cr_assert_eq(open_verbs(&fabric, (struct loco_verbs_config){0}), 0);
+    cr_assert_eq(open_node_with(&a, fabric, 0, 2, right), 0);
+    cr_assert_eq(ask(1, &h, sizeof h, &answer), VERBS_PROVE);
+    challenge = answer.nonce;
+    prove(&h, challenge, wrong);
+    cr_assert_eq(ask(1, &h, sizeof h, &answer), VERBS_UNPROVEN);
+    WAIT_UNTIL(&a, a.ear.warnings == 1);
+    prove(&h, challenge, right);
+    if (has_addresses(3)) { /* from an address that no node here has */
+        cr_assert_eq(ask(2, &h, sizeof h, &answer), VERBS_FOREIGN);
+        cr_assert(!is_proven(&answer, &h, challenge));
+        WAIT_UNTIL(&a, a.ear.warnings == 2);
+    }
+    cr_assert_eq(a.ear.foreigners, 0);
+    cr_assert_eq(ask(1, &h, sizeof h, &answer), VERBS_FOREIGN);
+    cr_assert(is_proven(&answer, &h, challenge));
+    WAIT_UNTIL(&a, a.ear.foreigners == 1);
+    cr_assert_eq(a.ear.foreign_count, 9);
+    close_node(&a);
+    loco_verbs_close(fabric);
+}
+
+/* Nor does one that refuses a node as of another network, and does not prove itself. */
+VERBS_TEST(a_refusal_is_believed_when_it_is_proven)
+{
+    struct loco_fabric *fabric;
+    struct end a, b;
+
+    if (!has_addresses(3))
+        cr_skip_test("there are no addresses for 3 nodes");
+    cr_assert_eq(open_verbs(&fabric, (struct loco_verbs_config){0}), 0);
+    cr_assert_eq(open_node(&a, fabric, 0, 2), 0);
+    cr_assert_eq(open_node(&b, fabric, 2, 3), 0);
+    WAIT_UNTIL(&b, b.ear.warned);
+    cr_assert(strstr(b.ear.warning, "node 0 of 2: another network"), "%s", b.ear.warning);
+    cr_assert_eq(a.ear.foreigners + b.ear.foreigners, 0);
+    close_node(&a);
+    close_node(&b);
+    loco_verbs_close(fabric);
+}
+
 VERBS_TEST(many_strangers_leave_nothing)
 {
     enum { CROWD = 100 };
-    const struct verbs_hello h = hello(VERBS_FOR_CONTROL, 1, 3);
+    const struct verbs_hello h = hello(VERBS_FOR_CONTROL, 0, 2);
     struct verbs_hello answer;
     struct loco_fabric *fabric;
     struct end a;
