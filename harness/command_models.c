@@ -1,6 +1,7 @@
 #include <stdio.h>
 
 #include "commands.h"
+#include "models/models.h"
 
 static const char help[] = "usage: hiloco models [FILE]\n"
                            "\n"

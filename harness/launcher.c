@@ -533,7 +533,7 @@ static void warn_of_writers(struct launcher *l)
 /* Told when it happens, not at the end of hours. */
 static void check_record(struct launcher *l)
 {
-    const bool ends = l->scenario->recording.on_error == HIL_RECORD_END;
+    const bool ends = l->scenario->on_record_error == HIL_RECORD_END;
     const int rc = l->run.recorder ? hil_recorder_check(l->run.recorder) : 0;
 
     warn_of_writers(l);

@@ -114,14 +114,13 @@ static void add_executors(struct hil_patient *p)
     CPU_OR(&p->loops, &p->loops, &where);
 }
 
-static uint64_t shortest_period(const struct hil_scenario *s)
+static uint64_t shortest_period(const struct hil_system *s)
 {
-    const struct hil_node_config *nodes = s->system->nodes;
-    uint64_t shortest = nodes[0].timing.period_ns;
+    uint64_t shortest = s->nodes[0].timing.period_ns;
 
-    for (unsigned i = 1; i < s->system->node_count; i++)
-        if (nodes[i].timing.period_ns < shortest)
-            shortest = nodes[i].timing.period_ns;
+    for (unsigned i = 1; i < s->node_count; i++)
+        if (s->nodes[i].timing.period_ns < shortest)
+            shortest = s->nodes[i].timing.period_ns;
     return shortest;
 }
 
@@ -131,7 +130,7 @@ int hil_patient_open(struct hil_patient *p, const char *root, const struct hil_s
 
     *p = (struct hil_patient){.root = root,
                               .name = scenario ? scenario->name : NULL,
-                              .period_ns = scenario ? shortest_period(scenario) : 10000,
+                              .period_ns = scenario ? shortest_period(scenario->system) : 10000,
                               .executors = scenario ? scenario->executors : ordinary_executors,
                               .executor_count = scenario ? scenario->executor_count : 2};
     if (hil_file_text(root, text, sizeof text, "/sys/devices/system/cpu/online") ||

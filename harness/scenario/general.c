@@ -120,7 +120,7 @@ static int general_parts(struct general *g)
 }
 
 int scenario_general_resolve(struct hil_system **system, struct scenario_node *root,
-                             const struct hil_scenario *scenario, const char *folder,
+                             struct hil_scenario *scenario, const char *folder,
                              struct scenario_report *report)
 {
     struct general g = {.root = root,

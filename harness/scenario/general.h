@@ -46,7 +46,7 @@ struct general_edge {
 struct general {
     struct scenario_node *root;
     struct scenario_report *report;
-    const struct hil_scenario *scenario;
+    struct hil_scenario *scenario;
     const char *folder; /* of the scenario */
     struct hil_system *system;
     struct general_groups nodes, components;
@@ -61,7 +61,7 @@ struct general {
 /* Makes the system of a checked tree. Returns 0, -EINVAL or -ENOMEM; hil_system_free's in any case.
  */
 int scenario_general_resolve(struct hil_system **system, struct scenario_node *root,
-                             const struct hil_scenario *scenario, const char *folder,
+                             struct hil_scenario *scenario, const char *folder,
                              struct scenario_report *report);
 
 /* The same entries for the system; NULL: no memory. */

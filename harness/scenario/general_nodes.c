@@ -11,6 +11,7 @@ static const char *const node_overruns[] = {"catch_up", "skip", "halt"};
 static const char *const node_stales[] = {"hold", "safe", "end"};
 static const char *const node_schedulers[] = {"other", "fifo", "deadline"};
 static const char *const node_waits[] = {"spin", "hybrid"};
+static const char *const node_completions[] = {"inline", "polled"};
 
 #define WORD(block, key, words) general_word(block, key, words, sizeof(words) / sizeof((words)[0]))
 
@@ -163,6 +164,33 @@ static unsigned *node_roll(const struct general *g, const struct scenario_node *
     return entry_of;
 }
 
+/* --- the fabric verbs, and the network that virtual time simulates ---------------------------- */
+
+static void node_network(const struct general *g)
+{
+    const struct scenario_node *block = scenario_node_get(g->root, "network");
+
+    g->scenario->network = (struct hil_network){
+        .jitter_ns = general_ns(block, "jitter_us", 0, 1e3),
+        .seed = (uint64_t)general_number(block, "seed", 0),
+    };
+}
+
+static void node_verbs(const struct general *g)
+{
+    const struct scenario_node *block = scenario_node_get(g->root, "verbs");
+
+    g->scenario->verbs = (struct hil_verbs_config){
+        .port = (uint16_t)general_number(block, "port", 0),
+        .completions = WORD(block, "completions", node_completions),
+        .send_depth = (unsigned)general_number(block, "send_depth", 0),
+        .timeout_exponent = (unsigned)general_number(block, "timeout_exponent", 0),
+        .retry_count = (unsigned)general_number(block, "retry_count", 0),
+        .traffic_class = (unsigned)general_number(block, "traffic_class", 0),
+        .flush_bytes = (unsigned)general_number(block, "flush_bytes", 0),
+    };
+}
+
 /* --- placement ----------------------------------------------------------------------------------
  */
 
@@ -215,8 +243,10 @@ static int node_addresses(struct general *g)
     const struct scenario_node *verbs = scenario_node_get(g->root, "verbs");
     const struct scenario_node *list = scenario_node_get(verbs, "nodes");
 
+    node_network(g);
     if (g->scenario->fabric != HIL_FABRIC_VERBS)
         return 0;
+    node_verbs(g);
     unsigned *entry_of = node_roll(g, list, "an address");
     if (!entry_of)
         return -ENOMEM;

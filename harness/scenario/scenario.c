@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "form.h"
 #include "general.h"
 #include "scenario_check.h"
 #include "scenario_defaults.h"
@@ -47,13 +48,12 @@ static int lay_options(struct scenario_node *root, const struct hil_scenario_opt
     return report->mistakes == before ? 0 : -EINVAL;
 }
 
-/* Through libcyaml into the typed blocks. */
+/* Through libcyaml into the blocks that `top` describes. */
 static int load_blocks(const cyaml_schema_value_t *top, const struct scenario_node *root,
-                       const char *text, struct scenario_file **file,
-                       struct scenario_report *report)
+                       const char *text, void **blocks, struct scenario_report *report)
 {
-    cyaml_err_t refused = cyaml_load_data((const uint8_t *)text, strlen(text), &cyaml, top,
-                                          (cyaml_data_t **)file, NULL);
+    cyaml_err_t refused =
+        cyaml_load_data((const uint8_t *)text, strlen(text), &cyaml, top, blocks, NULL);
     if (refused == CYAML_ERR_OOM)
         return -ENOMEM;
     if (refused == CYAML_OK)
@@ -83,18 +83,16 @@ static int load_system(struct scenario_node *root, const char *path, struct hil_
 }
 
 /* The general form, with the run's part of it through libcyaml. */
-static int load_general(const struct scenario_schema *schema, struct scenario_node *root,
-                        const char *path, struct hil_scenario *scenario,
+static int load_general(struct scenario_node *root, const char *path, struct hil_scenario *scenario,
                         struct scenario_report *report)
 {
-    struct scenario_file *file = NULL;
     const unsigned before = report->mistakes;
+    void *file = NULL;
     int error = load_blocks(&scenario_general_fixed, root, scenario->resolved, &file, report);
 
     if (error != 0)
         return error;
-    const struct scenario_loaded loaded = {schema, root, file, report};
-    error = scenario_resolve_run(&loaded, scenario);
+    error = scenario_resolve_run(root, file, scenario, report);
     cyaml_free(&cyaml, &scenario_general_fixed, file, 0);
     if (error == 0)
         error = load_system(root, path, scenario, report);
@@ -102,12 +100,12 @@ static int load_general(const struct scenario_schema *schema, struct scenario_no
 }
 
 /* The general form of one that is right: whatever is missing there has its default. */
-static int expand_and_resolve(const struct scenario_loaded *loaded, const char *path,
-                              struct hil_scenario *scenario, bool print)
+static int expand_and_resolve(const struct form_loaded *loaded, const struct form *form,
+                              const char *path, struct hil_scenario *scenario, bool print)
 {
     struct scenario_node *general = NULL;
     struct scenario_schema *schema = NULL;
-    int error = scenario_expand(loaded, scenario, &general);
+    int error = form_expand(loaded, form, &general);
 
     if (error == 0)
         error = scenario_schema_open(&schema, general);
@@ -127,20 +125,29 @@ static int expand_and_resolve(const struct scenario_loaded *loaded, const char *
     return error;
 }
 
-static int load_power_controller(const struct scenario_schema *schema, struct scenario_node *root,
-                                 const char *path, struct hil_scenario *scenario, bool expand,
-                                 struct scenario_report *report)
+static int load_form(const struct scenario_schema *schema, struct scenario_node *root,
+                     const char *path, struct hil_scenario *scenario, bool expand,
+                     struct scenario_report *report)
 {
-    struct scenario_file *file = NULL;
-    int error = load_blocks(&schema->top, root, scenario->resolved, &file, report);
+    const unsigned before = report->mistakes;
+    struct form form = {0};
+    void *blocks = NULL;
+    int error = load_blocks(&schema->top, root, scenario->resolved, &blocks, report);
 
     if (error != 0)
         return error;
-    const struct scenario_loaded loaded = {schema, root, file, report};
-    error = scenario_resolve(&loaded, scenario);
+    const struct form_file *file = blocks;
+    const struct form_loaded loaded = {schema, root, file, report};
+    error = scenario_resolve_run(root, &file->run, scenario, report);
+    scenario->on_record_error = file->recording.on_error;
     if (error == 0)
-        error = expand_and_resolve(&loaded, path, scenario, expand);
-    cyaml_free(&cyaml, &schema->top, file, 0);
+        error = form_resolve(&loaded, &form);
+    if (error == 0 && report->mistakes > before)
+        error = -EINVAL;
+    if (error == 0)
+        error = expand_and_resolve(&loaded, &form, path, scenario, expand);
+    form_free(&form);
+    cyaml_free(&cyaml, &schema->top, blocks, 0);
     return error;
 }
 
@@ -154,9 +161,8 @@ static int load_and_resolve(const struct scenario_schema *schema, struct scenari
         error = scenario_listing_make(schema, root, scenario);
     if (error != 0)
         return error;
-    return scenario_is_general(root)
-               ? load_general(schema, root, path, scenario, report)
-               : load_power_controller(schema, root, path, scenario, expand, report);
+    return schema->form == NULL ? load_general(root, path, scenario, report)
+                                : load_form(schema, root, path, scenario, expand, report);
 }
 
 /* What comes before libcyaml: a tree with everything in it and nothing wrong. */
@@ -222,12 +228,7 @@ void hil_scenario_free(struct hil_scenario *scenario)
     if (scenario == NULL)
         return;
     free(scenario->name);
-    scenario_free_verbs(scenario);
     hil_system_free(scenario->system);
-    free(scenario->converters);
-    free(scenario->reference.changes);
-    free(scenario->load.changes);
-    free(scenario->input_voltage.changes);
     free(scenario->resolved);
     free(scenario->listing.lines);
     free(scenario);

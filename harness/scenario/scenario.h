@@ -2,8 +2,8 @@
  * The scenario: the YAML file that says what runs, resolved and checked. docs/scenario.md
  * lists its keys.
  *
- * Everything after loading works on this structure alone. Times are integer nanoseconds,
- * defaults are filled in, tolerances and overrides are applied to each converter.
+ * Everything after loading works on this structure and its system (system.h) alone. Times are
+ * integer nanoseconds, and defaults are filled in.
  */
 #ifndef HIL_SCENARIO_H
 #define HIL_SCENARIO_H
@@ -12,11 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "../models/models.h"
-#include "profile.h"
-
 enum hil_mode { HIL_REALTIME, HIL_VIRTUAL };
-/* What becomes of a run in real time when a process of converters dies. */
+/* What becomes of a run in real time when the process of an executor dies. */
 enum hil_on_lost {
     HIL_END,     /* it ends */
     HIL_RESTART, /* it goes on, and the process is started again */
@@ -65,14 +62,14 @@ struct hil_timing {
 /* What a node does with an input that is older than its limit. */
 enum hil_on_stale {
     HIL_STALE_HOLD, /* goes on with what came last */
-    HIL_STALE_SAFE, /* applies the safe duty until a newer input is there */
+    HIL_STALE_SAFE, /* applies the safe values until a newer input is there */
     HIL_STALE_END,  /* ends the run */
 };
 
 struct hil_stale_config {
     uint64_t limit_ns; /* of an input's age; 0: from the periods (see run/input_age.h) */
     enum hil_on_stale action;
-    unsigned bad_limit; /* inputs in a row that are no number, until the duty is the safe one */
+    unsigned bad_limit; /* inputs in a row that are no number, until the safe values are applied */
 };
 
 /* What becomes of a run in which a component fails: run/fault.h. */
@@ -88,8 +85,7 @@ enum hil_completions {
 };
 
 struct hil_verbs_config {
-    char **addresses; /* of the controller, then of each converter; NULL: another fabric */
-    uint16_t port;    /* the controller's; each converter's is one more */
+    uint16_t port; /* of node 0; that of each further one is one more */
     enum hil_completions completions;
     /* As in channels/fabric/verbs.h. */
     unsigned send_depth, timeout_exponent, retry_count, traffic_class, flush_bytes;
@@ -97,33 +93,8 @@ struct hil_verbs_config {
 
 /* The network that virtual time simulates; real time has its own. */
 struct hil_network {
-    uint64_t latency_up_ns;   /* one way, converter to controller */
-    uint64_t latency_down_ns; /* one way, controller to converter */
-    uint64_t jitter_ns;       /* added, uniform in 0..jitter */
+    uint64_t jitter_ns; /* added to a link's latency, uniform in 0..jitter */
     uint64_t seed;
-};
-
-struct hil_controller_config {
-    const struct hil_model *law;
-    double parameters[HIL_QUANTITIES_MAX]; /* gains and limits, in the order of law->parameters */
-    struct hil_timing timing;
-    struct hil_stale_config stale;
-    enum hil_on_error on_error; /* of its laws */
-    bool computation_delay;     /* push the duties one step after they were computed */
-};
-
-struct hil_converter_config {
-    const struct hil_model *plant;
-    double parameters[HIL_QUANTITIES_MAX]; /* in the order of plant->parameters */
-    double inputs[HIL_QUANTITIES_MAX];     /* constant inputs, in the order of plant->inputs */
-    double states[HIL_QUANTITIES_MAX];     /* initial, in the order of plant->states */
-    double duty_initial;
-    double duty_safe; /* when its own input is stale, or its voltage is at the controller */
-    enum hil_on_error on_error; /* of its plant */
-    struct hil_timing timing;
-    struct hil_stale_config stale;
-    /* The converter's own factor on the load and input-voltage profiles. */
-    double load_factor, input_voltage_factor;
 };
 
 /* A process with one thread that runs the loops of some nodes. */
@@ -134,15 +105,6 @@ struct hil_executor_config {
     int priority; /* SCHED_FIFO 1..99; 0: the ordinary scheduler */
     enum hil_scheduler scheduler;
     enum hil_wait wait;
-};
-
-struct hil_recording_config {
-    /* The controller's columns; time and the summed output are always there. */
-    bool voltage, duty;  /* of each converter */
-    unsigned decimation; /* one of every so many controller steps; 0: nothing at all */
-    /* Each converter's own record: time, voltage, current, duty. */
-    unsigned converter_decimation;     /* one of every so many converter steps; 0: none */
-    enum hil_on_record_error on_error; /* as when the disk is full */
 };
 
 /* What a run may do and still be valid; docs/validity.md. */
@@ -182,37 +144,23 @@ struct hil_scenario {
     uint64_t duration_ns;
     enum hil_mode mode;
     enum hil_on_lost on_lost;
+    enum hil_on_record_error on_record_error;
     uint64_t hang_limit_ns; /* that a process may stand still for; 0: for ever */
     enum hil_fabric fabric; /* sim in virtual time, whatever the file says for real time */
 
     struct hil_verbs_config verbs;
     struct hil_network network;
-    struct hil_controller_config controller;
-    struct hil_converter_config *converters;
-    unsigned converter_count;
     struct hil_executor_config *executors; /* the system's */
     unsigned executor_count;
 
-    struct hil_profile reference;     /* V, for each converter */
-    struct hil_profile load;          /* ohm; count 0: each converter's own constant */
-    struct hil_profile input_voltage; /* V; count 0: each converter's own constant */
-    struct hil_recording_config recording;
     struct hil_validity_config validity;
     struct hil_tracing_config trace;
 
-    /* The same in general: what runs, by index. A scenario in the general form has only this: no
-     * converters. */
-    struct hil_system *system;
+    struct hil_system *system; /* what runs, by index */
 
     char *resolved; /* the whole scenario as YAML, every key spelled out */
     struct hil_listing listing;
 };
-
-/* The loop of node 0, the controller, or of node 1 + i, converter i. */
-static inline const struct hil_timing *hil_timing_of(const struct hil_scenario *s, unsigned node)
-{
-    return node == 0 ? &s->controller.timing : &s->converters[node - 1].timing;
-}
 
 /* Whether the executor runs this node. */
 bool hil_executor_has(const struct hil_executor_config *executor, unsigned node);

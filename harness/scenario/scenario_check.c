@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "form.h"
 #include "names.h"
-#include "scenario_form.h"
 
 enum { PATH_MAX_BYTES = 256, TEXT_MAX = 1024, FIELDS_MAX = 80 };
 
@@ -40,16 +40,15 @@ static void remark_on(const struct check *check, const char *text, const char *c
     const struct hil_model *model = hil_model_find(text);
     const char *near = scenario_near_miss(text, words, count);
     const char *key = strrchr(check->path, '.');
-    char why[SCENARIO_WHY_BYTES];
+    char why[FORM_WHY_BYTES];
 
     remark[0] = '\0';
     if (near != NULL)
         snprintf(remark, size, " (did you mean '%s'?)", near);
     else if (model != NULL && key != NULL && strcmp(key, ".plant") == 0 &&
-             !scenario_plant_fits(model, why))
+             !form_plant_fits(model, why))
         snprintf(remark, size, " (%s)", why);
-    else if (model != NULL && key != NULL && strcmp(key, ".law") == 0 &&
-             !scenario_law_fits(model, why))
+    else if (model != NULL && key != NULL && strcmp(key, ".law") == 0 && !form_law_fits(model, why))
         snprintf(remark, size, " (%s)", why);
 }
 
@@ -57,7 +56,7 @@ static void check_enum(struct check *check, const struct scenario_node *node,
                        const cyaml_schema_value_t *value)
 {
     const char *words[FIELDS_MAX];
-    char remark[SCENARIO_WHY_BYTES + 8];
+    char remark[FORM_WHY_BYTES + 8];
     size_t count = 0;
 
     for (; count < value->enumeration.count && count < FIELDS_MAX; count++) {

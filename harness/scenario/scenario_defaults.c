@@ -2,21 +2,19 @@
 
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "scenario_form.h"
+#include "form.h"
 
 enum { PATH_MAX_BYTES = 256 };
 
-/* A default stands where the block that lacks it does. */
-static int add_text(struct scenario_node *block, const char *key, const char *text)
+int scenario_add_text(struct scenario_node *block, const char *key, const char *text)
 {
     return scenario_node_add(block, key, &block->at,
                              scenario_node_new(SCENARIO_SCALAR, text, &block->at));
 }
 
-static int add_default(struct scenario_node *block, const char *key, const char *initial)
+int scenario_add_default(struct scenario_node *block, const char *key, const char *initial)
 {
     if (strcmp(initial, "{}") == 0)
         return scenario_node_add(block, key, &block->at,
@@ -24,7 +22,7 @@ static int add_default(struct scenario_node *block, const char *key, const char 
     if (strcmp(initial, "[]") == 0)
         return scenario_node_add(block, key, &block->at,
                                  scenario_node_new(SCENARIO_SEQUENCE, NULL, &block->at));
-    return add_text(block, key, initial);
+    return scenario_add_text(block, key, initial);
 }
 
 static int fill(const struct scenario_schema *schema, struct scenario_node *node,
@@ -56,7 +54,7 @@ static int fill_mapping(const struct scenario_schema *schema, struct scenario_no
         snprintf(child, sizeof(child), "%s%s%s", path, path[0] == '\0' ? "" : ".", field->key);
         const struct scenario_key *key = scenario_key_find(schema, child);
         if (scenario_node_get(node, field->key) == NULL && key->initial != NULL)
-            error = add_default(node, field->key, key->initial);
+            error = scenario_add_default(node, field->key, key->initial);
         struct scenario_node *present = scenario_node_get(node, field->key);
         if (error == 0 && present != NULL)
             error = fill(schema, present, &field->value, child);
@@ -83,192 +81,11 @@ static int fill(const struct scenario_schema *schema, struct scenario_node *node
     return 0;
 }
 
-/* --- overrides with another plant ------------------------------------------------------- */
-
-/* The block called `key`, made when it is missing; NULL when there is something else. */
-static struct scenario_node *block_in(struct scenario_node *parent, const char *key, int *error)
-{
-    struct scenario_node *block = scenario_node_get(parent, key);
-
-    if (block == NULL) {
-        *error = add_default(parent, key, "{}");
-        block = *error == 0 ? scenario_node_get(parent, key) : NULL;
-    }
-    return block != NULL && block->kind == SCENARIO_MAPPING ? block : NULL;
-}
-
-/*
- * What another plant shares by name with `common`, that block gives; the rest is the
- * plant's own default.
- */
-static int fill_quantities(struct scenario_node *block, const struct scenario_node *common,
-                           const struct hil_quantities *quantities)
-{
-    int error = 0;
-
-    for (unsigned i = 0; error == 0 && i < quantities->count; i++) {
-        const struct hil_quantity *quantity = &quantities->at[i];
-        if (scenario_is_duty(quantity->name) || scenario_node_get(block, quantity->name) != NULL)
-            continue;
-        const struct scenario_node *given = scenario_node_get(common, quantity->name);
-        char text[SCENARIO_NUMBER_BYTES];
-        scenario_number_text(text, quantity->value);
-        error = add_text(block, quantity->name,
-                         given != NULL && given->text != NULL ? given->text : text);
-    }
-    return error;
-}
-
-static int fill_plant(struct scenario_node *override, const struct scenario_node *converters)
-{
-    const struct scenario_node *name = scenario_node_get(override, "plant");
-    const struct hil_model *plant = scenario_plant_named(name == NULL ? NULL : name->text);
-    int error = 0;
-
-    if (plant == NULL)
-        return 0;
-    struct scenario_node *parameters = block_in(override, "parameters", &error);
-    const struct scenario_node *common = scenario_node_get(converters, "parameters");
-    if (parameters != NULL)
-        error = fill_quantities(parameters, common, &plant->parameters);
-    if (parameters != NULL && error == 0)
-        error = fill_quantities(parameters, common, &plant->inputs);
-
-    struct scenario_node *initial = error == 0 ? block_in(override, "initial", &error) : NULL;
-    if (initial != NULL)
-        error = fill_quantities(initial, scenario_node_get(converters, "initial"), &plant->states);
-    return error;
-}
-
 int scenario_fill_defaults(const struct scenario_schema *schema, struct scenario_node *root)
 {
-    const struct scenario_node *converters = scenario_node_get(root, "converters");
-    const struct scenario_node *overrides = scenario_node_get(converters, "overrides");
+    int error = schema->form == NULL ? 0 : form_fill_overrides(root);
 
-    /* These first: the defaults of the common plant are none of theirs. */
-    for (size_t i = 0; overrides != NULL && i < overrides->count; i++) {
-        int error = fill_plant(overrides->entries[i].value, converters);
-        if (error != 0)
-            return error;
-    }
-    return fill(schema, root, &schema->top, "");
-}
-
-/* --- tolerance -------------------------------------------------------------------------- */
-
-/* What is drawn, in this order, where a plant has it. */
-static const char *const spread[] = {
-    "inductance_h",          "capacitance_f", "inductor_resistance_ohm",
-    "switch_resistance_ohm", "esr_ohm",       "load_ohm",
-};
-enum { SPREAD = sizeof(spread) / sizeof(spread[0]) };
-
-/* splitmix64 (Steele, Lea, Flood 2014): the generator whose whole state is a counter. */
-static uint64_t splitmix64(uint64_t *state)
-{
-    uint64_t z = *state += 0x9e3779b97f4a7c15u;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return z ^ (z >> 31);
-}
-
-/* Uniform in [0, 1), of the upper 53 bits. */
-static double uniform(uint64_t *state)
-{
-    return (double)(splitmix64(state) >> 11) * 0x1p-53;
-}
-
-static double number_at(struct scenario_node *root, const char *path)
-{
-    return strtod(scenario_node_find(root, path)->text, NULL);
-}
-
-/*
- * Each converter draws all six, used or not, so that neither a longer row of converters nor
- * a multiplier given outright changes what the others get.
- */
-static void draw(double (*drawn)[SPREAD], unsigned count, double percent, uint64_t seed)
-{
-    uint64_t state = seed;
-
-    for (unsigned id = 0; id < count; id++)
-        for (unsigned i = 0; i < SPREAD; i++)
-            drawn[id][i] = 1 + percent / 100 * (2 * uniform(&state) - 1);
-}
-
-static int add_multipliers(struct scenario_node *multipliers, double (*drawn)[SPREAD],
-                           unsigned which, unsigned count)
-{
-    struct scenario_node *list = scenario_node_new(SCENARIO_SEQUENCE, NULL, &multipliers->at);
-    int error = list == NULL ? -ENOMEM : 0;
-
-    for (unsigned id = 0; error == 0 && id < count; id++) {
-        char text[SCENARIO_NUMBER_BYTES];
-        scenario_number_text(text, drawn[id][which]);
-        error = add_text(list, NULL, text);
-    }
-    if (error == 0)
-        return scenario_node_add(multipliers, spread[which], &multipliers->at, list);
-    scenario_node_free(list);
-    return error;
-}
-
-static int fill_multipliers(const struct scenario_schema *schema, struct scenario_node *root)
-{
-    struct scenario_node *multipliers =
-        scenario_node_find(root, "converters.tolerance.multipliers");
-    unsigned count = schema->converter_count;
-    double(*drawn)[SPREAD] = calloc(count, sizeof(*drawn));
-    int error = drawn == NULL ? -ENOMEM : 0;
-
-    if (error == 0)
-        draw(drawn, count, number_at(root, "converters.tolerance.percent"),
-             (uint64_t)number_at(root, "converters.tolerance.seed"));
-    for (unsigned i = 0; error == 0 && i < SPREAD; i++)
-        if (scenario_quantity_find(&schema->parameters, spread[i]) >= 0 &&
-            scenario_node_get(multipliers, spread[i]) == NULL)
-            error = add_multipliers(multipliers, drawn, i, count);
-    free(drawn);
-    return error;
-}
-
-/* --- placement -------------------------------------------------------------------------- */
-
-/* What an executor has from the role that it runs. */
-static const char *const inherited[] = {"cpu", "priority", "scheduler", "wait"};
-enum { INHERITED = sizeof(inherited) / sizeof(inherited[0]) };
-
-static int add_executor(struct scenario_node *placement, const char *controller,
-                        const char *converters, const struct scenario_node *role)
-{
-    struct scenario_node *entry = scenario_node_new(SCENARIO_MAPPING, NULL, &placement->at);
-    int error = entry == NULL ? -ENOMEM : add_text(entry, "controller", controller);
-
-    if (error == 0 && converters != NULL)
-        error = add_text(entry, "converters", converters);
-    for (unsigned i = 0; error == 0 && i < INHERITED; i++)
-        error = add_text(entry, inherited[i], scenario_node_get(role, inherited[i])->text);
-    if (error == 0)
-        return scenario_node_add(placement, NULL, &placement->at, entry);
-    scenario_node_free(entry);
-    return error;
-}
-
-static int fill_placement(const struct scenario_schema *schema, struct scenario_node *root)
-{
-    char all[32];
-
-    if (scenario_node_get(root, "placement") != NULL)
-        return 0;
-    int error = add_default(root, "placement", "[]");
-    if (error != 0)
-        return error;
-    struct scenario_node *placement = scenario_node_get(root, "placement");
-    snprintf(all, sizeof(all), "0-%u", schema->converter_count - 1);
-    error = add_executor(placement, "true", NULL, scenario_node_get(root, "controller"));
-    if (error == 0)
-        error = add_executor(placement, "false", all, scenario_node_get(root, "converters"));
-    return error;
+    return error == 0 ? fill(schema, root, &schema->top, "") : error;
 }
 
 /* --- order ------------------------------------------------------------------------------ */
@@ -313,11 +130,8 @@ static void arrange(struct scenario_node *node, const cyaml_schema_value_t *valu
 
 int scenario_fill_derived(const struct scenario_schema *schema, struct scenario_node *root)
 {
-    const bool general = scenario_is_general(root);
-    int error = general ? 0 : fill_multipliers(schema, root);
+    int error = schema->form == NULL ? 0 : form_fill_derived(schema->form, root);
 
-    if (error == 0 && !general)
-        error = fill_placement(schema, root);
     if (error == 0)
         arrange(root, &schema->top);
     return error;

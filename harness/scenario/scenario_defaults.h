@@ -15,4 +15,9 @@ int scenario_fill_defaults(const struct scenario_schema *schema, struct scenario
  */
 int scenario_fill_derived(const struct scenario_schema *schema, struct scenario_node *root);
 
+/* Adds a text, or what `initial` says: {}, [] or a text. It stands where the block that lacks it
+ * does. 0 or -ENOMEM. */
+int scenario_add_text(struct scenario_node *block, const char *key, const char *text);
+int scenario_add_default(struct scenario_node *block, const char *key, const char *initial);
+
 #endif

@@ -4,9 +4,12 @@
 #include <arpa/inet.h>
 #include <ctype.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "form_schema.h"
 #include "scenario_check.h"
 
 /* A decimal number and no more: not hexadecimal, which YAML 1.2 and strtod know, nor .inf. */
@@ -33,6 +36,50 @@ static bool is_whole_number(const char *text)
     text += *text == '-';
     return strspn(text, "0123456789") == strlen(text) && *text != '\0' &&
            (*text != '0' || text[1] == '\0');
+}
+
+/* --- numbers as text ---------------------------------------------------------------- */
+
+/* 1e+06 to 1e6: the exponent without what says nothing. */
+static void tidy_exponent(char *text)
+{
+    char *exponent = strchr(text, 'e');
+
+    if (exponent == NULL)
+        return;
+    char *to = exponent + 1;
+    const char *from = to + (*to == '+');
+    if (*from == '-')
+        *to++ = *from++;
+    from += strspn(from, "0");
+    memmove(to, from, strlen(from) + 1);
+}
+
+/* How many digits a number needs that %.14e wrote: those up to the last that is no zero. */
+static int count_digits(const char *text)
+{
+    int digits = 0, seen = 0;
+
+    for (; *text != '\0' && *text != 'e'; text++) {
+        if (*text < '0' || *text > '9')
+            continue;
+        seen++;
+        if (*text != '0')
+            digits = seen;
+    }
+    return digits;
+}
+
+/* A decimal of up to 15 digits is the same after it was a double: so if 15 are enough, those of
+ * them without the zeros at the end are the fewest. */
+void scenario_number_text(char text[SCENARIO_NUMBER_BYTES], double value)
+{
+    snprintf(text, SCENARIO_NUMBER_BYTES, "%.14e", value);
+    int digits = strtod(text, NULL) == value ? count_digits(text) : 16;
+    snprintf(text, SCENARIO_NUMBER_BYTES, "%.*g", digits < 6 ? 6 : digits, value);
+    if (digits == 16 && strtod(text, NULL) != value)
+        snprintf(text, SCENARIO_NUMBER_BYTES, "%.17g", value);
+    tidy_exponent(text);
 }
 
 uint64_t scenario_ns(double time, double ns_per_unit)
@@ -145,6 +192,40 @@ bool scenario_scalar_fits(const struct scenario_schema *schema, const struct sce
     case CYAML_BOOL:
         return node->plain && (strcmp(node->text, "true") == 0 || strcmp(node->text, "false") == 0);
     default:
-        return !scenario_node_empty(node) && text_fits(key, schema->converter_count, node->text);
+        return !scenario_node_empty(node) && text_fits(key, form_converters(schema), node->text);
     }
+}
+
+/* --- the cpus of this machine --------------------------------------------------------- */
+
+/* The kernel's list of cpus in use, such as "0-3,8"; without /sys, as many as there are. */
+static void read_online(char *online, size_t size)
+{
+    FILE *file = fopen("/sys/devices/system/cpu/online", "re");
+    bool known = file != NULL && fgets(online, (int)size, file) != NULL;
+
+    if (file != NULL)
+        fclose(file);
+    if (known)
+        online[strcspn(online, "\n")] = '\0';
+    else
+        snprintf(online, size, "0-%ld", sysconf(_SC_NPROCESSORS_ONLN) - 1);
+}
+
+bool scenario_cpu_exists(int cpu, char *online, size_t size)
+{
+    read_online(online, size);
+    for (const char *item = online; *item != '\0';) {
+        int first, last, read = 0;
+        if (sscanf(item, "%d-%d%n", &first, &last, &read) != 2) {
+            if (sscanf(item, "%d%n", &first, &read) != 1)
+                return false;
+            last = first;
+        }
+        if (cpu >= first && cpu <= last)
+            return true;
+        item += read;
+        item += *item == ',';
+    }
+    return false;
 }

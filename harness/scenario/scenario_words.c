@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "form_schema.h"
 #include "scenario_check.h"
 
 enum { TEXT_MAX = 1024 };
@@ -42,7 +43,7 @@ static void say_words(const struct scenario_schema *schema, const cyaml_schema_v
     for (uint32_t i = 0; i < value->enumeration.count; i++)
         if (!hil_native_is(words[i].str))
             say_word(text, size, words[i].str);
-    if (words == schema->law_names || words == schema->plant_names)
+    if (form_names_models(schema, words))
         say_word(text, size, "or a shared library such as ./my.so");
 }
 
@@ -120,7 +121,7 @@ void scenario_say_allowed(const struct scenario_schema *schema, const struct sce
         say_words(schema, value, text, size);
         break;
     case CYAML_STRING:
-        say_text(key, schema->converter_count, text, size);
+        say_text(key, form_converters(schema), text, size);
         break;
     case CYAML_MAPPING:
         say_mapping(value, text, size);

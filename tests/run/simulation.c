@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../short_form.h"
+
 /* --- values on their way ---------------- */
 
 enum { IN_FLIGHT = 512 };
@@ -48,7 +50,9 @@ struct averaged {
 };
 
 struct converter {
-    const struct hil_converter_config *config;
+    const struct hil_component *plant;
+    const struct hil_timing *timing;
+    double load_factor, input_voltage_factor;
     void *model;             /* of a plant that is not averaged */
     struct averaged circuit; /* of one that is */
     double duty, input_v, load;
@@ -58,26 +62,26 @@ struct converter {
     struct simulated_converter *record;
 };
 
-static double parameter(const struct hil_converter_config *c, const char *name)
+static double parameter(const struct hil_component *c, const char *name)
 {
-    return c->parameters[hil_quantity_find(&c->plant->parameters, name)];
+    return c->parameters[hil_quantity_find(&c->model->parameters, name)];
 }
 
-static double input(const struct hil_converter_config *c, const char *name)
+static double state(const struct hil_component *c, const char *name)
 {
-    return c->inputs[hil_quantity_find(&c->plant->inputs, name)];
+    return c->states[hil_quantity_find(&c->model->states, name)];
 }
 
-static bool is_averaged(const struct hil_converter_config *c)
+static bool is_averaged(const struct hil_component *c)
 {
-    return strcmp(c->plant->name, "switched_buck") != 0;
+    return strcmp(c->model->name, "switched_buck") != 0;
 }
 
 /* The shares of a period in which the source feeds the inductor, and in which the inductor
  * feeds the output: "averaged matrices d A1 + (1-d) A2". */
 static void shares(const struct converter *c, double *source, double *output)
 {
-    const char *plant = c->config->plant->name;
+    const char *plant = c->plant->model->name;
     bool boost = strcmp(plant, "boost") == 0, buck = strcmp(plant, "buck") == 0;
 
     *source = boost ? 1 : c->duty;
@@ -121,7 +125,7 @@ static void observe(struct converter *c)
 static void advance_averaged(struct converter *c)
 {
     struct averaged *p = &c->circuit;
-    double h = (double)c->config->timing.period_ns * 1e-9, source, output;
+    double h = (double)c->timing->period_ns * 1e-9, source, output;
     double R = c->load, g = 1 / (R + p->esr), L = p->inductance, C = p->capacitance;
 
     shares(c, &source, &output);
@@ -163,7 +167,7 @@ static void *open_model(const struct hil_model *model, const double *parameters,
 
 static void use_model(struct converter *c, bool advance)
 {
-    const struct hil_model *model = c->config->plant;
+    const struct hil_model *model = c->plant->model;
     double in[HIL_QUANTITIES_MAX] = {0}, out[HIL_QUANTITIES_MAX];
 
     in[hil_quantity_find(&model->inputs, "duty")] = c->duty;
@@ -179,44 +183,49 @@ static void use_model(struct converter *c, bool advance)
 
 static void apply_profiles(struct converter *c, const struct hil_scenario *s, uint64_t now)
 {
-    if (s->load.count)
-        c->load = hil_profile_at(&s->load, now) * c->config->load_factor;
-    if (s->input_voltage.count)
-        c->input_v = hil_profile_at(&s->input_voltage, now) * c->config->input_voltage_factor;
+    const struct hil_profile *load = short_profile(s, "load");
+    const struct hil_profile *input_voltage = short_profile(s, "input_voltage");
+
+    if (load->count)
+        c->load = hil_profile_at(load, now) * c->load_factor;
+    if (input_voltage->count)
+        c->input_v = hil_profile_at(input_voltage, now) * c->input_voltage_factor;
 }
 
 static void open_circuit(struct converter *c)
 {
-    const struct hil_converter_config *config = c->config;
+    const struct hil_component *plant = c->plant;
 
     c->circuit = (struct averaged){
-        .r = parameter(config, "inductor_resistance_ohm") +
-             parameter(config, "switch_resistance_ohm"),
-        .inductance = parameter(config, "inductance_h"),
-        .capacitance = parameter(config, "capacitance_f"),
-        .esr = parameter(config, "esr_ohm"),
+        .r =
+            parameter(plant, "inductor_resistance_ohm") + parameter(plant, "switch_resistance_ohm"),
+        .inductance = parameter(plant, "inductance_h"),
+        .capacitance = parameter(plant, "capacitance_f"),
+        .esr = parameter(plant, "esr_ohm"),
     };
-    c->circuit.x[I] = config->states[hil_quantity_find(&config->plant->states, "current_a")];
-    c->circuit.x[V] = config->states[hil_quantity_find(&config->plant->states, "voltage_v")];
+    c->circuit.x[I] = state(plant, "current_a");
+    c->circuit.x[V] = state(plant, "voltage_v");
     observe(c);
 }
 
-static void open_converter(struct converter *c, const struct hil_converter_config *config,
-                           const struct hil_scenario *s)
+static void open_converter(struct converter *c, const struct hil_scenario *s, unsigned id)
 {
     *c = (struct converter){
-        .config = config,
-        .duty = config->duty_initial,
-        .next_ns = config->timing.phase_ns,
-        .load = input(config, "load_ohm"),
-        .input_v = input(config, "input_voltage_v"),
+        .plant = short_plant(s, id),
+        .timing = &short_converter(s, id)->timing,
+        .duty = short_feed(s, id, "duty")->initial,
+        .load = short_feed(s, id, "load_ohm")->initial,
+        .load_factor = short_feed(s, id, "load_ohm")->scale,
+        .input_v = short_feed(s, id, "input_voltage_v")->initial,
+        .input_voltage_factor = short_feed(s, id, "input_voltage_v")->scale,
     };
+    c->next_ns = c->timing->phase_ns;
     apply_profiles(c, s, 0);
-    if (is_averaged(config)) {
+    if (is_averaged(c->plant)) {
         open_circuit(c);
         return;
     }
-    c->model = open_model(config->plant, config->parameters, config->states, &config->timing);
+    c->model = open_model(c->plant->model, c->plant->parameters, c->plant->states, c->timing);
     use_model(c, false);
 }
 
@@ -234,11 +243,11 @@ static void record_converter(struct converter *c, uint64_t now)
  * t + lambda); then hold the newest duty visible now." */
 static void step_converter(struct converter *c, const struct hil_scenario *s, uint64_t now)
 {
-    if (now > c->config->timing.phase_ns && is_averaged(c->config))
+    if (now > c->timing->phase_ns && is_averaged(c->plant))
         advance_averaged(c);
-    else if (now > c->config->timing.phase_ns)
+    else if (now > c->timing->phase_ns)
         use_model(c, true);
-    push(&c->voltages, (struct value){.visible_ns = now + s->network.latency_up_ns,
+    push(&c->voltages, (struct value){.visible_ns = now + short_latency_ns(s, 1, 0),
                                       .voltage_v = c->voltage_v,
                                       .current_a = c->current_a});
     record_converter(c, now);
@@ -246,7 +255,7 @@ static void step_converter(struct converter *c, const struct hil_scenario *s, ui
     if (command)
         c->duty = command->duty;
     apply_profiles(c, s, now);
-    c->next_ns += c->config->timing.period_ns;
+    c->next_ns += c->timing->period_ns;
 }
 
 /* --- laws ---------------- */
@@ -256,17 +265,18 @@ struct law {
     double integral, derivative, previous;
     bool begun;
     double duty; /* computed last */
+    double period_s;
 };
 
-static double gain(const struct hil_controller_config *c, const char *name)
+static double gain(const struct hil_component *c, const char *name)
 {
-    return c->parameters[hil_quantity_find(&c->law->parameters, name)];
+    return c->parameters[hil_quantity_find(&c->model->parameters, name)];
 }
 
-static double step_pid(struct law *law, const struct hil_controller_config *c, double reference,
+static double step_pid(struct law *law, const struct hil_component *c, double reference,
                        double voltage)
 {
-    double T = (double)c->timing.period_ns * 1e-9, tf = gain(c, "derivative_filter_s");
+    double T = law->period_s, tf = gain(c, "derivative_filter_s");
     double error = reference - voltage, last = law->begun ? law->previous : voltage;
     double integral = law->integral + gain(c, "ki_per_v_s") * T * error;
 
@@ -281,7 +291,7 @@ static double step_pid(struct law *law, const struct hil_controller_config *c, d
     return fmin(fmax(raw, least), most);
 }
 
-static double step_law(struct law *law, const struct hil_controller_config *c, uint64_t now,
+static double step_law(struct law *law, const struct hil_component *c, uint64_t now,
                        double reference, const struct value *seen)
 {
     double in[HIL_QUANTITIES_MAX] = {0}, out[HIL_QUANTITIES_MAX];
@@ -291,21 +301,22 @@ static double step_law(struct law *law, const struct hil_controller_config *c, u
     } inputs[] = {
         {"reference_v", reference}, {"voltage_v", seen->voltage_v}, {"current_a", seen->current_a}};
 
-    if (strcmp(c->law->name, "pid") == 0)
+    if (strcmp(c->model->name, "pid") == 0)
         return step_pid(law, c, reference, seen->voltage_v);
     for (int i = 0; i < 3; i++) {
-        int at = hil_quantity_find(&c->law->inputs, inputs[i].name);
+        int at = hil_quantity_find(&c->model->inputs, inputs[i].name);
         if (at >= 0)
             in[at] = inputs[i].value;
     }
-    cr_assert_eq(c->law->step(law->model, now, in, out), 0);
-    return out[hil_quantity_find(&c->law->outputs, "duty")];
+    cr_assert_eq(c->model->step(law->model, now, in, out), 0);
+    return out[hil_quantity_find(&c->model->outputs, "duty")];
 }
 
-static void open_law(struct law *law, const struct hil_controller_config *c, double duty)
+static void open_law(struct law *law, const struct hil_component *c,
+                     const struct hil_timing *timing, double duty)
 {
-    *law = (struct law){.duty = duty};
-    law->model = open_model(c->law, c->parameters, NULL, &c->timing);
+    *law = (struct law){.duty = duty, .period_s = (double)timing->period_ns * 1e-9};
+    law->model = open_model(c->model, c->parameters, NULL, timing);
 }
 
 /* --- the run ---------------- */
@@ -322,7 +333,7 @@ static void push_duties(struct rig *rig, uint64_t now)
 {
     for (unsigned i = 0; i < rig->record.count; i++)
         push(&rig->converters[i].duties,
-             (struct value){.visible_ns = now + rig->scenario->network.latency_down_ns,
+             (struct value){.visible_ns = now + short_latency_ns(rig->scenario, 0, 1),
                             .duty = rig->laws[i].duty});
 }
 
@@ -340,8 +351,8 @@ static void record(struct rig *rig, unsigned i, double voltage)
  * delay can be switched off." */
 static void step_controller(struct rig *rig, uint64_t now)
 {
-    const struct hil_controller_config *c = &rig->scenario->controller;
-    double reference = hil_profile_at(&rig->scenario->reference, now);
+    const struct hil_component *c = short_law(rig->scenario, 0);
+    double reference = hil_profile_at(short_profile(rig->scenario, "reference"), now);
 
     if (c->computation_delay && rig->record.rows > 0)
         push_duties(rig, now);
@@ -356,7 +367,7 @@ static void step_controller(struct rig *rig, uint64_t now)
     if (!c->computation_delay)
         push_duties(rig, now);
     rig->record.rows++;
-    rig->next_ns += c->timing.period_ns;
+    rig->next_ns += short_controller(rig->scenario)->timing.period_ns;
 }
 
 static void open_record(struct simulated_converter *r, const struct hil_timing *t, uint64_t end)
@@ -371,12 +382,13 @@ static void open_record(struct simulated_converter *r, const struct hil_timing *
 
 static struct rig open_rig(const struct hil_scenario *s)
 {
-    size_t steps = s->duration_ns / s->controller.timing.period_ns + 2, n = s->converter_count;
+    const struct hil_timing *timing = &short_controller(s)->timing;
+    size_t steps = s->duration_ns / timing->period_ns + 2, n = short_count(s);
     struct rig rig = {
         .scenario = s,
         .converters = calloc(n, sizeof(struct converter)),
         .laws = calloc(n, sizeof(struct law)),
-        .next_ns = s->controller.timing.phase_ns,
+        .next_ns = timing->phase_ns,
         .record = {.count = n,
                    .time_s = calloc(steps, sizeof(double)),
                    .output_v = calloc(steps, sizeof(double)),
@@ -386,10 +398,10 @@ static struct rig open_rig(const struct hil_scenario *s)
     };
 
     for (unsigned i = 0; i < n; i++) {
-        open_converter(&rig.converters[i], &s->converters[i], s);
-        open_record(&rig.record.converters[i], &s->converters[i].timing, s->duration_ns);
+        open_converter(&rig.converters[i], s, i);
+        open_record(&rig.record.converters[i], rig.converters[i].timing, s->duration_ns);
         rig.converters[i].record = &rig.record.converters[i];
-        open_law(&rig.laws[i], &s->controller, s->converters[i].duty_initial);
+        open_law(&rig.laws[i], short_law(s, i), timing, rig.converters[i].duty);
     }
     return rig;
 }

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "harness/scenario/scenario.h"
+#include "../short_form.h"
 #include "process.h"
 #include "results.h"
 #include "workspace.h"
@@ -107,9 +107,9 @@ static size_t events_of(const struct hil_scenario *s, struct event events[EVENTS
     size_t count = 1, kept = 0;
 
     events[0] = (struct event){0};
-    count = add_changes(events, count, &s->reference);
-    count = add_changes(events, count, &s->load);
-    count = add_changes(events, count, &s->input_voltage);
+    count = add_changes(events, count, short_profile(s, "reference"));
+    count = add_changes(events, count, short_profile(s, "load"));
+    count = add_changes(events, count, short_profile(s, "input_voltage"));
     qsort(events, count, sizeof *events, compare_events);
     for (size_t i = 0; i < count && events[i].at_s < duration_s; i++) {
         over_s = fmax(over_s, events[i].over_s);
@@ -307,7 +307,7 @@ static void expect_event(const struct run *r, const struct event *e, json_t *act
     expect_response(json_at(actual, "measures.output_v"), &output);
     expect_extreme_there(r, json_at(actual, "measures.output_v"));
     expect_response(json_at(actual, "measures.voltage_v.worst"), &of_worst);
-    for (int i = 0; i < (int)r->scenario->converter_count; i++) {
+    for (int i = 0; i < (int)short_count(r->scenario); i++) {
         struct figures f = figures_of(r, e, i);
         unsettled += !f.settled;
         cr_expect_not(is_worse(&f, &of_worst), "%s: converter %d is worse than %d", what, i, worst);
@@ -340,8 +340,8 @@ static void expect_outputs(const struct run *r, const struct event *last)
     json_t *outputs = json_at(r->summary, "measures.voltage_v"), *each = json_at(outputs, "each");
     bool settled = true;
 
-    cr_assert_eq(json_array_size(each), r->scenario->converter_count);
-    for (int i = 0; i < (int)r->scenario->converter_count; i++) {
+    cr_assert_eq(json_array_size(each), short_count(r->scenario));
+    for (int i = 0; i < (int)short_count(r->scenario); i++) {
         struct figures f = figures_of(r, last, i);
         snprintf(what, sizeof what, "%s: converter %d", r->scenario->name, i);
         expect_steady(json_array_get(each, (size_t)i), &f);

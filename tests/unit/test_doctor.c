@@ -15,6 +15,7 @@
 #include "harness/doctor/cyclictest.h"
 #include "harness/doctor/doctor.h"
 #include "harness/doctor/measure.h"
+#include "harness/scenario/system.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -96,13 +97,11 @@ static struct hil_executor_config executors[] = {
     {.cpu = 2, .priority = 80, .scheduler = HIL_FIFO},
     {.cpu = 3, .priority = 70, .scheduler = HIL_FIFO},
 };
-static struct hil_converter_config converter = {.timing = {.period_ns = 10000}};
-static const struct hil_scenario scenario = {.name = "two",
-                                             .controller = {.timing = {.period_ns = 40000}},
-                                             .converters = &converter,
-                                             .converter_count = 1,
-                                             .executors = executors,
-                                             .executor_count = COUNT(executors)};
+static struct hil_node_config nodes[] = {{.timing = {.period_ns = 40000}},
+                                         {.timing = {.period_ns = 10000}}};
+static struct hil_system two = {.nodes = nodes, .node_count = COUNT(nodes)};
+static const struct hil_scenario scenario = {
+    .name = "two", .system = &two, .executors = executors, .executor_count = COUNT(executors)};
 
 static struct hil_findings findings;
 

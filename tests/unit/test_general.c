@@ -178,7 +178,7 @@ static void expect_expands(const char *path, const char *const *sets, size_t set
     cr_assert_str_eq(scenario->resolved, again->resolved);
     cr_assert_eq(scenario->duration_ns, again->duration_ns);
     cr_assert_eq(scenario->fabric, again->fabric);
-    cr_assert_eq(scenario->recording.on_error, again->recording.on_error);
+    cr_assert_eq(scenario->on_record_error, again->on_record_error);
     hil_scenario_free(again);
     hil_scenario_free(scenario);
 }
@@ -210,12 +210,13 @@ Test(general, the_expansion_has_the_numbers_of_the_short_form)
     cr_assert_eq(y->link_count, 6);
     for (unsigned i = 0; i < 3; i++) {
         const struct hil_component *plant = &y->components[3 + i];
-        const struct hil_converter_config *c = &s->converters[i];
-        const int load_at = hil_quantity_find(&c->plant->inputs, "load_ohm");
+        const int inductance_at = hil_quantity_find(&plant->model->parameters, "inductance_h");
+        const int load_at = hil_quantity_find(&plant->model->inputs, "load_ohm");
+        const double multiplier = plant->parameters[inductance_at] / 47e-6;
         const struct hil_feed *load_feed = &y->nodes[1 + i].feeds[load_at];
-        expect_doubles(plant->parameters, c->parameters, c->plant->parameters.count, "parameters");
+        cr_assert(multiplier != 1 && fabs(multiplier - 1) <= 0.05);
         cr_assert_eq(load_feed->kind, HIL_FEED_SOURCE);
-        expect_doubles(&load_feed->scale, &c->load_factor, 1, "factor");
+        cr_assert(load_feed->scale != 1 && fabs(load_feed->scale - 1) <= 0.05);
     }
     hil_scenario_free(s);
 }

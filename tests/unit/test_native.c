@@ -6,9 +6,10 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
+#include "../short_form.h"
 #include "folder.h"
 #include "harness/models/native.h"
-#include "harness/scenario/scenario_form.h"
+#include "harness/scenario/form.h"
 
 TestSuite(native, .init = folder_open, .fini = folder_close);
 
@@ -205,9 +206,9 @@ Test(native, is_the_plant_and_the_law_of_a_scenario)
     compile("law.so", "-DLAW");
     struct hil_scenario *s = load_native("plant.so", "converters.parameters.slope_v=40");
 
-    cr_expect_str_eq(s->controller.law->name, "half");
-    cr_expect_str_eq(s->converters[2].plant->name, "line");
-    cr_expect_eq(s->converters[2].inputs[1], 40);
+    cr_expect_str_eq(short_law(s, 0)->model->name, "half");
+    cr_expect_str_eq(short_plant(s, 2)->model->name, "line");
+    cr_expect_eq(short_feed(s, 2, "slope_v")->initial, 40);
     cr_expect(strstr(s->resolved, in_folder("plant.so")), "a copy runs from any folder");
     cr_expect(strstr(s->resolved, "gain: 2"));
     hil_scenario_free(s);
@@ -222,8 +223,8 @@ Test(native, is_the_plant_of_one_converter)
              in_folder("plant.so"));
     struct hil_scenario *s = load(SMALL, SETS(override));
 
-    cr_expect_str_eq(s->converters[0].plant->name, "buck");
-    cr_expect_str_eq(s->converters[1].plant->name, "line");
+    cr_expect_str_eq(short_plant(s, 0)->model->name, "buck");
+    cr_expect_str_eq(short_plant(s, 1)->model->name, "line");
     hil_scenario_free(s);
 }
 

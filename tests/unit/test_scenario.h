@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "harness/models/models.h"
 #include "harness/scenario/scenario.h"
 
 enum { MESSAGE_BYTES = 1 << 16 };

@@ -4,9 +4,9 @@
  */
 #include "test_scenario.h"
 
+#include "harness/scenario/form.h"
 #include "harness/scenario/scenario_check.h"
 #include "harness/scenario/scenario_defaults.h"
-#include "harness/scenario/scenario_form.h"
 #include "harness/scenario/scenario_schema.h"
 
 enum { ROWS_MAX = 400, ROW_BYTES = 1024 };
@@ -131,7 +131,7 @@ static void add_quantity_rows(struct rows *rows, const struct hil_quantities *qu
     for (unsigned i = 0; i < quantities->count; i++) {
         const struct hil_quantity *quantity = &quantities->at[i];
         char row[ROW_BYTES], range[128], value[SCENARIO_NUMBER_BYTES];
-        if (scenario_is_duty(quantity->name) || scenario_is_limit(quantity->name))
+        if (form_is_duty(quantity->name) || form_is_limit(quantity->name))
             continue;
         scenario_say_range(quantity->min, quantity->max, "", range, sizeof(range));
         scenario_number_text(value, quantity->value);
@@ -181,14 +181,14 @@ static void add_expected_rows(struct rows *rows)
 {
     struct scenario_schema *schema = open_schema();
 
-    add_field_rows(rows, schema, schema->top_fields, "");
+    add_field_rows(rows, schema, schema->top.mapping.fields, "");
     add_field_rows(rows, schema, scenario_general.mapping.fields, "");
     scenario_schema_close(schema);
     for (unsigned i = 0; hil_models[i] != NULL; i++)
-        if (scenario_law_named(hil_models[i]->name) != NULL)
+        if (form_law_named(hil_models[i]->name) != NULL)
             add_law_rows(rows, hil_models[i]);
     for (unsigned i = 0; hil_models[i] != NULL; i++)
-        if (scenario_plant_named(hil_models[i]->name) != NULL)
+        if (form_plant_named(hil_models[i]->name) != NULL)
             add_plant_rows(rows, hil_models[i]);
 }
 
@@ -249,7 +249,7 @@ Test(scenario_docs, the_table_has_no_key_that_the_schema_lacks)
     struct scenario_schema *schema = open_schema();
     struct rows rows = {0};
 
-    add_field_rows(&rows, schema, schema->top_fields, "");
+    add_field_rows(&rows, schema, schema->top.mapping.fields, "");
     add_field_rows(&rows, schema, scenario_general.mapping.fields, "");
     cr_expect_eq(rows.count, scenario_key_count);
     free_rows(&rows);

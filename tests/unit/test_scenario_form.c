@@ -1,7 +1,7 @@
 /* Which models the power_controller form of a scenario takes. */
 #include "test_scenario.h"
 
-#include "harness/scenario/scenario_form.h"
+#include "harness/scenario/form.h"
 
 /* --- a plant and a law, small ---------------- */
 
@@ -90,7 +90,7 @@ static const struct hil_model small_law = {
 static void expect_misfit(bool (*fits)(const struct hil_model *, char *),
                           const struct hil_model *model, const char *expected)
 {
-    char why[SCENARIO_WHY_BYTES] = "";
+    char why[FORM_WHY_BYTES] = "";
 
     cr_expect_not(fits(model, why), "%s", expected);
     cr_expect_str_eq(why, expected);
@@ -100,14 +100,14 @@ static void expect_misfit(bool (*fits)(const struct hil_model *, char *),
     do {                                                                                           \
         struct hil_model m = small_plant;                                                          \
         m.change;                                                                                  \
-        expect_misfit(scenario_plant_fits, &m, expected);                                          \
+        expect_misfit(form_plant_fits, &m, expected);                                              \
     } while (0)
 
 #define LAW(change, expected)                                                                      \
     do {                                                                                           \
         struct hil_model m = small_law;                                                            \
         m.change;                                                                                  \
-        expect_misfit(scenario_law_fits, &m, expected);                                            \
+        expect_misfit(form_law_fits, &m, expected);                                                \
     } while (0)
 
 /* Without voltage_v it would give 0 V for ever, and nobody would say so. */
@@ -115,9 +115,9 @@ Test(scenario_form, a_plant_needs_a_duty_a_voltage_and_a_current)
 {
     static const struct hil_quantity in_mv[] = {{"voltage_v", "mV", 0, 0, 0, 0, "voltage"}};
     static const struct hil_quantity wide[] = {{"duty", "", 0, 0, 1, HIL_WIDE, "duties"}};
-    char why[SCENARIO_WHY_BYTES];
+    char why[FORM_WHY_BYTES];
 
-    cr_expect(scenario_plant_fits(&small_plant, why));
+    cr_expect(form_plant_fits(&small_plant, why));
     PLANT(outputs.count = 1, "it has no output voltage_v");
     PLANT(outputs.at = in_mv; m.outputs.count = 1, "its output voltage_v is not one number in V");
     PLANT(outputs.at = &plant_outputs[1]; m.outputs.count = 1, "it has no output current_a");
@@ -126,20 +126,20 @@ Test(scenario_form, a_plant_needs_a_duty_a_voltage_and_a_current)
           m.inputs.count = 1, "of its inputs, duty is wide, but the model is not");
     PLANT(width_max = 2, "it is wide");
     PLANT(abi = 0, "its interface has version 0; allowed: 1");
-    expect_misfit(scenario_plant_fits, &small_law, "it is not continuous");
+    expect_misfit(form_plant_fits, &small_law, "it is not continuous");
 }
 
 Test(scenario_form, a_law_needs_a_duty_its_limits_and_inputs_that_there_are)
 {
     static const struct hil_quantity speed[] = {
         {"speed_rad_s", "rad/s", 0, -1, 1, HIL_REQUIRED, "what nothing feeds"}};
-    char why[SCENARIO_WHY_BYTES];
+    char why[FORM_WHY_BYTES];
 
-    cr_expect(scenario_law_fits(&small_law, why));
+    cr_expect(form_law_fits(&small_law, why));
     LAW(outputs.count = 0, "it has no output duty");
     LAW(parameters.count = 1, "it has no parameter duty_max");
     LAW(inputs.at = speed; m.inputs.count = 1, "nothing feeds its input speed_rad_s");
-    expect_misfit(scenario_law_fits, &small_plant, "it is not sampled");
+    expect_misfit(form_law_fits, &small_plant, "it is not sampled");
 }
 
 Test(scenario_form, a_model_that_does_not_fit_is_told_why)

@@ -7,25 +7,25 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "form.h"
 #include "scenario_check.h"
-#include "scenario_resolve.h"
 
 enum { NO_OVERRIDE = -1 };
 
 /* One converter in the making. */
 struct draft {
-    const struct scenario_loaded *loaded;
+    const struct form_loaded *loaded;
     unsigned id;
     int index; /* of its override; NO_OVERRIDE: it has none */
-    const struct file_override *override;
-    struct hil_converter_config *converter;
+    const struct form_file_override *override;
+    struct form_converter *converter;
 };
 
 /* --- which override ----------------------------------------------------------------------- */
 
-static void claim(const struct scenario_loaded *loaded, unsigned index, int *override_of)
+static void claim(const struct form_loaded *loaded, unsigned index, int *override_of)
 {
-    const struct file_override *override = &loaded->file->converters.overrides[index];
+    const struct form_file_override *override = &loaded->file->converters.overrides[index];
     unsigned first, last;
 
     scenario_ids_parse(override->id, &first, &last);
@@ -36,18 +36,18 @@ static void claim(const struct scenario_loaded *loaded, unsigned index, int *ove
         }
         char path[64];
         snprintf(path, sizeof(path), "converters.overrides.%u.id", index);
-        scenario_mistake_in(loaded, path,
-                            "%s is %s, but converter %u has an override already, number %d; "
-                            "allowed: one for each converter",
-                            path, override->id, id, override_of[id]);
+        form_mistake(loaded, path,
+                     "%s is %s, but converter %u has an override already, number %d; "
+                     "allowed: one for each converter",
+                     path, override->id, id, override_of[id]);
         return;
     }
 }
 
 /* For each converter the index of its override; the caller frees. */
-static int *find_overrides(const struct scenario_loaded *loaded)
+static int *find_overrides(const struct form_loaded *loaded)
 {
-    const struct file_converters *converters = &loaded->file->converters;
+    const struct form_file_converters *converters = &loaded->file->converters;
     int *override_of = malloc(converters->count * sizeof(*override_of));
 
     if (override_of == NULL)
@@ -75,19 +75,19 @@ static const double *parameter(const struct draft *draft, const char *name)
 {
     return choose(draft->override == NULL ? NULL : draft->override->parameters,
                   draft->loaded->file->converters.parameters,
-                  scenario_quantity_find(&draft->loaded->schema->parameters, name));
+                  form_quantity_find(&draft->loaded->schema->form->parameters, name));
 }
 
 static const double *state(const struct draft *draft, const char *name)
 {
     return choose(draft->override == NULL ? NULL : draft->override->initial,
                   draft->loaded->file->converters.initial,
-                  scenario_quantity_find(&draft->loaded->schema->states, name));
+                  form_quantity_find(&draft->loaded->schema->form->states, name));
 }
 
 static double multiplier(const struct draft *draft, const char *name)
 {
-    int quantity = scenario_quantity_find(&draft->loaded->schema->parameters, name);
+    int quantity = form_quantity_find(&draft->loaded->schema->form->parameters, name);
     const double *list =
         quantity < 0 ? NULL : draft->loaded->file->converters.tolerance.multipliers[quantity];
     return list == NULL ? 1 : list[draft->id];
@@ -112,8 +112,8 @@ static void check_range(const struct draft *draft, const char *block,
         return;
     path_of(draft, block, quantity->name, path, sizeof(path));
     scenario_say_range(quantity->min, quantity->max, quantity->unit, range, sizeof(range));
-    scenario_mistake_in(draft->loaded, path, "%s makes %.9g of converter %u, a %s; allowed: %s",
-                        path, value, draft->id, draft->converter->plant->name, range);
+    form_mistake(draft->loaded, path, "%s makes %.9g of converter %u, a %s; allowed: %s", path,
+                 value, draft->id, draft->converter->plant->name, range);
 }
 
 static void resolve_parameters(const struct draft *draft, const struct hil_quantities *table,
@@ -140,7 +140,7 @@ static void resolve_states(const struct draft *draft)
 
 /* An override may only name what its plant has; the schema knows what any of them has. */
 static void check_names(const struct draft *draft, const char *block, double *const *given,
-                        const struct scenario_quantities *names, const struct hil_quantities *table,
+                        const struct form_quantities *names, const struct hil_quantities *table,
                         const struct hil_quantities *more)
 {
     for (unsigned i = 0; given != NULL && i < names->count; i++) {
@@ -150,10 +150,10 @@ static void check_names(const struct draft *draft, const char *block, double *co
             continue;
         char path[256];
         path_of(draft, block, name, path, sizeof(path));
-        scenario_mistake_in(draft->loaded, path,
-                            "%s is given, but the plant %s has no %s; allowed: the names that "
-                            "docs/scenario.md lists for it",
-                            path, draft->converter->plant->name, name);
+        form_mistake(draft->loaded, path,
+                     "%s is given, but the plant %s has no %s; allowed: the names that "
+                     "docs/scenario.md lists for it",
+                     path, draft->converter->plant->name, name);
     }
 }
 
@@ -174,10 +174,10 @@ static double factor(const struct draft *draft, const char *input, const char *b
     if (profile->initial != 0)
         return factor * *own / profile->initial;
     if (profile->count > 0)
-        scenario_mistake_in(draft->loaded, block,
-                            "%s changes in proportion for converter %u, which has its own %s, but "
-                            "converters.parameters.%s is 0; allowed: more than 0",
-                            block, draft->id, input, input);
+        form_mistake(draft->loaded, block,
+                     "%s changes in proportion for converter %u, which has its own %s, but "
+                     "converters.parameters.%s is 0; allowed: more than 0",
+                     block, draft->id, input, input);
     return factor;
 }
 
@@ -195,20 +195,20 @@ static void check_profile(const struct draft *draft, const char *input, const ch
         char path[64], range[128];
         snprintf(path, sizeof(path), "%s.changes.%u.%s", block, i, input);
         scenario_say_range(quantity->min, quantity->max, quantity->unit, range, sizeof(range));
-        scenario_mistake_in(draft->loaded, path, "%s makes %.9g of converter %u; allowed: %s", path,
-                            value, draft->id, range);
+        form_mistake(draft->loaded, path, "%s makes %.9g of converter %u; allowed: %s", path, value,
+                     draft->id, range);
     }
 }
 
-static void resolve_factors(const struct draft *draft, const struct hil_scenario *scenario)
+static void resolve_factors(const struct draft *draft, const struct form *form)
 {
-    struct hil_converter_config *converter = draft->converter;
+    struct form_converter *converter = draft->converter;
 
-    converter->load_factor = factor(draft, "load_ohm", "load", &scenario->load);
+    converter->load_factor = factor(draft, "load_ohm", "load", &form->load);
     converter->input_voltage_factor =
-        factor(draft, "input_voltage_v", "input_voltage", &scenario->input_voltage);
-    check_profile(draft, "load_ohm", "load", &scenario->load, converter->load_factor);
-    check_profile(draft, "input_voltage_v", "input_voltage", &scenario->input_voltage,
+        factor(draft, "input_voltage_v", "input_voltage", &form->input_voltage);
+    check_profile(draft, "load_ohm", "load", &form->load, converter->load_factor);
+    check_profile(draft, "input_voltage_v", "input_voltage", &form->input_voltage,
                   converter->input_voltage_factor);
 }
 
@@ -216,81 +216,77 @@ static void resolve_factors(const struct draft *draft, const struct hil_scenario
 
 static void resolve_timing(const struct draft *draft)
 {
-    const struct file_converters *file = &draft->loaded->file->converters;
-    const struct file_override *override = draft->override;
-    struct hil_timing *timing = &draft->converter->timing;
+    const struct form_file_converters *file = &draft->loaded->file->converters;
+    const struct form_file_override *override = draft->override;
+    struct form_converter *converter = draft->converter;
 
-    timing->period_ns = scenario_ns(file->period_us, 1e3);
-    timing->phase_ns =
+    converter->period_ns = scenario_ns(file->period_us, 1e3);
+    converter->phase_ns =
         scenario_ns(file->phase_us, 1e3) + draft->id * scenario_ns(file->stagger_us, 1e3);
     if (override != NULL && override->period_us != NULL)
-        timing->period_ns = scenario_ns(*override->period_us, 1e3);
+        converter->period_ns = scenario_ns(*override->period_us, 1e3);
     if (override != NULL && override->phase_us != NULL)
-        timing->phase_ns = scenario_ns(*override->phase_us, 1e3);
-    scenario_resolve_late(draft->loaded, "converters", &file->late, timing,
-                          &draft->converter->stale);
+        converter->phase_ns = scenario_ns(*override->phase_us, 1e3);
 }
 
 /* A plant has the last word about its parameters: some make no sense together. */
 static void try_plant(const struct draft *draft)
 {
-    const struct hil_converter_config *converter = draft->converter;
+    const struct form_converter *converter = draft->converter;
     char why[SCENARIO_REASON_BYTES];
 
     if (!scenario_try(converter->plant, 1, converter->parameters, converter->states,
-                      converter->timing.period_ns, why))
+                      converter->period_ns, why))
         return;
     char path[64] = "converters.parameters";
     if (draft->index != NO_OVERRIDE)
         snprintf(path, sizeof(path), "converters.overrides.%d", draft->index);
-    scenario_mistake_in(draft->loaded, path,
-                        "the plant %s refuses the parameters and period of converter %u (%s); "
-                        "allowed: values that make sense together",
-                        converter->plant->name, draft->id, why);
+    form_mistake(draft->loaded, path,
+                 "the plant %s refuses the parameters and period of converter %u (%s); "
+                 "allowed: values that make sense together",
+                 converter->plant->name, draft->id, why);
 }
 
-static void resolve_converter(const struct draft *draft, const struct hil_scenario *scenario)
+static void resolve_converter(const struct draft *draft, const struct form *form)
 {
-    const struct scenario_loaded *loaded = draft->loaded;
-    const struct file_converters *file = &loaded->file->converters;
-    const struct file_override *override = draft->override;
-    struct hil_converter_config *converter = draft->converter;
+    const struct form_loaded *loaded = draft->loaded;
+    const struct form_file_converters *file = &loaded->file->converters;
+    const struct form_file_override *override = draft->override;
+    struct form_converter *converter = draft->converter;
     unsigned before = loaded->report->mistakes;
 
     converter->plant =
-        loaded->schema
+        loaded->schema->form
             ->models[override != NULL && override->plant != NULL ? *override->plant : file->plant];
     converter->duty_initial = override != NULL && override->duty_initial != NULL
                                   ? *override->duty_initial
                                   : file->duty_initial;
-    converter->duty_safe = file->duty_safe;
-    converter->on_error = file->late.on_error;
     resolve_timing(draft);
     resolve_parameters(draft, &converter->plant->parameters, converter->parameters);
     resolve_parameters(draft, &converter->plant->inputs, converter->inputs);
     resolve_states(draft);
     if (override != NULL) {
-        check_names(draft, "parameters", override->parameters, &loaded->schema->parameters,
+        check_names(draft, "parameters", override->parameters, &loaded->schema->form->parameters,
                     &converter->plant->parameters, &converter->plant->inputs);
-        check_names(draft, "initial", override->initial, &loaded->schema->states,
+        check_names(draft, "initial", override->initial, &loaded->schema->form->states,
                     &converter->plant->states, NULL);
     }
-    resolve_factors(draft, scenario);
+    resolve_factors(draft, form);
     if (loaded->report->mistakes == before)
         try_plant(draft);
 }
 
-int scenario_resolve_converters(const struct scenario_loaded *loaded, struct hil_scenario *scenario)
+int form_resolve_converters(const struct form_loaded *loaded, struct form *form)
 {
-    const struct file_converters *file = &loaded->file->converters;
+    const struct form_file_converters *file = &loaded->file->converters;
     int *override_of = find_overrides(loaded);
 
-    scenario->converters = calloc(file->count, sizeof(scenario->converters[0]));
-    if (override_of == NULL || scenario->converters == NULL) {
+    form->converters = calloc(file->count, sizeof(form->converters[0]));
+    if (override_of == NULL || form->converters == NULL) {
         free(override_of);
         return -ENOMEM;
     }
-    scenario->converter_count = file->count;
+    form->converter_count = file->count;
 
     /* One mistake in what all have in common is not to be told for each of them. */
     unsigned before = loaded->report->mistakes;
@@ -301,9 +297,9 @@ int scenario_resolve_converters(const struct scenario_loaded *loaded, struct hil
             .id = id,
             .index = index,
             .override = index == NO_OVERRIDE ? NULL : &file->overrides[index],
-            .converter = &scenario->converters[id],
+            .converter = &form->converters[id],
         };
-        resolve_converter(&draft, scenario);
+        resolve_converter(&draft, form);
     }
     free(override_of);
     return 0;

@@ -5,11 +5,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "form.h"
 #include "scenario_check.h"
-#include "scenario_resolve.h"
 
 /* What is still moving when the next change begins would have to jump. */
-static void check_order(const struct scenario_loaded *loaded, const char *block,
+static void check_order(const struct form_loaded *loaded, const char *block,
                         const struct hil_profile *profile)
 {
     for (unsigned i = 1; i < profile->count; i++) {
@@ -19,16 +19,15 @@ static void check_order(const struct scenario_loaded *loaded, const char *block,
             continue;
         char path[64];
         snprintf(path, sizeof(path), "%s.changes.%u.time_s", block, i);
-        scenario_mistake_in(loaded, path,
-                            "%s is %.9g; allowed: in the order of time, here from %.9g s, when the "
-                            "change before it ends",
-                            path, (double)profile->changes[i].start_ns * 1e-9,
-                            (double)end_ns * 1e-9);
+        form_mistake(loaded, path,
+                     "%s is %.9g; allowed: in the order of time, here from %.9g s, when the "
+                     "change before it ends",
+                     path, (double)profile->changes[i].start_ns * 1e-9, (double)end_ns * 1e-9);
     }
 }
 
-static int resolve_profile(const struct scenario_loaded *loaded, const char *block,
-                           const struct file_profile *file, double initial,
+static int resolve_profile(const struct form_loaded *loaded, const char *block,
+                           const struct form_file_profile *file, double initial,
                            struct hil_profile *profile)
 {
     profile->initial = initial;
@@ -49,35 +48,34 @@ static int resolve_profile(const struct scenario_loaded *loaded, const char *blo
 }
 
 /* A profile of a plant's input begins with what the file says of all converters. */
-static int resolve_input(const struct scenario_loaded *loaded, const char *block, const char *input,
-                         const struct file_profile *file, struct hil_profile *profile)
+static int resolve_input(const struct form_loaded *loaded, const char *block, const char *input,
+                         const struct form_file_profile *file, struct hil_profile *profile)
 {
-    const struct file_converters *converters = &loaded->file->converters;
-    const struct hil_model *plant = loaded->schema->models[converters->plant];
+    const struct form_file_converters *converters = &loaded->file->converters;
+    const struct hil_model *plant = loaded->schema->form->models[converters->plant];
     double initial = 0;
 
     if (hil_quantity_find(&plant->inputs, input) >= 0) {
         initial =
-            *converters->parameters[scenario_quantity_find(&loaded->schema->parameters, input)];
+            *converters->parameters[form_quantity_find(&loaded->schema->form->parameters, input)];
     } else if (file->change_count > 0) {
         char path[64];
         snprintf(path, sizeof(path), "%s.changes", block);
-        scenario_mistake_in(loaded, path,
-                            "%s are given, but the plant %s has no input %s; allowed: none", path,
-                            plant->name, input);
+        form_mistake(loaded, path, "%s are given, but the plant %s has no input %s; allowed: none",
+                     path, plant->name, input);
     }
     return resolve_profile(loaded, block, file, initial, profile);
 }
 
-int scenario_resolve_profiles(const struct scenario_loaded *loaded, struct hil_scenario *scenario)
+int form_resolve_profiles(const struct form_loaded *loaded, struct form *form)
 {
-    const struct scenario_file *file = loaded->file;
+    const struct form_file *file = loaded->file;
     int error = resolve_profile(loaded, "reference", &file->reference, file->reference.value,
-                                &scenario->reference);
+                                &form->reference);
     if (error == 0)
-        error = resolve_input(loaded, "load", "load_ohm", &file->load, &scenario->load);
+        error = resolve_input(loaded, "load", "load_ohm", &file->load, &form->load);
     if (error == 0)
         error = resolve_input(loaded, "input_voltage", "input_voltage_v", &file->input_voltage,
-                              &scenario->input_voltage);
+                              &form->input_voltage);
     return error;
 }

@@ -1,4 +1,4 @@
-#include "scenario_form.h"
+#include "form.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -22,13 +22,13 @@ static bool form_has(const struct hil_quantities *table, const char *kind,
     for (size_t i = 0; i < count; i++) {
         int at = hil_quantity_find(table, needed[i].name);
         if (at < 0) {
-            snprintf(why, SCENARIO_WHY_BYTES, "it has no %s %s", kind, needed[i].name);
+            snprintf(why, FORM_WHY_BYTES, "it has no %s %s", kind, needed[i].name);
             return false;
         }
         const struct hil_quantity *q = &table->at[at];
         if (strcmp(q->unit, needed[i].unit) == 0 && !(q->flags & HIL_WIDE))
             continue;
-        snprintf(why, SCENARIO_WHY_BYTES, "its %s %s is not one number in %s", kind, q->name,
+        snprintf(why, FORM_WHY_BYTES, "its %s %s is not one number in %s", kind, q->name,
                  needed[i].unit);
         return false;
     }
@@ -37,11 +37,11 @@ static bool form_has(const struct hil_quantities *table, const char *kind,
 
 static bool form_is_kind(const struct hil_model *m, uint32_t kind, char *why)
 {
-    if (hil_model_check(m, why, SCENARIO_WHY_BYTES))
+    if (hil_model_check(m, why, FORM_WHY_BYTES))
         return false;
     if (m->kind == kind && m->width_max == 1)
         return true;
-    snprintf(why, SCENARIO_WHY_BYTES, "it is %s",
+    snprintf(why, FORM_WHY_BYTES, "it is %s",
              m->width_max > 1         ? "wide"
              : kind == HIL_CONTINUOUS ? "not continuous"
                                       : "not sampled");
@@ -59,20 +59,20 @@ static bool form_feeds_all(const struct hil_quantities *inputs, char *why)
                   strcmp(q->unit, law_inputs[k].unit) == 0;
         if (fed)
             continue;
-        snprintf(why, SCENARIO_WHY_BYTES, "nothing feeds its input %s", q->name);
+        snprintf(why, FORM_WHY_BYTES, "nothing feeds its input %s", q->name);
         return false;
     }
     return true;
 }
 
-bool scenario_plant_fits(const struct hil_model *m, char why[SCENARIO_WHY_BYTES])
+bool form_plant_fits(const struct hil_model *m, char why[FORM_WHY_BYTES])
 {
     return form_is_kind(m, HIL_CONTINUOUS, why) &&
            form_has(&m->inputs, "input", duty, COUNT(duty), why) &&
            form_has(&m->outputs, "output", measured, COUNT(measured), why);
 }
 
-bool scenario_law_fits(const struct hil_model *m, char why[SCENARIO_WHY_BYTES])
+bool form_law_fits(const struct hil_model *m, char why[FORM_WHY_BYTES])
 {
     return form_is_kind(m, HIL_SAMPLED, why) &&
            form_has(&m->outputs, "output", duty, COUNT(duty), why) &&
@@ -80,28 +80,28 @@ bool scenario_law_fits(const struct hil_model *m, char why[SCENARIO_WHY_BYTES])
            form_feeds_all(&m->inputs, why);
 }
 
-const struct hil_model *scenario_plant_named(const char *name)
+const struct hil_model *form_plant_named(const char *name)
 {
     const struct hil_model *m = name == NULL ? NULL : hil_model_find(name);
-    char why[SCENARIO_WHY_BYTES];
+    char why[FORM_WHY_BYTES];
 
-    return m != NULL && scenario_plant_fits(m, why) ? m : NULL;
+    return m != NULL && form_plant_fits(m, why) ? m : NULL;
 }
 
-const struct hil_model *scenario_law_named(const char *name)
+const struct hil_model *form_law_named(const char *name)
 {
     const struct hil_model *m = name == NULL ? NULL : hil_model_find(name);
-    char why[SCENARIO_WHY_BYTES];
+    char why[FORM_WHY_BYTES];
 
-    return m != NULL && scenario_law_fits(m, why) ? m : NULL;
+    return m != NULL && form_law_fits(m, why) ? m : NULL;
 }
 
-bool scenario_is_duty(const char *input)
+bool form_is_duty(const char *input)
 {
     return strcmp(input, duty[0].name) == 0;
 }
 
-bool scenario_is_limit(const char *parameter)
+bool form_is_limit(const char *parameter)
 {
     return strcmp(parameter, limits[0].name) == 0 || strcmp(parameter, limits[1].name) == 0;
 }

@@ -9,20 +9,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "scenario_form.h"
-#include "scenario_resolve.h"
+#include "form.h"
 
 struct expansion {
-    const struct scenario_loaded *loaded;
-    const struct hil_scenario *scenario;
+    const struct form_loaded *loaded;
+    const struct form *form;
     const struct scenario_node *controller, *converters; /* blocks of the short form */
     double *values;                                      /* one of each converter */
     bool *there;                                         /* whether it has one */
     int error;                                           /* the first one: all else is then left */
 };
 
-/* --- writing a tree
- * ------------------------------------------------------------------------------- */
+/* --- writing a tree ----------------------------------------------------------------------------
+ */
 
 /* Takes the value. What it is called in a mapping; NULL in a list. */
 static void expand_add(struct expansion *x, struct scenario_node *to, const char *key,
@@ -98,7 +97,7 @@ static void expand_keys(struct expansion *x, struct scenario_node *to,
  */
 static void expand_values(struct expansion *x, struct scenario_node *to, const char *key)
 {
-    const unsigned count = x->scenario->converter_count;
+    const unsigned count = x->form->converter_count;
     bool alike = true;
 
     for (unsigned i = 0; i < count; i++)
@@ -118,7 +117,7 @@ static void expand_values(struct expansion *x, struct scenario_node *to, const c
 
 static void expand_no_value(struct expansion *x)
 {
-    for (unsigned i = 0; i < x->scenario->converter_count; i++)
+    for (unsigned i = 0; i < x->form->converter_count; i++)
         x->there[i] = false;
 }
 
@@ -128,12 +127,12 @@ static void expand_value(struct expansion *x, unsigned i, double value)
     x->there[i] = true;
 }
 
-/* --- nodes
- * ---------------------------------------------------------------------------------------------- */
+/* --- nodes -------------------------------------------------------------------------------------
+ */
 
 static void expand_nodes(struct expansion *x, struct scenario_node *root)
 {
-    const struct hil_scenario *s = x->scenario;
+    const struct form *s = x->form;
     struct scenario_node *nodes = expand_block(x, root, "nodes", SCENARIO_MAPPING, &root->at);
     struct scenario_node *node =
         nodes ? expand_block(x, nodes, "controller", SCENARIO_MAPPING, &x->controller->at) : NULL;
@@ -144,27 +143,25 @@ static void expand_nodes(struct expansion *x, struct scenario_node *root)
     node = nodes ? expand_block(x, nodes, "converter", SCENARIO_MAPPING, &x->converters->at) : NULL;
     KEYS(x, node, x->converters, "count");
     for (unsigned i = 0; i < s->converter_count; i++)
-        expand_value(x, i, (double)s->converters[i].timing.period_ns / 1e3);
+        expand_value(x, i, (double)s->converters[i].period_ns / 1e3);
     expand_values(x, node, "period_us");
     for (unsigned i = 0; i < s->converter_count; i++)
-        expand_value(x, i, (double)s->converters[i].timing.phase_ns / 1e3);
+        expand_value(x, i, (double)s->converters[i].phase_ns / 1e3);
     expand_values(x, node, "phase_us"); /* with the stagger */
     KEYS(x, node, x->converters, "cpu", "priority", "scheduler", "wait", "overrun",
          "catch_up_limit", "resync_after_us", "input_age_limit_us", "on_stale_input",
          "bad_inputs_limit");
 }
 
-/* --- components
- * ----------------------------------------------------------------------------------------- */
+/* --- components --------------------------------------------------------------------------------
+ */
 
 static void expand_safe(struct expansion *x, struct scenario_node *component)
 {
     struct scenario_node *safe =
         component ? expand_block(x, component, "safe", SCENARIO_MAPPING, &component->at) : NULL;
 
-    for (unsigned i = 0; i < x->scenario->converter_count; i++)
-        expand_value(x, i, x->scenario->converters[i].duty_safe);
-    expand_values(x, safe, "duty");
+    expand_number(x, safe, "duty", x->loaded->file->converters.duty_safe);
 }
 
 /* As a scenario calls it: a native model by its path. */
@@ -178,14 +175,14 @@ static const char *expand_model_name(const struct hil_model *m)
 
 static void expand_law(struct expansion *x, struct scenario_node *components)
 {
-    const struct hil_controller_config *c = &x->scenario->controller;
+    const struct form_controller *c = &x->form->controller;
     struct scenario_node *law =
         components ? expand_block(x, components, "control", SCENARIO_MAPPING, &x->controller->at)
                    : NULL;
 
     expand_text(x, law, "model", expand_model_name(c->law));
     expand_text(x, law, "node", "controller");
-    expand_number(x, law, "count", x->scenario->converter_count);
+    expand_number(x, law, "count", x->form->converter_count);
     struct scenario_node *block =
         law ? expand_block(x, law, "parameters", SCENARIO_MAPPING, &law->at) : NULL;
     for (unsigned i = 0; i < c->law->parameters.count; i++)
@@ -196,14 +193,14 @@ static void expand_law(struct expansion *x, struct scenario_node *components)
 
 /* A table of the plants, and the numbers that a converter has for it. */
 struct expand_table {
-    size_t table, numbers; /* offsets, in struct hil_model and in struct hil_converter_config */
+    size_t table, numbers; /* offsets, in struct hil_model and in struct form_converter */
 };
-static const struct expand_table expand_parameters = {
-    offsetof(struct hil_model, parameters), offsetof(struct hil_converter_config, parameters)};
+static const struct expand_table expand_parameters = {offsetof(struct hil_model, parameters),
+                                                      offsetof(struct form_converter, parameters)};
 static const struct expand_table expand_states = {offsetof(struct hil_model, states),
-                                                  offsetof(struct hil_converter_config, states)};
+                                                  offsetof(struct form_converter, states)};
 static const struct expand_table expand_inputs = {offsetof(struct hil_model, inputs),
-                                                  offsetof(struct hil_converter_config, inputs)};
+                                                  offsetof(struct form_converter, inputs)};
 
 static const struct hil_quantities *expand_table_of(const struct hil_model *m,
                                                     const struct expand_table *t)
@@ -212,9 +209,9 @@ static const struct hil_quantities *expand_table_of(const struct hil_model *m,
 }
 
 /* Whether connections or sources feed the input. */
-static bool expand_is_fed(const struct hil_scenario *s, const char *input)
+static bool expand_is_fed(const struct form *s, const char *input)
 {
-    return scenario_is_duty(input) || (s->load.count && strcmp(input, "load_ohm") == 0) ||
+    return form_is_duty(input) || (s->load.count && strcmp(input, "load_ohm") == 0) ||
            (s->input_voltage.count && strcmp(input, "input_voltage_v") == 0);
 }
 
@@ -222,8 +219,8 @@ static void expand_quantity(struct expansion *x, struct scenario_node *block, co
                             const struct expand_table *t)
 {
     expand_no_value(x);
-    for (unsigned i = 0; i < x->scenario->converter_count; i++) {
-        const struct hil_converter_config *c = &x->scenario->converters[i];
+    for (unsigned i = 0; i < x->form->converter_count; i++) {
+        const struct form_converter *c = &x->form->converters[i];
         const double *numbers = (const void *)((const char *)c + t->numbers);
         const int row = hil_quantity_find(expand_table_of(c->plant, t), name);
         if (row >= 0)
@@ -235,7 +232,7 @@ static void expand_quantity(struct expansion *x, struct scenario_node *block, co
 static void expand_quantities(struct expansion *x, struct scenario_node *component, const char *key,
                               const struct expand_table *t)
 {
-    const struct hil_scenario *s = x->scenario;
+    const struct form *s = x->form;
     struct scenario_node *block =
         component ? expand_block(x, component, key, SCENARIO_MAPPING, &component->at) : NULL;
     const struct hil_model *before = NULL;
@@ -255,7 +252,7 @@ static void expand_quantities(struct expansion *x, struct scenario_node *compone
 
 static void expand_plant_names(struct expansion *x, struct scenario_node *component)
 {
-    const struct hil_scenario *s = x->scenario;
+    const struct form *s = x->form;
     bool alike = true;
 
     for (unsigned i = 0; i < s->converter_count; i++)
@@ -289,8 +286,8 @@ static void expand_components(struct expansion *x, struct scenario_node *root)
     KEYS(x, plant, x->converters, "on_error");
 }
 
-/* --- connections and sources
- * ---------------------------------------------------------------------------- */
+/* --- connections and sources -------------------------------------------------------------------
+ */
 
 static struct scenario_node *expand_entry(struct expansion *x, struct scenario_node *list)
 {
@@ -299,7 +296,7 @@ static struct scenario_node *expand_entry(struct expansion *x, struct scenario_n
 
 static bool expand_law_takes(const struct expansion *x, const char *input)
 {
-    return hil_quantity_find(&x->scenario->controller.law->inputs, input) >= 0;
+    return hil_quantity_find(&x->form->controller.law->inputs, input) >= 0;
 }
 
 static void expand_measured(struct expansion *x, struct scenario_node *list, const char *signal)
@@ -325,8 +322,8 @@ static void expand_connections(struct expansion *x, struct scenario_node *root)
     struct scenario_node *entry = expand_entry(x, list);
     expand_text(x, entry, "from", "control[*].duty");
     expand_text(x, entry, "to", "converter[*].duty");
-    for (unsigned i = 0; i < x->scenario->converter_count; i++)
-        expand_value(x, i, x->scenario->converters[i].duty_initial);
+    for (unsigned i = 0; i < x->form->converter_count; i++)
+        expand_value(x, i, x->form->converters[i].duty_initial);
     expand_values(x, entry, "initial");
 }
 
@@ -349,8 +346,8 @@ static void expand_steps(struct expansion *x, struct scenario_node *source,
 
 static bool expand_plant_takes(const struct expansion *x, unsigned i, const char *input)
 {
-    return i < x->scenario->converter_count &&
-           hil_quantity_find(&x->scenario->converters[i].plant->inputs, input) >= 0;
+    return i < x->form->converter_count &&
+           hil_quantity_find(&x->form->converters[i].plant->inputs, input) >= 0;
 }
 
 /* The source of an input of the plants that have it, each with a factor of its own. */
@@ -358,7 +355,7 @@ static void expand_plant_source(struct expansion *x, struct scenario_node *sourc
                                 const char *name, const char *input,
                                 const struct hil_profile *profile, size_t factor)
 {
-    const unsigned count = x->scenario->converter_count;
+    const unsigned count = x->form->converter_count;
 
     if (!profile->count || !sources)
         return;
@@ -384,13 +381,12 @@ static void expand_plant_source(struct expansion *x, struct scenario_node *sourc
         if (expand_plant_takes(x, i, input))
             expand_number(
                 x, scale, NULL,
-                *(const double *)(const void *)((const char *)&x->scenario->converters[i] +
-                                                factor));
+                *(const double *)(const void *)((const char *)&x->form->converters[i] + factor));
 }
 
 static void expand_sources(struct expansion *x, struct scenario_node *root)
 {
-    const struct hil_scenario *s = x->scenario;
+    const struct form *s = x->form;
     struct scenario_node *sources = expand_block(x, root, "sources", SCENARIO_MAPPING, &root->at);
 
     if (sources && expand_law_takes(x, "reference_v")) {
@@ -401,13 +397,13 @@ static void expand_sources(struct expansion *x, struct scenario_node *root)
         expand_steps(x, source, &s->reference);
     }
     expand_plant_source(x, sources, "load", "load_ohm", &s->load,
-                        offsetof(struct hil_converter_config, load_factor));
+                        offsetof(struct form_converter, load_factor));
     expand_plant_source(x, sources, "input_voltage", "input_voltage_v", &s->input_voltage,
-                        offsetof(struct hil_converter_config, input_voltage_factor));
+                        offsetof(struct form_converter, input_voltage_factor));
 }
 
-/* --- record and measures
- * ---------------------------------------------------------------------------------- */
+/* --- record and measures -----------------------------------------------------------------------
+ */
 
 static void expand_record(struct expansion *x, struct scenario_node *root)
 {
@@ -418,9 +414,9 @@ static void expand_record(struct expansion *x, struct scenario_node *root)
     expand_text(x, entry, "node", "controller");
     struct scenario_node *signals =
         entry ? expand_block(x, entry, "signals", SCENARIO_SEQUENCE, &entry->at) : NULL;
-    if (x->scenario->recording.voltage && expand_law_takes(x, "voltage_v"))
+    if (x->loaded->file->recording.voltage && expand_law_takes(x, "voltage_v"))
         expand_text(x, signals, NULL, "converter[*].voltage_v");
-    if (x->scenario->recording.duty)
+    if (x->loaded->file->recording.duty)
         expand_text(x, signals, NULL, "control[*].duty");
     KEYS(x, entry, short_form, "decimation");
 
@@ -444,7 +440,7 @@ static void expand_measures(struct expansion *x, struct scenario_node *root)
     expand_text(x, m, "of", "converter[*].voltage_v");
     if (reference)
         expand_text(x, m, "reference", "control[0].reference_v");
-    expand_number(x, m, "reference_scale", x->scenario->converter_count);
+    expand_number(x, m, "reference_scale", x->form->converter_count);
     expand_text(x, m, "node", "controller");
 
     m = expand_block(x, measures, "voltage_v", SCENARIO_MAPPING, &root->at);
@@ -455,8 +451,7 @@ static void expand_measures(struct expansion *x, struct scenario_node *root)
     expand_text(x, m, "node", "controller");
 }
 
-/* --- the rest
- * ------------------------------------------------------------------------------------------------
+/* --- the rest ----------------------------------------------------------------------------------
  */
 
 /* An entry of placement or verbs.nodes: the controller, converters, or both. */
@@ -550,16 +545,16 @@ static void expand_all(struct expansion *x, struct scenario_node *root)
     expand_placement(x, root);
 }
 
-int scenario_expand(const struct scenario_loaded *loaded, const struct hil_scenario *scenario,
-                    struct scenario_node **root)
+int form_expand(const struct form_loaded *loaded, const struct form *form,
+                struct scenario_node **root)
 {
     struct expansion x = {
         .loaded = loaded,
-        .scenario = scenario,
+        .form = form,
         .controller = scenario_node_get(loaded->root, "controller"),
         .converters = scenario_node_get(loaded->root, "converters"),
-        .values = calloc(scenario->converter_count, sizeof *x.values),
-        .there = calloc(scenario->converter_count, sizeof *x.there),
+        .values = calloc(form->converter_count, sizeof *x.values),
+        .there = calloc(form->converter_count, sizeof *x.there),
     };
 
     *root = scenario_node_new(SCENARIO_MAPPING, NULL, &loaded->root->at);

@@ -7,8 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "scenario_form.h"
-#include "scenario_schema.h"
+#include "form.h"
 
 static const char *text_of(const struct scenario_node *block, const char *key)
 {
@@ -28,7 +27,7 @@ static unsigned count_of(const struct scenario_node *block, const struct scenari
     return *end == '\0' && count >= key->min && count <= key->max ? (unsigned)count : 0;
 }
 
-int scenario_quantity_find(const struct scenario_quantities *quantities, const char *name)
+int form_quantity_find(const struct form_quantities *quantities, const char *name)
 {
     for (unsigned i = 0; i < quantities->count; i++)
         if (strcmp(quantities->at[i].name, name) == 0)
@@ -36,7 +35,7 @@ int scenario_quantity_find(const struct scenario_quantities *quantities, const c
     return -1;
 }
 
-static int add_quantities(struct scenario_quantities *to, const struct hil_quantities *from)
+static int add_quantities(struct form_quantities *to, const struct hil_quantities *from)
 {
     struct hil_quantity *at = reallocarray(to->at, to->count + from->count + 1, sizeof(*at));
 
@@ -45,8 +44,8 @@ static int add_quantities(struct scenario_quantities *to, const struct hil_quant
     to->at = at;
     for (unsigned i = 0; i < from->count; i++) {
         const struct hil_quantity *quantity = &from->at[i];
-        int known = scenario_quantity_find(to, quantity->name);
-        if (scenario_is_duty(quantity->name) || scenario_is_limit(quantity->name))
+        int known = form_quantity_find(to, quantity->name);
+        if (form_is_duty(quantity->name) || form_is_limit(quantity->name))
             continue;
         if (known < 0) {
             to->at[to->count++] = *quantity;
@@ -62,9 +61,9 @@ static int add_plant(struct scenario_schema *schema, const struct hil_model *pla
 {
     if (plant == NULL)
         return 0;
-    if (add_quantities(&schema->parameters, &plant->parameters) != 0 ||
-        add_quantities(&schema->parameters, &plant->inputs) != 0 ||
-        add_quantities(&schema->states, &plant->states) != 0)
+    if (add_quantities(&schema->form->parameters, &plant->parameters) != 0 ||
+        add_quantities(&schema->form->parameters, &plant->inputs) != 0 ||
+        add_quantities(&schema->form->states, &plant->states) != 0)
         return -ENOMEM;
     return 0;
 }
@@ -74,63 +73,23 @@ static int find_models(struct scenario_schema *schema, const struct scenario_nod
     const struct scenario_node *converters = scenario_node_get(root, "converters");
     const struct scenario_node *overrides = scenario_node_get(converters, "overrides");
 
-    schema->law = scenario_law_named(text_of(scenario_node_get(root, "controller"), "law"));
-    schema->plant = scenario_plant_named(text_of(converters, "plant"));
-    schema->converter_count = count_of(converters, scenario_key_find(schema, "converters.count"));
-    int error = schema->law == NULL ? 0 : add_quantities(&schema->gains, &schema->law->parameters);
+    schema->form->law = form_law_named(text_of(scenario_node_get(root, "controller"), "law"));
+    schema->form->plant = form_plant_named(text_of(converters, "plant"));
+    schema->form->converter_count =
+        count_of(converters, scenario_key_find(schema, "converters.count"));
+    int error = schema->form->law == NULL
+                    ? 0
+                    : add_quantities(&schema->form->gains, &schema->form->law->parameters);
     if (error == 0)
-        error = add_plant(schema, schema->plant);
+        error = add_plant(schema, schema->form->plant);
     if (overrides == NULL)
         return error;
     for (size_t i = 0; error == 0 && i < overrides->count; i++)
-        error =
-            add_plant(schema, scenario_plant_named(text_of(overrides->entries[i].value, "plant")));
+        error = add_plant(schema, form_plant_named(text_of(overrides->entries[i].value, "plant")));
     return error;
 }
 
 /* --- their keys ------------------------------------------------------------------------- */
-
-/* 1e+06 to 1e6: the exponent without what says nothing. */
-static void tidy_exponent(char *text)
-{
-    char *exponent = strchr(text, 'e');
-
-    if (exponent == NULL)
-        return;
-    char *to = exponent + 1;
-    const char *from = to + (*to == '+');
-    if (*from == '-')
-        *to++ = *from++;
-    from += strspn(from, "0");
-    memmove(to, from, strlen(from) + 1);
-}
-
-/* How many digits a number needs that %.14e wrote: those up to the last that is no zero. */
-static int count_digits(const char *text)
-{
-    int digits = 0, seen = 0;
-
-    for (; *text != '\0' && *text != 'e'; text++) {
-        if (*text < '0' || *text > '9')
-            continue;
-        seen++;
-        if (*text != '0')
-            digits = seen;
-    }
-    return digits;
-}
-
-/* A decimal of up to 15 digits is the same after it was a double: so if 15 are enough, those of
- * them without the zeros at the end are the fewest. */
-void scenario_number_text(char text[SCENARIO_NUMBER_BYTES], double value)
-{
-    snprintf(text, SCENARIO_NUMBER_BYTES, "%.14e", value);
-    int digits = strtod(text, NULL) == value ? count_digits(text) : 16;
-    snprintf(text, SCENARIO_NUMBER_BYTES, "%.*g", digits < 6 ? 6 : digits, value);
-    if (digits == 16 && strtod(text, NULL) != value)
-        snprintf(text, SCENARIO_NUMBER_BYTES, "%.17g", value);
-    tidy_exponent(text);
-}
 
 /* The key of a quantity under `block`; with its default where `has_default`. */
 static int add_key(struct scenario_schema *schema, const char *block,
@@ -170,24 +129,24 @@ static int add_keys(struct scenario_schema *schema)
 {
     int error = 0;
 
-    for (unsigned i = 0; error == 0 && i < schema->gains.count; i++)
-        error = add_key(schema, "controller.gains", &schema->gains.at[i], true);
+    for (unsigned i = 0; error == 0 && i < schema->form->gains.count; i++)
+        error = add_key(schema, "controller.gains", &schema->form->gains.at[i], true);
 
-    for (unsigned i = 0; error == 0 && i < schema->parameters.count; i++) {
-        const struct hil_quantity *quantity = &schema->parameters.at[i];
+    for (unsigned i = 0; error == 0 && i < schema->form->parameters.count; i++) {
+        const struct hil_quantity *quantity = &schema->form->parameters.at[i];
         const struct hil_quantity multiplier = {
             .name = quantity->name, .unit = "", .min = 1e-3, .max = 1e3};
         error = add_key(schema, "converters.parameters", quantity,
-                        plant_has(schema->plant, quantity->name));
+                        plant_has(schema->form->plant, quantity->name));
         if (error == 0)
             error = add_key(schema, "converters.overrides[].parameters", quantity, false);
         if (error == 0)
             error = add_key(schema, "converters.tolerance.multipliers", &multiplier, false);
     }
-    for (unsigned i = 0; error == 0 && i < schema->states.count; i++) {
-        const struct hil_quantity *state = &schema->states.at[i];
-        bool own =
-            schema->plant != NULL && hil_quantity_find(&schema->plant->states, state->name) >= 0;
+    for (unsigned i = 0; error == 0 && i < schema->form->states.count; i++) {
+        const struct hil_quantity *state = &schema->form->states.at[i];
+        bool own = schema->form->plant != NULL &&
+                   hil_quantity_find(&schema->form->plant->states, state->name) >= 0;
         error = add_key(schema, "converters.initial", state, own);
         if (error == 0)
             error = add_key(schema, "converters.overrides[].initial", state, false);
@@ -195,20 +154,15 @@ static int add_keys(struct scenario_schema *schema)
     return error;
 }
 
-int scenario_quantities_open(struct scenario_schema *schema, const struct scenario_node *root)
+int form_quantities_open(struct scenario_schema *schema, const struct scenario_node *root)
 {
     int error = find_models(schema, root);
     return error == 0 ? add_keys(schema) : error;
 }
 
-void scenario_quantities_close(struct scenario_schema *schema)
+void form_quantities_close(struct form_schema *form)
 {
-    for (unsigned i = 0; i < schema->key_count; i++) {
-        free((char *)schema->keys[i].path);
-        free((char *)schema->keys[i].initial);
-    }
-    free(schema->keys);
-    free(schema->gains.at);
-    free(schema->parameters.at);
-    free(schema->states.at);
+    free(form->gains.at);
+    free(form->parameters.at);
+    free(form->states.at);
 }

@@ -1,0 +1,142 @@
+/*
+ * The lists whose entries name the controller, a range of converters, or both: `placement` and
+ * `verbs.nodes`. Together the entries of a list name each node once.
+ */
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "form.h"
+#include "scenario_check.h"
+
+/* A list, and who was named so far. */
+struct form_roll {
+    const struct form_loaded *loaded;
+    const char *list, *gift; /* its path, and what an entry gives a node */
+    bool controller;
+    bool *converters; /* by id */
+};
+
+static void roll_controller(struct form_roll *roll, unsigned index)
+{
+    char path[64];
+
+    if (roll->controller) {
+        snprintf(path, sizeof path, "%s.%u.controller", roll->list, index);
+        form_mistake(roll->loaded, path,
+                     "%s is true, but the controller has %s already; allowed: once", path,
+                     roll->gift);
+    }
+    roll->controller = true;
+}
+
+static void roll_converters(struct form_roll *roll, unsigned index, const char *converters)
+{
+    unsigned first, last;
+    char path[64];
+
+    scenario_ids_parse(converters, &first, &last);
+    snprintf(path, sizeof path, "%s.%u.converters", roll->list, index);
+    for (unsigned id = first; id <= last; id++) {
+        if (roll->converters[id]) {
+            form_mistake(roll->loaded, path,
+                         "%s is %s, but converter %u has %s already; allowed: once", path,
+                         converters, id, roll->gift);
+            return;
+        }
+        roll->converters[id] = true;
+    }
+}
+
+/* Notes whom entry `index` names, and reports who was named before, or that it names nobody. */
+static void roll_call(struct form_roll *roll, unsigned index, bool controller,
+                      const char *converters)
+{
+    char path[64];
+
+    if (controller)
+        roll_controller(roll, index);
+    if (converters)
+        roll_converters(roll, index, converters);
+    if (controller || converters)
+        return;
+    snprintf(path, sizeof path, "%s.%u", roll->list, index);
+    form_mistake(roll->loaded, path,
+                 "%s names no node; allowed: controller: true, or converters: a range", path);
+}
+
+/* Reports the first who was not named. */
+static void roll_end(const struct form_roll *roll)
+{
+    if (!roll->controller)
+        form_mistake(roll->loaded, roll->list,
+                     "%s leaves out the controller; allowed: each node once", roll->list);
+    for (unsigned id = 0; id < roll->loaded->file->converters.count; id++) {
+        if (roll->converters[id])
+            continue;
+        form_mistake(roll->loaded, roll->list,
+                     "%s leaves out converter %u; allowed: each node once", roll->list, id);
+        return;
+    }
+}
+
+static int check_placement(const struct form_loaded *loaded)
+{
+    const struct form_file *file = loaded->file;
+    struct form_roll roll = {.loaded = loaded,
+                             .list = "placement",
+                             .gift = "a place",
+                             .converters = calloc(file->converters.count, sizeof(bool))};
+
+    if (!roll.converters)
+        return -ENOMEM;
+    for (unsigned i = 0; i < file->placement_count && !scenario_report_is_full(loaded->report); i++)
+        roll_call(&roll, i, file->placement[i].controller, file->placement[i].converters);
+    roll_end(&roll);
+    free(roll.converters);
+    return 0;
+}
+
+/* Each node listens on a port of its own. */
+static void check_ports(const struct form_loaded *loaded)
+{
+    const unsigned port = loaded->file->verbs.port, count = loaded->file->converters.count;
+
+    if (port + count > UINT16_MAX)
+        form_mistake(loaded, "verbs.port",
+                     "verbs.port is %u, and converter %u would have the port %u; allowed: up to %u",
+                     port, count - 1, port + count, UINT16_MAX - count);
+}
+
+static int check_addresses(const struct form_loaded *loaded)
+{
+    const struct form_file_verbs *verbs = &loaded->file->verbs;
+    struct form_roll roll = {.loaded = loaded,
+                             .list = "verbs.nodes",
+                             .gift = "an address",
+                             .converters = calloc(loaded->file->converters.count, sizeof(bool))};
+
+    if (!roll.converters)
+        return -ENOMEM;
+    for (unsigned i = 0; i < verbs->node_count && !scenario_report_is_full(loaded->report); i++)
+        roll_call(&roll, i, verbs->nodes[i].controller, verbs->nodes[i].converters);
+    roll_end(&roll);
+    free(roll.converters);
+    return 0;
+}
+
+int form_check_nodes(const struct form_loaded *loaded)
+{
+    const struct form_file *file = loaded->file;
+    const unsigned bytes = file->verbs.flush_bytes;
+    int rc = check_placement(loaded);
+
+    if (bytes != 0 && bytes != 8)
+        form_mistake(loaded, "verbs.flush_bytes", "verbs.flush_bytes is %u; allowed: 0 or 8",
+                     bytes);
+    if (rc || file->run.mode == HIL_VIRTUAL || file->run.fabric != HIL_FABRIC_VERBS)
+        return rc;
+    check_ports(loaded);
+    return check_addresses(loaded);
+}

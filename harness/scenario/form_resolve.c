@@ -1,0 +1,98 @@
+/*
+ * The power_controller form, worked out: its law, and what it says of both nodes.
+ */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "form.h"
+#include "scenario_check.h"
+
+void form_mistake(const struct form_loaded *loaded, const char *path, const char *format, ...)
+{
+    const struct scenario_node *node = scenario_node_find(loaded->root, path);
+    char message[1024];
+
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(message, sizeof(message), format, arguments);
+    va_end(arguments);
+    scenario_mistake(loaded->report, node == NULL ? &loaded->root->at : &node->at, "%s", message);
+}
+
+/* A law has the last word about its gains: some make no sense together. */
+static void try_law(const struct form_loaded *loaded,
+                    const struct form_controller *controller)
+{
+    char why[SCENARIO_REASON_BYTES];
+
+    if (scenario_try(controller->law, 1, controller->parameters, NULL,
+                     scenario_ns(loaded->file->controller.period_us, 1e3), why))
+        form_mistake(loaded, "controller.gains",
+                     "the law %s refuses these gains, limits and period (%s); allowed: values that "
+                     "make sense together",
+                     controller->law->name, why);
+}
+
+static void resolve_law_parameters(const struct form_loaded *loaded,
+                                   struct form_controller *controller)
+{
+    const struct form_file_controller *file = &loaded->file->controller;
+    const struct hil_quantities *table = &controller->law->parameters;
+    const double *gain = file->gains;
+
+    for (unsigned i = 0; i < table->count; i++)
+        if (!form_is_limit(table->at[i].name))
+            controller->parameters[i] = *gain++;
+    controller->parameters[hil_quantity_find(table, "duty_min")] = file->limits.duty_min;
+    controller->parameters[hil_quantity_find(table, "duty_max")] = file->limits.duty_max;
+}
+
+static void check_catch_up(const struct form_loaded *loaded, const char *path, double limit)
+{
+    if (limit != 0 && limit <= 1)
+        form_mistake(loaded, path,
+                     "%s is %g, and it would never catch up; allowed: 0, or more than 1", path,
+                     limit);
+}
+
+static void resolve_controller(const struct form_loaded *loaded, struct form_controller *controller)
+{
+    const struct form_file_controller *file = &loaded->file->controller;
+
+    controller->law = loaded->schema->form->models[file->law];
+    resolve_law_parameters(loaded, controller);
+    if (file->limits.duty_min < file->limits.duty_max)
+        try_law(loaded, controller);
+    else
+        form_mistake(loaded, "controller.limits.duty_max",
+                     "controller.limits.duty_max is %g; allowed: more than duty_min, which is %g",
+                     file->limits.duty_max, file->limits.duty_min);
+}
+
+int form_resolve(const struct form_loaded *loaded, struct form *form)
+{
+    const struct form_file *file = loaded->file;
+    const unsigned before = loaded->report->mistakes;
+
+    check_catch_up(loaded, "controller.catch_up_limit", file->controller.late.catch_up_limit);
+    resolve_controller(loaded, &form->controller);
+    int error = form_resolve_profiles(loaded, form);
+    check_catch_up(loaded, "converters.catch_up_limit", file->converters.late.catch_up_limit);
+    if (error == 0)
+        error = form_resolve_converters(loaded, form);
+    if (error == 0)
+        error = form_check_nodes(loaded);
+    if (error != 0)
+        return error;
+    return loaded->report->mistakes == before ? 0 : -EINVAL;
+}
+
+void form_free(struct form *form)
+{
+    free(form->converters);
+    free(form->reference.changes);
+    free(form->load.changes);
+    free(form->input_voltage.changes);
+}
