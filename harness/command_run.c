@@ -9,7 +9,7 @@ static const char help[] =
     "usage: hiloco run SCENARIO [--mode MODE] [--set KEY=VALUE]... [--out DIR] [--trace]\n"
     "                  [--fix] [--quiet]\n"
     "\n"
-    "Runs a scenario: one controller and its converters, joined by network memory.\n"
+    "Runs a scenario: its nodes, joined by network memory.\n"
     "\n"
     "  --mode realtime    against the clock, over the scenario's fabric: a process for each\n"
     "                     executor, each on a core of its own\n"

@@ -18,7 +18,7 @@ struct hil_miss {
     uint64_t late_ns; /* from its time to its beginning */
     uint64_t busy_ns; /* from its beginning to its end */
     uint64_t missed;  /* steps, of all the executor's loops, until one was in time again */
-    uint32_t node;    /* 0: the controller; 1 + i: converter i */
+    uint32_t node;    /* of the system */
 };
 
 struct hil_worst {

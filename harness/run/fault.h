@@ -56,7 +56,8 @@ struct hil_failing {
 int hil_fault_add(struct hil_fault_log *log, const struct hil_failing *failing, int rc,
                   const double *out);
 
-/* What failed and how, in words: "control[3] (pid): its output duty is nan, at 0.001 s (step 50)".
+/* What failed and how, in words: "control[3] (pid): its output torque_nm is nan, at 0.001 s (step
+ * 50)".
  */
 void hil_fault_say(const struct hil_fault *fault, char text[HIL_FAULT_WORDS_BYTES]);
 

@@ -1,7 +1,7 @@
 /*
- * The executor of virtual time, over the sim fabric: the controller on one fiber, and all the
- * converters on another. Each sleeps to the next step of its loops; at the same time
- * deliveries come first, then converters, then the controller.
+ * The executor of virtual time, over the sim fabric: node 0 on one fiber, and all the others on
+ * another. Each sleeps to the next step of its loops; at the same time deliveries come first, then
+ * the other nodes, then node 0.
  */
 #ifndef HIL_VIRTUAL_TIME_H
 #define HIL_VIRTUAL_TIME_H

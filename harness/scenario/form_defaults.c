@@ -41,7 +41,7 @@ static int fill_quantities(struct scenario_node *block, const struct scenario_no
         char text[SCENARIO_NUMBER_BYTES];
         scenario_number_text(text, quantity->value);
         error = scenario_add_text(block, quantity->name,
-                         given != NULL && given->text != NULL ? given->text : text);
+                                  given != NULL && given->text != NULL ? given->text : text);
     }
     return error;
 }

@@ -22,8 +22,7 @@ void form_mistake(const struct form_loaded *loaded, const char *path, const char
 }
 
 /* A law has the last word about its gains: some make no sense together. */
-static void try_law(const struct form_loaded *loaded,
-                    const struct form_controller *controller)
+static void try_law(const struct form_loaded *loaded, const struct form_controller *controller)
 {
     char why[SCENARIO_REASON_BYTES];
 

@@ -1,6 +1,6 @@
 /*
- * The schema of the power_controller form: static for the blocks that are always alike, made for the
- * scenario at hand where they name models or their quantities.
+ * The schema of the power_controller form: static for the blocks that are always alike, made for
+ * the scenario at hand where they name models or their quantities.
  */
 #include <assert.h>
 #include <errno.h>
@@ -26,15 +26,16 @@ static const cyaml_schema_field_t verbs_node_fields[] = {
     CYAML_FIELD_BOOL("controller", MUST, struct form_file_verbs_node, controller),
     CYAML_FIELD_STRING_PTR("converters", MAY, struct form_file_verbs_node, converters, 0,
                            CYAML_UNLIMITED),
-    CYAML_FIELD_STRING_PTR("address", MUST, struct form_file_verbs_node, address, 0, CYAML_UNLIMITED),
+    CYAML_FIELD_STRING_PTR("address", MUST, struct form_file_verbs_node, address, 0,
+                           CYAML_UNLIMITED),
     CYAML_FIELD_END,
 };
 static const cyaml_schema_value_t verbs_node = {
     CYAML_VALUE_MAPPING(MUST, struct form_file_verbs_node, verbs_node_fields)};
 
 static const cyaml_schema_field_t verbs_fields[] = {
-    CYAML_FIELD_SEQUENCE_COUNT("nodes", CYAML_FLAG_POINTER, struct form_file_verbs, nodes, node_count,
-                               &verbs_node, 0, 1 + FORM_CONVERTERS_MAX),
+    CYAML_FIELD_SEQUENCE_COUNT("nodes", CYAML_FLAG_POINTER, struct form_file_verbs, nodes,
+                               node_count, &verbs_node, 0, 1 + FORM_CONVERTERS_MAX),
     CYAML_FIELD_UINT("port", MUST, struct form_file_verbs, port),
     ENUM("completions", struct form_file_verbs, completions, completions),
     CYAML_FIELD_UINT("send_depth", MUST, struct form_file_verbs, send_depth),
@@ -62,16 +63,16 @@ static const cyaml_schema_field_t limits_fields[] = {
 /* A change of a reference, a load or an input voltage: alike but for one key. */
 #define CHANGE_FIELDS(name, key)                                                                   \
     static const cyaml_schema_field_t name##_change_fields[] = {                                   \
-        CYAML_FIELD_FLOAT("time_s", MUST, struct form_file_change, time_s),                             \
-        CYAML_FIELD_FLOAT(key, MUST, struct form_file_change, value),                                   \
-        CYAML_FIELD_FLOAT("ramp_s", MUST, struct form_file_change, ramp_s),                             \
+        CYAML_FIELD_FLOAT("time_s", MUST, struct form_file_change, time_s),                        \
+        CYAML_FIELD_FLOAT(key, MUST, struct form_file_change, value),                              \
+        CYAML_FIELD_FLOAT("ramp_s", MUST, struct form_file_change, ramp_s),                        \
         CYAML_FIELD_END,                                                                           \
     };                                                                                             \
     static const cyaml_schema_value_t name##_change = {                                            \
         CYAML_VALUE_MAPPING(MUST, struct form_file_change, name##_change_fields)};
 
 #define CHANGES(name)                                                                              \
-    CYAML_FIELD_SEQUENCE_COUNT("changes", CYAML_FLAG_POINTER, struct form_file_profile, changes,        \
+    CYAML_FIELD_SEQUENCE_COUNT("changes", CYAML_FLAG_POINTER, struct form_file_profile, changes,   \
                                change_count, &name##_change, 0, CYAML_UNLIMITED)
 
 CHANGE_FIELDS(reference, "voltage_v")
@@ -215,15 +216,18 @@ static void set_controller(struct form_schema *s)
 {
     SET_FIELDS(
         s->controller_fields,
-        CYAML_FIELD_ENUM("law", STRICT, struct form_file_controller, law, s->law_names, s->law_count),
+        CYAML_FIELD_ENUM("law", STRICT, struct form_file_controller, law, s->law_names,
+                         s->law_count),
         CYAML_FIELD_FLOAT("period_us", MUST, struct form_file_controller, period_us),
         CYAML_FIELD_FLOAT("phase_us", MUST, struct form_file_controller, phase_us),
-        CYAML_FIELD_FLOAT("realtime_phase_us", MUST, struct form_file_controller, realtime_phase_us),
+        CYAML_FIELD_FLOAT("realtime_phase_us", MUST, struct form_file_controller,
+                          realtime_phase_us),
         CYAML_FIELD_BOOL("computation_delay", MUST, struct form_file_controller, computation_delay),
         CYAML_FIELD_INT("cpu", MUST, struct form_file_controller, cpu),
         CYAML_FIELD_INT("priority", MUST, struct form_file_controller, priority),
         ENUM("scheduler", struct form_file_controller, scheduler, schedulers),
-        ENUM("wait", struct form_file_controller, wait, waits), LATE_FIELDS(struct form_file_controller),
+        ENUM("wait", struct form_file_controller, wait, waits),
+        LATE_FIELDS(struct form_file_controller),
         CYAML_FIELD_MAPPING("limits", MUST, struct form_file_controller, limits, limits_fields),
         array("gains", offsetof(struct form_file_controller, gains), MUST, sizeof(double),
               s->gains.count, s->gain_fields, s->law != NULL));
@@ -241,24 +245,26 @@ static void set_tolerance(struct form_schema *s)
 
 static void set_overrides(struct form_schema *s)
 {
-    SET_FIELDS(s->override_fields,
-               CYAML_FIELD_STRING_PTR("id", MUST, struct form_file_override, id, 0, CYAML_UNLIMITED),
-               CYAML_FIELD_ENUM_PTR("plant", MAY | STRICT, struct form_file_override, plant,
-                                    s->plant_names, s->plant_count),
-               CYAML_FIELD_FLOAT_PTR("period_us", MAY, struct form_file_override, period_us),
-               CYAML_FIELD_FLOAT_PTR("phase_us", MAY, struct form_file_override, phase_us),
-               CYAML_FIELD_FLOAT_PTR("duty_initial", MAY, struct form_file_override, duty_initial),
-               array("parameters", offsetof(struct form_file_override, parameters), MAY,
-                     sizeof(double *), s->parameters.count, s->parameter_fields, s->plant != NULL),
-               array("initial", offsetof(struct form_file_override, initial), MAY, sizeof(double *),
-                     s->states.count, s->state_fields, s->plant != NULL));
-    s->override_entry =
-        (cyaml_schema_value_t){CYAML_VALUE_MAPPING(MUST, struct form_file_override, s->override_fields)};
+    SET_FIELDS(
+        s->override_fields,
+        CYAML_FIELD_STRING_PTR("id", MUST, struct form_file_override, id, 0, CYAML_UNLIMITED),
+        CYAML_FIELD_ENUM_PTR("plant", MAY | STRICT, struct form_file_override, plant,
+                             s->plant_names, s->plant_count),
+        CYAML_FIELD_FLOAT_PTR("period_us", MAY, struct form_file_override, period_us),
+        CYAML_FIELD_FLOAT_PTR("phase_us", MAY, struct form_file_override, phase_us),
+        CYAML_FIELD_FLOAT_PTR("duty_initial", MAY, struct form_file_override, duty_initial),
+        array("parameters", offsetof(struct form_file_override, parameters), MAY, sizeof(double *),
+              s->parameters.count, s->parameter_fields, s->plant != NULL),
+        array("initial", offsetof(struct form_file_override, initial), MAY, sizeof(double *),
+              s->states.count, s->state_fields, s->plant != NULL));
+    s->override_entry = (cyaml_schema_value_t){
+        CYAML_VALUE_MAPPING(MUST, struct form_file_override, s->override_fields)};
 }
 
 static void set_converters(struct form_schema *s)
 {
-    SET_FIELDS(s->converters_fields, CYAML_FIELD_UINT("count", MUST, struct form_file_converters, count),
+    SET_FIELDS(s->converters_fields,
+               CYAML_FIELD_UINT("count", MUST, struct form_file_converters, count),
                CYAML_FIELD_ENUM("plant", STRICT, struct form_file_converters, plant, s->plant_names,
                                 s->plant_count),
                CYAML_FIELD_FLOAT("period_us", MUST, struct form_file_converters, period_us),
@@ -273,13 +279,13 @@ static void set_converters(struct form_schema *s)
                CYAML_FIELD_FLOAT("duty_safe", MUST, struct form_file_converters, duty_safe),
                array("parameters", offsetof(struct form_file_converters, parameters), MUST,
                      sizeof(double *), s->parameters.count, s->parameter_fields, s->plant != NULL),
-               array("initial", offsetof(struct form_file_converters, initial), MUST, sizeof(double *),
-                     s->states.count, s->state_fields, s->plant != NULL),
+               array("initial", offsetof(struct form_file_converters, initial), MUST,
+                     sizeof(double *), s->states.count, s->state_fields, s->plant != NULL),
                CYAML_FIELD_MAPPING("tolerance", MUST, struct form_file_converters, tolerance,
                                    s->tolerance_fields),
-               CYAML_FIELD_SEQUENCE_COUNT("overrides", CYAML_FLAG_POINTER, struct form_file_converters,
-                                          overrides, override_count, &s->override_entry, 0,
-                                          FORM_CONVERTERS_MAX));
+               CYAML_FIELD_SEQUENCE_COUNT("overrides", CYAML_FLAG_POINTER,
+                                          struct form_file_converters, overrides, override_count,
+                                          &s->override_entry, 0, FORM_CONVERTERS_MAX));
 }
 
 static cyaml_schema_value_t top(struct form_schema *s)

@@ -1,6 +1,6 @@
 /*
  * Names of nodes, components and signals, as a scenario writes them: converter[3],
- * motor.speed_rad_s, cell[*].voltage_v, mixer.input[2].
+ * motor.speed_rad_s, cell[*].current_a, mixer.input[2].
  */
 #include <errno.h>
 #include <stdio.h>
@@ -273,7 +273,7 @@ int general_signals(const struct general *g, const struct scenario_node *node,
     if (!dot) {
         scenario_mistake(g->report, &node->at,
                          "'%.100s' names no signal; allowed: COMPONENT.SIGNAL, as in "
-                         "motor.speed_rad_s or cell[*].voltage_v",
+                         "motor.speed_rad_s or cell[*].current_a",
                          node->text);
         return -EINVAL;
     }

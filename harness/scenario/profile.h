@@ -1,6 +1,5 @@
 /*
- * A quantity over time: a constant, then steps and ramps. References, loads and input
- * voltages of a scenario are profiles.
+ * A quantity over time: a constant, then steps and ramps. Sources of the kind `steps` are profiles.
  */
 #ifndef HIL_PROFILE_H
 #define HIL_PROFILE_H

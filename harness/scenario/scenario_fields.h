@@ -1,5 +1,6 @@
 /*
- * What both forms of a scenario have in their schemas: the words of enums, and the blocks of the run.
+ * What both forms of a scenario have in their schemas: the words of enums, and the blocks of the
+ * run.
  */
 #ifndef SCENARIO_FIELDS_H
 #define SCENARIO_FIELDS_H
@@ -36,15 +37,16 @@ static const cyaml_strval_t waits[] = {{"spin", HIL_SPIN}, {"hybrid", HIL_HYBRID
 extern const cyaml_schema_field_t scenario_validity_fields[], scenario_trace_fields[];
 
 /* What libcyaml loads into a struct scenario_file. */
-#define RUN_FIELDS_BEGIN                                                                               \
+#define RUN_FIELDS_BEGIN                                                                           \
     CYAML_FIELD_STRING_PTR("name", MUST, struct scenario_file, name, 1, 64),                       \
         CYAML_FIELD_FLOAT("duration_s", MUST, struct scenario_file, duration_s),                   \
         ENUM("mode", struct scenario_file, mode, modes),                                           \
         ENUM("fabric", struct scenario_file, fabric, fabrics),                                     \
         ENUM("on_lost", struct scenario_file, on_lost, losses),                                    \
         CYAML_FIELD_FLOAT("hang_limit_s", MUST, struct scenario_file, hang_limit_s)
-#define RUN_FIELDS_END                                                                                 \
-    CYAML_FIELD_MAPPING("validity", MUST, struct scenario_file, validity, scenario_validity_fields),        \
+#define RUN_FIELDS_END                                                                             \
+    CYAML_FIELD_MAPPING("validity", MUST, struct scenario_file, validity,                          \
+                        scenario_validity_fields),                                                 \
         CYAML_FIELD_MAPPING("trace", MUST, struct scenario_file, trace, scenario_trace_fields)
 
 #endif

@@ -194,14 +194,14 @@ int hil_link_find(const struct hil_system *system, unsigned from, unsigned to);
 const struct hil_quantity *hil_signal_row(const struct hil_system *system,
                                           const struct hil_signal *signal, unsigned *place);
 
-/* "converter[3].voltage_v", "mixer.input[2]"; and "converter[3]" */
+/* "cell[3].current_a", "mixer.input[2]"; and "cell[3]" */
 void hil_signal_name(const struct hil_system *system, const struct hil_signal *signal,
                      char text[HIL_SIGNAL_NAME_BYTES]);
 /* The row of a table that has the place `number`, where wide rows have `width` places. */
 const struct hil_quantity *hil_place_row(const struct hil_quantities *table, unsigned width,
                                          unsigned number);
 
-/* A place in a component's inputs or outputs: "voltage_v", "input[2]" */
+/* A place in a component's inputs or outputs: "current_a", "input[2]" */
 void hil_place_name(const struct hil_quantities *table, unsigned width, unsigned number,
                     char text[HIL_SIGNAL_NAME_BYTES]);
 void hil_instance_name(const struct hil_instance *is, char text[HIL_SIGNAL_NAME_BYTES]);

@@ -11,6 +11,7 @@
 
 #include "folder.h"
 #include "harness/doctor/fix.h"
+#include "harness/scenario/system.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -63,7 +64,10 @@ TestSuite(fix, .init = put_machine, .fini = folder_close);
 
 static struct hil_executor_config executors[] = {{.cpu = 2, .priority = 80, .scheduler = HIL_FIFO},
                                                  {.cpu = 3, .priority = 80, .scheduler = HIL_FIFO}};
-static const struct hil_scenario scenario = {.executors = executors, .executor_count = 2};
+static struct hil_node_config node = {.timing = {.period_ns = 10000}};
+static struct hil_system one = {.nodes = &node, .node_count = 1};
+static const struct hil_scenario scenario = {
+    .system = &one, .executors = executors, .executor_count = 2};
 
 static struct hil_patient patient;
 static struct hil_fix fix;

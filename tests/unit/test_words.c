@@ -1,0 +1,46 @@
+/* What the harness does not speak of: it goes by signals, whatever these are. */
+#include <criterion/criterion.h>
+#include <glob.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+/* The power_controller form's own files and programs, and the table that has its keys too. */
+static bool is_the_forms(const char *path)
+{
+    static const char *const own[] = {"harness/scenario/form", "harness/scenario/scenario_keys.c",
+                                      "harness/controller.c", "harness/converter.c"};
+
+    for (size_t i = 0; i < sizeof own / sizeof own[0]; i++)
+        if (strncmp(path, own[i], strlen(own[i])) == 0)
+            return true;
+    return false;
+}
+
+static void expect_no_words(const char *path)
+{
+    static const char *const words[] = {"voltage", "duty"};
+    FILE *file = fopen(path, "r");
+    char line[1024];
+
+    cr_assert_not_null(file, "%s", path);
+    for (unsigned number = 1; fgets(line, sizeof line, file); number++)
+        for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+            cr_expect_null(strcasestr(line, words[i]), "%s:%u says %s", path, number, words[i]);
+    fclose(file);
+}
+
+Test(words, no_file_but_the_forms_says_voltage_or_duty)
+{
+    static const char *const patterns[] = {"harness/*.[ch]", "harness/*/*.[ch]", "traces/*"};
+
+    for (size_t p = 0; p < sizeof patterns / sizeof patterns[0]; p++) {
+        glob_t files;
+        cr_assert_eq(glob(patterns[p], 0, NULL, &files), 0);
+        cr_assert_gt(files.gl_pathc, 3u);
+        for (size_t i = 0; i < files.gl_pathc; i++)
+            if (!is_the_forms(files.gl_pathv[i]))
+                expect_no_words(files.gl_pathv[i]);
+        globfree(&files);
+    }
+}
