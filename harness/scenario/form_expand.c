@@ -20,8 +20,7 @@ struct expansion {
     int error;                                           /* the first one: all else is then left */
 };
 
-/* --- writing a tree ----------------------------------------------------------------------------
- */
+/* --- writing a tree ------------------------------------------------------------------------ */
 
 /* Takes the value. What it is called in a mapping; NULL in a list. */
 static void expand_add(struct expansion *x, struct scenario_node *to, const char *key,
@@ -127,8 +126,7 @@ static void expand_value(struct expansion *x, unsigned i, double value)
     x->there[i] = true;
 }
 
-/* --- nodes -------------------------------------------------------------------------------------
- */
+/* --- nodes --------------------------------------------------------------------------------- */
 
 static void expand_nodes(struct expansion *x, struct scenario_node *root)
 {
@@ -153,8 +151,7 @@ static void expand_nodes(struct expansion *x, struct scenario_node *root)
          "bad_inputs_limit");
 }
 
-/* --- components --------------------------------------------------------------------------------
- */
+/* --- components ---------------------------------------------------------------------------- */
 
 static void expand_safe(struct expansion *x, struct scenario_node *component)
 {
@@ -286,8 +283,7 @@ static void expand_components(struct expansion *x, struct scenario_node *root)
     KEYS(x, plant, x->converters, "on_error");
 }
 
-/* --- connections and sources -------------------------------------------------------------------
- */
+/* --- connections and sources --------------------------------------------------------------- */
 
 static struct scenario_node *expand_entry(struct expansion *x, struct scenario_node *list)
 {
@@ -402,8 +398,7 @@ static void expand_sources(struct expansion *x, struct scenario_node *root)
                         offsetof(struct form_converter, input_voltage_factor));
 }
 
-/* --- record and measures -----------------------------------------------------------------------
- */
+/* --- record and measures ------------------------------------------------------------------- */
 
 static void expand_record(struct expansion *x, struct scenario_node *root)
 {
@@ -451,8 +446,7 @@ static void expand_measures(struct expansion *x, struct scenario_node *root)
     expand_text(x, m, "node", "controller");
 }
 
-/* --- the rest ----------------------------------------------------------------------------------
- */
+/* --- the rest ------------------------------------------------------------------------------ */
 
 /* An entry of placement or verbs.nodes: the controller, converters, or both. */
 static void expand_who(struct expansion *x, struct scenario_node *to,

@@ -96,8 +96,7 @@ bool general_feed(struct general *g, struct general_element to, const struct sce
     return true;
 }
 
-/* --- the whole ----------------------------------------------------------------------------------
- */
+/* --- the whole ----------------------------------------------------------------------------- */
 
 static int general_parts(struct general *g)
 {

@@ -94,8 +94,7 @@ unsigned general_word(const struct scenario_node *block, const char *key, const 
 bool general_fits(const struct general *g, const struct scenario_node *block, const char *key,
                   unsigned count, const char *things);
 
-/* --- references --------------------------------------------------------------------------------
- */
+/* --- references ---------------------------------------------------------------------------- */
 
 /* The texts of a value that is one, or a list of them: how many, and number i. */
 unsigned general_text_count(const struct scenario_node *node);

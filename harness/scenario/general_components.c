@@ -8,8 +8,7 @@
 #include "general.h"
 #include "scenario_resolve.h"
 
-/* --- how many, where ----------------------------------------------------------------------------
- */
+/* --- how many, where ----------------------------------------------------------------------- */
 
 static int component_group(struct general *g, const struct scenario_entry *entry, unsigned i,
                            unsigned *total)
@@ -65,8 +64,7 @@ static int component_groups(struct general *g)
     return g->system->components && g->system->component_arrays ? 0 : -ENOMEM;
 }
 
-/* --- models
- * --------------------------------------------------------------------------------------- */
+/* --- models -------------------------------------------------------------------------------- */
 
 static const struct hil_model *component_model(const struct general *g,
                                                const struct scenario_node *text)
@@ -153,8 +151,7 @@ static bool component_models(struct general *g, const struct general_group *grou
     return true;
 }
 
-/* --- numbers by a model's names ------------------------------------------------------------------
- */
+/* --- numbers by a model's names ------------------------------------------------------------ */
 
 /* One of the blocks parameters, initial, inputs and safe. */
 struct component_block {
@@ -373,8 +370,7 @@ static int component_set_safe(struct general *g, unsigned component, unsigned ro
     return 0;
 }
 
-/* --- the tables' own values
- * ------------------------------------------------------------------------ */
+/* --- the tables' own values ---------------------------------------------------------------- */
 
 static double *component_defaults(const struct general *g, const struct hil_quantities *table,
                                   unsigned width)
@@ -441,8 +437,7 @@ static int component_numbers(struct general *g, const struct general_group *grou
     return rc ? rc : component_take_block(g, group, "safe", component_set_safe);
 }
 
-/* --- whether the models take them
- * ------------------------------------------------------------------ */
+/* --- whether the models take them ---------------------------------------------------------- */
 
 static bool component_alike(const struct general *g, const struct hil_component *a,
                             const struct hil_component *b)

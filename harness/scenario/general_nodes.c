@@ -191,8 +191,7 @@ static void node_verbs(const struct general *g)
     };
 }
 
-/* --- placement ----------------------------------------------------------------------------------
- */
+/* --- placement ----------------------------------------------------------------------------- */
 
 static int node_place(const struct general *g, const struct scenario_node *block,
                       const unsigned *entry_of, unsigned entry, struct hil_executor_config *placed)
@@ -283,9 +282,7 @@ int general_placement(struct general *g)
     return rc;
 }
 
-/* --- latencies
- * ------------------------------------------------------------------------------------
- */
+/* --- latencies ----------------------------------------------------------------------------- */
 
 int general_latencies(struct general *g)
 {

@@ -40,8 +40,7 @@ static void record_absent(const struct general *g, const struct scenario_node *t
         where, name);
 }
 
-/* --- record
- * ---------------------------------------------------------------------------------------------- */
+/* --- record -------------------------------------------------------------------------------- */
 
 static void record_decimation(const struct general *g, const struct scenario_node *block,
                               unsigned node, unsigned char *said)
@@ -114,8 +113,7 @@ static int record_entry(const struct general *g, const struct scenario_node *blo
     return 0;
 }
 
-/* --- measures
- * ---------------------------------------------------------------------------------------------- */
+/* --- measures ------------------------------------------------------------------------------ */
 
 static const char *measure_unit(const struct general *g, const struct hil_signal *signal)
 {

@@ -140,8 +140,7 @@ bool hil_system_find_nodes(const struct hil_system *s, const char *text, size_t 
     return false;
 }
 
-/* --- signals -------------------------------------------------------------------------------------
- */
+/* --- signals ------------------------------------------------------------------------------- */
 
 unsigned general_places(const struct hil_quantities *table, unsigned width, unsigned row)
 {

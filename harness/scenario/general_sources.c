@@ -10,8 +10,7 @@
 static const char *const source_kinds[] = {"constant", "steps", "sine", "pulses", "csv"};
 enum { SOURCE_KINDS = sizeof source_kinds / sizeof source_kinds[0] };
 
-/* --- steps
- * ------------------------------------------------------------------------------------------ */
+/* --- steps --------------------------------------------------------------------------------- */
 
 static int source_steps(const struct general *g, const struct scenario_node *block,
                         struct hil_profile *profile)
@@ -54,8 +53,7 @@ static void source_pulses(const struct general *g, const struct scenario_node *b
                          general_number(block, "width_s", 0), general_number(block, "period_s", 0));
 }
 
-/* --- a column of a file
- * ------------------------------------------------------------------------------- */
+/* --- a column of a file -------------------------------------------------------------------- */
 
 /* A file as it is read, for mistakes at its lines. */
 struct source_table {
@@ -217,8 +215,7 @@ static int source_csv(const struct general *g, const struct scenario_node *block
     return rc == -ENOMEM ? rc : 0;
 }
 
-/* --- one source
- * ---------------------------------------------------------------------------------------- */
+/* --- one source ---------------------------------------------------------------------------- */
 
 static int source_read(const struct general *g, const struct scenario_entry *entry,
                        struct hil_source *source)

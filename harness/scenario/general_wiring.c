@@ -10,8 +10,7 @@
 
 #include "general.h"
 
-/* --- places
- * ---------------------------------------------------------------------------------------- */
+/* --- places -------------------------------------------------------------------------------- */
 
 /* The components of each node, in the order of the file, and their parts of its arrays. */
 static int wiring_places(struct general *g)
@@ -52,8 +51,7 @@ static int wiring_places(struct general *g)
     return 0;
 }
 
-/* --- the order of steps
- * ------------------------------------------------------------------------------ */
+/* --- the order of steps -------------------------------------------------------------------- */
 
 /* Of each sampled component, those whose outputs it takes in the same step. */
 struct wiring_needs {
@@ -196,8 +194,7 @@ static int wiring_order(const struct general *g)
     return rc;
 }
 
-/* --- links
- * --------------------------------------------------------------------------------------------- */
+/* --- links --------------------------------------------------------------------------------- */
 
 /* A value that goes from one node to another. */
 struct wiring_value {
@@ -337,8 +334,7 @@ bool general_find_link(const struct hil_system *s, unsigned from, unsigned to, u
     return false;
 }
 
-/* --- feeds
- * ---------------------------------------------------------------------------------------------- */
+/* --- feeds --------------------------------------------------------------------------------- */
 
 /* The feeds of each node's inputs in a row. */
 static int wiring_node_feeds(struct general *g)

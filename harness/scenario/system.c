@@ -90,8 +90,7 @@ void general_name(const struct general *g, struct general_element element, bool 
     hil_signal_name(g->system, &signal, text);
 }
 
-/* --- sources -------------------------------------------------------------------------------------
- */
+/* --- sources ------------------------------------------------------------------------------- */
 
 static double source_sine(const struct hil_source *s, uint64_t t_ns)
 {

@@ -167,8 +167,7 @@ struct hil_measure {
     double reference_scale;
 };
 
-/* --- the whole ---------------------------------------------------------------------------------
- */
+/* --- the whole ----------------------------------------------------------------------------- */
 
 struct hil_system {
     struct hil_array *node_arrays, *component_arrays; /* in the order of the file */
