@@ -30,7 +30,7 @@ struct hil_told_measure {
     bool judged, settled; /* whether that is told; of an array: all have */
     int worst;            /* of an array: which is; -1: not told */
     struct hil_told_figures figures;
-    double startup_ms; /* until it had settled after the start-up; NAN of an array */
+    double startup_ms; /* from the start, until it had settled; NAN of an array */
 };
 
 /* The measure of this name; false, with figures that are none, where there is none. */

@@ -21,12 +21,12 @@ Test(told, measures_and_arrays_of_them)
         " \"worst\": 1, \"each\": [{\"pp\": 1}, {\"pp\": 2}]}, \"speed\": {\"unit\": \"rad/s\","
         " \"settled\": true, \"settling_ms\": 3, \"window\": {\"from_s\": 1, \"to_s\": 2}},"
         " \"free\": {\"settled\": null}},"
-        " \"events\": [{\"measures\": {\"speed\": {\"settling_ms\": 7}}}]}");
+        " \"events\": [{\"over_s\": 0.1, \"measures\": {\"speed\": {\"settling_ms\": 7}}}]}");
     struct hil_told_measure m;
 
     cr_assert(hil_told_first(&told, false, &m));
     cr_expect_str_eq(m.name, "speed");
-    cr_expect(m.judged && m.settled && m.figures.settling_ms == 3 && m.startup_ms == 7);
+    cr_expect(m.judged && m.settled && m.figures.settling_ms == 3 && m.startup_ms == 107);
     cr_expect(m.figures.from_s == 1 && m.figures.to_s == 2 && isnan(m.figures.pp));
     cr_assert(hil_told_first(&told, true, &m));
     cr_expect_str_eq(m.name, "cell_v");
