@@ -348,10 +348,14 @@ static double round_up(double x)
 
 double plot_run_startup(const struct plot_run *run, const struct plot_measure *measure)
 {
+    const struct plot_measure *judged = measure->told.judged ? measure : &run->first;
+    const double startup_ms = judged->told.startup_ms;
     double s = fmax(startup_unstable_s, run->duration_s / 250);
 
-    if (isfinite(measure->told.startup_ms))
-        s = round_up(fmax(startup_least_s, 2e-3 * measure->told.startup_ms));
+    if (isfinite(startup_ms))
+        s = round_up(fmax(startup_least_s, 2e-3 * startup_ms));
+    if (run->events.count)
+        s = fmin(s, run->events.at[0].at_s);
     return fmin(s, run->duration_s);
 }
 

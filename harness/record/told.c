@@ -49,7 +49,8 @@ static double told_startup_ms(const struct hil_told *told, const char *name)
     const json_t *startup = json_array_get(told_get(told, "events"), 0);
     const json_t *measure = json_object_get(json_object_get(startup, "measures"), name);
 
-    return 1e3 * hil_told_number(startup, "over_s") + hil_told_number(measure, "settling_ms");
+    return 1e3 * fmax(hil_told_number(startup, "over_s"), 0) +
+           hil_told_number(measure, "settling_ms");
 }
 
 static void told_read_measure(const struct hil_told *told, const char *name, const json_t *json,

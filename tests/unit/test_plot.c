@@ -897,6 +897,18 @@ Test(plot, a_part_of_a_run)
     cr_expect_neq(access(in_folder("latency.png"), F_OK), 0); /* it has no time */
 }
 
+/* Without the next event, the ramp and the settling would be shown as 0.5 s. */
+Test(plot, the_start_up_ends_where_the_next_event_begins)
+{
+    write_trace(in_folder("trace.h5"), -20, 10000);
+    put("summary.json",
+        "{\"measures\": {\"output_v\": {\"settled\": true}}, \"events\": [{\"over_s\": 0.1,"
+        " \"measures\": {\"output_v\": {\"settling_ms\": 50}}}, {\"time_s\": 0.2, \"changes\": "
+        "{}}]}");
+    cr_assert_eq(plot(), 0, "%s", said);
+    expect_times("output-value-2.dat", 0, 200); /* ms */
+}
+
 Test(plot, a_part_of_a_sweep)
 {
     write_point("a", -20, settled);

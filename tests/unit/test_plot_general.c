@@ -44,7 +44,8 @@ static const char servo[] =
 static const char summary[] =
     "{\"measures\": {\"speed_rad_per_s\": {\"unit\": \"rad/s\", \"settled\": true,"
     " \"settling_ms\": 12, \"overshoot_pct\": 3.5, \"mean\": 100, \"pp\": 0.25,"
-    " \"window\": {\"from_s\": 0.1, \"to_s\": 0.2}}}, \"events\": [{}, {\"time_s\": 0.12,"
+    " \"window\": {\"from_s\": 0.1, \"to_s\": 0.2}}}, \"events\": [{\"over_s\": 0.02,"
+    " \"measures\": {\"speed_rad_per_s\": {\"settling_ms\": 30}}}, {\"time_s\": 0.12,"
     " \"changes\": {\"wanted\": {\"from\": 90, \"to\": 100, \"unit\": \"rad/s\"}}}]}";
 
 /* Every number of a row swings about its own place in it. */
@@ -116,6 +117,18 @@ static void expect_words(const char *figure, const char *const *words)
     free(svg);
 }
 
+static double last_time(const char *data)
+{
+    FILE *file = fopen(in_folder("plot/%s", data), "r");
+    double time, value, last = NAN;
+
+    cr_assert(file, "%s", data);
+    while (fscanf(file, "%lf %lf", &time, &value) == 2)
+        last = time;
+    fclose(file);
+    return last;
+}
+
 #define EXPECT(figure, ...) expect_words(figure, (const char *const[]){__VA_ARGS__, NULL})
 
 Test(plot_general, each_measure_has_a_figure)
@@ -126,6 +139,16 @@ Test(plot_general, each_measure_has_a_figure)
     EXPECT("speed", "Speed", "motor.speed_rad_per_s (rad/s)", "settles in 12 ms", "reference",
            "0.25 rad/s p-p, 0.1 to 0.2 s (shaded)", "wanted 90 to 100 rad/s");
     EXPECT("current", "Current", "motor.current_a (A)");
+}
+
+/* What is not judged has no settling of its own to be shown. */
+Test(plot_general, a_measure_without_a_reference_has_the_first_ones_start_up)
+{
+    write_record(servo, NULL);
+    put("summary.json", summary);
+    cr_assert_eq(plot(0, INFINITY), 0, "%s", said);
+    cr_expect_float_eq(last_time("speed-value-2.dat"), 100, 1); /* ms */
+    cr_expect_float_eq(last_time("current-value-2.dat"), 100, 1);
 }
 
 /* "One figure for each node's recorded signals (grouped by unit)." */
