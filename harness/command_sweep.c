@@ -461,13 +461,24 @@ static double missed_of_first(const struct hil_told *told)
     return hil_told_nodes(told, 0, &nodes) ? nodes.missed : NAN;
 }
 
+/* Of the table's first column: the longest name has room. */
+static int table_name_width(const struct sweep *s)
+{
+    size_t width = 36;
+
+    for (unsigned i = 0; i < s->point_count; i++)
+        if (strlen(s->points[i].name) > width)
+            width = strlen(s->points[i].name);
+    return (int)width;
+}
+
 static void print_point(const struct sweep *s, const struct point *p)
 {
     struct hil_told told = told_of_point(s, p);
     struct hil_told_measure measure;
     double round_trip_us[3];
 
-    printf("%-36s", p->name);
+    printf("%-*s", table_name_width(s), p->name);
     if (!told.root) {
         printf(" no results\n");
         return;
@@ -501,8 +512,8 @@ static void print_head(const struct sweep *s)
         }
         hil_told_close(&told);
     }
-    printf("%-36s %11s %11s %10s %10s %13s %8s %10s %10s\n", name, "overshoot %", "settling ms",
-           mean, pp, "from-to s", "missed", "round trip", "p99, us");
+    printf("%-*s %11s %11s %10s %10s %13s %8s %10s %10s\n", table_name_width(s), name,
+           "overshoot %", "settling ms", mean, pp, "from-to s", "missed", "round trip", "p99, us");
 }
 
 static void print_table(const struct sweep *s)

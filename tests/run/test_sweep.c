@@ -146,6 +146,24 @@ Test(sweep, runs_the_cartesian_product)
     }
 }
 
+/* What a run did comes two spaces after the last column, which ends where its head ends. */
+Test(sweep, the_columns_are_below_their_heads)
+{
+    struct ended e = run_command("hiloco sweep configs/quickstart.yaml --set duration_s=0.05 --set "
+                                 "converters.parameters.inductor_resistance_ohm=0.025,0.03 "
+                                 "--set controller.period_us=10,20 --out %s",
+                                 in_workspace("out"));
+
+    expect_status(&e, 0);
+    const size_t head = strcspn(e.out, "\n");
+    const char *line = e.out;
+    for (unsigned i = 0; i < 4; i++) {
+        line += strcspn(line, "\n") + 1;
+        cr_assert_gt(strcspn(line, "\n"), head, "%s", e.out);
+        cr_expect_eq(strncmp(line + head, "  settles", 9), 0, "%s", e.out);
+    }
+}
+
 /* sweep.json has the figures of every run, and the units of what varies. */
 Test(sweep, has_the_figures_of_every_run)
 {
