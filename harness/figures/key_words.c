@@ -1,6 +1,7 @@
 #include "key_words.h"
 
 #include <ctype.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -37,9 +38,30 @@ static size_t length_without(const char *key, const char *unit)
     return before == '_' || before == '.' ? length - end : length;
 }
 
+static bool begins_with(const char *text, const char *start)
+{
+    return strncmp(text, start, strlen(start)) == 0;
+}
+
+/* "components.motor.parameters.inertia_kg_m2" is the motor's inertia; "nodes.drive.period_us" the
+ * drive's period. */
+static void name_owner(const char *key, char named[HIL_KEY_WORDS_BYTES])
+{
+    const bool component = begins_with(key, "components."), node = begins_with(key, "nodes.");
+    const char *owner = component || node ? strchr(key, '.') + 1 : key;
+    const char *block = component ? strstr(owner, ".parameters.") : NULL;
+    const int length = block ? (int)(block - owner) : (int)strlen(owner);
+
+    snprintf(named, HIL_KEY_WORDS_BYTES, "%.*s%s", length, owner,
+             block ? block + strlen(".parameters") : "");
+}
+
 void hil_key_words(const char *key, const char *unit, char words[HIL_KEY_WORDS_BYTES])
 {
-    snprintf(words, HIL_KEY_WORDS_BYTES, "%.*s", (int)length_without(key, unit), key);
+    char named[HIL_KEY_WORDS_BYTES];
+
+    name_owner(key, named);
+    snprintf(words, HIL_KEY_WORDS_BYTES, "%.*s", (int)length_without(named, unit), named);
     for (char *c = words; *c != '\0'; c++)
         if (ispunct((unsigned char)*c))
             *c = ' ';

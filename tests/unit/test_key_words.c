@@ -79,6 +79,10 @@ Test(key_words, names_and_units_apart)
     expect_words("converters.parameters.load_ohm", "converters parameters load", "load", "5 Ω");
     expect_words("converters.tolerance.percent", "converters tolerance", "tolerance", "5 %");
     expect_words("load.changes.0.time_s", "load changes 0 time", "time", "5 s");
+    expect_words("components.motor.parameters.resistance_ohm", "motor resistance", "resistance",
+                 "5 Ω");
+    expect_words("components.parameters.node", "parameters node", "node", "5");
+    expect_words("nodes.drive.period_us", "drive period", "period", "5 µs");
 }
 
 /* Its values are ratios, though the name is that of a quantity with a unit. */
