@@ -158,16 +158,23 @@ run: all
 	@echo "figures: $(RESULTS)/figure/figure.png, figure-startup.png, figure-beside.png (virtual and"
 	@echo "real time); $(RESULTS)/realtime/figure.png, round-trip.png, controller.period_us=40/tail.png"
 
-# The README's figure, with the sum of all that it is drawn from: a test has the programs draw it
-# again, and holds the sums against one another. So the picture is never older than the code.
+# The documents' figures, each with the sums of all that it is drawn from: a test has the programs
+# draw them again, and holds the sums against these. So no picture is older than the code.
+# $(call draw,NAME,FIGURE,FILES,COMMAND): docs/NAME.png is FIGURE of what COMMAND gives
+define draw
+@rm -rf $(BUILD)/figure
+@$(BUILD)/$(4) --out $(BUILD)/figure >/dev/null
+@$(BUILD)/hiloco plot $(BUILD)/figure >/dev/null
+@cp $(BUILD)/figure/$(2).png docs/$(1).png
+@{ echo "# $(4)"; (cd docs && sha256sum $(1).png); cd $(BUILD)/figure && \
+    sha256sum plot/$(2).gp plot/style.gp $(3:%=plot/%); } >docs/$(1).sum
+endef
+
 figure: all
-	@rm -rf $(BUILD)/figure
-	@$(SWEEP) --mode virtual --out $(BUILD)/figure >/dev/null
-	@$(BUILD)/hiloco plot $(BUILD)/figure
-	@{ echo "# $(SWEEP:$(BUILD)/%=%) --mode virtual"; cd $(BUILD)/figure && sha256sum figure.png \
-	    plot/figure.gp plot/style.gp plot/series-panels.gp plot/figure-series-*.dat \
-	    plot/figure-reference-*.dat; } >docs/figure.sum
-	@cp $(BUILD)/figure/figure.png docs
+	$(call draw,figure,figure,series-panels.gp figure-series-*.dat figure-reference-*.dat,$\
+	    $(SWEEP:$(BUILD)/%=%) --mode virtual)
+	$(call draw,servo,drive,run-node.gp drive-signal-*.dat,hiloco run configs/servo.yaml)
+	$(call draw,battery,stage,run-node.gp stage-signal-*.dat,hiloco run configs/battery.yaml)
 
 # --- tests: one program for each folder of tests -----------------------------------------
 
@@ -422,7 +429,7 @@ clean:
 help:
 	@echo "make            build the programs: $(PROGRAMS:%=$(BUILD)/%)"
 	@echo "make run        run the reference scenario, and draw the figure"
-	@echo "make figure     draw the README's figure again, when what it shows has changed"
+	@echo "make figure     draw the documents' figures again, when what they show has changed"
 	@echo "make test       run the tests"
 	@echo "make test-rdma  run tests over RDMA: in a guest with soft-RoCE, or on RDMA_DEVICE=mlx5_0"
 	@echo "make soak       run every channel under chaos for SEEDS=$(SEEDS) seeds, and litmus tests for ROUNDS"

@@ -1,9 +1,12 @@
 /*
- * docs/figure.png is what the code draws. Virtual time gives the same numbers everywhere, so the
- * sums in docs/figure.sum are those of the data and the scripts, whatever gnuplot makes of them. If
- * a change of the code is meant to change the figure: make figure.
+ * The figures of docs/ are what the code draws. Virtual time gives the same numbers everywhere, so
+ * the sums in docs/NAME.sum are those of docs/NAME.png, and of the data and the scripts that it was
+ * drawn from, whatever gnuplot makes of them. If a change of the code is meant to change a figure:
+ * make figure.
  */
 #include <criterion/criterion.h>
+#include <criterion/parameterized.h>
+#include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,31 +16,57 @@
 
 TestSuite(figure, .init = workspace_open, .fini = workspace_close, .timeout = 300);
 
-/* The first line says how it was made: "# hiloco sweep ...". */
-static char *command_of_sums(void)
+/* The first line says how it was made: "# hiloco sweep ...", or "# hiloco run ...". */
+static char *command_of_sums(const char *path)
 {
-    char *sums = read_text("docs/figure.sum");
+    char *sums = read_text(path);
 
-    cr_assert(strncmp(sums, "# hiloco sweep ", 15) == 0, "docs/figure.sum begins otherwise:\n%s",
-              sums);
+    cr_assert(strncmp(sums, "# hiloco ", 9) == 0, "%s begins otherwise:\n%s", path, sums);
     sums[strcspn(sums, "\n")] = '\0';
     return sums + 2;
 }
 
-Test(figure, of_the_readme_is_what_the_code_draws)
+static glob_t sums_of_figures(void)
+{
+    glob_t files;
+
+    cr_assert_eq(glob("docs/*.sum", 0, NULL, &files), 0);
+    return files;
+}
+
+ParameterizedTestParameters(figure, of_a_document_is_what_the_code_draws)
+{
+    static size_t at[20];
+    size_t count = sums_of_figures().gl_pathc;
+
+    for (size_t i = 0; i < count && i < 20; i++)
+        at[i] = i;
+    return cr_make_param_array(size_t, at, count);
+}
+
+ParameterizedTest(size_t *i, figure, of_a_document_is_what_the_code_draws)
 {
     char *root = realpath(".", NULL), *script = strdup(in_workspace("check.sh"));
+    const char *sums = sums_of_figures().gl_pathv[*i];
     char text[1000];
 
-    struct ended e = run_command("%s --out %s", command_of_sums(), in_workspace("out"));
+    struct ended e = run_command("%s --out %s", command_of_sums(sums), in_workspace("out"));
     expect_status(&e, 0);
     e = run_command("hiloco plot %s", in_workspace("out"));
     expect_status(&e, 0);
-    snprintf(
-        text, sizeof text,
-        "cp %s/docs/figure.png '%s' && cd '%s' && sha256sum --quiet --check %s/docs/figure.sum\n",
-        root, in_workspace("out"), in_workspace("out"), root);
+    snprintf(text, sizeof text,
+             "cd '%s' && cp %s/docs/*.png . && sha256sum --quiet --check %s/%s\n",
+             in_workspace("out"), root, root, sums);
     write_text(script, text);
     e = run_command("sh %s", script);
-    cr_expect_eq(e.status, 0, "docs/figure.png shows something else (make figure):\n%s", e.out);
+    cr_expect_eq(e.status, 0, "%s: the figure shows something else (make figure):\n%s", sums,
+                 e.out);
+}
+
+Test(figure, of_each_document_is_checked)
+{
+    glob_t pictures;
+
+    cr_assert_eq(glob("docs/*.png", 0, NULL, &pictures), 0);
+    cr_expect_eq(pictures.gl_pathc, sums_of_figures().gl_pathc);
 }
