@@ -111,8 +111,7 @@ static void timed_sleep(struct sim *s, uint64_t time, unsigned class)
 {
     struct timeline_entry next;
 
-    timeline_exchange(&s->timeline, time, timeline_place(&s->timeline, class), s->current,
-                      &next);
+    timeline_exchange(&s->timeline, time, timeline_place(&s->timeline, class), s->current, &next);
     carry_on(s->current, next, true);
 }
 
