@@ -98,17 +98,6 @@ static int check_placement(const struct form_loaded *loaded)
     return 0;
 }
 
-/* Each node listens on a port of its own. */
-static void check_ports(const struct form_loaded *loaded)
-{
-    const unsigned port = loaded->file->verbs.port, count = loaded->file->converters.count;
-
-    if (port + count > UINT16_MAX)
-        form_mistake(loaded, "verbs.port",
-                     "verbs.port is %u, and converter %u would have the port %u; allowed: up to %u",
-                     port, count - 1, port + count, UINT16_MAX - count);
-}
-
 static int check_addresses(const struct form_loaded *loaded)
 {
     const struct form_file_verbs *verbs = &loaded->file->verbs;
@@ -129,14 +118,9 @@ static int check_addresses(const struct form_loaded *loaded)
 int form_check_nodes(const struct form_loaded *loaded)
 {
     const struct form_file *file = loaded->file;
-    const unsigned bytes = file->verbs.flush_bytes;
     int rc = check_placement(loaded);
 
-    if (bytes != 0 && bytes != 8)
-        form_mistake(loaded, "verbs.flush_bytes", "verbs.flush_bytes is %u; allowed: 0 or 8",
-                     bytes);
     if (rc || file->run.mode == HIL_VIRTUAL || file->run.fabric != HIL_FABRIC_VERBS)
         return rc;
-    check_ports(loaded);
     return check_addresses(loaded);
 }

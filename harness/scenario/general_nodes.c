@@ -176,6 +176,33 @@ static void node_network(const struct general *g)
     };
 }
 
+/* Each node listens on a port of its own. */
+static void node_check_ports(const struct general *g, const struct scenario_node *verbs)
+{
+    const unsigned port = (unsigned)general_number(verbs, "port", 0);
+    const unsigned last = g->system->node_count - 1;
+    char name[HIL_SIGNAL_NAME_BYTES];
+
+    if (port + last <= UINT16_MAX)
+        return;
+    hil_instance_name(&g->system->nodes[last].is, name);
+    scenario_mistake(g->report, &scenario_node_get(verbs, "port")->at,
+                     "verbs.port is %u, and %s would have the port %u; allowed: up to %u", port,
+                     name, port + last, UINT16_MAX - last);
+}
+
+static void node_check_verbs(const struct general *g)
+{
+    const struct scenario_node *verbs = scenario_node_get(g->root, "verbs");
+    const unsigned bytes = (unsigned)general_number(verbs, "flush_bytes", 0);
+
+    if (bytes != 0 && bytes != 8)
+        scenario_mistake(g->report, &scenario_node_get(verbs, "flush_bytes")->at,
+                         "verbs.flush_bytes is %u; allowed: 0 or 8", bytes);
+    if (g->scenario->fabric == HIL_FABRIC_VERBS)
+        node_check_ports(g, verbs);
+}
+
 static void node_verbs(const struct general *g)
 {
     const struct scenario_node *block = scenario_node_get(g->root, "verbs");
@@ -243,6 +270,7 @@ static int node_addresses(struct general *g)
     const struct scenario_node *list = scenario_node_get(verbs, "nodes");
 
     node_network(g);
+    node_check_verbs(g);
     if (g->scenario->fabric != HIL_FABRIC_VERBS)
         return 0;
     node_verbs(g);

@@ -410,13 +410,26 @@ Test(scenario_mistakes, verbs_addresses)
 Test(scenario_mistakes, verbs_ports)
 {
     ONLY(VERBS("  - {controller: true, converters: 0-2, address: 10.0.0.1}\n") "  port: 65533\n",
-         "FILE:16:9: verbs.port is 65533, and converter 2 would have the port 65536; allowed: up "
+         "FILE:16:9: verbs.port is 65533, and converter[2] would have the port 65536; allowed: up "
          "to 65532");
 }
 
 Test(scenario_mistakes, verbs_flush_bytes)
 {
     ONLY(SMALL "verbs: {flush_bytes: 3}\n", "FILE:12:22: verbs.flush_bytes is 3; allowed: 0 or 8");
+}
+
+/* The general form is checked likewise. */
+#define TWO                                                                                        \
+    "name: two\nduration_s: 1\nfabric: verbs\n"                                                    \
+    "nodes: {a: {count: 2, period_us: 10}}\n"                                                      \
+    "components: {g: {model: gain, node: 'a[*]', inputs: {input: 1}}}\n"                           \
+    "verbs:\n  nodes: [{nodes: 'a[*]', address: 10.0.0.1}]\n"
+Test(scenario_mistakes, verbs_of_the_general_form)
+{
+    ONLY(TWO "  port: 65535\n",
+         "FILE:8:9: verbs.port is 65535, and a[1] would have the port 65536; allowed: up to 65534");
+    ONLY(TWO "  flush_bytes: 3\n", "FILE:8:16: verbs.flush_bytes is 3; allowed: 0 or 8");
 }
 
 Test(scenario_mistakes, verbs_completions)
