@@ -294,11 +294,6 @@ static double step_sum(const struct hil_step *s, const struct step_measured *m)
     return sum;
 }
 
-static double step_reference(const struct hil_step *s, const struct step_measured *m)
-{
-    return m->reference < 0 ? NAN : s->values[m->reference] * m->scale;
-}
-
 /* How each measure follows its reference; the first one is also for whoever watches. */
 static void step_measure(const struct hil_step *s, uint64_t now)
 {
@@ -308,11 +303,12 @@ static void step_measure(const struct hil_step *s, uint64_t now)
         return;
     struct hil_moment moment = hil_responses_at(&state->responses, &s->node->state->measuring, now);
     for (unsigned i = 0; i < s->measured_count; i++) {
-        const struct step_measured *m = &s->measures[i];
-        const double value = step_sum(s, m), reference = step_reference(s, m);
-        hil_response_add(&moment, m->measure, reference, value);
+        struct step_measured *m = &s->measures[i];
+        m->value = step_sum(s, m);
+        m->reference = m->from < 0 ? NAN : s->values[m->from] * m->scale;
+        hil_response_add(&moment, m->measure, m->reference, m->value);
         if (m->measure == 0)
-            hil_recent_add(&state->recent, now, reference, value);
+            hil_recent_add(&state->recent, now, m->reference, m->value);
     }
 }
 
@@ -350,9 +346,9 @@ static void step_record(const struct hil_step *s, uint64_t n, uint64_t due, uint
         const struct step_measured *m = &s->measures[i];
         if (!m->recorded)
             continue;
-        *measured++ = step_sum(s, m);
-        if (m->reference >= 0)
-            *measured++ = step_reference(s, m);
+        *measured++ = m->value;
+        if (m->from >= 0)
+            *measured++ = m->reference;
     }
     for (unsigned i = 0; i < s->recorded_count; i++)
         row[s->row.signals + i] = s->values[s->recorded[i]];

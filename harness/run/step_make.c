@@ -288,16 +288,15 @@ static void make_arrivals(struct hil_step *s)
     }
 }
 
-/* Whether all that the link has is computed by sampled components, with a delay. */
+/* Whether nothing that the link has is given by a continuous component. */
 static bool make_is_computed(const struct hil_step *s, const struct hil_link *link)
 {
-    for (unsigned i = 0; i < link->count; i++)
-        for (unsigned p = 0; p < s->part_count; p++) {
-            const struct hil_component *c = s->parts[p].config;
-            const bool its = link->values[i] >= c->out && link->values[i] - c->out < c->out_count;
-            if (its && c->model->kind != HIL_SAMPLED)
+    for (unsigned p = 0; p < s->continuous; p++) {
+        const struct hil_component *c = s->parts[p].config;
+        for (unsigned i = 0; i < link->count; i++)
+            if (link->values[i] >= c->out && link->values[i] - c->out < c->out_count)
                 return false;
-        }
+    }
     return true;
 }
 
@@ -358,7 +357,7 @@ static void make_measures(struct hil_step *s)
         s->measures[i] = (struct step_measured){
             .measure = config->measures[i],
             .signals = {at, m->count},
-            .reference = m->has_reference ? (int)make_signal_at(s, &m->reference) : -1,
+            .from = m->has_reference ? (int)make_signal_at(s, &m->reference) : -1,
             .scale = m->reference_scale,
             .recorded = hil_columns_has(m),
         };

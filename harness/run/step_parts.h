@@ -59,7 +59,7 @@ struct step_departure {
     const double *out;    /* the node's outputs */
     const unsigned *from; /* which of them it has */
     unsigned count;
-    bool computed;                   /* has only what sampled components computed a step before */
+    bool computed;                   /* has only what sampled components compute */
     const struct step_arrival *back; /* what comes the other way; NULL: nothing */
 };
 
@@ -75,9 +75,10 @@ struct step_feed {
 struct step_measured {
     unsigned measure;
     struct step_range signals;
-    int reference; /* in values[]; -1: it has none */
+    int from; /* its reference, in values[]; -1: it has none */
     double scale;
     bool recorded;
+    double value, reference; /* in this step; NAN: it has none */
 };
 
 /* What each step touches comes first. */
