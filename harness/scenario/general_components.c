@@ -70,9 +70,8 @@ static const struct hil_model *component_model(const struct general *g,
                                                const struct scenario_node *text)
 {
     const struct hil_model *m = hil_model_find(text->text);
+    char why[256], choice[SCENARIO_CHOICE_BYTES];
     const char *names[128];
-    char why[256], allowed[1024] = "";
-    size_t used = 0;
     unsigned count = 0;
 
     if (m && !hil_model_check(m, why, sizeof why))
@@ -83,13 +82,8 @@ static const struct hil_model *component_model(const struct general *g,
     }
     for (; hil_models[count] && count < 128; count++)
         names[count] = hil_models[count]->name;
-    for (unsigned i = 0; i < count && used + 64 < sizeof allowed; i++)
-        used += (size_t)snprintf(allowed + used, sizeof allowed - used, "%s%s", i ? ", " : "",
-                                 names[i]);
-    const char *near = scenario_near_miss(text->text, names, count);
-    scenario_mistake(g->report, &text->at, "there is no model '%.60s'%s%s%s; allowed: %s",
-                     text->text, near ? " (did you mean '" : "", near ? near : "",
-                     near ? "'?)" : "", allowed);
+    scenario_say_choice(text->text, names, count, choice);
+    scenario_mistake(g->report, &text->at, "there is no model '%.60s'%s", text->text, choice);
     return NULL;
 }
 
@@ -232,20 +226,13 @@ static void component_unknown(const struct general *g, const struct component_bl
 {
     const struct hil_quantities *table = component_table(m, b->key);
     const char *names[HIL_QUANTITIES_MAX];
-    char allowed[1024] = "";
-    size_t used = 0;
+    char choice[SCENARIO_CHOICE_BYTES];
 
-    for (unsigned i = 0; i < table->count && used + 64 < sizeof allowed; i++) {
+    for (unsigned i = 0; i < table->count; i++)
         names[i] = table->at[i].name;
-        used += (size_t)snprintf(allowed + used, sizeof allowed - used, "%s%s", i ? ", " : "",
-                                 names[i]);
-    }
-    const char *near = scenario_near_miss(entry->key, names, table->count);
-    scenario_mistake(g->report, &entry->at,
-                     "unknown key '%.60s' in components.%s.%s of a %s%s%s%s; "
-                     "allowed: %s",
-                     entry->key, b->group->name, b->key, m->name, near ? " (did you mean '" : "",
-                     near ? near : "", near ? "'?)" : "", *allowed ? allowed : "none");
+    scenario_say_choice(entry->key, names, table->count, choice);
+    scenario_mistake(g->report, &entry->at, "unknown key '%.60s' in components.%s.%s of a %s%s",
+                     entry->key, b->group->name, b->key, m->name, choice);
 }
 
 /* Takes a row's value of one component. */

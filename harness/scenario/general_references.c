@@ -60,16 +60,11 @@ static bool reference_in(struct index *index, unsigned of)
 static void reference_unknown(const char *kind, const char *const *names, unsigned count,
                               const char *text, size_t length, char message[HIL_REFERENCE_BYTES])
 {
-    char word[80], allowed[512] = "";
-    size_t used = 0;
+    char word[80], choice[SCENARIO_CHOICE_BYTES];
 
-    for (unsigned i = 0; i < count && used < sizeof allowed - 80; i++)
-        used += (size_t)snprintf(allowed + used, sizeof allowed - used, "%s%s", i ? ", " : "",
-                                 names[i]);
     snprintf(word, sizeof word, "%.*s", (int)length, text);
-    const char *near = scenario_near_miss(word, names, count);
-    snprintf(message, HIL_REFERENCE_BYTES, "there is no %s '%s'%s%s%s; allowed: %s", kind, word,
-             near ? " (did you mean '" : "", near ? near : "", near ? "'?)" : "", allowed);
+    scenario_say_choice(word, names, count, choice);
+    snprintf(message, HIL_REFERENCE_BYTES, "there is no %s '%s'%s", kind, word, choice);
 }
 
 /* Which of the things that are called this the text, which begins with that name, is about. */
@@ -209,25 +204,19 @@ static void reference_no_signal(const struct general *g, const struct scenario_n
                                 enum general_side side)
 {
     const char *names[2 * HIL_QUANTITIES_MAX];
-    char allowed[1024] = "";
+    char choice[SCENARIO_CHOICE_BYTES];
     unsigned count = 0;
-    size_t used = 0;
 
     if (side & GENERAL_OUTPUTS)
         reference_names(&c->model->outputs, names, &count);
     if (side & GENERAL_INPUTS)
         reference_names(&c->model->inputs, names, &count);
-    for (unsigned i = 0; i < count && used + 64 < sizeof allowed; i++)
-        used += (size_t)snprintf(allowed + used, sizeof allowed - used, "%s%.60s", i ? ", " : "",
-                                 names[i]);
-    const char *near = scenario_near_miss(name, names, count);
-    scenario_mistake(g->report, &node->at, "%s, a %s, has no %s '%s'%s%s%s; allowed: %s",
-                     c->is.name, c->model->name,
+    scenario_say_choice(name, names, count, choice);
+    scenario_mistake(g->report, &node->at, "%s, a %s, has no %s '%s'%s", c->is.name, c->model->name,
                      side == GENERAL_EITHER    ? "signal"
                      : side == GENERAL_OUTPUTS ? "output"
                                                : "input",
-                     name, near ? " (did you mean '" : "", near ? near : "", near ? "'?)" : "",
-                     count ? allowed : "none");
+                     name, choice);
 }
 
 /* The signal of one component. */

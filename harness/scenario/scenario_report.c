@@ -103,3 +103,18 @@ const char *scenario_near_miss(const char *word, const char *const *names, size_
     }
     return near;
 }
+
+void scenario_say_choice(const char *word, const char *const *names, size_t count,
+                         char text[SCENARIO_CHOICE_BYTES])
+{
+    const char *near = scenario_near_miss(word, names, count);
+    size_t used = 0;
+
+    if (near != NULL)
+        used = (size_t)snprintf(text, SCENARIO_CHOICE_BYTES, " (did you mean '%.60s'?)", near);
+    used += (size_t)snprintf(text + used, SCENARIO_CHOICE_BYTES - used, "; allowed: %s",
+                             count == 0 ? "none" : "");
+    for (size_t i = 0; i < count && used + 64 < SCENARIO_CHOICE_BYTES; i++)
+        used += (size_t)snprintf(text + used, SCENARIO_CHOICE_BYTES - used, "%s%.60s",
+                                 i > 0 ? ", " : "", names[i]);
+}

@@ -34,4 +34,10 @@ __attribute__((format(printf, 3, 4))) void scenario_mistake(struct scenario_repo
 /* Of `names`, the one that a writer of `word` most likely meant; NULL when none is near. */
 const char *scenario_near_miss(const char *word, const char *const *names, size_t count);
 
+/* What follows a word that is none of `names`: " (did you mean 'period_us'?); allowed: period_us,
+ * phase_us". What does not fit is left out, name by name. */
+enum { SCENARIO_CHOICE_BYTES = 1200 };
+void scenario_say_choice(const char *word, const char *const *names, size_t count,
+                         char text[SCENARIO_CHOICE_BYTES]);
+
 #endif

@@ -207,7 +207,7 @@ void hil_instance_name(const struct hil_instance *is, char text[HIL_SIGNAL_NAME_
 
 /* The nodes first..last that a text of this length names: NAME, NAME[2], NAME[0-9] or NAME[*]. If
  * it names none, `message` says what is allowed. */
-enum { HIL_REFERENCE_BYTES = 1024 };
+enum { HIL_REFERENCE_BYTES = 1400 };
 bool hil_system_find_nodes(const struct hil_system *system, const char *text, size_t length,
                            unsigned *first, unsigned *last, char message[HIL_REFERENCE_BYTES]);
 

@@ -1,5 +1,8 @@
 /* The general form of a scenario: what it resolves to, what is said of mistakes in it, and that the
  * power_controller form is a short way to write it. */
+#include <ctype.h>
+
+#include "harness/scenario/scenario_report.h"
 #include "test_scenario.h"
 
 #include <math.h>
@@ -377,4 +380,28 @@ Test(general, a_cycle_in_one_step)
                         "  - {from: b.output, to: a.input}\n",
                    "FILE:6:6: b -> a -> b is a cycle of sampled components in one step; allowed: "
                    "computation_delay: true of one of them");
+}
+
+/* --- what is said of a word that is none of many -------------------------------------------- */
+
+Test(general, a_list_that_is_too_long_is_cut_at_a_name)
+{
+    enum { NAMES = 32 };
+    char names[NAMES][61], choice[SCENARIO_CHOICE_BYTES];
+    const char *at[NAMES];
+
+    for (unsigned i = 0; i < NAMES; i++) {
+        snprintf(names[i], sizeof names[i],
+                 "a_name_of_fifty_letters_that_a_native_may_have_"
+                 "number_%02u",
+                 i % 100);
+        at[i] = names[i];
+    }
+    scenario_say_choice("a_name_of_fifty_letters_that_a_native_may_have_number_3x", at, NAMES,
+                        choice);
+    cr_expect(strstr(choice, "(did you mean '"), "%s", choice);
+    cr_expect_lt(strlen(choice), SCENARIO_CHOICE_BYTES - 1);
+    cr_expect(isdigit((unsigned char)choice[strlen(choice) - 1]), "%s", choice);
+    scenario_say_choice("b", at, 0, choice);
+    cr_expect_str_eq(choice, "; allowed: none");
 }
