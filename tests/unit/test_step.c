@@ -684,10 +684,30 @@ Test(step, a_continuous_component_that_fails_makes_safe_what_takes_from_it)
 /* --- nodes that die -----------------------------------------------------------------------------
  */
 
-static void lose(struct rig *rig, unsigned node)
+static void wait_for_loss(const struct loco_channel *channel)
 {
-    hil_node_close(rig->group.nodes[node]);
-    rig->group.nodes[node] = NULL;
+    struct loco_wait wait = loco_wait_for(channel->mgr, TIMEOUT_NS);
+
+    while (!loco_channel_check(channel))
+        cr_assert_eq(loco_relax(channel->mgr, &wait), 0);
+}
+
+/* A node's own thread hears of a loss: the steps after this one know. */
+static void lose(struct rig *rig, unsigned lost)
+{
+    const struct hil_system *s = rig->scenario->system;
+
+    hil_node_close(rig->group.nodes[lost]);
+    rig->group.nodes[lost] = NULL;
+    for (unsigned n = 0; n < rig->group.count; n++) {
+        const struct hil_node *node = rig->group.nodes[n];
+        if (!node || loco_channel_member(&node->links.channel, lost) < 0)
+            continue;
+        wait_for_loss(&node->links.channel);
+        for (unsigned i = 0; i < node->config->incoming_count; i++)
+            if (s->links[node->config->incoming[i]].from == lost)
+                wait_for_loss(&node->links.in[i].channel);
+    }
 }
 
 static void bring_back(struct rig *rig, unsigned node)
