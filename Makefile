@@ -96,7 +96,7 @@ MAINS    := $(PROGRAMS:%=harness/%.c)
 
 LOCO    := $(wildcard channels/*.c channels/fabric/*.c)
 MODELS  := $(wildcard plants/*.c controllers/*.c)
-HARNESS := $(filter-out $(MAINS),$(wildcard harness/*.c harness/*/*.c))
+HARNESS := $(filter-out $(MAINS),$(wildcard harness/*.c harness/*/*.c harness/*/*/*.c))
 
 PROVIDER := $(BUILD)/libhiloco-trace.so
 

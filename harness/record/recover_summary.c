@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "../json_file.h"
-#include "../scenario/scenario_tree.h"
+#include "../scenario/yaml/scenario_tree.h"
 #include "run_files.h"
 
 static json_t *recover_number(double value)

@@ -9,15 +9,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "form.h"
-#include "general.h"
-#include "scenario_check.h"
-#include "scenario_defaults.h"
-#include "scenario_listing.h"
+#include "form/form.h"
+#include "general/general.h"
 #include "scenario_native.h"
-#include "scenario_resolve.h"
-#include "scenario_schema.h"
-#include "scenario_tree.h"
+#include "yaml/scenario_check.h"
+#include "yaml/scenario_defaults.h"
+#include "yaml/scenario_listing.h"
+#include "yaml/scenario_resolve.h"
+#include "yaml/scenario_schema.h"
+#include "yaml/scenario_tree.h"
 
 const char *hil_fabric_name(enum hil_fabric fabric)
 {

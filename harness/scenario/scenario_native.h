@@ -2,7 +2,7 @@
 #ifndef HIL_SCENARIO_NATIVE_H
 #define HIL_SCENARIO_NATIVE_H
 
-#include "scenario_tree.h"
+#include "yaml/scenario_tree.h"
 
 /*
  * Loads them, as the scenario in the file `path` names them, and puts their whole paths in the

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "general.h"
+#include "general/general.h"
 #include "pool.h"
 
 void hil_system_free(struct hil_system *system)

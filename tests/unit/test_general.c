@@ -2,7 +2,7 @@
  * power_controller form is a short way to write it. */
 #include <ctype.h>
 
-#include "harness/scenario/scenario_report.h"
+#include "harness/scenario/yaml/scenario_report.h"
 #include "test_scenario.h"
 
 #include <math.h>

@@ -4,7 +4,7 @@
  */
 #include "test_scenario.h"
 
-#include "harness/scenario/scenario_listing.h"
+#include "harness/scenario/yaml/scenario_listing.h"
 
 static struct hil_scenario *load_set(const char *set)
 {

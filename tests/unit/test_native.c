@@ -9,7 +9,7 @@
 #include "../short_form.h"
 #include "folder.h"
 #include "harness/models/native.h"
-#include "harness/scenario/form.h"
+#include "harness/scenario/form/form.h"
 
 TestSuite(native, .init = folder_open, .fini = folder_close);
 

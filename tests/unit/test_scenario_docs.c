@@ -4,10 +4,10 @@
  */
 #include "test_scenario.h"
 
-#include "harness/scenario/form.h"
-#include "harness/scenario/scenario_check.h"
-#include "harness/scenario/scenario_defaults.h"
-#include "harness/scenario/scenario_schema.h"
+#include "harness/scenario/form/form.h"
+#include "harness/scenario/yaml/scenario_check.h"
+#include "harness/scenario/yaml/scenario_defaults.h"
+#include "harness/scenario/yaml/scenario_schema.h"
 
 enum { ROWS_MAX = 400, ROW_BYTES = 1024 };
 

@@ -1,7 +1,7 @@
 /* Which models the power_controller form of a scenario takes. */
 #include "test_scenario.h"
 
-#include "harness/scenario/form.h"
+#include "harness/scenario/form/form.h"
 
 /* --- a plant and a law, small ---------------- */
 

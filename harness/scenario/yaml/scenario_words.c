@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "form_schema.h"
+#include "../form/form_schema.h"
 #include "scenario_check.h"
 
 enum { TEXT_MAX = 1024 };

@@ -19,9 +19,9 @@
 #ifndef HIL_FORM_H
 #define HIL_FORM_H
 
+#include "../profile.h"
+#include "../yaml/scenario_resolve.h"
 #include "form_schema.h"
-#include "profile.h"
-#include "scenario_resolve.h"
 
 /* --- which models fit ------------------------------------------------------------------------ */
 

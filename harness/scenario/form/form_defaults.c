@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../yaml/scenario_defaults.h"
 #include "form.h"
-#include "scenario_defaults.h"
 
 /* --- overrides with another plant ------------------------------------------------------- */
 

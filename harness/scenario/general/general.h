@@ -7,10 +7,10 @@
 #ifndef SCENARIO_GENERAL_H
 #define SCENARIO_GENERAL_H
 
-#include "names.h"
-#include "pool.h"
-#include "scenario_check.h"
-#include "system.h"
+#include "../names.h"
+#include "../pool.h"
+#include "../system.h"
+#include "../yaml/scenario_check.h"
 
 /* An entry of nodes: or components:, and where what it makes stands in the system. */
 struct general_group {

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../yaml/scenario_fields.h"
 #include "form.h"
-#include "scenario_fields.h"
 
 /* --- what is always alike --------------------------------------------------------------- */
 

@@ -12,8 +12,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "../models/models.h"
-#include "scenario.h"
+#include "../../models/models.h"
+#include "../scenario.h"
 #include "scenario_tree.h"
 
 enum { SCENARIO_NODES_MAX = 100000 };

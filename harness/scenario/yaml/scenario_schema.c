@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "form.h"
+#include "../form/form.h"
 #include "scenario_fields.h"
 
 const cyaml_schema_field_t scenario_validity_fields[] = {

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../yaml/scenario_resolve.h"
 #include "general.h"
-#include "scenario_resolve.h"
 
 /* --- how many, where ----------------------------------------------------------------------- */
 

@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "../yaml/scenario_check.h"
 #include "form.h"
-#include "scenario_check.h"
 
 /* A list, and who was named so far. */
 struct form_roll {

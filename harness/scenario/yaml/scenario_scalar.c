@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "form_schema.h"
+#include "../form/form_schema.h"
 #include "scenario_check.h"
 
 /* A decimal number and no more: not hexadecimal, which YAML 1.2 and strtod know, nor .inf. */

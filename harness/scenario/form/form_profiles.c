@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "../yaml/scenario_check.h"
 #include "form.h"
-#include "scenario_check.h"
 
 /* What is still moving when the next change begins would have to jump. */
 static void check_order(const struct form_loaded *loaded, const char *block,

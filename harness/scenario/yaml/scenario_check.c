@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "form.h"
-#include "names.h"
+#include "../form/form.h"
+#include "../names.h"
 
 enum { PATH_MAX_BYTES = 256, TEXT_MAX = 1024, FIELDS_MAX = 80 };
 

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "form_schema.h"
+#include "../form/form_schema.h"
 
 #define NO_RANGE        0, 0, SCENARIO_RANGE, false
 #define TIME_US(min)    min, 1e9, SCENARIO_WHOLE_NS, false

@@ -6,7 +6,7 @@
 #ifndef HIL_FORM_SCHEMA_H
 #define HIL_FORM_SCHEMA_H
 
-#include "scenario_schema.h"
+#include "../yaml/scenario_schema.h"
 
 /* And a list that names each converter once is no longer. */
 enum { FORM_CONVERTERS_MAX = 10000 };

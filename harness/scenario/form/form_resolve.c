@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "../yaml/scenario_check.h"
 #include "form.h"
-#include "scenario_check.h"
 
 void form_mistake(const struct form_loaded *loaded, const char *path, const char *format, ...)
 {

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../yaml/scenario_check.h"
 #include "form.h"
-#include "scenario_check.h"
 
 enum { NO_OVERRIDE = -1 };
 

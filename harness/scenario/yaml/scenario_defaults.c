@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "form.h"
+#include "../form/form.h"
 
 enum { PATH_MAX_BYTES = 256 };
 
