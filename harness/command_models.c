@@ -34,16 +34,17 @@ static void print_model(const struct hil_model *m)
     putchar('\n');
 }
 
-static int print_native(const char *file)
+static int print_provided(const char *file)
 {
-    const struct hil_native *native;
+    const struct hil_loaded *loaded;
     char wrong[1024];
+    const struct hil_said said = {wrong, sizeof wrong};
 
-    if (hil_native_load(&native, file, ".", wrong, sizeof wrong)) {
+    if (hil_model_load(&loaded, file, ".", NULL, &said)) {
         fprintf(stderr, "hiloco models: %s: %s\n", file, wrong);
         return HIL_EXIT_USAGE;
     }
-    print_model(native->model);
+    print_model(loaded->model);
     return HIL_EXIT_OK;
 }
 
@@ -57,7 +58,7 @@ int hil_command_models(int argc, char **argv)
     if (rc)
         return hil_arguments_status(rc);
     if (file)
-        return print_native(file);
+        return print_provided(file);
     for (const struct hil_model *const *m = hil_models; *m; m++)
         print_model(*m);
     return HIL_EXIT_OK;

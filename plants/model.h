@@ -107,6 +107,7 @@ struct hil_config {
     const double *states;     /* the initial ones; likewise */
     hil_log_fn *log;          /* never NULL; valid, with its argument, until destroy() */
     void *log_arg;
+    const struct hil_model *model; /* what is made: several models may share one create() */
 };
 
 enum hil_model_kind {

@@ -1,6 +1,86 @@
 #include "models.h"
 
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+#include "native.h"
+
+/* The first that takes a name has it: native models take any with a '/'. */
+static const struct hil_provider *const providers[] = {&hil_native_provider};
+enum { PROVIDERS = sizeof providers / sizeof providers[0] };
+
+static const struct hil_loaded *loaded_models;
+
+int hil_say(const struct hil_said *said, int rc, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(said->text, said->size, format, args);
+    va_end(args);
+    return rc;
+}
+
+static const struct hil_provider *provider_of(const char *name)
+{
+    for (unsigned i = 0; i < PROVIDERS; i++)
+        if (providers[i]->takes(name))
+            return providers[i];
+    return NULL;
+}
+
+bool hil_model_is_provided(const char *name)
+{
+    return provider_of(name) != NULL;
+}
+
+void hil_models_say_provided(char *text, size_t size)
+{
+    size_t used = 0;
+
+    text[0] = '\0';
+    for (unsigned i = 0; i < PROVIDERS && used < size; i++)
+        used += (size_t)snprintf(text + used, size - used, "%sor %s", i ? ", " : "",
+                                 providers[i]->example);
+}
+
+/* --- what is loaded ----------------------------------------------------------------------------
+ */
+
+const struct hil_loaded *hil_models_loaded(void)
+{
+    return loaded_models;
+}
+
+static bool settings_equal(const struct hil_settings *a, const struct hil_settings *b)
+{
+    if (a->count != b->count)
+        return false;
+    for (unsigned i = 0; i < a->count; i++)
+        if (strcmp(a->at[i].key, b->at[i].key) != 0 || strcmp(a->at[i].text, b->at[i].text) != 0)
+            return false;
+    return true;
+}
+
+const struct hil_loaded *hil_loaded_find(const char *name, const struct hil_settings *settings)
+{
+    for (const struct hil_loaded *l = loaded_models; l; l = l->next)
+        if (strcmp(l->name, name) == 0 && (!settings || settings_equal(&l->settings, settings)))
+            return l;
+    return NULL;
+}
+
+const struct hil_loaded *hil_loaded_of(const struct hil_model *model)
+{
+    const struct hil_loaded *l = loaded_models;
+
+    while (l && l->model != model)
+        l = l->next;
+    return l;
+}
 
 const struct hil_model *hil_model_find(const char *name)
 {
@@ -8,6 +88,97 @@ const struct hil_model *hil_model_find(const char *name)
         if (strcmp((*model)->name, name) == 0)
             return *model;
 
-    const struct hil_native *native = hil_native_find(name);
-    return native ? native->model : NULL;
+    const struct hil_loaded *l = hil_loaded_find(name, NULL);
+    return l ? l->model : NULL;
+}
+
+/* --- loading -----------------------------------------------------------------------------------
+ */
+
+static void loaded_free(struct hil_loaded *l)
+{
+    for (unsigned i = 0; i < l->settings.count; i++) {
+        free((char *)l->settings.at[i].key);
+        free((char *)l->settings.at[i].text);
+    }
+    free((struct hil_setting *)l->settings.at);
+    free(l->name);
+    free(l);
+}
+
+static int settings_copy(struct hil_settings *to, const struct hil_settings *from)
+{
+    struct hil_setting *at = calloc(from->count + 1, sizeof *at);
+
+    if (!at)
+        return -ENOMEM;
+    *to = (struct hil_settings){at, from->count};
+    for (unsigned i = 0; i < from->count; i++) {
+        at[i] = (struct hil_setting){strdup(from->at[i].key), strdup(from->at[i].text)};
+        if (!at[i].key || !at[i].text)
+            return -ENOMEM;
+    }
+    return 0;
+}
+
+static int check_loaded(const struct hil_model *model, const struct hil_said *said)
+{
+    char wrong[256];
+
+    if (!hil_model_check(model, wrong, sizeof wrong))
+        return 0;
+    return hil_say(said, -EINVAL, "of its model, %s%s", wrong,
+                   strstr(wrong, "allowed: ") ? "" : "; allowed: what hiloco/model.h says");
+}
+
+/* Takes over `name`. */
+static int load_new(const struct hil_loaded **loaded, const struct hil_provider *provider,
+                    char *name, const struct hil_settings *settings, const struct hil_said *said)
+{
+    struct hil_loaded *made = calloc(1, sizeof *made);
+
+    if (!made) {
+        free(name);
+        return hil_say(said, -ENOMEM, "there is no memory for it");
+    }
+    made->name = name;
+    made->provider = provider;
+    int rc = settings_copy(&made->settings, settings);
+    if (rc)
+        hil_say(said, rc, "there is no memory for it");
+    else
+        rc = provider->load(made, said);
+    if (!rc) {
+        rc = check_loaded(made->model, said);
+        if (rc)
+            provider->unload(made);
+    }
+    if (rc) {
+        loaded_free(made);
+        return rc;
+    }
+    made->next = loaded_models;
+    *loaded = loaded_models = made;
+    return 0;
+}
+
+int hil_model_load(const struct hil_loaded **loaded, const char *name, const char *folder,
+                   const struct hil_settings *settings, const struct hil_said *said)
+{
+    static const struct hil_settings none = {NULL, 0};
+    const struct hil_provider *provider = provider_of(name);
+    char *whole;
+
+    if (!provider)
+        return hil_say(said, -ENOENT, "no provider takes such a name");
+    if (!settings)
+        settings = &none;
+    int rc = provider->locate(&whole, name, folder, said);
+    if (rc)
+        return rc;
+    *loaded = hil_loaded_find(whole, settings);
+    if (!*loaded)
+        return load_new(loaded, provider, whole, settings, said);
+    free(whole);
+    return 0;
 }

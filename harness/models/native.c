@@ -6,7 +6,6 @@
 #include <libgen.h>
 #include <limits.h>
 #include <link.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,46 +13,11 @@
 #include <unistd.h>
 #include <xxhash.h>
 
-#include "tables.h"
-
-static const struct hil_native *loaded;
-
-/* Where a message goes. */
-struct said {
-    char *text;
-    size_t size;
-};
-
-/* Returns `rc`. */
-__attribute__((format(printf, 3, 4))) static int native_say(const struct said *said, int rc,
-                                                            const char *format, ...)
-{
-    va_list args;
-
-    va_start(args, format);
-    vsnprintf(said->text, said->size, format, args);
-    va_end(args);
-    return rc;
-}
-
-bool hil_native_is(const char *name)
+static bool native_is(const char *name)
 {
     const size_t length = strlen(name);
 
     return strchr(name, '/') || (length > 3 && strcmp(name + length - 3, ".so") == 0);
-}
-
-const struct hil_native *hil_natives(void)
-{
-    return loaded;
-}
-
-const struct hil_native *hil_native_find(const char *path)
-{
-    for (const struct hil_native *n = loaded; n; n = n->next)
-        if (strcmp(n->path, path) == 0)
-            return n;
-    return NULL;
 }
 
 /* --- the file ------------------------------------------------------------------------------- */
@@ -96,7 +60,7 @@ static char *path_in_list(const char *folders, const char *name)
     return path;
 }
 
-static int native_path(char **path, const char *name, const char *folder, const struct said *said)
+int hil_model_file(char **path, const char *name, const char *folder, const struct hil_said *said)
 {
     const char *folders = getenv("HILOCO_MODELS");
     char installed[PATH_MAX + 32];
@@ -104,8 +68,8 @@ static int native_path(char **path, const char *name, const char *folder, const 
     if (name[0] == '/') {
         *path = realpath(name, NULL);
         return *path ? 0
-                     : native_say(said, -errno, "it cannot be found (%s); allowed: a file",
-                                  strerror(errno));
+                     : hil_say(said, -errno, "it cannot be found (%s); allowed: a file",
+                               strerror(errno));
     }
     installed_folder(installed, sizeof installed);
     *path = path_in(folder, strlen(folder), name);
@@ -114,10 +78,10 @@ static int native_path(char **path, const char *name, const char *folder, const 
     if (!*path)
         *path = path_in(installed, strlen(installed), name);
     return *path ? 0
-                 : native_say(said, -ENOENT,
-                              "there is no such file; allowed: one in %s, in HILOCO_MODELS (%s) or "
-                              "in %s",
-                              folder, folders && *folders ? folders : "not set", installed);
+                 : hil_say(said, -ENOENT,
+                           "there is no such file; allowed: one in %s, in HILOCO_MODELS (%s) or "
+                           "in %s",
+                           folder, folders && *folders ? folders : "not set", installed);
 }
 
 /* --- whether it is for this machine --------------------------------------------------------- */
@@ -161,7 +125,7 @@ static bool read_header(int file, ElfW(Ehdr) * header)
 }
 
 /* A program's own header says what it can load. */
-static int check_machine(const ElfW(Ehdr) * header, const struct said *said)
+static int check_machine(const ElfW(Ehdr) * header, const struct hil_said *said)
 {
     const int self = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
     char theirs[64], ours[64];
@@ -175,12 +139,12 @@ static int check_machine(const ElfW(Ehdr) * header, const struct said *said)
         return 0;
     say_machine(header, theirs, sizeof theirs);
     say_machine(&own, ours, sizeof ours);
-    return native_say(said, -ENOEXEC, "it is for another machine (%s); allowed: %s", theirs, ours);
+    return hil_say(said, -ENOEXEC, "it is for another machine (%s); allowed: %s", theirs, ours);
 }
 
 /* The loader maps what the header promises; what is not in the file would end the program. */
 static int check_length(int file, const ElfW(Ehdr) * header, uint64_t length,
-                        const struct said *said)
+                        const struct hil_said *said)
 {
     for (unsigned i = 0; i < header->e_phnum; i++) {
         ElfW(Phdr) part;
@@ -188,124 +152,97 @@ static int check_length(int file, const ElfW(Ehdr) * header, uint64_t length,
         if (pread(file, &part, sizeof part, at) == (ssize_t)sizeof part &&
             part.p_offset <= length && part.p_filesz <= length - part.p_offset)
             continue;
-        return native_say(said, -ENOEXEC, "its end is missing; allowed: a whole shared library");
+        return hil_say(said, -ENOEXEC, "its end is missing; allowed: a whole shared library");
     }
     return 0;
 }
 
-static int check_elf(int file, const struct said *said)
+static int check_elf(int file, const struct hil_said *said)
 {
     ElfW(Ehdr) header;
     struct stat s;
 
     if (fstat(file, &s))
-        return native_say(said, -errno, "it cannot be read (%s); allowed: a shared library",
-                          strerror(errno));
+        return hil_say(said, -errno, "it cannot be read (%s); allowed: a shared library",
+                       strerror(errno));
     if (!S_ISREG(s.st_mode) || !read_header(file, &header))
-        return native_say(said, -ENOEXEC,
-                          "it is no shared library (ELF); allowed: one that exports hiloco_model");
+        return hil_say(said, -ENOEXEC,
+                       "it is no shared library (ELF); allowed: one that exports hiloco_model");
     int rc = check_machine(&header, said);
     if (!rc && header.e_type != ET_DYN)
-        rc = native_say(said, -ENOEXEC,
-                        "it is no shared library; allowed: one, as cc -shared "
-                        "makes it");
+        rc = hil_say(said, -ENOEXEC,
+                     "it is no shared library; allowed: one, as cc -shared "
+                     "makes it");
     return rc ? rc : check_length(file, &header, (uint64_t)s.st_size, said);
 }
 
-static int hash_of(int file, uint64_t *hash, const struct said *said)
+int hil_model_file_hash(int file, uint64_t *hash, const struct hil_said *said)
 {
     XXH3_state_t *state = XXH3_createState();
     char block[65536];
     ssize_t got = 0;
 
     if (!state)
-        return native_say(said, -ENOMEM, "there is no memory for it");
+        return hil_say(said, -ENOMEM, "there is no memory for it");
     XXH3_64bits_reset(state);
     for (off_t at = 0; (got = pread(file, block, sizeof block, at)) > 0; at += got)
         XXH3_64bits_update(state, block, (size_t)got);
     *hash = XXH3_64bits_digest(state);
     XXH3_freeState(state);
-    return got ? native_say(said, -EIO, "it cannot be read; allowed: a shared library") : 0;
+    return got ? hil_say(said, -EIO, "it cannot be read; allowed: a file that can") : 0;
 }
 
-static int check_file(const char *path, uint64_t *hash, const struct said *said)
+static int check_file(const char *path, uint64_t *hash, const struct hil_said *said)
 {
     const int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* it may be a pipe */
 
     if (file < 0)
-        return native_say(said, -errno, "it cannot be opened (%s); allowed: a file that can",
-                          strerror(errno));
+        return hil_say(said, -errno, "it cannot be opened (%s); allowed: a file that can",
+                       strerror(errno));
     int rc = check_elf(file, said);
     if (!rc)
-        rc = hash_of(file, hash, said);
+        rc = hil_model_file_hash(file, hash, said);
     close(file);
     return rc;
 }
 
 /* --- the model ------------------------------------------------------------------------------ */
 
-static int check_model(const struct hil_model *model, const struct said *said)
+static int open_model(struct hil_loaded *made, const struct hil_said *said)
 {
-    char wrong[256];
-
-    if (!hil_model_check(model, wrong, sizeof wrong))
+    made->own = dlopen(made->name, RTLD_NOW | RTLD_LOCAL);
+    if (!made->own)
+        return hil_say(said, -ENOEXEC,
+                       "it cannot be loaded (%s); allowed: a shared library "
+                       "that needs no more than the loader finds",
+                       dlerror());
+    made->model = dlsym(made->own, "hiloco_model");
+    if (made->model)
         return 0;
-    return native_say(said, -EINVAL, "of its model, %s%s", wrong,
-                      strstr(wrong, "allowed: ") ? "" : "; allowed: what hiloco/model.h says");
+    dlclose(made->own);
+    return hil_say(said, -ENOEXEC,
+                   "it exports no hiloco_model; allowed: one struct hil_model of that name");
 }
 
-static int open_model(const struct hil_model **model, const char *path, const struct said *said)
+static int native_load(struct hil_loaded *made, const struct hil_said *said)
 {
-    void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-
-    if (!library)
-        return native_say(said, -ENOEXEC,
-                          "it cannot be loaded (%s); allowed: a shared library "
-                          "that needs no more than the loader finds",
-                          dlerror());
-    *model = dlsym(library, "hiloco_model");
-    int rc = *model ? check_model(*model, said)
-                    : native_say(said, -ENOEXEC,
-                                 "it exports no hiloco_model; allowed: one "
-                                 "struct hil_model of that name");
-    if (rc)
-        dlclose(library);
-    return rc;
+    if (made->settings.count)
+        return hil_say(said, -EINVAL,
+                       "a shared library has no settings, and %s is one; allowed: none",
+                       made->settings.at[0].key);
+    int rc = check_file(made->name, &made->hash, said);
+    return rc ? rc : open_model(made, said);
 }
 
-static int keep(const struct hil_native **native, const struct hil_native *made,
-                const struct said *said)
+static void native_unload(struct hil_loaded *made)
 {
-    struct hil_native *kept = malloc(sizeof *kept);
-
-    if (!kept)
-        return native_say(said, -ENOMEM, "there is no memory for it");
-    *kept = *made;
-    kept->next = loaded;
-    *native = loaded = kept;
-    return 0;
+    dlclose(made->own);
 }
 
-int hil_native_load(const struct hil_native **native, const char *name, const char *folder,
-                    char *text, size_t size)
-{
-    const struct said said = {text, size};
-    struct hil_native made = {0};
-    int rc = native_path(&made.path, name, folder, &said);
-
-    if (rc)
-        return rc;
-    *native = hil_native_find(made.path);
-    if (*native) {
-        free(made.path);
-        return 0;
-    }
-    rc = check_file(made.path, &made.hash, &said);
-    if (!rc)
-        rc = open_model(&made.model, made.path, &said);
-    if (!rc)
-        rc = keep(native, &made, &said);
-    if (rc)
-        free(made.path);
-    return rc;
-}
+const struct hil_provider hil_native_provider = {
+    .example = "a shared library such as ./my.so",
+    .takes = native_is,
+    .locate = hil_model_file,
+    .load = native_load,
+    .unload = native_unload,
+};

@@ -1,41 +1,22 @@
 /*
  * Native models: a shared library that exports one descriptor, hiloco_model of plants/model.h.
  *
- * To load one runs its code. Once loaded it stays until the program ends, so a scenario may point
- * at its tables.
+ * Its name has a '/', or ends in ".so". A relative one is looked for in the scenario's folder, or
+ * else in the folders of HILOCO_MODELS (with ':' between them), or else in that of installed
+ * models. To load one runs its code.
  */
 #ifndef HIL_NATIVE_H
 #define HIL_NATIVE_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "provider.h"
 
-#include "../../plants/model.h"
+extern const struct hil_provider hil_native_provider;
 
-struct hil_native {
-    const struct hil_model *model;
-    char *path;    /* absolute, without links */
-    uint64_t hash; /* of the file, XXH3 */
-    const struct hil_native *next;
-};
+/* Finds a file as described above: for providers whose models are files. As locate() of a
+ * provider. */
+int hil_model_file(char **whole, const char *name, const char *folder, const struct hil_said *said);
 
-/* Whether a model's name is that of a shared library: it has a '/', or ends in ".so". */
-bool hil_native_is(const char *name);
-
-/*
- * Loads the library called `name`: if that is relative, from `folder`, or else from the first of
- * the folders in HILOCO_MODELS (with ':' between them) that has it, or else from the folder of
- * installed models. Returns 0, or a negative errno after it has written, to `text`, what is wrong
- * and what is allowed.
- */
-int hil_native_load(const struct hil_native **native, const char *name, const char *folder,
-                    char *text, size_t size);
-
-/* Those that are loaded, in a list; NULL: none. */
-const struct hil_native *hil_natives(void);
-
-/* The one of this path, or NULL. */
-const struct hil_native *hil_native_find(const char *path);
+/* Hashes a file with XXH3. Returns 0, or -errno after it has said why it cannot be read. */
+int hil_model_file_hash(int file, uint64_t *hash, const struct hil_said *said);
 
 #endif

@@ -508,6 +508,7 @@ static int make_component(struct hil_step *s, struct step_part *p)
         .states = p->config->states,
         .log = make_log,
         .log_arg = p,
+        .model = p->model,
     };
 
     p->mgr = s->node->mgr;

@@ -11,7 +11,7 @@
 
 #include "form/form.h"
 #include "general/general.h"
-#include "scenario_native.h"
+#include "scenario_models.h"
 #include "yaml/scenario_check.h"
 #include "yaml/scenario_defaults.h"
 #include "yaml/scenario_listing.h"
@@ -187,7 +187,7 @@ static int load_tree(struct scenario_node *root, const char *path, struct hil_sc
     struct scenario_schema *schema;
     int mislaid = root->kind == SCENARIO_MAPPING ? lay_options(root, options, report) : 0;
 
-    if (mislaid == -ENOMEM || scenario_load_natives(root, path, report) != 0 ||
+    if (mislaid == -ENOMEM || scenario_load_models(root, path, report) != 0 ||
         scenario_schema_open(&schema, root) != 0)
         return -ENOMEM;
     int error = complete(schema, root, report);

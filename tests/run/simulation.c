@@ -158,6 +158,7 @@ static void *open_model(const struct hil_model *model, const double *parameters,
         .states = states,
         .log = say,
         .log_arg = (char *)model->name,
+        .model = model,
     };
     void *self;
 

@@ -45,14 +45,15 @@ static inline void rig_defaults(double *parameters, const char *name)
 static inline int rig_try(struct rig *rig, const char *name, unsigned width,
                           const double *parameters, const double *states, double period_s)
 {
+    *rig = (struct rig){.model = hil_model_find(name), .period_s = period_s};
     const struct hil_config config = {.size = sizeof config,
                                       .width = width,
                                       .period_s = period_s,
                                       .parameters = parameters,
                                       .states = states,
-                                      .log = rig_log};
+                                      .log = rig_log,
+                                      .model = rig->model};
 
-    *rig = (struct rig){.model = hil_model_find(name), .period_s = period_s};
     cr_assert_not_null(rig->model, "there is no %s", name);
     rig_said[0] = '\0';
     int rc = rig->model->create(&rig->self, &config);

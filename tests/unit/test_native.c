@@ -8,7 +8,7 @@
 
 #include "../short_form.h"
 #include "folder.h"
-#include "harness/models/native.h"
+#include "harness/models/models.h"
 #include "harness/scenario/form/form.h"
 
 TestSuite(native, .init = folder_open, .fini = folder_close);
@@ -61,13 +61,19 @@ static void compile(const char *name, const char *options)
     free(root);
 }
 
+static int load_model(const struct hil_loaded **loaded, const char *name, const char *in,
+                      char text[1024])
+{
+    return hil_model_load(loaded, name, in, NULL, &(struct hil_said){text, 1024});
+}
+
 /* What is said of the file; its folder is FOLDER there. */
 static const char *refused(const char *name)
 {
     static char text[1024];
-    const struct hil_native *native;
+    const struct hil_loaded *native;
 
-    cr_expect_lt(hil_native_load(&native, name, folder, text, sizeof text), 0, "%s loads", name);
+    cr_expect_lt(load_model(&native, name, folder, text), 0, "%s loads", name);
     return text;
 }
 
@@ -83,36 +89,36 @@ static void expect_refused(const char *options, const char *expected)
 
 Test(native, a_name_with_a_slash_or_of_a_shared_library)
 {
-    cr_expect(hil_native_is("./motor.so"));
-    cr_expect(hil_native_is("motor.so"));
-    cr_expect(hil_native_is("models/motor"));
-    cr_expect_not(hil_native_is("buck"));
-    cr_expect_not(hil_native_is(".so"));
-    cr_expect_not(hil_native_is(""));
+    cr_expect(hil_model_is_provided("./motor.so"));
+    cr_expect(hil_model_is_provided("motor.so"));
+    cr_expect(hil_model_is_provided("models/motor"));
+    cr_expect_not(hil_model_is_provided("buck"));
+    cr_expect_not(hil_model_is_provided(".so"));
+    cr_expect_not(hil_model_is_provided(""));
 }
 
 Test(native, is_loaded_once)
 {
-    const struct hil_native *one, *same, *other;
+    const struct hil_loaded *one, *same, *other;
     char text[1024];
 
     compile("a.so", "");
     compile("b.so", "-DLAW");
-    cr_assert_eq(hil_native_load(&one, "./a.so", folder, text, sizeof text), 0, "%s", text);
-    cr_assert_eq(hil_native_load(&same, in_folder("a.so"), "/", text, sizeof text), 0);
-    cr_assert_eq(hil_native_load(&other, "b.so", folder, text, sizeof text), 0, "%s", text);
+    cr_assert_eq(load_model(&one, "./a.so", folder, text), 0, "%s", text);
+    cr_assert_eq(load_model(&same, in_folder("a.so"), "/", text), 0);
+    cr_assert_eq(load_model(&other, "b.so", folder, text), 0, "%s", text);
     cr_expect_eq(one, same);
     cr_expect_str_eq(one->model->name, "line");
     cr_expect_str_eq(other->model->name, "half");
     cr_expect_neq(one->hash, other->hash);
-    cr_expect_eq(hil_native_find(one->path), one);
-    cr_expect_eq(hil_model_find(one->path), one->model);
+    cr_expect_eq(hil_loaded_find(one->name, NULL), one);
+    cr_expect_eq(hil_model_find(one->name), one->model);
 }
 
 /* Folder first, then those of HILOCO_MODELS in their order. */
 Test(native, is_looked_for)
 {
-    const struct hil_native *native;
+    const struct hil_loaded *native;
     char text[1024], folders[256];
 
     put("first/none", "");
@@ -124,14 +130,14 @@ Test(native, is_looked_for)
     cr_expect(strstr(refused("a.so"), "HILOCO_MODELS (not set)"));
     cr_expect(strstr(refused("a.so"), "/lib/hiloco/models"));
     setenv("HILOCO_MODELS", folders, 1);
-    cr_assert_eq(hil_native_load(&native, "a.so", folder, text, sizeof text), 0, "%s", text);
-    cr_expect_str_eq(native->path, in_folder("second/a.so"));
+    cr_assert_eq(load_model(&native, "a.so", folder, text), 0, "%s", text);
+    cr_expect_str_eq(native->name, in_folder("second/a.so"));
     compile("first/a.so", "");
-    cr_assert_eq(hil_native_load(&native, "./a.so", folder, text, sizeof text), 0, "%s", text);
-    cr_expect_str_eq(native->path, in_folder("first/a.so"));
+    cr_assert_eq(load_model(&native, "./a.so", folder, text), 0, "%s", text);
+    cr_expect_str_eq(native->name, in_folder("first/a.so"));
     compile("a.so", "");
-    cr_assert_eq(hil_native_load(&native, "a.so", folder, text, sizeof text), 0, "%s", text);
-    cr_expect_str_eq(native->path, in_folder("a.so"));
+    cr_assert_eq(load_model(&native, "a.so", folder, text), 0, "%s", text);
+    cr_expect_str_eq(native->name, in_folder("a.so"));
     cr_expect(strstr(refused("/no/such.so"), "it cannot be found (No such file or directory)"));
 }
 
@@ -279,4 +285,18 @@ Test(native, one_that_does_not_fit_is_refused)
     const char *said = refusal(SMALL, SETS(set));
     cr_expect(strstr(said, "(it is not sampled); allowed: pid, "), "%s", said);
     cr_expect(strstr(said, "or a shared library such as ./my.so"), "%s", said);
+}
+
+Test(native, takes_no_settings)
+{
+    const struct hil_setting one = {"frames.0.id", "5"};
+    const struct hil_settings settings = {&one, 1};
+    const struct hil_loaded *loaded;
+    char text[1024];
+    const struct hil_said said = {text, sizeof text};
+
+    compile("a.so", "");
+    cr_expect_eq(hil_model_load(&loaded, "./a.so", folder, &settings, &said), -EINVAL);
+    cr_expect_str_eq(text,
+                     "a shared library has no settings, and frames.0.id is one; allowed: none");
 }

@@ -161,13 +161,12 @@ static void expand_safe(struct expansion *x, struct scenario_node *component)
     expand_number(x, safe, "duty", x->loaded->file->converters.duty_safe);
 }
 
-/* As a scenario calls it: a native model by its path. */
+/* As a scenario calls it: one that was loaded by its whole name. */
 static const char *expand_model_name(const struct hil_model *m)
 {
-    for (const struct hil_native *native = hil_natives(); native; native = native->next)
-        if (native->model == m)
-            return native->path;
-    return m->name;
+    const struct hil_loaded *loaded = hil_loaded_of(m);
+
+    return loaded ? loaded->name : m->name;
 }
 
 static void expand_law(struct expansion *x, struct scenario_node *components)

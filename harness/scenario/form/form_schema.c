@@ -119,7 +119,7 @@ static unsigned count_models(void)
 
     while (hil_models[count] != NULL)
         count++;
-    for (const struct hil_native *native = hil_natives(); native != NULL; native = native->next)
+    for (const struct hil_loaded *l = hil_models_loaded(); l != NULL; l = l->next)
         count++;
     return count;
 }
@@ -148,8 +148,8 @@ static int name_models(struct form_schema *schema)
         return -ENOMEM;
     for (; hil_models[i] != NULL; i++)
         name_model(schema, i, hil_models[i]->name, hil_models[i]);
-    for (const struct hil_native *native = hil_natives(); native != NULL; native = native->next)
-        name_model(schema, i++, native->path, native->model);
+    for (const struct hil_loaded *l = hil_models_loaded(); l != NULL; l = l->next)
+        name_model(schema, i++, l->name, l->model);
     return 0;
 }
 

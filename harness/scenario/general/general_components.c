@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../scenario_models.h"
 #include "../yaml/scenario_resolve.h"
 #include "general.h"
 
@@ -66,20 +67,29 @@ static int component_groups(struct general *g)
 
 /* --- models -------------------------------------------------------------------------------- */
 
+static const struct hil_model *component_model_find(const struct general_group *group,
+                                                    const char *name)
+{
+    struct hil_settings settings;
+
+    if (scenario_settings(&settings, group->block))
+        return NULL;
+    const struct hil_loaded *loaded = hil_loaded_find(name, &settings);
+    scenario_settings_free(&settings);
+    return loaded ? loaded->model : hil_model_find(name);
+}
+
 static const struct hil_model *component_model(const struct general *g,
+                                               const struct general_group *group,
                                                const struct scenario_node *text)
 {
-    const struct hil_model *m = hil_model_find(text->text);
-    char why[256], choice[SCENARIO_CHOICE_BYTES];
+    const struct hil_model *m = component_model_find(group, text->text);
+    char choice[SCENARIO_CHOICE_BYTES];
     const char *names[128];
     unsigned count = 0;
 
-    if (m && !hil_model_check(m, why, sizeof why))
+    if (m)
         return m;
-    if (m) {
-        scenario_mistake(g->report, &text->at, "the model %s cannot be used: %s", text->text, why);
-        return NULL;
-    }
     for (; hil_models[count] && count < 128; count++)
         names[count] = hil_models[count]->name;
     scenario_say_choice(text->text, names, count, choice);
@@ -125,7 +135,7 @@ static bool component_models(struct general *g, const struct general_group *grou
             names->kind == SCENARIO_SEQUENCE ? names->entries[i].value : names;
         if (!before || strcmp(before, name->text) != 0) {
             before = name->text;
-            m = component_model(g, name);
+            m = component_model(g, group, name);
             if (!m || !component_suits(g, group, m))
                 return false;
         }

@@ -64,7 +64,7 @@ static void check_enum(struct check *check, const struct scenario_node *node,
         if (strcmp(words[count], node->text) == 0)
             return;
     }
-    if (hil_native_is(node->text) && hil_model_find(node->text) == NULL)
+    if (hil_model_is_provided(node->text) && hil_model_find(node->text) == NULL)
         return; /* why it cannot be loaded has been said */
     remark_on(check, node->text, words, count, remark, sizeof(remark));
     wrong(check, node, value, remark);

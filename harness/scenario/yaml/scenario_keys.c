@@ -298,6 +298,8 @@ const struct scenario_key scenario_keys[] = {
     {"components.*.count", "", NULL, RANGE(1, SCENARIO_NODES_MAX),
      "How many there are, numbered from 0; without it as many as `node` names"},
     {"components.*.width", "", "1", RANGE(1, 65536), "Places of each wide row of its model"},
+    {"components.*.settings", "", NULL, NO_RANGE,
+     "What a model that is not built in is given beside numbers, by its own names"},
     {"components.*.parameters", "", "{}", NO_RANGE, "Parameters, by the model's names"},
     {"components.*.initial", "", "{}", NO_RANGE, "Initial states, by the model's names"},
     {"components.*.inputs", "", "{}", NO_RANGE, "Constant inputs, by the model's names"},

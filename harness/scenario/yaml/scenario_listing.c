@@ -71,15 +71,15 @@ static void listing_ids(struct listing *l, const char *text)
         fprintf(l->to, "%u-%u", first, last);
 }
 
-/* Of a native model not where it lies, but which build it is. */
+/* Of a provided model not where it lies, but which build it is. */
 static void listing_text(struct listing *l, const char *text)
 {
-    const struct hil_native *native = hil_native_find(text);
+    const struct hil_loaded *loaded = hil_loaded_find(text, NULL);
 
-    if (native == NULL)
+    if (loaded == NULL)
         fputs(text, l->to);
     else
-        fprintf(l->to, "%s, build %016llx", native->model->name, (unsigned long long)native->hash);
+        fprintf(l->to, "%s, build %016llx", loaded->model->name, (unsigned long long)loaded->hash);
 }
 
 static void listing_scalar(struct listing *l, const struct scenario_node *node,

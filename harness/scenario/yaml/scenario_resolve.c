@@ -23,6 +23,7 @@ int scenario_try(const struct hil_model *model, unsigned width, const double *pa
         .states = states,
         .log = keep_reason,
         .log_arg = why,
+        .model = model,
     };
     void *self;
 

@@ -41,10 +41,13 @@ static void say_words(const struct scenario_schema *schema, const cyaml_schema_v
     const cyaml_strval_t *words = value->enumeration.strings;
 
     for (uint32_t i = 0; i < value->enumeration.count; i++)
-        if (!hil_native_is(words[i].str))
+        if (!hil_model_is_provided(words[i].str))
             say_word(text, size, words[i].str);
-    if (form_names_models(schema, words))
-        say_word(text, size, "or a shared library such as ./my.so");
+    if (form_names_models(schema, words)) {
+        char provided[512];
+        hil_models_say_provided(provided, sizeof provided);
+        say_word(text, size, provided);
+    }
 }
 
 void scenario_say_fields(const cyaml_schema_field_t *field, char *text, size_t size)

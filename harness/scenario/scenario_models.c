@@ -1,0 +1,159 @@
+#include "scenario_models.h"
+
+#include <errno.h>
+#include <libgen.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../models/models.h"
+
+/* --- settings -------------------------------------------------------------------------------- */
+
+/* Adds what is under `node`, whose own key is `key`; counts only while there is no room. */
+static int settings_add(struct hil_settings *settings, struct hil_setting *room,
+                        const struct scenario_node *node, const char *key)
+{
+    char *name;
+    int rc = 0;
+
+    if (node->kind == SCENARIO_SCALAR) {
+        const unsigned i = settings->count++;
+        if (room)
+            room[i] = (struct hil_setting){strdup(key), node->text ? node->text : ""};
+        return room && !room[i].key ? -ENOMEM : 0;
+    }
+    for (size_t i = 0; !rc && i < node->count; i++) {
+        const char *own = node->entries[i].key;
+        const int made = own ? asprintf(&name, "%s%s%s", key, *key ? "." : "", own)
+                             : asprintf(&name, "%s%s%zu", key, *key ? "." : "", i);
+        if (made < 0)
+            return -ENOMEM;
+        rc = settings_add(settings, room, node->entries[i].value, name);
+        free(name);
+    }
+    return rc;
+}
+
+int scenario_settings(struct hil_settings *settings, const struct scenario_node *block)
+{
+    const struct scenario_node *node = scenario_node_get(block, "settings");
+    struct hil_setting *room;
+
+    *settings = (struct hil_settings){NULL, 0};
+    if (!node)
+        return 0;
+    int rc = settings_add(settings, NULL, node, "");
+    if (rc || settings->count == 0)
+        return rc;
+    room = calloc(settings->count, sizeof *room);
+    settings->at = room;
+    settings->count = 0;
+    rc = room ? settings_add(settings, room, node, "") : -ENOMEM;
+    if (rc)
+        scenario_settings_free(settings);
+    return rc;
+}
+
+void scenario_settings_free(struct hil_settings *settings)
+{
+    for (unsigned i = 0; i < settings->count; i++)
+        free((char *)settings->at[i].key);
+    free((struct hil_setting *)settings->at);
+    *settings = (struct hil_settings){NULL, 0};
+}
+
+/* --- loading --------------------------------------------------------------------------------- */
+
+struct loading {
+    const char *folder; /* of the scenario */
+    struct scenario_report *report;
+};
+
+static int load_one(const struct loading *l, struct scenario_node *node,
+                    const struct hil_settings *settings, const char *what)
+{
+    char wrong[1024], found[128];
+    const struct hil_said said = {wrong, sizeof wrong};
+    const struct hil_loaded *loaded;
+
+    if (!node || !node->text || !hil_model_is_provided(node->text))
+        return 0;
+    if (hil_model_load(&loaded, node->text, l->folder, settings, &said)) {
+        scenario_mistake(l->report, &node->at, "%s is %s, but %s", what,
+                         scenario_node_describe(node, found, sizeof found), wrong);
+        return 0;
+    }
+    char *text = strdup(loaded->name);
+    if (!text)
+        return -ENOMEM;
+    free(node->text);
+    node->text = text;
+    return 0;
+}
+
+static int load_under(const struct loading *l, const struct scenario_node *block, const char *key,
+                      const char *what)
+{
+    return load_one(l, scenario_node_get(block, key), NULL, what);
+}
+
+static int load_overrides(const struct loading *l, const struct scenario_node *overrides)
+{
+    int rc = 0;
+
+    for (size_t i = 0;
+         !rc && overrides && i < overrides->count && !scenario_report_is_full(l->report); i++) {
+        char what[64];
+        snprintf(what, sizeof what, "converters.overrides.%zu.plant", i);
+        rc = load_under(l, overrides->entries[i].value, "plant", what);
+    }
+    return rc;
+}
+
+/* A component has one model, or a list of them. */
+static int load_component(const struct loading *l, const struct scenario_entry *entry)
+{
+    struct scenario_node *model = scenario_node_get(entry->value, "model");
+    struct hil_settings settings;
+    char what[128];
+
+    if (!model)
+        return 0;
+    int rc = scenario_settings(&settings, entry->value);
+    snprintf(what, sizeof what, "components.%.60s.model", entry->key);
+    for (size_t k = 0; !rc && k < model->count; k++)
+        rc = load_one(l, model->entries[k].value, &settings, what);
+    if (!rc)
+        rc = load_one(l, model, &settings, what);
+    scenario_settings_free(&settings);
+    return rc;
+}
+
+static int load_components(const struct loading *l, const struct scenario_node *components)
+{
+    int rc = 0;
+
+    for (size_t i = 0;
+         !rc && components && i < components->count && !scenario_report_is_full(l->report); i++)
+        if (components->kind == SCENARIO_MAPPING)
+            rc = load_component(l, &components->entries[i]);
+    return rc;
+}
+
+int scenario_load_models(struct scenario_node *root, const char *path,
+                         struct scenario_report *report)
+{
+    struct scenario_node *converters = scenario_node_get(root, "converters");
+    char copy[PATH_MAX];
+
+    snprintf(copy, sizeof copy, "%s", path);
+    const struct loading l = {dirname(copy), report};
+    int rc = load_under(&l, scenario_node_get(root, "controller"), "law", "controller.law");
+    if (!rc)
+        rc = load_under(&l, converters, "plant", "converters.plant");
+    if (!rc)
+        rc = load_overrides(&l, scenario_node_get(converters, "overrides"));
+    return rc ? rc : load_components(&l, scenario_node_get(root, "components"));
+}
