@@ -11,6 +11,7 @@
 
 #include "form/form.h"
 #include "general/general.h"
+#include "scenario_files.h"
 #include "scenario_models.h"
 #include "yaml/scenario_check.h"
 #include "yaml/scenario_defaults.h"
@@ -64,17 +65,11 @@ static int load_blocks(const cyaml_schema_value_t *top, const struct scenario_no
     return -EINVAL;
 }
 
-/* The folder of a file, for names that are from there. Returns 0 or -ENOMEM. */
-static int load_system(struct scenario_node *root, const char *path, struct hil_scenario *scenario,
+static int load_system(struct scenario_node *root, struct hil_scenario *scenario,
                        struct scenario_report *report)
 {
-    const char *slash = strrchr(path, '/');
-    char *folder = slash == NULL ? strdup("") : strndup(path, (size_t)(slash - path));
+    int error = scenario_general_resolve(&scenario->system, root, scenario, report);
 
-    if (folder == NULL)
-        return -ENOMEM;
-    int error = scenario_general_resolve(&scenario->system, root, scenario, folder, report);
-    free(folder);
     if (error == 0) {
         scenario->executors = scenario->system->executors;
         scenario->executor_count = scenario->system->executor_count;
@@ -83,7 +78,7 @@ static int load_system(struct scenario_node *root, const char *path, struct hil_
 }
 
 /* The general form, with the run's part of it through libcyaml. */
-static int load_general(struct scenario_node *root, const char *path, struct hil_scenario *scenario,
+static int load_general(struct scenario_node *root, struct hil_scenario *scenario,
                         struct scenario_report *report)
 {
     const unsigned before = report->mistakes;
@@ -95,13 +90,13 @@ static int load_general(struct scenario_node *root, const char *path, struct hil
     error = scenario_resolve_run(root, file, scenario, report);
     cyaml_free(&cyaml, &scenario_general_fixed, file, 0);
     if (error == 0)
-        error = load_system(root, path, scenario, report);
+        error = load_system(root, scenario, report);
     return error == 0 && report->mistakes > before ? -EINVAL : error;
 }
 
 /* The general form of one that is right: whatever is missing there has its default. */
 static int expand_and_resolve(const struct form_loaded *loaded, const struct form *form,
-                              const char *path, struct hil_scenario *scenario, bool print)
+                              struct hil_scenario *scenario, bool print)
 {
     struct scenario_node *general = NULL;
     struct scenario_schema *schema = NULL;
@@ -114,7 +109,7 @@ static int expand_and_resolve(const struct form_loaded *loaded, const struct for
     if (error == 0)
         error = scenario_fill_derived(schema, general);
     if (error == 0)
-        error = load_system(general, path, scenario, loaded->report);
+        error = load_system(general, scenario, loaded->report);
     if (error == 0 && print) {
         free(scenario->resolved);
         scenario->resolved = NULL;
@@ -126,8 +121,7 @@ static int expand_and_resolve(const struct form_loaded *loaded, const struct for
 }
 
 static int load_form(const struct scenario_schema *schema, struct scenario_node *root,
-                     const char *path, struct hil_scenario *scenario, bool expand,
-                     struct scenario_report *report)
+                     struct hil_scenario *scenario, bool expand, struct scenario_report *report)
 {
     const unsigned before = report->mistakes;
     struct form form = {0};
@@ -145,14 +139,14 @@ static int load_form(const struct scenario_schema *schema, struct scenario_node 
     if (error == 0 && report->mistakes > before)
         error = -EINVAL;
     if (error == 0)
-        error = expand_and_resolve(&loaded, &form, path, scenario, expand);
+        error = expand_and_resolve(&loaded, &form, scenario, expand);
     form_free(&form);
     cyaml_free(&cyaml, &schema->top, blocks, 0);
     return error;
 }
 
 static int load_and_resolve(const struct scenario_schema *schema, struct scenario_node *root,
-                            const char *path, struct hil_scenario *scenario, bool expand,
+                            struct hil_scenario *scenario, bool expand,
                             struct scenario_report *report)
 {
     int error = scenario_tree_print(root, &scenario->resolved);
@@ -161,8 +155,8 @@ static int load_and_resolve(const struct scenario_schema *schema, struct scenari
         error = scenario_listing_make(schema, root, scenario);
     if (error != 0)
         return error;
-    return schema->form == NULL ? load_general(root, path, scenario, report)
-                                : load_form(schema, root, path, scenario, expand, report);
+    return schema->form == NULL ? load_general(root, scenario, report)
+                                : load_form(schema, root, scenario, expand, report);
 }
 
 /* What comes before libcyaml: a tree with everything in it and nothing wrong. */
@@ -188,14 +182,14 @@ static int load_tree(struct scenario_node *root, const char *path, struct hil_sc
     int mislaid = root->kind == SCENARIO_MAPPING ? lay_options(root, options, report) : 0;
 
     if (mislaid == -ENOMEM || scenario_load_models(root, path, report) != 0 ||
-        scenario_schema_open(&schema, root) != 0)
+        scenario_find_files(root, path) != 0 || scenario_schema_open(&schema, root) != 0)
         return -ENOMEM;
     int error = complete(schema, root, report);
     if (error == 0)
         error = mislaid;
     if (error == 0)
-        error = load_and_resolve(schema, root, path, scenario, options != NULL && options->expand,
-                                 report);
+        error =
+            load_and_resolve(schema, root, scenario, options != NULL && options->expand, report);
     scenario_schema_close(schema);
     return error;
 }

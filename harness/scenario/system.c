@@ -138,7 +138,8 @@ double hil_source_at(const struct hil_source *source, uint64_t t_ns)
     case HIL_SOURCE_PULSES:
         return source_pulses(source, t_ns);
     case HIL_SOURCE_CSV:
-        return source_column(&source->csv, t_ns);
+    case HIL_SOURCE_RECORD:
+        return source_column(&source->column, t_ns);
     default:
         return source->constant;
     }

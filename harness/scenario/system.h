@@ -124,6 +124,7 @@ enum hil_source_kind {
     HIL_SOURCE_SINE,
     HIL_SOURCE_PULSES,
     HIL_SOURCE_CSV,
+    HIL_SOURCE_RECORD,
 };
 
 /* A column over time; values between two rows lie on a line, or hold. */
@@ -148,7 +149,7 @@ struct hil_source {
             double low, high;
             uint64_t delay_ns, width_ns, period_ns;
         } pulses;
-        struct hil_column_source csv;
+        struct hil_column_source column; /* of a CSV file or a record */
     };
 };
 

@@ -6,6 +6,7 @@
 #include <criterion/parameterized.h>
 #include <glob.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -63,6 +64,129 @@ ParameterizedTest(char (*path)[PATH_BYTES], general,
     simulate_into(expanded, longer);
     expect_same_file(shorter, longer, "trace.h5");
     expect_same_file(shorter, longer, "summary.json");
+}
+
+/* --- replay ------------------------------------------------------------------------------------
+ */
+
+static const char replayed_head[] = "name: replayed\nduration_s: 0.05\nmode: virtual\n";
+static const char replayed_plants[] =
+    "  lag: {model: first_order_lag, node: bench, count: 2, parameters: {time_constant_s: [0.002, "
+    "0.003]}}\n";
+static const char replayed_laws[] =
+    "  law: {model: generic_pi, node: desk, count: 2, parameters: {kp: 1, ki_per_s: 500}}\n";
+
+static void simulate_text(const char *folder, const char *text)
+{
+    const char *path = in_workspace("%s.yaml", folder);
+
+    write_text(path, text);
+    simulate_into(path, in_workspace("%s", folder));
+}
+
+static char *joined(const char *format, ...)
+{
+    static char text[4096];
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    return text;
+}
+
+static void expect_same_column(const char *folder, const char *other, const char *dataset)
+{
+    const struct column a = column_of(in_workspace("%s", folder), dataset);
+    const struct column b = column_of(in_workspace("%s", other), dataset);
+
+    cr_assert_eq(a.rows * a.width, b.rows * b.width);
+    cr_expect_arr_eq(a.at, b.at, a.rows * a.width * sizeof *a.at, "%s", dataset);
+    free(a.at);
+    free(b.at);
+}
+
+/* Yesterday's plants before today's laws, and the other way round: each does what it did. */
+Test(general, what_was_recorded_can_be_replayed)
+{
+    simulate_text("both", joined("%snodes: {bench: {period_us: 10}, desk: {period_us: 50}}\n"
+                                 "components:\n%s%s"
+                                 "connections:\n"
+                                 "- {from: 'lag[*].output', to: 'law[*].measurement'}\n"
+                                 "- {from: 'law[*].output', to: 'lag[*].input'}\n"
+                                 "sources: {goal: {to: 'law[*].reference', steps: {initial: 1, "
+                                 "changes: [{time_s: 0.02, value: 3}]}}}\n"
+                                 "record:\n"
+                                 "- {signals: ['law[*].measurement', 'law[*].output']}\n"
+                                 "- {signals: ['lag[*].output', 'lag[*].input']}\n",
+                                 replayed_head, replayed_plants, replayed_laws));
+    simulate_text("laws", joined("%snodes: {desk: {period_us: 50}}\ncomponents:\n%s"
+                                 "sources:\n"
+                                 "  goal: {to: 'law[*].reference', steps: {initial: 1, "
+                                 "changes: [{time_s: 0.02, value: 3}]}}\n"
+                                 "  plants: {to: 'law[*].measurement', record: {run: both, signal: "
+                                 "'law[*].measurement'}}\n"
+                                 "record: [{signals: ['law[*].measurement', 'law[*].output']}]\n",
+                                 replayed_head, replayed_laws));
+    expect_same_column("both", "laws", "desk/measurement");
+    expect_same_column("both", "laws", "desk/output");
+
+    /* An input's row has what was held until then: a step later than it was latched. */
+    simulate_text("plants", joined("%snodes: {bench: {period_us: 10}}\ncomponents:\n%s"
+                                   "sources: {laws: {to: 'lag[*].input', record: {run: both, "
+                                   "signal: 'lag[*].input', node: bench, shift_s: -10e-6}}}\n"
+                                   "record: [{signals: ['lag[*].output', 'lag[*].input']}]\n",
+                                   replayed_head, replayed_plants));
+    expect_same_column("both", "plants", "bench/output");
+
+    /* The scenario that a run leaves finds the record from its own folder. */
+    simulate_into(in_workspace("laws/scenario.yaml"), in_workspace("again"));
+    expect_same_file(in_workspace("laws"), in_workspace("again"), "trace.h5");
+}
+
+/* The scenario that a run leaves is in another folder than the files that it names. */
+Test(general, a_copy_of_a_scenario_finds_its_files)
+{
+    write_text(in_workspace("wave.csv"), "time_s,level\n0,1\n0.01,2\n");
+    simulate_text("one", joined("%snodes: {desk: {period_us: 50}}\n"
+                                "components: {lag: {model: first_order_lag, node: desk}}\n"
+                                "sources: {wave: {to: lag.input, csv: {file: wave.csv, column: "
+                                "level}}}\nrecord: [{signals: lag.output}]\n",
+                                replayed_head));
+    simulate_into(in_workspace("one/scenario.yaml"), in_workspace("again"));
+    expect_same_file(in_workspace("one"), in_workspace("again"), "trace.h5");
+}
+
+static void expect_refused_replay(const char *record, const char *expected)
+{
+    const char *path = in_workspace("wrong.yaml");
+
+    write_text(path, joined("%snodes: {desk: {period_us: 50}}\ncomponents:\n%s"
+                            "sources: {plants: {to: 'law[*].reference', record: %s}}\n",
+                            replayed_head, replayed_laws, record));
+    struct ended e = run_command("hiloco check %s", path);
+    expect_status(&e, 2);
+    expect_said(&e, expected);
+}
+
+Test(general, a_replay_of_what_is_not_there_is_refused)
+{
+    simulate_text(
+        "one",
+        joined("%snodes: {desk: {period_us: 50}}\ncomponents:\n%s"
+               "sources: {goal: {to: ['law[*].reference', 'law[*].measurement'], constant: 1}}\n"
+               "record: [{signals: ['law[0].output']}]\n",
+               replayed_head, replayed_laws));
+    expect_refused_replay(
+        "{run: none, signal: x}",
+        "wrong.yaml:7:58: none: No such file or directory; allowed: the folder of "
+        "a run, by its name from the scenario's folder");
+    expect_refused_replay("{run: ., signal: x}",
+                          "it has no trace.h5; allowed: the folder of a run");
+    expect_refused_replay("{run: one, signal: 'law[1].output'}",
+                          "'law[1].output' was not recorded; allowed: law[0].output");
+    expect_refused_replay("{run: one, signal: 'law[0].output', node: bench}",
+                          "'law[0].output' was not recorded; allowed: law[0].output");
 }
 
 /* --- what is recorded ------------------------------------------------------------------------ */

@@ -266,7 +266,7 @@ Test(general, sources_over_time)
         .pulses = {-1, 1, .delay_ns = 10, .width_ns = 2, .period_ns = 5}};
     uint64_t t_ns[] = {10, 20, 40};
     double values[] = {1, 2, 6};
-    struct hil_source csv = {.kind = HIL_SOURCE_CSV, .csv = {t_ns, values, 3, true}};
+    struct hil_source csv = {.kind = HIL_SOURCE_CSV, .column = {t_ns, values, 3, true}};
 
     cr_assert_float_eq(hil_source_at(&sine, 0), 3, 1e-12);
     cr_assert_float_eq(hil_source_at(&sine, 10000000), -1, 1e-12);
@@ -277,7 +277,7 @@ Test(general, sources_over_time)
     cr_assert_float_eq(hil_source_at(&csv, 5), 1, 0);
     cr_assert_float_eq(hil_source_at(&csv, 30), 4, 1e-12);
     cr_assert_float_eq(hil_source_at(&csv, 99), 6, 0);
-    csv.csv.linear = false;
+    csv.column.linear = false;
     cr_assert_float_eq(hil_source_at(&csv, 39), 2, 0);
 }
 

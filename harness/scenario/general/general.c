@@ -119,13 +119,11 @@ static int general_parts(struct general *g)
 }
 
 int scenario_general_resolve(struct hil_system **system, struct scenario_node *root,
-                             struct hil_scenario *scenario, const char *folder,
-                             struct scenario_report *report)
+                             struct hil_scenario *scenario, struct scenario_report *report)
 {
     struct general g = {.root = root,
                         .report = report,
                         .scenario = scenario,
-                        .folder = folder,
                         .nodes.kind = "node",
                         .components.kind = "component"};
     int rc = -ENOMEM;

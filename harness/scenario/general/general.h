@@ -47,7 +47,6 @@ struct general {
     struct scenario_node *root;
     struct scenario_report *report;
     struct hil_scenario *scenario;
-    const char *folder; /* of the scenario */
     struct hil_system *system;
     struct general_groups nodes, components;
     struct hil_feed *feeds;                /* of each component's inputs in turn */
@@ -56,13 +55,13 @@ struct general {
     const struct hil_quantity **input_row; /* of each input, its row in the model's table */
     struct general_edge *edges;
     unsigned edge_count, edge_capacity;
+    unsigned source_capacity;
 };
 
 /* Makes the system of a checked tree. Returns 0, -EINVAL or -ENOMEM; hil_system_free's in any case.
  */
 int scenario_general_resolve(struct hil_system **system, struct scenario_node *root,
-                             struct hil_scenario *scenario, const char *folder,
-                             struct scenario_report *report);
+                             struct hil_scenario *scenario, struct scenario_report *report);
 
 /* The same entries for the system; NULL: no memory. */
 struct hil_array *general_arrays(const struct general *g, const struct general_groups *groups);
@@ -75,6 +74,11 @@ int general_wiring(struct general *g); /* feeds, links and the order of steps, f
 int general_record(struct general *g);
 int general_placement(struct general *g);
 int general_latencies(struct general *g);
+
+/* Fills sources that replay what the block names: one, or one for each of `inputs`; sets how many.
+ */
+int general_replay(const struct general *g, const struct scenario_node *block, unsigned inputs,
+                   struct hil_source *sources, unsigned *count);
 
 /* --- numbers of a checked block -------------------------------------------------------------- */
 

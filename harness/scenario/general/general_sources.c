@@ -7,7 +7,7 @@
 
 #include "general.h"
 
-static const char *const source_kinds[] = {"constant", "steps", "sine", "pulses", "csv"};
+static const char *const source_kinds[] = {"constant", "steps", "sine", "pulses", "csv", "record"};
 enum { SOURCE_KINDS = sizeof source_kinds / sizeof source_kinds[0] };
 
 /* --- steps --------------------------------------------------------------------------------- */
@@ -199,8 +199,7 @@ static int source_csv(const struct general *g, const struct scenario_node *block
     struct source_table t = {.g = g};
 
     c->linear = strcmp(general_text(block, "between"), "line") == 0;
-    snprintf(t.path, sizeof t.path, "%s%s%s", name->text[0] == '/' ? "" : g->folder,
-             name->text[0] == '/' || !*g->folder ? "" : "/", name->text);
+    snprintf(t.path, sizeof t.path, "%s", name->text);
     t.file = fopen(t.path, "re");
     if (!t.file) {
         scenario_mistake(g->report, &name->at,
@@ -217,11 +216,13 @@ static int source_csv(const struct general *g, const struct scenario_node *block
 
 /* --- one source ---------------------------------------------------------------------------- */
 
-static int source_read(const struct general *g, const struct scenario_entry *entry,
-                       struct hil_source *source)
+/* Reads what an entry is, for so many inputs; most kinds are one source for all of them. */
+static int source_read(const struct general *g, const struct scenario_entry *entry, unsigned inputs,
+                       struct hil_source *source, unsigned *count)
 {
     unsigned given = 0;
 
+    *count = 1;
     source->name = hil_pool_text(g->system->pool, entry->key);
     for (unsigned k = 0; k < SOURCE_KINDS; k++)
         if (scenario_node_get(entry->value, source_kinds[k])) {
@@ -232,7 +233,7 @@ static int source_read(const struct general *g, const struct scenario_entry *ent
         scenario_mistake(
             g->report, &entry->at,
             "sources.%s is of %u kinds; allowed: one of constant, steps, sine, pulses, "
-            "csv",
+            "csv, record",
             entry->key, given);
         return 0;
     }
@@ -252,35 +253,86 @@ static int source_read(const struct general *g, const struct scenario_entry *ent
     case HIL_SOURCE_PULSES:
         source_pulses(g, block, source);
         return 0;
+    case HIL_SOURCE_RECORD:
+        return general_replay(g, block, inputs, source, count);
     default:
-        return source_csv(g, block, &source->csv);
+        return source_csv(g, block, &source->column);
     }
 }
 
-static int source_feed(struct general *g, const struct scenario_node *block, unsigned number,
-                       struct general_elements *to)
+/* The inputs that an entry feeds. */
+static int source_inputs(const struct general *g, const struct scenario_node *names,
+                         struct general_elements *to)
+{
+    int rc = 0;
+
+    to->count = 0;
+    for (unsigned i = 0; !rc && i < general_text_count(names); i++)
+        rc = general_signals(g, general_text_at(names, i), GENERAL_INPUTS, to);
+    return rc;
+}
+
+/* Feeds them from the `made` sources from `first` on: from one all, from several each. */
+static void source_feed(struct general *g, const struct scenario_node *block, unsigned first,
+                        unsigned made, const struct general_elements *to)
 {
     const struct scenario_node *names = scenario_node_get(block, "to");
 
-    to->count = 0;
-    for (unsigned i = 0; i < general_text_count(names); i++) {
-        int rc = general_signals(g, general_text_at(names, i), GENERAL_INPUTS, to);
-        if (rc)
-            return rc == -ENOMEM ? rc : 0;
-    }
     if (!general_fits(g, block, "scale", to->count, "inputs"))
-        return 0;
+        return;
     for (unsigned i = 0; i < to->count; i++) {
         const unsigned input = g->first_input[to->at[i].component] + to->at[i].number;
-        if (i == 0)
-            g->system->sources[number].unit = g->input_row[input]->unit;
+        const unsigned from = first + (made > 1 ? i : 0);
+        if (i == 0 || made > 1)
+            g->system->sources[from].unit = g->input_row[input]->unit;
         const struct hil_feed feed = {.kind = HIL_FEED_SOURCE,
-                                      .from = number,
+                                      .from = from,
                                       .scale = general_number(block, "scale", i),
                                       .initial = g->input_row[input]->value};
         if (!general_feed(g, to->at[i], names, &feed))
-            return 0;
+            return;
     }
+}
+
+/* Makes room for one source more, or one for each input. */
+static int source_room(struct general *g, unsigned inputs)
+{
+    struct hil_system *s = g->system;
+    const unsigned needed = s->source_count + (inputs ? inputs : 1);
+
+    if (needed <= g->source_capacity)
+        return 0;
+    struct hil_source *more = hil_pool_get(s->pool, 2 * needed, sizeof *more);
+    if (!more)
+        return -ENOMEM;
+    if (s->source_count)
+        memcpy(more, s->sources, s->source_count * sizeof *more);
+    s->sources = more;
+    g->source_capacity = 2 * needed;
+    return 0;
+}
+
+/* Adds the sources of one entry. */
+static int source_add(struct general *g, const struct scenario_entry *entry,
+                      struct general_elements *to)
+{
+    struct hil_system *s = g->system;
+    unsigned made;
+    int rc = source_inputs(g, scenario_node_get(entry->value, "to"), to);
+
+    if (rc)
+        return rc == -ENOMEM ? rc : 0;
+    rc = source_room(g, to->count);
+    if (!rc)
+        rc = source_read(g, entry, to->count, &s->sources[s->source_count], &made);
+    if (rc)
+        return rc;
+    for (unsigned i = 1; i < made; i++) {
+        s->sources[s->source_count + i].kind = s->sources[s->source_count].kind;
+        s->sources[s->source_count + i].name = s->sources[s->source_count].name;
+    }
+    source_feed(g, entry->value, s->source_count, made, to);
+    s->source_count += made;
     return 0;
 }
 
@@ -290,15 +342,8 @@ int general_sources(struct general *g)
     struct general_elements to = {0};
     int rc = 0;
 
-    g->system->source_count = (unsigned)list->count;
-    g->system->sources = hil_pool_get(g->system->pool, list->count, sizeof(struct hil_source));
-    if (!g->system->sources)
-        return -ENOMEM;
-    for (unsigned i = 0; !rc && i < list->count && !scenario_report_is_full(g->report); i++) {
-        rc = source_read(g, &list->entries[i], &g->system->sources[i]);
-        if (!rc)
-            rc = source_feed(g, list->entries[i].value, i, &to);
-    }
+    for (unsigned i = 0; !rc && i < list->count && !scenario_report_is_full(g->report); i++)
+        rc = source_add(g, &list->entries[i], &to);
     free(to.at);
     return rc;
 }

@@ -172,6 +172,10 @@ static const cyaml_schema_field_t source_csv_fields[] = {
     OF_TYPE("file", CYAML_STRING), OF_TYPE("time", CYAML_STRING), OF_TYPE("column", CYAML_STRING),
     OF_WORDS("between", between), CYAML_FIELD_END};
 
+static const cyaml_schema_field_t source_record_fields[] = {
+    OF_TYPE("run", CYAML_STRING), OF_TYPE("signal", CYAML_STRING), MAYBE("node", CYAML_STRING),
+    OF_WORDS("between", between), OF_TYPE("shift_s", CYAML_FLOAT), CYAML_FIELD_END};
+
 static const cyaml_schema_field_t source_fields[] = {
     OF_TYPE("to", CYAML_STRING),
     MAYBE("constant", CYAML_FLOAT),
@@ -179,6 +183,7 @@ static const cyaml_schema_field_t source_fields[] = {
     OF_FIELDS("sine", CYAML_FLAG_OPTIONAL, source_sine_fields),
     OF_FIELDS("pulses", CYAML_FLAG_OPTIONAL, source_pulses_fields),
     OF_FIELDS("csv", CYAML_FLAG_OPTIONAL, source_csv_fields),
+    OF_FIELDS("record", CYAML_FLAG_OPTIONAL, source_record_fields),
     OF_TYPE("scale", CYAML_FLOAT),
     CYAML_FIELD_END,
 };

@@ -1,0 +1,29 @@
+/*
+ * A record's signals by their names, as a scenario calls them: where in the file each has its
+ * numbers.
+ */
+#ifndef HIL_RECORDED_H
+#define HIL_RECORDED_H
+
+#include "trace_reader.h"
+
+/* A signal, or a measure, in a record. */
+struct hil_recorded {
+    unsigned stream, column;
+    unsigned place;           /* in a row of the column */
+    unsigned component, part; /* "cell[component].input[part]"; 0 where it has no number */
+};
+
+/*
+ * Finds "cell[3].current_a", all of "cell[*].current_a", or the measure "output_v", in the order of
+ * their numbers. What several nodes recorded is taken from the first, or from `node` ("hub", or
+ * "cell" for the nodes of an array) where that is not NULL. Returns how many there are in *found, an
+ * array to be freed, or -ENOMEM.
+ */
+int hil_recorded_find(struct hil_recorded **found, const struct hil_trace_reader *record,
+                      const char *name, const char *node);
+
+/* What there is to be found, for a message: "cell[*].current_a, output_v". */
+void hil_recorded_say(const struct hil_trace_reader *record, char *text, size_t size);
+
+#endif

@@ -1,0 +1,157 @@
+/* Sources that replay what another run recorded. */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../../record/recorded.h"
+#include "../../record/run_files.h"
+#include "general.h"
+
+/* The record that a source's block names. */
+struct replay {
+    const struct general *g;
+    const struct scenario_node *block;
+    struct hil_trace_reader *record;
+    struct hil_recorded *found; /* what is replayed */
+    unsigned count;
+    double shift_s;
+};
+
+/* --- the record ------------------------------------------------------------------------------ */
+
+static int replay_open(struct replay *r)
+{
+    const struct scenario_node *run = scenario_node_get(r->block, "run");
+    char *why = NULL;
+    size_t length;
+    FILE *messages = open_memstream(&why, &length);
+    if (!messages)
+        return -ENOMEM;
+    int rc = hil_run_open_trace(&r->record, run->text, messages);
+    fclose(messages);
+    if (rc)
+        scenario_mistake(r->g->report, &run->at,
+                         "%.*s; allowed: the folder of a run, by its name from the scenario's "
+                         "folder",
+                         (int)strcspn(why, "\n"), why);
+    free(why);
+    return rc;
+}
+
+static int replay_find(struct replay *r)
+{
+    const struct scenario_node *signal = scenario_node_get(r->block, "signal");
+    char recorded[512];
+    const int count =
+        hil_recorded_find(&r->found, r->record, signal->text, general_text(r->block, "node"));
+
+    if (count > 0) {
+        r->count = (unsigned)count;
+        return 0;
+    }
+    if (count < 0)
+        return count;
+    hil_recorded_say(r->record, recorded, sizeof recorded);
+    scenario_mistake(r->g->report, &signal->at, "'%.160s' was not recorded; allowed: %s",
+                     signal->text, recorded);
+    return -EINVAL;
+}
+
+/* --- its numbers ----------------------------------------------------------------------------- */
+
+struct replay_block {
+    double *times, *values;
+    size_t rows;
+    unsigned width;
+};
+
+/* Adds the rows of a block that are numbers, and later than those before. */
+static void replay_take(const struct replay *r, const struct replay_block *b, unsigned place,
+                       struct hil_column_source *c)
+{
+    for (size_t i = 0; i < b->rows; i++) {
+        const double time_s = b->times[i] + r->shift_s, value = b->values[i * b->width + place];
+        if (!(time_s >= 0) || !(time_s <= 1e9) || !isfinite(value))
+            continue;
+        const uint64_t t_ns = (uint64_t)llround(time_s * 1e9);
+        if (c->count && t_ns <= c->t_ns[c->count - 1])
+            continue;
+        c->t_ns[c->count] = t_ns;
+        c->values[c->count++] = value;
+    }
+}
+
+static int replay_read(const struct replay *r, const struct hil_recorded *one,
+                       struct hil_column_source *c)
+{
+    unsigned streams;
+    const struct hil_stream_config *stream = &hil_trace_streams(r->record, &streams)[one->stream];
+    const int time = hil_trace_column_find(stream, "time_s");
+    const size_t block = hil_trace_block_rows(r->record, one->stream);
+    struct replay_block b = {.width = stream->columns[one->column].width};
+    int rc = time < 0 ? -EBADMSG : 0;
+
+    c->t_ns = hil_pool_get(r->g->system->pool, stream->rows + 1, sizeof *c->t_ns);
+    c->values = hil_pool_get(r->g->system->pool, stream->rows + 1, sizeof *c->values);
+    b.times = malloc(block * sizeof *b.times);
+    b.values = malloc(block * b.width * sizeof *b.values);
+    if (!c->t_ns || !c->values || !b.times || !b.values)
+        rc = -ENOMEM;
+    for (uint64_t first = 0; !rc && first < stream->rows; first += block) {
+        b.rows = stream->rows - first < block ? (size_t)(stream->rows - first) : block;
+        rc = hil_trace_read(r->record, one->stream, (unsigned)time, first, b.rows, b.times, b.rows);
+        if (!rc)
+            rc = hil_trace_read(r->record, one->stream, one->column, first, b.rows, b.values,
+                                b.rows * b.width);
+        if (!rc)
+            replay_take(r, &b, one->place, c);
+    }
+    free(b.times);
+    free(b.values);
+    return rc;
+}
+
+static int replay_fill(const struct replay *r, struct hil_source *sources)
+{
+    const bool linear = strcmp(general_text(r->block, "between"), "line") == 0;
+    int rc = 0;
+
+    for (unsigned i = 0; !rc && i < r->count; i++) {
+        sources[i].column.linear = linear;
+        rc = replay_read(r, &r->found[i], &sources[i].column);
+        if (!rc && sources[i].column.count == 0)
+            rc = -ENODATA;
+    }
+    if (rc && rc != -ENOMEM)
+        scenario_mistake(r->g->report, &scenario_node_get(r->block, "signal")->at,
+                         "what was recorded cannot be used (%s); allowed: a signal with numbers in "
+                         "it from the start on",
+                         strerror(-rc));
+    return rc;
+}
+
+int general_replay(const struct general *g, const struct scenario_node *block, unsigned inputs,
+                   struct hil_source *sources, unsigned *count)
+{
+    struct replay r = {.g = g, .block = block, .shift_s = general_number(block, "shift_s", 0)};
+    int rc = replay_open(&r);
+
+    if (!rc)
+        rc = replay_find(&r);
+    if (!rc && r.count > 1 && r.count != inputs) {
+        const struct scenario_node *signal = scenario_node_get(block, "signal");
+        scenario_mistake(g->report, &signal->at,
+                         "'%.160s' is %u signals, for %u inputs; allowed: one, or one for each",
+                         signal->text, r.count, inputs);
+        rc = -EINVAL;
+    }
+    if (!rc)
+        rc = replay_fill(&r, sources);
+    *count = r.count;
+    free(r.found);
+    if (r.record)
+        hil_trace_reader_close(r.record);
+    return rc == -ENOMEM ? rc : 0;
+}
