@@ -27,6 +27,8 @@ static const struct choice choices[] = {
     {HIL_TAKES_BESIDE, {"beside", required_argument, NULL, 'b'}},
     {HIL_TAKES_SPAN, {"from", required_argument, NULL, 'F'}},
     {HIL_TAKES_SPAN, {"to", required_argument, NULL, 'T'}},
+    {HIL_TAKES_TOLERANCE, {"abs", required_argument, NULL, 'a'}},
+    {HIL_TAKES_TOLERANCE, {"rel", required_argument, NULL, 'p'}},
     {HIL_TAKES_CSV, {"csv", no_argument, NULL, 'c'}},
     {HIL_TAKES_FIX, {"fix", no_argument, NULL, 'f'}},
     {HIL_TAKES_DOCTOR, {"measure", required_argument, NULL, 'M'}},
@@ -79,6 +81,17 @@ static int parse_time(const char *name, const char *text, double *time_s)
     return -EINVAL;
 }
 
+static int parse_tolerance(const char *name, const char *text, double *tolerance)
+{
+    char *end;
+
+    *tolerance = strtod(text, &end);
+    if (*text && !*end && isfinite(*tolerance) && *tolerance >= 0)
+        return 0;
+    fprintf(stderr, "--%s %s: a number, 0 or more, is allowed\n", name, text);
+    return -EINVAL;
+}
+
 static int parse_mode(const char *text, struct hil_scenario_options *options)
 {
     options->realtime = strcmp(text, "realtime") == 0;
@@ -123,6 +136,10 @@ static int take(struct hil_arguments *a, int option)
         return parse_time("from", optarg, &a->from_s);
     case 'T':
         return parse_time("to", optarg, &a->to_s);
+    case 'a':
+        return parse_tolerance("abs", optarg, &a->absolute);
+    case 'p':
+        return parse_tolerance("rel", optarg, &a->percent);
     case 'c':
         a->csv = true;
         return 0;

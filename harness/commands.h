@@ -14,6 +14,7 @@ int hil_command_plot(int argc, char **argv);
 int hil_command_trace(int argc, char **argv);
 int hil_command_export(int argc, char **argv);
 int hil_command_recover(int argc, char **argv);
+int hil_command_compare(int argc, char **argv);
 int hil_command_check(int argc, char **argv);
 int hil_command_models(int argc, char **argv);
 int hil_command_doctor(int argc, char **argv);
@@ -32,7 +33,8 @@ struct hil_arguments {
     const char *ids;   /* of converters */
     const char *nodes; /* the positional argument before the scenario; or NULL */
     const char *beside;
-    double from_s, to_s; /* the part of the time to draw */
+    double from_s, to_s;      /* the part of the time to draw or compare */
+    double absolute, percent; /* tolerances */
     const char *root;
     unsigned jobs, wait_s, measure_s;
     unsigned interval_ms, count; /* of samples; 0: no end */
@@ -59,6 +61,7 @@ enum {
     HIL_TAKES_MODEL = 1 << 15,     /* no option; and no argument is needed */
     HIL_TAKES_EXPAND = 1 << 16,    /* --expand */
     HIL_TAKES_NODES = 1 << 17,     /* no option: an argument before the scenario */
+    HIL_TAKES_TOLERANCE = 1 << 18, /* --abs, --rel */
 };
 
 /*

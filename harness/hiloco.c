@@ -16,6 +16,7 @@ static const char help[] =
     "  top [RUN]         watch a run while it runs\n"
     "  plot DIR          draw what a run or a sweep has left\n"
     "  trace DIR         say where the time of a traced run went\n"
+    "  compare A B       say how far the records of two runs are apart\n"
     "  export DIR        write a run's record as text\n"
     "  recover DIR       make the record of a killed run whole\n"
     "  check SCENARIO    look for mistakes in a scenario\n"
@@ -31,10 +32,12 @@ static const struct {
     const char *name;
     int (*run)(int argc, char **argv);
 } commands[] = {
-    {"run", hil_command_run},         {"sweep", hil_command_sweep}, {"plot", hil_command_plot},
-    {"export", hil_command_export},   {"check", hil_command_check}, {"models", hil_command_models},
-    {"doctor", hil_command_doctor},   {"top", hil_command_top},     {"trace", hil_command_trace},
-    {"recover", hil_command_recover}, {"node", hil_command_node},
+    {"run", hil_command_run},       {"sweep", hil_command_sweep},
+    {"plot", hil_command_plot},     {"export", hil_command_export},
+    {"check", hil_command_check},   {"models", hil_command_models},
+    {"doctor", hil_command_doctor}, {"top", hil_command_top},
+    {"trace", hil_command_trace},   {"recover", hil_command_recover},
+    {"node", hil_command_node},     {"compare", hil_command_compare},
 };
 
 int main(int argc, char **argv)

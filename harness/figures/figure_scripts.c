@@ -24,6 +24,7 @@ EMBED(script_run_measure, "traces/run-measure.gp");
 EMBED(script_run_array, "traces/run-array.gp");
 EMBED(script_run_node, "traces/run-node.gp");
 EMBED(script_run_latency, "traces/run-latency.gp");
+EMBED(script_run_compare, "traces/run-compare.gp");
 EMBED(script_steps_time, "traces/steps-time.gp");
 EMBED(script_steps_histogram, "traces/steps-histogram.gp");
 EMBED(script_steps_tail, "traces/steps-tail.gp");
@@ -33,6 +34,7 @@ static const struct {
     const char *name, *text;
 } scripts[] = {
     {"style.gp", script_style},
+    {"run-compare.gp", script_run_compare},
     {"series-panels.gp", script_series_panels},
     {"series-grid.gp", script_series_grid},
     {"series-overlay.gp", script_series_overlay},

@@ -1,6 +1,7 @@
 #include "columns.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -124,7 +125,8 @@ static void put_span(char text[HIL_SIGNAL_NAME_BYTES], unsigned first, unsigned 
         snprintf(text + used, room, "[%u-%u]", first, last);
 }
 
-/* "motor[*].speed_rad_per_s", "mixer.input[0-2]" */
+/* "motor[*].speed_rad_per_s", "mixer.input[*]"; of an array "mixer[*].input[0-2]", so that the name
+ * and how many there are together tell which is which. */
 static void run_name(const struct hil_system *s, const struct run *run,
                      char text[HIL_SIGNAL_NAME_BYTES])
 {
@@ -134,7 +136,8 @@ static void run_name(const struct hil_system *s, const struct run *run,
     put_span(text, first->is.index, component_of(s, run->last)->is.index, first->is.of);
     const size_t used = strlen(text);
     snprintf(text + used, HIL_SIGNAL_NAME_BYTES - used, ".%s", run->row->name);
-    put_span(text, run->from, run->to, run->row->flags & HIL_WIDE ? first->width : 0);
+    if (run->row->flags & HIL_WIDE)
+        put_span(text, run->from, run->to, first->is.of ? UINT_MAX : first->width);
 }
 
 /* --- measures --------------------------------------------------------------------------------- */

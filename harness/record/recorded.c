@@ -123,7 +123,7 @@ static int search_column(struct search *s, const struct name *asked, unsigned st
     if (!parts)
         parts = components ? c->width / components : 0;
     if (!parts)
-        return 0; /* all of an array in each of an array: the file does not say how many */
+        return 0; /* no record of ours has all of an array in each of an array */
     for (unsigned i = 0; !rc && i < c->width; i++) {
         const struct hil_recorded one = {stream, column, i, has.components.first + i / parts,
                                          has.parts.first + i % parts};
@@ -187,6 +187,150 @@ int hil_recorded_find(struct hil_recorded **found, const struct hil_trace_reader
         qsort(s.found, s.count, sizeof *s.found, compare_numbers);
     *found = s.found;
     return (int)s.count;
+}
+
+/* --- all ------------------------------------------------------------------------------------- */
+
+static const struct hil_column *column_of(const struct hil_trace_reader *record,
+                                          const struct hil_recorded *one)
+{
+    unsigned count;
+
+    return &hil_trace_streams(record, &count)[one->stream].columns[one->column];
+}
+
+static bool is_named(const char *text)
+{
+    return text && *text;
+}
+
+void hil_recorded_name(const struct hil_trace_reader *record, const struct hil_recorded *one,
+                       char text[HIL_RECORDED_NAME_BYTES])
+{
+    const struct hil_column *c = column_of(record, one);
+    struct name name;
+    size_t used;
+
+    if (!is_named(c->of.signals) || !read_name(&name, c->of.signals)) {
+        snprintf(text, HIL_RECORDED_NAME_BYTES, "%s", c->of.measure);
+        return;
+    }
+    used = (size_t)snprintf(text, HIL_RECORDED_NAME_BYTES, "%.*s",
+                            (int)(name.component_length & 63), name.component);
+    if (name.components.there)
+        used +=
+            (size_t)snprintf(text + used, HIL_RECORDED_NAME_BYTES - used, "[%u]", one->component);
+    used += (size_t)snprintf(text + used, HIL_RECORDED_NAME_BYTES - used, ".%.*s",
+                             (int)(name.row_length & 63), name.row);
+    if (name.parts.there)
+        snprintf(text + used, HIL_RECORDED_NAME_BYTES - used, "[%u]", one->part);
+}
+
+/* Whether an earlier stream has the column's signals. */
+static bool is_again(const struct search *s, unsigned stream, const struct hil_column *column)
+{
+    struct name has, before;
+
+    if (!is_named(column->of.signals))
+        return false;
+    read_name(&has, column->of.signals);
+    for (unsigned i = 0; i < stream; i++)
+        for (unsigned k = 0; k < s->streams[i].column_count; k++) {
+            const char *signals = s->streams[i].columns[k].of.signals;
+            if (is_named(signals) && read_name(&before, signals) &&
+                (before.components.all || strcmp(signals, column->of.signals) == 0) &&
+                is_same_word(has.component, has.component_length, before.component,
+                             before.component_length) &&
+                is_same_word(has.row, has.row_length, before.row, before.row_length))
+                return true;
+        }
+    return false;
+}
+
+static int add_column(struct search *all, unsigned stream, const struct hil_column *c)
+{
+    struct search one = {.streams = all->streams, .stream_count = all->stream_count};
+    struct name name;
+    int rc = 0;
+
+    if (is_named(c->of.signals) && read_name(&name, c->of.signals))
+        rc = search_column(&one, &name, stream, (unsigned)(c - all->streams[stream].columns));
+    else if (is_named(c->of.measure) && c->of.role && strcmp(c->of.role, "value") == 0)
+        rc = search_add(
+            &one, &(struct hil_recorded){.stream = stream,
+                                         .column = (unsigned)(c - all->streams[stream].columns)});
+    struct hil_recorded *more =
+        rc || !one.count ? NULL
+                         : realloc(all->found, (all->count + one.count) * sizeof *all->found);
+    if (more) {
+        memcpy(more + all->count, one.found, one.count * sizeof *more);
+        all->found = more;
+        all->count += one.count;
+    } else if (!rc && one.count) {
+        rc = -ENOMEM;
+    }
+    free(one.found);
+    return rc;
+}
+
+int hil_recorded_all(struct hil_recorded **found, const struct hil_trace_reader *record)
+{
+    struct search all = {0};
+    int rc = 0;
+
+    all.streams = hil_trace_streams(record, &all.stream_count);
+    for (unsigned i = 0; !rc && i < all.stream_count; i++)
+        for (unsigned k = 0; !rc && k < all.streams[i].column_count; k++)
+            if (!is_again(&all, i, &all.streams[i].columns[k]))
+                rc = add_column(&all, i, &all.streams[i].columns[k]);
+    if (rc) {
+        free(all.found);
+        return rc;
+    }
+    *found = all.found;
+    return (int)all.count;
+}
+
+/* --- numbers --------------------------------------------------------------------------------- */
+
+void hil_recorded_series_free(struct hil_recorded_series *series)
+{
+    free(series->times_s);
+    free(series->values);
+    *series = (struct hil_recorded_series){0};
+}
+
+int hil_recorded_read(struct hil_recorded_series *series, const struct hil_trace_reader *record,
+                      const struct hil_recorded *one)
+{
+    unsigned streams;
+    const struct hil_stream_config *stream = &hil_trace_streams(record, &streams)[one->stream];
+    const int time = hil_trace_column_find(stream, "time_s");
+    const unsigned width = stream->columns[one->column].width;
+    const size_t block = hil_trace_block_rows(record, one->stream);
+    double *rows = malloc(block * width * sizeof *rows);
+    int rc = time < 0 ? -EBADMSG : 0;
+
+    *series = (struct hil_recorded_series){malloc((stream->rows + 1) * sizeof(double)),
+                                           malloc((stream->rows + 1) * sizeof(double)), 0};
+    if (!rows || !series->times_s || !series->values)
+        rc = -ENOMEM;
+    for (uint64_t first = 0; !rc && first < stream->rows; first += block) {
+        const size_t count = stream->rows - first < block ? (size_t)(stream->rows - first) : block;
+        rc = hil_trace_read(record, one->stream, (unsigned)time, first, count,
+                            series->times_s + first, count);
+        if (!rc)
+            rc =
+                hil_trace_read(record, one->stream, one->column, first, count, rows, count * width);
+        for (size_t i = 0; !rc && i < count; i++)
+            series->values[first + i] = rows[i * width + one->place];
+    }
+    free(rows);
+    if (rc)
+        hil_recorded_series_free(series);
+    else
+        series->count = stream->rows;
+    return rc;
 }
 
 /* --- what there is --------------------------------------------------------------------------- */

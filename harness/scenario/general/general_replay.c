@@ -61,55 +61,37 @@ static int replay_find(struct replay *r)
 
 /* --- its numbers ----------------------------------------------------------------------------- */
 
-struct replay_block {
-    double *times, *values;
-    size_t rows;
-    unsigned width;
-};
-
-/* Adds the rows of a block that are numbers, and later than those before. */
-static void replay_take(const struct replay *r, const struct replay_block *b, unsigned place,
-                       struct hil_column_source *c)
+/* Takes the rows that are numbers, and later than those before. */
+static void replay_take(const struct replay *r, const struct hil_recorded_series *series,
+                        struct hil_column_source *c)
 {
-    for (size_t i = 0; i < b->rows; i++) {
-        const double time_s = b->times[i] + r->shift_s, value = b->values[i * b->width + place];
-        if (!(time_s >= 0) || !(time_s <= 1e9) || !isfinite(value))
+    for (size_t i = 0; i < series->count; i++) {
+        const double time_s = series->times_s[i] + r->shift_s;
+        if (!(time_s >= 0) || !(time_s <= 1e9) || !isfinite(series->values[i]))
             continue;
         const uint64_t t_ns = (uint64_t)llround(time_s * 1e9);
         if (c->count && t_ns <= c->t_ns[c->count - 1])
             continue;
         c->t_ns[c->count] = t_ns;
-        c->values[c->count++] = value;
+        c->values[c->count++] = series->values[i];
     }
 }
 
 static int replay_read(const struct replay *r, const struct hil_recorded *one,
                        struct hil_column_source *c)
 {
-    unsigned streams;
-    const struct hil_stream_config *stream = &hil_trace_streams(r->record, &streams)[one->stream];
-    const int time = hil_trace_column_find(stream, "time_s");
-    const size_t block = hil_trace_block_rows(r->record, one->stream);
-    struct replay_block b = {.width = stream->columns[one->column].width};
-    int rc = time < 0 ? -EBADMSG : 0;
+    struct hil_recorded_series series;
+    int rc = hil_recorded_read(&series, r->record, one);
 
-    c->t_ns = hil_pool_get(r->g->system->pool, stream->rows + 1, sizeof *c->t_ns);
-    c->values = hil_pool_get(r->g->system->pool, stream->rows + 1, sizeof *c->values);
-    b.times = malloc(block * sizeof *b.times);
-    b.values = malloc(block * b.width * sizeof *b.values);
-    if (!c->t_ns || !c->values || !b.times || !b.values)
+    if (rc)
+        return rc;
+    c->t_ns = hil_pool_get(r->g->system->pool, series.count, sizeof *c->t_ns);
+    c->values = hil_pool_get(r->g->system->pool, series.count, sizeof *c->values);
+    if (c->t_ns && c->values)
+        replay_take(r, &series, c);
+    else
         rc = -ENOMEM;
-    for (uint64_t first = 0; !rc && first < stream->rows; first += block) {
-        b.rows = stream->rows - first < block ? (size_t)(stream->rows - first) : block;
-        rc = hil_trace_read(r->record, one->stream, (unsigned)time, first, b.rows, b.times, b.rows);
-        if (!rc)
-            rc = hil_trace_read(r->record, one->stream, one->column, first, b.rows, b.values,
-                                b.rows * b.width);
-        if (!rc)
-            replay_take(r, &b, one->place, c);
-    }
-    free(b.times);
-    free(b.values);
+    hil_recorded_series_free(&series);
     return rc;
 }
 
