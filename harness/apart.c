@@ -34,21 +34,27 @@ static int apart_judge(int status, const char *what, FILE *messages)
     return HIL_EXIT_FAILED;
 }
 
-int hil_apart(int (*work)(const void *arg), const void *arg, const char *what, FILE *messages)
+int hil_apart_wait(int (*work)(const void *arg), const void *arg, int *status)
 {
-    int status;
-
     fflush(NULL); /* else both processes would write it */
     const pid_t child = fork();
     if (child == 0)
         apart_work(work, arg);
-    if (child < 0) {
-        fprintf(messages, "%s: %s\n", what, strerror(errno));
-        return HIL_EXIT_FAILED;
-    }
-    while (waitpid(child, &status, 0) < 0 && errno == EINTR)
+    if (child < 0)
+        return -errno;
+    while (waitpid(child, status, 0) < 0 && errno == EINTR)
         continue;
-    return apart_judge(status, what, messages);
+    return 0;
+}
+
+int hil_apart(int (*work)(const void *arg), const void *arg, const char *what, FILE *messages)
+{
+    int status, rc = hil_apart_wait(work, arg, &status);
+
+    if (!rc)
+        return apart_judge(status, what, messages);
+    fprintf(messages, "%s: %s\n", what, strerror(-rc));
+    return HIL_EXIT_FAILED;
 }
 
 void hil_apart_within(unsigned seconds)

@@ -14,6 +14,10 @@
  */
 int hil_apart(int (*work)(const void *arg), const void *arg, const char *what, FILE *messages);
 
+/* The same for whoever says more: *status is how that process ended, as wait() tells. Returns 0, or
+ * -errno where there is no process. */
+int hil_apart_wait(int (*work)(const void *arg), const void *arg, int *status);
+
 /* For the work: it ends if it does not call this again within so many seconds. 0: no such limit. */
 void hil_apart_within(unsigned seconds);
 

@@ -38,7 +38,8 @@ static const struct choice choices[] = {
     {HIL_TAKES_RUN, {"interval", required_argument, NULL, 'I'}},
     {HIL_TAKES_RUN, {"count", required_argument, NULL, 'n'}},
     {HIL_TAKES_RUN, {"all-users", no_argument, NULL, 'A'}},
-    {HIL_TAKES_EXPAND, {"expand", no_argument, NULL, 'e'}},
+    {HIL_TAKES_CHECK, {"expand", no_argument, NULL, 'e'}},
+    {HIL_TAKES_CHECK, {"measure", no_argument, NULL, 'E'}},
     {HIL_TAKES_TRACE, {"trace", no_argument, NULL, 't'}},
     {~0u, {"help", no_argument, NULL, 'h'}},
     {~0u, {"version", no_argument, NULL, 'v'}},
@@ -156,6 +157,9 @@ static int take(struct hil_arguments *a, int option)
         return 0;
     case 'e':
         a->options.expand = true;
+        return 0;
+    case 'E':
+        a->measure = true;
         return 0;
     case 'A':
         a->all_users = true;

@@ -38,7 +38,7 @@ struct hil_arguments {
     const char *root;
     unsigned jobs, wait_s, measure_s;
     unsigned interval_ms, count; /* of samples; 0: no end */
-    bool quiet, csv, fix, strict, json, all_users;
+    bool quiet, csv, fix, strict, json, all_users, measure;
 };
 
 /* Which options a command takes, besides --help. */
@@ -59,7 +59,7 @@ enum {
     HIL_TAKES_SPAN = 1 << 13,      /* --from, --to */
     HIL_TAKES_DIRECTORY = 1 << 14, /* no option: the positional argument alone */
     HIL_TAKES_MODEL = 1 << 15,     /* no option; and no argument is needed */
-    HIL_TAKES_EXPAND = 1 << 16,    /* --expand */
+    HIL_TAKES_CHECK = 1 << 16,     /* --expand, --measure */
     HIL_TAKES_NODES = 1 << 17,     /* no option: an argument before the scenario */
     HIL_TAKES_TOLERANCE = 1 << 18, /* --abs, --rel */
 };

@@ -355,14 +355,59 @@ static int start_children(struct launcher *l)
     return rc;
 }
 
+static bool is_a_crash(int signal)
+{
+    return signal == SIGSEGV || signal == SIGBUS || signal == SIGFPE || signal == SIGILL ||
+           signal == SIGABRT || signal == SIGTRAP || signal == SIGSYS;
+}
+
+/* What a component's code did to its process. */
+static void end_in_words(const struct launcher *l, unsigned i, int status, char *text, size_t size)
+{
+    if (l->pulses[i].stopped)
+        snprintf(text, size, "it did not return for %g s",
+                 (double)l->scenario->hang_limit_ns * 1e-9);
+    else if (l->cut_short[i])
+        snprintf(text, size, "it had not returned at the end");
+    else if (WIFSIGNALED(status))
+        snprintf(text, size, "%s (SIG%s)",
+                 is_a_crash(WTERMSIG(status)) ? "it crashed" : "its process was killed",
+                 sigabbrev_np(WTERMSIG(status)));
+    else
+        snprintf(text, size, "it ended its process (status %d)", WEXITSTATUS(status));
+}
+
+/* A process that ended in code that may do so: which component's that is, goes to the faults. */
+static bool blame_component(struct launcher *l, unsigned i, int status, bool again)
+{
+    struct hil_executor_state *e = &l->run.state->executors[i];
+    const uint32_t inside = atomic_load(&e->inside.component);
+    char ended[HIL_SIGNAL_BYTES];
+
+    if (!inside)
+        return false;
+    hil_inside_leave(&e->inside); /* another process may go on in its place */
+    const struct hil_failing failing = {.component = &l->scenario->system->components[inside - 1],
+                                        .step = e->inside.step,
+                                        .time_ns = e->inside.time_ns,
+                                        .ends = !again};
+    end_in_words(l, i, status, ended, sizeof ended);
+    hil_fault_add_ended(&e->faults, &failing, ended);
+    return true;
+}
+
 /* Says why a child ended that should not have; of those that only lost a peer, nothing. */
 static void explain_end(struct launcher *l, unsigned i, int status, bool again)
 {
     const struct hil_executor_state *e = &l->run.state->executors[i];
     const bool starting = atomic_load(&e->stage) == HIL_STARTING;
+    const bool done = atomic_load(&e->stage) == HIL_DONE; /* else it did not end by our code */
     char who[HIL_NODES_NAME_BYTES];
 
-    if ((WIFEXITED(status) && WEXITSTATUS(status) == 0) || (l->cut_short[i] && starting))
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 0 && done)
+        return;
+    const bool blamed = blame_component(l, i, status, again);
+    if (l->cut_short[i] && starting && !blamed)
         return;
     hil_executor_name(l->scenario, i, who);
     if (l->cut_short[i])
@@ -378,10 +423,13 @@ static void explain_end(struct launcher *l, unsigned i, int status, bool again)
                 again      ? "; started again"
                 : starting ? " before its loops ran"
                            : "");
+    else if (blamed)
+        fprintf(stderr, "%s (process %d) was ended%s\n", who, (int)l->children[i],
+                again ? "; started again" : "");
     else if (!l->failed || !strstr(e->message, "lost"))
         fprintf(stderr, "%s failed: %s\n", who, e->message[0] ? e->message : "no message");
     l->failed |= !again;
-    l->refused |= WIFEXITED(status) && WEXITSTATUS(status) == HIL_EXIT_USAGE;
+    l->refused |= WIFEXITED(status) && WEXITSTATUS(status) == HIL_EXIT_USAGE && !blamed;
 }
 
 /* Nodes that were killed while they ran. One that dies before it runs would do so again. */
@@ -501,7 +549,9 @@ static void warn_of_faults(struct launcher *l)
             const struct hil_fault *f = &log->at[l->faults_told[i]];
             char what[HIL_FAULT_WORDS_BYTES];
             hil_fault_say(f, what);
-            if (!f->ends)
+            if (f->ended[0])
+                fprintf(stderr, "%s: %s\n", f->ends ? "error" : "warning", what);
+            else if (!f->ends)
                 fprintf(stderr, "warning: %s; the run goes on without it\n", what);
         }
     }

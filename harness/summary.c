@@ -9,6 +9,7 @@
 #include "json_file.h"
 #include "run/node_name.h"
 #include "scenario/system.h"
+#include "summary_components.h"
 #include "summary_measures.h"
 #include "summary_nodes.h"
 #include "summary_values.h"
@@ -263,6 +264,7 @@ int hil_summary_write(const struct hil_summary *sum, const char *path)
         json_decref(root);
         return -ENOMEM;
     }
+    hil_summary_add_components(sum, root);
     hil_summary_add_measures(sum, root);
     json_object_set_new(root, "losses", losses(sum));
     json_object_set_new(
@@ -328,6 +330,7 @@ void hil_summary_print(const struct hil_summary *sum, FILE *to)
     hil_validity_print(sum->verdict, to);
     hil_summary_print_measures(sum, to);
     hil_summary_print_nodes(sum, to);
+    hil_summary_print_components(sum, to);
     print_losses(sum->state, to);
     each_fault(sum, print_fault, to);
     print_hung(sum, to);

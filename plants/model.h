@@ -108,6 +108,8 @@ struct hil_config {
     hil_log_fn *log;          /* never NULL; valid, with its argument, until destroy() */
     void *log_arg;
     const struct hil_model *model; /* what is made: several models may share one create() */
+    uint32_t trial;                /* 1: it is only made to see whether it can be */
+    uint32_t real_time;            /* 1: it is stepped against the clock; 0: in virtual time */
 };
 
 enum hil_model_kind {

@@ -4,7 +4,7 @@
 #include "context.h"
 #include "sim_internal.h"
 
-enum { STACK_SIZE = 128 << 10 };
+enum { STACK_SIZE = 8 << 20 }; /* as a program's own: others' models run on it */
 
 _Thread_local struct sim *sim_running;
 

@@ -82,6 +82,21 @@ const struct hil_loaded *hil_loaded_of(const struct hil_model *model)
     return l;
 }
 
+bool hil_model_is_apart(const struct hil_model *model)
+{
+    for (const struct hil_loaded *l = loaded_models; l; l = l->next)
+        if (l->model == model && l->apart)
+            return true;
+    return false;
+}
+
+const char *hil_model_not_real_time(const struct hil_model *model)
+{
+    const struct hil_loaded *l = hil_loaded_of(model);
+
+    return l ? l->provider->not_real_time : NULL;
+}
+
 const struct hil_model *hil_model_find(const char *name)
 {
     for (const struct hil_model *const *model = hil_models; *model; model++)
@@ -143,6 +158,7 @@ static int load_new(const struct hil_loaded **loaded, const struct hil_provider 
     }
     made->name = name;
     made->provider = provider;
+    made->apart = provider->apart;
     int rc = settings_copy(&made->settings, settings);
     if (rc)
         hil_say(said, rc, "there is no memory for it");

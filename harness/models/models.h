@@ -25,6 +25,11 @@ const struct hil_loaded *hil_loaded_find(const char *name, const struct hil_sett
 /* How this model was loaded; NULL: it is built in. */
 const struct hil_loaded *hil_loaded_of(const struct hil_model *model);
 
+/* What its provider says of a model: whether its code may hang or crash, so that it needs a process
+ * of its own; and why it is not for hard real time (NULL: it is). */
+bool hil_model_is_apart(const struct hil_model *model);
+const char *hil_model_not_real_time(const struct hil_model *model);
+
 /* The model called `name`, built in or loaded; NULL: there is none. */
 const struct hil_model *hil_model_find(const char *name);
 

@@ -224,13 +224,28 @@ static int open_model(struct hil_loaded *made, const struct hil_said *said)
                    "it exports no hiloco_model; allowed: one struct hil_model of that name");
 }
 
+static int native_settings(struct hil_loaded *made, const struct hil_said *said)
+{
+    for (unsigned i = 0; i < made->settings.count; i++) {
+        const struct hil_setting *s = &made->settings.at[i];
+        if (strcmp(s->key, "apart") != 0)
+            return hil_say(said, -EINVAL, "%s is no setting of a shared library; allowed: apart",
+                           s->key);
+        made->apart = strcmp(s->text, "true") == 0;
+        if (!made->apart && strcmp(s->text, "false") != 0)
+            return hil_say(said, -EINVAL, "its setting apart is %s; allowed: true or false",
+                           s->text);
+    }
+    return 0;
+}
+
 static int native_load(struct hil_loaded *made, const struct hil_said *said)
 {
-    if (made->settings.count)
-        return hil_say(said, -EINVAL,
-                       "a shared library has no settings, and %s is one; allowed: none",
-                       made->settings.at[0].key);
-    int rc = check_file(made->name, &made->hash, said);
+    int rc = native_settings(made, said);
+
+    if (rc)
+        return rc;
+    rc = check_file(made->name, &made->hash, said);
     return rc ? rc : open_model(made, said);
 }
 

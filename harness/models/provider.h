@@ -47,6 +47,7 @@ struct hil_loaded {
     struct hil_settings settings; /* a copy */
     uint64_t hash;                /* of what was loaded, XXH3: runs of the same build agree on it */
     void *own;                    /* the provider's */
+    bool apart;                   /* as the provider says, unless load() says otherwise */
     const struct hil_loaded *next;
 };
 

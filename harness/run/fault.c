@@ -15,17 +15,25 @@ static unsigned fault_place(const double *out, unsigned count)
     return i;
 }
 
+static void fault_of(struct hil_fault *f, const struct hil_failing *failing)
+{
+    char name[HIL_SIGNAL_NAME_BYTES];
+
+    *f = (struct hil_fault){
+        .step = failing->step, .time_ns = failing->time_ns, .ends = failing->ends};
+    hil_instance_name(&failing->component->is, name);
+    snprintf(f->component, sizeof f->component, "%.79s", name);
+    snprintf(f->model, sizeof f->model, "%s", failing->component->model->name);
+}
+
 static void fault_list(struct hil_fault *f, const struct hil_failing *failing, int rc,
                        const double *out)
 {
     const struct hil_component *c = failing->component;
     char name[HIL_SIGNAL_NAME_BYTES];
 
-    *f = (struct hil_fault){
-        .error = rc, .step = failing->step, .time_ns = failing->time_ns, .ends = failing->ends};
-    hil_instance_name(&c->is, name);
-    snprintf(f->component, sizeof f->component, "%.79s", name);
-    snprintf(f->model, sizeof f->model, "%s", c->model->name);
+    fault_of(f, failing);
+    f->error = rc;
     if (rc)
         return;
     const unsigned i = fault_place(out, c->out_count);
@@ -45,11 +53,25 @@ int hil_fault_add(struct hil_fault_log *log, const struct hil_failing *failing, 
     return failing->ends ? -ENOTRECOVERABLE : 0;
 }
 
+void hil_fault_add_ended(struct hil_fault_log *log, const struct hil_failing *failing,
+                         const char *ended)
+{
+    const uint64_t count = atomic_load_explicit(&log->count, memory_order_relaxed);
+
+    if (count < HIL_FAULTS_LISTED) {
+        fault_of(&log->at[count], failing);
+        snprintf(log->at[count].ended, sizeof log->at[count].ended, "%s", ended);
+    }
+    atomic_store_explicit(&log->count, count + 1, memory_order_release);
+}
+
 void hil_fault_say(const struct hil_fault *f, char text[HIL_FAULT_WORDS_BYTES])
 {
     char what[HIL_FAULT_WORDS_BYTES / 2];
 
-    if (f->error)
+    if (f->ended[0])
+        snprintf(what, sizeof what, "%s", f->ended);
+    else if (f->error)
         snprintf(what, sizeof what, "its step failed (%s)", strerror(-f->error));
     else
         snprintf(what, sizeof what, "its output %s is %s", f->signal,

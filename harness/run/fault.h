@@ -1,8 +1,9 @@
 /*
- * Components that fail: a step that returns an error, or gives an output that is no number. Such a
- * component is not stepped again. The scenario says what then (on_error): the run ends; or it goes
- * on, with the safe values of a sampled component in place of its outputs, and with no number for
- * those of a continuous one, which makes safe what takes them.
+ * Components that fail: a step that returns an error, or gives an output that is no number; or code
+ * of others that ends its process, or does not return. Such a component is not stepped again. The
+ * scenario says what then (on_error): the run ends; or it goes on, with the safe values of a
+ * sampled component in place of its outputs, and with no number for those of a continuous one,
+ * which makes safe what takes them.
  */
 #ifndef HIL_FAULT_H
 #define HIL_FAULT_H
@@ -21,6 +22,7 @@ struct hil_fault {
     char model[HIL_SIGNAL_BYTES];
     char signal[HIL_SIGNAL_BYTES]; /* the output that is no number; "": step() failed */
     double value;                  /* of that output */
+    char ended[HIL_SIGNAL_BYTES];  /* what became of its process: "it crashed (SIGSEGV)"; or "" */
     int error;                     /* of step(), else 0 */
     uint64_t step, time_ns;        /* of its node, by the run's time */
     bool ends;                     /* the run, as the scenario says */
@@ -55,6 +57,10 @@ struct hil_failing {
  * step is to return: -ENOTRECOVERABLE if the run ends, or 0. */
 int hil_fault_add(struct hil_fault_log *log, const struct hil_failing *failing, int rc,
                   const double *out);
+
+/* Writes down what became of the process of a component, in words. */
+void hil_fault_add_ended(struct hil_fault_log *log, const struct hil_failing *failing,
+                         const char *ended);
 
 /* What failed and how, in words: "control[3] (pid): its output torque_nm is nan, at 0.001 s (step
  * 50)".

@@ -101,7 +101,8 @@ static int rehearse_all(const struct hil_rehearsal *h, const struct hil_group *g
     int rc = 0;
 
     for (unsigned i = 0; !rc && i < g->count; i++)
-        rc = rehearse_node(g->nodes[i], h);
+        if (hil_step_may_rehearse(g->nodes[i]->step))
+            rc = rehearse_node(g->nodes[i], h);
     return rc;
 }
 
@@ -110,7 +111,8 @@ static int begin_all(const struct hil_group *g)
     int rc = 0;
 
     for (unsigned i = 0; !rc && i < g->count; i++)
-        rc = hil_step_begin(g->nodes[i]->step);
+        if (hil_step_may_rehearse(g->nodes[i]->step))
+            rc = hil_step_begin(g->nodes[i]->step);
     return rc;
 }
 

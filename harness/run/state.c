@@ -103,7 +103,8 @@ static int open_with(struct hil_state **state, const struct hil_scenario *s,
     const size_t executors_size = s->executor_count * sizeof(struct hil_executor_state);
     const size_t links_size = system->link_count * sizeof(struct hil_link_state);
     const size_t figures_size = figures * sizeof(struct hil_link_figures);
-    const size_t size = nodes_size + executors_size + links_size + figures_size +
+    const size_t costs_size = system->component_count * sizeof(struct hil_cost);
+    const size_t size = nodes_size + executors_size + links_size + figures_size + costs_size +
                         hil_responses_size(event_count, system->measure_count);
     int file = memfd_create(HIL_STATE_NAME, MFD_CLOEXEC | MFD_ALLOW_SEALING);
     void *memory = file < 0 ? NULL : map_file(file, size);
@@ -125,8 +126,9 @@ static int open_with(struct hil_state **state, const struct hil_scenario *s,
     st->executors = (void *)rest;
     st->links = (void *)(rest += executors_size);
     st->figures = (void *)(rest += links_size);
+    st->costs = (void *)(rest += figures_size);
     state_pairs(s, st->figures);
-    hil_responses_init(&st->responses, rest + figures_size, events, event_count,
+    hil_responses_init(&st->responses, rest + costs_size, events, event_count,
                        system->measure_count);
     fill_card(st, s);
     return 0;

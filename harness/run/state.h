@@ -20,6 +20,7 @@
 #include "../record/response.h"
 #include "../record/worst.h"
 #include "../scenario/scenario.h"
+#include "calls.h"
 #include "fault.h"
 #include "input_age.h"
 #include "live.h"
@@ -106,6 +107,8 @@ struct hil_executor_state {
     struct hil_worst worst;
     uint64_t start_ns;   /* of CLOCK_MONOTONIC */
     char degraded[1024]; /* reasons, a line each */
+
+    struct hil_inside inside;
 };
 
 enum { HIL_SAID_MAX = 16 };
@@ -138,6 +141,7 @@ struct hil_state {
     struct hil_executor_state *executors;
     struct hil_link_state *links;     /* of the system */
     struct hil_link_figures *figures; /* in the order of executors, then of arrays */
+    struct hil_cost *costs;           /* of the system's components: those of provided models */
     struct hil_node_state nodes[];
 };
 

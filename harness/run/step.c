@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "clock.h"
 #include "step_parts.h"
 #include "tracer.h"
 
@@ -44,11 +45,31 @@ __attribute__((cold, noinline)) static int step_failed(struct hil_step *s, struc
     return rc;
 }
 
+/* The step of a model that a provider made. */
+__attribute__((noinline)) static int
+step_counted(const struct hil_step *s, const struct step_part *p, uint64_t n, uint64_t due)
+{
+    hil_step_enter(s, p, n);
+    const uint64_t begin = hil_clock_monotonic();
+    const int rc = p->model->step(p->self, due, p->in, p->next);
+    hil_cost_add(p->cost, hil_clock_monotonic() - begin, s->node->loop.timing.period_ns);
+    hil_step_leave(s, p);
+    return rc;
+}
+
+static inline int step_move(const struct hil_step *s, const struct step_part *p, uint64_t n,
+                            uint64_t due)
+{
+    if (__builtin_expect(p->cost != NULL, 0))
+        return step_counted(s, p, n, due);
+    return p->model->step(p->self, due, p->in, p->next);
+}
+
 /* What a continuous component gives in step 0 is there from the beginning. */
 static inline int step_part(struct hil_step *s, struct step_part *p, uint64_t n, uint64_t due)
 {
     const bool moves = n > 0 || p->model->kind == HIL_SAMPLED;
-    const int rc = moves ? p->model->step(p->self, due, p->in, p->next) : 0;
+    const int rc = moves ? step_move(s, p, n, due) : 0;
 
     if (!rc && hil_all_numbers(p->next, p->out_count))
         return 0;
@@ -435,7 +456,19 @@ static inline void step_copy_late(const struct hil_step *s)
     hil_step_copy(s, s->local_late);
 }
 
-static inline int step_latch(struct hil_step *s)
+static int step_apply(const struct hil_step *s, const struct step_part *p, uint64_t n)
+{
+    if (!p->cost)
+        return p->model->apply(p->self, p->in);
+    hil_step_enter(s, p, n);
+    const uint64_t begin = hil_clock_monotonic();
+    const int rc = p->model->apply(p->self, p->in);
+    p->cost->apply_ns = hil_clock_monotonic() - begin;
+    hil_step_leave(s, p);
+    return rc;
+}
+
+static inline int step_latch(struct hil_step *s, uint64_t n)
 {
     int rc = 0;
 
@@ -448,7 +481,7 @@ static inline int step_latch(struct hil_step *s)
         step_latch_safe(s);
     for (unsigned i = 0; !rc && i < s->continuous; i++)
         if (s->parts[i].model->apply && !s->parts[i].failed)
-            rc = s->parts[i].model->apply(s->parts[i].self, s->parts[i].in);
+            rc = step_apply(s, &s->parts[i], n);
     return rc;
 }
 
@@ -492,7 +525,7 @@ int hil_step_run(void *arg, uint64_t n, uint64_t now)
     if (rc)
         return rc;
     step_send(s, s->early, s->departure_count, n);
-    rc = step_latch(s);
+    rc = step_latch(s, n);
     if (rc)
         return rc;
     hil_node_end_step(node, n, due, now);

@@ -29,6 +29,10 @@ void hil_step_close(struct hil_step *step);
 /* Counts from now on in the state of the node's run. */
 void hil_step_count_in_run(struct hil_step *step);
 
+/* Whether steps may be made that are then undone: not where that takes longer than there is time,
+ * as to start a program, or moves what is outside, as a device, or may crash. */
+bool hil_step_may_rehearse(const struct hil_step *step);
+
 /* Makes all as it is before the first step, again. Returns 0 or a negative errno. */
 int hil_step_begin(struct hil_step *step);
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../models/models.h"
 #include "node_name.h"
 #include "step_parts.h"
 
@@ -339,7 +340,11 @@ static void make_parts(struct hil_step *s, double *next)
     for (unsigned i = 0; i < s->part_count; i++) {
         const struct hil_component *c = &make_system(s)->components[s->node->config->components[i]];
         struct step_part *p = &s->parts[i];
-        *p = (struct step_part){.config = c, .model = c->model, .out_count = c->out_count};
+        *p = (struct step_part){.config = c,
+                                .model = c->model,
+                                .out_count = c->out_count,
+                                .number = s->node->config->components[i],
+                                .apart = hil_model_is_apart(c->model)};
         p->in = s->values + s->in + c->in;
         p->out = s->values + s->out + c->out;
         p->next = c->computation_delay ? next + c->out : p->out;
@@ -455,6 +460,7 @@ int hil_step_open(struct hil_step **step, struct hil_node *node)
                          .departure_count = c->link_count,
                          .measured_count = c->measure_count,
                          .recorded_count = c->recorded_count,
+                         .told = &node->run->state->executors[node->run->executor],
                          .goes_on = node->run->scenario->on_lost == HIL_RESTART,
                          .row = hil_columns_places(node->run->scenario, node->id)};
     struct make_cutter cutter = {0};
@@ -509,22 +515,29 @@ static int make_component(struct hil_step *s, struct step_part *p)
         .log = make_log,
         .log_arg = p,
         .model = p->model,
+        .real_time = s->node->run->scenario->mode == HIL_REALTIME,
     };
 
     p->mgr = s->node->mgr;
     p->failed = p->rests = false;
+    hil_step_enter(s, p, 0);
     int rc = p->model->create(&p->self, &config);
     if (!rc && p->model->output)
         rc = p->model->output(p->self, p->in, p->out);
+    hil_step_leave(s, p);
     return rc;
 }
 
 static void make_end(struct hil_step *s)
 {
     for (unsigned i = 0; i < s->part_count; i++) {
-        if (s->parts[i].self)
-            s->parts[i].model->destroy(s->parts[i].self);
-        s->parts[i].self = NULL;
+        struct step_part *p = &s->parts[i];
+        if (!p->self)
+            continue;
+        hil_step_enter(s, p, s->node->state->steps);
+        p->model->destroy(p->self);
+        hil_step_leave(s, p);
+        p->self = NULL;
     }
 }
 
@@ -534,6 +547,18 @@ void hil_step_count_in_run(struct hil_step *s)
 
     s->figures = run->state->figures;
     s->executor = &run->state->executors[run->executor];
+    for (unsigned i = 0; i < s->part_count; i++) {
+        struct step_part *p = &s->parts[i];
+        p->cost = hil_loaded_of(p->model) ? &run->state->costs[p->number] : NULL;
+    }
+}
+
+bool hil_step_may_rehearse(const struct hil_step *s)
+{
+    for (unsigned i = 0; i < s->part_count; i++)
+        if (s->parts[i].apart || hil_model_not_real_time(s->parts[i].model))
+            return false;
+    return true;
 }
 
 int hil_step_begin(struct hil_step *s)

@@ -32,6 +32,9 @@ struct step_part {
     struct step_range arrivals; /* in needs[]: those that it takes */
     const struct hil_component *config;
     struct loco_manager *mgr; /* for what the model logs */
+    unsigned number;          /* of the system's components */
+    bool apart;               /* its code may hang or crash */
+    struct hil_cost *cost;    /* where its steps are counted; NULL: they are not */
 };
 
 /* An incoming link. */
@@ -108,6 +111,7 @@ struct hil_step {
     /* Where it is counted: in the state of node->run. */
     struct hil_link_figures *figures;
     struct hil_executor_state *executor;
+    struct hil_executor_state *told; /* the same, of the run also while it is rehearsed */
 
     unsigned in, out, arrived, sourced, value_count; /* where the parts of values[] begin */
     double *beginning;                               /* values[] before the first step */
@@ -125,6 +129,23 @@ static inline void hil_step_copy(const struct hil_step *s, struct step_range ran
         const double value = s->values[c->from];
         s->values[c->to] = c->scaled ? c->scale * value + c->offset : value;
     }
+}
+
+/* Around a call of a function of the part's model, at step `n`. */
+static inline void hil_step_enter(const struct hil_step *s, const struct step_part *p, uint64_t n)
+{
+    const uint64_t due = hil_loop_due(&s->node->loop, n);
+
+    if (p->apart)
+        hil_inside_enter(&s->told->inside, p->number, n, due);
+}
+
+static inline void hil_step_leave(const struct hil_step *s, const struct step_part *p)
+{
+    if (!p->apart)
+        return;
+    hil_inside_leave(&s->told->inside);
+    hil_beat(&s->told->heartbeat);
 }
 
 /* The sources' values at t_ns, which go to sampled components at once. */

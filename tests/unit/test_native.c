@@ -287,16 +287,27 @@ Test(native, one_that_does_not_fit_is_refused)
     cr_expect(strstr(said, "or a shared library such as ./my.so"), "%s", said);
 }
 
-Test(native, takes_no_settings)
+static const char *load_with(const struct hil_loaded **loaded, const char *key, const char *value)
 {
-    const struct hil_setting one = {"frames.0.id", "5"};
+    const struct hil_setting one = {key, value};
     const struct hil_settings settings = {&one, 1};
-    const struct hil_loaded *loaded;
-    char text[1024];
+    static char text[1024];
     const struct hil_said said = {text, sizeof text};
 
     compile("a.so", "");
-    cr_expect_eq(hil_model_load(&loaded, "./a.so", folder, &settings, &said), -EINVAL);
-    cr_expect_str_eq(text,
-                     "a shared library has no settings, and frames.0.id is one; allowed: none");
+    return hil_model_load(loaded, "./a.so", folder, &settings, &said) ? text : NULL;
+}
+
+Test(native, takes_one_setting)
+{
+    const struct hil_loaded *loaded;
+
+    cr_expect_str_eq(load_with(&loaded, "frames.0.id", "5"),
+                     "frames.0.id is no setting of a shared library; allowed: apart");
+    cr_expect_str_eq(load_with(&loaded, "apart", "yes"),
+                     "its setting apart is yes; allowed: true or false");
+    cr_assert_null(load_with(&loaded, "apart", "false"));
+    cr_expect_not(hil_model_is_apart(loaded->model));
+    cr_assert_null(load_with(&loaded, "apart", "true"));
+    cr_expect(hil_model_is_apart(loaded->model));
 }

@@ -163,7 +163,7 @@ static const char *const inherited[] = {"cpu", "priority", "scheduler", "wait"};
 enum { INHERITED = sizeof(inherited) / sizeof(inherited[0]) };
 
 static int add_executor(struct scenario_node *placement, const char *controller,
-                        const char *converters, const struct scenario_node *role)
+                        const char *converters, const struct scenario_node *role, bool anywhere)
 {
     struct scenario_node *entry = scenario_node_new(SCENARIO_MAPPING, NULL, &placement->at);
     int error = entry == NULL ? -ENOMEM : scenario_add_text(entry, "controller", controller);
@@ -171,16 +171,54 @@ static int add_executor(struct scenario_node *placement, const char *controller,
     if (error == 0 && converters != NULL)
         error = scenario_add_text(entry, "converters", converters);
     for (unsigned i = 0; error == 0 && i < INHERITED; i++)
-        error = scenario_add_text(entry, inherited[i], scenario_node_get(role, inherited[i])->text);
+        error = scenario_add_text(entry, inherited[i],
+                                  anywhere && strcmp(inherited[i], "cpu") == 0
+                                      ? "-1"
+                                      : scenario_node_get(role, inherited[i])->text);
     if (error == 0)
         return scenario_node_add(placement, NULL, &placement->at, entry);
     scenario_node_free(entry);
     return error;
 }
 
+/* Whether the block names a plant that may hang or crash. */
+static bool has_plant_apart(const struct scenario_node *block)
+{
+    const struct scenario_node *plant = scenario_node_get(block, "plant");
+    const struct hil_model *model =
+        plant == NULL || plant->text == NULL ? NULL : hil_model_find(plant->text);
+
+    return model != NULL && hil_model_is_apart(model);
+}
+
+static bool has_apart(const struct scenario_node *converters)
+{
+    const struct scenario_node *overrides = scenario_node_get(converters, "overrides");
+    bool apart = has_plant_apart(converters);
+
+    for (size_t i = 0; overrides != NULL && i < overrides->count; i++)
+        apart |= has_plant_apart(overrides->entries[i].value);
+    return apart;
+}
+
+/* An executor for all converters; but one for each where one might take others with it. The first
+ * has the cpu. */
+static int add_converters(struct scenario_node *placement, unsigned count,
+                          const struct scenario_node *converters)
+{
+    const unsigned each = has_apart(converters) ? 1 : count;
+    char which[32];
+    int error = 0;
+
+    for (unsigned i = 0; error == 0 && i < count; i += each) {
+        snprintf(which, sizeof(which), "%u-%u", i, i + each - 1);
+        error = add_executor(placement, "false", which, converters, i > 0);
+    }
+    return error;
+}
+
 static int fill_placement(const struct form_schema *schema, struct scenario_node *root)
 {
-    char all[32];
 
     if (scenario_node_get(root, "placement") != NULL)
         return 0;
@@ -188,10 +226,10 @@ static int fill_placement(const struct form_schema *schema, struct scenario_node
     if (error != 0)
         return error;
     struct scenario_node *placement = scenario_node_get(root, "placement");
-    snprintf(all, sizeof(all), "0-%u", schema->converter_count - 1);
-    error = add_executor(placement, "true", NULL, scenario_node_get(root, "controller"));
+    error = add_executor(placement, "true", NULL, scenario_node_get(root, "controller"), false);
     if (error == 0)
-        error = add_executor(placement, "false", all, scenario_node_get(root, "converters"));
+        error = add_converters(placement, schema->converter_count,
+                               scenario_node_get(root, "converters"));
     return error;
 }
 

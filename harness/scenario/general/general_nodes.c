@@ -240,27 +240,80 @@ static int node_place(const struct general *g, const struct scenario_node *block
     return placed->nodes ? 0 : -ENOMEM;
 }
 
-/* Without placement: an executor for each entry of nodes:. */
-static int node_place_all(struct general *g)
+/* Which nodes have a component whose code may hang or crash, and in real time must not take others
+ * with it. */
+static bool *node_find_apart(const struct general *g)
 {
-    unsigned *all = hil_pool_get(g->system->pool, g->system->node_count, sizeof *all);
+    bool *apart = hil_pool_get(g->system->pool, g->system->node_count, sizeof *apart);
 
-    if (!all)
+    for (unsigned i = 0; apart && i < g->system->component_count; i++) {
+        const struct hil_component *c = &g->system->components[i];
+        apart[c->node] |= hil_model_is_apart(c->model);
+    }
+    return apart;
+}
+
+/* Without placement: an executor for each entry of nodes:, and one for each node that is apart. The
+ * first of an entry has its cpu. */
+static int node_place_all(struct general *g, const bool *apart)
+{
+    struct hil_system *s = g->system;
+    unsigned *sorted = hil_pool_get(s->pool, s->node_count, sizeof *sorted);
+
+    s->executors = hil_pool_get(s->pool, s->node_count, sizeof s->executors[0]);
+    if (!sorted || !s->executors)
         return -ENOMEM;
-    for (unsigned n = 0; n < g->system->node_count; n++)
-        all[n] = n;
     for (unsigned i = 0; i < g->nodes.count; i++) {
         const struct general_group *group = &g->nodes.at[i];
-        g->system->executors[i] = (struct hil_executor_config){
-            .nodes = &all[group->first],
-            .count = group->count,
+        struct hil_executor_config config = {
             .cpu = (int)general_number(group->block, "cpu", 0),
             .priority = (int)general_number(group->block, "priority", 0),
             .scheduler = WORD(group->block, "scheduler", node_schedulers),
             .wait = WORD(group->block, "wait", node_waits),
         };
+        config.nodes = sorted;
+        for (unsigned n = group->first; n < group->first + group->count; n++)
+            if (!apart[n])
+                sorted[config.count++] = n;
+        sorted += config.count;
+        if (config.count) {
+            s->executors[s->executor_count++] = config;
+            config.cpu = -1;
+        }
+        config.count = 1;
+        for (unsigned n = group->first; n < group->first + group->count; n++) {
+            if (!apart[n])
+                continue;
+            *sorted = n;
+            config.nodes = sorted++;
+            s->executors[s->executor_count++] = config;
+            config.cpu = -1;
+        }
     }
     return 0;
+}
+
+/* A node that is apart shares its process with its like at most, and only if the scenario says so.
+ */
+static void node_check_apart(const struct general *g, const bool *apart,
+                             const struct hil_executor_config *placed,
+                             const struct scenario_node *block)
+{
+    char name[HIL_SIGNAL_NAME_BYTES];
+    unsigned first = 0;
+
+    while (first < placed->count && !apart[placed->nodes[first]])
+        first++;
+    for (unsigned i = 0; first < placed->count && i < placed->count; i++) {
+        if (apart[placed->nodes[i]])
+            continue;
+        hil_instance_name(&g->system->nodes[placed->nodes[first]].is, name);
+        scenario_mistake(g->report, &scenario_node_get(block, "nodes")->at,
+                         "the node %s has a component that may hang or crash, and is placed with "
+                         "nodes that have none; allowed: an entry of its own",
+                         name);
+        return;
+    }
 }
 
 /* Where nodes are, for the fabric verbs. */
@@ -294,19 +347,21 @@ int general_placement(struct general *g)
     const struct scenario_node *list = scenario_node_get(g->root, "placement");
     struct hil_system *s = g->system;
 
-    s->executor_count = list ? (unsigned)list->count : g->nodes.count;
-    s->executors = hil_pool_get(s->pool, s->executor_count, sizeof s->executors[0]);
-    if (!s->executors)
-        return -ENOMEM;
-    int rc = node_addresses(g);
-    if (rc || !list)
-        return rc ? rc : node_place_all(g);
+    const bool *apart = node_find_apart(g);
+    int rc = apart ? node_addresses(g) : -ENOMEM;
 
-    const unsigned *entry_of = node_roll(g, list, "a place");
+    if (rc || !list)
+        return rc ? rc : node_place_all(g, apart);
+    s->executor_count = (unsigned)list->count;
+    s->executors = hil_pool_get(s->pool, s->executor_count, sizeof s->executors[0]);
+    const unsigned *entry_of = s->executors ? node_roll(g, list, "a place") : NULL;
     if (!entry_of)
         return -ENOMEM;
-    for (unsigned i = 0; !rc && i < s->executor_count; i++)
+    for (unsigned i = 0; !rc && i < s->executor_count; i++) {
         rc = node_place(g, list->entries[i].value, entry_of, i, &s->executors[i]);
+        if (!rc && g->scenario->mode == HIL_REALTIME)
+            node_check_apart(g, apart, &s->executors[i], list->entries[i].value);
+    }
     return rc;
 }
 

@@ -2,39 +2,103 @@
 #include "scenario_resolve.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
 
+#include "../../apart.h"
+#include "../../models/models.h"
 #include "scenario_check.h"
+
+enum { SCENARIO_TRY_SECONDS = 10 };
 
 static void keep_reason(void *arg, const char *line)
 {
     snprintf(arg, SCENARIO_REASON_BYTES, "%s", line);
 }
 
+/* --- whether a model makes a component of these numbers -----------------------------------------
+ */
+
+struct trial {
+    const struct hil_model *model;
+    struct hil_config config;
+};
+
+static int try_here(const struct trial *t)
+{
+    void *self;
+    const int rc = t->model->create(&self, &t->config);
+
+    if (rc == 0)
+        t->model->destroy(self);
+    return rc;
+}
+
+static int try_work(const void *arg)
+{
+    hil_apart_within(SCENARIO_TRY_SECONDS);
+    return try_here(arg) == 0 ? 0 : 1;
+}
+
+/* In a process of its own, for the code may hang or crash; and who runs the scenario then has
+ * nothing in its memory that this left. */
+static int try_apart(struct trial *t, char why[SCENARIO_REASON_BYTES])
+{
+    char *shared = mmap(NULL, SCENARIO_REASON_BYTES, PROT_READ | PROT_WRITE,
+                        MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    int status;
+
+    if (shared == MAP_FAILED)
+        return -errno;
+    t->config.log_arg = shared;
+    int rc = hil_apart_wait(try_work, t, &status);
+    if (!rc && WIFSIGNALED(status)) {
+        rc = -ECHILD;
+        if (WTERMSIG(status) == SIGALRM)
+            snprintf(why, SCENARIO_REASON_BYTES, "it was not made within %d s",
+                     SCENARIO_TRY_SECONDS);
+        else
+            snprintf(why, SCENARIO_REASON_BYTES, "it crashes as it is made: SIG%s",
+                     sigabbrev_np(WTERMSIG(status)));
+    } else if (!rc && WEXITSTATUS(status)) {
+        rc = -EDOM;
+        snprintf(why, SCENARIO_REASON_BYTES, "%s", shared);
+    }
+    munmap(shared, SCENARIO_REASON_BYTES);
+    return rc;
+}
+
 int scenario_try(const struct hil_model *model, unsigned width, const double *parameters,
                  const double *states, uint64_t period_ns, char why[SCENARIO_REASON_BYTES])
 {
-    const struct hil_config config = {
-        .size = sizeof(config),
-        .width = width,
-        .period_s = (double)period_ns * 1e-9,
-        .parameters = parameters,
-        .states = states,
-        .log = keep_reason,
-        .log_arg = why,
+    struct trial t = {
         .model = model,
+        .config =
+            {
+                .size = sizeof(t.config),
+                .width = width,
+                .period_s = (double)period_ns * 1e-9,
+                .parameters = parameters,
+                .states = states,
+                .log = keep_reason,
+                .log_arg = why,
+                .model = model,
+                .trial = 1,
+            },
     };
-    void *self;
 
     why[0] = '\0';
-    int rc = model->create(&self, &config);
-    if (rc == 0)
-        model->destroy(self);
-    else if (why[0] == '\0')
+    const int rc = hil_model_is_apart(model) ? try_apart(&t, why) : try_here(&t);
+    if (rc != 0 && why[0] == '\0')
         keep_reason(why, strerror(-rc));
     return rc;
 }
+
+/* --- the run ------------------------------------------------------------------------------------
+ */
 
 /* A busy machine holds up a process for moments, which must not be fatal. */
 static void resolve_hang_limit(struct scenario_node *root, double limit_s,

@@ -1,0 +1,48 @@
+/*
+ * Calls of the functions of models that a provider made, from a shared library to a program: what a
+ * step costs; and, where the code may hang or crash, in which component an executor is, so that the
+ * launcher can name it when the process stands still or dies.
+ */
+#ifndef HIL_CALLS_H
+#define HIL_CALLS_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+/* What the steps of a component took: step(), with the apply() before it. One writer. */
+struct hil_cost {
+    uint64_t steps, sum_ns, max_ns;
+    uint64_t over;     /* steps that took longer than the period */
+    uint64_t apply_ns; /* of the apply() since the last step */
+};
+
+static inline void hil_cost_add(struct hil_cost *cost, uint64_t ns, uint64_t period_ns)
+{
+    ns += cost->apply_ns;
+    cost->apply_ns = 0;
+    cost->steps++;
+    cost->sum_ns += ns;
+    cost->max_ns = ns > cost->max_ns ? ns : cost->max_ns;
+    cost->over += ns > period_ns;
+}
+
+/* Where an executor's thread is, of the components whose code may hang or crash. */
+struct hil_inside {
+    _Atomic uint32_t component; /* of the system, and 1; 0: in none */
+    uint64_t step, time_ns;     /* by its node's step, and the run's time; 0 before the run */
+};
+
+static inline void hil_inside_enter(struct hil_inside *inside, uint32_t component, uint64_t step,
+                                    uint64_t time_ns)
+{
+    inside->step = step;
+    inside->time_ns = time_ns;
+    atomic_store_explicit(&inside->component, component + 1, memory_order_release);
+}
+
+static inline void hil_inside_leave(struct hil_inside *inside)
+{
+    atomic_store_explicit(&inside->component, 0, memory_order_release);
+}
+
+#endif
