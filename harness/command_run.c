@@ -7,9 +7,11 @@
 
 static const char help[] =
     "usage: hiloco run SCENARIO [--mode MODE] [--set KEY=VALUE]... [--out DIR] [--trace]\n"
-    "                  [--fix] [--quiet]\n"
+    "                  [--wait SECONDS] [--run-dir DIR] [--fix] [--quiet]\n"
     "\n"
-    "Runs a scenario: its nodes, joined by network memory.\n"
+    "Runs a scenario: its nodes, joined by network memory. Nodes with a component outside are "
+    "left\n"
+    "out: programs of your own join as these (hiloco_node(3)).\n"
     "\n"
     "  --mode realtime    against the clock, over the scenario's fabric: a process for each\n"
     "                     executor, each on a core of its own\n"
@@ -20,6 +22,8 @@ static const char help[] =
     "  --out DIR          where the results go (default: results/NAME-TIMESTAMP)\n"
     "  --trace            trace it by LTTng, into DIR/ctf, as trace.enable=true does; then\n"
     "                     hiloco trace DIR says where the time went\n"
+    "  --wait SECONDS     how long to wait for nodes that are outside (default 30)\n"
+    "  --run-dir DIR      where they meet on shm, as of hiloco node; HILOCO_SECRET is theirs, too\n"
     "  --fix              in real time: mend what of the machine's set-up can be put back, and\n"
     "                     put it back at the end, also when killed (hiloco doctor --help)\n"
     "  --quiet            no progress, no closing words, and nothing of the machine's set-up\n"
@@ -52,15 +56,22 @@ static int prepare(const struct hil_arguments *a, const struct hil_scenario *sce
     return rc;
 }
 
-static int run(const struct hil_arguments *a, const struct hil_scenario *scenario)
+static int run(const struct hil_arguments *a, struct hil_scenario *scenario)
 {
+    const bool joined = hil_system_is_joined(scenario->system);
+
     const struct hil_launch launch = {
         .scenario = scenario, .out = a->out, .keep_quiet = a->quiet, .wait_s = a->wait_s};
     struct hil_fix fix = {0};
 
+    if (a->run_directory && !joined) {
+        fprintf(stderr, "--run-dir: allowed where a component is outside; without one the nodes "
+                        "meet in a folder of their own\n");
+        return HIL_EXIT_USAGE;
+    }
     if (prepare(a, scenario, &fix))
         return HIL_EXIT_FAILED;
-    int status = hil_launch(&launch);
+    int status = joined ? hil_part_run_inside(a, scenario) : hil_launch(&launch);
     return hil_fix_end(&fix) && status == HIL_EXIT_OK ? HIL_EXIT_FAILED : status;
 }
 
@@ -71,7 +82,7 @@ int hil_command_run(int argc, char **argv)
     int status = HIL_EXIT_USAGE;
     int rc = hil_arguments_parse(&a,
                                  HIL_TAKES_MODE | HIL_TAKES_SET | HIL_TAKES_OUT | HIL_TAKES_QUIET |
-                                     HIL_TAKES_FIX | HIL_TAKES_TRACE,
+                                     HIL_TAKES_FIX | HIL_TAKES_TRACE | HIL_TAKES_MEETING,
                                  help, argc, argv);
 
     if (rc) {

@@ -555,8 +555,8 @@ static int run_sweep(struct sweep *s)
     }
     hil_catch_signals();
     snprintf(sweep_name, sizeof sweep_name, "%s-sweep", name);
-    int folder =
-        hil_results_open(s->out, sizeof s->out, s->arguments->out, sweep_name, HIL_OF_A_SWEEP);
+    int folder = hil_results_open(s->out, sizeof s->out, s->arguments->out, sweep_name,
+                                  HIL_OF_A_SWEEP, stderr);
     if (folder < 0)
         return hil_results_status(folder);
     write_index(s); /* by which its folders are known as a sweep's, should it be killed */

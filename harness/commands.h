@@ -107,4 +107,8 @@ typedef int hil_part_choose(const struct hil_arguments *arguments, const struct 
                             bool *chosen);
 int hil_part_main(int argc, char **argv, unsigned takes, hil_part_choose *choose, const char *help);
 
+/* Runs the nodes of a scenario that are not outside; processes of the user's join as the others.
+ * Returns an exit status. */
+int hil_part_run_inside(const struct hil_arguments *arguments, struct hil_scenario *scenario);
+
 #endif

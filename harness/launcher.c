@@ -180,8 +180,8 @@ static int open_results(struct launcher *l)
 {
     if (l->launch->discard)
         return 0;
-    l->folder =
-        hil_results_open(l->out, sizeof l->out, l->launch->out, l->scenario->name, HIL_OF_A_RUN);
+    l->folder = hil_results_open(l->out, sizeof l->out, l->launch->out, l->scenario->name,
+                                 HIL_OF_A_RUN, stderr);
     return l->folder < 0 ? l->folder : 0;
 }
 
@@ -730,7 +730,7 @@ int hil_launch(const struct hil_launch *launch)
     struct launcher l = {.launch = launch, .scenario = s, .folder = -1, .place = -1};
     int status = HIL_EXIT_FAILED;
 
-    if (check_cores(s) || hil_limits_raise(s))
+    if (check_cores(s) || hil_limits_raise(s, stderr))
         return HIL_EXIT_USAGE;
     hil_catch_signals();
     int rc = open_results(&l);

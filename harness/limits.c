@@ -58,7 +58,7 @@ static unsigned long limits_most_files(const struct hil_scenario *s)
     return most;
 }
 
-int hil_limits_raise(const struct hil_scenario *s)
+int hil_limits_raise(const struct hil_scenario *s, FILE *messages)
 {
     const unsigned long needed = limits_most_files(s);
     struct rlimit files;
@@ -68,7 +68,7 @@ int hil_limits_raise(const struct hil_scenario *s)
     files.rlim_cur = files.rlim_max;
     if (files.rlim_max >= needed)
         return setrlimit(RLIMIT_NOFILE, &files) ? -errno : 0;
-    fprintf(stderr,
+    fprintf(messages,
             "%s: %u nodes need %lu open files in one process, and the hard limit is %lu. "
             "Raise it (as root: ulimit -n %lu; for good: nofile in /etc/security/limits.conf, or "
             "LimitNOFILE= of the service), or run in virtual time (--mode virtual)\n",

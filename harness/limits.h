@@ -5,13 +5,15 @@
 #ifndef HIL_LIMITS_H
 #define HIL_LIMITS_H
 
+#include <stdio.h>
+
 #include "scenario/system.h"
 
 /* What the process that runs executor `index` opens at most. */
 unsigned long hil_limits_files(const struct hil_scenario *scenario, unsigned index);
 
 /* Raises this process's soft limit, and so its children's, to the hard one. Returns 0; or, having
- * said on stderr what is needed, what is allowed, and what raises it, -EMFILE. */
-int hil_limits_raise(const struct hil_scenario *scenario);
+ * said to `messages` what is needed, what is allowed, and what raises it, -EMFILE. */
+int hil_limits_raise(const struct hil_scenario *scenario, FILE *messages);
 
 #endif

@@ -189,24 +189,24 @@ void hil_meeting_explain(char *text, size_t size, const char *path, int error)
 
 /* --- the secret --------------------------------------------------------------------------- */
 
-int hil_secret_given(struct loco_secret *secret)
+int hil_secret_given(struct loco_secret *secret, FILE *messages)
 {
     static char kept[256];
     const char *given = getenv("HILOCO_SECRET");
 
-    *secret = (struct loco_secret){0};
+    *secret = (struct loco_secret){kept, strlen(kept)};
     if (!given)
         return 0;
     size_t length = strlen(given);
     if (length < HIL_SECRET_LEAST || length >= sizeof kept) {
         fprintf(
-            stderr,
+            messages,
             "HILOCO_SECRET: %d to %zu characters are allowed, drawn by chance, such as those of "
             "openssl rand -hex 16\n",
             HIL_SECRET_LEAST, sizeof kept - 1);
         return -EINVAL;
     }
-    memcpy(kept, given, length);
+    memcpy(kept, given, length + 1);
     unsetenv("HILOCO_SECRET");
     *secret = (struct loco_secret){kept, length};
     return 0;
@@ -215,4 +215,23 @@ int hil_secret_given(struct loco_secret *secret)
 int hil_secret_new(unsigned char *bytes, size_t size)
 {
     return getrandom(bytes, size, 0) == (ssize_t)size ? 0 : -EIO;
+}
+
+/* --- both ----------------------------------------------------------------------------------- */
+
+int hil_meeting_of(struct hil_meeting *m, const char *named, const char *name, const char *job,
+                   FILE *messages)
+{
+    if (hil_secret_given(&m->secret, messages))
+        return -EINVAL;
+    if (named && strlen(named) >= sizeof m->place) {
+        fprintf(messages, "--run-dir %s: at most %d bytes are allowed\n", named,
+                HIL_PLACE_SIZE - 1);
+        return -EINVAL;
+    }
+    if (named)
+        strcpy(m->place, named);
+    else
+        hil_meeting_derive(m->place, name, job, m->secret);
+    return 0;
 }

@@ -9,6 +9,7 @@
 #define HIL_MEETING_H
 
 #include <stddef.h>
+#include <stdio.h>
 
 #include "../channels/fabric/fabric.h"
 
@@ -34,11 +35,23 @@ void hil_meeting_derive(char path[HIL_PLACE_SIZE], const char *name, const char 
 /* What to say of a folder that the fabric refused with this error. */
 void hil_meeting_explain(char *text, size_t size, const char *path, int error);
 
-/* The secret that was given to programs started by hand, in HILOCO_SECRET; none where that is not
- * set. Children do not inherit it. Returns 0, or -EINVAL, having said why. */
-int hil_secret_given(struct loco_secret *secret);
+/* The secret that was given to programs started by hand, in HILOCO_SECRET; where that is not set
+ * the one that this process was given before, or none. Children do not inherit it. Returns 0, or
+ * -EINVAL, having said why. */
+int hil_secret_given(struct loco_secret *secret, FILE *messages);
 
 /* A new one. Returns 0 or a negative errno. */
 int hil_secret_new(unsigned char *bytes, size_t size);
+
+/* Where processes that are started apart meet, and by what they know each other. */
+struct hil_meeting {
+    char place[HIL_PLACE_SIZE];
+    struct loco_secret secret;
+};
+
+/* That of all who run the scenario of this name, in this `job`: in the folder `named`, or where
+ * that is NULL in the one that they derive. Returns 0, or -EINVAL, having said why. */
+int hil_meeting_of(struct hil_meeting *meeting, const char *named, const char *name,
+                   const char *job, FILE *messages);
 
 #endif

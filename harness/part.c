@@ -46,44 +46,74 @@ static int keep_only(struct hil_scenario *s, const bool *chosen)
 }
 
 static int run_part(const struct hil_arguments *a, const struct hil_scenario *s,
-                    struct loco_secret secret)
+                    const struct hil_meeting *meeting, bool discard)
 {
-    char directory[HIL_PLACE_SIZE];
-
-    if (s->fabric == HIL_FABRIC_VERBS && !secret.size && !a->quiet)
+    if (s->fabric == HIL_FABRIC_VERBS && !meeting->secret.size && !a->quiet)
         fprintf(stderr, "warning: without HILOCO_SECRET, the same at every node, whoever has the "
                         "address of a node may take its place\n");
-    hil_meeting_derive(directory, s->name, hil_part_job(), secret);
     const struct hil_launch launch = {
         .scenario = s,
-        .run_directory = a->run_directory ? a->run_directory : directory,
-        .secret = secret,
+        .run_directory = meeting->place,
+        .secret = meeting->secret,
         .out = a->out,
-        .discard = !hil_executor_has(&s->executors[0], 0) && !a->out,
+        .discard = discard,
         .keep_quiet = a->quiet,
         .wait_s = a->wait_s,
     };
     return hil_launch(&launch);
 }
 
+/* A process of the user's joins by hiloco_node.h. */
+static int check_chosen(const struct hil_system *system, const bool *chosen)
+{
+    char name[HIL_SIGNAL_NAME_BYTES];
+
+    for (unsigned n = 0; n < system->node_count; n++) {
+        if (!chosen[n] || !system->nodes[n].outside)
+            continue;
+        hil_instance_name(&system->nodes[n].is, name);
+        fprintf(stderr,
+                "the node %s is not run by hiloco: a component of it is outside, and a "
+                "program of your own joins as it (hiloco_node_join)\n",
+                name);
+        return -EINVAL;
+    }
+    return 0;
+}
+
 static int choose_and_run(const struct hil_arguments *a, struct hil_scenario *s,
                           hil_part_choose *choose)
 {
     bool *chosen = calloc(s->system->node_count, sizeof *chosen);
-    struct loco_secret secret;
+    struct hil_meeting meeting;
     int status = HIL_EXIT_USAGE;
 
-    if (!chosen || choose(a, s->system, chosen) || hil_secret_given(&secret))
+    if (!chosen || choose(a, s->system, chosen) || check_chosen(s->system, chosen) ||
+        hil_meeting_of(&meeting, a->run_directory, s->name, hil_part_job(), stderr))
         goto done;
-    if (a->run_directory && strlen(a->run_directory) >= HIL_PLACE_SIZE) {
-        fprintf(stderr, "--run-dir %s: at most %d bytes are allowed\n", a->run_directory,
-                HIL_PLACE_SIZE - 1);
-        goto done;
-    }
-    status = keep_only(s, chosen) ? HIL_EXIT_FAILED : run_part(a, s, secret);
+    status = HIL_EXIT_FAILED;
+    if (!keep_only(s, chosen))
+        status = run_part(a, s, &meeting, !hil_executor_has(&s->executors[0], 0) && !a->out);
 done:
     free(chosen);
     return status;
+}
+
+int hil_part_run_inside(const struct hil_arguments *a, struct hil_scenario *s)
+{
+    struct hil_meeting meeting;
+    unsigned kept = 0;
+
+    if (hil_meeting_of(&meeting, a->run_directory, s->name, hil_part_job(), stderr))
+        return HIL_EXIT_USAGE;
+    for (unsigned i = 0; i < s->executor_count; i++)
+        if (!s->system->nodes[s->executors[i].nodes[0]].outside)
+            s->executors[kept++] = s->executors[i];
+    s->executor_count = kept;
+    if (kept)
+        return run_part(a, s, &meeting, false);
+    fprintf(stderr, "%s: all of its nodes are outside, and none is left to run\n", s->name);
+    return HIL_EXIT_USAGE;
 }
 
 int hil_part_main(int argc, char **argv, unsigned takes, hil_part_choose *choose, const char *help)

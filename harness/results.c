@@ -97,31 +97,31 @@ static void read_command(pid_t process, char *command, size_t size)
     command[length] = '\0';
 }
 
-static void say_who_has_it(const char *path, int folder)
+static void say_who_has_it(const char *path, int folder, FILE *messages)
 {
     const pid_t holder = holder_of(folder);
     char command[300];
 
     read_command(holder, command, sizeof command);
     if (holder && *command)
-        fprintf(stderr, "%s: process %d writes its results there now (%s): name another folder\n",
+        fprintf(messages, "%s: process %d writes its results there now (%s): name another folder\n",
                 path, (int)holder, command);
     else
-        fprintf(stderr, "%s: another run writes its results there now: name another folder\n",
+        fprintf(messages, "%s: another run writes its results there now: name another folder\n",
                 path);
 }
 
 /* A file system without locks has no such protection. */
-static int take(const char *path, int folder, enum hil_results_kind kind)
+static int take(const char *path, int folder, enum hil_results_kind kind, FILE *messages)
 {
     if (flock(folder, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK)
-        return hil_results_clear(path, kind, stderr);
-    say_who_has_it(path, folder);
+        return hil_results_clear(path, kind, messages);
+    say_who_has_it(path, folder, messages);
     return -EBUSY;
 }
 
 int hil_results_open(char *path, size_t size, const char *wanted, const char *name,
-                     enum hil_results_kind kind)
+                     enum hil_results_kind kind, FILE *messages)
 {
     snprintf(path, size, "%s", wanted ? wanted : "results");
     int rc = wanted ? make_directories(wanted) : make_default(path, size, name);
@@ -129,10 +129,10 @@ int hil_results_open(char *path, size_t size, const char *wanted, const char *na
 
     if (folder < 0) {
         rc = rc ? rc : -errno;
-        fprintf(stderr, "%s: %s\n", path, strerror(-rc));
+        fprintf(messages, "%s: %s\n", path, strerror(-rc));
         return rc;
     }
-    rc = take(path, folder, kind);
+    rc = take(path, folder, kind, messages);
     if (!rc)
         return folder;
     close(folder);

@@ -7,9 +7,10 @@
 #include <string.h>
 
 #include "native.h"
+#include "outside.h"
 
 /* The first that takes a name has it: native models take any with a '/'. */
-static const struct hil_provider *const providers[] = {&hil_native_provider};
+static const struct hil_provider *const providers[] = {&hil_native_provider, &hil_outside_provider};
 enum { PROVIDERS = sizeof providers / sizeof providers[0] };
 
 static const struct hil_loaded *loaded_models;

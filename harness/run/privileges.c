@@ -263,3 +263,28 @@ void hil_flush_denormals(void)
     _mm_setcsr(_mm_getcsr() | 0x8040); /* FTZ and DAZ */
 #endif
 }
+
+/* --- a thread that is lent -------------------------------------------------------------------- */
+
+void hil_thread_settings_take(struct hil_thread_settings *t)
+{
+    sched_getaffinity(0, sizeof t->cpus, &t->cpus);
+    sched_getparam(0, &t->priority);
+    t->policy = sched_getscheduler(0);
+    t->nice = getpriority(PRIO_PROCESS, 0);
+    t->slack = prctl(PR_GET_TIMERSLACK);
+#if defined(__x86_64__)
+    t->arithmetic = _mm_getcsr();
+#endif
+}
+
+void hil_thread_settings_give_back(const struct hil_thread_settings *t)
+{
+    sched_setaffinity(0, sizeof t->cpus, &t->cpus);
+    sched_setscheduler(0, t->policy, &t->priority);
+    setpriority(PRIO_PROCESS, 0, t->nice);
+    prctl(PR_SET_TIMERSLACK, t->slack);
+#if defined(__x86_64__)
+    _mm_setcsr(t->arithmetic);
+#endif
+}

@@ -5,6 +5,8 @@
 #ifndef HIL_PRIVILEGES_H
 #define HIL_PRIVILEGES_H
 
+#include <sched.h>
+
 #include "../scenario/scenario.h"
 #include "state.h"
 
@@ -23,6 +25,19 @@ int hil_keep_awake(struct hil_executor_state *state);
 void hil_schedule_real_time(const struct hil_executor_config *config, uint64_t period_ns,
                             struct hil_executor_state *state);
 void hil_schedule_ordinary(void);
+
+/* What of a thread the above changes. */
+struct hil_thread_settings {
+    cpu_set_t cpus;
+    struct sched_param priority;
+    int policy, nice;
+    int slack; /* ns, of its sleeps' ends */
+    unsigned arithmetic;
+};
+
+/* The calling thread's; and back to them. */
+void hil_thread_settings_take(struct hil_thread_settings *settings);
+void hil_thread_settings_give_back(const struct hil_thread_settings *settings);
 
 /* Numbers too small to matter become zero: arithmetic with them is a hundred times slower. */
 void hil_flush_denormals(void);

@@ -16,6 +16,14 @@ void hil_system_free(struct hil_system *system)
     free(system);
 }
 
+bool hil_system_is_joined(const struct hil_system *s)
+{
+    for (unsigned n = 0; n < s->node_count; n++)
+        if (s->nodes[n].outside)
+            return true;
+    return false;
+}
+
 int hil_link_find(const struct hil_system *s, unsigned from, unsigned to)
 {
     unsigned l = s->nodes[from].first_link;

@@ -97,7 +97,8 @@ struct hil_node_config {
     unsigned recorded_count;
     const unsigned *measures; /* that are made here */
     unsigned measure_count;
-    const char *address; /* for the fabric verbs; else NULL */
+    const char *address;                 /* for the fabric verbs; else NULL */
+    const struct hil_component *outside; /* that a process which joins computes; NULL: none */
 };
 
 /* All the signals from one node to another. */
@@ -186,6 +187,9 @@ struct hil_system {
 };
 
 void hil_system_free(struct hil_system *system);
+
+/* Whether a node is run by a process that joins. */
+bool hil_system_is_joined(const struct hil_system *system);
 
 /* The link from one node to another; -1: there is none. */
 int hil_link_find(const struct hil_system *system, unsigned from, unsigned to);

@@ -101,8 +101,8 @@ bool general_feed(struct general *g, struct general_element to, const struct sce
 static int general_parts(struct general *g)
 {
     int (*const parts[])(struct general *) = {
-        general_nodes,  general_components, general_sources,   general_connections,
-        general_wiring, general_record,     general_placement, general_latencies,
+        general_nodes,  general_components, general_sources,   general_connections, general_wiring,
+        general_record, general_placement,  general_latencies, general_outside,
     };
     const unsigned before = g->report->mistakes;
 

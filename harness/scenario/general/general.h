@@ -74,6 +74,7 @@ int general_wiring(struct general *g); /* feeds, links and the order of steps, f
 int general_record(struct general *g);
 int general_placement(struct general *g);
 int general_latencies(struct general *g);
+int general_outside(struct general *g); /* which nodes are run by a process that joins */
 
 /* Fills sources that replay what the block names: one, or one for each of `inputs`; sets how many.
  */
