@@ -401,8 +401,17 @@ $(BUILD)/install/libloco.a: channels/loco.map $(call objects,$(LOCO))
 	@rm -f $@
 	$(AR) rcs $@ $(@D)/loco.o
 
+# libhiloco, by which a process joins a run: of the harness what hiloco_node.c needs, and nothing shown
+# but harness/hiloco.map.
+HIL_SONAME := libhiloco.so.$(firstword $(subst ., ,$(VERSION)))
+HIL_SHARED := $(BUILD)/libhiloco.so.$(VERSION)
+
+$(HIL_SHARED): harness/hiloco.map $(BUILD)/obj/harness/hiloco_node.o $(ARCHIVES)
+	$(LINK) -shared -Wl,-soname,$(HIL_SONAME) -Wl,--version-script,$< -Wl,-z,defs -Wl,--as-needed \
+	    -o $@ $(filter-out %.map,$^) $(LIBS)
+
 install: AT = $(DESTDIR)$(PREFIX)
-install: all $(SHARED) $(BUILD)/install/libloco.a
+install: all $(SHARED) $(HIL_SHARED) $(BUILD)/install/libloco.a
 	install -d $(AT)/bin $(AT)/share/hiloco/configs $(AT)/include/loco/fabric $(AT)/include/hiloco \
 	    $(AT)/lib/pkgconfig $(AT)/lib/hiloco $(patsubst %,$(AT)/share/man/man%,1 3 7)
 	install $(PROGRAMS:%=$(BUILD)/%) $(AT)/bin
@@ -411,12 +420,16 @@ install: all $(SHARED) $(BUILD)/install/libloco.a
 	install -m 644 $(filter-out channels/fabric/%,$(HEADERS)) $(AT)/include/loco
 	install -m 644 $(filter channels/fabric/%,$(HEADERS)) $(AT)/include/loco/fabric
 	install -m 644 plants/model.h $(AT)/include/hiloco
+	install -m 644 harness/hiloco_node.h $(AT)/include
 	install -d $(AT)/lib/hiloco/models $(AT)/share/hiloco/template
 	install -m 644 docs/examples/model/* $(AT)/share/hiloco/template
 	install -m 644 $(BUILD)/install/libloco.a $(AT)/lib
 	install -m 755 $(SHARED) $(AT)/lib
 	ln -sf $(notdir $(SHARED)) $(AT)/lib/$(SONAME)
 	ln -sf $(SONAME) $(AT)/lib/libloco.so
+	install -m 755 $(HIL_SHARED) $(AT)/lib
+	ln -sf $(notdir $(HIL_SHARED)) $(AT)/lib/$(HIL_SONAME)
+	ln -sf $(HIL_SONAME) $(AT)/lib/libhiloco.so
 	sed 's|@prefix@|$(PREFIX)|; s|@version@|$(VERSION)|; s|@libs_private@|$(LOCO_LIBS)|' \
 	    channels/loco.pc.in >$(AT)/lib/pkgconfig/loco.pc
 	sed 's|@prefix@|$(PREFIX)|; s|@version@|$(VERSION)|' harness/hiloco.pc.in \

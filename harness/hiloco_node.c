@@ -1,0 +1,352 @@
+/*
+ * What joins a run is the executor of one node, as the launcher's children have it: the same start,
+ * the same loop, the same end (run/real_time.c). It runs on a fiber of the user's thread. Where its
+ * step comes to the component that is outside, it switches to the user, and goes on where the user
+ * calls again. So all that is measured of a step has the user's part in it, and no code of the
+ * user's ever runs on the fiber's stack.
+ */
+#include "hiloco_node.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../channels/fabric/fiber.h"
+#include "limits.h"
+#include "meeting.h"
+#include "models/outside.h"
+#include "part_nodes.h"
+#include "run/privileges.h"
+#include "run/real_time.h"
+
+enum { JOINED_STACK = 1 << 20, JOINED_WAIT_S = 30, JOINED_MESSAGES = 1 << 16 };
+
+/* One side's signals. */
+struct joined_signals {
+    struct hiloco_signal *at;
+    uint32_t count;
+};
+
+struct hiloco_node {
+    struct hil_outside outside; /* first: the component's step finds the node by it */
+    struct hil_scenario *scenario;
+    const struct hil_component *component;
+    struct joined_signals inputs, outputs;
+    struct hil_meeting meeting;
+    struct hil_clock clock;
+    struct hil_run run;
+    unsigned wait_s;
+
+    pthread_t thread;
+    struct hil_thread_settings settings; /* the thread's, before */
+    struct fiber *user, *loop;
+    /* The step that the loop is at. */
+    const double *in;
+    double *out;
+    uint64_t t_ns;
+    bool begun; /* the user has it */
+    bool over;  /* the loop is not there any more, and became `rc` */
+    int rc;
+
+    hiloco_log_fn *log;
+    void *log_arg;
+};
+
+/* --- messages -------------------------------------------------------------------------------- */
+
+static void joined_say(const struct hiloco_node *n, enum hiloco_level level, const char *line)
+{
+    if (n->log)
+        n->log(n->log_arg, level, line);
+}
+
+static void joined_log(void *node, enum loco_level level, const char *line)
+{
+    joined_say(node, level == LOCO_ERROR ? HILOCO_ERROR : HILOCO_WARNING, line);
+}
+
+/* Of a text that it takes apart. */
+static void joined_say_lines(const struct hiloco_node *n, enum hiloco_level level, char *text)
+{
+    char *rest = text, *line;
+
+    while ((line = strsep(&rest, "\n")))
+        if (*line)
+            joined_say(n, level, line);
+}
+
+/* --- before ---------------------------------------------------------------------------------- */
+
+static int joined_load(struct hiloco_node *n, const struct hiloco_join *join)
+{
+    struct hil_scenario_options options = {.sets = join->sets, .realtime = true};
+    char *message = malloc(JOINED_MESSAGES);
+
+    while (join->sets && join->sets[options.set_count])
+        options.set_count++;
+    int rc = message ? hil_scenario_load(&n->scenario, join->scenario, &options, message,
+                                         JOINED_MESSAGES)
+                     : -ENOMEM;
+    if (rc && message)
+        joined_say_lines(n, HILOCO_ERROR, message);
+    free(message);
+    return rc;
+}
+
+/* Leaves the scenario with one executor: that of the node. */
+static int joined_find_node(struct hiloco_node *n, const char *name)
+{
+    struct hil_scenario *s = n->scenario;
+    char message[HIL_REFERENCE_BYTES];
+    unsigned first, last;
+
+    if (!hil_system_find_nodes(s->system, name, strlen(name), &first, &last, message)) {
+        joined_say(n, HILOCO_ERROR, message);
+        return -EINVAL;
+    }
+    n->component = s->system->nodes[first].outside;
+    if (first != last || !n->component) {
+        snprintf(message, sizeof message,
+                 "'%.100s' is not a node with a component outside; allowed: one such node", name);
+        joined_say(n, HILOCO_ERROR, message);
+        return -EINVAL;
+    }
+    for (unsigned i = 0; i < s->executor_count; i++)
+        if (hil_executor_has(&s->executors[i], first))
+            s->executors[0] = s->executors[i];
+    s->executor_count = 1;
+    return 0;
+}
+
+static int joined_list(struct joined_signals *list, const struct hil_quantities *table,
+                       unsigned width, unsigned count)
+{
+    char name[HIL_SIGNAL_NAME_BYTES];
+
+    list->at = calloc(count + 1, sizeof *list->at);
+    for (; list->at && list->count < count; list->count++) {
+        hil_place_name(table, width, list->count, name);
+        list->at[list->count] = (struct hiloco_signal){
+            .name = strdup(name), .unit = hil_place_row(table, width, list->count)->unit};
+        if (!list->at[list->count].name)
+            return -ENOMEM;
+    }
+    return list->at ? 0 : -ENOMEM;
+}
+
+static int joined_list_signals(struct hiloco_node *n)
+{
+    const struct hil_component *c = n->component;
+    int rc = joined_list(&n->inputs, &c->model->inputs, c->width, c->in_count);
+
+    return rc ? rc : joined_list(&n->outputs, &c->model->outputs, c->width, c->out_count);
+}
+
+/* The files and the place that it needs; what is wrong with them is said. */
+static int joined_prepare(struct hiloco_node *n, const struct hiloco_join *join)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *messages = open_memstream(&text, &size);
+
+    if (!messages)
+        return -ENOMEM;
+    int rc = hil_limits_raise(n->scenario, messages);
+    if (!rc)
+        rc = hil_meeting_of(&n->meeting, join->run_directory, n->scenario->name, hil_part_job(),
+                            messages);
+    fclose(messages);
+    if (text)
+        joined_say_lines(n, HILOCO_ERROR, text);
+    free(text);
+    return rc;
+}
+
+static int joined_set_up(struct hiloco_node *n, const struct hiloco_join *join)
+{
+    int rc = joined_load(n, join);
+
+    if (!rc)
+        rc = joined_find_node(n, join->node);
+    if (!rc)
+        rc = joined_list_signals(n);
+    if (!rc)
+        rc = joined_prepare(n, join);
+    if (!rc)
+        rc = hil_state_open(&n->run.state, n->scenario);
+    if (rc)
+        return rc;
+    n->run.scenario = n->scenario;
+    n->run.place = n->meeting.place;
+    n->run.secret = n->meeting.secret;
+    n->run.log = joined_log;
+    n->run.log_arg = n;
+    hil_clock_calibrate(&n->clock);
+    return 0;
+}
+
+/* --- the loop -------------------------------------------------------------------------------- */
+
+/* On the fiber: the loop has come to the user's part of a step. */
+static int joined_step(struct hil_outside *outside, uint64_t t_ns, const double *in, double *out)
+{
+    struct hiloco_node *n = (struct hiloco_node *)outside;
+
+    n->in = in;
+    n->out = out;
+    n->t_ns = t_ns;
+    fiber_switch(n->loop, n->user);
+    return 0;
+}
+
+/* All that the fiber does. */
+static void joined_main(void *node)
+{
+    struct hiloco_node *n = node;
+
+    n->rc = hil_real_time_run(&n->run, 0, &n->clock, n->meeting.place, n->wait_s);
+    n->over = true;
+    fiber_switch(n->loop, n->user);
+}
+
+static void joined_explain(struct hiloco_node *n)
+{
+    struct hil_executor_state *state = &n->run.state->executors[0];
+
+    if (n->rc)
+        joined_say(n, HILOCO_ERROR, state->message[0] ? state->message : strerror(-n->rc));
+}
+
+/* Until the loop is at the next step, or over. */
+static void joined_resume(struct hiloco_node *n)
+{
+    hil_outside = &n->outside;
+    fiber_switch(n->user, n->loop);
+    hil_outside = NULL;
+    if (n->over)
+        joined_explain(n);
+}
+
+static int joined_begin(struct hiloco_node *n)
+{
+    n->outside.step = joined_step;
+    n->thread = pthread_self();
+    n->user = fiber_current();
+    n->loop = fiber_new(joined_main, n, JOINED_STACK);
+    if (!n->user || !n->loop)
+        return -ENOMEM;
+    hil_thread_settings_take(&n->settings);
+    joined_resume(n);
+    if (!n->over)
+        joined_say_lines(n, HILOCO_WARNING, n->run.state->executors[0].degraded);
+    return n->rc;
+}
+
+/* --- after ----------------------------------------------------------------------------------- */
+
+static void joined_free_list(struct joined_signals *list)
+{
+    for (uint32_t i = 0; i < list->count; i++)
+        free((char *)list->at[i].name);
+    free(list->at);
+}
+
+static void joined_free(struct hiloco_node *n)
+{
+    if (n->run.state)
+        hil_state_close(n->run.state);
+    if (n->over)
+        hil_thread_settings_give_back(&n->settings);
+    fiber_free(n->loop);
+    fiber_free(n->user);
+    joined_free_list(&n->inputs);
+    joined_free_list(&n->outputs);
+    hil_scenario_free(n->scenario);
+    free(n);
+}
+
+/* --- the interface --------------------------------------------------------------------------- */
+
+int hiloco_node_join(struct hiloco_node **node, const struct hiloco_join *join)
+{
+    if (!node || !join || join->size != sizeof *join || !join->scenario || !join->node)
+        return -EINVAL;
+    struct hiloco_node *n = calloc(1, sizeof *n);
+    if (!n)
+        return -ENOMEM;
+    n->log = join->log;
+    n->log_arg = join->log_arg;
+    n->wait_s = join->wait_s ? join->wait_s : JOINED_WAIT_S;
+    int rc = joined_set_up(n, join);
+    if (!rc)
+        rc = joined_begin(n);
+    if (rc)
+        joined_free(n);
+    else
+        *node = n;
+    return rc;
+}
+
+int hiloco_node_step(struct hiloco_node *n, double *in, const double *out)
+{
+    if (!pthread_equal(n->thread, pthread_self()))
+        return -EPERM;
+    if (n->begun && !n->over) {
+        memcpy(n->out, out, n->outputs.count * sizeof *out);
+        joined_resume(n);
+    }
+    n->begun = true;
+    if (n->over)
+        return n->rc;
+    memcpy(in, n->in, n->inputs.count * sizeof *in);
+    return 1;
+}
+
+int hiloco_node_leave(struct hiloco_node *n)
+{
+    if (!n)
+        return 0;
+    if (!pthread_equal(n->thread, pthread_self()))
+        return -EPERM;
+    atomic_store(&n->run.state->stop, true);
+    while (!n->over)
+        joined_resume(n);
+    const int rc = n->rc;
+    joined_free(n);
+    return rc;
+}
+
+static uint32_t joined_signals(const struct joined_signals *list,
+                               const struct hiloco_signal **signals)
+{
+    if (signals)
+        *signals = list->at;
+    return list->count;
+}
+
+uint32_t hiloco_node_inputs(const struct hiloco_node *n, const struct hiloco_signal **signals)
+{
+    return joined_signals(&n->inputs, signals);
+}
+
+uint32_t hiloco_node_outputs(const struct hiloco_node *n, const struct hiloco_signal **signals)
+{
+    return joined_signals(&n->outputs, signals);
+}
+
+uint64_t hiloco_node_period_ns(const struct hiloco_node *n)
+{
+    return n->scenario->system->nodes[n->component->node].timing.period_ns;
+}
+
+uint64_t hiloco_node_time_ns(const struct hiloco_node *n)
+{
+    return n->t_ns;
+}
+
+uint64_t hiloco_node_missed(const struct hiloco_node *n)
+{
+    return hil_missed(&n->run.state->nodes[n->component->node]);
+}
