@@ -216,8 +216,16 @@ static int check_points(struct sweep *s, bool *real_time, char *name, size_t siz
         if (rc)
             return rc;
         *real_time |= scenario->mode == HIL_REALTIME;
+        const bool joined = hil_system_is_joined(scenario->system);
         snprintf(name, size, "%s", scenario->name);
         hil_scenario_free(scenario);
+        if (joined) {
+            fprintf(stderr,
+                    "%s: a component is outside, and no program of yours joins each of a "
+                    "sweep's runs; run them one by one (hiloco run)\n",
+                    name);
+            return -EINVAL;
+        }
     }
     return 0;
 }

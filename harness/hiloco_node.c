@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "../channels/fabric/fiber.h"
+#include "kept.h"
 #include "limits.h"
 #include "meeting.h"
 #include "models/outside.h"
@@ -37,6 +38,7 @@ struct hiloco_node {
     struct hil_meeting meeting;
     struct hil_clock clock;
     struct hil_run run;
+    struct hil_kept kept;
     unsigned wait_s;
 
     pthread_t thread;
@@ -157,6 +159,8 @@ static int joined_prepare(struct hiloco_node *n, const struct hiloco_join *join)
     if (!rc)
         rc = hil_meeting_of(&n->meeting, join->run_directory, n->scenario->name, hil_part_job(),
                             messages);
+    if (!rc && join->out)
+        rc = hil_kept_open(&n->kept, join->out, messages);
     fclose(messages);
     if (text)
         joined_say_lines(n, HILOCO_ERROR, text);
@@ -172,19 +176,21 @@ static int joined_set_up(struct hiloco_node *n, const struct hiloco_join *join)
         rc = joined_find_node(n, join->node);
     if (!rc)
         rc = joined_list_signals(n);
-    if (!rc)
-        rc = joined_prepare(n, join);
-    if (!rc)
-        rc = hil_state_open(&n->run.state, n->scenario);
     if (rc)
         return rc;
-    n->run.scenario = n->scenario;
-    n->run.place = n->meeting.place;
+    n->run = (struct hil_run){
+        .scenario = n->scenario, .place = n->meeting.place, .log = joined_log, .log_arg = n};
+    rc = joined_prepare(n, join);
     n->run.secret = n->meeting.secret;
-    n->run.log = joined_log;
-    n->run.log_arg = n;
-    hil_clock_calibrate(&n->clock);
-    return 0;
+    if (!rc)
+        rc = hil_state_open(&n->run.state, n->scenario);
+    if (!rc && join->out && !realpath(join->out, n->run.state->card.results))
+        rc = -errno;
+    if (!rc)
+        rc = hil_kept_record(&n->kept);
+    if (!rc && n->run.recorder)
+        rc = hil_recorder_start(n->run.recorder);
+    return rc;
 }
 
 /* --- the loop -------------------------------------------------------------------------------- */
@@ -231,6 +237,7 @@ static void joined_resume(struct hiloco_node *n)
 
 static int joined_begin(struct hiloco_node *n)
 {
+    hil_clock_calibrate(&n->clock);
     n->outside.step = joined_step;
     n->thread = pthread_self();
     n->user = fiber_current();
@@ -246,6 +253,25 @@ static int joined_begin(struct hiloco_node *n)
 
 /* --- after ----------------------------------------------------------------------------------- */
 
+/* Closes what was recorded, and writes the summary. */
+static int joined_finish(struct hiloco_node *n)
+{
+    struct hil_summary summary;
+    struct hil_verdict verdict;
+    char *text = NULL;
+    size_t size;
+    FILE *messages = open_memstream(&text, &size);
+
+    if (!messages)
+        return -ENOMEM;
+    int rc = hil_kept_finish(&n->kept, &summary, &verdict, messages);
+    fclose(messages);
+    if (text)
+        joined_say_lines(n, HILOCO_ERROR, text);
+    free(text);
+    return rc;
+}
+
 static void joined_free_list(struct joined_signals *list)
 {
     for (uint32_t i = 0; i < list->count; i++)
@@ -255,6 +281,7 @@ static void joined_free_list(struct joined_signals *list)
 
 static void joined_free(struct hiloco_node *n)
 {
+    hil_kept_close(&n->kept);
     if (n->run.state)
         hil_state_close(n->run.state);
     if (n->over)
@@ -276,6 +303,8 @@ int hiloco_node_join(struct hiloco_node **node, const struct hiloco_join *join)
     struct hiloco_node *n = calloc(1, sizeof *n);
     if (!n)
         return -ENOMEM;
+    n->kept = (struct hil_kept){
+        .run = &n->run, .killed = "the process that joined was killed", .folder = -1};
     n->log = join->log;
     n->log_arg = join->log_arg;
     n->wait_s = join->wait_s ? join->wait_s : JOINED_WAIT_S;
@@ -313,7 +342,7 @@ int hiloco_node_leave(struct hiloco_node *n)
     atomic_store(&n->run.state->stop, true);
     while (!n->over)
         joined_resume(n);
-    const int rc = n->rc;
+    const int finished = joined_finish(n), rc = n->rc ? n->rc : finished;
     joined_free(n);
     return rc;
 }

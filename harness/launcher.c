@@ -13,18 +13,16 @@
 #include <unistd.h>
 #include <xxhash.h>
 
+#include "kept.h"
 #include "limits.h"
 #include "meeting.h"
 #include "progress.h"
 #include "pulse.h"
 #include "record/recorder.h"
-#include "record/run_times.h"
-#include "record/streams.h"
 #include "results.h"
 #include "run/node_name.h"
 #include "run/real_time.h"
 #include "run/virtual_time.h"
-#include "summary.h"
 #include "tracing/cores.h"
 #include "tracing/provider.h"
 #include "tracing/session.h"
@@ -42,8 +40,7 @@ struct launcher {
     struct hil_clock clock;
     char run_directory[HIL_PLACE_SIZE];
     unsigned char secret[32]; /* of a run whose nodes are all started here */
-    char out[4096];
-    int folder;                  /* the same, held; -1: none */
+    struct hil_kept kept;
     int place;                   /* run_directory, held; -1: not this run's own */
     struct hil_session *session; /* NULL: not traced */
     struct hil_traced traced;
@@ -56,7 +53,6 @@ struct launcher {
     bool warned;              /* of a stale input */
     unsigned *faults_told;    /* by executor */
     unsigned writer_restarts; /* of which was warned */
-    int record_rc;            /* why there is no record any more; 0: there is */
 };
 
 /* --- signals ------------------------------------------------------------------------------- */
@@ -175,55 +171,13 @@ static void remove_run_directory(struct launcher *l)
     l->place = -1;
 }
 
-/* Also what an earlier run left in the folder is gone then. */
-static int open_results(struct launcher *l)
-{
-    if (l->launch->discard)
-        return 0;
-    l->folder = hil_results_open(l->out, sizeof l->out, l->launch->out, l->scenario->name,
-                                 HIL_OF_A_RUN, stderr);
-    return l->folder < 0 ? l->folder : 0;
-}
-
 static int open_state(struct launcher *l)
 {
     int rc = hil_state_open(&l->run.state, l->scenario);
 
-    if (!rc && !l->launch->discard && !realpath(l->out, l->run.state->card.results))
+    if (!rc && !l->launch->discard && !realpath(l->kept.out, l->run.state->card.results))
         rc = -errno;
     return rc;
-}
-
-static int add_histograms(void *launcher, struct hil_trace *trace)
-{
-    const struct launcher *l = launcher;
-
-    return hil_run_times_add(trace, l->scenario->system, l->run.state);
-}
-
-static void inherit_run(void *launcher, int rc);
-
-/* The writer: it is by the launcher's state that a run is found. */
-static void part_from_run(void *launcher)
-{
-    const struct launcher *l = launcher;
-
-    close(l->run.state->file);
-}
-
-static int open_recorder(struct launcher *l)
-{
-    const struct hil_recorder_owner owner = {
-        .part = part_from_run, .add = add_histograms, .inherit = inherit_run, .arg = l};
-    char path[4200];
-
-    if (l->launch->discard)
-        return 0;
-    snprintf(path, sizeof path, "%s/trace.h5", l->out);
-    int rc = hil_streams_open(&l->run.recorder, path, l->scenario);
-    if (!rc)
-        hil_recorder_own(l->run.recorder, &owner);
-    return rc ? rc : hil_results_add_scenario(l->out, l->scenario);
 }
 
 /* --- the trace -------------------------------------------------------------------------------- */
@@ -239,7 +193,7 @@ static int open_trace(struct launcher *l)
         fprintf(stderr, "warning: virtual time is not traced: its steps take no time\n");
     if (!is_traced(l) || l->launch->discard)
         return 0;
-    return hil_session_open(&l->session, l->scenario, l->out);
+    return hil_session_open(&l->session, l->scenario, l->kept.out);
 }
 
 /* Where nodes of other launchers take part, their processes are traced as well. */
@@ -559,24 +513,13 @@ static void warn_of_faults(struct launcher *l)
 
 /* --- the record ------------------------------------------------------------------------------ */
 
-static const char *record_words(int rc)
-{
-    return rc == -EOWNERDEAD ? "the process that writes it was killed" : strerror(-rc);
-}
-
-static void tell_record(struct launcher *l, int rc, const char *then)
-{
-    l->record_rc = rc;
-    fprintf(stderr, "error: %s/trace.h5: %s%s\n", l->out, record_words(rc), then);
-}
-
 static void warn_of_writers(struct launcher *l)
 {
     const unsigned restarts = l->run.recorder ? hil_recorder_restarts(l->run.recorder) : 0;
 
     if (restarts > l->writer_restarts && !l->launch->keep_quiet)
-        fprintf(stderr, "warning: %s/trace.h5: %s; another one goes on\n", l->out,
-                record_words(-EOWNERDEAD));
+        fprintf(stderr, "warning: %s/trace.h5: %s; another one goes on\n", l->kept.out,
+                hil_kept_words(-EOWNERDEAD));
     l->writer_restarts = restarts;
 }
 
@@ -587,9 +530,9 @@ static void check_record(struct launcher *l)
     const int rc = l->run.recorder ? hil_recorder_check(l->run.recorder) : 0;
 
     warn_of_writers(l);
-    if (!rc || l->record_rc)
+    if (!rc || l->kept.record_rc)
         return;
-    tell_record(l, rc, ends ? "; the run ends" : "; the run goes on unrecorded");
+    hil_kept_tell(&l->kept, rc, ends ? "; the run ends" : "; the run goes on unrecorded", stderr);
     if (ends)
         atomic_store(&l->run.state->stop, true);
 }
@@ -624,66 +567,21 @@ static void watch(struct launcher *l)
 
 /* --- after ----------------------------------------------------------------------------------- */
 
-/* The end of the record: also why it ended before, the second time. */
-static void finish_record(struct launcher *l)
+static int finish_results(struct launcher *l, struct hil_verdict *verdict)
 {
-    const int rc = l->run.recorder ? hil_recorder_finish(l->run.recorder) : 0;
+    struct hil_summary summary;
 
-    if (rc && !l->record_rc)
-        tell_record(l, rc, "");
-}
-
-static int write_summary(const struct hil_summary *summary)
-{
-    char path[4200];
-
-    snprintf(path, sizeof path, "%s/summary.json", summary->out);
-    int rc = hil_summary_write(summary, path);
-    if (rc)
-        fprintf(stderr, "%s: %s\n", path, strerror(-rc));
+    l->kept.traced = l->session ? &l->traced : NULL;
+    const int rc = hil_kept_finish(&l->kept, &summary, verdict, stderr);
+    if (!l->launch->keep_quiet)
+        hil_summary_print(&summary, stdout);
     return rc;
 }
 
-/* What the run was, by its state. */
-static struct hil_summary sum_up(struct launcher *l, struct hil_verdict *verdict)
+/* The launcher was killed, and its executors with it. */
+static void end_inherited(void *launcher)
 {
-    const struct hil_summary summary = {
-        .scenario = l->scenario,
-        .state = l->run.state,
-        .dropped = l->run.recorder ? hil_recorder_dropped(l->run.recorder) : 0,
-        .cut_off = l->record_rc ? record_words(l->record_rc) : NULL,
-        .out = l->launch->discard ? "none kept" : l->out,
-        .traced = l->session ? &l->traced : NULL,
-        .verdict = verdict,
-    };
-
-    hil_validity_judge(verdict, l->scenario, l->run.state, summary.dropped);
-    return summary;
-}
-
-static int finish_results(struct launcher *l, struct hil_verdict *verdict)
-{
-    finish_record(l);
-    const struct hil_summary summary = sum_up(l, verdict);
-    int rc = l->launch->discard ? 0 : write_summary(&summary);
-
-    if (!l->launch->keep_quiet)
-        hil_summary_print(&summary, stdout);
-    return rc ? rc : l->record_rc;
-}
-
-/* The launcher was killed, and its executors with it: what they left is summed up here. */
-static void inherit_run(void *launcher, int rc)
-{
-    struct launcher *l = launcher;
-    struct hil_verdict verdict;
-
-    l->record_rc = rc;
-    struct hil_summary summary = sum_up(l, &verdict);
-    if (!rc)
-        summary.cut_off = "the launcher was killed";
-    write_summary(&summary);
-    remove_run_directory(l);
+    remove_run_directory(launcher);
 }
 
 /* What a run that came to its end is worth. One that says nothing else says why it fails. */
@@ -727,24 +625,29 @@ int hil_results_status(int rc)
 int hil_launch(const struct hil_launch *launch)
 {
     const struct hil_scenario *s = launch->scenario;
-    struct launcher l = {.launch = launch, .scenario = s, .folder = -1, .place = -1};
+    struct launcher l = {.launch = launch, .scenario = s, .place = -1};
     int status = HIL_EXIT_FAILED;
 
     if (check_cores(s) || hil_limits_raise(s, stderr))
         return HIL_EXIT_USAGE;
     hil_catch_signals();
-    int rc = open_results(&l);
-    if (rc)
-        return hil_results_status(rc);
     l.run =
         (struct hil_run){.scenario = s, .place = l.run_directory, .log = log_line, .log_arg = &l};
+    l.kept = (struct hil_kept){.run = &l.run,
+                               .killed = "the launcher was killed",
+                               .inherited = end_inherited,
+                               .arg = &l,
+                               .folder = -1};
+    int rc = launch->discard ? 0 : hil_kept_open(&l.kept, launch->out, stderr);
+    if (rc)
+        return hil_results_status(rc);
     l.children = calloc(s->executor_count, sizeof *l.children);
     l.pulses = calloc(s->executor_count, sizeof *l.pulses);
     l.cut_short = calloc(s->executor_count, sizeof *l.cut_short);
     l.faults_told = calloc(s->executor_count, sizeof *l.faults_told);
     rc = l.children && l.pulses && l.cut_short && l.faults_told ? open_state(&l) : -ENOMEM;
     if (!rc)
-        rc = open_recorder(&l);
+        rc = hil_kept_record(&l.kept);
     if (!rc)
         rc = prepare_meeting(&l);
     if (!rc)
@@ -758,13 +661,11 @@ int hil_launch(const struct hil_launch *launch)
         remove_run_directory(&l);
     }
     hil_session_close(l.session);
-    hil_recorder_close(l.run.recorder);
+    hil_kept_close(&l.kept);
     hil_state_close(l.run.state);
     free(l.children);
     free(l.pulses);
     free(l.cut_short);
     free(l.faults_told);
-    if (l.folder >= 0)
-        close(l.folder);
     return status;
 }
