@@ -214,6 +214,7 @@ $(BUILD)/test-unit: $(call objects,$(wildcard tests/unit/*.c))
 $(BUILD)/test-sim:  $(call objects,$(filter-out $(SIM_APART),$(wildcard tests/sim/*.c))) \
                     $(BUILD)/sim/tests/sim/test_preempt.o
 $(BUILD)/test-run:  $(call objects,$(wildcard tests/run/*.c))
+$(BUILD)/test-run:  | $(BUILD)/node-bench
 
 $(BUILD)/test-sim: $(call objects,tests/nodes.c tests/limits.c) $(BUILD)/sim/libloco.a
 	$(SIM_LINK) -o $@ $(filter %.o,$^) $(BUILD)/sim/libloco.a $(LIBS) \
@@ -410,6 +411,12 @@ $(HIL_SHARED): harness/hiloco.map $(BUILD)/obj/harness/hiloco_node.o $(ARCHIVES)
 	$(LINK) -shared -Wl,-soname,$(HIL_SONAME) -Wl,--version-script,$< -Wl,-z,defs -Wl,--as-needed \
 	    -o $@ $(filter-out %.map,$^) $(LIBS)
 
+# The example of docs/writing-a-node.md, by the library of this build.
+$(BUILD)/node-bench: docs/examples/node/bench.c $(HIL_SHARED)
+	ln -sf $(notdir $(HIL_SHARED)) $(BUILD)/$(HIL_SONAME)
+	$(CC) -std=c17 $(CPPFLAGS) $(CFLAGS) $(WARNINGS) -Iharness -o $@ $< $(HIL_SHARED) \
+	    -Wl,-rpath,'$$ORIGIN'
+
 install: AT = $(DESTDIR)$(PREFIX)
 install: all $(SHARED) $(HIL_SHARED) $(BUILD)/install/libloco.a
 	install -d $(AT)/bin $(AT)/share/hiloco/configs $(AT)/include/loco/fabric $(AT)/include/hiloco \
@@ -421,8 +428,9 @@ install: all $(SHARED) $(HIL_SHARED) $(BUILD)/install/libloco.a
 	install -m 644 $(filter channels/fabric/%,$(HEADERS)) $(AT)/include/loco/fabric
 	install -m 644 plants/model.h $(AT)/include/hiloco
 	install -m 644 harness/hiloco_node.h $(AT)/include
-	install -d $(AT)/lib/hiloco/models $(AT)/share/hiloco/template
+	install -d $(AT)/lib/hiloco/models $(AT)/share/hiloco/template $(AT)/share/hiloco/node
 	install -m 644 docs/examples/model/* $(AT)/share/hiloco/template
+	install -m 644 docs/examples/node/* $(AT)/share/hiloco/node
 	install -m 644 $(BUILD)/install/libloco.a $(AT)/lib
 	install -m 755 $(SHARED) $(AT)/lib
 	ln -sf $(notdir $(SHARED)) $(AT)/lib/$(SONAME)

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "../channels/fabric/fiber.h"
 #include "kept.h"
@@ -55,6 +56,10 @@ struct hiloco_node {
     hiloco_log_fn *log;
     void *log_arg;
 };
+
+/* Of what a process has only once: the models that are loaded, the environment, the HDF5 library.
+ */
+static pthread_mutex_t joined_lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* --- messages -------------------------------------------------------------------------------- */
 
@@ -168,6 +173,18 @@ static int joined_prepare(struct hiloco_node *n, const struct hiloco_join *join)
     return rc;
 }
 
+/* `hiloco top` finds the run by the state of `hiloco run`. */
+static int joined_open_state(struct hiloco_node *n)
+{
+    int rc = hil_state_open(&n->run.state, n->scenario);
+
+    if (rc)
+        return rc;
+    close(n->run.state->file);
+    n->run.state->file = -1;
+    return 0;
+}
+
 static int joined_set_up(struct hiloco_node *n, const struct hiloco_join *join)
 {
     int rc = joined_load(n, join);
@@ -183,9 +200,7 @@ static int joined_set_up(struct hiloco_node *n, const struct hiloco_join *join)
     rc = joined_prepare(n, join);
     n->run.secret = n->meeting.secret;
     if (!rc)
-        rc = hil_state_open(&n->run.state, n->scenario);
-    if (!rc && join->out && !realpath(join->out, n->run.state->card.results))
-        rc = -errno;
+        rc = joined_open_state(n);
     if (!rc)
         rc = hil_kept_record(&n->kept);
     if (!rc && n->run.recorder)
@@ -264,7 +279,9 @@ static int joined_finish(struct hiloco_node *n)
 
     if (!messages)
         return -ENOMEM;
+    pthread_mutex_lock(&joined_lock);
     int rc = hil_kept_finish(&n->kept, &summary, &verdict, messages);
+    pthread_mutex_unlock(&joined_lock);
     fclose(messages);
     if (text)
         joined_say_lines(n, HILOCO_ERROR, text);
@@ -308,13 +325,18 @@ int hiloco_node_join(struct hiloco_node **node, const struct hiloco_join *join)
     n->log = join->log;
     n->log_arg = join->log_arg;
     n->wait_s = join->wait_s ? join->wait_s : JOINED_WAIT_S;
+    pthread_mutex_lock(&joined_lock);
     int rc = joined_set_up(n, join);
+    pthread_mutex_unlock(&joined_lock);
     if (!rc)
         rc = joined_begin(n);
-    if (rc)
-        joined_free(n);
-    else
+    if (!rc) {
         *node = n;
+        return 0;
+    }
+    if (n->over)
+        joined_finish(n);
+    joined_free(n);
     return rc;
 }
 

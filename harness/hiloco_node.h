@@ -10,8 +10,9 @@
  *        bench:
  *          model: outside
  *          node: bench
- *          takes: {voltage_v: V}
- *          gives: {speed_rad_per_s: rad/s}
+ *          settings:
+ *            takes: {voltage_v: V}
+ *            gives: {speed_rad_per_s: rad/s}
  *
  * This process joins as the node, steps, and leaves:
  *

@@ -44,8 +44,9 @@ void hil_models_say_provided(char *text, size_t size)
 
     text[0] = '\0';
     for (unsigned i = 0; i < PROVIDERS && used < size; i++)
-        used += (size_t)snprintf(text + used, size - used, "%sor %s", i ? ", " : "",
-                                 providers[i]->example);
+        if (providers[i]->example)
+            used += (size_t)snprintf(text + used, size - used, "%sor %s", used ? ", " : "",
+                                     providers[i]->example);
 }
 
 /* --- what is loaded ----------------------------------------------------------------------------

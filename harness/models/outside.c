@@ -8,7 +8,8 @@
 
 enum { OUTSIDE_WIDTH_MAX = 65536 };
 
-/* --- a component ------------------------------------------------------------------------------- */
+/* --- a component -------------------------------------------------------------------------------
+ */
 
 _Thread_local struct hil_outside *hil_outside;
 
@@ -37,7 +38,8 @@ bool hil_outside_is(const struct hil_model *model)
     return model->step == outside_step;
 }
 
-/* --- the model --------------------------------------------------------------------------------- */
+/* --- the model ---------------------------------------------------------------------------------
+ */
 
 struct outside_model {
     struct hil_model model;
@@ -157,7 +159,6 @@ static int outside_load(struct hil_loaded *made, const struct hil_said *said)
 }
 
 const struct hil_provider hil_outside_provider = {
-    .example = HIL_OUTSIDE_NAME ", which a process that joins computes",
     .takes = outside_takes,
     .locate = outside_locate,
     .load = outside_load,

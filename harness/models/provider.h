@@ -52,7 +52,9 @@ struct hil_loaded {
 };
 
 struct hil_provider {
-    const char *example; /* for messages: "a shared library such as ./my.so" */
+    /* For messages: "a shared library such as ./my.so". NULL: it is of use with settings only, which
+     * not every place that names a model has. */
+    const char *example;
 
     /* Whether a name is of one of its models. */
     bool (*takes)(const char *name);

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Whether the code in the documents is that of the files it claims to be: check_documents.sh
 #
-# writing-a-channel.md and writing-a-model.md: a block follows a line `docs/examples/FILE`:, and the
+# writing-a-channel.md, writing-a-model.md and writing-a-node.md: a block follows a line `docs/examples/FILE`:, and the
 # blocks of one file, in their order, are the file. loco(7): what follows .\" docs/examples/FILE is the file.
 # Blank lines do not count.
 set -eu
@@ -21,7 +21,7 @@ compare() { # FILE DOCUMENT
     fi
 }
 
-for document in docs/writing-a-channel.md docs/writing-a-model.md; do
+for document in docs/writing-a-channel.md docs/writing-a-model.md docs/writing-a-node.md; do
     for file in $(sed -n 's/^`\(docs\/examples\/.*\)`:$/\1/p' $document | sort -u); do
         awk -v file="$file" '
             /^`docs\/examples\/.*`:$/ { ours = $0 == "`" file "`:" }

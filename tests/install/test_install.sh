@@ -11,6 +11,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 prefix=$work/prefix
 library=$prefix/lib/libloco.so
+hil_library=$prefix/lib/libhiloco.so
 failures=0
 
 # Functions that the installed headers declare and that are not the API.
@@ -67,19 +68,20 @@ no_trace_of() {
 
 file_list() {
     for f in bin/hiloco bin/controller bin/converter include/loco/loco.h include/hiloco/model.h \
+        include/hiloco_node.h share/hiloco/node/bench.c \
         lib/libloco.a \
         lib/pkgconfig/loco.pc lib/pkgconfig/hiloco.pc share/hiloco/template/Makefile share/hiloco/configs/quickstart.yaml; do
         [ -f "$prefix/$f" ] || { echo "$f is missing" && return 1; }
     done
 }
 
-versioned() {
-    version=$(PKG_CONFIG_PATH=$prefix/lib/pkgconfig pkg-config --modversion loco) || return 1
-    soname=libloco.so.${version%%.*}
+versioned() { # PACKAGE
+    version=$(PKG_CONFIG_PATH=$prefix/lib/pkgconfig pkg-config --modversion "$1") || return 1
+    soname=lib$1.so.${version%%.*}
     ls -l "$prefix/lib"
-    [ "$(readlink "$library")" = "$soname" ] &&
-        [ "$(readlink "$prefix/lib/$soname")" = "libloco.so.$version" ] &&
-        objdump -p "$library" | grep -q "SONAME *$soname$"
+    [ "$(readlink "$prefix/lib/lib$1.so")" = "$soname" ] &&
+        [ "$(readlink "$prefix/lib/$soname")" = "lib$1.so.$version" ] &&
+        objdump -p "$prefix/lib/lib$1.so" | grep -q "SONAME *$soname$"
 }
 
 echo "--- files"
@@ -93,9 +95,11 @@ for p in loco hiloco; do
         "$work/stage/opt/loco/lib/pkgconfig/$p.pc"
 done
 check "programs, library, headers and scenarios are there" file_list
-check "libloco.so has a version, a soname and its links" versioned
+for p in loco hiloco; do
+    check "lib$p.so has a version, a soname and its links" versioned $p
+done
 check "programs and libraries are hardened" tests/install/check_hardening.sh "$build/obj" \
-    "$prefix"/bin/* "$library" "$prefix"/lib/hiloco/*.so
+    "$prefix"/bin/* "$library" "$hil_library" "$prefix"/lib/hiloco/*.so
 
 # --- headers and symbols ------------------------------------------------------------------
 
@@ -111,13 +115,14 @@ each_alone() {
     done
 }
 
-# The interface of models stands alone, and users compile it as they like.
-model_h_in() { # COMPILER LANGUAGE STANDARDS...
-    compiler=$1
-    language=$2
-    shift 2
+# What users include stands alone, and they compile it as they like.
+header_in() { # HEADER COMPILER LANGUAGE STANDARDS...
+    header=$1
+    compiler=$2
+    language=$3
+    shift 3
     for standard in "$@"; do
-        echo '#include <hiloco/model.h>' |
+        echo "#include <$header>" |
             "$compiler" -x "$language" -std="$standard" -pedantic -Wall -Wextra -Wshadow \
                 -Wconversion -Werror -fsyntax-only -I"$prefix/include" - || return 1
     done
@@ -147,6 +152,18 @@ so_shows_api() {
     same "$work/declared" "$work/shown"
 }
 
+hil_declared() {
+    sed -n 's/^HILOCO_API .*[ *]\(hiloco_node_[a-z_]*\)(.*/\1/p' "$prefix/include/hiloco_node.h"
+}
+
+hil_so_shows_api() {
+    hil_declared >"$work/hil_declared"
+    [ "$(wc -l <"$work/hil_declared")" -ge 3 ] || return 1
+    nm -D --defined-only "$hil_library" | awk '$2 != "A" { print $3 }' | sed 's/@.*//' >"$work/shown"
+    echo "declared (<) against shown (>)"
+    same "$work/hil_declared" "$work/shown"
+}
+
 a_shows_api() {
     nm -g --defined-only "$prefix/lib/libloco.a" | awk 'NF == 3 { print $3 }' >"$work/shown"
     echo "declared (<) against shown (>)"
@@ -156,14 +173,17 @@ a_shows_api() {
 echo "--- headers and symbols"
 check "each of $(headers | wc -l) headers compiles alone" each_alone
 check "loco.h includes them all" loco_h_has_all
-check "hiloco/model.h is C11, C17 and C23" model_h_in "$cc" c c11 c17 c2x
-if command -v g++ >/dev/null; then
-    check "hiloco/model.h is C++17 and C++20" model_h_in g++ c++ c++17 c++20
-else
-    echo "  skipped: hiloco/model.h in C++, there is no g++ here"
-fi
+for h in hiloco/model.h hiloco_node.h; do
+    check "$h is C11, C17 and C23" header_in $h "$cc" c c11 c17 c2x
+    if command -v g++ >/dev/null; then
+        check "$h is C++17 and C++20" header_in $h g++ c++ c++17 c++20
+    else
+        echo "  skipped: $h in C++, there is no g++ here"
+    fi
+done
 check "libloco.so shows the functions that the headers declare, and no others" so_shows_api
 check "libloco.a shows the same" a_shows_api
+check "libhiloco.so shows the functions that its header declares, and no others" hil_so_shows_api
 
 # --- man pages ----------------------------------------------------------------------------
 
@@ -175,7 +195,7 @@ pages_there() {
     for p in 1/hiloco 1/controller 1/converter 7/loco 3/loco_manager 3/loco_channel 3/loco_fabric \
         3/loco_kvstore 3/loco_owned_var 3/loco_shared_region 3/loco_sst 3/loco_barrier \
         3/loco_atomic_var 3/loco_ticket_lock 3/loco_ringbuffer 3/loco_shared_queue \
-        3/loco_trace; do
+        3/loco_trace 3/hiloco_node; do
         f=$prefix/share/man/man${p%/*}/${p#*/}.${p%/*}
         [ -s "$f" ] || { echo "$f is missing" && return 1; }
     done
@@ -202,7 +222,7 @@ no_warnings() {
 
 # The pages' synopses as C. Behind loco.h they are declarations of the same, or an error.
 synopses() {
-    echo '#include <loco/loco.h>'
+    printf '#include <loco/loco.h>\n#include <hiloco_node.h>\n'
     for p in "$prefix"/share/man/man3/*; do
         awk -v page="${p##*/}" '
             function arguments(text) { gsub(/" "/, ", ", text); gsub(/"/, "", text); return text }
@@ -225,9 +245,9 @@ synopses_right() {
 }
 
 all_documented() {
-    while read -r f; do
+    cat "$work/declared" "$work/hil_declared" | while read -r f; do
         [ "$f" = loco_context ] || grep -rqw "$f" "$prefix/share/man/man3" || echo "no page has $f"
-    done <"$work/declared" >"$work/missing"
+    done >"$work/missing"
     cat "$work/missing"
     [ ! -s "$work/missing" ]
 }
@@ -325,17 +345,20 @@ check "the installed hiloco finds its scenarios right" "$prefix/bin/hiloco" chec
 
 # --- models -----------------------------------------------------------------------------------
 
-# The commands of the page, each block in a shell of its own, in a folder outside the tree.
-page_on_models() {
+# The commands of a page, each block in a shell of its own, in a folder outside the tree.
+commands_of() { # PAGE BLOCKS
     mkdir -p "$work/outside-the-tree"
     awk '/^```/ { inside = !inside && $0 == "```sh"; if (inside) print "cd \"$outside\""; next }
-         inside' docs/writing-a-model.md >"$work/page.sh"
-    [ "$(grep -c 'cd "$outside"' "$work/page.sh")" -ge 4 ] || return 1
-    run_page "$work/page.sh"
+         inside' "docs/$1" >"$work/page.sh"
+    [ "$(grep -c 'cd "$outside"' "$work/page.sh")" -ge "$2" ]
 }
 
-run_page() { # SCRIPT
-    (unset MAKEFLAGS MAKELEVEL BUILD; outside=$work/outside-the-tree PATH=$prefix/bin:$PATH
+page_on_models() {
+    commands_of writing-a-model.md 4 && run_page "$work/page.sh"
+}
+
+run_page() { # SCRIPT [FOLDER of what comes before the installed programs]
+    (unset MAKEFLAGS MAKELEVEL BUILD; outside=$work/outside-the-tree PATH=${2:+$2:}$prefix/bin:$PATH
      export outside PATH; sh -ex "$1")
 }
 
@@ -370,6 +393,47 @@ if command -v g++ >/dev/null; then
     check "a command of the page that fails is found" page_can_fail
 else
     echo "  skipped: writing-a-model.md, there is no g++ here"
+fi
+
+# --- nodes ------------------------------------------------------------------------------------
+
+# A run on a machine that is too busy for it to be valid has run all the same.
+page_on_nodes() {
+    mkdir -p "$work/forgiving"
+    cat >"$work/forgiving/hiloco" <<END
+#!/bin/sh
+"$prefix/bin/hiloco" "\$@"
+status=\$?
+[ \$status = 3 ] && exit 0
+exit \$status
+END
+    chmod +x "$work/forgiving/hiloco"
+    commands_of writing-a-node.md 3 && run_page "$work/page.sh" "$work/forgiving"
+}
+
+# As the page leaves it, in C++; and in C, without a warning.
+short_example() {
+    [ "$(wc -l <docs/examples/node/bench.c)" -le 40 ] &&
+        $cc -std=c11 -pedantic -Wall -Wextra -Wshadow -Wconversion -Werror -o "$work/bench" \
+            docs/examples/node/bench.c $(pkg-config --cflags --libs hiloco) &&
+        { ! command -v g++ >/dev/null ||
+            g++ -x c++ -std=c++17 -pedantic -Wall -Wextra -Wshadow -Wconversion -Werror \
+                -o "$work/bench++" docs/examples/node/bench.c $(pkg-config --cflags --libs hiloco); }
+}
+
+# What it does not find is said by the program, not by the library.
+joins_nothing() {
+    ! LD_LIBRARY_PATH=$prefix/lib "$work/bench" "$work/no.yaml" >"$work/out" 2>"$work/err" &&
+        [ ! -s "$work/out" ] && ! grep -v '^bench: ' "$work/err" && grep "no.yaml" "$work/err"
+}
+
+echo "--- nodes outside the tree"
+check "the example has 40 lines, and is C11 and C++17 without a warning" short_example
+check "a scenario that is not there is an error that the program tells" joins_nothing
+if [ "$(nproc)" -ge 2 ] && command -v g++ >/dev/null; then
+    check "the page builds a node, and runs it as a process beside hiloco run" page_on_nodes
+else
+    echo "  skipped: writing-a-node.md, it takes two cores and g++"
 fi
 
 echo "--- documents"

@@ -353,6 +353,74 @@ Test(general, units_that_differ_need_a_scale)
     hil_scenario_free(s);
 }
 
+/* --- what another process computes ------------------------------------------------------------ */
+
+#define OUTSIDE_HEAD                                                                               \
+    "name: joined\nduration_s: 1\nnodes:\n  bench: {period_us: 1000}\n  control: {period_us: "     \
+    "100}\n"
+#define OUTSIDE(settings)                                                                          \
+    "components:\n  m: {model: outside, node: bench, settings: {" settings "}}\n"                  \
+    "  law: {model: generic_pi, node: control}\n"
+#define OUTSIDE_MOTOR OUTSIDE("takes: {voltage_v: V}, gives: {speed_rad_per_s: rad/s}")
+#define OUTSIDE_LINKS                                                                              \
+    "connections:\n  - {from: m.speed_rad_per_s, to: law.measurement}\n"                           \
+    "  - {from: law.output, to: m.voltage_v}\nsources:\n  s: {to: law.reference, constant: 1}\n"
+
+Test(general, a_component_outside_has_the_tables_of_its_settings)
+{
+    struct hil_scenario *s = load(OUTSIDE_HEAD OUTSIDE_MOTOR OUTSIDE_LINKS, NULL);
+    const struct hil_component *c = s->system->nodes[0].outside;
+
+    cr_assert_not_null(c);
+    cr_expect_null(s->system->nodes[1].outside);
+    cr_expect(hil_system_is_joined(s->system));
+    cr_expect_eq(c->in_count, 1u);
+    cr_expect_str_eq(c->model->inputs.at[0].name, "voltage_v");
+    cr_expect_str_eq(c->model->outputs.at[0].unit, "rad/s");
+    hil_scenario_free(s);
+}
+
+Test(general, each_component_outside_has_its_own_tables)
+{
+    struct hil_scenario *s = load(
+        OUTSIDE_HEAD "components:\n"
+                     "  a: {model: outside, node: bench, settings: {gives: {x: '-'}}}\n"
+                     "  b: {model: outside, node: control, width: 3, settings: {gives: {'y[]': "
+                     "V, z: A}}}\n",
+        NULL);
+
+    cr_expect_eq(s->system->components[0].out_count, 1u);
+    cr_expect_eq(s->system->components[1].out_count, 4u);
+    hil_scenario_free(s);
+}
+
+Test(general, mistakes_in_what_is_outside)
+{
+    expect_mistake(OUTSIDE_HEAD OUTSIDE(""),
+                   "FILE:7:14: components.m.model is 'outside', but it takes nothing and gives "
+                   "nothing; allowed: a component with settings: ");
+    expect_mistake(OUTSIDE_HEAD OUTSIDE("take: {v: V}"),
+                   "of its settings, take.v is not known; allowed: takes and gives, ");
+    expect_mistake(OUTSIDE_HEAD OUTSIDE("takes: {v: ''}"),
+                   "of its settings, takes.v has no unit; allowed: takes and gives, ");
+    expect_mistake(OUTSIDE_HEAD OUTSIDE("takes: {Volt: V}"),
+                   "of its inputs, Volt has a name with other than lower-case letters");
+    expect_mistake(OUTSIDE_HEAD OUTSIDE("takes: {v: V, 'v[]': V}"),
+                   "of its inputs, v is there twice");
+    expect_mistake("mode: virtual\n" OUTSIDE_HEAD OUTSIDE_MOTOR OUTSIDE_LINKS,
+                   "FILE:8:14: components.m.model is outside, which another process computes, and "
+                   "in virtual time there is none; allowed: in real time (mode: realtime)");
+    expect_mistake(OUTSIDE_HEAD OUTSIDE_MOTOR
+                   "  n: {model: outside, node: bench, settings: {gives: {x: V}}}\n" OUTSIDE_LINKS,
+                   "FILE:9:29: the node bench has two components outside, m and components.n; "
+                   "allowed: one on each node");
+    expect_mistake(OUTSIDE_HEAD OUTSIDE_MOTOR OUTSIDE_LINKS
+                   "placement: [{nodes: [bench, control]}]\n",
+                   "FILE:7:29: the node bench is a process of its own, as its component m is "
+                   "outside, but it is placed together with others; allowed: an entry of placement "
+                   "for it alone");
+}
+
 Test(general, arrays_of_other_sizes)
 {
     expect_mistake(HEAD "nodes: {n: {period_us: 10}}\n"

@@ -1,0 +1,175 @@
+/*
+ * A program that is not hiloco's is a node of a run: docs/examples/node/bench.c, beside `hiloco
+ * run`.
+ *
+ * In real time, on machines that may be busy: nothing here depends on how fast anything was.
+ */
+#include <criterion/criterion.h>
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "process.h"
+#include "results.h"
+#include "workspace.h"
+
+static void open_alone(void)
+{
+    workspace_open_alone();
+    if (sysconf(_SC_NPROCESSORS_ONLN) < 2)
+        cr_skip_test("real time needs two cores");
+}
+
+TestSuite(join, .init = open_alone, .fini = workspace_close, .timeout = 180);
+
+/* That of the example, with keys of the run in place of its own name and duration. */
+static void scenario(const char *keys)
+{
+    char *example = read_text("docs/examples/node/bench.yaml"), text[4000];
+    const char *nodes = strstr(example, "nodes:");
+
+    cr_assert_not_null(nodes);
+    snprintf(text, sizeof text, "name: %s\n%s\n%s", own_name(), keys, nodes);
+    write_text(in_workspace("bench.yaml"), text);
+    free(example);
+}
+
+/* Both read the same file, so what is changed is changed there. */
+static void change(const char *from, const char *to)
+{
+    char *before = read_text(in_workspace("bench.yaml")), text[4000];
+    const char *at = strstr(before, from);
+
+    cr_assert_not_null(at);
+    snprintf(text, sizeof text, "%.*s%s%s", (int)(at - before), before, to, at + strlen(from));
+    write_text(in_workspace("bench.yaml"), text);
+    free(before);
+}
+
+static struct process start_run(void)
+{
+    struct arguments a =
+        command("hiloco run %s --out %s", in_workspace("bench.yaml"), in_workspace("out"));
+
+    return start(&a);
+}
+
+static struct process start_bench(void)
+{
+    struct arguments a = command("%s %s", program_path("node-bench"), in_workspace("bench.yaml"));
+
+    return start(&a);
+}
+
+static double last_of(struct column c)
+{
+    cr_assert_gt(c.rows, 0u);
+    return c.at[c.rows - 1];
+}
+
+/* --- a run ----------------------------------------------------------------------------------- */
+
+Test(join, a_program_is_a_node)
+{
+    scenario("duration_s: 0.5");
+    struct process run = start_run();
+    struct ended bench = run_command("%s %s %s", program_path("node-bench"),
+                                     in_workspace("bench.yaml"), in_workspace("own"));
+    struct ended e = finish(&run);
+
+    expect_ran(&e);
+    expect_status(&bench, 0);
+    cr_expect(strstr(bench.out, "the run has ended at "), "%s", bench.out);
+    /* What it gave came, and what it was given is there in its own record. */
+    cr_expect_gt(last_of(column_of(in_workspace("out"), "control/law.measurement")), 1);
+    cr_expect_gt(last_of(column_of(in_workspace("own"), "bench/motor.speed_rad_per_s")), 1);
+    cr_expect(json_is_null(json_at(summary_of(in_workspace("out")), "nodes.bench")));
+    cr_expect_gt(number_at(summary_of(in_workspace("own")), "nodes.bench.steps"), 0);
+    expect_nothing_left();
+}
+
+/* --- one that is lost ------------------------------------------------------------------------ */
+
+Test(join, one_that_is_killed_is_lost)
+{
+    scenario("duration_s: 100");
+    struct process run = start_run(), bench = start_bench();
+
+    cr_assert(wait_until(is_running, &run, 60));
+    kill(bench.pid, SIGKILL);
+    finish(&bench);
+    struct ended e = finish(&run);
+    expect_status(&e, 1);
+    expect_said(&e, "lost bench, which left or died before the end");
+}
+
+Test(join, one_that_outlives_the_run_says_so)
+{
+    scenario("duration_s: 100");
+    struct process run = start_run(), bench = start_bench();
+
+    cr_assert(wait_until(is_running, &run, 60));
+    kill(run.pid, SIGKILL);
+    finish(&run);
+    struct ended e = finish(&bench);
+    expect_status(&e, 1);
+    expect_said(&e, "bench: error: lost control, which left or died before the end");
+}
+
+Test(join, one_that_is_killed_may_come_back)
+{
+    scenario("duration_s: 6\non_lost: restart");
+    struct process run = start_run(), bench = start_bench();
+
+    cr_assert(wait_until(is_running, &run, 60));
+    kill(bench.pid, SIGKILL);
+    finish(&bench);
+    bench = start_bench();
+    struct ended again = finish(&bench), e = finish(&run);
+    expect_ran(&e);
+    expect_status(&again, 0);
+    cr_expect_gt(json_array_size(json_at(summary_of(in_workspace("out")), "lost")), 0u);
+}
+
+Test(join, one_that_stands_still_is_stale)
+{
+    scenario("duration_s: 100");
+    change("control: {", "control: {input_age_limit_us: 2000000, on_stale_input: end, ");
+    struct process run = start_run(), bench = start_bench();
+
+    cr_assert(wait_until(is_running, &run, 60));
+    kill(bench.pid, SIGSTOP);
+    struct ended e = finish(&run);
+    kill(bench.pid, SIGKILL);
+    finish(&bench);
+    expect_status(&e, 1);
+    expect_said(&e, "bench -> control");
+}
+
+/* --- what is refused -------------------------------------------------------------------------- */
+
+Test(join, commands_that_cannot_have_it_say_so)
+{
+    struct ended e;
+
+    scenario("duration_s: 1");
+    e = run_command("hiloco node bench %s", in_workspace("bench.yaml"));
+    expect_status(&e, 2);
+    expect_said(&e, "the node bench is not run by hiloco");
+    e = run_command("hiloco sweep %s --set duration_s=1,2 --out %s", in_workspace("bench.yaml"),
+                    in_workspace("out"));
+    expect_status(&e, 2);
+    expect_said(&e, "a component is outside, and no program of yours joins each");
+    e = run_command("hiloco run %s --mode virtual --out %s", in_workspace("bench.yaml"),
+                    in_workspace("out"));
+    expect_status(&e, 2);
+    expect_said(&e, "components.motor.model is outside, which another process computes");
+    e = run_command("hiloco run configs/quickstart.yaml --run-dir %s --out %s", workspace,
+                    in_workspace("out"));
+    expect_status(&e, 2);
+    expect_said(&e, "--run-dir: allowed where a component is outside");
+    cr_expect_not(exists(in_workspace("out")));
+}

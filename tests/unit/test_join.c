@@ -1,0 +1,345 @@
+/*
+ * A process that joins a run (harness/hiloco_node.h). Each thread here joins as a node, so that two
+ * of them are a whole run, in real time: nothing depends on how fast anything was.
+ */
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <math.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "folder.h"
+#include "harness/hiloco_node.h"
+
+#if defined(__x86_64__)
+#include <xmmintrin.h>
+#endif
+
+static char scenario_path[64], meeting_path[64];
+
+static void join_open(void)
+{
+    folder_open();
+    snprintf(scenario_path, sizeof scenario_path, "%s", in_folder("scenario.yaml"));
+    snprintf(meeting_path, sizeof meeting_path, "%s", in_folder("run"));
+}
+
+TestSuite(join, .init = join_open, .fini = folder_close, .timeout = 120);
+
+/* One counts, and the other gives twice what it last heard. Neither is hiloco's; who joins does so
+ * in real time, whatever the file says. */
+static const char scenario[] =
+    "name: joined\n"
+    "duration_s: 0.05\n"
+    "mode: virtual\n"
+    "nodes:\n"
+    "  one: {period_us: 1000, priority: 0, wait: hybrid, overrun: catch_up}\n"
+    "  two: {period_us: 500, priority: 0, wait: hybrid, overrun: catch_up}\n"
+    "components:\n"
+    "  counter:\n"
+    "    model: outside\n"
+    "    node: one\n"
+    "    settings: {takes: {twice: '-'}, gives: {count: '-', 'pair_v[]': V}}\n"
+    "    width: 2\n"
+    "  doubler:\n"
+    "    model: outside\n"
+    "    node: two\n"
+    "    settings: {takes: {count: '-'}, gives: {twice: '-'}}\n"
+    "connections:\n"
+    "  - {from: counter.count, to: doubler.count, initial: 7}\n"
+    "  - {from: doubler.twice, to: counter.twice}\n"
+    "record:\n"
+    "  - {signals: [counter.count, counter.twice], node: one}\n";
+
+/* --- who joins ------------------------------------------------------------------------------- */
+
+struct joiner {
+    const char *node, *out;
+    const char *sets[4];
+    double (*work)(double in);
+    int leaves_after; /* steps; 0: at the end */
+    /* What came of it. */
+    int joined, stepped, left;
+    int steps;
+    double first, last;
+    uint64_t t_ns;
+    char said[4096];
+};
+
+static void keep(void *joiner, enum hiloco_level level, const char *line)
+{
+    struct joiner *j = joiner;
+    const size_t used = strlen(j->said);
+
+    if (level == HILOCO_ERROR)
+        snprintf(j->said + used, sizeof j->said - used, "%s\n", line);
+}
+
+static struct hiloco_join asks(struct joiner *j)
+{
+    struct hiloco_join join = HILOCO_JOIN;
+
+    join.scenario = scenario_path;
+    join.node = j->node;
+    join.run_directory = meeting_path;
+    join.out = j->out;
+    join.sets = j->sets;
+    join.wait_s = 60;
+    join.log = keep;
+    join.log_arg = j;
+    return join;
+}
+
+static void *join_and_run(void *joiner)
+{
+    struct joiner *j = joiner;
+    const struct hiloco_join join = asks(j);
+    struct hiloco_node *node = NULL;
+    double in[1], out[3] = {0};
+
+    j->joined = hiloco_node_join(&node, &join);
+    while (!j->joined && (j->stepped = hiloco_node_step(node, in, out)) > 0) {
+        j->first = j->steps == 0 ? in[0] : j->first;
+        j->last = in[0];
+        j->t_ns = hiloco_node_time_ns(node);
+        out[0] = j->work(in[0]);
+        if (++j->steps == j->leaves_after)
+            break;
+    }
+    j->left = hiloco_node_leave(node);
+    return NULL;
+}
+
+static double count(double twice)
+{
+    static double counted;
+
+    (void)twice;
+    return ++counted;
+}
+
+static double give_twice(double value)
+{
+    return 2 * value;
+}
+
+static double give_no_number(double value)
+{
+    (void)value;
+    return NAN;
+}
+
+/* Each in a thread of its own. */
+static void run_both(struct joiner *one, struct joiner *two)
+{
+    pthread_t thread;
+
+    put("scenario.yaml", scenario);
+    mkdir(meeting_path, 0700);
+    cr_assert_eq(pthread_create(&thread, NULL, join_and_run, two), 0);
+    join_and_run(one);
+    pthread_join(thread, NULL);
+}
+
+/* --- a run ----------------------------------------------------------------------------------- */
+
+Test(join, two_that_join_are_a_run)
+{
+    struct joiner one = {.node = "one", .work = count}, two = {.node = "two", .work = give_twice};
+
+    run_both(&one, &two);
+    cr_expect_eq(one.joined, 0, "%s", one.said);
+    cr_expect_eq(two.joined, 0, "%s", two.said);
+    cr_expect_eq(one.stepped, 0, "%s", one.said);
+    cr_expect_eq(two.stepped, 0, "%s", two.said);
+    cr_expect_eq(one.left, 0);
+    cr_expect_eq(two.left, 0);
+    cr_expect_leq(one.steps, 50);
+    cr_expect_leq(two.steps, 100);
+    cr_expect_gt(one.steps, 0);
+    cr_expect_eq(two.first, 7, "before a count has come there is the connection's initial value");
+    cr_expect_gt(two.last, 0);
+    cr_expect_leq(two.last, one.steps);
+    cr_expect_leq(one.last, 2 * one.steps);
+    cr_expect_eq(one.t_ns % 1000000, 0);
+    cr_expect_lt(one.t_ns, 50000000);
+}
+
+Test(join, it_keeps_a_record_and_a_summary)
+{
+    char out[64];
+    struct joiner one = {.node = "one", .work = count, .out = out};
+    struct joiner two = {.node = "two", .work = give_twice};
+    struct stat file;
+
+    snprintf(out, sizeof out, "%s", in_folder("out"));
+    run_both(&one, &two);
+    cr_expect_eq(one.left, 0, "%s", one.said);
+    cr_expect_eq(stat(in_folder("out/trace.h5"), &file), 0);
+    cr_expect_eq(stat(in_folder("out/summary.json"), &file), 0);
+    cr_expect_eq(stat(in_folder("out/scenario.yaml"), &file), 0);
+}
+
+Test(join, one_that_leaves_is_lost)
+{
+    struct joiner one = {.node = "one", .work = count, .leaves_after = 3};
+    struct joiner two = {.node = "two", .work = give_twice};
+
+    one.sets[0] = two.sets[0] = "duration_s=100";
+    run_both(&one, &two);
+    cr_expect_eq(one.steps, 3);
+    cr_expect_eq(one.left, 0);
+    cr_expect_eq(two.stepped, -ECONNRESET);
+    cr_expect_eq(two.left, -ECONNRESET);
+    cr_expect_str_eq(two.said, "lost one, which left or died before the end\n");
+}
+
+Test(join, what_is_no_number_ends_the_run)
+{
+    struct joiner one = {.node = "one", .work = give_no_number};
+    struct joiner two = {.node = "two", .work = give_twice};
+
+    one.sets[0] = two.sets[0] = "duration_s=100";
+    run_both(&one, &two);
+    cr_expect_eq(one.steps, 1);
+    cr_expect_eq(one.stepped, -ENOTRECOVERABLE);
+    cr_expect(strstr(one.said, "counter") && strstr(one.said, "count is NaN"), "%s", one.said);
+    cr_expect_eq(two.stepped, -ECONNRESET);
+}
+
+Test(join, another_scenario_is_refused)
+{
+    struct joiner one = {.node = "one", .work = count, .sets = {"nodes.two.period_us=400"}};
+    struct joiner two = {.node = "two", .work = give_twice};
+
+    run_both(&one, &two);
+    cr_expect_eq(one.joined, -EPROTO);
+    cr_expect_eq(two.joined, -EPROTO);
+    cr_expect_str_eq(two.said, "one has another scenario: nodes.two.period_us is 500 here and 400 "
+                               "there\n");
+}
+
+/* --- the thread ------------------------------------------------------------------------------ */
+
+struct asked {
+    struct hiloco_node *node;
+    int stepped, left;
+};
+
+static void *ask_from_elsewhere(void *asked)
+{
+    struct asked *a = asked;
+    double in[1], out[3] = {0};
+
+    a->stepped = hiloco_node_step(a->node, in, out);
+    a->left = hiloco_node_leave(a->node);
+    return NULL;
+}
+
+Test(join, it_says_what_there_is_and_gives_the_thread_back)
+{
+    struct joiner one = {.node = "one"}, two = {.node = "two", .work = give_twice};
+    const struct hiloco_signal *in, *out;
+    struct asked asked = {0};
+    pthread_t thread;
+    cpu_set_t before, after;
+
+    one.sets[0] = two.sets[0] = "duration_s=100";
+    one.sets[1] = two.sets[1] = "nodes.one.cpu=0";
+    put("scenario.yaml", scenario);
+    mkdir(meeting_path, 0700);
+    sched_getaffinity(0, sizeof before, &before);
+#if defined(__x86_64__)
+    const unsigned arithmetic = _mm_getcsr();
+#endif
+    cr_assert_eq(pthread_create(&thread, NULL, join_and_run, &two), 0);
+    const struct hiloco_join join = asks(&one);
+    cr_assert_eq(hiloco_node_join(&asked.node, &join), 0, "%s", one.said);
+    sched_getaffinity(0, sizeof after, &after);
+    cr_expect_eq(CPU_COUNT(&after), 1);
+
+    cr_expect_eq(hiloco_node_inputs(asked.node, &in), 1u);
+    cr_expect_str_eq(in[0].name, "twice");
+    cr_expect_str_eq(in[0].unit, "");
+    cr_assert_eq(hiloco_node_outputs(asked.node, &out), 3u);
+    cr_expect_str_eq(out[0].name, "count");
+    cr_expect_str_eq(out[1].name, "pair_v[0]");
+    cr_expect_str_eq(out[2].name, "pair_v[1]");
+    cr_expect_str_eq(out[2].unit, "V");
+    cr_expect_eq(hiloco_node_outputs(asked.node, NULL), 3u);
+    cr_expect_eq(hiloco_node_period_ns(asked.node), 1000000u);
+
+    pthread_t other;
+    cr_assert_eq(pthread_create(&other, NULL, ask_from_elsewhere, &asked), 0);
+    pthread_join(other, NULL);
+    cr_expect_eq(asked.stepped, -EPERM);
+    cr_expect_eq(asked.left, -EPERM);
+
+    cr_expect_eq(hiloco_node_leave(asked.node), 0);
+    sched_getaffinity(0, sizeof after, &after);
+    cr_expect(CPU_EQUAL(&before, &after));
+#if defined(__x86_64__)
+    cr_expect_eq(_mm_getcsr() & 0xffc0, arithmetic & 0xffc0);
+#endif
+    pthread_join(thread, NULL);
+    cr_expect_eq(two.stepped, -ECONNRESET);
+}
+
+/* --- what is refused ------------------------------------------------------------------------- */
+
+static void expect_refused(struct joiner *j, const char *words)
+{
+    const struct hiloco_join join = asks(j);
+    struct hiloco_node *node = NULL;
+
+    cr_expect_eq(hiloco_node_join(&node, &join), -EINVAL);
+    cr_expect_null(node);
+    cr_expect(strstr(j->said, words), "%s", j->said);
+}
+
+Test(join, what_is_wrong_is_said)
+{
+    put("scenario.yaml", scenario);
+    expect_refused(&(struct joiner){.node = "three"}, "three");
+    expect_refused(&(struct joiner){.node = "one", .sets = {"duration_s=no"}},
+                   "duration_s is 'no'");
+    put("scenario.yaml", "name: other\nduration_s: 1\nnodes:\n  one: {period_us: 100}\n"
+                         "components:\n  law: {model: gain, node: one}\n"
+                         "sources:\n  s: {to: law.input, constant: 1}\n");
+    expect_refused(&(struct joiner){.node = "one"}, "'one' is not a node with a component outside");
+    expect_refused(&(struct joiner){.node = "one", .sets = {"components.law.model=outside"}},
+                   "components.law.model is 'outside', but it takes nothing and gives nothing");
+}
+
+Test(join, a_join_of_another_size_is_refused)
+{
+    struct hiloco_join join = HILOCO_JOIN;
+    struct hiloco_node *node;
+
+    join.scenario = join.node = "x";
+    join.size--;
+    cr_expect_eq(hiloco_node_join(&node, &join), -EINVAL);
+    cr_expect_eq(hiloco_node_join(&node, NULL), -EINVAL);
+    cr_expect_eq(hiloco_node_leave(NULL), 0);
+}
+
+/* Not a folder of this user alone, and a file in place of one for results. */
+Test(join, a_place_that_will_not_do_is_said)
+{
+    struct joiner one = {.node = "one", .out = scenario_path};
+    const struct hiloco_join results = asks(&one);
+    struct hiloco_node *node;
+
+    put("scenario.yaml", scenario);
+    mkdir(meeting_path, 0755);
+    cr_expect_lt(hiloco_node_join(&node, &results), 0);
+    cr_expect(strstr(one.said, "scenario.yaml: "), "%s", one.said);
+    one = (struct joiner){.node = "one"};
+    const struct hiloco_join meeting = asks(&one);
+    cr_expect_eq(hiloco_node_join(&node, &meeting), -EPERM);
+    cr_expect(strstr(one.said, "is not a folder of this user alone"), "%s", one.said);
+}
