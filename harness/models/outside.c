@@ -163,4 +163,5 @@ const struct hil_provider hil_outside_provider = {
     .locate = outside_locate,
     .load = outside_load,
     .unload = outside_unload,
+    .apart = true,
 };

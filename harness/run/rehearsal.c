@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include "../../channels/trace.h"
-#include "../models/outside.h"
 
 /* The step before the first: what it pushes has the number 0. */
 static const uint64_t REHEARSED_STEP = UINT64_MAX;
@@ -131,9 +130,7 @@ int hil_rehearse(const struct hil_rehearsal *h, const struct hil_group *g,
     if (now >= start_ns || g->nodes[0]->loop.first > 0)
         return 0;
     const struct loco_tracer *tracer = loco_trace_set(NULL); /* what is rehearsed is no event */
-    struct hil_outside *outside = hil_outside;
-    hil_outside = NULL;    /* the user's process computes what counts, and no more */
-    int rc = begin_all(g); /* to see how long that takes */
+    int rc = begin_all(g);                                   /* to see how long that takes */
     now = hil_clock_now(clock);
     uint64_t anew = now - before;
     while (!rc && now + PACE_NS + round + 2 * anew + MARGIN_NS < start_ns) {
@@ -144,6 +141,5 @@ int hil_rehearse(const struct hil_rehearsal *h, const struct hil_group *g,
         round = now - before;
     }
     loco_trace_set(tracer);
-    hil_outside = outside;
     return rc ? rc : begin_all(g);
 }

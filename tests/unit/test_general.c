@@ -414,11 +414,27 @@ Test(general, mistakes_in_what_is_outside)
                    "  n: {model: outside, node: bench, settings: {gives: {x: V}}}\n" OUTSIDE_LINKS,
                    "FILE:9:29: the node bench has two components outside, m and components.n; "
                    "allowed: one on each node");
-    expect_mistake(OUTSIDE_HEAD OUTSIDE_MOTOR OUTSIDE_LINKS
-                   "placement: [{nodes: [bench, control]}]\n",
-                   "FILE:7:29: the node bench is a process of its own, as its component m is "
+    expect_mistake(OUTSIDE_HEAD "components:\n"
+                                "  a: {model: outside, node: bench, settings: {gives: {x: V}}}\n"
+                                "  b: {model: outside, node: control, settings: {gives: {x: V}}}\n"
+                                "placement: [{nodes: [bench, control]}]\n",
+                   "FILE:7:29: the node bench is a process of its own, as its component a is "
                    "outside, but it is placed together with others; allowed: an entry of placement "
                    "for it alone");
+}
+
+/* Of an array each is a process, without any placement. */
+Test(general, nodes_outside_are_apart)
+{
+    struct hil_scenario *s =
+        load("name: joined\nduration_s: 1\nnodes:\n  bench: {period_us: 1000, count: 3}\n"
+             "components:\n"
+             "  m: {model: outside, node: 'bench[*]', settings: {gives: {x: V}}}\n",
+             NULL);
+
+    cr_expect_eq(s->executor_count, 3u);
+    cr_expect_eq(s->system->nodes[2].outside, &s->system->components[2]);
+    hil_scenario_free(s);
 }
 
 Test(general, arrays_of_other_sizes)
