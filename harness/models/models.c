@@ -8,9 +8,14 @@
 
 #include "native.h"
 #include "outside.h"
+#include "program.h"
 
 /* The first that takes a name has it: native models take any with a '/'. */
-static const struct hil_provider *const providers[] = {&hil_native_provider, &hil_outside_provider};
+static const struct hil_provider *const providers[] = {
+    &hil_outside_provider,
+    &hil_program_provider,
+    &hil_native_provider,
+};
 enum { PROVIDERS = sizeof providers / sizeof providers[0] };
 
 static const struct hil_loaded *loaded_models;
