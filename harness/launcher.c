@@ -477,6 +477,17 @@ static bool all_run(const struct launcher *l)
     return true;
 }
 
+static void say_stale(const struct hil_stale *s, const char *link)
+{
+    const double found_s = (double)s->found_ns * 1e-9;
+
+    if (s->from == s->to)
+        fprintf(stderr, "warning: at %.6f s the input of %s was too old\n", found_s, link);
+    else
+        fprintf(stderr, "warning: at %.6f s the input %s was older than %g us\n", found_s, link,
+                (double)s->limit_ns * 1e-3);
+}
+
 /* A peer that stands still is told when it is found, the first time. */
 static void warn_of_stale(struct launcher *l)
 {
@@ -488,8 +499,7 @@ static void warn_of_stale(struct launcher *l)
         l->warned = true;
         hil_link_name(l->scenario->system, log->at[0].from, log->at[0].to, link);
         if (!l->launch->keep_quiet)
-            fprintf(stderr, "warning: at %.6f s the input %s was older than %g us\n",
-                    (double)log->at[0].found_ns * 1e-9, link, (double)log->at[0].limit_ns * 1e-3);
+            say_stale(&log->at[0], link);
     }
 }
 

@@ -194,11 +194,10 @@ static void judge_inputs(struct trial *t)
     if (!first)
         return;
     hil_link_name(t->scenario->system, first->from, first->to, link);
-    give_reason(check,
-                "%llu times an input was stale, of %u at most: %s at %.6f s first; the oldest was "
-                "%s old",
+    give_reason(check, "%llu times an input was stale, of %u at most: %s at %.6f s first%s%s%s",
                 (unsigned long long)count, t->bounds->stale_inputs, link,
-                (double)first->found_ns * 1e-9, say_us(us(oldest_ns), oldest));
+                (double)first->found_ns * 1e-9, oldest_ns ? "; the oldest was " : "",
+                oldest_ns ? say_us(us(oldest_ns), oldest) : "", oldest_ns ? " old" : "");
 }
 
 static void judge_numbers(struct trial *t)

@@ -28,6 +28,12 @@
  * the table's units. A name ends in its unit (speed_rad_s, load_ohm), so that it is its own key in
  * a scenario.
  *
+ * Hardware. A model with apply() is of a device: what it is given leaves the program. So one
+ * component is made for a whole run: its node does not rehearse its steps before step 0, and
+ * destroys it when the loop ends. It is stepped in step 0 too, to read what is there by then. To
+ * check a scenario components are made as well, with config->trial: such a one leaves the device
+ * alone, and is destroyed at once.
+ *
  * Real time. step(), output(), apply() and tune() are called inside a loop: they neither allocate,
  * nor block, nor call the system, and take much the same time always. The other functions may do
  * what they like.
@@ -39,7 +45,9 @@
  * Errors. A function that fails returns a negative errno, having said what is wrong through the log
  * that create() was given: one line without a line's end. The harness adds which component it was,
  * and ends the run. An output that is not finite is found by the harness: a model that diverges
- * reports what it computed.
+ * reports what it computed. step() of a device may return -ESTALE, having set all of out[]: what it
+ * should have received is older than it may be. The node then does what its scenario says of a
+ * stale input.
  */
 #ifndef HILOCO_MODEL_H
 #define HILOCO_MODEL_H
@@ -146,7 +154,8 @@ struct hil_model {
 
     /* What follows is optional: NULL where a model has none. */
 
-    /* The inputs were just latched. For models of hardware, which put them out now. */
+    /* The inputs were just latched. For models of hardware, which put them out now; such a model
+     * has it even if it puts nothing out. */
     int (*apply)(void *self, const double *in);
 
     /*

@@ -293,8 +293,11 @@ static void wait_for_peers(struct hil_group *g)
     }
 }
 
+/* Devices are not left as they are while the others are waited for. */
 void hil_group_end(struct hil_group *g, enum hil_stage stage)
 {
+    for (unsigned i = 0; i < g->count; i++)
+        hil_step_leave_hardware(g->nodes[i]->step);
     for (unsigned i = 0; i < g->count; i++)
         hil_node_report(g->nodes[i], stage);
     if (stage == HIL_DONE)

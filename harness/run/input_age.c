@@ -74,6 +74,11 @@ void hil_stale_describe(const struct hil_stale_log *log, const struct hil_system
     if (count == 0)
         return;
     hil_link_name(system, s->from, s->to, link);
+    if (s->from == s->to) {
+        snprintf(text, size, "a stale input ends it: %s, at %.6f s", link,
+                 (double)s->found_ns * 1e-9);
+        return;
+    }
     snprintf(text, size, "a stale input ends it: %s was %.6g ms old at %.6f s, of %.6g ms at most",
              link, (double)s->oldest_ns * 1e-6, (double)s->found_ns * 1e-9,
              (double)s->limit_ns * 1e-6);

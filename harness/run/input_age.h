@@ -14,7 +14,9 @@
 
 #include "../scenario/system.h"
 
-/* A time for which an input was stale, by the run's time. Nodes are numbered as everywhere. */
+/* A time for which an input was stale, by the run's time. Nodes are numbered as everywhere; what a
+ * node's own device received is from that node, and says neither how old it was nor when it was
+ * fresh. */
 struct hil_stale {
     uint32_t from, to;
     uint64_t limit_ns;

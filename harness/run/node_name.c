@@ -15,7 +15,10 @@ void hil_link_name(const struct hil_system *system, unsigned from, unsigned to,
 
     hil_node_name(system, from, sender);
     hil_node_name(system, to, receiver);
-    snprintf(text, HIL_LINK_NAME_BYTES, "%s -> %s", sender, receiver);
+    if (from == to)
+        snprintf(text, HIL_LINK_NAME_BYTES, "a device of %s", receiver);
+    else
+        snprintf(text, HIL_LINK_NAME_BYTES, "%s -> %s", sender, receiver);
 }
 
 void hil_nodes_name_add(const struct hil_system *system, unsigned first, unsigned last,

@@ -17,7 +17,7 @@ enum {
 /* "controller", "converter[7]". */
 void hil_node_name(const struct hil_system *system, unsigned node, char text[HIL_NODE_NAME_BYTES]);
 
-/* "converter[7] -> controller" */
+/* "converter[7] -> controller"; of a node to itself "a device of controller" */
 void hil_link_name(const struct hil_system *system, unsigned from, unsigned to,
                    char text[HIL_LINK_NAME_BYTES]);
 

@@ -65,15 +65,46 @@ static inline int step_move(const struct hil_step *s, const struct step_part *p,
     return p->model->step(p->self, due, p->in, p->next);
 }
 
-/* What a continuous component gives in step 0 is there from the beginning. */
+static void step_stale_found(struct hil_step *s, struct step_part *p, uint64_t due)
+{
+    struct hil_stale_log *log = &s->executor->stale;
+    const uint64_t count = atomic_load_explicit(&log->count, memory_order_relaxed);
+
+    p->stale = true;
+    if (count < HIL_STALE_LISTED)
+        log->at[count] =
+            (struct hil_stale){.from = s->node->id, .to = s->node->id, .found_ns = due};
+    atomic_store_explicit(&log->count, count + 1, memory_order_release);
+}
+
+/* A device has not received in time what it should have: as with a link that is stale, its outputs
+ * hold, or are no number so that what takes them is safe, or the run ends. */
+__attribute__((cold, noinline)) static int step_stale(struct hil_step *s, struct step_part *p,
+                                                      uint64_t due)
+{
+    const enum hil_on_stale action = s->node->config->stale.action;
+
+    if (!p->stale)
+        step_stale_found(s, p, due);
+    if (action == HIL_STALE_SAFE)
+        for (unsigned i = 0; i < p->out_count; i++)
+            p->out[i] = NAN;
+    s->stale += action == HIL_STALE_SAFE;
+    return action == HIL_STALE_END ? -ESTALE : 0;
+}
+
+/* What a continuous component gives in step 0 is there from the beginning, but for a device's. */
 static inline int step_part(struct hil_step *s, struct step_part *p, uint64_t n, uint64_t due)
 {
-    const bool moves = n > 0 || p->model->kind == HIL_SAMPLED;
+    const bool moves = n > 0 || p->model->kind == HIL_SAMPLED || p->model->apply;
     const int rc = moves ? step_move(s, p, n, due) : 0;
 
-    if (!rc && hil_all_numbers(p->next, p->out_count))
+    if (!rc && hil_all_numbers(p->next, p->out_count)) {
+        if (__builtin_expect(p->stale, 0))
+            p->stale = false;
         return 0;
-    return step_failed(s, p, n, rc);
+    }
+    return rc == -ESTALE && p->model->apply ? step_stale(s, p, due) : step_failed(s, p, n, rc);
 }
 
 /* Over the interval that just ended, with what was held over it. */
@@ -81,6 +112,7 @@ static int step_advance(struct hil_step *s, uint64_t n, uint64_t due)
 {
     int rc = 0;
 
+    s->stale = 0;
     for (unsigned i = 0; !rc && i < s->continuous; i++)
         if (!s->parts[i].failed)
             rc = step_part(s, &s->parts[i], n, due);
@@ -262,7 +294,7 @@ static int step_take_all(struct hil_step *s, uint64_t n, uint64_t now)
     bool arrived = false; /* one of this array had a message */
     int rc = 0;
 
-    s->unfit = s->failed;
+    s->unfit = s->failed + s->stale;
     for (struct step_arrival *a = s->arrivals, *end = a + s->arrival_count; a < end; a++) {
         if (!s->goes_on || !step_is_away(s, a, now))
             step_load(s, a, n, now);
@@ -456,16 +488,23 @@ static inline void step_copy_late(const struct hil_step *s)
     hil_step_copy(s, s->local_late);
 }
 
-static int step_apply(const struct hil_step *s, const struct step_part *p, uint64_t n)
+/* The apply() of a model that a provider made. */
+static int step_apply_counted(const struct hil_step *s, const struct step_part *p, uint64_t n)
 {
-    if (!p->cost)
-        return p->model->apply(p->self, p->in);
     hil_step_enter(s, p, n);
     const uint64_t begin = hil_clock_monotonic();
     const int rc = p->model->apply(p->self, p->in);
     p->cost->apply_ns = hil_clock_monotonic() - begin;
     hil_step_leave(s, p);
     return rc;
+}
+
+static int step_apply(struct hil_step *s, struct step_part *p, uint64_t n)
+{
+    const int rc =
+        p->cost ? step_apply_counted(s, p, n) : p->model->apply(p->self, p->in);
+
+    return rc ? step_failed(s, p, n, rc) : 0;
 }
 
 static inline int step_latch(struct hil_step *s, uint64_t n)

@@ -36,6 +36,9 @@ bool hil_step_may_rehearse(const struct hil_step *step);
 /* Makes all as it is before the first step, again. Returns 0 or a negative errno. */
 int hil_step_begin(struct hil_step *step);
 
+/* Ends the components that are hardware: no step comes any more. */
+void hil_step_leave_hardware(struct hil_step *step);
+
 /* Does step n, which begins at `now_ns` after the start; `node` is a struct hil_node. 0, or a
  * negative errno that ends the run. */
 int hil_step_run(void *node, uint64_t n, uint64_t now_ns);

@@ -519,7 +519,7 @@ static int make_component(struct hil_step *s, struct step_part *p)
     };
 
     p->mgr = s->node->mgr;
-    p->failed = p->rests = false;
+    p->failed = p->rests = p->stale = false;
     hil_step_enter(s, p, 0);
     int rc = p->model->create(&p->self, &config);
     if (!rc && p->model->output)
@@ -528,16 +528,27 @@ static int make_component(struct hil_step *s, struct step_part *p)
     return rc;
 }
 
+static void make_end_part(const struct hil_step *s, struct step_part *p)
+{
+    hil_step_enter(s, p, s->node->state->steps);
+    p->model->destroy(p->self);
+    hil_step_leave(s, p);
+    p->self = NULL;
+}
+
 static void make_end(struct hil_step *s)
+{
+    for (unsigned i = 0; i < s->part_count; i++)
+        if (s->parts[i].self)
+            make_end_part(s, &s->parts[i]);
+}
+
+void hil_step_leave_hardware(struct hil_step *s)
 {
     for (unsigned i = 0; i < s->part_count; i++) {
         struct step_part *p = &s->parts[i];
-        if (!p->self)
-            continue;
-        hil_step_enter(s, p, s->node->state->steps);
-        p->model->destroy(p->self);
-        hil_step_leave(s, p);
-        p->self = NULL;
+        if (p->self && p->model->apply)
+            make_end_part(s, p);
     }
 }
 
@@ -556,7 +567,8 @@ void hil_step_count_in_run(struct hil_step *s)
 bool hil_step_may_rehearse(const struct hil_step *s)
 {
     for (unsigned i = 0; i < s->part_count; i++)
-        if (s->parts[i].apart || hil_model_not_real_time(s->parts[i].model))
+        if (s->parts[i].apart || s->parts[i].model->apply ||
+            hil_model_not_real_time(s->parts[i].model))
             return false;
     return true;
 }

@@ -28,6 +28,7 @@ struct step_part {
     double *next;     /* where it computes: elsewhere with computation_delay; else `out` */
     unsigned out_count;
     bool failed, rests;
+    bool stale;                 /* a device has not received in time what it should have */
     struct step_range local;    /* copies from this node's outputs, before a sampled one computes */
     struct step_range arrivals; /* in needs[]: those that it takes */
     const struct hil_component *config;
@@ -91,7 +92,8 @@ struct hil_step {
     unsigned continuous, part_count, arrival_count, feed_count, measured_count;
     unsigned early, departure_count; /* the first are sent before the others have computed */
     unsigned failed;                 /* continuous components, which give no number any more */
-    unsigned unfit;                  /* these, and arrivals that are unfit or away */
+    unsigned stale;                  /* devices, which give no number in this step */
+    unsigned unfit;                  /* all these, and arrivals that are unfit or away */
     bool safe;                       /* values may stand in inputs of continuous components */
     bool computed;                   /* the sampled components have */
     bool delays;                     /* one of them with a delay */
