@@ -7,13 +7,13 @@ source "$here/common.sh"
 
 silent_is_ended() {
     local status=0
-    "$here/unless_silent" 1 "$work/words" -- sleep 1000 || status=$?
+    "$here/../guest/unless_silent" 1 "$work/words" -- sleep 1000 || status=$?
     ((status == 124))
 }
 
 speaker_is_left() {
     local status=0
-    "$here/unless_silent" 3 "$work/words" -- \
+    "$here/../guest/unless_silent" 3 "$work/words" -- \
         bash -c 'for i in {1..12}; do echo $i; sleep 0.3; done >>"$0"; exit 3' "$work/words" ||
         status=$?
     ((status == 3))

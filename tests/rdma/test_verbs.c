@@ -275,7 +275,7 @@ static void *look_at_word(void *arg)
 }
 
 /* The memory model's first promise, which every channel stands on. Soft-RoCE keeps it only where
- * the kernel's memcpy does: see tests/rdma/guest. */
+ * the kernel's memcpy does: see tests/guest/run. */
 VERBS_TEST(a_word_is_never_torn)
 {
     enum { EACH = 5000 };
