@@ -13,14 +13,15 @@ all:
 
 BUILD_PACKAGES := gcc libc6-dev make pkg-config libcyaml-dev libyaml-dev libhdf5-dev libjansson-dev \
                   libxxhash-dev libsodium-dev liburcu-dev libibverbs-dev librdmacm-dev \
-                  libncurses-dev liblttng-ust-dev libbabeltrace2-dev gnuplot-nox
+                  libncurses-dev liblttng-ust-dev libbabeltrace2-dev libcomedi-dev gnuplot-nox
 TEST_PACKAGES  := libcriterion-dev patch lttng-tools babeltrace2
 RDMA_PACKAGES  := ibverbs-utils iproute2 perftest rdma-core rdmacm-utils
 FUZZ_PACKAGES  := clang libclang-rt-dev
+DEVICE_PACKAGES := can-utils
 GUEST_PACKAGES := busybox-static cpio kmod qemu-system-x86 xz-utils zstd
 
 # These goals install what is missing; others only say what it is.
-ifneq ($(filter run test test-rdma soak bench bench-rdma lateness sanitize fuzz,$(MAKECMDGOALS)),)
+ifneq ($(filter run test test-rdma test-device soak bench bench-rdma lateness sanitize fuzz,$(MAKECMDGOALS)),)
 NEEDED := $(BUILD)/packages-installed
 else
 NEEDED := $(BUILD)/packages-found
@@ -32,9 +33,10 @@ NEEDED_FOR_RDMA := $(BUILD)/packages-installed-for-$(if $(RDMA_DEVICE),rdma,gues
 $(BUILD)/packages-%: PACKAGES = $(BUILD_PACKAGES) $(TEST_PACKAGES)
 $(BUILD)/packages-installed-for-rdma:  PACKAGES = $(RDMA_PACKAGES)
 $(BUILD)/packages-installed-for-guest: PACKAGES = $(RDMA_PACKAGES) $(GUEST_PACKAGES)
+$(BUILD)/packages-installed-for-device: PACKAGES = $(DEVICE_PACKAGES) $(GUEST_PACKAGES)
 $(BUILD)/packages-installed-for-fuzz:  PACKAGES = $(FUZZ_PACKAGES)
 $(BUILD)/packages-installed-for-rdma $(BUILD)/packages-installed-for-guest \
-$(BUILD)/packages-installed-for-fuzz: | $(BUILD)/packages-installed
+$(BUILD)/packages-installed-for-device $(BUILD)/packages-installed-for-fuzz: | $(BUILD)/packages-installed
 
 MISSING = $(shell for p in $(PACKAGES); do \
             dpkg-query -W -f='$${db:Status-Status}' $$p 2>/dev/null | grep -q '^installed' || \
@@ -42,7 +44,8 @@ MISSING = $(shell for p in $(PACKAGES); do \
 AS_ROOT = $(if $(filter 0,$(shell id -u)),,sudo)
 
 $(BUILD)/packages-installed $(BUILD)/packages-installed-for-rdma \
-$(BUILD)/packages-installed-for-guest $(BUILD)/packages-installed-for-fuzz:
+$(BUILD)/packages-installed-for-guest $(BUILD)/packages-installed-for-device \
+$(BUILD)/packages-installed-for-fuzz:
 	@mkdir -p $(@D)
 	@if ! command -v dpkg-query >/dev/null; then \
 	    echo "no Debian here: these must be there already: $(PACKAGES)"; \
@@ -63,7 +66,7 @@ $(BUILD)/packages-found:
 # --- flags -----------------------------------------------------------------------------
 
 LOCO_LIBRARIES := libxxhash libsodium liburcu-cds liburcu-bp librdmacm libibverbs
-LIBRARIES      := libcyaml yaml-0.1 hdf5 jansson ncursesw babeltrace2 $(LOCO_LIBRARIES)
+LIBRARIES      := libcyaml yaml-0.1 hdf5 jansson ncursesw babeltrace2 comedilib $(LOCO_LIBRARIES)
 
 # Asked for when first needed: by then the packages are there.
 once     = $(eval $(1) := $$(shell $(2)))$($(1))
@@ -254,16 +257,29 @@ test: all $(TESTS:%=$(BUILD)/test-%) $(BUILD)/soak $(BUILD)/soak-shm
 	@echo "--- libloco as it is installed"
 	@tests/install/test_install.sh $(BUILD)
 	@echo "--- over RDMA: make test-rdma (in a guest with soft-RoCE, or RDMA_DEVICE=...)"
+	@echo "--- on devices: make test-device (in a guest that has them)"
 
 # --- tests on an RDMA device: this machine's RDMA_DEVICE, or that of a guest with soft-RoCE -------
 
 RDMA_TESTS := limits rping channels scenario faults
 
-ON_RDMA = HILOCO_BUILD=$(BUILD) $(if $(RDMA_DEVICE),,tests/rdma/guest --cache $(BUILD)/guest \
-              --write $(BUILD)/rdma) tests/rdma/run $(or $(RDMA_DEVICE),rxe0)
+ON_RDMA = HILOCO_BUILD=$(BUILD) $(if $(RDMA_DEVICE),,tests/guest/run --cache $(BUILD)/guest \
+              --with rdma --write $(BUILD)/rdma) tests/rdma/run $(or $(RDMA_DEVICE),rxe0)
 
 test-rdma: all $(BUILD)/test-rdma | $(NEEDED_FOR_RDMA)
 	$(ON_RDMA) $(RDMA_TESTS)
+
+# --- tests on devices: in a guest whose kernel has them -------------------------------------------
+
+# Or linux-image-rt-amd64, which is PREEMPT_RT; each has a cache of its own.
+GUEST_KERNEL ?= linux-image-amd64
+
+$(BUILD)/test-card: $(call objects,tests/device/card.c)
+	$(LINK) -o $@ $^ $$(pkg-config --libs comedilib)
+
+test-device: all $(BUILD)/test-card | $(BUILD)/packages-installed-for-device
+	HILOCO_BUILD=$(BUILD) tests/guest/run --with device --kernel $(GUEST_KERNEL) \
+	    --cache $(BUILD)/guest$(GUEST_KERNEL:linux-image%-amd64=%) tests/device/run
 
 # --- soak: the channels under chaos, for long ----------------------------------------------
 
@@ -453,6 +469,7 @@ help:
 	@echo "make figure     draw the documents' figures again, when what they show has changed"
 	@echo "make test       run the tests"
 	@echo "make test-rdma  run tests over RDMA: in a guest with soft-RoCE, or on RDMA_DEVICE=mlx5_0"
+	@echo "make test-device run tests of cards and CAN buses, in a guest (GUEST_KERNEL=$(GUEST_KERNEL))"
 	@echo "make soak       run every channel under chaos for SEEDS=$(SEEDS) seeds, and litmus tests for ROUNDS"
 	@echo "make bench      measure, and write $(BUILD)/bench.json (BENCH='--only GLOB ...')"
 	@echo "make lateness   of that only: how late loops wake up (LATENESS='--seconds S ...')"
@@ -462,9 +479,9 @@ help:
 	@echo "make format     format the sources (format-check: only look)"
 	@echo "make install    install under PREFIX=$(PREFIX), DESTDIR=$(DESTDIR)"
 	@echo "make clean      remove $(BUILD)"
-	@echo "run, test, soak, bench, lateness, sanitize, fuzz and the rdma ones install missing packages first"
+	@echo "run, test, soak, bench, lateness, sanitize, fuzz, the rdma and the device ones install missing packages first"
 
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
 
-.PHONY: all run figure test test-rdma soak rivals bench bench-rdma lateness sanitize sanitize-run sanitize-threads fuzz fuzz-run format format-check install clean help
+.PHONY: all run figure test test-rdma test-device soak rivals bench bench-rdma lateness sanitize sanitize-run sanitize-threads fuzz fuzz-run format format-check install clean help
 .DELETE_ON_ERROR:

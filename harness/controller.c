@@ -1,5 +1,6 @@
 /* controller: the controller's node of a scenario, as a program of its own. */
 #include "commands.h"
+#include "models/guardian.h"
 #include "part_nodes.h"
 
 static const char help[] =
@@ -29,5 +30,6 @@ static int choose_controller(const struct hil_arguments *a, const struct hil_sys
 
 int main(int argc, char **argv)
 {
+    hil_guardian_main(argc, argv);
     return hil_part_main(argc, argv, 0, choose_controller, help);
 }

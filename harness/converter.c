@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "commands.h"
+#include "models/guardian.h"
 #include "part_nodes.h"
 
 static const char help[] =
@@ -64,5 +65,6 @@ static int choose_converters(const struct hil_arguments *a, const struct hil_sys
 
 int main(int argc, char **argv)
 {
+    hil_guardian_main(argc, argv);
     return hil_part_main(argc, argv, HIL_TAKES_ID, choose_converters, help);
 }

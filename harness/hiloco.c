@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "commands.h"
+#include "models/guardian.h"
 
 static const char help[] =
     "usage: hiloco COMMAND [ARGUMENTS]\n"
@@ -42,6 +43,7 @@ static const struct {
 
 int main(int argc, char **argv)
 {
+    hil_guardian_main(argc, argv);
     if (argc > 1 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)) {
         fputs(help, stdout);
         return HIL_EXIT_OK;

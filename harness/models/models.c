@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "can.h"
+#include "comedi.h"
 #include "native.h"
 #include "outside.h"
 #include "program.h"
@@ -14,6 +16,8 @@
 static const struct hil_provider *const providers[] = {
     &hil_outside_provider,
     &hil_program_provider,
+    &hil_comedi_provider,
+    &hil_can_provider,
     &hil_native_provider,
 };
 enum { PROVIDERS = sizeof providers / sizeof providers[0] };

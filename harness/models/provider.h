@@ -77,6 +77,9 @@ struct hil_provider {
      * can. `check` and the summary say so. */
     const char *not_real_time;
 
+    /* Why its models have no virtual time ("it is a device"); NULL: they have. */
+    const char *not_virtual;
+
     /* Their code may hang or crash: in real time a node with one has a process of its own. */
     bool apart;
 };

@@ -118,6 +118,20 @@ static bool component_suits(const struct general *g, const struct general_group 
     return g->report->mistakes == before;
 }
 
+/* Of a device virtual time knows nothing. */
+static bool component_has_time(const struct general *g, const struct scenario_node *name,
+                               const struct hil_model *m)
+{
+    const struct hil_loaded *loaded = hil_loaded_of(m);
+
+    if (g->scenario->mode != HIL_VIRTUAL || !loaded || !loaded->provider->not_virtual)
+        return true;
+    scenario_mistake(g->report, &name->at,
+                     "the model %s has no virtual time: %s; allowed: mode: realtime", m->name,
+                     loaded->provider->not_virtual);
+    return false;
+}
+
 static bool component_models(struct general *g, const struct general_group *group)
 {
     const struct scenario_node *names = scenario_node_get(group->block, "model");
@@ -136,7 +150,7 @@ static bool component_models(struct general *g, const struct general_group *grou
         if (!before || strcmp(before, name->text) != 0) {
             before = name->text;
             m = component_model(g, group, name);
-            if (!m || !component_suits(g, group, m))
+            if (!m || !component_suits(g, group, m) || !component_has_time(g, name, m))
                 return false;
         }
         *c = (struct hil_component){

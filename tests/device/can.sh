@@ -1,0 +1,108 @@
+#!/bin/bash
+# A CAN bus: two nodes that talk over it, what frames look like to others, and frames that stay away.
+set -euo pipefail
+source "$(dirname "$0")/common.sh"
+
+scenario=("$scenarios/can.yaml" "${at_leisure[@]}" --set nodes.control.period_us=10000
+          --set nodes.drive.period_us=10000)
+
+# One node that sends `sent`, what it takes from frame 0x321 plus nothing, in 0x123.
+echoing() { # ON_STALE [SIGNAL]
+    cat >"$work/echo.yaml" <<END
+name: echo
+duration_s: 600
+validity: {required: false}
+hang_limit_s: 60
+nodes: {n: {period_us: 10000, priority: 0, wait: hybrid, on_stale_input: $1}}
+components:
+  bus:
+    model: can:vcan0
+    node: n
+    settings:
+      frames:
+        - id: 0x321
+          direction: receive
+          age_limit_us: 2000000
+          signals: [{name: asked, start: 0, length: 8, initial: 7}]
+        - id: 0x123
+          direction: send
+          length: 3
+          signals: [{name: answer, start: 15, length: 12, byte_order: big, safe: 0xabc}]
+  same: {model: gain, node: n, safe: {output: 1}}
+connections:
+  - {from: bus.asked, to: same.input}
+  - {from: same.output, to: bus.answer}
+END
+    sed -i 's/safe: 0xabc/safe: 2748/' "$work/echo.yaml"
+    start run "$build/hiloco" run "$work/echo.yaml" --out "$out"
+}
+
+# The frames of a bus, one a line, in $work/bus.
+watch_bus() {
+    start bus stdbuf -oL candump -L vcan0
+    watcher=$process
+}
+
+frame() { said "$work/bus" "vcan0 $1"; }
+
+was_stale() { grep -A1 '"stale_inputs"' "$out/summary.json" | grep -qE '"count": [1-9]'; }
+
+echo "--- device: a CAN bus"
+watch_bus
+check "a scenario is checked" "$build/hiloco" check "${scenario[@]}"
+check "two nodes talk over the bus" says 0 . "$build/hiloco" run "${scenario[@]}" --out "$out"
+check "and settle" settled speed_rad_per_s
+check "the torque was a frame" frame '120#03E8'
+check "the speed was one too, with an extended identifier" frame '18FF0102#'
+
+check "a node with a frame that is not there" echoing hold
+check "begins with the initial value" frame '123#000070'
+cansend vcan0 321#2A
+check "takes what comes" frame '123#0002A0'
+check "finds it stale" said "$work/run" 'the input of a device of n was too old'
+cansend vcan0 321#2B
+check "goes on with what comes then" frame '123#0002B0'
+kill -INT "$process"
+check "until it is interrupted" ends "$process" 130
+check "sends its safe value then" frame '123#00ABC0'
+check "and has counted the stale input" was_stale
+
+check "with on_stale_input: end" echoing end
+cansend vcan0 321#2C
+check "a frame" frame '123#0002C0'
+check "that does not come again ends the run" ends "$process" 1
+check "it says why" said "$work/run" 'a stale input ends it: a device of n, at'
+
+check "with on_stale_input: safe" echoing safe
+cansend vcan0 321#2D
+check "a frame" frame '123#0002D0'
+check "that does not come again makes safe what takes it" frame '123#000010'
+cansend vcan0 321#2E
+check "until it is there again" frame '123#0002E0'
+: >"$work/bus"
+check "kill -9 of the node" kill -9 $(node_of "$process")
+check "the guardian sends the safe value" frame '123#00ABC0'
+check "the run fails" ends "$process" 1
+kill "$watcher"
+
+# refused TEXT OPTION...: at the start, with its own message.
+refused() {
+    says 1 "$1" "$build/hiloco" run "${scenario[@]}" "${@:2}" --out "$out"
+}
+check "a bus that is missing" refused 'error: bus_of_control: there is no network interface can7' \
+    --set 'components.bus_of_control.model="can:can7"'
+check "an interface that is no bus" refused 'error: bus_of_control: lo is no CAN interface' \
+    --set 'components.bus_of_control.model="can:lo"'
+check "a period that is not its node's" says 2 'frame 0x120 is sent each 15000 us, and its node steps each 10000 us' \
+    "$build/hiloco" check "${scenario[@]}" \
+    --set components.bus_of_control.settings.frames.0.period_us=15000
+check "the bus takes frames of CAN FD" says 0 . "$build/hiloco" run "${scenario[@]}" --out "$out" \
+    --set duration_s=0.5 --set components.bus_of_control.settings.frames.0.fd=true \
+    --set components.bus_of_control.settings.frames.0.length=12
+ip link set vcan0 down
+ip link set vcan0 mtu 16 up
+check "one that does not says so" refused 'vcan0 does not take CAN FD' \
+    --set components.bus_of_control.settings.frames.0.fd=true
+ip link set vcan0 down
+check "a bus that is down" refused 'error: bus_of_control: vcan0 is down'
+conclude
