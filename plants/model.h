@@ -91,7 +91,7 @@ struct hil_quantities {
 };
 
 /* The most rows that one table may have. */
-enum { HIL_QUANTITIES_MAX = 32 };
+enum { HIL_QUANTITIES_MAX = 4096 };
 
 /* The table of the first `rows` rows of an array; the table of the whole array. */
 #define HIL_FIRST_QUANTITIES(array, rows)                                                          \

@@ -38,7 +38,7 @@ static const char source[] =
     "    {\"slope_v\", \"V\", 48, 0, 100, 0, \"slope\"}, ROW};\n"
     "static const struct hil_quantity outs[] = {{\"voltage_v\", \"V\", 0, 0, 0, 0, \"v\"},\n"
     "    {\"current_a\", \"A\", 0, 0, 0, 0, \"i\"}};\n"
-    "static const struct hil_quantity many[33] = {{\"x\", \"\", 0, 0, 0, 0, \"x\"}};\n"
+    "static const struct hil_quantity many[4097] = {{\"x\", \"\", 0, 0, 0, 0, \"x\"}};\n"
     "static int output(const void *self, const double *in, double *out)\n"
     "{ (void)self, (void)many; out[0] = in[0] * in[1]; out[1] = 1; return 0; }\n"
     "static int step(void *self, uint64_t t, const double *in, double *out)\n"
@@ -188,7 +188,7 @@ Test(native, a_descriptor_that_is_not_right_is_refused)
     expect_refused("'-DROW={\"duty\",\"\",0,0,1,0,\"again\"}'",
                    "of its inputs, duty is there twice; allowed: ");
     expect_refused("'-DCHANGE=.states=HIL_QUANTITIES(many)'",
-                   "it has 33 states; allowed: at most 32");
+                   "it has 4097 states; allowed: at most 4096");
     expect_refused("'-DROW={\"b\",\"\",0,1,0,0,\"turned\"}'",
                    "of its inputs, b has a range that is out of order");
     expect_refused("-DCHANGE=.size=8", "its descriptor is too small");

@@ -19,6 +19,7 @@
 #ifndef HIL_FORM_H
 #define HIL_FORM_H
 
+#include "../pool.h"
 #include "../profile.h"
 #include "../yaml/scenario_resolve.h"
 #include "form_schema.h"
@@ -55,14 +56,14 @@ int form_fill_derived(const struct form_schema *schema, struct scenario_node *ro
 
 struct form_controller {
     const struct hil_model *law;
-    double parameters[HIL_QUANTITIES_MAX]; /* gains and limits, in the order of law->parameters */
+    double *parameters; /* gains and limits, in the order of law->parameters */
 };
 
 struct form_converter {
     const struct hil_model *plant;
-    double parameters[HIL_QUANTITIES_MAX]; /* in the order of plant->parameters */
-    double inputs[HIL_QUANTITIES_MAX];     /* constant inputs, in the order of plant->inputs */
-    double states[HIL_QUANTITIES_MAX];     /* initial, in the order of plant->states */
+    double *parameters; /* in the order of plant->parameters */
+    double *inputs;     /* constant inputs, in the order of plant->inputs */
+    double *states;     /* initial, in the order of plant->states */
     double duty_initial;
     uint64_t period_ns, phase_ns;
     /* The converter's own factor on the load and input-voltage profiles. */
@@ -78,6 +79,7 @@ struct form {
     struct hil_profile reference;     /* V, for each converter */
     struct hil_profile load;          /* ohm; count 0: each converter's own constant */
     struct hil_profile input_voltage; /* V; count 0: each converter's own constant */
+    struct hil_pool *pool;            /* of the models' numbers */
 };
 
 /* A file in this form that has been loaded, and where to complain about it. */

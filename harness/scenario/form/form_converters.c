@@ -247,7 +247,19 @@ static void try_plant(const struct draft *draft)
                  converter->plant->name, draft->id, why);
 }
 
-static void resolve_converter(const struct draft *draft, const struct form *form)
+/* Makes room for the numbers of its plant. */
+static int make_room(const struct draft *draft, struct hil_pool *pool)
+{
+    struct form_converter *converter = draft->converter;
+    const struct hil_model *plant = converter->plant;
+
+    converter->parameters = hil_pool_get(pool, plant->parameters.count, sizeof(double));
+    converter->inputs = hil_pool_get(pool, plant->inputs.count, sizeof(double));
+    converter->states = hil_pool_get(pool, plant->states.count, sizeof(double));
+    return converter->parameters && converter->inputs && converter->states ? 0 : -ENOMEM;
+}
+
+static int resolve_converter(const struct draft *draft, const struct form *form)
 {
     const struct form_loaded *loaded = draft->loaded;
     const struct form_file_converters *file = &loaded->file->converters;
@@ -261,6 +273,8 @@ static void resolve_converter(const struct draft *draft, const struct form *form
     converter->duty_initial = override != NULL && override->duty_initial != NULL
                                   ? *override->duty_initial
                                   : file->duty_initial;
+    if (make_room(draft, form->pool) != 0)
+        return -ENOMEM;
     resolve_timing(draft);
     resolve_parameters(draft, &converter->plant->parameters, converter->parameters);
     resolve_parameters(draft, &converter->plant->inputs, converter->inputs);
@@ -274,6 +288,7 @@ static void resolve_converter(const struct draft *draft, const struct form *form
     resolve_factors(draft, form);
     if (loaded->report->mistakes == before)
         try_plant(draft);
+    return 0;
 }
 
 int form_resolve_converters(const struct form_loaded *loaded, struct form *form)
@@ -290,7 +305,9 @@ int form_resolve_converters(const struct form_loaded *loaded, struct form *form)
 
     /* One mistake in what all have in common is not to be told for each of them. */
     unsigned before = loaded->report->mistakes;
-    for (unsigned id = 0; id < file->count && loaded->report->mistakes == before; id++) {
+    int error = 0;
+    for (unsigned id = 0; error == 0 && id < file->count && loaded->report->mistakes == before;
+         id++) {
         int index = override_of[id];
         struct draft draft = {
             .loaded = loaded,
@@ -299,8 +316,8 @@ int form_resolve_converters(const struct form_loaded *loaded, struct form *form)
             .override = index == NO_OVERRIDE ? NULL : &file->overrides[index],
             .converter = &form->converters[id],
         };
-        resolve_converter(&draft, form);
+        error = resolve_converter(&draft, form);
     }
     free(override_of);
-    return 0;
+    return error;
 }

@@ -217,7 +217,7 @@ static void expand_quantity(struct expansion *x, struct scenario_node *block, co
     expand_no_value(x);
     for (unsigned i = 0; i < x->form->converter_count; i++) {
         const struct form_converter *c = &x->form->converters[i];
-        const double *numbers = (const void *)((const char *)c + t->numbers);
+        const double *numbers = *(double *const *)((const char *)c + t->numbers);
         const int row = hil_quantity_find(expand_table_of(c->plant, t), name);
         if (row >= 0)
             expand_value(x, i, numbers[row]);

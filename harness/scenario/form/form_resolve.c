@@ -34,18 +34,22 @@ static void try_law(const struct form_loaded *loaded, const struct form_controll
                      controller->law->name, why);
 }
 
-static void resolve_law_parameters(const struct form_loaded *loaded,
-                                   struct form_controller *controller)
+static int resolve_law_parameters(const struct form_loaded *loaded, struct form *form)
 {
+    struct form_controller *controller = &form->controller;
     const struct form_file_controller *file = &loaded->file->controller;
     const struct hil_quantities *table = &controller->law->parameters;
     const double *gain = file->gains;
 
+    controller->parameters = hil_pool_get(form->pool, table->count, sizeof(double));
+    if (controller->parameters == NULL)
+        return -ENOMEM;
     for (unsigned i = 0; i < table->count; i++)
         if (!form_is_limit(table->at[i].name))
             controller->parameters[i] = *gain++;
     controller->parameters[hil_quantity_find(table, "duty_min")] = file->limits.duty_min;
     controller->parameters[hil_quantity_find(table, "duty_max")] = file->limits.duty_max;
+    return 0;
 }
 
 static void check_catch_up(const struct form_loaded *loaded, const char *path, double limit)
@@ -56,18 +60,20 @@ static void check_catch_up(const struct form_loaded *loaded, const char *path, d
                      limit);
 }
 
-static void resolve_controller(const struct form_loaded *loaded, struct form_controller *controller)
+static int resolve_controller(const struct form_loaded *loaded, struct form *form)
 {
     const struct form_file_controller *file = &loaded->file->controller;
 
-    controller->law = loaded->schema->form->models[file->law];
-    resolve_law_parameters(loaded, controller);
+    form->controller.law = loaded->schema->form->models[file->law];
+    if (resolve_law_parameters(loaded, form) != 0)
+        return -ENOMEM;
     if (file->limits.duty_min < file->limits.duty_max)
-        try_law(loaded, controller);
+        try_law(loaded, &form->controller);
     else
         form_mistake(loaded, "controller.limits.duty_max",
                      "controller.limits.duty_max is %g; allowed: more than duty_min, which is %g",
                      file->limits.duty_max, file->limits.duty_min);
+    return 0;
 }
 
 int form_resolve(const struct form_loaded *loaded, struct form *form)
@@ -76,8 +82,10 @@ int form_resolve(const struct form_loaded *loaded, struct form *form)
     const unsigned before = loaded->report->mistakes;
 
     check_catch_up(loaded, "controller.catch_up_limit", file->controller.late.catch_up_limit);
-    resolve_controller(loaded, &form->controller);
-    int error = form_resolve_profiles(loaded, form);
+    form->pool = hil_pool_open();
+    int error = form->pool == NULL ? -ENOMEM : resolve_controller(loaded, form);
+    if (error == 0)
+        error = form_resolve_profiles(loaded, form);
     check_catch_up(loaded, "converters.catch_up_limit", file->converters.late.catch_up_limit);
     if (error == 0)
         error = form_resolve_converters(loaded, form);
@@ -90,6 +98,7 @@ int form_resolve(const struct form_loaded *loaded, struct form *form)
 
 void form_free(struct form *form)
 {
+    hil_pool_close(form->pool);
     free(form->converters);
     free(form->reference.changes);
     free(form->load.changes);
