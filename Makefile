@@ -13,7 +13,8 @@ all:
 
 BUILD_PACKAGES := gcc libc6-dev make pkg-config libcyaml-dev libyaml-dev libhdf5-dev libjansson-dev \
                   libxxhash-dev libsodium-dev liburcu-dev libibverbs-dev librdmacm-dev \
-                  libncurses-dev liblttng-ust-dev libbabeltrace2-dev libcomedi-dev gnuplot-nox
+                  libncurses-dev liblttng-ust-dev libbabeltrace2-dev libzip-dev libexpat1-dev \
+                  libcomedi-dev gnuplot-nox
 TEST_PACKAGES  := libcriterion-dev patch lttng-tools babeltrace2
 RDMA_PACKAGES  := ibverbs-utils iproute2 perftest rdma-core rdmacm-utils
 FUZZ_PACKAGES  := clang libclang-rt-dev
@@ -66,7 +67,8 @@ $(BUILD)/packages-found:
 # --- flags -----------------------------------------------------------------------------
 
 LOCO_LIBRARIES := libxxhash libsodium liburcu-cds liburcu-bp librdmacm libibverbs
-LIBRARIES      := libcyaml yaml-0.1 hdf5 jansson ncursesw babeltrace2 comedilib $(LOCO_LIBRARIES)
+LIBRARIES      := libcyaml yaml-0.1 hdf5 jansson ncursesw babeltrace2 libzip expat comedilib \
+                  $(LOCO_LIBRARIES)
 
 # Asked for when first needed: by then the packages are there.
 once     = $(eval $(1) := $$(shell $(2)))$($(1))

@@ -8,6 +8,7 @@
 
 #include "can.h"
 #include "comedi.h"
+#include "fmu.h"
 #include "native.h"
 #include "outside.h"
 #include "program.h"
@@ -15,6 +16,7 @@
 /* The first that takes a name has it: native models take any with a '/'. */
 static const struct hil_provider *const providers[] = {
     &hil_outside_provider,
+    &hil_fmu_provider,
     &hil_program_provider,
     &hil_comedi_provider,
     &hil_can_provider,

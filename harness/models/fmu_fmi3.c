@@ -1,0 +1,240 @@
+/* How instances of FMI 3.0 are spoken to: without event mode, and without early return. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "fmu_instance.h"
+
+/* Set and get by type are in the order of enum fmu_type. */
+enum fmi3_function {
+    FMI3_SET,
+    FMI3_SET_STRING = FMI3_SET + FMU_ENUMERATION,
+    FMI3_GET,
+    FMI3_INSTANTIATE = FMI3_GET + FMU_ENUMERATION,
+    FMI3_FREE_INSTANCE,
+    FMI3_ENTER_INITIALIZATION,
+    FMI3_EXIT_INITIALIZATION,
+    FMI3_TERMINATE,
+    FMI3_DO_STEP,
+    FMI3_FUNCTIONS,
+};
+
+#define FMI3_OF_EACH_TYPE(first, what)                                                             \
+    [(first) + FMU_FLOAT64] = what "Float64", [(first) + FMU_FLOAT32] = what "Float32",            \
+               [(first) + FMU_INT8] = what "Int8", [(first) + FMU_UINT8] = what "UInt8",           \
+               [(first) + FMU_INT16] = what "Int16", [(first) + FMU_UINT16] = what "UInt16",       \
+               [(first) + FMU_INT32] = what "Int32", [(first) + FMU_UINT32] = what "UInt32",       \
+               [(first) + FMU_INT64] = what "Int64", [(first) + FMU_UINT64] = what "UInt64",       \
+               [(first) + FMU_BOOLEAN] = what "Boolean"
+
+static const char *const fmi3_symbols[] = {
+    FMI3_OF_EACH_TYPE(FMI3_SET, "Set"),
+    FMI3_OF_EACH_TYPE(FMI3_GET, "Get"),
+    [FMI3_SET_STRING] = "SetString",
+    [FMI3_INSTANTIATE] = "InstantiateCoSimulation",
+    [FMI3_FREE_INSTANCE] = "FreeInstance",
+    [FMI3_ENTER_INITIALIZATION] = "EnterInitializationMode",
+    [FMI3_EXIT_INITIALIZATION] = "ExitInitializationMode",
+    [FMI3_TERMINATE] = "Terminate",
+    [FMI3_DO_STEP] = "DoStep",
+    [FMI3_FUNCTIONS] = NULL,
+};
+
+/* The function of an instance, as its type. */
+#define FMI3(i, function, type) ((type *)(i)->functions[function])
+
+/* --- life ------------------------------------------------------------------------------------- */
+
+static void fmi3_log(fmi3InstanceEnvironment instance, fmi3Status status, fmi3String category,
+                     fmi3String message)
+{
+    fmu_instance_log(instance, (int)status, category, message);
+}
+
+static void *fmi3_instantiate(struct fmu_instance *i)
+{
+    return FMI3(i, FMI3_INSTANTIATE, fmi3InstantiateCoSimulationTYPE)(
+        i->name, i->fmu->description.token, i->fmu->resources, fmi3False, i->fmu->debug_log,
+        fmi3False, fmi3False, NULL, 0, i, fmi3_log, NULL);
+}
+
+static void fmi3_free_instance(struct fmu_instance *i)
+{
+    FMI3(i, FMI3_FREE_INSTANCE, fmi3FreeInstanceTYPE)(i->handle);
+}
+
+/* It is told with the next call. */
+static int fmi3_set_up(struct fmu_instance *i)
+{
+    (void)i;
+    return FMU_OK;
+}
+
+static int fmi3_enter_initialization(struct fmu_instance *i)
+{
+    const double tolerance = i->fmu->description.tolerance;
+
+    return (int)FMI3(i, FMI3_ENTER_INITIALIZATION, fmi3EnterInitializationModeTYPE)(
+        i->handle, tolerance > 0, tolerance, 0, fmi3False, 0);
+}
+
+static int fmi3_exit_initialization(struct fmu_instance *i)
+{
+    return (int)FMI3(i, FMI3_EXIT_INITIALIZATION, fmi3ExitInitializationModeTYPE)(i->handle);
+}
+
+static int fmi3_terminate(struct fmu_instance *i)
+{
+    return (int)FMI3(i, FMI3_TERMINATE, fmi3TerminateTYPE)(i->handle);
+}
+
+/* --- values ----------------------------------------------------------------------------------- */
+
+/* An Enumeration is got and set as an Int64. */
+static enum fmu_type fmi3_type(const struct fmu_group *g)
+{
+    return g->first->type == FMU_ENUMERATION ? FMU_INT64 : g->first->type;
+}
+
+/* Sets from i->values, where the numbers are as the FMU has them. */
+#define FMI3_SET_AS(type)                                                                          \
+    FMI3(i, FMI3_SET + fmi3_type(g), fmi3Set##type##TYPE)                                          \
+    (i->handle, g->references, g->reference_count, i->values, g->value_count)
+
+#define FMI3_SET_REAL(type)                                                                        \
+    {                                                                                              \
+        fmi3##type *at = i->values;                                                                \
+        for (unsigned k = 0; k < g->value_count; k++)                                              \
+            at[k] = (fmi3##type)values[k];                                                         \
+        return (int)FMI3_SET_AS(type);                                                             \
+    }
+
+#define FMI3_SET_WHOLE(type, min, max)                                                             \
+    {                                                                                              \
+        fmi3##type *at = i->values;                                                                \
+        for (unsigned k = 0; k < g->value_count; k++)                                              \
+            at[k] = (fmi3##type)fmu_whole(values[k], min, max);                                    \
+        return (int)FMI3_SET_AS(type);                                                             \
+    }
+
+static int fmi3_set_uint64(struct fmu_instance *i, const struct fmu_group *g, const double *values)
+{
+    const double max = 0x1.fffffffffffffp63;
+    fmi3UInt64 *at = i->values;
+
+    for (unsigned k = 0; k < g->value_count; k++)
+        at[k] = !(values[k] > 0) ? 0 : (fmi3UInt64)(values[k] < max ? values[k] + 0.5 : max);
+    return (int)FMI3_SET_AS(UInt64);
+}
+
+static int fmi3_set_boolean(struct fmu_instance *i, const struct fmu_group *g, const double *values)
+{
+    fmi3Boolean *at = i->values;
+
+    for (unsigned k = 0; k < g->value_count; k++)
+        at[k] = values[k] >= 0.5;
+    return (int)FMI3_SET_AS(Boolean);
+}
+
+static int fmi3_set(struct fmu_instance *i, const struct fmu_group *g, const double *values)
+{
+    switch (fmi3_type(g)) {
+    case FMU_FLOAT64:
+        FMI3_SET_REAL(Float64);
+    case FMU_FLOAT32:
+        FMI3_SET_REAL(Float32);
+    case FMU_INT8:
+        FMI3_SET_WHOLE(Int8, INT8_MIN, INT8_MAX);
+    case FMU_UINT8:
+        FMI3_SET_WHOLE(UInt8, 0, UINT8_MAX);
+    case FMU_INT16:
+        FMI3_SET_WHOLE(Int16, INT16_MIN, INT16_MAX);
+    case FMU_UINT16:
+        FMI3_SET_WHOLE(UInt16, 0, UINT16_MAX);
+    case FMU_INT32:
+        FMI3_SET_WHOLE(Int32, INT32_MIN, INT32_MAX);
+    case FMU_UINT32:
+        FMI3_SET_WHOLE(UInt32, 0, UINT32_MAX);
+    case FMU_INT64:
+        FMI3_SET_WHOLE(Int64, -0x1p63, 0x1.fffffffffffffp62);
+    case FMU_UINT64:
+        return fmi3_set_uint64(i, g, values);
+    default:
+        return fmi3_set_boolean(i, g, values);
+    }
+}
+
+#define FMI3_GET_AS(type)                                                                          \
+    {                                                                                              \
+        fmi3##type *at = i->values;                                                                \
+        const fmi3Status status = FMI3(i, FMI3_GET + fmi3_type(g), fmi3Get##type##TYPE)(           \
+            i->handle, g->references, g->reference_count, at, g->value_count);                     \
+        for (unsigned k = 0; k < g->value_count && status <= fmi3Warning; k++)                     \
+            values[k] = (double)at[k];                                                             \
+        return (int)status;                                                                        \
+    }
+
+static int fmi3_get(struct fmu_instance *i, const struct fmu_group *g, double *values)
+{
+    switch (fmi3_type(g)) {
+    case FMU_FLOAT64:
+        FMI3_GET_AS(Float64);
+    case FMU_FLOAT32:
+        FMI3_GET_AS(Float32);
+    case FMU_INT8:
+        FMI3_GET_AS(Int8);
+    case FMU_UINT8:
+        FMI3_GET_AS(UInt8);
+    case FMU_INT16:
+        FMI3_GET_AS(Int16);
+    case FMU_UINT16:
+        FMI3_GET_AS(UInt16);
+    case FMU_INT32:
+        FMI3_GET_AS(Int32);
+    case FMU_UINT32:
+        FMI3_GET_AS(UInt32);
+    case FMU_INT64:
+        FMI3_GET_AS(Int64);
+    case FMU_UINT64:
+        FMI3_GET_AS(UInt64);
+    default:
+        FMI3_GET_AS(Boolean);
+    }
+}
+
+static int fmi3_set_string(struct fmu_instance *i, uint32_t reference, const char *text)
+{
+    return (int)FMI3(i, FMI3_SET_STRING, fmi3SetStringTYPE)(i->handle, &reference, 1, &text, 1);
+}
+
+/* --- steps ------------------------------------------------------------------------------------ */
+
+/* Without event mode the FMU handles its events itself. One that returns early all the same has not
+ * done the step. */
+static int fmi3_do_step(struct fmu_instance *i, double t_s, double step_s,
+                        struct fmu_progress *progress)
+{
+    fmi3Boolean event = fmi3False, ends = fmi3False, early = fmi3False;
+    double until_s = t_s + step_s;
+    const fmi3Status status = FMI3(i, FMI3_DO_STEP, fmi3DoStepTYPE)(
+        i->handle, t_s, step_s, fmi3True, &event, &ends, &early, &until_s);
+
+    progress->ends = ends;
+    progress->known = early || ends || status == fmi3Discard;
+    progress->until_s = until_s;
+    return status <= fmi3Warning && early && !ends ? FMU_DISCARD : (int)status;
+}
+
+const struct fmu_speech fmu_fmi3 = {
+    .prefix = "fmi3",
+    .symbols = fmi3_symbols,
+    .instantiate = fmi3_instantiate,
+    .free_instance = fmi3_free_instance,
+    .set_up = fmi3_set_up,
+    .enter_initialization = fmi3_enter_initialization,
+    .exit_initialization = fmi3_exit_initialization,
+    .terminate = fmi3_terminate,
+    .set = fmi3_set,
+    .get = fmi3_get,
+    .set_string = fmi3_set_string,
+    .do_step = fmi3_do_step,
+};

@@ -1,0 +1,384 @@
+#include "fmu_instance.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fmu_library.h"
+#include "fmu_prints.h"
+
+enum { INSTANCE_LINES_MAX = 100, INSTANCE_LINE_BYTES = 1024, INSTANCE_VALUE_BYTES = 8 };
+
+/* --- what it says ----------------------------------------------------------------------------- */
+
+static const char *instance_status_name(int status)
+{
+    static const char *const names[] = {"OK", "warning", "discard", "error", "fatal", "pending"};
+
+    return status >= 0 && status <= FMU_PENDING ? names[status] : "an unknown status";
+}
+
+__attribute__((format(printf, 2, 3))) static void instance_say(const struct fmu_instance *i,
+                                                               const char *format, ...)
+{
+    char line[INSTANCE_LINE_BYTES];
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(line, sizeof line, format, args);
+    va_end(args);
+    i->log(i->log_arg, line);
+}
+
+/* It may say something in each step, for ever. */
+void fmu_instance_log(struct fmu_instance *i, int status, const char *category, const char *text)
+{
+    char line[INSTANCE_LINE_BYTES];
+    size_t length;
+
+    if (i->logged == INSTANCE_LINES_MAX)
+        instance_say(i, "it says more than %d lines; the rest is left out", INSTANCE_LINES_MAX);
+    if (i->logged <= INSTANCE_LINES_MAX)
+        i->logged++;
+    if (i->logged > INSTANCE_LINES_MAX)
+        return;
+    snprintf(line, sizeof line, "%s", text ? text : "");
+    for (length = strlen(line); length && (unsigned char)line[length - 1] <= ' '; length--)
+        line[length - 1] = '\0';
+    for (char *c = line; *c; c++)
+        if ((unsigned char)*c < ' ')
+            *c = ' ';
+    (void)category;
+    if (status == FMU_OK)
+        instance_say(i, "it says: %.900s", line);
+    else
+        instance_say(i, "it says (%s): %.900s", instance_status_name(status), line);
+}
+
+/* What a status means for us: to go on, or not. */
+static int instance_rc(struct fmu_instance *i, int status)
+{
+    switch (status) {
+    case FMU_OK:
+    case FMU_WARNING:
+        return 0;
+    case FMU_DISCARD:
+        return -ECANCELED;
+    case FMU_FATAL:
+        i->fmu->files->dead = true;
+        i->lost = true;
+        return -EIO;
+    default:
+        i->lost = true;
+        return -EIO;
+    }
+}
+
+/* As instance_rc(), and it says what failed. */
+static int instance_did(struct fmu_instance *i, const char *what, int status)
+{
+    const int rc = instance_rc(i, status);
+
+    if (rc)
+        instance_say(i, "%s%s returned %s", i->fmu->speech->prefix, what,
+                     instance_status_name(status));
+    return rc;
+}
+
+/* --- values ----------------------------------------------------------------------------------- */
+
+int64_t fmu_whole(double value, double min, double max)
+{
+    if (!(value > min))
+        return (int64_t)min;
+    return (int64_t)rint(value < max ? value : max);
+}
+
+static int instance_set(struct fmu_instance *i, const struct fmu_table *t,
+                        const struct fmu_group *g, const double *values)
+{
+    const int status = i->fmu->speech->set(i, g, values + g->row);
+
+    if (status > FMU_WARNING)
+        instance_say(i, "setting %s of %u, returned %s: %s", t->rows[g->row].name,
+                     g->reference_count, instance_status_name(status),
+                     status == FMU_DISCARD ? "it does not take the value" : "it failed");
+    return instance_rc(i, status);
+}
+
+/* A start value that the scenario leaves as it is, it has. */
+static int instance_set_changed(struct fmu_instance *i, const struct fmu_table *t,
+                                const double *values)
+{
+    int rc = 0;
+
+    for (unsigned k = 0; !rc && k < t->group_count; k++) {
+        const struct fmu_group *g = &t->groups[k];
+        bool changed = false;
+        for (unsigned v = g->row; v < g->row + g->value_count; v++)
+            changed |= values[v] != t->rows[v].value;
+        if (changed)
+            rc = instance_set(i, t, g, values);
+    }
+    return rc;
+}
+
+static int instance_set_inputs(struct fmu_instance *i, const double *in)
+{
+    const struct fmu_table *t = &i->fmu->tables.inputs;
+    int rc = 0;
+
+    for (unsigned k = 0; !rc && k < t->group_count; k++)
+        rc = instance_set(i, t, &t->groups[k], in);
+    return rc;
+}
+
+static int instance_get_outputs(struct fmu_instance *i, double *out)
+{
+    const struct fmu_table *t = &i->fmu->tables.outputs;
+
+    for (unsigned k = 0; k < t->group_count; k++) {
+        const struct fmu_group *g = &t->groups[k];
+        const int status = i->fmu->speech->get(i, g, out + g->row);
+        if (status > FMU_WARNING) {
+            instance_say(i, "getting %s returned %s", t->rows[g->row].name,
+                         instance_status_name(status));
+            return instance_rc(i, status);
+        }
+    }
+    return 0;
+}
+
+/* Variables that have text: those that the settings name. */
+static int instance_set_strings(struct fmu_instance *i)
+{
+    const struct fmu *fmu = i->fmu;
+    int rc = 0;
+
+    for (unsigned k = 0; !rc && k < fmu->description.variable_count; k++) {
+        const struct fmu_variable *v = &fmu->description.variables[k];
+        for (unsigned s = 0; !rc && s < fmu->settings->count; s++)
+            if (v->type == FMU_STRING && strcmp(v->name, fmu->settings->at[s].key) == 0)
+                rc = instance_did(
+                    i, "SetString",
+                    fmu->speech->set_string(i, v->reference, fmu->settings->at[s].text));
+    }
+    return rc;
+}
+
+/* --- its life --------------------------------------------------------------------------------- */
+
+static int instance_check(struct fmu_instance *i)
+{
+    const struct fmu *fmu = i->fmu;
+    const double internal_s = fmu->description.internal_step_s;
+    const double steps = internal_s > 0 ? (double)i->period_ns * 1e-9 / internal_s : 1;
+
+    if (fmu->files->dead) {
+        instance_say(i, "another instance of this FMU returned fatal, so none can be used");
+        return -EIO;
+    }
+    if (fmu->description.only_once && fmu->files->instances) {
+        instance_say(i, "this FMU can be instantiated only once in a process "
+                        "(canBeInstantiatedOnlyOncePerProcess), and is there already");
+        return -EBUSY;
+    }
+    if (fabs(steps - rint(steps)) > 1e-6 * steps)
+        instance_say(i,
+                     "the period of %g s is not a multiple of the FMU's own step of %g s "
+                     "(fixedInternalStepSize): what it gives may lag behind",
+                     (double)i->period_ns * 1e-9, internal_s);
+    return 0;
+}
+
+static int instance_open_library(struct fmu_instance *i)
+{
+    char wrong[INSTANCE_LINE_BYTES];
+    const struct hil_said said = {wrong, sizeof wrong};
+    int rc = fmu_library_open(&i->library, i->fmu->files->library, i->fmu->speech->prefix,
+                              i->fmu->speech->symbols, i->functions, &said);
+
+    if (rc)
+        instance_say(i, "%.1000s", wrong);
+    return rc;
+}
+
+static int instance_instantiate(struct fmu_instance *i)
+{
+    static unsigned number;
+
+    snprintf(i->name, sizeof i->name, "%.120s_%u", i->fmu->description.identifier, ++number);
+    i->handle = i->fmu->speech->instantiate(i);
+    if (i->handle)
+        return 0;
+    instance_say(i, "it refused to be instantiated");
+    return -EIO;
+}
+
+/* Before initialization mode: what has a start value. */
+static int instance_prepare(struct fmu_instance *i, const struct hil_config *config)
+{
+    const struct fmu_speech *speech = i->fmu->speech;
+    int rc = instance_did(i, "SetupExperiment", speech->set_up(i));
+
+    if (!rc)
+        rc = instance_set_strings(i);
+    if (!rc)
+        rc = instance_set_changed(i, &i->fmu->tables.parameters, config->parameters);
+    if (!rc && config->states) /* a law in the power_controller form has none */
+        rc = instance_set_changed(i, &i->fmu->tables.states, config->states);
+    return rc ? rc : instance_did(i, "EnterInitializationMode", speech->enter_initialization(i));
+}
+
+/* The first inputs are there: it begins. */
+static int instance_initialize(struct fmu_instance *i, const double *in)
+{
+    if (i->initialized)
+        return 0;
+    int rc = instance_set_inputs(i, in);
+    if (!rc)
+        rc = instance_did(i, "ExitInitializationMode", i->fmu->speech->exit_initialization(i));
+    i->initialized = !rc;
+    return rc;
+}
+
+int fmu_instance_create(void **self, const struct hil_config *config)
+{
+    const struct fmu *fmu =
+        (const struct fmu *)((const char *)config->model - offsetof(struct fmu, model));
+    struct fmu_instance *i = calloc(1, sizeof *i);
+    int rc = -ENOMEM;
+
+    if (!i)
+        return rc;
+    *i = (struct fmu_instance){
+        .fmu = fmu,
+        .log = config->log,
+        .log_arg = config->log_arg,
+        .period_ns = (uint64_t)llround(config->period_s * 1e9),
+        .values = calloc(fmu->tables.values_max, INSTANCE_VALUE_BYTES),
+    };
+    rc = i->values ? instance_check(i) : -ENOMEM;
+    if (rc) {
+        free(i->values);
+        free(i);
+        return rc;
+    }
+    fmu_prints_away();
+    fmu->files->instances++;
+    rc = instance_open_library(i);
+    if (!rc)
+        rc = instance_instantiate(i);
+    if (!rc)
+        rc = instance_prepare(i, config);
+    if (rc)
+        fmu_instance_destroy(i);
+    else
+        *self = i;
+    return rc;
+}
+
+/* After an error it may be freed, and after fatal not even that. */
+void fmu_instance_destroy(void *self)
+{
+    struct fmu_instance *i = self;
+    const bool dead = i->fmu->files->dead;
+
+    if (i->handle && i->initialized && !i->lost && !dead)
+        i->fmu->speech->terminate(i);
+    if (i->handle && !dead)
+        i->fmu->speech->free_instance(i);
+    if (i->library && !dead)
+        dlclose(i->library);
+    i->fmu->files->instances--;
+    fmu_prints_back();
+    free(i->values);
+    free(i);
+}
+
+/* --- its steps -------------------------------------------------------------------------------- */
+
+static int instance_alive(struct fmu_instance *i)
+{
+    if (!i->lost && !i->fmu->files->dead)
+        return 0;
+    if (!i->lost)
+        instance_say(i, "another instance of this FMU returned fatal");
+    i->lost = true;
+    return -EIO;
+}
+
+static int instance_say_step(const struct fmu_instance *i, int status, const struct fmu_progress *p,
+                             double from_s, double to_s)
+{
+    char until[64] = "";
+
+    if (p->known)
+        snprintf(until, sizeof until, ", which it did up to %.9g s", p->until_s);
+    if (p->ends)
+        instance_say(i, "it ends the simulation in its step from %.9g s to %.9g s%s", from_s, to_s,
+                     until);
+    else
+        instance_say(i, "%sDoStep returned %s for the step from %.9g s to %.9g s%s",
+                     i->fmu->speech->prefix, instance_status_name(status), from_s, to_s, until);
+    return -ECANCELED;
+}
+
+/* Time is counted in whole nanoseconds. */
+static int instance_advance(struct fmu_instance *i)
+{
+    const double from_s = (double)(i->steps * i->period_ns) / 1e9;
+    const double to_s = (double)(++i->steps * i->period_ns) / 1e9;
+    struct fmu_progress progress = {0};
+    const int status = i->fmu->speech->do_step(i, from_s, (double)i->period_ns / 1e9, &progress);
+    const int rc = instance_rc(i, status);
+
+    if (!rc && !progress.ends)
+        return 0;
+    instance_say_step(i, status, &progress, from_s, to_s);
+    return rc ? rc : -ECANCELED;
+}
+
+int fmu_instance_output(const void *self, const double *in, double *out)
+{
+    struct fmu_instance *i = (struct fmu_instance *)self; /* what it points to may change */
+    int rc = instance_alive(i);
+
+    if (!rc)
+        rc = instance_initialize(i, in);
+    return rc ? rc : instance_get_outputs(i, out);
+}
+
+int fmu_instance_step(void *self, uint64_t t_ns, const double *in, double *out)
+{
+    struct fmu_instance *i = self;
+    int rc = instance_alive(i);
+
+    (void)t_ns;
+    if (!rc)
+        rc = instance_initialize(i, in);
+    if (!rc)
+        rc = instance_set_inputs(i, in);
+    if (!rc)
+        rc = instance_advance(i);
+    return rc ? rc : instance_get_outputs(i, out);
+}
+
+int fmu_instance_tune(void *self, uint32_t place, double value)
+{
+    struct fmu_instance *i = self;
+    const struct fmu_table *t = &i->fmu->tables.parameters;
+    const struct fmu_variable *v = t->variables[place];
+    const struct fmu_group one = {
+        .first = v, .references = &v->reference, .reference_count = 1, .value_count = 1};
+    int rc = instance_alive(i);
+
+    if (rc || v->dimension_count)
+        return rc ? rc : -EDOM;
+    rc = instance_rc(i, i->fmu->speech->set(i, &one, &value));
+    return rc == -ECANCELED ? -EDOM : rc;
+}
