@@ -192,6 +192,43 @@ SIM_APART := tests/sim/soak.c tests/sim/soak_shm.c tests/sim/preempt.c tests/sim
 SIM_WORKLOADS := $(filter-out $(SIM_APART) tests/sim/litmus.c tests/sim/test_%, \
                    $(wildcard tests/sim/*.c))
 
+# FMUs as other tools make them, each for FMI 2.0 and for 3.0: fmu/buck2.fmu, fmu/buck3.fmu.
+FMUS      := buck vanderpol ball controller probe
+TEST_FMUS := $(FMUS:%=$(BUILD)/fmu/%2.fmu) $(FMUS:%=$(BUILD)/fmu/%3.fmu)
+
+# What the standard calls this machine.
+CPU        = $(firstword $(subst -, ,$(MACHINE)))
+PLATFORM2  = $(if $(filter x86_64,$(CPU)),linux64,$(CPU)-linux)
+PLATFORM3  = $(CPU)-linux
+
+$(BUILD)/fmu/%2.so: $(BUILD)/obj/tests/fmu/%.o $(call objects,tests/fmu/fmi2.c tests/fmu/fmu.c) \
+                    $(BUILD)/libmodels.a
+	@mkdir -p $(@D)
+	$(LINK) -shared -Wl,-z,defs -o $@ $^ -lm
+
+$(BUILD)/fmu/%3.so: $(BUILD)/obj/tests/fmu/%.o $(call objects,tests/fmu/fmi3.c tests/fmu/fmu.c) \
+                    $(BUILD)/libmodels.a
+	@mkdir -p $(@D)
+	$(LINK) -shared -Wl,-z,defs -o $@ $^ -lm
+
+# $(call pack,VERSION): the archive of its library, its description and the rest of its folder
+define pack
+@rm -rf $@ $(@:.fmu=) && mkdir -p $(@:.fmu=)/binaries/$(PLATFORM$(1))
+@cp -r tests/fmu/$*/. $(@:.fmu=)
+@cd $(@:.fmu=) && mv modelDescription$(1).xml modelDescription.xml && rm modelDescription[23].xml
+@cp $(@:.fmu=.so) $(@:.fmu=)/binaries/$(PLATFORM$(1))/$*.so
+cd $(@:.fmu=) && zip -qrX ../$(@F) .
+endef
+
+.SECONDARY: $(TEST_FMUS:.fmu=.so) $(call objects,$(FMUS:%=tests/fmu/%.c) $(patsubst %,tests/fmu/%.c,fmu fmi2 fmi3))
+
+.SECONDEXPANSION:
+$(BUILD)/fmu/%2.fmu: $(BUILD)/fmu/%2.so $$(wildcard tests/fmu/$$*/* tests/fmu/$$*/*/*)
+	$(call pack,2)
+
+$(BUILD)/fmu/%3.fmu: $(BUILD)/fmu/%3.so $$(wildcard tests/fmu/$$*/* tests/fmu/$$*/*/*)
+	$(call pack,3)
+
 # Those of tests/unit that run on each fabric.
 CHANNEL_TESTS := channels fences litmus locks queues kvstore restarts
 
@@ -218,8 +255,7 @@ $(BUILD)/sim/libloco.a: $(patsubst %.c,$(BUILD)/sim/%.o,$(wildcard channels/*.c)
 $(BUILD)/test-unit: $(call objects,$(wildcard tests/unit/*.c))
 $(BUILD)/test-sim:  $(call objects,$(filter-out $(SIM_APART),$(wildcard tests/sim/*.c))) \
                     $(BUILD)/sim/tests/sim/test_preempt.o
-$(BUILD)/test-run:  $(call objects,$(wildcard tests/run/*.c))
-$(BUILD)/test-run:  | $(BUILD)/node-bench
+$(BUILD)/test-run:  $(call objects,$(wildcard tests/run/*.c)) | $(BUILD)/node-bench $(TEST_FMUS)
 
 $(BUILD)/test-sim: $(call objects,tests/nodes.c tests/limits.c) $(BUILD)/sim/libloco.a
 	$(SIM_LINK) -o $@ $(filter %.o,$^) $(BUILD)/sim/libloco.a $(LIBS) \

@@ -97,7 +97,8 @@ typedef fmi3Status fmi3TerminateTYPE(fmi3Instance instance);
 typedef fmi3Status fmi3ResetTYPE(fmi3Instance instance);
 
 /* --- variables: "Getting and Setting Variable Values" -------------------------------------------
- * * nValues is the sum of the variables' sizes: an array counts with all its elements, row by row.
+ *
+ * nValues is the sum of the variables' sizes: an array counts with all its elements, row by row.
  */
 
 #define FMI3_GET_SET(type)                                                                         \
