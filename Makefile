@@ -229,6 +229,11 @@ $(BUILD)/fmu/%2.fmu: $(BUILD)/fmu/%2.so $$(wildcard tests/fmu/$$*/* tests/fmu/$$
 $(BUILD)/fmu/%3.fmu: $(BUILD)/fmu/%3.so $$(wildcard tests/fmu/$$*/* tests/fmu/$$*/*/*)
 	$(call pack,3)
 
+# Makes malformed ones of them.
+$(BUILD)/fmu/make_bad: $(call objects,tests/fmu/make_bad.c)
+	@mkdir -p $(@D)
+	$(LINK) -o $@ $^ $$(pkg-config --libs libzip)
+
 # Those of tests/unit that run on each fabric.
 CHANNEL_TESTS := channels fences litmus locks queues kvstore restarts
 
@@ -255,7 +260,8 @@ $(BUILD)/sim/libloco.a: $(patsubst %.c,$(BUILD)/sim/%.o,$(wildcard channels/*.c)
 $(BUILD)/test-unit: $(call objects,$(wildcard tests/unit/*.c))
 $(BUILD)/test-sim:  $(call objects,$(filter-out $(SIM_APART),$(wildcard tests/sim/*.c))) \
                     $(BUILD)/sim/tests/sim/test_preempt.o
-$(BUILD)/test-run:  $(call objects,$(wildcard tests/run/*.c)) | $(BUILD)/node-bench $(TEST_FMUS)
+$(BUILD)/test-run:  $(call objects,$(wildcard tests/run/*.c)) \
+                    | $(BUILD)/node-bench $(TEST_FMUS) $(BUILD)/fmu/make_bad
 
 $(BUILD)/test-sim: $(call objects,tests/nodes.c tests/limits.c) $(BUILD)/sim/libloco.a
 	$(SIM_LINK) -o $@ $(filter %.o,$^) $(BUILD)/sim/libloco.a $(LIBS) \
