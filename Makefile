@@ -15,7 +15,7 @@ BUILD_PACKAGES := gcc libc6-dev make pkg-config libcyaml-dev libyaml-dev libhdf5
                   libxxhash-dev libsodium-dev liburcu-dev libibverbs-dev librdmacm-dev \
                   libncurses-dev liblttng-ust-dev libbabeltrace2-dev libzip-dev libexpat1-dev \
                   libcomedi-dev gnuplot-nox
-TEST_PACKAGES  := libcriterion-dev patch lttng-tools babeltrace2
+TEST_PACKAGES  := libcriterion-dev patch lttng-tools babeltrace2 zip
 RDMA_PACKAGES  := ibverbs-utils iproute2 perftest rdma-core rdmacm-utils
 FUZZ_PACKAGES  := clang libclang-rt-dev
 DEVICE_PACKAGES := can-utils
@@ -257,7 +257,7 @@ $(BUILD)/sim/libloco.a: $(patsubst %.c,$(BUILD)/sim/%.o,$(wildcard channels/*.c)
                         $(call objects,$(wildcard channels/fabric/*.c)) \
                         $(if $(PREEMPTED),$(call objects,tests/sim/preempt.c))
 
-$(BUILD)/test-unit: $(call objects,$(wildcard tests/unit/*.c))
+$(BUILD)/test-unit: $(call objects,$(wildcard tests/unit/*.c)) | $(TEST_FMUS) $(BUILD)/fmu/make_bad
 $(BUILD)/test-sim:  $(call objects,$(filter-out $(SIM_APART),$(wildcard tests/sim/*.c))) \
                     $(BUILD)/sim/tests/sim/test_preempt.o
 $(BUILD)/test-run:  $(call objects,$(wildcard tests/run/*.c)) \

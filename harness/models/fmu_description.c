@@ -544,6 +544,20 @@ static int description_take_type(struct description_reader *r, struct fmu_variab
     return 0;
 }
 
+static int description_structural_value(struct description_reader *r, const struct fmu_variable *v,
+                                        uint64_t *value)
+{
+    const char *text = v->start ? v->start : "";
+    char *end;
+
+    *value = strtoull(text, &end, 10);
+    if (end != text && !*end && text[0] != '-')
+        return 0;
+    return description_wrong_at(r, v->line, v->column,
+                                "the start value of '%.60s' is '%.60s'; allowed: a whole number",
+                                v->name, text);
+}
+
 static int description_find_extent(struct description_reader *r, struct fmu_variable *v,
                                    const struct fmu_dimension *dimension, uint64_t *extent)
 {
@@ -554,8 +568,7 @@ static int description_find_extent(struct description_reader *r, struct fmu_vari
         const struct fmu_variable *other = &r->to->variables[i];
         if (other->reference != dimension->size || other->causality != FMU_STRUCTURAL)
             continue;
-        *extent = other->start ? strtoull(other->start, NULL, 10) : 0;
-        return 0;
+        return description_structural_value(r, other, extent);
     }
     return description_wrong_at(r, v->line, v->column,
                                 "a dimension of '%.60s' is variable %llu, which is no structural "

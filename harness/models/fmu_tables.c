@@ -203,8 +203,10 @@ static int tables_fill(const struct fmu_table *t, unsigned row, struct hil_pool 
     if (v->start && begins && tables_starts(t, row))
         return hil_say(said, -EINVAL,
                        "its modelDescription.xml:%lu:%lu: the start value of '%.60s' is '%.60s'; "
-                       "allowed: %llu numbers, or one",
-                       v->line, v->column, v->name, v->start, (unsigned long long)v->size);
+                       "allowed: one %s, or one for each of its %llu elements",
+                       v->line, v->column, v->name, v->start,
+                       v->type == FMU_BOOLEAN ? "of true and false" : "number",
+                       (unsigned long long)v->size);
     if (!(q->min <= q->value && q->value <= q->max))
         return hil_say(said, -EINVAL,
                        "its modelDescription.xml:%lu:%lu: the start value %g of '%.60s' is not in "
