@@ -218,6 +218,7 @@ static int joined_step(struct hil_outside *outside, uint64_t t_ns, const double 
     n->in = in;
     n->out = out;
     n->t_ns = t_ns;
+    atomic_store_explicit(&n->run.state->elapsed_ns, t_ns, memory_order_relaxed);
     fiber_switch(n->loop, n->user);
     return 0;
 }
@@ -361,7 +362,8 @@ int hiloco_node_leave(struct hiloco_node *n)
         return 0;
     if (!pthread_equal(n->thread, pthread_self()))
         return -EPERM;
-    atomic_store(&n->run.state->stop, true);
+    if (!n->over)
+        atomic_store(&n->run.state->stop, true);
     while (!n->over)
         joined_resume(n);
     const int finished = joined_finish(n), rc = n->rc ? n->rc : finished;

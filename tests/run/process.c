@@ -226,7 +226,7 @@ bool is_running(void *process)
     bool running = false;
 
     while ((line = strsep(&rest, "\n")))
-        running |= strstr(line, " V  missed ") && strtod(line, NULL) > 0;
+        running |= strstr(line, "  missed ") && strtod(line, NULL) > 0;
 
     free(text);
     return running || has_ended(process);

@@ -4,6 +4,7 @@
  */
 #include <criterion/criterion.h>
 #include <errno.h>
+#include <jansson.h>
 #include <math.h>
 #include <pthread.h>
 #include <sched.h>
@@ -180,7 +181,15 @@ Test(join, it_keeps_a_record_and_a_summary)
     run_both(&one, &two);
     cr_expect_eq(one.left, 0, "%s", one.said);
     cr_expect_eq(stat(in_folder("out/trace.h5"), &file), 0);
-    cr_expect_eq(stat(in_folder("out/summary.json"), &file), 0);
+    json_t *summary = json_load_file(in_folder("out/summary.json"), 0, NULL);
+    int complete = 0;
+    double elapsed_s = 0;
+    cr_assert_eq(json_unpack(summary, "{s:F, s:{s:{s:{s:b}}}}", "elapsed_s", &elapsed_s, "validity",
+                             "checks", "incomplete", "passed", &complete),
+                 0);
+    cr_expect(complete);
+    cr_expect_gt(elapsed_s, 0);
+    json_decref(summary);
     cr_expect_eq(stat(in_folder("out/scenario.yaml"), &file), 0);
 }
 
