@@ -132,6 +132,11 @@ int hil_measure_steps(const struct hil_scenario *scenario, FILE *to, FILE *messa
         char name[HIL_SIGNAL_NAME_BYTES];
         int ended;
         hil_instance_name(&scenario->system->components[i].is, name);
+        if (scenario->system->components[i].model->apply) {
+            fprintf(to, "%-24s %-24s a device, left alone: the summary of a run has its cost\n",
+                    name, scenario->system->components[i].model->name);
+            continue;
+        }
         const int rc = hil_apart_wait(measured_work, &m, &ended);
         if (rc)
             fprintf(messages, "%s: %s\n", name, strerror(-rc));

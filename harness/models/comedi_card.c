@@ -86,15 +86,22 @@ static int card_check_channel(comedi_t *device, const struct hil_comedi_channel 
 
 /* --- lists ----------------------------------------------------------------------------------- */
 
-static struct hil_comedi_scaling card_scaling(comedi_t *device, const struct hil_comedi_channel *c,
-                                              unsigned subdevice)
+static int card_scaling(struct hil_comedi_scaling *to, comedi_t *device,
+                        const struct hil_comedi_channel *c, unsigned subdevice,
+                        const struct hil_said *said)
 {
     const unsigned channel = (unsigned)c->channel;
 
-    if (c->kind == HIL_COMEDI_DIGITAL)
-        return hil_comedi_scale(c, 0, 1, 1);
+    if (c->kind == HIL_COMEDI_DIGITAL) {
+        *to = hil_comedi_scale(c, 0, 1, 1);
+        return 0;
+    }
     const comedi_range *r = comedi_get_range(device, subdevice, channel, (unsigned)c->range);
-    return hil_comedi_scale(c, r->min, r->max, comedi_get_maxdata(device, subdevice, channel));
+    const lsampl_t greatest = comedi_get_maxdata(device, subdevice, channel);
+    if (!r || !(r->min < r->max) || greatest == 0)
+        return hil_say(said, -ENODEV, "%s has a channel that does not say its range", c->name);
+    *to = hil_comedi_scale(c, r->min, r->max, greatest);
+    return 0;
 }
 
 static int card_add(comedi_t *device, struct hil_comedi_list *list,
@@ -106,9 +113,10 @@ static int card_add(comedi_t *device, struct hil_comedi_list *list,
     if (found < 0)
         return found;
     int rc = card_check_channel(device, c, (unsigned)found, said);
+    if (!rc)
+        rc = card_scaling(&list->scalings[i], device, c, (unsigned)found, said);
     if (rc)
         return rc;
-    list->scalings[i] = card_scaling(device, c, (unsigned)found);
     list->insns[i] = (comedi_insn){
         .insn = written ? INSN_WRITE : INSN_READ,
         .n = 1,

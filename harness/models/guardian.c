@@ -15,8 +15,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-extern char **environ;
-
 static const char GUARDIAN_WORD[] = "--guard-device";
 
 /* What a guardian finds open. */
@@ -71,9 +69,14 @@ static int guardian_lift(int file)
 static int guardian_spawn(pid_t *process, const char *name, int device, int line)
 {
     char *const argv[] = {"hl-guardian", (char *)GUARDIAN_WORD, (char *)name, NULL};
+    char *libraries = NULL, *environment[] = {NULL, NULL}; /* no secret of the node's */
     posix_spawn_file_actions_t files;
     posix_spawnattr_t attributes;
 
+    if (getenv("LD_LIBRARY_PATH") &&
+        asprintf(&libraries, "LD_LIBRARY_PATH=%s", getenv("LD_LIBRARY_PATH")) < 0)
+        return -ENOMEM;
+    environment[0] = libraries;
     posix_spawn_file_actions_init(&files);
     posix_spawnattr_init(&attributes);
     posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID);
@@ -87,7 +90,8 @@ static int guardian_spawn(pid_t *process, const char *name, int device, int line
     if (!rc)
         rc = posix_spawn_file_actions_addclosefrom_np(&files, GUARDIAN_FIRST_CLOSED);
     if (!rc)
-        rc = posix_spawn(process, "/proc/self/exe", &files, &attributes, argv, environ);
+        rc = posix_spawn(process, "/proc/self/exe", &files, &attributes, argv, environment);
+    free(libraries);
     posix_spawnattr_destroy(&attributes);
     posix_spawn_file_actions_destroy(&files);
     return -rc;

@@ -23,12 +23,19 @@ static const struct hil_setting_key *settings_key(const struct hil_setting_key *
     return NULL;
 }
 
-static int settings_unknown(const struct hil_setting_key *keys, const char *key,
+/* `name` is the part of `key` that the table has. */
+static int settings_unknown(const struct hil_setting_key *keys, const char *key, const char *name,
                             const struct hil_said *said)
 {
+    const size_t first = strcspn(name, ".");
     char allowed[512] = "";
     size_t used = 0;
 
+    for (const struct hil_setting_key *k = keys; k->key; k++)
+        if (k->kind == HIL_SETTING_LIST && strlen(k->key) == first &&
+            strncmp(k->key, name, first) == 0)
+            return hil_say(said, -EINVAL, "%.80s is not in a list; allowed: a list %s", key,
+                           k->key);
     for (; keys->key && used < sizeof allowed; keys++)
         used += (size_t)snprintf(allowed + used, sizeof allowed - used, "%s%s", used ? ", " : "",
                                  keys->key);
@@ -116,7 +123,8 @@ int hil_settings_read(void *to, const struct hil_setting_key *keys,
         if (strncmp(s->key, prefix, length) != 0)
             continue;
         const struct hil_setting_key *k = settings_key(keys, s->key + length);
-        rc = k ? settings_take(to, k, s, said) : settings_unknown(keys, s->key, said);
+        rc = k ? settings_take(to, k, s, said)
+               : settings_unknown(keys, s->key, s->key + length, said);
     }
     return rc;
 }

@@ -96,6 +96,8 @@ Test(comedi, mistakes_in_settings)
 {
     refused(CARD, GIVEN("writes.0.name=a"),
             "there is no setting writes.0.name; allowed: write, read");
+    refused(CARD, GIVEN("write.name=a"), "write.name is not in a list; allowed: a list write");
+    refused(CARD, GIVEN("write=a"), "write is not in a list; allowed: a list write");
     refused(CARD, GIVEN("write.0.chanel=1"),
             "there is no setting write.0.chanel; allowed: name, unit, kind, subdevice, channel, "
             "range, aref, scale, offset, min, max, safe");
