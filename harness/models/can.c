@@ -22,7 +22,7 @@ struct can_model {
     struct hil_model model;
     const char *interface;
     struct hil_can_frames frames;
-    struct hil_quantity inputs[HIL_QUANTITIES_MAX], outputs[HIL_QUANTITIES_MAX];
+    struct hil_quantity inputs[HIL_DEVICE_MAX], outputs[HIL_DEVICE_MAX];
 };
 
 /* A frame at work. */
@@ -38,10 +38,10 @@ struct can_component {
     const struct can_model *of;
     int bus; /* -1: a trial */
     uint64_t period_ns;
-    struct can_work works[HIL_QUANTITIES_MAX];
-    double values[HIL_QUANTITIES_MAX]; /* of what is received */
+    struct can_work works[HIL_DEVICE_MAX];
+    double values[HIL_DEVICE_MAX]; /* of what is received */
     struct hil_guardian guardian;
-    struct hil_safe_act safe[HIL_QUANTITIES_MAX];
+    struct hil_safe_act safe[HIL_DEVICE_MAX];
     unsigned safe_count;
     hil_log_fn *log;
     void *log_arg;
@@ -65,7 +65,7 @@ static void can_pack_frame(const struct can_model *m, const struct hil_can_frame
 static void can_plan_safe(struct can_component *c)
 {
     const struct hil_can_signal *signals = c->of->frames.signals[HIL_CAN_SEND];
-    double values[HIL_QUANTITIES_MAX];
+    double values[HIL_DEVICE_MAX];
 
     for (unsigned i = 0; i < c->of->frames.signal_count[HIL_CAN_SEND]; i++)
         values[i] = isnan(signals[i].safe) ? signals[i].initial : signals[i].safe;

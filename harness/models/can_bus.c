@@ -21,7 +21,7 @@ uint32_t hil_can_bus_size(const struct hil_can_frame *f)
 /* Only what is asked for comes. */
 static int bus_filter(int bus, const struct hil_can_frames *frames)
 {
-    struct can_filter filters[HIL_QUANTITIES_MAX];
+    struct can_filter filters[HIL_DEVICE_MAX];
     unsigned count = 0;
 
     for (unsigned i = 0; i < frames->count; i++)

@@ -101,10 +101,10 @@ static int signal_read(struct hil_can_frames *frames, struct hil_can_frame *f, u
 {
     unsigned *count = &frames->signal_count[f->direction];
 
-    if (*count == HIL_QUANTITIES_MAX)
+    if (*count == HIL_DEVICE_MAX)
         return hil_say(said, -EINVAL, "there are more signals than %d that are %s; allowed: %d",
-                       HIL_QUANTITIES_MAX, f->direction == HIL_CAN_SEND ? "sent" : "received",
-                       HIL_QUANTITIES_MAX);
+                       HIL_DEVICE_MAX, f->direction == HIL_CAN_SEND ? "sent" : "received",
+                       HIL_DEVICE_MAX);
     struct hil_can_signal *s = &frames->signals[f->direction][(*count)++];
     *s = (struct hil_can_signal){.start = -1, .scale = 1, .min = -1e12, .max = 1e12, .safe = NAN};
     int rc = hil_settings_read(s, signal_keys[f->direction], settings, prefix, said);
@@ -184,9 +184,9 @@ int hil_can_frames_read(struct hil_can_frames *frames, const struct hil_settings
     int rc = hil_settings_read(NULL, frames_keys, settings, "", said);
 
     *frames = (struct hil_can_frames){.count = hil_settings_count(settings, "", "frames")};
-    if (!rc && (frames->count == 0 || frames->count > HIL_QUANTITIES_MAX))
+    if (!rc && (frames->count == 0 || frames->count > HIL_DEVICE_MAX))
         rc = hil_say(said, -EINVAL, "it has %u frames in its settings; allowed: 1 to %d",
-                     frames->count, HIL_QUANTITIES_MAX);
+                     frames->count, HIL_DEVICE_MAX);
     for (unsigned i = 0; !rc && i < frames->count; i++)
         rc = frame_read(frames, i, settings, said);
     return rc;

@@ -5,6 +5,7 @@
 #include <linux/can.h>
 
 #include "can_signal.h"
+#include "guardian.h"
 #include "provider.h"
 
 enum hil_can_direction { HIL_CAN_SEND, HIL_CAN_RECEIVE };
@@ -20,9 +21,9 @@ struct hil_can_frame {
 };
 
 struct hil_can_frames {
-    struct hil_can_frame frames[HIL_QUANTITIES_MAX];
+    struct hil_can_frame frames[HIL_DEVICE_MAX];
     unsigned count;
-    struct hil_can_signal signals[2][HIL_QUANTITIES_MAX]; /* by direction */
+    struct hil_can_signal signals[2][HIL_DEVICE_MAX]; /* by direction */
     unsigned signal_count[2];
 };
 

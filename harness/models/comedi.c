@@ -14,8 +14,8 @@ static const char COMEDI_PREFIX[] = "comedi:";
 struct comedi_model {
     struct hil_model model;
     const char *path;
-    struct hil_comedi_channel write[HIL_QUANTITIES_MAX], read[HIL_QUANTITIES_MAX];
-    struct hil_quantity inputs[HIL_QUANTITIES_MAX], outputs[HIL_QUANTITIES_MAX];
+    struct hil_comedi_channel write[HIL_DEVICE_MAX], read[HIL_DEVICE_MAX];
+    struct hil_quantity inputs[HIL_DEVICE_MAX], outputs[HIL_DEVICE_MAX];
 };
 
 /* A component. */
@@ -174,9 +174,9 @@ static int comedi_read_list(struct hil_comedi_channel *list, const struct hil_se
 {
     int rc = 0;
 
-    if (count > HIL_QUANTITIES_MAX)
+    if (count > HIL_DEVICE_MAX)
         return hil_say(said, -EINVAL, "%s has %u entries; allowed: at most %d", key, count,
-                       HIL_QUANTITIES_MAX);
+                       HIL_DEVICE_MAX);
     for (unsigned i = 0; !rc && i < count; i++) {
         char prefix[32];
         snprintf(prefix, sizeof prefix, "%s.%u.", key, i);

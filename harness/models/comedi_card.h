@@ -51,15 +51,15 @@ static inline double hil_comedi_signal(const struct hil_comedi_scaling *s, lsamp
 /* The channels of one direction, with an instruction for each. */
 struct hil_comedi_list {
     unsigned count;
-    comedi_insn insns[HIL_QUANTITIES_MAX];
-    lsampl_t samples[HIL_QUANTITIES_MAX];
-    struct hil_comedi_scaling scalings[HIL_QUANTITIES_MAX];
+    comedi_insn insns[HIL_DEVICE_MAX];
+    lsampl_t samples[HIL_DEVICE_MAX];
+    struct hil_comedi_scaling scalings[HIL_DEVICE_MAX];
 };
 
 struct hil_comedi_card {
     comedi_t *device;
     struct hil_guardian guardian;
-    struct hil_safe_act safe[HIL_QUANTITIES_MAX];
+    struct hil_safe_act safe[HIL_DEVICE_MAX];
     struct hil_comedi_list write, read;
 };
 

@@ -186,7 +186,7 @@ static void guardian_settle(void)
 
 static int guardian_watch(const char *name)
 {
-    struct hil_safe_act acts[HIL_QUANTITIES_MAX];
+    struct hil_safe_act acts[HIL_DEVICE_MAX];
     char said = 0;
 
     const ssize_t got = recv(GUARDIAN_LINE, acts, sizeof acts, 0);

@@ -14,6 +14,9 @@
 
 #include "provider.h"
 
+/* The most channels or signals of a device each way, and frames of a bus. */
+enum { HIL_DEVICE_MAX = 128 };
+
 /* One thing that makes an output safe. */
 struct hil_safe_act {
     enum { HIL_SAFE_COMEDI, HIL_SAFE_CAN } kind;
@@ -38,7 +41,7 @@ struct hil_guardian {
 };
 
 /* Starts the guardian of an open device, and returns once it is ready: 0, or a negative errno.
- * `name` is for ps and for what it says. At most HIL_QUANTITIES_MAX acts. */
+ * `name` is for ps and for what it says. At most HIL_DEVICE_MAX acts. */
 int hil_guardian_open(struct hil_guardian *guardian, const char *name, int device,
                       const struct hil_safe_act *acts, unsigned count);
 

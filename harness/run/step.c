@@ -501,8 +501,7 @@ static int step_apply_counted(const struct hil_step *s, const struct step_part *
 
 static int step_apply(struct hil_step *s, struct step_part *p, uint64_t n)
 {
-    const int rc =
-        p->cost ? step_apply_counted(s, p, n) : p->model->apply(p->self, p->in);
+    const int rc = p->cost ? step_apply_counted(s, p, n) : p->model->apply(p->self, p->in);
 
     return rc ? step_failed(s, p, n, rc) : 0;
 }

@@ -345,7 +345,7 @@ Test(can, tables_come_from_frames)
 
 Test(can, mistakes_in_settings)
 {
-    refused("can:vcan7", NULL, "it has 0 frames in its settings; allowed: 1 to 32");
+    refused("can:vcan7", NULL, "it has 0 frames in its settings; allowed: 1 to 128");
     refused("can:", NULL, "it names no interface; allowed: as in can:can0");
     refused("can:a-name-too-long-for-it", NULL, "it names no interface; allowed: as in can:can0");
     refused("can:vcan7", GIVEN("frames.0.direction=send"),
