@@ -413,7 +413,7 @@ sanitize-run: $(BUILD)/test-unit $(BUILD)/test-sim
 
 # --- fuzzers: one for each reader of what others may have written ----------------------------------
 
-FUZZERS := scenario set results trace journal control
+FUZZERS := scenario set results trace journal control fmu
 SECONDS ?= 60
 
 fuzz: $(BUILD)/packages-installed-for-fuzz

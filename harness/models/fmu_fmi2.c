@@ -105,12 +105,12 @@ __attribute__((format(printf, 5, 6))) static void fmi2_log(fmi2ComponentEnvironm
     char text[1024], named[1024];
     va_list args;
 
-    (void)name;
+    (void)name, (void)category;
     va_start(args, message);
     vsnprintf(text, sizeof text, message ? message : "", args);
     va_end(args);
     fmi2_write_names(&i->fmu->description, text, named, sizeof named);
-    fmu_instance_log(i, (int)status, category, named);
+    fmu_instance_log(i, (int)status, named);
 }
 
 /* --- life: 2.1.5, 2.1.6 ----------------------------------------------------------------------- */

@@ -47,7 +47,8 @@ static const char *const fmi3_symbols[] = {
 static void fmi3_log(fmi3InstanceEnvironment instance, fmi3Status status, fmi3String category,
                      fmi3String message)
 {
-    fmu_instance_log(instance, (int)status, category, message);
+    (void)category;
+    fmu_instance_log(instance, (int)status, message);
 }
 
 static void *fmi3_instantiate(struct fmu_instance *i)

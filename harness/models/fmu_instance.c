@@ -35,7 +35,7 @@ __attribute__((format(printf, 2, 3))) static void instance_say(const struct fmu_
 }
 
 /* It may say something in each step, for ever. */
-void fmu_instance_log(struct fmu_instance *i, int status, const char *category, const char *text)
+void fmu_instance_log(struct fmu_instance *i, int status, const char *text)
 {
     char line[INSTANCE_LINE_BYTES];
     size_t length;
@@ -52,7 +52,7 @@ void fmu_instance_log(struct fmu_instance *i, int status, const char *category, 
     for (char *c = line; *c; c++)
         if ((unsigned char)*c < ' ')
             *c = ' ';
-    (void)category;
+    snprintf(i->said, sizeof i->said, "%.255s", line);
     if (status == FMU_OK)
         instance_say(i, "it says: %.900s", line);
     else
@@ -84,8 +84,8 @@ static int instance_did(struct fmu_instance *i, const char *what, int status)
     const int rc = instance_rc(i, status);
 
     if (rc)
-        instance_say(i, "%s%s returned %s", i->fmu->speech->prefix, what,
-                     instance_status_name(status));
+        instance_say(i, "%s%s returned %s%s%s", i->fmu->speech->prefix, what,
+                     instance_status_name(status), *i->said ? ": " : "", i->said);
     return rc;
 }
 
@@ -215,7 +215,7 @@ static int instance_instantiate(struct fmu_instance *i)
     i->handle = i->fmu->speech->instantiate(i);
     if (i->handle)
         return 0;
-    instance_say(i, "it refused to be instantiated");
+    instance_say(i, "it refused to be instantiated%s%s", *i->said ? ": " : "", i->said);
     return -EIO;
 }
 
@@ -243,6 +243,21 @@ static int instance_initialize(struct fmu_instance *i, const double *in)
     if (!rc)
         rc = instance_did(i, "ExitInitializationMode", i->fmu->speech->exit_initialization(i));
     i->initialized = !rc;
+    return rc;
+}
+
+/* A trial shows whether it takes its parameters: some refuse them only here. */
+static int instance_initialize_alone(struct fmu_instance *i)
+{
+    const struct fmu_table *t = &i->fmu->tables.inputs;
+    double *in = calloc(t->count + 1, sizeof *in);
+
+    if (!in)
+        return -ENOMEM;
+    for (unsigned k = 0; k < t->count; k++)
+        in[k] = t->rows[k].value;
+    int rc = instance_initialize(i, in);
+    free(in);
     return rc;
 }
 
@@ -275,6 +290,8 @@ int fmu_instance_create(void **self, const struct hil_config *config)
         rc = instance_instantiate(i);
     if (!rc)
         rc = instance_prepare(i, config);
+    if (!rc && config->trial)
+        rc = instance_initialize_alone(i);
     if (rc)
         fmu_instance_destroy(i);
     else

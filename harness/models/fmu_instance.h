@@ -48,6 +48,7 @@ struct fmu_instance {
     hil_log_fn *log;
     void *log_arg;
     unsigned logged;
+    char said[256]; /* by the FMU, last */
     uint64_t period_ns, steps;
     bool initialized;
     bool lost;    /* it returned error: it may only be freed */
@@ -90,8 +91,7 @@ int fmu_instance_tune(void *self, uint32_t place, double value);
 void fmu_instance_destroy(void *self);
 
 /* Writes a message of the FMU's own into our log. */
-void fmu_instance_log(struct fmu_instance *instance, int status, const char *category,
-                      const char *text);
+void fmu_instance_log(struct fmu_instance *instance, int status, const char *text);
 
 /* A number as the FMU's whole number from `min` to `max`. */
 int64_t fmu_whole(double value, double min, double max);

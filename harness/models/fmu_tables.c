@@ -82,7 +82,7 @@ static void tables_plain_name(const struct fmu_table *t, unsigned row, char name
 }
 
 /* First those that the FMU itself calls so; of others that would be called alike the later ones get
- * a number. */
+ * the number of their row. */
 static int tables_give_names(struct fmu_table *t, struct hil_pool *pool, bool own)
 {
     char name[TABLES_NAME_BYTES], numbered[TABLES_NAME_BYTES + 16];
@@ -92,7 +92,7 @@ static int tables_give_names(struct fmu_table *t, struct hil_pool *pool, bool ow
         if (t->rows[i].name || (strcmp(name, t->variables[i]->name) == 0) != own)
             continue;
         snprintf(numbered, sizeof numbered, "%s", name);
-        for (unsigned number = 2; tables_taken(t, i, numbered); number++)
+        for (unsigned number = i + 1; tables_taken(t, i, numbered); number++)
             snprintf(numbered, sizeof numbered, "%s_%u", name, number);
         t->rows[i].name = hil_pool_text(pool, numbered);
         if (!t->rows[i].name)
@@ -251,7 +251,8 @@ static void tables_choose_rows(struct fmu_table *t, const struct fmu_description
         if (!choose(v) || !fmu_is_numeric(v))
             continue;
         if (v->size > HIL_QUANTITIES_MAX - t->count) {
-            t->left_out += v->size > UINT32_MAX - t->left_out ? 0 : (unsigned)v->size;
+            t->left_out =
+                v->size > UINT32_MAX - t->left_out ? UINT32_MAX : t->left_out + (unsigned)v->size;
             continue;
         }
         for (uint64_t k = 0; k < v->size; k++)
@@ -331,8 +332,9 @@ int fmu_tables_make(struct fmu_tables *t, const struct fmu_description *d,
     if (rc)
         return rc;
     if (t->inputs.left_out || t->outputs.left_out)
-        return hil_say(said, -E2BIG, "it has %u inputs and outputs more than allowed: %d of each",
-                       t->inputs.left_out + t->outputs.left_out, HIL_QUANTITIES_MAX);
+        return hil_say(said, -E2BIG, "it has %llu inputs and outputs more than allowed: %d of each",
+                       (unsigned long long)t->inputs.left_out + t->outputs.left_out,
+                       HIL_QUANTITIES_MAX);
     tables_flag_parameters(&t->parameters);
     t->values_max = tables_values_max(&t->parameters, 1);
     t->values_max = tables_values_max(&t->inputs, t->values_max);

@@ -15,6 +15,7 @@
 #include "folder.h"
 #include "harness/models/fmu_archive.h"
 #include "harness/models/fmu_folder.h"
+#include "harness/models/fmu_tables.h"
 #include "model_rig.h"
 
 static void open_fmus(void)
@@ -614,4 +615,121 @@ Test(fmu, a_process_that_is_killed_leaves_no_folder)
     waitpid(pid, NULL, 0);
     while (count_unpacked())
         nanosleep(&moment, NULL);
+}
+
+/* --- descriptions that are written here ------------------------------------------------------- */
+
+static struct fmu_description description;
+static struct fmu_tables tables;
+
+/* Reads one of version 3.0 with these variables, and makes its tables; what was said, "" if it is
+ * right. */
+static const char *described(const char *variables)
+{
+    static char text[1024];
+    const struct hil_said said = {text, sizeof text};
+    char xml[8192];
+
+    snprintf(xml, sizeof xml,
+             "<fmiModelDescription fmiVersion=\"3.0\" modelName=\"m\" instantiationToken=\"t\">\n"
+             "<CoSimulation modelIdentifier=\"m\"/>\n<ModelVariables>\n%s</ModelVariables>\n"
+             "</fmiModelDescription>",
+             variables);
+    put("modelDescription.xml", xml);
+    text[0] = '\0';
+    fmu_description_free(&description);
+    int rc = fmu_description_read(&description, in_folder("modelDescription.xml"), &said);
+    if (!rc)
+        rc = fmu_tables_make(&tables, &description, &said);
+    cr_expect_eq(rc != 0, text[0] != '\0', "%s", text);
+    return text;
+}
+
+#define INPUT(name, more)                                                                          \
+    "<Float64 name=\"" name "\" valueReference=\"1\" causality=\"input\" " more ">"
+#define END "</Float64>\n"
+
+static void expect_names(const struct fmu_table *t, const char *const *names)
+{
+    unsigned i = 0;
+
+    for (; names[i]; i++) {
+        cr_assert_lt(i, t->count, "there is no %s", names[i]);
+        cr_expect_str_eq(t->rows[i].name, names[i]);
+    }
+    cr_expect_eq(t->count, i);
+}
+
+Test(fmu, names_that_would_be_alike_are_told_apart)
+{
+    cr_expect_str_eq(described(INPUT("X", "") END INPUT("x", "") END INPUT("Pack.cell[2].i", "")
+                                   END INPUT("x_2", "") END INPUT("X.", "") END INPUT("der(x)", "")
+                                       END INPUT("\xc3\xa9", "") END INPUT("_", "") END),
+                     "");
+    expect_names(&tables.inputs,
+                 WITH("x_1", "x", "pack_cell_2_i", "x_2", "x_5", "der_x", "variable", "_"));
+    cr_expect_str_eq(tables.inputs.rows[0].doc, "X");
+    cr_expect_str_eq(tables.inputs.rows[1].doc, "");
+}
+
+Test(fmu, elements_are_numbered_row_by_row)
+{
+    cr_expect_str_eq(
+        described(INPUT(
+            "A",
+            "description=\"gains\" start=\"1 2 3 4 5 6\"") "<Dimension start=\"2\"/>"
+                                                           "<Dimension start=\"3\"/>" END INPUT(
+                                                               "b",
+                                                               "start=\"7\"") "<Dimension "
+                                                                              "start=\"2\"/>" END),
+        "");
+    expect_names(&tables.inputs,
+                 WITH("a_1_1", "a_1_2", "a_1_3", "a_2_1", "a_2_2", "a_2_3", "b_1", "b_2"));
+    cr_expect_str_eq(tables.inputs.rows[5].doc, "A[2,3]: gains");
+    cr_expect_eq(tables.inputs.rows[5].value, 6);
+    cr_expect_eq(tables.inputs.rows[7].value, 7, "one for all");
+    cr_expect_eq(tables.inputs.group_count, 1u, "they are set in one call");
+    cr_expect_eq(tables.inputs.groups[0].reference_count, 2u);
+    cr_expect_eq(tables.inputs.groups[0].value_count, 8u);
+}
+
+Test(fmu, what_a_description_says_wrong_has_its_place)
+{
+    static const struct {
+        const char *variables, *said;
+    } cases[] = {
+        {INPUT("x", "min=\"two\"") END, "xml:4:1: min is 'two'; allowed: a number"},
+        {INPUT("x", "min=\"2\" max=\"1\"") END, "xml:4:1: 'x' has a range from 2 to 1"},
+        {INPUT("x", "start=\"3\" max=\"1\"") END, "xml:4:1: the start value 3 of 'x' is not in"},
+        {INPUT("x", "start=\"1 2\"") END, "xml:4:1: the start value of 'x' is '1 2'"},
+        {INPUT("x", "") "<Dimension/>" END, "a dimension of 'x' has no size"},
+        {INPUT("x", "") "<Dimension valueReference=\"9\"/>" END,
+         "xml:4:1: a dimension of 'x' is variable 9, which is no structural parameter"},
+        {"<Float64 valueReference=\"1\"/>\n", "xml:4:1: a Float64 has no name"},
+        {"<Float64 name=\"x\"/>\n", "xml:4:1: the variable 'x' has no valueReference"},
+        {"<Float64 name=\"x\" valueReference=\"-1\"/>\n",
+         "valueReference is '-1'; allowed: a whole"},
+        {"<Real name=\"x\" valueReference=\"1\"/>\n", "no type of variable 'Real' in FMI 3.0"},
+        {INPUT("x", "") "<Dimension start=\"4097\"/>" END,
+         "it has 4097 inputs and outputs more than allowed: 4096 of each"},
+        {INPUT("x", "") "<Dimension start=\"4294967295\"/><Dimension start=\"4294967295\"/>"
+                        "<Dimension start=\"4294967295\"/>" END,
+         "inputs and outputs more than allowed"},
+    };
+
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        const char *said = described(cases[i].variables);
+        cr_expect(strstr(said, cases[i].said), "'%s', not '%s'", said, cases[i].said);
+    }
+}
+
+Test(fmu, parameters_without_room_keep_their_start_values)
+{
+    cr_expect_str_eq(
+        described("<Float64 name=\"p\" valueReference=\"1\" causality=\"parameter\" "
+                  "start=\"1\"/>\n<Float64 name=\"map\" valueReference=\"2\" "
+                  "causality=\"parameter\" start=\"0\"><Dimension start=\"5000\"/>" END),
+        "");
+    expect_names(&tables.parameters, WITH("p"));
+    cr_expect_eq(tables.parameters.left_out, 5000u);
 }
