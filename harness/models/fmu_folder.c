@@ -5,9 +5,11 @@
 #include <ftw.h>
 #include <limits.h>
 #include <poll.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -60,37 +62,58 @@ static void folder_close_all_but(int kept)
     close_range((unsigned)kept + 1, ~0u, 0);
 }
 
-/* Nobody writes to the pipe: it ends when all that could have ended. */
-static void folder_keep(int ends)
+/* What the keeper tells of the folder. */
+struct folder_made {
+    int rc;
+    char base[PATH_MAX - 64];
+};
+
+/* Nobody writes to the socket: it ends when all that could have ended. */
+static void folder_keep(int owner, const char *base)
 {
-    struct pollfd wait = {.fd = ends, .events = POLLIN};
+    struct pollfd wait = {.fd = owner, .events = POLLIN};
 
     while (poll(&wait, 1, FOLDER_FRESH_MS) <= 0)
-        fmu_folder_freshen(folder_base);
-    fmu_folder_remove(folder_base);
+        fmu_folder_freshen(base);
+    fmu_folder_remove(base);
 }
 
-static int folder_start_keeper(void)
+/* The keeper makes the folder: so there is none without a keeper. */
+static void folder_keeper(int owner, struct folder_made *made)
+{
+    folder_close_all_but(owner);
+    if (chdir("/") || !mkdtemp(made->base))
+        made->rc = -errno;
+    const bool told = send(owner, made, sizeof *made, MSG_NOSIGNAL) == (ssize_t)sizeof *made;
+    if (!made->rc && told)
+        folder_keep(owner, made->base);
+    else if (!made->rc)
+        fmu_folder_remove(made->base);
+}
+
+static int folder_start_keeper(struct folder_made *made)
 {
     int ends[2];
 
-    if (pipe2(ends, O_CLOEXEC))
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends))
         return -errno;
-    const int kept = fcntl(ends[0], F_DUPFD_CLOEXEC, 3);
+    const int kept = fcntl(ends[1], F_DUPFD_CLOEXEC, 3);
     const pid_t pid = kept < 0 ? -1 : hil_fork_deaf();
     if (pid == 0) {
-        folder_close_all_but(kept);
-        if (chdir("/") == 0)
-            folder_keep(kept);
+        folder_keeper(kept, made);
         _exit(0);
     }
-    const int rc = pid < 0 ? -errno : 0;
-    close(ends[0]);
+    int rc = pid < 0 ? -errno : 0;
+    close(ends[1]);
     if (kept >= 0)
         close(kept);
+    if (!rc && recv(ends[0], made, sizeof *made, 0) != (ssize_t)sizeof *made)
+        rc = -EIO;
+    if (!rc)
+        rc = made->rc;
     if (rc)
-        close(ends[1]);
-    return rc; /* ends[1] stays open as long as this process runs */
+        close(ends[0]);
+    return rc; /* ends[0] stays open as long as this process runs */
 }
 
 /* --- the folder ------------------------------------------------------------------------------- */
@@ -105,21 +128,17 @@ static void folder_end(void)
 static int folder_open(void)
 {
     const char *temporary = getenv("TMPDIR");
+    struct folder_made made = {0};
 
     if (folder_base[0])
         return 0;
-    const int length = snprintf(folder_base, sizeof folder_base, "%s/hiloco-fmu-XXXXXX",
-                                temporary && temporary[0] == '/' ? temporary : "/tmp");
-    if (length >= (int)sizeof folder_base || !mkdtemp(folder_base)) {
-        folder_base[0] = '\0';
-        return length >= (int)sizeof folder_base ? -ENAMETOOLONG : -errno;
-    }
-    int rc = folder_start_keeper();
-    if (rc) {
-        fmu_folder_remove(folder_base);
-        folder_base[0] = '\0';
+    if (snprintf(made.base, sizeof made.base, "%s/hiloco-fmu-XXXXXX",
+                 temporary && temporary[0] == '/' ? temporary : "/tmp") >= (int)sizeof made.base)
+        return -ENAMETOOLONG;
+    int rc = folder_start_keeper(&made);
+    if (rc)
         return rc;
-    }
+    snprintf(folder_base, sizeof folder_base, "%s", made.base);
     folder_owner = getpid();
     atexit(folder_end);
     return 0;
