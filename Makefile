@@ -14,7 +14,7 @@ all:
 BUILD_PACKAGES := gcc libc6-dev make pkg-config libcyaml-dev libyaml-dev libhdf5-dev libjansson-dev \
                   libxxhash-dev libsodium-dev liburcu-dev libibverbs-dev librdmacm-dev \
                   libncurses-dev liblttng-ust-dev libbabeltrace2-dev libzip-dev libexpat1-dev \
-                  libcomedi-dev gnuplot-nox
+                  libcomedi-dev libngspice0-dev gnuplot-nox
 TEST_PACKAGES  := libcriterion-dev patch lttng-tools babeltrace2 zip
 RDMA_PACKAGES  := ibverbs-utils iproute2 perftest rdma-core rdmacm-utils
 FUZZ_PACKAGES  := clang libclang-rt-dev
@@ -101,13 +101,14 @@ MAINS    := $(PROGRAMS:%=harness/%.c)
 
 LOCO    := $(wildcard channels/*.c channels/fabric/*.c)
 MODELS  := $(wildcard plants/*.c controllers/*.c)
-HARNESS := $(filter-out $(MAINS),$(wildcard harness/*.c harness/*/*.c harness/*/*/*.c))
+NETLIST := harness/netlist/hiloco_netlist.c
+HARNESS := $(filter-out $(MAINS) $(NETLIST),$(wildcard harness/*.c harness/*/*.c harness/*/*/*.c))
 
 PROVIDER := $(BUILD)/libhiloco-trace.so
 
 objects = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))
 
-all: $(PROGRAMS:%=$(BUILD)/%) $(PROVIDER)
+all: $(PROGRAMS:%=$(BUILD)/%) $(PROVIDER) $(BUILD)/hiloco-netlist
 
 $(BUILD)/libloco.a:    $(call objects,$(LOCO))
 $(BUILD)/libmodels.a:  $(call objects,$(MODELS))
@@ -125,6 +126,10 @@ $(PROGRAMS:%=$(BUILD)/%): $(BUILD)/%: $(BUILD)/obj/harness/%.o $(ARCHIVES)
 # The LTTng provider, which a program loads when it is traced.
 $(PROVIDER): $(call objects,traces/provider.c)
 	$(LINK) -shared -Wl,-z,defs -o $@ $^ $$(pkg-config --libs lttng-ust)
+
+# What simulates a netlist: started by the others.
+$(BUILD)/hiloco-netlist: $(call objects,$(NETLIST))
+	$(LINK) -pie -o $@ $^ -lngspice -lm
 
 $(BUILD)/obj/%.o: %.c Makefile | $(NEEDED)
 	@mkdir -p $(@D)
@@ -482,8 +487,8 @@ install: all $(SHARED) $(HIL_SHARED) $(BUILD)/install/libloco.a
 	install -d $(AT)/bin $(AT)/share/hiloco/configs $(AT)/include/loco/fabric $(AT)/include/hiloco \
 	    $(AT)/lib/pkgconfig $(AT)/lib/hiloco $(patsubst %,$(AT)/share/man/man%,1 3 7)
 	install $(PROGRAMS:%=$(BUILD)/%) $(AT)/bin
-	install -m 755 $(PROVIDER) $(AT)/lib/hiloco
-	install -m 644 configs/*.yaml $(AT)/share/hiloco/configs
+	install -m 755 $(PROVIDER) $(BUILD)/hiloco-netlist $(AT)/lib/hiloco
+	install -m 644 configs/*.yaml configs/*.cir $(AT)/share/hiloco/configs
 	install -m 644 $(filter-out channels/fabric/%,$(HEADERS)) $(AT)/include/loco
 	install -m 644 $(filter channels/fabric/%,$(HEADERS)) $(AT)/include/loco/fabric
 	install -m 644 plants/model.h $(AT)/include/hiloco

@@ -10,6 +10,7 @@
 #include "comedi.h"
 #include "fmu.h"
 #include "native.h"
+#include "netlist.h"
 #include "outside.h"
 #include "program.h"
 
@@ -17,6 +18,7 @@
 static const struct hil_provider *const providers[] = {
     &hil_outside_provider,
     &hil_fmu_provider,
+    &hil_netlist_provider,
     &hil_program_provider,
     &hil_comedi_provider,
     &hil_can_provider,
