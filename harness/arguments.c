@@ -40,6 +40,8 @@ static const struct choice choices[] = {
     {HIL_TAKES_RUN, {"all-users", no_argument, NULL, 'A'}},
     {HIL_TAKES_CHECK, {"expand", no_argument, NULL, 'e'}},
     {HIL_TAKES_CHECK, {"measure", no_argument, NULL, 'E'}},
+    {HIL_TAKES_VERDICTS, {"junit", required_argument, NULL, 'U'}},
+    {HIL_TAKES_VERDICTS, {"tap", required_argument, NULL, 'P'}},
     {HIL_TAKES_TRACE, {"trace", no_argument, NULL, 't'}},
     {~0u, {"help", no_argument, NULL, 'h'}},
     {~0u, {"version", no_argument, NULL, 'v'}},
@@ -160,6 +162,12 @@ static int take(struct hil_arguments *a, int option)
         return 0;
     case 'E':
         a->measure = true;
+        return 0;
+    case 'U':
+        a->junit = optarg;
+        return 0;
+    case 'P':
+        a->tap = optarg;
         return 0;
     case 'A':
         a->all_users = true;

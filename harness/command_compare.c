@@ -10,11 +10,13 @@
 static const char help[] =
     "usage: hiloco compare A B [--abs X] [--rel PERCENT] [--from S] [--to S]\n"
     "\n"
-    "Compares the records of the runs in A and B, signal by signal: prints a table of how far each\n"
+    "Compares the records of the runs in A and B, signal by signal: prints a table of how far "
+    "each\n"
     "is apart, and draws the six that are furthest into B, as compare.png and .svg.\n"
     "\n"
     "Signals and measures are matched by their names. At the time of each row of A, B's value is\n"
-    "taken, on a line between its rows; of two runs of one scenario in virtual time that is the row\n"
+    "taken, on a line between its rows; of two runs of one scenario in virtual time that is the "
+    "row\n"
     "itself. Two values agree when they are no further apart than X and PERCENT of A's value\n"
     "together.\n"
     "\n"
@@ -23,8 +25,10 @@ static const char help[] =
     "  --from S, --to S\n"
     "                 only the rows from S to S seconds after the start\n"
     "\n"
-    "Exit status: 0 when all agree; 1 when a signal does not, or is in one record only, or when one\n"
-    "record ends earlier; 2 when A or B is not the folder of a run. A figure that cannot be drawn is\n"
+    "Exit status: 0 when all agree; 1 when a signal does not, or is in one record only, or when "
+    "one\n"
+    "record ends earlier; 2 when A or B is not the folder of a run. A figure that cannot be drawn "
+    "is\n"
     "said, and does not count.\n";
 
 /* --- the table ------------------------------------------------------------------------------- */

@@ -1,13 +1,17 @@
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include "commands.h"
 #include "doctor/doctor.h"
 #include "doctor/fix.h"
+#include "record/told.h"
+#include "verdicts.h"
 
 static const char help[] =
     "usage: hiloco run SCENARIO [--mode MODE] [--set KEY=VALUE]... [--out DIR] [--trace]\n"
     "                  [--wait SECONDS] [--run-dir DIR] [--fix] [--quiet]\n"
+    "                  [--junit FILE] [--tap FILE]\n"
     "\n"
     "Runs a scenario: its nodes, joined by network memory. Nodes with a component outside are "
     "left\n"
@@ -27,6 +31,9 @@ static const char help[] =
     "  --fix              in real time: mend what of the machine's set-up can be put back, and\n"
     "                     put it back at the end, also when killed (hiloco doctor --help)\n"
     "  --quiet            no progress, no closing words, and nothing of the machine's set-up\n"
+    "  --junit FILE       the verdict, and that on each limit of the scenario, as JUnit's XML\n"
+    "  --tap FILE         the same as TAP (Test Anything Protocol); - is standard output, which\n"
+    "                     then has nothing else\n"
     "\n"
     "DIR holds scenario.yaml (every key spelled out), summary.json and trace.h5. Results of an\n"
     "earlier run there are replaced, with all that was made of them; a folder that holds anything\n"
@@ -35,8 +42,9 @@ static const char help[] =
     "--help).\n"
     "\n"
     "Exit status: 0; 1 when the run failed; 2 for a mistake, before anything runs; 3 when it came\n"
-    "to its end and is not valid (docs/validity.md, validity.required); 130 when interrupted,\n"
-    "129 when its terminal hung up, 131 by SIGQUIT: it has ended in order then.\n";
+    "to its end and is not valid (docs/validity.md, validity.required), or a limit could not be\n"
+    "judged; 4 when it is valid and a limit of the scenario failed (docs/limits.md); 130 when\n"
+    "interrupted, 129 when its terminal hung up, 131 by SIGQUIT: it has ended in order then.\n";
 
 /* What the machine's set-up does to the loops: mended for now, or at least said. */
 static int prepare(const struct hil_arguments *a, const struct hil_scenario *scenario,
@@ -56,12 +64,16 @@ static int prepare(const struct hil_arguments *a, const struct hil_scenario *sce
     return rc;
 }
 
-static int run(const struct hil_arguments *a, struct hil_scenario *scenario)
+static int launch(const struct hil_arguments *a, struct hil_scenario *scenario, char *where,
+                  size_t size)
 {
     const bool joined = hil_system_is_joined(scenario->system);
-
-    const struct hil_launch launch = {
-        .scenario = scenario, .out = a->out, .keep_quiet = a->quiet, .wait_s = a->wait_s};
+    const struct hil_launch launch = {.scenario = scenario,
+                                      .out = a->out,
+                                      .keep_quiet = a->quiet,
+                                      .wait_s = a->wait_s,
+                                      .where = where,
+                                      .where_size = size};
     struct hil_fix fix = {0};
 
     if (a->run_directory && !joined) {
@@ -75,6 +87,33 @@ static int run(const struct hil_arguments *a, struct hil_scenario *scenario)
     return hil_fix_end(&fix) && status == HIL_EXIT_OK ? HIL_EXIT_FAILED : status;
 }
 
+static double now_s(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static int run(struct hil_arguments *a, struct hil_scenario *scenario)
+{
+    struct hil_tested tested = {.name = scenario->name};
+    struct hil_verdict_files files;
+    const double begin_s = now_s();
+    char where[4096] = "";
+
+    if (hil_verdict_files_open(&files, a->junit, a->tap))
+        return HIL_EXIT_USAGE;
+    a->quiet |= files.tap == stdout || files.junit == stdout;
+    tested.status = launch(a, scenario, where, sizeof where);
+    tested.seconds = now_s() - begin_s;
+    struct hil_told told = where[0] ? hil_told_of_run(where) : (struct hil_told){NULL};
+    tested.summary = told.root;
+    const int rc = hil_verdict_files_end(&files, &tested, 1);
+    hil_told_close(&told);
+    return rc ? HIL_EXIT_FAILED : tested.status;
+}
+
 int hil_command_run(int argc, char **argv)
 {
     struct hil_arguments a;
@@ -82,7 +121,8 @@ int hil_command_run(int argc, char **argv)
     int status = HIL_EXIT_USAGE;
     int rc = hil_arguments_parse(&a,
                                  HIL_TAKES_MODE | HIL_TAKES_SET | HIL_TAKES_OUT | HIL_TAKES_QUIET |
-                                     HIL_TAKES_FIX | HIL_TAKES_TRACE | HIL_TAKES_MEETING,
+                                     HIL_TAKES_FIX | HIL_TAKES_TRACE | HIL_TAKES_MEETING |
+                                     HIL_TAKES_VERDICTS,
                                  help, argc, argv);
 
     if (rc) {

@@ -35,6 +35,7 @@ struct hil_arguments {
     const char *beside;
     double from_s, to_s;      /* the part of the time to draw or compare */
     double absolute, percent; /* tolerances */
+    const char *junit, *tap;  /* files for verdicts; "-": standard output */
     const char *root;
     unsigned jobs, wait_s, measure_s;
     unsigned interval_ms, count; /* of samples; 0: no end */
@@ -62,6 +63,7 @@ enum {
     HIL_TAKES_CHECK = 1 << 16,     /* --expand, --measure */
     HIL_TAKES_NODES = 1 << 17,     /* no option: an argument before the scenario */
     HIL_TAKES_TOLERANCE = 1 << 18, /* --abs, --rel */
+    HIL_TAKES_VERDICTS = 1 << 19,  /* --junit, --tap */
 };
 
 /*

@@ -16,9 +16,9 @@
 
 #include "../channels/fabric/fiber.h"
 #include "kept.h"
-#include "limits.h"
 #include "meeting.h"
 #include "models/outside.h"
+#include "open_files.h"
 #include "part_nodes.h"
 #include "run/privileges.h"
 #include "run/real_time.h"
@@ -160,7 +160,7 @@ static int joined_prepare(struct hiloco_node *n, const struct hiloco_join *join)
 
     if (!messages)
         return -ENOMEM;
-    int rc = hil_limits_raise(n->scenario, messages);
+    int rc = hil_open_files_raise(n->scenario, messages);
     if (!rc)
         rc = hil_meeting_of(&n->meeting, join->run_directory, n->scenario->name, hil_part_job(),
                             messages);
@@ -273,7 +273,7 @@ static int joined_begin(struct hiloco_node *n)
 static int joined_finish(struct hiloco_node *n)
 {
     struct hil_summary summary;
-    struct hil_verdict verdict;
+    struct hil_conclusion conclusion = {0};
     char *text = NULL;
     size_t size;
     FILE *messages = open_memstream(&text, &size);
@@ -281,7 +281,8 @@ static int joined_finish(struct hiloco_node *n)
     if (!messages)
         return -ENOMEM;
     pthread_mutex_lock(&joined_lock);
-    int rc = hil_kept_finish(&n->kept, &summary, &verdict, messages);
+    int rc = hil_kept_finish(&n->kept, n->rc != 0, &summary, &conclusion, messages);
+    hil_judgement_free(&conclusion.judgement);
     pthread_mutex_unlock(&joined_lock);
     fclose(messages);
     if (text)

@@ -37,7 +37,7 @@ void hil_kept_tell(struct hil_kept *k, int rc, const char *then, FILE *messages)
 }
 
 /* What the run was, by its state. */
-static struct hil_summary kept_sum_up(const struct hil_kept *k, struct hil_verdict *verdict)
+static struct hil_summary kept_sum_up(const struct hil_kept *k, struct hil_conclusion *c)
 {
     const struct hil_run *run = k->run;
     const struct hil_summary summary = {
@@ -47,11 +47,29 @@ static struct hil_summary kept_sum_up(const struct hil_kept *k, struct hil_verdi
         .cut_off = k->record_rc ? hil_kept_words(k->record_rc) : NULL,
         .out = kept_at_all(k) ? k->out : "none kept",
         .traced = k->traced,
-        .verdict = verdict,
+        .verdict = &c->verdict,
+        .judgement = &c->judgement,
     };
 
-    hil_validity_judge(verdict, run->scenario, run->state, summary.dropped);
+    hil_validity_judge(&c->verdict, run->scenario, run->state, summary.dropped);
     return summary;
+}
+
+static int kept_judge(const struct hil_kept *k, bool failed, struct hil_conclusion *c,
+                      FILE *messages)
+{
+    const struct hil_judge_run run = {
+        .scenario = k->run->scenario,
+        .state = k->run->state,
+        .validity = &c->verdict,
+        .dir = kept_at_all(k) ? k->out : NULL,
+        .failed = failed || k->record_rc,
+    };
+    const int rc = hil_judge(&c->judgement, &run);
+
+    if (rc)
+        fprintf(messages, "%s/trace.h5: the limits cannot be judged: %s\n", k->out, strerror(-rc));
+    return rc;
 }
 
 static int kept_write(const struct hil_summary *summary, FILE *messages)
@@ -65,16 +83,17 @@ static int kept_write(const struct hil_summary *summary, FILE *messages)
     return rc;
 }
 
-int hil_kept_finish(struct hil_kept *k, struct hil_summary *summary, struct hil_verdict *verdict,
-                    FILE *messages)
+int hil_kept_finish(struct hil_kept *k, bool failed, struct hil_summary *summary,
+                    struct hil_conclusion *conclusion, FILE *messages)
 {
     int rc = k->run->recorder ? hil_recorder_finish(k->run->recorder) : 0;
 
     if (rc && !k->record_rc) /* else it was told when it was found */
         hil_kept_tell(k, rc, "", messages);
-    *summary = kept_sum_up(k, verdict);
+    *summary = kept_sum_up(k, conclusion);
+    const int judged = kept_judge(k, failed, conclusion, messages);
     rc = kept_at_all(k) ? kept_write(summary, messages) : 0;
-    return rc ? rc : k->record_rc;
+    return rc ? rc : judged ? judged : k->record_rc;
 }
 
 void hil_kept_close(struct hil_kept *k)
@@ -106,10 +125,11 @@ static void kept_part(void *kept)
 static void kept_inherit(void *kept, int rc)
 {
     struct hil_kept *k = kept;
-    struct hil_verdict verdict;
+    struct hil_conclusion conclusion;
 
     k->record_rc = rc;
-    struct hil_summary summary = kept_sum_up(k, &verdict);
+    struct hil_summary summary = kept_sum_up(k, &conclusion);
+    kept_judge(k, true, &conclusion, stderr);
     if (!rc)
         summary.cut_off = k->killed;
     kept_write(&summary, stderr);

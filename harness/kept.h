@@ -35,11 +35,17 @@ const char *hil_kept_words(int record_rc);
 /* The record became `rc`, which is said to `messages`, and what comes of it: `then`. */
 void hil_kept_tell(struct hil_kept *kept, int rc, const char *then, FILE *messages);
 
-/* At the end: closes the record, judges the run, and writes the summary, of which *summary has what
- * it needs to be printed, and *verdict is a part. Returns 0 or a negative errno, having said why.
- */
-int hil_kept_finish(struct hil_kept *kept, struct hil_summary *summary, struct hil_verdict *verdict,
-                    FILE *messages);
+/* What the run was worth, and what it showed. */
+struct hil_conclusion {
+    struct hil_verdict verdict;
+    struct hil_judgement judgement; /* to be freed */
+};
+
+/* At the end: closes the record, judges the run, which may have failed, and writes the summary, of
+ * which *summary has what it needs to be printed, and *conclusion is a part. Returns 0 or a
+ * negative errno, having said why. */
+int hil_kept_finish(struct hil_kept *kept, bool failed, struct hil_summary *summary,
+                    struct hil_conclusion *conclusion, FILE *messages);
 
 /* Closes what is still open. */
 void hil_kept_close(struct hil_kept *kept);

@@ -14,8 +14,8 @@
 #include <xxhash.h>
 
 #include "kept.h"
-#include "limits.h"
 #include "meeting.h"
+#include "open_files.h"
 #include "progress.h"
 #include "pulse.h"
 #include "record/recorder.h"
@@ -577,12 +577,13 @@ static void watch(struct launcher *l)
 
 /* --- after ----------------------------------------------------------------------------------- */
 
-static int finish_results(struct launcher *l, struct hil_verdict *verdict)
+static int finish_results(struct launcher *l, struct hil_conclusion *conclusion, bool failed)
 {
     struct hil_summary summary;
 
     l->kept.traced = l->session ? &l->traced : NULL;
-    const int rc = hil_kept_finish(&l->kept, &summary, verdict, stderr);
+    const int rc =
+        hil_kept_finish(&l->kept, failed || l->failed || caught, &summary, conclusion, stderr);
     if (!l->launch->keep_quiet)
         hil_summary_print(&summary, stdout);
     return rc;
@@ -595,18 +596,22 @@ static void end_inherited(void *launcher)
 }
 
 /* What a run that came to its end is worth. One that says nothing else says why it fails. */
-static int status_of(const struct launcher *l, const struct hil_verdict *verdict)
+static int status_of(const struct launcher *l, const struct hil_conclusion *outcome)
 {
-    if (verdict->valid || !l->scenario->validity.required)
+    const enum hil_outcome o = outcome->judgement.outcome;
+
+    if (o == HIL_OUTCOME_PASSED)
         return HIL_EXIT_OK;
-    if (l->launch->keep_quiet)
-        hil_validity_print(verdict, stderr);
-    return HIL_EXIT_INVALID;
+    if (l->launch->keep_quiet && !outcome->judgement.believed)
+        hil_validity_print(&outcome->verdict, stderr);
+    else if (l->launch->keep_quiet)
+        hil_judgement_print(&outcome->judgement, stderr);
+    return o == HIL_OUTCOME_FAILED ? HIL_EXIT_LIMIT : HIL_EXIT_INVALID;
 }
 
 static int run(struct launcher *l)
 {
-    struct hil_verdict verdict;
+    struct hil_conclusion outcome = {0};
 
     if (l->scenario->mode == HIL_REALTIME)
         hil_clock_calibrate(&l->clock);
@@ -622,9 +627,12 @@ static int run(struct launcher *l)
     atomic_store(&l->run.state->go, true);
     watch(l);
     rc = stop_trace(l);
-    if (finish_results(l, &verdict) || l->failed || rc)
-        return l->refused ? HIL_EXIT_USAGE : HIL_EXIT_FAILED;
-    return caught ? hil_signal_status() : status_of(l, &verdict);
+    const bool failed = finish_results(l, &outcome, rc) || l->failed || rc;
+    const int status = failed   ? (l->refused ? HIL_EXIT_USAGE : HIL_EXIT_FAILED)
+                       : caught ? hil_signal_status()
+                                : status_of(l, &outcome);
+    hil_judgement_free(&outcome.judgement);
+    return status;
 }
 
 int hil_results_status(int rc)
@@ -638,7 +646,7 @@ int hil_launch(const struct hil_launch *launch)
     struct launcher l = {.launch = launch, .scenario = s, .place = -1};
     int status = HIL_EXIT_FAILED;
 
-    if (check_cores(s) || hil_limits_raise(s, stderr))
+    if (check_cores(s) || hil_open_files_raise(s, stderr))
         return HIL_EXIT_USAGE;
     hil_catch_signals();
     l.run =
@@ -651,6 +659,8 @@ int hil_launch(const struct hil_launch *launch)
     int rc = launch->discard ? 0 : hil_kept_open(&l.kept, launch->out, stderr);
     if (rc)
         return hil_results_status(rc);
+    if (launch->where)
+        snprintf(launch->where, launch->where_size, "%s", l.kept.out);
     l.children = calloc(s->executor_count, sizeof *l.children);
     l.pulses = calloc(s->executor_count, sizeof *l.pulses);
     l.cut_short = calloc(s->executor_count, sizeof *l.cut_short);

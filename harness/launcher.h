@@ -6,6 +6,7 @@
 #define HIL_LAUNCHER_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "../channels/fabric/fabric.h"
 #include "scenario/scenario.h"
@@ -18,6 +19,8 @@ struct hil_launch {
     bool discard;                        /* no results at all */
     bool keep_quiet;                     /* no progress, no closing words */
     unsigned wait_s;                     /* for nodes of other launchers */
+    char *where;                         /* set to the results' folder, where there is one */
+    size_t where_size;
 };
 
 /* Exit statuses of the programs. */
@@ -25,7 +28,8 @@ enum {
     HIL_EXIT_OK = 0,
     HIL_EXIT_FAILED = 1,  /* the run did, or what it stands on */
     HIL_EXIT_USAGE = 2,   /* the input is wrong, or other nodes have another; no loop ran */
-    HIL_EXIT_INVALID = 3, /* the run came to its end, and cannot be believed */
+    HIL_EXIT_INVALID = 3, /* the run came to its end, and cannot be believed, or not be judged */
+    HIL_EXIT_LIMIT = 4,   /* the run can be believed, and a limit of its scenario failed */
     HIL_EXIT_HUNG_UP = 129,
     HIL_EXIT_INTERRUPTED = 130, /* by SIGINT or SIGTERM */
     HIL_EXIT_QUIT = 131,

@@ -264,6 +264,8 @@ int hil_summary_write(const struct hil_summary *sum, const char *path)
         json_decref(root);
         return -ENOMEM;
     }
+    if (sum->judgement)
+        hil_judgement_add(sum->judgement, root);
     hil_summary_add_components(sum, root);
     hil_summary_add_measures(sum, root);
     json_object_set_new(root, "losses", losses(sum));
@@ -328,6 +330,8 @@ void hil_summary_print(const struct hil_summary *sum, FILE *to)
             (double)atomic_load(&sum->state->elapsed_ns) * 1e-9, (double)s->duration_ns * 1e-9,
             is_virtual(sum) ? "virtual" : "real", hil_fabric_name(s->fabric));
     hil_validity_print(sum->verdict, to);
+    if (sum->judgement)
+        hil_judgement_print(sum->judgement, to);
     hil_summary_print_measures(sum, to);
     hil_summary_print_nodes(sum, to);
     hil_summary_print_components(sum, to);

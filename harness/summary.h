@@ -6,6 +6,7 @@
 
 #include <stdio.h>
 
+#include "judge/judge.h"
 #include "run/state.h"
 #include "scenario/scenario.h"
 #include "tracing/session.h"
@@ -19,6 +20,7 @@ struct hil_summary {
     const char *out;                 /* the results' directory */
     const struct hil_traced *traced; /* NULL: it was not */
     const struct hil_verdict *verdict;
+    const struct hil_judgement *judgement; /* NULL: it was not judged */
 };
 
 /* Writes `path`. Returns 0 or a negative errno. */

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "run/node_name.h"
+#include "scenario/limits.h"
 #include "summary_values.h"
 
 /* The sums of an array's nodes, or links: large, so they are not on the stack. */
@@ -16,21 +17,17 @@ struct sums {
 
 static json_t *distribution(const struct hil_histogram *h)
 {
-    static const struct {
-        const char *name;
-        double quantile;
-    } percentiles[] = {{"p50", 0.5}, {"p99", 0.99}, {"p999", 0.999}, {"p9999", 0.9999}};
     const bool any = h->count > 0;
     json_t *d = json_object();
 
     json_object_set_new(d, "mean",
                         summary_number(any ? summary_us(h->sum) / (double)h->count : NAN));
-    for (size_t i = 0; i < sizeof percentiles / sizeof percentiles[0]; i++)
+    for (unsigned i = 0; i < HIL_LIMIT_TIMES; i++) {
+        const struct hil_limit_time *time = &hil_limit_times[i];
         json_object_set_new(
-            d, percentiles[i].name,
-            summary_number(any ? summary_us(hil_histogram_quantile(h, percentiles[i].quantile))
-                               : NAN));
-    json_object_set_new(d, "max", summary_number(any ? summary_us(h->max) : NAN));
+            d, time->key,
+            summary_number(any ? summary_us(hil_histogram_quantile(h, time->quantile)) : NAN));
+    }
     return d;
 }
 

@@ -68,6 +68,16 @@ static bool is_here(const struct trial *t, unsigned node)
     return t->state->nodes[node].here;
 }
 
+static double share_percent(double missed, double due)
+{
+    return due > 0 ? 100 * missed / due : 0;
+}
+
+double hil_missed_percent(const struct hil_node_state *n)
+{
+    return share_percent((double)hil_missed(n), (double)(n->steps + n->left_out));
+}
+
 /* Steps of the run that were due, of a node elsewhere as far as the run got. */
 static double due_steps(const struct trial *t, unsigned node)
 {
@@ -81,10 +91,9 @@ static double due_steps(const struct trial *t, unsigned node)
 static double missed_percent(const struct trial *t, unsigned node)
 {
     const struct hil_node_state *n = &t->state->nodes[node];
-    double due = due_steps(t, node);
-    double missed = (double)(is_here(t, node) ? hil_missed(n) : n->progress.missed);
 
-    return due > 0 ? 100 * missed / due : 0;
+    return is_here(t, node) ? hil_missed_percent(n)
+                            : share_percent((double)n->progress.missed, due_steps(t, node));
 }
 
 /* The longest time between the beginnings of two steps; or from the last one to the end. */

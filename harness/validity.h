@@ -33,6 +33,9 @@ struct hil_verdict {
 void hil_validity_judge(struct hil_verdict *verdict, const struct hil_scenario *scenario,
                         const struct hil_state *state, uint64_t dropped);
 
+/* Steps that a node which ran here missed, of those that were due. */
+double hil_missed_percent(const struct hil_node_state *node);
+
 /* For summary.json: {valid, reasons, checks}. */
 json_t *hil_validity_json(const struct hil_verdict *verdict);
 

@@ -51,8 +51,7 @@ static void compare_series(struct hil_difference *d, const struct hil_recorded_s
     for (size_t i = 0; i < a->count; i++) {
         const double time_s = a->times_s[i];
         if (time_s < t->from_s || time_s > t->to_s || b->count == 0 ||
-            time_s < b->times_s[0] - same_time_s ||
-            time_s > b->times_s[b->count - 1] + same_time_s)
+            time_s < b->times_s[0] - same_time_s || time_s > b->times_s[b->count - 1] + same_time_s)
             continue;
         const double other = hil_compare_at(b, time_s, &near);
         const double difference = distance(a->values[i], other);

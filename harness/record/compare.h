@@ -19,13 +19,13 @@ struct hil_tolerance {
 
 struct hil_difference {
     char name[HIL_RECORDED_NAME_BYTES];
-    const char *unit;                /* the record's */
-    bool in_first, in_second;        /* both, or it is just in one */
+    const char *unit;         /* the record's */
+    bool in_first, in_second; /* both, or it is just in one */
     struct hil_recorded first, second;
-    size_t rows, apart;              /* compared; of these further apart than allowed */
-    double greatest, rms;            /* of the differences, in its unit */
-    double at_s, a, b;               /* where it is greatest: the time, and both values */
-    double excess;                   /* the greatest of difference / allowed; 0 where all are 0 */
+    size_t rows, apart;   /* compared; of these further apart than allowed */
+    double greatest, rms; /* of the differences, in its unit */
+    double at_s, a, b;    /* where it is greatest: the time, and both values */
+    double excess;        /* the greatest of difference / allowed; 0 where all are 0 */
 };
 
 struct hil_comparison {

@@ -211,11 +211,17 @@ void hil_responses_figures(const struct hil_responses *all, unsigned event, unsi
     const struct hil_event *e = &all->events[event];
     const struct hil_response *r = &responses_to(all, event)[measure];
 
-    *f = (struct hil_figures){NAN, NAN, NAN, NAN, NAN, NAN, NAN, false, NAN, NAN, NAN, NAN, NAN};
+    *f = (struct hil_figures){NAN, NAN, NAN, NAN, NAN, NAN, NAN, false, NAN,
+                              NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN,   NAN};
     if (r->count == 0)
         return;
     f->reference = r->reference;
     f->last = r->last;
+    f->last_s = figures_s(r->last_ns);
+    f->min = r->min;
+    f->min_s = figures_s(r->min_ns);
+    f->max = r->max;
+    f->max_s = figures_s(r->max_ns);
     f->settled = response_settled(r, e);
     if (f->settled)
         f->settling_ms = (double)(r->inside_ns - e->over_ns) * 1e-6;

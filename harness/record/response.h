@@ -81,12 +81,13 @@ void hil_response_add(const struct hil_moment *moment, unsigned measure, double 
 
 /* The figures. NAN: there is none. */
 struct hil_figures {
-    double reference, last;    /* at the end */
+    double reference, last;    /* at the end, which is last_s */
     double extreme, extreme_s; /* the furthest that it went, and when */
     double overshoot_pct; /* beyond the new reference, of the change; NAN: not a change of it */
     double deviation_pct; /* of the extreme from the reference, of that; below: negative */
     double settling_ms;   /* from the end of the change; NAN: it did not settle */
     bool settled;
+    double min, min_s, max, max_s, last_s;
     double from_s, to_s; /* the window: its first and its last sample */
     double mean, pp, rms_deviation;
 };

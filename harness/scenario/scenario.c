@@ -78,17 +78,17 @@ static int load_system(struct scenario_node *root, struct hil_scenario *scenario
 }
 
 /* The general form, with the run's part of it through libcyaml. */
-static int load_general(struct scenario_node *root, struct hil_scenario *scenario,
-                        struct scenario_report *report)
+static int load_general(const struct scenario_schema *schema, struct scenario_node *root,
+                        struct hil_scenario *scenario, struct scenario_report *report)
 {
     const unsigned before = report->mistakes;
     void *file = NULL;
-    int error = load_blocks(&scenario_general_fixed, root, scenario->resolved, &file, report);
+    int error = load_blocks(&schema->loaded, root, scenario->resolved, &file, report);
 
     if (error != 0)
         return error;
     error = scenario_resolve_run(root, file, scenario, report);
-    cyaml_free(&cyaml, &scenario_general_fixed, file, 0);
+    cyaml_free(&cyaml, &schema->loaded, file, 0);
     if (error == 0)
         error = load_system(root, scenario, report);
     return error == 0 && report->mistakes > before ? -EINVAL : error;
@@ -126,7 +126,7 @@ static int load_form(const struct scenario_schema *schema, struct scenario_node 
     const unsigned before = report->mistakes;
     struct form form = {0};
     void *blocks = NULL;
-    int error = load_blocks(&schema->top, root, scenario->resolved, &blocks, report);
+    int error = load_blocks(&schema->loaded, root, scenario->resolved, &blocks, report);
 
     if (error != 0)
         return error;
@@ -141,7 +141,7 @@ static int load_form(const struct scenario_schema *schema, struct scenario_node 
     if (error == 0)
         error = expand_and_resolve(&loaded, &form, scenario, expand);
     form_free(&form);
-    cyaml_free(&cyaml, &schema->top, blocks, 0);
+    cyaml_free(&cyaml, &schema->loaded, blocks, 0);
     return error;
 }
 
@@ -155,7 +155,7 @@ static int load_and_resolve(const struct scenario_schema *schema, struct scenari
         error = scenario_listing_make(schema, root, scenario);
     if (error != 0)
         return error;
-    return schema->form == NULL ? load_general(root, scenario, report)
+    return schema->form == NULL ? load_general(schema, root, scenario, report)
                                 : load_form(schema, root, scenario, expand, report);
 }
 

@@ -25,19 +25,26 @@ static int find_file(struct scenario_node *block, const char *key, const char *f
     return 0;
 }
 
+/* Those of a source, or of a reference. */
+static int find_files(struct scenario_node *block, const char *folder)
+{
+    const int rc = find_file(scenario_node_get(block, "csv"), "file", folder);
+
+    return rc ? rc : find_file(scenario_node_get(block, "record"), "run", folder);
+}
+
 int scenario_find_files(struct scenario_node *root, const char *path)
 {
     const struct scenario_node *sources = scenario_node_get(root, "sources");
+    const struct scenario_node *limits = scenario_node_get(root, "limits");
     char copy[PATH_MAX];
     int rc = 0;
 
     snprintf(copy, sizeof copy, "%s", path);
     const char *folder = dirname(copy);
-    for (size_t i = 0; !rc && sources && i < sources->count; i++) {
-        const struct scenario_node *source = sources->entries[i].value;
-        rc = find_file(scenario_node_get(source, "csv"), "file", folder);
-        if (!rc)
-            rc = find_file(scenario_node_get(source, "record"), "run", folder);
-    }
+    for (size_t i = 0; !rc && sources && i < sources->count; i++)
+        rc = find_files(sources->entries[i].value, folder);
+    for (size_t i = 0; !rc && limits && i < limits->count; i++)
+        rc = find_files(scenario_node_get(limits->entries[i].value, "like"), folder);
     return rc;
 }

@@ -180,7 +180,8 @@ struct hil_system {
     struct hil_link *links;           /* in the order of sender, then of receiver */
     struct hil_source *sources;
     struct hil_measure *measures;
-    unsigned node_count, component_count, link_count, source_count, measure_count;
+    struct hil_limit *limits; /* limits.h */
+    unsigned node_count, component_count, link_count, source_count, measure_count, limit_count;
     struct hil_executor_config *executors;
     unsigned executor_count;
     struct hil_pool *pool; /* what all these point to */

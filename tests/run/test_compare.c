@@ -15,14 +15,16 @@ static void ramps_into(const char *folder, double first, double second, double d
     const char *path = in_workspace("%s.yaml", folder);
     char text[1024];
 
-    snprintf(text, sizeof text,
-             "name: ramps\nduration_s: %g\nmode: virtual\n"
-             "nodes: {bench: {period_us: 100, count: 2}}\n"
-             "components: {ramp: {model: integrator, node: 'bench[*]', inputs: {input: [%g, %g]}}}\n"
-             "record: [{signals: 'ramp[*].output'}]\n",
-             duration_s, first, second);
+    snprintf(
+        text, sizeof text,
+        "name: ramps\nduration_s: %g\nmode: virtual\n"
+        "nodes: {bench: {period_us: 100, count: 2}}\n"
+        "components: {ramp: {model: integrator, node: 'bench[*]', inputs: {input: [%g, %g]}}}\n"
+        "record: [{signals: 'ramp[*].output'}]\n",
+        duration_s, first, second);
     write_text(path, text);
-    struct ended e = run_command("hiloco run %s --quiet --out %s", path, in_workspace("%s", folder));
+    struct ended e =
+        run_command("hiloco run %s --quiet --out %s", path, in_workspace("%s", folder));
     expect_status(&e, 0);
 }
 
@@ -91,10 +93,12 @@ Test(compare, a_signal_of_one_record_differs)
     const char *path = in_workspace("b.yaml");
 
     ramps_into("a", 1, 2, 0.01);
-    write_text(path, "name: ramps\nduration_s: 0.01\nmode: virtual\nnodes: {bench: {period_us: 100}}\n"
-                     "components: {ramp: {model: integrator, node: bench, count: 2, "
-                     "inputs: {input: [1, 2]}}, other: {model: integrator, node: bench, inputs: {input: 1}}}\n"
-                     "record: [{signals: ['ramp[1].output', other.output]}]\n");
+    write_text(
+        path,
+        "name: ramps\nduration_s: 0.01\nmode: virtual\nnodes: {bench: {period_us: 100}}\n"
+        "components: {ramp: {model: integrator, node: bench, count: 2, "
+        "inputs: {input: [1, 2]}}, other: {model: integrator, node: bench, inputs: {input: 1}}}\n"
+        "record: [{signals: ['ramp[1].output', other.output]}]\n");
     struct ended e = run_command("hiloco run %s --quiet --out %s", path, in_workspace("b"));
     expect_status(&e, 0);
     e = compared("");

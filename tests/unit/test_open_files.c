@@ -1,5 +1,5 @@
 /* How many files a process of a run may need: what its nodes share channels with. */
-#include "harness/limits.h"
+#include "harness/open_files.h"
 #include "test_scenario.h"
 
 enum { OTHER = 64 }; /* besides the nodes' */
@@ -9,8 +9,8 @@ Test(open_files, a_star_connects_its_first_node_with_all)
     struct hil_scenario *s = load(SMALL, NULL);
 
     s->fabric = HIL_FABRIC_VERBS;
-    cr_expect_eq(hil_limits_files(s, 0), OTHER + 2 + 3);
-    cr_expect_eq(hil_limits_files(s, 1), OTHER + 3 * (2 + 1));
+    cr_expect_eq(hil_open_files_count(s, 0), OTHER + 2 + 3);
+    cr_expect_eq(hil_open_files_count(s, 1), OTHER + 3 * (2 + 1));
     hil_scenario_free(s);
 }
 
@@ -35,9 +35,9 @@ Test(open_files, each_link_connects_two_nodes_once)
     struct hil_scenario *s = load(row, NULL);
 
     s->fabric = HIL_FABRIC_VERBS;
-    cr_expect_eq(hil_limits_files(s, 0), OTHER + 2 + 2);
-    cr_expect_eq(hil_limits_files(s, 1), OTHER + 2 + 2);
-    cr_expect_eq(hil_limits_files(s, 2), OTHER + 2 + 2);
+    cr_expect_eq(hil_open_files_count(s, 0), OTHER + 2 + 2);
+    cr_expect_eq(hil_open_files_count(s, 1), OTHER + 2 + 2);
+    cr_expect_eq(hil_open_files_count(s, 2), OTHER + 2 + 2);
     hil_scenario_free(s);
 }
 
@@ -46,8 +46,8 @@ Test(open_files, on_shm_only_processes_count)
 {
     struct hil_scenario *s = load(SMALL, NULL);
 
-    cr_expect_eq(hil_limits_files(s, 0), OTHER + 2 * 6);
-    cr_expect_eq(hil_limits_files(s, 1), OTHER + 2 * 6);
+    cr_expect_eq(hil_open_files_count(s, 0), OTHER + 2 * 6);
+    cr_expect_eq(hil_open_files_count(s, 1), OTHER + 2 * 6);
     hil_scenario_free(s);
 }
 
@@ -55,6 +55,6 @@ Test(open_files, virtual_time_needs_none)
 {
     struct hil_scenario *s = load(SMALL, SETS("mode=virtual"));
 
-    cr_expect_eq(hil_limits_files(s, 0), 0);
+    cr_expect_eq(hil_open_files_count(s, 0), 0);
     hil_scenario_free(s);
 }

@@ -9,7 +9,7 @@
 #include "harness/scenario/yaml/scenario_defaults.h"
 #include "harness/scenario/yaml/scenario_schema.h"
 
-enum { ROWS_MAX = 400, ROW_BYTES = 1024 };
+enum { ROWS_MAX = 800, ROW_BYTES = 1024 };
 
 /* The rows of tables, in order: "| `name` | ... |". */
 struct rows {

@@ -288,7 +288,11 @@ static void set_converters(struct form_schema *s)
                                           &s->override_entry, 0, FORM_CONVERTERS_MAX));
 }
 
-static cyaml_schema_value_t top(struct form_schema *s)
+static const cyaml_schema_field_t limits_of_a_run = {
+    .key = "limits",
+    .value = {.type = CYAML_MAPPING, .mapping = {.fields = scenario_limits_fields}}};
+
+static void set_top(struct form_schema *s)
 {
     SET_FIELDS(
         s->top_fields, RUN_FIELDS_BEGIN,
@@ -301,11 +305,24 @@ static cyaml_schema_value_t top(struct form_schema *s)
         CYAML_FIELD_MAPPING("input_voltage", MUST, struct form_file, input_voltage,
                             input_voltage_fields),
         CYAML_FIELD_MAPPING("recording", MUST, struct form_file, recording, recording_fields),
-        RUN_FIELDS_END,
+        limits_of_a_run, RUN_FIELDS_END,
         CYAML_FIELD_SEQUENCE_COUNT("placement", MAY, struct form_file, placement, placement_count,
                                    &placement_entry, 0, 1 + FORM_CONVERTERS_MAX));
+}
+
+/* libcyaml leaves the limits out: they are read from the tree. */
+static void set_loaded(struct form_schema *s)
+{
+    memcpy(s->loaded_fields, s->top_fields, sizeof s->top_fields);
+    for (cyaml_schema_field_t *field = s->loaded_fields; field->key != NULL; field++)
+        if (strcmp(field->key, limits_of_a_run.key) == 0)
+            field->value = (cyaml_schema_value_t){.type = CYAML_IGNORE};
+}
+
+static cyaml_schema_value_t top(const cyaml_schema_field_t *fields)
+{
     return (cyaml_schema_value_t){
-        CYAML_VALUE_MAPPING(CYAML_FLAG_POINTER, struct form_file, s->top_fields)};
+        CYAML_VALUE_MAPPING(CYAML_FLAG_POINTER, struct form_file, fields)};
 }
 
 int form_schema_open(struct scenario_schema *schema, const struct scenario_node *root)
@@ -319,7 +336,10 @@ int form_schema_open(struct scenario_schema *schema, const struct scenario_node 
     set_tolerance(s);
     set_overrides(s);
     set_converters(s);
-    schema->top = top(s);
+    set_top(s);
+    set_loaded(s);
+    schema->top = top(s->top_fields);
+    schema->loaded = top(s->loaded_fields);
     return 0;
 }
 

@@ -102,7 +102,7 @@ static int general_parts(struct general *g)
 {
     int (*const parts[])(struct general *) = {
         general_nodes,  general_components, general_sources,   general_connections, general_wiring,
-        general_record, general_placement,  general_latencies, general_outside,
+        general_record, general_placement,  general_latencies, general_outside,     general_limits,
     };
     const unsigned before = g->report->mistakes;
 

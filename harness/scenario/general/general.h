@@ -72,6 +72,7 @@ int general_sources(struct general *g);
 int general_connections(struct general *g);
 int general_wiring(struct general *g); /* feeds, links and the order of steps, from the edges */
 int general_record(struct general *g);
+int general_limits(struct general *g);
 int general_placement(struct general *g);
 int general_latencies(struct general *g);
 int general_outside(struct general *g); /* which nodes are run by a process that joins */
@@ -99,6 +100,11 @@ unsigned general_word(const struct scenario_node *block, const char *key, const 
 bool general_fits(const struct general *g, const struct scenario_node *block, const char *key,
                   unsigned count, const char *things);
 
+/* The column of the CSV file that a block names by `file`, with `time` and `between`. What is wrong
+ * is reported. 0 or -ENOMEM. */
+int general_csv(const struct general *g, const struct scenario_node *block, const char *column,
+                struct hil_column_source *source);
+
 /* --- references ---------------------------------------------------------------------------- */
 
 /* The texts of a value that is one, or a list of them: how many, and number i. */
@@ -111,6 +117,10 @@ const struct scenario_node *general_text_at(const struct scenario_node *node, un
  */
 bool general_find(const struct general *g, const struct general_groups *groups,
                   const struct scenario_node *node, size_t length, unsigned *first, unsigned *last);
+
+/* The same of measures. */
+bool general_find_measures(const struct general *g, const struct scenario_node *node,
+                           unsigned *first, unsigned *last);
 
 enum general_side { GENERAL_INPUTS = 1, GENERAL_OUTPUTS = 2, GENERAL_EITHER = 3 };
 

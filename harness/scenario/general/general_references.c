@@ -135,6 +135,31 @@ bool hil_system_find_nodes(const struct hil_system *s, const char *text, size_t 
     return false;
 }
 
+bool general_find_measures(const struct general *g, const struct scenario_node *node,
+                           unsigned *first, unsigned *last)
+{
+    const size_t length = strlen(node->text), name = reference_name_length(node->text, length);
+    const struct hil_measure *m = g->system->measures;
+    const char *names[REFERENCE_NAMES];
+    char message[HIL_REFERENCE_BYTES];
+    unsigned count = 0;
+
+    for (unsigned i = 0; i < g->system->measure_count; i += m[i].is.of ? m[i].is.of : 1) {
+        const struct hil_array of = {m[i].is.name, i, m[i].is.of ? m[i].is.of : 1, m[i].is.of};
+        if (count < REFERENCE_NAMES)
+            names[count++] = of.name;
+        if (strlen(of.name) != name || memcmp(of.name, node->text, name) != 0)
+            continue;
+        if (reference_pick("measure", &of, node->text, length, first, last, message))
+            return true;
+        scenario_mistake(g->report, &node->at, "%s", message);
+        return false;
+    }
+    reference_unknown("measure", names, count, node->text, name, message);
+    scenario_mistake(g->report, &node->at, "%s", message);
+    return false;
+}
+
 /* --- signals ------------------------------------------------------------------------------- */
 
 unsigned general_places(const struct hil_quantities *table, unsigned width, unsigned row)

@@ -162,11 +162,10 @@ static bool source_next(struct source_table *t)
     return getline(&t->line, &t->size, t->file) >= 0;
 }
 
-static int source_rows(struct source_table *t, const struct scenario_node *block,
+static int source_rows(struct source_table *t, const struct scenario_node *block, const char *name,
                        struct hil_column_source *c)
 {
     const struct scenario_node *time = scenario_node_get(block, "time");
-    const struct scenario_node *column = scenario_node_get(block, "column");
     unsigned capacity = 0;
     int rc = 0;
 
@@ -175,11 +174,12 @@ static int source_rows(struct source_table *t, const struct scenario_node *block
         return -EINVAL;
     }
     t->time = source_column_of(t->line, time->text);
-    t->value = source_column_of(t->line, column->text);
-    const struct scenario_node *missing = t->time < 0 ? time : t->value < 0 ? column : NULL;
-    if (missing) {
-        scenario_mistake(t->g->report, &missing->at, "%s has no column '%.60s'; allowed: %.*s",
-                         t->path, missing->text, (int)strcspn(t->line, "\r\n"), t->line);
+    t->value = source_column_of(t->line, name);
+    if (t->time < 0 || t->value < 0) {
+        scenario_mistake(t->g->report,
+                         &scenario_node_get(block, t->time < 0 ? "time" : "column")->at,
+                         "%s has no column '%.60s'; allowed: %.*s", t->path,
+                         t->time < 0 ? time->text : name, (int)strcspn(t->line, "\r\n"), t->line);
         return -EINVAL;
     }
     while (!rc && source_next(t))
@@ -192,8 +192,8 @@ static int source_rows(struct source_table *t, const struct scenario_node *block
     return rc;
 }
 
-static int source_csv(const struct general *g, const struct scenario_node *block,
-                      struct hil_column_source *c)
+int general_csv(const struct general *g, const struct scenario_node *block, const char *column,
+                struct hil_column_source *c)
 {
     const struct scenario_node *name = scenario_node_get(block, "file");
     struct source_table t = {.g = g};
@@ -208,7 +208,7 @@ static int source_csv(const struct general *g, const struct scenario_node *block
                          name->text, strerror(errno));
         return 0;
     }
-    int rc = source_rows(&t, block, c);
+    int rc = source_rows(&t, block, column, c);
     fclose(t.file);
     free(t.line);
     return rc == -ENOMEM ? rc : 0;
@@ -256,7 +256,7 @@ static int source_read(const struct general *g, const struct scenario_entry *ent
     case HIL_SOURCE_RECORD:
         return general_replay(g, block, inputs, source, count);
     default:
-        return source_csv(g, block, &source->column);
+        return general_csv(g, block, general_text(block, "column"), &source->column);
     }
 }
 

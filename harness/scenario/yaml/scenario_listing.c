@@ -29,6 +29,7 @@ static const char *const by_machine[] = {
     "converters.scheduler",
     "converters.wait",
     "recording",
+    "limits",
     "validity",
     "trace",
     "placement",

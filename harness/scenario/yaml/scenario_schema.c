@@ -1,4 +1,7 @@
-/* The schema of the general form, and what both forms say of a run. */
+/*
+ * The schema of the general form, and what both forms say of a run. libcyaml loads the run's part,
+ * into a struct scenario_file.
+ */
 #include "scenario_schema.h"
 
 #include <assert.h>
@@ -8,6 +11,7 @@
 #include <string.h>
 
 #include "../form/form.h"
+#include "../limits.h"
 #include "scenario_fields.h"
 
 const cyaml_schema_field_t scenario_validity_fields[] = {
@@ -200,6 +204,60 @@ static const cyaml_schema_field_t measure_fields[] = {
     MAYBE("node", CYAML_STRING),      CYAML_FIELD_END};
 NAMED(measure);
 
+static const cyaml_schema_field_t limit_band_fields[] = {
+    MAYBE("min", CYAML_FLOAT), MAYBE("max", CYAML_FLOAT), CYAML_FIELD_END};
+static const cyaml_schema_field_t limit_step_fields[] = {
+    OF_TYPE("at_s", CYAML_FLOAT), OF_TYPE("within_ms", CYAML_FLOAT),
+    OF_FIELDS("from", 0, limit_band_fields), OF_FIELDS("to", 0, limit_band_fields),
+    CYAML_FIELD_END};
+static const cyaml_schema_field_t limit_like_fields[] = {
+    OF_FIELDS("csv", CYAML_FLAG_OPTIONAL, source_csv_fields),
+    OF_FIELDS("record", CYAML_FLAG_OPTIONAL, source_record_fields), MAYBE("absolute", CYAML_FLOAT),
+    MAYBE("relative_pct", CYAML_FLOAT), CYAML_FIELD_END};
+static const cyaml_schema_field_t limit_time_fields[] = {
+    MAYBE("p50", CYAML_FLOAT),   MAYBE("p99", CYAML_FLOAT), MAYBE("p999", CYAML_FLOAT),
+    MAYBE("p9999", CYAML_FLOAT), MAYBE("max", CYAML_FLOAT), CYAML_FIELD_END};
+static const cyaml_strval_t limit_events[] = {{"all", HIL_EVENTS_ALL},
+                                              {"start_up", HIL_EVENTS_START_UP},
+                                              {"later", HIL_EVENTS_LATER},
+                                              {"last", HIL_EVENTS_LAST}};
+
+static const cyaml_schema_field_t limit_fields[] = {
+    MAYBE("measure", CYAML_STRING),
+    MAYBE("signal", CYAML_STRING),
+    MAYBE("nodes", CYAML_STRING),
+    MAYBE("from", CYAML_STRING),
+    MAYBE("to", CYAML_STRING),
+    {.key = "events",
+     .value = {.type = CYAML_ENUM,
+               .flags = CYAML_FLAG_OPTIONAL,
+               .enumeration = {limit_events, CYAML_ARRAY_LEN(limit_events)}}},
+    MAYBE("overshoot_pct", CYAML_FLOAT),
+    MAYBE("settling_ms", CYAML_FLOAT),
+    MAYBE("recovery_ms", CYAML_FLOAT),
+    MAYBE("dip_pct", CYAML_FLOAT),
+    MAYBE("rise_pct", CYAML_FLOAT),
+    MAYBE("ripple", CYAML_FLOAT),
+    MAYBE("rms_error", CYAML_FLOAT),
+    MAYBE("min", CYAML_FLOAT),
+    MAYBE("max", CYAML_FLOAT),
+    MAYBE("from_s", CYAML_FLOAT),
+    MAYBE("to_s", CYAML_FLOAT),
+    MAYBE("slope_min", CYAML_FLOAT),
+    MAYBE("slope_max", CYAML_FLOAT),
+    MAYBE("slope_over_ms", CYAML_FLOAT),
+    OF_FIELDS("step", CYAML_FLAG_OPTIONAL, limit_step_fields),
+    OF_FIELDS("like", CYAML_FLAG_OPTIONAL, limit_like_fields),
+    MAYBE("missed_percent", CYAML_FLOAT),
+    OF_FIELDS("late_us", CYAML_FLAG_OPTIONAL, limit_time_fields),
+    OF_FIELDS("step_us", CYAML_FLAG_OPTIONAL, limit_time_fields),
+    OF_FIELDS("age_us", CYAML_FLAG_OPTIONAL, limit_time_fields),
+    OF_FIELDS("round_trip_us", CYAML_FLAG_OPTIONAL, limit_time_fields),
+    CYAML_FIELD_END,
+};
+const cyaml_schema_field_t scenario_limits_fields[] = {
+    OF_FIELDS("*", CYAML_FLAG_OPTIONAL, limit_fields), CYAML_FIELD_END};
+
 static const cyaml_schema_field_t general_placement_fields[] = {
     OF_TYPE("nodes", CYAML_STRING),    OF_TYPE("cpu", CYAML_INT), OF_TYPE("priority", CYAML_INT),
     OF_WORDS("scheduler", schedulers), OF_WORDS("wait", waits),   CYAML_FIELD_END,
@@ -220,6 +278,7 @@ static const cyaml_schema_field_t general_fields[] = {
     OF_FIELDS("sources", 0, source_any),
     OF_ENTRIES("record", 0, &record_entry),
     OF_FIELDS("measures", 0, measure_any),
+    OF_FIELDS("limits", 0, scenario_limits_fields),
     RUN_FIELDS_END,
     OF_ENTRIES("placement", CYAML_FLAG_OPTIONAL, &general_placement_entry),
     CYAML_FIELD_END,
@@ -229,7 +288,7 @@ const cyaml_schema_value_t scenario_general = {
 
 static const cyaml_schema_field_t general_fixed_fields[] = {RUN_FIELDS_BEGIN, ON_RECORD_ERROR,
                                                             RUN_FIELDS_END, CYAML_FIELD_END};
-const cyaml_schema_value_t scenario_general_fixed = {
+static const cyaml_schema_value_t general_fixed = {
     CYAML_VALUE_MAPPING(CYAML_FLAG_POINTER, struct scenario_file, general_fixed_fields)};
 
 bool scenario_field_is_any(const cyaml_schema_field_t *field)
@@ -250,6 +309,7 @@ int scenario_schema_open(struct scenario_schema **schema, const struct scenario_
     if (s == NULL)
         return -ENOMEM;
     s->top = scenario_general;
+    s->loaded = general_fixed;
     if (!scenario_is_general(root) && form_schema_open(s, root) != 0) {
         scenario_schema_close(s);
         return -ENOMEM;

@@ -67,7 +67,8 @@ extern const unsigned scenario_key_count;
 
 struct scenario_schema {
     cyaml_schema_value_t top;
-    struct scenario_key *keys; /* of the models' quantities */
+    cyaml_schema_value_t loaded; /* the part of it that libcyaml loads */
+    struct scenario_key *keys;   /* of the models' quantities */
     unsigned key_count;
     struct form_schema *form; /* of the power_controller form; NULL: of the general one */
 };
@@ -75,8 +76,6 @@ struct scenario_schema {
 /* The schema of a scenario in its general form: that of `root`, when it has nodes or components. */
 bool scenario_is_general(const struct scenario_node *root);
 extern const cyaml_schema_value_t scenario_general;
-/* The part of it that libcyaml loads, into a struct scenario_file. */
-extern const cyaml_schema_value_t scenario_general_fixed;
 
 /* A mapping whose keys are names that the scenario gives has one field, called so. */
 bool scenario_field_is_any(const cyaml_schema_field_t *field);

@@ -1,15 +1,15 @@
-#include "limits.h"
+#include "open_files.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <sys/resource.h>
 
 /* What a process opens besides: the results, the trace, the tracer's, the fabric's own. */
-enum { LIMITS_OTHER_FILES = 64 };
+enum { OPEN_FILES_OTHER_FILES = 64 };
 
 /* Nodes that share a channel with this one: those with a link to it or from it, and node 0, which
  * shares one with all. */
-static unsigned long limits_peers(const struct hil_system *s, unsigned node)
+static unsigned long open_files_peers(const struct hil_system *s, unsigned node)
 {
     const struct hil_node_config *n = &s->nodes[node];
     unsigned long peers = 1;
@@ -27,40 +27,40 @@ static unsigned long limits_peers(const struct hil_system *s, unsigned node)
 
 /* On shm, to another process: a connection, and a memory file on huge pages and another; and the
  * same once more where both have called. */
-enum { LIMITS_FILES_OF_A_PROCESS = 6 };
+enum { OPEN_FILES_FILES_OF_A_PROCESS = 6 };
 
-static unsigned long limits_files_verbs(const struct hil_scenario *s, unsigned index)
+static unsigned long open_files_on_verbs(const struct hil_scenario *s, unsigned index)
 {
     const struct hil_executor_config *e = &s->executors[index];
-    unsigned long files = LIMITS_OTHER_FILES;
+    unsigned long files = OPEN_FILES_OTHER_FILES;
 
     for (unsigned i = 0; i < e->count; i++)
-        files += 2 + limits_peers(s->system, e->nodes[i]);
+        files += 2 + open_files_peers(s->system, e->nodes[i]);
     return files;
 }
 
-unsigned long hil_limits_files(const struct hil_scenario *s, unsigned index)
+unsigned long hil_open_files_count(const struct hil_scenario *s, unsigned index)
 {
     if (s->mode == HIL_VIRTUAL)
         return 0;
     if (s->fabric == HIL_FABRIC_VERBS)
-        return limits_files_verbs(s, index);
-    return LIMITS_OTHER_FILES + LIMITS_FILES_OF_A_PROCESS * s->executor_count;
+        return open_files_on_verbs(s, index);
+    return OPEN_FILES_OTHER_FILES + OPEN_FILES_FILES_OF_A_PROCESS * s->executor_count;
 }
 
-static unsigned long limits_most_files(const struct hil_scenario *s)
+static unsigned long open_files_most_files(const struct hil_scenario *s)
 {
     unsigned long most = 0;
 
     for (unsigned i = 0; i < s->executor_count; i++)
-        if (hil_limits_files(s, i) > most)
-            most = hil_limits_files(s, i);
+        if (hil_open_files_count(s, i) > most)
+            most = hil_open_files_count(s, i);
     return most;
 }
 
-int hil_limits_raise(const struct hil_scenario *s, FILE *messages)
+int hil_open_files_raise(const struct hil_scenario *s, FILE *messages)
 {
-    const unsigned long needed = limits_most_files(s);
+    const unsigned long needed = open_files_most_files(s);
     struct rlimit files;
 
     if (getrlimit(RLIMIT_NOFILE, &files) || files.rlim_cur >= needed)

@@ -1,0 +1,286 @@
+/*
+ * Runs that judge: the limits of a scenario, the verdict, the exit status, and what a machine reads
+ * of them.
+ */
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "process.h"
+#include "results.h"
+#include "workspace.h"
+
+TestSuite(verdict, .init = workspace_open, .fini = workspace_close);
+
+/* Three converters whose load doubles at 0.03 s, which makes a dip of 5.9 %. */
+static const char scenario[] = "name: judged\n"
+                               "duration_s: 0.05\n"
+                               "mode: virtual\n"
+                               "controller: {law: pid, period_us: 20}\n"
+                               "converters: {count: 3, plant: buck, period_us: 10}\n"
+                               "reference: {voltage_v: 12}\n"
+                               "load: {changes: [{time_s: 0.03, load_ohm: 1.2}]}\n"
+                               "limits:\n";
+
+/* Runs the scenario with these limits, each a line, into results/NAME. */
+static struct ended run_limits(const char *limits, const char *out, const char *more)
+{
+    char text[4000];
+
+    snprintf(text, sizeof text, "%s%s", scenario, limits);
+    write_text(in_workspace("judged.yaml"), text);
+    return run_command("hiloco run %s --out %s %s", in_workspace("judged.yaml"), in_workspace(out),
+                       more);
+}
+
+/* What came of the bound with this name. */
+static json_t *finding(const char *out, const char *name)
+{
+    json_t *limits = json_at(summary_of(in_workspace(out)), "limits"), *limit;
+    size_t i;
+
+    json_array_foreach(limits, i, limit)
+    {
+        if (strcmp(json_string_value(json_at(limit, "name")), name) == 0)
+            return limit;
+    }
+    cr_assert_fail("there is no %s", name);
+    return NULL;
+}
+
+static void expect_verdict(const char *out, const char *verdict)
+{
+    cr_expect_str_eq(json_string_value(json_at(summary_of(in_workspace(out)), "verdict")), verdict);
+}
+
+static void expect_finding(const char *out, const char *name, const char *verdict)
+{
+    const char *found = json_string_value(json_at(finding(out, name), "verdict"));
+
+    cr_expect_str_eq(found, verdict, "%s %s: %s", name, found,
+                     json_string_value(json_at(finding(out, name), "words")));
+}
+
+/* --- verdicts -------------------------------------------------------------------------------- */
+
+Test(verdict, limits_that_are_kept_pass)
+{
+    struct ended e = run_limits("  o: {measure: output_v, overshoot_pct: 1, settling_ms: 2, "
+                                "recovery_ms: 2, dip_pct: 7, rise_pct: 5, ripple: 0.1, "
+                                "rms_error: 0.1, max: 38}\n"
+                                "  e: {measure: 'voltage_v[*]', events: later, min: 11}\n",
+                                "out", "");
+
+    expect_status(&e, 0);
+    expect_verdict("out", "passed");
+    cr_expect_not_null(strstr(e.out, "verdict     passed: 9 of 9 limits kept\n"), "%s", e.out);
+}
+
+Test(verdict, one_that_is_not_kept_fails_and_says_what_when_and_where_it_is_seen)
+{
+    struct ended e = run_limits("  o: {measure: output_v, dip_pct: 5, rise_pct: 5}\n", "out", "");
+
+    expect_status(&e, 4);
+    expect_verdict("out", "failed");
+    expect_finding("out", "o.rise_pct", "passed");
+    json_t *dip = finding("out", "o.dip_pct");
+    cr_expect_str_eq(json_string_value(json_at(dip, "verdict")), "failed");
+    cr_expect_str_eq(json_string_value(json_at(dip, "signal")), "output_v");
+    cr_expect_str_eq(json_string_value(json_at(dip, "figure")), "output.svg");
+    cr_expect_float_eq(number_at(dip, "at_most"), 5, 0);
+
+    /* What it says is what the summary has of the event. */
+    json_t *summary = summary_of(in_workspace("out"));
+    cr_expect_float_eq(number_at(dip, "value"),
+                       -number_at(summary, "events.1.measures.output_v.deviation_pct"), 1e-12);
+    cr_expect_float_eq(number_at(dip, "time_s"),
+                       number_at(summary, "events.1.measures.output_v.extreme_s"), 1e-12);
+    cr_expect_not_null(strstr(e.out, "failed      o.dip_pct: output_v: 5.9"), "%s", e.out);
+}
+
+Test(verdict, a_run_that_is_not_valid_is_inconclusive_whatever_its_limits_say)
+{
+    const char *far = "--set network.latency_up_us=300 --set controller.input_age_limit_us=200";
+    struct ended e = run_limits("  o: {measure: output_v, max: 1}\n", "out", far);
+
+    expect_status(&e, 3);
+    expect_verdict("out", "inconclusive");
+    e = run_limits("  o: {measure: output_v, max: 1}\n", "any",
+                   "--set network.latency_up_us=300 --set controller.input_age_limit_us=200 "
+                   "--set validity.required=false");
+    expect_status(&e, 4);
+    expect_verdict("any", "failed");
+}
+
+Test(verdict, a_limit_without_anything_to_judge_is_inconclusive)
+{
+    struct ended e =
+        run_limits("  o: {measure: output_v, events: start_up, recovery_ms: 1}\n", "out", "");
+
+    expect_status(&e, 3);
+    expect_finding("out", "o.recovery_ms", "inconclusive");
+    expect_verdict("out", "inconclusive");
+}
+
+Test(verdict, a_run_that_fails_is_an_error)
+{
+    struct ended e = run_limits("  o: {measure: output_v, max: 100}\n", "out",
+                                "--set network.latency_up_us=300 --set "
+                                "controller.input_age_limit_us=200 --set "
+                                "controller.on_stale_input=end");
+
+    expect_status(&e, 1);
+    expect_verdict("out", "error");
+}
+
+Test(verdict, quiet_runs_say_why_they_fail)
+{
+    struct ended e = run_limits("  o: {measure: output_v, dip_pct: 5}\n", "out", "--quiet");
+
+    expect_status(&e, 4);
+    cr_expect_str_empty(e.out);
+    expect_said(&e, "o.dip_pct: output_v");
+}
+
+/* --- signals --------------------------------------------------------------------------------- */
+
+Test(verdict, the_worst_of_several_signals_is_named)
+{
+    struct ended e = run_limits(
+        "  band: {signal: 'converter[*].voltage_v', from_s: 0.01, to_s: 0.03, min: 11.9, max: "
+        "12.1}\n"
+        "  dip: {signal: 'converter[*].voltage_v', from_s: 0.01, min: 11.9}\n"
+        "  sum: {signal: output_v, max: 36.5, slope_max: 1e9}\n",
+        "out",
+        "--set converters.overrides.0.id=1 "
+        "--set converters.overrides.0.parameters.capacitance_f=400e-6");
+
+    expect_status(&e, 4);
+    expect_finding("out", "band.min", "passed");
+    expect_finding("out", "band.max", "passed");
+    expect_finding("out", "sum.slope_max", "passed");
+    json_t *dip = finding("out", "dip.min");
+    cr_expect_str_eq(json_string_value(json_at(dip, "verdict")), "failed");
+    cr_expect_str_eq(json_string_value(json_at(dip, "signal")), "converter[1].voltage_v");
+    cr_expect_str_eq(json_string_value(json_at(dip, "figure")), "voltages.svg");
+    cr_expect_eq(number_at(dip, "failures"), 3);
+
+    /* The record says the same. */
+    struct column voltage = column_of(in_workspace("out"), "controller/voltage_v");
+    struct column time = column_of(in_workspace("out"), "controller/time_s");
+    double least = INFINITY, at = 0;
+    for (size_t row = 0; row < voltage.rows; row++)
+        if (time.at[row] >= 0.01 && voltage.at[row * voltage.width + 1] < least) {
+            least = voltage.at[row * voltage.width + 1];
+            at = time.at[row];
+        }
+    cr_expect_float_eq(number_at(dip, "value"), least, 1e-12);
+    cr_expect_float_eq(number_at(dip, "time_s"), at, 1e-12);
+}
+
+Test(verdict, the_figure_that_is_named_is_one_that_plot_draws)
+{
+    struct ended e = run_limits("  v: {signal: 'converter[*].voltage_v', max: 1}\n"
+                                "  d: {signal: 'control[*].duty', max: 0.1}\n"
+                                "  o: {measure: output_v, max: 1}\n"
+                                "  e: {measure: 'voltage_v[*]', max: 1}\n",
+                                "out", "");
+
+    expect_status(&e, 4);
+    e = run_command("hiloco plot %s", in_workspace("out"));
+    expect_status(&e, 0);
+    for (size_t i = 0; i < 4; i++) {
+        json_t *limit = json_array_get(json_at(summary_of(in_workspace("out")), "limits"), i);
+        const char *figure = json_string_value(json_at(limit, "figure"));
+        cr_expect(exists(in_workspace("out/%s", figure)), "%s", figure);
+    }
+}
+
+Test(verdict, a_run_is_like_its_own_record_and_unlike_another)
+{
+    struct ended e = run_limits("  o: {measure: output_v, max: 100}\n", "golden", "");
+
+    expect_status(&e, 0);
+    e = run_command("hiloco export %s --csv", in_workspace("golden"));
+    expect_status(&e, 0);
+    const char *like = "  g: {signal: 'converter[*].voltage_v', like: {csv: {file: "
+                       "golden/controller.csv, column: 'voltage_v_*'}, relative_pct: 0.01}}\n";
+    e = run_limits(like, "same", "");
+    expect_status(&e, 0);
+    e = run_limits(like, "other", "--set controller.gains.ki_per_v_s=160");
+    expect_status(&e, 4);
+    e = run_limits(
+        "  g: {signal: [output_v, 'converter[*].voltage_v'], like: {record: {run: golden, "
+        "signal: 'converter[*].voltage_v'}, absolute: 0}}\n",
+        "uneven", "");
+    expect_status(&e, 2);
+    e = run_limits("  g: {signal: 'converter[*].voltage_v', like: {record: {run: golden, signal: "
+                   "'converter[*].voltage_v'}, absolute: 0}}\n",
+                   "exact", "");
+    expect_status(&e, 0);
+    e = run_limits(like, "longer", "--set duration_s=0.06");
+    expect_status(&e, 3);
+    cr_expect_not_null(strstr(e.out, "the reference has no row at 0.05"), "%s", e.out);
+}
+
+/* --- nodes and links ------------------------------------------------------------------------- */
+
+Test(verdict, timing_has_limits)
+{
+    struct ended e = run_limits("  n: {nodes: 'converter[*]', missed_percent: 0, late_us: {max: "
+                                "1}}\n"
+                                "  l: {from: 'converter[*]', to: controller, age_us: {max: 1}, "
+                                "round_trip_us: {p50: 10, p99: 1000}}\n"
+                                "  b: {from: controller, to: 'converter[*]', round_trip_us: {max: "
+                                "10}}\n",
+                                "out", "");
+
+    expect_status(&e, 4);
+    expect_finding("out", "n.missed_percent", "passed");
+    expect_finding("out", "n.late_us.max", "skipped");
+    expect_finding("out", "l.age_us.max", "passed");
+    expect_finding("out", "l.round_trip_us.p50", "failed");
+    expect_finding("out", "l.round_trip_us.p99", "passed");
+    expect_finding("out", "b.round_trip_us.max", "failed");
+    cr_expect_float_eq(number_at(finding("out", "l.round_trip_us.p50"), "value"),
+                       number_at(summary_of(in_workspace("out")), "links.1.round_trip_us.p50"), 0);
+}
+
+/* --- for machines ---------------------------------------------------------------------------- */
+
+Test(verdict, junit_and_tap_have_a_test_for_each_bound)
+{
+    char more[200];
+
+    snprintf(more, sizeof more, "--tap - --junit %s", in_workspace("verdict.xml"));
+    struct ended e = run_limits("  o: {measure: output_v, dip_pct: 5, max: 100}\n"
+                                "  n: {nodes: controller, late_us: {max: 1}}\n",
+                                "out", more);
+
+    expect_status(&e, 4);
+    cr_expect(strncmp(e.out,
+                      "TAP version 14\n1..4\nok 1 - judged: run\nnot ok 2 - judged: o.dip_pct\n",
+                      68) == 0,
+              "%s", e.out);
+    cr_expect_not_null(
+        strstr(e.out, "\nok 3 - judged: o.max\nok 4 - judged: n.late_us.max # SKIP "), "%s", e.out);
+    char *xml = read_text(in_workspace("verdict.xml"));
+    cr_expect_not_null(strstr(xml, "tests=\"4\" failures=\"1\" errors=\"0\" skipped=\"1\""), "%s",
+                       xml);
+    cr_expect_not_null(strstr(xml, "<failure type=\"failed\" message=\"output_v: 5.9"), "%s", xml);
+    free(xml);
+    e = run_command("xmllint --noout %s", in_workspace("verdict.xml"));
+    cr_expect(e.status == 0 || e.status == 127, "%s", e.err);
+}
+
+Test(verdict, a_file_that_cannot_be_written_is_said_before_anything_runs)
+{
+    struct ended e =
+        run_limits("  o: {measure: output_v, max: 100}\n", "out", "--junit /nowhere/verdict.xml");
+
+    expect_status(&e, 2);
+    expect_said(&e, "/nowhere/verdict.xml: cannot be written");
+    cr_expect_not(exists(in_workspace("out")));
+}
