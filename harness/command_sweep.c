@@ -1,17 +1,14 @@
 #include <errno.h>
 #include <jansson.h>
 #include <math.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "commands.h"
 #include "foreign.h"
+#include "jobs.h"
 #include "json_file.h"
 #include "record/told.h"
 #include "results.h"
@@ -38,10 +35,11 @@ static const char help[] =
     "                       earlier sweep's there are replaced; a folder that holds anything\n"
     "                       else is refused\n"
     "\n"
-    "Exit status: 0; 1 when a point failed; 2 for a mistake, before anything runs; 3 when all "
+    "Exit status: 0; 1 when a point failed; 2 for a mistake, before anything runs; 4 when all "
     "came\n"
-    "to their end and one is not valid (docs/validity.md); 130 when interrupted, 129\n"
-    "when its terminal hung up, 131 by SIGQUIT: the runs at hand have ended in order then.\n"
+    "to their end and one failed a limit of the scenario (docs/limits.md); 3 when one is not\n"
+    "valid (docs/validity.md); 130 when interrupted, 129 when its terminal hung up, 131 by\n"
+    "SIGQUIT: the runs at hand have ended in order then.\n"
     "\n"
     "Example: hiloco sweep configs/dcdc20.yaml --mode virtual \\\n"
     "                 --set controller.period_us=10,20,30,40,50,60,80,100\n";
@@ -53,14 +51,9 @@ struct axis {
     unsigned count;
 };
 
-enum { NOT_RUN = -1 };
-
 struct point {
     char **sets; /* "key=value", by axis */
     char *name;  /* its folder: the sets of the keys that vary */
-    pid_t pid;
-    int status; /* its exit status */
-    bool done;
 };
 
 struct sweep {
@@ -68,7 +61,8 @@ struct sweep {
     struct axis *axes;
     unsigned axis_count;
     struct point *points;
-    unsigned point_count, done;
+    struct hil_jobs jobs; /* by point */
+    unsigned point_count;
     char out[4096];
 };
 
@@ -178,7 +172,6 @@ static int make_point(const struct sweep *s, unsigned number)
 {
     struct point *p = &s->points[number];
 
-    p->status = NOT_RUN;
     p->sets = calloc(s->axis_count + 1, sizeof(char *));
     if (!p->sets)
         return -ENOMEM;
@@ -196,7 +189,9 @@ static int make_points(struct sweep *s)
     int rc = 0;
 
     s->points = calloc(s->point_count, sizeof *s->points);
-    if (!s->points)
+    s->jobs.at = calloc(s->point_count, sizeof *s->jobs.at);
+    s->jobs.count = s->point_count;
+    if (!s->points || !s->jobs.at)
         return -ENOMEM;
     for (unsigned i = 0; !rc && i < s->point_count; i++)
         rc = make_point(s, i);
@@ -245,13 +240,16 @@ static void free_sweep(struct sweep *s)
         free(s->axes[i].key);
     }
     free(s->points);
+    free(s->jobs.at);
     free(s->axes);
 }
 
 /* --- running ---------------------------------------------------------------------------------- */
 
-static void exec_point(const struct sweep *s, const struct point *p)
+static void exec_point(void *sweep, unsigned number)
 {
+    const struct sweep *s = sweep;
+    const struct point *p = &s->points[number];
     const struct hil_scenario_options *o = &s->arguments->options;
     const char **argv = calloc(2 * s->axis_count + 10, sizeof(char *));
     char out[4400];
@@ -274,105 +272,15 @@ static void exec_point(const struct sweep *s, const struct point *p)
         argv[n++] = "--mode";
         argv[n++] = o->realtime ? "realtime" : "virtual";
     }
-    execv("/proc/self/exe", (char *const *)argv);
-    perror("hiloco sweep");
-    _exit(HIL_EXIT_FAILED);
+    hil_jobs_exec(argv);
 }
 
-/* A sweep that is killed ends the runs at hand in order. */
-static void follow(pid_t sweep)
+static void tell_end(void *sweep, unsigned number)
 {
-    prctl(PR_SET_PDEATHSIG, SIGTERM);
-    if (getppid() != sweep)
-        _exit(HIL_EXIT_FAILED);
-}
+    const struct sweep *s = sweep;
 
-static void start(struct sweep *s, struct point *p)
-{
-    const pid_t self = getpid();
-
-    fflush(NULL);
-    p->pid = fork();
-    if (p->pid == 0) {
-        follow(self);
-        exec_point(s, p);
-    }
-    if (p->pid < 0) {
-        p->status = HIL_EXIT_FAILED;
-        p->done = true;
-        s->done++;
-    }
-}
-
-/* Those that run end in order, and leave their results. */
-static void end_points(const struct sweep *s)
-{
-    for (unsigned i = 0; i < s->point_count; i++)
-        if (s->points[i].pid > 0 && !s->points[i].done)
-            kill(s->points[i].pid, SIGTERM);
-}
-
-static void take_status(struct sweep *s, struct point *p, int status)
-{
-    p->status = WIFEXITED(status) ? WEXITSTATUS(status) : HIL_EXIT_FAILED;
-    p->done = true;
-    s->done++;
-    fprintf(stderr, "%u of %u: %s%s\n", s->done, s->point_count, p->name,
-            p->status == HIL_EXIT_OK        ? ""
-            : p->status == HIL_EXIT_INVALID ? " (not valid)"
-            : hil_exit_by_signal(p->status) ? " (interrupted)"
-                                            : " (failed)");
-}
-
-/* Waits until a point ends. */
-static void wait_for_one(struct sweep *s)
-{
-    const struct timespec moment = {.tv_nsec = 5000000};
-    bool told = false;
-    int status;
-    pid_t pid;
-
-    while ((pid = waitpid(-1, &status, WNOHANG)) == 0) {
-        if (hil_signal_status() && !told)
-            end_points(s);
-        told = hil_signal_status();
-        nanosleep(&moment, NULL);
-    }
-    for (unsigned i = 0; i < s->point_count; i++)
-        if (pid > 0 && s->points[i].pid == pid && !s->points[i].done)
-            take_status(s, &s->points[i], status);
-}
-
-static void run_points(struct sweep *s, unsigned jobs)
-{
-    unsigned running = 0, next = 0;
-
-    while (s->done < s->point_count && !(hil_signal_status() && running == 0)) {
-        if (!hil_signal_status() && next < s->point_count && running < jobs) {
-            start(s, &s->points[next]);
-            running += s->points[next].pid > 0;
-            next++;
-            continue;
-        }
-        unsigned before = s->done;
-        wait_for_one(s);
-        running -= s->done - before;
-    }
-}
-
-/* The worst of all: a point that failed, then one that is not valid. */
-static int status_of_points(const struct sweep *s)
-{
-    int status = HIL_EXIT_OK;
-
-    for (unsigned i = 0; i < s->point_count; i++) {
-        const struct point *p = &s->points[i];
-        if (!p->done || (p->status != HIL_EXIT_OK && p->status != HIL_EXIT_INVALID))
-            return HIL_EXIT_FAILED;
-        if (p->status == HIL_EXIT_INVALID)
-            status = HIL_EXIT_INVALID;
-    }
-    return status;
+    fprintf(stderr, "%u of %u: %s%s\n", s->jobs.done, s->point_count, s->points[number].name,
+            hil_job_words(&s->jobs.at[number]));
 }
 
 /* What the point's run says of itself; NULL: it left no summary. */
@@ -390,12 +298,13 @@ static json_t *load_summary(const struct sweep *s, const struct point *p)
 /* A point that was not run has no status; one that left no summary has none. */
 static json_t *point_of_index(const struct sweep *s, const struct point *p)
 {
-    json_t *values = json_array(), *summary = p->done ? load_summary(s, p) : NULL;
+    const struct hil_job *job = &s->jobs.at[p - s->points];
+    json_t *values = json_array(), *summary = job->done ? load_summary(s, p) : NULL;
 
     for (unsigned k = 0; k < s->axis_count; k++)
         json_array_append_new(values, json_string(strchr(p->sets[k], '=') + 1));
     return json_pack("{s:s, s:o, s:o, s:o}", "dir", p->name, "values", values, "status",
-                     p->done ? json_integer(p->status) : json_null(), "summary",
+                     job->done ? json_integer(job->status) : json_null(), "summary",
                      summary ? summary : json_null());
 }
 
@@ -535,15 +444,6 @@ static void print_table(const struct sweep *s)
 /* --- the command
  * ---------------------------------------------------------------------------------- */
 
-static unsigned choose_jobs(const struct hil_arguments *a, bool real_time)
-{
-    long cores = sysconf(_SC_NPROCESSORS_ONLN);
-
-    if (real_time)
-        return 1; /* each run wants all the cores it can get */
-    return a->jobs ? a->jobs : (unsigned)cores;
-}
-
 static int run_sweep(struct sweep *s)
 {
     bool real_time = false;
@@ -568,11 +468,14 @@ static int run_sweep(struct sweep *s)
     if (folder < 0)
         return hil_results_status(folder);
     write_index(s); /* by which its folders are known as a sweep's, should it be killed */
-    run_points(s, choose_jobs(s->arguments, real_time));
+    s->jobs.exec = exec_point;
+    s->jobs.ended = tell_end;
+    s->jobs.arg = s;
+    hil_jobs_run(&s->jobs, hil_jobs_at_a_time(s->arguments->jobs, real_time));
     rc = write_index(s);
     print_table(s);
     close(folder);
-    return hil_signal_status() ? hil_signal_status() : rc ? HIL_EXIT_FAILED : status_of_points(s);
+    return hil_signal_status() ? hil_signal_status() : rc ? HIL_EXIT_FAILED : hil_jobs_status(&s->jobs);
 }
 
 int hil_command_sweep(int argc, char **argv)

@@ -1,0 +1,44 @@
+/*
+ * Runs of this program, each in a process of its own, so many at a time. A signal that ends this
+ * process ends them in order, and no more are started.
+ */
+#ifndef HIL_JOBS_H
+#define HIL_JOBS_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+struct hil_job {
+    pid_t pid;
+    bool done;
+    int status;     /* its exit status */
+    double seconds; /* that it took */
+};
+
+struct hil_jobs {
+    struct hil_job *at;
+    unsigned count;
+    unsigned done; /* how many */
+    /* In the job's process: does not come back. */
+    void (*exec)(void *arg, unsigned job);
+    /* When one has ended. */
+    void (*ended)(void *arg, unsigned job);
+    void *arg;
+};
+
+/* Runs those that are not done yet, in their order. Signals must be caught: hil_catch_signals. */
+void hil_jobs_run(struct hil_jobs *jobs, unsigned at_a_time);
+
+/* Becomes `hiloco ARGUMENTS`; NULL is their end. */
+void hil_jobs_exec(const char *const *arguments);
+
+/* How many at a time: as asked for (0: nothing is), else as there are cores. */
+unsigned hil_jobs_at_a_time(unsigned asked, bool real_time);
+
+/* The worst of them: what failed, then a limit that did, then what is not valid. */
+int hil_jobs_status(const struct hil_jobs *jobs);
+
+/* "", " (not valid)", " (a limit failed)", " (interrupted)", " (failed)" */
+const char *hil_job_words(const struct hil_job *job);
+
+#endif
