@@ -40,6 +40,7 @@ static const struct choice choices[] = {
     {HIL_TAKES_RUN, {"all-users", no_argument, NULL, 'A'}},
     {HIL_TAKES_CHECK, {"expand", no_argument, NULL, 'e'}},
     {HIL_TAKES_CHECK, {"measure", no_argument, NULL, 'E'}},
+    {HIL_TAKES_BISECT, {"bisect", required_argument, NULL, 'B'}},
     {HIL_TAKES_VERDICTS, {"junit", required_argument, NULL, 'U'}},
     {HIL_TAKES_VERDICTS, {"tap", required_argument, NULL, 'P'}},
     {HIL_TAKES_TRACE, {"trace", no_argument, NULL, 't'}},
@@ -163,6 +164,9 @@ static int take(struct hil_arguments *a, int option)
     case 'E':
         a->measure = true;
         return 0;
+    case 'B':
+        a->bisect = optarg;
+        return 0;
     case 'U':
         a->junit = optarg;
         return 0;
@@ -212,7 +216,7 @@ int hil_arguments_parse(struct hil_arguments *a, unsigned takes, const char *hel
         }
     }
     const int least = takes & (HIL_TAKES_DOCTOR | HIL_TAKES_RUN | HIL_TAKES_MODEL) ? 0 : 1;
-    const int most = takes & HIL_TAKES_NODES ? 2 : 1;
+    const int most = takes & HIL_TAKES_SCENARIOS ? argc : takes & HIL_TAKES_NODES ? 2 : 1;
     if (argc - optind < least || argc - optind > most) {
         fprintf(stderr, "%s: %s; %s --help explains\n", argv[0],
                 argc == optind ? "an argument is missing" : "there are too many arguments",
@@ -223,7 +227,9 @@ int hil_arguments_parse(struct hil_arguments *a, unsigned takes, const char *hel
         fprintf(stderr, "%s: --from %g must be before --to %g\n", argv[0], a->from_s, a->to_s);
         return -EINVAL;
     }
-    if (argc - optind == 2)
+    a->scenarios = (const char *const *)&argv[optind];
+    a->scenario_count = (unsigned)(argc - optind);
+    if (takes & HIL_TAKES_NODES && argc - optind == 2)
         a->nodes = argv[optind++];
     a->scenario = argv[optind];
     return 0;

@@ -9,6 +9,7 @@
 #include "scenario/system.h"
 
 int hil_command_run(int argc, char **argv);
+int hil_command_test(int argc, char **argv);
 int hil_command_sweep(int argc, char **argv);
 int hil_command_plot(int argc, char **argv);
 int hil_command_trace(int argc, char **argv);
@@ -26,6 +27,8 @@ int hil_command_node(int argc, char **argv);
 struct hil_arguments {
     const char
         *scenario; /* the positional argument: a scenario, a directory, a run, a model; or NULL */
+    const char *const *scenarios; /* all positional arguments */
+    unsigned scenario_count;
     struct hil_scenario_options options;
     const char **sets; /* what options.sets points at */
     const char *out;
@@ -35,6 +38,7 @@ struct hil_arguments {
     const char *beside;
     double from_s, to_s;      /* the part of the time to draw or compare */
     double absolute, percent; /* tolerances */
+    const char *bisect;       /* "KEY=FROM:TO:STEP" */
     const char *junit, *tap;  /* files for verdicts; "-": standard output */
     const char *root;
     unsigned jobs, wait_s, measure_s;
@@ -64,6 +68,8 @@ enum {
     HIL_TAKES_NODES = 1 << 17,     /* no option: an argument before the scenario */
     HIL_TAKES_TOLERANCE = 1 << 18, /* --abs, --rel */
     HIL_TAKES_VERDICTS = 1 << 19,  /* --junit, --tap */
+    HIL_TAKES_SCENARIOS = 1 << 20, /* no option: several scenarios */
+    HIL_TAKES_BISECT = 1 << 21,    /* --bisect */
 };
 
 /*

@@ -13,6 +13,7 @@ static const char help[] =
     "  run SCENARIO      run a scenario, in real or virtual time\n"
     "  node [NODES] SCENARIO\n"
     "                    run some of its nodes, and meet those that are started elsewhere\n"
+    "  test SCENARIO...  run many, and say which kept their limits\n"
     "  sweep SCENARIO    run it for each of some values\n"
     "  top [RUN]         watch a run while it runs\n"
     "  plot DIR          draw what a run or a sweep has left\n"
@@ -26,19 +27,21 @@ static const char help[] =
     "\n"
     "hiloco COMMAND --help explains each, and hiloco --version says which hiloco this is. The\n"
     "exit status is 0 when all went well, 1 when a run failed, 2 when the input was wrong\n"
-    "(nothing was started then), and 130 when a run was interrupted (129 by\n"
+    "(nothing was started then), 3 when a run is not valid, 4 when a limit failed, and 130 when a "
+    "run was interrupted (129 by\n"
     "SIGHUP, 131 by SIGQUIT).\n";
 
 static const struct {
     const char *name;
     int (*run)(int argc, char **argv);
 } commands[] = {
-    {"run", hil_command_run},       {"sweep", hil_command_sweep},
-    {"plot", hil_command_plot},     {"export", hil_command_export},
-    {"check", hil_command_check},   {"models", hil_command_models},
-    {"doctor", hil_command_doctor}, {"top", hil_command_top},
-    {"trace", hil_command_trace},   {"recover", hil_command_recover},
-    {"node", hil_command_node},     {"compare", hil_command_compare},
+    {"run", hil_command_run},         {"test", hil_command_test},
+    {"sweep", hil_command_sweep},     {"plot", hil_command_plot},
+    {"export", hil_command_export},   {"check", hil_command_check},
+    {"models", hil_command_models},   {"doctor", hil_command_doctor},
+    {"top", hil_command_top},         {"trace", hil_command_trace},
+    {"recover", hil_command_recover}, {"node", hil_command_node},
+    {"compare", hil_command_compare},
 };
 
 int main(int argc, char **argv)

@@ -87,14 +87,23 @@ static void jobs_wait(struct hil_jobs *jobs)
             jobs_end(jobs, i, WIFEXITED(status) ? WEXITSTATUS(status) : HIL_EXIT_FAILED);
 }
 
-void hil_jobs_run(struct hil_jobs *jobs, unsigned at_a_time)
+static unsigned jobs_next(const struct hil_jobs *jobs, unsigned from, bool alone)
+{
+    while (from < jobs->count && (jobs->at[from].done || jobs->at[from].alone != alone))
+        from++;
+    return from;
+}
+
+static void jobs_run_those(struct hil_jobs *jobs, bool alone, unsigned at_a_time)
 {
     unsigned running = 0, next = 0;
 
-    while (jobs->done < jobs->count && !(hil_signal_status() && running == 0)) {
-        while (next < jobs->count && jobs->at[next].done)
-            next++;
-        if (!hil_signal_status() && next < jobs->count && running < at_a_time) {
+    for (;;) {
+        next = jobs_next(jobs, next, alone);
+        const bool more = next < jobs->count && !hil_signal_status();
+        if (!more && running == 0)
+            return;
+        if (more && running < at_a_time) {
             jobs_start(jobs, next);
             running += jobs->at[next++].pid > 0;
             continue;
@@ -105,13 +114,12 @@ void hil_jobs_run(struct hil_jobs *jobs, unsigned at_a_time)
     }
 }
 
-unsigned hil_jobs_at_a_time(unsigned asked, bool real_time)
+void hil_jobs_run(struct hil_jobs *jobs, unsigned at_a_time)
 {
     const long cores = sysconf(_SC_NPROCESSORS_ONLN);
 
-    if (real_time)
-        return 1; /* each run wants all the cores it can get */
-    return asked ? asked : (unsigned)cores;
+    jobs_run_those(jobs, false, at_a_time ? at_a_time : (unsigned)cores);
+    jobs_run_those(jobs, true, 1);
 }
 
 int hil_jobs_status(const struct hil_jobs *jobs)

@@ -10,6 +10,7 @@
 
 struct hil_job {
     pid_t pid;
+    bool alone; /* it runs when no other does, after those that need not */
     bool done;
     int status;     /* its exit status */
     double seconds; /* that it took */
@@ -26,14 +27,12 @@ struct hil_jobs {
     void *arg;
 };
 
-/* Runs those that are not done yet, in their order. Signals must be caught: hil_catch_signals. */
+/* Runs those that are not done yet, in their order; 0 at a time: as many as there are cores.
+ * Signals must be caught: hil_catch_signals. */
 void hil_jobs_run(struct hil_jobs *jobs, unsigned at_a_time);
 
 /* Becomes `hiloco ARGUMENTS`; NULL is their end. */
 void hil_jobs_exec(const char *const *arguments);
-
-/* How many at a time: as asked for (0: nothing is), else as there are cores. */
-unsigned hil_jobs_at_a_time(unsigned asked, bool real_time);
 
 /* The worst of them: what failed, then a limit that did, then what is not valid. */
 int hil_jobs_status(const struct hil_jobs *jobs);

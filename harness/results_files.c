@@ -3,8 +3,8 @@
  *
  *      of a run        scenario.yaml summary.json trace.h5; ctf/ and kernel.txt where it was traced
  *      while it runs   trace.h5.journal, and NAME.part of what is not whole; also of a killed run
- *      of a sweep      sweep.json, and a folder of a run for each of its points; sweep.json.part of
- *                      one that was killed
+ *      of a sweep      sweep.json, sweep.csv, and a folder of a run for each of its points;
+ * sweep.json.part of one that was killed of tests        tests.json, and a folder of a run for each
  *      of either       plot/, and NAME.png and NAME.svg for each plot/NAME.gp
  *      made of a run   NODE.csv by export, trace.json by trace
  */
@@ -24,8 +24,10 @@
 #include "record/run_files.h"
 
 /* The file that each has from its beginning on. */
-static const char *const mark[] = {[HIL_OF_A_RUN] = "trace.h5", [HIL_OF_A_SWEEP] = "sweep.json"};
-static const char *const kind_name[] = {[HIL_OF_A_RUN] = "run", [HIL_OF_A_SWEEP] = "sweep"};
+static const char *const mark[HIL_RESULTS_KINDS] = {
+    [HIL_OF_A_RUN] = "trace.h5", [HIL_OF_A_SWEEP] = "sweep.json", [HIL_OF_TESTS] = "tests.json"};
+static const char *const kind_name[HIL_RESULTS_KINDS] = {
+    [HIL_OF_A_RUN] = "run", [HIL_OF_A_SWEEP] = "sweep", [HIL_OF_TESTS] = "test"};
 
 static bool is_there(const char *path, const char *name)
 {
@@ -83,10 +85,15 @@ static bool is_point(const json_t *index, const char *name)
     return false;
 }
 
-static bool is_of_a_sweep(const char *path, const char *name)
+/* Its index, or one that is not whole; and figures. */
+static bool is_of_several(const char *path, const char *name, enum hil_results_kind kind)
 {
-    return strcmp(name, "sweep.json") == 0 || strcmp(name, "sweep.json.part") == 0 ||
-           strcmp(name, "plot") == 0 || is_figure(path, name);
+    const size_t length = strlen(mark[kind]);
+
+    if (strncmp(name, mark[kind], length) == 0 &&
+        (name[length] == '\0' || strcmp(name + length, ".part") == 0))
+        return true;
+    return strcmp(name, "sweep.csv") == 0 || strcmp(name, "plot") == 0 || is_figure(path, name);
 }
 
 /* A run that was killed as it began has no more than its journal. */
@@ -118,7 +125,7 @@ static int each_entry(const char *path, entry_fn *each, void *arg)
 
 struct search {
     enum hil_results_kind kind;
-    const json_t *index; /* of a sweep */
+    const json_t *index; /* of a sweep, or of tests */
     FILE *messages;
 };
 
@@ -154,22 +161,23 @@ static int refuse_foreign_of_point(const struct search *sweep, const char *path,
     return each_entry(point, refuse_foreign_of_run, &search);
 }
 
-static int refuse_foreign_of_sweep(void *search, const char *path, const char *name)
+static int refuse_foreign_of_several(void *search, const char *path, const char *name)
 {
-    const json_t *index = ((const struct search *)search)->index;
+    const struct search *s = search;
 
-    if (is_point(index, name))
+    if (is_point(s->index, name))
         return refuse_foreign_of_point(search, path, name);
-    return is_of_a_sweep(path, name) ? 0 : refuse(search, path, name);
+    return is_of_several(path, name, s->kind) ? 0 : refuse(search, path, name);
 }
 
 static int refuse_any(void *arg, const char *path, const char *name)
 {
     const struct search *search = arg;
-    const enum hil_results_kind other =
-        search->kind == HIL_OF_A_RUN ? HIL_OF_A_SWEEP : HIL_OF_A_RUN;
+    unsigned other = 0;
 
-    if (!is_kind(path, other))
+    while (other < HIL_RESULTS_KINDS && !is_kind(path, other))
+        other++;
+    if (other == HIL_RESULTS_KINDS)
         return refuse(search, path, name);
     fprintf(search->messages,
             "%s holds a %s, which a %s does not replace: name another folder, or remove it\n", path,
@@ -191,7 +199,7 @@ static int refuse_all_foreign(const char *path, enum hil_results_kind kind, FILE
     json_t *index =
         hil_run_path(file, path, "%s", mark[kind]) ? NULL : hil_foreign_json(file, &error);
     search.index = index; /* of a damaged one no point is known */
-    const int rc = each_entry(path, refuse_foreign_of_sweep, &search);
+    const int rc = each_entry(path, refuse_foreign_of_several, &search);
     json_decref(index);
     return rc;
 }

@@ -6,7 +6,7 @@
 
 #include <stdio.h>
 
-enum hil_results_kind { HIL_OF_A_RUN, HIL_OF_A_SWEEP };
+enum hil_results_kind { HIL_OF_A_RUN, HIL_OF_A_SWEEP, HIL_OF_TESTS, HIL_RESULTS_KINDS };
 
 /*
  * Removes the results of a run, or of a sweep, from the folder. Nothing is removed where it holds

@@ -100,7 +100,7 @@ Test(results, a_sweep_replaces_all_that_was_made_of_another)
     struct ended e = run_command("hiloco plot %s", out);
     expect_status(&e, 0);
     expect_run(SWEEP "--set controller.period_us=30,40", out, 0);
-    expect_only(out, (const char *const[]){"sweep.json", "controller.period_us=30",
+    expect_only(out, (const char *const[]){"sweep.json", "sweep.csv", "controller.period_us=30",
                                            "controller.period_us=40", NULL});
 }
 

@@ -284,3 +284,111 @@ Test(verdict, a_file_that_cannot_be_written_is_said_before_anything_runs)
     expect_said(&e, "/nowhere/verdict.xml: cannot be written");
     cr_expect_not(exists(in_workspace("out")));
 }
+
+/* --- many ------------------------------------------------------------------------------------ */
+
+Test(verdict, many_are_run_with_a_line_each_and_a_total)
+{
+    char text[4000];
+
+    snprintf(text, sizeof text, "%s  o: {measure: output_v, dip_pct: 7}\n", scenario);
+    write_text(in_workspace("good.yaml"), text);
+    snprintf(text, sizeof text, "%s  o: {measure: output_v, dip_pct: 5}\n", scenario);
+    write_text(in_workspace("bad.yaml"), text);
+    struct ended e =
+        run_command("hiloco test %s %s --out %s --junit %s", in_workspace("good.yaml"),
+                    in_workspace("bad.yaml"), in_workspace("tests"), in_workspace("tests.xml"));
+
+    expect_status(&e, 4);
+    const char *good = strstr(e.out, "passed        "), *bad = strstr(e.out, "failed        ");
+    cr_expect(good && bad && good < bad, "%s", e.out);
+    cr_expect_not_null(strstr(e.out, "1 of 2 passed, 1 failed, 0 inconclusive, 0 in error"), "%s",
+                       e.out);
+    cr_expect(exists(in_workspace("tests/judged/summary.json")));
+    cr_expect(exists(in_workspace("tests/judged,2/summary.json")));
+    char *xml = read_text(in_workspace("tests.xml"));
+    cr_expect_not_null(strstr(xml, "tests=\"4\" failures=\"1\" errors=\"0\""), "%s", xml);
+    free(xml);
+
+    /* The next takes their place, and a run does not. */
+    e = run_command("hiloco run %s --out %s", in_workspace("good.yaml"), in_workspace("tests"));
+    expect_status(&e, 2);
+    e = run_command("hiloco test %s --out %s", in_workspace("good.yaml"), in_workspace("tests"));
+    expect_status(&e, 0);
+    cr_expect_not(exists(in_workspace("tests/judged,2")));
+}
+
+Test(verdict, nothing_of_many_is_run_when_one_is_wrong)
+{
+    char text[4000];
+
+    snprintf(text, sizeof text, "%s  o: {measure: output_v, dip_pct: 7}\n", scenario);
+    write_text(in_workspace("good.yaml"), text);
+    struct ended e = run_command("hiloco test %s %s --out %s", in_workspace("good.yaml"),
+                                 in_workspace("none.yaml"), in_workspace("tests"));
+
+    expect_status(&e, 2);
+    cr_expect_not(exists(in_workspace("tests")));
+}
+
+/* --- sweeps ---------------------------------------------------------------------------------- */
+
+Test(verdict, a_sweep_says_which_points_passed)
+{
+    struct ended e = run_command("hiloco sweep configs/quickstart.yaml --set duration_s=0.01 --set "
+                                 "limits.o.measure=output_v --set limits.o.settling_ms=1 --set "
+                                 "controller.period_us=20:60:20 --out %s",
+                                 in_workspace("out"));
+
+    expect_status(&e, 4);
+    cr_expect_not_null(strstr(e.out, "settles, passed\n"), "%s", e.out);
+    cr_expect_not_null(strstr(e.out, "settles, FAILED\n"), "%s", e.out);
+    cr_expect_not_null(strstr(e.out, "does not settle, FAILED\n1 of 3 passed\n"), "%s", e.out);
+    char *csv = read_text(in_workspace("out/sweep.csv"));
+    cr_expect_not_null(strstr(csv, "controller.period_us,status,verdict,settled,"), "%s", csv);
+    cr_expect_not_null(strstr(csv, "\n0.01,output_v,1,40,4,failed,true,"), "%s", csv);
+    free(csv);
+}
+
+Test(verdict, a_logarithmic_range_has_its_values_as_many_times_apart)
+{
+    struct ended e =
+        run_command("hiloco sweep configs/quickstart.yaml --set duration_s=0.001 --set "
+                    "controller.gains.ki_per_v_s=10:1000:log5 --out %s",
+                    in_workspace("out"));
+
+    expect_status(&e, 0);
+    for (const char *const *v = (const char *const[]){"10", "31.62", "100", "316.2", "1000", NULL};
+         *v; v++)
+        cr_expect(exists(in_workspace("out/controller.gains.ki_per_v_s=%s", *v)), "%s", *v);
+}
+
+/* "The largest period that passes": 45.5 us, to the step of the converters' delay. */
+Test(verdict, bisection_finds_the_critical_period)
+{
+    struct ended e = run_command(
+        "hiloco sweep configs/dcdc20-nominal.yaml --mode virtual --set converters.count=1 --set "
+        "duration_s=1 --set recording.duty=false --set limits.o.measure=output_v --set "
+        "limits.o.settling_ms=1000 --bisect controller.period_us=40:50:0.1 --out %s",
+        in_workspace("out"));
+
+    expect_status(&e, 0);
+    cr_expect_not_null(strstr(e.out, "controller.period_us: the largest value that passes is 45.4 "
+                                     "us; 45.5 us fails\n"),
+                       "%s", e.out);
+}
+
+Test(verdict, bisection_needs_a_range_and_limits)
+{
+    struct ended e = run_command("hiloco sweep configs/quickstart.yaml --bisect "
+                                 "controller.period_us=10:20:1 --out %s",
+                                 in_workspace("out"));
+
+    expect_status(&e, 2);
+    expect_said(&e, "--bisect: quickstart has no limits");
+    e = run_command("hiloco sweep configs/quickstart.yaml --bisect controller.period_us=10,20 "
+                    "--out %s",
+                    in_workspace("out"));
+    expect_status(&e, 2);
+    expect_said(&e, "KEY=FROM:TO:STEP is allowed");
+}

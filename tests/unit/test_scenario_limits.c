@@ -134,7 +134,7 @@ Test(scenario_limits, mistakes_are_told_with_their_places)
          "FILE:13:44: 'none.csv' cannot be read (No such file or directory); allowed: a CSV "
          "file, "},
         {LIMIT("{signal: output_v, like: {absolute: 1}}"),
-         "FILE:13:32: limits.a.like is of neither; allowed: one of csv, record\n"},
+         "FILE:13:31: limits.a.like is of neither; allowed: one of csv, record\n"},
         {LIMIT("{from: controller, to: controller, age_us: {max: 1}}"),
          "FILE:13:13: limits.a.from and to are 'controller' and 'controller', between which there "
          "is no link; "},
