@@ -39,7 +39,7 @@ struct hil_input {
     uint64_t limit_ns;
     const struct hil_timing *sender;
     bool stale;
-    unsigned bad, bad_limit; /* in a row that are no number, and how many are too many */
+    unsigned bad, bad_limit; /* in a row that had what is no number, and how many are too many */
     uint32_t from, to;
     struct hil_stale *listed; /* where that is written down; NULL: nowhere */
 };
@@ -77,15 +77,7 @@ static inline bool hil_input_is_stale(struct hil_input *input, struct hil_stale_
     return hil_input_judge(input, log, age_ns, now_ns);
 }
 
-/* A new input has come, which is a number (no NaN and no infinity) or not. Returns whether it is
- * used; if not, the receiver goes on with the last that was. */
-static inline bool hil_input_is_number(struct hil_input *input, bool number)
-{
-    input->bad = number ? 0 : input->bad + 1;
-    return number;
-}
-
-/* Whether so many in a row were no number that the receiver is to be safe. */
+/* Whether so many in a row were no number that who takes them is to be safe. */
 static inline bool hil_input_is_bad(const struct hil_input *input)
 {
     return __builtin_expect(input->bad >= input->bad_limit, 0);

@@ -185,15 +185,6 @@ __attribute__((cold, noinline)) static void step_trace_input(const struct hil_st
     HIL_TRACE(input, &input);
 }
 
-/* The copies of one arrival put what its inputs began with in place of what came. */
-static void step_begin_again(const struct hil_step *s, struct step_range copies)
-{
-    for (unsigned i = 0; i < copies.count; i++) {
-        const unsigned to = s->copies[copies.first + i].to;
-        s->values[to] = s->beginning[to];
-    }
-}
-
 static void step_lose(const struct hil_step *s, struct step_arrival *a, uint64_t now)
 {
     struct hil_loss_log *log = &s->executor->losses;
@@ -201,8 +192,9 @@ static void step_lose(const struct hil_step *s, struct step_arrival *a, uint64_t
     a->away = a->suspect = true;
     a->there = a->fresh = false;
     memcpy(s->values + a->at, s->beginning + a->at, a->count * sizeof *s->values);
-    step_begin_again(s, a->early);
-    step_begin_again(s, a->late);
+    hil_step_forget_partial(s, a);
+    hil_step_begin_again(s, a->early);
+    hil_step_begin_again(s, a->late);
     a->loss = log->count < HIL_LOSSES_MAX ? &log->at[log->count] : NULL;
     if (a->loss)
         *a->loss = (struct hil_loss){.from = a->input.from, .to = a->input.to, .lost_ns = now};
@@ -230,24 +222,18 @@ static bool step_is_away(const struct hil_step *s, struct step_arrival *a, uint6
     return a->away;
 }
 
-/* One that is no number says that the sender goes on, and no more. */
-__attribute__((cold, noinline)) static void step_refuse(const struct hil_step *s,
-                                                        struct step_arrival *a)
-{
-    a->suspect = true;
-    s->node->run->state->links[a->link].bad++;
-}
-
 static inline void step_take(const struct hil_step *s, struct step_arrival *a)
 {
     const struct hil_message *m = s->message;
 
     a->step = m->step;
     a->acted_on = m->acted_on;
-    if (!hil_input_is_number(&a->input, hil_all_numbers(m->values, a->count))) {
-        step_refuse(s, a);
+    if (__builtin_expect(!hil_all_numbers(m->values, a->count), 0)) {
+        hil_step_take_partial(s, a);
         return;
     }
+    if (__builtin_expect(a->input.bad, 0))
+        hil_step_forget_partial(s, a);
     for (unsigned i = 0; i < a->count; i++)
         s->values[a->at + i] = m->values[i];
     hil_step_copy(s, a->early);
@@ -281,9 +267,9 @@ __attribute__((cold, noinline)) static int step_judge(struct hil_step *s, struct
     const enum hil_on_stale on_stale = s->node->config->stale.action;
     const bool stale = hil_input_is_stale(&a->input, &s->executor->stale, age, now);
 
-    a->unfit = !a->away && (hil_input_is_bad(&a->input) || (stale && on_stale == HIL_STALE_SAFE));
+    a->unfit = !a->away && stale && on_stale == HIL_STALE_SAFE;
     a->suspect = stale || a->input.bad || a->away;
-    s->unfit += a->unfit || a->away;
+    s->unfit += a->unfit || a->input.bad || a->away;
     return stale && !a->away && on_stale == HIL_STALE_END ? -ESTALE : 0;
 }
 
@@ -420,7 +406,7 @@ static bool step_rests(const struct hil_step *s, const struct step_part *p)
     for (unsigned i = 0; i < p->arrivals.count; i++) {
         const struct step_arrival *a = &s->arrivals[s->needs[p->arrivals.first + i]];
         away |= a->away;
-        unfit |= a->unfit;
+        unfit |= a->unfit || (hil_input_is_bad(&a->input) && hil_step_takes_bad(s, p, a));
     }
     if (unfit)
         step_make_safe(p);
@@ -445,11 +431,14 @@ static int step_compute(struct hil_step *s, uint64_t n, uint64_t due)
 /* --- 6. the continuous components' inputs are latched -------------------------------------------
  */
 
-/* Safe values, where they must be; in place of what is still no number, what the input began with.
- */
+/* Safe values, where they must be; in place of what has never come, or is still no number, what the
+ * input began with. */
 static void step_latch_safe(struct hil_step *s)
 {
     s->safe = true;
+    for (unsigned i = 0; i < s->arrival_count; i++)
+        if (s->arrivals[i].partial)
+            hil_step_begin_again(s, s->arrivals[i].late);
     for (unsigned i = 0; i < s->continuous; i++)
         step_rests(s, &s->parts[i]);
     for (unsigned i = 0; i < s->local_late.count; i++) {

@@ -6,11 +6,12 @@
  * its links, and the values of its sources. A step moves them by index, and asks for nothing by
  * name; which index is what is found out once, by hil_step_open.
  *
- * A message with a value that is no number is not used: the last good ones hold. What comes from a
- * node that died is what the inputs began with, and a sampled component that takes it rests, so
- * that nothing winds up against what cannot answer. A component rests as well, and its safe values
- * are used, when its input is stale with on_stale_input: safe, or after bad_inputs_limit messages
- * that were not used; and one that has failed rests for good.
+ * What a component sends with a value that is no number is not used: what it sent last holds, and
+ * what others send in the same message goes on. What comes from a node that died is what the inputs
+ * began with, and a sampled component that takes it rests, so that nothing winds up against what
+ * cannot answer. A component rests as well, and its safe values are used, when its input is stale
+ * with on_stale_input: safe, or was not used bad_inputs_limit times in a row; and one that has
+ * failed rests for good.
  */
 #ifndef HIL_STEP_H
 #define HIL_STEP_H

@@ -290,14 +290,11 @@ static void make_arrivals(struct hil_step *s)
 }
 
 /* Whether nothing that the link has is given by a continuous component. */
-static bool make_is_computed(const struct hil_step *s, const struct hil_link *link)
+static bool make_is_computed(const struct hil_system *system, const struct hil_link *link)
 {
-    for (unsigned p = 0; p < s->continuous; p++) {
-        const struct hil_component *c = s->parts[p].config;
-        for (unsigned i = 0; i < link->count; i++)
-            if (link->values[i] >= c->out && link->values[i] - c->out < c->out_count)
-                return false;
-    }
+    for (unsigned i = 0; i < link->count; i++)
+        if (system->components[link->components[i]].model->kind == HIL_CONTINUOUS)
+            return false;
     return true;
 }
 
@@ -312,7 +309,7 @@ static struct step_departure make_departure(const struct hil_step *s, unsigned i
         .out = s->values + s->out,
         .from = l->values,
         .count = l->count,
-        .computed = make_is_computed(s, l),
+        .computed = make_is_computed(system, l),
         .back = back < 0 ? NULL : &s->arrivals[make_arrival_of(s, (unsigned)back)],
     };
 }
@@ -429,6 +426,7 @@ static double *make_cut_all(struct hil_step *s, struct make_cutter *cutter,
     s->measures = make_cut(cutter, c->measure_count, sizeof *s->measures);
     s->signals = make_cut(cutter, sizes->signals, sizeof *s->signals);
     s->recorded = make_cut(cutter, c->recorded_count, sizeof *s->recorded);
+    s->came = make_cut(cutter, s->sourced - s->arrived, sizeof *s->came);
     s->needs = make_cut(cutter, c->in_count, sizeof *s->needs);
     s->sent_ns = make_cut(cutter, sizes->answers ? STEP_SENT_MAX : 0, sizeof *s->sent_ns);
     s->beginning = make_cut(cutter, s->value_count, sizeof *s->beginning);
@@ -592,6 +590,7 @@ int hil_step_begin(struct hil_step *s)
         a->step = a->acted_on = 0;
         a->there = a->fresh = a->away = a->unfit = a->suspect = false;
         a->loss = NULL;
+        hil_step_forget_partial(s, a);
         hil_input_init(&a->input, s->node->run->scenario, l);
     }
     for (unsigned i = 0; i < s->feed_count; i++)

@@ -38,6 +38,12 @@ struct step_part {
     struct hil_cost *cost;    /* where its steps are counted; NULL: they are not */
 };
 
+/* A value that comes over a link: what is known of it once a message had one that is no number. */
+struct step_came {
+    unsigned bad; /* messages in a row that did not have it */
+    bool came;    /* one did */
+};
+
 /* An incoming link. */
 struct step_arrival {
     struct loco_owned_var *var;
@@ -50,6 +56,7 @@ struct step_arrival {
     bool suspect;                  /* it was stale, bad or away: it is judged at each step */
     bool away;                     /* its sender died, and has not come back yet */
     bool unfit;                    /* what takes it is to be safe */
+    bool partial;                  /* there are values, but some have never come */
     struct step_range early, late; /* copies: to sampled components, and to continuous ones */
     struct hil_input input;
     unsigned figures;      /* of the state */
@@ -93,7 +100,7 @@ struct hil_step {
     unsigned early, departure_count; /* the first are sent before the others have computed */
     unsigned failed;                 /* continuous components, which give no number any more */
     unsigned stale;                  /* devices, which give no number in this step */
-    unsigned unfit;                  /* all these, and arrivals that are unfit or away */
+    unsigned unfit;                  /* all these, and arrivals that are unfit, bad or away */
     bool safe;                       /* values may stand in inputs of continuous components */
     bool computed;                   /* the sampled components have */
     bool delays;                     /* one of them with a delay */
@@ -117,6 +124,7 @@ struct hil_step {
 
     unsigned in, out, arrived, sourced, value_count; /* where the parts of values[] begin */
     double *beginning;                               /* values[] before the first step */
+    struct step_came *came;                          /* of the values from `arrived` on */
     unsigned *needs;                                 /* arrivals of components */
     unsigned recorded_count;
     unsigned *recorded; /* in values[] */
@@ -149,6 +157,20 @@ static inline void hil_step_leave(const struct hil_step *s, const struct step_pa
     hil_inside_leave(&s->told->inside);
     hil_beat(&s->told->heartbeat);
 }
+
+/* Takes the message's values, but for those of components that gave one which is no number: what
+ * came of these before holds. */
+void hil_step_take_partial(const struct hil_step *step, struct step_arrival *arrival);
+
+/* From now on all its values have come, or none has. */
+void hil_step_forget_partial(const struct hil_step *step, struct step_arrival *arrival);
+
+/* Whether the component takes one of the arrival's values that was bad too often. */
+bool hil_step_takes_bad(const struct hil_step *step, const struct step_part *part,
+                        const struct step_arrival *arrival);
+
+/* Inputs that these copies are for are what they began with, unless their value has come. */
+void hil_step_begin_again(const struct hil_step *step, struct step_range copies);
 
 /* The sources' values at t_ns, which go to sampled components at once. */
 void hil_step_take_sources(const struct hil_step *step, uint64_t t_ns);

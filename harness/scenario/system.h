@@ -104,7 +104,8 @@ struct hil_node_config {
 /* All the signals from one node to another. */
 struct hil_link {
     unsigned from, to;
-    const unsigned *values; /* outputs of `from`, ascending */
+    const unsigned *values;     /* outputs of `from`, ascending */
+    const unsigned *components; /* whose they are */
     unsigned count;
     unsigned array;      /* of link_arrays */
     bool late;           /* has a value that is computed and sent in the same step */

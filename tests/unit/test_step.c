@@ -581,7 +581,8 @@ Test(step, a_stale_input_ends_the_run)
     close_rig(&rig);
 }
 
-/* A message with one value that is no number is not used; too many, and what takes it is safe. */
+/* The last good value holds; after too many, what takes it is safe. What another component sends in
+ * the same message is used. */
 Test(step, values_that_are_no_numbers)
 {
     static const double bad[] = {7, NAN}, good[] = {8, 1};
@@ -593,14 +594,65 @@ Test(step, values_that_are_no_numbers)
     for (unsigned n = 1; n <= 4; n++) {
         push(&rig, 0, 1, bad);
         play(&rig, 100 + 10 * n);
-        cr_expect_eq(out_of(&rig, "law"), n < 3 ? 6 : 50, "%u", n);
+        cr_expect_eq(out_of(&rig, "law"), 14, "%u: %g", n, out_of(&rig, "law"));
         cr_expect_eq(in_of(&rig, "plant", 0), n < 3 ? 0.4 : 0.5, "%u", n);
+        cr_expect_eq(in_of(&rig, "plant", 2), n < 3 ? 9 : 5, "%u", n);
     }
     push(&rig, 0, 1, good);
     play(&rig, 150);
     cr_expect_eq(out_of(&rig, "law"), 16);
     cr_expect_eq(in_of(&rig, "plant", 0), 0.1);
     cr_expect_eq(rig.run.state->links[arrival(&rig, 0, 1)->link].bad, 4);
+    close_rig(&rig);
+}
+
+/* Until a number comes, an input is what it began with; and again after its sender died. */
+Test(step, a_value_that_never_came_beside_one_that_did)
+{
+    static const double bad[] = {7, NAN};
+    struct rig rig;
+
+    open_rig(&rig, FOLLOW("bad_inputs_limit: 100"));
+    rig.still[0] = true;
+    for (unsigned n = 1; n <= 3; n++) {
+        rig.n[0] = n;
+        push(&rig, 0, 1, bad);
+        play(&rig, 10 * n);
+        cr_expect_eq(out_of(&rig, "law"), 14);
+        cr_expect_eq(in_of(&rig, "plant", 0), part_of(&rig, "plant", 0)->model->inputs.at[0].value);
+    }
+    rig.still[0] = false;
+    play(&rig, 60);
+    cr_expect_eq(out_of(&rig, "law"), 6);
+    cr_expect_eq(in_of(&rig, "plant", 0), 0.4);
+    close_rig(&rig);
+}
+
+/* What one component sends belongs together: it is used as a whole, or not at all. */
+Test(step, a_component_that_sends_no_number_is_held_whole)
+{
+    static const double before[] = {1, 2}, bad[] = {NAN, 30}, after[] = {4, 5};
+    struct rig rig;
+
+    open_rig(&rig, HEAD "nodes: {a: {period_us: 10}, b: {period_us: 10}}\n"
+                        "placement: [{nodes: [a, b]}]\n"
+                        "components:\n"
+                        "  plant: {model: buck, node: a, inputs: {duty: 0}}\n"
+                        "  all: {model: sum, node: b, width: 2, parameters: {gain: [1, 100]}}\n"
+                        "connections:\n"
+                        "  - {from: plant.voltage_v, to: \"all.input[0]\"}\n"
+                        "  - {from: plant.current_a, to: \"all.input[1]\"}\n");
+    rig.still[0] = true;
+    play(&rig, 10);
+    push(&rig, 0, 1, before);
+    play(&rig, 20);
+    cr_expect_eq(out_of(&rig, "all"), 201);
+    push(&rig, 0, 1, bad);
+    play(&rig, 30);
+    cr_expect_eq(out_of(&rig, "all"), 201);
+    push(&rig, 0, 1, after);
+    play(&rig, 40);
+    cr_expect_eq(out_of(&rig, "all"), 504);
     close_rig(&rig);
 }
 
@@ -665,7 +717,9 @@ Test(step, a_continuous_component_that_fails_makes_safe_what_takes_from_it)
                   "  plant: {" PLANT ", node: n, safe: {input: 3}}\n"
                   "  loose: {" PLANT ", node: n}\n"
                   "  there: {model: gain, node: far, safe: {output: 9}}\n"
+                  "  sound: {model: gain, node: far, safe: {output: 10}}\n"
                   "connections:\n"
+                  "  - {from: beside.output, to: sound.input}\n"
                   "  - {from: bad.output, to: law.input}\n"
                   "  - {from: bad.output, to: plant.input}\n"
                   "  - {from: bad.output, to: loose.input, initial: 0.5}\n"
@@ -678,6 +732,7 @@ Test(step, a_continuous_component_that_fails_makes_safe_what_takes_from_it)
     cr_expect_eq(in_of(&rig, "plant", 0), 3);
     cr_expect_eq(in_of(&rig, "loose", 0), 0.5);
     cr_expect_eq(out_of(&rig, "there"), 9);
+    cr_expect_eq(out_of(&rig, "sound"), 5, "it takes nothing from what failed");
     close_rig(&rig);
 }
 

@@ -198,7 +198,7 @@ static int wiring_order(const struct general *g)
 
 /* A value that goes from one node to another. */
 struct wiring_value {
-    unsigned from, to, out;
+    unsigned from, to, out, component;
 };
 
 static int wiring_compare(const void *a, const void *b)
@@ -217,7 +217,7 @@ static struct wiring_value wiring_value_of(const struct hil_system *s, const str
     const struct hil_component *from = &s->components[e->from.component];
 
     return (struct wiring_value){from->node, s->components[e->to.component].node,
-                                 from->out + e->from.number};
+                                 from->out + e->from.number, e->from.component};
 }
 
 /* All values that go anywhere, each once, in the order of links. */
@@ -240,20 +240,22 @@ static int wiring_make_links(struct general *g, const struct wiring_value *value
 {
     struct hil_system *s = g->system;
     unsigned *outs = hil_pool_get(s->pool, count, sizeof *outs);
+    unsigned *components = hil_pool_get(s->pool, count, sizeof *components);
 
     s->links = hil_pool_get(s->pool, count, sizeof s->links[0]);
-    if (!outs || !s->links)
+    if (!outs || !components || !s->links)
         return -ENOMEM;
     for (unsigned i = 0; i < count; i++) {
         const struct wiring_value *v = &values[i];
         outs[i] = v->out;
+        components[i] = v->component;
         if (i == 0 || v->from != values[i - 1].from || v->to != values[i - 1].to) {
             struct hil_node_config *sender = &s->nodes[v->from];
             if (sender->link_count++ == 0)
                 sender->first_link = s->link_count;
             s->nodes[v->to].incoming_count++;
-            s->links[s->link_count++] =
-                (struct hil_link){.from = v->from, .to = v->to, .values = &outs[i]};
+            s->links[s->link_count++] = (struct hil_link){
+                .from = v->from, .to = v->to, .values = &outs[i], .components = &components[i]};
         }
         s->links[s->link_count - 1].count++;
     }
