@@ -724,8 +724,7 @@ static void print_table(const struct sweep *s)
     printf("results: %s\n", s->out);
 }
 
-/* --- the command
- * ---------------------------------------------------------------------------------- */
+/* --- the command ------------------------------------------------------------------------------ */
 
 static int run_sweep(struct sweep *s)
 {

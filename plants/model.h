@@ -63,8 +63,7 @@ extern "C" {
  * what is only added comes at the end of a structure, and shows in its size. */
 #define HIL_MODEL_ABI 1u
 
-/* --- tables ------------------------------------------------------------------------------------
- */
+/* --- tables ----------------------------------------------------------------------------------- */
 
 /* What holds of a row: some of these, or 0. */
 enum {
@@ -100,8 +99,7 @@ enum { HIL_QUANTITIES_MAX = 4096 };
     }
 #define HIL_QUANTITIES(array) HIL_FIRST_QUANTITIES(array, sizeof(array) / sizeof((array)[0]))
 
-/* --- models ------------------------------------------------------------------------------------
- */
+/* --- models ----------------------------------------------------------------------------------- */
 
 /* Takes one line. Any thread may call it, but not in each step: it may call the system. */
 typedef void hil_log_fn(void *arg, const char *line);

@@ -48,8 +48,7 @@ int switched_create(void **self, const struct circuit_topology *topology,
     return 0;
 }
 
-/* --- between two changes of the switches -------------------------------------------------------
- */
+/* --- between two changes of the switches ------------------------------------------------------ */
 
 /* A circuit for a while: its equations, and its input. */
 struct stretch {
@@ -178,8 +177,7 @@ static double switched_by_diodes(struct switched *p, const double *in, double t)
     return switched_run(p, &idle, fmin(t, switched_rest(p, in)), INFINITY);
 }
 
-/* --- a cycle ------------------------------------------------------------------------------------
- */
+/* --- a cycle ---------------------------------------------------------------------------------- */
 
 /* A current at its limit ends the on-time, and one beyond it never begins. */
 static double switched_with_main_on(struct switched *p, const double *in, double t)

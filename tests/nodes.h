@@ -101,4 +101,7 @@ static const uint64_t TEST_TIMEOUT = 60000000000u;
         }                                                                                          \
     } while (0)
 
+/* How many descriptors this process has open, more or less a fixed few. */
+unsigned open_descriptors(void);
+
 #endif

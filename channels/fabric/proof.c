@@ -7,6 +7,17 @@
 /* Its bytes are hashed, so it has none between its fields. */
 _Static_assert(sizeof(struct loco_claim) == 48, "crosses the network, hashed");
 
+struct loco_claim loco_claim_of(uint32_t purpose, uint32_t from, uint32_t to, uint32_t count,
+                                const struct loco_nonce *asked, const struct loco_nonce *given)
+{
+    return (struct loco_claim){.purpose = purpose,
+                               .from = from,
+                               .to = to,
+                               .count = count,
+                               .asked = *asked,
+                               .given = *given};
+}
+
 void loco_key_of(struct loco_key *key, struct loco_secret secret)
 {
     crypto_generichash(key->bytes, sizeof key->bytes, secret.bytes, secret.size, NULL, 0);

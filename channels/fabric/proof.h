@@ -32,6 +32,10 @@ struct loco_claim {
     struct loco_nonce asked, given; /* by who checks the proof, and by who makes it */
 };
 
+/* `count`: how many nodes there are to who makes the proof. */
+struct loco_claim loco_claim_of(uint32_t purpose, uint32_t from, uint32_t to, uint32_t count,
+                                const struct loco_nonce *asked, const struct loco_nonce *given);
+
 void loco_key_of(struct loco_key *key, struct loco_secret secret);
 
 /* A key for the two nodes of a claim only. */

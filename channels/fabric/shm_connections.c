@@ -376,18 +376,6 @@ static bool hear_refusal(struct shm_connection *c, const struct shm_greeting *g)
     return false;
 }
 
-/* `count` is that of who calls. */
-static struct loco_claim claim_of(uint32_t purpose, uint32_t from, uint32_t to, uint32_t count,
-                                  const struct loco_nonce *asked, const struct loco_nonce *given)
-{
-    return (struct loco_claim){.purpose = purpose,
-                               .from = from,
-                               .to = to,
-                               .count = count,
-                               .asked = *asked,
-                               .given = *given};
-}
-
 /* The other has proven itself: from now on it is heard. */
 static bool welcome(struct shm_connection *c, uint64_t process)
 {
@@ -415,8 +403,8 @@ static bool on_hello(struct shm_connection *c, const struct shm_greeting *g)
     if (g->from <= g->to || g->from >= g->count)
         return refuse(c, g->count, SHM_FOREIGN);
     const struct loco_claim mine =
-        claim_of(SHM_OF_ANSWER, g->to, g->from, g->count, &g->nonce, &c->nonce);
-    c->claim = claim_of(SHM_OF_PROOF, g->from, g->to, g->count, &c->nonce, &g->nonce);
+        loco_claim_of(SHM_OF_ANSWER, g->to, g->from, g->count, &g->nonce, &c->nonce);
+    c->claim = loco_claim_of(SHM_OF_PROOF, g->from, g->to, g->count, &c->nonce, &g->nonce);
     say(c, (struct shm_greeting){
                .kind = SHM_ANSWER, .nonce = c->nonce, .proof = loco_prove(&c->shm->key, &mine)});
     return true;
@@ -439,9 +427,9 @@ static bool on_answer(struct shm_connection *c, const struct shm_greeting *g)
     if (!c->called || c->proven)
         return false;
     const struct loco_claim theirs =
-        claim_of(SHM_OF_ANSWER, c->other, c->own, s->count, &c->nonce, &g->nonce);
+        loco_claim_of(SHM_OF_ANSWER, c->other, c->own, s->count, &c->nonce, &g->nonce);
     const struct loco_claim mine =
-        claim_of(SHM_OF_PROOF, c->own, c->other, s->count, &g->nonce, &c->nonce);
+        loco_claim_of(SHM_OF_PROOF, c->own, c->other, s->count, &g->nonce, &c->nonce);
     bool right = loco_proves(&s->key, &theirs, &g->proof);
     struct shm_connection *same = right ? other_to(c, g->process) : NULL;
     if (same) {

@@ -60,8 +60,7 @@ __attribute__((format(printf, 2, 3))) static void say(const struct verbs_node *n
     n->base.events.warning(n->base.events.arg, text);
 }
 
-/* --- arenas
- * ------------------------------------------------------------------------------------------ */
+/* --- arenas ----------------------------------------------------------------------------------- */
 
 /* The pages that memory may be of, the largest first. */
 static const struct pages {
@@ -180,8 +179,7 @@ static int verbs_arena_map(struct loco_node *base, size_t size, struct loco_aren
     return 0;
 }
 
-/* --- nodes
- * ------------------------------------------------------------------------------------------- */
+/* --- nodes ------------------------------------------------------------------------------------ */
 
 static void free_node(struct verbs_node *n)
 {
@@ -398,8 +396,7 @@ static const struct loco_fabric_ops verbs_ops = {
     .relax = loco_host_relax,
 };
 
-/* --- the fabric
- * ------------------------------------------------------------------------------------- */
+/* --- the fabric ------------------------------------------------------------------------------- */
 
 static void free_fabric(struct verbs *v)
 {

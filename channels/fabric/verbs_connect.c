@@ -56,24 +56,11 @@ static uint64_t first_bytes(const struct loco_nonce *nonce)
     return first;
 }
 
-/* `count` is that of who proves. */
-static struct loco_claim claim_of_count(uint32_t count, uint32_t purpose, uint32_t from,
-                                        uint32_t to, const struct loco_nonce *asked,
-                                        const struct loco_nonce *given)
-{
-    return (struct loco_claim){.purpose = purpose,
-                               .from = from,
-                               .to = to,
-                               .count = count,
-                               .asked = *asked,
-                               .given = *given};
-}
-
 static struct loco_claim claim_of(const struct verbs_node *n, uint32_t purpose, uint32_t from,
                                   uint32_t to, const struct loco_nonce *asked,
                                   const struct loco_nonce *given)
 {
-    return claim_of_count(n->base.count, purpose, from, to, asked, given);
+    return loco_claim_of(purpose, from, to, n->base.count, asked, given);
 }
 
 /* A link's proof has no challenge: its key is of one connection. */
@@ -299,7 +286,7 @@ static bool proves_foreign(const struct verbs_connection *c, const struct verbs_
     const struct verbs_node *n = c->end.node;
     const struct verbs_peer *p = c->end.peer;
     const struct loco_claim answer =
-        claim_of_count(h->count, VERBS_OF_ANSWER, p->id, n->base.id, &c->nonce, &p->demand);
+        loco_claim_of(VERBS_OF_ANSWER, p->id, n->base.id, h->count, &c->nonce, &p->demand);
 
     return h->refusal == VERBS_FOREIGN && h->count != n->base.count &&
            loco_proves(&n->key, &answer, &h->proof);
@@ -481,7 +468,7 @@ static void request_as_foreigner(struct verbs_node *n, struct rdma_cm_id *id,
                                  const struct verbs_hello *h)
 {
     const struct loco_claim claim =
-        claim_of_count(h->count, VERBS_OF_REQUEST, h->node, n->base.id, &n->challenge, &h->nonce);
+        loco_claim_of(VERBS_OF_REQUEST, h->node, n->base.id, h->count, &n->challenge, &h->nonce);
 
     if (h->asked != first_bytes(&n->challenge))
         refuse(n, id, &n->challenge, VERBS_PROVE);
@@ -652,8 +639,7 @@ static void on_request(struct verbs_node *n, struct rdma_cm_id *id, const struct
         request_link(n, id, p, h);
 }
 
-/* --- events
- * ---------------------------------------------------------------------------------------- */
+/* --- events ----------------------------------------------------------------------------------- */
 
 /* A link's end at this side. One that is not among its peer's is dead already. */
 static void drop_target(struct verbs_end *end)
@@ -887,8 +873,7 @@ void *verbs_connecting_thread(void *arg)
     return NULL;
 }
 
-/* --- links: the thread that opens one
- * -------------------------------------------------------------- */
+/* --- links: the thread that opens one --------------------------------------------------------- */
 
 static int await(struct verbs_link *l, enum rdma_cm_event_type expected, uint64_t until)
 {

@@ -70,8 +70,7 @@ void verbs_node_due(struct verbs_node *n)
     verbs_wake(n->verbs->wake_telling);
 }
 
-/* --- sending: with the lock held
- * ------------------------------------------------------------------- */
+/* --- sending: with the lock held -------------------------------------------------------------- */
 
 static void end_connection(struct verbs_connection *c, enum ibv_wc_status status)
 {
@@ -221,8 +220,7 @@ static void post_alive(struct verbs_connection *c)
     post_request(c, &request);
 }
 
-/* --- receiving: the telling thread
- * ------------------------------------------------------------------- */
+/* --- receiving: the telling thread ------------------------------------------------------------ */
 
 static void announce(struct verbs_connection *c)
 {
@@ -360,8 +358,7 @@ static void drain(struct verbs_node *n)
     }
 }
 
-/* --- the loss of a peer
- * -------------------------------------------------------------------------------- */
+/* --- the loss of a peer ----------------------------------------------------------------------- */
 
 void verbs_link_failed(struct verbs_link *l, enum ibv_wc_status status)
 {
@@ -612,8 +609,7 @@ void *verbs_telling_thread(void *arg)
     return NULL;
 }
 
-/* --- opening and closing
- * ---------------------------------------------------------------------------- */
+/* --- opening and closing ---------------------------------------------------------------------- */
 
 static int register_buffers(struct verbs_node *n)
 {

@@ -197,8 +197,7 @@ static int measure_fetch_add(const struct benchmark *b, const struct bench_optio
                                "-A FETCH_AND_ADD -n %d", ITERATIONS);
 }
 
-/* --- the key-value store: side 0 reads what side 1 inserted
- * --------------------------------------- */
+/* --- the key-value store: side 0 reads what side 1 inserted ----------------------------------- */
 
 enum { KEYS = 64, KV_READ_BYTES = 24 /* of an 8-byte value: what the store fetches */ };
 
@@ -256,8 +255,7 @@ static int measure_kv_read(const struct benchmark *b, const struct bench_options
                                KV_READ_BYTES, ITERATIONS);
 }
 
-/* --- message rate: as many writes in flight as there is room for
- * ---------------------------------- */
+/* --- message rate: as many writes in flight as there is room for ------------------------------ */
 
 enum { BURST = 256 };
 
@@ -303,8 +301,7 @@ static int measure_rate(const struct benchmark *b, const struct bench_options *o
     return rc;
 }
 
-/* --- locks
- * ---------------------------------------------------------------------------------------- */
+/* --- locks ------------------------------------------------------------------------------------ */
 
 static int measure_locks(const struct benchmark *b, const struct bench_options *o,
                          struct bench_sample *sample)
@@ -317,8 +314,7 @@ static int measure_locks(const struct benchmark *b, const struct bench_options *
     return rc;
 }
 
-/* --- the loop: a command of 16 bytes there, a measurement of 32 back
- * -------------------------------- */
+/* --- the loop: a command of 16 bytes there, a measurement of 32 back -------------------------- */
 
 static const size_t loop_sizes[] = {16, 32};
 
@@ -423,8 +419,7 @@ static int measure_loop(const struct benchmark *b, const struct bench_options *o
     return pair_run(b, o, loop_body, NULL, sample);
 }
 
-/* --- the table
- * ------------------------------------------------------------------------------------ */
+/* --- the table -------------------------------------------------------------------------------- */
 
 #define LATENCY(row, rival, target, which, function)                                               \
     {.name = row,                                                                                  \

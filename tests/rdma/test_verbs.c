@@ -4,7 +4,6 @@
  */
 #include <arpa/inet.h>
 #include <criterion/criterion.h>
-#include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <limits.h>
@@ -402,17 +401,6 @@ VERBS_TEST(what_a_device_does_not_take_inline_is_staged)
         write_from_stack((struct loco_verbs_config){.send_depth = 4});
 }
 
-static unsigned descriptors(void)
-{
-    DIR *folder = opendir("/proc/self/fd");
-    unsigned count = 0;
-
-    while (readdir(folder))
-        count++;
-    closedir(folder);
-    return count;
-}
-
 VERBS_TEST(a_link_that_cannot_be_opened_leaves_nothing)
 {
     struct end pair[2];
@@ -420,11 +408,11 @@ VERBS_TEST(a_link_that_cannot_be_opened_leaves_nothing)
 
     open_pair(pair, (struct loco_verbs_config){0});
     const struct loco_fabric_ops *ops = pair[0].fabric->ops;
-    unsigned before = descriptors();
+    unsigned before = open_descriptors();
     inline_max = -1;
     for (uint32_t peer = 0; peer < 2; peer++)
         cr_assert_eq(ops->link_open(pair[0].node, peer, &link), -EINVAL);
-    cr_assert_eq(descriptors(), before);
+    cr_assert_eq(open_descriptors(), before);
     inline_max = INT_MAX;
     cr_assert_eq(ops->link_open(pair[0].node, 0, &link), 0);
     ops->link_close(link);
@@ -700,10 +688,10 @@ VERBS_TEST(many_strangers_leave_nothing)
 
     cr_assert_eq(open_verbs(&fabric, (struct loco_verbs_config){0}), 0);
     cr_assert_eq(open_node(&a, fabric, 0, 2), 0);
-    unsigned before = descriptors();
+    unsigned before = open_descriptors();
     for (uint64_t i = 0; i < effort(CROWD, 20); i++)
         cr_assert_eq(ask(1, &h, sizeof h, &answer), VERBS_FOREIGN);
-    cr_assert_eq(descriptors(), before);
+    cr_assert_eq(open_descriptors(), before);
     cr_assert_gt(a.ear.warnings, 0);
     cr_assert_lt(a.ear.warnings, 9);
     close_node(&a);
@@ -785,9 +773,9 @@ VERBS_TEST(a_low_memlock_limit_is_explained)
     limit_memory(64 << 10);
     cr_assert_eq(open_verbs(&fabric, (struct loco_verbs_config){0}), 0);
     cr_assert_eq(open_node(&e, fabric, 0, 2), -ENOMEM);
-    unsigned before = descriptors();
+    unsigned before = open_descriptors();
     cr_assert_eq(open_node(&e, fabric, 0, 2), -ENOMEM);
-    cr_assert_eq(descriptors(), before);
+    cr_assert_eq(open_descriptors(), before);
     cr_assert(strstr(e.ear.warning, "ulimit -l"), "%s", e.ear.warning);
     limit_memory(1 << 20);
     cr_assert_eq(open_node(&e, fabric, 0, 2), 0);

@@ -6,7 +6,6 @@
  */
 #include <criterion/criterion.h>
 #include <criterion/parameterized.h>
-#include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,28 +25,15 @@ static char *command_of_sums(const char *path)
     return sums + 2;
 }
 
-static glob_t sums_of_figures(void)
-{
-    glob_t files;
-
-    cr_assert_eq(glob("docs/*.sum", 0, NULL, &files), 0);
-    return files;
-}
-
 ParameterizedTestParameters(figure, of_a_document_is_what_the_code_draws)
 {
-    static size_t at[20];
-    size_t count = sums_of_figures().gl_pathc;
-
-    for (size_t i = 0; i < count && i < 20; i++)
-        at[i] = i;
-    return cr_make_param_array(size_t, at, count);
+    return each_file_of("docs/*.sum");
 }
 
 ParameterizedTest(size_t *i, figure, of_a_document_is_what_the_code_draws)
 {
     char *root = realpath(".", NULL), *script = strdup(in_workspace("check.sh"));
-    const char *sums = sums_of_figures().gl_pathv[*i];
+    const char *sums = files_of("docs/*.sum").gl_pathv[*i];
     char text[1000];
 
     struct ended e = run_command("%s --out %s", command_of_sums(sums), in_workspace("out"));
@@ -65,8 +51,5 @@ ParameterizedTest(size_t *i, figure, of_a_document_is_what_the_code_draws)
 
 Test(figure, of_each_document_is_checked)
 {
-    glob_t pictures;
-
-    cr_assert_eq(glob("docs/*.png", 0, NULL, &pictures), 0);
-    cr_expect_eq(pictures.gl_pathc, sums_of_figures().gl_pathc);
+    cr_expect_eq(files_of("docs/*.png").gl_pathc, files_of("docs/*.sum").gl_pathc);
 }

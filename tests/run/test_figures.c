@@ -5,7 +5,6 @@
  */
 #include <criterion/criterion.h>
 #include <criterion/parameterized.h>
-#include <glob.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -421,28 +420,15 @@ static struct run compare(const char *config, const char *const *sets)
 
 /* --- every shipped scenario ---------------- */
 
-static glob_t shipped(void)
-{
-    glob_t files;
-
-    cr_assert_eq(glob("configs/*.yaml", 0, NULL, &files), 0);
-    return files;
-}
-
 ParameterizedTestParameters(figures, every_shipped_scenario)
 {
-    static size_t at[50];
-    size_t count = shipped().gl_pathc;
-
-    for (size_t i = 0; i < count && i < 50; i++)
-        at[i] = i;
-    return cr_make_param_array(size_t, at, count);
+    return each_file_of("configs/*.yaml");
 }
 
 /* Those of 5 s are cut: their events are all at the start. */
 ParameterizedTest(size_t *i, figures, every_shipped_scenario)
 {
-    const char *file = shipped().gl_pathv[*i] + strlen("configs/");
+    const char *file = files_of("configs/*.yaml").gl_pathv[*i] + strlen("configs/");
 
     if (strncmp(file, "dcdc20", 6) == 0)
         COMPARE(file, "duration_s=0.3");

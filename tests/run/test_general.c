@@ -3,8 +3,6 @@
  * takes one that has no controller and no converters.
  */
 #include <criterion/criterion.h>
-#include <criterion/parameterized.h>
-#include <glob.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -34,40 +32,28 @@ static void expect_same_file(const char *a, const char *b, const char *name)
     expect_status(&e, 0);
 }
 
-enum { PATH_BYTES = 80 };
-
 ParameterizedTestParameters(general, a_shipped_scenario_expanded_gives_the_same_record)
 {
-    static char paths[32][PATH_BYTES];
-    glob_t found;
-
-    cr_assert_eq(glob("configs/*.yaml", 0, NULL, &found), 0);
-    cr_assert_leq(found.gl_pathc, sizeof paths / sizeof paths[0]);
-    for (size_t i = 0; i < found.gl_pathc; i++)
-        snprintf(paths[i], PATH_BYTES, "%s", found.gl_pathv[i]);
-    const size_t count = found.gl_pathc;
-    globfree(&found);
-    return cr_make_param_array(char[PATH_BYTES], paths, count);
+    return each_file_of("configs/*.yaml");
 }
 
-ParameterizedTest(char (*path)[PATH_BYTES], general,
-                  a_shipped_scenario_expanded_gives_the_same_record)
+ParameterizedTest(size_t *i, general, a_shipped_scenario_expanded_gives_the_same_record)
 {
+    const char *path = files_of("configs/*.yaml").gl_pathv[*i];
     const char *shorter = in_workspace("short"), *longer = in_workspace("long");
     const char *expanded = in_workspace("expanded.yaml");
-    struct ended e = run_command("hiloco check --expand --mode virtual %s", *path);
+    struct ended e = run_command("hiloco check --expand --mode virtual %s", path);
 
     expect_status(&e, 0);
     cr_assert_not_null(strstr(e.out, "\ncomponents:\n"));
     write_text(expanded, e.out);
-    simulate_into(*path, shorter);
+    simulate_into(path, shorter);
     simulate_into(expanded, longer);
     expect_same_file(shorter, longer, "trace.h5");
     expect_same_file(shorter, longer, "summary.json");
 }
 
-/* --- replay ------------------------------------------------------------------------------------
- */
+/* --- replay ----------------------------------------------------------------------------------- */
 
 static const char replayed_head[] = "name: replayed\nduration_s: 0.05\nmode: virtual\n";
 static const char replayed_plants[] =

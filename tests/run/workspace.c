@@ -153,3 +153,24 @@ void write_text(const char *path, const char *text)
     fputs(text, file);
     fclose(file);
 }
+
+glob_t files_of(const char *pattern)
+{
+    glob_t files;
+
+    cr_assert_eq(glob(pattern, 0, NULL, &files), 0, "no %s", pattern);
+    return files;
+}
+
+struct criterion_test_params each_file_of(const char *pattern)
+{
+    static size_t at[100];
+    glob_t files = files_of(pattern);
+    const size_t count = files.gl_pathc;
+
+    globfree(&files);
+    cr_assert_leq(count, sizeof at / sizeof at[0]);
+    for (size_t i = 0; i < count; i++)
+        at[i] = i;
+    return cr_make_param_array(size_t, at, count);
+}

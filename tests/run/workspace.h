@@ -5,6 +5,8 @@
 #ifndef TEST_WORKSPACE_H
 #define TEST_WORKSPACE_H
 
+#include <criterion/parameterized.h>
+#include <glob.h>
 #include <stdbool.h>
 
 /* The test's folder; where nodes meet ($XDG_RUNTIME_DIR); the folder of all tests. */
@@ -30,5 +32,11 @@ bool exists(const char *path);
 bool is_empty(const char *folder);
 char *read_text(const char *path); /* to be freed */
 void write_text(const char *path, const char *text);
+
+/* The files of a pattern, of which there is one at least. */
+glob_t files_of(const char *pattern);
+
+/* The parameters of a test of each of them: their numbers. */
+struct criterion_test_params each_file_of(const char *pattern);
 
 #endif

@@ -199,8 +199,7 @@ Test(litmus, a_source_is_read_late)
     reached_only_without(2, late_source_body, a_is_one);
 }
 
-/* --- more than a word is torn; a word is not
- * ------------------------------------------------------ */
+/* --- more than a word is torn; a word is not -------------------------------------------------- */
 
 static void tearing_body(struct node *n)
 {
@@ -230,8 +229,7 @@ Test(litmus, what_is_above_a_word_is_torn)
     reached_only_without(2, tearing_body, halves_differ);
 }
 
-/* --- the network's atomics and the CPU's do not compose
- * ------------------------------------------- */
+/* --- the network's atomics and the CPU's do not compose --------------------------------------- */
 
 static void atomics_body(struct node *n)
 {
@@ -268,8 +266,7 @@ Test(litmus, atomics_of_the_network_and_of_the_cpu_do_not_compose)
     reached_only_without(2, atomics_body, one_is_lost);
 }
 
-/* --- two threads of a node: only a global fence orders their links
- * --------------------------------- */
+/* --- two threads of a node: only a global fence orders their links ---------------------------- */
 
 struct second {
     struct place *place;

@@ -30,8 +30,7 @@ static uint64_t peek(struct place *p, struct loco_ack ack)
     return seen;
 }
 
-/* --- a read is answered before all of it was read
- * ------------------------------------------------- */
+/* --- a read is answered before all of it was read --------------------------------------------- */
 
 static void early_answer_body(struct node *n)
 {
@@ -57,8 +56,7 @@ Test(litmus_flight, a_read_is_answered_before_all_was_read)
     reached_only_without(2, early_answer_body, a_is_one);
 }
 
-/* --- a read is done twice
- * ------------------------------------------------------------------------- */
+/* --- a read is done twice --------------------------------------------------------------------- */
 
 static void read_again_body(struct node *n)
 {
@@ -83,8 +81,7 @@ Test(litmus_flight, a_read_is_done_twice)
     reached_only_without(2, read_again_body, a_is_one);
 }
 
-/* --- the newest of many operations in flight overtakes the oldest
- * ----------------------------------- */
+/* --- the newest of many operations in flight overtakes the oldest ----------------------------- */
 
 enum { MANY = 20 };
 
@@ -123,8 +120,7 @@ Test(litmus_flight, the_last_of_many_reads_overtakes_the_first)
     reached_only_without(2, many_body, first_is_newer);
 }
 
-/* --- an inline source is read while another thread writes to it
- * ------------------------------------- */
+/* --- an inline source is read while another thread writes to it ------------------------------- */
 
 struct writer {
     struct place *place;
@@ -173,8 +169,7 @@ Test(litmus_flight, a_post_reads_its_source_while_others_write_it)
     reached_only_without(2, changed_source_body, halves_differ);
 }
 
-/* --- a post waits while the send queue is full
- * -------------------------------------------------------- */
+/* --- a post waits while the send queue is full ------------------------------------------------ */
 
 enum { POSTS = 40 };
 

@@ -41,8 +41,7 @@ static void pass_time(struct node *n, uint64_t ns)
         ;
 }
 
-/* --- no answer of an operation to the lost one lands any more ----------------------------------
- */
+/* --- no answer of an operation to the lost one lands any more --------------------------------- */
 
 static void await_begun(struct node *n, struct place *p)
 {
@@ -102,8 +101,7 @@ Test(peers, no_answer_of_the_lost_lands)
     cr_assert_eq(run_sim_nodes(1, 1000, 500, 2, late_answer_body, NULL), 0);
 }
 
-/* --- a loss is told at different times, and what was posted may be placed until then ------------
- */
+/* --- a loss is told at different times, and what was posted may be placed until then ---------- */
 
 struct loss {
     uint32_t begun; /* nodes that have left the barrier */
@@ -179,8 +177,7 @@ Test(peers, hear_of_a_loss_at_times_of_their_own)
     cr_assert(landed > 0, "nothing was placed between the death and the news of it");
 }
 
-/* --- a connection breaks, and one side is told before the other ----------------------------------
- */
+/* --- a connection breaks, and one side is told before the other ------------------------------- */
 
 static void cut_body(struct node *n)
 {
@@ -214,8 +211,7 @@ Test(peers, lose_each_other_one_after_the_other)
     cr_assert(apart > 0, "both were told at once");
 }
 
-/* --- messages: in order of one peer, and of different peers in any
- * -------------------------------- */
+/* --- messages: in order of one peer, and of different peers in any ---------------------------- */
 
 struct post {
     struct loco_fabric *sim;

@@ -48,8 +48,7 @@ static void surprised_only_without(void (*body)(void *arg))
     cr_assert_eq(surprises[1], 0, "%d times although it is forbidden", surprises[1]);
 }
 
-/* --- between two instructions, unless a lock is held --------------------------------------------
- */
+/* --- between two instructions, unless a lock is held ------------------------------------------ */
 
 static void counting(void *arg)
 {
@@ -71,8 +70,7 @@ Test(preempt, a_lock_keeps_threads_apart)
     surprised_only_without(counting);
 }
 
-/* --- among those who look at what RCU protects
- * ---------------------------------------------------- */
+/* --- among those who look at what RCU protects ------------------------------------------------ */
 
 static void replacing(void *arg)
 {
@@ -97,8 +95,7 @@ Test(preempt, a_grace_period_waits_for_interrupted_readers)
     surprised_only_without(replacing);
 }
 
-/* --- between an operation's number and its post
- * --------------------------------------------------- */
+/* --- between an operation's number and its post ----------------------------------------------- */
 
 struct watch {
     struct node *node;

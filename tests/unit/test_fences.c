@@ -70,8 +70,7 @@ static uint64_t far_word(struct node *n, struct loco_shared_region *r, uint32_t 
     return value;
 }
 
-/* --- a node dies to which nobody has written anything -------------------------------------------
- */
+/* --- a node dies to which nobody has written anything ----------------------------------------- */
 
 enum { READY = 0 };
 
@@ -118,8 +117,7 @@ static void bystander_body(struct node *n)
 
 ON_EACH_FABRIC(a_bystanders_death_is_no_trouble, 3, bystander_body)
 
-/* --- who is told of a loss, and how often ------------------------------------------------------
- */
+/* --- who is told of a loss, and how often ----------------------------------------------------- */
 
 enum { WRITTEN = 1 };
 
@@ -213,8 +211,7 @@ Test(fences, a_barrier_that_tells_of_a_loss_was_waited_for_chaos)
     under_chaos(3, barrier_body);
 }
 
-/* --- acks ---------------------------------------------------------------------------------------
- */
+/* --- acks ------------------------------------------------------------------------------------- */
 
 struct poster {
     struct node *node;
@@ -344,8 +341,7 @@ Test(fences, an_ack_tells_of_its_own_peer_only_chaos)
         cr_assert_eq(run_chaos_nodes(seed, LOCO_SIM_DEFERRED, MANY, aliased_body, NULL), 0);
 }
 
-/* --- channels that are constructed again under their names
- * ---------------------------------------- */
+/* --- channels that are constructed again under their names ------------------------------------ */
 
 /* Each time with rows of another size, so that no endpoint fits one of another time. */
 static void again_body(struct node *n)
@@ -377,8 +373,7 @@ static void again_body(struct node *n)
 
 ON_EACH_FABRIC(a_channel_is_constructed_again, 3, again_body)
 
-/* --- a node that cannot be opened
- * ------------------------------------------------------------------ */
+/* --- a node that cannot be opened ------------------------------------------------------------- */
 
 enum { ATTEMPTS = 50 };
 
@@ -422,8 +417,7 @@ Test(fences, an_open_that_fails_returns)
     rmdir(directory);
 }
 
-/* --- a peer whose memory cannot be mapped
- * ------------------------------------------------------------ */
+/* --- a peer whose memory cannot be mapped ----------------------------------------------------- */
 
 static _Atomic bool said_so;
 

@@ -373,8 +373,7 @@ static void churn_body(struct node *n)
 
 ON_EACH_FABRIC(churn, 2, churn_body, NULL)
 
-/* --- sizes, and readers beside a writer
- * -------------------------------------------------------------- */
+/* --- sizes, and readers beside a writer ------------------------------------------------------- */
 
 static void fill(unsigned char *value, size_t size, uint64_t number)
 {
@@ -465,8 +464,7 @@ static void torn_body(struct node *n)
 
 ON_EACH_FABRIC(torn_value, 2, torn_body, NULL)
 
-/* --- races
- * --------------------------------------------------------------------------------------------- */
+/* --- races ------------------------------------------------------------------------------------ */
 
 enum { CREW = 3, TALLY_IN = 1, TALLY_OUT, TALLY_UPDATES };
 
@@ -555,8 +553,7 @@ static void wrap_body(struct node *n)
 
 ON_EACH_FABRIC(tickets_wrap, 2, wrap_body, NULL)
 
-/* --- windows
- * -------------------------------------------------------------------------------------------- */
+/* --- windows ---------------------------------------------------------------------------------- */
 
 enum { WINDOW = 128, KEYS = 300 };
 
@@ -684,8 +681,7 @@ static void hot_window_body(struct node *n)
 
 ON_EACH_FABRIC(window_on_one_key, 2, hot_window_body, NULL)
 
-/* --- lost nodes
- * ------------------------------------------------------------------------------------------- */
+/* --- lost nodes ------------------------------------------------------------------------------- */
 
 /* Node 2 inserts and leaves. What it hosted is lost; the rest goes on without it. */
 static void lost_body(struct node *n)

@@ -183,8 +183,7 @@ LITMUS(buffering_pair, 2, write_pair_look, neither_saw)
 LITMUS(buffering_thread, 2, write_thread_look, neither_saw)
 LITMUS(buffering_global, 2, write_global_look, neither_saw)
 
-/* --- the same with atomic words, of the own node and of the other ------------------------------
- */
+/* --- the same with atomic words, of the own node and of the other ----------------------------- */
 
 static uint64_t set_and_load(struct player *p, uint64_t round, enum loco_fence kind, bool near)
 {
@@ -222,8 +221,7 @@ LITMUS(words_far_thread, 2, set_far_thread_load, neither_saw)
 LITMUS(words_near_global, 2, set_near_global_load, neither_saw)
 LITMUS(words_far_pair, 2, set_far_pair_load, neither_saw)
 
-/* --- an operation on a word comes after the thread's writes to the word's node -------------------
- */
+/* --- an operation on a word comes after the thread's writes to the word's node ---------------- */
 
 static uint64_t write_then_load(struct player *p, uint64_t round)
 {
@@ -240,8 +238,7 @@ static uint64_t write_then_load(struct player *p, uint64_t round)
 
 LITMUS(write_before_load, 2, write_then_load, neither_saw)
 
-/* --- a read of a link comes after its writes: both words are at node 1, which uses its own link
- * ------ */
+/* --- a read of a link comes after its writes: both words are at node 1 ------------------------ */
 
 static uint64_t write_then_read(struct player *p, uint64_t round)
 {
@@ -258,8 +255,7 @@ static uint64_t write_then_read(struct player *p, uint64_t round)
 
 LITMUS(write_before_read, 2, write_then_read, neither_saw)
 
-/* --- message passing on one link
- * -------------------------------------------------------------------- */
+/* --- message passing on one link -------------------------------------------------------------- */
 
 static uint64_t pass(struct player *p, uint64_t round)
 {
@@ -280,8 +276,7 @@ static bool message_missing(const uint64_t *got, uint64_t round)
 
 LITMUS(passing, 2, pass, message_missing)
 
-/* --- message passing by way of a third node
- * ----------------------------------------------------------- */
+/* --- message passing by way of a third node --------------------------------------------------- */
 
 static uint64_t pass_by_third(struct player *p, uint64_t round)
 {
@@ -305,8 +300,7 @@ static bool third_missed(const uint64_t *got, uint64_t round)
 
 LITMUS(passing_by_third, 3, pass_by_third, third_missed)
 
-/* --- atomics: of all that add at once, none is lost
- * --------------------------------------------------- */
+/* --- atomics: of all that add at once, none is lost ------------------------------------------- */
 
 static uint64_t add(struct player *p, uint64_t round)
 {
@@ -324,8 +318,7 @@ static bool sum_is_wrong(const uint64_t *got, uint64_t round)
 
 LITMUS(adding, 2, add, sum_is_wrong)
 
-/* --- a word is never torn
- * ------------------------------------------------------------------------------- */
+/* --- a word is never torn --------------------------------------------------------------------- */
 
 static uint64_t write_halves(struct player *p, uint64_t round)
 {

@@ -448,8 +448,7 @@ ON_EACH_FABRIC(ticket_lock, loses_no_ticket_strictly, 3, mixed_body, &strict_thr
 ON_EACH_FABRIC(ticket_lock, loses_no_ticket_with_handover, 3, mixed_body, &bounded_threads)
 ON_EACH_FABRIC(ticket_lock, loses_no_ticket_at_the_wrap, 2, mixed_body, &wrapping)
 
-/* --- while somebody holds the lock
- * ---------------------------------------------------------------- */
+/* --- while somebody holds the lock ------------------------------------------------------------ */
 
 /* Also: not by another thread of the holder's own node. */
 static void cannot(struct hand *h)
@@ -586,8 +585,7 @@ Test(ticket_lock, is_fair_within_its_bound_to_threads)
     cr_assert_eq(run_nodes(ON_SIM, 3, greedy_body, &greedy_threads), 0);
 }
 
-/* --- fences
- * ----------------------------------------------------------------------------------------- */
+/* --- fences ----------------------------------------------------------------------------------- */
 
 /* Node 0's helper writes word 1 of node 2, and then node 0 itself word 0, under the lock. A
  * global fence covers both: who sees the second, sees the first. */
@@ -642,8 +640,7 @@ static void global_body(struct node *n)
 
 ON_EACH_FABRIC(ticket_lock, global_fence_covers_the_other_threads, 3, global_body, &strict)
 
-/* --- many locks, and none
- * -------------------------------------------------------------------------- */
+/* --- many locks, and none --------------------------------------------------------------------- */
 
 enum { LOCKS = 3 };
 

@@ -4,7 +4,6 @@
  * for one.
  */
 #include <criterion/criterion.h>
-#include <dirent.h>
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
@@ -118,22 +117,11 @@ enum { MANY = 24 };
  * two files, and the same once more where both called at the same time. */
 enum { OF_A_PROCESS = 5, OF_A_CONNECTION = 3, CONNECTIONS = 2 };
 
-static unsigned descriptors(void)
-{
-    DIR *folder = opendir("/proc/self/fd");
-    unsigned count = 0;
-
-    while (readdir(folder))
-        count++;
-    closedir(folder);
-    return count;
-}
-
 Test(processes, nodes_of_one_share_its_descriptors)
 {
     struct loco_fabric *fabric;
     struct member all[MANY];
-    const unsigned before = descriptors();
+    const unsigned before = open_descriptors();
 
     make_directory();
     cr_assert_eq(loco_shm_open(&fabric, directory), 0);
@@ -142,12 +130,12 @@ Test(processes, nodes_of_one_share_its_descriptors)
     for (unsigned i = 0; i < MANY; i++)
         await_ready(&all[i]);
     /* It is connected to itself: those are both ends. */
-    AWAIT_AT(&all[0], descriptors() <= before + OF_A_PROCESS + 2 * OF_A_CONNECTION);
+    AWAIT_AT(&all[0], open_descriptors() <= before + OF_A_PROCESS + 2 * OF_A_CONNECTION);
     expect_all_hear(all, MANY, MANY - 1, 5);
     for (unsigned i = 0; i < MANY; i++)
         close_member(&all[i]);
     loco_shm_close(fabric);
-    cr_expect_eq(descriptors(), before);
+    cr_expect_eq(open_descriptors(), before);
     cr_expect_eq(access(directory, F_OK), -1, "the run directory was left behind");
 }
 
@@ -160,7 +148,7 @@ static int run_process(unsigned process, unsigned count, unsigned most)
     struct loco_sst values[MANY];
     struct loco_barrier end[MANY];
     unsigned other_count = 0, n = 0;
-    const unsigned before = descriptors();
+    const unsigned before = open_descriptors();
 
     for (uint32_t i = 1 - process; i < count; i += PAIR)
         others[other_count++] = i;
@@ -176,7 +164,7 @@ static int run_process(unsigned process, unsigned count, unsigned most)
         if (loco_manager_ready(mgr[i], TEST_TIMEOUT))
             return 3;
     struct loco_wait wait = loco_wait_for(mgr[0], TEST_TIMEOUT);
-    while (descriptors() > before + most)
+    while (open_descriptors() > before + most)
         if (loco_relax(mgr[0], &wait))
             return 4;
     for (unsigned i = 0; i < n; i++) {
@@ -207,8 +195,7 @@ Test(processes, two_share_few_connections)
     rmdir(directory);
 }
 
-/* --- nodes that come and go ---------------------------------------------------------------------
- */
+/* --- nodes that come and go ------------------------------------------------------------------- */
 
 Test(processes, a_node_that_closes_is_lost_alone)
 {
@@ -243,7 +230,7 @@ Test(processes, a_node_comes_back_again_and_again)
 
     make_directory();
     open_both(fabrics, all, COUNT);
-    const unsigned before = descriptors();
+    const unsigned before = open_descriptors();
     for (unsigned life = 0; life < RETURNS; life++) {
         unsigned i = life % COUNT;
         close_member(&all[i]);
@@ -255,7 +242,7 @@ Test(processes, a_node_comes_back_again_and_again)
     }
     for (unsigned i = 0; i < COUNT; i++)
         expect_all_hear(all, COUNT, i, 100 + i);
-    AWAIT_AT(&all[0], descriptors() <= before + CONNECTIONS * OF_A_CONNECTION);
+    AWAIT_AT(&all[0], open_descriptors() <= before + CONNECTIONS * OF_A_CONNECTION);
     close_both(fabrics, all, COUNT);
 }
 
@@ -297,8 +284,7 @@ Test(processes, a_node_may_come_late)
         loco_shm_close(fabrics[i]);
 }
 
-/* --- a process that dies ------------------------------------------------------------------------
- */
+/* --- a process that dies ---------------------------------------------------------------------- */
 
 enum { SEVEN = 7, HERE = 3, LIVES = 3 };
 
@@ -356,8 +342,7 @@ Test(processes, all_nodes_of_one_that_is_killed_are_lost)
     loco_shm_close(fabric);
 }
 
-/* --- what the nodes of a process have alike ------------------------------------------------------
- */
+/* --- what the nodes of a process have alike --------------------------------------------------- */
 
 Test(processes, nodes_of_one_are_of_one_network)
 {

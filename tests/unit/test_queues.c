@@ -546,8 +546,7 @@ static void ring_errors_body(struct node *n)
 
 ON_EACH_FABRIC(ringbuffer, errors, 2, ring_errors_body)
 
-/* --- ringbuffer: two threads take turns in sending, and in acknowledging
- * -------------------------- */
+/* --- ringbuffer: two threads take turns in sending, and in acknowledging ---------------------- */
 
 struct relay {
     struct ring_test ring;
@@ -596,8 +595,7 @@ static void relay_body(struct node *n)
 ON_EACH_FABRIC(ringbuffer, threads_take_turns, 2, relay_body)
 UNDER_CHAOS(ringbuffer, threads_take_turns, 30, 2, relay_body)
 
-/* --- shared_queue: who pushed what, and that each is popped once
- * ----------------------------------- */
+/* --- shared_queue: who pushed what, and that each is popped once ------------------------------ */
 
 enum { THREADS = 2, NODES = 3, MAKERS = NODES * THREADS, EACH_MAX = 300 };
 
@@ -834,8 +832,7 @@ ON_EACH_FABRIC(shared_queue, slow_pushes, NODES, slow_pushes_body)
 UNDER_CHAOS(shared_queue, slow_pops, 10, NODES, slow_pops_body)
 UNDER_CHAOS(shared_queue, slow_pushes, 10, NODES, slow_pushes_body)
 
-/* --- shared_queue: full, empty, and giving up
- * ------------------------------------------------------ */
+/* --- shared_queue: full, empty, and giving up ------------------------------------------------- */
 
 /* Node 0 alone fills and empties it, over the others' memories too. */
 static void bounds_body(struct node *n)
@@ -893,8 +890,7 @@ static void ticket_wrap_body(struct node *n)
 ON_EACH_FABRIC(shared_queue, tickets_wrap, NODES, ticket_wrap_body)
 UNDER_CHAOS(shared_queue, tickets_wrap, 5, NODES, ticket_wrap_body)
 
-/* --- shared_queue: what goes wrong
- * ------------------------------------------------------------------ */
+/* --- shared_queue: what goes wrong ------------------------------------------------------------ */
 
 /* Who waits for ever for an entry learns of it when a participant is lost. */
 static void queue_leaver_body(struct node *n)

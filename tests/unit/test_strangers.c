@@ -3,7 +3,6 @@
  * with a proof and without.
  */
 #include <criterion/criterion.h>
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -83,17 +82,6 @@ static void close_live(struct live *n)
 static bool has_logged(const struct live *n, const char *text)
 {
     return memmem(n->log, n->logged, text, strlen(text));
-}
-
-static unsigned descriptors(void)
-{
-    DIR *folder = opendir("/proc/self/fd");
-    unsigned count = 0;
-
-    while (readdir(folder))
-        count++;
-    closedir(folder);
-    return count;
 }
 
 /* --- who knocks ------------------------------------------------------------------------------- */
@@ -359,13 +347,13 @@ Test(strangers, those_that_stay_are_few)
     int crowd[CROWD];
 
     open_live(&a, 0, right);
-    before = descriptors();
+    before = open_descriptors();
     for (int i = 0; i < CROWD; i++) {
         crowd[i] = knock();
         say(crowd[i], &h, sizeof h);
     }
     cr_expect_eq(hear_greeting(crowd[CROWD - 1]).kind, SHM_ANSWER);
-    cr_expect_lt(descriptors(), before + CROWD + SHM_STRANGERS_MAX + 2 + 1);
+    cr_expect_lt(open_descriptors(), before + CROWD + SHM_STRANGERS_MAX + 2 + 1);
     open_live(&b, 1, right);
     cr_expect_eq(loco_manager_ready(b.mgr, TEST_TIMEOUT), 0, "a node could not get through");
     for (int i = 0; i < CROWD; i++)
@@ -460,8 +448,7 @@ Test(strangers, other_users_are_refused)
     close_live(&a);
 }
 
-/* --- what peers may not ------------------------------------------------------------------------
- */
+/* --- what peers may not ----------------------------------------------------------------------- */
 
 Test(strangers, descriptors_that_nobody_asked_for_are_closed)
 {
@@ -474,7 +461,7 @@ Test(strangers, descriptors_that_nobody_asked_for_are_closed)
     open_live(&a, 0, right);
     for (int i = 0; i < 100; i++)
         fds[i] = STDERR_FILENO;
-    unsigned before = descriptors();
+    unsigned before = open_descriptors();
     for (unsigned count = 1; count <= 100; count++) {
         int fd = knock();
         say_with(fd, &h, sizeof h, fds, count);
@@ -488,7 +475,7 @@ Test(strangers, descriptors_that_nobody_asked_for_are_closed)
             say_with(fd, &file, sizeof file, fds, count);
         cr_expect(is_hung_up(fd), "with %u descriptors", count);
     }
-    AWAIT_IN(&a, descriptors() == before);
+    AWAIT_IN(&a, open_descriptors() == before);
     close_live(&a);
 }
 
@@ -672,8 +659,7 @@ Test(strangers, a_peer_that_comes_again_and_again_is_refused)
     close_live(&a);
 }
 
-/* --- the proof ---------------------------------------------------------------------------------
- */
+/* --- the proof -------------------------------------------------------------------------------- */
 
 /* No proof serves in place of another. */
 Test(strangers, a_proof_is_of_all_that_it_says)

@@ -19,8 +19,7 @@ static void keep_reason(void *arg, const char *line)
     snprintf(arg, SCENARIO_REASON_BYTES, "%s", line);
 }
 
-/* --- whether a model makes a component of these numbers -----------------------------------------
- */
+/* --- whether a model makes a component of these numbers --------------------------------------- */
 
 struct trial {
     const struct hil_model *model;
@@ -97,8 +96,7 @@ int scenario_try(const struct hil_model *model, unsigned width, const double *pa
     return rc;
 }
 
-/* --- the run ------------------------------------------------------------------------------------
- */
+/* --- the run ---------------------------------------------------------------------------------- */
 
 /* A busy machine holds up a process for moments, which must not be fatal. */
 static void resolve_hang_limit(struct scenario_node *root, double limit_s,
