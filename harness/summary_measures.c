@@ -128,6 +128,7 @@ static json_t *one_json(const struct measure *m, unsigned i)
     json_t *one = steady(m, &f);
 
     json_object_set_new(one, "reference", summary_number(f.reference));
+    json_object_set_new(one, "band", summary_number(f.band));
     json_object_set_new(one, "final", summary_number(f.last));
     json_object_set_new(one, "overshoot_pct", summary_number(most.overshoot_pct));
     json_object_set_new(one, "peak", summary_number(most.peak));
@@ -178,6 +179,8 @@ static json_t *response_json(const struct measure *m, unsigned event, unsigned i
 
     json_object_set_new(answer, "extreme", summary_number(f.extreme));
     json_object_set_new(answer, "extreme_s", summary_number(f.extreme_s));
+    json_object_set_new(answer, "deviation", summary_number(f.deviation));
+    json_object_set_new(answer, "band", summary_number(f.band));
     json_object_set_new(answer, "overshoot_pct", summary_number(f.overshoot_pct));
     json_object_set_new(answer, "deviation_pct", summary_number(f.deviation_pct));
     return answer;
@@ -348,13 +351,16 @@ static void event_words(const struct hil_system *s, const struct hil_event *e, c
                    to, *s->sources[i].unit ? " " : "", s->sources[i].unit);
 }
 
-static void beyond_words(const struct hil_figures *f, char *text, size_t size)
+static void beyond_words(const struct hil_figures *f, const char *unit, char *text, size_t size)
 {
     if (isfinite(f->overshoot_pct))
         snprintf(text, size, "%.2f %% over", f->overshoot_pct);
     else if (isfinite(f->deviation_pct))
         snprintf(text, size, "%.2f %% %s", fabs(f->deviation_pct),
                  f->deviation_pct < 0 ? "dip" : "rise");
+    else if (isfinite(f->deviation)) /* around 0 */
+        snprintf(text, size, "%.3g%s%s %s", fabs(f->deviation), *unit ? " " : "", unit,
+                 f->deviation < 0 ? "dip" : "rise");
     else
         snprintf(text, size, "-");
 }
@@ -368,7 +374,7 @@ static void print_event(const struct hil_summary *sum, const struct measure *m,
     char what[80], beyond[32], settling[24] = "-", pp[24] = "-";
 
     event_words(sum->scenario->system, e, what, sizeof what);
-    beyond_words(&f, beyond, sizeof beyond);
+    beyond_words(&f, m->is->unit, beyond, sizeof beyond);
     if (f.settled)
         snprintf(settling, sizeof settling, "%.2f", f.settling_ms);
     if (isfinite(f.pp))

@@ -10,7 +10,7 @@ do for [p = 1:panels] { top[p + 1] = top[p] + greater(190, 40 + 17 * (last[p] - 
 height = top[panels + 1] + foot
 y_at(pixels) = 1 - pixels / real(height)
 room = 50 + greater(120, text_size(label_letters))
-gap = 70
+gap = left + 8 # tics of as many digits fit beside the right plot
 width = greater(width, left + room + gap + 2 * 330)
 wide = is_part ? width - left - room : 0.58 * (width - left - room - gap)
 

@@ -44,10 +44,6 @@ static struct plot_measure read_measure(const struct plot_run *run, unsigned str
     };
 
     hil_told_measure(&run->told, name, &m.told);
-    if (m.reference >= 0 && config->rows > 0 &&
-        hil_trace_read(run->trace, stream, (unsigned)m.reference, config->rows - 1, 1,
-                       &m.reference_end, 1) != 0)
-        m.reference_end = 0;
     return m;
 }
 
@@ -258,17 +254,16 @@ static void swing_words(char text[64], const struct hil_told_figures *f, const c
 static void judge_settling(const struct plot_measure *measure, char text[PLOT_TEXT_BYTES])
 {
     const struct hil_told_figures *f = &measure->told.figures;
-    const double band = 0.04 * fabs(measure->reference_end); /* 2 percent to either side */
     char swing[64];
 
     swing_words(swing, f, measure->column->unit);
     if (f->settled && f->settling_ms <= 0)
-        snprintf(text, PLOT_TEXT_BYTES, "stays within 2 %%");
+        snprintf(text, PLOT_TEXT_BYTES, "stays in its band");
     else if (f->settled && f->settling_ms < 1000)
         snprintf(text, PLOT_TEXT_BYTES, "settles in %.3g ms", f->settling_ms);
     else if (f->settled)
         snprintf(text, PLOT_TEXT_BYTES, "settles in %.3g s", f->settling_ms * 1e-3);
-    else if (measure->reference >= 0 && f->pp > band)
+    else if (measure->reference >= 0 && f->pp > 2 * f->band)
         snprintf(text, PLOT_TEXT_BYTES, "oscillates, %s p-p", swing);
     else if (measure->reference >= 0 && isfinite(f->pp))
         snprintf(text, PLOT_TEXT_BYTES, "does not settle");

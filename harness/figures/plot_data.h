@@ -24,7 +24,6 @@ struct plot_measure {
     int reference;                   /* likewise; -1: it has none */
     const struct hil_column *column; /* of the value */
     const char *name;
-    double reference_end; /* the reference at the end of the record; 0: there is none */
     struct hil_told_measure told;
 };
 

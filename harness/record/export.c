@@ -42,6 +42,21 @@ static bool is_step(const struct hil_column *column)
     return strcmp(column->name, "step") == 0;
 }
 
+/* "voltage_v"; of several "voltage_v_0", or where another column is called that "voltage_v[0]". */
+static void put_name(const struct table *table, const struct hil_column *column, unsigned place)
+{
+    char name[512];
+
+    if (column->width == 1) {
+        const bool kept = table->steps && strcmp(column->name, "missing_rows") == 0;
+        fprintf(table->to, "%s%s", column->name, kept ? " (2)" : "");
+        return;
+    }
+    const int length = snprintf(name, sizeof name, "%s_%u", column->name, place);
+    const bool taken = length < (int)sizeof name && hil_trace_column_find(table->stream, name) >= 0;
+    fprintf(table->to, taken ? "%s[%u]" : "%s_%u", column->name, place);
+}
+
 static void put_names(const struct table *table)
 {
     for (unsigned i = 0; i < table->stream->column_count; i++) {
@@ -49,12 +64,11 @@ static void put_names(const struct table *table)
 
         if (is_step(column))
             continue;
-        if (i > 0)
-            putc(',', table->to);
-        if (column->width == 1)
-            fputs(column->name, table->to);
-        for (unsigned k = 0; k < column->width && column->width > 1; k++)
-            fprintf(table->to, "%s%s_%u", k > 0 ? "," : "", column->name, k);
+        for (unsigned k = 0; k < column->width; k++) {
+            if (i + k > 0)
+                putc(',', table->to);
+            put_name(table, column, k);
+        }
         if (i == 0 && table->steps)
             fputs(step_names, table->to);
     }

@@ -41,6 +41,12 @@ void hil_responses_prepare(struct hil_responses *r)
     }
 }
 
+void hil_responses_set_band(struct hil_responses *r, unsigned measure, double band)
+{
+    for (unsigned event = 0; event < r->event_count; event++)
+        r->at[responses_count(event, r->measure_count) + measure].band = band;
+}
+
 /* --- samples --------------------------------------------------------------------------------- */
 
 static struct hil_response *responses_to(const struct hil_responses *r, unsigned event)
@@ -90,14 +96,15 @@ static void response_begin(struct hil_response *r, const struct hil_moment *m,
     r->before_reference = before->count ? before->reference : reference;
 }
 
-/* Around 0 V there is none but that of where it comes from. */
+/* A share of the reference; around 0, of where that comes from, for else there would be no band. */
 static double response_band(const struct hil_response *r)
 {
-    double of = r->reference != 0          ? r->reference
-                : r->before_reference != 0 ? r->before_reference
-                                           : r->first;
+    const double reference = fabs(r->reference);
+    const double from = fabs(r->before_reference != 0 ? r->before_reference : r->first);
 
-    return BAND * fabs(of);
+    if (r->band > 0)
+        return r->band;
+    return BAND * (reference > BAND * from ? reference : from);
 }
 
 /* What was inside until now did not stay there. */
@@ -167,12 +174,12 @@ static bool response_settled(const struct hil_response *r, const struct hil_even
 }
 
 /* How far the reference moved; of the start-up, from where the signal was. 0: it is not about
- * that. */
+ * that, as where the measure's own band has both. */
 static double response_change(const struct hil_response *r, const struct hil_event *e)
 {
     double change = r->reference - (e->startup ? r->first : r->before_reference);
 
-    return e->startup && fabs(change) <= response_band(r) ? 0 : change;
+    return (e->startup || r->band > 0) && fabs(change) <= response_band(r) ? 0 : change;
 }
 
 static void figures_extreme(const struct hil_response *r, double change, struct hil_figures *f)
@@ -183,11 +190,11 @@ static void figures_extreme(const struct hil_response *r, double change, struct 
 
     f->extreme = up ? r->max : r->min;
     f->extreme_s = figures_s(up ? r->max_ns : r->min_ns);
-    double beyond = f->extreme - r->reference;
+    f->deviation = f->extreme - r->reference;
     if (change != 0)
-        f->overshoot_pct = 100 * fmax(beyond / change, 0);
-    if (r->reference != 0)
-        f->deviation_pct = 100 * beyond / fabs(r->reference);
+        f->overshoot_pct = 100 * fmax(f->deviation / change, 0);
+    if (fabs(r->reference) > f->band)
+        f->deviation_pct = 100 * f->deviation / fabs(r->reference);
 }
 
 static void figures_window(const struct hil_response *r, bool settled, struct hil_figures *f)
@@ -211,8 +218,8 @@ void hil_responses_figures(const struct hil_responses *all, unsigned event, unsi
     const struct hil_event *e = &all->events[event];
     const struct hil_response *r = &responses_to(all, event)[measure];
 
-    *f = (struct hil_figures){NAN, NAN, NAN, NAN, NAN, NAN, NAN, false, NAN,
-                              NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN,   NAN};
+    *f = (struct hil_figures){NAN, NAN,   NAN, NAN, NAN, NAN, NAN, NAN, NAN, false,
+                              NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN};
     if (r->count == 0)
         return;
     f->reference = r->reference;
@@ -222,6 +229,7 @@ void hil_responses_figures(const struct hil_responses *all, unsigned event, unsi
     f->min_s = figures_s(r->min_ns);
     f->max = r->max;
     f->max_s = figures_s(r->max_ns);
+    f->band = isnan(r->reference) ? NAN : response_band(r);
     f->settled = response_settled(r, e);
     if (f->settled)
         f->settling_ms = (double)(r->inside_ns - e->over_ns) * 1e-6;

@@ -20,6 +20,7 @@
 #include "samples.h"
 
 struct hil_response {
+    double band; /* to either side of the reference; 0: a share of that */
     uint64_t count;
     uint64_t last_ns;        /* of the newest sample */
     double first, last;      /* samples */
@@ -59,6 +60,10 @@ void hil_responses_init(struct hil_responses *responses, void *memory,
                         const struct hil_event *events, unsigned event_count,
                         unsigned measure_count);
 
+/* The measure has a band of so much to either side, in its own unit; 0: a share of its reference.
+ */
+void hil_responses_set_band(struct hil_responses *responses, unsigned measure, double band);
+
 /* Touches the memory, so that no sample costs a page fault. */
 void hil_responses_prepare(struct hil_responses *responses);
 
@@ -82,9 +87,11 @@ void hil_response_add(const struct hil_moment *moment, unsigned measure, double 
 /* The figures. NAN: there is none. */
 struct hil_figures {
     double reference, last;    /* at the end, which is last_s */
+    double band;               /* to either side of the reference, at the end */
     double extreme, extreme_s; /* the furthest that it went, and when */
+    double deviation;          /* of the extreme from the reference; below: negative */
     double overshoot_pct; /* beyond the new reference, of the change; NAN: not a change of it */
-    double deviation_pct; /* of the extreme from the reference, of that; below: negative */
+    double deviation_pct; /* of the reference; NAN: that is within the band of 0 */
     double settling_ms;   /* from the end of the change; NAN: it did not settle */
     bool settled;
     double min, min_s, max, max_s, last_s;

@@ -22,7 +22,8 @@ static const char *name_stream(struct hil_pool *pool, const struct hil_instance 
     char text[HIL_SIGNAL_NAME_BYTES];
 
     if (node->of)
-        snprintf(text, sizeof text, "%s/%0*u", node->name, node->of > 1000 ? 6 : 3, node->index);
+        snprintf(text, sizeof text, "%s/%0*u", node->name, (int)hil_index_digits(node->of),
+                 node->index);
     else
         snprintf(text, sizeof text, "%s", node->name);
     return hil_pool_text(pool, text);

@@ -39,6 +39,7 @@ static struct hil_told_figures told_figures(const json_t *measure)
         .overshoot_pct = hil_told_number(measure, "overshoot_pct"),
         .mean = hil_told_number(measure, "mean"),
         .pp = hil_told_number(measure, "pp"),
+        .band = hil_told_number(measure, "band"),
         .from_s = hil_told_number(window, "from_s"),
         .to_s = hil_told_number(window, "to_s"),
     };

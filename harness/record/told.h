@@ -19,7 +19,7 @@ void hil_told_close(struct hil_told *told);
 /* The figures of a measure after the run's last event; overshoot_pct is the greatest of all. */
 struct hil_told_figures {
     bool settled;
-    double settling_ms, overshoot_pct, mean, pp;
+    double settling_ms, overshoot_pct, mean, pp, band;
     double from_s, to_s; /* the window of its steady state */
 };
 

@@ -33,6 +33,7 @@ static void fault_list(struct hil_fault *f, const struct hil_failing *failing, i
     char name[HIL_SIGNAL_NAME_BYTES];
 
     fault_of(f, failing);
+    snprintf(f->call, sizeof f->call, "%s", failing->call);
     f->error = rc;
     if (rc)
         return;
@@ -72,7 +73,7 @@ void hil_fault_say(const struct hil_fault *f, char text[HIL_FAULT_WORDS_BYTES])
     if (f->ended[0])
         snprintf(what, sizeof what, "%s", f->ended);
     else if (f->error)
-        snprintf(what, sizeof what, "its step failed (%s)", strerror(-f->error));
+        snprintf(what, sizeof what, "its %s failed (%s)", f->call, strerror(-f->error));
     else
         snprintf(what, sizeof what, "its output %s is %s", f->signal,
                  isnan(f->value) ? "NaN"

@@ -1,9 +1,9 @@
 /*
- * Components that fail: a step that returns an error, or gives an output that is no number; or code
- * of others that ends its process, or does not return. Such a component is not stepped again. The
- * scenario says what then (on_error): the run ends; or it goes on, with the safe values of a
- * sampled component in place of its outputs, and with no number for those of a continuous one,
- * which makes safe what takes them.
+ * Components that fail: a step or an apply that returns an error, or a step that gives an output
+ * which is no number; or code of others that ends its process, or does not return. Such a component
+ * is not stepped again. The scenario says what then (on_error): the run ends; or it goes on, with
+ * the safe values of a sampled component in place of its outputs, and with no number for those of a
+ * continuous one, which makes safe what takes them.
  */
 #ifndef HIL_FAULT_H
 #define HIL_FAULT_H
@@ -20,10 +20,11 @@ enum { HIL_COMPONENT_BYTES = 80, HIL_SIGNAL_BYTES = 48, HIL_FAULT_WORDS_BYTES = 
 struct hil_fault {
     char component[HIL_COMPONENT_BYTES]; /* "control[3]" */
     char model[HIL_SIGNAL_BYTES];
-    char signal[HIL_SIGNAL_BYTES]; /* the output that is no number; "": step() failed */
+    char signal[HIL_SIGNAL_BYTES]; /* the output that is no number; "": a call failed */
     double value;                  /* of that output */
     char ended[HIL_SIGNAL_BYTES];  /* what became of its process: "it crashed (SIGSEGV)"; or "" */
-    int error;                     /* of step(), else 0 */
+    char call[8];                  /* of the model: "step", "apply" */
+    int error;                     /* that it returned, else 0 */
     uint64_t step, time_ns;        /* of its node, by the run's time */
     bool ends;                     /* the run, as the scenario says */
 };
@@ -49,11 +50,12 @@ static inline bool hil_all_numbers(const double *values, unsigned count)
 /* Who failed, when, and what follows. */
 struct hil_failing {
     const struct hil_component *component;
+    const char *call; /* "step", "apply" */
     uint64_t step, time_ns;
     bool ends;
 };
 
-/* Writes down that its step returned `rc`, or, if that is 0, gave out[]. Returns what the node's
+/* Writes down that the call returned `rc`, or, if that is 0, gave out[]. Returns what the node's
  * step is to return: -ENOTRECOVERABLE if the run ends, or 0. */
 int hil_fault_add(struct hil_fault_log *log, const struct hil_failing *failing, int rc,
                   const double *out);

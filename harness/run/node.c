@@ -85,42 +85,85 @@ int hil_node_connected(struct hil_node *node)
 
 /*
  * Without a clock in common: each message that arrives was pushed in a step of its sender, whose
- * number it has, and so tells when step 0 was. Of some the earliest, for a step may be late. Where
- * nothing comes in, the run begins now.
+ * number it has, and so tells when step 0 was. Of some the earliest, for a step may be late. They
+ * are from whatever nodes still send, and came while this one looked. Where nothing comes in, the
+ * run begins now.
  */
+struct infer {
+    struct hil_node *node;
+    struct hil_message *newest;
+    uint64_t *steps; /* of each incoming link, that of its newest message */
+    unsigned arrived;
+};
+
+static const struct hil_link *infer_link(const struct infer *f, unsigned i)
+{
+    return &f->node->run->scenario->system->links[f->node->config->incoming[i]];
+}
+
+static void infer_look(struct infer *f, unsigned i)
+{
+    const struct hil_node_config *nodes = f->node->run->scenario->system->nodes;
+    const bool torn = loco_owned_var_load(&f->node->links.in[i], f->newest);
+    const uint64_t now = loco_clock(f->node->mgr);
+
+    if (torn || f->newest->step <= f->steps[i])
+        return;
+    const uint64_t start = now - hil_due(&nodes[infer_link(f, i)->from].timing, f->newest->step);
+    f->node->start_ns = start < f->node->start_ns ? start : f->node->start_ns;
+    f->steps[i] = f->newest->step;
+    f->arrived++;
+}
+
+/* Returns how many of the senders are there. */
+static unsigned infer_look_at_all(struct infer *f)
+{
+    unsigned there = 0;
+
+    for (unsigned i = 0; i < f->node->config->incoming_count; i++)
+        if (!loco_peer_lost(f->node->mgr, infer_link(f, i)->from)) {
+            infer_look(f, i);
+            there++;
+        }
+    return there;
+}
+
+static int infer_open(struct infer *f, struct hil_node *node)
+{
+    const unsigned count = node->config->incoming_count;
+    size_t size = 0;
+
+    *f = (struct infer){.node = node, .steps = calloc(count, sizeof *f->steps)};
+    for (unsigned i = 0; i < count; i++) {
+        const size_t of = hil_message_size(infer_link(f, i));
+        size = of > size ? of : size;
+    }
+    f->newest = calloc(1, size);
+    return f->steps && f->newest ? 0 : -ENOMEM;
+}
+
 static int infer_start(struct hil_node *node, uint64_t timeout_ns)
 {
     enum { ARRIVALS = 16 };
     struct loco_wait wait = loco_wait_for(node->mgr, timeout_ns);
-    struct hil_message *newest = NULL;
-    uint64_t before = 0;
-    int rc = 0;
+    struct infer f;
 
-    node->start_ns = UINT64_MAX;
     if (node->config->incoming_count == 0) {
         node->start_ns = loco_clock(node->mgr);
         return 0;
     }
-    const struct hil_link *link = &node->run->scenario->system->links[node->config->incoming[0]];
-    const struct hil_timing *sender = &node->run->scenario->system->nodes[link->from].timing;
-    newest = calloc(1, hil_message_size(link));
-    for (unsigned arrived = 0; newest && !rc && arrived < ARRIVALS;) {
-        int torn = loco_owned_var_load(&node->links.in[0], newest);
-        uint64_t now = loco_clock(node->mgr);
-        if (!torn && newest->step > before) {
-            uint64_t after_start = hil_due(sender, newest->step);
-            if (now - after_start < node->start_ns)
-                node->start_ns = now - after_start;
-            before = newest->step;
-            arrived++;
-        }
-        if (loco_peer_lost(node->mgr, link->from))
+    int rc = infer_open(&f, node);
+    if (!rc)
+        infer_look_at_all(&f); /* what is there by now may be old */
+    f.arrived = 0;
+    node->start_ns = UINT64_MAX;
+    while (!rc && f.arrived < ARRIVALS)
+        if (infer_look_at_all(&f) == 0)
             rc = -ECONNRESET;
         else if (loco_relax(node->mgr, &wait))
             rc = -ETIMEDOUT;
-    }
-    rc = newest ? rc : -ENOMEM;
-    free(newest);
+    free(f.steps);
+    free(f.newest);
     return rc;
 }
 

@@ -130,6 +130,8 @@ static int open_with(struct hil_state **state, const struct hil_scenario *s,
     state_pairs(s, st->figures);
     hil_responses_init(&st->responses, rest + costs_size, events, event_count,
                        system->measure_count);
+    for (unsigned i = 0; i < system->measure_count; i++)
+        hil_responses_set_band(&st->responses, i, system->measures[i].band);
     fill_card(st, s);
     return 0;
 }

@@ -6,8 +6,7 @@
 #include "step_parts.h"
 #include "tracer.h"
 
-/* --- 1. what is continuous advances -------------------------------------------------------------
- */
+/* --- 1. what is continuous advances ----------------------------------------------------------- */
 
 /* What is given replaces the outputs of what is sampled, and the inputs of what is continuous. */
 static void step_make_safe(const struct step_part *p)
@@ -24,10 +23,11 @@ static void step_make_safe(const struct step_part *p)
 /* From now on what is continuous gives no number, by which the others know; and what is sampled is
  * safe. */
 __attribute__((cold, noinline)) static int step_failed(struct hil_step *s, struct step_part *p,
-                                                       uint64_t n, int rc)
+                                                       uint64_t n, const char *call, int rc)
 {
     const struct hil_failing failing = {
         .component = p->config,
+        .call = call,
         .step = n,
         .time_ns = hil_loop_due(&s->node->loop, n),
         .ends = p->config->on_error == HIL_ERROR_END,
@@ -104,7 +104,7 @@ static inline int step_part(struct hil_step *s, struct step_part *p, uint64_t n,
             p->stale = false;
         return 0;
     }
-    return rc == -ESTALE && p->model->apply ? step_stale(s, p, due) : step_failed(s, p, n, rc);
+    return rc == -ESTALE && p->model->apply ? step_stale(s, p, due) : step_failed(s, p, n, "step", rc);
 }
 
 /* Over the interval that just ended, with what was held over it. */
@@ -119,8 +119,7 @@ static int step_advance(struct hil_step *s, uint64_t n, uint64_t due)
     return rc;
 }
 
-/* --- 2. and 5. sending --------------------------------------------------------------------------
- */
+/* --- 2. and 5. sending ------------------------------------------------------------------------ */
 
 static void step_push(const struct hil_step *s, const struct step_departure *d, uint64_t n)
 {
@@ -154,8 +153,7 @@ static void step_release(const struct hil_step *s)
     }
 }
 
-/* --- 3. taking what has come --------------------------------------------------------------------
- */
+/* --- 3. taking what has come ------------------------------------------------------------------ */
 
 /* Now is when this node sees the first answer to an earlier step of its own. Returns how long that
  * took; 0: not known, because it is too long ago, or was a step of the node before it restarted. */
@@ -189,6 +187,9 @@ static void step_lose(const struct hil_step *s, struct step_arrival *a, uint64_t
 {
     struct hil_loss_log *log = &s->executor->losses;
 
+    /* What it sent last, and this node did not see any more, is no message of its next life. */
+    if (loco_owned_var_load(a->var, s->message) == 0 && s->message->step > a->step)
+        a->step = s->message->step;
     a->away = a->suspect = true;
     a->there = a->fresh = false;
     memcpy(s->values + a->at, s->beginning + a->at, a->count * sizeof *s->values);
@@ -259,18 +260,20 @@ static inline void step_load(const struct hil_step *s, struct step_arrival *a, u
         step_trace_input(s, a, n, round_trip_ns);
 }
 
-/* What the scenario says of an input that is older than its limit, or no number too often. Returns
- * 0, or -ESTALE when that ends the run. */
+/* What the scenario says of an input that is older than its limit, or no number too often. What
+ * comes from a node that died is a loss, and not stale as well. Returns 0, or -ESTALE when that
+ * ends the run. */
 __attribute__((cold, noinline)) static int step_judge(struct hil_step *s, struct step_arrival *a,
                                                       uint64_t age, uint64_t now)
 {
     const enum hil_on_stale on_stale = s->node->config->stale.action;
-    const bool stale = hil_input_is_stale(&a->input, &s->executor->stale, age, now);
+    const bool lost = a->away || loco_channel_check(&a->var->channel);
+    const bool stale = hil_input_is_stale(&a->input, &s->executor->stale, lost ? 0 : age, now);
 
-    a->unfit = !a->away && stale && on_stale == HIL_STALE_SAFE;
+    a->unfit = stale && on_stale == HIL_STALE_SAFE;
     a->suspect = stale || a->input.bad || a->away;
     s->unfit += a->unfit || a->input.bad || a->away;
-    return stale && !a->away && on_stale == HIL_STALE_END ? -ESTALE : 0;
+    return stale && on_stale == HIL_STALE_END ? -ESTALE : 0;
 }
 
 /* Returns 0, or -ESTALE. */
@@ -320,8 +323,7 @@ void hil_step_take_sources(const struct hil_step *s, uint64_t t_ns)
     }
 }
 
-/* --- measures and record ------------------------------------------------------------------------
- */
+/* --- measures and record ---------------------------------------------------------------------- */
 
 static double step_sum(const struct hil_step *s, const struct step_measured *m)
 {
@@ -394,8 +396,7 @@ static void step_record(const struct hil_step *s, uint64_t n, uint64_t due, uint
     hil_stream_commit(node->stream);
 }
 
-/* --- 4. what is sampled computes ----------------------------------------------------------------
- */
+/* --- 4. what is sampled computes -------------------------------------------------------------- */
 
 /* Whether the component is not to compute with what it has; and makes it safe where it must be.
  * What comes from a component of this node that has failed is no number. */
@@ -428,8 +429,7 @@ static int step_compute(struct hil_step *s, uint64_t n, uint64_t due)
     return rc;
 }
 
-/* --- 6. the continuous components' inputs are latched -------------------------------------------
- */
+/* --- 6. the continuous components' inputs are latched ----------------------------------------- */
 
 /* Safe values, where they must be; in place of what has never come, or is still no number, what the
  * input began with. */
@@ -492,7 +492,7 @@ static int step_apply(struct hil_step *s, struct step_part *p, uint64_t n)
 {
     const int rc = p->cost ? step_apply_counted(s, p, n) : p->model->apply(p->self, p->in);
 
-    return rc ? step_failed(s, p, n, rc) : 0;
+    return rc ? step_failed(s, p, n, "apply", rc) : 0;
 }
 
 static inline int step_latch(struct hil_step *s, uint64_t n)
@@ -512,8 +512,7 @@ static inline int step_latch(struct hil_step *s, uint64_t n)
     return rc;
 }
 
-/* --- all of it ----------------------------------------------------------------------------------
- */
+/* --- all of it -------------------------------------------------------------------------------- */
 
 /* Whether one is lost without whom the run does not go on. */
 static int step_check_peers(const struct hil_step *s, uint64_t n)

@@ -8,8 +8,7 @@
 #include "node_name.h"
 #include "step_parts.h"
 
-/* --- where things are ---------------------------------------------------------------------------
- */
+/* --- where things are ------------------------------------------------------------------------- */
 
 static const struct hil_system *make_system(const struct hil_step *s)
 {
@@ -35,7 +34,7 @@ static unsigned make_signal_at(const struct hil_step *s, const struct hil_signal
 {
     switch (signal->place) {
     case HIL_AT_INPUT:
-        return s->in + signal->at;
+        return signal->at;
     case HIL_AT_OUTPUT:
         return s->out + signal->at;
     default:
@@ -67,8 +66,7 @@ static void make_feeds(struct hil_step *s)
         }
 }
 
-/* --- copies -------------------------------------------------------------------------------------
- */
+/* --- copies ----------------------------------------------------------------------------------- */
 
 /* Copies are listed by what has them made: each arrival's to sampled components, then to continuous
  * ones; each feed's likewise; each component's from this node's outputs; and those to continuous
@@ -133,7 +131,7 @@ static void make_add_copy(struct hil_step *s, unsigned *lists, unsigned list,
                           const struct hil_feed *feed, unsigned input)
 {
     s->copies[lists[list]++] = (struct step_copy){
-        .to = s->in + input,
+        .to = input,
         .from = make_copied_from(s, feed),
         .scaled = feed->scale != 1 || feed->offset != 0,
         .scale = feed->scale,
@@ -200,8 +198,7 @@ static void make_needs(struct hil_step *s)
     }
 }
 
-/* --- before the first step ----------------------------------------------------------------------
- */
+/* --- before the first step -------------------------------------------------------------------- */
 
 /* The x for which the feed gives what its input begins with. */
 static double make_unscaled(const struct hil_feed *feed)
@@ -250,7 +247,7 @@ static int make_beginning(struct hil_step *s)
     }
     for (unsigned i = 0; i < config->in_count; i++) {
         const struct hil_feed *feed = &config->feeds[i];
-        s->beginning[s->in + i] = feed->initial;
+        s->beginning[i] = feed->initial;
         if (feed->kind == HIL_FEED_OUTPUT)
             make_output_begin(s, feed->at, feed, known);
         if (feed->kind == HIL_FEED_LINK)
@@ -261,8 +258,7 @@ static int make_beginning(struct hil_step *s)
     return 0;
 }
 
-/* --- links --------------------------------------------------------------------------------------
- */
+/* --- links ------------------------------------------------------------------------------------ */
 
 static void make_arrivals(struct hil_step *s)
 {
@@ -329,8 +325,7 @@ static void make_departures(struct hil_step *s)
             s->departures[at++] = make_departure(s, i);
 }
 
-/* --- parts, measures, record --------------------------------------------------------------------
- */
+/* --- parts, measures, record ------------------------------------------------------------------ */
 
 static void make_parts(struct hil_step *s, double *next)
 {
@@ -342,7 +337,7 @@ static void make_parts(struct hil_step *s, double *next)
                                 .out_count = c->out_count,
                                 .number = s->node->config->components[i],
                                 .apart = hil_model_is_apart(c->model)};
-        p->in = s->values + s->in + c->in;
+        p->in = s->values + c->in;
         p->out = s->values + s->out + c->out;
         p->next = c->computation_delay ? next + c->out : p->out;
         s->delays |= c->computation_delay;
@@ -370,8 +365,7 @@ static void make_measures(struct hil_step *s)
         s->recorded[i] = make_signal_at(s, &config->recorded[i]);
 }
 
-/* --- memory: one piece, for what a step touches should lie together ------------------------------
- */
+/* --- memory: one piece, for what a step touches should lie together --------------------------- */
 
 /* Where the next piece is cut from; NULL while the size is found out. */
 struct make_cutter {
@@ -489,8 +483,7 @@ int hil_step_open(struct hil_step **step, struct hil_node *node)
     return hil_step_begin(*step);
 }
 
-/* --- components ---------------------------------------------------------------------------------
- */
+/* --- components ------------------------------------------------------------------------------- */
 
 /* What a model says, with the name of its component. */
 static void make_log(void *arg, const char *line)

@@ -122,10 +122,11 @@ struct hil_step {
     struct hil_executor_state *executor;
     struct hil_executor_state *told; /* the same, of the run also while it is rehearsed */
 
-    unsigned in, out, arrived, sourced, value_count; /* where the parts of values[] begin */
-    double *beginning;                               /* values[] before the first step */
-    struct step_came *came;                          /* of the values from `arrived` on */
-    unsigned *needs;                                 /* arrivals of components */
+    /* Where the parts of values[] begin: first are the inputs. */
+    unsigned out, arrived, sourced, value_count;
+    double *beginning;      /* values[] before the first step */
+    struct step_came *came; /* of the values from `arrived` on */
+    unsigned *needs;        /* arrivals of components */
     unsigned recorded_count;
     unsigned *recorded; /* in values[] */
     struct hil_row_places row;

@@ -1,6 +1,7 @@
 #include "pool.h"
 
 #include <stdalign.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -62,6 +63,17 @@ void *hil_pool_get(struct hil_pool *pool, size_t count, size_t size)
     void *at = block->bytes + block->used;
     block->used += bytes;
     return at;
+}
+
+void *hil_pool_more(struct hil_pool *pool, void *at, size_t count, size_t size)
+{
+    enum { POOL_FIRST = 4 };
+    const bool full = count == 0 || (count >= POOL_FIRST && (count & (count - 1)) == 0);
+    void *more = full ? hil_pool_get(pool, count ? 2 * count : POOL_FIRST, size) : at;
+
+    if (full && more && count)
+        memcpy(more, at, count * size);
+    return more;
 }
 
 char *hil_pool_text(struct hil_pool *pool, const char *text)

@@ -168,6 +168,7 @@ struct hil_measure {
     bool has_reference;
     struct hil_signal reference;
     double reference_scale;
+    double band; /* to either side of the reference, settled; 0: a share of the reference */
 };
 
 /* --- the whole ----------------------------------------------------------------------------- */
@@ -211,6 +212,12 @@ const struct hil_quantity *hil_place_row(const struct hil_quantities *table, uns
 void hil_place_name(const struct hil_quantities *table, unsigned width, unsigned number,
                     char text[HIL_SIGNAL_NAME_BYTES]);
 void hil_instance_name(const struct hil_instance *is, char text[HIL_SIGNAL_NAME_BYTES]);
+
+/* How many digits the index of one of `of` has where names are sorted as text: cell/007. */
+static inline unsigned hil_index_digits(unsigned of)
+{
+    return of > 1000 ? 6 : 3;
+}
 
 /* The nodes first..last that a text of this length names: NAME, NAME[2], NAME[0-9] or NAME[*]. If
  * it names none, `message` says what is allowed. */

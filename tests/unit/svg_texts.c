@@ -60,16 +60,38 @@ static double size_in(const char *svg, const char *name)
     return strtod(at + strlen(name), NULL);
 }
 
+/* The next text that is not empty, from `at` on; NULL: there is none. */
+static const char *next_text(const char *at, const char **text)
+{
+    while ((at = strstr(at, "<g transform=\"translate(")) != NULL) {
+        *text = strstr(at, "<text>");
+        if (*text && (*text)[6] != '<')
+            return at;
+        at++;
+    }
+    return NULL;
+}
+
+static bool is_anchored(const char *group, const char *at)
+{
+    const char *anchor = strstr(group, "text-anchor=\"") + strlen("text-anchor=\"");
+
+    return strncmp(anchor, at, strlen(at)) == 0;
+}
+
+static double x_of(const char *group)
+{
+    return strtod(group + strlen("<g transform=\"translate("), NULL);
+}
+
 void expect_texts_inside(const char *svg, const char *figure)
 {
     const double width = size_in(svg, " width=\""), height = size_in(svg, " height=\"");
     unsigned texts = 0;
 
-    for (const char *g = svg; (g = strstr(g, "<g transform=\"translate(")); g++) {
-        const char *text = strstr(g, "<text>");
+    const char *text;
 
-        if (!text || text[6] == '<')
-            continue;
+    for (const char *g = svg; (g = next_text(g, &text)); g++) {
         const struct box b = box_of(g, text + 6);
         cr_expect(b.left >= 0 && b.right <= width && b.top >= 0 && b.bottom <= height,
                   "%s: \"%.*s\" takes %.0f to %.0f of %.0f, %.0f to %.0f of %.0f", figure,
@@ -78,4 +100,24 @@ void expect_texts_inside(const char *svg, const char *figure)
         texts++;
     }
     cr_expect_gt(texts, 3, "%s: no texts", figure);
+}
+
+void expect_plots_apart(const char *svg, const char *figure)
+{
+    const double middle = size_in(svg, " width=\"") / 2;
+    double reaches = middle, tics_at = 0, left_ends = 0;
+    const char *text;
+
+    for (const char *g = svg; (g = next_text(g, &text)); g++)
+        if (is_anchored(g, "end") && x_of(g) > middle / 2) {
+            const double from = box_of(g, text + 6).left;
+            reaches = from < reaches ? from : reaches;
+            tics_at = x_of(g);
+        }
+    for (const char *g = svg; (g = next_text(g, &text)); g++)
+        if (is_anchored(g, "middle") && x_of(g) < tics_at && x_of(g) > left_ends)
+            left_ends = x_of(g);
+    cr_assert(tics_at > 0 && left_ends > 0, "%s: no two plots", figure);
+    cr_expect_geq(reaches, left_ends, "%s: tics reach to %.0f, the left plot to %.0f", figure,
+                  reaches, left_ends);
 }

@@ -8,4 +8,8 @@
  * which has more room for none of them. `figure` is for messages. */
 void expect_texts_inside(const char *svg, const char *figure);
 
+/* Of two plots side by side, what is written beside the right one does not reach into the left one,
+ * which ends at a tic. */
+void expect_plots_apart(const char *svg, const char *figure);
+
 #endif

@@ -12,16 +12,8 @@
 #include "harness/run/group.h"
 #include "harness/scenario/system.h"
 #include "harness/summary.h"
+#include "link_state.h"
 #include "test_scenario.h"
-
-/* Where a link between two nodes is counted. */
-static struct hil_link_state *link_state(const struct hil_run *run, unsigned from, unsigned to)
-{
-    int link = hil_link_find(run->scenario->system, from, to);
-
-    cr_assert_geq(link, 0);
-    return &run->state->links[link];
-}
 
 enum { FIRST = 1 }; /* converter 0, as a node */
 

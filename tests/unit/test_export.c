@@ -168,3 +168,26 @@ Test(export, knows_its_own_tables)
     cr_expect_not(hil_export_made(folder, "hub.txt"));
     cr_expect_not(hil_export_made(folder, "none.csv"));
 }
+
+/* Names that a matrix's columns, or those of the table itself, would have as well. */
+Test(export, no_two_columns_have_one_name)
+{
+    static const struct hil_column columns[] = {{"time_s", "s", "", 1, {0}},
+                                                {"speed", "", "", 2, {0}},
+                                                {"speed_1", "", "", 1, {0}},
+                                                {"missing_rows", "", "", 1, {0}}};
+    const struct hil_stream_config stream = {
+        "hub", columns, 4, 1, {.period_ns = 1000, .decimation = 1}};
+    const double row[] = {0, 1, 2, 3, 4};
+    struct hil_trace *trace;
+
+    cr_assert_eq(hil_trace_create(&trace, in_folder("trace.h5"),
+                                  &(struct hil_trace_config){
+                                      .streams = &stream, .stream_count = 1, .whole = true}),
+                 0);
+    cr_assert_eq(hil_trace_append(trace, 0, row, 1), 0);
+    cr_assert_eq(hil_trace_close(trace), 0);
+    cr_assert_eq(export(), 0, "%s", said);
+    expect_file("hub.csv", "time_s,step,missing_rows,speed_0,speed[1],speed_1,missing_rows (2)\n"
+                           "0,0,0,1,2,3,4\n");
+}

@@ -8,16 +8,8 @@
 #include "harness/run/virtual_time.h"
 #include "harness/scenario/system.h"
 #include "harness/summary.h"
+#include "link_state.h"
 #include "test_scenario.h"
-
-/* Where a link between two nodes is counted. */
-static struct hil_link_state *link_state(const struct hil_run *run, unsigned from, unsigned to)
-{
-    int link = hil_link_find(run->scenario->system, from, to);
-
-    cr_assert_geq(link, 0);
-    return &run->state->links[link];
-}
 
 static const uint64_t WHEN_NS = 20000000;
 
@@ -196,6 +188,43 @@ Test(fault, a_plant_that_fails_ends_the_run)
     end(&rig);
 }
 
+static unsigned applied;
+
+static int failing_apply(void *self, const double *in)
+{
+    (void)self, (void)in;
+    return ++applied == 1001 ? -EIO : 0;
+}
+
+/* Hardware that does not take what it should put out. */
+Test(fault, a_plant_whose_apply_fails)
+{
+    const struct hil_model *buck = hil_model_find("buck");
+    struct rig rig;
+
+    start(&rig, NULL);
+    rig.model = *buck;
+    rig.model.apply = failing_apply;
+    replace(&rig, "converter", 1, 1);
+    rig.rc = hil_virtual_run(&rig.run);
+    cr_expect_eq(rig.rc, -ENOTRECOVERABLE);
+    cr_expect_str_eq(message(&rig),
+                     "converter[1] (buck): its apply failed (Input/output error), at "
+                     "0.010000 s (step 1000)");
+    end(&rig);
+
+    applied = 0;
+    start(&rig, SETS("converters.on_error=safe"));
+    rig.model = *buck;
+    rig.model.apply = failing_apply;
+    replace(&rig, "converter", 1, 1);
+    cr_expect_eq(hil_virtual_run(&rig.run), 0);
+    cr_expect_eq(faults(&rig)->count, 1);
+    cr_expect_eq(applied, 1001, "it is not asked again");
+    cr_expect_gt(link_state(&rig.run, 2, 0)->bad, 1000);
+    end(&rig);
+}
+
 /* It gives no number from then on, so the controller makes it safe, and the others go on. */
 Test(fault, a_run_goes_on_without_a_plant_that_failed)
 {
@@ -260,7 +289,7 @@ Test(fault, a_log_has_the_first_in_full)
     for (unsigned i = 0; i < HIL_FAULTS_LISTED + 5; i++) {
         const struct hil_component control = {
             .is = {"control", i, 100}, .model = pid, .width = 1, .out_count = 1};
-        const struct hil_failing failing = {.component = &control, .ends = i == 3};
+        const struct hil_failing failing = {.component = &control, .call = "step", .ends = i == 3};
         cr_expect_eq(hil_fault_add(&log, &failing, 0, out), i == 3 ? -ENOTRECOVERABLE : 0);
     }
     char text[HIL_FAULT_WORDS_BYTES] = "";

@@ -224,8 +224,7 @@ Test(general, the_expansion_has_the_numbers_of_the_short_form)
     hil_scenario_free(s);
 }
 
-/* --- what it resolves to ------------------------------------------------------------------------
- */
+/* --- what it resolves to ---------------------------------------------------------------------- */
 
 Test(general, signals_between_nodes_make_links)
 {
@@ -281,8 +280,7 @@ Test(general, sources_over_time)
     cr_assert_float_eq(hil_source_at(&csv, 39), 2, 0);
 }
 
-/* --- mistakes
- * ---------------------------------------------------------------------------------------- */
+/* --- mistakes --------------------------------------------------------------------------------- */
 
 static void expect_mistake(const char *text, const char *line)
 {
@@ -322,6 +320,31 @@ Test(general, a_name_that_the_record_needs)
                         "components: {g: {model: gain, node: histograms}}\n",
                    "FILE:4:9: a node called histograms would be mistaken for the record's "
                    "histograms; allowed: another name");
+}
+
+/* A node's table is a file of its name, and one of an array has its number in it. */
+Test(general, a_name_that_an_array_needs)
+{
+#define BESIDE(name)                                                                               \
+    HEAD "nodes: {cell: {count: 3, period_us: 10}, " name ": {period_us: 10}}\n"                   \
+         "components: {g: {model: gain, node: \"cell[*]\"}, h: {model: gain, node: " name "}}\n"   \
+         "sources: {s: {to: [\"g[*].input\", h.input], constant: 1}}\n"
+    expect_mistake(BESIDE("cell-002"),
+                   "FILE:4:52: the tables of the nodes cell-002 and cell[2] would both be called "
+                   "cell-002.csv; allowed: another name");
+    hil_scenario_free(load(BESIDE("cell-003"), NULL));
+    hil_scenario_free(load(BESIDE("cell-02"), NULL));
+    hil_scenario_free(load(BESIDE("cell-002-"), NULL));
+#undef BESIDE
+}
+
+/* A band is around a reference. */
+Test(general, a_band_without_a_reference)
+{
+    expect_mistake(SERVO "measures: {speed: {of: motor.speed_rad_per_s, band: 2}}\n",
+                   "measures.speed.band is 2, but it has no reference; allowed: with one, or 0");
+    expect_mistake(SERVO "measures: {speed: {of: motor.speed_rad_per_s, band: -2}}\n",
+                   "measures.speed.band is '-2'; allowed: a number, at least 0");
 }
 
 Test(general, an_input_that_is_fed_twice_or_never)

@@ -215,7 +215,8 @@ static const char settled[] =
     "{\"measures\": {\"output_v\": {\"settled\": true, \"settling_ms\": 2.164,"
     " \"overshoot_pct\": 8.4, \"pp\": 0}}}";
 static const char unsettled[] =
-    "{\"measures\": {\"output_v\": {\"settled\": false, \"settling_ms\": null, \"pp\": 408.3}}}";
+    "{\"measures\": {\"output_v\": {\"settled\": false, \"settling_ms\": null, \"pp\": 408.3,"
+    " \"band\": 4.8}}}";
 
 /* Both files are there, are what their names say, and more than an empty frame. */
 static char *expect_figure(const char *name)
@@ -537,7 +538,8 @@ Test(plot, two_sweeps_side_by_side)
 Test(plot, longer_words_on_the_right)
 {
     static const char longest[] =
-        "{\"measures\": {\"output_v\": {\"settled\": false, \"pp\": 123456}},"
+        "{\"measures\": {\"output_v\": {\"settled\": false, \"pp\": 123456,"
+        " \"band\": 1}},"
         " \"validity\": {\"valid\": false, \"reasons\": [\"controller stood still\"]}}";
 
     write_short_point("a", -20, settled, 200);

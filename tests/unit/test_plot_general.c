@@ -49,6 +49,8 @@ static const char summary[] =
     " \"changes\": {\"wanted\": {\"from\": 90, \"to\": 100, \"unit\": \"rad/s\"}}}]}";
 
 /* Every number of a row swings about its own place in it. */
+static double level = 10, swing = 1;
+
 static void write_stream(struct hil_stream *stream, const struct hil_scenario *scenario,
                          unsigned node)
 {
@@ -62,7 +64,7 @@ static void write_stream(struct hil_stream *stream, const struct hil_scenario *s
         cr_assert_not_null(row);
         row[0] = s;
         for (unsigned i = 1; i < hil_columns_places(scenario, node).width; i++)
-            row[i] = (10 + i) * (1 + exp(-20 * s) * sin(200 * s + i));
+            row[i] = (level + i) * (1 + swing * exp(-20 * s) * sin(200 * s + i));
         hil_stream_commit(stream);
     }
 }
@@ -160,6 +162,23 @@ Test(plot_general, each_node_has_a_figure_of_its_signals)
            "motor.angle_rad", "motor.voltage_v", ">rad/s<", ">A<", ">rad<", ">V<");
     EXPECT("control", "Signals of control", "law.output");
     cr_expect_not(is_drawn("cell"), "its signals are arrays");
+}
+
+/* Of a value that hardly moves the tics have many digits. */
+Test(plot_general, tics_of_many_digits)
+{
+    char svg[200000];
+
+    level = -2.6;
+    swing = 2e-6;
+    write_record(servo, NULL);
+    cr_assert_eq(plot(0, INFINITY), 0, "%s", said);
+    FILE *file = fopen(in_folder("drive.svg"), "r");
+    cr_assert_not_null(file);
+    svg[fread(svg, 1, sizeof svg - 1, file)] = '\0';
+    fclose(file);
+    expect_texts_inside(svg, "drive");
+    expect_plots_apart(svg, "drive");
 }
 
 /* A panel has room for the names of all that is in it, and a node for so many. */

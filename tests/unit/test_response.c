@@ -509,3 +509,92 @@ Test(response, a_measure_without_a_reference_has_its_window)
     cr_expect_eq(f.pp, 1);
     cr_expect(isnan(f.extreme) && isnan(f.overshoot_pct) && isnan(f.rms_deviation));
 }
+
+/* --- around 0 -------------------------------------------------------------------------------- */
+
+static double nearly_off(double t)
+{
+    return t < 20 ? 10 : 1e-9;
+}
+
+/* What is 0 but for a rounding: two percent of that are nothing, too. */
+Test(response, a_reference_that_is_all_but_nothing)
+{
+    add_event(0, 0, 20);
+    add_event(20, 20, 60);
+    follow(discharges, nearly_off, 60);
+    struct hil_figures f = figures_of(1);
+
+    cr_expect(f.settled);
+    cr_expect_float_eq(f.settling_ms, 4, 0.11);
+    cr_expect_float_eq(f.band, 0.2, 1e-12);
+    cr_expect(isnan(f.deviation_pct));
+    cr_expect_float_eq(f.deviation, -1e-9, 1e-9);
+}
+
+/* The measure that these samples are of has a band of its own. */
+static void follow_within(double band, signal_fn *signal, signal_fn *reference, double end_ms)
+{
+    make_responses(1);
+    hil_responses_set_band(&responses, 0, band);
+    for (int i = 0; i < end_ms * 10 - 0.5; i++)
+        add_sample(i * 0.1, reference(i * 0.1), signal(i * 0.1));
+}
+
+Test(response, a_band_of_its_own_is_used_for_every_reference)
+{
+    add_event(0, 0, 20);
+    add_event(20, 20, 60);
+    follow_within(1, discharges, off, 60);
+    struct hil_figures f = figures_of(1);
+
+    cr_expect(f.settled);
+    cr_expect_float_eq(f.settling_ms, 2.4, 1e-9); /* 10 V exp(-2.4) < 1 V */
+    cr_expect_eq(f.band, 1);
+    cr_expect_eq(figures_of(0).band, 1);
+    follow_within(1e-3, discharges, off, 60);
+    cr_expect_float_eq(figures_of(1).settling_ms, 9.3, 1e-9);
+}
+
+static double always_off(double t)
+{
+    (void)t;
+    return 0;
+}
+
+static double pushed(double t)
+{
+    return t < 20 ? 0 : 5 * exp(20 - t);
+}
+
+/* A disturbance of what should be 0, which has neither a change nor a percentage. */
+Test(response, around_nothing_the_deviation_is_in_the_unit)
+{
+    add_event(0, 0, 20);
+    add_event(20, 20, 60);
+    follow_within(0.5, pushed, always_off, 60);
+    struct hil_figures f = figures_of(1);
+
+    cr_expect_float_eq(f.deviation, 5, 1e-9);
+    cr_expect(isnan(f.deviation_pct) && isnan(f.overshoot_pct));
+    cr_expect(f.settled);
+    cr_expect_float_eq(f.settling_ms, 2.4, 1e-9); /* 5 exp(-2.4) < 0.5 */
+    cr_expect(figures_of(0).settled);
+    cr_expect_eq(figures_of(0).settling_ms, 0);
+}
+
+static double trembles(double t)
+{
+    return t < 20 ? 0 : 0.01;
+}
+
+/* A reference that moves by less than the band does not change: no share of so little says much. */
+Test(response, a_change_inside_the_band_is_none)
+{
+    add_event(0, 0, 20);
+    add_event(20, 20, 60);
+    follow_within(0.5, pushed, trembles, 60);
+    cr_expect(isnan(figures_of(1).overshoot_pct), "%g", figures_of(1).overshoot_pct);
+    follow(pushed, trembles, 60);
+    cr_expect_gt(figures_of(1).overshoot_pct, 10000);
+}

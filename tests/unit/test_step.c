@@ -4,7 +4,9 @@
  * order of virtual time; what is looked at is the numbers that the steps work on.
  */
 #include <math.h>
+#include <pthread.h>
 #include <stdlib.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "harness/run/group.h"
@@ -86,8 +88,7 @@ static void play(struct rig *rig, uint64_t until_us)
     }
 }
 
-/* --- where its numbers are ---------------------------------------------------------------------
- */
+/* --- where its numbers are -------------------------------------------------------------------- */
 
 static struct step_part *part_of(const struct rig *rig, const char *name, unsigned index)
 {
@@ -148,8 +149,7 @@ static void push(const struct rig *rig, unsigned from, unsigned to, const double
     loco_owned_var_push(var);
 }
 
-/* --- what scenarios have in common --------------------------------------------------------------
- */
+/* --- what scenarios have in common ------------------------------------------------------------ */
 
 #define HEAD "name: small\nduration_s: 1\nmode: virtual\n"
 #define ONE  HEAD "nodes: {n: {period_us: 10}}\n"
@@ -157,8 +157,7 @@ static void push(const struct rig *rig, unsigned from, unsigned to, const double
 /* Of 10 us: the integral of 1 grows by 1 in a step. */
 #define PLANT "model: integrator, parameters: {gain_per_s: 1e5}"
 
-/* --- one node -----------------------------------------------------------------------------------
- */
+/* --- one node --------------------------------------------------------------------------------- */
 
 Test(step, sampled_components_compute_after_those_they_take_from)
 {
@@ -331,8 +330,21 @@ Test(step, a_single_node_with_a_source_in_one_component_of_an_array)
     close_rig(&rig);
 }
 
-/* --- links --------------------------------------------------------------------------------------
- */
+/* ~ in the list of a wide row: what the model has, or what feeds it otherwise. */
+Test(step, places_of_a_wide_row_that_are_not_given)
+{
+    struct rig rig;
+
+    open_rig(&rig, ONE "components:\n"
+                       "  all: {model: sum, node: n, width: 3, parameters: {gain: [~, 10, 100]}, "
+                       "inputs: {input: [1, ~, 3]}}\n"
+                       "sources: {s: {to: \"all.input[1]\", constant: 2}}\n");
+    play(&rig, 0);
+    cr_expect_eq(out_of(&rig, "all"), 321);
+    close_rig(&rig);
+}
+
+/* --- links ------------------------------------------------------------------------------------ */
 
 Test(step, values_are_scaled_and_shifted)
 {
@@ -488,8 +500,7 @@ Test(step, no_age_without_a_message)
     close_rig(&rig);
 }
 
-/* --- what cannot be used ------------------------------------------------------------------------
- */
+/* --- what cannot be used ---------------------------------------------------------------------- */
 
 #define FOLLOW(stale)                                                                              \
     HEAD "nodes: {a: {period_us: 10}, b: {period_us: 10, " stale "}}\n"                            \
@@ -656,8 +667,7 @@ Test(step, a_component_that_sends_no_number_is_held_whole)
     close_rig(&rig);
 }
 
-/* --- components that fail -----------------------------------------------------------------------
- */
+/* --- components that fail --------------------------------------------------------------------- */
 
 /* From 50 us on its input, times its gain, is infinite. */
 #define FAILS                                                                                      \
@@ -736,8 +746,7 @@ Test(step, a_continuous_component_that_fails_makes_safe_what_takes_from_it)
     close_rig(&rig);
 }
 
-/* --- nodes that die -----------------------------------------------------------------------------
- */
+/* --- nodes that die --------------------------------------------------------------------------- */
 
 static void wait_for_loss(const struct loco_channel *channel)
 {
@@ -782,7 +791,7 @@ Test(step, what_a_node_leaves_that_died)
     struct rig rig;
 
     open_rig(&rig, HEAD "on_lost: restart\n"
-                        "nodes: {a: {period_us: 10}, b: {period_us: 10}}\n"
+                        "nodes: {a: {period_us: 10, input_age_limit_us: 30}, b: {period_us: 10}}\n"
                         "placement: [{nodes: [a, b]}]\n"
                         "components:\n"
                         "  from: {model: gain, node: b, inputs: {input: 3}}\n"
@@ -813,6 +822,84 @@ Test(step, what_a_node_leaves_that_died)
     cr_expect_eq(losses->count, 1);
     cr_expect_eq(losses->back_count, 1);
     cr_expect_eq(losses->at[0].lost_ns, 110 * US);
+    const struct hil_stale_log *stale = &rig.run.state->executors[0].stale;
+    cr_expect_eq(stale->count, 0, "a loss is no stale input as well: found at %lu, over at %lu",
+                 (unsigned long)stale->at[0].found_ns, (unsigned long)stale->at[0].fresh_ns);
+    close_rig(&rig);
+}
+
+/* One that stood still, and was killed for that: it is stale until it is lost. */
+Test(step, what_is_stale_is_so_until_its_sender_is_lost)
+{
+    struct rig rig;
+
+    open_rig(&rig, "on_lost: restart\n" FOLLOW("input_age_limit_us: 30"));
+    play(&rig, 100);
+    rig.still[0] = true;
+    play(&rig, 150);
+    const struct hil_stale_log *stale = &rig.run.state->executors[0].stale;
+    cr_expect_eq(stale->count, 1);
+    cr_expect_eq(stale->at[0].found_ns, 140 * US);
+    cr_expect_eq(stale->at[0].fresh_ns, 0);
+    lose(&rig, 0);
+    play(&rig, 200);
+    cr_expect_eq(stale->count, 1);
+    cr_expect_eq(stale->at[0].fresh_ns, 160 * US);
+    cr_expect_eq(rig.run.state->executors[0].losses.count, 1);
+    close_rig(&rig);
+}
+
+/* Where clocks differ, a node that is back learns from messages when the run began: from whoever
+ * still sends, as the first of its senders may stand still, or be gone. */
+struct returning {
+    struct rig *rig;
+    int found;
+    _Atomic bool is_there;
+};
+
+static void *come_back(void *arg)
+{
+    struct returning *r = arg;
+
+    bring_back(r->rig, 3);
+    r->found = hil_node_find_run(r->rig->group.nodes[3], TIMEOUT_NS);
+    r->is_there = true;
+    return NULL;
+}
+
+Test(step, a_node_that_is_back_learns_the_start_from_any_sender)
+{
+    struct returning returning = {0};
+    pthread_t thread;
+    struct rig rig;
+
+    open_rig(&rig, "name: small\nduration_s: 1\non_lost: restart\n"
+                   "nodes: {hub: {period_us: 1000}, still: {period_us: 1000}, "
+                   "sends: {period_us: 1000}, back: {period_us: 1000}}\n"
+                   "placement: [{nodes: [hub, still, sends, back]}]\n"
+                   "components:\n"
+                   "  first: {model: gain, node: still}\n"
+                   "  second: {model: gain, node: sends}\n"
+                   "  sum: {model: sum, node: back, width: 2}\n"
+                   "  alone: {model: gain, node: hub}\n"
+                   "connections:\n"
+                   "  - {from: first.output, to: \"sum.input[0]\"}\n"
+                   "  - {from: second.output, to: \"sum.input[1]\"}\n"
+                   "sources: {s: {to: [first.input, second.input, alone.input], constant: 1}}\n");
+    hil_node_report(rig.group.nodes[0], HIL_RUNNING);
+    lose(&rig, 3);
+    rig.fabric->capabilities &= ~(unsigned)LOCO_SHARED_CLOCK;
+    returning.rig = &rig;
+    pthread_create(&thread, NULL, come_back, &returning);
+    const struct hil_loop *loop = &rig.group.nodes[2]->loop;
+    for (uint64_t n = 0; !returning.is_there; n++) {
+        loop->step(loop->arg, n, n * 1000 * US);
+        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+    }
+    pthread_join(thread, NULL);
+    const struct hil_node *back = rig.group.nodes[3];
+    cr_expect_eq(returning.found, 1, "%d", returning.found);
+    cr_expect_leq(back->start_ns, loco_clock(back->mgr));
     close_rig(&rig);
 }
 
@@ -828,8 +915,7 @@ Test(step, a_node_that_died_ends_a_run_that_is_not_to_go_on)
     close_rig(&rig);
 }
 
-/* --- virtual time -------------------------------------------------------------------------------
- */
+/* --- virtual time ----------------------------------------------------------------------------- */
 
 /* What the slow node has of the fast one in its last step, at 900 us: a ramp of 1 in each us. */
 static double last_seen(const char *nodes)

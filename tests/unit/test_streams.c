@@ -128,3 +128,37 @@ Test(streams, nothing_is_recorded)
     hil_trace_reader_close(reader);
     hil_scenario_free(scenario);
 }
+
+/* A node whose measures nobody said to record has them in its record, of each signal the signals.
+ */
+Test(streams, a_measure_has_a_record)
+{
+    struct hil_scenario *scenario = load(
+        general, SETS("measures={level: {of: other.output}, charge: {of: \"pack[*].voltage_v\", "
+                      "each: true, node: hub}}",
+                      "connections.2={from: \"pack[0].voltage_v\", to: third.input}",
+                      "components.third={model: gain, node: hub}", "record=[]"));
+    struct hil_trace_reader *reader = empty_record(scenario);
+    unsigned count;
+    const struct hil_stream_config *streams = hil_trace_streams(reader, &count);
+
+    cr_assert_eq(count, 2);
+    expect_cadence(&streams[0], "hub", 0, 100000, 1);
+    cr_expect_str_eq(streams[0].columns[1].of.role, "each");
+    cr_expect_str_eq(streams[0].columns[1].of.signals, "pack[*].voltage_v");
+    expect_cadence(&streams[1], "spare", 3000, 20000, 1);
+    cr_expect_str_eq(streams[1].columns[1].of.measure, "level");
+    hil_trace_reader_close(reader);
+    hil_scenario_free(scenario);
+}
+
+/* Unless the scenario says of the node what to record. */
+Test(streams, a_measure_of_a_node_that_is_not_to_record)
+{
+    struct hil_scenario *scenario =
+        load(general, SETS("measures={level: {of: other.output}}",
+                           "record=[{node: spare, signals: other.output, decimation: 0}]"));
+
+    cr_expect_eq(hil_streams_number(scenario->system, 1), -1);
+    hil_scenario_free(scenario);
+}

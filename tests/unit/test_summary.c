@@ -215,3 +215,25 @@ Test(summary, a_run_without_measures_has_none_and_is_valid)
     cr_expect_not(strstr(said, "settle"), "%s", said);
     close_run(root);
 }
+
+/* Around 0 a percentage says nothing: the band and the deviation are in the measure's unit. */
+Test(summary, a_measure_with_a_band_of_its_own)
+{
+    open_run(NODES "measures:\n"
+                   "  error: {of: motor.voltage_v, reference: motor.voltage_v, band: 0.25}\n");
+    struct hil_cursor cursor = {0};
+    for (unsigned n = 0; n < 10000; n++) {
+        struct hil_moment at = hil_responses_at(&state->responses, &cursor, n * 10000ull);
+        hil_response_add(&at, 0, 0, n == 5000 ? -3 : 0.2);
+    }
+    json_t *root = summary();
+
+    expect_number(root, "measures.error.band", 0.25);
+    cr_expect(json_is_true(at(root, "measures.error.settled")));
+    expect_number(root, "events.1.measures.error.band", 0.25);
+    expect_number(root, "events.1.measures.error.deviation", -3);
+    cr_expect(json_is_null(at(root, "events.1.measures.error.deviation_pct")));
+    cr_expect(json_is_null(at(root, "events.1.measures.error.overshoot_pct")));
+    cr_expect(strstr(said, "3 V dip"), "%s", said);
+    close_run(root);
+}

@@ -54,7 +54,7 @@ struct general {
     unsigned *first_input, *first_output;  /* of each component, in them */
     const struct hil_quantity **input_row; /* of each input, its row in the model's table */
     struct general_edge *edges;
-    unsigned edge_count, edge_capacity;
+    unsigned edge_count;
     unsigned source_capacity;
 };
 

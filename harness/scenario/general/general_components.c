@@ -213,7 +213,8 @@ static bool component_number(const struct general *g, const struct component_blo
     return false;
 }
 
-/* Fills the places of a row from a number, or from a list of one for each of them. */
+/* Fills the places of a row from a number, or from a list of one for each of them; NAN: what the
+ * model has, as for ~ in a list. */
 static bool component_row(const struct general *g, const struct component_block *b,
                           const struct scenario_node *node, const struct hil_quantity *q,
                           unsigned width, double *values)
@@ -229,9 +230,12 @@ static bool component_row(const struct general *g, const struct component_block 
             b->group->name, b->key, q->name, node->count, places);
         return false;
     }
-    for (unsigned i = 0; i < places; i++)
-        if (!component_number(g, b, list ? node->entries[i].value : node, q, &values[i]))
+    for (unsigned i = 0; i < places; i++) {
+        const struct scenario_node *one = list ? node->entries[i].value : node;
+        values[i] = NAN;
+        if (!(list && scenario_node_empty(one)) && !component_number(g, b, one, q, &values[i]))
             return false;
+    }
     return true;
 }
 
@@ -259,7 +263,7 @@ static void component_unknown(const struct general *g, const struct component_bl
                      entry->key, b->group->name, b->key, m->name, choice);
 }
 
-/* Takes a row's value of one component. */
+/* Takes a row's values of one component; NAN: not given. */
 typedef int component_take(struct general *g, unsigned component, unsigned row, unsigned place,
                            const double *values, unsigned count, const struct scenario_node *at);
 
@@ -331,13 +335,19 @@ static int component_take_block(struct general *g, const struct general_group *g
     return 0;
 }
 
+/* Those that are given replace the table's. */
+static void component_replace(double *to, const double *values, unsigned count)
+{
+    for (unsigned i = 0; i < count; i++)
+        to[i] = isnan(values[i]) ? to[i] : values[i];
+}
+
 static int component_set_parameter(struct general *g, unsigned component, unsigned row,
                                    unsigned place, const double *values, unsigned count,
                                    const struct scenario_node *at)
 {
     (void)row, (void)at;
-    memcpy((double *)g->system->components[component].parameters + place, values,
-           count * sizeof *values);
+    component_replace((double *)g->system->components[component].parameters + place, values, count);
     return 0;
 }
 
@@ -345,8 +355,7 @@ static int component_set_state(struct general *g, unsigned component, unsigned r
                                const double *values, unsigned count, const struct scenario_node *at)
 {
     (void)row, (void)at;
-    memcpy((double *)g->system->components[component].states + place, values,
-           count * sizeof *values);
+    component_replace((double *)g->system->components[component].states + place, values, count);
     return 0;
 }
 
@@ -356,7 +365,8 @@ static int component_set_input(struct general *g, unsigned component, unsigned r
     (void)row;
     for (unsigned i = 0; i < count; i++) {
         const struct hil_feed feed = {.kind = HIL_FEED_CONSTANT, .scale = 1, .initial = values[i]};
-        general_feed(g, (struct general_element){component, place + i}, at, &feed);
+        if (!isnan(values[i]))
+            general_feed(g, (struct general_element){component, place + i}, at, &feed);
     }
     return 0;
 }

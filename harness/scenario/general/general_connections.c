@@ -38,14 +38,12 @@ static bool connection_units(const struct general *g, const struct scenario_node
 
 static int connection_add(struct general *g, const struct general_edge *edge)
 {
-    if (g->edge_count == g->edge_capacity) {
-        const unsigned capacity = g->edge_capacity ? 2 * g->edge_capacity : 64;
-        struct general_edge *edges = reallocarray(g->edges, capacity, sizeof *edges);
-        if (!edges)
-            return -ENOMEM;
-        g->edges = edges;
-        g->edge_capacity = capacity;
-    }
+    struct general_edge *edges =
+        hil_pool_more(g->system->pool, g->edges, g->edge_count, sizeof *edges);
+
+    if (!edges)
+        return -ENOMEM;
+    g->edges = edges;
     g->edges[g->edge_count++] = *edge;
     return 0;
 }

@@ -24,6 +24,31 @@ static void node_check_name(const struct general *g, const struct scenario_entry
                          "allowed: another name");
 }
 
+/* The file of a node of an array is called as a node may be: cell-000 (harness/record/streams.c).
+ */
+static void node_check_file(const struct general *g, const struct general_group *group)
+{
+    const char *dash = strrchr(group->name, '-');
+    const size_t digits = dash ? strspn(dash + 1, "0123456789") : 0;
+    const int array =
+        digits ? scenario_names_find(&g->nodes.names, group->name, (size_t)(dash - group->name))
+               : -1;
+
+    if (group->of || array < 0 || dash[1 + digits])
+        return;
+    const struct general_group *other = &g->nodes.at[array];
+    const struct hil_instance node = {other->name, (unsigned)strtoul(dash + 1, NULL, 10),
+                                      other->of};
+    char name[HIL_SIGNAL_NAME_BYTES];
+    if (node.index < node.of && digits == hil_index_digits(node.of)) {
+        hil_instance_name(&node, name);
+        scenario_mistake(g->report, &group->block->at,
+                         "the tables of the nodes %s and %s would both be called %s.csv; allowed: "
+                         "another name",
+                         group->name, name, group->name);
+    }
+}
+
 /* Names, blocks and counts of the entries of nodes:. */
 static int node_groups(struct general *g)
 {
@@ -108,6 +133,7 @@ int general_nodes(struct general *g)
     for (unsigned n = 0; n < g->nodes.count && g->system->node_count; n++) {
         const struct general_group *group = &g->nodes.at[n];
         node_check(g, group);
+        node_check_file(g, group);
         if (!general_fits(g, group->block, "period_us", group->count, "nodes") ||
             !general_fits(g, group->block, "phase_us", group->count, "nodes"))
             continue;

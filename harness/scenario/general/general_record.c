@@ -63,19 +63,13 @@ static void record_decimation(const struct general *g, const struct scenario_nod
 static int record_add(const struct general *g, unsigned node, struct hil_signal signal)
 {
     struct hil_node_config *n = &g->system->nodes[node];
-    const unsigned count = n->recorded_count;
+    struct hil_signal *recorded =
+        hil_pool_more(g->system->pool, (void *)n->recorded, n->recorded_count, sizeof *recorded);
 
-    if ((count & (count - 1)) == 0) { /* 0, or a power of two: what there is, is full */
-        struct hil_signal *more =
-            hil_pool_get(g->system->pool, count ? 2 * count : 4, sizeof *more);
-        if (!more)
-            return -ENOMEM;
-        if (count)
-            memcpy(more, n->recorded, count * sizeof *more);
-        if (count == 0 || count >= 4)
-            n->recorded = more;
-    }
-    ((struct hil_signal *)n->recorded)[n->recorded_count++] = signal;
+    if (!recorded)
+        return -ENOMEM;
+    n->recorded = recorded;
+    recorded[n->recorded_count++] = signal;
     return 0;
 }
 
@@ -142,6 +136,13 @@ static int measure_elements(const struct general *g, struct measure_entry *m)
         rc = general_signals(g, reference, GENERAL_EITHER, &m->reference);
     if (!rc && m->of.count == 0) {
         scenario_mistake(g->report, &of->at, "of names no signal; allowed: at least one");
+        rc = -EINVAL;
+    }
+    if (!rc && !reference && general_number(m->entry->value, "band", 0) > 0) {
+        const struct scenario_node *band = scenario_node_get(m->entry->value, "band");
+        scenario_mistake(g->report, &band->at,
+                         "measures.%s.band is %s, but it has no reference; allowed: with one, or 0",
+                         m->entry->key, band->text);
         rc = -EINVAL;
     }
     if (!rc && reference && m->reference.count != 1 &&
@@ -218,6 +219,7 @@ static int measure_make(struct general *g, const struct measure_entry *m, unsign
             .count = width,
             .has_reference = m->reference.count > 0,
             .reference_scale = general_number(block, "reference_scale", 0),
+            .band = general_number(block, "band", 0),
         };
         if (measure[i].has_reference &&
             !measure_signals(g, scenario_node_get(block, "reference"),
@@ -283,6 +285,24 @@ static int record_list_measures(const struct general *g)
     return 0;
 }
 
+/* A node with measures that record: does not speak of has them in its record all the same, so that
+ * each has a figure; of those that are made of each signal that is the signals. */
+static int record_measured(const struct general *g, const unsigned char *said)
+{
+    const struct hil_system *s = g->system;
+
+    for (unsigned i = 0; i < s->measure_count; i++) {
+        const struct hil_measure *m = &s->measures[i];
+        if (said[m->node])
+            continue;
+        s->nodes[m->node].decimation = 1;
+        int rc = m->is.of ? record_add(g, m->node, m->signals[0]) : 0;
+        if (rc)
+            return rc;
+    }
+    return 0;
+}
+
 int general_record(struct general *g)
 {
     const struct scenario_node *list = scenario_node_get(g->root, "record");
@@ -293,8 +313,10 @@ int general_record(struct general *g)
     for (unsigned i = 0; !rc && i < list->count && !scenario_report_is_full(g->report); i++)
         rc = record_entry(g, list->entries[i].value, &elements, said);
     free(elements.at);
-    free(said);
     if (!rc)
         rc = record_measures(g);
+    if (!rc)
+        rc = record_measured(g, said);
+    free(said);
     return rc ? rc : record_list_measures(g);
 }

@@ -125,7 +125,7 @@ static bool source_number(const struct source_table *t, int column, double *valu
     return false;
 }
 
-static int source_row(const struct source_table *t, struct hil_column_source *c, unsigned *capacity)
+static int source_row(const struct source_table *t, struct hil_column_source *c)
 {
     double time_s = 0, value = 0;
 
@@ -137,20 +137,12 @@ static int source_row(const struct source_table *t, struct hil_column_source *c,
                      "a time of 0 to 1e9 s, after that of the line before");
         return -EINVAL;
     }
-    if (c->count == *capacity) {
-        const unsigned more = *capacity ? 2 * *capacity : 256;
-        uint64_t *times = hil_pool_get(t->g->system->pool, more, sizeof *times);
-        double *values = hil_pool_get(t->g->system->pool, more, sizeof *values);
-        if (!times || !values)
-            return -ENOMEM;
-        if (c->count) {
-            memcpy(times, c->t_ns, c->count * sizeof *times);
-            memcpy(values, c->values, c->count * sizeof *values);
-        }
-        c->t_ns = times;
-        c->values = values;
-        *capacity = more;
-    }
+    uint64_t *times = hil_pool_more(t->g->system->pool, c->t_ns, c->count, sizeof *times);
+    double *values = hil_pool_more(t->g->system->pool, c->values, c->count, sizeof *values);
+    if (!times || !values)
+        return -ENOMEM;
+    c->t_ns = times;
+    c->values = values;
     c->t_ns[c->count] = t_ns;
     c->values[c->count++] = value;
     return 0;
@@ -166,7 +158,6 @@ static int source_rows(struct source_table *t, const struct scenario_node *block
                        struct hil_column_source *c)
 {
     const struct scenario_node *time = scenario_node_get(block, "time");
-    unsigned capacity = 0;
     int rc = 0;
 
     if (!source_next(t)) {
@@ -184,7 +175,7 @@ static int source_rows(struct source_table *t, const struct scenario_node *block
     }
     while (!rc && source_next(t))
         if (t->line[strspn(t->line, " \t\r\n")])
-            rc = source_row(t, c, &capacity);
+            rc = source_row(t, c);
     if (!rc && c->count == 0) {
         source_wrong(t, NULL, "at least one line of numbers");
         rc = -EINVAL;

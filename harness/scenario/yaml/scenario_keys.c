@@ -465,6 +465,9 @@ const struct scenario_key scenario_keys[] = {
     {"measures.*.each", "", "false", NO_RANGE, "A measure of each signal, in place of their sum"},
     {"measures.*.reference", "", NULL, TEXT, "What it should be: a signal, or one for each"},
     {"measures.*.reference_scale", "", "1", NUMBER, "What the reference is multiplied by"},
+    {"measures.*.band", "", "0", RANGE(0, HUGE_VAL),
+     "How far from its reference it may be once it has settled, in its unit; 0: 2 % of the "
+     "reference"},
     {"measures.*.node", "", NULL, TEXT,
      "Where it is made; without it where the reference is, or the first signal"},
 

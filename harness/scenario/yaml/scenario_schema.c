@@ -198,10 +198,13 @@ static const cyaml_schema_field_t record_fields[] = {
     OF_TYPE("decimation", CYAML_UINT), CYAML_FIELD_END};
 BLOCKS(record);
 
-static const cyaml_schema_field_t measure_fields[] = {
-    OF_TYPE("of", CYAML_STRING),      OF_TYPE("each", CYAML_BOOL),
-    MAYBE("reference", CYAML_STRING), OF_TYPE("reference_scale", CYAML_FLOAT),
-    MAYBE("node", CYAML_STRING),      CYAML_FIELD_END};
+static const cyaml_schema_field_t measure_fields[] = {OF_TYPE("of", CYAML_STRING),
+                                                      OF_TYPE("each", CYAML_BOOL),
+                                                      MAYBE("reference", CYAML_STRING),
+                                                      OF_TYPE("reference_scale", CYAML_FLOAT),
+                                                      OF_TYPE("band", CYAML_FLOAT),
+                                                      MAYBE("node", CYAML_STRING),
+                                                      CYAML_FIELD_END};
 NAMED(measure);
 
 static const cyaml_schema_field_t limit_band_fields[] = {
