@@ -1,0 +1,193 @@
+/*
+ * The tools on scenarios that have no controller and no converters, as shipped: sweep, plot,
+ * export, top, doctor and trace go by the names of these scenarios.
+ */
+#include <criterion/criterion.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "process.h"
+#include "results.h"
+#include "workspace.h"
+
+TestSuite(general_tools, .init = workspace_open, .fini = workspace_close, .timeout = 240);
+
+/* --- of a run in virtual time ----------------------------------------------------------------- */
+
+static const char *simulate(const char *scenario, const char *options)
+{
+    const char *out = in_workspace("out");
+    struct ended e =
+        run_command("hiloco run configs/%s.yaml --quiet %s --out %s", scenario, options, out);
+
+    expect_status(&e, 0);
+    return out;
+}
+
+static void expect_figures(const char *out, const char *const *names)
+{
+    struct ended e = run_command("hiloco plot %s", out);
+
+    expect_status(&e, 0);
+    for (; *names; names++) {
+        char line[60];
+        snprintf(line, sizeof line, "/%s.png, %s.svg\n", *names, *names);
+        cr_expect(strstr(e.err, line), "%s is not said to be drawn:\n%s", *names, e.err);
+        cr_expect(exists(in_workspace("out/%s.png", *names)), "no %s.png", *names);
+    }
+}
+
+#define EXPECT_FIGURES(out, ...) expect_figures(out, (const char *const[]){__VA_ARGS__, NULL})
+
+Test(general_tools, plot_draws_measures_and_nodes)
+{
+    EXPECT_FIGURES(simulate("servo", "--set duration_s=0.2"), "angle", "speed", "current", "drive",
+                   "node-speed");
+    EXPECT_FIGURES(simulate("battery", "--set duration_s=0.1"), "voltage", "battery-current",
+                   "stage", "control");
+}
+
+/* As many rows as in the record, below these names. */
+static void expect_table(const char *out, const char *node, const char *names, size_t rows)
+{
+    char *text = read_text(in_workspace("out/%s.csv", node));
+    size_t lines = 0;
+
+    for (const char *at = text; (at = strchr(at, '\n')); at++)
+        lines++;
+    cr_expect_eq(lines, rows + 1, "%s: %zu lines", node, lines);
+    cr_expect_eq(strncmp(text, names, strlen(names)), 0, "%.200s", text);
+    cr_expect(exists(in_workspace("out/%s.csv", node)), "%s", out);
+    free(text);
+}
+
+Test(general_tools, export_writes_a_table_for_each_node)
+{
+    const char *out = simulate("servo", "--set duration_s=0.2");
+    struct ended e = run_command("hiloco export %s --csv", out);
+
+    expect_status(&e, 0);
+    expect_table(out, "drive",
+                 "time_s,step,missing_rows,speed_rad_per_s,current_a,angle_rad,motor.",
+                 column_of(out, "drive/angle_rad").rows);
+    expect_table(out, "speed", "time_s,step,missing_rows,position_control.output,speed_control.",
+                 column_of(out, "speed/time_s").rows);
+    expect_table(out, "position", "time_s,step,missing_rows,angle_rad,reference,motor.",
+                 column_of(out, "position/time_s").rows);
+
+    out = simulate("battery", "--set duration_s=0.02");
+    e = run_command("hiloco export %s --csv", out);
+    expect_status(&e, 0);
+    expect_table(out, "stage", "time_s,step,missing_rows,boost.voltage_v,battery.voltage_v,",
+                 column_of(out, "stage/duty").rows);
+}
+
+/* --- sweeps ----------------------------------------------------------------------------------- */
+
+/* Two points, whose first measure is called so. */
+static void expect_sweep(const char *scenario, const char *options, const char *measure)
+{
+    const char *out = in_workspace("sweep");
+    struct ended e = run_command("hiloco sweep configs/%s.yaml --mode virtual %s --out %s",
+                                 scenario, options, out);
+
+    expect_status(&e, 0);
+    json_t *index = json_load_file(in_workspace("sweep/sweep.json"), 0, NULL);
+    cr_assert_eq(json_array_size(json_at(index, "points")), 2);
+    for (size_t i = 0; i < 2; i++) {
+        json_t *point = json_array_get(json_at(index, "points"), i);
+        json_t *summary =
+            summary_of(in_workspace("sweep/%s", json_string_value(json_at(point, "dir"))));
+        cr_expect(json_is_object(json_at(json_at(summary, "measures"), measure)));
+        cr_expect_eq(number_at(point, "status"), 0);
+    }
+    e = run_command("hiloco plot %s", out);
+    expect_status(&e, 0);
+    cr_expect(exists(in_workspace("sweep/figure.png")));
+}
+
+Test(general_tools, sweep_goes_through_any_key)
+{
+    expect_sweep("servo",
+                 "--set duration_s=0.2 --set components.position_control.parameters.kp=20,40",
+                 "angle_rad");
+    expect_sweep("battery", "--set duration_s=0.04 --set nodes.control.period_us=20,40",
+                 "voltage_v");
+}
+
+/* --- the machine ------------------------------------------------------------------------------ */
+
+Test(general_tools, doctor_reads_the_placement_of_nodes)
+{
+    static const char *const scenarios[] = {"servo", "battery"};
+
+    for (size_t i = 0; i < 2; i++) {
+        struct ended e = run_command("hiloco doctor configs/%s.yaml --json", scenarios[i]);
+        json_t *all = json_loads(e.out, 0, NULL);
+        expect_status(&e, 0);
+        cr_assert_not_null(all, "%s", e.out);
+        cr_expect_str_eq(json_string_value(json_at(all, "scenario")), scenarios[i]);
+        cr_expect_gt(json_array_size(json_at(all, "findings")), 10);
+        json_decref(all);
+    }
+}
+
+/* --- against the clock: nothing depends on how fast it was ------------------------------------ */
+
+static void open_alone(void)
+{
+    workspace_open_alone();
+    if (sysconf(_SC_NPROCESSORS_ONLN) < 2)
+        cr_skip_test("real time needs two cores");
+}
+
+TestSuite(general_tools_real_time, .init = open_alone, .fini = workspace_close, .timeout = 120);
+
+/* The same scenario, so slow that a busy machine can keep up. */
+#define REAL_SERVO                                                                                 \
+    "hiloco run configs/servo.yaml --mode realtime --set nodes.drive.period_us=500 "               \
+    "--set nodes.speed.period_us=1000 --set nodes.position.period_us=5000 "                        \
+    "--set validity.required=false --quiet "
+
+Test(general_tools_real_time, top_shows_each_node)
+{
+    const char *out = in_workspace("out");
+    struct arguments a = command(REAL_SERVO "--set duration_s=3 --out %s", out);
+    struct process p = start(&a);
+    struct ended e = {0};
+
+    do {
+        usleep(100000);
+        e = run_command("hiloco top %s --json --count 1", out);
+    } while (!strstr(e.out, "period_us") && !has_ended(&p));
+    json_t *sample = json_loads(e.out, JSON_DISABLE_EOF_CHECK, NULL);
+    struct ended ran = finish(&p);
+    expect_ran(&ran);
+    cr_assert_not_null(sample, "%s%s", e.out, e.err);
+    cr_expect_str_eq(json_string_value(json_at(sample, "measure.name")), "angle_rad");
+    cr_expect_str_eq(json_string_value(json_at(sample, "measure.unit")), "rad");
+    cr_expect_eq(number_at(sample, "nodes.drive.period_us"), 500);
+    cr_expect_eq(number_at(sample, "nodes.speed.period_us"), 1000);
+    cr_expect_eq(number_at(sample, "nodes.position.period_us"), 5000);
+}
+
+Test(general_tools_real_time, trace_names_nodes_and_links)
+{
+    const char *out = in_workspace("out");
+
+    if (access("/usr/bin/lttng", X_OK) || access("/usr/bin/babeltrace2", X_OK))
+        cr_skip_test("lttng-tools or babeltrace2 is not installed");
+    struct ended e = run_command(REAL_SERVO "--set duration_s=0.3 --trace --out %s", out);
+    expect_ran(&e);
+    e = run_command("hiloco trace %s", out);
+    expect_status(&e, 0);
+    json_t *found = json_load_file(in_workspace("out/trace.json"), 0, NULL);
+    cr_assert_not_null(found);
+    cr_expect_gt(number_at(found, "nodes.drive.steps"), 0);
+    cr_expect_gt(number_at(found, "nodes.speed.steps"), 0);
+    cr_expect_gt(number_at(found, "nodes.position.steps"), 0);
+    cr_expect(strstr(e.out, "drive -> speed") || strstr(e.out, "speed -> drive"), "%s", e.out);
+    json_decref(found);
+}
