@@ -627,11 +627,11 @@ void loco_channel_fini(struct loco_channel *c)
 /* --- operations --------------------------------------------------------------------- */
 
 /* Finds the link and the place for an operation; the errors are those of the header. */
-static int address(const struct loco_region *r, unsigned m, size_t offset, size_t size,
-                   struct loco_link **link, struct loco_remote *at)
+__attribute__((always_inline)) static inline int
+address(const struct loco_region *r, const struct loco_thread *t, unsigned m, size_t offset,
+        size_t size, struct loco_link **link, struct loco_remote *at)
 {
     const struct loco_channel *c = r->channel;
-    struct loco_thread *t = loco_self(c->mgr);
 
     if (!t)
         return -EPERM;
@@ -694,10 +694,10 @@ void *loco_region_direct(const struct loco_region *r, unsigned m)
     struct loco_link *link;                                                                        \
     struct loco_remote at;                                                                         \
     uint32_t epoch = atomic_load_explicit(&r->channel->mgr->epoch, memory_order_acquire);          \
-    int rc = address(r, m, offset, size, &link, &at);                                              \
+    struct loco_thread *t = loco_self(r->channel->mgr);                                            \
+    int rc = address(r, t, m, offset, size, &link, &at);                                           \
     if (rc)                                                                                        \
         return (struct loco_ack){.error = rc};                                                     \
-    struct loco_thread *t = loco_self(r->channel->mgr);                                            \
     const struct loco_fabric_ops *fabric = t->mgr->fabric->ops;                                    \
     number(t, link);                                                                               \
     return posted(t, link, epoch, writes, call)

@@ -1,7 +1,8 @@
 /*
  * The region, at the owner and at each reader:
  *
- *      record      the value; above a word, then its checksum. What is pushed and pulled
+ *      record      the value; above a word, then a word that tells whether it is whole. What is
+ *                  pushed and pulled
  *      claims      two words, the owner's of which count: `pushes`, which it sets itself, and
  *                  `pulls`, which readers write
  *      landing     a record more: where a reader reads what is not to touch its copy
@@ -17,23 +18,39 @@
  * `pushes` was; and the reader's read comes after its own write. Whoever finds a one is refused. An
  * owner that is refused takes its word back. A reader cannot, for it may not be the only one; but
  * an owner that has pushed once does not look again.
+ *
+ * Whole or torn. In general the words of a write are placed in any order, and the word after the
+ * value is its checksum. A fabric that is LOCO_COHERENT gives the CPU the members' memory, and its
+ * stores are seen in order: there the word counts. It is odd before the first word of a value is
+ * stored, and even, two more than it was, after the last. A value that was read between two looks
+ * at the same even count is whole. Each copy has a count of its own, which goes on where the owner
+ * restarts: a reader that is held up over that sees it differ.
  */
 #include "owned_var.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include "core.h"
 #include "fabric/words.h"
 #include "trace_internal.h"
 
 enum { WORD = sizeof(uint64_t), ON_STACK = 256 };
 
-static bool is_word(size_t size)
+/* What tells whether a value is whole. */
+enum check { NO_CHECK, COUNT, CHECKSUM };
+
+static enum check check_of(const struct loco_manager *m, size_t size)
 {
-    return size == 1 || size == 2 || size == 4 || size == 8;
+    const unsigned fabric = m->fabric->capabilities;
+
+    if (size == 1 || size == 2 || size == 4 || size == 8 || fabric & LOCO_WHOLE)
+        return NO_CHECK;
+    return fabric & LOCO_COHERENT ? COUNT : CHECKSUM;
 }
 
 static size_t whole_words(size_t size)
@@ -41,15 +58,9 @@ static size_t whole_words(size_t size)
     return (size + WORD - 1) / WORD * WORD;
 }
 
-/* Where the checksum stands: after the value, on a word of its own. */
-static size_t checksum_at(size_t size)
+static size_t record_size(size_t size, enum check check)
 {
-    return whole_words(size);
-}
-
-static size_t record_size(size_t size)
-{
-    return is_word(size) ? size : checksum_at(size) + WORD;
+    return check == NO_CHECK ? size : whole_words(size) + WORD;
 }
 
 static size_t pushes_at(const struct loco_owned_var *v)
@@ -78,20 +89,63 @@ static void *here(const struct loco_owned_var *v, size_t offset)
     return (unsigned char *)v->region->memory + offset;
 }
 
+/* --- whether a value is whole ---------------------------------------------------------------- */
+
+/* The word after the value. */
+static uint64_t *tells(const struct loco_owned_var *v, const unsigned char *copy)
+{
+    return (uint64_t *)(void *)(copy + v->record - WORD);
+}
+
 static uint64_t checksum(const void *value, size_t size)
 {
     return XXH3_64bits(value, size);
 }
 
-static void store(const struct loco_owned_var *v, const void *value)
+/* What a restarted owner finds half-written has an odd count already. */
+static uint64_t begin_counted(uint64_t *count)
 {
-    unsigned char *copy = v->region->memory;
+    const uint64_t odd = __atomic_load_n(count, __ATOMIC_RELAXED) | 1;
+
+    __atomic_store_n(count, odd, __ATOMIC_RELAXED);
+    atomic_thread_fence(memory_order_release);
+    return odd;
+}
+
+static void end_counted(uint64_t *count, uint64_t odd)
+{
+    __atomic_store_n(count, odd + 1, __ATOMIC_RELEASE);
+}
+
+static void store_counted(const struct loco_owned_var *v, unsigned char *copy, const void *value)
+{
+    uint64_t *count = tells(v, copy);
+    const uint64_t odd = begin_counted(count);
 
     loco_copy(copy, value, v->size);
-    if (is_word(v->size))
+    end_counted(count, odd);
+}
+
+/* Whether *value is whole. */
+static bool load_counted(const struct loco_owned_var *v, const unsigned char *copy, void *value)
+{
+    const uint64_t *count = tells(v, copy);
+    const uint64_t before = __atomic_load_n(count, __ATOMIC_ACQUIRE);
+
+    loco_copy(value, copy, v->size);
+    atomic_thread_fence(memory_order_acquire);
+    return before % 2 == 0 && __atomic_load_n(count, __ATOMIC_RELAXED) == before;
+}
+
+static void store(const struct loco_owned_var *v, const void *value)
+{
+    if (v->check == COUNT) {
+        store_counted(v, v->copy, value);
         return;
-    __atomic_store_n((uint64_t *)(void *)(copy + checksum_at(v->size)), checksum(value, v->size),
-                     __ATOMIC_RELAXED);
+    }
+    loco_copy(v->copy, value, v->size);
+    if (v->check == CHECKSUM)
+        __atomic_store_n(tells(v, v->copy), checksum(value, v->size), __ATOMIC_RELAXED);
 }
 
 /* Both ends start with a valid zero, so that a load before any push succeeds. */
@@ -100,7 +154,7 @@ static void store_zero(const struct loco_owned_var *v)
     XXH3_state_t state;
     static const unsigned char zeros[ON_STACK];
 
-    if (is_word(v->size))
+    if (v->check != CHECKSUM)
         return;
     XXH3_64bits_reset(&state);
     for (size_t left = v->size; left > 0;) {
@@ -109,15 +163,37 @@ static void store_zero(const struct loco_owned_var *v)
         left -= part;
     }
     uint64_t sum = XXH3_64bits_digest(&state);
-    memcpy((unsigned char *)v->region->memory + checksum_at(v->size), &sum, sizeof sum);
+    memcpy(tells(v, v->copy), &sum, sizeof sum);
 }
 
 static bool is_whole(const struct loco_owned_var *v)
 {
-    const unsigned char *copy = v->region->memory;
+    if (v->check == NO_CHECK)
+        return true;
+    const uint64_t told = *tells(v, v->copy);
+    return v->check == COUNT ? told % 2 == 0 : told == checksum(v->copy, v->size);
+}
 
-    return checksum(copy, v->size) ==
-           *(const uint64_t *)(const void *)(copy + checksum_at(v->size));
+static void make_zero(const struct loco_owned_var *v)
+{
+    memset(v->copy, 0, v->size);
+    if (v->check == COUNT)
+        end_counted(tells(v, v->copy), *tells(v, v->copy));
+    else
+        store_zero(v);
+}
+
+/* --- setup ------------------------------------------------------------------------------------ */
+
+/* From here on this CPU uses the member's copy itself, where it can reach it. */
+static void on_connect(struct loco_channel *c, uint32_t node)
+{
+    struct loco_owned_var *v = (struct loco_owned_var *)c;
+    const unsigned m = (unsigned)loco_channel_member(c, node);
+
+    if (v->direct)
+        atomic_store_explicit(&v->direct[m], loco_region_direct(v->region, m),
+                              memory_order_release);
 }
 
 /* What the owner's death left half-written nothing will complete, and a load would try in vain. */
@@ -125,13 +201,22 @@ static void on_lost(struct loco_channel *c, uint32_t node)
 {
     struct loco_owned_var *v = (struct loco_owned_var *)c;
 
-    if (node != v->owner || is_word(v->size) || is_whole(v))
-        return;
-    memset(v->region->memory, 0, v->size);
-    store_zero(v);
+    if (v->direct)
+        atomic_store_explicit(&v->direct[loco_channel_member(c, node)], NULL, memory_order_relaxed);
+    if (node == v->owner && !is_whole(v))
+        make_zero(v);
 }
 
-static const struct loco_channel_ops ops = {.on_lost = on_lost, .takes_back = true};
+static const struct loco_channel_ops ops = {
+    .on_connect = on_connect, .on_lost = on_lost, .takes_back = true};
+
+static int make_direct(struct loco_owned_var *v)
+{
+    if (!(v->channel.mgr->fabric->capabilities & LOCO_COHERENT))
+        return 0;
+    v->direct = calloc(v->channel.member_count + 1, sizeof *v->direct);
+    return v->direct ? 0 : -ENOMEM;
+}
 
 int loco_owned_var_init(struct loco_owned_var *v, struct loco_manager *manager,
                         const struct loco_channel *parent, const char *name, uint32_t owner,
@@ -142,15 +227,20 @@ int loco_owned_var_init(struct loco_owned_var *v, struct loco_manager *manager,
 
     if (size == 0)
         return -EINVAL;
-    *v = (struct loco_owned_var){.size = size, .record = record_size(size), .owner = owner};
+    const enum check check = check_of(manager, size);
+    *v = (struct loco_owned_var){
+        .size = size, .record = record_size(size, check), .owner = owner, .check = (uint8_t)check};
     int rc = loco_channel_init(&v->channel, manager, parent, name, members, &ops);
     if (rc)
         return rc;
-    rc = loco_channel_region(&v->channel, "v", region_size(v), &v->region);
+    rc = make_direct(v);
+    if (!rc)
+        rc = loco_channel_region(&v->channel, "v", region_size(v), &v->region);
     if (rc) {
-        loco_channel_fini(&v->channel);
+        loco_owned_var_fini(v);
         return rc;
     }
+    v->copy = v->region->memory;
     store_zero(v);
     loco_channel_join(&v->channel);
     return 0;
@@ -159,7 +249,11 @@ int loco_owned_var_init(struct loco_owned_var *v, struct loco_manager *manager,
 void loco_owned_var_fini(struct loco_owned_var *v)
 {
     loco_channel_fini(&v->channel);
+    free((void *)v->direct);
+    v->direct = NULL;
 }
+
+/* --- store, push ------------------------------------------------------------------------------ */
 
 void loco_owned_var_store(struct loco_owned_var *v, const void *value)
 {
@@ -189,23 +283,62 @@ static int begin_pushes(struct loco_owned_var *v)
     return refuse(v, "its readers pull it, so it cannot be pushed");
 }
 
-struct loco_ack loco_owned_var_push(struct loco_owned_var *v)
+/* To a member's copy that this CPU writes itself. */
+static void push_direct(const struct loco_owned_var *v, unsigned char *to)
+{
+    atomic_thread_fence(memory_order_release); /* after every earlier write of the thread */
+    if (v->check == COUNT)
+        store_counted(v, to, v->copy);
+    else
+        loco_copy(to, v->copy, v->size);
+}
+
+static struct loco_ack push_all_direct(const struct loco_owned_var *v)
 {
     const struct loco_channel *c = &v->channel;
     struct loco_ack all = {0};
+
+    if (!loco_self(c->mgr))
+        return (struct loco_ack){.error = -EPERM};
+    for (unsigned m = 0; m < c->member_count; m++) {
+        unsigned char *to = atomic_load_explicit(&v->direct[m], memory_order_acquire);
+        if (to)
+            push_direct(v, to);
+        else if (atomic_load_explicit(&c->members[m].incarnation, memory_order_relaxed))
+            all.error = loco_region_write(v->region, m, 0, v->copy, 0).error; /* says why not */
+    }
+    loco_stored();
+    return all;
+}
+
+static struct loco_ack push_all(const struct loco_owned_var *v)
+{
+    const struct loco_channel *c = &v->channel;
+    struct loco_ack all = {0};
+
+    for (unsigned m = 0; m < c->member_count; m++) {
+        if (!atomic_load_explicit(&c->members[m].incarnation, memory_order_relaxed))
+            continue;
+        struct loco_ack one = loco_region_write(v->region, m, 0, v->copy, v->record);
+        if (one.thread || one.error) /* else it is done */
+            all = loco_ack_union(all, one);
+    }
+    return all;
+}
+
+struct loco_ack loco_owned_var_push(struct loco_owned_var *v)
+{
     int rc = v->pushes ? 0 : begin_pushes(v);
 
     if (rc)
         return (struct loco_ack){.error = rc};
-    for (unsigned m = 0; m < c->member_count; m++) {
-        if (!atomic_load_explicit(&c->members[m].incarnation, memory_order_relaxed))
-            continue;
-        struct loco_ack one = loco_region_write(v->region, m, 0, v->region->memory, v->record);
-        all = loco_ack_union(all, one);
-    }
-    LOCO_TRACE(push, c->mgr->id, c->name, v->record);
+    struct loco_ack all = v->direct ? push_all_direct(v) : push_all(v);
+    LOCO_TRACE(push, v->channel.mgr->id, v->channel.name, v->record);
     return all;
 }
+
+/* --- pull, read, load --------------------------------------------------------------------------
+ */
 
 /* Threads of a reader take turns to read from the owner. */
 static void begin_reading(struct loco_owned_var *v)
@@ -252,6 +385,80 @@ static int begin_pulls(struct loco_owned_var *v)
     return 0;
 }
 
+/* Where this CPU reads the owner's copy itself. Returns an error of loco_region_read. */
+static int find_owner(const struct loco_owned_var *v, const unsigned char **copy)
+{
+    const struct loco_channel *c = &v->channel;
+
+    if (!loco_self(c->mgr))
+        return -EPERM;
+    *copy = atomic_load_explicit(&v->direct[0], memory_order_acquire);
+    if (!*copy) {
+        int rc = loco_region_read(v->region, 0, 0, v->copy, 0).error; /* says why not */
+        return rc ? rc : -ENOTCONN;
+    }
+    LOCO_TRACE(pull, c->mgr->id, c->name, v->record);
+    loco_place_stores(); /* a read comes after the writes before it */
+    return 0;
+}
+
+static bool load_checked(const struct loco_owned_var *v, const unsigned char *copy, void *value)
+{
+    if (v->check == COUNT)
+        return load_counted(v, copy, value);
+    loco_copy(value, copy, v->size);
+    return __atomic_load_n(tells(v, copy), __ATOMIC_RELAXED) == checksum(value, v->size);
+}
+
+/* The rest of a half-written value is on its way: mostly it is here at the next look, and where
+ * its writer was held up a look every so often is enough. */
+enum { LOOKS_AT_ONCE = 16, RETRY_NS = 100 };
+
+__attribute__((cold, noinline)) static int load_again(const struct loco_owned_var *v,
+                                                      const unsigned char *copy, void *value)
+{
+    const struct loco_manager *m = v->channel.mgr;
+
+    for (int i = 1; i < LOCO_LOAD_TRIES; i++) {
+        if (load_checked(v, copy, value))
+            return 0;
+        if (i < LOOKS_AT_ONCE)
+            continue;
+        struct loco_wait wait = loco_wait_for(m, RETRY_NS);
+        loco_relax(m, &wait);
+    }
+    return -EAGAIN;
+}
+
+/* From a copy in memory that this CPU reads. */
+static int load_from(const struct loco_owned_var *v, const unsigned char *copy, void *value)
+{
+    int rc = 0;
+
+    if (v->check == NO_CHECK)
+        loco_copy(value, copy, v->size);
+    else if (!load_checked(v, copy, value))
+        rc = load_again(v, copy, value);
+    /* What the owner placed before this value is read after it. */
+    atomic_thread_fence(memory_order_acquire);
+    return rc;
+}
+
+/* What stays torn is torn in this node's copy, too. */
+static int pull_counted(const struct loco_owned_var *v)
+{
+    uint64_t *count = tells(v, v->copy);
+    const unsigned char *owners;
+    int rc = find_owner(v, &owners);
+
+    if (rc)
+        return rc;
+    const uint64_t odd = begin_counted(count);
+    if (load_from(v, owners, v->copy) == 0)
+        end_counted(count, odd);
+    return 0;
+}
+
 /* One pull at a time is in flight: of two, the older value could land last. */
 static struct loco_ack pull_after_last(struct loco_owned_var *v)
 {
@@ -259,7 +466,7 @@ static struct loco_ack pull_after_last(struct loco_owned_var *v)
     int rc = begin_pulls(v);
     if (rc)
         return (struct loco_ack){.error = rc};
-    v->pull = read_record(v, 0);
+    v->pull = v->check == COUNT ? (struct loco_ack){.error = pull_counted(v)} : read_record(v, 0);
     return v->pull;
 }
 
@@ -273,44 +480,9 @@ struct loco_ack loco_owned_var_pull(struct loco_owned_var *v)
     return ack;
 }
 
-static bool load_checked(const struct loco_owned_var *v, const unsigned char *copy, void *value)
-{
-    const uint64_t *sum = (const void *)(copy + checksum_at(v->size));
-
-    loco_copy(value, copy, v->size);
-    return __atomic_load_n(sum, __ATOMIC_RELAXED) == checksum(value, v->size);
-}
-
-/* The rest of a half-written value is on its way: mostly it is here at the next look, and where
- * its writer was held up a look every so often is enough. */
-enum { LOOKS_AT_ONCE = 16, RETRY_NS = 100 };
-
-static int load_large(const struct loco_owned_var *v, void *value)
-{
-    const struct loco_manager *m = v->channel.mgr;
-
-    for (int i = 0; i < LOCO_LOAD_TRIES; i++) {
-        if (load_checked(v, v->region->memory, value))
-            return 0;
-        if (i < LOOKS_AT_ONCE)
-            continue;
-        struct loco_wait wait = loco_wait_for(m, RETRY_NS);
-        loco_relax(m, &wait);
-    }
-    return -EAGAIN;
-}
-
 int loco_owned_var_load(const struct loco_owned_var *v, void *value)
 {
-    int rc = 0;
-
-    if (is_word(v->size))
-        loco_copy(value, v->region->memory, v->size);
-    else
-        rc = load_large(v, value);
-    /* What the owner placed before this value is read after it. */
-    atomic_thread_fence(memory_order_acquire);
-    return rc;
+    return load_from(v, v->copy, value);
 }
 
 static int read_once(struct loco_owned_var *v, void *value)
@@ -321,7 +493,7 @@ static int read_once(struct loco_owned_var *v, void *value)
 
     if (rc)
         return rc;
-    if (!is_word(v->size))
+    if (v->check == CHECKSUM)
         return load_checked(v, landing, value) ? 0 : -EAGAIN;
     loco_copy(value, landing, v->size);
     return 0;
@@ -329,10 +501,15 @@ static int read_once(struct loco_owned_var *v, void *value)
 
 int loco_owned_var_read(struct loco_owned_var *v, void *value)
 {
+    const unsigned char *owners;
     int rc = -EAGAIN;
 
     if (v->channel.mgr->id == v->owner)
         return loco_owned_var_load(v, value);
+    if (v->direct) {
+        rc = find_owner(v, &owners);
+        return rc ? rc : load_from(v, owners, value);
+    }
     begin_reading(v);
     for (int i = 0; rc == -EAGAIN && i < LOCO_LOAD_TRIES; i++)
         rc = read_once(v, value);

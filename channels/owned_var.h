@@ -8,8 +8,10 @@
  * from the owner, without a cached copy.
  *
  * Atomicity is by size. A value of 1, 2, 4 or 8 bytes is one word and never torn. A longer
- * one carries a checksum of itself: a load that meets a half-written value sees that and
- * tries again.
+ * one carries a word that tells whether it is whole: a checksum of it; or, on a fabric whose writes
+ * are a processor's stores and so seen in order (LOCO_COHERENT), a count, odd while the value is
+ * being written. A load that meets a half-written value sees that and tries again. Where nothing is
+ * ever half-written (LOCO_WHOLE) there is no such word.
  *
  * Who restarts is taken back. A reader that did begins at zero again, and has the value with the
  * owner's next push, or its own pull; if the owner pushes seldom, it reads. An owner that did also
@@ -29,9 +31,13 @@
 struct loco_owned_var {
     struct loco_channel channel;
     struct loco_region *region; /* owned_var.c says what is in it */
+    unsigned char *copy;        /* this node's */
     size_t size;                /* of the value, bytes */
-    size_t record;              /* of the value and its checksum */
+    size_t record;              /* of the value and of the word that tells whether it is whole */
+    /* LOCO_COHERENT: by member, where this CPU itself writes and reads its copy; NULL: nowhere. */
+    unsigned char *_Atomic *direct;
     uint32_t owner;
+    uint8_t check;        /* what that word is */
     bool pushes;          /* at the owner: it may */
     bool refused;         /* a push or a pull: it was logged */
     _Atomic bool reading; /* at a reader, and of the two below: a thread is at it */
@@ -71,5 +77,21 @@ int loco_owned_var_read(struct loco_owned_var *var, void *value);
 int loco_owned_var_load(const struct loco_owned_var *var, void *value);
 
 enum { LOCO_LOAD_TRIES = 1000 };
+
+/* The owner's: has this CPU fetch the cache line that the next push writes at the first reader, and
+ * goes on meanwhile. For who has something to do before it pushes. */
+static inline void loco_owned_var_prefetch(const struct loco_owned_var *var)
+{
+    const unsigned char *line =
+        var->direct ? atomic_load_explicit(&var->direct[0], memory_order_relaxed) : NULL;
+
+    if (!line)
+        return;
+#ifdef __x86_64__
+    __asm__ volatile("prefetchw %0" : : "m"(*line)); /* the builtin fetches it for reading */
+#else
+    __builtin_prefetch(line, 1);
+#endif
+}
 
 #endif

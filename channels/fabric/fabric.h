@@ -38,6 +38,9 @@ enum {
     LOCO_CPU_ATOMICS = 1 << 1,
     /* clock() is one clock for all the nodes. */
     LOCO_SHARED_CLOCK = 1 << 2,
+    /* Nothing is ever seen half-written, of whatever size: the nodes take turns, and one goes on
+     * only where another waits. */
+    LOCO_WHOLE = 1 << 3,
 };
 
 /* A source of at most this many bytes is read when the write is posted; a longer one may be

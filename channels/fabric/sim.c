@@ -297,7 +297,10 @@ struct loco_fabric *loco_sim_open(const struct loco_sim_config *config)
 
     if (!s)
         return NULL;
-    s->base = (struct loco_fabric){.ops = &sim_ops, .capabilities = LOCO_SHARED_CLOCK};
+    s->base = (struct loco_fabric){
+        .ops = &sim_ops,
+        .capabilities = LOCO_SHARED_CLOCK | (config->chaos ? 0 : LOCO_WHOLE),
+    };
     s->config = *config;
     s->physics = config->chaos ? &sim_chaos : &sim_timed;
     s->random = config->seed;

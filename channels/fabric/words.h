@@ -46,7 +46,7 @@ static inline size_t loco_copy_lines(unsigned char *to, const unsigned char *fro
 }
 #endif
 
-static inline void loco_copy(void *to, const void *from, size_t size)
+static inline void loco_copy_any(void *to, const void *from, size_t size)
 {
     unsigned char *d = (unsigned char *)to;
     const unsigned char *s = (const unsigned char *)from;
@@ -66,5 +66,20 @@ static inline void loco_copy(void *to, const void *from, size_t size)
 }
 
 #undef LOCO_COPY_AS
+
+/* Most copies are of a few words. They are copied word by word: a processor forwards words that it
+ * has just stored, but no pairs of them. */
+static inline void loco_copy(void *to, const void *from, size_t size)
+{
+    uint64_t *d = (uint64_t *)to;
+    const uint64_t *s = (const uint64_t *)from;
+
+    if (size >= 64 || ((uintptr_t)to | (uintptr_t)from | size) % sizeof(uint64_t)) {
+        loco_copy_any(to, from, size);
+        return;
+    }
+    for (size_t i = 0; i < size / sizeof(uint64_t); i++)
+        __atomic_store_n(&d[i], __atomic_load_n(&s[i], __ATOMIC_RELAXED), __ATOMIC_RELAXED);
+}
 
 #endif

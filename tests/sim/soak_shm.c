@@ -130,6 +130,59 @@ static int run_reads(uint64_t seed)
 static const struct workload store_buffers = {.name = "store_buffers", .run = run_fences};
 static const struct workload read_after_write = {.name = "read_after_write", .run = run_reads};
 
+/* --- owned_var: no load gives the halves of two values, nor an older one after a newer ---------
+ */
+
+enum { WIDE = 6, VALUES = 20000 };
+
+static void store_wide(struct loco_owned_var *v, uint64_t value)
+{
+    uint64_t wide[WIDE];
+
+    for (unsigned i = 0; i < WIDE; i++)
+        wide[i] = value;
+    loco_owned_var_store(v, wide);
+}
+
+/* Whether it is whole and no older than `last`. */
+static bool is_wide(const uint64_t wide[WIDE], uint64_t last)
+{
+    for (unsigned i = 1; i < WIDE; i++)
+        if (wide[i] != wide[0])
+            return false;
+    return wide[0] >= last;
+}
+
+static void owned_var_body(struct node *n)
+{
+    struct loco_owned_var v;
+    uint64_t wide[WIDE], last = 0;
+    unsigned torn = 0;
+
+    CHECK(n, loco_owned_var_init(&v, n->mgr, NULL, "v", 0, LOCO_ALL, sizeof wide) == 0);
+    CHECK(n, loco_manager_ready(n->mgr, UINT64_MAX) == 0);
+    for (uint64_t i = 1; n->id == 0 && i <= VALUES; i++) {
+        store_wide(&v, i);
+        loco_owned_var_push(&v);
+    }
+    while (n->id == 1 && last < VALUES) {
+        if (loco_owned_var_load(&v, wide))
+            continue;
+        torn += !is_wide(wide, last);
+        last = wide[0];
+    }
+    CHECK(n, torn == 0);
+    loco_owned_var_fini(&v);
+}
+
+static int run_owned_var(uint64_t seed)
+{
+    (void)seed;
+    return run_nodes(ON_THREADS, 2, owned_var_body, NULL);
+}
+
+static const struct workload owned_var = {.name = "owned_var", .run = run_owned_var};
+
 /* --- restarts: what is read is of the region, whichever life of its node it is from ----------- */
 
 /*
@@ -249,7 +302,8 @@ static const struct workload restarts = {.name = "restarts", .run = run_restarts
 
 /* --- in place of the simulator's -------------------------------------------------------------- */
 
-const struct workload *const workloads[] = {&store_buffers, &read_after_write, &restarts, NULL};
+const struct workload *const workloads[] = {&store_buffers, &read_after_write, &owned_var,
+                                            &restarts, NULL};
 
 int workload_run(const struct workload *w, uint64_t seed, enum loco_sim_chaos chaos, bool loud)
 {

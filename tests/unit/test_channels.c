@@ -185,7 +185,85 @@ static void refused_body(struct node *n)
 
 ON_EACH_FABRIC(owned_var_is_pushed_or_pulled, 3, refused_body)
 
-/* A value whose checksum does not fit is never given out. */
+/* What is stored all the time is read and pulled whole: in each value all words are the same. */
+static bool all_same(const struct large *value)
+{
+    for (int w = 1; w < 20; w++)
+        if (value->words[w] != value->words[0])
+            return false;
+    return true;
+}
+
+static void store_all_the_time(struct node *n, struct loco_owned_var *a, struct loco_owned_var *b,
+                               struct loco_owned_var *over)
+{
+    struct loco_wait wait = loco_wait_for(n->mgr, TEST_TIMEOUT);
+    struct large value;
+    uint64_t ended = 0;
+
+    for (uint64_t i = 1; ended == 0; i++) {
+        for (int w = 0; w < 20; w++)
+            value.words[w] = i;
+        loco_owned_var_store(a, &value);
+        struct loco_ack ack = loco_owned_var_push(a);
+        CHECK(n, loco_ack_wait(&ack, TEST_TIMEOUT) == 0);
+        loco_owned_var_store(b, &value);
+        CHECK(n, loco_owned_var_load(over, &ended) == 0);
+        if (n->failures > 10 || loco_relax(n->mgr, &wait))
+            return;
+    }
+}
+
+static void get_all_the_time(struct node *n, struct loco_owned_var *a, struct loco_owned_var *b)
+{
+    struct large got;
+    uint64_t last = 0, whole = 0;
+
+    for (int i = 0; i < 500; i++) {
+        if (loco_owned_var_read(a, &got) == 0) {
+            CHECK(n, all_same(&got) && got.words[0] >= last);
+            last = got.words[0];
+            whole++;
+        }
+        struct loco_ack ack = loco_owned_var_pull(b);
+        CHECK(n, loco_ack_wait(&ack, TEST_TIMEOUT) == 0);
+        if (loco_owned_var_load(b, &got) == 0) {
+            CHECK(n, all_same(&got));
+            whole++;
+        }
+    }
+    CHECK(n, whole > 0);
+}
+
+static void whole_body(struct node *n)
+{
+    const uint64_t yes = 1;
+    struct loco_owned_var pushed, pulled, over;
+    struct loco_barrier end;
+
+    CHECK(n, loco_owned_var_init(&pushed, n->mgr, NULL, "pushed", 0, LOCO_ALL, 160) == 0);
+    CHECK(n, loco_owned_var_init(&pulled, n->mgr, NULL, "pulled", 0, LOCO_ALL, 160) == 0);
+    CHECK(n, loco_owned_var_init(&over, n->mgr, NULL, "over", 1, LOCO_ALL, 8) == 0);
+    CHECK(n, loco_barrier_init(&end, n->mgr, NULL, "end", LOCO_ALL) == 0);
+    CHECK(n, loco_manager_ready(n->mgr, TEST_TIMEOUT) == 0);
+    if (n->id == 0) {
+        store_all_the_time(n, &pushed, &pulled, &over);
+    } else {
+        get_all_the_time(n, &pushed, &pulled);
+        loco_owned_var_store(&over, &yes);
+        struct loco_ack ack = loco_owned_var_push(&over);
+        CHECK(n, loco_ack_wait(&ack, TEST_TIMEOUT) == 0);
+    }
+    CHECK(n, loco_barrier_wait(&end) == 0); /* until then the other stores, and pushes */
+    loco_barrier_fini(&end);
+    loco_owned_var_fini(&over);
+    loco_owned_var_fini(&pulled);
+    loco_owned_var_fini(&pushed);
+}
+
+ON_EACH_FABRIC(owned_var_is_read_and_pulled_whole, 2, whole_body)
+
+/* A value that is not whole by the word after it is never given out. */
 static void torn_body(struct node *n)
 {
     struct loco_owned_var v;
@@ -196,8 +274,9 @@ static void torn_body(struct node *n)
     CHECK(n, loco_owned_var_load(&v, &got) == 0 && got.words[19] == 0);
     loco_owned_var_store(&v, &value);
     CHECK(n, loco_owned_var_load(&v, &got) == 0 && got.words[2] == 3);
-    ((uint64_t *)v.region->memory)[5] ^= 1;
-    CHECK(n, loco_owned_var_load(&v, &got) == -EAGAIN);
+    ((uint64_t *)v.region->memory)[20] ^= 1;
+    const bool is_told = !(n->mgr->fabric->capabilities & LOCO_WHOLE);
+    CHECK(n, loco_owned_var_load(&v, &got) == (is_told ? -EAGAIN : 0));
     loco_owned_var_fini(&v);
 }
 
