@@ -50,6 +50,15 @@ static int open_node(struct hil_group *g, struct loco_fabric *fabric, unsigned n
     return rc;
 }
 
+/* In what order their steps come, where they are due at the same time. In virtual time other
+ * nodes' steps are run on the same processor meanwhile. */
+static void order_nodes(struct hil_group *g)
+{
+    g->nodes[0]->first = true;
+    for (unsigned i = 1; i < g->count; i++)
+        g->nodes[i - 1]->next = g->nodes[i];
+}
+
 static int open_nodes(struct hil_group *g, struct loco_fabric *fabric,
                       const struct hil_executor_config *nodes)
 {
@@ -57,6 +66,8 @@ static int open_nodes(struct hil_group *g, struct loco_fabric *fabric,
 
     for (unsigned i = 0; !rc && i < nodes->count; i++)
         rc = open_node(g, fabric, nodes->nodes[i]);
+    if (!rc && g->run->scenario->mode == HIL_REALTIME)
+        order_nodes(g);
     return rc;
 }
 

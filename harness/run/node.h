@@ -35,6 +35,8 @@ struct hil_node {
     struct hil_step *step;
     const struct hil_run *run;
     struct hil_stream *stream; /* NULL: nothing is recorded */
+    struct hil_node *next;     /* whose step this thread mostly does after this one's; NULL: none */
+    bool first;                /* it comes after no other's */
     unsigned id;
     unsigned peers_ended; /* rows of the progress, from the first on, that are known to be final */
     struct hil_live live;

@@ -506,10 +506,20 @@ static inline int step_latch(struct hil_step *s, uint64_t n)
     step_copy_late(s);
     if (s->unfit)
         step_latch_safe(s);
-    for (unsigned i = 0; !rc && i < s->continuous; i++)
+    for (unsigned i = 0; s->applies && !rc && i < s->continuous; i++)
         if (s->parts[i].model->apply && !s->parts[i].failed)
             rc = step_apply(s, &s->parts[i], n);
     return rc;
+}
+
+/* --- fetching ahead --------------------------------------------------------------------------- */
+
+/* The receivers have read what was sent before, so the lines of the messages are at other
+ * processors. They come here while the node before this one does its step. */
+static void step_prefetch(const struct hil_step *s)
+{
+    for (unsigned i = 0; i < s->departure_count; i++)
+        loco_owned_var_prefetch(s->departures[i].var);
 }
 
 /* --- all of it -------------------------------------------------------------------------------- */
@@ -532,6 +542,10 @@ int hil_step_run(void *arg, uint64_t n, uint64_t now)
     struct hil_step *s = node->step;
     const uint64_t due = hil_loop_due(&node->loop, n);
 
+    if (node->first)
+        step_prefetch(s);
+    if (node->next)
+        step_prefetch(node->next->step);
     int rc = step_advance(s, n, due);
     if (rc)
         return rc;

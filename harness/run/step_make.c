@@ -341,6 +341,7 @@ static void make_parts(struct hil_step *s, double *next)
         p->out = s->values + s->out + c->out;
         p->next = c->computation_delay ? next + c->out : p->out;
         s->delays |= c->computation_delay;
+        s->applies |= i < s->continuous && c->model->apply;
     }
 }
 

@@ -104,6 +104,7 @@ struct hil_step {
     bool safe;                       /* values may stand in inputs of continuous components */
     bool computed;                   /* the sampled components have */
     bool delays;                     /* one of them with a delay */
+    bool applies;                    /* a continuous one has apply() */
     bool goes_on;                    /* without a node that died */
     struct step_part *parts;         /* in the order of stepping: first the continuous ones */
     struct step_arrival *arrivals;
