@@ -89,6 +89,17 @@ static void *here(const struct loco_owned_var *v, size_t offset)
     return (unsigned char *)v->region->memory + offset;
 }
 
+/* A barrier's count is half a word, and is looked at again and again. */
+static void copy_value(const struct loco_owned_var *v, void *to, const void *from)
+{
+    if (v->size != sizeof(uint32_t) || ((uintptr_t)to | (uintptr_t)from) % sizeof(uint32_t)) {
+        loco_copy(to, from, v->size);
+        return;
+    }
+    const uint32_t value = __atomic_load_n((const uint32_t *)from, __ATOMIC_RELAXED);
+    __atomic_store_n((uint32_t *)to, value, __ATOMIC_RELAXED);
+}
+
 /* --- whether a value is whole ---------------------------------------------------------------- */
 
 /* The word after the value. */
@@ -143,7 +154,7 @@ static void store(const struct loco_owned_var *v, const void *value)
         store_counted(v, v->copy, value);
         return;
     }
-    loco_copy(v->copy, value, v->size);
+    copy_value(v, v->copy, value);
     if (v->check == CHECKSUM)
         __atomic_store_n(tells(v, v->copy), checksum(value, v->size), __ATOMIC_RELAXED);
 }
@@ -290,7 +301,7 @@ static void push_direct(const struct loco_owned_var *v, unsigned char *to)
     if (v->check == COUNT)
         store_counted(v, to, v->copy);
     else
-        loco_copy(to, v->copy, v->size);
+        copy_value(v, to, v->copy);
 }
 
 static struct loco_ack push_all_direct(const struct loco_owned_var *v)
@@ -436,7 +447,7 @@ static int load_from(const struct loco_owned_var *v, const unsigned char *copy, 
     int rc = 0;
 
     if (v->check == NO_CHECK)
-        loco_copy(value, copy, v->size);
+        copy_value(v, value, copy);
     else if (!load_checked(v, copy, value))
         rc = load_again(v, copy, value);
     /* What the owner placed before this value is read after it. */

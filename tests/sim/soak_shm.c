@@ -133,7 +133,7 @@ static const struct workload read_after_write = {.name = "read_after_write", .ru
 /* --- owned_var: no load gives the halves of two values, nor an older one after a newer ---------
  */
 
-enum { WIDE = 6, VALUES = 20000 };
+enum { WIDE = 64, VALUES = 20000 };
 
 static void store_wide(struct loco_owned_var *v, uint64_t value)
 {
