@@ -162,6 +162,9 @@ static void owned_var_body(struct node *n)
     CHECK(n, loco_owned_var_init(&v, n->mgr, NULL, "v", 0, LOCO_ALL, sizeof wide) == 0);
     CHECK(n, loco_manager_ready(n->mgr, UINT64_MAX) == 0);
     for (uint64_t i = 1; n->id == 0 && i <= VALUES; i++) {
+        struct loco_wait wait = loco_wait_for(n->mgr, i % 2 * 1000);
+        while (!loco_relax(n->mgr, &wait))
+            ; /* every other value stays, for as long as a load takes */
         store_wide(&v, i);
         loco_owned_var_push(&v);
     }
