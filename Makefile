@@ -99,16 +99,20 @@ LIBS      = $(PKG_LIBS) -lm -pthread
 PROGRAMS := hiloco controller converter
 MAINS    := $(PROGRAMS:%=harness/%.c)
 
+# The binaries of the FMUs that `hiloco export-fmu` makes, with all models that are built in.
+IN_FMU     := $(patsubst %,harness/fmu/%.c,fmi2 fmi3 fmu_instance fmu_model)
+FMU_SHARED := $(BUILD)/libhiloco-fmi2.so $(BUILD)/libhiloco-fmi3.so
+
 LOCO    := $(wildcard channels/*.c channels/fabric/*.c)
 MODELS  := $(wildcard plants/*.c controllers/*.c)
 NETLIST := harness/netlist/hiloco_netlist.c
-HARNESS := $(filter-out $(MAINS) $(NETLIST),$(wildcard harness/*.c harness/*/*.c harness/*/*/*.c))
+HARNESS := $(filter-out $(MAINS) $(NETLIST) $(IN_FMU),$(wildcard harness/*.c harness/*/*.c harness/*/*/*.c))
 
 PROVIDER := $(BUILD)/libhiloco-trace.so
 
 objects = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))
 
-all: $(PROGRAMS:%=$(BUILD)/%) $(PROVIDER) $(BUILD)/hiloco-netlist
+all: $(PROGRAMS:%=$(BUILD)/%) $(PROVIDER) $(BUILD)/hiloco-netlist $(FMU_SHARED)
 
 $(BUILD)/libloco.a:    $(call objects,$(LOCO))
 $(BUILD)/libmodels.a:  $(call objects,$(MODELS))
@@ -130,6 +134,12 @@ $(PROVIDER): $(call objects,traces/provider.c)
 # What simulates a netlist: started by the others.
 $(BUILD)/hiloco-netlist: $(call objects,$(NETLIST))
 	$(LINK) -pie -o $@ $^ -lngspice -lm
+
+# Two FMUs in one process keep to themselves: each calls its own functions.
+$(FMU_SHARED): $(BUILD)/libhiloco-%.so: $(BUILD)/obj/harness/fmu/%.o \
+               $(call objects,$(patsubst %,harness/fmu/%.c,fmu_instance fmu_label fmu_model fmu_variables) \
+               harness/models/builtin.c harness/models/tables.c) $(BUILD)/libmodels.a
+	$(LINK) -shared -Wl,-z,defs -Wl,-Bsymbolic -o $@ $^ -lm
 
 $(BUILD)/obj/%.o: %.c Makefile | $(NEEDED)
 	@mkdir -p $(@D)
@@ -487,7 +497,7 @@ install: all $(SHARED) $(HIL_SHARED) $(BUILD)/install/libloco.a
 	install -d $(AT)/bin $(AT)/share/hiloco/configs $(AT)/include/loco/fabric $(AT)/include/hiloco \
 	    $(AT)/lib/pkgconfig $(AT)/lib/hiloco $(patsubst %,$(AT)/share/man/man%,1 3 7)
 	install $(PROGRAMS:%=$(BUILD)/%) $(AT)/bin
-	install -m 755 $(PROVIDER) $(BUILD)/hiloco-netlist $(AT)/lib/hiloco
+	install -m 755 $(PROVIDER) $(BUILD)/hiloco-netlist $(FMU_SHARED) $(AT)/lib/hiloco
 	install -m 644 configs/*.yaml configs/*.cir $(AT)/share/hiloco/configs
 	install -m 644 $(filter-out channels/fabric/%,$(HEADERS)) $(AT)/include/loco
 	install -m 644 $(filter channels/fabric/%,$(HEADERS)) $(AT)/include/loco/fabric

@@ -43,6 +43,9 @@ static const struct choice choices[] = {
     {HIL_TAKES_BISECT, {"bisect", required_argument, NULL, 'B'}},
     {HIL_TAKES_VERDICTS, {"junit", required_argument, NULL, 'U'}},
     {HIL_TAKES_VERDICTS, {"tap", required_argument, NULL, 'P'}},
+    {HIL_TAKES_FMU, {"fmi", required_argument, NULL, 'V'}},
+    {HIL_TAKES_FMU, {"period-us", required_argument, NULL, 'Y'}},
+    {HIL_TAKES_FMU, {"width", required_argument, NULL, 'W'}},
     {HIL_TAKES_TRACE, {"trace", no_argument, NULL, 't'}},
     {~0u, {"help", no_argument, NULL, 'h'}},
     {~0u, {"version", no_argument, NULL, 'v'}},
@@ -103,6 +106,28 @@ static int parse_mode(const char *text, struct hil_scenario_options *options)
     if (options->realtime || options->virtual_time)
         return 0;
     fprintf(stderr, "--mode %s: realtime or virtual is allowed\n", text);
+    return -EINVAL;
+}
+
+static int parse_fmi(const char *text, unsigned *version)
+{
+    if (strcmp(text, "2") == 0 || strcmp(text, "3") == 0) {
+        *version = (unsigned)(*text - '0');
+        return 0;
+    }
+    fprintf(stderr, "--fmi %s: 2 or 3 is allowed\n", text);
+    return -EINVAL;
+}
+
+static int parse_period(const char *text, double *period_us)
+{
+    char *end;
+
+    *period_us = strtod(text, &end);
+    const double ns = *period_us * 1e3;
+    if (*text && !*end && ns >= 1 && ns <= 1e12 && fabs(ns - round(ns)) < 1e-6)
+        return 0;
+    fprintf(stderr, "--period-us %s: 0.001 to 1e9, in whole nanoseconds, is allowed\n", text);
     return -EINVAL;
 }
 
@@ -183,6 +208,12 @@ static int take(struct hil_arguments *a, int option)
         return parse_count("interval", optarg, 1, &a->interval_ms);
     case 'n':
         return parse_count("count", optarg, 1, &a->count);
+    case 'V':
+        return parse_fmi(optarg, &a->fmi);
+    case 'Y':
+        return parse_period(optarg, &a->period_us);
+    case 'W':
+        return parse_count("width", optarg, 1, &a->width);
     default:
         return -EINVAL; /* getopt has said why */
     }
@@ -194,7 +225,13 @@ int hil_arguments_parse(struct hil_arguments *a, unsigned takes, const char *hel
     struct option options[CHOICES + 1];
     int option;
 
-    *a = (struct hil_arguments){.wait_s = 30, .measure_s = 5, .interval_ms = 200, .to_s = INFINITY};
+    *a = (struct hil_arguments){.wait_s = 30,
+                                .measure_s = 5,
+                                .interval_ms = 200,
+                                .to_s = INFINITY,
+                                .fmi = 2,
+                                .width = 1,
+                                .period_us = 10};
     a->sets = calloc((size_t)argc + 1, sizeof *a->sets);
     if (!a->sets)
         return -ENOMEM;

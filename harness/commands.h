@@ -18,6 +18,7 @@ int hil_command_recover(int argc, char **argv);
 int hil_command_compare(int argc, char **argv);
 int hil_command_check(int argc, char **argv);
 int hil_command_models(int argc, char **argv);
+int hil_command_export_fmu(int argc, char **argv);
 int hil_command_doctor(int argc, char **argv);
 int hil_command_top(int argc, char **argv);
 int hil_command_node(int argc, char **argv);
@@ -43,6 +44,8 @@ struct hil_arguments {
     const char *root;
     unsigned jobs, wait_s, measure_s;
     unsigned interval_ms, count; /* of samples; 0: no end */
+    unsigned fmi, width;         /* of an FMU */
+    double period_us;            /* likewise */
     bool quiet, csv, fix, strict, json, all_users, measure;
 };
 
@@ -70,6 +73,7 @@ enum {
     HIL_TAKES_VERDICTS = 1 << 19,  /* --junit, --tap */
     HIL_TAKES_SCENARIOS = 1 << 20, /* no option: several scenarios */
     HIL_TAKES_BISECT = 1 << 21,    /* --bisect */
+    HIL_TAKES_FMU = 1 << 22,       /* --fmi, --period-us, --width */
 };
 
 /*

@@ -23,6 +23,7 @@ static const char help[] =
     "  recover DIR       make the record of a killed run whole\n"
     "  check SCENARIO    look for mistakes in a scenario\n"
     "  models            list the models, or show that of a shared library\n"
+    "  export-fmu MODEL  make an FMU of a model, for other tools\n"
     "  doctor [SCENARIO] say what of this machine would hurt a loop, and what mends it\n"
     "\n"
     "hiloco COMMAND --help explains each, and hiloco --version says which hiloco this is. The\n"
@@ -35,12 +36,19 @@ static const struct {
     const char *name;
     int (*run)(int argc, char **argv);
 } commands[] = {
-    {"run", hil_command_run},         {"test", hil_command_test},
-    {"sweep", hil_command_sweep},     {"plot", hil_command_plot},
-    {"export", hil_command_export},   {"check", hil_command_check},
-    {"models", hil_command_models},   {"doctor", hil_command_doctor},
-    {"top", hil_command_top},         {"trace", hil_command_trace},
-    {"recover", hil_command_recover}, {"node", hil_command_node},
+    {"run", hil_command_run},
+    {"test", hil_command_test},
+    {"sweep", hil_command_sweep},
+    {"plot", hil_command_plot},
+    {"export", hil_command_export},
+    {"check", hil_command_check},
+    {"models", hil_command_models},
+    {"doctor", hil_command_doctor},
+    {"top", hil_command_top},
+    {"trace", hil_command_trace},
+    {"recover", hil_command_recover},
+    {"export-fmu", hil_command_export_fmu},
+    {"node", hil_command_node},
     {"compare", hil_command_compare},
 };
 

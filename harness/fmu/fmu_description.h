@@ -1,0 +1,22 @@
+/* modelDescription.xml: what an FMU has, in the words of FMI 2.0 (section 2.2) or 3.0
+ * (section 2.4). */
+#ifndef HIL_FMU_DESCRIPTION_H
+#define HIL_FMU_DESCRIPTION_H
+
+#include <stdio.h>
+
+#include "fmu_label.h"
+#include "fmu_variables.h"
+
+struct hil_fmu_description {
+    const struct hil_model *model;
+    const struct hil_fmu_variables *variables;
+    const struct hil_fmu_label *label;
+    const char *identifier; /* modelIdentifier: the name of its library */
+    int version;            /* 2 or 3 */
+};
+
+/* Writes it. The stream knows whether that went well. */
+void hil_fmu_describe(FILE *to, const struct hil_fmu_description *description);
+
+#endif
