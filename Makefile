@@ -272,7 +272,8 @@ $(BUILD)/sim/libloco.a: $(patsubst %.c,$(BUILD)/sim/%.o,$(wildcard channels/*.c)
                         $(call objects,$(wildcard channels/fabric/*.c)) \
                         $(if $(PREEMPTED),$(call objects,tests/sim/preempt.c))
 
-$(BUILD)/test-unit: $(call objects,$(wildcard tests/unit/*.c)) | $(TEST_FMUS) $(BUILD)/fmu/make_bad
+$(BUILD)/test-unit: $(call objects,$(wildcard tests/unit/*.c)) \
+                    | $(FMU_SHARED) $(TEST_FMUS) $(BUILD)/fmu/make_bad
 $(BUILD)/test-sim:  $(call objects,$(filter-out $(SIM_APART),$(wildcard tests/sim/*.c))) \
                     $(BUILD)/sim/tests/sim/test_preempt.o
 $(BUILD)/test-run:  $(call objects,$(wildcard tests/run/*.c)) \

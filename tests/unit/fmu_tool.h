@@ -1,0 +1,50 @@
+/*
+ * A tool that imports FMUs, as simple as can be: it unpacks one in the test's folder, finds
+ * variables by their names in modelDescription.xml, and calls the library by the standard. It
+ * shares nothing with hiloco but the interface's declarations.
+ */
+#ifndef TESTS_FMU_TOOL_H
+#define TESTS_FMU_TOOL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct fmu_tool {
+    int version;
+    void *library;
+    char *xml, folder[64], identifier[64], token[64];
+};
+
+/* Loads the FMU of `path`. Its folder must be the test's, NAME there is removed with it. */
+void tool_open(struct fmu_tool *tool, const char *path, const char *name);
+void tool_close(struct fmu_tool *tool);
+
+/* The status numbers are the same in both versions. */
+enum { TOOL_OK, TOOL_WARNING, TOOL_DISCARD, TOOL_ERROR, TOOL_FATAL };
+
+/* What FMUs logged last, and how often they did. */
+extern char tool_said[1024];
+
+void *tool_instantiate(const struct fmu_tool *tool, const char *token); /* NULL: the right one */
+void tool_free(const struct fmu_tool *tool, void *instance);
+
+int tool_initialize(const struct fmu_tool *tool, void *instance, double start); /* both modes */
+int tool_enter(const struct fmu_tool *tool, void *instance, double start);
+int tool_exit(const struct fmu_tool *tool, void *instance);
+int tool_reset(const struct fmu_tool *tool, void *instance);
+int tool_step(const struct fmu_tool *tool, void *instance, double t, double h);
+
+/* Of a variable by its name: a real or a whole number; in 3.0 also the elements of an array. */
+int tool_set(const struct fmu_tool *tool, void *instance, const char *name, const double *values,
+             size_t count);
+int tool_get(const struct fmu_tool *tool, void *instance, const char *name, double *values,
+             size_t count);
+
+int tool_get_state(const struct fmu_tool *tool, void *instance, void **state);
+int tool_set_state(const struct fmu_tool *tool, void *instance, void *state);
+int tool_free_state(const struct fmu_tool *tool, void *instance, void **state);
+
+/* To bytes and back, in another instance. */
+int tool_carry_state(const struct fmu_tool *tool, void *from, void *state, void *to, void **made);
+
+#endif
