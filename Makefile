@@ -100,7 +100,7 @@ PROGRAMS := hiloco controller converter
 MAINS    := $(PROGRAMS:%=harness/%.c)
 
 # The binaries of the FMUs that `hiloco export-fmu` makes, with all models that are built in.
-IN_FMU     := $(patsubst %,harness/fmu/%.c,fmi2 fmi3 fmu_instance fmu_model)
+IN_FMU     := $(patsubst %,harness/export_fmu/%.c,fmi2 fmi3 instance model)
 FMU_SHARED := $(BUILD)/libhiloco-fmi2.so $(BUILD)/libhiloco-fmi3.so
 
 LOCO    := $(wildcard channels/*.c channels/fabric/*.c)
@@ -136,8 +136,8 @@ $(BUILD)/hiloco-netlist: $(call objects,$(NETLIST))
 	$(LINK) -pie -o $@ $^ -lngspice -lm
 
 # Two FMUs in one process keep to themselves: each calls its own functions.
-$(FMU_SHARED): $(BUILD)/libhiloco-%.so: $(BUILD)/obj/harness/fmu/%.o \
-               $(call objects,$(patsubst %,harness/fmu/%.c,fmu_instance fmu_label fmu_model fmu_variables) \
+$(FMU_SHARED): $(BUILD)/libhiloco-%.so: $(BUILD)/obj/harness/export_fmu/%.o \
+               $(call objects,$(patsubst %,harness/export_fmu/%.c,instance label model variables) \
                harness/models/builtin.c harness/models/tables.c) $(BUILD)/libmodels.a
 	$(LINK) -shared -Wl,-z,defs -Wl,-Bsymbolic -o $@ $^ -lm
 

@@ -3,7 +3,7 @@
 #include <stdio.h>
 
 #include "commands.h"
-#include "fmu/fmu_export.h"
+#include "export_fmu/export.h"
 #include "models/models.h"
 #include "models/native.h"
 

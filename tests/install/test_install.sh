@@ -70,7 +70,8 @@ file_list() {
     for f in bin/hiloco bin/controller bin/converter include/loco/loco.h include/hiloco/model.h \
         include/hiloco_node.h share/hiloco/node/bench.c \
         lib/libloco.a \
-        lib/pkgconfig/loco.pc lib/pkgconfig/hiloco.pc share/hiloco/template/Makefile share/hiloco/configs/quickstart.yaml; do
+        lib/pkgconfig/loco.pc lib/pkgconfig/hiloco.pc share/hiloco/template/Makefile share/hiloco/configs/quickstart.yaml \
+        lib/hiloco/libhiloco-fmi2.so lib/hiloco/libhiloco-fmi3.so; do
         [ -f "$prefix/$f" ] || { echo "$f is missing" && return 1; }
     done
 }
@@ -340,6 +341,8 @@ for kind in shared static; do
 done
 check "libloco.so can be loaded late" dlopens
 check "test_counter fails a counter that collects once" mutant
+check "the installed hiloco exports an FMU" "$prefix/bin/hiloco" export-fmu buck --fmi 3 \
+    --out "$work/buck.fmu"
 check "the installed hiloco finds its scenarios right" "$prefix/bin/hiloco" check \
     "$prefix/share/hiloco/configs/quickstart.yaml"
 

@@ -11,8 +11,8 @@
 
 #include "fmu_tool.h"
 #include "folder.h"
-#include "harness/fmu/fmu_export.h"
-#include "harness/fmu/fmu_units.h"
+#include "harness/export_fmu/export.h"
+#include "harness/export_fmu/units.h"
 #include "model_rig.h"
 
 TestSuite(export_fmu, .init = folder_open, .fini = folder_close, .timeout = 120);
@@ -333,19 +333,20 @@ static const char accumulator[] =
 /* With an output of this name. */
 static struct hil_fmu_export compiled(const char *output, int version)
 {
-    const struct hil_native *native;
+    const struct hil_loaded *loaded;
     char command[1024], wrong[1024], *root = getcwd(NULL, 0);
+    const struct hil_said said = {wrong, sizeof wrong};
 
     put("acc.c", accumulator);
     snprintf(command, sizeof command, "cc -w -shared -fPIC -I%s/plants -DOUTPUT='\"%s\"' -o %s %s",
              root, output, in_folder("%s.so", output), in_folder("acc.c"));
     free(root);
     cr_assert_eq(system(command), 0, "%s", command);
-    cr_assert_eq(hil_native_load(&native, in_folder("%s.so", output), "/", wrong, sizeof wrong), 0,
-                 "%s", wrong);
-    return (struct hil_fmu_export){.model = native->model,
-                                   .library = native->path,
-                                   .library_hash = native->hash,
+    cr_assert_eq(hil_model_load(&loaded, in_folder("%s.so", output), "/", NULL, &said), 0, "%s",
+                 wrong);
+    return (struct hil_fmu_export){.model = loaded->model,
+                                   .library = loaded->name,
+                                   .library_hash = loaded->hash,
                                    .version = version,
                                    .width = 1,
                                    .period_ns = PERIOD_NS};

@@ -1,4 +1,4 @@
-#include "fmu_model.h"
+#include "model.h"
 
 #include <dlfcn.h>
 #include <errno.h>

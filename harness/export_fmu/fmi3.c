@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fmu_instance.h"
+#include "instance.h"
 
 /* What cannot be done here does not look at its arguments. */
 #pragma GCC diagnostic ignored "-Wunused-parameter"

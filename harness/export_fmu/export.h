@@ -1,6 +1,6 @@
 /* Makes an FMU of a model: FMI 2.0 or 3.0, co-simulation, for this kind of machine. */
-#ifndef HIL_FMU_EXPORT_H
-#define HIL_FMU_EXPORT_H
+#ifndef HIL_EXPORT_FMU_EXPORT_H
+#define HIL_EXPORT_FMU_EXPORT_H
 
 #include <stddef.h>
 #include <stdint.h>

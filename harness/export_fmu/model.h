@@ -1,9 +1,9 @@
 /* The model of the FMU that this library is in. */
-#ifndef HIL_FMU_MODEL_H
-#define HIL_FMU_MODEL_H
+#ifndef HIL_EXPORT_FMU_MODEL_H
+#define HIL_EXPORT_FMU_MODEL_H
 
 #include "../../plants/model.h"
-#include "fmu_label.h"
+#include "label.h"
 
 /* Reads the label beside this library, and finds its model. Returns 0, or a negative errno after it
  * has written what is wrong to `text`. */

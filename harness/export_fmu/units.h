@@ -1,6 +1,6 @@
 /* What a unit is in the SI's base units, as a modelDescription.xml says it. */
-#ifndef HIL_FMU_UNITS_H
-#define HIL_FMU_UNITS_H
+#ifndef HIL_EXPORT_FMU_UNITS_H
+#define HIL_EXPORT_FMU_UNITS_H
 
 #include <stdbool.h>
 

@@ -1,4 +1,4 @@
-#include "fmu_export.h"
+#include "export.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -12,7 +12,7 @@
 #include <zip.h>
 
 #include "../installed.h"
-#include "fmu_description.h"
+#include "description.h"
 
 /* What goes into the archive, and what may be wrong with it. */
 struct fmu_making {

@@ -2,8 +2,8 @@
  * An FMU's label: the file beside its binary that says which model is in it. So one binary, which
  * comes with hiloco, serves for all models, and exporting needs no compiler.
  */
-#ifndef HIL_FMU_LABEL_H
-#define HIL_FMU_LABEL_H
+#ifndef HIL_EXPORT_FMU_LABEL_H
+#define HIL_EXPORT_FMU_LABEL_H
 
 #include <stddef.h>
 #include <stdint.h>

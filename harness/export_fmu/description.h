@@ -1,12 +1,12 @@
 /* modelDescription.xml: what an FMU has, in the words of FMI 2.0 (section 2.2) or 3.0
  * (section 2.4). */
-#ifndef HIL_FMU_DESCRIPTION_H
-#define HIL_FMU_DESCRIPTION_H
+#ifndef HIL_EXPORT_FMU_DESCRIPTION_H
+#define HIL_EXPORT_FMU_DESCRIPTION_H
 
 #include <stdio.h>
 
-#include "fmu_label.h"
-#include "fmu_variables.h"
+#include "label.h"
+#include "variables.h"
 
 struct hil_fmu_description {
     const struct hil_model *model;

@@ -1,4 +1,4 @@
-#include "fmu_label.h"
+#include "label.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -1,4 +1,4 @@
-#include "fmu_variables.h"
+#include "variables.h"
 
 #include <errno.h>
 #include <math.h>
@@ -51,8 +51,12 @@ static void variable_add(struct hil_fmu_variables *v, enum hil_fmu_role role,
 int hil_fmu_variables_make(struct hil_fmu_variables *v, const struct hil_model *model,
                            unsigned width, bool arrays)
 {
+    size_t rows = 0;
+
     *v = (struct hil_fmu_variables){0};
-    v->at = calloc((size_t)HIL_FMU_ROLES * HIL_QUANTITIES_MAX * width, sizeof *v->at);
+    for (enum hil_fmu_role role = 0; role < HIL_FMU_ROLES; role++)
+        rows += fmu_table(model, role).count;
+    v->at = calloc(rows * (arrays ? 1 : width), sizeof *v->at);
     if (!v->at)
         return -ENOMEM;
     for (enum hil_fmu_role role = 0; role < HIL_FMU_ROLES; role++) {

@@ -1,11 +1,11 @@
-#include "fmu_description.h"
+#include "description.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "../version.h"
-#include "fmu_units.h"
+#include "units.h"
 
 /* --- text ----------------------------------------------------------------------------------- */
 

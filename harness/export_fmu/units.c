@@ -1,4 +1,4 @@
-#include "fmu_units.h"
+#include "units.h"
 
 #include <ctype.h>
 #include <stdlib.h>

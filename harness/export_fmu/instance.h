@@ -7,14 +7,14 @@
  * continuous model goes from n to n + 1 periods; a sampled model computes at its beginning, from
  * the inputs of then, and holds its outputs. So both see the times that they see in hiloco.
  */
-#ifndef HIL_FMU_INSTANCE_H
-#define HIL_FMU_INSTANCE_H
+#ifndef HIL_EXPORT_FMU_INSTANCE_H
+#define HIL_EXPORT_FMU_INSTANCE_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "fmu_variables.h"
+#include "variables.h"
 
 /* As fmi2Status and fmi3Status, the same numbers. */
 enum hil_fmu_status { HIL_FMU_OK, HIL_FMU_DISCARD = 2, HIL_FMU_ERROR = 3 };

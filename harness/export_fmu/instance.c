@@ -1,4 +1,4 @@
-#include "fmu_instance.h"
+#include "instance.h"
 
 #include <errno.h>
 #include <math.h>
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fmu_model.h"
+#include "model.h"
 
 enum fmu_mode { FMU_INSTANTIATED, FMU_INITIALIZATION, FMU_STEP };
 

@@ -2,8 +2,8 @@
  * The variables of a model's FMU, in the order of their value references: 0, 1, 2, ... The export
  * describes them, and the FMU's binary serves them, by this one list.
  */
-#ifndef HIL_FMU_VARIABLES_H
-#define HIL_FMU_VARIABLES_H
+#ifndef HIL_EXPORT_FMU_VARIABLES_H
+#define HIL_EXPORT_FMU_VARIABLES_H
 
 #include <stdbool.h>
 #include <stdint.h>
