@@ -139,7 +139,7 @@ $(BUILD)/hiloco-netlist: $(call objects,$(NETLIST))
 $(FMU_SHARED): $(BUILD)/libhiloco-%.so: $(BUILD)/obj/harness/export_fmu/%.o \
                $(call objects,$(patsubst %,harness/export_fmu/%.c,instance label model variables) \
                harness/models/builtin.c harness/models/tables.c) $(BUILD)/libmodels.a
-	$(LINK) -shared -Wl,-z,defs -Wl,-Bsymbolic -o $@ $^ -lm
+	$(LINK) -shared -Wl,-z,defs -Wl,-Bsymbolic -Wl,--strip-debug -o $@ $^ -lm
 
 $(BUILD)/obj/%.o: %.c Makefile | $(NEEDED)
 	@mkdir -p $(@D)

@@ -17,7 +17,7 @@
 char tool_said[1024];
 
 static void said2(fmi2ComponentEnvironment environment, fmi2String instance, fmi2Status status,
-                 fmi2String category, fmi2String message, ...)
+                  fmi2String category, fmi2String message, ...)
 {
     va_list args;
 
@@ -28,7 +28,7 @@ static void said2(fmi2ComponentEnvironment environment, fmi2String instance, fmi
 }
 
 static void said3(fmi3InstanceEnvironment environment, fmi3Status status, fmi3String category,
-                 fmi3String message)
+                  fmi3String message)
 {
     (void)environment, (void)status, (void)category;
     snprintf(tool_said, sizeof tool_said, "%s", message);

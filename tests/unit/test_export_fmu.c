@@ -15,7 +15,7 @@
 #include "harness/export_fmu/units.h"
 #include "model_rig.h"
 
-TestSuite(export_fmu, .init = folder_open, .fini = folder_close, .timeout = 120);
+TestSuite(export_fmu, .init = folder_open, .fini = folder_close);
 
 enum { PERIOD_NS = 20000, STEPS = 100 };
 
