@@ -255,6 +255,7 @@ Test(export_fmu, parameters_are_checked)
         expect_said_part("steps is -1; allowed: 0 to 10000");
         cr_expect_eq(get(&tool, instance, "steps"), 1);
         cr_expect_eq(tool_enter(&tool, instance, 0), TOOL_OK);
+        cr_expect_eq(get(&tool, instance, "output"), 0); /* made of what is set by now */
         cr_expect_eq(set(&tool, instance, "steps", 2), TOOL_OK);
         cr_expect_eq(tool_exit(&tool, instance), TOOL_OK);
         cr_expect_eq(set(&tool, instance, "input", 7), TOOL_OK);
