@@ -36,20 +36,13 @@ static const struct {
     const char *name;
     int (*run)(int argc, char **argv);
 } commands[] = {
-    {"run", hil_command_run},
-    {"test", hil_command_test},
-    {"sweep", hil_command_sweep},
-    {"plot", hil_command_plot},
-    {"export", hil_command_export},
-    {"check", hil_command_check},
-    {"models", hil_command_models},
-    {"doctor", hil_command_doctor},
-    {"top", hil_command_top},
-    {"trace", hil_command_trace},
-    {"recover", hil_command_recover},
-    {"export-fmu", hil_command_export_fmu},
-    {"node", hil_command_node},
-    {"compare", hil_command_compare},
+    {"run", hil_command_run},         {"test", hil_command_test},
+    {"sweep", hil_command_sweep},     {"plot", hil_command_plot},
+    {"export", hil_command_export},   {"check", hil_command_check},
+    {"models", hil_command_models},   {"doctor", hil_command_doctor},
+    {"top", hil_command_top},         {"trace", hil_command_trace},
+    {"recover", hil_command_recover}, {"export-fmu", hil_command_export_fmu},
+    {"node", hil_command_node},       {"compare", hil_command_compare},
 };
 
 int main(int argc, char **argv)

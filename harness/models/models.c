@@ -16,13 +16,8 @@
 
 /* The first that takes a name has it: native models take any with a '/'. */
 static const struct hil_provider *const providers[] = {
-    &hil_outside_provider,
-    &hil_fmu_provider,
-    &hil_netlist_provider,
-    &hil_program_provider,
-    &hil_comedi_provider,
-    &hil_can_provider,
-    &hil_native_provider,
+    &hil_outside_provider, &hil_fmu_provider, &hil_netlist_provider, &hil_program_provider,
+    &hil_comedi_provider,  &hil_can_provider, &hil_native_provider,
 };
 enum { PROVIDERS = sizeof providers / sizeof providers[0] };
 

@@ -52,8 +52,8 @@ struct hil_loaded {
 };
 
 struct hil_provider {
-    /* For messages: "a shared library such as ./my.so". NULL: it is of use with settings only, which
-     * not every place that names a model has. */
+    /* For messages: "a shared library such as ./my.so". NULL: it is of use with settings only,
+     * which not every place that names a model has. */
     const char *example;
 
     /* Whether a name is of one of its models. */

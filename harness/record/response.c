@@ -218,7 +218,7 @@ void hil_responses_figures(const struct hil_responses *all, unsigned event, unsi
     const struct hil_event *e = &all->events[event];
     const struct hil_response *r = &responses_to(all, event)[measure];
 
-    *f = (struct hil_figures){NAN, NAN,   NAN, NAN, NAN, NAN, NAN, NAN, NAN, false,
+    *f = (struct hil_figures){NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, false,
                               NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN};
     if (r->count == 0)
         return;

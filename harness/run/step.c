@@ -104,7 +104,8 @@ static inline int step_part(struct hil_step *s, struct step_part *p, uint64_t n,
             p->stale = false;
         return 0;
     }
-    return rc == -ESTALE && p->model->apply ? step_stale(s, p, due) : step_failed(s, p, n, "step", rc);
+    return rc == -ESTALE && p->model->apply ? step_stale(s, p, due)
+                                            : step_failed(s, p, n, "step", rc);
 }
 
 /* Over the interval that just ended, with what was held over it. */

@@ -387,8 +387,7 @@ const struct scenario_key scenario_keys[] = {
 
     {"components", "", NULL, NO_RANGE, "What runs on the nodes: instances of models, by name"},
     {"components.*", "", NULL, NO_RANGE, "A component, or an array of them"},
-    {"components.*.model", "", NULL, TEXTS,
-     "Its model; `hiloco models` lists them"},
+    {"components.*.model", "", NULL, TEXTS, "Its model; `hiloco models` lists them"},
     {"components.*.node", "", NULL, TEXT,
      "Where it runs: a node, or with NAME[*] each one of an array on a node of its own"},
     {"components.*.count", "", NULL, RANGE(1, SCENARIO_NODES_MAX),
