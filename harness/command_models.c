@@ -6,8 +6,8 @@
 static const char help[] =
     "usage: hiloco models [FILE]\n"
     "\n"
-    "Lists the models that are built in, or the one of a shared library or "
-    "an FMU:\nparameters, inputs, outputs and initial states, with their units, defaults and\n"
+    "Lists the models that are built in, or the one of a shared library or an FMU:\n"
+    "parameters, inputs, outputs and initial states, with their units, defaults and\n"
     "ranges, as the scenario's keys name them.\n";
 
 static void print_table(const char *title, const struct hil_quantities *table, bool values)

@@ -69,6 +69,17 @@ static inline struct hil_scenario *load(const char *text, const char *const *set
     return scenario;
 }
 
+/* What a message says, where it ends in what models that are not built in are called. */
+static inline const char *with_provided(const char *said)
+{
+    static char text[4096];
+    char provided[1024];
+
+    hil_models_say_provided(provided, sizeof provided);
+    snprintf(text, sizeof text, "%s%s\n", said, provided);
+    return text;
+}
+
 #define SETS(...) ((const char *const[]){__VA_ARGS__, NULL})
 
 /* What is said about a text that must not load; valid until the next call. */

@@ -145,15 +145,14 @@ Test(scenario_form, a_law_needs_a_duty_its_limits_and_inputs_that_there_are)
 Test(scenario_form, a_model_that_does_not_fit_is_told_why)
 {
     cr_expect_str_eq(refusal(SMALL, SETS("controller.law=buck")),
-                     "--set controller.law=buck: controller.law is 'buck' (it is not sampled); "
-                     "allowed: pid, pi, type3, state_feedback, or an FMU such as ./battery.fmu, or "
-                     "a shared library such as ./my.so\n");
+                     with_provided("--set controller.law=buck: controller.law is 'buck' (it is not "
+                                   "sampled); allowed: pid, pi, type3, state_feedback, "));
     cr_expect_str_eq(
         refusal(SMALL, SETS("converters.plant=type3")),
-        "--set converters.plant=type3: converters.plant is 'type3' (it is not "
-        "continuous); allowed: buck, boost, buck_boost, switched_buck, switched_boost, "
-        "switched_buck_boost, dead_time_buck, diode_buck, diode_boost, or a shared library such as "
-        "./my.so\n");
+        with_provided("--set converters.plant=type3: converters.plant is 'type3' (it is not "
+                      "continuous); allowed: buck, boost, buck_boost, switched_buck, "
+                      "switched_boost, switched_buck_boost, dead_time_buck, diode_buck, "
+                      "diode_boost, "));
     cr_expect(strstr(refusal(SMALL, SETS("converters.overrides=[{id: 0, plant: type3}]")),
                      "converters.overrides.0.plant is 'type3' (it is not continuous)"));
 }
