@@ -141,8 +141,11 @@ static int tables_begin(struct hil_program_tables *t, const char *first, const c
 int hil_program_tables_take(struct hil_program_tables *t, char *line, const struct hil_said *said)
 {
     const char *first = tables_word(&line);
-    char shown[80];
+    char shown[200];
 
+    if (first && strcmp(first, "error") == 0)
+        return hil_say(said, -EINVAL, "%s",
+                       hil_foreign_text(shown, sizeof shown, line, strlen(line)));
     if (!t->begun)
         return tables_begin(t, first, line, said);
     if (!first)

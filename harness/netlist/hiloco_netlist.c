@@ -190,7 +190,7 @@ static bool take_line(void)
 static int on_text(char *text, int id, void *arg)
 {
     (void)id, (void)arg;
-    if (strncmp(text, "stderr ", 7) == 0) {
+    if (strncmp(text, "stderr ", 7) == 0 && strncmp(text + 7, "Note:", 5) != 0) {
         if (strstr(text, "rror") || message[0] == '\0')
             snprintf(message, sizeof message, "%s", text + 7);
         fprintf(stderr, "%s\n", text + 7);
