@@ -11,7 +11,7 @@
  *          model: outside
  *          node: bench
  *          settings:
- *            takes: {voltage_v: V}
+ *            takes: {torque_nm: N m}
  *            gives: {speed_rad_per_s: rad/s}
  *
  * This process joins as the node, steps, and leaves:
@@ -125,7 +125,7 @@ HILOCO_API int hiloco_node_leave(struct hiloco_node *node);
 /* --- what there is ------------------------------------------------------------------------------
  */
 
-/* A place in in[] or in out[]. Of a wide signal each has a number: "voltage_v[3]". */
+/* A place in in[] or in out[]. Of a wide signal each has a number: "speed_rad_per_s[3]". */
 struct hiloco_signal {
     const char *name;
     const char *unit; /* "" for a pure number */

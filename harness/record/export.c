@@ -42,7 +42,7 @@ static bool is_step(const struct hil_column *column)
     return strcmp(column->name, "step") == 0;
 }
 
-/* "voltage_v"; of several "voltage_v_0", or where another column is called that "voltage_v[0]". */
+/* "speed"; of several "speed_0", or where another column is called that "speed[0]". */
 static void put_name(const struct table *table, const struct hil_column *column, unsigned place)
 {
     char name[512];

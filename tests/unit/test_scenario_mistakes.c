@@ -467,7 +467,7 @@ Test(scenario_mistakes, empty_file)
         "FILE:1:1: the scenario is empty; allowed: a mapping with the keys name, "
         "duration_s, mode, fabric, on_lost, hang_limit_s, verbs, network, controller, "
         "converters, reference, load, input_voltage, recording, "
-        "validity, trace, placement\n";
+        "limits, validity, trace, placement\n";
     cr_expect_str_eq(refusal("", NULL), empty);
     cr_expect_str_eq(refusal("# nothing\n", NULL), empty);
 }

@@ -761,6 +761,8 @@ static void lose(struct rig *rig, unsigned lost)
 {
     const struct hil_system *s = rig->scenario->system;
 
+    if (lost > 0 && rig->group.nodes[lost - 1])
+        rig->group.nodes[lost - 1]->next = NULL;
     hil_node_close(rig->group.nodes[lost]);
     rig->group.nodes[lost] = NULL;
     for (unsigned n = 0; n < rig->group.count; n++) {
