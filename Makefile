@@ -148,7 +148,7 @@ $(BUILD)/obj/%.o: %.c Makefile | $(NEEDED)
 # Fibers return on another stack than they were called on: no shadow stack follows that.
 $(call objects,channels/fabric/fiber.c): HARDEN += $(if $(filter x86_64-%,$(MACHINE)),-fcf-protection=branch)
 
-$(BUILD)/obj/harness/version.o: CPPFLAGS += -DHIL_VERSION='"$(VERSION)"'
+$(BUILD)/obj/harness/base/version.o: CPPFLAGS += -DHIL_VERSION='"$(VERSION)"'
 
 # The figures' scripts are part of the program.
 $(BUILD)/obj/harness/figures/figure_scripts.o: $(wildcard traces/*.gp)

@@ -1,7 +1,7 @@
 /* controller: the controller's node of a scenario, as a program of its own. */
-#include "commands.h"
-#include "models/guardian.h"
-#include "part_nodes.h"
+#include "commands/commands.h"
+#include "launch/part_nodes.h"
+#include "models/device/guardian.h"
 
 static const char help[] =
     "usage: controller SCENARIO [--set KEY=VALUE]... [--out DIR] [--wait SECONDS]\n"

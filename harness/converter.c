@@ -2,9 +2,9 @@
 #include <errno.h>
 #include <stdio.h>
 
-#include "commands.h"
-#include "models/guardian.h"
-#include "part_nodes.h"
+#include "commands/commands.h"
+#include "launch/part_nodes.h"
+#include "models/device/guardian.h"
 
 static const char help[] =
     "usage: converter SCENARIO [--id ID | --id FIRST-LAST] [--set KEY=VALUE]... [--out DIR]\n"

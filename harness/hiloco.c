@@ -2,8 +2,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "commands.h"
-#include "models/guardian.h"
+#include "commands/commands.h"
+#include "models/device/guardian.h"
 
 static const char help[] =
     "usage: hiloco COMMAND [ARGUMENTS]\n"

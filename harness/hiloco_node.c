@@ -15,11 +15,11 @@
 #include <unistd.h>
 
 #include "../channels/fabric/fiber.h"
-#include "kept.h"
-#include "meeting.h"
+#include "launch/kept.h"
+#include "launch/meeting.h"
+#include "launch/open_files.h"
+#include "launch/part_nodes.h"
 #include "models/outside.h"
-#include "open_files.h"
-#include "part_nodes.h"
 #include "run/privileges.h"
 #include "run/real_time.h"
 

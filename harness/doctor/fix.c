@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "../deaf.h"
+#include "../base/deaf.h"
 #include "checks.h"
 #include "cpus.h"
 #include "files.h"

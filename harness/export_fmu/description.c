@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../version.h"
+#include "../base/version.h"
 #include "units.h"
 
 /* --- text ----------------------------------------------------------------------------------- */

@@ -11,7 +11,7 @@
 #include <xxhash.h>
 #include <zip.h>
 
-#include "../installed.h"
+#include "../base/installed.h"
 #include "description.h"
 
 /* What goes into the archive, and what may be wrong with it. */

@@ -1,5 +1,5 @@
 /* FMI 2.0, spoken for a model of ours: libhiloco-fmi2.so, which becomes the binary of an FMU. */
-#include "../models/fmi2.h"
+#include "../models/fmu/fmi2.h"
 
 #include <stdlib.h>
 #include <string.h>

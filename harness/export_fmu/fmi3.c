@@ -1,5 +1,5 @@
 /* FMI 3.0, spoken for a model of ours: libhiloco-fmi3.so, which becomes the binary of an FMU. */
-#include "../models/fmi3.h"
+#include "../models/fmu/fmi3.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,7 +4,7 @@
 #ifndef HIL_BARS_H
 #define HIL_BARS_H
 
-#include "../record/histogram.h"
+#include "../h5/histogram.h"
 #include "figure.h"
 
 /* Writes the data file SERIES-I: "from_us to_us count" for each bar that is not empty. On a

@@ -8,8 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "../record/run_files.h"
-#include "../tool.h"
+#include "../base/tool.h"
+#include "../h5/run_files.h"
 #include "figure_scripts.h"
 
 enum { TEXT_BYTES = 1024, COMPLAINT_BYTES = 2048, GNUPLOT_S = 600 };

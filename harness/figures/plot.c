@@ -2,7 +2,7 @@
 
 #include <unistd.h>
 
-#include "../record/run_files.h"
+#include "../h5/run_files.h"
 #include "plot_data.h"
 
 int hil_plot(const char *dir, struct hil_plot_span span, FILE *messages)

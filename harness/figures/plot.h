@@ -6,7 +6,7 @@
 
 #include <stdio.h>
 
-#include "../record/compare.h"
+#include "../h5/compare.h"
 
 /* The part of the time that is drawn, in s since the start: 0 to INFINITY is all of it. */
 struct hil_plot_span {

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../record/run_files.h"
+#include "../h5/run_files.h"
 #include "key_words.h"
 
 /* --- opening ------------------------------------------------------------------------------- */

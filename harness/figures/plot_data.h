@@ -7,8 +7,8 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "../h5/trace_reader.h"
 #include "../record/told.h"
-#include "../record/trace_reader.h"
 #include "envelope.h"
 #include "figure.h"
 #include "plot.h"

@@ -5,7 +5,7 @@
 #ifndef HIL_PLOT_GAPS_H
 #define HIL_PLOT_GAPS_H
 
-#include "../record/trace_reader.h"
+#include "../h5/trace_reader.h"
 
 /* The gaps of a stream that is read block by block, from its beginning on. */
 struct plot_gaps {

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../foreign.h"
+#include "../base/foreign.h"
 #include "bars.h"
 #include "plot_run.h"
 

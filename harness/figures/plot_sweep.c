@@ -6,8 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../foreign.h"
-#include "../record/run_files.h"
+#include "../base/foreign.h"
+#include "../h5/run_files.h"
 #include "key_words.h"
 #include "plot_sweep.h"
 

@@ -6,7 +6,7 @@
 
 #include <jansson.h>
 
-#include "../record/run_files.h"
+#include "../h5/run_files.h"
 #include "plot_data.h"
 
 /* More panels than these do not fit in a figure, and no more keys are looked at. */

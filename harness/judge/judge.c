@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../summary_values.h"
+#include "../summary/summary_values.h"
 #include "judge_parts.h"
 
 const char *hil_outcome_name(enum hil_outcome outcome)

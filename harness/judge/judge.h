@@ -11,7 +11,7 @@
 
 #include "../run/state.h"
 #include "../scenario/limits.h"
-#include "../validity.h"
+#include "../summary/validity.h"
 
 enum hil_outcome {
     HIL_OUTCOME_PASSED,

@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../h5/run_files.h"
+#include "../h5/trace_reader.h"
 #include "../record/columns.h"
-#include "../record/run_files.h"
 #include "../record/streams.h"
-#include "../record/trace_reader.h"
 #include "follow.h"
 #include "judge_parts.h"
 

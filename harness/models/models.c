@@ -6,13 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "can.h"
-#include "comedi.h"
-#include "fmu.h"
+#include "device/can.h"
+#include "device/comedi.h"
+#include "fmu/fmu.h"
 #include "native.h"
-#include "netlist.h"
 #include "outside.h"
-#include "program.h"
+#include "program/netlist.h"
+#include "program/program.h"
 
 /* The first that takes a name has it: native models take any with a '/'. */
 static const struct hil_provider *const providers[] = {

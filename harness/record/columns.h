@@ -15,9 +15,9 @@
 #ifndef HIL_COLUMNS_H
 #define HIL_COLUMNS_H
 
+#include "../h5/trace.h"
 #include "../scenario/pool.h"
 #include "../scenario/system.h"
-#include "trace.h"
 
 struct hil_columns {
     struct hil_column *at; /* what they point at is the pool's */

@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "journal.h"
+#include "../h5/journal.h"
 
 /* All of HDF5's filters were left out: shuffling and deflating. */
 enum { NO_FILTERS = 3 };

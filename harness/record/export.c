@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../foreign.h"
-#include "run_files.h"
+#include "../base/foreign.h"
+#include "../h5/run_files.h"
 
 enum { NUMBER_BYTES = 32 };
 

@@ -26,9 +26,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "../deaf.h"
+#include "../base/deaf.h"
+#include "../h5/journal.h"
 #include "continuation.h"
-#include "journal.h"
 
 enum {
     CACHE_LINE = 64,

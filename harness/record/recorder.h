@@ -18,7 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "trace.h"
+#include "../h5/trace.h"
 
 struct hil_recorder;
 struct hil_stream;

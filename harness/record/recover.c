@@ -5,8 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "../h5/run_files.h"
 #include "recover_summary.h"
-#include "run_files.h"
 
 static void recover_tell(const char *dir, const struct hil_trace_reader *trace, FILE *messages)
 {

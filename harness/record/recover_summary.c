@@ -7,9 +7,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../json_file.h"
+#include "../base/json_file.h"
+#include "../h5/run_files.h"
 #include "../scenario/yaml/scenario_tree.h"
-#include "run_files.h"
 
 static json_t *recover_number(double value)
 {

@@ -6,7 +6,7 @@
 
 #include <stdio.h>
 
-#include "trace_reader.h"
+#include "../h5/trace_reader.h"
 
 /*
  * Writes DIR/summary.json, unless there is one: that is by a process that knew more. It says that

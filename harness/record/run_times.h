@@ -8,9 +8,9 @@
 #ifndef HIL_RUN_TIMES_H
 #define HIL_RUN_TIMES_H
 
+#include "../h5/trace.h"
 #include "../run/state.h"
 #include "../scenario/system.h"
-#include "trace.h"
 
 /* Adds those that counted anything to the trace: so none of how late steps were in virtual time.
  * Returns 0 or a negative errno. */

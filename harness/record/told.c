@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "../foreign.h"
-#include "run_files.h"
+#include "../base/foreign.h"
+#include "../h5/run_files.h"
 
 static const json_t *told_get(const struct hil_told *told, const char *key)
 {

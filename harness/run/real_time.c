@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "../../channels/fabric/verbs.h"
-#include "../meeting.h"
+#include "../launch/meeting.h"
 #include "executor.h"
 #include "group.h"
 #include "privileges.h"

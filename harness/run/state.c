@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "../foreign.h"
+#include "../base/foreign.h"
 #include "../scenario/system.h"
 
 /* Whoever knows of the file may map it, but not change its size, nor write where the kernel knows

@@ -15,7 +15,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "../record/histogram.h"
+#include "../h5/histogram.h"
 #include "../record/recent.h"
 #include "../record/response.h"
 #include "../record/worst.h"

@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "../../channels/fabric/words.h"
-#include "../foreign.h"
-#include "../launcher.h"
+#include "../base/foreign.h"
+#include "../launch/launcher.h"
 
 enum { LAST_SECOND = 1000000000 / HIL_BLOCK_NS };
 

@@ -12,7 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "../digits.h"
+#include "../base/digits.h"
 #include "table.h"
 
 enum { MEASURE_PAIR = 1, REFERENCE_PAIR, ALARM_PAIR };

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "../record/histogram.h"
+#include "../h5/histogram.h"
 
 struct hil_loop_figures {
     uint64_t steps, misses, left_out;

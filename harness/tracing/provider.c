@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../installed.h"
+#include "../base/installed.h"
 
 static const char object[] = "libhiloco-trace.so";
 

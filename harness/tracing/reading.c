@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../apart.h"
+#include "../base/apart.h"
 
 /* --- fields ----------------------------------------------------------------------------------- */
 

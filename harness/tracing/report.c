@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../json_file.h"
+#include "../base/json_file.h"
 
 enum { WORST = 10, WHERE_BYTES = 240 };
 

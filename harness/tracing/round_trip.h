@@ -17,7 +17,7 @@
 
 #include <stdint.h>
 
-#include "../record/histogram.h"
+#include "../h5/histogram.h"
 
 enum hil_part {
     HIL_ANSWERER_WAIT,

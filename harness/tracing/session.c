@@ -13,7 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "../tool.h"
+#include "../base/tool.h"
 #include "cores.h"
 #include "tracefs.h"
 

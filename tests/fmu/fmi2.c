@@ -1,5 +1,5 @@
 /* FMI 2.0 for the tests' FMUs. */
-#include "harness/models/fmi2.h"
+#include "harness/models/fmu/fmi2.h"
 
 #include <stdbool.h>
 #include <stdio.h>

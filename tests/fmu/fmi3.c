@@ -1,5 +1,5 @@
 /* FMI 3.0 for the tests' FMUs. */
-#include "harness/models/fmi3.h"
+#include "harness/models/fmu/fmi3.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,9 +4,9 @@
 #include <sys/stat.h>
 
 #include "fuzz.h"
-#include "harness/models/fmu_archive.h"
-#include "harness/models/fmu_folder.h"
-#include "harness/models/fmu_tables.h"
+#include "harness/models/fmu/fmu_archive.h"
+#include "harness/models/fmu/fmu_folder.h"
+#include "harness/models/fmu/fmu_tables.h"
 
 static char text[1024];
 static const struct hil_said said = {text, sizeof text};

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "fuzz.h"
-#include "harness/record/journal.h"
+#include "harness/h5/journal.h"
 
 static int each(void *arg, unsigned stream, const struct hil_extent *extents)
 {

@@ -7,7 +7,7 @@
 
 #include "fuzz.h"
 #include "harness/figures/plot.h"
-#include "harness/record/trace.h"
+#include "harness/h5/trace.h"
 
 static void write_record(const char *path)
 {

@@ -10,8 +10,8 @@
 
 #include "fuzz.h"
 #include "harness/figures/plot.h"
+#include "harness/h5/trace_reader.h"
 #include "harness/record/export.h"
-#include "harness/record/trace_reader.h"
 
 static const uint8_t *data;
 static size_t left;

@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 #include "channels/trace_internal.h"
-#include "harness/tool.h"
+#include "harness/base/tool.h"
 #include "harness/tracing/provider.h"
 #include "harness/tracing/session.h"
 #include "process.h"

@@ -11,8 +11,8 @@
 #include <zip.h>
 
 #include "folder.h"
-#include "harness/models/fmi2.h"
-#include "harness/models/fmi3.h"
+#include "harness/models/fmu/fmi2.h"
+#include "harness/models/fmu/fmi3.h"
 
 char tool_said[1024];
 

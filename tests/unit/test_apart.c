@@ -5,8 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "harness/apart.h"
-#include "harness/launcher.h"
+#include "harness/base/apart.h"
+#include "harness/launch/launcher.h"
 
 static char said[512];
 

@@ -11,7 +11,7 @@
 
 #include "harness/run/group.h"
 #include "harness/scenario/system.h"
-#include "harness/summary.h"
+#include "harness/summary/summary.h"
 #include "link_state.h"
 #include "test_scenario.h"
 

@@ -6,8 +6,8 @@
 
 #include <math.h>
 
-#include "harness/models/can_frames.h"
-#include "harness/models/comedi_card.h"
+#include "harness/models/device/can_frames.h"
+#include "harness/models/device/comedi_card.h"
 #include "harness/models/models.h"
 
 enum { SETTINGS_MAX = 64 };

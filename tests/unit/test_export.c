@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "folder.h"
+#include "harness/h5/trace.h"
 #include "harness/record/export.h"
-#include "harness/record/trace.h"
 
 static char said[512];
 

@@ -7,7 +7,7 @@
 
 #include "harness/run/virtual_time.h"
 #include "harness/scenario/system.h"
-#include "harness/summary.h"
+#include "harness/summary/summary.h"
 #include "link_state.h"
 #include "test_scenario.h"
 

@@ -13,9 +13,9 @@
 #include <unistd.h>
 
 #include "folder.h"
-#include "harness/models/fmu_archive.h"
-#include "harness/models/fmu_folder.h"
-#include "harness/models/fmu_tables.h"
+#include "harness/models/fmu/fmu_archive.h"
+#include "harness/models/fmu/fmu_folder.h"
+#include "harness/models/fmu/fmu_tables.h"
 #include "model_rig.h"
 
 static void open_fmus(void)

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "harness/record/histogram.h"
+#include "harness/h5/histogram.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 

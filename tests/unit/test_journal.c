@@ -13,8 +13,8 @@
 #include <unistd.h>
 
 #include "folder.h"
-#include "harness/record/trace.h"
-#include "harness/record/trace_reader.h"
+#include "harness/h5/trace.h"
+#include "harness/h5/trace_reader.h"
 
 static const struct hil_column columns[] = {
     {"time_s", "s", "since the start", 1, {0}},

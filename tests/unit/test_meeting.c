@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "harness/meeting.h"
+#include "harness/launch/meeting.h"
 
 static const struct loco_secret none, one = {"0123456789abcdef", 16},
                                       other = {"0123456789abcdeg", 16};

@@ -1,5 +1,5 @@
 /* How many files a process of a run may need: what its nodes share channels with. */
-#include "harness/open_files.h"
+#include "harness/launch/open_files.h"
 #include "test_scenario.h"
 
 enum { OTHER = 64 }; /* besides the nodes' */

@@ -11,7 +11,7 @@
 #include "folder.h"
 #include "harness/figures/envelope.h"
 #include "harness/figures/plot.h"
-#include "harness/record/trace.h"
+#include "harness/h5/trace.h"
 #include "svg_texts.h"
 
 /* --- envelopes ----------------------------------------------------------------------------- */
@@ -598,7 +598,7 @@ Test(plot, a_run_that_is_not_valid_says_so)
                  (const char *const[]){"NOT VALID: controller stood still for 2 s", NULL});
 }
 
-/* The reason is as long as a run gives it (harness/validity.c), and read to its end. */
+/* The reason is as long as a run gives it (harness/summary/validity.c), and read to its end. */
 Test(plot, why_a_run_is_not_valid_is_not_cut)
 {
     static const char reason[] =

@@ -1,7 +1,7 @@
 /* When a process counts as one that stands still. */
 #include <criterion/criterion.h>
 
-#include "harness/pulse.h"
+#include "harness/launch/pulse.h"
 
 enum { LOOKS = 3 };
 

@@ -8,8 +8,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "harness/h5/trace_reader.h"
 #include "harness/record/recorder.h"
-#include "harness/record/trace_reader.h"
 
 static const struct hil_column columns[] = {
     {"time_s", "s", "since the start", 1, {0}},

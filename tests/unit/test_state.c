@@ -5,7 +5,7 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 
-#include "harness/foreign.h"
+#include "harness/base/foreign.h"
 #include "harness/run/state.h"
 #include "harness/top/sample.h"
 #include "test_scenario.h"

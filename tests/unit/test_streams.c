@@ -2,8 +2,8 @@
 #include "test_scenario.h"
 
 #include "folder.h"
+#include "harness/h5/trace_reader.h"
 #include "harness/record/streams.h"
-#include "harness/record/trace_reader.h"
 
 TestSuite(streams, .init = folder_open, .fini = folder_close);
 

@@ -3,8 +3,8 @@
 #include <jansson.h>
 #include <math.h>
 
-#include "harness/summary.h"
-#include "harness/validity.h"
+#include "harness/summary/summary.h"
+#include "harness/summary/validity.h"
 #include "test_scenario.h"
 
 #define NODES                                                                                      \

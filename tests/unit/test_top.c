@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "harness/digits.h"
+#include "harness/base/digits.h"
 #include "harness/top/table.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))

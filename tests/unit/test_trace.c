@@ -8,8 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "harness/record/trace.h"
-#include "harness/record/trace_reader.h"
+#include "harness/h5/trace.h"
+#include "harness/h5/trace_reader.h"
 
 /* Neither in the order of the alphabet. */
 static const struct hil_column controller[] = {

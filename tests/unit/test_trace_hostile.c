@@ -15,8 +15,8 @@
 #include "folder.h"
 #include "harness/figures/plot.h"
 #include "harness/figures/plot_data.h"
+#include "harness/h5/trace_reader.h"
 #include "harness/record/export.h"
-#include "harness/record/trace_reader.h"
 
 TestSuite(trace_hostile, .init = folder_open, .fini = folder_close);
 

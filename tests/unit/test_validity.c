@@ -1,7 +1,7 @@
 /* The verdict of a run on itself: each bound, what is past it, and what is said of that. */
 #include <string.h>
 
-#include "harness/validity.h"
+#include "harness/summary/validity.h"
 #include "test_scenario.h"
 
 /* A run of SMALL's controller (20 us) and three converters (10 us), for 0.1 s. */

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../record/recorded.h"
-#include "../../record/run_files.h"
+#include "../../h5/recorded.h"
+#include "../../h5/run_files.h"
 #include "general.h"
 
 /* The record that a source's block names. */

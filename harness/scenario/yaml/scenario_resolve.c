@@ -8,7 +8,7 @@
 #include <sys/mman.h>
 #include <sys/wait.h>
 
-#include "../../apart.h"
+#include "../../base/apart.h"
 #include "../../models/models.h"
 #include "scenario_check.h"
 

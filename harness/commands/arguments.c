@@ -1,0 +1,300 @@
+#include "../base/version.h"
+#include "commands.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MESSAGES_SIZE = 16384 };
+
+struct choice {
+    unsigned takes;
+    struct option option;
+};
+
+static const struct choice choices[] = {
+    {HIL_TAKES_MODE, {"mode", required_argument, NULL, 'm'}},
+    {HIL_TAKES_SET, {"set", required_argument, NULL, 's'}},
+    {HIL_TAKES_OUT, {"out", required_argument, NULL, 'o'}},
+    {HIL_TAKES_JOBS, {"jobs", required_argument, NULL, 'j'}},
+    {HIL_TAKES_MEETING, {"run-dir", required_argument, NULL, 'r'}},
+    {HIL_TAKES_MEETING, {"wait", required_argument, NULL, 'w'}},
+    {HIL_TAKES_ID, {"id", required_argument, NULL, 'i'}},
+    {HIL_TAKES_QUIET, {"quiet", no_argument, NULL, 'q'}},
+    {HIL_TAKES_BESIDE, {"beside", required_argument, NULL, 'b'}},
+    {HIL_TAKES_SPAN, {"from", required_argument, NULL, 'F'}},
+    {HIL_TAKES_SPAN, {"to", required_argument, NULL, 'T'}},
+    {HIL_TAKES_TOLERANCE, {"abs", required_argument, NULL, 'a'}},
+    {HIL_TAKES_TOLERANCE, {"rel", required_argument, NULL, 'p'}},
+    {HIL_TAKES_CSV, {"csv", no_argument, NULL, 'c'}},
+    {HIL_TAKES_FIX, {"fix", no_argument, NULL, 'f'}},
+    {HIL_TAKES_DOCTOR, {"measure", required_argument, NULL, 'M'}},
+    {HIL_TAKES_DOCTOR, {"strict", no_argument, NULL, 'S'}},
+    {HIL_TAKES_DOCTOR | HIL_TAKES_RUN, {"json", no_argument, NULL, 'J'}},
+    {HIL_TAKES_DOCTOR, {"root", required_argument, NULL, 'R'}},
+    {HIL_TAKES_RUN, {"interval", required_argument, NULL, 'I'}},
+    {HIL_TAKES_RUN, {"count", required_argument, NULL, 'n'}},
+    {HIL_TAKES_RUN, {"all-users", no_argument, NULL, 'A'}},
+    {HIL_TAKES_CHECK, {"expand", no_argument, NULL, 'e'}},
+    {HIL_TAKES_CHECK, {"measure", no_argument, NULL, 'E'}},
+    {HIL_TAKES_BISECT, {"bisect", required_argument, NULL, 'B'}},
+    {HIL_TAKES_VERDICTS, {"junit", required_argument, NULL, 'U'}},
+    {HIL_TAKES_VERDICTS, {"tap", required_argument, NULL, 'P'}},
+    {HIL_TAKES_FMU, {"fmi", required_argument, NULL, 'V'}},
+    {HIL_TAKES_FMU, {"period-us", required_argument, NULL, 'Y'}},
+    {HIL_TAKES_FMU, {"width", required_argument, NULL, 'W'}},
+    {HIL_TAKES_TRACE, {"trace", no_argument, NULL, 't'}},
+    {~0u, {"help", no_argument, NULL, 'h'}},
+    {~0u, {"version", no_argument, NULL, 'v'}},
+};
+
+enum { CHOICES = sizeof choices / sizeof choices[0] };
+
+static void select_options(struct option *options, unsigned takes)
+{
+    unsigned n = 0;
+
+    for (unsigned i = 0; i < CHOICES; i++)
+        if (choices[i].takes & takes || choices[i].takes == ~0u)
+            options[n++] = choices[i].option;
+    options[n] = (struct option){0};
+}
+
+static int parse_count(const char *name, const char *text, unsigned least, unsigned *count)
+{
+    char *end;
+    unsigned long value = strtoul(text, &end, 10);
+
+    if (*text < '0' || *text > '9' || *end || value < least || value > 100000) {
+        fprintf(stderr, "--%s %s: a whole number from %u to 100000 is allowed\n", name, text,
+                least);
+        return -EINVAL;
+    }
+    *count = (unsigned)value;
+    return 0;
+}
+
+static int parse_time(const char *name, const char *text, double *time_s)
+{
+    char *end;
+
+    *time_s = strtod(text, &end);
+    if (*text && !*end && isfinite(*time_s) && *time_s >= 0)
+        return 0;
+    fprintf(stderr, "--%s %s: a time in seconds, 0 or more, is allowed\n", name, text);
+    return -EINVAL;
+}
+
+static int parse_tolerance(const char *name, const char *text, double *tolerance)
+{
+    char *end;
+
+    *tolerance = strtod(text, &end);
+    if (*text && !*end && isfinite(*tolerance) && *tolerance >= 0)
+        return 0;
+    fprintf(stderr, "--%s %s: a number, 0 or more, is allowed\n", name, text);
+    return -EINVAL;
+}
+
+static int parse_mode(const char *text, struct hil_scenario_options *options)
+{
+    options->realtime = strcmp(text, "realtime") == 0;
+    options->virtual_time = strcmp(text, "virtual") == 0;
+    if (options->realtime || options->virtual_time)
+        return 0;
+    fprintf(stderr, "--mode %s: realtime or virtual is allowed\n", text);
+    return -EINVAL;
+}
+
+static int parse_fmi(const char *text, unsigned *version)
+{
+    if (strcmp(text, "2") == 0 || strcmp(text, "3") == 0) {
+        *version = (unsigned)(*text - '0');
+        return 0;
+    }
+    fprintf(stderr, "--fmi %s: 2 or 3 is allowed\n", text);
+    return -EINVAL;
+}
+
+static int parse_period(const char *text, double *period_us)
+{
+    char *end;
+
+    *period_us = strtod(text, &end);
+    const double ns = *period_us * 1e3;
+    if (*text && !*end && ns >= 1 && ns <= 1e12 && fabs(ns - round(ns)) < 1e-6)
+        return 0;
+    fprintf(stderr, "--period-us %s: 0.001 to 1e9, in whole nanoseconds, is allowed\n", text);
+    return -EINVAL;
+}
+
+static int take(struct hil_arguments *a, int option)
+{
+    switch (option) {
+    case 'm':
+        return parse_mode(optarg, &a->options);
+    case 's':
+        a->sets[a->options.set_count++] = optarg;
+        return 0;
+    case 't':
+        a->sets[a->options.set_count++] = "trace.enable=true";
+        return 0;
+    case 'o':
+        a->out = optarg;
+        return 0;
+    case 'j':
+        return parse_count("jobs", optarg, 1, &a->jobs);
+    case 'r':
+        a->run_directory = optarg;
+        return 0;
+    case 'w':
+        return parse_count("wait", optarg, 1, &a->wait_s);
+    case 'i':
+        a->ids = optarg;
+        return 0;
+    case 'q':
+        a->quiet = true;
+        return 0;
+    case 'b':
+        a->beside = optarg;
+        return 0;
+    case 'F':
+        return parse_time("from", optarg, &a->from_s);
+    case 'T':
+        return parse_time("to", optarg, &a->to_s);
+    case 'a':
+        return parse_tolerance("abs", optarg, &a->absolute);
+    case 'p':
+        return parse_tolerance("rel", optarg, &a->percent);
+    case 'c':
+        a->csv = true;
+        return 0;
+    case 'f':
+        a->fix = true;
+        return 0;
+    case 'M':
+        return parse_count("measure", optarg, 0, &a->measure_s);
+    case 'S':
+        a->strict = true;
+        return 0;
+    case 'J':
+        a->json = true;
+        return 0;
+    case 'e':
+        a->options.expand = true;
+        return 0;
+    case 'E':
+        a->measure = true;
+        return 0;
+    case 'B':
+        a->bisect = optarg;
+        return 0;
+    case 'U':
+        a->junit = optarg;
+        return 0;
+    case 'P':
+        a->tap = optarg;
+        return 0;
+    case 'A':
+        a->all_users = true;
+        return 0;
+    case 'R':
+        a->root = optarg;
+        return 0;
+    case 'I':
+        return parse_count("interval", optarg, 1, &a->interval_ms);
+    case 'n':
+        return parse_count("count", optarg, 1, &a->count);
+    case 'V':
+        return parse_fmi(optarg, &a->fmi);
+    case 'Y':
+        return parse_period(optarg, &a->period_us);
+    case 'W':
+        return parse_count("width", optarg, 1, &a->width);
+    default:
+        return -EINVAL; /* getopt has said why */
+    }
+}
+
+int hil_arguments_parse(struct hil_arguments *a, unsigned takes, const char *help, int argc,
+                        char **argv)
+{
+    struct option options[CHOICES + 1];
+    int option;
+
+    *a = (struct hil_arguments){.wait_s = 30,
+                                .measure_s = 5,
+                                .interval_ms = 200,
+                                .to_s = INFINITY,
+                                .fmi = 2,
+                                .width = 1,
+                                .period_us = 10};
+    a->sets = calloc((size_t)argc + 1, sizeof *a->sets);
+    if (!a->sets)
+        return -ENOMEM;
+    a->options.sets = a->sets;
+    select_options(options, takes);
+    optind = 1;
+    while ((option = getopt_long(argc, argv, "h", options, NULL)) != -1) {
+        if (option == 'h') {
+            fputs(help, stdout);
+            return 1;
+        }
+        if (option == 'v') {
+            hil_print_version();
+            return 1;
+        }
+        if (take(a, option)) {
+            fprintf(stderr, "%s --help lists what is allowed\n", argv[0]);
+            return -EINVAL;
+        }
+    }
+    const int least = takes & (HIL_TAKES_DOCTOR | HIL_TAKES_RUN | HIL_TAKES_MODEL) ? 0 : 1;
+    const int most = takes & HIL_TAKES_SCENARIOS ? argc : takes & HIL_TAKES_NODES ? 2 : 1;
+    if (argc - optind < least || argc - optind > most) {
+        fprintf(stderr, "%s: %s; %s --help explains\n", argv[0],
+                argc == optind ? "an argument is missing" : "there are too many arguments",
+                argv[0]);
+        return -EINVAL;
+    }
+    if (!(a->from_s < a->to_s)) {
+        fprintf(stderr, "%s: --from %g must be before --to %g\n", argv[0], a->from_s, a->to_s);
+        return -EINVAL;
+    }
+    a->scenarios = (const char *const *)&argv[optind];
+    a->scenario_count = (unsigned)(argc - optind);
+    if (takes & HIL_TAKES_NODES && argc - optind == 2)
+        a->nodes = argv[optind++];
+    a->scenario = argv[optind];
+    return 0;
+}
+
+void hil_print_version(void)
+{
+    printf("hiloco %s\n", hil_version);
+}
+
+void hil_arguments_free(struct hil_arguments *a)
+{
+    free(a->sets);
+    *a = (struct hil_arguments){0};
+}
+
+int hil_arguments_load(const struct hil_arguments *a, struct hil_scenario **scenario)
+{
+    char *messages = malloc(MESSAGES_SIZE);
+
+    if (!messages)
+        return -ENOMEM;
+    messages[0] = '\0';
+    int rc = hil_scenario_load(scenario, a->scenario, &a->options, messages, MESSAGES_SIZE);
+    if (rc) {
+        size_t length = strlen(messages);
+        fprintf(stderr, "%s%s", messages, length && messages[length - 1] == '\n' ? "" : "\n");
+    }
+    free(messages);
+    return rc;
+}

@@ -1,0 +1,111 @@
+#include <stdio.h>
+#include <string.h>
+
+#include "../base/apart.h"
+#include "../figures/plot.h"
+#include "../h5/compare.h"
+#include "../h5/run_files.h"
+#include "commands.h"
+
+static const char help[] =
+    "usage: hiloco compare A B [--abs X] [--rel PERCENT] [--from S] [--to S]\n"
+    "\n"
+    "Compares the records of the runs in A and B, signal by signal: prints a table of how far "
+    "each\n"
+    "is apart, and draws the six that are furthest into B, as compare.png and .svg.\n"
+    "\n"
+    "Signals and measures are matched by their names. At the time of each row of A, B's value is\n"
+    "taken, on a line between its rows; of two runs of one scenario in virtual time that is the "
+    "row\n"
+    "itself. Two values agree when they are no further apart than X and PERCENT of A's value\n"
+    "together.\n"
+    "\n"
+    "  --abs X        in the unit of each signal; without it 0\n"
+    "  --rel PERCENT  of A's value; without it 0\n"
+    "  --from S, --to S\n"
+    "                 only the rows from S to S seconds after the start\n"
+    "\n"
+    "Exit status: 0 when all agree; 1 when a signal does not, or is in one record only, or when "
+    "one\n"
+    "record ends earlier; 2 when A or B is not the folder of a run. A figure that cannot be drawn "
+    "is\n"
+    "said, and does not count.\n";
+
+/* --- the table ------------------------------------------------------------------------------- */
+
+static void print_difference(const struct hil_difference *d)
+{
+    if (!d->in_first || !d->in_second)
+        printf("%-32s only in %c\n", d->name, d->in_first ? 'A' : 'B');
+    else if (d->rows == 0)
+        printf("%-32s no rows of the same time\n", d->name);
+    else if (d->greatest == 0)
+        printf("%-32s %10zu  equal\n", d->name, d->rows);
+    else
+        printf("%-32s %10zu %10zu  %12.6g %12.6g %-6s at %.9g s: %.9g, %.9g\n", d->name, d->rows,
+               d->apart, d->greatest, d->rms, d->unit, d->at_s, d->a, d->b);
+}
+
+static void print_table(const struct hil_comparison *c)
+{
+    printf("%-32s %10s %10s  %12s %12s\n", "signal", "rows", "apart", "greatest", "rms");
+    for (unsigned i = 0; i < c->count; i++)
+        print_difference(&c->at[i]);
+    if (c->first_end_s != c->second_end_s)
+        printf("A ends at %.9g s, B at %.9g s\n", c->first_end_s, c->second_end_s);
+    printf("%u of %u signals differ\n", c->differ, c->count);
+}
+
+/* --- the command ----------------------------------------------------------------------------- */
+
+static int compare_records(const struct hil_arguments *a, const struct hil_trace_reader *first,
+                           const struct hil_trace_reader *second)
+{
+    const struct hil_tolerance tolerance = {a->absolute, a->percent, a->from_s, a->to_s};
+    struct hil_comparison c;
+    const int rc = hil_compare(&c, first, second, &tolerance);
+    int status = c.differs ? HIL_EXIT_FAILED : HIL_EXIT_OK;
+
+    if (rc) {
+        fprintf(stderr, "the records cannot be compared: %s\n", strerror(-rc));
+        status = HIL_EXIT_FAILED;
+    } else {
+        print_table(&c);
+        hil_plot_compare(a->nodes, a->scenario, first, second, &c, stderr);
+    }
+    hil_comparison_free(&c);
+    return status;
+}
+
+static int compare(const void *arguments)
+{
+    const struct hil_arguments *a = arguments;
+    struct hil_trace_reader *first, *second;
+    int status = HIL_EXIT_USAGE;
+
+    if (hil_run_open_trace(&first, a->nodes, stderr))
+        return status;
+    if (!hil_run_open_trace(&second, a->scenario, stderr)) {
+        status = compare_records(a, first, second);
+        hil_trace_reader_close(second);
+    }
+    hil_trace_reader_close(first);
+    return status;
+}
+
+int hil_command_compare(int argc, char **argv)
+{
+    struct hil_arguments a;
+    int rc = hil_arguments_parse(&a, HIL_TAKES_NODES | HIL_TAKES_TOLERANCE | HIL_TAKES_SPAN, help,
+                                 argc, argv);
+    int status = HIL_EXIT_USAGE;
+
+    if (rc)
+        status = hil_arguments_status(rc);
+    else if (!a.nodes)
+        fprintf(stderr, "%s: two runs are compared; %s --help explains\n", argv[0], argv[0]);
+    else
+        status = hil_apart(compare, &a, a.scenario, stderr);
+    hil_arguments_free(&a);
+    return status;
+}

@@ -1,0 +1,102 @@
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+
+#include "../export_fmu/export.h"
+#include "../models/models.h"
+#include "../models/native.h"
+#include "commands.h"
+
+static const char help[] =
+    "usage: hiloco export-fmu MODEL [--fmi 2|3] [--period-us P] [--width N] [--out FILE]\n"
+    "\n"
+    "Makes an FMU of a model, for other tools: co-simulation by FMI 2.0 or 3.0, on this kind of\n"
+    "machine. MODEL is one that is built in (hiloco models lists them), or a shared library.\n"
+    "\n"
+    "  --fmi 2|3       the version of FMI; by default 2\n"
+    "  --period-us P   the model's period in microseconds, by default 10: the start value of the\n"
+    "                  FMU's parameter step_size_s. A communication step is a whole multiple of "
+    "it\n"
+    "  --width N       how many places wide inputs have, such as those of sum; by default 1\n"
+    "  --out FILE      by default NAME.fmu, in this folder. What is there is replaced\n"
+    "\n"
+    "docs/fmi.md says which variables the FMU has.\n"
+    "\n"
+    "Exit status: 0; 1 when the file cannot be written; 2 for a mistake.\n";
+
+/* Finds the model: built in, or from a shared library. Returns 0, or -1 after a message. */
+static int find_model(struct hil_fmu_export *export, const char *name)
+{
+    const struct hil_loaded *loaded;
+    char wrong[1024];
+    const struct hil_said said = {wrong, sizeof wrong};
+
+    if (!hil_model_is_provided(name)) {
+        export->model = hil_model_find(name);
+        if (!export->model)
+            fprintf(stderr,
+                    "hiloco export-fmu: there is no model %s; allowed: one that hiloco models "
+                    "lists, or a shared library\n",
+                    name);
+        return export->model ? 0 : -1;
+    }
+    if (hil_model_load(&loaded, name, ".", NULL, &said)) {
+        fprintf(stderr, "hiloco export-fmu: %s: %s\n", name, wrong);
+        return -1;
+    }
+    if (loaded->provider != &hil_native_provider) {
+        fprintf(stderr,
+                "hiloco export-fmu: %s: it comes from elsewhere; allowed: a model that is built "
+                "in, or a shared library\n",
+                name);
+        return -1;
+    }
+    export->model = loaded->model;
+    export->library = loaded->name;
+    export->library_hash = loaded->hash;
+    return 0;
+}
+
+static int check_width(const struct hil_fmu_export *export)
+{
+    if (export->width <= export->model->width_max)
+        return 0;
+    fprintf(stderr, "hiloco export-fmu: --width %u: of %s, 1 to %u is allowed\n", export->width,
+            export->model->name, export->model->width_max);
+    return -1;
+}
+
+/* Returns an exit status. */
+static int export_fmu(const struct hil_arguments *a)
+{
+    struct hil_fmu_export export = {
+        .version = (int)a->fmi,
+        .width = a->width,
+        .period_ns = (uint64_t)llround(a->period_us * 1e3),
+    };
+    char identifier[64], path[80], wrong[1024];
+
+    if (find_model(&export, a->scenario) || check_width(&export))
+        return HIL_EXIT_USAGE;
+    hil_fmu_identifier(export.model, identifier, sizeof identifier);
+    snprintf(path, sizeof path, "%s.fmu", identifier);
+    const char *out = a->out ? a->out : path;
+    int rc = hil_fmu_export(&export, out, wrong, sizeof wrong);
+    if (rc) {
+        fprintf(stderr, "hiloco export-fmu: %s: %s\n", a->scenario, wrong);
+        return rc == -EINVAL || rc == -EDOM ? HIL_EXIT_USAGE : HIL_EXIT_FAILED;
+    }
+    printf("%s: %s, FMI %d.0, a period of %g us\n", out, export.model->name, export.version,
+           a->period_us);
+    return HIL_EXIT_OK;
+}
+
+int hil_command_export_fmu(int argc, char **argv)
+{
+    struct hil_arguments a;
+    int rc = hil_arguments_parse(&a, HIL_TAKES_OUT | HIL_TAKES_FMU, help, argc, argv);
+
+    rc = rc ? hil_arguments_status(rc) : export_fmu(&a);
+    hil_arguments_free(&a);
+    return rc;
+}

@@ -1,0 +1,66 @@
+#include <stdio.h>
+
+#include "../models/models.h"
+#include "commands.h"
+
+static const char help[] =
+    "usage: hiloco models [FILE]\n"
+    "\n"
+    "Lists the models that are built in, or the one of a shared library or an FMU:\n"
+    "parameters, inputs, outputs and initial states, with their units, defaults and\n"
+    "ranges, as the scenario's keys name them.\n";
+
+static void print_table(const char *title, const struct hil_quantities *table, bool values)
+{
+    for (unsigned i = 0; i < table->count; i++) {
+        const struct hil_quantity *q = &table->at[i];
+        printf("  %-10s %-24s %-8s", i == 0 ? title : "", q->name, q->unit[0] ? q->unit : "-");
+        if (values)
+            printf(" %-9g %10g .. %-9g", q->value, q->min, q->max);
+        else
+            printf(" %-9s %10s    %-9s", "", "", "");
+        printf(" %s%s%s\n", q->doc, q->flags & HIL_REQUIRED ? " (required)" : "",
+               q->flags & HIL_WIDE ? " (one for each)" : "");
+    }
+}
+
+static void print_model(const struct hil_model *m)
+{
+    printf("%s (%s): %s\n", m->name, m->kind == HIL_CONTINUOUS ? "continuous" : "sampled", m->doc);
+    printf("  %-10s %-24s %-8s %-9s %23s\n", "", "name", "unit", "default", "allowed         ");
+    print_table("parameters", &m->parameters, true);
+    print_table("inputs", &m->inputs, true);
+    print_table("initial", &m->states, true);
+    print_table("outputs", &m->outputs, false);
+    putchar('\n');
+}
+
+static int print_provided(const char *file)
+{
+    const struct hil_loaded *loaded;
+    char wrong[1024];
+    const struct hil_said said = {wrong, sizeof wrong};
+
+    if (hil_model_load(&loaded, file, ".", NULL, &said)) {
+        fprintf(stderr, "hiloco models: %s: %s\n", file, wrong);
+        return HIL_EXIT_USAGE;
+    }
+    print_model(loaded->model);
+    return HIL_EXIT_OK;
+}
+
+int hil_command_models(int argc, char **argv)
+{
+    struct hil_arguments a;
+    int rc = hil_arguments_parse(&a, HIL_TAKES_MODEL, help, argc, argv);
+    const char *file = rc ? NULL : a.scenario;
+
+    hil_arguments_free(&a);
+    if (rc)
+        return hil_arguments_status(rc);
+    if (file)
+        return print_provided(file);
+    for (const struct hil_model *const *m = hil_models; *m; m++)
+        print_model(*m);
+    return HIL_EXIT_OK;
+}

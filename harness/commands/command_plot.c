@@ -1,0 +1,90 @@
+#include <errno.h>
+#include <stdio.h>
+
+#include "../base/apart.h"
+#include "../figures/plot.h"
+#include "../record/export.h"
+#include "commands.h"
+
+static const char plot_help[] =
+    "usage: hiloco plot DIR [--from S] [--to S] [--beside DIR]\n"
+    "\n"
+    "Draws what is in DIR, the results of a run or of a sweep, as PNG and SVG into DIR.\n"
+    "\n"
+    "  of a run      each measure and its reference; the signals of each array that was recorded;\n"
+    "                the other signals of each node, by unit; latency and tail\n"
+    "  of a sweep    figure (the first measure against time, a panel for each value) and\n"
+    "                figure-startup; the same in one panel: figure-overlay and\n"
+    "                figure-startup-overlay; round-trip where the period of a node varies\n"
+    "\n"
+    "  --from S, --to S\n"
+    "                only the time from S to S seconds after the start, in the figures that have\n"
+    "                time as their axis; of a sweep figure and figure-overlay. Without one of\n"
+    "                them, from the start or to the end\n"
+    "  --beside DIR  only figure-beside: two sweeps over the same values in two columns, such\n"
+    "                as one in virtual and one in real time, with the deadlines that the\n"
+    "                second missed\n";
+
+static const char export_help[] =
+    "usage: hiloco export DIR --csv\n"
+    "\n"
+    "Writes the record of the run in DIR as text: DIR/NODE.csv for each node that recorded, such\n"
+    "as controller.csv, and cell-007.csv for one of an array. The first line names the\n"
+    "columns, with their units. Each row has the number of its step, and how many rows are\n"
+    "missing before it.\n";
+
+/* A directory that is not there or holds no results, and a time of which there is no record, are
+ * the user's mistake. */
+static int status_of(int rc)
+{
+    return rc == 0                                            ? HIL_EXIT_OK
+           : rc == -ENOENT || rc == -ENOTDIR || rc == -ERANGE ? HIL_EXIT_USAGE
+                                                              : HIL_EXIT_FAILED;
+}
+
+static struct hil_plot_span span_of(const struct hil_arguments *a)
+{
+    return (struct hil_plot_span){a->from_s, a->to_s};
+}
+
+static int plot(const void *arguments)
+{
+    const struct hil_arguments *a = arguments;
+
+    if (a->beside)
+        return status_of(hil_plot_beside(a->scenario, a->beside, span_of(a), stderr));
+    return status_of(hil_plot(a->scenario, span_of(a), stderr));
+}
+
+static int export(const void *arguments)
+{
+    const struct hil_arguments *a = arguments;
+
+    return status_of(hil_export_csv(a->scenario, stderr));
+}
+
+int hil_command_plot(int argc, char **argv)
+{
+    struct hil_arguments a;
+    int rc = hil_arguments_parse(&a, HIL_TAKES_BESIDE | HIL_TAKES_SPAN, plot_help, argc, argv);
+    int status = rc ? hil_arguments_status(rc) : hil_apart(plot, &a, a.scenario, stderr);
+
+    hil_arguments_free(&a);
+    return status;
+}
+
+int hil_command_export(int argc, char **argv)
+{
+    struct hil_arguments a;
+    int rc = hil_arguments_parse(&a, HIL_TAKES_CSV, export_help, argc, argv);
+    int status = HIL_EXIT_USAGE;
+
+    if (rc)
+        status = hil_arguments_status(rc);
+    else if (!a.csv)
+        fprintf(stderr, "%s: in which form? --csv is the one there is\n", argv[0]);
+    else
+        status = hil_apart(export, &a, a.scenario, stderr);
+    hil_arguments_free(&a);
+    return status;
+}

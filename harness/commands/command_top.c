@@ -1,0 +1,229 @@
+#include <errno.h>
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "../base/digits.h"
+#include "../top/screen.h"
+#include "commands.h"
+
+static const char help[] =
+    "usage: hiloco top [RUN] [--json] [--interval MS] [--count N] [--all-users]\n"
+    "\n"
+    "Shows a run while it runs: its first measure against its reference, and how each node is. "
+    "RUN\n"
+    "is a scenario's name, a process id or a folder of results; it may be left out when only\n"
+    "one run is there. A run is not slowed by being watched.\n"
+    "\n"
+    "  --interval MS   time between samples (default 200)\n"
+    "  --json          write samples, one JSON object a line, and no view\n"
+    "  --count N       end after N samples (with --json)\n"
+    "  --all-users     as root: runs of other users, too\n"
+    "\n"
+    "Keys: q quits, p pauses, s sorts by the next column, r reverses, arrows and page keys\n"
+    "scroll. LATE is how long after its time a step begins: 99 of 100 no later than p99; the\n"
+    "greatest in the last second or two; the greatest of all. INPUT is the age of the newest\n"
+    "input. A line is red where steps were missed in the last two seconds, or the node has\n"
+    "fallen silent.\n";
+
+/* --- which run ------------------------------------------------------------------------------ */
+
+static void list(const struct hil_runs *runs)
+{
+    fprintf(stderr, "what runs:\n  %8s  %-20s %s\n", "PID", "SCENARIO", "RESULTS");
+    for (unsigned i = 0; i < runs->count; i++)
+        fprintf(stderr, "  %8d  %-20s %s\n", (int)runs->at[i].pid, runs->at[i].attached.card.name,
+                runs->at[i].attached.card.results);
+}
+
+/* A folder in which a run was, and is not any more. */
+static bool is_over(const char *which)
+{
+    char path[4200];
+
+    snprintf(path, sizeof path, "%s/scenario.yaml", which);
+    return access(path, F_OK) == 0;
+}
+
+static int find_none(const struct hil_runs *runs, const char *which)
+{
+    if (which && is_over(which))
+        fprintf(stderr, "the run of %s has ended; %s/summary.json sums it up\n", which, which);
+    else if (which)
+        fprintf(stderr, "no run is called %s, nor has that process id or those results\n", which);
+    else if (runs->others)
+        fprintf(stderr, "what runs is of another build of hiloco, and cannot be read by this\n");
+    else
+        fprintf(stderr, "nothing runs here; hiloco run starts something. (Another user's run can "
+                        "be seen by that user, and by root with --all-users.)\n");
+    if (runs->count)
+        list(runs);
+    return HIL_EXIT_FAILED;
+}
+
+/* Returns an exit status; with HIL_EXIT_OK *run is the one. */
+static int choose(const struct hil_runs *runs, const char *which, const struct hil_found **run)
+{
+    unsigned count = 0;
+
+    for (unsigned i = 0; i < runs->count; i++) {
+        if (which && !hil_run_is(&runs->at[i], which))
+            continue;
+        *run = &runs->at[i];
+        count++;
+    }
+    if (count == 0)
+        return find_none(runs, which);
+    if (count == 1)
+        return HIL_EXIT_OK;
+    fprintf(stderr, "%u runs are there; which? hiloco top PID shows one\n", count);
+    list(runs);
+    return HIL_EXIT_USAGE;
+}
+
+/* --- samples -------------------------------------------------------------------------------- */
+
+static int write_sample(const struct hil_watch *w)
+{
+    json_t *sample = hil_sample_json(w);
+    int rc = sample ? json_dumpf(sample, stdout, JSON_COMPACT | JSON_REAL_PRECISION(9)) : -1;
+
+    json_decref(sample);
+    if (rc || putchar('\n') == EOF || fflush(stdout))
+        return HIL_EXIT_FAILED;
+    return HIL_EXIT_OK;
+}
+
+/* The last one says how the run has ended. */
+static int write_samples(struct hil_watch *w, unsigned interval_ms, unsigned count)
+{
+    const struct timespec interval = {interval_ms / 1000, interval_ms % 1000 * 1000000l};
+    int status = HIL_EXIT_OK, unused;
+    bool ended = false;
+
+    for (unsigned n = 0; status == HIL_EXIT_OK && !ended && (!count || n < count); n++) {
+        if (n > 0)
+            nanosleep(&interval, NULL);
+        ended = hil_run_ended(w->run, &unused);
+        hil_watch_look(w, hil_watch_clock());
+        status = write_sample(w);
+    }
+    return status;
+}
+
+/* --- the end -------------------------------------------------------------------------------- */
+
+static void tell_value(const struct hil_watch *w, FILE *to)
+{
+    const double value = w->sample->value, reference = w->sample->reference;
+    const int decimals = hil_decimals(fmax(fabs(value), fabs(reference)), 5);
+    const char *unit = w->run->attached.card.unit;
+    char text[HIL_VALUE_BYTES];
+
+    fprintf(to, ": %s", hil_value(text, value, decimals, unit));
+    if (isfinite(reference))
+        fprintf(to, " of %s", hil_value(text, reference, decimals, unit));
+}
+
+static void tell_end(const struct hil_watch *w, FILE *to)
+{
+    const struct hil_card *card = &w->run->attached.card;
+    int status;
+
+    if (!hil_run_ended(w->run, &status))
+        return;
+    fprintf(to, "%s %s after %.3f of %g s", card->name,
+            status == HIL_EXIT_OK        ? "has ended"
+            : status == HIL_EXIT_INVALID ? "has ended, and is not valid,"
+            : hil_exit_by_signal(status) ? "was interrupted"
+            : status < 0                 ? "was killed"
+                                         : "has failed",
+            (double)w->sample->elapsed_ns * 1e-9, (double)card->duration_ns * 1e-9);
+    if (hil_watch_measures(w))
+        tell_value(w, to);
+    fprintf(to, ", %llu missed", (unsigned long long)w->sample->missed);
+    fprintf(to, "%s%s\n", card->results[0] ? "; results " : "", card->results);
+}
+
+static int show(struct hil_watch *w, unsigned interval_ms)
+{
+    int rc = hil_screen_show(w, interval_ms);
+
+    if (!rc)
+        return HIL_EXIT_OK;
+    if (rc == -ENOTTY)
+        fprintf(stderr, "there is no terminal to show it on; --json writes samples, one a line\n");
+    else
+        fprintf(stderr, "%s\n", strerror(-rc));
+    return rc == -ENOTTY ? HIL_EXIT_USAGE : HIL_EXIT_FAILED;
+}
+
+/* The cores that loops are pinned to are left to them, where there is another. */
+static void keep_off(const cpu_set_t *cores)
+{
+    cpu_set_t allowed, free;
+
+    if (sched_getaffinity(0, sizeof allowed, &allowed))
+        return;
+    CPU_AND(&free, &allowed, cores);
+    CPU_XOR(&free, &free, &allowed);
+    if (CPU_COUNT(&free))
+        sched_setaffinity(0, sizeof free, &free);
+}
+
+static int watch(const struct hil_found *run, const struct hil_arguments *a)
+{
+    struct hil_watch w;
+    int status = HIL_EXIT_FAILED;
+
+    keep_off(&run->attached.card.cores);
+    if (hil_watch_open(&w, run)) {
+        fprintf(stderr, "%s\n", strerror(ENOMEM));
+    } else {
+        status = a->json ? write_samples(&w, a->interval_ms, a->count) : show(&w, a->interval_ms);
+        if (status == HIL_EXIT_OK) {
+            hil_watch_look(&w, hil_watch_clock());
+            tell_end(&w, a->json ? stderr : stdout);
+        }
+    }
+    hil_watch_close(&w);
+    return status;
+}
+
+/* Which run, and then that one. */
+static int find_and_watch(const struct hil_arguments *a)
+{
+    struct hil_runs runs;
+    const struct hil_found *run;
+    int rc = hil_runs_find(&runs, a->all_users), status = HIL_EXIT_FAILED;
+
+    if (rc)
+        fprintf(stderr, "/proc: %s\n", strerror(-rc));
+    else
+        status = choose(&runs, a->scenario, &run);
+    if (status == HIL_EXIT_OK)
+        status = watch(run, a);
+    hil_runs_close(&runs);
+    return status;
+}
+
+int hil_command_top(int argc, char **argv)
+{
+    struct hil_arguments a;
+    int rc = hil_arguments_parse(&a, HIL_TAKES_RUN, help, argc, argv);
+    int status = HIL_EXIT_USAGE;
+
+    if (rc)
+        status = hil_arguments_status(rc);
+    else if (a.count && !a.json)
+        fprintf(stderr, "--count goes with --json\n");
+    else
+        status = find_and_watch(&a);
+    hil_arguments_free(&a);
+    return status;
+}

@@ -1,0 +1,52 @@
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "../base/apart.h"
+#include "../h5/run_files.h"
+#include "../tracing/report.h"
+#include "../tracing/trace_figures.h"
+#include "commands.h"
+
+static const char help[] =
+    "usage: hiloco trace DIR\n"
+    "\n"
+    "Analyses the LTTng trace in DIR, the results of hiloco run --trace or any folder with such\n"
+    "traces: the latencies of each loop, the misses with what had the core meanwhile, and the\n"
+    "parts of the round trip. Leaves the same in DIR/trace.json, and figures: trace-time,\n"
+    "trace-histogram and trace-tail.\n";
+
+static int status_of(int rc)
+{
+    return rc == 0 ? HIL_EXIT_OK : rc == -ENOENT ? HIL_EXIT_USAGE : HIL_EXIT_FAILED;
+}
+
+static int analyse(const void *folder)
+{
+    const char *dir = folder;
+    static struct hil_analysis analysis;
+    char path[HIL_PATH_BYTES];
+    int rc = hil_analyse(&analysis, dir, stderr);
+
+    if (!rc)
+        hil_report_print(&analysis, dir, stdout);
+    fflush(stdout); /* before the figures' names, which go to stderr */
+    if (!rc)
+        rc = hil_run_path(path, dir, "trace.json");
+    if (!rc && (rc = hil_report_write(&analysis, path)))
+        fprintf(stderr, "%s: %s\n", path, strerror(-rc));
+    if (!rc)
+        rc = hil_trace_figures(&analysis, dir, stderr);
+    hil_analysis_free(&analysis);
+    return status_of(rc);
+}
+
+int hil_command_trace(int argc, char **argv)
+{
+    struct hil_arguments a;
+    int rc = hil_arguments_parse(&a, HIL_TAKES_DIRECTORY, help, argc, argv);
+    int status = rc ? hil_arguments_status(rc) : hil_apart(analyse, a.scenario, a.scenario, stderr);
+
+    hil_arguments_free(&a);
+    return status;
+}

@@ -1,0 +1,126 @@
+/*
+ * The commands of `hiloco`, and what the three programs' command lines share. Each command
+ * gets its own arguments, argv[0] being its name, and returns an exit status.
+ */
+#ifndef HIL_COMMANDS_H
+#define HIL_COMMANDS_H
+
+#include "../launch/launcher.h"
+#include "../scenario/system.h"
+
+int hil_command_run(int argc, char **argv);
+int hil_command_test(int argc, char **argv);
+int hil_command_sweep(int argc, char **argv);
+int hil_command_plot(int argc, char **argv);
+int hil_command_trace(int argc, char **argv);
+int hil_command_export(int argc, char **argv);
+int hil_command_recover(int argc, char **argv);
+int hil_command_compare(int argc, char **argv);
+int hil_command_check(int argc, char **argv);
+int hil_command_models(int argc, char **argv);
+int hil_command_export_fmu(int argc, char **argv);
+int hil_command_doctor(int argc, char **argv);
+int hil_command_top(int argc, char **argv);
+int hil_command_node(int argc, char **argv);
+
+/* --- shared ---------------------------------------------------------------------------------- */
+
+struct hil_arguments {
+    const char
+        *scenario; /* the positional argument: a scenario, a directory, a run, a model; or NULL */
+    const char *const *scenarios; /* all positional arguments */
+    unsigned scenario_count;
+    struct hil_scenario_options options;
+    const char **sets; /* what options.sets points at */
+    const char *out;
+    const char *run_directory;
+    const char *ids;   /* of converters */
+    const char *nodes; /* the positional argument before the scenario; or NULL */
+    const char *beside;
+    double from_s, to_s;      /* the part of the time to draw or compare */
+    double absolute, percent; /* tolerances */
+    const char *bisect;       /* "KEY=FROM:TO:STEP" */
+    const char *junit, *tap;  /* files for verdicts; "-": standard output */
+    const char *root;
+    unsigned jobs, wait_s, measure_s;
+    unsigned interval_ms, count; /* of samples; 0: no end */
+    unsigned fmi, width;         /* of an FMU */
+    double period_us;            /* likewise */
+    bool quiet, csv, fix, strict, json, all_users, measure;
+};
+
+/* Which options a command takes, besides --help. */
+enum {
+    HIL_TAKES_MODE = 1 << 0,
+    HIL_TAKES_SET = 1 << 1,
+    HIL_TAKES_OUT = 1 << 2,
+    HIL_TAKES_JOBS = 1 << 3,
+    HIL_TAKES_MEETING = 1 << 4, /* --run-dir, --wait */
+    HIL_TAKES_ID = 1 << 5,
+    HIL_TAKES_QUIET = 1 << 6,
+    HIL_TAKES_CSV = 1 << 7,
+    HIL_TAKES_BESIDE = 1 << 8,
+    HIL_TAKES_FIX = 1 << 9,
+    HIL_TAKES_DOCTOR = 1 << 10, /* --measure, --strict, --json, --root; and no argument is needed */
+    HIL_TAKES_RUN = 1 << 11, /* --json, --interval, --count, --all-users; no argument is needed */
+    HIL_TAKES_TRACE = 1 << 12,
+    HIL_TAKES_SPAN = 1 << 13,      /* --from, --to */
+    HIL_TAKES_DIRECTORY = 1 << 14, /* no option: the positional argument alone */
+    HIL_TAKES_MODEL = 1 << 15,     /* no option; and no argument is needed */
+    HIL_TAKES_CHECK = 1 << 16,     /* --expand, --measure */
+    HIL_TAKES_NODES = 1 << 17,     /* no option: an argument before the scenario */
+    HIL_TAKES_TOLERANCE = 1 << 18, /* --abs, --rel */
+    HIL_TAKES_VERDICTS = 1 << 19,  /* --junit, --tap */
+    HIL_TAKES_SCENARIOS = 1 << 20, /* no option: several scenarios */
+    HIL_TAKES_BISECT = 1 << 21,    /* --bisect */
+    HIL_TAKES_FMU = 1 << 22,       /* --fmi, --period-us, --width */
+};
+
+/*
+ * Parses a command line with one positional argument (NULL where it may be left out, and is), or
+ * with HIL_TAKES_NODES one or two.
+ * Returns 0; or 1 when --help or --version was printed; or -EINVAL after a message on stderr.
+ * hil_arguments_free in any case.
+ */
+int hil_arguments_parse(struct hil_arguments *arguments, unsigned takes, const char *help, int argc,
+                        char **argv);
+void hil_arguments_free(struct hil_arguments *arguments);
+
+/* The same for all three programs. */
+void hil_print_version(void);
+
+/* Loads the scenario, or says on stderr why not. Returns 0 or a negative errno. */
+int hil_arguments_load(const struct hil_arguments *arguments, struct hil_scenario **scenario);
+
+/* The exit status of a parse that did not return 0. */
+static inline int hil_arguments_status(int parsed)
+{
+    return parsed > 0 ? HIL_EXIT_OK : HIL_EXIT_USAGE;
+}
+
+/* How their help ends. */
+#define HIL_PART_HELP_END                                                                          \
+    "HILOCO_SECRET in the environment, the same for all of them, is what these processes prove\n"  \
+    "to each other that they know, and nobody else may take part: for example what\n"              \
+    "openssl rand -hex 16 prints.\n"                                                               \
+    "\n"                                                                                           \
+    "Exit status: 0; 1 when the run failed; 2 for a mistake, or when other nodes have another\n"   \
+    "scenario, before anything runs; 3 when it came to its end and is not valid\n"                 \
+    "(docs/validity.md, validity.required); 130 when interrupted, 129 when its terminal hung\n"    \
+    "up, 131 by SIGQUIT: it has ended in order then.\n"
+
+/*
+ * The main of `hiloco node`, `controller` and `converter`: runs part of a scenario's nodes in this
+ * process, and meets the others, which are started elsewhere, in a place that all derive from the
+ * scenario's name. It takes these options besides the common ones, and `choose` marks the nodes
+ * (it returns -EINVAL after a message on stderr).
+ */
+typedef int hil_part_choose(const struct hil_arguments *arguments, const struct hil_system *system,
+                            bool *chosen);
+int hil_part_main(int argc, char **argv, unsigned takes, hil_part_choose *choose, const char *help);
+
+/* Runs the nodes of a scenario that are not outside; processes of the user's join as the others.
+ * Returns an exit status. */
+int hil_part_run_inside(const struct hil_arguments *arguments, struct hil_scenario *scenario);
+
+#endif

@@ -1,0 +1,137 @@
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../launch/meeting.h"
+#include "../launch/part_nodes.h"
+#include "../scenario/pool.h"
+#include "commands.h"
+
+static bool is_chosen(const struct hil_executor_config *e, const bool *chosen, unsigned count)
+{
+    if (e->count != count)
+        return false;
+    for (unsigned i = 0; i < e->count; i++)
+        if (!chosen[e->nodes[i]])
+            return false;
+    return true;
+}
+
+/* Leaves the scenario with one executor: this process's. Where the scenario has one for just these
+ * nodes, it is that one. A process that serves only part of what the scenario places on a core
+ * shares that core with others, and must not spin on it as its own. */
+static int keep_only(struct hil_scenario *s, const bool *chosen)
+{
+    unsigned *nodes, count = 0, k = 0;
+
+    for (unsigned n = 0; n < s->system->node_count; n++)
+        count += chosen[n];
+    for (unsigned i = 0; i < s->executor_count; i++) {
+        if (!is_chosen(&s->executors[i], chosen, count))
+            continue;
+        s->executors[0] = s->executors[i];
+        s->executor_count = 1;
+        return 0;
+    }
+    fprintf(stderr, "warning: other nodes are placed on the same core: not pinned, and on the "
+                    "ordinary scheduler\n");
+    nodes = hil_pool_get(s->system->pool, count, sizeof *nodes);
+    for (unsigned n = 0; nodes && n < s->system->node_count; n++)
+        if (chosen[n])
+            nodes[k++] = n;
+    s->executors[0] = (struct hil_executor_config){.nodes = nodes, .count = count, .cpu = -1};
+    s->executor_count = 1;
+    return nodes ? 0 : -ENOMEM;
+}
+
+static int run_part(const struct hil_arguments *a, const struct hil_scenario *s,
+                    const struct hil_meeting *meeting, bool discard)
+{
+    if (s->fabric == HIL_FABRIC_VERBS && !meeting->secret.size && !a->quiet)
+        fprintf(stderr, "warning: without HILOCO_SECRET, the same at every node, whoever has the "
+                        "address of a node may take its place\n");
+    const struct hil_launch launch = {
+        .scenario = s,
+        .run_directory = meeting->place,
+        .secret = meeting->secret,
+        .out = a->out,
+        .discard = discard,
+        .keep_quiet = a->quiet,
+        .wait_s = a->wait_s,
+    };
+    return hil_launch(&launch);
+}
+
+/* A process of the user's joins by hiloco_node.h. */
+static int check_chosen(const struct hil_system *system, const bool *chosen)
+{
+    char name[HIL_SIGNAL_NAME_BYTES];
+
+    for (unsigned n = 0; n < system->node_count; n++) {
+        if (!chosen[n] || !system->nodes[n].outside)
+            continue;
+        hil_instance_name(&system->nodes[n].is, name);
+        fprintf(stderr,
+                "the node %s is not run by hiloco: a component of it is outside, and a "
+                "program of your own joins as it (hiloco_node_join)\n",
+                name);
+        return -EINVAL;
+    }
+    return 0;
+}
+
+static int choose_and_run(const struct hil_arguments *a, struct hil_scenario *s,
+                          hil_part_choose *choose)
+{
+    bool *chosen = calloc(s->system->node_count, sizeof *chosen);
+    struct hil_meeting meeting;
+    int status = HIL_EXIT_USAGE;
+
+    if (!chosen || choose(a, s->system, chosen) || check_chosen(s->system, chosen) ||
+        hil_meeting_of(&meeting, a->run_directory, s->name, hil_part_job(), stderr))
+        goto done;
+    status = HIL_EXIT_FAILED;
+    if (!keep_only(s, chosen))
+        status = run_part(a, s, &meeting, !hil_executor_has(&s->executors[0], 0) && !a->out);
+done:
+    free(chosen);
+    return status;
+}
+
+int hil_part_run_inside(const struct hil_arguments *a, struct hil_scenario *s)
+{
+    struct hil_meeting meeting;
+    unsigned kept = 0;
+
+    if (hil_meeting_of(&meeting, a->run_directory, s->name, hil_part_job(), stderr))
+        return HIL_EXIT_USAGE;
+    for (unsigned i = 0; i < s->executor_count; i++)
+        if (!s->system->nodes[s->executors[i].nodes[0]].outside)
+            s->executors[kept++] = s->executors[i];
+    s->executor_count = kept;
+    if (kept)
+        return run_part(a, s, &meeting, false);
+    fprintf(stderr, "%s: all of its nodes are outside, and none is left to run\n", s->name);
+    return HIL_EXIT_USAGE;
+}
+
+int hil_part_main(int argc, char **argv, unsigned takes, hil_part_choose *choose, const char *help)
+{
+    struct hil_arguments a;
+    struct hil_scenario *scenario;
+    int status = HIL_EXIT_USAGE;
+    int rc = hil_arguments_parse(
+        &a, HIL_TAKES_SET | HIL_TAKES_OUT | HIL_TAKES_QUIET | HIL_TAKES_MEETING | takes, help, argc,
+        argv);
+
+    a.options.realtime = true;
+    if (rc) {
+        status = hil_arguments_status(rc);
+    } else if (hil_arguments_load(&a, &scenario) == 0) {
+        status = choose_and_run(&a, scenario, choose);
+        hil_scenario_free(scenario);
+    }
+    hil_arguments_free(&a);
+    return status;
+}

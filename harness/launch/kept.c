@@ -1,0 +1,154 @@
+#include "kept.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "../record/recorder.h"
+#include "../record/run_times.h"
+#include "../record/streams.h"
+#include "results.h"
+
+static bool kept_at_all(const struct hil_kept *k)
+{
+    return k->out[0] != '\0';
+}
+
+int hil_kept_open(struct hil_kept *k, const char *wanted, FILE *messages)
+{
+    k->folder = hil_results_open(k->out, sizeof k->out, wanted, k->run->scenario->name,
+                                 HIL_OF_A_RUN, messages);
+    return k->folder < 0 ? k->folder : 0;
+}
+
+/* --- the end -----------------------------------------------------------------------------------
+ */
+
+const char *hil_kept_words(int record_rc)
+{
+    return record_rc == -EOWNERDEAD ? "the process that writes it was killed"
+                                    : strerror(-record_rc);
+}
+
+void hil_kept_tell(struct hil_kept *k, int rc, const char *then, FILE *messages)
+{
+    k->record_rc = rc;
+    fprintf(messages, "error: %s/trace.h5: %s%s\n", k->out, hil_kept_words(rc), then);
+}
+
+/* What the run was, by its state. */
+static struct hil_summary kept_sum_up(const struct hil_kept *k, struct hil_conclusion *c)
+{
+    const struct hil_run *run = k->run;
+    const struct hil_summary summary = {
+        .scenario = run->scenario,
+        .state = run->state,
+        .dropped = run->recorder ? hil_recorder_dropped(run->recorder) : 0,
+        .cut_off = k->record_rc ? hil_kept_words(k->record_rc) : NULL,
+        .out = kept_at_all(k) ? k->out : "none kept",
+        .traced = k->traced,
+        .verdict = &c->verdict,
+        .judgement = &c->judgement,
+    };
+
+    hil_validity_judge(&c->verdict, run->scenario, run->state, summary.dropped);
+    return summary;
+}
+
+static int kept_judge(const struct hil_kept *k, bool failed, struct hil_conclusion *c,
+                      FILE *messages)
+{
+    const struct hil_judge_run run = {
+        .scenario = k->run->scenario,
+        .state = k->run->state,
+        .validity = &c->verdict,
+        .dir = kept_at_all(k) ? k->out : NULL,
+        .failed = failed || k->record_rc,
+    };
+    const int rc = hil_judge(&c->judgement, &run);
+
+    if (rc)
+        fprintf(messages, "%s/trace.h5: the limits cannot be judged: %s\n", k->out, strerror(-rc));
+    return rc;
+}
+
+static int kept_write(const struct hil_summary *summary, FILE *messages)
+{
+    char path[4200];
+
+    snprintf(path, sizeof path, "%s/summary.json", summary->out);
+    int rc = hil_summary_write(summary, path);
+    if (rc)
+        fprintf(messages, "%s: %s\n", path, strerror(-rc));
+    return rc;
+}
+
+int hil_kept_finish(struct hil_kept *k, bool failed, struct hil_summary *summary,
+                    struct hil_conclusion *conclusion, FILE *messages)
+{
+    int rc = k->run->recorder ? hil_recorder_finish(k->run->recorder) : 0;
+
+    if (rc && !k->record_rc) /* else it was told when it was found */
+        hil_kept_tell(k, rc, "", messages);
+    *summary = kept_sum_up(k, conclusion);
+    const int judged = kept_judge(k, failed, conclusion, messages);
+    rc = kept_at_all(k) ? kept_write(summary, messages) : 0;
+    return rc ? rc : judged ? judged : k->record_rc;
+}
+
+void hil_kept_close(struct hil_kept *k)
+{
+    hil_recorder_close(k->run->recorder);
+    k->run->recorder = NULL;
+    if (k->folder >= 0)
+        close(k->folder);
+    k->folder = -1;
+}
+
+/* --- the record --------------------------------------------------------------------------------
+ */
+
+static int kept_add_histograms(void *kept, struct hil_trace *trace)
+{
+    const struct hil_run *run = ((const struct hil_kept *)kept)->run;
+
+    return hil_run_times_add(trace, run->scenario->system, run->state);
+}
+
+/* The writer: it is by the state of who keeps it that a run is found. */
+static void kept_part(void *kept)
+{
+    close(((const struct hil_kept *)kept)->run->state->file);
+}
+
+/* In the writer: who kept it was killed. */
+static void kept_inherit(void *kept, int rc)
+{
+    struct hil_kept *k = kept;
+    struct hil_conclusion conclusion;
+
+    k->record_rc = rc;
+    struct hil_summary summary = kept_sum_up(k, &conclusion);
+    kept_judge(k, true, &conclusion, stderr);
+    if (!rc)
+        summary.cut_off = k->killed;
+    kept_write(&summary, stderr);
+    if (k->inherited)
+        k->inherited(k->arg);
+}
+
+int hil_kept_record(struct hil_kept *k)
+{
+    const struct hil_recorder_owner owner = {
+        .part = kept_part, .add = kept_add_histograms, .inherit = kept_inherit, .arg = k};
+    char path[4200];
+
+    if (!kept_at_all(k))
+        return 0;
+    snprintf(path, sizeof path, "%s/trace.h5", k->out);
+    int rc = hil_streams_open(&k->run->recorder, path, k->run->scenario);
+    if (rc)
+        return rc;
+    hil_recorder_own(k->run->recorder, &owner);
+    return hil_results_add_scenario(k->out, k->run->scenario);
+}

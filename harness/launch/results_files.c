@@ -1,0 +1,235 @@
+/*
+ * A folder of results holds:
+ *
+ *      of a run        scenario.yaml summary.json trace.h5; ctf/ and kernel.txt where it was traced
+ *      while it runs   trace.h5.journal, and NAME.part of what is not whole; also of a killed run
+ *      of a sweep      sweep.json, sweep.csv, and a folder of a run for each of its points;
+ * sweep.json.part of one that was killed of tests        tests.json, and a folder of a run for each
+ *      of either       plot/, and NAME.png and NAME.svg for each plot/NAME.gp
+ *      made of a run   NODE.csv by export, trace.json by trace
+ */
+#include "results_files.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <ftw.h>
+#include <jansson.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "../base/foreign.h"
+#include "../h5/run_files.h"
+#include "../record/export.h"
+
+/* The file that each has from its beginning on. */
+static const char *const mark[HIL_RESULTS_KINDS] = {
+    [HIL_OF_A_RUN] = "trace.h5", [HIL_OF_A_SWEEP] = "sweep.json", [HIL_OF_TESTS] = "tests.json"};
+static const char *const kind_name[HIL_RESULTS_KINDS] = {
+    [HIL_OF_A_RUN] = "run", [HIL_OF_A_SWEEP] = "sweep", [HIL_OF_TESTS] = "test"};
+
+static bool is_there(const char *path, const char *name)
+{
+    char file[HIL_PATH_BYTES];
+
+    return hil_run_path(file, path, "%s", name) == 0 && access(file, F_OK) == 0;
+}
+
+static bool is_figure(const char *path, const char *name)
+{
+    static const char *const ends[] = {".png", ".svg", ".png.part", ".svg.part"};
+    const char *dot = strchr(name, '.');
+    char script[NAME_MAX + 16];
+    bool is_picture = false;
+
+    for (size_t i = 0; dot && i < sizeof ends / sizeof ends[0]; i++)
+        is_picture |= strcmp(dot, ends[i]) == 0;
+    if (!is_picture)
+        return false;
+    snprintf(script, sizeof script, "plot/%.*s.gp", (int)(dot - name), name);
+    return is_there(path, script);
+}
+
+static bool is_of_a_run(const char *path, const char *name)
+{
+    static const char *const names[] = {"scenario.yaml",
+                                        "summary.json",
+                                        "trace.h5",
+                                        "trace.h5.journal",
+                                        "trace.h5.part",
+                                        "summary.json.part",
+                                        "kernel.txt",
+                                        "trace.json",
+                                        "trace.json.part",
+                                        "plot",
+                                        "ctf"};
+
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (strcmp(name, names[i]) == 0)
+            return true;
+    return is_figure(path, name) || hil_export_made(path, name);
+}
+
+static bool is_point(const json_t *index, const char *name)
+{
+    const json_t *points = json_object_get(index, "points"), *point;
+    size_t i;
+
+    json_array_foreach(points, i, point)
+    {
+        const char *dir = json_string_value(json_object_get(point, "dir"));
+        if (dir && strcmp(name, dir) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Its index, or one that is not whole; and figures. */
+static bool is_of_several(const char *path, const char *name, enum hil_results_kind kind)
+{
+    const size_t length = strlen(mark[kind]);
+
+    if (strncmp(name, mark[kind], length) == 0 &&
+        (name[length] == '\0' || strcmp(name + length, ".part") == 0))
+        return true;
+    return strcmp(name, "sweep.csv") == 0 || strcmp(name, "plot") == 0 || is_figure(path, name);
+}
+
+/* A run that was killed as it began has no more than its journal. */
+static bool is_kind(const char *path, enum hil_results_kind kind)
+{
+    return is_there(path, mark[kind]) ||
+           (kind == HIL_OF_A_RUN && is_there(path, "trace.h5.journal"));
+}
+
+/* --- what is not ours ---------------- */
+
+typedef int entry_fn(void *arg, const char *path, const char *name);
+
+/* Calls `each` with the entries, until one call returns other than 0: then that is returned. */
+static int each_entry(const char *path, entry_fn *each, void *arg)
+{
+    DIR *entries = opendir(path);
+    const struct dirent *entry;
+    int rc = 0;
+
+    if (!entries)
+        return -errno;
+    while (!rc && (entry = readdir(entries)))
+        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+            rc = each(arg, path, entry->d_name);
+    closedir(entries);
+    return rc;
+}
+
+struct search {
+    enum hil_results_kind kind;
+    const json_t *index; /* of a sweep, or of tests */
+    FILE *messages;
+};
+
+static int refuse(const struct search *search, const char *path, const char *name)
+{
+    fprintf(search->messages,
+            "%s holds %s, which is no result of a %s: name another folder, or move it away\n", path,
+            name, kind_name[search->kind]);
+    return -ENOTEMPTY;
+}
+
+static int refuse_foreign_of_run(void *search, const char *path, const char *name)
+{
+    return is_of_a_run(path, name) ? 0 : refuse(search, path, name);
+}
+
+/* Each point is the folder of a run, and may be in use by one of its own. */
+static int refuse_foreign_of_point(const struct search *sweep, const char *path, const char *name)
+{
+    struct search search = {.kind = HIL_OF_A_RUN, .messages = sweep->messages};
+    char point[HIL_PATH_BYTES];
+
+    if (hil_run_path(point, path, "%s", name))
+        return -ENAMETOOLONG;
+    const int folder = hil_run_take(point);
+    if (folder == -ENOTDIR)
+        return refuse(sweep, path, name);
+    if (folder == -EBUSY)
+        fprintf(sweep->messages, "%s: a run writes its results there now\n", point);
+    if (folder < 0)
+        return folder;
+    close(folder);
+    return each_entry(point, refuse_foreign_of_run, &search);
+}
+
+static int refuse_foreign_of_several(void *search, const char *path, const char *name)
+{
+    const struct search *s = search;
+
+    if (is_point(s->index, name))
+        return refuse_foreign_of_point(search, path, name);
+    return is_of_several(path, name, s->kind) ? 0 : refuse(search, path, name);
+}
+
+static int refuse_any(void *arg, const char *path, const char *name)
+{
+    const struct search *search = arg;
+    unsigned other = 0;
+
+    while (other < HIL_RESULTS_KINDS && !is_kind(path, other))
+        other++;
+    if (other == HIL_RESULTS_KINDS)
+        return refuse(search, path, name);
+    fprintf(search->messages,
+            "%s holds a %s, which a %s does not replace: name another folder, or remove it\n", path,
+            kind_name[other], kind_name[search->kind]);
+    return -ENOTEMPTY;
+}
+
+static int refuse_all_foreign(const char *path, enum hil_results_kind kind, FILE *messages)
+{
+    struct search search = {.kind = kind, .messages = messages};
+    char file[HIL_PATH_BYTES];
+
+    if (!is_kind(path, kind))
+        return each_entry(path, refuse_any, &search);
+    if (kind == HIL_OF_A_RUN)
+        return each_entry(path, refuse_foreign_of_run, &search);
+
+    json_error_t error;
+    json_t *index =
+        hil_run_path(file, path, "%s", mark[kind]) ? NULL : hil_foreign_json(file, &error);
+    search.index = index; /* of a damaged one no point is known */
+    const int rc = each_entry(path, refuse_foreign_of_several, &search);
+    json_decref(index);
+    return rc;
+}
+
+/* --- removing ---------------- */
+
+static int remove_one(const char *path, const struct stat *status, int type, struct FTW *where)
+{
+    (void)status, (void)type, (void)where;
+    return remove(path) == 0 ? 0 : -errno;
+}
+
+static int remove_tree(void *arg, const char *path, const char *name)
+{
+    char tree[HIL_PATH_BYTES];
+    const int rc = hil_run_path(tree, path, "%s", name);
+
+    (void)arg;
+    return rc ? rc : nftw(tree, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+}
+
+int hil_results_clear(const char *path, enum hil_results_kind kind, FILE *messages)
+{
+    int rc = refuse_all_foreign(path, kind, messages);
+
+    if (rc == -ENOTEMPTY || rc == -EBUSY)
+        return rc;
+    if (!rc)
+        rc = each_entry(path, remove_tree, NULL);
+    if (rc)
+        fprintf(messages, "%s: %s\n", path, strerror(-rc));
+    return rc;
+}

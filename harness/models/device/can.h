@@ -1,0 +1,12 @@
+/*
+ * A CAN bus, by SocketCAN: `model: can:vcan0`. The model's inputs are signals that are packed into
+ * frames and sent; its outputs are signals of frames that are received. docs/devices.md says how.
+ */
+#ifndef HIL_CAN_H
+#define HIL_CAN_H
+
+#include "../provider.h"
+
+extern const struct hil_provider hil_can_provider;
+
+#endif

@@ -1,0 +1,682 @@
+#include "fmu_description.h"
+
+#include <errno.h>
+#include <expat.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "../../scenario/pool.h"
+
+enum { DESCRIPTION_BYTES_MAX = 256 << 20 };
+
+/* A type that variables declare themselves to be of. */
+struct description_type {
+    const char *name, *unit, *items;
+    bool has_min, has_max;
+    double min, max;
+    unsigned long line, column;
+};
+
+struct description_reader {
+    XML_Parser parser;
+    struct fmu_description *to;
+    const struct hil_said *said;
+    int rc;
+    unsigned depth;
+    char section[32]; /* the element below the root that it is in */
+    struct description_type *types;
+    const char **units;
+    unsigned type_count, unit_count, variable_room, type_room, unit_room;
+    bool in_variable, in_type; /* the newest of each is being read */
+};
+
+/* --- mistakes --------------------------------------------------------------------------------- */
+
+__attribute__((format(printf, 4, 5))) static int description_wrong_at(struct description_reader *r,
+                                                                      unsigned long line,
+                                                                      unsigned long column,
+                                                                      const char *format, ...)
+{
+    char text[512];
+    va_list args;
+
+    if (r->rc)
+        return r->rc;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    r->rc = hil_say(r->said, -EINVAL, "its modelDescription.xml:%lu:%lu: %s", line, column, text);
+    XML_StopParser(r->parser, XML_FALSE);
+    return r->rc;
+}
+
+#define DESCRIPTION_WRONG(r, ...)                                                                  \
+    description_wrong_at(r, XML_GetCurrentLineNumber((r)->parser),                                 \
+                         XML_GetCurrentColumnNumber((r)->parser) + 1, __VA_ARGS__)
+
+static void description_no_memory(struct description_reader *r)
+{
+    if (!r->rc)
+        r->rc = hil_say(r->said, -ENOMEM, "there is no memory for it");
+    XML_StopParser(r->parser, XML_FALSE);
+}
+
+/* --- attributes ------------------------------------------------------------------------------- */
+
+static const char *description_find(const char **attributes, const char *name)
+{
+    for (; *attributes; attributes += 2)
+        if (strcmp(attributes[0], name) == 0)
+            return attributes[1];
+    return NULL;
+}
+
+static const char *description_text(struct description_reader *r, const char **attributes,
+                                    const char *name)
+{
+    const char *text = description_find(attributes, name);
+    char *kept = text ? hil_pool_text(r->to->pool, text) : NULL;
+
+    if (text && !kept)
+        description_no_memory(r);
+    return kept;
+}
+
+/* As description_text(), of what must be there. */
+static const char *description_needed(struct description_reader *r, const char *element,
+                                      const char **attributes, const char *name)
+{
+    const char *text = description_text(r, attributes, name);
+
+    if (!text)
+        DESCRIPTION_WRONG(r, "a %s has no %s", element, name);
+    return text;
+}
+
+/* Takes a number, where it is given. */
+static bool description_number(struct description_reader *r, const char **attributes,
+                               const char *name, double *number)
+{
+    const char *text = description_find(attributes, name);
+    char *end;
+
+    if (!text)
+        return false;
+    *number = strtod(text, &end);
+    if (end == text || end[strspn(end, " \t\r\n")]) {
+        DESCRIPTION_WRONG(r, "%s is '%.60s'; allowed: a number", name, text);
+        return false;
+    }
+    return true;
+}
+
+static bool description_whole(struct description_reader *r, const char **attributes,
+                              const char *name, uint64_t max, uint64_t *number)
+{
+    const char *text = description_find(attributes, name);
+    char *end;
+
+    if (!text)
+        return false;
+    errno = 0;
+    *number = strtoull(text, &end, 10);
+    if (end == text || *end || errno || text[0] == '-' || *number > max) {
+        DESCRIPTION_WRONG(r, "%s is '%.60s'; allowed: a whole number", name, text);
+        return false;
+    }
+    return true;
+}
+
+static bool description_true(const char **attributes, const char *name)
+{
+    const char *text = description_find(attributes, name);
+
+    return text && (strcmp(text, "true") == 0 || strcmp(text, "1") == 0);
+}
+
+/* Room for one more in a list, of which the pool keeps each size that it had. */
+static void *description_more(struct description_reader *r, void *list, unsigned count,
+                              unsigned *room, size_t size)
+{
+    if (count < *room)
+        return list;
+    const unsigned more = *room ? 2 * *room : 64;
+    void *larger = hil_pool_get(r->to->pool, more, size);
+    if (!larger) {
+        description_no_memory(r);
+        return NULL;
+    }
+    if (count)
+        memcpy(larger, list, count * size);
+    *room = more;
+    return larger;
+}
+
+/* --- the FMU ---------------------------------------------------------------------------------- */
+
+/* "2.0"; "3.0", and later versions of 3, which add and do not change. */
+static unsigned description_version(const char *text)
+{
+    if (strcmp(text, "2.0") == 0)
+        return 2;
+    return strncmp(text, "3.", 2) == 0 && text[2] && !text[2 + strspn(text + 2, "0123456789.")] ? 3
+                                                                                                : 0;
+}
+
+static void description_root(struct description_reader *r, const char *element,
+                             const char **attributes)
+{
+    if (strcmp(element, "fmiModelDescription") != 0) {
+        DESCRIPTION_WRONG(r, "the element is %.60s; allowed: fmiModelDescription", element);
+        return;
+    }
+    const char *version = description_needed(r, element, attributes, "fmiVersion");
+    if (!version)
+        return;
+    r->to->version = description_version(version);
+    if (!r->to->version) {
+        DESCRIPTION_WRONG(r, "fmiVersion is '%.60s'; allowed: 2.0 or 3.0", version);
+        return;
+    }
+    r->to->model_name = description_needed(r, element, attributes, "modelName");
+    r->to->token = description_needed(r, element, attributes,
+                                      r->to->version == 2 ? "guid" : "instantiationToken");
+    r->to->description = description_text(r, attributes, "description");
+    r->to->tool = description_text(r, attributes, "generationTool");
+}
+
+static void description_co_simulation(struct description_reader *r, const char **attributes)
+{
+    r->to->co_simulation = true;
+    r->to->needs_tool = description_true(attributes, "needsExecutionTool");
+    r->to->only_once = description_true(attributes, "canBeInstantiatedOnlyOncePerProcess");
+    r->to->identifier = description_needed(r, "CoSimulation", attributes, "modelIdentifier");
+    description_number(r, attributes, "fixedInternalStepSize", &r->to->internal_step_s);
+    /* It becomes a file's name. */
+    if (r->to->identifier &&
+        strspn(r->to->identifier,
+               "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") !=
+            strlen(r->to->identifier))
+        DESCRIPTION_WRONG(r, "modelIdentifier is '%.60s'; allowed: a name in C", r->to->identifier);
+}
+
+static void description_section(struct description_reader *r, const char *element,
+                                const char **attributes)
+{
+    snprintf(r->section, sizeof r->section, "%s", element);
+    if (strcmp(element, "CoSimulation") == 0)
+        description_co_simulation(r, attributes);
+    else if (strcmp(element, "ModelExchange") == 0 || strcmp(element, "ScheduledExecution") == 0)
+        r->to->other_kind = true;
+    else if (strcmp(element, "DefaultExperiment") == 0)
+        description_number(r, attributes, "tolerance", &r->to->tolerance);
+}
+
+/* --- units and types -------------------------------------------------------------------------- */
+
+static void description_unit(struct description_reader *r, const char **attributes)
+{
+    const char **list =
+        description_more(r, r->units, r->unit_count, &r->unit_room, sizeof *r->units);
+    const char *name = description_needed(r, "Unit", attributes, "name");
+
+    if (!list || !name)
+        return;
+    r->units = list;
+    r->units[r->unit_count++] = name;
+}
+
+/* What both a type and a variable may say: 2.0 has it in an element of its own. */
+static void description_type_details(struct description_reader *r, const char **attributes)
+{
+    struct description_type *t = &r->types[r->type_count - 1];
+
+    t->unit = description_text(r, attributes, "unit");
+    t->has_min = description_number(r, attributes, "min", &t->min);
+    t->has_max = description_number(r, attributes, "max", &t->max);
+}
+
+static void description_type(struct description_reader *r, const char *element,
+                             const char **attributes)
+{
+    struct description_type *list =
+        description_more(r, r->types, r->type_count, &r->type_room, sizeof *r->types);
+    const char *name = description_needed(r, element, attributes, "name");
+
+    if (!list || !name)
+        return;
+    r->types = list;
+    r->types[r->type_count++] = (struct description_type){
+        .name = name,
+        .line = XML_GetCurrentLineNumber(r->parser),
+        .column = XML_GetCurrentColumnNumber(r->parser) + 1,
+    };
+    r->in_type = true;
+    description_type_details(r, attributes);
+}
+
+/* An enumeration's range is from its least item to its greatest. */
+static void description_item(struct description_reader *r, const char **attributes)
+{
+    struct description_type *t = &r->types[r->type_count - 1];
+    const char *name = description_needed(r, "Item", attributes, "name");
+    double value;
+    char *items;
+
+    if (!name || !description_number(r, attributes, "value", &value))
+        return;
+    t->min = !t->has_min || value < t->min ? value : t->min;
+    t->max = !t->has_max || value > t->max ? value : t->max;
+    t->has_min = t->has_max = true;
+    if (asprintf(&items, "%s%s%.0f %.40s", t->items ? t->items : "", t->items ? ", " : "", value,
+                 name) < 0) {
+        description_no_memory(r);
+        return;
+    }
+    if (strlen(items) < 200)
+        t->items = hil_pool_text(r->to->pool, items);
+    free(items);
+}
+
+/* --- variables -------------------------------------------------------------------------------- */
+
+/* The type that an element is named for, with `more` after it: "Float64", "Float64Type". */
+static bool description_type_named(unsigned version, const char *element, const char *more,
+                                   enum fmu_type *type)
+{
+    static const struct {
+        unsigned version;
+        const char *name;
+        enum fmu_type type;
+    } names[] = {
+        {2, "Real", FMU_FLOAT64},
+        {2, "Integer", FMU_INT32},
+        {2, "Boolean", FMU_BOOLEAN},
+        {2, "String", FMU_STRING},
+        {2, "Enumeration", FMU_ENUMERATION},
+        {3, "Float64", FMU_FLOAT64},
+        {3, "Float32", FMU_FLOAT32},
+        {3, "Int8", FMU_INT8},
+        {3, "UInt8", FMU_UINT8},
+        {3, "Int16", FMU_INT16},
+        {3, "UInt16", FMU_UINT16},
+        {3, "Int32", FMU_INT32},
+        {3, "UInt32", FMU_UINT32},
+        {3, "Int64", FMU_INT64},
+        {3, "UInt64", FMU_UINT64},
+        {3, "Boolean", FMU_BOOLEAN},
+        {3, "Enumeration", FMU_ENUMERATION},
+        {3, "String", FMU_STRING},
+        {3, "Binary", FMU_BINARY},
+        {3, "Clock", FMU_CLOCK},
+    };
+
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        const size_t length = strlen(names[i].name);
+        if (names[i].version != version || strncmp(element, names[i].name, length) != 0 ||
+            strcmp(element + length, more) != 0)
+            continue;
+        *type = names[i].type;
+        return true;
+    }
+    return false;
+}
+
+static enum fmu_causality description_causality(const char *text)
+{
+    static const struct {
+        const char *name;
+        enum fmu_causality is;
+    } names[] = {{"local", FMU_LOCAL},
+                 {"parameter", FMU_PARAMETER},
+                 {"input", FMU_INPUT},
+                 {"output", FMU_OUTPUT},
+                 {"structuralParameter", FMU_STRUCTURAL}};
+
+    for (size_t i = 0; text && i < sizeof names / sizeof names[0]; i++)
+        if (strcmp(text, names[i].name) == 0)
+            return names[i].is;
+    return text ? FMU_ELSE : FMU_LOCAL;
+}
+
+static bool description_is(const char **attributes, const char *name, const char *text)
+{
+    const char *found = description_find(attributes, name);
+
+    return found && strcmp(found, text) == 0;
+}
+
+/* What 2.0 says in an element of its own. */
+static void description_variable_details(struct description_reader *r, struct fmu_variable *v,
+                                         const char **attributes)
+{
+    v->type_name = description_text(r, attributes, "declaredType");
+    v->unit = description_text(r, attributes, "unit");
+    v->start = description_text(r, attributes, "start");
+    v->has_min = description_number(r, attributes, "min", &v->min);
+    v->has_max = description_number(r, attributes, "max", &v->max);
+}
+
+static void description_variable(struct description_reader *r, const char *element,
+                                 const char **attributes)
+{
+    struct fmu_description *d = r->to;
+    enum fmu_type type = FMU_FLOAT64; /* in 2.0 another element tells */
+    uint64_t reference = 0;
+
+    if (d->version == 2 ? strcmp(element, "ScalarVariable") != 0
+                        : !description_type_named(3, element, "", &type)) {
+        DESCRIPTION_WRONG(r, "there is no type of variable '%.60s' in FMI %u.0", element,
+                          d->version);
+        return;
+    }
+    struct fmu_variable *list = description_more(r, d->variables, d->variable_count,
+                                                 &r->variable_room, sizeof *d->variables);
+    const char *name = description_needed(r, element, attributes, "name");
+    if (!list || !name)
+        return;
+    d->variables = list;
+    if (!description_whole(r, attributes, "valueReference", UINT32_MAX, &reference)) {
+        DESCRIPTION_WRONG(r, "the variable '%.60s' has no valueReference", name);
+        return;
+    }
+    struct fmu_variable *v = &d->variables[d->variable_count++];
+    *v = (struct fmu_variable){
+        .name = name,
+        .description = description_text(r, attributes, "description"),
+        .reference = (uint32_t)reference,
+        .type = type,
+        .causality = description_causality(description_find(attributes, "causality")),
+        .tunable = description_is(attributes, "variability", "tunable"),
+        .exact = description_is(attributes, "initial", "exact") &&
+                 !description_is(attributes, "variability", "constant"),
+        .clocked = description_find(attributes, "clocks") != NULL,
+        .line = XML_GetCurrentLineNumber(r->parser),
+        .column = XML_GetCurrentColumnNumber(r->parser) + 1,
+    };
+    r->in_variable = true;
+    if (d->version == 3)
+        description_variable_details(r, v, attributes);
+}
+
+static void description_dimension(struct description_reader *r, struct fmu_variable *v,
+                                  const char **attributes)
+{
+    struct fmu_dimension dimension = {0};
+
+    if (v->dimension_count == FMU_DIMENSIONS_MAX) {
+        DESCRIPTION_WRONG(r, "'%.60s' has too many dimensions; allowed: up to %d", v->name,
+                          FMU_DIMENSIONS_MAX);
+        return;
+    }
+    dimension.by_reference =
+        description_whole(r, attributes, "valueReference", UINT32_MAX, &dimension.size);
+    if (!dimension.by_reference &&
+        !description_whole(r, attributes, "start", UINT32_MAX, &dimension.size))
+        DESCRIPTION_WRONG(r, "a dimension of '%.60s' has no size", v->name);
+    v->dimensions[v->dimension_count++] = dimension;
+}
+
+static void description_in_variable(struct description_reader *r, const char *element,
+                                    const char **attributes)
+{
+    struct fmu_variable *v = &r->to->variables[r->to->variable_count - 1];
+
+    if (r->to->version == 2 && description_type_named(2, element, "", &v->type))
+        description_variable_details(r, v, attributes);
+    else if (r->to->version == 3 && strcmp(element, "Dimension") == 0)
+        description_dimension(r, v, attributes);
+    else if (r->to->version == 3 && strcmp(element, "Start") == 0 && !v->start)
+        v->start = description_text(r, attributes, "value");
+}
+
+/* --- the tree --------------------------------------------------------------------------------- */
+
+static bool description_in(const struct description_reader *r, const char *section)
+{
+    return strcmp(r->section, section) == 0;
+}
+
+static void description_below_section(struct description_reader *r, const char *element,
+                                      const char **attributes)
+{
+    enum fmu_type type;
+
+    r->in_variable = r->in_type = false;
+    if (description_in(r, "ModelVariables"))
+        description_variable(r, element, attributes);
+    else if (description_in(r, "UnitDefinitions") && strcmp(element, "Unit") == 0)
+        description_unit(r, attributes);
+    else if (description_in(r, "TypeDefinitions") &&
+             (strcmp(element, "SimpleType") == 0 ||
+              description_type_named(3, element, "Type", &type)))
+        description_type(r, element, attributes);
+}
+
+static void XMLCALL description_begins(void *reader, const char *element, const char **attributes)
+{
+    struct description_reader *r = reader;
+    const unsigned depth = r->depth++;
+    enum fmu_type type;
+
+    if (r->rc)
+        return;
+    if (depth == 0)
+        description_root(r, element, attributes);
+    else if (depth == 1)
+        description_section(r, element, attributes);
+    else if (depth == 2)
+        description_below_section(r, element, attributes);
+    else if (depth == 3 && r->in_variable)
+        description_in_variable(r, element, attributes);
+    else if (r->in_type && strcmp(element, "Item") == 0)
+        description_item(r, attributes);
+    else if (depth == 3 && r->in_type && description_type_named(2, element, "", &type))
+        description_type_details(r, attributes);
+}
+
+static void XMLCALL description_ends(void *reader, const char *element)
+{
+    struct description_reader *r = reader;
+
+    (void)element;
+    if (--r->depth == 2)
+        r->in_variable = r->in_type = false;
+    if (r->depth == 1)
+        r->section[0] = '\0';
+}
+
+/* It could define entities that grow without end; no FMU has one. */
+static void XMLCALL description_doctype(void *reader, const char *name, const char *system,
+                                        const char *public, int has_subset)
+{
+    struct description_reader *r = reader;
+
+    (void)name, (void)system, (void)public, (void)has_subset;
+    DESCRIPTION_WRONG(r, "there is a document type; allowed: none");
+}
+
+/* --- what refers to something else ------------------------------------------------------------ */
+
+static const struct description_type *description_type_of(const struct description_reader *r,
+                                                          const char *name)
+{
+    for (unsigned i = 0; i < r->type_count; i++)
+        if (strcmp(r->types[i].name, name) == 0)
+            return &r->types[i];
+    return NULL;
+}
+
+static int description_check_unit(struct description_reader *r, const char *unit, const char *whose,
+                                  unsigned long line, unsigned long column)
+{
+    for (unsigned i = 0; i < r->unit_count; i++)
+        if (strcmp(r->units[i], unit) == 0)
+            return 0;
+    return description_wrong_at(r, line, column,
+                                "'%.60s' is in %.60s, but there is no such unit; allowed: those of "
+                                "UnitDefinitions",
+                                whose, unit);
+}
+
+static int description_take_type(struct description_reader *r, struct fmu_variable *v)
+{
+    const struct description_type *t = description_type_of(r, v->type_name);
+
+    if (!t)
+        return description_wrong_at(r, v->line, v->column,
+                                    "'%.60s' is of the type %.60s, but there is no such type; "
+                                    "allowed: those of TypeDefinitions",
+                                    v->name, v->type_name);
+    v->unit = v->unit ? v->unit : t->unit;
+    v->items = t->items;
+    if (!v->has_min && t->has_min)
+        v->min = t->min;
+    if (!v->has_max && t->has_max)
+        v->max = t->max;
+    v->has_min |= t->has_min;
+    v->has_max |= t->has_max;
+    return 0;
+}
+
+static int description_structural_value(struct description_reader *r, const struct fmu_variable *v,
+                                        uint64_t *value)
+{
+    const char *text = v->start ? v->start : "";
+    char *end;
+
+    *value = strtoull(text, &end, 10);
+    if (end != text && !*end && text[0] != '-')
+        return 0;
+    return description_wrong_at(r, v->line, v->column,
+                                "the start value of '%.60s' is '%.60s'; allowed: a whole number",
+                                v->name, text);
+}
+
+static int description_find_extent(struct description_reader *r, struct fmu_variable *v,
+                                   const struct fmu_dimension *dimension, uint64_t *extent)
+{
+    *extent = dimension->size;
+    if (!dimension->by_reference)
+        return 0;
+    for (unsigned i = 0; i < r->to->variable_count; i++) {
+        const struct fmu_variable *other = &r->to->variables[i];
+        if (other->reference != dimension->size || other->causality != FMU_STRUCTURAL)
+            continue;
+        return description_structural_value(r, other, extent);
+    }
+    return description_wrong_at(r, v->line, v->column,
+                                "a dimension of '%.60s' is variable %llu, which is no structural "
+                                "parameter",
+                                v->name, (unsigned long long)dimension->size);
+}
+
+static int description_find_size(struct description_reader *r, struct fmu_variable *v)
+{
+    int rc = 0;
+
+    v->size = 1;
+    for (unsigned i = 0; !rc && i < v->dimension_count; i++) {
+        rc = description_find_extent(r, v, &v->dimensions[i], &v->extents[i]);
+        if (__builtin_mul_overflow(v->size, v->extents[i], &v->size))
+            v->size = UINT64_MAX;
+    }
+    return rc;
+}
+
+static int description_resolve(struct description_reader *r)
+{
+    int rc = 0;
+
+    for (unsigned i = 0; !rc && i < r->type_count; i++)
+        if (r->types[i].unit)
+            rc = description_check_unit(r, r->types[i].unit, r->types[i].name, r->types[i].line,
+                                        r->types[i].column);
+    for (unsigned i = 0; !rc && i < r->to->variable_count; i++) {
+        struct fmu_variable *v = &r->to->variables[i];
+        if (v->type_name)
+            rc = description_take_type(r, v);
+        if (!rc && v->unit)
+            rc = description_check_unit(r, v->unit, v->name, v->line, v->column);
+        if (!rc)
+            rc = description_find_size(r, v);
+    }
+    return rc;
+}
+
+/* --- the file --------------------------------------------------------------------------------- */
+
+static int description_parse(struct description_reader *r, int file)
+{
+    enum XML_Status status = XML_STATUS_OK;
+    char block[65536];
+    ssize_t got = 1;
+
+    while (!r->rc && status == XML_STATUS_OK && got > 0) {
+        got = read(file, block, sizeof block);
+        if (got < 0)
+            return hil_say(r->said, -errno, "its modelDescription.xml cannot be read (%s)",
+                           strerror(errno));
+        status = XML_Parse(r->parser, block, (int)got, got == 0);
+    }
+    if (!r->rc && status != XML_STATUS_OK)
+        DESCRIPTION_WRONG(r, "it is no XML (%s)", XML_ErrorString(XML_GetErrorCode(r->parser)));
+    return r->rc ? r->rc : description_resolve(r);
+}
+
+static int description_open(const char *path, const struct hil_said *said)
+{
+    const int file = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    struct stat s;
+
+    if (file < 0 || fstat(file, &s))
+        return hil_say(said, -EINVAL,
+                       "it has no modelDescription.xml (%s); allowed: an FMU, which has one",
+                       strerror(errno));
+    if (S_ISREG(s.st_mode) && s.st_size <= DESCRIPTION_BYTES_MAX)
+        return file;
+    close(file);
+    return hil_say(said, -EINVAL, "its modelDescription.xml is no file of at most %d MiB",
+                   DESCRIPTION_BYTES_MAX >> 20);
+}
+
+int fmu_description_read(struct fmu_description *to, const char *path, const struct hil_said *said)
+{
+    *to = (struct fmu_description){.pool = hil_pool_open()};
+    struct description_reader r = {.to = to, .said = said, .parser = XML_ParserCreate(NULL)};
+    int rc = -ENOMEM;
+
+    if (!to->pool || !r.parser) {
+        hil_say(said, rc, "there is no memory for it");
+        goto out;
+    }
+    XML_SetUserData(r.parser, &r);
+    XML_SetElementHandler(r.parser, description_begins, description_ends);
+    XML_SetStartDoctypeDeclHandler(r.parser, description_doctype);
+    const int file = description_open(path, said);
+    rc = file;
+    if (file >= 0) {
+        rc = description_parse(&r, file);
+        close(file);
+    }
+    if (!rc && !to->co_simulation)
+        rc = hil_say(said, -EINVAL, "%s; allowed: an FMU for co-simulation",
+                     to->other_kind ? "it is for model exchange or scheduled execution only"
+                                    : "its modelDescription.xml has no CoSimulation");
+out:
+    if (r.parser)
+        XML_ParserFree(r.parser);
+    return rc;
+}
+
+void fmu_description_free(struct fmu_description *d)
+{
+    if (d->pool)
+        hil_pool_close(d->pool);
+    *d = (struct fmu_description){0};
+}

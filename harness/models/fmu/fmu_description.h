@@ -1,0 +1,81 @@
+/*
+ * What an FMU's modelDescription.xml says, of version 2.0 or 3.0: as much of it as co-simulation
+ * takes.
+ */
+#ifndef HIL_FMU_DESCRIPTION_H
+#define HIL_FMU_DESCRIPTION_H
+
+#include "../provider.h"
+
+enum fmu_type { /* those of 2.0 are FLOAT64, INT32, BOOLEAN, STRING and ENUMERATION */
+                FMU_FLOAT64,
+                FMU_FLOAT32,
+                FMU_INT8,
+                FMU_UINT8,
+                FMU_INT16,
+                FMU_UINT16,
+                FMU_INT32,
+                FMU_UINT32,
+                FMU_INT64,
+                FMU_UINT64,
+                FMU_BOOLEAN,
+                FMU_ENUMERATION,
+                FMU_STRING,
+                FMU_BINARY,
+                FMU_CLOCK,
+};
+
+enum fmu_causality {
+    FMU_LOCAL,
+    FMU_PARAMETER,
+    FMU_INPUT,
+    FMU_OUTPUT,
+    FMU_STRUCTURAL,
+    FMU_ELSE, /* calculatedParameter, independent, dependent */
+};
+
+enum { FMU_DIMENSIONS_MAX = 8 };
+
+/* One dimension of an array, as the file says it. */
+struct fmu_dimension {
+    bool by_reference; /* `size` is the value reference of a structural parameter */
+    uint64_t size;
+};
+
+struct fmu_variable {
+    const char *name, *description, *unit, *type_name, *start; /* NULL: not given */
+    const char *items; /* of an enumeration: "1 open, 2 closed"; NULL: unknown */
+    uint32_t reference;
+    enum fmu_type type;
+    enum fmu_causality causality;
+    bool tunable;
+    bool exact;   /* its start value may be set before initialization */
+    bool clocked; /* it is there at the ticks of a clock only */
+    bool has_min, has_max;
+    double min, max;
+    struct fmu_dimension dimensions[FMU_DIMENSIONS_MAX];
+    unsigned dimension_count;
+    uint64_t extents[FMU_DIMENSIONS_MAX]; /* found out */
+    uint64_t size;                        /* elements; of a scalar 1 */
+    unsigned long line, column;
+};
+
+struct fmu_description {
+    unsigned version; /* 2 or 3 */
+    const char *model_name, *description, *token, *identifier, *tool;
+    bool co_simulation, other_kind; /* has this, has another */
+    bool needs_tool, only_once;
+    double internal_step_s; /* that is fixed; 0: it has none */
+    double tolerance;       /* 0: the file says none */
+    struct fmu_variable *variables;
+    unsigned variable_count;
+    struct hil_pool *pool; /* what all these point to */
+};
+
+/* Reads the file. Returns 0, or a negative errno after it has said what is wrong, with line and
+ * column; fmu_description_free() in any case. */
+int fmu_description_read(struct fmu_description *description, const char *path,
+                         const struct hil_said *said);
+void fmu_description_free(struct fmu_description *description);
+
+#endif

@@ -1,0 +1,297 @@
+#include "validity.h"
+
+#include <stdarg.h>
+#include <string.h>
+
+#include "../run/node_name.h"
+#include "../scenario/system.h"
+
+/* What is judged, and where the verdict goes. */
+struct trial {
+    const struct hil_scenario *scenario;
+    const struct hil_validity_config *bounds;
+    const struct hil_state *state;
+    struct hil_verdict *verdict;
+    bool complete; /* all that ran here came to its end */
+};
+
+/* The worst of the loops in one respect: `share` is the value as a part of the loop's bound. */
+struct worst_loop {
+    unsigned node;
+    double value, bound, share;
+};
+
+static struct hil_check *add_check(struct trial *t, const char *name, double value, double bound)
+{
+    struct hil_check *check = &t->verdict->checks[t->verdict->count++];
+
+    *check =
+        (struct hil_check){.name = name, .value = value, .bound = bound, .passed = value <= bound};
+    t->verdict->valid &= check->passed;
+    return check;
+}
+
+__attribute__((format(printf, 2, 3))) static void give_reason(struct hil_check *check,
+                                                              const char *format, ...)
+{
+    va_list args;
+
+    if (check->passed)
+        return;
+    va_start(args, format);
+    vsnprintf(check->reason, sizeof check->reason, format, args);
+    va_end(args);
+}
+
+static double us(uint64_t ns)
+{
+    return (double)ns * 1e-3;
+}
+
+/* 1234.5 us is easier to read as 1.23 ms. */
+static const char *say_us(double value, char text[24])
+{
+    if (value < 1e3)
+        snprintf(text, 24, "%.3g us", value);
+    else if (value < 1e6)
+        snprintf(text, 24, "%.3g ms", value * 1e-3);
+    else
+        snprintf(text, 24, "%.3g s", value * 1e-6);
+    return text;
+}
+
+/* --- loops ---------------------------------------------------------------------------------- */
+
+/* Of nodes in other processes that this one does not share memory with, only what they told. */
+static bool is_here(const struct trial *t, unsigned node)
+{
+    return t->state->nodes[node].here;
+}
+
+static double share_percent(double missed, double due)
+{
+    return due > 0 ? 100 * missed / due : 0;
+}
+
+double hil_missed_percent(const struct hil_node_state *n)
+{
+    return share_percent((double)hil_missed(n), (double)(n->steps + n->left_out));
+}
+
+/* Steps of the run that were due, of a node elsewhere as far as the run got. */
+static double due_steps(const struct trial *t, unsigned node)
+{
+    const struct hil_node_state *n = &t->state->nodes[node];
+
+    if (is_here(t, node))
+        return (double)(n->steps + n->left_out);
+    return (double)atomic_load(&t->state->elapsed_ns) / (double)n->period_ns;
+}
+
+static double missed_percent(const struct trial *t, unsigned node)
+{
+    const struct hil_node_state *n = &t->state->nodes[node];
+
+    return is_here(t, node) ? hil_missed_percent(n)
+                            : share_percent((double)n->progress.missed, due_steps(t, node));
+}
+
+/* The longest time between the beginnings of two steps; or from the last one to the end. */
+static double gap_us(const struct trial *t, unsigned node)
+{
+    const struct hil_node_state *n = &t->state->nodes[node];
+    uint64_t end = t->scenario->duration_ns;
+    uint64_t last =
+        t->complete && due_steps(t, node) > 0 && end > n->begin_ns ? end - n->begin_ns : 0;
+
+    if (!is_here(t, node))
+        return 0;
+    return us(last > n->period.max ? last : n->period.max);
+}
+
+static double behind_us(const struct trial *t, unsigned node)
+{
+    const struct hil_node_state *n = &t->state->nodes[node];
+
+    if (t->scenario->system->nodes[node].timing.overrun != HIL_CATCH_UP)
+        return 0;
+    return us(is_here(t, node) ? n->late.max : n->progress.late_max_ns);
+}
+
+/* A bound of 0 is ten of the loop's periods, but no less than 1 ms. */
+static double bound_us(const struct trial *t, unsigned node, uint64_t bound_ns)
+{
+    uint64_t periods = 10 * t->scenario->system->nodes[node].timing.period_ns;
+
+    if (bound_ns)
+        return us(bound_ns);
+    return us(periods > 1000000 ? periods : 1000000);
+}
+
+static void look_at(struct worst_loop *worst, unsigned node, double value, double bound)
+{
+    double share = bound > 0 ? value / bound : value * 1e9;
+
+    if (node == 0 || share > worst->share)
+        *worst = (struct worst_loop){node, value, bound, share};
+}
+
+static void judge_loops(struct trial *t)
+{
+    struct worst_loop missed = {0}, gap = {0}, behind = {0};
+    char name[HIL_NODE_NAME_BYTES], value[24], bound[24];
+
+    for (unsigned i = 0; i < t->state->node_count; i++) {
+        look_at(&missed, i, missed_percent(t, i), t->bounds->missed_percent);
+        look_at(&gap, i, gap_us(t, i), bound_us(t, i, t->bounds->gap_ns));
+        look_at(&behind, i, behind_us(t, i), bound_us(t, i, t->bounds->behind_ns));
+    }
+    hil_node_name(t->scenario->system, missed.node, name);
+    give_reason(add_check(t, "missed_percent", missed.value, missed.bound),
+                "%s missed %.3g %% of its steps, of %g %% at most", name, missed.value,
+                missed.bound);
+    hil_node_name(t->scenario->system, gap.node, name);
+    give_reason(add_check(t, "gap_us", gap.value, gap.bound),
+                "%s stood still for %s, of %s at most", name, say_us(gap.value, value),
+                say_us(gap.bound, bound));
+    hil_node_name(t->scenario->system, behind.node, name);
+    give_reason(add_check(t, "behind_us", behind.value, behind.bound),
+                "%s was behind the clock by %s, of %s at most", name, say_us(behind.value, value),
+                say_us(behind.bound, bound));
+}
+
+/* --- the rest ------------------------------------------------------------------------------- */
+
+static unsigned process_count(const struct hil_scenario *s)
+{
+    return s->mode == HIL_VIRTUAL ? 1 : s->executor_count;
+}
+
+static bool is_complete(const struct trial *t)
+{
+    if (atomic_load(&t->state->stop))
+        return false;
+    for (unsigned i = 0; i < process_count(t->scenario); i++)
+        if (atomic_load(&t->state->executors[i].stage) != HIL_DONE)
+            return false;
+    return true;
+}
+
+static void judge_length(struct trial *t)
+{
+    double duration = (double)t->scenario->duration_ns * 1e-9;
+    double elapsed = (double)atomic_load(&t->state->elapsed_ns) * 1e-9;
+
+    give_reason(add_check(t, "incomplete", !t->complete, 0),
+                "it did not come to its end: %.4g of %.4g s", elapsed, duration);
+}
+
+static void judge_inputs(struct trial *t)
+{
+    char link[HIL_LINK_NAME_BYTES] = "", oldest[24];
+    uint64_t count = 0, oldest_ns = 0;
+    const struct hil_stale *first = NULL;
+
+    for (unsigned i = 0; i < process_count(t->scenario); i++) {
+        const struct hil_stale_log *log = &t->state->executors[i].stale;
+        count += log->count;
+        oldest_ns = log->oldest_ns > oldest_ns ? log->oldest_ns : oldest_ns;
+        if (log->count && (!first || log->at[0].found_ns < first->found_ns))
+            first = &log->at[0];
+    }
+    struct hil_check *check = add_check(t, "stale_inputs", (double)count, t->bounds->stale_inputs);
+    if (!first)
+        return;
+    hil_link_name(t->scenario->system, first->from, first->to, link);
+    give_reason(check, "%llu times an input was stale, of %u at most: %s at %.6f s first%s%s%s",
+                (unsigned long long)count, t->bounds->stale_inputs, link,
+                (double)first->found_ns * 1e-9, oldest_ns ? "; the oldest was " : "",
+                oldest_ns ? say_us(us(oldest_ns), oldest) : "", oldest_ns ? " old" : "");
+}
+
+static void judge_numbers(struct trial *t)
+{
+    const struct hil_link *links = t->scenario->system->links;
+    char link[HIL_LINK_NAME_BYTES] = "";
+    uint64_t count = 0;
+
+    for (unsigned i = 0; i < t->state->link_count; i++) {
+        count += t->state->links[i].bad;
+        if (!link[0] && t->state->links[i].bad)
+            hil_link_name(t->scenario->system, links[i].from, links[i].to, link);
+    }
+    give_reason(add_check(t, "bad_inputs", (double)count, t->bounds->bad_inputs),
+                "%llu inputs were no number, of %u at most: some of %s", (unsigned long long)count,
+                t->bounds->bad_inputs, link);
+}
+
+static void judge_record(struct trial *t, uint64_t dropped)
+{
+    give_reason(add_check(t, "lost_records", (double)dropped, t->bounds->lost_records),
+                "the recorder lost %llu rows, of %u at most", (unsigned long long)dropped,
+                t->bounds->lost_records);
+}
+
+static void judge_machine(struct trial *t)
+{
+    const char *why = NULL;
+    unsigned degraded = 0;
+
+    for (unsigned i = 0; i < process_count(t->scenario); i++) {
+        const char *reasons = t->state->executors[i].degraded;
+        degraded += reasons[0] != '\0';
+        if (!why && reasons[0])
+            why = reasons;
+    }
+    struct hil_check *check = add_check(t, "degraded", degraded,
+                                        t->bounds->allow_degraded ? process_count(t->scenario) : 0);
+    if (why)
+        give_reason(check, "degraded: %.*s", (int)strcspn(why, "\n"), why);
+}
+
+void hil_validity_judge(struct hil_verdict *verdict, const struct hil_scenario *scenario,
+                        const struct hil_state *state, uint64_t dropped)
+{
+    struct trial t = {
+        .scenario = scenario, .bounds = &scenario->validity, .state = state, .verdict = verdict};
+
+    *verdict = (struct hil_verdict){.valid = true};
+    t.complete = is_complete(&t);
+    judge_length(&t);
+    judge_loops(&t);
+    judge_inputs(&t);
+    judge_numbers(&t);
+    judge_record(&t, dropped);
+    judge_machine(&t);
+}
+
+/* --- telling -------------------------------------------------------------------------------- */
+
+json_t *hil_validity_json(const struct hil_verdict *v)
+{
+    json_t *reasons = json_array(), *checks = json_object();
+
+    for (unsigned i = 0; i < v->count; i++) {
+        const struct hil_check *c = &v->checks[i];
+        json_object_set_new(checks, c->name,
+                            json_pack("{s:f, s:f, s:b}", "value", c->value, "bound", c->bound,
+                                      "passed", c->passed));
+        if (!c->passed)
+            json_array_append_new(reasons, json_string(c->reason));
+    }
+    return json_pack("{s:b, s:o, s:o}", "valid", v->valid, "reasons", reasons, "checks", checks);
+}
+
+void hil_validity_print(const struct hil_verdict *v, FILE *to)
+{
+    const char *before = "NOT VALID: ";
+
+    if (v->valid)
+        fprintf(to, "  run         valid\n");
+    for (unsigned i = 0; i < v->count; i++) {
+        if (v->checks[i].passed)
+            continue;
+        fprintf(to, "  %-11s %s%s\n", before[0] ? "run" : "", before, v->checks[i].reason);
+        before = "";
+    }
+}

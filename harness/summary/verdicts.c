@@ -1,0 +1,283 @@
+#include "verdicts.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "../launch/launcher.h"
+
+/* --- a run's tests --------------------------------------------------------------------------- */
+
+/* A test as both formats have it. */
+struct verdict_case {
+    const char *name, *verdict; /* "passed", "failed", "inconclusive", "error", "skipped" */
+    char words[1024];
+};
+
+static const char *verdict_text(const json_t *object, const char *key, const char *otherwise)
+{
+    const char *text = json_string_value(json_object_get(object, key));
+
+    return text ? text : otherwise;
+}
+
+static bool came_to_its_end(int status)
+{
+    return status == HIL_EXIT_OK || status == HIL_EXIT_INVALID || status == HIL_EXIT_LIMIT;
+}
+
+const char *hil_tested_verdict(const struct hil_tested *run)
+{
+    return came_to_its_end(run->status) ? verdict_text(run->summary, "verdict", "error") : "error";
+}
+
+static const json_t *reasons_of(const struct hil_tested *run)
+{
+    return json_object_get(json_object_get(run->summary, "validity"), "reasons");
+}
+
+/* A run that is not valid is none to judge by, unless its scenario does without. */
+static bool is_believed(const struct hil_tested *run)
+{
+    return run->status == HIL_EXIT_OK || run->status == HIL_EXIT_LIMIT ||
+           (run->status == HIL_EXIT_INVALID && json_array_size(reasons_of(run)) == 0);
+}
+
+static struct verdict_case run_case(const struct hil_tested *run)
+{
+    struct verdict_case c = {.name = "run", .verdict = "passed"};
+    size_t used = 0, i;
+    json_t *reason;
+
+    if (!came_to_its_end(run->status)) {
+        c.verdict = "error";
+        snprintf(c.words, sizeof c.words,
+                 run->status < 0 ? "it was not run" : "it ended with status %d", run->status);
+        return c;
+    }
+    if (is_believed(run))
+        return c;
+    c.verdict = "inconclusive";
+    json_array_foreach(reasons_of(run), i, reason) if (used < sizeof c.words) used +=
+        (size_t)snprintf(c.words + used, sizeof c.words - used, "%s%s", used ? "; " : "",
+                         json_string_value(reason));
+    return c;
+}
+
+static struct verdict_case limit_case(const struct hil_tested *run, const json_t *limit)
+{
+    struct verdict_case c = {.name = verdict_text(limit, "name", "limit"),
+                             .verdict = verdict_text(limit, "verdict", "error")};
+    const char *figure = verdict_text(limit, "figure", NULL);
+
+    snprintf(c.words, sizeof c.words, "%s%s%s%s", verdict_text(limit, "words", ""),
+             figure ? " (" : "", figure ? figure : "", figure ? ")" : "");
+    if (is_believed(run))
+        return c;
+    c.verdict = "skipped";
+    strcpy(c.words, "the run cannot be believed");
+    return c;
+}
+
+typedef void each_case_fn(void *arg, const struct hil_tested *run, const struct verdict_case *c);
+
+static void each_case(const struct hil_tested *run, each_case_fn *each, void *arg)
+{
+    const json_t *limits = json_object_get(run->summary, "limits");
+    struct verdict_case c = run_case(run);
+
+    each(arg, run, &c);
+    for (size_t i = 0; came_to_its_end(run->status) && i < json_array_size(limits); i++) {
+        c = limit_case(run, json_array_get(limits, i));
+        each(arg, run, &c);
+    }
+}
+
+/* --- JUnit ----------------------------------------------------------------------------------- */
+
+struct tally {
+    unsigned tests, failures, errors, skipped;
+};
+
+static void count_case(void *tally, const struct hil_tested *run, const struct verdict_case *c)
+{
+    struct tally *t = tally;
+
+    (void)run;
+    t->tests++;
+    t->failures += strcmp(c->verdict, "failed") == 0;
+    t->skipped += strcmp(c->verdict, "skipped") == 0;
+    t->errors += strcmp(c->verdict, "error") == 0 || strcmp(c->verdict, "inconclusive") == 0;
+}
+
+/* In an attribute. Characters that XML does not have become a question mark. */
+static void xml_text(FILE *to, const char *text)
+{
+    for (; *text; text++) {
+        const unsigned char c = (unsigned char)*text;
+        if (c == '&')
+            fputs("&amp;", to);
+        else if (c == '<')
+            fputs("&lt;", to);
+        else if (c == '>')
+            fputs("&gt;", to);
+        else if (c == '"')
+            fputs("&quot;", to);
+        else
+            fputc(c < ' ' || c == 0x7f ? '?' : c, to);
+    }
+}
+
+static void xml_attribute(FILE *to, const char *name, const char *text)
+{
+    fprintf(to, " %s=\"", name);
+    xml_text(to, text);
+    fputc('"', to);
+}
+
+static void junit_case(void *file, const struct hil_tested *run, const struct verdict_case *c)
+{
+    const bool failed = strcmp(c->verdict, "failed") == 0;
+    const bool skipped = strcmp(c->verdict, "skipped") == 0;
+    FILE *to = file;
+
+    fputs("    <testcase", to);
+    xml_attribute(to, "classname", run->name);
+    xml_attribute(to, "name", c->name);
+    if (strcmp(c->name, "run") == 0)
+        fprintf(to, " time=\"%.3f\"", run->seconds);
+    if (strcmp(c->verdict, "passed") == 0) {
+        fputs("/>\n", to);
+        return;
+    }
+    fprintf(to, ">\n      <%s", failed ? "failure" : skipped ? "skipped" : "error");
+    if (!skipped)
+        xml_attribute(to, "type", c->verdict);
+    xml_attribute(to, "message", c->words);
+    fputs("/>\n    </testcase>\n", to);
+}
+
+static void junit_suite(FILE *to, const struct hil_tested *run)
+{
+    struct tally t = {0};
+
+    each_case(run, count_case, &t);
+    fputs("  <testsuite", to);
+    xml_attribute(to, "name", run->name);
+    fprintf(to, " tests=\"%u\" failures=\"%u\" errors=\"%u\" skipped=\"%u\" time=\"%.3f\">\n",
+            t.tests, t.failures, t.errors, t.skipped, run->seconds);
+    each_case(run, junit_case, to);
+    fputs("  </testsuite>\n", to);
+}
+
+static void write_junit(FILE *to, const struct hil_tested *runs, unsigned count)
+{
+    struct tally t = {0};
+    double seconds = 0;
+
+    for (unsigned i = 0; i < count; i++) {
+        each_case(&runs[i], count_case, &t);
+        seconds += runs[i].seconds;
+    }
+    fprintf(to,
+            "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+            "<testsuites name=\"hiloco\" tests=\"%u\" failures=\"%u\" errors=\"%u\" skipped=\"%u\" "
+            "time=\"%.3f\">\n",
+            t.tests, t.failures, t.errors, t.skipped, seconds);
+    for (unsigned i = 0; i < count; i++)
+        junit_suite(to, &runs[i]);
+    fputs("</testsuites>\n", to);
+}
+
+/* --- TAP ------------------------------------------------------------------------------------- */
+
+struct tap {
+    FILE *to;
+    unsigned number;
+};
+
+/* A # in a description would begin a directive. */
+static void tap_text(FILE *to, const char *text)
+{
+    for (; *text; text++)
+        fputc(*text == '#' ? '_' : *text, to);
+}
+
+static void tap_case(void *arg, const struct hil_tested *run, const struct verdict_case *c)
+{
+    const bool skipped = strcmp(c->verdict, "skipped") == 0;
+    const bool passed = strcmp(c->verdict, "passed") == 0;
+    struct tap *tap = arg;
+
+    fprintf(tap->to, "%sok %u - ", passed || skipped ? "" : "not ", ++tap->number);
+    tap_text(tap->to, run->name);
+    fputs(": ", tap->to);
+    tap_text(tap->to, c->name);
+    fprintf(tap->to, skipped ? " # SKIP %s\n" : "\n", c->words);
+    if (passed || skipped)
+        return;
+    fprintf(tap->to, "  ---\n  verdict: %s\n  message: '", c->verdict);
+    for (const char *text = c->words; *text; text++)
+        fprintf(tap->to, *text == '\'' ? "''" : "%c", *text);
+    fputs("'\n  ...\n", tap->to);
+}
+
+static void write_tap(FILE *to, const struct hil_tested *runs, unsigned count)
+{
+    struct tap tap = {.to = to};
+    struct tally t = {0};
+
+    for (unsigned i = 0; i < count; i++)
+        each_case(&runs[i], count_case, &t);
+    fprintf(to, "TAP version 14\n1..%u\n", t.tests);
+    for (unsigned i = 0; i < count; i++)
+        each_case(&runs[i], tap_case, &tap);
+}
+
+/* --- files ----------------------------------------------------------------------------------- */
+
+static int open_verdicts(FILE **file, const char *path)
+{
+    *file = !path ? NULL : strcmp(path, "-") == 0 ? stdout : fopen(path, "we");
+    if (!path || *file)
+        return 0;
+    const int rc = -errno;
+    fprintf(stderr, "%s: cannot be written: %s\n", path, strerror(-rc));
+    return rc;
+}
+
+static int close_verdicts(FILE *file)
+{
+    if (!file)
+        return 0;
+    const bool failed = ferror(file) != 0;
+    const int rc = file == stdout ? fflush(file) : fclose(file);
+
+    if (!rc && !failed)
+        return 0;
+    fprintf(stderr, "the verdicts cannot be written: %s\n", strerror(rc ? errno : EIO));
+    return rc ? -errno : -EIO;
+}
+
+int hil_verdict_files_open(struct hil_verdict_files *files, const char *junit, const char *tap)
+{
+    *files = (struct hil_verdict_files){0};
+    int rc = open_verdicts(&files->junit, junit);
+
+    if (!rc)
+        rc = open_verdicts(&files->tap, tap);
+    if (rc && files->junit)
+        close_verdicts(files->junit);
+    return rc;
+}
+
+int hil_verdict_files_end(struct hil_verdict_files *files, const struct hil_tested *runs,
+                          unsigned count)
+{
+    if (files->junit)
+        write_junit(files->junit, runs, count);
+    if (files->tap)
+        write_tap(files->tap, runs, count);
+    const int rc = close_verdicts(files->junit), tap_rc = close_verdicts(files->tap);
+    *files = (struct hil_verdict_files){0};
+    return rc ? rc : tap_rc;
+}
