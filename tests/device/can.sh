@@ -4,7 +4,8 @@ set -euo pipefail
 source "$(dirname "$0")/common.sh"
 
 scenario=("$scenarios/can.yaml" "${at_leisure[@]}" --set nodes.control.period_us=10000
-          --set nodes.drive.period_us=10000)
+          --set nodes.drive.period_us=10000
+          --set components.bus_of_control.settings.frames.1.age_limit_us=3000000)
 
 # One node that sends `sent`, what it takes from frame 0x321 plus nothing, in 0x123.
 echoing() { # ON_STALE [SIGNAL]
