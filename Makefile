@@ -195,6 +195,8 @@ figure: all
 	    $(SWEEP:$(BUILD)/%=%) --mode virtual)
 	$(call draw,servo,drive,run-node.gp drive-signal-*.dat,hiloco run configs/servo.yaml)
 	$(call draw,battery,stage,run-node.gp stage-signal-*.dat,hiloco run configs/battery.yaml)
+	$(call draw,netlist,control,run-node.gp control-signal-2-*.dat control-signal-3-*.dat,$\
+	    hiloco run docs/examples/netlist/bucks.yaml)
 
 # --- tests: one program for each folder of tests -----------------------------------------
 

@@ -6,7 +6,7 @@ static int draw_named(const struct plot_run *run, const struct plot_names *names
                       const struct plot_named *named, const struct plot_views *views,
                       struct hil_plot_span span)
 {
-    const struct plot_group *group = &names->groups.at[named->number];
+    const struct plot_group *groups = names->groups.at;
     struct plot_measure m;
 
     switch (named->shows) {
@@ -14,9 +14,10 @@ static int draw_named(const struct plot_run *run, const struct plot_names *names
         plot_run_measure(run, named->number, &m);
         return plot_run_draw_measure(run, &m, named->name, span);
     case PLOT_SHOWS_ARRAY:
-        return plot_run_draw_array(run, group, named->name, views);
+        return plot_run_draw_array(run, &groups[named->number], named->name, views);
     default:
-        return plot_run_draw_node(run, &names->groups, group->node, named->name, views);
+        return plot_run_draw_node(run, &names->groups, groups[named->number].node, named->name,
+                                  views);
     }
 }
 

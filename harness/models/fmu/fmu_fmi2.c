@@ -102,12 +102,13 @@ __attribute__((format(printf, 5, 6))) static void fmi2_log(fmi2ComponentEnvironm
                                                            ...)
 {
     struct fmu_instance *i = instance;
-    char text[1024], named[1024];
+    char text[1024] = "", named[1024];
     va_list args;
 
     (void)name, (void)category;
     va_start(args, message);
-    vsnprintf(text, sizeof text, message ? message : "", args);
+    if (message)
+        vsnprintf(text, sizeof text, message, args);
     va_end(args);
     fmi2_write_names(&i->fmu->description, text, named, sizeof named);
     fmu_instance_log(i, (int)status, named);
