@@ -162,7 +162,8 @@ Test(join, two_that_join_are_a_run)
     cr_expect_leq(one.steps, 50);
     cr_expect_leq(two.steps, 100);
     cr_expect_gt(one.steps, 0);
-    cr_expect_eq(two.first, 7, "before a count has come there is the connection's initial value");
+    /* Before a count has come there is the connection's initial value; one has, if two is late. */
+    cr_expect(two.first == 7 || (two.first >= 1 && two.first <= one.steps), "%g", two.first);
     cr_expect_gt(two.last, 0);
     cr_expect_leq(two.last, one.steps);
     cr_expect_leq(one.last, 2 * one.steps);
