@@ -77,12 +77,12 @@ struct search {
     unsigned stream_count;
     const char *node;
     struct hil_recorded *found;
-    unsigned count, room;
+    unsigned from, count, room; /* those before `from` are of other names */
 };
 
 static bool search_has(const struct search *s, unsigned component, unsigned part)
 {
-    for (unsigned i = 0; i < s->count; i++)
+    for (unsigned i = s->from; i < s->count; i++)
         if (s->found[i].component == component && s->found[i].part == part)
             return true;
     return false;
@@ -204,26 +204,31 @@ static bool is_named(const char *text)
     return text && *text;
 }
 
+/* Appends a word, and its number if it has one. */
+static size_t put_word(char *text, size_t used, const char *word, size_t length, bool numbered,
+                       unsigned number)
+{
+    const size_t room = HIL_RECORDED_NAME_BYTES - used;
+    int put = numbered ? snprintf(text + used, room, "%.*s[%u]", (int)length, word, number)
+                       : snprintf(text + used, room, "%.*s", (int)length, word);
+
+    return (size_t)put < room ? used + (size_t)put : HIL_RECORDED_NAME_BYTES - 1;
+}
+
 void hil_recorded_name(const struct hil_trace_reader *record, const struct hil_recorded *one,
                        char text[HIL_RECORDED_NAME_BYTES])
 {
     const struct hil_column *c = column_of(record, one);
     struct name name;
-    size_t used;
 
     if (!is_named(c->of.signals) || !read_name(&name, c->of.signals)) {
-        snprintf(text, HIL_RECORDED_NAME_BYTES, "%s", c->of.measure);
+        put_word(text, 0, c->of.measure, strlen(c->of.measure), false, 0);
         return;
     }
-    used = (size_t)snprintf(text, HIL_RECORDED_NAME_BYTES, "%.*s",
-                            (int)(name.component_length & 63), name.component);
-    if (name.components.there)
-        used +=
-            (size_t)snprintf(text + used, HIL_RECORDED_NAME_BYTES - used, "[%u]", one->component);
-    used += (size_t)snprintf(text + used, HIL_RECORDED_NAME_BYTES - used, ".%.*s",
-                             (int)(name.row_length & 63), name.row);
-    if (name.parts.there)
-        snprintf(text + used, HIL_RECORDED_NAME_BYTES - used, "[%u]", one->part);
+    size_t used = put_word(text, 0, name.component, name.component_length, name.components.there,
+                           one->component);
+    used = put_word(text, used, ".", 1, false, 0);
+    put_word(text, used, name.row, name.row_length, name.parts.there, one->part);
 }
 
 /* Whether an earlier stream has the column's signals. */
@@ -247,30 +252,17 @@ static bool is_again(const struct search *s, unsigned stream, const struct hil_c
     return false;
 }
 
-static int add_column(struct search *all, unsigned stream, const struct hil_column *c)
+static int add_column(struct search *all, unsigned stream, unsigned column)
 {
-    struct search one = {.streams = all->streams, .stream_count = all->stream_count};
+    const struct hil_column *c = &all->streams[stream].columns[column];
     struct name name;
-    int rc = 0;
 
+    all->from = all->count;
     if (is_named(c->of.signals) && read_name(&name, c->of.signals))
-        rc = search_column(&one, &name, stream, (unsigned)(c - all->streams[stream].columns));
-    else if (is_named(c->of.measure) && c->of.role && strcmp(c->of.role, "value") == 0)
-        rc = search_add(
-            &one, &(struct hil_recorded){.stream = stream,
-                                         .column = (unsigned)(c - all->streams[stream].columns)});
-    struct hil_recorded *more =
-        rc || !one.count ? NULL
-                         : realloc(all->found, (all->count + one.count) * sizeof *all->found);
-    if (more) {
-        memcpy(more + all->count, one.found, one.count * sizeof *more);
-        all->found = more;
-        all->count += one.count;
-    } else if (!rc && one.count) {
-        rc = -ENOMEM;
-    }
-    free(one.found);
-    return rc;
+        return search_column(all, &name, stream, column);
+    if (is_named(c->of.measure) && c->of.role && strcmp(c->of.role, "value") == 0)
+        return search_add(all, &(struct hil_recorded){.stream = stream, .column = column});
+    return 0;
 }
 
 int hil_recorded_all(struct hil_recorded **found, const struct hil_trace_reader *record)
@@ -282,7 +274,7 @@ int hil_recorded_all(struct hil_recorded **found, const struct hil_trace_reader 
     for (unsigned i = 0; !rc && i < all.stream_count; i++)
         for (unsigned k = 0; !rc && k < all.streams[i].column_count; k++)
             if (!is_again(&all, i, &all.streams[i].columns[k]))
-                rc = add_column(&all, i, &all.streams[i].columns[k]);
+                rc = add_column(&all, i, k);
     if (rc) {
         free(all.found);
         return rc;

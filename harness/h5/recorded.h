@@ -27,7 +27,7 @@ int hil_recorded_find(struct hil_recorded **found, const struct hil_trace_reader
 int hil_recorded_all(struct hil_recorded **found, const struct hil_trace_reader *record);
 
 /* What the scenario calls it. */
-enum { HIL_RECORDED_NAME_BYTES = 256 };
+enum { HIL_RECORDED_NAME_BYTES = 512 };
 void hil_recorded_name(const struct hil_trace_reader *record, const struct hil_recorded *one,
                        char name[HIL_RECORDED_NAME_BYTES]);
 

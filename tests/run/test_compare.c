@@ -109,6 +109,29 @@ Test(compare, a_signal_of_one_record_differs)
                        "2 of 3 signals differ\n");
 }
 
+Test(compare, a_long_name_is_whole)
+{
+    const char *path = in_workspace("long.yaml");
+    char name[90] = "", text[1024];
+
+    memset(name, 'x', 64);
+    snprintf(text, sizeof text,
+             "name: ramps\nduration_s: 0.001\nmode: virtual\nnodes: {bench: {period_us: 100}}\n"
+             "components: {%s: {model: integrator, node: bench, inputs: {input: 1}}}\n"
+             "record: [{signals: %s.output}]\n",
+             name, name);
+    write_text(path, text);
+    struct ended e = run_command("hiloco run %s --quiet --out %s", path, in_workspace("a"));
+    expect_status(&e, 0);
+    e = run_command("hiloco run %s --quiet --out %s", path, in_workspace("b"));
+    expect_status(&e, 0);
+    e = compared("");
+    expect_status(&e, 0);
+    strcat(name, ".output");
+    expect_printed(&e, name);
+    expect_printed(&e, "0 of 1 signals differ\n");
+}
+
 Test(compare, mistakes_are_told)
 {
     ramps_into("a", 1, 2, 0.001);
