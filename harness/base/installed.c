@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-int hil_installed_find(const char *library, char *path, size_t size)
+int hil_installed_find(const char *name, char *path, size_t size)
 {
     static const char *const places[] = {"", "../lib/hiloco/"};
     char self[PATH_MAX];
@@ -17,7 +17,7 @@ int hil_installed_find(const char *library, char *path, size_t size)
     self[length] = '\0';
     const char *dir = dirname(self);
     for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
-        int needed = snprintf(path, size, "%s/%s%s", dir, places[i], library);
+        int needed = snprintf(path, size, "%s/%s%s", dir, places[i], name);
         if (needed > 0 && (size_t)needed < size && access(path, R_OK) == 0)
             return 0;
     }

@@ -1,4 +1,4 @@
-/* The shared libraries that come with hiloco. */
+/* The shared libraries and programs that come with hiloco. */
 #ifndef HIL_INSTALLED_H
 #define HIL_INSTALLED_H
 
@@ -6,6 +6,6 @@
 
 /* The path of one, "libhiloco-trace.so": beside the program, as it is built, or where it is
  * installed. Returns 0 or -ENOENT. */
-int hil_installed_find(const char *library, char *path, size_t size);
+int hil_installed_find(const char *name, char *path, size_t size);
 
 #endif

@@ -33,6 +33,17 @@ int hil_say(const struct hil_said *said, int rc, const char *format, ...)
     return rc;
 }
 
+int hil_say_no_memory(const struct hil_said *said)
+{
+    return hil_say(said, -ENOMEM, "there is no memory for it");
+}
+
+int hil_whole_is(char **whole, const char *name, const struct hil_said *said)
+{
+    *whole = strdup(name);
+    return *whole ? 0 : hil_say_no_memory(said);
+}
+
 static const struct hil_provider *provider_of(const char *name)
 {
     for (unsigned i = 0; i < PROVIDERS; i++)
@@ -164,7 +175,7 @@ static int load_new(const struct hil_loaded **loaded, const struct hil_provider 
 
     if (!made) {
         free(name);
-        return hil_say(said, -ENOMEM, "there is no memory for it");
+        return hil_say_no_memory(said);
     }
     made->name = name;
     made->provider = provider;

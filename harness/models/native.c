@@ -191,7 +191,7 @@ int hil_model_file_hash(int file, uint64_t *hash, const struct hil_said *said)
     ssize_t got = 0;
 
     if (!state)
-        return hil_say(said, -ENOMEM, "there is no memory for it");
+        return hil_say_no_memory(said);
     XXH3_64bits_reset(state);
     for (off_t at = 0; (got = pread(file, block, sizeof block, at)) > 0; at += got)
         XXH3_64bits_update(state, block, (size_t)got);

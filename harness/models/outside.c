@@ -55,8 +55,7 @@ static int outside_locate(char **whole, const char *name, const char *folder,
                           const struct hil_said *said)
 {
     (void)folder;
-    *whole = strdup(name);
-    return *whole ? 0 : hil_say(said, -ENOMEM, "there is no memory for it");
+    return hil_whole_is(whole, name, said);
 }
 
 /* What stands behind "takes." or "gives."; NULL: the key has another beginning. */
@@ -105,7 +104,7 @@ static int outside_fill(struct outside_model *o, const struct hil_settings *sett
                            s->key, in || out ? "has no unit" : "is not known");
         if (in ? outside_add(m, &m->inputs, o->inputs, in, s->text)
                : outside_add(m, &m->outputs, o->outputs, out, s->text))
-            return hil_say(said, -ENOMEM, "there is no memory for it");
+            return hil_say_no_memory(said);
     }
     if (m->inputs.count + m->outputs.count == 0)
         return hil_say(said, -EINVAL,
@@ -133,7 +132,7 @@ static int outside_load(struct hil_loaded *made, const struct hil_said *said)
     struct outside_model *o = calloc(1, sizeof *o);
 
     if (!o)
-        return hil_say(said, -ENOMEM, "there is no memory for it");
+        return hil_say_no_memory(said);
     made->own = o;
     made->model = &o->model;
     o->inputs = calloc(made->settings.count + 1, sizeof *o->inputs);
@@ -151,8 +150,8 @@ static int outside_load(struct hil_loaded *made, const struct hil_said *said)
         .step = outside_step,
         .destroy = outside_destroy,
     };
-    int rc = o->inputs && o->outputs ? outside_fill(o, &made->settings, said)
-                                     : hil_say(said, -ENOMEM, "there is no memory for it");
+    int rc =
+        o->inputs && o->outputs ? outside_fill(o, &made->settings, said) : hil_say_no_memory(said);
     if (rc)
         outside_unload(made);
     return rc;

@@ -36,6 +36,12 @@ struct hil_said {
 __attribute__((format(printf, 3, 4))) int hil_say(const struct hil_said *said, int rc,
                                                   const char *format, ...);
 
+/* Says that there is no memory: -ENOMEM. */
+int hil_say_no_memory(const struct hil_said *said);
+
+/* For locate() of a provider whose names hold in any folder. */
+int hil_whole_is(char **whole, const char *name, const struct hil_said *said);
+
 struct hil_provider;
 
 /* A model that was loaded. It stays until the program ends, so a scenario may point at its tables.

@@ -12,6 +12,7 @@ void hil_pool_close(struct hil_pool *pool);
 
 /* An array of `count` items, or NULL when there is no memory. An array of none is not NULL. */
 void *hil_pool_get(struct hil_pool *pool, size_t count, size_t size);
+
 /* Room for one more than the `count` items at `at`, which is NULL or was given by this before: the
  * same array, or a longer one with the items in it; NULL when there is no memory. */
 void *hil_pool_more(struct hil_pool *pool, void *at, size_t count, size_t size);

@@ -173,6 +173,15 @@ Test(general, a_replay_of_what_is_not_there_is_refused)
                           "'law[1].output' was not recorded; allowed: law[0].output");
     expect_refused_replay("{run: one, signal: 'law[0].output', node: bench}",
                           "'law[0].output' was not recorded; allowed: law[0].output");
+
+    simulate_text("many", joined("%snodes: {desk: {period_us: 50}}\ncomponents:\n"
+                                 "  lag: {model: first_order_lag, node: desk, count: 9, "
+                                 "inputs: {input: 1}}\n"
+                                 "record: [{signals: ['lag[*].output']}]\n",
+                                 replayed_head));
+    expect_refused_replay("{run: many, signal: 'lag[*].output'}",
+                          "'lag[*].output' is 9 signals, for 2 inputs; allowed: one, or one for "
+                          "each");
 }
 
 /* --- what is recorded ------------------------------------------------------------------------ */

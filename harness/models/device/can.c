@@ -325,8 +325,7 @@ static int can_locate(char **whole, const char *name, const char *folder,
     (void)folder;
     if (length == 0 || length >= IFNAMSIZ)
         return hil_say(said, -EINVAL, "it names no interface; allowed: as in can:can0");
-    *whole = strdup(name);
-    return *whole ? 0 : hil_say(said, -ENOMEM, "there is no memory for it");
+    return hil_whole_is(whole, name, said);
 }
 
 static int can_load(struct hil_loaded *made, const struct hil_said *said)
@@ -334,7 +333,7 @@ static int can_load(struct hil_loaded *made, const struct hil_said *said)
     struct can_model *m = calloc(1, sizeof *m);
 
     if (!m)
-        return hil_say(said, -ENOMEM, "there is no memory for it");
+        return hil_say_no_memory(said);
     m->model = (struct hil_model){
         .abi = HIL_MODEL_ABI,
         .size = sizeof m->model,

@@ -262,8 +262,7 @@ static int comedi_locate(char **whole, const char *name, const char *folder,
     (void)folder;
     if (name[strlen(COMEDI_PREFIX)] != '/')
         return hil_say(said, -EINVAL, "it names no device; allowed: as in comedi:/dev/comedi0");
-    *whole = strdup(name);
-    return *whole ? 0 : hil_say(said, -ENOMEM, "there is no memory for it");
+    return hil_whole_is(whole, name, said);
 }
 
 static int comedi_load(struct hil_loaded *made, const struct hil_said *said)
@@ -271,7 +270,7 @@ static int comedi_load(struct hil_loaded *made, const struct hil_said *said)
     struct comedi_model *m = calloc(1, sizeof *m);
 
     if (!m)
-        return hil_say(said, -ENOMEM, "there is no memory for it");
+        return hil_say_no_memory(said);
     m->model = (struct hil_model){
         .abi = HIL_MODEL_ABI,
         .size = sizeof m->model,

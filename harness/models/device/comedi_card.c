@@ -278,7 +278,7 @@ int hil_comedi_card_open(struct hil_comedi_card **opened, const struct hil_comed
     struct hil_comedi_card *card = calloc(1, sizeof *card);
 
     if (!card)
-        return hil_say(said, -ENOMEM, "there is no memory for it");
+        return hil_say_no_memory(said);
     card->guardian.line = -1;
     const int rc = card_open(card, wanted, said);
     if (rc)

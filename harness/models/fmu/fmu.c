@@ -76,7 +76,7 @@ static int fmu_files_get(struct fmu_files **files, const char *archive, const st
         }
     struct fmu_files *f = rc ? NULL : calloc(1, sizeof *f);
     if (!f)
-        return rc ? rc : hil_say(said, -ENOMEM, "there is no memory for it");
+        return rc ? rc : hil_say_no_memory(said);
     rc = fmu_files_fill(f, archive, said);
     if (rc) {
         fmu_files_free(f);
@@ -286,7 +286,7 @@ static int fmu_make(struct fmu *fmu, const struct hil_said *said)
     if (!rc)
         rc = fmu_tables_make(&fmu->tables, &fmu->description, said);
     if (!rc && (fmu_find_resources(fmu) || fmu_make_model(fmu, sampled)))
-        rc = hil_say(said, -ENOMEM, "there is no memory for it");
+        rc = hil_say_no_memory(said);
     return rc ? rc : fmu_open_library(fmu, said);
 }
 
@@ -305,7 +305,7 @@ static int fmu_load(struct hil_loaded *made, const struct hil_said *said)
     struct fmu *fmu = calloc(1, sizeof *fmu);
 
     if (!fmu)
-        return hil_say(said, -ENOMEM, "there is no memory for it");
+        return hil_say_no_memory(said);
     int rc = fmu_files_get(&fmu->files, made->name, said);
     if (rc) {
         free(fmu);

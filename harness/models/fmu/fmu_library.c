@@ -53,7 +53,7 @@ int fmu_library_find(char **path, const char *folder, const struct fmu_descripti
     char there[256];
 
     if (asprintf(path, "%s/binaries/%s/%s.so", folder, platform, d->identifier) < 0)
-        return hil_say(said, -ENOMEM, "there is no memory for it");
+        return hil_say_no_memory(said);
     if (access(*path, R_OK) == 0)
         return 0;
     library_list_platforms(folder, there, sizeof there);

@@ -214,7 +214,7 @@ static int tables_fill(const struct fmu_table *t, unsigned row, struct hil_pool 
                        v->line, v->column, q->value, v->name, q->min, q->max);
     q->unit = v->unit ? v->unit : "";
     q->doc = tables_doc(t, row, pool);
-    return q->doc ? 0 : hil_say(said, -ENOMEM, "there is no memory for it");
+    return q->doc ? 0 : hil_say_no_memory(said);
 }
 
 /* --- a table ---------------------------------------------------------------------------------- */
@@ -290,12 +290,12 @@ static int tables_make_one(struct fmu_table *t, const struct fmu_description *d,
 {
     t->variables = hil_pool_get(d->pool, HIL_QUANTITIES_MAX, sizeof *t->variables);
     if (!t->variables)
-        return hil_say(said, -ENOMEM, "there is no memory for it");
+        return hil_say_no_memory(said);
     tables_choose_rows(t, d, choose);
     t->rows = hil_pool_get(d->pool, t->count, sizeof *t->rows);
     if (!t->rows || tables_groups(t, d->pool, alone) || tables_give_names(t, d->pool, true) ||
         tables_give_names(t, d->pool, false))
-        return hil_say(said, -ENOMEM, "there is no memory for it");
+        return hil_say_no_memory(said);
     int rc = 0;
     for (unsigned i = 0; !rc && i < t->count; i++)
         rc = tables_fill(t, i, d->pool, said);

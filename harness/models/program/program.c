@@ -387,7 +387,7 @@ int hil_program_load(struct hil_loaded *made, char **argv, const char *file,
     struct program *p = calloc(1, sizeof *p);
 
     if (!p)
-        return hil_say(said, -ENOMEM, "there is no memory for it");
+        return hil_say_no_memory(said);
     p->argv = argv;
     int rc = program_settings(p, &made->settings, said);
     if (!rc)
@@ -425,7 +425,7 @@ static int program_locate(char **whole, const char *name, const char *folder,
     if (rc)
         return rc;
     if (asprintf(whole, "%s%s", program_prefix, path) < 0)
-        rc = hil_say(said, -ENOMEM, "there is no memory for it");
+        rc = hil_say_no_memory(said);
     free(path);
     return rc;
 }
@@ -451,7 +451,7 @@ static int program_load(struct hil_loaded *made, const struct hil_said *said)
     char **argv = program_arguments(path, &made->settings);
 
     if (!argv)
-        return hil_say(said, -ENOMEM, "there is no memory for it");
+        return hil_say_no_memory(said);
     return hil_program_load(made, argv, path, said);
 }
 

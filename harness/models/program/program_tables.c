@@ -90,7 +90,7 @@ static int tables_row(struct hil_program_tables *t, enum hil_program_table table
     q->unit = tables_text(strcmp(unit, "-") == 0 ? "" : unit);
     q->doc = tables_text(line);
     t->counts[table]++;
-    return q->name && q->unit && q->doc ? 0 : hil_say(said, -ENOMEM, "there is no memory for it");
+    return q->name && q->unit && q->doc ? 0 : hil_say_no_memory(said);
 }
 
 /* --- lines ------------------------------------------------------------------------------------ */
@@ -167,7 +167,7 @@ int hil_program_tables_take(struct hil_program_tables *t, char *line, const stru
                        hil_foreign_text(shown, sizeof shown, first, sizeof shown));
     free(*text);
     *text = tables_text(line);
-    return *text ? 0 : hil_say(said, -ENOMEM, "there is no memory for it");
+    return *text ? 0 : hil_say_no_memory(said);
 }
 
 void hil_program_tables_free(struct hil_program_tables *t)

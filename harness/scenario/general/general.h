@@ -55,7 +55,6 @@ struct general {
     const struct hil_quantity **input_row; /* of each input, its row in the model's table */
     struct general_edge *edges;
     unsigned edge_count;
-    unsigned source_capacity;
 };
 
 /* Makes the system of a checked tree. Returns 0, -EINVAL or -ENOMEM; hil_system_free's in any case.

@@ -131,7 +131,7 @@ int general_replay(const struct general *g, const struct scenario_node *block, u
     }
     if (!rc)
         rc = replay_fill(&r, sources);
-    *count = r.count;
+    *count = !rc && r.count > 1 ? inputs : 1; /* one stands for what is wrong */
     free(r.found);
     if (r.record)
         hil_trace_reader_close(r.record);

@@ -285,46 +285,38 @@ static void source_feed(struct general *g, const struct scenario_node *block, un
     }
 }
 
-/* Makes room for one source more, or one for each input. */
-static int source_room(struct general *g, unsigned inputs)
+static int source_append(struct general *g, const struct hil_source *source)
 {
     struct hil_system *s = g->system;
-    const unsigned needed = s->source_count + (inputs ? inputs : 1);
+    struct hil_source *more = hil_pool_more(s->pool, s->sources, s->source_count, sizeof *more);
 
-    if (needed <= g->source_capacity)
-        return 0;
-    struct hil_source *more = hil_pool_get(s->pool, 2 * needed, sizeof *more);
     if (!more)
         return -ENOMEM;
-    if (s->source_count)
-        memcpy(more, s->sources, s->source_count * sizeof *more);
     s->sources = more;
-    g->source_capacity = 2 * needed;
+    s->sources[s->source_count++] = *source;
     return 0;
 }
 
-/* Adds the sources of one entry. */
+/* Adds the sources of one entry: one, or one for each of its inputs. */
 static int source_add(struct general *g, const struct scenario_entry *entry,
                       struct general_elements *to)
 {
-    struct hil_system *s = g->system;
-    unsigned made;
+    const unsigned first = g->system->source_count;
+    unsigned count;
     int rc = source_inputs(g, scenario_node_get(entry->value, "to"), to);
 
     if (rc)
         return rc == -ENOMEM ? rc : 0;
-    rc = source_room(g, to->count);
-    if (!rc)
-        rc = source_read(g, entry, to->count, &s->sources[s->source_count], &made);
-    if (rc)
-        return rc;
-    for (unsigned i = 1; i < made; i++) {
-        s->sources[s->source_count + i].kind = s->sources[s->source_count].kind;
-        s->sources[s->source_count + i].name = s->sources[s->source_count].name;
+    struct hil_source *made = hil_pool_get(g->system->pool, to->count, sizeof *made);
+    rc = made ? source_read(g, entry, to->count, made, &count) : -ENOMEM;
+    for (unsigned i = 0; !rc && i < count; i++) {
+        made[i].kind = made[0].kind;
+        made[i].name = made[0].name;
+        rc = source_append(g, &made[i]);
     }
-    source_feed(g, entry->value, s->source_count, made, to);
-    s->source_count += made;
-    return 0;
+    if (!rc)
+        source_feed(g, entry->value, first, count, to);
+    return rc;
 }
 
 int general_sources(struct general *g)
