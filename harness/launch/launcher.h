@@ -10,6 +10,8 @@
 
 #include "../../channels/fabric/fabric.h"
 #include "../scenario/scenario.h"
+#include "exit_status.h"
+#include "signals.h"
 
 struct hil_launch {
     const struct hil_scenario *scenario; /* its executors are the processes */
@@ -22,31 +24,6 @@ struct hil_launch {
     char *where;                         /* set to the results' folder, where there is one */
     size_t where_size;
 };
-
-/* Exit statuses of the programs. */
-enum {
-    HIL_EXIT_OK = 0,
-    HIL_EXIT_FAILED = 1,  /* the run did, or what it stands on */
-    HIL_EXIT_USAGE = 2,   /* the input is wrong, or other nodes have another; no loop ran */
-    HIL_EXIT_INVALID = 3, /* the run came to its end, and cannot be believed, or not be judged */
-    HIL_EXIT_LIMIT = 4,   /* the run can be believed, and a limit of its scenario failed */
-    HIL_EXIT_HUNG_UP = 129,
-    HIL_EXIT_INTERRUPTED = 130, /* by SIGINT or SIGTERM */
-    HIL_EXIT_QUIT = 131,
-};
-
-/* Whether a signal had the run end, in order. */
-static inline bool hil_exit_by_signal(int status)
-{
-    return status >= HIL_EXIT_HUNG_UP && status <= HIL_EXIT_QUIT;
-}
-
-/* From here on the signals that end a run do so in order: SIGINT, SIGTERM, SIGQUIT, and SIGHUP,
- * unless that was ignored before (nohup). */
-void hil_catch_signals(void);
-
-/* The exit status of the first that came; 0: none has. */
-int hil_signal_status(void);
 
 /* That of what hil_results_open refused. */
 int hil_results_status(int rc);

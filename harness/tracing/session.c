@@ -299,6 +299,11 @@ static int open_session(struct hil_session *s)
     return rc;
 }
 
+bool hil_session_wanted(const struct hil_scenario *scenario)
+{
+    return scenario->trace.enable && scenario->mode == HIL_REALTIME;
+}
+
 int hil_session_open(struct hil_session **session, const struct hil_scenario *scenario,
                      const char *out)
 {

@@ -27,6 +27,10 @@ struct hil_traced {
 int hil_session_open(struct hil_session **session, const struct hil_scenario *scenario,
                      const char *out);
 
+/* Whether the scenario asks for a trace, and has something to trace: steps in virtual time take no
+ * time. */
+bool hil_session_wanted(const struct hil_scenario *scenario);
+
 /* Begins to trace: these processes (0: none), or with count 0 all of this user's. The same
  * errors. */
 int hil_session_start(struct hil_session *session, const pid_t *processes, unsigned count);

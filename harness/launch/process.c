@@ -1,0 +1,97 @@
+#include "process.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "../run/real_time.h"
+#include "../run/virtual_time.h"
+#include "../tracing/cores.h"
+#include "../tracing/provider.h"
+#include "../tracing/session.h"
+#include "exit_status.h"
+
+/* What ps and top call it, in 15 letters, by the first array that it has nodes of:
+ * "hl-controller", "hl-convert-0-19". */
+static void process_set_name(const struct hil_executor_config *e, const struct hil_scenario *s)
+{
+    const struct hil_node_config *nodes = s->system->nodes;
+    const struct hil_instance *first = &nodes[e->nodes[0]].is, *last = first;
+    char name[48] = "hl-virtual", range[24] = "";
+
+    for (unsigned i = 1; i < e->count && nodes[e->nodes[i]].array == nodes[e->nodes[0]].array; i++)
+        last = &nodes[e->nodes[i]].is;
+    if (first->of)
+        snprintf(range, sizeof range, first == last ? "-%u" : "-%u-%u", first->index, last->index);
+    const int room = 15 - (int)strlen("hl-") - (int)strlen(range);
+    if (s->mode == HIL_REALTIME)
+        snprintf(name, sizeof name, "hl-%.*s%s", room > 0 ? room : 0, first->name, range);
+    prctl(PR_SET_NAME, name);
+}
+
+/* The launcher stops its children, by the state; so what the terminal sends is not theirs. And when
+ * it is killed they must not go on alone. */
+static void process_become_child(pid_t parent)
+{
+    signal(SIGINT, SIG_IGN);
+    signal(SIGHUP, SIG_IGN);
+    signal(SIGQUIT, SIG_IGN);
+    signal(SIGTERM, SIG_DFL);
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent)
+        _exit(HIL_EXIT_FAILED);
+}
+
+/* Also for a session that the user has made. */
+static void process_load_provider(const struct hil_run *run, unsigned index)
+{
+    struct hil_executor_state *e = &run->state->executors[index];
+    char why[256];
+    cpu_set_t all;
+
+    if (!hil_session_wanted(run->scenario) && !hil_provider_wanted())
+        return;
+    sched_getaffinity(0, sizeof all, &all);
+    hil_leave_loops_cores(run->scenario); /* for the threads that it starts */
+    int rc = hil_provider_load(why, sizeof why);
+    sched_setaffinity(0, sizeof all, &all);
+    if (rc)
+        snprintf(e->degraded, sizeof e->degraded, "not traced: %s\n", why);
+}
+
+unsigned hil_process_count(const struct hil_scenario *s)
+{
+    return s->mode == HIL_VIRTUAL ? 1 : s->executor_count;
+}
+
+static int process_run_loops(const struct hil_process *p)
+{
+    const struct hil_run *run = p->run;
+
+    if (run->scenario->mode == HIL_VIRTUAL)
+        return hil_virtual_run(run);
+    process_load_provider(run, run->executor);
+    return hil_real_time_run(run, run->executor, &p->clock, run->place, p->wait_s);
+}
+
+void hil_process_run(const struct hil_process *p, unsigned executor, pid_t parent)
+{
+    static const struct timespec turn = {.tv_nsec = 20000000};
+    struct hil_run *run = p->run;
+
+    process_become_child(parent);
+    close(run->state->file); /* it is by the launcher's that a run is found */
+    process_set_name(&run->scenario->executors[executor], run->scenario);
+    run->executor = executor;
+    while (!atomic_load(&run->state->go))
+        nanosleep(&turn, NULL);
+    const int rc = process_run_loops(p);
+
+    fflush(NULL);
+    _exit(rc == -EPROTO ? HIL_EXIT_USAGE : rc ? HIL_EXIT_FAILED : HIL_EXIT_OK);
+}

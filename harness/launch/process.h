@@ -1,0 +1,25 @@
+/*
+ * What a process of an executor does, from its fork to its end.
+ */
+#ifndef HIL_PROCESS_H
+#define HIL_PROCESS_H
+
+#include <stdnoreturn.h>
+#include <sys/types.h>
+
+#include "../run/clock.h"
+#include "../run/node.h"
+
+struct hil_process {
+    struct hil_run *run;
+    struct hil_clock clock; /* of real time */
+    unsigned wait_s;        /* for nodes of other launchers */
+};
+
+/* How many processes a scenario's run has: in virtual time all executors share one. */
+unsigned hil_process_count(const struct hil_scenario *s);
+
+/* In the child of `parent`: runs that executor, and ends. */
+noreturn void hil_process_run(const struct hil_process *p, unsigned executor, pid_t parent);
+
+#endif

@@ -1,0 +1,37 @@
+#include "signals.h"
+
+#include <signal.h>
+#include <stddef.h>
+
+#include "exit_status.h"
+
+static volatile sig_atomic_t caught; /* the first */
+
+static void on_signal(int signal)
+{
+    if (!caught)
+        caught = signal;
+}
+
+void hil_catch_signals(void)
+{
+    static const int ends[] = {SIGINT, SIGTERM, SIGQUIT, SIGHUP};
+    const struct sigaction action = {.sa_handler = on_signal};
+    struct sigaction before;
+
+    for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++)
+        if (sigaction(ends[i], &action, &before) == 0 && ends[i] == SIGHUP &&
+            before.sa_handler == SIG_IGN)
+            sigaction(SIGHUP, &before, NULL);
+    signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is an error like others */
+}
+
+int hil_signal_status(void)
+{
+    const int signal = caught;
+
+    return signal == 0         ? 0
+           : signal == SIGHUP  ? HIL_EXIT_HUNG_UP
+           : signal == SIGQUIT ? HIL_EXIT_QUIT
+                               : HIL_EXIT_INTERRUPTED;
+}

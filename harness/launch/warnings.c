@@ -1,0 +1,96 @@
+#include "warnings.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <xxhash.h>
+
+#include "../run/node_name.h"
+#include "kept.h"
+#include "process.h"
+
+int hil_warnings_open(struct hil_warnings *w, const struct hil_run *run, bool quiet)
+{
+    *w = (struct hil_warnings){.run = run, .quiet = quiet};
+    w->faults_told = calloc(hil_process_count(run->scenario), sizeof *w->faults_told);
+    return w->faults_told ? 0 : -ENOMEM;
+}
+
+void hil_warnings_close(struct hil_warnings *w)
+{
+    free(w->faults_told);
+}
+
+/* Whether a process of the run has said the same before. */
+static bool warnings_said_before(struct hil_state *state, const char *text)
+{
+    uint64_t hash = XXH3_64bits(text, strlen(text));
+
+    for (int i = 0; i < HIL_SAID_MAX; i++) {
+        uint64_t empty = 0;
+        if (atomic_compare_exchange_strong(&state->said[i], &empty, hash))
+            return false;
+        if (empty == hash)
+            return true;
+    }
+    return false;
+}
+
+void hil_warnings_log(void *arg, enum loco_level level, const char *text)
+{
+    const struct hil_warnings *w = arg;
+
+    if (level == LOCO_ERROR || !(w->quiet || warnings_said_before(w->run->state, text)))
+        fprintf(stderr, "%s: %s\n", level == LOCO_ERROR ? "error" : "warning", text);
+}
+
+static void warnings_say_stale(const struct hil_stale *s, const char *link)
+{
+    const double found_s = (double)s->found_ns * 1e-9;
+
+    if (s->from == s->to)
+        fprintf(stderr, "warning: at %.6f s the input of %s was too old\n", found_s, link);
+    else
+        fprintf(stderr, "warning: at %.6f s the input %s was older than %g us\n", found_s, link,
+                (double)s->limit_ns * 1e-3);
+}
+
+/* A peer that stands still is told when it is found, the first time. */
+static void warnings_of_stale(struct hil_warnings *w)
+{
+    for (unsigned i = 0; !w->stale_told && i < hil_process_count(w->run->scenario); i++) {
+        const struct hil_stale_log *log = &w->run->state->executors[i].stale;
+        char link[HIL_LINK_NAME_BYTES];
+        if (!atomic_load_explicit(&log->count, memory_order_acquire))
+            continue;
+        w->stale_told = true;
+        hil_link_name(w->run->scenario->system, log->at[0].from, log->at[0].to, link);
+        if (!w->quiet)
+            warnings_say_stale(&log->at[0], link);
+    }
+}
+
+/* A component that fails in a run that goes on is told when it is found; what ends the run is the
+ * executor's message. */
+static void warnings_of_faults(struct hil_warnings *w)
+{
+    for (unsigned i = 0; i < hil_process_count(w->run->scenario); i++) {
+        const struct hil_fault_log *log = &w->run->state->executors[i].faults;
+        for (; w->faults_told[i] < hil_faults_listed(log); w->faults_told[i]++) {
+            const struct hil_fault *f = &log->at[w->faults_told[i]];
+            char what[HIL_FAULT_WORDS_BYTES];
+            hil_fault_say(f, what);
+            if (f->ended[0])
+                fprintf(stderr, "%s: %s\n", f->ends ? "error" : "warning", what);
+            else if (!f->ends)
+                fprintf(stderr, "warning: %s; the run goes on without it\n", what);
+        }
+    }
+}
+
+void hil_warnings_look(struct hil_warnings *w)
+{
+    warnings_of_stale(w);
+    warnings_of_faults(w);
+}
