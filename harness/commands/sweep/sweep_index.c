@@ -1,0 +1,41 @@
+/* sweep.json: what was swept, and what each run told. docs/sweep.md lists its keys. */
+#include <jansson.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "../../base/json_file.h"
+#include "sweep.h"
+
+/* A point that was not run has no status; one that left no summary has none. */
+static json_t *sweep_point_json(const struct sweep *s, unsigned point)
+{
+    const struct sweep_point *p = &s->points[point];
+    const struct hil_job *job = &s->jobs.at[point];
+    json_t *values = json_array(), *summary = job->done ? sweep_told(s, point).root : NULL;
+
+    for (unsigned k = 0; k < s->axis_count; k++)
+        json_array_append_new(values, json_string(strchr(p->sets[k], '=') + 1));
+    return json_pack("{s:s, s:o, s:o, s:o}", "dir", p->name, "values", values, "status",
+                     job->done ? json_integer(job->status) : json_null(), "summary",
+                     summary ? summary : json_null());
+}
+
+int sweep_write_index(const struct sweep *s)
+{
+    char path[4400];
+    json_t *keys = json_array(), *units = json_array(), *points = json_array();
+
+    for (unsigned i = 0; i < s->axis_count; i++) {
+        json_array_append_new(keys, json_string(s->axes[i].key));
+        json_array_append_new(units, json_string(hil_scenario_unit(s->axes[i].key)));
+    }
+    for (unsigned i = 0; i < s->point_count; i++)
+        json_array_append_new(points, sweep_point_json(s, i));
+    json_t *root = json_pack("{s:o, s:o, s:o}", "keys", keys, "units", units, "points", points);
+    snprintf(path, sizeof path, "%s/sweep.json", s->out);
+    int rc = hil_json_file_write(root, path, 0);
+    json_decref(root);
+    if (rc)
+        fprintf(stderr, "%s: cannot be written: %s\n", path, strerror(-rc));
+    return rc;
+}

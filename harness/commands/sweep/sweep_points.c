@@ -1,0 +1,132 @@
+/* The points of a sweep: each combination of its keys' values. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sweep.h"
+
+int sweep_make_axes(struct sweep *s)
+{
+    s->axes = calloc(s->arguments->options.set_count + 2, sizeof *s->axes);
+    if (!s->axes)
+        return -ENOMEM;
+    s->point_count = 1;
+    for (size_t i = 0; i < s->arguments->options.set_count; i++) {
+        struct sweep_axis *axis = &s->axes[s->axis_count++];
+        int rc = sweep_axis_read(axis, s->arguments->sets[i]);
+        if (rc)
+            return rc;
+        if (axis->count > SWEEP_POINTS_MAX / s->point_count) {
+            fprintf(stderr, "hiloco sweep: more than %d points\n", SWEEP_POINTS_MAX);
+            return -EINVAL;
+        }
+        s->point_count *= axis->count;
+    }
+    return 0;
+}
+
+/* A folder's name cannot hold every character that a value can. */
+static void sweep_make_tame(char *name)
+{
+    for (; *name; name++)
+        if (*name == '/' || *name == ' ' || *name == '"' || *name == '\'')
+            *name = '_';
+}
+
+static int sweep_name_point(const struct sweep *s, struct sweep_point *p)
+{
+    char name[200] = "";
+    size_t used = 0;
+
+    for (unsigned i = 0; i < s->axis_count && used < sizeof name; i++)
+        if (s->axes[i].count > 1)
+            used += (size_t)snprintf(name + used, sizeof name - used, "%s%s", used ? "," : "",
+                                     p->sets[i]);
+    if (used >= sizeof name) /* long lists: their place in the order names them */
+        snprintf(name, sizeof name, "point-%04u", (unsigned)(p - s->points));
+    sweep_make_tame(name);
+    p->name = strdup(used ? name : "point");
+    return p->name ? 0 : -ENOMEM;
+}
+
+/* The last key varies fastest. */
+int sweep_make_point(const struct sweep *s, unsigned number)
+{
+    struct sweep_point *p = &s->points[number];
+
+    p->sets = calloc(s->axis_count + 1, sizeof(char *));
+    if (!p->sets)
+        return -ENOMEM;
+    for (unsigned i = s->axis_count; i-- > 0;) {
+        const struct sweep_axis *a = &s->axes[i];
+        if (asprintf(&p->sets[i], "%s=%s", a->key, a->values[number % a->count]) < 0)
+            return -ENOMEM;
+        number /= a->count;
+    }
+    return sweep_name_point(s, p);
+}
+
+int sweep_make_points(struct sweep *s)
+{
+    int rc = 0;
+
+    s->points = calloc(s->point_count + SWEEP_BISECTIONS_MAX, sizeof *s->points);
+    s->jobs.at = calloc(s->point_count + SWEEP_BISECTIONS_MAX, sizeof *s->jobs.at);
+    s->jobs.count = s->point_count;
+    if (!s->points || !s->jobs.at)
+        return -ENOMEM;
+    for (unsigned i = 0; !rc && i < s->point_count; i++)
+        rc = sweep_make_point(s, i);
+    return rc;
+}
+
+/* Nothing starts before every point's scenario is right. */
+int sweep_check_points(struct sweep *s)
+{
+    struct hil_arguments a = *s->arguments;
+    struct hil_scenario *scenario;
+
+    for (unsigned i = 0; i < s->point_count; i++) {
+        a.options.sets = (const char *const *)s->points[i].sets;
+        a.options.set_count = s->axis_count;
+        int rc = hil_arguments_load(&a, &scenario);
+        if (rc)
+            return rc;
+        s->real_time |= scenario->mode == HIL_REALTIME;
+        const bool joined = hil_system_is_joined(scenario->system);
+        snprintf(s->name, sizeof s->name, "%s", scenario->name);
+        s->has_limits |= scenario->system->limit_count > 0;
+        hil_scenario_free(scenario);
+        if (joined) {
+            fprintf(stderr,
+                    "%s: a component is outside, and no program of yours joins each of a "
+                    "sweep's runs; run them one by one (hiloco run)\n",
+                    s->name);
+            return -EINVAL;
+        }
+        if (s->arguments->bisect && !s->has_limits) {
+            fprintf(stderr,
+                    "--bisect: %s has no limits to pass or to fail; required: at least one "
+                    "(docs/limits.md)\n",
+                    s->name);
+            return -EINVAL;
+        }
+    }
+    return 0;
+}
+
+void sweep_free(struct sweep *s)
+{
+    for (unsigned i = 0; s->points && i < s->point_count; i++) {
+        for (unsigned k = 0; s->points[i].sets && k < s->axis_count; k++)
+            free(s->points[i].sets[k]);
+        free(s->points[i].sets);
+        free(s->points[i].name);
+    }
+    for (unsigned i = 0; s->axes && i < s->axis_count; i++)
+        sweep_axis_free(&s->axes[i]);
+    free(s->points);
+    free(s->jobs.at);
+    free(s->axes);
+}

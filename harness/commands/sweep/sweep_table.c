@@ -1,0 +1,136 @@
+/* The table of a sweep's points that a person reads. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "sweep.h"
+
+static void sweep_print_number(double value, int width, int digits)
+{
+    if (isfinite(value))
+        printf(" %*.*f", width, digits, value);
+    else
+        printf(" %*s", width, "-");
+}
+
+static void sweep_print_window(const struct hil_told_figures *f)
+{
+    char text[32] = "-";
+
+    if (isfinite(f->from_s))
+        snprintf(text, sizeof text, "%.4g-%.4g", f->from_s, f->to_s);
+    printf(" %13s", text);
+}
+
+const char *sweep_verdict(const struct hil_told *told)
+{
+    const char *verdict = json_string_value(json_object_get(told->root, "verdict"));
+
+    return verdict ? verdict : "";
+}
+
+/* Whether it kept the limits that it has. */
+static const char *sweep_limit_words(const struct hil_told *told)
+{
+    const char *verdict = sweep_verdict(told);
+
+    if (json_array_size(json_object_get(told->root, "limits")) == 0)
+        return "";
+    return strcmp(verdict, "passed") == 0   ? ", passed"
+           : strcmp(verdict, "failed") == 0 ? ", FAILED"
+                                            : ", inconclusive";
+}
+
+/* What the measure did, and whether the run can be believed. */
+static void sweep_print_verdict(const struct hil_told *told, const struct hil_told_measure *measure)
+{
+    struct hil_told_measure array;
+    const bool others = hil_told_first(told, true, &array);
+
+    if (!measure->judged)
+        printf("  -");
+    else if (!measure->settled)
+        printf("  does not settle");
+    else if (others && array.judged && !array.settled)
+        printf("  %s[%d] does not settle", array.name, array.worst);
+    else
+        printf("  settles");
+    printf("%s%s\n", hil_told_valid(told) == 1 ? "" : ", NOT VALID", sweep_limit_words(told));
+}
+
+/* Those of the first nodes: in a control loop, of who controls. */
+double sweep_missed(const struct hil_told *told)
+{
+    struct hil_told_nodes nodes;
+
+    return hil_told_nodes(told, 0, &nodes) ? nodes.missed : NAN;
+}
+
+/* Of the table's first column: the longest name has room. */
+static int sweep_name_width(const struct sweep *s)
+{
+    size_t width = 36;
+
+    for (unsigned i = 0; i < s->point_count; i++)
+        if (strlen(s->points[i].name) > width)
+            width = strlen(s->points[i].name);
+    return (int)width;
+}
+
+static void sweep_print_point(const struct sweep *s, unsigned point)
+{
+    struct hil_told told = sweep_told(s, point);
+    struct hil_told_measure measure;
+    double round_trip_us[3];
+
+    printf("%-*s", sweep_name_width(s), s->points[point].name);
+    if (!told.root) {
+        printf(" no results\n");
+        return;
+    }
+    hil_told_first(&told, false, &measure);
+    hil_told_round_trip(&told, round_trip_us);
+    sweep_print_number(measure.figures.overshoot_pct, 11, 2);
+    sweep_print_number(measure.figures.settling_ms, 11, 3);
+    sweep_print_number(measure.figures.mean, 10, 3);
+    sweep_print_number(measure.figures.pp, 10, 3);
+    sweep_print_window(&measure.figures);
+    sweep_print_number(sweep_missed(&told), 8, 0);
+    sweep_print_number(round_trip_us[0], 10, 1);
+    sweep_print_number(round_trip_us[1], 10, 1);
+    sweep_print_verdict(&told, &measure);
+    hil_told_close(&told);
+}
+
+/* "output_v", and "mean V": of the first point that tells. */
+static void sweep_print_head(const struct sweep *s)
+{
+    char name[37] = "", mean[24] = "mean", pp[24] = "p-p";
+
+    for (unsigned i = 0; i < s->point_count && !name[0]; i++) {
+        struct hil_told told = sweep_told(s, i);
+        struct hil_told_measure measure;
+        if (hil_told_first(&told, false, &measure)) {
+            snprintf(name, sizeof name, "%s", measure.name);
+            snprintf(mean, sizeof mean, "mean %.16s", measure.unit);
+            snprintf(pp, sizeof pp, "p-p %.16s", measure.unit);
+        }
+        hil_told_close(&told);
+    }
+    printf("%-*s %11s %11s %10s %10s %13s %8s %10s %10s\n", sweep_name_width(s), name,
+           "overshoot %", "settling ms", mean, pp, "from-to s", "missed", "round trip", "p99, us");
+}
+
+void sweep_print_table(const struct sweep *s)
+{
+    unsigned passed = 0;
+
+    sweep_print_head(s);
+    for (unsigned i = 0; i < s->point_count; i++) {
+        sweep_print_point(s, i);
+        passed += s->jobs.at[i].done && s->jobs.at[i].status == HIL_EXIT_OK;
+    }
+    if (s->has_limits)
+        printf("%u of %u passed\n", passed, s->point_count);
+    printf("results: %s\n", s->out);
+}
