@@ -19,8 +19,9 @@ struct sweep_axis {
 };
 
 struct sweep_point {
-    char **sets; /* "key=value", by axis */
-    char *name;  /* its folder: the sets of the keys that vary */
+    char **sets;          /* "key=value", by axis */
+    char *name;           /* its folder: the sets of the keys that vary */
+    struct hil_told told; /* of its run, once that has ended */
 };
 
 /* A range in steps; the last one known to pass, and the first known to fail. */
@@ -70,9 +71,6 @@ void sweep_free(struct sweep *s);
 /* --- runs ------------------------------------------------------------------------------------ */
 
 void sweep_run(struct sweep *s);
-
-/* What a point's run tells of itself; hil_told_close. */
-struct hil_told sweep_told(const struct sweep *s, unsigned point);
 
 /* --- results --------------------------------------------------------------------------------- */
 

@@ -28,15 +28,15 @@ static void csv_number(FILE *to, double value)
 
 static void csv_point(const struct sweep *s, unsigned i, FILE *to)
 {
-    struct hil_told told = sweep_told(s, i);
+    const struct hil_told *told = &s->points[i].told;
     struct hil_told_measure measure;
     double round_trip_us[3];
 
     for (unsigned k = 0; k < s->axis_count; k++)
         csv_text(to, strchr(s->points[i].sets[k], '=') + 1);
-    hil_told_first(&told, false, &measure);
-    hil_told_round_trip(&told, round_trip_us);
-    fprintf(to, "%d,%s,%s", s->jobs.at[i].done ? s->jobs.at[i].status : -1, sweep_verdict(&told),
+    hil_told_first(told, false, &measure);
+    hil_told_round_trip(told, round_trip_us);
+    fprintf(to, "%d,%s,%s", s->jobs.at[i].done ? s->jobs.at[i].status : -1, sweep_verdict(told),
             !measure.judged   ? ""
             : measure.settled ? "true"
                               : "false");
@@ -44,11 +44,10 @@ static void csv_point(const struct sweep *s, unsigned i, FILE *to)
     csv_number(to, measure.figures.settling_ms);
     csv_number(to, measure.figures.mean);
     csv_number(to, measure.figures.pp);
-    csv_number(to, sweep_missed(&told));
+    csv_number(to, sweep_missed(told));
     csv_number(to, round_trip_us[0]);
     csv_number(to, round_trip_us[1]);
     fputc('\n', to);
-    hil_told_close(&told);
 }
 
 int sweep_write_csv(const struct sweep *s)

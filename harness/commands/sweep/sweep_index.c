@@ -11,13 +11,12 @@ static json_t *sweep_point_json(const struct sweep *s, unsigned point)
 {
     const struct sweep_point *p = &s->points[point];
     const struct hil_job *job = &s->jobs.at[point];
-    json_t *values = json_array(), *summary = job->done ? sweep_told(s, point).root : NULL;
+    json_t *values = json_array();
 
     for (unsigned k = 0; k < s->axis_count; k++)
         json_array_append_new(values, json_string(strchr(p->sets[k], '=') + 1));
-    return json_pack("{s:s, s:o, s:o, s:o}", "dir", p->name, "values", values, "status",
-                     job->done ? json_integer(job->status) : json_null(), "summary",
-                     summary ? summary : json_null());
+    return json_pack("{s:s, s:o, s:o, s:O?}", "dir", p->name, "values", values, "status",
+                     job->done ? json_integer(job->status) : json_null(), "summary", p->told.root);
 }
 
 int sweep_write_index(const struct sweep *s)

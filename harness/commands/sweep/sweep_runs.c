@@ -34,28 +34,25 @@ static void sweep_exec(void *sweep, unsigned number)
     hil_jobs_exec(argv);
 }
 
-static void sweep_tell_end(void *sweep, unsigned number)
+/* While others run. */
+static void sweep_end(void *sweep, unsigned number)
 {
-    const struct sweep *s = sweep;
+    struct sweep *s = sweep;
+    struct sweep_point *p = &s->points[number];
+    char dir[4500];
 
-    fprintf(stderr, "%u of %u: %s%s\n", s->jobs.done, s->point_count, s->points[number].name,
+    snprintf(dir, sizeof dir, "%s/%s", s->out, p->name);
+    p->told = hil_told_of_run(dir);
+    fprintf(stderr, "%u of %u: %s%s\n", s->jobs.done, s->point_count, p->name,
             hil_job_words(&s->jobs.at[number]));
 }
 
 void sweep_run(struct sweep *s)
 {
     s->jobs.exec = sweep_exec;
-    s->jobs.ended = sweep_tell_end;
+    s->jobs.ended = sweep_end;
     s->jobs.arg = s;
     for (unsigned i = 0; i < s->point_count; i++)
         s->jobs.at[i].alone = s->real_time;
     hil_jobs_run(&s->jobs, s->arguments->jobs);
-}
-
-struct hil_told sweep_told(const struct sweep *s, unsigned point)
-{
-    char dir[4500];
-
-    snprintf(dir, sizeof dir, "%s/%s", s->out, s->points[point].name);
-    return hil_told_of_run(dir);
 }

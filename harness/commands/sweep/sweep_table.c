@@ -77,57 +77,55 @@ static int sweep_name_width(const struct sweep *s)
     return (int)width;
 }
 
-static void sweep_print_point(const struct sweep *s, unsigned point)
+static void sweep_print_point(const struct sweep_point *p, int name_width)
 {
-    struct hil_told told = sweep_told(s, point);
+    const struct hil_told *told = &p->told;
     struct hil_told_measure measure;
     double round_trip_us[3];
 
-    printf("%-*s", sweep_name_width(s), s->points[point].name);
-    if (!told.root) {
+    printf("%-*s", name_width, p->name);
+    if (!told->root) {
         printf(" no results\n");
         return;
     }
-    hil_told_first(&told, false, &measure);
-    hil_told_round_trip(&told, round_trip_us);
+    hil_told_first(told, false, &measure);
+    hil_told_round_trip(told, round_trip_us);
     sweep_print_number(measure.figures.overshoot_pct, 11, 2);
     sweep_print_number(measure.figures.settling_ms, 11, 3);
     sweep_print_number(measure.figures.mean, 10, 3);
     sweep_print_number(measure.figures.pp, 10, 3);
     sweep_print_window(&measure.figures);
-    sweep_print_number(sweep_missed(&told), 8, 0);
+    sweep_print_number(sweep_missed(told), 8, 0);
     sweep_print_number(round_trip_us[0], 10, 1);
     sweep_print_number(round_trip_us[1], 10, 1);
-    sweep_print_verdict(&told, &measure);
-    hil_told_close(&told);
+    sweep_print_verdict(told, &measure);
 }
 
 /* "output_v", and "mean V": of the first point that tells. */
-static void sweep_print_head(const struct sweep *s)
+static void sweep_print_head(const struct sweep *s, int name_width)
 {
     char name[37] = "", mean[24] = "mean", pp[24] = "p-p";
+    struct hil_told_measure measure;
 
     for (unsigned i = 0; i < s->point_count && !name[0]; i++) {
-        struct hil_told told = sweep_told(s, i);
-        struct hil_told_measure measure;
-        if (hil_told_first(&told, false, &measure)) {
-            snprintf(name, sizeof name, "%s", measure.name);
-            snprintf(mean, sizeof mean, "mean %.16s", measure.unit);
-            snprintf(pp, sizeof pp, "p-p %.16s", measure.unit);
-        }
-        hil_told_close(&told);
+        if (!hil_told_first(&s->points[i].told, false, &measure))
+            continue;
+        snprintf(name, sizeof name, "%s", measure.name);
+        snprintf(mean, sizeof mean, "mean %.16s", measure.unit);
+        snprintf(pp, sizeof pp, "p-p %.16s", measure.unit);
     }
-    printf("%-*s %11s %11s %10s %10s %13s %8s %10s %10s\n", sweep_name_width(s), name,
-           "overshoot %", "settling ms", mean, pp, "from-to s", "missed", "round trip", "p99, us");
+    printf("%-*s %11s %11s %10s %10s %13s %8s %10s %10s\n", name_width, name, "overshoot %",
+           "settling ms", mean, pp, "from-to s", "missed", "round trip", "p99, us");
 }
 
 void sweep_print_table(const struct sweep *s)
 {
+    const int name_width = sweep_name_width(s);
     unsigned passed = 0;
 
-    sweep_print_head(s);
+    sweep_print_head(s, name_width);
     for (unsigned i = 0; i < s->point_count; i++) {
-        sweep_print_point(s, i);
+        sweep_print_point(&s->points[i], name_width);
         passed += s->jobs.at[i].done && s->jobs.at[i].status == HIL_EXIT_OK;
     }
     if (s->has_limits)
