@@ -103,7 +103,7 @@ MAINS    := $(PROGRAMS:%=harness/%.c)
 IN_FMU     := $(patsubst %,harness/export_fmu/%.c,fmi2 fmi3 instance model)
 FMU_SHARED := $(BUILD)/libhiloco-fmi2.so $(BUILD)/libhiloco-fmi3.so
 
-LOCO    := $(wildcard channels/*.c channels/fabric/*.c)
+LOCO    := $(wildcard channels/*.c channels/fabric/*.c channels/fabric/*/*.c)
 MODELS  := $(wildcard plants/*.c controllers/*.c)
 NETLIST := harness/netlist/hiloco_netlist.c
 HARNESS := $(filter-out $(MAINS) $(NETLIST) $(IN_FMU),$(wildcard harness/*.c harness/*/*.c harness/*/*/*.c))
@@ -271,7 +271,7 @@ $(BUILD)/sim/%.o: %.c Makefile | $(NEEDED)
 	$(COMPILE) $(PREEMPTED) -MMD -MP -c -o $@ $<
 
 $(BUILD)/sim/libloco.a: $(patsubst %.c,$(BUILD)/sim/%.o,$(wildcard channels/*.c)) \
-                        $(call objects,$(wildcard channels/fabric/*.c)) \
+                        $(call objects,$(wildcard channels/fabric/*.c channels/fabric/*/*.c)) \
                         $(if $(PREEMPTED),$(call objects,tests/sim/preempt.c))
 
 $(BUILD)/test-unit: $(call objects,$(wildcard tests/unit/*.c)) \

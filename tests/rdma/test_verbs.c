@@ -19,7 +19,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "channels/fabric/verbs_hello.h"
+#include "channels/fabric/verbs/verbs_hello.h"
 #include "tests/nodes.h"
 
 /* What a node heard. */

@@ -11,7 +11,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#include "channels/fabric/sim_internal.h"
+#include "channels/fabric/sim/sim_internal.h"
 
 /* --- accesses -------------------------------------------------------------------------------- */
 

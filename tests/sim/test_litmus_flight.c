@@ -5,7 +5,7 @@
 #include <criterion/criterion.h>
 #include <errno.h>
 
-#include "channels/fabric/sim_internal.h"
+#include "channels/fabric/sim/sim_internal.h"
 #include "channels/thread.h"
 #include "litmus.h"
 

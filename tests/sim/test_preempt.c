@@ -8,7 +8,7 @@
 #include <urcu/urcu-bp.h>
 
 #include "channels/fabric/sanitizers.h"
-#include "channels/fabric/sim_internal.h"
+#include "channels/fabric/sim/sim_internal.h"
 #include "channels/thread.h"
 #include "tests/nodes.h"
 

@@ -14,7 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "channels/fabric/shm_internal.h"
+#include "channels/fabric/shm/shm_internal.h"
 #include "channels/packet.h"
 #include "tests/nodes.h"
 

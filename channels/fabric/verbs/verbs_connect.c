@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "host_time.h"
+#include "../host_time.h"
 #include "verbs_internal.h"
 
 enum {

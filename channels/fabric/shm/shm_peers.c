@@ -11,7 +11,7 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
-#include "host_time.h"
+#include "../host_time.h"
 #include "shm_internal.h"
 
 /* Between attempts to reach a peer that is not there yet, or not there again. */

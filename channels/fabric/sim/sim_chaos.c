@@ -22,8 +22,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "../words.h"
 #include "sim_internal.h"
-#include "words.h"
 
 enum {
     STEPS_MAX = 10000000,

@@ -12,10 +12,10 @@
 #ifndef LOCO_SIM_INTERNAL_H
 #define LOCO_SIM_INTERNAL_H
 
-#include "by_node.h"
-#include "fiber.h"
-#include "sim.h"
-#include "timeline.h"
+#include "../by_node.h"
+#include "../fiber.h"
+#include "../sim.h"
+#include "../timeline.h"
 
 /* What a timeline entry is; the first member of each. */
 enum kind { FIBER, ALARM, ARRIVAL, ANSWER, COMPLETION, NEWS };

@@ -4,8 +4,8 @@
  */
 #include <errno.h>
 
+#include "../words.h"
 #include "sim_internal.h"
-#include "words.h"
 
 /* A wait may be for another fiber of its own node, which no delivery announces; and it may
  * begin before its first look. So it looks again after this long. */

@@ -1,12 +1,12 @@
-#include "sim.h"
+#include "../sim.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
+#include "../words.h"
 #include "sim_internal.h"
-#include "words.h"
 
 static struct sim *sim_of(const struct loco_fabric *fabric)
 {

@@ -1,4 +1,4 @@
-#include "verbs.h"
+#include "../verbs.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -13,7 +13,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "host_time.h"
+#include "../host_time.h"
 #include "verbs_internal.h"
 
 static struct verbs *verbs_of(const struct loco_fabric *fabric)

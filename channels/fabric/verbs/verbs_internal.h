@@ -21,7 +21,7 @@
 #include <sched.h>
 #include <sys/socket.h>
 
-#include "verbs.h"
+#include "../verbs.h"
 #include "verbs_hello.h"
 
 enum {

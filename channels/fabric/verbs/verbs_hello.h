@@ -15,7 +15,7 @@
 #ifndef LOCO_VERBS_HELLO_H
 #define LOCO_VERBS_HELLO_H
 
-#include "proof.h"
+#include "../proof.h"
 
 enum { VERBS_MAGIC = 0x4c4f434f, VERBS_VERSION = 2 };
 

@@ -9,10 +9,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "context.h"
-#include "host_time.h"
+#include "../context.h"
+#include "../host_time.h"
+#include "../words.h"
 #include "shm_internal.h"
-#include "words.h"
 
 struct shm_link {
     struct loco_link base;

@@ -24,7 +24,7 @@
 #ifndef LOCO_SHM_WIRE_H
 #define LOCO_SHM_WIRE_H
 
-#include "proof.h"
+#include "../proof.h"
 
 enum shm_kind {
     SHM_HELLO = 0x4c4f4360, /* others in each version of this protocol */

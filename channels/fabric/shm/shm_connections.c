@@ -17,7 +17,7 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-#include "host_time.h"
+#include "../host_time.h"
 #include "shm_internal.h"
 
 enum { LOOK_MS = 200 };
