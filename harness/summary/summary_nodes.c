@@ -101,7 +101,7 @@ static json_t *nodes_json(const struct hil_summary *sum, struct sums *all)
     return nodes;
 }
 
-/* "controller", "converter[*]" */
+/* "hub", "cell[*]" */
 static json_t *array_name(const struct hil_array *array)
 {
     return json_sprintf("%s%s", array->name, array->of ? "[*]" : "");

@@ -13,7 +13,7 @@
 /* Adds `nodes`, `links` and `worst_misses` to the summary. Returns 0 or -ENOMEM. */
 int hil_summary_add_nodes(const struct hil_summary *summary, json_t *root);
 
-/* "controller at 40 us, converter[0-19] at 12.5 us" */
+/* "hub at 40 us, cell[0-19] at 12.5 us" */
 void hil_summary_print_arrays(const struct hil_summary *summary, FILE *to);
 
 /* A line for each array of nodes that ran here, the worst miss, and a line for each round trip. */

@@ -183,7 +183,7 @@ static json_t *array_json(const struct hil_node_sample *nodes, unsigned count)
                      "input_age_us", us((double)all.input_age_ns), "each", each);
 }
 
-/* By arrays, as the summary has them: a node "controller", an array "converter". */
+/* By arrays, as the summary has them: a node "hub", an array "cell". */
 static json_t *nodes_json(const struct hil_sample *s)
 {
     json_t *nodes = json_object();

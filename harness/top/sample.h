@@ -11,7 +11,7 @@
 
 struct hil_node_sample {
     unsigned node;
-    const char *name; /* the watch's: "converter[3]" */
+    const char *name; /* the watch's: "cell[3]" */
     uint32_t array;   /* nodes of one are of one array */
     struct hil_progress told;
     uint64_t period_ns;

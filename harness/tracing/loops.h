@@ -17,7 +17,7 @@ struct hil_loop_figures {
 
 struct hil_traced_loop {
     uint32_t node;
-    char *name;     /* "converter[3]"; "node[7]" of one that the trace does not name */
+    char *name;     /* "cell[3]"; "node[7]" of one that the trace does not name */
     unsigned array; /* of the arrays below */
     struct hil_loop_figures figures;
 };
@@ -31,8 +31,8 @@ struct hil_course {
 };
 
 struct hil_traced_array {
-    char *name;     /* "converter" */
-    char *words;    /* "converter[*]", for people; or as `name` where that is a node's own */
+    char *name;     /* "cell" */
+    char *words;    /* "cell[*]", for people; or as `name` where that is a node's own */
     bool many;      /* of which these two differ */
     uint32_t first; /* of its nodes */
     unsigned count;

@@ -191,7 +191,7 @@ static void print_loops(const struct hil_analysis *a, FILE *to)
     }
 }
 
-/* "converter wait": the part with its node, as the array calls it. */
+/* "cell wait": the part with its node, as the array calls it. */
 static void print_part(const struct hil_analysis *a, const struct hil_round_trip *t, int part,
                        FILE *to)
 {

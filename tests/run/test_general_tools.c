@@ -145,49 +145,89 @@ static void open_alone(void)
 
 TestSuite(general_tools_real_time, .init = open_alone, .fini = workspace_close, .timeout = 120);
 
-/* The same scenario, so slow that a busy machine can keep up. */
-#define REAL_SERVO                                                                                 \
-    "hiloco run configs/servo.yaml --mode realtime --set nodes.drive.period_us=500 "               \
-    "--set nodes.speed.period_us=1000 --set nodes.position.period_us=5000 "                        \
-    "--set validity.required=false --quiet "
+/* The same scenarios, so slow that a busy machine can keep up. */
+static const struct slow {
+    const char *name, *options, *measure, *unit;
+    const char *nodes[3]; /* NULL: the last was before */
+    double periods_us[3];
+} SLOW[] = {
+    {"servo",
+     "--set nodes.drive.period_us=500 --set nodes.speed.period_us=1000 "
+     "--set nodes.position.period_us=5000",
+     "angle_rad",
+     "rad",
+     {"drive", "speed", "position"},
+     {500, 1000, 5000}},
+    {"battery",
+     "--set nodes.stage.period_us=500 --set nodes.control.period_us=1000",
+     "voltage_v",
+     "V",
+     {"stage", "control"},
+     {500, 1000}},
+};
+enum { SLOW_COUNT = sizeof SLOW / sizeof SLOW[0], SLOW_NODES = 3 };
 
-Test(general_tools_real_time, top_shows_each_node)
+static struct arguments slow_run(const struct slow *s, const char *options)
 {
-    const char *out = in_workspace("out");
-    struct arguments a = command(REAL_SERVO "--set duration_s=3 --out %s", out);
-    struct process p = start(&a);
-    struct ended e = {0};
+    return command("hiloco run configs/%s.yaml --mode realtime %s --set validity.required=false "
+                   "--quiet %s --out %s",
+                   s->name, s->options, options, in_workspace("%s", s->name));
+}
+
+/* A sample of the run, taken while it runs. */
+static json_t *sample_of(const struct slow *s, const struct process *p)
+{
+    struct ended e;
 
     do {
         usleep(100000);
-        e = run_command("hiloco top %s --json --count 1", out);
-    } while (!strstr(e.out, "period_us") && !has_ended(&p));
+        e = run_command("hiloco top %s --json --count 1", in_workspace("%s", s->name));
+    } while (!strstr(e.out, "period_us") && !has_ended(p));
     json_t *sample = json_loads(e.out, JSON_DISABLE_EOF_CHECK, NULL);
-    struct ended ran = finish(&p);
-    expect_ran(&ran);
     cr_assert_not_null(sample, "%s%s", e.out, e.err);
-    cr_expect_str_eq(json_string_value(json_at(sample, "measure.name")), "angle_rad");
-    cr_expect_str_eq(json_string_value(json_at(sample, "measure.unit")), "rad");
-    cr_expect_eq(number_at(sample, "nodes.drive.period_us"), 500);
-    cr_expect_eq(number_at(sample, "nodes.speed.period_us"), 1000);
-    cr_expect_eq(number_at(sample, "nodes.position.period_us"), 5000);
+    return sample;
+}
+
+Test(general_tools_real_time, top_shows_each_node)
+{
+    for (const struct slow *s = SLOW; s < SLOW + SLOW_COUNT; s++) {
+        struct arguments a = slow_run(s, "--set duration_s=3");
+        struct process p = start(&a);
+        json_t *sample = sample_of(s, &p);
+        struct ended ran = finish(&p);
+        expect_ran(&ran);
+        cr_expect_str_eq(json_string_value(json_at(sample, "measure.name")), s->measure);
+        cr_expect_str_eq(json_string_value(json_at(sample, "measure.unit")), s->unit);
+        for (int n = 0; n < SLOW_NODES && s->nodes[n]; n++) {
+            char path[64];
+            snprintf(path, sizeof path, "nodes.%s.period_us", s->nodes[n]);
+            cr_expect_eq(number_at(sample, path), s->periods_us[n], "%s", path);
+        }
+        json_decref(sample);
+    }
 }
 
 Test(general_tools_real_time, trace_names_nodes_and_links)
 {
-    const char *out = in_workspace("out");
-
     if (access("/usr/bin/lttng", X_OK) || access("/usr/bin/babeltrace2", X_OK))
         cr_skip_test("lttng-tools or babeltrace2 is not installed");
-    struct ended e = run_command(REAL_SERVO "--set duration_s=0.3 --trace --out %s", out);
-    expect_ran(&e);
-    e = run_command("hiloco trace %s", out);
-    expect_status(&e, 0);
-    json_t *found = json_load_file(in_workspace("out/trace.json"), 0, NULL);
-    cr_assert_not_null(found);
-    cr_expect_gt(number_at(found, "nodes.drive.steps"), 0);
-    cr_expect_gt(number_at(found, "nodes.speed.steps"), 0);
-    cr_expect_gt(number_at(found, "nodes.position.steps"), 0);
-    cr_expect(strstr(e.out, "drive -> speed") || strstr(e.out, "speed -> drive"), "%s", e.out);
-    json_decref(found);
+    for (const struct slow *s = SLOW; s < SLOW + SLOW_COUNT; s++) {
+        struct arguments a = slow_run(s, "--set duration_s=0.3 --trace");
+        struct process p = start(&a);
+        struct ended e = finish(&p);
+        expect_ran(&e);
+        e = run_command("hiloco trace %s", in_workspace("%s", s->name));
+        expect_status(&e, 0);
+        json_t *found = json_load_file(in_workspace("%s/trace.json", s->name), 0, NULL);
+        cr_assert_not_null(found);
+        for (int n = 0; n < SLOW_NODES && s->nodes[n]; n++) {
+            char path[64];
+            snprintf(path, sizeof path, "nodes.%s.steps", s->nodes[n]);
+            cr_expect_gt(number_at(found, path), 0, "%s", path);
+        }
+        char link[64];
+        snprintf(link, sizeof link, "%s -> %s", s->nodes[0], s->nodes[1]);
+        cr_expect(strstr(e.out, link), "no %s in\n%s", link, e.out);
+        json_decref(found);
+    }
 }
