@@ -460,9 +460,6 @@ format-check:
 
 SONAME   := libloco.so.$(firstword $(subst ., ,$(VERSION)))
 SHARED   := $(BUILD)/libloco.so.$(VERSION)
-HEADERS := loco ack atomic_var barrier channel fence kvstore manager memory owned_var ringbuffer \
-           shared_queue shared_region sst thread ticket_lock trace
-HEADERS := $(HEADERS:%=channels/%.h) $(patsubst %,channels/fabric/%.h,by_node context fabric shm sim verbs)
 
 $(call objects,$(LOCO)): VISIBILITY := -fno-semantic-interposition
 $(call objects,$(LOCO)): channels/loco.map
@@ -502,8 +499,8 @@ install: all $(SHARED) $(HIL_SHARED) $(BUILD)/install/libloco.a
 	install $(PROGRAMS:%=$(BUILD)/%) $(AT)/bin
 	install -m 755 $(PROVIDER) $(BUILD)/hiloco-netlist $(FMU_SHARED) $(AT)/lib/hiloco
 	install -m 644 configs/*.yaml configs/*.cir $(AT)/share/hiloco/configs
-	install -m 644 $(filter-out channels/fabric/%,$(HEADERS)) $(AT)/include/loco
-	install -m 644 $(filter channels/fabric/%,$(HEADERS)) $(AT)/include/loco/fabric
+	install -m 644 $(wildcard channels/loco/*.h) $(AT)/include/loco
+	install -m 644 $(wildcard channels/loco/fabric/*.h) $(AT)/include/loco/fabric
 	install -m 644 plants/model.h $(AT)/include/hiloco
 	install -m 644 harness/hiloco_node.h $(AT)/include
 	install -d $(AT)/lib/hiloco/models $(AT)/share/hiloco/template $(AT)/share/hiloco/node

@@ -1,4 +1,4 @@
-#include "ack.h"
+#include "loco/ack.h"
 
 #include <errno.h>
 

@@ -6,7 +6,7 @@
 #ifndef LOCO_AGREEMENT_H
 #define LOCO_AGREEMENT_H
 
-#include "channel.h"
+#include "loco/channel.h"
 
 /* Of a longer line only the beginning is compared, and told. */
 enum { LOCO_LINE_MAX = 256 };

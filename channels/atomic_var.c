@@ -1,4 +1,4 @@
-#include "atomic_var.h"
+#include "loco/atomic_var.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
-#include "barrier.h"
+#include "loco/barrier.h"
 
 #include <errno.h>
 
-#include "fence.h"
+#include "loco/fence.h"
 #include "trace_internal.h"
 
 int loco_barrier_init(struct loco_barrier *b, struct loco_manager *manager,

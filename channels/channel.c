@@ -1,4 +1,4 @@
-#include "channel.h"
+#include "loco/channel.h"
 
 #include <errno.h>
 #include <search.h>

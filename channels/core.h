@@ -5,8 +5,8 @@
 #ifndef LOCO_CORE_H
 #define LOCO_CORE_H
 
-#include "channel.h"
-#include "memory.h"
+#include "loco/channel.h"
+#include "loco/memory.h"
 
 /* What the fabric told the manager, to the channels of the peer. */
 void loco_channels_peer_up(struct loco_peer *peer, uint32_t node);

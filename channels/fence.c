@@ -8,12 +8,12 @@
  * A link whose peer is lost owes nothing that waiting could bring. If it did owe something, that is
  * counted as a loss, and each thread whose fence is about the link is told of it once.
  */
-#include "fence.h"
+#include "loco/fence.h"
 
 #include <errno.h>
 #include <stdatomic.h>
 
-#include "thread.h"
+#include "loco/thread.h"
 #include "trace_internal.h"
 
 /* Which links a fence is about. */

@@ -1,4 +1,4 @@
-#include "kvstore.h"
+#include "loco/kvstore.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 #include "kvstore_index.h"
 #include "kvstore_slots.h"
 #include "kvstore_tracker.h"
-#include "thread.h"
+#include "loco/thread.h"
 
 /* --- setup -------------------------------------------------------------------------------- */
 

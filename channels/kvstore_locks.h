@@ -17,7 +17,7 @@
 #ifndef LOCO_KVSTORE_LOCKS_H
 #define LOCO_KVSTORE_LOCKS_H
 
-#include "kvstore.h"
+#include "loco/kvstore.h"
 
 #define KV_TICKETS (UINT64_C(1) << 31) /* as many there are before they start again at 0 */
 

@@ -62,7 +62,7 @@
  * A fence is a read of the slot that was written, on the link that wrote it: the pair fence,
  * without waiting in a call. A node's own slots are used without the network.
  */
-#include "kvstore.h"
+#include "loco/kvstore.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -73,7 +73,7 @@
 #include "kvstore_locks.h"
 #include "kvstore_slots.h"
 #include "kvstore_tracker.h"
-#include "memory.h"
+#include "loco/memory.h"
 
 /* How many operations are looked up together, so that their cache misses overlap. */
 enum { BATCH = 16 };

@@ -7,7 +7,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-#include "memory.h"
+#include "loco/memory.h"
 
 /* --- one slot ----------------------------------------------------------------------------- */
 

@@ -19,8 +19,8 @@
 #ifndef LOCO_KVSTORE_SLOTS_H
 #define LOCO_KVSTORE_SLOTS_H
 
-#include "kvstore.h"
 #include "kvstore_index.h"
+#include "loco/kvstore.h"
 
 struct kv_slots {
     struct loco_region *region;

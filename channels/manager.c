@@ -1,4 +1,4 @@
-#include "manager.h"
+#include "loco/manager.h"
 
 #include <errno.h>
 #include <search.h>
@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "core.h"
-#include "fence.h"
-#include "thread.h"
+#include "loco/fence.h"
+#include "loco/thread.h"
 #include "trace_internal.h"
 
 static _Atomic bool slots_taken[LOCO_MANAGERS_MAX];

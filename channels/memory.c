@@ -1,4 +1,4 @@
-#include "memory.h"
+#include "loco/memory.h"
 
 #include <errno.h>
 #include <stdint.h>

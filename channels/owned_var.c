@@ -26,7 +26,7 @@
  * at the same even count is whole. Each copy has a count of its own, which goes on where the owner
  * restarts: a reader that is held up over that sees it differ.
  */
-#include "owned_var.h"
+#include "loco/owned_var.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "memory.h"
+#include "loco/memory.h"
 
 bool loco_good_text(const char *text)
 {

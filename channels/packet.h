@@ -16,7 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "fabric/fabric.h"
+#include "loco/fabric/fabric.h"
 
 enum loco_packet_kind { LOCO_JOIN, LOCO_CONNECT, LOCO_REFUSE, LOCO_LINES };
 

@@ -18,7 +18,7 @@
  * receiver has acknowledged them: longer ones are read late. Headers are never stored there,
  * since the zero before them may still be on its way; each goes out inline.
  */
-#include "ringbuffer.h"
+#include "loco/ringbuffer.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -26,7 +26,7 @@
 
 #include "core.h"
 #include "fabric/words.h"
-#include "fence.h"
+#include "loco/fence.h"
 
 enum { WORD = sizeof(uint64_t) };
 

@@ -28,7 +28,7 @@
  * finds head = h and then tail <= h, the queue is empty at that second moment; and when a
  * push finds tail = t and then head <= t - capacity, it is full.
  */
-#include "shared_queue.h"
+#include "loco/shared_queue.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-#include "shared_region.h"
+#include "loco/shared_region.h"
 
 #include <errno.h>
 

@@ -1,4 +1,4 @@
-#include "sst.h"
+#include "loco/sst.h"
 
 #include <errno.h>
 #include <stdio.h>

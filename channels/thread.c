@@ -1,10 +1,10 @@
-#include "thread.h"
+#include "loco/thread.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
 #include "core.h"
-#include "fence.h"
+#include "loco/fence.h"
 
 static int link_to(struct loco_thread *t, uint32_t node)
 {

@@ -22,12 +22,12 @@
  *
  * Tickets wrap, by the wrap of 64 bits; they are only compared for equality and distance.
  */
-#include "ticket_lock.h"
+#include "loco/ticket_lock.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-#include "memory.h"
+#include "loco/memory.h"
 #include "trace_internal.h"
 
 enum state { GRANTED = 0, OPEN = 1, HELD = 2 }; /* zeroed words are a gate that nobody uses */

@@ -6,7 +6,7 @@
 
 #include <stdatomic.h>
 
-#include "trace.h"
+#include "loco/trace.h"
 
 extern const struct loco_tracer *_Atomic loco_tracer;
 

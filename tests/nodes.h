@@ -10,7 +10,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 
-#include "channels/loco.h"
+#include "channels/loco/loco.h"
 
 /* Counts what shows that a test moves; NULL where nobody looks. */
 extern _Atomic uint64_t *test_moves;

@@ -14,7 +14,7 @@
 
 #include <lttng/tracepoint.h>
 
-#include "channels/trace.h"
+#include "channels/loco/trace.h"
 #include "harness/run/tracer.h"
 
 /* The macros are no declarations to clang-format. */

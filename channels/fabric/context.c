@@ -1,4 +1,4 @@
-#include "context.h"
+#include "../loco/fabric/context.h"
 
 _Thread_local struct loco_context loco_context;
 

@@ -4,7 +4,7 @@
 #ifndef LOCO_HOST_TIME_H
 #define LOCO_HOST_TIME_H
 
-#include "fabric.h"
+#include "../loco/fabric/fabric.h"
 
 /* CLOCK_MONOTONIC. */
 uint64_t loco_host_clock(struct loco_node *node);

@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "fabric.h"
+#include "../loco/fabric/fabric.h"
 
 struct loco_key {
     unsigned char bytes[32];

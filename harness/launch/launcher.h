@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "../../channels/fabric/fabric.h"
+#include "../../channels/loco/fabric/fabric.h"
 #include "../scenario/scenario.h"
 #include "exit_status.h"
 #include "signals.h"

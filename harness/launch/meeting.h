@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-#include "../../channels/fabric/fabric.h"
+#include "../../channels/loco/fabric/fabric.h"
 
 enum {
     HIL_PLACE_SIZE = 92, /* of the folder's path: a socket's address is short */

@@ -21,7 +21,7 @@
 #ifndef HIL_LINKS_H
 #define HIL_LINKS_H
 
-#include "../../channels/loco.h"
+#include "../../channels/loco/loco.h"
 #include "../scenario/system.h"
 #include "live.h"
 

@@ -7,7 +7,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "../../channels/fabric/verbs.h"
+#include "../../channels/loco/fabric/verbs.h"
 #include "../launch/meeting.h"
 #include "executor.h"
 #include "group.h"

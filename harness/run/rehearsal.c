@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <unistd.h>
 
-#include "../../channels/trace.h"
+#include "../../channels/loco/trace.h"
 
 /* The step before the first: what it pushes has the number 0. */
 static const uint64_t REHEARSED_STEP = UINT64_MAX;

@@ -1,5 +1,5 @@
 /*
- * Where the loops tell a tracer what they do, as channels/trace.h does for the channels. While
+ * Where the loops tell a tracer what they do, as channels/loco/trace.h does for the channels. While
  * there is none an event costs a load and a branch.
  *
  * Events name nodes and links by number, those of the scenario's system. Before its loop starts, a

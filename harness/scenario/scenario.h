@@ -87,7 +87,7 @@ enum hil_completions {
 struct hil_verbs_config {
     uint16_t port; /* of node 0; that of each further one is one more */
     enum hil_completions completions;
-    /* As in channels/fabric/verbs.h. */
+    /* As in channels/loco/fabric/verbs.h. */
     unsigned send_depth, timeout_exponent, retry_count, traffic_class, flush_bytes;
 };
 

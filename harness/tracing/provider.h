@@ -5,7 +5,7 @@
 #ifndef HIL_PROVIDER_H
 #define HIL_PROVIDER_H
 
-#include "../../channels/trace.h"
+#include "../../channels/loco/trace.h"
 #include "../run/tracer.h"
 
 /* What the object shows, as `hiloco_provider`. */

@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "channels/loco.h"
+#include "channels/loco/loco.h"
 
 enum { ITERATIONS = 1000000 };
 

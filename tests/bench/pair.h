@@ -11,7 +11,7 @@
 #include <stdatomic.h>
 
 #include "bench.h"
-#include "channels/loco.h"
+#include "channels/loco/loco.h"
 
 /* A writer's own line; cores fetch lines by twos. */
 struct pair_line {

@@ -6,7 +6,7 @@
 #include <errno.h>
 
 #include "channels/fabric/sim/sim_internal.h"
-#include "channels/thread.h"
+#include "channels/loco/thread.h"
 #include "litmus.h"
 
 enum { Z = 16, RESULTS = 512, UNTOUCHED = 77 };

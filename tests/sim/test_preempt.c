@@ -9,7 +9,7 @@
 
 #include "channels/fabric/sanitizers.h"
 #include "channels/fabric/sim/sim_internal.h"
-#include "channels/thread.h"
+#include "channels/loco/thread.h"
 #include "tests/nodes.h"
 
 #if defined(LOCO_TSAN)

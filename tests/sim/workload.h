@@ -10,7 +10,7 @@
 #ifndef TESTS_SIM_WORKLOAD_H
 #define TESTS_SIM_WORKLOAD_H
 
-#include "channels/loco.h"
+#include "channels/loco/loco.h"
 #include "tests/sim/linear.h"
 
 /* One thread of one node. */

@@ -5,9 +5,9 @@
  */
 #include <errno.h>
 
-#include "channels/kvstore.h"
 #include "channels/kvstore_index.h"
 #include "channels/kvstore_locks.h"
+#include "channels/loco/kvstore.h"
 #include "tests/sim/workload.h"
 
 enum { KEYS = 2, OPS = 14, WINDOW = 3, VALUE_WORDS_MAX = 12 };

@@ -11,8 +11,8 @@
 #include <errno.h>
 #include <string.h>
 
-#include "channels/kvstore.h"
 #include "channels/kvstore_index.h"
+#include "channels/loco/kvstore.h"
 #include "tests/sim/workload.h"
 
 enum { NODES = 3, THREADS = 2, REUSER = 0, REMOVER = 1, LATE = 2 };

@@ -2,7 +2,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "channels/shared_queue.h"
+#include "channels/loco/shared_queue.h"
 #include "tests/sim/workload.h"
 
 /* --- shared_queue: a queue of two entries, and three threads that push and pop --------------- */

@@ -2,7 +2,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "channels/ringbuffer.h"
+#include "channels/loco/ringbuffer.h"
 #include "tests/sim/workload.h"
 
 /* --- ringbuffer: node 0's two threads take turns in sending to the others --------------------- */

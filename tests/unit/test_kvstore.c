@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "channels/fabric/words.h"
-#include "channels/kvstore.h"
 #include "channels/kvstore_locks.h"
 #include "channels/kvstore_slots.h"
+#include "channels/loco/kvstore.h"
 #include "tests/nodes.h"
 
 #define ON_EACH_FABRIC(test_name, count, body, arg)                                                \

@@ -7,8 +7,8 @@
 
 #include "tests/nodes.h"
 
-#include "channels/atomic_var.h"
-#include "channels/ticket_lock.h"
+#include "channels/loco/atomic_var.h"
+#include "channels/loco/ticket_lock.h"
 
 enum { SEEDS = 12 };
 

@@ -7,10 +7,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "channels/memory.h"
-#include "channels/ringbuffer.h"
-#include "channels/shared_queue.h"
-#include "channels/shared_region.h"
+#include "channels/loco/memory.h"
+#include "channels/loco/ringbuffer.h"
+#include "channels/loco/shared_queue.h"
+#include "channels/loco/shared_region.h"
 #include "tests/nodes.h"
 
 /* Where a body runs, where that matters to it; else NULL. */

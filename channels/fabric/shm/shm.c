@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "../context.h"
+#include "../../loco/fabric/context.h"
 #include "../host_time.h"
 #include "../words.h"
 #include "shm_internal.h"

@@ -19,8 +19,8 @@
 #include <sys/types.h>
 #include <sys/un.h>
 
-#include "../by_node.h"
-#include "../shm.h"
+#include "../../loco/fabric/by_node.h"
+#include "../../loco/fabric/shm.h"
 #include "shm_wire.h"
 
 /* What others may make a process keep. */

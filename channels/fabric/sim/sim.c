@@ -1,4 +1,4 @@
-#include "../sim.h"
+#include "../../loco/fabric/sim.h"
 
 #include <errno.h>
 #include <stdlib.h>

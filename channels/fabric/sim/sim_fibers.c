@@ -1,7 +1,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "../context.h"
+#include "../../loco/fabric/context.h"
 #include "sim_internal.h"
 
 enum { STACK_SIZE = 8 << 20 }; /* as a program's own: others' models run on it */

@@ -12,9 +12,9 @@
 #ifndef LOCO_SIM_INTERNAL_H
 #define LOCO_SIM_INTERNAL_H
 
-#include "../by_node.h"
+#include "../../loco/fabric/by_node.h"
+#include "../../loco/fabric/sim.h"
 #include "../fiber.h"
-#include "../sim.h"
 #include "../timeline.h"
 
 /* What a timeline entry is; the first member of each. */

@@ -1,4 +1,4 @@
-#include "../verbs.h"
+#include "../../loco/fabric/verbs.h"
 
 #include <errno.h>
 #include <fcntl.h>

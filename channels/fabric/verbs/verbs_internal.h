@@ -21,7 +21,7 @@
 #include <sched.h>
 #include <sys/socket.h>
 
-#include "../verbs.h"
+#include "../../loco/fabric/verbs.h"
 #include "verbs_hello.h"
 
 enum {

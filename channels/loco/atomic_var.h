@@ -113,7 +113,7 @@ struct loco_ack loco_atomic_var_pull(struct loco_atomic_var *var);
  *
  * They never wait. The result is in network memory (a region or a mem_ref), and there when the
  * ack is done. Operations of one thread that are not done may execute in any order, but for
- * what channels/fabric/fabric.h says of writes. Errors, in the ack, as of loco_region_write. */
+ * what fabric/fabric.h says of writes. Errors, in the ack, as of loco_region_write. */
 
 struct loco_ack loco_atomic_post_load(struct loco_atomic_word word, uint64_t *value);
 struct loco_ack loco_atomic_post_fetch_add(struct loco_atomic_word word, uint64_t add,

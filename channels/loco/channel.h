@@ -150,7 +150,7 @@ int loco_channel_check(const struct loco_channel *channel);
  * memory (a region or a mem_ref), or at most LOCO_INLINE_MAX bytes for a write's source.
  * They never wait. Errors come in the ack: -ENOTCONN before the member connected, -ERANGE
  * outside the region, -ECONNRESET after the peer was lost (until it is taken back), -EPERM from
- * a thread that is not attached. They are ordered as channels/fabric/fabric.h says and by fences.
+ * a thread that is not attached. They are ordered as fabric/fabric.h says and by fences.
  */
 struct loco_ack loco_region_write(struct loco_region *region, unsigned m, size_t offset,
                                   const void *from, size_t size);
