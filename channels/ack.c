@@ -1,4 +1,5 @@
 #include "loco/ack.h"
+#include "thread_links.h"
 
 #include <errno.h>
 

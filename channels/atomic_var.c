@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "core.h"
+#include "thread_links.h"
 
 /* --- setup -------------------------------------------------------------------------------- */
 

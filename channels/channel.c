@@ -8,8 +8,10 @@
 
 #include "agreement.h"
 #include "core.h"
+#include "fabric/by_node_make.h"
 #include "fabric/words.h"
 #include "packet.h"
+#include "thread_links.h"
 
 /* --- names -------------------------------------------------------------------------- */
 

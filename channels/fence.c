@@ -13,7 +13,9 @@
 #include <errno.h>
 #include <stdatomic.h>
 
+#include "fabric/by_node_make.h"
 #include "loco/thread.h"
+#include "thread_links.h"
 #include "trace_internal.h"
 
 /* Which links a fence is about. */

@@ -8,6 +8,7 @@
 #include "kvstore_slots.h"
 #include "kvstore_tracker.h"
 #include "loco/thread.h"
+#include "thread_links.h"
 
 /* --- setup -------------------------------------------------------------------------------- */
 

@@ -23,6 +23,7 @@
  * waits for a lock waits for others to be polled, and for nothing else.
  */
 #include "kvstore_tracker.h"
+#include "loco/thread.h"
 
 #include <errno.h>
 #include <stdio.h>

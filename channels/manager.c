@@ -8,8 +8,10 @@
 #include <string.h>
 
 #include "core.h"
+#include "fabric/by_node_make.h"
 #include "loco/fence.h"
 #include "loco/thread.h"
+#include "thread_links.h"
 #include "trace_internal.h"
 
 static _Atomic bool slots_taken[LOCO_MANAGERS_MAX];

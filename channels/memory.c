@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core.h"
+#include "thread_links.h"
 
 enum { SMALL_ARENA = 1 << 20 };
 

@@ -37,6 +37,7 @@
 
 #include "core.h"
 #include "fabric/words.h"
+#include "thread_links.h"
 #include "trace_internal.h"
 
 enum { WORD = sizeof(uint64_t), ON_STACK = 256 };

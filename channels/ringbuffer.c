@@ -27,6 +27,7 @@
 #include "core.h"
 #include "fabric/words.h"
 #include "loco/fence.h"
+#include "thread_links.h"
 
 enum { WORD = sizeof(uint64_t) };
 

@@ -39,6 +39,7 @@
 
 #include "core.h"
 #include "fabric/words.h"
+#include "thread_links.h"
 
 /* The words of a slot, before the entry; what crosses the network. */
 enum { TURN, SUM, ENTRY, WORD = sizeof(uint64_t) };

@@ -4,7 +4,9 @@
 #include <stdlib.h>
 
 #include "core.h"
+#include "fabric/by_node_make.h"
 #include "loco/fence.h"
+#include "thread_links.h"
 
 static int link_to(struct loco_thread *t, uint32_t node)
 {

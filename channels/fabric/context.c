@@ -1,6 +1,6 @@
 #include "../loco/fabric/context.h"
 
-_Thread_local struct loco_context loco_context;
+__thread struct loco_context loco_context;
 
 static _Thread_local void *own_table[LOCO_MANAGERS_MAX];
 

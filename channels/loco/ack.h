@@ -19,7 +19,12 @@
 
 #include <stdint.h>
 
-#include "thread.h"
+#include "language.h"
+#include "manager.h"
+
+LOCO_DECLARATIONS
+
+struct loco_thread;
 
 struct loco_ack {
     struct loco_thread *thread; /* whose operations; NULL: none in flight */
@@ -52,14 +57,17 @@ static inline uint32_t loco_ack_groups(const struct loco_ack *a, const struct lo
 /* An ack that is done when both are. Both are of the same thread. */
 static inline struct loco_ack loco_ack_union(struct loco_ack a, struct loco_ack b)
 {
-    return (struct loco_ack){
-        .thread = a.thread ? a.thread : b.thread,
-        .number = a.number > b.number ? a.number : b.number,
-        .peers = a.peers | b.peers,
-        .group = loco_ack_groups(&a, &b),
-        .epoch = !b.thread || (a.thread && a.epoch < b.epoch) ? a.epoch : b.epoch,
-        .error = a.error ? a.error : b.error,
-    };
+    struct loco_ack both = a;
+
+    both.thread = a.thread ? a.thread : b.thread;
+    both.number = a.number > b.number ? a.number : b.number;
+    both.peers = a.peers | b.peers;
+    both.group = loco_ack_groups(&a, &b);
+    both.epoch = !b.thread || (a.thread && a.epoch < b.epoch) ? a.epoch : b.epoch;
+    both.error = a.error ? a.error : b.error;
+    return both;
 }
+
+LOCO_DECLARATIONS_END
 
 #endif

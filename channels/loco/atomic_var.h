@@ -25,6 +25,9 @@
 #define LOCO_ATOMIC_VAR_H
 
 #include "channel.h"
+#include "language.h"
+
+LOCO_DECLARATIONS
 
 /* Asks for official copies in the memory of the network card, which is nearer to the network
  * than main memory. No fabric has such memory yet: a warning says so, and they are in main
@@ -33,8 +36,9 @@ enum { LOCO_ATOMIC_DEVICE = 1 << 0 };
 
 /* Where a participant's words are, seen from this node. */
 struct loco_atomic_home {
-    uint64_t *_Atomic words; /* where this CPU may use them itself; NULL: through the fabric */
-    unsigned member;         /* its index, or LOCO_SELF */
+    LOCO_ATOMIC(uint64_t *)
+    words;           /* where this CPU may use them itself; NULL: through the fabric */
+    unsigned member; /* its index, or LOCO_SELF */
 };
 
 struct loco_atomic_array {
@@ -81,17 +85,16 @@ void loco_atomic_array_fini(struct loco_atomic_array *array);
 static inline struct loco_atomic_word loco_atomic_at(const struct loco_atomic_array *array,
                                                      uint32_t node, size_t index)
 {
-    if (node >= array->node_count || index >= array->count)
-        return (struct loco_atomic_word){.region = array->region, .offset = SIZE_MAX};
+    struct loco_atomic_word word = {NULL, array->region, SIZE_MAX, 0};
 
+    if (node >= array->node_count || index >= array->count)
+        return word;
     const struct loco_atomic_home *home = &array->homes[node];
     uint64_t *words = atomic_load_explicit(&home->words, memory_order_relaxed);
-    return (struct loco_atomic_word){
-        .direct = words ? words + index : NULL,
-        .region = array->region,
-        .offset = index * sizeof(uint64_t),
-        .member = home->member,
-    };
+    word.direct = words ? words + index : NULL;
+    word.offset = index * sizeof(uint64_t);
+    word.member = home->member;
+    return word;
 }
 
 /* The official copy of a variable. */
@@ -146,8 +149,9 @@ int loco_atomic_far_exchange(struct loco_atomic_word word, uint64_t value, uint6
  * in memory on the common way too. */
 static inline struct loco_atomic_word loco_atomic_from_afar(struct loco_atomic_word word)
 {
-    return (struct loco_atomic_word){
-        .region = word.region, .offset = word.offset, .member = word.member};
+    const struct loco_atomic_word copy = {NULL, word.region, word.offset, word.member};
+
+    return copy;
 }
 
 /* A hint: this CPU will soon change the word. It brings the word near where the CPU may use it
@@ -232,5 +236,7 @@ static inline int loco_atomic_store(struct loco_atomic_word word, uint64_t value
 
     return loco_atomic_exchange(word, value, &old);
 }
+
+LOCO_DECLARATIONS_END
 
 #endif

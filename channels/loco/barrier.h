@@ -10,7 +10,10 @@
 #ifndef LOCO_BARRIER_H
 #define LOCO_BARRIER_H
 
+#include "language.h"
 #include "sst.h"
+
+LOCO_DECLARATIONS
 
 struct loco_barrier {
     struct loco_channel channel;
@@ -35,5 +38,7 @@ int loco_barrier_wait(struct loco_barrier *barrier);
  * it likes, asks whether all have. 1 yes, 0 not yet, or a negative errno as above. */
 int loco_barrier_arrive(struct loco_barrier *barrier);
 int loco_barrier_passed(struct loco_barrier *barrier);
+
+LOCO_DECLARATIONS_END
 
 #endif

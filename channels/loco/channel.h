@@ -34,7 +34,10 @@
 #define LOCO_CHANNEL_H
 
 #include "ack.h"
+#include "language.h"
 #include "manager.h"
+
+LOCO_DECLARATIONS
 
 struct loco_channel_ops {
     void (*on_join)(struct loco_channel *channel, uint32_t node);
@@ -62,7 +65,7 @@ struct loco_member {
     bool met;          /* both joined and connected, and not only lost since */
     bool refused;      /* it does not agree, and was told so */
     /* 0: not connected. Then odd, while its regions are known; even, while it is lost. */
-    _Atomic uint32_t incarnation;
+    LOCO_ATOMIC(uint32_t) incarnation;
 };
 
 static inline bool loco_member_connected(const struct loco_member *member)
@@ -167,5 +170,7 @@ struct loco_ack loco_region_compare_swap(struct loco_region *region, unsigned m,
 
 /* In place of a member's index: this node's own copy, through the fabric. */
 #define LOCO_SELF (~0u)
+
+LOCO_DECLARATIONS_END
 
 #endif

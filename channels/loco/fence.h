@@ -12,7 +12,10 @@
 #ifndef LOCO_FENCE_H
 #define LOCO_FENCE_H
 
+#include "language.h"
 #include "manager.h"
+
+LOCO_DECLARATIONS
 
 enum loco_fence {
     LOCO_FENCE_NONE,
@@ -24,5 +27,7 @@ enum loco_fence {
 int loco_fence_pair(struct loco_manager *manager, uint32_t node);
 int loco_fence_thread(struct loco_manager *manager);
 int loco_fence_global(struct loco_manager *manager);
+
+LOCO_DECLARATIONS_END
 
 #endif

@@ -35,7 +35,10 @@
 #include <pthread.h>
 
 #include "atomic_var.h"
+#include "language.h"
 #include "ringbuffer.h"
+
+LOCO_DECLARATIONS
 
 enum { LOCO_KV_VALUE_MIN = 8, LOCO_KV_VALUE_MAX = 4096 };
 
@@ -71,12 +74,12 @@ struct loco_kvstore {
     struct kv_index *index;
     struct kv_slots *slots;
     struct loco_atomic_array locks;
-    struct loco_ringbuffer *trackers; /* by sender */
-    struct loco_kv_window **calls;    /* one each for synchronous calls */
-    _Atomic bool *calling;            /* which of them are taken */
-    _Atomic bool sending, serving;    /* the own tracker; the others' */
-    _Atomic bool stopping;
-    _Atomic unsigned tracking; /* threads in loco_kvstore_track */
+    struct loco_ringbuffer *trackers;   /* by sender */
+    struct loco_kv_window **calls;      /* one each for synchronous calls */
+    LOCO_ATOMIC(bool) * calling;        /* which of them are taken */
+    LOCO_ATOMIC(bool) sending, serving; /* the own tracker; the others' */
+    LOCO_ATOMIC(bool) stopping;
+    LOCO_ATOMIC(unsigned) tracking; /* threads in loco_kvstore_track */
     pthread_t thread;
     bool started;
 };
@@ -185,5 +188,7 @@ void loco_kv_start_delete(struct loco_kv_op *op, uint64_t key);
 
 /* Whether it is done. Never waits on coherent memory. */
 bool loco_kv_poll(struct loco_kv_op *op);
+
+LOCO_DECLARATIONS_END
 
 #endif

@@ -23,6 +23,9 @@
 #include "fabric/by_node.h"
 #include "fabric/context.h"
 #include "fabric/fabric.h"
+#include "language.h"
+
+LOCO_DECLARATIONS
 
 struct loco_channel;
 struct loco_thread;
@@ -57,7 +60,7 @@ struct loco_manager_config {
 
 /* A peer that some channel of the node names, or that has come by itself. */
 struct loco_peer {
-    _Atomic bool lost;
+    LOCO_ATOMIC(bool) lost;
     bool named;     /* the fabric was asked to connect with it */
     bool up;        /* control messages can be sent */
     bool linked;    /* every thread has a link to it, as it is now */
@@ -74,16 +77,16 @@ struct loco_manager {
     /* Recursive: a join callback that constructs a sub-channel holds it already. */
     pthread_mutex_t lock;
     struct loco_memory *memory;
-    struct loco_thread *_Atomic threads; /* newest first; none is taken off */
-    void *channels;                      /* tsearch tree by full name */
-    uint32_t endpoints;                  /* ever constructed */
-    unsigned unready;                    /* joined channels that still wait for a peer */
-    uint32_t foreign_count;              /* nodes of a network that a foreigner is of; 0: none */
-    unsigned malformed;                  /* messages */
-    int error;                           /* the first error of the setup; ready() returns it */
-    struct loco_by_node peers;           /* struct loco_peer: those that channels name */
-    _Atomic uint32_t epoch;              /* how often every thread got a link to some node */
-    _Atomic uint32_t losses;             /* how often a link's operations were lost with its peer */
+    LOCO_ATOMIC(struct loco_thread *) threads; /* newest first; none is taken off */
+    void *channels;                            /* tsearch tree by full name */
+    uint32_t endpoints;                        /* ever constructed */
+    unsigned unready;                          /* joined channels that still wait for a peer */
+    uint32_t foreign_count;       /* nodes of a network that a foreigner is of; 0: none */
+    unsigned malformed;           /* messages */
+    int error;                    /* the first error of the setup; ready() returns it */
+    struct loco_by_node peers;    /* struct loco_peer: those that channels name */
+    LOCO_ATOMIC(uint32_t) epoch;  /* how often every thread got a link to some node */
+    LOCO_ATOMIC(uint32_t) losses; /* how often a link's operations were lost with its peer */
 };
 
 /*
@@ -114,7 +117,8 @@ void loco_manager_poll(struct loco_manager *manager);
  * for one channel). Any thread, wait-free. */
 static inline bool loco_peer_lost(const struct loco_manager *manager, uint32_t node)
 {
-    const struct loco_peer *peer = loco_by_node_find(&manager->peers, node);
+    const struct loco_peer *peer =
+        (const struct loco_peer *)loco_by_node_find(&manager->peers, node);
 
     return peer && atomic_load_explicit(&peer->lost, memory_order_acquire);
 }
@@ -143,5 +147,7 @@ static inline int loco_relax(const struct loco_manager *manager, struct loco_wai
 /* Formats one line for the log callback. */
 void loco_log(const struct loco_manager *manager, enum loco_level level, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+
+LOCO_DECLARATIONS_END
 
 #endif

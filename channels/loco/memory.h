@@ -8,7 +8,10 @@
 #ifndef LOCO_MEMORY_H
 #define LOCO_MEMORY_H
 
+#include "language.h"
 #include "thread.h"
+
+LOCO_DECLARATIONS
 
 /* Regions of different writers never share a cache line. */
 enum { LOCO_CACHE_LINE = 64 };
@@ -17,5 +20,7 @@ enum { LOCO_CACHE_LINE = 64 };
  * taken. Only the thread that took it may use it and put it back. */
 void *loco_mem_ref_take(struct loco_manager *manager);
 void loco_mem_ref_put(struct loco_manager *manager, void *block);
+
+LOCO_DECLARATIONS_END
 
 #endif

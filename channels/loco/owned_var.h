@@ -27,6 +27,9 @@
 #define LOCO_OWNED_VAR_H
 
 #include "channel.h"
+#include "language.h"
+
+LOCO_DECLARATIONS
 
 struct loco_owned_var {
     struct loco_channel channel;
@@ -35,14 +38,14 @@ struct loco_owned_var {
     size_t size;                /* of the value, bytes */
     size_t record;              /* of the value and of the word that tells whether it is whole */
     /* LOCO_COHERENT: by member, where this CPU itself writes and reads its copy; NULL: nowhere. */
-    unsigned char *_Atomic *direct;
+    LOCO_ATOMIC(unsigned char *) * direct;
     uint32_t owner;
-    uint8_t check;        /* what that word is */
-    bool pushes;          /* at the owner: it may */
-    bool refused;         /* a push or a pull: it was logged */
-    _Atomic bool reading; /* at a reader, and of the two below: a thread is at it */
-    uint32_t pulls;       /* it may, from this incarnation of the owner */
-    struct loco_ack pull; /* the newest */
+    uint8_t check;             /* what that word is */
+    bool pushes;               /* at the owner: it may */
+    bool refused;              /* a push or a pull: it was logged */
+    LOCO_ATOMIC(bool) reading; /* at a reader, and of the two below: a thread is at it */
+    uint32_t pulls;            /* it may, from this incarnation of the owner */
+    struct loco_ack pull;      /* the newest */
 };
 
 /*
@@ -93,5 +96,7 @@ static inline void loco_owned_var_prefetch(const struct loco_owned_var *var)
     __builtin_prefetch(line, 1);
 #endif
 }
+
+LOCO_DECLARATIONS_END
 
 #endif

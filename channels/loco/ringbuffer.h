@@ -28,7 +28,10 @@
 #ifndef LOCO_RINGBUFFER_H
 #define LOCO_RINGBUFFER_H
 
+#include "language.h"
 #include "sst.h"
+
+LOCO_DECLARATIONS
 
 struct loco_ringbuffer {
     struct loco_channel channel;
@@ -42,9 +45,10 @@ struct loco_ringbuffer {
     uint64_t position;          /* of the newest message sent, or received, here */
 
     /* The sender's: */
-    unsigned char *_Atomic *direct; /* by member: its ring, where this CPU may use it; else NULL */
-    uint64_t free_from;             /* every receiver had acknowledged up to here when last asked */
-    int error;                      /* why nothing can be sent any more; 0: it can */
+    LOCO_ATOMIC(unsigned char *) *
+        direct;         /* by member: its ring, where this CPU may use it; else NULL */
+    uint64_t free_from; /* every receiver had acknowledged up to here when last asked */
+    int error;          /* why nothing can be sent any more; 0: it can */
 
     /* A receiver's: */
     uint64_t released; /* up to here, and ... */
@@ -122,5 +126,7 @@ void loco_ringbuffer_release(struct loco_ringbuffer *ringbuffer, uint64_t positi
 struct loco_ack loco_ringbuffer_acknowledge(struct loco_ringbuffer *ringbuffer, uint64_t position);
 
 enum { LOCO_RINGBUFFER_IDLE = 16 };
+
+LOCO_DECLARATIONS_END
 
 #endif

@@ -22,21 +22,24 @@
 #define LOCO_SHARED_QUEUE_H
 
 #include "atomic_var.h"
+#include "language.h"
+
+LOCO_DECLARATIONS
 
 struct loco_shared_queue {
     struct loco_channel channel;
     struct loco_atomic_var head; /* the next ticket to pop with */
     struct loco_atomic_var tail; /* the next ticket to push with */
     struct loco_region *slots;
-    unsigned char *_Atomic
-        *direct;         /* by place: its slots, where this CPU may use them; else NULL */
-    size_t entry_size;   /* bytes */
-    size_t slot_size;    /* bytes from slot to slot */
-    uint32_t capacity;   /* entries; a power of two */
-    uint32_t nodes;      /* participants */
-    uint32_t here;       /* this node's place among them, in the order of their ids */
-    bool coherent;       /* the fabric is LOCO_COHERENT */
-    _Atomic bool broken; /* a participant was lost */
+    LOCO_ATOMIC(unsigned char *) *
+        direct;               /* by place: its slots, where this CPU may use them; else NULL */
+    size_t entry_size;        /* bytes */
+    size_t slot_size;         /* bytes from slot to slot */
+    uint32_t capacity;        /* entries; a power of two */
+    uint32_t nodes;           /* participants */
+    uint32_t here;            /* this node's place among them, in the order of their ids */
+    bool coherent;            /* the fabric is LOCO_COHERENT */
+    LOCO_ATOMIC(bool) broken; /* a participant was lost */
 };
 
 /*
@@ -69,5 +72,7 @@ int loco_shared_queue_pop(struct loco_shared_queue *queue, void *entry, uint64_t
  */
 int loco_shared_queue_try_push(struct loco_shared_queue *queue, const void *entry);
 int loco_shared_queue_try_pop(struct loco_shared_queue *queue, void *entry);
+
+LOCO_DECLARATIONS_END
 
 #endif

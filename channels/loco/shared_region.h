@@ -9,6 +9,9 @@
 #define LOCO_SHARED_REGION_H
 
 #include "channel.h"
+#include "language.h"
+
+LOCO_DECLARATIONS
 
 struct loco_shared_region {
     struct loco_channel channel;
@@ -33,5 +36,7 @@ struct loco_ack loco_shared_region_write(struct loco_shared_region *shared, uint
                                          size_t offset, const void *from, size_t size);
 struct loco_ack loco_shared_region_read(struct loco_shared_region *shared, uint32_t node,
                                         size_t offset, void *to, size_t size);
+
+LOCO_DECLARATIONS_END
 
 #endif

@@ -16,7 +16,10 @@
 #ifndef LOCO_SST_H
 #define LOCO_SST_H
 
+#include "language.h"
 #include "owned_var.h"
+
+LOCO_DECLARATIONS
 
 struct loco_sst {
     struct loco_channel channel;
@@ -51,5 +54,7 @@ struct loco_owned_var *loco_sst_row(const struct loco_sst *sst, uint32_t node);
 #define loco_sst_each(sst, row)                                                                    \
     for (unsigned row##_i = 0; row##_i <= (sst)->channel.member_count; row##_i++)                  \
         for (struct loco_owned_var *row = (sst)->rows[row##_i]; row; row = NULL)
+
+LOCO_DECLARATIONS_END
 
 #endif

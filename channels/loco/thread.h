@@ -1,65 +1,14 @@
 /*
- * A thread's private endpoints: one link for each peer, and a pool of mem_refs. A thread
- * attaches to a manager before it uses the manager's channels; the thread that opened the
- * manager is attached already.
- *
- * A context outlives its thread. The next thread to attach takes it over, and all of them stay on
- * the manager's list until the manager closes. So a fence may walk the list without a lock, and an
- * ack may be asked after its thread has detached.
+ * A thread attaches to a manager before it uses the manager's channels; the thread that opened the
+ * manager is attached already. It has a link of its own to each peer, and a pool of mem_refs.
  */
 #ifndef LOCO_THREAD_H
 #define LOCO_THREAD_H
 
-#include "fabric/context.h"
+#include "language.h"
 #include "manager.h"
 
-struct loco_mem_pool;
-
-struct loco_thread {
-    struct loco_manager *mgr;
-    uint64_t number; /* of the newest operation */
-    uint32_t told;   /* of the manager's losses */
-    bool attached;   /* under the manager's lock */
-    struct loco_mem_pool *pool;
-    struct loco_thread *next; /* of the manager */
-    /* struct loco_link *_Atomic: NULL where no channel has connected. One to a peer that restarts
-     * is replaced by another, and kept as its `older`: a thread that was about to use it may. */
-    struct loco_by_node links;
-};
-
-/* Every context that the manager ever had. */
-#define loco_each_thread(manager, t)                                                               \
-    for (struct loco_thread *t = atomic_load_explicit(&(manager)->threads, memory_order_acquire);  \
-         t; t = t->next)
-
-static inline struct loco_link *loco_thread_link(const struct loco_thread *thread, uint32_t node)
-{
-    struct loco_link *_Atomic *link = loco_by_node_find(&thread->links, node);
-
-    return link ? atomic_load_explicit(link, memory_order_acquire) : NULL;
-}
-
-/* Whether the link's operation of this number is done: all up to it are, or simply all. */
-static inline bool loco_link_done(const struct loco_link *link, uint64_t number)
-{
-    uint64_t posted = atomic_load_explicit(&link->posted, memory_order_relaxed);
-    uint64_t done = atomic_load_explicit(&link->done, memory_order_acquire);
-
-    return done >= number || done == posted;
-}
-
-/* The calling thread's context; NULL when it is not attached. */
-static inline struct loco_thread *loco_self(const struct loco_manager *manager)
-{
-    return (struct loco_thread *)loco_context_at(manager->slot);
-}
-
-/* Looks for the link's completions, where that is not left to loco_manager_poll. */
-static inline void loco_poll_inline(struct loco_link *link, const struct loco_manager *manager)
-{
-    if (manager->config.completions == LOCO_INLINE)
-        manager->fabric->ops->poll(link);
-}
+LOCO_DECLARATIONS
 
 /* Attaches the calling thread. Returns 0, -EEXIST when it is attached, -ENOMEM, or what the fabric
  * says to its links. */
@@ -68,5 +17,7 @@ int loco_thread_attach(struct loco_manager *manager);
 /* Detaches the calling thread, once all that it posted is done and placed. Its mem_refs are taken
  * back. manager_close detaches the rest. */
 void loco_thread_detach(struct loco_manager *manager);
+
+LOCO_DECLARATIONS_END
 
 #endif

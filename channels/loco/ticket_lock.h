@@ -25,6 +25,9 @@
 
 #include "atomic_var.h"
 #include "fence.h"
+#include "language.h"
+
+LOCO_DECLARATIONS
 
 enum {
     LOCO_HANDOVER_STRICT = 0,
@@ -35,7 +38,8 @@ enum {
 /* This node's end of one lock. */
 struct loco_ticket_lock {
     /* This node's threads: the same two words again, and who holds. */
-    _Alignas(64) uint64_t local_next, local_serving;
+    uint64_t local_next __attribute__((aligned(64)));
+    uint64_t local_serving;
     uint64_t local_after; /* the holder's: what now_serving will say after it */
     uint64_t after;       /* the same, of the network's */
     bool kept;            /* the next local thread takes the lock over */
@@ -97,5 +101,7 @@ int loco_ticket_lock_timed(struct loco_ticket_lock *lock, uint64_t timeout_ns);
  * only posted: until it is placed, a try elsewhere may still find the lock busy.
  */
 int loco_ticket_lock_release(struct loco_ticket_lock *lock, enum loco_fence fence);
+
+LOCO_DECLARATIONS_END
 
 #endif

@@ -12,6 +12,9 @@
 #include <stdbool.h>
 
 #include "fence.h"
+#include "language.h"
+
+LOCO_DECLARATIONS
 
 /* Each member is called at its event; none is NULL. `node` is the one that acts, `channel` the
  * full name of what it acts on, valid during the call. */
@@ -40,5 +43,7 @@ struct loco_tracer {
 /* From now on all of this process's nodes tell `tracer`, which stays valid; NULL: nobody. Any
  * thread. Returns the one before, to which a call may still be under way. */
 const struct loco_tracer *loco_trace_set(const struct loco_tracer *tracer);
+
+LOCO_DECLARATIONS_END
 
 #endif

@@ -7,6 +7,7 @@
 
 #include "channels/fabric/sim/sim_internal.h"
 #include "channels/loco/thread.h"
+#include "channels/thread_links.h"
 #include "litmus.h"
 
 enum { Z = 16, RESULTS = 512, UNTOUCHED = 77 };

@@ -10,6 +10,7 @@
 #include "channels/fabric/sanitizers.h"
 #include "channels/fabric/sim/sim_internal.h"
 #include "channels/loco/thread.h"
+#include "channels/thread_links.h"
 #include "tests/nodes.h"
 
 #if defined(LOCO_TSAN)

@@ -6,6 +6,7 @@
 #include <xxhash.h>
 
 #include "channels/agreement.h"
+#include "channels/thread_links.h"
 #include "tests/nodes.h"
 
 #define ON_EACH_FABRIC(test_name, count, body)                                                     \

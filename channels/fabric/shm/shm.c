@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "../../loco/fabric/context.h"
+#include "../by_node_make.h"
 #include "../host_time.h"
 #include "../words.h"
 #include "shm_internal.h"

@@ -11,6 +11,7 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
+#include "../by_node_make.h"
 #include "../host_time.h"
 #include "shm_internal.h"
 

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "../by_node_make.h"
 #include "../words.h"
 #include "sim_internal.h"
 

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../by_node_make.h"
 #include "sim_internal.h"
 
 enum {

@@ -11,9 +11,12 @@
 #ifndef LOCO_CONTEXT_H
 #define LOCO_CONTEXT_H
 
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
+
+#include "../language.h"
+
+LOCO_DECLARATIONS
 
 enum { LOCO_MANAGERS_MAX = 16384 };
 
@@ -22,7 +25,7 @@ struct loco_context {
     bool stored;  /* to network memory, since the last loco_place_stores */
 };
 
-extern _Thread_local struct loco_context loco_context;
+extern __thread struct loco_context loco_context;
 
 /* The table of the calling thread, made at its first use. */
 void **loco_context_table(void);
@@ -66,5 +69,7 @@ static inline void loco_after_atomic(void)
 #endif
     loco_context.stored = false;
 }
+
+LOCO_DECLARATIONS_END
 
 #endif

@@ -18,10 +18,13 @@
 #ifndef LOCO_FABRIC_H
 #define LOCO_FABRIC_H
 
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include "../language.h"
+
+LOCO_DECLARATIONS
 
 /* What an operation's post returns, besides a negative errno. */
 enum {
@@ -65,18 +68,19 @@ struct loco_arena {
 struct loco_link {
     struct loco_node *node;
     uint32_t peer;
-    _Atomic uint64_t posted;  /* the newest operation's number; the core numbers them upwards */
-    _Atomic uint64_t done;    /* this one and all the earlier ones of the link are done */
-    _Atomic uint64_t flushed; /* the newest flush that is done, by its ticket */
+    LOCO_ATOMIC(uint64_t) posted; /* the newest operation's number; the core numbers them upwards */
+    LOCO_ATOMIC(uint64_t) done;   /* this one and all the earlier ones of the link are done */
+    LOCO_ATOMIC(uint64_t) flushed; /* the newest flush that is done, by its ticket */
 
     /* The rest is the core's own. */
-    _Atomic uint64_t written; /* the newest write; set once it is posted */
-    _Atomic uint64_t placed;  /* this write and all the earlier ones of the link are placed */
-    _Atomic uint64_t lost;    /* what of the operations up to this one was not done never will be */
-    _Atomic uint32_t losses;  /* how often operations were lost ... */
-    uint32_t told;            /* ... and how many of those the link's thread was told of */
-    struct loco_link *older;  /* the thread's link to the peer before it restarted ... */
-    uint32_t epoch;           /* ... and when that was */
+    LOCO_ATOMIC(uint64_t) written; /* the newest write; set once it is posted */
+    LOCO_ATOMIC(uint64_t) placed;  /* this write and all the earlier ones of the link are placed */
+    LOCO_ATOMIC(uint64_t)
+    lost; /* what of the operations up to this one was not done never will be */
+    LOCO_ATOMIC(uint32_t) losses; /* how often operations were lost ... */
+    uint32_t told;                /* ... and how many of those the link's thread was told of */
+    struct loco_link *older;      /* the thread's link to the peer before it restarted ... */
+    uint32_t epoch;               /* ... and when that was */
 };
 
 /* A wait in progress: how long it may last, and how long it has lasted. */
@@ -180,5 +184,7 @@ struct loco_fabric_ops {
      * comes to this node, or `until`: who waits for another node's memory to change sets that. */
     void (*relax)(struct loco_node *node, struct loco_wait *wait);
 };
+
+LOCO_DECLARATIONS_END
 
 #endif

@@ -15,7 +15,10 @@
 #ifndef LOCO_SHM_H
 #define LOCO_SHM_H
 
+#include "../language.h"
 #include "fabric.h"
+
+LOCO_DECLARATIONS
 
 /*
  * Opens the fabric. All the nodes of one network name the same run directory, and no other
@@ -27,5 +30,7 @@ int loco_shm_open(struct loco_fabric **fabric, const char *run_directory);
 
 /* Ends the fabric. Its managers are closed. */
 void loco_shm_close(struct loco_fabric *fabric);
+
+LOCO_DECLARATIONS_END
 
 #endif

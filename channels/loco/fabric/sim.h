@@ -16,7 +16,10 @@
 
 #include <stdint.h>
 
+#include "../language.h"
 #include "fabric.h"
+
+LOCO_DECLARATIONS
 
 /* The order of what happens at the same virtual time. */
 enum loco_sim_class {
@@ -67,8 +70,8 @@ int loco_sim_run(struct loco_fabric *sim);
 
 uint64_t loco_sim_now(const struct loco_fabric *sim); /* ns */
 
-/* Goes on at `time` (or now, where that is past), as one of `class`. */
-void loco_sim_sleep(struct loco_fabric *sim, uint64_t time, unsigned class);
+/* Goes on at `time` (or now, where that is past), as one of `order`. */
+void loco_sim_sleep(struct loco_fabric *sim, uint64_t time, unsigned order);
 
 /*
  * Node `id` dies: its peers lose it, under chaos each at a time of its own, and what its operations
@@ -84,5 +87,7 @@ void loco_sim_cut(struct loco_fabric *sim, uint32_t a, uint32_t b);
 
 /* Ends the fabric; no fiber is left, or they are abandoned where they wait. */
 void loco_sim_close(struct loco_fabric *sim);
+
+LOCO_DECLARATIONS_END
 
 #endif

@@ -31,7 +31,10 @@
 #ifndef LOCO_VERBS_H
 #define LOCO_VERBS_H
 
+#include "../language.h"
 #include "fabric.h"
+
+LOCO_DECLARATIONS
 
 enum { LOCO_VERBS_PORT = 18515 };
 
@@ -62,5 +65,7 @@ int loco_verbs_open(struct loco_fabric **fabric, const struct loco_verbs_config 
 
 /* Ends the fabric. Its managers are closed. */
 void loco_verbs_close(struct loco_fabric *fabric);
+
+LOCO_DECLARATIONS_END
 
 #endif

@@ -1,0 +1,62 @@
+/*
+ * A thread's private endpoints: one link for each peer, and a pool of mem_refs.
+ *
+ * A context outlives its thread. The next thread to attach takes it over, and all of them stay on
+ * the manager's list until the manager closes. So a fence may walk the list without a lock, and an
+ * ack may be asked after its thread has detached.
+ */
+#ifndef LOCO_THREAD_LINKS_H
+#define LOCO_THREAD_LINKS_H
+
+#include "loco/fabric/context.h"
+#include "loco/thread.h"
+
+struct loco_mem_pool;
+
+struct loco_thread {
+    struct loco_manager *mgr;
+    uint64_t number; /* of the newest operation */
+    uint32_t told;   /* of the manager's losses */
+    bool attached;   /* under the manager's lock */
+    struct loco_mem_pool *pool;
+    struct loco_thread *next; /* of the manager */
+    /* struct loco_link *_Atomic: NULL where no channel has connected. One to a peer that restarts
+     * is replaced by another, and kept as its `older`: a thread that was about to use it may. */
+    struct loco_by_node links;
+};
+
+/* Every context that the manager ever had. */
+#define loco_each_thread(manager, t)                                                               \
+    for (struct loco_thread *t = atomic_load_explicit(&(manager)->threads, memory_order_acquire);  \
+         t; t = t->next)
+
+static inline struct loco_link *loco_thread_link(const struct loco_thread *thread, uint32_t node)
+{
+    struct loco_link *_Atomic *link = loco_by_node_find(&thread->links, node);
+
+    return link ? atomic_load_explicit(link, memory_order_acquire) : NULL;
+}
+
+/* Whether the link's operation of this number is done: all up to it are, or simply all. */
+static inline bool loco_link_done(const struct loco_link *link, uint64_t number)
+{
+    uint64_t posted = atomic_load_explicit(&link->posted, memory_order_relaxed);
+    uint64_t done = atomic_load_explicit(&link->done, memory_order_acquire);
+
+    return done >= number || done == posted;
+}
+
+/* The calling thread's context; NULL when it is not attached. */
+static inline struct loco_thread *loco_self(const struct loco_manager *manager)
+{
+    return (struct loco_thread *)loco_context_at(manager->slot);
+}
+
+/* Looks for the link's completions, where that is not left to loco_manager_poll. */
+static inline void loco_poll_inline(struct loco_link *link, const struct loco_manager *manager)
+{
+    if (manager->config.completions == LOCO_INLINE)
+        manager->fabric->ops->poll(link);
+}
+
+#endif
