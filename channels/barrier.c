@@ -64,12 +64,25 @@ int loco_barrier_passed(struct loco_barrier *b)
 
 int loco_barrier_wait(struct loco_barrier *b)
 {
-    struct loco_wait wait = {.until = UINT64_MAX};
-    int arrived = loco_barrier_arrive(b), passed;
+    return loco_barrier_timed(b, UINT64_MAX);
+}
 
-    if (arrived == -EPERM)
-        return arrived;
-    while (!(passed = loco_barrier_passed(b)))
-        loco_relax(b->channel.mgr, &wait);
-    return passed < 0 ? passed : arrived;
+int loco_barrier_timed(struct loco_barrier *b, uint64_t timeout_ns)
+{
+    struct loco_wait wait = {.until = UINT64_MAX};
+    int passed;
+
+    if (timeout_ns != UINT64_MAX) /* else without a look at the clock */
+        wait = loco_wait_for(b->channel.mgr, timeout_ns);
+    if (!b->waits)
+        b->arrived = loco_barrier_arrive(b);
+    if (b->arrived == -EPERM)
+        return b->arrived;
+    while (!(passed = loco_barrier_passed(b))) {
+        b->waits = loco_relax(b->channel.mgr, &wait) != 0;
+        if (b->waits)
+            return -ETIMEDOUT;
+    }
+    b->waits = false;
+    return passed < 0 ? passed : b->arrived;
 }

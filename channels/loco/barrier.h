@@ -20,6 +20,8 @@ struct loco_barrier {
     struct loco_sst sst;
     uint32_t count; /* of rounds; it may wrap */
     unsigned come;  /* members, from the first on, that are known to have come to this one */
+    bool waits;     /* this node came, and its wait ran out of time */
+    int arrived;    /* then: what coming said */
 };
 
 /* Constructs and joins. `members` stays valid while the endpoint lives. Errors as of
@@ -33,6 +35,10 @@ void loco_barrier_fini(struct loco_barrier *barrier);
  * when all have come, what the global fence of coming said: -ECONNRESET where writes of this node
  * were lost with any peer (see fence.h). */
 int loco_barrier_wait(struct loco_barrier *barrier);
+
+/* The same for at most `timeout_ns`: then -ETIMEDOUT, and the node has come all the same. The next
+ * wait goes on with that round: it does not come anew. */
+int loco_barrier_timed(struct loco_barrier *barrier, uint64_t timeout_ns);
 
 /* The same in two halves, for a thread that serves several nodes: comes; then, as often as
  * it likes, asks whether all have. 1 yes, 0 not yet, or a negative errno as above. */

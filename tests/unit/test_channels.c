@@ -354,6 +354,35 @@ static void barrier_body(struct node *n)
 
 ON_EACH_FABRIC(barrier, 4, barrier_body)
 
+/* Node 0 comes only when node 1 says so, which it does after its wait has run out of time. */
+static void barrier_timed_body(struct node *n)
+{
+    struct loco_shared_region r;
+    struct loco_barrier bar;
+    const uint64_t go = 1;
+
+    CHECK(n, loco_shared_region_init(&r, n->mgr, NULL, "r", LOCO_ALL, 8) == 0);
+    CHECK(n, loco_barrier_init(&bar, n->mgr, NULL, "bar", LOCO_ALL) == 0);
+    CHECK(n, loco_manager_ready(n->mgr, TEST_TIMEOUT) == 0);
+    if (n->id == 0) {
+        const uint64_t *told = loco_shared_region_local(&r);
+        struct loco_wait wait = loco_wait_for(n->mgr, TEST_TIMEOUT);
+        while (!__atomic_load_n(told, __ATOMIC_ACQUIRE) && !loco_relax(n->mgr, &wait))
+            ;
+    } else {
+        CHECK(n, loco_barrier_timed(&bar, 20000) == -ETIMEDOUT);
+        CHECK(n, loco_barrier_timed(&bar, 20000) == -ETIMEDOUT);
+        loco_shared_region_write(&r, 0, 0, &go, sizeof go);
+    }
+    for (int round = 0; round < 3; round++) /* the first is the one that node 1 has come to */
+        CHECK(n, loco_barrier_timed(&bar, TEST_TIMEOUT) == 0);
+    CHECK(n, bar.count == 3);
+    loco_barrier_fini(&bar);
+    loco_shared_region_fini(&r);
+}
+
+ON_EACH_FABRIC(barrier_waits_for_so_long, 2, barrier_timed_body)
+
 /* --- what goes wrong ------------------------------------------------------------------------ */
 
 static void disagree(struct node *n, size_t size)
