@@ -680,7 +680,7 @@ static struct loco_ack posted(struct loco_thread *t, struct loco_link *link, uin
     return (struct loco_ack){.error = rc < 0 ? rc : 0};
 }
 
-void *loco_region_direct(const struct loco_region *r, unsigned m)
+void *loco_region_reach(const struct loco_region *r, unsigned m)
 {
     const struct loco_manager *mgr = r->channel->mgr;
     const struct loco_fabric_ops *fabric = mgr->fabric->ops;
@@ -688,6 +688,11 @@ void *loco_region_direct(const struct loco_region *r, unsigned m)
     if (!fabric->reach)
         return NULL;
     return fabric->reach(mgr->node, r->channel->members[m].node, r->peers[m], r->size);
+}
+
+void *loco_region_direct(const struct loco_region *r, unsigned m)
+{
+    return r->channel->mgr->fabric->capabilities & LOCO_COHERENT ? loco_region_reach(r, m) : NULL;
 }
 
 /* Each operation is the same but for the call in its middle. The epoch is read before the link:

@@ -41,6 +41,9 @@ void loco_memory_free(struct loco_manager *manager);
  * nowhere. Until the member is lost. */
 void *loco_region_direct(const struct loco_region *region, unsigned member);
 
+/* The same; also on a fabric that is not coherent, for writes while it is not busy. */
+void *loco_region_reach(const struct loco_region *region, unsigned member);
+
 /* A thread's mem_refs: none are there until the pool is filled. */
 int loco_mem_pool_open(struct loco_thread *thread);
 void loco_mem_pool_fill(struct loco_thread *thread);

@@ -7,6 +7,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include "core.h"
 #include "loco/memory.h"
 
 /* --- one slot ----------------------------------------------------------------------------- */
@@ -141,13 +142,9 @@ void kv_slots_close(struct kv_slots *s)
 
 void kv_slots_meet(struct kv_slots *s, uint32_t host)
 {
-    const struct loco_channel *c = s->region->channel;
-    const struct loco_fabric_ops *fabric = c->mgr->fabric->ops;
-    int member = loco_channel_member(c, host);
+    const int member = loco_channel_member(s->region->channel, host);
 
-    if (fabric->reach)
-        s->nearby[host] =
-            fabric->reach(c->mgr->node, host, s->region->peers[member], s->region->size);
+    s->nearby[host] = loco_region_direct(s->region, (unsigned)member);
 }
 
 int kv_slots_take(struct kv_slots *s, uint32_t host, struct kv_place *place)

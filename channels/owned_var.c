@@ -204,8 +204,7 @@ static void on_connect(struct loco_channel *c, uint32_t node)
     const unsigned m = (unsigned)loco_channel_member(c, node);
 
     if (v->direct)
-        atomic_store_explicit(&v->direct[m], loco_region_direct(v->region, m),
-                              memory_order_release);
+        atomic_store_explicit(&v->direct[m], loco_region_reach(v->region, m), memory_order_release);
 }
 
 /* What the owner's death left half-written nothing will complete, and a load would try in vain. */
@@ -224,7 +223,7 @@ static const struct loco_channel_ops ops = {
 
 static int make_direct(struct loco_owned_var *v)
 {
-    if (!(v->channel.mgr->fabric->capabilities & LOCO_COHERENT))
+    if (!v->channel.mgr->fabric->ops->reach)
         return 0;
     v->direct = calloc(v->channel.member_count + 1, sizeof *v->direct);
     return v->direct ? 0 : -ENOMEM;
@@ -305,6 +304,30 @@ static void push_direct(const struct loco_owned_var *v, unsigned char *to)
         copy_value(v, to, v->copy);
 }
 
+/* Through the fabric; where the CPU itself writes the copies, it says why it cannot write this. */
+__attribute__((noinline)) static struct loco_ack push_posted(const struct loco_owned_var *v,
+                                                             unsigned m, struct loco_ack all)
+{
+    const struct loco_channel *c = &v->channel;
+    const bool coherent = c->mgr->fabric->capabilities & LOCO_COHERENT;
+
+    if (!atomic_load_explicit(&c->members[m].incarnation, memory_order_relaxed))
+        return all;
+    const struct loco_ack one =
+        loco_region_write(v->region, m, 0, v->copy, coherent ? 0 : v->record);
+    return one.thread || one.error ? loco_ack_union(all, one) : all; /* else it is done */
+}
+
+static struct loco_ack push_all(const struct loco_owned_var *v)
+{
+    const struct loco_channel *c = &v->channel;
+    struct loco_ack all = {0};
+
+    for (unsigned m = 0; m < c->member_count; m++)
+        all = push_posted(v, m, all);
+    return all;
+}
+
 static struct loco_ack push_all_direct(const struct loco_owned_var *v)
 {
     const struct loco_channel *c = &v->channel;
@@ -316,25 +339,10 @@ static struct loco_ack push_all_direct(const struct loco_owned_var *v)
         unsigned char *to = atomic_load_explicit(&v->direct[m], memory_order_acquire);
         if (to)
             push_direct(v, to);
-        else if (atomic_load_explicit(&c->members[m].incarnation, memory_order_relaxed))
-            all.error = loco_region_write(v->region, m, 0, v->copy, 0).error; /* says why not */
+        else
+            all = push_posted(v, m, all);
     }
     loco_stored();
-    return all;
-}
-
-static struct loco_ack push_all(const struct loco_owned_var *v)
-{
-    const struct loco_channel *c = &v->channel;
-    struct loco_ack all = {0};
-
-    for (unsigned m = 0; m < c->member_count; m++) {
-        if (!atomic_load_explicit(&c->members[m].incarnation, memory_order_relaxed))
-            continue;
-        struct loco_ack one = loco_region_write(v->region, m, 0, v->copy, v->record);
-        if (one.thread || one.error) /* else it is done */
-            all = loco_ack_union(all, one);
-    }
     return all;
 }
 
@@ -344,7 +352,8 @@ struct loco_ack loco_owned_var_push(struct loco_owned_var *v)
 
     if (rc)
         return (struct loco_ack){.error = rc};
-    struct loco_ack all = v->direct ? push_all_direct(v) : push_all(v);
+    const bool direct = v->direct && !v->channel.mgr->fabric->busy;
+    const struct loco_ack all = direct ? push_all_direct(v) : push_all(v);
     LOCO_TRACE(push, v->channel.mgr->id, v->channel.name, v->record);
     return all;
 }
@@ -395,6 +404,11 @@ static int begin_pulls(struct loco_owned_var *v)
         return refuse(v, "its owner pushes it, so it cannot be pulled");
     v->pulls = life;
     return 0;
+}
+
+static bool is_coherent(const struct loco_owned_var *v)
+{
+    return v->channel.mgr->fabric->capabilities & LOCO_COHERENT;
 }
 
 /* Where this CPU reads the owner's copy itself. Returns an error of loco_region_read. */
@@ -518,7 +532,7 @@ int loco_owned_var_read(struct loco_owned_var *v, void *value)
 
     if (v->channel.mgr->id == v->owner)
         return loco_owned_var_load(v, value);
-    if (v->direct) {
+    if (is_coherent(v)) {
         rc = find_owner(v, &owners);
         return rc ? rc : load_from(v, owners, value);
     }

@@ -37,7 +37,8 @@ struct loco_owned_var {
     unsigned char *copy;        /* this node's */
     size_t size;                /* of the value, bytes */
     size_t record;              /* of the value and of the word that tells whether it is whole */
-    /* LOCO_COHERENT: by member, where this CPU itself writes and reads its copy; NULL: nowhere. */
+    /* By member, where this CPU itself writes its copy; LOCO_COHERENT: and reads it. NULL: nowhere.
+     */
     LOCO_ATOMIC(unsigned char *) * direct;
     uint32_t owner;
     uint8_t check;             /* what that word is */

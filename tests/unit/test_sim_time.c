@@ -3,6 +3,7 @@
  * lasts; and it ends at the very time of what it is for.
  */
 #include <criterion/criterion.h>
+#include <errno.h>
 
 #include "tests/nodes.h"
 
@@ -94,4 +95,77 @@ static void completion_body(struct node *n)
 Test(sim_time, a_wait_for_a_write_ends_when_it_is_done)
 {
     cr_expect_eq(run_sim_nodes(1, LATENCY_NS, 0, NODES, completion_body, NULL), 0);
+}
+
+/* --- without latency: writes that the CPU does itself ----------------------------------------- */
+
+static void open_value(struct node *n, struct loco_owned_var *v)
+{
+    CHECK(n, loco_owned_var_init(v, n->mgr, NULL, "v", 0, LOCO_ALL, sizeof(uint64_t)) == 0);
+    CHECK(n, loco_manager_ready(n->mgr, TEST_TIMEOUT) == 0);
+}
+
+static struct loco_ack push_value(struct loco_owned_var *v, uint64_t value)
+{
+    loco_owned_var_store(v, &value);
+    return loco_owned_var_push(v);
+}
+
+static bool has_value(const struct loco_owned_var *v, uint64_t value)
+{
+    uint64_t got;
+
+    return loco_owned_var_load(v, &got) == 0 && got == value;
+}
+
+/* A push wakes who waits for it, also when others before it did not have to wake anybody. */
+static void wake_body(struct node *n)
+{
+    struct loco_wait wait = {.until = UINT64_MAX};
+    struct loco_owned_var v;
+
+    open_value(n, &v);
+    const uint64_t begin = 10 * LATENCY_NS;
+    loco_sim_sleep(n->fabric, begin, LOCO_SIM_FIRST);
+    if (n->id == 0) {
+        push_value(&v, 1);
+        sleep_for(n, 7 * LATENCY_NS);
+        push_value(&v, 2);
+        sleep_for(n, LATENCY_NS); /* that it leaves wakes everybody */
+    } else {
+        sleep_for(n, LATENCY_NS);
+        CHECK(n, has_value(&v, 1));
+        while (!has_value(&v, 2))
+            loco_relax(n->mgr, &wait);
+        CHECK(n, loco_sim_now(n->fabric) == begin + 7 * LATENCY_NS);
+    }
+    loco_owned_var_fini(&v);
+}
+
+Test(sim_time, a_push_wakes_who_waits_for_it)
+{
+    cr_expect_eq(run_sim_nodes(1, 0, 0, 2, wake_body, NULL), 0);
+}
+
+/* What a node does after its death is not seen. */
+static void dead_body(struct node *n)
+{
+    struct loco_owned_var v;
+
+    open_value(n, &v);
+    loco_sim_sleep(n->fabric, 10 * LATENCY_NS, LOCO_SIM_FIRST);
+    if (n->id == 0) {
+        CHECK(n, push_value(&v, 1).error == 0);
+        node_die(n);
+        CHECK(n, push_value(&v, 2).error == -ECONNRESET);
+    } else {
+        sleep_for(n, LATENCY_NS);
+        CHECK(n, has_value(&v, 1));
+    }
+    loco_owned_var_fini(&v);
+}
+
+Test(sim_time, a_push_after_death_is_not_seen)
+{
+    cr_expect_eq(run_sim_nodes(1, 0, 0, 2, dead_body, NULL), 0);
 }

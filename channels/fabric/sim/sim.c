@@ -67,11 +67,11 @@ void sim_execute(struct operation *o)
     }
 }
 
-static unsigned char *target_of(const struct sim_link *l, struct loco_remote at, size_t size)
+static unsigned char *place_in(const struct sim_node *n, struct loco_remote at, size_t size)
 {
-    if (at.arena >= l->peer->arena_count)
+    if (at.arena >= n->arena_count)
         return NULL;
-    const struct sim_arena *a = &l->peer->arenas[at.arena];
+    const struct sim_arena *a = &n->arenas[at.arena];
     return at.offset <= a->size && size <= a->size - at.offset ? a->base + at.offset : NULL;
 }
 
@@ -113,7 +113,7 @@ static void read_source(struct sim *s, struct operation *o)
 static int submit(struct sim_link *l, enum verb verb, struct loco_remote at, size_t size,
                   const struct operation *like)
 {
-    unsigned char *target = target_of(l, at, size);
+    unsigned char *target = place_in(l->peer, at, size);
     struct sim *s = l->node->sim;
 
     interrupt(s);
@@ -156,7 +156,7 @@ static int sim_write(struct loco_link *base, struct loco_remote to, const void *
     struct sim_link *l = (struct sim_link *)base;
     unsigned char *target;
 
-    if (!is_immediate(l) || !(target = target_of(l, to, size)))
+    if (!is_immediate(l) || !(target = place_in(l->peer, to, size)))
         return submit(l, WRITE, to, size, &(struct operation){.source = from});
     loco_copy(target, from, size);
     if (l->peer->waiting)
@@ -227,6 +227,22 @@ static struct loco_sim_link link_between(const struct sim *s, uint32_t from, uin
     return s->config.link ? s->config.link(s->config.arg, from, to) : (struct loco_sim_link){0};
 }
 
+static bool takes_no_time(const struct sim *s, uint32_t a, uint32_t b)
+{
+    const struct loco_sim_link there = link_between(s, a, b), back = link_between(s, b, a);
+
+    return s->physics == &sim_timed &&
+           !(there.latency_ns | there.jitter_ns | back.latency_ns | back.jitter_ns);
+}
+
+static void *sim_reach(struct loco_node *base, uint32_t peer, struct loco_remote at, size_t size)
+{
+    const struct sim_node *n = (struct sim_node *)base;
+
+    return takes_no_time(n->sim, base->id, peer) ? place_in(sim_peer_of(n, peer)->node, at, size)
+                                                 : NULL;
+}
+
 static int sim_link_open(struct loco_node *base, uint32_t peer, struct loco_link **link)
 {
     struct sim_node *n = (struct sim_node *)base;
@@ -245,8 +261,7 @@ static int sim_link_open(struct loco_node *base, uint32_t peer, struct loco_link
     l->deaf = !p->up;
     l->there = link_between(s, base->id, peer);
     l->back = link_between(s, peer, base->id);
-    l->immediate = s->physics == &sim_timed && !(l->there.latency_ns | l->there.jitter_ns |
-                                                 l->back.latency_ns | l->back.jitter_ns);
+    l->immediate = takes_no_time(s, base->id, peer);
     l->random = s->config.seed * 0x9e3779b97f4a7c15u + ++s->link_count;
     l->next = n->links;
     n->links = l;
@@ -280,6 +295,7 @@ static const struct loco_fabric_ops sim_ops = {
     .meet = sim_meet,
     .send = sim_send,
     .arena_map = sim_arena_map,
+    .reach = sim_reach,
     .link_open = sim_link_open,
     .link_close = sim_link_close,
     .write = sim_write,

@@ -285,6 +285,7 @@ void loco_sim_crash(struct loco_fabric *fabric, uint32_t id)
     struct sim_node *n = s->nodes[id];
 
     n->silent = !s->config.chaos || sim_draw(&s->random) % 2;
+    s->base.busy++; /* for ever: nobody is to see its stores any more */
     end_node(n, LOST);
     for (struct sim_link *l = n->links; l; l = l->next) {
         atomic_store(&l->base.done, atomic_load(&l->base.posted));

@@ -13,6 +13,13 @@ enum { LOCAL_POLL_NS = 50 };
 
 /* --- fibers ------------------------------------------------------------------------- */
 
+static void stop_waiting(struct sim_fiber *f)
+{
+    f->waiting->waiting--;
+    f->waiting = NULL;
+    f->sim->base.busy--;
+}
+
 void sim_wake(struct sim_node *node)
 {
     struct sim *s = node->sim;
@@ -21,8 +28,7 @@ void sim_wake(struct sim_node *node)
     for (struct sim_fiber *f = s->fibers; node->waiting && f; f = f->next) {
         if (f->waiting != node)
             continue;
-        f->waiting = NULL;
-        node->waiting--;
+        stop_waiting(f);
         timeline_add(&s->timeline, s->now, LOCO_SIM_WAITS, f);
     }
 }
@@ -47,8 +53,7 @@ static bool ends_wait(struct sim_fiber *f)
         set_alarm(f);
         return false;
     }
-    f->waiting->waiting--;
-    f->waiting = NULL;
+    stop_waiting(f);
     return true;
 }
 
@@ -171,6 +176,7 @@ static void timed_relax(struct loco_node *base, struct loco_wait *wait)
     set_alarm(self);
     self->waiting = node;
     node->waiting++;
+    s->base.busy++;
     pause_fiber(self);
 }
 

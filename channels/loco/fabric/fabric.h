@@ -126,6 +126,9 @@ struct loco_secret {
 struct loco_fabric {
     const struct loco_fabric_ops *ops;
     unsigned capabilities;
+    /* While it is 0, where reach() reaches, a CPU's own stores are as good as a write: nobody waits
+     * whom that would wake, and nobody is dead. It stays 0 on a fabric that is LOCO_COHERENT. */
+    unsigned busy;
 };
 
 /* A participant: the first member of each fabric's own structure. */
@@ -155,7 +158,8 @@ struct loco_fabric_ops {
     /* Maps zeroed memory that peers may reach; it lives as long as the node. */
     int (*arena_map)(struct loco_node *node, size_t size, struct loco_arena *arena);
     /* Where this CPU itself may use a peer's memory, as long as the node is open; NULL: nowhere.
-     * Only a fabric with LOCO_COHERENT and LOCO_CPU_ATOMICS has this op; else it is NULL. */
+     * Only a fabric with LOCO_COHERENT and LOCO_CPU_ATOMICS has this op; or one that is LOCO_WHOLE,
+     * for writes while it is not busy. Else it is NULL. */
     void *(*reach)(struct loco_node *node, uint32_t peer, struct loco_remote at, size_t size);
     int (*link_open)(struct loco_node *node, uint32_t peer, struct loco_link **link);
     void (*link_close)(struct loco_link *link);
