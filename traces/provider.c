@@ -45,6 +45,11 @@ static void on_state(uint32_t node, enum hil_stage stage)
     lttng_ust_tracepoint(hiloco, state, node, stage, gettid());
 }
 
+static void on_event(const struct hil_event_row *event)
+{
+    lttng_ust_tracepoint(hiloco, event, event);
+}
+
 static void on_push(uint32_t node, const char *channel, size_t size)
 {
     lttng_ust_tracepoint(hiloco, push, node, channel, size);
@@ -99,6 +104,7 @@ __attribute__((visibility("default"))) const struct hil_provider hiloco_provider
             .miss = on_miss,
             .left_out = on_left_out,
             .input = on_input,
+            .event = on_event,
             .state = on_state,
         },
     .channels =

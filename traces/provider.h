@@ -112,6 +112,28 @@ LTTNG_UST_TRACEPOINT_EVENT(
     )
 )
 
+LTTNG_UST_TRACEPOINT_ENUM(
+    hiloco, kind,
+    LTTNG_UST_TP_ENUM_VALUES(
+#define HILOCO_KIND(name, text, value) lttng_ust_field_enum_value(text, HIL_EVENT_##name)
+        HIL_EVENT_KINDS(HILOCO_KIND)
+    )
+)
+
+LTTNG_UST_TRACEPOINT_EVENT(
+    hiloco, event,
+    LTTNG_UST_TP_ARGS(const struct hil_event_row *, e),
+    LTTNG_UST_TP_FIELDS(
+        lttng_ust_field_integer(uint32_t, node, e->node)
+        lttng_ust_field_enum(hiloco, kind, uint8_t, kind, (uint8_t)e->kind)
+        lttng_ust_field_integer(uint64_t, step, e->step + 1)
+        lttng_ust_field_integer(uint32_t, of, e->of.name)
+        lttng_ust_field_integer(uint32_t, index, e->of.index)
+        lttng_ust_field_integer(uint32_t, place, e->of.place)
+        lttng_ust_field_float(double, value, e->value)
+    )
+)
+
 /* --- channels --------------------------------------------------------------------------------- */
 
 LTTNG_UST_TRACEPOINT_ENUM(

@@ -27,9 +27,10 @@ static json_t *columns_json(const struct hil_stream_config *stream)
     for (unsigned i = 0; i < stream->column_count; i++) {
         const struct hil_column *c = &stream->columns[i];
         json_array_append_new(columns,
-                              json_pack("[s, s, s, I, s, s, s]", c->name, c->unit, c->doc,
+                              json_pack("[s, s, s, I, s, s, s, s]", c->name, c->unit, c->doc,
                                         (json_int_t)c->width, text_or_none(c->of.signals),
-                                        text_or_none(c->of.measure), text_or_none(c->of.role)));
+                                        text_or_none(c->of.measure), text_or_none(c->of.role),
+                                        text_or_none(c->of.names)));
     }
     return columns;
 }
@@ -77,6 +78,7 @@ static int read_column(struct hil_column *column, json_t *json)
         json_string_value(json_array_get(json, 4)),
         json_string_value(json_array_get(json, 5)),
         json_string_value(json_array_get(json, 6)),
+        json_string_value(json_array_get(json, 7)),
     };
     return 0;
 }

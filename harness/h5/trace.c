@@ -15,6 +15,10 @@
 /* Rows in a chunk, a power of two: many compress well, but all columns are buffered. */
 enum { CHUNK_ROWS_MIN = 256, CHUNK_ROWS_MAX = 8192, BUFFER_BYTES = 64 << 20 };
 
+/* A chunk of events has more rows than wait for it in the recorder: so no second one is full before
+ * the first is written, and the order of all chunks is that of time. */
+enum { CHUNK_EVENTS = 4096 };
+
 enum { DEFLATE_LEVEL = 1 };
 
 struct dataset {
@@ -30,6 +34,7 @@ struct stream {
     hsize_t buffered;           /* rows in the buffer */
     double *buffer;             /* width x chunk_rows: each number's values side by side */
     double first_ns, apart_ns;  /* when its rows are due; apart 0: not known */
+    bool events;                /* its first numbers say when its rows were */
     struct hil_extent *extents; /* of the chunk that was written last, for the journal */
 };
 
@@ -140,9 +145,17 @@ static hid_t create_dataset(hid_t group, const struct hil_column *column, hsize_
 
 /* --- creating ------------------------------------------------------------------------------ */
 
-/* When the last row of the stream's next chunk is due. */
+static bool is_full(const struct stream *stream)
+{
+    return stream->buffered == stream->chunk_rows;
+}
+
+/* When the last row of the stream's next chunk is due. Of events that is known when it is full. */
 static double chunk_due_ns(const struct stream *stream)
 {
+    if (stream->events && is_full(stream))
+        return round(stream->buffer[stream->chunk_rows - 1] * 1e9);
+
     const hsize_t last = stream->written + stream->chunk_rows - 1;
 
     return stream->apart_ns > 0 ? stream->first_ns + (double)last * stream->apart_ns : INFINITY;
@@ -158,20 +171,29 @@ static struct stream *next_in_order(const struct hil_trace *trace)
     return first;
 }
 
-static hsize_t rows_in_chunk(uint64_t expected, uint64_t numbers)
+static bool is_of_events(const struct hil_stream_config *config)
+{
+    return strcmp(config->name, HIL_EVENTS) == 0;
+}
+
+static hsize_t rows_in_chunk(const struct hil_stream_config *config, uint64_t numbers)
 {
     hsize_t rows = CHUNK_ROWS_MAX;
 
+    if (is_of_events(config))
+        return CHUNK_EVENTS;
     while (rows > CHUNK_ROWS_MIN &&
-           (rows / 2 >= expected || rows * numbers * sizeof(double) > BUFFER_BYTES))
+           (rows / 2 >= config->rows || rows * numbers * sizeof(double) > BUFFER_BYTES))
         rows /= 2;
     return rows;
 }
 
 static int set_origin(hid_t dataset, const struct hil_origin *of)
 {
-    const struct hil_attribute attributes[] = {
-        {HIL_SIGNALS, of->signals}, {HIL_MEASURE, of->measure}, {HIL_ROLE, of->role}};
+    const struct hil_attribute attributes[] = {{HIL_SIGNALS, of->signals},
+                                               {HIL_MEASURE, of->measure},
+                                               {HIL_ROLE, of->role},
+                                               {HIL_NAMES, of->names}};
     int rc = 0;
 
     for (size_t i = 0; i < sizeof attributes / sizeof attributes[0] && !rc; i++)
@@ -227,6 +249,7 @@ static int open_stream(struct hil_trace *trace, struct stream *stream,
 
     stream->first_ns = (double)cadence->phase_ns;
     stream->apart_ns = (double)cadence->period_ns * (double)cadence->decimation;
+    stream->events = is_of_events(config);
     stream->width = hil_stream_width(config);
     stream->chunk_rows = chunk_rows;
     stream->buffer = malloc(stream->width * stream->chunk_rows * sizeof(double));
@@ -349,7 +372,7 @@ int hil_trace_create_journal(struct hil_journal **journal, const char *path,
     for (unsigned i = 0; i < config->stream_count; i++)
         numbers += hil_stream_width(&config->streams[i]);
     for (unsigned i = 0; i < config->stream_count; i++)
-        chunk_rows[i] = rows_in_chunk(config->streams[i].rows, numbers);
+        chunk_rows[i] = rows_in_chunk(&config->streams[i], numbers);
     const int rc = hil_journal_create(journal, path, config, chunk_rows);
     free(chunk_rows);
     return rc;
@@ -484,14 +507,9 @@ static void buffer_rows(struct stream *stream, const double *rows, size_t count)
     stream->buffered += count;
 }
 
-static bool is_full(const struct stream *stream)
-{
-    return stream->buffered == stream->chunk_rows;
-}
-
 static bool has_turns(const struct hil_trace *trace, const struct stream *stream)
 {
-    return trace->in_order && stream->apart_ns > 0;
+    return trace->in_order && (stream->apart_ns > 0 || stream->events);
 }
 
 /* Writes the stream's full buffer, or, in order, all those whose turn has come. */
@@ -501,6 +519,7 @@ static void write_full(struct hil_trace *trace, struct stream *stream)
         remember(trace, write_chunk(trace, stream));
         return;
     }
+    trace->next = next_in_order(trace); /* of events that are all there now, it is known */
     while (is_full(trace->next) && !trace->error) {
         remember(trace, write_chunk(trace, trace->next));
         trace->next = next_in_order(trace);

@@ -8,6 +8,7 @@
  *      /hub/time_s                 rows
  *      /hub/current_a              rows x cells
  *      /cell/007/time_s            rows
+ *      /events/time_s              rows: of HIL_EVENTS, a stream that comes when it comes
  *      /histograms/NAME/lower_ns   the least value of each bucket that is not empty,
  *      /histograms/NAME/count      and its count; the group has max_ns and sum_ns
  *
@@ -34,11 +35,12 @@
 
 #include "histogram.h"
 
-/* What a column has its numbers from. NULL or "": not of that. */
+/* What a column has its numbers from, or what they stand for. NULL or "": not of that. */
 struct hil_origin {
     const char *signals; /* "cell[*].current_a" */
     const char *measure; /* its name */
     const char *role;    /* in the measure: "value", "reference"; "each": it is of each of these */
+    const char *names;   /* a line for each whole number from 0 on */
 };
 
 /* A dataset of a stream: `width` numbers of each row. */
@@ -58,12 +60,16 @@ struct hil_cadence {
 };
 
 struct hil_stream_config {
-    const char *name; /* "hub", "cell/007": the HDF5 group */
+    const char *name; /* "hub", "cell/007": the HDF5 group; or HIL_EVENTS */
     const struct hil_column *columns;
     unsigned column_count;
     uint64_t rows; /* how many are expected in all; buffers are sized by it */
     struct hil_cadence cadence;
 };
+
+/* The stream of events, which has no cadence: its first column is when each was, in s, and its rows
+ * are appended before other streams' that are due later. At most one, and the last. */
+#define HIL_EVENTS "events"
 
 struct hil_attribute {
     const char *name, *value;

@@ -7,12 +7,13 @@
 
 #define HIL_HISTOGRAMS "histograms"
 
-/* The attributes of a column: what it is, and of what. */
+/* The attributes of a column: what it is, of what, and what its numbers stand for. */
 #define HIL_UNIT    "unit"
 #define HIL_DOC     "doc"
 #define HIL_SIGNALS "signals"
 #define HIL_MEASURE "measure"
 #define HIL_ROLE    "role"
+#define HIL_NAMES   "names"
 
 /* The attributes of a stream's group: its cadence. */
 #define HIL_PHASE      "phase_ns"

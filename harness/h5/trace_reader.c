@@ -31,6 +31,7 @@ struct hil_trace_reader {
     hid_t *datasets; /* of the columns */
     const char **histograms;
     unsigned stream_count, column_count, histogram_count;
+    bool has_events; /* a stream of them, behind the others */
 
     char *attribute; /* the one asked for last */
     uint64_t room;   /* bytes that all numbers of a file of this size can have, less those found */
@@ -214,9 +215,10 @@ static int get_texts(hid_t dataset, struct hil_column *column)
         get_text(dataset, HIL_SIGNALS),
         get_text(dataset, HIL_MEASURE),
         get_text(dataset, HIL_ROLE),
+        get_text(dataset, HIL_NAMES),
     };
-    const bool all =
-        column->unit && column->doc && column->of.signals && column->of.measure && column->of.role;
+    const bool all = column->unit && column->doc && column->of.signals && column->of.measure &&
+                     column->of.role && column->of.names;
     return all ? 0 : -ENOMEM;
 }
 
@@ -227,6 +229,7 @@ static void free_texts(const struct hil_column *column)
     free((char *)column->of.signals);
     free((char *)column->of.measure);
     free((char *)column->of.role);
+    free((char *)column->of.names);
 }
 
 /* A stream's columns have equally many rows, unless the writer was cut off. */
@@ -297,6 +300,21 @@ static int open_found(struct hil_trace_reader *reader, const struct found *found
     return 0;
 }
 
+/* Puts the stream of events behind the others, of which it is none. */
+static void set_events_apart(struct hil_trace_reader *reader)
+{
+    const int events = hil_trace_stream_find(reader, HIL_EVENTS);
+
+    if (events < 0)
+        return;
+    struct hil_stream_config *at = &reader->streams[events];
+    const struct hil_stream_config stream = *at;
+    reader->stream_count--;
+    memmove(at, at + 1, (reader->stream_count - (unsigned)events) * sizeof *at);
+    reader->streams[reader->stream_count] = stream;
+    reader->has_events = true;
+}
+
 static int open_all(struct hil_trace_reader *reader)
 {
     hsize_t bytes;
@@ -315,6 +333,7 @@ static int open_all(struct hil_trace_reader *reader)
         return -ENOMEM;
     for (unsigned i = 0; i < reader->found_count && !rc; i++)
         rc = open_found(reader, &reader->found[i]);
+    set_events_apart(reader);
     return rc;
 }
 
@@ -364,6 +383,13 @@ const struct hil_stream_config *hil_trace_streams(const struct hil_trace_reader 
 {
     *count = reader->stream_count;
     return reader->streams;
+}
+
+const struct hil_stream_config *hil_trace_events(const struct hil_trace_reader *reader,
+                                                 unsigned *stream)
+{
+    *stream = reader->stream_count;
+    return reader->has_events ? &reader->streams[reader->stream_count] : NULL;
 }
 
 int hil_trace_stream_find(const struct hil_trace_reader *reader, const char *name)

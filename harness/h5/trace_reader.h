@@ -17,9 +17,15 @@ void hil_trace_reader_close(struct hil_trace_reader *reader);
 /* An attribute of the file; "" when there is none of that name. Valid until the next call. */
 const char *hil_trace_attribute(struct hil_trace_reader *reader, const char *name);
 
-/* The streams in the order in which they were given; `rows` is what each holds. */
+/* The streams in the order in which they were given, without that of events; `rows` is what each
+ * holds. */
 const struct hil_stream_config *hil_trace_streams(const struct hil_trace_reader *reader,
                                                   unsigned *count);
+
+/* The stream of events, and its number for hil_trace_read; NULL when there is none. trace_events.h
+ * reads it. */
+const struct hil_stream_config *hil_trace_events(const struct hil_trace_reader *reader,
+                                                 unsigned *stream);
 
 /* The index of the stream, or of the column in its stream; -1 when there is none. */
 int hil_trace_stream_find(const struct hil_trace_reader *reader, const char *name);

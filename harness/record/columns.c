@@ -163,7 +163,8 @@ static const char *measure_doc(struct draft *d, const struct hil_measure *m)
 static void add_measure(struct draft *d, const struct hil_measure *m)
 {
     const char *name = m->is.name;
-    const struct hil_column value = {name, m->unit, measure_doc(d, m), 1, {NULL, name, "value"}};
+    const struct hil_column value = {
+        name, m->unit, measure_doc(d, m), 1, {.measure = name, .role = "value"}};
     char text[HIL_SIGNAL_NAME_BYTES];
     unsigned place;
 
@@ -176,7 +177,7 @@ static void add_measure(struct draft *d, const struct hil_measure *m)
         m->unit,
         draft_text(d, text),
         1,
-        {NULL, name, "reference"},
+        {.measure = name, .role = "reference"},
     };
     snprintf(text, sizeof text, "%.64s.%.64s", name, reference.name);
     const char *longer = draft_text(d, text);
@@ -248,7 +249,7 @@ static void add_run(struct draft *d, const struct run *run)
         run->row->unit,
         run->row->doc,
         run->count,
-        {signals, each, each ? "each" : NULL},
+        {.signals = signals, .measure = each, .role = each ? "each" : NULL},
     };
     draft_add(d, &column, longer, signals);
 }

@@ -7,6 +7,7 @@
 
 #include "../base/foreign.h"
 #include "../h5/run_files.h"
+#include "export_events.h"
 
 enum { NUMBER_BYTES = 32 };
 
@@ -26,7 +27,7 @@ struct table {
 };
 
 /* Fifteen digits where they are enough, so that 0.1 is not 0.10000000000000001. */
-static void put_number(double value, FILE *to)
+void export_number(double value, FILE *to)
 {
     char text[NUMBER_BYTES];
 
@@ -93,7 +94,7 @@ static void put_row(struct table *table, size_t row)
         for (unsigned k = 0; k < width; k++) {
             if (i + k > 0)
                 putc(',', table->to);
-            put_number(table->columns[i][row * width + k], table->to);
+            export_number(table->columns[i][row * width + k], table->to);
         }
         if (i == 0 && table->steps)
             put_step(table, table->steps[row]);
@@ -197,9 +198,14 @@ static int table_path(char path[HIL_PATH_BYTES], const char *dir, const char *st
     return rc;
 }
 
+static bool begins_with(const char *line, const char *names)
+{
+    return strncmp(line, names, strlen(names)) == 0;
+}
+
 bool hil_export_made(const char *dir, const char *name)
 {
-    char path[HIL_PATH_BYTES], line[sizeof first_names] = "";
+    char path[HIL_PATH_BYTES], line[sizeof export_event_names] = "";
     FILE *file = fnmatch("?*.csv", name, 0) == 0 && hil_run_path(path, dir, "%s", name) == 0
                      ? fopen(path, "r")
                      : NULL;
@@ -208,7 +214,20 @@ bool hil_export_made(const char *dir, const char *name)
         return false;
     const bool read = fgets(line, sizeof line, file);
     fclose(file);
-    return read && strcmp(line, first_names) == 0;
+    return read && (begins_with(line, first_names) || begins_with(line, export_event_names));
+}
+
+/* Says what became of a table. Returns `rc`. */
+static int export_tell(const char *path, uint64_t rows, int rc, FILE *messages)
+{
+    char shown[HIL_PATH_BYTES];
+
+    hil_foreign_text(shown, sizeof(shown), path, sizeof(shown));
+    if (rc)
+        fprintf(messages, "%s: %s\n", shown, strerror(-rc));
+    else
+        fprintf(messages, "%s: %llu rows\n", shown, (unsigned long long)rows);
+    return rc;
 }
 
 static int export_stream(struct hil_trace_reader *trace, unsigned index, const char *dir,
@@ -220,16 +239,30 @@ static int export_stream(struct hil_trace_reader *trace, unsigned index, const c
         .stream = &hil_trace_streams(trace, &count)[index],
         .index = index,
     };
-    char path[HIL_PATH_BYTES], shown[HIL_PATH_BYTES];
+    char path[HIL_PATH_BYTES];
 
     int rc = table_path(path, dir, table.stream->name);
     if (!rc)
         rc = write_table(&table, path);
-    hil_foreign_text(shown, sizeof(shown), path, sizeof(path));
+    return export_tell(path, table.stream->rows, rc, messages);
+}
+
+static int export_events(const struct hil_trace_reader *trace, const char *dir, FILE *messages)
+{
+    struct hil_trace_events events;
+    char path[HIL_PATH_BYTES];
+    unsigned number;
+
+    if (!hil_trace_events(trace, &number))
+        return 0;
+    int rc = table_path(path, dir, HIL_EVENTS);
+    if (!rc)
+        rc = hil_trace_events_read(&events, trace);
     if (rc)
-        fprintf(messages, "%s: %s\n", shown, strerror(-rc));
-    else
-        fprintf(messages, "%s: %llu rows\n", shown, (unsigned long long)table.stream->rows);
+        return export_tell(path, 0, rc, messages);
+    rc = export_write_events(&events, path);
+    rc = export_tell(path, events.count, rc, messages);
+    hil_trace_events_free(&events);
     return rc;
 }
 
@@ -244,6 +277,8 @@ int hil_export_csv(const char *dir, FILE *messages)
     hil_trace_streams(trace, &count);
     for (unsigned i = 0; i < count && !rc; i++)
         rc = export_stream(trace, i, dir, messages);
+    if (!rc)
+        rc = export_events(trace, dir, messages);
     hil_trace_reader_close(trace);
     return rc;
 }

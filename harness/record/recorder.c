@@ -37,7 +37,8 @@ enum {
     WAIT_NS = 50000,    /* how often a lossless loop looks for room */
     WRITER_ROWS = 1024, /* written before their room is given back */
     RING_ROWS_MIN = 4096,
-    WRITERS_MAX = 10, /* that are started one after the other */
+    RING_EVENTS = 2048, /* less than a chunk of them has: trace.c */
+    WRITERS_MAX = 10,   /* that are started one after the other */
 };
 
 /* The most that rings take where rows would be lost otherwise: one, and all of them. */
@@ -67,13 +68,15 @@ struct shared {
     _Atomic bool writing;       /* the writer's: the trace is there */
     _Atomic bool stop;          /* the writer is to end */
     _Atomic int error;          /* the first that was met */
+    _Atomic unsigned drained;   /* the ring that the writer takes from, or did last */
     struct hil_stream streams[];
 };
 
 struct hil_recorder {
     struct shared *shared;
     size_t shared_bytes;
-    unsigned stream_count;
+    unsigned stream_count; /* of the trace; each has the ring of its number */
+    unsigned event_rings;  /* the last one's, from its number on */
     bool lossless;
 
     char *path;
@@ -151,6 +154,22 @@ void hil_stream_prepare(struct hil_stream *stream)
 
 /* --- the writer ---------------------------------------------------------------------------- */
 
+static unsigned ring_count(const struct hil_recorder *recorder)
+{
+    return recorder->stream_count + (recorder->event_rings ? recorder->event_rings - 1 : 0);
+}
+
+/* The stream of the trace that the ring's rows go to. */
+static unsigned stream_of(const struct hil_recorder *recorder, unsigned ring)
+{
+    return ring < recorder->stream_count ? ring : recorder->stream_count - 1;
+}
+
+static bool has_events(const struct hil_recorder *recorder, unsigned ring)
+{
+    return recorder->event_rings && ring + 1 >= recorder->stream_count;
+}
+
 static int error_of(const struct hil_recorder *recorder)
 {
     return atomic_load_explicit(&recorder->shared->error, memory_order_acquire);
@@ -162,9 +181,12 @@ static void remember(struct hil_recorder *recorder, int rc)
         atomic_store_explicit(&recorder->shared->error, rc, memory_order_release);
 }
 
-static void write_rows(struct hil_recorder *recorder, unsigned index, const double *rows,
+static void write_rows(struct hil_recorder *recorder, unsigned ring, const double *rows,
                        size_t count)
 {
+    const unsigned index = stream_of(recorder, ring);
+
+    atomic_store_explicit(&recorder->shared->drained, ring, memory_order_relaxed);
     if (!error_of(recorder))
         remember(recorder, recorder->trace ? hil_trace_append(recorder->trace, index, rows, count)
                                            : hil_continuation_append(recorder->continuation, index,
@@ -179,23 +201,22 @@ static size_t least(uint64_t a, uint64_t b)
 }
 
 /* The rows that can be taken from the ring in one piece. */
-static size_t next_piece(const struct hil_recorder *recorder, unsigned index, uint64_t tail,
+static size_t next_piece(const struct hil_recorder *recorder, unsigned ring, uint64_t tail,
                          uint64_t head)
 {
-    const struct hil_stream *stream = &recorder->shared->streams[index];
+    const struct hil_stream *stream = &recorder->shared->streams[ring];
     const uint64_t to_end = stream->mask + 1 - (tail & stream->mask);
     const size_t count = least(least(head - tail, to_end), WRITER_ROWS);
 
     if (error_of(recorder) || !recorder->trace)
         return count;
-    return least(count, hil_trace_room(recorder->trace, index));
+    return least(count, hil_trace_room(recorder->trace, stream_of(recorder, ring)));
 }
 
 /* Empties a ring, as far as the trace has room. Returns the number of rows that it took. */
-static uint64_t drain(struct hil_recorder *recorder, unsigned index)
+static uint64_t drain_to(struct hil_recorder *recorder, unsigned index, uint64_t head)
 {
     struct hil_stream *stream = &recorder->shared->streams[index];
-    const uint64_t head = atomic_load_explicit(&stream->head, memory_order_acquire);
     const uint64_t first = atomic_load_explicit(&stream->tail, memory_order_relaxed);
     uint64_t tail = first;
     size_t count;
@@ -208,11 +229,36 @@ static uint64_t drain(struct hil_recorder *recorder, unsigned index)
     return tail - first;
 }
 
+static uint64_t head_of(const struct hil_recorder *recorder, unsigned ring)
+{
+    return atomic_load_explicit(&recorder->shared->streams[ring].head, memory_order_acquire);
+}
+
+static uint64_t drain_events(struct hil_recorder *recorder)
+{
+    uint64_t count = 0;
+
+    for (unsigned i = recorder->stream_count - 1; i < ring_count(recorder); i++)
+        count += drain_to(recorder, i, head_of(recorder, i));
+    return count;
+}
+
+/* Where the order of chunks matters, what happened before these rows goes first: events that are
+ * there once it is known how many rows there are. */
+static uint64_t drain(struct hil_recorder *recorder, unsigned ring)
+{
+    const uint64_t head = head_of(recorder, ring);
+    const bool after = recorder->lossless && recorder->event_rings && !has_events(recorder, ring);
+    const uint64_t events = after ? drain_events(recorder) : 0;
+
+    return events + drain_to(recorder, ring, head);
+}
+
 static uint64_t drain_all(struct hil_recorder *recorder)
 {
     uint64_t count = 0;
 
-    for (unsigned i = 0; i < recorder->stream_count; i++)
+    for (unsigned i = 0; i < ring_count(recorder); i++)
         count += drain(recorder, i);
     return count;
 }
@@ -247,18 +293,40 @@ static void settle_writer(const struct hil_recorder *recorder)
     mallopt(M_MMAP_THRESHOLD, 64 << 20);
 }
 
-/* Behind the rows that the trace has, those that are in the ring still: none, where the writer took
- * rows after an error. */
-static void go_on_behind(struct hil_recorder *recorder, unsigned index)
+static uint64_t tail_of(const struct hil_recorder *recorder, unsigned ring)
 {
-    struct hil_stream *stream = &recorder->shared->streams[index];
-    const uint64_t rows = recorder->trace ? hil_trace_rows(recorder->trace, index)
-                                          : hil_continuation_rows(recorder->continuation, index);
+    return atomic_load_explicit(&recorder->shared->streams[ring].tail, memory_order_relaxed);
+}
 
-    if (rows >= atomic_load_explicit(&stream->tail, memory_order_relaxed))
-        atomic_store_explicit(&stream->tail, rows, memory_order_relaxed);
-    else
-        atomic_store_explicit(&stream->tail, atomic_load(&stream->head), memory_order_relaxed);
+/* What the stream's rings gave by now: in real time less than the trace has, if the writer was
+ * killed in between. */
+static uint64_t taken_for(const struct hil_recorder *recorder, unsigned stream)
+{
+    uint64_t taken = 0;
+
+    for (unsigned i = stream; i < ring_count(recorder) && stream_of(recorder, i) == stream; i++)
+        taken += tail_of(recorder, i);
+    return taken;
+}
+
+/* Behind the rows that the trace has, those that are in the ring still: none, where the writer took
+ * rows after an error. Rows that are in the trace and were not given back are of the ring that the
+ * writer took from last. */
+static void go_on_behind(struct hil_recorder *recorder, unsigned stream)
+{
+    const uint64_t rows = recorder->trace ? hil_trace_rows(recorder->trace, stream)
+                                          : hil_continuation_rows(recorder->continuation, stream);
+    const uint64_t taken = taken_for(recorder, stream);
+    const unsigned last = atomic_load_explicit(&recorder->shared->drained, memory_order_relaxed);
+
+    for (unsigned i = stream; i < ring_count(recorder) && stream_of(recorder, i) == stream; i++) {
+        uint64_t tail = tail_of(recorder, i);
+        if (rows < taken)
+            tail = head_of(recorder, i);
+        else if (i == last)
+            tail += rows - taken;
+        atomic_store_explicit(&recorder->shared->streams[i].tail, tail, memory_order_relaxed);
+    }
 }
 
 /* What the first writer would have done, had it lived, or been started. */
@@ -431,7 +499,7 @@ uint64_t hil_recorder_dropped(const struct hil_recorder *recorder)
 {
     uint64_t sum = atomic_load_explicit(&recorder->shared->discarded, memory_order_relaxed);
 
-    for (unsigned i = 0; i < recorder->stream_count; i++)
+    for (unsigned i = 0; i < ring_count(recorder); i++)
         sum += atomic_load_explicit(&recorder->shared->streams[i].dropped, memory_order_relaxed);
     return sum;
 }
@@ -443,15 +511,22 @@ static size_t aligned(size_t size)
     return (size + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE;
 }
 
-/* How many rows the stream's ring holds, a power of two: all that are expected, at best. */
+/* How many rows a ring of the stream holds, a power of two: all that are expected, at best. */
 static uint64_t ring_rows(const struct hil_stream_config *config, size_t bytes_max)
 {
     const size_t row_bytes = hil_stream_width(config) * sizeof(double);
     uint64_t rows = RING_ROWS_MIN;
 
+    if (strcmp(config->name, HIL_EVENTS) == 0)
+        return RING_EVENTS;
     while (rows < config->rows && 2 * rows * row_bytes <= bytes_max)
         rows *= 2;
     return rows;
+}
+
+static size_t ring_bytes_of(const struct hil_stream_config *config, size_t bytes_max)
+{
+    return aligned(ring_rows(config, bytes_max) * hil_stream_width(config) * sizeof(double));
 }
 
 static void init_streams(struct hil_recorder *recorder, const struct hil_trace_config *config,
@@ -459,16 +534,17 @@ static void init_streams(struct hil_recorder *recorder, const struct hil_trace_c
 {
     struct shared *shared = recorder->shared;
     char *ring = (char *)shared +
-                 aligned(sizeof(*shared) + recorder->stream_count * sizeof(struct hil_stream));
+                 aligned(sizeof(*shared) + ring_count(recorder) * sizeof(struct hil_stream));
 
-    for (unsigned i = 0; i < recorder->stream_count; i++) {
+    for (unsigned i = 0; i < ring_count(recorder); i++) {
+        const struct hil_stream_config *of = &config->streams[stream_of(recorder, i)];
         struct hil_stream *stream = &shared->streams[i];
 
-        stream->width = hil_stream_width(&config->streams[i]);
-        stream->mask = ring_rows(&config->streams[i], bytes_max) - 1;
+        stream->width = hil_stream_width(of);
+        stream->mask = ring_rows(of, bytes_max) - 1;
         stream->must_wait = &shared->must_wait;
         stream->rows = (double *)(void *)ring;
-        ring += aligned((stream->mask + 1) * stream->width * sizeof(double));
+        ring += ring_bytes_of(of, bytes_max);
     }
 }
 
@@ -478,30 +554,31 @@ static int map_streams(struct hil_recorder *recorder, const struct hil_trace_con
     const size_t share = count > 0 ? rings_bytes / count : rings_bytes;
     const size_t most = recorder->lossless ? ring_bytes_lossless : ring_bytes;
     const size_t bytes_max = most < share ? most : share;
-    size_t bytes = aligned(sizeof(struct shared) + count * sizeof(struct hil_stream));
+    size_t bytes =
+        aligned(sizeof(struct shared) + ring_count(recorder) * sizeof(struct hil_stream));
 
-    for (unsigned i = 0; i < count; i++)
-        bytes += aligned(ring_rows(&config->streams[i], bytes_max) *
-                         hil_stream_width(&config->streams[i]) * sizeof(double));
+    for (unsigned i = 0; i < ring_count(recorder); i++)
+        bytes += ring_bytes_of(&config->streams[stream_of(recorder, i)], bytes_max);
 
     void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED)
         return -errno;
     recorder->shared = memory;
     recorder->shared_bytes = bytes;
-    recorder->stream_count = count;
     init_streams(recorder, config, bytes_max);
     return 0;
 }
 
 int hil_recorder_open(struct hil_recorder **recorder, const char *path,
-                      const struct hil_trace_config *config)
+                      const struct hil_trace_config *config, unsigned event_rings)
 {
     struct hil_recorder *made = calloc(1, sizeof(*made));
     if (!made)
         return -ENOMEM;
 
     made->lossless = config->whole;
+    made->stream_count = config->stream_count;
+    made->event_rings = event_rings;
     int rc = map_streams(made, config);
     if (rc)
         goto free_recorder;
@@ -523,6 +600,13 @@ free_recorder:
 struct hil_stream *hil_recorder_stream(struct hil_recorder *recorder, unsigned index)
 {
     return &recorder->shared->streams[index];
+}
+
+struct hil_stream *hil_recorder_events(struct hil_recorder *recorder, unsigned ring)
+{
+    return ring < recorder->event_rings
+               ? &recorder->shared->streams[recorder->stream_count - 1 + ring]
+               : NULL;
 }
 
 void hil_recorder_close(struct hil_recorder *recorder)

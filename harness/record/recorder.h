@@ -4,6 +4,8 @@
  *
  *      loop --row--> ring (one for each stream) --> writer process --> trace.h5, and its journal
  *
+ * Events come from many threads into one stream, so each of them has a ring of its own.
+ *
  * The rings lie in memory that is shared with child processes made after the recorder was
  * opened. So the loops may run in children, and what a killed child recorded is not lost. Nor is it
  * when another dies: the writer goes on when who opened the recorder is killed, and ends the trace;
@@ -27,12 +29,16 @@ struct hil_stream;
  * Creates the trace's journal (see hil_trace_create) and a ring for each of its streams. Where the
  * trace is
  * to be whole, a full ring makes the loop wait for the writer (virtual time); else the row is
- * dropped and counted (real time). Returns 0 or a negative errno.
+ * dropped and counted (real time). Where the last stream is HIL_EVENTS, it has `event_rings` rings,
+ * one for each thread that adds to it; else there are 0. Returns 0 or a negative errno.
  */
 int hil_recorder_open(struct hil_recorder **recorder, const char *path,
-                      const struct hil_trace_config *config);
+                      const struct hil_trace_config *config, unsigned event_rings);
 
 struct hil_stream *hil_recorder_stream(struct hil_recorder *recorder, unsigned index);
+
+/* A ring of events; NULL: there are not so many. */
+struct hil_stream *hil_recorder_events(struct hil_recorder *recorder, unsigned ring);
 
 /* What its owner has a part in. Each may be NULL. */
 struct hil_recorder_owner {

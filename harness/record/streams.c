@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "event_rows.h"
+
 int hil_streams_number(const struct hil_system *system, unsigned node)
 {
     int streams = 0;
@@ -47,6 +49,12 @@ static int make_stream(struct hil_stream_config *stream, struct hil_pool *pool,
     return rc || stream->name ? rc : -ENOMEM;
 }
 
+/* One for each thread with loops. */
+static unsigned event_rings(const struct hil_scenario *s)
+{
+    return s->mode == HIL_VIRTUAL ? 1 : s->executor_count;
+}
+
 static int open_with(struct hil_recorder **recorder, const char *path, const struct hil_scenario *s,
                      struct hil_pool *pool)
 {
@@ -56,7 +64,7 @@ static int open_with(struct hil_recorder **recorder, const char *path, const str
         {"fabric", hil_fabric_name(s->fabric)},
     };
     const unsigned nodes = s->system->node_count;
-    struct hil_stream_config *streams = hil_pool_get(pool, nodes, sizeof *streams);
+    struct hil_stream_config *streams = hil_pool_get(pool, nodes + 1, sizeof *streams);
     struct hil_trace_config config = {
         .streams = streams,
         .attributes = attributes,
@@ -68,7 +76,9 @@ static int open_with(struct hil_recorder **recorder, const char *path, const str
     for (unsigned i = 0; i < nodes && !rc; i++)
         if (s->system->nodes[i].decimation)
             rc = make_stream(&streams[config.stream_count++], pool, s, i);
-    return rc ? rc : hil_recorder_open(recorder, path, &config);
+    if (!rc)
+        rc = hil_event_stream(&streams[config.stream_count++], pool, s->system);
+    return rc ? rc : hil_recorder_open(recorder, path, &config, event_rings(s));
 }
 
 int hil_streams_open(struct hil_recorder **recorder, const char *path, const struct hil_scenario *s)

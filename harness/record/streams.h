@@ -12,8 +12,8 @@
 /* The node's stream, by its number in the recorder; -1: the node records nothing. */
 int hil_streams_number(const struct hil_system *system, unsigned node);
 
-/* Opens a recorder on the file, with a stream for each node that records. Returns 0 or a negative
- * errno. */
+/* Opens a recorder on the file, with a stream for each node that records, and one of events.
+ * Returns 0 or a negative errno. */
 int hil_streams_open(struct hil_recorder **recorder, const char *path,
                      const struct hil_scenario *scenario);
 

@@ -36,6 +36,7 @@ static void found_stale(struct hil_input *in, struct hil_stale_log *log, uint64_
     uint64_t count = atomic_load_explicit(&log->count, memory_order_relaxed);
 
     in->stale = true;
+    in->found_ns = now;
     in->listed = count < HIL_STALE_LISTED ? &log->at[count] : NULL;
     if (in->listed)
         *in->listed = (struct hil_stale){

@@ -39,6 +39,7 @@ struct hil_input {
     uint64_t limit_ns;
     const struct hil_timing *sender;
     bool stale;
+    uint64_t found_ns;       /* stale, last */
     unsigned bad, bad_limit; /* in a row that had what is no number, and how many are too many */
     uint32_t from, to;
     struct hil_stale *listed; /* where that is written down; NULL: nowhere */

@@ -66,12 +66,15 @@ int hil_node_open(struct hil_node **opened, const struct hil_run *run, struct lo
     const int stream = hil_streams_number(s->system, id);
     if (stream >= 0 && run->recorder)
         node->stream = hil_recorder_stream(run->recorder, (unsigned)stream);
+    if (run->recorder)
+        node->events = hil_recorder_events(run->recorder, run->executor);
     int rc = node_open_on(node, fabric);
     if (rc) {
         hil_node_close(node);
         return rc;
     }
     hil_stream_prepare(node->stream);
+    hil_stream_prepare(node->events);
     *opened = node;
     return 0;
 }

@@ -13,7 +13,7 @@
 #ifndef HIL_NODE_H
 #define HIL_NODE_H
 
-#include "../record/recorder.h"
+#include "../record/event_rows.h"
 #include "links.h"
 #include "loop.h"
 #include "step.h"
@@ -37,6 +37,7 @@ struct hil_node {
     struct hil_stream *stream; /* NULL: nothing is recorded */
     struct hil_node *next;     /* whose step this thread mostly does after this one's; NULL: none */
     bool first;                /* it comes after no other's */
+    bool rehearsed;            /* nothing that happens now is of the run */
     unsigned id;
     unsigned peers_ended; /* rows of the progress, from the first on, that are known to be final */
     struct hil_live live;
@@ -44,7 +45,8 @@ struct hil_node {
     const struct hil_node_config *config;
     struct loco_manager *mgr;
     struct hil_node_state *state;
-    uint64_t start_ns; /* on the node's clock */
+    struct hil_stream *events; /* its executor's ring; NULL: none are recorded */
+    uint64_t start_ns;         /* on the node's clock */
     struct hil_links links;
 };
 

@@ -54,6 +54,7 @@ static struct put_aside rehearsal_enter(struct hil_node *r, const struct hil_reh
     r->run = &h->run;
     r->state = &h->state->nodes[r->id];
     r->stream = NULL;
+    r->rehearsed = true;
     r->live.tell_ns = r->live.look_ns = UINT64_MAX;
     hil_step_count_in_run(r->step);
     return real;
@@ -64,6 +65,7 @@ static void rehearsal_leave(struct hil_node *r, const struct put_aside *real)
     r->run = real->run;
     r->state = real->state;
     r->stream = real->stream;
+    r->rehearsed = false;
     r->live = real->live;
     hil_step_count_in_run(r->step);
 }

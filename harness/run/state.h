@@ -16,6 +16,7 @@
 #include <stdint.h>
 
 #include "../h5/histogram.h"
+#include "../record/event_kinds.h"
 #include "../record/recent.h"
 #include "../record/response.h"
 #include "../record/worst.h"
@@ -94,9 +95,10 @@ struct hil_executor_state {
     uint32_t hangs;    /* the launcher's: how often it stood still, and was killed */
     char message[256]; /* why it failed */
 
-    struct hil_stale_log stale;  /* what its nodes found */
-    struct hil_loss_log losses;  /* likewise */
-    struct hil_fault_log faults; /* what their components did */
+    struct hil_stale_log stale;            /* what its nodes found */
+    struct hil_loss_log losses;            /* likewise */
+    struct hil_fault_log faults;           /* what their components did */
+    uint64_t events[HIL_EVENT_KIND_COUNT]; /* of the record, how many of each kind */
 
     /* Real time, measured at the end of the loop. */
     bool locked;

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "clock.h"
+#include "note.h"
 #include "step_parts.h"
 #include "tracer.h"
 
@@ -34,6 +35,8 @@ __attribute__((cold, noinline)) static int step_failed(struct hil_step *s, struc
     };
 
     p->failed = true;
+    hil_note(s->node, n, failing.time_ns, HIL_EVENT_FAILED,
+             hil_event_of_component(s->node->run->scenario->system, p->number), 0);
     rc = hil_fault_add(&s->executor->faults, &failing, rc, p->next);
     if (p->model->kind == HIL_SAMPLED) {
         step_make_safe(p);
@@ -184,7 +187,17 @@ __attribute__((cold, noinline)) static void step_trace_input(const struct hil_st
     HIL_TRACE(input, &input);
 }
 
-static void step_lose(const struct hil_step *s, struct step_arrival *a, uint64_t now)
+/* An event of the sender. */
+static void step_note(const struct hil_step *s, const struct step_arrival *a, uint64_t n,
+                      uint64_t now, enum hil_event_kind kind, uint64_t ns)
+{
+    const struct hil_system *system = s->node->run->scenario->system;
+
+    hil_note_ns(s->node, n, now, kind, hil_event_of_node(system, a->input.from), ns);
+}
+
+__attribute__((cold, noinline)) static void
+step_lose(const struct hil_step *s, struct step_arrival *a, uint64_t n, uint64_t now)
 {
     struct hil_loss_log *log = &s->executor->losses;
 
@@ -201,25 +214,29 @@ static void step_lose(const struct hil_step *s, struct step_arrival *a, uint64_t
     if (a->loss)
         *a->loss = (struct hil_loss){.from = a->input.from, .to = a->input.to, .lost_ns = now};
     log->count++;
+    a->lost_ns = now;
+    step_note(s, a, n, now, HIL_EVENT_LOST, 0);
 }
 
-static void step_take_back(const struct hil_step *s, struct step_arrival *a, uint64_t now)
+__attribute__((cold, noinline)) static void
+step_take_back(const struct hil_step *s, struct step_arrival *a, uint64_t n, uint64_t now)
 {
     a->away = false;
+    step_note(s, a, n, now, HIL_EVENT_BACK, now - a->lost_ns);
     if (a->loss)
         a->loss->back_ns = now;
     s->executor->losses.back_count++;
 }
 
 /* Whether the sender is away at this step. It is back with its first message. */
-static bool step_is_away(const struct hil_step *s, struct step_arrival *a, uint64_t now)
+static bool step_is_away(const struct hil_step *s, struct step_arrival *a, uint64_t n, uint64_t now)
 {
     if (loco_channel_check(&a->var->channel)) {
         if (!a->away)
-            step_lose(s, a, now);
+            step_lose(s, a, n, now);
     } else if (a->away && loco_owned_var_load(a->var, s->message) == 0 &&
                s->message->step > a->step) {
-        step_take_back(s, a, now);
+        step_take_back(s, a, n, now);
     }
     return a->away;
 }
@@ -265,12 +282,17 @@ static inline void step_load(const struct hil_step *s, struct step_arrival *a, u
  * comes from a node that died is a loss, and not stale as well. Returns 0, or -ESTALE when that
  * ends the run. */
 __attribute__((cold, noinline)) static int step_judge(struct hil_step *s, struct step_arrival *a,
-                                                      uint64_t age, uint64_t now)
+                                                      uint64_t n, uint64_t age, uint64_t now)
 {
     const enum hil_on_stale on_stale = s->node->config->stale.action;
     const bool lost = a->away || loco_channel_check(&a->var->channel);
+    const bool was_stale = a->input.stale;
     const bool stale = hil_input_is_stale(&a->input, &s->executor->stale, lost ? 0 : age, now);
 
+    if (stale && !was_stale)
+        step_note(s, a, n, now, HIL_EVENT_STALE, age);
+    else if (was_stale && !stale)
+        step_note(s, a, n, now, HIL_EVENT_FRESH, now - a->input.found_ns);
     a->unfit = stale && on_stale == HIL_STALE_SAFE;
     a->suspect = stale || a->input.bad || a->away;
     s->unfit += a->unfit || a->input.bad || a->away;
@@ -286,11 +308,11 @@ static int step_take_all(struct hil_step *s, uint64_t n, uint64_t now)
 
     s->unfit = s->failed + s->stale;
     for (struct step_arrival *a = s->arrivals, *end = a + s->arrival_count; a < end; a++) {
-        if (!s->goes_on || !step_is_away(s, a, now))
+        if (!s->goes_on || !step_is_away(s, a, n, now))
             step_load(s, a, n, now);
         const uint64_t age = hil_input_age(&a->input, a->step, now);
         if (__builtin_expect(a->suspect || a->input.limit_ns < age, 0) &&
-            step_judge(s, a, age, now))
+            step_judge(s, a, n, age, now))
             rc = -ESTALE;
         if (a->step && !a->away) {
             arrived = true;

@@ -62,6 +62,7 @@ struct step_arrival {
     unsigned figures;      /* of the state */
     unsigned link;         /* of the system */
     struct hil_loss *loss; /* where its death is written down; NULL: nowhere */
+    uint64_t lost_ns;      /* when it died last */
 };
 
 /* An outgoing link. */

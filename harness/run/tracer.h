@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "../record/event_rows.h"
 #include "../scenario/system.h"
 #include "state.h"
 
@@ -70,6 +71,7 @@ struct hil_tracer {
     void (*left_out)(const struct hil_traced_left_out *left_out);
     void (*input)(const struct hil_traced_input *input);
     void (*state)(uint32_t node, enum hil_stage stage);
+    void (*event)(const struct hil_event_row *event); /* of the record */
 };
 
 /* This process's; NULL: none. Set before its loops start. */

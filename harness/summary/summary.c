@@ -172,6 +172,21 @@ static bool is_virtual(const struct hil_summary *sum)
     return sum->scenario->mode == HIL_VIRTUAL;
 }
 
+/* Events of the record, by kind. */
+static json_t *event_counts(const struct hil_summary *sum)
+{
+    json_t *counts = json_object();
+
+    for (unsigned kind = 0; kind < HIL_EVENT_KIND_COUNT; kind++) {
+        uint64_t count = 0;
+        for (unsigned i = 0; i < sum->scenario->executor_count; i++)
+            count += sum->state->executors[i].events[kind];
+        if (count)
+            json_object_set_new(counts, hil_event_kind_name(kind), summary_whole(count));
+    }
+    return counts;
+}
+
 static const char *mode_name(const struct hil_summary *sum)
 {
     return is_virtual(sum) ? "virtual" : "realtime";
@@ -269,9 +284,9 @@ int hil_summary_write(const struct hil_summary *sum, const char *path)
     hil_summary_add_components(sum, root);
     hil_summary_add_measures(sum, root);
     json_object_set_new(root, "losses", losses(sum));
-    json_object_set_new(
-        root, "recorder",
-        json_pack("{s:o, s:s?}", "dropped", summary_whole(sum->dropped), "cut_off", sum->cut_off));
+    json_object_set_new(root, "recorder",
+                        json_pack("{s:o, s:s?, s:o}", "dropped", summary_whole(sum->dropped),
+                                  "cut_off", sum->cut_off, "events", event_counts(sum)));
     json_object_set_new(root, "realtime", realtime(sum));
     json_object_set_new(root, "trace", trace(sum->traced));
     json_object_set_new(root, "stale_inputs", stale_inputs(sum));

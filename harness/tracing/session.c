@@ -197,7 +197,7 @@ static void name_events(const struct hil_tracing_events *e, char *text, size_t s
         {e->pull, "hiloco:pull"},
         {e->fence, "hiloco:fence"},
         {e->lock, "hiloco:lock_acquire,hiloco:lock_release"},
-        {e->state, "hiloco:state"},
+        {e->state, "hiloco:state,hiloco:event"},
         {e->barrier, "hiloco:barrier_enter,hiloco:barrier_leave"},
         {e->round_trip, "hiloco:link_input"},
         {e->peer, "hiloco:peer_join,hiloco:peer_lost"},

@@ -161,9 +161,11 @@ Test(export, no_folder)
 Test(export, knows_its_own_tables)
 {
     put("hub.csv", "time_s,step,missing_rows,speed_rad_per_s\n0,0,0,1");
+    put("events.csv", "time_s,step,node,kind,of,value\n0,0,hub,stale,cell,0.1");
     put("mine.csv", "time_s,value\n0,1");
     put("hub.txt", "time_s,step,missing_rows,speed_rad_per_s");
     cr_expect(hil_export_made(folder, "hub.csv"));
+    cr_expect(hil_export_made(folder, "events.csv"));
     cr_expect_not(hil_export_made(folder, "mine.csv"));
     cr_expect_not(hil_export_made(folder, "hub.txt"));
     cr_expect_not(hil_export_made(folder, "none.csv"));

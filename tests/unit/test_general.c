@@ -320,6 +320,10 @@ Test(general, a_name_that_the_record_needs)
                         "components: {g: {model: gain, node: histograms}}\n",
                    "FILE:4:9: a node called histograms would be mistaken for the record's "
                    "histograms; allowed: another name");
+    expect_mistake(HEAD "nodes: {events: {period_us: 10}}\n"
+                        "components: {g: {model: gain, node: events}}\n",
+                   "FILE:4:9: a node called events would be mistaken for the record's events; "
+                   "allowed: another name");
 }
 
 /* A node's table is a file of its name, and one of an array has its number in it. */

@@ -18,7 +18,11 @@
 
 static const struct hil_column columns[] = {
     {"time_s", "s", "since the start", 1, {0}},
-    {"voltage_v", "V", "of each converter", 3, {"converter[*].voltage_v", "voltage_v", "each"}},
+    {"voltage_v",
+     "V",
+     "of each converter",
+     3,
+     {.signals = "converter[*].voltage_v", .measure = "voltage_v", .role = "each"}},
 };
 static const struct hil_stream_config streams[] = {
     {"controller", columns, 2, 1000, {0}},

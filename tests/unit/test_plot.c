@@ -141,11 +141,11 @@ static int plot(void)
 /* What a sum's columns are of. */
 #define OUTPUT                                                                                     \
     {                                                                                              \
-        NULL, "output_v", "value"                                                                  \
+        .measure = "output_v", .role = "value"                                                     \
     }
 #define REFERENCE                                                                                  \
     {                                                                                              \
-        NULL, "output_v", "reference"                                                              \
+        .measure = "output_v", .role = "reference"                                                 \
     }
 
 enum { CONVERTERS = 3, NUMBERS = 3 + 2 * CONVERTERS };
@@ -176,8 +176,12 @@ static void write_trace_of(const char *path, double growth, int rows, double sca
         {"time_s", "s", "", 1, {0}},
         {"output_v", "V", "sum of converter[*].voltage_v", 1, OUTPUT},
         {"reference_v", "V", "", 1, REFERENCE},
-        {"voltage_v", "V", "", CONVERTERS, {"converter[*].voltage_v", "voltage_v", "each"}},
-        {"duty", "", "", CONVERTERS, {"control[*].duty", NULL, NULL}},
+        {"voltage_v",
+         "V",
+         "",
+         CONVERTERS,
+         {.signals = "converter[*].voltage_v", .measure = "voltage_v", .role = "each"}},
+        {"duty", "", "", CONVERTERS, {.signals = "control[*].duty"}},
     };
     const struct hil_stream_config stream = {"controller", columns, 5, 10000, {0}};
     const struct hil_attribute attributes[] = {
@@ -841,7 +845,7 @@ Test(plot, inductor_current_where_it_was_recorded)
         {"reference_v", "V", "", 1, REFERENCE}};
     static const struct hil_column of_converter[] = {
         {"time_s", "s", "", 1, {0}},
-        {"current_a", "A", "", 1, {"converter[0].current_a", NULL, NULL}}};
+        {"current_a", "A", "", 1, {.signals = "converter[0].current_a"}}};
     static const struct hil_stream_config streams[] = {
         {.name = "controller", .columns = of_controller, .column_count = 3, .rows = 1000},
         {.name = "converter/000", .columns = of_converter, .column_count = 2, .rows = 100},

@@ -37,7 +37,7 @@ static void open_recorder(bool lossless)
         .streams = streams, .stream_count = 2, .whole = lossless};
 
     snprintf(path, sizeof(path), "/tmp/hiloco-recorder-%d.h5", (int)getpid());
-    cr_assert_eq(hil_recorder_open(&recorder, path, &config), 0);
+    cr_assert_eq(hil_recorder_open(&recorder, path, &config, 0), 0);
 }
 
 /* Row n is n, 2n, 3n, 4n. */
@@ -130,7 +130,7 @@ Test(recorder, a_loop_that_ends_early_holds_nothing_back, .fini = remove_trace)
     const struct hil_trace_config config = {.streams = loops, .stream_count = 2, .whole = true};
 
     snprintf(path, sizeof(path), "/tmp/hiloco-recorder-%d.h5", (int)getpid());
-    cr_assert_eq(hil_recorder_open(&recorder, path, &config), 0);
+    cr_assert_eq(hil_recorder_open(&recorder, path, &config, 0), 0);
     for (uint64_t n = 0; n < 30000; n++)
         cr_assert(record(hil_recorder_stream(recorder, 1), n));
     cr_assert(record(hil_recorder_stream(recorder, 0), 0));
@@ -217,7 +217,7 @@ Test(recorder, says_why_it_cannot_open)
 {
     const struct hil_trace_config config = {.streams = streams, .stream_count = 2};
 
-    cr_expect_eq(hil_recorder_open(&recorder, "/nowhere/at/all.h5", &config), -ENOENT);
+    cr_expect_eq(hil_recorder_open(&recorder, "/nowhere/at/all.h5", &config, 0), -ENOENT);
     cr_expect_null(recorder);
 }
 

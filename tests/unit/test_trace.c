@@ -14,8 +14,8 @@
 /* Neither in the order of the alphabet. */
 static const struct hil_column controller[] = {
     {"time_s", "s", "since the start", 1, {0}},
-    {"output_v", "V", "sum of all", 1, {NULL, "output_v", "value"}},
-    {"duty", "", "of each converter", 2, {"control[*].duty", NULL, NULL}},
+    {"output_v", "V", "sum of all", 1, {.measure = "output_v", .role = "value"}},
+    {"duty", "", "of each converter", 2, {.signals = "control[*].duty"}},
 };
 static const struct hil_column converter[] = {{"voltage_v", "V", "at the load", 1, {0}}};
 

@@ -15,13 +15,14 @@ static const char *const node_completions[] = {"inline", "polled"};
 
 #define WORD(block, key, words) general_word(block, key, words, sizeof(words) / sizeof((words)[0]))
 
-/* The record has a group of each node's name, and one of this name beside them. */
+/* The record has a group of each node's name, and those of these names beside them. */
 static void node_check_name(const struct general *g, const struct scenario_entry *entry)
 {
-    if (strcmp(entry->key, "histograms") == 0)
+    if (strcmp(entry->key, "histograms") == 0 || strcmp(entry->key, "events") == 0)
         scenario_mistake(g->report, &entry->at,
-                         "a node called histograms would be mistaken for the record's histograms; "
-                         "allowed: another name");
+                         "a node called %s would be mistaken for the record's %s; allowed: another "
+                         "name",
+                         entry->key, entry->key);
 }
 
 /* The file of a node of an array is called as a node may be: cell-000 (harness/record/streams.c).

@@ -1,0 +1,31 @@
+/*
+ * The kinds of events that a record has: what happened at a node's step. This table is the one
+ * place that names them; docs/record.md has it for people.
+ *
+ *      KIND(NAME, name in the record, what the event's value is; "": it has none)
+ */
+#ifndef HIL_EVENT_KINDS_H
+#define HIL_EVENT_KINDS_H
+
+/* clang-format off */
+#define HIL_EVENT_KINDS(KIND)                                                                      \
+    /* What came over a link is older than the node's limit; a newer message came. */              \
+    KIND(STALE, "stale", "its age, s")                                                             \
+    KIND(FRESH, "fresh", "for how long it was stale, s")                                           \
+    /* The sender of a link died; it was started again, and sent. */                               \
+    KIND(LOST, "lost", "")                                                                         \
+    KIND(BACK, "back", "for how long it was away, s")                                              \
+    /* A component failed. */                                                                      \
+    KIND(FAILED, "failed", "")
+/* clang-format on */
+
+enum hil_event_kind {
+#define HIL_EVENT_KIND(name, text, value) HIL_EVENT_##name,
+    HIL_EVENT_KINDS(HIL_EVENT_KIND)
+#undef HIL_EVENT_KIND
+        HIL_EVENT_KIND_COUNT
+};
+
+const char *hil_event_kind_name(enum hil_event_kind kind);
+
+#endif

@@ -1,0 +1,22 @@
+/*
+ * What happened at a step of a node, told to everybody who wants to know: an event of the record
+ * (record/event_rows.h), a count for the summary, and an event of the trace. It takes no lock,
+ * allocates nothing, and calls no system.
+ */
+#ifndef HIL_NOTE_H
+#define HIL_NOTE_H
+
+#include "node.h"
+
+/* At step `n`, which began at `now_ns` after the start. Nothing is told of what is rehearsed. */
+void hil_note(const struct hil_node *node, uint64_t n, uint64_t now_ns, enum hil_event_kind kind,
+              struct hil_event_of of, double value);
+
+/* The same of an age, or a time that something took. */
+static inline void hil_note_ns(const struct hil_node *node, uint64_t n, uint64_t now_ns,
+                               enum hil_event_kind kind, struct hil_event_of of, uint64_t ns)
+{
+    hil_note(node, n, now_ns, kind, of, (double)ns * 1e-9);
+}
+
+#endif
