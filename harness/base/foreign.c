@@ -89,20 +89,32 @@ static json_t *foreign_refuse(json_error_t *error, const char *why)
 }
 
 /* A pipe or a device would hold the reader up, or never end. */
+/* By a stream, as json_loadfd reads a byte at a time. Closes the file. */
+static json_t *foreign_read(int file, json_error_t *error)
+{
+    FILE *stream = fdopen(file, "r");
+
+    if (!stream) {
+        foreign_refuse(error, strerror(errno));
+        close(file);
+        return NULL;
+    }
+    json_t *read = json_loadf(stream, 0, error);
+    fclose(stream);
+    return read;
+}
+
 json_t *hil_foreign_json(const char *path, json_error_t *error)
 {
     const int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     struct stat status;
-    json_t *read = NULL;
 
     if (file < 0)
         return foreign_refuse(error, strerror(errno));
-    if (fstat(file, &status) != 0 || !S_ISREG(status.st_mode))
-        foreign_refuse(error, "it is no file");
-    else if (status.st_size > JSON_BYTES_MAX)
-        foreign_refuse(error, "it is longer than 64 MiB");
-    else
-        read = json_loadfd(file, 0, error);
+    const bool regular = fstat(file, &status) == 0 && S_ISREG(status.st_mode);
+    if (regular && status.st_size <= JSON_BYTES_MAX)
+        return foreign_read(file, error);
+    foreign_refuse(error, regular ? "it is longer than 64 MiB" : "it is no file");
     close(file);
-    return read;
+    return NULL;
 }

@@ -41,6 +41,8 @@ static const struct choice choices[] = {
     {HIL_TAKES_CHECK, {"expand", no_argument, NULL, 'e'}},
     {HIL_TAKES_CHECK, {"measure", no_argument, NULL, 'E'}},
     {HIL_TAKES_BISECT, {"bisect", required_argument, NULL, 'B'}},
+    {HIL_TAKES_DRAWS, {"runs", required_argument, NULL, 'N'}},
+    {HIL_TAKES_DRAWS, {"seed", required_argument, NULL, 'D'}},
     {HIL_TAKES_VERDICTS, {"junit", required_argument, NULL, 'U'}},
     {HIL_TAKES_VERDICTS, {"tap", required_argument, NULL, 'P'}},
     {HIL_TAKES_FMU, {"fmi", required_argument, NULL, 'V'}},
@@ -75,6 +77,17 @@ static int parse_count(const char *name, const char *text, unsigned least, unsig
     }
     *count = (unsigned)value;
     return 0;
+}
+
+static int parse_seed(const char *text, uint64_t *seed)
+{
+    char *end;
+
+    *seed = strtoul(text, &end, 10);
+    if (*text >= '0' && *text <= '9' && !*end && *seed <= UINT32_MAX)
+        return 0;
+    fprintf(stderr, "--seed %s: a whole number from 0 to %u is allowed\n", text, UINT32_MAX);
+    return -EINVAL;
 }
 
 static int parse_time(const char *name, const char *text, double *time_s)
@@ -192,6 +205,11 @@ static int take(struct hil_arguments *a, int option)
     case 'B':
         a->bisect = optarg;
         return 0;
+    case 'N':
+        return parse_count("runs", optarg, 1, &a->runs);
+    case 'D':
+        a->seed_given = true;
+        return parse_seed(optarg, &a->seed);
     case 'U':
         a->junit = optarg;
         return 0;
@@ -229,6 +247,7 @@ int hil_arguments_parse(struct hil_arguments *a, unsigned takes, const char *hel
                                 .measure_s = 5,
                                 .interval_ms = 200,
                                 .to_s = INFINITY,
+                                .seed = 1,
                                 .fmi = 2,
                                 .width = 1,
                                 .period_us = 10};

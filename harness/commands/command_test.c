@@ -86,29 +86,8 @@ static int test_check(struct tests *t)
 static void test_exec(void *tests, unsigned i)
 {
     const struct tests *t = tests;
-    const struct hil_scenario_options *o = &t->arguments->options;
-    const char **argv = calloc(2 * o->set_count + 10, sizeof *argv);
-    char out[4400];
-    unsigned n = 0;
 
-    if (!argv)
-        exit(HIL_EXIT_FAILED);
-    snprintf(out, sizeof out, "%s/%s", t->out, t->names[i]);
-    argv[n++] = "hiloco";
-    argv[n++] = "run";
-    argv[n++] = t->paths[i];
-    argv[n++] = "--quiet";
-    argv[n++] = "--out";
-    argv[n++] = out;
-    for (size_t k = 0; k < o->set_count; k++) {
-        argv[n++] = "--set";
-        argv[n++] = o->sets[k];
-    }
-    if (o->realtime || o->virtual_time) {
-        argv[n++] = "--mode";
-        argv[n++] = o->realtime ? "realtime" : "virtual";
-    }
-    hil_jobs_exec(argv);
+    hil_jobs_exec(t->paths[i], &t->arguments->options, t->out, t->names[i]);
 }
 
 static struct hil_told test_told(const struct tests *t, unsigned i)

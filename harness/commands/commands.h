@@ -5,6 +5,8 @@
 #ifndef HIL_COMMANDS_H
 #define HIL_COMMANDS_H
 
+#include <stdint.h>
+
 #include "../launch/launcher.h"
 #include "../scenario/system.h"
 
@@ -40,7 +42,10 @@ struct hil_arguments {
     double from_s, to_s;      /* the part of the time to draw or compare */
     double absolute, percent; /* tolerances */
     const char *bisect;       /* "KEY=FROM:TO:STEP" */
-    const char *junit, *tap;  /* files for verdicts; "-": standard output */
+    unsigned runs;            /* of values that are drawn; 0: not given */
+    uint64_t seed;            /* of them */
+    bool seed_given;
+    const char *junit, *tap; /* files for verdicts; "-": standard output */
     const char *root;
     unsigned jobs, wait_s, measure_s;
     unsigned interval_ms, count; /* of samples; 0: no end */
@@ -73,6 +78,7 @@ enum {
     HIL_TAKES_VERDICTS = 1 << 19,  /* --junit, --tap */
     HIL_TAKES_SCENARIOS = 1 << 20, /* no option: several scenarios */
     HIL_TAKES_BISECT = 1 << 21,    /* --bisect */
+    HIL_TAKES_DRAWS = 1 << 23,     /* --runs, --seed */
     HIL_TAKES_FMU = 1 << 22,       /* --fmi, --period-us, --width */
 };
 

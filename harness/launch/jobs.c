@@ -2,11 +2,13 @@
 
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "../h5/run_files.h"
 #include "launcher.h"
 
 static double jobs_now_s(void)
@@ -25,9 +27,37 @@ static void jobs_follow(pid_t parent)
         _exit(HIL_EXIT_FAILED);
 }
 
-void hil_jobs_exec(const char *const *arguments)
+static void jobs_exec(const char *scenario, const struct hil_scenario_options *o, const char *out)
 {
-    execv("/proc/self/exe", (char *const *)arguments);
+    const char **argv = calloc(2 * o->set_count + 10, sizeof *argv);
+    unsigned n = 0;
+
+    if (!argv)
+        return;
+    argv[n++] = "hiloco";
+    argv[n++] = "run";
+    argv[n++] = scenario;
+    argv[n++] = "--quiet";
+    argv[n++] = "--out";
+    argv[n++] = out;
+    for (size_t i = 0; i < o->set_count; i++) {
+        argv[n++] = "--set";
+        argv[n++] = o->sets[i];
+    }
+    if (o->realtime || o->virtual_time) {
+        argv[n++] = "--mode";
+        argv[n++] = o->realtime ? "realtime" : "virtual";
+    }
+    execv("/proc/self/exe", (char *const *)argv);
+}
+
+void hil_jobs_exec(const char *scenario, const struct hil_scenario_options *options,
+                   const char *into, const char *folder)
+{
+    char out[HIL_PATH_BYTES];
+
+    if (hil_run_path(out, into, "%s", folder) == 0)
+        jobs_exec(scenario, options, out);
     perror("hiloco");
     _exit(HIL_EXIT_FAILED);
 }
@@ -53,6 +83,7 @@ static void jobs_start(struct hil_jobs *jobs, unsigned i)
     job->seconds = jobs_now_s();
     job->pid = fork();
     if (job->pid == 0) {
+        sigprocmask(SIG_SETMASK, &jobs->signals, NULL);
         jobs_follow(self);
         jobs->exec(jobs->arg, i);
     }
@@ -68,10 +99,21 @@ static void jobs_tell_to_end(const struct hil_jobs *jobs)
             kill(jobs->at[i].pid, SIGTERM);
 }
 
-/* Waits until one ends. */
+static sigset_t jobs_child_signal(void)
+{
+    sigset_t set;
+
+    sigemptyset(&set);
+    sigaddset(&set, SIGCHLD);
+    return set;
+}
+
+/* Waits until one ends, which at once makes room for the next. SIGCHLD is blocked, so that none is
+ * missed between the look and the wait. */
 static void jobs_wait(struct hil_jobs *jobs)
 {
-    const struct timespec moment = {.tv_nsec = 5000000};
+    const struct timespec moment = {.tv_nsec = 100000000}; /* until an interrupt is looked for */
+    const sigset_t child = jobs_child_signal();
     bool told = false;
     int status;
     pid_t pid;
@@ -80,7 +122,7 @@ static void jobs_wait(struct hil_jobs *jobs)
         if (hil_signal_status() && !told)
             jobs_tell_to_end(jobs);
         told = hil_signal_status();
-        nanosleep(&moment, NULL);
+        sigtimedwait(&child, NULL, &moment);
     }
     for (unsigned i = 0; i < jobs->count; i++)
         if (pid > 0 && jobs->at[i].pid == pid && !jobs->at[i].done)
@@ -117,9 +159,12 @@ static void jobs_run_those(struct hil_jobs *jobs, bool alone, unsigned at_a_time
 void hil_jobs_run(struct hil_jobs *jobs, unsigned at_a_time)
 {
     const long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    const sigset_t child = jobs_child_signal();
 
+    sigprocmask(SIG_BLOCK, &child, &jobs->signals);
     jobs_run_those(jobs, false, at_a_time ? at_a_time : (unsigned)cores);
     jobs_run_those(jobs, true, 1);
+    sigprocmask(SIG_SETMASK, &jobs->signals, NULL);
 }
 
 int hil_jobs_status(const struct hil_jobs *jobs)

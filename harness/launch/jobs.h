@@ -5,8 +5,11 @@
 #ifndef HIL_JOBS_H
 #define HIL_JOBS_H
 
+#include <signal.h>
 #include <stdbool.h>
 #include <sys/types.h>
+
+#include "../scenario/scenario.h"
 
 struct hil_job {
     pid_t pid;
@@ -25,14 +28,16 @@ struct hil_jobs {
     /* When one has ended. */
     void (*ended)(void *arg, unsigned job);
     void *arg;
+    sigset_t signals; /* that were blocked before: each run begins so */
 };
 
 /* Runs those that are not done yet, in their order; 0 at a time: as many as there are cores.
  * Signals must be caught: hil_catch_signals. */
 void hil_jobs_run(struct hil_jobs *jobs, unsigned at_a_time);
 
-/* Becomes `hiloco ARGUMENTS`; NULL is their end. */
-void hil_jobs_exec(const char *const *arguments);
+/* Becomes `hiloco run SCENARIO` with these options, and its results in a folder of `into`. */
+_Noreturn void hil_jobs_exec(const char *scenario, const struct hil_scenario_options *options,
+                             const char *into, const char *folder);
 
 /* The worst of them: what failed, then a limit that did, then what is not valid. */
 int hil_jobs_status(const struct hil_jobs *jobs);

@@ -3,8 +3,9 @@
  *
  *      of a run        scenario.yaml summary.json trace.h5; ctf/ and kernel.txt where it was traced
  *      while it runs   trace.h5.journal, and NAME.part of what is not whole; also of a killed run
- *      of a sweep      sweep.json, sweep.csv, and a folder of a run for each of its points;
- * sweep.json.part of one that was killed of tests        tests.json, and a folder of a run for each
+ *      of a sweep      sweep.json, sweep.csv, distribution.csv, and a folder of a run for each of
+ *                      its points; sweep.json.part of one that was killed
+ *      of tests        tests.json, and a folder of a run for each
  *      of either       plot/, and NAME.png and NAME.svg for each plot/NAME.gp
  *      made of a run   NODE.csv by export, trace.json by trace
  */
@@ -93,7 +94,8 @@ static bool is_of_several(const char *path, const char *name, enum hil_results_k
     if (strncmp(name, mark[kind], length) == 0 &&
         (name[length] == '\0' || strcmp(name + length, ".part") == 0))
         return true;
-    return strcmp(name, "sweep.csv") == 0 || strcmp(name, "plot") == 0 || is_figure(path, name);
+    return strcmp(name, "sweep.csv") == 0 || strcmp(name, "distribution.csv") == 0 ||
+           strcmp(name, "plot") == 0 || is_figure(path, name);
 }
 
 /* A run that was killed as it began has no more than its journal. */

@@ -188,4 +188,7 @@ void hil_scenario_free(struct hil_scenario *scenario);
 /* The unit of the key with this dotted path, "us" or "1/(V s)"; "" where it has none. */
 const char *hil_scenario_unit(const char *path);
 
+/* The nearest number that this key can have: of a time, whole ns. */
+double hil_scenario_rounded(const char *path, double value);
+
 #endif

@@ -96,6 +96,8 @@ Test(results, a_sweep_replaces_all_that_was_made_of_another)
 {
     const char *out = in_workspace("out");
 
+    expect_run(SWEEP "--set controller.period_us=20~1 --runs 2", out, 0);
+    cr_expect(exists(in_workspace("out/distribution.csv")));
     expect_run(SWEEP "--set controller.period_us=20,30", out, 0);
     struct ended e = run_command("hiloco plot %s", out);
     expect_status(&e, 0);

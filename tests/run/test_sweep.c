@@ -3,6 +3,7 @@
  */
 #include <criterion/criterion.h>
 #include <criterion/parameterized.h>
+#include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -224,6 +225,223 @@ Test(sweep, says_how_far_it_is)
     expect_said(&e, "2 of 2");
 }
 
+/* --- Monte Carlo --- */
+
+#define DRAWN_SWEEP                                                                                \
+    "hiloco sweep configs/quickstart.yaml --set duration_s=0.005 --set "                           \
+    "limits.o.measure=output_v --set limits.o.settling_ms=0.91 --set "                             \
+    "converters.parameters.inductance_h=47e-6~20%% --set "                                         \
+    "converters.parameters.capacitance_f=470e-6~20e-6:normal "
+
+static double value_of(json_t *point, size_t key)
+{
+    return atof(json_string_value(json_array_get(json_at(point, "values"), key)));
+}
+
+static void expect_same_file(const char *a, const char *b)
+{
+    struct ended e = run_command("cmp %s %s", in_workspace("%s", a), in_workspace("%s", b));
+
+    expect_status(&e, 0);
+}
+
+/* The same seed gives the same runs, bit for bit; and more of them begin with the same. */
+Test(sweep, a_seed_draws_the_same_runs)
+{
+    struct ended e = run_command(DRAWN_SWEEP "--runs 6 --seed 7 --out %s", in_workspace("a"));
+    expect_status(&e, 4);
+    e = run_command(DRAWN_SWEEP "--runs 6 --seed 7 --jobs 1 --out %s", in_workspace("b"));
+    expect_status(&e, 4);
+    expect_same_file("a/sweep.csv", "b/sweep.csv");
+    expect_same_file("a/distribution.csv", "b/distribution.csv");
+    expect_same_file("a/run-0005/trace.h5", "b/run-0005/trace.h5");
+
+    e = run_command(DRAWN_SWEEP "--runs 9 --seed 7 --out %s", in_workspace("more"));
+    expect_status(&e, 4);
+    expect_same_file("a/run-0005/trace.h5", "more/run-0005/trace.h5");
+    e = run_command(DRAWN_SWEEP "--runs 6 --seed 8 --out %s", in_workspace("other"));
+    cr_expect_neq(value_of(point_at(index_of(in_workspace("a")), 0), 3),
+                  value_of(point_at(index_of(in_workspace("other")), 0), 3));
+}
+
+/* What is drawn is what ran, is in its spread, and stands in sweep.json with what drew it. */
+Test(sweep, what_is_drawn_is_told)
+{
+    struct ended e = run_command(DRAWN_SWEEP "--runs 8 --seed 7 --out %s", in_workspace("out"));
+    json_t *index = index_of(in_workspace("out"));
+
+    expect_status(&e, 4);
+    cr_expect_eq(number_at(index, "drawn.runs"), 8);
+    cr_expect_eq(number_at(index, "drawn.seed"), 7);
+    json_t *keys = json_at(index, "drawn.keys");
+    json_t *drawn = json_object_get(keys, "converters.parameters.inductance_h");
+    cr_expect_float_eq(number_at(drawn, "nominal"), 47e-6, 1e-18);
+    cr_expect_float_eq(number_at(drawn, "spread"), 9.4e-6, 1e-18);
+    for (size_t i = 0; i < 8; i++) {
+        json_t *point = point_at(index, i);
+        const double inductance_h = value_of(point, 3);
+        char line[80];
+        cr_expect(inductance_h >= 37.6e-6 && inductance_h <= 56.4e-6, "%g", inductance_h);
+        snprintf(line, sizeof line, "inductance_h: %s",
+                 json_string_value(json_array_get(json_at(point, "values"), 3)));
+        char *scenario = read_text(in_workspace("out/run-%04zu/scenario.yaml", i));
+        cr_expect_not_null(strstr(scenario, line), "%s", line);
+        free(scenario);
+    }
+}
+
+/* The figures of all runs together are those of each: least, greatest, mean, and which was worst.
+ */
+Test(sweep, the_distribution_is_that_of_the_runs)
+{
+    struct ended e = run_command(DRAWN_SWEEP "--runs 20 --seed 7 --out %s", in_workspace("out"));
+    json_t *index = index_of(in_workspace("out"));
+    double least = INFINITY, greatest = 0, sum = 0;
+    size_t worst = 0;
+    int passed = 0;
+
+    expect_status(&e, 4);
+    for (size_t i = 0; i < 20; i++) {
+        json_t *point = point_at(index, i);
+        const double ms = number_at(point, "summary.measures.output_v.settling_ms");
+        worst = ms > greatest ? i : worst;
+        greatest = fmax(greatest, ms);
+        least = fmin(least, ms);
+        sum += ms;
+        passed += json_integer_value(json_at(point, "status")) == 0;
+    }
+    json_t *of = json_at(index, "distributions.0"), *settling = json_at(of, "figures.1");
+    cr_expect_str_eq(json_string_value(json_at(settling, "figure")), "settling_ms");
+    cr_expect_eq(number_at(settling, "runs"), 20);
+    cr_expect_eq(number_at(settling, "min"), least);
+    cr_expect_eq(number_at(settling, "max"), greatest);
+    cr_expect_eq(number_at(settling, "p99"), greatest);
+    cr_expect_float_eq(number_at(settling, "mean"), sum / 20, 1e-12);
+    cr_expect(passed > 0 && passed < 20, "%d", passed);
+    cr_expect_eq(number_at(of, "passed"), passed);
+    char name[40];
+    snprintf(name, sizeof name, "run-%04zu", worst);
+    cr_expect_str_eq(json_string_value(json_at(of, "worst.dir")), name);
+    cr_expect_not_null(strstr(e.out, "20 runs of seed 7, "), "%s", e.out);
+}
+
+/* A run that does not settle is the worst, and takes longer than any other. */
+Test(sweep, a_run_that_does_not_settle_is_the_worst)
+{
+    struct ended e = run_command("hiloco sweep configs/quickstart.yaml --set duration_s=0.05 --set "
+                                 "controller.period_us=42~20%% --runs 8 --out %s",
+                                 in_workspace("out"));
+    json_t *index = index_of(in_workspace("out"));
+    json_t *of = json_at(index, "distributions.0"), *settling = json_at(of, "figures.1");
+    unsigned settled = 0;
+
+    expect_status(&e, 0);
+    for (size_t i = 0; i < 8; i++) {
+        json_t *point = point_at(index, i);
+        const bool settles = json_is_true(json_at(point, "summary.measures.output_v.settled"));
+        settled += settles;
+        if (strcmp(json_string_value(json_at(point, "dir")),
+                   json_string_value(json_at(of, "worst.dir"))) == 0)
+            cr_expect_not(settles);
+        cr_expect_float_eq(fmod(value_of(point, 1) * 1e3, 1), 0, 1e-9, "no whole ns");
+    }
+    cr_expect(settled > 0 && settled < 8, "%u", settled);
+    cr_expect_eq(number_at(settling, "runs"), settled);
+    cr_expect(json_is_null(json_at(settling, "max")));
+}
+
+/* Each value of another key has the same runs. */
+Test(sweep, each_combination_has_its_distribution)
+{
+    struct ended e =
+        run_command("hiloco sweep configs/quickstart.yaml --set duration_s=0.002 --set "
+                    "converters.parameters.load_ohm=2.4~0.5 --set "
+                    "controller.period_us=20,40 --runs 3 --out %s",
+                    in_workspace("out"));
+    json_t *index = index_of(in_workspace("out"));
+
+    expect_status(&e, 0);
+    cr_expect_eq(json_array_size(json_at(index, "points")), 6);
+    for (size_t i = 0; i < 3; i++)
+        cr_expect_eq(value_of(point_at(index, i), 1), value_of(point_at(index, i + 3), 1));
+    cr_expect(exists(in_workspace("out/controller.period_us=40,run-0002/summary.json")));
+    cr_expect_eq(json_array_size(json_at(index, "distributions")), 2);
+    cr_expect_str_eq(json_string_value(json_at(index, "distributions.1.of")),
+                     "controller.period_us=40");
+}
+
+/* --- bisection --- */
+
+/* "The largest period that passes: for dcdc20-nominal 45.5 us": it lies at 45.46. */
+Test(sweep, bisection_is_in_its_files_in_the_order_of_the_range)
+{
+    struct ended e = run_command(SHORT_SWEEP "--set duration_s=3 --set limits.o.measure=output_v "
+                                             "--set limits.o.settling_ms=3000 --bisect "
+                                             "controller.period_us=40:50:0.01 --out %s",
+                                 in_workspace("out"));
+    json_t *index = index_of(in_workspace("out")), *found = json_at(index, "bisection");
+    double before = 0;
+    size_t i;
+    json_t *point;
+
+    expect_status(&e, 0);
+    cr_expect(json_is_true(json_at(found, "found")));
+    cr_expect_str_eq(json_string_value(json_at(found, "which")), "largest");
+    const double passes = atof(json_string_value(json_at(found, "passes")));
+    const double fails = atof(json_string_value(json_at(found, "fails")));
+    cr_expect_float_eq(passes, 45.5, 0.05, "%g", passes);
+    cr_expect_float_eq(fails, passes + 0.01, 1e-9);
+    json_array_foreach(json_at(index, "points"), i, point)
+    {
+        const double period_us = value_of(point, 6);
+        const char *verdict = json_string_value(json_at(point, "summary.verdict"));
+        cr_expect_gt(period_us, before);
+        cr_expect_str_eq(verdict, period_us <= passes ? "passed" : "failed");
+        before = period_us;
+    }
+    char *csv = read_text(in_workspace("out/sweep.csv"));
+    const char *first = strstr(csv, ",40,0,passed,"), *last = strstr(csv, ",50,4,failed,");
+    cr_expect(first && last && first < last, "%s", csv);
+    free(csv);
+}
+
+/* The largest is the largest from whichever end it is looked for. */
+Test(sweep, bisection_may_go_down)
+{
+    struct ended e = run_command("hiloco sweep configs/quickstart.yaml --set duration_s=0.01 --set "
+                                 "limits.o.measure=output_v --set limits.o.settling_ms=1 --bisect "
+                                 "controller.period_us=40:20:-5 --out %s",
+                                 in_workspace("out"));
+
+    expect_status(&e, 0);
+    cr_expect_not_null(strstr(e.out, "the largest value that passes is 30 us; 35 us fails"), "%s",
+                       e.out);
+}
+
+/* --- for a CI --- */
+
+Test(sweep, has_a_suite_for_each_point)
+{
+    struct ended e = run_command("hiloco sweep configs/quickstart.yaml --set duration_s=0.01 --set "
+                                 "limits.o.measure=output_v --set limits.o.settling_ms=1 --set "
+                                 "controller.period_us=20,40 --tap - --junit %s --out %s",
+                                 in_workspace("verdicts.xml"), in_workspace("out"));
+
+    expect_status(&e, 4);
+    cr_expect_eq(strncmp(e.out,
+                         "TAP version 14\n1..4\n"
+                         "ok 1 - controller.period_us=20: run\n"
+                         "ok 2 - controller.period_us=20: o.settling_ms\n"
+                         "ok 3 - controller.period_us=40: run\n"
+                         "not ok 4 - controller.period_us=40: o.settling_ms\n",
+                         170),
+                 0, "%s", e.out);
+    char *xml = read_text(in_workspace("verdicts.xml"));
+    cr_expect_not_null(strstr(xml, "tests=\"4\" failures=\"1\" errors=\"0\" skipped=\"0\""), "%s",
+                       xml);
+    free(xml);
+}
+
 /* --- exit statuses --- */
 
 static void expect_refused(const char *sets, const char *said)
@@ -242,6 +460,18 @@ Test(sweep, starts_nothing_when_one_value_is_wrong)
     expect_refused("--set controller.law=pid,pif", "pif");
     expect_refused("--set controller.period_us", "KEY=VALUE");
     expect_refused("--set controller.period_us=20,", "controller.period_us");
+    expect_refused("--set controller.period_us=20~5%", "--runs is missing");
+    expect_refused("--runs 3", "no value is drawn");
+    expect_refused("--seed 3", "no value is drawn");
+    expect_refused("--set controller.period_us=20~0 --runs 2", "NOMINAL~SPREAD");
+    expect_refused("--set controller.period_us=20~5%:gauss --runs 2", "NOMINAL~SPREAD");
+    expect_refused("--set controller.period_us=20~5,30~5 --runs 2", "NOMINAL~SPREAD");
+    expect_refused("--set controller.period_us=20~5 --runs 2 --seed -1", "--seed -1");
+    expect_refused("--set controller.period_us=20~5 --runs 0", "--runs 0");
+    expect_refused("--junit /nowhere/verdicts.xml", "/nowhere/verdicts.xml: cannot be written");
+    expect_refused("--set limits.o.measure=output_v --set limits.o.settling_ms=1 --bisect "
+                   "controller.period_us=20:40:1 --tap -",
+                   "not with --bisect");
     expect_refused("--jobs 0", "--jobs 0");
     expect_refused("--jobs many", "--jobs many");
 }

@@ -6,10 +6,23 @@
 
 #include "sweep.h"
 
+static struct sweep_axis *bisection_axis(const struct sweep *s)
+{
+    return &s->axes[s->axis_count - 1];
+}
+
+static int bisection_add(struct sweep *s, unsigned step)
+{
+    const struct sweep_bisection *b = &s->bisection;
+    struct sweep_axis *axis = bisection_axis(s);
+
+    s->bisection.step_of[axis->count] = step;
+    return sweep_axis_add(axis, b->from + step * b->step, SWEEP_RANGE_DIGITS);
+}
+
 /* The ends of the range are the first points. */
 int sweep_make_bisection(struct sweep *s)
 {
-    struct sweep_axis *axis = &s->axes[s->axis_count++];
     const char *set = s->arguments->bisect, *equals = strchr(set, '=');
     struct sweep_bisection *b = &s->bisection;
 
@@ -22,12 +35,13 @@ int sweep_make_bisection(struct sweep *s)
         fprintf(stderr, "--bisect %s: one value of each other key is allowed\n", set);
         return -EINVAL;
     }
+    struct sweep_axis *axis = &s->axes[s->axis_count++];
     axis->key = strndup(set, (size_t)(equals - set));
     if (!axis->key)
         return -ENOMEM;
     s->point_count = 2;
-    const int rc = sweep_axis_add(axis, b->from);
-    return rc ? rc : sweep_axis_add(axis, sweep_range_value(b->from, b->step, b->steps));
+    const int rc = bisection_add(s, 0);
+    return rc ? rc : bisection_add(s, b->steps);
 }
 
 static bool bisection_can_tell(const struct sweep *s, unsigned point)
@@ -37,41 +51,69 @@ static bool bisection_can_tell(const struct sweep *s, unsigned point)
     return job->done && (job->status == HIL_EXIT_OK || job->status == HIL_EXIT_LIMIT);
 }
 
-static bool bisection_passes(const struct sweep *s, unsigned point)
-{
-    return s->jobs.at[point].status == HIL_EXIT_OK;
-}
-
 /* Adds a point, and runs it. Whether it passed or failed is known then, or false returned. */
 static bool bisection_try(struct sweep *s, unsigned step)
 {
-    const struct sweep_bisection *b = &s->bisection;
     const unsigned point = s->point_count;
-    struct sweep_axis *axis = &s->axes[s->axis_count - 1];
 
-    if (sweep_axis_add(axis, sweep_range_value(b->from, b->step, step)))
+    if (bisection_add(s, step))
         return false;
     s->jobs.count = ++s->point_count;
     s->jobs.at[point].alone = s->jobs.at[0].alone;
-    if (sweep_make_point(s, point))
+    if (sweep_make_point(s, point) || sweep_write_index(s, false))
         return false;
     hil_jobs_run(&s->jobs, 1);
     return bisection_can_tell(s, point);
 }
 
-/* Each run halves what is between one that passes and one that fails. Returns whether each of them
- * did either. */
-static bool bisection_halve(struct sweep *s)
+/* Each run halves what is between one that passes and one that fails. */
+static void bisection_halve(struct sweep *s)
 {
     struct sweep_bisection *b = &s->bisection;
 
-    while (abs((int)b->passes - (int)b->fails) > 1) {
-        const unsigned middle = (b->passes + b->fails) / 2;
-        if (!bisection_try(s, middle))
-            return false;
-        *(bisection_passes(s, s->point_count - 1) ? &b->passes : &b->fails) = middle;
+    while (b->told && b->ends_differ) {
+        const unsigned passes = b->step_of[b->passes], fails = b->step_of[b->fails];
+        if (abs((int)passes - (int)fails) <= 1)
+            return;
+        b->told = bisection_try(s, (passes + fails) / 2);
+        *(sweep_passed(s, s->point_count - 1) ? &b->passes : &b->fails) = s->point_count - 1;
     }
-    return true;
+}
+
+static void bisection_swap(struct sweep *s, unsigned a, unsigned b)
+{
+    char **const values = bisection_axis(s)->values;
+    unsigned *const step_of = s->bisection.step_of;
+    const struct sweep_point point = s->points[a];
+    const struct hil_job job = s->jobs.at[a];
+    char *const value = values[a];
+    const unsigned step = step_of[a];
+
+    s->points[a] = s->points[b];
+    s->points[b] = point;
+    s->jobs.at[a] = s->jobs.at[b];
+    s->jobs.at[b] = job;
+    values[a] = values[b];
+    values[b] = value;
+    step_of[a] = step_of[b];
+    step_of[b] = step;
+}
+
+/* In the order of the range, for whoever reads the results. */
+static void bisection_sort(struct sweep *s)
+{
+    struct sweep_bisection *b = &s->bisection;
+    const unsigned passes = b->step_of[b->passes], fails = b->step_of[b->fails];
+
+    for (unsigned i = 1; i < s->point_count; i++)
+        for (unsigned k = i; k > 0 && b->step_of[k - 1] > b->step_of[k]; k--)
+            bisection_swap(s, k - 1, k);
+    for (unsigned i = 0; i < s->point_count; i++) {
+        if (b->step_of[i] == passes)
+            b->passes = i;
+        if (b->step_of[i] == fails)
+            b->fails = i;
+    }
 }
 
 void sweep_bisect(struct sweep *s)
@@ -79,27 +121,59 @@ void sweep_bisect(struct sweep *s)
     struct sweep_bisection *b = &s->bisection;
 
     b->told = bisection_can_tell(s, 0) && bisection_can_tell(s, 1);
-    if (!b->told || bisection_passes(s, 0) == bisection_passes(s, 1))
-        return;
-    b->passes = bisection_passes(s, 0) ? 0 : b->steps;
-    b->fails = bisection_passes(s, 0) ? b->steps : 0;
-    b->told = b->found = bisection_halve(s);
+    b->ends_differ = sweep_passed(s, 0) != sweep_passed(s, 1);
+    b->passes = sweep_passed(s, 0) ? 0 : 1;
+    b->fails = 1 - b->passes;
+    bisection_halve(s);
+    bisection_sort(s);
 }
 
-void sweep_print_bisection(const struct sweep *s)
+bool sweep_bisection_found(const struct sweep *s)
+{
+    return s->bisection.told && s->bisection.ends_differ;
+}
+
+/* Of the point that passes. */
+static bool bisection_is_largest(const struct sweep *s)
 {
     const struct sweep_bisection *b = &s->bisection;
-    const char *key = s->axes[s->axis_count - 1].key, *unit = hil_scenario_unit(key);
-    const char *space = *unit ? " " : "";
+
+    return (b->step_of[b->passes] < b->step_of[b->fails]) == (b->step > 0);
+}
+
+void sweep_bisection_words(const struct sweep *s, char words[SWEEP_WORDS_BYTES])
+{
+    const struct sweep_bisection *b = &s->bisection;
+    const struct sweep_axis *axis = bisection_axis(s);
+    const char *unit = hil_scenario_unit(axis->key), *space = *unit ? " " : "";
 
     if (!b->told)
-        printf("%s: a run neither passed nor failed, so nothing is found\n", key);
-    else if (!b->found)
-        printf("%s: both ends of the range %s, so nothing is found\n", key,
-               bisection_passes(s, 0) ? "pass" : "fail");
+        snprintf(words, SWEEP_WORDS_BYTES,
+                 "%s: a run neither passed nor failed, so nothing is found", axis->key);
+    else if (!b->ends_differ)
+        snprintf(words, SWEEP_WORDS_BYTES, "%s: both ends of the range %s, so nothing is found",
+                 axis->key, sweep_passed(s, 0) ? "pass" : "fail");
     else
-        printf("%s: the %s value that passes is %.12g%s%s; %.12g%s%s fails\n", key,
-               bisection_passes(s, 0) ? "largest" : "smallest",
-               sweep_range_value(b->from, b->step, b->passes), space, unit,
-               sweep_range_value(b->from, b->step, b->fails), space, unit);
+        snprintf(words, SWEEP_WORDS_BYTES, "%s: the %s value that passes is %s%s%s; %s%s%s fails",
+                 axis->key, bisection_is_largest(s) ? "largest" : "smallest",
+                 axis->values[b->passes], space, unit, axis->values[b->fails], space, unit);
+}
+
+json_t *sweep_bisection_json(const struct sweep *s)
+{
+    const struct sweep_bisection *b = &s->bisection;
+    const struct sweep_axis *axis = bisection_axis(s);
+    const bool found = sweep_bisection_found(s);
+    char words[SWEEP_WORDS_BYTES];
+
+    sweep_bisection_words(s, words);
+    json_t *json = json_pack("{s:s, s:s, s:b, s:s}", "key", axis->key, "unit",
+                             hil_scenario_unit(axis->key), "found", found, "words", words);
+    if (found)
+        json_object_update_new(
+            json, json_pack("{s:s, s:s, s:s, s:s, s:s}", "which",
+                            bisection_is_largest(s) ? "largest" : "smallest", "passes",
+                            axis->values[b->passes], "fails", axis->values[b->fails], "passes_dir",
+                            s->points[b->passes].name, "fails_dir", s->points[b->fails].name));
+    return json;
 }

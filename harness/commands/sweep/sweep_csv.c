@@ -6,7 +6,7 @@
 
 #include "sweep.h"
 
-static void csv_text(FILE *to, const char *text)
+void sweep_csv_text(FILE *to, const char *text)
 {
     const bool plain = strcspn(text, ",\"\n") == strlen(text);
 
@@ -16,12 +16,10 @@ static void csv_text(FILE *to, const char *text)
         fprintf(to, *text == '"' ? "\"\"" : "%c", *text);
     if (!plain)
         fputc('"', to);
-    fputc(',', to);
 }
 
-static void csv_number(FILE *to, double value)
+void sweep_csv_number(FILE *to, double value)
 {
-    fputc(',', to);
     if (isfinite(value))
         fprintf(to, "%.9g", value);
 }
@@ -29,44 +27,65 @@ static void csv_number(FILE *to, double value)
 static void csv_point(const struct sweep *s, unsigned i, FILE *to)
 {
     const struct hil_told *told = &s->points[i].told;
-    struct hil_told_measure measure;
+    struct hil_told_measure m;
     double round_trip_us[3];
 
-    for (unsigned k = 0; k < s->axis_count; k++)
-        csv_text(to, strchr(s->points[i].sets[k], '=') + 1);
-    hil_told_first(told, false, &measure);
+    for (unsigned k = 0; k < s->axis_count; k++) {
+        sweep_csv_text(to, strchr(s->points[i].sets[k], '=') + 1);
+        fputc(',', to);
+    }
+    hil_told_first(told, false, &m);
     hil_told_round_trip(told, round_trip_us);
     fprintf(to, "%d,%s,%s", s->jobs.at[i].done ? s->jobs.at[i].status : -1, sweep_verdict(told),
-            !measure.judged   ? ""
-            : measure.settled ? "true"
-                              : "false");
-    csv_number(to, measure.figures.overshoot_pct);
-    csv_number(to, measure.figures.settling_ms);
-    csv_number(to, measure.figures.mean);
-    csv_number(to, measure.figures.pp);
-    csv_number(to, sweep_missed(told));
-    csv_number(to, round_trip_us[0]);
-    csv_number(to, round_trip_us[1]);
+            !m.judged   ? ""
+            : m.settled ? "true"
+                        : "false");
+    const double numbers[] = {
+        m.figures.overshoot_pct, m.figures.settling_ms, m.figures.mean,  m.figures.pp,
+        sweep_missed(told),      round_trip_us[0],      round_trip_us[1]};
+    for (size_t k = 0; k < sizeof numbers / sizeof numbers[0]; k++) {
+        fputc(',', to);
+        sweep_csv_number(to, numbers[k]);
+    }
+    fputc(',', to);
+    sweep_csv_text(to, s->points[i].name);
     fputc('\n', to);
 }
 
-int sweep_write_csv(const struct sweep *s)
+static void csv_points(const struct sweep *s, FILE *to)
+{
+    for (unsigned i = 0; i < s->axis_count; i++) {
+        sweep_csv_text(to, s->axes[i].key);
+        fputc(',', to);
+    }
+    fputs("status,verdict,settled,overshoot_pct,settling_ms,mean,pp,missed,"
+          "round_trip_p50_us,round_trip_p99_us,dir\n",
+          to);
+    for (unsigned i = 0; i < s->point_count; i++)
+        csv_point(s, i, to);
+}
+
+static int csv_write(const struct sweep *s, const char *name,
+                     void (*put)(const struct sweep *s, FILE *to))
 {
     char path[4400];
 
-    snprintf(path, sizeof path, "%s/sweep.csv", s->out);
+    snprintf(path, sizeof path, "%s/%s", s->out, name);
     FILE *to = fopen(path, "we");
-    for (unsigned i = 0; to && i < s->axis_count; i++)
-        csv_text(to, s->axes[i].key);
     if (to)
-        fputs("status,verdict,settled,overshoot_pct,settling_ms,mean,pp,missed,"
-              "round_trip_p50_us,round_trip_p99_us\n",
-              to);
-    for (unsigned i = 0; to && i < s->point_count; i++)
-        csv_point(s, i, to);
+        put(s, to);
     const bool failed = !to || ferror(to);
     if ((!to || fclose(to) == 0) && !failed)
         return 0;
     fprintf(stderr, "%s: cannot be written\n", path);
     return -EIO;
+}
+
+int sweep_write_csv(const struct sweep *s)
+{
+    const int rc = csv_write(s, "sweep.csv", csv_points);
+
+    return rc || !sweep_has_distribution(s)
+               ? rc
+               : csv_write(s, "distribution.csv", sweep_put_distributions);
 }

@@ -19,7 +19,24 @@ static json_t *sweep_point_json(const struct sweep *s, unsigned point)
                      job->done ? json_integer(job->status) : json_null(), "summary", p->told.root);
 }
 
-int sweep_write_index(const struct sweep *s)
+/* What it takes to draw the same values again. */
+static json_t *drawn_json(const struct sweep *s)
+{
+    json_t *keys = json_object();
+
+    for (unsigned i = 0; i < s->axis_count; i++) {
+        const struct sweep_draw *draw = &s->axes[i].draw;
+        if (s->axes[i].drawn)
+            json_object_set_new(keys, s->axes[i].key,
+                                json_pack("{s:f, s:f, s:s}", "nominal", draw->nominal, "spread",
+                                          draw->spread, "distribution",
+                                          draw->normal ? "normal" : "uniform"));
+    }
+    return json_pack("{s:i, s:I, s:o}", "runs", s->runs, "seed", (json_int_t)s->arguments->seed,
+                     "keys", keys);
+}
+
+int sweep_write_index(const struct sweep *s, bool ended)
 {
     char path[4400];
     json_t *keys = json_array(), *units = json_array(), *points = json_array();
@@ -31,6 +48,12 @@ int sweep_write_index(const struct sweep *s)
     for (unsigned i = 0; i < s->point_count; i++)
         json_array_append_new(points, sweep_point_json(s, i));
     json_t *root = json_pack("{s:o, s:o, s:o}", "keys", keys, "units", units, "points", points);
+    if (s->arguments->runs)
+        json_object_set_new(root, "drawn", drawn_json(s));
+    if (ended && sweep_has_distribution(s))
+        json_object_set_new(root, "distributions", sweep_distributions_json(s));
+    if (ended && s->arguments->bisect)
+        json_object_set_new(root, "bisection", sweep_bisection_json(s));
     snprintf(path, sizeof path, "%s/sweep.json", s->out);
     int rc = hil_json_file_write(root, path, 0);
     json_decref(root);

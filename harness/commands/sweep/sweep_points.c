@@ -12,11 +12,14 @@ int sweep_make_axes(struct sweep *s)
     if (!s->axes)
         return -ENOMEM;
     s->point_count = 1;
+    s->runs = s->arguments->runs ? s->arguments->runs : 1;
     for (size_t i = 0; i < s->arguments->options.set_count; i++) {
         struct sweep_axis *axis = &s->axes[s->axis_count++];
         int rc = sweep_axis_read(axis, s->arguments->sets[i]);
         if (rc)
             return rc;
+        if (axis->drawn)
+            continue;
         if (axis->count > SWEEP_POINTS_MAX / s->point_count) {
             fprintf(stderr, "hiloco sweep: more than %d points\n", SWEEP_POINTS_MAX);
             return -EINVAL;
@@ -24,6 +27,36 @@ int sweep_make_axes(struct sweep *s)
         s->point_count *= axis->count;
     }
     return 0;
+}
+
+static bool sweep_is_drawn(const struct sweep *s)
+{
+    for (unsigned i = 0; i < s->axis_count; i++)
+        if (s->axes[i].drawn)
+            return true;
+    return false;
+}
+
+/* Each combination of the values that are given has its runs of those that are drawn. */
+static int sweep_make_runs(struct sweep *s)
+{
+    const bool drawn = sweep_is_drawn(s);
+
+    if (drawn && !s->arguments->runs) {
+        fprintf(stderr, "--runs is missing: how often the values are drawn\n");
+        return -EINVAL;
+    }
+    if (!drawn && (s->arguments->runs || s->arguments->seed_given)) {
+        fprintf(stderr, "--%s: no value is drawn; --set KEY=NOMINAL~SPREAD draws one\n",
+                s->arguments->runs ? "runs" : "seed");
+        return -EINVAL;
+    }
+    if (s->runs > SWEEP_POINTS_MAX / s->point_count) {
+        fprintf(stderr, "hiloco sweep: more than %d points\n", SWEEP_POINTS_MAX);
+        return -EINVAL;
+    }
+    s->point_count *= s->runs;
+    return sweep_draw_values(s);
 }
 
 /* A folder's name cannot hold every character that a value can. */
@@ -40,9 +73,12 @@ static int sweep_name_point(const struct sweep *s, struct sweep_point *p)
     size_t used = 0;
 
     for (unsigned i = 0; i < s->axis_count && used < sizeof name; i++)
-        if (s->axes[i].count > 1)
+        if (s->axes[i].count > 1 && !s->axes[i].drawn)
             used += (size_t)snprintf(name + used, sizeof name - used, "%s%s", used ? "," : "",
                                      p->sets[i]);
+    if (s->arguments->runs && used < sizeof name)
+        used += (size_t)snprintf(name + used, sizeof name - used, "%srun-%04u", used ? "," : "",
+                                 (unsigned)(p - s->points) % s->runs);
     if (used >= sizeof name) /* long lists: their place in the order names them */
         snprintf(name, sizeof name, "point-%04u", (unsigned)(p - s->points));
     sweep_make_tame(name);
@@ -50,7 +86,7 @@ static int sweep_name_point(const struct sweep *s, struct sweep_point *p)
     return p->name ? 0 : -ENOMEM;
 }
 
-/* The last key varies fastest. */
+/* The last key varies fastest, and what is drawn faster still. */
 int sweep_make_point(const struct sweep *s, unsigned number)
 {
     struct sweep_point *p = &s->points[number];
@@ -58,19 +94,26 @@ int sweep_make_point(const struct sweep *s, unsigned number)
     p->sets = calloc(s->axis_count + 1, sizeof(char *));
     if (!p->sets)
         return -ENOMEM;
+    const unsigned run = number % s->runs;
+    number /= s->runs;
     for (unsigned i = s->axis_count; i-- > 0;) {
         const struct sweep_axis *a = &s->axes[i];
-        if (asprintf(&p->sets[i], "%s=%s", a->key, a->values[number % a->count]) < 0)
+        const unsigned value = a->drawn ? run : number % a->count;
+        if (asprintf(&p->sets[i], "%s=%s", a->key, a->values[value]) < 0)
             return -ENOMEM;
-        number /= a->count;
+        number /= a->drawn ? 1 : a->count;
     }
     return sweep_name_point(s, p);
 }
 
 int sweep_make_points(struct sweep *s)
 {
-    int rc = 0;
+    int rc = sweep_make_runs(s);
 
+    if (!rc && s->arguments->bisect)
+        rc = sweep_make_bisection(s);
+    if (rc)
+        return rc;
     s->points = calloc(s->point_count + SWEEP_BISECTIONS_MAX, sizeof *s->points);
     s->jobs.at = calloc(s->point_count + SWEEP_BISECTIONS_MAX, sizeof *s->jobs.at);
     s->jobs.count = s->point_count;

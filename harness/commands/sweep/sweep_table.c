@@ -126,7 +126,7 @@ void sweep_print_table(const struct sweep *s)
     sweep_print_head(s, name_width);
     for (unsigned i = 0; i < s->point_count; i++) {
         sweep_print_point(&s->points[i], name_width);
-        passed += s->jobs.at[i].done && s->jobs.at[i].status == HIL_EXIT_OK;
+        passed += sweep_passed(s, i);
     }
     if (s->has_limits)
         printf("%u of %u passed\n", passed, s->point_count);

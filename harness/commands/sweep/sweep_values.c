@@ -41,35 +41,23 @@ static int sweep_axis_add_text(struct sweep_axis *axis, const char *from, const 
     return axis->values[axis->count++] ? 0 : -ENOMEM;
 }
 
-int sweep_axis_add(struct sweep_axis *axis, double value)
+int sweep_axis_add(struct sweep_axis *axis, double value, int digits)
 {
     char text[SCENARIO_NUMBER_BYTES];
 
-    scenario_number_text(text, value);
+    snprintf(text, sizeof text, "%.*g", digits, value);
+    scenario_number_text(text, hil_scenario_rounded(axis->key, strtod(text, NULL)));
     return sweep_axis_add_text(axis, text, text + strlen(text));
 }
 
-/* In four digits: a time must be a whole number of ns. */
 static int sweep_axis_add_logarithmic(struct sweep_axis *axis, double from, double to,
                                       unsigned count)
 {
-    char text[32];
     int rc = 0;
 
-    for (unsigned i = 0; !rc && i < count; i++) {
-        snprintf(text, sizeof text, "%.3e", from * pow(to / from, (double)i / (count - 1)));
-        rc = sweep_axis_add(axis, strtod(text, NULL));
-    }
+    for (unsigned i = 0; !rc && i < count; i++)
+        rc = sweep_axis_add(axis, from * pow(to / from, (double)i / (count - 1)), 4);
     return rc;
-}
-
-/* Without the rounding errors of the steps. */
-double sweep_range_value(double from, double step, unsigned i)
-{
-    char text[32];
-
-    snprintf(text, sizeof text, "%.12g", from + i * step);
-    return strtod(text, NULL);
 }
 
 /* Reads FROM:TO:STEP. Returns the number of steps; 0: it is no such range. */
@@ -102,14 +90,13 @@ static int sweep_axis_add_values(struct sweep_axis *axis, const char *begin, con
         return sweep_axis_add_text(axis, begin, end);
     }
     for (unsigned i = 0; !rc && i <= steps; i++)
-        rc = sweep_axis_add(axis, sweep_range_value(from, step, i));
+        rc = sweep_axis_add(axis, from + i * step, SWEEP_RANGE_DIGITS);
     return rc;
 }
 
 int sweep_axis_read(struct sweep_axis *axis, const char *set)
 {
     const char *equals = strchr(set, '=');
-    int rc = 0;
 
     if (!equals) {
         fprintf(stderr, "--set %s: KEY=VALUE,VALUE... is allowed\n", set);
@@ -118,6 +105,10 @@ int sweep_axis_read(struct sweep_axis *axis, const char *set)
     axis->key = strndup(set, (size_t)(equals - set));
     if (!axis->key)
         return -ENOMEM;
+    int rc = sweep_draw_read(&axis->draw, axis->key, equals + 1);
+    axis->drawn = rc > 0;
+    if (rc)
+        return axis->drawn ? 0 : rc;
     for (const char *value = equals + 1; !rc;) {
         const char *end = sweep_value_end(value);
         rc = sweep_axis_add_values(axis, value, end);

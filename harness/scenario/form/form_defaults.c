@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../../base/random.h"
 #include "../yaml/scenario_defaults.h"
 #include "form.h"
 
@@ -87,21 +88,6 @@ static const char *const spread[] = {
 };
 enum { SPREAD = sizeof(spread) / sizeof(spread[0]) };
 
-/* splitmix64 (Steele, Lea, Flood 2014): the generator whose whole state is a counter. */
-static uint64_t splitmix64(uint64_t *state)
-{
-    uint64_t z = *state += 0x9e3779b97f4a7c15u;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return z ^ (z >> 31);
-}
-
-/* Uniform in [0, 1), of the upper 53 bits. */
-static double uniform(uint64_t *state)
-{
-    return (double)(splitmix64(state) >> 11) * 0x1p-53;
-}
-
 static double number_at(struct scenario_node *root, const char *path)
 {
     return strtod(scenario_node_find(root, path)->text, NULL);
@@ -117,7 +103,7 @@ static void draw(double (*drawn)[SPREAD], unsigned count, double percent, uint64
 
     for (unsigned id = 0; id < count; id++)
         for (unsigned i = 0; i < SPREAD; i++)
-            drawn[id][i] = 1 + percent / 100 * (2 * uniform(&state) - 1);
+            drawn[id][i] = 1 + percent / 100 * (2 * hil_random_uniform(&state) - 1);
 }
 
 static int add_multipliers(struct scenario_node *multipliers, double (*drawn)[SPREAD],

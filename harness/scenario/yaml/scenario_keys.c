@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "../form/form_schema.h"
+#include "scenario_check.h"
 
 #define NO_RANGE        0, 0, SCENARIO_RANGE, false
 #define TIME_US(min)    min, 1e9, SCENARIO_WHOLE_NS, false
@@ -554,10 +555,26 @@ static const char *name_in(const char *path, const char *block)
     return at ? at + strlen(block) : NULL;
 }
 
-const char *hil_scenario_unit(const char *path)
+/* The models' keys, which are not among them, are no times. */
+static const struct scenario_key *find_own_key(const char *path)
 {
     static const struct scenario_schema no_models;
-    const struct scenario_key *key = scenario_key_find(&no_models, path);
+
+    return scenario_key_find(&no_models, path);
+}
+
+double hil_scenario_rounded(const char *path, double value)
+{
+    const struct scenario_key *key = find_own_key(path);
+
+    if (!key || key->rule != SCENARIO_WHOLE_NS)
+        return value;
+    return round(value * scenario_ns_per_unit(key)) / scenario_ns_per_unit(key);
+}
+
+const char *hil_scenario_unit(const char *path)
+{
+    const struct scenario_key *key = find_own_key(path);
     const char *name, *unit = key ? key->unit : NULL;
 
     if (!unit &&

@@ -1,0 +1,91 @@
+/* Which of several runs came off worst. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "sweep_distribution.h"
+
+/* How far the value is past its bound, as a share of it. */
+static double excess_of(const json_t *limit)
+{
+    const char *verdict = json_string_value(json_object_get(limit, "verdict"));
+    const double most = hil_told_number(limit, "at_most"),
+                 least = hil_told_number(limit, "at_least");
+    const double value = hil_told_number(limit, "value"), bound = isnan(most) ? least : most;
+
+    if (isnan(bound)) /* nothing was judged */
+        return -INFINITY;
+    if (isnan(value))
+        return verdict && strcmp(verdict, "failed") == 0 ? INFINITY : -INFINITY;
+    return (isnan(most) ? least - value : value - most) / (bound != 0 ? fabs(bound) : 1);
+}
+
+/* An error is worse than a limit that failed, and that than a run that is not valid. */
+enum rank { RANK_NONE, RANK_PASSED, RANK_INVALID, RANK_FAILED, RANK_ERROR };
+
+static enum rank rank_of(const struct hil_job *job)
+{
+    return !job->done                        ? RANK_NONE
+           : job->status == HIL_EXIT_OK      ? RANK_PASSED
+           : job->status == HIL_EXIT_INVALID ? RANK_INVALID
+           : job->status == HIL_EXIT_LIMIT   ? RANK_FAILED
+                                             : RANK_ERROR;
+}
+
+struct judged_run {
+    enum rank rank;
+    double excess;
+    const json_t *limit; /* NULL: it has none */
+};
+
+/* By the limit that it is the furthest beyond, or the nearest to; where there are none, by how long
+ * the first measure takes to settle. */
+static struct judged_run judge_run(const struct sweep *s, unsigned point)
+{
+    const struct hil_told *told = &s->points[point].told;
+    struct judged_run j = {.rank = rank_of(&s->jobs.at[point]), .excess = -INFINITY};
+    struct hil_told_measure m;
+    json_t *limit;
+    size_t i;
+
+    json_array_foreach(json_object_get(told->root, "limits"), i, limit)
+    {
+        if (j.limit && !(excess_of(limit) > j.excess))
+            continue;
+        j.limit = limit;
+        j.excess = excess_of(limit);
+    }
+    if (!j.limit && hil_told_first(told, false, &m))
+        j.excess = m.judged && !m.settled ? INFINITY : fmax(m.figures.settling_ms, 0);
+    return j;
+}
+
+static void judged_words(const struct judged_run *j, char words[SWEEP_WORDS_BYTES])
+{
+    const char *name = json_string_value(json_object_get(j->limit, "name"));
+    const char *said = json_string_value(json_object_get(j->limit, "words"));
+
+    if (j->rank == RANK_ERROR)
+        snprintf(words, SWEEP_WORDS_BYTES, "it failed");
+    else if (j->limit)
+        snprintf(words, SWEEP_WORDS_BYTES, "%s: %s", name ? name : "", said ? said : "");
+    else if (isfinite(j->excess))
+        snprintf(words, SWEEP_WORDS_BYTES, "it settles in %.6g ms", j->excess);
+    else
+        snprintf(words, SWEEP_WORDS_BYTES, "it does not settle");
+}
+
+void sweep_find_worst(const struct sweep_group *g, struct sweep_worst *worst)
+{
+    struct judged_run found = judge_run(g->sweep, g->first);
+
+    worst->point = g->first;
+    for (unsigned i = g->first + 1; i < g->first + g->count; i++) {
+        const struct judged_run j = judge_run(g->sweep, i);
+        if (j.rank < found.rank || (j.rank == found.rank && !(j.excess > found.excess)))
+            continue;
+        found = j;
+        worst->point = i;
+    }
+    judged_words(&found, worst->words);
+}
