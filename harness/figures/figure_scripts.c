@@ -20,6 +20,7 @@ EMBED(script_series_grid, "traces/series-grid.gp");
 EMBED(script_series_overlay, "traces/series-overlay.gp");
 EMBED(script_series_beside, "traces/series-beside.gp");
 EMBED(script_series_round_trip, "traces/series-round-trip.gp");
+EMBED(script_series_map, "traces/series-map.gp");
 EMBED(script_run_measure, "traces/run-measure.gp");
 EMBED(script_run_array, "traces/run-array.gp");
 EMBED(script_run_node, "traces/run-node.gp");
@@ -40,6 +41,7 @@ static const struct {
     {"series-overlay.gp", script_series_overlay},
     {"series-beside.gp", script_series_beside},
     {"series-round-trip.gp", script_series_round_trip},
+    {"series-map.gp", script_series_map},
     {"run-measure.gp", script_run_measure},
     {"run-array.gp", script_run_array},
     {"run-node.gp", script_run_node},

@@ -28,6 +28,8 @@ struct hil_plot_span {
  *      figure-overlay           all in one panel
  *      figure-startup-overlay
  *      round-trip               of the loop against a node's period, where that varies
+ *      map-verdict, map-settling, map-overshoot, map-pp
+ *                               where two keys vary: a cell for each run
  * A figure whose data was not recorded is left out. Of a part of the time, those figures are
  * drawn that have time as their axis, and only that part of them: no start-up.
  *

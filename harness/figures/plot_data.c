@@ -300,7 +300,7 @@ void plot_run_steady(const struct plot_measure *measure, char text[PLOT_TEXT_BYT
 
 void plot_in_unit(const char *unit, char text[40])
 {
-    const char *words = hil_unit_words(unit);
+    const char *words = strncmp(unit, "1/", 2) == 0 ? unit : hil_unit_words(unit);
 
     snprintf(text, 40, words[0] ? " (%.30s)" : "%.30s", words);
 }

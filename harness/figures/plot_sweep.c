@@ -231,6 +231,7 @@ static void write_caption(struct plot_sweep *sweep)
     if (sweep->no_record > 0)
         snprintf(no_record, sizeof(no_record), "; no record of %u run%s", sweep->no_record,
                  sweep->no_record > 1 ? "s" : "");
+    strcpy(sweep->described, sweep->subtitle);
     append(sweep->subtitle, "", left_out);
     append(sweep->subtitle, "", no_record);
 }
@@ -589,6 +590,8 @@ int plot_sweep_figures(const char *dir, struct hil_plot_span span, FILE *message
         rc = draw_all(sweep, is_part);
     if (!rc && !is_part)
         rc = plot_sweep_round_trip(sweep);
+    if (!rc && !is_part)
+        rc = plot_sweep_maps(sweep);
     plot_sweep_close(sweep);
     return rc;
 }

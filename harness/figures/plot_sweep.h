@@ -31,6 +31,8 @@ struct plot_sweep {
     json_t *index;    /* sweep.json */
     uint64_t varying; /* a bit for each key: its value is not the same everywhere */
     char title[PLOT_TEXT_BYTES], subtitle[PLOT_TEXT_BYTES];
+    char
+        described[PLOT_TEXT_BYTES]; /* what ran; the subtitle says what of it is left out as well */
     struct plot_series series[PLOT_SERIES_MAX];
     unsigned count;
     unsigned step, left_out, no_record; /* every so many is shown; runs that are not */
@@ -70,5 +72,8 @@ void plot_sweep_set_axes(const struct plot_sweep *sweep, struct hil_figure *figu
 /* The loop's round trip against the period of a node; nothing where another key varies.
  * Returns 0, or a negative errno after a message. */
 int plot_sweep_round_trip(const struct plot_sweep *sweep);
+
+/* Maps of the verdict and of the first measure's figures, where two keys vary. Returns likewise. */
+int plot_sweep_maps(const struct plot_sweep *sweep);
 
 #endif

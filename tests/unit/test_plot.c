@@ -721,6 +721,121 @@ Test(plot, no_value_of_a_key_is_left_out)
                                        "ki 100000 /(V s)", "ki 200000 /(V s)", NULL});
 }
 
+/* --- maps ---------------------------------------------------------------------------------- */
+
+#define SETTLES(ms)                                                                                \
+    "{\"measures\": {\"output_v\": {\"unit\": \"V\", \"settled\": true, \"settling_ms\": " #ms     \
+    ", \"overshoot_pct\": 5, \"pp\": 0.5}}, \"limits\": [{}], \"verdict\": \"passed\"}"
+#define DOES_NOT                                                                                   \
+    "{\"measures\": {\"output_v\": {\"unit\": \"V\", \"settled\": false, \"settling_ms\": null, "  \
+    "\"overshoot_pct\": 50, \"pp\": 9}}, \"limits\": [{}], \"verdict\": \"failed\"}"
+
+/* Each point is of the run in the folder "a", with a summary of its own. */
+static void write_map(const char *const (*points)[3], unsigned count)
+{
+    static char index[1 << 16];
+    FILE *file = fmemopen(index, sizeof(index), "w");
+
+    fputs("{\"keys\": [\"controller.period_us\", \"duration_s\", \"controller.gains.ki_per_v_s\"],"
+          " \"units\": [\"us\", \"s\", \"1/(V s)\"], \"points\": [",
+          file);
+    for (unsigned i = 0; i < count; i++)
+        fprintf(file, "%s{\"dir\": \"a\", \"values\": [\"%s\", \"1\", \"%s\"], \"summary\": %s}",
+                i ? "," : "", points[i][0], points[i][1], points[i][2]);
+    fputs("]}", file);
+    fclose(file);
+    put("sweep.json", index);
+}
+
+static void expect_data(const char *name, const char *expected)
+{
+    char content[4000] = "";
+    FILE *file = fopen(in_folder("plot/%s", name), "r");
+
+    cr_assert_not_null(file, "%s", name);
+    content[fread(content, 1, sizeof(content) - 1, file)] = '\0';
+    fclose(file);
+    cr_expect_str_eq(content, expected, "%s", name);
+}
+
+/* A row for each value of the first key, a column for each of the second. */
+Test(plot, two_keys_are_a_map)
+{
+    static const char *const points[][3] = {
+        {"40", "100", SETTLES(0.75)}, {"40", "200", SETTLES(1.5)}, {"40", "300", SETTLES(1e-12)},
+        {"50", "100", SETTLES(12.5)}, {"50", "200", DOES_NOT},     {"50", "300", "null"},
+    };
+
+    write_short_point("a", -20, settled, 200);
+    write_map(points, 6);
+    cr_assert_eq(plot(), 0, "%s", said);
+    expect_texts("map-settling",
+                 (const char *const[]){"Settling time of output (ms)", "controller period (µs)",
+                                       "controller gains ki (1/(V s))", "0.75", "12.5", "50", "300",
+                                       "does not settle", "not known", NULL});
+    expect_data("map-settling-cells-1.dat", "1 1 0 0.75 0.75\n2 1 0 1.5 1.5\n3 1 0 1e-12 0\n"
+                                            "1 2 0 12.5 12.5\n2 2 4 0 0\n3 2 5 0 0\n");
+    expect_texts("map-verdict", (const char *const[]){"Which runs keep their limits", "passed",
+                                                      "failed", "not known", NULL});
+    expect_data("map-verdict-cells-1.dat", "1 1 1 0 0\n2 1 1 0 0\n3 1 1 0 0\n"
+                                           "1 2 1 0 0\n2 2 2 0 0\n3 2 5 0 0\n");
+    expect_texts("map-overshoot", (const char *const[]){"Overshoot of output (%)", NULL});
+    expect_texts("map-pp", (const char *const[]){"of output (V)", NULL});
+}
+
+static void expect_no_map(void)
+{
+    cr_expect_neq(access(in_folder("map-settling.png"), F_OK), 0);
+    cr_expect_neq(access(in_folder("map-verdict.png"), F_OK), 0);
+}
+
+/* Values that are drawn by chance do not come with each other; one key is no map. */
+Test(plot, what_is_no_grid_is_no_map)
+{
+    static const char *const drawn[][3] = {{"40", "100", SETTLES(1)},
+                                           {"41", "200", SETTLES(1)},
+                                           {"42", "300", SETTLES(1)},
+                                           {"43", "400", SETTLES(1)}};
+    static const char *const uneven[][3] = {{"40", "100", SETTLES(1)},
+                                            {"40", "200", SETTLES(1)},
+                                            {"50", "100", SETTLES(1)},
+                                            {"60", "200", SETTLES(1)}};
+    static const char *const one[][3] = {{"40", "100", SETTLES(1)}, {"50", "100", SETTLES(1)}};
+
+    write_short_point("a", -20, settled, 200);
+    write_map(drawn, 4);
+    cr_assert_eq(plot(), 0, "%s", said);
+    expect_no_map();
+    write_map(uneven, 4);
+    cr_assert_eq(plot(), 0, "%s", said);
+    expect_no_map();
+    write_map(one, 2);
+    cr_assert_eq(plot(), 0, "%s", said);
+    expect_no_map();
+}
+
+/* Long names, and more values than there is room for words: all that is written is inside. */
+Test(plot, a_map_of_many_runs)
+{
+    enum { FIRST = 60, SECOND = 40 };
+    FILE *file = fopen(in_folder("sweep.json"), "w");
+
+    write_short_point("a", -20, settled, 200);
+    fprintf(file,
+            "{\"keys\": [\"%s\", \"controller.gains.ki_per_v_s\"],"
+            " \"units\": [\"Ohm\", \"1/(V s)\"], \"points\": [",
+            long_key);
+    for (unsigned i = 0; i < FIRST * SECOND; i++)
+        fprintf(file,
+                "%s{\"dir\": \"a\", \"values\": [\"0.%05u\", \"%u000000.125\"], \"summary\": %s}",
+                i ? "," : "", i / SECOND + 1, i % SECOND + 1, i % 7 ? SETTLES(0.123) : DOES_NOT);
+    fputs("]}", file);
+    fclose(file);
+    cr_assert_eq(plot(), 0, "%s", said);
+    expect_texts("map-settling", (const char *const[]){"0.00001", "1000000.125", NULL});
+    expect_texts("map-verdict", (const char *const[]){"passed", "failed", NULL});
+}
+
 /* Names that are as long as they get, side by side and beside one another. */
 Test(plot, few_runs_with_long_names)
 {
