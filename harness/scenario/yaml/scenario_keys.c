@@ -330,7 +330,8 @@ const struct scenario_key scenario_keys[] = {
      "Each barrier, when a node comes and when it leaves"},
     {"trace.events.peer", "", "true", NO_RANGE, "Each peer met or lost"},
     {"trace.events.state", "", "true", NO_RANGE,
-     "Each change of a node from starting to running, done or failed, and each event of the record"},
+     "Each change of a node from starting to running, done or failed, and each event of the "
+     "record"},
 
     {"placement", "", NULL, NO_RANGE,
      "Executors, processes with one thread; without it one for the controller on controller.cpu, "
