@@ -19,10 +19,11 @@ TEST_PACKAGES  := libcriterion-dev patch lttng-tools babeltrace2 zip
 RDMA_PACKAGES  := ibverbs-utils iproute2 perftest rdma-core rdmacm-utils
 FUZZ_PACKAGES  := clang libclang-rt-dev
 DEVICE_PACKAGES := can-utils
+DEB_PACKAGES   := debhelper dpkg-dev lintian mmdebstrap
 GUEST_PACKAGES := busybox-static cpio kmod qemu-system-x86 xz-utils zstd
 
 # These goals install what is missing; others only say what it is.
-ifneq ($(filter run test test-rdma test-device soak bench bench-rdma lateness sanitize fuzz,$(MAKECMDGOALS)),)
+ifneq ($(filter run test test-rdma test-device deb test-deb soak bench bench-rdma lateness sanitize fuzz,$(MAKECMDGOALS)),)
 NEEDED := $(BUILD)/packages-installed
 else
 NEEDED := $(BUILD)/packages-found
@@ -36,8 +37,10 @@ $(BUILD)/packages-installed-for-rdma:  PACKAGES = $(RDMA_PACKAGES)
 $(BUILD)/packages-installed-for-guest: PACKAGES = $(RDMA_PACKAGES) $(GUEST_PACKAGES)
 $(BUILD)/packages-installed-for-device: PACKAGES = $(DEVICE_PACKAGES) $(GUEST_PACKAGES)
 $(BUILD)/packages-installed-for-fuzz:  PACKAGES = $(FUZZ_PACKAGES)
+$(BUILD)/packages-installed-for-deb:   PACKAGES = $(DEB_PACKAGES)
 $(BUILD)/packages-installed-for-rdma $(BUILD)/packages-installed-for-guest \
-$(BUILD)/packages-installed-for-device $(BUILD)/packages-installed-for-fuzz: | $(BUILD)/packages-installed
+$(BUILD)/packages-installed-for-device $(BUILD)/packages-installed-for-deb \
+$(BUILD)/packages-installed-for-fuzz: | $(BUILD)/packages-installed
 
 MISSING = $(shell for p in $(PACKAGES); do \
             dpkg-query -W -f='$${db:Status-Status}' $$p 2>/dev/null | grep -q '^installed' || \
@@ -46,7 +49,7 @@ AS_ROOT = $(if $(filter 0,$(shell id -u)),,sudo)
 
 $(BUILD)/packages-installed $(BUILD)/packages-installed-for-rdma \
 $(BUILD)/packages-installed-for-guest $(BUILD)/packages-installed-for-device \
-$(BUILD)/packages-installed-for-fuzz:
+$(BUILD)/packages-installed-for-deb $(BUILD)/packages-installed-for-fuzz:
 	@mkdir -p $(@D)
 	@if ! command -v dpkg-query >/dev/null; then \
 	    echo "no Debian here: these must be there already: $(PACKAGES)"; \
@@ -518,6 +521,31 @@ install: all $(SHARED) $(HIL_SHARED) $(BUILD)/install/libloco.a
 	sed 's|@prefix@|$(PREFIX)|; s|@version@|$(VERSION)|' harness/hiloco.pc.in \
 	    >$(AT)/lib/pkgconfig/hiloco.pc
 	for s in 1 3 7; do install -m 644 docs/man/*.$$s $(AT)/share/man/man$$s || exit 1; done
+	install -d $(AT)/share/bash-completion/completions $(AT)/share/zsh/vendor-completions
+	install -m 644 harness/completion/hiloco.bash $(AT)/share/bash-completion/completions/hiloco
+	ln -sf hiloco $(AT)/share/bash-completion/completions/controller
+	ln -sf hiloco $(AT)/share/bash-completion/completions/converter
+	install -m 644 harness/completion/_hiloco $(AT)/share/zsh/vendor-completions
+
+# Debian packages, of what is committed. They are built in a folder of their own.
+DEB := $(BUILD)/deb/hiloco-$(VERSION)
+
+comma := ,
+empty :=
+deb: | $(BUILD)/packages-installed-for-deb
+	rm -rf $(BUILD)/deb
+	mkdir -p $(DEB)
+	git archive HEAD | tar -x -C $(DEB)
+	cp -r harness/debian $(DEB)
+	sed -i 's/@VERSION@/$(VERSION)/' $(DEB)/debian/changelog
+	sed -i 's/@BUILD_PACKAGES@/$(subst $(empty) ,$(comma) ,$(strip $(filter-out gcc libc6-dev make pkg-config,$(BUILD_PACKAGES))))/' \
+	    $(DEB)/debian/control
+	cd $(DEB) && dpkg-buildpackage --build=binary --no-sign
+	@ls $(BUILD)/deb/*.deb
+
+# They are checked by lintian, installed in a bare Debian of the test's own, used, and removed.
+test-deb: deb
+	tests/install/test_deb.sh $(BUILD)/deb
 
 clean:
 	rm -rf $(BUILD)
@@ -537,10 +565,11 @@ help:
 	@echo "make fuzz       run each fuzzer for SECONDS=$(SECONDS) s, from its corpus in tests/fuzz"
 	@echo "make format     format the sources (format-check: only look)"
 	@echo "make install    install under PREFIX=$(PREFIX), DESTDIR=$(DESTDIR)"
+	@echo "make deb        Debian packages, in $(BUILD)/deb; make test-deb installs them in a bare Debian"
 	@echo "make clean      remove $(BUILD)"
 	@echo "run, test, soak, bench, lateness, sanitize, fuzz, the rdma and the device ones install missing packages first"
 
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
 
-.PHONY: all run figure test test-rdma test-device soak rivals bench bench-rdma lateness sanitize sanitize-run sanitize-threads fuzz fuzz-run format format-check install clean help
+.PHONY: all run figure test test-rdma test-device deb test-deb soak rivals bench bench-rdma lateness sanitize sanitize-run sanitize-threads fuzz fuzz-run format format-check install clean help
 .DELETE_ON_ERROR:

@@ -176,6 +176,33 @@ a_shows_api() {
     same "$work/declared" "$work/shown"
 }
 
+# --- completion ---------------------------------------------------------------------------
+
+# completes WORD... : what bash offers for the last word.
+completes() {
+    PATH=$prefix/bin:$PATH bash -c '
+        . "$0"/share/bash-completion/completions/hiloco
+        COMP_WORDS=("$@") COMP_CWORD=$(($# - 1))
+        _hiloco
+        echo "${COMPREPLY[@]}"' "$prefix" "$@"
+}
+
+commands_complete() {
+    [ "$(completes hiloco sw)" = sweep ] && [ "$(completes hiloco export-)" = export-fmu ]
+}
+
+options_complete() {
+    [ "$(completes hiloco run --ru)" = --run-dir ] && [ "$(completes controller --wa)" = --wait ] &&
+        [ "$(completes hiloco run x.yaml --mode v)" = virtual ]
+}
+
+echo "--- completion"
+check "bash completes commands" commands_complete
+check "bash completes each command's own options" options_complete
+if command -v zsh >/dev/null; then
+    check "the completion of zsh is zsh" zsh -n "$prefix/share/zsh/vendor-completions/_hiloco"
+fi
+
 echo "--- headers and symbols"
 check "loco.h includes them all" loco_h_has_all
 for h in $(headers | sed 's|^|loco/|') hiloco/model.h hiloco_node.h; do
