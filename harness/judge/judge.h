@@ -24,7 +24,7 @@ enum hil_outcome {
 /* "passed" */
 const char *hil_outcome_name(enum hil_outcome outcome);
 
-enum { HIL_FINDING_BYTES = 320 };
+enum { HIL_FINDING_BYTES = 400 };
 
 /* What came of one bound: the worst that there was. */
 struct hil_finding {

@@ -30,12 +30,16 @@ static json_t *component(const struct hil_summary *sum, unsigned i)
 
     hil_instance_name(&c->is, name);
     hil_node_name(sum->scenario->system, c->node, node);
-    return json_pack(
-        "{s:s, s:s, s:s, s:s?, s:o, s:o, s:o, s:o}", "component", name, "model", c->model->name,
-        "node", node, "not_real_time", hil_model_not_real_time(c->model), "steps",
-        summary_whole(cost->steps), "step_us", of_steps(mean_ns(cost) * 1e-3, max_ns(cost) * 1e-3),
-        "share_of_period", of_steps(mean_ns(cost) / period_ns, max_ns(cost) / period_ns),
-        "longer_than_period", summary_whole(cost->over));
+    json_t *entry = json_pack(
+        "{s:s, s:s, s:s, s:s?, s:o}", "component", name, "model", c->model->name, "node", node,
+        "not_real_time", hil_model_not_real_time(c->model), "steps", summary_whole(cost->steps));
+    if (sum->scenario->mode == HIL_VIRTUAL) /* the file is the same whenever the run is */
+        return entry;
+    json_object_set_new(entry, "step_us", of_steps(mean_ns(cost) * 1e-3, max_ns(cost) * 1e-3));
+    json_object_set_new(entry, "share_of_period",
+                        of_steps(mean_ns(cost) / period_ns, max_ns(cost) / period_ns));
+    json_object_set_new(entry, "longer_than_period", summary_whole(cost->over));
+    return entry;
 }
 
 void hil_summary_add_components(const struct hil_summary *sum, json_t *root)
@@ -51,10 +55,24 @@ void hil_summary_add_components(const struct hil_summary *sum, json_t *root)
 
 /* --- for a person ---------------------------------------------------------------------------- */
 
-/* "plant", "plant[*]" */
-static void print_name(const struct hil_array *array, FILE *to)
+/* Those of the array that have the model of component `first`, which is the first of them: "plant",
+ * "plant[*]" for all of an array, "plant[3]" for one, "plant[3] and 2 more" for some. */
+static void print_name(const struct hil_system *s, const struct hil_array *array, unsigned first,
+                       FILE *to)
 {
-    fprintf(to, "%s%s", array->name, array->of ? "[*]" : "");
+    char name[HIL_SIGNAL_NAME_BYTES];
+    unsigned more = 0;
+
+    for (unsigned i = first + 1; i < array->first + array->count; i++)
+        more += s->components[i].model == s->components[first].model;
+    if (array->of && more + 1 == array->count) {
+        fprintf(to, "%s[*]", array->name);
+        return;
+    }
+    hil_instance_name(&s->components[first].is, name);
+    fputs(name, to);
+    if (more)
+        fprintf(to, " and %u more", more);
 }
 
 /* The costs of those of the array that have this model. */
@@ -80,16 +98,17 @@ static struct hil_cost add_up(const struct hil_summary *sum, const struct hil_ar
     return all;
 }
 
-static void print_cost(const struct hil_summary *sum, const struct hil_array *array,
-                       const struct hil_model *model, FILE *to)
+static void print_cost(const struct hil_summary *sum, const struct hil_array *array, unsigned first,
+                       FILE *to)
 {
+    const struct hil_model *model = sum->scenario->system->components[first].model;
     double share;
     const struct hil_cost all = add_up(sum, array, model, &share);
 
     if (all.steps == 0)
         return;
     fprintf(to, "  step cost   ");
-    print_name(array, to);
+    print_name(sum->scenario->system, array, first, to);
     fprintf(to, " (%s): mean %.2f us, max %.0f us; %.3g%% of the period", model->name,
             mean_ns(&all) * 1e-3, max_ns(&all) * 1e-3, share * 100);
     if (all.over)
@@ -115,7 +134,7 @@ void hil_summary_print_components(const struct hil_summary *sum, FILE *to)
         const struct hil_array *array = &s->component_arrays[a];
         for (unsigned i = array->first; i < array->first + array->count; i++)
             if (hil_loaded_of(s->components[i].model) && is_first(s, array, i))
-                print_cost(sum, array, s->components[i].model, to);
+                print_cost(sum, array, i, to);
     }
     hil_components_print_not_real_time(s, "  soft        ", to);
 }
@@ -129,7 +148,7 @@ void hil_components_print_not_real_time(const struct hil_system *s, const char *
             if (!hil_model_not_real_time(model) || !is_first(s, array, i))
                 continue;
             fputs(prefix, to);
-            print_name(array, to);
+            print_name(s, array, i, to);
             fprintf(to, " (%s) is not for hard real time: %s\n", model->name,
                     hil_model_not_real_time(model));
         }

@@ -1,5 +1,6 @@
 /*
- * Makes a malformed FMU of a good one.
+ * Makes a malformed FMU of a good one; or one that other tools make, whether or not the standard
+ * has it: "other-platform", "no-status" and "windows-paths".
  *
  *      make_bad KIND GOOD.fmu BAD.fmu
  *
@@ -43,6 +44,8 @@ static const struct change changes[] = {
      "]><fmiModelDescription copyright=\"&h;\""},
     {"symbol", library, "fmi2DoStep", "fmi2NoStep"},
     {"symbol", library, "fmi3DoStep", "fmi3NoStep"},
+    {"no-status", library, "fmi2GetRealStatus", "fmi2NoRealStatus_"},
+    {"no-status", library, "fmi2GetBooleanStatus", "fmi2NoBooleanStatus_"},
     {"library", library, "libc.so.6", "libq.so.6"}, /* there is none of that name */
 };
 
@@ -64,6 +67,8 @@ static const struct addition additions[] = {
 /* Entries that go elsewhere. */
 static const struct change moves[] = {
     {"no-binary", "", "binaries/", "binaries/win64-or-so/"},
+    {"source-code", "", "binaries/", "sources/"},
+    {"other-platform", "", "binaries/linux64/", "binaries/x86_64-linux/"},
     {"no-description", "", description, "theDescription.xml"},
 };
 
@@ -160,6 +165,19 @@ static bool move_entry(const char *kind, char *name, size_t size)
     return false;
 }
 
+/* As some archivers for Windows write them. */
+static bool turn_slashes(const char *kind, char *name)
+{
+    bool turned = false;
+
+    for (char *c = name; strcmp(kind, "windows-paths") == 0 && *c; c++)
+        if (*c == '/') {
+            *c = '\\';
+            turned = true;
+        }
+    return turned;
+}
+
 static bool copy_entries(const char *kind, zip_t *good, zip_t *bad)
 {
     const zip_int64_t count = zip_get_num_entries(good, 0);
@@ -173,6 +191,7 @@ static bool copy_entries(const char *kind, zip_t *good, zip_t *bad)
         struct bytes b = read_entry(good, (zip_uint64_t)i);
         changed |= change_entry(kind, name, &b);
         changed |= move_entry(kind, name, sizeof name);
+        changed |= turn_slashes(kind, name);
         add_entry(bad, name, b, false);
     }
     return changed;

@@ -422,7 +422,7 @@ Test(real_time, ranks_of_srun_count_the_controller_where_there_is_one_more)
 static void expect_node_ranks(unsigned ranks)
 {
     struct process parts[3];
-    char line[400], rank[8], size[8];
+    char line[400], rank[16], size[16];
 
     snprintf(size, sizeof size, "%u", ranks);
     setenv("PMI_SIZE", size, 1);

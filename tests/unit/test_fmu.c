@@ -15,7 +15,6 @@
 #include "folder.h"
 #include "harness/models/fmu/fmu_archive.h"
 #include "harness/models/fmu/fmu_folder.h"
-#include "harness/models/fmu/fmu_tables.h"
 #include "model_rig.h"
 
 static void open_fmus(void)
@@ -27,13 +26,16 @@ static void open_fmus(void)
 
 TestSuite(fmu, .init = open_fmus, .fini = folder_close);
 
+/* The path of one of tests/fmu; or that which is given. */
 static const char *built(const char *name)
 {
     static char paths[4][512];
     static unsigned next;
     const char *build = getenv("HILOCO_BUILD");
-    char *path = paths[next++ % 4], *whole = realpath(build ? build : "build", NULL);
 
+    if (name[0] == '/')
+        return name;
+    char *path = paths[next++ % 4], *whole = realpath(build ? build : "build", NULL);
     snprintf(path, sizeof paths[0], "%s/fmu/%s", whole, name);
     free(whole);
     return path;
@@ -146,6 +148,12 @@ Test(fmu, a_bomb_is_refused)
 Test(fmu, one_without_a_binary_for_this_machine_is_refused)
 {
     expect_refused("no-binary", "buck", "/buck.so, for this platform; it has win64-or-so; allowed");
+}
+
+Test(fmu, one_of_source_code_alone_is_refused)
+{
+    expect_refused("source-code", "buck",
+                   "/buck.so, for this platform; it has none, as one of source");
 }
 
 Test(fmu, what_its_library_lacks_is_named)
@@ -566,6 +574,39 @@ Test(fmu, one_that_refuses_its_parameters_is_told_of)
     cr_expect(strstr(rig_said, "it refused to be instantiated"), "%s", rig_said);
 }
 
+/* --- what other tools make of the standard ---------------------------------------------------- */
+
+static void expect_steps(const char *kind, const char *good)
+{
+    struct rig rig = open_fmu(make_bad(kind, good), NULL, 1e-3);
+
+    begin(&rig);
+    rig_step(&rig);
+    cr_expect_eq(out(&rig, "steps"), 1, "%s of %s", kind, good);
+    rig_end(&rig);
+}
+
+Test(fmu, folders_may_be_divided_by_backslashes)
+{
+    expect_steps("windows-paths", "probe2.fmu");
+    expect_steps("windows-paths", "probe3.fmu");
+}
+
+#ifdef __x86_64__
+Test(fmu, one_of_2_0_may_have_the_platforms_name_of_3_0)
+{
+    expect_steps("other-platform", "probe2.fmu");
+}
+#endif
+
+/* How far a step came that was discarded cannot be asked then. */
+Test(fmu, one_of_2_0_may_have_no_status)
+{
+    expect_steps("no-status", "probe2.fmu");
+    expect_failure(in_folder("bad.fmu"), DISCARDS, -ECANCELED,
+                   "fmi2DoStep returned discard for the step from 0 s to 0.001 s");
+}
+
 /* --- the folder ----------------------------------------------------------------------------- */
 
 Test(fmu, a_folder_is_its_own)
@@ -615,121 +656,4 @@ Test(fmu, a_process_that_is_killed_leaves_no_folder)
     waitpid(pid, NULL, 0);
     while (count_unpacked())
         nanosleep(&moment, NULL);
-}
-
-/* --- descriptions that are written here ------------------------------------------------------- */
-
-static struct fmu_description description;
-static struct fmu_tables tables;
-
-/* Reads one of version 3.0 with these variables, and makes its tables; what was said, "" if it is
- * right. */
-static const char *described(const char *variables)
-{
-    static char text[1024];
-    const struct hil_said said = {text, sizeof text};
-    char xml[8192];
-
-    snprintf(xml, sizeof xml,
-             "<fmiModelDescription fmiVersion=\"3.0\" modelName=\"m\" instantiationToken=\"t\">\n"
-             "<CoSimulation modelIdentifier=\"m\"/>\n<ModelVariables>\n%s</ModelVariables>\n"
-             "</fmiModelDescription>",
-             variables);
-    put("modelDescription.xml", xml);
-    text[0] = '\0';
-    fmu_description_free(&description);
-    int rc = fmu_description_read(&description, in_folder("modelDescription.xml"), &said);
-    if (!rc)
-        rc = fmu_tables_make(&tables, &description, &said);
-    cr_expect_eq(rc != 0, text[0] != '\0', "%s", text);
-    return text;
-}
-
-#define INPUT(name, more)                                                                          \
-    "<Float64 name=\"" name "\" valueReference=\"1\" causality=\"input\" " more ">"
-#define END "</Float64>\n"
-
-static void expect_names(const struct fmu_table *t, const char *const *names)
-{
-    unsigned i = 0;
-
-    for (; names[i]; i++) {
-        cr_assert_lt(i, t->count, "there is no %s", names[i]);
-        cr_expect_str_eq(t->rows[i].name, names[i]);
-    }
-    cr_expect_eq(t->count, i);
-}
-
-Test(fmu, names_that_would_be_alike_are_told_apart)
-{
-    cr_expect_str_eq(described(INPUT("X", "") END INPUT("x", "") END INPUT("Pack.cell[2].i", "")
-                                   END INPUT("x_2", "") END INPUT("X.", "") END INPUT("der(x)", "")
-                                       END INPUT("\xc3\xa9", "") END INPUT("_", "") END),
-                     "");
-    expect_names(&tables.inputs,
-                 WITH("x_1", "x", "pack_cell_2_i", "x_2", "x_5", "der_x", "variable", "_"));
-    cr_expect_str_eq(tables.inputs.rows[0].doc, "X");
-    cr_expect_str_eq(tables.inputs.rows[1].doc, "");
-}
-
-Test(fmu, elements_are_numbered_row_by_row)
-{
-    cr_expect_str_eq(
-        described(INPUT(
-            "A",
-            "description=\"gains\" start=\"1 2 3 4 5 6\"") "<Dimension start=\"2\"/>"
-                                                           "<Dimension start=\"3\"/>" END INPUT(
-                                                               "b",
-                                                               "start=\"7\"") "<Dimension "
-                                                                              "start=\"2\"/>" END),
-        "");
-    expect_names(&tables.inputs,
-                 WITH("a_1_1", "a_1_2", "a_1_3", "a_2_1", "a_2_2", "a_2_3", "b_1", "b_2"));
-    cr_expect_str_eq(tables.inputs.rows[5].doc, "A[2,3]: gains");
-    cr_expect_eq(tables.inputs.rows[5].value, 6);
-    cr_expect_eq(tables.inputs.rows[7].value, 7, "one for all");
-    cr_expect_eq(tables.inputs.group_count, 1u, "they are set in one call");
-    cr_expect_eq(tables.inputs.groups[0].reference_count, 2u);
-    cr_expect_eq(tables.inputs.groups[0].value_count, 8u);
-}
-
-Test(fmu, what_a_description_says_wrong_has_its_place)
-{
-    static const struct {
-        const char *variables, *said;
-    } cases[] = {
-        {INPUT("x", "min=\"two\"") END, "xml:4:1: min is 'two'; allowed: a number"},
-        {INPUT("x", "min=\"2\" max=\"1\"") END, "xml:4:1: 'x' has a range from 2 to 1"},
-        {INPUT("x", "start=\"3\" max=\"1\"") END, "xml:4:1: the start value 3 of 'x' is not in"},
-        {INPUT("x", "start=\"1 2\"") END, "xml:4:1: the start value of 'x' is '1 2'"},
-        {INPUT("x", "") "<Dimension/>" END, "a dimension of 'x' has no size"},
-        {INPUT("x", "") "<Dimension valueReference=\"9\"/>" END,
-         "xml:4:1: a dimension of 'x' is variable 9, which is no structural parameter"},
-        {"<Float64 valueReference=\"1\"/>\n", "xml:4:1: a Float64 has no name"},
-        {"<Float64 name=\"x\"/>\n", "xml:4:1: the variable 'x' has no valueReference"},
-        {"<Float64 name=\"x\" valueReference=\"-1\"/>\n",
-         "valueReference is '-1'; allowed: a whole"},
-        {"<Real name=\"x\" valueReference=\"1\"/>\n", "no type of variable 'Real' in FMI 3.0"},
-        {INPUT("x", "") "<Dimension start=\"4097\"/>" END,
-         "it has 4097 inputs and outputs more than allowed: 4096 of each"},
-        {INPUT("x", "") "<Dimension start=\"4294967295\"/><Dimension start=\"4294967295\"/>"
-                        "<Dimension start=\"4294967295\"/>" END,
-         "inputs and outputs more than allowed"},
-    };
-
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        const char *said = described(cases[i].variables);
-        cr_expect(strstr(said, cases[i].said), "'%s', not '%s'", said, cases[i].said);
-    }
-}
-
-Test(fmu, parameters_without_room_keep_their_start_values)
-{
-    cr_expect_str_eq(
-        described("<Float64 name=\"p\" valueReference=\"1\" causality=\"parameter\" "
-                  "start=\"1\"/>\n<Float64 name=\"map\" valueReference=\"2\" "
-                  "causality=\"parameter\" start=\"0\"><Dimension start=\"5000\"/>" END),
-        "");
-    expect_names(&tables.parameters, WITH("p"));
-    cr_expect_eq(tables.parameters.left_out, 5000u);
 }

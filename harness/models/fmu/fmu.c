@@ -103,16 +103,18 @@ static void fmu_files_put(struct fmu_files *files)
 
 /* --- its settings ----------------------------------------------------------------------------- */
 
-static const struct fmu_variable *fmu_string_named(const struct fmu_description *d,
-                                                   const char *name)
+static bool fmu_is_setting(const struct fmu_variable *v)
 {
-    for (unsigned i = 0; i < d->variable_count; i++) {
-        const struct fmu_variable *v = &d->variables[i];
-        if (v->type == FMU_STRING && v->dimension_count == 0 && strcmp(v->name, name) == 0 &&
-            (v->causality == FMU_PARAMETER || v->causality == FMU_INPUT))
-            return v;
-    }
-    return NULL;
+    return v->type == FMU_STRING && v->dimension_count == 0 &&
+           (v->causality == FMU_PARAMETER || v->causality == FMU_INPUT);
+}
+
+static bool fmu_has_setting(const struct fmu_description *d, const char *name)
+{
+    for (unsigned i = 0; i < d->variable_count; i++)
+        if (fmu_is_setting(&d->variables[i]) && strcmp(d->variables[i].name, name) == 0)
+            return true;
+    return false;
 }
 
 /* Those that may be settings: "message, file.name". */
@@ -122,7 +124,7 @@ static void fmu_list_strings(const struct fmu_description *d, char *text, size_t
 
     text[0] = '\0';
     for (unsigned i = 0; i < d->variable_count && used < size; i++)
-        if (fmu_string_named(d, d->variables[i].name) == &d->variables[i])
+        if (fmu_is_setting(&d->variables[i]))
             used += (size_t)snprintf(text + used, size - used, "%s%.80s", used ? ", " : "",
                                      d->variables[i].name);
 }
@@ -157,7 +159,7 @@ static int fmu_take_setting(struct fmu *fmu, const struct hil_setting *s, bool *
         return fmu_setting_choice(s, "false", "true", &fmu->debug_log, said);
     if (strcmp(s->key, "execution_tool") == 0)
         return fmu_setting_choice(s, "missing", "present", has_tool, said);
-    return fmu_string_named(&fmu->description, s->key)
+    return fmu_has_setting(&fmu->description, s->key)
                ? 0
                : fmu_setting_unknown(&fmu->description, s->key, said);
 }
@@ -263,7 +265,7 @@ static int fmu_open_library(struct fmu *fmu, const struct hil_said *said)
     }
     fmu_prints_away();
     rc = fmu_library_open(&fmu->library, fmu->files->library, fmu->speech->prefix,
-                          fmu->speech->symbols, functions, said);
+                          fmu->speech->symbols, fmu->speech->needed, functions, said);
     if (!rc && fmu->description.only_once) {
         dlclose(fmu->library);
         fmu->library = NULL;

@@ -15,6 +15,7 @@ struct archive_entry {
     zip_stat_t is;
     const char *folder;
     const struct hil_said *said;
+    char path[PATH_MAX]; /* in the folder */
 };
 
 /* --- what is not unpacked --------------------------------------------------------------------- */
@@ -22,7 +23,7 @@ struct archive_entry {
 /* Whether a path stays in the folder that it begins in. */
 static bool archive_path_stays(const char *path)
 {
-    if (path[0] == '/' || path[0] == '\0' || strchr(path, '\\'))
+    if (path[0] == '/' || path[0] == '\0')
         return false;
     for (const char *part = path; *part;) {
         const size_t length = strcspn(part, "/");
@@ -49,10 +50,10 @@ static int archive_check_entry(const struct archive_entry *e)
 {
     const mode_t kind = archive_mode(e) & S_IFMT;
 
-    if (!archive_path_stays(e->is.name))
+    if (!archive_path_stays(e->path))
         return hil_say(e->said, -EINVAL,
-                       "'%.200s' in it leads out of its folder; allowed: paths without '..', '\\' "
-                       "and a '/' in front",
+                       "'%.200s' in it leads out of its folder; allowed: paths without '..' and a "
+                       "'/' in front",
                        e->is.name);
     if (kind && kind != S_IFREG && kind != S_IFDIR)
         return hil_say(e->said, -EINVAL,
@@ -139,13 +140,13 @@ static int archive_unpack_file(const struct archive_entry *e, const char *path)
 static int archive_unpack_entry(const struct archive_entry *e)
 {
     char path[PATH_MAX];
-    const size_t base = strlen(e->folder), length = strlen(e->is.name);
+    const size_t base = strlen(e->folder), length = strlen(e->path);
 
     if (base + length + 2 > sizeof path)
         return hil_say(e->said, -ENAMETOOLONG, "'%.200s' in it has too long a name", e->is.name);
     memcpy(path, e->folder, base);
     path[base] = '/';
-    memcpy(path + base + 1, e->is.name, length + 1);
+    memcpy(path + base + 1, e->path, length + 1);
     int rc = archive_make_folders(path, base);
     if (rc)
         return hil_say(e->said, rc, "'%.200s' in it cannot be unpacked to %s (%s)", e->is.name,
@@ -156,6 +157,20 @@ static int archive_unpack_entry(const struct archive_entry *e)
 /* --- all of them ------------------------------------------------------------------------------ */
 
 typedef int archive_do(const struct archive_entry *e);
+
+/* Some archivers write '\\' between folders, which the zip format has not. */
+static int archive_take_path(struct archive_entry *e)
+{
+    const size_t length = strlen(e->is.name);
+
+    if (length >= sizeof e->path)
+        return hil_say(e->said, -ENAMETOOLONG, "'%.200s' in it has too long a name", e->is.name);
+    memcpy(e->path, e->is.name, length + 1);
+    for (char *c = e->path; *c; c++)
+        if (*c == '\\')
+            *c = '/';
+    return 0;
+}
 
 /* Does something with each, and adds up what they say of their sizes. */
 static int archive_each(zip_t *zip, const char *folder, const struct hil_said *said, uint64_t *size,
@@ -171,7 +186,9 @@ static int archive_each(zip_t *zip, const char *folder, const struct hil_said *s
             return hil_say(said, -EINVAL, "its entry %lld is damaged; allowed: a whole archive",
                            (long long)i);
         *size = e.is.size > UINT64_MAX - *size ? UINT64_MAX : *size + e.is.size;
-        rc = what(&e);
+        rc = archive_take_path(&e);
+        if (!rc)
+            rc = what(&e);
     }
     return rc;
 }

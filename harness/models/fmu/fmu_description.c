@@ -3,12 +3,14 @@
 #include <errno.h>
 #include <expat.h>
 #include <fcntl.h>
+#include <iconv.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <wchar.h>
 
 #include "../../scenario/pool.h"
 
@@ -19,7 +21,6 @@ struct description_type {
     const char *name, *unit, *items;
     bool has_min, has_max;
     double min, max;
-    unsigned long line, column;
 };
 
 struct description_reader {
@@ -231,12 +232,20 @@ static void description_unit(struct description_reader *r, const char **attribut
     r->units[r->unit_count++] = name;
 }
 
+/* NULL: it is a pure number, which some tools write as unit="". */
+static const char *description_unit_of(struct description_reader *r, const char **attributes)
+{
+    const char *unit = description_text(r, attributes, "unit");
+
+    return unit && *unit ? unit : NULL;
+}
+
 /* What both a type and a variable may say: 2.0 has it in an element of its own. */
 static void description_type_details(struct description_reader *r, const char **attributes)
 {
     struct description_type *t = &r->types[r->type_count - 1];
 
-    t->unit = description_text(r, attributes, "unit");
+    t->unit = description_unit_of(r, attributes);
     t->has_min = description_number(r, attributes, "min", &t->min);
     t->has_max = description_number(r, attributes, "max", &t->max);
 }
@@ -251,11 +260,7 @@ static void description_type(struct description_reader *r, const char *element,
     if (!list || !name)
         return;
     r->types = list;
-    r->types[r->type_count++] = (struct description_type){
-        .name = name,
-        .line = XML_GetCurrentLineNumber(r->parser),
-        .column = XML_GetCurrentColumnNumber(r->parser) + 1,
-    };
+    r->types[r->type_count++] = (struct description_type){.name = name};
     r->in_type = true;
     description_type_details(r, attributes);
 }
@@ -356,7 +361,7 @@ static void description_variable_details(struct description_reader *r, struct fm
                                          const char **attributes)
 {
     v->type_name = description_text(r, attributes, "declaredType");
-    v->unit = description_text(r, attributes, "unit");
+    v->unit = description_unit_of(r, attributes);
     v->start = description_text(r, attributes, "start");
     v->has_min = description_number(r, attributes, "min", &v->min);
     v->has_max = description_number(r, attributes, "max", &v->max);
@@ -589,16 +594,21 @@ static int description_find_size(struct description_reader *r, struct fmu_variab
     return rc;
 }
 
+/* A variable that nobody can use may refer to what it likes: tools are careless there. */
+static bool description_is_used(const struct fmu_variable *v)
+{
+    return v->exact || v->causality == FMU_PARAMETER || v->causality == FMU_INPUT ||
+           v->causality == FMU_OUTPUT;
+}
+
 static int description_resolve(struct description_reader *r)
 {
     int rc = 0;
 
-    for (unsigned i = 0; !rc && i < r->type_count; i++)
-        if (r->types[i].unit)
-            rc = description_check_unit(r, r->types[i].unit, r->types[i].name, r->types[i].line,
-                                        r->types[i].column);
     for (unsigned i = 0; !rc && i < r->to->variable_count; i++) {
         struct fmu_variable *v = &r->to->variables[i];
+        if (!description_is_used(v))
+            continue;
         if (v->type_name)
             rc = description_take_type(r, v);
         if (!rc && v->unit)
@@ -607,6 +617,34 @@ static int description_resolve(struct description_reader *r)
             rc = description_find_size(r, v);
     }
     return rc;
+}
+
+/* --- encodings -------------------------------------------------------------------------------- */
+
+/* What a byte is in a code page such as windows-1252; -1: nothing. */
+static int description_character(iconv_t page, unsigned byte)
+{
+    char from = (char)byte, *in = &from;
+    wchar_t character;
+    char *out = (char *)&character;
+    size_t in_left = 1, out_left = sizeof character;
+
+    iconv(page, NULL, NULL, NULL, NULL);
+    return iconv(page, &in, &in_left, &out, &out_left) == 0 && out_left == 0 ? (int)character : -1;
+}
+
+/* Expat knows Unicode's encodings and Latin 1 by itself. */
+static int XMLCALL description_encoding(void *reader, const char *name, XML_Encoding *to)
+{
+    const iconv_t page = iconv_open("WCHAR_T", name);
+
+    (void)reader;
+    if (page == (iconv_t)-1)
+        return XML_STATUS_ERROR;
+    for (unsigned byte = 0; byte < 256; byte++)
+        to->map[byte] = description_character(page, byte);
+    iconv_close(page);
+    return XML_STATUS_OK;
 }
 
 /* --- the file --------------------------------------------------------------------------------- */
@@ -657,6 +695,7 @@ int fmu_description_read(struct fmu_description *to, const char *path, const str
     }
     XML_SetUserData(r.parser, &r);
     XML_SetElementHandler(r.parser, description_begins, description_ends);
+    XML_SetUnknownEncodingHandler(r.parser, description_encoding, NULL);
     XML_SetStartDoctypeDeclHandler(r.parser, description_doctype);
     const int file = description_open(path, said);
     rc = file;

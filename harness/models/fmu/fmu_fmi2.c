@@ -22,7 +22,8 @@ enum fmi2_function {
     FMI2_GET_INTEGER,
     FMI2_GET_BOOLEAN,
     FMI2_DO_STEP,
-    FMI2_GET_REAL_STATUS,
+    FMI2_NEEDED,
+    FMI2_GET_REAL_STATUS = FMI2_NEEDED,
     FMI2_GET_BOOLEAN_STATUS,
     FMI2_FUNCTIONS,
 };
@@ -47,7 +48,7 @@ static const char *const fmi2_symbols[] = {
     [FMI2_FUNCTIONS] = NULL,
 };
 
-/* The function of an instance, as its type. */
+/* The function of an instance, as its type. Those after FMI2_NEEDED may be NULL. */
 #define FMI2(i, function, type) ((type *)(i)->functions[function])
 
 /* --- messages: 2.1.5 -------------------------------------------------------------------------- */
@@ -201,26 +202,33 @@ static int fmi2_set_string(struct fmu_instance *i, uint32_t reference, const cha
 
 /* --- steps: 4.2.2, 4.2.3 ---------------------------------------------------------------------- */
 
+/* After a step that was discarded. */
+static void fmi2_ask_progress(struct fmu_instance *i, struct fmu_progress *progress)
+{
+    fmi2GetRealStatusTYPE *number = FMI2(i, FMI2_GET_REAL_STATUS, fmi2GetRealStatusTYPE);
+    fmi2GetBooleanStatusTYPE *truth = FMI2(i, FMI2_GET_BOOLEAN_STATUS, fmi2GetBooleanStatusTYPE);
+    fmi2Boolean ends = fmi2False;
+
+    progress->known =
+        number && number(i->handle, fmi2LastSuccessfulTime, &progress->until_s) <= fmi2Warning;
+    progress->ends = truth && truth(i->handle, fmi2Terminated, &ends) <= fmi2Warning && ends;
+}
+
 static int fmi2_do_step(struct fmu_instance *i, double t_s, double step_s,
                         struct fmu_progress *progress)
 {
     const fmi2Status status =
         FMI2(i, FMI2_DO_STEP, fmi2DoStepTYPE)(i->handle, t_s, step_s, fmi2True);
-    fmi2Boolean ends = fmi2False;
 
-    if (status != fmi2Discard)
-        return (int)status;
-    progress->known = FMI2(i, FMI2_GET_REAL_STATUS, fmi2GetRealStatusTYPE)(
-                          i->handle, fmi2LastSuccessfulTime, &progress->until_s) <= fmi2Warning;
-    progress->ends = FMI2(i, FMI2_GET_BOOLEAN_STATUS, fmi2GetBooleanStatusTYPE)(
-                         i->handle, fmi2Terminated, &ends) <= fmi2Warning &&
-                     ends;
+    if (status == fmi2Discard)
+        fmi2_ask_progress(i, progress);
     return (int)status;
 }
 
 const struct fmu_speech fmu_fmi2 = {
     .prefix = "fmi2",
     .symbols = fmi2_symbols,
+    .needed = FMI2_NEEDED,
     .instantiate = fmi2_instantiate,
     .free_instance = fmi2_free_instance,
     .set_up = fmi2_set_up,

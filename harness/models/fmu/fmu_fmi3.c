@@ -228,6 +228,7 @@ static int fmi3_do_step(struct fmu_instance *i, double t_s, double step_s,
 const struct fmu_speech fmu_fmi3 = {
     .prefix = "fmi3",
     .symbols = fmi3_symbols,
+    .needed = FMI3_FUNCTIONS,
     .instantiate = fmi3_instantiate,
     .free_instance = fmi3_free_instance,
     .set_up = fmi3_set_up,

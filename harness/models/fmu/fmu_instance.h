@@ -66,6 +66,7 @@ struct fmu_progress {
 struct fmu_speech {
     const char *prefix;         /* of its functions: "fmi2" */
     const char *const *symbols; /* without it; NULL at the end */
+    unsigned needed;            /* of the first symbols; a library may lack the others */
 
     /* NULL: it refused. */
     void *(*instantiate)(struct fmu_instance *instance);

@@ -22,10 +22,18 @@ enum { LIBRARY_NEIGHBOURS_MAX = 64, LIBRARY_NAME_BYTES = 256 };
 
 /* --- where it is ------------------------------------------------------------------------------ */
 
-/* Version 2.0 has a name of its own for this one machine. */
+/* Version 2.0 has a name of its own for this one machine; some tools write that of 3.0 there. */
 static const char *library_platform(unsigned version)
 {
     return version == 2 && strcmp(LIBRARY_CPU, "x86_64") == 0 ? "linux64" : LIBRARY_CPU "-linux";
+}
+
+/* The path of the library, to be freed; NULL: there is no memory. */
+static char *library_path(const char *folder, const char *platform, const char *identifier)
+{
+    char *path;
+
+    return asprintf(&path, "%s/binaries/%s/%s.so", folder, platform, identifier) < 0 ? NULL : path;
 }
 
 static void library_list_platforms(const char *folder, char *text, size_t size)
@@ -52,15 +60,18 @@ int fmu_library_find(char **path, const char *folder, const struct fmu_descripti
     const char *platform = library_platform(d->version);
     char there[256];
 
-    if (asprintf(path, "%s/binaries/%s/%s.so", folder, platform, d->identifier) < 0)
-        return hil_say_no_memory(said);
-    if (access(*path, R_OK) == 0)
-        return 0;
+    for (unsigned version = d->version; version <= 3; version++) {
+        *path = library_path(folder, library_platform(version), d->identifier);
+        if (!*path)
+            return hil_say_no_memory(said);
+        if (access(*path, R_OK) == 0)
+            return 0;
+        free(*path);
+    }
     library_list_platforms(folder, there, sizeof there);
     hil_say(said, -ENOEXEC,
             "it has no binaries/%s/%s.so, for this platform; it has %s; allowed: an FMU with it",
             platform, d->identifier, there);
-    free(*path);
     return -ENOEXEC;
 }
 
@@ -133,7 +144,8 @@ static int library_say_why(const char *path, const struct hil_said *said)
 /* --- what it exports -------------------------------------------------------------------------- */
 
 int fmu_library_open(void **library, const char *path, const char *prefix,
-                     const char *const *symbols, void **functions, const struct hil_said *said)
+                     const char *const *symbols, unsigned needed, void **functions,
+                     const struct hil_said *said)
 {
     char name[LIBRARY_NAME_BYTES];
 
@@ -143,7 +155,7 @@ int fmu_library_open(void **library, const char *path, const char *prefix,
     for (unsigned i = 0; symbols[i]; i++) {
         snprintf(name, sizeof name, "%s%s", prefix, symbols[i]);
         functions[i] = dlsym(*library, name);
-        if (functions[i])
+        if (functions[i] || i >= needed)
             continue;
         dlclose(*library);
         return hil_say(said, -ENOEXEC, "its library exports no %s; allowed: all of FMI", name);

@@ -11,10 +11,11 @@ int fmu_library_find(char **path, const char *folder, const struct fmu_descripti
 
 /*
  * Opens it; those that it needs and that lie beside it are found there. functions[] get what is
- * called symbols[], which NULL ends, each with `prefix` in front. Returns 0, or a negative errno
- * after it has said what is missing.
+ * called symbols[], which NULL ends, each with `prefix` in front; after the first `needed` they may
+ * be NULL. Returns 0, or a negative errno after it has said what is missing.
  */
 int fmu_library_open(void **library, const char *path, const char *prefix,
-                     const char *const *symbols, void **functions, const struct hil_said *said);
+                     const char *const *symbols, unsigned needed, void **functions,
+                     const struct hil_said *said);
 
 #endif

@@ -212,7 +212,7 @@ static int tables_fill(const struct fmu_table *t, unsigned row, struct hil_pool 
                        "its modelDescription.xml:%lu:%lu: the start value %g of '%.60s' is not in "
                        "its range from %g to %g",
                        v->line, v->column, q->value, v->name, q->min, q->max);
-    q->unit = v->unit ? v->unit : "";
+    q->unit = v->unit && strcmp(v->unit, "1") != 0 ? v->unit : "";
     q->doc = tables_doc(t, row, pool);
     return q->doc ? 0 : hil_say_no_memory(said);
 }
