@@ -54,6 +54,7 @@ struct hil_loaded {
     uint64_t hash;                /* of what was loaded, XXH3: runs of the same build agree on it */
     void *own;                    /* the provider's */
     bool apart;                   /* as the provider says, unless load() says otherwise */
+    bool once; /* of this file a process may have one component; load() says so */
     const struct hil_loaded *next;
 };
 

@@ -15,6 +15,8 @@
 static const char source[] =
     "#include <signal.h>\n#include <stdlib.h>\n#include <time.h>\n#include <unistd.h>\n"
     "#include \"model.h\"\n"
+    "#define TEXT_OF(name) #name\n#define TEXT(name) TEXT_OF(name)\n"
+    "#ifndef NAME\n#define NAME same\n#endif\n"
     "#ifndef AT_CREATE\n#define AT_CREATE\n#endif\n"
     "#ifndef IN_STEP\n#define IN_STEP\n#endif\n"
     "static const struct hil_quantity ins[] = {{\"x\", \"\", 1, -9, 9, 0, \"x\"}};\n"
@@ -27,7 +29,7 @@ static const char source[] =
     "static int step(void *self, uint64_t t, const double *in, double *out)\n"
     "{ if (t >= 5000000) { IN_STEP; } return output(self, in, out); }\n"
     "const struct hil_model hiloco_model = {.abi = HIL_MODEL_ABI, .size = sizeof hiloco_model,\n"
-    "    .name = \"same\", .doc = \"Gives what it takes\", .kind = HIL_CONTINUOUS,\n"
+    "    .name = TEXT(NAME), .doc = \"Gives what it takes\", .kind = HIL_CONTINUOUS,\n"
     "    .width_max = 1, .inputs = HIL_QUANTITIES(ins), .outputs = HIL_QUANTITIES(outs),\n"
     "    .create = create, .output = output, .step = step, .destroy = destroy};\n";
 
@@ -244,16 +246,19 @@ Test(apart_models, a_summary_in_virtual_time_is_always_the_same)
 /* Of an array of components, those that have the model are named. */
 Test(apart_models, the_one_of_an_array_is_named)
 {
+    compile("-DNAME=two");
+    struct ended e = run_command("mv %s %s", in_workspace("same.so"), in_workspace("two.so"));
+    expect_status(&e, 0);
     compile("");
     write_text(in_workspace("s.yaml"),
                "name: some\nduration_s: 0.02\nmode: virtual\n"
                "nodes:\n  one: {period_us: 1000}\n"
-               "components:\n  stage: {count: 3, model: [gain, ./same.so, gain], node: one,\n"
-               "    inputs: [~, {x: 1}, ~]}\n");
-    struct ended e = run_it("");
-
+               "components:\n"
+               "  stage: {count: 3, model: [./two.so, ./same.so, ./two.so], node: one}\n");
+    e = run_it("");
     expect_status(&e, 0);
     cr_expect(strstr(e.out, "  step cost   stage[1] (same): mean "), "%s", e.out);
+    cr_expect(strstr(e.out, "  step cost   stage[0] and 1 more (two): mean "), "%s", e.out);
 }
 
 Test(apart_models, check_measures_their_steps)

@@ -248,6 +248,37 @@ Test(fmu_runs, parameters_that_it_refuses_are_a_mistake)
                 "of tried (fmi2ExitInitializationMode returned error: from within)");
 }
 
+/* Two components of one that a process can have once; in virtual time, and on one node. */
+Test(fmu_runs, one_that_a_process_can_have_once_is_there_once)
+{
+    const char *build = getenv("HILOCO_BUILD");
+    char text[1000];
+
+    struct ended e = run_command("%s/fmu/make_bad once %s %s", build ? build : "build",
+                                 in_workspace("probe3.fmu"), in_workspace("once.fmu"));
+    expect_status(&e, 0);
+    snprintf(text, sizeof text,
+             "name: %s\nduration_s: 0.02\nmode: virtual\n"
+             "nodes:\n  one: {period_us: 1000}\n  two: {period_us: 1000}\n"
+             "components:\n  a: {model: ./once.fmu, node: one}\n"
+             "  b: {model: ./once.fmu, node: two, settings: {message: other}}\n"
+             "  c: {model: gain, node: two, inputs: {input: 1}}\n",
+             own_name());
+    write_text(in_workspace("s.yaml"), text);
+    e = run_command("hiloco check %s", in_workspace("s.yaml"));
+    expect_status(&e, 2);
+    expect_said(&e,
+                "s.yaml:9:14: a and b are of the model probe, which can be there only once in a "
+                "process; allowed: one component of it, for in virtual time a run is one "
+                "process");
+    e = run_command("hiloco check %s --mode realtime", in_workspace("s.yaml"));
+    expect_status(&e, 0);
+    e = run_command("hiloco check %s --mode realtime --set components.b.node=one",
+                    in_workspace("s.yaml"));
+    expect_status(&e, 2);
+    expect_said(&e, "allowed: each on a node, and in a process, of its own");
+}
+
 Test(fmu_runs, one_that_does_not_return_is_named)
 {
     struct ended e = run_probe(3, HANGS, 1);

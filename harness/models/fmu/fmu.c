@@ -322,6 +322,7 @@ static int fmu_load(struct hil_loaded *made, const struct hil_said *said)
     made->own = fmu;
     made->model = &fmu->model;
     made->hash = fmu->files->hash;
+    made->once = fmu->description.only_once;
     return 0;
 }
 

@@ -101,8 +101,9 @@ bool general_feed(struct general *g, struct general_element to, const struct sce
 static int general_parts(struct general *g)
 {
     int (*const parts[])(struct general *) = {
-        general_nodes,  general_components, general_sources,   general_connections, general_wiring,
-        general_record, general_placement,  general_latencies, general_outside,     general_limits,
+        general_nodes,   general_components, general_sources,   general_connections,
+        general_wiring,  general_record,     general_placement, general_latencies,
+        general_outside, general_once,       general_limits,
     };
     const unsigned before = g->report->mistakes;
 

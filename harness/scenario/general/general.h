@@ -75,6 +75,7 @@ int general_limits(struct general *g);
 int general_placement(struct general *g);
 int general_latencies(struct general *g);
 int general_outside(struct general *g); /* which nodes are run by a process that joins */
+int general_once(struct general *g);    /* whether models are there more often than they may be */
 
 /* Fills sources that replay what the block names: one, or one for each of `inputs`; sets how many.
  */
