@@ -350,9 +350,9 @@ static void analyse(void)
 
 int main(int argc, char **argv)
 {
+    static char *line;
+    static size_t size;
     const char *number_of_socket = getenv("HILOCO_FD");
-    char *line = NULL;
-    size_t size = 0;
 
     if (argc != 2 || !number_of_socket) {
         fprintf(stderr, "hiloco starts this for a model that is a netlist (docs/netlists.md)\n");

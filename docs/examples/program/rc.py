@@ -3,13 +3,7 @@
 import math, os, socket
 
 hiloco = socket.socket(fileno=int(os.environ["HILOCO_FD"])).makefile("rw", newline="\n")
-
-
-def say(text):
-    print(text, file=hiloco, flush=True)
-
-
-say("""hiloco 1
+print("""hiloco 1
 name rc
 doc Capacitor behind a resistor and an averaged half bridge
 kind continuous
@@ -20,17 +14,17 @@ input input_voltage_v V 48 0 1000 voltage of the source
 output voltage_v V voltage of the capacitor
 output current_a A current into it
 state voltage_v V 0 -1000 1000 voltage of the capacitor
-ready""")
+ready""", file=hiloco, flush=True)
 for line in hiloco:
     word, *numbers = line.split()
-    x = [float(number) for number in numbers]
     if word == "create":
-        period, resistance, capacitance, voltage = x
+        period, resistance, capacitance, voltage = map(float, numbers)
         decay = math.exp(-period / (resistance * capacitance))
-        say("ok")
-        continue
-    duty, input_voltage = x[-2:]
-    if word == "step":
-        final = duty * input_voltage
-        voltage = final + (voltage - final) * decay
-    say(f"{voltage!r} {(duty * input_voltage - voltage) / resistance!r}")
+        answer = "ok"
+    else:  # "output", or "step" with the time
+        duty, input_voltage = map(float, numbers[-2:])
+        bridge = duty * input_voltage
+        if word == "step":
+            voltage = bridge + (voltage - bridge) * decay
+        answer = f"{voltage!r} {(bridge - voltage) / resistance!r}"
+    print(answer, file=hiloco, flush=True)

@@ -217,7 +217,7 @@ static int running_make(const struct running *r, const struct hil_config *config
     }
     if (rc || strcmp(line, "ok") == 0)
         return rc;
-    hil_foreign_text(shown, sizeof shown, line, sizeof shown);
+    hil_foreign_text(shown, sizeof shown, line, strlen(line));
     if (strncmp(line, "error ", 6) == 0)
         return running_fails(r, -EDOM, "%s", shown + 6);
     return running_fails(r, -EPROTO, "it answers '%.60s'; allowed: ok, or error TEXT", shown);
