@@ -22,6 +22,7 @@
 #include "models/outside.h"
 #include "run/privileges.h"
 #include "run/real_time.h"
+#include "tracing/provider.h"
 
 enum { JOINED_STACK = 1 << 20, JOINED_WAIT_S = 30, JOINED_MESSAGES = 1 << 16 };
 
@@ -260,6 +261,7 @@ static int joined_begin(struct hiloco_node *n)
     n->loop = fiber_new(joined_main, n, JOINED_STACK);
     if (!n->user || !n->loop)
         return -ENOMEM;
+    hil_provider_load_for(&n->run, 0);
     hil_thread_settings_take(&n->settings);
     joined_resume(n);
     if (!n->over)

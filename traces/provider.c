@@ -95,7 +95,7 @@ static void on_peer_lost(uint32_t node, uint32_t peer, bool left)
     lttng_ust_tracepoint(hiloco, peer_lost, node, peer, left);
 }
 
-__attribute__((visibility("default"))) const struct hil_provider hiloco_provider = {
+__attribute__((visibility("default"))) const struct hil_trace_provider hiloco_provider = {
     .loops =
         {
             .node = on_node,

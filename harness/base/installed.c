@@ -1,20 +1,35 @@
 #include "installed.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <libgen.h>
 #include <limits.h>
+#include <link.h>
+#include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
+
+/* The file that this code is in: the program, which the loader gives no name, or libhiloco.so. */
+static bool installed_self(char path[PATH_MAX])
+{
+    struct link_map *map = NULL;
+    Dl_info info;
+
+    return realpath(dladdr1(installed_self, &info, (void **)&map, RTLD_DL_LINKMAP) && map &&
+                            map->l_name[0]
+                        ? map->l_name
+                        : "/proc/self/exe",
+                    path) != NULL;
+}
 
 int hil_installed_find(const char *name, char *path, size_t size)
 {
-    static const char *const places[] = {"", "../lib/hiloco/"};
+    static const char *const places[] = {"", "../lib/hiloco/", "hiloco/"};
     char self[PATH_MAX];
-    ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
 
-    if (length < 0)
+    if (!installed_self(self))
         return -errno;
-    self[length] = '\0';
     const char *dir = dirname(self);
     for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
         int needed = snprintf(path, size, "%s/%s%s", dir, places[i], name);

@@ -4,8 +4,8 @@
 
 #include <stddef.h>
 
-/* The path of one, "libhiloco-trace.so": beside the program, as it is built, or where it is
- * installed. Returns 0 or -ENOENT. */
+/* The path of one, "libhiloco-trace.so": beside the program or library that asks, as that is built,
+ * or where it is installed. Returns 0 or -ENOENT. */
 int hil_installed_find(const char *name, char *path, size_t size);
 
 #endif

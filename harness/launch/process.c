@@ -1,7 +1,6 @@
 #include "process.h"
 
 #include <errno.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,9 +10,7 @@
 
 #include "../run/real_time.h"
 #include "../run/virtual_time.h"
-#include "../tracing/cores.h"
 #include "../tracing/provider.h"
-#include "../tracing/session.h"
 #include "exit_status.h"
 
 /* What ps and top call it, in 15 letters, by the first array that it has nodes of:
@@ -47,23 +44,6 @@ static void process_become_child(pid_t parent)
         _exit(HIL_EXIT_FAILED);
 }
 
-/* Also for a session that the user has made. */
-static void process_load_provider(const struct hil_run *run, unsigned index)
-{
-    struct hil_executor_state *e = &run->state->executors[index];
-    char why[256];
-    cpu_set_t all;
-
-    if (!hil_session_wanted(run->scenario) && !hil_provider_wanted())
-        return;
-    sched_getaffinity(0, sizeof all, &all);
-    hil_leave_loops_cores(run->scenario); /* for the threads that it starts */
-    int rc = hil_provider_load(why, sizeof why);
-    sched_setaffinity(0, sizeof all, &all);
-    if (rc)
-        snprintf(e->degraded, sizeof e->degraded, "not traced: %s\n", why);
-}
-
 unsigned hil_process_count(const struct hil_scenario *s)
 {
     return s->mode == HIL_VIRTUAL ? 1 : s->executor_count;
@@ -75,7 +55,7 @@ static int process_run_loops(const struct hil_process *p)
 
     if (run->scenario->mode == HIL_VIRTUAL)
         return hil_virtual_run(run);
-    process_load_provider(run, run->executor);
+    hil_provider_load_for(run, run->executor); /* also for a session that the user has made */
     return hil_real_time_run(run, run->executor, &p->clock, run->place, p->wait_s);
 }
 

@@ -4,11 +4,14 @@
 #include <errno.h>
 #include <glob.h>
 #include <limits.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "../base/installed.h"
+#include "cores.h"
+#include "session.h"
 
 static const char object[] = "libhiloco-trace.so";
 
@@ -22,7 +25,7 @@ int hil_provider_load(char *why, size_t size)
         return rc;
     }
     void *loaded = dlopen(path, RTLD_NOW | RTLD_NODELETE);
-    const struct hil_provider *provider = loaded ? dlsym(loaded, "hiloco_provider") : NULL;
+    const struct hil_trace_provider *provider = loaded ? dlsym(loaded, "hiloco_provider") : NULL;
     if (!provider) {
         snprintf(why, size, "%s", dlerror());
         return -ELIBACC;
@@ -30,6 +33,22 @@ int hil_provider_load(char *why, size_t size)
     loco_trace_set(&provider->channels);
     hil_tracer = &provider->loops;
     return 0;
+}
+
+void hil_provider_load_for(const struct hil_run *run, unsigned index)
+{
+    struct hil_executor_state *e = &run->state->executors[index];
+    char why[256];
+    cpu_set_t all;
+
+    if (!hil_session_wanted(run->scenario) && !hil_provider_wanted())
+        return;
+    sched_getaffinity(0, sizeof all, &all);
+    hil_leave_loops_cores(run->scenario); /* for the threads that it starts */
+    int rc = hil_provider_load(why, sizeof why);
+    sched_setaffinity(0, sizeof all, &all);
+    if (rc)
+        snprintf(e->degraded, sizeof e->degraded, "not traced: %s\n", why);
 }
 
 static bool any(const char *pattern)

@@ -245,6 +245,30 @@ Test(tracing, the_analysis_agrees_with_the_summary)
     }
 }
 
+/* A process that joins by hiloco_node.h tells its steps as the launcher's do. */
+Test(tracing, a_process_that_joins_is_traced)
+{
+    char *example = read_text("docs/examples/node/bench.yaml"), text[4000];
+    const char *out = in_workspace("out");
+
+    snprintf(text, sizeof text, "name: %s\nduration_s: 1\ntrace: {enable: true}\n%s", own_name(),
+             strstr(example, "nodes:"));
+    write_text(in_workspace("bench.yaml"), text);
+    struct arguments a = command("hiloco run %s --out %s", in_workspace("bench.yaml"), out);
+    struct process launcher = start(&a);
+    struct ended bench =
+        run_command("%s %s", program_path("node-bench"), in_workspace("bench.yaml"));
+    struct ended e = finish(&launcher);
+
+    expect_ran(&e);
+    expect_status(&bench, 0);
+    cr_expect_null(strstr(bench.err, "not traced"), "%s", bench.err);
+    json_t *analysis = analysis_of(out);
+    cr_expect_gt(number_at(analysis, "nodes.control.steps"), 0);
+    cr_expect_gt(number_at(analysis, "nodes.bench.steps"), 0);
+    free(example);
+}
+
 Test(tracing, lost_events_are_counted)
 {
     const char *out = in_workspace("out");
