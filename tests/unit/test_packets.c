@@ -30,7 +30,7 @@ static size_t size_of(const struct loco_packet *p)
 
 static bool is_read(const struct loco_packet *p, size_t size)
 {
-    unsigned char exact[size]; /* a sanitizer sees what lies beyond */
+    unsigned char exact[size ? size : 1]; /* a sanitizer sees what lies beyond */
     struct loco_packet read;
 
     memcpy(exact, p, size);
