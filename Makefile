@@ -417,18 +417,35 @@ bench-rdma: $(BUILD)/bench-rdma | $(NEEDED_FOR_RDMA)
 # Criterion's own memory does not get along with ThreadSanitizer, so under it the channels'
 # tests run on a stand-in for Criterion: tests/plain. The simulator runs all its fibers on one
 # thread, and has nothing for ThreadSanitizer to see.
+#
+# Programs with models of others in them run sanitized, under the tests of these, which are plain. What
+# a sanitizer says there goes to files, for the tests read what the programs say. What crashes on purpose
+# crashes as ever; and a run that a model leaves by exit() leaves all its memory.
 
-sanitize: $(BUILD)/packages-installed
+OF_OTHERS         := @(fmu_runs|export_fmu|apart_models|program|netlist|native|join)/!(its_memory_does_not_grow)
+OF_OTHERS_IN_TIME := @(join/*|@(fmu_runs|apart_models|program|native)/*in_real_time)
+
+# $(call run-sanitized,FOLDER,TESTS)
+define run-sanitized
+	@rm -f $(BUILD)/$(1)/found.*
+	$(foreach s,ASAN UBSAN TSAN,$(s)_OPTIONS=handle_segv=0:detect_leaks=0:log_path=$(abspath $(BUILD)/$(1)/found)) \
+	    HILOCO_BUILD=$(BUILD)/$(1) $(BUILD)/test-run --filter '$(2)'
+	@! cat $(BUILD)/$(1)/found.* 2>/dev/null
+endef
+
+sanitize: $(BUILD)/packages-installed $(BUILD)/test-run
 	$(MAKE) BUILD=$(BUILD)/asan CFLAGS="-O1 -g -fsanitize=address,undefined \
 	    -fno-sanitize-recover=all" sanitize-run
+	$(call run-sanitized,asan,$(OF_OTHERS))
 	$(MAKE) BUILD=$(BUILD)/tsan CFLAGS="-O1 -g -fsanitize=thread -Wno-tsan" \
 	    sanitize-threads
+	$(call run-sanitized,tsan,$(OF_OTHERS_IN_TIME))
 
-sanitize-threads: $(BUILD)/test-plain
-	$< '*' '!*_sim' '!*chaos*'
+sanitize-threads: all $(BUILD)/test-plain $(BUILD)/node-bench $(TEST_FMUS)
+	$(BUILD)/test-plain '*' '!*_sim' '!*chaos*'
 
 sanitize-run: export LSAN_OPTIONS := suppressions=tests/leaks.supp:print_suppressions=0
-sanitize-run: $(BUILD)/test-unit $(BUILD)/test-sim
+sanitize-run: all $(BUILD)/test-unit $(BUILD)/test-sim $(BUILD)/node-bench
 	$(BUILD)/test-unit
 	$(BUILD)/test-sim
 
