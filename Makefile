@@ -342,7 +342,7 @@ GUEST_KERNEL ?= linux-image-amd64
 $(BUILD)/test-card: $(call objects,tests/device/card.c)
 	$(LINK) -o $@ $^ $$(pkg-config --libs comedilib)
 
-test-device: all $(BUILD)/test-card | $(BUILD)/packages-installed-for-device
+test-device: all $(BUILD)/test-card $(BUILD)/node-bench | $(BUILD)/packages-installed-for-device
 	HILOCO_BUILD=$(BUILD) tests/guest/run --with device --kernel $(GUEST_KERNEL) \
 	    --cache $(BUILD)/guest$(GUEST_KERNEL:linux-image%-amd64=%) tests/device/run
 

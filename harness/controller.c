@@ -1,7 +1,6 @@
 /* controller: the controller's node of a scenario, as a program of its own. */
 #include "commands/commands.h"
 #include "launch/part_nodes.h"
-#include "models/device/guardian.h"
 
 static const char help[] =
     "usage: controller SCENARIO [--set KEY=VALUE]... [--out DIR] [--wait SECONDS]\n"
@@ -30,6 +29,5 @@ static int choose_controller(const struct hil_arguments *a, const struct hil_sys
 
 int main(int argc, char **argv)
 {
-    hil_guardian_main(argc, argv);
     return hil_part_main(argc, argv, 0, choose_controller, help);
 }

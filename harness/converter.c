@@ -4,7 +4,6 @@
 
 #include "commands/commands.h"
 #include "launch/part_nodes.h"
-#include "models/device/guardian.h"
 
 static const char help[] =
     "usage: converter SCENARIO [--id ID | --id FIRST-LAST] [--set KEY=VALUE]... [--out DIR]\n"
@@ -65,6 +64,5 @@ static int choose_converters(const struct hil_arguments *a, const struct hil_sys
 
 int main(int argc, char **argv)
 {
-    hil_guardian_main(argc, argv);
     return hil_part_main(argc, argv, HIL_TAKES_ID, choose_converters, help);
 }

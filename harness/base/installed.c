@@ -25,7 +25,7 @@ static bool installed_self(char path[PATH_MAX])
 
 int hil_installed_find(const char *name, char *path, size_t size)
 {
-    static const char *const places[] = {"", "../lib/hiloco/", "hiloco/"};
+    static const char *const places[] = {"", "../lib/hiloco/", "hiloco/", "../bin/"};
     char self[PATH_MAX];
 
     if (!installed_self(self))

@@ -37,7 +37,8 @@ enum hil_stage {
 struct hil_node_state {
     char name[HIL_NODE_NAME_BYTES]; /* "controller", "converter[3]" */
     uint32_t array;                 /* of the system's arrays of nodes */
-    bool here;                      /* the node ran in one of this run's executors */
+    uint8_t here;                   /* 1: the node ran in one of this run's executors; no bool, for
+                                     * who watches must not trust that */
     _Atomic uint32_t stage;         /* enum hil_stage */
     uint64_t steps;                 /* run */
     uint64_t run_late;              /* of those: they had not ended when the next was due */
@@ -122,7 +123,7 @@ struct hil_card {
     char results[4096]; /* an absolute path; "": none are kept */
     char measure[80];   /* the first one's name; "": there is none */
     char unit[16];      /* and its unit */
-    bool virtual_time;
+    uint8_t virtual_time;
     uint64_t duration_ns;
     cpu_set_t cores; /* that loops are pinned to */
 };

@@ -81,6 +81,39 @@ check "until it is there" frame '123#0002E0'
 check "kill -9 of the node" kill -9 $(node_of "$process")
 check "the guardian sends the safe value" frame '123#00ABC0'
 check "the run fails" ends "$process" 1
+# A process that joins has the bus on its node beside what it computes; its guardian is hiloco's.
+cat >"$work/joined.yaml" <<END
+name: joined
+duration_s: 600
+validity: {required: false}
+hang_limit_s: 60
+nodes:
+  control: {period_us: 10000, priority: 0, wait: hybrid}
+  bench: {period_us: 10000, priority: 0, wait: hybrid}
+components:
+  law: {model: gain, node: control, parameters: {gain: 0}}
+  motor:
+    model: outside
+    node: bench
+    settings: {takes: {voltage_v: V}, gives: {speed_rad_per_s: rad/s}}
+  bus:
+    model: can:vcan0
+    node: bench
+    settings:
+      frames:
+        - {id: 0x777, direction: send, length: 1, period_us: 10000,
+           signals: [{name: speed, start: 0, length: 8, safe: 90}]}
+connections:
+  - {from: motor.speed_rad_per_s, to: law.input, scale: 1}
+  - {from: law.output, to: motor.voltage_v, scale: 1}
+  - {from: motor.speed_rad_per_s, to: bus.speed, scale: 1}
+END
+start run "$build/hiloco" run "$work/joined.yaml" --out "$out"
+start joined "$build/node-bench" "$work/joined.yaml"
+check "a process that joins sends frames" frame '777#00'
+check "kill -9 of it" kill -9 "$process"
+check "its guardian sends the safe value" frame '777#5A'
+check "and says so" said "$work/joined" 'its node is no more; its safe values are written'
 kill "$watcher"
 
 # refused TEXT OPTION...: at the start, with its own message.

@@ -3,6 +3,7 @@
 #include <comedi.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <sched.h>
 #include <signal.h>
 #include <spawn.h>
@@ -14,6 +15,8 @@
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include "../../base/installed.h"
 
 static const char GUARDIAN_WORD[] = "--guard-device";
 
@@ -66,13 +69,17 @@ static int guardian_lift(int file)
     return lifted < 0 ? -errno : lifted;
 }
 
+/* It is hiloco: a node may be a process of the user's, whose program is another. */
 static int guardian_spawn(pid_t *process, const char *name, int device, int line)
 {
+    char program[PATH_MAX];
     char *const argv[] = {"hl-guardian", (char *)GUARDIAN_WORD, (char *)name, NULL};
     char *libraries = NULL, *environment[] = {NULL, NULL}; /* no secret of the node's */
     posix_spawn_file_actions_t files;
     posix_spawnattr_t attributes;
 
+    if (hil_installed_find("hiloco", program, sizeof program))
+        return -ENOENT;
     if (getenv("LD_LIBRARY_PATH") &&
         asprintf(&libraries, "LD_LIBRARY_PATH=%s", getenv("LD_LIBRARY_PATH")) < 0)
         return -ENOMEM;
@@ -90,7 +97,7 @@ static int guardian_spawn(pid_t *process, const char *name, int device, int line
     if (!rc)
         rc = posix_spawn_file_actions_addclosefrom_np(&files, GUARDIAN_FIRST_CLOSED);
     if (!rc)
-        rc = posix_spawn(process, "/proc/self/exe", &files, &attributes, argv, environment);
+        rc = posix_spawn(process, program, &files, &attributes, argv, environment);
     free(libraries);
     posix_spawnattr_destroy(&attributes);
     posix_spawn_file_actions_destroy(&files);

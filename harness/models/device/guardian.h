@@ -52,8 +52,8 @@ bool hil_guardian_is_there(const struct hil_guardian *guardian);
  * done. */
 int hil_guardian_close(struct hil_guardian *guardian);
 
-/* For main() of a program whose nodes have devices, before anything else: in a process that was
- * started as a guardian it does that work and does not return. */
+/* For main() of hiloco, before anything else: in a process that was started as a guardian it does
+ * that work and does not return. */
 void hil_guardian_main(int argc, char **argv);
 
 #endif
