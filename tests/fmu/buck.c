@@ -13,7 +13,7 @@ struct buck {
 
 #define ROW(vr, field, i)                                                                          \
     {                                                                                              \
-        (vr), FMU_FLOAT64, offsetof(struct buck, field) + (i) * sizeof(double), 1                  \
+        (vr), FMU_FLOAT64, offsetof(struct buck, field) + (i) * sizeof(double), 1, 0               \
     }
 
 static const struct fmu_variable variables[] = {

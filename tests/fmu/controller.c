@@ -17,13 +17,13 @@ static const struct fmu_variable variables[] = {
     FMU_VARIABLE(1, FMU_FLOAT64, struct controller, setpoint),
     FMU_VARIABLE(2, FMU_FLOAT64, struct controller, measurement),
     FMU_VARIABLE(3, FMU_FLOAT64, struct controller, output),
-    {4, FMU_FLOAT64, offsetof(struct controller, gains), 1},
-    {5, FMU_FLOAT64, offsetof(struct controller, gains) + sizeof(double), 1},
-    {6, FMU_FLOAT64, offsetof(struct controller, limits), 1},
-    {7, FMU_FLOAT64, offsetof(struct controller, limits) + sizeof(double), 1},
+    {4, FMU_FLOAT64, offsetof(struct controller, gains), 1, 0},
+    {5, FMU_FLOAT64, offsetof(struct controller, gains) + sizeof(double), 1, 0},
+    {6, FMU_FLOAT64, offsetof(struct controller, limits), 1, 0},
+    {7, FMU_FLOAT64, offsetof(struct controller, limits) + sizeof(double), 1, 0},
     FMU_VARIABLE(8, FMU_BOOLEAN, struct controller, hold),
-    {14, FMU_FLOAT64, offsetof(struct controller, gains), 2},
-    {16, FMU_FLOAT64, offsetof(struct controller, limits), 2},
+    {14, FMU_FLOAT64, offsetof(struct controller, gains), 2, 0},
+    {16, FMU_FLOAT64, offsetof(struct controller, limits), 2, 0},
 };
 
 static void controller_begin(void *self)

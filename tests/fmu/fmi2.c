@@ -17,6 +17,8 @@ struct fmu {
     char *name, *resources;
     const fmi2CallbackFunctions *functions;
     enum mode mode;
+    bool ends;
+    double until;  /* of a step that was discarded */
     double self[]; /* the model's */
 };
 
@@ -283,8 +285,25 @@ fmi2Status fmi2DoStep(fmi2Component c, fmi2Real currentCommunicationPoint,
 
     if (fmu->mode != STEP)
         return go(fmu, STEP, STEP);
-    return (fmi2Status)fmu_model.step(fmu, fmu->self, currentCommunicationPoint,
-                                      communicationStepSize);
+    const enum fmu_status status =
+        fmu_model.step(fmu, fmu->self, currentCommunicationPoint, communicationStepSize);
+    fmu->ends = status == FMU_ENDS;
+    fmu->until = currentCommunicationPoint;
+    if (status == FMU_STOPS_SHORT)
+        fmu->until += communicationStepSize / 2;
+    return status > FMU_FATAL ? fmi2Discard : (fmi2Status)status;
+}
+
+fmi2Status fmi2GetRealStatus(fmi2Component c, const fmi2StatusKind s, fmi2Real *value)
+{
+    *value = ((struct fmu *)c)->until;
+    return s == fmi2LastSuccessfulTime ? fmi2OK : fmi2Discard;
+}
+
+fmi2Status fmi2GetBooleanStatus(fmi2Component c, const fmi2StatusKind s, fmi2Boolean *value)
+{
+    *value = ((struct fmu *)c)->ends;
+    return s == fmi2Terminated ? fmi2OK : fmi2Discard;
 }
 
 /* --- what these FMUs cannot do --------------------------------------------------------------- */
@@ -313,7 +332,5 @@ CANNOT(GetRealOutputDerivatives, fmi2Error, fmi2Component c, const fmi2ValueRefe
        size_t nvr, const fmi2Integer order[], fmi2Real value[])
 CANNOT(CancelStep, fmi2Error, fmi2Component c)
 CANNOT(GetStatus, fmi2Discard, fmi2Component c, const fmi2StatusKind s, fmi2Status *value)
-CANNOT(GetRealStatus, fmi2Discard, fmi2Component c, const fmi2StatusKind s, fmi2Real *value)
 CANNOT(GetIntegerStatus, fmi2Discard, fmi2Component c, const fmi2StatusKind s, fmi2Integer *value)
-CANNOT(GetBooleanStatus, fmi2Discard, fmi2Component c, const fmi2StatusKind s, fmi2Boolean *value)
 CANNOT(GetStringStatus, fmi2Discard, fmi2Component c, const fmi2StatusKind s, fmi2String *value)

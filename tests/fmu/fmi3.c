@@ -10,7 +10,7 @@
 /* The functions' arguments, which those that can do nothing do not look at. */
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 
-enum mode { INSTANTIATED, INITIALIZATION, STEP };
+enum mode { INSTANTIATED, CONFIGURATION, INITIALIZATION, STEP };
 
 struct fmu {
     char *resources;
@@ -94,6 +94,16 @@ static fmi3Status go(struct fmu *fmu, enum mode from, enum mode to)
     }
     fmu->mode = to;
     return fmi3OK;
+}
+
+fmi3Status fmi3EnterConfigurationMode(fmi3Instance instance)
+{
+    return go(instance, INSTANTIATED, CONFIGURATION);
+}
+
+fmi3Status fmi3ExitConfigurationMode(fmi3Instance instance)
+{
+    return go(instance, CONFIGURATION, INSTANTIATED);
 }
 
 fmi3Status fmi3EnterInitializationMode(fmi3Instance instance, fmi3Boolean toleranceDefined,
@@ -232,11 +242,15 @@ fmi3Status fmi3DoStep(fmi3Instance instance, fmi3Float64 currentCommunicationPoi
     *lastSuccessfulTime = currentCommunicationPoint;
     if (fmu->mode != STEP)
         return go(fmu, STEP, STEP);
-    fmi3Status status = (fmi3Status)fmu_model.step(fmu, fmu->self, currentCommunicationPoint,
-                                                   communicationStepSize);
-    if (status <= fmi3Warning)
+    const enum fmu_status status =
+        fmu_model.step(fmu, fmu->self, currentCommunicationPoint, communicationStepSize);
+    *terminateSimulation = status == FMU_ENDS;
+    *earlyReturn = status == FMU_STOPS_SHORT;
+    if (status <= FMU_WARNING)
         *lastSuccessfulTime += communicationStepSize;
-    return status;
+    if (status == FMU_STOPS_SHORT)
+        *lastSuccessfulTime += communicationStepSize / 2;
+    return status > FMU_FATAL ? fmi3OK : (fmi3Status)status;
 }
 
 /* --- what these FMUs cannot do --------------------------------------------------------------- */
@@ -254,8 +268,6 @@ fmi3Status fmi3DoStep(fmi3Instance instance, fmi3Float64 currentCommunicationPoi
         const fmi3ValueReference knowns[], size_t nKnowns, const fmi3Float64 seed[], size_t nSeed, \
         fmi3Float64 sensitivity[], size_t nSensitivity
 
-CANNOT(EnterConfigurationMode, fmi3Instance instance)
-CANNOT(ExitConfigurationMode, fmi3Instance instance)
 CANNOT(GetBinary, OF_VARIABLES, size_t valueSizes[], fmi3Binary values[], size_t nValues)
 CANNOT(SetBinary, OF_VARIABLES, const size_t valueSizes[], const fmi3Binary values[],
        size_t nValues)

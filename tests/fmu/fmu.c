@@ -6,7 +6,7 @@ void *fmu_place(void *self, uint32_t vr, enum fmu_type type, size_t *count)
         const struct fmu_variable *v = &fmu_model.variables[i];
         if (v->vr != vr || v->type != type)
             continue;
-        *count = v->count;
+        *count = v->sized ? *(const uint64_t *)((const char *)self + v->sized) : v->count;
         return (char *)self + v->offset;
     }
     return NULL;

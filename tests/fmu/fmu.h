@@ -12,7 +12,15 @@
 #include <stdint.h>
 
 /* As fmi2Status and fmi3Status: the numbers are the same. */
-enum fmu_status { FMU_OK, FMU_WARNING, FMU_DISCARD, FMU_ERROR, FMU_FATAL };
+enum fmu_status {
+    FMU_OK,
+    FMU_WARNING,
+    FMU_DISCARD,
+    FMU_ERROR,
+    FMU_FATAL,
+    FMU_ENDS,        /* and these are said otherwise: the simulation is to end here */
+    FMU_STOPS_SHORT, /* half of the step was done */
+};
 
 enum fmu_type {
     FMU_FLOAT64, /* 2.0: Real */
@@ -36,12 +44,13 @@ struct fmu_variable {
     uint32_t vr;
     enum fmu_type type;
     size_t offset; /* in what the model keeps for an instance */
-    size_t count;  /* elements of an array */
+    size_t count;  /* elements of an array, the most where it has a size that is set */
+    size_t sized;  /* where that size is, a uint64_t; 0: it has none */
 };
 
 #define FMU_VARIABLE(vr, type, where, field)                                                       \
     {                                                                                              \
-        (vr), (type), offsetof(where, field), 1                                                    \
+        (vr), (type), offsetof(where, field), 1, 0                                                 \
     }
 
 /* What the layers keep for an instance, besides what the model does. */

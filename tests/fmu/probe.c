@@ -11,7 +11,20 @@
 
 #include "fmu.h"
 
-enum behaviour { GOOD, WARNS, DISCARDS, FAILS, DIES, HANGS, CRASHES, PRINTS, EXITS, REFUSES };
+enum behaviour {
+    GOOD,
+    WARNS,
+    DISCARDS,
+    FAILS,
+    DIES,
+    HANGS,
+    CRASHES,
+    PRINTS,
+    EXITS,
+    REFUSES,
+    ENDS,
+    STOPS_SHORT,
+};
 
 enum { ELEMENTS = 3 };
 
@@ -37,12 +50,12 @@ struct probe {
 #define PROBE(vr, type, field) FMU_VARIABLE(vr, type, struct probe, field)
 #define ELEMENT(vr, field, i)                                                                      \
     {                                                                                              \
-        (vr), FMU_FLOAT64, offsetof(struct probe, field) + (i) * sizeof(double), 1                 \
+        (vr), FMU_FLOAT64, offsetof(struct probe, field) + (i) * sizeof(double), 1, 0              \
     }
 
 static const struct fmu_variable variables[] = {
-    {10, FMU_FLOAT64, offsetof(struct probe, u), ELEMENTS},
-    {20, FMU_FLOAT64, offsetof(struct probe, y), ELEMENTS},
+    {10, FMU_FLOAT64, offsetof(struct probe, u), ELEMENTS, 0},
+    {20, FMU_FLOAT64, offsetof(struct probe, y), ELEMENTS, offsetof(struct probe, elements)},
     ELEMENT(11, u, 0),
     ELEMENT(12, u, 1),
     ELEMENT(13, u, 2),
@@ -146,6 +159,10 @@ static enum fmu_status misbehave(struct fmu *fmu, const struct probe *p)
         return FMU_OK;
     case EXITS:
         exit(0);
+    case ENDS:
+        return FMU_ENDS;
+    case STOPS_SHORT:
+        return FMU_STOPS_SHORT;
     default:
         return FMU_OK;
     }

@@ -8,8 +8,8 @@ struct oscillator {
 };
 
 static const struct fmu_variable variables[] = {
-    {1, FMU_FLOAT64, offsetof(struct oscillator, x), 1},
-    {2, FMU_FLOAT64, offsetof(struct oscillator, x) + sizeof(double), 1},
+    {1, FMU_FLOAT64, offsetof(struct oscillator, x), 1, 0},
+    {2, FMU_FLOAT64, offsetof(struct oscillator, x) + sizeof(double), 1, 0},
     FMU_VARIABLE(3, FMU_FLOAT64, struct oscillator, mu),
 };
 

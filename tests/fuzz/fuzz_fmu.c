@@ -28,7 +28,7 @@ static void fuzz_description(const uint8_t *data, size_t size)
     struct fmu_description description;
     struct fmu_tables tables;
 
-    if (fmu_description_read(&description, path, &said) == 0)
+    if (fmu_description_read(&description, path, NULL, &said) == 0)
         fmu_tables_make(&tables, &description, &said);
     fmu_description_free(&description);
 }

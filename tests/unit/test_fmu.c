@@ -243,12 +243,25 @@ Test(fmu, arrays_have_a_row_for_each_element)
     cr_expect_lt(hil_quantity_find(&m->outputs, "y_4"), 0);
 }
 
+Test(fmu, a_structural_parameter_is_a_setting)
+{
+    const struct hil_model *m = loaded_fmu("probe3.fmu", WITH("elements", "2"));
+
+    cr_expect_geq(hil_quantity_find(&m->outputs, "y_2"), 0);
+    cr_expect_lt(hil_quantity_find(&m->outputs, "y_3"), 0);
+    cr_expect(strstr(m->doc, "settings besides: elements, message"), "%s", m->doc);
+    cr_expect_str_eq(refused(built("probe3.fmu"), WITH("elements", "4")),
+                     "its setting elements is '4'; allowed: a whole number, 1 to 3");
+    cr_expect_str_eq(refused(built("probe3.fmu"), WITH("elements", "two")),
+                     "its setting elements is 'two'; allowed: a whole number, 1 to 3");
+}
+
 Test(fmu, integers_booleans_and_enumerations_are_whole_numbers)
 {
     const struct hil_model *m = loaded_fmu("probe3.fmu", NULL);
 
     cr_expect(row(&m->parameters, "behaviour")->flags & HIL_WHOLE);
-    cr_expect_eq(row(&m->parameters, "behaviour")->max, 9);
+    cr_expect_eq(row(&m->parameters, "behaviour")->max, 11);
     cr_expect(strstr(row(&m->parameters, "behaviour")->doc, "5 hangs"));
     cr_expect_eq(row(&m->parameters, "enabled")->value, 1);
     cr_expect_eq(row(&m->inputs, "int8_in")->min, -128);
@@ -475,6 +488,18 @@ Test(fmu, what_goes_in_comes_out)
     expect_probed("probe3.fmu");
 }
 
+/* It is set in configuration mode, before anything else. */
+Test(fmu, an_array_has_the_size_that_is_set)
+{
+    struct rig rig = open_fmu(built("probe3.fmu"), WITH("elements", "1"), 1e-3);
+
+    begin(&rig);
+    rig.in[0] = 7;
+    rig_step(&rig);
+    cr_expect_eq(out(&rig, "y_1"), 7 + out(&rig, "offset"));
+    rig_end(&rig);
+}
+
 Test(fmu, there_may_be_several_instances)
 {
     struct rig one = open_fmu(built("probe2.fmu"), NULL, 1e-3);
@@ -495,7 +520,7 @@ Test(fmu, there_may_be_several_instances)
 
 /* --- what goes wrong ------------------------------------------------------------------------ */
 
-enum { WARNS = 1, DISCARDS, FAILS, DIES };
+enum { WARNS = 1, DISCARDS, FAILS, DIES, ENDS = 10, STOPS_SHORT };
 
 static int step_once(struct rig *rig)
 {
@@ -522,6 +547,23 @@ Test(fmu, a_status_is_obeyed)
                    "fmi3DoStep returned discard for the step from 0 s to 0.001 s");
     expect_failure("probe2.fmu", FAILS, -EIO, "fmi2DoStep returned error for the step from 0 s");
     expect_failure("probe3.fmu", FAILS, -EIO, "fmi3DoStep returned error for the step from 0 s");
+}
+
+/* Neither is asked for: it is told that there is no event mode, and no early return. */
+Test(fmu, one_that_stops_short_has_not_done_its_step)
+{
+    expect_failure(
+        "probe2.fmu", STOPS_SHORT, -ECANCELED,
+        "fmi2DoStep returned discard for the step from 0 s to 0.001 s, which it did up to "
+        "0.0005 s");
+    expect_failure(
+        "probe3.fmu", STOPS_SHORT, -ECANCELED,
+        "fmi3DoStep returned discard for the step from 0 s to 0.001 s, which it did up to "
+        "0.0005 s");
+    expect_failure("probe2.fmu", ENDS, -ECANCELED,
+                   "it ends the simulation in its step from 0 s to 0.001 s");
+    expect_failure("probe3.fmu", ENDS, -ECANCELED,
+                   "it ends the simulation in its step from 0 s to 0.001 s");
 }
 
 /* After fatal, no function of any instance may be called. */

@@ -27,7 +27,7 @@ static const char *described_there(void)
 
     text[0] = '\0';
     fmu_description_free(&description);
-    int rc = fmu_description_read(&description, in_folder("modelDescription.xml"), &said);
+    int rc = fmu_description_read(&description, in_folder("modelDescription.xml"), NULL, &said);
     if (!rc)
         rc = fmu_tables_make(&tables, &description, &said);
     cr_expect_eq(rc != 0, text[0] != '\0', "%s", text);

@@ -105,6 +105,8 @@ static void fmu_files_put(struct fmu_files *files)
 
 static bool fmu_is_setting(const struct fmu_variable *v)
 {
+    if (fmu_is_structural(v))
+        return true;
     return v->type == FMU_STRING && v->dimension_count == 0 &&
            (v->causality == FMU_PARAMETER || v->causality == FMU_INPUT);
 }
@@ -117,8 +119,8 @@ static bool fmu_has_setting(const struct fmu_description *d, const char *name)
     return false;
 }
 
-/* Those that may be settings: "message, file.name". */
-static void fmu_list_strings(const struct fmu_description *d, char *text, size_t size)
+/* Texts and structural parameters: "message, file.name". */
+static void fmu_list_settings(const struct fmu_description *d, char *text, size_t size)
 {
     size_t used = 0;
 
@@ -134,7 +136,7 @@ static int fmu_setting_unknown(const struct fmu_description *d, const char *key,
 {
     char texts[512];
 
-    fmu_list_strings(d, texts, sizeof texts);
+    fmu_list_settings(d, texts, sizeof texts);
     return hil_say(said, -EINVAL, "it has no setting %.80s; allowed: kind, log, execution_tool%s%s",
                    key, *texts ? ", " : "", texts);
 }
@@ -218,7 +220,7 @@ static char *fmu_doc(const struct fmu *fmu)
     const unsigned left_out = fmu->tables.parameters.left_out + fmu->tables.states.left_out;
     char text[1024], texts[512], more[80] = "";
 
-    fmu_list_strings(d, texts, sizeof texts);
+    fmu_list_settings(d, texts, sizeof texts);
     if (left_out)
         snprintf(more, sizeof more, "; %u more parameters keep their start values", left_out);
     snprintf(text, sizeof text, "%.300s, FMI %u.0%s%s%s",
@@ -280,7 +282,7 @@ static int fmu_make(struct fmu *fmu, const struct hil_said *said)
     bool sampled = false;
 
     snprintf(path, sizeof path, "%s/modelDescription.xml", fmu->files->folder);
-    int rc = fmu_description_read(&fmu->description, path, said);
+    int rc = fmu_description_read(&fmu->description, path, fmu->settings, said);
     if (rc)
         return rc;
     fmu->speech = fmu->description.version == 2 ? &fmu_fmi2 : &fmu_fmi3;

@@ -26,6 +26,7 @@ struct description_type {
 struct description_reader {
     XML_Parser parser;
     struct fmu_description *to;
+    const struct hil_settings *settings;
     const struct hil_said *said;
     int rc;
     unsigned depth;
@@ -549,18 +550,47 @@ static int description_take_type(struct description_reader *r, struct fmu_variab
     return 0;
 }
 
+bool fmu_is_structural(const struct fmu_variable *v)
+{
+    return v->causality == FMU_STRUCTURAL && v->dimension_count == 0 && v->type >= FMU_INT8 &&
+           v->type <= FMU_UINT64;
+}
+
+static const char *description_setting(const struct description_reader *r, const char *name)
+{
+    for (unsigned i = 0; r->settings && i < r->settings->count; i++)
+        if (strcmp(r->settings->at[i].key, name) == 0)
+            return r->settings->at[i].text;
+    return NULL;
+}
+
+/* Not all of a range need be whole, or given. */
+static bool description_in_range(const struct fmu_variable *v, uint64_t value)
+{
+    return (!v->has_min || (double)value >= v->min) && (!v->has_max || (double)value <= v->max);
+}
+
+/* That of the settings, or the start value. */
 static int description_structural_value(struct description_reader *r, const struct fmu_variable *v,
                                         uint64_t *value)
 {
-    const char *text = v->start ? v->start : "";
+    const char *setting = fmu_is_structural(v) ? description_setting(r, v->name) : NULL;
+    const char *text = setting ? setting : v->start ? v->start : "";
     char *end;
 
+    errno = 0;
     *value = strtoull(text, &end, 10);
-    if (end != text && !*end && text[0] != '-')
+    const bool whole = end != text && !*end && !errno && text[0] != '-';
+    if (whole && (!setting || description_in_range(v, *value)))
         return 0;
-    return description_wrong_at(r, v->line, v->column,
-                                "the start value of '%.60s' is '%.60s'; allowed: a whole number",
-                                v->name, text);
+    if (!setting)
+        return description_wrong_at(
+            r, v->line, v->column, "the start value of '%.60s' is '%.60s'; allowed: a whole number",
+            v->name, text);
+    r->rc = hil_say(r->said, -EINVAL,
+                    "its setting %.80s is '%.60s'; allowed: a whole number, %.0f to %.0f", v->name,
+                    text, v->has_min ? v->min : 0, v->has_max ? v->max : (double)UINT32_MAX);
+    return r->rc;
 }
 
 static int description_find_extent(struct description_reader *r, struct fmu_variable *v,
@@ -607,7 +637,10 @@ static int description_resolve(struct description_reader *r)
 
     for (unsigned i = 0; !rc && i < r->to->variable_count; i++) {
         struct fmu_variable *v = &r->to->variables[i];
-        if (!description_is_used(v))
+        uint64_t size;
+        if (fmu_is_structural(v) && description_setting(r, v->name))
+            rc = description_structural_value(r, v, &size);
+        if (rc || !description_is_used(v))
             continue;
         if (v->type_name)
             rc = description_take_type(r, v);
@@ -683,10 +716,12 @@ static int description_open(const char *path, const struct hil_said *said)
                    DESCRIPTION_BYTES_MAX >> 20);
 }
 
-int fmu_description_read(struct fmu_description *to, const char *path, const struct hil_said *said)
+int fmu_description_read(struct fmu_description *to, const char *path,
+                         const struct hil_settings *settings, const struct hil_said *said)
 {
     *to = (struct fmu_description){.pool = hil_pool_open()};
-    struct description_reader r = {.to = to, .said = said, .parser = XML_ParserCreate(NULL)};
+    struct description_reader r = {
+        .to = to, .settings = settings, .said = said, .parser = XML_ParserCreate(NULL)};
     int rc = -ENOMEM;
 
     if (!to->pool || !r.parser) {

@@ -72,10 +72,14 @@ struct fmu_description {
     struct hil_pool *pool; /* what all these point to */
 };
 
-/* Reads the file. Returns 0, or a negative errno after it has said what is wrong, with line and
- * column; fmu_description_free() in any case. */
+/* Reads the file; the settings may have values of structural parameters. Returns 0, or a negative
+ * errno after it has said what is wrong, with line and column; fmu_description_free() in any case.
+ */
 int fmu_description_read(struct fmu_description *description, const char *path,
-                         const struct hil_said *said);
+                         const struct hil_settings *settings, const struct hil_said *said);
+
+/* Whether a setting of the variable's name gives its value: structural parameters. */
+bool fmu_is_structural(const struct fmu_variable *variable);
 void fmu_description_free(struct fmu_description *description);
 
 #endif

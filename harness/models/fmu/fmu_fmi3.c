@@ -15,6 +15,9 @@ enum fmi3_function {
     FMI3_EXIT_INITIALIZATION,
     FMI3_TERMINATE,
     FMI3_DO_STEP,
+    FMI3_NEEDED,
+    FMI3_ENTER_CONFIGURATION = FMI3_NEEDED,
+    FMI3_EXIT_CONFIGURATION,
     FMI3_FUNCTIONS,
 };
 
@@ -36,10 +39,12 @@ static const char *const fmi3_symbols[] = {
     [FMI3_EXIT_INITIALIZATION] = "ExitInitializationMode",
     [FMI3_TERMINATE] = "Terminate",
     [FMI3_DO_STEP] = "DoStep",
+    [FMI3_ENTER_CONFIGURATION] = "EnterConfigurationMode",
+    [FMI3_EXIT_CONFIGURATION] = "ExitConfigurationMode",
     [FMI3_FUNCTIONS] = NULL,
 };
 
-/* The function of an instance, as its type. */
+/* The function of an instance, as its type. Those after FMI3_NEEDED may be NULL. */
 #define FMI3(i, function, type) ((type *)(i)->functions[function])
 
 /* --- life ------------------------------------------------------------------------------------- */
@@ -61,6 +66,22 @@ static void *fmi3_instantiate(struct fmu_instance *i)
 static void fmi3_free_instance(struct fmu_instance *i)
 {
     FMI3(i, FMI3_FREE_INSTANCE, fmi3FreeInstanceTYPE)(i->handle);
+}
+
+static int fmi3_enter_configuration(struct fmu_instance *i)
+{
+    fmi3EnterConfigurationModeTYPE *enter =
+        FMI3(i, FMI3_ENTER_CONFIGURATION, fmi3EnterConfigurationModeTYPE);
+
+    return enter ? (int)enter(i->handle) : FMU_ERROR;
+}
+
+static int fmi3_exit_configuration(struct fmu_instance *i)
+{
+    fmi3ExitConfigurationModeTYPE *leave =
+        FMI3(i, FMI3_EXIT_CONFIGURATION, fmi3ExitConfigurationModeTYPE);
+
+    return leave ? (int)leave(i->handle) : FMU_ERROR;
 }
 
 /* It is told with the next call. */
@@ -228,9 +249,11 @@ static int fmi3_do_step(struct fmu_instance *i, double t_s, double step_s,
 const struct fmu_speech fmu_fmi3 = {
     .prefix = "fmi3",
     .symbols = fmi3_symbols,
-    .needed = FMI3_FUNCTIONS,
+    .needed = FMI3_NEEDED,
     .instantiate = fmi3_instantiate,
     .free_instance = fmi3_free_instance,
+    .enter_configuration = fmi3_enter_configuration,
+    .exit_configuration = fmi3_exit_configuration,
     .set_up = fmi3_set_up,
     .enter_initialization = fmi3_enter_initialization,
     .exit_initialization = fmi3_exit_initialization,

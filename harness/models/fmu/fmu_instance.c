@@ -110,6 +110,14 @@ static int instance_set(struct fmu_instance *i, const struct fmu_table *t,
     return instance_rc(i, status);
 }
 
+static int instance_set_one(struct fmu_instance *i, const struct fmu_variable *v, double value)
+{
+    const struct fmu_group one = {
+        .first = v, .references = &v->reference, .reference_count = 1, .value_count = 1};
+
+    return instance_rc(i, i->fmu->speech->set(i, &one, &value));
+}
+
 /* A start value that the scenario leaves as it is, it has. */
 static int instance_set_changed(struct fmu_instance *i, const struct fmu_table *t,
                                 const double *values)
@@ -153,7 +161,17 @@ static int instance_get_outputs(struct fmu_instance *i, double *out)
     return 0;
 }
 
-/* Variables that have text: those that the settings name. */
+/* The text that the settings give a variable; NULL: they do not name it. */
+static const char *instance_setting(const struct fmu_instance *i, const struct fmu_variable *v)
+{
+    const struct hil_settings *settings = i->fmu->settings;
+
+    for (unsigned s = 0; s < settings->count; s++)
+        if (strcmp(v->name, settings->at[s].key) == 0)
+            return settings->at[s].text;
+    return NULL;
+}
+
 static int instance_set_strings(struct fmu_instance *i)
 {
     const struct fmu *fmu = i->fmu;
@@ -161,11 +179,29 @@ static int instance_set_strings(struct fmu_instance *i)
 
     for (unsigned k = 0; !rc && k < fmu->description.variable_count; k++) {
         const struct fmu_variable *v = &fmu->description.variables[k];
-        for (unsigned s = 0; !rc && s < fmu->settings->count; s++)
-            if (v->type == FMU_STRING && strcmp(v->name, fmu->settings->at[s].key) == 0)
-                rc = instance_did(
-                    i, "SetString",
-                    fmu->speech->set_string(i, v->reference, fmu->settings->at[s].text));
+        const char *text = v->type == FMU_STRING ? instance_setting(i, v) : NULL;
+        if (text)
+            rc = instance_did(i, "SetString", fmu->speech->set_string(i, v->reference, text));
+    }
+    return rc;
+}
+
+/* The sizes of arrays that the settings give: each in a configuration mode of its own. */
+static int instance_configure(struct fmu_instance *i)
+{
+    const struct fmu *fmu = i->fmu;
+    int rc = 0;
+
+    for (unsigned k = 0; !rc && k < fmu->description.variable_count; k++) {
+        const struct fmu_variable *v = &fmu->description.variables[k];
+        const char *text = fmu_is_structural(v) ? instance_setting(i, v) : NULL;
+        if (!text)
+            continue;
+        rc = instance_did(i, "EnterConfigurationMode", fmu->speech->enter_configuration(i));
+        if (!rc)
+            rc = instance_set_one(i, v, strtod(text, NULL));
+        if (!rc)
+            rc = instance_did(i, "ExitConfigurationMode", fmu->speech->exit_configuration(i));
     }
     return rc;
 }
@@ -223,8 +259,10 @@ static int instance_instantiate(struct fmu_instance *i)
 static int instance_prepare(struct fmu_instance *i, const struct hil_config *config)
 {
     const struct fmu_speech *speech = i->fmu->speech;
-    int rc = instance_did(i, "SetupExperiment", speech->set_up(i));
+    int rc = instance_configure(i);
 
+    if (!rc)
+        rc = instance_did(i, "SetupExperiment", speech->set_up(i));
     if (!rc)
         rc = instance_set_strings(i);
     if (!rc)
@@ -390,12 +428,10 @@ int fmu_instance_tune(void *self, uint32_t place, double value)
     struct fmu_instance *i = self;
     const struct fmu_table *t = &i->fmu->tables.parameters;
     const struct fmu_variable *v = t->variables[place];
-    const struct fmu_group one = {
-        .first = v, .references = &v->reference, .reference_count = 1, .value_count = 1};
     int rc = instance_alive(i);
 
     if (rc || v->dimension_count)
         return rc ? rc : -EDOM;
-    rc = instance_rc(i, i->fmu->speech->set(i, &one, &value));
+    rc = instance_set_one(i, v, value);
     return rc == -ECANCELED ? -EDOM : rc;
 }

@@ -71,6 +71,8 @@ struct fmu_speech {
     /* NULL: it refused. */
     void *(*instantiate)(struct fmu_instance *instance);
     void (*free_instance)(struct fmu_instance *instance);
+    int (*enter_configuration)(struct fmu_instance *instance); /* NULL: there is no such mode */
+    int (*exit_configuration)(struct fmu_instance *instance);
     int (*set_up)(struct fmu_instance *instance);
     int (*enter_initialization)(struct fmu_instance *instance);
     int (*exit_initialization)(struct fmu_instance *instance);
