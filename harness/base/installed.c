@@ -10,13 +10,13 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* The file that this code is in: the program, which the loader gives no name, or libhiloco.so. */
-static bool installed_self(char path[PATH_MAX])
+/* The loader gives the program no name. */
+bool hil_installed_self(char path[PATH_MAX])
 {
     struct link_map *map = NULL;
     Dl_info info;
 
-    return realpath(dladdr1(installed_self, &info, (void **)&map, RTLD_DL_LINKMAP) && map &&
+    return realpath(dladdr1(hil_installed_self, &info, (void **)&map, RTLD_DL_LINKMAP) && map &&
                             map->l_name[0]
                         ? map->l_name
                         : "/proc/self/exe",
@@ -28,7 +28,7 @@ int hil_installed_find(const char *name, char *path, size_t size)
     static const char *const places[] = {"", "../lib/hiloco/", "hiloco/", "../bin/"};
     char self[PATH_MAX];
 
-    if (!installed_self(self))
+    if (!hil_installed_self(self))
         return -errno;
     const char *dir = dirname(self);
     for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {

@@ -13,6 +13,8 @@
 #include <unistd.h>
 #include <xxhash.h>
 
+#include "../base/installed.h"
+
 static bool native_is(const char *name)
 {
     const size_t length = strlen(name);
@@ -22,25 +24,14 @@ static bool native_is(const char *name)
 
 /* --- the file ------------------------------------------------------------------------------- */
 
-/* Where `make install` makes room for models, seen from the program, or from libhiloco where that
- * is what has this code; "": unknown. */
+/* Where `make install` makes room for models; "": unknown. */
 static void installed_folder(char *folder, size_t size)
 {
-    const char *const models = "hiloco/models";
     char self[PATH_MAX];
-    Dl_info here;
 
     folder[0] = '\0';
-    if (dladdr((void *)&hil_native_provider, &here) && strstr(here.dli_fname, "/libhiloco.so") &&
-        realpath(here.dli_fname, self)) {
-        snprintf(folder, size, "%s/%s", dirname(self), models);
-        return;
-    }
-    const ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
-    if (length < 0)
-        return;
-    self[length] = '\0';
-    snprintf(folder, size, "%s/lib/%s", dirname(dirname(self)), models);
+    if (hil_installed_self(self))
+        snprintf(folder, size, "%s/lib/hiloco/models", dirname(dirname(self)));
 }
 
 /* Returns the path of `name` in a folder, or NULL where it is not. */
