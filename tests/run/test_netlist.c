@@ -2,6 +2,7 @@
  * converters; and what is wrong with others. */
 #include <criterion/criterion.h>
 #include <math.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -120,6 +121,26 @@ Test(netlist, a_parameter_takes_the_place_of_the_netlists)
     struct column v = column_of(in_workspace("out"), "stage/voltage_v");
     for (size_t i = 1; i < v.rows; i++)
         cr_expect_float_eq(v.at[i], 1 - exp(-(double)i * 0.1), 1e-3, "row %zu", i);
+}
+
+/* --- what goes wrong in a run ------------------------------------------------------------------
+ */
+
+Test(netlist, that_hangs_is_named)
+{
+    write_rc("", GOOD);
+    struct arguments a =
+        command("hiloco run %s --set duration_s=1e5 --set hang_limit_s=2 --set record=[] --out %s",
+                in_workspace("s.yaml"), in_workspace("out"));
+    struct process run = start(&a);
+
+    cr_assert(wait_until(is_running, &run, 60));
+    struct ended e = run_command("pgrep -n -f %s", in_workspace("rc.cir"));
+    expect_status(&e, 0);
+    cr_assert_eq(kill(atoi(e.out), SIGSTOP), 0);
+    e = finish(&run);
+    expect_status(&e, 1);
+    expect_said(&e, "it did not return for 2 s");
 }
 
 /* --- its memory ---------------------------------------------------------------------------------
