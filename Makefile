@@ -14,8 +14,8 @@ all:
 BUILD_PACKAGES := gcc libc6-dev make pkg-config libcyaml-dev libyaml-dev libhdf5-dev libjansson-dev \
                   libxxhash-dev libsodium-dev liburcu-dev libibverbs-dev librdmacm-dev \
                   libncurses-dev liblttng-ust-dev libbabeltrace2-dev libzip-dev libexpat1-dev \
-                  libcomedi-dev libngspice0-dev gnuplot-nox
-TEST_PACKAGES  := libcriterion-dev patch lttng-tools babeltrace2 zip
+                  libcomedi-dev libngspice0-dev zlib1g-dev gnuplot-nox
+TEST_PACKAGES  := libcriterion-dev patch lttng-tools babeltrace2 zip chromium
 RDMA_PACKAGES  := ibverbs-utils iproute2 perftest rdma-core rdmacm-utils
 FUZZ_PACKAGES  := clang libclang-rt-dev
 DEVICE_PACKAGES := can-utils
@@ -70,7 +70,7 @@ $(BUILD)/packages-found:
 # --- flags -----------------------------------------------------------------------------
 
 LOCO_LIBRARIES := libxxhash libsodium liburcu-cds liburcu-bp librdmacm libibverbs
-LIBRARIES      := libcyaml yaml-0.1 hdf5 jansson ncursesw babeltrace2 libzip expat comedilib \
+LIBRARIES      := libcyaml yaml-0.1 hdf5 jansson ncursesw babeltrace2 libzip expat comedilib zlib \
                   $(LOCO_LIBRARIES)
 
 # Asked for when first needed: by then the packages are there.
@@ -155,6 +155,9 @@ $(BUILD)/obj/harness/base/version.o: CPPFLAGS += -DHIL_VERSION='"$(VERSION)"'
 
 # The figures' scripts are part of the program.
 $(BUILD)/obj/harness/figures/figure_scripts.o: $(wildcard traces/*.gp)
+
+# And what a report shows its data with.
+$(BUILD)/obj/harness/report/page_parts.o: $(wildcard $(addprefix harness/report/*.,js css html))
 
 # --- run: the reference scenario, and the figure -----------------------------------------
 

@@ -17,6 +17,7 @@ static const char help[] =
     "  sweep SCENARIO    run it for each of some values\n"
     "  top [RUN]         watch a run while it runs\n"
     "  plot DIR          draw what a run or a sweep has left\n"
+    "  report DIR...     write it all as one HTML file, to hand on\n"
     "  trace DIR         say where the time of a traced run went\n"
     "  compare A B       say how far the records of two runs are apart\n"
     "  export DIR        write a run's record as text\n"
@@ -43,6 +44,7 @@ static const struct {
     {"top", hil_command_top},         {"trace", hil_command_trace},
     {"recover", hil_command_recover}, {"export-fmu", hil_command_export_fmu},
     {"node", hil_command_node},       {"compare", hil_command_compare},
+    {"report", hil_command_report},
 };
 
 int main(int argc, char **argv)

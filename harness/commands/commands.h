@@ -14,6 +14,7 @@ int hil_command_run(int argc, char **argv);
 int hil_command_test(int argc, char **argv);
 int hil_command_sweep(int argc, char **argv);
 int hil_command_plot(int argc, char **argv);
+int hil_command_report(int argc, char **argv);
 int hil_command_trace(int argc, char **argv);
 int hil_command_export(int argc, char **argv);
 int hil_command_recover(int argc, char **argv);

@@ -1,18 +1,9 @@
-/*
- * The assembler copies the files in, so that the program needs none of them when it runs.
- * Their paths are those from the top of the tree, where the compiler is started.
- */
 #include "figure_scripts.h"
 
 #include <stddef.h>
 #include <string.h>
 
-#define EMBED(symbol, path)                                                                        \
-    extern const char symbol[];                                                                    \
-    __asm__(".pushsection .rodata\n" #symbol ":\n"                                                 \
-            ".incbin \"" path "\"\n"                                                               \
-            ".byte 0\n"                                                                            \
-            ".popsection\n")
+#include "../base/embed.h"
 
 EMBED(script_style, "traces/style.gp");
 EMBED(script_series_panels, "traces/series-panels.gp");

@@ -165,10 +165,20 @@ void plot_run_close(struct plot_run *run)
 
 /* --- reading ------------------------------------------------------------------------------- */
 
+/* `width` places of the rows, from `place` on. */
 struct scanned {
-    unsigned stream, time, column, width;
+    unsigned stream, time, column, place, width;
     struct plot_gaps gaps;
 };
+
+static int scan_values(const struct plot_run *run, const struct scanned *s, uint64_t first,
+                       size_t rows, double *values)
+{
+    if (s->width == run->streams[s->stream].columns[s->column].width)
+        return hil_trace_read(run->trace, s->stream, s->column, first, rows, values,
+                              rows * s->width);
+    return hil_trace_read_place(run->trace, s->stream, s->column, s->place, first, rows, values);
+}
 
 static int scan_block(const struct plot_run *run, struct scanned *s, uint64_t first, size_t rows,
                       double *times, double *values, plot_each_fn *each, void *arg)
@@ -176,7 +186,7 @@ static int scan_block(const struct plot_run *run, struct scanned *s, uint64_t fi
     int rc = hil_trace_read(run->trace, s->stream, s->time, first, rows, times, rows);
 
     if (!rc)
-        rc = hil_trace_read(run->trace, s->stream, s->column, first, rows, values, rows * s->width);
+        rc = scan_values(run, s, first, rows, values);
     if (!rc)
         rc = plot_gaps_read(&s->gaps, first, rows);
     for (size_t row = 0; row < rows && !rc; row++) {
@@ -187,30 +197,43 @@ static int scan_block(const struct plot_run *run, struct scanned *s, uint64_t fi
     return rc;
 }
 
-int plot_run_scan(const struct plot_run *run, unsigned stream, unsigned column, plot_each_fn *each,
-                  void *arg)
+static int scan(const struct plot_run *run, struct scanned *s, plot_each_fn *each, void *arg)
 {
-    const struct hil_stream_config *config = &run->streams[stream];
+    const struct hil_stream_config *config = &run->streams[s->stream];
     const int time = hil_trace_column_find(config, "time_s");
-    const size_t block = hil_trace_block_rows(run->trace, stream);
-    struct scanned s = {.stream = stream,
-                        .time = (unsigned)time,
-                        .column = column,
-                        .width = config->columns[column].width};
+    const size_t block = hil_trace_block_rows(run->trace, s->stream);
     double *times = malloc(block * sizeof(double));
-    double *values = malloc(block * s.width * sizeof(double));
+    double *values = malloc(block * s->width * sizeof(double));
     int rc = time < 0 ? -EBADMSG : times && values ? 0 : -ENOMEM;
 
+    s->time = (unsigned)time;
     if (!rc)
-        rc = plot_gaps_open(&s.gaps, run->trace, stream, s.width, block);
+        rc = plot_gaps_open(&s->gaps, run->trace, s->stream, s->width, block);
     for (uint64_t first = 0; first < config->rows && !rc; first += block)
-        rc = scan_block(run, &s, first,
+        rc = scan_block(run, s, first,
                         config->rows - first < block ? (size_t)(config->rows - first) : block,
                         times, values, each, arg);
-    plot_gaps_close(&s.gaps);
+    plot_gaps_close(&s->gaps);
     free(times);
     free(values);
     return rc ? complain(run, rc, strerror(-rc)) : 0;
+}
+
+int plot_run_scan(const struct plot_run *run, unsigned stream, unsigned column, plot_each_fn *each,
+                  void *arg)
+{
+    struct scanned s = {
+        .stream = stream, .column = column, .width = run->streams[stream].columns[column].width};
+
+    return scan(run, &s, each, arg);
+}
+
+int plot_run_scan_place(const struct plot_run *run, unsigned stream, unsigned column,
+                        unsigned place, plot_each_fn *each, void *arg)
+{
+    struct scanned s = {.stream = stream, .column = column, .place = place, .width = 1};
+
+    return scan(run, &s, each, arg);
 }
 
 int plot_run_each_missed(const struct plot_run *run, unsigned stream, plot_missed_fn *each,

@@ -57,6 +57,10 @@ typedef void plot_each_fn(void *arg, double time_s, const double *values);
 int plot_run_scan(const struct plot_run *run, unsigned stream, unsigned column, plot_each_fn *each,
                   void *arg);
 
+/* The same of one place in the column's rows: one value each. */
+int plot_run_scan_place(const struct plot_run *run, unsigned stream, unsigned column,
+                        unsigned place, plot_each_fn *each, void *arg);
+
 /* Calls `each` with the time of every step of the stream's loop that was missed; see
  * plot_gaps_each_missed. Returns 0, or a negative errno after a message. */
 int plot_run_each_missed(const struct plot_run *run, unsigned stream, plot_missed_fn *each,

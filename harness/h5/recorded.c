@@ -298,26 +298,21 @@ int hil_recorded_read(struct hil_recorded_series *series, const struct hil_trace
     unsigned streams;
     const struct hil_stream_config *stream = &hil_trace_streams(record, &streams)[one->stream];
     const int time = hil_trace_column_find(stream, "time_s");
-    const unsigned width = stream->columns[one->column].width;
     const size_t block = hil_trace_block_rows(record, one->stream);
-    double *rows = malloc(block * width * sizeof *rows);
     int rc = time < 0 ? -EBADMSG : 0;
 
     *series = (struct hil_recorded_series){malloc((stream->rows + 1) * sizeof(double)),
                                            malloc((stream->rows + 1) * sizeof(double)), 0};
-    if (!rows || !series->times_s || !series->values)
+    if (!series->times_s || !series->values)
         rc = -ENOMEM;
     for (uint64_t first = 0; !rc && first < stream->rows; first += block) {
         const size_t count = stream->rows - first < block ? (size_t)(stream->rows - first) : block;
         rc = hil_trace_read(record, one->stream, (unsigned)time, first, count,
                             series->times_s + first, count);
         if (!rc)
-            rc =
-                hil_trace_read(record, one->stream, one->column, first, count, rows, count * width);
-        for (size_t i = 0; !rc && i < count; i++)
-            series->values[first + i] = rows[i * width + one->place];
+            rc = hil_trace_read_place(record, one->stream, one->column, one->place, first, count,
+                                      series->values + first);
     }
-    free(rows);
     if (rc)
         hil_recorded_series_free(series);
     else

@@ -439,16 +439,13 @@ size_t hil_trace_block_rows(const struct hil_trace_reader *reader, unsigned stre
     return rows < most ? rows : most;
 }
 
-int hil_trace_read(const struct hil_trace_reader *reader, unsigned stream, unsigned column,
-                   uint64_t first, size_t count, double *values, size_t room)
+/* Places first_place .. first_place + places of the rows. */
+static int read_rectangle(hid_t dataset, uint64_t first, size_t count, unsigned first_place,
+                          unsigned places, double *values)
 {
-    trace_hdf5_enter();
-    if (!hil_foreign_fits(count, reader->streams[stream].columns[column].width, room))
-        return -EBADMSG;
-    const hid_t dataset = dataset_of(reader, stream, column);
     const hid_t in_file = H5Dget_space(dataset);
-    const hsize_t start[] = {first, 0};
-    const hsize_t size[] = {count, reader->streams[stream].columns[column].width};
+    const hsize_t start[] = {first, first_place};
+    const hsize_t size[] = {count, places};
     const hid_t in_memory = H5Screate_simple(H5Sget_simple_extent_ndims(in_file), size, NULL);
     herr_t status = H5Sselect_hyperslab(in_file, H5S_SELECT_SET, start, NULL, size, NULL);
 
@@ -459,6 +456,24 @@ int hil_trace_read(const struct hil_trace_reader *reader, unsigned stream, unsig
     H5Sclose(in_memory);
     H5Sclose(in_file);
     return rc;
+}
+
+int hil_trace_read(const struct hil_trace_reader *reader, unsigned stream, unsigned column,
+                   uint64_t first, size_t count, double *values, size_t room)
+{
+    const unsigned width = reader->streams[stream].columns[column].width;
+
+    trace_hdf5_enter();
+    if (!hil_foreign_fits(count, width, room))
+        return -EBADMSG;
+    return read_rectangle(dataset_of(reader, stream, column), first, count, 0, width, values);
+}
+
+int hil_trace_read_place(const struct hil_trace_reader *reader, unsigned stream, unsigned column,
+                         unsigned place, uint64_t first, size_t count, double *values)
+{
+    trace_hdf5_enter();
+    return read_rectangle(dataset_of(reader, stream, column), first, count, place, 1, values);
 }
 
 int hil_trace_read_steps(const struct hil_trace_reader *reader, unsigned stream, uint64_t first,

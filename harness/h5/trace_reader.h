@@ -46,6 +46,10 @@ int hil_trace_read_steps(const struct hil_trace_reader *reader, unsigned stream,
 int hil_trace_read(const struct hil_trace_reader *reader, unsigned stream, unsigned column,
                    uint64_t first, size_t count, double *values, size_t room);
 
+/* The same of one place in the column's rows: a number of each row. */
+int hil_trace_read_place(const struct hil_trace_reader *reader, unsigned stream, unsigned column,
+                         unsigned place, uint64_t first, size_t count, double *values);
+
 /* The name of histogram `i`, NULL when there are no more. */
 const char *hil_trace_histogram_name(const struct hil_trace_reader *reader, unsigned i);
 

@@ -3,10 +3,16 @@
  *
  *      of a run        scenario.yaml summary.json trace.h5; ctf/ and kernel.txt where it was traced
  *      while it runs   trace.h5.journal, and NAME.part of what is not whole; also of a killed run
+<<<<<<< HEAD
  *      of a sweep      sweep.json, sweep.csv, distribution.csv, and a folder of a run for each of
  *                      its points; sweep.json.part of one that was killed
  *      of tests        tests.json, and a folder of a run for each
  *      of either       plot/, and NAME.png and NAME.svg for each plot/NAME.gp
+=======
+ *      of a sweep      sweep.json, sweep.csv, and a folder of a run for each of its points;
+ * sweep.json.part of one that was killed of tests        tests.json, and a folder of a run for each
+ *      of either       plot/, and NAME.png and NAME.svg for each plot/NAME.gp; report.html
+>>>>>>> 3dd4350 (hiloco report writes what runs, sweeps and tests left as one HTML file, to hand on)
  *      made of a run   NODE.csv by export, trace.json by trace
  */
 #include "results_files.h"
@@ -54,17 +60,10 @@ static bool is_figure(const char *path, const char *name)
 
 static bool is_of_a_run(const char *path, const char *name)
 {
-    static const char *const names[] = {"scenario.yaml",
-                                        "summary.json",
-                                        "trace.h5",
-                                        "trace.h5.journal",
-                                        "trace.h5.part",
-                                        "summary.json.part",
-                                        "kernel.txt",
-                                        "trace.json",
-                                        "trace.json.part",
-                                        "plot",
-                                        "ctf"};
+    static const char *const names[] = {
+        "scenario.yaml",     "summary.json", "trace.h5",   "trace.h5.journal", "trace.h5.part",
+        "summary.json.part", "kernel.txt",   "trace.json", "trace.json.part",  "report.html",
+        "report.html.part",  "plot",         "ctf"};
 
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         if (strcmp(name, names[i]) == 0)
@@ -89,13 +88,17 @@ static bool is_point(const json_t *index, const char *name)
 /* Its index, or one that is not whole; and figures. */
 static bool is_of_several(const char *path, const char *name, enum hil_results_kind kind)
 {
+    static const char *const names[] = {"sweep.csv", "distribution.csv", "report.html",
+                                        "report.html.part", "plot"};
     const size_t length = strlen(mark[kind]);
 
     if (strncmp(name, mark[kind], length) == 0 &&
         (name[length] == '\0' || strcmp(name + length, ".part") == 0))
         return true;
-    return strcmp(name, "sweep.csv") == 0 || strcmp(name, "distribution.csv") == 0 ||
-           strcmp(name, "plot") == 0 || is_figure(path, name);
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (strcmp(name, names[i]) == 0)
+            return true;
+    return is_figure(path, name);
 }
 
 /* A run that was killed as it began has no more than its journal. */

@@ -1,0 +1,80 @@
+'use strict';
+
+/*
+ * A curve: blocks in the order of x, each with the least and the greatest value of what is in it.
+ * Block i begins at x[i] and ends at end[i]; a block of one value is a point. It is not joined to
+ * the one before where apart[i].
+ *
+ * Over the blocks stands a pyramid: the least and the greatest of 8 of them, of 64, and so on. So
+ * what a pixel shows is found in a few steps, however many blocks it covers.
+ */
+class Curve {
+    constructor({x, end, low, high, rows, apart}) {
+        Object.assign(this, {x, end, low, high, rows, apart, count: x.length});
+        this.levels = [{low, high}];
+        for (let top = this.levels[0]; top.low.length > 1; this.levels.push(top))
+            top = Curve.above(top);
+    }
+
+    static above({low, high}) {
+        const count = Math.ceil(low.length / 8);
+        const above = {low: new Float64Array(count).fill(Infinity),
+                       high: new Float64Array(count).fill(-Infinity)};
+
+        for (let i = 0; i < low.length; i++) {
+            above.low[i >> 3] = Math.min(above.low[i >> 3], low[i]);
+            above.high[i >> 3] = Math.max(above.high[i >> 3], high[i]);
+        }
+        return above;
+    }
+
+    /* The first block that begins after x. */
+    after(x) {
+        let low = 0, high = this.count;
+
+        while (low < high) {
+            const middle = (low + high) >> 1;
+            if (this.x[middle] <= x)
+                low = middle + 1;
+            else
+                high = middle;
+        }
+        return low;
+    }
+
+    /* The blocks that are seen from one x to the other, with a neighbour on either side. */
+    seen(from, to) {
+        return [Math.max(0, this.after(from) - 1), Math.min(this.count, this.after(to) + 1)];
+    }
+
+    /* The least and the greatest of blocks from .. to - 1. */
+    range(from, to) {
+        let low = Infinity, high = -Infinity, level = 0;
+        const take = (i) => {
+            low = Math.min(low, this.levels[level].low[i]);
+            high = Math.max(high, this.levels[level].high[i]);
+        };
+
+        for (; from < to; from >>= 3, to >>= 3, level++) {
+            while (from < to && from & 7)
+                take(from++);
+            while (from < to && to & 7)
+                take(--to);
+        }
+        return {low, high};
+    }
+
+    /* The block at x: the one that x is in, or the nearer of its neighbours. -1: there is none. */
+    at(x) {
+        const next = this.after(x);
+
+        if (next === 0 || next === this.count)
+            return next === 0 ? (this.count ? 0 : -1) : next - 1;
+        return x <= this.end[next - 1] || x - this.end[next - 1] < this.x[next] - x ? next - 1
+                                                                                     : next;
+    }
+
+    isPoint(i) {
+        return this.low[i] === this.high[i];
+    }
+}

@@ -1,0 +1,24 @@
+'use strict';
+
+/* An element of the page. Texts are put in as texts: nothing in them is taken for a mark. */
+function element(name, attributes = {}, ...children) {
+    const made = document.createElement(name);
+
+    for (const [key, value] of Object.entries(attributes)) {
+        if (key.startsWith('on'))
+            made.addEventListener(key.slice(2), value);
+        else if (value !== null && value !== undefined && value !== false)
+            made.setAttribute(key, value === true ? '' : value);
+    }
+    made.append(...children.flat().filter((child) => child !== null && child !== undefined));
+    return made;
+}
+
+/* Hands a text to the reader as a file. */
+function download(name, type, ...texts) {
+    const address = URL.createObjectURL(new Blob(texts, {type}));
+    const link = element('a', {href: address, download: name});
+
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(address), 60000);
+}

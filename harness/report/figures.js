@@ -1,0 +1,170 @@
+'use strict';
+
+/* The figures of all runs: curves of one name are in one figure, whichever run they are of. */
+
+/* [{id, title, curves: [{run, packed}]}] in the order in which the first run has them. */
+function figuresOf(runs) {
+    const figures = new Map();
+
+    for (const run of runs)
+        for (const figure of run.record?.figures ?? []) {
+            const key = `${figure.id}\n${figure.curves[0]?.unit ?? ''}`;
+            if (!figures.has(key))
+                figures.set(key, {...figure, curves: [], missed: [], left_out: 0});
+            const all = figures.get(key);
+            all.curves.push(...figure.curves.map((packed) => ({run, packed})));
+            all.missed.push(...(figure.missed ?? []));
+            all.left_out += figure.left_out ?? 0;
+        }
+    return [...figures.values()].filter((figure) => figure.curves.length > 0);
+}
+
+/* "controller.period_us=20: output_v"; the run is left out where there is one. */
+function curveName({run, packed}, runs) {
+    return runs.length > 1 ? `${run.label}: ${packed.name}` : packed.name;
+}
+
+/* --- marks ------------------------------------------------------------------------------------ */
+
+function eventMarks({summary}) {
+    return (summary?.events ?? []).filter((event) => !event.start_up)
+        .map((event) => ({from: event.time_s, to: event.over_s ?? event.time_s, kind: 'event',
+                          text: eventWords(event)}));
+}
+
+function windowMarks({summary}, names) {
+    return Object.entries(summary?.measures ?? {}).filter(([name]) => names.includes(name))
+        .map(([, measure]) => measure.window ?? measure.each?.[measure.worst ?? 0]?.window)
+        .filter((window) => Number.isFinite(window?.from_s))
+        .map((window) => ({from: window.from_s, to: window.to_s, kind: 'window'}));
+}
+
+function failureMarks({summary}, id) {
+    return (summary?.limits ?? [])
+        .filter((limit) => limit.verdict === 'failed' && Number.isFinite(limit.time_s) &&
+                           limit.figure?.replace('.svg', '') === id)
+        .map((limit) => ({from: limit.time_s, kind: 'failure', text: `${limit.name} failed`}));
+}
+
+/* Each once, though several runs have it. */
+function marksOf(figure, runs) {
+    const names = figure.curves.map(({packed}) => packed.name), seen = new Set();
+    const marks = runs.flatMap((run) => [...windowMarks(run, names), ...eventMarks(run),
+                                         ...failureMarks(run, figure.node ?? figure.id)]);
+    const missed = figure.missed.map(([from, to, steps]) =>
+        ({from, to, kind: 'missed', text: `${count(steps, 'step')} missed`}));
+
+    return [...marks, ...missed].filter((mark) => {
+        const key = JSON.stringify(mark);
+        return !seen.has(key) && seen.add(key);
+    });
+}
+
+/* --- a figure --------------------------------------------------------------------------------- */
+
+/* What the page has of each curve: one row for each block. The record has all rows. */
+function csvOf(plot) {
+    const quoted = (text) => `"${text.replaceAll('"', '""')}"`;
+    const lines = ['signal,unit,time_s,rows,least,greatest'];
+
+    for (const {name, unit, curve} of plot.curves)
+        for (let i = 0; i < curve.count; i++)
+            if (curve.end[i] >= plot.x.from && curve.x[i] <= plot.x.to)
+                lines.push(`${quoted(name)},${quoted(unit)},${Number(curve.x[i].toFixed(9))},` +
+                           `${curve.rows[i]},${curve.low[i]},${curve.high[i]}`);
+    return `${lines.join('\n')}\n`;
+}
+
+function figureTools(figure, plot) {
+    const tool = (text, title, action) =>
+        element('button', {type: 'button', title, onclick: action}, text);
+
+    return element('div', {class: 'tools'},
+                   tool('+', 'zoom in', () => plot().zoom(0.5)),
+                   tool('−', 'zoom out', () => plot().zoom(2)),
+                   tool('all', 'show all', () => plot().view(...plot().whole())),
+                   tool('CSV', 'the data that is seen, as a file',
+                        () => download(`${figure.id}.csv`, 'text/csv', csvOf(plot()))));
+}
+
+async function plotOf(place, figure, runs) {
+    const curves = await Promise.all(figure.curves.map(async (one) => ({
+        name: curveName(one, runs), unit: one.packed.unit, dashed: one.packed.role === 'reference',
+        curve: await unpackCurve(one.packed)})));
+    const unit = figure.curves[0].packed.unit;
+
+    return new Plot(place, {label: figure.title, x: {label: 'time', unit: 's'},
+                            y: {label: figure.title, unit}, curves,
+                            marks: marksOf(figure, runs)});
+}
+
+function figureElement(figure) {
+    const place = element('div', {class: 'plot'});
+    const left = figure.left_out ? `, ${figure.left_out} of which are not shown` : '';
+    const made = element('figure', {id: `figure-${figure.id}`},
+                         element('figcaption', {},
+                                 element('h3', {}, figure.title + left),
+                                 figureTools(figure, () => place.plot)),
+                         place);
+
+    return {made, place};
+}
+
+/* Figures that have time as their axis show the same part of it, and the same moment. */
+function linkPlots(plots) {
+    for (const plot of plots) {
+        const others = plots.filter((other) => other !== plot);
+        plot.onView = (from, to) => others.forEach((other) => other.show(from, to));
+        plot.onCursor = (x) => others.forEach((other) => other.point(x));
+    }
+}
+
+async function drawFigures(section, runs) {
+    const plots = [];
+
+    for (const figure of figuresOf(runs)) {
+        const {made, place} = figureElement(figure);
+        section.append(made);
+        plots.push(await plotOf(place, figure, runs));
+        linkPlots(plots);
+    }
+}
+
+/* --- histograms ------------------------------------------------------------------------------- */
+
+function histogramCurve(bars) {
+    const low = 0.7; /* below any count */
+
+    return new Curve({x: bars.map(([from]) => Math.max(from, 1e-3)), end: bars.map(([, to]) => to),
+                      low: bars.map(() => low), high: bars.map(([, , values]) => values),
+                      rows: bars.map(([, , values]) => values), apart: bars.map(() => 1)});
+}
+
+function histogramPlot(name, all, runs) {
+    const place = element('div', {class: 'plot small'});
+    const made = element('figure', {}, element('figcaption', {}, element('h3', {}, name)), place);
+    const curves = all.map(({run, histogram}) => ({
+        name: runs.length > 1 ? run.label : 'values', unit: '',
+        curve: histogramCurve(histogram.bars),
+        say: (i) => count(histogram.bars[i][2], 'value')}));
+
+    return {made, draw: () => new Plot(place, {label: name, x: {label: name, unit: 'µs', log: true},
+                                               y: {label: 'values', log: true}, curves})};
+}
+
+function drawHistograms(section, runs) {
+    const names = new Map();
+
+    for (const run of runs)
+        for (const histogram of run.record?.histograms ?? []) {
+            const all = names.get(histogram.name) ?? [];
+            names.set(histogram.name, [...all, {run, histogram}]);
+        }
+    const grid = element('div', {class: 'grid'});
+    section.append(grid);
+    for (const [name, all] of names) {
+        const {made, draw} = histogramPlot(name.replaceAll('_', ' '), all, runs);
+        grid.append(made);
+        draw();
+    }
+}

@@ -1,0 +1,14 @@
+/*
+ * All data of a report: {hiloco: version, made: when, runs: [as in page_run.h]}
+ */
+#ifndef HIL_PAGE_DATA_H
+#define HIL_PAGE_DATA_H
+
+#include <jansson.h>
+#include <stdio.h>
+
+/* Of runs, and of the points of sweeps and of tests. Returns 0, or a negative errno after a
+ * message: -ENOENT where a folder has no results. */
+int hil_page_data(json_t **data, const char *const *dirs, unsigned count, FILE *messages);
+
+#endif

@@ -1,0 +1,131 @@
+#include "page_run.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../base/foreign.h"
+#include "../record/told.h"
+#include "curves.h"
+
+/* --- files ------------------------------------------------------------------------------------ */
+
+enum { PAGE_SCENARIO_BYTES = 1 << 20 };
+
+/* As it is; of what is not UTF-8 the bytes that are no ASCII become question marks. */
+static json_t *run_scenario(const char *dir)
+{
+    char path[HIL_PATH_BYTES], *text = NULL;
+    FILE *file = hil_run_path(path, dir, "scenario.yaml") ? NULL : fopen(path, "r");
+    json_t *json = NULL;
+    size_t size = 0;
+
+    if (file)
+        text = calloc(1, PAGE_SCENARIO_BYTES + 1);
+    if (text)
+        size = fread(text, 1, PAGE_SCENARIO_BYTES, file);
+    if (file)
+        fclose(file);
+    if (text)
+        json = json_string(text);
+    for (size_t i = 0; text && !json && i < size; i++)
+        text[i] = (unsigned char)text[i] < 0x80 ? text[i] : '?';
+    if (text && !json)
+        json = json_string(text);
+    free(text);
+    return json ? json : json_null();
+}
+
+/* What `hiloco trace` found. */
+static json_t *run_trace(const char *dir)
+{
+    char path[HIL_PATH_BYTES];
+    json_error_t error;
+    json_t *trace = hil_run_path(path, dir, "trace.json") ? NULL : hil_foreign_json(path, &error);
+
+    return trace ? trace : json_null();
+}
+
+/* --- the record ------------------------------------------------------------------------------- */
+
+/* [[from_us, to_us, count] ...] of the buckets that are not empty. */
+static json_t *histogram_bars(const struct hil_histogram *h)
+{
+    json_t *bars = json_array();
+
+    for (unsigned i = 0; i < HIL_HISTOGRAM_BUCKETS; i++)
+        if (h->buckets[i])
+            json_array_append_new(bars, json_pack("[f, f, I]",
+                                                  (double)hil_histogram_bucket_start(i) * 1e-3,
+                                                  (double)hil_histogram_bucket_start(i + 1) * 1e-3,
+                                                  (json_int_t)h->buckets[i]));
+    return bars;
+}
+
+static json_t *histogram_json(const char *name, const struct hil_histogram *h)
+{
+    static const struct {
+        const char *name;
+        double quantile;
+    } of[] = {{"p50", 0.5}, {"p99", 0.99}, {"p999", 0.999}, {"p9999", 0.9999}, {"max", 1}};
+    json_t *json = json_pack("{s:o, s:I, s:o}", "name", hil_curves_text(name), "count",
+                             (json_int_t)h->count, "bars", histogram_bars(h));
+
+    for (size_t i = 0; i < sizeof of / sizeof of[0]; i++)
+        json_object_set_new(json, of[i].name,
+                            json_real((double)hil_histogram_quantile(h, of[i].quantile) * 1e-3));
+    return json;
+}
+
+/* One that is damaged is left out: its name is there, and no bars. */
+static json_t *record_histograms(const struct hil_trace_reader *trace)
+{
+    struct hil_histogram *h = malloc(sizeof *h);
+    json_t *all = json_array();
+    const char *name;
+
+    for (unsigned i = 0; h && (name = hil_trace_histogram_name(trace, i)); i++)
+        if (hil_trace_read_histogram(trace, name, h) == 0 && h->max > 0)
+            json_array_append_new(all, histogram_json(name, h));
+    free(h);
+    return all;
+}
+
+static json_t *record_json(const struct hil_page_run *page, FILE *messages, size_t most)
+{
+    struct plot_run run;
+
+    if (plot_run_open(&run, page->dir, messages))
+        return json_null();
+    json_t *figures = hil_curves(&run, page->point != NULL, most);
+    json_t *record = figures ? json_pack("{s:f, s:s, s:s, s:o, s:o}", "duration_s", run.duration_s,
+                                         "mode", hil_trace_attribute(run.trace, "mode"), "fabric",
+                                         hil_trace_attribute(run.trace, "fabric"), "figures",
+                                         figures, "histograms", record_histograms(run.trace))
+                             : json_null();
+    plot_run_close(&run);
+    return record ? record : json_null();
+}
+
+json_t *hil_page_run_json(const struct hil_page_run *page, size_t most)
+{
+    struct hil_told told = hil_told_of_run(page->dir);
+    size_t size;
+    char *why = NULL;
+    FILE *messages = open_memstream(&why, &size);
+
+    if (!messages) {
+        hil_told_close(&told);
+        return NULL;
+    }
+    json_t *record = record_json(page, messages, most);
+    fclose(messages);
+    json_t *json =
+        json_pack("{s:o, s:o, s:O?, s:O?, s:o, s:o, s:o, s:o}", "label",
+                  hil_curves_text(page->label), "dir", hil_curves_text(page->dir), "point",
+                  page->point, "summary", told.root, "scenario", run_scenario(page->dir), "trace",
+                  run_trace(page->dir), "record", record, "no_record", hil_curves_text(why));
+    hil_told_close(&told);
+    free(why);
+    return json;
+}

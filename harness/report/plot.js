@@ -1,0 +1,586 @@
+'use strict';
+
+/*
+ * A plot of curves on a canvas: it stands by itself, and knows nothing of what it is part of.
+ *
+ *      new Plot(parent, {label, x: {label, unit, log}, y: likewise,
+ *                        curves: [{name, unit, curve: Curve, colour, dashed, say(i)}],
+ *                        marks: [{from, to, text, kind}]})
+ *
+ * A drag zooms to what it passes; with shift, or by the middle button, it moves. Where the plot has
+ * the focus the wheel zooms, and keys do all of it. A touch moves the cursor, two fingers zoom. The
+ * y axis follows what is seen. `onView(from, to)` and `onCursor(x)` tell of what the reader does,
+ * so that plots can follow one another by show() and point().
+ */
+const plotRoom = {left: 64, right: 12, top: 16, bottom: 38};
+
+class Plot {
+    constructor(parent, {label, x, y, curves, marks = []}) {
+        this.label = label;
+        this.x = new Axis(x);
+        this.y = new Axis(y);
+        this.curves = curves.map((one, i) => ({hidden: false, number: i, ...one}));
+        this.marks = marks;
+        this.cursor = null;
+        this.onView = this.onCursor = () => {};
+        this.build(parent);
+        [this.x.from, this.x.to] = this.whole();
+        this.listen();
+        new ResizeObserver(() => this.draw()).observe(this.area);
+    }
+
+    /* --- what it consists of ------------------------------------------------------------------ */
+
+    build(parent) {
+        this.canvas = element('canvas');
+        this.over = element('canvas', {class: 'over'});
+        this.tip = element('div', {class: 'tip', hidden: true});
+        this.area = element('div', {class: 'plot-area', tabindex: 0, role: 'group',
+                                    'aria-roledescription': 'plot', 'aria-label': this.words()},
+                            this.canvas, this.over, this.tip);
+        this.spoken = element('div', {class: 'spoken', 'aria-live': 'polite'});
+        this.legend = element('div', {class: 'legend', role: 'group',
+                                      'aria-label': `Curves of ${this.label}`},
+                              this.curves.map((one) => this.entry(one)));
+        parent.append(this.area, this.spoken, this.legend);
+        parent.plot = this;
+    }
+
+    words() {
+        return `${this.label}: ${count(this.curves.length, 'curve')}. Left and right move the ` +
+               'cursor, plus and minus zoom, shift with left and right moves, 0 shows all.';
+    }
+
+    /* A curve in the legend: it has the value under the cursor, and hides the curve. */
+    entry(one) {
+        one.value = element('span', {class: 'value'});
+        one.swatch = element('span', {class: 'swatch'});
+        return one.button = element('button', {type: 'button', 'aria-pressed': 'true',
+                                               onclick: () => this.hide(one, !one.hidden)},
+                                    one.swatch, element('span', {class: 'name'}, one.name),
+                                    one.value);
+    }
+
+    hide(one, hidden) {
+        one.hidden = hidden;
+        one.button.setAttribute('aria-pressed', String(!hidden));
+        this.draw();
+    }
+
+    shown() {
+        return this.curves.filter((one) => !one.hidden && one.curve.count > 0);
+    }
+
+    /* --- what is seen ------------------------------------------------------------------------- */
+
+    whole() {
+        let from = Infinity, to = -Infinity;
+
+        for (const {curve} of this.curves.filter((one) => one.curve.count > 0)) {
+            from = Math.min(from, curve.x[0]);
+            to = Math.max(to, curve.end[curve.count - 1]);
+        }
+        return to > from ? [from, to] : Number.isFinite(from) ? [from, from + 1] : [0, 1];
+    }
+
+    show(from, to) {
+        const [least, most] = this.whole();
+
+        from = Math.max(from, least);
+        to = Math.min(to, most);
+        if (!(to - from > Math.abs(to) * 1e-12))
+            return;
+        this.x.from = from;
+        this.x.to = to;
+        this.draw();
+    }
+
+    /* Not beyond what there is: what would be seen of that is added at the other end. */
+    view(from, to) {
+        const [least, most] = this.whole();
+        const excess = Math.max(0, least - from) - Math.max(0, to - most);
+
+        this.show(from + (this.x.log ? 0 : excess), to + (this.x.log ? 0 : excess));
+        this.onView(this.x.from, this.x.to);
+    }
+
+    zoom(factor, about = (this.x.from + this.x.to) / 2) {
+        this.view(...this.x.zoomed(factor, about));
+    }
+
+    fitY() {
+        let low = Infinity, high = -Infinity;
+
+        for (const {curve} of this.shown()) {
+            const range = curve.range(...curve.seen(this.x.from, this.x.to));
+            low = Math.min(low, range.low);
+            high = Math.max(high, range.high);
+        }
+        if (!(low <= high))
+            [low, high] = [0, 1];
+        if (this.y.log) {
+            [this.y.from, this.y.to] = [low, high * 2];
+            return;
+        }
+        const least = Math.max(Math.abs(low), Math.abs(high)) * 1e-6 || 1;
+        const room = Math.max(0.06 * (high - low), high - low < least ? least : 0);
+        [this.y.from, this.y.to] = [low - room, high + room];
+    }
+
+    /* --- drawing ------------------------------------------------------------------------------ */
+
+    /* Twice as fine as the screen, at least: it is printed, too. */
+    fit(canvas) {
+        const scale = Math.max(2, window.devicePixelRatio || 1);
+        const width = this.area.clientWidth, height = this.area.clientHeight;
+        const context = canvas.getContext('2d');
+
+        canvas.width = Math.round(width * scale);
+        canvas.height = Math.round(height * scale);
+        context.setTransform(scale, 0, 0, scale, 0, 0);
+        return {context, width, height};
+    }
+
+    /* What the style sheet says, for dark and light and for paper. */
+    colours() {
+        const style = getComputedStyle(this.area);
+        const of = (name) => style.getPropertyValue(name).trim();
+
+        return {ink: of('--ink'), faint: of('--faint'), grid: of('--grid'), mark: of('--mark'),
+                bad: of('--bad'), light: of('--curve-light'), saturation: of('--curve-saturation')};
+    }
+
+    colourOf(one) {
+        const {faint, light, saturation} = this.ink;
+        const hues = [211, 25, 145, 340, 265, 180, 50, 0];
+        const number = one.colour ?? one.number;
+        const many = this.curves.length > hues.length;
+        const hue = many ? number * 360 / this.curves.length : hues[number % hues.length];
+
+        return one.dashed ? faint : `hsl(${Math.round(hue)} ${saturation} ${light})`;
+    }
+
+    draw() {
+        if (this.area.clientWidth === 0)
+            return;
+        const {context, width, height} = this.fit(this.canvas);
+
+        this.ink = this.colours();
+        this.x.start = plotRoom.left;
+        this.x.stop = width - plotRoom.right;
+        this.y.start = height - plotRoom.bottom;
+        this.y.stop = plotRoom.top;
+        this.fitY();
+        this.drawAxes(context);
+        context.save();
+        context.beginPath();
+        context.rect(this.x.start, this.y.stop, this.x.stop - this.x.start,
+                     this.y.start - this.y.stop);
+        context.clip();
+        this.marks.forEach((mark) => this.drawMark(context, mark));
+        this.shown().forEach((one) => this.drawCurve(context, one));
+        context.restore();
+        this.drawMarkTexts(context);
+        this.curves.forEach((one) => one.swatch.style.background = this.colourOf(one));
+        this.drawCursor();
+    }
+
+    drawAxes(context) {
+        const {ink, grid} = this.ink;
+
+        context.font = '12px system-ui, sans-serif';
+        context.fillStyle = ink;
+        context.strokeStyle = grid;
+        context.lineWidth = 1;
+        context.textAlign = 'center';
+        context.textBaseline = 'top';
+        for (const tic of this.x.tics((this.x.stop - this.x.start) / 90)) {
+            const at = Math.round(this.x.pixel(tic.value)) + 0.5;
+            this.line(context, at, this.y.start, at, this.y.stop);
+            context.fillText(tic.text, at, this.y.start + 5);
+        }
+        context.fillText(this.x.title(), (this.x.start + this.x.stop) / 2, this.y.start + 21);
+        context.textAlign = 'right';
+        context.textBaseline = 'middle';
+        for (const tic of this.y.tics((this.y.start - this.y.stop) / 40)) {
+            const at = Math.round(this.y.pixel(tic.value)) + 0.5;
+            this.line(context, this.x.start, at, this.x.stop, at);
+            context.fillText(tic.text, this.x.start - 6, at, this.x.start - 20);
+        }
+        context.save();
+        context.translate(11, (this.y.start + this.y.stop) / 2);
+        context.rotate(-Math.PI / 2);
+        context.textAlign = 'center';
+        context.fillText(this.y.title(), 0, 0, this.y.start - this.y.stop);
+        context.restore();
+    }
+
+    line(context, x1, y1, x2, y2) {
+        context.beginPath();
+        context.moveTo(x1, y1);
+        context.lineTo(x2, y2);
+        context.stroke();
+    }
+
+    /* --- marks -------------------------------------------------------------------------------- */
+
+    markColour({kind}) {
+        return kind === 'fault' || kind === 'failure' || kind === 'missed' ? this.ink.bad
+                                                                           : this.ink.mark;
+    }
+
+    drawMark(context, mark) {
+        const from = this.x.pixel(mark.from), to = this.x.pixel(mark.to ?? mark.from);
+        const height = this.y.start - this.y.stop;
+
+        context.strokeStyle = context.fillStyle = this.markColour(mark);
+        if (mark.kind === 'missed') {
+            context.fillRect(from, this.y.start - 6, Math.max(1, to - from), 6);
+            return;
+        }
+        context.save();
+        context.globalAlpha = 0.13;
+        context.fillRect(from, this.y.stop, to - from, height);
+        context.restore();
+        if (mark.kind === 'window')
+            return;
+        context.save();
+        context.setLineDash([4, 4]);
+        this.line(context, from, this.y.start, from, this.y.stop);
+        context.restore();
+    }
+
+    /* Above the plot, as long as there is room for them. */
+    drawMarkTexts(context) {
+        let free = this.x.start - 1;
+
+        context.textAlign = 'left';
+        context.textBaseline = 'bottom';
+        for (const mark of this.marks.filter((one) => one.text && one.kind !== 'window')) {
+            const at = Math.max(this.x.pixel(mark.from), this.x.start);
+            const end = at + context.measureText(mark.text).width;
+            const gone = this.x.pixel(mark.to ?? mark.from) < this.x.start;
+            if (gone || at < free || end > this.x.stop + plotRoom.right)
+                continue;
+            context.fillStyle = this.markColour(mark);
+            context.fillText(mark.text, at, this.y.stop - 2);
+            free = end + 10;
+        }
+    }
+
+    marksAt(x) {
+        const reach = Math.abs(this.x.value(this.x.start + 4) - this.x.value(this.x.start));
+
+        return this.marks.filter((mark) => mark.text && x >= mark.from - reach &&
+                                           x <= (mark.to ?? mark.from) + reach);
+    }
+
+    /* --- curves ------------------------------------------------------------------------------- */
+
+    drawCurve(context, one) {
+        const [from, to] = one.curve.seen(this.x.from, this.x.to);
+        const line = new Path2D(), band = new Path2D();
+
+        for (let i = from; i < to;)
+            i = this.trace(one.curve, i, to, line, band);
+        context.strokeStyle = context.fillStyle = this.colourOf(one);
+        context.lineWidth = one === this.nearest ? 2.5 : 1.4;
+        context.lineJoin = context.lineCap = 'round';
+        context.setLineDash(one.dashed ? [6, 4] : []);
+        context.save();
+        context.globalAlpha = 0.35;
+        context.fill(band);
+        context.restore();
+        context.stroke(line);
+        context.setLineDash([]);
+    }
+
+    /* Adds what begins in the pixel of block i: many blocks as an upright line from the least to
+     * the greatest of them, a wide block as a band. Returns the first block that is left. */
+    trace(curve, i, to, line, band) {
+        const pixel = Math.floor(this.x.pixel(curve.x[i]));
+        const next = Math.max(i + 1, Math.min(to, curve.after(this.x.value(pixel + 1))));
+
+        if (next - i > 2)
+            this.traceMany(curve, i, next, pixel + 0.5, line);
+        else
+            for (let k = i; k < next; k++)
+                this.traceBlock(curve, k, line, band);
+        return next;
+    }
+
+    join(curve, i, line, x, y) {
+        if (!curve.apart[i])
+            line.lineTo(x, y);
+        line.moveTo(x, y);
+    }
+
+    middle(curve, i) {
+        return this.y.pixel((curve.low[i] + curve.high[i]) / 2);
+    }
+
+    traceMany(curve, i, next, x, line) {
+        const {low, high} = curve.range(i, next);
+
+        this.join(curve, i, line, x, this.middle(curve, i));
+        line.moveTo(x, this.y.pixel(low) + 0.3);
+        line.lineTo(x, this.y.pixel(high) - 0.3);
+        line.moveTo(x, this.middle(curve, next - 1));
+    }
+
+    traceBlock(curve, i, line, band) {
+        const x = this.x.pixel(curve.x[i]), end = this.x.pixel(curve.end[i]);
+        const low = this.y.pixel(curve.low[i]), high = this.y.pixel(curve.high[i]);
+
+        this.join(curve, i, line, x, this.middle(curve, i));
+        if (curve.isPoint(i)) {
+            line.lineTo(Math.max(end, x + 0.01), low);
+            return;
+        }
+        if (end - x < 1.5) {
+            line.moveTo(x, low);
+            line.lineTo(x, high);
+            line.moveTo(x, (low + high) / 2);
+            return;
+        }
+        band.rect(x, high, end - x, low - high);
+        line.moveTo(x, low);
+        line.lineTo(end, low);
+        line.moveTo(x, high);
+        line.lineTo(end, high);
+        line.moveTo(end, (low + high) / 2);
+    }
+
+    /* --- the cursor --------------------------------------------------------------------------- */
+
+    /* "12.0003 V"; of a block of several rows what they lie between. */
+    say(one, i) {
+        const {curve} = one;
+
+        if (one.say)
+            return one.say(i);
+        if (curve.isPoint(i))
+            return withUnit(digits(curve.low[i]), one.unit);
+        return `${digits(curve.low[i])} to ${withUnit(digits(curve.high[i]), one.unit)}`;
+    }
+
+    sayX(x) {
+        const {name, scale} = this.x.shownUnit();
+
+        return withUnit(digits(x * scale, 9), name);
+    }
+
+    /* Sets the cursor at x (null: takes it away), and says each curve's value there. */
+    point(x, y = null) {
+        this.cursor = x;
+        this.nearest = x === null || y === null ? null : this.nearestTo(x, y);
+        for (const one of this.curves) {
+            const i = x === null ? -1 : one.curve.at(x);
+            one.value.textContent = i < 0 ? '' : this.say(one, i);
+        }
+        this.drawCursor(y);
+    }
+
+    nearestTo(x, y) {
+        let nearest = null, least = Infinity;
+
+        for (const one of this.shown()) {
+            const i = one.curve.at(x);
+            const low = this.y.pixel(one.curve.low[i]), high = this.y.pixel(one.curve.high[i]);
+            const distance = Math.max(high - y, y - low, 0) + Math.abs((low + high) / 2 - y) * 1e-3;
+            if (distance < least)
+                [nearest, least] = [one, distance];
+        }
+        return nearest;
+    }
+
+    drawCursor(y = null) {
+        const {context, width} = this.fit(this.over);
+        const one = this.nearest ?? this.shown()[0];
+
+        this.tip.hidden = this.cursor === null || y === null || !one;
+        this.drawSelection(context);
+        if (this.cursor === null || this.cursor < this.x.from || this.cursor > this.x.to || !one)
+            return;
+        const at = this.x.pixel(this.cursor);
+        context.strokeStyle = this.ink.faint;
+        this.line(context, at, this.y.start, at, this.y.stop);
+        this.shown().forEach((shown) => this.drawDot(context, shown));
+        if (!this.tip.hidden)
+            this.placeTip(one, at, y, width);
+    }
+
+    drawDot(context, one) {
+        const i = one.curve.at(this.cursor);
+        const x = Math.min(Math.max(this.x.pixel(this.cursor), this.x.pixel(one.curve.x[i])),
+                           this.x.pixel(one.curve.end[i]));
+
+        context.fillStyle = this.colourOf(one);
+        for (const value of new Set([one.curve.low[i], one.curve.high[i]])) {
+            context.beginPath();
+            context.arc(x, this.y.pixel(value), 3, 0, 2 * Math.PI);
+            context.fill();
+        }
+    }
+
+    placeTip(one, x, y, width) {
+        const i = one.curve.at(this.cursor);
+        const marks = this.marksAt(this.cursor).map((mark) => mark.text);
+
+        this.tip.replaceChildren(element('b', {}, this.say(one, i)), ` ${one.name}`,
+                                 element('br'), `at ${this.sayX(one.curve.x[i])}`,
+                                 ...this.sayRows(one, i),
+                                 ...marks.flatMap((text) => [element('br'), text]));
+        this.tip.style.top = `${Math.max(0, y - 12)}px`;
+        this.tip.style.left = x < width / 2 ? `${x + 14}px` : 'auto';
+        this.tip.style.right = x < width / 2 ? 'auto' : `${width - x + 14}px`;
+    }
+
+    sayRows({curve, say}, i) {
+        return say || curve.rows[i] === 1 ? [] : [`, ${curve.rows[i]} rows`];
+    }
+
+    /* For who does not see the plot. */
+    speak() {
+        const values = this.shown().map((one) => `${one.name} ${one.value.textContent}`);
+
+        this.spoken.textContent = `${this.sayX(this.cursor)}: ${values.slice(0, 8).join('; ')}`;
+    }
+
+    /* --- what the reader does ----------------------------------------------------------------- */
+
+    listen() {
+        const {area} = this;
+
+        this.fingers = new Map();
+        area.addEventListener('pointerdown', (event) => this.press(event));
+        area.addEventListener('pointermove', (event) => this.move(event));
+        area.addEventListener('pointerup', (event) => this.release(event));
+        area.addEventListener('pointercancel', (event) => this.release(event));
+        area.addEventListener('pointerleave', () => this.leave());
+        area.addEventListener('dblclick', () => this.view(...this.whole()));
+        area.addEventListener('keydown', (event) => this.key(event));
+        area.addEventListener('wheel', (event) => this.wheel(event), {passive: false});
+    }
+
+    place(event) {
+        const box = this.area.getBoundingClientRect();
+
+        return {x: Math.min(Math.max(event.clientX - box.left, this.x.start), this.x.stop),
+                y: event.clientY - box.top};
+    }
+
+    press(event) {
+        const {x} = this.place(event);
+        const moves = event.shiftKey || event.button === 1;
+
+        this.area.setPointerCapture(event.pointerId);
+        if (event.pointerType === 'touch')
+            this.fingers.set(event.pointerId, x);
+        else
+            this.drag = {from: x, to: x, moves, view: [this.x.from, this.x.to]};
+        if (moves)
+            event.preventDefault();
+    }
+
+    move(event) {
+        const {x, y} = this.place(event);
+
+        if (this.fingers.size === 2 && this.fingers.has(event.pointerId))
+            this.pinch(event.pointerId, x);
+        else if (this.drag?.moves)
+            this.pan(x);
+        else if (this.drag)
+            this.drag.to = x;
+        this.point(this.x.value(x), y);
+        this.onCursor(this.cursor);
+    }
+
+    pan(x) {
+        const [from, to] = this.drag.view, axis = new Axis({log: this.x.log});
+
+        Object.assign(axis, {from, to});
+        this.view(...axis.moved((this.drag.from - x) / (this.x.stop - this.x.start)));
+    }
+
+    /* The values under both fingers stay there. */
+    pinch(finger, x) {
+        const [other] = [...this.fingers].filter(([id]) => id !== finger).map(([, at]) => at);
+        const before = Math.abs(this.fingers.get(finger) - other), now = Math.abs(x - other);
+
+        this.fingers.set(finger, x);
+        if (before > 10 && now > 10)
+            this.zoom(before / now, this.x.value(other));
+    }
+
+    release(event) {
+        const {drag} = this;
+
+        this.fingers.delete(event.pointerId);
+        this.drag = null;
+        if (drag && !drag.moves && Math.abs(drag.to - drag.from) > 5)
+            this.view(this.x.value(Math.min(drag.from, drag.to)),
+                      this.x.value(Math.max(drag.from, drag.to)));
+    }
+
+    leave() {
+        if (this.drag)
+            return;
+        this.point(null);
+        this.onCursor(null);
+    }
+
+    drawSelection(context) {
+        if (!this.drag || this.drag.moves)
+            return;
+        context.globalAlpha = 0.2;
+        context.fillStyle = this.ink.mark;
+        context.fillRect(this.drag.from, this.y.stop, this.drag.to - this.drag.from,
+                         this.y.start - this.y.stop);
+        context.globalAlpha = 1;
+    }
+
+    /* The page scrolls, but for a plot that was chosen. */
+    wheel(event) {
+        if (document.activeElement !== this.area && !event.ctrlKey)
+            return;
+        event.preventDefault();
+        if (event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY))
+            this.view(...this.x.moved(Math.sign(event.deltaX || event.deltaY) * 0.1));
+        else
+            this.zoom(event.deltaY < 0 ? 0.8 : 1.25, this.x.value(this.place(event).x));
+    }
+
+    /* To the next row of the first curve, or a pixel on, whichever is further. */
+    step(way) {
+        const {curve} = this.shown()[0];
+        const from = this.cursor ?? (way > 0 ? this.x.from : this.x.to);
+        const pixel = this.x.value(this.x.pixel(from) + way);
+        const i = Math.min(Math.max(curve.at(from) + way, 0), curve.count - 1);
+        const next = way > 0 ? Math.max(pixel, curve.x[i]) : Math.min(pixel, curve.x[i]);
+
+        this.point(Math.min(Math.max(next, this.x.from), this.x.to));
+        this.onCursor(this.cursor);
+        this.speak();
+    }
+
+    key(event) {
+        const centre = this.cursor ?? undefined;
+        const keys = {
+            ArrowLeft: () => event.shiftKey ? this.view(...this.x.moved(-0.2)) : this.step(-1),
+            ArrowRight: () => event.shiftKey ? this.view(...this.x.moved(0.2)) : this.step(1),
+            Home: () => this.view(this.whole()[0], this.whole()[0] + this.x.to - this.x.from),
+            End: () => this.view(this.whole()[1] - this.x.to + this.x.from, this.whole()[1]),
+            '+': () => this.zoom(0.5, centre),
+            '=': () => this.zoom(0.5, centre),
+            '-': () => this.zoom(2, centre),
+            0: () => this.view(...this.whole()),
+            Escape: () => this.area.blur(),
+        };
+
+        if (!keys[event.key] || event.ctrlKey || event.metaKey || this.shown().length === 0)
+            return;
+        event.preventDefault();
+        keys[event.key]();
+    }
+}

@@ -1,0 +1,165 @@
+'use strict';
+
+/* The report: verdict, figures, timing, machine, scenario, data. */
+
+function section(title, ...parts) {
+    return element('section', {}, element('h2', {}, title), ...parts);
+}
+
+/* A part for each run: its name above it where there are several. */
+function eachRun(runs, part) {
+    return runs.map((run) => {
+        const made = part(run);
+        return made && element('div', {}, runs.length > 1 ? element('h3', {}, run.label) : null,
+                               made);
+    }).filter(Boolean);
+}
+
+function sectionOfRuns(title, runs, part) {
+    const parts = eachRun(runs, part);
+
+    return parts.length ? section(title, ...parts) : null;
+}
+
+/* --- at the top ------------------------------------------------------------------------------- */
+
+function headline(runs) {
+    const verdicts = runs.map(verdictOf);
+    const worst = ['error', 'failed', 'inconclusive', 'not run', 'passed', 'valid']
+        .find((verdict) => verdicts.includes(verdict));
+    const passed = verdicts.filter((verdict) => verdict === 'passed' || verdict === 'valid').length;
+    const words = runs.length > 1 ? `${passed} of ${runs.length} runs passed` : worst;
+
+    return element('p', {class: `headline ${worst}`, role: 'status'}, words);
+}
+
+/* Where a limit's figure is on this page. */
+function figureLink(name) {
+    const id = name.replace(/\.svg$/, '');
+    const figure = [...document.querySelectorAll('figure')]
+        .find((one) => one.id === `figure-${id}` || one.id.startsWith(`figure-${id}-`));
+
+    return figure ? element('a', {href: `#${figure.id}`}, id) : id;
+}
+
+function limitsPart({summary}) {
+    return summary?.limits?.length ? limitsTable(summary.limits, figureLink) : null;
+}
+
+function reasonsPart({summary, no_record: why}) {
+    const reasons = [...(summary?.validity?.reasons ?? []).map((reason) => `not valid: ${reason}`),
+                     ...(summary?.realtime?.degraded ?? []).map((reason) => `degraded: ${reason}`),
+                     ...(summary?.recorder?.cut_off ? [`record cut off: ` +
+                                                       summary.recorder.cut_off] : []),
+                     ...(why ? [why.trim()] : [])];
+
+    return reasons.length ? element('ul', {}, reasons.map((text) => element('li', {}, text))) : null;
+}
+
+/* --- the rest --------------------------------------------------------------------------------- */
+
+function eventsPart({summary}) {
+    return summary?.events?.length ? eventsTable(summary.events) : null;
+}
+
+function timingPart({record}) {
+    return record?.histograms?.length ? timingTable(record.histograms) : null;
+}
+
+function missesPart({summary, trace}) {
+    const misses = summary?.worst_misses ?? [], parts = [];
+
+    if (misses.length)
+        parts.push(missesTable(misses));
+    if (trace?.worst?.length)
+        parts.push(element('p', {}, 'Their causes, as the trace shows them:'),
+                   causesTable(trace.worst));
+    return parts.length ? element('div', {}, ...parts) : null;
+}
+
+function machinePart({summary}) {
+    const machine = summary?.machine;
+
+    if (!machine)
+        return null;
+    return element('div', {},
+                   element('p', {}, `${machine.host}: ${machine.processor}, ` +
+                                    `${count(machine.cpus, 'cpu')}, ${machine.kernel}; ` +
+                                    `at ${machine.time}`),
+                   findingsTable(machine.findings ?? []));
+}
+
+function scenarioPart(run, open) {
+    return run.scenario && element('details', {open}, element('summary', {}, 'scenario.yaml'),
+                                   element('pre', {}, run.scenario));
+}
+
+function dataPart(run, i) {
+    const name = run.label.split('/').filter(Boolean).at(-1)?.replace(/[^\w.=,-]/g, '-') ?? 'run';
+    const file = (text, type, content) => element('button', {
+        type: 'button', onclick: () => download(`${name}-${text}`, type, content)}, text);
+
+    return element('div', {class: 'tools'},
+                   run.summary && file('summary.json', 'application/json',
+                                       JSON.stringify(run.summary, null, 2)),
+                   run.scenario && file('scenario.yaml', 'text/yaml', run.scenario),
+                   run.trace && file('trace.json', 'application/json',
+                                     JSON.stringify(run.trace, null, 2)),
+                   element('span', {id: `run-${i}`}, run.dir));
+}
+
+/* --- all -------------------------------------------------------------------------------------- */
+
+async function drawReport({hiloco, made, runs}) {
+    const alone = runs.filter((run) => !run.point);
+    const title = runs.length > 1 ? `${runs.length} runs` : runs[0].summary?.scenario ?? runs[0].label;
+    const figures = section('Figures');
+    const timing = section('How late, how long, how old');
+    const place = document.getElementById('report');
+    const limits = element('div');
+
+    document.documentElement.classList.add('drawn');
+    place.replaceChildren(
+        element('header', {}, element('h1', {}, title), headline(runs),
+                element('p', {class: 'faint'}, `hiloco ${hiloco}; report of ${made}`)),
+        runsTable(runs), ...eachRun(runs, reasonsPart), limits, figures);
+    limits.replaceWith(...(sectionOfRuns('Limits', runs, limitsPart) ? [limits] : []));
+    await drawFigures(figures, runs);
+    if (limits.isConnected)
+        limits.append(sectionOfRuns('Limits', runs, limitsPart));
+    if (!figures.querySelector('figure'))
+        figures.append('Nothing was recorded that could be drawn.');
+    place.append(...[
+        sectionOfRuns('Events', alone, eventsPart),
+        alone.some((run) => run.record?.histograms?.length) ? timing : null,
+        sectionOfRuns('Worst misses', alone, missesPart),
+        sectionOfRuns('Whether the run can be believed', alone,
+                      ({summary}) => summary?.validity && validityTable(summary.validity)),
+        sectionOfRuns('Machine', alone, machinePart),
+        sectionOfRuns('Scenario', alone, (run) => scenarioPart(run, runs.length === 1)),
+        section('Data', ...runs.map(dataPart),
+                element('p', {class: 'faint'},
+                        'The record, trace.h5, has every row; hiloco export writes it as text.')),
+    ].filter(Boolean));
+    if (timing.isConnected) {
+        drawHistograms(timing, alone);
+        timing.append(...eachRun(alone, timingPart));
+    }
+    document.documentElement.classList.add('complete');
+}
+
+/* On paper and on a screen that turns dark or light the plots have other colours. */
+function redraw() {
+    document.querySelectorAll('.plot').forEach(({plot}) => plot?.draw());
+}
+
+window.addEventListener('beforeprint', () => {
+    document.documentElement.classList.add('paper');
+    redraw();
+});
+window.addEventListener('afterprint', () => {
+    document.documentElement.classList.remove('paper');
+    redraw();
+});
+matchMedia('(prefers-color-scheme: dark)').addEventListener('change', redraw);
+drawReport(JSON.parse(document.getElementById('data').textContent));

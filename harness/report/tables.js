@@ -1,0 +1,172 @@
+'use strict';
+
+/* A table of [[...] ...]: numbers to the right. On a narrow screen it scrolls by itself. */
+function table(heads, rows) {
+    const cell = (value) => element('td', {class: typeof value === 'number' ? 'number' : null},
+                                    typeof value === 'number' ? digits(value) : value ?? '-');
+    const body = rows.map(({id, cells, state}) =>
+        element('tr', {id, class: state}, cells.map(cell)));
+
+    return element('div', {class: 'wide'},
+                   element('table', {},
+                           element('thead', {},
+                                   element('tr', {}, heads.map((head) =>
+                                       element('th', {scope: 'col'}, head)))),
+                           element('tbody', {}, body)));
+}
+
+function badge(verdict) {
+    return element('span', {class: `badge ${verdict}`}, verdict);
+}
+
+/* passed, failed, inconclusive or error, as `hiloco test` says it; of a run without limits whether
+ * it is valid. */
+function verdictOf(run) {
+    const {summary, point} = run;
+
+    if (!summary)
+        return point?.status === null ? 'not run' : 'error';
+    if (summary.validity?.valid === false && summary.verdict !== 'error')
+        return 'inconclusive';
+    return summary.verdict ?? (summary.validity?.valid ? 'valid' : 'error');
+}
+
+function worstMissed({nodes = {}}) {
+    const shares = Object.values(nodes).filter((node) => node?.steps !== undefined)
+        .map((node) => 100 * node.missed / Math.max(1, node.steps + (node.left_out ?? 0)));
+
+    return shares.length ? Math.max(...shares) : NaN;
+}
+
+/* --- the runs ------------------------------------------------------------------------------- */
+
+function firstMeasure(summary) {
+    const [name, measure] = Object.entries(summary?.measures ?? {})[0] ?? [];
+
+    return measure && {name, ...measure};
+}
+
+function settling(measure) {
+    if (!measure || measure.settled === undefined)
+        return '-';
+    return measure.settled ? duration(measure.settling_ms * 1e-3) : 'does not settle';
+}
+
+function runRow(run, i) {
+    const {summary} = run, measure = firstMeasure(summary), limits = summary?.limits ?? [];
+    const failed = limits.filter((limit) => limit.verdict === 'failed').length;
+    const link = run.point ? run.label : element('a', {href: `#run-${i}`}, run.label);
+
+    return {state: verdictOf(run), cells: [
+        badge(verdictOf(run)), link, summary?.scenario,
+        summary?.mode === 'realtime' ? 'real time' : summary?.mode, duration(summary?.elapsed_s),
+        limits.length ? `${limits.length - failed} of ${limits.length}` : '-',
+        `${digits(worstMissed(summary ?? {}), 3)} %`, settling(measure),
+        measure?.overshoot_pct ?? '-', withUnit(digits(measure?.pp, 3), measure?.unit)]};
+}
+
+function runsTable(runs) {
+    const measure = firstMeasure(runs.find((run) => run.summary)?.summary)?.name ?? 'measure';
+
+    return table(['verdict', 'run', 'scenario', 'time', 'length', 'limits kept', 'missed at most',
+                  `${measure} settles in`, 'overshoot %', 'then p-p'], runs.map(runRow));
+}
+
+/* --- limits and validity ---------------------------------------------------------------------- */
+
+const verdictOrder = ['failed', 'inconclusive', 'skipped', 'passed'];
+
+function limitRow(limit, figure) {
+    const bound = limit.at_most !== undefined ? `at most ${digits(limit.at_most)}`
+                                              : `at least ${digits(limit.at_least)}`;
+
+    return {state: limit.verdict, cells: [
+        badge(limit.verdict), limit.name, limit.signal, withUnit(digits(limit.value), limit.unit),
+        withUnit(bound, limit.unit), duration(limit.time_s ?? NaN), limit.words,
+        limit.figure && figure(limit.figure)]};
+}
+
+function limitsTable(limits, figure) {
+    const sorted = limits.toSorted((a, b) => verdictOrder.indexOf(a.verdict) -
+                                             verdictOrder.indexOf(b.verdict));
+
+    return table(['', 'limit', 'signal', 'value', 'bound', 'at', 'what came of it', 'figure'],
+                 sorted.map((limit) => limitRow(limit, figure)));
+}
+
+function validityTable({checks = {}}) {
+    const rows = Array.isArray(checks) ? checks.map((check) => [check.name, check])
+                                       : Object.entries(checks);
+
+    return table(['check', 'value', 'bound'], rows.map(([name, check]) =>
+        ({cells: [name, check?.value, check?.bound]})));
+}
+
+/* --- events and faults ------------------------------------------------------------------------ */
+
+function changeWords([source, {from, to, unit}]) {
+    return `${source.replaceAll('_', ' ')} ${digits(from, 4)} to ` +
+           withUnit(digits(to, 4), unit === 'Ohm' ? 'Ω' : unit);
+}
+
+function eventWords(event) {
+    return event.start_up ? 'start-up'
+                          : Object.entries(event.changes ?? {}).map(changeWords).join(', ');
+}
+
+function eventRows(event) {
+    return Object.entries(event.measures ?? {}).map(([name, one]) => {
+        const figures = one.worst && typeof one.worst === 'object' ? one.worst : one;
+        const index = figures.index === undefined ? '' : `[${figures.index}]`;
+
+        return {cells: [duration(event.time_s), eventWords(event), name + index, figures.extreme,
+                        figures.overshoot_pct ?? figures.deviation_pct,
+                        figures.settled === false ? 'does not' : figures.settling_ms,
+                        figures.pp]};
+    });
+}
+
+function eventsTable(events) {
+    return table(['at', 'event', 'measure (the worst)', 'extreme', 'beyond %', 'settles in ms',
+                  'then p-p'], events.flatMap(eventRows));
+}
+
+/* --- timing ----------------------------------------------------------------------------------- */
+
+function timingTable(histograms) {
+    return table(['time (µs)', 'values', 'p50', 'p99', 'p99.9', 'p99.99', 'max'],
+                 histograms.map((one) => ({cells: [
+                     one.name.replaceAll('_', ' '), one.count, one.p50, one.p99, one.p999,
+                     one.p9999, one.max]})));
+}
+
+function missesTable(misses) {
+    return table(['at', 'node', 'step', 'over its period µs', 'late µs', 'step took µs',
+                  'steps missed'], misses.map((miss) => ({cells: [
+        duration(miss.time_s), miss.node, miss.step, miss.over_us, miss.late_us, miss.step_us,
+        miss.steps_missed]})));
+}
+
+/* --- the machine ------------------------------------------------------------------------------ */
+
+const severities = ['serious', 'warning', 'unknown', 'note', 'ok'];
+
+function findingsTable(findings) {
+    const sorted = findings.toSorted((a, b) => severities.indexOf(a.severity) -
+                                               severities.indexOf(b.severity));
+
+    return table(['', 'finding', 'found', 'why', 'what mends it'], sorted.map((one) => ({
+        state: one.severity, cells: [
+            badge(one.severity), one.name, one.found, one.severity === 'ok' ? '' : one.why,
+            one.command ? element('code', {}, one.command) : one.advice ?? '']})));
+}
+
+/* --- what a trace found ----------------------------------------------------------------------- */
+
+/* Misses that have one cause are a stretch; where the kernel was traced, it names who had the core. */
+function causesTable(worst) {
+    return table(['at', 'core', 'first', 'step', 'misses', 'over its period µs', 'most of it',
+                  'who had the core'], worst.map((one) => ({cells: [
+        duration(one.at_s), one.core, one.first, one.step, one.misses, one.over_us, one.most_of_it,
+        one.intruder ?? 'not traced']})));
+}
