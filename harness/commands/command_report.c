@@ -20,7 +20,9 @@ static const char help[] =
     "\n"
     "  --out FILE    where it goes (default: report.html in the first DIR)\n"
     "\n"
-    "Exit status: 0; 1 when it cannot be written; 2 when a DIR has no results.\n";
+    "Exit status: 0; 1 when it cannot be written; 2 when a DIR has no results, or FILE's folder "
+    "is\n"
+    "not there.\n";
 
 static int write_page(const void *arguments)
 {

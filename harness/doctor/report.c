@@ -157,7 +157,7 @@ void hil_report_counts(const struct hil_findings *findings, FILE *to)
 
 /* --- JSON ---------------- */
 
-static json_t *findings_json(const struct hil_findings *findings)
+json_t *hil_report_findings_json(const struct hil_findings *findings)
 {
     json_t *list = json_array();
 
@@ -217,7 +217,7 @@ int hil_report_json(const struct hil_patient *p, const struct hil_findings *find
         json_array_append_new(cpus, json_integer(cpu));
     json_t *all = json_pack("{s:o, s:i, s:o}", "cpus", cpus, "serious",
                             (int)hil_findings_count(findings, HIL_SERIOUS), "findings",
-                            findings_json(findings));
+                            hil_report_findings_json(findings));
     if (!all)
         return -ENOMEM;
     if (p->name)

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "../doctor/machine.h"
 #include "../record/recorder.h"
 #include "../record/run_times.h"
 #include "../record/streams.h"
@@ -49,6 +50,7 @@ static struct hil_summary kept_sum_up(const struct hil_kept *k, struct hil_concl
         .traced = k->traced,
         .verdict = &c->verdict,
         .judgement = &c->judgement,
+        .machine = k->machine,
     };
 
     hil_validity_judge(&c->verdict, run->scenario, run->state, summary.dropped);
@@ -100,6 +102,8 @@ void hil_kept_close(struct hil_kept *k)
 {
     hil_recorder_close(k->run->recorder);
     k->run->recorder = NULL;
+    json_decref(k->machine);
+    k->machine = NULL;
     if (k->folder >= 0)
         close(k->folder);
     k->folder = -1;
@@ -145,6 +149,7 @@ int hil_kept_record(struct hil_kept *k)
 
     if (!kept_at_all(k))
         return 0;
+    k->machine = hil_machine_json(k->run->scenario); /* the writer has it, too */
     snprintf(path, sizeof path, "%s/trace.h5", k->out);
     int rc = hil_streams_open(&k->run->recorder, path, k->run->scenario);
     if (rc)

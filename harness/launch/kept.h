@@ -16,17 +16,18 @@ struct hil_kept {
     const char *killed;              /* what to say where the record ends before the run for it */
     void (*inherited)(void *arg);    /* last in the writer that summed up; NULL: nothing to do */
     void *arg;
-    char out[4096]; /* "": nothing is kept */
-    int folder;     /* the same, held; -1: none */
-    int record_rc;  /* why there is no record any more; 0: there is */
+    char out[4096];  /* "": nothing is kept */
+    int folder;      /* the same, held; -1: none */
+    json_t *machine; /* as in struct hil_summary */
+    int record_rc;   /* why there is no record any more; 0: there is */
 };
 
 /* Opens the folder `wanted`, or results/NAME-TIMESTAMP where that is NULL; what an earlier run left
  * there is gone then. Returns 0, or what hil_results_open does. */
 int hil_kept_open(struct hil_kept *kept, const char *wanted, FILE *messages);
 
-/* Opens the recorder of the run, whose state is there, and writes the scenario. Nothing where
- * nothing is kept. Returns 0 or a negative errno. */
+/* Opens the recorder of the run, whose state is there, and writes the scenario; looks at the
+ * machine. Nothing where nothing is kept. Returns 0 or a negative errno. */
 int hil_kept_record(struct hil_kept *kept);
 
 /* Why a record ended. */

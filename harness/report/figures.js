@@ -60,6 +60,35 @@ function marksOf(figure, runs) {
     });
 }
 
+/* --- times ------------------------------------------------------------------------------------ */
+
+function timesOf(runs) {
+    return [0, Math.max(...runs.map((run) => run.record?.duration_s ?? 0))];
+}
+
+/* An event, and what followed: three times as long as the slowest of its measures settled. */
+function timesOfEvent(event, next, end) {
+    const settled = Object.values(event.measures ?? {})
+        .map((one) => (one.worst?.settling_ms ?? one.settling_ms ?? 0) * 1e-3);
+    const over = event.over_s ?? event.time_s, last = next?.time_s ?? end;
+    const length = Math.max(over - event.time_s + 3 * Math.max(0, ...settled),
+                            (last - event.time_s) * 1e-3);
+
+    return [Math.max(0, event.time_s - 0.1 * length), Math.min(last, event.time_s + length)];
+}
+
+/* Buttons that show all, or an event of the first run that has any. */
+function eventButtons(runs, view) {
+    const events = runs.find((run) => run.summary?.events?.length)?.summary.events ?? [];
+    const end = timesOf(runs)[1];
+    const button = (text, times) =>
+        element('button', {type: 'button', onclick: () => view(...times)}, text);
+
+    return element('div', {class: 'tools', role: 'group', 'aria-label': 'What figures show'},
+                   button('all', [0, end]), events.map((event, i) =>
+                       button(eventWords(event), timesOfEvent(event, events[i + 1], end))));
+}
+
 /* --- a figure --------------------------------------------------------------------------------- */
 
 /* What the page has of each curve: one row for each block. The record has all rows. */
@@ -82,7 +111,7 @@ function figureTools(figure, plot) {
     return element('div', {class: 'tools'},
                    tool('+', 'zoom in', () => plot().zoom(0.5)),
                    tool('−', 'zoom out', () => plot().zoom(2)),
-                   tool('all', 'show all', () => plot().view(...plot().whole())),
+                   tool('all', 'show all', () => plot().view(...plot().all)),
                    tool('CSV', 'the data that is seen, as a file',
                         () => download(`${figure.id}.csv`, 'text/csv', csvOf(plot()))));
 }
@@ -93,7 +122,7 @@ async function plotOf(place, figure, runs) {
         curve: await unpackCurve(one.packed)})));
     const unit = figure.curves[0].packed.unit;
 
-    return new Plot(place, {label: figure.title, x: {label: 'time', unit: 's'},
+    return new Plot(place, {label: figure.title, x: {label: 'time', unit: 's', whole: timesOf(runs)},
                             y: {label: figure.title, unit}, curves,
                             marks: marksOf(figure, runs)});
 }
@@ -122,6 +151,7 @@ function linkPlots(plots) {
 async function drawFigures(section, runs) {
     const plots = [];
 
+    section.append(eventButtons(runs, (from, to) => plots.forEach((plot) => plot.show(from, to))));
     for (const figure of figuresOf(runs)) {
         const {made, place} = figureElement(figure);
         section.append(made);

@@ -3,7 +3,7 @@
 /*
  * A plot of curves on a canvas: it stands by itself, and knows nothing of what it is part of.
  *
- *      new Plot(parent, {label, x: {label, unit, log}, y: likewise,
+ *      new Plot(parent, {label, x: {label, unit, log, whole: [from, to]}, y: {label, unit, log},
  *                        curves: [{name, unit, curve: Curve, colour, dashed, say(i)}],
  *                        marks: [{from, to, text, kind}]})
  *
@@ -17,14 +17,15 @@ const plotRoom = {left: 64, right: 12, top: 16, bottom: 38};
 class Plot {
     constructor(parent, {label, x, y, curves, marks = []}) {
         this.label = label;
-        this.x = new Axis(x);
-        this.y = new Axis(y);
         this.curves = curves.map((one, i) => ({hidden: false, number: i, ...one}));
-        this.marks = marks;
+        this.x = new Axis(x);
+        this.all = x.whole ?? this.extent();
+        this.y = new Axis(y);
+        this.marks = marks.toSorted((a, b) => a.from - b.from);
         this.cursor = null;
         this.onView = this.onCursor = () => {};
         this.build(parent);
-        [this.x.from, this.x.to] = this.whole();
+        [this.x.from, this.x.to] = this.all;
         this.listen();
         new ResizeObserver(() => this.draw()).observe(this.area);
     }
@@ -73,18 +74,21 @@ class Plot {
 
     /* --- what is seen ------------------------------------------------------------------------- */
 
-    whole() {
+    /* All that there is. */
+    extent() {
         let from = Infinity, to = -Infinity;
 
         for (const {curve} of this.curves.filter((one) => one.curve.count > 0)) {
             from = Math.min(from, curve.x[0]);
             to = Math.max(to, curve.end[curve.count - 1]);
         }
+        if (this.x.log && to > 0) /* decades */
+            return [10 ** Math.floor(Math.log10(from)), 10 ** Math.ceil(Math.log10(to) + 1e-6)];
         return to > from ? [from, to] : Number.isFinite(from) ? [from, from + 1] : [0, 1];
     }
 
     show(from, to) {
-        const [least, most] = this.whole();
+        const [least, most] = this.all;
 
         from = Math.max(from, least);
         to = Math.min(to, most);
@@ -97,7 +101,7 @@ class Plot {
 
     /* Not beyond what there is: what would be seen of that is added at the other end. */
     view(from, to) {
-        const [least, most] = this.whole();
+        const [least, most] = this.all;
         const excess = Math.max(0, least - from) - Math.max(0, to - most);
 
         this.show(from + (this.x.log ? 0 : excess), to + (this.x.log ? 0 : excess));
@@ -256,7 +260,7 @@ class Plot {
 
         context.textAlign = 'left';
         context.textBaseline = 'bottom';
-        for (const mark of this.marks.filter((one) => one.text && one.kind !== 'window')) {
+        for (const mark of this.marks.filter((one) => one.text && one.kind !== 'missed')) {
             const at = Math.max(this.x.pixel(mark.from), this.x.start);
             const end = at + context.measureText(mark.text).width;
             const gone = this.x.pixel(mark.to ?? mark.from) < this.x.start;
@@ -458,7 +462,7 @@ class Plot {
         area.addEventListener('pointerup', (event) => this.release(event));
         area.addEventListener('pointercancel', (event) => this.release(event));
         area.addEventListener('pointerleave', () => this.leave());
-        area.addEventListener('dblclick', () => this.view(...this.whole()));
+        area.addEventListener('dblclick', () => this.view(...this.all));
         area.addEventListener('keydown', (event) => this.key(event));
         area.addEventListener('wheel', (event) => this.wheel(event), {passive: false});
     }
@@ -569,12 +573,12 @@ class Plot {
         const keys = {
             ArrowLeft: () => event.shiftKey ? this.view(...this.x.moved(-0.2)) : this.step(-1),
             ArrowRight: () => event.shiftKey ? this.view(...this.x.moved(0.2)) : this.step(1),
-            Home: () => this.view(this.whole()[0], this.whole()[0] + this.x.to - this.x.from),
-            End: () => this.view(this.whole()[1] - this.x.to + this.x.from, this.whole()[1]),
+            Home: () => this.view(this.all[0], this.all[0] + this.x.to - this.x.from),
+            End: () => this.view(this.all[1] - this.x.to + this.x.from, this.all[1]),
             '+': () => this.zoom(0.5, centre),
             '=': () => this.zoom(0.5, centre),
             '-': () => this.zoom(2, centre),
-            0: () => this.view(...this.whole()),
+            0: () => this.view(...this.all),
             Escape: () => this.area.blur(),
         };
 

@@ -29,8 +29,10 @@ function headline(runs) {
         .find((verdict) => verdicts.includes(verdict));
     const passed = verdicts.filter((verdict) => verdict === 'passed' || verdict === 'valid').length;
     const words = runs.length > 1 ? `${passed} of ${runs.length} runs passed` : worst;
+    const judged = runs.some((run) => run.summary?.limits?.length);
 
-    return element('p', {class: `headline ${worst}`, role: 'status'}, words);
+    return element('p', {class: `headline ${worst}`, role: 'status'}, words,
+                   judged ? null : element('small', {}, ' (no limits were set)'));
 }
 
 /* Where a limit's figure is on this page. */
@@ -146,6 +148,7 @@ async function drawReport({hiloco, made, runs}) {
         timing.append(...eachRun(alone, timingPart));
     }
     document.documentElement.classList.add('complete');
+    performance.mark('complete');
 }
 
 /* On paper and on a screen that turns dark or light the plots have other colours. */

@@ -288,6 +288,7 @@ int hil_summary_write(const struct hil_summary *sum, const char *path)
                         json_pack("{s:o, s:s?, s:o}", "dropped", summary_whole(sum->dropped),
                                   "cut_off", sum->cut_off, "events", event_counts(sum)));
     json_object_set_new(root, "realtime", realtime(sum));
+    json_object_set(root, "machine", sum->machine ? sum->machine : json_null());
     json_object_set_new(root, "trace", trace(sum->traced));
     json_object_set_new(root, "stale_inputs", stale_inputs(sum));
     json_object_set_new(root, "bad_inputs", bad_inputs(sum));

@@ -4,6 +4,7 @@
 #ifndef HIL_SUMMARY_H
 #define HIL_SUMMARY_H
 
+#include <jansson.h>
 #include <stdio.h>
 
 #include "../judge/judge.h"
@@ -21,6 +22,7 @@ struct hil_summary {
     const struct hil_traced *traced; /* NULL: it was not */
     const struct hil_verdict *verdict;
     const struct hil_judgement *judgement; /* NULL: it was not judged */
+    json_t *machine; /* that it ran on (hil_machine_json); NULL: in virtual time on any */
 };
 
 /* Writes `path`. Returns 0 or a negative errno. */

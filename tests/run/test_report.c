@@ -1,0 +1,454 @@
+/*
+ * hiloco report: the page as a browser shows it. That the curves are where the record has its
+ * values, that the cursor tells these values, that a spike of one step is found, that nothing is
+ * fetched, and that no name is taken for a mark.
+ */
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "browser.h"
+#include "process.h"
+#include "results.h"
+#include "workspace.h"
+
+TestSuite(report, .init = workspace_open, .fini = workspace_close, .timeout = 300);
+
+static const char complete[] = "document.documentElement?.classList.contains('complete')";
+
+static void run_into(const char *folder, const char *scenario)
+{
+    const char *path = in_workspace("%s.yaml", folder);
+
+    write_text(path, scenario);
+    struct ended e = run_command("hiloco run %s --mode virtual --quiet --out %s", path,
+                                 in_workspace("%s", folder));
+    cr_assert(e.status == 0 || e.status == 4, "%s", e.err);
+}
+
+static const char *report_of(const char *folder)
+{
+    struct ended e = run_command("hiloco report %s", in_workspace("%s", folder));
+
+    expect_status(&e, 0);
+    return in_workspace("%s/report.html", folder);
+}
+
+static struct browser *shown(const char *path)
+{
+    struct browser *b = browser_open(1000, 900, false);
+
+    browser_go(b, path, complete);
+    return b;
+}
+
+static void expect_quiet(struct browser *b)
+{
+    cr_expect_eq(browser_requests(b), 0, "the page fetches something");
+    cr_expect_str_eq(browser_complaints(b), "");
+    browser_close(b);
+}
+
+/* 20000 steps of 100 us: a ramp to 2, and a flat line with a step of one row on it. */
+static const char spike[] =
+    "name: spike\nduration_s: 2\nmode: virtual\n"
+    "nodes: {bench: {period_us: 100}}\n"
+    "sources:\n"
+    "  flat: {to: line.input, steps: {initial: 0, changes: [{time_s: 1.2345, value: 7.125}, "
+    "{time_s: 1.2346, value: 0}]}}\n"
+    "components:\n"
+    "  ramp: {model: integrator, node: bench, inputs: {input: 1}}\n"
+    "  line: {model: gain, node: bench}\n"
+    "record: [{signals: [ramp.output, line.output]}]\n";
+
+/* --- curves ----------------------------------------------------------------------------------- */
+
+/* The rows of pixels, from 0 at the top to 1, in which the curves' canvas is coloured at a share of
+ * the plot's width: greys, the axes, do not count. -1: none is. */
+static const char coloured[] =
+    "(() => { const {canvas, x, y} = document.querySelectorAll('.plot')[%d].plot;"
+    " const scale = canvas.width / canvas.clientWidth;"
+    " const at = Math.round((x.start + %g * (x.stop - x.start)) * scale);"
+    " const pixels = canvas.getContext('2d').getImageData(at - 1, 0, 3, canvas.height).data;"
+    " const rows = [];"
+    " for (let i = 0; i < pixels.length; i += 4) {"
+    "  const [r, g, b] = pixels.slice(i, i + 3), alpha = pixels[i + 3];"
+    "  if (alpha > 128 && Math.max(r, g, b) - Math.min(r, g, b) > 90)"
+    "   rows.push(Math.floor(i / 12) / scale); }"
+    " const share = (row) => (row - y.stop) / (y.start - y.stop);"
+    " return rows.length ? share(%s) : -1; })()";
+
+static double highest(struct browser *b, int plot, double x)
+{
+    return browser_number(b, coloured, plot, x, "Math.min(...rows)");
+}
+
+static double lowest(struct browser *b, int plot, double x)
+{
+    return browser_number(b, coloured, plot, x, "Math.max(...rows)");
+}
+
+static void hide(struct browser *b, int curve)
+{
+    json_decref(browser_value(b, "document.querySelectorAll('.legend button')[%d].click()", curve));
+}
+
+/* A ramp is drawn from the lower left corner to the upper right one, but for the room around it. */
+Test(report, curves_are_drawn_where_the_values_are)
+{
+    run_into("run", spike);
+    struct browser *b = shown(report_of("run"));
+
+    cr_expect_eq(browser_number(b, "document.querySelectorAll('.plot canvas.over').length"), 1);
+    hide(b, 1);
+    for (int i = 1; i < 10; i++) {
+        const double expected = 1 - (0.06 + 0.1 * i) / 1.12;
+        cr_expect_float_eq(highest(b, 0, 0.1 * i), expected, 0.02);
+        cr_expect_float_eq(lowest(b, 0, 0.1 * i), expected, 0.02);
+    }
+    hide(b, 0);
+    cr_expect_eq(highest(b, 0, 0.5), -1, "what is hidden is still drawn");
+    expect_quiet(b);
+}
+
+/* --- the cursor ------------------------------------------------------------------------------- */
+
+struct place {
+    double x, y;
+};
+
+/* Of a time, in the window, in the middle of a plot's height. */
+static struct place place_of(struct browser *b, int plot, double time_s)
+{
+    struct place place = {
+        browser_number(b,
+                       "(() => { const {plot} = document.querySelectorAll('.plot')[%d];"
+                       " plot.area.scrollIntoView({block: 'center'});"
+                       " return plot.area.getBoundingClientRect().left + plot.x.pixel(%.9g); })()",
+                       plot, time_s),
+        browser_number(b,
+                       "(() => { const box = document.querySelectorAll('.plot-area')[%d]"
+                       ".getBoundingClientRect(); return box.top + box.height / 2; })()",
+                       plot)};
+
+    return place;
+}
+
+static char *value_of(struct browser *b, int curve)
+{
+    return browser_text(b, "document.querySelectorAll('.legend .value')[%d].textContent", curve);
+}
+
+Test(report, the_cursor_tells_the_values_of_the_record)
+{
+    run_into("run", spike);
+    struct browser *b = shown(report_of("run"));
+    struct column time = column_of(in_workspace("run"), "bench/time_s");
+    struct column ramp = column_of(in_workspace("run"), "bench/ramp.output");
+
+    cr_assert_eq(time.rows, 20000);
+    hide(b, 1); /* the plot is of the ramp alone, and so is the step of a key */
+    for (size_t row = 1000; row < time.rows; row += 4321) {
+        struct place at;
+        char expected[40];
+        json_decref(browser_value(b, "document.querySelector('.plot').plot.view(%.9g, %.9g)",
+                                  time.at[row] - 0.001, time.at[row] + 0.001));
+        at = place_of(b, 0, time.at[row]);
+        browser_mouse(b, "mouseMoved", at.x, at.y);
+        snprintf(expected, sizeof expected, "%.6g", ramp.at[row]);
+        char *value = value_of(b, 0);
+        cr_expect_str_eq(value, expected, "row %zu: %s, not %s", row, value, expected);
+        char *tip = browser_text(b, "document.querySelector('.tip').textContent");
+        cr_expect(strstr(tip, expected) && strstr(tip, "ramp.output"), "%s", tip);
+    }
+    expect_quiet(b);
+}
+
+Test(report, keys_move_the_cursor_and_what_it_shows_is_said)
+{
+    run_into("run", spike);
+    struct browser *b = shown(report_of("run"));
+
+    hide(b, 1);
+    json_decref(browser_value(b, "(() => { const {plot} = document.querySelector('.plot');"
+                                 " plot.view(0.5, 0.502); plot.area.focus(); })()"));
+    browser_key(b, "ArrowRight");
+    browser_key(b, "ArrowRight");
+    char *said = browser_text(b, "document.querySelector('.spoken').textContent");
+    cr_expect_str_eq(said, "500.2 ms: ramp.output 0.5002");
+    browser_key(b, "0");
+    cr_expect_float_eq(browser_number(b, "document.querySelector('.plot').plot.x.to"), 2, 1e-9);
+    expect_quiet(b);
+}
+
+/* --- a spike ---------------------------------------------------------------------------------- */
+
+static double time_of_spike(void)
+{
+    struct column time = column_of(in_workspace("run"), "bench/time_s");
+    struct column line = column_of(in_workspace("run"), "bench/line.output");
+    size_t row = 0;
+
+    while (row < line.rows && line.at[row] < 7)
+        row++;
+    cr_assert_lt(row, line.rows);
+    return time.at[row];
+}
+
+/* 100 us of 2 s are no pixel: it is seen, as high as it is, and found by zooming. */
+Test(report, a_spike_of_one_step_is_seen_and_zoomed_to)
+{
+    run_into("run", spike);
+    struct browser *b = shown(report_of("run"));
+    const double spike_s = time_of_spike();
+
+    hide(b, 0);
+    cr_expect_float_eq(highest(b, 0, spike_s / 2), 0.06 / 1.12, 0.02);
+    cr_expect_float_eq(lowest(b, 0, 0.5), 1 - 0.06 / 1.12, 0.02);
+    for (int i = 0; i < 6; i++) {
+        const double reach = 0.2 * pow(0.2, i); /* to 64 us on either side */
+        struct place from = place_of(b, 0, spike_s - reach), to = place_of(b, 0, spike_s + reach);
+        browser_mouse(b, "mousePressed", from.x, from.y);
+        browser_mouse(b, "mouseMoved", (from.x + to.x) / 2, to.y);
+        browser_mouse(b, "mouseMoved", to.x, to.y);
+        browser_mouse(b, "mouseReleased", to.x, to.y);
+    }
+    cr_expect_lt(browser_number(b, "(() => { const {x} = document.querySelector('.plot').plot;"
+                                   " return x.to - x.from; })()"),
+                 200e-6);
+    struct place at = place_of(b, 0, spike_s);
+    browser_mouse(b, "mouseMoved", at.x, at.y);
+    char *value = value_of(b, 1);
+    cr_expect_str_eq(value, "7.125", "%s", value);
+    cr_expect_lt(highest(b, 0, 0.5), 0.2);
+    cr_expect_gt(highest(b, 0, 0.02), 0.5, "the spike is as wide as what is seen");
+
+    browser_wheel(b, at.x, at.y, 100); /* it has the focus */
+    cr_expect_gt(browser_number(b, "(() => { const {x} = document.querySelector('.plot').plot;"
+                                   " return x.to - x.from; })()"),
+                 100e-6);
+    expect_quiet(b);
+}
+
+/* --- what is in it ---------------------------------------------------------------------------- */
+
+static bool is_shown(struct browser *b, const char *text)
+{
+    json_t *found = browser_value(b, "document.body.innerText.includes('%s')", text);
+    const bool is = json_is_true(found);
+
+    json_decref(found);
+    return is;
+}
+
+static const char limited[] =
+    "name: limited\nduration_s: 0.02\nmode: virtual\n"
+    "controller: {law: pid, period_us: 20, limits: {duty_min: 0.02, duty_max: 0.5}}\n"
+    "converters: {count: 2, plant: buck, period_us: 10}\n"
+    "reference: {voltage_v: 12, changes: [{time_s: 0.01, voltage_v: 10, ramp_s: 0.001}]}\n"
+    "limits: {fast: {measure: output_v, settling_ms: 0.001}, calm: {measure: output_v, ripple: "
+    "5}}\n";
+
+Test(report, the_verdict_is_first_with_each_failed_limit_and_its_figure)
+{
+    run_into("run", limited);
+    struct browser *b = shown(report_of("run"));
+    json_t *summary = summary_of(in_workspace("run")), *limit;
+    size_t i;
+
+    char *headline = browser_text(b, "document.querySelector('main').firstElementChild"
+                                     ".querySelector('.headline').textContent");
+    cr_expect_str_eq(headline, "failed");
+    json_array_foreach(json_object_get(summary, "limits"), i, limit)
+    {
+        cr_expect(is_shown(b, json_string_value(json_object_get(limit, "words"))));
+    }
+    char *link = browser_text(b, "document.querySelector('tr.failed a[href^=\"#figure\"]').hash");
+    cr_expect_eq(browser_number(b, "document.querySelectorAll('%s .plot').length", link), 1);
+    cr_expect(is_shown(b, "reference 12 to 10 V"));
+    cr_expect_eq(browser_number(b, "document.querySelector('.plot').plot.marks"
+                                   ".filter((mark) => mark.kind === 'event').length"),
+                 1);
+    cr_expect_eq(browser_number(b, "document.querySelector('.plot').plot.marks"
+                                   ".filter((mark) => mark.kind === 'failure').length"),
+                 1);
+    cr_expect(is_shown(b, "round trip"));
+    expect_quiet(b);
+}
+
+Test(report, of_several_runs_is_one_page_with_their_curves_together)
+{
+    run_into("a", spike);
+    run_into("b", spike);
+    struct ended e = run_command("hiloco report %s %s --out %s", in_workspace("a"),
+                                 in_workspace("b"), in_workspace("both.html"));
+    expect_status(&e, 0);
+    struct browser *b = shown(in_workspace("both.html"));
+
+    cr_expect_eq(browser_number(b, "document.querySelectorAll('.plot').length"), 1);
+    cr_expect_eq(browser_number(b, "document.querySelector('.plot').plot.curves.length"), 4);
+    cr_expect_eq(browser_number(b, "document.querySelector('table').tBodies[0].rows.length"), 2);
+    expect_quiet(b);
+}
+
+Test(report, of_a_sweep_has_a_row_for_each_point)
+{
+    write_text(in_workspace("scenario.yaml"), limited);
+    struct ended e = run_command("hiloco sweep %s --set controller.period_us=20,40,50 --out %s",
+                                 in_workspace("scenario.yaml"), in_workspace("sweep"));
+    expect_status(&e, 4);
+    struct browser *b = shown(report_of("sweep"));
+
+    cr_expect_eq(browser_number(b, "document.querySelector('table').tBodies[0].rows.length"), 3);
+    cr_expect(is_shown(b, "controller.period_us=40"));
+    cr_expect_eq(browser_number(b, "document.querySelectorAll('.plot')[0].plot.curves.length"), 6,
+                 "the measure and its reference of each");
+    expect_quiet(b);
+    e = run_command("hiloco sweep %s --set controller.period_us=20,40 --out %s",
+                    in_workspace("scenario.yaml"), in_workspace("sweep"));
+    expect_status(&e, 4);
+    cr_expect_not(exists(in_workspace("sweep/report.html")), "a report of the sweep before");
+}
+
+/* --- what it must not do ---------------------------------------------------------------------- */
+
+/* A record, a scenario and a folder may be anybody's. */
+static const char hostile[] =
+    "name: hostile\nduration_s: 0.01\nmode: virtual\n# </script><script>window.broken = "
+    "1</script>\n"
+    "nodes: {bench: {period_us: 100}}\n"
+    "components: {ramp: {model: integrator, node: bench, inputs: {input: 1}}}\n"
+    "record: [{signals: ramp.output}]\n";
+
+Test(report, no_text_is_taken_for_a_mark)
+{
+    static const char bad[] = "</script><script>window.broken = 1</script><!--<script>"
+                              "<img src=x onerror=window.broken=1>";
+    char *folder = strdup("run <img src=x onerror='window.broken=1'> & <!--data-->");
+    struct arguments report = {0};
+
+    run_into("run", hostile);
+    json_t *summary = summary_of(in_workspace("run"));
+    json_object_set_new(summary, "scenario", json_string(bad));
+    json_object_set_new(json_object_get(summary, "measures"), bad,
+                        json_pack("{s:s, s:f}", "unit", bad, "pp", 1.0));
+    cr_assert_eq(json_dump_file(summary, in_workspace("run/summary.json"), 0), 0);
+    write_text(in_workspace("run/scenario.yaml"), bad);
+    cr_assert_eq(rename(in_workspace("run"), in_workspace("%s", folder)), 0);
+    add(&report, "hiloco");
+    add(&report, "report");
+    add(&report, "%s", in_workspace("%s", folder));
+    add(&report, "--out");
+    add(&report, "%s", in_workspace("page.html"));
+    struct ended e = run(&report);
+    expect_status(&e, 0);
+
+    struct browser *b = shown(in_workspace("page.html"));
+    char *broken = browser_text(b, "String(window.broken)");
+    cr_expect_str_eq(broken, "undefined");
+    char *title = browser_text(b, "document.querySelector('h1').textContent");
+    cr_expect_str_eq(title, bad);
+    char *scenario = browser_text(b, "document.querySelector('pre').textContent");
+    cr_expect_str_eq(scenario, bad);
+    cr_expect_eq(browser_number(b, "document.images.length"), 0);
+    expect_quiet(b);
+}
+
+/* What the page may do is said in it: a script that is not its own does not run. */
+Test(report, a_script_that_is_not_its_own_does_not_run)
+{
+    run_into("run", hostile);
+    struct browser *b = shown(report_of("run"));
+
+    json_decref(browser_value(b, "(() => { const script = document.createElement('script');"
+                                 " script.textContent = 'window.broken = 1';"
+                                 " document.head.append(script); })()"));
+    char *broken = browser_text(b, "String(window.broken)");
+    cr_expect_str_eq(broken, "undefined");
+    char *refused = browser_text(b, "fetch('report.html').then(() => 'fetched', () => 'refused')");
+    cr_expect_str_eq(refused, "refused");
+    cr_expect(strlen(browser_complaints(b)) > 0, "the browser says nothing of it");
+    browser_close(b);
+}
+
+/* --- dark, light, paper ----------------------------------------------------------------------- */
+
+static const char paper[] = "getComputedStyle(document.documentElement)"
+                            ".getPropertyValue('--paper').trim()";
+
+Test(report, is_dark_where_the_reader_wants_that_and_light_on_paper)
+{
+    run_into("run", spike);
+    struct browser *b = browser_open(400, 800, true);
+
+    browser_go(b, report_of("run"), complete);
+    char *colour = browser_text(b, paper);
+    cr_expect_str_eq(colour, "#14181d");
+    json_decref(
+        browser_value(b, "addEventListener('beforeprint', () => { window.printed = %s; })", paper));
+    browser_print(b);
+    colour = browser_text(b, "window.printed");
+    cr_expect_str_eq(colour, "#fff");
+    colour = browser_text(b, paper);
+    cr_expect_str_eq(colour, "#14181d", "it stays light");
+    cr_expect_leq(browser_number(b, "document.documentElement.scrollWidth"), 400,
+                  "on a narrow screen it is wider than that");
+    expect_quiet(b);
+}
+
+/* --- how large ----------------------------------------------------------------------------------
+ */
+
+/* That of 5 s of 20 converters, each step of each recorded, and none of them at rest. */
+Test(report, of_the_reference_scenario_is_less_than_5_mb)
+{
+    struct stat file;
+    struct ended e = run_command(
+        "hiloco run configs/dcdc20.yaml --mode virtual --quiet --set controller.period_us=60 "
+        "--set recording.converter_decimation=1 --out %s",
+        in_workspace("run"));
+    expect_status(&e, 0);
+    struct browser *b = shown(report_of("run"));
+
+    cr_assert_eq(stat(in_workspace("run/report.html"), &file), 0);
+    cr_expect_lt(file.st_size, 5000000);
+    cr_expect_eq(browser_number(b,
+                                "[...document.querySelectorAll('.plot')].reduce("
+                                "(sum, {plot}) => sum + (plot.x.log ? 0 : plot.curves.length), 0)"),
+                 2 + 20 + 20 + 2 * 20); /* voltages once: the controller has them */
+    cr_log_info("%ld bytes, complete after %.0f ms", (long)file.st_size,
+                browser_number(b, "performance.getEntriesByName('complete')[0].startTime"));
+    expect_quiet(b);
+}
+
+/* --- mistakes ----------------------------------------------------------------------------------
+ */
+
+Test(report, mistakes_are_told)
+{
+    struct ended e = run_command("hiloco report %s", in_workspace("none"));
+    expect_status(&e, 2);
+    expect_said(&e, "none has no results");
+    e = run_command("hiloco report");
+    expect_status(&e, 2);
+    run_into("run", hostile);
+    e = run_command("hiloco report %s --out %s", in_workspace("run"),
+                    in_workspace("no/report.html"));
+    expect_status(&e, 2);
+    expect_said(&e, "no/report.html: No such file or directory");
+}
+
+/* What a run left without a record is its summary; and the report says why there are no figures. */
+Test(report, of_a_run_without_a_record_says_so)
+{
+    run_into("run", hostile);
+    cr_assert_eq(remove(in_workspace("run/trace.h5")), 0);
+    struct browser *b = shown(report_of("run"));
+
+    cr_expect(is_shown(b, "it has no trace.h5"));
+    cr_expect(is_shown(b, "Nothing was recorded that could be drawn."));
+    expect_quiet(b);
+}
