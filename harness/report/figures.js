@@ -32,7 +32,10 @@ function eventMarks({summary}) {
                           text: eventWords(event)}));
 }
 
-function windowMarks({summary}, names) {
+/* Of several runs they would lie upon one another. */
+function windowMarks({summary}, names, runs) {
+    if (runs.length > 1)
+        return [];
     return Object.entries(summary?.measures ?? {}).filter(([name]) => names.includes(name))
         .map(([, measure]) => measure.window ?? measure.each?.[measure.worst ?? 0]?.window)
         .filter((window) => Number.isFinite(window?.from_s))
@@ -49,7 +52,7 @@ function failureMarks({summary}, id) {
 /* Each once, though several runs have it. */
 function marksOf(figure, runs) {
     const names = figure.curves.map(({packed}) => packed.name), seen = new Set();
-    const marks = runs.flatMap((run) => [...windowMarks(run, names), ...eventMarks(run),
+    const marks = runs.flatMap((run) => [...windowMarks(run, names, runs), ...eventMarks(run),
                                          ...failureMarks(run, figure.node ?? figure.id)]);
     const missed = figure.missed.map(([from, to, steps]) =>
         ({from, to, kind: 'missed', text: `${count(steps, 'step')} missed`}));

@@ -33,18 +33,39 @@ static struct hil_page_run *runs_add(struct runs *runs)
 
 /* --- sweeps and tests ------------------------------------------------------------------------- */
 
-/* "controller.period_us=20, seed=3" of a sweep; of tests the folder's name. */
-static void point_label(const json_t *keys, const json_t *point, const char *dir, char *label,
+static const char *point_value(const json_t *point, size_t key)
+{
+    return json_string_value(json_array_get(json_object_get(point, "values"), key));
+}
+
+/* Whether it is not the same in all points. */
+static bool key_varies(const json_t *points, size_t key)
+{
+    const char *first = point_value(json_array_get(points, 0), key);
+    const json_t *point;
+    size_t i;
+
+    json_array_foreach(points, i, point)
+    {
+        const char *value = point_value(point, key);
+        if (first && value && strcmp(first, value) != 0)
+            return true;
+    }
+    return false;
+}
+
+/* "controller.period_us=20, seed=3" of a sweep; where nothing varies, and of tests, the folder. */
+static void point_label(const json_t *index, const json_t *point, const char *dir, char *label,
                         size_t size)
 {
-    const json_t *values = json_object_get(point, "values");
+    const json_t *keys = json_object_get(index, "keys"), *points = json_object_get(index, "points");
     size_t used = 0;
 
     snprintf(label, size, "%s", dir);
     for (size_t i = 0; i < json_array_size(keys) && used < size; i++) {
         const char *key = json_string_value(json_array_get(keys, i));
-        const char *value = json_string_value(json_array_get(values, i));
-        if (key && value)
+        const char *value = point_value(point, i);
+        if (key && value && key_varies(points, i))
             used += (size_t)snprintf(label + used, size - used, "%s%s=%s", used ? ", " : "", key,
                                      value);
     }
@@ -63,7 +84,7 @@ static int add_points(struct runs *runs, const char *dir, const json_t *index)
         if (!run)
             return -ENOMEM;
         run->point = point;
-        point_label(json_object_get(index, "keys"), point, name, run->label, sizeof run->label);
+        point_label(index, point, name, run->label, sizeof run->label);
         if (hil_run_path(run->dir, dir, "%s", name))
             return -ENAMETOOLONG;
     }
