@@ -122,15 +122,13 @@ static double choice_area(const struct choice *c, unsigned level, size_t i)
     return (height + (block->gap ? c->height : 0)) * choice_duration(c->blocks, level, i);
 }
 
-static void choose(const struct choice *c, unsigned level, size_t i)
+static bool choose(const struct choice *c, unsigned level, size_t i)
 {
-    if (level == 0 || choice_area(c, level, i) <= c->area) {
-        c->each(c->arg, &c->blocks->level[level][i], level);
-        return;
-    }
-    choose(c, level - 1, 2 * i);
-    if (2 * i + 1 < c->blocks->count[level - 1])
-        choose(c, level - 1, 2 * i + 1);
+    if (level == 0 || choice_area(c, level, i) <= c->area)
+        return c->each(c->arg, &c->blocks->level[level][i], level);
+    if (!choose(c, level - 1, 2 * i))
+        return false;
+    return 2 * i + 1 == c->blocks->count[level - 1] || choose(c, level - 1, 2 * i + 1);
 }
 
 static double blocks_height(const struct hil_blocks *b)
@@ -150,31 +148,34 @@ void hil_blocks_each(const struct hil_blocks *b, double area, hil_block_fn *each
     choose(&c, b->levels, 0);
 }
 
-static void blocks_count(void *count, const struct hil_block *block, unsigned level)
+static bool blocks_take(void *left, const struct hil_block *block, unsigned level)
 {
     (void)block, (void)level;
-    ++*(size_t *)count;
+    return (*(size_t *)left)-- > 0;
 }
 
-static size_t blocks_of_area(const struct hil_blocks *b, double area)
+/* Whether that area leaves at most so many. */
+static bool blocks_fit(const struct hil_blocks *b, double area, size_t most)
 {
-    size_t count = 0;
+    size_t left = most;
 
-    hil_blocks_each(b, area, blocks_count, &count);
-    return count;
+    hil_blocks_each(b, area, blocks_take, &left);
+    return left <= most; /* else it is below 0 */
 }
 
-/* Areas are of all sizes, so it is their logarithm that is halved. */
+/* Areas are of all sizes, so it is their logarithm that is halved: to a thousandth of an area. */
+enum { BLOCKS_TRIES = 16 };
+
 double hil_blocks_area(const struct hil_blocks *b, size_t most)
 {
-    if (blocks_of_area(b, 0) <= most)
+    if (blocks_fit(b, 0, most))
         return 0;
     const double duration = choice_duration(b, b->levels, 0), height = blocks_height(b);
     double high = 2 * (height > 0 ? height : 1) * duration, low = high * 1e-18;
 
-    for (int i = 0; i < 40; i++) {
+    for (int i = 0; i < BLOCKS_TRIES; i++) {
         const double area = sqrt(low * high);
-        if (blocks_of_area(b, area) <= most)
+        if (blocks_fit(b, area, most))
             high = area;
         else
             low = area;

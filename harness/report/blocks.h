@@ -42,9 +42,10 @@ int hil_blocks_add(struct hil_blocks *blocks, double time_s, double value);
 /* After the last row. Returns 0 or -ENOMEM. */
 int hil_blocks_end(struct hil_blocks *blocks);
 
-/* Calls `each` with the blocks in the order of time: as few as there must be that none covers more
- * than `area`. It is of 2^level times `shortest` rows, or ends with the last row. */
-typedef void hil_block_fn(void *arg, const struct hil_block *block, unsigned level);
+/* Calls `each` with the blocks in the order of time, until it returns false: as few as there must
+ * be that none covers more than `area`. One is of 2^level times `shortest` rows, or ends with the
+ * last row. */
+typedef bool hil_block_fn(void *arg, const struct hil_block *block, unsigned level);
 void hil_blocks_each(const struct hil_blocks *blocks, double area, hil_block_fn *each, void *arg);
 
 /* The least area that leaves at most so many blocks. */

@@ -59,7 +59,7 @@ static void bytes_add_planes(struct bytes *b, unsigned first, uint32_t number)
         b->values[(first + i) * b->count + b->done] = (uint8_t)(number >> (8 * i));
 }
 
-static void bytes_add(void *arg, const struct hil_block *block, unsigned level)
+static bool bytes_add(void *arg, const struct hil_block *block, unsigned level)
 {
     struct bytes *b = arg;
     const uint32_t least = pack_ordered(block->least);
@@ -71,12 +71,14 @@ static void bytes_add(void *arg, const struct hil_block *block, unsigned level)
     b->least = least;
     b->expected_ns += ((uint64_t)b->blocks->shortest << level) * b->period_ns;
     b->done++;
+    return true;
 }
 
-static void bytes_count(void *count, const struct hil_block *block, unsigned level)
+static bool bytes_count(void *count, const struct hil_block *block, unsigned level)
 {
     (void)block, (void)level;
     ++*(size_t *)count;
+    return true;
 }
 
 /* The bytes of all blocks in one piece, to be freed; NULL: there is no memory. */

@@ -53,7 +53,7 @@ struct check {
     size_t row, count;
 };
 
-static void check_block(void *arg, const struct hil_block *block, unsigned level)
+static bool check_block(void *arg, const struct hil_block *block, unsigned level)
 {
     struct check *c = arg;
     const size_t all = (size_t)c->blocks->shortest << level;
@@ -68,6 +68,7 @@ static void check_block(void *arg, const struct hil_block *block, unsigned level
     cr_expect_eq(block->least, least);
     cr_expect_eq(block->greatest, greatest);
     c->count++;
+    return true;
 }
 
 static size_t expect_all_in_blocks(const struct hil_blocks *b, const struct signal *s, double area)
@@ -132,13 +133,14 @@ struct gaps {
     double apart_s;
 };
 
-static void count_apart(void *arg, const struct hil_block *block, unsigned level)
+static bool count_apart(void *arg, const struct hil_block *block, unsigned level)
 {
     struct gaps *g = arg;
 
     (void)level;
     g->apart += block->apart;
     g->apart_s = block->apart ? block->time_s : g->apart_s;
+    return true;
 }
 
 Test(blocks, a_gap_is_between_two_blocks)
