@@ -32,6 +32,21 @@ function eventMarks({summary}) {
                           text: eventWords(event)}));
 }
 
+/* What the scenario did to the run on purpose, and for how long. */
+function faultMarks({summary, record}) {
+    const faults = Array.isArray(summary?.faults) ? summary.faults : [];
+
+    return faults.filter((fault) => Number.isFinite(fault.began_s))
+        .map((fault) => ({from: fault.began_s, to: fault.ended_s ?? record?.duration_s,
+                          kind: 'fault', text: `${fault.name}: ${fault.kind} of ${fault.of}`}));
+}
+
+/* What happened at steps of nodes: small, for there may be many. */
+function noteMarks({record}) {
+    return (record?.events ?? []).map((event) => ({from: event.time_s, kind: 'note',
+                                                   text: noteWords(event)}));
+}
+
 /* Of several runs they would lie upon one another. */
 function windowMarks({summary}, names, runs) {
     if (runs.length > 1)
@@ -53,6 +68,7 @@ function failureMarks({summary}, id) {
 function marksOf(figure, runs) {
     const names = figure.curves.map(({packed}) => packed.name), seen = new Set();
     const marks = runs.flatMap((run) => [...windowMarks(run, names, runs), ...eventMarks(run),
+                                         ...faultMarks(run), ...noteMarks(run),
                                          ...failureMarks(run, figure.node ?? figure.id)]);
     const missed = figure.missed.map(([from, to, steps]) =>
         ({from, to, kind: 'missed', text: `${count(steps, 'step')} missed`}));

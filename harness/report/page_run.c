@@ -1,10 +1,12 @@
 #include "page_run.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "../base/foreign.h"
+#include "../h5/trace_events.h"
 #include "../record/told.h"
 #include "curves.h"
 
@@ -91,6 +93,30 @@ static json_t *record_histograms(const struct hil_trace_reader *trace)
     return all;
 }
 
+/* Of what happened at steps the first so many: [{time_s, step, node, kind, of, value}]. */
+enum { PAGE_EVENTS_MOST = 10000 };
+
+static json_t *event_json(const struct hil_trace_event *e)
+{
+    return json_pack("{s:f, s:f, s:o, s:o, s:o, s:o}", "time_s", e->time_s, "step", e->step, "node",
+                     hil_curves_text(e->node), "kind", hil_curves_text(e->kind), "of",
+                     hil_curves_text(e->of), "value",
+                     isfinite(e->value) ? json_real(e->value) : json_null());
+}
+
+static json_t *record_events(const struct hil_trace_reader *trace)
+{
+    struct hil_trace_events events;
+    json_t *all = json_array();
+
+    if (hil_trace_events_read(&events, trace))
+        return all;
+    for (size_t i = 0; i < events.count && i < PAGE_EVENTS_MOST; i++)
+        json_array_append_new(all, event_json(&events.at[i]));
+    hil_trace_events_free(&events);
+    return all;
+}
+
 static json_t *record_json(const struct hil_page_run *page, FILE *messages, size_t most)
 {
     struct plot_run run;
@@ -98,11 +124,11 @@ static json_t *record_json(const struct hil_page_run *page, FILE *messages, size
     if (plot_run_open(&run, page->dir, messages))
         return json_null();
     json_t *figures = hil_curves(&run, page->point != NULL, most);
-    json_t *record = figures ? json_pack("{s:f, s:s, s:s, s:o, s:o}", "duration_s", run.duration_s,
-                                         "mode", hil_trace_attribute(run.trace, "mode"), "fabric",
-                                         hil_trace_attribute(run.trace, "fabric"), "figures",
-                                         figures, "histograms", record_histograms(run.trace))
-                             : json_null();
+    json_t *record = figures
+                         ? json_pack("{s:f, s:o, s:o, s:o}", "duration_s", run.duration_s,
+                                     "figures", figures, "histograms", record_histograms(run.trace),
+                                     "events", record_events(run.trace))
+                         : json_null();
     plot_run_close(&run);
     return record ? record : json_null();
 }
@@ -120,6 +146,7 @@ json_t *hil_page_run_json(const struct hil_page_run *page, size_t most)
     }
     json_t *record = record_json(page, messages, most);
     fclose(messages);
+    why[strcspn(why, "\n")] = '\0';
     json_t *json =
         json_pack("{s:o, s:o, s:O?, s:O?, s:o, s:o, s:o, s:o}", "label",
                   hil_curves_text(page->label), "dir", hil_curves_text(page->dir), "point",

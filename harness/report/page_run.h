@@ -2,7 +2,7 @@
  * A run as a page has it: what its folder holds.
  *
  *      {label, dir, point: of a sweep's or of tests' index or null, summary, scenario, trace,
- *       record: {duration_s, figures, histograms}; or null, and why as no_record}
+ *       record: {duration_s, figures, histograms, events}; or null, and why as no_record}
  */
 #ifndef HIL_PAGE_RUN_H
 #define HIL_PAGE_RUN_H

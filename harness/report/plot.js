@@ -233,13 +233,19 @@ class Plot {
                                                                            : this.ink.mark;
     }
 
+    /* There may be many of them: they are small, and have their words under the cursor. */
+    isSmall({kind}) {
+        return kind === 'missed' || kind === 'note';
+    }
+
     drawMark(context, mark) {
         const from = this.x.pixel(mark.from), to = this.x.pixel(mark.to ?? mark.from);
         const height = this.y.start - this.y.stop;
 
         context.strokeStyle = context.fillStyle = this.markColour(mark);
-        if (mark.kind === 'missed') {
-            context.fillRect(from, this.y.start - 6, Math.max(1, to - from), 6);
+        if (this.isSmall(mark)) {
+            const top = mark.kind === 'note' ? this.y.stop : this.y.start - 6;
+            context.fillRect(from, top, Math.max(1, to - from), 6);
             return;
         }
         context.save();
@@ -260,7 +266,7 @@ class Plot {
 
         context.textAlign = 'left';
         context.textBaseline = 'bottom';
-        for (const mark of this.marks.filter((one) => one.text && one.kind !== 'missed')) {
+        for (const mark of this.marks.filter((one) => one.text && !this.isSmall(one))) {
             const at = Math.max(this.x.pixel(mark.from), this.x.start);
             const end = at + context.measureText(mark.text).width;
             const gone = this.x.pixel(mark.to ?? mark.from) < this.x.start;
@@ -429,7 +435,7 @@ class Plot {
 
     placeTip(one, x, y, width) {
         const i = one.curve.at(this.cursor);
-        const marks = this.marksAt(this.cursor).map((mark) => mark.text);
+        const marks = this.marksAt(this.cursor).map((mark) => mark.text).slice(0, 8);
 
         this.tip.replaceChildren(element('b', {}, this.say(one, i)), ` ${one.name}`,
                                  element('br'), `at ${this.sayX(one.curve.x[i])}`,

@@ -53,7 +53,7 @@ function reasonsPart({summary, no_record: why}) {
                      ...(summary?.realtime?.degraded ?? []).map((reason) => `degraded: ${reason}`),
                      ...(summary?.recorder?.cut_off ? [`record cut off: ` +
                                                        summary.recorder.cut_off] : []),
-                     ...(why ? [why.trim()] : [])];
+                     ...(why ? [why] : [])];
 
     return reasons.length ? element('ul', {}, reasons.map((text) => element('li', {}, text))) : null;
 }
@@ -62,6 +62,22 @@ function reasonsPart({summary, no_record: why}) {
 
 function eventsPart({summary}) {
     return summary?.events?.length ? eventsTable(summary.events) : null;
+}
+
+function faultsPart({summary}) {
+    const faults = summary?.faults;
+
+    return Array.isArray(faults) && faults.length ? faultsTable(faults) : null;
+}
+
+function notesPart({record}) {
+    const events = record?.events ?? [], more = events.length - notesMost;
+
+    if (!events.length)
+        return null;
+    return element('div', {}, notesTable(events),
+                   more > 0 ? element('p', {class: 'faint'},
+                                      `and ${more} more: hiloco export has all`) : null);
 }
 
 function timingPart({record}) {
@@ -133,6 +149,8 @@ async function drawReport({hiloco, made, runs}) {
         figures.append('Nothing was recorded that could be drawn.');
     place.append(...[
         sectionOfRuns('Events', alone, eventsPart),
+        sectionOfRuns('Faults', alone, faultsPart),
+        sectionOfRuns('What happened at the nodes', alone, notesPart),
         alone.some((run) => run.record?.histograms?.length) ? timing : null,
         sectionOfRuns('Worst misses', alone, missesPart),
         sectionOfRuns('Whether the run can be believed', alone,

@@ -131,6 +131,24 @@ function eventsTable(events) {
                   'then p-p'], events.flatMap(eventRows));
 }
 
+/* "controller: stale converter[0], 0.0002" */
+function noteWords({node, kind, of, value}) {
+    return `${node}: ${kind}${of ? ` ${of}` : ''}${value === null ? '' : `, ${digits(value)}`}`;
+}
+
+const notesMost = 200;
+
+function notesTable(events) {
+    return table(['at', 'node', 'step', 'what', 'of', 'value'],
+                 events.slice(0, notesMost).map((one) => ({cells: [
+                     duration(one.time_s), one.node, one.step, one.kind, one.of, one.value]})));
+}
+
+function faultsTable(faults) {
+    return table(['fault', 'what', 'of', 'began', 'ended'], faults.map((one) => ({cells: [
+        one.name, one.kind, one.of, duration(one.began_s ?? NaN), duration(one.ended_s ?? NaN)]})));
+}
+
 /* --- timing ----------------------------------------------------------------------------------- */
 
 function timingTable(histograms) {

@@ -279,6 +279,41 @@ Test(report, the_verdict_is_first_with_each_failed_limit_and_its_figure)
     expect_quiet(b);
 }
 
+/* Of each kind one, as a summary has them; the record's own events. */
+Test(report, faults_and_events_of_nodes_are_marks)
+{
+    struct ended e = run_command(
+        "hiloco run configs/quickstart.yaml --quiet --set duration_s=0.01 "
+        "--set network.latency_up_us=100 --set network.jitter_us=100 "
+        "--set controller.input_age_limit_us=180 --set validity.stale_inputs=1000 --out %s",
+        in_workspace("run"));
+    expect_status(&e, 0);
+    struct column events = column_of(in_workspace("run"), "events/time_s");
+    json_t *summary = summary_of(in_workspace("run"));
+    json_object_set_new(summary, "faults",
+                        json_pack("[{s:s, s:s, s:s, s:f, s:f}]", "name", "dirt", "kind", "bias",
+                                  "of", "converter[0].voltage_v", "began_s", 0.002, "ended_s",
+                                  0.004));
+    cr_assert_eq(json_dump_file(summary, in_workspace("run/summary.json"), 0), 0);
+    struct browser *b = shown(report_of("run"));
+
+    cr_expect_gt(events.rows, 10);
+    cr_expect_eq(browser_number(b, "document.querySelector('.plot').plot.marks"
+                                   ".filter((mark) => mark.kind === 'note').length"),
+                 (double)events.rows);
+    struct place at = place_of(b, 0, events.at[0]);
+    browser_mouse(b, "mouseMoved", at.x, at.y);
+    char *tip = browser_text(b, "document.querySelector('.tip').textContent");
+    cr_expect(strstr(tip, "controller: stale converter[0]"), "%s", tip);
+    at = place_of(b, 0, 0.003);
+    browser_mouse(b, "mouseMoved", at.x, at.y);
+    tip = browser_text(b, "document.querySelector('.tip').textContent");
+    cr_expect(strstr(tip, "dirt: bias of converter[0].voltage_v"), "%s", tip);
+    cr_expect(is_shown(b, "Faults"));
+    cr_expect(is_shown(b, "What happened at the nodes"));
+    expect_quiet(b);
+}
+
 Test(report, of_several_runs_is_one_page_with_their_curves_together)
 {
     run_into("a", spike);
