@@ -387,6 +387,12 @@ const char *browser_complaints(const struct browser *b)
     return b->complaints;
 }
 
+void browser_downloads(struct browser *b, const char *folder)
+{
+    browser_do(b, "Browser.setDownloadBehavior",
+               json_pack("{s:s, s:s}", "behavior", "allow", "downloadPath", folder));
+}
+
 void browser_print(struct browser *b)
 {
     browser_do(b, "Page.printToPDF", NULL);

@@ -37,6 +37,9 @@ void browser_key(struct browser *browser, const char *key);
 unsigned browser_requests(const struct browser *browser);
 const char *browser_complaints(const struct browser *browser);
 
+/* What the page hands out goes to this folder. */
+void browser_downloads(struct browser *browser, const char *folder);
+
 /* Prints the page, to nowhere. */
 void browser_print(struct browser *browser);
 

@@ -314,6 +314,71 @@ Test(report, faults_and_events_of_nodes_are_marks)
     expect_quiet(b);
 }
 
+/* As docs/tracing.md has it. */
+Test(report, causes_of_misses_are_those_that_the_trace_found)
+{
+    run_into("run", limited);
+    write_text(in_workspace("run/trace.json"),
+               "{\"worst\": [{\"at_s\": 0.0123, \"core\": 1, \"first\": \"converter[1]\", "
+               "\"step\": 1230, \"misses\": 4, \"over_us\": 31.5, "
+               "\"most_of_it\": \"31.5 us before it began\", \"intruder\": \"kworker/1:2\"}]}");
+    struct browser *b = shown(report_of("run"));
+
+    cr_expect(is_shown(b, "31.5 us before it began"));
+    cr_expect(is_shown(b, "kworker/1:2"));
+    expect_quiet(b);
+}
+
+/* --- the data --------------------------------------------------------------------------------- */
+
+static bool is_there(void *path)
+{
+    return exists(path);
+}
+
+static char *downloaded(struct browser *b, const char *button, const char *name)
+{
+    char *path = strdup(in_workspace("files/%s", name));
+
+    json_decref(browser_value(b,
+                              "[...document.querySelectorAll('.tools button')]"
+                              ".find((one) => one.textContent === '%s').click()",
+                              button));
+    cr_assert(wait_until(is_there, path, 20), "%s never came", path);
+    return read_text(path);
+}
+
+/* All rows of the ramp, which is one in each. */
+Test(report, data_is_handed_out_as_files)
+{
+    run_into("run", spike);
+    struct browser *b = shown(report_of("run"));
+    struct column ramp = column_of(in_workspace("run"), "bench/ramp.output");
+    double time_s, least, greatest, last = 0;
+    char *csv, *line;
+    unsigned rows, lines = 0;
+
+    cr_assert_eq(mkdir(in_workspace("files"), 0700), 0);
+    browser_downloads(b, in_workspace("files"));
+    csv = downloaded(b, "CSV", "bench-0.csv");
+    line = strtok(csv, "\n");
+    cr_expect_str_eq(line, "signal,unit,time_s,rows,least,greatest");
+    while ((line = strtok(NULL, "\n")) && sscanf(line, "\"ramp.output\",\"\",%lf,%u,%lf,%lf",
+                                                 &time_s, &rows, &least, &greatest) == 4) {
+        const size_t row = (size_t)(time_s * 1e4 + 0.5);
+        cr_assert_lt(row, ramp.rows);
+        cr_assert_geq(time_s, last);
+        cr_assert_float_eq(least, ramp.at[row], 1e-6);
+        cr_assert_float_eq(greatest, ramp.at[row + rows - 1], 1e-6);
+        last = time_s;
+        lines++;
+    }
+    cr_expect_gt(lines, 1000);
+    char *scenario = downloaded(b, "scenario.yaml", "run-scenario.yaml");
+    cr_expect_str_eq(scenario, read_text(in_workspace("run/scenario.yaml")));
+    expect_quiet(b);
+}
+
 Test(report, of_several_runs_is_one_page_with_their_curves_together)
 {
     run_into("a", spike);
@@ -474,6 +539,14 @@ Test(report, mistakes_are_told)
                     in_workspace("no/report.html"));
     expect_status(&e, 2);
     expect_said(&e, "no/report.html: No such file or directory");
+}
+
+Test(report, a_run_into_its_folder_replaces_it)
+{
+    run_into("run", hostile);
+    cr_assert(exists(report_of("run")));
+    run_into("run", hostile);
+    cr_expect_not(exists(in_workspace("run/report.html")), "a report of the run before");
 }
 
 /* What a run left without a record is its summary; and the report says why there are no figures. */
