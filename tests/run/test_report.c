@@ -329,6 +329,40 @@ Test(report, causes_of_misses_are_those_that_the_trace_found)
     expect_quiet(b);
 }
 
+/* --- the machine ------------------------------------------------------------------------------ */
+
+TestSuite(report_machine, .init = workspace_open_alone, .fini = workspace_close, .timeout = 300);
+
+/* A run in real time knows what the doctor found when it began; in virtual time every machine is
+ * the same. */
+Test(report_machine, is_as_the_doctor_found_it)
+{
+    struct ended e = run_command("hiloco run configs/quickstart.yaml --mode realtime --quiet "
+                                 "--set duration_s=0.05 --out %s",
+                                 in_workspace("run"));
+    expect_ran(&e);
+    json_t *summary = summary_of(in_workspace("run")), *finding;
+    const json_t *machine = json_object_get(summary, "machine");
+    const json_t *findings = json_object_get(machine, "findings");
+    size_t i;
+
+    cr_expect_gt(json_array_size(findings), 15);
+    struct browser *b = shown(report_of("run"));
+    cr_expect(is_shown(b, json_string_value(json_object_get(machine, "host"))));
+    cr_expect(is_shown(b, json_string_value(json_object_get(machine, "kernel"))));
+    json_array_foreach(findings, i, finding)
+    {
+        const char *name = json_string_value(json_object_get(finding, "name"));
+        cr_expect(is_shown(b, name), "%s is not shown", name);
+    }
+    expect_quiet(b);
+
+    e = run_command("hiloco run configs/quickstart.yaml --quiet --set duration_s=0.001 --out %s",
+                    in_workspace("virtual"));
+    expect_status(&e, 0);
+    cr_expect(json_is_null(json_object_get(summary_of(in_workspace("virtual")), "machine")));
+}
+
 /* --- the data --------------------------------------------------------------------------------- */
 
 static bool is_there(void *path)
