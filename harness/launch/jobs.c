@@ -1,5 +1,6 @@
 #include "jobs.h"
 
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,6 +11,8 @@
 
 #include "../h5/run_files.h"
 #include "launcher.h"
+
+enum { JOBS_CORES_MAX = 8192 };
 
 static double jobs_now_s(void)
 {
@@ -156,13 +159,23 @@ static void jobs_run_those(struct hil_jobs *jobs, bool alone, unsigned at_a_time
     }
 }
 
+unsigned hil_jobs_cores(void)
+{
+    cpu_set_t *cores = CPU_ALLOC(JOBS_CORES_MAX);
+    const size_t size = CPU_ALLOC_SIZE(JOBS_CORES_MAX);
+    const bool known = cores && sched_getaffinity(0, size, cores) == 0;
+    const int count = known ? CPU_COUNT_S(size, cores) : 1;
+
+    CPU_FREE(cores);
+    return count > 0 ? (unsigned)count : 1;
+}
+
 void hil_jobs_run(struct hil_jobs *jobs, unsigned at_a_time)
 {
-    const long cores = sysconf(_SC_NPROCESSORS_ONLN);
     const sigset_t child = jobs_child_signal();
 
     sigprocmask(SIG_BLOCK, &child, &jobs->signals);
-    jobs_run_those(jobs, false, at_a_time ? at_a_time : (unsigned)cores);
+    jobs_run_those(jobs, false, at_a_time ? at_a_time : hil_jobs_cores());
     jobs_run_those(jobs, true, 1);
     sigprocmask(SIG_SETMASK, &jobs->signals, NULL);
 }

@@ -31,7 +31,10 @@ struct hil_jobs {
     sigset_t signals; /* that were blocked before: each run begins so */
 };
 
-/* Runs those that are not done yet, in their order; 0 at a time: as many as there are cores.
+/* How many cores this process may run on: taskset and containers leave it fewer than there are. */
+unsigned hil_jobs_cores(void);
+
+/* Runs those that are not done yet, in their order; 0 at a time: as many as hil_jobs_cores.
  * Signals must be caught: hil_catch_signals. */
 void hil_jobs_run(struct hil_jobs *jobs, unsigned at_a_time);
 
