@@ -20,6 +20,7 @@ struct step {
     struct look before;
     bool any_after, inside; /* of the second */
     double inside_s;        /* since when */
+    double last_s;
 };
 
 struct follow {
@@ -157,9 +158,11 @@ static void follow_step(struct follow *f, struct instant now)
         s->inside_s = now.time_s;
     s->inside = look.beyond <= 0;
     s->any_after = true;
+    s->last_s = now.time_s;
 }
 
-/* By the value that left the first band, or else by the time until it stayed in the second. */
+/* By the value that left the first band, or else by the time until it stayed in the second: it
+ * never does that is not in it at the end. */
 static bool step_look(const struct follow *f, struct look *look)
 {
     const struct hil_limit_step *limit = &f->limit->step;
@@ -170,7 +173,7 @@ static bool step_look(const struct follow *f, struct look *look)
         *look = s->before;
     else
         *look = look_at_most(s->inside ? 1e3 * (s->inside_s - at_s) : NAN,
-                             (double)limit->within_ns * 1e-6, s->inside ? s->inside_s : at_s);
+                             (double)limit->within_ns * 1e-6, s->inside ? s->inside_s : s->last_s);
     return s->outside_before || s->any_after;
 }
 

@@ -75,16 +75,18 @@ void finding_leave(struct hil_finding *f, enum hil_outcome outcome, const char *
     va_end(args);
 }
 
-/* "output_v is 3.1 ms at 0.0331 s, of 2 ms at most" */
+/* "output_v: 3.1 ms at 0.0331 s, of 2 ms at most", "output_v: has not settled at 0.05 s, ..." */
 static void finding_say(struct hil_finding *f)
 {
     const char *space = *f->unit ? " " : "";
-    char value[48] = "does not come to its end, or is no number", when[40] = "", more[40] = "";
+    char value[48], when[40] = "", more[40] = "";
 
     if (f->outcome != HIL_OUTCOME_PASSED && f->outcome != HIL_OUTCOME_FAILED)
         return;
     if (isfinite(f->value))
         snprintf(value, sizeof value, "%.6g%s%.16s", f->value, space, f->unit);
+    else
+        snprintf(value, sizeof value, "%s", f->no_value ? f->no_value : "is no number");
     if (isfinite(f->time_s))
         snprintf(when, sizeof when, " at %.9g s", f->time_s);
     if (f->failures > 1)

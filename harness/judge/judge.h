@@ -33,12 +33,13 @@ struct hil_finding {
     bool judged;                        /* the rest is known */
     char signal[HIL_SIGNAL_NAME_BYTES]; /* whose */
     char unit[24];
-    double time_s;       /* NAN: of no instant */
-    double value, bound; /* the value is NAN where it never came, or is no number */
-    bool from_below;     /* the value may not be less */
-    unsigned failures;   /* how many signals, or signals and events, failed */
-    char figure[80];     /* that shows it: "output.svg"; "": none does */
-    const char *measure; /* by which it is found; or by the record's stream and column */
+    double time_s;        /* NAN: of no instant */
+    double value, bound;  /* the value is NAN where it never came, or is no number */
+    const char *no_value; /* what is said of it then; NULL: "is no number" */
+    bool from_below;      /* the value may not be less */
+    unsigned failures;    /* how many signals, or signals and events, failed */
+    char figure[80];      /* that shows it: "output.svg"; "": none does */
+    const char *measure;  /* by which it is found; or by the record's stream and column */
     int stream, column;
     char words[HIL_FINDING_BYTES];
 };

@@ -108,6 +108,8 @@ static void judge_bound(const struct trial *t, enum hil_bound bound, struct hil_
                 finding_look(&sum, &look))
                 worst = &t->system->measures[m];
         }
+    if (bound == HIL_BOUND_SETTLING || bound == HIL_BOUND_RECOVERY)
+        finding->no_value = "has not settled";
     if (worst) {
         hil_instance_name(&worst->is, finding->signal);
         finding->measure = worst->is.name;

@@ -108,9 +108,11 @@ static void take_looks(struct signals *s, unsigned i, const struct follow *follo
             !finding_look(&s->sums.at[bound], &look))
             continue;
         name_signal(s, i, finding->signal);
-        if (bound == HIL_BOUND_STEP)
+        if (bound == HIL_BOUND_STEP) {
             snprintf(finding->unit, sizeof finding->unit, "%s",
                      follow_step_unit(follow, unit_of(s->trial)));
+            finding->no_value = "is not in the second band";
+        }
         finding->stream = s->spots[i].stream;
         finding->column = (int)s->spots[i].column;
     }

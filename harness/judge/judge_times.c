@@ -9,6 +9,19 @@
 
 static const char *const figure_of_times = "latency.svg";
 
+/* When the worst miss of these nodes began, if it was so late; not known where it is none of the
+ * run's worst. */
+static double time_of_miss(const struct trial *t, unsigned first, unsigned last, uint64_t late_ns)
+{
+    struct hil_worst all;
+
+    hil_state_worst(t->run->state, &all);
+    for (unsigned i = 0; i < all.count; i++)
+        if (all.at[i].node >= first && all.at[i].node <= last && all.at[i].late_ns >= late_ns)
+            return (double)all.at[i].begin_ns * 1e-9;
+    return NAN;
+}
+
 static void judge_missed(struct trial *t)
 {
     struct hil_finding *finding = trial_add(t, HIL_BOUND_MISSED, NULL, "%");
@@ -23,6 +36,9 @@ static void judge_missed(struct trial *t)
         if (finding_look(&sum, &look))
             hil_node_name(t->system, i, finding->signal);
     }
+    /* Steps that are missed one after the other are one miss, of one of the nodes. */
+    if (finding->outcome == HIL_OUTCOME_FAILED)
+        finding->time_s = time_of_miss(t, t->limit->first, t->limit->last, 0);
     if (finding->judged)
         strcpy(finding->figure, figure_of_times);
 }
@@ -30,18 +46,6 @@ static void judge_missed(struct trial *t)
 static double quantile_us(const struct hil_histogram *h, double quantile)
 {
     return (double)hil_histogram_quantile(h, quantile) * 1e-3;
-}
-
-/* When the node was so late: the worst misses know of some. */
-static double time_of_worst(const struct trial *t, unsigned node)
-{
-    struct hil_worst all;
-
-    hil_state_worst(t->run->state, &all);
-    for (unsigned i = 0; i < all.count; i++)
-        if (all.at[i].node == node && all.at[i].late_ns == t->run->state->nodes[node].late.max)
-            return (double)all.at[i].begin_ns * 1e-9;
-    return NAN;
 }
 
 /* A percentile of each node's times. */
@@ -65,7 +69,7 @@ static void judge_node_time(struct trial *t, enum hil_bound bound, unsigned perc
             continue;
         hil_node_name(t->system, i, finding->signal);
         if (bound == HIL_BOUND_LATE && p->quantile == 1)
-            finding->time_s = time_of_worst(t, i);
+            finding->time_s = time_of_miss(t, i, i, n->late.max);
     }
     if (finding->judged)
         strcpy(finding->figure, figure_of_times);

@@ -144,6 +144,21 @@ Test(verdict, quiet_runs_say_why_they_fail)
     expect_said(&e, "o.dip_pct: output_v");
 }
 
+Test(verdict, what_never_comes_is_said_so)
+{
+    struct ended e =
+        run_limits("  o: {measure: output_v, settling_ms: 5}\n"
+                   "  s: {signal: output_v, from_s: 0.01, step: {at_s: 0.02, "
+                   "within_ms: 1, from: {min: -1e9, max: 1e9}, to: {min: 1000, max: 1e9}}}\n",
+                   "out", "--set controller.period_us=60");
+
+    expect_status(&e, 4);
+    cr_expect_not_null(strstr(e.out, "o.settling_ms: output_v: has not settled at 0.02"), "%s",
+                       e.out);
+    cr_expect_not_null(strstr(e.out, "s.step: output_v: is not in the second band at 0.0"), "%s",
+                       e.out);
+}
+
 /* --- signals --------------------------------------------------------------------------------- */
 
 Test(verdict, the_worst_of_several_signals_is_named)
@@ -246,6 +261,23 @@ Test(verdict, timing_has_limits)
     expect_finding("out", "b.round_trip_us.max", "failed");
     cr_expect_float_eq(number_at(finding("out", "l.round_trip_us.p50"), "value"),
                        number_at(summary_of(in_workspace("out")), "links.1.round_trip_us.p50"), 0);
+}
+
+/* 100 converters at 1 us are more than a core can do. */
+Test(verdict, missed_steps_fail_with_the_time_of_the_worst)
+{
+    struct ended e = run_limits("  n: {nodes: 'converter[*]', missed_percent: 0}\n", "out",
+                                "--mode realtime --set converters.count=100 --set "
+                                "converters.period_us=1 --set validity.required=false");
+
+    expect_status(&e, 4);
+    json_t *missed = finding("out", "n.missed_percent");
+    cr_expect_str_eq(json_string_value(json_at(missed, "verdict")), "failed");
+    cr_expect_str_eq(json_string_value(json_at(missed, "figure")), "latency.svg");
+    cr_expect_eq(strncmp(json_string_value(json_at(missed, "signal")), "converter[", 10), 0);
+    cr_expect_gt(number_at(missed, "value"), 0);
+    const double time_s = number_at(missed, "time_s");
+    cr_expect(time_s >= 0 && time_s <= 0.05, "%g", time_s);
 }
 
 /* --- for machines ---------------------------------------------------------------------------- */

@@ -145,6 +145,7 @@ Test(follow, one_that_does_not_stay_never_came)
     FEED(1, 1, 1, 1, 2, 2, 2, 2.2);
     const struct look look = look_of(HIL_BOUND_STEP);
     cr_expect(isnan(look.value) && look.beyond > 0);
+    cr_expect_float_eq(look.time_s, 0.007, 1e-12);
     cr_expect_str_eq(follow_step_unit(follow, "V"), "ms");
     follow_close(follow);
 }
