@@ -10,16 +10,20 @@
 #include "kept.h"
 #include "process.h"
 
+enum { AGES_TOLD = 8 };
+
 int hil_warnings_open(struct hil_warnings *w, const struct hil_run *run, bool quiet)
 {
     *w = (struct hil_warnings){.run = run, .quiet = quiet};
     w->faults_told = calloc(hil_process_count(run->scenario), sizeof *w->faults_told);
-    return w->faults_told ? 0 : -ENOMEM;
+    w->ages_told = calloc(run->scenario->system->age_count + 1, sizeof *w->ages_told);
+    return w->faults_told && w->ages_told ? 0 : -ENOMEM;
 }
 
 void hil_warnings_close(struct hil_warnings *w)
 {
     free(w->faults_told);
+    free(w->ages_told);
 }
 
 /* Whether a process of the run has said the same before. */
@@ -89,8 +93,32 @@ static void warnings_of_faults(struct hil_warnings *w)
     }
 }
 
+/* An input that is too old, and one that is not any more, are told the first few times. */
+static void warnings_of_age(struct hil_warnings *w, unsigned i)
+{
+    const struct hil_system *system = w->run->scenario->system;
+    const struct hil_age_state *age = &w->run->state->ages[i];
+    const uint64_t trips = atomic_load_explicit(&age->trips, memory_order_acquire);
+    const uint64_t back = age->recoveries;
+    struct hil_age_told *told = &w->ages_told[i];
+    char name[HIL_SIGNAL_NAME_BYTES];
+
+    if (told->trips >= AGES_TOLD)
+        return;
+    hil_age_name(system, i, name);
+    if (trips > told->trips)
+        fprintf(stderr, "warning: at %.6f s the input %s was older than %g us%s\n",
+                (double)age->found_ns * 1e-9, name, (double)system->ages[i].limit_ns * 1e-3,
+                trips >= AGES_TOLD ? "; from here on this is counted, and not told" : "");
+    if (back > told->back)
+        fprintf(stderr, "the input %s has a newer value again\n", name);
+    *told = (struct hil_age_told){trips, back};
+}
+
 void hil_warnings_look(struct hil_warnings *w)
 {
     warnings_of_stale(w);
     warnings_of_faults(w);
+    for (unsigned i = 0; !w->quiet && i < w->run->scenario->system->age_count; i++)
+        warnings_of_age(w, i);
 }

@@ -8,11 +8,17 @@
 
 #include "../run/node.h"
 
+/* Of an input with an age limit, what was told. */
+struct hil_age_told {
+    uint64_t trips, back;
+};
+
 struct hil_warnings {
     const struct hil_run *run;
     bool quiet; /* errors only */
     bool stale_told;
     unsigned *faults_told; /* by executor */
+    struct hil_age_told *ages_told;
 };
 
 /* Returns 0 or -ENOMEM. */
@@ -23,8 +29,8 @@ void hil_warnings_close(struct hil_warnings *w);
  * said no other says again. */
 void hil_warnings_log(void *warnings, enum loco_level level, const char *text);
 
-/* Says what was found since the last look: the first input that was too old, components that
- * failed. */
+/* Says what was found since the last look: the first input that was stale, inputs that are older
+ * than their own limits, components that failed. */
 void hil_warnings_look(struct hil_warnings *w);
 
 #endif

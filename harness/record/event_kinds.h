@@ -15,6 +15,9 @@
     /* The sender of a link died; it was started again, and sent. */                               \
     KIND(LOST, "lost", "")                                                                         \
     KIND(BACK, "back", "for how long it was away, s")                                              \
+    /* An input's value is older than its own limit; a newer one came. */                          \
+    KIND(OLD, "old", "its age, which is the time to the answer, s")                                \
+    KIND(NEW, "new", "for how long it was too old, s")                                             \
     /* A component failed. */                                                                      \
     KIND(FAILED, "failed", "")
 /* clang-format on */

@@ -60,6 +60,8 @@ static void explain(const struct hil_run *run, int rc)
     if (rc == -ESTALE)
         hil_stale_describe(&state->stale, run->scenario->system, state->message,
                            sizeof state->message);
+    if (rc == -ESTALE)
+        hil_age_describe(run->state, run->scenario->system, state->message, sizeof state->message);
     if (rc == -ENOTRECOVERABLE)
         hil_fault_describe(&state->faults, state->message, sizeof state->message);
 }

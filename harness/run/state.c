@@ -103,9 +103,10 @@ static int open_with(struct hil_state **state, const struct hil_scenario *s,
     const size_t executors_size = s->executor_count * sizeof(struct hil_executor_state);
     const size_t links_size = system->link_count * sizeof(struct hil_link_state);
     const size_t figures_size = figures * sizeof(struct hil_link_figures);
+    const size_t ages_size = system->age_count * sizeof(struct hil_age_state);
     const size_t costs_size = system->component_count * sizeof(struct hil_cost);
-    const size_t size = nodes_size + executors_size + links_size + figures_size + costs_size +
-                        hil_responses_size(event_count, system->measure_count);
+    const size_t size = nodes_size + executors_size + links_size + figures_size + ages_size +
+                        costs_size + hil_responses_size(event_count, system->measure_count);
     int file = memfd_create(HIL_STATE_NAME, MFD_CLOEXEC | MFD_ALLOW_SEALING);
     void *memory = file < 0 ? NULL : map_file(file, size);
 
@@ -126,7 +127,8 @@ static int open_with(struct hil_state **state, const struct hil_scenario *s,
     st->executors = (void *)rest;
     st->links = (void *)(rest += executors_size);
     st->figures = (void *)(rest += links_size);
-    st->costs = (void *)(rest += figures_size);
+    st->ages = (void *)(rest += figures_size);
+    st->costs = (void *)(rest += ages_size);
     state_pairs(s, st->figures);
     hil_responses_init(&st->responses, rest + costs_size, events, event_count,
                        system->measure_count);
@@ -155,6 +157,33 @@ void hil_state_close(struct hil_state *state)
         return;
     close(state->file);
     munmap(state, state->size);
+}
+
+/* --- inputs with an age limit ---------------- */
+
+void hil_age_name(const struct hil_system *system, unsigned age, char text[HIL_SIGNAL_NAME_BYTES])
+{
+    const struct hil_signal input = {.component = system->ages[age].component,
+                                     .number = system->ages[age].number};
+
+    hil_signal_name(system, &input, text);
+}
+
+void hil_age_describe(const struct hil_state *state, const struct hil_system *system, char *text,
+                      size_t size)
+{
+    for (unsigned i = 0; i < system->age_count; i++) {
+        const struct hil_age_state *age = &state->ages[i];
+        char input[HIL_SIGNAL_NAME_BYTES];
+        if (system->ages[i].action != HIL_OLD_END || !atomic_load(&age->trips))
+            continue;
+        hil_age_name(system, i, input);
+        snprintf(text, size,
+                 "an old input ends it: %s was %.6g us old at %.6f s, of %.6g us at most", input,
+                 (double)age->answer_ns * 1e-3, (double)age->found_ns * 1e-9,
+                 (double)system->ages[i].limit_ns * 1e-3);
+        return;
+    }
 }
 
 /* --- another process's ---------------- */

@@ -21,6 +21,7 @@
 #include "../record/response.h"
 #include "../record/worst.h"
 #include "../scenario/scenario.h"
+#include "../scenario/system.h"
 #include "calls.h"
 #include "fault.h"
 #include "input_age.h"
@@ -61,6 +62,17 @@ struct hil_node_state {
 /* A link, as its receiver saw it. */
 struct hil_link_state {
     uint64_t bad; /* messages with a value that was no number, and were not used */
+};
+
+/* An input with an age limit, as its node found it. One writer. */
+struct hil_age_state {
+    _Atomic uint64_t trips; /* times that its value was too old; told to who watches */
+    uint64_t recoveries;    /* a newer value came */
+    uint64_t first_ns;      /* when it was found first */
+    uint64_t found_ns;      /* last */
+    /* The longest from when the value in force was of, to the step that answered. */
+    uint64_t answer_ns;
+    uint64_t out_ns; /* the longest that it was too old for */
 };
 
 /* How old what came over an array's links was, in the steps of one executor's nodes: of several
@@ -144,6 +156,7 @@ struct hil_state {
     struct hil_executor_state *executors;
     struct hil_link_state *links;     /* of the system */
     struct hil_link_figures *figures; /* in the order of executors, then of arrays */
+    struct hil_age_state *ages;       /* of the system's age limits */
     struct hil_cost *costs;           /* of the system's components: those of provided models */
     struct hil_node_state nodes[];
 };
@@ -173,6 +186,12 @@ struct hil_link_figures *hil_state_figures(const struct hil_state *state, unsign
 /* Adds a reason, a line with its end, to state->degraded. */
 __attribute__((format(printf, 2, 3))) void hil_state_degrade(struct hil_executor_state *state,
                                                              const char *format, ...);
+
+/* The name of an input with an age limit; and, of the one that ended the run, what it was, in
+ * words. That leaves the text as it is where none did. */
+void hil_age_name(const struct hil_system *system, unsigned age, char text[HIL_SIGNAL_NAME_BYTES]);
+void hil_age_describe(const struct hil_state *state, const struct hil_system *system, char *text,
+                      size_t size);
 
 /* Returns 0 or a negative errno. */
 int hil_state_open(struct hil_state **state, const struct hil_scenario *scenario);

@@ -9,8 +9,7 @@
 
 /* --- 1. what is continuous advances ----------------------------------------------------------- */
 
-/* What is given replaces the outputs of what is sampled, and the inputs of what is continuous. */
-static void step_make_safe(const struct step_part *p)
+void hil_step_make_safe(const struct step_part *p)
 {
     const bool sampled = p->model->kind == HIL_SAMPLED;
     const unsigned count = sampled ? p->config->out_count : p->config->in_count;
@@ -39,7 +38,7 @@ __attribute__((cold, noinline)) static int step_failed(struct hil_step *s, struc
              hil_event_of_component(s->node->run->scenario->system, p->number), 0);
     rc = hil_fault_add(&s->executor->faults, &failing, rc, p->next);
     if (p->model->kind == HIL_SAMPLED) {
-        step_make_safe(p);
+        hil_step_make_safe(p);
         return rc;
     }
     s->failed++;
@@ -306,7 +305,7 @@ static int step_take_all(struct hil_step *s, uint64_t n, uint64_t now)
     bool arrived = false; /* one of this array had a message */
     int rc = 0;
 
-    s->unfit = s->failed + s->stale;
+    s->unfit = s->failed + s->stale + s->old;
     for (struct step_arrival *a = s->arrivals, *end = a + s->arrival_count; a < end; a++) {
         if (!s->goes_on || !step_is_away(s, a, n, now))
             step_load(s, a, n, now);
@@ -425,7 +424,7 @@ static void step_record(const struct hil_step *s, uint64_t n, uint64_t due, uint
  * What comes from a component of this node that has failed is no number. */
 static bool step_rests(const struct hil_step *s, const struct step_part *p)
 {
-    bool away = false, unfit = !hil_all_numbers(p->in, p->config->in_count);
+    bool away = false, unfit = p->old || !hil_all_numbers(p->in, p->config->in_count);
 
     for (unsigned i = 0; i < p->arrivals.count; i++) {
         const struct step_arrival *a = &s->arrivals[s->needs[p->arrivals.first + i]];
@@ -433,7 +432,7 @@ static bool step_rests(const struct hil_step *s, const struct step_part *p)
         unfit |= a->unfit || (hil_input_is_bad(&a->input) && hil_step_takes_bad(s, p, a));
     }
     if (unfit)
-        step_make_safe(p);
+        hil_step_make_safe(p);
     return away || unfit;
 }
 
@@ -527,6 +526,8 @@ static inline int step_latch(struct hil_step *s, uint64_t n)
     if (s->safe)
         step_unlatch_safe(s);
     step_copy_late(s);
+    if (__builtin_expect(s->replaced, 0))
+        hil_step_replace_old(s, true);
     if (s->unfit)
         step_latch_safe(s);
     for (unsigned i = 0; s->applies && !rc && i < s->continuous; i++)
@@ -575,11 +576,14 @@ int hil_step_run(void *arg, uint64_t n, uint64_t now)
     step_release(s);
     if (s->sent_ns)
         s->sent_ns[(n + 1) % STEP_SENT_MAX] = now;
+    const int old = __builtin_expect(s->age_count, 0) ? hil_step_judge_ages(s, n, now) : 0;
     step_send(s, 0, s->early, n);
     const int stale = step_take_all(s, n, now);
     if (s->feed_count)
         hil_step_take_sources(s, due);
     hil_step_copy(s, s->local);
+    if (__builtin_expect(s->replaced, 0))
+        hil_step_replace_old(s, false);
     step_measure(s, now);
     if (node->id == 0)
         atomic_store_explicit(&node->run->state->elapsed_ns, now, memory_order_relaxed);
@@ -592,5 +596,5 @@ int hil_step_run(void *arg, uint64_t n, uint64_t now)
     if (rc)
         return rc;
     hil_node_end_step(node, n, due, now);
-    return stale ? stale : step_check_peers(s, n);
+    return stale || old ? -ESTALE : step_check_peers(s, n);
 }

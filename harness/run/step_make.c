@@ -387,13 +387,15 @@ struct make_sizes {
     unsigned signals;
     size_t message;
     bool answers;
+    unsigned ages;
 };
 
 static struct make_sizes make_find_sizes(const struct hil_node *node)
 {
     const struct hil_system *system = node->run->scenario->system;
     const struct hil_node_config *c = node->config;
-    struct make_sizes sizes = {.message = sizeof(struct hil_message)};
+    struct make_sizes sizes = {.message = sizeof(struct hil_message),
+                               .ages = hil_step_count_ages(node)};
 
     for (unsigned i = 0; i < c->measure_count; i++)
         sizes.signals += system->measures[c->measures[i]].count;
@@ -417,6 +419,7 @@ static double *make_cut_all(struct hil_step *s, struct make_cutter *cutter,
     s->values = make_cut(cutter, s->value_count, sizeof *s->values);
     s->copies = make_cut(cutter, c->in_count, sizeof *s->copies);
     s->feeds = make_cut(cutter, c->in_count, sizeof *s->feeds);
+    s->ages = make_cut(cutter, sizes->ages, sizeof *s->ages);
     s->message = make_cut(cutter, 1, sizes->message);
     s->measures = make_cut(cutter, c->measure_count, sizeof *s->measures);
     s->signals = make_cut(cutter, sizes->signals, sizeof *s->signals);
@@ -480,6 +483,7 @@ int hil_step_open(struct hil_step **step, struct hil_node *node)
         return rc;
     make_needs(*step);
     make_measures(*step);
+    hil_step_make_ages(*step);
     hil_step_count_in_run(*step);
     return hil_step_begin(*step);
 }
@@ -550,6 +554,8 @@ void hil_step_count_in_run(struct hil_step *s)
 
     s->figures = run->state->figures;
     s->executor = &run->state->executors[run->executor];
+    for (unsigned i = 0; i < s->age_count; i++)
+        s->ages[i].state = &run->state->ages[s->ages[i].number];
     for (unsigned i = 0; i < s->part_count; i++) {
         struct step_part *p = &s->parts[i];
         p->cost = hil_loaded_of(p->model) ? &run->state->costs[p->number] : NULL;
@@ -573,6 +579,7 @@ int hil_step_begin(struct hil_step *s)
     make_end(s);
     s->computed = s->safe = false;
     s->unfit = s->failed = 0;
+    hil_step_forget_ages(s);
     s->node->loop.has_input = false;
     s->node->loop.input_age_ns = 0;
     memcpy(s->values, s->beginning, s->value_count * sizeof *s->values);

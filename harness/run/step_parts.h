@@ -2,6 +2,8 @@
 #ifndef STEP_PARTS_H
 #define STEP_PARTS_H
 
+#include <math.h>
+
 #include "../record/columns.h"
 #include "node.h"
 
@@ -28,6 +30,7 @@ struct step_part {
     double *next;     /* where it computes: elsewhere with computation_delay; else `out` */
     unsigned out_count;
     bool failed, rests;
+    unsigned old;               /* inputs that are too old, for which it is safe */
     bool stale;                 /* a device has not received in time what it should have */
     struct step_range local;    /* copies from this node's outputs, before a sampled one computes */
     struct step_range arrivals; /* in needs[]: those that it takes */
@@ -93,6 +96,18 @@ struct step_measured {
     double value, reference; /* in this step; NAN: it has none */
 };
 
+/* An input with an age limit. */
+struct step_age {
+    const struct hil_age_limit *limit;
+    struct step_part *part;
+    unsigned arrival, from, to; /* its value, where it comes and where it goes: in values[] */
+    unsigned number;            /* of the system's */
+    bool old;
+    uint64_t found_ns; /* old, last */
+    struct hil_age_state *state;
+    struct hil_event_of of;
+};
+
 /* What each step touches comes first. */
 struct hil_step {
     struct hil_node *node;
@@ -101,6 +116,8 @@ struct hil_step {
     unsigned early, departure_count; /* the first are sent before the others have computed */
     unsigned failed;                 /* continuous components, which give no number any more */
     unsigned stale;                  /* devices, which give no number in this step */
+    unsigned age_count;              /* inputs with an age limit */
+    unsigned old, replaced;          /* of these, what makes safe, and is replaced, now */
     unsigned unfit;                  /* all these, and arrivals that are unfit, bad or away */
     bool safe;                       /* values may stand in inputs of continuous components */
     bool computed;                   /* the sampled components have */
@@ -111,6 +128,7 @@ struct hil_step {
     struct step_arrival *arrivals;
     struct step_departure *departures;
     struct step_feed *feeds;
+    struct step_age *ages;
     struct step_copy *copies;
     /* Copies from this node's outputs: to all the sampled components, and to continuous ones. */
     struct step_range local, local_late;
@@ -160,6 +178,18 @@ static inline void hil_step_leave(const struct hil_step *s, const struct step_pa
     hil_inside_leave(&s->told->inside);
     hil_beat(&s->told->heartbeat);
 }
+
+/* What is given replaces the outputs of what is sampled, and the inputs of what is continuous. */
+void hil_step_make_safe(const struct step_part *part);
+
+/* Inputs with an age limit: how many the node has at most, and finding them; whether they are too
+ * old at step n, which returns 0, or -ESTALE when that ends the run; and values in the place of
+ * those that are, of sampled components, or of continuous ones (`late`). */
+unsigned hil_step_count_ages(const struct hil_node *node);
+void hil_step_make_ages(struct hil_step *step);
+void hil_step_forget_ages(struct hil_step *step);
+int hil_step_judge_ages(struct hil_step *step, uint64_t n, uint64_t now);
+void hil_step_replace_old(const struct hil_step *step, bool late);
 
 /* Takes the message's values, but for those of components that gave one which is no number: what
  * came of these before holds. */

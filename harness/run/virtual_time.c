@@ -163,6 +163,9 @@ static int first_failure(const struct hil_run *run, const struct virtual_executo
         if (v[i].result == -ESTALE)
             hil_stale_describe(&executor->stale, run->scenario->system, executor->message,
                                sizeof executor->message);
+        if (v[i].result == -ESTALE)
+            hil_age_describe(run->state, run->scenario->system, executor->message,
+                             sizeof executor->message);
         if (v[i].result == -ENOTRECOVERABLE)
             hil_fault_describe(&executor->faults, executor->message, sizeof executor->message);
         return v[i].result;

@@ -72,6 +72,14 @@ struct hil_stale_config {
     unsigned bad_limit; /* inputs in a row that are no number, until the safe values are applied */
 };
 
+/* What an input's value that is older than its own limit is answered by. */
+enum hil_on_old {
+    HIL_OLD_HOLD,  /* it goes on with that */
+    HIL_OLD_VALUE, /* takes another in its place, until a newer one is there */
+    HIL_OLD_SAFE,  /* its component is safe until then */
+    HIL_OLD_END,   /* the run ends */
+};
+
 /* What becomes of a run in which a component fails: run/fault.h. */
 enum hil_on_error {
     HIL_ERROR_END,  /* it ends */

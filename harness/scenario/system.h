@@ -35,6 +35,14 @@ struct hil_feed {
     double initial;
 };
 
+/* How old what a connection brings to an input may be: run/step_ages.c. */
+struct hil_age_limit {
+    unsigned component, number; /* the input: among the component's */
+    uint64_t limit_ns;
+    enum hil_on_old action;
+    double value; /* of HIL_OLD_VALUE */
+};
+
 /* A signal as one node has it. */
 enum hil_signal_place { HIL_AT_INPUT, HIL_AT_OUTPUT, HIL_AT_LINK };
 
@@ -182,8 +190,10 @@ struct hil_system {
     struct hil_link *links;           /* in the order of sender, then of receiver */
     struct hil_source *sources;
     struct hil_measure *measures;
-    struct hil_limit *limits; /* limits.h */
+    struct hil_limit *limits;   /* limits.h */
+    struct hil_age_limit *ages; /* of inputs, in the order of the file */
     unsigned node_count, component_count, link_count, source_count, measure_count, limit_count;
+    unsigned age_count;
     struct hil_executor_config *executors;
     unsigned executor_count;
     struct hil_pool *pool; /* what all these point to */

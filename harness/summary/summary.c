@@ -9,6 +9,7 @@
 #include "../base/json_file.h"
 #include "../run/node_name.h"
 #include "../scenario/system.h"
+#include "summary_ages.h"
 #include "summary_components.h"
 #include "summary_measures.h"
 #include "summary_nodes.h"
@@ -291,6 +292,7 @@ int hil_summary_write(const struct hil_summary *sum, const char *path)
     json_object_set(root, "machine", sum->machine ? sum->machine : json_null());
     json_object_set_new(root, "trace", trace(sum->traced));
     json_object_set_new(root, "stale_inputs", stale_inputs(sum));
+    hil_summary_add_ages(sum, root);
     json_object_set_new(root, "bad_inputs", bad_inputs(sum));
     json_object_set_new(root, "faults", faults(sum));
     json_object_set_new(root, "hung", hung(sum));
@@ -352,6 +354,7 @@ void hil_summary_print(const struct hil_summary *sum, FILE *to)
     hil_summary_print_nodes(sum, to);
     hil_summary_print_components(sum, to);
     print_losses(sum->state, to);
+    hil_summary_print_ages(sum, to);
     each_fault(sum, print_fault, to);
     print_hung(sum, to);
     if (sum->dropped)

@@ -351,6 +351,45 @@ Test(general, a_band_without_a_reference)
                    "measures.speed.band is '-2'; allowed: a number, at least 0");
 }
 
+/* What a value that is too old is answered by. */
+Test(general, an_age_limit_of_a_connection)
+{
+#define AGED(keys)                                                                                 \
+    HEAD NODES "components:\n"                                                                     \
+               "  motor: {model: dc_motor, node: drive, safe: {voltage_v: 1}}\n"                   \
+               "  law: {model: generic_pi, node: control}\n" SOURCES "connections:\n"              \
+               "  - {from: motor.speed_rad_per_s, to: law.measurement}\n"                          \
+               "  - {from: law.output, to: motor.voltage_v" keys "}\n"
+    struct hil_scenario *s = load(AGED(", age_limit_us: 250, on_old: value, old_value: 3"), NULL);
+    const struct hil_age_limit *age = s->system->ages;
+    cr_assert_eq(s->system->age_count, 1);
+    cr_expect_eq(age->limit_ns, 250000);
+    cr_expect_eq(age->action, HIL_OLD_VALUE);
+    cr_expect_eq(age->value, 3);
+    hil_scenario_free(s);
+    s = load(AGED(", age_limit_us: 250, on_old: safe"), NULL);
+    cr_expect_eq(s->system->ages->action, HIL_OLD_SAFE);
+    hil_scenario_free(s);
+    s = load(AGED(", age_limit_us: 250"), NULL);
+    cr_expect_eq(s->system->ages->action, HIL_OLD_HOLD);
+    hil_scenario_free(s);
+    expect_mistake(AGED(", age_limit_us: 250, on_old: value"),
+                   "on_old is value, but there is no old_value; required: old_value");
+    expect_mistake(AGED(", age_limit_us: 250, old_value: 3"),
+                   "old_value is of no use; allowed: with on_old: value");
+    expect_mistake(AGED(", on_old: end"), "nothing is ever too old; required: age_limit_us");
+    expect_mistake(AGED(", age_limit_us: 0"), "age_limit_us is '0'; allowed: ");
+    expect_mistake(AGED(", age_limit_us: 250, on_old: saef"),
+                   "on_old is 'saef' (did you mean 'safe'?); allowed: hold, value, safe, end");
+    expect_mistake(HEAD NODES COMPONENTS SOURCES
+                   "connections:\n"
+                   "  - {from: motor.speed_rad_per_s, to: law.measurement, age_limit_us: 9, "
+                   "on_old: safe}\n"
+                   "  - {from: law.output, to: motor.voltage_v}\n",
+                   "on_old is safe, but law has no safe values; allowed: with its `safe`");
+#undef AGED
+}
+
 Test(general, an_input_that_is_fed_twice_or_never)
 {
     expect_mistake(

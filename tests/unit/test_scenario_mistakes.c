@@ -597,7 +597,8 @@ Test(scenario_mistakes, all_are_reported)
          "FILE:4:35: controller.period_us is '0'; allowed: a whole number of ns, 0.001 to 1e9 us\n"
          "FILE:5:52: unknown key 'colour' in converters; allowed: count, plant, period_us, "
          "phase_us, stagger_us, cpu, priority, scheduler, wait, overrun, catch_up_limit, "
-         "resync_after_us, input_age_limit_us, on_stale_input, bad_inputs_limit, on_error, "
+         "resync_after_us, input_age_limit_us, on_stale_input, age_limit_us, on_old, old_value, "
+         "bad_inputs_limit, on_error, "
          "duty_initial, "
          "duty_safe, parameters, "
          "initial, tolerance, overrides");

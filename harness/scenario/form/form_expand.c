@@ -294,6 +294,17 @@ static bool expand_law_takes(const struct expansion *x, const char *input)
     return hil_quantity_find(&x->form->controller.law->inputs, input) >= 0;
 }
 
+/* What of the block is of the connection to it, where it is given. */
+static void expand_age(struct expansion *x, struct scenario_node *entry,
+                       const struct scenario_node *block)
+{
+    static const char *const keys[] = {"age_limit_us", "on_old", "old_value"};
+
+    for (unsigned i = 0; i < sizeof keys / sizeof keys[0]; i++)
+        if (scenario_node_get(block, keys[i]))
+            expand_copy(x, entry, keys[i], scenario_node_get(block, keys[i]));
+}
+
 static void expand_measured(struct expansion *x, struct scenario_node *list, const char *signal)
 {
     char text[64];
@@ -306,6 +317,7 @@ static void expand_measured(struct expansion *x, struct scenario_node *list, con
     snprintf(text, sizeof text, "control[*].%s", signal);
     expand_text(x, entry, "to", text);
     expand_number(x, entry, "initial", 0);
+    expand_age(x, entry, x->controller);
 }
 
 static void expand_connections(struct expansion *x, struct scenario_node *root)
@@ -320,6 +332,7 @@ static void expand_connections(struct expansion *x, struct scenario_node *root)
     for (unsigned i = 0; i < x->form->converter_count; i++)
         expand_value(x, i, x->form->converters[i].duty_initial);
     expand_values(x, entry, "initial");
+    expand_age(x, entry, x->converters);
 }
 
 static void expand_steps(struct expansion *x, struct scenario_node *source,

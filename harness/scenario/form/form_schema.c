@@ -19,6 +19,10 @@
         CYAML_FIELD_FLOAT("resync_after_us", MUST, structure, late.resync_after_us),               \
         CYAML_FIELD_FLOAT("input_age_limit_us", MUST, structure, late.input_age_limit_us),         \
         ENUM("on_stale_input", structure, late.on_stale_input, stale_actions),                     \
+        CYAML_FIELD_FLOAT("age_limit_us", MAY, structure, late.age_limit_us),                      \
+        CYAML_FIELD_ENUM("on_old", MAY | STRICT, structure, late.on_old, old_actions,              \
+                         CYAML_ARRAY_LEN(old_actions)),                                            \
+        CYAML_FIELD_FLOAT("old_value", MAY, structure, late.old_value),                            \
         CYAML_FIELD_UINT("bad_inputs_limit", MUST, structure, late.bad_inputs_limit),              \
         ENUM("on_error", structure, late.on_error, error_actions)
 

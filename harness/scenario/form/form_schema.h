@@ -36,6 +36,8 @@ struct form_file_late {
     enum hil_overrun overrun;
     double catch_up_limit, resync_after_us, input_age_limit_us;
     enum hil_on_stale on_stale_input;
+    double age_limit_us, old_value; /* form_expand.c reads these three from the tree */
+    enum hil_on_old on_old;
     enum hil_on_error on_error;
     unsigned bad_inputs_limit;
 };
@@ -142,7 +144,7 @@ struct form_schema {
     cyaml_strval_t *law_names, *plant_names;
     unsigned law_count, plant_count;
     cyaml_schema_field_t *gain_fields, *parameter_fields, *state_fields, *multiplier_fields;
-    cyaml_schema_field_t controller_fields[24], tolerance_fields[8], converters_fields[24],
+    cyaml_schema_field_t controller_fields[28], tolerance_fields[8], converters_fields[28],
         override_fields[12], top_fields[20], loaded_fields[20];
     cyaml_schema_value_t override_entry;
 };

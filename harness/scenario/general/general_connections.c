@@ -48,6 +48,77 @@ static int connection_add(struct general *g, const struct general_edge *edge)
     return 0;
 }
 
+/* --- how old it may be ------------------------------------------------------------------------ */
+
+static const char *const connection_olds[] = {"hold", "value", "safe", "end"};
+
+/* False after a report. */
+static bool connection_check_old(const struct general *g, const struct scenario_node *block,
+                                 struct general_element to, const struct hil_age_limit *age)
+{
+    const struct scenario_node *action = scenario_node_get(block, "on_old");
+    const struct scenario_node *value = scenario_node_get(block, "old_value");
+    const struct hil_quantity *input = connection_row(g, to, false);
+    char range[128], name[HIL_SIGNAL_NAME_BYTES];
+
+    if ((age->action == HIL_OLD_VALUE) != (value != NULL)) {
+        scenario_mistake(g->report, value ? &value->at : &action->at,
+                         value ? "old_value is of no use; allowed: with on_old: value"
+                               : "on_old is value, but there is no old_value; required: old_value");
+        return false;
+    }
+    if (value && !(age->value >= input->min && age->value <= input->max)) {
+        scenario_say_range(input->min, input->max, input->unit, range, sizeof range);
+        scenario_mistake(g->report, &value->at, "old_value is %g; allowed of %s: %s", age->value,
+                         input->name, range);
+        return false;
+    }
+    if (age->action == HIL_OLD_SAFE && !g->system->components[to.component].safe) {
+        hil_instance_name(&g->system->components[to.component].is, name);
+        scenario_mistake(g->report, &action->at,
+                         "on_old is safe, but %s has no safe values; allowed: with its `safe`",
+                         name);
+        return false;
+    }
+    return true;
+}
+
+/* Number `i` of a connection. False after a report; *rc is then 0, or -ENOMEM. */
+static bool connection_add_age(struct general *g, const struct scenario_node *block,
+                               struct general_element to, unsigned i, int *rc)
+{
+    const struct scenario_node *action = scenario_node_get(block, "on_old");
+    const struct scenario_node *value = scenario_node_get(block, "old_value");
+    struct hil_system *s = g->system;
+    const struct hil_age_limit age = {
+        .component = to.component,
+        .number = to.number,
+        .limit_ns = general_ns(block, "age_limit_us", 0, 1e3),
+        .action = action ? general_word(block, "on_old", connection_olds, 4) : HIL_OLD_HOLD,
+        .value = general_number(block, "old_value", i),
+    };
+
+    if (!scenario_node_get(block, "age_limit_us")) {
+        if (!action && !value)
+            return true;
+        scenario_mistake(g->report, action ? &action->at : &value->at,
+                         "nothing is ever too old; required: age_limit_us");
+        return false;
+    }
+    if (!connection_check_old(g, block, to, &age))
+        return false;
+    struct hil_age_limit *ages = hil_pool_more(s->pool, s->ages, s->age_count, sizeof *ages);
+    if (!ages) {
+        *rc = -ENOMEM;
+        return false;
+    }
+    s->ages = ages;
+    s->ages[s->age_count++] = age;
+    return true;
+}
+
+/* --- connections ------------------------------------------------------------------------------ */
+
 /* Number `i` of a connection. False after a report; *rc is then 0, or -ENOMEM. */
 static bool connection_make(struct general *g, const struct scenario_node *block,
                             struct general_element from, struct general_element to, unsigned i,
@@ -77,7 +148,7 @@ static bool connection_make(struct general *g, const struct scenario_node *block
         !general_feed(g, to, scenario_node_get(block, "to"), &feed))
         return false;
     *rc = connection_add(g, &edge);
-    return *rc == 0;
+    return *rc == 0 && connection_add_age(g, block, to, i, rc);
 }
 
 static bool connection_sizes(const struct general *g, const struct scenario_node *block,
@@ -93,7 +164,8 @@ static bool connection_sizes(const struct general *g, const struct scenario_node
     }
     return general_fits(g, block, "scale", to, "inputs") &&
            general_fits(g, block, "offset", to, "inputs") &&
-           general_fits(g, block, "initial", to, "inputs");
+           general_fits(g, block, "initial", to, "inputs") &&
+           general_fits(g, block, "old_value", to, "inputs");
 }
 
 static int connection_read(struct general *g, const struct scenario_node *block,

@@ -25,6 +25,9 @@ static const cyaml_strval_t overruns[] = {
 static const cyaml_strval_t stale_actions[] = {
     {"hold", HIL_STALE_HOLD}, {"safe", HIL_STALE_SAFE}, {"end", HIL_STALE_END}};
 
+static const cyaml_strval_t old_actions[] = {
+    {"hold", HIL_OLD_HOLD}, {"value", HIL_OLD_VALUE}, {"safe", HIL_OLD_SAFE}, {"end", HIL_OLD_END}};
+
 static const cyaml_strval_t error_actions[] = {{"end", HIL_ERROR_END}, {"safe", HIL_ERROR_SAFE}};
 
 static const cyaml_strval_t schedulers[] = {

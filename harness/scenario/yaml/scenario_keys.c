@@ -89,6 +89,13 @@ const struct scenario_key scenario_keys[] = {
      "A voltage older than this is stale; 0: ten periods of sender and receiver, at least 1 ms"},
     {"controller.on_stale_input", "", "hold", NO_RANGE,
      "Go on with the last voltage, send the converter its safe duty, or end the run"},
+    {"controller.age_limit_us", "us", NULL, TIME_US(0.001),
+     "A voltage that is older when the controller takes it is too old; without it none is"},
+    {"controller.on_old", "", NULL, NO_RANGE,
+     "With age_limit_us: hold the voltage, which it is without this key; take old_value in its "
+     "place; send the converter its safe duty; or end the run"},
+    {"controller.old_value", "", NULL, NUMBER,
+     "With on_old: value, the voltage until a newer one arrives"},
     {"controller.bad_inputs_limit", "", "10", RANGE(1, NUMBER_MAX),
      "After so many voltages in a row that are no number the converter is sent its safe duty"},
     {"controller.on_error", "", "end", NO_RANGE,
@@ -123,6 +130,13 @@ const struct scenario_key scenario_keys[] = {
      "A duty cycle older than this is stale; 0: ten periods of sender and receiver, at least 1 ms"},
     {"converters.on_stale_input", "", "hold", NO_RANGE,
      "Hold the last duty cycle, apply the safe one, or end the run"},
+    {"converters.age_limit_us", "us", NULL, TIME_US(0.001),
+     "A duty cycle that is older when the converter takes it is too old; without it none is"},
+    {"converters.on_old", "", NULL, NO_RANGE,
+     "With age_limit_us: hold the duty cycle, which it is without this key; take old_value in its "
+     "place; apply the safe one; or end the run"},
+    {"converters.old_value", "", NULL, RANGE(0, 1),
+     "With on_old: value, the duty cycle until a newer one arrives"},
     {"converters.bad_inputs_limit", "", "10", RANGE(1, NUMBER_MAX),
      "After so many duty cycles in a row that are no number the safe one is applied"},
     {"converters.on_error", "", "end", NO_RANGE,
@@ -415,6 +429,14 @@ const struct scenario_key scenario_keys[] = {
     {"connections[].offset", "", "0", NUMBERS, "And what is then added"},
     {"connections[].initial", "", NULL, NUMBERS,
      "The input until the first value arrives; without it the model's"},
+    {"connections[].age_limit_us", "us", NULL, TIME_US(0.001),
+     "A value that is older when the input's node takes it is too old; without it none is"},
+    {"connections[].on_old", "", NULL, NO_RANGE,
+     "With age_limit_us: hold the value, which it is without this key; take old_value in its "
+     "place; "
+     "make the component safe, by its `safe`; or end the run"},
+    {"connections[].old_value", "", NULL, NUMBERS,
+     "With on_old: value, the input until a newer value arrives"},
 
     {"sources", "", "{}", NO_RANGE, "Inputs over time, by their names"},
     {"sources.*", "", NULL, NO_RANGE, "One of: constant, steps, sine, pulses, csv, record"},

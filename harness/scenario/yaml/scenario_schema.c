@@ -67,6 +67,14 @@ const cyaml_schema_field_t scenario_trace_fields[] = {
             .enumeration = {.strings = words, .count = CYAML_ARRAY_LEN(words)}                     \
         }                                                                                          \
     }
+#define MAYBE_WORDS(name, words)                                                                   \
+    {                                                                                              \
+        .key = name, .value = {                                                                    \
+            .type = CYAML_ENUM,                                                                    \
+            .flags = CYAML_FLAG_OPTIONAL,                                                          \
+            .enumeration = {.strings = words, .count = CYAML_ARRAY_LEN(words)}                     \
+        }                                                                                          \
+    }
 #define OF_FIELDS(name, flags_, fields_)                                                           \
     {                                                                                              \
         .key = name, .value = {                                                                    \
@@ -154,8 +162,16 @@ static const cyaml_schema_field_t component_fields[] = {
 NAMED(component);
 
 static const cyaml_schema_field_t connection_fields[] = {
-    OF_TYPE("from", CYAML_STRING),  OF_TYPE("to", CYAML_STRING),   MAYBE("scale", CYAML_FLOAT),
-    OF_TYPE("offset", CYAML_FLOAT), MAYBE("initial", CYAML_FLOAT), CYAML_FIELD_END};
+    OF_TYPE("from", CYAML_STRING),
+    OF_TYPE("to", CYAML_STRING),
+    MAYBE("scale", CYAML_FLOAT),
+    OF_TYPE("offset", CYAML_FLOAT),
+    MAYBE("initial", CYAML_FLOAT),
+    MAYBE("age_limit_us", CYAML_FLOAT),
+    MAYBE_WORDS("on_old", old_actions),
+    MAYBE("old_value", CYAML_FLOAT),
+    CYAML_FIELD_END,
+};
 BLOCKS(connection);
 
 static const cyaml_schema_field_t source_change_fields[] = {
