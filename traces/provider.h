@@ -25,9 +25,11 @@
 LTTNG_UST_TRACEPOINT_ENUM(
     hiloco, stage,
     LTTNG_UST_TP_ENUM_VALUES(
-        lttng_ust_field_enum_value("starting", HIL_STARTING)
-        lttng_ust_field_enum_value("running", HIL_RUNNING)
-        lttng_ust_field_enum_value("done", HIL_DONE)
+        lttng_ust_field_enum_value("init", HIL_STARTING)
+        lttng_ust_field_enum_value("ready", HIL_READY)
+        lttng_ust_field_enum_value("run", HIL_RUNNING)
+        lttng_ust_field_enum_value("safe", HIL_SAFE)
+        lttng_ust_field_enum_value("stopped", HIL_DONE)
         lttng_ust_field_enum_value("failed", HIL_FAILED)
     )
 )

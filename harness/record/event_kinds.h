@@ -9,6 +9,12 @@
 
 /* clang-format off */
 #define HIL_EVENT_KINDS(KIND)                                                                      \
+    /* A node's state is from here on. */                                                          \
+    KIND(INIT, "init", "")                                                                         \
+    KIND(READY, "ready", "")                                                                       \
+    KIND(RUN, "run", "")                                                                           \
+    KIND(SAFE, "safe", "")                                                                         \
+    KIND(STOPPED, "stopped", "")                                                                   \
     /* What came over a link is older than the node's limit; a newer message came. */              \
     KIND(STALE, "stale", "its age, s")                                                             \
     KIND(FRESH, "fresh", "for how long it was stale, s")                                           \

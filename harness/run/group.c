@@ -220,6 +220,8 @@ static int start_together(struct hil_group *g, const struct loco_fabric *fabric,
         rc = hil_node_prepare_meetings(g->nodes[i]);
     if (!rc)
         rc = wait_until_all(g, hil_node_connected, timeout_ns);
+    for (unsigned i = 0; !rc && i < g->count; i++)
+        hil_node_get_ready(g->nodes[i]);
     return rc ? rc : agree_on_start(g, fabric, timeout_ns);
 }
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "../record/streams.h"
+#include "note.h"
 #include "tracer.h"
 
 /* Each node has its own share of the time, so that nodes on one core do not tell at once. */
@@ -73,6 +74,7 @@ int hil_node_open(struct hil_node **opened, const struct hil_run *run, struct lo
         hil_node_close(node);
         return rc;
     }
+    node->init_ns = loco_clock(node->mgr);
     hil_stream_prepare(node->stream);
     hil_stream_prepare(node->events);
     *opened = node;
@@ -180,7 +182,7 @@ int hil_node_find_run(struct hil_node *node, uint64_t timeout_ns)
     /* Node 0 pushed its row before this node was here. */
     struct hil_progress first;
     int rc = loco_owned_var_read(loco_sst_row(&node->links.progress, 0), &first);
-    if (rc || first.stage == HIL_STARTING)
+    if (rc || first.stage < HIL_RUNNING)
         return rc;
     node->start_ns = first.start_ns;
     if (!(node->mgr->fabric->capabilities & LOCO_SHARED_CLOCK))
@@ -240,8 +242,42 @@ void hil_node_introduce(const struct hil_node *node)
         hil_trace_link(system, node->config->first_link + i, node->links.out[i].channel.name);
 }
 
+void hil_node_get_ready(struct hil_node *node)
+{
+    node->ready_ns = loco_clock(node->mgr);
+    hil_node_report(node, HIL_READY);
+}
+
+/* What was before the start is an event only when it is known when that was. */
+static void node_note_stage(struct hil_node *node, enum hil_stage stage)
+{
+    const uint64_t first = node->loop.first, now = loco_clock(node->mgr) - node->start_ns;
+
+    if (stage == HIL_RUNNING) {
+        hil_note_stage(node, first, node->init_ns - node->start_ns, HIL_STARTING);
+        if (node->ready_ns)
+            hil_note_stage(node, first, node->ready_ns - node->start_ns, HIL_READY);
+        hil_note_stage(node, first, first ? now : 0, HIL_RUNNING);
+    } else if (stage >= HIL_DONE && node->start_ns) {
+        hil_note_stage(node, node->state->steps, now, stage);
+    }
+}
+
+void hil_node_set_safe(struct hil_node *node, uint64_t n, uint64_t now_ns, bool safe)
+{
+    const enum hil_stage stage = safe ? HIL_SAFE : HIL_RUNNING;
+
+    if (node->rehearsed)
+        return;
+    atomic_store_explicit(&node->state->stage, stage, memory_order_relaxed);
+    HIL_TRACE(state, node->id, stage);
+    hil_note_stage(node, n, now_ns, stage);
+    node->live.tell_ns = now_ns;
+}
+
 void hil_node_report(struct hil_node *node, enum hil_stage stage)
 {
+    node_note_stage(node, stage);
     atomic_store_explicit(&node->state->stage, stage, memory_order_relaxed);
     HIL_TRACE(state, node->id, stage);
     store(node, node->state->steps);
@@ -290,7 +326,7 @@ void hil_node_announce_start(struct hil_node *node, uint64_t start_ns)
     if (node->id != 0)
         return;
     node->start_ns = start_ns;
-    hil_node_report(node, HIL_STARTING);
+    hil_node_report(node, HIL_READY);
 }
 
 int hil_node_learn_start(struct hil_node *node)

@@ -45,8 +45,9 @@ struct hil_node {
     const struct hil_node_config *config;
     struct loco_manager *mgr;
     struct hil_node_state *state;
-    struct hil_stream *events; /* its executor's ring; NULL: none are recorded */
-    uint64_t start_ns;         /* on the node's clock */
+    struct hil_stream *events;  /* its executor's ring; NULL: none are recorded */
+    uint64_t start_ns;          /* on the node's clock */
+    uint64_t init_ns, ready_ns; /* likewise: when it was opened, and had met its peers */
     struct hil_links links;
 };
 
@@ -80,6 +81,9 @@ bool hil_node_peers_ended(struct hil_node *node);
 /* Tells the tracer what the numbers of the node and its links mean. */
 void hil_node_introduce(const struct hil_node *node);
 
+/* Before the first meeting: it has met its peers. */
+void hil_node_get_ready(struct hil_node *node);
+
 /* Tells the peers, and who watches, that this node has come to a stage. */
 void hil_node_report(struct hil_node *node, enum hil_stage stage);
 
@@ -89,6 +93,9 @@ void hil_node_close(struct hil_node *node);
 
 /* Tells how this node is, now that its step n is done, and when it is to be told next. */
 void hil_node_tell(struct hil_node *node, uint64_t n, uint64_t now_ns);
+
+/* Step n has made it safe, or not any more: its peers are told at the end of the step. */
+void hil_node_set_safe(struct hil_node *node, uint64_t n, uint64_t now_ns, bool safe);
 
 /* Node 0's: copies the row of one node that runs elsewhere, for who watches here; all of them as
  * often as they tell. */

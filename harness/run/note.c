@@ -6,7 +6,7 @@ __attribute__((cold)) void hil_note(const struct hil_node *node, uint64_t n, uin
                                     enum hil_event_kind kind, struct hil_event_of of, double value)
 {
     const struct hil_event_row event = {
-        .time_s = (double)now_ns * 1e-9,
+        .time_s = (double)(int64_t)now_ns * 1e-9,
         .step = n,
         .node = node->id,
         .kind = kind,
@@ -19,4 +19,14 @@ __attribute__((cold)) void hil_note(const struct hil_node *node, uint64_t n, uin
     hil_event_add(node->events, &event);
     node->run->state->executors[node->run->executor].events[kind]++;
     HIL_TRACE(event, &event);
+}
+
+void hil_note_stage(struct hil_node *node, uint64_t n, uint64_t now_ns, enum hil_stage stage)
+{
+    static const enum hil_event_kind kinds[] = {
+        [HIL_STARTING] = HIL_EVENT_INIT, [HIL_READY] = HIL_EVENT_READY,
+        [HIL_RUNNING] = HIL_EVENT_RUN,   [HIL_SAFE] = HIL_EVENT_SAFE,
+        [HIL_DONE] = HIL_EVENT_STOPPED,  [HIL_FAILED] = HIL_EVENT_STOPPED};
+
+    hil_note(node, n, now_ns, kinds[stage], (struct hil_event_of){0}, 0);
 }

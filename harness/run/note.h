@@ -8,7 +8,8 @@
 
 #include "node.h"
 
-/* At step `n`, which began at `now_ns` after the start. Nothing is told of what is rehearsed. */
+/* At step `n`, which began at `now_ns` after the start; before it that is less than 0, as an
+ * int64_t. Nothing is told of what is rehearsed. */
 void hil_note(const struct hil_node *node, uint64_t n, uint64_t now_ns, enum hil_event_kind kind,
               struct hil_event_of of, double value);
 
@@ -18,5 +19,8 @@ static inline void hil_note_ns(const struct hil_node *node, uint64_t n, uint64_t
 {
     hil_note(node, n, now_ns, kind, of, (double)ns * 1e-9);
 }
+
+/* That the node has come to this stage. */
+void hil_note_stage(struct hil_node *node, uint64_t n, uint64_t now_ns, enum hil_stage stage);
 
 #endif

@@ -159,6 +159,15 @@ void hil_state_close(struct hil_state *state)
     munmap(state, state->size);
 }
 
+const char *hil_stage_name(uint64_t stage)
+{
+    static const char *const names[] = {
+        [HIL_STARTING] = "init", [HIL_READY] = "ready",  [HIL_RUNNING] = "run",
+        [HIL_SAFE] = "safe",     [HIL_DONE] = "stopped", [HIL_FAILED] = "failed"};
+
+    return stage < sizeof names / sizeof names[0] ? names[stage] : "?";
+}
+
 /* --- inputs with an age limit ---------------- */
 
 void hil_age_name(const struct hil_system *system, unsigned age, char text[HIL_SIGNAL_NAME_BYTES])

@@ -28,9 +28,12 @@
 #include "live.h"
 #include "node_name.h"
 
+/* Of a node, and of an executor, which is never ready or safe. */
 enum hil_stage {
     HIL_STARTING,
+    HIL_READY, /* it has met its peers, and waits for the start */
     HIL_RUNNING,
+    HIL_SAFE,   /* it runs, and a component is safe, or has failed */
     HIL_DONE,   /* to the end, or as far as it was let */
     HIL_FAILED, /* the executor's message says why */
 };
@@ -160,6 +163,15 @@ struct hil_state {
     struct hil_cost *costs;           /* of the system's components: those of provided models */
     struct hil_node_state nodes[];
 };
+
+/* What a stage of a node is called: "init", "ready", "run", "safe", "stopped", "failed"; "?" of
+ * another number. */
+const char *hil_stage_name(uint64_t stage);
+
+static inline bool hil_stage_runs(uint64_t stage)
+{
+    return stage == HIL_RUNNING || stage == HIL_SAFE;
+}
 
 /* Says that the executor's thread goes on. The launcher kills one that has not said so for
  * hang_limit_s, so whatever takes a while does this now and then; it is one store. */

@@ -34,6 +34,7 @@ __attribute__((cold, noinline)) static int step_failed(struct hil_step *s, struc
     };
 
     p->failed = true;
+    s->broken++;
     hil_note(s->node, n, failing.time_ns, HIL_EVENT_FAILED,
              hil_event_of_component(s->node->run->scenario->system, p->number), 0);
     rc = hil_fault_add(&s->executor->faults, &failing, rc, p->next);
@@ -546,6 +547,28 @@ static void step_prefetch(const struct hil_step *s)
         loco_owned_var_prefetch(s->departures[i].var);
 }
 
+/* --- whether it is safe ------------------------------------------------------------------------
+ */
+
+static bool step_is_safe(const struct hil_step *s)
+{
+    bool safe = s->broken || s->old;
+
+    for (unsigned i = 0; !safe && i < s->arrival_count; i++)
+        safe = s->arrivals[i].unfit || hil_input_is_bad(&s->arrivals[i].input);
+    return safe;
+}
+
+__attribute__((cold, noinline)) static void step_tell_safe(struct hil_step *s, uint64_t n,
+                                                           uint64_t now)
+{
+    const bool safe = step_is_safe(s);
+
+    if (safe != s->told_safe)
+        hil_node_set_safe(s->node, n, now, safe);
+    s->told_safe = safe;
+}
+
 /* --- all of it -------------------------------------------------------------------------------- */
 
 /* Whether one is lost without whom the run does not go on. */
@@ -595,6 +618,8 @@ int hil_step_run(void *arg, uint64_t n, uint64_t now)
     rc = step_latch(s, n);
     if (rc)
         return rc;
+    if (__builtin_expect((s->unfit | s->broken) || s->told_safe, 0))
+        step_tell_safe(s, n, now);
     hil_node_end_step(node, n, due, now);
     return stale || old ? -ESTALE : step_check_peers(s, n);
 }

@@ -578,7 +578,8 @@ int hil_step_begin(struct hil_step *s)
 
     make_end(s);
     s->computed = s->safe = false;
-    s->unfit = s->failed = 0;
+    s->unfit = s->failed = s->broken = 0;
+    s->told_safe = false;
     hil_step_forget_ages(s);
     s->node->loop.has_input = false;
     s->node->loop.input_age_ns = 0;

@@ -119,6 +119,8 @@ struct hil_step {
     unsigned age_count;              /* inputs with an age limit */
     unsigned old, replaced;          /* of these, what makes safe, and is replaced, now */
     unsigned unfit;                  /* all these, and arrivals that are unfit, bad or away */
+    unsigned broken;                 /* components that failed */
+    bool told_safe;                  /* the node has said that it is */
     bool safe;                       /* values may stand in inputs of continuous components */
     bool computed;                   /* the sampled components have */
     bool delays;                     /* one of them with a delay */

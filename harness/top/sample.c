@@ -44,7 +44,7 @@ static double late_p99(const struct hil_node_state *n)
 /* Whether what a node tells comes here: from elsewhere by node 0's loop. */
 static bool is_heard(const struct hil_state *s, unsigned node)
 {
-    return s->nodes[node].here || s->nodes[0].progress.stage == HIL_RUNNING;
+    return s->nodes[node].here || hil_stage_runs(s->nodes[0].progress.stage);
 }
 
 /* By the watcher's clock: when it last saw the node's figures change. */
@@ -60,7 +60,7 @@ static void judge(struct hil_node_sample *n, struct hil_node_seen *seen, bool he
         seen->stepped_ns = now_ns;
     seen->steps = n->told.steps;
     seen->missed = n->told.missed;
-    n->silent = heard && n->told.stage == HIL_RUNNING && now_ns - seen->stepped_ns > patience;
+    n->silent = heard && hil_stage_runs(n->told.stage) && now_ns - seen->stepped_ns > patience;
     n->misses = seen->missed_ns && now_ns - seen->missed_ns < LATELY_NS;
 }
 
@@ -105,18 +105,6 @@ struct hil_sample *hil_sample_copy(const struct hil_sample *sample)
     return copy ? memcpy(copy, sample, size) : NULL;
 }
 
-const char *hil_stage_name(const struct hil_node_sample *n)
-{
-    static const char *const names[] = {[HIL_STARTING] = "starting",
-                                        [HIL_RUNNING] = "running",
-                                        [HIL_DONE] = "done",
-                                        [HIL_FAILED] = "failed"};
-
-    if (n->silent)
-        return "silent";
-    return n->told.stage < sizeof names / sizeof names[0] ? names[n->told.stage] : "?";
-}
-
 /* --- JSON ----------------------------------------------------------------------------------- */
 
 static json_t *number(double value)
@@ -134,11 +122,16 @@ static json_t *whole(uint64_t value)
     return json_integer((json_int_t)value);
 }
 
+const char *hil_sample_state(const struct hil_node_sample *n)
+{
+    return n->silent ? "silent" : hil_stage_name(n->told.stage);
+}
+
 static json_t *node_json(const struct hil_node_sample *n)
 {
     const struct hil_progress *p = &n->told;
 
-    return json_pack("{s:s, s:o, s:o, s:o, s:{s:o, s:o, s:o}, s:o}", "state", hil_stage_name(n),
+    return json_pack("{s:s, s:o, s:o, s:o, s:{s:o, s:o, s:o}, s:o}", "state", hil_sample_state(n),
                      "period_us", us((double)n->period_ns), "steps", whole(p->steps), "missed",
                      whole(p->missed), "late_us", "p99", us(n->late_p99_ns), "recent_max",
                      us((double)p->late_recent_ns), "max", us((double)p->late_max_ns),

@@ -53,8 +53,8 @@ void hil_watch_look(struct hil_watch *watch, uint64_t now_ns);
 /* A copy of the newest sample, to be freed; NULL: no memory. */
 struct hil_sample *hil_sample_copy(const struct hil_sample *sample);
 
-/* "starting", "running", ... */
-const char *hil_stage_name(const struct hil_node_sample *node);
+/* A node's state: that of hil_stage_name, or "silent". */
+const char *hil_sample_state(const struct hil_node_sample *node);
 
 /* Whether the run has a measure, and the newest sample has a value of it. */
 bool hil_watch_measures(const struct hil_watch *watch);

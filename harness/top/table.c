@@ -109,7 +109,7 @@ void hil_table_row(const struct hil_node_sample *n, char *text, size_t size)
     unsigned i = 0;
 
     format_name(n->name, cells[i++]);
-    snprintf(cells[i++], CELL, "%s", hil_stage_name(n));
+    snprintf(cells[i++], CELL, "%s", hil_sample_state(n));
     hil_format_time((double)n->period_ns, cells[i++], CELL);
     hil_format_count(n->told.steps, 9, cells[i++], CELL);
     hil_format_count(n->told.missed, 7, cells[i++], CELL);

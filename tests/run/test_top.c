@@ -161,7 +161,7 @@ Test(top, samples_advance_and_agree_with_the_summary)
     expect_growth(&s);
     cr_expect_str_eq(state_of(s.at[0]), "running");
     cr_expect_str_eq(state_of(last), "ended");
-    cr_expect_str_eq(state_of(json_at(last, "nodes.controller")), "done");
+    cr_expect_str_eq(state_of(json_at(last, "nodes.controller")), "stopped");
     expect_same(last, summary, "elapsed_s");
     cr_expect_str_eq(json_string_value(json_at(last, "measure.name")), "output_v");
     cr_expect_str_eq(json_string_value(json_at(last, "measure.unit")), "V");
@@ -259,7 +259,7 @@ static void expect_part(json_t *sample, size_t count, bool elsewhere)
     cr_expect_eq(json_array_size(json_at(sample, "nodes.converter.each")), count);
     for (size_t i = 0; i < count; i++) {
         json_t *one = converter_at(sample, i);
-        cr_expect_str_eq(state_of(one), "running");
+        cr_expect_str_eq(state_of(one), "run");
         cr_expect_gt(number_at(one, "steps"), 0);
         cr_expect_eq(json_is_null(json_at(one, "late_us.p99")), elsewhere);
         cr_expect_geq(number_at(one, "late_us.max"), number_at(one, "late_us.recent_max"));
@@ -454,7 +454,7 @@ Test(top, a_node_that_stands_still_is_silent)
     kill(converters, SIGSTOP);
     cr_expect(wait_until(is_silent, (void *)out, 30));
     struct samples s = watch(out, "--count 1");
-    cr_expect_str_eq(state_of(json_at(s.at[0], "nodes.controller")), "running");
+    cr_expect_str_eq(state_of(json_at(s.at[0], "nodes.controller")), "run");
     kill(converters, SIGCONT);
     end_run(&p);
 }
@@ -477,7 +477,7 @@ static void expect_restored(struct terminal *t)
 
 Test(top, a_terminal_shows_the_run)
 {
-    static const char *const words[] = {"output", "reference", "240.00", "controller", "running",
+    static const char *const words[] = {"output", "reference", "240.00", "controller", "run",
                                         "MISSED", "PERIOD",    "p99",    "INPUT",      "40.0us",
                                         "quit",   "virtual",   "now"};
     struct process p = start_virtual(in_workspace("out"));

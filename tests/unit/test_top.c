@@ -77,7 +77,7 @@ Test(top, a_long_name_loses_its_middle)
     char text[256];
 
     hil_table_row(&node, text, sizeof text);
-    cr_expect_eq(strncmp(text, "battery~nt[12] starting", 23), 0, "%s", text);
+    cr_expect_eq(strncmp(text, "battery~nt[12] init", 19), 0, "%s", text);
 }
 
 /* --- order ---------------- */

@@ -344,7 +344,7 @@ const struct scenario_key scenario_keys[] = {
      "Each barrier, when a node comes and when it leaves"},
     {"trace.events.peer", "", "true", NO_RANGE, "Each peer met or lost"},
     {"trace.events.state", "", "true", NO_RANGE,
-     "Each change of a node from starting to running, done or failed, and each event of the "
+     "Each change of a node's state, and each event of the "
      "record"},
 
     {"placement", "", NULL, NO_RANGE,
