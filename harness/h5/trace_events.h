@@ -12,7 +12,7 @@ enum { HIL_EVENT_OF_BYTES = 160 };
 struct hil_trace_event {
     double time_s, step;
     const char *node, *kind;     /* "converter[3]", "stale" */
-    char of[HIL_EVENT_OF_BYTES]; /* "control[3].voltage_v"; "": its node */
+    char of[HIL_EVENT_OF_BYTES]; /* "motor[3].speed_rad_per_s"; "": its node */
     double value;
     size_t row; /* in the file */
 };
