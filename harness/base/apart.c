@@ -10,11 +10,13 @@
 
 #include "../launch/launcher.h"
 
-static _Noreturn void apart_work(int (*work)(const void *arg), const void *arg)
+static _Noreturn void apart_work(int (*work)(const void *arg), const void *arg, pid_t parent)
 {
     const struct rlimit none = {0, 0};
 
     prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent) /* it died before that */
+        _exit(HIL_EXIT_FAILED);
     setrlimit(RLIMIT_CORE, &none);
     signal(SIGALRM, SIG_DFL);
     const int status = work(arg);
@@ -36,10 +38,12 @@ static int apart_judge(int status, const char *what, FILE *messages)
 
 int hil_apart_wait(int (*work)(const void *arg), const void *arg, int *status)
 {
+    const pid_t parent = getpid();
+
     fflush(NULL); /* else both processes would write it */
     const pid_t child = fork();
     if (child == 0)
-        apart_work(work, arg);
+        apart_work(work, arg, parent);
     if (child < 0)
         return -errno;
     while (waitpid(child, status, 0) < 0 && errno == EINTR)

@@ -664,6 +664,49 @@ Test(survive_in_real_time, a_killed_launcher_leaves_its_record_whole)
     expect_nothing_left();
 }
 
+/* A condition: whatever the launcher left is this process's child by now, and has ended. */
+static bool has_no_child(void *unused)
+{
+    pid_t ended;
+
+    (void)unused;
+    while ((ended = waitpid(-1, NULL, WNOHANG)) > 0)
+        ;
+    return ended < 0;
+}
+
+/* Kills the launcher at moments from its first instructions to after its end, and waits until
+ * nobody runs any more. */
+static void kill_at_each_phase(const char *line)
+{
+    prctl(PR_SET_CHILD_SUBREAPER, 1);
+    for (unsigned ms = 0; ms < 900; ms += ms < 60 ? 6 : 70) {
+        struct arguments a = command("%s --out %s", line, in_workspace("out-%u", ms));
+        struct process p = start(&a);
+        cr_assert(wait_until(has_output, &p, 60));
+        usleep(1000 * ms);
+        kill(p.pid, SIGKILL);
+        cr_assert(wait_until(has_no_child, NULL, 60), "%u ms: somebody runs still", ms);
+    }
+}
+
+Test(survive_in_real_time, a_killed_launcher_leaves_nobody_running)
+{
+    kill_at_each_phase("hiloco run configs/dcdc20.yaml --mode realtime --quiet --set "
+                       "duration_s=0.3 --set hang_limit_s=0");
+}
+
+Test(survive_in_real_time, a_killed_part_leaves_nobody_running)
+{
+    char line[300];
+
+    snprintf(line, sizeof line,
+             "hiloco node converter[0-19] configs/dcdc20.yaml --set name=%s --set "
+             "duration_s=100 --set hang_limit_s=0 --quiet",
+             own_name());
+    kill_at_each_phase(line);
+}
+
 /* A launcher that was killed before its nodes had met left the folder for good. */
 Test(survive_in_real_time, a_run_removes_the_folder_of_one_that_was_killed)
 {
