@@ -32,7 +32,7 @@ static bool is_seen(void *which)
 {
     struct ended e = run_command("hiloco top %s --json --count 1", (const char *)which);
 
-    return e.status == 0 && strstr(e.out, "\"controller\":{\"state\":\"running\"");
+    return e.status == 0 && strstr(e.out, "\"controller\":{\"state\":\"run\"");
 }
 
 /* Starts a run, and waits until it can be watched. */
