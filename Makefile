@@ -15,7 +15,7 @@ BUILD_PACKAGES := gcc libc6-dev make pkg-config libcyaml-dev libyaml-dev libhdf5
                   libxxhash-dev libsodium-dev liburcu-dev libibverbs-dev librdmacm-dev \
                   libncurses-dev liblttng-ust-dev libbabeltrace2-dev libzip-dev libexpat1-dev \
                   libcomedi-dev libngspice0-dev zlib1g-dev gnuplot-nox
-TEST_PACKAGES  := libcriterion-dev patch lttng-tools babeltrace2 zip chromium
+TEST_PACKAGES  := libcriterion-dev patch lttng-tools babeltrace2 zip chromium python3-h5py
 RDMA_PACKAGES  := ibverbs-utils iproute2 perftest rdma-core rdmacm-utils
 FUZZ_PACKAGES  := clang libclang-rt-dev
 DEVICE_PACKAGES := can-utils

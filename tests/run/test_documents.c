@@ -6,9 +6,9 @@
  * it: `configs/`, `build/` and so on are there, `results/` is the test's. The blocks of a
  * document share that folder, in their order, so that one can draw what another has run.
  *
- * Not run, and said so: sudo, apt, git, mpirun and srun. `make TARGET` is asked what it would
- * do, and fails when there is no such target; `cd hiloco`, as after a clone, stays there. A block
- * below a line
+ * Not run, and said so: sudo, apt, git, mpirun and srun, and python3 without h5py. `make TARGET` is
+ * asked what it would do, and fails when there is no such target; `cd hiloco`, as after a clone,
+ * stays there. A block below a line
  *      <!-- not run: REASON -->
  * is left out, and the reason printed.
  */
@@ -23,6 +23,7 @@
 #include <unistd.h>
 
 #include "process.h"
+#include "python.h"
 #include "workspace.h"
 
 /* Commands may run in real time, and need the cores. */
@@ -111,6 +112,20 @@ static void forgive_invalid_runs(const char *program)
     write_script(in_workspace("bin/%s", program), text);
 }
 
+/* The examples of docs/record.md read HDF5. */
+static void choose_python(void)
+{
+    const char *python = python_with("h5py");
+    char text[200];
+
+    if (!python) {
+        stand_in("python3", "needs python3-h5py");
+        return;
+    }
+    snprintf(text, sizeof text, "#!/bin/sh\nPATH=${PATH#*:}\nexec %s \"$@\"\n", python);
+    write_script(in_workspace("bin/python3"), text);
+}
+
 /* Programs that come before the real ones. */
 static void make_stand_ins(const char *root)
 {
@@ -123,6 +138,7 @@ static void make_stand_ins(const char *root)
     stand_in("git", "needs the network");
     stand_in("mpirun", "may not be installed");
     stand_in("srun", "needs Slurm");
+    choose_python();
     forgive_invalid_runs("hiloco");
     forgive_invalid_runs("controller");
     forgive_invalid_runs("converter");
