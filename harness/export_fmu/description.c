@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../base/units.h"
 #include "../base/version.h"
-#include "units.h"
 
 /* --- text ----------------------------------------------------------------------------------- */
 
@@ -66,12 +66,12 @@ static bool unit_was_before(const struct hil_fmu_variables *v, uint32_t i)
     return false;
 }
 
-static void describe_base_unit(FILE *to, const struct hil_fmu_unit *unit)
+static void describe_base_unit(FILE *to, const struct hil_unit *unit)
 {
     fputs("<BaseUnit", to);
     for (unsigned i = 0; i < HIL_BASES; i++)
         if (unit->exponents[i])
-            fprintf(to, " %s=\"%d\"", hil_fmu_bases[i], unit->exponents[i]);
+            fprintf(to, " %s=\"%d\"", hil_unit_bases[i], unit->exponents[i]);
     if (unit->factor != 1)
         xml_number_attribute(to, "factor", unit->factor);
     if (unit->offset != 0)
@@ -85,13 +85,13 @@ static void describe_units(FILE *to, const struct hil_fmu_variables *v)
     fputs("  <UnitDefinitions>\n", to);
     for (uint32_t i = 0; i < v->count; i++) {
         const char *name = v->at[i].quantity->unit;
-        struct hil_fmu_unit unit;
+        struct hil_unit unit;
         if (!*name || unit_was_before(v, i))
             continue;
         fputs("    <Unit", to);
         xml_attribute(to, "name", name);
         fputc('>', to);
-        if (hil_fmu_unit_read(&unit, name))
+        if (hil_unit_read(&unit, name))
             describe_base_unit(to, &unit);
         fputs("</Unit>\n", to);
     }

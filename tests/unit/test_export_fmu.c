@@ -11,8 +11,8 @@
 
 #include "fmu_tool.h"
 #include "folder.h"
+#include "harness/base/units.h"
 #include "harness/export_fmu/export.h"
-#include "harness/export_fmu/units.h"
 #include "model_rig.h"
 
 TestSuite(export_fmu, .init = folder_open, .fini = folder_close);
@@ -474,9 +474,9 @@ Test(export_fmu, the_same_model_gives_the_same_file)
 
 static void expect_unit(const char *text, int kg, int m, int s, int a, int rad, double factor)
 {
-    struct hil_fmu_unit u;
+    struct hil_unit u;
 
-    cr_assert(hil_fmu_unit_read(&u, text), "%s", text);
+    cr_assert(hil_unit_read(&u, text), "%s", text);
     cr_expect(u.exponents[HIL_KG] == kg && u.exponents[HIL_M] == m && u.exponents[HIL_S] == s &&
                   u.exponents[HIL_A] == a && u.exponents[HIL_RAD] == rad,
               "%s is kg%d m%d s%d A%d rad%d", text, u.exponents[HIL_KG], u.exponents[HIL_M],
@@ -486,7 +486,7 @@ static void expect_unit(const char *text, int kg, int m, int s, int a, int rad, 
 
 Test(export_fmu, units_are_read)
 {
-    struct hil_fmu_unit u;
+    struct hil_unit u;
 
     expect_unit("V", 1, 2, -3, -1, 0, 1);
     expect_unit("mOhm", 1, 2, -3, -2, 0, 1e-3);
@@ -497,11 +497,11 @@ Test(export_fmu, units_are_read)
     expect_unit("km/h", 0, 1, -1, 0, 0, 1 / 3.6);
     expect_unit("m.s^-2", 0, 1, -2, 0, 0, 1);
     expect_unit("Ah", 0, 0, 1, 1, 0, 3600);
-    cr_expect(hil_fmu_unit_read(&u, "degC"));
+    cr_expect(hil_unit_read(&u, "degC"));
     cr_expect_eq(u.offset, 273.15);
     static const char *const unknown[] = {"", "florin", "V/", "1/(V s", "V)", "degC/s", "m/s/s/"};
     for (size_t i = 0; i < sizeof unknown / sizeof unknown[0]; i++)
-        cr_expect_not(hil_fmu_unit_read(&u, unknown[i]), "'%s'", unknown[i]);
+        cr_expect_not(hil_unit_read(&u, unknown[i]), "'%s'", unknown[i]);
 }
 
 /* Each unit of a built-in model is known. */
@@ -513,8 +513,8 @@ Test(export_fmu, our_units_are_known)
         for (unsigned t = 0; t < 4; t++)
             for (unsigned i = 0; i < tables[t].count; i++) {
                 const char *unit = tables[t].at[i].unit;
-                struct hil_fmu_unit u;
-                cr_expect(!*unit || hil_fmu_unit_read(&u, unit), "%s", unit);
+                struct hil_unit u;
+                cr_expect(!*unit || hil_unit_read(&u, unit), "%s", unit);
             }
     }
 }

@@ -1,17 +1,12 @@
 #include "fmu_description.h"
 
 #include <errno.h>
-#include <expat.h>
-#include <fcntl.h>
-#include <iconv.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
-#include <wchar.h>
 
+#include "../../base/xml.h"
 #include "../../scenario/pool.h"
 
 enum { DESCRIPTION_BYTES_MAX = 256 << 20 };
@@ -24,12 +19,10 @@ struct description_type {
 };
 
 struct description_reader {
-    XML_Parser parser;
+    struct hil_xml *xml;
     struct fmu_description *to;
     const struct hil_settings *settings;
     const struct hil_said *said;
-    int rc;
-    unsigned depth;
     char section[32]; /* the element below the root that it is in */
     struct description_type *types;
     const char **units;
@@ -39,49 +32,27 @@ struct description_reader {
 
 /* --- mistakes --------------------------------------------------------------------------------- */
 
-__attribute__((format(printf, 4, 5))) static int description_wrong_at(struct description_reader *r,
-                                                                      unsigned long line,
-                                                                      unsigned long column,
-                                                                      const char *format, ...)
+static void description_wrong(void *reader, unsigned long line, unsigned long column,
+                              const char *text)
 {
-    char text[512];
-    va_list args;
+    const struct description_reader *r = reader;
 
-    if (r->rc)
-        return r->rc;
-    va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
-    va_end(args);
-    r->rc = hil_say(r->said, -EINVAL, "its modelDescription.xml:%lu:%lu: %s", line, column, text);
-    XML_StopParser(r->parser, XML_FALSE);
-    return r->rc;
+    hil_say(r->said, -EINVAL, "its modelDescription.xml:%lu:%lu: %s", line, column, text);
 }
 
-#define DESCRIPTION_WRONG(r, ...)                                                                  \
-    description_wrong_at(r, XML_GetCurrentLineNumber((r)->parser),                                 \
-                         XML_GetCurrentColumnNumber((r)->parser) + 1, __VA_ARGS__)
+#define DESCRIPTION_WRONG(r, ...) HIL_XML_WRONG((r)->xml, __VA_ARGS__)
 
 static void description_no_memory(struct description_reader *r)
 {
-    if (!r->rc)
-        r->rc = hil_say(r->said, -ENOMEM, "there is no memory for it");
-    XML_StopParser(r->parser, XML_FALSE);
+    hil_xml_stop(r->xml, hil_say(r->said, -ENOMEM, "there is no memory for it"));
 }
 
 /* --- attributes ------------------------------------------------------------------------------- */
 
-static const char *description_find(const char **attributes, const char *name)
-{
-    for (; *attributes; attributes += 2)
-        if (strcmp(attributes[0], name) == 0)
-            return attributes[1];
-    return NULL;
-}
-
 static const char *description_text(struct description_reader *r, const char **attributes,
                                     const char *name)
 {
-    const char *text = description_find(attributes, name);
+    const char *text = hil_xml_attribute(attributes, name);
     char *kept = text ? hil_pool_text(r->to->pool, text) : NULL;
 
     if (text && !kept)
@@ -104,7 +75,7 @@ static const char *description_needed(struct description_reader *r, const char *
 static bool description_number(struct description_reader *r, const char **attributes,
                                const char *name, double *number)
 {
-    const char *text = description_find(attributes, name);
+    const char *text = hil_xml_attribute(attributes, name);
     char *end;
 
     if (!text)
@@ -120,7 +91,7 @@ static bool description_number(struct description_reader *r, const char **attrib
 static bool description_whole(struct description_reader *r, const char **attributes,
                               const char *name, uint64_t max, uint64_t *number)
 {
-    const char *text = description_find(attributes, name);
+    const char *text = hil_xml_attribute(attributes, name);
     char *end;
 
     if (!text)
@@ -136,7 +107,7 @@ static bool description_whole(struct description_reader *r, const char **attribu
 
 static bool description_true(const char **attributes, const char *name)
 {
-    const char *text = description_find(attributes, name);
+    const char *text = hil_xml_attribute(attributes, name);
 
     return text && (strcmp(text, "true") == 0 || strcmp(text, "1") == 0);
 }
@@ -352,7 +323,7 @@ static enum fmu_causality description_causality(const char *text)
 
 static bool description_is(const char **attributes, const char *name, const char *text)
 {
-    const char *found = description_find(attributes, name);
+    const char *found = hil_xml_attribute(attributes, name);
 
     return found && strcmp(found, text) == 0;
 }
@@ -397,13 +368,13 @@ static void description_variable(struct description_reader *r, const char *eleme
         .description = description_text(r, attributes, "description"),
         .reference = (uint32_t)reference,
         .type = type,
-        .causality = description_causality(description_find(attributes, "causality")),
+        .causality = description_causality(hil_xml_attribute(attributes, "causality")),
         .tunable = description_is(attributes, "variability", "tunable"),
         .exact = description_is(attributes, "initial", "exact") &&
                  !description_is(attributes, "variability", "constant"),
-        .clocked = description_find(attributes, "clocks") != NULL,
-        .line = XML_GetCurrentLineNumber(r->parser),
-        .column = XML_GetCurrentColumnNumber(r->parser) + 1,
+        .clocked = hil_xml_attribute(attributes, "clocks") != NULL,
+        .line = hil_xml_line(r->xml),
+        .column = hil_xml_column(r->xml),
     };
     r->in_variable = true;
     if (d->version == 3)
@@ -464,14 +435,12 @@ static void description_below_section(struct description_reader *r, const char *
         description_type(r, element, attributes);
 }
 
-static void XMLCALL description_begins(void *reader, const char *element, const char **attributes)
+static void description_begins(void *reader, unsigned depth, const char *element,
+                               const char **attributes)
 {
     struct description_reader *r = reader;
-    const unsigned depth = r->depth++;
     enum fmu_type type;
 
-    if (r->rc)
-        return;
     if (depth == 0)
         description_root(r, element, attributes);
     else if (depth == 1)
@@ -486,25 +455,14 @@ static void XMLCALL description_begins(void *reader, const char *element, const 
         description_type_details(r, attributes);
 }
 
-static void XMLCALL description_ends(void *reader, const char *element)
+static void description_ends(void *reader, unsigned depth)
 {
     struct description_reader *r = reader;
 
-    (void)element;
-    if (--r->depth == 2)
+    if (depth == 2)
         r->in_variable = r->in_type = false;
-    if (r->depth == 1)
+    if (depth == 1)
         r->section[0] = '\0';
-}
-
-/* It could define entities that grow without end; no FMU has one. */
-static void XMLCALL description_doctype(void *reader, const char *name, const char *system,
-                                        const char *public, int has_subset)
-{
-    struct description_reader *r = reader;
-
-    (void)name, (void)system, (void)public, (void)has_subset;
-    DESCRIPTION_WRONG(r, "there is a document type; allowed: none");
 }
 
 /* --- what refers to something else ------------------------------------------------------------ */
@@ -524,10 +482,10 @@ static int description_check_unit(struct description_reader *r, const char *unit
     for (unsigned i = 0; i < r->unit_count; i++)
         if (strcmp(r->units[i], unit) == 0)
             return 0;
-    return description_wrong_at(r, line, column,
-                                "'%.60s' is in %.60s, but there is no such unit; allowed: those of "
-                                "UnitDefinitions",
-                                whose, unit);
+    return hil_xml_wrong_at(r->xml, line, column,
+                            "'%.60s' is in %.60s, but there is no such unit; allowed: those of "
+                            "UnitDefinitions",
+                            whose, unit);
 }
 
 static int description_take_type(struct description_reader *r, struct fmu_variable *v)
@@ -535,10 +493,10 @@ static int description_take_type(struct description_reader *r, struct fmu_variab
     const struct description_type *t = description_type_of(r, v->type_name);
 
     if (!t)
-        return description_wrong_at(r, v->line, v->column,
-                                    "'%.60s' is of the type %.60s, but there is no such type; "
-                                    "allowed: those of TypeDefinitions",
-                                    v->name, v->type_name);
+        return hil_xml_wrong_at(r->xml, v->line, v->column,
+                                "'%.60s' is of the type %.60s, but there is no such type; "
+                                "allowed: those of TypeDefinitions",
+                                v->name, v->type_name);
     v->unit = v->unit ? v->unit : t->unit;
     v->items = t->items;
     if (!v->has_min && t->has_min)
@@ -584,13 +542,15 @@ static int description_structural_value(struct description_reader *r, const stru
     if (whole && (!setting || description_in_range(v, *value)))
         return 0;
     if (!setting)
-        return description_wrong_at(
-            r, v->line, v->column, "the start value of '%.60s' is '%.60s'; allowed: a whole number",
-            v->name, text);
-    r->rc = hil_say(r->said, -EINVAL,
-                    "its setting %.80s is '%.60s'; allowed: a whole number, %.0f to %.0f", v->name,
-                    text, v->has_min ? v->min : 0, v->has_max ? v->max : (double)UINT32_MAX);
-    return r->rc;
+        return hil_xml_wrong_at(r->xml, v->line, v->column,
+                                "the start value of '%.60s' is '%.60s'; allowed: a whole number",
+                                v->name, text);
+    hil_xml_stop(r->xml,
+                 hil_say(r->said, -EINVAL,
+                         "its setting %.80s is '%.60s'; allowed: a whole number, %.0f to %.0f",
+                         v->name, text, v->has_min ? v->min : 0,
+                         v->has_max ? v->max : (double)UINT32_MAX));
+    return -EINVAL;
 }
 
 static int description_find_extent(struct description_reader *r, struct fmu_variable *v,
@@ -605,10 +565,10 @@ static int description_find_extent(struct description_reader *r, struct fmu_vari
             continue;
         return description_structural_value(r, other, extent);
     }
-    return description_wrong_at(r, v->line, v->column,
-                                "a dimension of '%.60s' is variable %llu, which is no structural "
-                                "parameter",
-                                v->name, (unsigned long long)dimension->size);
+    return hil_xml_wrong_at(r->xml, v->line, v->column,
+                            "a dimension of '%.60s' is variable %llu, which is no structural "
+                            "parameter",
+                            v->name, (unsigned long long)dimension->size);
 }
 
 static int description_find_size(struct description_reader *r, struct fmu_variable *v)
@@ -652,99 +612,44 @@ static int description_resolve(struct description_reader *r)
     return rc;
 }
 
-/* --- encodings -------------------------------------------------------------------------------- */
-
-/* What a byte is in a code page such as windows-1252; -1: nothing. */
-static int description_character(iconv_t page, unsigned byte)
-{
-    char from = (char)byte, *in = &from;
-    wchar_t character;
-    char *out = (char *)&character;
-    size_t in_left = 1, out_left = sizeof character;
-
-    iconv(page, NULL, NULL, NULL, NULL);
-    return iconv(page, &in, &in_left, &out, &out_left) == 0 && out_left == 0 ? (int)character : -1;
-}
-
-/* Expat knows Unicode's encodings and Latin 1 by itself. */
-static int XMLCALL description_encoding(void *reader, const char *name, XML_Encoding *to)
-{
-    const iconv_t page = iconv_open("WCHAR_T", name);
-
-    (void)reader;
-    if (page == (iconv_t)-1)
-        return XML_STATUS_ERROR;
-    for (unsigned byte = 0; byte < 256; byte++)
-        to->map[byte] = description_character(page, byte);
-    iconv_close(page);
-    return XML_STATUS_OK;
-}
-
 /* --- the file --------------------------------------------------------------------------------- */
 
-static int description_parse(struct description_reader *r, int file)
+static int description_parse(struct description_reader *r, const char *path)
 {
-    enum XML_Status status = XML_STATUS_OK;
-    char block[65536];
-    ssize_t got = 1;
+    const int file = hil_xml_open_file(path, DESCRIPTION_BYTES_MAX, true);
 
-    while (!r->rc && status == XML_STATUS_OK && got > 0) {
-        got = read(file, block, sizeof block);
-        if (got < 0)
-            return hil_say(r->said, -errno, "its modelDescription.xml cannot be read (%s)",
-                           strerror(errno));
-        status = XML_Parse(r->parser, block, (int)got, got == 0);
-    }
-    if (!r->rc && status != XML_STATUS_OK)
-        DESCRIPTION_WRONG(r, "it is no XML (%s)", XML_ErrorString(XML_GetErrorCode(r->parser)));
-    return r->rc ? r->rc : description_resolve(r);
-}
-
-static int description_open(const char *path, const struct hil_said *said)
-{
-    const int file = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-    struct stat s;
-
-    if (file < 0 || fstat(file, &s))
-        return hil_say(said, -EINVAL,
+    if (file == -EFBIG)
+        return hil_say(r->said, -EINVAL, "its modelDescription.xml is no file of at most %d MiB",
+                       DESCRIPTION_BYTES_MAX >> 20);
+    if (file < 0)
+        return hil_say(r->said, -EINVAL,
                        "it has no modelDescription.xml (%s); allowed: an FMU, which has one",
-                       strerror(errno));
-    if (S_ISREG(s.st_mode) && s.st_size <= DESCRIPTION_BYTES_MAX)
-        return file;
+                       strerror(-file));
+    const int rc = hil_xml_read(r->xml, file);
     close(file);
-    return hil_say(said, -EINVAL, "its modelDescription.xml is no file of at most %d MiB",
-                   DESCRIPTION_BYTES_MAX >> 20);
+    if (rc && rc != -EINVAL && rc != -ENOMEM) /* those have been told */
+        hil_say(r->said, rc, "its modelDescription.xml cannot be read (%s)", strerror(-rc));
+    return rc ? rc : description_resolve(r);
 }
 
 int fmu_description_read(struct fmu_description *to, const char *path,
                          const struct hil_settings *settings, const struct hil_said *said)
 {
     *to = (struct fmu_description){.pool = hil_pool_open()};
-    struct description_reader r = {
-        .to = to, .settings = settings, .said = said, .parser = XML_ParserCreate(NULL)};
-    int rc = -ENOMEM;
+    struct description_reader r = {.to = to, .settings = settings, .said = said};
+    const struct hil_xml_reader reader = {.begins = description_begins,
+                                          .ends = description_ends,
+                                          .wrong = description_wrong,
+                                          .arg = &r};
 
-    if (!to->pool || !r.parser) {
-        hil_say(said, rc, "there is no memory for it");
-        goto out;
-    }
-    XML_SetUserData(r.parser, &r);
-    XML_SetElementHandler(r.parser, description_begins, description_ends);
-    XML_SetUnknownEncodingHandler(r.parser, description_encoding, NULL);
-    XML_SetStartDoctypeDeclHandler(r.parser, description_doctype);
-    const int file = description_open(path, said);
-    rc = file;
-    if (file >= 0) {
-        rc = description_parse(&r, file);
-        close(file);
-    }
+    r.xml = hil_xml_open(&reader);
+    int rc = to->pool && r.xml ? description_parse(&r, path)
+                               : hil_say(said, -ENOMEM, "there is no memory for it");
     if (!rc && !to->co_simulation)
         rc = hil_say(said, -EINVAL, "%s; allowed: an FMU for co-simulation",
                      to->other_kind ? "it is for model exchange or scheduled execution only"
                                     : "its modelDescription.xml has no CoSimulation");
-out:
-    if (r.parser)
-        XML_ParserFree(r.parser);
+    hil_xml_close(r.xml);
     return rc;
 }
 

@@ -4,11 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const hil_fmu_bases[HIL_BASES] = {"kg", "m", "s", "A", "K", "mol", "cd", "rad"};
+const char *const hil_unit_bases[HIL_BASES] = {"kg", "m", "s", "A", "K", "mol", "cd", "rad"};
 
 struct symbol {
     const char *name;
-    struct hil_fmu_unit unit;
+    struct hil_unit unit;
 };
 
 #define PI 0x1.921fb54442d18p+1
@@ -58,7 +58,7 @@ static const struct {
     {'p', 1e-12}, {'n', 1e-9}, {'u', 1e-6}, {'m', 1e-3}, {'k', 1e3}, {'M', 1e6}, {'G', 1e9},
 };
 
-static const struct hil_fmu_unit *unit_symbol(const char *name, size_t length)
+static const struct hil_unit *unit_symbol(const char *name, size_t length)
 {
     for (size_t i = 0; i < sizeof symbols / sizeof symbols[0]; i++)
         if (strlen(symbols[i].name) == length && strncmp(symbols[i].name, name, length) == 0)
@@ -67,9 +67,9 @@ static const struct hil_fmu_unit *unit_symbol(const char *name, size_t length)
 }
 
 /* A symbol, or a prefix and a symbol. */
-static bool unit_word(struct hil_fmu_unit *unit, const char *name, size_t length)
+static bool unit_word(struct hil_unit *unit, const char *name, size_t length)
 {
-    const struct hil_fmu_unit *known = unit_symbol(name, length);
+    const struct hil_unit *known = unit_symbol(name, length);
 
     if (known) {
         *unit = *known;
@@ -86,7 +86,7 @@ static bool unit_word(struct hil_fmu_unit *unit, const char *name, size_t length
 }
 
 /* unit = unit * with^exponent */
-static void unit_times(struct hil_fmu_unit *unit, const struct hil_fmu_unit *with, int exponent)
+static void unit_times(struct hil_unit *unit, const struct hil_unit *with, int exponent)
 {
     for (unsigned i = 0; i < HIL_BASES; i++)
         unit->exponents[i] += exponent * with->exponents[i];
@@ -121,10 +121,10 @@ static size_t unit_length(const char *text)
 enum unit_side { UNIT_ABOVE, UNIT_NEXT_BELOW, UNIT_GROUP_BELOW };
 
 /* Takes one word, with its exponent. A temperature in degrees is no factor: it stands alone. */
-static bool unit_take(struct hil_fmu_unit *unit, const char **text, int sign, bool alone)
+static bool unit_take(struct hil_unit *unit, const char **text, int sign, bool alone)
 {
     const size_t length = unit_length(*text);
-    struct hil_fmu_unit word;
+    struct hil_unit word;
 
     if (length == 0 || !unit_word(&word, *text, length))
         return false;
@@ -136,7 +136,7 @@ static bool unit_take(struct hil_fmu_unit *unit, const char **text, int sign, bo
     return true;
 }
 
-static bool unit_product(struct hil_fmu_unit *unit, const char *text)
+static bool unit_product(struct hil_unit *unit, const char *text)
 {
     const char *const whole = text;
     enum unit_side side = UNIT_ABOVE;
@@ -159,8 +159,8 @@ static bool unit_product(struct hil_fmu_unit *unit, const char *text)
     return side == UNIT_ABOVE;
 }
 
-bool hil_fmu_unit_read(struct hil_fmu_unit *unit, const char *text)
+bool hil_unit_read(struct hil_unit *unit, const char *text)
 {
-    *unit = (struct hil_fmu_unit){.factor = 1};
+    *unit = (struct hil_unit){.factor = 1};
     return *text && unit_product(unit, text);
 }
