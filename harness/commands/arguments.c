@@ -18,6 +18,7 @@ struct choice {
 static const struct choice choices[] = {
     {HIL_TAKES_MODE, {"mode", required_argument, NULL, 'm'}},
     {HIL_TAKES_SET, {"set", required_argument, NULL, 's'}},
+    {HIL_TAKES_SET, {"parameters", required_argument, NULL, 'x'}},
     {HIL_TAKES_OUT, {"out", required_argument, NULL, 'o'}},
     {HIL_TAKES_JOBS, {"jobs", required_argument, NULL, 'j'}},
     {HIL_TAKES_MEETING, {"run-dir", required_argument, NULL, 'r'}},
@@ -152,6 +153,9 @@ static int take(struct hil_arguments *a, int option)
     case 's':
         a->sets[a->options.set_count++] = optarg;
         return 0;
+    case 'x':
+        a->parameters[a->options.parameter_count++] = optarg;
+        return 0;
     case 't':
         a->sets[a->options.set_count++] = "trace.enable=true";
         return 0;
@@ -252,9 +256,11 @@ int hil_arguments_parse(struct hil_arguments *a, unsigned takes, const char *hel
                                 .width = 1,
                                 .period_us = 10};
     a->sets = calloc((size_t)argc + 1, sizeof *a->sets);
-    if (!a->sets)
+    a->parameters = calloc((size_t)argc + 1, sizeof *a->parameters);
+    if (!a->sets || !a->parameters)
         return -ENOMEM;
     a->options.sets = a->sets;
+    a->options.parameters = a->parameters;
     select_options(options, takes);
     optind = 1;
     while ((option = getopt_long(argc, argv, "h", options, NULL)) != -1) {
@@ -299,6 +305,7 @@ void hil_print_version(void)
 void hil_arguments_free(struct hil_arguments *a)
 {
     free(a->sets);
+    free(a->parameters);
     *a = (struct hil_arguments){0};
 }
 

@@ -34,7 +34,7 @@ struct hil_arguments {
     const char *const *scenarios; /* all positional arguments */
     unsigned scenario_count;
     struct hil_scenario_options options;
-    const char **sets; /* what options.sets points at */
+    const char **sets, **parameters; /* what those of the options point at */
     const char *out;
     const char *run_directory;
     const char *ids;   /* of converters */
@@ -58,7 +58,7 @@ struct hil_arguments {
 /* Which options a command takes, besides --help. */
 enum {
     HIL_TAKES_MODE = 1 << 0,
-    HIL_TAKES_SET = 1 << 1,
+    HIL_TAKES_SET = 1 << 1, /* --set, --parameters */
     HIL_TAKES_OUT = 1 << 2,
     HIL_TAKES_JOBS = 1 << 3,
     HIL_TAKES_MEETING = 1 << 4, /* --run-dir, --wait */

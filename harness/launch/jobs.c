@@ -32,7 +32,7 @@ static void jobs_follow(pid_t parent)
 
 static void jobs_exec(const char *scenario, const struct hil_scenario_options *o, const char *out)
 {
-    const char **argv = calloc(2 * o->set_count + 10, sizeof *argv);
+    const char **argv = calloc(2 * (o->set_count + o->parameter_count) + 10, sizeof *argv);
     unsigned n = 0;
 
     if (!argv)
@@ -46,6 +46,10 @@ static void jobs_exec(const char *scenario, const struct hil_scenario_options *o
     for (size_t i = 0; i < o->set_count; i++) {
         argv[n++] = "--set";
         argv[n++] = o->sets[i];
+    }
+    for (size_t i = 0; i < o->parameter_count; i++) {
+        argv[n++] = "--parameters";
+        argv[n++] = o->parameters[i];
     }
     if (o->realtime || o->virtual_time) {
         argv[n++] = "--mode";

@@ -1,7 +1,8 @@
 /*
  * Loading a scenario, step by step. The file becomes a tree that knows its lines; --set is
  * laid over the tree, defaults are filled in, and the whole is checked against the schema.
- * Then libcyaml loads it into typed blocks, and those are resolved into what runs.
+ * Then libcyaml loads it into typed blocks, and those are resolved into what runs. Files of
+ * parameters are laid over its general form, once it is known what the components are.
  */
 #include "scenario.h"
 
@@ -49,6 +50,31 @@ static int lay_options(struct scenario_node *root, const struct hil_scenario_opt
     return report->mistakes == before ? 0 : -EINVAL;
 }
 
+/* One load. */
+struct loading {
+    const struct hil_scenario_options *options; /* or NULL */
+    struct ssv parameters;
+    struct hil_scenario *scenario;
+    struct scenario_report *report;
+};
+
+static bool has_parameters(const struct loading *l)
+{
+    return l->options != NULL && l->options->parameter_count > 0;
+}
+
+/* What is known of the tree now: as text, and what all nodes must have alike. */
+static int write_down(const struct scenario_schema *schema, const struct scenario_node *root,
+                      struct hil_scenario *scenario)
+{
+    free(scenario->resolved);
+    free(scenario->listing.lines);
+    scenario->resolved = NULL;
+    scenario->listing = (struct hil_listing){0};
+    int error = scenario_tree_print(root, &scenario->resolved);
+    return error == 0 ? scenario_listing_make(schema, root, scenario) : error;
+}
+
 /* Through libcyaml into the blocks that `top` describes. */
 static int load_blocks(const cyaml_schema_value_t *top, const struct scenario_node *root,
                        const char *text, void **blocks, struct scenario_report *report)
@@ -65,38 +91,40 @@ static int load_blocks(const cyaml_schema_value_t *top, const struct scenario_no
     return -EINVAL;
 }
 
-static int load_system(struct scenario_node *root, struct hil_scenario *scenario,
-                       struct scenario_report *report)
+static int load_system(struct loading *l, const struct scenario_schema *schema,
+                       struct scenario_node *root)
 {
-    int error = scenario_general_resolve(&scenario->system, root, scenario, report);
+    struct hil_scenario *scenario = l->scenario;
+    int error =
+        scenario_general_resolve(&scenario->system, root, &l->parameters, scenario, l->report);
 
     if (error == 0) {
         scenario->executors = scenario->system->executors;
         scenario->executor_count = scenario->system->executor_count;
     }
-    return error;
+    return error == 0 && has_parameters(l) ? write_down(schema, root, scenario) : error;
 }
 
 /* The general form, with the run's part of it through libcyaml. */
-static int load_general(const struct scenario_schema *schema, struct scenario_node *root,
-                        struct hil_scenario *scenario, struct scenario_report *report)
+static int load_general(struct loading *l, const struct scenario_schema *schema,
+                        struct scenario_node *root)
 {
-    const unsigned before = report->mistakes;
+    const unsigned before = l->report->mistakes;
     void *file = NULL;
-    int error = load_blocks(&schema->loaded, root, scenario->resolved, &file, report);
+    int error = load_blocks(&schema->loaded, root, l->scenario->resolved, &file, l->report);
 
     if (error != 0)
         return error;
-    error = scenario_resolve_run(root, file, scenario, report);
+    error = scenario_resolve_run(root, file, l->scenario, l->report);
     cyaml_free(&cyaml, &schema->loaded, file, 0);
     if (error == 0)
-        error = load_system(root, scenario, report);
-    return error == 0 && report->mistakes > before ? -EINVAL : error;
+        error = load_system(l, schema, root);
+    return error == 0 && l->report->mistakes > before ? -EINVAL : error;
 }
 
 /* The general form of one that is right: whatever is missing there has its default. */
-static int expand_and_resolve(const struct form_loaded *loaded, const struct form *form,
-                              struct hil_scenario *scenario, bool print)
+static int expand_and_resolve(struct loading *l, const struct form_loaded *loaded,
+                              const struct form *form)
 {
     struct scenario_node *general = NULL;
     struct scenario_schema *schema = NULL;
@@ -109,54 +137,50 @@ static int expand_and_resolve(const struct form_loaded *loaded, const struct for
     if (error == 0)
         error = scenario_fill_derived(schema, general);
     if (error == 0)
-        error = load_system(general, scenario, loaded->report);
-    if (error == 0 && print) {
-        free(scenario->resolved);
-        scenario->resolved = NULL;
-        error = scenario_tree_print(general, &scenario->resolved);
+        error = load_system(l, schema, general);
+    if (error == 0 && l->options != NULL && l->options->expand) {
+        free(l->scenario->resolved);
+        l->scenario->resolved = NULL;
+        error = scenario_tree_print(general, &l->scenario->resolved);
     }
     scenario_schema_close(schema);
     scenario_node_free(general);
     return error;
 }
 
-static int load_form(const struct scenario_schema *schema, struct scenario_node *root,
-                     struct hil_scenario *scenario, bool expand, struct scenario_report *report)
+static int load_form(struct loading *l, const struct scenario_schema *schema,
+                     struct scenario_node *root)
 {
-    const unsigned before = report->mistakes;
+    const unsigned before = l->report->mistakes;
     struct form form = {0};
     void *blocks = NULL;
-    int error = load_blocks(&schema->loaded, root, scenario->resolved, &blocks, report);
+    int error = load_blocks(&schema->loaded, root, l->scenario->resolved, &blocks, l->report);
 
     if (error != 0)
         return error;
     const struct form_file *file = blocks;
-    const struct form_loaded loaded = {schema, root, file, report};
-    error = scenario_resolve_run(root, &file->run, scenario, report);
-    scenario->on_record_error = file->recording.on_error;
+    const struct form_loaded loaded = {schema, root, file, l->report};
+    error = scenario_resolve_run(root, &file->run, l->scenario, l->report);
+    l->scenario->on_record_error = file->recording.on_error;
     if (error == 0)
         error = form_resolve(&loaded, &form);
-    if (error == 0 && report->mistakes > before)
+    if (error == 0 && l->report->mistakes > before)
         error = -EINVAL;
     if (error == 0)
-        error = expand_and_resolve(&loaded, &form, scenario, expand);
+        error = expand_and_resolve(l, &loaded, &form);
     form_free(&form);
     cyaml_free(&cyaml, &schema->loaded, blocks, 0);
     return error;
 }
 
-static int load_and_resolve(const struct scenario_schema *schema, struct scenario_node *root,
-                            struct hil_scenario *scenario, bool expand,
-                            struct scenario_report *report)
+static int load_and_resolve(struct loading *l, const struct scenario_schema *schema,
+                            struct scenario_node *root)
 {
-    int error = scenario_tree_print(root, &scenario->resolved);
+    int error = write_down(schema, root, l->scenario);
 
-    if (error == 0)
-        error = scenario_listing_make(schema, root, scenario);
     if (error != 0)
         return error;
-    return schema->form == NULL ? load_general(schema, root, scenario, report)
-                                : load_form(schema, root, scenario, expand, report);
+    return schema->form == NULL ? load_general(l, schema, root) : load_form(l, schema, root);
 }
 
 /* What comes before libcyaml: a tree with everything in it and nothing wrong. */
@@ -175,22 +199,39 @@ static int complete(const struct scenario_schema *schema, struct scenario_node *
     return scenario_fill_derived(schema, root);
 }
 
-static int load_tree(struct scenario_node *root, const char *path, struct hil_scenario *scenario,
-                     const struct hil_scenario_options *options, struct scenario_report *report)
+static int load_tree(struct loading *l, struct scenario_node *root, const char *path)
 {
     struct scenario_schema *schema;
-    int mislaid = root->kind == SCENARIO_MAPPING ? lay_options(root, options, report) : 0;
+    struct scenario_report *report = l->report;
+    int mislaid = root->kind == SCENARIO_MAPPING ? lay_options(root, l->options, report) : 0;
 
-    if (mislaid == -ENOMEM || scenario_load_models(root, path, report) != 0 ||
-        scenario_find_files(root, path) != 0 || scenario_schema_open(&schema, root) != 0)
+    if (mislaid == -ENOMEM || scenario_lay_settings(root, &l->parameters, report) != 0 ||
+        scenario_load_models(root, path, report) != 0 || scenario_find_files(root, path) != 0 ||
+        scenario_schema_open(&schema, root) != 0)
         return -ENOMEM;
     int error = complete(schema, root, report);
     if (error == 0)
         error = mislaid;
     if (error == 0)
-        error =
-            load_and_resolve(schema, root, scenario, options != NULL && options->expand, report);
+        error = load_and_resolve(l, schema, root);
     scenario_schema_close(schema);
+    return error;
+}
+
+static int load_file(struct loading *l, const char *path)
+{
+    struct scenario_node *root = NULL;
+    int error = scenario_tree_read(&root, path, l->report), wrong = 0;
+
+    if (has_parameters(l) && error != -ENOMEM)
+        wrong = ssv_open(&l->parameters, l->options->parameters, l->options->parameter_count,
+                         l->report);
+    if (error == 0)
+        error = wrong;
+    if (error == 0)
+        error = load_tree(l, root, path);
+    scenario_node_free(root);
+    ssv_close(&l->parameters);
     return error;
 }
 
@@ -198,14 +239,11 @@ int hil_scenario_load(struct hil_scenario **scenario, const char *path,
                       const struct hil_scenario_options *options, char *message, size_t size)
 {
     struct scenario_report report;
-    struct scenario_node *root = NULL;
 
     scenario_report_open(&report, message, size);
     struct hil_scenario *made = calloc(1, sizeof(*made));
-    int error = made == NULL ? -ENOMEM : scenario_tree_read(&root, path, &report);
-    if (error == 0)
-        error = load_tree(root, path, made, options, &report);
-    scenario_node_free(root);
+    struct loading l = {.options = options, .scenario = made, .report = &report};
+    int error = made == NULL ? -ENOMEM : load_file(&l, path);
     if (error == 0) {
         *scenario = made;
         return 0;

@@ -177,15 +177,18 @@ bool hil_executor_has(const struct hil_executor_config *executor, unsigned node)
 struct hil_scenario_options {
     const char *const *sets; /* "controller.period_us=20", applied in order */
     size_t set_count;
-    bool realtime, virtual_time; /* --mode; neither: as the file says */
-    bool expand;                 /* `resolved` is in the general form */
+    bool realtime, virtual_time;   /* --mode; neither: as the file says */
+    const char *const *parameters; /* files of parameters, laid over the file in this order */
+    size_t parameter_count;
+    bool expand; /* `resolved` is in the general form; so it is with files of parameters */
 };
 
 /*
  * Loads and checks a scenario. Returns 0, or a negative errno after it has written, to
  * `message` (NUL-terminated, cut at `size`), one line a mistake:
  *      FILE:LINE:COLUMN: what was found; what is allowed
- * (--set in place of FILE for a value given there). Nothing is left allocated on error.
+ * (--set in place of FILE for a value given there; the name of a file of parameters for one of
+ * its). Nothing is left allocated on error.
  * *scenario is set on success only.
  */
 int hil_scenario_load(struct hil_scenario **scenario, const char *path,

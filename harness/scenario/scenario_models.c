@@ -64,6 +64,61 @@ void scenario_settings_free(struct hil_settings *settings)
     *settings = (struct hil_settings){NULL, 0};
 }
 
+/* The setting that a parameter is called after; NULL: none. */
+static struct scenario_node *settings_find(const struct scenario_node *components, const char *name)
+{
+    const size_t length = strcspn(name, ".");
+
+    if (!components || components->kind != SCENARIO_MAPPING || name[length] == '\0')
+        return NULL;
+    for (size_t i = 0; i < components->count; i++) {
+        const struct scenario_entry *entry = &components->entries[i];
+        if (strncmp(entry->key, name, length) != 0 || entry->key[length] != '\0')
+            continue;
+        struct scenario_node *found =
+            scenario_node_find(scenario_node_get(entry->value, "settings"), name + length + 1);
+        return found && found->kind == SCENARIO_SCALAR ? found : NULL;
+    }
+    return NULL;
+}
+
+static int settings_put(struct scenario_node *to, const struct ssv_parameter *p)
+{
+    char *text;
+
+    if (to->at.set) /* --set is what the user typed for this run */
+        return 0;
+    text = strdup(p->text);
+    if (!text)
+        return -ENOMEM;
+    free(to->text);
+    to->text = text;
+    to->plain = p->type != SSV_STRING && p->type != SSV_ENUMERATION;
+    to->at = p->at;
+    return 0;
+}
+
+int scenario_lay_settings(struct scenario_node *root, struct ssv *parameters,
+                          struct scenario_report *report)
+{
+    const struct scenario_node *components = scenario_node_get(root, "components");
+    int rc = 0;
+
+    for (unsigned i = 0; !rc && i < parameters->count; i++) {
+        struct ssv_parameter *p = &parameters->at[i];
+        struct scenario_node *to = settings_find(components, p->name);
+        if (!to)
+            continue;
+        p->taken = true;
+        if (p->unit_name)
+            scenario_mistake(report, &p->at,
+                             "%.100s is in %.60s, but a setting has no unit; allowed: none",
+                             p->name, p->unit_name);
+        rc = settings_put(to, p);
+    }
+    return rc;
+}
+
 /* --- loading --------------------------------------------------------------------------------- */
 
 struct loading {

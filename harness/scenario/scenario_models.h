@@ -3,7 +3,7 @@
 #define HIL_SCENARIO_MODELS_H
 
 #include "../models/provider.h"
-#include "yaml/scenario_tree.h"
+#include "ssv.h"
 
 /*
  * Loads them, as the scenario in the file `path` names them, and puts their whole names in the
@@ -12,6 +12,11 @@
  */
 int scenario_load_models(struct scenario_node *root, const char *path,
                          struct scenario_report *report);
+
+/* Puts values of files of parameters in the place of settings that components have, before their
+ * models are loaded: the tables depend on them. Returns 0 or -ENOMEM. */
+int scenario_lay_settings(struct scenario_node *root, struct ssv *parameters,
+                          struct scenario_report *report);
 
 /* The settings of a component's block, flat; none where it has none. Their texts are the tree's;
  * scenario_settings_free() frees the rest. Returns 0 or -ENOMEM. */

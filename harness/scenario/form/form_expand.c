@@ -114,6 +114,16 @@ static void expand_values(struct expansion *x, struct scenario_node *to, const c
     }
 }
 
+/* What was written last is from where the short form says it, if it does. */
+static void expand_place(struct scenario_node *to, const struct scenario_node *block,
+                         const char *name)
+{
+    const struct scenario_node *said = scenario_node_get(block, name);
+
+    if (said && to && to->count)
+        to->entries[to->count - 1].value->at = said->at;
+}
+
 static void expand_no_value(struct expansion *x)
 {
     for (unsigned i = 0; i < x->form->converter_count; i++)
@@ -181,8 +191,12 @@ static void expand_law(struct expansion *x, struct scenario_node *components)
     expand_number(x, law, "count", x->form->converter_count);
     struct scenario_node *block =
         law ? expand_block(x, law, "parameters", SCENARIO_MAPPING, &law->at) : NULL;
-    for (unsigned i = 0; i < c->law->parameters.count; i++)
-        expand_number(x, block, c->law->parameters.at[i].name, c->parameters[i]);
+    for (unsigned i = 0; i < c->law->parameters.count; i++) {
+        const char *name = c->law->parameters.at[i].name;
+        expand_number(x, block, name, c->parameters[i]);
+        expand_place(block, scenario_node_get(x->controller, "gains"), name);
+        expand_place(block, scenario_node_get(x->controller, "limits"), name);
+    }
     expand_safe(x, law);
     KEYS(x, law, x->controller, "computation_delay", "on_error");
 }
@@ -231,6 +245,8 @@ static void expand_quantities(struct expansion *x, struct scenario_node *compone
     const struct form *s = x->form;
     struct scenario_node *block =
         component ? expand_block(x, component, key, SCENARIO_MAPPING, &component->at) : NULL;
+    const struct scenario_node *said =
+        scenario_node_get(x->converters, t == &expand_states ? "initial" : "parameters");
     const struct hil_model *before = NULL;
 
     for (unsigned i = 0; block && i < s->converter_count; i++) {
@@ -239,8 +255,10 @@ static void expand_quantities(struct expansion *x, struct scenario_node *compone
         for (unsigned r = 0; m != before && r < table->count; r++) {
             const char *name = table->at[r].name;
             const bool fed = t == &expand_inputs && expand_is_fed(s, name);
-            if (!fed && !scenario_node_get(block, name))
-                expand_quantity(x, block, name, t);
+            if (fed || scenario_node_get(block, name))
+                continue;
+            expand_quantity(x, block, name, t);
+            expand_place(block, said, name);
         }
         before = m;
     }

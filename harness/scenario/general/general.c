@@ -120,11 +120,13 @@ static int general_parts(struct general *g)
 }
 
 int scenario_general_resolve(struct hil_system **system, struct scenario_node *root,
-                             struct hil_scenario *scenario, struct scenario_report *report)
+                             struct ssv *parameters, struct hil_scenario *scenario,
+                             struct scenario_report *report)
 {
     struct general g = {.root = root,
                         .report = report,
                         .scenario = scenario,
+                        .parameters = parameters,
                         .nodes.kind = "node",
                         .components.kind = "component"};
     int rc = -ENOMEM;

@@ -9,6 +9,7 @@
 
 #include "../names.h"
 #include "../pool.h"
+#include "../ssv.h"
 #include "../system.h"
 #include "../yaml/scenario_check.h"
 
@@ -47,6 +48,7 @@ struct general {
     struct scenario_node *root;
     struct scenario_report *report;
     struct hil_scenario *scenario;
+    struct ssv *parameters; /* laid over what the scenario says of components */
     struct hil_system *system;
     struct general_groups nodes, components;
     struct hil_feed *feeds;                /* of each component's inputs in turn */
@@ -57,16 +59,18 @@ struct general {
     unsigned edge_count;
 };
 
-/* Makes the system of a checked tree. Returns 0, -EINVAL or -ENOMEM; hil_system_free's in any case.
- */
+/* Makes the system of a checked tree, over which it lays `parameters`. Returns 0, -EINVAL or
+ * -ENOMEM; hil_system_free's in any case. */
 int scenario_general_resolve(struct hil_system **system, struct scenario_node *root,
-                             struct hil_scenario *scenario, struct scenario_report *report);
+                             struct ssv *parameters, struct hil_scenario *scenario,
+                             struct scenario_report *report);
 
 /* The same entries for the system; NULL: no memory. */
 struct hil_array *general_arrays(const struct general *g, const struct general_groups *groups);
 
 int general_nodes(struct general *g);
 int general_components(struct general *g);
+int general_parameters(struct general *g); /* of components whose models are known */
 int general_sources(struct general *g);
 int general_connections(struct general *g);
 int general_wiring(struct general *g); /* feeds, links and the order of steps, from the edges */
@@ -121,6 +125,28 @@ bool general_find(const struct general *g, const struct general_groups *groups,
 /* The same of measures. */
 bool general_find_measures(const struct general *g, const struct scenario_node *node,
                            unsigned *first, unsigned *last);
+
+/* What stands in brackets after a name: [2], [0-9], [*]; or nothing. */
+struct general_index {
+    bool given, all;
+    unsigned first, last;
+};
+
+/* Whether the index is one of `of` things, or of one thing that is not numbered (0); sets first and
+ * last where the text does not. */
+bool general_index_in(struct general_index *index, unsigned of);
+
+/* COMPONENTS.NAME[INDEX]: components first..last, and what of them. */
+struct general_named {
+    unsigned first, last;
+    char name[80];
+    struct general_index index;
+};
+
+/* Splits such a text, which names a `thing`, as in `allowed`. Returns 0, or -EINVAL after a report.
+ */
+int general_split(const struct general *g, const struct scenario_node *node, const char *thing,
+                  const char *allowed, struct general_named *named);
 
 enum general_side { GENERAL_INPUTS = 1, GENERAL_OUTPUTS = 2, GENERAL_EITHER = 3 };
 

@@ -513,6 +513,8 @@ int general_components(struct general *g)
     for (unsigned i = 0; !rc && i < g->components.count; i++)
         if (g->report->mistakes == before || g->components.at[i].count)
             component_models(g, &g->components.at[i]);
+    if (!rc && g->report->mistakes == before)
+        rc = general_parameters(g);
     if (rc || g->report->mistakes > before)
         return rc;
     rc = component_signals(g);

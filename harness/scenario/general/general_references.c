@@ -11,18 +11,12 @@
 
 enum { REFERENCE_NAMES = 64 }; /* that a message lists */
 
-/* What stands in brackets after a name. */
-struct index {
-    bool given, all;
-    unsigned first, last;
-};
-
 /* Takes "[2]", "[0-9]" or "[*]" from the text; nothing is right as well. */
-static bool reference_index(const char **text, const char *end, struct index *index)
+static bool reference_index(const char **text, const char *end, struct general_index *index)
 {
     char digits[32];
 
-    *index = (struct index){0};
+    *index = (struct general_index){0};
     if (*text == end || **text != '[')
         return true;
     const char *close = memchr(*text, ']', (size_t)(end - *text));
@@ -46,8 +40,7 @@ static void reference_allowed(const char *name, unsigned of, char *text, size_t 
         snprintf(text, size, "%s[*], or %s[0] to %s[%u]", name, name, name, of - 1);
 }
 
-/* Whether the index is one of `of` things, or of one thing that is not numbered (0). */
-static bool reference_in(struct index *index, unsigned of)
+bool general_index_in(struct general_index *index, unsigned of)
 {
     if (!index->given)
         index->first = index->last = 0;
@@ -74,9 +67,9 @@ static bool reference_pick(const char *kind, const struct hil_array *of, const c
 {
     const char *end = text + length, *at = text + strlen(of->name);
     char allowed[256];
-    struct index index;
+    struct general_index index;
 
-    if (reference_index(&at, end, &index) && at == end && reference_in(&index, of->of)) {
+    if (reference_index(&at, end, &index) && at == end && general_index_in(&index, of->of)) {
         *first = of->first + index.first;
         *last = of->first + index.last;
         return true;
@@ -246,7 +239,7 @@ static void reference_no_signal(const struct general *g, const struct scenario_n
 
 /* The signal of one component. */
 static int reference_of(const struct general *g, const struct scenario_node *node, unsigned i,
-                        const char *name, struct index index, enum general_side side,
+                        const char *name, struct general_index index, enum general_side side,
                         struct general_elements *elements)
 {
     const struct hil_component *c = &g->system->components[i];
@@ -257,7 +250,7 @@ static int reference_of(const struct general *g, const struct scenario_node *nod
         return -EINVAL;
     }
     const unsigned of = found.table->at[found.row].flags & HIL_WIDE ? c->width : 0;
-    if (!reference_in(&index, of)) {
+    if (!general_index_in(&index, of)) {
         char allowed[256];
         reference_allowed(name, of, allowed, sizeof allowed);
         scenario_mistake(g->report, &node->at,
@@ -275,39 +268,41 @@ static int reference_of(const struct general *g, const struct scenario_node *nod
     return 0;
 }
 
-int general_signals(const struct general *g, const struct scenario_node *node,
-                    enum general_side side, struct general_elements *elements)
+int general_split(const struct general *g, const struct scenario_node *node, const char *thing,
+                  const char *allowed, struct general_named *named)
 {
     const char *dot = strchr(node->text, '.');
-    unsigned first, last;
-    struct index index;
-    char name[80];
 
     if (!dot) {
-        scenario_mistake(g->report, &node->at,
-                         "'%.100s' names no signal; allowed: COMPONENT.SIGNAL, as in "
-                         "motor.speed_rad_s or cell[*].current_a",
-                         node->text);
+        scenario_mistake(g->report, &node->at, "'%.100s' names no %s; allowed: %s", node->text,
+                         thing, allowed);
         return -EINVAL;
     }
-    if (!general_find(g, &g->components, node, (size_t)(dot - node->text), &first, &last))
+    if (!general_find(g, &g->components, node, (size_t)(dot - node->text), &named->first,
+                      &named->last))
         return -EINVAL;
     const size_t length = strcspn(dot + 1, "[");
     const char *rest = dot + 1 + length, *end = rest + strlen(rest);
-    snprintf(name, sizeof name, "%.*s", (int)(length < 79 ? length : 79), dot + 1);
-    if (!reference_index(&rest, end, &index) || rest != end) {
-        scenario_mistake(g->report, &node->at,
-                         "'%.100s' ends in what is no number of a signal; allowed: [2], [0-3] or "
-                         "[*]",
-                         node->text);
-        return -EINVAL;
-    }
-    for (unsigned i = first; i <= last; i++) {
-        int rc = reference_of(g, node, i, name, index, side, elements);
-        if (rc)
-            return rc;
-    }
-    return 0;
+    snprintf(named->name, sizeof named->name, "%.*s", (int)(length < 79 ? length : 79), dot + 1);
+    if (reference_index(&rest, end, &named->index) && rest == end)
+        return 0;
+    scenario_mistake(g->report, &node->at,
+                     "'%.100s' ends in what is no number of a %s; allowed: [2], [0-3] or [*]",
+                     node->text, thing);
+    return -EINVAL;
+}
+
+int general_signals(const struct general *g, const struct scenario_node *node,
+                    enum general_side side, struct general_elements *elements)
+{
+    struct general_named named;
+    int rc =
+        general_split(g, node, "signal",
+                      "COMPONENT.SIGNAL, as in motor.speed_rad_s or cell[*].current_a", &named);
+
+    for (unsigned i = named.first; !rc && i <= named.last; i++)
+        rc = reference_of(g, node, i, named.name, named.index, side, elements);
+    return rc;
 }
 
 unsigned general_text_count(const struct scenario_node *node)
