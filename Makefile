@@ -454,7 +454,7 @@ sanitize-run: all $(BUILD)/test-unit $(BUILD)/test-sim $(BUILD)/node-bench
 
 # --- fuzzers: one for each reader of what others may have written ----------------------------------
 
-FUZZERS := scenario set results trace journal control fmu
+FUZZERS := scenario set ssv results trace journal control fmu
 SECONDS ?= 60
 
 fuzz: $(BUILD)/packages-installed-for-fuzz

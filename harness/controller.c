@@ -12,6 +12,7 @@ static const char help[] =
     "\n"
     "  --set KEY=VALUE    set a key of the scenario; the converters need the same, or refuse to "
     "run\n"
+    "  --parameters FILE  the same from an SSV file (docs/parameters.md)\n"
     "  --out DIR          where the results go (default: results/NAME-TIMESTAMP)\n"
     "  --wait SECONDS     how long to wait for the converters (default 30)\n"
     "  --run-dir DIR      where the nodes meet on shm (default: derived from the scenario's name,\n"

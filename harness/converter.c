@@ -19,6 +19,7 @@ static const char help[] =
     "                     being rank 0) the rank less one\n"
     "  --set KEY=VALUE    set a key of the scenario; the other nodes need the same, or refuse to "
     "run\n"
+    "  --parameters FILE  the same from an SSV file (docs/parameters.md)\n"
     "  --out DIR          where results go (default: none are kept; the controller's has all\n"
     "                     voltages)\n"
     "  --wait SECONDS     how long to wait for the others (default 30)\n"

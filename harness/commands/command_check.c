@@ -5,10 +5,12 @@
 #include "measure_steps.h"
 
 static const char help[] =
-    "usage: hiloco check SCENARIO [--mode MODE] [--set KEY=VALUE]... [--expand | --measure]\n"
+    "usage: hiloco check SCENARIO [--mode MODE] [--set KEY=VALUE]... [--parameters FILE]...\n"
+    "                    [--expand | --measure]\n"
     "\n"
     "Looks for mistakes in a scenario, and prints it with every key spelled out when there\n"
     "are none. Each mistake is a line FILE:LINE:COLUMN: what was found; what is allowed.\n"
+    "--parameters lays SSV files over it (docs/parameters.md).\n"
     "--expand prints a scenario that has controller: and converters: in the general form,\n"
     "with nodes, components and connections. It is the same scenario.\n"
     "--measure steps each component some hundred times, with the inputs that it begins with,\n"

@@ -19,6 +19,7 @@ static const char help[] =
     "all cpus, and the loops of the reference scenario, on cpus 0 and 1.\n"
     "\n"
     "  --set KEY=VALUE    set a key of the scenario, as in --set controller.cpu=2\n"
+    "  --parameters FILE  as for hiloco run\n"
     "  --measure SECONDS  how long to measure each core (default 5; 0: not at all); all cores at\n"
     "                     once, in turns of a second with cyclictest, so it takes twice as long\n"
     "  --fix              mend what can be put back before looking and measuring, and put it back\n"
@@ -133,8 +134,9 @@ int hil_command_doctor(int argc, char **argv)
     a.options.realtime = true;
     if (rc)
         status = hil_arguments_status(rc);
-    else if (!a.scenario && a.options.set_count > 0)
-        fprintf(stderr, "%s: --set is of a scenario, and none is given\n", argv[0]);
+    else if (!a.scenario && (a.options.set_count || a.options.parameter_count))
+        fprintf(stderr, "%s: --set and --parameters are of a scenario, and none is given\n",
+                argv[0]);
     else if (!a.scenario || hil_arguments_load(&a, &scenario) == 0)
         status = examine(&a, scenario);
     if (scenario)

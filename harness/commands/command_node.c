@@ -19,6 +19,7 @@ static const char help[] =
     "                     for each of the scenario's executors (placement:) its nodes\n"
     "  --set KEY=VALUE    set a key of the scenario; the other nodes need the same, or refuse to "
     "run\n"
+    "  --parameters FILE  the same from an SSV file (docs/parameters.md)\n"
     "  --out DIR          where results go (default: results/NAME-TIMESTAMP from the process that\n"
     "                     has the scenario's first node, and none from the others)\n"
     "  --wait SECONDS     how long to wait for the others (default 30)\n"

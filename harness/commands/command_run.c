@@ -10,8 +10,8 @@
 
 static const char help[] =
     "usage: hiloco run SCENARIO [--mode MODE] [--set KEY=VALUE]... [--out DIR] [--trace]\n"
-    "                  [--wait SECONDS] [--run-dir DIR] [--fix] [--quiet]\n"
-    "                  [--junit FILE] [--tap FILE]\n"
+    "                  [--parameters FILE]... [--wait SECONDS] [--run-dir DIR] [--fix]\n"
+    "                  [--quiet] [--junit FILE] [--tap FILE]\n"
     "\n"
     "Runs a scenario: its nodes, joined by network memory. Nodes with a component outside are "
     "left\n"
@@ -23,6 +23,8 @@ static const char help[] =
     "                     every time\n"
     "  --set KEY=VALUE    set a key of the scenario by its dotted path, as in\n"
     "                     --set controller.period_us=20; may be given more than once\n"
+    "  --parameters FILE  set components' parameters and settings to those of an SSV file\n"
+    "                     (docs/parameters.md); may be given more than once. --set wins\n"
     "  --out DIR          where the results go (default: results/NAME-TIMESTAMP)\n"
     "  --trace            trace it by LTTng, into DIR/ctf, as trace.enable=true does; then\n"
     "                     hiloco trace DIR says where the time went\n"

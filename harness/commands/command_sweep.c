@@ -8,7 +8,8 @@
 
 static const char help[] =
     "usage: hiloco sweep SCENARIO --set KEY=VALUES... [--set ...] [--runs N] [--seed N]\n"
-    "                    [--mode MODE] [--jobs N] [--out DIR] [--junit FILE] [--tap FILE]\n"
+    "                    [--parameters FILE]... [--mode MODE] [--jobs N] [--out DIR]\n"
+    "                    [--junit FILE] [--tap FILE]\n"
     "       hiloco sweep SCENARIO --bisect KEY=FROM:TO:STEP [--set KEY=VALUE]... [...]\n"
     "\n"
     "Runs a scenario once for each value, and for each combination where several keys have\n"
@@ -30,6 +31,7 @@ static const char help[] =
     "                       all runs are distributed, and which run was the worst\n"
     "  --runs N             how often the values are drawn, for each combination of the others\n"
     "  --seed N             of what is drawn: the same seed gives the same runs (default: 1)\n"
+    "  --parameters FILE    as in hiloco run; --set wins\n"
     "  --bisect KEY=FROM:TO:STEP\n"
     "                       the largest value of the range that keeps the scenario's limits, or\n"
     "                       the smallest where FROM fails and TO passes: each run halves what\n"

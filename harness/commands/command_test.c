@@ -13,7 +13,7 @@
 
 static const char help[] =
     "usage: hiloco test SCENARIO... [--set KEY=VALUE]... [--mode MODE] [--jobs N] [--out DIR]\n"
-    "                   [--junit FILE] [--tap FILE]\n"
+    "                   [--parameters FILE]... [--junit FILE] [--tap FILE]\n"
     "\n"
     "Runs scenarios, and says of each whether it kept its limits (docs/limits.md): passed, "
     "failed,\n"
@@ -21,6 +21,8 @@ static const char help[] =
     "side, then those in real time one after the other.\n"
     "\n"
     "  --set KEY=VALUE  set a key in all of them\n"
+    "  --parameters FILE\n"
+    "                   set parameters in all of them, from an SSV file (docs/parameters.md)\n"
     "  --mode MODE      realtime or virtual, as in hiloco run\n"
     "  --jobs N         how many at a time in virtual time (default: the number of cores)\n"
     "  --out DIR        where the results go, a folder for each (default: results/test-TIMESTAMP)\n"

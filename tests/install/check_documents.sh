@@ -1,7 +1,7 @@
 #!/bin/sh
 # Whether the code in the documents is that of the files it claims to be: check_documents.sh
 #
-# writing-a-channel.md, writing-a-model.md, writing-a-node.md and record.md: a block follows a line `docs/examples/FILE`:, and
+# writing-a-channel.md, writing-a-model.md, writing-a-node.md, record.md and parameters.md: a block follows a line `docs/examples/FILE`:, and
 # the blocks of one file, in their order, are the file. loco(7): what follows .\" docs/examples/FILE is the file.
 # Blank lines do not count.
 set -eu
@@ -21,16 +21,16 @@ compare() { # FILE DOCUMENT
     fi
 }
 
-for document in docs/writing-a-channel.md docs/writing-a-model.md docs/writing-a-node.md docs/record.md; do
+for document in docs/writing-a-channel.md docs/writing-a-model.md docs/writing-a-node.md docs/record.md docs/parameters.md; do
     for file in $(sed -n 's/^`\(docs\/examples\/.*\)`:$/\1/p' $document | sort -u); do
         awk -v file="$file" '
             /^`docs\/examples\/.*`:$/ { ours = $0 == "`" file "`:" }
-            /^```/ { inside = !inside && ours && /^```(c|make|yaml|python)$/; next }
+            /^```/ { inside = !inside && ours && /^```(c|make|yaml|python|xml)$/; next }
             inside' $document >"$work/text"
         compare "$file" $document
     done
     named=$(grep -c '^`docs/examples/.*`:$' $document)
-    blocks=$(grep -cE '^```(c|make|yaml|python)$' $document)
+    blocks=$(grep -cE '^```(c|make|yaml|python|xml)$' $document)
     if [ "$named" != "$blocks" ]; then
         echo "  FAILED: $document has $blocks blocks of code, and $named of them say of which file"
         failed=1
