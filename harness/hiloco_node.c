@@ -89,11 +89,14 @@ static void joined_say_lines(const struct hiloco_node *n, enum hiloco_level leve
 
 static int joined_load(struct hiloco_node *n, const struct hiloco_join *join)
 {
-    struct hil_scenario_options options = {.sets = join->sets, .realtime = true};
+    struct hil_scenario_options options = {
+        .sets = join->sets, .parameters = join->parameters, .realtime = true};
     char *message = malloc(JOINED_MESSAGES);
 
     while (join->sets && join->sets[options.set_count])
         options.set_count++;
+    while (join->parameters && join->parameters[options.parameter_count])
+        options.parameter_count++;
     int rc = message ? hil_scenario_load(&n->scenario, join->scenario, &options, message,
                                          JOINED_MESSAGES)
                      : -ENOMEM;

@@ -69,22 +69,23 @@ typedef void hiloco_log_fn(void *arg, enum hiloco_level level, const char *line)
 
 /* What is 0 or NULL has the value in parentheses. */
 struct hiloco_join {
-    uint32_t size;             /* sizeof(struct hiloco_join) */
-    uint32_t wait_s;           /* for the other nodes (30) */
-    const char *scenario;      /* its file; the other nodes need the same, or refuse to run */
-    const char *node;          /* "bench", or of an array "bench[2]" */
-    const char *const *sets;   /* "KEY=VALUE" as of --set, NULL at the end (none) */
-    const char *run_directory; /* where nodes meet on shm (derived from the scenario's name, the
-                                  user and the job) */
-    const char *out;           /* a folder for this node's record and summary (none are kept) */
-    hiloco_log_fn *log;        /* (nobody is told) */
+    uint32_t size;                 /* sizeof(struct hiloco_join) */
+    uint32_t wait_s;               /* for the other nodes (30) */
+    const char *scenario;          /* its file; the other nodes need the same, or refuse to run */
+    const char *node;              /* "bench", or of an array "bench[2]" */
+    const char *const *sets;       /* "KEY=VALUE" as of --set, NULL at the end (none) */
+    const char *const *parameters; /* files as of --parameters, NULL at the end (none) */
+    const char *run_directory;     /* where nodes meet on shm (derived from the scenario's name, the
+                                      user and the job) */
+    const char *out;               /* a folder for this node's record and summary (none are kept) */
+    hiloco_log_fn *log;            /* (nobody is told) */
     void *log_arg;
 };
 
 /* To begin with: struct hiloco_join join = HILOCO_JOIN; */
 #define HILOCO_JOIN                                                                                \
     {                                                                                              \
-        sizeof(struct hiloco_join), 0, NULL, NULL, NULL, NULL, NULL, NULL, NULL                    \
+        sizeof(struct hiloco_join), 0, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL              \
     }
 
 /*

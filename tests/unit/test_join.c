@@ -60,7 +60,7 @@ static const char scenario[] =
 
 struct joiner {
     const char *node, *out;
-    const char *sets[4];
+    const char *sets[4], *parameters[2];
     double (*work)(double in);
     int leaves_after; /* steps; 0: at the end */
     /* What came of it. */
@@ -89,6 +89,7 @@ static struct hiloco_join asks(struct joiner *j)
     join.run_directory = meeting_path;
     join.out = j->out;
     join.sets = j->sets;
+    join.parameters = j->parameters;
     join.wait_s = 60;
     join.log = keep;
     join.log_arg = j;
@@ -317,6 +318,8 @@ Test(join, what_is_wrong_is_said)
     expect_refused(&(struct joiner){.node = "three"}, "three");
     expect_refused(&(struct joiner){.node = "one", .sets = {"duration_s=no"}},
                    "duration_s is 'no'");
+    expect_refused(&(struct joiner){.node = "one", .parameters = {"/nowhere/a.ssv"}},
+                   "/nowhere/a.ssv:1:1: it cannot be read");
     put("scenario.yaml", "name: other\nduration_s: 1\nnodes:\n  one: {period_us: 100}\n"
                          "components:\n  law: {model: gain, node: one}\n"
                          "sources:\n  s: {to: law.input, constant: 1}\n");
