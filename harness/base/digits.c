@@ -2,6 +2,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 int hil_decimals(double size, int digits)
 {
@@ -20,5 +21,13 @@ const char *hil_value(char text[HIL_VALUE_BYTES], double value, int decimals, co
         snprintf(text, HIL_VALUE_BYTES, "%.*f%s%s", decimals, value, space, unit);
     else
         snprintf(text, HIL_VALUE_BYTES, "%.6g%s%s", value, space, unit);
+    return text;
+}
+
+const char *hil_number(char text[HIL_NUMBER_BYTES], double value)
+{
+    snprintf(text, HIL_NUMBER_BYTES, "%.15g", value);
+    if (strtod(text, NULL) != value)
+        snprintf(text, HIL_NUMBER_BYTES, "%.17g", value);
     return text;
 }

@@ -30,7 +30,8 @@ static const struct choice choices[] = {
     {HIL_TAKES_SPAN, {"to", required_argument, NULL, 'T'}},
     {HIL_TAKES_TOLERANCE, {"abs", required_argument, NULL, 'a'}},
     {HIL_TAKES_TOLERANCE, {"rel", required_argument, NULL, 'p'}},
-    {HIL_TAKES_CSV, {"csv", no_argument, NULL, 'c'}},
+    {HIL_TAKES_EXPORT, {"csv", no_argument, NULL, 'c'}},
+    {HIL_TAKES_EXPORT, {"mcap", no_argument, NULL, 'C'}},
     {HIL_TAKES_FIX, {"fix", no_argument, NULL, 'f'}},
     {HIL_TAKES_DOCTOR, {"measure", required_argument, NULL, 'M'}},
     {HIL_TAKES_DOCTOR, {"strict", no_argument, NULL, 'S'}},
@@ -188,6 +189,9 @@ static int take(struct hil_arguments *a, int option)
         return parse_tolerance("rel", optarg, &a->percent);
     case 'c':
         a->csv = true;
+        return 0;
+    case 'C':
+        a->mcap = true;
         return 0;
     case 'f':
         a->fix = true;

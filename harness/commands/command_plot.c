@@ -4,6 +4,7 @@
 #include "../base/apart.h"
 #include "../figures/plot.h"
 #include "../record/export.h"
+#include "../record/export_mcap.h"
 #include "commands.h"
 
 static const char plot_help[] =
@@ -28,12 +29,16 @@ static const char plot_help[] =
     "                second missed\n";
 
 static const char export_help[] =
-    "usage: hiloco export DIR --csv\n"
+    "usage: hiloco export DIR [--csv] [--mcap]\n"
     "\n"
-    "Writes the record of the run in DIR as text: DIR/NODE.csv for each node that recorded, such\n"
-    "as controller.csv, and cell-007.csv for one of an array. The first line names the\n"
-    "columns, with their units. Each row has the number of its step, and how many rows are\n"
-    "missing before it.\n";
+    "Writes the record of the run in DIR in other forms, into DIR.\n"
+    "\n"
+    "  --csv   as text: NODE.csv for each node that recorded, such as controller.csv, and\n"
+    "          cell-007.csv for one of an array. The first line names the columns, with their\n"
+    "          units. Each row has the number of its step, and how many rows are missing before\n"
+    "          it\n"
+    "  --mcap  as trace.mcap, which Foxglove and PlotJuggler read: a topic for each node, /NODE,\n"
+    "          with a message for each row\n";
 
 /* A directory that is not there or holds no results, and a time of which there is no record, are
  * the user's mistake. */
@@ -62,7 +67,11 @@ static int export(const void *arguments)
 {
     const struct hil_arguments *a = arguments;
 
-    return status_of(hil_export_csv(a->scenario, stderr));
+    int rc = a->csv ? hil_export_csv(a->scenario, stderr) : 0;
+
+    if (!rc && a->mcap)
+        rc = hil_export_mcap(a->scenario, stderr);
+    return status_of(rc);
 }
 
 int hil_command_plot(int argc, char **argv)
@@ -78,13 +87,13 @@ int hil_command_plot(int argc, char **argv)
 int hil_command_export(int argc, char **argv)
 {
     struct hil_arguments a;
-    int rc = hil_arguments_parse(&a, HIL_TAKES_CSV, export_help, argc, argv);
+    int rc = hil_arguments_parse(&a, HIL_TAKES_EXPORT, export_help, argc, argv);
     int status = HIL_EXIT_USAGE;
 
     if (rc)
         status = hil_arguments_status(rc);
-    else if (!a.csv)
-        fprintf(stderr, "%s: in which form? --csv is the one there is\n", argv[0]);
+    else if (!a.csv && !a.mcap)
+        fprintf(stderr, "%s: in which form? --csv, --mcap or both are allowed\n", argv[0]);
     else
         status = hil_apart(export, &a, a.scenario, stderr);
     hil_arguments_free(&a);

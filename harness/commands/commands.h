@@ -52,7 +52,7 @@ struct hil_arguments {
     unsigned interval_ms, count; /* of samples; 0: no end */
     unsigned fmi, width;         /* of an FMU */
     double period_us;            /* likewise */
-    bool quiet, csv, fix, strict, json, all_users, measure;
+    bool quiet, csv, mcap, fix, strict, json, all_users, measure;
 };
 
 /* Which options a command takes, besides --help. */
@@ -64,7 +64,7 @@ enum {
     HIL_TAKES_MEETING = 1 << 4, /* --run-dir, --wait */
     HIL_TAKES_ID = 1 << 5,
     HIL_TAKES_QUIET = 1 << 6,
-    HIL_TAKES_CSV = 1 << 7,
+    HIL_TAKES_EXPORT = 1 << 7, /* --csv, --mcap */
     HIL_TAKES_BESIDE = 1 << 8,
     HIL_TAKES_FIX = 1 << 9,
     HIL_TAKES_DOCTOR = 1 << 10, /* --measure, --strict, --json, --root; and no argument is needed */

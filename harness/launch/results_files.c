@@ -3,17 +3,7 @@
  *
  *      of a run        scenario.yaml summary.json trace.h5; ctf/ and kernel.txt where it was traced
  *      while it runs   trace.h5.journal, and NAME.part of what is not whole; also of a killed run
-<<<<<<< HEAD
- *      of a sweep      sweep.json, sweep.csv, distribution.csv, and a folder of a run for each of
- *                      its points; sweep.json.part of one that was killed
- *      of tests        tests.json, and a folder of a run for each
- *      of either       plot/, and NAME.png and NAME.svg for each plot/NAME.gp
-=======
- *      of a sweep      sweep.json, sweep.csv, and a folder of a run for each of its points;
- * sweep.json.part of one that was killed of tests        tests.json, and a folder of a run for each
- *      of either       plot/, and NAME.png and NAME.svg for each plot/NAME.gp; report.html
->>>>>>> 3dd4350 (hiloco report writes what runs, sweeps and tests left as one HTML file, to hand on)
- *      made of a run   NODE.csv by export, trace.json by trace
+ *      made of a run   NODE.csv and trace.mcap by export, trace.json by trace
  */
 #include "results_files.h"
 
@@ -29,6 +19,7 @@
 #include "../base/foreign.h"
 #include "../h5/run_files.h"
 #include "../record/export.h"
+#include "../record/export_mcap.h"
 
 /* The file that each has from its beginning on. */
 static const char *const mark[HIL_RESULTS_KINDS] = {
@@ -60,10 +51,21 @@ static bool is_figure(const char *path, const char *name)
 
 static bool is_of_a_run(const char *path, const char *name)
 {
-    static const char *const names[] = {
-        "scenario.yaml",     "summary.json", "trace.h5",   "trace.h5.journal", "trace.h5.part",
-        "summary.json.part", "kernel.txt",   "trace.json", "trace.json.part",  "report.html",
-        "report.html.part",  "plot",         "ctf"};
+    static const char *const names[] = {"scenario.yaml",
+                                        "summary.json",
+                                        "trace.h5",
+                                        "trace.h5.journal",
+                                        "trace.h5.part",
+                                        HIL_EXPORT_MCAP,
+                                        HIL_EXPORT_MCAP ".part",
+                                        "summary.json.part",
+                                        "kernel.txt",
+                                        "trace.json",
+                                        "trace.json.part",
+                                        "report.html",
+                                        "report.html.part",
+                                        "plot",
+                                        "ctf"};
 
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         if (strcmp(name, names[i]) == 0)

@@ -5,11 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../base/digits.h"
 #include "../base/foreign.h"
 #include "../h5/run_files.h"
+#include "../h5/trace_rows.h"
 #include "export_events.h"
-
-enum { NUMBER_BYTES = 32 };
 
 /* The first names of a run's tables: of the time, and of these behind it. */
 #define STEP_NAMES ",step,missing_rows"
@@ -17,24 +17,17 @@ static const char step_names[] = STEP_NAMES, first_names[] = "time_s" STEP_NAMES
 
 /* A stream on its way into a table. */
 struct table {
-    struct hil_trace_reader *trace;
     const struct hil_stream_config *stream;
-    unsigned index;
-    double **columns; /* a block of rows of each */
-    double *steps;    /* of the same rows; NULL: not known */
+    struct hil_trace_rows rows;
     double next_step; /* of the row that should come next */
     FILE *to;
 };
 
-/* Fifteen digits where they are enough, so that 0.1 is not 0.10000000000000001. */
 void export_number(double value, FILE *to)
 {
-    char text[NUMBER_BYTES];
+    char text[HIL_NUMBER_BYTES];
 
-    snprintf(text, sizeof(text), "%.15g", value);
-    if (strtod(text, NULL) != value)
-        snprintf(text, sizeof(text), "%.17g", value);
-    fputs(text, to);
+    fputs(hil_number(text, value), to);
 }
 
 /* The steps have their own place, whether they were recorded or not. */
@@ -49,7 +42,7 @@ static void put_name(const struct table *table, const struct hil_column *column,
     char name[512];
 
     if (column->width == 1) {
-        const bool kept = table->steps && strcmp(column->name, "missing_rows") == 0;
+        const bool kept = table->rows.steps && strcmp(column->name, "missing_rows") == 0;
         fprintf(table->to, "%s%s", column->name, kept ? " (2)" : "");
         return;
     }
@@ -70,7 +63,7 @@ static void put_names(const struct table *table)
                 putc(',', table->to);
             put_name(table, column, k);
         }
-        if (i == 0 && table->steps)
+        if (i == 0 && table->rows.steps)
             fputs(step_names, table->to);
     }
     putc('\n', table->to);
@@ -94,96 +87,47 @@ static void put_row(struct table *table, size_t row)
         for (unsigned k = 0; k < width; k++) {
             if (i + k > 0)
                 putc(',', table->to);
-            export_number(table->columns[i][row * width + k], table->to);
+            export_number(table->rows.columns[i][row * width + k], table->to);
         }
-        if (i == 0 && table->steps)
-            put_step(table, table->steps[row]);
+        if (i == 0 && table->rows.steps)
+            put_step(table, table->rows.steps[row]);
     }
     putc('\n', table->to);
 }
 
-static int read_block(const struct table *table, uint64_t first, size_t rows)
+/* The rows that have been read. */
+static int put_block(struct table *table)
 {
-    int rc = 0;
-
-    for (unsigned i = 0; i < table->stream->column_count && !rc; i++)
-        rc = hil_trace_read(table->trace, table->index, i, first, rows, table->columns[i],
-                            rows * table->stream->columns[i].width);
-    if (!rc && table->steps)
-        rc = hil_trace_read_steps(table->trace, table->index, first, rows, table->steps);
-    return rc;
-}
-
-static int put_block(struct table *table, uint64_t first, size_t rows)
-{
-    const int rc = read_block(table, first, rows);
-    if (rc)
-        return rc;
-
     errno = 0;
-    for (size_t row = 0; row < rows; row++)
+    for (size_t row = 0; row < table->rows.count; row++)
         put_row(table, row);
     if (fflush(table->to) == 0 && !ferror(table->to))
         return 0;
     return errno ? -errno : -EIO;
 }
 
-static int put_rows(struct table *table, size_t block)
+static int put_rows(struct table *table)
 {
-    const uint64_t rows = table->stream->rows;
-    int rc = 0;
+    int rc = hil_trace_rows_next(&table->rows);
 
     put_names(table);
-    for (uint64_t first = 0; first < rows && !rc; first += block)
-        rc = put_block(table, first, rows - first < block ? (size_t)(rows - first) : block);
-    return rc;
-}
-
-static int open_columns(struct table *table, size_t block)
-{
-    const unsigned count = table->stream->column_count;
-
-    table->columns = calloc(count, sizeof(*table->columns));
-    if (!table->columns)
-        return -ENOMEM;
-    for (unsigned i = 0; i < count; i++) {
-        table->columns[i] = malloc(block * table->stream->columns[i].width * sizeof(double));
-        if (!table->columns[i])
-            return -ENOMEM;
+    while (!rc && table->rows.count) {
+        rc = put_block(table);
+        if (!rc)
+            rc = hil_trace_rows_next(&table->rows);
     }
-    if (table->stream->cadence.decimation == 0)
-        return 0;
-    table->steps = malloc(block * sizeof(double));
-    return table->steps ? 0 : -ENOMEM;
-}
-
-static void close_columns(struct table *table)
-{
-    for (unsigned i = 0; table->columns && i < table->stream->column_count; i++)
-        free(table->columns[i]);
-    free(table->columns);
-    free(table->steps);
+    return rc;
 }
 
 static int write_table(struct table *table, const char *path)
 {
-    const size_t block = hil_trace_block_rows(table->trace, table->index);
-    int rc = open_columns(table, block);
-    if (rc)
-        goto close_columns;
-
     table->to = fopen(path, "w");
-    if (!table->to) {
-        rc = -errno;
-        goto close_columns;
-    }
-    rc = put_rows(table, block);
+    if (!table->to)
+        return -errno;
+    int rc = put_rows(table);
     errno = 0;
     if (fclose(table->to) != 0 && !rc)
         rc = errno ? -errno : -EIO;
-
-close_columns:
-    close_columns(table);
     return rc;
 }
 
@@ -234,16 +178,16 @@ static int export_stream(struct hil_trace_reader *trace, unsigned index, const c
                          FILE *messages)
 {
     unsigned count;
-    struct table table = {
-        .trace = trace,
-        .stream = &hil_trace_streams(trace, &count)[index],
-        .index = index,
-    };
+    struct table table = {.stream = &hil_trace_streams(trace, &count)[index]};
     char path[HIL_PATH_BYTES];
 
     int rc = table_path(path, dir, table.stream->name);
     if (!rc)
+        rc = hil_trace_rows_open(&table.rows, trace, index, SIZE_MAX);
+    if (!rc) {
         rc = write_table(&table, path);
+        hil_trace_rows_close(&table.rows);
+    }
     return export_tell(path, table.stream->rows, rc, messages);
 }
 
