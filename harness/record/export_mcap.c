@@ -11,6 +11,7 @@
 #include "../base/digits.h"
 #include "../base/foreign.h"
 #include "../h5/run_files.h"
+#include "../h5/trace_events.h"
 #include "../h5/trace_rows.h"
 #include "mcap.h"
 
@@ -32,6 +33,9 @@ struct mcap_export {
     struct topic *topics;
     struct topic **due; /* a heap: the first has the next row */
     unsigned topic_count, due_count;
+    struct hil_trace_events events;
+    size_t event; /* the next */
+    unsigned event_channel;
     char *message; /* room for the longest */
     uint64_t written;
     char *schema; /* the newest */
@@ -100,6 +104,16 @@ static json_t *schema_column(const struct hil_column *c)
     return c->width == 1 ? number : json_pack("{s:s, s:o}", "type", "array", "items", number);
 }
 
+/* The schema's text, to be freed; takes the properties. */
+static char *schema_object(json_t *properties)
+{
+    json_t *schema = json_pack("{s:s, s:o}", "type", "object", "properties", properties);
+    char *text = json_dumps(schema, JSON_COMPACT);
+
+    json_decref(schema);
+    return text;
+}
+
 static char *schema_make(const struct topic *t)
 {
     const struct hil_stream_config *stream = t->rows.stream;
@@ -110,10 +124,7 @@ static char *schema_make(const struct topic *t)
             json_object_set_new(properties, t->keys[i], schema_column(&stream->columns[i]));
     if (t->rows.steps)
         json_object_set_new(properties, "step", schema_number("number of the step", ""));
-    json_t *schema = json_pack("{s:s, s:o}", "type", "object", "properties", properties);
-    char *text = json_dumps(schema, JSON_COMPACT);
-    json_decref(schema);
-    return text;
+    return schema_object(properties);
 }
 
 /* Nodes of one array, which record the same, have one schema. */
@@ -262,6 +273,74 @@ static int message_write(struct mcap_export *x, const struct topic *t)
     return hil_mcap_add(x->mcap, t->channel, t->t_ns, x->message, (size_t)(to - x->message));
 }
 
+/* --- events -------------------------------------------------------------------------------- */
+
+enum { EVENT_MESSAGE_BYTES = 4096 };
+
+static int events_open(struct mcap_export *x)
+{
+    unsigned stream, schema;
+
+    if (!hil_trace_events(x->trace, &stream))
+        return 0;
+    int rc = hil_trace_events_read(&x->events, x->trace);
+    if (rc)
+        return rc;
+    json_t *properties =
+        json_pack("{s:o, s:o, s:{s:s}, s:{s:s}, s:{s:s}, s:o}", "time_s",
+                  schema_number("since the start", "s"), "step",
+                  schema_number("number of the step", ""), "node", "type", "string", "kind", "type",
+                  "string", "of", "type", "string", "value", schema_number("by its kind", ""));
+    char *text = schema_object(properties);
+    rc = text ? hil_mcap_add_schema(x->mcap, HIL_EVENTS, text, &schema) : -ENOMEM;
+    free(text);
+    return rc ? rc
+              : hil_mcap_add_channel(x->mcap, "/" HIL_EVENTS, schema, NULL, 0, &x->event_channel);
+}
+
+/* A name in quotes; of one that is anybody's no more than fits. */
+static char *message_text(char *to, const char *key, const char *text)
+{
+    char shown[MCAP_NAME_BYTES];
+
+    hil_foreign_text(shown, sizeof shown, text, strlen(text));
+    to += sprintf(to, ",\"%s\":\"", key);
+    for (const char *c = shown; *c; c++) {
+        if (*c == '"' || *c == '\\')
+            *to++ = '\\';
+        *to++ = *c;
+    }
+    return stpcpy(to, "\"");
+}
+
+static int event_write(struct mcap_export *x, const struct hil_trace_event *event)
+{
+    char message[EVENT_MESSAGE_BYTES];
+    char *to = message_number(stpcpy(message, "{\"time_s\":"), event->time_s);
+
+    to = message_number(stpcpy(to, ",\"step\":"), event->step);
+    to = message_text(to, "node", event->node);
+    to = message_text(to, "kind", event->kind);
+    to = message_text(to, "of", event->of);
+    to = stpcpy(message_number(stpcpy(to, ",\"value\":"), event->value), "}");
+    x->written++;
+    return hil_mcap_add(x->mcap, x->event_channel, topic_ns(event->time_s), message,
+                        (size_t)(to - message));
+}
+
+/* Those until then. */
+static int events_write(struct mcap_export *x, uint64_t t_ns)
+{
+    int rc = 0;
+
+    for (; !rc && x->event < x->events.count; x->event++) {
+        if (topic_ns(x->events.at[x->event].time_s) > t_ns)
+            return 0;
+        rc = event_write(x, &x->events.at[x->event]);
+    }
+    return rc;
+}
+
 /* --- in the order of time ------------------------------------------------------------------ */
 
 /* At one time in the order of the record. */
@@ -302,14 +381,16 @@ static int export_messages(struct mcap_export *x)
     int rc = due_begin(x);
 
     while (!rc && x->due_count) {
-        rc = message_write(x, x->due[0]);
+        rc = events_write(x, x->due[0]->t_ns);
+        if (!rc)
+            rc = message_write(x, x->due[0]);
         if (!rc)
             rc = topic_next(x->due[0]);
         if (x->due[0]->rows.count == 0)
             x->due[0] = x->due[--x->due_count];
         due_sift(x, 0);
     }
-    return rc;
+    return rc ? rc : events_write(x, UINT64_MAX);
 }
 
 /* --- the whole ----------------------------------------------------------------------------- */
@@ -346,7 +427,7 @@ static int export_topics(struct mcap_export *x)
     int rc = x->topics && x->due && x->message ? 0 : -ENOMEM;
     for (unsigned i = 0; i < count && !rc; i++)
         rc = topic_open(x, i, rows > MCAP_ROWS_LEAST ? rows : MCAP_ROWS_LEAST);
-    return rc;
+    return rc ? rc : events_open(x);
 }
 
 static int export_to(struct mcap_export *x, const char *path)
@@ -363,6 +444,7 @@ static int export_to(struct mcap_export *x, const char *path)
     const int closed = hil_mcap_close(x->mcap);
     for (unsigned i = 0; i < x->topic_count; i++)
         topic_close(&x->topics[i]);
+    hil_trace_events_free(&x->events);
     free(x->topics);
     free(x->due);
     free(x->message);
@@ -400,7 +482,7 @@ int hil_export_mcap(const char *dir, FILE *messages)
         fprintf(messages, "%s: %s\n", shown, strerror(-rc));
     else
         fprintf(messages, "%s: %llu messages on %u topics\n", shown, (unsigned long long)x.written,
-                x.topic_count);
+                x.topic_count + (x.event_channel != 0));
     hil_trace_reader_close(x.trace);
     return rc;
 }

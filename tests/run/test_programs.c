@@ -72,6 +72,7 @@ Test(programs, help_lists_the_options)
         {"converter", "--id"},
         {"converter", "--out"},
         {"hiloco export", "--csv"},
+        {"hiloco export", "--mcap"},
         {"hiloco", "sweep"},
         {"hiloco", "models"},
         {"hiloco", "check"},

@@ -460,6 +460,43 @@ Test(mcap, names_that_no_program_has_to_quote)
                    "\"column\":4}");
 }
 
+/* Before the rows of the same time. What was before the start is at 0. */
+Test(mcap, events_are_a_topic)
+{
+    static const struct hil_column hub[] = {{"time_s", "s", "", 1, {0}}};
+    static const struct hil_column events[] = {{"time_s", "s", "", 1, {0}},
+                                               {"step", "", "", 1, {0}},
+                                               {"node", "", "", 1, {.names = "hub\ncell[1]"}},
+                                               {"kind", "", "", 1, {.names = "stale\na \"b\\"}},
+                                               {"of", "", "", 1, {.names = "\ncell[*].input[#]"}},
+                                               {"index", "", "", 1, {0}},
+                                               {"place", "", "", 1, {0}},
+                                               {"value", "", "", 1, {.names = "\n"}}};
+    const struct hil_stream_config streams[] = {{"hub", hub, 1, 2, {0}},
+                                                {"events", events, 8, 3, {0}}};
+    const double rows[] = {1e-6, 3e-6};
+    const double happened[] = {-1e-6, 0, 0, 0,   0,    0, 0, 0.25, 3e-6, 2, 1, 1,
+                               1,     4, 2, NAN, 5e-6, 3, 0, 0,    0,    0, 0, 1};
+
+    write_trace(streams, 2, false, (const double *const[]){rows, happened}, (const size_t[]){2, 3});
+    cr_assert_eq(export(), 0, "%s", said);
+    cr_expect(strstr(said, "trace.mcap: 5 messages on 2 topics\n"), "%s", said);
+    read_file();
+    cr_assert_eq(r.message_count, 5);
+    expect_message(0, "/events", 0,
+                   "{\"time_s\":-1e-6,\"step\":0,\"node\":\"hub\",\"kind\":\"stale\",\"of\":\"\","
+                   "\"value\":0.25}");
+    cr_expect_str_eq(r.topics[r.messages[1].channel], "/hub");
+    expect_message(2, "/events", 3000,
+                   "{\"time_s\":3e-6,\"step\":2,\"node\":\"cell[1]\",\"kind\":\"a \\\"b\\\\\","
+                   "\"of\":\"cell[4].input[2]\",\"value\":null}");
+    cr_expect_str_eq(r.topics[r.messages[3].channel], "/hub");
+    expect_message(4, "/events", 5000,
+                   "{\"time_s\":5e-6,\"step\":3,\"node\":\"hub\",\"kind\":\"stale\",\"of\":\"\","
+                   "\"value\":1}");
+    cr_expect(strstr(r.schemas[2], "\"kind\":{\"type\":\"string\"}"), "%s", r.schemas[2]);
+}
+
 Test(mcap, a_record_without_rows)
 {
     static const struct hil_column columns[] = {{"time_s", "s", "", 1, {0}}};
