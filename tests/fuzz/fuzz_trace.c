@@ -12,6 +12,7 @@
 #include "harness/figures/plot.h"
 #include "harness/h5/trace_reader.h"
 #include "harness/record/export.h"
+#include "harness/record/export_mcap.h"
 
 static const uint8_t *data;
 static size_t left;
@@ -158,6 +159,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
         make_part(file);
     H5Fclose(file);
     hil_export_csv(fuzz_folder(), fuzz_messages());
+    hil_export_mcap(fuzz_folder(), fuzz_messages());
     hil_plot(fuzz_folder(), all, fuzz_messages());
     return 0;
 }
