@@ -52,7 +52,7 @@ static bool key_taken(const struct topic *t, unsigned before, const char *key)
     return false;
 }
 
-/* "cell[0-3].voltage_v" becomes cell_0_3_voltage_v: a key that no program has to quote. */
+/* "cell[0-3].current_a" becomes cell_0_3_current_a: a key that no program has to quote. */
 static void key_make(struct topic *t, unsigned column)
 {
     const char *from = t->rows.stream->columns[column].name;
@@ -257,7 +257,7 @@ static char *message_column(char *to, const struct topic *t, unsigned column)
     return stpcpy(to, "]");
 }
 
-/* {"time_s":0.1,"voltage_v":[1,2],"step":3} */
+/* {"time_s":0.1,"current_a":[1,2],"step":3} */
 static int message_write(struct mcap_export *x, const struct topic *t)
 {
     char *to = x->message;
