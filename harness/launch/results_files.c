@@ -3,6 +3,10 @@
  *
  *      of a run        scenario.yaml summary.json trace.h5; ctf/ and kernel.txt where it was traced
  *      while it runs   trace.h5.journal, and NAME.part of what is not whole; also of a killed run
+ *      of a sweep      sweep.json, sweep.csv, distribution.csv, and a folder of a run for each of
+ *                      its points; sweep.json.part of one that was killed
+ *      of tests        tests.json, and a folder of a run for each
+ *      of either       plot/, and NAME.png and NAME.svg for each plot/NAME.gp; report.html
  *      made of a run   NODE.csv and trace.mcap by export, trace.json by trace
  */
 #include "results_files.h"
