@@ -197,6 +197,10 @@ static void make_zero(const struct loco_owned_var *v)
 
 /* --- setup ------------------------------------------------------------------------------------ */
 
+_Static_assert(offsetof(struct loco_owned_var, copy) >= 64 &&
+                   offsetof(struct loco_owned_var, pull) <= 128,
+               "a load touches one line");
+
 /* From here on this CPU uses the member's copy itself, where it can reach it. */
 static void on_connect(struct loco_channel *c, uint32_t node)
 {
@@ -225,7 +229,9 @@ static int make_direct(struct loco_owned_var *v)
 {
     if (!v->channel.mgr->fabric->ops->reach)
         return 0;
-    v->direct = calloc(v->channel.member_count + 1, sizeof *v->direct);
+    v->direct = &v->direct_one;
+    if (v->channel.member_count > 1)
+        v->direct = calloc(v->channel.member_count, sizeof *v->direct);
     return v->direct ? 0 : -ENOMEM;
 }
 
@@ -260,7 +266,8 @@ int loco_owned_var_init(struct loco_owned_var *v, struct loco_manager *manager,
 void loco_owned_var_fini(struct loco_owned_var *v)
 {
     loco_channel_fini(&v->channel);
-    free((void *)v->direct);
+    if (v->direct != &v->direct_one)
+        free((void *)v->direct);
     v->direct = NULL;
 }
 

@@ -31,22 +31,27 @@
 
 LOCO_DECLARATIONS
 
+/* Where these lie at whole cache lines, a load touches the second alone, and a push the first two:
+ * with a thousand variables that counts. */
 struct loco_owned_var {
     struct loco_channel channel;
-    struct loco_region *region; /* owned_var.c says what is in it */
-    unsigned char *copy;        /* this node's */
-    size_t size;                /* of the value, bytes */
-    size_t record;              /* of the value and of the word that tells whether it is whole */
+    unsigned char *copy; /* this node's */
+    size_t size;         /* of the value, bytes */
     /* By member, where this CPU itself writes its copy; LOCO_COHERENT: and reads it. NULL: nowhere.
      */
     LOCO_ATOMIC(unsigned char *) * direct;
-    uint32_t owner;
-    uint8_t check;             /* what that word is */
+    LOCO_ATOMIC(unsigned char *) direct_one; /* the same, of the only member */
+    /* The word that tells whether the value is whole. */
+    uint8_t check;             /* what it is */
     bool pushes;               /* at the owner: it may */
     bool refused;              /* a push or a pull: it was logged */
     LOCO_ATOMIC(bool) reading; /* at a reader, and of the two below: a thread is at it */
     uint32_t pulls;            /* it may, from this incarnation of the owner */
-    struct loco_ack pull;      /* the newest */
+
+    struct loco_ack pull;       /* the newest */
+    struct loco_region *region; /* owned_var.c says what is in it */
+    size_t record;              /* of the value and that word */
+    uint32_t owner;
 };
 
 /*

@@ -22,11 +22,13 @@ void hil_input_init(struct hil_input *input, const struct hil_scenario *s,
                     const struct hil_link *link)
 {
     const struct hil_stale_config *config = &s->system->nodes[link->to].stale;
+    const struct hil_timing *sender = &s->system->nodes[link->from].timing;
     const uint64_t limit = config->limit_ns;
 
     *input = (struct hil_input){.limit_ns = limit ? limit : default_limit_ns(s, link),
                                 .bad_limit = config->bad_limit,
-                                .sender = &s->system->nodes[link->from].timing,
+                                .phase_ns = sender->phase_ns,
+                                .period_ns = sender->period_ns,
                                 .from = link->from,
                                 .to = link->to};
 }

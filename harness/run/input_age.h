@@ -37,7 +37,7 @@ struct hil_stale_log {
 /* A link, as its receiver judges it. */
 struct hil_input {
     uint64_t limit_ns;
-    const struct hil_timing *sender;
+    uint64_t phase_ns, period_ns; /* of its sender */
     bool stale;
     uint64_t found_ns;       /* stale, last */
     unsigned bad, bad_limit; /* in a row that had what is no number, and how many are too many */
@@ -56,11 +56,17 @@ static inline uint64_t hil_due(const struct hil_timing *peer, uint64_t step)
     return peer->phase_ns + (step - 1) * peer->period_ns;
 }
 
+/* When the sender's step was due; 0, where there was none yet. */
+static inline uint64_t hil_input_due(const struct hil_input *input, uint64_t step)
+{
+    return step ? input->phase_ns + (step - 1) * input->period_ns : 0;
+}
+
 /* How old what the sender did in its step is, by the loops' common start: as exact as the start
  * is. What there is before the first (step 0) is as old as the run. */
 static inline uint64_t hil_input_age(const struct hil_input *input, uint64_t step, uint64_t now_ns)
 {
-    uint64_t sent = step ? hil_due(input->sender, step) : 0;
+    const uint64_t sent = hil_input_due(input, step);
 
     return now_ns > sent ? now_ns - sent : 0;
 }

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lines.h"
+
 /* --- who is a member ---------------- */
 
 static int links_compare(const void *a, const void *b)
@@ -108,8 +110,8 @@ static int links_init_vars(struct hil_links *l)
     const struct hil_node_config *n = l->node;
     int rc = 0;
 
-    l->out = calloc(n->link_count + 1, sizeof *l->out);
-    l->in = calloc(n->incoming_count + 1, sizeof *l->in);
+    l->out = hil_lines_new((n->link_count + 1) * sizeof *l->out);
+    l->in = hil_lines_new((n->incoming_count + 1) * sizeof *l->in);
     if (!l->out || !l->in)
         return -ENOMEM;
     for (unsigned i = 0; !rc && i < n->link_count; i++)

@@ -38,9 +38,9 @@ enum { HIL_TELL_NS = 25000000, HIL_RECENT_NS = 1000000000 };
  */
 struct hil_live {
     uint64_t tell_ns; /* when the row is to be told next */
+    uint64_t look_ns; /* node 0's: when the next of the others' rows is to be copied */
     uint64_t late_now_ns, late_before_ns;
     uint64_t second_ends_ns;
-    uint64_t look_ns;   /* node 0's: when the next of the others' rows is to be copied */
     unsigned looked_at; /* the newest of whom it was */
 };
 

@@ -14,18 +14,18 @@
 #include "state.h"
 
 struct hil_loop {
-    struct hil_timing timing;
     /* Does step `n`, which begins at `now_ns` after the start. 0, or a negative errno that
      * ends the run. */
     int (*step)(void *arg, uint64_t n, uint64_t now_ns);
     void *arg;
+    uint64_t input_age_ns; /* its last step's: how old its input was */
+    bool has_input;        /* it has had one */
+    struct hil_timing timing;
     struct hil_node_state *state;
     struct hil_worst *worst; /* misses, of all the loops of its executor */
     uint32_t node;           /* whose it is, for those */
     uint64_t end_ns;         /* of the run, after the start: no step that is due then */
     uint64_t first;          /* step of this loop; above 0 where the run was under way already */
-    uint64_t input_age_ns;   /* its last step's: how old its input was */
-    bool has_input;          /* it has had one */
 };
 
 static inline uint64_t hil_loop_due(const struct hil_loop *loop, uint64_t n)

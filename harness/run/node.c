@@ -4,8 +4,11 @@
 #include <stdlib.h>
 
 #include "../record/streams.h"
+#include "lines.h"
 #include "note.h"
 #include "tracer.h"
+
+_Static_assert(offsetof(struct hil_node, loop.timing.phase_ns) < 2 * HIL_LINE, "two lines");
 
 /* Each node has its own share of the time, so that nodes on one core do not tell at once. */
 static uint64_t first_tell(const struct hil_run *run, unsigned node)
@@ -45,7 +48,7 @@ int hil_node_open(struct hil_node **opened, const struct hil_run *run, struct lo
                   unsigned id)
 {
     const struct hil_scenario *s = run->scenario;
-    struct hil_node *node = calloc(1, sizeof *node);
+    struct hil_node *node = hil_lines_new(sizeof *node);
 
     if (!node)
         return -ENOMEM;

@@ -30,19 +30,19 @@ struct hil_run {
     void *log_arg;
 };
 
-/* What each step touches comes first. */
+/* What each step touches comes first: two lines. */
 struct hil_node {
     struct hil_step *step;
-    const struct hil_run *run;
     struct hil_stream *stream; /* NULL: nothing is recorded */
     struct hil_node *next;     /* whose step this thread mostly does after this one's; NULL: none */
-    bool first;                /* it comes after no other's */
-    bool rehearsed;            /* nothing that happens now is of the run */
     unsigned id;
-    unsigned peers_ended; /* rows of the progress, from the first on, that are known to be final */
+    bool first;     /* it comes after no other's */
+    bool rehearsed; /* nothing that happens now is of the run */
     struct hil_live live;
     struct hil_loop loop;
+    const struct hil_run *run;
     const struct hil_node_config *config;
+    unsigned peers_ended; /* rows of the progress, from the first on, that are known to be final */
     struct loco_manager *mgr;
     struct hil_node_state *state;
     struct hil_stream *events;  /* its executor's ring; NULL: none are recorded */

@@ -35,6 +35,7 @@ __attribute__((cold, noinline)) static int step_failed(struct hil_step *s, struc
 
     p->failed = true;
     s->broken++;
+    s->troubled = true;
     hil_note(s->node, n, failing.time_ns, HIL_EVENT_FAILED,
              hil_event_of_component(s->node->run->scenario->system, p->number), 0);
     rc = hil_fault_add(&s->executor->faults, &failing, rc, p->next);
@@ -306,7 +307,9 @@ static int step_take_all(struct hil_step *s, uint64_t n, uint64_t now)
     bool arrived = false; /* one of this array had a message */
     int rc = 0;
 
-    s->unfit = s->failed + s->stale + s->old;
+    s->unfit = s->failed + s->stale;
+    if (__builtin_expect(s->has_ages, 0))
+        s->unfit += s->old;
     for (struct step_arrival *a = s->arrivals, *end = a + s->arrival_count; a < end; a++) {
         if (!s->goes_on || !step_is_away(s, a, n, now))
             step_load(s, a, n, now);
@@ -386,7 +389,7 @@ static uint64_t step_reached_ns(const struct hil_step *s, uint64_t due)
         return due;
     for (unsigned i = 0; i < s->arrival_count; i++) {
         const struct step_arrival *a = &s->arrivals[i];
-        const uint64_t at = a->step ? hil_due(a->input.sender, a->step) : 0;
+        const uint64_t at = hil_input_due(&a->input, a->step);
         least = at < least ? at : least;
     }
     return least;
@@ -425,7 +428,7 @@ static void step_record(const struct hil_step *s, uint64_t n, uint64_t due, uint
  * What comes from a component of this node that has failed is no number. */
 static bool step_rests(const struct hil_step *s, const struct step_part *p)
 {
-    bool away = false, unfit = p->old || !hil_all_numbers(p->in, p->config->in_count);
+    bool away = false, unfit = p->aged || !hil_all_numbers(p->in, p->config->in_count);
 
     for (unsigned i = 0; i < p->arrivals.count; i++) {
         const struct step_arrival *a = &s->arrivals[s->needs[p->arrivals.first + i]];
@@ -527,7 +530,7 @@ static inline int step_latch(struct hil_step *s, uint64_t n)
     if (s->safe)
         step_unlatch_safe(s);
     step_copy_late(s);
-    if (__builtin_expect(s->replaced, 0))
+    if (__builtin_expect(s->has_ages, 0) && s->replaced)
         hil_step_replace_old(s, true);
     if (s->unfit)
         step_latch_safe(s);
@@ -567,6 +570,7 @@ __attribute__((cold, noinline)) static void step_tell_safe(struct hil_step *s, u
     if (safe != s->told_safe)
         hil_node_set_safe(s->node, n, now, safe);
     s->told_safe = safe;
+    s->troubled = safe || s->broken;
 }
 
 /* --- all of it -------------------------------------------------------------------------------- */
@@ -597,15 +601,15 @@ int hil_step_run(void *arg, uint64_t n, uint64_t now)
     if (rc)
         return rc;
     step_release(s);
-    if (s->sent_ns)
+    if (s->answered)
         s->sent_ns[(n + 1) % STEP_SENT_MAX] = now;
-    const int old = __builtin_expect(s->age_count, 0) ? hil_step_judge_ages(s, n, now) : 0;
+    const int old = __builtin_expect(s->has_ages, 0) ? hil_step_judge_ages(s, n, now) : 0;
     step_send(s, 0, s->early, n);
     const int stale = step_take_all(s, n, now);
     if (s->feed_count)
         hil_step_take_sources(s, due);
     hil_step_copy(s, s->local);
-    if (__builtin_expect(s->replaced, 0))
+    if (__builtin_expect(s->has_ages, 0) && s->replaced)
         hil_step_replace_old(s, false);
     step_measure(s, now);
     if (node->id == 0)
@@ -618,7 +622,7 @@ int hil_step_run(void *arg, uint64_t n, uint64_t now)
     rc = step_latch(s, n);
     if (rc)
         return rc;
-    if (__builtin_expect((s->unfit | s->broken) || s->told_safe, 0))
+    if (__builtin_expect(s->unfit || s->troubled, 0))
         step_tell_safe(s, n, now);
     hil_node_end_step(node, n, due, now);
     return stale || old ? -ESTALE : step_check_peers(s, n);

@@ -15,9 +15,9 @@
 static uint64_t ages_sent_ns(const struct hil_step *s, const struct step_age *age, uint64_t now)
 {
     const struct step_arrival *a = &s->arrivals[age->arrival];
-    const struct hil_timing *sender = a->input.sender;
-    const uint64_t held = s->came[age->from - s->arrived].bad * sender->period_ns;
-    uint64_t step = a->step, sent = step ? hil_due(sender, step) : 0;
+    const uint64_t held = s->came[age->from - s->arrived].bad * a->input.period_ns;
+    const uint64_t step = a->step;
+    uint64_t sent = hil_input_due(&a->input, step);
 
     sent -= held < sent ? held : sent;
     if (now <= sent + age->limit->limit_ns)
@@ -25,12 +25,13 @@ static uint64_t ages_sent_ns(const struct hil_step *s, const struct step_age *ag
     if (loco_owned_var_load(a->var, s->message) || s->message->step <= step ||
         !isfinite(s->message->values[age->from - a->at]))
         return sent;
-    return hil_due(sender, s->message->step);
+    return hil_input_due(&a->input, s->message->step);
 }
 
 static void ages_answer(struct hil_step *s, struct step_age *age)
 {
     age->part->old += age->limit->action == HIL_OLD_SAFE;
+    age->part->aged = age->part->old > 0;
     s->old += age->limit->action == HIL_OLD_SAFE;
     s->replaced += age->limit->action == HIL_OLD_VALUE;
     if (age->limit->action == HIL_OLD_SAFE && age->part->model->kind == HIL_SAMPLED)
@@ -40,6 +41,7 @@ static void ages_answer(struct hil_step *s, struct step_age *age)
 static void ages_take_back(struct hil_step *s, struct step_age *age)
 {
     age->part->old -= age->limit->action == HIL_OLD_SAFE;
+    age->part->aged = age->part->old > 0;
     s->old -= age->limit->action == HIL_OLD_SAFE;
     s->replaced -= age->limit->action == HIL_OLD_VALUE;
 }
@@ -103,8 +105,10 @@ void hil_step_forget_ages(struct hil_step *s)
 {
     for (unsigned i = 0; i < s->age_count; i++)
         s->ages[i].old = false;
-    for (unsigned i = 0; i < s->part_count; i++)
+    for (unsigned i = 0; i < s->part_count; i++) {
         s->parts[i].old = 0;
+        s->parts[i].aged = false;
+    }
     s->old = s->replaced = 0;
 }
 
@@ -137,6 +141,7 @@ static void ages_add(struct hil_step *s, unsigned number, unsigned arrival)
     const struct hil_component *c = &system->components[limit->component];
     const struct hil_feed *feed = &s->node->config->feeds[c->in + limit->number];
 
+    s->has_ages = true;
     s->ages[s->age_count++] = (struct step_age){
         .limit = limit,
         .part = ages_part(s, limit->component),

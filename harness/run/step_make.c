@@ -378,7 +378,7 @@ static void *make_cut(struct make_cutter *cutter, size_t count, size_t size)
 {
     void *piece = cutter->memory ? cutter->memory + cutter->used : NULL;
 
-    cutter->used += (count * size + 15) / 16 * 16;
+    cutter->used += hil_whole_lines(count * size);
     return piece;
 }
 
@@ -458,20 +458,19 @@ int hil_step_open(struct hil_step **step, struct hil_node *node)
                          .recorded_count = c->recorded_count,
                          .told = &node->run->state->executors[node->run->executor],
                          .goes_on = node->run->scenario->on_lost == HIL_RESTART,
+                         .answered = sizes.answers,
                          .row = hil_columns_places(node->run->scenario, node->id)};
     struct make_cutter cutter = {0};
 
     make_places(&s);
     make_cut(&cutter, 1, sizeof s);
     make_cut_all(&s, &cutter, c, &sizes);
-    cutter = (struct make_cutter){.memory = calloc(1, cutter.used)};
+    cutter = (struct make_cutter){.memory = hil_lines_new(cutter.used)};
     if (!cutter.memory)
         return -ENOMEM;
     *step = make_cut(&cutter, 1, sizeof s);
     **step = s;
     double *next = make_cut_all(*step, &cutter, c, &sizes);
-    if (!sizes.answers)
-        (*step)->sent_ns = NULL;
     make_parts(*step, next);
     make_arrivals(*step);
     make_departures(*step);
@@ -579,12 +578,12 @@ int hil_step_begin(struct hil_step *s)
     make_end(s);
     s->computed = s->safe = false;
     s->unfit = s->failed = s->broken = 0;
-    s->told_safe = false;
+    s->told_safe = s->troubled = false;
     hil_step_forget_ages(s);
     s->node->loop.has_input = false;
     s->node->loop.input_age_ns = 0;
     memcpy(s->values, s->beginning, s->value_count * sizeof *s->values);
-    if (s->sent_ns)
+    if (s->answered)
         memset(s->sent_ns, 0, STEP_SENT_MAX * sizeof *s->sent_ns);
     for (unsigned i = 0; i < s->arrival_count; i++) {
         struct step_arrival *a = &s->arrivals[i];

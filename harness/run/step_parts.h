@@ -3,8 +3,11 @@
 #define STEP_PARTS_H
 
 #include <math.h>
+#include <stdalign.h>
+#include <stddef.h>
 
 #include "../record/columns.h"
+#include "lines.h"
 #include "node.h"
 
 enum { STEP_SENT_MAX = 1024 }; /* steps whose time of pushing is remembered */
@@ -21,24 +24,24 @@ struct step_range {
     unsigned first, count;
 };
 
-/* A component of this node. What each step touches comes first, here and below: a thousand nodes do
- * not fit in the nearest cache. */
+/* A component of this node. What each step touches comes first, here and below. */
 struct step_part {
-    const struct hil_model *model;
+    alignas(HIL_LINE) const struct hil_model *model;
     void *self;
-    double *in, *out; /* in values[] */
-    double *next;     /* where it computes: elsewhere with computation_delay; else `out` */
+    double *in, *out;      /* in values[] */
+    double *next;          /* where it computes: elsewhere with computation_delay; else `out` */
+    struct hil_cost *cost; /* where its steps are counted; NULL: they are not */
     unsigned out_count;
     bool failed, rests;
-    unsigned old;               /* inputs that are too old, for which it is safe */
     bool stale;                 /* a device has not received in time what it should have */
+    bool aged;                  /* inputs are too old, for which it is safe */
     struct step_range local;    /* copies from this node's outputs, before a sampled one computes */
     struct step_range arrivals; /* in needs[]: those that it takes */
     const struct hil_component *config;
     struct loco_manager *mgr; /* for what the model logs */
     unsigned number;          /* of the system's components */
+    unsigned old;             /* how many inputs are too old, for which it is safe */
     bool apart;               /* its code may hang or crash */
-    struct hil_cost *cost;    /* where its steps are counted; NULL: they are not */
 };
 
 /* A value that comes over a link: what is known of it once a message had one that is no number. */
@@ -49,9 +52,11 @@ struct step_came {
 
 /* An incoming link. */
 struct step_arrival {
-    struct loco_owned_var *var;
+    alignas(HIL_LINE) struct loco_owned_var *var;
     uint64_t step, acted_on;       /* of the newest message; 0: none yet */
     unsigned at, count;            /* its values, in values[] */
+    unsigned figures;              /* of the state */
+    unsigned link;                 /* of the system */
     bool there;                    /* there are values: of a sender that is not away */
     bool fresh;                    /* and some of them are not latched yet */
     bool answers;                  /* its round trips are counted here */
@@ -62,8 +67,6 @@ struct step_arrival {
     bool partial;                  /* there are values, but some have never come */
     struct step_range early, late; /* copies: to sampled components, and to continuous ones */
     struct hil_input input;
-    unsigned figures;      /* of the state */
-    unsigned link;         /* of the system */
     struct hil_loss *loss; /* where its death is written down; NULL: nowhere */
     uint64_t lost_ns;      /* when it died last */
 };
@@ -116,31 +119,35 @@ struct hil_step {
     unsigned early, departure_count; /* the first are sent before the others have computed */
     unsigned failed;                 /* continuous components, which give no number any more */
     unsigned stale;                  /* devices, which give no number in this step */
-    unsigned age_count;              /* inputs with an age limit */
-    unsigned old, replaced;          /* of these, what makes safe, and is replaced, now */
-    unsigned unfit;                  /* all these, and arrivals that are unfit, bad or away */
-    unsigned broken;                 /* components that failed */
-    bool told_safe;                  /* the node has said that it is */
+    unsigned unfit;                  /* all these, what is too old, and arrivals that are unfit,
+                                      * bad or away */
     bool safe;                       /* values may stand in inputs of continuous components */
     bool computed;                   /* the sampled components have */
-    bool delays;                     /* one of them with a delay */
-    bool applies;                    /* a continuous one has apply() */
-    bool goes_on;                    /* without a node that died */
-    struct step_part *parts;         /* in the order of stepping: first the continuous ones */
+    bool troubled;           /* components are broken, or the node has said that it is safe */
+    bool delays : 1;         /* one of the sampled components with a delay */
+    bool applies : 1;        /* a continuous one has apply() */
+    bool goes_on : 1;        /* without a node that died */
+    bool answered : 1;       /* its messages are: there is sent_ns */
+    bool has_ages : 1;       /* there are inputs with an age limit */
+    struct step_part *parts; /* in the order of stepping: first the continuous ones */
     struct step_arrival *arrivals;
     struct step_departure *departures;
-    struct step_feed *feeds;
-    struct step_age *ages;
     struct step_copy *copies;
+    struct hil_link_figures *figures; /* where links are counted: in the state of node->run */
     /* Copies from this node's outputs: to all the sampled components, and to continuous ones. */
     struct step_range local, local_late;
     struct hil_message *message;
-    uint64_t *sent_ns; /* by step number; NULL: nobody answers */
+
+    uint64_t *sent_ns; /* by step number */
+    struct step_feed *feeds;
+    struct step_age *ages;
+    unsigned age_count;
+    unsigned old, replaced; /* of these, what makes safe, and is replaced, now */
+    unsigned broken;        /* components that failed */
+    bool told_safe;         /* the node has said that it is */
     struct step_measured *measures;
     unsigned *signals; /* of the measures, in values[] */
 
-    /* Where it is counted: in the state of node->run. */
-    struct hil_link_figures *figures;
     struct hil_executor_state *executor;
     struct hil_executor_state *told; /* the same, of the run also while it is rehearsed */
 
@@ -153,6 +160,11 @@ struct hil_step {
     unsigned *recorded; /* in values[] */
     struct hil_row_places row;
 };
+
+_Static_assert(offsetof(struct hil_step, sent_ns) <= 2 * HIL_LINE &&
+                   offsetof(struct step_part, arrivals) <= HIL_LINE &&
+                   offsetof(struct step_arrival, input) <= HIL_LINE,
+               "a few lines");
 
 static inline void hil_step_copy(const struct hil_step *s, struct step_range range)
 {
