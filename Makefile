@@ -309,11 +309,19 @@ $(BUILD)/test-rdma: $(call plain,$(wildcard tests/rdma/*.c)) $(call objects,$(SI
                     $(PLAIN)
 	$(LINK) -o $@ $^ $(LOCO_LIBS) -lm
 
+# On tcp: the channels, the histories of tests/rdma, and what is particular to tcp.
+$(BUILD)/test-tcp: $(call plain,$(wildcard tests/tcp/test_*.c) tests/rdma/test_histories.c) \
+                   $(call objects,$(SIM_WORKLOADS)) $(PLAIN)
+	$(LINK) -o $@ $^ $(LOCO_LIBS) -lm
+
+TCP_TESTS := channels scenario network
+ON_TCP    := $(BUILD)/test-tcp $(BUILD)/tcp-relay
+
 # How many mutants there are, so that none gets lost; and how one is compiled and linked.
 MUTANT_COUNT := 45
 MUTANTS_ARE_MADE_BY = "$(COMPILE) -w" "$(LINK)" "$(COMPILE) $(PREEMPTED) -w" "$(SIM_LINK)" $(LIBS)
 
-test: all $(TESTS:%=$(BUILD)/test-%) $(BUILD)/soak $(BUILD)/soak-shm
+test: all $(TESTS:%=$(BUILD)/test-%) $(BUILD)/soak $(BUILD)/soak-shm $(ON_TCP)
 	@for t in $(TESTS); do \
 	    echo "--- tests/$$t"; HILOCO_BUILD=$(BUILD) $(BUILD)/test-$$t || exit 1; done
 	@echo "--- every workload under chaos (more: make soak)"
@@ -322,10 +330,19 @@ test: all $(TESTS:%=$(BUILD)/test-%) $(BUILD)/soak $(BUILD)/soak-shm
 	@echo "--- mutants"
 	@tests/sim/test_mutants.sh $(BUILD) $(MUTANTS_ARE_MADE_BY)
 	@tests/sim/mutants.sh $(MUTANT_COUNT) $(BUILD) $(MUTANTS_ARE_MADE_BY)
+	@HILOCO_BUILD=$(BUILD) tests/tcp/run $(TCP_TESTS)
 	@echo "--- libloco as it is installed"
 	@tests/install/test_install.sh $(BUILD)
 	@echo "--- over RDMA: make test-rdma (in a guest with soft-RoCE, or RDMA_DEVICE=...)"
 	@echo "--- on devices: make test-device (in a guest that has them)"
+
+# --- tests of the fabric tcp: on loopback and in network namespaces -------------------------------
+
+$(BUILD)/tcp-relay: $(call objects,tests/tcp/relay.c)
+	$(LINK) -o $@ $^
+
+test-tcp: all $(ON_TCP)
+	HILOCO_BUILD=$(BUILD) tests/tcp/run $(TCP_TESTS)
 
 # --- tests on an RDMA device: this machine's RDMA_DEVICE, or that of a guest with soft-RoCE -------
 
@@ -444,17 +461,21 @@ sanitize: $(BUILD)/packages-installed $(BUILD)/test-run
 	    sanitize-threads
 	$(call run-sanitized,tsan,$(OF_OTHERS_IN_TIME))
 
-sanitize-threads: all $(BUILD)/test-plain $(BUILD)/node-bench $(TEST_FMUS)
+sanitize-threads: all $(BUILD)/test-plain $(BUILD)/test-tcp $(BUILD)/node-bench $(TEST_FMUS)
 	$(BUILD)/test-plain '*' '!*_sim' '!*chaos*'
+	$(BUILD)/test-tcp 'tcp/*'
+	LOCO_TEST_FABRIC=tcp LOCO_TEST_EMULATED=1 $(BUILD)/test-tcp 'channels/*_one_process' \
+	    'channels/*_threads'
 
 sanitize-run: export LSAN_OPTIONS := suppressions=tests/leaks.supp:print_suppressions=0
-sanitize-run: all $(BUILD)/test-unit $(BUILD)/test-sim $(BUILD)/node-bench
+sanitize-run: all $(BUILD)/test-unit $(BUILD)/test-sim $(BUILD)/test-tcp $(BUILD)/node-bench
 	$(BUILD)/test-unit
 	$(BUILD)/test-sim
+	$(BUILD)/test-tcp 'tcp/*'
 
 # --- fuzzers: one for each reader of what others may have written ----------------------------------
 
-FUZZERS := scenario set ssv results trace journal control fmu
+FUZZERS := scenario set ssv results trace journal control fmu tcp
 SECONDS ?= 60
 
 fuzz: $(BUILD)/packages-installed-for-fuzz
@@ -470,7 +491,7 @@ $(FUZZERS:%=$(BUILD)/fuzz-%): $(BUILD)/fuzz-%: $(BUILD)/obj/tests/fuzz/fuzz_%.o 
 
 # --- the rest ----------------------------------------------------------------------------------
 
-SOURCES = $(shell git ls-files '*.c' '*.h' '*.cpp' '*.hpp')
+SOURCES = $(shell git ls-files '*.c' '*.h')
 
 format:
 	clang-format -i $(SOURCES)
@@ -522,7 +543,7 @@ install: all $(SHARED) $(HIL_SHARED) $(BUILD)/install/libloco.a
 	install $(PROGRAMS:%=$(BUILD)/%) $(AT)/bin
 	install -m 755 $(PROVIDER) $(BUILD)/hiloco-netlist $(FMU_SHARED) $(AT)/lib/hiloco
 	install -m 644 configs/*.yaml configs/*.cir $(AT)/share/hiloco/configs
-	install -m 644 $(wildcard channels/loco/*.h channels/loco/*.hpp) $(AT)/include/loco
+	install -m 644 $(wildcard channels/loco/*.h) $(AT)/include/loco
 	install -m 644 $(wildcard channels/loco/fabric/*.h) $(AT)/include/loco/fabric
 	install -m 644 plants/model.h $(AT)/include/hiloco
 	install -m 644 harness/hiloco_node.h $(AT)/include
@@ -575,6 +596,7 @@ help:
 	@echo "make run        run the reference scenario, and draw the figure"
 	@echo "make figure     draw the documents' figures again, when what they show has changed"
 	@echo "make test       run the tests"
+	@echo "make test-tcp   of these only: the fabric tcp"
 	@echo "make test-rdma  run tests over RDMA: in a guest with soft-RoCE, or on RDMA_DEVICE=mlx5_0"
 	@echo "make test-device run tests of cards and CAN buses, in a guest (GUEST_KERNEL=$(GUEST_KERNEL))"
 	@echo "make soak       run every channel under chaos for SEEDS=$(SEEDS) seeds, and litmus tests for ROUNDS"
@@ -591,5 +613,5 @@ help:
 
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
 
-.PHONY: all run figure test test-rdma test-device deb test-deb soak rivals bench bench-rdma lateness sanitize sanitize-run sanitize-threads fuzz fuzz-run format format-check install clean help
+.PHONY: all run figure test test-tcp test-rdma test-device deb test-deb soak rivals bench bench-rdma lateness sanitize sanitize-run sanitize-threads fuzz fuzz-run format format-check install clean help
 .DELETE_ON_ERROR:

@@ -8,7 +8,7 @@ static const char help[] =
     "\n"
     "Runs the controller of a scenario in real time, and waits for converters that are\n"
     "started elsewhere by `converter`, for the same scenario: on this machine, or with the\n"
-    "fabric verbs on any that the scenario names.\n"
+    "fabrics verbs and tcp on any that the scenario names.\n"
     "\n"
     "  --set KEY=VALUE    set a key of the scenario; the converters need the same, or refuse to "
     "run\n"

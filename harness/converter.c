@@ -11,7 +11,7 @@ static const char help[] =
     "\n"
     "Runs converters of a scenario in real time, on one core, and waits for the controller\n"
     "and the other converters, that are started elsewhere: on this machine, or with the\n"
-    "fabric verbs on any that the scenario names.\n"
+    "fabrics verbs and tcp on any that the scenario names.\n"
     "\n"
     "  --id ID            which, from 0; or a range such as 0-19. Without it the rank that\n"
     "                     mpirun or srun gave to this process says: with one process for each\n"

@@ -32,16 +32,28 @@ static void log_line(void *arg, enum loco_level level, const char *text)
 
 /* --- the fabric -------------------------------------------------------------------------- */
 
-enum { ADDRESSES_MAX = 64 };
+enum { ADDRESSES_MAX = 64, ANY = ADDRESSES_MAX };
 
 static const char *addresses(void)
 {
     return getenv("LOCO_TEST_ADDRESSES");
 }
 
+bool on_tcp(void)
+{
+    const char *fabric = getenv("LOCO_TEST_FABRIC");
+
+    return fabric && strcmp(fabric, "tcp") == 0;
+}
+
 bool on_verbs(void)
 {
-    return addresses() != NULL;
+    return addresses() && !on_tcp();
+}
+
+static bool on_network(void)
+{
+    return on_verbs() || on_tcp();
 }
 
 uint64_t effort(uint64_t full, uint64_t emulated)
@@ -49,18 +61,62 @@ uint64_t effort(uint64_t full, uint64_t emulated)
     return getenv("LOCO_TEST_EMULATED") ? emulated : full;
 }
 
+/* Cuts a text at its commas. Returns how many parts there are. */
+static uint32_t cut(char *text, const char *list[ADDRESSES_MAX])
+{
+    uint32_t count = 0;
+
+    for (char *a = strtok(text, ","); a && count < ADDRESSES_MAX; a = strtok(NULL, ","))
+        list[count++] = a;
+    return count;
+}
+
 int open_verbs(struct loco_fabric **fabric, struct loco_verbs_config config)
 {
     const char *list[ADDRESSES_MAX];
     char *copy = strdup(addresses());
 
-    for (char *a = strtok(copy, ","); a && config.address_count < ADDRESSES_MAX;
-         a = strtok(NULL, ","))
-        list[config.address_count++] = a;
+    config.address_count = cut(copy, list);
     config.addresses = list;
     int rc = loco_verbs_open(fabric, &config);
     free(copy);
     return rc;
+}
+
+const char *own_loopback(void)
+{
+    static char text[32];
+    const int test = getpid();
+
+    if (!text[0])
+        snprintf(text, sizeof text, "127.%d.%d.%d", 1 + test / 62500 % 250, 1 + test / 250 % 250,
+                 1 + test % 250);
+    return text;
+}
+
+/* Where the nodes are; of a node that is not ANY all others behind the relay, if there is one. */
+static int open_tcp_of(uint32_t node, struct loco_fabric **fabric, struct loco_tcp_config config)
+{
+    const char *list[ADDRESSES_MAX], *relay = getenv("LOCO_TEST_RELAY");
+    char *copy = addresses() ? strdup(addresses()) : NULL;
+
+    for (uint32_t i = 0; i < ADDRESSES_MAX; i++)
+        list[i] = own_loopback();
+    config.address_count = copy ? cut(copy, list) : ADDRESSES_MAX;
+    for (uint32_t i = 0; relay && node != ANY && i < config.address_count; i++)
+        if (i != node)
+            list[i] = relay;
+    config.addresses = list;
+    if (!config.timeout_ms)
+        config.timeout_ms = 20000; /* a busy machine is no loss */
+    int rc = loco_tcp_open(fabric, &config);
+    free(copy);
+    return rc;
+}
+
+int open_tcp(struct loco_fabric **fabric, struct loco_tcp_config config)
+{
+    return open_tcp_of(ANY, fabric, config);
 }
 
 static bool is_polled(const struct node *n)
@@ -68,10 +124,12 @@ static bool is_polled(const struct node *n)
     return n->where == ON_POLLED_PROCESSES;
 }
 
-static int open_fabric(const struct run *r, struct loco_fabric **fabric)
+static int open_fabric(const struct run *r, uint32_t node, struct loco_fabric **fabric)
 {
     const struct loco_verbs_config config = {.shared_completions = is_polled(&r->node)};
 
+    if (on_tcp())
+        return open_tcp_of(node, fabric, (struct loco_tcp_config){0});
     if (on_verbs())
         return open_verbs(fabric, config);
     return loco_shm_open(fabric, r->directory);
@@ -79,7 +137,9 @@ static int open_fabric(const struct run *r, struct loco_fabric **fabric)
 
 static void close_fabric(struct loco_fabric *fabric)
 {
-    if (on_verbs())
+    if (on_tcp())
+        loco_tcp_close(fabric);
+    else if (on_verbs())
         loco_verbs_close(fabric);
     else
         loco_shm_close(fabric);
@@ -156,7 +216,7 @@ static void run_one(void *arg)
     struct loco_fabric *own = NULL;
 
     if (!r->fabric)
-        CHECK(n, open_fabric(r, &own) == 0);
+        CHECK(n, open_fabric(r, n->id, &own) == 0);
     n->fabric = r->fabric ? r->fabric : own;
     open_manager(n);
     if (n->mgr)
@@ -176,12 +236,12 @@ static void *run_thread(void *arg)
 
 static int run_threads(struct run *runs, uint32_t count)
 {
-    const bool share = on_verbs() || runs->node.where == ON_ONE_PROCESS;
+    const bool share = on_network() || runs->node.where == ON_ONE_PROCESS;
     struct loco_fabric *shared = NULL;
     pthread_t threads[count];
     int failures = 0;
 
-    if (share && open_fabric(runs, &shared))
+    if (share && open_fabric(runs, ANY, &shared))
         return 1;
     for (uint32_t i = 0; i < count; i++)
         runs[i].fabric = shared;
@@ -304,6 +364,7 @@ int run_nodes(enum where where, uint32_t count, void (*body)(struct node *node),
     if (where == ON_SIM)
         return run_sim_nodes(1, 1000, 500, count, body, arg);
     struct run *runs = make_runs(count, body, arg);
+    own_loopback(); /* the same for the processes of all the nodes */
     if (!mkdtemp(directory))
         return 1;
     for (uint32_t i = 0; i < count; i++) {
@@ -312,7 +373,7 @@ int run_nodes(enum where where, uint32_t count, void (*body)(struct node *node),
     }
     const bool threads = where == ON_THREADS || where == ON_ONE_PROCESS;
     int failures = threads ? run_threads(runs, count) : run_processes(runs, count);
-    if (on_verbs())
+    if (on_network())
         rmdir(directory);
     else if (rmdir(directory) == 0 || access(directory, F_OK) == 0) {
         fprintf(stderr, "the run directory was left behind\n");

@@ -21,8 +21,10 @@ static inline void test_moved(void)
         atomic_fetch_add_explicit(test_moves, 1, memory_order_relaxed);
 }
 
-/* All but the first are on shm, or on verbs where LOCO_TEST_ADDRESSES has the nodes' addresses,
- * parted by commas: then those that are threads share a fabric, too. */
+/* All but the first are on shm; on tcp where LOCO_TEST_FABRIC says so; or on verbs where
+ * LOCO_TEST_ADDRESSES has the nodes' addresses, parted by commas. On the latter two, those that are
+ * threads share a fabric, too. On tcp processes reach each other through LOCO_TEST_RELAY's address,
+ * if there is one. */
 enum where {
     ON_SIM,              /* fibers, virtual time */
     ON_THREADS,          /* a thread each; on shm with a fabric each, as processes have */
@@ -72,8 +74,9 @@ int run_sim_nodes(uint64_t seed, uint64_t latency_ns, uint64_t jitter_ns, uint32
 int run_chaos_nodes(uint64_t seed, enum loco_sim_chaos chaos, uint32_t count,
                     void (*body)(struct node *node), void *arg);
 
-/* Whether the nodes are on verbs. */
+/* Whether the nodes are on verbs; on tcp. */
 bool on_verbs(void);
+bool on_tcp(void);
 
 /*
  * How much to do: `full`, or on an emulated machine, which takes fifty times longer for each
@@ -84,6 +87,12 @@ uint64_t effort(uint64_t full, uint64_t emulated);
 
 /* Opens verbs on the addresses of LOCO_TEST_ADDRESSES. */
 int open_verbs(struct loco_fabric **fabric, struct loco_verbs_config config);
+
+/* A loopback address that only nodes of this test use. */
+const char *own_loopback(void);
+
+/* Opens tcp on these, or on that one. */
+int open_tcp(struct loco_fabric **fabric, struct loco_tcp_config config);
 
 /* Of one wait, which takes milliseconds, on a busy emulated machine too. */
 static const uint64_t TEST_TIMEOUT = 60000000000u;

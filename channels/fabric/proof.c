@@ -7,6 +7,21 @@
 /* Its bytes are hashed, so it has none between its fields. */
 _Static_assert(sizeof(struct loco_claim) == 48, "crosses the network, hashed");
 
+const char *loco_refusal_of(enum loco_refusal why)
+{
+    return why == LOCO_FOREIGN ? "another network"
+           : why == LOCO_STRAY ? "it has another address than that node"
+                               : "it does not know this network's secret";
+}
+
+const char *loco_refusal_by(enum loco_refusal why)
+{
+    return why == LOCO_FOREIGN    ? "another network"
+           : why == LOCO_UNPROVEN ? "it has another secret"
+           : why == LOCO_STRAY    ? "it knows this node by another address"
+                                  : NULL;
+}
+
 struct loco_claim loco_claim_of(uint32_t purpose, uint32_t from, uint32_t to, uint32_t count,
                                 const struct loco_nonce *asked, const struct loco_nonce *given)
 {

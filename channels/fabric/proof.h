@@ -25,9 +25,37 @@ struct loco_proof {
     unsigned char bytes[16];
 };
 
+/* What a proof, or a key, is for, on fabrics whose nodes connect over a network: a request for a
+ * connection, the answer to it, the key of the connection's links, one of these links. */
+enum loco_purpose { LOCO_OF_REQUEST = 1, LOCO_OF_ANSWER, LOCO_OF_LINKS, LOCO_OF_LINK };
+
+/*
+ * Why such a request is refused.
+ *
+ * PROVE     the proof is missing, or of an old challenge
+ * FOREIGN   another network
+ * TAKEN     the id is in use, perhaps by one whose end is not noticed yet
+ * UNKNOWN   a link without a control connection, or one too many
+ * UNPROVEN  the proof is wrong: another secret
+ * STRAY     the request comes from an address that is not the node's
+ */
+enum loco_refusal {
+    LOCO_WELCOME,
+    LOCO_PROVE,
+    LOCO_FOREIGN,
+    LOCO_TAKEN,
+    LOCO_UNKNOWN,
+    LOCO_UNPROVEN,
+    LOCO_STRAY
+};
+
+/* In words: of who is refused, and of who was refused. NULL: it may be tried again. */
+const char *loco_refusal_of(enum loco_refusal why);
+const char *loco_refusal_by(enum loco_refusal why);
+
 /* What a proof is of. No two that mean different things are alike, so none serves as another. */
 struct loco_claim {
-    uint32_t purpose; /* the fabric's own numbers */
+    uint32_t purpose; /* enum loco_purpose, or the fabric's own numbers */
     uint32_t from, to, count;
     struct loco_nonce asked, given; /* by who checks the proof, and by who makes it */
 };

@@ -10,6 +10,7 @@
 
 #include "fabric/shm.h"
 #include "fabric/sim.h"
+#include "fabric/tcp.h"
 #include "fabric/verbs.h"
 
 #include "ack.h"

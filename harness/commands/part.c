@@ -48,7 +48,7 @@ static int keep_only(struct hil_scenario *s, const bool *chosen)
 static int run_part(const struct hil_arguments *a, const struct hil_scenario *s,
                     const struct hil_meeting *meeting, bool discard)
 {
-    if (s->fabric == HIL_FABRIC_VERBS && !meeting->secret.size && !a->quiet)
+    if (hil_has_addresses(s) && !meeting->secret.size && !a->quiet)
         fprintf(stderr, "warning: without HILOCO_SECRET, the same at every node, whoever has the "
                         "address of a node may take its place\n");
     const struct hil_launch launch = {

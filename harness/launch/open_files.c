@@ -29,13 +29,16 @@ static unsigned long open_files_peers(const struct hil_system *s, unsigned node)
  * same once more where both have called. */
 enum { OPEN_FILES_FILES_OF_A_PROCESS = 6 };
 
-static unsigned long open_files_on_verbs(const struct hil_scenario *s, unsigned index)
+/* On verbs a file for each node and each connection; on tcp for each a control connection and the
+ * two links of a thread, one either way. */
+static unsigned long open_files_of_connections(const struct hil_scenario *s, unsigned index)
 {
+    const unsigned long each = s->fabric == HIL_FABRIC_TCP ? 3 : 1;
     const struct hil_executor_config *e = &s->executors[index];
     unsigned long files = OPEN_FILES_OTHER_FILES;
 
     for (unsigned i = 0; i < e->count; i++)
-        files += 2 + open_files_peers(s->system, e->nodes[i]);
+        files += 2 + each * open_files_peers(s->system, e->nodes[i]);
     return files;
 }
 
@@ -43,8 +46,8 @@ unsigned long hil_open_files_count(const struct hil_scenario *s, unsigned index)
 {
     if (s->mode == HIL_VIRTUAL)
         return 0;
-    if (s->fabric == HIL_FABRIC_VERBS)
-        return open_files_on_verbs(s, index);
+    if (hil_has_addresses(s))
+        return open_files_of_connections(s, index);
     return OPEN_FILES_OTHER_FILES + OPEN_FILES_FILES_OF_A_PROCESS * s->executor_count;
 }
 

@@ -1,6 +1,6 @@
 /*
  * How many files a run's processes may have open. On shm that grows with the processes that share a
- * channel, and not with their nodes; on verbs with the nodes, and with their connections.
+ * channel, and not with their nodes; on other fabrics with the nodes, and with their connections.
  */
 #ifndef HIL_OPEN_FILES_H
 #define HIL_OPEN_FILES_H

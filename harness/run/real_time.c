@@ -7,6 +7,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "../../channels/loco/fabric/tcp.h"
 #include "../../channels/loco/fabric/verbs.h"
 #include "../launch/meeting.h"
 #include "executor.h"
@@ -40,6 +41,13 @@ static int gather_loops(struct hil_executor *e, const struct hil_group *g)
     return 0;
 }
 
+/* An address that is none of this machine's. */
+static const char *explain_address(const struct hil_run *run)
+{
+    return run->scenario->fabric == HIL_FABRIC_TCP ? "a node's address is none of this machine's"
+                                                   : "no RDMA device here has a node's address";
+}
+
 static void explain(const struct hil_run *run, int rc)
 {
     struct hil_executor_state *state = &run->state->executors[run->executor];
@@ -50,8 +58,7 @@ static void explain(const struct hil_run *run, int rc)
                       : rc == -ECONNRESET ? "a peer was lost"
                       : rc == -ETIME      ? "a step missed its deadline and the policy is halt"
                       : rc == -EPROTO     ? "the other nodes run another scenario"
-                      : rc == -ENODEV || rc == -EADDRNOTAVAIL
-                          ? "no RDMA device here has a node's address"
+                      : rc == -ENODEV || rc == -EADDRNOTAVAIL ? explain_address(run)
                       : rc == -EBUSY      ? "no core is left for the polling thread"
                       : rc == -EADDRINUSE ? "another run holds this node's place"
                                           : strerror(-rc);
@@ -125,19 +132,13 @@ static int run_group(const struct hil_run *run, unsigned index, const struct hil
     return rc;
 }
 
-static int open_verbs(const struct hil_scenario *s, struct loco_fabric **fabric)
+static int open_verbs(const struct hil_scenario *s, const char *const *addresses,
+                      struct loco_fabric **fabric)
 {
     const struct hil_verbs_config *verbs = &s->verbs;
-    const unsigned count = s->system->node_count;
-    const char **addresses = calloc(count, sizeof *addresses);
-
-    if (!addresses)
-        return -ENOMEM;
-    for (unsigned i = 0; i < count; i++)
-        addresses[i] = s->system->nodes[i].address;
     const struct loco_verbs_config config = {
         .addresses = addresses,
-        .address_count = count,
+        .address_count = s->system->node_count,
         .port = verbs->port,
         .shared_completions = verbs->completions == HIL_POLLED,
         .send_depth = verbs->send_depth,
@@ -146,22 +147,49 @@ static int open_verbs(const struct hil_scenario *s, struct loco_fabric **fabric)
         .traffic_class = verbs->traffic_class,
         .flush_by_nothing = verbs->flush_bytes == 0,
     };
-    int rc = loco_verbs_open(fabric, &config);
-    free(addresses);
-    return rc;
+
+    return loco_verbs_open(fabric, &config);
+}
+
+static int open_tcp(const struct hil_scenario *s, const char *const *addresses,
+                    struct loco_fabric **fabric)
+{
+    const struct hil_tcp_config *tcp = &s->tcp;
+    const struct loco_tcp_config config = {
+        .addresses = addresses,
+        .address_count = s->system->node_count,
+        .port = tcp->port,
+        .timeout_ms = tcp->timeout_ms,
+        .pinned = tcp->cpu >= 0,
+        .cpu = tcp->cpu >= 0 ? (unsigned)tcp->cpu : 0,
+        .spin = tcp->wait == HIL_SERVICE_SPINS,
+    };
+
+    return loco_tcp_open(fabric, &config);
 }
 
 /* The fabric that the scenario names. */
 static int open_fabric(const struct hil_scenario *s, const char *run_directory,
                        struct loco_fabric **fabric)
 {
-    return s->fabric == HIL_FABRIC_VERBS ? open_verbs(s, fabric)
-                                         : loco_shm_open(fabric, run_directory);
+    if (!hil_has_addresses(s))
+        return loco_shm_open(fabric, run_directory);
+    const char **addresses = calloc(s->system->node_count, sizeof *addresses);
+    if (!addresses)
+        return -ENOMEM;
+    for (unsigned i = 0; i < s->system->node_count; i++)
+        addresses[i] = s->system->nodes[i].address;
+    int rc = s->fabric == HIL_FABRIC_TCP ? open_tcp(s, addresses, fabric)
+                                         : open_verbs(s, addresses, fabric);
+    free(addresses);
+    return rc;
 }
 
 static void close_fabric(const struct hil_scenario *s, struct loco_fabric *fabric)
 {
-    if (s->fabric == HIL_FABRIC_VERBS)
+    if (s->fabric == HIL_FABRIC_TCP)
+        loco_tcp_close(fabric);
+    else if (s->fabric == HIL_FABRIC_VERBS)
         loco_verbs_close(fabric);
     else
         loco_shm_close(fabric);

@@ -45,7 +45,7 @@ static const char *waiting_address(const struct hil_scenario *s, uint32_t node)
 {
     const char *address = s->system->nodes[node].address;
 
-    return s->fabric == HIL_FABRIC_VERBS && address ? address : "";
+    return hil_has_addresses(s) && address ? address : "";
 }
 
 /* The last of those nodes in a row from this one on that are of one array and at one address. */
@@ -66,11 +66,12 @@ static void waiting_add_range(const struct hil_scenario *s, uint32_t first, uint
                               char text[HIL_WAITING_BYTES])
 {
     hil_nodes_name_add(s->system, first, last, text);
-    if (s->fabric != HIL_FABRIC_VERBS)
+    if (!hil_has_addresses(s))
         return;
-    waiting_add(text, " at %s, port %u", waiting_address(s, first), s->verbs.port + first);
+    const unsigned port = s->fabric == HIL_FABRIC_VERBS ? s->verbs.port : s->tcp.port;
+    waiting_add(text, " at %s, port %u", waiting_address(s, first), port + first);
     if (last > first)
-        waiting_add(text, "-%u", s->verbs.port + last);
+        waiting_add(text, "-%u", port + last);
 }
 
 static void waiting_name(const struct hil_group *g, waiting_which *which,

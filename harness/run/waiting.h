@@ -23,7 +23,7 @@ void hil_waiting_begin(struct hil_waiting *waiting, const struct hil_group *grou
 void hil_waiting_look(struct hil_waiting *waiting);
 
 /* The nodes that this group's nodes miss: "converter[10-19] in /tmp/hiloco-0-dcdc20"; where each
- * is, on the fabric verbs: "converter[3] at 10.0.0.2, port 18519". */
+ * is, on a fabric with addresses: "converter[3] at 10.0.0.2, port 18519". */
 void hil_waiting_whom(const struct hil_group *group, char text[HIL_WAITING_BYTES]);
 
 /* The nodes that came, and are lost since: "converter[10-19]". */

@@ -23,8 +23,10 @@
 
 const char *hil_fabric_name(enum hil_fabric fabric)
 {
-    static const char *const names[] = {
-        [HIL_FABRIC_SHM] = "shm", [HIL_FABRIC_VERBS] = "verbs", [HIL_FABRIC_SIM] = "sim"};
+    static const char *const names[] = {[HIL_FABRIC_SHM] = "shm",
+                                        [HIL_FABRIC_VERBS] = "verbs",
+                                        [HIL_FABRIC_TCP] = "tcp",
+                                        [HIL_FABRIC_SIM] = "sim"};
 
     return names[fabric];
 }

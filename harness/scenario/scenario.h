@@ -25,7 +25,7 @@ enum hil_on_record_error {
     HIL_RECORD_END,   /* it ends */
 };
 
-enum hil_fabric { HIL_FABRIC_SHM, HIL_FABRIC_VERBS, HIL_FABRIC_SIM };
+enum hil_fabric { HIL_FABRIC_SHM, HIL_FABRIC_VERBS, HIL_FABRIC_TCP, HIL_FABRIC_SIM };
 
 /* As the file calls it: "shm". */
 const char *hil_fabric_name(enum hil_fabric fabric);
@@ -99,6 +99,16 @@ struct hil_verbs_config {
     unsigned send_depth, timeout_exponent, retry_count, traffic_class, flush_bytes;
 };
 
+/* What the service thread of the fabric tcp does without work. */
+enum hil_service_wait { HIL_SERVICE_SLEEPS, HIL_SERVICE_SPINS };
+
+struct hil_tcp_config {
+    uint16_t port; /* of node 0; that of each further one is one more */
+    unsigned timeout_ms;
+    int cpu; /* of the service thread; -1: any */
+    enum hil_service_wait wait;
+};
+
 /* The network that virtual time simulates; real time has its own. */
 struct hil_network {
     uint64_t jitter_ns; /* added to a link's latency, uniform in 0..jitter */
@@ -157,6 +167,7 @@ struct hil_scenario {
     enum hil_fabric fabric; /* sim in virtual time, whatever the file says for real time */
 
     struct hil_verbs_config verbs;
+    struct hil_tcp_config tcp;
     struct hil_network network;
     struct hil_executor_config *executors; /* the system's */
     unsigned executor_count;
@@ -169,6 +180,12 @@ struct hil_scenario {
     char *resolved; /* the whole scenario as YAML, every key spelled out */
     struct hil_listing listing;
 };
+
+/* Whether the fabric reaches nodes by their addresses, maybe on other machines. */
+static inline bool hil_has_addresses(const struct hil_scenario *s)
+{
+    return s->fabric == HIL_FABRIC_VERBS || s->fabric == HIL_FABRIC_TCP;
+}
 
 /* Whether the executor runs this node. */
 bool hil_executor_has(const struct hil_executor_config *executor, unsigned node);

@@ -105,7 +105,7 @@ struct hil_node_config {
     unsigned recorded_count;
     const unsigned *measures; /* that are made here */
     unsigned measure_count;
-    const char *address;                 /* for the fabric verbs; else NULL */
+    const char *address;                 /* for a fabric that has them; else NULL */
     const struct hil_component *outside; /* that a process which joins computes; NULL: none */
 };
 

@@ -20,24 +20,8 @@
 #include <unistd.h>
 
 #include "channels/fabric/verbs/verbs_hello.h"
+#include "tests/ends.h"
 #include "tests/nodes.h"
-
-/* What a node heard. */
-struct ear {
-    _Atomic unsigned ups, losts, lefts, messages, warnings, foreigners;
-    _Atomic uint32_t foreign_count;
-    _Atomic bool warned;
-    char warning[300];
-};
-
-struct end {
-    struct ear ear;
-    struct loco_fabric *fabric;
-    struct loco_node *node;
-    struct loco_arena arena;
-    struct loco_link *link; /* to the other */
-    uint64_t number;        /* of the newest operation */
-};
 
 #define VERBS_TEST(name)                                                                           \
     static void name(void);                                                                        \
@@ -49,121 +33,12 @@ struct end {
     }                                                                                              \
     static void name(void)
 
-/* --- hearing ---------------------------------------------------------------------------- */
-
-static void on_up(void *arg, uint32_t peer)
-{
-    (void)peer;
-    ((struct ear *)arg)->ups++;
-}
-
-static void on_message(void *arg, uint32_t peer, const void *message, size_t size)
-{
-    (void)peer;
-    if (size == 5 && memcmp(message, "hello", 5) == 0)
-        ((struct ear *)arg)->messages++;
-}
-
-static void on_lost(void *arg, uint32_t peer, bool left)
-{
-    struct ear *e = arg;
-
-    (void)peer;
-    e->lefts += left;
-    e->losts++;
-}
-
-static void on_foreigner(void *arg, uint32_t count)
-{
-    struct ear *e = arg;
-
-    e->foreign_count = count;
-    e->foreigners++;
-}
-
-static void on_warning(void *arg, const char *text)
-{
-    struct ear *e = arg;
-
-    if (strstr(text, "pages"))
-        return; /* which there are is the machine's affair */
-    snprintf(e->warning, sizeof e->warning, "%s", text);
-    e->warnings++;
-    e->warned = true;
-}
-
-#define WAIT_UNTIL(end, condition)                                                                 \
-    do {                                                                                           \
-        struct loco_wait wait = {0};                                                               \
-        uint64_t begin = (end)->fabric->ops->clock(NULL);                                          \
-        while (!(condition)) {                                                                     \
-            (end)->fabric->ops->relax(NULL, &wait);                                                \
-            cr_assert((end)->fabric->ops->clock(NULL) - begin < 60000000000, "%s never came true", \
-                      #condition);                                                                 \
-        }                                                                                          \
-        test_moved();                                                                              \
-    } while (0)
-
-/* --- nodes ------------------------------------------------------------------------------ */
-
-enum { ARENA = 1 << 16 };
-
-static int open_node_with(struct end *e, struct loco_fabric *fabric, uint32_t id, uint32_t count,
-                          struct loco_secret secret)
-{
-    const struct loco_events events = {.peer_up = on_up,
-                                       .message = on_message,
-                                       .peer_lost = on_lost,
-                                       .foreigner = on_foreigner,
-                                       .warning = on_warning,
-                                       .arg = &e->ear};
-
-    *e = (struct end){.fabric = fabric};
-    int rc = fabric->ops->node_open(fabric, id, count, secret, &events, &e->node);
-    for (uint32_t peer = 0; !rc && peer < count; peer++)
-        if (peer != id)
-            rc = fabric->ops->meet(e->node, peer);
-    return rc;
-}
-
-static int open_node(struct end *e, struct loco_fabric *fabric, uint32_t id, uint32_t count)
-{
-    return open_node_with(e, fabric, id, count, (struct loco_secret){0});
-}
-
-static void close_node(struct end *e)
-{
-    if (e->link)
-        e->fabric->ops->link_close(e->link);
-    e->fabric->ops->node_close(e->node);
-}
-
-static int map(struct end *e)
-{
-    return e->fabric->ops->arena_map(e->node, ARENA, &e->arena);
-}
-
-static void say_hello(struct end *e)
-{
-    WAIT_UNTIL(e, e->ear.ups > 0);
-    cr_assert_eq(e->fabric->ops->send(e->node, 1 - e->node->id, "hello", 5), 0);
-}
-
-/* Two nodes that know each other's arena, and the link of the first to the second. */
 static void open_pair(struct end *pair, struct loco_verbs_config config)
 {
     struct loco_fabric *fabric;
 
     cr_assert_eq(open_verbs(&fabric, config), 0);
-    for (uint32_t id = 0; id < 2; id++) {
-        cr_assert_eq(open_node(&pair[id], fabric, id, 2), 0);
-        cr_assert_eq(map(&pair[id]), 0);
-    }
-    for (uint32_t id = 0; id < 2; id++)
-        say_hello(&pair[id]);
-    for (uint32_t id = 0; id < 2; id++)
-        WAIT_UNTIL(&pair[id], pair[id].ear.messages > 0);
-    cr_assert_eq(fabric->ops->link_open(pair[0].node, 1, &pair[0].link), 0);
+    meet(pair, fabric);
 }
 
 static void close_pair(struct end *pair)
@@ -174,39 +49,6 @@ static void close_pair(struct end *pair)
 }
 
 /* --- operations ------------------------------------------------------------------------- */
-
-static uint64_t *word(const struct end *e, size_t index)
-{
-    return (uint64_t *)(void *)e->arena.base + index;
-}
-
-static struct loco_remote there(size_t index)
-{
-    return (struct loco_remote){.known = 1, .offset = index * sizeof(uint64_t)};
-}
-
-/* The next operation on the link, as the core numbers it. */
-static struct loco_link *next(struct end *e)
-{
-    test_moved();
-    atomic_store(&e->link->posted, ++e->number);
-    return e->link;
-}
-
-static void wait_done(struct end *e)
-{
-    WAIT_UNTIL(e, (e->fabric->ops->poll(e->link), atomic_load(&e->link->done) == e->number));
-}
-
-/* A device may place at once what it need not; that something was posted is seen by the ticket. */
-static void flush(struct end *e)
-{
-    uint64_t before = atomic_load(&e->link->flushed);
-    uint64_t ticket = e->fabric->ops->flush(e->link);
-
-    cr_assert_gt(ticket, before);
-    WAIT_UNTIL(e, (e->fabric->ops->poll(e->link), atomic_load(&e->link->flushed) >= ticket));
-}
 
 static void operate(struct loco_verbs_config config)
 {
@@ -560,34 +402,34 @@ VERBS_TEST(strangers_are_refused)
     cr_assert_eq(open_node_with(&a, fabric, 0, 2, right), 0);
     memset(garbage, 0xa5, sizeof garbage);
     for (uint8_t size = 0; size <= sizeof garbage; size += 14)
-        cr_assert_eq(ask(1, garbage, size, &answer), VERBS_FOREIGN);
+        cr_assert_eq(ask(1, garbage, size, &answer), LOCO_FOREIGN);
     h = hello(VERBS_FOR_LINK, 1, 3);
-    cr_assert_eq(ask(1, &h, sizeof h, &answer), VERBS_FOREIGN);
+    cr_assert_eq(ask(1, &h, sizeof h, &answer), LOCO_FOREIGN);
     h = hello(VERBS_FOR_CONTROL, 3, 3);
-    cr_assert_eq(ask(1, &h, sizeof h, &answer), VERBS_FOREIGN);
+    cr_assert_eq(ask(1, &h, sizeof h, &answer), LOCO_FOREIGN);
     h = hello(0, 1, 2);
-    cr_assert_eq(ask(1, &h, sizeof h, &answer), VERBS_FOREIGN);
+    cr_assert_eq(ask(1, &h, sizeof h, &answer), LOCO_FOREIGN);
     h = hello(VERBS_FOR_CONTROL, 1, 2);
     if (has_addresses(3))
-        cr_assert_eq(ask(2, &h, sizeof h, &answer), VERBS_STRAY);
+        cr_assert_eq(ask(2, &h, sizeof h, &answer), LOCO_STRAY);
     /* A link: of no connection; and of the listener itself. */
     h = hello(VERBS_FOR_LINK, 1, 2);
-    cr_assert_eq(ask(1, &h, sizeof h, &answer), VERBS_UNKNOWN);
+    cr_assert_eq(ask(1, &h, sizeof h, &answer), LOCO_UNKNOWN);
     h = hello(VERBS_FOR_LINK, 0, 2);
-    cr_assert_eq(ask(0, &h, sizeof h, &answer), VERBS_UNPROVEN);
+    cr_assert_eq(ask(0, &h, sizeof h, &answer), LOCO_UNPROVEN);
     /* The challenge, a wrong answer to it, and the challenge again: it is still to be answered. */
     h = hello(VERBS_FOR_CONTROL, 1, 2);
-    cr_assert_eq(ask(1, &h, sizeof h, &answer), VERBS_PROVE);
+    cr_assert_eq(ask(1, &h, sizeof h, &answer), LOCO_PROVE);
     memcpy(&h.asked, &answer.nonce, sizeof h.asked);
-    cr_assert_eq(ask(1, &h, sizeof h, &second), VERBS_UNPROVEN);
+    cr_assert_eq(ask(1, &h, sizeof h, &second), LOCO_UNPROVEN);
     h.asked = 0;
-    cr_assert_eq(ask(1, &h, sizeof h, &second), VERBS_PROVE);
+    cr_assert_eq(ask(1, &h, sizeof h, &second), LOCO_PROVE);
     cr_assert_eq(memcmp(&answer.nonce, &second.nonce, sizeof answer.nonce), 0);
     /* None of that has disturbed anybody. */
     cr_assert_eq(open_node_with(&b, fabric, 1, 2, right), 0);
     WAIT_UNTIL(&a, a.ear.ups == 1);
     h = hello(VERBS_FOR_LINK, 1, 2);
-    cr_assert_eq(ask(1, &h, sizeof h, &answer), VERBS_UNPROVEN);
+    cr_assert_eq(ask(1, &h, sizeof h, &answer), LOCO_UNPROVEN);
     cr_assert_eq(a.ear.losts, 0);
     close_node(&a);
     close_node(&b);
@@ -596,7 +438,7 @@ VERBS_TEST(strangers_are_refused)
 
 static struct loco_claim claim_of(const struct verbs_hello *h, struct loco_nonce challenge)
 {
-    return (struct loco_claim){.purpose = VERBS_OF_REQUEST,
+    return (struct loco_claim){.purpose = LOCO_OF_REQUEST,
                                .from = h->node,
                                .count = h->count,
                                .asked = challenge,
@@ -617,7 +459,7 @@ static void prove(struct verbs_hello *h, struct loco_nonce challenge, struct loc
 static bool is_proven(const struct verbs_hello *answer, const struct verbs_hello *h,
                       struct loco_nonce challenge)
 {
-    const struct loco_claim claim = {.purpose = VERBS_OF_ANSWER,
+    const struct loco_claim claim = {.purpose = LOCO_OF_ANSWER,
                                      .to = h->node,
                                      .count = answer->count,
                                      .asked = h->nonce,
@@ -639,19 +481,19 @@ VERBS_TEST(a_foreigner_is_believed_when_it_has_proven_itself)
 
     cr_assert_eq(open_verbs(&fabric, (struct loco_verbs_config){0}), 0);
     cr_assert_eq(open_node_with(&a, fabric, 0, 2, right), 0);
-    cr_assert_eq(ask(1, &h, sizeof h, &answer), VERBS_PROVE);
+    cr_assert_eq(ask(1, &h, sizeof h, &answer), LOCO_PROVE);
     challenge = answer.nonce;
     prove(&h, challenge, wrong);
-    cr_assert_eq(ask(1, &h, sizeof h, &answer), VERBS_UNPROVEN);
+    cr_assert_eq(ask(1, &h, sizeof h, &answer), LOCO_UNPROVEN);
     WAIT_UNTIL(&a, a.ear.warnings == 1);
     prove(&h, challenge, right);
     if (has_addresses(3)) { /* from an address that no node here has */
-        cr_assert_eq(ask(2, &h, sizeof h, &answer), VERBS_FOREIGN);
+        cr_assert_eq(ask(2, &h, sizeof h, &answer), LOCO_FOREIGN);
         cr_assert(!is_proven(&answer, &h, challenge));
         WAIT_UNTIL(&a, a.ear.warnings == 2);
     }
     cr_assert_eq(a.ear.foreigners, 0);
-    cr_assert_eq(ask(1, &h, sizeof h, &answer), VERBS_FOREIGN);
+    cr_assert_eq(ask(1, &h, sizeof h, &answer), LOCO_FOREIGN);
     cr_assert(is_proven(&answer, &h, challenge));
     WAIT_UNTIL(&a, a.ear.foreigners == 1);
     cr_assert_eq(a.ear.foreign_count, 9);
@@ -690,7 +532,7 @@ VERBS_TEST(many_strangers_leave_nothing)
     cr_assert_eq(open_node(&a, fabric, 0, 2), 0);
     unsigned before = open_descriptors();
     for (uint64_t i = 0; i < effort(CROWD, 20); i++)
-        cr_assert_eq(ask(1, &h, sizeof h, &answer), VERBS_FOREIGN);
+        cr_assert_eq(ask(1, &h, sizeof h, &answer), LOCO_FOREIGN);
     cr_assert_eq(open_descriptors(), before);
     cr_assert_gt(a.ear.warnings, 0);
     cr_assert_lt(a.ear.warnings, 9);

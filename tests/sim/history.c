@@ -107,9 +107,9 @@ void history_return(struct history *history, int index, bool ok, uint64_t value)
     if (index < 0)
         return;
     struct history_op *op = &history->op[index];
-    assert((uint32_t)index < history->ops && history_pending(op));
 
     lock(history);
+    assert((uint32_t)index < history->ops && history_pending(op));
     op->ok = ok;
     op->value = value;
     append_return(history, (uint32_t)index);

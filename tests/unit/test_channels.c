@@ -584,7 +584,16 @@ static unsigned links(const struct node *n)
 
 enum { RIM = 5 };
 
-/* A star, and beside it a channel that two of its rim make when all is under way. */
+/* Who is on the rim waits for the hub alone; but who leaves the second round knows that the hub has
+ * left the first, and so that all have come as far. */
+static void await_all(struct node *n, struct loco_barrier *all)
+{
+    for (int round = 0; round < 2; round++)
+        CHECK(n, loco_barrier_wait(all) == 0);
+}
+
+/* A star, and beside it a channel that two of its rim make when all is under way, and all have
+ * looked. */
 static void star_body(struct node *n)
 {
     const uint32_t hub = 0, rim[RIM] = {1, 2, 3, 4, 5}, one = 1, two = 2;
@@ -595,10 +604,10 @@ static void star_body(struct node *n)
 
     CHECK(n, loco_barrier_init(&all, n->mgr, NULL, "all", star) == 0);
     CHECK(n, loco_manager_ready(n->mgr, TEST_TIMEOUT) == 0);
-    for (int round = 0; round < 2; round++) /* who leaves the second knows that all met */
-        CHECK(n, loco_barrier_wait(&all) == 0);
+    await_all(n, &all);
     CHECK(n, peers_up(n) == (n->id == hub ? RIM : 1));
     CHECK(n, links(n) == 1 + (n->id == hub ? RIM : 1)); /* and one to itself */
+    await_all(n, &all);
 
     if (pairs) {
         CHECK(n, loco_barrier_init(&pair, n->mgr, NULL, "pair",
@@ -607,7 +616,7 @@ static void star_body(struct node *n)
         CHECK(n, loco_barrier_wait(&pair) == 0);
         loco_barrier_fini(&pair);
     }
-    CHECK(n, loco_barrier_wait(&all) == 0);
+    await_all(n, &all); /* what the two wrote to each other is placed before one of them leaves */
     CHECK(n, pairs || peers_up(n) <= (n->id == hub ? RIM : 1)); /* some may have left */
     loco_barrier_fini(&all);
 }

@@ -338,6 +338,30 @@ Test(scenario, verbs_as_written)
     hil_scenario_free(s);
 }
 
+Test(scenario, tcp_is_on_this_machine_unless_it_says_where)
+{
+    struct hil_scenario *s = load(SMALL "fabric: tcp\n", NULL);
+    cr_expect_eq(s->tcp.port, 18700u);
+    cr_expect_eq(s->tcp.cpu, -1);
+    cr_expect_str_eq(s->system->nodes[0].address, "127.0.0.1");
+    cr_expect_str_eq(s->system->nodes[3].address, "127.0.0.1");
+    hil_scenario_free(s);
+
+    s = load(SMALL "fabric: tcp\n"
+                   "tcp:\n"
+                   "  wait: spin\n"
+                   "  nodes:\n"
+                   "    - {controller: true, address: 10.0.0.1}\n"
+                   "    - {converters: 0-2, address: 'fd00::2'}\n",
+             SETS("tcp.timeout_ms=100", "tcp.cpu=0"));
+    cr_expect_eq(s->tcp.timeout_ms, 100u);
+    cr_expect_eq(s->tcp.cpu, 0);
+    cr_expect_eq(s->tcp.wait, HIL_SERVICE_SPINS);
+    cr_expect_str_eq(s->system->nodes[0].address, "10.0.0.1");
+    cr_expect_str_eq(s->system->nodes[3].address, "fd00::2");
+    hil_scenario_free(s);
+}
+
 Test(scenario, verbs_needs_no_nodes_in_virtual_time)
 {
     struct hil_scenario *s = load(SMALL "fabric: verbs\nmode: virtual\n", NULL);

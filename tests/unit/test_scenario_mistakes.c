@@ -145,7 +145,7 @@ Test(scenario_mistakes, unknown_word)
     ONLY(SMALL "mode: vitual\n",
          "FILE:12:7: mode is 'vitual' (did you mean 'virtual'?); allowed: realtime, virtual");
     ONLY(SMALL "mode: 1\n", "FILE:12:7: mode is '1'; allowed: realtime, virtual");
-    ONLY(SMALL "fabric: tcp\n", "FILE:12:9: fabric is 'tcp'; allowed: shm, verbs");
+    ONLY(SMALL "fabric: fast\n", "FILE:12:9: fabric is 'fast'; allowed: shm, verbs, tcp");
 }
 
 Test(scenario_mistakes, unknown_models_list_the_known)
@@ -436,6 +436,21 @@ Test(scenario_mistakes, verbs_of_the_general_form)
     ONLY(TWO "  flush_bytes: 3\n", "FILE:8:16: verbs.flush_bytes is 3; allowed: 0 or 8");
 }
 
+Test(scenario_mistakes, tcp_nodes)
+{
+    ONLY(SMALL "fabric: tcp\ntcp:\n  nodes:\n    - {converters: 0-2, address: 10.0.0.1}\n",
+         "FILE:15:5: tcp.nodes leaves out the controller; allowed: each node once");
+    ONLY(SMALL "fabric: tcp\ntcp: {port: 65534}\n",
+         "FILE:13:13: tcp.port is 65534, and converter[2] would have the port 65537; allowed: up "
+         "to 65532");
+}
+
+Test(scenario_mistakes, tcp_wait)
+{
+    ONLY(SMALL "tcp: {wait: spim}\n",
+         "FILE:12:13: tcp.wait is 'spim' (did you mean 'spin'?); allowed: sleep, spin");
+}
+
 Test(scenario_mistakes, verbs_completions)
 {
     ONLY(SMALL "verbs: {completions: poled}\n",
@@ -465,7 +480,7 @@ Test(scenario_mistakes, empty_file)
 {
     const char *empty =
         "FILE:1:1: the scenario is empty; allowed: a mapping with the keys name, "
-        "duration_s, mode, fabric, on_lost, hang_limit_s, verbs, network, controller, "
+        "duration_s, mode, fabric, on_lost, hang_limit_s, verbs, tcp, network, controller, "
         "converters, reference, load, input_voltage, recording, "
         "limits, validity, trace, placement\n";
     cr_expect_str_eq(refusal("", NULL), empty);

@@ -13,6 +13,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "../addresses.h"
 #include "../host_time.h"
 #include "verbs_internal.h"
 
@@ -203,19 +204,13 @@ static void free_node(struct verbs_node *n)
 
 static int find_address(struct verbs_node *n, uint32_t id)
 {
-    const struct addrinfo hints = {.ai_socktype = SOCK_STREAM};
     const char *name = n->verbs->addresses[id];
-    struct addrinfo *found;
-    int rc = getaddrinfo(name, NULL, &hints, &found);
+    int rc = loco_address_find(name, &n->addresses[id]);
 
-    if (rc) {
+    if (rc)
         say(n, "node %u: cannot find the address of node %u, %s: %s", n->base.id, id, name,
             gai_strerror(rc));
-        return -EINVAL;
-    }
-    memcpy(&n->addresses[id], found->ai_addr, found->ai_addrlen);
-    freeaddrinfo(found);
-    return 0;
+    return rc ? -EINVAL : 0;
 }
 
 static int make_peers(struct verbs_node *n)

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "../addresses.h"
 #include "../host_time.h"
 #include "verbs_internal.h"
 
@@ -67,7 +68,7 @@ static struct loco_claim claim_of(const struct verbs_node *n, uint32_t purpose, 
 static struct loco_claim claim_of_link(const struct verbs_node *n, uint32_t from, uint32_t to,
                                        const struct loco_nonce *given)
 {
-    return claim_of(n, VERBS_OF_LINK, from, to, &(struct loco_nonce){{0}}, given);
+    return claim_of(n, LOCO_OF_LINK, from, to, &(struct loco_nonce){{0}}, given);
 }
 
 /* As many reads and atomics at once as both devices can; on control messages, which meet a peer
@@ -101,15 +102,9 @@ static void set_options(const struct verbs_node *n, struct rdma_cm_id *id)
 
 static struct sockaddr_storage address_of(const struct verbs_node *n, uint32_t id, bool listening)
 {
-    struct sockaddr_storage a = n->addresses[id];
     const uint16_t port = n->verbs->config.port ? n->verbs->config.port : LOCO_VERBS_PORT;
-    const in_port_t number = listening ? htons((uint16_t)(port + id)) : 0;
 
-    if (a.ss_family == AF_INET6)
-        ((struct sockaddr_in6 *)&a)->sin6_port = number;
-    else
-        ((struct sockaddr_in *)&a)->sin_port = number;
-    return a;
+    return loco_address_with_port(&n->addresses[id], listening ? (uint16_t)(port + id) : 0);
 }
 
 static int resolve(const struct verbs_node *n, struct rdma_cm_id *id, uint32_t peer)
@@ -248,7 +243,7 @@ static void go_on_connecting(struct verbs_connection *c)
     const struct verbs_peer *p = c->end.peer;
     struct verbs_hello h = hello_of(n, VERBS_FOR_CONTROL);
     const struct loco_claim claim =
-        claim_of(n, VERBS_OF_REQUEST, n->base.id, p->id, &p->demand, &c->nonce);
+        claim_of(n, LOCO_OF_REQUEST, n->base.id, p->id, &p->demand, &c->nonce);
     struct rdma_conn_param param = parameters(n, &h);
 
     h.asked = first_bytes(&p->demand);
@@ -264,15 +259,6 @@ static bool is_worth_saying(struct verbs_node *n)
     return n->refusals++ < VERBS_REFUSALS_SAID;
 }
 
-/* Why a peer that is reached is not tried again; NULL: it is. */
-static const char *name_mismatch(uint8_t refusal)
-{
-    return refusal == VERBS_FOREIGN    ? "another network"
-           : refusal == VERBS_UNPROVEN ? "it has another secret"
-           : refusal == VERBS_STRAY    ? "it knows this node by another address"
-                                       : NULL;
-}
-
 /* A peer that counts other nodes has proven itself: the core is told. With the lock held. */
 static void note_foreigner(struct verbs_node *n, uint32_t count)
 {
@@ -286,9 +272,9 @@ static bool proves_foreign(const struct verbs_connection *c, const struct verbs_
     const struct verbs_node *n = c->end.node;
     const struct verbs_peer *p = c->end.peer;
     const struct loco_claim answer =
-        loco_claim_of(VERBS_OF_ANSWER, p->id, n->base.id, h->count, &c->nonce, &p->demand);
+        loco_claim_of(LOCO_OF_ANSWER, p->id, n->base.id, h->count, &c->nonce, &p->demand);
 
-    return h->refusal == VERBS_FOREIGN && h->count != n->base.count &&
+    return h->refusal == LOCO_FOREIGN && h->count != n->base.count &&
            loco_proves(&n->key, &answer, &h->proof);
 }
 
@@ -298,7 +284,7 @@ static void hear_refusal(struct verbs_connection *c, int status, const struct ve
     struct verbs_node *n = c->end.node;
     struct verbs_peer *p = c->end.peer;
     bool refused = status == PRIVATE_REJECT && h->magic == VERBS_MAGIC;
-    const char *mismatch = refused ? name_mismatch(h->refusal) : NULL;
+    const char *mismatch = refused ? loco_refusal_by(h->refusal) : NULL;
 
     pthread_mutex_lock(&n->verbs->lock);
     if (mismatch) {
@@ -307,7 +293,7 @@ static void hear_refusal(struct verbs_connection *c, int status, const struct ve
                    n->base.count, h->node, h->count, mismatch);
         if (proves_foreign(c, h))
             note_foreigner(n, h->count);
-    } else if (refused && h->refusal == VERBS_TAKEN && p->attempts == PATIENCE) {
+    } else if (refused && h->refusal == LOCO_TAKEN && p->attempts == PATIENCE) {
         verbs_warn(n, "node %u (of %u): node %u says that this place is taken", n->base.id,
                    n->base.count, p->id);
     }
@@ -316,7 +302,7 @@ static void hear_refusal(struct verbs_connection *c, int status, const struct ve
     if (!refused)
         return;
     p->demand = h->nonce;
-    if (h->refusal == VERBS_PROVE && p->eager) {
+    if (h->refusal == LOCO_PROVE && p->eager) {
         p->eager = false;
         connect_to(n, p);
     }
@@ -328,8 +314,8 @@ static void hear_acceptance(struct verbs_connection *c, const struct verbs_hello
     struct verbs_node *n = c->end.node;
     struct verbs_peer *p = c->end.peer;
     const uint32_t me = n->base.id;
-    const struct loco_claim answer = claim_of(n, VERBS_OF_ANSWER, p->id, me, &c->nonce, &p->demand);
-    const struct loco_claim links = claim_of(n, VERBS_OF_LINKS, me, p->id, &p->demand, &c->nonce);
+    const struct loco_claim answer = claim_of(n, LOCO_OF_ANSWER, p->id, me, &c->nonce, &p->demand);
+    const struct loco_claim links = claim_of(n, LOCO_OF_LINKS, me, p->id, &p->demand, &c->nonce);
     bool right = h->magic == VERBS_MAGIC && loco_proves(&n->key, &answer, &h->proof);
 
     pthread_mutex_lock(&n->verbs->lock);
@@ -351,7 +337,7 @@ static void hear_acceptance(struct verbs_connection *c, const struct verbs_hello
 
 /* --- requests --------------------------------------------------------------------------- */
 
-static void refuse_with(struct rdma_cm_id *id, struct verbs_hello h, enum verbs_refusal why)
+static void refuse_with(struct rdma_cm_id *id, struct verbs_hello h, enum loco_refusal why)
 {
     h.refusal = (uint8_t)why;
     rdma_reject(id, &h, sizeof h);
@@ -360,7 +346,7 @@ static void refuse_with(struct rdma_cm_id *id, struct verbs_hello h, enum verbs_
 
 /* With a challenge, or without one (NULL). */
 static void refuse(struct verbs_node *n, struct rdma_cm_id *id, const struct loco_nonce *challenge,
-                   enum verbs_refusal why)
+                   enum loco_refusal why)
 {
     struct verbs_hello h = hello_of(n, VERBS_FOR_CONTROL);
 
@@ -371,23 +357,20 @@ static void refuse(struct verbs_node *n, struct rdma_cm_id *id, const struct loc
 
 /* With the lock held. */
 static void warn_of_stranger(struct verbs_node *n, const struct verbs_hello *h,
-                             enum verbs_refusal why)
+                             enum loco_refusal why)
 {
     if (!is_worth_saying(n))
         ;
     else if (h->magic == VERBS_MAGIC)
         verbs_warn(n, "node %u (of %u) met a node that says it is node %u of %u: %s", n->base.id,
-                   n->base.count, h->node, h->count,
-                   why == VERBS_FOREIGN ? "another network"
-                   : why == VERBS_STRAY ? "it has another address than that node"
-                                        : "it does not know this network's secret");
+                   n->base.count, h->node, h->count, loco_refusal_of(why));
     else
         verbs_warn(n, "node %u (of %u) met a program that is none of this version's nodes",
                    n->base.id, n->base.count);
 }
 
 static void refuse_stranger(struct verbs_node *n, struct rdma_cm_id *id,
-                            const struct verbs_hello *h, enum verbs_refusal why)
+                            const struct verbs_hello *h, enum loco_refusal why)
 {
     pthread_mutex_lock(&n->verbs->lock);
     warn_of_stranger(n, h, why);
@@ -400,9 +383,9 @@ static void accept_control(struct verbs_node *n, struct rdma_cm_id *id, struct v
                            const struct loco_nonce *nonce)
 {
     const struct loco_claim answer =
-        claim_of(n, VERBS_OF_ANSWER, n->base.id, p->id, nonce, &p->challenge);
+        claim_of(n, LOCO_OF_ANSWER, n->base.id, p->id, nonce, &p->challenge);
     const struct loco_claim links =
-        claim_of(n, VERBS_OF_LINKS, p->id, n->base.id, &p->challenge, nonce);
+        claim_of(n, LOCO_OF_LINKS, p->id, n->base.id, &p->challenge, nonce);
     struct verbs_hello h = hello_of(n, VERBS_FOR_CONTROL);
     struct rdma_conn_param param = parameters(n, &h);
     struct verbs_connection *old = connection_of(p, n->verbs);
@@ -414,7 +397,7 @@ static void accept_control(struct verbs_node *n, struct rdma_cm_id *id, struct v
         drop(old);
     struct verbs_connection *c = rc || connection_of(p, n->verbs) ? NULL : new_connection(n, p);
     if (!c) {
-        refuse(n, id, &p->challenge, VERBS_TAKEN);
+        refuse(n, id, &p->challenge, LOCO_TAKEN);
         return;
     }
     c->end.id = id;
@@ -424,7 +407,7 @@ static void accept_control(struct verbs_node *n, struct rdma_cm_id *id, struct v
     set_options(n, id);
     if (make_control_pair(c)) {
         free(c);
-        refuse(n, id, &p->challenge, VERBS_TAKEN);
+        refuse(n, id, &p->challenge, LOCO_TAKEN);
         return;
     }
     publish(c);
@@ -436,12 +419,12 @@ static void request_control(struct verbs_node *n, struct rdma_cm_id *id, struct 
                             const struct verbs_hello *h)
 {
     const struct loco_claim claim =
-        claim_of(n, VERBS_OF_REQUEST, p->id, n->base.id, &p->challenge, &h->nonce);
+        claim_of(n, LOCO_OF_REQUEST, p->id, n->base.id, &p->challenge, &h->nonce);
 
     if (h->asked != first_bytes(&p->challenge))
-        refuse(n, id, &p->challenge, VERBS_PROVE);
+        refuse(n, id, &p->challenge, LOCO_PROVE);
     else if (!loco_proves(&n->key, &claim, &h->proof))
-        refuse_stranger(n, id, h, VERBS_UNPROVEN);
+        refuse_stranger(n, id, h, LOCO_UNPROVEN);
     else
         accept_control(n, id, p, &h->nonce);
 }
@@ -451,15 +434,15 @@ static void refuse_foreigner(struct verbs_node *n, struct rdma_cm_id *id,
                              const struct verbs_hello *theirs)
 {
     const struct loco_claim answer =
-        claim_of(n, VERBS_OF_ANSWER, n->base.id, theirs->node, &theirs->nonce, &n->challenge);
+        claim_of(n, LOCO_OF_ANSWER, n->base.id, theirs->node, &theirs->nonce, &n->challenge);
     struct verbs_hello h = hello_of(n, VERBS_FOR_CONTROL);
 
     pthread_mutex_lock(&n->verbs->lock);
-    warn_of_stranger(n, theirs, VERBS_FOREIGN);
+    warn_of_stranger(n, theirs, LOCO_FOREIGN);
     note_foreigner(n, theirs->count);
     pthread_mutex_unlock(&n->verbs->lock);
     h.proof = loco_prove(&n->key, &answer);
-    refuse_with(id, h, VERBS_FOREIGN);
+    refuse_with(id, h, LOCO_FOREIGN);
 }
 
 /* One that counts other nodes, and perhaps more: it may have no place among the peers, so the
@@ -468,12 +451,12 @@ static void request_as_foreigner(struct verbs_node *n, struct rdma_cm_id *id,
                                  const struct verbs_hello *h)
 {
     const struct loco_claim claim =
-        loco_claim_of(VERBS_OF_REQUEST, h->node, n->base.id, h->count, &n->challenge, &h->nonce);
+        loco_claim_of(LOCO_OF_REQUEST, h->node, n->base.id, h->count, &n->challenge, &h->nonce);
 
     if (h->asked != first_bytes(&n->challenge))
-        refuse(n, id, &n->challenge, VERBS_PROVE);
+        refuse(n, id, &n->challenge, LOCO_PROVE);
     else if (!loco_proves(&n->key, &claim, &h->proof))
-        refuse_stranger(n, id, h, VERBS_UNPROVEN);
+        refuse_stranger(n, id, h, LOCO_UNPROVEN);
     else
         refuse_foreigner(n, id, h);
 }
@@ -506,7 +489,7 @@ static bool add_target(struct verbs_end *end)
 static void refuse_target(struct verbs_end *end)
 {
     rdma_destroy_qp(end->id);
-    refuse(end->node, end->id, NULL, VERBS_UNKNOWN);
+    refuse(end->node, end->id, NULL, LOCO_UNKNOWN);
     free(end);
 }
 
@@ -524,7 +507,7 @@ static void accept_target(struct verbs_node *n, struct rdma_cm_id *id, struct ve
 
     if (!end || rdma_create_qp(id, n->pd, &attributes)) {
         free(end);
-        refuse(n, id, NULL, VERBS_UNKNOWN);
+        refuse(n, id, NULL, LOCO_UNKNOWN);
         return;
     }
     *end = (struct verbs_end){.role = VERBS_TARGET, .node = n, .peer = p, .id = id};
@@ -570,9 +553,9 @@ static void request_link(struct verbs_node *n, struct rdma_cm_id *id, struct ver
     struct loco_key key;
 
     if (find_key(n, p->id, &key))
-        refuse(n, id, NULL, VERBS_UNKNOWN);
+        refuse(n, id, NULL, LOCO_UNKNOWN);
     else if (!loco_proves(&key, &claim, &h->proof))
-        refuse_stranger(n, id, h, VERBS_UNPROVEN);
+        refuse_stranger(n, id, h, LOCO_UNPROVEN);
     else
         accept_target(n, id, p);
 }
@@ -580,17 +563,7 @@ static void request_link(struct verbs_node *n, struct rdma_cm_id *id, struct ver
 /* Whether a request comes from the address that the node has. */
 static bool is_at_home(const struct verbs_node *n, struct rdma_cm_id *id, uint32_t node)
 {
-    const struct sockaddr *from = rdma_get_peer_addr(id);
-    const struct sockaddr_storage *home = &n->addresses[node];
-
-    if (from->sa_family != home->ss_family)
-        return false;
-    if (from->sa_family == AF_INET6)
-        return memcmp(&((const struct sockaddr_in6 *)from)->sin6_addr,
-                      &((const struct sockaddr_in6 *)home)->sin6_addr,
-                      sizeof(struct in6_addr)) == 0;
-    return ((const struct sockaddr_in *)from)->sin_addr.s_addr ==
-           ((const struct sockaddr_in *)home)->sin_addr.s_addr;
+    return loco_address_same_host(rdma_get_peer_addr(id), &n->addresses[node]);
 }
 
 static bool is_of_this_network(const struct verbs_node *n, const struct verbs_hello *h)
@@ -625,14 +598,14 @@ static void on_request(struct verbs_node *n, struct rdma_cm_id *id, const struct
         return;
     }
     if (!is_of_this_network(n, h)) {
-        refuse_stranger(n, id, h, VERBS_FOREIGN);
+        refuse_stranger(n, id, h, LOCO_FOREIGN);
         return;
     }
     struct verbs_peer *p = &n->peers[h->node];
     if (!is_at_home(n, id, p->id))
-        refuse_stranger(n, id, h, VERBS_STRAY);
+        refuse_stranger(n, id, h, LOCO_STRAY);
     else if (is_closing(n))
-        refuse(n, id, &p->challenge, VERBS_TAKEN);
+        refuse(n, id, &p->challenge, LOCO_TAKEN);
     else if (h->purpose == VERBS_FOR_CONTROL)
         request_control(n, id, p, h);
     else

@@ -21,24 +21,6 @@ enum { VERBS_MAGIC = 0x4c4f434f, VERBS_VERSION = 2 };
 
 enum verbs_purpose { VERBS_FOR_CONTROL = 1, VERBS_FOR_LINK };
 
-/*
- * PROVE     the proof is missing, or of an old challenge
- * FOREIGN   another network
- * TAKEN     the id is in use, perhaps by one whose end is not noticed yet
- * UNKNOWN   a link without a control connection, or one too many
- * UNPROVEN  the proof is wrong: another secret
- * STRAY     the request comes from an address that is not the node's
- */
-enum verbs_refusal {
-    VERBS_WELCOME,
-    VERBS_PROVE,
-    VERBS_FOREIGN,
-    VERBS_TAKEN,
-    VERBS_UNKNOWN,
-    VERBS_UNPROVEN,
-    VERBS_STRAY
-};
-
 struct verbs_hello {
     uint32_t magic;
     uint16_t version;
@@ -50,8 +32,5 @@ struct verbs_hello {
 };
 
 _Static_assert(sizeof(struct verbs_hello) == 56, "crosses the network, and that is all there is");
-
-/* What a proof, or a key, is for: the claim's purpose. */
-enum { VERBS_OF_REQUEST = 1, VERBS_OF_ANSWER, VERBS_OF_LINKS, VERBS_OF_LINK };
 
 #endif

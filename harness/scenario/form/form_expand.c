@@ -478,7 +478,7 @@ static void expand_measures(struct expansion *x, struct scenario_node *root)
 
 /* --- the rest ------------------------------------------------------------------------------ */
 
-/* An entry of placement or verbs.nodes: the controller, converters, or both. */
+/* An entry of placement, verbs.nodes or tcp.nodes: the controller, converters, or both. */
 static void expand_who(struct expansion *x, struct scenario_node *to,
                        const struct scenario_node *entry)
 {
@@ -507,21 +507,31 @@ static void expand_placement(struct expansion *x, struct scenario_node *root)
     }
 }
 
-static void expand_verbs(struct expansion *x, struct scenario_node *root)
+/* The block of a fabric whose nodes have addresses, and these. */
+static struct scenario_node *expand_fabric(struct expansion *x, struct scenario_node *root,
+                                           const char *name, const struct scenario_node *from)
 {
-    const struct scenario_node *from = scenario_node_get(x->loaded->root, "verbs");
     const struct scenario_node *nodes = scenario_node_get(from, "nodes");
-    struct scenario_node *verbs = expand_block(x, root, "verbs", SCENARIO_MAPPING, &from->at);
+    struct scenario_node *fabric = expand_block(x, root, name, SCENARIO_MAPPING, &from->at);
     struct scenario_node *list =
-        verbs ? expand_block(x, verbs, "nodes", SCENARIO_SEQUENCE, &nodes->at) : NULL;
+        fabric ? expand_block(x, fabric, "nodes", SCENARIO_SEQUENCE, &nodes->at) : NULL;
 
     for (size_t i = 0; i < nodes->count; i++) {
         struct scenario_node *entry = expand_entry(x, list);
         expand_who(x, entry, nodes->entries[i].value);
         KEYS(x, entry, nodes->entries[i].value, "address");
     }
-    KEYS(x, verbs, from, "port", "completions", "send_depth", "timeout_exponent", "retry_count",
-         "traffic_class", "flush_bytes");
+    return fabric;
+}
+
+static void expand_fabrics(struct expansion *x, struct scenario_node *root)
+{
+    const struct scenario_node *verbs = scenario_node_get(x->loaded->root, "verbs");
+    const struct scenario_node *tcp = scenario_node_get(x->loaded->root, "tcp");
+
+    KEYS(x, expand_fabric(x, root, "verbs", verbs), verbs, "port", "completions", "send_depth",
+         "timeout_exponent", "retry_count", "traffic_class", "flush_bytes");
+    KEYS(x, expand_fabric(x, root, "tcp", tcp), tcp, "port", "timeout_ms", "cpu", "wait");
 }
 
 static void expand_latency(struct expansion *x, struct scenario_node *links, const char *from,
@@ -557,7 +567,7 @@ static void expand_all(struct expansion *x, struct scenario_node *root)
     KEYS(x, root, from, "name", "duration_s", "mode", "fabric", "on_lost", "hang_limit_s");
     expand_copy(x, root, "on_record_error",
                 scenario_node_get(scenario_node_get(from, "recording"), "on_error"));
-    expand_verbs(x, root);
+    expand_fabrics(x, root);
     expand_network(x, root);
     expand_nodes(x, root);
     expand_components(x, root);

@@ -1,6 +1,6 @@
 /*
  * The lists whose entries name the controller, a range of converters, or both: `placement` and
- * `verbs.nodes`. Together the entries of a list name each node once.
+ * `verbs.nodes` or `tcp.nodes`. Together the entries of a list name each node once.
  */
 #include <errno.h>
 #include <stdbool.h>
@@ -98,18 +98,18 @@ static int check_placement(const struct form_loaded *loaded)
     return 0;
 }
 
-static int check_addresses(const struct form_loaded *loaded)
+static int check_addresses(const struct form_loaded *loaded, const char *list,
+                           const struct form_file_host *hosts, unsigned count)
 {
-    const struct form_file_verbs *verbs = &loaded->file->verbs;
     struct form_roll roll = {.loaded = loaded,
-                             .list = "verbs.nodes",
+                             .list = list,
                              .gift = "an address",
                              .converters = calloc(loaded->file->converters.count, sizeof(bool))};
 
     if (!roll.converters)
         return -ENOMEM;
-    for (unsigned i = 0; i < verbs->node_count && !scenario_report_is_full(loaded->report); i++)
-        roll_call(&roll, i, verbs->nodes[i].controller, verbs->nodes[i].converters);
+    for (unsigned i = 0; i < count && !scenario_report_is_full(loaded->report); i++)
+        roll_call(&roll, i, hosts[i].controller, hosts[i].converters);
     roll_end(&roll);
     free(roll.converters);
     return 0;
@@ -120,7 +120,11 @@ int form_check_nodes(const struct form_loaded *loaded)
     const struct form_file *file = loaded->file;
     int rc = check_placement(loaded);
 
-    if (rc || file->run.mode == HIL_VIRTUAL || file->run.fabric != HIL_FABRIC_VERBS)
+    if (rc || file->run.mode == HIL_VIRTUAL)
         return rc;
-    return check_addresses(loaded);
+    if (file->run.fabric == HIL_FABRIC_VERBS)
+        return check_addresses(loaded, "verbs.nodes", file->verbs.nodes, file->verbs.node_count);
+    if (file->run.fabric == HIL_FABRIC_TCP && file->tcp.node_count > 0)
+        return check_addresses(loaded, "tcp.nodes", file->tcp.nodes, file->tcp.node_count);
+    return 0;
 }

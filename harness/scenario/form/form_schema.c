@@ -26,20 +26,19 @@
         CYAML_FIELD_UINT("bad_inputs_limit", MUST, structure, late.bad_inputs_limit),              \
         ENUM("on_error", structure, late.on_error, error_actions)
 
-static const cyaml_schema_field_t verbs_node_fields[] = {
-    CYAML_FIELD_BOOL("controller", MUST, struct form_file_verbs_node, controller),
-    CYAML_FIELD_STRING_PTR("converters", MAY, struct form_file_verbs_node, converters, 0,
+static const cyaml_schema_field_t host_fields[] = {
+    CYAML_FIELD_BOOL("controller", MUST, struct form_file_host, controller),
+    CYAML_FIELD_STRING_PTR("converters", MAY, struct form_file_host, converters, 0,
                            CYAML_UNLIMITED),
-    CYAML_FIELD_STRING_PTR("address", MUST, struct form_file_verbs_node, address, 0,
-                           CYAML_UNLIMITED),
+    CYAML_FIELD_STRING_PTR("address", MUST, struct form_file_host, address, 0, CYAML_UNLIMITED),
     CYAML_FIELD_END,
 };
-static const cyaml_schema_value_t verbs_node = {
-    CYAML_VALUE_MAPPING(MUST, struct form_file_verbs_node, verbs_node_fields)};
+static const cyaml_schema_value_t host = {
+    CYAML_VALUE_MAPPING(MUST, struct form_file_host, host_fields)};
 
 static const cyaml_schema_field_t verbs_fields[] = {
     CYAML_FIELD_SEQUENCE_COUNT("nodes", CYAML_FLAG_POINTER, struct form_file_verbs, nodes,
-                               node_count, &verbs_node, 0, 1 + FORM_CONVERTERS_MAX),
+                               node_count, &host, 0, 1 + FORM_CONVERTERS_MAX),
     CYAML_FIELD_UINT("port", MUST, struct form_file_verbs, port),
     ENUM("completions", struct form_file_verbs, completions, completions),
     CYAML_FIELD_UINT("send_depth", MUST, struct form_file_verbs, send_depth),
@@ -47,6 +46,16 @@ static const cyaml_schema_field_t verbs_fields[] = {
     CYAML_FIELD_UINT("retry_count", MUST, struct form_file_verbs, retry_count),
     CYAML_FIELD_UINT("traffic_class", MUST, struct form_file_verbs, traffic_class),
     CYAML_FIELD_UINT("flush_bytes", MUST, struct form_file_verbs, flush_bytes),
+    CYAML_FIELD_END,
+};
+
+static const cyaml_schema_field_t tcp_fields[] = {
+    CYAML_FIELD_SEQUENCE_COUNT("nodes", CYAML_FLAG_POINTER, struct form_file_tcp, nodes, node_count,
+                               &host, 0, 1 + FORM_CONVERTERS_MAX),
+    CYAML_FIELD_UINT("port", MUST, struct form_file_tcp, port),
+    CYAML_FIELD_UINT("timeout_ms", MUST, struct form_file_tcp, timeout_ms),
+    CYAML_FIELD_INT("cpu", MUST, struct form_file_tcp, cpu),
+    ENUM("wait", struct form_file_tcp, wait, service_waits),
     CYAML_FIELD_END,
 };
 
@@ -301,6 +310,7 @@ static void set_top(struct form_schema *s)
     SET_FIELDS(
         s->top_fields, RUN_FIELDS_BEGIN,
         CYAML_FIELD_MAPPING("verbs", MUST, struct form_file, verbs, verbs_fields),
+        CYAML_FIELD_MAPPING("tcp", MUST, struct form_file, tcp, tcp_fields),
         CYAML_FIELD_MAPPING("network", MUST, struct form_file, network, network_fields),
         CYAML_FIELD_MAPPING("controller", MUST, struct form_file, controller, s->controller_fields),
         CYAML_FIELD_MAPPING("converters", MUST, struct form_file, converters, s->converters_fields),

@@ -18,17 +18,24 @@ struct form_file_network {
     uint32_t seed;
 };
 
-struct form_file_verbs_node {
+struct form_file_host {
     bool controller;
     char *converters; /* "0-9"; NULL: none */
     char *address;
 };
 
 struct form_file_verbs {
-    struct form_file_verbs_node *nodes;
+    struct form_file_host *nodes;
     unsigned node_count, port;
     enum hil_completions completions;
     unsigned send_depth, timeout_exponent, retry_count, traffic_class, flush_bytes;
+};
+
+struct form_file_tcp {
+    struct form_file_host *nodes;
+    unsigned node_count, port, timeout_ms;
+    int cpu;
+    enum hil_service_wait wait;
 };
 
 /* What a loop does about being late, about peers that are, and about components that fail. */
@@ -114,6 +121,7 @@ struct form_file_recording {
 struct form_file {
     struct scenario_file run;
     struct form_file_verbs verbs;
+    struct form_file_tcp tcp;
     struct form_file_network network;
     struct form_file_controller controller;
     struct form_file_converters converters;

@@ -12,6 +12,7 @@ static const char *const node_stales[] = {"hold", "safe", "end"};
 static const char *const node_schedulers[] = {"other", "fifo", "deadline"};
 static const char *const node_waits[] = {"spin", "hybrid"};
 static const char *const node_completions[] = {"inline", "polled"};
+static const char *const node_service_waits[] = {"sleep", "spin"};
 
 #define WORD(block, key, words) general_word(block, key, words, sizeof(words) / sizeof((words)[0]))
 
@@ -191,7 +192,7 @@ static unsigned *node_roll(const struct general *g, const struct scenario_node *
     return entry_of;
 }
 
-/* --- the fabric verbs, and the network that virtual time simulates ---------------------------- */
+/* --- fabrics, and the network that virtual time simulates ------------------------------------- */
 
 static void node_network(const struct general *g)
 {
@@ -204,18 +205,19 @@ static void node_network(const struct general *g)
 }
 
 /* Each node listens on a port of its own. */
-static void node_check_ports(const struct general *g, const struct scenario_node *verbs)
+static void node_check_ports(const struct general *g, const char *fabric)
 {
-    const unsigned port = (unsigned)general_number(verbs, "port", 0);
+    const struct scenario_node *block = scenario_node_get(g->root, fabric);
+    const unsigned port = (unsigned)general_number(block, "port", 0);
     const unsigned last = g->system->node_count - 1;
     char name[HIL_SIGNAL_NAME_BYTES];
 
     if (port + last <= UINT16_MAX)
         return;
     hil_instance_name(&g->system->nodes[last].is, name);
-    scenario_mistake(g->report, &scenario_node_get(verbs, "port")->at,
-                     "verbs.port is %u, and %s would have the port %u; allowed: up to %u", port,
-                     name, port + last, UINT16_MAX - last);
+    scenario_mistake(g->report, &scenario_node_get(block, "port")->at,
+                     "%s.port is %u, and %s would have the port %u; allowed: up to %u", fabric,
+                     port, name, port + last, UINT16_MAX - last);
 }
 
 static void node_check_verbs(const struct general *g)
@@ -226,8 +228,6 @@ static void node_check_verbs(const struct general *g)
     if (bytes != 0 && bytes != 8)
         scenario_mistake(g->report, &scenario_node_get(verbs, "flush_bytes")->at,
                          "verbs.flush_bytes is %u; allowed: 0 or 8", bytes);
-    if (g->scenario->fabric == HIL_FABRIC_VERBS)
-        node_check_ports(g, verbs);
 }
 
 static void node_verbs(const struct general *g)
@@ -242,6 +242,18 @@ static void node_verbs(const struct general *g)
         .retry_count = (unsigned)general_number(block, "retry_count", 0),
         .traffic_class = (unsigned)general_number(block, "traffic_class", 0),
         .flush_bytes = (unsigned)general_number(block, "flush_bytes", 0),
+    };
+}
+
+static void node_tcp(const struct general *g)
+{
+    const struct scenario_node *block = scenario_node_get(g->root, "tcp");
+
+    g->scenario->tcp = (struct hil_tcp_config){
+        .port = (uint16_t)general_number(block, "port", 0),
+        .timeout_ms = (unsigned)general_number(block, "timeout_ms", 0),
+        .cpu = (int)general_number(block, "cpu", 0),
+        .wait = WORD(block, "wait", node_service_waits),
     };
 }
 
@@ -343,18 +355,10 @@ static void node_check_apart(const struct general *g, const bool *apart,
     }
 }
 
-/* Where nodes are, for the fabric verbs. */
-static int node_addresses(struct general *g)
+static int node_listed_addresses(const struct general *g, const struct scenario_node *list)
 {
-    const struct scenario_node *verbs = scenario_node_get(g->root, "verbs");
-    const struct scenario_node *list = scenario_node_get(verbs, "nodes");
-
-    node_network(g);
-    node_check_verbs(g);
-    if (g->scenario->fabric != HIL_FABRIC_VERBS)
-        return 0;
-    node_verbs(g);
     unsigned *entry_of = node_roll(g, list, "an address");
+
     if (!entry_of)
         return -ENOMEM;
     for (unsigned n = 0; n < g->system->node_count; n++) {
@@ -366,6 +370,29 @@ static int node_addresses(struct general *g)
         if (!g->system->nodes[n].address)
             return -ENOMEM;
     }
+    return 0;
+}
+
+/* Where nodes are, for a fabric that needs to know. */
+static int node_addresses(struct general *g)
+{
+    const char *fabric = hil_fabric_name(g->scenario->fabric);
+
+    node_network(g);
+    node_check_verbs(g);
+    if (!hil_has_addresses(g->scenario))
+        return 0;
+    node_check_ports(g, fabric);
+    if (g->scenario->fabric == HIL_FABRIC_VERBS)
+        node_verbs(g);
+    else
+        node_tcp(g);
+    const struct scenario_node *list =
+        scenario_node_get(scenario_node_get(g->root, fabric), "nodes");
+    if (list->count > 0 || g->scenario->fabric == HIL_FABRIC_VERBS)
+        return node_listed_addresses(g, list);
+    for (unsigned n = 0; n < g->system->node_count; n++)
+        g->system->nodes[n].address = "127.0.0.1";
     return 0;
 }
 

@@ -17,7 +17,10 @@ static const cyaml_strval_t modes[] = {{"realtime", HIL_REALTIME}, {"virtual", H
 static const cyaml_strval_t losses[] = {{"end", HIL_END}, {"restart", HIL_RESTART}};
 static const cyaml_strval_t record_errors[] = {{"go_on", HIL_RECORD_GO_ON},
                                                {"end", HIL_RECORD_END}};
-static const cyaml_strval_t fabrics[] = {{"shm", HIL_FABRIC_SHM}, {"verbs", HIL_FABRIC_VERBS}};
+static const cyaml_strval_t fabrics[] = {
+    {"shm", HIL_FABRIC_SHM}, {"verbs", HIL_FABRIC_VERBS}, {"tcp", HIL_FABRIC_TCP}};
+static const cyaml_strval_t service_waits[] = {{"sleep", HIL_SERVICE_SLEEPS},
+                                               {"spin", HIL_SERVICE_SPINS}};
 static const cyaml_strval_t completions[] = {{"inline", HIL_INLINE}, {"polled", HIL_POLLED}};
 static const cyaml_strval_t overruns[] = {
     {"catch_up", HIL_CATCH_UP}, {"skip", HIL_SKIP}, {"halt", HIL_HALT}};

@@ -57,6 +57,23 @@ const struct scenario_key scenario_keys[] = {
      "Size of the read that makes a fence: 8, or 0 for devices that place writes before they "
      "acknowledge them"},
 
+    {"tcp", "", "{}", NO_RANGE, "The fabric tcp: how the nodes reach each other"},
+    {"tcp.nodes", "", "[]", NO_RANGE,
+     "Who is where: of every node, once; without it all are on this machine, at 127.0.0.1"},
+    {"tcp.nodes[].controller", "", "false", NO_RANGE, "The controller is there"},
+    {"tcp.nodes[].converters", "", NULL, 0, 0, SCENARIO_IDS, false,
+     "These converters are there: an id (3) or a range of them (0-9)"},
+    {"tcp.nodes[].address", "", NULL, 0, 0, SCENARIO_ADDRESS, false,
+     "Address of the machine, IPv4 or IPv6; nodes on one machine may share it"},
+    {"tcp.port", "", "18700", RANGE(1, 65535),
+     "The controller listens on this port, converter i on this + 1 + i"},
+    {"tcp.timeout_ms", "ms", "2000", RANGE(10, 1000000),
+     "A peer of which nothing was heard for so long is lost"},
+    {"tcp.cpu", "", "-1", CPU,
+     "Where each process's service thread is pinned, which places what peers write; -1: anywhere"},
+    {"tcp.wait", "", "sleep", NO_RANGE,
+     "What that thread does without work: sleep, or spin, which takes its whole core"},
+
     {"network", "", "{}", NO_RANGE, "The network that virtual time simulates"},
     {"network.latency_up_us", "us", "0", TIME_US(0), "One-way latency, converter to controller"},
     {"network.latency_down_us", "us", "0", TIME_US(0), "One-way latency, controller to converter"},
@@ -365,6 +382,7 @@ const struct scenario_key scenario_keys[] = {
     {"on_record_error", "", "go_on", NO_RANGE,
      "When the record cannot be written any more, as on a full disk: go on without, or end the "
      "run"},
+    {"tcp.nodes[].nodes", "", NULL, TEXTS, "These nodes are there: a name, or a list of them"},
     {"verbs.nodes[].nodes", "", NULL, TEXTS, "These nodes are there: a name, or a list of them"},
     {"network.latency_us", "us", "0", TIME_US(0), "One-way latency of each link"},
     {"network.links", "", "[]", NO_RANGE, "Links that have another latency"},

@@ -20,6 +20,7 @@ struct listing {
 /* Of a block all its keys. docs/validity.md has the same list, and a test holds it against this. */
 static const char *const by_machine[] = {
     "verbs",
+    "tcp",
     "controller.cpu",
     "controller.priority",
     "controller.scheduler",

@@ -102,12 +102,12 @@ const cyaml_schema_field_t scenario_trace_fields[] = {
 
 static const cyaml_strval_t between[] = {{"line", true}, {"hold", false}};
 
-static const cyaml_schema_field_t general_verbs_node_fields[] = {
+static const cyaml_schema_field_t general_host_fields[] = {
     OF_TYPE("nodes", CYAML_STRING), OF_TYPE("address", CYAML_STRING), CYAML_FIELD_END};
-BLOCKS(general_verbs_node);
+BLOCKS(general_host);
 
 static const cyaml_schema_field_t general_verbs_fields[] = {
-    OF_ENTRIES("nodes", 0, &general_verbs_node_entry),
+    OF_ENTRIES("nodes", 0, &general_host_entry),
     OF_TYPE("port", CYAML_UINT),
     OF_WORDS("completions", completions),
     OF_TYPE("send_depth", CYAML_UINT),
@@ -115,6 +115,15 @@ static const cyaml_schema_field_t general_verbs_fields[] = {
     OF_TYPE("retry_count", CYAML_UINT),
     OF_TYPE("traffic_class", CYAML_UINT),
     OF_TYPE("flush_bytes", CYAML_UINT),
+    CYAML_FIELD_END,
+};
+
+static const cyaml_schema_field_t general_tcp_fields[] = {
+    OF_ENTRIES("nodes", 0, &general_host_entry),
+    OF_TYPE("port", CYAML_UINT),
+    OF_TYPE("timeout_ms", CYAML_UINT),
+    OF_TYPE("cpu", CYAML_INT),
+    OF_WORDS("wait", service_waits),
     CYAML_FIELD_END,
 };
 
@@ -290,6 +299,7 @@ static const cyaml_schema_field_t general_fields[] = {
     RUN_FIELDS_BEGIN,
     ON_RECORD_ERROR,
     OF_FIELDS("verbs", 0, general_verbs_fields),
+    OF_FIELDS("tcp", 0, general_tcp_fields),
     OF_FIELDS("network", 0, general_network_fields),
     OF_FIELDS("nodes", 0, node_any),
     OF_FIELDS("components", 0, component_any),

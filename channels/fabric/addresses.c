@@ -1,0 +1,47 @@
+#include "addresses.h"
+
+#include <netdb.h>
+#include <netinet/in.h>
+#include <string.h>
+
+int loco_address_find(const char *name, struct sockaddr_storage *address)
+{
+    const struct addrinfo hints = {.ai_socktype = SOCK_STREAM};
+    struct addrinfo *found;
+    int rc = getaddrinfo(name, NULL, &hints, &found);
+
+    if (rc)
+        return rc;
+    memcpy(address, found->ai_addr, found->ai_addrlen);
+    freeaddrinfo(found);
+    return 0;
+}
+
+struct sockaddr_storage loco_address_with_port(const struct sockaddr_storage *address,
+                                               uint16_t port)
+{
+    struct sockaddr_storage a = *address;
+
+    if (a.ss_family == AF_INET6)
+        ((struct sockaddr_in6 *)&a)->sin6_port = htons(port);
+    else
+        ((struct sockaddr_in *)&a)->sin_port = htons(port);
+    return a;
+}
+
+bool loco_address_same_host(const struct sockaddr *a, const struct sockaddr_storage *b)
+{
+    if (a->sa_family != b->ss_family)
+        return false;
+    if (a->sa_family == AF_INET6)
+        return memcmp(&((const struct sockaddr_in6 *)a)->sin6_addr,
+                      &((const struct sockaddr_in6 *)b)->sin6_addr, sizeof(struct in6_addr)) == 0;
+    return ((const struct sockaddr_in *)a)->sin_addr.s_addr ==
+           ((const struct sockaddr_in *)b)->sin_addr.s_addr;
+}
+
+socklen_t loco_address_size(const struct sockaddr_storage *address)
+{
+    return address->ss_family == AF_INET6 ? sizeof(struct sockaddr_in6)
+                                          : sizeof(struct sockaddr_in);
+}

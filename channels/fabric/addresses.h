@@ -1,0 +1,21 @@
+/* The addresses of nodes, IPv4 or IPv6. */
+#ifndef LOCO_ADDRESSES_H
+#define LOCO_ADDRESSES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/socket.h>
+
+/* Finds the address of a name, or of numbers. Returns 0, or an error as of getaddrinfo. */
+int loco_address_find(const char *name, struct sockaddr_storage *address);
+
+struct sockaddr_storage loco_address_with_port(const struct sockaddr_storage *address,
+                                               uint16_t port);
+
+/* Whether both are of one host, on whatever port. */
+bool loco_address_same_host(const struct sockaddr *a, const struct sockaddr_storage *b);
+
+/* How many bytes of it a system call takes. */
+socklen_t loco_address_size(const struct sockaddr_storage *address);
+
+#endif

@@ -1,0 +1,361 @@
+/*
+ * Control connections: what nodes tell one another over them, how it is noticed that a peer is
+ * gone, and what becomes of it. With the fabric's lock held, but for what other threads call.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+#include "tcp_internal.h"
+
+enum { RETRY_MS = 100, RETRY_LATER_MS = 1000, PATIENCE = 50, FAREWELL_MS = 1000 };
+
+bool tcp_is_up(const struct tcp_connection *c)
+{
+    return c && c->established && !c->down;
+}
+
+void tcp_connection_end(struct tcp_connection *c)
+{
+    c->down = true;
+    tcp_wake(c->end.node->tcp);
+}
+
+/* --- sending -------------------------------------------------------------------------------- */
+
+static void take_off(struct tcp_connection *c)
+{
+    struct tcp_message *m = c->unsent;
+
+    c->unsent = m->next;
+    c->unsent_size -= m->size;
+    free(m);
+}
+
+static void send_unsent(struct tcp_connection *c)
+{
+    while (c->unsent && !c->down) {
+        struct tcp_message *m = c->unsent;
+        ssize_t sent =
+            send(c->end.fd, m->data + m->sent, m->size - m->sent, MSG_DONTWAIT | MSG_NOSIGNAL);
+        if (sent < 0 && errno != EINTR && errno != EAGAIN)
+            tcp_connection_end(c);
+        if (sent < 0)
+            break;
+        m->sent += (size_t)sent;
+        if (m->sent == m->size)
+            take_off(c);
+    }
+    tcp_watch(c->end.node->tcp, &c->end, c->unsent ? EPOLLIN | EPOLLOUT : EPOLLIN);
+}
+
+/* A peer that does not take its messages is as good as lost. */
+static void overrun(struct tcp_connection *c)
+{
+    tcp_warn(c->end.node, "node %u: node %u did not take %u MiB of control messages",
+             c->end.node->base.id, c->peer->id, TCP_QUEUE_MAX >> 20);
+    tcp_connection_end(c);
+}
+
+static int post(struct tcp_connection *c, enum tcp_kind kind, const void *body, size_t size)
+{
+    const struct tcp_head head = {.kind = kind, .size = (uint32_t)size};
+
+    if (c->unsent_size + size > TCP_QUEUE_MAX) {
+        overrun(c);
+        return -ECONNRESET;
+    }
+    struct tcp_message *m = malloc(sizeof *m + sizeof head + size);
+    if (!m) {
+        tcp_connection_end(c);
+        return -ENOMEM;
+    }
+    *m = (struct tcp_message){.size = sizeof head + size};
+    memcpy(m->data, &head, sizeof head);
+    if (size)
+        memcpy(m->data + sizeof head, body, size);
+    if (!c->unsent)
+        c->unsent_end = &c->unsent;
+    *c->unsent_end = m;
+    c->unsent_end = &m->next;
+    c->unsent_size += m->size;
+    send_unsent(c);
+    return 0;
+}
+
+void tcp_post_arena(struct tcp_connection *c, uint32_t number)
+{
+    const struct tcp_arena_notice a = {.number = number, .size = c->end.node->own.at[number].size};
+
+    post(c, TCP_ARENA, &a, sizeof a);
+}
+
+int tcp_send(struct loco_node *base, uint32_t peer, const void *message, size_t size)
+{
+    struct tcp_node *n = (struct tcp_node *)base;
+    int rc = -ECONNRESET;
+
+    if (size > TCP_MESSAGE_MAX)
+        return -EMSGSIZE;
+    pthread_mutex_lock(&n->tcp->lock);
+    struct tcp_connection *c = n->peers[peer].connection;
+    if (tcp_is_up(c))
+        rc = post(c, TCP_CORE, message, size);
+    pthread_mutex_unlock(&n->tcp->lock);
+    return rc;
+}
+
+void tcp_establish(struct tcp_connection *c)
+{
+    struct tcp_node *n = c->end.node;
+
+    c->arenas = calloc(1, sizeof *c->arenas);
+    if (!c->arenas) {
+        tcp_connection_drop(c);
+        return;
+    }
+    c->arenas->next = n->arenas;
+    n->arenas = c->arenas;
+    c->established = true;
+    c->step = 0;
+    c->peer->attempts = 0;
+    c->heard_ns = tcp_now();
+    if (c->active)
+        post(c, TCP_HERE, NULL, 0);
+    for (uint32_t i = 0; i < atomic_load(&n->own.count); i++)
+        tcp_post_arena(c, i);
+    tcp_tell(n, TCP_UP, c->peer->id);
+}
+
+/* --- hearing -------------------------------------------------------------------------------- */
+
+/* Each is told once, in their order. */
+static bool learn_arena(struct tcp_connection *c, const unsigned char *body, size_t size)
+{
+    struct tcp_arena_notice a;
+
+    if (size != sizeof a)
+        return false;
+    memcpy(&a, body, sizeof a);
+    if (a.number >= TCP_ARENAS_MAX || c->arenas->at[a.number].size || !a.size ||
+        (a.number > 0 && !c->arenas->at[a.number - 1].size))
+        return false;
+    __atomic_store_n(&c->arenas->at[a.number].size, a.size, __ATOMIC_RELEASE);
+    return true;
+}
+
+/* Returns false for what no node says. */
+static bool understand(struct tcp_connection *c, const struct tcp_head *h,
+                       const unsigned char *body)
+{
+    switch (h->kind) {
+    case TCP_ARENA:
+        return learn_arena(c, body, h->size);
+    case TCP_CORE:
+        return c->peer->untold + h->size <= TCP_QUEUE_MAX && !tcp_tell_message(c, body, h->size);
+    case TCP_ALIVE:
+        return h->size == 0;
+    case TCP_BYE:
+        c->bye = true;
+        tcp_connection_end(c);
+        return h->size == 0;
+    default:
+        return false;
+    }
+}
+
+/* Takes whole messages from the input. */
+static bool understand_all(struct tcp_connection *c)
+{
+    struct tcp_head h;
+    size_t at = 0;
+    bool sound = true;
+
+    while (sound && !c->down && c->in - at >= sizeof h) {
+        memcpy(&h, c->input + at, sizeof h);
+        sound = h.size <= TCP_MESSAGE_MAX;
+        if (!sound || c->in - at - sizeof h < h.size)
+            break;
+        sound = understand(c, &h, c->input + at + sizeof h);
+        at += sizeof h + h.size;
+    }
+    memmove(c->input, c->input + at, c->in - at);
+    c->in -= at;
+    return sound;
+}
+
+void tcp_hear(struct tcp_connection *c)
+{
+    while (!c->down) {
+        ssize_t got = recv(c->end.fd, c->input + c->in, sizeof c->input - c->in, MSG_DONTWAIT);
+        if (got < 0 && (errno == EAGAIN || errno == EINTR))
+            break;
+        if (got <= 0) {
+            tcp_connection_end(c);
+            return;
+        }
+        c->in += (size_t)got;
+        c->heard_ns = tcp_now();
+        if (understand_all(c))
+            continue;
+        tcp_warn(c->end.node, "node %u: node %u sent what no node sends", c->end.node->base.id,
+                 c->peer->id);
+        tcp_connection_end(c);
+    }
+    if (!c->down)
+        send_unsent(c);
+}
+
+/* --- the loss of a peer --------------------------------------------------------------------- */
+
+void tcp_connection_drop(struct tcp_connection *c)
+{
+    struct tcp_node *n = c->end.node;
+
+    for (struct tcp_connection **at = &n->strangers; *at; at = &(*at)->next) {
+        if (*at == c) {
+            *at = c->next;
+            n->stranger_count--;
+            break;
+        }
+    }
+    if (c->peer && c->peer->connection == c)
+        c->peer->connection = NULL;
+    while (c->unsent)
+        take_off(c);
+    tcp_bury(n->tcp, &c->end);
+}
+
+/* After this neither the peer's operations nor the answers to ours reach memory. */
+static void lose(struct tcp_connection *c)
+{
+    struct tcp_node *n = c->end.node;
+    struct tcp_peer *p = c->peer;
+
+    while (p->targets)
+        tcp_target_drop(p->targets);
+    tcp_links_break(n, c->arenas);
+    p->lost = !tcp_tell(n, c->bye ? TCP_LEFT : TCP_LOST, p->id);
+    p->try_at = tcp_now() + RETRY_MS * TCP_MS;
+    tcp_connection_drop(c);
+}
+
+void tcp_link_failed(struct tcp_node *n, uint32_t peer, const struct tcp_arenas *arenas)
+{
+    pthread_mutex_lock(&n->tcp->lock);
+    struct tcp_connection *c = n->peers[peer].connection;
+    if (tcp_is_up(c) && c->arenas == arenas && !c->doubt_ns)
+        c->doubt_ns = tcp_now() + tcp_timeout_ns(n->tcp);
+    pthread_mutex_unlock(&n->tcp->lock);
+}
+
+/* Whether the time has come. What lies there unheard is heard first: this process may have stood
+ * still itself. */
+static bool is_over(struct tcp_connection *c, uint64_t now)
+{
+    const uint64_t timeout = tcp_timeout_ns(c->end.node->tcp);
+    const bool silent = now >= c->heard_ns + timeout, doubted = c->doubt_ns && now >= c->doubt_ns;
+
+    if (!silent && !doubted)
+        return false;
+    tcp_hear(c);
+    return !c->down && (doubted || now >= c->heard_ns + timeout);
+}
+
+static void tend_connection(struct tcp_connection *c, uint64_t now)
+{
+    const struct tcp *t = c->end.node->tcp;
+    struct tcp_node *n = c->end.node;
+
+    if (!c->down && now >= c->alive_ns) {
+        c->alive_ns = now + tcp_timeout_ns(t) / 4;
+        if (!n->leave_by)
+            post(c, TCP_ALIVE, NULL, 0);
+    }
+    if (!c->down && is_over(c, now)) {
+        tcp_warn(n,
+                 c->doubt_ns ? "node %u: a link to node %u broke"
+                             : "node %u: nothing was heard of node %u for %u ms",
+                 n->base.id, c->peer->id, t->config.timeout_ms);
+        c->down = true;
+    }
+    if (c->down)
+        lose(c);
+}
+
+/* --- peers, as time goes by ----------------------------------------------------------------- */
+
+/* Of each pair the node with the higher id calls. */
+static bool is_to_call(const struct tcp_node *n, const struct tcp_peer *p)
+{
+    return p->asked && p->id < n->base.id && !p->connection && !p->foreign && !p->lost &&
+           !n->leave_by;
+}
+
+static void call(struct tcp_node *n, struct tcp_peer *p, uint64_t now)
+{
+    if (now < p->try_at)
+        return;
+    p->try_at = now + (++p->attempts > PATIENCE ? RETRY_LATER_MS : RETRY_MS) * TCP_MS;
+    tcp_call(n, p);
+}
+
+bool tcp_tend_peers(struct tcp_node *n, uint64_t now)
+{
+    bool calling = false;
+
+    for (uint32_t id = 0; id < n->base.count; id++) {
+        struct tcp_peer *p = &n->peers[id];
+        struct tcp_connection *c = p->connection;
+        if (c && c->established)
+            tend_connection(c, now);
+        else if (c && now >= c->until)
+            tcp_connection_drop(c);
+        if (is_to_call(n, p)) {
+            call(n, p, now);
+            calling = true;
+        }
+    }
+    return calling;
+}
+
+int tcp_meet(struct loco_node *base, uint32_t peer)
+{
+    struct tcp_node *n = (struct tcp_node *)base;
+
+    pthread_mutex_lock(&n->tcp->lock);
+    n->peers[peer].asked = true;
+    pthread_mutex_unlock(&n->tcp->lock);
+    if (peer < base->id)
+        tcp_wake(n->tcp);
+    return 0;
+}
+
+/* --- leaving -------------------------------------------------------------------------------- */
+
+void tcp_leave(struct tcp_node *n, uint64_t now)
+{
+    n->leave_by = now + FAREWELL_MS * TCP_MS;
+    close(n->listener.fd);
+    n->listener.fd = -1;
+    while (n->strangers)
+        tcp_connection_drop(n->strangers);
+    for (uint32_t id = 0; id < n->base.count; id++) {
+        struct tcp_connection *c = n->peers[id].connection;
+        if (c && !c->established)
+            tcp_connection_drop(c);
+        else if (tcp_is_up(c))
+            post(c, TCP_BYE, NULL, 0);
+    }
+}
+
+/* Who has heard a bye closes its end. */
+bool tcp_has_left(const struct tcp_node *n, uint64_t now)
+{
+    for (uint32_t id = 0; id < n->base.count; id++)
+        if (n->peers[id].connection && now < n->leave_by)
+            return false;
+    return true;
+}

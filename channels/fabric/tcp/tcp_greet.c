@@ -1,0 +1,593 @@
+/*
+ * How nodes and links connect, and who is let in; tcp_wire.h says how they prove themselves. With
+ * the fabric's lock held, but for links.
+ */
+#include <errno.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+#include "../addresses.h"
+#include "tcp_internal.h"
+
+enum { BACKLOG = 1024, BUSY_POLL_US = 50, LOOK_MS = 50, TAKEN_PATIENCE = 50 };
+
+/* --- sockets ------------------------------------------------------------------------------ */
+
+static void set(int fd, int level, int option, int value)
+{
+    setsockopt(fd, level, option, &value, sizeof value); /* a kernel without it does without */
+}
+
+static void set_options(const struct tcp_node *n, int fd)
+{
+    set(fd, IPPROTO_TCP, TCP_NODELAY, 1);
+    set(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, (int)n->tcp->config.timeout_ms);
+    set(fd, SOL_SOCKET, SO_BUSY_POLL, BUSY_POLL_US);
+}
+
+static struct sockaddr_storage address_of(const struct tcp_node *n, uint32_t id)
+{
+    return loco_address_with_port(&n->addresses[id], (uint16_t)(n->tcp->config.port + id));
+}
+
+/* Returns a socket on its way to a peer, or a negative errno. */
+static int start_connecting(const struct tcp_node *n, uint32_t peer)
+{
+    const struct sockaddr_storage from = loco_address_with_port(&n->addresses[n->base.id], 0);
+    const struct sockaddr_storage to = address_of(n, peer);
+    int fd = socket(to.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+
+    if (fd < 0)
+        return -errno;
+    set_options(n, fd);
+    set(fd, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, 1);
+    if (!bind(fd, (const struct sockaddr *)&from, loco_address_size(&from)) &&
+        (!connect(fd, (const struct sockaddr *)&to, loco_address_size(&to)) ||
+         errno == EINPROGRESS))
+        return fd;
+    int rc = -errno;
+    close(fd);
+    return rc;
+}
+
+/* 0: it is connected. */
+static int error_of(int fd)
+{
+    int error = 0;
+    socklen_t size = sizeof error;
+
+    return getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &size) ? errno : error;
+}
+
+int tcp_listen(struct tcp_node *n)
+{
+    const struct sockaddr_storage a = address_of(n, n->base.id);
+    int fd = socket(a.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+
+    if (fd < 0)
+        return -errno;
+    set(fd, SOL_SOCKET, SO_REUSEADDR, 1);
+    n->listener = (struct tcp_end){.role = TCP_LISTENER, .fd = fd, .node = n};
+    if (!bind(fd, (const struct sockaddr *)&a, loco_address_size(&a)) && !listen(fd, BACKLOG) &&
+        !tcp_watch(n->tcp, &n->listener, EPOLLIN))
+        return 0;
+    int rc = -errno;
+    close(fd);
+    return rc;
+}
+
+/* --- greetings ---------------------------------------------------------------------------- */
+
+static struct tcp_greeting greeting(const struct tcp_node *n, uint32_t to, enum tcp_step step)
+{
+    return (struct tcp_greeting){.magic = TCP_MAGIC,
+                                 .version = TCP_VERSION,
+                                 .step = (uint8_t)step,
+                                 .from = n->base.id,
+                                 .to = to,
+                                 .count = n->base.count};
+}
+
+/* So little always has room. */
+static bool say(int fd, const struct tcp_greeting *g)
+{
+    return send(fd, g, sizeof *g, MSG_DONTWAIT | MSG_NOSIGNAL) == sizeof *g;
+}
+
+static bool say_step(struct tcp_connection *c, enum tcp_step step, const struct loco_claim *claim)
+{
+    struct tcp_greeting g = greeting(c->end.node, c->other_id, step);
+
+    g.nonce = c->own;
+    if (claim)
+        g.proof = loco_prove(&c->end.node->key, claim);
+    return say(c->end.fd, &g);
+}
+
+/* What this end proves, and what the other does. */
+static struct loco_claim own_claim(const struct tcp_connection *c, enum loco_purpose purpose)
+{
+    const struct tcp_node *n = c->end.node;
+
+    return loco_claim_of(purpose, n->base.id, c->other_id, n->base.count, &c->other, &c->own);
+}
+
+static struct loco_claim other_claim(const struct tcp_connection *c, enum loco_purpose purpose)
+{
+    return loco_claim_of(purpose, c->other_id, c->end.node->base.id, c->other_count, &c->own,
+                         &c->other);
+}
+
+/* Who comes again and again fills no log. */
+static bool is_worth_saying(struct tcp_node *n)
+{
+    return n->refusals++ < TCP_REFUSALS_SAID;
+}
+
+static void warn_of(struct tcp_node *n, uint32_t id, uint32_t count, const char *why)
+{
+    if (is_worth_saying(n))
+        tcp_warn(n, "node %u (of %u) met a node that says it is node %u of %u: %s", n->base.id,
+                 n->base.count, id, count, why);
+}
+
+/* A peer that counts other nodes has proven itself: the core is told. */
+static void note_foreigner(struct tcp_node *n, uint32_t count)
+{
+    tcp_tell(n, TCP_FOREIGN, count);
+}
+
+/* --- who is called ------------------------------------------------------------------------ */
+
+/* With a proof (of `claim`), or without one (NULL). */
+static void refuse_with(struct tcp_connection *c, enum loco_refusal why,
+                        const struct loco_claim *claim)
+{
+    struct tcp_greeting g = greeting(c->end.node, c->other_id, TCP_REFUSAL);
+
+    g.refusal = (uint8_t)why;
+    g.nonce = c->own;
+    if (claim)
+        g.proof = loco_prove(&c->end.node->key, claim);
+    say(c->end.fd, &g);
+    tcp_connection_drop(c);
+}
+
+static void refuse_stranger(struct tcp_connection *c, enum loco_refusal why)
+{
+    warn_of(c->end.node, c->other_id, c->other_count, loco_refusal_of(why));
+    refuse_with(c, why, NULL);
+}
+
+static bool is_at_home(const struct tcp_connection *c, uint32_t id)
+{
+    struct sockaddr_storage from;
+    socklen_t size = sizeof from;
+
+    return !getpeername(c->end.fd, (struct sockaddr *)&from, &size) &&
+           loco_address_same_host((struct sockaddr *)&from, &c->end.node->addresses[id]);
+}
+
+static bool is_at_a_home(const struct tcp_connection *c)
+{
+    uint32_t id = 0;
+
+    while (id < c->end.node->base.count && !is_at_home(c, id))
+        id++;
+    return id < c->end.node->base.count;
+}
+
+/* Whether it could be a peer, but that it may count other nodes. */
+static bool is_one_of_us(const struct tcp_connection *c, const struct tcp_greeting *g)
+{
+    return g->to == c->end.node->base.id && g->from > g->to && g->from < g->count;
+}
+
+static void hear_hello(struct tcp_connection *c, const struct tcp_greeting *g)
+{
+    struct tcp_node *n = c->end.node;
+
+    c->other_id = g->from;
+    c->other_count = g->count;
+    c->other = g->nonce;
+    const bool same = g->count == n->base.count;
+    if (!is_one_of_us(c, g))
+        refuse_stranger(c, LOCO_FOREIGN);
+    else if (same ? !is_at_home(c, g->from) : !is_at_a_home(c))
+        refuse_stranger(c, LOCO_STRAY);
+    else if (loco_nonce_new(&c->own) || !say_step(c, TCP_CHALLENGE, NULL))
+        tcp_connection_drop(c);
+    else
+        c->step = TCP_PROOF;
+}
+
+/* No stranger any more. */
+static void admit(struct tcp_connection *c, struct tcp_peer *p)
+{
+    struct tcp_node *n = c->end.node;
+
+    for (struct tcp_connection **at = &n->strangers; *at; at = &(*at)->next) {
+        if (*at == c) {
+            *at = c->next;
+            n->stranger_count--;
+            break;
+        }
+    }
+    c->peer = p;
+    p->connection = c;
+}
+
+/* The proof was right. A connection that was never established is of an attempt that the peer has
+ * given up. */
+static void accept_control(struct tcp_connection *c)
+{
+    struct tcp_node *n = c->end.node;
+    struct tcp_peer *p = &n->peers[c->other_id];
+    const struct loco_claim answer = own_claim(c, LOCO_OF_ANSWER);
+    const struct loco_claim links = other_claim(c, LOCO_OF_LINKS);
+
+    if (p->connection && !p->connection->established)
+        tcp_connection_drop(p->connection);
+    if (p->connection || p->lost) {
+        refuse_with(c, LOCO_TAKEN, NULL);
+        return;
+    }
+    admit(c, p);
+    loco_key_between(&c->links, &n->key, &links);
+    c->proven = true;
+    if (!say_step(c, TCP_WELCOME, &answer))
+        tcp_connection_drop(c);
+}
+
+static void hear_proof(struct tcp_connection *c, const struct tcp_greeting *g)
+{
+    struct tcp_node *n = c->end.node;
+    const struct loco_claim claim = other_claim(c, LOCO_OF_REQUEST);
+    const struct loco_claim answer = own_claim(c, LOCO_OF_ANSWER);
+
+    if (!loco_proves(&n->key, &claim, &g->proof)) {
+        refuse_stranger(c, LOCO_UNPROVEN);
+    } else if (c->other_count != n->base.count) {
+        warn_of(n, c->other_id, c->other_count, loco_refusal_of(LOCO_FOREIGN));
+        note_foreigner(n, c->other_count);
+        refuse_with(c, LOCO_FOREIGN, &answer);
+    } else {
+        accept_control(c);
+    }
+}
+
+/* --- who calls ---------------------------------------------------------------------------- */
+
+static void hear_challenge(struct tcp_connection *c, const struct tcp_greeting *g)
+{
+    c->other = g->nonce;
+    c->other_count = g->count;
+    const struct loco_claim claim = own_claim(c, LOCO_OF_REQUEST);
+    c->step = TCP_WELCOME;
+    if (!say_step(c, TCP_PROOF, &claim))
+        tcp_connection_drop(c);
+}
+
+/* The peer must prove itself as well: until then it is not heard. */
+static void hear_welcome(struct tcp_connection *c, const struct tcp_greeting *g)
+{
+    struct tcp_node *n = c->end.node;
+    const struct loco_claim answer = other_claim(c, LOCO_OF_ANSWER);
+    const struct loco_claim links = own_claim(c, LOCO_OF_LINKS);
+
+    if (loco_proves(&n->key, &answer, &g->proof)) {
+        loco_key_between(&c->links, &n->key, &links);
+        c->proven = true;
+        tcp_establish(c);
+        return;
+    }
+    c->peer->foreign = true;
+    tcp_warn(n,
+             "node %u (of %u): at node %u's address is a program that does not know this "
+             "network's secret",
+             n->base.id, n->base.count, c->peer->id);
+    tcp_connection_drop(c);
+}
+
+/* Who refused us knows the secret, and counts other nodes. */
+static bool proves_foreign(const struct tcp_connection *c, const struct tcp_greeting *g)
+{
+    const struct loco_claim answer = other_claim(c, LOCO_OF_ANSWER);
+
+    return g->refusal == LOCO_FOREIGN && g->count != c->end.node->base.count &&
+           c->step == TCP_WELCOME && loco_proves(&c->end.node->key, &answer, &g->proof);
+}
+
+static void hear_refusal(struct tcp_connection *c, const struct tcp_greeting *g)
+{
+    struct tcp_node *n = c->end.node;
+    struct tcp_peer *p = c->peer;
+    const char *mismatch = loco_refusal_by(g->refusal);
+
+    if (mismatch) {
+        p->foreign = true;
+        tcp_warn(n, "node %u (of %u) met a node that says it is node %u of %u: %s", n->base.id,
+                 n->base.count, g->from, g->count, mismatch);
+    } else if (g->refusal == LOCO_TAKEN && p->attempts == TAKEN_PATIENCE) {
+        tcp_warn(n, "node %u (of %u): node %u says that this place is taken", n->base.id,
+                 n->base.count, p->id);
+    }
+    if (proves_foreign(c, g))
+        note_foreigner(n, g->count);
+    tcp_connection_drop(c);
+}
+
+/* --- links -------------------------------------------------------------------------------- */
+
+/* A link's proof has no challenge: its key is of one connection, and its number of one link. */
+static struct loco_claim claim_of_link(const struct tcp_greeting *g)
+{
+    return loco_claim_of(LOCO_OF_LINK, g->from, g->to, g->count, &(struct loco_nonce){{0}},
+                         &g->nonce);
+}
+
+static struct loco_nonce nonce_of_link(uint32_t number)
+{
+    struct loco_nonce nonce = {{0}};
+
+    memcpy(nonce.bytes, &number, sizeof number);
+    return nonce;
+}
+
+static bool is_new(struct tcp_connection *c, uint32_t number)
+{
+    if (number >= TCP_LINKS_MAX || c->links_seen[number / 64] >> number % 64 & 1)
+        return false;
+    c->links_seen[number / 64] |= (uint64_t)1 << number % 64;
+    return true;
+}
+
+static bool is_proven_link(struct tcp_connection *c, const struct tcp_greeting *g)
+{
+    const struct loco_nonce nonce = nonce_of_link(g->number);
+    const struct loco_claim claim = claim_of_link(g);
+
+    return !memcmp(&nonce, &g->nonce, sizeof nonce) && loco_proves(&c->links, &claim, &g->proof);
+}
+
+/* The socket becomes a target's. */
+static void hear_link(struct tcp_connection *stranger, const struct tcp_greeting *g)
+{
+    struct tcp_node *n = stranger->end.node;
+
+    stranger->other_id = g->from;
+    stranger->other_count = g->count;
+    if (g->to != n->base.id || g->count != n->base.count || g->from >= n->base.count) {
+        refuse_stranger(stranger, LOCO_FOREIGN);
+        return;
+    }
+    struct tcp_peer *p = &n->peers[g->from];
+    struct tcp_connection *c = p->connection;
+    if (!c || !c->proven || c->down) {
+        tcp_connection_drop(stranger); /* of a peer that is lost */
+        return;
+    }
+    if (!is_at_home(stranger, p->id)) {
+        refuse_stranger(stranger, LOCO_STRAY);
+    } else if (!is_proven_link(c, g) || !is_new(c, g->number)) {
+        refuse_stranger(stranger, LOCO_UNPROVEN);
+    } else if (p->target_count == TCP_TARGETS_MAX) {
+        tcp_connection_drop(stranger);
+    } else {
+        int fd = tcp_take_socket(n->tcp, &stranger->end);
+        tcp_connection_drop(stranger);
+        if (tcp_target_new(n, p, fd))
+            close(fd);
+    }
+}
+
+/* Waits for the kernel's end of connecting. */
+static int await_connection(const struct tcp_link *l, int fd)
+{
+    const uint64_t until = tcp_now() + tcp_timeout_ns(l->node->tcp);
+    struct pollfd look = {.fd = fd, .events = POLLOUT};
+
+    while (poll(&look, 1, LOOK_MS) < 1)
+        if (atomic_load(&l->broken) || tcp_now() >= until)
+            return -ECONNRESET;
+    return error_of(fd) ? -ECONNRESET : 0;
+}
+
+int tcp_link_connect(struct tcp_link *l)
+{
+    struct tcp_node *n = l->node;
+    struct tcp_greeting g = greeting(n, l->base.peer, TCP_LINK);
+    struct loco_key key;
+
+    pthread_mutex_lock(&n->tcp->lock);
+    struct tcp_connection *c = n->peers[l->base.peer].connection;
+    const bool up = tcp_is_up(c) && c->arenas == l->arenas;
+    if (up) {
+        key = c->links;
+        g.number = c->link_number++;
+    }
+    pthread_mutex_unlock(&n->tcp->lock);
+    if (!up)
+        return -ECONNRESET;
+    g.nonce = nonce_of_link(g.number);
+    const struct loco_claim claim = claim_of_link(&g);
+    g.proof = loco_prove(&key, &claim);
+
+    int fd = start_connecting(n, l->base.peer);
+    if (fd < 0)
+        return fd == -EMFILE || fd == -ENFILE ? fd : -ECONNRESET;
+    int rc = await_connection(l, fd);
+    if (!rc && !say(fd, &g))
+        rc = -ECONNRESET;
+    if (rc) {
+        close(fd);
+        return rc;
+    }
+    pthread_mutex_lock(&n->tcp->lock);
+    l->fd = fd;
+    pthread_mutex_unlock(&n->tcp->lock);
+    return atomic_load(&l->broken) ? -ECONNRESET : 0;
+}
+
+/* --- connections -------------------------------------------------------------------------- */
+
+static struct tcp_connection *new_connection(struct tcp_node *n, int fd, uint8_t step)
+{
+    struct tcp_connection *c = calloc(1, sizeof *c);
+
+    if (!c)
+        return NULL;
+    c->end = (struct tcp_end){.role = TCP_CONNECTION, .fd = fd, .node = n};
+    c->step = step;
+    c->until = tcp_now() + TCP_GREETING_NS;
+    return c;
+}
+
+void tcp_call(struct tcp_node *n, struct tcp_peer *p)
+{
+    int fd = start_connecting(n, p->id);
+    struct tcp_connection *c = fd < 0 ? NULL : new_connection(n, fd, TCP_CHALLENGE);
+
+    if (fd >= 0 && !c)
+        close(fd);
+    if (!c)
+        return;
+    c->active = c->connecting = true;
+    c->peer = p;
+    c->other_id = p->id;
+    p->connection = c;
+    if (loco_nonce_new(&c->own) || tcp_watch(n->tcp, &c->end, EPOLLOUT))
+        tcp_connection_drop(c);
+}
+
+/* The newest first. */
+static void drop_oldest_stranger(struct tcp_node *n)
+{
+    struct tcp_connection *c = n->strangers;
+
+    while (c->next)
+        c = c->next;
+    tcp_connection_drop(c);
+}
+
+void tcp_accept(struct tcp_node *n)
+{
+    int fd = accept4(n->listener.fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    struct tcp_connection *c = fd < 0 ? NULL : new_connection(n, fd, TCP_HELLO);
+
+    if (fd >= 0 && !c)
+        close(fd);
+    if (!c)
+        return;
+    set_options(n, fd);
+    if (n->stranger_count == TCP_STRANGERS_MAX + n->base.count)
+        drop_oldest_stranger(n);
+    c->next = n->strangers;
+    n->strangers = c;
+    n->stranger_count++;
+    if (tcp_watch(n->tcp, &c->end, EPOLLIN))
+        tcp_connection_drop(c);
+}
+
+void tcp_tend_strangers(struct tcp_node *n, uint64_t now)
+{
+    for (struct tcp_connection *c = n->strangers, *next; c; c = next) {
+        next = c->next;
+        if (now >= c->until)
+            tcp_connection_drop(c);
+    }
+}
+
+static void go_on_calling(struct tcp_connection *c)
+{
+    if (error_of(c->end.fd)) {
+        tcp_connection_drop(c);
+        return;
+    }
+    c->connecting = false;
+    if (!say_step(c, TCP_HELLO, NULL) || tcp_watch(c->end.node->tcp, &c->end, EPOLLIN))
+        tcp_connection_drop(c);
+}
+
+/* It speaks no language of ours. */
+static void refuse_language(struct tcp_connection *c, const struct tcp_greeting *g)
+{
+    struct tcp_node *n = c->end.node;
+
+    if (!is_worth_saying(n))
+        ;
+    else if (g->magic == TCP_MAGIC)
+        tcp_warn(n, "node %u (of %u) met a node of another version: %u there, %u here", n->base.id,
+                 n->base.count, g->version, TCP_VERSION);
+    else
+        tcp_warn(n, "node %u (of %u) met a program that is none of this version's nodes",
+                 n->base.id, n->base.count);
+    refuse_with(c, LOCO_UNKNOWN, NULL);
+}
+
+static void hear_greeting(struct tcp_connection *c, const struct tcp_greeting *g)
+{
+    if (g->magic != TCP_MAGIC || g->version != TCP_VERSION)
+        refuse_language(c, g);
+    else if (c->active && g->step == TCP_REFUSAL)
+        hear_refusal(c, g);
+    else if (c->step == TCP_HELLO && g->step == TCP_LINK)
+        hear_link(c, g);
+    else if (g->step != c->step || (c->active && g->from != c->peer->id))
+        refuse_language(c, g);
+    else if (c->step == TCP_HELLO)
+        hear_hello(c, g);
+    else if (c->step == TCP_CHALLENGE)
+        hear_challenge(c, g);
+    else if (c->step == TCP_PROOF)
+        hear_proof(c, g);
+    else
+        hear_welcome(c, g);
+}
+
+/* How long the next is: after the welcome the caller says that it is here. */
+static size_t expected(const struct tcp_connection *c)
+{
+    return c->proven ? sizeof(struct tcp_head) : sizeof(struct tcp_greeting);
+}
+
+static void hear_here(struct tcp_connection *c)
+{
+    const struct tcp_head here = {.kind = TCP_HERE};
+
+    if (memcmp(c->input, &here, sizeof here))
+        tcp_connection_drop(c);
+    else
+        tcp_establish(c);
+}
+
+void tcp_greet(struct tcp_connection *c)
+{
+    struct tcp_greeting g;
+
+    if (c->connecting) {
+        go_on_calling(c);
+        return;
+    }
+    ssize_t got = recv(c->end.fd, c->input + c->in, expected(c) - c->in, MSG_DONTWAIT);
+    if (got < 0 && (errno == EAGAIN || errno == EINTR))
+        return;
+    if (got <= 0) {
+        tcp_connection_drop(c);
+        return;
+    }
+    c->in += (size_t)got;
+    if (c->in < expected(c))
+        return;
+    c->in = 0;
+    memcpy(&g, c->input, sizeof g);
+    if (c->proven)
+        hear_here(c);
+    else
+        hear_greeting(c, &g);
+}

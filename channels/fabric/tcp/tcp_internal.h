@@ -1,0 +1,326 @@
+/*
+ * What the tcp fabric's parts share.
+ *
+ *      tcp.c           the fabric, its nodes and their memory
+ *      tcp_link.c      links: operations and their completions
+ *      tcp_target.c    the other ends of links: placing writes, executing what is asked
+ *      tcp_greet.c     how nodes and links connect, and who is let in
+ *      tcp_control.c   control connections: messages, heartbeats, and what becomes of peers
+ *      tcp_service.c   the thread that serves all of these
+ *      tcp_tell.c      the thread that tells the core
+ *
+ * The service thread never calls the core, and waits for nobody: so a link can be opened to a node
+ * whose core is busy, and that may be opening one back. It alone makes, hears and ends connections
+ * and targets; links are their thread's own.
+ *
+ * Locks, in the order of taking: the core's, the fabric's, a link's.
+ */
+#ifndef LOCO_TCP_INTERNAL_H
+#define LOCO_TCP_INTERNAL_H
+
+#include <pthread.h>
+#include <sys/socket.h>
+
+#include "../../loco/fabric/tcp.h"
+#include "tcp_wire.h"
+
+enum {
+    TCP_ARENAS_MAX = 64,      /* of one node */
+    TCP_TARGETS_MAX = 256,    /* links of one peer to a node, at once ... */
+    TCP_LINKS_MAX = 1024,     /* ... and ever, of one connection */
+    TCP_QUEUE_MAX = 16 << 20, /* bytes of messages that one peer, or the core, has not taken */
+    TCP_STRANGERS_MAX = 64,   /* connections without a proof, and as many as there are nodes */
+    TCP_REFUSALS_SAID = 8,    /* warnings of strangers */
+};
+
+static const uint64_t TCP_MS = 1000000;
+static const uint64_t TCP_GREETING_NS = 2000000000; /* for all greetings of a connection */
+
+/* --- memory ----------------------------------------------------------------------------- */
+
+struct tcp_arena {
+    unsigned char *base; /* of an own one */
+    uint64_t size;
+};
+
+/* A node's arenas. Links keep it, so a peer's stays when the peer is lost. */
+struct tcp_arenas {
+    struct tcp_arena at[TCP_ARENAS_MAX];
+    _Atomic uint32_t count; /* of an own one's */
+    struct tcp_arenas *next;
+};
+
+static inline bool tcp_arena_has(const struct tcp_arenas *arenas, uint32_t arena, uint64_t offset,
+                                 uint64_t size)
+{
+    if (arena >= TCP_ARENAS_MAX)
+        return false;
+    const uint64_t all = __atomic_load_n(&arenas->at[arena].size, __ATOMIC_ACQUIRE);
+    return offset <= all && size <= all - offset;
+}
+
+/* --- links ------------------------------------------------------------------------------ */
+
+/* A read, an atomic or a flush that is not answered. */
+struct tcp_pending {
+    uint64_t number;   /* of the newest operation of the core before which it was posted */
+    uint64_t sequence; /* of the link */
+    unsigned char *to; /* where the rest of the answer goes; NULL: the echo of a flush */
+    uint64_t left;
+};
+
+enum {
+    TCP_DEPTH = 128, /* such operations of one link at once */
+    TCP_LINK_BUFFER = 16 << 10,
+};
+
+struct tcp_link {
+    struct loco_link base;
+    struct tcp_node *node;
+    int fd; /* -1: to the node itself, or the peer was lost before there was one */
+    const struct tcp_arenas *arenas; /* the peer's */
+    _Atomic bool broken;
+
+    pthread_mutex_t lock; /* of what follows, of sending and of receiving */
+    bool failed;          /* it broke by an operation of its own, which is to be reported */
+    uint64_t number;      /* the core's, of the newest operation posted */
+    uint64_t sequence;    /* of the newest operation; they are numbered from 1 */
+    uint64_t last_write, last_reads; /* by sequence */
+    uint64_t asked;                  /* pending operations, ever; and answered ones */
+    _Atomic uint64_t waiting;        /* of them without an answer */
+    uint64_t echo;                   /* of a flush, as it comes */
+    struct tcp_pending pending[TCP_DEPTH];
+    size_t in, out; /* bytes in the buffers: of answers that are not whole, and not sent */
+    unsigned char input[TCP_LINK_BUFFER], output[TCP_LINK_BUFFER];
+
+    struct tcp_link *next; /* of the node */
+};
+
+/* --- what the service thread serves ----------------------------------------------------- */
+
+enum tcp_role { TCP_LISTENER, TCP_CONNECTION, TCP_TARGET };
+
+/* What epoll knows: the first member of each. */
+struct tcp_end {
+    enum tcp_role role;
+    int fd; /* -1: it is dead, and will be freed */
+    uint32_t events;
+    struct tcp_node *node;
+    struct tcp_end *next; /* of the dead */
+};
+
+enum { TCP_BUFFER = 64 << 10 };
+
+/* The other end of a peer's link. */
+struct tcp_target {
+    struct tcp_end end;
+    struct tcp_peer *peer;
+    struct tcp_target *next; /* of the peer */
+    struct tcp_request at;   /* what is being done: a transfer that is not over */
+    uint64_t left;           /* of it */
+    size_t in, out;          /* bytes in the buffers: not looked at, not sent */
+    unsigned char input[TCP_BUFFER], output[TCP_BUFFER];
+};
+
+struct tcp_message {
+    struct tcp_message *next;
+    size_t size, sent;
+    unsigned char data[];
+};
+
+/* A connection for control messages, or one of a stranger, who has proven nothing yet. */
+struct tcp_connection {
+    struct tcp_end end;
+    struct tcp_peer *peer; /* NULL: a stranger, so far */
+    bool active;           /* this end asked for it */
+    bool connecting;       /* TCP itself has not connected yet */
+    bool proven;           /* the peer knows the secret */
+    bool established;      /* both ends know that */
+    bool down;             /* it ended; what remains is to say so */
+    bool bye;              /* the peer leaves in order */
+    uint8_t step;          /* the greeting that is to come; 0: none */
+    uint64_t until;        /* until it is established */
+    uint64_t alive_ns;     /* when it is to be told that this end is there */
+    uint64_t heard_ns;     /* when the peer was heard last */
+    uint64_t doubt_ns;     /* when it is lost, unless it says bye; 0: no doubt */
+    struct loco_nonce own, other;
+    uint32_t other_id, other_count;          /* that it says */
+    struct loco_key links;                   /* by which its links prove that they belong to it */
+    uint32_t link_number;                    /* of the newest link of this end */
+    uint64_t links_seen[TCP_LINKS_MAX / 64]; /* numbers of the peer's links */
+    struct tcp_message *unsent, **unsent_end;
+    size_t unsent_size;
+    struct tcp_arenas *arenas;
+    size_t in;
+    unsigned char input[sizeof(struct tcp_head) + TCP_MESSAGE_MAX];
+    struct tcp_connection *next; /* of the strangers */
+};
+
+/* --- peers and nodes -------------------------------------------------------------------- */
+
+struct tcp_peer {
+    uint32_t id;
+    bool asked;                        /* the node asked to meet it */
+    bool foreign;                      /* of another network, or secret: not tried again */
+    bool lost;                         /* and the core does not know yet */
+    size_t untold;                     /* bytes of messages that the core has not heard */
+    struct tcp_connection *connection; /* NULL: none; else set up, or being set up */
+    struct tcp_target *targets;        /* the ends of its links to this node */
+    unsigned target_count;
+    uint64_t try_at; /* when to connect again */
+    unsigned attempts;
+};
+
+struct tcp_node {
+    struct loco_node base;
+    struct tcp *tcp;
+    struct sockaddr_storage *addresses; /* by id */
+    struct tcp_end listener;
+    struct loco_key key; /* of the network */
+    struct tcp_arenas own;
+    struct tcp_arenas *arenas; /* all that peers told */
+    struct tcp_link *links;
+    struct tcp_peer *peers; /* by id, itself included */
+    struct tcp_connection *strangers;
+    unsigned stranger_count, refusals;
+    uint64_t leave_by; /* when what is left of it is cut off; 0: it does not leave */
+    _Atomic bool closing;
+    bool closed;
+    struct tcp_node *next;
+};
+
+/* What the core is to be told. */
+enum tcp_news { TCP_UP, TCP_SAID, TCP_LOST, TCP_LEFT, TCP_FOREIGN, TCP_WARNING, TCP_QUIET };
+
+struct tcp_told {
+    struct tcp_told *next;
+    struct tcp_node *node;
+    enum tcp_news news;
+    uint32_t peer; /* or a count of nodes */
+    size_t size;
+    unsigned char data[];
+};
+
+struct tcp {
+    struct loco_fabric base;
+    struct loco_tcp_config config;
+    char **addresses;
+    int epoll, wake;
+    pthread_t serving, telling;
+
+    pthread_mutex_t lock;
+    pthread_cond_t node_closed, news;
+    struct tcp_node *nodes;
+    struct tcp_told *told, **told_end;
+    bool stop_telling;
+    _Atomic bool stop;
+
+    /* The service thread's own. */
+    struct tcp_end *dead;
+    _Atomic bool due;
+};
+
+static inline uint64_t tcp_timeout_ns(const struct tcp *t)
+{
+    return t->config.timeout_ms * TCP_MS;
+}
+
+/* --- tcp.c */
+
+uint64_t tcp_now(void);
+void tcp_wake(struct tcp *tcp);
+
+/* --- tcp_tell.c: with the fabric's lock held, but for the thread */
+
+void *tcp_telling_thread(void *tcp);
+int tcp_tell(struct tcp_node *node, enum tcp_news news, uint32_t peer);
+int tcp_tell_message(struct tcp_connection *connection, const void *message, size_t size);
+void tcp_warn(struct tcp_node *node, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void tcp_forget_told(struct tcp *tcp);
+
+/* --- tcp_link.c */
+
+int tcp_link_open(struct loco_node *node, uint32_t peer, struct loco_link **link);
+void tcp_link_close(struct loco_link *link);
+int tcp_write(struct loco_link *link, struct loco_remote to, const void *from, size_t size);
+int tcp_read(struct loco_link *link, struct loco_remote from, void *to, size_t size);
+int tcp_fetch_add(struct loco_link *link, struct loco_remote at, uint64_t add, uint64_t *old);
+int tcp_compare_swap(struct loco_link *link, struct loco_remote at, uint64_t expected,
+                     uint64_t desired, uint64_t *old);
+uint64_t tcp_flush(struct loco_link *link);
+void tcp_poll(struct loco_link *link);
+
+/* Ends the links to the peer whose arenas these are: no answer of theirs lands any more. With the
+ * fabric's lock held. */
+void tcp_links_break(struct tcp_node *node, const struct tcp_arenas *arenas);
+
+/* --- tcp_target.c */
+
+/* Takes over a connection's socket. Returns 0 or -ENOMEM. */
+int tcp_target_new(struct tcp_node *node, struct tcp_peer *peer, int fd);
+/* Does an atomic, and returns the word's old value. */
+uint64_t tcp_execute(uint64_t *word, const struct tcp_request *request);
+
+void tcp_target_serve(struct tcp_target *target);
+void tcp_target_drop(struct tcp_target *target);
+
+/* --- tcp_greet.c: with the fabric's lock held, but for the last */
+
+int tcp_listen(struct tcp_node *node);
+void tcp_accept(struct tcp_node *node);
+void tcp_call(struct tcp_node *node, struct tcp_peer *peer);
+
+/* Goes on with the greetings of a connection. */
+void tcp_greet(struct tcp_connection *connection);
+
+/* Ends those of strangers that last too long. */
+void tcp_tend_strangers(struct tcp_node *node, uint64_t now);
+
+/* Connects a link. Returns 0, -ECONNRESET when the peer is lost, or another negative errno. */
+int tcp_link_connect(struct tcp_link *link);
+
+/* --- tcp_control.c */
+
+int tcp_send(struct loco_node *node, uint32_t peer, const void *message, size_t size);
+int tcp_meet(struct loco_node *node, uint32_t peer);
+
+/* A link to the peer with these arenas broke. The peer may be about to say why; else it is lost.
+ * Any thread. */
+void tcp_link_failed(struct tcp_node *node, uint32_t peer, const struct tcp_arenas *arenas);
+
+/* With the fabric's lock held: */
+
+/* Both ends know that the other is of this network. */
+void tcp_establish(struct tcp_connection *connection);
+void tcp_post_arena(struct tcp_connection *connection, uint32_t number);
+bool tcp_is_up(const struct tcp_connection *connection);
+
+/* The peer is lost as soon as the service thread comes to it. */
+void tcp_connection_end(struct tcp_connection *connection);
+
+/* Of one that is not established nothing is left. */
+void tcp_connection_drop(struct tcp_connection *connection);
+
+/* Hears a connection that is established. */
+void tcp_hear(struct tcp_connection *connection);
+
+/* Looks after a node's connections: heartbeats, losses, peers to be called. Returns whether a peer
+ * is to be called again soon. */
+bool tcp_tend_peers(struct tcp_node *node, uint64_t now);
+
+/* A node that closes tells its peers; later all of them have heard, or their time is over. */
+void tcp_leave(struct tcp_node *node, uint64_t now);
+bool tcp_has_left(const struct tcp_node *node, uint64_t now);
+
+/* --- tcp_service.c: the service thread */
+
+void *tcp_service_thread(void *tcp);
+int tcp_watch(struct tcp *tcp, struct tcp_end *end, uint32_t events);
+
+/* Its socket is another's from now on. */
+int tcp_take_socket(struct tcp *tcp, struct tcp_end *end);
+
+/* Closes its socket now, and frees it when nobody names it any more. */
+void tcp_bury(struct tcp *tcp, struct tcp_end *end);
+
+#endif

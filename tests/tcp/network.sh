@@ -1,0 +1,88 @@
+#!/bin/bash
+# Over a bad network: late, lossy, out of order and narrow. In a network namespace of the test's own,
+# by the kernel's netem where there is one; else by tcp-relay, which is what TCP makes of that. Then
+# between two namespaces: the scenario, and a cable that is pulled.
+set -euo pipefail
+here=$(dirname "$0")
+
+if [[ ! ${IN_NAMESPACE:-} ]]; then
+    for how in -n -Urn; do
+        ! unshare "$how" true 2>/dev/null || IN_NAMESPACE=1 exec unshare "$how" "$0"
+    done
+    echo "--- tcp: bad networks: skipped, network namespaces are forbidden here"
+    exit 0
+fi
+source "$here/common.sh"
+export LOCO_TEST_FABRIC=tcp LOCO_TEST_EMULATED=1
+ip link set lo up
+bad=('histories/*' 'channels/*_processes' 'ringbuffer/*_processes' 'restarts/*_processes'
+     'litmus/passing*_processes' 'litmus/word_processes' 'ticket_lock/survives*_processes')
+
+by_netem() {
+    tc qdisc add dev lo root netem delay 300us 200us loss 0.2% reorder 5% rate 100mbit 2>/dev/null
+}
+
+if by_netem; then
+    echo "--- tcp: channels over a network of 300 us, with losses, reordering and 100 Mbit/s"
+    "$build/test-tcp" "${bad[@]}" || failures=$((failures + 1))
+    tc qdisc del dev lo root
+else
+    echo "--- tcp: channels through a relay (there is no netem): 100 us, in pieces, at 8 MiB/s"
+    "$build/tcp-relay" 127.9.0.9 127.9.0.1 18700 32 100 100 0 8192 >"$work/relay" & relay=$!
+    started+=($relay)
+    said "$work/relay" ready >/dev/null
+    LOCO_TEST_RELAY=127.9.0.9 \
+        LOCO_TEST_ADDRESSES=$(for _ in {0..31}; do echo 127.9.0.1; done | paste -sd,) \
+        "$build/test-tcp" "${bad[@]}" || failures=$((failures + 1))
+fi
+
+# --- two namespaces ---------------------------------------------------------------------------
+
+unshare -n sleep 100000 & there=$!
+started+=($there)
+two_ends() {
+    until [[ $(readlink /proc/$there/ns/net) != "$(readlink /proc/self/ns/net)" ]]; do sleep 0.1; done
+    ip link add v0 type veth peer name v1 netns $there &&
+        ip address add 10.73.0.1/24 dev v0 && ip link set v0 up &&
+        nsenter -t $there -n ip address add 10.73.0.2/24 dev v1 &&
+        nsenter -t $there -n ip link set v1 up && nsenter -t $there -n ip link set lo up
+}
+if ! two_ends >"$work/said" 2>&1; then
+    echo "--- tcp: two namespaces: skipped, $(tail -n 1 "$work/said")"
+    conclude
+    exit 0
+fi
+places=(--set 'tcp.nodes=[{controller: true, address: 10.73.0.1}, {converters: 0-19, address: 10.73.0.2}]')
+
+apart() {
+    local rc=0
+    nsenter -t $there -n "$build/converter" "${slow[@]}" "${places[@]}" --id 0-19 \
+        --set duration_s=4 --wait 120 --quiet 2>"$work/converters" & converters=$!
+    started+=($converters)
+    "$build/controller" "${slow[@]}" "${places[@]}" --set duration_s=4 --wait 120 \
+        --out "$work/apart" || rc=$?
+    wait $converters || rc=$?
+    cat "$work/converters"
+    return $rc
+}
+
+begin() {
+    nsenter -t $there -n "$build/converter" "${slow[@]}" "${places[@]}" --set tcp.timeout_ms=500 \
+        --id 0-19 --set duration_s=300 2>"$work/converters" >&2 & converters=$!
+    "$build/controller" "${slow[@]}" "${places[@]}" --set tcp.timeout_ms=500 \
+        --set duration_s=300 --out "$work/pulled" 2>"$work/controller" >&2 & controller=$!
+    started+=($converters $controller)
+    said "$work/controller" '^0\.[1-9].* of 300 s|^[1-9].* of 300 s'
+}
+
+echo "--- tcp: a controller in one namespace, 20 converters in another"
+settles "they run for 4 s" "$work/apart" apart
+check "they run again" begin
+check "the cable is pulled" ip link set v0 down
+check "the controller: nothing was heard" \
+    said "$work/controller" 'nothing was heard of node [0-9]+ for 500 ms'
+check "the converters: nothing was heard" \
+    said "$work/converters" 'nothing was heard of node 0 for 500 ms'
+check "the controller ends with 1" ends $controller 1
+check "the converters end with 1" ends $converters 1
+conclude

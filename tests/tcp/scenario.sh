@@ -1,0 +1,76 @@
+#!/bin/bash
+# The 20-converter scenario with `fabric: tcp` to convergence over loopback: as separate processes
+# started by hand, and by `hiloco run`. And what is said and done when one of them dies or stands still.
+set -euo pipefail
+source "$(dirname "$0")/common.sh"
+export HILOCO_SECRET=0123456789abcdef0123456789abcdef
+
+processes() {
+    local pids=() rc=0
+    for i in 0 10; do
+        "$build/converter" "${slow[@]}" --id "$i-$((i + 9))" --set duration_s=4 --wait 120 --quiet \
+            2>"$work/converter$i" & pids+=($!)
+    done
+    started+=("${pids[@]}")
+    "$build/controller" "${slow[@]}" --set duration_s=4 --wait 120 --out "$work/processes" || rc=$?
+    for pid in "${pids[@]}"; do wait "$pid" || rc=$?; done
+    cat "$work"/converter*
+    return $rc
+}
+
+launched() {
+    "$build/hiloco" run "${slow[@]}" --set duration_s=4 --out "$work/launched"
+}
+
+# begin [OPTION...]: a controller and two processes of converters, that run.
+begin() {
+    local few=("${slow[@]}" --set converters.count=3 --set controller.period_us=50000
+               --set converters.period_us=20000 --set duration_s=300 --set tcp.timeout_ms=500 "$@")
+    rm -f "$work/controller" # said of the run before
+    "$build/converter" "${few[@]}" --id 0 2>"$work/first" >&2 & first=$!
+    "$build/converter" "${few[@]}" --id 1-2 2>"$work/second" >&2 & second=$!
+    "$build/controller" "${few[@]}" --out "$work/out" 2>"$work/controller" >&2 & controller=$!
+    started+=($first $second $controller)
+    until [[ -e $work/controller ]]; do sleep 0.1; done
+    said "$work/controller" '^0\.[1-9].* of 300 s|^[1-9].* of 300 s'
+}
+
+# The process under a launcher that runs the loop.
+child() { cat "/proc/$1/task/$1/children"; }
+signal_node() { kill "-$1" $(child "$2"); }
+
+was_back() {
+    cat "$work/out/summary.json"
+    tr -d ' \n' <"$work/out/summary.json" | grep -q '"losses":{"lost":1,"back":1,'
+}
+
+echo "--- tcp: 20 converters and a controller over loopback, periods 50 and 200 ms"
+settles "a process of the controller, two of ten converters each: 4 s" "$work/processes" processes
+settles "hiloco run: 4 s" "$work/launched" launched
+
+echo "--- tcp: faults"
+check "a controller and 3 converters run" begin
+check "kill -9 of converter 0" signal_node KILL $first
+check "the controller: peer 1 is lost" said "$work/controller" 'warning: node 0: peer 1 is lost'
+check "it fails: a converter was lost" said "$work/controller" 'controller failed: lost converter'
+check "and ends with 1" ends $controller 1
+check "the launcher of converter 0 ends with 1" ends $first 1
+check "the other converters end with 1: the controller is gone" ends $second 1
+
+check "a controller and 3 converters run again" begin
+check "converter 0 stands still" signal_node STOP $first
+check "the controller: nothing was heard of it" \
+    said "$work/controller" 'nothing was heard of node 1 for 500 ms'
+check "it ends with 1" ends $controller 1
+signal_node CONT $first
+check "the converter that stood still ends with 1" ends $first 1
+check "and so do the others" ends $second 1
+
+check "with on_lost: restart a controller and 3 converters run" begin --set on_lost=restart
+check "kill -9 of converter 0" signal_node KILL $first
+check "the controller: peer 1 is lost" said "$work/controller" 'warning: node 0: peer 1 is lost'
+sleep 2
+kill -INT $first $second $controller || true
+check "until they are interrupted" ends $controller 130
+check "one was lost, and came back" was_back
+conclude

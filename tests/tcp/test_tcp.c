@@ -1,0 +1,657 @@
+/*
+ * What is particular to the tcp fabric, below the core: two nodes, mostly of one process, and their
+ * links; and strangers, and peers that say what no node says.
+ */
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "intruder.h"
+#include "tests/ends.h"
+
+static struct loco_fabric *open_with(struct loco_tcp_config config)
+{
+    struct loco_fabric *fabric;
+
+    cr_assert_eq(open_tcp(&fabric, config), 0);
+    return fabric;
+}
+
+static void open_pair(struct end *pair)
+{
+    meet(pair, open_with((struct loco_tcp_config){0}));
+}
+
+static void close_pair(struct end *pair)
+{
+    close_node(&pair[0]);
+    close_node(&pair[1]);
+    loco_tcp_close(pair[0].fabric);
+}
+
+/* --- operations ------------------------------------------------------------------------- */
+
+/* Many more operations than there is room for, none of them waited for. */
+Test(tcp, operations_are_done_in_order)
+{
+    enum { EACH = 1000 };
+    struct end pair[2];
+
+    open_pair(pair);
+    struct end *e = &pair[0];
+    const struct loco_fabric_ops *ops = e->fabric->ops;
+    for (uint64_t i = 1; i <= EACH; i++) {
+        cr_assert(ops->write(next(e), there(0), &i, sizeof i) >= 0);
+        cr_assert(ops->write(next(e), there(8), word(e, 100), 100) >= 0);
+        cr_assert_eq(ops->fetch_add(next(e), there(1), 2, word(e, 1)), LOCO_POSTED);
+        cr_assert_eq(ops->compare_swap(next(e), there(2), i - 1, i, word(e, 2)), LOCO_POSTED);
+        cr_assert_eq(ops->read(next(e), there(0), word(e, 3), 8), LOCO_POSTED);
+    }
+    wait_done(e);
+    cr_assert_eq(*word(e, 1), 2 * (EACH - 1));
+    cr_assert_eq(*word(e, 2), EACH - 1);
+    cr_assert_eq(*word(e, 3), EACH);
+    cr_assert_eq(*word(&pair[1], 0), EACH);
+    cr_assert_eq(*word(&pair[1], 1), 2 * EACH);
+    cr_assert_eq(*word(&pair[1], 2), EACH);
+    close_pair(pair);
+}
+
+/* A write is done at once, but not if something before it is not. */
+Test(tcp, what_is_done_is_done_in_order)
+{
+    struct end pair[2];
+    uint64_t value = 7;
+
+    open_pair(pair);
+    struct end *e = &pair[0];
+    const struct loco_fabric_ops *ops = e->fabric->ops;
+    cr_assert_eq(ops->write(next(e), there(0), &value, sizeof value), LOCO_DONE);
+    cr_assert_eq(atomic_load(&e->link->done), e->number);
+    ops->read(next(e), there(0), word(e, 3), 8);
+    cr_assert_eq(ops->write(next(e), there(1), &value, sizeof value), LOCO_POSTED);
+    cr_assert_eq(atomic_load(&e->link->done), e->number - 2);
+    wait_done(e);
+    cr_assert_eq(*word(e, 3), 7);
+    close_pair(pair);
+}
+
+Test(tcp, a_flush_places_what_was_written)
+{
+    struct end pair[2];
+
+    open_pair(pair);
+    struct end *e = &pair[0];
+    cr_assert_eq(e->fabric->ops->flush(e->link), 0); /* nothing was written: it posts nothing */
+    for (uint64_t i = 1; i <= 200; i++) {
+        e->fabric->ops->write(next(e), there(0), &i, sizeof i);
+        flush(e);
+        cr_assert_eq(__atomic_load_n(word(&pair[1], 0), __ATOMIC_ACQUIRE), i);
+    }
+    uint64_t before = atomic_load(&e->link->flushed);
+    e->fabric->ops->write(next(e), there(0), &before, sizeof before);
+    e->fabric->ops->fetch_add(next(e), there(1), 1, word(e, 1));
+    wait_done(e);
+    cr_assert_eq(e->fabric->ops->flush(e->link), atomic_load(&e->link->flushed));
+    cr_assert_gt(atomic_load(&e->link->flushed), before);
+    close_pair(pair);
+}
+
+/* Of any size and place; what lies beside is left alone. */
+Test(tcp, bytes_arrive_as_they_were)
+{
+    struct end pair[2];
+    unsigned seed = 1;
+
+    open_pair(pair);
+    struct end *e = &pair[0];
+    const struct loco_fabric_ops *ops = e->fabric->ops;
+    unsigned char *source = e->arena.base, *target = pair[1].arena.base, *back = source + ARENA / 2;
+    for (unsigned i = 0; i < ARENA / 2; i++)
+        source[i] = (unsigned char)(rand_r(&seed) | 1);
+    for (unsigned i = 0; i < 300; i++) {
+        size_t size = (size_t)rand_r(&seed) % (i % 3 ? 40 : 9000),
+               from = (size_t)rand_r(&seed) % 99;
+        struct loco_remote at = {.known = 1, .offset = (size_t)rand_r(&seed) % 99 + 1};
+        memset(target, 0, ARENA / 2);
+        memset(back, 0, ARENA / 2);
+        cr_assert(ops->write(next(e), at, source + from, size) >= 0);
+        cr_assert(ops->read(next(e), at, back + from, size) >= 0);
+        wait_done(e);
+        cr_assert(memcmp(target + at.offset, source + from, size) == 0, "size %zu", size);
+        cr_assert(memcmp(back + from, source + from, size) == 0, "size %zu", size);
+        cr_assert(target[at.offset - 1] == 0 && target[at.offset + size] == 0, "size %zu", size);
+    }
+    close_pair(pair);
+}
+
+struct looker {
+    const uint64_t *word;
+    _Atomic bool stop;
+    uint64_t torn;
+};
+
+static void *look_at_word(void *arg)
+{
+    struct looker *l = arg;
+
+    while (!l->stop) {
+        uint64_t seen = __atomic_load_n(l->word, __ATOMIC_ACQUIRE);
+        l->torn += seen != 0 && seen != UINT64_MAX;
+    }
+    return NULL;
+}
+
+/* Among others whose requests make it begin anywhere in what the kernel gives at once. */
+Test(tcp, a_word_is_never_torn)
+{
+    enum { EACH = 5000 };
+    struct end pair[2];
+    pthread_t thread;
+
+    open_pair(pair);
+    struct end *e = &pair[0];
+    struct looker looker = {.word = word(&pair[1], 0)};
+    pthread_create(&thread, NULL, look_at_word, &looker);
+    for (uint64_t i = 0; i < EACH; i++) {
+        uint64_t value = i % 2 ? 0 : UINT64_MAX;
+        const struct loco_remote beside = {.known = 1, .offset = 4000};
+        cr_assert(e->fabric->ops->write(next(e), there(0), &value, sizeof value) >= 0);
+        cr_assert(e->fabric->ops->write(next(e), beside, e->arena.base, i % 60) >= 0);
+    }
+    wait_done(e);
+    looker.stop = true;
+    pthread_join(thread, NULL);
+    cr_assert_eq(looker.torn, 0, "%llu looks found a part of a word",
+                 (unsigned long long)looker.torn);
+    close_pair(pair);
+}
+
+/* They are refused here, and the link goes on. */
+Test(tcp, what_is_not_there_is_an_error)
+{
+    struct end pair[2];
+    uint64_t value = 1, outside[100];
+
+    open_pair(pair);
+    struct end *e = &pair[0];
+    const struct loco_fabric_ops *ops = e->fabric->ops;
+    const struct loco_remote beyond = {.known = 1, .offset = ARENA - 7}, odd = {.offset = 4},
+                             other = {.arena = 1};
+    cr_expect_eq(ops->write(next(e), beyond, &value, sizeof value), -ERANGE);
+    cr_expect_eq(ops->write(next(e), other, &value, sizeof value), -ERANGE);
+    cr_expect_eq(ops->write(next(e), there(0), outside, sizeof outside), -EFAULT);
+    cr_expect_eq(ops->read(next(e), beyond, word(e, 0), 8), -ERANGE);
+    cr_expect_eq(ops->read(next(e), there(0), outside, 8), -EFAULT);
+    cr_expect_eq(ops->fetch_add(next(e), odd, 1, word(e, 0)), -ERANGE);
+    cr_expect_eq(ops->fetch_add(next(e), there(0), 1, outside), -EFAULT);
+    cr_expect_eq(ops->compare_swap(next(e), beyond, 0, 1, word(e, 0)), -ERANGE);
+    cr_expect_eq(atomic_load(&e->link->done), e->number);
+    cr_expect(ops->write(next(e), there(0), &value, sizeof value) >= 0);
+    flush(e);
+    cr_expect_eq(*word(&pair[1], 0), 1);
+    close_pair(pair);
+}
+
+/* --- losses ------------------------------------------------------------------------------- */
+
+Test(tcp, who_leaves_is_known_to_have_left)
+{
+    struct end pair[2];
+
+    open_pair(pair);
+    close_node(&pair[1]);
+    WAIT_UNTIL(&pair[0], pair[0].ear.losts > 0);
+    cr_expect_eq(pair[0].ear.lefts, 1);
+    cr_expect_eq(pair[0].fabric->ops->write(next(&pair[0]), there(0), word(&pair[0], 0), 8),
+                 -ECONNRESET);
+    cr_expect_eq(pair[0].ear.warnings, 0, "%s", pair[0].ear.warning);
+    close_node(&pair[0]);
+    loco_tcp_close(pair[0].fabric);
+}
+
+/* It is met again, and the old link reaches it never. */
+Test(tcp, who_comes_back_is_met_anew)
+{
+    struct end pair[2];
+    uint64_t value = 5;
+
+    open_pair(pair);
+    struct end *e = &pair[0];
+    const struct loco_fabric_ops *ops = e->fabric->ops;
+    close_node(&pair[1]);
+    cr_assert_eq(open_node(&pair[1], pair[0].fabric, 1, 2), 0);
+    cr_assert_eq(map(&pair[1]), 0);
+    WAIT_UNTIL(e, e->ear.ups == 2);
+    cr_expect_eq(e->ear.losts, 1);
+    say_hello(&pair[1]);
+    WAIT_UNTIL(e, e->ear.messages == 2);
+    cr_expect_eq(ops->write(next(e), there(0), &value, sizeof value), -ECONNRESET);
+    ops->link_close(e->link);
+    cr_assert_eq(ops->link_open(e->node, 1, &e->link), 0);
+    cr_expect(ops->write(next(e), there(0), &value, sizeof value) >= 0);
+    flush(e);
+    cr_expect_eq(*word(&pair[1], 0), 5);
+    close_pair(pair);
+}
+
+/* The second node is a process of its own, which does what it is told by a signal. */
+static pid_t start_other(void)
+{
+    struct end other;
+    pid_t pid = fork();
+
+    if (pid != 0)
+        return pid;
+    struct loco_fabric *fabric = open_with((struct loco_tcp_config){.timeout_ms = 300});
+    open_node(&other, fabric, 1, 2);
+    map(&other);
+    say_hello(&other);
+    for (;;)
+        pause();
+}
+
+static void meet_other(struct end *e, pid_t *other)
+{
+    own_loopback();
+    *other = start_other();
+    cr_assert_eq(open_node(e, open_with((struct loco_tcp_config){.timeout_ms = 300}), 0, 2), 0);
+    cr_assert_eq(map(e), 0);
+    WAIT_UNTIL(e, e->ear.messages > 0);
+    cr_assert_eq(e->fabric->ops->link_open(e->node, 1, &e->link), 0);
+}
+
+static void part_from(struct end *e, pid_t other)
+{
+    kill(other, SIGKILL);
+    waitpid(other, NULL, 0);
+    close_node(e);
+    loco_tcp_close(e->fabric);
+}
+
+Test(tcp, who_dies_is_lost)
+{
+    struct end e;
+    pid_t other;
+
+    meet_other(&e, &other);
+    kill(other, SIGKILL);
+    WAIT_UNTIL(&e, e.ear.losts > 0);
+    cr_expect_eq(e.ear.lefts, 0);
+    part_from(&e, other);
+}
+
+/* Its kernel still takes what it is sent. */
+Test(tcp, who_stands_still_is_lost)
+{
+    struct end e;
+    pid_t other;
+
+    meet_other(&e, &other);
+    kill(other, SIGSTOP);
+    WAIT_UNTIL(&e, e.ear.losts > 0);
+    cr_expect_eq(e.ear.lefts, 0);
+    WAIT_UNTIL(&e, e.ear.warned);
+    cr_expect(strstr(e.ear.warning, "nothing was heard of node 1 for 300 ms"), "%s", e.ear.warning);
+    cr_expect_eq(e.fabric->ops->write(next(&e), there(0), word(&e, 0), 8), -ECONNRESET);
+
+    kill(other, SIGCONT); /* it has lost this node, too, and comes again */
+    WAIT_UNTIL(&e, e.ear.ups == 2);
+    part_from(&e, other);
+}
+
+/* A post that waits for room ends with its peer. */
+Test(tcp, a_post_to_who_stands_still_ends)
+{
+    struct end e;
+    pid_t other;
+    int rc = 0;
+
+    meet_other(&e, &other);
+    kill(other, SIGSTOP);
+    for (unsigned i = 0; i < 100000 && rc >= 0; i++)
+        rc = e.fabric->ops->write(next(&e), there(0), e.arena.base, ARENA / 2);
+    cr_expect_eq(rc, -ECONNRESET);
+    part_from(&e, other);
+}
+
+/* --- strangers ------------------------------------------------------------------------------ */
+
+/* Node 0 of 2, which nobody has met. */
+static void open_alone(struct end *e, struct loco_secret secret)
+{
+    cr_assert_eq(open_node_with(e, open_with((struct loco_tcp_config){0}), 0, 2, secret), 0);
+    cr_assert_eq(map(e), 0);
+}
+
+static void close_alone(struct end *e)
+{
+    close_node(e);
+    loco_tcp_close(e->fabric);
+}
+
+static void expect_warning(struct end *e, const char *text)
+{
+    WAIT_UNTIL(e, e->ear.warned);
+    cr_expect(strstr(e->ear.warning, text), "it said: %s", e->ear.warning);
+}
+
+Test(tcp, garbage_is_no_greeting)
+{
+    struct end e;
+    char garbage[300];
+
+    open_alone(&e, (struct loco_secret){0});
+    memset(garbage, 'G', sizeof garbage);
+    int fd = intruder_call(own_loopback());
+    intruder_say(fd, garbage, sizeof garbage);
+    cr_expect(intruder_is_cut_off(fd));
+    expect_warning(&e, "met a program that is none of this version's nodes");
+    cr_expect_eq(e.ear.ups, 0);
+    close_alone(&e);
+}
+
+Test(tcp, another_version_is_named)
+{
+    struct tcp_greeting g = intruder_greeting(TCP_HELLO);
+    struct end e;
+
+    open_alone(&e, (struct loco_secret){0});
+    g.version = TCP_VERSION + 1;
+    int fd = intruder_call(own_loopback());
+    intruder_say(fd, &g, sizeof g);
+    cr_expect(intruder_is_cut_off(fd));
+    expect_warning(&e, "met a node of another version: 2 there, 1 here");
+    close_alone(&e);
+}
+
+/* Each of these begins as a node does. */
+static const struct {
+    const char *what;
+    struct tcp_greeting said;
+} false_greetings[] = {
+    {"a proof without a hello", {.step = TCP_PROOF, .from = 1, .count = 2}},
+    {"to another node", {.step = TCP_HELLO, .from = 1, .to = 1, .count = 2}},
+    {"from itself", {.step = TCP_HELLO, .from = 0, .count = 2}},
+    {"from a node that is none", {.step = TCP_HELLO, .from = 2, .count = 2}},
+    {"a link of nobody", {.step = TCP_LINK, .from = 1, .count = 2}},
+    {"a link of a node that is none", {.step = TCP_LINK, .from = UINT32_MAX, .count = 2}},
+    {"a welcome", {.step = TCP_WELCOME, .from = 1, .count = 2}},
+    {"a refusal", {.step = TCP_REFUSAL, .from = 1, .count = 2}},
+    {"no step", {.step = 0, .from = 1, .count = 2}},
+};
+
+Test(tcp, who_greets_falsely_is_cut_off)
+{
+    struct end e;
+
+    open_alone(&e, (struct loco_secret){0});
+    for (size_t i = 0; i < sizeof false_greetings / sizeof false_greetings[0]; i++) {
+        struct tcp_greeting g = false_greetings[i].said;
+        g.magic = TCP_MAGIC;
+        g.version = TCP_VERSION;
+        int fd = intruder_call(own_loopback());
+        intruder_say(fd, &g, sizeof g);
+        cr_expect(intruder_is_cut_off(fd), "%s", false_greetings[i].what);
+    }
+    cr_expect_eq(e.ear.ups, 0);
+    close_alone(&e);
+}
+
+/* The intruder's has none. */
+Test(tcp, another_secret_is_refused)
+{
+    const struct loco_secret secret = {"of the run", 10};
+    struct intruder i;
+    struct end e;
+
+    open_alone(&e, secret);
+    cr_expect(!intruder_greet(&i, own_loopback()));
+    expect_warning(&e, "does not know this network's secret");
+    cr_expect_eq(e.ear.ups, 0);
+    close(i.control);
+    close_alone(&e);
+}
+
+Test(tcp, two_secrets_do_not_meet_and_both_say_so)
+{
+    struct loco_fabric *fabric = open_with((struct loco_tcp_config){0});
+    struct end pair[2];
+
+    cr_assert_eq(open_node_with(&pair[0], fabric, 0, 2, (struct loco_secret){"a", 1}), 0);
+    cr_assert_eq(open_node_with(&pair[1], fabric, 1, 2, (struct loco_secret){"b", 1}), 0);
+    expect_warning(&pair[0], "it does not know this network's secret");
+    expect_warning(&pair[1], "it has another secret");
+    cr_expect(pair[0].ear.ups == 0 && pair[1].ear.ups == 0);
+    close_pair(pair);
+}
+
+/* Who knows the secret, and counts other nodes, is believed at both ends. */
+Test(tcp, another_count_is_told)
+{
+    const struct loco_secret secret = {"of the run", 10};
+    struct loco_fabric *fabric = open_with((struct loco_tcp_config){0});
+    struct end pair[2];
+
+    cr_assert_eq(open_node_with(&pair[0], fabric, 0, 2, secret), 0);
+    cr_assert_eq(open_node_with(&pair[1], fabric, 1, 3, secret), 0);
+    WAIT_UNTIL(&pair[0], pair[0].ear.foreigners > 0);
+    WAIT_UNTIL(&pair[1], pair[1].ear.foreigners > 0);
+    cr_expect_eq(pair[0].ear.foreign_count, 3);
+    cr_expect_eq(pair[1].ear.foreign_count, 2);
+    close_pair(pair);
+}
+
+/* Connections that say nothing keep nobody out. */
+Test(tcp, silent_strangers_take_no_place)
+{
+    enum { MANY = 200 };
+    int fds[MANY];
+    struct end pair[2];
+
+    open_alone(&pair[0], (struct loco_secret){0});
+    for (unsigned i = 0; i < MANY; i++)
+        fds[i] = intruder_call(own_loopback());
+    cr_assert_eq(open_node(&pair[1], pair[0].fabric, 1, 2), 0);
+    WAIT_UNTIL(&pair[0], pair[0].ear.ups > 0);
+    cr_expect(intruder_is_cut_off(fds[0]), "the oldest");
+    for (unsigned i = 1; i < MANY; i++)
+        close(fds[i]);
+    close_pair(pair);
+}
+
+/* --- peers that say what no node says --------------------------------------------------------- */
+
+static const struct {
+    const char *what;
+    struct tcp_request said;
+} bad_requests[] = {
+    {"a write beyond the arena", {.operation = TCP_WRITE, .offset = ARENA - 7, .first = 8}},
+    {"a write of another arena", {.operation = TCP_WRITE, .arena = 1, .first = 8}},
+    {"a write of an arena that cannot be", {.operation = TCP_WRITE, .arena = 64, .first = 8}},
+    {"a write that wraps around", {.operation = TCP_WRITE, .offset = UINT64_MAX - 3, .first = 8}},
+    {"a write of all there is", {.operation = TCP_WRITE, .first = UINT64_MAX}},
+    {"a read beyond the arena", {.operation = TCP_READ, .offset = ARENA, .first = 1}},
+    {"a read of all there is", {.operation = TCP_READ, .offset = 8, .first = UINT64_MAX - 7}},
+    {"an atomic beyond the arena", {.operation = TCP_FETCH_ADD, .offset = ARENA}},
+    {"an atomic on parts of words", {.operation = TCP_FETCH_ADD, .offset = 4}},
+    {"an exchange of another arena", {.operation = TCP_COMPARE_SWAP, .arena = UINT32_MAX}},
+    {"no operation", {.operation = 0}},
+    {"an unknown operation", {.operation = 6}},
+};
+
+Test(tcp, who_asks_for_what_it_was_not_given_is_lost)
+{
+    for (size_t n = 0; n < sizeof bad_requests / sizeof bad_requests[0]; n++) {
+        struct intruder i;
+        struct end e;
+        open_alone(&e, (struct loco_secret){0});
+        cr_assert(intruder_greet(&i, own_loopback()), "%s", bad_requests[n].what);
+        int fd = intruder_link(&i, own_loopback(), 0);
+        intruder_say(fd, &bad_requests[n].said, sizeof bad_requests[n].said);
+        intruder_say(fd, "12345678", 8);
+        cr_expect(intruder_is_cut_off(fd), "%s", bad_requests[n].what);
+        cr_expect(intruder_is_cut_off(i.control), "%s", bad_requests[n].what);
+        expect_warning(&e, "asked for memory that it was not given");
+        WAIT_UNTIL(&e, e.ear.losts > 0);
+        close_alone(&e);
+    }
+}
+
+static const struct {
+    const char *what;
+    struct tcp_head said;
+} bad_messages[] = {
+    {"an unknown message", {.kind = 9}},
+    {"a second here", {.kind = TCP_HERE}},
+    {"a message too long", {.kind = TCP_CORE, .size = TCP_MESSAGE_MAX + 1}},
+    {"a message of all there is", {.kind = TCP_CORE, .size = UINT32_MAX}},
+    {"an arena without its size", {.kind = TCP_ARENA}},
+    {"an empty arena", {.kind = TCP_ARENA, .size = sizeof(struct tcp_arena_notice)}},
+    {"an alive with words", {.kind = TCP_ALIVE, .size = 8}},
+};
+
+Test(tcp, who_says_what_no_node_says_is_lost)
+{
+    static const char zeroes[64];
+
+    for (size_t n = 0; n < sizeof bad_messages / sizeof bad_messages[0]; n++) {
+        struct intruder i;
+        struct end e;
+        open_alone(&e, (struct loco_secret){0});
+        cr_assert(intruder_greet(&i, own_loopback()), "%s", bad_messages[n].what);
+        intruder_say(i.control, &bad_messages[n].said, sizeof bad_messages[n].said);
+        intruder_say(i.control, zeroes, sizeof zeroes);
+        cr_expect(intruder_is_cut_off(i.control), "%s", bad_messages[n].what);
+        expect_warning(&e, "sent what no node sends");
+        WAIT_UNTIL(&e, e.ear.losts > 0);
+        close_alone(&e);
+    }
+}
+
+/* What somebody has heard opens no second link. */
+Test(tcp, a_link_is_opened_once)
+{
+    const struct tcp_request flush_it = {.operation = TCP_FLUSH, .first = 42};
+    struct intruder i;
+    struct end e;
+    uint64_t echo = 0;
+
+    open_alone(&e, (struct loco_secret){0});
+    cr_assert(intruder_greet(&i, own_loopback()));
+    int first = intruder_link(&i, own_loopback(), 3);
+    intruder_say(first, &flush_it, sizeof flush_it);
+    cr_expect(intruder_hear(first, &echo, sizeof echo));
+    cr_expect_eq(echo, 42);
+    cr_expect(intruder_is_cut_off(intruder_link(&i, own_loopback(), 3)), "the number again");
+    cr_expect(intruder_is_cut_off(intruder_link(&i, own_loopback(), 5000)), "too large a number");
+    i.links.bytes[0] ^= 1;
+    cr_expect(intruder_is_cut_off(intruder_link(&i, own_loopback(), 4)), "another key");
+    intruder_say(first, &flush_it, sizeof flush_it);
+    cr_expect(intruder_hear(first, &echo, sizeof echo), "and the first goes on");
+    close(first);
+    close(i.control);
+    close_alone(&e);
+}
+
+/* Requests that come byte by byte are the same. */
+Test(tcp, requests_in_pieces_are_understood)
+{
+    const struct tcp_request write_it = {.operation = TCP_WRITE, .offset = 16, .first = 20};
+    const struct tcp_request flush_it = {.operation = TCP_FLUSH, .first = 1};
+    unsigned char all[sizeof write_it + 20 + sizeof flush_it];
+    struct intruder i;
+    struct end e;
+    uint64_t echo;
+
+    memcpy(all, &write_it, sizeof write_it);
+    memcpy(all + sizeof write_it, "12345678abcdefghABCD", 20);
+    memcpy(all + sizeof write_it + 20, &flush_it, sizeof flush_it);
+    open_alone(&e, (struct loco_secret){0});
+    cr_assert(intruder_greet(&i, own_loopback()));
+    int fd = intruder_link(&i, own_loopback(), 0);
+    for (size_t n = 0; n < sizeof all; n++) {
+        intruder_say(fd, all + n, 1);
+        usleep(1000);
+    }
+    cr_expect(intruder_hear(fd, &echo, sizeof echo));
+    cr_expect(memcmp(e.arena.base + 16, "12345678abcdefghABCD", 20) == 0);
+    close(fd);
+    close(i.control);
+    close_alone(&e);
+}
+
+/* --- addresses -------------------------------------------------------------------------------- */
+
+static void operate_at(const char *address)
+{
+    const char *const both[] = {address, address};
+    const struct loco_tcp_config config = {.addresses = both, .address_count = 2, .port = 18900};
+    struct loco_fabric *fabric;
+    struct end pair[2];
+    uint64_t value = 9;
+
+    cr_assert_eq(loco_tcp_open(&fabric, &config), 0);
+    meet(pair, fabric);
+    pair[0].fabric->ops->write(next(&pair[0]), there(0), &value, sizeof value);
+    flush(&pair[0]);
+    cr_expect_eq(*word(&pair[1], 0), 9);
+    close_pair(pair);
+}
+
+static bool has_ipv6(void)
+{
+    struct sockaddr_in6 here = {.sin6_family = AF_INET6, .sin6_addr = IN6ADDR_LOOPBACK_INIT};
+    int fd = socket(AF_INET6, SOCK_STREAM, 0);
+    bool has = fd >= 0 && !bind(fd, (struct sockaddr *)&here, sizeof here);
+
+    if (fd >= 0)
+        close(fd);
+    return has;
+}
+
+Test(tcp, nodes_meet_over_ipv6)
+{
+    if (!has_ipv6())
+        cr_skip_test("this machine has no IPv6");
+    operate_at("::1");
+}
+
+Test(tcp, nodes_meet_by_name)
+{
+    operate_at("localhost");
+}
+
+Test(tcp, a_bad_address_is_named)
+{
+    const char *const here[] = {own_loopback()}, *const nowhere[] = {"192.0.2.1"};
+    struct loco_tcp_config config = {.addresses = nowhere, .address_count = 1};
+    struct loco_fabric *fabric;
+    struct end e;
+
+    cr_assert_eq(loco_tcp_open(&fabric, &config), 0);
+    cr_expect_eq(open_node(&e, fabric, 0, 1), -EADDRNOTAVAIL);
+    cr_expect(strstr(e.ear.warning, "cannot listen at 192.0.2.1, port 18700"), "%s", e.ear.warning);
+    loco_tcp_close(fabric);
+    config.addresses = here;
+    cr_assert_eq(loco_tcp_open(&fabric, &config), 0);
+    cr_expect_eq(open_node(&e, fabric, 0, 2), -EINVAL);
+    loco_tcp_close(fabric);
+}
+
+Test(tcp, a_config_without_sense_is_refused)
+{
+    const char *const here[] = {own_loopback()};
+    struct loco_fabric *fabric;
+
+    cr_expect_eq(loco_tcp_open(&fabric, &(struct loco_tcp_config){0}), -EINVAL);
+    cr_expect_eq(loco_tcp_open(&fabric, &(struct loco_tcp_config){.addresses = here,
+                                                                  .address_count = 1,
+                                                                  .port = UINT16_MAX,
+                                                                  .timeout_ms = 2000000}),
+                 -EINVAL);
+}
