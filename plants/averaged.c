@@ -73,3 +73,13 @@ int averaged_step(void *self, uint64_t t_ns, const double *in, double *out)
     circuit_output(out, p->c, p->x);
     return 0;
 }
+
+int averaged_tune(void *self, uint32_t place, double value)
+{
+    struct averaged *p = self;
+    const int rc = circuit_tune(&p->circuit, place, value);
+
+    if (!rc)
+        averaged_sample(p, p->feeding, p->load_ohm);
+    return rc;
+}

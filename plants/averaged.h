@@ -14,5 +14,6 @@ int averaged_create(void **self, const struct circuit_topology *topology,
                     const struct hil_config *config);
 int averaged_output(const void *self, const double *in, double *out);
 int averaged_step(void *self, uint64_t t_ns, const double *in, double *out);
+int averaged_tune(void *self, uint32_t place, double value);
 
 #endif

@@ -26,20 +26,25 @@ enum { BATTERY_CHARGE, BATTERY_V1, BATTERY_V2 };
 
 /* A resistor with a capacitor across it. */
 struct battery_pair {
-    double v, ohm;
+    double v, ohm, farad;
     double gone; /* of the way to the end, in each period */
 };
 
 struct battery {
     double charge;
     double per_period; /* the charge that 1 A takes */
-    double empty_v, full_v, r0;
+    double empty_v, full_v, r0, period_s;
     struct battery_pair pairs[2];
 };
 
 static struct battery_pair battery_pair_of(double v, double ohm, double farad, double period_s)
 {
-    return (struct battery_pair){v, ohm, -expm1(-period_s / (ohm * farad))};
+    return (struct battery_pair){v, ohm, farad, -expm1(-period_s / (ohm * farad))};
+}
+
+static double battery_per_period(double capacity_ah, double period_s)
+{
+    return period_s / (3600 * capacity_ah);
 }
 
 static int battery_create(void **self, const struct hil_config *config)
@@ -51,13 +56,34 @@ static int battery_create(void **self, const struct hil_config *config)
         return rc;
     *(struct battery *)*self = (struct battery){
         .charge = x[BATTERY_CHARGE],
-        .per_period = period_s / (3600 * p[BATTERY_CAPACITY]),
+        .per_period = battery_per_period(p[BATTERY_CAPACITY], period_s),
         .empty_v = p[BATTERY_EMPTY],
         .full_v = p[BATTERY_FULL],
         .r0 = p[BATTERY_R0],
+        .period_s = period_s,
         .pairs = {battery_pair_of(x[BATTERY_V1], p[BATTERY_R1], p[BATTERY_C1], period_s),
                   battery_pair_of(x[BATTERY_V2], p[BATTERY_R2], p[BATTERY_C2], period_s)},
     };
+    return 0;
+}
+
+static int battery_tune(void *self, uint32_t place, double value)
+{
+    struct battery *b = self;
+    struct battery_pair *fast = &b->pairs[0], *slow = &b->pairs[1];
+    double *const tunable[] = {
+        [BATTERY_CAPACITY] = NULL, [BATTERY_EMPTY] = &b->empty_v, [BATTERY_FULL] = &b->full_v,
+        [BATTERY_R0] = &b->r0,     [BATTERY_R1] = &fast->ohm,     [BATTERY_C1] = &fast->farad,
+        [BATTERY_R2] = &slow->ohm, [BATTERY_C2] = &slow->farad,
+    };
+
+    if (place == BATTERY_CAPACITY)
+        b->per_period = battery_per_period(value, b->period_s);
+    else
+        *tunable[place] = value;
+    for (unsigned i = 0; i < 2; i++)
+        b->pairs[i] =
+            battery_pair_of(b->pairs[i].v, b->pairs[i].ohm, b->pairs[i].farad, b->period_s);
     return 0;
 }
 
@@ -83,14 +109,14 @@ static int battery_step(void *self, uint64_t t_ns, const double *in, double *out
 }
 
 static const struct hil_quantity battery_parameters[] = {
-    {"capacity_ah", "Ah", 5, 1e-6, 1e6, 0, "charge of the full battery"},
-    {"empty_v", "V", 36, 0, 1e5, 0, "open-circuit voltage when it is empty"},
-    {"full_v", "V", 50, 0, 1e5, 0, "open-circuit voltage when it is full"},
-    {"resistance_ohm", "Ohm", 0.02, 0, 1e3, 0, "in series"},
-    {"fast_resistance_ohm", "Ohm", 0.01, 1e-9, 1e3, 0, "of the fast pair"},
-    {"fast_capacitance_f", "F", 100, 1e-9, 1e9, 0, "of the fast pair"},
-    {"slow_resistance_ohm", "Ohm", 0.015, 1e-9, 1e3, 0, "of the slow pair"},
-    {"slow_capacitance_f", "F", 5000, 1e-9, 1e9, 0, "of the slow pair"},
+    {"capacity_ah", "Ah", 5, 1e-6, 1e6, HIL_TUNABLE, "charge of the full battery"},
+    {"empty_v", "V", 36, 0, 1e5, HIL_TUNABLE, "open-circuit voltage when it is empty"},
+    {"full_v", "V", 50, 0, 1e5, HIL_TUNABLE, "open-circuit voltage when it is full"},
+    {"resistance_ohm", "Ohm", 0.02, 0, 1e3, HIL_TUNABLE, "in series"},
+    {"fast_resistance_ohm", "Ohm", 0.01, 1e-9, 1e3, HIL_TUNABLE, "of the fast pair"},
+    {"fast_capacitance_f", "F", 100, 1e-9, 1e9, HIL_TUNABLE, "of the fast pair"},
+    {"slow_resistance_ohm", "Ohm", 0.015, 1e-9, 1e3, HIL_TUNABLE, "of the slow pair"},
+    {"slow_capacitance_f", "F", 5000, 1e-9, 1e9, HIL_TUNABLE, "of the slow pair"},
 };
 
 static const struct hil_quantity battery_inputs[] = {
@@ -123,4 +149,5 @@ const struct hil_model model_battery = {
     .output = battery_output,
     .step = battery_step,
     .destroy = instance_destroy,
+    .tune = battery_tune,
 };

@@ -22,4 +22,5 @@ const struct hil_model model_buck = {
     .output = averaged_output,
     .step = averaged_step,
     .destroy = instance_destroy,
+    .tune = averaged_tune,
 };

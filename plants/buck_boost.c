@@ -23,4 +23,5 @@ const struct hil_model model_buck_boost = {
     .output = averaged_output,
     .step = averaged_step,
     .destroy = instance_destroy,
+    .tune = averaged_tune,
 };

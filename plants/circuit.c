@@ -1,13 +1,15 @@
 #include "circuit.h"
 
+#include <errno.h>
 #include <math.h>
 
 const struct hil_quantity circuit_parameters[CIRCUIT_PARAMETERS] = {
-    {"inductance_h", "H", 47e-6, 1e-9, 1, 0, "inductance"},
-    {"capacitance_f", "F", 470e-6, 1e-9, 1, 0, "capacitance"},
-    {"inductor_resistance_ohm", "Ohm", 0.025, 0, 1e3, 0, "series resistance of the inductor"},
-    {"switch_resistance_ohm", "Ohm", 0.015, 0, 1e3, 0, "on-resistance of either switch"},
-    {"esr_ohm", "Ohm", 0.030, 0, 1e3, 0, "series resistance of the capacitor"},
+    {"inductance_h", "H", 47e-6, 1e-9, 1, HIL_TUNABLE, "inductance"},
+    {"capacitance_f", "F", 470e-6, 1e-9, 1, HIL_TUNABLE, "capacitance"},
+    {"inductor_resistance_ohm", "Ohm", 0.025, 0, 1e3, HIL_TUNABLE,
+     "series resistance of the inductor"},
+    {"switch_resistance_ohm", "Ohm", 0.015, 0, 1e3, HIL_TUNABLE, "on-resistance of either switch"},
+    {"esr_ohm", "Ohm", 0.030, 0, 1e3, HIL_TUNABLE, "series resistance of the capacitor"},
     {"switching_frequency_hz", "Hz", 100e3, 1e3, 1e8, 0,
      "switching frequency; its period and the plant's must divide one another"},
     {"current_limit_a", "A", 1e6, 1e-3, 1e6, 0,
@@ -40,15 +42,38 @@ const struct circuit_topology circuit_boost = {.source = {1, 1}, .feeding = {1, 
 /* The source drives the inductor while on, which feeds the output while off. */
 const struct circuit_topology circuit_buck_boost = {.source = {0, 1}, .feeding = {1, 0}};
 
+static void circuit_add_resistances(struct circuit *circuit)
+{
+    circuit->resistance_ohm = circuit->inductor_ohm + circuit->switch_ohm;
+}
+
 void circuit_init(struct circuit *circuit, const double *parameters)
 {
     *circuit = (struct circuit){
         .inductance_h = parameters[CIRCUIT_INDUCTANCE],
         .capacitance_f = parameters[CIRCUIT_CAPACITANCE],
-        .resistance_ohm =
-            parameters[CIRCUIT_INDUCTOR_RESISTANCE] + parameters[CIRCUIT_SWITCH_RESISTANCE],
+        .inductor_ohm = parameters[CIRCUIT_INDUCTOR_RESISTANCE],
+        .switch_ohm = parameters[CIRCUIT_SWITCH_RESISTANCE],
         .esr_ohm = parameters[CIRCUIT_ESR],
     };
+    circuit_add_resistances(circuit);
+}
+
+int circuit_tune(struct circuit *circuit, uint32_t place, double value)
+{
+    double *const tunable[] = {
+        [CIRCUIT_INDUCTANCE] = &circuit->inductance_h,
+        [CIRCUIT_CAPACITANCE] = &circuit->capacitance_f,
+        [CIRCUIT_INDUCTOR_RESISTANCE] = &circuit->inductor_ohm,
+        [CIRCUIT_SWITCH_RESISTANCE] = &circuit->switch_ohm,
+        [CIRCUIT_ESR] = &circuit->esr_ohm,
+    };
+
+    if (place >= sizeof tunable / sizeof tunable[0])
+        return -EDOM;
+    *tunable[place] = value;
+    circuit_add_resistances(circuit);
+    return 0;
 }
 
 void circuit_voltage(double c[CIRCUIT_STATES], const struct circuit *circuit, double feeding,

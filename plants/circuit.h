@@ -48,11 +48,15 @@ extern const struct circuit_topology circuit_buck, circuit_boost, circuit_buck_b
 
 struct circuit {
     double inductance_h, capacitance_f;
-    double resistance_ohm; /* of the inductor and a switch */
+    double inductor_ohm, switch_ohm;
+    double resistance_ohm; /* of both */
     double esr_ohm;
 };
 
 void circuit_init(struct circuit *circuit, const double *parameters);
+
+/* As hil_model.tune, of the first parameters up to the ESR. */
+int circuit_tune(struct circuit *circuit, uint32_t place, double value);
 
 /* x' = a x + b u of the equations above, with u = source Vin. */
 void circuit_equations(struct linear *equations, const struct circuit *circuit, double feeding,

@@ -7,12 +7,13 @@
  * Linear, so exact for inputs that are held.
  */
 #include <math.h>
+#include <string.h>
 
 #include "dense.h"
 #include "instance.h"
 #include "models.h"
 
-enum { DC_MOTOR_R, DC_MOTOR_L, DC_MOTOR_K, DC_MOTOR_J, DC_MOTOR_B };
+enum { DC_MOTOR_R, DC_MOTOR_L, DC_MOTOR_K, DC_MOTOR_J, DC_MOTOR_B, DC_MOTOR_PARAMETERS };
 enum { DC_MOTOR_VOLTAGE, DC_MOTOR_LOAD, DC_MOTOR_INPUTS };
 enum { DC_MOTOR_CURRENT, DC_MOTOR_SPEED, DC_MOTOR_ANGLE, DC_MOTOR_STATES };
 enum { DC_MOTOR_TORQUE = DC_MOTOR_STATES }; /* the output after the states */
@@ -20,13 +21,25 @@ enum { DC_MOTOR_TORQUE = DC_MOTOR_STATES }; /* the output after the states */
 struct dc_motor {
     double x[DC_MOTOR_STATES];
     double a[DC_MOTOR_STATES * DC_MOTOR_STATES], b[DC_MOTOR_STATES * DC_MOTOR_INPUTS];
-    double torque_constant;
+    double parameters[DC_MOTOR_PARAMETERS], period_s;
 };
+
+static void dc_motor_sample(struct dc_motor *motor)
+{
+    enum { SIZE = DC_MOTOR_STATES + DC_MOTOR_INPUTS };
+    const double *p = motor->parameters;
+    const double l = p[DC_MOTOR_L], k = p[DC_MOTOR_K], j = p[DC_MOTOR_J];
+    const double a[] = {-p[DC_MOTOR_R] / l, -k / l, 0, k / j, -p[DC_MOTOR_B] / j, 0, 0, 1, 0};
+    const double b[] = {1 / l, 0, 0, -1 / j, 0, 0};
+    double work[DENSE_WORK * SIZE * SIZE];
+
+    memcpy(motor->a, a, sizeof a);
+    memcpy(motor->b, b, sizeof b);
+    dense_sample_in(work, DC_MOTOR_STATES, DC_MOTOR_INPUTS, motor->a, motor->b, motor->period_s);
+}
 
 static int dc_motor_create(void **self, const struct hil_config *config)
 {
-    const double *p = config->parameters;
-    const double l = p[DC_MOTOR_L], k = p[DC_MOTOR_K], j = p[DC_MOTOR_J];
     int rc = instance_create(self, config, sizeof(struct dc_motor));
 
     if (rc)
@@ -34,16 +47,20 @@ static int dc_motor_create(void **self, const struct hil_config *config)
     struct dc_motor *made = *self;
     *made = (struct dc_motor){
         .x = {config->states[0], config->states[1], config->states[2]},
-        .a = {-p[DC_MOTOR_R] / l, -k / l, 0, k / j, -p[DC_MOTOR_B] / j, 0, 0, 1, 0},
-        .b = {1 / l, 0, 0, -1 / j, 0, 0},
-        .torque_constant = k,
+        .period_s = config->period_s,
     };
-    rc = dense_sample(DC_MOTOR_STATES, DC_MOTOR_INPUTS, made->a, made->b, config->period_s);
-    if (rc) {
-        instance_destroy(made);
-        *self = NULL;
-    }
-    return rc;
+    memcpy(made->parameters, config->parameters, sizeof made->parameters);
+    dc_motor_sample(made);
+    return 0;
+}
+
+static int dc_motor_tune(void *self, uint32_t place, double value)
+{
+    struct dc_motor *motor = self;
+
+    motor->parameters[place] = value;
+    dc_motor_sample(motor);
+    return 0;
 }
 
 static int dc_motor_output(const void *self, const double *in, double *out)
@@ -53,7 +70,7 @@ static int dc_motor_output(const void *self, const double *in, double *out)
     (void)in;
     for (unsigned i = 0; i < DC_MOTOR_STATES; i++)
         out[i] = p->x[i];
-    out[DC_MOTOR_TORQUE] = p->torque_constant * p->x[DC_MOTOR_CURRENT];
+    out[DC_MOTOR_TORQUE] = p->parameters[DC_MOTOR_K] * p->x[DC_MOTOR_CURRENT];
     return 0;
 }
 
@@ -68,12 +85,12 @@ static int dc_motor_step(void *self, uint64_t t_ns, const double *in, double *ou
 }
 
 static const struct hil_quantity dc_motor_parameters[] = {
-    {"resistance_ohm", "Ohm", 1, 1e-6, 1e6, 0, "of the armature"},
-    {"inductance_h", "H", 1e-3, 1e-9, 1e3, 0, "of the armature"},
-    {"torque_constant_nm_per_a", "Nm/A", 0.05, 1e-9, 1e6, 0,
+    {"resistance_ohm", "Ohm", 1, 1e-6, 1e6, HIL_TUNABLE, "of the armature"},
+    {"inductance_h", "H", 1e-3, 1e-9, 1e3, HIL_TUNABLE, "of the armature"},
+    {"torque_constant_nm_per_a", "Nm/A", 0.05, 1e-9, 1e6, HIL_TUNABLE,
      "torque by current, and also voltage by speed"},
-    {"inertia_kg_m2", "kg m2", 1e-4, 1e-12, 1e9, 0, "of rotor and load"},
-    {"friction_nm_s", "Nm s", 1e-5, 0, 1e6, 0, "torque by speed that friction takes"},
+    {"inertia_kg_m2", "kg m2", 1e-4, 1e-12, 1e9, HIL_TUNABLE, "of rotor and load"},
+    {"friction_nm_s", "Nm s", 1e-5, 0, 1e6, HIL_TUNABLE, "torque by speed that friction takes"},
 };
 
 static const struct hil_quantity dc_motor_inputs[] = {
@@ -109,4 +126,5 @@ const struct hil_model model_dc_motor = {
     .output = dc_motor_output,
     .step = dc_motor_step,
     .destroy = instance_destroy,
+    .tune = dc_motor_tune,
 };

@@ -23,4 +23,5 @@ const struct hil_model model_dead_time_buck = {
     .output = switched_output,
     .step = switched_step,
     .destroy = instance_destroy,
+    .tune = switched_tune,
 };

@@ -67,14 +67,12 @@ static void dense_exponential(unsigned size, double *grown, double *m, double *t
     }
 }
 
-int dense_sample(unsigned n, unsigned m, double *a, double *b, double period_s)
+void dense_sample_in(double *work, unsigned n, unsigned m, double *a, double *b, double period_s)
 {
     const unsigned size = n + m, cells = size * size;
-    double *work = calloc(4 * (size_t)cells, sizeof(double));
-
-    if (!work)
-        return -ENOMEM;
     double *augmented = work, *grown = &work[cells];
+
+    memset(work, 0, (size_t)DENSE_WORK * cells * sizeof *work);
     for (unsigned i = 0; i < n; i++) {
         for (unsigned j = 0; j < n; j++)
             augmented[i * size + j] = a[i * n + j] * period_s;
@@ -88,6 +86,15 @@ int dense_sample(unsigned n, unsigned m, double *a, double *b, double period_s)
         for (unsigned j = 0; j < m; j++)
             b[i * m + j] = grown[i * size + n + j];
     }
+}
+
+int dense_sample(unsigned n, unsigned m, double *a, double *b, double period_s)
+{
+    double *work = malloc((size_t)DENSE_WORK * (n + m) * (n + m) * sizeof *work);
+
+    if (!work)
+        return -ENOMEM;
+    dense_sample_in(work, n, m, a, b, period_s);
     free(work);
     return 0;
 }

@@ -10,6 +10,10 @@
 /* Samples the system in place. Allocates. Returns 0 or -ENOMEM. */
 int dense_sample(unsigned n, unsigned m, double *a, double *b, double period_s);
 
+/* The same in a step, without allocating: `work` has room for DENSE_WORK (n + m)^2 numbers. */
+enum { DENSE_WORK = 4 };
+void dense_sample_in(double *work, unsigned n, unsigned m, double *a, double *b, double period_s);
+
 /* Advances x by one period of a sampled system; `scratch` has room for n. */
 void dense_advance(unsigned n, unsigned m, const double *a, const double *b, double *x,
                    const double *u, double *scratch);

@@ -22,4 +22,5 @@ const struct hil_model model_diode_buck = {
     .output = switched_output,
     .step = switched_step,
     .destroy = instance_destroy,
+    .tune = switched_tune,
 };

@@ -9,6 +9,7 @@ enum { FIRST_ORDER_LAG_GAIN, FIRST_ORDER_LAG_TIME };
 struct first_order_lag {
     double x, gain;
     double gone; /* of the way to the end, in each period */
+    double period_s;
 };
 
 static int first_order_lag_create(void **self, const struct hil_config *config)
@@ -22,7 +23,19 @@ static int first_order_lag_create(void **self, const struct hil_config *config)
         .x = config->states[0],
         .gain = p[FIRST_ORDER_LAG_GAIN],
         .gone = -expm1(-config->period_s / p[FIRST_ORDER_LAG_TIME]),
+        .period_s = config->period_s,
     };
+    return 0;
+}
+
+static int first_order_lag_tune(void *self, uint32_t place, double value)
+{
+    struct first_order_lag *p = self;
+
+    if (place == FIRST_ORDER_LAG_GAIN)
+        p->gain = value;
+    else
+        p->gone = -expm1(-p->period_s / value);
     return 0;
 }
 
@@ -45,8 +58,8 @@ static int first_order_lag_step(void *self, uint64_t t_ns, const double *in, dou
 }
 
 static const struct hil_quantity first_order_lag_parameters[] = {
-    {"gain", "", 1, -1e12, 1e12, 0, "gain at rest"},
-    {"time_constant_s", "s", 1e-3, 1e-9, 1e6, 0, "time constant"},
+    {"gain", "", 1, -1e12, 1e12, HIL_TUNABLE, "gain at rest"},
+    {"time_constant_s", "s", 1e-3, 1e-9, 1e6, HIL_TUNABLE, "time constant"},
 };
 
 static const struct hil_quantity first_order_lag_inputs[] = {
@@ -76,4 +89,5 @@ const struct hil_model model_first_order_lag = {
     .output = first_order_lag_output,
     .step = first_order_lag_step,
     .destroy = instance_destroy,
+    .tune = first_order_lag_tune,
 };

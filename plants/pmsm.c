@@ -25,15 +25,22 @@ enum { PMSM_PARTS_MAX = 100 };
 struct pmsm {
     double x[PMSM_STATES];
     double r, ld, lq, flux, pole_pairs, inertia, friction;
-    double part_s;
+    double period_s, part_s;
     unsigned parts;
 };
+
+static void pmsm_divide(struct pmsm *p)
+{
+    const double fastest_s = fmin(p->ld, p->lq) / p->r;
+    const double parts = fmin(fmax(ceil(50 * p->period_s / fastest_s), 1), PMSM_PARTS_MAX);
+
+    p->part_s = p->period_s / parts;
+    p->parts = (unsigned)parts;
+}
 
 static int pmsm_create(void **self, const struct hil_config *config)
 {
     const double *p = config->parameters, *x = config->states;
-    const double fastest_s = fmin(p[PMSM_LD], p[PMSM_LQ]) / p[PMSM_R];
-    const double parts = fmin(fmax(ceil(50 * config->period_s / fastest_s), 1), PMSM_PARTS_MAX);
     int rc = instance_create(self, config, sizeof(struct pmsm));
 
     if (rc)
@@ -47,9 +54,25 @@ static int pmsm_create(void **self, const struct hil_config *config)
         .pole_pairs = p[PMSM_POLE_PAIRS],
         .inertia = p[PMSM_J],
         .friction = p[PMSM_B],
-        .part_s = config->period_s / parts,
-        .parts = (unsigned)parts,
+        .period_s = config->period_s,
     };
+    pmsm_divide(*self);
+    return 0;
+}
+
+static int pmsm_tune(void *self, uint32_t place, double value)
+{
+    struct pmsm *p = self;
+    double *const tunable[] = {
+        [PMSM_R] = &p->r,        [PMSM_LD] = &p->ld,       [PMSM_LQ] = &p->lq,
+        [PMSM_FLUX] = &p->flux,  [PMSM_POLE_PAIRS] = NULL, [PMSM_J] = &p->inertia,
+        [PMSM_B] = &p->friction,
+    };
+
+    if (!tunable[place])
+        return -EDOM;
+    *tunable[place] = value;
+    pmsm_divide(p);
     return 0;
 }
 
@@ -122,13 +145,13 @@ static int pmsm_step(void *self, uint64_t t_ns, const double *in, double *out)
 }
 
 static const struct hil_quantity pmsm_parameters[] = {
-    {"resistance_ohm", "Ohm", 0.5, 1e-6, 1e6, 0, "of a phase"},
-    {"d_inductance_h", "H", 1e-3, 1e-9, 1e3, 0, "along the magnets"},
-    {"q_inductance_h", "H", 1.5e-3, 1e-9, 1e3, 0, "across the magnets"},
-    {"flux_wb", "Wb", 0.02, 0, 1e3, 0, "of the magnets, through a phase"},
+    {"resistance_ohm", "Ohm", 0.5, 1e-6, 1e6, HIL_TUNABLE, "of a phase"},
+    {"d_inductance_h", "H", 1e-3, 1e-9, 1e3, HIL_TUNABLE, "along the magnets"},
+    {"q_inductance_h", "H", 1.5e-3, 1e-9, 1e3, HIL_TUNABLE, "across the magnets"},
+    {"flux_wb", "Wb", 0.02, 0, 1e3, HIL_TUNABLE, "of the magnets, through a phase"},
     {"pole_pairs", "", 4, 1, 1000, HIL_WHOLE, "how many there are"},
-    {"inertia_kg_m2", "kg m2", 2e-4, 1e-12, 1e9, 0, "of rotor and load"},
-    {"friction_nm_s", "Nm s", 1e-4, 0, 1e6, 0, "torque by speed that friction takes"},
+    {"inertia_kg_m2", "kg m2", 2e-4, 1e-12, 1e9, HIL_TUNABLE, "of rotor and load"},
+    {"friction_nm_s", "Nm s", 1e-4, 0, 1e6, HIL_TUNABLE, "torque by speed that friction takes"},
 };
 
 static const struct hil_quantity pmsm_inputs[] = {
@@ -169,4 +192,5 @@ const struct hil_model model_pmsm = {
     .output = pmsm_output,
     .step = pmsm_step,
     .destroy = instance_destroy,
+    .tune = pmsm_tune,
 };

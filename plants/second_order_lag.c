@@ -9,27 +9,57 @@ enum { SECOND_ORDER_LAG_GAIN, SECOND_ORDER_LAG_FREQUENCY, SECOND_ORDER_LAG_DAMPI
 
 struct second_order_lag {
     double x[2]; /* the output, and its derivative over w */
-    double gain;
+    double gain, w, damping, period_s;
     struct linear sampled;
 };
+
+static void second_order_lag_sample(struct second_order_lag *p)
+{
+    const double w = p->w;
+    const struct linear equations = {
+        .a = {{0, w}, {-w, -2 * p->damping * w}},
+        .b = {0, w},
+    };
+
+    linear_sample(&p->sampled, &equations, p->period_s);
+}
 
 static int second_order_lag_create(void **self, const struct hil_config *config)
 {
     const double *p = config->parameters;
-    const double w = p[SECOND_ORDER_LAG_FREQUENCY];
-    const struct linear equations = {
-        .a = {{0, w}, {-w, -2 * p[SECOND_ORDER_LAG_DAMPING] * w}},
-        .b = {0, w},
-    };
     int rc = instance_create(self, config, sizeof(struct second_order_lag));
 
     if (rc)
         return rc;
     struct second_order_lag *made = *self;
-    made->x[0] = config->states[0];
-    made->x[1] = config->states[1] / w;
-    made->gain = p[SECOND_ORDER_LAG_GAIN];
-    linear_sample(&made->sampled, &equations, config->period_s);
+    *made = (struct second_order_lag){
+        .x = {config->states[0], config->states[1] / p[SECOND_ORDER_LAG_FREQUENCY]},
+        .gain = p[SECOND_ORDER_LAG_GAIN],
+        .w = p[SECOND_ORDER_LAG_FREQUENCY],
+        .damping = p[SECOND_ORDER_LAG_DAMPING],
+        .period_s = config->period_s,
+    };
+    second_order_lag_sample(made);
+    return 0;
+}
+
+/* The output goes on with the slope that it has. */
+static int second_order_lag_tune(void *self, uint32_t place, double value)
+{
+    struct second_order_lag *p = self;
+
+    switch (place) {
+    case SECOND_ORDER_LAG_GAIN:
+        p->gain = value;
+        return 0;
+    case SECOND_ORDER_LAG_FREQUENCY:
+        p->x[1] *= p->w / value;
+        p->w = value;
+        break;
+    default:
+        p->damping = value;
+    }
+    second_order_lag_sample(p);
     return 0;
 }
 
@@ -52,9 +82,9 @@ static int second_order_lag_step(void *self, uint64_t t_ns, const double *in, do
 }
 
 static const struct hil_quantity second_order_lag_parameters[] = {
-    {"gain", "", 1, -1e12, 1e12, 0, "gain at rest"},
-    {"frequency_rad_per_s", "rad/s", 1000, 1e-6, 1e9, 0, "natural frequency"},
-    {"damping", "", 0.7, 0, 1e3, 0, "damping ratio; 1 is critical"},
+    {"gain", "", 1, -1e12, 1e12, HIL_TUNABLE, "gain at rest"},
+    {"frequency_rad_per_s", "rad/s", 1000, 1e-6, 1e9, HIL_TUNABLE, "natural frequency"},
+    {"damping", "", 0.7, 0, 1e3, HIL_TUNABLE, "damping ratio; 1 is critical"},
 };
 
 static const struct hil_quantity second_order_lag_inputs[] = {
@@ -85,4 +115,5 @@ const struct hil_model model_second_order_lag = {
     .output = second_order_lag_output,
     .step = second_order_lag_step,
     .destroy = instance_destroy,
+    .tune = second_order_lag_tune,
 };

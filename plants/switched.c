@@ -21,6 +21,11 @@ struct switched {
     double look_s; /* a current does not come to a level and leave it again in less */
 };
 
+static void switched_set_look(struct switched *p)
+{
+    p->look_s = 0.5 * sqrt(p->circuit.inductance_h * p->circuit.capacitance_f);
+}
+
 int switched_create(void **self, const struct circuit_topology *topology,
                     enum switched_rectifier rectifier, const struct hil_config *config)
 {
@@ -42,10 +47,19 @@ int switched_create(void **self, const struct circuit_topology *topology,
         .cycle_s = switching.slot_s * switching.slots_per_cycle,
         .dead_s = rectifier == SWITCHED_DIODE ? 0 : p[CIRCUIT_DEAD_TIME],
         .limit_a = p[CIRCUIT_CURRENT_LIMIT],
-        .look_s = 0.5 * sqrt(p[CIRCUIT_INDUCTANCE] * p[CIRCUIT_CAPACITANCE]),
     };
     circuit_init(&made->circuit, p);
+    switched_set_look(made);
     return 0;
+}
+
+int switched_tune(void *self, uint32_t place, double value)
+{
+    struct switched *p = self;
+    const int rc = circuit_tune(&p->circuit, place, value);
+
+    switched_set_look(p);
+    return rc;
 }
 
 /* --- between two changes of the switches ------------------------------------------------------ */

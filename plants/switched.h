@@ -27,5 +27,6 @@ int switched_create(void **self, const struct circuit_topology *topology,
                     enum switched_rectifier rectifier, const struct hil_config *config);
 int switched_output(const void *self, const double *in, double *out);
 int switched_step(void *self, uint64_t t_ns, const double *in, double *out);
+int switched_tune(void *self, uint32_t place, double value);
 
 #endif

@@ -123,6 +123,16 @@ static int switched_buck_step(void *self, uint64_t t_ns, const double *in, doubl
     return 0;
 }
 
+static int switched_buck_tune(void *self, uint32_t place, double value)
+{
+    struct switched_buck *p = self;
+    const int rc = circuit_tune(&p->circuit, place, value);
+
+    if (!rc)
+        sample_load(p, p->load_ohm);
+    return rc;
+}
+
 const struct hil_model model_switched_buck = {
     .abi = HIL_MODEL_ABI,
     .size = sizeof(struct hil_model),
@@ -138,4 +148,5 @@ const struct hil_model model_switched_buck = {
     .output = switched_buck_output,
     .step = switched_buck_step,
     .destroy = instance_destroy,
+    .tune = switched_buck_tune,
 };

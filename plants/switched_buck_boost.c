@@ -23,4 +23,5 @@ const struct hil_model model_switched_buck_boost = {
     .output = switched_output,
     .step = switched_step,
     .destroy = instance_destroy,
+    .tune = switched_tune,
 };

@@ -19,7 +19,10 @@ static void print_table(const char *title, const struct hil_quantities *table, b
             printf(" %-9g %10g .. %-9g", q->value, q->min, q->max);
         else
             printf(" %-9s %10s    %-9s", "", "", "");
-        printf(" %s%s%s\n", q->doc, q->flags & HIL_REQUIRED ? " (required)" : "",
+        printf(" %s%s%s\n", q->doc,
+               q->flags & HIL_REQUIRED  ? " (required)"
+               : q->flags & HIL_TUNABLE ? " (tunable)"
+                                        : "",
                q->flags & HIL_WIDE ? " (one for each)" : "");
     }
 }

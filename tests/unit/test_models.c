@@ -290,3 +290,69 @@ Test(models, outputs_are_those_of_the_state)
         rig_end(&rig);
     }
 }
+
+/* --- parameters that are tuned ---------------- */
+
+/* Elsewhere in the row's range, and not far. */
+static double another_value(const struct hil_quantity *q)
+{
+    const double other = q->value == 0 ? (q->min + q->max) / 2 : 1.25 * q->value;
+
+    return other <= q->max && other >= q->min ? other : q->min;
+}
+
+/* Makes steps with inputs that change, and compares what both give. */
+static void expect_alike(struct rig *a, struct rig *b, const char *what)
+{
+    for (unsigned n = 0; n < 20; n++) {
+        for (unsigned i = 0; i < a->model->inputs.count; i++)
+            a->in[i] = b->in[i] = a->model->inputs.at[i].value + (n % 3 ? 0.25 : 0);
+        rig_step(a);
+        rig_step(b);
+        cr_assert_eq(memcmp(a->out, b->out, sizeof a->out), 0, "%s: %s, step %u", a->model->name,
+                     what, n);
+    }
+}
+
+/* A component whose parameter was set is one that was made with it. */
+static void expect_tuned(const struct hil_model *m, unsigned row)
+{
+    const struct hil_quantity *q = &m->parameters.at[row];
+    const double value = another_value(q);
+    double parameters[HIL_QUANTITIES_MAX];
+
+    rig_values(&m->parameters, 1, parameters);
+    struct rig tuned = rig_open(m->name, NULL, NULL, 10e-6);
+    struct rig plain = rig_open(m->name, NULL, NULL, 10e-6);
+    parameters[row] = value;
+    struct rig made = rig_open(m->name, parameters, NULL, 10e-6);
+    cr_assert_eq(m->tune(tuned.self, row, value), 0, "%s.%s", m->name, q->name);
+    expect_alike(&tuned, &made, q->name);
+    rig_end(&tuned);
+    tuned = rig_open(m->name, NULL, NULL, 10e-6);
+    cr_assert_eq(m->tune(tuned.self, row, value), 0);
+    cr_assert_eq(m->tune(tuned.self, row, q->value), 0);
+    expect_alike(&tuned, &plain, "and back");
+    rig_end(&tuned);
+    rig_end(&plain);
+    rig_end(&made);
+}
+
+Test(models, what_is_tuned_is_as_if_made_so)
+{
+    unsigned tunable = 0;
+
+    for (unsigned i = 0; hil_models[i]; i++) {
+        unsigned rows = 0;
+        for (unsigned k = 0; k < hil_models[i]->parameters.count; k++) {
+            if (!(hil_models[i]->parameters.at[k].flags & HIL_TUNABLE))
+                continue;
+            cr_assert_not_null(hil_models[i]->tune, "%s", hil_models[i]->name);
+            expect_tuned(hil_models[i], k);
+            rows++;
+        }
+        cr_expect_eq(hil_models[i]->tune != NULL, rows > 0, "%s", hil_models[i]->name);
+        tunable += rows;
+    }
+    cr_expect_gt(tunable, 60);
+}
