@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-static uint64_t random_splitmix64(uint64_t *state)
+uint64_t hil_random(uint64_t *state)
 {
     uint64_t z = *state += 0x9e3779b97f4a7c15u;
 
@@ -13,7 +13,7 @@ static uint64_t random_splitmix64(uint64_t *state)
 
 double hil_random_uniform(uint64_t *state)
 {
-    return (double)(random_splitmix64(state) >> 11) * 0x1p-53;
+    return (double)(hil_random(state) >> 11) * 0x1p-53;
 }
 
 double hil_random_normal(uint64_t *state)

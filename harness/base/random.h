@@ -7,6 +7,9 @@
 
 #include <stdint.h>
 
+/* One number of 64 bits. */
+uint64_t hil_random(uint64_t *state);
+
 /* Uniform in [0, 1): one number, its upper 53 bits. */
 double hil_random_uniform(uint64_t *state);
 

@@ -86,7 +86,7 @@ static void children_end_in_words(const struct hil_children *c, unsigned i, int 
         snprintf(text, size, "it ended its process (status %d)", WEXITSTATUS(status));
 }
 
-/* A process that ended in code that may do so: which component's that is, goes to the faults. */
+/* A process that ended in code that may do so: which component's that is, goes to the failures. */
 static bool children_blame_component(struct hil_children *c, unsigned i, int status, bool again)
 {
     const struct hil_scenario *s = c->process.run->scenario;
@@ -103,7 +103,7 @@ static bool children_blame_component(struct hil_children *c, unsigned i, int sta
                                         .time_ns = e->inside.time_ns,
                                         .ends = !again};
     children_end_in_words(c, i, status, ended, sizeof ended);
-    hil_fault_add_ended(&e->faults, &failing, ended);
+    hil_failure_add_ended(&e->failures, &failing, ended);
     return true;
 }
 

@@ -15,14 +15,14 @@ enum { AGES_TOLD = 8 };
 int hil_warnings_open(struct hil_warnings *w, const struct hil_run *run, bool quiet)
 {
     *w = (struct hil_warnings){.run = run, .quiet = quiet};
-    w->faults_told = calloc(hil_process_count(run->scenario), sizeof *w->faults_told);
+    w->failures_told = calloc(hil_process_count(run->scenario), sizeof *w->failures_told);
     w->ages_told = calloc(run->scenario->system->age_count + 1, sizeof *w->ages_told);
-    return w->faults_told && w->ages_told ? 0 : -ENOMEM;
+    return w->failures_told && w->ages_told ? 0 : -ENOMEM;
 }
 
 void hil_warnings_close(struct hil_warnings *w)
 {
-    free(w->faults_told);
+    free(w->failures_told);
     free(w->ages_told);
 }
 
@@ -77,14 +77,14 @@ static void warnings_of_stale(struct hil_warnings *w)
 
 /* A component that fails in a run that goes on is told when it is found; what ends the run is the
  * executor's message. */
-static void warnings_of_faults(struct hil_warnings *w)
+static void warnings_of_failures(struct hil_warnings *w)
 {
     for (unsigned i = 0; i < hil_process_count(w->run->scenario); i++) {
-        const struct hil_fault_log *log = &w->run->state->executors[i].faults;
-        for (; w->faults_told[i] < hil_faults_listed(log); w->faults_told[i]++) {
-            const struct hil_fault *f = &log->at[w->faults_told[i]];
-            char what[HIL_FAULT_WORDS_BYTES];
-            hil_fault_say(f, what);
+        const struct hil_failure_log *log = &w->run->state->executors[i].failures;
+        for (; w->failures_told[i] < hil_failures_listed(log); w->failures_told[i]++) {
+            const struct hil_failure *f = &log->at[w->failures_told[i]];
+            char what[HIL_FAILURE_WORDS_BYTES];
+            hil_failure_say(f, what);
             if (f->ended[0])
                 fprintf(stderr, "%s: %s\n", f->ends ? "error" : "warning", what);
             else if (!f->ends)
@@ -118,7 +118,7 @@ static void warnings_of_age(struct hil_warnings *w, unsigned i)
 void hil_warnings_look(struct hil_warnings *w)
 {
     warnings_of_stale(w);
-    warnings_of_faults(w);
+    warnings_of_failures(w);
     for (unsigned i = 0; !w->quiet && i < w->run->scenario->system->age_count; i++)
         warnings_of_age(w, i);
 }

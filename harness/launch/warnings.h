@@ -17,7 +17,7 @@ struct hil_warnings {
     const struct hil_run *run;
     bool quiet; /* errors only */
     bool stale_told;
-    unsigned *faults_told; /* by executor */
+    unsigned *failures_told; /* by executor */
     struct hil_age_told *ages_told;
 };
 

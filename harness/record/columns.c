@@ -88,7 +88,8 @@ static bool run_goes_on(const struct hil_system *s, const struct run *run,
     const struct hil_quantity *row = hil_signal_row(s, next, &place);
 
     if (c->array != before->array || next->output != run->first->output ||
-        strcmp(row->name, run->row->name) != 0 || (row->flags ^ run->row->flags) & HIL_WIDE)
+        next->original != run->first->original || strcmp(row->name, run->row->name) != 0 ||
+        (row->flags ^ run->row->flags) & HIL_WIDE)
         return false;
     if (next->component == run->last->component)
         return row->flags & HIL_WIDE && run->from <= run->to && place == run->to + 1;
@@ -125,6 +126,12 @@ static void put_span(char text[HIL_SIGNAL_NAME_BYTES], unsigned first, unsigned 
         snprintf(text + used, room, "[%u-%u]", first, last);
 }
 
+/* Of a signal that faults act on there are two: this is of the one without. */
+static const char *run_prefix(const struct run *run)
+{
+    return run->first->original ? "original_" : "";
+}
+
 /* "motor[*].speed_rad_per_s", "mixer.input[*]"; of an array "mixer[*].input[0-2]", so that the name
  * and how many there are together tell which is which. */
 static void run_name(const struct hil_system *s, const struct run *run,
@@ -135,7 +142,7 @@ static void run_name(const struct hil_system *s, const struct run *run,
     snprintf(text, HIL_SIGNAL_NAME_BYTES, "%s", first->is.name);
     put_span(text, first->is.index, component_of(s, run->last)->is.index, first->is.of);
     const size_t used = strlen(text);
-    snprintf(text + used, HIL_SIGNAL_NAME_BYTES - used, ".%s", run->row->name);
+    snprintf(text + used, HIL_SIGNAL_NAME_BYTES - used, ".%s%s", run_prefix(run), run->row->name);
     if (run->row->flags & HIL_WIDE)
         put_span(text, run->from, run->to, first->is.of ? UINT_MAX : first->width);
 }
@@ -206,16 +213,11 @@ static void add_measures(struct draft *d)
 
 /* --- recorded signals ------------------------------------------------------------------------- */
 
-static bool is_one_signal(const struct hil_signal *a, const struct hil_signal *b)
-{
-    return a->component == b->component && a->output == b->output && a->number == b->number;
-}
-
 /* Whether the measure made of each signal is of just those of the run. */
 static bool is_of_run(const struct hil_measure *m, const struct run *run)
 {
     for (unsigned i = 0; i < run->count; i++)
-        if (!is_one_signal(m[i].signals, &run->first[i]))
+        if (!hil_signal_is(m[i].signals, &run->first[i]))
             return false;
     return true;
 }
@@ -241,13 +243,16 @@ static void add_run(struct draft *d, const struct run *run)
 
     run_name(s, run, text);
     const char *signals = draft_text(d, text);
-    snprintf(text, sizeof text, "%.64s.%.64s", component_of(s, run->first)->is.name,
-             run->row->name);
+    snprintf(text, sizeof text, "%.64s.%s%.64s", component_of(s, run->first)->is.name,
+             run_prefix(run), run->row->name);
     const char *longer = draft_text(d, text);
+    snprintf(text, sizeof text, "%s%.64s", run_prefix(run), run->row->name);
+    const char *name = draft_text(d, text);
+    snprintf(text, sizeof text, "%.120s, without the faults", run->row->doc);
     const struct hil_column column = {
-        run->row->name,
+        name,
         run->row->unit,
-        run->row->doc,
+        run->first->original ? draft_text(d, text) : run->row->doc,
         run->count,
         {.signals = signals, .measure = each, .role = each ? "each" : NULL},
     };

@@ -8,7 +8,8 @@
  *      signals                 model share a column
  *
  * A column of signals is named by their row of the model's table (current_a); where the stream has
- * that name twice, with the components' name before it (battery.current_a).
+ * that name twice, with the components' name before it (battery.current_a). What a signal that
+ * faults act on would be without them is original_current_a.
  *
  * This order is known here alone: who fills a row asks where the measures and the signals begin.
  */

@@ -25,7 +25,10 @@
     KIND(OLD, "old", "its age, which is the time to the answer, s")                                \
     KIND(NEW, "new", "for how long it was too old, s")                                             \
     /* A component failed. */                                                                      \
-    KIND(FAILED, "failed", "")
+    KIND(FAILED, "failed", "")                                                                     \
+    /* A fault of the scenario begins to act at a node; and no longer does. */                     \
+    KIND(FAULT_BEGINS, "fault begins", "")                                                         \
+    KIND(FAULT_ENDS, "fault ends", "for how long it was on, s")
 /* clang-format on */
 
 enum hil_event_kind {

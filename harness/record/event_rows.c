@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "../h5/trace_events.h"
+#include "../scenario/faults.h"
 
 static const char *const kind_names[] = {
 #define KIND_NAME(name, text, value) text,
@@ -21,8 +22,8 @@ const char *hil_event_kind_name(enum hil_event_kind kind)
 
 /* --- names ------------------------------------------------------------------------------------ */
 
-/* First nothing, then arrays of nodes, arrays of components, and of each of these the rows of its
- * model: inputs, then outputs. */
+/* First nothing, then arrays of nodes, arrays of components, of each of these the rows of its model:
+ * inputs, then outputs; and the faults. */
 static const struct hil_model *model_of(const struct hil_system *s, unsigned array)
 {
     return s->components[s->component_arrays[array].first].model;
@@ -40,6 +41,21 @@ struct hil_event_of hil_event_of_component(const struct hil_system *s, unsigned 
     return (struct hil_event_of){1 + s->node_array_count + c->array, c->is.index, 0};
 }
 
+/* The number of the first row of an array of components; after the last array, of the first fault. */
+static uint32_t first_signal_of(const struct hil_system *s, unsigned array)
+{
+    uint32_t number = 1 + s->node_array_count + s->component_array_count;
+
+    for (unsigned i = 0; i < array; i++)
+        number += model_of(s, i)->inputs.count + model_of(s, i)->outputs.count;
+    return number;
+}
+
+struct hil_event_of hil_event_of_fault(const struct hil_system *s, unsigned fault)
+{
+    return (struct hil_event_of){first_signal_of(s, s->component_array_count) + fault, 0, 0};
+}
+
 struct hil_event_of hil_event_of_signal(const struct hil_system *s, unsigned component, bool output,
                                         unsigned number)
 {
@@ -50,9 +66,7 @@ struct hil_event_of hil_event_of_signal(const struct hil_system *s, unsigned com
     const struct hil_quantity *row = hil_signal_row(s, &signal, &of.place);
     const size_t before = (size_t)((const char *)row - (const char *)table->at);
 
-    of.name = 1 + s->node_array_count + s->component_array_count;
-    for (unsigned i = 0; i < c->array; i++)
-        of.name += model_of(s, i)->inputs.count + model_of(s, i)->outputs.count;
+    of.name = first_signal_of(s, c->array);
     of.name += (output ? c->model->inputs.count : 0) + (uint32_t)(before / table->row_size);
     return of;
 }
@@ -83,6 +97,8 @@ static void put_of_names(FILE *to, const struct hil_system *s)
         put_rows(to, &s->component_arrays[i], &model_of(s, i)->inputs);
         put_rows(to, &s->component_arrays[i], &model_of(s, i)->outputs);
     }
+    for (unsigned i = 0; i < s->fault_count; i++)
+        fprintf(to, "\n%s", s->faults[i].name);
 }
 
 static void put_node_names(FILE *to, const struct hil_system *s)

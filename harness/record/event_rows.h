@@ -5,7 +5,8 @@
  *      time_s, step    when it was found, from the start of the run, at which step of the node
  *      node            whose step, by number
  *      kind            of the table in event_kinds.h
- *      of              what it is about, by number: a node, a component, or one of its signals
+ *      of              what it is about, by number: a node, a component, one of its signals, or a
+ *                      fault
  *      index, place    which of an array `of` is, and which place of a wide row
  *      value           the kind says what
  *
@@ -34,6 +35,7 @@ struct hil_event_of hil_event_of_node(const struct hil_system *system, unsigned 
 struct hil_event_of hil_event_of_component(const struct hil_system *system, unsigned component);
 struct hil_event_of hil_event_of_signal(const struct hil_system *system, unsigned component,
                                         bool output, unsigned number);
+struct hil_event_of hil_event_of_fault(const struct hil_system *system, unsigned fault);
 
 struct hil_event_row {
     double time_s; /* from the start of the run; before that it is negative */

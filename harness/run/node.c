@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "../record/streams.h"
+#include "faults.h"
 #include "lines.h"
 #include "note.h"
 #include "tracer.h"
@@ -60,13 +61,14 @@ int hil_node_open(struct hil_node **opened, const struct hil_run *run, struct lo
     node->live = (struct hil_live){.tell_ns = first_tell(run, id),
                                    .look_ns = first_look(run, id),
                                    .second_ends_ns = HIL_RECENT_NS};
-    node->loop = (struct hil_loop){.timing = node->config->timing,
-                                   .step = hil_step_run,
-                                   .arg = node,
-                                   .state = node->state,
-                                   .worst = &run->state->executors[run->executor].worst,
-                                   .node = id,
-                                   .end_ns = s->duration_ns};
+    node->loop =
+        (struct hil_loop){.timing = node->config->timing,
+                          .step = node->config->fault_count ? hil_faults_run : hil_step_run,
+                          .arg = node,
+                          .state = node->state,
+                          .worst = &run->state->executors[run->executor].worst,
+                          .node = id,
+                          .end_ns = s->duration_ns};
     const int stream = hil_streams_number(s->system, id);
     if (stream >= 0 && run->recorder)
         node->stream = hil_recorder_stream(run->recorder, (unsigned)stream);
@@ -355,12 +357,27 @@ void hil_node_look_around(struct hil_node *node, uint64_t now)
         hil_progress_copy(&seen->progress, &row);
 }
 
+static void node_close_parts(struct hil_node *node)
+{
+    hil_step_close(node->step);
+    node->step = NULL;
+    hil_links_fini(&node->links);
+    loco_manager_close(node->mgr);
+    node->mgr = NULL;
+}
+
+int hil_node_reopen(struct hil_node *node)
+{
+    struct loco_fabric *fabric = node->mgr->fabric;
+
+    node_close_parts(node);
+    return node_open_on(node, fabric);
+}
+
 void hil_node_close(struct hil_node *node)
 {
     if (!node)
         return;
-    hil_step_close(node->step);
-    hil_links_fini(&node->links);
-    loco_manager_close(node->mgr);
+    node_close_parts(node);
     free(node);
 }

@@ -89,6 +89,10 @@ void hil_node_report(struct hil_node *node, enum hil_stage stage);
 
 void hil_node_close(struct hil_node *node);
 
+/* In virtual time: the node that crashed is opened anew in its place, and connects on its own.
+ * Returns 0 or a negative errno. */
+int hil_node_reopen(struct hil_node *node);
+
 /* --- for its step ---------------------------------------------------------------------------- */
 
 /* Tells how this node is, now that its step n is done, and when it is to be told next. */

@@ -11,6 +11,7 @@
 #include "../../channels/loco/fabric/verbs.h"
 #include "../launch/meeting.h"
 #include "executor.h"
+#include "faults.h"
 #include "group.h"
 #include "privileges.h"
 #include "rehearsal.h"
@@ -70,7 +71,7 @@ static void explain(const struct hil_run *run, int rc)
     if (rc == -ESTALE)
         hil_age_describe(run->state, run->scenario->system, state->message, sizeof state->message);
     if (rc == -ENOTRECOVERABLE)
-        hil_fault_describe(&state->faults, state->message, sizeof state->message);
+        hil_failure_describe(&state->failures, state->message, sizeof state->message);
 }
 
 static uint64_t shortest_period_ns(const struct hil_executor *e)
@@ -200,6 +201,8 @@ int hil_real_time_run(const struct hil_run *run, unsigned index, const struct hi
 {
     struct hil_executor_state *state = &run->state->executors[index];
     struct loco_fabric *fabric;
+
+    hil_faults_stay_away(run, &run->scenario->executors[index]);
     int rc = open_fabric(run->scenario, run_directory, &fabric);
 
     if (rc && run->scenario->fabric == HIL_FABRIC_SHM) {

@@ -5,9 +5,6 @@
 
 #include "../../channels/loco/trace.h"
 
-/* The step before the first: what it pushes has the number 0. */
-static const uint64_t REHEARSED_STEP = UINT64_MAX;
-
 /* At the loops' own pace, for a network has to deliver what they push; slow ones faster. */
 static const uint64_t PACE_NS = 20000;
 
@@ -91,7 +88,7 @@ static void touch_figures(const struct hil_node *r)
 static int rehearse_node(struct hil_node *r, const struct hil_rehearsal *h)
 {
     const struct put_aside real = rehearsal_enter(r, h);
-    int rc = r->loop.step(r->loop.arg, REHEARSED_STEP, 0);
+    int rc = r->loop.step(r->loop.arg, HIL_REHEARSED_STEP, 0);
 
     rehearsal_leave(r, &real);
     touch_figures(r);

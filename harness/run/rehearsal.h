@@ -17,6 +17,9 @@ struct hil_rehearsal {
     struct hil_state *state; /* scratch */
 };
 
+/* The step before the first: what it pushes has the number 0. */
+#define HIL_REHEARSED_STEP UINT64_MAX
+
 /* Not in a hurry: before the nodes meet. Returns 0 or a negative errno; close it in either case. */
 int hil_rehearsal_open(struct hil_rehearsal *rehearsal, const struct hil_run *run);
 void hil_rehearsal_close(struct hil_rehearsal *rehearsal);

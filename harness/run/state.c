@@ -105,8 +105,10 @@ static int open_with(struct hil_state **state, const struct hil_scenario *s,
     const size_t figures_size = figures * sizeof(struct hil_link_figures);
     const size_t ages_size = system->age_count * sizeof(struct hil_age_state);
     const size_t costs_size = system->component_count * sizeof(struct hil_cost);
+    const size_t faults_size = system->here_count * sizeof(struct hil_fault_state);
     const size_t size = nodes_size + executors_size + links_size + figures_size + ages_size +
-                        costs_size + hil_responses_size(event_count, system->measure_count);
+                        costs_size + faults_size +
+                        hil_responses_size(event_count, system->measure_count);
     int file = memfd_create(HIL_STATE_NAME, MFD_CLOEXEC | MFD_ALLOW_SEALING);
     void *memory = file < 0 ? NULL : map_file(file, size);
 
@@ -129,8 +131,9 @@ static int open_with(struct hil_state **state, const struct hil_scenario *s,
     st->figures = (void *)(rest += links_size);
     st->ages = (void *)(rest += figures_size);
     st->costs = (void *)(rest += ages_size);
+    st->faults = (void *)(rest += costs_size);
     state_pairs(s, st->figures);
-    hil_responses_init(&st->responses, rest + costs_size, events, event_count,
+    hil_responses_init(&st->responses, rest + faults_size, events, event_count,
                        system->measure_count);
     for (unsigned i = 0; i < system->measure_count; i++)
         hil_responses_set_band(&st->responses, i, system->measures[i].band);

@@ -23,7 +23,7 @@
 #include "../scenario/scenario.h"
 #include "../scenario/system.h"
 #include "calls.h"
-#include "fault.h"
+#include "failure.h"
 #include "input_age.h"
 #include "live.h"
 #include "node_name.h"
@@ -106,6 +106,12 @@ static inline uint64_t hil_missed(const struct hil_node_state *node)
     return node->run_late + node->left_out;
 }
 
+/* A fault of the scenario at one node, by the run's time. */
+struct hil_fault_state {
+    _Atomic uint32_t begun, ended; /* how often it did: once, but in a node that came back */
+    uint64_t begin_ns, end_ns;     /* the first time, and the last */
+};
+
 struct hil_executor_state {
     _Atomic uint32_t stage;
     uint32_t hangs;    /* the launcher's: how often it stood still, and was killed */
@@ -113,7 +119,7 @@ struct hil_executor_state {
 
     struct hil_stale_log stale;            /* what its nodes found */
     struct hil_loss_log losses;            /* likewise */
-    struct hil_fault_log faults;           /* what their components did */
+    struct hil_failure_log failures;       /* what their components did */
     uint64_t events[HIL_EVENT_KIND_COUNT]; /* of the record, how many of each kind */
 
     /* Real time, measured at the end of the loop. */
@@ -161,6 +167,7 @@ struct hil_state {
     struct hil_link_figures *figures; /* in the order of executors, then of arrays */
     struct hil_age_state *ages;       /* of the system's age limits */
     struct hil_cost *costs;           /* of the system's components: those of provided models */
+    struct hil_fault_state *faults;   /* of the system's faults_here */
     struct hil_node_state nodes[];
 };
 

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "clock.h"
+#include "fault_links.h"
 #include "note.h"
 #include "step_parts.h"
 #include "tracer.h"
@@ -38,7 +39,7 @@ __attribute__((cold, noinline)) static int step_failed(struct hil_step *s, struc
     s->troubled = true;
     hil_note(s->node, n, failing.time_ns, HIL_EVENT_FAILED,
              hil_event_of_component(s->node->run->scenario->system, p->number), 0);
-    rc = hil_fault_add(&s->executor->faults, &failing, rc, p->next);
+    rc = hil_failure_add(&s->executor->failures, &failing, rc, p->next);
     if (p->model->kind == HIL_SAMPLED) {
         hil_step_make_safe(p);
         return rc;
@@ -126,7 +127,7 @@ static int step_advance(struct hil_step *s, uint64_t n, uint64_t due)
 
 /* --- 2. and 5. sending ------------------------------------------------------------------------ */
 
-static void step_push(const struct hil_step *s, const struct step_departure *d, uint64_t n)
+static inline void step_fill(const struct hil_step *s, const struct step_departure *d, uint64_t n)
 {
     struct hil_message *m = s->message;
 
@@ -134,13 +135,39 @@ static void step_push(const struct hil_step *s, const struct step_departure *d, 
     m->acted_on = d->back ? d->back->step : 0;
     for (unsigned i = 0; i < d->count; i++)
         m->values[i] = d->out[d->from[i]];
-    loco_owned_var_store(d->var, m);
+}
+
+static void step_push(const struct hil_step *s, const struct step_departure *d, uint64_t n)
+{
+    step_fill(s, d, n);
+    loco_owned_var_store(d->var, s->message);
     loco_owned_var_push(d->var);
+}
+
+/* With what faults do to the links. */
+__attribute__((cold, noinline)) static void
+step_send_faulted(const struct hil_step *s, unsigned first, unsigned end, uint64_t n)
+{
+    for (unsigned i = first; i < end; i++) {
+        const struct step_departure *d = &s->departures[i];
+        if (!s->computed && d->computed)
+            continue;
+        step_fill(s, d, n);
+        const struct hil_message *carried = hil_fault_links_carry(s->faults, d);
+        if (!carried)
+            continue;
+        loco_owned_var_store(d->var, carried);
+        loco_owned_var_push(d->var);
+    }
 }
 
 /* The departures from `first` up to `end`. */
 static inline void step_send(const struct hil_step *s, unsigned first, unsigned end, uint64_t n)
 {
+    if (__builtin_expect(s->faulted, 0)) {
+        step_send_faulted(s, first, end, n);
+        return;
+    }
     for (unsigned i = first; i < end; i++)
         if (s->computed || !s->departures[i].computed)
             step_push(s, &s->departures[i], n);
@@ -422,6 +449,14 @@ static void step_record(const struct hil_step *s, uint64_t n, uint64_t due, uint
     hil_stream_commit(node->stream);
 }
 
+static inline void step_show(const struct hil_step *s, uint64_t n, uint64_t due, uint64_t now)
+{
+    step_measure(s, now);
+    if (s->node->id == 0)
+        atomic_store_explicit(&s->node->run->state->elapsed_ns, now, memory_order_relaxed);
+    step_record(s, n, due, now);
+}
+
 /* --- 4. what is sampled computes -------------------------------------------------------------- */
 
 /* Whether the component is not to compute with what it has; and makes it safe where it must be.
@@ -611,10 +646,7 @@ int hil_step_run(void *arg, uint64_t n, uint64_t now)
     hil_step_copy(s, s->local);
     if (__builtin_expect(s->has_ages, 0) && s->replaced)
         hil_step_replace_old(s, false);
-    step_measure(s, now);
-    if (node->id == 0)
-        atomic_store_explicit(&node->run->state->elapsed_ns, now, memory_order_relaxed);
-    step_record(s, n, due, now); /* with what is in force until now */
+    step_show(s, n, due, now); /* what is in force until now */
     rc = step_compute(s, n, due);
     if (rc)
         return rc;
@@ -626,4 +658,13 @@ int hil_step_run(void *arg, uint64_t n, uint64_t now)
         step_tell_safe(s, n, now);
     hil_node_end_step(node, n, due, now);
     return stale || old ? -ESTALE : step_check_peers(s, n);
+}
+
+void hil_step_stand(void *arg, uint64_t n, uint64_t now)
+{
+    struct hil_node *node = arg;
+    const uint64_t due = hil_loop_due(&node->loop, n);
+
+    step_show(node->step, n, due, now);
+    hil_node_end_step(node, n, due, now);
 }

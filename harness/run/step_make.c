@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "../models/models.h"
+#include "faults.h"
 #include "node_name.h"
 #include "step_parts.h"
 
@@ -30,13 +31,29 @@ static unsigned make_arrival_of(const struct hil_step *s, unsigned link)
     return first;
 }
 
-static unsigned make_signal_at(const struct hil_step *s, const struct hil_signal *signal)
+/* Where the other one of a signal that faults act on is; 0: none do. values[] has an input as it
+ * would be without, and an output as it is with them. */
+static unsigned make_shadow_of(const struct hil_step *s, const struct hil_signal *signal)
 {
+    const struct hil_node_config *c = s->node->config;
+    struct hil_signal faulted = *signal;
+
+    faulted.original = false;
+    for (unsigned i = 0; i < c->faulted_count; i++)
+        if (hil_signal_is(&c->faulted[i], &faulted))
+            return s->shadowed + i;
+    return 0;
+}
+
+unsigned hil_step_signal_at(const struct hil_step *s, const struct hil_signal *signal)
+{
+    const unsigned shadow = signal->place == HIL_AT_LINK ? 0 : make_shadow_of(s, signal);
+
     switch (signal->place) {
     case HIL_AT_INPUT:
-        return signal->at;
+        return shadow && !signal->original ? shadow : signal->at;
     case HIL_AT_OUTPUT:
-        return s->out + signal->at;
+        return shadow && signal->original ? shadow : s->out + signal->at;
     default:
         return s->arrivals[make_arrival_of(s, signal->link)].at + signal->at;
     }
@@ -355,15 +372,15 @@ static void make_measures(struct hil_step *s)
         s->measures[i] = (struct step_measured){
             .measure = config->measures[i],
             .signals = {at, m->count},
-            .from = m->has_reference ? (int)make_signal_at(s, &m->reference) : -1,
+            .from = m->has_reference ? (int)hil_step_signal_at(s, &m->reference) : -1,
             .scale = m->reference_scale,
             .recorded = hil_columns_has(m),
         };
         for (unsigned k = 0; k < m->count; k++)
-            s->signals[at++] = make_signal_at(s, &m->signals[k]);
+            s->signals[at++] = hil_step_signal_at(s, &m->signals[k]);
     }
     for (unsigned i = 0; i < s->recorded_count; i++)
-        s->recorded[i] = make_signal_at(s, &config->recorded[i]);
+        s->recorded[i] = hil_step_signal_at(s, &config->recorded[i]);
 }
 
 /* --- memory: one piece, for what a step touches should lie together --------------------------- */
@@ -432,7 +449,7 @@ static double *make_cut_all(struct hil_step *s, struct make_cutter *cutter,
 }
 
 /* Inputs, outputs, what comes over links, then the sources: of which there may be as many as
- * inputs. */
+ * inputs; and the other ones of signals that faults act on. */
 static void make_places(struct hil_step *s)
 {
     const struct hil_node_config *c = s->node->config;
@@ -442,7 +459,8 @@ static void make_places(struct hil_step *s)
     s->sourced = s->arrived;
     for (unsigned i = 0; i < c->incoming_count; i++)
         s->sourced += make_system(s)->links[c->incoming[i]].count;
-    s->value_count = s->sourced + c->in_count;
+    s->shadowed = s->sourced + c->in_count;
+    s->value_count = s->shadowed + c->faulted_count;
 }
 
 int hil_step_open(struct hil_step **step, struct hil_node *node)
@@ -483,6 +501,9 @@ int hil_step_open(struct hil_step **step, struct hil_node *node)
     make_needs(*step);
     make_measures(*step);
     hil_step_make_ages(*step);
+    rc = hil_faults_open(*step);
+    if (rc)
+        return rc;
     hil_step_count_in_run(*step);
     return hil_step_begin(*step);
 }
@@ -557,7 +578,7 @@ void hil_step_count_in_run(struct hil_step *s)
         s->ages[i].state = &run->state->ages[s->ages[i].number];
     for (unsigned i = 0; i < s->part_count; i++) {
         struct step_part *p = &s->parts[i];
-        p->cost = hil_loaded_of(p->model) ? &run->state->costs[p->number] : NULL;
+        p->cost = hil_loaded_of(p->config->model) ? &run->state->costs[p->number] : NULL;
     }
 }
 
@@ -565,7 +586,7 @@ bool hil_step_may_rehearse(const struct hil_step *s)
 {
     for (unsigned i = 0; i < s->part_count; i++)
         if (s->parts[i].apart || s->parts[i].model->apply ||
-            hil_model_not_real_time(s->parts[i].model))
+            hil_model_not_real_time(s->parts[i].config->model))
             return false;
     return true;
 }
@@ -601,6 +622,8 @@ int hil_step_begin(struct hil_step *s)
         hil_step_copy(s, s->feeds[i].late);
     for (unsigned i = 0; !rc && i < s->part_count; i++)
         rc = make_component(s, &s->parts[i]);
+    if (s->faults)
+        hil_faults_begin(s);
     return rc;
 }
 
@@ -609,5 +632,6 @@ void hil_step_close(struct hil_step *s)
     if (!s)
         return;
     make_end(s);
+    hil_faults_close(s);
     free(s);
 }

@@ -128,6 +128,7 @@ struct hil_step {
     bool applies : 1;        /* a continuous one has apply() */
     bool goes_on : 1;        /* without a node that died */
     bool answered : 1;       /* its messages are: there is sent_ns */
+    bool faulted : 1;        /* the scenario has faults for this node */
     bool has_ages : 1;       /* there are inputs with an age limit */
     struct step_part *parts; /* in the order of stepping: first the continuous ones */
     struct step_arrival *arrivals;
@@ -150,9 +151,10 @@ struct hil_step {
 
     struct hil_executor_state *executor;
     struct hil_executor_state *told; /* the same, of the run also while it is rehearsed */
+    struct hil_faults *faults;       /* NULL: it is not faulted */
 
     /* Where the parts of values[] begin: first are the inputs. */
-    unsigned out, arrived, sourced, value_count;
+    unsigned out, arrived, sourced, shadowed, value_count;
     double *beginning;      /* values[] before the first step */
     struct step_came *came; /* of the values from `arrived` on */
     unsigned *needs;        /* arrivals of components */
@@ -218,6 +220,9 @@ bool hil_step_takes_bad(const struct hil_step *step, const struct step_part *par
 
 /* Inputs that these copies are for are what they began with, unless their value has come. */
 void hil_step_begin_again(const struct hil_step *step, struct step_range copies);
+
+/* Where in values[] the signal is, as it is with the faults that act on it. */
+unsigned hil_step_signal_at(const struct hil_step *step, const struct hil_signal *signal);
 
 /* The sources' values at t_ns, which go to sampled components at once. */
 void hil_step_take_sources(const struct hil_step *step, uint64_t t_ns);

@@ -148,6 +148,7 @@ static void executor_body(void *arg)
         v->result = -EINTR; /* the other was told to stop, and did so first */
     if (v->result)
         atomic_store(&v->run->state->stop, true);
+    hil_group_explain(&group, v->result);
     hil_group_end(&group, v->result ? HIL_FAILED : HIL_DONE);
     hil_group_close(&group);
 }
@@ -159,7 +160,8 @@ static int first_failure(const struct hil_run *run, const struct virtual_executo
     for (unsigned i = 0; i < 2; i++) {
         if (!v[i].result || v[i].result == -EINTR)
             continue;
-        snprintf(executor->message, sizeof executor->message, "%s", strerror(-v[i].result));
+        if (!executor->message[0])
+            snprintf(executor->message, sizeof executor->message, "%s", strerror(-v[i].result));
         if (v[i].result == -ESTALE)
             hil_stale_describe(&executor->stale, run->scenario->system, executor->message,
                                sizeof executor->message);
@@ -167,7 +169,7 @@ static int first_failure(const struct hil_run *run, const struct virtual_executo
             hil_age_describe(run->state, run->scenario->system, executor->message,
                              sizeof executor->message);
         if (v[i].result == -ENOTRECOVERABLE)
-            hil_fault_describe(&executor->faults, executor->message, sizeof executor->message);
+            hil_failure_describe(&executor->failures, executor->message, sizeof executor->message);
         return v[i].result;
     }
     return 0;

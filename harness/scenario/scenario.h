@@ -80,7 +80,7 @@ enum hil_on_old {
     HIL_OLD_END,   /* the run ends */
 };
 
-/* What becomes of a run in which a component fails: run/fault.h. */
+/* What becomes of a run in which a component fails: run/failure.h. */
 enum hil_on_error {
     HIL_ERROR_END,  /* it ends */
     HIL_ERROR_SAFE, /* it goes on, with what is safe in the component's place */

@@ -54,7 +54,15 @@ struct hil_signal {
     unsigned component;
     bool output;
     unsigned number; /* among the component's inputs or outputs */
+    bool original;   /* as it would be without the faults that act on it */
 };
+
+/* Whether both are the same input or output. */
+static inline bool hil_signal_is(const struct hil_signal *a, const struct hil_signal *b)
+{
+    return a->component == b->component && a->output == b->output && a->number == b->number &&
+           a->original == b->original;
+}
 
 /* --- nodes, components, links -------------------------------------------------------------- */
 
@@ -105,6 +113,9 @@ struct hil_node_config {
     unsigned recorded_count;
     const unsigned *measures; /* that are made here */
     unsigned measure_count;
+    const struct hil_signal *faulted; /* inputs and outputs that faults act on */
+    unsigned faulted_count;
+    unsigned first_fault, fault_count;   /* of the system's faults_here */
     const char *address;                 /* for a fabric that has them; else NULL */
     const struct hil_component *outside; /* that a process which joins computes; NULL: none */
 };
@@ -190,10 +201,12 @@ struct hil_system {
     struct hil_link *links;           /* in the order of sender, then of receiver */
     struct hil_source *sources;
     struct hil_measure *measures;
-    struct hil_limit *limits;   /* limits.h */
-    struct hil_age_limit *ages; /* of inputs, in the order of the file */
+    struct hil_limit *limits;           /* limits.h */
+    struct hil_age_limit *ages;         /* of inputs, in the order of the file */
+    struct hil_fault *faults;           /* faults.h */
+    struct hil_fault_here *faults_here; /* in the order of nodes, then of faults */
     unsigned node_count, component_count, link_count, source_count, measure_count, limit_count;
-    unsigned age_count;
+    unsigned age_count, fault_count, here_count;
     struct hil_executor_config *executors;
     unsigned executor_count;
     struct hil_pool *pool; /* what all these point to */

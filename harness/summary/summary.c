@@ -11,6 +11,7 @@
 #include "../scenario/system.h"
 #include "summary_ages.h"
 #include "summary_components.h"
+#include "summary_faults.h"
 #include "summary_measures.h"
 #include "summary_nodes.h"
 #include "summary_values.h"
@@ -121,30 +122,30 @@ static json_t *bad_inputs(const struct hil_summary *sum)
 
 /* --- components that failed ------------------------------------------------------------------ */
 
-static void each_fault(const struct hil_summary *sum,
-                       void (*each)(const struct hil_fault *, void *), void *arg)
+static void each_failure(const struct hil_summary *sum,
+                         void (*each)(const struct hil_failure *, void *), void *arg)
 {
     for (unsigned i = 0; i < sum->scenario->executor_count; i++) {
-        const struct hil_fault_log *log = &sum->state->executors[i].faults;
-        for (unsigned k = 0; k < hil_faults_listed(log); k++)
+        const struct hil_failure_log *log = &sum->state->executors[i].failures;
+        for (unsigned k = 0; k < hil_failures_listed(log); k++)
             each(&log->at[k], arg);
     }
 }
 
-static uint64_t fault_count(const struct hil_summary *sum)
+static uint64_t failure_count(const struct hil_summary *sum)
 {
     uint64_t count = 0;
 
     for (unsigned i = 0; i < sum->scenario->executor_count; i++)
-        count += sum->state->executors[i].faults.count;
+        count += sum->state->executors[i].failures.count;
     return count;
 }
 
-static void append_fault(const struct hil_fault *f, void *array)
+static void append_failure(const struct hil_failure *f, void *array)
 {
-    char what[HIL_FAULT_WORDS_BYTES];
+    char what[HIL_FAILURE_WORDS_BYTES];
 
-    hil_fault_say(f, what);
+    hil_failure_say(f, what);
     json_array_append_new(array, json_pack("{s:s, s:s, s:o, s:s, s:o, s:o}", "component",
                                            f->component, "model", f->model, "signal",
                                            f->signal[0] ? json_string(f->signal) : json_null(),
@@ -152,19 +153,19 @@ static void append_fault(const struct hil_fault *f, void *array)
                                            "step", summary_whole(f->step)));
 }
 
-static json_t *faults(const struct hil_summary *sum)
+static json_t *failures(const struct hil_summary *sum)
 {
     json_t *each = json_array();
 
-    each_fault(sum, append_fault, each);
-    return json_pack("{s:o, s:o}", "count", summary_whole(fault_count(sum)), "each", each);
+    each_failure(sum, append_failure, each);
+    return json_pack("{s:o, s:o}", "count", summary_whole(failure_count(sum)), "each", each);
 }
 
-static void print_fault(const struct hil_fault *f, void *to)
+static void print_failure(const struct hil_failure *f, void *to)
 {
-    char what[HIL_FAULT_WORDS_BYTES];
+    char what[HIL_FAILURE_WORDS_BYTES];
 
-    hil_fault_say(f, what);
+    hil_failure_say(f, what);
     fprintf(to, "  failed      %s\n", what);
 }
 
@@ -294,7 +295,8 @@ int hil_summary_write(const struct hil_summary *sum, const char *path)
     json_object_set_new(root, "stale_inputs", stale_inputs(sum));
     hil_summary_add_ages(sum, root);
     json_object_set_new(root, "bad_inputs", bad_inputs(sum));
-    json_object_set_new(root, "faults", faults(sum));
+    json_object_set_new(root, "failures", failures(sum));
+    hil_summary_add_faults(sum, root);
     json_object_set_new(root, "hung", hung(sum));
     json_object_set_new(root, "validity", hil_validity_json(sum->verdict));
     int rc = hil_json_file_write(root, path, 0);
@@ -353,9 +355,10 @@ void hil_summary_print(const struct hil_summary *sum, FILE *to)
     hil_summary_print_measures(sum, to);
     hil_summary_print_nodes(sum, to);
     hil_summary_print_components(sum, to);
+    hil_summary_print_faults(sum, to);
     print_losses(sum->state, to);
     hil_summary_print_ages(sum, to);
-    each_fault(sum, print_fault, to);
+    each_failure(sum, print_failure, to);
     print_hung(sum, to);
     if (sum->dropped)
         fprintf(to, "  recorder    dropped %llu rows\n", (unsigned long long)sum->dropped);

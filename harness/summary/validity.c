@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "../run/node_name.h"
+#include "../scenario/faults.h"
 #include "../scenario/system.h"
 
 /* What is judged, and where the verdict goes. */
@@ -17,6 +18,7 @@ struct trial {
 
 /* The worst of the loops in one respect: `share` is the value as a part of the loop's bound. */
 struct worst_loop {
+    bool any;
     unsigned node;
     double value, bound, share;
 };
@@ -58,6 +60,69 @@ static const char *say_us(double value, char text[24])
     else
         snprintf(text, 24, "%.3g s", value * 1e-6);
     return text;
+}
+
+/* --- faults of the scenario ------------------------------------------------------------------ */
+
+/* What a fault does is what the run was asked for. */
+
+static bool has_crashed(const struct hil_fault *fault)
+{
+    return fault->kind == HIL_FAULT_CRASH;
+}
+
+static bool is_of_nodes(const struct hil_fault *fault)
+{
+    return fault->of == HIL_FAULT_OF_NODES;
+}
+
+/* Whether such a fault began at the node. */
+static bool is_provoked(const struct trial *t, unsigned node, bool (*is)(const struct hil_fault *))
+{
+    const struct hil_system *s = t->scenario->system;
+    const struct hil_node_config *n = &s->nodes[node];
+
+    for (unsigned i = n->first_fault; i < n->first_fault + n->fault_count; i++)
+        if (is(&s->faults[s->faults_here[i].fault]) && t->state->faults[i].begun)
+            return true;
+    return false;
+}
+
+/* Whether one of the nodes of a process ended it. */
+static bool is_provoked_end(const struct trial *t, const struct hil_executor_config *e)
+{
+    for (unsigned i = 0; i < e->count; i++)
+        if (is_provoked(t, e->nodes[i], has_crashed))
+            return true;
+    return false;
+}
+
+/* Whether the fault at a node keeps messages of the link back. */
+static bool is_of_link(const struct hil_system *s, const struct hil_fault_here *here,
+                       const struct hil_stale *stale)
+{
+    if (s->faults[here->fault].of == HIL_FAULT_OF_NODES)
+        return here->node == stale->from || here->node == stale->to;
+    for (unsigned i = 0; s->faults[here->fault].of == HIL_FAULT_OF_LINK && i < here->act_count; i++)
+        if (s->links[here->acts[i].link].from == stale->from &&
+            s->links[here->acts[i].link].to == stale->to)
+            return true;
+    return false;
+}
+
+/* Whether an input became stale while such a fault was on, or had not recovered from it yet. */
+static bool is_provoked_stale(const struct trial *t, const struct hil_stale *stale)
+{
+    const struct hil_system *s = t->scenario->system;
+
+    for (unsigned i = 0; i < s->here_count; i++) {
+        const struct hil_fault_state *state = &t->state->faults[i];
+        if (state->begun && is_of_link(s, &s->faults_here[i], stale) &&
+            state->begin_ns <= stale->found_ns &&
+            (state->ended < state->begun || stale->found_ns <= state->end_ns + stale->limit_ns))
+            return true;
+    }
+    return false;
 }
 
 /* --- loops ---------------------------------------------------------------------------------- */
@@ -132,8 +197,8 @@ static void look_at(struct worst_loop *worst, unsigned node, double value, doubl
 {
     double share = bound > 0 ? value / bound : value * 1e9;
 
-    if (node == 0 || share > worst->share)
-        *worst = (struct worst_loop){node, value, bound, share};
+    if (!worst->any || share > worst->share)
+        *worst = (struct worst_loop){true, node, value, bound, share};
 }
 
 static void judge_loops(struct trial *t)
@@ -142,6 +207,8 @@ static void judge_loops(struct trial *t)
     char name[HIL_NODE_NAME_BYTES], value[24], bound[24];
 
     for (unsigned i = 0; i < t->state->node_count; i++) {
+        if (is_provoked(t, i, is_of_nodes))
+            continue;
         look_at(&missed, i, missed_percent(t, i), t->bounds->missed_percent);
         look_at(&gap, i, gap_us(t, i), bound_us(t, i, t->bounds->gap_ns));
         look_at(&behind, i, behind_us(t, i), bound_us(t, i, t->bounds->behind_ns));
@@ -172,7 +239,8 @@ static bool is_complete(const struct trial *t)
     if (atomic_load(&t->state->stop))
         return false;
     for (unsigned i = 0; i < process_count(t->scenario); i++)
-        if (atomic_load(&t->state->executors[i].stage) != HIL_DONE)
+        if (atomic_load(&t->state->executors[i].stage) != HIL_DONE &&
+            !is_provoked_end(t, &t->scenario->executors[i]))
             return false;
     return true;
 }
@@ -186,6 +254,20 @@ static void judge_length(struct trial *t)
                 "it did not come to its end: %.4g of %.4g s", elapsed, duration);
 }
 
+/* Takes those that a fault provoked off the count. Returns the first of the others, or NULL. */
+static const struct hil_stale *drop_provoked(const struct trial *t, const struct hil_stale_log *log,
+                                             uint64_t *count)
+{
+    const struct hil_stale *first = NULL;
+
+    for (uint64_t k = 0; k < log->count && k < HIL_STALE_LISTED; k++)
+        if (is_provoked_stale(t, &log->at[k]))
+            --*count;
+        else if (!first)
+            first = &log->at[k];
+    return first;
+}
+
 static void judge_inputs(struct trial *t)
 {
     char link[HIL_LINK_NAME_BYTES] = "", oldest[24];
@@ -196,8 +278,9 @@ static void judge_inputs(struct trial *t)
         const struct hil_stale_log *log = &t->state->executors[i].stale;
         count += log->count;
         oldest_ns = log->oldest_ns > oldest_ns ? log->oldest_ns : oldest_ns;
-        if (log->count && (!first || log->at[0].found_ns < first->found_ns))
-            first = &log->at[0];
+        const struct hil_stale *of_log = drop_provoked(t, log, &count);
+        if (of_log && (!first || of_log->found_ns < first->found_ns))
+            first = of_log;
     }
     struct hil_check *check = add_check(t, "stale_inputs", (double)count, t->bounds->stale_inputs);
     if (!first)

@@ -87,10 +87,10 @@ static void expect_named(const char *options, const char *what)
     expect_status(&e, 1);
     snprintf(line, sizeof line, "error: stage (same): %s, at 0.0", what);
     expect_said(&e, line);
-    json_t *fault = json_at(summary_of(in_workspace("out")), "faults.each.0");
-    cr_expect_str_eq(json_string_value(json_at(fault, "component")), "stage");
-    cr_expect(strstr(json_string_value(json_at(fault, "what")), line + strlen("error: ")));
-    cr_expect_geq(number_at(fault, "step"), 5); /* it may leave some out in real time */
+    json_t *failure = json_at(summary_of(in_workspace("out")), "failures.each.0");
+    cr_expect_str_eq(json_string_value(json_at(failure, "component")), "stage");
+    cr_expect(strstr(json_string_value(json_at(failure, "what")), line + strlen("error: ")));
+    cr_expect_geq(number_at(failure, "step"), 5); /* it may leave some out in real time */
 }
 
 /* The shell of run_command knows no blanks, so what is compiled in has none. */

@@ -225,7 +225,7 @@ Test(fmu_runs, a_run_may_go_on_without_it)
 
     expect_status(&e, 0);
     expect_said(&e, "tried: fmi2DoStep returned error");
-    cr_expect_eq(number_at(summary_of(in_workspace("out")), "faults.count"), 1);
+    cr_expect_eq(number_at(summary_of(in_workspace("out")), "failures.count"), 1);
 }
 
 Test(fmu_runs, what_it_prints_is_not_in_our_output)

@@ -148,7 +148,7 @@ Test(native, that_fails_ends_the_run)
 
     expect_status(&e, 1);
     expect_said(&e, "converter[0] (rc): its output voltage_v is NaN, at 0.200050 s (step 4001)");
-    cr_expect_eq(number_at(summary_of(in_workspace("out")), "faults.count"), 1);
+    cr_expect_eq(number_at(summary_of(in_workspace("out")), "failures.count"), 1);
 }
 
 Test(native, that_fails_is_told_when_the_run_goes_on)
@@ -160,5 +160,5 @@ Test(native, that_fails_is_told_when_the_run_goes_on)
     expect_said(&e,
                 "warning: converter[1] (rc): its step failed (Numerical result out of range), at "
                 "0.200050 s (step 4001); the run goes on without it");
-    cr_expect_eq(number_at(summary_of(in_workspace("out")), "faults.count"), 2);
+    cr_expect_eq(number_at(summary_of(in_workspace("out")), "failures.count"), 2);
 }

@@ -208,7 +208,7 @@ Test(hardware, that_cannot_be_written_has_failed, .timeout = 60)
     start(&b);
     *counter(&b, "apply_rc") = -EIO;
     cr_expect_eq(step(&b), -ENOTRECOVERABLE);
-    hil_fault_describe(&b.run.state->executors[0].faults, text, sizeof text);
+    hil_failure_describe(&b.run.state->executors[0].failures, text, sizeof text);
     cr_expect_str_eq(text,
                      "tray (tray): its apply failed (Input/output error), at 0.000000 s (step "
                      "0)");

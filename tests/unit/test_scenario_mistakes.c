@@ -482,7 +482,7 @@ Test(scenario_mistakes, empty_file)
         "FILE:1:1: the scenario is empty; allowed: a mapping with the keys name, "
         "duration_s, mode, fabric, on_lost, hang_limit_s, verbs, tcp, network, controller, "
         "converters, reference, load, input_voltage, recording, "
-        "limits, validity, trace, placement\n";
+        "faults, limits, validity, trace, placement\n";
     cr_expect_str_eq(refusal("", NULL), empty);
     cr_expect_str_eq(refusal("# nothing\n", NULL), empty);
 }

@@ -674,9 +674,9 @@ Test(step, a_component_that_sends_no_number_is_held_whole)
     "sources: {s: {to: bad.input, steps: {initial: 1, changes: [{time_s: 50e-6, value: "           \
     "1e305}]}}}\n"
 
-static const struct hil_fault_log *faults(const struct rig *rig)
+static const struct hil_failure_log *faults(const struct rig *rig)
 {
-    return &rig->run.state->executors[0].faults;
+    return &rig->run.state->executors[0].failures;
 }
 
 Test(step, a_sampled_component_that_fails_is_safe)

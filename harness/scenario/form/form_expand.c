@@ -575,7 +575,7 @@ static void expand_all(struct expansion *x, struct scenario_node *root)
     expand_sources(x, root);
     expand_record(x, root);
     expand_measures(x, root);
-    KEYS(x, root, from, "limits", "validity", "trace");
+    KEYS(x, root, from, "faults", "limits", "validity", "trace");
     expand_placement(x, root);
 }
 

@@ -301,6 +301,9 @@ static void set_converters(struct form_schema *s)
                                           &s->override_entry, 0, FORM_CONVERTERS_MAX));
 }
 
+static const cyaml_schema_field_t faults_of_a_run = {
+    .key = "faults",
+    .value = {.type = CYAML_MAPPING, .mapping = {.fields = scenario_faults_fields}}};
 static const cyaml_schema_field_t limits_of_a_run = {
     .key = "limits",
     .value = {.type = CYAML_MAPPING, .mapping = {.fields = scenario_limits_fields}}};
@@ -319,17 +322,18 @@ static void set_top(struct form_schema *s)
         CYAML_FIELD_MAPPING("input_voltage", MUST, struct form_file, input_voltage,
                             input_voltage_fields),
         CYAML_FIELD_MAPPING("recording", MUST, struct form_file, recording, recording_fields),
-        limits_of_a_run, RUN_FIELDS_END,
+        faults_of_a_run, limits_of_a_run, RUN_FIELDS_END,
         CYAML_FIELD_SEQUENCE_COUNT("placement", MAY, struct form_file, placement, placement_count,
                                    &placement_entry, 0, 1 + FORM_CONVERTERS_MAX));
 }
 
-/* libcyaml leaves the limits out: they are read from the tree. */
+/* libcyaml leaves the faults and limits out: they are read from the tree. */
 static void set_loaded(struct form_schema *s)
 {
     memcpy(s->loaded_fields, s->top_fields, sizeof s->top_fields);
     for (cyaml_schema_field_t *field = s->loaded_fields; field->key != NULL; field++)
-        if (strcmp(field->key, limits_of_a_run.key) == 0)
+        if (strcmp(field->key, faults_of_a_run.key) == 0 ||
+            strcmp(field->key, limits_of_a_run.key) == 0)
             field->value = (cyaml_schema_value_t){.type = CYAML_IGNORE};
 }
 

@@ -153,7 +153,7 @@ struct form_schema {
     unsigned law_count, plant_count;
     cyaml_schema_field_t *gain_fields, *parameter_fields, *state_fields, *multiplier_fields;
     cyaml_schema_field_t controller_fields[28], tolerance_fields[8], converters_fields[28],
-        override_fields[12], top_fields[20], loaded_fields[20];
+        override_fields[12], top_fields[24], loaded_fields[24];
     cyaml_schema_value_t override_entry;
 };
 

@@ -75,6 +75,7 @@ int general_sources(struct general *g);
 int general_connections(struct general *g);
 int general_wiring(struct general *g); /* feeds, links and the order of steps, from the edges */
 int general_record(struct general *g);
+int general_faults(struct general *g);
 int general_limits(struct general *g);
 int general_placement(struct general *g);
 int general_latencies(struct general *g);
@@ -147,6 +148,19 @@ struct general_named {
  */
 int general_split(const struct general *g, const struct scenario_node *node, const char *thing,
                   const char *allowed, struct general_named *named);
+
+/* A signal as a node has it: its own, or sent to it. False: neither; the rest is then set. In
+ * `number` the inputs follow the outputs, as of GENERAL_EITHER. */
+bool general_signal_at(const struct general *g, struct general_element element, unsigned node,
+                       struct hil_signal *signal);
+
+/* Reports that it is neither. */
+void general_absent(const struct general *g, const struct scenario_node *text,
+                    const struct hil_signal *signal, unsigned node);
+
+/* Whether the node records the signal; and has it do so, after what it records already. */
+bool general_records(const struct hil_node_config *node, const struct hil_signal *signal);
+int general_record_add(const struct general *g, unsigned node, struct hil_signal signal);
 
 enum general_side { GENERAL_INPUTS = 1, GENERAL_OUTPUTS = 2, GENERAL_EITHER = 3 };
 

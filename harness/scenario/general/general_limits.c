@@ -132,12 +132,15 @@ static int limit_find_in_node(const struct general *g, unsigned node,
     const struct hil_node_config *n = &g->system->nodes[node];
     const struct hil_component *c = &g->system->components[element.component];
     const bool output = element.number < c->out_count;
-    const unsigned number = output ? element.number : element.number - c->out_count;
+    const struct hil_signal signal = {
+        .component = element.component,
+        .output = output,
+        .number = output ? element.number : element.number - c->out_count,
+    };
 
     for (unsigned i = 0; n->decimation && i < n->recorded_count; i++) {
         const unsigned k = (from + i) % n->recorded_count;
-        const struct hil_signal *r = &n->recorded[k];
-        if (r->component == element.component && r->output == output && r->number == number)
+        if (hil_signal_is(&n->recorded[k], &signal))
             return (int)k;
     }
     return -1;

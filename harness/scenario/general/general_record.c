@@ -6,9 +6,8 @@
 
 #include "general.h"
 
-/* A signal as a node has it: its own, or sent to it. False: neither. */
-static bool record_signal(const struct general *g, struct general_element element, unsigned node,
-                          struct hil_signal *signal)
+bool general_signal_at(const struct general *g, struct general_element element, unsigned node,
+                       struct hil_signal *signal)
 {
     const struct hil_component *c = &g->system->components[element.component];
     const bool output = element.number < c->out_count;
@@ -26,8 +25,8 @@ static bool record_signal(const struct general *g, struct general_element elemen
            general_find_link(g->system, c->node, node, c->out + number, &signal->link, &signal->at);
 }
 
-static void record_absent(const struct general *g, const struct scenario_node *text,
-                          const struct hil_signal *signal, unsigned node)
+void general_absent(const struct general *g, const struct scenario_node *text,
+                    const struct hil_signal *signal, unsigned node)
 {
     char name[HIL_SIGNAL_NAME_BYTES], where[HIL_SIGNAL_NAME_BYTES];
 
@@ -60,7 +59,15 @@ static void record_decimation(const struct general *g, const struct scenario_nod
     g->system->nodes[node].decimation = decimation;
 }
 
-static int record_add(const struct general *g, unsigned node, struct hil_signal signal)
+bool general_records(const struct hil_node_config *node, const struct hil_signal *signal)
+{
+    for (unsigned i = 0; i < node->recorded_count; i++)
+        if (hil_signal_is(&node->recorded[i], signal))
+            return true;
+    return false;
+}
+
+int general_record_add(const struct general *g, unsigned node, struct hil_signal signal)
 {
     struct hil_node_config *n = &g->system->nodes[node];
     struct hil_signal *recorded =
@@ -93,13 +100,14 @@ static int record_entry(const struct general *g, const struct scenario_node *blo
             const unsigned owner = g->system->components[elements->at[k].component].node;
             const unsigned node = where && first == last ? first : owner;
             struct hil_signal signal;
-            if (!record_signal(g, elements->at[k], node, &signal) || node < first || node > last) {
-                record_absent(g, text, &signal, node < first || node > last ? first : node);
+            if (!general_signal_at(g, elements->at[k], node, &signal) || node < first ||
+                node > last) {
+                general_absent(g, text, &signal, node < first || node > last ? first : node);
                 break;
             }
             if (!where)
                 record_decimation(g, block, node, said);
-            rc = record_add(g, node, signal);
+            rc = general_record_add(g, node, signal);
         }
         if (rc == -ENOMEM)
             return rc;
@@ -181,8 +189,8 @@ static bool measure_signals(const struct general *g, const struct scenario_node 
                             struct hil_signal *to)
 {
     for (unsigned i = 0; i < count; i++) {
-        if (!record_signal(g, elements[i], node, &to[i])) {
-            record_absent(g, text, &to[i], node);
+        if (!general_signal_at(g, elements[i], node, &to[i])) {
+            general_absent(g, text, &to[i], node);
             return false;
         }
         if (strcmp(measure_unit(g, &to[i]), measure_unit(g, &to[0])) != 0) {
@@ -296,7 +304,7 @@ static int record_measured(const struct general *g, const unsigned char *said)
         if (said[m->node])
             continue;
         s->nodes[m->node].decimation = 1;
-        int rc = m->is.of ? record_add(g, m->node, m->signals[0]) : 0;
+        int rc = m->is.of ? general_record_add(g, m->node, m->signals[0]) : 0;
         if (rc)
             return rc;
     }

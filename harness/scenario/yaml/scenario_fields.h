@@ -42,7 +42,7 @@ static const cyaml_strval_t waits[] = {{"spin", HIL_SPIN}, {"hybrid", HIL_HYBRID
 
 extern const cyaml_schema_field_t scenario_validity_fields[], scenario_trace_fields[];
 /* Of both forms too, but read from the tree: their keys are names. */
-extern const cyaml_schema_field_t scenario_limits_fields[];
+extern const cyaml_schema_field_t scenario_limits_fields[], scenario_faults_fields[];
 
 /* What libcyaml loads into a struct scenario_file. */
 #define RUN_FIELDS_BEGIN                                                                           \

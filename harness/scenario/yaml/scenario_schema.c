@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../faults.h"
 #include "../form/form.h"
 #include "../limits.h"
 #include "scenario_fields.h"
@@ -232,6 +233,35 @@ static const cyaml_schema_field_t measure_fields[] = {OF_TYPE("of", CYAML_STRING
                                                       CYAML_FIELD_END};
 NAMED(measure);
 
+#define FAULT_WORD(id, name, of, needs, may) {name, HIL_FAULT_##id},
+static const cyaml_strval_t fault_kinds[] = {HIL_FAULT_KINDS(FAULT_WORD)};
+
+static const cyaml_schema_field_t fault_fields[] = {
+    MAYBE("signal", CYAML_STRING),
+    MAYBE("component", CYAML_STRING),
+    MAYBE("nodes", CYAML_STRING),
+    MAYBE("from", CYAML_STRING),
+    MAYBE("to", CYAML_STRING),
+    OF_WORDS("kind", fault_kinds),
+    MAYBE("parameter", CYAML_STRING),
+    MAYBE("value", CYAML_FLOAT),
+    MAYBE("factor", CYAML_FLOAT),
+    MAYBE("probability", CYAML_FLOAT),
+    MAYBE("seed", CYAML_UINT),
+    MAYBE("delay_us", CYAML_FLOAT),
+    OF_TYPE("at_s", CYAML_FLOAT),
+    MAYBE("duration_s", CYAML_FLOAT),
+    MAYBE("after_source", CYAML_STRING),
+    MAYBE("change", CYAML_UINT),
+    MAYBE("after_fault", CYAML_STRING),
+    MAYBE("when", CYAML_STRING),
+    MAYBE("above", CYAML_FLOAT),
+    MAYBE("below", CYAML_FLOAT),
+    CYAML_FIELD_END,
+};
+const cyaml_schema_field_t scenario_faults_fields[] = {
+    OF_FIELDS("*", CYAML_FLAG_OPTIONAL, fault_fields), CYAML_FIELD_END};
+
 static const cyaml_schema_field_t limit_band_fields[] = {
     MAYBE("min", CYAML_FLOAT), MAYBE("max", CYAML_FLOAT), CYAML_FIELD_END};
 static const cyaml_schema_field_t limit_step_fields[] = {
@@ -307,6 +337,7 @@ static const cyaml_schema_field_t general_fields[] = {
     OF_FIELDS("sources", 0, source_any),
     OF_ENTRIES("record", 0, &record_entry),
     OF_FIELDS("measures", 0, measure_any),
+    OF_FIELDS("faults", 0, scenario_faults_fields),
     OF_FIELDS("limits", 0, scenario_limits_fields),
     RUN_FIELDS_END,
     OF_ENTRIES("placement", CYAML_FLAG_OPTIONAL, &general_placement_entry),

@@ -5,8 +5,8 @@
  * the safe values of a sampled component in place of its outputs, and with no number for those of a
  * continuous one, which makes safe what takes them.
  */
-#ifndef HIL_FAULT_H
-#define HIL_FAULT_H
+#ifndef HIL_FAILURE_H
+#define HIL_FAILURE_H
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -15,9 +15,9 @@
 
 #include "../scenario/system.h"
 
-enum { HIL_COMPONENT_BYTES = 80, HIL_SIGNAL_BYTES = 48, HIL_FAULT_WORDS_BYTES = 320 };
+enum { HIL_COMPONENT_BYTES = 80, HIL_SIGNAL_BYTES = 48, HIL_FAILURE_WORDS_BYTES = 320 };
 
-struct hil_fault {
+struct hil_failure {
     char component[HIL_COMPONENT_BYTES]; /* "control[3]" */
     char model[HIL_SIGNAL_BYTES];
     char signal[HIL_SIGNAL_BYTES]; /* the output that is no number; "": a call failed */
@@ -29,12 +29,12 @@ struct hil_fault {
     bool ends;                     /* the run, as the scenario says */
 };
 
-enum { HIL_FAULTS_LISTED = 16 };
+enum { HIL_FAILURES_LISTED = 16 };
 
 /* Those that an executor found, the first ones in full. One writer. */
-struct hil_fault_log {
+struct hil_failure_log {
     _Atomic uint64_t count; /* told to who watches */
-    struct hil_fault at[HIL_FAULTS_LISTED];
+    struct hil_failure at[HIL_FAILURES_LISTED];
 };
 
 /* Whether all of them are numbers: no NaN and no infinity. */
@@ -57,27 +57,27 @@ struct hil_failing {
 
 /* Writes down that the call returned `rc`, or, if that is 0, gave out[]. Returns what the node's
  * step is to return: -ENOTRECOVERABLE if the run ends, or 0. */
-int hil_fault_add(struct hil_fault_log *log, const struct hil_failing *failing, int rc,
-                  const double *out);
+int hil_failure_add(struct hil_failure_log *log, const struct hil_failing *failing, int rc,
+                    const double *out);
 
 /* Writes down what became of the process of a component, in words. */
-void hil_fault_add_ended(struct hil_fault_log *log, const struct hil_failing *failing,
-                         const char *ended);
+void hil_failure_add_ended(struct hil_failure_log *log, const struct hil_failing *failing,
+                           const char *ended);
 
 /* What failed and how, in words: "control[3] (pid): its output torque_nm is nan, at 0.001 s (step
  * 50)".
  */
-void hil_fault_say(const struct hil_fault *fault, char text[HIL_FAULT_WORDS_BYTES]);
+void hil_failure_say(const struct hil_failure *failure, char text[HIL_FAILURE_WORDS_BYTES]);
 
 /* The same of the one that ended the run; leaves the text as it is where none did. */
-void hil_fault_describe(const struct hil_fault_log *log, char *text, size_t size);
+void hil_failure_describe(const struct hil_failure_log *log, char *text, size_t size);
 
-/* How many of a log's faults are listed. */
-static inline unsigned hil_faults_listed(const struct hil_fault_log *log)
+/* How many of a log's failures are listed. */
+static inline unsigned hil_failures_listed(const struct hil_failure_log *log)
 {
     const uint64_t count = atomic_load_explicit(&log->count, memory_order_acquire);
 
-    return count < HIL_FAULTS_LISTED ? (unsigned)count : HIL_FAULTS_LISTED;
+    return count < HIL_FAILURES_LISTED ? (unsigned)count : HIL_FAILURES_LISTED;
 }
 
 #endif

@@ -89,9 +89,9 @@ static void end(struct rig *rig)
     hil_scenario_free(rig->scenario);
 }
 
-static const struct hil_fault_log *faults(const struct rig *rig)
+static const struct hil_failure_log *failures(const struct rig *rig)
 {
-    return &rig->run.state->executors[0].faults;
+    return &rig->run.state->executors[0].failures;
 }
 
 static const char *message(const struct rig *rig)
@@ -101,7 +101,7 @@ static const char *message(const struct rig *rig)
 
 /* --- a law ---------------------------------------------------------------------------------- */
 
-Test(fault, a_duty_that_is_no_number_ends_the_run)
+Test(failure, a_duty_that_is_no_number_ends_the_run)
 {
     static const struct {
         double value;
@@ -120,12 +120,12 @@ Test(fault, a_duty_that_is_no_number_ends_the_run)
         play_law(&rig, NULL);
         cr_expect_eq(rig.rc, -ENOTRECOVERABLE);
         cr_expect_str_eq(message(&rig), cases[i].message);
-        cr_expect_eq(faults(&rig)->count, 1);
+        cr_expect_eq(failures(&rig)->count, 1);
         end(&rig);
     }
 }
 
-Test(fault, a_law_whose_step_fails_ends_the_run)
+Test(failure, a_law_whose_step_fails_ends_the_run)
 {
     struct rig rig;
 
@@ -134,20 +134,20 @@ Test(fault, a_law_whose_step_fails_ends_the_run)
     cr_expect_eq(rig.rc, -ENOTRECOVERABLE);
     cr_expect_str_eq(message(&rig), "control[0] (pid): its step failed (Numerical result out of "
                                     "range), at 0.020000 s (step 1000)");
-    cr_expect_str_empty(faults(&rig)->at[0].signal);
+    cr_expect_str_empty(failures(&rig)->at[0].signal);
     end(&rig);
 }
 
 /* Three laws of one model: the second and the third step of it come from other converters'. */
-Test(fault, a_law_that_failed_is_not_stepped_again)
+Test(failure, a_law_that_failed_is_not_stepped_again)
 {
     struct rig rig;
 
     value = NAN;
     play_law(&rig, SETS("controller.on_error=safe", "converters.duty_safe=0.125"));
     cr_expect_eq(rig.rc, 0);
-    cr_expect_eq(faults(&rig)->count, 3);
-    cr_expect_str_eq(faults(&rig)->at[2].component, "control[2]");
+    cr_expect_eq(failures(&rig)->count, 3);
+    cr_expect_str_eq(failures(&rig)->at[2].component, "control[2]");
     cr_expect_eq(failed_ns, WHEN_NS);
     cr_expect_eq(steps_after, 2, "%u", steps_after);
     double expected = 3 * 0.125 * 48 * 2.4 / (2.4 + 0.025 + 0.015);
@@ -156,7 +156,7 @@ Test(fault, a_law_that_failed_is_not_stepped_again)
     end(&rig);
 }
 
-Test(fault, the_other_laws_go_on)
+Test(failure, the_other_laws_go_on)
 {
     struct rig rig;
 
@@ -164,7 +164,7 @@ Test(fault, the_other_laws_go_on)
     fails_from = UINT32_MAX; /* but the first, which is converter 0's */
     play_law(&rig, SETS("controller.on_error=safe"));
     cr_expect_eq(rig.rc, 0);
-    cr_expect_eq(faults(&rig)->count, 1);
+    cr_expect_eq(failures(&rig)->count, 1);
     cr_expect_float_eq(atomic_load(&rig.run.state->recent.value), 24, 0.01, "%g",
                        atomic_load(&rig.run.state->recent.value));
     end(&rig);
@@ -172,7 +172,7 @@ Test(fault, the_other_laws_go_on)
 
 /* --- a plant -------------------------------------------------------------------------------- */
 
-Test(fault, a_plant_that_fails_ends_the_run)
+Test(failure, a_plant_that_fails_ends_the_run)
 {
     struct rig rig;
 
@@ -197,7 +197,7 @@ static int failing_apply(void *self, const double *in)
 }
 
 /* Hardware that does not take what it should put out. */
-Test(fault, a_plant_whose_apply_fails)
+Test(failure, a_plant_whose_apply_fails)
 {
     const struct hil_model *buck = hil_model_find("buck");
     struct rig rig;
@@ -219,21 +219,21 @@ Test(fault, a_plant_whose_apply_fails)
     rig.model.apply = failing_apply;
     replace(&rig, "converter", 1, 1);
     cr_expect_eq(hil_virtual_run(&rig.run), 0);
-    cr_expect_eq(faults(&rig)->count, 1);
+    cr_expect_eq(failures(&rig)->count, 1);
     cr_expect_eq(applied, 1001, "it is not asked again");
     cr_expect_gt(link_state(&rig.run, 2, 0)->bad, 1000);
     end(&rig);
 }
 
 /* It gives no number from then on, so the controller makes it safe, and the others go on. */
-Test(fault, a_run_goes_on_without_a_plant_that_failed)
+Test(failure, a_run_goes_on_without_a_plant_that_failed)
 {
     struct rig rig;
 
     error = -EDOM;
     play_plant(&rig, SETS("converters.on_error=safe"));
     cr_expect_eq(rig.rc, 0);
-    cr_expect_eq(faults(&rig)->count, 1);
+    cr_expect_eq(failures(&rig)->count, 1);
     cr_expect_eq(steps_after, 0);
     cr_expect_geq(link_state(&rig.run, 2, 0)->bad, 3900);
     cr_expect_eq(link_state(&rig.run, 1, 0)->bad, 0);
@@ -243,7 +243,7 @@ Test(fault, a_run_goes_on_without_a_plant_that_failed)
 
 /* --- where it is told ----------------------------------------------------------------------- */
 
-Test(fault, is_in_the_summary)
+Test(failure, is_in_the_summary)
 {
     char path[] = "/tmp/hiloco-test-XXXXXX", *printed;
     struct hil_verdict verdict;
@@ -258,7 +258,7 @@ Test(fault, is_in_the_summary)
     close(mkstemp(path));
     cr_assert_eq(hil_summary_write(&summary, path), 0);
     json_t *root = json_load_file(path, 0, NULL);
-    json_t *all = json_object_get(root, "faults");
+    json_t *all = json_object_get(root, "failures");
     json_t *one = json_array_get(json_object_get(all, "each"), 0);
     cr_expect_eq(json_integer_value(json_object_get(all, "count")), 1);
     cr_expect_str_eq(json_string_value(json_object_get(one, "component")), "converter[1]");
@@ -280,21 +280,21 @@ Test(fault, is_in_the_summary)
 }
 
 /* More than are listed are counted. */
-Test(fault, a_log_has_the_first_in_full)
+Test(failure, a_log_has_the_first_in_full)
 {
     const struct hil_model *pid = hil_model_find("pid");
-    static struct hil_fault_log log;
+    static struct hil_failure_log log;
     const double out[] = {NAN};
 
-    for (unsigned i = 0; i < HIL_FAULTS_LISTED + 5; i++) {
+    for (unsigned i = 0; i < HIL_FAILURES_LISTED + 5; i++) {
         const struct hil_component control = {
             .is = {"control", i, 100}, .model = pid, .width = 1, .out_count = 1};
         const struct hil_failing failing = {.component = &control, .call = "step", .ends = i == 3};
-        cr_expect_eq(hil_fault_add(&log, &failing, 0, out), i == 3 ? -ENOTRECOVERABLE : 0);
+        cr_expect_eq(hil_failure_add(&log, &failing, 0, out), i == 3 ? -ENOTRECOVERABLE : 0);
     }
-    char text[HIL_FAULT_WORDS_BYTES] = "";
-    cr_expect_eq(log.count, HIL_FAULTS_LISTED + 5);
-    cr_expect_eq(hil_faults_listed(&log), HIL_FAULTS_LISTED);
-    hil_fault_describe(&log, text, sizeof text);
+    char text[HIL_FAILURE_WORDS_BYTES] = "";
+    cr_expect_eq(log.count, HIL_FAILURES_LISTED + 5);
+    cr_expect_eq(hil_failures_listed(&log), HIL_FAILURES_LISTED);
+    hil_failure_describe(&log, text, sizeof text);
     cr_expect_eq(strncmp(text, "control[3] ", 11), 0, "%s", text);
 }

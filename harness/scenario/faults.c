@@ -1,0 +1,27 @@
+#include "faults.h"
+
+#define HIL_KIND(id, name_, of_, needs_, may_)                                                     \
+    [HIL_FAULT_##id] = {.name = name_, .of = of_, .needs = needs_, .may = may_},
+
+const char *const hil_fault_numbers[HIL_FAULT_NUMBERS] = {
+    [HIL_FAULT_VALUE] = "value",
+    [HIL_FAULT_FACTOR] = "factor",
+    [HIL_FAULT_PROBABILITY] = "probability",
+    [HIL_FAULT_SEED] = "seed",
+    [HIL_FAULT_DELAY_US] = "delay_us",
+};
+
+/* In the words of the list. */
+enum {
+    SIGNAL = 1 << HIL_FAULT_OF_SIGNAL,
+    LINK = 1 << HIL_FAULT_OF_LINK,
+    NODES = 1 << HIL_FAULT_OF_NODES,
+    COMPONENT = 1 << HIL_FAULT_OF_COMPONENT,
+    VALUE = 1 << HIL_FAULT_VALUE,
+    FACTOR = 1 << HIL_FAULT_FACTOR,
+    PROBABILITY = 1 << HIL_FAULT_PROBABILITY,
+    SEED = 1 << HIL_FAULT_SEED,
+    DELAY_US = 1 << HIL_FAULT_DELAY_US,
+};
+
+const struct hil_fault_kind_row hil_fault_kinds[HIL_FAULT_KIND_COUNT] = {HIL_FAULT_KINDS(HIL_KIND)};

@@ -1,0 +1,15 @@
+/* The faults of the scenario, with when they really began and ended. */
+#ifndef HIL_SUMMARY_FAULTS_H
+#define HIL_SUMMARY_FAULTS_H
+
+#include <jansson.h>
+
+#include "summary.h"
+
+/* A list under `faults`, in the order of the file. */
+void hil_summary_add_faults(const struct hil_summary *summary, json_t *root);
+
+/* A line for each. */
+void hil_summary_print_faults(const struct hil_summary *summary, FILE *to);
+
+#endif

@@ -1,0 +1,464 @@
+/*
+ * Faults on purpose: each acts where and when it was asked to, is in the record and the summary,
+ * and is what makes a limit fail. In virtual time all of it is exact.
+ */
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "process.h"
+#include "results.h"
+#include "workspace.h"
+
+TestSuite(faults, .init = workspace_open, .fini = workspace_close);
+
+/* Three lags, each on a node of its own, and their laws on another. Row r of a lag's record is of
+ * r * 10 us, and of the laws' of r * 50 us. */
+static const char plants[] =
+    "name: faulty\n"
+    "duration_s: 0.01\n"
+    "mode: virtual\n"
+    "nodes: {ctl: {period_us: 50}, plant: {period_us: 10, count: 3}}\n"
+    "components:\n"
+    "  law: {model: gain, node: ctl, count: 3, parameters: {gain: 2}}\n"
+    "  lag: {model: first_order_lag, node: 'plant[*]'}\n"
+    "connections:\n"
+    "  - {from: 'lag[*].output', to: 'law[*].input'}\n"
+    "  - {from: 'law[*].output', to: 'lag[*].input', scale: -1, offset: 1}\n"
+    "record:\n"
+    "  - {signals: ['lag[*].output', 'lag[*].input'], node: 'plant[*]'}\n"
+    "  - {signals: ['law[*].input', 'law[*].output'], node: ctl}\n"
+    "limits: {same: {signal: 'lag[0].output', max: 0.4}}\n";
+
+/* Runs it with these faults, each a line, into the folder NAME. */
+static struct ended run_faults(const char *faults, const char *out)
+{
+    char text[4000];
+
+    snprintf(text, sizeof text, "%s%s%s", plants, faults[0] ? "faults:\n" : "", faults);
+    write_text(in_workspace("%s.yaml", out), text);
+    return run_command("hiloco run %s --quiet --out %s", in_workspace("%s.yaml", out),
+                       in_workspace("%s", out));
+}
+
+static struct column column(const char *out, const char *dataset)
+{
+    return column_of(in_workspace("%s", out), dataset);
+}
+
+static void expect_same_bytes(const char *one, const char *other)
+{
+    struct ended e = run_command("cmp %s %s", in_workspace("%s/trace.h5", one),
+                                 in_workspace("%s/trace.h5", other));
+
+    expect_status(&e, 0);
+}
+
+/* The rows from..to - 1 of both columns are alike, but for so much. */
+static void expect_apart(const struct column *a, const struct column *b, size_t from, size_t to,
+                         double difference)
+{
+    cr_assert_leq(to, a->rows);
+    for (size_t i = from; i < to; i++)
+        cr_assert_float_eq(a->at[i] - b->at[i], difference, 1e-12, "row %zu", i);
+}
+
+/* --- signals and parameters ------------------------------------------------------------------ */
+
+Test(faults, an_output_is_recorded_as_it_is_and_as_it_would_be)
+{
+    struct ended e = run_faults(
+        "  f: {signal: 'lag[0].output', kind: bias, value: 0.5, at_s: 0.002, duration_s: 0.001}\n",
+        "out");
+
+    expect_status(&e, 4); /* the limit's */
+    struct column as_is = column("out", "plant/000/output");
+    struct column original = column("out", "plant/000/original_output");
+    expect_apart(&as_is, &original, 0, 200, 0);
+    expect_apart(&as_is, &original, 200, 300, 0.5);
+    expect_apart(&as_is, &original, 300, 1000, 0);
+    cr_expect_str_eq(column_text(in_workspace("out"), "plant/000/original_output", "signals"),
+                     "lag[0].original_output");
+
+    struct ended csv = run_command("hiloco export %s --csv", in_workspace("out"));
+    expect_status(&csv, 0);
+    const char *events = read_text(in_workspace("out/events.csv"));
+    cr_expect_not_null(strstr(events, "0.002,200,plant[0],fault begins,f,"), "%s", events);
+    cr_expect_not_null(strstr(events, ",300,plant[0],fault ends,f,0.001"), "%s", events);
+
+    /* The law takes it as it is; of the others nothing is recorded twice. */
+    struct column taken = column("out", "ctl/input");
+    cr_expect_float_eq(taken.at[3 * 40], as_is.at[200], 1e-12);
+    cr_expect_not(has_column(in_workspace("out"), "plant/001/original_output"));
+}
+
+/* The input that the step from 0.002 s on holds is seen in the row after it. */
+Test(faults, an_input_is_what_the_component_takes_and_its_sender_knows_nothing)
+{
+    struct ended e = run_faults(
+        "  f: {signal: 'lag[0].input', kind: stuck, value: 3, at_s: 0.002, duration_s: 0.001}\n",
+        "out");
+
+    expect_status(&e, 4);
+    struct column taken = column("out", "plant/000/input");
+    struct column original = column("out", "plant/000/original_input");
+    expect_apart(&taken, &original, 0, 201, 0);
+    for (size_t i = 201; i < 301; i++)
+        cr_assert_eq(taken.at[i], 3);
+    expect_apart(&taken, &original, 301, 1000, 0);
+    struct column sent = column("out", "ctl/output");
+    cr_expect_float_eq(original.at[206], 1 - sent.at[3 * 41], 1e-12);
+}
+
+Test(faults, follow_one_another_on_one_signal)
+{
+    struct ended e =
+        run_faults("  a: {signal: 'lag[0].output', kind: gain, factor: 2, at_s: 0.002}\n"
+                   "  b: {signal: 'lag[0].output', kind: bias, value: -1, at_s: 0.002}\n",
+                   "out");
+
+    expect_status(&e, 0);
+    struct column as_is = column("out", "plant/000/output");
+    struct column original = column("out", "plant/000/original_output");
+    for (size_t i = 200; i < 1000; i++)
+        cr_assert_float_eq(as_is.at[i], 2 * original.at[i] - 1, 1e-12);
+}
+
+Test(faults, act_from_the_first_step_on)
+{
+    struct ended e = run_faults("  a: {signal: 'lag[0].output', kind: bias, value: -1}\n", "out");
+
+    expect_status(&e, 0);
+    struct column as_is = column("out", "plant/000/output");
+    cr_expect_eq(as_is.at[0], -1);
+}
+
+Test(faults, a_parameter_is_another_for_a_while)
+{
+    struct ended e = run_faults("  f: {component: 'law[0]', kind: tune, parameter: gain, factor: "
+                                "0.5, at_s: 0.002, duration_s: 0.001}\n",
+                                "out");
+
+    expect_status(&e, 4);
+    struct column in = column("out", "ctl/input"), given = column("out", "ctl/output");
+    for (size_t i = 0; i + 1 < 200; i++) /* the output of row i + 1 was computed in row i */
+        cr_assert_float_eq(given.at[3 * (i + 1)], (i >= 40 && i < 60 ? 1 : 2) * in.at[3 * i], 1e-12,
+                           "row %zu", i);
+}
+
+/* A plant that is tuned goes on from where it is, with another time constant. */
+Test(faults, a_plants_parameter_counts_from_the_step_on)
+{
+    struct ended e = run_faults("  f: {component: 'lag[0]', kind: tune, parameter: "
+                                "time_constant_s, factor: 0.5, at_s: 0.0005}\n"
+                                "  g: {signal: 'lag[0].input', kind: stuck, value: 1}\n",
+                                "out");
+    struct column y = column("out", "plant/000/output");
+
+    expect_status(&e, 4);
+    for (size_t i = 0; i + 1 < 100; i++)
+        cr_assert_float_eq((1 - y.at[i + 1]) / (1 - y.at[i]), exp(i < 50 ? -0.01 : -0.02), 1e-12,
+                           "row %zu", i);
+}
+
+Test(faults, begin_when_a_signal_comes_to_a_level)
+{
+    struct ended e = run_faults("  f: {signal: 'lag[0].output', kind: stuck, value: 0, when: "
+                                "'lag[0].output', above: 0.2, at_s: 0.001, duration_s: 0.001}\n",
+                                "out");
+    struct column original = column("out", "plant/000/original_output");
+    size_t row = 0;
+
+    expect_status(&e, 4);
+    while (original.at[row] <= 0.2)
+        row++;
+    json_t *fault = json_at(summary_of(in_workspace("out")), "faults.0");
+    cr_expect_float_eq(number_at(fault, "began_s"), (double)(row + 1) * 10e-6 + 0.001, 1e-12);
+    cr_expect_float_eq(number_at(fault, "ended_s"), (double)(row + 1) * 10e-6 + 0.002, 1e-12);
+}
+
+/* --- links and nodes ------------------------------------------------------------------------- */
+
+Test(faults, a_link_that_is_frozen_gives_what_it_gave)
+{
+    struct ended e = run_faults(
+        "  f: {from: 'plant[0]', to: ctl, kind: freeze, at_s: 0.0002, duration_s: 0.0005}\n",
+        "out");
+    struct column taken = column("out", "ctl/input"), sent = column("out", "plant/000/output");
+
+    expect_status(&e, 0);
+    for (size_t i = 4; i < 14; i++)
+        cr_assert_eq(taken.at[3 * i], sent.at[19], "row %zu", i);
+    cr_expect_eq(taken.at[3 * 14], sent.at[70]);
+    cr_expect_eq(taken.at[3 * 5 + 1], column("out", "plant/001/output").at[25]);
+}
+
+Test(faults, a_link_that_is_late_gives_what_was)
+{
+    struct ended e = run_faults("  f: {from: 'plant[0]', to: ctl, kind: delay, delay_us: 200, "
+                                "at_s: 0.001, duration_s: 0.002}\n",
+                                "out");
+    struct column taken = column("out", "ctl/input"), sent = column("out", "plant/000/output");
+
+    expect_status(&e, 0);
+    for (size_t i = 24; i < 60; i++)
+        cr_assert_eq(taken.at[3 * i], sent.at[5 * i - 20], "row %zu", i);
+    for (size_t i = 60; i < 200; i++)
+        cr_assert_eq(taken.at[3 * i], sent.at[5 * i], "row %zu", i);
+}
+
+/* With the chance of one half, and in each step that message or the one before it. */
+Test(faults, messages_are_lost_and_come_twice)
+{
+    struct ended e =
+        run_faults("  a: {from: 'plant[0]', to: ctl, kind: loss, probability: 0.5}\n"
+                   "  b: {from: 'plant[1]', to: ctl, kind: duplicate, probability: 0.5, seed: 3}\n",
+                   "out");
+    struct column taken = column("out", "ctl/input");
+    struct column lost = column("out", "plant/000/output"),
+                  twice = column("out", "plant/001/output");
+    unsigned fresh = 0, before = 0;
+
+    expect_status(&e, 0);
+    for (size_t i = 10; i < 60; i++) {
+        fresh += taken.at[3 * i] == lost.at[5 * i];
+        before += taken.at[3 * i + 1] == twice.at[5 * i - 1];
+        cr_assert(taken.at[3 * i + 1] == twice.at[5 * i] ||
+                  taken.at[3 * i + 1] == twice.at[5 * i - 1]);
+    }
+    cr_expect(fresh > 10 && fresh < 40, "%u", fresh);
+    cr_expect(before > 10 && before < 40, "%u", before);
+}
+
+Test(faults, a_node_that_stalls_stands_still_and_then_goes_on)
+{
+    struct ended e = run_faults(
+        "  f: {nodes: 'plant[0]', kind: stall, at_s: 0.0005, duration_s: 0.0002}\n", "out");
+    struct column y = column("out", "plant/000/output");
+
+    expect_status(&e, 0);
+    for (size_t i = 50; i < 70; i++)
+        cr_assert_eq(y.at[i], y.at[49]);
+    cr_expect_gt(y.at[70], y.at[49]);
+}
+
+Test(faults, a_node_that_is_slow_does_the_steps_for_which_it_has_time)
+{
+    struct ended e = run_faults("  f: {nodes: 'plant[0]', kind: slow, delay_us: 25, at_s: 0.0005, "
+                                "duration_s: 0.0003}\n",
+                                "out");
+    struct column y = column("out", "plant/000/output");
+
+    expect_status(&e, 0);
+    for (size_t i = 51; i < 80; i++)
+        cr_assert_eq(y.at[i] != y.at[i - 1], (i - 50) % 3 == 0, "row %zu", i);
+}
+
+Test(faults, a_node_that_crashes_ends_the_run_where_on_lost_says_so)
+{
+    struct ended e = run_faults("  f: {nodes: 'plant[1]', kind: crash, at_s: 0.002}\n", "out");
+
+    expect_status(&e, 1);
+    expect_said(&e, "lost plant[1], which left or died before the end");
+}
+
+Test(faults, a_run_goes_on_without_a_node_and_with_it_again)
+{
+    struct ended e =
+        run_faults("  f: {nodes: 'plant[0]', kind: restart, at_s: 0.002, duration_s: 0.001}\n"
+                   "  g: {nodes: 'plant[2]', kind: crash, at_s: 0.004}\n"
+                   "on_lost: restart\n",
+                   "out");
+    struct column taken = column("out", "ctl/input");
+
+    expect_status(&e, 0);
+    for (size_t i = 40; i < 60; i++)
+        cr_assert_eq(taken.at[3 * i], 0, "row %zu: what the input began with", i);
+    cr_expect_gt(taken.at[3 * 64], 0);
+    cr_expect_eq(column("out", "plant/000/output").at[301], 0, "it began anew");
+    json_t *summary = summary_of(in_workspace("out"));
+    cr_expect_eq(number_at(summary, "losses.lost"), 2);
+    cr_expect_eq(number_at(summary, "losses.back"), 1);
+    cr_expect_float_eq(number_at(summary, "faults.0.ended_s"), 0.003, 1e-12);
+    cr_expect(isnan(number_at(summary, "faults.1.ended_s")), "to the end");
+}
+
+/* --- the whole ------------------------------------------------------------------------------- */
+
+/* Every kind at once, most of them random. */
+static const char all_kinds[] =
+    "  a: {signal: 'lag[*].output', kind: noise, value: 0.01, seed: 7, at_s: 0.001}\n"
+    "  b: {signal: 'lag[0].input', kind: spike, value: 3, probability: 0.05}\n"
+    "  c: {signal: 'lag[1].input', kind: dropout, probability: 0.4}\n"
+    "  d: {signal: 'law[*].input', kind: drift, value: 1, at_s: 0.002}\n"
+    "  e: {signal: 'law[0].output', kind: quantise, value: 0.05}\n"
+    "  f: {signal: 'law[1].output', kind: delay, delay_us: 120}\n"
+    "  g: {from: 'plant[*]', to: ctl, kind: loss, probability: 0.2}\n"
+    "  h: {from: ctl, to: 'plant[2]', kind: duplicate, probability: 0.3}\n"
+    "  i: {nodes: 'plant[1]', kind: slow, delay_us: 15, at_s: 0.005, duration_s: 0.001}\n"
+    "  j: {component: 'lag[2]', kind: tune, parameter: gain, factor: 1.5, after_fault: i}\n"
+    "  k: {nodes: 'plant[0]', kind: restart, at_s: 0.007, duration_s: 0.0005}\n"
+    "on_lost: restart\n";
+
+Test(faults, are_the_same_bit_for_bit_each_time)
+{
+    struct ended one = run_faults(all_kinds, "one"), other = run_faults(all_kinds, "other");
+
+    cr_expect_eq(one.status, other.status);
+    expect_same_bytes("one", "other");
+    json_t *a = json_at(summary_of(in_workspace("one")), "faults");
+    cr_expect(json_equal(a, json_at(summary_of(in_workspace("other")), "faults")));
+    cr_expect_eq(json_array_size(a), 11);
+}
+
+Test(faults, another_seed_is_another_run)
+{
+    run_faults("  a: {signal: 'lag[*].output', kind: noise, value: 0.01}\n", "one");
+    run_faults("  a: {signal: 'lag[*].output', kind: noise, value: 0.01, seed: 2}\n", "other");
+    struct column a = column("one", "plant/000/output"), b = column("other", "plant/000/output");
+    struct column c = column("one", "plant/001/output");
+    unsigned alike = 0;
+
+    for (size_t i = 0; i < 1000; i++)
+        alike += a.at[i] == b.at[i] || a.at[i] == c.at[i];
+    cr_expect_eq(alike, 0);
+}
+
+/* What is asked for and never begins changes nothing. */
+Test(faults, one_that_never_begins_changes_nothing)
+{
+    struct ended e = run_faults("  a: {signal: 'lag[*].output', kind: stuck, value: 9, when: "
+                                "'lag[*].output', above: 100}\n",
+                                "out");
+    cr_expect_eq(e.status, 2, "%s", e.err); /* several signals to wait for */
+    e = run_faults("  a: {signal: 'lag[0].output', kind: stuck, value: 9, when: 'lag[0].output', "
+                   "above: 100}\n"
+                   "  b: {from: ctl, to: 'plant[*]', kind: freeze, at_s: 0.0099999}\n",
+                   "out");
+    expect_status(&e, 0);
+    e = run_faults("", "without");
+    expect_status(&e, 0);
+    struct column a = column("out", "plant/000/output"), b = column("without", "plant/000/output");
+    cr_expect_eq(memcmp(a.at, b.at, 1000 * sizeof(double)), 0);
+    cr_expect(isnan(number_at(summary_of(in_workspace("out")), "faults.0.began_s")));
+    e = run_command("hiloco compare %s %s --quiet", in_workspace("out"), in_workspace("without"));
+}
+
+Test(faults, a_limit_passes_without_and_fails_with_one)
+{
+    const char *fault =
+        "  f: {from: 'plant[0]', to: ctl, kind: freeze, at_s: 0.0002, duration_s: 0.009}\n";
+    struct ended e = run_faults("", "without");
+
+    expect_status(&e, 0);
+    e = run_faults(fault, "with"); /* the law takes 0.146, as the plant goes on to 0.7 */
+    expect_status(&e, 4);
+    cr_expect_str_eq(json_string_value(json_at(summary_of(in_workspace("with")), "verdict")),
+                     "failed");
+    e = run_command("hiloco test %s %s --out %s", in_workspace("without.yaml"),
+                    in_workspace("with.yaml"), in_workspace("both"));
+    expect_status(&e, 4);
+    cr_expect_not_null(strstr(e.out, "1 of 2 passed, 1 failed"), "%s", e.out);
+    e = run_command("hiloco compare %s %s", in_workspace("without"), in_workspace("with"));
+    expect_status(&e, 1);
+}
+
+Test(faults, are_in_what_check_prints_in_both_forms)
+{
+    const char *text = "name: short\nduration_s: 0.01\nmode: virtual\n"
+                       "controller: {law: pid, period_us: 20}\n"
+                       "converters: {count: 3, plant: buck, period_us: 10}\n"
+                       "reference: {voltage_v: 12}\n"
+                       "faults:\n"
+                       "  cap: {component: 'converter[1]', kind: tune, parameter: capacitance_f, "
+                       "factor: 0.5, at_s: 0.005}\n";
+
+    write_text(in_workspace("short.yaml"), text);
+    struct ended e = run_command("hiloco check %s", in_workspace("short.yaml"));
+    expect_status(&e, 0);
+    cr_expect_not_null(strstr(e.out, "  cap:\n    component: \"converter[1]\"\n"), "%s", e.out);
+    e = run_command("hiloco check %s --expand", in_workspace("short.yaml"));
+    expect_status(&e, 0);
+    write_text(in_workspace("long.yaml"), e.out);
+    e = run_command("hiloco run %s --quiet --out %s", in_workspace("short.yaml"),
+                    in_workspace("short"));
+    expect_status(&e, 0);
+    e = run_command("hiloco run %s --quiet --out %s", in_workspace("long.yaml"),
+                    in_workspace("long"));
+    expect_status(&e, 0);
+    expect_same_bytes("short", "long");
+}
+
+/* --- against the clock ----------------------------------------------------------------------- */
+
+TestSuite(faults_clock, .init = workspace_open_alone, .fini = workspace_close);
+
+/* Two processes, at periods that a busy machine keeps; node 0 is not among what dies. */
+static const char clocked[] =
+    "name: %s\n"
+    "duration_s: 3\n"
+    "mode: realtime\n"
+    "on_lost: restart\n"
+    "nodes:\n"
+    "  ctl: {period_us: 1000, wait: hybrid}\n"
+    "  plant: {period_us: 1000, count: 2, wait: hybrid}\n"
+    "components:\n"
+    "  law: {model: gain, node: ctl, count: 2, parameters: {gain: 2}}\n"
+    "  lag: {model: first_order_lag, node: 'plant[*]', parameters: {time_constant_s: 0.05}}\n"
+    "connections:\n"
+    "  - {from: 'lag[*].output', to: 'law[*].input'}\n"
+    "  - {from: 'law[*].output', to: 'lag[*].input', scale: -1, offset: 1}\n"
+    "record:\n"
+    "  - {signals: 'lag[*].output', node: 'plant[*]'}\n"
+    "  - {signals: 'law[*].input', node: ctl}\n"
+    "placement:\n"
+    "  - {nodes: [ctl, 'plant[1]'], wait: hybrid}\n"
+    "  - {nodes: 'plant[0]', wait: hybrid}\n"
+    "faults:\n"
+    "  stuck: {signal: 'lag[1].output', kind: noise, value: 1, at_s: 0.5, duration_s: 0.5}\n"
+    "  gone: {nodes: 'plant[0]', kind: restart, at_s: 0.5, duration_s: 0.5}\n"
+    "  frozen: {from: 'plant[1]', to: ctl, kind: freeze, at_s: 1.5, duration_s: 0.2}\n";
+
+/* What is random is by the step's number: so it is what virtual time has in the same step. */
+static void expect_noise_of_virtual_time(const char *real, const char *exact)
+{
+    struct column step = column(real, "plant/001/step");
+    struct column a = column(real, "plant/001/output"),
+                  a0 = column(real, "plant/001/original_output");
+    struct column b = column(exact, "plant/001/output"),
+                  b0 = column(exact, "plant/001/original_output");
+    unsigned on = 0;
+
+    for (size_t i = 0; i < a.rows; i++) {
+        const size_t n = (size_t)step.at[i];
+        cr_assert_float_eq(a.at[i] - a0.at[i], b.at[n] - b0.at[n], 1e-9, "step %zu", n);
+        on += a.at[i] != a0.at[i];
+    }
+    cr_expect_gt(on, 10);
+}
+
+Test(faults_clock, act_on_processes)
+{
+    char text[4000];
+
+    snprintf(text, sizeof text, clocked, own_name());
+    write_text(in_workspace("clocked.yaml"), text);
+    struct ended e = run_command("hiloco run %s --quiet --out %s", in_workspace("clocked.yaml"),
+                                 in_workspace("real"));
+    expect_ran(&e);
+    expect_said(&e, "plant[0] (process");
+    expect_said(&e, "was killed by SIGKILL; started again");
+    json_t *summary = summary_of(in_workspace("real"));
+    cr_expect_geq(number_at(summary, "faults.0.began_s"), 0.5);
+    cr_expect_geq(number_at(summary, "faults.0.ended_s"), 1);
+    cr_expect_geq(number_at(summary, "faults.1.ended_s"), 1);
+    cr_expect_eq(number_at(summary, "losses.back"), 1);
+    expect_nothing_left();
+
+    e = run_command("hiloco run %s --quiet --mode virtual --out %s", in_workspace("clocked.yaml"),
+                    in_workspace("exact"));
+    cr_expect(e.status == 0 || e.status == 3, "%s", e.err);
+    expect_noise_of_virtual_time("real", "exact");
+}
