@@ -203,6 +203,8 @@ figure: all
 	$(call draw,battery,stage,run-node.gp stage-signal-*.dat,hiloco run configs/battery.yaml)
 	$(call draw,netlist,control,run-node.gp control-signal-2-*.dat control-signal-3-*.dat,$\
 	    hiloco run docs/examples/netlist/bucks.yaml)
+	$(call draw,faults,output,run-measure.gp output-value-*.dat output-reference-*.dat,$\
+	    hiloco run docs/examples/faults/converters.yaml)
 
 # --- tests: one program for each folder of tests -----------------------------------------
 

@@ -44,6 +44,7 @@ eval marks(2)
 plot for [i = 1:lines] sprintf('%s-line-%d.dat', name, i) \
          with lines linecolor rgb '#6baed6' linewidth 0.6 title (i == 1 ? 'each '.each : ''), \
      (own ? '/dev/null' : name.'-mean-2.dat') with lines linecolor rgb mean_colour title (own ? '' : 'their mean')
+unset label
 
 unset arrow
 unset object

@@ -4,6 +4,7 @@
 #include <stdbool.h>
 
 #include "../record/told.h"
+#include "../scenario/yaml/scenario_check.h"
 #include "key_words.h"
 
 /* "load torque 24 to 22 Nm" */
@@ -39,6 +40,24 @@ static void events_words(json_t *changes, char *text, size_t size)
     }
 }
 
+/* Of those that began. */
+static void events_read_faults(struct plot_events *events, const json_t *list)
+{
+    events->fault_count = 0;
+    for (size_t i = 0; i < json_array_size(list) && events->fault_count < PLOT_FAULTS_MAX; i++) {
+        const json_t *one = json_array_get(list, i);
+        const double from_s = hil_told_number(one, "began_s"),
+                     to_s = hil_told_number(one, "ended_s");
+        const char *name = json_string_value(json_object_get(one, "name"));
+        struct plot_fault *fault = &events->faults[events->fault_count];
+        if (!isfinite(from_s) || !name || !scenario_name_fits(name))
+            continue;
+        *fault = (struct plot_fault){.from_s = from_s, .to_s = isfinite(to_s) ? to_s : INFINITY};
+        snprintf(fault->name, sizeof fault->name, "%s", name);
+        events->fault_count++;
+    }
+}
+
 void plot_events_read(struct plot_events *events, const json_t *summary)
 {
     const json_t *list = json_object_get(summary, "events");
@@ -50,6 +69,7 @@ void plot_events_read(struct plot_events *events, const json_t *summary)
         event->at_s = hil_told_number(one, "time_s");
         events_words(json_object_get(one, "changes"), event->text, sizeof event->text);
     }
+    events_read_faults(events, json_object_get(summary, "faults"));
 }
 
 static bool events_seen(const struct plot_event *event, double from_s, double to_s)
@@ -59,8 +79,32 @@ static bool events_seen(const struct plot_event *event, double from_s, double to
 
 void plot_events_open(struct hil_figure *figure, unsigned count)
 {
-    fprintf(figure->values, "array events[%u]\narray window_from[%u]\narray window_to[%u]\n", count,
-            count, count);
+    static const char *const arrays[] = {"events", "faults", "fault_names", "window_from",
+                                         "window_to"};
+
+    for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++)
+        fprintf(figure->values, "array %s[%u]\n", arrays[i], count);
+}
+
+static bool events_fault_seen(const struct plot_fault *fault, double from_s, double to_s)
+{
+    return fault->from_s < to_s && fault->to_s >= from_s;
+}
+
+static void events_set_faults(struct hil_figure *figure, unsigned i,
+                              const struct plot_events *events, double from_s, double to_s,
+                              double scale)
+{
+    fprintf(figure->values, "faults[%u] = '", i);
+    for (unsigned k = 0; k < events->fault_count; k++)
+        if (events_fault_seen(&events->faults[k], from_s, to_s))
+            fprintf(figure->values, "%.12g %.12g ", fmax(events->faults[k].from_s, from_s) * scale,
+                    fmin(events->faults[k].to_s, to_s) * scale);
+    fprintf(figure->values, "'\nfault_names[%u] = '", i);
+    for (unsigned k = 0; k < events->fault_count; k++)
+        if (events_fault_seen(&events->faults[k], from_s, to_s))
+            fprintf(figure->values, "%s ", events->faults[k].name);
+    fputs("'\n", figure->values);
 }
 
 void plot_events_set(struct hil_figure *figure, unsigned i, const struct plot_events *events,
@@ -75,6 +119,7 @@ void plot_events_set(struct hil_figure *figure, unsigned i, const struct plot_ev
             fprintf(figure->values, "%.12g ", events->at[k].at_s * scale);
     fprintf(figure->values, "'\nwindow_from[%u] = %.12g\nwindow_to[%u] = %.12g\n", i,
             window ? window_from * scale : 0, i, window ? window_to * scale : 0);
+    events_set_faults(figure, i, events, from_s, to_s, scale);
 }
 
 void plot_events_set_texts(struct hil_figure *figure, const struct plot_events *events,

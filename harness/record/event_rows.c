@@ -22,8 +22,8 @@ const char *hil_event_kind_name(enum hil_event_kind kind)
 
 /* --- names ------------------------------------------------------------------------------------ */
 
-/* First nothing, then arrays of nodes, arrays of components, of each of these the rows of its model:
- * inputs, then outputs; and the faults. */
+/* First nothing, then arrays of nodes, arrays of components, of each of these the rows of its
+ * model: inputs, then outputs; and the faults. */
 static const struct hil_model *model_of(const struct hil_system *s, unsigned array)
 {
     return s->components[s->component_arrays[array].first].model;
@@ -41,7 +41,8 @@ struct hil_event_of hil_event_of_component(const struct hil_system *s, unsigned 
     return (struct hil_event_of){1 + s->node_array_count + c->array, c->is.index, 0};
 }
 
-/* The number of the first row of an array of components; after the last array, of the first fault. */
+/* The number of the first row of an array of components; after the last array, of the first fault.
+ */
 static uint32_t first_signal_of(const struct hil_system *s, unsigned array)
 {
     uint32_t number = 1 + s->node_array_count + s->component_array_count;

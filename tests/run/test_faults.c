@@ -209,6 +209,21 @@ Test(faults, a_link_that_is_late_gives_what_was)
         cr_assert_eq(taken.at[3 * i], sent.at[5 * i], "row %zu", i);
 }
 
+/* What was on its way when the first one ended does not come when the second one begins. */
+Test(faults, a_link_that_is_late_again_has_forgotten)
+{
+    struct ended e = run_faults("  a: {from: 'plant[0]', to: ctl, kind: delay, delay_us: 200, "
+                                "at_s: 0.0005, duration_s: 0.0005}\n"
+                                "  b: {from: 'plant[0]', to: ctl, kind: delay, delay_us: 200, "
+                                "at_s: 0.002, duration_s: 0.001}\n",
+                                "out");
+    struct column taken = column("out", "ctl/input"), sent = column("out", "plant/000/output");
+
+    expect_status(&e, 0);
+    for (size_t i = 40; i < 44; i++)
+        cr_assert_eq(taken.at[3 * i], sent.at[199], "row %zu", i);
+}
+
 /* With the chance of one half, and in each step that message or the one before it. */
 Test(faults, messages_are_lost_and_come_twice)
 {
@@ -283,6 +298,19 @@ Test(faults, a_run_goes_on_without_a_node_and_with_it_again)
     cr_expect_eq(number_at(summary, "losses.back"), 1);
     cr_expect_float_eq(number_at(summary, "faults.0.ended_s"), 0.003, 1e-12);
     cr_expect(isnan(number_at(summary, "faults.1.ended_s")), "to the end");
+}
+
+Test(faults, a_node_may_die_twice)
+{
+    struct ended e =
+        run_faults("  f: {nodes: 'plant[0]', kind: restart, at_s: 0.002, duration_s: 0.001}\n"
+                   "  g: {nodes: 'plant[0]', kind: restart, at_s: 0.005, duration_s: 0.001}\n"
+                   "on_lost: restart\n",
+                   "out");
+
+    expect_status(&e, 0);
+    cr_expect_eq(number_at(summary_of(in_workspace("out")), "losses.back"), 2);
+    cr_expect_gt(column("out", "ctl/input").at[3 * 190], 0.3);
 }
 
 /* --- the whole ------------------------------------------------------------------------------- */

@@ -356,3 +356,22 @@ Test(models, what_is_tuned_is_as_if_made_so)
     }
     cr_expect_gt(tunable, 60);
 }
+
+/* A lag that is tuned as it moves goes on with the slope that it has. */
+Test(models, a_second_order_lag_that_is_tuned_keeps_its_slope)
+{
+    enum { FREQUENCY = 1 };
+    struct rig rig = rig_open("second_order_lag", NULL, NULL, 1e-6);
+    double before = 0;
+
+    rig.in[0] = 1;
+    for (unsigned n = 0; n < 500; n++) {
+        before = rig.out[0];
+        rig_step(&rig);
+    }
+    const double slope = rig.out[0] - before, at = rig.out[0];
+    cr_assert_eq(rig.model->tune(rig.self, FREQUENCY, 500), 0);
+    rig_step(&rig);
+    cr_expect_float_eq((rig.out[0] - at) / slope, 1, 0.01);
+    rig_end(&rig);
+}

@@ -317,6 +317,28 @@ Test(plot, what_is_not_seen_is_not_marked)
     cr_expect(strstr(script, "window_from[2] = 0\nwindow_to[2] = 0\n"), "%s", script);
 }
 
+/* One that began and ended, one that lasted to the end, one that never began; and what may be
+ * anybody's. */
+Test(plot, faults_are_marked_where_they_act)
+{
+    static char script[8192];
+
+    write_trace(in_folder("trace.h5"), -20, 10000);
+    put("summary.json", "{\"faults\": [{\"name\": \"cut\", \"began_s\": 0.25, \"ended_s\": 0.5},"
+                        " {\"name\": \"aged\", \"began_s\": 0.75, \"ended_s\": null},"
+                        " {\"name\": \"never\", \"began_s\": null, \"ended_s\": null},"
+                        " {\"name\": \"b'; !date\", \"began_s\": 0.3, \"ended_s\": 0.4}, 7]}");
+    cr_assert_eq(plot(), 0, "%s", said);
+    expect_texts("output", (const char *const[]){"cut", "aged", "rgb(240, 168, 150)", NULL});
+    FILE *file = fopen(in_folder("plot/output.gp"), "r");
+    cr_assert(file);
+    cr_expect_gt(fread(script, 1, sizeof(script) - 1, file), 100);
+    fclose(file);
+    cr_expect(strstr(script, "faults[1] = '0.25 0.5 0.75 1 '"), "%s", script);
+    cr_expect(strstr(script, "fault_names[1] = 'cut aged '"), "%s", script);
+    cr_expect_null(strstr(script, "date"));
+}
+
 /* Of ten thousand points a thousand columns remain, and the peak is among them. */
 Test(plot, data_keeps_the_peak)
 {

@@ -1,6 +1,7 @@
 #include "general.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -65,6 +66,18 @@ bool general_fits(const struct general *g, const struct scenario_node *block, co
                      "%u",
                      key, node->count, count, things, count);
     return false;
+}
+
+void general_entry_mistake(const struct general *g, const char *list,
+                           const struct scenario_entry *entry, const char *key, const char *format,
+                           va_list args)
+{
+    const struct scenario_node *node = key ? scenario_node_get(entry->value, key) : NULL;
+    char text[1400];
+
+    vsnprintf(text, sizeof text, format, args);
+    scenario_mistake(g->report, node ? &node->at : &entry->at, "%s.%s%s%s %s", list, entry->key,
+                     key ? "." : "", key ? key : "", text);
 }
 
 struct hil_array *general_arrays(const struct general *g, const struct general_groups *groups)

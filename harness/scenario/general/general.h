@@ -7,6 +7,8 @@
 #ifndef SCENARIO_GENERAL_H
 #define SCENARIO_GENERAL_H
 
+#include <stdarg.h>
+
 #include "../names.h"
 #include "../pool.h"
 #include "../ssv.h"
@@ -109,6 +111,12 @@ bool general_fits(const struct general *g, const struct scenario_node *block, co
  * is reported. 0 or -ENOMEM. */
 int general_csv(const struct general *g, const struct scenario_node *block, const char *column,
                 struct hil_column_source *source);
+
+/* Reports what is wrong with an entry of a list by names, "limits" or "faults": at the value of its
+ * key, or, without a key or a value, at the entry itself. */
+__attribute__((format(printf, 5, 0))) void
+general_entry_mistake(const struct general *g, const char *list, const struct scenario_entry *entry,
+                      const char *key, const char *format, va_list args);
 
 /* --- references ---------------------------------------------------------------------------- */
 

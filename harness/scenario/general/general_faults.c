@@ -35,15 +35,11 @@ struct fault_entry {
 __attribute__((format(printf, 3, 4))) static int
 fault_mistake(const struct fault_entry *e, const char *key, const char *format, ...)
 {
-    const struct scenario_node *node = key ? scenario_node_get(e->block, key) : NULL;
-    char text[1400];
     va_list args;
 
     va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
+    general_entry_mistake(e->g, "faults", e->entry, key, format, args);
     va_end(args);
-    scenario_mistake(e->g->report, node ? &node->at : &e->entry->at, "faults.%s%s%s %s",
-                     e->entry->key, key ? "." : "", key ? key : "", text);
     return -EINVAL;
 }
 

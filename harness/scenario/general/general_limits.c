@@ -25,15 +25,11 @@ static void limit_mistake(const struct limit_entry *e, const char *key, const ch
 /* At the value of the key; without it at the limit itself. */
 static void limit_mistake(const struct limit_entry *e, const char *key, const char *format, ...)
 {
-    const struct scenario_node *node = key ? scenario_node_get(e->block, key) : NULL;
-    char text[1400];
     va_list args;
 
     va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
+    general_entry_mistake(e->g, "limits", e->entry, key, format, args);
     va_end(args);
-    scenario_mistake(e->g->report, node ? &node->at : &e->entry->at, "limits.%s%s%s %s",
-                     e->entry->key, key ? "." : "", key ? key : "", text);
 }
 
 /* A number under the key; where there is none, this one. */
