@@ -324,6 +324,6 @@ Test(fmu_runs, models_shows_both_names)
 
     expect_status(&e, 0);
     cr_expect(strstr(e.out, "gain_proportional "), "%s", e.out);
-    cr_expect(strstr(e.out, " gain.proportional\n"), "%s", e.out);
+    cr_expect(strstr(e.out, " gain.proportional (tunable)\n"), "%s", e.out);
     cr_expect(is_empty(in_workspace("unpacked")));
 }
