@@ -121,8 +121,8 @@ Test(tracing, a_run_leaves_its_events)
         of[strlen("hiloco:peer_join: { cpu_id = ")] = '1';
         cr_expect_gt(joins + count_of(text, of), 0, "node %u met nobody", node);
     }
-    cr_expect_eq(count_of(text, "\"run\""), 3);
-    cr_expect_eq(count_of(text, "\"stopped\""), 3);
+    cr_expect_eq(count_of(text, "stage = ( \"run\""), 3);
+    cr_expect_eq(count_of(text, "stage = ( \"stopped\""), 3);
     cr_expect_geq(count_of(text, "hiloco:barrier_leave"), 6);
     cr_expect_eq(count_of(text, "hiloco:barrier_enter"), count_of(text, "hiloco:barrier_leave"));
     cr_expect_gt(count_of(text, "hiloco:fence"), 0);
