@@ -222,7 +222,6 @@ static int joined_step(struct hil_outside *outside, uint64_t t_ns, const double 
     n->in = in;
     n->out = out;
     n->t_ns = t_ns;
-    atomic_store_explicit(&n->run.state->elapsed_ns, t_ns, memory_order_relaxed);
     fiber_switch(n->loop, n->user);
     return 0;
 }

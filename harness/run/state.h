@@ -156,7 +156,7 @@ struct hil_state {
     _Atomic uint64_t said[HIL_SAID_MAX]; /* hashes of warnings, so that each is said once */
     _Atomic bool go;                     /* the launcher's: all is prepared */
     _Atomic bool stop;                   /* the launcher's: end soon and in order */
-    _Atomic uint64_t elapsed_ns;         /* node 0's */
+    _Atomic uint64_t elapsed_ns;         /* the first of its nodes' */
     struct hil_recent recent;            /* of the first measure */
     struct hil_responses responses;      /* of the system's measures */
 

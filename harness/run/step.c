@@ -452,7 +452,7 @@ static void step_record(const struct hil_step *s, uint64_t n, uint64_t due, uint
 static inline void step_show(const struct hil_step *s, uint64_t n, uint64_t due, uint64_t now)
 {
     step_measure(s, now);
-    if (s->node->id == 0)
+    if (s->tells_time)
         atomic_store_explicit(&s->node->run->state->elapsed_ns, now, memory_order_relaxed);
     step_record(s, n, due, now);
 }

@@ -477,6 +477,7 @@ int hil_step_open(struct hil_step **step, struct hil_node *node)
                          .told = &node->run->state->executors[node->run->executor],
                          .goes_on = node->run->scenario->on_lost == HIL_RESTART,
                          .answered = sizes.answers,
+                         .tells_time = node->id == hil_first_node(node->run->scenario),
                          .row = hil_columns_places(node->run->scenario, node->id)};
     struct make_cutter cutter = {0};
 

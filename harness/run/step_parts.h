@@ -130,6 +130,7 @@ struct hil_step {
     bool answered : 1;       /* its messages are: there is sent_ns */
     bool faulted : 1;        /* the scenario has faults for this node */
     bool has_ages : 1;       /* there are inputs with an age limit */
+    bool tells_time : 1;     /* how far the run is, for all that the launcher runs */
     struct step_part *parts; /* in the order of stepping: first the continuous ones */
     struct step_arrival *arrivals;
     struct step_departure *departures;

@@ -275,3 +275,13 @@ bool hil_executor_has(const struct hil_executor_config *executor, unsigned node)
             return true;
     return false;
 }
+
+unsigned hil_first_node(const struct hil_scenario *s)
+{
+    unsigned first = s->executors[0].nodes[0];
+
+    for (unsigned i = 1; i < s->executor_count; i++)
+        if (s->executors[i].nodes[0] < first)
+            first = s->executors[i].nodes[0];
+    return first;
+}

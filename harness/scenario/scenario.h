@@ -190,6 +190,9 @@ static inline bool hil_has_addresses(const struct hil_scenario *s)
 /* Whether the executor runs this node. */
 bool hil_executor_has(const struct hil_executor_config *executor, unsigned node);
 
+/* The first node that the scenario's executors run: with nodes elsewhere it may not be node 0. */
+unsigned hil_first_node(const struct hil_scenario *scenario);
+
 /* What the command line may change of the file. */
 struct hil_scenario_options {
     const char *const *sets; /* "controller.period_us=20", applied in order */

@@ -301,6 +301,12 @@ Test(general_real_time, by_a_process_for_each_node)
     cr_expect_gt(column_of(in_workspace("out-supervisor"), "supervisor/input").rows, 10);
     cr_expect_gt(number_at(summary_of(in_workspace("out-supervisor")), "nodes.supervisor.steps"),
                  10);
+    /* Each says how far its own nodes came. */
+    for (unsigned i = 0; i < 3; i++) {
+        char own[200];
+        snprintf(own, sizeof own, "%s-%s", out, nodes[i]);
+        cr_expect_gt(number_at(summary_of(own), "elapsed_s"), 0.5, "%s", nodes[i]);
+    }
     expect_nothing_left();
 }
 
