@@ -32,6 +32,7 @@ for scenario in "$work"/tree/configs/*.yaml; do
     record "$work/tree/build/hiloco" "$scenario" "$work/before"
     record "$build/hiloco" "$scenario" "$work/after"
     rm "$work"/before/*.h5 "$work"/after/*.h5
+    [ -e "$work/before/events.csv" ] || rm -f "$work/after/events.csv"
     for record in "$work"/before/*.csv; do
         [ -e "$record" ] || { echo "$name: $commit recorded nothing" && exit 1; }
         cmp "$record" "$work/after/${record##*/}" || failed=1
