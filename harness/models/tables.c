@@ -78,6 +78,19 @@ static int check_table(const struct hil_model *m, const char *kind,
     return 0;
 }
 
+/* A component's inputs and outputs are called alike: COMPONENT.NAME. */
+static int check_signals(const struct hil_model *m, char *text, size_t size)
+{
+    for (unsigned i = 0; i < m->outputs.count; i++) {
+        const char *name = m->outputs.at[i].name;
+        if (hil_quantity_find(&m->inputs, name) < 0)
+            continue;
+        snprintf(text, size, "%s is both an input and an output", name);
+        return -EINVAL;
+    }
+    return 0;
+}
+
 /* All but the tables. */
 static const char *wrong_in_model(const struct hil_model *m)
 {
@@ -112,5 +125,7 @@ int hil_model_check(const struct hil_model *m, char *text, size_t size)
         rc = check_table(m, "inputs", &m->inputs, text, size);
     if (!rc)
         rc = check_table(m, "outputs", &m->outputs, text, size);
+    if (!rc)
+        rc = check_signals(m, text, size);
     return rc ? rc : check_table(m, "states", &m->states, text, size);
 }

@@ -172,6 +172,7 @@ Test(models, check_says_what_is_wrong_with_a_descriptor)
     WRONG(inputs.row_size = 64, "the rows of its inputs have 64 bytes; allowed: 56");
     WRONG(inputs.at = NULL, "its table of inputs is nowhere");
     WRONG(inputs.count = HIL_QUANTITIES_MAX + 1, "it has 4097 inputs; allowed: at most 4096");
+    WRONG(outputs = right.inputs, "a is both an input and an output");
 }
 
 static void expect_wrong_row(struct hil_quantity row, const char *expected)
