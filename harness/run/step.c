@@ -22,7 +22,7 @@ void hil_step_make_safe(const struct step_part *p)
 }
 
 /* From now on what is continuous gives no number, by which the others know; and what is sampled is
- * safe. */
+ * safe, but for an output that is no number and has no safe value. */
 __attribute__((cold, noinline)) static int step_failed(struct hil_step *s, struct step_part *p,
                                                        uint64_t n, const char *call, int rc)
 {
@@ -40,13 +40,15 @@ __attribute__((cold, noinline)) static int step_failed(struct hil_step *s, struc
     hil_note(s->node, n, failing.time_ns, HIL_EVENT_FAILED,
              hil_event_of_component(s->node->run->scenario->system, p->number), 0);
     rc = hil_failure_add(&s->executor->failures, &failing, rc, p->next);
-    if (p->model->kind == HIL_SAMPLED) {
+    if (p->model->kind == HIL_SAMPLED)
         hil_step_make_safe(p);
-        return rc;
+    else
+        for (unsigned i = 0; i < p->out_count; i++)
+            p->out[i] = NAN;
+    if (!hil_all_numbers(p->out, p->out_count)) {
+        s->failed++;
+        s->unfit++; /* what comes after it in this step is to look, too */
     }
-    s->failed++;
-    for (unsigned i = 0; i < p->out_count; i++)
-        p->out[i] = NAN;
     return rc;
 }
 

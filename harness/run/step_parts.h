@@ -117,7 +117,7 @@ struct hil_step {
     double *values;
     unsigned continuous, part_count, arrival_count, feed_count, measured_count;
     unsigned early, departure_count; /* the first are sent before the others have computed */
-    unsigned failed;                 /* continuous components, which give no number any more */
+    unsigned failed;                 /* components that give no number any more */
     unsigned stale;                  /* devices, which give no number in this step */
     unsigned unfit;                  /* all these, what is too old, and arrivals that are unfit,
                                       * bad or away */

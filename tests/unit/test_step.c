@@ -698,6 +698,30 @@ Test(step, a_sampled_component_that_fails_is_safe)
     close_rig(&rig);
 }
 
+/* So is what takes from it what it has no safe value of, in that very step. */
+Test(step, a_sampled_component_that_fails_without_a_safe_value)
+{
+    struct rig rig;
+
+    open_rig(&rig, ONE "components:\n"
+                       "  bad: {model: gain, parameters: {gain: 1e12}, node: n, count: 2, "
+                       "safe: {output: [2, ~]}, on_error: safe}\n"
+                       "  after: {model: gain, node: n, count: 2, safe: {output: 7}}\n"
+                       "  plant: {" PLANT ", node: n, safe: {input: 3}}\n"
+                       "connections:\n"
+                       "  - {from: \"bad[*].output\", to: \"after[*].input\"}\n"
+                       "  - {from: \"bad[1].output\", to: plant.input}\n"
+                       "sources: {s: {to: \"bad[*].input\", steps: {initial: 1, changes: "
+                       "[{time_s: 50e-6, value: 1e305}]}}}\n");
+    play(&rig, 200);
+    cr_expect_eq(rig.rc, 0);
+    cr_expect_eq(faults(&rig)->count, 2, "only those of that name");
+    cr_expect_eq(part_of(&rig, "after", 0)->out[0], 2);
+    cr_expect_eq(part_of(&rig, "after", 1)->out[0], 7);
+    cr_expect_eq(in_of(&rig, "plant", 0), 3);
+    close_rig(&rig);
+}
+
 Test(step, a_component_that_fails_ends_the_run)
 {
     struct rig rig;
