@@ -71,7 +71,7 @@ static int measured_component(const struct measured *m, double *values, struct h
         .log_arg = (void *)m,
         .model = c->model,
     };
-    void *self;
+    void *self = NULL;
 
     for (unsigned i = 0; i < c->in_count; i++)
         values[i] = measured_input(s, &node->feeds[c->in + i]);

@@ -87,7 +87,7 @@ static int check_component(struct fmu_making *m)
     const struct hil_model *model = m->export->model;
     const uint32_t *places = m->variables.places;
     double *values = calloc(places[HIL_FMU_PARAMETER] + places[HIL_FMU_STATE] + 1, sizeof *values);
-    void *component;
+    void *component = NULL;
 
     if (!values)
         return fmu_fail(m, -ENOMEM, "there is no memory");

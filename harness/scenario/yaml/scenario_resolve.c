@@ -28,7 +28,7 @@ struct trial {
 
 static int try_here(const struct trial *t)
 {
-    void *self;
+    void *self = NULL;
     const int rc = t->model->create(&self, &t->config);
 
     if (rc == 0)
