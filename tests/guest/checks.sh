@@ -86,6 +86,28 @@ settles() {
     check "the output has settled at the reference" settled "$summary"
 }
 
+# Faults of the 20-converter scenario, in 4 s; and an age limit, which the two are beyond that are not
+# heard for longer.
+with_faults=(--set duration_s=4 --set controller.age_limit_us=800000 --set controller.on_old=hold
+    --set 'faults.stuck={signal: "converter[3].voltage_v", kind: stuck, at_s: 1, duration_s: 1}'
+    --set 'faults.aged={component: "converter[0]", kind: tune, parameter: capacitance_f, factor: 0.5,
+                        at_s: 1}'
+    --set 'faults.cut={from: "converter[7]", to: controller, kind: freeze, at_s: 1, duration_s: 1.8}'
+    --set 'faults.gone={nodes: "converter[5]", kind: stall, at_s: 1, duration_s: 1.8}')
+
+# faults_acted FOLDER: that they did, in a run that has left FOLDER.
+faults_acted() {
+    local summary=$work/summary name
+    cat "$1/summary.json"
+    tr -d ' \n' <"$1/summary.json" >"$summary"
+    for name in stuck cut gone; do
+        grep -qE '"name":"'$name'","kind":"[a-z]*","of":"[^"]*","began_s":[12]\.[0-9]*,"ended_s":[2-4]\.' \
+            "$summary" || { echo "$name did not act"; return 1; }
+    done
+    grep -qE '"name":"aged",[^}]*"began_s":[12]\.[0-9]*,"ended_s":null' "$summary" &&
+        grep -qE '"old_inputs":\{"count":[2-9],"recovered":[2-9],' "$summary"
+}
+
 conclude() {
     ((failures == 0)) || { echo "  $failures FAILED"; exit 1; }
 }

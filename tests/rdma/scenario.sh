@@ -43,7 +43,13 @@ launched() {
         --out "$work/launched"
 }
 
+faulted() {
+    "$build/hiloco" run "${scenario[@]}" "${with_faults[@]}" --quiet --out "$work/faulted"
+}
+
 echo "--- rdma: 20 converters and a controller over $RDMA_DEVICE, periods 50 and 200 ms"
 settles "a process of the controller, five of four converters each: 4 s" "$work/processes" processes
 settles "hiloco run, completions polled: 4 s" "$work/launched" launched
+check "signals, parameters, links and nodes go wrong" faulted
+check "each did at its time, and what was cut was too old" faults_acted "$work/faulted"
 conclude

@@ -48,7 +48,16 @@ echo "--- tcp: 20 converters and a controller over loopback, periods 50 and 200 
 settles "a process of the controller, two of ten converters each: 4 s" "$work/processes" processes
 settles "hiloco run: 4 s" "$work/launched" launched
 
-echo "--- tcp: faults"
+# The same with faults of the scenario, one of which cuts a link for longer than its age limit.
+faulted() {
+    "$build/hiloco" run "${slow[@]}" "${with_faults[@]}" --quiet --out "$work/faulted"
+}
+
+echo "--- tcp: faults of a scenario"
+check "signals, parameters, links and nodes go wrong" faulted
+check "each did at its time, and what was cut was too old" faults_acted "$work/faulted"
+
+echo "--- tcp: what really dies"
 check "a controller and 3 converters run" begin
 check "kill -9 of converter 0" signal_node KILL $first
 check "the controller: peer 1 is lost" said "$work/controller" 'warning: node 0: peer 1 is lost'
@@ -69,7 +78,8 @@ check "and so do the others" ends $second 1
 check "with on_lost: restart a controller and 3 converters run" begin --set on_lost=restart
 check "kill -9 of converter 0" signal_node KILL $first
 check "the controller: peer 1 is lost" said "$work/controller" 'warning: node 0: peer 1 is lost'
-sleep 2
+check "it is started again" said "$work/first" 'started again'
+sleep 5 # it opens its nodes, meets the controller, and sends
 kill -INT $first $second $controller || true
 check "until they are interrupted" ends $controller 130
 check "one was lost, and came back" was_back
