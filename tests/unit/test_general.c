@@ -400,6 +400,33 @@ Test(general, an_input_that_is_fed_twice_or_never)
         "FILE:9:8: nothing feeds law.reference; required: a connection, a source or a constant");
 }
 
+/* Where it is known before the run; what a record gives was taken once already. */
+Test(general, a_source_that_leaves_the_range_of_its_input)
+{
+#define LOADED(source)                                                                             \
+    HEAD "nodes: {n: {period_us: 10}}\ncomponents:\n"                                              \
+         "  buck: {model: buck, node: n, inputs: {duty: 0.5}}\n"                                   \
+         "sources:\n  s: {to: buck.load_ohm, " source "}\n"
+    expect_mistake(LOADED("constant: -1"),
+                   "FILE:8:36: sources.s makes -1 of load_ohm; allowed: 0.001 to 1e9 Ohm");
+    expect_mistake(LOADED("steps: {initial: 0, changes: [{time_s: 0, value: 1}]}"), "makes 0 of");
+    expect_mistake(LOADED("steps: {initial: 1, changes: [{time_s: 0, value: 2e9}]}"), "makes 2e+");
+    expect_mistake(LOADED("sine: {mean: 3, amplitude: -4, frequency_hz: 1}"), "makes -1 of");
+    expect_mistake(LOADED("pulses: {low: -3, high: 2, period_s: 1, width_s: 0.5}"), "makes -3 of");
+    expect_mistake(LOADED("constant: 2, scale: -3"), "makes -6 of");
+    char csv[] = "/tmp/hiloco-test-XXXXXX", text[512];
+    const int fd = mkstemp(csv);
+    cr_assert_gt(dprintf(fd, "time_s,load\n0,3\n1,-2\n"), 0);
+    close(fd);
+    snprintf(text, sizeof text, LOADED("csv: {file: %s, column: load}"), csv);
+    expect_mistake(text, "makes -2 of");
+    unlink(csv);
+
+    hil_scenario_free(load(LOADED("sine: {mean: 3, amplitude: 2.9, frequency_hz: 1}"), NULL));
+    hil_scenario_free(load(LOADED("constant: -2, scale: -3"), NULL));
+#undef LOADED
+}
+
 Test(general, units_that_differ_need_a_scale)
 {
     expect_mistake(

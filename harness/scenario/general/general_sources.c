@@ -263,6 +263,73 @@ static int source_inputs(const struct general *g, const struct scenario_node *na
     return rc;
 }
 
+/* --- the range of an input ----------------------------------------------------------------- */
+
+struct source_span {
+    double least, most;
+};
+
+static void source_spans(struct source_span *span, double value)
+{
+    span->least = fmin(span->least, value);
+    span->most = fmax(span->most, value);
+}
+
+/* What a source gives; nothing of a record, which was taken once already. */
+static struct source_span source_span(const struct hil_source *s)
+{
+    struct source_span span = {INFINITY, -INFINITY};
+
+    switch (s->kind) {
+    case HIL_SOURCE_CONSTANT:
+        source_spans(&span, s->constant);
+        break;
+    case HIL_SOURCE_STEPS:
+        source_spans(&span, s->steps.initial);
+        for (unsigned i = 0; i < s->steps.count; i++)
+            source_spans(&span, s->steps.changes[i].value);
+        break;
+    case HIL_SOURCE_SINE:
+        source_spans(&span, s->sine.mean - s->sine.amplitude);
+        source_spans(&span, s->sine.mean + s->sine.amplitude);
+        break;
+    case HIL_SOURCE_PULSES:
+        source_spans(&span, s->pulses.low);
+        source_spans(&span, s->pulses.high);
+        break;
+    case HIL_SOURCE_CSV:
+        for (unsigned i = 0; i < s->column.count; i++)
+            source_spans(&span, s->column.values[i]);
+        break;
+    default:
+        break;
+    }
+    return span;
+}
+
+/* False after a report. */
+static bool source_in_range(const struct general *g, const struct scenario_node *block,
+                            const struct hil_source *source, const struct hil_quantity *input,
+                            double scale)
+{
+    const struct source_span span = source_span(source);
+    const double ends[] = {span.least * scale, span.most * scale};
+    char range[128];
+
+    for (unsigned i = 0; span.least <= span.most && i < 2; i++) {
+        if (ends[i] >= input->min && ends[i] <= input->max)
+            continue;
+        scenario_say_range(input->min, input->max, input->unit, range, sizeof range);
+        scenario_mistake(g->report, &scenario_node_get(block, source_kinds[source->kind])->at,
+                         "sources.%s makes %g of %s; allowed: %s", source->name, ends[i],
+                         input->name, range);
+        return false;
+    }
+    return true;
+}
+
+/* --- all of them --------------------------------------------------------------------------- */
+
 /* Feeds them from the `made` sources from `first` on: from one all, from several each. */
 static void source_feed(struct general *g, const struct scenario_node *block, unsigned first,
                         unsigned made, const struct general_elements *to)
@@ -280,7 +347,8 @@ static void source_feed(struct general *g, const struct scenario_node *block, un
                                       .from = from,
                                       .scale = general_number(block, "scale", i),
                                       .initial = g->input_row[input]->value};
-        if (!general_feed(g, to->at[i], names, &feed))
+        if (!general_feed(g, to->at[i], names, &feed) ||
+            !source_in_range(g, block, &g->system->sources[from], g->input_row[input], feed.scale))
             return;
     }
 }
