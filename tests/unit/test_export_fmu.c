@@ -421,11 +421,11 @@ Test(export_fmu, states_are_saved_and_restored)
 
 Test(export_fmu, names_are_an_fmu_s_own)
 {
-    const struct hil_fmu_export twice = compiled("x", 2), time = compiled("time", 2);
+    const struct hil_fmu_export twice = compiled("gain", 2), time = compiled("time", 2);
     char wrong[1024];
 
     cr_expect_eq(hil_fmu_export(&twice, in_folder("a.fmu"), wrong, sizeof wrong), -EINVAL);
-    cr_expect(strstr(wrong, "two of its quantities are called x"), "%s", wrong);
+    cr_expect(strstr(wrong, "two of its quantities are called gain"), "%s", wrong);
     cr_expect_eq(hil_fmu_export(&time, in_folder("a.fmu"), wrong, sizeof wrong), -EINVAL);
     cr_expect(strstr(wrong, "are called time"), "%s", wrong);
     cr_expect_neq(access(in_folder("a.fmu"), F_OK), 0);
