@@ -12,6 +12,7 @@
 
 #include "intruder.h"
 #include "tests/ends.h"
+#include "tests/no_descriptors.h"
 
 static struct loco_fabric *open_with(struct loco_tcp_config config)
 {
@@ -461,6 +462,24 @@ Test(tcp, silent_strangers_take_no_place)
     cr_expect(intruder_is_cut_off(fds[0]), "the oldest");
     for (unsigned i = 1; i < MANY; i++)
         close(fds[i]);
+    close_pair(pair);
+}
+
+Test(tcp, who_has_no_descriptor_left_rests_and_goes_on)
+{
+    struct end pair[2];
+
+    open_alone(&pair[0], (struct loco_secret){0});
+    const uint64_t since = loco_host_clock(NULL);
+    const struct rlimit before = leave_one_descriptor();
+    int fd = intruder_call(own_loopback());
+    expect_warning(&pair[0], "node 0 cannot accept connections: Too many open files");
+    expect_rests(since);
+    cr_expect_eq(pair[0].ear.warnings, 1, "%u times", pair[0].ear.warnings);
+    cr_assert_eq(setrlimit(RLIMIT_NOFILE, &before), 0);
+    cr_assert_eq(open_node(&pair[1], pair[0].fabric, 1, 2), 0);
+    WAIT_UNTIL(&pair[0], pair[0].ear.ups > 0);
+    close(fd);
     close_pair(pair);
 }
 

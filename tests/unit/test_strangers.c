@@ -16,6 +16,7 @@
 
 #include "channels/fabric/shm/shm_internal.h"
 #include "channels/packet.h"
+#include "tests/no_descriptors.h"
 #include "tests/nodes.h"
 
 static const struct loco_secret right = {"the right secret", 16}, wrong = {"the wrong secret", 16};
@@ -368,6 +369,28 @@ Test(strangers, one_that_says_nothing_is_sent_away)
 
     open_live(&a, 0, right);
     cr_expect(is_hung_up(knock()));
+    close_live(&a);
+}
+
+Test(strangers, who_has_no_descriptor_left_rests_and_goes_on)
+{
+    static const char said[] = "node 0 cannot accept connections: Too many open files";
+    struct live a;
+
+    open_live(&a, 0, right);
+    int first = knock();
+    cr_assert_eq(say_hello(first).kind, SHM_ANSWER);
+    const uint64_t since = loco_host_clock(NULL);
+    const struct rlimit before = leave_one_descriptor();
+    int second = knock();
+    AWAIT_IN(&a, has_logged(&a, said));
+    expect_rests(since);
+    const char *once = memmem(a.log, a.logged, said, strlen(said));
+    cr_expect_null(memmem(once + 1, (size_t)(a.log + a.logged - once - 1), said, strlen(said)));
+    cr_assert_eq(setrlimit(RLIMIT_NOFILE, &before), 0);
+    cr_expect_eq(say_hello(second).kind, SHM_ANSWER);
+    close(first);
+    close(second);
     close_live(&a);
 }
 

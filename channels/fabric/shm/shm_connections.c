@@ -305,15 +305,46 @@ static void add_stranger(struct shm *s, int fd)
     s->strangers++;
 }
 
+/* After accept() has failed. Returns whether it is to be told. */
+static bool rest_listener(struct shm *s, int error)
+{
+    const bool told = s->rest.told;
+
+    if (!loco_rest_begin(&s->rest, error, loco_host_clock(NULL)))
+        return false;
+    shm_watch(s, EPOLL_CTL_MOD, s->listener, s, 0);
+    s->rest.told = true;
+    return !told;
+}
+
+int shm_tend_listener(struct shm *s)
+{
+    if (loco_rest_end(&s->rest, loco_host_clock(NULL)) && s->listener >= 0)
+        shm_watch(s, EPOLL_CTL_MOD, s->listener, s, EPOLLIN);
+    return s->rest.until ? LOOK_MS : -1;
+}
+
+static void warn_of_rest(struct shm_node *n, int error)
+{
+    char text[160];
+
+    snprintf(text, sizeof text, "node %u cannot accept connections: %s; it goes on trying",
+             n->base.id, strerror(error));
+    shm_warn(n, text);
+}
+
 void shm_accept(struct shm *s)
 {
     pthread_mutex_lock(&s->lock);
     int fd = accept4(s->listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+    const int error = errno;
     struct shm_node *n = s->nodes;
-    bool own = fd >= 0 && is_own_user(fd);
+    bool own = fd >= 0 && is_own_user(fd), rests = fd < 0 && rest_listener(s, error);
     if (own)
         add_stranger(s, fd);
     pthread_mutex_unlock(&s->lock);
+    if (rests && n)
+        warn_of_rest(n, error);
     if (fd < 0 || own)
         return;
     close(fd);

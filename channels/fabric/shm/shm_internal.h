@@ -21,6 +21,7 @@
 
 #include "../../loco/fabric/by_node.h"
 #include "../../loco/fabric/shm.h"
+#include "../rest.h"
 #include "shm_wire.h"
 
 /* What others may make a process keep. */
@@ -135,7 +136,8 @@ struct shm {
     struct loco_by_node by_id; /* struct shm_node *, the same */
     uint32_t count;            /* of the network's nodes */
     struct loco_key key;
-    int listener; /* -1: there is none */
+    int listener;          /* -1: there is none */
+    struct loco_rest rest; /* the listener's */
     struct shm_place place;
     struct shm_file files[SHM_FILES];
     struct shm_connection *connections; /* the newest first */
@@ -218,6 +220,9 @@ struct shm_connection *shm_call(struct shm_node *node, uint32_t peer);
 
 /* The control thread: lets in who calls; hears a connection, which may be over then. */
 void shm_accept(struct shm *shm);
+
+/* With the lock held. Returns when to look at the listener again, in ms; -1: it needs no look. */
+int shm_tend_listener(struct shm *shm);
 void shm_hear(struct shm_connection *connection);
 
 /* Drops strangers whose time is over. Returns how soon to look again, in ms; -1: there is none. */

@@ -600,6 +600,7 @@ static int tend_nodes(struct shm *s)
         pthread_cond_broadcast(&s->node_closed);
     }
     retry = sooner(retry, shm_tend_strangers(s));
+    retry = sooner(retry, shm_tend_listener(s));
     pthread_mutex_unlock(&s->lock);
     return retry;
 }

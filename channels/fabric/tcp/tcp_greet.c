@@ -475,15 +475,39 @@ static void drop_oldest_stranger(struct tcp_node *n)
     tcp_connection_drop(c);
 }
 
+/* After accept() has failed. */
+static void rest_listener(struct tcp_node *n, int error)
+{
+    if (!loco_rest_begin(&n->rest, error, tcp_now()))
+        return;
+    tcp_watch(n->tcp, &n->listener, 0);
+    atomic_store(&n->tcp->due, true);
+    if (!n->rest.told)
+        tcp_warn(n, "node %u cannot accept connections: %s; it goes on trying", n->base.id,
+                 strerror(error));
+    n->rest.told = true;
+}
+
+bool tcp_tend_listener(struct tcp_node *n, uint64_t now)
+{
+    if (loco_rest_end(&n->rest, now) && n->listener.fd >= 0)
+        tcp_watch(n->tcp, &n->listener, EPOLLIN);
+    return n->rest.until;
+}
+
 void tcp_accept(struct tcp_node *n)
 {
     int fd = accept4(n->listener.fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
-    struct tcp_connection *c = fd < 0 ? NULL : new_connection(n, fd, TCP_HELLO);
 
-    if (fd >= 0 && !c)
-        close(fd);
-    if (!c)
+    if (fd < 0) {
+        rest_listener(n, errno);
         return;
+    }
+    struct tcp_connection *c = new_connection(n, fd, TCP_HELLO);
+    if (!c) {
+        close(fd);
+        return;
+    }
     set_options(n, fd);
     if (n->stranger_count == TCP_STRANGERS_MAX + n->base.count)
         drop_oldest_stranger(n);

@@ -22,6 +22,7 @@
 #include <sys/socket.h>
 
 #include "../../loco/fabric/tcp.h"
+#include "../rest.h"
 #include "tcp_wire.h"
 
 enum {
@@ -176,7 +177,8 @@ struct tcp_node {
     struct tcp *tcp;
     struct sockaddr_storage *addresses; /* by id */
     struct tcp_end listener;
-    struct loco_key key; /* of the network */
+    struct loco_rest rest; /* the listener's */
+    struct loco_key key;   /* of the network */
     struct tcp_arenas own;
     struct tcp_arenas *arenas; /* all that peers told */
     struct tcp_link *links;
@@ -268,6 +270,9 @@ void tcp_target_drop(struct tcp_target *target);
 
 int tcp_listen(struct tcp_node *node);
 void tcp_accept(struct tcp_node *node);
+
+/* Returns whether it rests, and is to be looked at again soon. */
+bool tcp_tend_listener(struct tcp_node *node, uint64_t now);
 void tcp_call(struct tcp_node *node, struct tcp_peer *peer);
 
 /* Goes on with the greetings of a connection. */

@@ -12,12 +12,12 @@ int tcp_watch(struct tcp *t, struct tcp_end *end, uint32_t events)
 {
     struct epoll_event event = {.events = events, .data.ptr = end};
     const uint32_t before = end->events;
+    const int operation = !before ? EPOLL_CTL_ADD : events ? EPOLL_CTL_MOD : EPOLL_CTL_DEL;
 
     if (before == events)
         return 0;
     end->events = events;
-    return epoll_ctl(t->epoll, before ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, end->fd, &event) ? -errno
-                                                                                        : 0;
+    return epoll_ctl(t->epoll, operation, end->fd, &event) ? -errno : 0;
 }
 
 int tcp_take_socket(struct tcp *t, struct tcp_end *end)
@@ -90,7 +90,8 @@ static bool tend_node(struct tcp_node **at, uint64_t now)
     if (atomic_load(&n->closing) && !n->leave_by)
         tcp_leave(n, now);
     tcp_tend_strangers(n, now);
-    bool soon = tcp_tend_peers(n, now);
+    bool soon = tcp_tend_listener(n, now);
+    soon |= tcp_tend_peers(n, now);
     if (!n->leave_by)
         return soon;
     if (!tcp_has_left(n, now))
