@@ -182,7 +182,7 @@ static bool is_whole(const struct loco_owned_var *v)
 {
     if (v->check == NO_CHECK)
         return true;
-    const uint64_t told = *tells(v, v->copy);
+    const uint64_t told = __atomic_load_n(tells(v, v->copy), __ATOMIC_ACQUIRE);
     return v->check == COUNT ? told % 2 == 0 : told == checksum(v->copy, v->size);
 }
 

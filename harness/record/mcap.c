@@ -136,6 +136,8 @@ static int mcap_fail(struct hil_mcap *m, int rc)
 
 static int mcap_write(struct hil_mcap *m, const void *data, size_t size)
 {
+    if (!size)
+        return m->rc;
     errno = 0;
     if (!m->rc && fwrite(data, 1, size, m->file) != size)
         mcap_fail(m, errno ? -errno : -EIO);

@@ -566,10 +566,12 @@ static unsigned peers_up(const struct node *n)
 {
     unsigned up = 0;
 
+    pthread_mutex_lock(&n->mgr->lock);
     for (uint32_t peer = 0; peer < n->count; peer++) {
         const struct loco_peer *p = loco_by_node_find(&n->mgr->peers, peer);
         up += p && p->up;
     }
+    pthread_mutex_unlock(&n->mgr->lock);
     return up;
 }
 

@@ -33,6 +33,14 @@ static const struct hil_trace_config config = {streams, 2, attributes, 2, false}
 
 TestSuite(journal, .init = folder_open, .fini = folder_close);
 
+static const char *trace_path(void)
+{
+    static char path[sizeof folder + sizeof "/trace.h5"];
+
+    snprintf(path, sizeof path, "%s/trace.h5", folder);
+    return path;
+}
+
 static double value(uint64_t row, unsigned i)
 {
     return sin((double)row * 1e-3) + i;
@@ -108,7 +116,7 @@ static void recover(const char *path)
 
 static void expect_survival(uint64_t first, uint64_t second)
 {
-    const char *path = strdup(in_folder("trace.h5"));
+    const char *path = trace_path();
     struct hil_trace_reader *reader;
 
     write_and_die(path, first, second);
@@ -137,7 +145,7 @@ Test(journal, chunks_and_the_rows_behind_them)
 
 Test(journal, has_all_that_the_trace_says_of_itself)
 {
-    const char *path = strdup(in_folder("trace.h5"));
+    const char *path = trace_path();
     struct hil_trace_reader *reader;
     unsigned count;
 
@@ -160,19 +168,19 @@ Test(journal, is_gone_when_the_trace_is_whole)
 {
     struct hil_trace *trace;
 
-    cr_assert_eq(hil_trace_create(&trace, in_folder("trace.h5"), &config), 0);
+    cr_assert_eq(hil_trace_create(&trace, trace_path(), &config), 0);
     cr_expect(is_there("trace.h5.journal"));
     cr_assert_eq(append(trace, 0, 0, 3000), 0);
     cr_assert_eq(hil_trace_close(trace), 0);
     cr_expect_not(is_there("trace.h5.journal"));
-    cr_expect_eq(hil_trace_resume(&trace, in_folder("trace.h5")), -ENOENT);
-    expect_rows(in_folder("trace.h5"), 0, 3000);
+    cr_expect_eq(hil_trace_resume(&trace, trace_path()), -ENOENT);
+    expect_rows(trace_path(), 0, 3000);
 }
 
 /* Killed again meanwhile, it stays as it was. */
 Test(journal, can_be_used_again)
 {
-    const char *path = strdup(in_folder("trace.h5"));
+    const char *path = trace_path();
     struct hil_trace *trace;
 
     write_and_die(path, 5000, 100);
@@ -215,7 +223,7 @@ static void write_journal(const char *bytes, size_t size)
 /* Cut anywhere, it gives a part of the rows, or says that it is no journal. */
 Test(journal, cut_anywhere)
 {
-    const char *path = strdup(in_folder("trace.h5"));
+    const char *path = trace_path();
     struct hil_trace *trace;
     size_t size;
 
@@ -234,7 +242,7 @@ Test(journal, cut_anywhere)
 
 Test(journal, of_wrong_numbers)
 {
-    const char *path = strdup(in_folder("trace.h5"));
+    const char *path = trace_path();
     struct hil_trace *trace;
     size_t size;
 
