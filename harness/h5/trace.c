@@ -1,16 +1,11 @@
-#include "trace.h"
-
-#include <fcntl.h>
-#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "journal.h"
-#include "trace_hdf5.h"
+#include "trace_parts.h"
 
 /* Rows in a chunk, a power of two: many compress well, but all columns are buffered. */
 enum { CHUNK_ROWS_MIN = 256, CHUNK_ROWS_MAX = 8192, BUFFER_BYTES = 64 << 20 };
@@ -21,36 +16,6 @@ enum { CHUNK_EVENTS = 4096 };
 
 enum { DEFLATE_LEVEL = 1 };
 
-struct dataset {
-    hid_t id;
-    unsigned first, width; /* the numbers of a row that it takes */
-};
-
-struct stream {
-    struct dataset *datasets;
-    unsigned dataset_count, width;
-    hsize_t chunk_rows;
-    hsize_t written;            /* rows in the file */
-    hsize_t buffered;           /* rows in the buffer */
-    double *buffer;             /* width x chunk_rows: each number's values side by side */
-    double first_ns, apart_ns;  /* when its rows are due; apart 0: not known */
-    bool events;                /* its first numbers say when its rows were */
-    struct hil_extent *extents; /* of the chunk that was written last, for the journal */
-};
-
-struct hil_trace {
-    hid_t file;
-    struct stream *streams;
-    unsigned stream_count;
-    bool in_order;       /* of the time of chunks, where that is known */
-    struct stream *next; /* the one whose chunk is the next in this order */
-    int error;           /* the first that was met */
-    bool ended;          /* the file is closed */
-    char *path;
-    char *part;                  /* of a resumed one: its name until it is closed */
-    struct hil_journal *journal; /* of a resumed one: the journal that it is made from */
-};
-
 unsigned hil_stream_width(const struct hil_stream_config *stream)
 {
     unsigned width = 0;
@@ -60,52 +25,7 @@ unsigned hil_stream_width(const struct hil_stream_config *stream)
     return width;
 }
 
-/* --- what HDF5 takes several calls for ---------------------------------------------------- */
-
-static int set_text(hid_t object, const char *name, const char *text)
-{
-    const hid_t type = H5Tcopy(H5T_C_S1);
-    const hid_t space = H5Screate(H5S_SCALAR);
-
-    H5Tset_size(type, H5T_VARIABLE);
-    H5Tset_cset(type, H5T_CSET_UTF8);
-    const hid_t attribute = H5Acreate2(object, name, type, space, H5P_DEFAULT, H5P_DEFAULT);
-    const herr_t written = H5Awrite(attribute, type, &text);
-    const int rc = written < 0 ? trace_hdf5_error() : 0;
-
-    H5Aclose(attribute);
-    H5Sclose(space);
-    H5Tclose(type);
-    return rc;
-}
-
-static int set_count(hid_t object, const char *name, uint64_t count)
-{
-    const hid_t space = H5Screate(H5S_SCALAR);
-    const hid_t attribute =
-        H5Acreate2(object, name, H5T_STD_U64LE, space, H5P_DEFAULT, H5P_DEFAULT);
-    const herr_t written = H5Awrite(attribute, H5T_NATIVE_UINT64, &count);
-    const int rc = written < 0 ? trace_hdf5_error() : 0;
-
-    H5Aclose(attribute);
-    H5Sclose(space);
-    return rc;
-}
-
-/* Streams and columns are listed in the order in which they were made. */
-static hid_t create_group(hid_t parent, const char *name)
-{
-    const hid_t link = H5Pcreate(H5P_LINK_CREATE);
-    const hid_t create = H5Pcreate(H5P_GROUP_CREATE);
-
-    H5Pset_create_intermediate_group(link, 1);
-    H5Pset_link_creation_order(create, H5P_CRT_ORDER_TRACKED | H5P_CRT_ORDER_INDEXED);
-    const hid_t group = H5Gcreate2(parent, name, link, create, H5P_DEFAULT);
-
-    H5Pclose(create);
-    H5Pclose(link);
-    return group;
-}
+/* --- creating ------------------------------------------------------------------------------ */
 
 static hid_t create_file(const char *path)
 {
@@ -143,15 +63,13 @@ static hid_t create_dataset(hid_t group, const struct hil_column *column, hsize_
     return dataset;
 }
 
-/* --- creating ------------------------------------------------------------------------------ */
-
-static bool is_full(const struct stream *stream)
+static bool is_full(const struct trace_stream *stream)
 {
     return stream->buffered == stream->chunk_rows;
 }
 
 /* When the last row of the stream's next chunk is due. Of events that is known when it is full. */
-static double chunk_due_ns(const struct stream *stream)
+static double chunk_due_ns(const struct trace_stream *stream)
 {
     if (stream->events && is_full(stream))
         return round(stream->buffer[stream->chunk_rows - 1] * 1e9);
@@ -161,9 +79,9 @@ static double chunk_due_ns(const struct stream *stream)
     return stream->apart_ns > 0 ? stream->first_ns + (double)last * stream->apart_ns : INFINITY;
 }
 
-static struct stream *next_in_order(const struct hil_trace *trace)
+static struct trace_stream *next_in_order(const struct hil_trace *trace)
 {
-    struct stream *first = trace->streams;
+    struct trace_stream *first = trace->streams;
 
     for (unsigned i = 1; i < trace->stream_count; i++)
         if (chunk_due_ns(&trace->streams[i]) < chunk_due_ns(first))
@@ -198,11 +116,11 @@ static int set_origin(hid_t dataset, const struct hil_origin *of)
 
     for (size_t i = 0; i < sizeof attributes / sizeof attributes[0] && !rc; i++)
         if (attributes[i].value && attributes[i].value[0] != '\0')
-            rc = set_text(dataset, attributes[i].name, attributes[i].value);
+            rc = trace_hdf5_set_text(dataset, attributes[i].name, attributes[i].value);
     return rc;
 }
 
-static int open_dataset(struct dataset *dataset, hid_t group, const struct hil_column *column,
+static int open_dataset(struct trace_dataset *dataset, hid_t group, const struct hil_column *column,
                         hsize_t chunk_rows)
 {
     dataset->width = column->width;
@@ -210,18 +128,19 @@ static int open_dataset(struct dataset *dataset, hid_t group, const struct hil_c
     if (dataset->id < 0)
         return trace_hdf5_error();
 
-    int rc = set_text(dataset->id, HIL_UNIT, column->unit);
+    int rc = trace_hdf5_set_text(dataset->id, HIL_UNIT, column->unit);
     if (!rc)
-        rc = set_text(dataset->id, HIL_DOC, column->doc);
+        rc = trace_hdf5_set_text(dataset->id, HIL_DOC, column->doc);
     return rc ? rc : set_origin(dataset->id, &column->of);
 }
 
-static int open_datasets(struct stream *stream, hid_t group, const struct hil_stream_config *config)
+static int open_datasets(struct trace_stream *stream, hid_t group,
+                         const struct hil_stream_config *config)
 {
     unsigned first = 0;
 
     for (unsigned i = 0; i < config->column_count; i++) {
-        struct dataset *dataset = &stream->datasets[i];
+        struct trace_dataset *dataset = &stream->datasets[i];
         const int rc = open_dataset(dataset, group, &config->columns[i], stream->chunk_rows);
 
         if (rc)
@@ -236,13 +155,13 @@ static int set_cadence(hid_t group, const struct hil_cadence *cadence)
 {
     if (cadence->period_ns == 0)
         return 0;
-    int rc = set_count(group, HIL_PHASE, cadence->phase_ns);
+    int rc = trace_hdf5_set_count(group, HIL_PHASE, cadence->phase_ns);
     if (!rc)
-        rc = set_count(group, HIL_PERIOD, cadence->period_ns);
-    return rc ? rc : set_count(group, HIL_DECIMATION, cadence->decimation);
+        rc = trace_hdf5_set_count(group, HIL_PERIOD, cadence->period_ns);
+    return rc ? rc : trace_hdf5_set_count(group, HIL_DECIMATION, cadence->decimation);
 }
 
-static int open_stream(struct hil_trace *trace, struct stream *stream,
+static int open_stream(struct hil_trace *trace, struct trace_stream *stream,
                        const struct hil_stream_config *config, uint64_t chunk_rows)
 {
     const struct hil_cadence *cadence = &config->cadence;
@@ -254,14 +173,14 @@ static int open_stream(struct hil_trace *trace, struct stream *stream,
     stream->chunk_rows = chunk_rows;
     stream->buffer = malloc(stream->width * stream->chunk_rows * sizeof(double));
     stream->extents = malloc(stream->width * sizeof(struct hil_extent));
-    stream->datasets = calloc(config->column_count, sizeof(struct dataset));
+    stream->datasets = calloc(config->column_count, sizeof(struct trace_dataset));
     if (!stream->buffer || !stream->extents || !stream->datasets)
         return -ENOMEM;
     stream->dataset_count = config->column_count;
     for (unsigned i = 0; i < config->column_count; i++)
         stream->datasets[i].id = H5I_INVALID_HID;
 
-    const hid_t group = create_group(trace->file, config->name);
+    const hid_t group = trace_hdf5_create_group(trace->file, config->name);
     if (group < 0)
         return trace_hdf5_error();
     int rc = set_cadence(group, cadence);
@@ -271,12 +190,12 @@ static int open_stream(struct hil_trace *trace, struct stream *stream,
     return rc;
 }
 
-static int open_trace(struct hil_trace *trace, const char *path)
+int trace_open_file(struct hil_trace *trace, const char *path)
 {
     const struct hil_trace_config *config = hil_journal_config(trace->journal);
     int rc = 0;
 
-    trace->streams = calloc(config->stream_count, sizeof(struct stream));
+    trace->streams = calloc(config->stream_count, sizeof(struct trace_stream));
     if (!trace->streams && config->stream_count > 0)
         return -ENOMEM;
     trace->stream_count = config->stream_count;
@@ -285,7 +204,8 @@ static int open_trace(struct hil_trace *trace, const char *path)
     if (trace->file < 0)
         return trace_hdf5_error();
     for (unsigned i = 0; i < config->attribute_count && !rc; i++)
-        rc = set_text(trace->file, config->attributes[i].name, config->attributes[i].value);
+        rc = trace_hdf5_set_text(trace->file, config->attributes[i].name,
+                                 config->attributes[i].value);
 
     for (unsigned i = 0; i < config->stream_count && !rc; i++)
         rc = open_stream(trace, &trace->streams[i], &config->streams[i],
@@ -301,7 +221,7 @@ static void remember(struct hil_trace *trace, int rc)
         trace->error = rc;
 }
 
-static int close_stream(struct stream *stream)
+static int close_stream(struct trace_stream *stream)
 {
     int rc = 0;
 
@@ -327,7 +247,7 @@ static int close_file(struct hil_trace *trace)
 }
 
 /* What was resumed and not closed in order is of no use: the old one stays, with its journal. */
-static void free_trace(struct hil_trace *trace)
+void trace_free(struct hil_trace *trace)
 {
     close_file(trace);
     if (trace->part)
@@ -345,7 +265,7 @@ static void free_trace(struct hil_trace *trace)
 }
 
 /* A trace without a file, which has the journal. */
-static struct hil_trace *new_trace(const char *path, struct hil_journal *journal)
+struct hil_trace *trace_new(const char *path, struct hil_journal *journal)
 {
     struct hil_trace *made = calloc(1, sizeof(*made));
 
@@ -381,14 +301,14 @@ int hil_trace_create_journal(struct hil_journal **journal, const char *path,
 int hil_trace_begin(struct hil_trace **trace, const char *path, struct hil_journal *journal)
 {
     trace_hdf5_enter();
-    struct hil_trace *made = new_trace(path, journal);
+    struct hil_trace *made = trace_new(path, journal);
     if (!made)
         return -ENOMEM;
 
-    const int rc = open_trace(made, path);
+    const int rc = trace_open_file(made, path);
     if (rc) {
         hil_journal_remove(journal, path);
-        free_trace(made);
+        trace_free(made);
         return rc;
     }
     *trace = made;
@@ -408,7 +328,7 @@ int hil_trace_create(struct hil_trace **trace, const char *path,
 
 /* Appends the buffered values of one number of the rows. The spaces are of one rank:
  * HDF5 is several times slower where they differ. */
-static herr_t write_number(const struct stream *stream, const struct dataset *dataset,
+static herr_t write_number(const struct trace_stream *stream, const struct trace_dataset *dataset,
                            hid_t in_file, hid_t in_memory, unsigned i)
 {
     const hsize_t start[] = {stream->written, i};
@@ -419,7 +339,7 @@ static herr_t write_number(const struct stream *stream, const struct dataset *da
     return H5Dwrite(dataset->id, H5T_NATIVE_DOUBLE, in_memory, in_file, H5P_DEFAULT, values);
 }
 
-static int write_dataset(const struct stream *stream, const struct dataset *dataset)
+static int write_dataset(const struct trace_stream *stream, const struct trace_dataset *dataset)
 {
     const hsize_t size[] = {stream->written + stream->buffered, dataset->width};
     const hsize_t memory_size[] = {stream->buffered, 1};
@@ -438,17 +358,17 @@ static int write_dataset(const struct stream *stream, const struct dataset *data
 }
 
 /* What the disk did not take whole has no rows. */
-static int cut_off(const struct stream *stream, int rc)
+int trace_cut_off(const struct trace_stream *stream, int rc)
 {
     for (unsigned i = 0; i < stream->dataset_count; i++) {
-        const struct dataset *dataset = &stream->datasets[i];
+        const struct trace_dataset *dataset = &stream->datasets[i];
         const hsize_t size[] = {stream->written, dataset->width};
         H5Dset_extent(dataset->id, size);
     }
     return rc;
 }
 
-static int write_buffer(struct stream *stream)
+static int write_buffer(struct trace_stream *stream)
 {
     int rc = 0;
 
@@ -457,14 +377,14 @@ static int write_buffer(struct stream *stream)
     for (unsigned i = 0; i < stream->dataset_count && !rc; i++)
         rc = write_dataset(stream, &stream->datasets[i]);
     if (rc)
-        return cut_off(stream, rc);
+        return trace_cut_off(stream, rc);
     stream->written += stream->buffered;
     stream->buffered = 0;
     return 0;
 }
 
 /* Where the chunk lies that was written last. */
-static int find_extents(struct stream *stream, const struct dataset *dataset)
+static int find_extents(struct trace_stream *stream, const struct trace_dataset *dataset)
 {
     for (unsigned i = 0; i < dataset->width; i++) {
         const hsize_t first[] = {stream->written - stream->chunk_rows, i};
@@ -482,7 +402,7 @@ static int find_extents(struct stream *stream, const struct dataset *dataset)
 }
 
 /* Writes the full buffer. Its rows may be forgotten then: so it is in the journal as well. */
-static int write_chunk(struct hil_trace *trace, struct stream *stream)
+static int write_chunk(struct hil_trace *trace, struct trace_stream *stream)
 {
     int rc = write_buffer(stream);
 
@@ -496,7 +416,7 @@ static int write_chunk(struct hil_trace *trace, struct stream *stream)
 }
 
 /* Turns rows into each number's values side by side. */
-static void buffer_rows(struct stream *stream, const double *rows, size_t count)
+static void buffer_rows(struct trace_stream *stream, const double *rows, size_t count)
 {
     for (unsigned i = 0; i < stream->width; i++) {
         double *values = stream->buffer + i * stream->chunk_rows + stream->buffered;
@@ -507,13 +427,13 @@ static void buffer_rows(struct stream *stream, const double *rows, size_t count)
     stream->buffered += count;
 }
 
-static bool has_turns(const struct hil_trace *trace, const struct stream *stream)
+static bool has_turns(const struct hil_trace *trace, const struct trace_stream *stream)
 {
     return trace->in_order && (stream->apart_ns > 0 || stream->events);
 }
 
 /* Writes the stream's full buffer, or, in order, all those whose turn has come. */
-static void write_full(struct hil_trace *trace, struct stream *stream)
+static void write_full(struct hil_trace *trace, struct trace_stream *stream)
 {
     if (!has_turns(trace, stream)) {
         remember(trace, write_chunk(trace, stream));
@@ -551,14 +471,14 @@ static void end_file(struct hil_trace *trace)
 
 size_t hil_trace_room(const struct hil_trace *trace, unsigned index)
 {
-    const struct stream *stream = &trace->streams[index];
+    const struct trace_stream *stream = &trace->streams[index];
 
     return has_turns(trace, stream) ? stream->chunk_rows - stream->buffered : SIZE_MAX;
 }
 
 int hil_trace_append(struct hil_trace *trace, unsigned index, const double *rows, size_t count)
 {
-    struct stream *stream = &trace->streams[index];
+    struct trace_stream *stream = &trace->streams[index];
 
     trace_hdf5_enter();
     while (count > 0 && !trace->error) {
@@ -595,217 +515,6 @@ uint64_t hil_trace_rows(const struct hil_trace *trace, unsigned stream)
     return trace->streams[stream].written + trace->streams[stream].buffered;
 }
 
-/* --- histograms ---------------------------------------------------------------------------- */
-
-static int write_counts(hid_t group, const char *name, const char *unit, const char *doc,
-                        const uint64_t *values, hsize_t count)
-{
-    const hid_t space = H5Screate_simple(1, &count, NULL);
-    const hid_t create = H5Pcreate(H5P_DATASET_CREATE);
-
-    H5Pset_obj_track_times(create, false);
-    const hid_t dataset =
-        H5Dcreate2(group, name, H5T_STD_U64LE, space, H5P_DEFAULT, create, H5P_DEFAULT);
-    const herr_t written =
-        H5Dwrite(dataset, H5T_NATIVE_UINT64, H5S_ALL, H5S_ALL, H5P_DEFAULT, values);
-    int rc = written < 0 ? trace_hdf5_error() : 0;
-
-    if (!rc)
-        rc = set_text(dataset, "unit", unit);
-    if (!rc)
-        rc = set_text(dataset, "doc", doc);
-    H5Dclose(dataset);
-    H5Pclose(create);
-    H5Sclose(space);
-    return rc;
-}
-
-static int write_histogram(hid_t group, const struct hil_histogram *histogram)
-{
-    uint64_t lower_ns[HIL_HISTOGRAM_BUCKETS], counts[HIL_HISTOGRAM_BUCKETS];
-    hsize_t used = 0;
-
-    for (unsigned i = 0; i < HIL_HISTOGRAM_BUCKETS; i++) {
-        if (histogram->buckets[i] == 0)
-            continue;
-        lower_ns[used] = hil_histogram_bucket_start(i);
-        counts[used++] = histogram->buckets[i];
-    }
-
-    int rc = write_counts(group, "lower_ns", "ns", "least value of the bucket", lower_ns, used);
-    if (!rc)
-        rc = write_counts(group, "count", "", "values in the bucket", counts, used);
-    if (!rc)
-        rc = set_count(group, "max_ns", histogram->max);
-    if (!rc)
-        rc = set_count(group, "sum_ns", histogram->sum);
-    return rc;
-}
-
-static int add_histogram(hid_t all, const struct hil_named_histogram *named)
-{
-    const hid_t group = create_group(all, named->name);
-
-    if (group < 0)
-        return trace_hdf5_error();
-    const int rc = write_histogram(group, named->histogram);
-    H5Gclose(group);
-    return rc;
-}
-
-int hil_trace_add_histograms(struct hil_trace *trace, const struct hil_named_histogram *histograms,
-                             unsigned count)
-{
-    int rc = 0;
-
-    trace_hdf5_enter();
-    if (trace->error)
-        return trace->error; /* the disk is full, say: what is there is safe */
-    const hid_t all = create_group(trace->file, HIL_HISTOGRAMS);
-    if (all < 0)
-        return trace_hdf5_error();
-    for (unsigned i = 0; i < count && !rc; i++)
-        rc = add_histogram(all, &histograms[i]);
-    H5Gclose(all);
-    return rc;
-}
-
-/* --- a trace whose writer died ------------------------------------------------------------- */
-
-struct old_trace {
-    int file;
-    off_t size;
-    struct hil_trace *trace; /* the new one */
-    void *chunk;
-    size_t chunk_bytes;
-};
-
-/* Compressed or not, a number's values in a chunk never take more than twice as much. */
-static int read_old_chunk(struct old_trace *old, const struct stream *stream,
-                          const struct hil_extent *extent)
-{
-    const size_t most = 2 * stream->chunk_rows * sizeof(double);
-
-    if (extent->bytes > most || extent->at > (uint64_t)old->size ||
-        extent->bytes > (uint64_t)old->size - extent->at)
-        return -EBADMSG;
-    if (old->chunk_bytes < most) {
-        free(old->chunk);
-        old->chunk = malloc(most);
-        old->chunk_bytes = old->chunk ? most : 0;
-    }
-    if (!old->chunk)
-        return -ENOMEM;
-    return pread(old->file, old->chunk, extent->bytes, (off_t)extent->at) == (ssize_t)extent->bytes
-               ? 0
-               : -EIO;
-}
-
-static int copy_number(struct old_trace *old, const struct stream *stream,
-                       const struct dataset *dataset, unsigned i, const struct hil_extent *extent)
-{
-    const hsize_t first[] = {stream->written, i};
-    const int rc = read_old_chunk(old, stream, extent);
-
-    if (rc)
-        return rc;
-    return H5Dwrite_chunk(dataset->id, H5P_DEFAULT, extent->filters, first, extent->bytes,
-                          old->chunk) < 0
-               ? trace_hdf5_error()
-               : 0;
-}
-
-static int copy_dataset(struct old_trace *old, const struct stream *stream,
-                        const struct dataset *dataset, const struct hil_extent *extents)
-{
-    const hsize_t size[] = {stream->written + stream->chunk_rows, dataset->width};
-    int rc = H5Dset_extent(dataset->id, size) < 0 ? trace_hdf5_error() : 0;
-
-    for (unsigned i = 0; i < dataset->width && !rc; i++)
-        rc = copy_number(old, stream, dataset, i, &extents[dataset->first + i]);
-    return rc;
-}
-
-static int copy_chunk(void *arg, unsigned index, const struct hil_extent *extents)
-{
-    struct old_trace *old = arg;
-    struct stream *stream = &old->trace->streams[index];
-    int rc = 0;
-
-    for (unsigned i = 0; i < stream->dataset_count && !rc; i++)
-        rc = copy_dataset(old, stream, &stream->datasets[i], extents);
-    if (rc)
-        return cut_off(stream, rc);
-    stream->written += stream->chunk_rows;
-    return 0;
-}
-
-/* Of a writer that died at once there is no file. */
-static int copy_chunks(struct hil_trace *trace)
-{
-    struct old_trace old = {.file = open(trace->path, O_RDONLY | O_CLOEXEC), .trace = trace};
-    struct stat status = {0};
-    int rc = old.file < 0 && errno != ENOENT ? -errno : 0;
-
-    if (old.file >= 0)
-        fstat(old.file, &status);
-    old.size = status.st_size;
-    if (!rc)
-        rc = hil_journal_each_chunk(trace->journal, copy_chunk, &old);
-    free(old.chunk);
-    if (old.file >= 0)
-        close(old.file);
-    return rc;
-}
-
-static int copy_rows(struct hil_trace *trace, unsigned index)
-{
-    const struct stream *stream = &trace->streams[index];
-    double *rows = malloc(stream->chunk_rows * stream->width * sizeof(double) + 1);
-    const int64_t count = rows ? hil_journal_read_rows(trace->journal, index, rows) : -ENOMEM;
-    int rc = count < 0 ? (int)count : 0;
-
-    if (count > 0)
-        rc = hil_trace_append(trace, index, rows, (size_t)count);
-    free(rows);
-    return rc;
-}
-
-static int resume(struct hil_trace *trace)
-{
-    if (asprintf(&trace->part, "%s.part", trace->path) < 0) {
-        trace->part = NULL;
-        return -ENOMEM;
-    }
-    int rc = open_trace(trace, trace->part);
-    trace->in_order = false; /* who knows which rows are missing */
-    if (!rc)
-        rc = copy_chunks(trace);
-    for (unsigned i = 0; i < trace->stream_count && !rc; i++)
-        rc = copy_rows(trace, i);
-    return rc;
-}
-
-int hil_trace_resume(struct hil_trace **trace, const char *path)
-{
-    struct hil_journal *journal;
-    int rc = hil_journal_open(&journal, path);
-
-    trace_hdf5_enter();
-    if (rc)
-        return rc;
-    struct hil_trace *made = new_trace(path, journal);
-    if (!made)
-        return -ENOMEM;
-    rc = resume(made);
-    if (rc) {
-        free_trace(made);
-        return rc;
-    }
-    *trace = made;
-    return 0;
-}
-
 /* --- the end ------------------------------------------------------------------------------- */
 
 int hil_trace_close(struct hil_trace *trace)
@@ -814,6 +523,6 @@ int hil_trace_close(struct hil_trace *trace)
     if (!trace->ended)
         end_file(trace);
     const int rc = trace->error;
-    free_trace(trace);
+    trace_free(trace);
     return rc;
 }

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <hdf5.h>
+#include <stdint.h>
 
 #define HIL_HISTOGRAMS "histograms"
 
@@ -38,5 +39,12 @@ static inline int trace_hdf5_error(void)
 {
     return errno ? -errno : -EIO;
 }
+
+/* Each sets an attribute of an object. */
+int trace_hdf5_set_text(hid_t object, const char *name, const char *text);
+int trace_hdf5_set_count(hid_t object, const char *name, uint64_t count);
+
+/* Negative: it failed. */
+hid_t trace_hdf5_create_group(hid_t parent, const char *name);
 
 #endif

@@ -1,0 +1,48 @@
+#include "trace_hdf5.h"
+
+#include <string.h>
+
+int trace_hdf5_set_text(hid_t object, const char *name, const char *text)
+{
+    const hid_t type = H5Tcopy(H5T_C_S1);
+    const hid_t space = H5Screate(H5S_SCALAR);
+
+    H5Tset_size(type, H5T_VARIABLE);
+    H5Tset_cset(type, H5T_CSET_UTF8);
+    const hid_t attribute = H5Acreate2(object, name, type, space, H5P_DEFAULT, H5P_DEFAULT);
+    const herr_t written = H5Awrite(attribute, type, &text);
+    const int rc = written < 0 ? trace_hdf5_error() : 0;
+
+    H5Aclose(attribute);
+    H5Sclose(space);
+    H5Tclose(type);
+    return rc;
+}
+
+int trace_hdf5_set_count(hid_t object, const char *name, uint64_t count)
+{
+    const hid_t space = H5Screate(H5S_SCALAR);
+    const hid_t attribute =
+        H5Acreate2(object, name, H5T_STD_U64LE, space, H5P_DEFAULT, H5P_DEFAULT);
+    const herr_t written = H5Awrite(attribute, H5T_NATIVE_UINT64, &count);
+    const int rc = written < 0 ? trace_hdf5_error() : 0;
+
+    H5Aclose(attribute);
+    H5Sclose(space);
+    return rc;
+}
+
+/* Streams and columns are listed in the order in which they were made. */
+hid_t trace_hdf5_create_group(hid_t parent, const char *name)
+{
+    const hid_t link = H5Pcreate(H5P_LINK_CREATE);
+    const hid_t create = H5Pcreate(H5P_GROUP_CREATE);
+
+    H5Pset_create_intermediate_group(link, 1);
+    H5Pset_link_creation_order(create, H5P_CRT_ORDER_TRACKED | H5P_CRT_ORDER_INDEXED);
+    const hid_t group = H5Gcreate2(parent, name, link, create, H5P_DEFAULT);
+
+    H5Pclose(create);
+    H5Pclose(link);
+    return group;
+}
