@@ -43,7 +43,7 @@ static int make_stream(struct hil_stream_config *stream, struct hil_pool *pool,
         .name = name_stream(pool, &config->is),
         .columns = columns.at,
         .column_count = columns.count,
-        .rows = s->duration_ns / t->period_ns / config->decimation + 1,
+        .rows = (s->duration_ns + s->stop_ramp_ns) / t->period_ns / config->decimation + 1,
         .cadence = {t->phase_ns, t->period_ns, config->decimation},
     };
     return rc || stream->name ? rc : -ENOMEM;

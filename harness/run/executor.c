@@ -24,7 +24,7 @@ static struct hil_pending *most_urgent(const struct hil_executor *e)
 static bool told_to_stop(const struct hil_executor *e)
 {
     hil_beat(e->heartbeat);
-    return atomic_load_explicit(e->stop, memory_order_relaxed);
+    return !e->stopping && atomic_load_explicit(e->stop, memory_order_relaxed);
 }
 
 /* --- waiting -------------------------------------------------------------------------------- */
@@ -87,13 +87,24 @@ static uint64_t wait_until(const struct hil_executor *e, uint64_t t_ns)
 
 /* --- running -------------------------------------------------------------------------------- */
 
+static void stop_all(struct hil_executor *e)
+{
+    const uint64_t now = hil_clock_now(&e->clock), start = e->start_ns;
+
+    e->stopping = true;
+    for (unsigned i = 0; i < e->count; i++)
+        hil_loop_stop(e->loops[i].loop, now > start ? now - start : 0);
+}
+
 /* Runs the step when it is due, and finds the next. */
-static int run_step(const struct hil_executor *e, struct hil_pending *p)
+static int run_step(struct hil_executor *e, struct hil_pending *p)
 {
     uint64_t begin = wait_until(e, e->start_ns + p->at) - e->start_ns;
 
-    if (told_to_stop(e))
-        return -EINTR;
+    if (told_to_stop(e)) {
+        stop_all(e);
+        return 0;
+    }
     if (begin >= p->loop->end_ns) { /* it is behind, and the others have ended */
         p->at = p->loop->end_ns;
         return 0;
@@ -122,13 +133,13 @@ static void give_up(const struct hil_executor *e)
         hil_loop_give_up(e->loops[i].loop, e->loops[i].n, now);
 }
 
-int hil_executor_run(const struct hil_executor *e)
+int hil_executor_run(struct hil_executor *e)
 {
     int rc = 0;
 
     for (struct hil_pending *p = most_urgent(e); !rc && !is_over(p); p = most_urgent(e))
         rc = run_step(e, p);
-    if (!rc)
+    if (!rc && !e->stopping)
         give_up(e);
-    return rc;
+    return !rc && e->stopping ? -EINTR : rc;
 }

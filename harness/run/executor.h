@@ -22,6 +22,7 @@ struct hil_executor {
     const _Atomic bool *stop; /* set by others: end soon */
     _Atomic uint64_t *heartbeat;
     uint64_t start_ns; /* on the clock */
+    bool stopping;     /* it was told to stop, and does not look any more */
     enum hil_wait wait;
     unsigned count;
     struct hil_pending *loops;
@@ -37,8 +38,8 @@ static inline struct hil_pending hil_pending_first(struct hil_loop *loop)
     return (struct hil_pending){loop, loop->first, hil_loop_due(loop, loop->first)};
 }
 
-/* Runs the loops to the end. Returns 0, -EINTR when told to stop, or the negative errno of a
- * step or of the accounting. */
-int hil_executor_run(const struct hil_executor *executor);
+/* Runs the loops to the end. Returns 0, -EINTR when told to stop, at their next steps or after
+ * their ramps, or the negative errno of a step or of the accounting. */
+int hil_executor_run(struct hil_executor *executor);
 
 #endif

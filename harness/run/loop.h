@@ -25,6 +25,7 @@ struct hil_loop {
     struct hil_worst *worst; /* misses, of all the loops of its executor */
     uint32_t node;           /* whose it is, for those */
     uint64_t end_ns;         /* of the run, after the start: no step that is due then */
+    uint64_t ramp_ns;        /* the last part of it: the way to what is safe */
     uint64_t first;          /* step of this loop; above 0 where the run was under way already */
 };
 
@@ -41,6 +42,18 @@ static inline uint64_t hil_loop_begin_at(const struct hil_loop *loop, uint64_t n
     uint64_t due = hil_loop_due(loop, n), soonest = begin_ns + loop->timing.catch_up_ns;
 
     return end_ns <= due || soonest <= due || !loop->timing.catch_up_ns ? due : soonest;
+}
+
+static inline uint64_t hil_loop_stops_at(const struct hil_loop *loop)
+{
+    return loop->end_ns - loop->ramp_ns;
+}
+
+/* Told to stop `now_ns` after the start: what is left is the way to what is safe. */
+static inline void hil_loop_stop(struct hil_loop *loop, uint64_t now_ns)
+{
+    if (now_ns < hil_loop_stops_at(loop))
+        loop->end_ns = now_ns + loop->ramp_ns;
 }
 
 /* The first step that is due at `now_ns` after the start, or later. */

@@ -7,6 +7,7 @@
 #include "faults.h"
 #include "lines.h"
 #include "note.h"
+#include "step_stop.h"
 #include "tracer.h"
 
 _Static_assert(offsetof(struct hil_node, loop.timing.phase_ns) < 2 * HIL_LINE, "two lines");
@@ -61,14 +62,16 @@ int hil_node_open(struct hil_node **opened, const struct hil_run *run, struct lo
     node->live = (struct hil_live){.tell_ns = first_tell(run, id),
                                    .look_ns = first_look(run, id),
                                    .second_ends_ns = HIL_RECENT_NS};
-    node->loop =
-        (struct hil_loop){.timing = node->config->timing,
-                          .step = node->config->fault_count ? hil_faults_run : hil_step_run,
-                          .arg = node,
-                          .state = node->state,
-                          .worst = &run->state->executors[run->executor].worst,
-                          .node = id,
-                          .end_ns = s->duration_ns};
+    node->loop = (struct hil_loop){.timing = node->config->timing,
+                                   .step = s->stop_ramp_ns             ? hil_step_run_to_stop
+                                           : node->config->fault_count ? hil_faults_run
+                                                                       : hil_step_run,
+                                   .arg = node,
+                                   .state = node->state,
+                                   .worst = &run->state->executors[run->executor].worst,
+                                   .node = id,
+                                   .end_ns = s->duration_ns + s->stop_ramp_ns,
+                                   .ramp_ns = s->stop_ramp_ns};
     const int stream = hil_streams_number(s->system, id);
     if (stream >= 0 && run->recorder)
         node->stream = hil_recorder_stream(run->recorder, (unsigned)stream);

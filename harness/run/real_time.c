@@ -17,7 +17,7 @@
 #include "rehearsal.h"
 
 /* The counters prove what the loop claims: no fault, no switch to another. */
-static int run_measured(const struct hil_executor *e, struct hil_executor_state *state)
+static int run_measured(struct hil_executor *e, struct hil_executor_state *state)
 {
     struct rusage before, after;
 

@@ -16,9 +16,9 @@ void hil_step_make_safe(const struct step_part *p)
     const unsigned count = sampled ? p->config->out_count : p->config->in_count;
     double *to = sampled ? p->out : p->in;
 
-    for (unsigned i = 0; p->config->safe && i < count; i++)
-        if (!isnan(p->config->safe[i]))
-            to[i] = p->config->safe[i];
+    for (unsigned i = 0; p->safe && i < count; i++)
+        if (!isnan(p->safe[i]))
+            to[i] = p->safe[i];
 }
 
 /* From now on what is continuous gives no number, by which the others know; and what is sampled is
@@ -402,6 +402,8 @@ static void step_measure(const struct hil_step *s, uint64_t now)
         struct step_measured *m = &s->measures[i];
         m->value = step_sum(s, m);
         m->reference = m->from < 0 ? NAN : s->values[m->from] * m->scale;
+        if (__builtin_expect(s->stopping, 0))
+            continue; /* the run's time is over */
         hil_response_add(&moment, m->measure, m->reference, m->value);
         if (m->measure == 0)
             hil_recent_add(&state->recent, now, m->reference, m->value);
@@ -454,7 +456,7 @@ static void step_record(const struct hil_step *s, uint64_t n, uint64_t due, uint
 static inline void step_show(const struct hil_step *s, uint64_t n, uint64_t due, uint64_t now)
 {
     step_measure(s, now);
-    if (s->tells_time)
+    if (s->tells_time && !s->stopping)
         atomic_store_explicit(&s->node->run->state->elapsed_ns, now, memory_order_relaxed);
     step_record(s, n, due, now);
 }

@@ -445,6 +445,9 @@ static double *make_cut_all(struct hil_step *s, struct make_cutter *cutter,
     s->needs = make_cut(cutter, c->in_count, sizeof *s->needs);
     s->sent_ns = make_cut(cutter, sizes->answers ? STEP_SENT_MAX : 0, sizeof *s->sent_ns);
     s->beginning = make_cut(cutter, s->value_count, sizeof *s->beginning);
+    const unsigned stopped = s->node->run->scenario->stop_ramp_ns ? c->in_count + c->out_count : 0;
+    s->stop_from = make_cut(cutter, stopped, sizeof *s->stop_from);
+    s->stop_at = make_cut(cutter, stopped, sizeof *s->stop_at);
     return make_cut(cutter, c->out_count, sizeof(double));
 }
 
@@ -536,6 +539,7 @@ static int make_component(struct hil_step *s, struct step_part *p)
     };
 
     p->mgr = s->node->mgr;
+    p->safe = p->config->safe;
     p->failed = p->rests = p->stale = false;
     hil_step_enter(s, p, 0);
     int rc = p->model->create(&p->self, &config);
@@ -600,7 +604,7 @@ int hil_step_begin(struct hil_step *s)
     make_end(s);
     s->computed = s->safe = false;
     s->unfit = s->failed = s->broken = 0;
-    s->told_safe = s->troubled = false;
+    s->told_safe = s->troubled = s->stopping = false;
     hil_step_forget_ages(s);
     s->node->loop.has_input = false;
     s->node->loop.input_age_ns = 0;

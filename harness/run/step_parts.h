@@ -38,6 +38,7 @@ struct step_part {
     struct step_range local;    /* copies from this node's outputs, before a sampled one computes */
     struct step_range arrivals; /* in needs[]: those that it takes */
     const struct hil_component *config;
+    const double *safe;       /* as its config has them, or on the way there at a stop; or NULL */
     struct loco_manager *mgr; /* for what the model logs */
     unsigned number;          /* of the system's components */
     unsigned old;             /* how many inputs are too old, for which it is safe */
@@ -129,7 +130,8 @@ struct hil_step {
     bool goes_on : 1;        /* without a node that died */
     bool answered : 1;       /* its messages are: there is sent_ns */
     bool faulted : 1;        /* the scenario has faults for this node */
-    bool has_ages : 1;       /* there are inputs with an age limit */
+    bool has_ages : 1;       /* there are inputs with an age limit, or it stops */
+    bool stopping : 1;       /* it is on its way to the safe values, and then stops */
     bool tells_time : 1;     /* how far the run is, for all that the launcher runs */
     struct step_part *parts; /* in the order of stepping: first the continuous ones */
     struct step_arrival *arrivals;
@@ -156,9 +158,10 @@ struct hil_step {
 
     /* Where the parts of values[] begin: first are the inputs. */
     unsigned out, arrived, sourced, shadowed, value_count;
-    double *beginning;      /* values[] before the first step */
-    struct step_came *came; /* of the values from `arrived` on */
-    unsigned *needs;        /* arrivals of components */
+    double *beginning;           /* values[] before the first step */
+    double *stop_from, *stop_at; /* when it began to stop, and on the way: of inputs and outputs */
+    struct step_came *came;      /* of the values from `arrived` on */
+    unsigned *needs;             /* arrivals of components */
     unsigned recorded_count;
     unsigned *recorded; /* in values[] */
     struct hil_row_places row;

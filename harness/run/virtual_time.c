@@ -63,22 +63,31 @@ static int run_step(struct pending *p, uint64_t due)
     return rc;
 }
 
+static void stop_all(const struct hil_group *g, uint64_t now)
+{
+    for (unsigned i = 0; i < g->count; i++)
+        hil_loop_stop(&g->nodes[i]->loop, now);
+}
+
 static int run_pending(struct virtual_executor *v, struct hil_group *g, struct timeline *line)
 {
-    uint64_t start = g->nodes[0]->start_ns, end = v->run->scenario->duration_ns;
+    const uint64_t start = g->nodes[0]->start_ns;
+    const struct hil_loop *first = &g->nodes[0]->loop; /* they all end at one time */
     struct timeline_entry next;
     uint64_t now = UINT64_MAX;
     int rc = 0;
 
     if (!timeline_take(line, &next))
         return 0;
-    while (!rc && next.time < end) {
+    while (!rc && next.time < first->end_ns) {
         struct pending *p = next.what;
         if (next.time != now) {
             now = next.time;
             loco_sim_sleep(v->sim, start + now, v->class);
             hil_beat(&v->run->state->executors[v->run->executor].heartbeat);
             if (atomic_load_explicit(&v->run->state->stop, memory_order_relaxed))
+                stop_all(g, now);
+            if (now >= first->end_ns)
                 break;
         }
         rc = run_step(p, now);

@@ -160,6 +160,7 @@ struct hil_listing {
 struct hil_scenario {
     char *name;
     uint64_t duration_ns;
+    uint64_t stop_ramp_ns; /* after it, to what is safe; 0: it stops at once */
     enum hil_mode mode;
     enum hil_on_lost on_lost;
     enum hil_on_record_error on_record_error;

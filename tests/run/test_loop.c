@@ -57,7 +57,7 @@ static struct shared *shared;
 
 /* Runs the loops, and stays without a sign of life until the others have run theirs: a node that
  * goes is a peer lost. */
-static void run_guarded(const struct hil_executor *e, unsigned index, unsigned executors)
+static void run_guarded(struct hil_executor *e, unsigned index, unsigned executors)
 {
     uint64_t before = allocations();
 

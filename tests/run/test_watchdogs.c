@@ -224,6 +224,102 @@ Test(watchdogs, states_are_events)
     expect_event(out, "\n0,0,converter[0],run,,0\n");
 }
 
+/* --- a clean stop ---------------- */
+
+#define RAMP "--set stop_ramp_s=0.001 "
+
+/* The first row with an entry of this kind; they are in the order of time. */
+static double time_of_first(const char *out, enum hil_event_kind which)
+{
+    const struct column kind = column_of(out, "events/kind");
+    size_t i = 0;
+
+    while (i < kind.rows && kind.at[i] != which)
+        i++;
+    cr_assert_lt(i, kind.rows);
+    return column_of(out, "events/time_s").at[i];
+}
+
+/* Both are of the law: 500 steps of 20 us, then 50 that go to what is safe. */
+Test(watchdogs, a_clean_stop_goes_to_what_is_safe_on_a_line)
+{
+    const char *out = in_workspace("out");
+    struct ended e = run_command(QUICK RAMP "--out %s", out);
+    expect_status(&e, 0);
+    const struct column duty = column_of(out, "controller/duty");
+    const struct column held = column_of(out, "converter/000/duty");
+    const struct column time = column_of(out, "controller/time_s");
+
+    cr_assert_eq(duty.rows, 550);
+    cr_assert_eq(held.rows, 1100);
+    const double from = duty.at[499];
+    cr_expect_gt(from, 0.1);
+    for (unsigned i = 0; i < 50; i++)
+        cr_expect_float_eq(duty.at[500 + i], from + (i + 1) / 50.0 * (0.07 - from), 1e-12);
+    cr_expect_eq(duty.at[549], 0.07);
+    cr_expect_float_eq(held.at[1099], from + 0.99 * (0.07 - from), 1e-12);
+    cr_expect_float_eq(time.at[549], 0.01098, 1e-12);
+    cr_expect_float_eq(time_of_first(out, HIL_EVENT_SAFE), 0.01, 1e-12);
+    cr_expect_geq(time_of_first(out, HIL_EVENT_STOPPED), 0.01098);
+}
+
+Test(watchdogs, a_clean_stop_is_no_part_of_what_is_measured)
+{
+    struct ended e = run_command(QUICK RAMP "--out %s", in_workspace("out"));
+    expect_status(&e, 0);
+    e = run_command(QUICK "--out %s", in_workspace("without"));
+    expect_status(&e, 0);
+    json_t *with = summary_of(in_workspace("out")), *without = summary_of(in_workspace("without"));
+
+    cr_expect(json_equal(json_at(with, "measures"), json_at(without, "measures")));
+    cr_expect(json_equal(json_at(with, "events"), json_at(without, "events")));
+    cr_expect_eq(number_at(with, "elapsed_s"), number_at(without, "elapsed_s"));
+    const struct column a = column_of(in_workspace("out"), "controller/output_v");
+    const struct column b = column_of(in_workspace("without"), "controller/output_v");
+    cr_assert_eq(b.rows, 500);
+    cr_expect_eq(memcmp(a.at, b.at, b.rows * sizeof(double)), 0);
+}
+
+/* Steps that a busy machine misses in the end leave as much of the way. */
+static void expect_ramp(const char *out, double ramp_s, double late_s)
+{
+    const struct column duty = column_of(out, "controller/duty");
+    const struct column time = column_of(out, "controller/time_s");
+    const double safe_s = time_of_first(out, HIL_EVENT_SAFE);
+
+    cr_expect_lt(safe_s, time.at[time.rows - 1]);
+    cr_expect_leq(time.at[time.rows - 1], safe_s + ramp_s + late_s);
+    cr_expect_leq(fabs(duty.at[duty.rows * duty.width - 1] - 0.07), late_s / ramp_s + 1e-12);
+}
+
+static bool has_said(void *process)
+{
+    char *text = read_text(((struct process *)process)->err_path);
+    const bool said = *text;
+
+    free(text);
+    return said;
+}
+
+Test(watchdogs, an_interrupt_is_a_clean_stop)
+{
+    struct arguments a =
+        command(QUICK RAMP "--set duration_s=1000 --set recording.converter_decimation=1000000 "
+                           "--set recording.decimation=10 --out %s",
+                in_workspace("out"));
+    struct process p = start(&a);
+
+    cr_assert(wait_until(has_said, &p, 60));
+    kill(p.pid, SIGINT);
+    struct ended e = finish(&p);
+    expect_status(&e, 130);
+    const struct column time = column_of(in_workspace("out"), "controller/time_s");
+    const double safe_s = time_of_first(in_workspace("out"), HIL_EVENT_SAFE);
+    cr_expect_lt(safe_s, 1000);
+    cr_expect_leq(time.at[time.rows - 1], safe_s + 0.001);
+    cr_expect_geq(time.at[time.rows - 1], safe_s + 0.0007);
+}
+
 /* --- against the clock ---------------- */
 
 static void open_alone(void)
@@ -319,4 +415,20 @@ Test(watchdogs_real_time, dead_converters_are_too_old_for_the_controller)
                                   &c);
     finish(&p);
     expect_answers(in_workspace("out"), "controller", 15000, 2000, 20);
+}
+
+Test(watchdogs_real_time, a_clean_stop_goes_to_what_is_safe)
+{
+    struct arguments a = command(
+        SLOW "--set duration_s=100 --set stop_ramp_s=0.2 --set recording.decimation=1 --out %s",
+        in_workspace("out"));
+    struct process p = start(&a);
+
+    cr_assert(wait_until(is_running, &p, 60));
+    kill(p.pid, SIGTERM);
+    struct ended e = finish(&p);
+    expect_status(&e, 130);
+    const double late_us =
+        number_at(summary_of(in_workspace("out")), "nodes.controller.late_us.max");
+    expect_ramp(in_workspace("out"), 0.2, late_us * 1e-6);
 }

@@ -122,13 +122,13 @@ static int run_loop(struct seen *seen, struct hil_timing timing, enum hil_wait w
                             .node = 3,
                             .end_ns = seen->end_ns ? seen->end_ns : 20000000};
     struct hil_pending pending = hil_pending_first(&loop);
-    const struct hil_executor e = {.clock = clock,
-                                   .stop = &stop,
-                                   .heartbeat = &heartbeat,
-                                   .start_ns = hil_clock_now(&clock) + 1000000,
-                                   .wait = wait,
-                                   .count = 1,
-                                   .loops = &pending};
+    struct hil_executor e = {.clock = clock,
+                             .stop = &stop,
+                             .heartbeat = &heartbeat,
+                             .start_ns = hil_clock_now(&clock) + 1000000,
+                             .wait = wait,
+                             .count = 1,
+                             .loops = &pending};
 
     seen->loop = &loop;
     seen->clock = &e.clock;

@@ -31,7 +31,7 @@ struct scenario_file {
     double duration_s;
     enum hil_mode mode;
     enum hil_on_lost on_lost;
-    double hang_limit_s;
+    double hang_limit_s, stop_ramp_s;
     enum hil_fabric fabric;
     enum hil_on_record_error on_record_error;
     struct scenario_file_validity validity;

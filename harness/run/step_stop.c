@@ -1,0 +1,90 @@
+#include "step_stop.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "faults.h"
+#include "rehearsal.h"
+#include "step_parts.h"
+
+/* Where the component's safe values belong: what they are in values[], and in those of the ramp. */
+static double *stop_values(const struct step_part *p)
+{
+    return p->model->kind == HIL_SAMPLED ? p->out : p->in;
+}
+
+static unsigned stop_count(const struct step_part *p)
+{
+    return p->model->kind == HIL_SAMPLED ? p->config->out_count : p->config->in_count;
+}
+
+static unsigned stop_place(const struct hil_step *s, const struct step_part *p)
+{
+    return p->model->kind == HIL_SAMPLED ? s->out + p->config->out : p->config->in;
+}
+
+/* It does not compute from here on; its safe values are those that the ramp has reached. */
+static void stop_begin_part(struct hil_step *s, struct step_part *p)
+{
+    const unsigned place = stop_place(s, p);
+
+    memcpy(s->stop_from + place, stop_values(p), stop_count(p) * sizeof *s->stop_from);
+    p->safe = s->stop_at + place;
+    p->aged = true;
+    p->old++;
+    s->old++;
+}
+
+static void stop_begin(struct hil_step *s)
+{
+    s->stopping = s->has_ages = true;
+    for (unsigned i = 0; i < s->part_count; i++)
+        if (s->parts[i].config->safe)
+            stop_begin_part(s, &s->parts[i]);
+}
+
+static double stop_reached(double from, double safe, double share)
+{
+    return share >= 1 || !isfinite(from) ? safe : from + share * (safe - from);
+}
+
+static void stop_move_part(const struct hil_step *s, struct step_part *p, double share)
+{
+    const unsigned place = stop_place(s, p);
+
+    for (unsigned i = 0; i < stop_count(p); i++)
+        s->stop_at[place + i] = stop_reached(s->stop_from[place + i], p->config->safe[i], share);
+    if (p->model->kind != HIL_SAMPLED)
+        return;
+    p->rests = true;
+    hil_step_make_safe(p);
+}
+
+/* The step that is the last before the ramp's end is at its end. */
+static double stop_share(const struct hil_loop *loop, uint64_t due)
+{
+    const uint64_t reached = due - hil_loop_stops_at(loop) + loop->timing.period_ns;
+
+    return (double)reached / (double)loop->ramp_ns;
+}
+
+static void stop_move(struct hil_step *s, uint64_t due)
+{
+    const double share = stop_share(&s->node->loop, due);
+
+    if (!s->stopping)
+        stop_begin(s);
+    for (unsigned i = 0; i < s->part_count; i++)
+        if (s->parts[i].config->safe)
+            stop_move_part(s, &s->parts[i], share);
+}
+
+int hil_step_run_to_stop(void *arg, uint64_t n, uint64_t now)
+{
+    struct hil_node *node = arg;
+    const uint64_t due = hil_loop_due(&node->loop, n);
+
+    if (n != HIL_REHEARSED_STEP && due >= hil_loop_stops_at(&node->loop))
+        stop_move(node->step, due);
+    return node->config->fault_count ? hil_faults_run(node, n, now) : hil_step_run(node, n, now);
+}
