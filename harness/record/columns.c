@@ -129,7 +129,7 @@ static void put_span(char text[HIL_SIGNAL_NAME_BYTES], unsigned first, unsigned 
 /* Of a signal that faults act on there are two: this is of the one without. */
 static const char *run_prefix(const struct run *run)
 {
-    return run->first->original ? "original_" : "";
+    return run->first->original ? HIL_ORIGINAL : "";
 }
 
 /* "motor[*].speed_rad_per_s", "mixer.input[*]"; of an array "mixer[*].input[0-2]", so that the name

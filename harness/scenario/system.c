@@ -86,7 +86,8 @@ void hil_signal_name(const struct hil_system *system, const struct hil_signal *s
     hil_place_name(signal->output ? &c->model->outputs : &c->model->inputs, c->width,
                    signal->number, place);
     const size_t used = strlen(text);
-    snprintf(text + used, HIL_SIGNAL_NAME_BYTES - used, ".%s", place);
+    snprintf(text + used, HIL_SIGNAL_NAME_BYTES - used, ".%s%s",
+             signal->original ? HIL_ORIGINAL : "", place);
 }
 
 void general_name(const struct general *g, struct general_element element, bool output,

@@ -46,6 +46,9 @@ struct hil_age_limit {
 /* A signal as one node has it. */
 enum hil_signal_place { HIL_AT_INPUT, HIL_AT_OUTPUT, HIL_AT_LINK };
 
+/* What the name of a signal begins with that is as it would be without faults. */
+#define HIL_ORIGINAL "original_"
+
 struct hil_signal {
     enum hil_signal_place place;
     unsigned link; /* of HIL_AT_LINK */

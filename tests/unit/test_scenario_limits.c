@@ -41,6 +41,36 @@ Test(scenario_limits, a_signal_is_a_place_in_a_record)
     hil_scenario_free(s);
 }
 
+static void expect_refusal(const char *text, const char *said)
+{
+    const char *refused = refusal(text, NULL);
+
+    cr_expect(strncmp(refused, said, strlen(said)) == 0, "\n%s\nin place of\n%s", refused, said);
+}
+
+#define BIAS "faults:\n  a: {signal: 'control[1].voltage_v', kind: bias, value: 0.5, at_s: 0.01}\n"
+
+Test(scenario_limits, a_faulted_signal_is_judged_as_it_is_or_as_it_would_be)
+{
+    struct hil_scenario *s;
+    const struct hil_limit *l =
+        limit_of(&s, LIMIT("{signal: ['control[1].original_voltage_v', 'control[1].voltage_v'], "
+                           "max: 1}") BIAS);
+    const struct hil_node_config *n = &s->system->nodes[l->signals[0].node];
+    char name[HIL_SIGNAL_NAME_BYTES];
+
+    cr_assert_eq(l->signal_count, 2);
+    cr_expect(n->recorded[l->signals[0].number].original);
+    cr_expect_not(n->recorded[l->signals[1].number].original);
+    hil_signal_name(s->system, &n->recorded[l->signals[0].number], name);
+    cr_expect_str_eq(name, "control[1].original_voltage_v");
+    hil_scenario_free(s);
+    expect_refusal(
+        LIMIT("{signal: 'control[0].original_voltage_v', max: 1}") BIAS,
+        "FILE:13:15: no fault acts on control[0].voltage_v, so there is no original of it; "
+        "allowed: signals of `faults`");
+}
+
 /* The general form, with a record of a node's own and another's. */
 Test(scenario_limits, a_signal_is_judged_where_its_own_node_records_it)
 {
@@ -76,13 +106,6 @@ Test(scenario_limits, times_are_in_percentiles_and_links_are_between_arrays)
     cr_expect_eq(l->times[HIL_BOUND_AGE][4], 40);
     cr_expect_neq(l->times[HIL_BOUND_AGE][0], l->times[HIL_BOUND_AGE][0], "p50 is not bounded");
     hil_scenario_free(s);
-}
-
-static void expect_refusal(const char *text, const char *said)
-{
-    const char *refused = refusal(text, NULL);
-
-    cr_expect(strncmp(refused, said, strlen(said)) == 0, "\n%s\nin place of\n%s", refused, said);
 }
 
 Test(scenario_limits, mistakes_are_told_with_their_places)

@@ -123,7 +123,7 @@ static int limit_add_signal(struct limit_entry *e, struct hil_limit_signal signa
 
 /* Where the node's record has the element; `from` is where it may well be. -1: nowhere. */
 static int limit_find_in_node(const struct general *g, unsigned node,
-                              struct general_element element, unsigned from)
+                              struct general_element element, bool original, unsigned from)
 {
     const struct hil_node_config *n = &g->system->nodes[node];
     const struct hil_component *c = &g->system->components[element.component];
@@ -132,6 +132,7 @@ static int limit_find_in_node(const struct general *g, unsigned node,
         .component = element.component,
         .output = output,
         .number = output ? element.number : element.number - c->out_count,
+        .original = original,
     };
 
     for (unsigned i = 0; n->decimation && i < n->recorded_count; i++) {
@@ -144,15 +145,15 @@ static int limit_find_in_node(const struct general *g, unsigned node,
 
 /* Its own node's record has it as it is; another's as it came there. */
 static bool limit_find_signal(const struct general *g, struct general_element element,
-                              struct hil_limit_signal *signal)
+                              bool original, struct hil_limit_signal *signal)
 {
     const unsigned owner = g->system->components[element.component].node;
-    int found = limit_find_in_node(g, owner, element, signal->number + 1);
+    int found = limit_find_in_node(g, owner, element, original, signal->number + 1);
 
     if (found >= 0)
         signal->node = owner;
     for (unsigned n = 0; n < g->system->node_count && found < 0; n++) {
-        found = limit_find_in_node(g, n, element, signal->number + 1);
+        found = limit_find_in_node(g, n, element, original, signal->number + 1);
         if (found >= 0)
             signal->node = n;
     }
@@ -160,29 +161,60 @@ static bool limit_find_signal(const struct general *g, struct general_element el
     return found >= 0;
 }
 
-static int limit_signals(struct limit_entry *e, const struct scenario_node *text)
+static void limit_not_recorded(const struct limit_entry *e, const struct scenario_node *text,
+                               struct general_element element, bool original)
 {
-    struct hil_limit_signal signal = {0};
+    const struct hil_component *c = &e->g->system->components[element.component];
+    const bool output = element.number < c->out_count;
     char name[HIL_SIGNAL_NAME_BYTES];
 
-    e->elements.count = 0;
-    int rc = general_signals(e->g, text, GENERAL_EITHER, &e->elements);
-    for (unsigned i = 0; !rc && i < e->elements.count; i++) {
-        const struct general_element element = e->elements.at[i];
-        const struct hil_component *c = &e->g->system->components[element.component];
-        const bool output = element.number < c->out_count;
-        if (limit_find_signal(e->g, element, &signal)) {
-            rc = limit_add_signal(e, signal);
-            continue;
-        }
-        general_name(e->g,
-                     (struct general_element){element.component,
-                                              element.number - (output ? 0 : c->out_count)},
-                     output, name);
+    element.number -= output ? 0 : c->out_count;
+    general_name(e->g, element, output, name);
+    if (original)
+        scenario_mistake(e->g->report, &text->at,
+                         "no fault acts on %s, so there is no original of it; allowed: signals of "
+                         "`faults`",
+                         name);
+    else
         scenario_mistake(e->g->report, &text->at,
                          "%s is not recorded; allowed: signals that `record` names, or of the "
                          "power controller's form `recording`",
                          name);
+}
+
+/* With faults, "motor.original_current_a" is what motor.current_a would be without them. Returns
+ * whether the name is such a one; sets `plain` to the other. */
+static bool limit_is_original(const struct limit_entry *e, const struct scenario_node *text,
+                              struct scenario_node *plain)
+{
+    const size_t prefix = strlen(HIL_ORIGINAL);
+    const char *signal = strchr(text->text, '.') + 1;
+
+    *plain = *text;
+    if (e->g->system->fault_count == 0 || strncmp(signal, HIL_ORIGINAL, prefix) != 0)
+        return false;
+    plain->text = hil_pool_text(e->g->system->pool, text->text);
+    if (plain->text)
+        memmove(plain->text + (signal - text->text), signal + prefix, strlen(signal + prefix) + 1);
+    return true;
+}
+
+static int limit_signals(struct limit_entry *e, const struct scenario_node *text)
+{
+    struct hil_limit_signal signal = {0};
+    struct scenario_node plain;
+    const bool original = limit_is_original(e, text, &plain);
+
+    if (!plain.text)
+        return -ENOMEM;
+    e->elements.count = 0;
+    int rc = general_signals(e->g, &plain, GENERAL_EITHER, &e->elements);
+    for (unsigned i = 0; !rc && i < e->elements.count; i++) {
+        if (limit_find_signal(e->g, e->elements.at[i], original, &signal)) {
+            rc = limit_add_signal(e, signal);
+            continue;
+        }
+        limit_not_recorded(e, text, e->elements.at[i], original);
         rc = -EINVAL;
     }
     return rc;
