@@ -1,5 +1,6 @@
 /* Control messages to a manager that has endpoints "v" and "w": each is two bytes of length, and as
  * many bytes. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "channels/core.h"
