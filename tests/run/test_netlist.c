@@ -55,7 +55,7 @@ static void write_rc(const char *declares, const char *elements)
 
     snprintf(text, sizeof text,
              "a capacitor behind a resistor\n"
-             "*hiloco vin: input voltage_v V 1 -100 100 voltage\n"
+             "*hiloco vin: input source_v V 1 -100 100 voltage\n"
              "*hiloco r: parameter resistance_ohm Ohm 1e3 1 1e6 resistance\n"
              "*hiloco v(out): output voltage_v V voltage\n%s\n"
              ".param r=50\n%s\nr1 in out {r}\nc1 out 0 1u ic=0\n.end\n",
