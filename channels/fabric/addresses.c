@@ -2,7 +2,29 @@
 
 #include <netdb.h>
 #include <netinet/in.h>
+#include <stdlib.h>
 #include <string.h>
+
+char **loco_addresses_copy(const char *const *names, uint32_t count)
+{
+    char **copy = calloc(count, sizeof *copy);
+
+    for (uint32_t i = 0; copy && i < count; i++) {
+        copy[i] = strdup(names[i]);
+        if (!copy[i]) {
+            loco_addresses_free(copy, count);
+            copy = NULL;
+        }
+    }
+    return copy;
+}
+
+void loco_addresses_free(char **names, uint32_t count)
+{
+    for (uint32_t i = 0; names && i < count; i++)
+        free(names[i]);
+    free(names);
+}
 
 int loco_address_find(const char *name, struct sockaddr_storage *address)
 {

@@ -15,6 +15,10 @@ struct sockaddr_storage loco_address_with_port(const struct sockaddr_storage *ad
 /* Whether both are of one host, on whatever port. */
 bool loco_address_same_host(const struct sockaddr *a, const struct sockaddr_storage *b);
 
+/* Copies a list of names. Returns NULL when there is no memory. */
+char **loco_addresses_copy(const char *const *names, uint32_t count);
+void loco_addresses_free(char **names, uint32_t count);
+
 /* How many bytes of it a system call takes. */
 socklen_t loco_address_size(const struct sockaddr_storage *address);
 

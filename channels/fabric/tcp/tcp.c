@@ -193,26 +193,11 @@ static void free_fabric(struct tcp *t)
         close(t->epoll);
     if (t->wake >= 0)
         close(t->wake);
-    for (uint32_t i = 0; t->addresses && i < t->config.address_count; i++)
-        free(t->addresses[i]);
-    free(t->addresses);
+    loco_addresses_free(t->addresses, t->config.address_count);
     pthread_mutex_destroy(&t->lock);
     pthread_cond_destroy(&t->node_closed);
     pthread_cond_destroy(&t->news);
     free(t);
-}
-
-static int copy_addresses(struct tcp *t, const struct loco_tcp_config *config)
-{
-    t->addresses = calloc(config->address_count, sizeof *t->addresses);
-    if (!t->addresses)
-        return -ENOMEM;
-    for (uint32_t i = 0; i < config->address_count; i++) {
-        t->addresses[i] = strdup(config->addresses[i]);
-        if (!t->addresses[i])
-            return -ENOMEM;
-    }
-    return 0;
 }
 
 static int open_descriptors(struct tcp *t)
@@ -277,7 +262,8 @@ int loco_tcp_open(struct loco_fabric **fabric, const struct loco_tcp_config *con
     pthread_mutex_init(&t->lock, NULL);
     pthread_cond_init(&t->node_closed, NULL);
     pthread_cond_init(&t->news, NULL);
-    int rc = copy_addresses(t, config);
+    t->addresses = loco_addresses_copy(config->addresses, config->address_count);
+    int rc = t->addresses ? 0 : -ENOMEM;
     if (!rc)
         rc = open_descriptors(t);
     if (rc)

@@ -400,25 +400,10 @@ static void free_fabric(struct verbs *v)
     for (const int *fd = (const int[]){v->epoll, v->wake_telling, v->wake_connecting, -1}; *fd >= 0;
          fd++)
         close(*fd);
-    for (uint32_t i = 0; v->addresses && i < v->config.address_count; i++)
-        free(v->addresses[i]);
-    free(v->addresses);
+    loco_addresses_free(v->addresses, v->config.address_count);
     pthread_mutex_destroy(&v->lock);
     pthread_cond_destroy(&v->node_closed);
     free(v);
-}
-
-static int copy_addresses(struct verbs *v, const struct loco_verbs_config *config)
-{
-    v->addresses = calloc(config->address_count, sizeof(char *));
-    if (!v->addresses)
-        return -ENOMEM;
-    for (uint32_t i = 0; i < config->address_count; i++) {
-        v->addresses[i] = strdup(config->addresses[i]);
-        if (!v->addresses[i])
-            return -ENOMEM;
-    }
-    return 0;
 }
 
 static int open_descriptors(struct verbs *v)
@@ -467,7 +452,8 @@ int loco_verbs_open(struct loco_fabric **fabric, const struct loco_verbs_config 
     pthread_mutex_init(&v->lock, NULL);
     pthread_cond_init(&v->node_closed, NULL);
     ibv_fork_init(); /* a program that forks keeps its registered memory, on old kernels too */
-    int rc = copy_addresses(v, config);
+    v->addresses = loco_addresses_copy(config->addresses, config->address_count);
+    int rc = v->addresses ? 0 : -ENOMEM;
     if (!rc)
         rc = open_descriptors(v);
     if (rc)
