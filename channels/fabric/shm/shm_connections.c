@@ -82,26 +82,22 @@ static int overrun(struct shm_connection *c)
 
 static int enqueue(struct shm_connection *c, const void *data, size_t size, int fd)
 {
-    if (c->queued + size > (size_t)SHM_QUEUE_MAX * (c->pairs + 1))
+    const bool first = !c->unsent.first;
+
+    if (!loco_unsent_has_room(&c->unsent, size, (size_t)LOCO_UNSENT_MAX * (c->pairs + 1)))
         return overrun(c);
-    struct queued *q = malloc(sizeof *q + size);
-    if (!q)
+    struct loco_unsent_message *m = loco_unsent_add(&c->unsent, data, size, NULL, 0);
+    if (!m)
         return -ENOMEM;
-    *q = (struct queued){.size = size, .fd = fd};
-    memcpy(q->data, data, size);
-    if (!c->queue) {
-        c->queue_end = &c->queue;
+    m->descriptor = fd;
+    if (first)
         shm_watch(c->shm, EPOLL_CTL_MOD, c->fd, c, EPOLLIN | EPOLLOUT);
-    }
-    *c->queue_end = q;
-    c->queue_end = &q->next;
-    c->queued += size;
     return 0;
 }
 
 int shm_post(struct shm_connection *c, const void *data, size_t size, int fd)
 {
-    int rc = c->queue ? -EAGAIN : send_now(c->fd, data, size, fd);
+    int rc = c->unsent.first ? -EAGAIN : send_now(c->fd, data, size, fd);
 
     return rc == -EAGAIN ? enqueue(c, data, size, fd) : rc;
 }
@@ -116,23 +112,15 @@ void shm_post_file(struct shm_connection *c, uint32_t file)
     shm_post(c, &notice, sizeof notice, c->shm->files[file].fd);
 }
 
-static void take_off(struct shm_connection *c)
-{
-    struct queued *q = c->queue;
-
-    c->queue = q->next;
-    c->queued -= q->size;
-    free(q);
-}
-
 /* Returns whether nothing is left. */
 static bool send_waiting(struct shm_connection *c)
 {
-    while (c->queue) {
-        struct queued *q = c->queue;
-        if (send_now(c->fd, q->data, q->size, q->fd) == -EAGAIN)
+    while (c->unsent.first) {
+        const struct loco_unsent_message *m = c->unsent.first;
+        if (send_now(c->fd, m->data, m->size, m->descriptor) == -EAGAIN)
             return false;
-        take_off(c); /* one that failed otherwise is lost with its connection */
+        loco_unsent_take_off(
+            &c->unsent); /* one that failed otherwise is lost with its connection */
     }
     return true;
 }
@@ -149,7 +137,7 @@ static void send_rest(struct shm_connection *c)
 {
     const struct timeval moment = {.tv_usec = 200000};
 
-    if (!c->queue || c->process == c->shm->number)
+    if (!c->unsent.first || c->process == c->shm->number)
         return;
     setsockopt(c->fd, SOL_SOCKET, SO_SNDTIMEO, &moment, sizeof moment);
     fcntl(c->fd, F_SETFL, 0);
@@ -211,8 +199,7 @@ static void drop(struct shm_connection *c)
         at = &(*at)->next;
     *at = c->next;
     c->shm->strangers -= is_stranger(c);
-    while (c->queue)
-        take_off(c);
+    loco_unsent_clear(&c->unsent);
     for (int i = 0; i < SHM_FILES; i++)
         if (c->files[i] >= 0)
             close(c->files[i]);

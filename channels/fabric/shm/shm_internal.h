@@ -22,14 +22,14 @@
 #include "../../loco/fabric/by_node.h"
 #include "../../loco/fabric/shm.h"
 #include "../rest.h"
+#include "../unsent.h"
 #include "shm_wire.h"
 
 /* What others may make a process keep. */
 enum {
-    SHM_ARENAS_MAX = 64,      /* of one node */
-    SHM_QUEUE_MAX = 16 << 20, /* bytes of messages that a process has not taken, for each pair */
-    SHM_RETURNS_MAX = 1000,   /* of one peer that was lost */
-    SHM_STRANGERS_MAX = 64,   /* connections without a proof, and as many as there are nodes */
+    SHM_ARENAS_MAX = 64,          /* of one node */
+    SHM_RETURNS_MAX = 1000,       /* of one peer that was lost */
+    SHM_STRANGERS_MAX = 64,       /* connections without a proof, and as many as there are nodes */
     SHM_STRANGER_NS = 2000000000, /* for that long */
     SHM_REFUSALS_SAID = 8,        /* warnings of strangers */
 };
@@ -55,13 +55,6 @@ struct map {
     struct shm_shared *shared; /* a peer's, with other nodes of the process; else NULL */
 };
 
-struct queued {
-    struct queued *next;
-    size_t size;
-    int fd; /* a memory file's, or -1; not owned */
-    unsigned char data[];
-};
-
 /* Which file in the run directory; all zero: none. */
 struct shm_place {
     dev_t device;
@@ -84,8 +77,7 @@ struct shm_connection {
     struct shm_place place;  /* that was called */
     uint64_t process;        /* the other's number */
     unsigned pairs;          /* of nodes, that are up over it */
-    struct queued *queue, **queue_end;
-    size_t queued;            /* bytes */
+    struct loco_unsent unsent;
     bool has_file[SHM_FILES]; /* the other has this process's */
     int files[SHM_FILES];     /* the other's; -1: not known */
     struct shm_connection *next;

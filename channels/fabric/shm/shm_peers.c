@@ -473,7 +473,7 @@ static void say_overrun(const struct shm_node *n, const struct shm_peer *p)
     char text[160];
 
     snprintf(text, sizeof text, "node %u: node %u did not take %u MiB of control messages",
-             n->base.id, p->id, SHM_QUEUE_MAX >> 20);
+             n->base.id, p->id, LOCO_UNSENT_MAX >> 20);
     shm_warn((struct shm_node *)n, text);
 }
 

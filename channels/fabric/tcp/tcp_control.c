@@ -25,19 +25,10 @@ void tcp_connection_end(struct tcp_connection *c)
 
 /* --- sending -------------------------------------------------------------------------------- */
 
-static void take_off(struct tcp_connection *c)
-{
-    struct tcp_message *m = c->unsent;
-
-    c->unsent = m->next;
-    c->unsent_size -= m->size;
-    free(m);
-}
-
 static void send_unsent(struct tcp_connection *c)
 {
-    while (c->unsent && !c->down) {
-        struct tcp_message *m = c->unsent;
+    while (c->unsent.first && !c->down) {
+        struct loco_unsent_message *m = c->unsent.first;
         ssize_t sent =
             send(c->end.fd, m->data + m->sent, m->size - m->sent, MSG_DONTWAIT | MSG_NOSIGNAL);
         if (sent < 0 && errno != EINTR && errno != EAGAIN)
@@ -46,16 +37,16 @@ static void send_unsent(struct tcp_connection *c)
             break;
         m->sent += (size_t)sent;
         if (m->sent == m->size)
-            take_off(c);
+            loco_unsent_take_off(&c->unsent);
     }
-    tcp_watch(c->end.node->tcp, &c->end, c->unsent ? EPOLLIN | EPOLLOUT : EPOLLIN);
+    tcp_watch(c->end.node->tcp, &c->end, c->unsent.first ? EPOLLIN | EPOLLOUT : EPOLLIN);
 }
 
 /* A peer that does not take its messages is as good as lost. */
 static void overrun(struct tcp_connection *c)
 {
     tcp_warn(c->end.node, "node %u: node %u did not take %u MiB of control messages",
-             c->end.node->base.id, c->peer->id, TCP_QUEUE_MAX >> 20);
+             c->end.node->base.id, c->peer->id, LOCO_UNSENT_MAX >> 20);
     tcp_connection_end(c);
 }
 
@@ -63,24 +54,14 @@ static int post(struct tcp_connection *c, enum tcp_kind kind, const void *body, 
 {
     const struct tcp_head head = {.kind = kind, .size = (uint32_t)size};
 
-    if (c->unsent_size + size > TCP_QUEUE_MAX) {
+    if (!loco_unsent_has_room(&c->unsent, sizeof head + size, LOCO_UNSENT_MAX)) {
         overrun(c);
         return -ECONNRESET;
     }
-    struct tcp_message *m = malloc(sizeof *m + sizeof head + size);
-    if (!m) {
+    if (!loco_unsent_add(&c->unsent, &head, sizeof head, body, size)) {
         tcp_connection_end(c);
         return -ENOMEM;
     }
-    *m = (struct tcp_message){.size = sizeof head + size};
-    memcpy(m->data, &head, sizeof head);
-    if (size)
-        memcpy(m->data + sizeof head, body, size);
-    if (!c->unsent)
-        c->unsent_end = &c->unsent;
-    *c->unsent_end = m;
-    c->unsent_end = &m->next;
-    c->unsent_size += m->size;
     send_unsent(c);
     return 0;
 }
@@ -154,7 +135,7 @@ static bool understand(struct tcp_connection *c, const struct tcp_head *h,
     case TCP_ARENA:
         return learn_arena(c, body, h->size);
     case TCP_CORE:
-        return c->peer->untold + h->size <= TCP_QUEUE_MAX && !tcp_tell_message(c, body, h->size);
+        return c->peer->untold + h->size <= LOCO_UNSENT_MAX && !tcp_tell_message(c, body, h->size);
     case TCP_ALIVE:
         return h->size == 0;
     case TCP_BYE:
@@ -223,8 +204,7 @@ void tcp_connection_drop(struct tcp_connection *c)
     }
     if (c->peer && c->peer->connection == c)
         c->peer->connection = NULL;
-    while (c->unsent)
-        take_off(c);
+    loco_unsent_clear(&c->unsent);
     tcp_bury(n->tcp, &c->end);
 }
 

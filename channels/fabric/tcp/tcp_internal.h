@@ -23,15 +23,15 @@
 
 #include "../../loco/fabric/tcp.h"
 #include "../rest.h"
+#include "../unsent.h"
 #include "tcp_wire.h"
 
 enum {
-    TCP_ARENAS_MAX = 64,      /* of one node */
-    TCP_TARGETS_MAX = 256,    /* links of one peer to a node, at once ... */
-    TCP_LINKS_MAX = 1024,     /* ... and ever, of one connection */
-    TCP_QUEUE_MAX = 16 << 20, /* bytes of messages that one peer, or the core, has not taken */
-    TCP_STRANGERS_MAX = 64,   /* connections without a proof, and as many as there are nodes */
-    TCP_REFUSALS_SAID = 8,    /* warnings of strangers */
+    TCP_ARENAS_MAX = 64,    /* of one node */
+    TCP_TARGETS_MAX = 256,  /* links of one peer to a node, at once ... */
+    TCP_LINKS_MAX = 1024,   /* ... and ever, of one connection */
+    TCP_STRANGERS_MAX = 64, /* connections without a proof, and as many as there are nodes */
+    TCP_REFUSALS_SAID = 8,  /* warnings of strangers */
 };
 
 static const uint64_t TCP_MS = 1000000;
@@ -123,12 +123,6 @@ struct tcp_target {
     unsigned char input[TCP_BUFFER], output[TCP_BUFFER];
 };
 
-struct tcp_message {
-    struct tcp_message *next;
-    size_t size, sent;
-    unsigned char data[];
-};
-
 /* A connection for control messages, or one of a stranger, who has proven nothing yet. */
 struct tcp_connection {
     struct tcp_end end;
@@ -149,8 +143,7 @@ struct tcp_connection {
     struct loco_key links;                   /* by which its links prove that they belong to it */
     uint32_t link_number;                    /* of the newest link of this end */
     uint64_t links_seen[TCP_LINKS_MAX / 64]; /* numbers of the peer's links */
-    struct tcp_message *unsent, **unsent_end;
-    size_t unsent_size;
+    struct loco_unsent unsent;
     struct tcp_arenas *arenas;
     size_t in;
     unsigned char input[sizeof(struct tcp_head) + TCP_MESSAGE_MAX];

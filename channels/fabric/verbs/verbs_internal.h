@@ -22,16 +22,16 @@
 #include <sys/socket.h>
 
 #include "../../loco/fabric/verbs.h"
+#include "../unsent.h"
 #include "verbs_hello.h"
 
 enum {
     VERBS_ARENAS_MAX = 64, /* of one node */
     VERBS_MESSAGE_MAX = 4096,
-    VERBS_RECEIVES = 64,        /* control messages that a node has room for */
-    VERBS_SENDS = 2,            /* and that are on their way from a node to one peer */
-    VERBS_TARGETS_MAX = 256,    /* links of one peer to a node */
-    VERBS_QUEUE_MAX = 16 << 20, /* bytes of messages that one peer has not taken */
-    VERBS_REFUSALS_SAID = 8,    /* warnings of strangers */
+    VERBS_RECEIVES = 64,     /* control messages that a node has room for */
+    VERBS_SENDS = 2,         /* and that are on their way from a node to one peer */
+    VERBS_TARGETS_MAX = 256, /* links of one peer to a node */
+    VERBS_REFUSALS_SAID = 8, /* warnings of strangers */
 };
 
 /* A lock that is mostly free, and mostly held for less than a system call takes. */
@@ -125,12 +125,6 @@ struct verbs_end {
     struct verbs_end *next;
 };
 
-struct verbs_message {
-    struct verbs_message *next;
-    size_t size;
-    unsigned char data[];
-};
-
 /* A connection for control messages. */
 struct verbs_connection {
     struct verbs_end end;
@@ -146,8 +140,7 @@ struct verbs_connection {
     bool alive_posted;         /* a keep-alive is on its way */
     unsigned busy;             /* bit i: send buffer i is on its way */
     enum ibv_wc_status status; /* the first error of an operation to the peer */
-    struct verbs_message *unsent, **unsent_end;
-    size_t unsent_size;
+    struct loco_unsent unsent;
     struct verbs_arenas *arenas; /* the peer's */
 };
 

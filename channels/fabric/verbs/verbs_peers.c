@@ -88,7 +88,7 @@ static void post_request(struct verbs_connection *c, struct ibv_send_wr *request
         end_connection(c, IBV_WC_GENERAL_ERR);
 }
 
-static void post_message(struct verbs_connection *c, const struct verbs_message *m)
+static void post_message(struct verbs_connection *c, const struct loco_unsent_message *m)
 {
     const struct verbs_node *n = c->end.node;
     unsigned index = (unsigned)__builtin_ctz(~c->busy);
@@ -105,21 +105,11 @@ static void post_message(struct verbs_connection *c, const struct verbs_message 
     post_request(c, &request);
 }
 
-static void take_off(struct verbs_connection *c)
-{
-    struct verbs_message *m = c->unsent;
-
-    c->unsent = m->next;
-    c->unsent_size -= m->size;
-    free(m);
-}
-
 static void send_unsent(struct verbs_connection *c)
 {
-    while (c->unsent && c->busy != FULL && !c->down) {
-        struct verbs_message *m = c->unsent;
-        post_message(c, m);
-        take_off(c);
+    while (c->unsent.first && c->busy != FULL && !c->down) {
+        post_message(c, c->unsent.first);
+        loco_unsent_take_off(&c->unsent);
     }
 }
 
@@ -127,7 +117,7 @@ static void send_unsent(struct verbs_connection *c)
 static void overrun(struct verbs_connection *c)
 {
     verbs_warn(c->end.node, "node %u: node %u did not take %u MiB of control messages",
-               c->end.node->base.id, c->end.peer->id, VERBS_QUEUE_MAX >> 20);
+               c->end.node->base.id, c->end.peer->id, LOCO_UNSENT_MAX >> 20);
     end_connection(c, IBV_WC_SUCCESS);
 }
 
@@ -135,22 +125,12 @@ static int post(struct verbs_connection *c, enum kind kind, const void *body, si
 {
     const struct wire head = {.kind = kind, .size = (uint32_t)size};
 
-    if (c->unsent_size + size > VERBS_QUEUE_MAX) {
+    if (!loco_unsent_has_room(&c->unsent, sizeof head + size, LOCO_UNSENT_MAX)) {
         overrun(c);
         return -ECONNRESET;
     }
-    struct verbs_message *m = malloc(sizeof *m + sizeof head + size);
-    if (!m)
+    if (!loco_unsent_add(&c->unsent, &head, sizeof head, body, size))
         return -ENOMEM;
-    *m = (struct verbs_message){.size = sizeof head + size};
-    memcpy(m->data, &head, sizeof head);
-    if (size)
-        memcpy(m->data + sizeof head, body, size);
-    if (!c->unsent)
-        c->unsent_end = &c->unsent;
-    *c->unsent_end = m;
-    c->unsent_end = &m->next;
-    c->unsent_size += m->size;
     send_unsent(c);
     return 0;
 }
@@ -400,8 +380,7 @@ void verbs_give_up(struct verbs_connection *c)
 
     pthread_mutex_lock(&n->verbs->lock);
     c->end.peer->connection = NULL;
-    while (c->unsent)
-        take_off(c);
+    loco_unsent_clear(&c->unsent);
     c->end.next = n->dead;
     n->dead = &c->end;
     pthread_mutex_unlock(&n->verbs->lock);
@@ -512,7 +491,7 @@ static bool speaking(struct verbs_node *n)
     pthread_mutex_lock(&n->verbs->lock);
     for (uint32_t id = 0; id < n->base.count; id++) {
         const struct verbs_connection *c = n->peers[id].connection;
-        any |= is_up(c) && (c->busy || c->unsent);
+        any |= is_up(c) && (c->busy || c->unsent.first);
     }
     pthread_mutex_unlock(&n->verbs->lock);
     return any;

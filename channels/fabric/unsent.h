@@ -1,0 +1,42 @@
+/*
+ * Control messages to a peer that wait until the connection to it takes them. Whose it is has the
+ * lock.
+ */
+#ifndef LOCO_UNSENT_H
+#define LOCO_UNSENT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Bytes that one peer leaves; with more it is as good as lost. */
+enum { LOCO_UNSENT_MAX = 16 << 20 };
+
+struct loco_unsent_message {
+    struct loco_unsent_message *next;
+    size_t size;
+    size_t sent;    /* of it, where a connection takes parts */
+    int descriptor; /* that goes with it, or -1; not owned */
+    unsigned char data[];
+};
+
+/* Empty: all zero. */
+struct loco_unsent {
+    struct loco_unsent_message *first, **end;
+    size_t size; /* bytes */
+};
+
+static inline bool loco_unsent_has_room(const struct loco_unsent *unsent, size_t size, size_t max)
+{
+    return unsent->size + size <= max;
+}
+
+/* Adds a message of two parts at the end. Returns it, or NULL when there is no memory. */
+struct loco_unsent_message *loco_unsent_add(struct loco_unsent *unsent, const void *head,
+                                            size_t head_size, const void *body, size_t body_size);
+
+/* Takes the first one off. */
+void loco_unsent_take_off(struct loco_unsent *unsent);
+
+void loco_unsent_clear(struct loco_unsent *unsent);
+
+#endif
