@@ -6,18 +6,10 @@
 #define TESTS_ENDS_H
 
 #include <criterion/criterion.h>
-#include <stdio.h>
-#include <string.h>
+#include <pthread.h>
 
+#include "tests/ear.h"
 #include "tests/nodes.h"
-
-/* What a node heard. */
-struct ear {
-    _Atomic unsigned ups, losts, lefts, messages, warnings, foreigners;
-    _Atomic uint32_t foreign_count;
-    _Atomic bool warned;
-    char warning[300];
-};
 
 struct end {
     struct ear ear;
@@ -27,49 +19,6 @@ struct end {
     struct loco_link *link; /* to the other */
     uint64_t number;        /* of the newest operation */
 };
-
-/* --- hearing ---------------------------------------------------------------------------- */
-
-static inline void on_up(void *arg, uint32_t peer)
-{
-    (void)peer;
-    ((struct ear *)arg)->ups++;
-}
-
-static inline void on_message(void *arg, uint32_t peer, const void *message, size_t size)
-{
-    (void)peer;
-    if (size == 5 && memcmp(message, "hello", 5) == 0)
-        ((struct ear *)arg)->messages++;
-}
-
-static inline void on_lost(void *arg, uint32_t peer, bool left)
-{
-    struct ear *e = arg;
-
-    (void)peer;
-    e->lefts += left;
-    e->losts++;
-}
-
-static inline void on_foreigner(void *arg, uint32_t count)
-{
-    struct ear *e = arg;
-
-    e->foreign_count = count;
-    e->foreigners++;
-}
-
-static inline void on_warning(void *arg, const char *text)
-{
-    struct ear *e = arg;
-
-    if (strstr(text, "pages"))
-        return; /* which there are is the machine's affair */
-    snprintf(e->warning, sizeof e->warning, "%s", text);
-    e->warnings++;
-    e->warned = true;
-}
 
 #define WAIT_UNTIL(end, condition)                                                                 \
     do {                                                                                           \
@@ -90,12 +39,7 @@ enum { ARENA = 1 << 16 };
 static inline int open_node_with(struct end *e, struct loco_fabric *fabric, uint32_t id,
                                  uint32_t count, struct loco_secret secret)
 {
-    const struct loco_events events = {.peer_up = on_up,
-                                       .message = on_message,
-                                       .peer_lost = on_lost,
-                                       .foreigner = on_foreigner,
-                                       .warning = on_warning,
-                                       .arg = &e->ear};
+    const struct loco_events events = ear_events(&e->ear);
 
     *e = (struct end){.fabric = fabric};
     int rc = fabric->ops->node_open(fabric, id, count, secret, &events, &e->node);
@@ -140,6 +84,40 @@ static inline void meet(struct end *pair, struct loco_fabric *fabric)
     for (uint32_t id = 0; id < 2; id++)
         WAIT_UNTIL(&pair[id], pair[id].ear.messages > 0);
     cr_assert_eq(fabric->ops->link_open(pair[0].node, 1, &pair[0].link), 0);
+}
+
+/* --- looking ---------------------------------------------------------------------------- */
+
+/* A thread that looks at a word which is always 0 or UINT64_MAX. */
+struct looker {
+    const uint64_t *word;
+    _Atomic bool stop;
+    uint64_t torn;
+    pthread_t thread;
+};
+
+static inline void *look_at_word(void *arg)
+{
+    struct looker *l = arg;
+
+    while (!l->stop) {
+        uint64_t seen = __atomic_load_n(l->word, __ATOMIC_ACQUIRE);
+        l->torn += seen != 0 && seen != UINT64_MAX;
+    }
+    return NULL;
+}
+
+static inline void begin_to_look(struct looker *l, const uint64_t *word)
+{
+    *l = (struct looker){.word = word};
+    cr_assert_eq(pthread_create(&l->thread, NULL, look_at_word, l), 0);
+}
+
+static inline void expect_never_torn(struct looker *l)
+{
+    l->stop = true;
+    pthread_join(l->thread, NULL);
+    cr_assert_eq(l->torn, 0, "%llu looks found a part of a word", (unsigned long long)l->torn);
 }
 
 /* --- operations ------------------------------------------------------------------------- */

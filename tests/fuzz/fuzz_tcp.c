@@ -4,45 +4,19 @@
 #include <stdlib.h>
 
 #include "fuzz.h"
+#include "tests/ear.h"
 #include "tests/nodes.h"
 #include "tests/tcp/intruder.h"
 
 enum { STRANGER, CONTROL, LINK, FROM };
 
-static void on_peer(void *arg, uint32_t peer)
-{
-    (void)arg;
-    (void)peer;
-}
-
-static void on_message(void *arg, uint32_t peer, const void *message, size_t size)
-{
-    (void)arg;
-    (void)peer;
-    (void)message;
-    (void)size;
-}
-
-static void on_lost(void *arg, uint32_t peer, bool left)
-{
-    (void)arg;
-    (void)peer;
-    (void)left;
-}
-
-static void on_warning(void *arg, const char *text)
-{
-    (void)arg;
-    (void)text;
-}
-
 /* Node 0 of 2, for all inputs. */
 static void open_node(void)
 {
-    static const struct loco_events events = {
-        .peer_up = on_peer, .message = on_message, .peer_lost = on_lost, .warning = on_warning};
+    static struct ear ear;
     static struct loco_fabric *fabric;
     static struct loco_node *node;
+    const struct loco_events events = ear_events(&ear);
     struct loco_arena arena;
 
     if (fabric)

@@ -2,22 +2,12 @@
 # The 20-converter scenario with `fabric: verbs` to convergence: as six processes started by hand,
 # with completions looked for inline, and by `hiloco run`, with a polling thread. Each node has its
 # own address.
-#
-# Emulated, and with several processes on each core, a loop gets its turn late. The loops here are
-# slow and sleep between their steps, the plants catch up at once, and the law is the integral alone:
-# this is about function, not about time. The bound on missed steps is what the law settles with.
 set -euo pipefail
 source "$(dirname "$0")/common.sh"
 results=${1:-$build/rdma}
 mkdir -p "$results"
 
-scenario=(configs/dcdc20-verbs.yaml --set controller.law=pi
-          --set 'controller.gains={kp_per_v: 0, ki_per_v_s: 0.03}'
-          --set controller.period_us=200000 --set converters.period_us=50000
-          --set converters.catch_up_limit=0 --set validity.missed_percent=25
-          --set controller.cpu=-1 --set converters.cpu=-1
-          --set controller.priority=0 --set converters.priority=0
-          --set validity.required=false --set controller.wait=hybrid --set converters.wait=hybrid
+scenario=(configs/dcdc20-verbs.yaml "${slowly[@]}"
           --set "verbs.nodes=$(for i in $(seq 0 20); do
               ((i == 0)) && who='controller: true' || who="converters: $((i - 1))"
               echo "{$who, address: $(address "$i")},"

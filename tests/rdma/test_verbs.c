@@ -8,7 +8,6 @@
 #include <errno.h>
 #include <limits.h>
 #include <linux/capability.h>
-#include <pthread.h>
 #include <rdma/rdma_cma.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -98,44 +97,23 @@ VERBS_TEST(unsignalled_writes_are_done)
     close_pair(pair);
 }
 
-struct looker {
-    const uint64_t *word;
-    _Atomic bool stop;
-    uint64_t torn;
-};
-
-static void *look_at_word(void *arg)
-{
-    struct looker *l = arg;
-
-    while (!l->stop) {
-        uint64_t seen = __atomic_load_n(l->word, __ATOMIC_ACQUIRE);
-        l->torn += seen != 0 && seen != UINT64_MAX;
-    }
-    return NULL;
-}
-
 /* The memory model's first promise, which every channel stands on. Soft-RoCE keeps it only where
  * the kernel's memcpy does: see tests/guest/run. */
 VERBS_TEST(a_word_is_never_torn)
 {
     enum { EACH = 5000 };
     struct end pair[2];
-    pthread_t thread;
 
     open_pair(pair, (struct loco_verbs_config){0});
     struct end *e = &pair[0];
-    struct looker looker = {.word = word(&pair[1], 0)};
-    pthread_create(&thread, NULL, look_at_word, &looker);
+    struct looker looker;
+    begin_to_look(&looker, word(&pair[1], 0));
     for (uint64_t i = 0; i < EACH; i++) {
         uint64_t value = i % 2 ? 0 : UINT64_MAX;
         cr_assert_eq(e->fabric->ops->write(next(e), there(0), &value, sizeof value), LOCO_POSTED);
     }
     wait_done(e);
-    looker.stop = true;
-    pthread_join(thread, NULL);
-    cr_assert_eq(looker.torn, 0, "%llu looks found a part of a word",
-                 (unsigned long long)looker.torn);
+    expect_never_torn(&looker);
     close_pair(pair);
 }
 

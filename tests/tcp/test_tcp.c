@@ -4,7 +4,6 @@
  */
 #include <criterion/criterion.h>
 #include <errno.h>
-#include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -130,34 +129,16 @@ Test(tcp, bytes_arrive_as_they_were)
     close_pair(pair);
 }
 
-struct looker {
-    const uint64_t *word;
-    _Atomic bool stop;
-    uint64_t torn;
-};
-
-static void *look_at_word(void *arg)
-{
-    struct looker *l = arg;
-
-    while (!l->stop) {
-        uint64_t seen = __atomic_load_n(l->word, __ATOMIC_ACQUIRE);
-        l->torn += seen != 0 && seen != UINT64_MAX;
-    }
-    return NULL;
-}
-
 /* Among others whose requests make it begin anywhere in what the kernel gives at once. */
 Test(tcp, a_word_is_never_torn)
 {
     enum { EACH = 5000 };
     struct end pair[2];
-    pthread_t thread;
 
     open_pair(pair);
     struct end *e = &pair[0];
-    struct looker looker = {.word = word(&pair[1], 0)};
-    pthread_create(&thread, NULL, look_at_word, &looker);
+    struct looker looker;
+    begin_to_look(&looker, word(&pair[1], 0));
     for (uint64_t i = 0; i < EACH; i++) {
         uint64_t value = i % 2 ? 0 : UINT64_MAX;
         const struct loco_remote beside = {.known = 1, .offset = 4000};
@@ -165,10 +146,7 @@ Test(tcp, a_word_is_never_torn)
         cr_assert(e->fabric->ops->write(next(e), beside, e->arena.base, i % 60) >= 0);
     }
     wait_done(e);
-    looker.stop = true;
-    pthread_join(thread, NULL);
-    cr_assert_eq(looker.torn, 0, "%llu looks found a part of a word",
-                 (unsigned long long)looker.torn);
+    expect_never_torn(&looker);
     close_pair(pair);
 }
 

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "channels/packet.h"
+#include "tests/ear.h"
 #include "tests/nodes.h"
 
 /* --- one message ------------------------------------------------------------------------------ */
@@ -119,36 +120,6 @@ Test(packets, lines_are_plain_text)
 
 /* --- a live node ------------------------------------------------------------------------------ */
 
-static _Atomic bool up;
-
-static void on_up(void *arg, uint32_t peer)
-{
-    (void)arg;
-    (void)peer;
-    up = true;
-}
-
-static void on_message(void *arg, uint32_t peer, const void *message, size_t size)
-{
-    (void)arg;
-    (void)peer;
-    (void)message;
-    (void)size;
-}
-
-static void on_lost(void *arg, uint32_t peer, bool left)
-{
-    (void)arg;
-    (void)peer;
-    (void)left;
-}
-
-static void on_warning(void *arg, const char *text)
-{
-    (void)arg;
-    (void)text;
-}
-
 static char said[4096];
 static _Atomic size_t said_length;
 
@@ -171,6 +142,7 @@ struct pair {
     struct loco_fabric *fabric, *raw_fabric;
     struct loco_manager *mgr;
     struct loco_node *raw;
+    struct ear ear; /* the raw node's */
     struct loco_owned_var v;
 };
 
@@ -178,8 +150,7 @@ static void open_pair(struct pair *t)
 {
     const struct loco_manager_config config = {
         .node = 0, .node_count = 2, .arena_size = 1 << 16, .log = log_line};
-    const struct loco_events events = {
-        .peer_up = on_up, .message = on_message, .peer_lost = on_lost, .warning = on_warning};
+    const struct loco_events events = ear_events(&t->ear);
 
     strcpy(t->directory, "/tmp/loco-messages-XXXXXX");
     cr_assert(mkdtemp(t->directory));
@@ -192,7 +163,7 @@ static void open_pair(struct pair *t)
                  0);
     cr_assert_eq(t->raw_fabric->ops->meet(t->raw, 0), 0);
     struct loco_wait wait = loco_wait_for(t->mgr, TEST_TIMEOUT);
-    while (!up)
+    while (!t->ear.ups)
         cr_assert_eq(loco_relax(t->mgr, &wait), 0);
 }
 
