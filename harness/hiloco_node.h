@@ -91,8 +91,8 @@ struct hiloco_join {
 /*
  * Joins the run: loads the scenario, meets the other nodes, and agrees with them when to start. It
  * waits for them, and returns when the first step is due: so have everything ready before. The
- * secret of the network is that of HILOCO_SECRET (docs/meeting.md), which is removed from the
- * environment.
+ * secret of the network is that of HILOCO_SECRET, or of the file that HILOCO_SECRET_FILE names
+ * (docs/meeting.md); both are removed from the environment.
  *
  * Returns 0; or -EINVAL: of what is in *join or in the scenario something is wrong; -ETIMEDOUT: the
  * others did not come; -EPROTO: they run another scenario; -ECONNRESET: one that came was lost; or

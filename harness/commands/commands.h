@@ -109,7 +109,8 @@ static inline int hil_arguments_status(int parsed)
 #define HIL_PART_HELP_END                                                                          \
     "HILOCO_SECRET in the environment, the same for all of them, is what these processes prove\n"  \
     "to each other that they know, and nobody else may take part: for example what\n"              \
-    "openssl rand -hex 16 prints.\n"                                                               \
+    "openssl rand -hex 16 prints. HILOCO_SECRET_FILE in its place names a file with it, which\n"   \
+    "nobody but its owner may use.\n"                                                              \
     "\n"                                                                                           \
     "Exit status: 0; 1 when the run failed; 2 for a mistake, or when other nodes have another\n"   \
     "scenario, before anything runs; 3 when it came to its end and is not valid\n"                 \

@@ -49,8 +49,8 @@ static int run_part(const struct hil_arguments *a, const struct hil_scenario *s,
                     const struct hil_meeting *meeting, bool discard)
 {
     if (hil_has_addresses(s) && !meeting->secret.size && !a->quiet)
-        fprintf(stderr, "warning: without HILOCO_SECRET, the same at every node, whoever has the "
-                        "address of a node may take its place\n");
+        fprintf(stderr, "warning: without a secret, in HILOCO_SECRET or HILOCO_SECRET_FILE, "
+                        "whoever has the address of a node may take its place\n");
     const struct hil_launch launch = {
         .scenario = s,
         .run_directory = meeting->place,

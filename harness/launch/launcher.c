@@ -16,6 +16,7 @@
 #include "open_files.h"
 #include "progress.h"
 #include "results.h"
+#include "secret.h"
 #include "warnings.h"
 
 struct launcher {

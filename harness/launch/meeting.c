@@ -10,9 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "secret.h"
 
 /* --- the folder --------------------------------------------------------------------------- */
 
@@ -185,36 +186,6 @@ void hil_meeting_explain(char *text, size_t size, const char *path, int error)
             path);
     else
         snprintf(text, size, "nodes cannot meet in %s: %s", path, strerror(-error));
-}
-
-/* --- the secret --------------------------------------------------------------------------- */
-
-int hil_secret_given(struct loco_secret *secret, FILE *messages)
-{
-    static char kept[256];
-    const char *given = getenv("HILOCO_SECRET");
-
-    *secret = (struct loco_secret){kept, strlen(kept)};
-    if (!given)
-        return 0;
-    size_t length = strlen(given);
-    if (length < HIL_SECRET_LEAST || length >= sizeof kept) {
-        fprintf(
-            messages,
-            "HILOCO_SECRET: %d to %zu characters are allowed, drawn by chance, such as those of "
-            "openssl rand -hex 16\n",
-            HIL_SECRET_LEAST, sizeof kept - 1);
-        return -EINVAL;
-    }
-    memcpy(kept, given, length + 1);
-    unsetenv("HILOCO_SECRET");
-    *secret = (struct loco_secret){kept, length};
-    return 0;
-}
-
-int hil_secret_new(unsigned char *bytes, size_t size)
-{
-    return getrandom(bytes, size, 0) == (ssize_t)size ? 0 : -EIO;
 }
 
 /* --- both ----------------------------------------------------------------------------------- */

@@ -3,7 +3,7 @@
  * fabric a secret.
  *
  * The nodes of one launcher have a folder and a secret of their own. Those that are started by hand
- * derive the same folder each, and have their secret from the environment.
+ * derive the same folder each, and are given a secret (secret.h).
  */
 #ifndef HIL_MEETING_H
 #define HIL_MEETING_H
@@ -15,7 +15,6 @@
 
 enum {
     HIL_PLACE_SIZE = 92, /* of the folder's path: a socket's address is short */
-    HIL_SECRET_LEAST = 16,
 };
 
 /* Makes a folder that is nobody else's, and removes those whose makers were killed. Returns a
@@ -34,14 +33,6 @@ void hil_meeting_derive(char path[HIL_PLACE_SIZE], const char *name, const char 
 
 /* What to say of a folder that the fabric refused with this error. */
 void hil_meeting_explain(char *text, size_t size, const char *path, int error);
-
-/* The secret that was given to programs started by hand, in HILOCO_SECRET; where that is not set
- * the one that this process was given before, or none. Children do not inherit it. Returns 0, or
- * -EINVAL, having said why. */
-int hil_secret_given(struct loco_secret *secret, FILE *messages);
-
-/* A new one. Returns 0 or a negative errno. */
-int hil_secret_new(unsigned char *bytes, size_t size);
 
 /* Where processes that are started apart meet, and by what they know each other. */
 struct hil_meeting {

@@ -346,6 +346,38 @@ Test(real_time, a_part_with_another_secret_is_refused)
     expect_said(&o, "it does not know this network's secret");
 }
 
+static void write_secret_file(const char *text, mode_t mode)
+{
+    FILE *f = fopen(in_workspace("secret"), "w");
+
+    cr_assert(f && fputs(text, f) >= 0 && fclose(f) == 0);
+    cr_assert_eq(chmod(in_workspace("secret"), mode), 0);
+    setenv("HILOCO_SECRET_FILE", in_workspace("secret"), 1);
+}
+
+Test(real_time, a_part_may_have_the_secret_from_a_file)
+{
+    setenv("HILOCO_SECRET", "0123456789abcdef", 1);
+    struct process parts[] = {start_part(LOWER), start_part(UPPER), {0}};
+    unsetenv("HILOCO_SECRET");
+    write_secret_file("0123456789abcdef\n", 0600);
+    parts[2] = start_part(controller());
+    for (int i = 0; i < 3; i++) {
+        struct ended e = finish(&parts[i]);
+        expect_ran(&e);
+    }
+    expect_voltages(in_workspace("out"), 20);
+}
+
+Test(real_time, a_secret_that_others_may_read_is_refused)
+{
+    write_secret_file("0123456789abcdef\n", 0640);
+    struct ended e = run_command("controller configs/quickstart.yaml");
+
+    expect_status(&e, 2);
+    expect_said(&e, "others than its owner may use it");
+}
+
 Test(real_time, a_short_secret_is_refused)
 {
     setenv("HILOCO_SECRET", "0123456789abcde", 1);

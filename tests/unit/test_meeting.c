@@ -165,31 +165,3 @@ Test(meeting, the_longest_names_fit)
     cr_expect_lt(strlen(path), HIL_PLACE_SIZE);
     cr_expect_str_eq(strrchr(path, '-'), "-xxxxxxxxxxxxxxxx");
 }
-
-Test(meeting, a_secret_is_long_and_not_inherited)
-{
-    struct loco_secret secret;
-
-    unsetenv("HILOCO_SECRET");
-    cr_expect_eq(hil_secret_given(&secret, stderr), 0);
-    cr_expect_eq(secret.size, 0);
-    setenv("HILOCO_SECRET", "0123456789abcde", 1);
-    cr_expect_eq(hil_secret_given(&secret, stderr), -EINVAL);
-    setenv("HILOCO_SECRET", "0123456789abcdef", 1);
-    cr_expect_eq(hil_secret_given(&secret, stderr), 0);
-    cr_expect_eq(secret.size, 16);
-    cr_expect_eq(memcmp(secret.bytes, "0123456789abcdef", 16), 0);
-    cr_expect_null(getenv("HILOCO_SECRET"));
-}
-
-/* A process that joins a second run is of the same network. */
-Test(meeting, a_secret_is_kept)
-{
-    struct loco_secret secret;
-
-    setenv("HILOCO_SECRET", "0123456789abcdef", 1);
-    cr_assert_eq(hil_secret_given(&secret, stderr), 0);
-    secret = (struct loco_secret){0};
-    cr_expect_eq(hil_secret_given(&secret, stderr), 0);
-    cr_expect_eq(secret.size, 16);
-}

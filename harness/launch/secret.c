@@ -1,0 +1,115 @@
+#include "secret.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { SECRET_SIZE = 256 };
+
+static const char secret_name[] = "HILOCO_SECRET", secret_file_name[] = "HILOCO_SECRET_FILE";
+
+static int refuse_secret_file(FILE *messages, const char *path, const char *why)
+{
+    fprintf(messages, "%s: %s: %s\n", secret_file_name, path, why);
+    return -EINVAL;
+}
+
+/* Returns a descriptor, or -EINVAL. What is no file might never end, or wait for a writer. */
+static int open_secret_file(const char *path, FILE *messages)
+{
+    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    const char *why = NULL;
+    struct stat st;
+
+    if (fd < 0 || fstat(fd, &st))
+        why = strerror(errno);
+    else if (!S_ISREG(st.st_mode))
+        why = "is no file";
+    else if (st.st_uid != geteuid())
+        why = "belongs to another user";
+    else if (st.st_mode & (S_IRWXG | S_IRWXO))
+        why = "others than its owner may use it: chmod 600";
+    if (!why)
+        return fd;
+    refuse_secret_file(messages, path, why);
+    if (fd >= 0)
+        close(fd);
+    return -EINVAL;
+}
+
+/* Its one line, without the end of it. */
+static int read_secret_file(char text[SECRET_SIZE + 2], const char *path, FILE *messages)
+{
+    const int fd = open_secret_file(path, messages);
+
+    if (fd < 0)
+        return fd;
+    const ssize_t size = read(fd, text, SECRET_SIZE + 1);
+    const int error = errno;
+    close(fd);
+    if (size < 0)
+        return refuse_secret_file(messages, path, strerror(error));
+    text[size] = '\0';
+    const size_t line = strcspn(text, "\n");
+    if (line + 1 < (size_t)size)
+        return refuse_secret_file(messages, path, "has more than one line of text");
+    text[line] = '\0';
+    return 0;
+}
+
+static int keep_secret(char kept[SECRET_SIZE], const char *given, const char *name, FILE *messages)
+{
+    const size_t length = strlen(given);
+
+    if (length < HIL_SECRET_LEAST || length >= SECRET_SIZE) {
+        fprintf(messages,
+                "%s: %d to %d characters are allowed, drawn by chance, such as those of "
+                "openssl rand -hex 16\n",
+                name, HIL_SECRET_LEAST, SECRET_SIZE - 1);
+        return -EINVAL;
+    }
+    memcpy(kept, given, length + 1);
+    return 0;
+}
+
+static int take_secret(char kept[SECRET_SIZE], FILE *messages)
+{
+    const char *given = getenv(secret_name), *path = getenv(secret_file_name);
+    char line[SECRET_SIZE + 2];
+
+    if (given && path) {
+        fprintf(messages, "%s and %s are both set: unset one\n", secret_name, secret_file_name);
+        return -EINVAL;
+    }
+    if (given)
+        return keep_secret(kept, given, secret_name, messages);
+    if (!path)
+        return 0;
+    int rc = read_secret_file(line, path, messages);
+    if (!rc)
+        rc = keep_secret(kept, line, secret_file_name, messages);
+    explicit_bzero(line, sizeof line);
+    return rc;
+}
+
+int hil_secret_given(struct loco_secret *secret, FILE *messages)
+{
+    static char kept[SECRET_SIZE];
+    int rc = take_secret(kept, messages);
+
+    if (!rc) {
+        unsetenv(secret_name);
+        unsetenv(secret_file_name);
+    }
+    *secret = (struct loco_secret){kept, strlen(kept)};
+    return rc;
+}
+
+int hil_secret_new(unsigned char *bytes, size_t size)
+{
+    return getrandom(bytes, size, 0) == (ssize_t)size ? 0 : -EIO;
+}
