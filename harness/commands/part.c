@@ -5,6 +5,7 @@
 
 #include "../launch/meeting.h"
 #include "../launch/part_nodes.h"
+#include "../scenario/faults.h"
 #include "../scenario/pool.h"
 #include "commands.h"
 
@@ -63,6 +64,37 @@ static int run_part(const struct hil_arguments *a, const struct hil_scenario *s,
     return hil_launch(&launch);
 }
 
+/* A fault of a chosen node knows of events here alone. */
+static int check_awaited(const struct hil_system *s, const bool *chosen,
+                         const struct hil_fault_here *here)
+{
+    const struct hil_fault *fault = &s->faults[here->fault];
+    char acts[HIL_SIGNAL_NAME_BYTES], happens[HIL_SIGNAL_NAME_BYTES];
+
+    for (unsigned n = 0; fault->waits == HIL_WAITS_EVENT && chosen[here->node] && n < s->node_count;
+         n++) {
+        if (chosen[n] || !hil_awaited_is_of(s, &fault->awaited, n))
+            continue;
+        hil_instance_name(&s->nodes[here->node].is, acts);
+        hil_instance_name(&s->nodes[n].is, happens);
+        fprintf(stderr,
+                "the fault %s of the node %s waits for an event of %s, which is not run here: one "
+                "process has to run both\n",
+                fault->name, acts, happens);
+        return -EINVAL;
+    }
+    return 0;
+}
+
+static int check_faults(const struct hil_system *s, const bool *chosen)
+{
+    int rc = 0;
+
+    for (unsigned i = 0; !rc && i < s->here_count; i++)
+        rc = check_awaited(s, chosen, &s->faults_here[i]);
+    return rc;
+}
+
 /* A process of the user's joins by hiloco_node.h. */
 static int check_chosen(const struct hil_system *system, const bool *chosen)
 {
@@ -89,6 +121,7 @@ static int choose_and_run(const struct hil_arguments *a, struct hil_scenario *s,
     int status = HIL_EXIT_USAGE;
 
     if (!chosen || choose(a, s->system, chosen) || check_chosen(s->system, chosen) ||
+        check_faults(s->system, chosen) ||
         hil_meeting_of(&meeting, a->run_directory, s->name, hil_part_job(), stderr))
         goto done;
     status = HIL_EXIT_FAILED;

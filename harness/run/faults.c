@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "../../channels/loco/fabric/sim.h"
+#include "awaited.h"
 #include "clock.h"
 #include "fault_links.h"
 #include "faulted_parts.h"
@@ -30,7 +31,7 @@ static void faults_open_now(struct hil_faults *f)
         const struct hil_fault_here *here = &system->faults_here[c->first_fault + i];
         f->now[i] = (struct hil_fault_now){
             .fault = &system->faults[here->fault], .here = here, .number = c->first_fault + i};
-        if (f->now[i].fault->waits)
+        if (f->now[i].fault->waits == HIL_WAITS_LEVEL)
             f->now[i].level = &f->step->values[hil_step_signal_at(f->step, &here->level)];
     }
 }
@@ -101,13 +102,31 @@ static bool faults_reached(const struct hil_fault_now *now)
     return level->above ? *now->level > level->level : *now->level < level->level;
 }
 
-/* Finds out when it begins, if that is known by now. */
-static void faults_look(struct hil_fault_now *now, uint64_t due)
+/* Whether what it waits for has been by now, and then when. */
+static bool faults_awaited(const struct hil_faults *f, const struct hil_fault_now *now,
+                           uint64_t *since_ns)
 {
-    if (now->begins || (now->fault->waits && !faults_reached(now)))
+    *since_ns = 0;
+    switch (now->fault->waits) {
+    case HIL_WAITS_LEVEL:
+        *since_ns = f->due;
+        return faults_reached(now);
+    case HIL_WAITS_EVENT:
+        return hil_awaited_was(f->step->node->run->state, now->here->fault, since_ns);
+    default:
+        return true;
+    }
+}
+
+/* Finds out when it begins, if that is known by now. */
+static void faults_look(const struct hil_faults *f, struct hil_fault_now *now)
+{
+    uint64_t since_ns;
+
+    if (now->begins || !faults_awaited(f, now, &since_ns))
         return;
     now->begins = true;
-    now->begin_ns = now->fault->at_ns + (now->fault->waits ? due : 0);
+    now->begin_ns = now->fault->at_ns + since_ns;
 }
 
 static void faults_tell(const struct hil_faults *f, const struct hil_fault_now *now, bool on,
@@ -137,7 +156,7 @@ static bool faults_was_dead(const struct hil_faults *f, const struct hil_fault_n
 
 static void faults_turn(struct hil_faults *f, struct hil_fault_now *now, uint64_t now_ns)
 {
-    faults_look(now, f->due);
+    faults_look(f, now);
     now->before = now->on;
     now->on = now->begins && hil_fault_is_on(now->fault, now->begin_ns, f->due);
     if (faults_was_dead(f, now)) {

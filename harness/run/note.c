@@ -1,5 +1,6 @@
 #include "note.h"
 
+#include "awaited.h"
 #include "tracer.h"
 
 __attribute__((cold)) void hil_note(const struct hil_node *node, uint64_t n, uint64_t now_ns,
@@ -18,6 +19,7 @@ __attribute__((cold)) void hil_note(const struct hil_node *node, uint64_t n, uin
         return;
     hil_event_add(node->events, &event);
     node->run->state->executors[node->run->executor].events[kind]++;
+    hil_awaited_note(node->run->state, &event, now_ns);
     HIL_TRACE(event, &event);
 }
 

@@ -12,6 +12,7 @@
 
 #include "../base/foreign.h"
 #include "../scenario/system.h"
+#include "awaited.h"
 
 /* Whoever knows of the file may map it, but not change its size, nor write where the kernel knows
  * of that. The mapping that is there already stays as it is, also in children. */
@@ -106,8 +107,9 @@ static int open_with(struct hil_state **state, const struct hil_scenario *s,
     const size_t ages_size = system->age_count * sizeof(struct hil_age_state);
     const size_t costs_size = system->component_count * sizeof(struct hil_cost);
     const size_t faults_size = system->here_count * sizeof(struct hil_fault_state);
+    const size_t awaited_size = system->fault_count * sizeof(struct hil_awaited_state);
     const size_t size = nodes_size + executors_size + links_size + figures_size + ages_size +
-                        costs_size + faults_size +
+                        costs_size + faults_size + awaited_size +
                         hil_responses_size(event_count, system->measure_count);
     int file = memfd_create(HIL_STATE_NAME, MFD_CLOEXEC | MFD_ALLOW_SEALING);
     void *memory = file < 0 ? NULL : map_file(file, size);
@@ -125,6 +127,7 @@ static int open_with(struct hil_state **state, const struct hil_scenario *s,
     st->node_count = system->node_count;
     st->link_count = system->link_count;
     st->figures_count = figures;
+    st->fault_count = system->fault_count;
     char *rest = (char *)memory + nodes_size; /* the parts lie one after the other */
     st->executors = (void *)rest;
     st->links = (void *)(rest += executors_size);
@@ -132,8 +135,10 @@ static int open_with(struct hil_state **state, const struct hil_scenario *s,
     st->ages = (void *)(rest += figures_size);
     st->costs = (void *)(rest += ages_size);
     st->faults = (void *)(rest += costs_size);
+    st->awaited = (void *)(rest += faults_size);
+    hil_awaited_init(st, system);
     state_pairs(s, st->figures);
-    hil_responses_init(&st->responses, rest + faults_size, events, event_count,
+    hil_responses_init(&st->responses, rest + awaited_size, events, event_count,
                        system->measure_count);
     for (unsigned i = 0; i < system->measure_count; i++)
         hil_responses_set_band(&st->responses, i, system->measures[i].band);

@@ -16,7 +16,7 @@
 #include <stdint.h>
 
 #include "../h5/histogram.h"
-#include "../record/event_kinds.h"
+#include "../record/event_rows.h"
 #include "../record/recent.h"
 #include "../record/response.h"
 #include "../record/worst.h"
@@ -112,6 +112,15 @@ struct hil_fault_state {
     uint64_t begin_ns, end_ns;     /* the first time, and the last */
 };
 
+/* What a fault waits for, as an event has it. Whoever comes first writes it. */
+struct hil_awaited_state {
+    bool is; /* the fault waits for an event */
+    enum hil_event_kind kind;
+    struct hil_event_of of;
+    uint32_t node;           /* UINT32_MAX: any */
+    _Atomic uint64_t was_ns; /* 1 ns after it, by the run's time; 0: not yet */
+};
+
 struct hil_executor_state {
     _Atomic uint32_t stage;
     uint32_t hangs;    /* the launcher's: how often it stood still, and was killed */
@@ -160,14 +169,15 @@ struct hil_state {
     struct hil_recent recent;            /* of the first measure */
     struct hil_responses responses;      /* of the system's measures */
 
-    unsigned executor_count, node_count, link_count, figures_count;
+    unsigned executor_count, node_count, link_count, figures_count, fault_count;
     uint64_t size; /* of all of it */
     struct hil_executor_state *executors;
-    struct hil_link_state *links;     /* of the system */
-    struct hil_link_figures *figures; /* in the order of executors, then of arrays */
-    struct hil_age_state *ages;       /* of the system's age limits */
-    struct hil_cost *costs;           /* of the system's components: those of provided models */
-    struct hil_fault_state *faults;   /* of the system's faults_here */
+    struct hil_link_state *links;      /* of the system */
+    struct hil_link_figures *figures;  /* in the order of executors, then of arrays */
+    struct hil_age_state *ages;        /* of the system's age limits */
+    struct hil_cost *costs;            /* of the system's components: those of provided models */
+    struct hil_fault_state *faults;    /* of the system's faults_here */
+    struct hil_awaited_state *awaited; /* of the system's faults */
     struct hil_node_state nodes[];
 };
 

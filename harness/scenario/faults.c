@@ -25,3 +25,20 @@ enum {
 };
 
 const struct hil_fault_kind_row hil_fault_kinds[HIL_FAULT_KIND_COUNT] = {HIL_FAULT_KINDS(HIL_KIND)};
+
+const char *const hil_awaited_words[HIL_AWAITED_END] = {
+    [HIL_AWAITED_OLD] = "old", [HIL_AWAITED_NEW] = "new",       [HIL_AWAITED_SAFE] = "safe",
+    [HIL_AWAITED_RUN] = "run", [HIL_AWAITED_FAILED] = "failed",
+};
+
+bool hil_awaited_is_of(const struct hil_system *s, const struct hil_awaited *awaited, unsigned node)
+{
+    const struct hil_node_config *n = &s->nodes[node];
+
+    if (awaited->event != HIL_AWAITED_END)
+        return awaited->node == node;
+    for (unsigned i = n->first_fault; i < n->first_fault + n->fault_count; i++)
+        if (s->faults_here[i].fault == awaited->fault)
+            return true;
+    return false;
+}

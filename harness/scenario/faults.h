@@ -61,10 +61,37 @@ struct hil_fault_kind_row {
 
 extern const struct hil_fault_kind_row hil_fault_kinds[HIL_FAULT_KIND_COUNT];
 
-/* A fault that begins when a signal comes above a level, or below it. */
+/* What a fault waits for, if it does not begin at a time that the scenario says. */
+enum hil_fault_waits {
+    HIL_WAITS_NOT,
+    HIL_WAITS_LEVEL, /* a signal comes above a level, or below it */
+    HIL_WAITS_EVENT, /* of the run, as the record has it */
+};
+
 struct hil_fault_level {
     bool above;
     double level;
+};
+
+/* The events that one may wait for, in the record's words. HIL_AWAITED_END is the end of another
+ * fault, for which `after` has a key of its own. */
+enum hil_awaited_event {
+    HIL_AWAITED_OLD, /* of an input with an age limit */
+    HIL_AWAITED_NEW,
+    HIL_AWAITED_SAFE,   /* of a node */
+    HIL_AWAITED_RUN,    /* it runs again */
+    HIL_AWAITED_FAILED, /* of a component */
+    HIL_AWAITED_END,
+};
+
+extern const char *const hil_awaited_words[HIL_AWAITED_END];
+
+/* The first event of this kind. */
+struct hil_awaited {
+    enum hil_awaited_event event;
+    unsigned node;              /* that does it; of the end of a fault any of its nodes */
+    unsigned component, number; /* number: among its inputs */
+    unsigned fault;
 };
 
 struct hil_fault {
@@ -72,12 +99,13 @@ struct hil_fault {
     enum hil_fault_kind kind;
     enum hil_fault_of of;
     const char *on;       /* as the file says it: "cell[3].current_a", "cell[*] -> pack" */
-    uint64_t at_ns;       /* of a fault that waits for a level so long after it */
+    uint64_t at_ns;       /* of a fault that waits so long after what it waits for */
     uint64_t duration_ns; /* UINT64_MAX: to the end */
     double numbers[HIL_FAULT_NUMBERS]; /* NAN: not given */
     uint64_t seed, delay_ns;
-    bool waits; /* for this */
-    struct hil_fault_level level;
+    enum hil_fault_waits waits;
+    struct hil_fault_level level; /* of HIL_WAITS_LEVEL */
+    struct hil_awaited awaited;   /* of HIL_WAITS_EVENT */
 };
 
 /* One thing that a fault acts on. */
@@ -104,5 +132,9 @@ static inline bool hil_fault_is_on(const struct hil_fault *fault, uint64_t begin
 {
     return t_ns >= begin_ns && t_ns - begin_ns < fault->duration_ns;
 }
+
+/* Whether the node may do what is awaited. */
+bool hil_awaited_is_of(const struct hil_system *system, const struct hil_awaited *awaited,
+                       unsigned node);
 
 #endif

@@ -165,9 +165,10 @@ Test(faults, a_plants_parameter_counts_from_the_step_on)
 
 Test(faults, begin_when_a_signal_comes_to_a_level)
 {
-    struct ended e = run_faults("  f: {signal: 'lag[0].output', kind: stuck, value: 0, when: "
-                                "'lag[0].output', above: 0.2, at_s: 0.001, duration_s: 0.001}\n",
-                                "out");
+    struct ended e =
+        run_faults("  f: {signal: 'lag[0].output', kind: stuck, value: 0, after: "
+                   "{signal: 'lag[0].output', above: 0.2}, at_s: 0.001, duration_s: 0.001}\n",
+                   "out");
     struct column original = column("out", "plant/000/original_output");
     size_t row = 0;
 
@@ -326,7 +327,7 @@ static const char all_kinds[] =
     "  g: {from: 'plant[*]', to: ctl, kind: loss, probability: 0.2}\n"
     "  h: {from: ctl, to: 'plant[2]', kind: duplicate, probability: 0.3}\n"
     "  i: {nodes: 'plant[1]', kind: slow, delay_us: 15, at_s: 0.005, duration_s: 0.001}\n"
-    "  j: {component: 'lag[2]', kind: tune, parameter: gain, factor: 1.5, after_fault: i}\n"
+    "  j: {component: 'lag[2]', kind: tune, parameter: gain, factor: 1.5, after: {fault: i}}\n"
     "  k: {nodes: 'plant[0]', kind: restart, at_s: 0.007, duration_s: 0.0005}\n"
     "on_lost: restart\n";
 
@@ -357,12 +358,12 @@ Test(faults, another_seed_is_another_run)
 /* What is asked for and never begins changes nothing. */
 Test(faults, one_that_never_begins_changes_nothing)
 {
-    struct ended e = run_faults("  a: {signal: 'lag[*].output', kind: stuck, value: 9, when: "
-                                "'lag[*].output', above: 100}\n",
+    struct ended e = run_faults("  a: {signal: 'lag[*].output', kind: stuck, value: 9, after: "
+                                "{signal: 'lag[*].output', above: 100}}\n",
                                 "out");
     cr_expect_eq(e.status, 2, "%s", e.err); /* several signals to wait for */
-    e = run_faults("  a: {signal: 'lag[0].output', kind: stuck, value: 9, when: 'lag[0].output', "
-                   "above: 100}\n"
+    e = run_faults("  a: {signal: 'lag[0].output', kind: stuck, value: 9, after: {signal: "
+                   "'lag[0].output', above: 100}}\n"
                    "  b: {from: ctl, to: 'plant[*]', kind: freeze, at_s: 0.0099999}\n",
                    "out");
     expect_status(&e, 0);
@@ -489,4 +490,142 @@ Test(faults_clock, act_on_processes)
                     in_workspace("exact"));
     cr_expect(e.status == 0 || e.status == 3, "%s", e.err);
     expect_noise_of_virtual_time("real", "exact");
+}
+
+/* --- after events of the run ------------------------------------------------------------------ */
+
+/* The first law does not hear of its plant from 2 to 5 ms, and finds that out by the age of it. */
+#define CUT          "  cut: {from: 'plant[0]', to: ctl, kind: freeze, at_s: 0.002, duration_s: 0.003}\n"
+#define BIAS(signal) "{signal: '" signal "', kind: bias, value: 1, duration_s: 0.0005, "
+#define AGED                                                                                       \
+    "--set connections.0.age_limit_us=200 --set connections.0.on_old=safe "                        \
+    "--set components.law.safe.output=0 "
+
+static const char after_events[] = CUT "  old: " BIAS(
+    "lag[1].output") "at_s: 0.001, after: {event: old, of: 'law[0].input'}}\n"
+                     "  new: " BIAS(
+                         "lag[2].output") "after: {event: new, of: 'law[0].input'}}\n"
+                                          "  safe: " BIAS(
+                                              "law[2].output") "after: {event: safe, of: ctl}}\n"
+                                                               "  run: " BIAS(
+                                                                   "lag[2].input") "after: {event: "
+                                                                                   "run, of: "
+                                                                                   "ctl}}\n"
+                                                                                   "  last: " BIAS(
+                                                                                       "lag[1]."
+                                                                                       "output") "a"
+                                                                                                 "f"
+                                                                                                 "t"
+                                                                                                 "e"
+                                                                                                 "r"
+                                                                                                 ":"
+                                                                                                 " "
+                                                                                                 "{"
+                                                                                                 "f"
+                                                                                                 "a"
+                                                                                                 "u"
+                                                                                                 "l"
+                                                                                                 "t"
+                                                                                                 ":"
+                                                                                                 " "
+                                                                                                 "o"
+                                                                                                 "l"
+                                                                                                 "d"
+                                                                                                 "}"
+                                                                                                 ","
+                                                                                                 " "
+                                                                                                 "a"
+                                                                                                 "t"
+                                                                                                 "_"
+                                                                                                 "s"
+                                                                                                 ":"
+                                                                                                 " "
+                                                                                                 "0"
+                                                                                                 "."
+                                                                                                 "0"
+                                                                                                 "0"
+                                                                                                 "0"
+                                                                                                 "1"
+                                                                                                 "}"
+                                                                                                 "\n";
+
+static struct ended run_after_events(const char *more, const char *out)
+{
+    char text[4000];
+
+    snprintf(text, sizeof text, "%sfaults:\n%s", plants, after_events);
+    write_text(in_workspace("%s.yaml", out), text);
+    return run_command("hiloco run %s --quiet " AGED "%s --out %s", in_workspace("%s.yaml", out),
+                       more, in_workspace("%s", out));
+}
+
+static void expect_fault(const char *out, unsigned number, double began_s, double ended_s)
+{
+    json_t *fault = json_array_get(json_at(summary_of(in_workspace("%s", out)), "faults"), number);
+
+    cr_expect_float_eq(number_at(fault, "began_s"), began_s, 1e-9, "%u: %g", number,
+                       number_at(fault, "began_s"));
+    cr_expect_float_eq(number_at(fault, "ended_s"), ended_s, 1e-9, "%u: %g", number,
+                       number_at(fault, "ended_s"));
+}
+
+/* The last value is of 1.99 ms: it is too old in the step of 2.2 ms, and a newer one is there in
+ * that of 5 ms, which the plants did before. */
+Test(faults, begin_after_events_of_the_run)
+{
+    struct ended e = run_after_events("", "out");
+
+    cr_expect(e.status == 0 || e.status == 4, "%s", e.err);
+    expect_fault("out", 1, 0.0032, 0.0037);
+    expect_fault("out", 2, 0.00501, 0.0055);
+    expect_fault("out", 3, 0.00225, 0.0027);
+    expect_fault("out", 4, 0.00501, 0.0055);
+    expect_fault("out", 5, 0.0038, 0.0043);
+    e = run_after_events("", "again");
+    expect_same_bytes("out", "again");
+}
+
+/* What one process finds out, a fault in another waits for. */
+static const char clocked_events[] =
+    "name: %s\n"
+    "duration_s: 2\n"
+    "mode: realtime\n"
+    "nodes:\n"
+    "  ctl: {period_us: 1000, wait: hybrid}\n"
+    "  plant: {period_us: 1000, count: 2, wait: hybrid}\n"
+    "components:\n"
+    "  law: {model: gain, node: ctl, count: 2, parameters: {gain: 2}, safe: {output: 0}}\n"
+    "  lag: {model: first_order_lag, node: 'plant[*]', parameters: {time_constant_s: 0.05}}\n"
+    "connections:\n"
+    "  - {from: 'lag[*].output', to: 'law[*].input', age_limit_us: 100000, on_old: safe}\n"
+    "  - {from: 'law[*].output', to: 'lag[*].input', scale: -1, offset: 1}\n"
+    "record: [{signals: 'law[*].input', node: ctl}]\n"
+    "placement:\n"
+    "  - {nodes: [ctl, 'plant[1]'], wait: hybrid}\n"
+    "  - {nodes: 'plant[0]', wait: hybrid}\n"
+    "faults:\n"
+    "  cut: {from: 'plant[1]', to: ctl, kind: freeze, at_s: 0.3, duration_s: 0.5}\n"
+    "  found: {signal: 'lag[0].output', kind: bias, value: 1, after: {event: old, of: "
+    "'law[1].input'}, at_s: 0.1, duration_s: 0.3}\n"
+    "  after: {signal: 'lag[1].output', kind: bias, value: 1, after: {fault: found}}\n";
+
+Test(faults_clock, begin_after_events_of_other_processes)
+{
+    char text[4000];
+
+    snprintf(text, sizeof text, clocked_events, own_name());
+    write_text(in_workspace("clocked.yaml"), text);
+    struct ended e = run_command("hiloco run %s --quiet --out %s", in_workspace("clocked.yaml"),
+                                 in_workspace("out"));
+    expect_ran(&e);
+    json_t *summary = summary_of(in_workspace("out"));
+    const double old_s = number_at(summary, "old_inputs.each.1.first_s");
+    cr_expect_geq(number_at(summary, "faults.1.began_s"), old_s + 0.1);
+    cr_expect_geq(number_at(summary, "faults.2.began_s"), number_at(summary, "faults.1.ended_s"));
+    expect_nothing_left();
+
+    e = run_command("hiloco node plant[0] %s", in_workspace("clocked.yaml"));
+    expect_status(&e, 2);
+    expect_said(&e, "the fault found of the node plant[0] waits for an event of ctl, which is not "
+                    "run here: one process has to run both");
 }

@@ -74,10 +74,11 @@ Test(scenario_faults, a_signal_that_is_recorded_is_not_recorded_once_more)
 Test(scenario_faults, begin_after_a_change_of_a_source_or_another_fault)
 {
     struct hil_scenario *s = load_pair(
-        "  a: {signal: m.current_a, kind: stuck, after_source: r, at_s: 0.001, duration_s: 0.002}\n"
-        "  b: {signal: m.current_a, kind: stuck, after_source: r, change: 2}\n"
-        "  c: {nodes: b, kind: stall, after_fault: a, at_s: 0.0005, duration_s: 0.001}\n"
-        "  d: {nodes: b, kind: stall, after_fault: c}\n");
+        "  a: {signal: m.current_a, kind: stuck, after: {source: r}, at_s: 0.001, "
+        "duration_s: 0.002}\n"
+        "  b: {signal: m.current_a, kind: stuck, after: {source: r, change: 2}}\n"
+        "  c: {nodes: b, kind: stall, after: {fault: a}, at_s: 0.0005, duration_s: 0.001}\n"
+        "  d: {nodes: b, kind: stall, after: {fault: c}}\n");
     const struct hil_fault *f = s->system->faults;
 
     cr_expect_eq(f[0].at_ns, 21000000);
@@ -91,10 +92,11 @@ Test(scenario_faults, begin_after_a_change_of_a_source_or_another_fault)
 Test(scenario_faults, wait_for_a_signal_that_their_node_has)
 {
     struct hil_scenario *s = load_pair(
-        "  a: {signal: c.output, kind: stuck, when: m.speed_rad_per_s, above: 5, at_s: 0.001}\n");
+        "  a: {signal: c.output, kind: stuck, after: {signal: m.speed_rad_per_s, above: 5}, "
+        "at_s: 0.001}\n");
     const struct hil_fault_here *here = s->system->faults_here;
 
-    cr_expect(s->system->faults[0].waits && s->system->faults[0].level.above);
+    cr_expect(s->system->faults[0].waits == HIL_WAITS_LEVEL && s->system->faults[0].level.above);
     cr_expect_eq(s->system->faults[0].level.level, 5);
     cr_expect(here->node == 0 && here->level.place == HIL_AT_LINK);
     hil_scenario_free(s);
@@ -167,20 +169,37 @@ Test(scenario_faults, mistakes_are_told_with_their_places)
         {"{signal: 'control[9].duty', kind: stuck}", "13:15: 'control[9]' is none of the 3"},
         {"{signal: 'control[1].dutty', kind: stuck}",
          "13:15: control, a pid, has no signal 'dutty' (did you mean 'duty'?)"},
-        {"{signal: 'control[1].duty', kind: stuck, when: 'converter[1].current_a', above: 1}",
-         "13:53: the node controller does not have converter[1].current_a; allowed: signals of its "
+        {"{signal: 'control[1].duty', kind: stuck, after: {signal: 'converter[1].current_a', "
+         "above: "
+         "1}}",
+         "13:63: the node controller does not have converter[1].current_a; allowed: signals of its "
          "components, and outputs that are sent to it\n"},
-        {"{signal: 'control[1].duty', kind: stuck, when: 'control[1].duty'}",
-         "13:53: faults.a.when has no level; required: one of above, below\n"},
-        {"{signal: 'control[1].duty', kind: stuck, above: 3}",
-         "13:54: faults.a.above goes with when alone\n"},
-        {"{signal: 'control[1].duty', kind: stuck, after_source: lod}",
-         "13:61: faults.a.after_source is 'lod', which is no source with steps"},
-        {"{signal: 'control[1].duty', kind: stuck, after_fault: b}",
-         "13:60: faults.a.after_fault is 'b', which is no fault before this one"},
-        {"{signal: 'control[1].duty', kind: stuck, after_fault: b, after_source: c}",
-         "13:3: faults.a waits for several things; allowed: one of after_source, after_fault, "
-         "when\n"},
+        {"{signal: 'control[1].duty', kind: stuck, after: {signal: 'control[1].duty'}}",
+         "13:63: faults.a.after.signal has no level; required: one of above, below\n"},
+        {"{signal: 'control[1].duty', kind: stuck, after: {source: load, above: 3}}",
+         "13:76: faults.a.after.above goes with signal alone\n"},
+        {"{signal: 'control[1].duty', kind: stuck, after: {source: lod}}",
+         "13:63: faults.a.after.source is 'lod', which is no source with steps"},
+        {"{signal: 'control[1].duty', kind: stuck, after: {fault: b}}",
+         "13:62: faults.a.after.fault is 'b', which is no fault before this one"},
+        {"{signal: 'control[1].duty', kind: stuck, after: {fault: b, source: c}}",
+         "13:54: faults.a.after names 2 things; allowed: one of source, fault, signal, event\n"},
+        {"{signal: 'control[1].duty', kind: stuck, after: {}}",
+         "13:54: faults.a.after names 0 things; allowed: one of"},
+        {"{signal: 'control[1].duty', kind: stuck, after: {event: safe}}",
+         "13:62: faults.a.after.event is of nothing; required: of\n"},
+        {"{signal: 'control[1].duty', kind: stuck, after: {event: sad, of: controller}}",
+         "13:62: faults.a.after.event is 'sad' (did you mean 'old'?); "
+         "allowed: old, new, safe, run, failed\n"},
+        {"{signal: 'control[1].duty', kind: stuck, after: {event: safe, of: 'converter[*]'}}",
+         "13:72: faults.a.after.of is 3 nodes; allowed: one\n"},
+        {"{signal: 'control[1].duty', kind: stuck, after: {event: failed, of: controller}}",
+         "13:74: there is no component 'controller'"},
+        {"{signal: 'control[1].duty', kind: stuck, after: {event: old, of: "
+         "'control[1].voltage_v'}}",
+         "13:71: faults.a.after.of is control[1].voltage_v, which has no age limit; allowed: "
+         "inputs "
+         "with one\n"},
         {"{signal: 'control[1].duty', kind: stuck, at_s: 0.1}",
          "13:53: faults.a.at_s lets it begin at 0.1 s; allowed: before the run ends, at 0.1 s\n"},
         {"{signal: 'control[1].duty', kind: stuck, duration_s: 0}",
@@ -216,14 +235,33 @@ Test(scenario_faults, mistakes_are_told_with_their_places)
     }
 }
 
-Test(scenario_faults, one_that_waits_has_no_time_at_which_it_ends)
+Test(scenario_faults, wait_for_events_of_inputs_nodes_components_and_faults_that_wait)
+{
+    struct hil_scenario *s = load_pair(
+        "  a: {nodes: b, kind: stall, after: {event: safe, of: a}, duration_s: 0.01}\n"
+        "  b: {nodes: b, kind: stall, after: {event: failed, of: m}, at_s: 0.002, duration_s: 1}\n"
+        "  c: {nodes: a, kind: stall, after: {fault: b}}\n");
+    const struct hil_fault *f = s->system->faults;
+
+    for (unsigned i = 0; i < 3; i++)
+        cr_expect_eq(f[i].waits, HIL_WAITS_EVENT);
+    cr_expect(f[0].awaited.event == HIL_AWAITED_SAFE && f[0].awaited.node == 0);
+    cr_expect(f[1].awaited.event == HIL_AWAITED_FAILED && f[1].awaited.node == 1);
+    cr_expect_eq(f[1].at_ns, 2000000);
+    cr_expect(f[2].awaited.event == HIL_AWAITED_END && f[2].awaited.fault == 1);
+    cr_expect(hil_awaited_is_of(s->system, &f[2].awaited, 1));
+    cr_expect_not(hil_awaited_is_of(s->system, &f[2].awaited, 0));
+    hil_scenario_free(s);
+}
+
+Test(scenario_faults, one_that_does_not_end_has_none_after_it)
 {
     char text[4000];
 
     snprintf(text, sizeof text,
-             "%s  a: {nodes: b, kind: stall, when: m.current_a, below: -1, duration_s: 0.01}\n"
-             "  b: {nodes: b, kind: stall, after_fault: a}\n",
+             "%s  a: {nodes: b, kind: stall, after: {signal: m.current_a, below: -1}}\n"
+             "  b: {nodes: b, kind: stall, after: {fault: a}}\n",
              pair);
-    expect_refusal(text, "FILE:15:43: faults.b.after_fault is a, which waits for a signal itself; "
-                         "allowed: a fault with a time at which it ends\n");
+    expect_refusal(text, "FILE:15:45: faults.b.after.fault is a, which has no duration_s; allowed: "
+                         "a fault that ends\n");
 }

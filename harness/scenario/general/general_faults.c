@@ -6,34 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../faults.h"
 #include "../yaml/scenario_resolve.h"
-#include "general.h"
+#include "fault_entry.h"
 
 /* Steps back that the delay of a signal may be. */
 enum { FAULT_DELAY_STEPS_MAX = 1000000 };
 
-/* One thing that a fault acts on, and where. */
-struct fault_found {
-    unsigned fault, node;
-    struct hil_act act;
-};
-
-/* An entry of faults:, as it is read. */
-struct fault_entry {
-    const struct general *g;
-    const struct scenario_entry *entry;
-    const struct scenario_node *block;
-    struct hil_fault *fault;
-    struct general_element level; /* of a fault that waits: as general_signals has it */
-    struct fault_found *found;    /* of all entries so far */
-    unsigned found_count, before; /* and of those before this one */
-    struct general_elements elements;
-};
-
-/* At the value of the key; without it at the fault itself. Returns -EINVAL. */
-__attribute__((format(printf, 3, 4))) static int
-fault_mistake(const struct fault_entry *e, const char *key, const char *format, ...)
+int fault_mistake(const struct fault_entry *e, const char *key, const char *format, ...)
 {
     va_list args;
 
@@ -41,11 +20,6 @@ fault_mistake(const struct fault_entry *e, const char *key, const char *format, 
     general_entry_mistake(e->g, "faults", e->entry, key, format, args);
     va_end(args);
     return -EINVAL;
-}
-
-static bool fault_has(const struct fault_entry *e, const char *key)
-{
-    return scenario_node_get(e->block, key) != NULL;
 }
 
 static const struct hil_fault_kind_row *fault_row(const struct fault_entry *e)
@@ -185,149 +159,6 @@ static int fault_numbers(struct fault_entry *e)
     e->fault->numbers[HIL_FAULT_PROBABILITY] = fault_number_or(e, HIL_FAULT_PROBABILITY, 1);
     e->fault->delay_ns = general_ns(e->block, "delay_us", 0, 1e3);
     return fault_check_numbers(e);
-}
-
-/* --- when ------------------------------------------------------------------------------------ */
-
-static int fault_after_source(const struct fault_entry *e, uint64_t *begin_ns)
-{
-    const struct hil_system *s = e->g->system;
-    const char *name = general_text(e->block, "after_source");
-    const unsigned change =
-        fault_has(e, "change") ? (unsigned)general_number(e->block, "change", 0) : 1;
-    const struct hil_source *source = NULL;
-    const char *names[64];
-    char choice[SCENARIO_CHOICE_BYTES];
-    unsigned count = 0;
-
-    for (unsigned i = 0; i < s->source_count; i++) {
-        if (s->sources[i].kind != HIL_SOURCE_STEPS)
-            continue;
-        if (strcmp(s->sources[i].name, name) == 0)
-            source = &s->sources[i];
-        if (count < 64)
-            names[count++] = s->sources[i].name;
-    }
-    if (!source) {
-        scenario_say_choice(name, names, count, choice);
-        return fault_mistake(e, "after_source", "is '%.80s', which is no source with steps%s", name,
-                             choice);
-    }
-    if (change > source->steps.count)
-        return fault_mistake(e, fault_has(e, "change") ? "change" : "after_source",
-                             "is of change %u, but %s has %u; allowed: 1 to %u", change, name,
-                             source->steps.count, source->steps.count);
-    *begin_ns = source->steps.changes[change - 1].start_ns;
-    return 0;
-}
-
-static int fault_after_fault(const struct fault_entry *e, uint64_t *begin_ns)
-{
-    const struct hil_fault *all = e->g->system->faults, *after = NULL;
-    const char *name = general_text(e->block, "after_fault");
-    const char *names[64];
-    char choice[SCENARIO_CHOICE_BYTES];
-    unsigned count = 0;
-
-    for (const struct hil_fault *f = all; f < e->fault; f++) {
-        if (strcmp(f->name, name) == 0)
-            after = f;
-        if (count < 64)
-            names[count++] = f->name;
-    }
-    if (!after) {
-        scenario_say_choice(name, names, count, choice);
-        return fault_mistake(e, "after_fault", "is '%.80s', which is no fault before this one%s",
-                             name, choice);
-    }
-    if (after->waits || after->duration_ns == UINT64_MAX)
-        return fault_mistake(e, "after_fault",
-                             "is %s, which %s; allowed: a fault with a time at which it ends", name,
-                             after->waits ? "waits for a signal itself" : "has no duration_s");
-    *begin_ns = after->at_ns + after->duration_ns;
-    return 0;
-}
-
-static int fault_level(struct fault_entry *e)
-{
-    const struct scenario_node *when = scenario_node_get(e->block, "when");
-
-    if (fault_has(e, "above") == fault_has(e, "below"))
-        return fault_mistake(e, "when", "has %s; required: one of above, below",
-                             fault_has(e, "above") ? "both above and below" : "no level");
-    e->elements.count = 0;
-    int rc = general_signals(e->g, when, GENERAL_EITHER, &e->elements);
-    if (rc)
-        return rc;
-    if (e->elements.count != 1)
-        return fault_mistake(e, "when", "is %u signals; allowed: one", e->elements.count);
-    e->level = e->elements.at[0];
-    e->fault->waits = true;
-    e->fault->level = (struct hil_fault_level){
-        .above = fault_has(e, "above"),
-        .level = general_number(e->block, fault_has(e, "above") ? "above" : "below", 0),
-    };
-    return 0;
-}
-
-/* A key that says more of what the fault does not have. */
-static int fault_needs(const struct fault_entry *e, const char *key, const char *other)
-{
-    return fault_has(e, key) && !fault_has(e, other)
-               ? fault_mistake(e, key, "goes with %s alone", other)
-               : 0;
-}
-
-static int fault_event(struct fault_entry *e, uint64_t *begin_ns)
-{
-    const bool source = fault_has(e, "after_source"), fault = fault_has(e, "after_fault"),
-               when = fault_has(e, "when");
-
-    if (source + fault + when > 1)
-        return fault_mistake(e, NULL,
-                             "waits for several things; allowed: one of after_source, after_fault, "
-                             "when");
-    if (fault_needs(e, "change", "after_source") || fault_needs(e, "above", "when") ||
-        fault_needs(e, "below", "when"))
-        return -EINVAL;
-    return source  ? fault_after_source(e, begin_ns)
-           : fault ? fault_after_fault(e, begin_ns)
-           : when  ? fault_level(e)
-                   : 0;
-}
-
-static int fault_duration(const struct fault_entry *e)
-{
-    const bool crash = e->fault->kind == HIL_FAULT_CRASH, given = fault_has(e, "duration_s");
-
-    e->fault->duration_ns = given ? general_ns(e->block, "duration_s", 0, 1e9) : UINT64_MAX;
-    if (crash && given)
-        return fault_mistake(e, "duration_s", "does not go with crash; allowed: with restart");
-    if (e->fault->kind == HIL_FAULT_RESTART && !given)
-        return fault_mistake(e, NULL, "has no duration_s; required with restart");
-    if (e->fault->kind == HIL_FAULT_RESTART && e->g->scenario->on_lost != HIL_RESTART)
-        return fault_mistake(e, "kind",
-                             "is restart, but on_lost is end; allowed: with on_lost: restart");
-    return 0;
-}
-
-static int fault_times(struct fault_entry *e)
-{
-    const uint64_t end_ns = e->g->scenario->duration_ns;
-    uint64_t begin_ns = 0;
-    int rc = fault_event(e, &begin_ns);
-
-    if (!rc)
-        rc = fault_duration(e);
-    if (rc)
-        return rc;
-    e->fault->at_ns = begin_ns + general_ns(e->block, "at_s", 0, 1e9);
-    if (e->fault->at_ns < end_ns)
-        return 0;
-    return fault_mistake(e, "at_s",
-                         "lets it begin at %.9g s; allowed: before the run ends, at "
-                         "%.9g s",
-                         (double)e->fault->at_ns * 1e-9, (double)end_ns * 1e-9);
 }
 
 /* --- what it acts on ------------------------------------------------------------------------- */
@@ -546,19 +377,6 @@ static int fault_things(struct fault_entry *e)
 
 /* --- one entry ------------------------------------------------------------------------------- */
 
-/* Each node at which it acts has the signal that it waits for. */
-static int fault_check_level(const struct fault_entry *e)
-{
-    for (unsigned i = e->before; e->fault->waits && i < e->found_count; i++) {
-        struct hil_signal signal;
-        if (general_signal_at(e->g, e->level, e->found[i].node, &signal))
-            continue;
-        general_absent(e->g, scenario_node_get(e->block, "when"), &signal, e->found[i].node);
-        return -EINVAL;
-    }
-    return 0;
-}
-
 /* "cell[3].current_a", "cell[*] -> pack" */
 static const char *fault_say_on(const struct fault_entry *e)
 {
@@ -591,7 +409,7 @@ static int fault_read(struct fault_entry *e)
             return rc;
     }
     e->fault->on = fault_say_on(e);
-    return e->fault->on ? fault_check_level(e) : -ENOMEM;
+    return e->fault->on ? fault_check_wait(e) : -ENOMEM;
 }
 
 /* --- by node --------------------------------------------------------------------------------- */
@@ -615,7 +433,7 @@ static struct hil_fault_here *fault_here(struct hil_system *s, const struct faul
     struct hil_fault_here *here = &s->faults_here[s->here_count];
 
     *here = (struct hil_fault_here){.fault = found->fault, .node = found->node};
-    if (s->faults[found->fault].waits)
+    if (s->faults[found->fault].waits == HIL_WAITS_LEVEL)
         general_signal_at(g, levels[found->fault], found->node, &here->level);
     if (node->fault_count++ == 0)
         node->first_fault = s->here_count;

@@ -236,6 +236,27 @@ NAMED(measure);
 #define FAULT_WORD(id, name, of, needs, may) {name, HIL_FAULT_##id},
 static const cyaml_strval_t fault_kinds[] = {HIL_FAULT_KINDS(FAULT_WORD)};
 
+static const cyaml_strval_t fault_events[] = {{"old", HIL_AWAITED_OLD},
+                                              {"new", HIL_AWAITED_NEW},
+                                              {"safe", HIL_AWAITED_SAFE},
+                                              {"run", HIL_AWAITED_RUN},
+                                              {"failed", HIL_AWAITED_FAILED}};
+
+static const cyaml_schema_field_t fault_after_fields[] = {
+    MAYBE("source", CYAML_STRING),
+    MAYBE("change", CYAML_UINT),
+    MAYBE("fault", CYAML_STRING),
+    MAYBE("signal", CYAML_STRING),
+    MAYBE("above", CYAML_FLOAT),
+    MAYBE("below", CYAML_FLOAT),
+    {.key = "event",
+     .value = {.type = CYAML_ENUM,
+               .flags = CYAML_FLAG_OPTIONAL,
+               .enumeration = {fault_events, CYAML_ARRAY_LEN(fault_events)}}},
+    MAYBE("of", CYAML_STRING),
+    CYAML_FIELD_END,
+};
+
 static const cyaml_schema_field_t fault_fields[] = {
     MAYBE("signal", CYAML_STRING),
     MAYBE("component", CYAML_STRING),
@@ -251,12 +272,7 @@ static const cyaml_schema_field_t fault_fields[] = {
     MAYBE("delay_us", CYAML_FLOAT),
     OF_TYPE("at_s", CYAML_FLOAT),
     MAYBE("duration_s", CYAML_FLOAT),
-    MAYBE("after_source", CYAML_STRING),
-    MAYBE("change", CYAML_UINT),
-    MAYBE("after_fault", CYAML_STRING),
-    MAYBE("when", CYAML_STRING),
-    MAYBE("above", CYAML_FLOAT),
-    MAYBE("below", CYAML_FLOAT),
+    OF_FIELDS("after", CYAML_FLAG_OPTIONAL, fault_after_fields),
     CYAML_FIELD_END,
 };
 const cyaml_schema_field_t scenario_faults_fields[] = {
