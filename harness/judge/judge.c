@@ -27,7 +27,8 @@ struct hil_finding *trial_add(struct trial *t, enum hil_bound bound, const char 
 {
     struct hil_finding *f = &t->at[t->count++];
 
-    *f = (struct hil_finding){.outcome = HIL_OUTCOME_SKIPPED, .time_s = NAN, .stream = -1};
+    *f = (struct hil_finding){
+        .outcome = HIL_OUTCOME_SKIPPED, .time_s = NAN, .greatest = NAN, .stream = -1};
     snprintf(f->unit, sizeof f->unit, "%s", unit);
     snprintf(f->name, sizeof f->name, "%s.%s%s%s", t->limit->name, hil_bound_keys[bound].key,
              part ? "." : "", part ? part : "");
@@ -79,7 +80,8 @@ void finding_leave(struct hil_finding *f, enum hil_outcome outcome, const char *
 static void finding_say(struct hil_finding *f)
 {
     const char *space = *f->unit ? " " : "";
-    char value[48], when[40] = "", more[40] = "";
+    size_t used = 0;
+    char value[48], when[40] = "", more[80] = "";
 
     if (f->outcome != HIL_OUTCOME_PASSED && f->outcome != HIL_OUTCOME_FAILED)
         return;
@@ -90,7 +92,12 @@ static void finding_say(struct hil_finding *f)
     if (isfinite(f->time_s))
         snprintf(when, sizeof when, " at %.9g s", f->time_s);
     if (f->failures > 1)
-        snprintf(more, sizeof more, "; %u times in all", f->failures);
+        used = (size_t)snprintf(more, sizeof more, "; %u times in all", f->failures);
+    if (isfinite(f->greatest)) { /* a percentile is of no one time */
+        snprintf(more + used, sizeof more - used, "; the greatest was %.6g%s%.16s%s", f->greatest,
+                 space, f->unit, when);
+        when[0] = 0;
+    }
     snprintf(f->words, sizeof f->words, "%s: %s%s, of %.6g%s%.16s at %s%s", f->signal, value, when,
              f->bound, space, f->unit, f->from_below ? "least" : "most", more);
 }

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "../run/node_name.h"
 #include "../run/state.h"
 #include "../scenario/limits.h"
 #include "../summary/validity.h"
@@ -24,16 +25,21 @@ enum hil_outcome {
 /* "passed" */
 const char *hil_outcome_name(enum hil_outcome outcome);
 
-enum { HIL_FINDING_BYTES = 400 };
+enum {
+    /* The name of a signal, or of a link with that of an input. */
+    HIL_FINDING_NAME_BYTES = HIL_LINK_NAME_BYTES + HIL_SIGNAL_NAME_BYTES + 3,
+    HIL_FINDING_BYTES = HIL_FINDING_NAME_BYTES + 240,
+};
 
 /* What came of one bound: the worst that there was. */
 struct hil_finding {
     char name[120]; /* "output.settling_ms": the limit, and its bound */
     enum hil_outcome outcome;
-    bool judged;                        /* the rest is known */
-    char signal[HIL_SIGNAL_NAME_BYTES]; /* whose */
+    bool judged;                         /* the rest is known */
+    char signal[HIL_FINDING_NAME_BYTES]; /* whose */
     char unit[24];
     double time_s;        /* NAN: of no instant */
+    double greatest;      /* of the times that a percentile is of, at time_s; NAN: it is none */
     double value, bound;  /* the value is NAN where it never came, or is no number */
     const char *no_value; /* what is said of it then; NULL: "is no number" */
     bool from_below;      /* the value may not be less */

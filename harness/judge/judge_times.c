@@ -9,19 +9,6 @@
 
 static const char *const figure_of_times = "latency.svg";
 
-/* When the worst miss of these nodes began, if it was so late; not known where it is none of the
- * run's worst. */
-static double time_of_miss(const struct trial *t, unsigned first, unsigned last, uint64_t late_ns)
-{
-    struct hil_worst all;
-
-    hil_state_worst(t->run->state, &all);
-    for (unsigned i = 0; i < all.count; i++)
-        if (all.at[i].node >= first && all.at[i].node <= last && all.at[i].late_ns >= late_ns)
-            return (double)all.at[i].begin_ns * 1e-9;
-    return NAN;
-}
-
 static void judge_missed(struct trial *t)
 {
     struct hil_finding *finding = trial_add(t, HIL_BOUND_MISSED, NULL, "%");
@@ -31,28 +18,42 @@ static void judge_missed(struct trial *t)
     for (unsigned i = t->limit->first; i <= t->limit->last; i++) {
         if (!t->run->state->nodes[i].here)
             continue;
-        const struct look look = look_at_most(hil_missed_percent(&t->run->state->nodes[i]),
-                                              t->limit->bounds[HIL_BOUND_MISSED], NAN);
+        const struct hil_node_state *n = &t->run->state->nodes[i];
+        const struct look look =
+            look_at_most(hil_missed_percent(n), t->limit->bounds[HIL_BOUND_MISSED],
+                         hil_missed(n) ? (double)n->over_at_ns * 1e-9 : NAN);
         if (finding_look(&sum, &look))
             hil_node_name(t->system, i, finding->signal);
     }
-    /* Steps that are missed one after the other are one miss, of one of the nodes. */
-    if (finding->outcome == HIL_OUTCOME_FAILED)
-        finding->time_s = time_of_miss(t, t->limit->first, t->limit->last, 0);
     if (finding->judged)
         strcpy(finding->figure, figure_of_times);
 }
 
-static double quantile_us(const struct hil_histogram *h, double quantile)
+/* Times of which a limit bounds percentiles, and when the greatest of them was. */
+struct times {
+    const struct hil_histogram *all;
+    uint64_t greatest_at_ns;
+};
+
+/* Returns whether it is the worst so far. */
+static bool look_at_times(struct trial *t, struct finding_sum *sum, enum hil_bound bound,
+                          unsigned percentile, const struct times *times)
 {
-    return (double)hil_histogram_quantile(h, quantile) * 1e-3;
+    const double quantile = hil_limit_times[percentile].quantile;
+    const struct look look =
+        look_at_most((double)hil_histogram_quantile(times->all, quantile) * 1e-3,
+                     t->limit->times[bound][percentile], (double)times->greatest_at_ns * 1e-9);
+
+    if (!finding_look(sum, &look))
+        return false;
+    sum->finding->greatest = quantile < 1 ? (double)times->all->max * 1e-3 : NAN;
+    return true;
 }
 
 /* A percentile of each node's times. */
 static void judge_node_time(struct trial *t, enum hil_bound bound, unsigned percentile)
 {
-    const struct hil_limit_time *p = &hil_limit_times[percentile];
-    struct hil_finding *finding = trial_add(t, bound, p->key, "us");
+    struct hil_finding *finding = trial_add(t, bound, hil_limit_times[percentile].key, "us");
     struct finding_sum sum = {finding, -INFINITY};
 
     finding_leave(finding, HIL_OUTCOME_SKIPPED,
@@ -60,16 +61,11 @@ static void judge_node_time(struct trial *t, enum hil_bound bound, unsigned perc
                                                         : "none of these nodes ran here");
     for (unsigned i = t->limit->first; i <= t->limit->last; i++) {
         const struct hil_node_state *n = &t->run->state->nodes[i];
-        const struct hil_histogram *h = bound == HIL_BOUND_LATE ? &n->late : &n->busy;
-        if (!n->here || h->count == 0)
-            continue;
-        const struct look look =
-            look_at_most(quantile_us(h, p->quantile), t->limit->times[bound][percentile], NAN);
-        if (!finding_look(&sum, &look))
-            continue;
-        hil_node_name(t->system, i, finding->signal);
-        if (bound == HIL_BOUND_LATE && p->quantile == 1)
-            finding->time_s = time_of_miss(t, i, i, n->late.max);
+        const struct times times = bound == HIL_BOUND_LATE
+                                       ? (struct times){&n->late, n->late_at_ns}
+                                       : (struct times){&n->busy, n->busy_at_ns};
+        if (n->here && times.all->count && look_at_times(t, &sum, bound, percentile, &times))
+            hil_node_name(t->system, i, finding->signal);
     }
     if (finding->judged)
         strcpy(finding->figure, figure_of_times);
@@ -86,40 +82,69 @@ int judge_nodes(struct trial *t)
     return 0;
 }
 
-/* "converter[*] -> controller" */
-static void name_links(const struct trial *t, char text[HIL_SIGNAL_NAME_BYTES])
+/* The first input that takes what comes over the link. */
+static bool find_input(const struct hil_system *s, unsigned link, struct hil_signal *input)
 {
-    const struct hil_link_array *links = &t->system->link_arrays[t->limit->first];
-    const struct hil_array *from = &t->system->node_arrays[links->from];
-    const struct hil_array *to = &t->system->node_arrays[links->to];
+    const struct hil_node_config *n = &s->nodes[s->links[link].to];
 
-    snprintf(text, HIL_SIGNAL_NAME_BYTES, "%.64s%s -> %.64s%s", from->name, from->of ? "[*]" : "",
-             to->name, to->of ? "[*]" : "");
+    for (unsigned i = 0; i < n->component_count; i++) {
+        const struct hil_component *c = &s->components[n->components[i]];
+        for (unsigned k = 0; k < c->in_count; k++) {
+            const struct hil_feed *feed = &n->feeds[c->in + k];
+            if (feed->kind != HIL_FEED_LINK || feed->from != link)
+                continue;
+            *input = (struct hil_signal){.component = n->components[i], .number = k};
+            return true;
+        }
+    }
+    return false;
+}
+
+/* "cell[3] -> pack (monitor.current_a[3])" */
+static void name_link(const struct hil_system *s, unsigned link, char text[HIL_FINDING_NAME_BYTES])
+{
+    char input_name[HIL_SIGNAL_NAME_BYTES];
+    struct hil_signal input;
+
+    hil_link_name(s, s->links[link].from, s->links[link].to, text);
+    if (!find_input(s, link, &input))
+        return;
+    hil_signal_name(s, &input, input_name);
+    const size_t used = strlen(text);
+    snprintf(text + used, HIL_FINDING_NAME_BYTES - used, " (%s)", input_name);
 }
 
 static void judge_link_time(struct trial *t, enum hil_bound bound, unsigned percentile,
-                            const struct hil_histogram *h)
+                            const struct times *times, unsigned worst)
 {
-    const struct hil_limit_time *p = &hil_limit_times[percentile];
-    struct hil_finding *finding = trial_add(t, bound, p->key, "us");
+    struct hil_finding *finding = trial_add(t, bound, hil_limit_times[percentile].key, "us");
     struct finding_sum sum = {finding, -INFINITY};
 
-    if (h->count == 0) {
+    if (times->all->count == 0) {
         finding_leave(finding, HIL_OUTCOME_SKIPPED, "nothing came over the link here");
         return;
     }
-    const struct look look =
-        look_at_most(quantile_us(h, p->quantile), t->limit->times[bound][percentile], NAN);
-    finding_look(&sum, &look);
-    name_links(t, finding->signal);
+    look_at_times(t, &sum, bound, percentile, times);
+    name_link(t->system, worst, finding->signal);
     strcpy(finding->figure, figure_of_times);
 }
 
-static void judge_link_times(struct trial *t, enum hil_bound bound, const struct hil_histogram *h)
+static void judge_link_times(struct trial *t, enum hil_bound bound, const struct hil_histogram *h,
+                             const struct hil_link_moment *greatest)
 {
+    const struct times times = {h, greatest->at_ns};
+
     for (unsigned i = 0; t->limit->given[bound] && i < HIL_LIMIT_TIMES; i++)
         if (!isnan(t->limit->times[bound][i]))
-            judge_link_time(t, bound, i, h);
+            judge_link_time(t, bound, i, &times, greatest->link);
+}
+
+/* The same link the other way. */
+static void turn_around(const struct hil_system *s, struct hil_link_moment *moment)
+{
+    const int back = hil_link_find(s, s->links[moment->link].to, s->links[moment->link].from);
+
+    moment->link = back < 0 ? moment->link : (unsigned)back;
 }
 
 /* There and back is the same from either end, and measured at one. */
@@ -131,10 +156,12 @@ int judge_link(struct trial *t)
     if (!all)
         return -ENOMEM;
     hil_state_add_up_links(t->run->state, t->limit->first, all);
-    judge_link_times(t, HIL_BOUND_AGE, &all->input_age);
-    if (all->round_trip.count == 0 && link->back >= 0)
+    judge_link_times(t, HIL_BOUND_AGE, &all->input_age, &all->oldest);
+    if (all->round_trip.count == 0 && link->back >= 0) {
         hil_state_add_up_links(t->run->state, (unsigned)link->back, all);
-    judge_link_times(t, HIL_BOUND_ROUND_TRIP, &all->round_trip);
+        turn_around(t->system, &all->longest);
+    }
+    judge_link_times(t, HIL_BOUND_ROUND_TRIP, &all->round_trip, &all->longest);
     free(all);
     return 0;
 }

@@ -58,8 +58,8 @@ void hil_awaited_note(const struct hil_state *state, const struct hil_event_row 
 
 bool hil_awaited_was(const struct hil_state *state, unsigned fault, uint64_t *at_ns)
 {
-    const uint64_t was_ns = atomic_load_explicit(&state->awaited[fault].was_ns,
-                                                 memory_order_acquire);
+    const uint64_t was_ns =
+        atomic_load_explicit(&state->awaited[fault].was_ns, memory_order_acquire);
 
     *at_ns = was_ns - 1;
     return was_ns != 0;

@@ -22,6 +22,21 @@ static void trace_step(const struct hil_loop *l, uint64_t n, uint64_t late_ns, u
                     });
 }
 
+/* Before they are counted: what was late, or missed, at that time. */
+static inline void loop_keep_latest(struct hil_node_state *s, uint64_t late_ns, uint64_t at_ns)
+{
+    if (late_ns > s->late.max)
+        s->late_at_ns = at_ns;
+}
+
+static void loop_keep_miss(struct hil_node_state *s, uint64_t over_ns, uint64_t at_ns)
+{
+    if (over_ns < s->over_max_ns)
+        return;
+    s->over_max_ns = over_ns;
+    s->over_at_ns = at_ns;
+}
+
 /* Steps n up to `next` are not run; this is found out `now`. Returns how many they are. */
 static uint64_t leave_out(const struct hil_loop *l, uint64_t n, uint64_t next, uint64_t now)
 {
@@ -38,6 +53,8 @@ static uint64_t leave_out(const struct hil_loop *l, uint64_t n, uint64_t next, u
         .period_ns = l->timing.period_ns,
     };
     l->state->left_out += left_out.count;
+    loop_keep_latest(l->state, now - hil_loop_due(l, n), now);
+    loop_keep_miss(l->state, left_out.late_ns, now);
     hil_histogram_add_series(&l->state->late, left_out.late_ns, left_out.period_ns, left_out.count);
     HIL_TRACE(left_out, &left_out);
     return left_out.count;
@@ -49,6 +66,7 @@ static void account_miss(const struct hil_loop *l, uint64_t n, uint64_t begin, u
     uint64_t due = hil_loop_due(l, n), over = end - (due + l->timing.period_ns);
 
     HIL_TRACE(miss, &(struct hil_traced_miss){.node = l->node, .step = n + 1, .over_ns = over});
+    loop_keep_miss(l->state, over, begin);
     uint64_t left_out = leave_out(l, n + 1, next, end);
     l->state->run_late++;
     hil_worst_add(l->worst, &(struct hil_miss){.begin_ns = begin,
@@ -83,6 +101,9 @@ int hil_loop_account(const struct hil_loop *l, uint64_t n, uint64_t begin, uint6
     else
         s->first_ns = end - begin;
     s->begin_ns = begin;
+    loop_keep_latest(s, begin - due, begin);
+    if (end - begin > s->busy.max)
+        s->busy_at_ns = begin;
     hil_histogram_add(&s->late, begin - due);
     hil_histogram_add(&s->busy, end - begin);
     *next = n + 1;

@@ -292,8 +292,13 @@ void hil_state_add_up_links(const struct hil_state *state, unsigned array,
     for (unsigned i = 0; i < state->figures_count; i++) {
         if (state->figures[i].array != array)
             continue;
-        hil_histogram_merge(&sum->input_age, &state->figures[i].input_age);
-        hil_histogram_merge(&sum->round_trip, &state->figures[i].round_trip);
+        const struct hil_link_figures *one = &state->figures[i];
+        if (one->input_age.max > sum->input_age.max || sum->input_age.count == 0)
+            sum->oldest = one->oldest;
+        if (one->round_trip.max > sum->round_trip.max || sum->round_trip.count == 0)
+            sum->longest = one->longest;
+        hil_histogram_merge(&sum->input_age, &one->input_age);
+        hil_histogram_merge(&sum->round_trip, &one->round_trip);
     }
 }
 

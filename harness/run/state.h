@@ -53,7 +53,9 @@ struct hil_node_state {
     uint64_t first_ns;         /* how long the first one took */
     struct hil_histogram late; /* from a step's time to its beginning, or being left out */
     struct hil_histogram busy; /* from its beginning to its end */
-    struct hil_histogram period; /* from one step's beginning to that of the next */
+    struct hil_histogram period;      /* from one step's beginning to that of the next */
+    uint64_t late_at_ns, busy_at_ns;  /* when the greatest of these was */
+    uint64_t over_max_ns, over_at_ns; /* the worst miss: past the step's deadline */
     uint64_t period_ns;
 
     struct hil_cursor measuring; /* of its measures */
@@ -78,12 +80,19 @@ struct hil_age_state {
     uint64_t out_ns; /* the longest that it was too old for */
 };
 
+/* A link, and when. */
+struct hil_link_moment {
+    uint32_t link;
+    uint64_t at_ns;
+};
+
 /* How old what came over an array's links was, in the steps of one executor's nodes: of several
  * links to one node the oldest. And how long a value took that went there and back. One for all
  * those nodes, so that a step of one of a thousand finds it in the cache. */
 struct hil_link_figures {
     uint32_t executor, array; /* of the system's arrays of links */
     struct hil_histogram input_age, round_trip;
+    struct hil_link_moment oldest, longest; /* the greatest of each */
 };
 
 enum { HIL_LOSSES_MAX = 256 };

@@ -189,6 +189,15 @@ static void step_release(const struct hil_step *s)
 
 /* --- 3. taking what has come ------------------------------------------------------------------ */
 
+/* Counts a time of the link, and keeps the link and when it was, if it is the greatest. */
+static inline void step_count(struct hil_histogram *times, struct hil_link_moment *greatest,
+                              uint64_t ns, unsigned link, uint64_t now)
+{
+    if (__builtin_expect(ns > times->max || times->count == 0, 0))
+        *greatest = (struct hil_link_moment){link, now};
+    hil_histogram_add(times, ns);
+}
+
 /* Now is when this node sees the first answer to an earlier step of its own. Returns how long that
  * took; 0: not known, because it is too long ago, or was a step of the node before it restarted. */
 static uint64_t step_account_round_trip(const struct hil_step *s, const struct step_arrival *a,
@@ -197,7 +206,8 @@ static uint64_t step_account_round_trip(const struct hil_step *s, const struct s
     if (n + 1 - a->acted_on >= STEP_SENT_MAX || a->acted_on <= s->node->loop.first)
         return 0;
     const uint64_t ns = now - s->sent_ns[a->acted_on % STEP_SENT_MAX];
-    hil_histogram_add(&s->figures[a->figures].round_trip, ns);
+    struct hil_link_figures *figures = &s->figures[a->figures];
+    step_count(&figures->round_trip, &figures->longest, ns, a->link, now);
     return ns;
 }
 
@@ -333,6 +343,7 @@ __attribute__((cold, noinline)) static int step_judge(struct hil_step *s, struct
 static int step_take_all(struct hil_step *s, uint64_t n, uint64_t now)
 {
     uint64_t oldest = 0, oldest_of_all = 0;
+    unsigned oldest_link = 0;
     bool arrived = false; /* one of this array had a message */
     int rc = 0;
 
@@ -347,13 +358,15 @@ static int step_take_all(struct hil_step *s, uint64_t n, uint64_t now)
             step_judge(s, a, n, age, now))
             rc = -ESTALE;
         if (a->step && !a->away) {
-            arrived = true;
+            oldest_link = !arrived || age > oldest ? a->link : oldest_link;
             oldest = age > oldest ? age : oldest;
+            arrived = true;
         }
         if (!a->ends_array)
             continue;
         if (arrived) {
-            hil_histogram_add(&s->figures[a->figures].input_age, oldest);
+            struct hil_link_figures *figures = &s->figures[a->figures];
+            step_count(&figures->input_age, &figures->oldest, oldest, oldest_link, now);
             s->node->loop.has_input = true;
         }
         oldest_of_all = oldest > oldest_of_all ? oldest : oldest_of_all;

@@ -263,6 +263,39 @@ Test(verdict, timing_has_limits)
                        number_at(summary_of(in_workspace("out")), "links.1.round_trip_us.p50"), 0);
 }
 
+/* One of three links is late; another one is cut from 20 to 21 ms: the last that came over it is
+ * of 19.99 ms. The step of 21 ms takes what is sent then. */
+Test(verdict, limits_of_links_name_the_worst_one_and_when_it_was)
+{
+    struct ended e = run_limits("  l: {from: 'converter[*]', to: controller, age_us: {p50: 100, "
+                                "p9999: 100, max: 100}, round_trip_us: {max: 100}}\n"
+                                "  b: {from: controller, to: 'converter[*]', round_trip_us: {max: "
+                                "100}}\n"
+                                "faults:\n"
+                                "  cut: {from: 'converter[1]', to: controller, kind: freeze, at_s: "
+                                "0.02, duration_s: 0.001}\n"
+                                "  late: {from: 'converter[2]', to: controller, kind: delay, "
+                                "delay_us: 200, at_s: 0.03, duration_s: 0.001}\n",
+                                "out", "");
+
+    expect_status(&e, 4);
+    json_t *age = finding("out", "l.age_us.max");
+    cr_expect_str_eq(json_string_value(json_at(age, "signal")),
+                     "converter[1] -> controller (control[1].voltage_v)");
+    cr_expect_float_eq(number_at(age, "value"), 990, 1e-9);
+    cr_expect_float_eq(number_at(age, "time_s"), 0.02098, 1e-9);
+    json_t *most = finding("out", "l.age_us.p9999");
+    cr_expect_str_eq(json_string_value(json_at(most, "verdict")), "failed");
+    cr_expect_str_eq(
+        json_string_value(json_at(most, "words")),
+        "converter[1] -> controller (control[1].voltage_v): 990 us, of 100 us at most; "
+        "the greatest was 990 us at 0.02098 s");
+    cr_expect_str_eq(json_string_value(json_at(finding("out", "l.round_trip_us.max"), "signal")),
+                     "converter[2] -> controller (control[2].voltage_v)");
+    cr_expect_str_eq(json_string_value(json_at(finding("out", "b.round_trip_us.max"), "signal")),
+                     "controller -> converter[2] (converter[2].duty)");
+}
+
 /* 100 converters at 1 us are more than a core can do. */
 Test(verdict, missed_steps_fail_with_the_time_of_the_worst)
 {

@@ -325,6 +325,22 @@ static void forget(void)
     memset(&worst, 0, sizeof worst);
 }
 
+/* Each node for itself: the worst misses of its executor may all be of other nodes. */
+Test(misses, each_node_knows_when_its_own_worst_was)
+{
+    const struct hil_loop loop = {.timing.period_ns = 100, .state = &node, .end_ns = 2000};
+
+    forget();
+    account(HIL_CATCH_UP, 0, 1, 50);
+    account(HIL_CATCH_UP, 1, 104, 350);
+    account(HIL_CATCH_UP, 2, 350, 360);
+    cr_expect(node.busy_at_ns == 104 && node.late_at_ns == 350);
+    cr_expect(node.over_max_ns == 150 && node.over_at_ns == 104);
+    forget();
+    hil_loop_give_up(&loop, 15, 1990);
+    cr_expect(hil_missed(&node) == 5 && node.late_at_ns == 1990 && node.over_at_ns == 1990);
+}
+
 Test(misses, a_miss_keeps_what_happened)
 {
     forget();

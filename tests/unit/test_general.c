@@ -514,6 +514,10 @@ Test(general, mistakes_in_what_is_outside)
                    "FILE:7:29: the node bench is a process of its own, as its component a is "
                    "outside, but it is placed together with others; allowed: an entry of placement "
                    "for it alone");
+    expect_mistake(OUTSIDE_HEAD OUTSIDE_MOTOR OUTSIDE_LINKS
+                   "faults: {f: {nodes: bench, kind: stall, after: {event: safe, of: control}}}\n",
+                   "FILE:14:48: faults.f.after waits for an event of another node, but bench is of "
+                   "a process that joins; allowed: what the node of the fault itself does");
 }
 
 /* Of an array each is a process, without any placement. */
