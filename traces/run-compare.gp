@@ -21,6 +21,10 @@ set label 4 'Values' at screen x_at(left), y_at(64) font 'DejaVu Sans Bold,10' t
 set label 5 'B - A' at screen x_at(left + half + gap), y_at(64) font 'DejaVu Sans Bold,10' textcolor rgb ink
 set xrange [x_from:x_to]
 
+# Events of one record that the other has not, or not then.
+do for [at in first_events] { set arrow from at + 0, graph 0 to at + 0, graph 1 nohead back dashtype 3 linecolor rgb '#2b7bba' }
+do for [at in second_events] { set arrow from at + 0, graph 0 to at + 0, graph 1 nohead back dashtype 2 linecolor rgb '#cf4f0b' }
+
 do for [i = 1:n] {
     top = head + (i - 1) * each
     set label 6 label[i] at screen x_at(left), y_at(top + 2) textcolor rgb pale

@@ -30,6 +30,7 @@ static const struct choice choices[] = {
     {HIL_TAKES_SPAN, {"to", required_argument, NULL, 'T'}},
     {HIL_TAKES_TOLERANCE, {"abs", required_argument, NULL, 'a'}},
     {HIL_TAKES_TOLERANCE, {"rel", required_argument, NULL, 'p'}},
+    {HIL_TAKES_TOLERANCE, {"within", required_argument, NULL, 'd'}},
     {HIL_TAKES_EXPORT, {"csv", no_argument, NULL, 'c'}},
     {HIL_TAKES_EXPORT, {"mcap", no_argument, NULL, 'C'}},
     {HIL_TAKES_FIX, {"fix", no_argument, NULL, 'f'}},
@@ -187,6 +188,8 @@ static int take(struct hil_arguments *a, int option)
         return parse_tolerance("abs", optarg, &a->absolute);
     case 'p':
         return parse_tolerance("rel", optarg, &a->percent);
+    case 'd':
+        return parse_tolerance("within", optarg, &a->within_s);
     case 'c':
         a->csv = true;
         return 0;

@@ -1,14 +1,15 @@
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "../base/apart.h"
 #include "../figures/plot.h"
-#include "../h5/compare.h"
+#include "../h5/compare_events.h"
 #include "../h5/run_files.h"
 #include "commands.h"
 
 static const char help[] =
-    "usage: hiloco compare A B [--abs X] [--rel PERCENT] [--from S] [--to S]\n"
+    "usage: hiloco compare A B [--abs X] [--rel PERCENT] [--within S] [--from S] [--to S]\n"
     "\n"
     "Compares the records of the runs in A and B, signal by signal: prints a table of how far "
     "each\n"
@@ -18,15 +19,18 @@ static const char help[] =
     "taken, on a line between its rows; of two runs of one scenario in virtual time that is the "
     "row\n"
     "itself. Two values agree when they are no further apart than X and PERCENT of A's value\n"
-    "together.\n"
+    "together. Events are matched by their node, kind and subject: each of A has one of B within "
+    "S\n"
+    "seconds, or it is printed as missing, or as having come at another time.\n"
     "\n"
     "  --abs X        in the unit of each signal; without it 0\n"
     "  --rel PERCENT  of A's value; without it 0\n"
+    "  --within S     of events, in seconds; without it 0\n"
     "  --from S, --to S\n"
-    "                 only the rows from S to S seconds after the start\n"
+    "                 only the rows and events from S to S seconds after the start\n"
     "\n"
-    "Exit status: 0 when all agree; 1 when a signal does not, or is in one record only, or when "
-    "one\n"
+    "Exit status: 0 when all agree; 1 when a signal or an event does not, or is in one record "
+    "only, or when one\n"
     "record ends earlier; 2 when A or B is not the folder of a run. A figure that cannot be drawn "
     "is\n"
     "said, and does not count.\n";
@@ -56,23 +60,70 @@ static void print_table(const struct hil_comparison *c)
     printf("%u of %u signals differ\n", c->differ, c->count);
 }
 
+enum { EVENTS_PRINTED = 40 };
+
+static void print_time(const struct hil_trace_event *e)
+{
+    if (e)
+        printf(" %12.9g", e->time_s);
+    else
+        printf(" %12s", "-");
+}
+
+static void print_event(const struct hil_event_difference *d)
+{
+    const struct hil_trace_event *e = d->a ? d->a : d->b;
+    char what[64 + HIL_EVENT_OF_BYTES];
+
+    snprintf(what, sizeof what, "%s%s%s", e->kind, *e->of ? " " : "", e->of);
+    printf("%-32s %-16s", what, e->node);
+    print_time(d->a);
+    print_time(d->b);
+    if (d->a && d->b)
+        printf("  %.6g s %s\n", fabs(d->b->time_s - d->a->time_s),
+               d->b->time_s > d->a->time_s ? "later" : "earlier");
+    else
+        printf("  only in %c\n", d->a ? 'A' : 'B');
+}
+
+static void print_events(const struct hil_event_comparison *c)
+{
+    if (!c->known) {
+        printf("events are not compared: a record has none\n");
+        return;
+    }
+    if (c->differ)
+        printf("%-32s %-16s %12s %12s\n", "event", "node", "A, s", "B, s");
+    for (size_t i = 0; i < c->differ && i < EVENTS_PRINTED; i++)
+        print_event(&c->at[i]);
+    if (c->differ > EVENTS_PRINTED)
+        printf("and %zu more\n", c->differ - EVENTS_PRINTED);
+    printf("%zu of %zu events differ\n", c->differ, c->count);
+}
+
 /* --- the command ----------------------------------------------------------------------------- */
 
 static int compare_records(const struct hil_arguments *a, const struct hil_trace_reader *first,
                            const struct hil_trace_reader *second)
 {
-    const struct hil_tolerance tolerance = {a->absolute, a->percent, a->from_s, a->to_s};
+    const struct hil_tolerance tolerance = {a->absolute, a->percent, a->from_s, a->to_s,
+                                            a->within_s};
+    struct hil_event_comparison events = {0};
     struct hil_comparison c;
-    const int rc = hil_compare(&c, first, second, &tolerance);
-    int status = c.differs ? HIL_EXIT_FAILED : HIL_EXIT_OK;
+    int rc = hil_compare(&c, first, second, &tolerance);
+    if (!rc)
+        rc = hil_compare_events(&events, first, second, &tolerance);
+    int status = c.differs || events.differ ? HIL_EXIT_FAILED : HIL_EXIT_OK;
 
     if (rc) {
         fprintf(stderr, "the records cannot be compared: %s\n", strerror(-rc));
         status = HIL_EXIT_FAILED;
     } else {
         print_table(&c);
-        hil_plot_compare(a->nodes, a->scenario, first, second, &c, stderr);
+        print_events(&events);
+        hil_plot_compare(a->nodes, a->scenario, first, second, &c, &events, stderr);
     }
+    hil_event_comparison_free(&events);
     hil_comparison_free(&c);
     return status;
 }

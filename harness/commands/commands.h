@@ -40,11 +40,11 @@ struct hil_arguments {
     const char *ids;   /* of converters */
     const char *nodes; /* the positional argument before the scenario; or NULL */
     const char *beside;
-    double from_s, to_s;      /* the part of the time to draw or compare */
-    double absolute, percent; /* tolerances */
-    const char *bisect;       /* "KEY=FROM:TO:STEP" */
-    unsigned runs;            /* of values that are drawn; 0: not given */
-    uint64_t seed;            /* of them */
+    double from_s, to_s;                /* the part of the time to draw or compare */
+    double absolute, percent, within_s; /* tolerances */
+    const char *bisect;                 /* "KEY=FROM:TO:STEP" */
+    unsigned runs;                      /* of values that are drawn; 0: not given */
+    uint64_t seed;                      /* of them */
     bool seed_given;
     const char *junit, *tap; /* files for verdicts; "-": standard output */
     const char *root;

@@ -6,7 +6,7 @@
 
 #include <stdio.h>
 
-#include "../h5/compare.h"
+#include "../h5/compare_events.h"
 
 /* The part of the time that is drawn, in s since the start: 0 to INFINITY is all of it. */
 struct hil_plot_span {
@@ -43,10 +43,11 @@ int hil_plot(const char *dir, struct hil_plot_span span, FILE *messages);
  * columns, with the missed deadlines of the second. Returns as hil_plot does. */
 int hil_plot_beside(const char *dir, const char *other, struct hil_plot_span span, FILE *messages);
 
-/* Draws how far the records in two folders are apart, into the second one, as compare. Returns as
- * hil_plot does. */
+/* Draws how far the records in two folders are apart, and marks events that differ, into the second
+ * one, as compare. Returns as hil_plot does. */
 int hil_plot_compare(const char *first_dir, const char *second_dir,
                      const struct hil_trace_reader *first, const struct hil_trace_reader *second,
-                     const struct hil_comparison *comparison, FILE *messages);
+                     const struct hil_comparison *comparison,
+                     const struct hil_event_comparison *events, FILE *messages);
 
 #endif

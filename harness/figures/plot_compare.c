@@ -97,11 +97,40 @@ static int draw_row(struct hil_figure *figure, unsigned row, const struct hil_di
     return rc;
 }
 
+/* --- events ---------------------------------------------------------------------------------- */
+
+/* More lines than these hide the curves. */
+enum { COMPARED_EVENTS_MAX = 32 };
+
+/* Sets a text of the times of the events of one record that differ. */
+static void set_times(struct hil_figure *figure, const char *variable,
+                      const struct hil_event_comparison *events, bool first,
+                      const struct plot_window *window)
+{
+    unsigned count = 0;
+
+    fprintf(figure->values, "%s = '", variable);
+    for (size_t i = 0; i < events->differ && count < COMPARED_EVENTS_MAX; i++) {
+        const struct hil_trace_event *e = first ? events->at[i].a : events->at[i].b;
+        if (e && ++count)
+            fprintf(figure->values, "%.12g ", e->time_s * window->scale);
+    }
+    fputs("'\n", figure->values);
+}
+
+static void set_events(struct hil_figure *figure, const struct hil_event_comparison *events,
+                       const struct plot_window *window)
+{
+    set_times(figure, "first_events", events, true, window);
+    set_times(figure, "second_events", events, false, window);
+}
+
 /* --- the figure ------------------------------------------------------------------------------ */
 
 int hil_plot_compare(const char *first_dir, const char *second_dir,
                      const struct hil_trace_reader *first, const struct hil_trace_reader *second,
-                     const struct hil_comparison *c, FILE *messages)
+                     const struct hil_comparison *c, const struct hil_event_comparison *events,
+                     FILE *messages)
 {
     const double end_s = fmax(c->first_end_s, c->second_end_s);
     const struct plot_window window = plot_window(0, nextafter(end_s, INFINITY));
@@ -116,7 +145,9 @@ int hil_plot_compare(const char *first_dir, const char *second_dir,
         return rc;
     hil_figure_text(&figure, "title", "A: %s", first_dir);
     hil_figure_text(&figure, "subtitle", "B: %s", second_dir);
-    hil_figure_text(&figure, "note", "%u of %u signals differ", c->differ, c->count);
+    hil_figure_text(&figure, "note", "%u of %u signals and %zu of %zu events differ", c->differ,
+                    c->count, events->differ, events->count);
+    set_events(&figure, events, &window);
     hil_figure_text(&figure, "x_label", "%s", window.label);
     fprintf(figure.values, "n = %u\narray label[n]\nx_from = %.9g\nx_to = %.9g\n", chosen.count,
             window.from_s * window.scale, window.to_s * window.scale);

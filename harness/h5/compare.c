@@ -6,19 +6,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Times that are closer are one: a record's are sums of doubles. */
-static const double same_time_s = 1e-10;
-
 double hil_compare_at(const struct hil_recorded_series *s, double time_s, size_t *near)
 {
     size_t i = *near;
 
-    while (i + 1 < s->count && s->times_s[i + 1] <= time_s + same_time_s)
+    while (i + 1 < s->count && s->times_s[i + 1] <= time_s + HIL_SAME_TIME_S)
         i++;
     *near = i;
-    if (s->count == 0 || time_s < s->times_s[0] - same_time_s)
+    if (s->count == 0 || time_s < s->times_s[0] - HIL_SAME_TIME_S)
         return NAN;
-    if (fabs(time_s - s->times_s[i]) <= same_time_s)
+    if (fabs(time_s - s->times_s[i]) <= HIL_SAME_TIME_S)
         return s->values[i];
     if (i + 1 == s->count)
         return NAN;
@@ -51,7 +48,8 @@ static void compare_series(struct hil_difference *d, const struct hil_recorded_s
     for (size_t i = 0; i < a->count; i++) {
         const double time_s = a->times_s[i];
         if (time_s < t->from_s || time_s > t->to_s || b->count == 0 ||
-            time_s < b->times_s[0] - same_time_s || time_s > b->times_s[b->count - 1] + same_time_s)
+            time_s < b->times_s[0] - HIL_SAME_TIME_S ||
+            time_s > b->times_s[b->count - 1] + HIL_SAME_TIME_S)
             continue;
         const double other = hil_compare_at(b, time_s, &near);
         const double difference = distance(a->values[i], other);
@@ -168,7 +166,7 @@ static int add_signals(struct hil_comparison *c, const struct hil_trace_reader *
 static bool ends_differ(const struct hil_comparison *c, const struct hil_tolerance *t)
 {
     return fmin(c->first_end_s, t->to_s) != fmin(c->second_end_s, t->to_s) &&
-           fabs(fmin(c->first_end_s, t->to_s) - fmin(c->second_end_s, t->to_s)) > same_time_s;
+           fabs(fmin(c->first_end_s, t->to_s) - fmin(c->second_end_s, t->to_s)) > HIL_SAME_TIME_S;
 }
 
 int hil_compare(struct hil_comparison *c, const struct hil_trace_reader *first,

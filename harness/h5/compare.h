@@ -10,11 +10,15 @@
 
 #include "recorded.h"
 
+/* Times that are closer are one: a record's are sums of doubles. */
+#define HIL_SAME_TIME_S 1e-10
+
 /* Values agree when they are no further apart than `absolute`, in the signal's unit, and `percent`
  * of the first record's value together. */
 struct hil_tolerance {
     double absolute, percent;
-    double from_s, to_s; /* only rows of this time */
+    double from_s, to_s; /* only rows, and events, of this time */
+    double within_s;     /* of each other two events agree */
 };
 
 struct hil_difference {

@@ -145,3 +145,72 @@ Test(compare, mistakes_are_told)
     expect_status(&e, 2);
     expect_said(&e, "--abs x: a number, 0 or more, is allowed");
 }
+
+/* --- events ---------------------------------------------------------------------------------- */
+
+/* Two laws far from their plants, whose links these faults cut. */
+static void cut_into(const char *folder, const char *faults)
+{
+    const char *path = in_workspace("%s.yaml", folder);
+    char text[2048];
+
+    snprintf(text, sizeof text,
+             "name: cut\nduration_s: 0.01\nmode: virtual\n"
+             "nodes: {plant: {period_us: 100, count: 2}, ctl: {period_us: 100}}\n"
+             "components:\n"
+             "  ramp: {model: integrator, node: 'plant[*]', inputs: {input: 0}}\n"
+             "  law: {model: gain, node: ctl, count: 2}\n"
+             "connections:\n"
+             "  - {from: 'ramp[*].output', to: 'law[*].input', age_limit_us: 400}\n"
+             "record: [{signals: 'ramp[*].output'}]\n"
+             "faults:\n%s",
+             faults);
+    write_text(path, text);
+    struct ended e =
+        run_command("hiloco run %s --quiet --out %s", path, in_workspace("%s", folder));
+    expect_status(&e, 0);
+}
+
+#define CUT(name, plant, at)                                                                       \
+    "  " name ": {from: 'plant[" plant "]', to: ctl, kind: freeze, at_s: " at                      \
+    ", duration_s: 0.001}\n"
+
+Test(compare, events_at_other_times_and_of_one_record_differ)
+{
+    cut_into("a", CUT("one", "0", "0.002") CUT("two", "1", "0.004"));
+    cut_into("b", CUT("one", "0", "0.0022"));
+    struct ended e = compared("");
+    expect_status(&e, 1);
+    expect_printed(&e, "0 of 2 signals differ\n");
+    expect_printed(&e, "fault begins one                 plant[0]                0.002       0.0022"
+                       "  0.0002 s later\n");
+    expect_printed(&e, "old law[0].input                 ctl                    0.0024       0.0026"
+                       "  0.0002 s later\n");
+    expect_printed(&e, "new law[1].input                 ctl                     0.005            -"
+                       "  only in A\n");
+    expect_printed(&e, "8 of 11 events differ\n");
+    const char *figure = read_text(in_workspace("b/compare.svg"));
+    cr_expect_not_null(strstr(figure, "0 of 2 signals and 8 of 11 events differ"));
+
+    e = compared("--within 0.0002 --to 0.0039");
+    expect_status(&e, 0);
+    e = compared("--within 0.0001 --to 0.0039");
+    expect_status(&e, 1);
+    e = compared("--within 1");
+    expect_status(&e, 1);
+    expect_printed(&e, "4 of 11 events differ\n");
+    e = compared("--within x");
+    expect_status(&e, 2);
+}
+
+/* What is missing in the middle does not move what comes after it. */
+Test(compare, an_event_that_is_missing_is_that_one)
+{
+    cut_into("a", CUT("one", "0", "0.002") CUT("two", "0", "0.004") CUT("three", "0", "0.006"));
+    cut_into("b", CUT("one", "0", "0.002") CUT("three", "0", "0.006"));
+    struct ended e = compared("");
+    expect_status(&e, 1);
+    expect_printed(&e, "old law[0].input                 ctl                    0.0044            -"
+                       "  only in A\n");
+    expect_printed(&e, "4 of 15 events differ\n");
+}
