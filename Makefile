@@ -493,7 +493,7 @@ $(FUZZERS:%=$(BUILD)/fuzz-%): $(BUILD)/fuzz-%: $(BUILD)/obj/tests/fuzz/fuzz_%.o 
 
 # --- the rest ----------------------------------------------------------------------------------
 
-SOURCES = $(shell git ls-files '*.c' '*.h')
+SOURCES = $(shell git ls-files '*.c' '*.h' '*.cpp' '*.hpp')
 
 format:
 	clang-format -i $(SOURCES)
@@ -545,7 +545,7 @@ install: all $(SHARED) $(HIL_SHARED) $(BUILD)/install/libloco.a
 	install $(PROGRAMS:%=$(BUILD)/%) $(AT)/bin
 	install -m 755 $(PROVIDER) $(BUILD)/hiloco-netlist $(FMU_SHARED) $(AT)/lib/hiloco
 	install -m 644 configs/*.yaml configs/*.cir $(AT)/share/hiloco/configs
-	install -m 644 $(wildcard channels/loco/*.h) $(AT)/include/loco
+	install -m 644 $(wildcard channels/loco/*.h channels/loco/*.hpp) $(AT)/include/loco
 	install -m 644 $(wildcard channels/loco/fabric/*.h) $(AT)/include/loco/fabric
 	install -m 644 plants/model.h $(AT)/include/hiloco
 	install -m 644 harness/hiloco_node.h $(AT)/include

@@ -121,6 +121,19 @@ header_in() { # HEADER COMPILER LANGUAGE STANDARDS...
     done
 }
 
+hpp_in() { # STANDARDS...
+    {
+        echo '#include <loco/loco.hpp>'
+        for t in owned_var sst shared_queue kvstore; do
+            echo "template class loco::$t<double>;"
+        done
+    } >"$work/templates.cpp"
+    for standard in "$@"; do
+        g++ -std="$standard" -pedantic -Wall -Wextra -Wshadow -Wconversion -Werror -fsyntax-only \
+            -I"$prefix/include" "$work/templates.cpp" || return 1
+    done
+}
+
 loco_h_has_all() {
     echo '#include <loco/loco.h>' >"$work/all.c"
     headers >"$work/a"
@@ -200,6 +213,9 @@ for h in $(headers | sed 's|^|loco/|') hiloco/model.h hiloco_node.h; do
         echo "  skipped: $h in C++, there is no g++ here"
     fi
 done
+if command -v g++ >/dev/null; then
+    check "loco/loco.hpp is C++17 and C++20, each of its templates too" hpp_in c++17 c++20
+fi
 check "libloco.so shows the functions that the headers declare, and no others" so_shows_api
 check "libloco.a shows the same" a_shows_api
 check "libhiloco.so shows the functions that its header declares, and no others" hil_so_shows_api
@@ -289,14 +305,19 @@ strict="-std=c17 -O2 -Wall -Wextra -Wshadow -Wconversion -Werror"
 simulator="tests/sim/workload.c tests/sim/linear.c tests/sim/models.c tests/sim/history.c"
 
 compile() { # KIND NAME SOURCES...
-    kind=$1
-    out=$work/$2-$1
-    shift 2
+    compile_by "$cc $strict" "$@"
+}
+
+compile_by() { # COMPILER KIND NAME SOURCES...
+    compiler=$1
+    kind=$2
+    out=$work/$3-$2
+    shift 3
     if [ "$kind" = static ]; then
-        $cc $strict -I. -o "$out" "$@" \
+        $compiler -I. -o "$out" "$@" \
             $(pkg-config --static --cflags --libs loco | sed 's/-lloco/-l:libloco.a/')
     else
-        $cc $strict -I. -o "$out" "$@" $(pkg-config --cflags --libs loco) -pthread \
+        $compiler -I. -o "$out" "$@" $(pkg-config --cflags --libs loco) -pthread \
             -Wl,-rpath,"$prefix/lib"
     fi
 }
@@ -356,6 +377,10 @@ for kind in shared static; do
     check "kv runs as two processes ($kind)" pair kv-$kind
     check "lock runs as two processes ($kind)" pair lock-$kind
     check "test_counter passes 2000 seeds ($kind)" "$work/test_counter-$kind" 2000
+    command -v g++ >/dev/null || continue
+    check "objects compiles ($kind)" compile_by "g++ -std=c++17 -O2 -Wall -Wextra -Werror" $kind \
+        objects docs/examples/objects.cpp
+    check "objects runs as two processes ($kind)" pair objects-$kind
 done
 check "libloco.so can be loaded late" dlopens
 check "test_counter fails a counter that collects once" mutant

@@ -1,0 +1,480 @@
+/*
+ * libloco in C++17: thin classes over loco.h. Each is an endpoint; its destructor ends it. What
+ * fails throws std::system_error, whose code is the errno; what may well fail, such as to try,
+ * returns. Values are of any trivially copyable type. Everything else is as the functions that
+ * these call say: units, threads, order.
+ *
+ * A class gives the structure that it is made of by get(), for what it has no method for. Endpoints
+ * are destroyed before their manager, and that before its fabric: declared in the other order, they
+ * are.
+ */
+#ifndef LOCO_HPP
+#define LOCO_HPP
+
+#include <cerrno>
+#include <chrono>
+#include <cstdint>
+#include <cstring>
+#include <optional>
+#include <system_error>
+#include <type_traits>
+
+#include "loco.h"
+
+namespace loco
+{
+
+using duration = std::chrono::nanoseconds;
+inline constexpr duration forever = duration::max();
+
+inline std::uint64_t ns_of(duration d)
+{
+    return d == forever ? UINT64_MAX : static_cast<std::uint64_t>(d.count());
+}
+
+/* Returns rc, unless it is an error. */
+inline int check(int rc)
+{
+    if (rc < 0)
+        throw std::system_error(-rc, std::generic_category());
+    return rc;
+}
+
+/* Whether it was not this error; any other is thrown. */
+inline bool unless(int rc, int error)
+{
+    return rc != -error && check(rc) >= 0;
+}
+
+inline void wait(const struct loco_ack &ack, duration timeout = forever)
+{
+    check(loco_ack_wait(&ack, ns_of(timeout)));
+}
+
+/* What is neither copied nor moved: peers know where it is. */
+class pinned
+{
+  public:
+    pinned(const pinned &) = delete;
+    pinned &operator=(const pinned &) = delete;
+
+  protected:
+    pinned() = default;
+    ~pinned() = default;
+};
+
+/* The fabric of processes on one machine, which meet in a folder; nullptr: of this process. */
+class shm : pinned
+{
+  public:
+    explicit shm(const char *folder)
+    {
+        check(loco_shm_open(&fabric, folder));
+    }
+    ~shm()
+    {
+        loco_shm_close(fabric);
+    }
+    struct loco_fabric *get() const
+    {
+        return fabric;
+    }
+
+  private:
+    struct loco_fabric *fabric = nullptr;
+};
+
+/* The fabric of machines that reach each other by TCP; each node's address is in `config`. */
+class tcp : pinned
+{
+  public:
+    explicit tcp(const struct loco_tcp_config &config)
+    {
+        check(loco_tcp_open(&fabric, &config));
+    }
+    ~tcp()
+    {
+        loco_tcp_close(fabric);
+    }
+    struct loco_fabric *get() const
+    {
+        return fabric;
+    }
+
+  private:
+    struct loco_fabric *fabric = nullptr;
+};
+
+class manager : pinned
+{
+  public:
+    manager(struct loco_fabric *fabric, const struct loco_manager_config &config)
+    {
+        check(loco_manager_open(&raw, fabric, &config));
+    }
+    manager(const shm &fabric, std::uint32_t node, std::uint32_t count)
+    {
+        struct loco_manager_config config = {};
+
+        config.node = node;
+        config.node_count = count;
+        check(loco_manager_open(&raw, fabric.get(), &config));
+    }
+    ~manager()
+    {
+        loco_manager_close(raw);
+    }
+    void ready(duration timeout = forever)
+    {
+        check(loco_manager_ready(raw, ns_of(timeout)));
+    }
+    std::uint32_t id() const
+    {
+        return raw->id;
+    }
+    duration clock() const
+    {
+        return duration(loco_clock(raw));
+    }
+    struct loco_manager *get() const
+    {
+        return raw;
+    }
+
+  private:
+    struct loco_manager *raw = nullptr;
+};
+
+/* For as long as it lives, the thread that made it may use the manager's channels. */
+class attached : pinned
+{
+  public:
+    explicit attached(const manager &m) : mgr(m.get())
+    {
+        check(loco_thread_attach(mgr));
+    }
+    ~attached()
+    {
+        loco_thread_detach(mgr);
+    }
+
+  private:
+    struct loco_manager *mgr;
+};
+
+class barrier : pinned
+{
+  public:
+    barrier(const manager &m, const char *name, struct loco_members members = {})
+    {
+        check(loco_barrier_init(&raw, m.get(), nullptr, name, members));
+    }
+    ~barrier()
+    {
+        loco_barrier_fini(&raw);
+    }
+    void wait()
+    {
+        check(loco_barrier_wait(&raw));
+    }
+    /* False: not all have come in time; the next wait goes on with this one. */
+    bool wait_for(duration timeout)
+    {
+        return unless(loco_barrier_timed(&raw, ns_of(timeout)), ETIMEDOUT);
+    }
+    struct loco_barrier *get()
+    {
+        return &raw;
+    }
+
+  private:
+    struct loco_barrier raw;
+};
+
+/* Lockable: std::lock_guard and std::unique_lock take it. Its release fences `fence`. */
+class ticket_lock : pinned
+{
+  public:
+    ticket_lock(const manager &m, const char *name, std::uint32_t host,
+                struct loco_members members = {}, unsigned handover = LOCO_HANDOVER_DEFAULT,
+                enum loco_fence release = LOCO_FENCE_GLOBAL)
+        : fence(release)
+    {
+        check(loco_ticket_lock_init(&raw, m.get(), nullptr, name, host, members, handover));
+    }
+    ~ticket_lock()
+    {
+        loco_ticket_lock_fini(&raw);
+    }
+    void lock()
+    {
+        check(loco_ticket_lock_acquire(&raw));
+    }
+    bool try_lock()
+    {
+        return unless(loco_ticket_lock_try(&raw), EBUSY);
+    }
+    bool try_lock_for(duration timeout)
+    {
+        return unless(loco_ticket_lock_timed(&raw, ns_of(timeout)), ETIMEDOUT);
+    }
+    void unlock()
+    {
+        check(loco_ticket_lock_release(&raw, fence));
+    }
+    struct loco_ticket_lock *get()
+    {
+        return &raw;
+    }
+
+  private:
+    struct loco_ticket_lock raw;
+    enum loco_fence fence;
+};
+
+/* A word that all change atomically. */
+class atomic_var : pinned
+{
+  public:
+    atomic_var(const manager &m, const char *name, std::uint32_t host,
+               struct loco_members members = {})
+    {
+        check(loco_atomic_var_init(&raw, m.get(), nullptr, name, host, members, 0));
+    }
+    ~atomic_var()
+    {
+        loco_atomic_var_fini(&raw);
+    }
+    std::uint64_t load() const
+    {
+        std::uint64_t value;
+
+        check(loco_atomic_load(loco_atomic_of(&raw), &value));
+        return value;
+    }
+    void store(std::uint64_t value)
+    {
+        check(loco_atomic_store(loco_atomic_of(&raw), value));
+    }
+    std::uint64_t fetch_add(std::uint64_t add)
+    {
+        std::uint64_t old;
+
+        check(loco_atomic_fetch_add(loco_atomic_of(&raw), add, &old));
+        return old;
+    }
+    std::uint64_t exchange(std::uint64_t value)
+    {
+        std::uint64_t old;
+
+        check(loco_atomic_exchange(loco_atomic_of(&raw), value, &old));
+        return old;
+    }
+    /* As std::atomic's: where it fails, `expected` gets what was there. */
+    bool compare_exchange(std::uint64_t &expected, std::uint64_t desired)
+    {
+        const std::uint64_t wanted = expected;
+
+        check(loco_atomic_compare_swap(loco_atomic_of(&raw), wanted, desired, &expected));
+        return expected == wanted;
+    }
+    struct loco_atomic_var *get()
+    {
+        return &raw;
+    }
+
+  private:
+    struct loco_atomic_var raw;
+};
+
+/* A value with one writer. */
+template <typename T> class owned_var : pinned
+{
+    static_assert(std::is_trivially_copyable_v<T>, "it is copied byte by byte");
+
+  public:
+    owned_var(const manager &m, const char *name, std::uint32_t owner,
+              struct loco_members readers = {})
+    {
+        check(loco_owned_var_init(&raw, m.get(), nullptr, name, owner, readers, sizeof(T)));
+    }
+    ~owned_var()
+    {
+        loco_owned_var_fini(&raw);
+    }
+    void store(const T &value)
+    {
+        loco_owned_var_store(&raw, &value);
+    }
+    struct loco_ack push()
+    {
+        return loco_owned_var_push(&raw);
+    }
+    struct loco_ack pull()
+    {
+        return loco_owned_var_pull(&raw);
+    }
+    T load() const
+    {
+        T value;
+
+        check(loco_owned_var_load(&raw, &value));
+        return value;
+    }
+    struct loco_owned_var *get()
+    {
+        return &raw;
+    }
+
+  private:
+    struct loco_owned_var raw;
+};
+
+/* A value of each node. */
+template <typename T> class sst : pinned
+{
+    static_assert(std::is_trivially_copyable_v<T>, "it is copied byte by byte");
+
+  public:
+    sst(const manager &m, const char *name, struct loco_members members = {})
+    {
+        check(loco_sst_init(&raw, m.get(), nullptr, name, members, sizeof(T)));
+    }
+    ~sst()
+    {
+        loco_sst_fini(&raw);
+    }
+    void store_mine(const T &value)
+    {
+        loco_sst_store_mine(&raw, &value);
+    }
+    struct loco_ack push_broadcast()
+    {
+        return loco_sst_push_broadcast(&raw);
+    }
+    /* Nothing: it is no member, or has not joined yet. */
+    std::optional<T> load(std::uint32_t node) const
+    {
+        const struct loco_owned_var *row = loco_sst_row(&raw, node);
+        T value;
+
+        if (!row)
+            return std::nullopt;
+        check(loco_owned_var_load(row, &value));
+        return value;
+    }
+    struct loco_sst *get()
+    {
+        return &raw;
+    }
+
+  private:
+    struct loco_sst raw;
+};
+
+/* A queue of all nodes. */
+template <typename T> class shared_queue : pinned
+{
+    static_assert(std::is_trivially_copyable_v<T>, "it is copied byte by byte");
+
+  public:
+    shared_queue(const manager &m, const char *name, std::uint32_t host, std::uint32_t capacity,
+                 struct loco_members members = {})
+    {
+        check(loco_shared_queue_init(&raw, m.get(), nullptr, name, host, members, capacity,
+                                     sizeof(T)));
+    }
+    ~shared_queue()
+    {
+        loco_shared_queue_fini(&raw);
+    }
+    /* False, or nothing: not in time. */
+    bool push(const T &entry, duration timeout = forever)
+    {
+        return unless(loco_shared_queue_push(&raw, &entry, ns_of(timeout)), ETIMEDOUT);
+    }
+    std::optional<T> pop(duration timeout = forever)
+    {
+        T entry;
+
+        if (!unless(loco_shared_queue_pop(&raw, &entry, ns_of(timeout)), ETIMEDOUT))
+            return std::nullopt;
+        return entry;
+    }
+    bool try_push(const T &entry)
+    {
+        return unless(loco_shared_queue_try_push(&raw, &entry), EAGAIN);
+    }
+    std::optional<T> try_pop()
+    {
+        T entry;
+
+        if (!unless(loco_shared_queue_try_pop(&raw, &entry), EAGAIN))
+            return std::nullopt;
+        return entry;
+    }
+    struct loco_shared_queue *get()
+    {
+        return &raw;
+    }
+
+  private:
+    struct loco_shared_queue raw;
+};
+
+/* A map from words to values. */
+template <typename T> class kvstore : pinned
+{
+    static_assert(std::is_trivially_copyable_v<T>, "it is copied byte by byte");
+
+  public:
+    /* `capacity`: keys of one node. Once the manager is ready, start_tracker. */
+    kvstore(const manager &m, const char *name, std::uint32_t capacity)
+    {
+        struct loco_kvstore_config config = {};
+
+        config.value_size = sizeof(T);
+        config.capacity = capacity;
+        check(loco_kvstore_init(&raw, m.get(), nullptr, name, &config));
+    }
+    ~kvstore()
+    {
+        loco_kvstore_fini(&raw);
+    }
+    void start_tracker()
+    {
+        check(loco_kvstore_start_tracker(&raw));
+    }
+    /* False: the key was there; or, of the others, was not. */
+    bool insert(std::uint64_t key, const T &value)
+    {
+        return unless(loco_kvstore_insert(&raw, key, &value), EEXIST);
+    }
+    bool update(std::uint64_t key, const T &value)
+    {
+        return unless(loco_kvstore_update(&raw, key, &value), ENOENT);
+    }
+    bool erase(std::uint64_t key)
+    {
+        return unless(loco_kvstore_delete(&raw, key), ENOENT);
+    }
+    std::optional<T> read(std::uint64_t key)
+    {
+        T value;
+
+        if (!unless(loco_kvstore_read(&raw, key, &value), ENOENT))
+            return std::nullopt;
+        return value;
+    }
+    struct loco_kvstore *get()
+    {
+        return &raw;
+    }
+
+  private:
+    struct loco_kvstore raw;
+};
+
+} /* namespace loco */
+
+#endif
