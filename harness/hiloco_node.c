@@ -19,6 +19,7 @@
 #include "launch/meeting.h"
 #include "launch/open_files.h"
 #include "launch/part_nodes.h"
+#include "launch/rendezvous.h"
 #include "models/outside.h"
 #include "run/privileges.h"
 #include "run/real_time.h"
@@ -38,6 +39,7 @@ struct hiloco_node {
     const struct hil_component *component;
     struct joined_signals inputs, outputs;
     struct hil_meeting meeting;
+    struct hil_rendezvous *rendezvous; /* NULL: the scenario says where the nodes are */
     struct hil_clock clock;
     struct hil_run run;
     struct hil_kept kept;
@@ -87,19 +89,35 @@ static void joined_say_lines(const struct hiloco_node *n, enum hiloco_level leve
 
 /* --- before ---------------------------------------------------------------------------------- */
 
+static int joined_find_rendezvous(const struct hiloco_node *n, const char **place)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *messages = open_memstream(&text, &size);
+
+    if (!messages)
+        return -ENOMEM;
+    const int rc = hil_rendezvous_given(place, messages);
+    fclose(messages);
+    if (text)
+        joined_say_lines(n, HILOCO_ERROR, text);
+    free(text);
+    return rc;
+}
+
 static int joined_load(struct hiloco_node *n, const struct hiloco_join *join)
 {
     struct hil_scenario_options options = {
         .sets = join->sets, .parameters = join->parameters, .realtime = true};
-    char *message = malloc(JOINED_MESSAGES);
+    char *message = calloc(1, JOINED_MESSAGES);
 
     while (join->sets && join->sets[options.set_count])
         options.set_count++;
     while (join->parameters && join->parameters[options.parameter_count])
         options.parameter_count++;
-    int rc = message ? hil_scenario_load(&n->scenario, join->scenario, &options, message,
-                                         JOINED_MESSAGES)
-                     : -ENOMEM;
+    int rc = message ? joined_find_rendezvous(n, &options.rendezvous) : -ENOMEM;
+    if (!rc)
+        rc = hil_scenario_load(&n->scenario, join->scenario, &options, message, JOINED_MESSAGES);
     if (rc && message)
         joined_say_lines(n, HILOCO_ERROR, message);
     free(message);
@@ -175,6 +193,29 @@ static int joined_prepare(struct hiloco_node *n, const struct hiloco_join *join)
         joined_say_lines(n, HILOCO_ERROR, text);
     free(text);
     return rc;
+}
+
+static void joined_say_of_rendezvous(void *node, const char *line)
+{
+    joined_say(node, HILOCO_WARNING, line);
+}
+
+/* Where the scenario does not say where the nodes are. */
+static int joined_meet(struct hiloco_node *n)
+{
+    const struct hil_rendezvous_config config = {.scenario = n->scenario,
+                                                 .secret = n->meeting.secret,
+                                                 .wait_s = n->wait_s,
+                                                 .say = joined_say_of_rendezvous,
+                                                 .arg = n};
+    char why[HIL_RENDEZVOUS_WHY];
+
+    if (!hil_has_addresses(n->scenario) || !n->scenario->rendezvous.host[0])
+        return 0;
+    const int rc = hil_rendezvous_meet(&n->rendezvous, &config, why);
+    if (rc)
+        joined_say(n, HILOCO_ERROR, why);
+    return rc ? rc : hil_rendezvous_serve(n->rendezvous);
 }
 
 /* `hiloco top` finds the run by the state of `hiloco run`. */
@@ -304,6 +345,7 @@ static void joined_free_list(struct joined_signals *list)
 
 static void joined_free(struct hiloco_node *n)
 {
+    hil_rendezvous_close(n->rendezvous);
     hil_kept_close(&n->kept);
     if (n->run.state)
         hil_state_close(n->run.state);
@@ -334,6 +376,9 @@ int hiloco_node_join(struct hiloco_node **node, const struct hiloco_join *join)
     pthread_mutex_lock(&joined_lock);
     int rc = joined_set_up(n, join);
     pthread_mutex_unlock(&joined_lock);
+    if (!rc)
+        rc =
+            joined_meet(n); /* without the lock: another thread may join as one that it waits for */
     if (!rc)
         rc = joined_begin(n);
     if (!rc) {

@@ -10,12 +10,12 @@ static const char help[] =
     "\n"
     "Runs some of a scenario's nodes in real time, in one process and on one core, and waits for\n"
     "the others, which are started elsewhere in the same way: on this machine, or with the\n"
-    "fabrics verbs and tcp on any that the scenario names.\n"
+    "fabrics verbs and tcp on any that the scenario names, or that come to its rendezvous.\n"
     "\n"
     "  NODES              NAME, or of an array of them NAME[3], NAME[0-9] or NAME[*] (which a\n"
-    "                     shell needs in quotes); several with commas between them. Without it the "
-    "rank that mpirun or srun gave to\n"
-    "                     this process says: with one process for each node that node, with one\n"
+    "                     shell needs in quotes); several with commas between them. Without it\n"
+    "                     the rank that mpirun or srun gave to this process says, or its index of\n"
+    "                     a Kubernetes job: with one process for each node that node, with one\n"
     "                     for each of the scenario's executors (placement:) its nodes\n"
     "  --set KEY=VALUE    set a key of the scenario; the other nodes need the same, or refuse to "
     "run\n"
@@ -31,15 +31,14 @@ static const char help[] =
 
 static int choose_ranked(const struct hil_system *system, bool *chosen)
 {
-    unsigned rank, size;
+    unsigned rank = 0, size = 0;
+    const bool ranked = !hil_part_rank(&rank, &size);
 
-    if (hil_part_rank(&rank, &size))
-        size = 0;
-    if (size == system->node_count) {
+    if (ranked && size == system->node_count) {
         chosen[rank] = true;
         return 0;
     }
-    if (size != system->executor_count) {
+    if (!ranked || (size && size != system->executor_count) || rank >= system->executor_count) {
         fprintf(stderr,
                 "which nodes? Give NODES before the scenario, or start one process for each of "
                 "the %u nodes, or of the %u executors, by mpirun or srun\n",

@@ -4,6 +4,7 @@
 
 #include "../doctor/doctor.h"
 #include "../doctor/fix.h"
+#include "../launch/rendezvous.h"
 #include "../record/told.h"
 #include "../summary/verdicts.h"
 #include "commands.h"
@@ -129,6 +130,8 @@ int hil_command_run(int argc, char **argv)
 
     if (rc) {
         status = hil_arguments_status(rc);
+    } else if (hil_rendezvous_given(&a.options.rendezvous, stderr)) {
+        status = HIL_EXIT_USAGE;
     } else if (hil_arguments_load(&a, &scenario) == 0) {
         status = run(&a, scenario);
         hil_scenario_free(scenario);

@@ -111,6 +111,9 @@ static inline int hil_arguments_status(int parsed)
     "to each other that they know, and nobody else may take part: for example what\n"              \
     "openssl rand -hex 16 prints. HILOCO_SECRET_FILE in its place names a file with it, which\n"   \
     "nobody but its owner may use.\n"                                                              \
+    "HILOCO_RENDEZVOUS=HOST[:PORT] is where the first node is, for the fabrics verbs and tcp, "    \
+    "if\n"                                                                                         \
+    "the scenario does not say where its nodes are; in a Slurm step its first host is.\n"          \
     "\n"                                                                                           \
     "Exit status: 0; 1 when the run failed; 2 for a mistake, or when other nodes have another\n"   \
     "scenario, before anything runs; 3 when it came to its end and is not valid\n"                 \

@@ -6,6 +6,7 @@
 #include "../launch/meeting.h"
 #include "../launch/part_nodes.h"
 #include "../scenario/faults.h"
+#include "../launch/rendezvous.h"
 #include "../scenario/pool.h"
 #include "commands.h"
 
@@ -161,6 +162,8 @@ int hil_part_main(int argc, char **argv, unsigned takes, hil_part_choose *choose
     a.options.realtime = true;
     if (rc) {
         status = hil_arguments_status(rc);
+    } else if (hil_rendezvous_given(&a.options.rendezvous, stderr)) {
+        status = HIL_EXIT_USAGE;
     } else if (hil_arguments_load(&a, &scenario) == 0) {
         status = choose_and_run(&a, scenario, choose);
         hil_scenario_free(scenario);

@@ -15,6 +15,7 @@
 #include "meeting.h"
 #include "open_files.h"
 #include "progress.h"
+#include "rendezvous.h"
 #include "results.h"
 #include "secret.h"
 #include "warnings.h"
@@ -26,7 +27,8 @@ struct launcher {
     char run_directory[HIL_PLACE_SIZE];
     unsigned char secret[32]; /* of a run whose nodes are all started here */
     struct hil_kept kept;
-    int place; /* run_directory, held; -1: not this run's own */
+    struct hil_rendezvous *rendezvous; /* NULL: the scenario says where the nodes are */
+    int place;                         /* run_directory, held; -1: not this run's own */
     struct hil_traced traced;
     struct hil_children children;
     struct hil_warnings warnings;
@@ -81,6 +83,34 @@ static int prepare_meeting(struct launcher *l)
         return 0;
     fprintf(stderr, "nodes need a folder to meet: %s: %s\n", l->run_directory, strerror(-l->place));
     return l->place;
+}
+
+static void say_of_rendezvous(void *launcher, const char *line)
+{
+    const struct launcher *l = launcher;
+
+    if (!l->launch->keep_quiet)
+        fprintf(stderr, "warning: %s\n", line);
+}
+
+/* Before anything is there that would be left if it fails. Returns an exit status. */
+static int meet(struct launcher *l)
+{
+    const struct hil_rendezvous_config config = {.scenario = l->scenario,
+                                                 .secret = l->launch->secret,
+                                                 .wait_s = l->launch->wait_s,
+                                                 .say = say_of_rendezvous,
+                                                 .arg = l};
+    char why[HIL_RENDEZVOUS_WHY];
+
+    if (!hil_has_addresses(l->scenario) || !l->scenario->rendezvous.host[0])
+        return HIL_EXIT_OK;
+    const int rc = hil_rendezvous_meet(&l->rendezvous, &config, why);
+    if (rc == -EINTR)
+        return hil_signal_status();
+    if (rc)
+        fprintf(stderr, "%s: %s\n", l->scenario->name, why);
+    return rc == -EPROTO || rc == -EEXIST ? HIL_EXIT_USAGE : rc ? HIL_EXIT_FAILED : HIL_EXIT_OK;
 }
 
 static void remove_run_directory(struct launcher *l)
@@ -217,6 +247,8 @@ static int run(struct launcher *l)
         hil_children_start(&l->children); /* first: they would not have the recorder's thread */
     if (!rc && l->run.recorder)
         rc = hil_recorder_start(l->run.recorder);
+    if (!rc && l->rendezvous)
+        rc = hil_rendezvous_serve(l->rendezvous);
     if (!rc)
         rc = start_trace(l);
     if (rc) {
@@ -255,9 +287,15 @@ int hil_launch(const struct hil_launch *launch)
                                .inherited = end_inherited,
                                .arg = &l,
                                .folder = -1};
+    status = meet(&l);
+    if (status)
+        return status;
+    status = HIL_EXIT_FAILED;
     int rc = launch->discard ? 0 : hil_kept_open(&l.kept, launch->out, stderr);
-    if (rc)
+    if (rc) {
+        hil_rendezvous_close(l.rendezvous);
         return hil_results_status(rc);
+    }
     if (launch->where)
         snprintf(launch->where, launch->where_size, "%s", l.kept.out);
     rc = hil_children_open(&l.children,
@@ -280,6 +318,7 @@ int hil_launch(const struct hil_launch *launch)
         atomic_store(&l.run.state->ended, 1 + (uint32_t)status);
         remove_run_directory(&l);
     }
+    hil_rendezvous_close(l.rendezvous);
     hil_session_close(l.children.session);
     hil_kept_close(&l.kept);
     hil_state_close(l.run.state);

@@ -5,13 +5,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What job launchers call this process's rank, how many there are, and the job. */
+/* What job launchers call this process's rank, how many there are, and the job; NULL: they do not
+ * say. */
 static const struct {
     const char *rank, *size, *job;
 } launchers[] = {
     {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_MCA_ess_base_jobid"},
     {"PMI_RANK", "PMI_SIZE", "PMI_JOBID"},
     {"SLURM_PROCID", "SLURM_NTASKS", "SLURM_JOB_ID"},
+    {"PMIX_RANK", NULL, "PMIX_NAMESPACE"},
+    {"JOB_COMPLETION_INDEX", NULL, NULL}, /* of Kubernetes */
 };
 
 enum { LAUNCHERS = sizeof launchers / sizeof launchers[0] };
@@ -36,12 +39,13 @@ int hil_part_named(const struct hil_system *s, const char *list, const char *wha
 int hil_part_rank(unsigned *rank, unsigned *size)
 {
     for (int i = 0; i < LAUNCHERS; i++) {
-        const char *r = getenv(launchers[i].rank), *n = getenv(launchers[i].size);
+        const char *r = getenv(launchers[i].rank);
+        const char *n = launchers[i].size ? getenv(launchers[i].size) : "0";
         if (!r || !n)
             continue;
         *rank = (unsigned)strtoul(r, NULL, 10);
         *size = (unsigned)strtoul(n, NULL, 10);
-        return *rank < *size ? 0 : -EINVAL;
+        return *rank < *size || !launchers[i].size ? 0 : -EINVAL;
     }
     return -EINVAL;
 }
@@ -49,7 +53,7 @@ int hil_part_rank(unsigned *rank, unsigned *size)
 const char *hil_part_job(void)
 {
     for (int i = 0; i < LAUNCHERS; i++)
-        if (getenv(launchers[i].job))
+        if (launchers[i].job && getenv(launchers[i].job))
             return getenv(launchers[i].job);
     return "";
 }

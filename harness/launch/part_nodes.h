@@ -16,8 +16,8 @@
 int hil_part_named(const struct hil_system *system, const char *list, const char *what,
                    bool *chosen);
 
-/* The rank that mpirun or srun gave to this process, and how many there are. Returns 0, or -EINVAL:
- * it has none. */
+/* The rank that mpirun, srun or another job launcher gave to this process, and how many there are;
+ * 0: it does not say. Returns 0, or -EINVAL: the process has none. */
 int hil_part_rank(unsigned *rank, unsigned *size);
 
 /* The job that a launcher made; "": none did. */

@@ -54,8 +54,8 @@ static int links_choose_members(struct hil_links *l)
 
 /* --- who does not belong ---------------- */
 
-/* "controller.period_us is 40 here and 50 there"; "pid" and "pi" have other gains each. */
-static void links_say_difference(const char *here, const char *there, char *text, size_t size)
+/* "pid" and "pi" have other gains each. */
+void hil_links_say_difference(const char *here, const char *there, char *text, size_t size)
 {
     const size_t key = strcspn(here, "=");
 
@@ -78,7 +78,7 @@ static void links_on_disagree(struct loco_channel *channel, uint32_t node, const
     if (l->disagreement[0])
         return;
     hil_instance_name(&l->system->nodes[node].is, name);
-    links_say_difference(here, there, difference, sizeof difference);
+    hil_links_say_difference(here, there, difference, sizeof difference);
     snprintf(l->disagreement, sizeof l->disagreement, "%.100s has another scenario: %s", name,
              difference);
 }

@@ -66,6 +66,9 @@ int hil_links_init(struct hil_links *links, struct loco_manager *manager,
 /* Adds the barrier, for who is there from the start. */
 int hil_links_add_barrier(struct hil_links *links);
 
+/* Says how two lines of a listing differ: "controller.period_us is 40 here and 50 there". */
+void hil_links_say_difference(const char *here, const char *there, char *text, size_t size);
+
 void hil_links_fini(struct hil_links *links);
 
 #endif

@@ -7,6 +7,7 @@
 #include "scenario.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -34,6 +35,28 @@ const char *hil_fabric_name(enum hil_fabric fabric)
 static const cyaml_config_t cyaml = {.mem_fn = cyaml_mem,
                                      .flags = CYAML_CFG_NO_ALIAS | CYAML_CFG_IGNORE_UNKNOWN_KEYS};
 
+/* Of a fabric with addresses, where the scenario has none. */
+static bool needs_addresses(const struct scenario_node *root)
+{
+    const struct scenario_node *fabric = scenario_node_get(root, "fabric");
+    const char *name = fabric != NULL && fabric->kind == SCENARIO_SCALAR ? fabric->text : "";
+
+    if (strcmp(name, "tcp") != 0 && strcmp(name, "verbs") != 0)
+        return false;
+    const struct scenario_node *block = scenario_node_get(root, name);
+    const struct scenario_node *nodes = block != NULL ? scenario_node_get(block, "nodes") : NULL;
+    return scenario_node_get(root, "rendezvous") == NULL && (nodes == NULL || nodes->count == 0);
+}
+
+static int lay_rendezvous(struct scenario_node *root, const char *place,
+                          struct scenario_report *report)
+{
+    char set[300];
+
+    snprintf(set, sizeof(set), "rendezvous='%s'", place);
+    return scenario_tree_set(root, set, report);
+}
+
 /* --mode comes last: it is what the user typed for this run. */
 static int lay_options(struct scenario_node *root, const struct hil_scenario_options *options,
                        struct scenario_report *report)
@@ -48,6 +71,9 @@ static int lay_options(struct scenario_node *root, const struct hil_scenario_opt
     if (options->realtime && scenario_tree_set(root, "mode=realtime", report) != 0)
         return -ENOMEM;
     if (options->virtual_time && scenario_tree_set(root, "mode=virtual", report) != 0)
+        return -ENOMEM;
+    if (options->rendezvous != NULL && needs_addresses(root) &&
+        lay_rendezvous(root, options->rendezvous, report) == -ENOMEM)
         return -ENOMEM;
     return report->mistakes == before ? 0 : -EINVAL;
 }

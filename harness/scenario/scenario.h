@@ -150,6 +150,19 @@ struct hil_tracing_config {
     struct hil_tracing_events events;
 };
 
+/* Where the processes of a run meet, to learn the nodes' addresses. */
+struct hil_rendezvous_place {
+    char host[256]; /* an address or a name; "": nowhere */
+    uint16_t port;
+};
+
+enum { HIL_RENDEZVOUS_PORT = 18699 };
+
+#define HIL_RENDEZVOUS_ALLOWED "HOST or HOST:PORT, such as 10.0.0.1, node1:18699 or [fd00::1]:18699"
+
+/* Returns whether the text is such a place. */
+bool hil_rendezvous_place_parse(const char *text, struct hil_rendezvous_place *place);
+
 /* What all nodes of a run must have alike: scenario_listing.h. */
 struct hil_listing {
     char *lines; /* "controller.period_us=40\n" and so on */
@@ -169,6 +182,7 @@ struct hil_scenario {
 
     struct hil_verbs_config verbs;
     struct hil_tcp_config tcp;
+    struct hil_rendezvous_place rendezvous; /* for a fabric whose nodes have addresses */
     struct hil_network network;
     struct hil_executor_config *executors; /* the system's */
     unsigned executor_count;
@@ -198,7 +212,8 @@ unsigned hil_first_node(const struct hil_scenario *scenario);
 struct hil_scenario_options {
     const char *const *sets; /* "controller.period_us=20", applied in order */
     size_t set_count;
-    bool realtime, virtual_time;   /* --mode; neither: as the file says */
+    bool realtime, virtual_time; /* --mode; neither: as the file says */
+    const char *rendezvous; /* of a scenario that says nothing of where its nodes are; or NULL */
     const char *const *parameters; /* files of parameters, laid over the file in this order */
     size_t parameter_count;
     bool expand; /* `resolved` is in the general form; so it is with files of parameters */

@@ -83,8 +83,11 @@ static void expand_copy(struct expansion *x, struct scenario_node *to, const cha
 static void expand_keys(struct expansion *x, struct scenario_node *to,
                         const struct scenario_node *from, const char *const *keys, unsigned count)
 {
-    for (unsigned i = 0; i < count; i++)
-        expand_copy(x, to, keys[i], scenario_node_get(from, keys[i]));
+    for (unsigned i = 0; i < count; i++) {
+        const struct scenario_node *value = scenario_node_get(from, keys[i]);
+        if (value) /* else it has no default, and was left out */
+            expand_copy(x, to, keys[i], value);
+    }
 }
 #define KEYS(x, to, from, ...)                                                                     \
     do {                                                                                           \
@@ -564,8 +567,8 @@ static void expand_all(struct expansion *x, struct scenario_node *root)
 {
     const struct scenario_node *from = x->loaded->root;
 
-    KEYS(x, root, from, "name", "duration_s", "mode", "fabric", "on_lost", "hang_limit_s",
-         "stop_ramp_s");
+    KEYS(x, root, from, "name", "duration_s", "mode", "fabric", "rendezvous", "on_lost",
+         "hang_limit_s", "stop_ramp_s");
     expand_copy(x, root, "on_record_error",
                 scenario_node_get(scenario_node_get(from, "recording"), "on_error"));
     expand_fabrics(x, root);

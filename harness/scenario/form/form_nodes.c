@@ -115,6 +115,20 @@ static int check_addresses(const struct form_loaded *loaded, const char *list,
     return 0;
 }
 
+/* Who meets has no list. */
+static int check_rendezvous(const struct form_loaded *loaded)
+{
+    const struct form_file *file = loaded->file;
+    const bool verbs = file->run.fabric == HIL_FABRIC_VERBS && file->verbs.node_count > 0;
+    const bool tcp = file->run.fabric == HIL_FABRIC_TCP && file->tcp.node_count > 0;
+
+    if (verbs || tcp)
+        form_mistake(loaded, "rendezvous",
+                     "rendezvous and %s.nodes both say where nodes are; allowed: one of them",
+                     verbs ? "verbs" : "tcp");
+    return 0;
+}
+
 int form_check_nodes(const struct form_loaded *loaded)
 {
     const struct form_file *file = loaded->file;
@@ -122,6 +136,8 @@ int form_check_nodes(const struct form_loaded *loaded)
 
     if (rc || file->run.mode == HIL_VIRTUAL)
         return rc;
+    if (file->run.rendezvous)
+        return check_rendezvous(loaded);
     if (file->run.fabric == HIL_FABRIC_VERBS)
         return check_addresses(loaded, "verbs.nodes", file->verbs.nodes, file->verbs.node_count);
     if (file->run.fabric == HIL_FABRIC_TCP && file->tcp.node_count > 0)

@@ -373,6 +373,16 @@ static int node_listed_addresses(const struct general *g, const struct scenario_
     return 0;
 }
 
+/* Who meets has no list. */
+static void node_check_rendezvous(const struct general *g, const char *fabric,
+                                  const struct scenario_node *list)
+{
+    if (list->count > 0)
+        scenario_mistake(g->report, &scenario_node_get(g->root, "rendezvous")->at,
+                         "rendezvous and %s.nodes both say where nodes are; allowed: one of them",
+                         fabric);
+}
+
 /* Where nodes are, for a fabric that needs to know. */
 static int node_addresses(struct general *g)
 {
@@ -389,6 +399,10 @@ static int node_addresses(struct general *g)
         node_tcp(g);
     const struct scenario_node *list =
         scenario_node_get(scenario_node_get(g->root, fabric), "nodes");
+    if (g->scenario->rendezvous.host[0]) {
+        node_check_rendezvous(g, fabric, list);
+        return 0;
+    }
     if (list->count > 0 || g->scenario->fabric == HIL_FABRIC_VERBS)
         return node_listed_addresses(g, list);
     for (unsigned n = 0; n < g->system->node_count; n++)

@@ -50,6 +50,8 @@ extern const cyaml_schema_field_t scenario_limits_fields[], scenario_faults_fiel
         CYAML_FIELD_FLOAT("duration_s", MUST, struct scenario_file, duration_s),                   \
         ENUM("mode", struct scenario_file, mode, modes),                                           \
         ENUM("fabric", struct scenario_file, fabric, fabrics),                                     \
+        CYAML_FIELD_STRING_PTR("rendezvous", CYAML_FLAG_OPTIONAL, struct scenario_file,            \
+                               rendezvous, 0, CYAML_UNLIMITED),                                    \
         ENUM("on_lost", struct scenario_file, on_lost, losses),                                    \
         CYAML_FIELD_FLOAT("hang_limit_s", MUST, struct scenario_file, hang_limit_s),               \
         CYAML_FIELD_FLOAT("stop_ramp_s", MUST, struct scenario_file, stop_ramp_s)

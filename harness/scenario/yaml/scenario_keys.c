@@ -28,6 +28,8 @@ const struct scenario_key scenario_keys[] = {
      "Against the clock in separate processes, or in virtual time in one"},
     {"fabric", "", "shm", NO_RANGE,
      "What carries the data in real time; virtual time simulates it"},
+    {"rendezvous", "", NULL, 0, 0, SCENARIO_MEETING, false,
+     "Where the first node is, for verbs and tcp: its process tells the others all addresses"},
     {"on_lost", "", "end", NO_RANGE,
      "When a process of converters dies, in real time: end the run, or go on and restart it"},
 

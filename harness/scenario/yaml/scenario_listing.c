@@ -21,6 +21,7 @@ struct listing {
 static const char *const by_machine[] = {
     "verbs",
     "tcp",
+    "rendezvous",
     "controller.cpu",
     "controller.priority",
     "controller.scheduler",

@@ -136,6 +136,8 @@ int scenario_resolve_run(struct scenario_node *root, const struct scenario_file 
     scenario->mode = file->mode;
     scenario->on_lost = file->on_lost;
     scenario->fabric = file->mode == HIL_VIRTUAL ? HIL_FABRIC_SIM : file->fabric;
+    if (file->rendezvous != NULL)
+        hil_rendezvous_place_parse(file->rendezvous, &scenario->rendezvous);
     scenario->on_record_error = file->on_record_error;
     scenario->trace = file->trace;
     resolve_hang_limit(root, file->hang_limit_s, scenario, report);

@@ -148,6 +148,29 @@ static bool address_fits(const char *address)
     return true;
 }
 
+/* The last colon is before the port, but in an address of IPv6 without brackets. */
+bool hil_rendezvous_place_parse(const char *text, struct hil_rendezvous_place *place)
+{
+    const bool bracket = text[0] == '[';
+    const char *end = bracket ? strchr(text, ']') : strchr(text, ':'), *rest;
+    unsigned long port = HIL_RENDEZVOUS_PORT;
+    char *after;
+
+    if (!bracket && (end == NULL || strchr(end + 1, ':') != NULL))
+        end = text + strlen(text);
+    if (end == NULL || (size_t)(end - text) >= sizeof(place->host))
+        return false;
+    snprintf(place->host, sizeof(place->host), "%.*s", (int)(end - text - bracket), text + bracket);
+    rest = end + bracket;
+    if (rest[0] == ':' && isdigit((unsigned char)rest[1])) {
+        port = strtoul(rest + 1, &after, 10);
+        rest = after;
+    }
+    place->port = (uint16_t)port;
+    return place->host[0] != '\0' && address_fits(place->host) && rest[0] == '\0' && port > 0 &&
+           port <= 65535;
+}
+
 bool scenario_ids_parse(const char *text, unsigned *first, unsigned *last)
 {
     unsigned long ends[2];
@@ -175,6 +198,8 @@ static bool text_fits(const struct scenario_key *key, unsigned converters, const
         return name_fits(text);
     if (key->rule == SCENARIO_ADDRESS)
         return address_fits(text);
+    if (key->rule == SCENARIO_MEETING)
+        return hil_rendezvous_place_parse(text, &(struct hil_rendezvous_place){.port = 0});
     return scenario_ids_parse(text, &first, &last) && (converters == 0 || last < converters);
 }
 

@@ -33,6 +33,7 @@ struct scenario_file {
     enum hil_on_lost on_lost;
     double hang_limit_s, stop_ramp_s;
     enum hil_fabric fabric;
+    char *rendezvous; /* or NULL */
     enum hil_on_record_error on_record_error;
     struct scenario_file_validity validity;
     struct hil_tracing_config trace;
@@ -47,6 +48,7 @@ enum scenario_rule {
     SCENARIO_IDS,      /* a converter or a range of them */
     SCENARIO_NAME,     /* fit for the name of a folder */
     SCENARIO_ADDRESS,  /* of IPv4 or IPv6, or the name of a host */
+    SCENARIO_MEETING,  /* such an address, and perhaps a port */
     SCENARIO_TEXT,     /* any text: what it refers to is looked at when all is known */
 };
 

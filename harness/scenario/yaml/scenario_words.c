@@ -71,6 +71,8 @@ static void say_text(const struct scenario_key *key, unsigned count, char *text,
         snprintf(text, size, "1 to 64 letters, digits, '.', '_' and '-', the first no '.' or '-'");
     else if (key->rule == SCENARIO_ADDRESS)
         snprintf(text, size, "an address such as 10.0.0.1, or the name of a host");
+    else if (key->rule == SCENARIO_MEETING)
+        snprintf(text, size, HIL_RENDEZVOUS_ALLOWED);
     else if (count > 0)
         snprintf(text, size, "an id such as 3 or a range such as 3-5, of 0 to %u", count - 1);
     else

@@ -1,0 +1,142 @@
+/*
+ * What goes over a rendezvous's connections, and what its two ends share.
+ *
+ * A connection begins as one of the fabric tcp does (tcp_wire.h), with its greetings under another
+ * magic number: hello, challenge, proof, and a welcome with the other end's proof, or a refusal.
+ * Then come messages, with its head:
+ *
+ * register   the sender's nodes, a bit each, and the hash of its scenario's listing
+ * lines      of the listing, where the hashes differ: agreement.h
+ * held       a node that is another's, and where that is
+ * missing    the nodes that have not registered, a bit each
+ * table      the addresses of all nodes
+ * clock      a question of the time, and its answer
+ */
+#ifndef RENDEZVOUS_INTERNAL_H
+#define RENDEZVOUS_INTERNAL_H
+
+#include <netinet/in.h>
+#include <pthread.h>
+
+#include "../../channels/agreement.h"
+#include "../../channels/fabric/tcp/tcp_wire.h"
+#include "../run/node_name.h"
+#include "rendezvous.h"
+
+enum { RENDEZVOUS_MAGIC = 0x5644525a, RENDEZVOUS_VERSION = 1 };
+
+/* What its proofs are for: no fabric's. */
+enum { RENDEZVOUS_OF_REQUEST = 0x5201, RENDEZVOUS_OF_ANSWER };
+
+enum rendezvous_kind {
+    RENDEZVOUS_REGISTER = 1,
+    RENDEZVOUS_LINES,
+    RENDEZVOUS_HELD,
+    RENDEZVOUS_MISSING,
+    RENDEZVOUS_TABLE,
+    RENDEZVOUS_CLOCK
+};
+
+struct rendezvous_address {
+    uint32_t family; /* 4 or 6; 0: not known */
+    unsigned char bytes[16];
+};
+
+struct rendezvous_held {
+    uint32_t node;
+    struct rendezvous_address at;
+};
+
+struct rendezvous_lines {
+    uint64_t offset;
+    char text[1024]; /* ends with a zero */
+};
+
+_Static_assert(sizeof(struct rendezvous_address) == 20, "crosses the network");
+_Static_assert(sizeof(struct rendezvous_held) == 24, "crosses the network");
+_Static_assert(sizeof(struct rendezvous_lines) == 1032, "crosses the network");
+
+struct rendezvous_guest;
+
+struct hil_rendezvous {
+    struct hil_rendezvous_config config;
+    char *why; /* HIL_RENDEZVOUS_WHY; NULL once all have met */
+    uint32_t count;
+    struct loco_key key;
+    struct loco_agreement listing;
+    unsigned char *here; /* this process's nodes, a bit each */
+    struct rendezvous_address *table;
+    int fd; /* the connection; of who serves the listener */
+
+    char where[300]; /* "HOST, port PORT" */
+    char since[16];
+    uint64_t until_ns, look_ns;
+    char said[600];
+
+    bool alone; /* all nodes are here */
+
+    /* Of who serves. */
+    bool serves, complete, running;
+    int wrong;                     /* a negative errno: the wait makes no sense */
+    int wake[2];                   /* ends the thread */
+    struct rendezvous_address own; /* as others see it; family 0: nobody has come */
+    struct rendezvous_guest *guests;
+    unsigned guest_count, strangers, refusals;
+    pthread_t thread;
+};
+
+/* --- rendezvous.c */
+
+static inline bool rendezvous_has(const unsigned char *bits, uint32_t node)
+{
+    return bits[node / 8] >> node % 8 & 1;
+}
+
+static inline size_t rendezvous_bits(const struct hil_rendezvous *r)
+{
+    return (r->count + 7) / 8;
+}
+
+struct rendezvous_address rendezvous_address_of(const struct sockaddr_storage *address);
+bool rendezvous_is_loopback(const struct rendezvous_address *address);
+void rendezvous_address_text(const struct rendezvous_address *address, char text[INET6_ADDRSTRLEN]);
+
+void rendezvous_say(const struct hil_rendezvous *r, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* After two seconds, and when it has changed, says what is waited for. Returns 0, -ETIMEDOUT, or
+ * -EINTR. */
+int rendezvous_wait_on(struct hil_rendezvous *r, const char *for_what);
+
+/* Why the wait is over. */
+void rendezvous_explain(struct hil_rendezvous *r, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+void rendezvous_explain_difference(struct hil_rendezvous *r, uint32_t node,
+                                   const struct loco_difference *difference);
+void rendezvous_explain_count(struct hil_rendezvous *r, uint32_t there);
+
+/* "controller, converter[0-9]": those of the bits. */
+void rendezvous_names(const struct hil_rendezvous *r, const unsigned char *bits,
+                      char text[HIL_NODES_NAME_BYTES]);
+
+/* Sends all of it. Returns whether it could. */
+bool rendezvous_send(int fd, const void *bytes, size_t size);
+bool rendezvous_post(int fd, enum rendezvous_kind kind, const void *body, size_t size);
+bool rendezvous_post_lines(const struct hil_rendezvous *r, int fd, uint64_t offset);
+
+void rendezvous_set_options(int fd);
+
+/* --- rendezvous_server.c: who has the first node */
+
+int rendezvous_listen(struct hil_rendezvous *r);
+/* Serves until all have registered. */
+int rendezvous_gather(struct hil_rendezvous *r);
+int rendezvous_serve(struct hil_rendezvous *r);
+void rendezvous_end_serving(struct hil_rendezvous *r);
+
+/* --- rendezvous_client.c: the others */
+
+int rendezvous_register(struct hil_rendezvous *r);
+int rendezvous_ask_clock(struct hil_rendezvous *r, struct hil_machine_clock *clock);
+
+#endif

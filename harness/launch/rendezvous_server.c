@@ -1,0 +1,597 @@
+/* The process with the first node. */
+#include <errno.h>
+#include <fcntl.h>
+#include <netdb.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "../../channels/fabric/host_time.h"
+#include "rendezvous_internal.h"
+
+enum {
+    SERVER_LOOK_MS = 100,
+    SERVER_STRANGERS = 64,   /* connections without a proof, at once */
+    SERVER_REFUSALS_SAID = 8 /* warnings of strangers */
+};
+
+static const uint64_t SERVER_GREETING_NS = 2000000000, SERVER_TELL_NS = 1000000000;
+
+/* Another process, from the moment that it connects. */
+struct rendezvous_guest {
+    int fd;
+    uint8_t step; /* the greeting that is to come; 0: it has proven itself */
+    uint64_t until_ns;
+    uint32_t from, count; /* that it says: its first node, how many nodes there are */
+    struct loco_nonce own, other;
+    struct rendezvous_address address;
+    bool agrees;          /* its scenario is this one */
+    unsigned char *nodes; /* a bit each; NULL: it has not registered */
+    uint64_t tell_ns;     /* when it is told who is missing */
+    unsigned char *input;
+    size_t in;
+    struct rendezvous_guest *next;
+};
+
+/* --- the listener ----------------------------------------------------------------------------- */
+
+static bool server_is_numbers(const char *host)
+{
+    const struct addrinfo hints = {.ai_flags = AI_NUMERICHOST};
+    struct addrinfo *found;
+
+    if (getaddrinfo(host, NULL, &hints, &found))
+        return false;
+    freeaddrinfo(found);
+    return true;
+}
+
+static int server_listen_at(const struct sockaddr *at, socklen_t size)
+{
+    const int fd = socket(at->sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    const int on = 1, off = 0;
+
+    if (fd < 0)
+        return -errno;
+    setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+    if (at->sa_family == AF_INET6)
+        setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off);
+    if (!bind(fd, at, size) && !listen(fd, SOMAXCONN))
+        return fd;
+    const int rc = -errno;
+    close(fd);
+    return rc;
+}
+
+/* A host's own name is often its loopback to itself (127.0.1.1), and not to others: so with a name
+ * it listens at all of its addresses. */
+static int server_listen_by_name(uint16_t port)
+{
+    const struct sockaddr_in6 six = {.sin6_family = AF_INET6, .sin6_port = htons(port)};
+    const struct sockaddr_in four = {.sin_family = AF_INET, .sin_port = htons(port)};
+    const int fd = server_listen_at((const struct sockaddr *)&six, sizeof six);
+
+    return fd >= 0 || fd == -EADDRINUSE
+               ? fd
+               : server_listen_at((const struct sockaddr *)&four, sizeof four);
+}
+
+static int server_listen_by_number(const struct hil_rendezvous_place *place)
+{
+    struct addrinfo *found, hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICSERV};
+    char port[8];
+
+    snprintf(port, sizeof port, "%u", place->port);
+    if (getaddrinfo(place->host, port, &hints, &found))
+        return -EADDRNOTAVAIL;
+    const int fd = server_listen_at(found->ai_addr, found->ai_addrlen);
+    freeaddrinfo(found);
+    return fd;
+}
+
+int rendezvous_listen(struct hil_rendezvous *r)
+{
+    const struct hil_rendezvous_place *place = &r->config.scenario->rendezvous;
+    const bool here = server_is_numbers(place->host) || strcmp(place->host, "localhost") == 0;
+
+    r->fd = here ? server_listen_by_number(place) : server_listen_by_name(place->port);
+    if (r->fd < 0)
+        rendezvous_explain(r, "the first node's process cannot listen at %s: %s", r->where,
+                           strerror(-r->fd));
+    return r->fd < 0 ? r->fd : 0;
+}
+
+/* --- guests ----------------------------------------------------------------------------------- */
+
+static void server_drop(struct hil_rendezvous *r, struct rendezvous_guest *guest)
+{
+    struct rendezvous_guest **at = &r->guests;
+
+    while (*at != guest)
+        at = &(*at)->next;
+    *at = guest->next;
+    r->guest_count--;
+    r->strangers -= guest->step != 0;
+    close(guest->fd);
+    free(guest->nodes);
+    free(guest->input);
+    free(guest);
+}
+
+/* The oldest is the last. */
+static void server_drop_oldest_stranger(struct hil_rendezvous *r)
+{
+    struct rendezvous_guest *oldest = NULL;
+
+    for (struct rendezvous_guest *g = r->guests; g; g = g->next)
+        if (g->step)
+            oldest = g;
+    if (oldest)
+        server_drop(r, oldest);
+}
+
+/* The address that guests reach: one that other machines can, where any came from there. */
+static void server_learn_own(struct hil_rendezvous *r, int fd)
+{
+    struct sockaddr_storage here = {0};
+    socklen_t size = sizeof here;
+
+    if (getsockname(fd, (struct sockaddr *)&here, &size))
+        return;
+    const struct rendezvous_address own = rendezvous_address_of(&here);
+    if (!r->own.family || rendezvous_is_loopback(&r->own))
+        r->own = own;
+}
+
+static void server_accept(struct hil_rendezvous *r)
+{
+    struct sockaddr_storage from = {0};
+    socklen_t size = sizeof from;
+    const int fd = accept4(r->fd, (struct sockaddr *)&from, &size, SOCK_CLOEXEC);
+
+    if (fd < 0 && (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS))
+        poll(NULL, 0, SERVER_LOOK_MS); /* until somebody has gone */
+    if (fd < 0)
+        return;
+    struct rendezvous_guest *guest = calloc(1, sizeof *guest);
+    unsigned char *input = malloc(sizeof(struct tcp_greeting));
+    if (!guest || !input) {
+        close(fd);
+        free(guest);
+        free(input);
+        return;
+    }
+    if (r->strangers == SERVER_STRANGERS)
+        server_drop_oldest_stranger(r);
+    rendezvous_set_options(fd);
+    *guest = (struct rendezvous_guest){.fd = fd,
+                                       .step = TCP_HELLO,
+                                       .until_ns = loco_host_clock(NULL) + SERVER_GREETING_NS,
+                                       .address = rendezvous_address_of(&from),
+                                       .input = input,
+                                       .next = r->guests};
+    r->guests = guest;
+    r->guest_count++;
+    r->strangers++;
+}
+
+/* --- greetings -------------------------------------------------------------------------------- */
+
+static bool server_say(const struct hil_rendezvous *r, const struct rendezvous_guest *guest,
+                       enum tcp_step step, enum loco_refusal refusal,
+                       const struct loco_claim *claim)
+{
+    struct tcp_greeting g = {.magic = RENDEZVOUS_MAGIC,
+                             .version = RENDEZVOUS_VERSION,
+                             .step = (uint8_t)step,
+                             .refusal = (uint8_t)refusal,
+                             .to = guest->from,
+                             .count = r->count,
+                             .nonce = guest->own};
+
+    if (claim)
+        g.proof = loco_prove(&r->key, claim);
+    return rendezvous_send(guest->fd, &g, sizeof g);
+}
+
+/* Who comes again and again fills no log. */
+static void server_warn(struct hil_rendezvous *r, const struct rendezvous_guest *guest,
+                        const char *why)
+{
+    char from[INET6_ADDRSTRLEN];
+
+    rendezvous_address_text(&guest->address, from);
+    if (r->refusals++ < SERVER_REFUSALS_SAID)
+        rendezvous_say(r, "a process from %s is refused at %s: %s", from, r->where, why);
+}
+
+/* Each returns whether the guest stays. */
+static bool server_refuse(struct hil_rendezvous *r, struct rendezvous_guest *guest,
+                          enum loco_refusal refusal, const char *why)
+{
+    server_warn(r, guest, why);
+    server_say(r, guest, TCP_REFUSAL, refusal, NULL);
+    return false;
+}
+
+static bool server_refuse_language(struct hil_rendezvous *r, struct rendezvous_guest *guest,
+                                   const struct tcp_greeting *g)
+{
+    char text[80] = "it is no program of hiloco's";
+
+    if (g->magic == RENDEZVOUS_MAGIC)
+        snprintf(text, sizeof text, "it is of another version: %u there, %u here", g->version,
+                 RENDEZVOUS_VERSION);
+    return server_refuse(r, guest, LOCO_UNKNOWN, text);
+}
+
+static bool server_hear_hello(const struct hil_rendezvous *r, struct rendezvous_guest *guest,
+                              const struct tcp_greeting *g)
+{
+    guest->from = g->from;
+    guest->count = g->count;
+    guest->other = g->nonce;
+    guest->step = TCP_PROOF;
+    return !loco_nonce_new(&guest->own) && server_say(r, guest, TCP_CHALLENGE, 0, NULL);
+}
+
+static size_t server_room(const struct hil_rendezvous *r)
+{
+    const size_t nodes = sizeof(uint64_t) + rendezvous_bits(r);
+
+    return sizeof(struct tcp_head) +
+           (nodes > sizeof(struct rendezvous_lines) ? nodes : sizeof(struct rendezvous_lines));
+}
+
+static bool server_admit(struct hil_rendezvous *r, struct rendezvous_guest *guest,
+                         const struct loco_claim *answer)
+{
+    unsigned char *input = realloc(guest->input, server_room(r));
+
+    if (!input)
+        return false;
+    guest->input = input;
+    guest->step = 0;
+    r->strangers--;
+    return server_say(r, guest, TCP_WELCOME, 0, answer);
+}
+
+static bool server_hear_proof(struct hil_rendezvous *r, struct rendezvous_guest *guest,
+                              const struct tcp_greeting *g)
+{
+    const struct loco_claim request = loco_claim_of(RENDEZVOUS_OF_REQUEST, guest->from, 0,
+                                                    guest->count, &guest->own, &guest->other);
+    const struct loco_claim answer =
+        loco_claim_of(RENDEZVOUS_OF_ANSWER, 0, guest->from, r->count, &guest->other, &guest->own);
+
+    if (!loco_proves(&r->key, &request, &g->proof))
+        return server_refuse(r, guest, LOCO_UNPROVEN, loco_refusal_of(LOCO_UNPROVEN));
+    if (guest->count == r->count && guest->from < r->count)
+        return server_admit(r, guest, &answer);
+    server_warn(r, guest, "it has another scenario");
+    rendezvous_explain_count(r, guest->count);
+    r->wrong = -EPROTO;
+    server_say(r, guest, TCP_REFUSAL, LOCO_FOREIGN, &answer);
+    return false;
+}
+
+static bool server_hear_greeting(struct hil_rendezvous *r, struct rendezvous_guest *guest)
+{
+    struct tcp_greeting g;
+
+    memcpy(&g, guest->input, sizeof g);
+    if (g.magic != RENDEZVOUS_MAGIC || g.version != RENDEZVOUS_VERSION || g.step != guest->step)
+        return server_refuse_language(r, guest, &g);
+    return g.step == TCP_HELLO ? server_hear_hello(r, guest, &g) : server_hear_proof(r, guest, &g);
+}
+
+/* --- registering ------------------------------------------------------------------------------ */
+
+static const struct rendezvous_guest *server_holder(const struct hil_rendezvous *r, uint32_t node)
+{
+    for (const struct rendezvous_guest *g = r->guests; g; g = g->next)
+        if (g->nodes && rendezvous_has(g->nodes, node))
+            return g;
+    return NULL;
+}
+
+/* Who comes over loopback is on this machine. */
+static struct rendezvous_address server_place_of(const struct hil_rendezvous *r,
+                                                 const struct rendezvous_guest *guest)
+{
+    return rendezvous_is_loopback(&guest->address) ? r->own : guest->address;
+}
+
+/* Whether somebody else has the node. Once all have met it does not move to another address: the
+ * others know it by that. */
+static bool server_is_held(const struct hil_rendezvous *r, const struct rendezvous_guest *guest,
+                           uint32_t node, struct rendezvous_address *at)
+{
+    const struct rendezvous_address place = server_place_of(r, guest);
+
+    *at = r->complete ? r->table[node] : r->own;
+    if (rendezvous_has(r->here, node))
+        return true;
+    const struct rendezvous_guest *holder = server_holder(r, node);
+    if (holder)
+        *at = server_place_of(r, holder);
+    return holder || (r->complete && memcmp(at, &place, sizeof place) != 0);
+}
+
+static void server_post_table(struct hil_rendezvous *r, const struct rendezvous_guest *guest)
+{
+    rendezvous_post(guest->fd, RENDEZVOUS_TABLE, r->table, r->count * sizeof *r->table);
+}
+
+static bool server_register(struct hil_rendezvous *r, struct rendezvous_guest *guest,
+                            const unsigned char *nodes)
+{
+    struct rendezvous_held held = {0};
+
+    for (; held.node < r->count; held.node++)
+        if (rendezvous_has(nodes, held.node) && server_is_held(r, guest, held.node, &held.at)) {
+            server_warn(r, guest, "a node of its own has registered already");
+            rendezvous_post(guest->fd, RENDEZVOUS_HELD, &held, sizeof held);
+            return false;
+        }
+    guest->nodes = malloc(rendezvous_bits(r));
+    if (!guest->nodes)
+        return false;
+    memcpy(guest->nodes, nodes, rendezvous_bits(r));
+    server_learn_own(r, guest->fd);
+    if (r->complete)
+        server_post_table(r, guest);
+    return true;
+}
+
+static bool server_hear_register(struct hil_rendezvous *r, struct rendezvous_guest *guest,
+                                 const unsigned char *body, size_t size)
+{
+    uint64_t hash;
+
+    if (guest->nodes || size != sizeof hash + rendezvous_bits(r))
+        return false;
+    memcpy(&hash, body, sizeof hash);
+    if (hash != r->listing.hash)
+        return rendezvous_post_lines(r, guest->fd, 0);
+    return server_register(r, guest, body + sizeof hash);
+}
+
+/* As channels compare theirs: the answer goes out first. */
+static bool server_hear_lines(struct hil_rendezvous *r, struct rendezvous_guest *guest,
+                              const unsigned char *body, size_t size)
+{
+    struct rendezvous_lines lines;
+    struct loco_difference difference;
+
+    if (guest->nodes || size != sizeof lines)
+        return false;
+    memcpy(&lines, body, sizeof lines);
+    lines.text[sizeof lines.text - 1] = '\0';
+    uint64_t offset = lines.offset;
+    const bool differs = loco_agreement_differs(&r->listing, &offset, lines.text, &difference);
+    const bool posted = rendezvous_post_lines(r, guest->fd, offset);
+    if (!differs)
+        return posted;
+    server_warn(r, guest, "it has another scenario");
+    rendezvous_explain_difference(r, guest->from, &difference);
+    r->wrong = -EPROTO;
+    return false;
+}
+
+static bool server_hear_clock(const struct rendezvous_guest *guest, size_t size)
+{
+    const struct hil_clock_reading now = hil_clock_read();
+
+    return size == sizeof now && rendezvous_post(guest->fd, RENDEZVOUS_CLOCK, &now, sizeof now);
+}
+
+static bool server_hear_message(struct hil_rendezvous *r, struct rendezvous_guest *guest,
+                                const struct tcp_head *head)
+{
+    const unsigned char *body = guest->input + sizeof *head;
+
+    switch (head->kind) {
+    case RENDEZVOUS_REGISTER:
+        return server_hear_register(r, guest, body, head->size);
+    case RENDEZVOUS_LINES:
+        return server_hear_lines(r, guest, body, head->size);
+    case RENDEZVOUS_CLOCK:
+        return server_hear_clock(guest, head->size);
+    default:
+        return false;
+    }
+}
+
+/* --- hearing ---------------------------------------------------------------------------------- */
+
+/* How many bytes it takes until something can be understood; 0: more than anybody says. */
+static size_t server_expected(const struct hil_rendezvous *r, const struct rendezvous_guest *guest,
+                              struct tcp_head *head)
+{
+    if (guest->step)
+        return sizeof(struct tcp_greeting);
+    if (guest->in < sizeof *head)
+        return sizeof *head;
+    memcpy(head, guest->input, sizeof *head);
+    return head->size <= server_room(r) - sizeof *head ? sizeof *head + head->size : 0;
+}
+
+/* One message at most, or a part of one. Returns whether the guest stays. */
+static bool server_hear(struct hil_rendezvous *r, struct rendezvous_guest *guest)
+{
+    struct tcp_head head = {0};
+    size_t expected = server_expected(r, guest, &head);
+
+    const ssize_t got =
+        recv(guest->fd, guest->input + guest->in, expected - guest->in, MSG_DONTWAIT);
+    if (got < 0 && (errno == EAGAIN || errno == EINTR))
+        return true;
+    if (got <= 0)
+        return false;
+    guest->in += (size_t)got;
+    expected = server_expected(r, guest, &head);
+    if (expected == 0) {
+        server_warn(r, guest, "it sent what no process of a run sends");
+        return false;
+    }
+    if (guest->in < expected)
+        return true;
+    guest->in = 0;
+    if (guest->step)
+        return server_hear_greeting(r, guest);
+    return server_hear_message(r, guest, &head);
+}
+
+/* --- turns ------------------------------------------------------------------------------------ */
+
+/* Those that have not registered. Returns how many. */
+static uint32_t server_missing(const struct hil_rendezvous *r, unsigned char *bits)
+{
+    uint32_t missing = 0;
+
+    for (uint32_t n = 0; n < r->count; n++)
+        if (!rendezvous_has(r->here, n) && !server_holder(r, n)) {
+            bits[n / 8] |= (unsigned char)(1 << n % 8);
+            missing++;
+        }
+    return missing;
+}
+
+static void server_tell_missing(struct hil_rendezvous *r, const unsigned char *bits)
+{
+    const uint64_t now = loco_host_clock(NULL);
+
+    for (struct rendezvous_guest *g = r->guests; g; g = g->next) {
+        if (!g->nodes || now < g->tell_ns)
+            continue;
+        rendezvous_post(g->fd, RENDEZVOUS_MISSING, bits, rendezvous_bits(r));
+        g->tell_ns = now + SERVER_TELL_NS;
+    }
+}
+
+static void server_end_greetings(struct hil_rendezvous *r)
+{
+    const uint64_t now = loco_host_clock(NULL);
+
+    for (struct rendezvous_guest *g = r->guests, *next; g; g = next) {
+        next = g->next;
+        if (g->step && now >= g->until_ns)
+            server_drop(r, g);
+    }
+}
+
+static void server_attend(struct hil_rendezvous *r, const struct pollfd *look)
+{
+    const struct pollfd *at = look + 2;
+
+    for (struct rendezvous_guest *g = r->guests, *next; g; g = next, at++) {
+        next = g->next;
+        if (at->revents && !server_hear(r, g))
+            server_drop(r, g);
+    }
+    if (look[0].revents)
+        server_accept(r); /* last: it puts a new one first */
+}
+
+/* Waits so long for somebody to say something. */
+static int server_turn(struct hil_rendezvous *r, int timeout_ms)
+{
+    struct pollfd *look = calloc(r->guest_count + 2, sizeof *look), *at = look + 2;
+
+    if (!look)
+        return -ENOMEM;
+    look[0] = (struct pollfd){.fd = r->fd, .events = POLLIN};
+    look[1] = (struct pollfd){.fd = r->wake[0], .events = POLLIN};
+    for (const struct rendezvous_guest *g = r->guests; g; g = g->next)
+        *at++ = (struct pollfd){.fd = g->fd, .events = POLLIN};
+    if (poll(look, r->guest_count + 2, timeout_ms) > 0)
+        server_attend(r, look);
+    const bool told_to_end = look[1].revents;
+    free(look);
+    server_end_greetings(r);
+    return told_to_end ? -ECANCELED : 0;
+}
+
+/* --- gathering -------------------------------------------------------------------------------- */
+
+static void server_fill_table(struct hil_rendezvous *r)
+{
+    for (uint32_t n = 0; n < r->count; n++) {
+        const struct rendezvous_guest *holder = server_holder(r, n);
+        r->table[n] = holder ? server_place_of(r, holder) : r->own;
+    }
+    r->complete = true;
+    for (const struct rendezvous_guest *g = r->guests; g; g = g->next)
+        if (g->nodes)
+            server_post_table(r, g);
+}
+
+static int server_look(struct hil_rendezvous *r, unsigned char *missing)
+{
+    char names[HIL_NODES_NAME_BYTES], text[HIL_NODES_NAME_BYTES + 350];
+
+    memset(missing, 0, rendezvous_bits(r));
+    if (server_missing(r, missing) == 0)
+        return 1;
+    server_tell_missing(r, missing);
+    rendezvous_names(r, missing, names);
+    snprintf(text, sizeof text, "%s to register at %s", names, r->where);
+    return rendezvous_wait_on(r, text);
+}
+
+int rendezvous_gather(struct hil_rendezvous *r)
+{
+    unsigned char *missing = malloc(rendezvous_bits(r));
+    int rc = missing ? 0 : -ENOMEM;
+
+    while (!rc) {
+        rc = server_look(r, missing);
+        if (!rc)
+            rc = server_turn(r, SERVER_LOOK_MS);
+        if (!rc)
+            rc = r->wrong;
+    }
+    free(missing);
+    if (rc > 0)
+        server_fill_table(r);
+    return rc > 0 ? 0 : rc;
+}
+
+/* --- afterwards ------------------------------------------------------------------------------- */
+
+static void *server_thread(void *rendezvous)
+{
+    const struct hil_rendezvous *r = rendezvous;
+
+    while (!server_turn(rendezvous, r->strangers ? SERVER_LOOK_MS : -1))
+        ;
+    return NULL;
+}
+
+int rendezvous_serve(struct hil_rendezvous *r)
+{
+    sigset_t all, before;
+
+    if (pipe2(r->wake, O_CLOEXEC))
+        return -errno;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    const int rc = -pthread_create(&r->thread, NULL, server_thread, r);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    r->running = !rc;
+    return rc;
+}
+
+void rendezvous_end_serving(struct hil_rendezvous *r)
+{
+    if (r->running && write(r->wake[1], "", 1) == 1)
+        pthread_join(r->thread, NULL);
+    for (int i = 0; i < 2; i++)
+        if (r->wake[i] >= 0)
+            close(r->wake[i]);
+    while (r->guests)
+        server_drop(r, r->guests);
+}

@@ -1,0 +1,223 @@
+/*
+ * Programs that know of the first node's host only, started apart over loopback: the addresses find
+ * themselves. In real time, on machines that may be busy: nothing here depends on how fast anything
+ * was.
+ */
+#include <criterion/criterion.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "process.h"
+#include "results.h"
+#include "tests/nodes.h"
+#include "workspace.h"
+
+static void open_alone(void)
+{
+    workspace_open_alone();
+    if (sysconf(_SC_NPROCESSORS_ONLN) < 2)
+        cr_skip_test("real time needs two cores");
+    setenv("HILOCO_SECRET", "0123456789abcdef0123456789abcdef", 1);
+}
+
+TestSuite(rendezvous_run, .init = open_alone, .fini = workspace_close, .timeout = 240);
+
+/* Slow, so that any machine is fast enough for it. */
+#define SLOW                                                                                       \
+    "--set fabric=tcp --set converters.count=3 --set converters.tolerance={} "                     \
+    "--set controller.priority=0 --set converters.priority=0 --set controller.cpu=-1 "             \
+    "--set converters.cpu=-1 --set controller.period_us=20000 --set converters.period_us=5000 "    \
+    "--set duration_s=0.2 --wait 100 "
+
+static struct process start_part(const char *program, const char *options)
+{
+    struct arguments a = command("%s " SLOW "%s", program, options);
+
+    return start(&a);
+}
+
+static const char *at_rendezvous(const char *more)
+{
+    static char text[300];
+
+    snprintf(text, sizeof text, "--set rendezvous=%s %s", own_loopback(), more);
+    return text;
+}
+
+static const char *controller(void)
+{
+    static char text[200];
+
+    snprintf(text, sizeof text, "controller configs/dcdc20.yaml --out %s", in_workspace("out"));
+    return text;
+}
+
+#define CONVERTERS_0 "converter configs/dcdc20.yaml --id 0"
+#define CONVERTERS_2 "converter configs/dcdc20.yaml --id 1-2"
+
+static void expect_all_ran(struct process *parts, int count)
+{
+    for (int i = 0; i < count; i++) {
+        struct ended e = finish(&parts[i]);
+        expect_ran(&e);
+    }
+    cr_expect_str_eq(json_string_value(json_at(summary_of(in_workspace("out")), "fabric")), "tcp");
+    cr_expect_gt(number_at(summary_of(in_workspace("out")), "nodes.controller.steps"), 0);
+}
+
+Test(rendezvous_run, three_programs_meet_by_the_scenarios_key)
+{
+    struct process parts[3];
+
+    parts[0] = start_part(CONVERTERS_2, at_rendezvous(""));
+    parts[1] = start_part(controller(), at_rendezvous(""));
+    parts[2] = start_part(CONVERTERS_0, at_rendezvous(""));
+    expect_all_ran(parts, 3);
+}
+
+Test(rendezvous_run, three_programs_meet_by_the_environment)
+{
+    struct process parts[3];
+
+    setenv("HILOCO_RENDEZVOUS", own_loopback(), 1);
+    parts[0] = start_part(CONVERTERS_2, "");
+    parts[1] = start_part(controller(), "");
+    parts[2] = start_part(CONVERTERS_0, "");
+    expect_all_ran(parts, 3);
+}
+
+/* By rank, and where Slurm says that they are. */
+Test(rendezvous_run, ranks_meet_at_the_first_of_slurms_hosts)
+{
+    struct process parts[4];
+    char host[80], rank[4], line[300];
+
+    snprintf(host, sizeof host, "%s,elsewhere", own_loopback());
+    setenv("SLURM_STEP_NODELIST", host, 1);
+    setenv("SLURM_NTASKS", "4", 1);
+    for (int i = 0; i < 4; i++) {
+        snprintf(rank, sizeof rank, "%d", i);
+        setenv("SLURM_PROCID", rank, 1);
+        snprintf(line, sizeof line, "hiloco node configs/dcdc20.yaml %s %s", i ? "" : "--out",
+                 i ? "" : in_workspace("out"));
+        parts[i] = start_part(line, "");
+    }
+    expect_all_ran(parts, 4);
+}
+
+Test(rendezvous_run, a_launcher_that_does_not_count_has_a_process_for_each_executor)
+{
+    struct process parts[2];
+    char line[300];
+
+    setenv("HILOCO_RENDEZVOUS", own_loopback(), 1);
+    setenv("JOB_COMPLETION_INDEX", "1", 1);
+    parts[1] = start_part("hiloco node configs/dcdc20.yaml", "");
+    setenv("JOB_COMPLETION_INDEX", "0", 1);
+    snprintf(line, sizeof line, "hiloco node configs/dcdc20.yaml --out %s", in_workspace("out"));
+    parts[0] = start_part(line, "");
+    expect_all_ran(parts, 2);
+}
+
+static bool has_said(void *process, const char *what)
+{
+    char *text = read_text(((struct process *)process)->err_path);
+    const bool said = strstr(text, what) != NULL;
+
+    free(text);
+    return said || has_ended(process);
+}
+
+static bool misses_the_first(void *process)
+{
+    return has_said(process, "for controller at 127.");
+}
+
+static bool misses_a_converter(void *process)
+{
+    return has_said(process, "for converter[0] to register at 127.");
+}
+
+/* Each says for whom, since when and where. */
+Test(rendezvous_run, who_waits_says_for_whom)
+{
+    struct process waiting = start_part(CONVERTERS_2, at_rendezvous(""));
+    struct process first;
+
+    cr_assert(wait_until(misses_the_first, &waiting, 60));
+    first = start_part(controller(), at_rendezvous(""));
+    cr_assert(wait_until(misses_a_converter, &first, 60));
+    cr_assert(wait_until(misses_a_converter, &waiting, 60));
+    kill(first.pid, SIGINT);
+    struct ended e = finish(&first);
+    expect_status(&e, 130);
+    expect_said(&e, "warning: waiting since ");
+    e = finish(&waiting);
+    expect_status(&e, 1);
+    expect_said(&e, "Connection refused");
+    expect_said(&e, ", port 18699, which left or died before the run began");
+    cr_expect_not(exists(in_workspace("out")));
+}
+
+Test(rendezvous_run, the_key_that_differs_is_named)
+{
+    struct process first =
+        start_part(controller(), at_rendezvous("--set controller.period_us=40000"));
+    struct process other = start_part(CONVERTERS_2, at_rendezvous(""));
+    struct ended e = finish(&first);
+
+    expect_status(&e, 2);
+    expect_said(&e, "converter[1] has another scenario: controller.period_us is 40000 here and "
+                    "20000 there");
+    e = finish(&other);
+    expect_status(&e, 2);
+    expect_said(&e, "controller has another scenario: controller.period_us is 20000 here and "
+                    "40000 there");
+}
+
+Test(rendezvous_run, a_node_is_started_once)
+{
+    struct process first = start_part(controller(), at_rendezvous(""));
+    struct process one = start_part(CONVERTERS_2, at_rendezvous(""));
+
+    cr_assert(wait_until(misses_a_converter, &one, 60));
+    struct process again = start_part(CONVERTERS_2, at_rendezvous(""));
+    struct ended e = finish(&again);
+    expect_status(&e, 2);
+    expect_said(&e, "converter[1] has registered at 127.");
+    kill(first.pid, SIGINT);
+    kill(one.pid, SIGINT);
+    finish(&first);
+    finish(&one);
+}
+
+Test(rendezvous_run, places_that_make_no_sense_are_refused)
+{
+    struct ended e = run_command("controller configs/dcdc20.yaml --set fabric=tcp --set "
+                                 "rendezvous=10.0.0.300");
+    expect_status(&e, 2);
+    expect_said(&e, "rendezvous is '10.0.0.300'; allowed: HOST or HOST:PORT");
+    setenv("HILOCO_RENDEZVOUS", "host:port", 1);
+    e = run_command("controller configs/dcdc20.yaml --set fabric=tcp");
+    expect_status(&e, 2);
+    expect_said(&e, "HILOCO_RENDEZVOUS is 'host:port'; allowed: HOST or HOST:PORT");
+    unsetenv("HILOCO_RENDEZVOUS");
+    struct arguments a = command("hiloco check configs/dcdc20-verbs.yaml --set rendezvous=a");
+    e = run(&a);
+    expect_status(&e, 2);
+    expect_said(&e, "rendezvous and verbs.nodes both say where nodes are; allowed: one of them");
+}
+
+/* With the environment's, a scenario's own addresses win. */
+Test(rendezvous_run, a_run_that_has_all_nodes_meets_nobody)
+{
+    setenv("HILOCO_RENDEZVOUS", "nowhere.invalid", 1);
+    struct arguments a = command("hiloco run configs/dcdc20.yaml --out %s --set fabric=tcp --set "
+                                 "tcp.port=28700 " SLOW,
+                                 in_workspace("out"));
+    struct ended e = run(&a);
+    expect_ran(&e);
+}

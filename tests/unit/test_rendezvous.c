@@ -1,0 +1,431 @@
+/* How the processes of a run learn where the nodes are: what they are told, and what strangers do.
+ * tests/run/test_rendezvous.c has the same of programs. */
+#include <arpa/inet.h>
+#include <pthread.h>
+#include <sys/socket.h>
+
+#include "harness/launch/part_nodes.h"
+#include "harness/launch/rendezvous_internal.h"
+#include "test_scenario.h"
+#include "tests/nodes.h"
+
+/* --- texts ------------------------------------------------------------------------------------ */
+
+static void expect_first_host(const char *list, const char *expected)
+{
+    char host[20] = "";
+    const int rc = hil_rendezvous_first_host(list, host, sizeof host);
+
+    cr_expect_eq(rc, expected ? 0 : -EINVAL, "%s", list);
+    if (expected)
+        cr_expect_str_eq(host, expected);
+}
+
+Test(rendezvous, the_first_of_slurms_hosts)
+{
+    expect_first_host("node1", "node1");
+    expect_first_host("node1,node2", "node1");
+    expect_first_host("node[01-04,07],gpu3", "node01");
+    expect_first_host("rack[3,5-6]n", "rack3n");
+    expect_first_host("rack[1-2]n[1-4]", NULL); /* of two ranges: the first is none of a host's */
+    expect_first_host("node[", NULL);
+    expect_first_host("", NULL);
+    expect_first_host("a-name-that-is-far-too-long", NULL);
+}
+
+static void expect_place(const char *text, const char *host, unsigned port)
+{
+    struct hil_rendezvous_place place;
+
+    cr_assert(hil_rendezvous_place_parse(text, &place), "%s", text);
+    cr_expect_str_eq(place.host, host);
+    cr_expect_eq(place.port, port, "%s: port %u", text, place.port);
+}
+
+Test(rendezvous, a_place_is_a_host_and_perhaps_a_port)
+{
+    struct hil_rendezvous_place place;
+
+    expect_place("10.0.0.1", "10.0.0.1", 18699);
+    expect_place("node1:99", "node1", 99);
+    expect_place("fd00::1", "fd00::1", 18699);
+    expect_place("[fd00::1]:65535", "fd00::1", 65535);
+    expect_place("[fd00::1]", "fd00::1", 18699);
+    for (const char **wrong = (const char *[]){"", ":99", "a:", "a:0", "a:65536", "a:1x", "[a",
+                                               "a b", "10.0.0.300", "[fd00::1]x", NULL};
+         *wrong; wrong++)
+        cr_expect_not(hil_rendezvous_place_parse(*wrong, &place), "%s", *wrong);
+}
+
+static void expect_rank(const char *rank, const char *size, unsigned of)
+{
+    unsigned is, there;
+
+    setenv(rank, "3", 1);
+    if (size)
+        setenv(size, "8", 1);
+    cr_assert_eq(hil_part_rank(&is, &there), 0, "%s", rank);
+    cr_expect_eq(is, 3);
+    cr_expect_eq(there, of, "%s: %u", rank, there);
+    unsetenv(rank);
+}
+
+Test(rendezvous, ranks_of_each_launcher)
+{
+    unsigned rank, size;
+
+    cr_expect_eq(hil_part_rank(&rank, &size), -EINVAL);
+    expect_rank("PMIX_RANK", NULL, 0);
+    expect_rank("JOB_COMPLETION_INDEX", NULL, 0);
+    expect_rank("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", 8);
+    expect_rank("PMI_RANK", "PMI_SIZE", 8);
+    expect_rank("SLURM_PROCID", "SLURM_NTASKS", 8);
+}
+
+/* --- clocks ----------------------------------------------------------------------------------- */
+
+Test(rendezvous, the_shortest_trip_tells_the_clock)
+{
+    const struct hil_clock_reading unkept = {.steady_ns = 5000, .day_about_ns = UINT64_MAX};
+    struct hil_machine_clock clock = {0};
+
+    hil_machine_clock_take(&clock, 1000, &unkept, 2000);
+    cr_expect(clock.known);
+    cr_expect_eq(clock.by, HIL_CLOCK_BY_TRIPS);
+    cr_expect_eq(clock.ahead_ns, 3500);
+    cr_expect_eq(clock.about_ns, 501);
+    hil_machine_clock_take(&clock, 4000, &unkept, 4100);
+    cr_expect_eq(clock.ahead_ns, 950);
+    cr_expect_eq(clock.about_ns, 51);
+    hil_machine_clock_take(&clock, 1000, &unkept, 9000);
+    cr_expect_eq(clock.ahead_ns, 950);
+}
+
+/* --- three processes, as threads -------------------------------------------------------------- */
+
+struct party {
+    struct hil_scenario *scenario;
+    struct hil_rendezvous *rendezvous;
+    const char *secret;
+    unsigned first, count;
+    unsigned wait_s;
+    int rc;
+    char why[HIL_RENDEZVOUS_WHY], said[2000];
+    pthread_t thread;
+};
+
+static void party_hears(void *party, const char *line)
+{
+    struct party *p = party;
+
+    strncat(p->said, line, sizeof p->said - strlen(p->said) - 1);
+}
+
+/* Leaves its nodes only. */
+static void party_choose(struct party *p)
+{
+    static const unsigned all[] = {0, 1, 2, 3};
+    struct hil_executor_config *e = &p->scenario->executors[0];
+
+    e->nodes = all + p->first;
+    e->count = p->count;
+    p->scenario->executor_count = 1;
+}
+
+static void *party_main(void *party)
+{
+    struct party *p = party;
+    const struct hil_rendezvous_config config = {
+        .scenario = p->scenario,
+        .secret = {p->secret, strlen(p->secret)},
+        .wait_s = p->wait_s ? p->wait_s : 60,
+        .say = party_hears,
+        .arg = p,
+    };
+
+    p->rc = hil_rendezvous_meet(&p->rendezvous, &config, p->why);
+    return NULL;
+}
+
+static void party_start(struct party *p, unsigned first, unsigned count, const char *set)
+{
+    char place[80], message[MESSAGE_BYTES];
+    const char *sets[] = {place, "fabric=tcp", set, NULL};
+
+    snprintf(place, sizeof place, "rendezvous=%s", own_loopback());
+    cr_assert_eq(load_text(&p->scenario, SMALL, strlen(SMALL), sets, message), 0, "%s", message);
+    p->first = first;
+    p->count = count;
+    p->secret = p->secret ? p->secret : "0123456789abcdef";
+    party_choose(p);
+    cr_assert_eq(pthread_create(&p->thread, NULL, party_main, p), 0);
+}
+
+static void party_end(struct party *p)
+{
+    hil_rendezvous_close(p->rendezvous);
+    hil_scenario_free(p->scenario);
+}
+
+static void parties_join(struct party *parties, int count)
+{
+    for (int i = 0; i < count; i++)
+        pthread_join(parties[i].thread, NULL);
+}
+
+static void expect_addresses(const struct party *p)
+{
+    cr_expect_eq(p->rc, 0, "%s", p->why);
+    for (unsigned n = 0; !p->rc && n < 4; n++)
+        cr_expect_str_eq(p->scenario->system->nodes[n].address, own_loopback());
+}
+
+Test(rendezvous, all_learn_all_addresses, .timeout = 120)
+{
+    struct party parties[3] = {0};
+    struct hil_machine_clock clock;
+
+    party_start(&parties[2], 2, 2, NULL);
+    party_start(&parties[1], 1, 1, NULL);
+    party_start(&parties[0], 0, 1, NULL);
+    parties_join(parties, 3);
+    for (int i = 0; i < 3; i++)
+        expect_addresses(&parties[i]);
+    cr_assert_eq(hil_rendezvous_serve(parties[0].rendezvous), 0);
+    cr_expect_eq(hil_rendezvous_clock(parties[1].rendezvous, &clock), 0);
+    cr_expect(clock.known);
+    cr_expect_leq((uint64_t)llabs(clock.ahead_ns), clock.about_ns);
+    for (int i = 0; i < 3; i++)
+        party_end(&parties[i]);
+}
+
+Test(rendezvous, who_comes_back_is_told_again, .timeout = 120)
+{
+    struct party parties[3] = {0};
+
+    party_start(&parties[0], 0, 1, NULL);
+    party_start(&parties[1], 1, 3, NULL);
+    parties_join(parties, 2);
+    cr_assert_eq(hil_rendezvous_serve(parties[0].rendezvous), 0);
+    party_start(&parties[2], 2, 1, NULL);
+    parties_join(parties + 2, 1);
+    cr_expect_eq(parties[2].rc, -EEXIST);
+    cr_expect(strstr(parties[2].why, "converter[1] has registered at "));
+    party_end(&parties[1]);
+    parties[1] = (struct party){0};
+    do { /* until its end has been noticed */
+        hil_scenario_free(parties[1].scenario);
+        party_start(&parties[1], 1, 3, NULL);
+        parties_join(parties + 1, 1);
+    } while (parties[1].rc == -EEXIST);
+    expect_addresses(&parties[1]);
+    for (int i = 0; i < 3; i++)
+        party_end(&parties[i]);
+}
+
+Test(rendezvous, the_key_that_differs_is_named_at_both_ends, .timeout = 120)
+{
+    struct party parties[2] = {0};
+
+    party_start(&parties[0], 0, 1, "controller.period_us=40");
+    party_start(&parties[1], 1, 3, NULL);
+    parties_join(parties, 2);
+    cr_expect_eq(parties[0].rc, -EPROTO);
+    cr_expect_eq(parties[1].rc, -EPROTO);
+    cr_expect_str_eq(
+        parties[0].why,
+        "converter[0] has another scenario: controller.period_us is 40 here and 20 there");
+    cr_expect_str_eq(
+        parties[1].why,
+        "controller has another scenario: controller.period_us is 20 here and 40 there");
+    party_end(&parties[0]);
+    party_end(&parties[1]);
+}
+
+Test(rendezvous, another_count_is_named_at_both_ends, .timeout = 120)
+{
+    struct party parties[2] = {0};
+
+    party_start(&parties[0], 0, 1, "converters.count=7");
+    party_start(&parties[1], 1, 3, NULL);
+    parties_join(parties, 2);
+    cr_expect_str_eq(parties[0].why,
+                     "a node has another scenario: there are 8 nodes here and 4 there");
+    cr_expect_str_eq(parties[1].why,
+                     "a node has another scenario: there are 4 nodes here and 8 there");
+    party_end(&parties[0]);
+    party_end(&parties[1]);
+}
+
+Test(rendezvous, another_secret_ends_nothing_and_is_said, .timeout = 120)
+{
+    struct party parties[3] = {{.secret = NULL}, {.secret = "another secret..", .wait_s = 3}};
+
+    party_start(&parties[0], 0, 1, NULL);
+    party_start(&parties[1], 1, 3, NULL);
+    parties_join(parties + 1, 1);
+    cr_expect_eq(parties[1].rc, -ETIMEDOUT);
+    cr_expect(strstr(parties[1].why, "it has another secret"), "%s", parties[1].why);
+    party_start(&parties[2], 1, 3, NULL);
+    pthread_join(parties[0].thread, NULL);
+    parties_join(parties + 2, 1);
+    expect_addresses(&parties[0]);
+    expect_addresses(&parties[2]);
+    cr_expect(strstr(parties[0].said, "it does not know this network's secret"));
+    for (int i = 0; i < 3; i++)
+        party_end(&parties[i]);
+}
+
+/* --- strangers -------------------------------------------------------------------------------- */
+
+static int stranger_call(void)
+{
+    struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = htons(HIL_RENDEZVOUS_PORT)};
+    int fd;
+
+    inet_pton(AF_INET, own_loopback(), &to.sin_addr);
+    for (;;) { /* until somebody listens */
+        fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+        if (!connect(fd, (struct sockaddr *)&to, sizeof to))
+            return fd;
+        close(fd);
+        usleep(1000);
+    }
+}
+
+/* Hears what is left, until the other end closes. */
+static size_t stranger_hears(int fd, void *into, size_t size)
+{
+    size_t in = 0;
+    ssize_t got;
+
+    while (in < size && (got = recv(fd, (char *)into + in, size - in, 0)) > 0)
+        in += (size_t)got;
+    close(fd);
+    return in;
+}
+
+static struct tcp_greeting hello(void)
+{
+    return (struct tcp_greeting){.magic = RENDEZVOUS_MAGIC,
+                                 .version = RENDEZVOUS_VERSION,
+                                 .step = TCP_HELLO,
+                                 .from = 1,
+                                 .count = 4};
+}
+
+static void expect_refused(const struct tcp_greeting *said)
+{
+    struct tcp_greeting answer[2];
+    const int fd = stranger_call();
+
+    cr_assert(rendezvous_send(fd, said, sizeof *said));
+    cr_expect_eq(stranger_hears(fd, answer, sizeof answer), sizeof answer[0]);
+    cr_expect_eq(answer[0].step, TCP_REFUSAL);
+    cr_expect_eq(answer[0].version, RENDEZVOUS_VERSION);
+}
+
+/* Proves itself, and then says what no process says. */
+static void expect_cut_off(uint32_t kind, uint32_t size)
+{
+    const struct tcp_head head = {.kind = kind, .size = size};
+    struct tcp_greeting own = hello(), other;
+    unsigned char body[200] = {0};
+    struct loco_key key;
+    const int fd = stranger_call();
+
+    loco_key_of(&key, (struct loco_secret){"0123456789abcdef", 16});
+    cr_assert(rendezvous_send(fd, &own, sizeof own));
+    cr_assert_eq(recv(fd, &other, sizeof other, MSG_WAITALL), sizeof other);
+    const struct loco_claim claim =
+        loco_claim_of(RENDEZVOUS_OF_REQUEST, 1, 0, 4, &other.nonce, &own.nonce);
+    own.step = TCP_PROOF;
+    own.proof = loco_prove(&key, &claim);
+    cr_assert(rendezvous_send(fd, &own, sizeof own));
+    cr_assert_eq(recv(fd, &other, sizeof other, MSG_WAITALL), sizeof other);
+    cr_assert_eq(other.step, TCP_WELCOME);
+    rendezvous_send(fd, &head, sizeof head);
+    rendezvous_send(fd, body, size < sizeof body ? size : 0);
+    stranger_hears(fd, body, sizeof body);
+}
+
+Test(rendezvous, strangers_are_refused_and_the_others_meet, .timeout = 120)
+{
+    struct party parties[2] = {0};
+    struct tcp_greeting said = hello();
+    unsigned char answer[100];
+
+    party_start(&parties[0], 0, 1, NULL);
+    said.version++;
+    expect_refused(&said);
+    said = hello();
+    said.magic = 0x20544547; /* "GET " */
+    expect_refused(&said);
+    said = hello();
+    said.step = TCP_PROOF; /* before its hello */
+    expect_refused(&said);
+
+    const int half = stranger_call(); /* says half a hello, and no more */
+    cr_assert(rendezvous_send(half, &said, 7));
+    expect_cut_off(99, 0);
+    expect_cut_off(RENDEZVOUS_REGISTER, 8);       /* without its nodes */
+    expect_cut_off(RENDEZVOUS_REGISTER, 1 << 30); /* more than there is room for */
+    expect_cut_off(RENDEZVOUS_LINES, 100);
+    expect_cut_off(RENDEZVOUS_CLOCK, 3);
+    cr_expect_eq(stranger_hears(half, answer, sizeof answer), 0);
+
+    party_start(&parties[1], 1, 3, NULL);
+    parties_join(parties, 2);
+    expect_addresses(&parties[0]);
+    expect_addresses(&parties[1]);
+    cr_expect(strstr(parties[0].said, "it is of another version: 2 there, 1 here"));
+    cr_expect(strstr(parties[0].said, "it is no program of hiloco's"));
+    cr_expect(strstr(parties[0].said, "it sent what no process of a run sends"));
+    party_end(&parties[0]);
+    party_end(&parties[1]);
+}
+
+/* Many who say nothing keep nobody out. */
+Test(rendezvous, a_crowd_that_says_nothing_is_let_go, .timeout = 120)
+{
+    struct party parties[2] = {0};
+    int crowd[100];
+
+    party_start(&parties[0], 0, 1, NULL);
+    for (int i = 0; i < 100; i++)
+        crowd[i] = stranger_call();
+    party_start(&parties[1], 1, 3, NULL);
+    parties_join(parties, 2);
+    expect_addresses(&parties[1]);
+    for (int i = 0; i < 100; i++)
+        close(crowd[i]);
+    party_end(&parties[0]);
+    party_end(&parties[1]);
+}
+
+/* Who is at the first node's address, and does not know the secret, is believed nothing. */
+Test(rendezvous, an_impostor_is_not_believed, .timeout = 120)
+{
+    struct sockaddr_in at = {.sin_family = AF_INET, .sin_port = htons(HIL_RENDEZVOUS_PORT)};
+    const int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    struct party party = {.wait_s = 2};
+    struct tcp_greeting heard, said = hello();
+
+    inet_pton(AF_INET, own_loopback(), &at.sin_addr);
+    cr_assert_eq(bind(listener, (struct sockaddr *)&at, sizeof at), 0);
+    cr_assert_eq(listen(listener, 16), 0);
+    party_start(&party, 1, 3, NULL);
+    const int fd = accept(listener, NULL, NULL);
+    cr_assert_eq(recv(fd, &heard, sizeof heard, MSG_WAITALL), sizeof heard);
+    said.step = TCP_CHALLENGE;
+    cr_assert(rendezvous_send(fd, &said, sizeof said));
+    cr_assert_eq(recv(fd, &heard, sizeof heard, MSG_WAITALL), sizeof heard);
+    said.step = TCP_WELCOME;
+    cr_assert(rendezvous_send(fd, &said, sizeof said));
+    cr_expect_eq(recv(fd, &heard, sizeof heard, MSG_WAITALL), 0, "it registered");
+    close(fd);
+    close(listener);
+    parties_join(&party, 1);
+    cr_expect_eq(party.rc, -ETIMEDOUT);
+    party_end(&party);
+}
