@@ -5,8 +5,8 @@
 
 #include "../launch/meeting.h"
 #include "../launch/part_nodes.h"
-#include "../scenario/faults.h"
 #include "../launch/rendezvous.h"
+#include "../scenario/faults.h"
 #include "../scenario/pool.h"
 #include "commands.h"
 

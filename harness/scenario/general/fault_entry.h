@@ -28,8 +28,8 @@ static inline bool fault_has(const struct fault_entry *e, const char *key)
 }
 
 /* At the value of the key; without it at the fault itself. Returns -EINVAL. */
-__attribute__((format(printf, 3, 4))) int
-fault_mistake(const struct fault_entry *e, const char *key, const char *format, ...);
+__attribute__((format(printf, 3, 4))) int fault_mistake(const struct fault_entry *e,
+                                                        const char *key, const char *format, ...);
 
 /* When it begins and how long it lasts; and, once it is known where it acts, whether that can be
  * known there. 0, or -EINVAL after a report. */

@@ -27,16 +27,15 @@ static double after_number(const struct fault_entry *e, const char *key)
 __attribute__((format(printf, 3, 4))) static int
 after_mistake(const struct fault_entry *e, const char *key, const char *format, ...)
 {
-    const struct scenario_node *at =
-        key ? after_get(e, key) : scenario_node_get(e->block, "after");
+    const struct scenario_node *at = key ? after_get(e, key) : scenario_node_get(e->block, "after");
     char text[1400];
     va_list args;
 
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    scenario_mistake(e->g->report, &at->at, "faults.%s.after%s%s %s", e->entry->key,
-                     key ? "." : "", key ? key : "", text);
+    scenario_mistake(e->g->report, &at->at, "faults.%s.after%s%s %s", e->entry->key, key ? "." : "",
+                     key ? key : "", text);
     return -EINVAL;
 }
 
@@ -46,8 +45,7 @@ static int after_source(struct fault_entry *e, uint64_t *begin_ns)
 {
     const struct hil_system *s = e->g->system;
     const char *name = after_get(e, "source")->text;
-    const unsigned change =
-        after_get(e, "change") ? (unsigned)after_number(e, "change") : 1;
+    const unsigned change = after_get(e, "change") ? (unsigned)after_number(e, "change") : 1;
     const struct hil_source *source = NULL;
     const char *names[64];
     char choice[SCENARIO_CHOICE_BYTES];
@@ -168,9 +166,9 @@ static int after_one_of(const struct fault_entry *e, const struct general_groups
 
     if (!general_find(e->g, groups, of, strlen(of->text), which, &last))
         return -EINVAL;
-    return *which == last ? 0
-                          : after_mistake(e, "of", "is %u %ss; allowed: one", last - *which + 1,
-                                          groups->kind);
+    return *which == last
+               ? 0
+               : after_mistake(e, "of", "is %u %ss; allowed: one", last - *which + 1, groups->kind);
 }
 
 static int after_component(struct fault_entry *e, struct hil_awaited *awaited)
@@ -227,9 +225,8 @@ static int after_what(struct fault_entry *e, uint64_t *begin_ns)
             given++;
         }
     if (given != 1)
-        return after_mistake(e, NULL,
-                             "names %u things; allowed: one of source, fault, signal, event",
-                             given);
+        return after_mistake(
+            e, NULL, "names %u things; allowed: one of source, fault, signal, event", given);
     if (after_needs(e, "change", "source") || after_needs(e, "above", "signal") ||
         after_needs(e, "below", "signal") || after_needs(e, "of", "event"))
         return -EINVAL;
