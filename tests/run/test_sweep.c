@@ -399,6 +399,12 @@ Test(sweep, bisection_is_in_its_files_in_the_order_of_the_range)
         cr_expect_str_eq(verdict, period_us <= passes ? "passed" : "failed");
         before = period_us;
     }
+    const json_t *path = json_at(found, "path");
+    static const char *const tried[] = {"controller.period_us=40", "controller.period_us=50",
+                                        "controller.period_us=45"};
+    cr_expect_eq(json_array_size(path), json_array_size(json_at(index, "points")));
+    for (i = 0; i < sizeof tried / sizeof tried[0]; i++)
+        cr_expect_str_eq(json_string_value(json_array_get(path, i)), tried[i]);
     char *csv = read_text(in_workspace("out/sweep.csv"));
     const char *first = strstr(csv, ",40,0,passed,"), *last = strstr(csv, ",50,4,failed,");
     cr_expect(first && last && first < last, "%s", csv);

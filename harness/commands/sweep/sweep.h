@@ -40,6 +40,7 @@ struct sweep_bisection {
     double from, step;
     unsigned steps, passes, fails;
     unsigned step_of[SWEEP_BISECTIONS_MAX + 2]; /* by point */
+    unsigned try_of[SWEEP_BISECTIONS_MAX + 2];  /* by point: its place among all that were tried */
     bool told;                                  /* each run passed or failed */
     bool ends_differ;                           /* one end of the range passes, the other fails */
 };

@@ -17,6 +17,7 @@ static int bisection_add(struct sweep *s, unsigned step)
     struct sweep_axis *axis = bisection_axis(s);
 
     s->bisection.step_of[axis->count] = step;
+    s->bisection.try_of[axis->count] = axis->count;
     return sweep_axis_add(axis, b->from + step * b->step, SWEEP_RANGE_DIGITS);
 }
 
@@ -83,11 +84,11 @@ static void bisection_halve(struct sweep *s)
 static void bisection_swap(struct sweep *s, unsigned a, unsigned b)
 {
     char **const values = bisection_axis(s)->values;
-    unsigned *const step_of = s->bisection.step_of;
+    unsigned *const step_of = s->bisection.step_of, *const try_of = s->bisection.try_of;
     const struct sweep_point point = s->points[a];
     const struct hil_job job = s->jobs.at[a];
     char *const value = values[a];
-    const unsigned step = step_of[a];
+    const unsigned step = step_of[a], try = try_of[a];
 
     s->points[a] = s->points[b];
     s->points[b] = point;
@@ -97,6 +98,8 @@ static void bisection_swap(struct sweep *s, unsigned a, unsigned b)
     values[b] = value;
     step_of[a] = step_of[b];
     step_of[b] = step;
+    try_of[a] = try_of[b];
+    try_of[b] = try;
 }
 
 /* In the order of the range, for whoever reads the results. */
@@ -159,6 +162,18 @@ void sweep_bisection_words(const struct sweep *s, char words[SWEEP_WORDS_BYTES])
                  axis->values[b->passes], space, unit, axis->values[b->fails], space, unit);
 }
 
+/* The folders of the runs, in the order in which they were tried. */
+static json_t *bisection_path(const struct sweep *s)
+{
+    json_t *path = json_array();
+
+    for (unsigned try = 0; try < s->point_count; try++)
+        for (unsigned i = 0; i < s->point_count; i++)
+            if (s->bisection.try_of[i] == try)
+                json_array_append_new(path, json_string(s->points[i].name));
+    return path;
+}
+
 json_t *sweep_bisection_json(const struct sweep *s)
 {
     const struct sweep_bisection *b = &s->bisection;
@@ -167,8 +182,9 @@ json_t *sweep_bisection_json(const struct sweep *s)
     char words[SWEEP_WORDS_BYTES];
 
     sweep_bisection_words(s, words);
-    json_t *json = json_pack("{s:s, s:s, s:b, s:s}", "key", axis->key, "unit",
-                             hil_scenario_unit(axis->key), "found", found, "words", words);
+    json_t *json = json_pack("{s:s, s:s, s:b, s:s, s:o}", "key", axis->key, "unit",
+                             hil_scenario_unit(axis->key), "found", found, "words", words, "path",
+                             bisection_path(s));
     if (found)
         json_object_update_new(
             json, json_pack("{s:s, s:s, s:s, s:s, s:s}", "which",
