@@ -191,9 +191,9 @@ static void open_point(struct plot_sweep *sweep, const json_t *point)
     plot_run_steady(&series->run.first, series->steady);
 }
 
-/* One run of so many is shown. Their number is a product of the keys' numbers of values: a step
+/* The number of all is a product of the keys' numbers of values: a step
  * without a factor in common with it comes to every value of every key. */
-static size_t step_for(size_t all)
+size_t plot_sweep_step(size_t all)
 {
     size_t step = all > PLOT_SERIES_MAX ? (all - 1) / PLOT_SERIES_MAX + 1 : 1;
 
@@ -209,7 +209,7 @@ static size_t step_for(size_t all)
 static void open_points(struct plot_sweep *sweep, const json_t *points)
 {
     const size_t all = json_array_size(points);
-    const size_t step = step_for(all);
+    const size_t step = plot_sweep_step(all);
     size_t chosen = 0;
 
     for (size_t i = 0; i < all; i += step, chosen++)

@@ -12,6 +12,9 @@
 /* More panels than these do not fit in a figure, and no more keys are looked at. */
 enum { PLOT_SERIES_MAX = 64, PLOT_KEYS_MAX = 64 };
 
+/* Of so many runs one of every so many is shown, from the first on. */
+size_t plot_sweep_step(size_t all);
+
 /* How much of the runs a figure shows: all; the start-up; and, where that would be too full
  * for one panel, a quarter of it. */
 enum plot_view { PLOT_ALL, PLOT_STARTUP, PLOT_FIRST, PLOT_VIEWS };

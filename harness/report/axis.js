@@ -4,8 +4,8 @@
  * An axis: from values to pixels and back, linear or logarithmic, and where its tics are.
  */
 class Axis {
-    constructor({label = '', unit = '', log = false} = {}) {
-        Object.assign(this, {label, unit, log, from: 0, to: 1, start: 0, stop: 1});
+    constructor({label = '', unit = '', log = false, floor = -Infinity, counts = false} = {}) {
+        Object.assign(this, {label, unit, log, floor, counts, from: 0, to: 1, start: 0, stop: 1});
     }
 
     /* Values below any that the axis shows are at its beginning. */
@@ -65,7 +65,8 @@ class Axis {
         const {scale} = this.shownUnit();
         const from = this.from * scale, to = this.to * scale;
         const rough = (to - from) / Math.max(1, about), power = 10 ** Math.floor(Math.log10(rough));
-        const step = [1, 2, 5, 10].find((times) => times * power >= rough * 0.999) * power;
+        const nice = [1, 2, 5, 10].find((times) => times * power >= rough * 0.999) * power;
+        const step = this.counts ? Math.max(1, nice) : nice;
         const places = Math.max(0, -Math.floor(Math.log10(step) + 1e-9));
         const large = Math.max(Math.abs(from), Math.abs(to)) >= 1e6 || places > 9;
         const tics = [];

@@ -19,9 +19,47 @@ function figuresOf(runs) {
     return [...figures.values()].filter((figure) => figure.curves.length > 0);
 }
 
-/* "controller.period_us=20: output_v"; the run is left out where there is one. */
-function curveName({run, packed}, runs) {
-    return runs.length > 1 ? `${run.label}: ${packed.name}` : packed.name;
+/* "controller.period_us=20: output_v": what tells this curve from the others of the figure. */
+function curveName({run, packed}, figure, runs) {
+    const same = figure.curves.every((one) => one.packed.role === 'reference' ||
+                                              one.packed.name === packed.name);
+
+    if (runs.length < 2)
+        return packed.name;
+    return same ? run.label : `${run.label}: ${packed.name}`;
+}
+
+/* Of more runs than these the colour tells the verdict, and they have no marks of their own. */
+const coloursMost = 16;
+
+function inkOfRun(run, runs) {
+    const verdict = runs.length > coloursMost && run.summary?.limits?.length ? verdictOf(run) : null;
+
+    return verdict ? {colour: 0, ink: inkOfVerdict[verdict]} : {};
+}
+
+/* The value of a curve that has but one; else undefined. */
+function constantOf(curve) {
+    const {low, high} = curve.range(0, curve.count);
+
+    return low === high ? low : undefined;
+}
+
+/* A reference that several runs have in common is one. */
+function withoutTwins(curves) {
+    const twins = (a, b) => a.dashed && b.dashed && a.unit === b.unit &&
+                            (a.data === b.data || (constantOf(a.curve) !== undefined &&
+                                                   constantOf(a.curve) === constantOf(b.curve)));
+    const kept = [];
+
+    for (const curve of curves) {
+        const twin = kept.find((one) => twins(one, curve));
+        if (twin)
+            twin.name = twin.signal;
+        else
+            kept.push(curve);
+    }
+    return kept;
 }
 
 /* --- marks ------------------------------------------------------------------------------------ */
@@ -57,7 +95,9 @@ function windowMarks({summary}, names, runs) {
         .map((window) => ({from: window.from_s, to: window.to_s, kind: 'window'}));
 }
 
-function failureMarks({summary}, id) {
+function failureMarks({summary}, id, runs) {
+    if (runs.length > coloursMost)
+        return [];
     return (summary?.limits ?? [])
         .filter((limit) => limit.verdict === 'failed' && Number.isFinite(limit.time_s) &&
                            limit.figure?.replace('.svg', '') === id)
@@ -69,7 +109,7 @@ function marksOf(figure, runs) {
     const names = figure.curves.map(({packed}) => packed.name), seen = new Set();
     const marks = runs.flatMap((run) => [...windowMarks(run, names, runs), ...eventMarks(run),
                                          ...faultMarks(run), ...noteMarks(run),
-                                         ...failureMarks(run, figure.node ?? figure.id)]);
+                                         ...failureMarks(run, figure.node ?? figure.id, runs)]);
     const missed = figure.missed.map(([from, to, steps]) =>
         ({from, to, kind: 'missed', text: `${count(steps, 'step')} missed`}));
 
@@ -137,12 +177,13 @@ function figureTools(figure, plot) {
 
 async function plotOf(place, figure, runs) {
     const curves = await Promise.all(figure.curves.map(async (one) => ({
-        name: curveName(one, runs), unit: one.packed.unit, dashed: one.packed.role === 'reference',
+        name: curveName(one, figure, runs), signal: one.packed.name, unit: one.packed.unit,
+        dashed: one.packed.role === 'reference', data: one.packed.data, ...inkOfRun(one.run, runs),
         curve: await unpackCurve(one.packed)})));
     const unit = figure.curves[0].packed.unit;
 
     return new Plot(place, {label: figure.title, x: {label: 'time', unit: 's', whole: timesOf(runs)},
-                            y: {label: figure.title, unit}, curves,
+                            y: {label: figure.title, unit}, curves: withoutTwins(curves),
                             marks: marksOf(figure, runs)});
 }
 
@@ -167,9 +208,19 @@ function linkPlots(plots) {
     }
 }
 
-async function drawFigures(section, runs) {
+/* "One run of every 7 is in the figures, and the worst: 170 are left out." */
+function leftOutWords({every, runs}) {
+    const left = runs.filter((run) => !run.record).length;
+
+    return left ? `One run of every ${every}, from the first on, and those that are named above: ` +
+                  `${left} left out.` : null;
+}
+
+async function drawFigures(section, runs, sweeps) {
     const plots = [];
 
+    section.append(...sweeps.map(leftOutWords).filter(Boolean)
+        .map((words) => element('p', {class: 'faint'}, words)));
     section.append(eventButtons(runs, (from, to) => plots.forEach((plot) => plot.show(from, to))));
     for (const figure of figuresOf(runs)) {
         const {made, place} = figureElement(figure);

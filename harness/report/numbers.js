@@ -37,3 +37,12 @@ function duration(seconds) {
 function count(number, one, many = `${one}s`) {
     return `${number} ${number === 1 ? one : many}`;
 }
+
+/* Of any number of them. */
+function leastOf(values) {
+    return values.reduce((least, value) => Math.min(least, value), Infinity);
+}
+
+function greatestOf(values) {
+    return values.reduce((greatest, value) => Math.max(greatest, value), -Infinity);
+}

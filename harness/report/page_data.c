@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -9,86 +10,79 @@
 
 #include "../base/foreign.h"
 #include "../base/version.h"
-#include "page_run.h"
+#include "../h5/run_files.h"
+#include "page_point.h"
+#include "page_sweep.h"
 
-/* Of curves, in all: with the rest a report of a run stays under 5 MB. */
-enum { PAGE_CURVE_BYTES = 4200000 };
+/* Of curves: with the rest a report of a run stays under 5 MB. Those of the runs of sweeps lie upon
+ * one another; they share less. */
+enum { PAGE_CURVE_BYTES = 4200000, PAGE_SWEEP_CURVE_BYTES = 1000000 };
 
 struct runs {
     struct hil_page_run *at;
-    unsigned count;
+    unsigned count, room;
     json_t *indexes; /* keeps what points are borrowed from */
+    json_t *sweeps;
 };
 
-static struct hil_page_run *runs_add(struct runs *runs)
-{
-    struct hil_page_run *more = realloc(runs->at, (runs->count + 1) * sizeof *more);
+/* --- runs ------------------------------------------------------------------------------------- */
 
-    if (!more)
-        return NULL;
-    runs->at = more;
-    memset(&more[runs->count], 0, sizeof *more);
-    return &more[runs->count++];
+static int runs_add(struct runs *runs, const char *dir, const char *label, json_t *point, int sweep)
+{
+    if (runs->count == runs->room) {
+        const unsigned room = runs->room ? 2 * runs->room : 16;
+        struct hil_page_run *more = realloc(runs->at, room * sizeof *more);
+        if (!more)
+            return -ENOMEM;
+        runs->at = more;
+        runs->room = room;
+    }
+    struct hil_page_run *run = &runs->at[runs->count++];
+    *run = (struct hil_page_run){strdup(dir), strdup(label), point, sweep, false};
+    return run->dir && run->label ? 0 : -ENOMEM;
+}
+
+static void runs_free(struct runs *runs)
+{
+    for (unsigned i = 0; i < runs->count; i++)
+        hil_page_run_free(&runs->at[i]);
+    free(runs->at);
+    json_decref(runs->indexes);
+    json_decref(runs->sweeps);
 }
 
 /* --- sweeps and tests ------------------------------------------------------------------------- */
 
-static const char *point_value(const json_t *point, size_t key)
-{
-    return json_string_value(json_array_get(json_object_get(point, "values"), key));
-}
-
-/* Whether it is not the same in all points. */
-static bool key_varies(const json_t *points, size_t key)
-{
-    const char *first = point_value(json_array_get(points, 0), key);
-    const json_t *point;
-    size_t i;
-
-    json_array_foreach(points, i, point)
-    {
-        const char *value = point_value(point, key);
-        if (first && value && strcmp(first, value) != 0)
-            return true;
-    }
-    return false;
-}
-
-/* "controller.period_us=20, seed=3" of a sweep; where nothing varies, and of tests, the folder. */
-static void point_label(const json_t *index, const json_t *point, const char *dir, char *label,
-                        size_t size)
-{
-    const json_t *keys = json_object_get(index, "keys"), *points = json_object_get(index, "points");
-    size_t used = 0;
-
-    snprintf(label, size, "%s", dir);
-    for (size_t i = 0; i < json_array_size(keys) && used < size; i++) {
-        const char *key = json_string_value(json_array_get(keys, i));
-        const char *value = point_value(point, i);
-        if (key && value && key_varies(points, i))
-            used += (size_t)snprintf(label + used, size - used, "%s%s=%s", used ? ", " : "", key,
-                                     value);
-    }
-}
-
-static int add_points(struct runs *runs, const char *dir, const json_t *index)
+/* A point is called by its folder, which has the values of the keys that vary. */
+static int add_points(struct runs *runs, const char *dir, const json_t *index, int sweep)
 {
     const json_t *points = json_object_get(index, "points");
+    char path[HIL_PATH_BYTES];
+    int rc = 0;
 
-    for (size_t i = 0; i < json_array_size(points); i++) {
+    for (size_t i = 0; i < json_array_size(points) && !rc; i++) {
         json_t *point = json_array_get(points, i);
         const char *name = json_string_value(json_object_get(point, "dir"));
         if (!name || !hil_foreign_is_entry(name))
             continue;
-        struct hil_page_run *run = runs_add(runs);
-        if (!run)
-            return -ENOMEM;
-        run->point = point;
-        point_label(index, point, name, run->label, sizeof run->label);
-        if (hil_run_path(run->dir, dir, "%s", name))
-            return -ENAMETOOLONG;
+        rc = hil_run_path(path, dir, "%s", name);
+        if (!rc)
+            rc = runs_add(runs, path, name, point, sweep);
     }
-    return 0;
+    return rc;
+}
+
+static int add_sweep(struct runs *runs, const char *dir, const json_t *index)
+{
+    const unsigned first = runs->count;
+    int rc = add_points(runs, dir, index, (int)json_array_size(runs->sweeps));
+
+    if (rc || runs->count == first)
+        return rc;
+    return json_array_append_new(
+               runs->sweeps, hil_page_sweep_json(dir, index, &runs->at[first], runs->count - first))
+               ? -ENOMEM
+               : 0;
 }
 
 /* --- folders ---------------------------------------------------------------------------------- */
@@ -98,40 +92,63 @@ static bool has_file(const char *dir, const char *name, char path[HIL_PATH_BYTES
     return hil_run_path(path, dir, "%s", name) == 0 && access(path, F_OK) == 0;
 }
 
-static int add_several(struct runs *runs, const char *dir, const char *path, FILE *messages)
+static int read_index(struct runs *runs, const char *path, FILE *messages, const json_t **index)
 {
     json_error_t error;
-    json_t *index = hil_foreign_json(path, &error);
+    json_t *read = hil_foreign_json(path, &error);
 
-    if (!index || json_array_append_new(runs->indexes, index)) {
-        fprintf(messages, "%s:%d: %s\n", path, error.line, error.text);
-        return -EBADMSG;
-    }
-    return add_points(runs, dir, index);
+    *index = read;
+    if (read && json_array_append_new(runs->indexes, read) == 0)
+        return 0;
+    fprintf(messages, "%s:%d: %s\n", path, error.line, error.text);
+    return -EBADMSG;
 }
 
 static int add_folder(struct runs *runs, const char *dir, FILE *messages)
 {
     char path[HIL_PATH_BYTES];
+    const json_t *index;
+    const bool is_sweep = has_file(dir, "sweep.json", path);
 
-    if (has_file(dir, "sweep.json", path) || has_file(dir, "tests.json", path))
-        return add_several(runs, dir, path, messages);
-    if (!has_file(dir, "trace.h5", path) && !has_file(dir, "summary.json", path)) {
-        fprintf(messages, "%s has no results: neither of a run nor of a sweep or of tests\n", dir);
-        return -ENOENT;
+    if (is_sweep || has_file(dir, "tests.json", path)) {
+        const int rc = read_index(runs, path, messages, &index);
+        return rc ? rc : is_sweep ? add_sweep(runs, dir, index) : add_points(runs, dir, index, -1);
     }
-    struct hil_page_run *run = runs_add(runs);
-    if (!run)
-        return -ENOMEM;
-    snprintf(run->label, sizeof run->label, "%s", dir);
-    snprintf(run->dir, sizeof run->dir, "%s", dir);
-    return 0;
+    if (has_file(dir, "trace.h5", path) || has_file(dir, "summary.json", path))
+        return runs_add(runs, dir, dir, NULL, -1);
+    fprintf(messages, "%s has no results: neither of a run nor of a sweep or of tests\n", dir);
+    return -ENOENT;
 }
 
 /* --- all -------------------------------------------------------------------------------------- */
 
+/* How many bytes of curves each run has: by itself, and of a sweep. */
+struct shares {
+    size_t alone, of_sweep;
+};
+
+static struct shares share_curves(const struct runs *runs)
+{
+    unsigned alone = 0, drawn = 0;
+
+    for (unsigned i = 0; i < runs->count; i++) {
+        alone += runs->at[i].sweep < 0;
+        drawn += runs->at[i].is_drawn;
+    }
+    const size_t of_sweeps = drawn ? PAGE_SWEEP_CURVE_BYTES : 0;
+    return (struct shares){(PAGE_CURVE_BYTES - of_sweeps) / (alone ? alone : 1),
+                           of_sweeps / (drawn ? drawn : 1)};
+}
+
+static json_t *run_json(const struct hil_page_run *run, struct shares shares)
+{
+    return run->sweep < 0 ? hil_page_run_json(run, shares.alone)
+                          : hil_page_point_json(run, shares.of_sweep);
+}
+
 static json_t *data_json(const struct runs *runs)
 {
+    const struct shares shares = share_curves(runs);
     const time_t now = time(NULL);
     json_t *list = json_array();
     struct tm utc;
@@ -139,18 +156,18 @@ static json_t *data_json(const struct runs *runs)
 
     strftime(made, sizeof made, "%Y-%m-%d %H:%M UTC", gmtime_r(&now, &utc));
     for (unsigned i = 0; i < runs->count; i++)
-        if (json_array_append_new(list,
-                                  hil_page_run_json(&runs->at[i], PAGE_CURVE_BYTES / runs->count)))
+        if (json_array_append_new(list, run_json(&runs->at[i], shares)))
             break;
     if (json_array_size(list) == runs->count)
-        return json_pack("{s:s, s:s, s:o}", "hiloco", hil_version, "made", made, "runs", list);
+        return json_pack("{s:s, s:s, s:O, s:o}", "hiloco", hil_version, "made", made, "sweeps",
+                         runs->sweeps, "runs", list);
     json_decref(list);
     return NULL;
 }
 
 int hil_page_data(json_t **data, const char *const *dirs, unsigned count, FILE *messages)
 {
-    struct runs runs = {.indexes = json_array()};
+    struct runs runs = {.indexes = json_array(), .sweeps = json_array()};
     int rc = 0;
 
     for (unsigned i = 0; i < count && !rc; i++)
@@ -163,7 +180,6 @@ int hil_page_data(json_t **data, const char *const *dirs, unsigned count, FILE *
         *data = data_json(&runs);
         rc = *data ? 0 : -ENOMEM;
     }
-    free(runs.at);
-    json_decref(runs.indexes);
+    runs_free(&runs);
     return rc;
 }

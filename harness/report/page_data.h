@@ -1,5 +1,6 @@
 /*
- * All data of a report: {hiloco: version, made: when, runs: [as in page_run.h]}
+ * All data of a report: {hiloco: version, made: when, sweeps: [as in page_sweep.h],
+ * runs: [as in page_run.h, and those of sweeps as in page_point.h]}
  */
 #ifndef HIL_PAGE_DATA_H
 #define HIL_PAGE_DATA_H

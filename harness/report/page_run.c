@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "../base/foreign.h"
+#include "../h5/run_files.h"
 #include "../h5/trace_events.h"
 #include "../record/told.h"
 #include "curves.h"
@@ -15,7 +16,7 @@
 enum { PAGE_SCENARIO_BYTES = 1 << 20 };
 
 /* As it is; of what is not UTF-8 the bytes that are no ASCII become question marks. */
-static json_t *run_scenario(const char *dir)
+json_t *hil_page_scenario(const char *dir)
 {
     char path[HIL_PATH_BYTES], *text = NULL;
     FILE *file = hil_run_path(path, dir, "scenario.yaml") ? NULL : fopen(path, "r");
@@ -117,42 +118,77 @@ static json_t *record_events(const struct hil_trace_reader *trace)
     return all;
 }
 
-static json_t *record_json(const struct hil_page_run *page, FILE *messages, size_t most)
+/* What is read of a record. */
+typedef json_t *record_fn(const struct plot_run *run, size_t most);
+
+static json_t *record_of_measures(const struct plot_run *run, size_t most)
 {
+    json_t *figures = hil_curves(run, true, most);
+
+    return figures ? json_pack("{s:f, s:o}", "duration_s", run->duration_s, "figures", figures)
+                   : NULL;
+}
+
+static json_t *record_of_all(const struct plot_run *run, size_t most)
+{
+    json_t *figures = hil_curves(run, false, most);
+
+    return figures ? json_pack("{s:f, s:o, s:o, s:o}", "duration_s", run->duration_s, "figures",
+                               figures, "histograms", record_histograms(run->trace), "events",
+                               record_events(run->trace))
+                   : NULL;
+}
+
+/* The first line of what is said of a record that cannot be read is *why. NULL: no memory. */
+static json_t *record_read(const char *dir, record_fn *read, size_t most, json_t **why)
+{
+    size_t size;
+    char *said = NULL;
+    FILE *messages = open_memstream(&said, &size);
+    json_t *record = NULL;
     struct plot_run run;
 
-    if (plot_run_open(&run, page->dir, messages))
-        return json_null();
-    json_t *figures = hil_curves(&run, page->point != NULL, most);
-    json_t *record = figures
-                         ? json_pack("{s:f, s:o, s:o, s:o}", "duration_s", run.duration_s,
-                                     "figures", figures, "histograms", record_histograms(run.trace),
-                                     "events", record_events(run.trace))
-                         : json_null();
-    plot_run_close(&run);
+    if (!messages)
+        return NULL;
+    if (plot_run_open(&run, dir, messages) == 0) {
+        record = read(&run, most);
+        plot_run_close(&run);
+    }
+    fclose(messages);
+    said[strcspn(said, "\n")] = '\0';
+    *why = hil_curves_text(said);
+    free(said);
     return record ? record : json_null();
+}
+
+json_t *hil_page_measures(const char *dir, size_t most, json_t **why)
+{
+    return record_read(dir, record_of_measures, most, why);
+}
+
+/* --- the run ---------------------------------------------------------------------------------- */
+
+void hil_page_run_free(struct hil_page_run *run)
+{
+    free(run->dir);
+    free(run->label);
 }
 
 json_t *hil_page_run_json(const struct hil_page_run *page, size_t most)
 {
-    struct hil_told told = hil_told_of_run(page->dir);
-    size_t size;
-    char *why = NULL;
-    FILE *messages = open_memstream(&why, &size);
+    json_t *why = NULL;
+    json_t *record =
+        record_read(page->dir, page->point ? record_of_measures : record_of_all, most, &why);
 
-    if (!messages) {
-        hil_told_close(&told);
+    if (!record)
         return NULL;
-    }
-    json_t *record = record_json(page, messages, most);
-    fclose(messages);
-    why[strcspn(why, "\n")] = '\0';
+    struct hil_told told = hil_told_of_run(page->dir);
     json_t *json =
-        json_pack("{s:o, s:o, s:O?, s:O?, s:o, s:o, s:o, s:o}", "label",
-                  hil_curves_text(page->label), "dir", hil_curves_text(page->dir), "point",
-                  page->point, "summary", told.root, "scenario", run_scenario(page->dir), "trace",
-                  run_trace(page->dir), "record", record, "no_record", hil_curves_text(why));
+        json_pack("{s:o, s:o, s:b, s:O?, s:O?, s:o, s:o, s:o, s:o}", "label",
+                  hil_curves_text(page->label), "dir", hil_curves_text(page->dir), "tested",
+                  page->point != NULL, "status", json_object_get(page->point, "status"), "summary",
+                  told.root, "scenario", hil_page_scenario(page->dir), "trace",
+                  run_trace(page->dir), "record", record, "no_record", why);
     hil_told_close(&told);
-    free(why);
     return json;
 }

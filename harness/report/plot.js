@@ -3,9 +3,13 @@
 /*
  * A plot of curves on a canvas: it stands by itself, and knows nothing of what it is part of.
  *
- *      new Plot(parent, {label, x: {label, unit, log, whole: [from, to]}, y: {label, unit, log},
- *                        curves: [{name, unit, curve: Curve, colour, dashed, say(i)}],
+ *      new Plot(parent, {label, x: {label, unit, log, whole: [from, to], counts},
+ *                        y: {label, unit, log, floor, counts},
+ *                        curves: [{name, unit, curve: Curve, colour, ink, dashed, dots, say(i)}],
  *                        marks: [{from, to, text, kind}]})
+ *
+ * An axis that counts has tics at whole numbers; `floor` is where the y axis begins. A curve's
+ * `ink` is a colour of the style sheet, `good`; one of dots has no lines between them.
  *
  * A drag zooms to what it passes; with shift, or by the middle button, it moves. Where the plot has
  * the focus the wheel zooms, and keys do all of it. A touch moves the cursor, two fingers zoom. The
@@ -58,7 +62,7 @@ class Plot {
         one.swatch = element('span', {class: 'swatch'});
         return one.button = element('button', {type: 'button', 'aria-pressed': 'true',
                                                onclick: () => this.hide(one, !one.hidden)},
-                                    one.swatch, element('span', {class: 'name'}, one.name),
+                                    one.swatch, element('span', {class: 'name', title: one.name}, one.name),
                                     one.value);
     }
 
@@ -128,48 +132,30 @@ class Plot {
         }
         const least = Math.max(Math.abs(low), Math.abs(high)) * 1e-6 || 1;
         const room = Math.max(0.06 * (high - low), high - low < least ? least : 0);
-        [this.y.from, this.y.to] = [low - room, high + room];
+        [this.y.from, this.y.to] = [Math.max(low - room, this.y.floor), high + room];
     }
 
     /* --- drawing ------------------------------------------------------------------------------ */
 
-    /* Twice as fine as the screen, at least: it is printed, too. */
-    fit(canvas) {
-        const scale = Math.max(2, window.devicePixelRatio || 1);
-        const width = this.area.clientWidth, height = this.area.clientHeight;
-        const context = canvas.getContext('2d');
-
-        canvas.width = Math.round(width * scale);
-        canvas.height = Math.round(height * scale);
-        context.setTransform(scale, 0, 0, scale, 0, 0);
-        return {context, width, height};
-    }
-
-    /* What the style sheet says, for dark and light and for paper. */
-    colours() {
-        const style = getComputedStyle(this.area);
-        const of = (name) => style.getPropertyValue(name).trim();
-
-        return {ink: of('--ink'), faint: of('--faint'), grid: of('--grid'), mark: of('--mark'),
-                bad: of('--bad'), light: of('--curve-light'), saturation: of('--curve-saturation')};
-    }
-
     colourOf(one) {
-        const {faint, light, saturation} = this.ink;
+        const {faint, curve_light: light, curve_saturation: saturation} = this.ink;
         const hues = [211, 25, 145, 340, 265, 180, 50, 0];
-        const number = one.colour ?? one.number;
-        const many = this.curves.length > hues.length;
-        const hue = many ? number * 360 / this.curves.length : hues[number % hues.length];
+        const many = one.colour === undefined && this.curves.length > hues.length;
+        const hue = many ? one.number * 360 / this.curves.length
+                         : hues[(one.colour ?? one.number) % hues.length];
 
+        if (one.ink && !one.dashed)
+            return this.ink[one.ink];
         return one.dashed ? faint : `hsl(${Math.round(hue)} ${saturation} ${light})`;
     }
 
     draw() {
         if (this.area.clientWidth === 0)
             return;
-        const {context, width, height} = this.fit(this.canvas);
+        const {context, width, height} = fitCanvas(this.canvas, this.area);
 
-        this.ink = this.colours();
+        this.ink = inkOf(this.area, 'ink', 'faint', 'grid', 'mark', 'bad', 'good', 'curve-light',
+                         'curve-saturation');
         this.x.start = plotRoom.left;
         this.x.stop = width - plotRoom.right;
         this.y.start = height - plotRoom.bottom;
@@ -229,8 +215,7 @@ class Plot {
     /* --- marks -------------------------------------------------------------------------------- */
 
     markColour({kind}) {
-        return kind === 'fault' || kind === 'failure' || kind === 'missed' ? this.ink.bad
-                                                                           : this.ink.mark;
+        return ['fault', 'failure', 'missed', 'limit'].includes(kind) ? this.ink.bad : this.ink.mark;
     }
 
     /* There may be many of them: they are small, and have their words under the cursor. */
@@ -260,21 +245,23 @@ class Plot {
         context.restore();
     }
 
-    /* Above the plot, as long as there is room for them. */
+    /* Above the plot, as long as there is room for them: for limits first. */
     drawMarkTexts(context) {
-        let free = this.x.start - 1;
+        const texts = this.marks.filter((one) => one.text && !this.isSmall(one));
+        const taken = [];
 
         context.textAlign = 'left';
         context.textBaseline = 'bottom';
-        for (const mark of this.marks.filter((one) => one.text && !this.isSmall(one))) {
+        for (const mark of texts.toSorted((a, b) => (b.kind === 'limit') - (a.kind === 'limit'))) {
             const at = Math.max(this.x.pixel(mark.from), this.x.start);
             const end = at + context.measureText(mark.text).width;
             const gone = this.x.pixel(mark.to ?? mark.from) < this.x.start;
-            if (gone || at < free || end > this.x.stop + plotRoom.right)
+            if (gone || end > this.x.stop + plotRoom.right ||
+                taken.some((one) => at < one.end + 10 && end + 10 > one.at))
                 continue;
             context.fillStyle = this.markColour(mark);
             context.fillText(mark.text, at, this.y.stop - 2);
-            free = end + 10;
+            taken.push({at, end});
         }
     }
 
@@ -291,9 +278,14 @@ class Plot {
         const [from, to] = one.curve.seen(this.x.from, this.x.to);
         const line = new Path2D(), band = new Path2D();
 
+        context.strokeStyle = context.fillStyle = this.colourOf(one);
+        if (one.dots) {
+            for (let i = from; i < to; i++)
+                this.dot(context, this.x.pixel(one.curve.x[i]), one.curve.low[i], 4);
+            return;
+        }
         for (let i = from; i < to;)
             i = this.trace(one.curve, i, to, line, band);
-        context.strokeStyle = context.fillStyle = this.colourOf(one);
         context.lineWidth = one === this.nearest ? 2.5 : 1.4;
         context.lineJoin = context.lineCap = 'round';
         context.setLineDash(one.dashed ? [6, 4] : []);
@@ -405,7 +397,7 @@ class Plot {
     }
 
     drawCursor(y = null) {
-        const {context, width} = this.fit(this.over);
+        const {context, width} = fitCanvas(this.over, this.area);
         const one = this.nearest ?? this.shown()[0];
 
         this.tip.hidden = this.cursor === null || y === null || !one;
@@ -426,11 +418,14 @@ class Plot {
                            this.x.pixel(one.curve.end[i]));
 
         context.fillStyle = this.colourOf(one);
-        for (const value of new Set([one.curve.low[i], one.curve.high[i]])) {
-            context.beginPath();
-            context.arc(x, this.y.pixel(value), 3, 0, 2 * Math.PI);
-            context.fill();
-        }
+        for (const value of new Set([one.curve.low[i], one.curve.high[i]]))
+            this.dot(context, x, value, 3);
+    }
+
+    dot(context, x, value, radius) {
+        context.beginPath();
+        context.arc(x, this.y.pixel(value), radius, 0, 2 * Math.PI);
+        context.fill();
     }
 
     placeTip(one, x, y, width) {
@@ -441,9 +436,7 @@ class Plot {
                                  element('br'), `at ${this.sayX(one.curve.x[i])}`,
                                  ...this.sayRows(one, i),
                                  ...marks.flatMap((text) => [element('br'), text]));
-        this.tip.style.top = `${Math.max(0, y - 12)}px`;
-        this.tip.style.left = x < width / 2 ? `${x + 14}px` : 'auto';
-        this.tip.style.right = x < width / 2 ? 'auto' : `${width - x + 14}px`;
+        placeTip(this.tip, x, y, width);
     }
 
     sayRows({curve, say}, i) {

@@ -23,7 +23,12 @@ function sectionOfRuns(title, runs, part) {
 
 /* --- at the top ------------------------------------------------------------------------------- */
 
-function headline(runs) {
+function headline(runs, sweeps) {
+    const [sweep] = sweeps;
+
+    if (sweep?.bisection && sweep.runs.length === runs.length)
+        return element('p', {class: `headline ${sweep.bisection.found ? 'passed' : 'inconclusive'}`,
+                             role: 'status'}, bisectionHeadline(sweep));
     const verdicts = runs.map(verdictOf);
     const worst = ['error', 'failed', 'inconclusive', 'not run', 'passed', 'valid']
         .find((verdict) => verdicts.includes(verdict));
@@ -128,9 +133,35 @@ function dataPart(run, i) {
 
 /* --- all -------------------------------------------------------------------------------------- */
 
-async function drawReport({hiloco, made, runs}) {
-    const alone = runs.filter((run) => !run.point);
-    const title = runs.length > 1 ? `${runs.length} runs` : runs[0].summary?.scenario ?? runs[0].label;
+function titleOf(runs, sweeps) {
+    const name = runs.find((run) => run.summary)?.summary.scenario ?? runs[0].label;
+
+    if (sweeps[0]?.runs.length === runs.length)
+        return `${name}: ${sweepKind(sweeps[0])}`;
+    return runs.length > 1 ? count(runs.length, 'run') : name;
+}
+
+/* One run of a sweep has the scenario of all, but for the keys that vary. */
+function sweepScenario({scenario, runs}) {
+    return scenario && element('details', {}, element('summary', {}, `scenario.yaml of ${runs[0].label}`),
+                               element('pre', {}, scenario));
+}
+
+function sweepData(sweep) {
+    const name = sweep.label.split('/').filter(Boolean).at(-1)?.replace(/[^\w.=,-]/g, '-') ?? 'sweep';
+
+    return element('div', {class: 'tools'},
+                   element('button', {type: 'button', onclick: () =>
+                       download(`${name}-sweep.csv`, 'text/csv', sweepCsv(sweep))}, 'sweep.csv'),
+                   element('span', {}, sweep.label));
+}
+
+async function drawReport({hiloco, made, runs, sweeps: told}) {
+    const sweeps = told.map((sweep, i) => ({...sweep, runs: runs.filter((run) => run.sweep === i)}));
+    const single = runs.filter((run) => run.sweep === undefined);
+    const alone = single.filter((run) => !run.tested);
+    const drawn = runs.filter((run) => run.sweep === undefined || run.record);
+    const sections = sweeps.map(sweepSection);
     const figures = section('Figures');
     const timing = section('How late, how long, how old');
     const place = document.getElementById('report');
@@ -138,13 +169,15 @@ async function drawReport({hiloco, made, runs}) {
 
     document.documentElement.classList.add('drawn');
     place.replaceChildren(
-        element('header', {}, element('h1', {}, title), headline(runs),
+        element('header', {}, element('h1', {}, titleOf(runs, sweeps)), headline(runs, sweeps),
                 element('p', {class: 'faint'}, `hiloco ${hiloco}; report of ${made}`)),
-        runsTable(runs), ...eachRun(runs, reasonsPart), limits, figures);
-    limits.replaceWith(...(sectionOfRuns('Limits', runs, limitsPart) ? [limits] : []));
-    await drawFigures(figures, runs);
+        ...(single.length ? [runsTable(single)] : []), ...eachRun(single, reasonsPart), limits,
+        ...sections.map((one) => one.made), figures);
+    limits.replaceWith(...(sectionOfRuns('Limits', single, limitsPart) ? [limits] : []));
+    sections.forEach((one) => one.draw());
+    await drawFigures(figures, drawn, sweeps);
     if (limits.isConnected)
-        limits.append(sectionOfRuns('Limits', runs, limitsPart));
+        limits.append(sectionOfRuns('Limits', single, limitsPart));
     if (!figures.querySelector('figure'))
         figures.append('Nothing was recorded that could be drawn.');
     place.append(...[
@@ -157,7 +190,8 @@ async function drawReport({hiloco, made, runs}) {
                       ({summary}) => summary?.validity && validityTable(summary.validity)),
         sectionOfRuns('Machine', alone, machinePart),
         sectionOfRuns('Scenario', alone, (run) => scenarioPart(run, runs.length === 1)),
-        section('Data', ...runs.map(dataPart),
+        sweeps.length && !alone.length ? section('Scenario', ...sweeps.map(sweepScenario)) : null,
+        section('Data', ...sweeps.map(sweepData), ...single.map(dataPart),
                 element('p', {class: 'faint'},
                         'The record, trace.h5, has every row; hiloco export writes it as text.')),
     ].filter(Boolean));
@@ -171,7 +205,7 @@ async function drawReport({hiloco, made, runs}) {
 
 /* On paper and on a screen that turns dark or light the plots have other colours. */
 function redraw() {
-    document.querySelectorAll('.plot').forEach(({plot}) => plot?.draw());
+    document.querySelectorAll('.plot, .map').forEach(({plot}) => plot?.draw());
 }
 
 window.addEventListener('beforeprint', () => {

@@ -2,7 +2,9 @@
 
 /* A table of [[...] ...]: numbers to the right. On a narrow screen it scrolls by itself. */
 function table(heads, rows) {
-    const cell = (value) => element('td', {class: typeof value === 'number' ? 'number' : null},
+    const kind = (value) => typeof value === 'number' ? 'number' : typeof value !== 'string' ? null
+        : value.length <= 16 ? 'word' : value.length > 40 ? 'words' : null;
+    const cell = (value) => element('td', {class: kind(value)},
                                     typeof value === 'number' ? digits(value) : value ?? '-');
     const body = rows.map(({id, cells, state}) =>
         element('tr', {id, class: state}, cells.map(cell)));
@@ -15,6 +17,37 @@ function table(heads, rows) {
                            element('tbody', {}, body)));
 }
 
+/* A table of many rows: its heads sort it, and the first rows are seen until all are asked for. A
+ * state that is a cell becomes a badge; what never comes is infinite. */
+const rowsSeen = 100;
+
+function longTable(heads, rows) {
+    const made = element('div', {}), sorted = [...rows];
+    let most = rowsSeen, by = -1, way = 1;
+    const shown = (cell, state) => cell === state ? badge(state) : cell === Infinity ? 'never' : cell;
+    const compare = (a, b) => typeof a === 'number' && typeof b === 'number'
+        ? a - b : String(a ?? '').localeCompare(String(b ?? ''), 'en', {numeric: true});
+    const sort = (i) => {
+        [by, way] = [i, by === i ? -way : 1];
+        sorted.sort((a, b) => way * compare(a.cells[i], b.cells[i]));
+        draw();
+    };
+    const head = (text, i) => element('button', {type: 'button', class: 'sort', onclick: () => sort(i)},
+                                      text, by === i ? (way > 0 ? ' ↑' : ' ↓') : '');
+    const more = () => element('button', {type: 'button', onclick: () => {
+        most = Infinity;
+        draw();
+    }}, `show all ${rows.length}`);
+    const draw = () => made.replaceChildren(
+        table(heads.map(head), sorted.slice(0, most).map(({cells, state}) =>
+            ({state, cells: cells.map((cell) => shown(cell, state))}))),
+        ...(rows.length > most ? [element('p', {class: 'faint'},
+                                          `The first ${most} rows of ${rows.length}. `, more())] : []));
+
+    draw();
+    return made;
+}
+
 function badge(verdict) {
     return element('span', {class: `badge ${verdict}`}, verdict);
 }
@@ -22,10 +55,10 @@ function badge(verdict) {
 /* passed, failed, inconclusive or error, as `hiloco test` says it; of a run without limits whether
  * it is valid. */
 function verdictOf(run) {
-    const {summary, point} = run;
+    const {summary, status} = run;
 
     if (!summary)
-        return point?.status === null ? 'not run' : 'error';
+        return status === null ? 'not run' : 'error';
     if (summary.validity?.valid === false && summary.verdict !== 'error')
         return 'inconclusive';
     return summary.verdict ?? (summary.validity?.valid ? 'valid' : 'error');
@@ -55,7 +88,7 @@ function settling(measure) {
 function runRow(run, i) {
     const {summary} = run, measure = firstMeasure(summary), limits = summary?.limits ?? [];
     const failed = limits.filter((limit) => limit.verdict === 'failed').length;
-    const link = run.point ? run.label : element('a', {href: `#run-${i}`}, run.label);
+    const link = run.tested ? run.label : element('a', {href: `#run-${i}`}, run.label);
 
     return {state: verdictOf(run), cells: [
         badge(verdictOf(run)), link, summary?.scenario,

@@ -393,6 +393,11 @@ void browser_downloads(struct browser *b, const char *folder)
                json_pack("{s:s, s:s}", "behavior", "allow", "downloadPath", folder));
 }
 
+void browser_media(struct browser *b, const char *media)
+{
+    browser_do(b, "Emulation.setEmulatedMedia", json_pack("{s:s}", "media", media));
+}
+
 void browser_print(struct browser *b)
 {
     browser_do(b, "Page.printToPDF", NULL);

@@ -40,6 +40,9 @@ const char *browser_complaints(const struct browser *browser);
 /* What the page hands out goes to this folder. */
 void browser_downloads(struct browser *browser, const char *folder);
 
+/* Lays the page out for "print", or "screen" again. */
+void browser_media(struct browser *browser, const char *media);
+
 /* Prints the page, to nowhere. */
 void browser_print(struct browser *browser);
 

@@ -10,14 +10,12 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "browser.h"
 #include "process.h"
+#include "report_page.h"
 #include "results.h"
 #include "workspace.h"
 
 TestSuite(report, .init = workspace_open, .fini = workspace_close, .timeout = 300);
-
-static const char complete[] = "document.documentElement?.classList.contains('complete')";
 
 static void run_into(const char *folder, const char *scenario)
 {
@@ -27,29 +25,6 @@ static void run_into(const char *folder, const char *scenario)
     struct ended e = run_command("hiloco run %s --mode virtual --quiet --out %s", path,
                                  in_workspace("%s", folder));
     cr_assert(e.status == 0 || e.status == 4, "%s", e.err);
-}
-
-static const char *report_of(const char *folder)
-{
-    struct ended e = run_command("hiloco report %s", in_workspace("%s", folder));
-
-    expect_status(&e, 0);
-    return in_workspace("%s/report.html", folder);
-}
-
-static struct browser *shown(const char *path)
-{
-    struct browser *b = browser_open(1000, 900, false);
-
-    browser_go(b, path, complete);
-    return b;
-}
-
-static void expect_quiet(struct browser *b)
-{
-    cr_expect_eq(browser_requests(b), 0, "the page fetches something");
-    cr_expect_str_eq(browser_complaints(b), "");
-    browser_close(b);
 }
 
 /* 20000 steps of 100 us: a ramp to 2, and a flat line with a step of one row on it. */
@@ -65,31 +40,6 @@ static const char spike[] =
     "record: [{signals: [ramp.output, line.output]}]\n";
 
 /* --- curves ----------------------------------------------------------------------------------- */
-
-/* The rows of pixels, from 0 at the top to 1, in which the curves' canvas is coloured at a share of
- * the plot's width: greys, the axes, do not count. -1: none is. */
-static const char coloured[] =
-    "(() => { const {canvas, x, y} = document.querySelectorAll('.plot')[%d].plot;"
-    " const scale = canvas.width / canvas.clientWidth;"
-    " const at = Math.round((x.start + %g * (x.stop - x.start)) * scale);"
-    " const pixels = canvas.getContext('2d').getImageData(at - 1, 0, 3, canvas.height).data;"
-    " const rows = [];"
-    " for (let i = 0; i < pixels.length; i += 4) {"
-    "  const [r, g, b] = pixels.slice(i, i + 3), alpha = pixels[i + 3];"
-    "  if (alpha > 128 && Math.max(r, g, b) - Math.min(r, g, b) > 90)"
-    "   rows.push(Math.floor(i / 12) / scale); }"
-    " const share = (row) => (row - y.stop) / (y.start - y.stop);"
-    " return rows.length ? share(%s) : -1; })()";
-
-static double highest(struct browser *b, int plot, double x)
-{
-    return browser_number(b, coloured, plot, x, "Math.min(...rows)");
-}
-
-static double lowest(struct browser *b, int plot, double x)
-{
-    return browser_number(b, coloured, plot, x, "Math.max(...rows)");
-}
 
 static void hide(struct browser *b, int curve)
 {
@@ -115,27 +65,6 @@ Test(report, curves_are_drawn_where_the_values_are)
 }
 
 /* --- the cursor ------------------------------------------------------------------------------- */
-
-struct place {
-    double x, y;
-};
-
-/* Of a time, in the window, in the middle of a plot's height. */
-static struct place place_of(struct browser *b, int plot, double time_s)
-{
-    struct place place = {
-        browser_number(b,
-                       "(() => { const {plot} = document.querySelectorAll('.plot')[%d];"
-                       " plot.area.scrollIntoView({block: 'center'});"
-                       " return plot.area.getBoundingClientRect().left + plot.x.pixel(%.9g); })()",
-                       plot, time_s),
-        browser_number(b,
-                       "(() => { const box = document.querySelectorAll('.plot-area')[%d]"
-                       ".getBoundingClientRect(); return box.top + box.height / 2; })()",
-                       plot)};
-
-    return place;
-}
 
 static char *value_of(struct browser *b, int curve)
 {
@@ -234,15 +163,6 @@ Test(report, a_spike_of_one_step_is_seen_and_zoomed_to)
 }
 
 /* --- what is in it ---------------------------------------------------------------------------- */
-
-static bool is_shown(struct browser *b, const char *text)
-{
-    json_t *found = browser_value(b, "document.body.innerText.includes('%s')", text);
-    const bool is = json_is_true(found);
-
-    json_decref(found);
-    return is;
-}
 
 static const char limited[] =
     "name: limited\nduration_s: 0.02\nmode: virtual\n"
@@ -525,7 +445,7 @@ Test(report, is_dark_where_the_reader_wants_that_and_light_on_paper)
     run_into("run", spike);
     struct browser *b = browser_open(400, 800, true);
 
-    browser_go(b, report_of("run"), complete);
+    browser_go(b, report_of("run"), report_complete);
     char *colour = browser_text(b, paper);
     cr_expect_str_eq(colour, "#14181d");
     json_decref(

@@ -1,0 +1,213 @@
+'use strict';
+
+/*
+ * A map over two keys, on a canvas: a cell for each pair of their values. Like a plot it stands by
+ * itself.
+ *
+ *      new HeatMap(parent, {label, unit, x: {label, values: [text]}, y: likewise,
+ *                           cells: [{x, y, value, text, state, say}]})
+ *
+ * A cell with a value has a colour between those of the least and the greatest; one without has
+ * that of its state: good, bad, doubt, none. Its text is in it where there is room, and what it
+ * says is under the cursor. The mouse and the arrow keys move that.
+ */
+const heatRoom = {right: 4, top: 4, bottom: 38};
+const heatStates = {good: 'passed', bad: 'failed', doubt: 'does not settle', none: 'not known'};
+
+class HeatMap {
+    constructor(parent, {label, unit = '', x, y, cells, states = heatStates}) {
+        Object.assign(this, {label, unit, x, y, cells, states, cursor: null});
+        this.at = new Map(cells.map((cell) => [`${cell.x} ${cell.y}`, cell]));
+        const values = cells.map((cell) => cell.value).filter(Number.isFinite);
+        this.least = leastOf(values);
+        this.greatest = greatestOf(values);
+        this.build(parent);
+        this.listen();
+        new ResizeObserver(() => this.draw()).observe(this.area);
+    }
+
+    build(parent) {
+        this.canvas = element('canvas');
+        this.tip = element('div', {class: 'tip', hidden: true});
+        this.area = element('div', {class: 'map-area', tabindex: 0, role: 'group',
+                                    'aria-roledescription': 'map', 'aria-label': this.words()},
+                            this.canvas, this.tip);
+        this.area.style.height = `${this.height()}px`;
+        this.spoken = element('div', {class: 'spoken', 'aria-live': 'polite'});
+        this.scale = element('div', {class: 'scale'}, this.scaleParts());
+        parent.append(this.area, this.spoken, this.scale);
+        parent.plot = this;
+    }
+
+    words() {
+        return `${this.label}: ${this.y.values.length} by ${this.x.values.length} cells. ` +
+               'The arrow keys move from one to the next.';
+    }
+
+    height() {
+        const rows = this.y.values.length;
+
+        return heatRoom.top + heatRoom.bottom + Math.min(520, Math.max(90, rows * 26));
+    }
+
+    /* What the colours mean. */
+    scaleParts() {
+        const states = [...new Set(this.cells.filter((cell) => !Number.isFinite(cell.value))
+            .map((cell) => cell.state))];
+        const parts = states.map((state) =>
+            element('span', {}, element('span', {class: `swatch ${state}`}), this.states[state]));
+
+        if (this.least <= this.greatest)
+            parts.unshift(element('span', {}, withUnit(digits(this.least, 4), this.unit),
+                                  element('span', {class: 'swatch ramp'}),
+                                  withUnit(digits(this.greatest, 4), this.unit)));
+        return parts;
+    }
+
+    /* --- drawing ------------------------------------------------------------------------------ */
+
+    draw() {
+        if (this.area.clientWidth === 0)
+            return;
+        const {context, width, height} = fitCanvas(this.canvas, this.area);
+
+        this.ink = inkOf(this.area, 'ink', 'faint', 'paper', 'mark', 'good', 'bad', 'doubt', 'grid',
+                         'map-weak', 'map-strong', 'curve-saturation');
+        context.font = '12px system-ui, sans-serif';
+        const widest = Math.max(...this.y.values.map((text) => context.measureText(text).width));
+        this.left = Math.min(widest, width / 3) + 30;
+        this.top = heatRoom.top;
+        this.cell = {width: (width - this.left - heatRoom.right) / this.x.values.length,
+                     height: (height - heatRoom.top - heatRoom.bottom) / this.y.values.length};
+        this.cells.forEach((cell) => this.drawCell(context, cell));
+        this.drawAxes(context, width, height);
+        this.drawCursor(context);
+    }
+
+    /* The first value of y is at the bottom, as on any axis. */
+    box({x, y}) {
+        return {left: this.left + x * this.cell.width,
+                top: this.top + (this.y.values.length - 1 - y) * this.cell.height};
+    }
+
+    share(value) {
+        return this.greatest > this.least ? (value - this.least) / (this.greatest - this.least) : 0.5;
+    }
+
+    colourOf({value, state}) {
+        if (!Number.isFinite(value))
+            return state === 'none' ? this.ink.grid : this.ink[state];
+        const weak = parseFloat(this.ink.map_weak), strong = parseFloat(this.ink.map_strong);
+
+        return `hsl(211 ${this.ink.curve_saturation} ${weak + this.share(value) * (strong - weak)}%)`;
+    }
+
+    /* What can be read upon it. */
+    inkOn({value}) {
+        const isWeak = Number.isFinite(value) && this.share(value) < 0.5;
+
+        return isWeak ? this.ink.ink : this.ink.paper;
+    }
+
+    drawCell(context, cell) {
+        const {left, top} = this.box(cell), {width, height} = this.cell;
+        const gap = Math.min(width, height) > 8 ? 1 : 0;
+
+        context.fillStyle = this.colourOf(cell);
+        context.fillRect(left, top, width - gap, height - gap);
+        if (!cell.text || height < 15 || context.measureText(cell.text).width > width - 6)
+            return;
+        context.fillStyle = this.inkOn(cell);
+        context.textAlign = 'center';
+        context.textBaseline = 'middle';
+        context.fillText(cell.text, left + (width - gap) / 2, top + (height - gap) / 2);
+    }
+
+    drawAxes(context, width, height) {
+        const bottom = height - heatRoom.bottom, {x, y} = this;
+        const widest = Math.max(...x.values.map((text) => context.measureText(text).width));
+        const xStep = Math.ceil((widest + 8) / this.cell.width);
+        const yStep = Math.ceil(15 / this.cell.height);
+
+        context.fillStyle = this.ink.ink;
+        context.textAlign = 'center';
+        context.textBaseline = 'top';
+        for (let i = 0; i < x.values.length; i += xStep)
+            context.fillText(x.values[i], this.box({x: i, y: 0}).left + this.cell.width / 2,
+                             bottom + 5);
+        context.fillText(x.label, (this.left + width) / 2, bottom + 21);
+        context.textAlign = 'right';
+        context.textBaseline = 'middle';
+        for (let i = 0; i < y.values.length; i += yStep)
+            context.fillText(y.values[i], this.left - 6,
+                             this.box({x: 0, y: i}).top + this.cell.height / 2, width / 3);
+        context.save();
+        context.translate(9, (this.top + bottom) / 2);
+        context.rotate(-Math.PI / 2);
+        context.textAlign = 'center';
+        context.fillText(y.label, 0, 0, bottom - this.top);
+        context.restore();
+    }
+
+    drawCursor(context) {
+        if (!this.cursor)
+            return;
+        const {left, top} = this.box(this.cursor);
+
+        context.strokeStyle = this.ink.ink;
+        context.lineWidth = 2;
+        context.strokeRect(left, top, this.cell.width - 1, this.cell.height - 1);
+    }
+
+    /* --- what the reader does ----------------------------------------------------------------- */
+
+    listen() {
+        this.area.addEventListener('pointermove', (event) => this.move(event));
+        this.area.addEventListener('pointerdown', (event) => this.move(event));
+        this.area.addEventListener('pointerleave', () => this.point(null));
+        this.area.addEventListener('keydown', (event) => this.key(event));
+    }
+
+    cellAt(x, y) {
+        return this.at.get(`${x} ${y}`);
+    }
+
+    wordsOf(cell) {
+        return `${this.y.label} ${this.y.values[cell.y]}, ${this.x.label} ${this.x.values[cell.x]}`;
+    }
+
+    /* Sets the cursor to a cell (null: takes it away), and says what is there. */
+    point(cell, x, y) {
+        this.cursor = cell;
+        this.draw();
+        this.tip.hidden = !cell;
+        if (!cell)
+            return;
+        this.tip.replaceChildren(element('b', {}, cell.say), element('br'), this.wordsOf(cell));
+        placeTip(this.tip, x, y, this.area.clientWidth);
+    }
+
+    move(event) {
+        const box = this.area.getBoundingClientRect();
+        const x = event.clientX - box.left, y = event.clientY - box.top;
+        const column = Math.floor((x - this.left) / this.cell.width);
+        const row = this.y.values.length - 1 - Math.floor((y - this.top) / this.cell.height);
+
+        this.point(this.cellAt(column, row) ?? null, x, y);
+    }
+
+    key(event) {
+        const ways = {ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1]};
+        const [right, up] = ways[event.key] ?? [0, 0], {cursor} = this;
+
+        if (!right && !up)
+            return;
+        event.preventDefault();
+        const next = cursor ? this.cellAt(cursor.x + right, cursor.y + up) : this.cellAt(0, 0);
+        if (!next)
+            return;
+        const {left, top} = this.box(next);
+        this.point(next, left + this.cell.width / 2, top);
+        this.spoken.textContent = `${this.wordsOf(next)}: ${next.say}`;
+    }
+}
