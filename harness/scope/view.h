@@ -41,15 +41,15 @@
  *              for each trace C times in seconds, then C values: every step, as in the record. With
  *              "lost" there are steps in the window that came too fast for who watches.
  */
-#ifndef HIL_SESSION_H
-#define HIL_SESSION_H
+#ifndef HIL_VIEW_H
+#define HIL_VIEW_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
 #include "../top/runs.h"
 
-struct hil_session;
+struct hil_view;
 
 /* Takes a message, text or binary, and copies it if it is to be kept. Returns 0, or a negative
  * errno when the page is to be given up. */
@@ -57,18 +57,18 @@ typedef int hil_send_fn(void *arg, bool binary, const void *bytes, size_t size);
 
 /* Without `allow_set` what changes the run is refused here. The run must stay as long. Returns 0 or
  * a negative errno. */
-int hil_session_open(struct hil_session **session, const struct hil_found *run, bool allow_set);
-void hil_session_close(struct hil_session *session);
+int hil_view_open(struct hil_view **view, const struct hil_found *run, bool allow_set);
+void hil_view_close(struct hil_view *view);
 
 /* A message of the page, which needs no terminating zero. One that is not as above is answered by
  * "refused". Returns 0 or -ENOMEM. */
-int hil_session_take(struct hil_session *session, const char *text, size_t size);
+int hil_view_take(struct hil_view *view, const char *text, size_t size);
 
 /*
  * Looks at the run, and sends what is to be sent now; never waits. To be called about every 10 ms:
  * what is watched reaches back 40 ms. Returns 0; 1 when the run has ended and all is sent; or what
  * `send` returned, or -ENOMEM.
  */
-int hil_session_turn(struct hil_session *session, hil_send_fn *send, void *arg);
+int hil_view_turn(struct hil_view *view, hil_send_fn *send, void *arg);
 
 #endif
