@@ -303,8 +303,10 @@ $(BUILD)/plain/%.o: %.c Makefile | $(NEEDED)
 PLAIN := $(call plain,$(wildcard tests/plain/*.c) $(CHANNEL_TESTS:%=tests/unit/test_%.c)) \
          $(call objects,tests/nodes.c) $(BUILD)/libloco.a
 
-$(BUILD)/test-plain: $(PLAIN)
-	$(LINK) -o $@ $^ $(LOCO_LIBS)
+# And what else has threads of its own.
+$(BUILD)/test-plain: $(PLAIN) $(call plain,tests/unit/test_rows.c) \
+                     $(call objects,harness/scope/rows.c harness/run/tap.c harness/base/foreign.c)
+	$(LINK) -o $@ $^ $(LOCO_LIBS) $$(pkg-config --libs jansson)
 
 # On an RDMA device; without one its tests are on shm, or say that they are skipped.
 $(BUILD)/test-rdma: $(call plain,$(wildcard tests/rdma/*.c)) $(call objects,$(SIM_WORKLOADS)) \

@@ -21,6 +21,13 @@
  * the pair. Long copies are three times as fast. */
 typedef uint64_t loco_pair __attribute__((vector_size(16), aligned(8), may_alias));
 
+#define LOCO_PAIRS 1
+
+static inline void loco_copy_pair(uint64_t *to, const uint64_t *from)
+{
+    *(volatile loco_pair *)to = *(const volatile loco_pair *)from;
+}
+
 static inline size_t loco_copy_lines(unsigned char *to, const unsigned char *from, size_t size)
 {
     volatile loco_pair *d = (volatile loco_pair *)to;

@@ -55,6 +55,8 @@ static uint64_t leave_out(const struct hil_loop *l, uint64_t n, uint64_t next, u
     l->state->left_out += left_out.count;
     loop_keep_latest(l->state, now - hil_loop_due(l, n), now);
     loop_keep_miss(l->state, left_out.late_ns, now);
+    if (l->tap)
+        hil_tap_miss(l->tap, left_out.count);
     hil_histogram_add_series(&l->state->late, left_out.late_ns, left_out.period_ns, left_out.count);
     HIL_TRACE(left_out, &left_out);
     return left_out.count;
@@ -69,6 +71,8 @@ static void account_miss(const struct hil_loop *l, uint64_t n, uint64_t begin, u
     loop_keep_miss(l->state, over, begin);
     uint64_t left_out = leave_out(l, n + 1, next, end);
     l->state->run_late++;
+    if (l->tap)
+        hil_tap_miss(l->tap, 1);
     hil_worst_add(l->worst, &(struct hil_miss){.begin_ns = begin,
                                                .step = n,
                                                .over_ns = over,

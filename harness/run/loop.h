@@ -22,11 +22,12 @@ struct hil_loop {
     bool has_input;        /* it has had one */
     struct hil_timing timing;
     struct hil_node_state *state;
-    struct hil_worst *worst; /* misses, of all the loops of its executor */
-    uint32_t node;           /* whose it is, for those */
-    uint64_t end_ns;         /* of the run, after the start: no step that is due then */
-    uint64_t ramp_ns;        /* the last part of it: the way to what is safe */
-    uint64_t first;          /* step of this loop; above 0 where the run was under way already */
+    struct hil_worst *worst;  /* misses, of all the loops of its executor */
+    uint32_t node;            /* whose it is, for those */
+    uint64_t end_ns;          /* of the run, after the start: no step that is due then */
+    uint64_t ramp_ns;         /* the last part of it: the way to what is safe */
+    struct hil_tap_ring *tap; /* where misses are shown; NULL: nowhere */
+    uint64_t first;           /* step of this loop; above 0 where the run was under way already */
 };
 
 static inline uint64_t hil_loop_due(const struct hil_loop *loop, uint64_t n)

@@ -7,6 +7,7 @@
 #include "faults.h"
 #include "lines.h"
 #include "note.h"
+#include "step_parts.h"
 #include "step_stop.h"
 #include "tracer.h"
 
@@ -43,7 +44,11 @@ static int node_open_on(struct hil_node *node, struct loco_fabric *fabric)
     int rc = loco_manager_open(&node->mgr, fabric, &config);
     if (!rc)
         rc = hil_links_init(&node->links, node->mgr, s);
-    return rc ? rc : hil_step_open(&node->step, node);
+    if (!rc)
+        rc = hil_step_open(&node->step, node);
+    if (!rc)
+        node->loop.tap = node->step->tap;
+    return rc;
 }
 
 int hil_node_open(struct hil_node **opened, const struct hil_run *run, struct loco_fabric *fabric,

@@ -1,9 +1,10 @@
 #include "note.h"
 
 #include "awaited.h"
+#include "step_parts.h"
 #include "tracer.h"
 
-__attribute__((cold)) void hil_note(const struct hil_node *node, uint64_t n, uint64_t now_ns,
+__attribute__((cold)) void hil_note(struct hil_node *node, uint64_t n, uint64_t now_ns,
                                     enum hil_event_kind kind, struct hil_event_of of, double value)
 {
     const struct hil_event_row event = {
@@ -18,6 +19,8 @@ __attribute__((cold)) void hil_note(const struct hil_node *node, uint64_t n, uin
     if (node->rehearsed)
         return;
     hil_event_add(node->events, &event);
+    if (node->step->tap)
+        hil_tap_note(node->step->tap, n, kind);
     node->run->state->executors[node->run->executor].events[kind]++;
     hil_awaited_note(node->run->state, &event, now_ns);
     HIL_TRACE(event, &event);

@@ -14,7 +14,7 @@ static const uint64_t MARGIN_NS = 20000;
 int hil_rehearsal_open(struct hil_rehearsal *h, const struct hil_run *run)
 {
     *h = (struct hil_rehearsal){.run = *run};
-    int rc = hil_state_open(&h->state, run->scenario);
+    int rc = hil_state_open_rehearsal(&h->state, run->scenario);
     if (rc)
         return rc;
     close(h->state->file); /* it is by its file that a run is found */

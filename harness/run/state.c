@@ -13,14 +13,16 @@
 #include "../base/foreign.h"
 #include "../scenario/system.h"
 #include "awaited.h"
+#include "lines.h"
 
 /* Whoever knows of the file may map it, but not change its size, nor write where the kernel knows
  * of that. The mapping that is there already stays as it is, also in children. */
 enum { SIZE_SEALS = F_SEAL_SHRINK | F_SEAL_GROW, OTHER_SEALS = F_SEAL_FUTURE_WRITE | F_SEAL_SEAL };
 
 /* Differs where members do, near enough. */
-static const uint64_t LAYOUT =
-    (uint64_t)sizeof(struct hil_state) << 32 | sizeof(struct hil_node_state);
+static const uint64_t LAYOUT = (uint64_t)(sizeof(struct hil_state) + sizeof(struct hil_tap_column))
+                                   << 32 |
+                               sizeof(struct hil_node_state);
 
 /* Returns the memory, or NULL with errno set. */
 static void *map_file(int file, size_t size)
@@ -95,7 +97,7 @@ static void fill_card(struct hil_state *state, const struct hil_scenario *s)
 }
 
 static int open_with(struct hil_state **state, const struct hil_scenario *s,
-                     const struct hil_event *events, unsigned event_count)
+                     const struct hil_event *events, unsigned event_count, bool tapped)
 {
     const struct hil_system *system = s->system;
     const unsigned figures = state_pairs(s, NULL);
@@ -108,9 +110,10 @@ static int open_with(struct hil_state **state, const struct hil_scenario *s,
     const size_t costs_size = system->component_count * sizeof(struct hil_cost);
     const size_t faults_size = system->here_count * sizeof(struct hil_fault_state);
     const size_t awaited_size = system->fault_count * sizeof(struct hil_awaited_state);
-    const size_t size = nodes_size + executors_size + links_size + figures_size + ages_size +
-                        costs_size + faults_size + awaited_size +
-                        hil_responses_size(event_count, system->measure_count);
+    const size_t taps_at = hil_whole_lines(nodes_size + executors_size + links_size + figures_size +
+                                           ages_size + costs_size + faults_size + awaited_size +
+                                           hil_responses_size(event_count, system->measure_count));
+    const size_t size = taps_at + (tapped ? hil_taps_size(s) : 0);
     int file = memfd_create(HIL_STATE_NAME, MFD_CLOEXEC | MFD_ALLOW_SEALING);
     void *memory = file < 0 ? NULL : map_file(file, size);
 
@@ -142,11 +145,13 @@ static int open_with(struct hil_state **state, const struct hil_scenario *s,
                        system->measure_count);
     for (unsigned i = 0; i < system->measure_count; i++)
         hil_responses_set_band(&st->responses, i, system->measures[i].band);
+    if (tapped)
+        hil_taps_init(&st->taps, memory, taps_at, s);
     fill_card(st, s);
     return 0;
 }
 
-int hil_state_open(struct hil_state **state, const struct hil_scenario *s)
+static int state_open(struct hil_state **state, const struct hil_scenario *s, bool tapped)
 {
     struct hil_event *events;
     unsigned count;
@@ -154,9 +159,19 @@ int hil_state_open(struct hil_state **state, const struct hil_scenario *s)
 
     if (rc)
         return rc;
-    rc = open_with(state, s, events, count);
+    rc = open_with(state, s, events, count, tapped);
     free(events);
     return rc;
+}
+
+int hil_state_open(struct hil_state **state, const struct hil_scenario *s)
+{
+    return state_open(state, s, true);
+}
+
+int hil_state_open_rehearsal(struct hil_state **state, const struct hil_scenario *s)
+{
+    return state_open(state, s, false);
 }
 
 void hil_state_close(struct hil_state *state)

@@ -27,6 +27,7 @@
 #include "input_age.h"
 #include "live.h"
 #include "node_name.h"
+#include "tap.h"
 
 /* Of a node, and of an executor, which is never ready or safe. */
 enum hil_stage {
@@ -180,6 +181,7 @@ struct hil_state {
 
     unsigned executor_count, node_count, link_count, figures_count, fault_count;
     uint64_t size; /* of all of it */
+    struct hil_taps taps;
     struct hil_executor_state *executors;
     struct hil_link_state *links;      /* of the system */
     struct hil_link_figures *figures;  /* in the order of executors, then of arrays */
@@ -231,8 +233,9 @@ void hil_age_name(const struct hil_system *system, unsigned age, char text[HIL_S
 void hil_age_describe(const struct hil_state *state, const struct hil_system *system, char *text,
                       size_t size);
 
-/* Returns 0 or a negative errno. */
+/* Returns 0 or a negative errno. That of a rehearsal has no taps: nobody watches it. */
 int hil_state_open(struct hil_state **state, const struct hil_scenario *scenario);
+int hil_state_open_rehearsal(struct hil_state **state, const struct hil_scenario *scenario);
 void hil_state_close(struct hil_state *state);
 
 /* What the memory file of a run is called: /proc/PID/fd shows it as "/memfd:" and this. */

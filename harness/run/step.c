@@ -406,10 +406,9 @@ static double step_sum(const struct hil_step *s, const struct step_measured *m)
 /* How each measure follows its reference; the first one is also for whoever watches. */
 static void step_measure(const struct hil_step *s, uint64_t now)
 {
-    struct hil_state *state = s->node->run->state;
-
     if (s->measured_count == 0)
         return;
+    struct hil_state *state = s->node->run->state;
     struct hil_moment moment = hil_responses_at(&state->responses, &s->node->state->measuring, now);
     for (unsigned i = 0; i < s->measured_count; i++) {
         struct step_measured *m = &s->measures[i];
@@ -466,12 +465,31 @@ static void step_record(const struct hil_step *s, uint64_t n, uint64_t due, uint
     hil_stream_commit(node->stream);
 }
 
+/* For whoever watches: of every step what the record has. */
+static inline void step_tap(const struct hil_step *s, uint64_t n, uint64_t now)
+{
+    struct hil_tap_ring *ring = s->tap;
+
+    if (!ring)
+        return;
+    uint64_t *row = hil_tap_row(ring), *to = row + HIL_TAP_VALUES;
+    for (unsigned i = 0; i < s->measured_count; i++) {
+        const struct step_measured *m = &s->measures[i];
+        if (m->recorded)
+            to = hil_tap_values(to, &m->value, m->from >= 0 ? 2 : 1);
+    }
+    hil_tap_values(to, s->values, ring->values);
+    if (!s->node->rehearsed)
+        hil_tap_commit(ring, row, n, now);
+}
+
 static inline void step_show(const struct hil_step *s, uint64_t n, uint64_t due, uint64_t now)
 {
     step_measure(s, now);
     if (s->tells_time && !s->stopping)
         atomic_store_explicit(&s->node->run->state->elapsed_ns, now, memory_order_relaxed);
     step_record(s, n, due, now);
+    step_tap(s, n, now);
 }
 
 /* --- 4. what is sampled computes -------------------------------------------------------------- */
@@ -519,8 +537,9 @@ static void step_latch_safe(struct hil_step *s)
             hil_step_begin_again(s, s->arrivals[i].late);
     for (unsigned i = 0; i < s->continuous; i++)
         step_rests(s, &s->parts[i]);
-    for (unsigned i = 0; i < s->local_late.count; i++) {
-        const unsigned to = s->copies[s->local_late.first + i].to;
+    const struct step_range late = hil_step_local_late(s);
+    for (unsigned i = 0; i < late.count; i++) {
+        const unsigned to = s->copies[late.first + i].to;
         if (!isfinite(s->values[to]))
             s->values[to] = s->beginning[to];
     }
@@ -552,7 +571,7 @@ static inline void step_copy_late(const struct hil_step *s)
             hil_step_copy(s, s->feeds[i].late);
             s->feeds[i].fresh = false;
         }
-    hil_step_copy(s, s->local_late);
+    hil_step_copy(s, hil_step_local_late(s));
 }
 
 /* The apply() of a model that a provider made. */

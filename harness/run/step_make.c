@@ -59,28 +59,21 @@ unsigned hil_step_signal_at(const struct hil_step *s, const struct hil_signal *s
     }
 }
 
-/* A node has few sources. feed_count: none yet. */
+/* A node has few sources. */
 static unsigned make_feed_of(const struct hil_step *s, unsigned source)
 {
     unsigned i = 0;
 
-    while (i < s->feed_count && s->feeds[i].source != &make_system(s)->sources[source])
+    while (s->node->config->sources[i] != source)
         i++;
     return i;
 }
 
 static void make_feeds(struct hil_step *s)
 {
-    const struct hil_node_config *c = s->node->config;
-
-    for (unsigned i = 0; i < c->in_count; i++)
-        if (c->feeds[i].kind == HIL_FEED_SOURCE &&
-            make_feed_of(s, c->feeds[i].from) == s->feed_count) {
-            s->feeds[s->feed_count] =
-                (struct step_feed){.source = &make_system(s)->sources[c->feeds[i].from],
-                                   .at = s->sourced + s->feed_count};
-            s->feed_count++;
-        }
+    for (unsigned i = 0; i < s->feed_count; i++)
+        s->feeds[i] = (struct step_feed){
+            .source = &make_system(s)->sources[s->node->config->sources[i]], .at = s->sourced + i};
 }
 
 /* --- copies ----------------------------------------------------------------------------------- */
@@ -186,9 +179,10 @@ static int make_copies(struct hil_step *s)
     }
     for (unsigned i = 0; i < s->part_count; i++)
         s->parts[i].local = make_range(lists, list++);
-    s->local_late = make_range(lists, list);
+    const struct step_range late = make_range(lists, list);
     s->local.first = s->part_count ? s->parts[0].local.first : 0;
-    s->local.count = s->local_late.first - s->local.first;
+    s->local.count = late.first - s->local.first;
+    s->late_count = late.count;
     free(lists);
     return 0;
 }
@@ -435,13 +429,13 @@ static double *make_cut_all(struct hil_step *s, struct make_cutter *cutter,
     s->departures = make_cut(cutter, c->link_count, sizeof *s->departures);
     s->values = make_cut(cutter, s->value_count, sizeof *s->values);
     s->copies = make_cut(cutter, c->in_count, sizeof *s->copies);
-    s->feeds = make_cut(cutter, c->in_count, sizeof *s->feeds);
+    s->feeds = make_cut(cutter, c->source_count, sizeof *s->feeds);
     s->ages = make_cut(cutter, sizes->ages, sizeof *s->ages);
     s->message = make_cut(cutter, 1, sizes->message);
     s->measures = make_cut(cutter, c->measure_count, sizeof *s->measures);
     s->signals = make_cut(cutter, sizes->signals, sizeof *s->signals);
     s->recorded = make_cut(cutter, c->recorded_count, sizeof *s->recorded);
-    s->came = make_cut(cutter, s->sourced - s->arrived, sizeof *s->came);
+    s->came = make_cut(cutter, s->value_count - s->arrived, sizeof *s->came);
     s->needs = make_cut(cutter, c->in_count, sizeof *s->needs);
     s->sent_ns = make_cut(cutter, sizes->answers ? STEP_SENT_MAX : 0, sizeof *s->sent_ns);
     s->beginning = make_cut(cutter, s->value_count, sizeof *s->beginning);
@@ -451,19 +445,20 @@ static double *make_cut_all(struct hil_step *s, struct make_cutter *cutter,
     return make_cut(cutter, c->out_count, sizeof(double));
 }
 
-/* Inputs, outputs, what comes over links, then the sources: of which there may be as many as
- * inputs; and the other ones of signals that faults act on. */
+/* Inputs, outputs, sources, the other ones of signals that faults act on; then what comes over
+ * links.
+ */
 static void make_places(struct hil_step *s)
 {
     const struct hil_node_config *c = s->node->config;
 
     s->out = c->in_count;
-    s->arrived = s->out + c->out_count;
-    s->sourced = s->arrived;
+    s->sourced = s->out + c->out_count;
+    s->shadowed = s->sourced + c->source_count;
+    s->arrived = s->shadowed + c->faulted_count;
+    s->value_count = s->arrived;
     for (unsigned i = 0; i < c->incoming_count; i++)
-        s->sourced += make_system(s)->links[c->incoming[i]].count;
-    s->shadowed = s->sourced + c->in_count;
-    s->value_count = s->shadowed + c->faulted_count;
+        s->value_count += make_system(s)->links[c->incoming[i]].count;
 }
 
 int hil_step_open(struct hil_step **step, struct hil_node *node)
@@ -475,11 +470,13 @@ int hil_step_open(struct hil_step **step, struct hil_node *node)
                          .part_count = c->component_count,
                          .arrival_count = c->incoming_count,
                          .departure_count = c->link_count,
+                         .feed_count = c->source_count,
                          .measured_count = c->measure_count,
                          .recorded_count = c->recorded_count,
                          .told = &node->run->state->executors[node->run->executor],
                          .goes_on = node->run->scenario->on_lost == HIL_RESTART,
                          .answered = sizes.answers,
+                         .tap = hil_tap_open(&node->run->state->taps, node->run->state, node->id),
                          .tells_time = node->id == hil_first_node(node->run->scenario),
                          .row = hil_columns_places(node->run->scenario, node->id)};
     struct make_cutter cutter = {0};

@@ -112,7 +112,9 @@ struct step_age {
     struct hil_event_of of;
 };
 
-/* What each step touches comes first. */
+/* What each step touches comes first. `unfit` and what is noted in bytes are not in one word of 8:
+ * a compiler would ask for both at once, just after a byte was stored, for which a processor stops.
+ */
 struct hil_step {
     struct hil_node *node;
     double *values;
@@ -133,14 +135,15 @@ struct hil_step {
     bool has_ages : 1;       /* there are inputs with an age limit, or it stops */
     bool stopping : 1;       /* it is on its way to the safe values, and then stops */
     bool tells_time : 1;     /* how far the run is, for all that the launcher runs */
+    unsigned late_count;     /* of copies from this node's outputs to continuous components */
     struct step_part *parts; /* in the order of stepping: first the continuous ones */
     struct step_arrival *arrivals;
     struct step_departure *departures;
     struct step_copy *copies;
     struct hil_link_figures *figures; /* where links are counted: in the state of node->run */
-    /* Copies from this node's outputs: to all the sampled components, and to continuous ones. */
-    struct step_range local, local_late;
+    struct step_range local; /* copies from this node's outputs to the sampled components */
     struct hil_message *message;
+    struct hil_tap_ring *tap; /* NULL: nobody can watch */
 
     uint64_t *sent_ns; /* by step number */
     struct step_feed *feeds;
@@ -157,7 +160,7 @@ struct hil_step {
     struct hil_faults *faults;       /* NULL: it is not faulted */
 
     /* Where the parts of values[] begin: first are the inputs. */
-    unsigned out, arrived, sourced, shadowed, value_count;
+    unsigned out, sourced, shadowed, arrived, value_count;
     double *beginning;           /* values[] before the first step */
     double *stop_from, *stop_at; /* when it began to stop, and on the way: of inputs and outputs */
     struct step_came *came;      /* of the values from `arrived` on */
@@ -180,6 +183,12 @@ static inline void hil_step_copy(const struct hil_step *s, struct step_range ran
         const double value = s->values[c->from];
         s->values[c->to] = c->scaled ? c->scale * value + c->offset : value;
     }
+}
+
+/* The copies behind those of `local`: to continuous components. */
+static inline struct step_range hil_step_local_late(const struct hil_step *s)
+{
+    return (struct step_range){s->local.first + s->local.count, s->late_count};
 }
 
 /* Around a call of a function of the part's model, at step `n`. */

@@ -107,6 +107,8 @@ struct hil_node_config {
     unsigned component_count, continuous;
     const struct hil_feed *feeds; /* of each input */
     unsigned in_count, out_count;
+    const unsigned *sources; /* that feed inputs, each once */
+    unsigned source_count;
     unsigned first_link, link_count; /* those that go out, in a row */
     const unsigned *incoming;        /* those that come in, those of an array of links in a row */
     unsigned incoming_count;

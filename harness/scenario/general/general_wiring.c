@@ -358,6 +358,38 @@ static int wiring_node_feeds(struct general *g)
     return 0;
 }
 
+/* Each source of the node once, in the order of the inputs that they feed. */
+static int wiring_sources(struct general *g, struct hil_node_config *node)
+{
+    unsigned *sources = NULL;
+
+    for (unsigned i = 0; i < node->in_count; i++) {
+        const struct hil_feed *feed = &node->feeds[i];
+        unsigned known = 0;
+        if (feed->kind != HIL_FEED_SOURCE)
+            continue;
+        while (known < node->source_count && sources[known] != feed->from)
+            known++;
+        if (known < node->source_count)
+            continue;
+        sources = hil_pool_more(g->system->pool, sources, node->source_count, sizeof *sources);
+        if (!sources)
+            return -ENOMEM;
+        sources[node->source_count++] = feed->from;
+    }
+    node->sources = sources;
+    return 0;
+}
+
+static int wiring_all_sources(struct general *g)
+{
+    int rc = 0;
+
+    for (unsigned n = 0; !rc && n < g->system->node_count; n++)
+        rc = wiring_sources(g, &g->system->nodes[n]);
+    return rc;
+}
+
 static void wiring_feeds(struct general *g)
 {
     for (unsigned i = 0; i < g->edge_count; i++) {
@@ -387,5 +419,6 @@ int general_wiring(struct general *g)
     if (rc)
         return rc;
     wiring_feeds(g);
-    return wiring_node_feeds(g);
+    rc = wiring_node_feeds(g);
+    return rc ? rc : wiring_all_sources(g);
 }

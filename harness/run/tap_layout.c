@@ -1,0 +1,231 @@
+#include "tap.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "../record/columns.h"
+#include "node_name.h"
+
+enum { TAP_ROWS_LEAST = 64, TAP_ROWS_MOST = 4096, TAP_ROWS_EVER = 4, TAP_LINE = 64 };
+
+/* Who watches looks every 10 ms, and may be late. */
+static const uint64_t TAP_REACH_NS = 40000000;
+
+/* All rings together. */
+static const uint64_t TAP_BYTES_MOST = 32 << 20;
+
+/* --- how large ------------------------------------------------------------------------------- */
+
+static size_t tap_lines(size_t size)
+{
+    return (size + TAP_LINE - 1) / TAP_LINE * TAP_LINE;
+}
+
+static bool tap_is_here(const struct hil_scenario *s, unsigned node)
+{
+    for (unsigned e = 0; e < s->executor_count; e++)
+        if (hil_executor_has(&s->executors[e], node))
+            return true;
+    return s->mode == HIL_VIRTUAL;
+}
+
+struct hil_tap_places hil_tap_places(const struct hil_scenario *s, unsigned node)
+{
+    const struct hil_node_config *c = &s->system->nodes[node];
+    struct hil_tap_places p = {.values = HIL_TAP_VALUES};
+
+    for (unsigned i = 0; i < c->measure_count; i++) {
+        const struct hil_measure *m = &s->system->measures[c->measures[i]];
+        p.values += !hil_columns_has(m) ? 0 : m->has_reference ? 2 : 1;
+    }
+    p.sources = p.values + c->in_count + c->out_count;
+    p.shadows = p.sources + c->source_count;
+    p.width = p.shadows + c->faulted_count;
+    return p;
+}
+
+static uint32_t tap_rows(uint64_t period_ns, unsigned halved)
+{
+    uint32_t rows = TAP_ROWS_LEAST;
+
+    while (rows < TAP_ROWS_MOST && rows * period_ns < TAP_REACH_NS)
+        rows *= 2;
+    rows >>= halved;
+    return rows > TAP_ROWS_EVER ? rows : TAP_ROWS_EVER;
+}
+
+/* With a row more than it has: the rows that nodes write at one time would else be at the same
+ * places of pages, and push each other out of the cache. */
+static size_t tap_ring_size(const struct hil_scenario *s, unsigned node, unsigned halved)
+{
+    const uint64_t period_ns = s->system->nodes[node].timing.period_ns;
+    const size_t row = hil_tap_places(s, node).width * sizeof(uint64_t);
+
+    return tap_is_here(s, node) ? tap_rows(period_ns, halved) * row + 2 * tap_lines(row) : 0;
+}
+
+static size_t tap_rings_size(const struct hil_scenario *s, unsigned halved)
+{
+    size_t size = 0;
+
+    for (unsigned i = 0; i < s->system->node_count; i++)
+        size += tap_lines(tap_ring_size(s, i, halved));
+    return size;
+}
+
+/* How often the rings are halved, until they are not too large together. */
+static unsigned tap_halved(const struct hil_scenario *s)
+{
+    unsigned halved = 0;
+
+    while (TAP_ROWS_MOST >> halved > TAP_ROWS_EVER && tap_rings_size(s, halved) > TAP_BYTES_MOST)
+        halved++;
+    return halved;
+}
+
+static size_t tap_column_count(const struct hil_scenario *s)
+{
+    size_t count = 0;
+
+    for (unsigned i = 0; i < s->system->node_count; i++)
+        if (tap_is_here(s, i))
+            count += hil_tap_places(s, i).width - HIL_TAP_VALUES;
+    return count;
+}
+
+size_t hil_taps_size(const struct hil_scenario *s)
+{
+    return s->system->node_count * sizeof(struct hil_tap_ring) +
+           tap_lines(tap_column_count(s) * sizeof(struct hil_tap_column)) +
+           tap_rings_size(s, tap_halved(s));
+}
+
+/* --- columns --------------------------------------------------------------------------------- */
+
+/* Columns in the making. */
+struct tap_draft {
+    const struct hil_scenario *scenario;
+    struct hil_tap_column *next;
+    unsigned node;
+    struct hil_tap_places places;
+};
+
+static void tap_add(struct tap_draft *d, unsigned place, const char *unit, const char *name,
+                    const char *end)
+{
+    struct hil_tap_column *column = d->next++;
+
+    snprintf(column->name, sizeof column->name, "%.140s%s", name, end);
+    snprintf(column->unit, sizeof column->unit, "%.15s", unit);
+    column->node = d->node;
+    column->place = place;
+}
+
+static void tap_add_measures(struct tap_draft *d, const struct hil_node_config *c)
+{
+    unsigned place = HIL_TAP_VALUES;
+
+    for (unsigned i = 0; i < c->measure_count; i++) {
+        const struct hil_measure *m = &d->scenario->system->measures[c->measures[i]];
+        if (!hil_columns_has(m))
+            continue;
+        tap_add(d, place++, m->unit, m->is.name, "");
+        if (m->has_reference)
+            tap_add(d, place++, m->unit, m->is.name, ".reference");
+    }
+}
+
+static void tap_add_signal(struct tap_draft *d, const struct hil_signal *signal, unsigned at)
+{
+    char name[HIL_SIGNAL_NAME_BYTES];
+    unsigned place;
+
+    hil_signal_name(d->scenario->system, signal, name);
+    tap_add(d, at, hil_signal_row(d->scenario->system, signal, &place)->unit, name, "");
+}
+
+/* Which of the node's faulted signals it is; -1: no fault acts on it. */
+static int tap_faulted(const struct hil_node_config *c, const struct hil_signal *signal)
+{
+    for (unsigned i = 0; i < c->faulted_count; i++)
+        if (hil_signal_is(&c->faulted[i], signal))
+            return (int)i;
+    return -1;
+}
+
+/* Of an input that faults act on, what stands there is as it would be without; of an output it is
+ * as it is with them. The other one is a shadow. */
+static void tap_add_either(struct tap_draft *d, const struct hil_node_config *c,
+                           struct hil_signal signal, unsigned at)
+{
+    const int faulted = tap_faulted(c, &signal);
+
+    if (faulted < 0) {
+        tap_add_signal(d, &signal, at);
+        return;
+    }
+    const unsigned shadow = d->places.shadows + (unsigned)faulted;
+    tap_add_signal(d, &signal, signal.output ? at : shadow);
+    signal.original = true;
+    tap_add_signal(d, &signal, signal.output ? shadow : at);
+}
+
+static void tap_add_component(struct tap_draft *d, const struct hil_node_config *c, unsigned number)
+{
+    const unsigned inputs = d->places.values, outputs = inputs + c->in_count;
+    const struct hil_component *part = &d->scenario->system->components[number];
+    struct hil_signal signal = {.component = number};
+
+    for (signal.number = 0; signal.number < part->in_count; signal.number++)
+        tap_add_either(d, c, signal, inputs + part->in + signal.number);
+    signal.output = true;
+    for (signal.number = 0; signal.number < part->out_count; signal.number++)
+        tap_add_either(d, c, signal, outputs + part->out + signal.number);
+}
+
+static void tap_add_sources(struct tap_draft *d, const struct hil_node_config *c)
+{
+    for (unsigned i = 0; i < c->source_count; i++) {
+        const struct hil_source *source = &d->scenario->system->sources[c->sources[i]];
+        tap_add(d, d->places.sources + i, source->unit, source->name, "");
+    }
+}
+
+static void tap_add_node(struct tap_draft *d)
+{
+    const struct hil_node_config *c = &d->scenario->system->nodes[d->node];
+
+    tap_add_measures(d, c);
+    for (unsigned i = 0; i < c->component_count; i++)
+        tap_add_component(d, c, c->components[i]);
+    tap_add_sources(d, c);
+}
+
+/* --- laying out ------------------------------------------------------------------------------ */
+
+void hil_taps_init(struct hil_taps *taps, void *memory, uint64_t at, const struct hil_scenario *s)
+{
+    const unsigned halved = tap_halved(s);
+    const size_t columns = tap_column_count(s);
+    struct hil_tap_ring *rings = (void *)((char *)memory + at);
+
+    taps->ring_count = s->system->node_count;
+    taps->column_count = (uint32_t)columns;
+    taps->rings = at;
+    taps->columns = at + taps->ring_count * sizeof *rings;
+    at = taps->columns + tap_lines(columns * sizeof(struct hil_tap_column));
+    struct tap_draft draft = {.scenario = s, .next = (void *)((char *)memory + taps->columns)};
+    for (unsigned i = 0; i < taps->ring_count; i++) {
+        if (!tap_is_here(s, i))
+            continue;
+        draft.node = i;
+        draft.places = hil_tap_places(s, i);
+        tap_add_node(&draft);
+        rings[i].at = at - (taps->rings + i * sizeof *rings);
+        rings[i].rows = tap_rows(s->system->nodes[i].timing.period_ns, halved);
+        rings[i].width = draft.places.width;
+        rings[i].values = draft.places.width - draft.places.values;
+        at += tap_lines(tap_ring_size(s, i, halved));
+    }
+}
