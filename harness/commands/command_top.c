@@ -4,11 +4,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "../base/digits.h"
+#include "../top/choose.h"
 #include "../top/screen.h"
 #include "commands.h"
 
@@ -30,61 +30,6 @@ static const char help[] =
     "greatest in the last second or two; the greatest of all. INPUT is the age of the newest\n"
     "input. A line is red where steps were missed in the last two seconds, or the node has\n"
     "fallen silent.\n";
-
-/* --- which run ------------------------------------------------------------------------------ */
-
-static void list(const struct hil_runs *runs)
-{
-    fprintf(stderr, "what runs:\n  %8s  %-20s %s\n", "PID", "SCENARIO", "RESULTS");
-    for (unsigned i = 0; i < runs->count; i++)
-        fprintf(stderr, "  %8d  %-20s %s\n", (int)runs->at[i].pid, runs->at[i].attached.card.name,
-                runs->at[i].attached.card.results);
-}
-
-/* A folder in which a run was, and is not any more. */
-static bool is_over(const char *which)
-{
-    char path[4200];
-
-    snprintf(path, sizeof path, "%s/scenario.yaml", which);
-    return access(path, F_OK) == 0;
-}
-
-static int find_none(const struct hil_runs *runs, const char *which)
-{
-    if (which && is_over(which))
-        fprintf(stderr, "the run of %s has ended; %s/summary.json sums it up\n", which, which);
-    else if (which)
-        fprintf(stderr, "no run is called %s, nor has that process id or those results\n", which);
-    else if (runs->others)
-        fprintf(stderr, "what runs is of another build of hiloco, and cannot be read by this\n");
-    else
-        fprintf(stderr, "nothing runs here; hiloco run starts something. (Another user's run can "
-                        "be seen by that user, and by root with --all-users.)\n");
-    if (runs->count)
-        list(runs);
-    return HIL_EXIT_FAILED;
-}
-
-/* Returns an exit status; with HIL_EXIT_OK *run is the one. */
-static int choose(const struct hil_runs *runs, const char *which, const struct hil_found **run)
-{
-    unsigned count = 0;
-
-    for (unsigned i = 0; i < runs->count; i++) {
-        if (which && !hil_run_is(&runs->at[i], which))
-            continue;
-        *run = &runs->at[i];
-        count++;
-    }
-    if (count == 0)
-        return find_none(runs, which);
-    if (count == 1)
-        return HIL_EXIT_OK;
-    fprintf(stderr, "%u runs are there; which? hiloco top PID shows one\n", count);
-    list(runs);
-    return HIL_EXIT_USAGE;
-}
 
 /* --- samples -------------------------------------------------------------------------------- */
 
@@ -163,25 +108,12 @@ static int show(struct hil_watch *w, unsigned interval_ms)
     return rc == -ENOTTY ? HIL_EXIT_USAGE : HIL_EXIT_FAILED;
 }
 
-/* The cores that loops are pinned to are left to them, where there is another. */
-static void keep_off(const cpu_set_t *cores)
-{
-    cpu_set_t allowed, free;
-
-    if (sched_getaffinity(0, sizeof allowed, &allowed))
-        return;
-    CPU_AND(&free, &allowed, cores);
-    CPU_XOR(&free, &free, &allowed);
-    if (CPU_COUNT(&free))
-        sched_setaffinity(0, sizeof free, &free);
-}
-
 static int watch(const struct hil_found *run, const struct hil_arguments *a)
 {
     struct hil_watch w;
     int status = HIL_EXIT_FAILED;
 
-    keep_off(&run->attached.card.cores);
+    hil_keep_off(&run->attached.card.cores);
     if (hil_watch_open(&w, run)) {
         fprintf(stderr, "%s\n", strerror(ENOMEM));
     } else {
@@ -200,12 +132,8 @@ static int find_and_watch(const struct hil_arguments *a)
 {
     struct hil_runs runs;
     const struct hil_found *run;
-    int rc = hil_runs_find(&runs, a->all_users), status = HIL_EXIT_FAILED;
+    int status = hil_run_choose(&runs, a->scenario, a->all_users, "hiloco top", &run);
 
-    if (rc)
-        fprintf(stderr, "/proc: %s\n", strerror(-rc));
-    else
-        status = choose(&runs, a->scenario, &run);
     if (status == HIL_EXIT_OK)
         status = watch(run, a);
     hil_runs_close(&runs);

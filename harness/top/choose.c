@@ -1,0 +1,83 @@
+#include "choose.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "../launch/exit_status.h"
+
+static void choose_list(const struct hil_runs *runs)
+{
+    fprintf(stderr, "what runs:\n  %8s  %-20s %s\n", "PID", "SCENARIO", "RESULTS");
+    for (unsigned i = 0; i < runs->count; i++)
+        fprintf(stderr, "  %8d  %-20s %s\n", (int)runs->at[i].pid, runs->at[i].attached.card.name,
+                runs->at[i].attached.card.results);
+}
+
+/* A folder in which a run was, and is not any more. */
+static bool choose_is_over(const char *which)
+{
+    char path[4200];
+
+    snprintf(path, sizeof path, "%s/scenario.yaml", which);
+    return access(path, F_OK) == 0;
+}
+
+static int choose_none(const struct hil_runs *runs, const char *which)
+{
+    if (which && choose_is_over(which))
+        fprintf(stderr, "the run of %s has ended; %s/summary.json sums it up\n", which, which);
+    else if (which)
+        fprintf(stderr, "no run is called %s, nor has that process id or those results\n", which);
+    else if (runs->others)
+        fprintf(stderr, "what runs is of another build of hiloco, and cannot be read by this\n");
+    else
+        fprintf(stderr, "nothing runs here; hiloco run starts something. (Another user's run can "
+                        "be seen by that user, and by root with --all-users.)\n");
+    if (runs->count)
+        choose_list(runs);
+    return HIL_EXIT_FAILED;
+}
+
+/* Of those that were found. */
+static int choose_from(const struct hil_runs *runs, const char *which, const char *command,
+                       const struct hil_found **run)
+{
+    unsigned count = 0;
+
+    for (unsigned i = 0; i < runs->count; i++) {
+        if (which && !hil_run_is(&runs->at[i], which))
+            continue;
+        *run = &runs->at[i];
+        count++;
+    }
+    if (count == 0)
+        return choose_none(runs, which);
+    if (count == 1)
+        return HIL_EXIT_OK;
+    fprintf(stderr, "%u runs are there; which? %s PID takes one\n", count, command);
+    choose_list(runs);
+    return HIL_EXIT_USAGE;
+}
+
+int hil_run_choose(struct hil_runs *runs, const char *which, bool all_users, const char *command,
+                   const struct hil_found **run)
+{
+    const int rc = hil_runs_find(runs, all_users);
+
+    if (!rc)
+        return choose_from(runs, which, command, run);
+    fprintf(stderr, "/proc: %s\n", strerror(-rc));
+    return HIL_EXIT_FAILED;
+}
+
+bool hil_keep_off(const cpu_set_t *cores)
+{
+    cpu_set_t allowed, free;
+
+    if (sched_getaffinity(0, sizeof allowed, &allowed))
+        return false;
+    CPU_AND(&free, &allowed, cores);
+    CPU_XOR(&free, &free, &allowed);
+    return CPU_COUNT(&free) && sched_setaffinity(0, sizeof free, &free) == 0;
+}
