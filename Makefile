@@ -260,7 +260,7 @@ $(BUILD)/fmu/make_bad: $(call objects,tests/fmu/make_bad.c)
 	$(LINK) -o $@ $^ $$(pkg-config --libs libzip)
 
 # Those of tests/unit that run on each fabric.
-CHANNEL_TESTS := channels fences litmus locks queues kvstore restarts
+CHANNEL_TESTS := channels fences litmus locks queues kvstore restarts stopped promises
 
 $(filter-out %-sim,$(TESTS:%=$(BUILD)/test-%)): $(call objects,tests/nodes.c tests/limits.c) \
                                                 $(ARCHIVES)
@@ -322,7 +322,7 @@ TCP_TESTS := channels scenario network
 ON_TCP    := $(BUILD)/test-tcp $(BUILD)/tcp-relay
 
 # How many mutants there are, so that none gets lost; and how one is compiled and linked.
-MUTANT_COUNT := 45
+MUTANT_COUNT := 47
 MUTANTS_ARE_MADE_BY = "$(COMPILE) -w" "$(LINK)" "$(COMPILE) $(PREEMPTED) -w" "$(SIM_LINK)" $(LIBS)
 
 test: all $(TESTS:%=$(BUILD)/test-%) $(BUILD)/soak $(BUILD)/soak-shm $(ON_TCP)

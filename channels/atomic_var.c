@@ -19,6 +19,7 @@ static void find_homes(struct loco_atomic_array *a)
     for (uint32_t node = 0; node < a->node_count; node++) {
         int member = loco_channel_member(&a->channel, node);
         a->homes[node].member = member < 0 ? NOBODY : (unsigned)member;
+        a->homes[node].slot = m->slot;
     }
     a->homes[m->id].member = LOCO_SELF;
     a->homes[m->id].words = cpu_atomics ? a->region->memory : NULL;
@@ -135,16 +136,18 @@ static const struct loco_ack done;
 
 struct loco_ack loco_atomic_post_load(struct loco_atomic_word w, uint64_t *value)
 {
-    if (!w.direct)
+    const uint64_t *reached = loco_atomic_reach(w);
+
+    if (!reached)
         return loco_region_read(w.region, w.member, w.offset, value, sizeof *value);
     loco_place_stores();
-    __atomic_store_n(value, __atomic_load_n(w.direct, __ATOMIC_SEQ_CST), __ATOMIC_RELAXED);
+    __atomic_store_n(value, __atomic_load_n(reached, __ATOMIC_SEQ_CST), __ATOMIC_RELAXED);
     return done;
 }
 
 struct loco_ack loco_atomic_post_fetch_add(struct loco_atomic_word w, uint64_t add, uint64_t *old)
 {
-    if (!w.direct)
+    if (!loco_atomic_reach(w))
         return loco_region_fetch_add(w.region, w.member, w.offset, add, old);
     loco_atomic_fetch_add(w, add, old);
     return done;
@@ -153,7 +156,7 @@ struct loco_ack loco_atomic_post_fetch_add(struct loco_atomic_word w, uint64_t a
 struct loco_ack loco_atomic_post_compare_swap(struct loco_atomic_word w, uint64_t expected,
                                               uint64_t desired, uint64_t *old)
 {
-    if (!w.direct)
+    if (!loco_atomic_reach(w))
         return loco_region_compare_swap(w.region, w.member, w.offset, expected, desired, old);
     loco_atomic_compare_swap(w, expected, desired, old);
     return done;
@@ -161,9 +164,11 @@ struct loco_ack loco_atomic_post_compare_swap(struct loco_atomic_word w, uint64_
 
 struct loco_ack loco_atomic_write(struct loco_atomic_word w, uint64_t value)
 {
-    if (!w.direct)
+    uint64_t *reached = loco_atomic_reach(w);
+
+    if (!reached)
         return loco_region_write(w.region, w.member, w.offset, &value, sizeof value);
-    __atomic_store_n(w.direct, value, __ATOMIC_RELEASE);
+    __atomic_store_n(reached, value, __ATOMIC_RELEASE);
     loco_stored();
     return done;
 }
@@ -178,15 +183,19 @@ static uint64_t *landing(struct loco_manager *m, uint64_t *result)
     return loco_self(m) ? loco_mem_ref_take(m) : NULL;
 }
 
-static int land(struct loco_manager *m, struct loco_ack ack, uint64_t *at, uint64_t *result)
+static int land(struct loco_manager *m, struct loco_ack ack, uint64_t *at, uint64_t *result,
+                uint64_t timeout_ns)
 {
-    int rc = loco_ack_wait(&ack, UINT64_MAX);
+    int rc = loco_ack_wait(&ack, timeout_ns);
 
     if (at == result)
         return rc;
     if (!rc)
         *result = __atomic_load_n(at, __ATOMIC_ACQUIRE);
-    loco_mem_ref_put(m, at);
+    if (rc == -ETIMEDOUT)
+        loco_mem_ref_put_after(m, at, ack);
+    else
+        loco_mem_ref_put(m, at);
     return rc;
 }
 
@@ -195,32 +204,38 @@ static int no_landing(const struct loco_manager *m)
     return loco_self(m) ? -ENOBUFS : -EPERM;
 }
 
-/* Each of them is the same but for its post. */
-#define WAIT_FOR(result, post)                                                                     \
-    struct loco_manager *m = w.region->channel->mgr;                                               \
-    uint64_t *at = landing(m, result);                                                             \
-    return at ? land(m, post, at, result) : no_landing(m)
-
-int loco_atomic_far_load(struct loco_atomic_word w, uint64_t *value)
+int loco_atomic_far_load(struct loco_atomic_word w, uint64_t *value, uint64_t timeout_ns)
 {
-    WAIT_FOR(value, loco_atomic_post_load(w, at));
+    struct loco_manager *m = w.region->channel->mgr;
+    uint64_t *at = landing(m, value);
+
+    return at ? land(m, loco_atomic_post_load(w, at), at, value, timeout_ns) : no_landing(m);
 }
 
 int loco_atomic_far_fetch_add(struct loco_atomic_word w, uint64_t add, uint64_t *old)
 {
-    WAIT_FOR(old, loco_atomic_post_fetch_add(w, add, at));
+    struct loco_manager *m = w.region->channel->mgr;
+    uint64_t *at = landing(m, old);
+
+    return at ? land(m, loco_atomic_post_fetch_add(w, add, at), at, old, UINT64_MAX)
+              : no_landing(m);
 }
 
 int loco_atomic_far_compare_swap(struct loco_atomic_word w, uint64_t expected, uint64_t desired,
                                  uint64_t *old)
 {
-    WAIT_FOR(old, loco_atomic_post_compare_swap(w, expected, desired, at));
+    struct loco_manager *m = w.region->channel->mgr;
+    uint64_t *at = landing(m, old);
+
+    return at ? land(m, loco_atomic_post_compare_swap(w, expected, desired, at), at, old,
+                     UINT64_MAX)
+              : no_landing(m);
 }
 
 int loco_atomic_far_exchange(struct loco_atomic_word w, uint64_t value, uint64_t *old)
 {
     uint64_t expected;
-    int rc = loco_atomic_far_load(w, &expected);
+    int rc = loco_atomic_far_load(w, &expected, UINT64_MAX);
 
     while (!rc) {
         rc = loco_atomic_far_compare_swap(w, expected, value, old);

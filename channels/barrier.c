@@ -26,16 +26,25 @@ void loco_barrier_fini(struct loco_barrier *b)
     loco_channel_fini(&b->channel);
 }
 
-int loco_barrier_arrive(struct loco_barrier *b)
+/* Comes, once all outstanding operations are complete. Out of time, or where it may not, it does
+ * not. */
+static int barrier_come(struct loco_barrier *b, uint64_t timeout_ns)
 {
-    int rc = loco_fence_global(b->channel.mgr); /* complete all outstanding operations */
+    int rc = loco_fence_global_timed(b->channel.mgr, timeout_ns);
 
+    if (rc == -ETIMEDOUT || rc == -EPERM)
+        return rc;
     b->count++;
     b->come = 0;
     loco_sst_store_mine(&b->sst, &b->count);
     loco_sst_push_broadcast(&b->sst);
     LOCO_TRACE(barrier_enter, b->channel.mgr->id, b->channel.name, b->count);
     return rc;
+}
+
+int loco_barrier_arrive(struct loco_barrier *b)
+{
+    return barrier_come(b, UINT64_MAX);
 }
 
 /* Whether a member has come: 1, 0, or -ECONNRESET. */
@@ -69,14 +78,12 @@ int loco_barrier_wait(struct loco_barrier *b)
 
 int loco_barrier_timed(struct loco_barrier *b, uint64_t timeout_ns)
 {
-    struct loco_wait wait = {.until = UINT64_MAX};
+    struct loco_wait wait = loco_wait_for(b->channel.mgr, timeout_ns);
     int passed;
 
-    if (timeout_ns != UINT64_MAX) /* else without a look at the clock */
-        wait = loco_wait_for(b->channel.mgr, timeout_ns);
     if (!b->waits)
-        b->arrived = loco_barrier_arrive(b);
-    if (b->arrived == -EPERM)
+        b->arrived = barrier_come(b, timeout_ns);
+    if (b->arrived == -EPERM || b->arrived == -ETIMEDOUT)
         return b->arrived;
     while (!(passed = loco_barrier_passed(b))) {
         b->waits = loco_relax(b->channel.mgr, &wait) != 0;

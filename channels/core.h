@@ -1,6 +1,6 @@
 /*
- * What the core's parts (manager, channel, thread, memory) ask of one another, and nobody else
- * does; always with the manager's lock held.
+ * What the library's parts ask of one another, and nobody else does. What is about peers, threads
+ * and memory to cut: with the manager's lock held.
  */
 #ifndef LOCO_CORE_H
 #define LOCO_CORE_H
@@ -23,6 +23,9 @@ void loco_channels_explain_unready(struct loco_manager *manager);
  * back); then it is not lost. Returns 0 or a negative errno. */
 int loco_threads_link(struct loco_manager *manager, uint32_t node);
 
+/* What is left of the wait's time, ns; UINT64_MAX: it is for ever. */
+uint64_t loco_time_left(const struct loco_manager *manager, const struct loco_wait *wait);
+
 /* Frees a context that is on no list. */
 void loco_thread_free(struct loco_thread *thread);
 
@@ -43,6 +46,9 @@ void *loco_region_direct(const struct loco_region *region, unsigned member);
 
 /* The same; also on a fabric that is not coherent, for writes while it is not busy. */
 void *loco_region_reach(const struct loco_region *region, unsigned member);
+
+/* Gives a mem_ref of the calling thread back that the ack's operations may still use. */
+void loco_mem_ref_put_after(struct loco_manager *manager, void *block, struct loco_ack ack);
 
 /* A thread's mem_refs: none are there until the pool is filled. */
 int loco_mem_pool_open(struct loco_thread *thread);

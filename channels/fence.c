@@ -106,11 +106,12 @@ static bool is_settled(const struct debt *d)
     return true;
 }
 
-static void settle(struct loco_manager *m, struct debts *debts)
+/* Returns 0 or -ETIMEDOUT. */
+static int settle(struct loco_manager *m, struct debts *debts, struct loco_wait *wait)
 {
-    struct loco_wait wait = {.until = UINT64_MAX};
+    int rc = 0;
 
-    while (debts->count > 0) {
+    while (debts->count > 0 && !rc) {
         unsigned left = 0;
         for (unsigned i = 0; i < debts->count; i++) {
             struct debt *d = &debts->at[i];
@@ -123,39 +124,61 @@ static void settle(struct loco_manager *m, struct debts *debts)
         }
         debts->count = left;
         if (left > 0)
-            loco_relax(m, &wait);
+            rc = loco_relax(m, wait);
     }
+    return rc;
 }
 
-static void begin(struct loco_thread *t, struct loco_link *link, struct debts *debts)
+/* The ticket of a flush behind the write. One that a fence posted and gave up waiting for is good
+ * for the next: the peer may be standing still, and is not asked over and over. */
+static uint64_t ask_for(struct loco_link *link, uint64_t write)
 {
+    if (atomic_load_explicit(&link->asked, memory_order_acquire) >= write)
+        return atomic_load_explicit(&link->ticket, memory_order_relaxed);
+    const uint64_t ticket = link->node->fabric->ops->flush(link);
+    raise(&link->ticket,
+          ticket); /* first: whoever sees the write sees its ticket, or a later one */
+    raise(&link->asked, write);
+    return ticket;
+}
+
+static int begin(struct loco_thread *t, struct loco_link *link, struct debts *debts,
+                 struct loco_wait *wait)
+{
+    int rc = 0;
+
     struct debt d = {.thread = t, .link = link, .operation = undone(link), .write = unplaced(link)};
 
     for (struct loco_link *older = link->older; older; older = older->older)
         give_up(t->mgr, older);
     if (!d.operation && !d.write)
-        return;
+        return 0;
     if (is_dead(t, link)) {
         give_up(t->mgr, link);
-        return;
+        return 0;
     }
     if (d.write)
-        d.ticket = t->mgr->fabric->ops->flush(link);
+        d.ticket = ask_for(link, d.write);
     if (debts->count == DEBTS)
-        settle(t->mgr, debts);
-    debts->at[debts->count++] = d;
+        rc = settle(t->mgr, debts, wait);
+    if (!rc)
+        debts->at[debts->count++] = d;
+    return rc;
 }
 
-static void begin_thread(struct loco_thread *t, struct scope scope, struct debts *debts)
+static int begin_thread(struct loco_thread *t, struct scope scope, struct debts *debts,
+                        struct loco_wait *wait)
 {
     const struct loco_by_node *links = &t->links;
+    int rc = 0;
 
-    for (uint32_t node = scope.first; (node = loco_by_node_next(links, node)) <= scope.last;
+    for (uint32_t node = scope.first; !rc && (node = loco_by_node_next(links, node)) <= scope.last;
          node++) {
         struct loco_link *link = loco_thread_link(t, node);
         if (link)
-            begin(t, link, debts);
+            rc = begin(t, link, debts, wait);
     }
+    return rc;
 }
 
 /* Tells the calling thread what of its own was lost. */
@@ -188,21 +211,27 @@ static int tell_all(struct loco_thread *self, struct scope scope)
     return rc;
 }
 
-static int fence_links(struct loco_thread *self, struct scope scope)
+static int fence_links(struct loco_thread *self, struct scope scope, uint64_t timeout_ns)
 {
     struct loco_manager *m = self->mgr;
+    struct loco_wait wait = loco_wait_for(m, timeout_ns);
     struct debts debts;
+    int rc = 0;
 
     debts.count = 0;
     if (scope.thread)
-        begin_thread(scope.thread, scope, &debts);
+        rc = begin_thread(scope.thread, scope, &debts, &wait);
     else
-        loco_each_thread(m, t) begin_thread(t, scope, &debts);
-    settle(m, &debts);
+        loco_each_thread(m, t) rc = rc ? rc : begin_thread(t, scope, &debts, &wait);
+    if (!rc)
+        rc = settle(m, &debts, &wait);
+    if (rc)
+        return rc;
     return scope.thread ? tell_own(self, scope) : tell_all(self, scope);
 }
 
-static int fence(struct loco_manager *m, enum loco_fence kind, struct scope scope)
+static int fence(struct loco_manager *m, enum loco_fence kind, struct scope scope,
+                 uint64_t timeout_ns)
 {
     struct loco_thread *self = loco_self(m);
     int rc = 0;
@@ -212,26 +241,41 @@ static int fence(struct loco_manager *m, enum loco_fence kind, struct scope scop
     if (m->fabric->capabilities & LOCO_COHERENT)
         loco_place_stores();
     else
-        rc = fence_links(self, scope);
+        rc = fence_links(self, scope, timeout_ns);
     LOCO_TRACE(fence, m->id, kind);
     return rc;
 }
 
-int loco_fence_pair(struct loco_manager *m, uint32_t node)
+int loco_fence_pair_timed(struct loco_manager *m, uint32_t node, uint64_t timeout_ns)
 {
     if (node >= m->count)
         return -EINVAL;
     return fence(m, LOCO_FENCE_PAIR,
-                 (struct scope){.thread = loco_self(m), .first = node, .last = node});
+                 (struct scope){.thread = loco_self(m), .first = node, .last = node}, timeout_ns);
+}
+
+int loco_fence_thread_timed(struct loco_manager *m, uint64_t timeout_ns)
+{
+    return fence(m, LOCO_FENCE_THREAD, (struct scope){.thread = loco_self(m), .last = m->count - 1},
+                 timeout_ns);
+}
+
+int loco_fence_global_timed(struct loco_manager *m, uint64_t timeout_ns)
+{
+    return fence(m, LOCO_FENCE_GLOBAL, (struct scope){.last = m->count - 1}, timeout_ns);
+}
+
+int loco_fence_pair(struct loco_manager *m, uint32_t node)
+{
+    return loco_fence_pair_timed(m, node, UINT64_MAX);
 }
 
 int loco_fence_thread(struct loco_manager *m)
 {
-    return fence(m, LOCO_FENCE_THREAD,
-                 (struct scope){.thread = loco_self(m), .last = m->count - 1});
+    return loco_fence_thread_timed(m, UINT64_MAX);
 }
 
 int loco_fence_global(struct loco_manager *m)
 {
-    return fence(m, LOCO_FENCE_GLOBAL, (struct scope){.last = m->count - 1});
+    return loco_fence_global_timed(m, UINT64_MAX);
 }

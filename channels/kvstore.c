@@ -5,9 +5,10 @@
 #include <string.h>
 
 #include "kvstore_index.h"
+#include "kvstore_left.h"
 #include "kvstore_slots.h"
 #include "kvstore_tracker.h"
-#include "loco/thread.h"
+#include "loco/fence.h"
 #include "thread_links.h"
 
 /* --- setup -------------------------------------------------------------------------------- */
@@ -98,6 +99,8 @@ void loco_kvstore_fini(struct loco_kvstore *s)
     if (!s->channel.mgr)
         return;
     loco_kvstore_stop(s);
+    if (s->calling && atomic_load(&s->left) > 0)
+        loco_fence_global(s->channel.mgr); /* what they asked for lands no more */
     for (unsigned i = 0; s->calls && i < s->config.calls; i++)
         loco_kv_window_close(s->calls[i]);
     free(s->calls);
@@ -113,16 +116,50 @@ void loco_kvstore_fini(struct loco_kvstore *s)
 
 /* --- one operation at a time ---------------------------------------------------------------- */
 
-static unsigned take_call(struct loco_kvstore *s)
-{
-    struct loco_wait wait = {.until = UINT64_MAX};
+/* What is with one of the node's calls. */
+enum { FREE, TAKEN, LEFT };
 
+static bool call_turns(struct loco_kvstore *s, unsigned i, uint32_t from, uint32_t to)
+{
+    return atomic_load_explicit(&s->calling[i], memory_order_relaxed) == from &&
+           atomic_compare_exchange_strong_explicit(&s->calling[i], &from, to, memory_order_acquire,
+                                                   memory_order_relaxed);
+}
+
+/* Returns its number, or -ETIMEDOUT. */
+static int take_call(struct loco_kvstore *s, struct loco_wait *wait)
+{
     for (;;) {
         for (unsigned i = 0; i < s->config.calls; i++)
-            if (!atomic_load_explicit(&s->calling[i], memory_order_relaxed) &&
-                !atomic_exchange_explicit(&s->calling[i], true, memory_order_acquire))
-                return i;
-        loco_relax(s->channel.mgr, &wait);
+            if (call_turns(s, i, FREE, TAKEN))
+                return (int)i;
+        if (loco_relax(s->channel.mgr, wait))
+            return -ETIMEDOUT;
+    }
+}
+
+static void free_call(struct loco_kvstore *s, unsigned i)
+{
+    atomic_store_explicit(&s->calling[i], FREE, memory_order_release);
+}
+
+/* Its caller's time is over: the tracker has it from here on. */
+static void leave_call(struct loco_kvstore *s, unsigned i)
+{
+    loco_kv_window_op(s->calls[i], 0)->left = true;
+    loco_place_stores();
+    atomic_store_explicit(&s->calling[i], LEFT, memory_order_release);
+    atomic_fetch_add(&s->left, 1);
+}
+
+void kv_calls_move_on(struct loco_kvstore *s)
+{
+    for (unsigned i = 0; atomic_load(&s->left) > 0 && i < s->config.calls; i++) {
+        if (atomic_load_explicit(&s->calling[i], memory_order_acquire) != LEFT ||
+            !kv_op_move_on(loco_kv_window_op(s->calls[i], 0)))
+            continue;
+        atomic_fetch_sub(&s->left, 1);
+        free_call(s, i);
     }
 }
 
@@ -141,48 +178,79 @@ static void start_delete(struct loco_kv_op *op, uint64_t key, const void *value)
 }
 
 /* While those before it at its lock are served, it is no time to sleep. */
-static void call_wait(const struct loco_kvstore *s, struct loco_kv_op *op)
+static int call_wait(const struct loco_kvstore *s, struct loco_kv_op *op, struct loco_wait *wait)
 {
-    struct loco_wait wait = {.until = UINT64_MAX};
-
     for (uint32_t served = op->seen; !loco_kv_poll(op); served = op->seen) {
         if (op->seen != served)
-            wait.turns = 0;
-        loco_relax(s->channel.mgr, &wait);
+            wait->turns = 0;
+        if (loco_relax(s->channel.mgr, wait))
+            return -ETIMEDOUT;
     }
+    return 0;
 }
 
-static int call(struct loco_kvstore *s, start_fn *start, uint64_t key, const void *value, void *got)
+static int call(struct loco_kvstore *s, start_fn *start, uint64_t key, const void *value, void *got,
+                uint64_t timeout_ns)
 {
+    struct loco_wait wait = loco_wait_for(s->channel.mgr, timeout_ns);
+
     if (!loco_self(s->channel.mgr))
         return -EPERM;
-    unsigned i = take_call(s);
+    const int taken = take_call(s, &wait);
+    if (taken < 0)
+        return taken;
+    const unsigned i = (unsigned)taken;
     struct loco_kv_op *op = loco_kv_window_op(s->calls[i], 0);
     start(op, key, value);
-    call_wait(s, op);
+    if (call_wait(s, op, &wait)) {
+        leave_call(s, i);
+        return -ETIMEDOUT;
+    }
     int rc = op->result;
     if (!rc && got)
         memcpy(got, op->value, s->config.value_size);
-    atomic_store_explicit(&s->calling[i], false, memory_order_release);
+    free_call(s, i);
     return rc;
+}
+
+int loco_kvstore_insert_timed(struct loco_kvstore *s, uint64_t key, const void *value,
+                              uint64_t timeout_ns)
+{
+    return call(s, loco_kv_start_insert, key, value, NULL, timeout_ns);
+}
+
+int loco_kvstore_update_timed(struct loco_kvstore *s, uint64_t key, const void *value,
+                              uint64_t timeout_ns)
+{
+    return call(s, loco_kv_start_update, key, value, NULL, timeout_ns);
+}
+
+int loco_kvstore_delete_timed(struct loco_kvstore *s, uint64_t key, uint64_t timeout_ns)
+{
+    return call(s, start_delete, key, NULL, NULL, timeout_ns);
+}
+
+int loco_kvstore_read_timed(struct loco_kvstore *s, uint64_t key, void *value, uint64_t timeout_ns)
+{
+    return call(s, start_read, key, NULL, value, timeout_ns);
 }
 
 int loco_kvstore_insert(struct loco_kvstore *s, uint64_t key, const void *value)
 {
-    return call(s, loco_kv_start_insert, key, value, NULL);
+    return loco_kvstore_insert_timed(s, key, value, UINT64_MAX);
 }
 
 int loco_kvstore_update(struct loco_kvstore *s, uint64_t key, const void *value)
 {
-    return call(s, loco_kv_start_update, key, value, NULL);
+    return loco_kvstore_update_timed(s, key, value, UINT64_MAX);
 }
 
 int loco_kvstore_delete(struct loco_kvstore *s, uint64_t key)
 {
-    return call(s, start_delete, key, NULL, NULL);
+    return loco_kvstore_delete_timed(s, key, UINT64_MAX);
 }
 
 int loco_kvstore_read(struct loco_kvstore *s, uint64_t key, void *value)
 {
-    return call(s, start_read, key, NULL, value);
+    return loco_kvstore_read_timed(s, key, value, UINT64_MAX);
 }

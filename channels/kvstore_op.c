@@ -70,10 +70,12 @@
 
 #include "core.h"
 #include "fabric/words.h"
+#include "kvstore_left.h"
 #include "kvstore_locks.h"
 #include "kvstore_slots.h"
 #include "kvstore_tracker.h"
 #include "loco/memory.h"
+#include "thread_links.h"
 
 /* How many operations are looked up together, so that their cache misses overlap. */
 enum { BATCH = 16 };
@@ -286,6 +288,7 @@ static bool fail(struct loco_kv_op *op, int error)
 }
 
 static step_fn judge_turn;
+static bool release(struct loco_kv_op *op, int result);
 
 /* Whether nothing happened for `ns`, counted from the first time that this is asked. */
 static bool is_over(struct loco_kv_op *op, uint64_t ns)
@@ -319,7 +322,7 @@ static bool wait_turn(struct loco_kv_op *op, uint64_t word)
     uint32_t serving = kv_lock_serving(word);
 
     if (serving == op->ticket)
-        return locked[op->kind](op, 0);
+        return op->left ? release(op, -ETIMEDOUT) : locked[op->kind](op, 0);
     if (is_orphaned(op, serving))
         return fail(op, -EOWNERDEAD);
     then(op, judge_turn, loco_atomic_post_load(kv_lock_word(op, store_of(op)), op->word));
@@ -435,6 +438,8 @@ static bool judge_read(struct loco_kv_op *op, int error)
     if (error)
         return finish(op, error);
     enum kv_seen seen = kv_slot_judge(store_of(op)->slots, op->copy, op->counter);
+    if (op->left)
+        return finish(op, -ETIMEDOUT);
     if (seen == KV_TORN)
         return read_again(op);
     return finish(op, seen == KV_PRESENT ? 0 : -ENOENT);
@@ -506,7 +511,7 @@ static bool insert_broadcast(struct loco_kv_op *op, int error)
 
     (void)error;
     if (rc == -EAGAIN)
-        return LATER;
+        return op->left ? give_up_insert(op, -ETIMEDOUT) : LATER;
     return rc ? give_up_insert(op, rc) : then(op, insert_known, at_once);
 }
 
@@ -603,6 +608,9 @@ static void start(struct loco_kv_op *op, enum loco_kv_kind kind, uint64_t key)
     op->kind = kind;
     op->hash = kv_hash(key);
     op->since = 0;
+    op->left = false;
+    op->thread = loco_self(w->store->channel.mgr);
+    op->flush = 0;
     kv_index_prefetch_bucket(w->store->index, op->hash);
     then(op, begin, at_once);
     w->young[w->young_count++] = op;
@@ -619,7 +627,7 @@ static void start_write(struct loco_kv_op *op, enum loco_kv_kind kind, uint64_t 
         memcpy(op->value, value, s->config.value_size);
     op->hash = kv_hash(key);
     kv_lock_find(op, s);
-    __builtin_prefetch(kv_lock_word(op, s).direct, 1);
+    loco_atomic_prefetch(kv_lock_word(op, s));
     start(op, kind, key);
 }
 
@@ -656,6 +664,32 @@ bool loco_kv_poll(struct loco_kv_op *op)
     if (w->helps && op->kind != LOCO_KV_READ)
         loco_kvstore_serve(w->store);
     return false;
+}
+
+/* Whether what the operation wrote to its slot comes before what this thread will write: by then it
+ * is placed, as far as it ever will be. */
+static bool comes_after_writes(struct loco_kv_op *op)
+{
+    struct loco_manager *m = manager_of(op);
+    struct loco_thread *self = loco_self(m);
+    struct loco_link *link = loco_thread_link(op->thread, op->host);
+
+    if (op->thread != self && link && !(m->fabric->capabilities & LOCO_COHERENT)) {
+        if (!op->flush)
+            op->flush = m->fabric->ops->flush(link);
+        loco_poll_inline(link, m);
+        if (atomic_load_explicit(&link->flushed, memory_order_acquire) < op->flush &&
+            !loco_peer_lost(m, op->host))
+            return false;
+    }
+    op->thread = self;
+    op->flush = 0;
+    return true;
+}
+
+bool kv_op_move_on(struct loco_kv_op *op)
+{
+    return comes_after_writes(op) && move_on(op);
 }
 
 static void lay_out(struct loco_kv_window *w, size_t pitch)

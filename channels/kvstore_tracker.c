@@ -30,6 +30,7 @@
 #include <stdlib.h>
 
 #include "fabric/words.h"
+#include "kvstore_left.h"
 #include "kvstore_slots.h"
 
 /* --- setup -------------------------------------------------------------------------------- */
@@ -132,6 +133,7 @@ unsigned loco_kvstore_serve(struct loco_kvstore *s)
     for (uint32_t sender = 0; sender < s->channel.mgr->count; sender++)
         if (sender != s->channel.mgr->id)
             count += follow(s, &s->trackers[sender]);
+    kv_calls_move_on(s);
     atomic_store_explicit(&s->serving, false, memory_order_release);
     return count;
 }

@@ -249,9 +249,16 @@ static void free_threads(struct loco_manager *m)
 
 void loco_manager_close(struct loco_manager *m)
 {
+    loco_manager_close_timed(m, UINT64_MAX);
+}
+
+int loco_manager_close_timed(struct loco_manager *m, uint64_t timeout_ns)
+{
     if (!m)
-        return;
-    loco_fence_global(m); /* peers hear of the leave after the last write */
+        return 0;
+    /* Peers hear of the leave after the last write. */
+    if (loco_fence_global_timed(m, timeout_ns) == -ETIMEDOUT)
+        return -ETIMEDOUT;
     free_threads(m);
     loco_context_table()[m->slot] = NULL;
     m->fabric->ops->node_close(m->node);
@@ -261,12 +268,22 @@ void loco_manager_close(struct loco_manager *m)
     pthread_mutex_destroy(&m->lock);
     atomic_store(&slots_taken[m->slot], false);
     free(m);
+    return 0;
 }
 
 struct loco_wait loco_wait_for(const struct loco_manager *m, uint64_t timeout_ns)
 {
-    uint64_t now = loco_clock(m);
-
+    if (timeout_ns == UINT64_MAX) /* without a look at the clock */
+        return (struct loco_wait){.until = UINT64_MAX};
+    const uint64_t now = loco_clock(m);
     return (struct loco_wait){.until =
                                   timeout_ns < UINT64_MAX - now ? now + timeout_ns : UINT64_MAX};
+}
+
+uint64_t loco_time_left(const struct loco_manager *m, const struct loco_wait *wait)
+{
+    if (wait->until == UINT64_MAX)
+        return UINT64_MAX;
+    const uint64_t now = loco_clock(m);
+    return now < wait->until ? wait->until - now : 0;
 }

@@ -139,11 +139,18 @@ void loco_memory_free(struct loco_manager *m)
 
 /* --- mem_refs ----------------------------------------------------------------------- */
 
+/* A block that was put back while an operation may still use it. */
+struct late_block {
+    void *block;
+    struct loco_ack ack;
+};
+
 struct loco_mem_pool {
     void *memory;
     size_t size;
     struct loco_remote where;
-    size_t free_count;
+    struct late_block *late;
+    size_t late_count, free_count;
     void *free[]; /* a stack: the block used last is the warmest */
 };
 
@@ -156,8 +163,11 @@ int loco_mem_pool_open(struct loco_thread *t)
     if (!pool)
         return -ENOMEM;
     pool->size = block * c->block_count;
-    int rc = loco_memory_cut(t->mgr, pool->size, &pool->memory, &pool->where);
+    pool->late = calloc(c->block_count, sizeof *pool->late);
+    int rc =
+        pool->late ? loco_memory_cut(t->mgr, pool->size, &pool->memory, &pool->where) : -ENOMEM;
     if (rc) {
+        free(pool->late);
         free(pool);
         return rc;
     }
@@ -173,6 +183,7 @@ void loco_mem_pool_fill(struct loco_thread *t)
     for (size_t i = 0; i < count; i++)
         pool->free[i] = (unsigned char *)pool->memory + i * block;
     pool->free_count = count;
+    pool->late_count = 0; /* who detached has waited for all that it posted */
 }
 
 void loco_mem_pool_close(struct loco_thread *t)
@@ -182,14 +193,40 @@ void loco_mem_pool_close(struct loco_thread *t)
     pthread_mutex_lock(&t->mgr->lock);
     loco_memory_return(t->mgr, t->pool->memory, t->pool->size, t->pool->where);
     pthread_mutex_unlock(&t->mgr->lock);
+    free(t->pool->late);
     free(t->pool);
     t->pool = NULL;
 }
 
-void *loco_mem_ref_take(struct loco_manager *m)
+static void take_late_back(struct loco_mem_pool *pool)
+{
+    size_t late = 0;
+
+    for (size_t i = 0; i < pool->late_count; i++) {
+        if (loco_ack_query(&pool->late[i].ack))
+            pool->free[pool->free_count++] = pool->late[i].block;
+        else
+            pool->late[late++] = pool->late[i];
+    }
+    pool->late_count = late;
+}
+
+void loco_mem_ref_put_after(struct loco_manager *m, void *block, struct loco_ack ack)
 {
     struct loco_mem_pool *pool = loco_self(m)->pool;
 
+    pool->late[pool->late_count++] = (struct late_block){block, ack};
+}
+
+void *loco_mem_ref_take(struct loco_manager *m)
+{
+    const struct loco_thread *self = loco_self(m);
+
+    if (!self)
+        return NULL;
+    struct loco_mem_pool *pool = self->pool;
+    if (pool->late_count)
+        take_late_back(pool);
     return pool->free_count ? pool->free[--pool->free_count] : NULL;
 }
 

@@ -369,12 +369,12 @@ struct loco_ack loco_owned_var_push(struct loco_owned_var *v)
  */
 
 /* Threads of a reader take turns to read from the owner. */
-static void begin_reading(struct loco_owned_var *v)
+static int begin_reading(struct loco_owned_var *v, struct loco_wait *wait)
 {
-    struct loco_wait wait = {.until = UINT64_MAX};
-
     while (atomic_exchange_explicit(&v->reading, true, memory_order_acquire))
-        loco_relax(v->channel.mgr, &wait);
+        if (loco_relax(v->channel.mgr, wait))
+            return -ETIMEDOUT;
+    return 0;
 }
 
 static void end_reading(struct loco_owned_var *v)
@@ -382,16 +382,33 @@ static void end_reading(struct loco_owned_var *v)
     atomic_store_explicit(&v->reading, false, memory_order_release);
 }
 
-static struct loco_ack read_record(struct loco_owned_var *v, size_t to)
+static int wait_for_ack(const struct loco_owned_var *v, const struct loco_ack *ack,
+                        const struct loco_wait *wait)
+{
+    return loco_ack_wait(ack, loco_time_left(v->channel.mgr, wait));
+}
+
+static struct loco_ack read_record(struct loco_owned_var *v)
 {
     const struct loco_channel *c = &v->channel;
 
     LOCO_TRACE(pull, c->mgr->id, c->name, v->record);
-    return loco_region_read(v->region, 0, 0, here(v, to), v->record);
+    return loco_region_read(v->region, 0, 0, v->copy, v->record);
+}
+
+/* Reads into the landing and waits for it; first for a read that was given up and may still land.
+ */
+static int read_to_landing(struct loco_owned_var *v, size_t from, size_t size,
+                           const struct loco_wait *wait)
+{
+    if (wait_for_ack(v, &v->landing, wait) == -ETIMEDOUT)
+        return -ETIMEDOUT;
+    v->landing = loco_region_read(v->region, 0, from, here(v, landing_at(v)), size);
+    return wait_for_ack(v, &v->landing, wait);
 }
 
 /* The owner's claims are new with each of its lives. */
-static int begin_pulls(struct loco_owned_var *v)
+static int begin_pulls(struct loco_owned_var *v, const struct loco_wait *wait)
 {
     static const uint64_t yes = 1;
     const uint64_t *pushes = here(v, landing_at(v));
@@ -402,9 +419,7 @@ static int begin_pulls(struct loco_owned_var *v)
     int rc = loco_region_write(v->region, 0, pulls_at(v), &yes, WORD).error;
     if (rc)
         return rc;
-    struct loco_ack ack =
-        loco_region_read(v->region, 0, pushes_at(v), here(v, landing_at(v)), WORD);
-    rc = loco_ack_wait(&ack, UINT64_MAX);
+    rc = read_to_landing(v, pushes_at(v), WORD, wait);
     if (rc)
         return rc;
     if (__atomic_load_n(pushes, __ATOMIC_RELAXED))
@@ -493,24 +508,34 @@ static int pull_counted(const struct loco_owned_var *v)
 }
 
 /* One pull at a time is in flight: of two, the older value could land last. */
-static struct loco_ack pull_after_last(struct loco_owned_var *v)
+static struct loco_ack pull_after_last(struct loco_owned_var *v, const struct loco_wait *wait)
 {
-    loco_ack_wait(&v->pull, UINT64_MAX); /* after an error it is over too */
-    int rc = begin_pulls(v);
+    int rc = wait_for_ack(v, &v->pull, wait);
+
+    if (rc != -ETIMEDOUT) /* after another error it is over too */
+        rc = begin_pulls(v, wait);
     if (rc)
         return (struct loco_ack){.error = rc};
-    v->pull = v->check == COUNT ? (struct loco_ack){.error = pull_counted(v)} : read_record(v, 0);
+    v->pull = v->check == COUNT ? (struct loco_ack){.error = pull_counted(v)} : read_record(v);
     return v->pull;
+}
+
+struct loco_ack loco_owned_var_pull_timed(struct loco_owned_var *v, uint64_t timeout_ns)
+{
+    struct loco_wait wait = loco_wait_for(v->channel.mgr, timeout_ns);
+
+    if (v->channel.mgr->id == v->owner)
+        return (struct loco_ack){.error = -EINVAL};
+    if (begin_reading(v, &wait))
+        return (struct loco_ack){.error = -ETIMEDOUT};
+    struct loco_ack ack = pull_after_last(v, &wait);
+    end_reading(v);
+    return ack;
 }
 
 struct loco_ack loco_owned_var_pull(struct loco_owned_var *v)
 {
-    if (v->channel.mgr->id == v->owner)
-        return (struct loco_ack){.error = -EINVAL};
-    begin_reading(v);
-    struct loco_ack ack = pull_after_last(v);
-    end_reading(v);
-    return ack;
+    return loco_owned_var_pull_timed(v, UINT64_MAX);
 }
 
 int loco_owned_var_load(const struct loco_owned_var *v, void *value)
@@ -518,12 +543,12 @@ int loco_owned_var_load(const struct loco_owned_var *v, void *value)
     return load_from(v, v->copy, value);
 }
 
-static int read_once(struct loco_owned_var *v, void *value)
+static int read_once(struct loco_owned_var *v, void *value, const struct loco_wait *wait)
 {
     const unsigned char *landing = here(v, landing_at(v));
-    struct loco_ack ack = read_record(v, landing_at(v));
-    int rc = loco_ack_wait(&ack, UINT64_MAX);
 
+    LOCO_TRACE(pull, v->channel.mgr->id, v->channel.name, v->record);
+    int rc = read_to_landing(v, 0, v->record, wait);
     if (rc)
         return rc;
     if (v->check == CHECKSUM)
@@ -534,6 +559,12 @@ static int read_once(struct loco_owned_var *v, void *value)
 
 int loco_owned_var_read(struct loco_owned_var *v, void *value)
 {
+    return loco_owned_var_read_timed(v, value, UINT64_MAX);
+}
+
+int loco_owned_var_read_timed(struct loco_owned_var *v, void *value, uint64_t timeout_ns)
+{
+    struct loco_wait wait = loco_wait_for(v->channel.mgr, timeout_ns);
     const unsigned char *owners;
     int rc = -EAGAIN;
 
@@ -543,9 +574,10 @@ int loco_owned_var_read(struct loco_owned_var *v, void *value)
         rc = find_owner(v, &owners);
         return rc ? rc : load_from(v, owners, value);
     }
-    begin_reading(v);
+    if (begin_reading(v, &wait))
+        return -ETIMEDOUT;
     for (int i = 0; rc == -EAGAIN && i < LOCO_LOAD_TRIES; i++)
-        rc = read_once(v, value);
+        rc = read_once(v, value, &wait);
     end_reading(v);
     return rc;
 }

@@ -201,15 +201,18 @@ static bool all_connected(const struct loco_ringbuffer *rb)
     return true;
 }
 
-/* Nothing orders the links of two threads: a new one's writes come after the last one's. */
-static void change_thread(struct loco_ringbuffer *rb, bool settled)
+/* Nothing orders the links of two threads: a new one's writes come after the last one's. Returns 0
+ * or -ETIMEDOUT. Any other error of the fence: somebody is lost, the others' are placed. */
+static int change_thread(struct loco_ringbuffer *rb, bool settled, uint64_t timeout_ns)
 {
-    if (rb->thread && !settled)
-        loco_fence_global(rb->channel.mgr); /* an error: somebody is lost, the others are placed */
+    if (rb->thread && !settled &&
+        loco_fence_global_timed(rb->channel.mgr, timeout_ns) == -ETIMEDOUT)
+        return -ETIMEDOUT;
     rb->thread = loco_self(rb->channel.mgr);
+    return 0;
 }
 
-static int begin(struct loco_ringbuffer *rb)
+static int begin(struct loco_ringbuffer *rb, uint64_t timeout_ns)
 {
     const struct loco_thread *self = loco_self(rb->channel.mgr);
 
@@ -219,8 +222,8 @@ static int begin(struct loco_ringbuffer *rb)
         return -EPERM;
     if (!all_connected(rb))
         return -ENOTCONN;
-    change_thread(rb, loco_ringbuffer_acknowledged(rb, rb->position));
-    return rb->error;
+    int rc = change_thread(rb, loco_ringbuffer_acknowledged(rb, rb->position), timeout_ns);
+    return rc ? rc : rb->error;
 }
 
 static int write_to(struct loco_ringbuffer *rb, unsigned m, size_t offset, const void *from,
@@ -274,11 +277,12 @@ static int wrap(struct loco_ringbuffer *rb, size_t left)
     return rc;
 }
 
-int loco_ringbuffer_send(struct loco_ringbuffer *rb, const void *message, size_t size,
-                         uint64_t *position)
+/* The change of the thread waits for at most `timeout_ns`, and nothing else does. */
+static int send_now(struct loco_ringbuffer *rb, const void *message, size_t size,
+                    uint64_t *position, uint64_t timeout_ns)
 {
     static const uint64_t none = 0;
-    int rc = begin(rb);
+    int rc = begin(rb, timeout_ns);
 
     if (rc)
         return rc;
@@ -309,10 +313,16 @@ int loco_ringbuffer_send(struct loco_ringbuffer *rb, const void *message, size_t
     return 0;
 }
 
+int loco_ringbuffer_send(struct loco_ringbuffer *rb, const void *message, size_t size,
+                         uint64_t *position)
+{
+    return send_now(rb, message, size, position, UINT64_MAX);
+}
+
 int loco_ringbuffer_send_wait(struct loco_ringbuffer *rb, const void *message, size_t size,
                               uint64_t *position, uint64_t timeout_ns)
 {
-    int rc = loco_ringbuffer_send(rb, message, size, position);
+    int rc = send_now(rb, message, size, position, timeout_ns);
 
     if (rc != -EAGAIN)
         return rc;
@@ -320,7 +330,7 @@ int loco_ringbuffer_send_wait(struct loco_ringbuffer *rb, const void *message, s
     int late = 0;
     while (rc == -EAGAIN && !late) {
         late = loco_relax(rb->channel.mgr, &wait);
-        rc = loco_ringbuffer_send(rb, message, size, position);
+        rc = send_now(rb, message, size, position, UINT64_MAX);
     }
     return rc == -EAGAIN ? late : rc;
 }
@@ -335,14 +345,16 @@ static bool may_tell(const struct loco_ringbuffer *rb)
     return atomic_load_explicit(&sender->incarnation, memory_order_relaxed);
 }
 
-static struct loco_ack tell(struct loco_ringbuffer *rb)
+static struct loco_ack tell(struct loco_ringbuffer *rb, uint64_t timeout_ns)
 {
-    if (!may_tell(rb)) {
+    int rc = may_tell(rb) ? 0 : -ENOTCONN;
+
+    if (!rc && rb->thread != loco_self(rb->channel.mgr))
+        rc = change_thread(rb, false, timeout_ns);
+    if (rc) {
         rb->idle = LOCO_RINGBUFFER_IDLE; /* the next look tries again */
-        return (struct loco_ack){.error = -ENOTCONN};
+        return (struct loco_ack){.error = rc};
     }
-    if (rb->thread != loco_self(rb->channel.mgr))
-        change_thread(rb, false);
     loco_sst_store_mine(&rb->acks, &rb->released);
     struct loco_ack ack = loco_sst_push_broadcast(&rb->acks);
     if (!ack.error)
@@ -379,7 +391,8 @@ static int look(struct loco_ringbuffer *rb, struct loco_message *message)
     }
 }
 
-int loco_ringbuffer_receive(struct loco_ringbuffer *rb, struct loco_message *message)
+static int receive_now(struct loco_ringbuffer *rb, struct loco_message *message,
+                       uint64_t timeout_ns)
 {
     int rc = look(rb, message);
 
@@ -392,14 +405,19 @@ int loco_ringbuffer_receive(struct loco_ringbuffer *rb, struct loco_message *mes
         return rc == -EAGAIN ? -ECONNRESET : rc;
     }
     if (rb->told != rb->released && ++rb->idle >= LOCO_RINGBUFFER_IDLE)
-        tell(rb);
+        tell(rb, timeout_ns);
     return rc;
+}
+
+int loco_ringbuffer_receive(struct loco_ringbuffer *rb, struct loco_message *message)
+{
+    return receive_now(rb, message, UINT64_MAX);
 }
 
 int loco_ringbuffer_receive_wait(struct loco_ringbuffer *rb, struct loco_message *message,
                                  uint64_t timeout_ns)
 {
-    int rc = loco_ringbuffer_receive(rb, message);
+    int rc = receive_now(rb, message, timeout_ns);
 
     if (rc != -EAGAIN)
         return rc;
@@ -407,7 +425,7 @@ int loco_ringbuffer_receive_wait(struct loco_ringbuffer *rb, struct loco_message
     int late = 0;
     while (rc == -EAGAIN && !late) {
         late = loco_relax(rb->channel.mgr, &wait);
-        rc = loco_ringbuffer_receive(rb, message);
+        rc = receive_now(rb, message, loco_time_left(rb->channel.mgr, &wait));
     }
     return rc == -EAGAIN ? late : rc;
 }
@@ -417,12 +435,12 @@ void loco_ringbuffer_release(struct loco_ringbuffer *rb, uint64_t position)
     if (before(rb->released, position))
         rb->released = position;
     if (rb->released - rb->told >= rb->capacity / 4)
-        tell(rb);
+        tell(rb, UINT64_MAX);
 }
 
 struct loco_ack loco_ringbuffer_acknowledge(struct loco_ringbuffer *rb, uint64_t position)
 {
     if (before(rb->released, position))
         rb->released = position;
-    return rb->told == rb->released ? (struct loco_ack){0} : tell(rb);
+    return rb->told == rb->released ? (struct loco_ack){0} : tell(rb, UINT64_MAX);
 }

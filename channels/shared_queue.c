@@ -216,43 +216,72 @@ static uint64_t checksum(const struct loco_shared_queue *q, uint64_t turn, const
     return XXH3_64bits(entry, q->entry_size) + turn * 0x9e3779b97f4a7c15u;
 }
 
-static int read_slot(struct loco_shared_queue *q, const struct slot *s, size_t word, void *to,
-                     size_t size)
-{
-    struct loco_ack ack = loco_region_read(q->slots, s->member, s->offset + word * WORD, to, size);
+/* One operation. The two kinds differ only in the words and numbers here. */
+struct call {
+    struct loco_shared_queue *queue;
+    struct loco_atomic_word own;   /* the word that gives its tickets */
+    struct loco_atomic_word other; /* the other one ... */
+    uint64_t ahead;                /* ... by how much the own may be ahead of it */
+    bool full;                     /* it wants its slot full */
+    uint64_t *block;               /* a mem_ref ... */
+    struct loco_ack using;         /* ... and what may still use it at the end */
+    struct loco_wait wait;
+    uint64_t ticket;
+    struct slot slot;
+};
 
-    return loco_ack_wait(&ack, UINT64_MAX);
+static uint64_t time_left(const struct call *c)
+{
+    return loco_time_left(c->queue->channel.mgr, &c->wait);
 }
 
-/* Reads the whole slot into `block`: 1 when it is all of this turn, 0 when it is not. A first
+/* Waits for what uses the block. Given up, it goes on using it. */
+static int wait_for_block(struct call *c, struct loco_ack ack)
+{
+    int rc = loco_ack_wait(&ack, time_left(c));
+
+    if (rc == -ETIMEDOUT)
+        c->using = ack;
+    return rc;
+}
+
+static int read_slot(struct call *c, size_t size)
+{
+    struct loco_shared_queue *q = c->queue;
+
+    return wait_for_block(
+        c, loco_region_read(q->slots, c->slot.member, c->slot.offset, c->block, size));
+}
+
+/* Reads the whole slot into the block: 1 when it is all of this turn, 0 when it is not. A first
  * mixture may be with what was there before the turn's value, a second one with what came
  * after it, when somebody else has taken it; a third has no excuse. */
-static int read_entry(struct loco_shared_queue *q, const struct slot *s, uint64_t turn,
-                      uint64_t *block)
+static int read_entry(struct call *c, uint64_t turn)
 {
+    const struct loco_shared_queue *q = c->queue;
+
     for (int tries = 0; tries < 3; tries++) {
-        int rc = read_slot(q, s, TURN, block, image_size(q));
-        if (rc || block[TURN] != turn)
+        int rc = read_slot(c, image_size(q));
+        if (rc || c->block[TURN] != turn)
             return rc;
-        if (block[SUM] == checksum(q, turn, block + ENTRY))
+        if (c->block[SUM] == checksum(q, turn, c->block + ENTRY))
             return 1;
     }
     return -EBADMSG;
 }
 
 /* Whether the slot's turn has come: 1, 0 or an error. With the turn of a full slot far away,
- * `block` has the entry. */
-static int is_turn(struct loco_shared_queue *q, const struct slot *s, uint64_t turn, bool full,
-                   uint64_t *block)
+ * the block has the entry. */
+static int is_turn(struct call *c, uint64_t turn)
 {
-    if (s->direct)
-        return __atomic_load_n(&s->direct[TURN], __ATOMIC_ACQUIRE) == turn;
-    if (full && image_size(q) <= AT_ONCE)
-        return read_entry(q, s, turn, block);
-    int rc = read_slot(q, s, TURN, block, WORD);
-    if (rc || block[TURN] != turn)
+    if (c->slot.direct)
+        return __atomic_load_n(&c->slot.direct[TURN], __ATOMIC_ACQUIRE) == turn;
+    if (c->full && image_size(c->queue) <= AT_ONCE)
+        return read_entry(c, turn);
+    int rc = read_slot(c, WORD);
+    if (rc || c->block[TURN] != turn)
         return rc;
-    return full ? read_entry(q, s, turn, block) : 1;
+    return c->full ? read_entry(c, turn) : 1;
 }
 
 static int write_slot(struct loco_shared_queue *q, const struct slot *s, size_t word,
@@ -285,9 +314,10 @@ static void compose(const struct loco_shared_queue *q, uint64_t turn, const void
 }
 
 /* Puts the entry into an empty slot, which becomes full. */
-static int put(struct loco_shared_queue *q, const struct slot *s, uint64_t turn, const void *entry,
-               uint64_t *block)
+static int put(struct call *c, uint64_t turn, const void *entry)
 {
+    struct loco_shared_queue *q = c->queue;
+    const struct slot *s = &c->slot;
     size_t size = image_size(q) - WORD;
     struct loco_ack ack = {0};
     int rc = 0;
@@ -295,14 +325,14 @@ static int put(struct loco_shared_queue *q, const struct slot *s, uint64_t turn,
     if (s->direct) {
         compose(q, turn, entry, s->direct);
     } else {
-        compose(q, turn, entry, block);
-        rc = write_slot(q, s, SUM, &block[SUM], size, &ack);
+        compose(q, turn, entry, c->block);
+        rc = write_slot(q, s, SUM, &c->block[SUM], size, &ack);
     }
     if (!rc)
         rc = pass_on(q, s, turn);
     if (!rc && size > LOCO_INLINE_MAX)
-        rc = loco_ack_wait(&ack, UINT64_MAX); /* until then the block is being read */
-    return rc;
+        rc = wait_for_block(c, ack); /* until then it is being read */
+    return rc == -ETIMEDOUT ? 0 : rc;
 }
 
 /* Takes the entry out of a full slot, which becomes empty. */
@@ -318,19 +348,6 @@ static int take(struct loco_shared_queue *q, const struct slot *s, uint64_t turn
 
 /* --- tickets ---------------------------------------------------------------------------- */
 
-/* One operation. The two kinds differ only in the words and numbers here. */
-struct call {
-    struct loco_shared_queue *queue;
-    struct loco_atomic_word own;   /* the word that gives its tickets */
-    struct loco_atomic_word other; /* the other one ... */
-    uint64_t ahead;                /* ... by how much the own may be ahead of it */
-    bool full;                     /* it wants its slot full */
-    uint64_t *block;               /* a mem_ref */
-    struct loco_wait wait;
-    uint64_t ticket;
-    struct slot slot;
-};
-
 static int begin(struct call *c, struct loco_shared_queue *q, bool pops, uint64_t timeout_ns)
 {
     struct loco_atomic_word head = loco_atomic_of(&q->head), tail = loco_atomic_of(&q->tail);
@@ -340,18 +357,18 @@ static int begin(struct call *c, struct loco_shared_queue *q, bool pops, uint64_
                        .other = pops ? tail : head,
                        .ahead = pops ? 0 : q->capacity,
                        .full = pops,
-                       .wait.until = UINT64_MAX};
+                       .wait = loco_wait_for(q->channel.mgr, timeout_ns)};
     if (!loco_self(q->channel.mgr))
         return -EPERM;
-    if (timeout_ns != UINT64_MAX)
-        c->wait = loco_wait_for(q->channel.mgr, timeout_ns);
     c->block = loco_mem_ref_take(q->channel.mgr);
     return c->block ? 0 : -ENOBUFS;
 }
 
 static void end(const struct call *c)
 {
-    if (c->block)
+    if (c->using.thread)
+        loco_mem_ref_put_after(c->queue->channel.mgr, c->block, c->using);
+    else if (c->block)
         loco_mem_ref_put(c->queue->channel.mgr, c->block);
 }
 
@@ -360,7 +377,7 @@ static int is_my_turn(struct call *c)
     if (atomic_load_explicit(&c->queue->broken, memory_order_relaxed))
         return -ECONNRESET;
     c->slot = slot_of(c->queue, c->ticket);
-    int rc = is_turn(c->queue, &c->slot, 2 * c->ticket + c->full, c->full, c->block);
+    int rc = is_turn(c, 2 * c->ticket + c->full);
     if (rc == -ECONNRESET) /* this thread may know before on_lost does: then it stays so */
         atomic_store(&c->queue->broken, true);
     return rc;
@@ -395,7 +412,7 @@ static int take_next(struct call *c)
 static int must_wait(const struct call *c)
 {
     uint64_t other;
-    int rc = loco_atomic_load(c->other, &other);
+    int rc = loco_atomic_load_timed(c->other, &other, time_left(c));
 
     return rc ? rc : (int64_t)(other + c->ahead - c->ticket) <= 0;
 }
@@ -405,7 +422,7 @@ static int take_ready(struct call *c, bool tries)
 {
     for (;;) {
         uint64_t old;
-        int rc = loco_atomic_load(c->own, &c->ticket);
+        int rc = loco_atomic_load_timed(c->own, &c->ticket, time_left(c));
         if (!rc)
             rc = is_my_turn(c);
         if (rc > 0) {
@@ -440,7 +457,7 @@ static int push(struct loco_shared_queue *q, const void *entry, uint64_t timeout
     if (!rc)
         rc = take_ticket(&c, tries);
     if (!rc)
-        rc = put(q, &c.slot, 2 * c.ticket + 1, entry, c.block);
+        rc = put(&c, 2 * c.ticket + 1, entry);
     end(&c);
     return rc;
 }

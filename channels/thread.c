@@ -119,13 +119,21 @@ void loco_thread_free(struct loco_thread *t)
 
 void loco_thread_detach(struct loco_manager *m)
 {
+    loco_thread_detach_timed(m, UINT64_MAX);
+}
+
+int loco_thread_detach_timed(struct loco_manager *m, uint64_t timeout_ns)
+{
     struct loco_thread *self = loco_self(m);
 
     if (!self)
-        return;
-    loco_fence_thread(m); /* the context's next thread is not to be told of these losses */
+        return 0;
+    /* The context's next thread is not to be told of these losses. */
+    if (loco_fence_thread_timed(m, timeout_ns) == -ETIMEDOUT)
+        return -ETIMEDOUT;
     pthread_mutex_lock(&m->lock);
     self->attached = false;
     pthread_mutex_unlock(&m->lock);
     loco_context_table()[m->slot] = NULL;
+    return 0;
 }

@@ -27,7 +27,9 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "core.h"
 #include "loco/memory.h"
+#include "thread_links.h"
 #include "trace_internal.h"
 
 enum state { GRANTED = 0, OPEN = 1, HELD = 2 }; /* zeroed words are a gate that nobody uses */
@@ -58,6 +60,7 @@ struct gate {
     const uint64_t *near; /* now_serving in memory that this CPU reads; NULL: it is far */
     uint64_t *after;      /* who is in: the next turn and its passes, without a state */
     unsigned handover;
+    const struct loco_wait *wait; /* of a look from afar that is given up; NULL: it is not */
 };
 
 /* --- a gate ---------------------------------------------------------------------------------- */
@@ -65,7 +68,8 @@ struct gate {
 static int look(const struct gate *g, uint64_t *serving)
 {
     if (!g->near)
-        return loco_atomic_load(g->now_serving, serving);
+        return loco_atomic_load_timed(g->now_serving, serving,
+                                      g->wait ? loco_time_left(g->mgr, g->wait) : UINT64_MAX);
     *serving = __atomic_load_n(g->near, __ATOMIC_ACQUIRE);
     return 0;
 }
@@ -155,7 +159,7 @@ static uint64_t guess(const struct gate *g)
 {
     uint64_t seen = g->near ? __atomic_load_n(g->near, __ATOMIC_ACQUIRE) : *g->after;
 
-    if (g->now_serving.direct)
+    if (loco_atomic_reach(g->now_serving))
         return seen;
     return (int64_t)(*g->after - seen) > 0 ? *g->after : seen;
 }
@@ -207,8 +211,8 @@ static struct gate local_gate(struct loco_ticket_lock *l)
 {
     return (struct gate){
         .mgr = l->words->channel.mgr,
-        .next_ticket = {.direct = &l->local_next},
-        .now_serving = {.direct = &l->local_serving},
+        .next_ticket = {.own = &l->local_next},
+        .now_serving = {.own = &l->local_serving},
         .near = &l->local_serving,
         .after = &l->local_after,
         .handover = l->handover,
@@ -227,14 +231,15 @@ static struct gate network_gate(struct loco_ticket_lock *l)
         .handover = l->handover,
     };
 
-    g.near = g.now_serving.direct;
+    g.near = loco_atomic_reach(g.now_serving);
     if (l->host == m->id)
         g.near = (const uint64_t *)l->words->region->memory + l->index + LINE;
     return g;
 }
 
 /* Behind the local gate: what is still to be done for the lock. */
-static int acquire_with(struct loco_ticket_lock *l, int (*through)(const struct gate *g))
+static int acquire_with(struct loco_ticket_lock *l, int (*through)(const struct gate *g),
+                        const struct loco_wait *wait)
 {
     const struct gate local = local_gate(l);
 
@@ -243,17 +248,19 @@ static int acquire_with(struct loco_ticket_lock *l, int (*through)(const struct 
     int rc = through(&local);
     if (rc || l->kept)
         return rc;
-    const struct gate network = network_gate(l);
+    struct gate network = network_gate(l);
+    network.wait = wait;
     rc = through(&network);
     if (rc)
         leave(&local);
     return rc;
 }
 
-static int acquire_traced(struct loco_ticket_lock *l, int (*through)(const struct gate *g))
+static int acquire_traced(struct loco_ticket_lock *l, int (*through)(const struct gate *g),
+                          const struct loco_wait *wait)
 {
     const struct loco_channel *c = &l->words->channel;
-    int rc = acquire_with(l, through);
+    int rc = loco_self(c->mgr) ? acquire_with(l, through, wait) : -EPERM;
 
     if (!rc)
         LOCO_TRACE(lock_acquire, c->mgr->id, c->name, l->host, l->index / WORDS);
@@ -262,12 +269,12 @@ static int acquire_traced(struct loco_ticket_lock *l, int (*through)(const struc
 
 int loco_ticket_lock_acquire(struct loco_ticket_lock *l)
 {
-    return acquire_traced(l, enter);
+    return acquire_traced(l, enter, NULL);
 }
 
 int loco_ticket_lock_try(struct loco_ticket_lock *l)
 {
-    return acquire_traced(l, try_enter);
+    return acquire_traced(l, try_enter, NULL);
 }
 
 /* One turn of a wait between two tries, which from afar ends by itself. */
@@ -291,7 +298,7 @@ int loco_ticket_lock_timed(struct loco_ticket_lock *l, uint64_t timeout_ns)
     struct loco_wait wait = loco_wait_for(c->mgr, timeout_ns);
 
     for (;;) {
-        int rc = loco_ticket_lock_try(l);
+        int rc = acquire_traced(l, try_enter, &wait);
         if (rc == -EBUSY)
             rc = loco_channel_check(c);
         else
@@ -310,27 +317,38 @@ static bool may_keep(const struct loco_ticket_lock *l)
            __atomic_load_n(&l->local_next, __ATOMIC_RELAXED) != turn_of(l->local_after);
 }
 
-static int settle(const struct loco_ticket_lock *l, enum loco_fence fence, bool on_link)
+static int settle(const struct loco_ticket_lock *l, enum loco_fence fence, bool on_link,
+                  uint64_t timeout_ns)
 {
     struct loco_manager *m = l->words->channel.mgr;
 
     if (m->fabric->capabilities & LOCO_COHERENT)
         return 0; /* the release's own store comes after all before it */
     if (fence == LOCO_FENCE_PAIR && !on_link)
-        return loco_fence_pair(m, l->host);
+        return loco_fence_pair_timed(m, l->host, timeout_ns);
     if (fence == LOCO_FENCE_THREAD)
-        return loco_fence_thread(m);
-    return fence == LOCO_FENCE_GLOBAL ? loco_fence_global(m) : 0;
+        return loco_fence_thread_timed(m, timeout_ns);
+    return fence == LOCO_FENCE_GLOBAL ? loco_fence_global_timed(m, timeout_ns) : 0;
 }
 
 int loco_ticket_lock_release(struct loco_ticket_lock *l, enum loco_fence fence)
+{
+    return loco_ticket_lock_release_timed(l, fence, UINT64_MAX);
+}
+
+int loco_ticket_lock_release_timed(struct loco_ticket_lock *l, enum loco_fence fence,
+                                   uint64_t timeout_ns)
 {
     const struct loco_channel *c = &l->words->channel;
     const struct gate local = local_gate(l), network = network_gate(l);
     const bool keep = may_keep(l);
 
+    if (!loco_self(c->mgr))
+        return -EPERM;
+    int rc = settle(l, fence, !keep && !loco_atomic_reach(network.now_serving), timeout_ns);
+    if (rc == -ETIMEDOUT)
+        return rc;
     LOCO_TRACE(lock_release, c->mgr->id, c->name, l->host, l->index / WORDS);
-    int rc = settle(l, fence, !keep && !network.now_serving.direct);
 
     l->kept = keep;
     if (keep) {

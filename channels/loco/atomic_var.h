@@ -39,6 +39,7 @@ struct loco_atomic_home {
     LOCO_ATOMIC(uint64_t *)
     words;           /* where this CPU may use them itself; NULL: through the fabric */
     unsigned member; /* its index, or LOCO_SELF */
+    unsigned slot;   /* the manager's, by which a thread knows whether it is attached */
 };
 
 struct loco_atomic_array {
@@ -54,10 +55,10 @@ struct loco_atomic_var {
     uint32_t host;
 };
 
-/* One word. Cheap to make, so best made where it is used. One that is kept is good for as long
- * as its channel, but may not notice the loss of its node. */
+/* One word. Cheap to make. One that is kept is good for as long as its channel. */
 struct loco_atomic_word {
-    uint64_t *direct; /* the word itself, where this CPU may use it; else NULL, and: */
+    uint64_t *own; /* one that is no channel's, in this process's memory; else NULL, and: */
+    const struct loco_atomic_home *home; /* NULL: there is no such word */
     struct loco_region *region;
     size_t offset;
     unsigned member;
@@ -85,16 +86,26 @@ void loco_atomic_array_fini(struct loco_atomic_array *array);
 static inline struct loco_atomic_word loco_atomic_at(const struct loco_atomic_array *array,
                                                      uint32_t node, size_t index)
 {
-    struct loco_atomic_word word = {NULL, array->region, SIZE_MAX, 0};
+    struct loco_atomic_word word = {NULL, NULL, array->region, SIZE_MAX, 0};
 
     if (node >= array->node_count || index >= array->count)
         return word;
-    const struct loco_atomic_home *home = &array->homes[node];
-    uint64_t *words = atomic_load_explicit(&home->words, memory_order_relaxed);
-    word.direct = words ? words + index : NULL;
+    word.home = &array->homes[node];
     word.offset = index * sizeof(uint64_t);
-    word.member = home->member;
+    word.member = word.home->member;
     return word;
+}
+
+/* The word itself, where this CPU and this thread may use it now; else NULL: the fabric does it, or
+ * says why not. */
+static inline uint64_t *loco_atomic_reach(struct loco_atomic_word word)
+{
+    if (word.own)
+        return word.own;
+    if (!word.home || !loco_context_at(word.home->slot))
+        return NULL;
+    uint64_t *words = atomic_load_explicit(&word.home->words, memory_order_relaxed);
+    return words ? words + word.offset / sizeof(uint64_t) : NULL;
 }
 
 /* The official copy of a variable. */
@@ -137,9 +148,13 @@ struct loco_ack loco_atomic_write(struct loco_atomic_word word, uint64_t value);
  *
  * Each takes effect at one instant between call and return. What the calling thread wrote to
  * the word's node before is placed before that instant; to other nodes: fence. Returns 0, or
- * an error as above, or -ENOBUFS when the thread's mem_refs are all taken. */
+ * an error as above, or -ENOBUFS when the thread's mem_refs are all taken.
+ *
+ * They wait for the word's node alone, and no longer than until it is lost. A load may be given up,
+ * and has a sibling for that. One that changes the word may not: whether it did would not be known.
+ * Who can live with that posts it, and waits for the ack as long as it likes. */
 
-int loco_atomic_far_load(struct loco_atomic_word word, uint64_t *value);
+int loco_atomic_far_load(struct loco_atomic_word word, uint64_t *value, uint64_t timeout_ns);
 int loco_atomic_far_fetch_add(struct loco_atomic_word word, uint64_t add, uint64_t *old);
 int loco_atomic_far_compare_swap(struct loco_atomic_word word, uint64_t expected, uint64_t desired,
                                  uint64_t *old);
@@ -149,7 +164,7 @@ int loco_atomic_far_exchange(struct loco_atomic_word word, uint64_t value, uint6
  * in memory on the common way too. */
 static inline struct loco_atomic_word loco_atomic_from_afar(struct loco_atomic_word word)
 {
-    const struct loco_atomic_word copy = {NULL, word.region, word.offset, word.member};
+    const struct loco_atomic_word copy = {NULL, NULL, word.region, word.offset, word.member};
 
     return copy;
 }
@@ -158,39 +173,52 @@ static inline struct loco_atomic_word loco_atomic_from_afar(struct loco_atomic_w
  * itself, and is nothing elsewhere. */
 static inline void loco_atomic_prefetch(struct loco_atomic_word word)
 {
+    const uint64_t *reached = loco_atomic_reach(word);
+
 #if defined(__x86_64__)
-    if (word.direct)
-        __asm__ volatile("prefetchw %0" : : "m"(*word.direct));
+    if (reached)
+        __asm__ volatile("prefetchw %0" : : "m"(*reached));
 #else
-    if (word.direct)
-        __builtin_prefetch(word.direct, 1);
+    if (reached)
+        __builtin_prefetch(reached, 1);
 #endif
 }
 
-static inline int loco_atomic_load(struct loco_atomic_word word, uint64_t *value)
+/* Waits for at most `timeout_ns`: -ETIMEDOUT after that. */
+static inline int loco_atomic_load_timed(struct loco_atomic_word word, uint64_t *value,
+                                         uint64_t timeout_ns)
 {
-    if (!word.direct) {
+    uint64_t *reached = loco_atomic_reach(word);
+
+    if (!reached) {
         uint64_t far = 0;
-        int rc = loco_atomic_far_load(loco_atomic_from_afar(word), &far);
+        int rc = loco_atomic_far_load(loco_atomic_from_afar(word), &far, timeout_ns);
         *value = far;
         return rc;
     }
     loco_place_stores();
-    *value = __atomic_load_n(word.direct, __ATOMIC_SEQ_CST);
+    *value = __atomic_load_n(reached, __ATOMIC_SEQ_CST);
     return 0;
+}
+
+static inline int loco_atomic_load(struct loco_atomic_word word, uint64_t *value)
+{
+    return loco_atomic_load_timed(word, value, UINT64_MAX);
 }
 
 /* *old gets the word's former value. */
 static inline int loco_atomic_fetch_add(struct loco_atomic_word word, uint64_t add, uint64_t *old)
 {
-    if (!word.direct) {
+    uint64_t *reached = loco_atomic_reach(word);
+
+    if (!reached) {
         uint64_t far = 0;
         int rc = loco_atomic_far_fetch_add(loco_atomic_from_afar(word), add, &far);
         *old = far;
         return rc;
     }
     loco_before_atomic();
-    *old = __atomic_fetch_add(word.direct, add, __ATOMIC_SEQ_CST);
+    *old = __atomic_fetch_add(reached, add, __ATOMIC_SEQ_CST);
     loco_after_atomic();
     return 0;
 }
@@ -199,7 +227,9 @@ static inline int loco_atomic_fetch_add(struct loco_atomic_word word, uint64_t a
 static inline int loco_atomic_compare_swap(struct loco_atomic_word word, uint64_t expected,
                                            uint64_t desired, uint64_t *old)
 {
-    if (!word.direct) {
+    uint64_t *reached = loco_atomic_reach(word);
+
+    if (!reached) {
         uint64_t far = 0;
         int rc = loco_atomic_far_compare_swap(loco_atomic_from_afar(word), expected, desired, &far);
         *old = far;
@@ -207,8 +237,7 @@ static inline int loco_atomic_compare_swap(struct loco_atomic_word word, uint64_
     }
     *old = expected;
     loco_before_atomic();
-    __atomic_compare_exchange_n(word.direct, old, desired, false, __ATOMIC_SEQ_CST,
-                                __ATOMIC_SEQ_CST);
+    __atomic_compare_exchange_n(reached, old, desired, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
     loco_after_atomic();
     return 0;
 }
@@ -217,14 +246,16 @@ static inline int loco_atomic_compare_swap(struct loco_atomic_word word, uint64_
  * until one succeeds, lock-free but not wait-free. */
 static inline int loco_atomic_exchange(struct loco_atomic_word word, uint64_t value, uint64_t *old)
 {
-    if (!word.direct) {
+    uint64_t *reached = loco_atomic_reach(word);
+
+    if (!reached) {
         uint64_t far = 0;
         int rc = loco_atomic_far_exchange(loco_atomic_from_afar(word), value, &far);
         *old = far;
         return rc;
     }
     loco_before_atomic();
-    *old = __atomic_exchange_n(word.direct, value, __ATOMIC_SEQ_CST);
+    *old = __atomic_exchange_n(reached, value, __ATOMIC_SEQ_CST);
     loco_after_atomic();
     return 0;
 }

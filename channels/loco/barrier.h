@@ -36,12 +36,14 @@ void loco_barrier_fini(struct loco_barrier *barrier);
  * were lost with any peer (see fence.h). */
 int loco_barrier_wait(struct loco_barrier *barrier);
 
-/* The same for at most `timeout_ns`: then -ETIMEDOUT, and the node has come all the same. The next
- * wait goes on with that round: it does not come anew. */
+/* The same for at most `timeout_ns`: then -ETIMEDOUT. The node may have come all the same; the next
+ * wait goes on with that round, and does not come anew. With 0 it comes and asks without waiting.
+ */
 int loco_barrier_timed(struct loco_barrier *barrier, uint64_t timeout_ns);
 
-/* The same in two halves, for a thread that serves several nodes: comes; then, as often as
- * it likes, asks whether all have. 1 yes, 0 not yet, or a negative errno as above. */
+/* The same in two halves, for a thread that serves several nodes: comes, which waits for its fence
+ * only; then, as often as it likes, asks whether all have. 1 yes, 0 not yet, or a negative errno as
+ * above. */
 int loco_barrier_arrive(struct loco_barrier *barrier);
 int loco_barrier_passed(struct loco_barrier *barrier);
 

@@ -8,6 +8,9 @@
  * will never be placed; those to other peers are. A thread is told once of each such loss. A peer
  * to which nothing was outstanding is no concern of a fence, nor is any on a LOCO_COHERENT fabric.
  * Any attached thread.
+ *
+ * The timed ones wait for at most `timeout_ns`: -ETIMEDOUT says that the operations are still on
+ * their way, and that nothing is ordered yet. A later fence goes on from there.
  */
 #ifndef LOCO_FENCE_H
 #define LOCO_FENCE_H
@@ -27,6 +30,10 @@ enum loco_fence {
 int loco_fence_pair(struct loco_manager *manager, uint32_t node);
 int loco_fence_thread(struct loco_manager *manager);
 int loco_fence_global(struct loco_manager *manager);
+
+int loco_fence_pair_timed(struct loco_manager *manager, uint32_t node, uint64_t timeout_ns);
+int loco_fence_thread_timed(struct loco_manager *manager, uint64_t timeout_ns);
+int loco_fence_global_timed(struct loco_manager *manager, uint64_t timeout_ns);
 
 LOCO_DECLARATIONS_END
 

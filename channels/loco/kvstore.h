@@ -76,7 +76,8 @@ struct loco_kvstore {
     struct loco_atomic_array locks;
     struct loco_ringbuffer *trackers;   /* by sender */
     struct loco_kv_window **calls;      /* one each for synchronous calls */
-    LOCO_ATOMIC(bool) * calling;        /* which of them are taken */
+    LOCO_ATOMIC(uint32_t) * calling;    /* what is with each of them */
+    LOCO_ATOMIC(uint32_t) left;         /* how many are left to the tracker */
     LOCO_ATOMIC(bool) sending, serving; /* the own tracker; the others' */
     LOCO_ATOMIC(bool) stopping;
     LOCO_ATOMIC(unsigned) tracking; /* threads in loco_kvstore_track */
@@ -94,7 +95,8 @@ int loco_kvstore_init(struct loco_kvstore *store, struct loco_manager *manager,
 
 /* Stops the tracker, and ends the endpoint. No operation is in flight here; those of other
  * nodes that still wait for this one's acknowledgement get it when the manager closes, so a
- * barrier before is good manners. Windows are closed. */
+ * barrier before is good manners. Windows are closed. An operation that ran out of time and has not
+ * ended by then is dropped: it may keep its lock, as that of a lost node does. */
 void loco_kvstore_fini(struct loco_kvstore *store);
 
 /* Starts a thread that attaches and serves the trackers. Returns 0 or a negative errno. */
@@ -108,7 +110,8 @@ void loco_kvstore_track(struct loco_kvstore *store);
  * when another thread is at it. Never waits on coherent memory. Any attached thread. */
 unsigned loco_kvstore_serve(struct loco_kvstore *store);
 
-/* Ends the trackers of this node, and waits until they have ended. Any attached thread. */
+/* Ends the trackers of this node, and waits until they have ended: each at the end of its turn. Any
+ * attached thread. */
 void loco_kvstore_stop(struct loco_kvstore *store);
 
 /* --- one operation at a time ------------------------------------------------------------- *
@@ -127,6 +130,18 @@ int loco_kvstore_insert(struct loco_kvstore *store, uint64_t key, const void *va
 int loco_kvstore_update(struct loco_kvstore *store, uint64_t key, const void *value);
 int loco_kvstore_delete(struct loco_kvstore *store, uint64_t key);
 int loco_kvstore_read(struct loco_kvstore *store, uint64_t key, void *value);
+
+/* The same for at most `timeout_ns`: -ETIMEDOUT after that. Then a write may take effect at some
+ * later moment, or never; who wants to know reads the key. The tracker brings it to its end: a lock
+ * that it holds or waits for is given back, whatever became of it. Until then it is one of the
+ * node's `calls`. */
+int loco_kvstore_insert_timed(struct loco_kvstore *store, uint64_t key, const void *value,
+                              uint64_t timeout_ns);
+int loco_kvstore_update_timed(struct loco_kvstore *store, uint64_t key, const void *value,
+                              uint64_t timeout_ns);
+int loco_kvstore_delete_timed(struct loco_kvstore *store, uint64_t key, uint64_t timeout_ns);
+int loco_kvstore_read_timed(struct loco_kvstore *store, uint64_t key, void *value,
+                            uint64_t timeout_ns);
 
 /* --- many at a time ---------------------------------------------------------------------- *
  *
@@ -160,10 +175,13 @@ struct loco_kv_op {
     uint32_t host, slot; /* where its value is */
     uint64_t counter;
     uint32_t lock_host, lock_index;
-    uint32_t ticket, seen;     /* ours, and the one that was last seen to be served */
-    struct loco_kv_op *behind; /* of the window, gets the lock from this one */
-    unsigned handovers;        /* of the ticket so far */
-    uint64_t position;         /* of the broadcast, in the tracker */
+    uint32_t ticket, seen;      /* ours, and the one that was last seen to be served */
+    struct loco_kv_op *behind;  /* of the window, gets the lock from this one */
+    unsigned handovers;         /* of the ticket so far */
+    bool left;                  /* to the tracker, by a caller whose time was over */
+    struct loco_thread *thread; /* over whose links it goes */
+    uint64_t flush;             /* a ticket of the link that it wrote its slot on; 0: none yet */
+    uint64_t position;          /* of the broadcast, in the tracker */
     uint64_t since;      /* ns, by the clock: of the first torn read, or of `seen`; 0: neither */
     uint64_t *word;      /* 8 bytes of network memory: results of atomics and fences */
     unsigned char *copy; /* a slot in network memory; `value` is within it */

@@ -123,8 +123,11 @@ static inline bool loco_peer_lost(const struct loco_manager *manager, uint32_t n
     return peer && atomic_load_explicit(&peer->lost, memory_order_acquire);
 }
 
-/* Leaves. The channels' _fini have run, and no other thread uses the manager. */
+/* Leaves, when all that was posted is placed, or lost with its peer. The channels' _fini have run,
+ * and no other thread uses the manager. The timed one waits for at most `timeout_ns`; after
+ * -ETIMEDOUT the manager is open. */
 void loco_manager_close(struct loco_manager *manager);
+int loco_manager_close_timed(struct loco_manager *manager, uint64_t timeout_ns);
 
 /* ns on the fabric's clock. Any thread. */
 static inline uint64_t loco_clock(const struct loco_manager *manager)

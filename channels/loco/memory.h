@@ -17,7 +17,7 @@ LOCO_DECLARATIONS
 enum { LOCO_CACHE_LINE = 64 };
 
 /* A block of the calling thread's pool, of the manager's block_size; NULL when all are
- * taken. Only the thread that took it may use it and put it back. */
+ * taken, or the thread is not attached. Only the thread that took it may use it and put it back. */
 void *loco_mem_ref_take(struct loco_manager *manager);
 void loco_mem_ref_put(struct loco_manager *manager, void *block);
 

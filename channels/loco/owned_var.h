@@ -49,6 +49,7 @@ struct loco_owned_var {
     uint32_t pulls;            /* it may, from this incarnation of the owner */
 
     struct loco_ack pull;       /* the newest */
+    struct loco_ack landing;    /* the newest read that leaves the copy as it is */
     struct loco_region *region; /* owned_var.c says what is in it */
     size_t record;              /* of the value and that word */
     uint32_t owner;
@@ -77,9 +78,15 @@ struct loco_ack loco_owned_var_push(struct loco_owned_var *var);
  * loco_region_read, -EOPNOTSUPP when the owner has pushed, and -EINVAL at the owner. */
 struct loco_ack loco_owned_var_pull(struct loco_owned_var *var);
 
+/* Waits for at most `timeout_ns`: then the ack says -ETIMEDOUT, and nothing was asked for. */
+struct loco_ack loco_owned_var_pull_timed(struct loco_owned_var *var, uint64_t timeout_ns);
+
 /* Reads the owner's copy into *value and waits for it; this node's copy stays as it is, which may
  * be older. Returns 0; -EAGAIN as a load does; or an error of loco_region_read. */
 int loco_owned_var_read(struct loco_owned_var *var, void *value);
+
+/* The same for at most `timeout_ns`: -ETIMEDOUT after that. */
+int loco_owned_var_read_timed(struct loco_owned_var *var, void *value, uint64_t timeout_ns);
 
 /* Loads this node's copy. Returns 0, or -EAGAIN when it was torn LOCO_LOAD_TRIES times
  * over; *value is then a mixture. */

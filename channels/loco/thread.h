@@ -14,9 +14,11 @@ LOCO_DECLARATIONS
  * says to its links. */
 int loco_thread_attach(struct loco_manager *manager);
 
-/* Detaches the calling thread, once all that it posted is done and placed. Its mem_refs are taken
- * back. manager_close detaches the rest. */
+/* Detaches the calling thread, once all that it posted is done and placed, or lost with its peer.
+ * Its mem_refs are taken back. manager_close detaches the rest. The timed one waits for at most
+ * `timeout_ns`; after -ETIMEDOUT the thread is attached. */
 void loco_thread_detach(struct loco_manager *manager);
+int loco_thread_detach_timed(struct loco_manager *manager, uint64_t timeout_ns);
 
 LOCO_DECLARATIONS_END
 

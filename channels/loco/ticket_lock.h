@@ -83,7 +83,8 @@ int loco_ticket_lock_try(struct loco_ticket_lock *lock);
 
 /* Tries until it succeeds, for at most `timeout_ns`. Returns 0, -ETIMEDOUT, or as above. It
  * holds no ticket meanwhile, which leaves nothing to give back, but no place in the queue
- * either: threads that wait with a ticket go before, always so where `handover` is 0. */
+ * either: threads that wait with a ticket go before, always so where `handover` is 0. From afar a
+ * look at the lock takes a round trip: a shorter time never succeeds. */
 int loco_ticket_lock_timed(struct loco_ticket_lock *lock, uint64_t timeout_ns);
 
 /*
@@ -97,10 +98,14 @@ int loco_ticket_lock_timed(struct loco_ticket_lock *lock, uint64_t timeout_ns);
  *      LOCO_FENCE_GLOBAL   all threads' writes, of this node, to any node
  *
  * On coherent memory all writes are in order, and no fence costs anything. Returns 0, or the
- * first error of the fence or of the release; the lock is released in any case. The release is
- * only posted: until it is placed, a try elsewhere may still find the lock busy.
+ * first error of the fence or of the release; the lock is released in any case, but for -EPERM from
+ * a thread that is not attached. The release is only posted: until it is placed, a try elsewhere
+ * may still find the lock busy. The timed one waits for its fence for at most `timeout_ns`; after
+ * -ETIMEDOUT the lock is held as before.
  */
 int loco_ticket_lock_release(struct loco_ticket_lock *lock, enum loco_fence fence);
+int loco_ticket_lock_release_timed(struct loco_ticket_lock *lock, enum loco_fence fence,
+                                   uint64_t timeout_ns);
 
 LOCO_DECLARATIONS_END
 

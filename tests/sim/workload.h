@@ -58,6 +58,7 @@ extern const struct workload workload_fences, workload_fences_beside, workload_l
 extern const struct workload workload_ring_full, workload_again, workload_index;
 extern const struct workload kvstore_at_lock, kvstore_at_inserter, kvstore_window, kvstore_reuse;
 extern const struct workload kvstore_lines, kvstore_reuse_far;
+extern const struct workload kvstore_timed, kvstore_timed_at_inserter;
 extern const struct workload kvstore_full, kvstore_full_at_inserter;
 extern const struct workload owned_var_mixed, owned_var_mixed_word;
 

@@ -30,7 +30,9 @@ static void word_act(struct actor *a)
         enum history_code code = codes[actor_draw(a, 5)];
         uint64_t x = actor_draw(a, 4), y = actor_draw(a, 4);
         int rc = 0, op = history_invoke(a->history, a->index, code, 0, x, y);
-        if (code == OP_LOAD)
+        if (code == OP_LOAD && actor_draw(a, 2))
+            rc = loco_atomic_load_timed(word, &old, 100);
+        else if (code == OP_LOAD)
             rc = loco_atomic_load(word, &old);
         else if (code == OP_STORE)
             rc = loco_atomic_store(word, x);
@@ -40,8 +42,9 @@ static void word_act(struct actor *a)
             rc = loco_atomic_compare_swap(word, x, y, &old);
         else
             rc = loco_atomic_exchange(word, x, &old);
-        EXPECT(a, rc == 0);
-        history_return(a->history, op, true, code == OP_STORE ? 0 : old);
+        EXPECT(a, rc == 0 || (code == OP_LOAD && rc == -ETIMEDOUT));
+        if (!rc)
+            history_return(a->history, op, true, code == OP_STORE ? 0 : old);
     }
 }
 
@@ -132,6 +135,18 @@ static bool take_lock(struct actor *a, struct guarded *g)
     return rc == 0;
 }
 
+/* At once, or as often as its time is over. */
+static void release_lock(struct actor *a, struct guarded *g)
+{
+    uint64_t timeout_ns = actor_draw(a, 2) ? UINT64_MAX : actor_draw(a, 200);
+    int rc;
+
+    do
+        rc = loco_ticket_lock_release_timed(&g->lock, LOCO_FENCE_THREAD, timeout_ns);
+    while (rc == -ETIMEDOUT);
+    EXPECT(a, rc == 0);
+}
+
 /* The counter's values are the history: each section is a fetch-add that the lock makes one. */
 static void guarded_act(struct actor *a)
 {
@@ -143,7 +158,7 @@ static void guarded_act(struct actor *a)
             ;
         uint64_t value = counter(a, g);
         set_counter(a, g, value + 1);
-        EXPECT(a, loco_ticket_lock_release(&g->lock, LOCO_FENCE_THREAD) == 0);
+        release_lock(a, g);
         history_return(a->history, op, true, value);
     }
 }

@@ -235,5 +235,7 @@ const struct workload *const workloads[] = {
     &workload_ring_full,
     &workload_again,
     &workload_index,
+    &kvstore_timed,
+    &kvstore_timed_at_inserter,
     NULL,
 };

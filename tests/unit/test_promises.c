@@ -1,0 +1,231 @@
+/* What the headers promise of errors, on every fabric: to a thread that is not attached, and to who
+ * keeps an atomic word beyond the life of its host. */
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <pthread.h>
+#include <string.h>
+
+#include "tests/nodes.h"
+
+#define ON_EACH_FABRIC(test_name, count, body)                                                     \
+    Test(promises, test_name##_sim)                                                                \
+    {                                                                                              \
+        cr_assert_eq(run_nodes(ON_SIM, count, body, NULL), 0);                                     \
+    }                                                                                              \
+    Test(promises, test_name##_threads)                                                            \
+    {                                                                                              \
+        cr_assert_eq(run_nodes(ON_THREADS, count, body, NULL), 0);                                 \
+    }                                                                                              \
+    Test(promises, test_name##_processes)                                                          \
+    {                                                                                              \
+        cr_assert_eq(run_nodes(ON_PROCESSES, count, body, NULL), 0);                               \
+    }
+
+/* --- a thread that is not attached -------------------------------------------------------- */
+
+struct all {
+    struct node *n;
+    uint32_t other;
+    struct loco_shared_region region;
+    struct loco_owned_var mine, theirs;
+    struct loco_sst sst;
+    struct loco_atomic_var words[2]; /* by host */
+    struct loco_barrier bar;
+    struct loco_ticket_lock lock;
+    struct loco_ringbuffer rings[2]; /* by sender */
+    struct loco_shared_queue queue;
+    struct loco_kvstore kv;
+    struct loco_atomic_word kept; /* made by a thread that is attached */
+    bool over;
+};
+
+static void all_open(struct all *a, struct node *n)
+{
+    const struct loco_kvstore_config config = {.value_size = 8, .capacity = 8};
+    struct loco_manager *m = n->mgr;
+    const uint32_t o = 1 - n->id;
+
+    *a = (struct all){.n = n, .other = o};
+    CHECK(n, loco_shared_region_init(&a->region, m, NULL, "region", LOCO_ALL, 8) == 0);
+    const char *const vars[] = {"var0", "var1"}, *const words[] = {"word0", "word1"};
+    const char *const rings[] = {"ring0", "ring1"};
+    CHECK(n, loco_owned_var_init(&a->mine, m, NULL, vars[n->id], n->id, LOCO_ALL, 80) == 0);
+    CHECK(n, loco_owned_var_init(&a->theirs, m, NULL, vars[o], o, LOCO_ALL, 80) == 0);
+    CHECK(n, loco_sst_init(&a->sst, m, NULL, "sst", LOCO_ALL, 80) == 0);
+    for (uint32_t i = 0; i < 2; i++) {
+        CHECK(n, loco_atomic_var_init(&a->words[i], m, NULL, words[i], i, LOCO_ALL, 0) == 0);
+        CHECK(n, loco_ringbuffer_init(&a->rings[i], m, NULL, rings[i], i, LOCO_ALL, 256, 8) == 0);
+    }
+    CHECK(n, loco_barrier_init(&a->bar, m, NULL, "bar", LOCO_ALL) == 0);
+    CHECK(n, loco_ticket_lock_init(&a->lock, m, NULL, "lock", 0, LOCO_ALL, 4) == 0);
+    CHECK(n, loco_shared_queue_init(&a->queue, m, NULL, "queue", 0, LOCO_ALL, 4, 8) == 0);
+    CHECK(n, loco_kvstore_init(&a->kv, m, NULL, "kv", &config) == 0);
+    CHECK(n, loco_manager_ready(m, TEST_TIMEOUT) == 0);
+    a->kept = loco_atomic_of(&a->words[o]);
+}
+
+static void all_close(struct all *a)
+{
+    loco_kvstore_fini(&a->kv);
+    loco_shared_queue_fini(&a->queue);
+    loco_ticket_lock_fini(&a->lock);
+    loco_barrier_fini(&a->bar);
+    for (uint32_t i = 0; i < 2; i++) {
+        loco_ringbuffer_fini(&a->rings[i]);
+        loco_atomic_var_fini(&a->words[i]);
+    }
+    loco_sst_fini(&a->sst);
+    loco_owned_var_fini(&a->theirs);
+    loco_owned_var_fini(&a->mine);
+    loco_shared_region_fini(&a->region);
+}
+
+#define REFUSED(call) CHECK(n, (call) == -EPERM)
+
+static void words_refuse(struct node *n, struct loco_atomic_word word)
+{
+    uint64_t value = 0;
+
+    REFUSED(loco_atomic_load(word, &value));
+    REFUSED(loco_atomic_load_timed(word, &value, 0));
+    REFUSED(loco_atomic_store(word, 1));
+    REFUSED(loco_atomic_exchange(word, 1, &value));
+    REFUSED(loco_atomic_fetch_add(word, 1, &value));
+    REFUSED(loco_atomic_compare_swap(word, 0, 1, &value));
+    REFUSED(loco_atomic_write(word, 1).error);
+    REFUSED(loco_atomic_post_load(word, &value).error);
+    REFUSED(loco_atomic_post_fetch_add(word, 1, &value).error);
+    REFUSED(loco_atomic_post_compare_swap(word, 0, 1, &value).error);
+}
+
+static void channels_refuse(struct all *a)
+{
+    struct node *n = a->n;
+    uint64_t value[10] = {0};
+
+    REFUSED(loco_shared_region_write(&a->region, a->other, 0, value, 8).error);
+    REFUSED(loco_shared_region_read(&a->region, a->other, 0, value, 8).error);
+    REFUSED(loco_owned_var_push(&a->mine).error);
+    REFUSED(loco_owned_var_pull(&a->theirs).error);
+    REFUSED(loco_owned_var_read(&a->theirs, value));
+    REFUSED(loco_sst_push_broadcast(&a->sst).error);
+    REFUSED(loco_atomic_var_pull(&a->words[a->other]).error);
+    REFUSED(loco_barrier_wait(&a->bar));
+    REFUSED(loco_barrier_timed(&a->bar, 0));
+    REFUSED(loco_barrier_arrive(&a->bar));
+    REFUSED(loco_ticket_lock_acquire(&a->lock));
+    REFUSED(loco_ticket_lock_try(&a->lock));
+    REFUSED(loco_ticket_lock_timed(&a->lock, 0));
+    REFUSED(loco_ticket_lock_release(&a->lock, LOCO_FENCE_NONE));
+    REFUSED(loco_ringbuffer_send(&a->rings[n->id], value, 8, NULL));
+    REFUSED(loco_shared_queue_push(&a->queue, value, 0));
+    REFUSED(loco_shared_queue_try_pop(&a->queue, value));
+    REFUSED(loco_kvstore_insert(&a->kv, 1, value));
+    REFUSED(loco_kvstore_update(&a->kv, 1, value));
+    REFUSED(loco_kvstore_delete(&a->kv, 1));
+    REFUSED(loco_kvstore_read(&a->kv, 1, value));
+    REFUSED(loco_kvstore_read_timed(&a->kv, 1, value, 0));
+    REFUSED(loco_fence_pair(n->mgr, a->other));
+    REFUSED(loco_fence_thread(n->mgr));
+    REFUSED(loco_fence_global(n->mgr));
+    CHECK(n, loco_mem_ref_take(n->mgr) == NULL);
+}
+
+static void unattached(void *arg)
+{
+    struct all *a = arg;
+
+    words_refuse(a->n, loco_atomic_of(&a->words[a->other]));
+    words_refuse(a->n, loco_atomic_of(&a->words[a->n->id]));
+    words_refuse(a->n, a->kept);
+    channels_refuse(a);
+    a->over = true;
+}
+
+static void *unattached_thread(void *arg)
+{
+    unattached(arg);
+    return NULL;
+}
+
+static void run_unattached(struct all *a)
+{
+    struct loco_wait wait = {.until = UINT64_MAX};
+    pthread_t thread;
+
+    if (strcmp(a->n->fabric->ops->name, "sim") != 0) {
+        pthread_create(&thread, NULL, unattached_thread, a);
+        pthread_join(thread, NULL);
+        return;
+    }
+    CHECK(a->n, loco_sim_spawn(a->n->fabric, unattached, a) == 0);
+    while (!a->over)
+        loco_relax(a->n->mgr, &wait);
+}
+
+/* Refused, a call has changed nothing: the words are zero, and the barrier and the lock work. */
+static void unattached_body(struct node *n)
+{
+    uint64_t value = 1;
+    struct all a;
+
+    all_open(&a, n);
+    CHECK(n, loco_barrier_wait(&a.bar) == 0);
+    run_unattached(&a);
+    CHECK(n, loco_barrier_wait(&a.bar) == 0);
+    CHECK(n, loco_atomic_load(a.kept, &value) == 0 && value == 0);
+    CHECK(n, loco_ticket_lock_acquire(&a.lock) == 0);
+    CHECK(n, loco_ticket_lock_release(&a.lock, LOCO_FENCE_GLOBAL) == 0);
+    CHECK(n, loco_barrier_wait(&a.bar) == 0);
+    all_close(&a);
+}
+
+ON_EACH_FABRIC(a_thread_that_is_not_attached_is_refused, 2, unattached_body)
+
+/* --- a word that is kept -------------------------------------------------------------------- */
+
+static void kept_words_fail(struct node *n, struct loco_atomic_word word)
+{
+    uint64_t value;
+
+    CHECK(n, loco_atomic_load(word, &value) == -ECONNRESET);
+    CHECK(n, loco_atomic_store(word, 1) == -ECONNRESET);
+    CHECK(n, loco_atomic_exchange(word, 1, &value) == -ECONNRESET);
+    CHECK(n, loco_atomic_fetch_add(word, 1, &value) == -ECONNRESET);
+    CHECK(n, loco_atomic_compare_swap(word, 0, 1, &value) == -ECONNRESET);
+    CHECK(n, loco_atomic_write(word, 1).error == -ECONNRESET);
+}
+
+/* Node 1, the host, dies; to the others it has left, where it is a thread. */
+static void kept_body(struct node *n)
+{
+    struct loco_atomic_var var;
+    struct loco_atomic_array array;
+    struct loco_barrier bar;
+    uint64_t old;
+
+    if (n->life > 0)
+        return;
+    CHECK(n, loco_atomic_var_init(&var, n->mgr, NULL, "var", 1, LOCO_ALL, 0) == 0);
+    CHECK(n, loco_atomic_array_init(&array, n->mgr, NULL, "array", 3, LOCO_ALL, 0) == 0);
+    CHECK(n, loco_barrier_init(&bar, n->mgr, NULL, "bar", LOCO_ALL) == 0);
+    CHECK(n, loco_manager_ready(n->mgr, TEST_TIMEOUT) == 0);
+    const struct loco_atomic_word kept[] = {loco_atomic_of(&var), loco_atomic_at(&array, 1, 2)};
+    const struct loco_atomic_word own = loco_atomic_at(&array, n->id, 1);
+    for (unsigned i = 0; i < 2; i++)
+        CHECK(n, loco_atomic_fetch_add(kept[i], 1, &old) == 0);
+    loco_barrier_wait(&bar); /* node 1 may die before it has told that it came */
+    if (n->id == 1) {
+        node_die(n);
+    } else {
+        AWAIT(n, loco_peer_lost(n->mgr, 1));
+        for (unsigned i = 0; i < 2; i++)
+            kept_words_fail(n, kept[i]);
+        CHECK(n, loco_atomic_fetch_add(own, 1, &old) == 0 && old == 0);
+    }
+    loco_barrier_fini(&bar);
+    loco_atomic_array_fini(&array);
+    loco_atomic_var_fini(&var);
+}
+
+ON_EACH_FABRIC(a_word_that_is_kept_fails_with_its_host, 2, kept_body)

@@ -1,0 +1,373 @@
+/*
+ * One of three members stands still: a process that was stopped, or a fiber that sleeps. Each call
+ * of the others that waits for it ends by its deadline; and when the member goes on, all do.
+ *
+ * What needs the member to answer fails in time on tcp. On shared memory and on the simulator the
+ * memory of one that stands still is there, and such a call succeeds.
+ */
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "channels/kvstore_index.h"
+#include "channels/kvstore_locks.h"
+#include "tests/nodes.h"
+
+enum { NODES = 3, STILL = 2, QUEUED = 2, RING = 256 };
+
+/* Of a wait that ends in time, more than a round trip; and longer than all of them on the
+ * simulator. */
+static const uint64_t SHORT_NS = 200000, SLEEP_NS = 10000000;
+
+struct members {
+    struct node *n;
+    struct loco_kvstore kv;
+    struct loco_barrier bar;
+    struct loco_ticket_lock near, far; /* hosted by node 0; by the one that stands still */
+    struct loco_shared_queue empty, full;
+    struct loco_ringbuffer ring; /* from node 0 */
+    struct loco_owned_var var;   /* of the one that stands still */
+    struct loco_atomic_var word; /* of the same */
+    struct loco_shared_region pids;
+    uint64_t still;    /* the process that was stopped, at node 0 */
+    bool serves, over; /* its tracker, where that is a fiber */
+};
+
+static bool on_sim(const struct node *n)
+{
+    return strcmp(n->fabric->ops->name, "sim") == 0;
+}
+
+/* What a call says that needs an answer of the one that stands still. */
+static bool unanswered(const struct node *n, int rc)
+{
+    return rc == (strcmp(n->fabric->ops->name, "tcp") == 0 ? -ETIMEDOUT : 0);
+}
+
+/* --- the members ------------------------------------------------------------------------ */
+
+static void tracker_fiber(void *arg)
+{
+    struct members *m = arg;
+    struct loco_wait wait = {.until = UINT64_MAX};
+
+    loco_thread_attach(m->n->mgr);
+    while (!m->over) {
+        if (m->serves)
+            loco_kvstore_serve(&m->kv);
+        loco_relax(m->n->mgr, &wait);
+    }
+    loco_thread_detach(m->n->mgr);
+    m->over = false;
+}
+
+static void members_open(struct members *m, struct node *n)
+{
+    const struct loco_kvstore_config config = {.value_size = 8, .capacity = 64, .calls = 4};
+
+    *m = (struct members){.n = n, .serves = true};
+    CHECK(n, loco_kvstore_init(&m->kv, n->mgr, NULL, "kv", &config) == 0);
+    CHECK(n, loco_barrier_init(&m->bar, n->mgr, NULL, "bar", LOCO_ALL) == 0);
+    CHECK(n, loco_ticket_lock_init(&m->near, n->mgr, NULL, "near", 0, LOCO_ALL, 4) == 0);
+    CHECK(n, loco_ticket_lock_init(&m->far, n->mgr, NULL, "far", STILL, LOCO_ALL, 4) == 0);
+    CHECK(n, loco_shared_queue_init(&m->empty, n->mgr, NULL, "empty", 0, LOCO_ALL, QUEUED, 8) == 0);
+    CHECK(n, loco_shared_queue_init(&m->full, n->mgr, NULL, "full", 0, LOCO_ALL, QUEUED, 8) == 0);
+    CHECK(n, loco_ringbuffer_init(&m->ring, n->mgr, NULL, "ring", 0, LOCO_ALL, RING, 8) == 0);
+    CHECK(n, loco_owned_var_init(&m->var, n->mgr, NULL, "var", STILL, LOCO_ALL, 80) == 0);
+    CHECK(n, loco_atomic_var_init(&m->word, n->mgr, NULL, "word", STILL, LOCO_ALL, 0) == 0);
+    CHECK(n, loco_shared_region_init(&m->pids, n->mgr, NULL, "pids", LOCO_ALL, 8) == 0);
+    CHECK(n, loco_manager_ready(n->mgr, TEST_TIMEOUT) == 0);
+    if (on_sim(n))
+        CHECK(n, loco_sim_spawn(n->fabric, tracker_fiber, m) == 0);
+    else
+        CHECK(n, loco_kvstore_start_tracker(&m->kv) == 0);
+}
+
+static void members_close(struct members *m)
+{
+    struct loco_wait wait = {.until = UINT64_MAX};
+
+    for (m->over = on_sim(m->n); m->over;)
+        loco_relax(m->n->mgr, &wait);
+    loco_kvstore_fini(&m->kv);
+    loco_barrier_fini(&m->bar);
+    loco_ticket_lock_fini(&m->near);
+    loco_ticket_lock_fini(&m->far);
+    loco_shared_queue_fini(&m->empty);
+    loco_shared_queue_fini(&m->full);
+    loco_ringbuffer_fini(&m->ring);
+    loco_owned_var_fini(&m->var);
+    loco_atomic_var_fini(&m->word);
+    loco_shared_region_fini(&m->pids);
+}
+
+static void meet(struct members *m)
+{
+    CHECK(m->n, loco_barrier_timed(&m->bar, TEST_TIMEOUT) == 0);
+}
+
+/* --- standing still ----------------------------------------------------------------------- */
+
+static uint64_t *pid_here(const struct members *m)
+{
+    return loco_shared_region_local(&m->pids);
+}
+
+static void stand_still(struct members *m)
+{
+    struct node *n = m->n;
+    const uint64_t pid = (uint64_t)getpid();
+
+    if (!on_sim(n)) {
+        loco_shared_region_write(&m->pids, 0, 0, &pid, sizeof pid);
+        CHECK(n, loco_fence_pair(n->mgr, 0) == 0);
+        raise(SIGSTOP);
+        return;
+    }
+    m->serves = false;
+    loco_sim_sleep(n->fabric, loco_sim_now(n->fabric) + SLEEP_NS, LOCO_SIM_FIRST);
+    m->serves = true;
+}
+
+static bool is_stopped(uint64_t pid)
+{
+    char path[64], state = 0;
+
+    snprintf(path, sizeof path, "/proc/%llu/stat", (unsigned long long)pid);
+    FILE *file = fopen(path, "r");
+    if (file && fscanf(file, "%*d (%*[^)]) %c", &state) != 1)
+        state = 0;
+    if (file)
+        fclose(file);
+    return state == 'T';
+}
+
+/* Node 1 hears of it from node 0. */
+static void see_it_stop(struct members *m)
+{
+    const uint64_t seen = 1;
+
+    if (m->n->id == 0 && !on_sim(m->n)) {
+        AWAIT(m->n, is_stopped(m->still = __atomic_load_n(pid_here(m), __ATOMIC_ACQUIRE)));
+        loco_shared_region_write(&m->pids, 1, 0, &seen, sizeof seen);
+    } else if (!on_sim(m->n)) {
+        AWAIT(m->n, __atomic_load_n(pid_here(m), __ATOMIC_ACQUIRE));
+    }
+}
+
+/* Node 0 lets it go on, when node 1 has seen enough, too. */
+static void let_it_go_on(struct members *m)
+{
+    const uint64_t enough = 0;
+
+    if (m->n->id == 1) {
+        loco_shared_region_write(&m->pids, 0, 0, &enough, sizeof enough);
+    } else if (!on_sim(m->n)) {
+        AWAIT(m->n, !__atomic_load_n(pid_here(m), __ATOMIC_ACQUIRE));
+        CHECK(m->n, m->still && kill((pid_t)m->still, SIGCONT) == 0);
+    }
+}
+
+/* --- the others ---------------------------------------------------------------------------- */
+
+/* The first key from `key` on whose lock, and so value, is at this node. */
+static uint64_t key_at(const struct members *m, uint32_t host, uint64_t key)
+{
+    struct loco_kv_op op;
+
+    for (;; key++) {
+        op.hash = kv_hash(key);
+        kv_lock_find(&op, &m->kv);
+        if (op.lock_host == host)
+            return key;
+    }
+}
+
+static void store_waits(struct members *m, uint64_t near, uint64_t far)
+{
+    struct node *n = m->n;
+    const uint64_t own = key_at(m, n->id, 1000 + 1000 * n->id), value = 7;
+    uint64_t got;
+
+    CHECK(n, loco_kvstore_read_timed(&m->kv, near, &got, TEST_TIMEOUT) == 0 && got == 5);
+    CHECK(n, unanswered(n, loco_kvstore_read_timed(&m->kv, far, &got, SHORT_NS)));
+    CHECK(n, loco_kvstore_insert_timed(&m->kv, own, &value, SHORT_NS) == -ETIMEDOUT);
+    /* That holds the key's lock. */
+    CHECK(n, loco_kvstore_update_timed(&m->kv, own, &value, SHORT_NS) == -ETIMEDOUT);
+    CHECK(n, loco_kvstore_delete_timed(&m->kv, own, SHORT_NS) == -ETIMEDOUT);
+    CHECK(n, loco_kvstore_read_timed(&m->kv, own, &got, SHORT_NS) != 0);
+}
+
+static void queues_wait(struct members *m)
+{
+    struct node *n = m->n;
+    uint64_t entry = 0;
+
+    CHECK(n, loco_shared_queue_pop(&m->empty, &entry, SHORT_NS) == -ETIMEDOUT);
+    CHECK(n, loco_shared_queue_push(&m->full, &entry, SHORT_NS) == -ETIMEDOUT);
+}
+
+static void ring_waits(struct members *m)
+{
+    struct loco_message message;
+    uint64_t sent, last = 0;
+    int rc;
+
+    if (m->n->id == 1) {
+        CHECK(m->n, loco_ringbuffer_receive_wait(&m->ring, &message, TEST_TIMEOUT) == 0);
+        return;
+    }
+    for (sent = 1; (rc = loco_ringbuffer_send_wait(&m->ring, &sent, 8, &last, SHORT_NS)) == 0;)
+        sent++;
+    CHECK(m->n, rc == -ETIMEDOUT && sent > 1);
+    CHECK(m->n, loco_ringbuffer_wait(&m->ring, last, SHORT_NS) == -ETIMEDOUT);
+}
+
+static void memory_waits(struct members *m)
+{
+    struct node *n = m->n;
+    const struct loco_atomic_word word = loco_atomic_of(&m->word);
+    uint64_t value[10];
+
+    CHECK(n, unanswered(n, loco_owned_var_read_timed(&m->var, value, SHORT_NS)));
+    CHECK(n, unanswered(n, loco_owned_var_read_timed(&m->var, value, SHORT_NS)));
+    CHECK(n, unanswered(n, loco_atomic_load_timed(word, value, SHORT_NS)));
+    value[0] = n->id;
+    loco_shared_region_write(&m->pids, STILL, 0, value, 8);
+    CHECK(n, unanswered(n, loco_fence_pair_timed(n->mgr, STILL, SHORT_NS)));
+    CHECK(n, unanswered(n, loco_fence_thread_timed(n->mgr, SHORT_NS)));
+    CHECK(n, unanswered(n, loco_fence_global_timed(n->mgr, SHORT_NS)));
+    CHECK(n, loco_fence_pair_timed(n->mgr, 1 - n->id, TEST_TIMEOUT) == 0);
+}
+
+/* Node 0 only, for of two the second would wait for the first. */
+static void locks_wait(struct members *m)
+{
+    struct node *n = m->n;
+
+    CHECK(n, loco_ticket_lock_timed(&m->near, SHORT_NS) == -ETIMEDOUT);
+    if (n->id == 1)
+        return;
+    int rc = loco_ticket_lock_timed(&m->far, SHORT_NS);
+    CHECK(n, unanswered(n, rc));
+    if (rc == 0)
+        CHECK(n, loco_ticket_lock_release_timed(&m->far, LOCO_FENCE_NONE, SHORT_NS) == 0);
+}
+
+static void others_wait(struct members *m, uint64_t near, uint64_t far)
+{
+    see_it_stop(m);
+    memory_waits(m);
+    locks_wait(m);
+    queues_wait(m);
+    ring_waits(m);
+    store_waits(m, near, far);
+    CHECK(m->n, loco_barrier_timed(&m->bar, SHORT_NS) == -ETIMEDOUT);
+    CHECK(m->n, loco_barrier_timed(&m->bar, 0) == -ETIMEDOUT);
+    let_it_go_on(m);
+}
+
+/* --- and afterwards ------------------------------------------------------------------------ */
+
+static void all_use_locks(struct members *m)
+{
+    CHECK(m->n, loco_ticket_lock_timed(&m->near, TEST_TIMEOUT) == 0);
+    CHECK(m->n, loco_ticket_lock_release(&m->near, LOCO_FENCE_GLOBAL) == 0);
+    CHECK(m->n, loco_ticket_lock_acquire(&m->far) == 0);
+    CHECK(m->n, loco_ticket_lock_release(&m->far, LOCO_FENCE_GLOBAL) == 0);
+}
+
+/* All that was sent comes, in order. */
+static void all_use_the_ring(struct members *m)
+{
+    struct loco_message message = {0};
+    uint64_t last = 1000, got = 0;
+
+    if (m->n->id == 0)
+        CHECK(m->n, loco_ringbuffer_send_wait(&m->ring, &last, 8, NULL, TEST_TIMEOUT) == 0);
+    for (uint64_t next = m->n->id == 1 ? 2 : 1; m->n->id != 0 && got != last; next++) {
+        if (loco_ringbuffer_receive_wait(&m->ring, &message, TEST_TIMEOUT) != 0)
+            break;
+        memcpy(&got, message.data, sizeof got);
+        CHECK(m->n, got == next || got == last);
+        loco_ringbuffer_acknowledge(&m->ring, message.position);
+    }
+    CHECK(m->n, m->n->id == 0 || got == last);
+}
+
+static void all_use_queues(struct members *m)
+{
+    uint64_t entry = m->n->id;
+
+    CHECK(m->n, loco_shared_queue_push(&m->empty, &entry, TEST_TIMEOUT) == 0);
+    CHECK(m->n, loco_shared_queue_pop(&m->empty, &entry, TEST_TIMEOUT) == 0);
+    if (m->n->id != STILL)
+        CHECK(m->n, loco_shared_queue_pop(&m->full, &entry, TEST_TIMEOUT) == 0);
+}
+
+/* What ran out of time took effect or not; the key can be had either way, and no lock is kept. */
+static void all_use_the_store(struct members *m)
+{
+    struct node *n = m->n;
+    const uint64_t own = key_at(m, n->id, 1000 + 1000 * n->id), value = 9;
+    uint64_t got = 0;
+    int rc = loco_kvstore_insert(&m->kv, own, &value);
+
+    CHECK(n, rc == 0 || (rc == -EEXIST && loco_kvstore_update(&m->kv, own, &value) == 0));
+    CHECK(n, loco_kvstore_read(&m->kv, own, &got) == 0 && got == 9);
+    CHECK(n, loco_kvstore_delete(&m->kv, own) == 0);
+    CHECK(n, loco_kvstore_read(&m->kv, own, &got) == -ENOENT);
+}
+
+static void all_go_on(struct members *m)
+{
+    uint64_t value[10];
+
+    meet(m);
+    all_use_locks(m);
+    all_use_the_ring(m);
+    all_use_queues(m);
+    all_use_the_store(m);
+    CHECK(m->n, loco_owned_var_read(&m->var, value) == 0);
+    CHECK(m->n, loco_atomic_fetch_add(loco_atomic_of(&m->word), 1, value) == 0);
+    meet(m);
+}
+
+static void stopped_body(struct node *n)
+{
+    struct members m;
+    uint64_t value = 5;
+
+    members_open(&m, n);
+    const uint64_t near = key_at(&m, 0, 0), far = key_at(&m, STILL, 0);
+    if (n->id == 0) {
+        CHECK(n, loco_kvstore_insert(&m.kv, near, &value) == 0);
+        CHECK(n, loco_kvstore_insert(&m.kv, far, &value) == 0);
+        for (int i = 0; i < QUEUED; i++)
+            CHECK(n, loco_shared_queue_push(&m.full, &value, TEST_TIMEOUT) == 0);
+    }
+    meet(&m);
+    if (n->id == STILL)
+        CHECK(n, loco_ticket_lock_acquire(&m.near) == 0);
+    meet(&m);
+    if (n->id == STILL) {
+        stand_still(&m);
+        CHECK(n, loco_ticket_lock_release(&m.near, LOCO_FENCE_NONE) == 0);
+    } else {
+        others_wait(&m, near, far);
+    }
+    all_go_on(&m);
+    members_close(&m);
+}
+
+Test(stopped, others_end_in_time_sim)
+{
+    cr_assert_eq(run_nodes(ON_SIM, NODES, stopped_body, NULL), 0);
+}
+
+Test(stopped, others_end_in_time_processes)
+{
+    cr_assert_eq(run_nodes(ON_PROCESSES, NODES, stopped_body, NULL), 0);
+}
