@@ -26,6 +26,12 @@ int loco_threads_link(struct loco_manager *manager, uint32_t node);
 /* What is left of the wait's time, ns; UINT64_MAX: it is for ever. */
 uint64_t loco_time_left(const struct loco_manager *manager, const struct loco_wait *wait);
 
+/* The same for a look over the network. One is made however short the time is, and given up only
+ * where the peer cannot be about to answer. */
+enum { LOCO_LOOK_NS = 10000000 };
+
+uint64_t loco_time_for_look(const struct loco_manager *manager, const struct loco_wait *wait);
+
 /* Frees a context that is on no list. */
 void loco_thread_free(struct loco_thread *thread);
 

@@ -287,3 +287,10 @@ uint64_t loco_time_left(const struct loco_manager *m, const struct loco_wait *wa
     const uint64_t now = loco_clock(m);
     return now < wait->until ? wait->until - now : 0;
 }
+
+uint64_t loco_time_for_look(const struct loco_manager *m, const struct loco_wait *wait)
+{
+    const uint64_t left = loco_time_left(m, wait);
+
+    return left < UINT64_MAX - LOCO_LOOK_NS ? left + LOCO_LOOK_NS : left;
+}

@@ -230,15 +230,15 @@ struct call {
     struct slot slot;
 };
 
-static uint64_t time_left(const struct call *c)
+static uint64_t time_for_look(const struct call *c)
 {
-    return loco_time_left(c->queue->channel.mgr, &c->wait);
+    return loco_time_for_look(c->queue->channel.mgr, &c->wait);
 }
 
 /* Waits for what uses the block. Given up, it goes on using it. */
 static int wait_for_block(struct call *c, struct loco_ack ack)
 {
-    int rc = loco_ack_wait(&ack, time_left(c));
+    int rc = loco_ack_wait(&ack, time_for_look(c));
 
     if (rc == -ETIMEDOUT)
         c->using = ack;
@@ -412,7 +412,7 @@ static int take_next(struct call *c)
 static int must_wait(const struct call *c)
 {
     uint64_t other;
-    int rc = loco_atomic_load_timed(c->other, &other, time_left(c));
+    int rc = loco_atomic_load_timed(c->other, &other, time_for_look(c));
 
     return rc ? rc : (int64_t)(other + c->ahead - c->ticket) <= 0;
 }
@@ -422,7 +422,7 @@ static int take_ready(struct call *c, bool tries)
 {
     for (;;) {
         uint64_t old;
-        int rc = loco_atomic_load_timed(c->own, &c->ticket, time_left(c));
+        int rc = loco_atomic_load_timed(c->own, &c->ticket, time_for_look(c));
         if (!rc)
             rc = is_my_turn(c);
         if (rc > 0) {

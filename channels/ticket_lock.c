@@ -69,7 +69,7 @@ static int look(const struct gate *g, uint64_t *serving)
 {
     if (!g->near)
         return loco_atomic_load_timed(g->now_serving, serving,
-                                      g->wait ? loco_time_left(g->mgr, g->wait) : UINT64_MAX);
+                                      g->wait ? loco_time_for_look(g->mgr, g->wait) : UINT64_MAX);
     *serving = __atomic_load_n(g->near, __ATOMIC_ACQUIRE);
     return 0;
 }

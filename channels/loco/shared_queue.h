@@ -10,7 +10,7 @@
  * An operation that may wait for ever takes its ticket first, so that those who wait are
  * served in the order they came, at one atomic operation each. One with a time limit takes a
  * ticket only when its turn has come, so that giving up leaves nothing behind. From afar it looks
- * before, which takes two round trips: a shorter time never succeeds.
+ * at least once; a node that does not answer is given up 10 ms after the time is over.
  *
  * A participant that is lost takes its share of the entries with it: from then on operations
  * return -ECONNRESET, until all have constructed the queue anew. So does one that waits, whose

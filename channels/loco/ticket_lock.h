@@ -83,8 +83,8 @@ int loco_ticket_lock_try(struct loco_ticket_lock *lock);
 
 /* Tries until it succeeds, for at most `timeout_ns`. Returns 0, -ETIMEDOUT, or as above. It
  * holds no ticket meanwhile, which leaves nothing to give back, but no place in the queue
- * either: threads that wait with a ticket go before, always so where `handover` is 0. From afar a
- * look at the lock takes a round trip: a shorter time never succeeds. */
+ * either: threads that wait with a ticket go before, always so where `handover` is 0. From afar it
+ * looks at least once; a host that does not answer is given up 10 ms after the time is over. */
 int loco_ticket_lock_timed(struct loco_ticket_lock *lock, uint64_t timeout_ns);
 
 /*
