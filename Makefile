@@ -260,7 +260,7 @@ $(BUILD)/fmu/make_bad: $(call objects,tests/fmu/make_bad.c)
 	$(LINK) -o $@ $^ $$(pkg-config --libs libzip)
 
 # Those of tests/unit that run on each fabric.
-CHANNEL_TESTS := channels fences litmus locks queues kvstore restarts stopped promises
+CHANNEL_TESTS := channels fences litmus locks queues kvstore restarts stopped promises members
 
 $(filter-out %-sim,$(TESTS:%=$(BUILD)/test-%)): $(call objects,tests/nodes.c tests/limits.c) \
                                                 $(ARCHIVES)
