@@ -118,15 +118,19 @@ static bool faults_awaited(const struct hil_faults *f, const struct hil_fault_no
     }
 }
 
-/* Finds out when it begins, if that is known by now. */
+/* Finds out when it begins, if that is known by now; a node that was away knew it before. */
 static void faults_look(const struct hil_faults *f, struct hil_fault_now *now)
 {
-    uint64_t since_ns;
+    _Atomic uint64_t *known = &faults_state(f, now)->due_ns;
+    uint64_t due = atomic_load_explicit(known, memory_order_relaxed), since_ns;
 
-    if (now->begins || !faults_awaited(f, now, &since_ns))
+    if (now->begins || (!due && !faults_awaited(f, now, &since_ns)))
         return;
+    if (!due)
+        due = now->fault->at_ns + since_ns + 1;
     now->begins = true;
-    now->begin_ns = now->fault->at_ns + since_ns;
+    now->begin_ns = due - 1;
+    atomic_store_explicit(known, due, memory_order_relaxed);
 }
 
 static void faults_tell(const struct hil_faults *f, const struct hil_fault_now *now, bool on,
@@ -154,18 +158,23 @@ static bool faults_was_dead(const struct hil_faults *f, const struct hil_fault_n
     return faults_real(f) && faults_dies(now->fault) && faults_state(f, now)->begun;
 }
 
+/* By the last that was told of it: so one that was on when its process died goes on in the next one,
+ * or is told to have ended. */
+static bool faults_is_told(const struct hil_faults *f, const struct hil_fault_now *now)
+{
+    const struct hil_fault_state *state = faults_state(f, now);
+
+    return state->begun != state->ended;
+}
+
 static void faults_turn(struct hil_faults *f, struct hil_fault_now *now, uint64_t now_ns)
 {
     faults_look(f, now);
     now->before = now->on;
-    now->on = now->begins && hil_fault_is_on(now->fault, now->begin_ns, f->due);
-    if (faults_was_dead(f, now)) {
-        now->on = false;
-        if (!faults_state(f, now)->ended)
-            faults_tell(f, now, false, now_ns);
-    } else if (now->on != now->before) {
+    now->on = now->begins && hil_fault_is_on(now->fault, now->begin_ns, f->due) &&
+              !faults_was_dead(f, now);
+    if (now->on != faults_is_told(f, now))
         faults_tell(f, now, now->on, now_ns);
-    }
 }
 
 /* --- nodes ----------------------------------------------------------------------------------- */
@@ -218,8 +227,8 @@ static int faults_come_back(struct hil_node *node, uint64_t n)
     rc = hil_node_connected(node);
     if (rc != 1)
         return rc;
-    hil_node_report(node, HIL_RUNNING);
     node->loop.first = n;
+    hil_node_report(node, HIL_RUNNING);
     f->away = f->returns = false;
     return 1;
 }
@@ -280,7 +289,8 @@ static void faults_next(struct hil_faults *f, uint64_t n, uint64_t now_ns)
     f->n = n;
     f->due = hil_loop_due(&f->step->node->loop, n);
     for (unsigned i = 0; i < f->count; i++)
-        faults_turn(f, &f->now[i], now_ns);
+        if (!f->away || faults_dies(f->now[i].fault)) /* else nobody is there to have it */
+            faults_turn(f, &f->now[i], now_ns);
 }
 
 int hil_faults_run(void *arg, uint64_t n, uint64_t now)
@@ -298,6 +308,8 @@ int hil_faults_run(void *arg, uint64_t n, uint64_t now)
         if (rc < 0)
             return rc;
         f = node->step->faults;
+        if (rc == 1)
+            faults_next(f, n, now);
     }
     if (f->away || f->due < f->busy_until || faults_find(f, faults_stalls)) {
         hil_step_stand(node, n, now);

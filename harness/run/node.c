@@ -379,7 +379,11 @@ int hil_node_reopen(struct hil_node *node)
     struct loco_fabric *fabric = node->mgr->fabric;
 
     node_close_parts(node);
-    return node_open_on(node, fabric);
+    node->ready_ns = 0; /* nobody waits for it */
+    int rc = node_open_on(node, fabric);
+    if (!rc)
+        node->init_ns = loco_clock(node->mgr);
+    return rc;
 }
 
 void hil_node_close(struct hil_node *node)

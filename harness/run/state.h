@@ -120,6 +120,7 @@ static inline uint64_t hil_missed(const struct hil_node_state *node)
 struct hil_fault_state {
     _Atomic uint32_t begun, ended; /* how often it did: once, but in a node that came back */
     uint64_t begin_ns, end_ns;     /* the first time, and the last */
+    _Atomic uint64_t due_ns;       /* 1 ns after when it is to begin; 0: not known yet */
 };
 
 /* What a fault waits for, as an event has it. Whoever comes first writes it. */

@@ -131,6 +131,7 @@ struct hil_validity_config {
     uint64_t gap_ns, behind_ns; /* 0: ten periods of the loop, but no less than 1 ms */
     unsigned stale_inputs;      /* times that an input was older than its limit */
     unsigned bad_inputs;        /* that were no number */
+    unsigned absent_faults;     /* that never begin */
     unsigned lost_records;      /* rows */
     bool allow_degraded;        /* less than was asked of the kernel */
     bool required;              /* a run that is not valid has an exit status of its own */

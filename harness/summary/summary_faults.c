@@ -1,6 +1,7 @@
 #include "summary_faults.h"
 
 #include "../scenario/faults.h"
+#include "absent_faults.h"
 #include "summary_values.h"
 
 /* A fault at all its nodes: from the first beginning to the last end. */
@@ -27,13 +28,20 @@ static struct fault_span fault_span_of(const struct hil_summary *sum, unsigned f
     return span;
 }
 
-static json_t *fault_json(const struct hil_fault *f, const struct fault_span *span)
+static json_t *fault_json(const struct hil_summary *sum, unsigned fault)
 {
-    return json_pack("{s:s, s:s, s:s, s:o, s:o, s:o}", "name", f->name, "kind",
-                     hil_fault_kinds[f->kind].name, "of", f->on, "began_s",
-                     span->nodes ? summary_seconds(span->begin_ns) : json_null(), "ended_s",
-                     span->nodes && span->ended ? summary_seconds(span->end_ns) : json_null(),
-                     "nodes", summary_whole(span->nodes));
+    const struct hil_fault *f = &sum->scenario->system->faults[fault];
+    const struct fault_span spanned = fault_span_of(sum, fault), *span = &spanned;
+    char why[HIL_ABSENT_BYTES];
+    json_t *json = json_pack(
+        "{s:s, s:s, s:s, s:o, s:o, s:o}", "name", f->name, "kind", hil_fault_kinds[f->kind].name,
+        "of", f->on, "began_s", span->nodes ? summary_seconds(span->begin_ns) : json_null(),
+        "ended_s", span->nodes && span->ended ? summary_seconds(span->end_ns) : json_null(),
+        "nodes", summary_whole(span->nodes));
+
+    if (hil_fault_is_absent(sum->scenario, sum->state, fault, why))
+        json_object_set_new(json, "why", json_string(why));
+    return json;
 }
 
 void hil_summary_add_faults(const struct hil_summary *sum, json_t *root)
@@ -41,10 +49,8 @@ void hil_summary_add_faults(const struct hil_summary *sum, json_t *root)
     const struct hil_system *s = sum->scenario->system;
     json_t *list = json_array();
 
-    for (unsigned i = 0; i < s->fault_count; i++) {
-        const struct fault_span span = fault_span_of(sum, i);
-        json_array_append_new(list, fault_json(&s->faults[i], &span));
-    }
+    for (unsigned i = 0; i < s->fault_count; i++)
+        json_array_append_new(list, fault_json(sum, i));
     json_object_set_new(root, "faults", list);
 }
 
@@ -55,9 +61,11 @@ void hil_summary_print_faults(const struct hil_summary *sum, FILE *to)
     for (unsigned i = 0; i < s->fault_count; i++) {
         const struct hil_fault *f = &s->faults[i];
         const struct fault_span span = fault_span_of(sum, i);
+        char why[HIL_ABSENT_BYTES] = "";
         fprintf(to, "  fault       %s: %s of %s, ", f->name, hil_fault_kinds[f->kind].name, f->on);
         if (!span.nodes)
-            fputs("which never began\n", to);
+            fprintf(to, "which never began%s%s\n",
+                    hil_fault_is_absent(sum->scenario, sum->state, i, why) ? ": " : "", why);
         else if (span.ended)
             fprintf(to, "%.6g to %.6g s\n", (double)span.begin_ns * 1e-9,
                     (double)span.end_ns * 1e-9);

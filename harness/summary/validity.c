@@ -6,6 +6,7 @@
 #include "../run/node_name.h"
 #include "../scenario/faults.h"
 #include "../scenario/system.h"
+#include "absent_faults.h"
 
 /* What is judged, and where the verdict goes. */
 struct trial {
@@ -308,6 +309,25 @@ static void judge_numbers(struct trial *t)
                 t->bounds->bad_inputs, link);
 }
 
+static void judge_faults(struct trial *t)
+{
+    const struct hil_system *s = t->scenario->system;
+    char why[HIL_ABSENT_BYTES], first_why[HIL_ABSENT_BYTES] = "", more[32] = "";
+    const char *first = "";
+    unsigned count = 0;
+
+    for (unsigned i = 0; i < s->fault_count; i++) {
+        if (!hil_fault_is_absent(t->scenario, t->state, i, why) || count++)
+            continue;
+        first = s->faults[i].name;
+        memcpy(first_why, why, sizeof first_why);
+    }
+    if (count > 1)
+        snprintf(more, sizeof more, "; nor did %u others", count - 1);
+    give_reason(add_check(t, "absent_faults", count, t->bounds->absent_faults),
+                "the fault %.100s never began: %s%s", first, first_why, more);
+}
+
 static void judge_record(struct trial *t, uint64_t dropped)
 {
     give_reason(add_check(t, "lost_records", (double)dropped, t->bounds->lost_records),
@@ -344,6 +364,7 @@ void hil_validity_judge(struct hil_verdict *verdict, const struct hil_scenario *
     judge_loops(&t);
     judge_inputs(&t);
     judge_numbers(&t);
+    judge_faults(&t);
     judge_record(&t, dropped);
     judge_machine(&t);
 }

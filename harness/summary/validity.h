@@ -13,7 +13,7 @@
 #include "../run/state.h"
 #include "../scenario/scenario.h"
 
-enum { HIL_CHECKS_MAX = 8, HIL_REASON_BYTES = 256 };
+enum { HIL_CHECKS_MAX = 9, HIL_REASON_BYTES = 600 };
 
 struct hil_check {
     const char *name; /* as the bound is called below `validity` in the scenario */

@@ -301,6 +301,37 @@ Test(faults, a_run_goes_on_without_a_node_and_with_it_again)
     cr_expect(isnan(number_at(summary, "faults.1.ended_s")), "to the end");
 }
 
+/* Nothing is told to begin or end while its node is away, and what has begun begins no second time.
+ */
+Test(faults, one_that_is_on_when_its_node_dies_goes_on_in_the_node_that_is_back)
+{
+    struct ended e = run_faults(
+        "  a: {signal: 'lag[0].output', kind: bias, value: 1, at_s: 0.002, duration_s: "
+        "0.003}\n"
+        "  b: {signal: 'lag[0].input', kind: bias, value: 1, after: {signal: "
+        "'lag[0].output', above: 0.1}, duration_s: 0.0035}\n"
+        "  c: {signal: 'lag[0].output', kind: gain, factor: 1, at_s: 0.0032, duration_s: "
+        "0.0003}\n"
+        "  d: {nodes: 'plant[0]', kind: restart, at_s: 0.003, duration_s: 0.001}\n"
+        "on_lost: restart\n",
+        "out");
+    expect_status(&e, 3);
+    expect_said(&e, "the fault c never began: plant[0] was away when it was due, at 0.0032 s");
+    struct ended csv = run_command("hiloco export %s --csv", in_workspace("out"));
+    expect_status(&csv, 0);
+    const char *events = read_text(in_workspace("out/events.csv"));
+    cr_expect_not_null(strstr(events, "0.002,200,plant[0],fault begins,a,0\n"
+                                      "0.003,300,plant[0],fault begins,d,0\n"
+                                      "0.003,60,ctl,lost,plant[0],0\n"
+                                      "0.004,400,plant[0],fault ends,d,0.001\n"),
+                       "%s", events);
+    cr_expect_not_null(strstr(events, ",401,plant[0],init,,0\n"
+                                      "0.0040100000000000005,401,plant[0],run,,0\n"
+                                      "0.0040100000000000005,401,plant[0],fault ends,b,"),
+                       "%s", events);
+    cr_expect_not_null(strstr(events, "0.005,500,plant[0],fault ends,a,0.003\n"));
+}
+
 Test(faults, a_node_may_die_twice)
 {
     struct ended e =
@@ -355,8 +386,8 @@ Test(faults, another_seed_is_another_run)
     cr_expect_eq(alike, 0);
 }
 
-/* What is asked for and never begins changes nothing. */
-Test(faults, one_that_never_begins_changes_nothing)
+/* What is asked for and never begins changes nothing, but the run does not show what it should. */
+Test(faults, a_run_without_one_of_its_faults_is_inconclusive)
 {
     struct ended e = run_faults("  a: {signal: 'lag[*].output', kind: stuck, value: 9, after: "
                                 "{signal: 'lag[*].output', above: 100}}\n",
@@ -366,13 +397,47 @@ Test(faults, one_that_never_begins_changes_nothing)
                    "'lag[0].output', above: 100}}\n"
                    "  b: {from: ctl, to: 'plant[*]', kind: freeze, at_s: 0.0099999}\n",
                    "out");
-    expect_status(&e, 0);
+    expect_status(&e, 3);
+    expect_said(&e, "the fault a never began: its signal never was above 100; nor did 1 others");
+    json_t *summary = summary_of(in_workspace("out"));
+    cr_expect_str_eq(json_string_value(json_at(summary, "verdict")), "inconclusive");
+    cr_expect_eq(number_at(summary, "validity.checks.absent_faults.value"), 2);
     e = run_faults("", "without");
     expect_status(&e, 0);
     struct column a = column("out", "plant/000/output"), b = column("without", "plant/000/output");
     cr_expect_eq(memcmp(a.at, b.at, 1000 * sizeof(double)), 0);
-    cr_expect(isnan(number_at(summary_of(in_workspace("out")), "faults.0.began_s")));
-    e = run_command("hiloco compare %s %s --quiet", in_workspace("out"), in_workspace("without"));
+    cr_expect(isnan(number_at(summary, "faults.0.began_s")));
+    e = run_command("hiloco run %s --quiet --set validity.absent_faults=2 --out %s",
+                    in_workspace("out.yaml"), in_workspace("out"));
+    expect_status(&e, 0);
+}
+
+/* Each fault is one of those that never begin, and why. */
+Test(faults, one_that_never_began_says_why)
+{
+    static const char *const whys[] = {
+        "it was due at 0.0099999 s, after the last step of ctl",
+        "no step of ctl is due in the 1e-06 s from 0.00011 s on",
+        "plant[2] was away when it was due, at 0.005 s",
+        "the event 'failed', which it comes after, never happened",
+        "the fault d, which it comes after, never ended",
+    };
+    struct ended e =
+        run_faults("  a: {from: ctl, to: 'plant[*]', kind: freeze, at_s: 0.0099999}\n"
+                   "  b: {nodes: ctl, kind: stall, at_s: 0.00011, duration_s: 0.000001}\n"
+                   "  c: {signal: 'lag[2].output', kind: bias, value: 1, at_s: 0.005}\n"
+                   "  d: {nodes: ctl, kind: stall, after: {event: failed, of: 'lag[1]'}, "
+                   "duration_s: 0.001}\n"
+                   "  e: {nodes: ctl, kind: stall, after: {fault: d}}\n"
+                   "  g: {nodes: 'plant[2]', kind: crash, at_s: 0.004}\n"
+                   "on_lost: restart\n",
+                   "out");
+
+    expect_status(&e, 3);
+    json_t *faults = json_at(summary_of(in_workspace("out")), "faults");
+    for (size_t i = 0; i < sizeof whys / sizeof whys[0]; i++)
+        cr_expect_str_eq(json_string_value(json_at(json_array_get(faults, i), "why")), whys[i]);
+    cr_expect_null(json_object_get(json_array_get(faults, 5), "why"));
 }
 
 Test(faults, a_limit_passes_without_and_fails_with_one)

@@ -208,7 +208,8 @@ Test(scenario, what_is_late_and_what_is_valid)
                   "controller.input_age_limit_us=70", "controller.on_stale_input=end",
                   "converters.on_stale_input=safe", "converters.duty_safe=0.25",
                   "validity={missed_percent: 0.5, gap_us: 20, behind_us: 30, stale_inputs: 4, "
-                  "bad_inputs: 7, lost_records: 5, allow_degraded: false, required: false}"));
+                  "bad_inputs: 7, absent_faults: 9, lost_records: 5, allow_degraded: false, "
+                  "required: false}"));
     cr_expect_eq(short_converter(s, 0)->timing.catch_up_ns, 0u);
     cr_expect_eq(short_converter(s, 0)->timing.resync_ns, 500000u);
     cr_expect_eq(short_controller(s)->stale.limit_ns, 70000u);
@@ -220,6 +221,7 @@ Test(scenario, what_is_late_and_what_is_valid)
     cr_expect_eq(s->validity.behind_ns, 30000u);
     cr_expect_eq(s->validity.stale_inputs, 4u);
     cr_expect_eq(s->validity.bad_inputs, 7u);
+    cr_expect_eq(s->validity.absent_faults, 9u);
     cr_expect_eq(s->validity.lost_records, 5u);
     cr_expect_not(s->validity.allow_degraded || s->validity.required);
     expect_round_trip(s);

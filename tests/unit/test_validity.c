@@ -194,10 +194,36 @@ Test(validity, as_json)
     json_t *behind = json_object_get(json_object_get(v, "checks"), "behind_us");
     cr_expect(json_is_false(json_object_get(v, "valid")));
     cr_expect_eq(json_array_size(json_object_get(v, "reasons")), 1);
-    cr_expect_eq(json_object_size(json_object_get(v, "checks")), 8);
+    cr_expect_eq(json_object_size(json_object_get(v, "checks")), 9);
     cr_expect_eq(json_number_value(json_object_get(behind, "value")), 5000);
     cr_expect_eq(json_number_value(json_object_get(behind, "bound")), 1000);
     cr_expect(json_is_false(json_object_get(behind, "passed")));
     json_decref(v);
+    close_run();
+}
+
+/* In real time all the steps may be missed that a fault is for; what did not run here is not
+ * judged. */
+Test(validity, faults_that_never_began)
+{
+    open_run((const char *const[]){
+        "faults={f: {nodes: controller, kind: stall, at_s: 0.01, duration_s: 0.001}}", NULL});
+    EXPECT_REASON(0, "the fault f never began: controller missed all its steps from 0.01 s on that "
+                     "it was for");
+    state->executors[0].losses.count = 1;
+    state->executors[0].losses.at[0] =
+        (struct hil_loss){.from = 0, .to = 1, .lost_ns = 10500000, .back_ns = 20000000};
+    EXPECT_REASON(0, "the fault f never began: controller was away when it was due, at 0.01 s");
+    state->executors[0].losses.at[0].lost_ns = 11000000;
+    EXPECT_REASON(0, "the fault f never began: controller missed all its steps from 0.01 s on that "
+                     "it was for");
+    scenario->validity.absent_faults = 1;
+    cr_expect_null(reason(0));
+    scenario->validity.absent_faults = 0;
+    state->nodes[0].here = false;
+    cr_expect_null(reason(0));
+    state->nodes[0].here = true;
+    atomic_store(&state->faults[0].begun, 1);
+    cr_expect_null(reason(0));
     close_run();
 }

@@ -371,6 +371,7 @@ const struct scenario_key scenario_keys[] = {
      "How often an input may be older than its limit"},
     {"validity.bad_inputs", "", "0", RANGE(0, NUMBER_MAX),
      "How many inputs may be no number, and are not used"},
+    {"validity.absent_faults", "", "0", RANGE(0, NUMBER_MAX), "Faults that may never begin"},
     {"validity.lost_records", "", "0", RANGE(0, NUMBER_MAX), "Rows that the recorder may lose"},
     {"validity.allow_degraded", "", "true", NO_RANGE,
      "The kernel may grant less than the scenario asks for"},

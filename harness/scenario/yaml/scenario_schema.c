@@ -21,6 +21,7 @@ const cyaml_schema_field_t scenario_validity_fields[] = {
     CYAML_FIELD_FLOAT("behind_us", MUST, struct scenario_file_validity, behind_us),
     CYAML_FIELD_UINT("stale_inputs", MUST, struct scenario_file_validity, stale_inputs),
     CYAML_FIELD_UINT("bad_inputs", MUST, struct scenario_file_validity, bad_inputs),
+    CYAML_FIELD_UINT("absent_faults", MUST, struct scenario_file_validity, absent_faults),
     CYAML_FIELD_UINT("lost_records", MUST, struct scenario_file_validity, lost_records),
     CYAML_FIELD_BOOL("allow_degraded", MUST, struct scenario_file_validity, allow_degraded),
     CYAML_FIELD_BOOL("required", MUST, struct scenario_file_validity, required),

@@ -22,7 +22,7 @@ enum { SCENARIO_NODES_MAX = 100000 };
 
 struct scenario_file_validity {
     double missed_percent, gap_us, behind_us;
-    unsigned stale_inputs, bad_inputs, lost_records;
+    unsigned stale_inputs, bad_inputs, absent_faults, lost_records;
     bool allow_degraded, required;
 };
 
