@@ -112,6 +112,7 @@ static int run_step(struct hil_executor *e, struct hil_pending *p)
     int rc = p->loop->step(p->loop->arg, p->n, begin);
     if (rc)
         return rc;
+    p->done = p->n + 1;
     uint64_t end = hil_clock_now(&e->clock) - e->start_ns;
     rc = hil_loop_account(p->loop, p->n, begin, end, &p->n);
     p->at = hil_loop_begin_at(p->loop, p->n, begin, end);
@@ -133,6 +134,26 @@ static void give_up(const struct hil_executor *e)
         hil_loop_give_up(e->loops[i].loop, e->loops[i].n, now);
 }
 
+/* A clean stop ends with what is safe, however late: if the last step of the ramp was left out, it
+ * is made up for. */
+static int finish_ramp(const struct hil_executor *e, const struct hil_pending *p)
+{
+    const uint64_t steps = hil_loop_first_from(p->loop, p->loop->end_ns);
+
+    if (!p->loop->ramp_ns || p->done >= steps)
+        return 0;
+    return p->loop->step(p->loop->arg, steps - 1, hil_clock_now(&e->clock) - e->start_ns);
+}
+
+static int finish_ramps(const struct hil_executor *e)
+{
+    int rc = 0;
+
+    for (unsigned i = 0; !rc && i < e->count; i++)
+        rc = finish_ramp(e, &e->loops[i]);
+    return rc;
+}
+
 int hil_executor_run(struct hil_executor *e)
 {
     int rc = 0;
@@ -141,5 +162,7 @@ int hil_executor_run(struct hil_executor *e)
         rc = run_step(e, p);
     if (!rc && !e->stopping)
         give_up(e);
+    if (!rc)
+        rc = finish_ramps(e);
     return !rc && e->stopping ? -EINTR : rc;
 }

@@ -88,7 +88,8 @@ static struct hil_worst worst;
 static _Atomic bool stop;
 
 struct seen {
-    uint64_t steps, early, start_ns;
+    uint64_t steps, early, start_ns, last;
+    uint64_t ramp_ns;
     int result;
     uint64_t stop_at;
     uint64_t end_ns, spend_ns; /* of the run; by each step */
@@ -101,6 +102,7 @@ static int look(void *arg, uint64_t n, uint64_t now)
     struct seen *s = arg;
     uint64_t due = hil_loop_due(s->loop, n);
 
+    s->last = n;
     s->early += now < due || hil_clock_now(s->clock) + 1 < s->start_ns + due;
     if (++s->steps == s->stop_at)
         atomic_store(&stop, true);
@@ -120,7 +122,8 @@ static int run_loop(struct seen *seen, struct hil_timing timing, enum hil_wait w
                             .state = &node,
                             .worst = &worst,
                             .node = 3,
-                            .end_ns = seen->end_ns ? seen->end_ns : 20000000};
+                            .end_ns = seen->end_ns ? seen->end_ns : 20000000,
+                            .ramp_ns = seen->ramp_ns};
     struct hil_pending pending = hil_pending_first(&loop);
     struct hil_executor e = {.clock = clock,
                              .stop = &stop,
@@ -226,6 +229,17 @@ Test(executor, a_loop_that_is_behind_ends_with_the_run)
 {
     expect_over(HIL_CATCH_UP);
     expect_over(HIL_SKIP);
+}
+
+/* Steps that take two periods miss the last one of a clean stop, or not; it is done in any case. */
+Test(executor, a_ramp_ends_with_its_last_step)
+{
+    for (unsigned overrun = HIL_CATCH_UP; overrun <= HIL_SKIP; overrun++) {
+        const struct hil_timing timing = {.period_ns = 1000000, .overrun = overrun};
+        struct seen slow = {.spend_ns = 2500000, .end_ns = 20500000, .ramp_ns = 5000000};
+        cr_expect_eq(run_loop(&slow, timing, HIL_SPIN, counting_clock()), 0);
+        cr_expect_eq(slow.last, 20);
+    }
 }
 
 /* --- catching up ---------------- */
