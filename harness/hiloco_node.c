@@ -272,7 +272,7 @@ static void joined_main(void *node)
 {
     struct hiloco_node *n = node;
 
-    n->rc = hil_real_time_run(&n->run, 0, &n->clock, n->meeting.place, n->wait_s);
+    n->rc = hil_real_time_run(&n->run, &n->clock, n->wait_s);
     n->over = true;
     fiber_switch(n->loop, n->user);
 }

@@ -56,7 +56,7 @@ static int process_run_loops(const struct hil_process *p)
     if (run->scenario->mode == HIL_VIRTUAL)
         return hil_virtual_run(run);
     hil_provider_load_for(run, run->executor); /* also for a session that the user has made */
-    return hil_real_time_run(run, run->executor, &p->clock, run->place, p->wait_s);
+    return hil_real_time_run(run, &p->clock, p->wait_s);
 }
 
 void hil_process_run(const struct hil_process *p, unsigned executor, pid_t parent)

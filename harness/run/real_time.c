@@ -103,13 +103,14 @@ static int run_scheduled(struct hil_executor *e, const struct hil_executor_confi
     return rc;
 }
 
-static int run_group(const struct hil_run *run, unsigned index, const struct hil_clock *clock,
+static int run_group(const struct hil_run *run, const struct hil_clock *clock,
                      struct loco_fabric *fabric, unsigned wait_s)
 {
-    const struct hil_executor_config *config = &run->scenario->executors[index];
+    const struct hil_executor_config *config = &run->scenario->executors[run->executor];
+    struct hil_executor_state *state = &run->state->executors[run->executor];
     struct hil_executor e = {.clock = *clock,
                              .stop = &run->state->stop,
-                             .heartbeat = &run->state->executors[index].heartbeat,
+                             .heartbeat = &state->heartbeat,
                              .wait = config->wait};
     struct hil_rehearsal rehearsal;
     struct hil_group group = {0};
@@ -121,7 +122,7 @@ static int run_group(const struct hil_run *run, unsigned index, const struct hil
         rc = gather_loops(&e, &group);
     if (!rc) {
         e.start_ns = group.nodes[0]->start_ns;
-        rc = run_scheduled(&e, config, &group, &rehearsal, &run->state->executors[index]);
+        rc = run_scheduled(&e, config, &group, &rehearsal, state);
     }
     if (rc == -EINTR)
         rc = 0;
@@ -170,11 +171,12 @@ static int open_tcp(const struct hil_scenario *s, const char *const *addresses,
 }
 
 /* The fabric that the scenario names. */
-static int open_fabric(const struct hil_scenario *s, const char *run_directory,
-                       struct loco_fabric **fabric)
+static int open_fabric(const struct hil_run *run, struct loco_fabric **fabric)
 {
+    const struct hil_scenario *s = run->scenario;
+
     if (!hil_has_addresses(s))
-        return loco_shm_open(fabric, run_directory);
+        return loco_shm_open(fabric, run->place);
     const char **addresses = calloc(s->system->node_count, sizeof *addresses);
     if (!addresses)
         return -ENOMEM;
@@ -196,24 +198,24 @@ static void close_fabric(const struct hil_scenario *s, struct loco_fabric *fabri
         loco_shm_close(fabric);
 }
 
-int hil_real_time_run(const struct hil_run *run, unsigned index, const struct hil_clock *clock,
-                      const char *run_directory, unsigned wait_s)
+int hil_real_time_run(const struct hil_run *run, const struct hil_clock *clock, unsigned wait_s)
 {
-    struct hil_executor_state *state = &run->state->executors[index];
+    const struct hil_executor_config *config = &run->scenario->executors[run->executor];
+    struct hil_executor_state *state = &run->state->executors[run->executor];
     struct loco_fabric *fabric;
 
-    hil_faults_stay_away(run, &run->scenario->executors[index]);
-    int rc = open_fabric(run->scenario, run_directory, &fabric);
+    hil_faults_stay_away(run, config);
+    int rc = open_fabric(run, &fabric);
 
     if (rc && run->scenario->fabric == HIL_FABRIC_SHM) {
-        hil_meeting_explain(state->message, sizeof state->message, run_directory, rc);
+        hil_meeting_explain(state->message, sizeof state->message, run->place, rc);
     } else if (rc) {
         explain(run, rc);
     } else {
         /* The fabric's own thread is there already, and stays off the loop's core. */
-        hil_settle(&run->scenario->executors[index], state);
+        hil_settle(config, state);
         int awake = hil_keep_awake(state);
-        rc = run_group(run, index, clock, fabric, wait_s);
+        rc = run_group(run, clock, fabric, wait_s);
         if (awake >= 0)
             close(awake);
         close_fabric(run->scenario, fabric);

@@ -9,11 +9,9 @@
 #include "clock.h"
 #include "node.h"
 
-/* Runs executor `index` of the scenario in the calling process, over the fabric that it
- * names (shm meets in `run_directory`), to the end or until state->stop. Returns 0 or a negative
- * errno; the executor's state has the message, and what was measured. `wait_s`: how long to wait
- * for the other nodes. */
-int hil_real_time_run(const struct hil_run *run, unsigned index, const struct hil_clock *clock,
-                      const char *run_directory, unsigned wait_s);
+/* Runs the run's executor in the calling process, over the fabric that the scenario names, to the
+ * end or until state->stop. Returns 0 or a negative errno; the executor's state has the message,
+ * and what was measured. `wait_s`: how long to wait for the other nodes. */
+int hil_real_time_run(const struct hil_run *run, const struct hil_clock *clock, unsigned wait_s);
 
 #endif

@@ -143,7 +143,8 @@ static void run_executors(struct bench_run *run, const struct hil_clock *clock, 
         pids[i] = fork();
         if (pids[i] == 0) {
             run->run.executor = i;
-            _exit(-hil_real_time_run(&run->run, i, clock, run->directory, 10) & 0xff);
+            run->run.place = run->directory;
+            _exit(-hil_real_time_run(&run->run, clock, 10) & 0xff);
         }
     }
     for (unsigned i = 0; i < 2; i++) {
