@@ -198,12 +198,25 @@ static void close_fabric(const struct hil_scenario *s, struct loco_fabric *fabri
         loco_shm_close(fabric);
 }
 
+/* In a process that was started again the nodes do not run any more as they did when it died. */
+static void show_init(const struct hil_run *run, const struct hil_executor_config *config)
+{
+    for (unsigned i = 0; i < config->count; i++) {
+        struct hil_node_state *node = &run->state->nodes[config->nodes[i]];
+        struct hil_progress progress = node->progress;
+        progress.stage = HIL_STARTING;
+        hil_progress_copy(&node->progress, &progress);
+        atomic_store(&node->stage, HIL_STARTING);
+    }
+}
+
 int hil_real_time_run(const struct hil_run *run, const struct hil_clock *clock, unsigned wait_s)
 {
     const struct hil_executor_config *config = &run->scenario->executors[run->executor];
     struct hil_executor_state *state = &run->state->executors[run->executor];
     struct loco_fabric *fabric;
 
+    show_init(run, config);
     hil_faults_stay_away(run, config);
     int rc = open_fabric(run, &fabric);
 

@@ -699,8 +699,6 @@ int hil_step_run(void *arg, uint64_t n, uint64_t now)
 void hil_step_stand(void *arg, uint64_t n, uint64_t now)
 {
     struct hil_node *node = arg;
-    const uint64_t due = hil_loop_due(&node->loop, n);
 
-    step_show(node->step, n, due, now);
-    hil_node_end_step(node, n, due, now);
+    step_show(node->step, n, hil_loop_due(&node->loop, n), now);
 }

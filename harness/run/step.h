@@ -44,7 +44,8 @@ void hil_step_leave_hardware(struct hil_step *step);
  * negative errno that ends the run. */
 int hil_step_run(void *node, uint64_t n, uint64_t now_ns);
 
-/* In place of step n of a node that stands still: nothing moves, and that is recorded. */
+/* In place of step n of a node that stands still: nothing moves, and that is recorded. Its peers
+ * and who watches hear nothing of it. */
 void hil_step_stand(void *node, uint64_t n, uint64_t now_ns);
 
 #endif

@@ -459,6 +459,53 @@ Test(top, a_node_that_stands_still_is_silent)
     end_run(&p);
 }
 
+/* One node is dead for a while, another one stands still: both are known, and the first one's state
+ * is not what it had when it died. */
+static const char faulted[] =
+    "duration_s: 100\n"
+    "mode: realtime\n"
+    "on_lost: restart\n"
+    "nodes:\n"
+    "  controller: {period_us: 2000, wait: hybrid}\n"
+    "  plant: {period_us: 2000, count: 2, wait: hybrid}\n"
+    "components:\n"
+    "  law: {model: gain, node: controller, count: 2, safe: {output: 0}}\n"
+    "  lag: {model: first_order_lag, node: 'plant[*]'}\n"
+    "connections:\n"
+    "  - {from: 'lag[*].output', to: 'law[*].input', age_limit_us: 100000, on_old: safe}\n"
+    "  - {from: 'law[*].output', to: 'lag[*].input'}\n"
+    "placement:\n"
+    "  - {nodes: [controller, 'plant[1]'], wait: hybrid}\n"
+    "  - {nodes: 'plant[0]', wait: hybrid}\n"
+    "faults:\n"
+    "  gone: {nodes: 'plant[0]', kind: restart, at_s: 2, duration_s: 90}\n"
+    "  still: {nodes: 'plant[1]', kind: stall, at_s: 2}\n";
+
+static bool shows_faults(void *out)
+{
+    struct samples s = watch(out, "--interval 700 --count 2");
+    json_t *plants = json_at(s.at[1], "nodes.plant.each");
+
+    return strcmp(state_of(json_at(s.at[1], "nodes.controller")), "safe") == 0 &&
+           strcmp(state_of(json_array_get(plants, 0)), "init") == 0 &&
+           strcmp(state_of(json_array_get(plants, 1)), "silent") == 0;
+}
+
+Test(top, nodes_during_faults)
+{
+    const char *out = in_workspace("out"), *path = in_workspace("faulted.yaml");
+    char text[2000], line[400];
+
+    if (sysconf(_SC_NPROCESSORS_ONLN) < 2)
+        cr_skip_test("real time needs two cores");
+    snprintf(text, sizeof text, "name: faulted\n%s", faulted);
+    write_text(path, text);
+    snprintf(line, sizeof line, "hiloco run %s --quiet", path);
+    struct process p = start_run(line, out);
+    cr_expect(wait_until(shows_faults, (void *)out, 30));
+    end_run(&p);
+}
+
 /* --- on a terminal ---------------- */
 
 static struct terminal open_view(int lines, int columns)
