@@ -499,14 +499,14 @@ static const char clocked[] =
     "  ctl: {period_us: 1000, wait: hybrid}\n"
     "  plant: {period_us: 1000, count: 2, wait: hybrid}\n"
     "components:\n"
-    "  law: {model: gain, node: ctl, count: 2, parameters: {gain: 2}}\n"
+    "  law: {model: gain, node: ctl, count: 2, parameters: {gain: 2}, safe: {output: 7}}\n"
     "  lag: {model: first_order_lag, node: 'plant[*]', parameters: {time_constant_s: 0.05}}\n"
     "connections:\n"
-    "  - {from: 'lag[*].output', to: 'law[*].input'}\n"
+    "  - {from: 'lag[*].output', to: 'law[*].input', age_limit_us: 100000, on_old: safe}\n"
     "  - {from: 'law[*].output', to: 'lag[*].input', scale: -1, offset: 1}\n"
     "record:\n"
     "  - {signals: 'lag[*].output', node: 'plant[*]'}\n"
-    "  - {signals: 'law[*].input', node: ctl}\n"
+    "  - {signals: ['law[*].input', 'law[*].output'], node: ctl}\n"
     "placement:\n"
     "  - {nodes: [ctl, 'plant[1]'], wait: hybrid}\n"
     "  - {nodes: 'plant[0]', wait: hybrid}\n"
@@ -533,6 +533,23 @@ static void expect_noise_of_virtual_time(const char *real, const char *exact)
     cr_expect_gt(on, 10);
 }
 
+/* The law of the node that is away is safe from 100 ms after its death on, until it is back. */
+static void expect_safe_without_plant(const char *real)
+{
+    struct column time = column(real, "ctl/time_s"), given = column(real, "ctl/output");
+    const double back_s = number_at(summary_of(in_workspace("%s", real)), "losses.each.0.back_s");
+    unsigned safe = 0;
+
+    for (size_t i = 0; i < time.rows; i++) {
+        if (time.at[i] < 0.62 || time.at[i] >= back_s)
+            continue;
+        cr_assert_eq(given.at[2 * i], 7, "at %g s", time.at[i]);
+        safe++;
+    }
+    cr_expect_gt(safe, 10);
+    cr_expect_neq(given.at[2 * (time.rows - 1)], 7);
+}
+
 Test(faults_clock, act_on_processes)
 {
     char text[4000];
@@ -549,12 +566,14 @@ Test(faults_clock, act_on_processes)
     cr_expect_geq(number_at(summary, "faults.0.ended_s"), 1);
     cr_expect_geq(number_at(summary, "faults.1.ended_s"), 1);
     cr_expect_eq(number_at(summary, "losses.back"), 1);
+    cr_expect_eq(number_at(summary, "validity.checks.absent_faults.value"), 0);
     expect_nothing_left();
 
     e = run_command("hiloco run %s --quiet --mode virtual --out %s", in_workspace("clocked.yaml"),
                     in_workspace("exact"));
     cr_expect(e.status == 0 || e.status == 3, "%s", e.err);
     expect_noise_of_virtual_time("real", "exact");
+    expect_safe_without_plant("real");
 }
 
 /* --- after events of the run ------------------------------------------------------------------ */

@@ -75,6 +75,28 @@ Test(parameters, tests_and_sweeps_pass_them_on)
                      "kp_per_v: 0.05"));
 }
 
+/* What a sweep goes through, or draws, is in place of what the file has. */
+Test(parameters, a_sweep_may_go_through_a_value_that_the_file_has)
+{
+    const char *file = strdup(gains());
+    char line[600];
+
+    snprintf(line, sizeof line,
+             "hiloco sweep " SHORT " --set controller.gains.kp_per_v=0.02,0.08 --parameters %s "
+             "--out %s",
+             file, in_workspace("sweep"));
+    expect_run(line);
+    cr_expect(strstr(read_text(in_workspace("sweep/controller.gains.kp_per_v=0.08/scenario.yaml")),
+                     "kp_per_v: 0.08\n"));
+    snprintf(line, sizeof line,
+             "hiloco sweep " SHORT
+             " --set controller.gains.kp_per_v=0.02~1%% --runs 1 --parameters "
+             "%s --out %s",
+             file, in_workspace("drawn"));
+    expect_run(line);
+    cr_expect(strstr(read_text(in_workspace("drawn/run-0000/scenario.yaml")), "kp_per_v: 0.02"));
+}
+
 Test(parameters, a_mistake_is_told_before_anything_runs)
 {
     struct ended e = run_command("hiloco run " SHORT " --parameters %s --out %s",
