@@ -7,7 +7,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { JSON_BYTES_MAX = 64 << 20 };
+/* The summaries of some ten thousand runs of a sweep. */
+enum { JSON_BYTES_MAX = 512 << 20 };
 
 bool hil_foreign_fits(uint64_t count, uint64_t each, uint64_t room)
 {
@@ -114,7 +115,7 @@ json_t *hil_foreign_json(const char *path, json_error_t *error)
     const bool regular = fstat(file, &status) == 0 && S_ISREG(status.st_mode);
     if (regular && status.st_size <= JSON_BYTES_MAX)
         return foreign_read(file, error);
-    foreign_refuse(error, regular ? "it is longer than 64 MiB" : "it is no file");
+    foreign_refuse(error, regular ? "it is longer than 512 MiB" : "it is no file");
     close(file);
     return NULL;
 }

@@ -26,7 +26,7 @@ bool hil_foreign_is_entry(const char *name);
  */
 const char *hil_foreign_text(char *to, size_t size, const char *text, size_t length);
 
-/* Parses a file of JSON, 64 MiB of it at most. NULL: *error says why. */
+/* Parses a file of JSON, 512 MiB of it at most. NULL: *error says why. */
 json_t *hil_foreign_json(const char *path, json_error_t *error);
 
 #endif

@@ -1,8 +1,12 @@
 /* What a summary tells, whoever wrote it. */
 #include <criterion/criterion.h>
+#include <fcntl.h>
 #include <math.h>
+#include <string.h>
+#include <unistd.h>
 
 #include "folder.h"
+#include "harness/base/foreign.h"
 #include "harness/record/told.h"
 
 TestSuite(told, .init = folder_open, .fini = folder_close);
@@ -84,4 +88,36 @@ Test(told, nothing)
         cr_expect_str_empty(hil_told_invalid(&told));
         hil_told_close(&told);
     }
+}
+
+/* --- long files ------------------------------------------------------------------------------- */
+
+/* Of blanks and an object at the end. */
+static json_t *read_of_size(off_t size, json_error_t *error)
+{
+    const char *path = in_folder("sweep.json");
+    const int file = open(path, O_CREAT | O_RDWR | O_TRUNC, 0600);
+    char blanks[65536];
+
+    memset(blanks, ' ', sizeof blanks);
+    cr_assert_geq(file, 0);
+    for (off_t at = 0; at < 70 << 20; at += (off_t)sizeof blanks)
+        cr_assert_eq(write(file, blanks, sizeof blanks), (ssize_t)sizeof blanks);
+    cr_assert_eq(write(file, "{}", 2), 2);
+    if (size)
+        cr_assert_eq(ftruncate(file, size), 0);
+    close(file);
+    return hil_foreign_json(path, error);
+}
+
+/* A sweep of thousands of runs has one. */
+Test(told, a_file_of_more_than_64_mib_is_read_and_one_beyond_all_measure_is_not)
+{
+    json_error_t error;
+    json_t *read = read_of_size(0, &error);
+
+    cr_expect_not_null(read, "%s", error.text);
+    json_decref(read);
+    cr_expect_null(read_of_size((512 << 20) + 1, &error));
+    cr_expect_str_eq(error.text, "it is longer than 512 MiB");
 }
