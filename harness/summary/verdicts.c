@@ -42,6 +42,17 @@ static bool is_believed(const struct hil_tested *run)
            (run->status == HIL_EXIT_INVALID && json_array_size(reasons_of(run)) == 0);
 }
 
+/* Why a run came to no end, as far as it could still tell: what failed first, or how far it came.
+ */
+static const char *cause_of(const struct hil_tested *run)
+{
+    const json_t *failures = json_object_get(run->summary, "failures");
+    const json_t *first = json_array_get(json_object_get(failures, "each"), 0);
+    const char *reason = json_string_value(json_array_get(reasons_of(run), 0));
+
+    return verdict_text(first, "what", reason ? reason : "");
+}
+
 static struct verdict_case run_case(const struct hil_tested *run)
 {
     struct verdict_case c = {.name = "run", .verdict = "passed"};
@@ -50,8 +61,11 @@ static struct verdict_case run_case(const struct hil_tested *run)
 
     if (!came_to_its_end(run->status)) {
         c.verdict = "error";
-        snprintf(c.words, sizeof c.words,
-                 run->status < 0 ? "it was not run" : "it ended with status %d", run->status);
+        if (run->status < 0)
+            snprintf(c.words, sizeof c.words, "it was not run");
+        else
+            snprintf(c.words, sizeof c.words, "it ended with status %d%s%s", run->status,
+                     *cause_of(run) ? ": " : "", cause_of(run));
         return c;
     }
     if (is_believed(run))
