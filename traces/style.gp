@@ -40,16 +40,20 @@ set format x '%.10g'
 set grid linecolor rgb grid linewidth 0.6 linetype 1
 set key noautotitle
 
-# The window of the steady state and each fault as shades, and the events as lines, of the curves i;
+# The window of the steady state and each fault as shades, and the events, and limits that failed, as lines, of the curves i;
 # to be evaluated. They replace those of the curves before.
 marks(i) = "unset arrow; unset object; " \
-    ."do for [k = 200:231] { unset label k }; " \
+    ."do for [k = 200:247] { unset label k }; " \
     .sprintf("do for [k = 1:words(fault_names[%d])] { ", i) \
     .sprintf("f = word(faults[%d], 2 * k - 1) + 0; t = word(faults[%d], 2 * k) + 0; ", i, i) \
     ."set object 200 + k rectangle from f, graph 0 to t, graph 1 behind fillstyle transparent solid 0.4 noborder fillcolor rgb '#f0a896'; " \
     ."set arrow 200 + k from f, graph 0 to f, graph 1 nohead back linewidth 0.5 linecolor rgb '#d98a78'; " \
     .sprintf("set label 199 + k word(fault_names[%d], k) at f, graph 0.75 right rotate offset 0.8,0 font 'DejaVu Sans,8' textcolor rgb '#b03a20' }; ", i) \
     .sprintf("do for [at in events[%d]] { set arrow from at + 0, graph 0 to at + 0, graph 1 nohead back dashtype 3 linecolor rgb '#a06000' }; ", i) \
+    .sprintf("do for [k = 1:words(failures[%d]) / 2] { ", i) \
+    .sprintf("at = word(failures[%d], 2 * k - 1) + 0; ", i) \
+    ."set arrow from at, graph 0 to at, graph 1 nohead back dashtype 2 linecolor rgb '#c62f2f'; " \
+    .sprintf("set label 231 + k noenhanced word(failures[%d], 2 * k).' failed' at at, graph 0.6 right rotate offset 0.8,0 font 'DejaVu Sans,8' textcolor rgb '#c62f2f' }; ", i) \
     .(window_from[i] < window_to[i] \
       ? sprintf("set object 1 rectangle from %.12g, graph 0 to %.12g, graph 1 behind fillstyle solid noborder fillcolor rgb '#edf5e1'", \
                 window_from[i], window_to[i]) : "")

@@ -2,6 +2,7 @@
 
 #include <math.h>
 #include <stdbool.h>
+#include <string.h>
 
 #include "../record/told.h"
 #include "../scenario/yaml/scenario_check.h"
@@ -58,6 +59,35 @@ static void events_read_faults(struct plot_events *events, const json_t *list)
     }
 }
 
+/* Letters of a limit's name, and of a figure's, which a script may hold as they are. */
+static bool events_is_plain(const char *text)
+{
+    static const char letters[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-";
+
+    return text && *text && text[strspn(text, letters)] == '\0';
+}
+
+/* A time at which a limit failed, in the figure that shows it. */
+static void events_read_failures(struct plot_events *events, const json_t *list)
+{
+    events->failure_count = 0;
+    for (size_t i = 0; i < json_array_size(list) && events->failure_count < PLOT_FAILURES_MAX;
+         i++) {
+        const json_t *one = json_array_get(list, i);
+        const char *name = json_string_value(json_object_get(one, "name"));
+        const char *figure = json_string_value(json_object_get(one, "figure"));
+        struct plot_failure *failure = &events->failures[events->failure_count];
+        *failure = (struct plot_failure){.at_s = hil_told_number(one, "time_s")};
+        if (!figure || !isfinite(failure->at_s) || !events_is_plain(name))
+            continue;
+        snprintf(failure->limit, sizeof failure->limit, "%s", name);
+        snprintf(failure->figure, sizeof failure->figure, "%.*s", (int)strcspn(figure, "."),
+                 figure);
+        events->failure_count++;
+    }
+}
+
 void plot_events_read(struct plot_events *events, const json_t *summary)
 {
     const json_t *list = json_object_get(summary, "events");
@@ -70,6 +100,7 @@ void plot_events_read(struct plot_events *events, const json_t *summary)
         events_words(json_object_get(one, "changes"), event->text, sizeof event->text);
     }
     events_read_faults(events, json_object_get(summary, "faults"));
+    events_read_failures(events, json_object_get(summary, "limits"));
 }
 
 static bool events_seen(const struct plot_event *event, double from_s, double to_s)
@@ -79,8 +110,8 @@ static bool events_seen(const struct plot_event *event, double from_s, double to
 
 void plot_events_open(struct hil_figure *figure, unsigned count)
 {
-    static const char *const arrays[] = {"events", "faults", "fault_names", "window_from",
-                                         "window_to"};
+    static const char *const arrays[] = {"events",   "faults",      "fault_names",
+                                         "failures", "window_from", "window_to"};
 
     for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++)
         fprintf(figure->values, "array %s[%u]\n", arrays[i], count);
@@ -107,6 +138,19 @@ static void events_set_faults(struct hil_figure *figure, unsigned i,
     fputs("'\n", figure->values);
 }
 
+static void events_set_failures(struct hil_figure *figure, unsigned i,
+                                const struct plot_events *events, double from_s, double to_s,
+                                double scale)
+{
+    fprintf(figure->values, "failures[%u] = '", i);
+    for (unsigned k = 0; k < events->failure_count; k++) {
+        const struct plot_failure *one = &events->failures[k];
+        if (strcmp(one->figure, figure->name) == 0 && one->at_s >= from_s && one->at_s <= to_s)
+            fprintf(figure->values, "%.12g %s ", one->at_s * scale, one->limit);
+    }
+    fputs("'\n", figure->values);
+}
+
 void plot_events_set(struct hil_figure *figure, unsigned i, const struct plot_events *events,
                      struct plot_steady steady, double from_s, double to_s, double scale)
 {
@@ -120,6 +164,7 @@ void plot_events_set(struct hil_figure *figure, unsigned i, const struct plot_ev
     fprintf(figure->values, "'\nwindow_from[%u] = %.12g\nwindow_to[%u] = %.12g\n", i,
             window ? window_from * scale : 0, i, window ? window_to * scale : 0);
     events_set_faults(figure, i, events, from_s, to_s, scale);
+    events_set_failures(figure, i, events, from_s, to_s, scale);
 }
 
 void plot_events_set_texts(struct hil_figure *figure, const struct plot_events *events,

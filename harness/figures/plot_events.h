@@ -1,6 +1,6 @@
 /*
- * The events of a run and its faults, as the summary tells them, and the window of a steady state:
- * marks in the figures that have time as their axis.
+ * The events of a run, its faults, and where limits failed, as the summary tells them, and the
+ * window of a steady state: marks in the figures that have time as their axis.
  */
 #ifndef HIL_PLOT_EVENTS_H
 #define HIL_PLOT_EVENTS_H
@@ -10,7 +10,7 @@
 #include "figure.h"
 
 /* More lines than these hide the curve. */
-enum { PLOT_EVENTS_MAX = 32, PLOT_FAULTS_MAX = 32 };
+enum { PLOT_EVENTS_MAX = 32, PLOT_FAULTS_MAX = 32, PLOT_FAILURES_MAX = 16 };
 
 struct plot_events {
     struct plot_event {
@@ -23,6 +23,11 @@ struct plot_events {
         char name[80];
     } faults[PLOT_FAULTS_MAX];
     unsigned fault_count;
+    struct plot_failure {
+        double at_s;
+        char limit[120], figure[80]; /* "output.dip_pct", and the name of the figure it is in */
+    } failures[PLOT_FAILURES_MAX];
+    unsigned failure_count;
 };
 
 /* A time; NAN: there is none. */
@@ -33,9 +38,9 @@ struct plot_steady {
 /* Of a summary that does not tell there are none. */
 void plot_events_read(struct plot_events *events, const json_t *summary);
 
-/* Sets events[i], faults[i], fault_names[i], window_from[i] and window_to[i] to what of them is
- * seen between two times, in a unit of which there are `scale` in a second. style.gp draws them:
- * eval marks(i). */
+/* Sets events[i], faults[i], fault_names[i], failures[i], which are those of this figure,
+ * window_from[i] and window_to[i] to what of them is seen between two times, in a unit of which
+ * there are `scale` in a second. style.gp draws them: eval marks(i). */
 void plot_events_set(struct hil_figure *figure, unsigned i, const struct plot_events *events,
                      struct plot_steady steady, double from_s, double to_s, double scale);
 

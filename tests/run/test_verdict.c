@@ -129,10 +129,14 @@ Test(verdict, a_run_that_fails_is_an_error)
     struct ended e = run_limits("  o: {measure: output_v, max: 100}\n", "out",
                                 "--set network.latency_up_us=300 --set "
                                 "controller.input_age_limit_us=200 --set "
-                                "controller.on_stale_input=end");
+                                "controller.on_stale_input=end --tap -");
+    const json_t *summary = summary_of(in_workspace("out"));
+    const json_t *reasons = json_object_get(json_object_get(summary, "validity"), "reasons");
 
     expect_status(&e, 1);
     expect_verdict("out", "error");
+    cr_expect(strstr(e.out, "message: 'it ended with status 1: "), "%s", e.out);
+    cr_expect(strstr(e.out, json_string_value(json_array_get(reasons, 0))), "%s", e.out);
 }
 
 Test(verdict, quiet_runs_say_why_they_fail)
@@ -195,8 +199,10 @@ Test(verdict, the_worst_of_several_signals_is_named)
     cr_expect_float_eq(number_at(dip, "time_s"), at, 1e-12);
 }
 
+/* And it has a mark where the limit failed, which is called after it. */
 Test(verdict, the_figure_that_is_named_is_one_that_plot_draws)
 {
+    char mark[80];
     struct ended e = run_limits("  v: {signal: 'converter[*].voltage_v', max: 1}\n"
                                 "  d: {signal: 'control[*].duty', max: 0.1}\n"
                                 "  o: {measure: output_v, max: 1}\n"
@@ -209,7 +215,11 @@ Test(verdict, the_figure_that_is_named_is_one_that_plot_draws)
     for (size_t i = 0; i < 4; i++) {
         json_t *limit = json_array_get(json_at(summary_of(in_workspace("out")), "limits"), i);
         const char *figure = json_string_value(json_at(limit, "figure"));
-        cr_expect(exists(in_workspace("out/%s", figure)), "%s", figure);
+        cr_assert(exists(in_workspace("out/%s", figure)), "%s", figure);
+        char *svg = read_text(in_workspace("out/%s", figure));
+        snprintf(mark, sizeof mark, ">%s failed<", json_string_value(json_at(limit, "name")));
+        cr_expect(strstr(svg, mark), "%s has no %s", figure, mark);
+        free(svg);
     }
 }
 

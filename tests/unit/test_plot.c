@@ -339,6 +339,28 @@ Test(plot, faults_are_marked_where_they_act)
     cr_expect_null(strstr(script, "date"));
 }
 
+/* In the figure that shows them, where they have a time; and what may be anybody's. */
+Test(plot, limits_that_failed_are_marked_in_their_figure)
+{
+    static char script[8192];
+
+    write_trace(in_folder("trace.h5"), -20, 10000);
+    put("summary.json",
+        "{\"limits\": [{\"name\": \"o.max\", \"figure\": \"output.svg\", \"time_s\": 0.25},"
+        " {\"name\": \"d.max\", \"figure\": \"duty.svg\", \"time_s\": 0.25},"
+        " {\"name\": \"o.settling_ms\", \"figure\": \"output.svg\", \"time_s\": null},"
+        " {\"name\": \"o.min\", \"time_s\": 0.5},"
+        " {\"name\": \"b'; !date\", \"figure\": \"output.svg\", \"time_s\": 0.3}, 7]}");
+    cr_assert_eq(plot(), 0, "%s", said);
+    expect_texts("output", (const char *const[]){"o.max failed", "rgb(198,  47,  47)", NULL});
+    FILE *file = fopen(in_folder("plot/output.gp"), "r");
+    cr_assert(file);
+    cr_expect_gt(fread(script, 1, sizeof(script) - 1, file), 100);
+    fclose(file);
+    cr_expect(strstr(script, "failures[1] = '0.25 o.max '"), "%s", script);
+    cr_expect_null(strstr(script, "date"));
+}
+
 /* Of ten thousand points a thousand columns remain, and the peak is among them. */
 Test(plot, data_keeps_the_peak)
 {
