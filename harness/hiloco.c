@@ -16,6 +16,7 @@ static const char help[] =
     "  test SCENARIO...  run many, and say which kept their limits\n"
     "  sweep SCENARIO    run it for each of some values\n"
     "  top [RUN]         watch a run while it runs\n"
+    "  scope [RUN]       an oscilloscope on a run's signals while it runs\n"
     "  plot DIR          draw what a run or a sweep has left\n"
     "  report DIR...     write it all as one HTML file, to hand on\n"
     "  trace DIR         say where the time of a traced run went\n"
@@ -44,7 +45,7 @@ static const struct {
     {"top", hil_command_top},         {"trace", hil_command_trace},
     {"recover", hil_command_recover}, {"export-fmu", hil_command_export_fmu},
     {"node", hil_command_node},       {"compare", hil_command_compare},
-    {"report", hil_command_report},
+    {"report", hil_command_report},   {"scope", hil_command_scope},
 };
 
 int main(int argc, char **argv)

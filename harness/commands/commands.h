@@ -24,6 +24,7 @@ int hil_command_models(int argc, char **argv);
 int hil_command_export_fmu(int argc, char **argv);
 int hil_command_doctor(int argc, char **argv);
 int hil_command_top(int argc, char **argv);
+int hil_command_scope(int argc, char **argv);
 int hil_command_node(int argc, char **argv);
 
 /* --- shared ---------------------------------------------------------------------------------- */
@@ -98,6 +99,10 @@ void hil_print_version(void);
 
 /* Loads the scenario, or says on stderr why not. Returns 0 or a negative errno. */
 int hil_arguments_load(const struct hil_arguments *arguments, struct hil_scenario **scenario);
+
+/* `hiloco scope` with --capture: whether it is that, and all of it. */
+bool hil_scope_captures(int argc, char **argv);
+int hil_scope_capture(int argc, char **argv);
 
 /* The exit status of a parse that did not return 0. */
 static inline int hil_arguments_status(int parsed)

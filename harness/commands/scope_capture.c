@@ -1,0 +1,347 @@
+/* `hiloco scope --capture`: one capture of a run, into a file, without a browser. */
+#include <errno.h>
+#include <getopt.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "../base/foreign.h"
+#include "../launch/signals.h"
+#include "../scope/capture.h"
+#include "../scope/captured_file.h"
+#include "../top/choose.h"
+#include "../top/screen.h"
+#include "commands.h"
+
+static const char help[] =
+    "usage: hiloco scope [RUN] --capture SIGNAL,... --out FILE [--trigger WHAT] [--hysteresis H]\n"
+    "                    [--before S] [--after S] [--wait S] [--auto] [--all-users] [--quiet]\n"
+    "\n"
+    "Captures up to 16 signals of a run while it runs: every step, as the record has it. RUN is a\n"
+    "scenario's name, a process id or a folder of results; it may be left out when only one run "
+    "is\n"
+    "there. The run is only read, and not slowed by being watched.\n"
+    "\n"
+    "  --capture SIGNAL,...\n"
+    "                  what is captured: inputs and outputs of components (control[0].duty),\n"
+    "                  measures, their references (NAME.reference) and sources. ? lists them\n"
+    "  --out FILE      FILE.csv: a column of each signal over the times of all; FILE.json: also\n"
+    "                  the trigger, each signal's steps, and how many were lost\n"
+    "  --trigger WHAT  free: what is there (the default); 'SIGNAL>LEVEL': it rises to it;\n"
+    "                  'SIGNAL<LEVEL': it falls to it; 'SIGNAL<>LEVEL': either; miss: a step is\n"
+    "                  missed; fault: a fault begins, a component fails, a node is lost; age: an\n"
+    "                  input is older than its limit\n"
+    "  --hysteresis H  so far beyond the level, on its other side, the signal has been (default "
+    "0)\n"
+    "  --before S, --after S\n"
+    "                  seconds before and after the trigger (default 0.01 each)\n"
+    "  --wait S        for a trigger (default: until the run ends)\n"
+    "  --auto          without a trigger until then, what is there\n"
+    "  --all-users     as root: runs of other users, too\n"
+    "  --quiet         does not say what was captured\n"
+    "\n"
+    "Exit status: 0; 1 when there was no trigger; 2 for a mistake; 130 when interrupted.\n";
+
+struct wanted {
+    const char *run, *signals, *trigger, *out;
+    double hysteresis, before_s, after_s, wait_s;
+    bool automatic, all_users, quiet;
+};
+
+/* --- the command line ------------------------------------------------------------------------- */
+
+static bool capture_number(const char *option, const char *text, double least, double *number)
+{
+    char *end;
+
+    *number = strtod(text, &end);
+    if (end != text && !*end && isfinite(*number) && *number >= least)
+        return true;
+    fprintf(stderr, "hiloco scope: --%s %s: a number is expected there, %g or more\n", option, text,
+            least);
+    return false;
+}
+
+/* Returns 0; 1 when help was printed; or -EINVAL after a message. */
+static int capture_parse(struct wanted *w, int argc, char **argv)
+{
+    static const struct option options[] = {
+        {"capture", required_argument, NULL, 'c'}, {"trigger", required_argument, NULL, 't'},
+        {"out", required_argument, NULL, 'o'},     {"hysteresis", required_argument, NULL, 'y'},
+        {"before", required_argument, NULL, 'b'},  {"after", required_argument, NULL, 'a'},
+        {"wait", required_argument, NULL, 'w'},    {"auto", no_argument, NULL, 'A'},
+        {"all-users", no_argument, NULL, 'U'},     {"quiet", no_argument, NULL, 'q'},
+        {"help", no_argument, NULL, 'h'},          {0}};
+    bool fit = true;
+    int option;
+
+    optind = 0;
+    while (fit && (option = getopt_long(argc, argv, "", options, NULL)) >= 0)
+        switch (option) {
+        case 'c':
+            w->signals = optarg;
+            break;
+        case 't':
+            w->trigger = optarg;
+            break;
+        case 'o':
+            w->out = optarg;
+            break;
+        case 'y':
+            fit = capture_number("hysteresis", optarg, 0, &w->hysteresis);
+            break;
+        case 'b':
+            fit = capture_number("before", optarg, 0, &w->before_s);
+            break;
+        case 'a':
+            fit = capture_number("after", optarg, 0, &w->after_s);
+            break;
+        case 'w':
+            fit = capture_number("wait", optarg, 0, &w->wait_s);
+            break;
+        case 'A':
+            w->automatic = true;
+            break;
+        case 'U':
+            w->all_users = true;
+            break;
+        case 'q':
+            w->quiet = true;
+            break;
+        case 'h':
+            fputs(help, stdout);
+            return 1;
+        default:
+            fprintf(stderr, "hiloco scope --help explains\n");
+            return -EINVAL;
+        }
+    w->run = optind < argc ? argv[optind] : NULL;
+    if (fit && optind + 1 < argc)
+        fprintf(stderr, "hiloco scope: one run is expected, and not %s as well\n",
+                argv[optind + 1]);
+    return fit && optind + 1 >= argc ? 0 : -EINVAL;
+}
+
+/* --- what is captured ------------------------------------------------------------------------- */
+
+static void capture_list(const struct hil_shown_list *list)
+{
+    for (unsigned i = 0; i < list->count; i++)
+        printf("%s%s%s\n", list->at[i].name, *list->at[i].unit ? "  " : "", list->at[i].unit);
+}
+
+static const struct hil_shown *capture_signal(const struct hil_shown_list *list, const char *name)
+{
+    const struct hil_shown *found = hil_shown_find(list, name);
+
+    if (!found)
+        fprintf(stderr, "hiloco scope: there is no signal %s; --capture ? lists what there is\n",
+                name);
+    return found;
+}
+
+static bool capture_signals(const struct wanted *w, const struct hil_shown_list *list,
+                            struct hil_capture_config *config)
+{
+    char *names = strdup(w->signals), *rest = names, *name;
+    bool fit = names != NULL;
+
+    while (fit && (name = strsep(&rest, ","))) {
+        if (config->count == HIL_TRACES_MAX)
+            fprintf(stderr, "hiloco scope: %d signals at most\n", HIL_TRACES_MAX);
+        fit = config->count < HIL_TRACES_MAX &&
+              (config->signals[config->count++] = capture_signal(list, name));
+    }
+    free(names);
+    return fit;
+}
+
+/* SIGNAL>LEVEL, SIGNAL<LEVEL, SIGNAL<>LEVEL */
+static bool capture_level(const char *text, const struct hil_shown_list *list,
+                          struct hil_trigger *t)
+{
+    const size_t length = strcspn(text, "<>");
+    const char *level = text + length;
+    char name[HIL_SIGNAL_NAME_BYTES], *end;
+
+    t->falling = *level == '<';
+    level += t->falling;
+    t->rising = *level == '>';
+    level += t->rising;
+    t->level = strtod(level, &end);
+    if (!(t->rising || t->falling) || end == level || *end || !isfinite(t->level)) {
+        fprintf(stderr,
+                "hiloco scope: --trigger %s; allowed: free, miss, fault, age, SIGNAL>LEVEL, "
+                "SIGNAL<LEVEL, SIGNAL<>LEVEL\n",
+                text);
+        return false;
+    }
+    snprintf(name, sizeof name, "%.*s", (int)length, text);
+    t->on = HIL_ON_LEVEL;
+    t->signal = capture_signal(list, name);
+    return t->signal != NULL;
+}
+
+static bool capture_trigger(const struct wanted *w, const struct hil_shown_list *list,
+                            struct hil_trigger *t)
+{
+    const char *text = w->trigger ? w->trigger : "free";
+
+    t->mode = HIL_TRIGGER_SINGLE;
+    t->hysteresis = w->hysteresis;
+    if (w->automatic) {
+        t->mode = HIL_TRIGGER_AUTO;
+        t->auto_ns = isfinite(w->wait_s) ? (uint64_t)(w->wait_s * 1e9) + 1 : 0;
+    }
+    for (unsigned on = 0; on < HIL_ON_COUNT; on++)
+        if (on != HIL_ON_LEVEL && strcmp(text, hil_trigger_name(on)) == 0) {
+            t->on = on;
+            return true;
+        }
+    return capture_level(text, list, t);
+}
+
+/* --- capturing -------------------------------------------------------------------------------- */
+
+static void capture_nap(const struct hil_found *run)
+{
+    const struct timespec nap = {.tv_nsec = run->attached.card.virtual_time ? 1000000 : 5000000};
+
+    nanosleep(&nap, NULL);
+}
+
+/* What is there is captured when the window is. */
+static bool capture_is_full(const struct hil_captured *c, const struct hil_capture_config *config)
+{
+    return c->triggered || c->from_s == 0 || c->traces[0].count == 0 ||
+           c->traces[0].times_s[0] <= c->from_s + (config->before_s + config->after_s) / 2;
+}
+
+/* Returns NULL when there was none, or it was interrupted. */
+static const struct hil_captured *capture_wait(struct hil_capture *c, const struct wanted *w,
+                                               const struct hil_capture_config *config,
+                                               const struct hil_found *run)
+{
+    const uint64_t begin = hil_watch_clock();
+    const struct hil_captured *given = NULL;
+    bool ended = false;
+    int unused;
+
+    while (!given && !ended && !hil_signal_status()) {
+        const uint64_t now = hil_watch_clock();
+        ended = hil_run_ended(run, &unused) ||
+                (!w->automatic && (double)(now - begin) * 1e-9 > w->wait_s);
+        given = hil_capture_turn(c, now, ended);
+        if (given && !ended && !capture_is_full(given, config))
+            given = NULL;
+        if (!given && !ended)
+            capture_nap(run);
+    }
+    return given;
+}
+
+static void capture_tell(const struct hil_captured *c, const struct hil_found *run,
+                         const struct wanted *w, const char *on)
+{
+    char node[HIL_NODE_NAME_BYTES];
+    uint64_t steps = 0;
+
+    if (w->quiet)
+        return;
+    for (unsigned i = 0; i < c->count; i++)
+        steps += c->traces[i].count;
+    if (c->triggered)
+        printf("%s: %s at %.9g s, step %llu of %s; ", w->out, on, c->time_s,
+               (unsigned long long)c->step,
+               hil_foreign_text(node, sizeof node, run->attached.state->nodes[c->node].name,
+                                sizeof node));
+    else
+        printf("%s: no trigger, %.9g to %.9g s; ", w->out, c->from_s, c->to_s);
+    printf("%llu values of %u signals%s", (unsigned long long)steps, c->count,
+           c->lost ? "" : ", every step\n");
+    if (c->lost)
+        printf(", %llu steps were lost: the run is too fast for who watches\n",
+               (unsigned long long)c->lost);
+}
+
+static int capture_run(const struct wanted *w, const struct hil_found *run,
+                       const struct hil_capture_config *config)
+{
+    struct hil_capture *capture;
+    int rc = hil_capture_open(&capture, &run->attached, config), status = HIL_EXIT_FAILED;
+
+    if (rc) {
+        fprintf(stderr, "hiloco scope: %s\n",
+                rc == -E2BIG ? "so many steps are too many: shorten --before and --after"
+                             : strerror(-rc));
+        return rc == -E2BIG ? HIL_EXIT_USAGE : HIL_EXIT_FAILED;
+    }
+    hil_catch_signals();
+    const struct hil_captured *given = capture_wait(capture, w, config, run);
+    const char *on = hil_trigger_name(config->trigger.on);
+    if (hil_signal_status()) {
+        status = hil_signal_status();
+    } else if (!given) {
+        fprintf(stderr, "hiloco scope: no trigger came%s\n",
+                isfinite(w->wait_s) ? "" : " before the run ended");
+    } else if ((rc = hil_captured_write(given, w->out, run, on))) {
+        fprintf(stderr, "hiloco scope: %s: %s\n", w->out, strerror(-rc));
+    } else {
+        capture_tell(given, run, w, on);
+        status = HIL_EXIT_OK;
+    }
+    hil_capture_close(capture);
+    return status;
+}
+
+static int capture_of(const struct wanted *w, const struct hil_found *run)
+{
+    struct hil_capture_config config = {.before_s = w->before_s, .after_s = w->after_s};
+    struct hil_shown_list list;
+    int status = HIL_EXIT_USAGE;
+
+    hil_keep_off(&run->attached.card.cores);
+    if (hil_shown_open(&list, &run->attached)) {
+        fprintf(stderr, "hiloco scope: the run's signals cannot be read\n");
+        status = HIL_EXIT_FAILED;
+    } else if (strcmp(w->signals, "?") == 0) {
+        capture_list(&list);
+        status = HIL_EXIT_OK;
+    } else if (capture_signals(w, &list, &config) && capture_trigger(w, &list, &config.trigger)) {
+        status = capture_run(w, run, &config);
+    }
+    hil_shown_close(&list);
+    return status;
+}
+
+bool hil_scope_captures(int argc, char **argv)
+{
+    for (int i = 1; i < argc; i++)
+        if (strncmp(argv[i], "--capture", strlen("--capture")) == 0)
+            return true;
+    return false;
+}
+
+int hil_scope_capture(int argc, char **argv)
+{
+    struct wanted w = {.before_s = 0.01, .after_s = 0.01, .wait_s = INFINITY};
+    const struct hil_found *run;
+    struct hil_runs runs = {NULL};
+    int rc = capture_parse(&w, argc, argv), status = HIL_EXIT_USAGE;
+
+    if (rc)
+        return hil_arguments_status(rc);
+    const bool lists = w.signals && strcmp(w.signals, "?") == 0;
+    if (!w.signals || (!w.out && !lists))
+        fprintf(stderr, "hiloco scope: --capture SIGNAL,... and --out FILE go together\n");
+    else if (!lists && !hil_captured_is_file(w.out))
+        fprintf(stderr, "hiloco scope: --out %s; allowed: FILE.csv, FILE.json\n", w.out);
+    else if ((status = hil_run_choose(&runs, w.run, w.all_users, "hiloco scope", &run)) ==
+             HIL_EXIT_OK)
+        status = capture_of(&w, run);
+    hil_runs_close(&runs);
+    return status;
+}
