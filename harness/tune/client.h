@@ -18,7 +18,8 @@
  *      {"applied": [{"name", "value", "node", "step", "time_s"}, ...]}     a source's: by each node
  *      {"waits": [{"name", "value"}, ...]}     the run is paused, and does it when it goes on
  *      {"control": "pause", "paused": true, "time_s": 0.0012}
- *      {"refused": "controller.kp: 3 is out of range: 0 to 1"}     why, in one line; nothing is done
+ *      {"refused": "controller.kp: 3 is out of range: 0 to 1"}     why, in one line; nothing is
+ * done
  */
 #ifndef HIL_TUNE_CLIENT_H
 #define HIL_TUNE_CLIENT_H
@@ -63,11 +64,11 @@ struct hil_tunable_shown {
     bool is_source;  /* and may be given a ramp */
 };
 
-struct hil_change {
+struct hil_tuned {
     unsigned tunable;
     unsigned node; /* that applied it */
     double value;  /* for a source: at the end of its ramp */
-    uint64_t step; /* from 1 on, as in the record */
+    uint64_t step; /* of that node, from 0 on, as in the record */
     uint64_t time_ns;
 };
 
@@ -81,7 +82,7 @@ double hil_tune_value(const struct hil_attached *run, unsigned tunable);
 
 /* The change after the *seen ones that the caller has had (0 to begin with), whoever asked for it.
  * Who comes too late for some does not get them. */
-bool hil_tune_next(const struct hil_attached *run, uint64_t *seen, struct hil_change *change);
+bool hil_tune_next(const struct hil_attached *run, uint64_t *seen, struct hil_tuned *change);
 
 /* Whether it stands still, in virtual time, because it was told to. */
 bool hil_tune_paused(const struct hil_attached *run);
