@@ -17,6 +17,9 @@ static const char help[] =
     "  sweep SCENARIO    run it for each of some values\n"
     "  top [RUN]         watch a run while it runs\n"
     "  scope [RUN]       an oscilloscope on a run's signals while it runs\n"
+    "  set RUN NAME=VALUE...\n"
+    "                    change its parameters and sources while it runs\n"
+    "  control RUN WHAT  pause, step, resume or stop it\n"
     "  plot DIR          draw what a run or a sweep has left\n"
     "  report DIR...     write it all as one HTML file, to hand on\n"
     "  trace DIR         say where the time of a traced run went\n"
@@ -46,6 +49,7 @@ static const struct {
     {"recover", hil_command_recover}, {"export-fmu", hil_command_export_fmu},
     {"node", hil_command_node},       {"compare", hil_command_compare},
     {"report", hil_command_report},   {"scope", hil_command_scope},
+    {"set", hil_command_set},         {"control", hil_command_control},
 };
 
 int main(int argc, char **argv)

@@ -36,11 +36,15 @@ static const struct choice choices[] = {
     {HIL_TAKES_FIX, {"fix", no_argument, NULL, 'f'}},
     {HIL_TAKES_DOCTOR, {"measure", required_argument, NULL, 'M'}},
     {HIL_TAKES_DOCTOR, {"strict", no_argument, NULL, 'S'}},
-    {HIL_TAKES_DOCTOR | HIL_TAKES_RUN, {"json", no_argument, NULL, 'J'}},
+    {HIL_TAKES_DOCTOR | HIL_TAKES_RUN | HIL_TAKES_CHANGES | HIL_TAKES_CONTROL,
+     {"json", no_argument, NULL, 'J'}},
     {HIL_TAKES_DOCTOR, {"root", required_argument, NULL, 'R'}},
     {HIL_TAKES_RUN, {"interval", required_argument, NULL, 'I'}},
     {HIL_TAKES_RUN, {"count", required_argument, NULL, 'n'}},
-    {HIL_TAKES_RUN, {"all-users", no_argument, NULL, 'A'}},
+    {HIL_TAKES_RUN | HIL_TAKES_CHANGES | HIL_TAKES_CONTROL, {"all-users", no_argument, NULL, 'A'}},
+    {HIL_TAKES_CHANGES, {"ramp", required_argument, NULL, 'L'}},
+    {HIL_TAKES_TUNING, {"allow-set", no_argument, NULL, 'G'}},
+    {HIL_TAKES_TUNING, {"tuning", required_argument, NULL, 'g'}},
     {HIL_TAKES_CHECK, {"expand", no_argument, NULL, 'e'}},
     {HIL_TAKES_CHECK, {"measure", no_argument, NULL, 'E'}},
     {HIL_TAKES_BISECT, {"bisect", required_argument, NULL, 'B'}},
@@ -241,6 +245,14 @@ static int take(struct hil_arguments *a, int option)
         return parse_fmi(optarg, &a->fmi);
     case 'Y':
         return parse_period(optarg, &a->period_us);
+    case 'L':
+        return parse_time("ramp", optarg, &a->ramp_s);
+    case 'g':
+        a->tuning = optarg;
+        /* fall through */
+    case 'G':
+        a->sets[a->options.set_count++] = "tuning=true";
+        return 0;
     case 'W':
         return parse_count("width", optarg, 1, &a->width);
     default:

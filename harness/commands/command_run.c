@@ -7,12 +7,13 @@
 #include "../launch/rendezvous.h"
 #include "../record/told.h"
 #include "../summary/verdicts.h"
+#include "../tune/again.h"
 #include "commands.h"
 
 static const char help[] =
     "usage: hiloco run SCENARIO [--mode MODE] [--set KEY=VALUE]... [--out DIR] [--trace]\n"
     "                  [--parameters FILE]... [--wait SECONDS] [--run-dir DIR] [--fix]\n"
-    "                  [--quiet] [--junit FILE] [--tap FILE]\n"
+    "                  [--quiet] [--junit FILE] [--tap FILE] [--allow-set] [--tuning DIR]\n"
     "\n"
     "Runs a scenario: its nodes, joined by network memory. Nodes with a component outside are "
     "left\n"
@@ -37,6 +38,10 @@ static const char help[] =
     "  --junit FILE       the verdict, and that on each limit of the scenario, as JUnit's XML\n"
     "  --tap FILE         the same as TAP (Test Anything Protocol); - is standard output, which\n"
     "                     then has nothing else\n"
+    "  --allow-set        let hiloco set and hiloco control change it while it runs, as\n"
+    "                     tuning=true does\n"
+    "  --tuning DIR       do again, in the same steps, what was changed in the run of DIR; in\n"
+    "                     virtual time that is the same run, bit for bit\n"
     "\n"
     "DIR holds scenario.yaml (every key spelled out), summary.json and trace.h5. Results of an\n"
     "earlier run there are replaced, with all that was made of them; a folder that holds anything\n"
@@ -125,7 +130,7 @@ int hil_command_run(int argc, char **argv)
     int rc = hil_arguments_parse(&a,
                                  HIL_TAKES_MODE | HIL_TAKES_SET | HIL_TAKES_OUT | HIL_TAKES_QUIET |
                                      HIL_TAKES_FIX | HIL_TAKES_TRACE | HIL_TAKES_MEETING |
-                                     HIL_TAKES_VERDICTS,
+                                     HIL_TAKES_VERDICTS | HIL_TAKES_TUNING,
                                  help, argc, argv);
 
     if (rc) {
@@ -133,7 +138,8 @@ int hil_command_run(int argc, char **argv)
     } else if (hil_rendezvous_given(&a.options.rendezvous, stderr)) {
         status = HIL_EXIT_USAGE;
     } else if (hil_arguments_load(&a, &scenario) == 0) {
-        status = run(&a, scenario);
+        if (!a.tuning || hil_tune_again(scenario, a.tuning, stderr) == 0)
+            status = run(&a, scenario);
         hil_scenario_free(scenario);
     }
     hil_arguments_free(&a);

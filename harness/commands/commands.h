@@ -26,6 +26,8 @@ int hil_command_doctor(int argc, char **argv);
 int hil_command_top(int argc, char **argv);
 int hil_command_scope(int argc, char **argv);
 int hil_command_node(int argc, char **argv);
+int hil_command_set(int argc, char **argv);
+int hil_command_control(int argc, char **argv);
 
 /* --- shared ---------------------------------------------------------------------------------- */
 
@@ -53,6 +55,8 @@ struct hil_arguments {
     unsigned interval_ms, count; /* of samples; 0: no end */
     unsigned fmi, width;         /* of an FMU */
     double period_us;            /* likewise */
+    const char *tuning;          /* a record whose changes are done again */
+    double ramp_s;               /* of sources that are set */
     bool quiet, csv, mcap, fix, strict, json, all_users, measure;
 };
 
@@ -82,6 +86,9 @@ enum {
     HIL_TAKES_BISECT = 1 << 21,    /* --bisect */
     HIL_TAKES_DRAWS = 1 << 23,     /* --runs, --seed */
     HIL_TAKES_FMU = 1 << 22,       /* --fmi, --period-us, --width */
+    HIL_TAKES_TUNING = 1 << 24,    /* --allow-set, --tuning */
+    HIL_TAKES_CHANGES = 1 << 25,   /* --ramp, --json, --all-users */
+    HIL_TAKES_CONTROL = 1 << 26,   /* --json, --all-users */
 };
 
 /*

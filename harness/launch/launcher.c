@@ -18,6 +18,7 @@
 #include "rendezvous.h"
 #include "results.h"
 #include "secret.h"
+#include "tuning_server.h"
 #include "warnings.h"
 
 struct launcher {
@@ -32,8 +33,9 @@ struct launcher {
     struct hil_traced traced;
     struct hil_children children;
     struct hil_warnings warnings;
-    bool failed;              /* what the loops stand on; or one of the children */
-    unsigned writer_restarts; /* of which was warned */
+    struct hil_tuning_server *tuning; /* NULL: it cannot be tuned */
+    bool failed;                      /* what the loops stand on; or one of the children */
+    unsigned writer_restarts;         /* of which was warned */
 };
 
 /* --- before -------------------------------------------------------------------------------- */
@@ -197,6 +199,7 @@ static void watch(struct launcher *l)
         hil_warnings_look(&l->warnings);
         check_record(l);
         hil_children_look(&l->children);
+        hil_tuning_server_look(l->tuning);
         if (l->scenario->on_lost != HIL_RESTART && hil_children_all_run(&l->children))
             remove_run_directory(l); /* nobody comes any more, and so no death can leave it */
     }
@@ -251,12 +254,15 @@ static int run(struct launcher *l)
         rc = hil_rendezvous_serve(l->rendezvous);
     if (!rc)
         rc = start_trace(l);
+    if (!rc)
+        rc = hil_tuning_server_open(&l->tuning, &l->run);
     if (rc) {
         fprintf(stderr, "%s: %s\n", l->scenario->name, strerror(-rc));
         l->failed = true;
     }
     atomic_store(&l->run.state->go, true);
     watch(l);
+    hil_tuning_server_close(l->tuning);
     rc = stop_trace(l);
     const bool failed = finish_results(l, &outcome, rc) || l->failed || rc;
     const int status = failed ? (l->children.refused ? HIL_EXIT_USAGE : HIL_EXIT_FAILED)

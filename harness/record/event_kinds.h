@@ -28,7 +28,13 @@
     KIND(FAILED, "failed", "")                                                                     \
     /* A fault of the scenario begins to act at a node; and no longer does. */                     \
     KIND(FAULT_BEGINS, "fault begins", "")                                                         \
-    KIND(FAULT_ENDS, "fault ends", "for how long it was on, s")
+    KIND(FAULT_ENDS, "fault ends", "for how long it was on, s")                                    \
+    /* Tuning: node 0 takes up a request, of a source maybe with a ramp; a node does it, or its   \
+     * model refuses. */                                                                           \
+    KIND(ASKED, "asked", "what it is to be")                                                       \
+    KIND(RAMP, "ramp", "how long it takes, s")                                                     \
+    KIND(SET, "set", "what it is from here on, or at the end of its ramp")                         \
+    KIND(NOT_SET, "not set", "what it was to be")
 /* clang-format on */
 
 enum hil_event_kind {

@@ -7,6 +7,7 @@
 
 #include "../h5/trace_events.h"
 #include "../scenario/faults.h"
+#include "../scenario/tunables.h"
 
 static const char *const kind_names[] = {
 #define KIND_NAME(name, text, value) text,
@@ -57,6 +58,13 @@ struct hil_event_of hil_event_of_fault(const struct hil_system *s, unsigned faul
     return (struct hil_event_of){first_signal_of(s, s->component_array_count) + fault, 0, 0};
 }
 
+/* After the faults each tunable has a name of its own. */
+struct hil_event_of hil_event_of_tunable(const struct hil_system *s, unsigned tunable)
+{
+    return (struct hil_event_of){
+        first_signal_of(s, s->component_array_count) + s->fault_count + tunable, 0, 0};
+}
+
 struct hil_event_of hil_event_of_signal(const struct hil_system *s, unsigned component, bool output,
                                         unsigned number)
 {
@@ -100,6 +108,11 @@ static void put_of_names(FILE *to, const struct hil_system *s)
     }
     for (unsigned i = 0; i < s->fault_count; i++)
         fprintf(to, "\n%s", s->faults[i].name);
+    for (unsigned i = 0; i < s->tunable_count; i++) {
+        char name[HIL_SIGNAL_NAME_BYTES];
+        hil_tunable_name(s, &s->tunables[i], name);
+        fprintf(to, "\n%s", name);
+    }
 }
 
 static void put_node_names(FILE *to, const struct hil_system *s)

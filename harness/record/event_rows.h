@@ -36,6 +36,7 @@ struct hil_event_of hil_event_of_component(const struct hil_system *system, unsi
 struct hil_event_of hil_event_of_signal(const struct hil_system *system, unsigned component,
                                         bool output, unsigned number);
 struct hil_event_of hil_event_of_fault(const struct hil_system *system, unsigned fault);
+struct hil_event_of hil_event_of_tunable(const struct hil_system *system, unsigned tunable);
 
 struct hil_event_row {
     double time_s; /* from the start of the run; before that it is negative */

@@ -73,7 +73,7 @@ static void faulted_outputs(struct hil_faulted_part *p, double *out)
 /* The last fault that is on says what the parameter is. */
 static double faulted_parameter(const struct hil_faulted_part *p, unsigned place, bool before)
 {
-    double value = p->part->config->parameters[place];
+    double value = p->part->parameters[place];
 
     for (unsigned i = 0; i < p->parameter_count; i++) {
         const struct faulted_parameter *q = &p->parameters[i];
@@ -153,11 +153,20 @@ static int faulted_step(void *self, uint64_t t_ns, const double *in, double *out
     return rc;
 }
 
+/* Where a fault says what the parameter is, another value counts when it has ended. */
 static int faulted_tune(void *self, uint32_t place, double value)
 {
     struct hil_faulted_part *p = self;
+    int rc = 0;
 
-    return p->of->tune(p->self, place, value);
+    for (unsigned i = 0; i < p->parameter_count; i++)
+        if (p->parameters[i].place == place && p->parameters[i].now->on)
+            return 0;
+    rc = p->of->tune(p->self, place, value);
+    for (unsigned i = 0; !rc && i < p->parameter_count; i++)
+        if (p->parameters[i].place == place)
+            p->tuned[i] = value;
+    return rc;
 }
 
 static void faulted_model(struct hil_faulted_part *p)
@@ -305,7 +314,7 @@ void hil_faulted_parts_begin(struct hil_faults *f)
         faulted_begin_signals(p->inputs, p->input_count, p->part->in);
         faulted_begin_signals(p->outputs, p->output_count, p->part->out);
         for (unsigned k = 0; k < p->parameter_count; k++)
-            p->tuned[k] = p->part->config->parameters[p->parameters[k].place];
+            p->tuned[k] = p->part->parameters[p->parameters[k].place];
     }
 }
 

@@ -144,6 +144,8 @@ int hil_links_init(struct hil_links *l, struct loco_manager *m, const struct hil
         rc = loco_sst_init(&l->progress, m, &l->channel, "progress",
                            (struct loco_members){l->star, l->star_count},
                            sizeof(struct hil_progress));
+    if (!rc)
+        rc = hil_tuning_vars_init(&l->tuning, &l->channel, l->system);
     if (rc)
         hil_links_fini(l);
     else
@@ -160,6 +162,7 @@ int hil_links_add_barrier(struct hil_links *l)
 void hil_links_fini(struct hil_links *l)
 {
     loco_barrier_fini(&l->barrier);
+    hil_tuning_vars_fini(&l->tuning);
     loco_sst_fini(&l->progress);
     for (unsigned i = 0; l->out && i < l->node->link_count; i++)
         loco_owned_var_fini(&l->out[i]);
@@ -178,7 +181,7 @@ size_t hil_links_arena_size(const struct hil_system *s, unsigned node)
 {
     const struct hil_node_config *n = &s->nodes[node];
     const size_t star = node == 0 ? s->node_count : 1;
-    size_t size = 8192 + 512 * star;
+    size_t size = 8192 + 512 * star + hil_tuning_vars_size(s, node);
 
     for (unsigned i = 0; i < n->link_count; i++)
         size += 192 + 2 * hil_message_size(&s->links[n->first_link + i]);

@@ -24,6 +24,7 @@
 #include "../../channels/loco/loco.h"
 #include "../scenario/system.h"
 #include "live.h"
+#include "tuning_vars.h"
 
 /* Crosses the network. Steps are numbered from 1; 0 says that nothing came yet. */
 struct hil_message {
@@ -51,6 +52,7 @@ struct hil_links {
     struct loco_owned_var *in;  /* by the node's incoming ones */
     struct loco_sst progress;
     struct loco_barrier barrier;
+    struct hil_tuning_vars tuning;
     _Atomic bool lost;                         /* a member was, at some time */
     char disagreement[HIL_DISAGREEMENT_BYTES]; /* with the first who has another scenario */
 };

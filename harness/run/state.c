@@ -78,6 +78,7 @@ static void fill_card(struct hil_state *state, const struct hil_scenario *s)
     card->layout = LAYOUT;
     snprintf(card->name, sizeof card->name, "%s", s->name);
     card->virtual_time = s->mode == HIL_VIRTUAL;
+    card->tuning = s->tuning;
     card->duration_ns = s->duration_ns;
     for (unsigned i = 0; !card->virtual_time && i < s->executor_count; i++)
         if (s->executors[i].cpu >= 0)
@@ -110,9 +111,10 @@ static int open_with(struct hil_state **state, const struct hil_scenario *s,
     const size_t costs_size = system->component_count * sizeof(struct hil_cost);
     const size_t faults_size = system->here_count * sizeof(struct hil_fault_state);
     const size_t awaited_size = system->fault_count * sizeof(struct hil_awaited_state);
-    const size_t taps_at = hil_whole_lines(nodes_size + executors_size + links_size + figures_size +
-                                           ages_size + costs_size + faults_size + awaited_size +
-                                           hil_responses_size(event_count, system->measure_count));
+    const size_t taps_at =
+        hil_whole_lines(nodes_size + executors_size + links_size + figures_size + ages_size +
+                        costs_size + faults_size + awaited_size + hil_tuning_size(system) +
+                        hil_responses_size(event_count, system->measure_count));
     const size_t size = taps_at + (tapped ? hil_taps_size(s) : 0);
     int file = memfd_create(HIL_STATE_NAME, MFD_CLOEXEC | MFD_ALLOW_SEALING);
     void *memory = file < 0 ? NULL : map_file(file, size);
@@ -140,8 +142,14 @@ static int open_with(struct hil_state **state, const struct hil_scenario *s,
     st->faults = (void *)(rest += costs_size);
     st->awaited = (void *)(rest += faults_size);
     hil_awaited_init(st, system);
+    rest += awaited_size;
+    if (hil_tuning_size(system)) {
+        st->tuning = (void *)rest;
+        st->tuning_at = (uint64_t)(rest - (char *)memory);
+        hil_tuning_init(st->tuning, system);
+    }
     state_pairs(s, st->figures);
-    hil_responses_init(&st->responses, rest + awaited_size, events, event_count,
+    hil_responses_init(&st->responses, rest + hil_tuning_size(system), events, event_count,
                        system->measure_count);
     for (unsigned i = 0; i < system->measure_count; i++)
         hil_responses_set_band(&st->responses, i, system->measures[i].band);

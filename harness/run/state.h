@@ -27,7 +27,9 @@
 #include "input_age.h"
 #include "live.h"
 #include "node_name.h"
+#include "pace.h"
 #include "tap.h"
+#include "tuning.h"
 
 /* Of a node, and of an executor, which is never ready or safe. */
 enum hil_stage {
@@ -165,6 +167,7 @@ struct hil_card {
     char measure[80];   /* the first one's name; "": there is none */
     char unit[16];      /* and its unit */
     uint8_t virtual_time;
+    uint8_t tuning; /* 1: its launcher answers who asks for changes */
     uint64_t duration_ns;
     cpu_set_t cores; /* that loops are pinned to */
 };
@@ -177,12 +180,15 @@ struct hil_state {
     _Atomic bool go;                     /* the launcher's: all is prepared */
     _Atomic bool stop;                   /* the launcher's: end soon and in order */
     _Atomic uint64_t elapsed_ns;         /* the first of its nodes' */
-    struct hil_recent recent;            /* of the first measure */
-    struct hil_responses responses;      /* of the system's measures */
+    struct hil_pace pace;
+    struct hil_recent recent;       /* of the first measure */
+    struct hil_responses responses; /* of the system's measures */
 
     unsigned executor_count, node_count, link_count, figures_count, fault_count;
     uint64_t size; /* of all of it */
     struct hil_taps taps;
+    uint64_t tuning_at; /* where `tuning` is, from the beginning; 0: nothing can be tuned */
+    struct hil_tuning *tuning;
     struct hil_executor_state *executors;
     struct hil_link_state *links;      /* of the system */
     struct hil_link_figures *figures;  /* in the order of executors, then of arrays */

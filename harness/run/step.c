@@ -7,6 +7,7 @@
 #include "note.h"
 #include "step_parts.h"
 #include "tracer.h"
+#include "tuner.h"
 
 /* --- 1. what is continuous advances ----------------------------------------------------------- */
 
@@ -671,6 +672,8 @@ int hil_step_run(void *arg, uint64_t n, uint64_t now)
     int rc = step_advance(s, n, due);
     if (rc)
         return rc;
+    if (__builtin_expect(s->tuned, 0))
+        hil_tuner_step(s, n, due, now);
     step_release(s);
     if (s->answered)
         s->sent_ns[(n + 1) % STEP_SENT_MAX] = now;

@@ -8,6 +8,7 @@
 #include "faults.h"
 #include "node_name.h"
 #include "step_parts.h"
+#include "tuner.h"
 
 /* --- where things are ------------------------------------------------------------------------- */
 
@@ -345,6 +346,7 @@ static void make_parts(struct hil_step *s, double *next)
         struct step_part *p = &s->parts[i];
         *p = (struct step_part){.config = c,
                                 .model = c->model,
+                                .parameters = c->parameters,
                                 .out_count = c->out_count,
                                 .number = s->node->config->components[i],
                                 .apart = hil_model_is_apart(c->model)};
@@ -503,8 +505,11 @@ int hil_step_open(struct hil_step **step, struct hil_node *node)
     make_measures(*step);
     hil_step_make_ages(*step);
     rc = hil_faults_open(*step);
+    if (!rc)
+        rc = hil_tuner_open(*step);
     if (rc)
         return rc;
+    (*step)->tuned = (*step)->tuner != NULL;
     hil_step_count_in_run(*step);
     return hil_step_begin(*step);
 }
@@ -527,7 +532,7 @@ static int make_component(struct hil_step *s, struct step_part *p)
         .size = sizeof config,
         .width = p->config->width,
         .period_s = (double)s->node->config->timing.period_ns * 1e-9,
-        .parameters = p->config->parameters,
+        .parameters = p->parameters,
         .states = p->config->states,
         .log = make_log,
         .log_arg = p,
@@ -635,5 +640,6 @@ void hil_step_close(struct hil_step *s)
         return;
     make_end(s);
     hil_faults_close(s);
+    hil_tuner_close(s);
     free(s);
 }

@@ -38,6 +38,7 @@ struct step_part {
     struct step_range local;    /* copies from this node's outputs, before a sampled one computes */
     struct step_range arrivals; /* in needs[]: those that it takes */
     const struct hil_component *config;
+    const double *parameters; /* likewise, or as they were tuned */
     const double *safe;       /* as its config has them, or on the way there at a stop; or NULL */
     struct loco_manager *mgr; /* for what the model logs */
     unsigned number;          /* of the system's components */
@@ -84,8 +85,8 @@ struct step_departure {
 
 /* A source that feeds this node. */
 struct step_feed {
-    const struct hil_source *source;
-    unsigned at; /* in values[] */
+    const struct hil_source *source; /* the system's, or as it was tuned */
+    unsigned at;                     /* in values[] */
     struct step_range early, late;
     bool fresh;
 };
@@ -134,6 +135,7 @@ struct hil_step {
     bool faulted : 1;        /* the scenario has faults for this node */
     bool has_ages : 1;       /* there are inputs with an age limit, or it stops */
     bool stopping : 1;       /* it is on its way to the safe values, and then stops */
+    bool tuned : 1;          /* it has a tuner */
     bool tells_time : 1;     /* how far the run is, for all that the launcher runs */
     unsigned late_count;     /* of copies from this node's outputs to continuous components */
     struct step_part *parts; /* in the order of stepping: first the continuous ones */
@@ -158,6 +160,7 @@ struct hil_step {
     struct hil_executor_state *executor;
     struct hil_executor_state *told; /* the same, of the run also while it is rehearsed */
     struct hil_faults *faults;       /* NULL: it is not faulted */
+    struct hil_tuner *tuner;         /* NULL: nothing of it can be tuned */
 
     /* Where the parts of values[] begin: first are the inputs. */
     unsigned out, sourced, shadowed, arrived, value_count;

@@ -24,6 +24,7 @@ struct virtual_executor {
     struct hil_executor_config nodes;
     unsigned class;
     int result;
+    uint64_t *instant; /* both executors': the newest that one of them has come to */
 };
 
 /* Loops with the same times, and their next step: one entry of a timeline for all. Of those that
@@ -84,6 +85,9 @@ static int run_pending(struct virtual_executor *v, struct hil_group *g, struct t
         if (next.time != now) {
             now = next.time;
             loco_sim_sleep(v->sim, start + now, v->class);
+            if (*v->instant != now)
+                hil_pace_wait(v->run->state);
+            *v->instant = now;
             hil_beat(&v->run->state->executors[v->run->executor].heartbeat);
             if (atomic_load_explicit(&v->run->state->stop, memory_order_relaxed))
                 stop_all(g, now);
@@ -206,11 +210,12 @@ int hil_virtual_run(const struct hil_run *run)
         .seed = run->scenario->network.seed, .link = link_of, .arg = (void *)run->scenario};
     struct hil_executor_config sides[2] = {{0}};
     unsigned *nodes;
+    uint64_t instant = UINT64_MAX;
     int rc = virtual_sides(run->scenario->system, &nodes, sides);
     struct loco_fabric *sim = rc ? NULL : loco_sim_open(&config);
     struct virtual_executor executors[] = {
-        {run, sim, sides[1], SAMPLED_CLASS, 0},
-        {run, sim, sides[0], CONTINUOUS_CLASS, 0},
+        {run, sim, sides[1], SAMPLED_CLASS, 0, &instant},
+        {run, sim, sides[0], CONTINUOUS_CLASS, 0, &instant},
     };
 
     hil_flush_denormals();

@@ -171,6 +171,8 @@ struct hil_listing {
     uint64_t hash;
 };
 
+struct hil_request_again;
+
 struct hil_scenario {
     char *name;
     uint64_t duration_ns;
@@ -179,6 +181,10 @@ struct hil_scenario {
     enum hil_on_lost on_lost;
     enum hil_on_record_error on_record_error;
     uint64_t hang_limit_ns; /* that a process may stand still for; 0: for ever */
+    bool tuning;            /* parameters and sources may be changed while it runs */
+    /* What another run's record says was changed, to be done again; NULL: nothing. */
+    const struct hil_request_again *again;
+    unsigned again_count;
     enum hil_fabric fabric; /* sim in virtual time, whatever the file says for real time */
 
     struct hil_verbs_config verbs;

@@ -56,6 +56,15 @@ const struct hil_quantity *hil_signal_row(const struct hil_system *system,
     return general_row(table, c->width, signal->number, place);
 }
 
+unsigned hil_places_before(const struct hil_quantities *table, unsigned width, unsigned row)
+{
+    unsigned places = 0;
+
+    for (unsigned i = 0; i < row; i++)
+        places += table->at[i].flags & HIL_WIDE ? width : 1;
+    return places;
+}
+
 const struct hil_quantity *hil_place_row(const struct hil_quantities *table, unsigned width,
                                          unsigned number)
 {

@@ -123,6 +123,7 @@ struct hil_node_config {
     unsigned first_fault, fault_count;   /* of the system's faults_here */
     const char *address;                 /* for a fabric that has them; else NULL */
     const struct hil_component *outside; /* that a process which joins computes; NULL: none */
+    bool tuned;                          /* a tunable concerns it */
 };
 
 /* All the signals from one node to another. */
@@ -210,8 +211,9 @@ struct hil_system {
     struct hil_age_limit *ages;         /* of inputs, in the order of the file */
     struct hil_fault *faults;           /* faults.h */
     struct hil_fault_here *faults_here; /* in the order of nodes, then of faults */
+    struct hil_tunable *tunables;       /* tunables.h; none, unless the scenario lets it be tuned */
     unsigned node_count, component_count, link_count, source_count, measure_count, limit_count;
-    unsigned age_count, fault_count, here_count;
+    unsigned age_count, fault_count, here_count, tunable_count;
     struct hil_executor_config *executors;
     unsigned executor_count;
     struct hil_pool *pool; /* what all these point to */
@@ -235,6 +237,9 @@ void hil_signal_name(const struct hil_system *system, const struct hil_signal *s
 /* The row of a table that has the place `number`, where wide rows have `width` places. */
 const struct hil_quantity *hil_place_row(const struct hil_quantities *table, unsigned width,
                                          unsigned number);
+
+/* The first place of row `row`; of the row after the last, how many places there are. */
+unsigned hil_places_before(const struct hil_quantities *table, unsigned width, unsigned row);
 
 /* A place in a component's inputs or outputs: "current_a", "input[2]" */
 void hil_place_name(const struct hil_quantities *table, unsigned width, unsigned number,

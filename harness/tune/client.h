@@ -53,13 +53,11 @@ int hil_tune_ask(const struct hil_found *run, const json_t *request, json_t **an
 
 /* --- seeing ---------------------------------------------------------------------------------- */
 
-enum { HIL_TUNABLE_NAME_BYTES = 160, HIL_TUNABLE_UNIT_BYTES = 16, HIL_TUNABLE_DOC_BYTES = 128 };
-
 /* A parameter of a component, or the value of a source. */
 struct hil_tunable_shown {
-    char name[HIL_TUNABLE_NAME_BYTES]; /* as it is set: "controller.kp" */
-    char unit[HIL_TUNABLE_UNIT_BYTES];
-    char doc[HIL_TUNABLE_DOC_BYTES];
+    char name[HIL_TUNABLE_NAME]; /* as it is set: "controller.kp" */
+    char unit[HIL_TUNABLE_UNIT];
+    char doc[HIL_TUNABLE_DOC];
     double min, max; /* infinite: there is no bound */
     bool is_source;  /* and may be given a ramp */
 };

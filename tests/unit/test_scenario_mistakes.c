@@ -478,12 +478,12 @@ Test(scenario_mistakes, no_file)
 
 Test(scenario_mistakes, empty_file)
 {
-    const char *empty =
-        "FILE:1:1: the scenario is empty; allowed: a mapping with the keys name, "
-        "duration_s, mode, fabric, rendezvous, on_lost, hang_limit_s, stop_ramp_s, verbs, tcp, "
-        "network, controller, "
-        "converters, reference, load, input_voltage, recording, "
-        "faults, limits, validity, trace, placement\n";
+    const char *empty = "FILE:1:1: the scenario is empty; allowed: a mapping with the keys name, "
+                        "duration_s, mode, fabric, rendezvous, on_lost, hang_limit_s, stop_ramp_s, "
+                        "tuning, verbs, tcp, "
+                        "network, controller, "
+                        "converters, reference, load, input_voltage, recording, "
+                        "faults, limits, validity, trace, placement\n";
     cr_expect_str_eq(refusal("", NULL), empty);
     cr_expect_str_eq(refusal("# nothing\n", NULL), empty);
 }

@@ -568,7 +568,7 @@ static void expand_all(struct expansion *x, struct scenario_node *root)
     const struct scenario_node *from = x->loaded->root;
 
     KEYS(x, root, from, "name", "duration_s", "mode", "fabric", "rendezvous", "on_lost",
-         "hang_limit_s", "stop_ramp_s");
+         "hang_limit_s", "stop_ramp_s", "tuning");
     expand_copy(x, root, "on_record_error",
                 scenario_node_get(scenario_node_get(from, "recording"), "on_error"));
     expand_fabrics(x, root);

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../tunables.h"
+
 /* --- numbers of a checked block -------------------------------------------------------------- */
 
 static const struct scenario_node *general_value(const struct scenario_node *block, const char *key,
@@ -111,12 +113,17 @@ bool general_feed(struct general *g, struct general_element to, const struct sce
 
 /* --- the whole ----------------------------------------------------------------------------- */
 
+static int general_tunables(struct general *g)
+{
+    return g->scenario->tuning ? hil_tunables_make(g->system) : 0;
+}
+
 static int general_parts(struct general *g)
 {
     int (*const parts[])(struct general *) = {
-        general_nodes,   general_components, general_sources,   general_connections,
-        general_wiring,  general_record,     general_placement, general_latencies,
-        general_outside, general_once,       general_faults,    general_limits,
+        general_nodes,  general_components, general_sources,   general_connections, general_wiring,
+        general_record, general_placement,  general_latencies, general_outside,     general_once,
+        general_faults, general_limits,     general_tunables,
     };
     const unsigned before = g->report->mistakes;
 

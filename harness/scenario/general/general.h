@@ -186,8 +186,6 @@ void general_name(const struct general *g, struct general_element element, bool 
 /* The row of a table that has the place `number`, where wide rows have `width` places. */
 const struct hil_quantity *general_row(const struct hil_quantities *table, unsigned width,
                                        unsigned number, unsigned *place);
-/* The first place of row `row`; of the row after the last, how many places there are. */
-unsigned general_places(const struct hil_quantities *table, unsigned width, unsigned row);
 
 /* The link from one node to another that has this output among its values, and where. */
 bool general_find_link(const struct hil_system *system, unsigned from, unsigned to, unsigned out,

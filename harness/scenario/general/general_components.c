@@ -163,8 +163,8 @@ static bool component_models(struct general *g, const struct general_group *grou
             .on_error = strcmp(general_text(group->block, "on_error"), "safe") == 0 ? HIL_ERROR_SAFE
                                                                                     : HIL_ERROR_END,
         };
-        c->in_count = general_places(&m->inputs, c->width, m->inputs.count);
-        c->out_count = general_places(&m->outputs, c->width, m->outputs.count);
+        c->in_count = hil_places_before(&m->inputs, c->width, m->inputs.count);
+        c->out_count = hil_places_before(&m->outputs, c->width, m->outputs.count);
     }
     return true;
 }
@@ -301,7 +301,7 @@ static int component_take_entry(struct general *g, const struct component_block 
         if ((q->flags & HIL_WIDE && c->width > sizeof values / sizeof values[0]) ||
             !component_row(g, b, given, q, c->width, values))
             return 0;
-        const unsigned place = general_places(table, c->width, (unsigned)row);
+        const unsigned place = hil_places_before(table, c->width, (unsigned)row);
         int rc = take(g, b->group->first + i, (unsigned)row, place, values,
                       q->flags & HIL_WIDE ? c->width : 1, given);
         if (rc)
@@ -397,7 +397,7 @@ static double *component_defaults(const struct general *g, const struct hil_quan
                                   unsigned width)
 {
     double *values =
-        hil_pool_get(g->system->pool, general_places(table, width, table->count), sizeof *values);
+        hil_pool_get(g->system->pool, hil_places_before(table, width, table->count), sizeof *values);
     double *to = values;
 
     for (unsigned i = 0; values && i < table->count; i++)
@@ -464,7 +464,7 @@ static bool component_alike(const struct general *g, const struct hil_component 
                             const struct hil_component *b)
 {
     const unsigned parameters =
-        general_places(&a->model->parameters, a->width, a->model->parameters.count);
+        hil_places_before(&a->model->parameters, a->width, a->model->parameters.count);
 
     return a->model == b->model &&
            g->system->nodes[a->node].timing.period_ns ==

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../tunables.h"
 #include "../yaml/scenario_resolve.h"
 #include "fault_entry.h"
 
@@ -269,11 +270,6 @@ static int fault_nodes(struct fault_entry *e)
 
 /* --- parameters ------------------------------------------------------------------------------ */
 
-static bool fault_may_tune(const struct hil_model *m, unsigned row)
-{
-    return m->tune && m->parameters.at[row].flags & HIL_TUNABLE;
-}
-
 static int fault_not_tunable(const struct fault_entry *e, const struct hil_model *m)
 {
     const char *name = general_text(e->block, "parameter"), *names[HIL_QUANTITIES_MAX];
@@ -282,7 +278,7 @@ static int fault_not_tunable(const struct fault_entry *e, const struct hil_model
     unsigned count = 0;
 
     for (unsigned i = 0; i < m->parameters.count; i++)
-        if (fault_may_tune(m, i))
+        if (hil_may_tune(m, &m->parameters.at[i]))
             names[count++] = m->parameters.at[i].name;
     scenario_say_choice(name, names, count, choice);
     return fault_mistake(e, "parameter", "is '%.80s', %s of the model %s%s", name,
@@ -295,7 +291,7 @@ static int fault_try(const struct fault_entry *e, const struct hil_component *c,
                      double value)
 {
     const unsigned count =
-        general_places(&c->model->parameters, c->width, c->model->parameters.count);
+        hil_places_before(&c->model->parameters, c->width, c->model->parameters.count);
     double *parameters = calloc(count + 1, sizeof *parameters);
     char why[SCENARIO_REASON_BYTES], name[HIL_SIGNAL_NAME_BYTES];
 
@@ -351,10 +347,10 @@ static int fault_components(struct fault_entry *e)
         const struct hil_component *c = &e->g->system->components[i];
         const int row =
             hil_quantity_find(&c->model->parameters, general_text(e->block, "parameter"));
-        if (row < 0 || !fault_may_tune(c->model, (unsigned)row))
+        if (row < 0 || !hil_may_tune(c->model, &c->model->parameters.at[row]))
             return fault_not_tunable(e, c->model);
-        const unsigned place = general_places(&c->model->parameters, c->width, (unsigned)row);
-        const unsigned end = general_places(&c->model->parameters, c->width, (unsigned)row + 1);
+        const unsigned place = hil_places_before(&c->model->parameters, c->width, (unsigned)row);
+        const unsigned end = hil_places_before(&c->model->parameters, c->width, (unsigned)row + 1);
         for (unsigned k = place; !rc && k < end; k++)
             rc = fault_add_parameter(e, i, k);
     }

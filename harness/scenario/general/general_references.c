@@ -155,15 +155,6 @@ bool general_find_measures(const struct general *g, const struct scenario_node *
 
 /* --- signals ------------------------------------------------------------------------------- */
 
-unsigned general_places(const struct hil_quantities *table, unsigned width, unsigned row)
-{
-    unsigned places = 0;
-
-    for (unsigned i = 0; i < row; i++)
-        places += table->at[i].flags & HIL_WIDE ? width : 1;
-    return places;
-}
-
 const struct hil_quantity *general_row(const struct hil_quantities *table, unsigned width,
                                        unsigned number, unsigned *place)
 {
@@ -259,7 +250,7 @@ static int reference_of(const struct general *g, const struct scenario_node *nod
         return -EINVAL;
     }
     const unsigned shift = side == GENERAL_EITHER && !found.output ? c->out_count : 0;
-    const unsigned base = general_places(found.table, c->width, found.row) + shift;
+    const unsigned base = hil_places_before(found.table, c->width, found.row) + shift;
     for (unsigned k = index.first; k <= index.last; k++) {
         int rc = reference_add(elements, (struct general_element){i, base + k});
         if (rc)

@@ -54,7 +54,8 @@ extern const cyaml_schema_field_t scenario_limits_fields[], scenario_faults_fiel
                                rendezvous, 0, CYAML_UNLIMITED),                                    \
         ENUM("on_lost", struct scenario_file, on_lost, losses),                                    \
         CYAML_FIELD_FLOAT("hang_limit_s", MUST, struct scenario_file, hang_limit_s),               \
-        CYAML_FIELD_FLOAT("stop_ramp_s", MUST, struct scenario_file, stop_ramp_s)
+        CYAML_FIELD_FLOAT("stop_ramp_s", MUST, struct scenario_file, stop_ramp_s),                 \
+        CYAML_FIELD_BOOL("tuning", MUST, struct scenario_file, tuning)
 #define RUN_FIELDS_END                                                                             \
     CYAML_FIELD_MAPPING("validity", MUST, struct scenario_file, validity,                          \
                         scenario_validity_fields),                                                 \

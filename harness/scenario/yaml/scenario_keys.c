@@ -37,6 +37,8 @@ const struct scenario_key scenario_keys[] = {
      "A process that stands still for longer is killed, and on_lost says what then; 0: never"},
     {"stop_ramp_s", "s", "0", 0, 2, SCENARIO_WHOLE_NS, false,
      "At a clean stop: how long components go to their safe values before the nodes stop"},
+    {"tuning", "", "false", NO_RANGE,
+     "Tunable parameters and sources may be changed while it runs, as by hiloco set"},
 
     {"verbs", "", "{}", NO_RANGE, "The fabric verbs: how the nodes reach each other"},
     {"verbs.nodes", "", "[]", NO_RANGE,

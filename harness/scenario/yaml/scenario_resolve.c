@@ -134,6 +134,7 @@ int scenario_resolve_run(struct scenario_node *root, const struct scenario_file 
         return -ENOMEM;
     scenario->duration_ns = scenario_ns(file->duration_s, 1e9);
     scenario->stop_ramp_ns = scenario_ns(file->stop_ramp_s, 1e9);
+    scenario->tuning = file->tuning;
     scenario->mode = file->mode;
     scenario->on_lost = file->on_lost;
     scenario->fabric = file->mode == HIL_VIRTUAL ? HIL_FABRIC_SIM : file->fabric;

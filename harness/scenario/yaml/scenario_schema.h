@@ -32,6 +32,7 @@ struct scenario_file {
     enum hil_mode mode;
     enum hil_on_lost on_lost;
     double hang_limit_s, stop_ramp_s;
+    bool tuning;
     enum hil_fabric fabric;
     char *rendezvous; /* or NULL */
     enum hil_on_record_error on_record_error;

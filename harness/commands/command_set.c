@@ -1,0 +1,341 @@
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../base/foreign.h"
+#include "../scenario/yaml/scenario_check.h"
+#include "../top/choose.h"
+#include "../tune/client.h"
+#include "commands.h"
+
+static const char help[] =
+    "usage: hiloco set RUN [NAME=VALUE]... [--ramp SECONDS] [--json] [--all-users]\n"
+    "\n"
+    "Changes tunable parameters of components, and what sources give, while a run goes on. RUN is\n"
+    "a scenario's name, a process id or a folder of results. Without NAME=VALUE it lists what can\n"
+    "be set, with its value, unit and range. The run must let it be: hiloco run --allow-set.\n"
+    "\n"
+    "  NAME=VALUE      COMPONENT.PARAMETER, as in controller.kp_per_v=0.02; or a source, by its\n"
+    "                  name or by that of an input that it feeds. All of one command takes force\n"
+    "                  at one time of the run, at the boundary of a step\n"
+    "  --ramp SECONDS  sources get to their values on a line, which takes so long\n"
+    "  --json          what was done, or what there is, as JSON\n"
+    "  --all-users     as root: runs of other users, too\n"
+    "\n"
+    "Each change is an event of the record, so that hiloco run --tuning DIR does it again.\n"
+    "docs/tuning.md has all of it.\n"
+    "\n"
+    "Exit status: 0 when it is done (or, while the run is paused, will be); 1 when there is no "
+    "such\n"
+    "run, or it is not tuned, or a node did not answer; 2 when what was asked is refused: then\n"
+    "nothing has changed, but for a value that only the model itself can refuse.\n";
+
+static const char control_help[] =
+    "usage: hiloco control RUN pause|resume|step [N]|stop [--json] [--all-users]\n"
+    "\n"
+    "Holds a run in virtual time, lets it go on, or ends it. RUN is a scenario's name, a process\n"
+    "id or a folder of results; it must let itself be changed: hiloco run --allow-set.\n"
+    "\n"
+    "  pause     it stands still before the next instant: a time at which any node steps\n"
+    "  step [N]  it goes on for N instants, 1 without N, and stands still again\n"
+    "  resume    it goes on\n"
+    "  stop      it ends in order, as by Ctrl-C; of runs against the clock, too\n"
+    "\n"
+    "Exit status: 0; 1 when there is no such run; 2 when it is refused.\n";
+
+/* --- requests -------------------------------------------------------------------------------- */
+
+static const char *set_why(int rc, const struct hil_found *run)
+{
+    return rc == -EPERM ? "it is another user's"
+           : rc == -ECONNREFUSED && !run->attached.card.tuning
+               ? "it does not let itself be changed; hiloco run --allow-set does, or tuning: true "
+                 "in its scenario"
+           : rc == -ECONNREFUSED || rc == -ECONNRESET ? "it has ended"
+                                                      : strerror(-rc);
+}
+
+/* Takes the request over. Returns an exit status; with HIL_EXIT_OK *answer is the caller's. */
+static int set_ask(const struct hil_found *run, json_t *request, json_t **answer)
+{
+    const int rc = request ? hil_tune_ask(run, request, answer) : -ENOMEM;
+
+    json_decref(request);
+    if (rc)
+        fprintf(stderr, "%s: %s\n", run->attached.card.name, set_why(rc, run));
+    return rc ? HIL_EXIT_FAILED : HIL_EXIT_OK;
+}
+
+/* What the launcher wrote is not taken for more than text. */
+static const char *set_text(const json_t *of, const char *key, char text[HIL_REFERENCE_BYTES])
+{
+    const char *is = json_string_value(json_object_get(of, key));
+
+    return hil_foreign_text(text, HIL_REFERENCE_BYTES, is ? is : "", is ? strlen(is) : 0);
+}
+
+static double set_number(const json_t *of, const char *key)
+{
+    return json_number_value(json_object_get(of, key));
+}
+
+static int set_print_json(json_t *answer)
+{
+    const int rc = json_dumpf(answer, stdout, JSON_COMPACT | JSON_REAL_PRECISION(17));
+
+    return rc || putchar('\n') == EOF ? HIL_EXIT_FAILED : HIL_EXIT_OK;
+}
+
+/* --- set ------------------------------------------------------------------------------------- */
+
+static int set_change(json_t *list, const char *text, double ramp_s)
+{
+    const char *equals = strchr(text, '=');
+    char *end;
+
+    const double value = equals ? strtod(equals + 1, &end) : NAN;
+    if (!equals || equals == text || !isfinite(value) || *end) {
+        fprintf(stderr, "%s: NAME=VALUE is allowed, VALUE a number\n", text);
+        return -EINVAL;
+    }
+    json_t *one = json_pack("{s:o, s:f}", "name", json_stringn(text, (size_t)(equals - text)),
+                            "value", value);
+    if (one && ramp_s > 0)
+        json_object_set_new(one, "ramp_s", json_real(ramp_s));
+    if (one)
+        return json_array_append_new(list, one);
+    fprintf(stderr, "%s: NAME=VALUE is allowed, NAME in UTF-8\n", text);
+    return -EINVAL;
+}
+
+/* "controller.kp_per_v = 0.02 at controller, from step 12 on, at 0.00048 s" */
+static void set_tell_applied(const json_t *list)
+{
+    char name[HIL_REFERENCE_BYTES], node[HIL_REFERENCE_BYTES];
+    const json_t *one;
+    size_t i;
+
+    json_array_foreach(list, i, one)
+        printf("%s = %.9g at %s, from its step %.0f on, at %.9g s\n", set_text(one, "name", name),
+               set_number(one, "value"), set_text(one, "node", node), set_number(one, "step"),
+               set_number(one, "time_s"));
+}
+
+static void set_tell_waits(const json_t *list)
+{
+    char name[HIL_REFERENCE_BYTES];
+    const json_t *one;
+    size_t i;
+
+    json_array_foreach(list, i, one) printf("%s = %.9g when the run goes on, which is paused\n",
+                                            set_text(one, "name", name), set_number(one, "value"));
+}
+
+/* Of a node that does not answer something else may have been done. */
+static int set_tell(json_t *answer, bool json)
+{
+    const json_t *refused = json_object_get(answer, "refused");
+    const json_t *applied = json_object_get(answer, "applied");
+    char why[HIL_REFERENCE_BYTES];
+
+    if (json)
+        set_print_json(answer);
+    if (!json) {
+        set_tell_applied(applied);
+        set_tell_waits(json_object_get(answer, "waits"));
+    }
+    if (refused)
+        fprintf(stderr, "%s\n", set_text(answer, "refused", why));
+    return !refused ? HIL_EXIT_OK : applied ? HIL_EXIT_FAILED : HIL_EXIT_USAGE;
+}
+
+static int set_all(const struct hil_found *run, const struct hil_arguments *a)
+{
+    json_t *list = json_array(), *answer;
+
+    for (unsigned i = 1; i < a->scenario_count; i++)
+        if (set_change(list, a->scenarios[i], a->ramp_s)) {
+            json_decref(list);
+            return HIL_EXIT_USAGE;
+        }
+    int status = set_ask(run, json_pack("{s:o}", "set", list), &answer);
+    if (status)
+        return status;
+    status = set_tell(answer, a->json);
+    json_decref(answer);
+    return status;
+}
+
+/* --- the list -------------------------------------------------------------------------------- */
+
+static void set_say_value(double value, char text[32])
+{
+    if (isnan(value))
+        snprintf(text, 32, "as planned"); /* a source that follows its scenario */
+    else
+        snprintf(text, 32, "%.9g", value);
+}
+
+static void set_print_list(const struct hil_attached *run, const struct hil_tunable_shown *list,
+                           unsigned count)
+{
+    char value[32], range[128];
+    int width = 4;
+
+    for (unsigned i = 0; i < count; i++)
+        if ((int)strlen(list[i].name) > width)
+            width = (int)strlen(list[i].name);
+    printf("%-*s  %-12s %-28s %s\n", width, "NAME", "VALUE", "RANGE", "WHAT IT IS");
+    for (unsigned i = 0; i < count; i++) {
+        set_say_value(hil_tune_value(run, i), value);
+        scenario_say_range(list[i].min, list[i].max, list[i].unit, range, sizeof range);
+        printf("%-*s  %-12s %-28s %s\n", width, list[i].name, value, range, list[i].doc);
+    }
+}
+
+static json_t *set_json_number(double value)
+{
+    return isfinite(value) ? json_real(value) : json_null();
+}
+
+static json_t *set_list_json(const struct hil_attached *run, const struct hil_tunable_shown *list,
+                             unsigned count)
+{
+    json_t *all = json_array();
+
+    for (unsigned i = 0; i < count; i++)
+        json_array_append_new(
+            all, json_pack("{s:s, s:s, s:o, s:o, s:o, s:s, s:b}", "name", list[i].name, "unit",
+                           list[i].unit, "value", set_json_number(hil_tune_value(run, i)), "min",
+                           set_json_number(list[i].min), "max", set_json_number(list[i].max), "doc",
+                           list[i].doc, "source", (int)list[i].is_source));
+    return json_pack("{s:o}", "parameters", all);
+}
+
+static int set_list(const struct hil_found *run, bool json)
+{
+    struct hil_tunable_shown *list;
+    unsigned count;
+    int status = HIL_EXIT_OK;
+
+    if (!run->attached.card.tuning) {
+        fprintf(stderr, "%s: %s\n", run->attached.card.name, set_why(-ECONNREFUSED, run));
+        return HIL_EXIT_FAILED;
+    }
+    if (hil_tune_list(&run->attached, &list, &count)) {
+        fprintf(stderr, "%s\n", strerror(ENOMEM));
+        return HIL_EXIT_FAILED;
+    }
+    if (json) {
+        json_t *all = set_list_json(&run->attached, list, count);
+        status = set_print_json(all);
+        json_decref(all);
+    } else {
+        set_print_list(&run->attached, list, count);
+    }
+    free(list);
+    return status;
+}
+
+/* --- control --------------------------------------------------------------------------------- */
+
+static int control_tell(json_t *answer, bool json)
+{
+    char text[HIL_REFERENCE_BYTES];
+
+    if (json_object_get(answer, "refused")) {
+        fprintf(stderr, "%s\n", set_text(answer, "refused", text));
+        return HIL_EXIT_USAGE;
+    }
+    if (json)
+        return set_print_json(answer);
+    printf("%s: the run %s, at %.9g s\n", set_text(answer, "control", text),
+           strcmp(text, "stop") == 0                         ? "ends"
+           : json_is_true(json_object_get(answer, "paused")) ? "stands still"
+                                                             : "goes on",
+           set_number(answer, "time_s"));
+    return HIL_EXIT_OK;
+}
+
+/* "step 10" */
+static json_t *control_request(const struct hil_arguments *a)
+{
+    json_t *request = json_pack("{s:s}", "control", a->scenarios[1]);
+    const char *count = a->scenario_count > 2 ? a->scenarios[2] : NULL;
+    char *end = NULL;
+
+    if (!count)
+        return request;
+    const long steps = strtol(count, &end, 10);
+    if (a->scenario_count == 3 && strcmp(a->scenarios[1], "step") == 0 && !*end && steps > 0) {
+        json_object_set_new(request, "steps", json_integer(steps));
+        return request;
+    }
+    fprintf(stderr, "%s: only step has a number, of instants, from 1 on\n", count);
+    json_decref(request);
+    return NULL;
+}
+
+static int control_run(const struct hil_found *run, const struct hil_arguments *a)
+{
+    json_t *request = control_request(a), *answer;
+
+    if (!request)
+        return HIL_EXIT_USAGE;
+    int status = set_ask(run, request, &answer);
+    if (status)
+        return status;
+    status = control_tell(answer, a->json);
+    json_decref(answer);
+    return status;
+}
+
+/* --- the commands ---------------------------------------------------------------------------- */
+
+static int set_run(const struct hil_found *run, const struct hil_arguments *a)
+{
+    return a->scenario_count > 1 ? set_all(run, a) : set_list(run, a->json);
+}
+
+static int set_find(const struct hil_arguments *a, const char *command,
+                    int (*act)(const struct hil_found *run, const struct hil_arguments *a))
+{
+    struct hil_runs runs = {0};
+    const struct hil_found *run;
+    int status = hil_run_choose(&runs, a->scenario, a->all_users, command, &run);
+
+    if (status == HIL_EXIT_OK)
+        status = act(run, a);
+    hil_runs_close(&runs);
+    return status;
+}
+
+int hil_command_set(int argc, char **argv)
+{
+    struct hil_arguments a;
+    const int rc =
+        hil_arguments_parse(&a, HIL_TAKES_SCENARIOS | HIL_TAKES_CHANGES, help, argc, argv);
+    const int status = rc ? hil_arguments_status(rc) : set_find(&a, "hiloco set", set_run);
+
+    hil_arguments_free(&a);
+    return status;
+}
+
+int hil_command_control(int argc, char **argv)
+{
+    struct hil_arguments a;
+    const int rc =
+        hil_arguments_parse(&a, HIL_TAKES_SCENARIOS | HIL_TAKES_CONTROL, control_help, argc, argv);
+    int status = HIL_EXIT_USAGE;
+
+    if (rc)
+        status = hil_arguments_status(rc);
+    else if (a.scenario_count < 2)
+        fprintf(stderr, "control: what is it to do? pause, resume, step or stop\n");
+    else
+        status = set_find(&a, "hiloco control", control_run);
+    hil_arguments_free(&a);
+    return status;
+}

@@ -1,0 +1,23 @@
+/*
+ * The launcher's ear for who wants to change its run: an abstract socket "hiloco-run-PID", on which
+ * the run's user and root are answered. It takes one request of each connection, a line of JSON,
+ * and gives one line back (tune/client.h). Nobody who connects holds the launcher up: it looks now
+ * and then, and never waits.
+ */
+#ifndef HIL_TUNING_SERVER_H
+#define HIL_TUNING_SERVER_H
+
+#include "../run/node.h"
+
+struct hil_tuning_server;
+
+/* Opens it for a run that may be tuned; else *server is NULL, which all of these take. Returns 0 or
+ * a negative errno. */
+int hil_tuning_server_open(struct hil_tuning_server **server, const struct hil_run *run);
+
+/* One look. */
+void hil_tuning_server_look(struct hil_tuning_server *server);
+
+void hil_tuning_server_close(struct hil_tuning_server *server);
+
+#endif

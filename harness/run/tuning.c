@@ -1,0 +1,43 @@
+#include "tuning.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "../scenario/tunables.h"
+
+size_t hil_tuning_size(const struct hil_system *s)
+{
+    return s->tunable_count
+               ? sizeof(struct hil_tuning) + s->tunable_count * sizeof(struct hil_tunable_state)
+               : 0;
+}
+
+static void tuning_init_one(struct hil_tunable_state *to, const struct hil_system *s,
+                            const struct hil_tunable *t)
+{
+    const struct hil_quantity *row = hil_tunable_row(s, t);
+
+    hil_tunable_name(s, t, to->name);
+    snprintf(to->unit, sizeof to->unit, "%s", hil_tunable_unit(s, t));
+    snprintf(to->doc, sizeof to->doc, "%s", row ? row->doc : "what the source gives");
+    to->min = t->min;
+    to->max = t->max;
+    to->is_source = t->is_source;
+    const double value = row ? s->components[t->component].parameters[t->place]
+                         : s->sources[t->source].kind == HIL_SOURCE_CONSTANT
+                             ? s->sources[t->source].constant
+                             : NAN;
+    atomic_store(&to->value, value);
+}
+
+void hil_tuning_init(struct hil_tuning *tuning, const struct hil_system *s)
+{
+    tuning->count = s->tunable_count;
+    for (unsigned i = 0; i < s->tunable_count; i++)
+        tuning_init_one(&tuning->tunables[i], s, &s->tunables[i]);
+}
+
+void hil_tuning_socket_name(int pid, char name[HIL_TUNING_SOCKET_BYTES])
+{
+    snprintf(name, HIL_TUNING_SOCKET_BYTES, "hiloco-run-%d", pid);
+}

@@ -1,0 +1,314 @@
+#include "tuning_desk.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../scenario/tunables.h"
+#include "note.h"
+
+/* Nodes that are told, or asked, in one step. */
+enum { DESK_NODES = 8 };
+
+/* How long news take to a node, in real time: many times what a network takes, and no time for who
+ * turns a knob. */
+static const uint64_t NEWS_NS = 5000000;
+
+/* What a source gives since it was tuned. */
+struct desk_source {
+    bool tuned;
+    struct hil_change ramp;
+    double from;
+};
+
+struct hil_tuning_desk {
+    const struct hil_node *node;
+    const struct hil_request_again *again, *again_end; /* of a run that is done again: to come */
+    uint64_t news_ns;
+    uint64_t asked; /* the newest request of the launcher's that was taken up */
+    bool busy;
+    struct hil_tuning_message message;
+    unsigned *to; /* nodes that it concerns; from the `told` first ones the answer is awaited */
+    unsigned to_count, told, looked_at;
+    bool *concerned; /* by node */
+    struct desk_source *sources;
+};
+
+static struct hil_tuning *desk_memory(const struct hil_tuning_desk *d)
+{
+    return d->node->run->state->tuning;
+}
+
+static const struct hil_system *desk_system(const struct hil_tuning_desk *d)
+{
+    return d->node->run->scenario->system;
+}
+
+/* --- what became of it ----------------------------------------------------------------------- */
+
+static void desk_log(const struct hil_tuning_desk *d, const struct hil_tuned_here *one)
+{
+    struct hil_tuning *memory = desk_memory(d);
+    const uint64_t count = atomic_load_explicit(&memory->logged, memory_order_relaxed);
+
+    memory->log[count % HIL_TUNED_LOG] = *one;
+    atomic_store_explicit(&memory->logged, count + 1, memory_order_release);
+}
+
+static void desk_log_all(const struct hil_tuning_desk *d, unsigned node,
+                         const struct hil_tuning_answer *answer)
+{
+    for (unsigned i = 0; i < d->message.count; i++) {
+        const struct hil_change_told *c = &d->message.changes[i];
+        if (!hil_tunable_concerns(&desk_system(d)->tunables[c->tunable], node))
+            continue;
+        struct hil_tuned_here one = {
+            .tunable = (uint32_t)c->tunable, .node = node, .value = c->value};
+        one.how = !answer                     ? HIL_TUNING_LOST
+                  : answer->refused & 1u << i ? HIL_TUNING_REFUSED
+                                              : HIL_TUNED;
+        one.step = answer ? answer->step : 0;
+        one.time_ns = answer ? answer->time_ns : 0;
+        desk_log(d, &one);
+    }
+}
+
+/* The node's answer, or that there will be none, which is NULL. */
+static void desk_settle(struct hil_tuning_desk *d, unsigned i,
+                        const struct hil_tuning_answer *answer)
+{
+    desk_log_all(d, d->to[i], answer);
+    d->to[i] = d->to[--d->to_count];
+    d->told--;
+}
+
+static void desk_close_request(struct hil_tuning_desk *d)
+{
+    d->busy = false;
+    atomic_store_explicit(&desk_memory(d)->answered, d->asked, memory_order_release);
+}
+
+void hil_tuning_desk_answer(struct hil_tuning_desk *d, unsigned node,
+                            const struct hil_tuning_answer *answer)
+{
+    for (unsigned i = 0; i < d->told; i++)
+        if (d->to[i] == node && answer->number == d->message.number) {
+            desk_settle(d, i, answer);
+            return;
+        }
+}
+
+/* --- taking it up ---------------------------------------------------------------------------- */
+
+static double desk_source_at(const struct hil_tuning_desk *d, unsigned source, uint64_t t_ns)
+{
+    const struct desk_source *own = &d->sources[source];
+    const struct hil_profile profile = {own->from, (struct hil_change *)&own->ramp, 1};
+
+    return own->tuned ? hil_profile_at(&profile, t_ns)
+                      : hil_source_at(&desk_system(d)->sources[source], t_ns);
+}
+
+/* Where it is when the change takes force, so that all nodes begin their ramps at one value. */
+static void desk_take_source(struct hil_tuning_desk *d, unsigned source,
+                             struct hil_change_told *change)
+{
+    struct desk_source *own = &d->sources[source];
+
+    change->from = desk_source_at(d, source, d->message.at_ns);
+    *own = (struct desk_source){.tuned = true,
+                                .ramp = {d->message.at_ns, change->ramp_ns, change->value},
+                                .from = change->from};
+}
+
+static void desk_note(const struct hil_tuning_desk *d, uint64_t n, uint64_t now_ns,
+                      const struct hil_change_wanted *wanted)
+{
+    const struct hil_event_of of = hil_event_of_tunable(desk_system(d), wanted->tunable);
+
+    hil_note(d->node, n, now_ns, HIL_EVENT_ASKED, of, wanted->value);
+    if (wanted->ramp_ns)
+        hil_note_ns(d->node, n, now_ns, HIL_EVENT_RAMP, of, wanted->ramp_ns);
+}
+
+static void desk_find_nodes(struct hil_tuning_desk *d, const struct hil_request *request)
+{
+    d->to_count = d->told = d->looked_at = 0;
+    memset(d->concerned, 0, desk_system(d)->node_count * sizeof *d->concerned);
+    for (unsigned i = 0; i < request->count; i++) {
+        const struct hil_tunable *t = &desk_system(d)->tunables[request->changes[i].tunable];
+        for (unsigned k = 0; k < t->node_count; k++) {
+            if (!d->concerned[t->nodes[k]])
+                d->to[d->to_count++] = t->nodes[k];
+            d->concerned[t->nodes[k]] = true;
+        }
+    }
+}
+
+__attribute__((cold, noinline)) static void
+desk_take(struct hil_tuning_desk *d, uint64_t n, uint64_t now_ns, const struct hil_request *request)
+{
+    struct hil_tuning_message *m = &d->message;
+
+    d->busy = true;
+    desk_find_nodes(d, request);
+    m->number++;
+    m->count = request->count;
+    m->at_ns = now_ns + d->news_ns + d->to_count / DESK_NODES * d->node->loop.timing.period_ns;
+    for (unsigned i = 0; i < request->count; i++) {
+        const struct hil_change_wanted *wanted = &request->changes[i];
+        const struct hil_tunable *t = &desk_system(d)->tunables[wanted->tunable];
+        m->changes[i] = (struct hil_change_told){
+            .tunable = wanted->tunable, .value = wanted->value, .ramp_ns = wanted->ramp_ns};
+        if (t->is_source)
+            desk_take_source(d, t->source, &m->changes[i]);
+        desk_note(d, n, now_ns, wanted);
+    }
+}
+
+/* --- telling, and asking --------------------------------------------------------------------- */
+
+static void desk_tell(struct hil_tuning_desk *d, unsigned node)
+{
+    struct hil_tuning_var *var = &d->node->links.tuning.at[node];
+
+    loco_owned_var_store(&var->request, &d->message);
+    loco_owned_var_push(&var->request);
+    loco_owned_var_store(&var->bell, &d->message.number);
+    loco_owned_var_push(&var->bell);
+}
+
+/* Returns whether node 0 is among them. */
+static bool desk_tell_some(struct hil_tuning_desk *d)
+{
+    bool own = false;
+
+    for (unsigned i = 0; i < DESK_NODES && d->told < d->to_count; i++) {
+        const unsigned node = d->to[d->told++];
+        own |= node == 0;
+        if (node != 0)
+            desk_tell(d, node);
+    }
+    return own;
+}
+
+/* Node 0 does not need to be asked. */
+static void desk_ask(struct hil_tuning_desk *d, unsigned i)
+{
+    const unsigned node = d->to[i];
+    struct hil_tuning_answer answer;
+
+    if (node == 0)
+        return;
+    if (loco_owned_var_load(&d->node->links.tuning.at[node].answer, &answer) == 0 &&
+        answer.number == d->message.number)
+        desk_settle(d, i, &answer);
+    else if (loco_peer_lost(d->node->mgr, node))
+        desk_settle(d, i, NULL);
+}
+
+static void desk_ask_some(struct hil_tuning_desk *d)
+{
+    for (unsigned i = 0; i < DESK_NODES && d->told > 0; i++)
+        desk_ask(d, ++d->looked_at % d->told);
+    if (d->told == 0)
+        desk_close_request(d);
+}
+
+/* Those that have not answered yet are not waited for any more. */
+static void desk_give_up(struct hil_tuning_desk *d)
+{
+    while (d->told > 0)
+        desk_settle(d, 0, NULL);
+    desk_close_request(d);
+}
+
+__attribute__((cold, noinline)) static bool desk_go_on(struct hil_tuning_desk *d)
+{
+    if (d->told < d->to_count)
+        return desk_tell_some(d);
+    desk_ask_some(d);
+    return false;
+}
+
+/* --- a step ---------------------------------------------------------------------------------- */
+
+/* The launcher asks again where it does not wait any longer. */
+static void desk_look(struct hil_tuning_desk *d, uint64_t n, uint64_t now_ns)
+{
+    const struct hil_tuning *memory = desk_memory(d);
+    const uint64_t asked = atomic_load_explicit(&memory->asked, memory_order_acquire);
+
+    if (asked == d->asked)
+        return;
+    if (d->busy)
+        desk_give_up(d);
+    d->asked = asked;
+    desk_take(d, n, now_ns, &memory->requests[asked % 2]);
+}
+
+static void desk_look_again(struct hil_tuning_desk *d, uint64_t n, uint64_t now_ns)
+{
+    if (d->again == d->again_end || d->again->step > n)
+        return;
+    if (d->busy)
+        desk_give_up(d);
+    desk_take(d, n, now_ns, &d->again++->request);
+}
+
+bool hil_tuning_desk_step(struct hil_tuning_desk *d, uint64_t n, uint64_t now_ns,
+                          struct hil_tuning_message *own)
+{
+    if (d->node->rehearsed)
+        return false;
+    if (d->again)
+        desk_look_again(d, n, now_ns);
+    else
+        desk_look(d, n, now_ns);
+    if (!d->busy || !desk_go_on(d))
+        return false;
+    *own = d->message;
+    return true;
+}
+
+/* --- life ------------------------------------------------------------------------------------ */
+
+/* In virtual time news take just as long as the network says, and come before the next instant. */
+static uint64_t desk_news_ns(const struct hil_scenario *s)
+{
+    uint64_t longest = 0;
+
+    if (s->mode == HIL_REALTIME)
+        return NEWS_NS;
+    for (unsigned i = 0; i < s->system->link_count; i++) {
+        const struct hil_link *l = &s->system->links[i];
+        longest = l->from == 0 && l->latency_ns > longest ? l->latency_ns : longest;
+    }
+    return longest + s->network.jitter_ns + 1;
+}
+
+int hil_tuning_desk_open(struct hil_tuning_desk **desk, const struct hil_node *node)
+{
+    const struct hil_scenario *s = node->run->scenario;
+    struct hil_tuning_desk *d = *desk = calloc(1, sizeof *d);
+
+    if (!d)
+        return -ENOMEM;
+    *d = (struct hil_tuning_desk){.node = node, .news_ns = desk_news_ns(s)};
+    d->again = s->again;
+    d->again_end = d->again ? d->again + s->again_count : NULL;
+    d->to = calloc(s->system->node_count, sizeof *d->to);
+    d->concerned = calloc(s->system->node_count, sizeof *d->concerned);
+    d->sources = calloc(s->system->source_count + 1, sizeof *d->sources);
+    return d->to && d->concerned && d->sources ? 0 : -ENOMEM;
+}
+
+void hil_tuning_desk_close(struct hil_tuning_desk *d)
+{
+    if (!d)
+        return;
+    free(d->to);
+    free(d->concerned);
+    free(d->sources);
+    free(d);
+}

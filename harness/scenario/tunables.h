@@ -1,0 +1,44 @@
+/*
+ * What may be changed of a run while it goes on (`tuning: true`): the parameters that a component's
+ * model declares tunable, and what sources give.
+ */
+#ifndef HIL_TUNABLES_H
+#define HIL_TUNABLES_H
+
+#include "system.h"
+
+struct hil_tunable {
+    bool is_source;
+    unsigned component, place; /* of a parameter: among the component's */
+    unsigned source;
+    double min, max;       /* both included; of a source so that each input that it feeds is in its
+                            * range */
+    const unsigned *nodes; /* that it concerns, ascending: the component's, or all that it feeds */
+    unsigned node_count;
+};
+
+/* Makes the system's list: first the parameters, then the sources. Returns 0 or -ENOMEM. */
+int hil_tunables_make(struct hil_system *system);
+
+/* "cell[3].resistance_ohm", "reference"; one of several sources of one name: "replay[2]". */
+void hil_tunable_name(const struct hil_system *system, const struct hil_tunable *tunable,
+                      char text[HIL_SIGNAL_NAME_BYTES]);
+
+/* The row of the model's table; NULL: it is a source. */
+const struct hil_quantity *hil_tunable_row(const struct hil_system *system,
+                                           const struct hil_tunable *tunable);
+const char *hil_tunable_unit(const struct hil_system *system, const struct hil_tunable *tunable);
+
+/* Whether the tunable is of this node. */
+bool hil_tunable_concerns(const struct hil_tunable *tunable, unsigned node);
+
+/* The source that feeds the input of this name with its very value; -1: none does. */
+int hil_tunable_of_input(const struct hil_system *system, const char *name);
+
+/* Whether the model lets this parameter be changed between two steps. */
+static inline bool hil_may_tune(const struct hil_model *model, const struct hil_quantity *row)
+{
+    return model->tune && row->flags & HIL_TUNABLE;
+}
+
+#endif
