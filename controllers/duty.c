@@ -22,3 +22,14 @@ int duty_limits_init(struct duty_limits *limits, const double *last_two,
     }
     return 0;
 }
+
+int duty_limits_tune(struct duty_limits *limits, uint32_t which, double value)
+{
+    const struct duty_limits tuned = {which == 0 ? value : limits->min,
+                                      which == 0 ? limits->max : value};
+
+    if (which > 1 || !(tuned.min < tuned.max))
+        return -EDOM;
+    *limits = tuned;
+    return 0;
+}

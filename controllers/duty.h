@@ -17,9 +17,9 @@ extern const struct hil_quantity duty_outputs[DUTY_OUTPUTS];
 
 /* The last rows of each law's parameters, in this order. */
 #define DUTY_LIMIT_ROWS                                                                            \
-    {"duty_min", "", 0, 0, 1, 0, "smallest duty cycle"},                                           \
+    {"duty_min", "", 0, 0, 1, HIL_TUNABLE, "smallest duty cycle"},                                 \
     {                                                                                              \
-        "duty_max", "", 1, 0, 1, 0, "largest duty cycle, above the smallest"                       \
+        "duty_max", "", 1, 0, 1, HIL_TUNABLE, "largest duty cycle, above the smallest"             \
     }
 
 struct duty_limits {
@@ -30,6 +30,10 @@ struct duty_limits {
  * sense. */
 int duty_limits_init(struct duty_limits *limits, const double *last_two,
                      const struct hil_config *config);
+
+/* Sets the first of the limits or the second one. Returns 0, or -EDOM if they then make no sense.
+ */
+int duty_limits_tune(struct duty_limits *limits, uint32_t which, double value);
 
 /* A measurement that is not a number ends as the smallest duty: the least power. */
 static inline double duty_clamp(const struct duty_limits *limits, double raw)

@@ -14,10 +14,19 @@ static int generic_pi_create(void **self, const struct hil_config *config)
     return rc ? rc : pid_law_create(self, &gains, &limits, config);
 }
 
+static int generic_pi_tune(void *self, uint32_t place, double value)
+{
+    static const enum pid_number numbers[] = {PID_LAW_KP, PID_LAW_KI, PID_LAW_WEIGHT, PID_LAW_MIN,
+                                              PID_LAW_MAX};
+
+    return pid_law_tune(self, numbers[place], value);
+}
+
 static const struct hil_quantity generic_pi_parameters[] = {
-    {"kp", "", 1, -1e12, 1e12, 0, "proportional gain"},
-    {"ki_per_s", "1/s", 0, -1e12, 1e12, 0, "integral gain"},
-    {"setpoint_weight", "", 1, 0, 1, 0, "share of the reference in the proportional part"},
+    {"kp", "", 1, -1e12, 1e12, HIL_TUNABLE, "proportional gain"},
+    {"ki_per_s", "1/s", 0, -1e12, 1e12, HIL_TUNABLE, "integral gain"},
+    {"setpoint_weight", "", 1, 0, 1, HIL_TUNABLE,
+     "share of the reference in the proportional part"},
     ANY_LIMIT_ROWS,
 };
 
@@ -34,4 +43,5 @@ const struct hil_model model_generic_pi = {
     .create = generic_pi_create,
     .step = pid_law_step,
     .destroy = instance_destroy,
+    .tune = generic_pi_tune,
 };

@@ -21,12 +21,20 @@ static int generic_pid_create(void **self, const struct hil_config *config)
     return rc ? rc : pid_law_create(self, &gains, &limits, config);
 }
 
+/* The table is in the order of the law's numbers. */
+static int generic_pid_tune(void *self, uint32_t place, double value)
+{
+    return pid_law_tune(self, (enum pid_number)place, value);
+}
+
 static const struct hil_quantity generic_pid_parameters[] = {
-    {"kp", "", 1, -1e12, 1e12, 0, "proportional gain"},
-    {"ki_per_s", "1/s", 0, -1e12, 1e12, 0, "integral gain"},
-    {"kd_s", "s", 0, -1e12, 1e12, 0, "derivative gain"},
-    {"derivative_filter_s", "s", 1e-3, 0, 1e3, 0, "time constant of the derivative's filter"},
-    {"setpoint_weight", "", 1, 0, 1, 0, "share of the reference in the proportional part"},
+    {"kp", "", 1, -1e12, 1e12, HIL_TUNABLE, "proportional gain"},
+    {"ki_per_s", "1/s", 0, -1e12, 1e12, HIL_TUNABLE, "integral gain"},
+    {"kd_s", "s", 0, -1e12, 1e12, HIL_TUNABLE, "derivative gain"},
+    {"derivative_filter_s", "s", 1e-3, 0, 1e3, HIL_TUNABLE,
+     "time constant of the derivative's filter"},
+    {"setpoint_weight", "", 1, 0, 1, HIL_TUNABLE,
+     "share of the reference in the proportional part"},
     ANY_LIMIT_ROWS,
 };
 
@@ -43,4 +51,5 @@ const struct hil_model model_generic_pid = {
     .create = generic_pid_create,
     .step = pid_law_step,
     .destroy = instance_destroy,
+    .tune = generic_pid_tune,
 };

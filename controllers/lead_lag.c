@@ -6,30 +6,48 @@
  * It leads where the lead time is the longer one, and lags where the lag time is.
  */
 #include <math.h>
+#include <string.h>
 
 #include "../plants/instance.h"
 #include "models.h"
 
-enum { LEAD_LAG_GAIN, LEAD_LAG_LEAD, LEAD_LAG_LAG };
+enum { LEAD_LAG_GAIN, LEAD_LAG_LEAD, LEAD_LAG_LAG, LEAD_LAG_PARAMETERS };
 
 struct lead_lag {
     double b0, b1, a1; /* output = b0 input + b1 input before - a1 output before */
     double input, output;
+    double parameters[LEAD_LAG_PARAMETERS], period_s;
 };
+
+static void lead_lag_discretise(struct lead_lag *c)
+{
+    const double *p = c->parameters;
+    const double k = 2 / c->period_s, lag = 1 + k * p[LEAD_LAG_LAG];
+
+    c->b0 = p[LEAD_LAG_GAIN] * (1 + k * p[LEAD_LAG_LEAD]) / lag;
+    c->b1 = p[LEAD_LAG_GAIN] * (1 - k * p[LEAD_LAG_LEAD]) / lag;
+    c->a1 = (1 - k * p[LEAD_LAG_LAG]) / lag;
+}
 
 static int lead_lag_create(void **self, const struct hil_config *config)
 {
-    const double *p = config->parameters;
     int rc = instance_create(self, config, sizeof(struct lead_lag));
 
     if (rc)
         return rc;
-    const double k = 2 / config->period_s, lag = 1 + k * p[LEAD_LAG_LAG];
-    *(struct lead_lag *)*self = (struct lead_lag){
-        .b0 = p[LEAD_LAG_GAIN] * (1 + k * p[LEAD_LAG_LEAD]) / lag,
-        .b1 = p[LEAD_LAG_GAIN] * (1 - k * p[LEAD_LAG_LEAD]) / lag,
-        .a1 = (1 - k * p[LEAD_LAG_LAG]) / lag,
-    };
+    struct lead_lag *c = *self;
+    memcpy(c->parameters, config->parameters, sizeof c->parameters);
+    c->period_s = config->period_s;
+    lead_lag_discretise(c);
+    return 0;
+}
+
+static int lead_lag_tune(void *self, uint32_t place, double value)
+{
+    struct lead_lag *c = self;
+
+    c->parameters[place] = value;
+    lead_lag_discretise(c);
     return 0;
 }
 
@@ -46,9 +64,9 @@ static int lead_lag_step(void *self, uint64_t t_ns, const double *in, double *ou
 }
 
 static const struct hil_quantity lead_lag_parameters[] = {
-    {"gain", "", 1, -1e12, 1e12, 0, "gain at low frequencies"},
-    {"lead_s", "s", 1e-3, 0, 1e3, 0, "time constant of the zero"},
-    {"lag_s", "s", 1e-4, 1e-9, 1e3, 0, "time constant of the pole"},
+    {"gain", "", 1, -1e12, 1e12, HIL_TUNABLE, "gain at low frequencies"},
+    {"lead_s", "s", 1e-3, 0, 1e3, HIL_TUNABLE, "time constant of the zero"},
+    {"lag_s", "s", 1e-4, 1e-9, 1e3, HIL_TUNABLE, "time constant of the pole"},
 };
 
 static const struct hil_quantity lead_lag_inputs[] = {
@@ -72,4 +90,5 @@ const struct hil_model model_lead_lag = {
     .create = lead_lag_create,
     .step = lead_lag_step,
     .destroy = instance_destroy,
+    .tune = lead_lag_tune,
 };

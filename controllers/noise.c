@@ -45,8 +45,17 @@ static int noise_step(void *self, uint64_t t_ns, const double *in, double *out)
     return 0;
 }
 
+static int noise_tune(void *self, uint32_t place, double value)
+{
+    struct noise *n = self;
+
+    (void)place; /* there is only one that can be tuned */
+    n->deviation = value;
+    return 0;
+}
+
 static const struct hil_quantity noise_parameters[] = {
-    {"deviation", "", 0.01, 0, 1e12, 0, "standard deviation of the noise"},
+    {"deviation", "", 0.01, 0, 1e12, HIL_TUNABLE, "standard deviation of the noise"},
     {"seed", "", 1, 0, 4294967295.0, HIL_WHOLE, "seed of the noise"},
 };
 
@@ -71,4 +80,5 @@ const struct hil_model model_noise = {
     .create = noise_create,
     .step = noise_step,
     .destroy = instance_destroy,
+    .tune = noise_tune,
 };

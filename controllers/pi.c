@@ -13,11 +13,20 @@ static int pi_create(void **self, const struct hil_config *config)
     return rc ? rc : pid_law_create(self, &gains, &limits, config);
 }
 
+static int pi_tune(void *self, uint32_t place, double value)
+{
+    static const enum pid_number numbers[] = {PID_LAW_KP, PID_LAW_KI, PID_LAW_WEIGHT, PID_LAW_MIN,
+                                              PID_LAW_MAX};
+
+    return pid_law_tune(self, numbers[place], value);
+}
+
 /* With no derivative to damp the filter's resonance, the defaults keep well below it. */
 static const struct hil_quantity pi_parameters[] = {
-    {"kp_per_v", "1/V", 0.001, 0, 1e6, 0, "proportional gain"},
-    {"ki_per_v_s", "1/(V s)", 20, 0, 1e9, 0, "integral gain"},
-    {"setpoint_weight", "", 1, 0, 1, 0, "share of the reference in the proportional part"},
+    {"kp_per_v", "1/V", 0.001, 0, 1e6, HIL_TUNABLE, "proportional gain"},
+    {"ki_per_v_s", "1/(V s)", 20, 0, 1e9, HIL_TUNABLE, "integral gain"},
+    {"setpoint_weight", "", 1, 0, 1, HIL_TUNABLE,
+     "share of the reference in the proportional part"},
     DUTY_LIMIT_ROWS,
 };
 
@@ -34,4 +43,5 @@ const struct hil_model model_pi = {
     .create = pi_create,
     .step = pid_law_step,
     .destroy = instance_destroy,
+    .tune = pi_tune,
 };

@@ -13,12 +13,20 @@ static int pid_create(void **self, const struct hil_config *config)
     return rc ? rc : pid_law_create(self, &gains, &limits, config);
 }
 
+/* The table is in the order of the law's numbers. */
+static int pid_tune(void *self, uint32_t place, double value)
+{
+    return pid_law_tune(self, (enum pid_number)place, value);
+}
+
 static const struct hil_quantity pid_parameters[] = {
-    {"kp_per_v", "1/V", 0.03, 0, 1e6, 0, "proportional gain"},
-    {"ki_per_v_s", "1/(V s)", 150, 0, 1e9, 0, "integral gain"},
-    {"kd_s_per_v", "s/V", 4.2e-6, 0, 1e3, 0, "derivative gain"},
-    {"derivative_filter_s", "s", 5e-6, 0, 1e3, 0, "time constant of the derivative's filter"},
-    {"setpoint_weight", "", 0.3, 0, 1, 0, "share of the reference in the proportional part"},
+    {"kp_per_v", "1/V", 0.03, 0, 1e6, HIL_TUNABLE, "proportional gain"},
+    {"ki_per_v_s", "1/(V s)", 150, 0, 1e9, HIL_TUNABLE, "integral gain"},
+    {"kd_s_per_v", "s/V", 4.2e-6, 0, 1e3, HIL_TUNABLE, "derivative gain"},
+    {"derivative_filter_s", "s", 5e-6, 0, 1e3, HIL_TUNABLE,
+     "time constant of the derivative's filter"},
+    {"setpoint_weight", "", 0.3, 0, 1, HIL_TUNABLE,
+     "share of the reference in the proportional part"},
     DUTY_LIMIT_ROWS,
 };
 
@@ -35,4 +43,5 @@ const struct hil_model model_pid = {
     .create = pid_create,
     .step = pid_law_step,
     .destroy = instance_destroy,
+    .tune = pid_tune,
 };

@@ -18,24 +18,49 @@ struct pid_law {
     double derivative, keep, slope;
     double y_before;
     bool stepped; /* there is a y_before */
+
+    struct pid_gains gains;
+    double period_s;
 };
+
+/* What a step needs of the gains. */
+static void pid_law_discretise(struct pid_law *law)
+{
+    const struct pid_gains *gains = &law->gains;
+
+    law->integral.gain = gains->ki * law->period_s;
+    law->kp = gains->kp;
+    law->weight = gains->weight;
+    law->keep = gains->filter_s / (gains->filter_s + law->period_s);
+    law->slope = gains->kd / (gains->filter_s + law->period_s);
+}
 
 int pid_law_create(void **self, const struct pid_gains *gains, const struct duty_limits *limits,
                    const struct hil_config *config)
 {
-    const double period_s = config->period_s;
     int rc = instance_create(self, config, sizeof(struct pid_law));
 
     if (rc)
         return rc;
-    *(struct pid_law *)*self = (struct pid_law){
-        .integral = {.gain = gains->ki * period_s},
-        .limits = *limits,
-        .kp = gains->kp,
-        .weight = gains->weight,
-        .keep = gains->filter_s / (gains->filter_s + period_s),
-        .slope = gains->kd / (gains->filter_s + period_s),
+    struct pid_law *law = *self;
+    *law = (struct pid_law){.limits = *limits, .gains = *gains, .period_s = config->period_s};
+    pid_law_discretise(law);
+    return 0;
+}
+
+int pid_law_tune(void *self, enum pid_number number, double value)
+{
+    struct pid_law *law = self;
+    double *const gains[] = {
+        [PID_LAW_KP] = &law->gains.kp,         [PID_LAW_KI] = &law->gains.ki,
+        [PID_LAW_KD] = &law->gains.kd,         [PID_LAW_FILTER] = &law->gains.filter_s,
+        [PID_LAW_WEIGHT] = &law->gains.weight,
     };
+
+    if (number >= PID_LAW_MIN)
+        return duty_limits_tune(&law->limits, number - PID_LAW_MIN, value);
+    *gains[number] = value;
+    pid_law_discretise(law);
     return 0;
 }
 

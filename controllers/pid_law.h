@@ -22,9 +22,9 @@ struct pid_gains {
 extern const struct hil_quantity any_inputs[2], any_outputs[1];
 
 #define ANY_LIMIT_ROWS                                                                             \
-    {"output_min", "", -1, -1e12, 1e12, 0, "least output"},                                        \
+    {"output_min", "", -1, -1e12, 1e12, HIL_TUNABLE, "least output"},                              \
     {                                                                                              \
-        "output_max", "", 1, -1e12, 1e12, 0, "greatest output, above the least"                    \
+        "output_max", "", 1, -1e12, 1e12, HIL_TUNABLE, "greatest output, above the least"          \
     }
 
 /* The functions of a model with the inputs reference and measurement, and one output. Its create()
@@ -32,5 +32,17 @@ extern const struct hil_quantity any_inputs[2], any_outputs[1];
 int pid_law_create(void **self, const struct pid_gains *gains, const struct duty_limits *limits,
                    const struct hil_config *config);
 int pid_law_step(void *self, uint64_t t_ns, const double *in, double *out);
+
+/* For tune(). What the integral has gathered stays. */
+enum pid_number {
+    PID_LAW_KP,
+    PID_LAW_KI,
+    PID_LAW_KD,
+    PID_LAW_FILTER,
+    PID_LAW_WEIGHT,
+    PID_LAW_MIN,
+    PID_LAW_MAX
+};
+int pid_law_tune(void *self, enum pid_number number, double value);
 
 #endif

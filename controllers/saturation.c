@@ -26,6 +26,18 @@ static int saturation_create(void **self, const struct hil_config *config)
     return 0;
 }
 
+static int saturation_tune(void *self, uint32_t place, double value)
+{
+    struct saturation *s = self;
+    const struct saturation tuned = {place == SATURATION_MIN ? value : s->min,
+                                     place == SATURATION_MAX ? value : s->max};
+
+    if (!(tuned.min < tuned.max))
+        return -EDOM;
+    *s = tuned;
+    return 0;
+}
+
 static int saturation_step(void *self, uint64_t t_ns, const double *in, double *out)
 {
     const struct saturation *s = self;
@@ -36,8 +48,8 @@ static int saturation_step(void *self, uint64_t t_ns, const double *in, double *
 }
 
 static const struct hil_quantity saturation_parameters[] = {
-    {"output_min", "", -1, -1e12, 1e12, 0, "least output"},
-    {"output_max", "", 1, -1e12, 1e12, 0, "greatest output"},
+    {"output_min", "", -1, -1e12, 1e12, HIL_TUNABLE, "least output"},
+    {"output_max", "", 1, -1e12, 1e12, HIL_TUNABLE, "greatest output"},
 };
 
 static const struct hil_quantity saturation_inputs[] = {
@@ -61,4 +73,5 @@ const struct hil_model model_saturation = {
     .create = saturation_create,
     .step = saturation_step,
     .destroy = instance_destroy,
+    .tune = saturation_tune,
 };

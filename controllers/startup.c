@@ -46,6 +46,20 @@ static int startup_create(void **self, const struct hil_config *config)
     return 0;
 }
 
+static int startup_tune(void *self, uint32_t place, double value)
+{
+    struct startup *s = self;
+    const double ready_v = place == STARTUP_READY ? value : s->ready_v;
+    const double overvoltage_v = place == STARTUP_OVERVOLTAGE ? value : s->overvoltage_v;
+
+    if (!(ready_v < overvoltage_v))
+        return -EDOM;
+    s->ready_v = ready_v;
+    s->overvoltage_v = overvoltage_v;
+    s->timeout_s = place == STARTUP_TIMEOUT ? value : s->timeout_s;
+    return 0;
+}
+
 /* Where it goes from here. */
 static enum startup_state startup_next(const struct startup *s, const double *in)
 {
@@ -82,9 +96,9 @@ static int startup_step(void *self, uint64_t t_ns, const double *in, double *out
 }
 
 static const struct hil_quantity startup_parameters[] = {
-    {"ready_v", "V", 40, 0, 1e6, 0, "voltage from which it runs"},
-    {"overvoltage_v", "V", 60, 0, 1e6, 0, "voltage from which it is at fault"},
-    {"timeout_s", "s", 0.1, 0, 1e6, 0, "how long the pre-charge may take"},
+    {"ready_v", "V", 40, 0, 1e6, HIL_TUNABLE, "voltage from which it runs"},
+    {"overvoltage_v", "V", 60, 0, 1e6, HIL_TUNABLE, "voltage from which it is at fault"},
+    {"timeout_s", "s", 0.1, 0, 1e6, HIL_TUNABLE, "how long the pre-charge may take"},
 };
 
 static const struct hil_quantity startup_inputs[] = {
@@ -112,4 +126,5 @@ const struct hil_model model_startup = {
     .create = startup_create,
     .step = startup_step,
     .destroy = instance_destroy,
+    .tune = startup_tune,
 };

@@ -13,7 +13,7 @@ enum { K_VOLTAGE, K_CURRENT, K_INTEGRAL, LIMITS };
 struct state_feedback {
     struct duty_integral integral;
     struct duty_limits limits;
-    double k_voltage, k_current;
+    double k_voltage, k_current, period_s;
 };
 
 static int state_feedback_create(void **self, const struct hil_config *config)
@@ -31,7 +31,23 @@ static int state_feedback_create(void **self, const struct hil_config *config)
         .limits = limits,
         .k_voltage = p[K_VOLTAGE],
         .k_current = p[K_CURRENT],
+        .period_s = config->period_s,
     };
+    return 0;
+}
+
+static int state_feedback_tune(void *self, uint32_t place, double value)
+{
+    struct state_feedback *law = self;
+
+    if (place >= LIMITS)
+        return duty_limits_tune(&law->limits, place - LIMITS, value);
+    if (place == K_VOLTAGE)
+        law->k_voltage = value;
+    else if (place == K_CURRENT)
+        law->k_current = value;
+    else
+        law->integral.gain = value * law->period_s;
     return 0;
 }
 
@@ -48,9 +64,9 @@ static int state_feedback_step(void *self, uint64_t t_ns, const double *in, doub
 
 /* The defaults damp the reference buck at controller periods of 10 to 40 us. */
 static const struct hil_quantity state_feedback_parameters[] = {
-    {"k_voltage_per_v", "1/V", 0.008, -1e6, 1e6, 0, "feedback of the voltage"},
-    {"k_current_per_a", "1/A", 0.008, -1e6, 1e6, 0, "feedback of the inductor current"},
-    {"ki_per_v_s", "1/(V s)", 80, 0, 1e9, 0, "integral gain"},
+    {"k_voltage_per_v", "1/V", 0.008, -1e6, 1e6, HIL_TUNABLE, "feedback of the voltage"},
+    {"k_current_per_a", "1/A", 0.008, -1e6, 1e6, HIL_TUNABLE, "feedback of the inductor current"},
+    {"ki_per_v_s", "1/(V s)", 80, 0, 1e9, HIL_TUNABLE, "integral gain"},
     DUTY_LIMIT_ROWS,
 };
 
@@ -67,4 +83,5 @@ const struct hil_model model_state_feedback = {
     .create = state_feedback_create,
     .step = state_feedback_step,
     .destroy = instance_destroy,
+    .tune = state_feedback_tune,
 };

@@ -20,6 +20,7 @@ struct type3 {
     double b[ORDER + 1], a[ORDER + 1];
     double error[ORDER + 1], duty[ORDER + 1];
     struct duty_limits limits;
+    double gains[LIMITS], period_s;
 };
 
 /* Multiplies a polynomial in q, of degree below ORDER, by c0 + c1 q. */
@@ -38,8 +39,9 @@ static void type3_multiply_corner(double polynomial[ORDER + 1], double rad_per_s
     type3_multiply(polynomial, 1 + k, 1 - k);
 }
 
-static void type3_discretise(struct type3 *law, const double *gains, double period_s)
+static void type3_discretise(struct type3 *law)
 {
+    const double *gains = law->gains, period_s = law->period_s;
     double b[ORDER + 1] = {gains[KC]}, a[ORDER + 1] = {2 / period_s};
 
     type3_multiply_corner(b, gains[ZERO1], period_s);
@@ -67,7 +69,20 @@ static int type3_create(void **self, const struct hil_config *config)
         return rc;
     struct type3 *made = *self;
     made->limits = limits;
-    type3_discretise(made, config->parameters, config->period_s);
+    made->period_s = config->period_s;
+    memcpy(made->gains, config->parameters, sizeof made->gains);
+    type3_discretise(made);
+    return 0;
+}
+
+static int type3_tune(void *self, uint32_t place, double value)
+{
+    struct type3 *law = self;
+
+    if (place >= LIMITS)
+        return duty_limits_tune(&law->limits, place - LIMITS, value);
+    law->gains[place] = value;
+    type3_discretise(law);
     return 0;
 }
 
@@ -95,11 +110,11 @@ static int type3_step(void *self, uint64_t t_ns, const double *in, double *out)
 }
 
 static const struct hil_quantity type3_parameters[] = {
-    {"kc_per_v_s", "1/(V s)", 140, 0, 1e9, 0, "gain of the integrator"},
-    {"zero1_rad_per_s", "rad/s", 4900, 1e-3, 1e12, 0, "first zero"},
-    {"zero2_rad_per_s", "rad/s", 5600, 1e-3, 1e12, 0, "second zero"},
-    {"pole1_rad_per_s", "rad/s", 1.4e5, 1e-3, 1e12, 0, "first pole"},
-    {"pole2_rad_per_s", "rad/s", 5.2e5, 1e-3, 1e12, 0, "second pole"},
+    {"kc_per_v_s", "1/(V s)", 140, 0, 1e9, HIL_TUNABLE, "gain of the integrator"},
+    {"zero1_rad_per_s", "rad/s", 4900, 1e-3, 1e12, HIL_TUNABLE, "first zero"},
+    {"zero2_rad_per_s", "rad/s", 5600, 1e-3, 1e12, HIL_TUNABLE, "second zero"},
+    {"pole1_rad_per_s", "rad/s", 1.4e5, 1e-3, 1e12, HIL_TUNABLE, "first pole"},
+    {"pole2_rad_per_s", "rad/s", 5.2e5, 1e-3, 1e12, HIL_TUNABLE, "second pole"},
     DUTY_LIMIT_ROWS,
 };
 
@@ -116,4 +131,5 @@ const struct hil_model model_type3 = {
     .create = type3_create,
     .step = type3_step,
     .destroy = instance_destroy,
+    .tune = type3_tune,
 };

@@ -251,7 +251,8 @@ static int control_tell(json_t *answer, bool json)
     }
     if (json)
         return set_print_json(answer);
-    printf("%s: the run %s, at %.9g s\n", set_text(answer, "control", text),
+    set_text(answer, "control", text);
+    printf("%s: the run %s, at %.9g s\n", text,
            strcmp(text, "stop") == 0                         ? "ends"
            : json_is_true(json_object_get(answer, "paused")) ? "stands still"
                                                              : "goes on",

@@ -63,23 +63,24 @@ static bool asking_is_fixed(const struct asking *a, const char *name)
     return false;
 }
 
-/* " (did you mean 'controller.kp'?); allowed: ..." */
+/* With the name that was meant, if one is near. */
 static int asking_unknown(const struct asking *a, const char *name)
 {
     const unsigned count = a->tuning ? a->tuning->count : 0;
     const char **names = calloc(count + 1, sizeof *names);
-    const char *what = asking_is_fixed(a, name) ? "is a parameter that is not tunable"
-                                                : "is no parameter and no source";
-    char choice[SCENARIO_CHOICE_BYTES] = "", fit[256];
+    const char *is = asking_is_fixed(a, name) ? "a parameter that is not tunable"
+                                              : "no parameter and no source of this run";
+    char fit[256];
 
     hil_foreign_text(fit, sizeof fit, name, strlen(name));
     for (unsigned i = 0; names && i < count; i++)
         names[i] = a->tuning->tunables[i].name;
-    if (names && count)
-        scenario_say_choice(name, names, count, choice);
+    const char *near = names ? scenario_near_miss(name, names, count) : NULL;
     free(names);
-    return asking_refuse(a, "%s: %s%s", fit, what,
-                         count ? choice : "; allowed: none, nothing of this run is tunable");
+    if (near)
+        return asking_refuse(a, "%s is %s (did you mean '%s'?)", fit, is, near);
+    return asking_refuse(a, "%s is %s; allowed: %s", fit, is,
+                         count ? "what hiloco set lists without a value" : "none, it has none");
 }
 
 /* --- "set" ----------------------------------------------------------------------------------- */

@@ -299,7 +299,7 @@ static double another_value(const struct hil_quantity *q)
 {
     const double other = q->value == 0 ? (q->min + q->max) / 2 : 1.25 * q->value;
 
-    return other <= q->max && other >= q->min ? other : q->min;
+    return other <= q->max && other >= q->min ? other : 0.75 * q->value;
 }
 
 /* Makes steps with inputs that change, and compares what both give. */

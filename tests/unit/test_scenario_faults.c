@@ -220,9 +220,6 @@ Test(scenario_faults, mistakes_are_told_with_their_places)
         {"{component: 'converter[*]', kind: tune, parameter: capacitance, factor: 2}",
          "13:57: faults.a.parameter is 'capacitance', which is no parameter of the model buck (did "
          "you mean 'capacitance_f'?); allowed: inductance_h, capacitance_f,"},
-        {"{component: 'control[*]', kind: tune, parameter: duty_min, factor: 2}",
-         "13:55: faults.a.parameter is 'duty_min', a parameter that is not tunable of the model "
-         "pid; allowed: none, it has no tunable parameter\n"},
         {"{component: 'converter[*]', kind: tune, parameter: capacitance_f, factor: -2}",
          "13:80: faults.a.factor makes capacitance_f -0.00094; allowed: 1e-9 to 1 F\n"},
     };
@@ -252,6 +249,20 @@ Test(scenario_faults, wait_for_events_of_inputs_nodes_components_and_faults_that
     cr_expect(hil_awaited_is_of(s->system, &f[2].awaited, 1));
     cr_expect_not(hil_awaited_is_of(s->system, &f[2].awaited, 0));
     hil_scenario_free(s);
+}
+
+Test(scenario_faults, a_parameter_that_is_not_tunable_cannot_be_tuned)
+{
+    expect_refusal(
+        "name: bits\n"
+        "duration_s: 0.1\n"
+        "nodes: {a: {period_us: 10}}\n"
+        "components: {q: {model: quantiser, node: a}}\n"
+        "sources: {x: {to: q.input, constant: 1}}\n"
+        "faults:\n"
+        "  f: {component: q, kind: tune, parameter: bits, value: 8}\n",
+        "FILE:7:44: faults.f.parameter is 'bits', a parameter that is not tunable of the "
+        "model quantiser; allowed: none, it has no tunable parameter\n");
 }
 
 Test(scenario_faults, one_that_does_not_end_has_none_after_it)
