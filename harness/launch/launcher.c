@@ -254,15 +254,13 @@ static int run(struct launcher *l)
         rc = hil_rendezvous_serve(l->rendezvous);
     if (!rc)
         rc = start_trace(l);
-    if (!rc)
-        rc = hil_tuning_server_open(&l->tuning, &l->run);
     if (rc) {
         fprintf(stderr, "%s: %s\n", l->scenario->name, strerror(-rc));
         l->failed = true;
     }
     atomic_store(&l->run.state->go, true);
     watch(l);
-    hil_tuning_server_close(l->tuning);
+    hil_tuning_server_close(&l->tuning);
     rc = stop_trace(l);
     const bool failed = finish_results(l, &outcome, rc) || l->failed || rc;
     const int status = failed ? (l->children.refused ? HIL_EXIT_USAGE : HIL_EXIT_FAILED)
@@ -309,6 +307,8 @@ int hil_launch(const struct hil_launch *launch)
     if (!rc)
         rc = hil_warnings_open(&l.warnings, &l.run, launch->keep_quiet);
     if (!rc)
+        rc = hil_tuning_server_open(&l.tuning, &l.run); /* before it can be found */
+    if (!rc)
         rc = open_state(&l);
     if (!rc)
         rc = hil_kept_record(&l.kept);
@@ -325,6 +325,7 @@ int hil_launch(const struct hil_launch *launch)
         remove_run_directory(&l);
     }
     hil_rendezvous_close(l.rendezvous);
+    hil_tuning_server_close(&l.tuning);
     hil_session_close(l.children.session);
     hil_kept_close(&l.kept);
     hil_state_close(l.run.state);

@@ -43,6 +43,8 @@ static void print(const struct hil_progress_bar *bar)
     fprintf(stderr, "%.3f of %g s  ", now, end);
     if (makes_measure(bar))
         fprintf(stderr, "%11s  ", hil_value(text, value, hil_decimals(value, 6), card->unit));
+    if (hil_state_is_paused(bar->state))
+        fprintf(stderr, "paused  ");
     fprintf(stderr, "missed %llu%s", (unsigned long long)missed(bar->state),
             bar->terminal ? "\033[K" : "\n");
     fflush(stderr);

@@ -372,8 +372,11 @@ int hil_tuning_server_open(struct hil_tuning_server **server, const struct hil_r
     return server_listen(s);
 }
 
-void hil_tuning_server_close(struct hil_tuning_server *s)
+void hil_tuning_server_close(struct hil_tuning_server **server)
 {
+    struct hil_tuning_server *s = *server;
+
+    *server = NULL;
     if (!s)
         return;
     for (unsigned i = 0; i < SERVER_CLIENTS; i++)

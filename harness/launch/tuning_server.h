@@ -18,6 +18,7 @@ int hil_tuning_server_open(struct hil_tuning_server **server, const struct hil_r
 /* One look. */
 void hil_tuning_server_look(struct hil_tuning_server *server);
 
-void hil_tuning_server_close(struct hil_tuning_server *server);
+/* Who still waits for an answer gets none. *server is NULL then. */
+void hil_tuning_server_close(struct hil_tuning_server **server);
 
 #endif

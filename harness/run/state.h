@@ -203,6 +203,12 @@ struct hil_state {
  * another number. */
 const char *hil_stage_name(uint64_t stage);
 
+/* Whether the run stands still, in virtual time, because it was told to. */
+static inline bool hil_state_is_paused(const struct hil_state *state)
+{
+    return atomic_load_explicit(&state->pace.paused, memory_order_relaxed);
+}
+
 static inline bool hil_stage_runs(uint64_t stage)
 {
     return stage == HIL_RUNNING || stage == HIL_SAFE;

@@ -44,7 +44,8 @@ static double late_p99(const struct hil_node_state *n)
 /* Whether what a node tells comes here: from elsewhere by node 0's loop. */
 static bool is_heard(const struct hil_state *s, unsigned node)
 {
-    return s->nodes[node].here || hil_stage_runs(s->nodes[0].progress.stage);
+    return !hil_state_is_paused(s) &&
+           (s->nodes[node].here || hil_stage_runs(s->nodes[0].progress.stage));
 }
 
 /* By the watcher's clock: when it last saw the node's figures change. */
@@ -196,7 +197,7 @@ static const char *how_it_is(const struct hil_found *run)
     int status;
 
     if (!hil_run_ended(run, &status))
-        return "running";
+        return hil_state_is_paused(run->attached.state) ? "paused" : "running";
     return status == HIL_EXIT_OK || status == HIL_EXIT_INVALID ? "ended"
            : hil_exit_by_signal(status)                        ? "interrupted"
                                                                : "failed";

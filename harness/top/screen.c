@@ -66,13 +66,17 @@ static void show_line(int y, attr_t attributes, const char *text)
 
 static void show_title(const struct screen *s)
 {
-    const struct hil_card *card = &s->watch->run->attached.card;
+    const struct hil_attached *run = &s->watch->run->attached;
+    const struct hil_card *card = &run->card;
     char text[256];
 
     snprintf(text, sizeof text, " %s%s  %.3f of %g s in %s time  process %d  %u nodes  missed %llu",
-             s->held ? "PAUSED  " : "", card->name, (double)s->sample->elapsed_ns * 1e-9,
-             (double)card->duration_ns * 1e-9, card->virtual_time ? "virtual" : "real",
-             (int)s->watch->run->pid, s->sample->count, (unsigned long long)s->sample->missed);
+             s->held                           ? "PAUSED  "
+             : hil_state_is_paused(run->state) ? "RUN PAUSED  "
+                                               : "",
+             card->name, (double)s->sample->elapsed_ns * 1e-9, (double)card->duration_ns * 1e-9,
+             card->virtual_time ? "virtual" : "real", (int)s->watch->run->pid, s->sample->count,
+             (unsigned long long)s->sample->missed);
     show_line(TITLE, A_REVERSE, text);
 }
 

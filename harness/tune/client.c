@@ -230,5 +230,5 @@ bool hil_tune_next(const struct hil_attached *run, uint64_t *seen, struct hil_tu
 
 bool hil_tune_paused(const struct hil_attached *run)
 {
-    return atomic_load_explicit(&run->state->pace.paused, memory_order_relaxed);
+    return hil_state_is_paused(run->state);
 }
