@@ -17,7 +17,7 @@ static const char help[] =
     "a scenario's name, a process id or a folder of results. Without NAME=VALUE it lists what can\n"
     "be set, with its value, unit and range. The run must let it be: hiloco run --allow-set.\n"
     "\n"
-    "  NAME=VALUE      COMPONENT.PARAMETER, as in controller.kp_per_v=0.02; or a source, by its\n"
+    "  NAME=VALUE      COMPONENT.PARAMETER, as in motor.resistance_ohm=0.4; or a source, by its\n"
     "                  name or by that of an input that it feeds. All of one command takes force\n"
     "                  at one time of the run, at the boundary of a step\n"
     "  --ramp SECONDS  sources get to their values on a line, which takes so long\n"
@@ -110,7 +110,7 @@ static int set_change(json_t *list, const char *text, double ramp_s)
     return -EINVAL;
 }
 
-/* "controller.kp_per_v = 0.02 at controller, from step 12 on, at 0.00048 s" */
+/* "control[0].kp_per_v = 0.02 at controller, from step 12 on, at 0.00048 s" */
 static void set_tell_applied(const json_t *list)
 {
     char name[HIL_REFERENCE_BYTES], node[HIL_REFERENCE_BYTES];
