@@ -19,15 +19,20 @@ TEST_PACKAGES  := libcriterion-dev patch lttng-tools babeltrace2 zip chromium py
 RDMA_PACKAGES  := ibverbs-utils iproute2 perftest rdma-core rdmacm-utils
 FUZZ_PACKAGES  := clang libclang-rt-dev
 DEVICE_PACKAGES := can-utils
+LAUNCHER_PACKAGES := openmpi-bin iproute2 \
+                     $(if $(wildcard /usr/sbin/policy-rc.d),munge openssh-server slurm-client slurmctld slurmd)
 DEB_PACKAGES   := debhelper dpkg-dev lintian mmdebstrap
 GUEST_PACKAGES := busybox-static cpio kmod qemu-system-x86 xz-utils zstd
 
 # These goals install what is missing; others only say what it is.
-ifneq ($(filter run test test-rdma test-device deb test-deb soak bench bench-rdma lateness sanitize fuzz,$(MAKECMDGOALS)),)
+ifneq ($(filter run test test-rdma test-device test-launchers deb test-deb soak bench bench-rdma lateness sanitize fuzz,$(MAKECMDGOALS)),)
 NEEDED := $(BUILD)/packages-installed
 else
 NEEDED := $(BUILD)/packages-found
 endif
+
+# Debian starts a package's services where nothing forbids that (policy-rc.d, as containers have it). There
+# Slurm and sshd are not installed for a test; where they are not, it says so and does without.
 
 # What an RDMA device's tests need besides; without RDMA_DEVICE they run in a guest.
 NEEDED_FOR_RDMA := $(BUILD)/packages-installed-for-$(if $(RDMA_DEVICE),rdma,guest)
@@ -37,10 +42,12 @@ $(BUILD)/packages-installed-for-rdma:  PACKAGES = $(RDMA_PACKAGES)
 $(BUILD)/packages-installed-for-guest: PACKAGES = $(RDMA_PACKAGES) $(GUEST_PACKAGES)
 $(BUILD)/packages-installed-for-device: PACKAGES = $(DEVICE_PACKAGES) $(GUEST_PACKAGES)
 $(BUILD)/packages-installed-for-fuzz:  PACKAGES = $(FUZZ_PACKAGES)
+$(BUILD)/packages-installed-for-launchers: PACKAGES = $(LAUNCHER_PACKAGES)
 $(BUILD)/packages-installed-for-deb:   PACKAGES = $(DEB_PACKAGES)
 $(BUILD)/packages-installed-for-rdma $(BUILD)/packages-installed-for-guest \
 $(BUILD)/packages-installed-for-device $(BUILD)/packages-installed-for-deb \
-$(BUILD)/packages-installed-for-fuzz: | $(BUILD)/packages-installed
+$(BUILD)/packages-installed-for-fuzz $(BUILD)/packages-installed-for-launchers: \
+    | $(BUILD)/packages-installed
 
 MISSING = $(shell for p in $(PACKAGES); do \
             dpkg-query -W -f='$${db:Status-Status}' $$p 2>/dev/null | grep -q '^installed' || \
@@ -49,7 +56,8 @@ AS_ROOT = $(if $(filter 0,$(shell id -u)),,sudo)
 
 $(BUILD)/packages-installed $(BUILD)/packages-installed-for-rdma \
 $(BUILD)/packages-installed-for-guest $(BUILD)/packages-installed-for-device \
-$(BUILD)/packages-installed-for-deb $(BUILD)/packages-installed-for-fuzz:
+$(BUILD)/packages-installed-for-deb $(BUILD)/packages-installed-for-fuzz \
+$(BUILD)/packages-installed-for-launchers:
 	@mkdir -p $(@D)
 	@if ! command -v dpkg-query >/dev/null; then \
 	    echo "no Debian here: these must be there already: $(PACKAGES)"; \
@@ -340,6 +348,13 @@ test: all $(TESTS:%=$(BUILD)/test-%) $(BUILD)/soak $(BUILD)/soak-shm $(ON_TCP)
 	@echo "--- over RDMA: make test-rdma (in a guest with soft-RoCE, or RDMA_DEVICE=...)"
 	@echo "--- on devices: make test-device (in a guest that has them)"
 
+# --- job launchers, really run ------------------------------------------------------------------
+
+LAUNCHER_TESTS := mpirun slurm ssh
+
+test-launchers: all | $(BUILD)/packages-installed-for-launchers
+	@HILOCO_BUILD=$(BUILD) tests/launchers/run $(LAUNCHER_TESTS)
+
 # --- tests of the fabric tcp: on loopback and in network namespaces -------------------------------
 
 $(BUILD)/tcp-relay: $(call objects,tests/tcp/relay.c)
@@ -601,6 +616,7 @@ help:
 	@echo "make figure     draw the documents' figures again, when what they show has changed"
 	@echo "make test       run the tests"
 	@echo "make test-tcp   of these only: the fabric tcp"
+	@echo "make test-launchers start a scenario by mpirun, by srun and by ssh, all on this machine"
 	@echo "make test-rdma  run tests over RDMA: in a guest with soft-RoCE, or on RDMA_DEVICE=mlx5_0"
 	@echo "make test-device run tests of cards and CAN buses, in a guest (GUEST_KERNEL=$(GUEST_KERNEL))"
 	@echo "make soak       run every channel under chaos for SEEDS=$(SEEDS) seeds, and litmus tests for ROUNDS"
@@ -617,5 +633,5 @@ help:
 
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
 
-.PHONY: all run figure test test-tcp test-rdma test-device deb test-deb soak rivals bench bench-rdma lateness sanitize sanitize-run sanitize-threads fuzz fuzz-run format format-check install clean help
+.PHONY: all run figure test test-tcp test-launchers test-rdma test-device deb test-deb soak rivals bench bench-rdma lateness sanitize sanitize-run sanitize-threads fuzz fuzz-run format format-check install clean help
 .DELETE_ON_ERROR:

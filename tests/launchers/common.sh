@@ -1,0 +1,31 @@
+# What the tests of tests/launchers share; sourced by each.
+source "$(dirname "${BASH_SOURCE[0]}")/../guest/checks.sh"
+build=$(realpath "$build")
+export HILOCO_SECRET=0123456789abcdef0123456789abcdef
+
+# The 20-converter scenario, short and slow: it is about who starts whom, not about time.
+short=("$PWD/configs/dcdc20.yaml" --set fabric=tcp --set duration_s=0.05
+       --set controller.period_us=5000 --set converters.period_us=1000
+       --set controller.cpu=-1 --set converters.cpu=-1
+       --set controller.priority=0 --set converters.priority=0
+       --set controller.wait=hybrid --set converters.wait=hybrid --set controller.overrun=catch_up
+       --set validity.required=false --wait 60)
+
+# needs WHAT PROGRAM...: ends the test where one of them is not installed.
+needs() {
+    local program
+    for program in "${@:2}"; do
+        PATH=$PATH:/usr/sbin command -v "$program" >/dev/null && continue
+        echo "--- launchers: $1: skipped, $program is not installed"
+        exit 0
+    done
+}
+
+# ran NAME: the one run of this scenario's name left results, and its controller's loop ran over tcp.
+ran() {
+    local summary
+    summary=$(echo "$work/results/$1"-*/summary.json)
+    cat "$summary"
+    grep -q '"fabric": "tcp"' "$summary" &&
+        tr -d ' \n' <"$summary" | grep -qE '"controller":\{[^}]*"steps":[1-9]'
+}
