@@ -173,3 +173,185 @@ Test(scope, rows_have_faulted_signals_as_the_record)
     expect_recorded(&w, "control[1].original_duty", "controller", "original_duty", 0);
     hil_runs_close(&w.runs);
 }
+
+/* --- captures ---------------- */
+
+/* A pulse each 20 ms. */
+static const char PULSES[] =
+    "name: pulses\n"
+    "duration_s: 20\n"
+    "mode: virtual\n"
+    "nodes:\n"
+    "  fast: {period_us: 10}\n"
+    "  slow: {period_us: 50}\n"
+    "components:\n"
+    "  lag: {node: fast, model: first_order_lag, parameters: {time_constant_s: 0.001}}\n"
+    "  law: {node: slow, model: gain, parameters: {gain: 2}}\n"
+    "connections: [{from: lag.output, to: law.input}]\n"
+    "sources:\n"
+    "  pulse: {pulses: {high: 1, period_s: 0.02, width_s: 0.01}, to: lag.input}\n"
+    "record: [{node: fast, signals: [lag.output]}, {node: slow, signals: [law.output]}]\n";
+
+static json_t *capture(const struct watched *w, const char *options)
+{
+    const char *path = in_workspace("capture.json");
+    struct ended e = run_command("hiloco scope %s --out %s %s", w->out, path, options);
+
+    expect_status(&e, 0);
+    json_t *read = json_load_file(path, 0, NULL);
+    cr_assert_not_null(read, "%s", e.out);
+    return read;
+}
+
+static double at(json_t *array, size_t i)
+{
+    return json_number_value(json_array_get(array, i));
+}
+
+/* Every value, by its step, to the bit; no step is left out. */
+static void expect_trace(const struct watched *w, json_t *capture_, unsigned trace,
+                         const char *node, const char *column)
+{
+    json_t *t = json_array_get(json_object_get(capture_, "traces"), trace);
+    json_t *steps = json_object_get(t, "steps"), *values = json_object_get(t, "values"),
+           *times = json_object_get(t, "times_s");
+    char path[100];
+    snprintf(path, sizeof path, "%s/%s", node, column);
+    const struct column recorded = column_of(w->out, path);
+    snprintf(path, sizeof path, "%s/time_s", node);
+    const struct column time = column_of(w->out, path);
+
+    cr_assert_gt(json_array_size(steps), 50);
+    for (size_t i = 0; i < json_array_size(steps); i++) {
+        const size_t row = (size_t)at(steps, i);
+        cr_assert_lt(row, recorded.rows);
+        cr_assert_eq(at(values, i), recorded.at[row], "%s: step %zu", path, row);
+        cr_assert_eq(at(times, i), time.at[row], "%s: step %zu", path, row);
+        cr_assert(i == 0 || row == (size_t)at(steps, i - 1) + 1);
+    }
+    free(recorded.at);
+    free(time.at);
+}
+
+/* A run in virtual time is over before somebody looks, unless it is long; then it is told to end.
+ */
+static struct watched watch_pulses(void)
+{
+    const char *path = in_workspace("pulses.yaml");
+
+    write_text(path, PULSES);
+    return watch_run(path);
+}
+
+static void end_run(struct watched *w)
+{
+    kill(w->process.pid, SIGTERM);
+    struct ended e = finish(&w->process);
+    cr_expect(e.status == 130 || e.status == 0, "%d: %s", e.status, e.err);
+    hil_runs_close(&w->runs);
+}
+
+Test(scope, capture_shows_its_edge_where_the_record_has_it)
+{
+    struct watched w = watch_pulses();
+    json_t *c = capture(&w, "--capture lag.output,law.output --trigger lag.output>0.5 "
+                            "--hysteresis 0.2 --before 0.005 --after 0.003");
+
+    end_run(&w);
+    cr_expect_eq(number_at(c, "lost"), 0);
+    const struct column output = column_of(w.out, "fast/output");
+    const size_t step = (size_t)number_at(c, "trigger.step");
+    cr_assert_gt(step, 0);
+    cr_expect_geq(output.at[step], 0.5);
+    cr_expect_lt(output.at[step - 1], 0.5);
+    cr_expect_str_eq(json_string_value(json_at(c, "trigger.node")), "fast");
+    expect_trace(&w, c, 0, "fast", "output");
+    expect_trace(&w, c, 1, "slow", "output");
+    json_decref(c);
+}
+
+/* At 150 s of the run: while it is under way. */
+static const char LATE[] = "name: late\n"
+                           "duration_s: 600\n"
+                           "mode: virtual\n"
+                           "controller: {law: pid, period_us: 20}\n"
+                           "converters: {count: 3, plant: buck, period_us: 10}\n"
+                           "reference: {voltage_v: 12}\n"
+                           "recording: {decimation: 0}\n"
+                           "faults:\n"
+                           "  sensor: {signal: 'control[0].voltage_v', kind: bias, value: 0.5, "
+                           "at_s: 150, duration_s: 450}\n";
+
+Test(scope, capture_of_a_fault_is_at_the_step_where_it_begins)
+{
+    const char *path = in_workspace("late.yaml");
+
+    write_text(path, LATE);
+    struct watched w = watch_run(path);
+    json_t *c = capture(&w, "--capture control[0].voltage_v "
+                            "--trigger fault --before 0.001 --after 0.001");
+    end_run(&w);
+    cr_expect_eq(number_at(c, "trigger.step"), 7500000);
+    cr_expect_eq(number_at(c, "trigger.time_s"), 150e9 * 1e-9);
+    json_t *trace = json_array_get(json_object_get(c, "traces"), 0),
+           *values = json_object_get(trace, "values");
+    cr_assert_eq(json_array_size(values), 101);
+    for (size_t i = 0; i < 50; i++)
+        cr_expect_lt(at(values, i), 12.2, "step %zu: %.17g", i, at(values, i));
+    cr_expect_gt(at(values, 51), 12.2); /* half a volt too much */
+    json_decref(c);
+}
+
+/* A step of the controller that runs late, which loses its core now and then. */
+Test(scope, capture_of_a_miss_is_at_a_step_that_was_late)
+{
+    if (sysconf(_SC_NPROCESSORS_ONLN) < 2)
+        cr_skip_test("real time needs two cores");
+    struct watched w = watch_run(SHORT "--mode realtime --set duration_s=600 "
+                                       "--set recording.decimation=0 --set "
+                                       "recording.converter_decimation=0 "
+                                       "--set controller.priority=0 --set converters.priority=0 "
+                                       "--set controller.cpu=-1 --set converters.cpu=-1");
+    json_t *c = capture(&w, "--capture output_v --trigger miss --before 0 --after 0.0002");
+    end_run(&w);
+    json_t *trace = json_array_get(json_object_get(c, "traces"), 0),
+           *steps = json_object_get(trace, "steps"), *times = json_object_get(trace, "times_s");
+    const double step = number_at(c, "trigger.step");
+    cr_expect_str_eq(json_string_value(json_at(c, "trigger.on")), "miss");
+    cr_expect_geq(step, 0);
+    if (strcmp(json_string_value(json_at(c, "trigger.node")), "controller") == 0) {
+        cr_expect_eq(at(steps, 0), step);
+        if (json_array_size(steps) > 1) /* else it took longer than that */
+            cr_expect(at(steps, 1) > step + 1 || at(times, 1) > 6e-6 + (step + 1) * 40e-6);
+    }
+    json_decref(c);
+}
+
+Test(scope, capture_refuses_what_it_does_not_know)
+{
+    static const struct {
+        const char *options, *says;
+    } mistakes[] = {
+        {"--capture x --out c.csv", "there is no signal x"},
+        {"--capture lag.output --out c.txt", "allowed: FILE.csv, FILE.json"},
+        {"--capture lag.output", "--out FILE go together"},
+        {"--capture lag.output --out c.csv --trigger lag.output", "SIGNAL>LEVEL"},
+        {"--capture lag.output --out c.csv --trigger lag.output>much", "SIGNAL>LEVEL"},
+        {"--capture lag.output --out c.csv --before -1", "a number is expected"},
+        {"--capture lag.output --out c.csv --before 100000", "shorten"},
+    };
+    struct watched w = watch_pulses();
+
+    for (unsigned i = 0; i < sizeof mistakes / sizeof mistakes[0]; i++) {
+        struct ended e = run_command("hiloco scope %s %s", w.out, mistakes[i].options);
+        expect_status(&e, 2);
+        expect_said(&e, mistakes[i].says);
+    }
+    struct ended e = run_command("hiloco scope %s --capture lag.output --out %s --wait 0.2 "
+                                 "--trigger lag.output>5",
+                                 w.out, in_workspace("none.csv"));
+    expect_status(&e, 1);
+    expect_said(&e, "no trigger came");
+    cr_expect_not(exists(in_workspace("none.csv")));
+    end_run(&w);
+}
