@@ -49,6 +49,7 @@ static const struct choice choices[] = {
     {HIL_TAKES_CHECK, {"measure", no_argument, NULL, 'E'}},
     {HIL_TAKES_BISECT, {"bisect", required_argument, NULL, 'B'}},
     {HIL_TAKES_DRAWS, {"runs", required_argument, NULL, 'N'}},
+    {HIL_TAKES_HOSTS, {"hosts", required_argument, NULL, 'H'}},
     {HIL_TAKES_DRAWS, {"seed", required_argument, NULL, 'D'}},
     {HIL_TAKES_VERDICTS, {"junit", required_argument, NULL, 'U'}},
     {HIL_TAKES_VERDICTS, {"tap", required_argument, NULL, 'P'}},
@@ -225,6 +226,9 @@ static int take(struct hil_arguments *a, int option)
     case 'D':
         a->seed_given = true;
         return parse_seed(optarg, &a->seed);
+    case 'H':
+        a->hosts = optarg;
+        return 0;
     case 'U':
         a->junit = optarg;
         return 0;

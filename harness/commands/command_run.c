@@ -1,9 +1,11 @@
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 
 #include "../doctor/doctor.h"
 #include "../doctor/fix.h"
+#include "../launch/hosts.h"
 #include "../launch/rendezvous.h"
 #include "../record/told.h"
 #include "../summary/verdicts.h"
@@ -13,7 +15,8 @@
 static const char help[] =
     "usage: hiloco run SCENARIO [--mode MODE] [--set KEY=VALUE]... [--out DIR] [--trace]\n"
     "                  [--parameters FILE]... [--wait SECONDS] [--run-dir DIR] [--fix]\n"
-    "                  [--quiet] [--junit FILE] [--tap FILE] [--allow-set] [--tuning DIR]\n"
+    "                  [--hosts HOST,...] [--quiet] [--junit FILE] [--tap FILE]\n"
+    "                  [--allow-set] [--tuning DIR]\n"
     "\n"
     "Runs a scenario: its nodes, joined by network memory. Nodes with a component outside are "
     "left\n"
@@ -32,6 +35,10 @@ static const char help[] =
     "                     hiloco trace DIR says where the time went\n"
     "  --wait SECONDS     how long to wait for nodes that are outside (default 30)\n"
     "  --run-dir DIR      where they meet on shm, as of hiloco node; HILOCO_SECRET is theirs, too\n"
+    "  --hosts HOST,...   run each executor of the scenario (placement:) on a host of its own,\n"
+    "                     started by ssh, over the fabric verbs or tcp; HOST is as ssh takes it,\n"
+    "                     and has hiloco. The addresses find themselves, the results of each come\n"
+    "                     to DIR/HOST. HILOCO_SSH is another ssh, with options\n"
     "  --fix              in real time: mend what of the machine's set-up can be put back, and\n"
     "                     put it back at the end, also when killed (hiloco doctor --help)\n"
     "  --quiet            no progress, no closing words, and nothing of the machine's set-up\n"
@@ -72,6 +79,21 @@ static int prepare(const struct hil_arguments *a, const struct hil_scenario *sce
     return rc;
 }
 
+/* The machine's set-up is the hosts' own, and so are the verdicts. */
+static int launch_on_hosts(const struct hil_arguments *a, const struct hil_scenario *scenario)
+{
+    const struct hil_hosts_run hosts = {.scenario = scenario,
+                                        .hosts = a->hosts,
+                                        .out = a->out,
+                                        .wait_s = a->wait_s,
+                                        .keep_quiet = a->quiet};
+
+    if (!a->fix && !a->junit && !a->tap && !a->run_directory)
+        return hil_hosts_run(&hosts);
+    fprintf(stderr, "--hosts: --fix, --junit, --tap and --run-dir are not allowed with it\n");
+    return HIL_EXIT_USAGE;
+}
+
 static int launch(const struct hil_arguments *a, struct hil_scenario *scenario, char *where,
                   size_t size)
 {
@@ -84,6 +106,8 @@ static int launch(const struct hil_arguments *a, struct hil_scenario *scenario, 
                                       .where_size = size};
     struct hil_fix fix = {0};
 
+    if (a->hosts)
+        return launch_on_hosts(a, scenario);
     if (a->run_directory && !joined) {
         fprintf(stderr, "--run-dir: allowed where a component is outside; without one the nodes "
                         "meet in a folder of their own\n");
@@ -122,20 +146,36 @@ static int run(struct hil_arguments *a, struct hil_scenario *scenario)
     return rc ? HIL_EXIT_FAILED : tested.status;
 }
 
+/* The first of the hosts, without the user that ssh gets. */
+static int choose_rendezvous(struct hil_arguments *a, char *text, size_t size)
+{
+    if (hil_rendezvous_given(&a->options.rendezvous, stderr))
+        return -EINVAL;
+    if (!a->hosts)
+        return 0;
+    const size_t length = strcspn(a->hosts, ","), user = strcspn(a->hosts, "@,");
+    const char *host = a->hosts[user] == '@' ? a->hosts + user + 1 : a->hosts;
+    snprintf(text, size, "%.*s", (int)(a->hosts + length - host), host);
+    a->options.rendezvous = text;
+    a->options.realtime = true;
+    return 0;
+}
+
 int hil_command_run(int argc, char **argv)
 {
     struct hil_arguments a;
     struct hil_scenario *scenario;
+    char rendezvous[256];
     int status = HIL_EXIT_USAGE;
     int rc = hil_arguments_parse(&a,
                                  HIL_TAKES_MODE | HIL_TAKES_SET | HIL_TAKES_OUT | HIL_TAKES_QUIET |
                                      HIL_TAKES_FIX | HIL_TAKES_TRACE | HIL_TAKES_MEETING |
-                                     HIL_TAKES_VERDICTS | HIL_TAKES_TUNING,
+                                     HIL_TAKES_HOSTS | HIL_TAKES_VERDICTS | HIL_TAKES_TUNING,
                                  help, argc, argv);
 
     if (rc) {
         status = hil_arguments_status(rc);
-    } else if (hil_rendezvous_given(&a.options.rendezvous, stderr)) {
+    } else if (choose_rendezvous(&a, rendezvous, sizeof rendezvous)) {
         status = HIL_EXIT_USAGE;
     } else if (hil_arguments_load(&a, &scenario) == 0) {
         if (!a.tuning || hil_tune_again(scenario, a.tuning, stderr) == 0)

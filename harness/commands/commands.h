@@ -49,6 +49,7 @@ struct hil_arguments {
     unsigned runs;                      /* of values that are drawn; 0: not given */
     uint64_t seed;                      /* of them */
     bool seed_given;
+    const char *hosts;       /* "a,b" */
     const char *junit, *tap; /* files for verdicts; "-": standard output */
     const char *root;
     unsigned jobs, wait_s, measure_s;
@@ -85,6 +86,7 @@ enum {
     HIL_TAKES_SCENARIOS = 1 << 20, /* no option: several scenarios */
     HIL_TAKES_BISECT = 1 << 21,    /* --bisect */
     HIL_TAKES_DRAWS = 1 << 23,     /* --runs, --seed */
+    HIL_TAKES_HOSTS = 1 << 24,     /* --hosts */
     HIL_TAKES_FMU = 1 << 22,       /* --fmi, --period-us, --width */
     HIL_TAKES_TUNING = 1 << 24,    /* --allow-set, --tuning */
     HIL_TAKES_CHANGES = 1 << 25,   /* --ramp, --json, --all-users */

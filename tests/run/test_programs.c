@@ -84,6 +84,7 @@ Test(programs, help_lists_the_options)
         {"hiloco doctor", "--json"},
         {"hiloco doctor", "--root"},
         {"hiloco run", "--fix"},
+        {"hiloco run", "--hosts"},
         {"hiloco plot", "--from"},
         {"hiloco plot", "--to"},
         {"hiloco", "--version"},

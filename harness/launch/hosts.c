@@ -1,0 +1,311 @@
+#include "hosts.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "../run/node_name.h"
+#include "exit_status.h"
+#include "launcher.h"
+#include "results.h"
+#include "secret.h"
+#include "signals.h"
+
+enum { HOSTS_MAX = 64, HOSTS_SECRET = 32, HOSTS_LOOK_MS = 100 };
+
+/*
+ * What the shell of a host does. It gets the run's secret, the size of the scenario and the
+ * scenario, and then nothing for as long as the run is wanted: at the end of its input the nodes
+ * are told to stop. Its output is an archive of the results.
+ */
+static const char hosts_script[] =
+    "d=$(mktemp -d) || exit 1; trap 'rm -rf \"$d\"' EXIT; "
+    "read -r HILOCO_SECRET; export HILOCO_SECRET; read -r n; head -c \"$n\" >\"$d/scenario.yaml\"; "
+    "exec 3<&0; hiloco node '%s' \"$d/scenario.yaml\" --out \"$d/out\" --wait %u --quiet >&2 & "
+    "p=$!; "
+    "(cat <&3 >/dev/null; kill -TERM $p) >/dev/null 2>&1 & c=$!; "
+    "wait $p; rc=$?; kill $c 2>/dev/null; [ ! -d \"$d/out\" ] || tar -C \"$d/out\" -cf - .; exit "
+    "$rc";
+
+struct host {
+    char name[256];
+    char nodes[2000]; /* as of hiloco node */
+    char *out;
+    pid_t ssh, tar;
+    int input; /* of ssh */
+    int status;
+};
+
+struct hosts {
+    const struct hil_hosts_run *run;
+    struct host at[HOSTS_MAX];
+    unsigned count;
+    char out[4096];
+    int folder; /* out, held */
+};
+
+/* --- who runs what ---------------------------------------------------------------------------- */
+
+/* What ssh would take for an option, and what a shell or a file name would not leave as it is. */
+static bool hosts_name_fits(const char *name)
+{
+    return name[0] && name[0] != '-' && name[0] != '.' &&
+           strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_@:") ==
+               strlen(name);
+}
+
+static int hosts_parse(struct hosts *h)
+{
+    const char *list = h->run->hosts;
+
+    for (const char *name = list; name; name = strchr(name, ',')) {
+        name += *name == ',';
+        struct host *host = &h->at[h->count];
+        snprintf(host->name, sizeof host->name, "%.*s", (int)strcspn(name, ","), name);
+        if (h->count == HOSTS_MAX || !hosts_name_fits(host->name)) {
+            fprintf(stderr, "--hosts %s: up to %d hosts with commas between them are allowed\n",
+                    list, HOSTS_MAX);
+            return -EINVAL;
+        }
+        for (unsigned i = 0; i < h->count; i++)
+            if (strcmp(h->at[i].name, host->name) == 0) {
+                fprintf(stderr, "--hosts %s: each host is allowed once\n", list);
+                return -EINVAL;
+            }
+        h->count++;
+    }
+    return 0;
+}
+
+/* Adds the executor's nodes to the list. */
+static int hosts_add_nodes(struct host *host, const struct hil_scenario *s,
+                           const struct hil_executor_config *e)
+{
+    char name[HIL_NODE_NAME_BYTES];
+
+    for (unsigned i = 0; i < e->count; i++) {
+        const size_t used = strlen(host->nodes);
+        hil_node_name(s->system, e->nodes[i], name);
+        if (used + strlen(name) + 2 > sizeof host->nodes) {
+            fprintf(stderr, "--hosts: %s would have too many nodes\n", host->name);
+            return -EINVAL;
+        }
+        sprintf(host->nodes + used, "%s%s", used ? "," : "", name);
+    }
+    return 0;
+}
+
+/* Each of the hosts has one executor of the scenario. */
+static int hosts_share(struct hosts *h)
+{
+    const struct hil_scenario *s = h->run->scenario;
+
+    if (!hil_has_addresses(s) || !s->rendezvous.host[0]) {
+        fprintf(stderr,
+                "--hosts: allowed in real time with the fabrics verbs and tcp, and without a "
+                "list of addresses\n");
+        return -EINVAL;
+    }
+    if (h->count != s->executor_count) {
+        fprintf(
+            stderr,
+            "--hosts %s: allowed: one host for each of the scenario's %u executors (placement)\n",
+            h->run->hosts, s->executor_count);
+        return -EINVAL;
+    }
+    int rc = 0;
+    for (unsigned i = 0; !rc && i < h->count; i++)
+        rc = hosts_add_nodes(&h->at[i], s, &s->executors[i]);
+    return rc;
+}
+
+/* --- starting --------------------------------------------------------------------------------- */
+
+_Noreturn static void hosts_exec_ssh(const struct host *host, unsigned wait_s)
+{
+    const char *ssh = getenv("HILOCO_SSH");
+    char script[4000], command[600];
+
+    snprintf(script, sizeof script, hosts_script, host->nodes, wait_s);
+    snprintf(command, sizeof command, "exec %s -o BatchMode=yes \"$0\" \"$1\"", ssh ? ssh : "ssh");
+    signal(SIGINT, SIG_IGN); /* the launcher tells it by its input */
+    signal(SIGPIPE, SIG_DFL);
+    execl("/bin/sh", "sh", "-c", command, host->name, script, (char *)NULL);
+    _exit(127);
+}
+
+_Noreturn static void hosts_exec_tar(const struct host *host)
+{
+    signal(SIGINT, SIG_IGN);
+    execlp("tar", "tar", "-C", host->out, "--no-same-owner", "-xf", "-", (char *)NULL);
+    _exit(127);
+}
+
+static void hosts_become(int input, int output)
+{
+    dup2(input, STDIN_FILENO);
+    if (output >= 0)
+        dup2(output, STDOUT_FILENO);
+}
+
+static int hosts_start(const struct hosts *h, struct host *host)
+{
+    int in[2] = {-1, -1}, out[2] = {-1, -1};
+
+    if (asprintf(&host->out, "%s/%s", h->out, host->name) < 0)
+        return -ENOMEM;
+    if (mkdir(host->out, 0777) || pipe2(in, O_CLOEXEC) || pipe2(out, O_CLOEXEC))
+        return -errno;
+    fflush(NULL);
+    host->ssh = fork();
+    if (host->ssh == 0) {
+        hosts_become(in[0], out[1]);
+        hosts_exec_ssh(host, h->run->wait_s);
+    }
+    host->tar = host->ssh < 0 ? -1 : fork();
+    if (host->tar == 0) {
+        hosts_become(out[0], -1);
+        hosts_exec_tar(host);
+    }
+    close(in[0]);
+    close(out[0]);
+    close(out[1]);
+    host->input = in[1];
+    return host->tar < 0 ? -EAGAIN : 0;
+}
+
+static bool hosts_tell(const struct host *host, const char *secret, const char *scenario)
+{
+    return dprintf(host->input, "%s\n%zu\n%s", secret, strlen(scenario), scenario) > 0;
+}
+
+/* --- ending ----------------------------------------------------------------------------------- */
+
+static void hosts_stop(struct hosts *h)
+{
+    for (unsigned i = 0; i < h->count; i++) {
+        if (h->at[i].input >= 0)
+            close(h->at[i].input);
+        h->at[i].input = -1;
+    }
+}
+
+static int hosts_status_of(int status)
+{
+    return WIFEXITED(status) ? WEXITSTATUS(status) : HIL_EXIT_FAILED;
+}
+
+/* Returns whether it has ended. */
+static bool hosts_look(struct hosts *h, struct host *host)
+{
+    int status;
+
+    if (host->ssh <= 0)
+        return true;
+    if (waitpid(host->ssh, &status, WNOHANG) != host->ssh)
+        return false;
+    host->ssh = 0;
+    host->status = hosts_status_of(status);
+    if (host->status == 255) { /* ssh's own, which has said why */
+        host->status = HIL_EXIT_FAILED;
+        hosts_stop(h);
+    }
+    if (host->status && host->status != HIL_EXIT_INVALID && host->status != HIL_EXIT_LIMIT)
+        fprintf(stderr, "%s: its nodes ended with status %d\n", host->name, host->status);
+    if (waitpid(host->tar, &status, 0) == host->tar && hosts_status_of(status) && !host->status) {
+        fprintf(stderr, "%s: its results could not be fetched\n", host->name);
+        host->status = HIL_EXIT_FAILED;
+    }
+    return true;
+}
+
+static void hosts_wait(struct hosts *h)
+{
+    bool over = false;
+
+    while (!over) {
+        over = true;
+        for (unsigned i = 0; i < h->count; i++)
+            over &= hosts_look(h, &h->at[i]);
+        if (hil_signal_status())
+            hosts_stop(h);
+        poll(NULL, 0, HOSTS_LOOK_MS);
+    }
+}
+
+/* What failed, then a limit, then what is not valid. */
+static int hosts_status(const struct hosts *h)
+{
+    static const int worse[] = {HIL_EXIT_USAGE, HIL_EXIT_FAILED, HIL_EXIT_LIMIT, HIL_EXIT_INVALID};
+
+    if (hil_signal_status())
+        return hil_signal_status();
+    for (size_t k = 0; k < sizeof worse / sizeof worse[0]; k++)
+        for (unsigned i = 0; i < h->count; i++)
+            if (h->at[i].status == worse[k])
+                return worse[k];
+    for (unsigned i = 0; i < h->count; i++)
+        if (h->at[i].status)
+            return HIL_EXIT_FAILED;
+    return HIL_EXIT_OK;
+}
+
+/* --- all of it -------------------------------------------------------------------------------- */
+
+static int hosts_run_all(struct hosts *h)
+{
+    unsigned char bytes[HOSTS_SECRET];
+    char secret[2 * HOSTS_SECRET + 1];
+    int rc = hil_secret_new(bytes, sizeof bytes);
+
+    for (unsigned i = 0; i < HOSTS_SECRET; i++)
+        sprintf(secret + 2 * i, "%02x", bytes[i]);
+    for (unsigned i = 0; !rc && i < h->count; i++) {
+        rc = hosts_start(h, &h->at[i]);
+        if (!rc && !hosts_tell(&h->at[i], secret, h->run->scenario->resolved))
+            rc = -EPIPE;
+    }
+    if (rc) {
+        fprintf(stderr, "--hosts: %s\n", strerror(-rc));
+        hosts_stop(h);
+    }
+    hosts_wait(h);
+    hosts_stop(h);
+    return rc ? HIL_EXIT_FAILED : hosts_status(h);
+}
+
+int hil_hosts_run(const struct hil_hosts_run *run)
+{
+    struct hosts *h = calloc(1, sizeof *h);
+    int status = HIL_EXIT_USAGE;
+
+    if (!h)
+        return HIL_EXIT_FAILED;
+    h->run = run;
+    for (unsigned i = 0; i < HOSTS_MAX; i++)
+        h->at[i].input = -1;
+    if (hosts_parse(h) || hosts_share(h))
+        goto done;
+    hil_catch_signals();
+    signal(SIGPIPE, SIG_IGN);
+    h->folder = hil_results_open(h->out, sizeof h->out, run->out, run->scenario->name, HIL_OF_A_RUN,
+                                 stderr);
+    status = h->folder < 0 ? hil_results_status(h->folder) : hosts_run_all(h);
+    if (h->folder >= 0)
+        close(h->folder);
+    if (h->folder >= 0 && !run->keep_quiet)
+        printf("results of each host: %s/HOST\n", h->out);
+done:
+    for (unsigned i = 0; i < h->count; i++)
+        free(h->at[i].out);
+    free(h);
+    return status;
+}
