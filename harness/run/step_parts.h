@@ -127,7 +127,7 @@ struct hil_step {
                                       * bad or away */
     bool safe;                       /* values may stand in inputs of continuous components */
     bool computed;                   /* the sampled components have */
-    bool troubled;           /* components are broken, or the node has said that it is safe */
+    bool troubled : 1;       /* components are broken, or the node has said that it is safe */
     bool delays : 1;         /* one of the sampled components with a delay */
     bool applies : 1;        /* a continuous one has apply() */
     bool goes_on : 1;        /* without a node that died */

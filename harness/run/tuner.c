@@ -149,7 +149,7 @@ static void tuner_answer(struct hil_tuner *t, const struct hil_tuning_answer *an
 __attribute__((cold, noinline)) static void tuner_apply(struct hil_tuner *t, uint64_t n,
                                                         uint64_t due_ns, uint64_t now_ns)
 {
-    const struct hil_node *node = t->step->node;
+    struct hil_node *node = t->step->node;
     const struct hil_tuning_message *m = &t->message;
     struct hil_tuning_answer answer = {.number = m->number, .step = n, .time_ns = due_ns};
 

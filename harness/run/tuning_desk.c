@@ -22,7 +22,7 @@ struct desk_source {
 };
 
 struct hil_tuning_desk {
-    const struct hil_node *node;
+    struct hil_node *node;
     const struct hil_request_again *again, *again_end; /* of a run that is done again: to come */
     uint64_t news_ns;
     uint64_t asked; /* the newest request of the launcher's that was taken up */
@@ -287,7 +287,7 @@ static uint64_t desk_news_ns(const struct hil_scenario *s)
     return longest + s->network.jitter_ns + 1;
 }
 
-int hil_tuning_desk_open(struct hil_tuning_desk **desk, const struct hil_node *node)
+int hil_tuning_desk_open(struct hil_tuning_desk **desk, struct hil_node *node)
 {
     const struct hil_scenario *s = node->run->scenario;
     struct hil_tuning_desk *d = *desk = calloc(1, sizeof *d);

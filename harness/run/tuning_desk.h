@@ -12,7 +12,7 @@ struct hil_node;
 struct hil_tuning_desk;
 
 /* Returns 0 or -ENOMEM. */
-int hil_tuning_desk_open(struct hil_tuning_desk **desk, const struct hil_node *node);
+int hil_tuning_desk_open(struct hil_tuning_desk **desk, struct hil_node *node);
 void hil_tuning_desk_close(struct hil_tuning_desk *desk);
 
 /* In step n. True: *own is a request that concerns node 0 itself. */

@@ -38,11 +38,19 @@ static int open_file_of(pid_t pid)
 
 /* By who made it: the owner of /proc/PID is root, where a process does not let itself be looked at.
  */
-static bool is_own(int file)
+static bool is_own(const struct stat *file)
 {
-    struct stat status;
+    return file->st_uid == geteuid();
+}
 
-    return fstat(file, &status) == 0 && status.st_uid == geteuid();
+/* A process that a launcher has just started still has the launcher's file: of these the first is
+ * the launcher. */
+static bool is_found(const struct hil_runs *runs, ino_t file)
+{
+    for (unsigned i = 0; i < runs->count; i++)
+        if (runs->at[i].file == file)
+            return true;
+    return false;
 }
 
 static int open_process(pid_t pid)
@@ -66,13 +74,17 @@ static int add_run(struct hil_runs *runs, const struct hil_found *one)
 static void look_at(struct hil_runs *runs, pid_t pid, bool all_users)
 {
     struct hil_found one = {.pid = pid, .process = open_process(pid)};
+    struct stat memory;
     int status;
 
     if (one.process < 0)
         return;
-    int file = open_file_of(pid);
-    int rc =
-        file < 0 || !(all_users || is_own(file)) ? -ENOENT : hil_state_attach(&one.attached, file);
+    int file = open_file_of(pid), rc = -ENOENT;
+    if (file >= 0 && fstat(file, &memory) == 0 && (all_users || is_own(&memory)) &&
+        !is_found(runs, memory.st_ino)) {
+        one.file = memory.st_ino;
+        rc = hil_state_attach(&one.attached, file);
+    }
     if (file >= 0)
         close(file);
     if (!rc && !hil_run_ended(&one, &status) && add_run(runs, &one) == 0)

@@ -12,6 +12,7 @@
 struct hil_found {
     pid_t pid;   /* the launcher's */
     int process; /* a descriptor of it, that tells of its end */
+    ino_t file;  /* the number of its memory file */
     struct hil_attached attached;
 };
 
