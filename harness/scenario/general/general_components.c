@@ -396,8 +396,8 @@ static int component_set_safe(struct general *g, unsigned component, unsigned ro
 static double *component_defaults(const struct general *g, const struct hil_quantities *table,
                                   unsigned width)
 {
-    double *values =
-        hil_pool_get(g->system->pool, hil_places_before(table, width, table->count), sizeof *values);
+    double *values = hil_pool_get(g->system->pool, hil_places_before(table, width, table->count),
+                                  sizeof *values);
     double *to = values;
 
     for (unsigned i = 0; values && i < table->count; i++)
