@@ -85,12 +85,12 @@ enum {
     HIL_TAKES_VERDICTS = 1 << 19,  /* --junit, --tap */
     HIL_TAKES_SCENARIOS = 1 << 20, /* no option: several scenarios */
     HIL_TAKES_BISECT = 1 << 21,    /* --bisect */
-    HIL_TAKES_DRAWS = 1 << 23,     /* --runs, --seed */
-    HIL_TAKES_HOSTS = 1 << 24,     /* --hosts */
     HIL_TAKES_FMU = 1 << 22,       /* --fmi, --period-us, --width */
+    HIL_TAKES_DRAWS = 1 << 23,     /* --runs, --seed */
     HIL_TAKES_TUNING = 1 << 24,    /* --allow-set, --tuning */
     HIL_TAKES_CHANGES = 1 << 25,   /* --ramp, --json, --all-users */
     HIL_TAKES_CONTROL = 1 << 26,   /* --json, --all-users */
+    HIL_TAKES_HOSTS = 1 << 27,     /* --hosts */
 };
 
 /*

@@ -158,8 +158,8 @@ static bool faults_was_dead(const struct hil_faults *f, const struct hil_fault_n
     return faults_real(f) && faults_dies(now->fault) && faults_state(f, now)->begun;
 }
 
-/* By the last that was told of it: so one that was on when its process died goes on in the next one,
- * or is told to have ended. */
+/* By the last that was told of it: so one that was on when its process died goes on in the next
+ * one, or is told to have ended. */
 static bool faults_is_told(const struct hil_faults *f, const struct hil_fault_now *now)
 {
     const struct hil_fault_state *state = faults_state(f, now);

@@ -75,8 +75,8 @@ struct loco_link {
     /* The rest is the core's own. */
     LOCO_ATOMIC(uint64_t) written; /* the newest write; set once it is posted */
     LOCO_ATOMIC(uint64_t) placed;  /* this write and all the earlier ones of the link are placed */
-    LOCO_ATOMIC(uint64_t) asked;  /* the newest write that a flush was posted behind ... */
-    LOCO_ATOMIC(uint64_t) ticket; /* ... and the newest ticket of such a flush */
+    LOCO_ATOMIC(uint64_t) asked;   /* the newest write that a flush was posted behind ... */
+    LOCO_ATOMIC(uint64_t) ticket;  /* ... and the newest ticket of such a flush */
     LOCO_ATOMIC(uint64_t)
     lost; /* what of the operations up to this one was not done never will be */
     LOCO_ATOMIC(uint32_t) losses; /* how often operations were lost ... */
