@@ -24,6 +24,7 @@ struct desk_source {
 struct hil_tuning_desk {
     struct hil_node *node;
     const struct hil_request_again *again, *again_end; /* of a run that is done again: to come */
+    bool waits; /* for all answers, before it does the next one */
     uint64_t news_ns;
     uint64_t asked; /* the newest request of the launcher's that was taken up */
     bool busy;
@@ -247,9 +248,11 @@ static void desk_look(struct hil_tuning_desk *d, uint64_t n, uint64_t now_ns)
     desk_take(d, n, now_ns, &memory->requests[asked % 2]);
 }
 
+/* In virtual time what was given up is given up again, for the same run; the clock may have held a
+ * node up, which is waited for. */
 static void desk_look_again(struct hil_tuning_desk *d, uint64_t n, uint64_t now_ns)
 {
-    if (d->again == d->again_end || d->again->step > n)
+    if (d->again == d->again_end || d->again->step > n || (d->busy && d->waits))
         return;
     if (d->busy)
         desk_give_up(d);
@@ -297,6 +300,7 @@ int hil_tuning_desk_open(struct hil_tuning_desk **desk, struct hil_node *node)
     *d = (struct hil_tuning_desk){.node = node, .news_ns = desk_news_ns(s)};
     d->again = s->again;
     d->again_end = d->again ? d->again + s->again_count : NULL;
+    d->waits = s->mode == HIL_REALTIME;
     d->to = calloc(s->system->node_count, sizeof *d->to);
     d->concerned = calloc(s->system->node_count, sizeof *d->concerned);
     d->sources = calloc(s->system->source_count + 1, sizeof *d->sources);

@@ -23,6 +23,7 @@
 #include "harness/record/streams.h"
 #include "harness/run/executor.h"
 #include "harness/run/group.h"
+#include "harness/scenario/tunables.h"
 #include "workspace.h"
 
 TestSuite(loop, .init = workspace_open_alone, .fini = workspace_close);
@@ -172,17 +173,11 @@ static void load(struct test_run *t, const char *const *sets, size_t set_count)
     cr_assert_eq(hil_streams_open(&t->run.recorder, in_workspace("trace.h5"), scenario), 0);
 }
 
-/* Both records are kept, the load changes: all that a step can do, it does. */
-Test(loop, makes_no_system_call_and_allocates_nothing)
+static void expect_guarded(struct test_run *t)
 {
-    const char *const sets[] = {"duration_s=0.2", "recording.converter_decimation=1",
-                                "load.changes=[{time_s: 0.1, load_ohm: 3, ramp_s: 0.05}]",
-                                "reference.changes=[{time_s: 0.1, voltage_v: 10, ramp_s: 0.05}]"};
-    struct test_run t;
     int status[EXECUTORS];
 
-    load(&t, sets, sizeof sets / sizeof sets[0]);
-    start_and_wait(run_nodes, &t, EXECUTORS, status);
+    start_and_wait(run_nodes, t, EXECUTORS, status);
     for (unsigned i = 0; i < EXECUTORS; i++) {
         cr_expect_eq(status[i], 0, "executor %u: %s", i,
                      WIFSIGNALED(status[i]) ? strsignal(WTERMSIG(status[i])) : "failed");
@@ -191,6 +186,47 @@ Test(loop, makes_no_system_call_and_allocates_nothing)
     }
     cr_expect_eq(shared->steps[0] + shared->left_out[0], 5000);
     cr_expect_eq(shared->steps[1] + shared->left_out[1], 20 * 20000);
+}
+
+/* Both records are kept, the load changes: all that a step can do, it does. */
+Test(loop, makes_no_system_call_and_allocates_nothing)
+{
+    const char *const sets[] = {"duration_s=0.2", "recording.converter_decimation=1",
+                                "load.changes=[{time_s: 0.1, load_ohm: 3, ramp_s: 0.05}]",
+                                "reference.changes=[{time_s: 0.1, voltage_v: 10, ramp_s: 0.05}]"};
+    struct test_run t;
+
+    load(&t, sets, sizeof sets / sizeof sets[0]);
+    expect_guarded(&t);
+    hil_recorder_close(t.run.recorder);
+}
+
+/* In every 16 ms a source, on a ramp, and a parameter at each of two nodes. */
+Test(loop, makes_no_system_call_and_allocates_nothing_where_it_is_tuned)
+{
+    const char *const sets[] = {"duration_s=0.2", "recording.converter_decimation=1",
+                                "tuning=true"};
+    struct hil_request_again again[10];
+    struct test_run t;
+
+    load(&t, sets, sizeof sets / sizeof sets[0]);
+    struct hil_scenario *s = (struct hil_scenario *)t.run.scenario;
+    const unsigned source = s->system->tunable_count - 1;
+    cr_assert(s->system->tunables[source].is_source);
+    for (unsigned i = 0; i < 10; i++) {
+        const struct hil_request request = {
+            .count = 3,
+            .changes = {{source, 100 + i, 1000000}, {0, 0.02 + i * 1e-4, 0}, {source - 1, 0.03, 0}},
+        };
+        again[i] = (struct hil_request_again){400 * (uint64_t)i, request};
+    }
+    s->again = again;
+    s->again_count = 10;
+    expect_guarded(&t);
+    const uint64_t logged = atomic_load(&t.run.state->tuning->logged);
+    cr_expect_geq(logged, 3);
+    for (uint64_t i = 0; i < logged; i++)
+        cr_expect_eq(t.run.state->tuning->log[i].how, HIL_TUNED);
     hil_recorder_close(t.run.recorder);
 }
 
