@@ -672,7 +672,7 @@ int hil_step_run(void *arg, uint64_t n, uint64_t now)
     int rc = step_advance(s, n, due);
     if (rc)
         return rc;
-    if (__builtin_expect(s->tuned, 0))
+    if (s->tuned && __builtin_expect(hil_tuner_is_asked(s->tuner), 0))
         hil_tuner_step(s, n, due, now);
     step_release(s);
     if (s->answered)

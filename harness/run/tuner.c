@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "../scenario/tunables.h"
+#include "lines.h"
 #include "note.h"
 #include "step_parts.h"
 #include "tuning_desk.h"
@@ -16,11 +17,11 @@ struct tuner_source {
 };
 
 struct hil_tuner {
+    struct hil_tuner_bell bell; /* first: the step has the tuner by it */
     struct hil_step *step;
     struct hil_tuning_var *var;   /* NULL: node 0's, which tells itself */
     struct hil_tuning_desk *desk; /* node 0's; else NULL */
-    uint64_t heard;               /* the newest request */
-    bool waits;                   /* it is still to be applied */
+    bool waits;                   /* to be applied: */
     struct hil_tuning_message message;
     struct tuner_source *sources; /* by the step's feeds */
     double *parameters;           /* of all the step's parts, as they are now */
@@ -146,8 +147,7 @@ static void tuner_answer(struct hil_tuner *t, const struct hil_tuning_answer *an
     loco_owned_var_push(&t->var->answer);
 }
 
-__attribute__((cold, noinline)) static void tuner_apply(struct hil_tuner *t, uint64_t n,
-                                                        uint64_t due_ns, uint64_t now_ns)
+static void tuner_apply(struct hil_tuner *t, uint64_t n, uint64_t due_ns, uint64_t now_ns)
 {
     struct hil_node *node = t->step->node;
     const struct hil_tuning_message *m = &t->message;
@@ -173,32 +173,32 @@ __attribute__((cold, noinline)) static void tuner_apply(struct hil_tuner *t, uin
 /* --- hearing --------------------------------------------------------------------------------- */
 
 /* The bell may be here before the request is. */
-__attribute__((cold, noinline)) static void tuner_hear(struct hil_tuner *t, uint64_t number)
+static void tuner_hear(struct hil_tuner *t)
 {
-    if (loco_owned_var_load(&t->var->request, &t->message) || t->message.number < number)
+    const uint64_t number = atomic_load_explicit(t->bell.rings, memory_order_acquire);
+
+    if (number == t->bell.heard || loco_owned_var_load(&t->var->request, &t->message) ||
+        t->message.number < number)
         return;
-    t->heard = t->message.number;
+    t->bell.heard = number;
     t->waits = t->message.count <= HIL_CHANGES_MAX;
 }
 
-static void tuner_listen(struct hil_tuner *t)
+__attribute__((cold, noinline)) void hil_tuner_step(struct hil_step *s, uint64_t n, uint64_t due_ns,
+                                                    uint64_t now_ns)
 {
-    uint64_t number;
-
-    if (loco_owned_var_load(&t->var->bell, &number) == 0 && number != t->heard)
-        tuner_hear(t, number);
-}
-
-void hil_tuner_step(struct hil_step *s, uint64_t n, uint64_t due_ns, uint64_t now_ns)
-{
-    struct hil_tuner *t = s->tuner;
+    struct hil_tuner *t = (struct hil_tuner *)s->tuner;
+    bool busy = false;
 
     if (t->var)
-        tuner_listen(t);
+        tuner_hear(t);
     else if (hil_tuning_desk_step(t->desk, n, now_ns, &t->message))
         t->waits = true;
     if (t->waits && due_ns >= t->message.at_ns)
         tuner_apply(t, n, due_ns, now_ns);
+    if (!t->var)
+        busy = hil_tuning_desk_is_busy(t->desk, &t->bell.heard);
+    t->bell.busy = busy || t->waits;
 }
 
 /* --- life ------------------------------------------------------------------------------------ */
@@ -231,9 +231,10 @@ int hil_tuner_open(struct hil_step *s)
 
     if (!node->links.tuning.count)
         return 0;
-    struct hil_tuner *t = s->tuner = calloc(1, sizeof *t);
+    struct hil_tuner *t = hil_lines_new(sizeof *t);
     if (!t)
         return -ENOMEM;
+    s->tuner = &t->bell;
     *t = (struct hil_tuner){.step = s, .var = first ? NULL : node->links.tuning.at};
     t->sources = calloc(s->feed_count + 1, sizeof *t->sources);
     int rc = t->sources ? tuner_copy_parameters(t) : -ENOMEM;
@@ -241,12 +242,15 @@ int hil_tuner_open(struct hil_step *s)
         rc = hil_tuning_desk_open(&t->desk, node);
     if (!rc)
         tuner_restore(t);
+    t->bell.rings = first ? &node->run->state->tuning->asked
+                          : (const _Atomic uint64_t *)(const void *)t->var->bell.copy;
+    t->bell.busy = first; /* there may be something to be done again */
     return rc;
 }
 
 void hil_tuner_close(struct hil_step *s)
 {
-    struct hil_tuner *t = s->tuner;
+    struct hil_tuner *t = (struct hil_tuner *)s->tuner;
 
     if (!t)
         return;

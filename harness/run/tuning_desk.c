@@ -274,6 +274,12 @@ bool hil_tuning_desk_step(struct hil_tuning_desk *d, uint64_t n, uint64_t now_ns
     return true;
 }
 
+bool hil_tuning_desk_is_busy(const struct hil_tuning_desk *d, uint64_t *asked)
+{
+    *asked = d->asked;
+    return d->busy || d->again != d->again_end;
+}
+
 /* --- life ------------------------------------------------------------------------------------ */
 
 /* In virtual time news take just as long as the network says, and come before the next instant. */

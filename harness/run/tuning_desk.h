@@ -19,6 +19,10 @@ void hil_tuning_desk_close(struct hil_tuning_desk *desk);
 bool hil_tuning_desk_step(struct hil_tuning_desk *desk, uint64_t n, uint64_t now_ns,
                           struct hil_tuning_message *own);
 
+/* Whether it is to look at the next step, whatever the launcher asks; *asked is the newest request
+ * of the launcher's that it has taken up. */
+bool hil_tuning_desk_is_busy(const struct hil_tuning_desk *desk, uint64_t *asked);
+
 /* A node's answer; node 0 gives its own. */
 void hil_tuning_desk_answer(struct hil_tuning_desk *desk, unsigned node,
                             const struct hil_tuning_answer *answer);
