@@ -148,6 +148,7 @@ int plot_run_open(struct plot_run *run, const char *dir, FILE *messages)
     run->streams = hil_trace_streams(run->trace, &run->stream_count);
     run->told = hil_told_of_run(dir);
     plot_events_read(&run->events, run->told.root);
+    plot_events_add_changes(&run->events, run->trace);
     find_first(run);
     rc = check_measures(run);
     if (!rc)

@@ -4,6 +4,8 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "../h5/trace_events.h"
+#include "../record/event_kinds.h"
 #include "../record/told.h"
 #include "../scenario/yaml/scenario_check.h"
 #include "key_words.h"
@@ -101,6 +103,44 @@ void plot_events_read(struct plot_events *events, const json_t *summary)
     }
     events_read_faults(events, json_object_get(summary, "faults"));
     events_read_failures(events, json_object_get(summary, "limits"));
+}
+
+/* Each node that a source feeds has an event of the same change. */
+static bool events_told(const struct plot_events *events, const char *text)
+{
+    for (unsigned i = events->count; i-- > 0;)
+        if (strcmp(events->at[i].text, text) == 0)
+            return true;
+    return false;
+}
+
+static void events_add_change(struct plot_events *events, const struct hil_trace_event *change)
+{
+    struct plot_event *event = &events->at[events->count];
+    char text[sizeof event->text];
+
+    snprintf(text, sizeof text, "%.80s = %.6g", change->of, change->value);
+    for (char *c = text; *c != '\0'; c++)
+        if (*c == '_')
+            *c = ' ';
+    if (!isfinite(change->time_s) || events_told(events, text))
+        return;
+    event->at_s = change->time_s;
+    memcpy(event->text, text, sizeof text);
+    events->count++;
+}
+
+void plot_events_add_changes(struct plot_events *events, const struct hil_trace_reader *trace)
+{
+    const char *set = hil_event_kind_name(HIL_EVENT_SET);
+    struct hil_trace_events all;
+
+    if (hil_trace_events_read(&all, trace))
+        return;
+    for (size_t i = 0; i < all.count && events->count < PLOT_EVENTS_MAX; i++)
+        if (strcmp(all.at[i].kind, set) == 0)
+            events_add_change(events, &all.at[i]);
+    hil_trace_events_free(&all);
 }
 
 static bool events_seen(const struct plot_event *event, double from_s, double to_s)

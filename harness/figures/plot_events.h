@@ -7,6 +7,7 @@
 
 #include <jansson.h>
 
+#include "../h5/trace_reader.h"
 #include "figure.h"
 
 /* More lines than these hide the curve. */
@@ -37,6 +38,9 @@ struct plot_steady {
 
 /* Of a summary that does not tell there are none. */
 void plot_events_read(struct plot_events *events, const json_t *summary);
+
+/* Adds what was changed by hand while it ran, as the record tells it. */
+void plot_events_add_changes(struct plot_events *events, const struct hil_trace_reader *trace);
 
 /* Sets events[i], faults[i], fault_names[i], failures[i], which are those of this figure,
  * window_from[i] and window_to[i] to what of them is seen between two times, in a unit of which

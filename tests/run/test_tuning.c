@@ -178,6 +178,36 @@ Test(tuning, a_change_is_acknowledged_with_its_step_which_is_an_event_of_the_rec
     cr_expect_eq(value, 0.04);
 }
 
+static void expect_in_file(const char *path, const char *text)
+{
+    char *all = read_text(path);
+
+    cr_expect(strstr(all, text), "%s has no %s", path, text);
+    free(all);
+}
+
+Test(tuning, what_was_set_is_seen_in_figures_report_export_and_comparison)
+{
+    const char *out = in_workspace("out"), *plain = in_workspace("plain");
+    struct process p = start_virtual(out);
+    struct ended e = set("reference=11.25");
+
+    expect_status(&e, 0);
+    end_run(&p);
+    e = run_command("hiloco plot %s", out);
+    expect_status(&e, 0);
+    expect_in_file(in_workspace("out/output.svg"), "reference = 11.25");
+    e = run_command("hiloco report %s", out);
+    expect_status(&e, 0);
+    expect_in_file(in_workspace("out/report.html"), "\"kind\":\"set\",\"of\":\"reference\"");
+    e = run_command("hiloco export %s --csv --mcap", out);
+    expect_status(&e, 0);
+    expect_in_file(in_workspace("out/events.csv"), "controller,set,reference,11.25");
+    e = run_command(VIRTUAL "--set duration_s=1 --out %s", plain);
+    e = run_command("hiloco compare %s %s", out, plain);
+    cr_expect(strstr(e.out, "set reference"), "%s", e.out);
+}
+
 Test(tuning, what_can_be_set_is_listed)
 {
     struct process p = start_virtual(in_workspace("out"));
