@@ -153,16 +153,12 @@ static int faulted_step(void *self, uint64_t t_ns, const double *in, double *out
     return rc;
 }
 
-/* Where a fault says what the parameter is, another value counts when it has ended. */
+/* Where a fault says what the parameter is, it says so again before the next step. */
 static int faulted_tune(void *self, uint32_t place, double value)
 {
     struct hil_faulted_part *p = self;
-    int rc = 0;
+    const int rc = p->of->tune(p->self, place, value);
 
-    for (unsigned i = 0; i < p->parameter_count; i++)
-        if (p->parameters[i].place == place && p->parameters[i].now->on)
-            return 0;
-    rc = p->of->tune(p->self, place, value);
     for (unsigned i = 0; !rc && i < p->parameter_count; i++)
         if (p->parameters[i].place == place)
             p->tuned[i] = value;
