@@ -26,7 +26,7 @@ static const char help[] =
     "there. The run is only read, and not slowed by being watched.\n"
     "\n"
     "  --capture SIGNAL,...\n"
-    "                  what is captured: inputs and outputs of components (control[0].level),\n"
+    "                  what is captured: inputs and outputs of components (motor[0].current_a),\n"
     "                  measures, their references (NAME.reference) and sources. ? lists them\n"
     "  --out FILE      FILE.csv: a column of each signal over the times of all; FILE.json: also\n"
     "                  the trigger, each signal's steps, and how many were lost\n"

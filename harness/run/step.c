@@ -405,10 +405,8 @@ static double step_sum(const struct hil_step *s, const struct step_measured *m)
 }
 
 /* How each measure follows its reference; the first one is also for whoever watches. */
-static void step_measure(const struct hil_step *s, uint64_t now)
+__attribute__((noinline)) static void step_measure(const struct hil_step *s, uint64_t now)
 {
-    if (s->measured_count == 0)
-        return;
     struct hil_state *state = s->node->run->state;
     struct hil_moment moment = hil_responses_at(&state->responses, &s->node->state->measuring, now);
     for (unsigned i = 0; i < s->measured_count; i++) {
@@ -439,11 +437,11 @@ static uint64_t step_reached_ns(const struct hil_step *s, uint64_t due)
     return least;
 }
 
-static void step_record(const struct hil_step *s, uint64_t n, uint64_t due, uint64_t now)
+__attribute__((noinline)) static void step_record(const struct hil_step *s, uint64_t n,
+                                                  uint64_t due, uint64_t now)
 {
     const struct hil_node *node = s->node;
-    double *row =
-        node->stream && n % node->config->decimation == 0 ? hil_stream_row(node->stream) : NULL;
+    double *row = n % node->config->decimation == 0 ? hil_stream_row(node->stream) : NULL;
 
     if (!row)
         return;
@@ -466,30 +464,42 @@ static void step_record(const struct hil_step *s, uint64_t n, uint64_t due, uint
     hil_stream_commit(node->stream);
 }
 
+static void step_tap_measures(const struct hil_step *s, uint64_t *to)
+{
+    for (unsigned i = 0; i < s->measured_count; i++) {
+        const struct step_measured *m = &s->measures[i];
+        if (!m->recorded)
+            continue;
+        loco_copy(to++, &m->value, sizeof *to);
+        if (m->from >= 0)
+            loco_copy(to++, &m->reference, sizeof *to);
+    }
+}
+
 /* For whoever watches: of every step what the record has. */
 static inline void step_tap(const struct hil_step *s, uint64_t n, uint64_t now)
 {
     struct hil_tap_ring *ring = s->tap;
 
-    if (!ring)
+    if (__builtin_expect(!ring, 0))
         return;
     uint64_t *row = hil_tap_row(ring), *to = row + HIL_TAP_VALUES;
-    for (unsigned i = 0; i < s->measured_count; i++) {
-        const struct step_measured *m = &s->measures[i];
-        if (m->recorded)
-            to = hil_tap_values(to, &m->value, m->from >= 0 ? 2 : 1);
-    }
     hil_tap_values(to, s->values, ring->values);
-    if (!s->node->rehearsed)
+    if (__builtin_expect(s->measured_count, 0))
+        step_tap_measures(s, to + ring->values);
+    if (__builtin_expect(!s->node->rehearsed, 1))
         hil_tap_commit(ring, row, n, now);
 }
 
+/* What a node without measures and a record has to do stands in its step. */
 static inline void step_show(const struct hil_step *s, uint64_t n, uint64_t due, uint64_t now)
 {
-    step_measure(s, now);
+    if (s->measured_count)
+        step_measure(s, now);
     if (s->tells_time && !s->stopping)
         atomic_store_explicit(&s->node->run->state->elapsed_ns, now, memory_order_relaxed);
-    step_record(s, n, due, now);
+    if (s->node->stream)
+        step_record(s, n, due, now);
     step_tap(s, n, now);
 }
 

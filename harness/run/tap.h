@@ -47,10 +47,9 @@ struct hil_tap_ring {
 
     /* The writer's own. */
     uint64_t events; /* since the newest row */
-    uint64_t next;   /* the step after its */
     uint64_t missed;
     uint32_t row;    /* words from the first row to the one that comes */
-    uint32_t values; /* how many stand together in the node's step */
+    uint32_t values; /* how many are copied from the node's step: an even number */
 };
 
 _Static_assert(sizeof(struct hil_tap_ring) == 64, "a line");
@@ -80,7 +79,8 @@ void hil_taps_init(struct hil_taps *taps, void *memory, uint64_t at,
 /* Which words of a row of the node are what: how many are before and behind the values of inputs
  * and outputs. */
 struct hil_tap_places {
-    uint32_t values, sources, shadows, width;
+    uint32_t values, sources, shadows, measures, width;
+    uint32_t columns; /* how many of the words are something */
 };
 
 struct hil_tap_places hil_tap_places(const struct hil_scenario *scenario, unsigned node);
@@ -96,10 +96,18 @@ static inline void hil_tap_put(uint64_t *word, uint64_t value)
     __atomic_store_n(word, value, __ATOMIC_RELAXED);
 }
 
+static inline uint64_t *hil_tap_at(struct hil_tap_ring *ring, uint64_t row)
+{
+    return (uint64_t *)((char *)ring + ring->at) + (row & (ring->rows - 1)) * ring->width;
+}
+
 /* Something happened at step n. */
 static inline void hil_tap_note(struct hil_tap_ring *ring, uint64_t n, enum hil_event_kind kind)
 {
-    ring->events |= 1ull << (n < ring->next ? kind + HIL_TAP_BEFORE : kind);
+    const uint64_t count = atomic_load_explicit(&ring->count, memory_order_relaxed);
+    const bool written = count && n <= hil_tap_at(ring, count - 1)[HIL_TAP_STEP];
+
+    ring->events |= 1ull << (written ? kind + HIL_TAP_BEFORE : kind);
 }
 
 /* The step of the newest row ran late, or steps after it are left out. */
@@ -109,18 +117,16 @@ static inline void hil_tap_miss(struct hil_tap_ring *ring, uint64_t count)
     ring->events |= 1ull << (HIL_TAP_MISS + HIL_TAP_BEFORE);
 }
 
-/* Values that stand together. Returns where the next word goes. */
-static inline uint64_t *hil_tap_values(uint64_t *to, const double *from, unsigned count)
+/* Values that stand together; an even number, for they are copied in pairs where that can be. */
+static inline void hil_tap_values(uint64_t *to, const double *from, unsigned count)
 {
-    const uint64_t *words = (const uint64_t *)from;
-
+    for (unsigned i = 0; i < count; i += 2) {
 #ifdef LOCO_PAIRS
-    for (; count >= 2; count -= 2, to += 2, words += 2)
-        loco_copy_pair(to, words);
+        loco_copy_pair(to + i, (const uint64_t *)from + i);
+#else
+        loco_copy(to + i, from + i, 2 * sizeof *to);
 #endif
-    for (; count; count--)
-        hil_tap_put(to++, *words++);
-    return to;
+    }
 }
 
 /* The next row, which is to be filled from HIL_TAP_VALUES on. */
@@ -145,8 +151,11 @@ static inline void hil_tap_commit(struct hil_tap_ring *ring, uint64_t *row, uint
         atomic_store_explicit(&ring->marked, count, memory_order_relaxed);
     }
     ring->row = count & (ring->rows - 1) ? ring->row + ring->width : 0;
-    ring->next = n + 1;
     atomic_store_explicit(&ring->count, count, memory_order_release);
+    /* Where the next row goes was written so long ago that it is in no cache: it comes while other
+     * nodes make their steps. */
+    __builtin_prefetch(hil_tap_row(ring), 1);
+    __builtin_prefetch(hil_tap_row(ring) + 8, 1);
 }
 
 #endif

@@ -30,18 +30,27 @@ static bool tap_is_here(const struct hil_scenario *s, unsigned node)
     return s->mode == HIL_VIRTUAL;
 }
 
+static uint32_t tap_even(uint32_t count)
+{
+    return (count + 1) / 2 * 2;
+}
+
 struct hil_tap_places hil_tap_places(const struct hil_scenario *s, unsigned node)
 {
     const struct hil_node_config *c = &s->system->nodes[node];
     struct hil_tap_places p = {.values = HIL_TAP_VALUES};
+    unsigned measured = 0;
 
-    for (unsigned i = 0; i < c->measure_count; i++) {
-        const struct hil_measure *m = &s->system->measures[c->measures[i]];
-        p.values += !hil_columns_has(m) ? 0 : m->has_reference ? 2 : 1;
-    }
     p.sources = p.values + c->in_count + c->out_count;
     p.shadows = p.sources + c->source_count;
-    p.width = p.shadows + c->faulted_count;
+    p.measures = tap_even(p.shadows + c->faulted_count);
+    p.columns = p.shadows + c->faulted_count - p.values;
+    for (unsigned i = 0; i < c->measure_count; i++) {
+        const struct hil_measure *m = &s->system->measures[c->measures[i]];
+        measured += !hil_columns_has(m) ? 0 : m->has_reference ? 2 : 1;
+    }
+    p.columns += measured;
+    p.width = tap_even(p.measures + measured);
     return p;
 }
 
@@ -90,7 +99,7 @@ static size_t tap_column_count(const struct hil_scenario *s)
 
     for (unsigned i = 0; i < s->system->node_count; i++)
         if (tap_is_here(s, i))
-            count += hil_tap_places(s, i).width - HIL_TAP_VALUES;
+            count += hil_tap_places(s, i).columns;
     return count;
 }
 
@@ -124,7 +133,7 @@ static void tap_add(struct tap_draft *d, unsigned place, const char *unit, const
 
 static void tap_add_measures(struct tap_draft *d, const struct hil_node_config *c)
 {
-    unsigned place = HIL_TAP_VALUES;
+    unsigned place = d->places.measures;
 
     for (unsigned i = 0; i < c->measure_count; i++) {
         const struct hil_measure *m = &d->scenario->system->measures[c->measures[i]];
@@ -225,7 +234,7 @@ void hil_taps_init(struct hil_taps *taps, void *memory, uint64_t at, const struc
         rings[i].at = at - (taps->rings + i * sizeof *rings);
         rings[i].rows = tap_rows(s->system->nodes[i].timing.period_ns, halved);
         rings[i].width = draft.places.width;
-        rings[i].values = draft.places.width - draft.places.values;
+        rings[i].values = draft.places.measures - draft.places.values;
         at += tap_lines(tap_ring_size(s, i, halved));
     }
 }
