@@ -2,11 +2,11 @@
 
 #include <errno.h>
 #include <limits.h>
-#include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "../base/page_hash.h"
 #include "page_data.h"
 #include "page_parts.h"
 
@@ -47,23 +47,13 @@ static int page_json(const char *json, size_t size, void *to)
 /* --- parts ------------------------------------------------------------------------------------ */
 
 /* What the page may do: run the scripts and have the style that are in it. Fetch: nothing. */
-static void page_hash(const char *text, FILE *to)
-{
-    unsigned char hash[crypto_hash_sha256_BYTES];
-    char name[sodium_base64_ENCODED_LEN(sizeof hash, sodium_base64_VARIANT_ORIGINAL)];
-
-    crypto_hash_sha256(hash, (const unsigned char *)text, strlen(text));
-    sodium_bin2base64(name, sizeof name, hash, sizeof hash, sodium_base64_VARIANT_ORIGINAL);
-    fprintf(to, " 'sha256-%s'", name);
-}
-
 static void page_policy(FILE *to)
 {
     fputs("default-src 'none'; base-uri 'none'; form-action 'none'; style-src", to);
-    page_hash(page_style, to);
+    hil_page_hash(page_style, to);
     fputs("; script-src", to);
     for (unsigned i = 0; page_script(i); i++)
-        page_hash(page_script(i), to);
+        hil_page_hash(page_script(i), to);
 }
 
 static void page_scripts(FILE *to)
