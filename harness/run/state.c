@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdalign.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -137,6 +138,7 @@ static int open_with(struct hil_state **state, const struct hil_scenario *s,
     st->executors = (void *)rest;
     st->links = (void *)(rest += executors_size);
     st->figures = (void *)(rest += links_size);
+    st->figures_at = (uint64_t)(rest - (char *)memory);
     st->ages = (void *)(rest += figures_size);
     st->costs = (void *)(rest += ages_size);
     st->faults = (void *)(rest += costs_size);
@@ -243,6 +245,20 @@ static int state_size(int file, size_t *size)
     return *size < sizeof(struct hil_state) ? -EPROTO : 0;
 }
 
+/* Those that do not fit into it are not there. */
+static void state_check_figures(struct hil_attached *run)
+{
+    const volatile struct hil_state *state = run->state;
+    const uint64_t at = state->figures_at;
+    const unsigned count = state->figures_count;
+
+    if (at > run->size || at % alignof(struct hil_link_figures) ||
+        !hil_foreign_fits(count, sizeof(struct hil_link_figures), run->size - at))
+        return;
+    run->figures = (const void *)((const char *)run->state + at);
+    run->figures_count = count;
+}
+
 /* Copies, then checks the copy. */
 static int state_check(struct hil_attached *run)
 {
@@ -254,6 +270,7 @@ static int state_check(struct hil_attached *run)
                           run->size - sizeof(struct hil_state)))
         return -EPROTO;
     run->card = card;
+    state_check_figures(run);
     hil_foreign_text(run->card.name, sizeof run->card.name, card.name, sizeof card.name);
     hil_foreign_text(run->card.results, sizeof run->card.results, card.results,
                      sizeof card.results);

@@ -185,7 +185,8 @@ struct hil_state {
     struct hil_responses responses; /* of the system's measures */
 
     unsigned executor_count, node_count, link_count, figures_count, fault_count;
-    uint64_t size; /* of all of it */
+    uint64_t size;       /* of all of it */
+    uint64_t figures_at; /* bytes from its beginning, for who is attached */
     struct hil_taps taps;
     uint64_t tuning_at; /* where `tuning` is, from the beginning; 0: nothing can be tuned */
     struct hil_tuning *tuning;
@@ -262,7 +263,9 @@ struct hil_attached {
     const struct hil_state *state; /* of what it points at only nodes[] is in reach */
     size_t size;                   /* of the mapping */
     unsigned node_count;           /* that are in it */
-    struct hil_card card;          /* a copy, fit to be printed */
+    unsigned figures_count;        /* likewise */
+    const struct hil_link_figures *figures;
+    struct hil_card card; /* a copy, fit to be printed */
 };
 
 /* Maps the memory file, which must be sealed against shrinking. Returns 0; or -EPROTO when it is of
