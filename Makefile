@@ -14,7 +14,7 @@ all:
 BUILD_PACKAGES := gcc libc6-dev make pkg-config libcyaml-dev libyaml-dev libhdf5-dev libjansson-dev \
                   libxxhash-dev libsodium-dev liburcu-dev libibverbs-dev librdmacm-dev \
                   libncurses-dev liblttng-ust-dev libbabeltrace2-dev libzip-dev libexpat1-dev \
-                  libcomedi-dev libngspice0-dev libzstd-dev zlib1g-dev gnuplot-nox
+                  libcomedi-dev libngspice0-dev libzstd-dev zlib1g-dev libmicrohttpd-dev gnuplot-nox
 TEST_PACKAGES  := libcriterion-dev patch lttng-tools babeltrace2 zip chromium python3-h5py
 RDMA_PACKAGES  := ibverbs-utils iproute2 perftest rdma-core rdmacm-utils
 FUZZ_PACKAGES  := clang libclang-rt-dev
@@ -78,7 +78,7 @@ $(BUILD)/packages-found:
 # --- flags -----------------------------------------------------------------------------
 
 LOCO_LIBRARIES := libxxhash libsodium liburcu-cds liburcu-bp librdmacm libibverbs
-LIBRARIES      := libcyaml yaml-0.1 hdf5 jansson ncursesw babeltrace2 libzip expat comedilib zlib libzstd \
+LIBRARIES      := libcyaml yaml-0.1 hdf5 jansson ncursesw babeltrace2 libzip expat comedilib zlib libzstd libmicrohttpd \
                   $(LOCO_LIBRARIES)
 
 # Asked for when first needed: by then the packages are there.
@@ -164,8 +164,9 @@ $(BUILD)/obj/harness/base/version.o: CPPFLAGS += -DHIL_VERSION='"$(VERSION)"'
 # The figures' scripts are part of the program.
 $(BUILD)/obj/harness/figures/figure_scripts.o: $(wildcard traces/*.gp)
 
-# And what a report shows its data with.
+# And what a report, and the scope, show their data with.
 $(BUILD)/obj/harness/report/page_parts.o: $(wildcard $(addprefix harness/report/*.,js css html))
+$(BUILD)/obj/harness/scope/page.o: $(wildcard $(addprefix harness/scope/page/*.,js css html) harness/report/*.js)
 
 # --- run: the reference scenario, and the figure -----------------------------------------
 

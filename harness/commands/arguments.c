@@ -41,10 +41,14 @@ static const struct choice choices[] = {
     {HIL_TAKES_DOCTOR, {"root", required_argument, NULL, 'R'}},
     {HIL_TAKES_RUN, {"interval", required_argument, NULL, 'I'}},
     {HIL_TAKES_RUN, {"count", required_argument, NULL, 'n'}},
-    {HIL_TAKES_RUN | HIL_TAKES_CHANGES | HIL_TAKES_CONTROL, {"all-users", no_argument, NULL, 'A'}},
+    {HIL_TAKES_RUN | HIL_TAKES_SCOPE | HIL_TAKES_CHANGES | HIL_TAKES_CONTROL,
+     {"all-users", no_argument, NULL, 'A'}},
     {HIL_TAKES_CHANGES, {"ramp", required_argument, NULL, 'L'}},
     {HIL_TAKES_TUNING, {"allow-set", no_argument, NULL, 'G'}},
     {HIL_TAKES_TUNING, {"tuning", required_argument, NULL, 'g'}},
+    {HIL_TAKES_SCOPE, {"listen", required_argument, NULL, 'l'}},
+    {HIL_TAKES_SCOPE, {"allow-set", no_argument, NULL, 'O'}},
+    {HIL_TAKES_SCOPED, {"scope", no_argument, NULL, 'Z'}},
     {HIL_TAKES_CHECK, {"expand", no_argument, NULL, 'e'}},
     {HIL_TAKES_CHECK, {"measure", no_argument, NULL, 'E'}},
     {HIL_TAKES_BISECT, {"bisect", required_argument, NULL, 'B'}},
@@ -238,6 +242,15 @@ static int take(struct hil_arguments *a, int option)
     case 'A':
         a->all_users = true;
         return 0;
+    case 'l':
+        a->listen = optarg;
+        return 0;
+    case 'O':
+        a->allow_set = true;
+        return 0;
+    case 'Z':
+        a->scope = true;
+        return 0;
     case 'R':
         a->root = optarg;
         return 0;
@@ -300,7 +313,8 @@ int hil_arguments_parse(struct hil_arguments *a, unsigned takes, const char *hel
             return -EINVAL;
         }
     }
-    const int least = takes & (HIL_TAKES_DOCTOR | HIL_TAKES_RUN | HIL_TAKES_MODEL) ? 0 : 1;
+    const int least =
+        takes & (HIL_TAKES_DOCTOR | HIL_TAKES_RUN | HIL_TAKES_SCOPE | HIL_TAKES_MODEL) ? 0 : 1;
     const int most = takes & HIL_TAKES_SCENARIOS ? argc : takes & HIL_TAKES_NODES ? 2 : 1;
     if (argc - optind < least || argc - optind > most) {
         fprintf(stderr, "%s: %s; %s --help explains\n", argv[0],

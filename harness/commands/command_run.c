@@ -8,6 +8,7 @@
 #include "../launch/hosts.h"
 #include "../launch/rendezvous.h"
 #include "../record/told.h"
+#include "../scope/server.h"
 #include "../summary/verdicts.h"
 #include "../tune/again.h"
 #include "commands.h"
@@ -16,7 +17,7 @@ static const char help[] =
     "usage: hiloco run SCENARIO [--mode MODE] [--set KEY=VALUE]... [--out DIR] [--trace]\n"
     "                  [--parameters FILE]... [--wait SECONDS] [--run-dir DIR] [--fix]\n"
     "                  [--hosts HOST,...] [--quiet] [--junit FILE] [--tap FILE]\n"
-    "                  [--allow-set] [--tuning DIR]\n"
+    "                  [--allow-set] [--tuning DIR] [--scope]\n"
     "\n"
     "Runs a scenario: its nodes, joined by network memory. Nodes with a component outside are "
     "left\n"
@@ -39,6 +40,9 @@ static const char help[] =
     "                     started by ssh, over the fabric verbs or tcp; HOST is as ssh takes it,\n"
     "                     and has hiloco. The addresses find themselves, the results of each come\n"
     "                     to DIR/HOST. HILOCO_SSH is another ssh, with options\n"
+    "  --scope            show it in a browser meanwhile, as hiloco scope does; the page's "
+    "address\n"
+    "                     goes to standard error\n"
     "  --fix              in real time: mend what of the machine's set-up can be put back, and\n"
     "                     put it back at the end, also when killed (hiloco doctor --help)\n"
     "  --quiet            no progress, no closing words, and nothing of the machine's set-up\n"
@@ -137,7 +141,9 @@ static int run(struct hil_arguments *a, struct hil_scenario *scenario)
     if (hil_verdict_files_open(&files, a->junit, a->tap))
         return HIL_EXIT_USAGE;
     a->quiet |= files.tap == stdout || files.junit == stdout;
+    const pid_t scope = a->scope ? hil_scope_beside(&(struct hil_scope){.allow_set = scenario->tuning, .to = stderr}) : 0;
     tested.status = launch(a, scenario, where, sizeof where);
+    hil_scope_end(scope);
     tested.seconds = now_s() - begin_s;
     struct hil_told told = where[0] ? hil_told_of_run(where) : (struct hil_told){NULL};
     tested.summary = told.root;
@@ -170,7 +176,8 @@ int hil_command_run(int argc, char **argv)
     int rc = hil_arguments_parse(&a,
                                  HIL_TAKES_MODE | HIL_TAKES_SET | HIL_TAKES_OUT | HIL_TAKES_QUIET |
                                      HIL_TAKES_FIX | HIL_TAKES_TRACE | HIL_TAKES_MEETING |
-                                     HIL_TAKES_HOSTS | HIL_TAKES_VERDICTS | HIL_TAKES_TUNING,
+                                     HIL_TAKES_HOSTS | HIL_TAKES_VERDICTS | HIL_TAKES_TUNING |
+                                      HIL_TAKES_SCOPED,
                                  help, argc, argv);
 
     if (rc) {

@@ -52,13 +52,14 @@ struct hil_arguments {
     const char *hosts;       /* "a,b" */
     const char *junit, *tap; /* files for verdicts; "-": standard output */
     const char *root;
+    const char *listen; /* "ADDRESS:PORT" */
     unsigned jobs, wait_s, measure_s;
     unsigned interval_ms, count; /* of samples; 0: no end */
     unsigned fmi, width;         /* of an FMU */
     double period_us;            /* likewise */
     const char *tuning;          /* a record whose changes are done again */
     double ramp_s;               /* of sources that are set */
-    bool quiet, csv, mcap, fix, strict, json, all_users, measure;
+    bool quiet, csv, mcap, fix, strict, json, all_users, measure, allow_set, scope;
 };
 
 /* Which options a command takes, besides --help. */
@@ -91,6 +92,8 @@ enum {
     HIL_TAKES_CHANGES = 1 << 25,   /* --ramp, --json, --all-users */
     HIL_TAKES_CONTROL = 1 << 26,   /* --json, --all-users */
     HIL_TAKES_HOSTS = 1 << 27,     /* --hosts */
+    HIL_TAKES_SCOPE = 1 << 28,     /* --listen, --allow-set, --all-users; no argument is needed */
+    HIL_TAKES_SCOPED = 1 << 29,    /* --scope */
 };
 
 /*

@@ -336,21 +336,43 @@ char *browser_text(struct browser *b, const char *format, ...)
 
 void browser_go(struct browser *b, const char *path, const char *until)
 {
-    const double end = browser_now() + SECONDS_AT_MOST;
     char *root = realpath(path, NULL), address[5000];
-    bool there = false;
 
     cr_assert_not_null(root, "%s is not there", path);
     snprintf(address, sizeof address, "file://%s", root);
     free(root);
+    browser_visit(b, address, until);
+}
+
+void browser_visit(struct browser *b, const char *address, const char *until)
+{
     browser_do(b, "Page.navigate", json_pack("{s:s}", "url", address));
+    browser_wait(b, until);
+}
+
+void browser_wait(struct browser *b, const char *until)
+{
+    const double end = browser_now() + SECONDS_AT_MOST;
+    bool there = false;
+
     while (!there && browser_now() < end) {
         json_t *value = browser_evaluate(b, until);
         there = json_is_true(value);
         json_decref(value);
         usleep(20000);
     }
-    cr_assert(there, "%s: %s never became true; %s", path, until, b->complaints);
+    cr_assert(there, "%s never became true; %s", until, b->complaints);
+}
+
+double browser_heap(struct browser *b)
+{
+    browser_do(b, "HeapProfiler.collectGarbage", NULL);
+    json_t *usage = browser_call(b, "Runtime.getHeapUsage", NULL);
+    const double used = json_number_value(json_object_get(usage, "usedSize")) +
+                        json_number_value(json_object_get(usage, "backingStorageSize"));
+
+    json_decref(usage);
+    return used;
 }
 
 /* --- what the reader does --------------------------------------------------------------------- */

@@ -14,8 +14,16 @@ struct browser;
 struct browser *browser_open(int width, int height, bool dark);
 void browser_close(struct browser *browser);
 
-/* Opens a file, and waits until the page, for which the expression is true then, is there. */
+/* Opens a file, or an address, and waits until the page, for which the expression is true then, is
+ * there. */
 void browser_go(struct browser *browser, const char *path, const char *until);
+void browser_visit(struct browser *browser, const char *address, const char *until);
+
+/* Waits until the expression is true. */
+void browser_wait(struct browser *browser, const char *until);
+
+/* Collects the garbage of the page's scripts; how many bytes they use then. */
+double browser_heap(struct browser *browser);
 
 /* The value of an expression of JavaScript, which may be a promise; of a type that JSON has. The
  * test fails where it throws. */

@@ -1,0 +1,57 @@
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "../launch/exit_status.h"
+#include "server.h"
+
+/* Looks for the run of the launcher until it is there, or that has ended. */
+static int beside_serve(const struct hil_scope *scope, pid_t launcher)
+{
+    const struct timespec pause = {.tv_nsec = 50000000};
+    struct hil_runs runs;
+    int status = HIL_EXIT_OK;
+
+    for (bool found = false; !found && getppid() == launcher; nanosleep(&pause, NULL)) {
+        if (hil_runs_find(&runs, true))
+            return HIL_EXIT_FAILED;
+        for (unsigned i = 0; i < runs.count && !found; i++)
+            if (runs.at[i].pid == launcher) {
+                found = true;
+                status = hil_scope_serve(scope, &runs.at[i]);
+            }
+        hil_runs_close(&runs);
+    }
+    return status;
+}
+
+pid_t hil_scope_beside(const struct hil_scope *scope)
+{
+    const pid_t launcher = getpid();
+
+    fflush(NULL);
+    const pid_t process = fork();
+    if (process == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGTERM);
+        prctl(PR_SET_NAME, "hl-scope");
+        _exit(beside_serve(scope, launcher));
+    }
+    if (process < 0)
+        fprintf(stderr, "--scope: %s\n", strerror(errno));
+    return process > 0 ? process : 0;
+}
+
+/* A run that never was has nobody to end it. */
+void hil_scope_end(pid_t process)
+{
+    if (process == 0)
+        return;
+    kill(process, SIGTERM);
+    while (waitpid(process, NULL, 0) < 0 && errno == EINTR)
+        ;
+}

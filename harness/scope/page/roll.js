@@ -1,0 +1,66 @@
+'use strict';
+
+/*
+ * The least and the greatest of a trace in each column of time, for as long as a screen is wide: a
+ * ring, which does not grow.
+ */
+class Roll {
+    constructor(columns) {
+        this.size = columns + 64; /* what comes while a screen is drawn */
+        this.low = new Float64Array(this.size);
+        this.high = new Float64Array(this.size);
+        this.number = new Float64Array(this.size).fill(-1); /* of the column that is there */
+        this.end = 0; /* the newest column, and one */
+    }
+
+    /* `count` columns from `first` on; what they are begins at values[at]. */
+    take(first, count, values, at) {
+        for (let i = Math.max(0, count - this.size); i < count; i++) {
+            const place = (first + i) % this.size;
+
+            this.number[place] = first + i;
+            this.low[place] = values[at + 2 * i];
+            this.high[place] = values[at + 2 * i + 1];
+        }
+        this.end = first + count;
+    }
+
+    /* Where a column is; -1: it is not there. */
+    place(column) {
+        const place = column % this.size;
+
+        return this.number[place] === column && this.low[place] <= this.high[place] ? place : -1;
+    }
+
+    /* The least and the greatest of columns from .. to - 1. */
+    range(from, to) {
+        let low = Infinity, high = -Infinity;
+
+        for (let column = Math.max(0, from); column < to; column++) {
+            const place = this.place(column);
+            if (place < 0)
+                continue;
+            low = Math.min(low, this.low[place]);
+            high = Math.max(high, this.high[place]);
+        }
+        return {low, high};
+    }
+
+    /* As samples: the middle of each column, its extremes, and whether that is all that was in it. */
+    samples(from, to, width) {
+        const times = [], values = [], lows = [], highs = [];
+        let exact = true;
+
+        for (let column = Math.max(0, from); column < to; column++) {
+            const place = this.place(column);
+            if (place < 0)
+                continue;
+            times.push((column + 0.5) * width);
+            values.push((this.low[place] + this.high[place]) / 2);
+            lows.push(this.low[place]);
+            highs.push(this.high[place]);
+            exact &&= this.low[place] === this.high[place];
+        }
+        return {times, values, lows, highs, exact};
+    }
+}

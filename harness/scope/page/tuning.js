@@ -1,0 +1,65 @@
+'use strict';
+
+/*
+ * What of the run may be changed: a slider for what has a range, and a number for all.
+ */
+class Tuning {
+    constructor(parent, onSet) {
+        this.onSet = onSet;
+        this.controls = new Map();
+        this.place = element('div', {class: 'tuning'});
+        this.log = element('ol', {class: 'log', 'aria-label': 'Changes', role: 'log'});
+        this.ramp = number(0, () => {}, {min: 0, max: 1e4});
+        parent.append(this.place, this.log);
+    }
+
+    offer(parameters, allowed) {
+        const why = parameters.length === 0 ? 'The run has nothing that may be changed: its scenario ' +
+                                              'says nothing of tuning.'
+                                            : 'Changes are off: hiloco scope --allow-set turns them on.';
+
+        this.controls.clear();
+        this.place.replaceChildren(
+            ...(allowed && parameters.length > 0 ? [] : [element('p', {class: 'faint'}, why)]),
+            ...parameters.map((parameter) => this.entry(parameter, allowed)),
+            ...(allowed && parameters.some(({ramp}) => ramp !== false)
+                ? [field('Ramp of sources (s)', this.ramp)] : []));
+    }
+
+    entry(parameter, allowed) {
+        const {name, unit, value, min, max, doc} = parameter;
+        const ranged = Number.isFinite(min ?? NaN) && Number.isFinite(max ?? NaN);
+        const shown = number(value ?? '', (now) => this.ask(parameter, now),
+                             {min: ranged ? min : null, max: ranged ? max : null,
+                              'aria-label': withUnit(name, unit), disabled: !allowed});
+        const slider = ranged ? element('input', {type: 'range', min, max, step: (max - min) / 1000,
+                                                  value: value ?? min, disabled: !allowed,
+                                                  'aria-label': withUnit(name, unit)}) : null;
+
+        slider?.addEventListener('input', () => shown.value = slider.value);
+        slider?.addEventListener('change', () => this.ask(parameter, Number(slider.value)));
+        this.controls.set(name, {shown, slider});
+        return element('div', {class: 'knob', title: doc ?? ''},
+                       element('span', {class: 'name'}, name), shown,
+                       element('span', {class: 'faint'}, unit ?? ''), slider);
+    }
+
+    ask({name, ramp}, value) {
+        const ramp_s = Number(this.ramp.value);
+
+        this.onSet({name, value, ...(ramp !== false && ramp_s > 0 ? {ramp_s} : {})});
+    }
+
+    take({name, value, node, step, time_s}) {
+        const {shown, slider} = this.controls.get(name) ?? {};
+
+        if (shown && document.activeElement !== shown)
+            shown.value = value;
+        if (slider)
+            slider.value = value;
+        this.log.prepend(element('li', {}, `${name} = ${digits(value)}, by ${node} at step ${step}, ` +
+                                           `${duration(time_s)}`));
+        while (this.log.children.length > 20)
+            this.log.lastChild.remove();
+    }
+}
