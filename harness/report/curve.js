@@ -18,12 +18,19 @@ class Curve {
 
     static above({low, high}) {
         const count = Math.ceil(low.length / 8);
-        const above = {low: new Float64Array(count).fill(Infinity),
-                       high: new Float64Array(count).fill(-Infinity)};
+        const above = {low: new Float64Array(count), high: new Float64Array(count)};
 
-        for (let i = 0; i < low.length; i++) {
-            above.low[i >> 3] = Math.min(above.low[i >> 3], low[i]);
-            above.high[i >> 3] = Math.max(above.high[i >> 3], high[i]);
+        for (let i = 0, from = 0; i < count; i++, from += 8) {
+            const to = Math.min(from + 8, low.length);
+            let least = low[from], greatest = high[from];
+            for (let k = from + 1; k < to; k++) {
+                if (low[k] < least)
+                    least = low[k];
+                if (high[k] > greatest)
+                    greatest = high[k];
+            }
+            above.low[i] = least;
+            above.high[i] = greatest;
         }
         return above;
     }

@@ -66,7 +66,7 @@ static json_t *curve_json(const struct plot_run *run, const struct hil_recorded 
 
     if (hil_pack(&packed, blocks, period_ns, room_of_next(room)))
         return NULL;
-    room_take(room, strlen(packed.text));
+    room_take(room, packed.size);
     hil_recorded_name(run->trace, one, name);
     json_t *curve = json_pack("{s:o, s:o, s:o, s:s, s:I, s:I, s:I, s:s}", "name",
                               hil_curves_text(strcmp(role, "reference") == 0 ? column->name : name),

@@ -64,7 +64,7 @@ const inkOfVerdict = {error: 'bad', failed: 'bad', inconclusive: 'faint', 'not r
 /* --- a figure --------------------------------------------------------------------------------- */
 
 /* What is seen of x: all bars, and each bound that does not lie far away from them. */
-function timesOfBars(bins, limits) {
+function viewOfBars(bins, limits) {
     const end = bins.from + bins.count * bins.width, reach = 3 * (end - bins.from);
     const near = limits.map(({bound}) => bound)
         .filter((bound) => bound > bins.from - reach && bound < end + reach);
@@ -76,34 +76,35 @@ function boundWords({most, bound}, unit) {
     return `${most ? 'at most' : 'at least'} ${withUnit(digits(bound), unit)}`;
 }
 
-/* "output.settling_ms, at most 2 ms: 3 of 200 runs beyond it" */
-function limitLine({name, most, bound}, {entries, never, unit}) {
-    const beyond = entries.filter(({value}) => most ? value > bound : value < bound).length + never;
+/* "output.settling_ms, at most 2 ms: 3 of 200 runs beyond it"; and where its line is not seen. */
+function limitLine({name, most, bound, judged, failed}, unit, [from, to]) {
+    const away = bound < from ? ' (far to the left)' : bound > to ? ' (far to the right)' : '';
 
-    return `${name}, ${boundWords({most, bound}, unit)}: ${beyond} of ` +
-           `${count(entries.length + never, 'run')} beyond it`;
+    return `${name}, ${boundWords({most, bound}, unit)}${away}: ${failed} of ` +
+           `${count(judged, 'run')} beyond it`;
 }
 
 /* A spread: {title, unit, entries: [{value, verdict}], never, neverWords, limits: [{name, most,
- * bound}], percentiles: {p50 ...}}. `never` is of how many runs there is no value. */
+ * bound, judged, failed}], percentiles: {p50 ...}}. `never` is of how many runs there is no value. */
 function drawSpread(grid, spread) {
     const {title, unit, entries, never, limits, percentiles = {}} = spread;
     const place = element('div', {class: 'plot small'});
-    const lines = [...limits.map((limit) => limitLine(limit, spread)),
+    const bins = entries.length ? binsOf(entries.map(({value}) => value)) : null;
+    const whole = bins ? viewOfBars(bins, limits) : [-Infinity, Infinity];
+    const lines = [...limits.map((limit) => limitLine(limit, unit, whole)),
                    ...(never ? [`${count(never, 'run')} ${spread.neverWords}`] : [])];
     const caption = element('div', {}, element('h3', {}, title),
                             lines.map((line) => element('p', {class: 'faint'}, line)));
 
     grid.append(element('figure', {class: 'distribution'}, element('figcaption', {}, caption),
                         entries.length ? place : 'No run has a value.'));
-    if (!entries.length)
+    if (!bins)
         return;
-    const bins = binsOf(entries.map(({value}) => value));
     const marks = [...Object.entries(percentiles).filter(([, at]) => Number.isFinite(at))
                        .map(([text, at]) => ({from: at, kind: 'event', text})),
                    ...limits.map((limit) => ({from: limit.bound, kind: 'limit',
                                               text: boundWords(limit, unit)}))];
-    new Plot(place, {label: title, x: {label: title, unit, whole: timesOfBars(bins, limits)},
+    new Plot(place, {label: title, x: {label: title, unit, whole},
                      y: {label: 'runs', floor: 0, counts: true},
                      curves: barCurves(entries, bins, title, unit), marks});
 }

@@ -23,7 +23,7 @@ class HeatMap {
         this.greatest = greatestOf(values);
         this.build(parent);
         this.listen();
-        new ResizeObserver(() => this.draw()).observe(this.area);
+        new ResizeObserver(() => this.paint()).observe(this.area);
     }
 
     build(parent) {
@@ -66,7 +66,7 @@ class HeatMap {
 
     /* --- drawing ------------------------------------------------------------------------------ */
 
-    draw() {
+    paint() {
         if (this.area.clientWidth === 0)
             return;
         const {context, width, height} = fitCanvas(this.canvas, this.area);
@@ -179,7 +179,7 @@ class HeatMap {
     /* Sets the cursor to a cell (null: takes it away), and says what is there. */
     point(cell, x, y) {
         this.cursor = cell;
-        this.draw();
+        this.paint();
         this.tip.hidden = !cell;
         if (!cell)
             return;

@@ -137,8 +137,16 @@ static int pack_at(struct hil_packed *packed, const struct hil_blocks *blocks, u
 }
 
 /* How well blocks compress is known when they are: what one takes decides how many the next try
- * has. */
-enum { PACK_TRIES = 4, PACK_FIRST_BYTES = 4 };
+ * has. One that takes next to nothing counts as PACK_LEAST_BYTES, as it is room and time to a
+ * browser. */
+enum { PACK_TRIES = 4, PACK_FIRST_BYTES = 4, PACK_LEAST_BYTES = 2 };
+
+static size_t pack_size(const struct hil_packed *packed)
+{
+    const size_t length = strlen(packed->text), least = packed->blocks * PACK_LEAST_BYTES;
+
+    return length > least ? length : least;
+}
 
 int hil_pack(struct hil_packed *packed, const struct hil_blocks *blocks, uint64_t period_ns,
              size_t most)
@@ -150,11 +158,12 @@ int hil_pack(struct hil_packed *packed, const struct hil_blocks *blocks, uint64_
         const int rc = pack_at(packed, blocks, period_ns, area);
         if (rc)
             return rc;
-        const size_t size = strlen(packed->text);
-        const bool fits = size <= most, is_full = area == 0 || size > most - most / 8;
+        packed->size = pack_size(packed);
+        const bool fits = packed->size <= most;
+        const bool is_full = area == 0 || packed->size > most - most / 8;
         if ((fits && is_full) || i == PACK_TRIES)
             return 0;
-        const double bytes = (double)size / (double)packed->blocks;
+        const double bytes = (double)packed->size / (double)packed->blocks;
         count = (size_t)(0.95 * (double)most / bytes) + 1;
         free(packed->text);
     }

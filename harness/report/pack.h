@@ -18,9 +18,10 @@
 struct hil_packed {
     char *text; /* to be freed */
     size_t blocks;
+    size_t size; /* of the text, or what its blocks count as at the least */
 };
 
-/* So that the text has about `most` bytes, or less. `period_ns` is from one row to the next; 0:
+/* So that its size is about `most` bytes, or less. `period_ns` is from one row to the next; 0:
  * not known. Returns 0 or -ENOMEM. */
 int hil_pack(struct hil_packed *packed, const struct hil_blocks *blocks, uint64_t period_ns,
              size_t most);

@@ -27,11 +27,15 @@ class Plot {
         this.y = new Axis(y);
         this.marks = marks.toSorted((a, b) => a.from - b.from);
         this.cursor = null;
+        this.isNear = false;
+        this.isStale = true;
         this.onView = this.onCursor = () => {};
         this.build(parent);
         [this.x.from, this.x.to] = this.all;
         this.listen();
         new ResizeObserver(() => this.draw()).observe(this.area);
+        new IntersectionObserver(([{isIntersecting}]) => this.come(isIntersecting),
+                                 {rootMargin: '50%'}).observe(this.area);
     }
 
     /* --- what it consists of ------------------------------------------------------------------ */
@@ -149,9 +153,23 @@ class Plot {
         return one.dashed ? faint : `hsl(${Math.round(hue)} ${saturation} ${light})`;
     }
 
+    /* What is far from the screen is drawn when it comes near. */
+    come(isNear) {
+        this.isNear = isNear;
+        if (this.isNear && this.isStale)
+            this.paint();
+    }
+
     draw() {
+        this.isStale = true;
+        if (this.isNear)
+            this.paint();
+    }
+
+    paint() {
         if (this.area.clientWidth === 0)
             return;
+        this.isStale = false;
         const {context, width, height} = fitCanvas(this.canvas, this.area);
 
         this.ink = inkOf(this.area, 'ink', 'faint', 'grid', 'mark', 'bad', 'good', 'curve-light',
@@ -397,6 +415,8 @@ class Plot {
     }
 
     drawCursor(y = null) {
+        if (this.isStale)
+            return;
         const {context, width} = fitCanvas(this.over, this.area);
         const one = this.nearest ?? this.shown()[0];
 

@@ -205,7 +205,7 @@ async function drawReport({hiloco, made, runs, sweeps: told}) {
 
 /* On paper and on a screen that turns dark or light the plots have other colours. */
 function redraw() {
-    document.querySelectorAll('.plot, .map').forEach(({plot}) => plot?.draw());
+    document.querySelectorAll('.plot, .map').forEach(({plot}) => plot?.paint());
 }
 
 window.addEventListener('beforeprint', () => {

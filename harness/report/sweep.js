@@ -55,14 +55,16 @@ function spreadOfLimit(runs, name) {
     const first = judged[0] ?? {};
     const bounds = new Set(judged.map((limit) => limit.at_most ?? limit.at_least));
     const most = first.at_most !== undefined;
-    const entries = runs.map((run, i) => entryOf(run, limits[i]?.value ?? NaN));
+    const entries = limits.map((limit) => ({value: limit?.value ?? NaN, verdict: limit?.verdict}));
 
     return {name, unit: first.unit, title: name, judged: judged.length,
             values: limits.map((limit) => limit?.value ?? (limit ? Infinity : NaN)),
             entries: entries.filter(({value}) => Number.isFinite(value)),
             never: judged.filter((limit) => !Number.isFinite(limit.value)).length,
             neverWords: 'without a value',
-            limits: [...bounds].filter(Number.isFinite).map((bound) => ({name, most, bound}))};
+            limits: [...bounds].filter(Number.isFinite).map((bound) => ({
+                name, most, bound, judged: judged.length,
+                failed: judged.filter(({verdict}) => verdict === 'failed').length}))};
 }
 
 /* Whether a limit is of the very figure: of that measure, with the same values in all runs. */

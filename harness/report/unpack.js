@@ -16,17 +16,22 @@ async function inflate(bytes) {
     return new Uint8Array(await new Response(stream).arrayBuffer());
 }
 
+/* How many rows a block of each level has. */
+function rowsOfLevels(shortest) {
+    return Float64Array.from({length: 128}, (_, level) => shortest * 2 ** level);
+}
+
 /* How many blocks have so many rows: each takes the rows of its level, and the last what is left. */
-function blocksIn(bytes, rows, shortest) {
+function blocksIn(bytes, rows, rowsOf) {
     let blocks = 0;
 
     for (let done = 0; done < rows; blocks++)
-        done += shortest * 2 ** (bytes[blocks] & 127);
+        done += rowsOf[bytes[blocks] & 127];
     return blocks;
 }
 
-/* Zigzag: 0, -1, 1, -2 ... of numbers that need not fit in 32 bits. */
-function readVarint(bytes, place) {
+/* A varint of several bytes, zigzag: 0, -1, 1, -2 ... It need not fit in 32 bits. */
+function readLong(bytes, place) {
     let number = 0, scale = 1, byte;
 
     do {
@@ -37,43 +42,59 @@ function readVarint(bytes, place) {
     return number % 2 ? -(number + 1) / 2 : number / 2;
 }
 
-function readPlanes(bytes, at, count, i) {
-    return (bytes[at + i] | bytes[at + count + i] << 8 | bytes[at + 2 * count + i] << 16 |
-            bytes[at + 3 * count + i] << 24) >>> 0;
-}
+/* Sets the times, and returns where the values begin. Most are where they were due: one byte. */
+function readTimes(bytes, curve, {rows, period_ns}, rowsOf) {
+    const {count, x, end} = curve, place = {at: count};
+    let time_ns = 0, done = 0;
 
-/* The float that such an ordered number is of. */
-const floatBits = new Uint32Array(1), floatOfBits = new Float32Array(floatBits.buffer);
-
-function floatOfOrdered(ordered) {
-    floatBits[0] = ordered & 0x80000000 ? ordered ^ 0x80000000 : ~ordered;
-    return floatOfBits[0];
-}
-
-function curveOfBytes(bytes, {rows, shortest, period_ns}) {
-    const blocks = blocksIn(bytes, rows, shortest), place = {at: blocks};
-    const curve = {x: new Float64Array(blocks), end: new Float64Array(blocks),
-                   low: new Float32Array(blocks), high: new Float32Array(blocks),
-                   rows: new Float64Array(blocks), apart: new Uint8Array(blocks)};
-
-    for (let i = 0, done = 0, time_ns = 0; i < blocks; i++) {
-        curve.rows[i] = Math.min(shortest * 2 ** (bytes[i] & 127), rows - done);
+    for (let i = 0; i < count; i++) {
+        const due = rowsOf[bytes[i] & 127], taken = due < rows - done ? due : rows - done;
+        const byte = bytes[place.at];
+        if (byte & 128)
+            time_ns += readLong(bytes, place);
+        else {
+            time_ns += (byte >>> 1) ^ -(byte & 1);
+            place.at++;
+        }
+        done += taken;
+        curve.rows[i] = taken;
         curve.apart[i] = bytes[i] >> 7;
-        done += curve.rows[i];
-        time_ns += readVarint(bytes, place);
-        curve.x[i] = time_ns * 1e-9;
-        curve.end[i] = (time_ns + (curve.rows[i] - 1) * period_ns) * 1e-9;
-        time_ns += shortest * 2 ** (bytes[i] & 127) * period_ns;
+        x[i] = time_ns * 1e-9;
+        end[i] = (time_ns + (taken - 1) * period_ns) * 1e-9;
+        time_ns += due * period_ns;
     }
-    for (let i = 0, least = 0x80000000; i < blocks; i++) {
-        const zigzag = readPlanes(bytes, place.at, blocks, i);
-        least = (least + ((zigzag >>> 1) ^ -(zigzag & 1))) >>> 0;
-        curve.low[i] = floatOfOrdered(least);
-        curve.high[i] =
-            floatOfOrdered((least + readPlanes(bytes, place.at + 4 * blocks, blocks, i)) >>> 0);
+    for (let i = 0; i + 1 < count; i++) /* rows that came faster than they were due */
+        if (end[i] > x[i + 1] || end[i] < x[i])
+            end[i] = Math.max(x[i], Math.min(end[i], x[i + 1]));
+    return place.at;
+}
+
+/* The bits of the float that an ordered number is of. */
+function bitsOfOrdered(ordered) {
+    return ordered & 0x80000000 ? ordered ^ 0x80000000 : ~ordered;
+}
+
+/* Sets the least and the greatest values: four planes of bytes each. */
+function readValues(bytes, at, {count, low, high}) {
+    const lowBits = new Uint32Array(low.buffer), highBits = new Uint32Array(high.buffer);
+    const plane = (number) => bytes.subarray(at + number * count, at + (number + 1) * count);
+    const [a, b, c, d, e, f, g, h] = [0, 1, 2, 3, 4, 5, 6, 7].map(plane);
+
+    for (let i = 0, least = 0x80000000 | 0; i < count; i++) {
+        const zigzag = a[i] | b[i] << 8 | c[i] << 16 | d[i] << 24;
+        least = (least + ((zigzag >>> 1) ^ -(zigzag & 1))) | 0;
+        lowBits[i] = bitsOfOrdered(least);
+        highBits[i] = bitsOfOrdered((least + (e[i] | f[i] << 8 | g[i] << 16 | h[i] << 24)) | 0);
     }
-    for (let i = 0; i + 1 < blocks; i++) /* rows that came faster than they were due */
-        curve.end[i] = Math.max(curve.x[i], Math.min(curve.end[i], curve.x[i + 1]));
+}
+
+function curveOfBytes(bytes, packed) {
+    const rowsOf = rowsOfLevels(packed.shortest), count = blocksIn(bytes, packed.rows, rowsOf);
+    const curve = {count, x: new Float64Array(count), end: new Float64Array(count),
+                   low: new Float32Array(count), high: new Float32Array(count),
+                   rows: new Float64Array(count), apart: new Uint8Array(count)};
+
+    readValues(bytes, readTimes(bytes, curve, packed, rowsOf), curve);
     return new Curve(curve);
 }
 

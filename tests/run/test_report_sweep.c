@@ -212,7 +212,7 @@ Test(report_sweep, a_limit_of_a_signal_has_bars_of_its_own)
         all += json_number_value(json_array_get(bar, 3));
     }
     cr_expect_eq(all, 12);
-    cr_expect(is_shown(b, "band.max, at most 12.5 V: 0 of 12 runs beyond it"));
+    cr_expect(is_shown(b, "band.max, at most 12.5 V (far to the right): 0 of 12 runs beyond it"));
     expect_quiet(b);
 }
 
@@ -488,9 +488,15 @@ Test(report_sweep, fits_on_paper_and_on_a_telephone)
     browser_go(b, report_of("sweep"), report_complete);
     cr_expect_leq(browser_number(b, "document.documentElement.scrollWidth"), 400,
                   "on a narrow screen it is wider than that");
-    json_decref(browser_value(b, "addEventListener('beforeprint', () => { window.printed ="
-                                 " document.querySelector('.map').plot.ink.paper; })"));
+    static const char unseen[] = "[...document.querySelectorAll('.plot')]"
+                                 ".filter(({plot}) => plot.isStale).length";
+    cr_expect_eq(browser_number(b, unseen), 1, "what is far below has been drawn");
+    json_decref(browser_value(b,
+                              "addEventListener('beforeprint', () => { window.unseen = %s;"
+                              " window.printed = document.querySelector('.map').plot.ink.paper; })",
+                              unseen));
     browser_print(b);
+    cr_expect_eq(browser_number(b, "window.unseen"), 0, "what is far below is not printed");
     char *colour = browser_text(b, "window.printed");
     cr_expect_str_eq(colour, "#fff", "the map is dark on paper: %s", colour);
     browser_media(b, "print");

@@ -182,6 +182,25 @@ Test(blocks, packed_are_no_more_than_there_is_room_for)
     free(s.values);
 }
 
+/* A wave that is the same again and again takes next to no bytes, but a browser has to unpack it.
+ */
+Test(blocks, packed_are_no_more_than_a_browser_takes_however_well_they_compress)
+{
+    struct hil_packed packed;
+    struct hil_blocks b;
+
+    hil_blocks_init(&b);
+    for (unsigned i = 0; i < 400000; i++)
+        cr_assert_eq(hil_blocks_add(&b, i * 1e-5, i % 4), 0);
+    cr_assert_eq(hil_blocks_end(&b), 0);
+    cr_assert_eq(hil_pack(&packed, &b, 10000, 50000), 0);
+    cr_expect_leq(packed.blocks, 25000, "%zu blocks", packed.blocks);
+    cr_expect_gt(packed.blocks, 10000);
+    cr_expect_geq(packed.size, 2 * packed.blocks);
+    free(packed.text);
+    hil_blocks_fini(&b);
+}
+
 Test(blocks, of_nothing_there_are_none)
 {
     struct hil_packed packed;
