@@ -73,7 +73,7 @@ function viewOfBars(bins, limits) {
 }
 
 function boundWords({most, bound}, unit) {
-    return `${most ? 'at most' : 'at least'} ${withUnit(digits(bound), unit)}`;
+    return boundOf(most ? {at_most: bound, unit} : {at_least: bound, unit});
 }
 
 /* "output.settling_ms, at most 2 ms: 3 of 200 runs beyond it"; and where its line is not seen. */

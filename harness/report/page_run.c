@@ -174,21 +174,27 @@ void hil_page_run_free(struct hil_page_run *run)
     free(run->label);
 }
 
+/* Of one of tests those of the measures, unless it failed: its limits name other figures, too. */
+static record_fn *run_read(const struct hil_page_run *page, const struct hil_told *told)
+{
+    const char *verdict = json_string_value(json_object_get(told->root, "verdict"));
+
+    return !page->point || (verdict && strcmp(verdict, "failed") == 0) ? record_of_all
+                                                                       : record_of_measures;
+}
+
 json_t *hil_page_run_json(const struct hil_page_run *page, size_t most)
 {
-    json_t *why = NULL;
-    json_t *record =
-        record_read(page->dir, page->point ? record_of_measures : record_of_all, most, &why);
-
-    if (!record)
-        return NULL;
     struct hil_told told = hil_told_of_run(page->dir);
-    json_t *json =
-        json_pack("{s:o, s:o, s:b, s:O?, s:O?, s:o, s:o, s:o, s:o}", "label",
-                  hil_curves_text(page->label), "dir", hil_curves_text(page->dir), "tested",
-                  page->point != NULL, "status", json_object_get(page->point, "status"), "summary",
-                  told.root, "scenario", hil_page_scenario(page->dir), "trace",
-                  run_trace(page->dir), "record", record, "no_record", why);
+    json_t *why = NULL, *record = record_read(page->dir, run_read(page, &told), most, &why);
+    json_t *json = NULL;
+
+    if (record)
+        json = json_pack("{s:o, s:o, s:b, s:O?, s:O?, s:o, s:o, s:o, s:o}", "label",
+                         hil_curves_text(page->label), "dir", hil_curves_text(page->dir), "tested",
+                         page->point != NULL, "status", json_object_get(page->point, "status"),
+                         "summary", told.root, "scenario", hil_page_scenario(page->dir), "trace",
+                         run_trace(page->dir), "record", record, "no_record", why);
     hil_told_close(&told);
     return json;
 }

@@ -19,7 +19,8 @@ struct hil_page_run {
 
 void hil_page_run_free(struct hil_page_run *run);
 
-/* With about `most` bytes of curves; of tests those of the measures. NULL: no memory. */
+/* With about `most` bytes of curves; of tests that did not fail those of the measures. NULL: no
+ * memory. */
 json_t *hil_page_run_json(const struct hil_page_run *run, size_t most);
 
 /* {duration_s, figures}, those of the measures; null where there is no record, and *why is. */

@@ -17,6 +17,7 @@
  * so that plots can follow one another by show() and point().
  */
 const plotRoom = {left: 64, right: 12, top: 16, bottom: 38};
+const plotRest = 1000; /* ms */
 
 class Plot {
     constructor(parent, {label, x, y, curves, marks = []}) {
@@ -153,7 +154,7 @@ class Plot {
         return one.dashed ? faint : `hsl(${Math.round(hue)} ${saturation} ${light})`;
     }
 
-    /* What is far from the screen is drawn when it comes near. */
+    /* What is far from the screen is drawn when it comes near, or when nothing changes any more. */
     come(isNear) {
         this.isNear = isNear;
         if (this.isNear && this.isStale)
@@ -162,8 +163,11 @@ class Plot {
 
     draw() {
         this.isStale = true;
+        clearTimeout(this.later);
         if (this.isNear)
             this.paint();
+        else
+            this.later = setTimeout(() => this.isStale && this.paint(), plotRest);
     }
 
     paint() {

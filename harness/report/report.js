@@ -54,7 +54,8 @@ function limitsPart({summary}) {
 }
 
 function reasonsPart({summary, no_record: why}) {
-    const reasons = [...(summary?.validity?.reasons ?? []).map((reason) => `not valid: ${reason}`),
+    const reasons = [...(summary?.failures?.each ?? []).map(({what}) => what).filter(Boolean),
+                     ...(summary?.validity?.reasons ?? []).map((reason) => `not valid: ${reason}`),
                      ...(summary?.realtime?.degraded ?? []).map((reason) => `degraded: ${reason}`),
                      ...(summary?.recorder?.cut_off ? [`record cut off: ` +
                                                        summary.recorder.cut_off] : []),

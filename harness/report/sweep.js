@@ -287,12 +287,11 @@ function sweepTable(sweep) {
                    withUnit('then p-p', measure?.unit && `(${measure.unit})`),
                    inRealTime && 'missed at most (%)', 'why'];
     const rows = sweep.runs.map((run) => {
-        const one = firstMeasure(run.summary), limits = run.summary?.limits ?? [];
-        const kept = limits.filter(({verdict}) => verdict !== 'failed').length;
+        const one = firstMeasure(run.summary);
         const cells = [verdictOf(run), named && run.label,
                        tried.length > 0 && tried.indexOf(run) + 1,
                        ...keys.map(({i}) => numberOr(run.values[i])),
-                       limits.length ? `${kept} of ${limits.length}` : '-',
+                       keptWords(run.summary?.limits),
                        one?.settled === false ? Infinity : one?.settling_ms, one?.overshoot_pct,
                        one?.pp, inRealTime && worstMissed(run.summary ?? {}), whyNot(run)];
         return {state: verdictOf(run), cells: cells.filter((cell) => cell !== false)};

@@ -85,15 +85,21 @@ function settling(measure) {
     return measure.settled ? duration(measure.settling_ms * 1e-3) : 'does not settle';
 }
 
+/* "2 of 3": what is skipped or inconclusive is not kept. */
+function keptWords(limits = []) {
+    const kept = limits.filter(({verdict}) => verdict === 'passed').length;
+
+    return limits.length ? `${kept} of ${limits.length}` : '-';
+}
+
 function runRow(run, i) {
-    const {summary} = run, measure = firstMeasure(summary), limits = summary?.limits ?? [];
-    const failed = limits.filter((limit) => limit.verdict === 'failed').length;
+    const {summary} = run, measure = firstMeasure(summary);
     const link = run.tested ? run.label : element('a', {href: `#run-${i}`}, run.label);
 
     return {state: verdictOf(run), cells: [
         badge(verdictOf(run)), link, summary?.scenario,
         summary?.mode === 'realtime' ? 'real time' : summary?.mode, duration(summary?.elapsed_s),
-        limits.length ? `${limits.length - failed} of ${limits.length}` : '-',
+        keptWords(summary?.limits),
         `${digits(worstMissed(summary ?? {}), 3)} %`, settling(measure),
         measure?.overshoot_pct ?? '-', withUnit(digits(measure?.pp, 3), measure?.unit)]};
 }
@@ -109,13 +115,16 @@ function runsTable(runs) {
 
 const verdictOrder = ['failed', 'inconclusive', 'skipped', 'passed'];
 
-function limitRow(limit, figure) {
-    const bound = limit.at_most !== undefined ? `at most ${digits(limit.at_most)}`
-                                              : `at least ${digits(limit.at_least)}`;
+function boundOf({at_most: most, at_least: least, unit}) {
+    if (!Number.isFinite(most ?? least))
+        return '-';
+    return `${most !== undefined ? 'at most' : 'at least'} ${withUnit(digits(most ?? least), unit)}`;
+}
 
+function limitRow(limit, figure) {
     return {state: limit.verdict, cells: [
         badge(limit.verdict), limit.name, limit.signal, withUnit(digits(limit.value), limit.unit),
-        withUnit(bound, limit.unit), duration(limit.time_s ?? NaN), limit.words,
+        boundOf(limit), duration(limit.time_s ?? NaN), limit.words,
         limit.figure && figure(limit.figure)]};
 }
 

@@ -5,7 +5,9 @@
 #include "process.h"
 #include "workspace.h"
 
-const char report_complete[] = "document.documentElement?.classList.contains('complete')";
+const char report_complete[] = "document.documentElement?.classList.contains('complete') &&"
+                               " [...document.querySelectorAll('.plot')]"
+                               ".every(({plot}) => !plot.isStale)";
 
 const char *report_of(const char *folder)
 {

@@ -6,7 +6,7 @@
 
 #include "browser.h"
 
-/* True in a page that is drawn. */
+/* True in a page that is drawn, and all of its plots are. */
 extern const char report_complete[];
 
 /* Makes the report of a folder of the workspace. Returns its path. */

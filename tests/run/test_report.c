@@ -374,6 +374,43 @@ Test(report, of_a_sweep_has_a_row_for_each_point)
     cr_expect_not(exists(in_workspace("sweep/report.html")), "a report of the sweep before");
 }
 
+static char *cell_of(struct browser *b, const char *row, int cell)
+{
+    return browser_text(b,
+                        "[...document.querySelectorAll('tr')].find(({innerText}) =>"
+                        " innerText.includes('%s')).cells[%d].innerText",
+                        row, cell);
+}
+
+/* Of one that failed its limits are in figures of signals, and each limit leads there; what was not
+ * judged was not kept. */
+Test(report, of_tests_shows_why_they_did_not_pass)
+{
+    char more[1200];
+
+    write_text(in_workspace("limited.yaml"), limited);
+    const char *start = strchr(limited, '\n'); /* behind its name */
+    snprintf(more, sizeof more,
+             "name: bad%.*slimits:\n  tight: {signal: 'control[1].duty', max: 0.1}\n"
+             "  never: {measure: output_v, dip_pct: 1}\n",
+             (int)(strstr(limited, "limits: {fast") - start), start);
+    write_text(in_workspace("bad.yaml"), more);
+    struct ended e = run_command("hiloco test %s %s --out %s", in_workspace("limited.yaml"),
+                                 in_workspace("bad.yaml"), in_workspace("tests"));
+    expect_status(&e, 4);
+    struct browser *b = shown(report_of("tests"));
+
+    char *figure = browser_text(b, "[...document.querySelectorAll('tr.failed')].find((row) =>"
+                                   " row.innerText.includes('tight.max')).querySelector('a').hash");
+    cr_expect_eq(browser_number(b, "document.querySelectorAll('%s .plot').length", figure), 1);
+    char *kept = browser_text(b, "[...document.querySelectorAll('tr')].find((row) =>"
+                                 " row.cells[1].innerText === 'bad').cells[5].innerText");
+    cr_expect_str_eq(kept, "0 of 2");
+    char *bound = cell_of(b, "never.dip_pct", 4);
+    cr_expect_str_eq(bound, "-");
+    expect_quiet(b);
+}
+
 /* --- what it must not do ---------------------------------------------------------------------- */
 
 /* A record, a scenario and a folder may be anybody's. */
