@@ -14,14 +14,21 @@ struct noise {
     double deviation;
 };
 
+/* Each of an array has numbers of its own. */
+static uint64_t noise_state(uint64_t seed, uint64_t index)
+{
+    return seed + index * 0xd1342543de82ef95u;
+}
+
 static int noise_create(void **self, const struct hil_config *config)
 {
     int rc = instance_create(self, config, sizeof(struct noise));
 
     if (rc)
         return rc;
-    *(struct noise *)*self = (struct noise){.state = (uint64_t)config->parameters[NOISE_SEED],
-                                            .deviation = config->parameters[NOISE_DEVIATION]};
+    *(struct noise *)*self = (struct noise){
+        .state = noise_state((uint64_t)config->parameters[NOISE_SEED], config->index),
+        .deviation = config->parameters[NOISE_DEVIATION]};
     return 0;
 }
 
@@ -56,7 +63,8 @@ static int noise_tune(void *self, uint32_t place, double value)
 
 static const struct hil_quantity noise_parameters[] = {
     {"deviation", "", 0.01, 0, 1e12, HIL_TUNABLE, "standard deviation of the noise"},
-    {"seed", "", 1, 0, 4294967295.0, HIL_WHOLE, "seed of the noise"},
+    {"seed", "", 1, 0, 4294967295.0, HIL_WHOLE,
+     "seed of the noise, of which each of an array has its own"},
 };
 
 static const struct hil_quantity noise_inputs[] = {

@@ -116,6 +116,7 @@ struct hil_config {
     const struct hil_model *model; /* what is made: several models may share one create() */
     uint32_t trial;                /* 1: it is only made to see whether it can be */
     uint32_t real_time;            /* 1: it is stepped against the clock; 0: in virtual time */
+    uint32_t index;                /* which one of an array of components it is, from 0 */
 };
 
 enum hil_model_kind {

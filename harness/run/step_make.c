@@ -538,6 +538,7 @@ static int make_component(struct hil_step *s, struct step_part *p)
         .log_arg = p,
         .model = p->model,
         .real_time = s->node->run->scenario->mode == HIL_REALTIME,
+        .index = p->config->is.index,
     };
 
     p->mgr = s->node->mgr;

@@ -3,6 +3,7 @@
  * takes one that has no controller and no converters.
  */
 #include <criterion/criterion.h>
+#include <math.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -353,4 +354,33 @@ Test(general_real_time, a_node_that_dies_is_started_again)
     cr_expect_str_eq(json_string_value(json_at(loss, "link")), "drive -> supervisor");
     cr_expect_gt(number_at(loss, "back_s"), number_at(loss, "lost_s"));
     expect_nothing_left();
+}
+
+/* With one seed each of an array has noise of its own, and the first what one alone has. */
+Test(general, each_source_of_noise_of_an_array_has_its_own)
+{
+    static const char text[] = "name: noisy\nduration_s: 0.1\nmode: virtual\n"
+                               "nodes: {n: {period_us: 100}}\n"
+                               "components: {a: {model: noise, node: n, count: 3, inputs: {input: "
+                               "0}, parameters: {deviation: 1, seed: 5}}, b: {model: noise, node: "
+                               "n, inputs: {input: 0}, parameters: {deviation: 1, seed: 5}}}\n"
+                               "record: [{signals: ['a[*].output', b.output]}]\n";
+
+    write_text(in_workspace("noisy.yaml"), text);
+    struct ended e = run_command("hiloco run %s --quiet --out %s", in_workspace("noisy.yaml"),
+                                 in_workspace("out"));
+    expect_status(&e, 0);
+    const struct column each = column_of(in_workspace("out"), "n/a.output");
+    cr_assert_eq(each.rows, 1000);
+    cr_assert_eq(each.width, 3);
+    const struct column one = column_of(in_workspace("out"), "n/b.output");
+    double products[3] = {0};
+    for (size_t i = 0; i < each.rows; i++) {
+        const double *row = &each.at[3 * i];
+        cr_assert_eq(row[0], one.at[i]);
+        for (unsigned k = 0; k < 3; k++)
+            products[k] += row[k] * row[(k + 1) % 3] / 1000;
+    }
+    for (unsigned k = 0; k < 3; k++)
+        cr_expect_lt(fabs(products[k]), 0.13, "%u: four standard errors are 0.126", k);
 }
