@@ -49,7 +49,7 @@ static int find_native(const struct hil_model **model, const char *library, cons
     *model = dlsym(opened, "hiloco_model"); /* it stays loaded: an instance may be there */
     if (*model && !hil_model_check(*model, wrong, sizeof wrong))
         return 0;
-    snprintf(text, size, "of its model, %s: %s", name, wrong);
+    snprintf(text, size, "its model %s is wrong: %s", name, wrong);
     return -EINVAL;
 }
 

@@ -163,7 +163,7 @@ static int check_loaded(const struct hil_model *model, const struct hil_said *sa
 
     if (!hil_model_check(model, wrong, sizeof wrong))
         return 0;
-    return hil_say(said, -EINVAL, "of its model, %s%s", wrong,
+    return hil_say(said, -EINVAL, "%s%s", wrong,
                    strstr(wrong, "allowed: ") ? "" : "; allowed: what hiloco/model.h says");
 }
 

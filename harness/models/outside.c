@@ -99,7 +99,7 @@ static int outside_fill(struct outside_model *o, const struct hil_settings *sett
         const char *in = outside_signal(s->key, "takes"), *out = outside_signal(s->key, "gives");
         if ((!in && !out) || !*s->text)
             return hil_say(said, -EINVAL,
-                           "of its settings, %.60s %s; allowed: takes and gives, mappings of names "
+                           "its setting %.60s %s; allowed: takes and gives, mappings of names "
                            "to units, with - for a pure number",
                            s->key, in || out ? "has no unit" : "is not known");
         if (in ? outside_add(m, &m->inputs, o->inputs, in, s->text)

@@ -50,29 +50,29 @@ static int check_table(const struct hil_model *m, const char *kind,
     if (table->count == 0)
         return 0;
     if (table->row_size != sizeof(struct hil_quantity)) {
-        snprintf(text, size, "the rows of its %s have %u bytes; allowed: %zu", kind,
+        snprintf(text, size, "the rows of its %ss have %u bytes; allowed: %zu", kind,
                  table->row_size, sizeof(struct hil_quantity));
         return -EINVAL;
     }
     if (table->count > HIL_QUANTITIES_MAX) {
-        snprintf(text, size, "it has %u %s; allowed: at most %d", table->count, kind,
+        snprintf(text, size, "it has %u %ss; allowed: at most %d", table->count, kind,
                  HIL_QUANTITIES_MAX);
         return -EINVAL;
     }
     if (!table->at) {
-        snprintf(text, size, "its table of %s is nowhere", kind);
+        snprintf(text, size, "its table of %ss is nowhere", kind);
         return -EINVAL;
     }
     for (unsigned i = 0; i < table->count; i++)
         if (!table->at[i].name || !*table->at[i].name) {
-            snprintf(text, size, "number %u of its %s has no name", i, kind);
+            snprintf(text, size, "number %u of its %ss has no name", i, kind);
             return -EINVAL;
         }
     for (unsigned i = 0; i < table->count; i++) {
         const char *wrong = wrong_in_row(m, table, i);
         if (!wrong)
             continue;
-        snprintf(text, size, "of its %s, %s %s", kind, table->at[i].name, wrong);
+        snprintf(text, size, "its %s %s %s", kind, table->at[i].name, wrong);
         return -EINVAL;
     }
     return 0;
@@ -120,12 +120,12 @@ int hil_model_check(const struct hil_model *m, char *text, size_t size)
         snprintf(text, size, "%s", wrong);
         return -EINVAL;
     }
-    int rc = check_table(m, "parameters", &m->parameters, text, size);
+    int rc = check_table(m, "parameter", &m->parameters, text, size);
     if (!rc)
-        rc = check_table(m, "inputs", &m->inputs, text, size);
+        rc = check_table(m, "input", &m->inputs, text, size);
     if (!rc)
-        rc = check_table(m, "outputs", &m->outputs, text, size);
+        rc = check_table(m, "output", &m->outputs, text, size);
     if (!rc)
         rc = check_signals(m, text, size);
-    return rc ? rc : check_table(m, "states", &m->states, text, size);
+    return rc ? rc : check_table(m, "state", &m->states, text, size);
 }

@@ -214,7 +214,7 @@ Test(program, with_a_row_that_no_model_may_have)
     write_script("printf 'hiloco 1\\nname x\\ndoc x\\nkind sampled\\ninput X - 0 0 1 x\\nready\\n' "
                  ">&3; exit",
                  "");
-    expect_refused("of its inputs, X has a name with other than lower-case letters");
+    expect_refused("its input X has a name with other than lower-case letters");
 }
 
 Test(program, with_an_unknown_setting)

@@ -127,7 +127,7 @@ Test(comedi, mistakes_in_settings)
             "write.1.channel is 1, which a has; allowed: each once");
     refused(CARD,
             GIVEN("write.0.name=a", "write.0.channel=1", "write.1.name=a", "write.1.channel=2"),
-            "of its model, of its inputs, a is there twice; allowed: what hiloco/model.h says");
+            "its input a is there twice; allowed: what hiloco/model.h says");
     refused("comedi:0", NULL, "it names no device; allowed: as in comedi:/dev/comedi0");
 }
 

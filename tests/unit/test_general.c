@@ -493,13 +493,12 @@ Test(general, mistakes_in_what_is_outside)
                    "FILE:7:14: components.m.model is 'outside', but it takes nothing and gives "
                    "nothing; allowed: a component with settings: ");
     expect_mistake(OUTSIDE_HEAD OUTSIDE("take: {v: V}"),
-                   "of its settings, take.v is not known; allowed: takes and gives, ");
+                   "its setting take.v is not known; allowed: takes and gives, ");
     expect_mistake(OUTSIDE_HEAD OUTSIDE("takes: {v: ''}"),
-                   "of its settings, takes.v has no unit; allowed: takes and gives, ");
+                   "its setting takes.v has no unit; allowed: takes and gives, ");
     expect_mistake(OUTSIDE_HEAD OUTSIDE("takes: {Volt: V}"),
-                   "of its inputs, Volt has a name with other than lower-case letters");
-    expect_mistake(OUTSIDE_HEAD OUTSIDE("takes: {v: V, 'v[]': V}"),
-                   "of its inputs, v is there twice");
+                   "its input Volt has a name with other than lower-case letters");
+    expect_mistake(OUTSIDE_HEAD OUTSIDE("takes: {v: V, 'v[]': V}"), "its input v is there twice");
     expect_mistake("mode: virtual\n" OUTSIDE_HEAD OUTSIDE_MOTOR OUTSIDE_LINKS,
                    "FILE:8:14: components.m.model is outside, which another process computes, and "
                    "in virtual time there is none; allowed: in real time (mode: realtime)");

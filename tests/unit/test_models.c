@@ -19,11 +19,12 @@ Test(models, the_interface_keeps_its_layout)
     cr_expect_eq(HIL_MODEL_ABI, 1u);
     cr_expect_eq(sizeof(struct hil_quantity), 56u);
     cr_expect_eq(sizeof(struct hil_quantities), 16u);
-    cr_expect_eq(sizeof(struct hil_config), 64u);
+    cr_expect_eq(sizeof(struct hil_config), 72u);
     cr_expect_eq(sizeof(struct hil_model), 160u);
     cr_expect_eq(offsetof(struct hil_quantity, flags), 40u);
     cr_expect_eq(offsetof(struct hil_config, period_s), 8u);
     cr_expect_eq(offsetof(struct hil_config, log), 32u);
+    cr_expect_eq(offsetof(struct hil_config, index), 64u);
     cr_expect_eq(offsetof(struct hil_model, kind), 24u);
     cr_expect_eq(offsetof(struct hil_model, parameters), 32u);
     cr_expect_eq(offsetof(struct hil_model, create), 96u);
@@ -198,19 +199,19 @@ Test(models, check_says_what_is_wrong_with_a_row)
 {
     WRONG_ROW(name = NULL, "number 1 of its inputs has no name");
     WRONG_ROW(name = "", "number 1 of its inputs has no name");
-    WRONG_ROW(name = "a", "of its inputs, a is there twice");
-    WRONG_ROW(name = "Speed", "of its inputs, Speed has a name with other than lower-case letters, "
+    WRONG_ROW(name = "a", "its input a is there twice");
+    WRONG_ROW(name = "Speed", "its input Speed has a name with other than lower-case letters, "
                               "digits and '_'");
-    WRONG_ROW(unit = NULL, "of its inputs, b has no unit or no explanation");
-    WRONG_ROW(doc = NULL, "of its inputs, b has no unit or no explanation");
-    WRONG_ROW(min = 2, "of its inputs, b has a range that is out of order");
-    WRONG_ROW(max = NAN, "of its inputs, b has a range that is out of order");
-    WRONG_ROW(value = 2, "of its inputs, b has a default outside its range");
-    WRONG_ROW(value = NAN, "of its inputs, b has a default outside its range");
-    WRONG_ROW(flags = HIL_WIDE, "of its inputs, b is wide, but the model is not");
+    WRONG_ROW(unit = NULL, "its input b has no unit or no explanation");
+    WRONG_ROW(doc = NULL, "its input b has no unit or no explanation");
+    WRONG_ROW(min = 2, "its input b has a range that is out of order");
+    WRONG_ROW(max = NAN, "its input b has a range that is out of order");
+    WRONG_ROW(value = 2, "its input b has a default outside its range");
+    WRONG_ROW(value = NAN, "its input b has a default outside its range");
+    WRONG_ROW(flags = HIL_WIDE, "its input b is wide, but the model is not");
 
     struct hil_quantity half = {"n", "", 0.5, 0, 1, HIL_WHOLE, "half of one"};
-    expect_wrong_row(half, "of its inputs, n has a default that is not a whole number");
+    expect_wrong_row(half, "its input n has a default that is not a whole number");
 }
 
 /* --- every component ---------------- */

@@ -186,11 +186,11 @@ Test(native, a_descriptor_that_is_not_right_is_refused)
     expect_refused("-DCHANGE=.abi=2", "its interface has version 2; allowed: 1");
     expect_refused("-DCHANGE=.destroy=0", "it lacks one of create, output, step and destroy");
     expect_refused("'-DROW={\"duty\",\"\",0,0,1,0,\"again\"}'",
-                   "of its inputs, duty is there twice; allowed: ");
+                   "its input duty is there twice; allowed: ");
     expect_refused("'-DCHANGE=.states=HIL_QUANTITIES(many)'",
                    "it has 4097 states; allowed: at most 4096");
     expect_refused("'-DROW={\"b\",\"\",0,1,0,0,\"turned\"}'",
-                   "of its inputs, b has a range that is out of order");
+                   "its input b has a range that is out of order");
     expect_refused("-DCHANGE=.size=8", "its descriptor is too small");
 }
 
