@@ -136,8 +136,8 @@ Test(scenario_faults, mistakes_are_told_with_their_places)
     static const struct {
         const char *fault, *said;
     } mistakes[] = {
-        {"{kind: stuck}", "13:3: faults.a is of 0 things; allowed: one of signal, component, "
-                          "nodes, or a link from, to\n"},
+        {"{kind: stuck}", "13:3: faults.a is of 0 things; allowed: one of signal, nodes, "
+                          "component, or a link from, to\n"},
         {"{signal: 'control[1].duty', nodes: controller, kind: stuck}",
          "13:3: faults.a is of 2 things; allowed: one of"},
         {"{from: controller, kind: freeze}",

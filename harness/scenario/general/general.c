@@ -82,6 +82,47 @@ void general_entry_mistake(const struct general *g, const char *list,
                      key ? "." : "", key ? key : "", text);
 }
 
+__attribute__((format(printf, 5, 6))) static int
+general_refuse_subject(const struct general *g, const char *list,
+                       const struct scenario_entry *entry, const char *key, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    general_entry_mistake(g, list, entry, key, format, args);
+    va_end(args);
+    return -1;
+}
+
+int general_subject(const struct general *g, const char *list, const struct scenario_entry *entry,
+                    const char *const *subjects, unsigned count, unsigned of_link)
+{
+    const bool receivers = scenario_node_get(entry->value, "to") != NULL;
+    unsigned given = 0, which = 0;
+    char allowed[128] = "";
+    size_t used = 0;
+
+    for (unsigned i = 0; i < count; i++) {
+        if (i != of_link && used < sizeof allowed)
+            used += (size_t)snprintf(allowed + used, sizeof allowed - used, "%s, ", subjects[i]);
+        if (!scenario_node_get(entry->value, subjects[i]))
+            continue;
+        which = i;
+        given++;
+    }
+    if (given != 1)
+        return general_refuse_subject(g, list, entry, NULL,
+                                      "is of %u things; allowed: one of %sor a link from, to",
+                                      given, allowed);
+    if (which == of_link && !receivers)
+        return general_refuse_subject(g, list, entry, NULL,
+                                      "has no receivers; required with from: to");
+    if (which != of_link && receivers)
+        return general_refuse_subject(g, list, entry, "to",
+                                      "has no senders; required with to: from");
+    return (int)which;
+}
+
 struct hil_array *general_arrays(const struct general *g, const struct general_groups *groups)
 {
     struct hil_array *arrays = hil_pool_get(g->system->pool, groups->count, sizeof *arrays);

@@ -118,6 +118,11 @@ __attribute__((format(printf, 5, 0))) void
 general_entry_mistake(const struct general *g, const char *list, const struct scenario_entry *entry,
                       const char *key, const char *format, va_list args);
 
+/* Which one of `subjects` an entry of such a list is of; one of them is `from`, of a link, which
+ * goes with `to`. -1 after a report. `of_link` is its number. */
+int general_subject(const struct general *g, const char *list, const struct scenario_entry *entry,
+                    const char *const *subjects, unsigned count, unsigned of_link);
+
 /* --- references ---------------------------------------------------------------------------- */
 
 /* The texts of a value that is one, or a list of them: how many, and number i. */

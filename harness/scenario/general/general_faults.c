@@ -36,22 +36,12 @@ static const char *const fault_subject_words[HIL_FAULT_OF] = {"signals", "links"
 
 static int fault_of(struct fault_entry *e)
 {
-    unsigned given = 0;
+    const int which =
+        general_subject(e->g, "faults", e->entry, fault_subjects, HIL_FAULT_OF, HIL_FAULT_OF_LINK);
 
-    for (unsigned i = 0; i < HIL_FAULT_OF; i++)
-        if (fault_has(e, fault_subjects[i])) {
-            e->fault->of = i;
-            given++;
-        }
-    if (given != 1)
-        return fault_mistake(e, NULL,
-                             "is of %u things; allowed: one of signal, component, nodes, or a link "
-                             "from, to",
-                             given);
-    if (e->fault->of == HIL_FAULT_OF_LINK && !fault_has(e, "to"))
-        return fault_mistake(e, NULL, "has no receivers; required with from: to");
-    if (e->fault->of != HIL_FAULT_OF_LINK && fault_has(e, "to"))
-        return fault_mistake(e, "to", "has no senders; required with to: from");
+    if (which < 0)
+        return -EINVAL;
+    e->fault->of = (enum hil_fault_of)which;
     return 0;
 }
 

@@ -52,25 +52,11 @@ static const char *const limit_subject_words[HIL_LIMIT_OF] = {"a measure", "sign
 
 static bool limit_of(struct limit_entry *e)
 {
-    unsigned given = 0;
+    const int which =
+        general_subject(e->g, "limits", e->entry, limit_subjects, HIL_LIMIT_OF, HIL_OF_LINK);
 
-    for (unsigned i = 0; i < HIL_LIMIT_OF; i++)
-        if (scenario_node_get(e->block, limit_subjects[i])) {
-            e->limit->of = i;
-            given++;
-        }
-    if (given != 1)
-        limit_mistake(e, NULL,
-                      "is of %u things; allowed: one of measure, signal, nodes, or a link "
-                      "from, to",
-                      given);
-    else if (e->limit->of == HIL_OF_LINK && !scenario_node_get(e->block, "to"))
-        limit_mistake(e, NULL, "has no receivers; required with from: to");
-    else if (e->limit->of != HIL_OF_LINK && scenario_node_get(e->block, "to"))
-        limit_mistake(e, "to", "has no senders; required with to: from");
-    else
-        return true;
-    return false;
+    e->limit->of = which < 0 ? 0 : (enum hil_limit_of)which;
+    return which >= 0;
 }
 
 /* The array of links between these arrays of nodes. */
