@@ -13,9 +13,8 @@
 
 void hil_step_make_safe(const struct step_part *p)
 {
-    const bool sampled = p->model->kind == HIL_SAMPLED;
-    const unsigned count = sampled ? p->config->out_count : p->config->in_count;
-    double *to = sampled ? p->out : p->in;
+    unsigned count;
+    double *to = hil_step_safe_places(p, &count);
 
     for (unsigned i = 0; p->safe && i < count; i++)
         if (!isnan(p->safe[i]))

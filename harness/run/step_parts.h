@@ -211,7 +211,17 @@ static inline void hil_step_leave(const struct hil_step *s, const struct step_pa
     hil_beat(&s->told->heartbeat);
 }
 
-/* What is given replaces the outputs of what is sampled, and the inputs of what is continuous. */
+/* What the component's safe values are of: the outputs of what is sampled, and the inputs of what
+ * is continuous. */
+static inline double *hil_step_safe_places(const struct step_part *p, unsigned *count)
+{
+    const bool sampled = p->model->kind == HIL_SAMPLED;
+
+    *count = sampled ? p->config->out_count : p->config->in_count;
+    return sampled ? p->out : p->in;
+}
+
+/* Those that are given are there from now on. */
 void hil_step_make_safe(const struct step_part *part);
 
 /* Inputs with an age limit: how many the node has at most, and finding them; whether they are too

@@ -7,28 +7,14 @@
 #include "rehearsal.h"
 #include "step_parts.h"
 
-/* Where the component's safe values belong: what they are in values[], and in those of the ramp. */
-static double *stop_values(const struct step_part *p)
-{
-    return p->model->kind == HIL_SAMPLED ? p->out : p->in;
-}
-
-static unsigned stop_count(const struct step_part *p)
-{
-    return p->model->kind == HIL_SAMPLED ? p->config->out_count : p->config->in_count;
-}
-
-static unsigned stop_place(const struct hil_step *s, const struct step_part *p)
-{
-    return p->model->kind == HIL_SAMPLED ? s->out + p->config->out : p->config->in;
-}
-
 /* It does not compute from here on; its safe values are those that the ramp has reached. */
 static void stop_begin_part(struct hil_step *s, struct step_part *p)
 {
-    const unsigned place = stop_place(s, p);
+    unsigned count;
+    const double *values = hil_step_safe_places(p, &count);
+    const size_t place = (size_t)(values - s->values);
 
-    memcpy(s->stop_from + place, stop_values(p), stop_count(p) * sizeof *s->stop_from);
+    memcpy(s->stop_from + place, values, count * sizeof *values);
     p->safe = s->stop_at + place;
     p->aged = true;
     p->old++;
@@ -50,9 +36,10 @@ static double stop_reached(double from, double safe, double share)
 
 static void stop_move_part(const struct hil_step *s, struct step_part *p, double share)
 {
-    const unsigned place = stop_place(s, p);
+    unsigned count;
+    const size_t place = (size_t)(hil_step_safe_places(p, &count) - s->values);
 
-    for (unsigned i = 0; i < stop_count(p); i++)
+    for (unsigned i = 0; i < count; i++)
         s->stop_at[place + i] = stop_reached(s->stop_from[place + i], p->config->safe[i], share);
     if (p->model->kind != HIL_SAMPLED)
         return;
