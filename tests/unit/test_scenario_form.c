@@ -122,8 +122,7 @@ Test(scenario_form, a_plant_needs_a_duty_a_voltage_and_a_current)
     PLANT(outputs.at = in_mv; m.outputs.count = 1, "its output voltage_v is not one number in V");
     PLANT(outputs.at = &plant_outputs[1]; m.outputs.count = 1, "it has no output current_a");
     PLANT(inputs.count = 0, "it has no input duty");
-    PLANT(inputs.at = wide;
-          m.inputs.count = 1, "its input duty is wide, but the model is not");
+    PLANT(inputs.at = wide; m.inputs.count = 1, "its input duty is wide, but the model is not");
     PLANT(width_max = 2, "it is wide");
     PLANT(abi = 0, "its interface has version 0; allowed: 1");
     expect_misfit(form_plant_fits, &small_law, "it is not continuous");
