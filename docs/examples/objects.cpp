@@ -15,7 +15,7 @@
 #include <loco/loco.hpp>
 #include <mutex>
 
-static constexpr std::uint64_t rounds = 10000;
+static constexpr std::uint64_t rounds = 1000;
 
 struct order {
     std::uint64_t from, amount;
