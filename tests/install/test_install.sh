@@ -134,6 +134,10 @@ hpp_in() { # STANDARDS...
     done
 }
 
+same_abi() {
+    CC=$cc tests/install/abi.sh "$prefix/include" >"$work/abi" && diff channels/loco.abi "$work/abi"
+}
+
 loco_h_has_all() {
     echo '#include <loco/loco.h>' >"$work/all.c"
     headers >"$work/a"
@@ -215,6 +219,9 @@ for h in $(headers | sed 's|^|loco/|') hiloco/model.h hiloco_node.h; do
 done
 if command -v g++ >/dev/null; then
     check "loco/loco.hpp is C++17 and C++20, each of its templates too" hpp_in c++17 c++20
+fi
+if [ "$(uname -m)" = x86_64 ]; then
+    check "its ABI is that of channels/loco.abi (tests/install/abi.sh says what a change means)" same_abi
 fi
 check "libloco.so shows the functions that the headers declare, and no others" so_shows_api
 check "libloco.a shows the same" a_shows_api
@@ -354,6 +361,16 @@ pair() { # PROGRAM: as two nodes
     wait $other && [ $here = 0 ]
 }
 
+# All that was pushed was popped: 2 times the numbers below 1000.
+python_pair() {
+    timeout 60 env LOCO_LIBRARY="$library" python3 docs/examples/queue.py 0 2 "$work/run" >"$work/py0" &
+    other=$!
+    timeout 60 env LOCO_LIBRARY="$library" python3 docs/examples/queue.py 1 2 "$work/run" >"$work/py1"
+    here=$?
+    wait $other && [ $here = 0 ] &&
+        [ "$(cat "$work/py0" "$work/py1" | awk '{ sum += $NF } END { print sum }')" = 999000 ]
+}
+
 # The counter's test must see that one collect is not enough.
 mutant() {
     mkdir -p "$work/mutant"
@@ -383,6 +400,11 @@ for kind in shared static; do
     check "objects runs as two processes ($kind)" pair objects-$kind
 done
 check "libloco.so can be loaded late" dlopens
+if command -v python3 >/dev/null; then
+    check "queue.py runs as two processes" python_pair
+else
+    echo "  skipped: queue.py, there is no python3 here"
+fi
 check "test_counter fails a counter that collects once" mutant
 check "the installed hiloco exports an FMU" "$prefix/bin/hiloco" export-fmu buck --fmi 3 \
     --out "$work/buck.fmu"
