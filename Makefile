@@ -222,9 +222,12 @@ TESTS := unit sim run
 # Programs of their own; and what only the simulator's programs have.
 SIM_APART := tests/sim/soak.c tests/sim/soak_shm.c tests/sim/preempt.c tests/sim/test_preempt.c
 
-# The workloads, and what runs and judges them.
-SIM_WORKLOADS := $(filter-out $(SIM_APART) tests/sim/litmus.c tests/sim/test_%, \
+# The workloads, and what runs and judges them, which is a library for others, too.
+LOCO_SIM      := $(wildcard channels/loco-sim/*.c)
+SIM_WORKLOADS := $(LOCO_SIM) $(filter-out $(SIM_APART) tests/sim/litmus.c tests/sim/test_%, \
                    $(wildcard tests/sim/*.c))
+
+$(BUILD)/libloco-sim.a: $(call objects,$(LOCO_SIM))
 
 # FMUs as other tools make them, each for FMI 2.0 and for 3.0: fmu/buck2.fmu, fmu/buck3.fmu.
 FMUS      := buck vanderpol ball controller probe
@@ -293,7 +296,7 @@ $(BUILD)/sim/libloco.a: $(patsubst %.c,$(BUILD)/sim/%.o,$(wildcard channels/*.c)
 
 $(BUILD)/test-unit: $(call objects,$(wildcard tests/unit/*.c)) \
                     | $(FMU_SHARED) $(TEST_FMUS) $(BUILD)/fmu/make_bad
-$(BUILD)/test-sim:  $(call objects,$(filter-out $(SIM_APART),$(wildcard tests/sim/*.c))) \
+$(BUILD)/test-sim:  $(call objects,$(LOCO_SIM) $(filter-out $(SIM_APART),$(wildcard tests/sim/*.c))) \
                     $(BUILD)/sim/tests/sim/test_preempt.o
 $(BUILD)/test-run:  $(call objects,$(wildcard tests/run/*.c)) \
                     | $(BUILD)/node-bench $(TEST_FMUS) $(BUILD)/fmu/make_bad
@@ -334,7 +337,7 @@ ON_TCP    := $(BUILD)/test-tcp $(BUILD)/tcp-relay
 MUTANT_COUNT := 47
 MUTANTS_ARE_MADE_BY = "$(COMPILE) -w" "$(LINK)" "$(COMPILE) $(PREEMPTED) -w" "$(SIM_LINK)" $(LIBS)
 
-test: all $(TESTS:%=$(BUILD)/test-%) $(BUILD)/soak $(BUILD)/soak-shm $(ON_TCP)
+test: all $(TESTS:%=$(BUILD)/test-%) $(BUILD)/libloco-sim.a $(BUILD)/soak $(BUILD)/soak-shm $(ON_TCP)
 	@for t in $(TESTS); do \
 	    echo "--- tests/$$t"; HILOCO_BUILD=$(BUILD) $(BUILD)/test-$$t || exit 1; done
 	@echo "--- every workload under chaos (more: make soak)"
@@ -557,8 +560,8 @@ $(BUILD)/node-bench: docs/examples/node/bench.c $(HIL_SHARED)
 	    -Wl,-rpath,'$$ORIGIN'
 
 install: AT = $(DESTDIR)$(PREFIX)
-install: all $(SHARED) $(HIL_SHARED) $(BUILD)/install/libloco.a
-	install -d $(AT)/bin $(AT)/share/hiloco/configs $(AT)/include/loco/fabric $(AT)/include/hiloco \
+install: all $(SHARED) $(HIL_SHARED) $(BUILD)/install/libloco.a $(BUILD)/libloco-sim.a
+	install -d $(AT)/bin $(AT)/share/hiloco/configs $(AT)/include/loco/fabric $(AT)/include/loco-sim $(AT)/include/hiloco \
 	    $(AT)/lib/pkgconfig $(AT)/lib/hiloco $(patsubst %,$(AT)/share/man/man%,1 3 7)
 	install $(PROGRAMS:%=$(BUILD)/%) $(AT)/bin
 	install -m 755 $(PROVIDER) $(BUILD)/hiloco-netlist $(FMU_SHARED) $(AT)/lib/hiloco
@@ -570,7 +573,8 @@ install: all $(SHARED) $(HIL_SHARED) $(BUILD)/install/libloco.a
 	install -d $(AT)/lib/hiloco/models $(AT)/share/hiloco/template $(AT)/share/hiloco/node
 	install -m 644 docs/examples/model/* $(AT)/share/hiloco/template
 	install -m 644 docs/examples/node/* $(AT)/share/hiloco/node
-	install -m 644 $(BUILD)/install/libloco.a $(AT)/lib
+	install -m 644 $(wildcard channels/loco-sim/*.h) $(AT)/include/loco-sim
+	install -m 644 $(BUILD)/install/libloco.a $(BUILD)/libloco-sim.a $(AT)/lib
 	install -m 755 $(SHARED) $(AT)/lib
 	ln -sf $(notdir $(SHARED)) $(AT)/lib/$(SONAME)
 	ln -sf $(SONAME) $(AT)/lib/libloco.so
@@ -579,6 +583,8 @@ install: all $(SHARED) $(HIL_SHARED) $(BUILD)/install/libloco.a
 	ln -sf $(HIL_SONAME) $(AT)/lib/libhiloco.so
 	sed 's|@prefix@|$(PREFIX)|; s|@version@|$(VERSION)|; s|@libs_private@|$(LOCO_LIBS)|' \
 	    channels/loco.pc.in >$(AT)/lib/pkgconfig/loco.pc
+	sed 's|@prefix@|$(PREFIX)|; s|@version@|$(VERSION)|' channels/loco-sim/loco-sim.pc.in \
+	    >$(AT)/lib/pkgconfig/loco-sim.pc
 	sed 's|@prefix@|$(PREFIX)|; s|@version@|$(VERSION)|' harness/hiloco.pc.in \
 	    >$(AT)/lib/pkgconfig/hiloco.pc
 	for s in 1 3 7; do install -m 644 docs/man/*.$$s $(AT)/share/man/man$$s || exit 1; done

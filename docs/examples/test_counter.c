@@ -6,9 +6,8 @@
  */
 #include "counter.h"
 
+#include <loco-sim/workload.h>
 #include <stdlib.h>
-
-#include "tests/sim/workload.h"
 
 /* What one thread alone would see: an add has no result, a sum gives what was added. */
 static bool counter_step(const struct model *model, struct model_state *state,

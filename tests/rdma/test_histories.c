@@ -9,7 +9,7 @@
 #include <sys/mman.h>
 
 #include "tests/nodes.h"
-#include "tests/sim/workload.h"
+#include "tests/sim/workloads.h"
 
 enum { OPS_MAX = 512, THREADS_MAX = 4 };
 

@@ -48,8 +48,8 @@ make_mutant() {
         $link -o "$dir/soak" "$dir/broken.o" "$tests"/sim/{soak,soak_shm}.o "$tests"/nodes.o \
             "$build"/libloco.a "${libraries[@]}"
     else
-        $sim_link -o "$dir/soak" "$dir/broken.o" "$tests"/sim/{soak,history,linear,models}.o \
-            "$tests"/sim/workload*.o "$build"/sim/libloco.a "${libraries[@]}"
+        $sim_link -o "$dir/soak" "$dir/broken.o" "$tests"/sim/{soak,workload*}.o \
+            "$build"/libloco-sim.a "$build"/sim/libloco.a "${libraries[@]}"
     fi
 }
 

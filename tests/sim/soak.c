@@ -19,7 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "tests/sim/workload.h"
+#include "tests/sim/workloads.h"
 
 enum status { PASSES, FAILS, USAGE, HANGS, CRASHES };
 

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 #include "tests/nodes.h"
-#include "tests/sim/workload.h"
+#include "tests/sim/workloads.h"
 
 /* --- store buffering: each stores to the other, and then loads what the other stored ---------- */
 

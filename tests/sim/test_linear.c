@@ -11,7 +11,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "linear.h"
+#include "channels/loco-sim/linear.h"
 
 enum { OPS_MAX = 128, THREADS = 4, KEYS = 2 };
 

@@ -32,7 +32,7 @@ expect() {
     fi
 }
 
-unfenced='s/= loco_fence_global(b->channel.mgr);/= 0;/'
+unfenced='s/= loco_fence_global_timed(b->channel.mgr, timeout_ns);/= timeout_ns ? 0 : -EPERM;/'
 
 what='a fault that the workload catches'
 mutant caught barrier "$unfenced"
@@ -43,8 +43,8 @@ expect 1 'there should be 2 mutants' 2
 
 what='a workload that fails on the sound tree too'
 ${args[2]} -Ichannels -c -o "$tests/broken.o" "$tests/broken.c"
-${args[3]} -o "$tests/soak" "$tests/broken.o" "$build"/obj/tests/sim/{soak,history,linear,models}.o \
-    "$build"/obj/tests/sim/workload*.o "$build"/sim/libloco.a "${args[@]:4}"
+${args[3]} -o "$tests/soak" "$tests/broken.o" "$build"/obj/tests/sim/{soak,workload*}.o \
+    "$build"/libloco-sim.a "$build"/sim/libloco.a "${args[@]:4}"
 SOUND=$tests expect 1 '^ERROR  caught: workload barrier does not pass 1 seeds on the sound tree'
 
 what='a fault that the workload does not catch'
@@ -65,15 +65,15 @@ sed -i 's/loco_fence_global/loco_fence_globally/' "$tests/stale.patch"
 expect 1 '^ERROR  stale: the patch does not apply'
 
 what='a mutant that does not compile'
-mutant wrong barrier 's/= loco_fence_global(b->channel.mgr);/= nothing;/'
+mutant wrong barrier 's/= loco_fence_global_timed(b->channel.mgr, timeout_ns);/= nothing;/'
 expect 1 '^ERROR  wrong: '
 
 what='a mutant that crashes'
-mutant crash barrier 's/= loco_fence_global(b->channel.mgr);/= *(volatile int *)0;/'
+mutant crash barrier 's/= loco_fence_global_timed(b->channel.mgr, timeout_ns);/= *(volatile int *)0;/'
 expect 1 '^ERROR  crash: workload barrier crashes'
 
 what='a mutant that hangs'
-mutant hang barrier 's/= loco_fence_global(b->channel.mgr);/= 0; for (volatile int i = 1; i;);/'
+mutant hang barrier 's/= loco_fence_global_timed(b->channel.mgr, timeout_ns);/= 0; for (volatile int i = 1; i;);/'
 LIMIT=1 expect 1 '^ERROR  hang: workload barrier is over the time limit'
 
 rm -rf "$tests"

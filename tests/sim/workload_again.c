@@ -1,6 +1,6 @@
 /* What is done with channels that come and go: each is constructed where another one was, and finds
  * nothing of it. */
-#include "tests/sim/workload.h"
+#include "tests/sim/workloads.h"
 
 enum { ROUNDS = 4, WORDS = 8 };
 

@@ -2,7 +2,7 @@
  * and locks; and what shared memory must not do although no simulator has its store buffers. */
 #include <errno.h>
 
-#include "tests/sim/workload.h"
+#include "tests/sim/workloads.h"
 
 static struct model word_model(void)
 {

@@ -1,7 +1,7 @@
 /* What is done to the kvstore's index at one node: its entries are used again at once, under the
  * look-ups of other threads. */
 #include "channels/kvstore_index.h"
-#include "tests/sim/workload.h"
+#include "tests/sim/workloads.h"
 
 enum { KEYS = 4, CHANGES = 40, LOOKUPS = 80, TAKEN_MAX = 1024 };
 

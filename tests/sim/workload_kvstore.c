@@ -8,7 +8,7 @@
 #include "channels/kvstore_index.h"
 #include "channels/kvstore_locks.h"
 #include "channels/loco/kvstore.h"
-#include "tests/sim/workload.h"
+#include "tests/sim/workloads.h"
 
 enum { KEYS = 2, OPS = 14, WINDOW = 3, VALUE_WORDS_MAX = 12 };
 

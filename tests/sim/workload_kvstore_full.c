@@ -13,7 +13,7 @@
 
 #include "channels/kvstore_index.h"
 #include "channels/loco/kvstore.h"
-#include "tests/sim/workload.h"
+#include "tests/sim/workloads.h"
 
 enum { NODES = 3, THREADS = 2, REUSER = 0, REMOVER = 1, LATE = 2 };
 

@@ -1,7 +1,7 @@
 /* What is done to atomic_vars and ticket_locks. */
 #include <errno.h>
 
-#include "tests/sim/workload.h"
+#include "tests/sim/workloads.h"
 
 /* --- atomic_var: every operation, by everybody, on one word ----------------------------------- */
 

@@ -5,7 +5,7 @@
  */
 #include <errno.h>
 
-#include "tests/sim/workload.h"
+#include "tests/sim/workloads.h"
 
 enum { WORDS_MAX = 6, VALUES = 10, OWNER = 0 };
 

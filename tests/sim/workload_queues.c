@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "channels/loco/shared_queue.h"
-#include "tests/sim/workload.h"
+#include "tests/sim/workloads.h"
 
 /* --- shared_queue: a queue of two entries, and three threads that push and pop --------------- */
 

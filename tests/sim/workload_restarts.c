@@ -2,7 +2,7 @@
  * whatever it does, and does it again in its next life. */
 #include <errno.h>
 
-#include "tests/sim/workload.h"
+#include "tests/sim/workloads.h"
 
 enum { NODES = 3, FIRST = 0, LAST = NODES - 1, CRASHES = 2 };
 

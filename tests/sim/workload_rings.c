@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "channels/loco/ringbuffer.h"
-#include "tests/sim/workload.h"
+#include "tests/sim/workloads.h"
 
 /* --- ringbuffer: node 0's two threads take turns in sending to the others --------------------- */
 

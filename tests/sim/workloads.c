@@ -1,5 +1,5 @@
 /* What is done to owned_vars and barriers; and the list of all workloads. */
-#include "tests/sim/workload.h"
+#include "tests/sim/workloads.h"
 
 /* --- owned_var: a register, written by node 0 and read by all -------------------------------- */
 

@@ -18,8 +18,8 @@
  * threads as fibers of one operating system thread, and needs no lock; where there are real
  * threads or processes the history has one.
  */
-#ifndef HILOCO_SIM_HISTORY_H
-#define HILOCO_SIM_HISTORY_H
+#ifndef LOCO_SIM_HISTORY_H
+#define LOCO_SIM_HISTORY_H
 
 #include <pthread.h>
 #include <stdbool.h>

@@ -9,8 +9,8 @@
  * A checker's memory is taken once and used again for every history. One thread uses it
  * at a time.
  */
-#ifndef HILOCO_SIM_LINEAR_H
-#define HILOCO_SIM_LINEAR_H
+#ifndef LOCO_SIM_LINEAR_H
+#define LOCO_SIM_LINEAR_H
 
 #include "models.h"
 

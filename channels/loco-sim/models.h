@@ -14,8 +14,8 @@
  * All are strict: a try_acquire that is busy needs a holder, a pop that is empty needs an
  * empty queue. A model knows nothing of keys; the checker gives each its own state.
  */
-#ifndef HILOCO_SIM_MODELS_H
-#define HILOCO_SIM_MODELS_H
+#ifndef LOCO_SIM_MODELS_H
+#define LOCO_SIM_MODELS_H
 
 #include "history.h"
 

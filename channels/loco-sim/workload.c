@@ -1,4 +1,4 @@
-#include "tests/sim/workload.h"
+#include "workload.h"
 
 #include <errno.h>
 #include <stdlib.h>

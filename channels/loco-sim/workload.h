@@ -1,17 +1,19 @@
 /*
  * A workload: what some threads do to one channel, on the simulator under chaos, with every
- * operation recorded; and the model that must explain the history. tests/rdma runs the same with
- * real threads and processes.
+ * operation recorded; and the model that must explain the history.
  *
  * The channel under it is the production code; with every fourth seed its completions come from
  * a polling thread, else they are looked for inline. The same seed gives the same run; a failing
  * one prints itself and the smallest failing part of its history that the shrinker finds.
+ *
+ * This folder is a library of its own, loco-sim, for the test programs of who writes channels:
+ * docs/writing-a-channel.md builds one. It is C only, and its names have no prefix.
  */
-#ifndef TESTS_SIM_WORKLOAD_H
-#define TESTS_SIM_WORKLOAD_H
+#ifndef LOCO_SIM_WORKLOAD_H
+#define LOCO_SIM_WORKLOAD_H
 
-#include "channels/loco/loco.h"
-#include "tests/sim/linear.h"
+#include "../loco/loco.h"
+#include "linear.h"
 
 /* One thread of one node. */
 struct actor {
@@ -38,7 +40,7 @@ struct workload {
     unsigned crashes; /* of the last node, while it acts; it starts, opens and acts again */
     unsigned weight;  /* one seed of it takes as long as so many of others; 0: as one */
 
-    int (*run)(uint64_t seed); /* on shm, instead of all the above: returns the failures */
+    int (*run)(uint64_t seed); /* instead of all the above: returns the failures */
 };
 
 /* Something that must hold, whatever the history says. */
@@ -49,21 +51,6 @@ struct workload {
             fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition);                        \
         }                                                                                          \
     } while (0)
-
-extern const struct workload workload_atomic_var, workload_lock_strict, workload_lock_handover;
-extern const struct workload workload_ringbuffer, workload_queue, workload_queue_tries;
-extern const struct workload workload_queue_short;
-extern const struct workload restarted_reader, restarted_owner, restarted_client;
-extern const struct workload workload_fences, workload_fences_beside, workload_lock_fences;
-extern const struct workload workload_ring_full, workload_again, workload_index;
-extern const struct workload kvstore_at_lock, kvstore_at_inserter, kvstore_window, kvstore_reuse;
-extern const struct workload kvstore_lines, kvstore_reuse_far;
-extern const struct workload kvstore_timed, kvstore_timed_at_inserter;
-extern const struct workload kvstore_full, kvstore_full_at_inserter;
-extern const struct workload owned_var_mixed, owned_var_mixed_word;
-
-/* All of them, ended by NULL. */
-extern const struct workload *const workloads[];
 
 uint64_t actor_draw(struct actor *actor, uint64_t below);
 

@@ -1,0 +1,23 @@
+/* The workloads of the library's own channels. tests/rdma runs them with real threads and
+ * processes. */
+#ifndef TESTS_SIM_WORKLOADS_H
+#define TESTS_SIM_WORKLOADS_H
+
+#include "channels/loco-sim/workload.h"
+
+extern const struct workload workload_atomic_var, workload_lock_strict, workload_lock_handover;
+extern const struct workload workload_ringbuffer, workload_queue, workload_queue_tries;
+extern const struct workload workload_queue_short;
+extern const struct workload restarted_reader, restarted_owner, restarted_client;
+extern const struct workload workload_fences, workload_fences_beside, workload_lock_fences;
+extern const struct workload workload_ring_full, workload_again, workload_index;
+extern const struct workload kvstore_at_lock, kvstore_at_inserter, kvstore_window, kvstore_reuse;
+extern const struct workload kvstore_lines, kvstore_reuse_far;
+extern const struct workload kvstore_timed, kvstore_timed_at_inserter;
+extern const struct workload kvstore_full, kvstore_full_at_inserter;
+extern const struct workload owned_var_mixed, owned_var_mixed_word;
+
+/* All of them, ended by NULL. */
+extern const struct workload *const workloads[];
+
+#endif
