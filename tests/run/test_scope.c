@@ -80,7 +80,7 @@ static struct shown *rows_of(const struct watched *w, const char *name)
     const uint32_t places[] = {HIL_TAP_STEP, HIL_TAP_TIME, found->place};
     cr_assert_eq(hil_rows_open(&rows, &w->run->attached, found->node), 0);
     shown->count = hil_rows_take(&rows, places, 3, shown->at[0], 4096, &lost);
-    cr_assert_geq(shown->count, 100);
+    cr_assert_geq(shown->count, 63);
     cr_assert_eq(shown->count + lost, hil_rows_count(&rows));
     hil_shown_close(&list);
     return shown;
@@ -132,17 +132,40 @@ Test(scope, rows_are_the_record_in_virtual_time)
     hil_runs_close(&w.runs);
 }
 
-Test(scope, rows_are_the_record_in_real_time)
+/* A run in real time that a busy machine has time for; a step of the controller is late from 1 s
+ * on. */
+static const char REAL[] = "name: real\n"
+                           "duration_s: 3\n"
+                           "mode: realtime\n"
+                           "controller: {law: pid, period_us: 5000, priority: 0, cpu: -1}\n"
+                           "converters: {count: 3, plant: buck, period_us: 5000, priority: 0, "
+                           "cpu: -1}\n"
+                           "reference: {voltage_v: 12}\n"
+                           "recording: {converter_decimation: 1}\n"
+                           "validity: {required: false}\n"
+                           "faults:\n"
+                           "  slow: {nodes: controller, kind: slow, delay_us: 12000, at_s: 1, "
+                           "duration_s: 0.1}\n";
+
+static struct watched watch_real(void)
 {
+    const char *path = in_workspace("real.yaml");
+
     if (sysconf(_SC_NPROCESSORS_ONLN) < 2)
         cr_skip_test("real time needs two cores");
-    struct watched w = watch_run(SHORT "--mode realtime --set duration_s=0.5 "
-                                       "--set controller.priority=0 --set converters.priority=0 "
-                                       "--set controller.cpu=-1 --set converters.cpu=-1");
+    write_text(path, REAL);
+    return watch_run(path);
+}
+
+Test(scope, rows_are_the_record_in_real_time)
+{
+    struct watched w = watch_real();
     struct ended e = finish(&w.process);
 
     expect_ran(&e);
-    expect_all_recorded(&w);
+    expect_recorded(&w, "output_v", "controller", "output_v", 0);
+    expect_recorded(&w, "control[2].duty", "controller", "duty", 2);
+    expect_recorded(&w, "converter[1].voltage_v", "converter/001", "voltage_v", 0);
     hil_runs_close(&w.runs);
 }
 
@@ -302,27 +325,19 @@ Test(scope, capture_of_a_fault_is_at_the_step_where_it_begins)
     json_decref(c);
 }
 
-/* A step of the controller that runs late, which loses its core now and then. */
 Test(scope, capture_of_a_miss_is_at_a_step_that_was_late)
 {
-    if (sysconf(_SC_NPROCESSORS_ONLN) < 2)
-        cr_skip_test("real time needs two cores");
-    struct watched w = watch_run(SHORT "--mode realtime --set duration_s=600 "
-                                       "--set recording.decimation=0 --set "
-                                       "recording.converter_decimation=0 "
-                                       "--set controller.priority=0 --set converters.priority=0 "
-                                       "--set controller.cpu=-1 --set converters.cpu=-1");
-    json_t *c = capture(&w, "--capture output_v --trigger miss --before 0 --after 0.0002");
+    struct watched w = watch_real();
+    json_t *c = capture(&w, "--capture output_v --trigger miss --before 0 --after 0.05");
     end_run(&w);
     json_t *trace = json_array_get(json_object_get(c, "traces"), 0),
            *steps = json_object_get(trace, "steps"), *times = json_object_get(trace, "times_s");
     const double step = number_at(c, "trigger.step");
     cr_expect_str_eq(json_string_value(json_at(c, "trigger.on")), "miss");
-    cr_expect_geq(step, 0);
     if (strcmp(json_string_value(json_at(c, "trigger.node")), "controller") == 0) {
         cr_expect_eq(at(steps, 0), step);
-        if (json_array_size(steps) > 1) /* else it took longer than that */
-            cr_expect(at(steps, 1) > step + 1 || at(times, 1) > 6e-6 + (step + 1) * 40e-6);
+        cr_assert_gt(json_array_size(steps), 1);
+        cr_expect(at(steps, 1) > step + 1 || at(times, 1) > (step + 1) * 5e-3);
     }
     json_decref(c);
 }
