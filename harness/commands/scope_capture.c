@@ -329,7 +329,7 @@ int hil_scope_capture(int argc, char **argv)
 {
     struct wanted w = {.before_s = 0.01, .after_s = 0.01, .wait_s = INFINITY};
     const struct hil_found *run;
-    struct hil_runs runs = {NULL};
+    struct hil_runs runs = {0};
     int rc = capture_parse(&w, argc, argv), status = HIL_EXIT_USAGE;
 
     if (rc)

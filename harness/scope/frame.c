@@ -55,5 +55,5 @@ int hil_frame_add(struct hil_frame *f, const double *numbers, size_t count)
 void hil_frame_free(struct hil_frame *f)
 {
     free(f->bytes);
-    *f = (struct hil_frame){NULL};
+    *f = (struct hil_frame){0};
 }

@@ -161,7 +161,7 @@ static void server_end_page(struct server *s, struct open_page *page, const char
 {
     hil_client_close(page->client);
     MHD_upgrade_action(page->upgraded, MHD_UPGRADE_ACTION_CLOSE);
-    *page = (struct open_page){NULL};
+    *page = (struct open_page){0};
     if (!s->scope->quiet)
         fprintf(stderr, "a page was left: %s\n", why);
 }
