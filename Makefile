@@ -354,7 +354,7 @@ test: all $(TESTS:%=$(BUILD)/test-%) $(BUILD)/libloco-sim.a $(BUILD)/soak $(BUIL
 
 # --- job launchers, really run ------------------------------------------------------------------
 
-LAUNCHER_TESTS := mpirun slurm ssh
+LAUNCHER_TESTS := mpirun slurm ssh clocks
 
 test-launchers: all | $(BUILD)/packages-installed-for-launchers
 	@HILOCO_BUILD=$(BUILD) tests/launchers/run $(LAUNCHER_TESTS)

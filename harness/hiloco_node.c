@@ -215,7 +215,11 @@ static int joined_meet(struct hiloco_node *n)
     const int rc = hil_rendezvous_meet(&n->rendezvous, &config, why);
     if (rc)
         joined_say(n, HILOCO_ERROR, why);
-    return rc ? rc : hil_rendezvous_serve(n->rendezvous);
+    if (!rc && hil_rendezvous_serve(n->rendezvous))
+        joined_say(n, HILOCO_WARNING, "nodes that come back will not find this run");
+    if (!rc && hil_rendezvous_clock(n->rendezvous, &n->run.first_clock))
+        joined_say(n, HILOCO_WARNING, "the first node's machine does not tell its time");
+    return rc;
 }
 
 /* `hiloco top` finds the run by the state of `hiloco run`. */

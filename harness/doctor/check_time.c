@@ -3,6 +3,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "../run/machine_clock.h"
 #include "checks.h"
 #include "cpus.h"
 #include "files.h"
@@ -137,4 +138,42 @@ void hil_check_steal(const struct hil_patient *p, struct hil_finding *f)
     } else {
         hil_found(f, HIL_FINE, "no hypervisor");
     }
+}
+
+/* The name of the first PTP clock of a device. */
+static bool find_ptp(const char *root, char *name, size_t size)
+{
+    char path[64];
+
+    for (int i = 0; i < 8; i++) {
+        snprintf(path, sizeof path, "/sys/class/ptp/ptp%d/clock_name", i);
+        if (!hil_file_text(root, name, size, path))
+            return true;
+    }
+    return false;
+}
+
+/* Runs over several machines compare their clocks: by what is the less uncertain. */
+void hil_check_time_of_day(const struct hil_patient *p, struct hil_finding *f)
+{
+    const struct hil_clock_reading now = hil_clock_read();
+    char ptp[64];
+    const bool has_ptp = find_ptp(p->root, ptp, sizeof ptp);
+
+    if (p->root[0]) {
+        hil_found(f, HIL_FINE, "of another machine: only its kernel tells whether it is kept");
+        return;
+    }
+    if (now.day_about_ns != UINT64_MAX) {
+        hil_found(f, HIL_FINE, "kept by %s%s, within %.0f us as the kernel says",
+                  has_ptp ? "NTP, or PTP of " : "NTP", has_ptp ? ptp : "",
+                  (double)now.day_about_ns * 1e-3);
+        return;
+    }
+    hil_found(f, HIL_NOTE,
+              "nobody keeps it%s%s: runs over several machines compare their clocks by "
+              "round trips",
+              has_ptp ? ", though there is the PTP clock " : "", has_ptp ? ptp : "");
+    if (has_ptp)
+        hil_advice(f, "Run ptp4l and phc2sys (linuxptp), and the machines' clocks agree better.");
 }

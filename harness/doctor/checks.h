@@ -25,7 +25,7 @@ hil_check hil_check_interrupts, hil_check_irqbalance;
 /* check_processor.c */
 hil_check hil_check_governor, hil_check_idle_states, hil_check_smt;
 /* check_time.c */
-hil_check hil_check_clock_source, hil_check_steal;
+hil_check hil_check_clock_source, hil_check_steal, hil_check_time_of_day;
 /* check_memory.c */
 hil_check hil_check_numa, hil_check_transparent_huge, hil_check_huge_pages, hil_check_swap;
 

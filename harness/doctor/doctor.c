@@ -69,6 +69,8 @@ static const struct {
      hil_check_clock_source},
     {"steal", "While the hypervisor runs something else on the core, the loop stands still.",
      hil_check_steal},
+    {"time-of-day", "Machines whose time of day is kept know each other's clocks better.",
+     hil_check_time_of_day},
     {"numa",
      "Memory and adapters of another node are further away, by a hundred ns at each access.",
      hil_check_numa},

@@ -50,6 +50,8 @@ static struct hil_summary kept_sum_up(const struct hil_kept *k, struct hil_concl
         .traced = k->traced,
         .verdict = &c->verdict,
         .judgement = &c->judgement,
+        .first_clock = run->first_clock,
+        .first_clock_after = run->first_clock_after,
         .machine = k->machine,
     };
 

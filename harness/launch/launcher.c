@@ -107,7 +107,11 @@ static int meet(struct launcher *l)
 
     if (!hil_has_addresses(l->scenario) || !l->scenario->rendezvous.host[0])
         return HIL_EXIT_OK;
-    const int rc = hil_rendezvous_meet(&l->rendezvous, &config, why);
+    int rc = hil_rendezvous_meet(&l->rendezvous, &config, why);
+    if (!rc && (rc = hil_rendezvous_serve(l->rendezvous)))
+        snprintf(why, sizeof why, "%s", strerror(-rc));
+    if (!rc && hil_rendezvous_clock(l->rendezvous, &l->run.first_clock))
+        say_of_rendezvous(l, "the first node's machine does not tell its time");
     if (rc == -EINTR)
         return hil_signal_status();
     if (rc)
@@ -204,6 +208,8 @@ static void watch(struct launcher *l)
             remove_run_directory(l); /* nobody comes any more, and so no death can leave it */
     }
     hil_warnings_look(&l->warnings);
+    if (l->rendezvous) /* its end may have come: then it is not known how the clocks drifted */
+        hil_rendezvous_clock(l->rendezvous, &l->run.first_clock_after);
     l->failed |= l->children.failed;
     hil_progress_end(&bar);
 }
@@ -250,8 +256,6 @@ static int run(struct launcher *l)
         hil_children_start(&l->children); /* first: they would not have the recorder's thread */
     if (!rc && l->run.recorder)
         rc = hil_recorder_start(l->run.recorder);
-    if (!rc && l->rendezvous)
-        rc = hil_rendezvous_serve(l->rendezvous);
     if (!rc)
         rc = start_trace(l);
     if (rc) {

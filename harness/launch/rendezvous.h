@@ -14,8 +14,8 @@
 #include <stdio.h>
 
 #include "../../channels/loco/fabric/fabric.h"
+#include "../run/machine_clock.h"
 #include "../scenario/scenario.h"
-#include "machine_clock.h"
 
 enum { HIL_RENDEZVOUS_WHY = 1200 };
 

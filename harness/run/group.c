@@ -20,11 +20,14 @@ uint64_t hil_group_meeting_ns(const struct hil_scenario *s)
     return s->mode == HIL_VIRTUAL ? (3 + (uint64_t)system->node_count) * round_trip : 0;
 }
 
+/* The second meeting's news, to machines that are far. */
+static const uint64_t AWAY_NS = 200000000;
+
 /* From the first meeting to the first step: for the second one, and what is left to do. */
 static uint64_t lead_ns(const struct hil_scenario *s)
 {
     if (s->mode == HIL_REALTIME)
-        return hil_rehearsal_lead_ns(s->system->node_count);
+        return hil_rehearsal_lead_ns(s->system->node_count) + (s->rendezvous.host[0] ? AWAY_NS : 0);
     return 2000000 + hil_group_meeting_ns(s);
 }
 
@@ -153,23 +156,22 @@ static uint64_t soon(const struct hil_group *g)
  * that node 0 has. Who leaves a second one knows that all were at the
  * first, and so that the start which node 0 announced in between is everybody's.
  *
- * Without a clock in common there is nothing to announce. Each then starts when it has left the
- * second meeting; that all leave at once, but for the time that news takes.
+ * Who does not know node 0's clock starts when it has left the second meeting; that all leave at
+ * once, but for the time that news takes.
  */
-static int agree_on_start(struct hil_group *g, const struct loco_fabric *fabric,
-                          uint64_t timeout_ns)
+static int agree_on_start(struct hil_group *g, uint64_t timeout_ns)
 {
-    bool shared_clock = fabric->capabilities & LOCO_SHARED_CLOCK;
+    const bool known = hil_node_knows_clock(g->nodes[0]);
     int rc = meet(g, timeout_ns);
 
-    for (unsigned i = 0; !rc && shared_clock && i < g->count; i++)
+    for (unsigned i = 0; !rc && known && i < g->count; i++)
         hil_node_announce_start(g->nodes[i], soon(g));
     if (!rc)
         rc = meet(g, timeout_ns);
     uint64_t own_start = soon(g);
     for (unsigned i = 0; !rc && i < g->count; i++) {
         g->nodes[i]->start_ns = own_start;
-        if (shared_clock)
+        if (known)
             rc = hil_node_learn_start(g->nodes[i]);
     }
     return rc;
@@ -211,8 +213,7 @@ static int better_reason(const struct hil_group *g, int rc)
     }
 }
 
-static int start_together(struct hil_group *g, const struct loco_fabric *fabric,
-                          uint64_t timeout_ns)
+static int start_together(struct hil_group *g, uint64_t timeout_ns)
 {
     int rc = 0;
 
@@ -222,7 +223,7 @@ static int start_together(struct hil_group *g, const struct loco_fabric *fabric,
         rc = wait_until_all(g, hil_node_connected, timeout_ns);
     for (unsigned i = 0; !rc && i < g->count; i++)
         hil_node_get_ready(g->nodes[i]);
-    return rc ? rc : agree_on_start(g, fabric, timeout_ns);
+    return rc ? rc : agree_on_start(g, timeout_ns);
 }
 
 int hil_group_start(struct hil_group *g, const struct hil_run *run, struct loco_fabric *fabric,
@@ -240,7 +241,7 @@ int hil_group_start(struct hil_group *g, const struct hil_run *run, struct loco_
     if (!rc)
         rc = find_run(g, timeout_ns);
     if (rc == 0)
-        rc = start_together(g, fabric, timeout_ns);
+        rc = start_together(g, timeout_ns);
     if (rc < 0)
         return better_reason(g, rc);
     for (unsigned i = 0; i < g->count; i++) {

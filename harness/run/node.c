@@ -101,6 +101,23 @@ int hil_node_connected(struct hil_node *node)
     return rc == 0 ? 1 : rc == -ETIMEDOUT ? 0 : rc;
 }
 
+static bool node_shares_clock(const struct hil_node *node)
+{
+    return node->mgr->fabric->capabilities & LOCO_SHARED_CLOCK;
+}
+
+bool hil_node_knows_clock(const struct hil_node *node)
+{
+    return node_shares_clock(node) || node->run->first_clock.known;
+}
+
+/* A time of node 0's. */
+static uint64_t node_on_own_clock(const struct hil_node *node, uint64_t first_ns)
+{
+    return node_shares_clock(node) ? first_ns
+                                   : first_ns - (uint64_t)node->run->first_clock.ahead_ns;
+}
+
 /*
  * Without a clock in common: each message that arrives was pushed in a step of its sender, whose
  * number it has, and so tells when step 0 was. Of some the earliest, for a step may be late. They
@@ -197,8 +214,9 @@ int hil_node_find_run(struct hil_node *node, uint64_t timeout_ns)
     int rc = loco_owned_var_read(loco_sst_row(&node->links.progress, 0), &first);
     if (rc || first.stage < HIL_RUNNING)
         return rc;
-    node->start_ns = first.start_ns;
-    if (!(node->mgr->fabric->capabilities & LOCO_SHARED_CLOCK))
+    if (hil_node_knows_clock(node))
+        node->start_ns = node_on_own_clock(node, first.start_ns);
+    else
         rc = infer_start(node, timeout_ns);
     if (rc)
         return rc;
@@ -348,7 +366,7 @@ int hil_node_learn_start(struct hil_node *node)
     int rc = loco_owned_var_load(loco_sst_row(&node->links.progress, 0), &first);
 
     if (!rc)
-        node->start_ns = first.start_ns;
+        node->start_ns = node_on_own_clock(node, first.start_ns);
     return rc;
 }
 

@@ -16,6 +16,7 @@
 #include "../record/event_rows.h"
 #include "links.h"
 #include "loop.h"
+#include "machine_clock.h"
 #include "step.h"
 
 /* What the nodes of a run share. */
@@ -26,6 +27,8 @@ struct hil_run {
     unsigned executor; /* the one that this process is */
     const char *place; /* the folder where nodes meet on shm; NULL: none */
     struct loco_secret secret;
+    /* The first node's machine's, where that is known: before the run, and after it. */
+    struct hil_machine_clock first_clock, first_clock_after;
     loco_log_fn *log;
     void *log_arg;
 };
@@ -70,8 +73,11 @@ int hil_node_prepare_meetings(struct hil_node *node);
 int hil_node_meet(struct hil_node *node);
 int hil_node_met(struct hil_node *node);
 
-/* With a clock in common: before the second meeting node 0 says when the loops start; after it
- * everybody knows, in node->start_ns. */
+/* Whether it is known here what node 0's clock shows: the clock is one for all, or was compared. */
+bool hil_node_knows_clock(const struct hil_node *node);
+
+/* Before the second meeting node 0 says when the loops start; after it everybody knows who knows
+ * its clock, in node->start_ns. */
 void hil_node_announce_start(struct hil_node *node, uint64_t start_ns);
 int hil_node_learn_start(struct hil_node *node);
 

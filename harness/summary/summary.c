@@ -269,6 +269,42 @@ static json_t *trace(const struct hil_traced *traced)
                      summary_whole(traced->kernel_lost), "kernel", traced->kernel);
 }
 
+static double clock_drift_us(const struct hil_summary *sum)
+{
+    const struct hil_machine_clock *before = &sum->first_clock, *after = &sum->first_clock_after;
+
+    return after->known ? (double)(after->ahead_ns - before->ahead_ns) * 1e-3 : NAN;
+}
+
+/* How the times of this record stand to those of the first node's: times in both count from one
+ * moment, the start, as well as it is known here. null: they were recorded on one machine's clock,
+ * or nobody knows. */
+static json_t *clocks(const struct hil_summary *sum)
+{
+    const struct hil_machine_clock *c = &sum->first_clock;
+
+    if (!c->known || c->by == HIL_CLOCK_OWN)
+        return json_null();
+    return json_pack("{s:s, s:o, s:o, s:o, s:o}", "by", hil_clock_by_name(c->by), "ahead_s",
+                     summary_number((double)c->ahead_ns * 1e-9), "uncertainty_us",
+                     summary_number((double)c->about_ns * 1e-3), "round_trip_us",
+                     summary_number((double)c->trip_ns * 1e-3), "drift_us",
+                     summary_number(clock_drift_us(sum)));
+}
+
+static void print_clocks(const struct hil_summary *sum, FILE *to)
+{
+    const struct hil_machine_clock *c = &sum->first_clock;
+
+    if (!c->known || c->by == HIL_CLOCK_OWN)
+        return;
+    fprintf(to, "  clocks      the first node's is known within %.1f us, by %s",
+            (double)c->about_ns * 1e-3, hil_clock_by_name(c->by));
+    if (sum->first_clock_after.known)
+        fprintf(to, "; it drifted by %.1f us", clock_drift_us(sum));
+    fprintf(to, "\n");
+}
+
 int hil_summary_write(const struct hil_summary *sum, const char *path)
 {
     const struct hil_scenario *s = sum->scenario;
@@ -290,6 +326,7 @@ int hil_summary_write(const struct hil_summary *sum, const char *path)
                         json_pack("{s:o, s:s?, s:o}", "dropped", summary_whole(sum->dropped),
                                   "cut_off", sum->cut_off, "events", event_counts(sum)));
     json_object_set_new(root, "realtime", realtime(sum));
+    json_object_set_new(root, "first_clock", clocks(sum));
     json_object_set(root, "machine", sum->machine ? sum->machine : json_null());
     json_object_set_new(root, "trace", trace(sum->traced));
     json_object_set_new(root, "stale_inputs", stale_inputs(sum));
@@ -368,6 +405,7 @@ void hil_summary_print(const struct hil_summary *sum, FILE *to)
         fprintf(to, "  trace       %s/ctf, %llu events lost; kernel: %s\n", sum->out,
                 (unsigned long long)sum->traced->lost, sum->traced->kernel);
     hil_summary_print_degraded(sum, "  degraded    ", to);
+    print_clocks(sum, to);
     fprintf(to, "  results     %s\n", sum->out);
 }
 

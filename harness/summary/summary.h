@@ -8,6 +8,7 @@
 #include <stdio.h>
 
 #include "../judge/judge.h"
+#include "../run/machine_clock.h"
 #include "../run/state.h"
 #include "../scenario/scenario.h"
 #include "../tracing/session.h"
@@ -22,6 +23,8 @@ struct hil_summary {
     const struct hil_traced *traced; /* NULL: it was not */
     const struct hil_verdict *verdict;
     const struct hil_judgement *judgement; /* NULL: it was not judged */
+    /* The first node's machine's, before the run and after it; by HIL_CLOCK_OWN: it is this one. */
+    struct hil_machine_clock first_clock, first_clock_after;
     json_t *machine; /* that it ran on (hil_machine_json); NULL: in virtual time on any */
 };
 

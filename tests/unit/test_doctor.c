@@ -131,7 +131,7 @@ static void expect(const char *name, enum hil_severity severity, const char *fou
 Test(doctor, nothing_is_wrong_with_a_healthy_machine)
 {
     find("placement");
-    cr_expect_eq(findings.count, 22);
+    cr_expect_eq(findings.count, 23);
     for (unsigned i = 0; i < findings.count; i++) {
         const struct hil_finding *f = &findings.at[i];
         cr_expect_eq(f->severity, HIL_FINE, "%s: %s", f->name, f->found);
