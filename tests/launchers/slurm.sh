@@ -23,7 +23,7 @@ hosts() {
     ip link set lo up
     ip link add hosts type bridge && ip link set hosts up && ip address add 10.74.0.1/24 dev hosts
     for host in 1 2; do
-        unshare -nu sleep 1000 &
+        unshare -nu sleep 1000 & started+=($!); disown
         nodes[host]=$!
         until [[ $(readlink /proc/$!/ns/uts) != "$(readlink /proc/self/ns/uts)" ]]; do sleep 0.1; done
         nsenter -t $! -u hostname "node$host"
@@ -37,10 +37,6 @@ hosts() {
     mount --bind "$work/hosts" /etc/hosts
 }
 nodes=() # processes in their namespaces
-
-on() { # HOST COMMAND...
-    nsenter -t "${nodes[$1]}" -n -u "${@:2}"
-}
 
 # --- Slurm --------------------------------------------------------------------------------------
 
@@ -78,10 +74,11 @@ begin_slurm() {
     local slurm=$work/slurm
     munged --foreground --force --key-file "$slurm/munge.key" --socket "$slurm/munge.socket" \
         --pid-file "$slurm/munge.pid" --seed-file "$slurm/munge.seed" --log-file "$slurm/munge.log" &
+    started+=($!); disown
     until [[ -S $slurm/munge.socket ]]; do sleep 0.1; done
-    slurmctld -D &
+    slurmctld -D & started+=($!); disown
     for host in 1 2; do
-        on $host slurmd -D -N "node$host" &
+        nsenter -t "${nodes[host]}" -n -u slurmd -D -N "node$host" & started+=($!); disown
     done
     patiently both_idle
 }
