@@ -72,9 +72,9 @@ static double last_of(struct column c)
 
 /* --- a run ----------------------------------------------------------------------------------- */
 
-Test(join, a_program_is_a_node)
+static void expect_joined(const char *keys)
 {
-    scenario("duration_s: 0.5");
+    scenario(keys);
     struct process run = start_run();
     struct ended bench = run_command("%s %s %s", program_path("node-bench"),
                                      in_workspace("bench.yaml"), in_workspace("own"));
@@ -91,11 +91,38 @@ Test(join, a_program_is_a_node)
     expect_nothing_left();
 }
 
+Test(join, a_program_is_a_node)
+{
+    expect_joined("duration_s: 0.5");
+}
+
+/* At an address that no other test has. */
+static const char *over_tcp(const char *keys)
+{
+    static char text[300];
+    const int test = getpid();
+    char address[32];
+
+    snprintf(address, sizeof address, "127.%d.%d.%d", 1 + test / 62500 % 250, 1 + test / 250 % 250,
+             1 + test % 250);
+    snprintf(text, sizeof text,
+             "%s\nfabric: tcp\ntcp: {timeout_ms: 1000, nodes: [{nodes: control, address: %s}, "
+             "{nodes: bench, address: %s}]}",
+             keys, address, address);
+    setenv("HILOCO_SECRET", "0123456789abcdef0123456789abcdef", 1);
+    return text;
+}
+
+Test(join, a_program_is_a_node_over_tcp)
+{
+    expect_joined(over_tcp("duration_s: 0.5"));
+}
+
 /* --- one that is lost ------------------------------------------------------------------------ */
 
-Test(join, one_that_is_killed_is_lost)
+static void expect_killed_is_lost(const char *keys)
 {
-    scenario("duration_s: 100");
+    scenario(keys);
     struct process run = start_run(), bench = start_bench();
 
     cr_assert(wait_until(is_running, &run, 60));
@@ -103,7 +130,33 @@ Test(join, one_that_is_killed_is_lost)
     finish(&bench);
     struct ended e = finish(&run);
     expect_status(&e, 1);
-    expect_said(&e, "lost bench, which left or died before the end");
+    expect_said(&e, "lost bench");
+    expect_said(&e, "which left or died before the end");
+}
+
+Test(join, one_that_is_killed_is_lost)
+{
+    expect_killed_is_lost("duration_s: 100");
+}
+
+Test(join, one_that_is_killed_is_lost_over_tcp)
+{
+    expect_killed_is_lost(over_tcp("duration_s: 100"));
+}
+
+Test(join, one_that_stands_still_is_lost_over_tcp)
+{
+    scenario(over_tcp("duration_s: 100"));
+    struct process run = start_run(), bench = start_bench();
+
+    cr_assert(wait_until(is_running, &run, 60));
+    kill(bench.pid, SIGSTOP);
+    struct ended e = finish(&run);
+    expect_status(&e, 1);
+    expect_said(&e, "nothing was heard of node 1 for 1000 ms");
+    kill(bench.pid, SIGCONT);
+    struct ended b = finish(&bench);
+    expect_status(&b, 1);
 }
 
 Test(join, one_that_outlives_the_run_says_so)
@@ -119,9 +172,9 @@ Test(join, one_that_outlives_the_run_says_so)
     expect_said(&e, "bench: error: lost control, which left or died before the end");
 }
 
-Test(join, one_that_is_killed_may_come_back)
+static void expect_comes_back(const char *keys)
 {
-    scenario("duration_s: 6\non_lost: restart");
+    scenario(keys);
     struct process run = start_run(), bench = start_bench();
 
     cr_assert(wait_until(is_running, &run, 60));
@@ -132,6 +185,16 @@ Test(join, one_that_is_killed_may_come_back)
     expect_ran(&e);
     expect_status(&again, 0);
     cr_expect_gt(number_at(summary_of(in_workspace("out")), "losses.lost"), 0);
+}
+
+Test(join, one_that_is_killed_may_come_back)
+{
+    expect_comes_back("duration_s: 6\non_lost: restart");
+}
+
+Test(join, one_that_is_killed_may_come_back_over_tcp)
+{
+    expect_comes_back(over_tcp("duration_s: 6\non_lost: restart"));
 }
 
 Test(join, one_that_stands_still_is_stale)
