@@ -100,6 +100,18 @@ int loco_thread_attach(struct loco_manager *m)
     return rc;
 }
 
+void loco_hold(struct loco_manager *m)
+{
+    if (m->fabric->ops->hold)
+        m->fabric->ops->hold(m->node);
+}
+
+void loco_release(struct loco_manager *m)
+{
+    if (m->fabric->ops->release)
+        m->fabric->ops->release(m->node);
+}
+
 static void close_links(struct loco_thread *t, uint32_t node)
 {
     for (struct loco_link *link = loco_thread_link(t, node), *older; link; link = older) {

@@ -20,6 +20,16 @@ int loco_thread_attach(struct loco_manager *manager);
 void loco_thread_detach(struct loco_manager *manager);
 int loco_thread_detach_timed(struct loco_manager *manager, uint64_t timeout_ns);
 
+/*
+ * Between these two, what the calling thread writes may wait, to whomever it goes, so that one
+ * system call sends all that goes to one process: on the fabric tcp, where that costs as much as a
+ * write. The acks of such writes say done. They may be nested; the outermost release sends. Nothing
+ * waits longer than until the thread waits itself, by loco_relax, an ack or a fence. The thread is
+ * attached. Elsewhere they do nothing.
+ */
+void loco_hold(struct loco_manager *manager);
+void loco_release(struct loco_manager *manager);
+
 LOCO_DECLARATIONS_END
 
 #endif

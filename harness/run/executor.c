@@ -10,6 +10,12 @@ static const uint64_t NAP_NS = 20000000;
  * reading it. */
 static const uint64_t NEAR_NS = 500;
 
+/* So long before a step's time nothing is received any more: it may take as long. */
+static const uint64_t RECEIVE_NS = 20000;
+
+/* For such a step what others send does not wait. */
+static const uint64_t LONG_NS = 20000;
+
 static struct hil_pending *most_urgent(const struct hil_executor *e)
 {
     struct hil_pending *first = &e->loops[0];
@@ -58,6 +64,17 @@ static uint64_t spin_on_kernel_clock(const struct hil_executor *e, uint64_t t_ns
     return now;
 }
 
+/* What comes is received here, so that no other thread takes the core for it. */
+static void wait_a_turn(const struct hil_executor *e, uint64_t left)
+{
+    struct loco_wait wait = {0};
+
+    if (e->network && left > e->receive_ticks)
+        loco_relax(e->network, &wait);
+    else
+        hil_clock_pause();
+}
+
 /* The deadline is a value of the counter, so that nothing is computed between the last look
  * at the counter and its being over. */
 static uint64_t spin_on_counter(const struct hil_executor *e, uint64_t t_ns)
@@ -69,7 +86,7 @@ static uint64_t spin_on_counter(const struct hil_executor *e, uint64_t t_ns)
     while ((ticks = hil_clock_ticks()) + near < deadline) {
         if (told_to_stop(e))
             return hil_clock_ns(&e->clock, ticks);
-        hil_clock_pause();
+        wait_a_turn(e, deadline - ticks);
     }
     while ((ticks = hil_clock_ticks()) < deadline)
         ;
@@ -114,6 +131,7 @@ static int run_step(struct hil_executor *e, struct hil_pending *p)
         return rc;
     p->done = p->n + 1;
     uint64_t end = hil_clock_now(&e->clock) - e->start_ns;
+    p->took_ns = end - begin;
     rc = hil_loop_account(p->loop, p->n, begin, end, &p->n);
     p->at = hil_loop_begin_at(p->loop, p->n, begin, end);
     return rc;
@@ -123,6 +141,31 @@ static int run_step(struct hil_executor *e, struct hil_pending *p)
 static bool is_over(const struct hil_pending *p)
 {
     return p->at >= p->loop->end_ns;
+}
+
+static bool is_due(const struct hil_executor *e, const struct hil_pending *p)
+{
+    return !is_over(p) && hil_clock_now(&e->clock) >= e->start_ns + p->at;
+}
+
+/* The next step, and those of other loops that are due when it has ended: what they send goes out
+ * together, at the end, but does not wait for a step that takes long. */
+static int run_together(struct hil_executor *e)
+{
+    struct hil_pending *p = most_urgent(e);
+    unsigned left = e->count;
+
+    loco_hold(e->network);
+    int rc = run_step(e, p);
+    while (!rc && --left > 0 && is_due(e, p = most_urgent(e))) {
+        if (p->took_ns > LONG_NS) {
+            loco_release(e->network);
+            loco_hold(e->network);
+        }
+        rc = run_step(e, p);
+    }
+    loco_release(e->network);
+    return rc;
 }
 
 /* What the loops still owe. */
@@ -158,8 +201,9 @@ int hil_executor_run(struct hil_executor *e)
 {
     int rc = 0;
 
-    for (struct hil_pending *p = most_urgent(e); !rc && !is_over(p); p = most_urgent(e))
-        rc = run_step(e, p);
+    e->receive_ticks = hil_clock_scaled(RECEIVE_NS, e->clock.ticks_per_ns);
+    while (!rc && !is_over(most_urgent(e)))
+        rc = e->network && e->count > 1 ? run_together(e) : run_step(e, most_urgent(e));
     if (!rc && !e->stopping)
         give_up(e);
     if (!rc)

@@ -6,6 +6,7 @@
 #ifndef HIL_EXECUTOR_H
 #define HIL_EXECUTOR_H
 
+#include "../../channels/loco/thread.h"
 #include "clock.h"
 #include "loop.h"
 #include "state.h"
@@ -16,6 +17,7 @@ struct hil_pending {
     struct hil_loop *loop;
     uint64_t n, at;
     uint64_t done; /* the step after the last one that was run */
+    uint64_t took_ns; /* the step before */
 };
 
 struct hil_executor {
@@ -27,6 +29,10 @@ struct hil_executor {
     enum hil_wait wait;
     unsigned count;
     struct hil_pending *loops;
+    /* Of a node, where the fabric gains by it: while the executor waits it receives, and quick
+     * steps that are due together send together. Else NULL. */
+    struct loco_manager *network;
+    uint64_t receive_ticks;
 };
 
 /* How long before a step's time a hybrid wait wakes up: what a sleeper is late, but for the

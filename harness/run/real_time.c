@@ -122,6 +122,8 @@ static int run_group(const struct hil_run *run, const struct hil_clock *clock,
         rc = gather_loops(&e, &group);
     if (!rc) {
         e.start_ns = group.nodes[0]->start_ns;
+        if (fabric->ops->hold)
+            e.network = group.nodes[0]->links.channel.mgr;
         rc = run_scheduled(&e, config, &group, &rehearsal, state);
     }
     if (rc == -EINTR)

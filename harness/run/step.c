@@ -164,7 +164,7 @@ step_send_faulted(const struct hil_step *s, unsigned first, unsigned end, uint64
 }
 
 /* The departures from `first` up to `end`. */
-static inline void step_send(const struct hil_step *s, unsigned first, unsigned end, uint64_t n)
+static inline void step_send_all(const struct hil_step *s, unsigned first, unsigned end, uint64_t n)
 {
     if (__builtin_expect(s->faulted, 0)) {
         step_send_faulted(s, first, end, n);
@@ -173,6 +173,19 @@ static inline void step_send(const struct hil_step *s, unsigned first, unsigned 
     for (unsigned i = first; i < end; i++)
         if (s->computed || !s->departures[i].computed)
             step_push(s, &s->departures[i], n);
+}
+
+/* What goes to several nodes is sent together. */
+static inline void step_send(const struct hil_step *s, unsigned first, unsigned end, uint64_t n)
+{
+    struct loco_manager *mgr = s->node->links.channel.mgr;
+    const bool together = end - first > 1;
+
+    if (together)
+        loco_hold(mgr);
+    step_send_all(s, first, end, n);
+    if (together)
+        loco_release(mgr);
 }
 
 /* What was computed with a delay is there now. */

@@ -70,19 +70,24 @@ static double time_of(struct pair *p, pair_act *act, void *arg, unsigned times)
     return (double)(bench_now() - begin) / times;
 }
 
-void pair_beside_raw(struct pair *p, pair_act *act, void *arg)
+void pair_beside(struct pair *p, pair_act *act, pair_act *rival, void *arg, unsigned times)
 {
-    static double values[TURNS_MAX], raw[TURNS_MAX];
+    static double values[TURNS_MAX], against[TURNS_MAX];
     size_t turns = 0;
 
-    time_of(p, act, arg, TURN); /* warms up */
+    time_of(p, act, arg, times); /* warms up */
     while (pair_again(p, turns < TURNS_MAX)) {
-        raw[turns] = time_of(p, pair_round_trips, NULL, TURN);
-        values[turns++] = time_of(p, act, arg, TURN);
+        against[turns] = time_of(p, rival, arg, times);
+        values[turns++] = time_of(p, act, arg, times);
     }
     if (p->side == 0)
         p->shared->sample = (struct bench_sample){.value = bench_quartile(values, turns),
-                                                  .against = bench_quartile(raw, turns)};
+                                                  .against = bench_quartile(against, turns)};
+}
+
+void pair_beside_raw(struct pair *p, pair_act *act, void *arg)
+{
+    pair_beside(p, act, pair_round_trips, arg, TURN);
 }
 
 /* --- the two processes ---------------------------------------------------------------------- */

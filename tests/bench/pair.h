@@ -69,8 +69,10 @@ typedef void pair_act(struct pair *p, void *arg, unsigned times);
 /* The raw ping-pong. */
 void pair_round_trips(struct pair *p, void *unused, unsigned times);
 
-/* In turns, until the time is over: some of one, some of the raw ping-pong. The quartiles,
- * ns for each one time, go to shared->sample. */
+/* In turns, until the time is over: so many times one, and as often its rival. The quartiles, ns
+ * for each one time, go to shared->sample. */
+void pair_beside(struct pair *p, pair_act *act, pair_act *rival, void *arg, unsigned times);
+/* Beside the raw ping-pong. */
 void pair_beside_raw(struct pair *p, pair_act *act, void *arg);
 
 /* Joins this side as a node of two: over shm, or over verbs where there is $RDMA_ADDRESSES. */

@@ -98,17 +98,24 @@ static inline bool intruder_greet(struct intruder *i, const char *address)
            g.step == TCP_WELCOME && intruder_say(i->control, &here, sizeof here);
 }
 
-/* Opens a link of this number. Returns its socket. */
-static inline int intruder_link(const struct intruder *i, const char *address, uint32_t number)
+static inline struct tcp_greeting intruder_link_greeting(const struct intruder *i, uint32_t number)
 {
     struct tcp_greeting g = intruder_greeting(TCP_LINK);
-    int fd = intruder_call(address);
 
     g.number = number;
     memcpy(g.nonce.bytes, &number, sizeof number);
     const struct loco_claim claim =
         loco_claim_of(LOCO_OF_LINK, 1, 0, 2, &(struct loco_nonce){{0}}, &g.nonce);
     g.proof = loco_prove(&i->links, &claim);
+    return g;
+}
+
+/* Opens a link of this number, on a lane of its own. Returns its socket. */
+static inline int intruder_link(const struct intruder *i, const char *address, uint32_t number)
+{
+    const struct tcp_greeting g = intruder_link_greeting(i, number);
+    int fd = intruder_call(address);
+
     intruder_say(fd, &g, sizeof g);
     return fd;
 }

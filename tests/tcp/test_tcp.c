@@ -3,6 +3,7 @@
  * links; and strangers, and peers that say what no node says.
  */
 #include <criterion/criterion.h>
+#include <dlfcn.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -176,6 +177,164 @@ Test(tcp, what_is_not_there_is_an_error)
     close_pair(pair);
 }
 
+/* --- lanes -------------------------------------------------------------------------------- */
+
+/* Those of this thread. */
+static _Thread_local unsigned sends;
+
+typedef ssize_t send_fn(int fd, const void *data, size_t size, int flags);
+
+/* In place of libc's, or of a sanitizer's. */
+ssize_t send(int fd, const void *data, size_t size, int flags)
+{
+    send_fn *const real = (send_fn *)dlsym(RTLD_NEXT, "send");
+
+    sends++;
+    return real(fd, data, size, flags);
+}
+
+enum { STAR = 5 };
+
+/* Node 0 is of one process, as far as the fabric knows, all the others of another; and the first
+ * has a link to each of these. */
+struct star {
+    struct end at[STAR];
+    struct loco_link *links[STAR];
+};
+
+static void open_star(struct star *s)
+{
+    struct loco_fabric *first = open_with((struct loco_tcp_config){0}),
+                       *second = open_with((struct loco_tcp_config){0});
+    struct end *e = s->at;
+
+    for (uint32_t id = 0; id < STAR; id++) {
+        cr_assert_eq(open_node(&e[id], id ? second : first, id, STAR), 0);
+        cr_assert_eq(map(&e[id]), 0);
+    }
+    for (uint32_t id = 1; id < STAR; id++) {
+        WAIT_UNTIL(&e[id], e[id].ear.ups == STAR - 1);
+        cr_assert_eq(second->ops->send(e[id].node, 0, "hello", 5), 0);
+    }
+    WAIT_UNTIL(e, e->ear.messages == STAR - 1);
+    for (uint32_t id = 1; id < STAR; id++)
+        cr_assert_eq(first->ops->link_open(e->node, id, &s->links[id]), 0);
+}
+
+static void close_star(struct star *s)
+{
+    struct loco_fabric *first = s->at[0].fabric, *second = s->at[1].fabric;
+
+    for (uint32_t id = 1; id < STAR; id++)
+        first->ops->link_close(s->links[id]);
+    for (uint32_t id = 0; id < STAR; id++)
+        if (s->at[id].node)
+            close_node(&s->at[id]);
+    loco_tcp_close(first);
+    loco_tcp_close(second);
+}
+
+/* The first word of a node's arena. */
+static int write_to(struct star *s, uint32_t id, uint64_t value)
+{
+    atomic_store(&s->links[id]->posted, ++s->at[0].number);
+    return s->at[0].fabric->ops->write(s->links[id], there(0), &value, sizeof value);
+}
+
+static void flush_to(struct star *s, uint32_t id)
+{
+    s->at[0].link = s->links[id];
+    flush(&s->at[0]);
+    s->at[0].link = NULL;
+}
+
+Test(tcp, what_a_thread_holds_is_sent_by_one_call)
+{
+    struct star s = {0};
+
+    open_star(&s);
+    struct end *e = &s.at[0];
+    sends = 0;
+    e->fabric->ops->hold(e->node);
+    e->fabric->ops->hold(e->node);
+    for (uint32_t id = 1; id < STAR; id++)
+        cr_expect_eq(write_to(&s, id, 10 + id), LOCO_DONE);
+    e->fabric->ops->release(e->node);
+    cr_expect_eq(sends, 0);
+    e->fabric->ops->release(e->node);
+    cr_expect_eq(sends, 1);
+    for (uint32_t id = 1; id < STAR; id++) {
+        flush_to(&s, id);
+        cr_expect_eq(*word(&s.at[id], 0), 10 + id);
+    }
+    sends = 0;
+    cr_expect_eq(write_to(&s, 1, 1), LOCO_DONE);
+    cr_expect_eq(sends, 1, "without holding each goes at once");
+    close_star(&s);
+}
+
+/* A thread that waits may wait for what its own writes bring about. */
+Test(tcp, a_wait_sends_what_is_held)
+{
+    struct star s = {0};
+
+    open_star(&s);
+    struct end *e = &s.at[0];
+    struct loco_wait wait = {0};
+    e->fabric->ops->hold(e->node);
+    cr_expect_eq(write_to(&s, 1, 7), LOCO_DONE);
+    while (__atomic_load_n(word(&s.at[1], 0), __ATOMIC_ACQUIRE) != 7)
+        e->fabric->ops->relax(e->node, &wait);
+    cr_expect_eq(write_to(&s, 2, 8), LOCO_DONE);
+    flush_to(&s, 2); /* it comes after what was held on its link */
+    cr_expect_eq(*word(&s.at[2], 0), 8);
+    e->fabric->ops->release(e->node);
+    close_star(&s);
+}
+
+/* More than a lane has room for is sent before. */
+Test(tcp, a_thread_may_hold_more_than_there_is_room_for)
+{
+    enum { MANY = 5000 };
+    struct star s = {0};
+
+    open_star(&s);
+    struct end *e = &s.at[0];
+    e->fabric->ops->hold(e->node);
+    for (uint64_t i = 1; i <= MANY; i++)
+        for (uint32_t id = 1; id < STAR; id++)
+            cr_assert_eq(write_to(&s, id, i), LOCO_DONE);
+    e->fabric->ops->release(e->node);
+    for (uint32_t id = 1; id < STAR; id++) {
+        flush_to(&s, id);
+        cr_expect_eq(*word(&s.at[id], 0), MANY);
+    }
+    close_star(&s);
+}
+
+/* A node's end is no concern of the links to others of its process. */
+Test(tcp, links_that_share_a_lane_end_apart)
+{
+    struct star s = {0};
+
+    open_star(&s);
+    struct end *e = &s.at[0];
+    close_node(&s.at[2]);
+    s.at[2].node = NULL;
+    WAIT_UNTIL(e, e->ear.losts == 1);
+    cr_expect_eq(write_to(&s, 2, 5), -ECONNRESET);
+    cr_expect_eq(write_to(&s, 3, 6), LOCO_DONE);
+    flush_to(&s, 3);
+    cr_expect_eq(*word(&s.at[3], 0), 6);
+    e->fabric->ops->link_close(s.links[1]);
+    cr_assert_eq(e->fabric->ops->link_open(e->node, 1, &s.links[1]), 0);
+    cr_expect_eq(write_to(&s, 1, 9), LOCO_DONE);
+    flush_to(&s, 1);
+    cr_expect_eq(*word(&s.at[1], 0), 9);
+    cr_expect(e->ear.losts == 1 && e->ear.warnings == 0, "%s", e->ear.warning);
+    close_star(&s);
+}
+
 /* --- losses ------------------------------------------------------------------------------- */
 
 Test(tcp, who_leaves_is_known_to_have_left)
@@ -344,7 +503,7 @@ Test(tcp, another_version_is_named)
     int fd = intruder_call(own_loopback());
     intruder_say(fd, &g, sizeof g);
     cr_expect(intruder_is_cut_off(fd));
-    expect_warning(&e, "met a node of another version: 2 there, 1 here");
+    expect_warning(&e, "met a node of another version: 3 there, 2 here");
     close_alone(&e);
 }
 
@@ -476,9 +635,15 @@ static const struct {
     {"a read of all there is", {.operation = TCP_READ, .offset = 8, .first = UINT64_MAX - 7}},
     {"an atomic beyond the arena", {.operation = TCP_FETCH_ADD, .offset = ARENA}},
     {"an atomic on parts of words", {.operation = TCP_FETCH_ADD, .offset = 4}},
-    {"an exchange of another arena", {.operation = TCP_COMPARE_SWAP, .arena = UINT32_MAX}},
+    {"an exchange of another arena", {.operation = TCP_COMPARE_SWAP, .arena = UINT16_MAX}},
     {"no operation", {.operation = 0}},
-    {"an unknown operation", {.operation = 6}},
+    {"an unknown operation", {.operation = TCP_END_LINK + 1}},
+    {"a write of too many bytes at once", {.operation = TCP_WRITE, .first = TCP_PIECE + 8}},
+    {"a read of too many bytes at once", {.operation = TCP_READ, .first = TCP_PIECE + 8}},
+    {"a link that cannot be", {.operation = TCP_FLUSH, .link = TCP_LINKS_MAX}},
+    {"the end of a link that cannot be", {.operation = TCP_END_LINK, .link = UINT32_MAX}},
+    {"a link without a greeting", {.operation = TCP_BEGIN_LINK, .link = 1}},
+    {"a link with too long a greeting", {.operation = TCP_BEGIN_LINK, .link = 1, .first = 65}},
 };
 
 Test(tcp, who_asks_for_what_it_was_not_given_is_lost)
@@ -530,28 +695,68 @@ Test(tcp, who_says_what_no_node_says_is_lost)
     }
 }
 
+static bool is_flushed(int fd, uint32_t link)
+{
+    const struct tcp_request flush_it = {.operation = TCP_FLUSH, .link = link};
+    struct tcp_answer a;
+
+    return intruder_say(fd, &flush_it, sizeof flush_it) && intruder_hear(fd, &a, sizeof a) &&
+           a.link == link && a.size == 0;
+}
+
 /* What somebody has heard opens no second link. */
 Test(tcp, a_link_is_opened_once)
 {
-    const struct tcp_request flush_it = {.operation = TCP_FLUSH, .first = 42};
     struct intruder i;
     struct end e;
-    uint64_t echo = 0;
 
     open_alone(&e, (struct loco_secret){0});
     cr_assert(intruder_greet(&i, own_loopback()));
     int first = intruder_link(&i, own_loopback(), 3);
-    intruder_say(first, &flush_it, sizeof flush_it);
-    cr_expect(intruder_hear(first, &echo, sizeof echo));
-    cr_expect_eq(echo, 42);
+    cr_expect(is_flushed(first, 0));
     cr_expect(intruder_is_cut_off(intruder_link(&i, own_loopback(), 3)), "the number again");
     cr_expect(intruder_is_cut_off(intruder_link(&i, own_loopback(), 5000)), "too large a number");
     i.links.bytes[0] ^= 1;
     cr_expect(intruder_is_cut_off(intruder_link(&i, own_loopback(), 4)), "another key");
-    intruder_say(first, &flush_it, sizeof flush_it);
-    cr_expect(intruder_hear(first, &echo, sizeof echo), "and the first goes on");
+    cr_expect(is_flushed(first, 0), "and the first goes on");
     close(first);
     close(i.control);
+    close_alone(&e);
+}
+
+/* A link that begins on the lane of another proves itself as well. */
+Test(tcp, a_further_link_of_a_lane_is_proven)
+{
+    const struct tcp_request begin = {
+        .operation = TCP_BEGIN_LINK, .link = 7, .first = sizeof(struct tcp_greeting)};
+    const struct tcp_request write_it = {.operation = TCP_WRITE, .link = 7, .first = 8};
+    const struct tcp_request flush_it = {.operation = TCP_FLUSH, .link = 7};
+    struct tcp_greeting right, wrong;
+    struct tcp_answer a;
+    struct intruder i;
+    struct end e;
+
+    open_alone(&e, (struct loco_secret){0});
+    cr_assert(intruder_greet(&i, own_loopback()));
+    int fd = intruder_link(&i, own_loopback(), 0);
+    right = wrong = intruder_link_greeting(&i, 1);
+    wrong.proof.bytes[0] ^= 1;
+    for (int turn = 0; turn < 2; turn++) {
+        intruder_say(fd, &begin, sizeof begin);
+        intruder_say(fd, turn ? &right : &wrong, sizeof right);
+        intruder_say(fd, &write_it, sizeof write_it);
+        intruder_say(fd, "12345678", 8);
+        intruder_say(fd, &flush_it, sizeof flush_it);
+        cr_assert(intruder_hear(fd, &a, sizeof a));
+        cr_expect_eq(a.link, 7);
+        cr_expect_eq(a.size, turn ? 0 : TCP_NOT_THERE);
+        cr_expect_eq(memcmp(e.arena.base, "12345678", 8) == 0, turn);
+    }
+    cr_expect(is_flushed(fd, 0), "the first goes on");
+    intruder_say(fd, &begin, sizeof begin);
+    intruder_say(fd, &right, sizeof right);
+    cr_expect(intruder_is_cut_off(fd), "a second link in the place of one");
+    cr_expect(intruder_is_cut_off(i.control));
     close_alone(&e);
 }
 
@@ -559,11 +764,11 @@ Test(tcp, a_link_is_opened_once)
 Test(tcp, requests_in_pieces_are_understood)
 {
     const struct tcp_request write_it = {.operation = TCP_WRITE, .offset = 16, .first = 20};
-    const struct tcp_request flush_it = {.operation = TCP_FLUSH, .first = 1};
+    const struct tcp_request flush_it = {.operation = TCP_FLUSH};
     unsigned char all[sizeof write_it + 20 + sizeof flush_it];
+    struct tcp_answer echo;
     struct intruder i;
     struct end e;
-    uint64_t echo;
 
     memcpy(all, &write_it, sizeof write_it);
     memcpy(all + sizeof write_it, "12345678abcdefghABCD", 20);

@@ -24,6 +24,19 @@ uint64_t tcp_now(void)
     return loco_host_clock(NULL);
 }
 
+int tcp_init_lock(pthread_mutex_t *lock)
+{
+    pthread_mutexattr_t attributes;
+    int rc = -pthread_mutexattr_init(&attributes);
+
+    if (rc)
+        return rc;
+    pthread_mutexattr_setprotocol(&attributes, PTHREAD_PRIO_INHERIT);
+    rc = -pthread_mutex_init(lock, &attributes);
+    pthread_mutexattr_destroy(&attributes);
+    return rc;
+}
+
 void tcp_wake(struct tcp *t)
 {
     uint64_t one = 1;
@@ -181,7 +194,9 @@ static const struct loco_fabric_ops tcp_ops = {
     .flush = tcp_flush,
     .poll = tcp_poll,
     .clock = loco_host_clock,
-    .relax = loco_host_relax,
+    .hold = tcp_hold,
+    .release = tcp_release,
+    .relax = tcp_relax,
 };
 
 /* --- the fabric ------------------------------------------------------------------------------- */
@@ -189,12 +204,16 @@ static const struct loco_fabric_ops tcp_ops = {
 static void free_fabric(struct tcp *t)
 {
     tcp_forget_told(t);
+    tcp_lanes_free(t);
+    tcp_far_lanes_free(t);
     if (t->epoll >= 0)
         close(t->epoll);
     if (t->wake >= 0)
         close(t->wake);
     loco_addresses_free(t->addresses, t->config.address_count);
     pthread_mutex_destroy(&t->lock);
+    pthread_mutex_destroy(&t->connecting);
+    pthread_mutex_destroy(&t->serving);
     pthread_cond_destroy(&t->node_closed);
     pthread_cond_destroy(&t->news);
     free(t);
@@ -209,6 +228,16 @@ static int open_descriptors(struct tcp *t)
     if (t->wake < 0)
         return -errno;
     return epoll_ctl(t->epoll, EPOLL_CTL_ADD, t->wake, &event) ? -errno : 0;
+}
+
+static int draw_number(struct tcp *t)
+{
+    struct loco_nonce nonce;
+    int rc = loco_nonce_new(&nonce);
+
+    if (!rc)
+        memcpy(&t->process, nonce.bytes, sizeof t->process);
+    return rc;
 }
 
 static void stop_telling(struct tcp *t)
@@ -230,7 +259,7 @@ static int start_service(struct tcp *t)
     CPU_SET(t->config.cpu, &cpus);
     if (t->config.pinned)
         pthread_attr_setaffinity_np(&attributes, sizeof cpus, &cpus);
-    int rc = -pthread_create(&t->serving, &attributes, tcp_service_thread, t);
+    int rc = -pthread_create(&t->service, &attributes, tcp_service_thread, t);
     pthread_attr_destroy(&attributes);
     return rc;
 }
@@ -259,11 +288,16 @@ int loco_tcp_open(struct loco_fabric **fabric, const struct loco_tcp_config *con
         t->config.timeout_ms = LOCO_TCP_TIMEOUT_MS;
     t->epoll = t->wake = -1;
     t->told_end = &t->told;
+    if (tcp_init_lock(&t->serving)) {
+        free(t);
+        return -ENOMEM;
+    }
     pthread_mutex_init(&t->lock, NULL);
+    pthread_mutex_init(&t->connecting, NULL);
     pthread_cond_init(&t->node_closed, NULL);
     pthread_cond_init(&t->news, NULL);
     t->addresses = loco_addresses_copy(config->addresses, config->address_count);
-    int rc = t->addresses ? 0 : -ENOMEM;
+    int rc = t->addresses ? draw_number(t) : -ENOMEM;
     if (!rc)
         rc = open_descriptors(t);
     if (rc)
@@ -292,7 +326,7 @@ void loco_tcp_close(struct loco_fabric *fabric)
         return;
     atomic_store(&t->stop, true);
     tcp_wake(t);
-    pthread_join(t->serving, NULL);
+    pthread_join(t->service, NULL);
     stop_telling(t);
     free_fabric(t);
 }

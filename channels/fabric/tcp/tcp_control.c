@@ -214,8 +214,7 @@ static void lose(struct tcp_connection *c)
     struct tcp_node *n = c->end.node;
     struct tcp_peer *p = c->peer;
 
-    while (p->targets)
-        tcp_target_drop(p->targets);
+    tcp_targets_drop(n, p);
     tcp_links_break(n, c->arenas);
     p->lost = !tcp_tell(n, c->bye ? TCP_LEFT : TCP_LOST, p->id);
     p->try_at = tcp_now() + RETRY_MS * TCP_MS;
@@ -224,11 +223,10 @@ static void lose(struct tcp_connection *c)
 
 void tcp_link_failed(struct tcp_node *n, uint32_t peer, const struct tcp_arenas *arenas)
 {
-    pthread_mutex_lock(&n->tcp->lock);
     struct tcp_connection *c = n->peers[peer].connection;
+
     if (tcp_is_up(c) && c->arenas == arenas && !c->doubt_ns)
         c->doubt_ns = tcp_now() + tcp_timeout_ns(n->tcp);
-    pthread_mutex_unlock(&n->tcp->lock);
 }
 
 /* Whether the time has come. What lies there unheard is heard first: this process may have stood

@@ -26,6 +26,7 @@ static void set(int fd, int level, int option, int value)
 static void set_options(const struct tcp_node *n, int fd)
 {
     set(fd, IPPROTO_TCP, TCP_NODELAY, 1);
+    set(fd, IPPROTO_TCP, TCP_QUICKACK, 0); /* no packet for each that came */
     set(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, (int)n->tcp->config.timeout_ms);
     set(fd, SOL_SOCKET, SO_BUSY_POLL, BUSY_POLL_US);
 }
@@ -90,7 +91,8 @@ static struct tcp_greeting greeting(const struct tcp_node *n, uint32_t to, enum 
                                  .step = (uint8_t)step,
                                  .from = n->base.id,
                                  .to = to,
-                                 .count = n->base.count};
+                                 .count = n->base.count,
+                                 .process = n->tcp->process};
 }
 
 /* So little always has room. */
@@ -164,20 +166,20 @@ static void refuse_stranger(struct tcp_connection *c, enum loco_refusal why)
     refuse_with(c, why, NULL);
 }
 
-static bool is_at_home(const struct tcp_connection *c, uint32_t id)
+static bool is_at_home(int fd, const struct sockaddr_storage *home)
 {
     struct sockaddr_storage from;
     socklen_t size = sizeof from;
 
-    return !getpeername(c->end.fd, (struct sockaddr *)&from, &size) &&
-           loco_address_same_host((struct sockaddr *)&from, &c->end.node->addresses[id]);
+    return !getpeername(fd, (struct sockaddr *)&from, &size) &&
+           loco_address_same_host((struct sockaddr *)&from, home);
 }
 
 static bool is_at_a_home(const struct tcp_connection *c)
 {
     uint32_t id = 0;
 
-    while (id < c->end.node->base.count && !is_at_home(c, id))
+    while (id < c->end.node->base.count && !is_at_home(c->end.fd, &c->end.node->addresses[id]))
         id++;
     return id < c->end.node->base.count;
 }
@@ -198,7 +200,7 @@ static void hear_hello(struct tcp_connection *c, const struct tcp_greeting *g)
     const bool same = g->count == n->base.count;
     if (!is_one_of_us(c, g))
         refuse_stranger(c, LOCO_FOREIGN);
-    else if (same ? !is_at_home(c, g->from) : !is_at_a_home(c))
+    else if (same ? !is_at_home(c->end.fd, &n->addresses[g->from]) : !is_at_a_home(c))
         refuse_stranger(c, LOCO_STRAY);
     else if (loco_nonce_new(&c->own) || !say_step(c, TCP_CHALLENGE, NULL))
         tcp_connection_drop(c);
@@ -224,7 +226,7 @@ static void admit(struct tcp_connection *c, struct tcp_peer *p)
 
 /* The proof was right. A connection that was never established is of an attempt that the peer has
  * given up. */
-static void accept_control(struct tcp_connection *c)
+static void accept_control(struct tcp_connection *c, const struct tcp_greeting *g)
 {
     struct tcp_node *n = c->end.node;
     struct tcp_peer *p = &n->peers[c->other_id];
@@ -238,6 +240,7 @@ static void accept_control(struct tcp_connection *c)
         return;
     }
     admit(c, p);
+    c->process = g->process;
     loco_key_between(&c->links, &n->key, &links);
     c->proven = true;
     if (!say_step(c, TCP_WELCOME, &answer))
@@ -257,7 +260,7 @@ static void hear_proof(struct tcp_connection *c, const struct tcp_greeting *g)
         note_foreigner(n, c->other_count);
         refuse_with(c, LOCO_FOREIGN, &answer);
     } else {
-        accept_control(c);
+        accept_control(c, g);
     }
 }
 
@@ -283,6 +286,7 @@ static void hear_welcome(struct tcp_connection *c, const struct tcp_greeting *g)
     if (loco_proves(&n->key, &answer, &g->proof)) {
         loco_key_between(&c->links, &n->key, &links);
         c->proven = true;
+        c->process = g->process;
         tcp_establish(c);
         return;
     }
@@ -355,35 +359,37 @@ static bool is_proven_link(struct tcp_connection *c, const struct tcp_greeting *
     return !memcmp(&nonce, &g->nonce, sizeof nonce) && loco_proves(&c->links, &claim, &g->proof);
 }
 
-/* The socket becomes a target's. */
-static void hear_link(struct tcp_connection *stranger, const struct tcp_greeting *g)
+struct tcp_peer *tcp_admit_link(struct tcp_node *n, int fd, const struct tcp_greeting *g)
 {
-    struct tcp_node *n = stranger->end.node;
+    enum loco_refusal why = LOCO_WELCOME;
 
-    stranger->other_id = g->from;
-    stranger->other_count = g->count;
     if (g->to != n->base.id || g->count != n->base.count || g->from >= n->base.count) {
-        refuse_stranger(stranger, LOCO_FOREIGN);
-        return;
+        warn_of(n, g->from, g->count, loco_refusal_of(LOCO_FOREIGN));
+        return NULL;
     }
     struct tcp_peer *p = &n->peers[g->from];
     struct tcp_connection *c = p->connection;
-    if (!c || !c->proven || c->down) {
-        tcp_connection_drop(stranger); /* of a peer that is lost */
-        return;
-    }
-    if (!is_at_home(stranger, p->id)) {
-        refuse_stranger(stranger, LOCO_STRAY);
-    } else if (!is_proven_link(c, g) || !is_new(c, g->number)) {
-        refuse_stranger(stranger, LOCO_UNPROVEN);
-    } else if (p->target_count == TCP_TARGETS_MAX) {
-        tcp_connection_drop(stranger);
-    } else {
-        int fd = tcp_take_socket(n->tcp, &stranger->end);
-        tcp_connection_drop(stranger);
-        if (tcp_target_new(n, p, fd))
-            close(fd);
-    }
+    if (!c || !c->proven || c->down)
+        return NULL; /* of a peer that is lost */
+    if (!is_at_home(fd, &n->addresses[p->id]))
+        why = LOCO_STRAY;
+    else if (!is_proven_link(c, g) || !is_new(c, g->number))
+        why = LOCO_UNPROVEN;
+    if (why != LOCO_WELCOME)
+        warn_of(n, g->from, g->count, loco_refusal_of(why));
+    return why != LOCO_WELCOME || p->target_count == TCP_TARGETS_MAX ? NULL : p;
+}
+
+/* The socket becomes a lane's. */
+static void hear_link(struct tcp_connection *stranger, const struct tcp_greeting *g)
+{
+    struct tcp_node *n = stranger->end.node;
+    struct tcp_peer *p = tcp_admit_link(n, stranger->end.fd, g);
+    const int fd = p ? tcp_take_socket(n->tcp, &stranger->end) : -1;
+
+    tcp_connection_drop(stranger);
+    if (p && tcp_far_lane_new(n, p, fd))
+        close(fd);
 }
 
 /* Waits for the kernel's end of connecting. */
@@ -398,10 +404,10 @@ static int await_connection(const struct tcp_link *l, int fd)
     return error_of(fd) ? -ECONNRESET : 0;
 }
 
-int tcp_link_connect(struct tcp_link *l)
+/* What the link's greeting says, and to which process it leads. */
+static int prepare_greeting(struct tcp_link *l, struct tcp_greeting *g, uint64_t *process)
 {
     struct tcp_node *n = l->node;
-    struct tcp_greeting g = greeting(n, l->base.peer, TCP_LINK);
     struct loco_key key;
 
     pthread_mutex_lock(&n->tcp->lock);
@@ -409,29 +415,49 @@ int tcp_link_connect(struct tcp_link *l)
     const bool up = tcp_is_up(c) && c->arenas == l->arenas;
     if (up) {
         key = c->links;
-        g.number = c->link_number++;
+        g->number = c->link_number++;
+        *process = c->process;
     }
     pthread_mutex_unlock(&n->tcp->lock);
     if (!up)
         return -ECONNRESET;
-    g.nonce = nonce_of_link(g.number);
-    const struct loco_claim claim = claim_of_link(&g);
-    g.proof = loco_prove(&key, &claim);
+    g->nonce = nonce_of_link(g->number);
+    const struct loco_claim claim = claim_of_link(g);
+    g->proof = loco_prove(&key, &claim);
+    return 0;
+}
 
-    int fd = start_connecting(n, l->base.peer);
+/* By a lane of its own. */
+static int connect_lane(struct tcp_link *l, const struct tcp_greeting *g, uint64_t process)
+{
+    int fd = start_connecting(l->node, l->base.peer);
+
     if (fd < 0)
         return fd == -EMFILE || fd == -ENFILE ? fd : -ECONNRESET;
     int rc = await_connection(l, fd);
-    if (!rc && !say(fd, &g))
+    if (!rc && !say(fd, g))
         rc = -ECONNRESET;
-    if (rc) {
+    if (!rc)
+        rc = tcp_lane_make(l, fd, process);
+    if (rc)
         close(fd);
+    return rc;
+}
+
+int tcp_link_connect(struct tcp_link *l)
+{
+    struct tcp_greeting g = greeting(l->node, l->base.peer, TCP_LINK);
+    struct tcp *t = l->node->tcp;
+    uint64_t process;
+    int rc = prepare_greeting(l, &g, &process);
+
+    if (rc)
         return rc;
-    }
-    pthread_mutex_lock(&n->tcp->lock);
-    l->fd = fd;
-    pthread_mutex_unlock(&n->tcp->lock);
-    return atomic_load(&l->broken) ? -ECONNRESET : 0;
+    pthread_mutex_lock(&t->connecting);
+    struct tcp_lane *lane = tcp_lane_find(l, process);
+    rc = lane ? tcp_lane_join(lane, l, &g) : connect_lane(l, &g, process);
+    pthread_mutex_unlock(&t->connecting);
+    return rc ? rc : atomic_load(&l->broken) ? -ECONNRESET : 0;
 }
 
 /* --- connections -------------------------------------------------------------------------- */

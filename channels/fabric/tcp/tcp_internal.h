@@ -3,7 +3,8 @@
  *
  *      tcp.c           the fabric, its nodes and their memory
  *      tcp_link.c      links: operations and their completions
- *      tcp_target.c    the other ends of links: placing writes, executing what is asked
+ *      tcp_lane.c      lanes: connections for the links to another process
+ *      tcp_target.c    the other ends of these: placing writes, executing what is asked
  *      tcp_greet.c     how nodes and links connect, and who is let in
  *      tcp_control.c   control connections: messages, heartbeats, and what becomes of peers
  *      tcp_service.c   the thread that serves all of these
@@ -11,9 +12,12 @@
  *
  * The service thread never calls the core, and waits for nobody: so a link can be opened to a node
  * whose core is busy, and that may be opening one back. It alone makes, hears and ends connections
- * and targets; links are their thread's own.
+ * and far ends; links are their thread's own.
  *
- * Locks, in the order of taking: the core's, the fabric's, a link's.
+ * The service thread is whoever holds `serving`: a thread of that name, or one that waits.
+ *
+ * Locks, in the order of taking: the core's, the fabric's for who opens a link, that for who
+ * serves, the fabric's, a lane's.
  */
 #ifndef LOCO_TCP_INTERNAL_H
 #define LOCO_TCP_INTERNAL_H
@@ -21,6 +25,7 @@
 #include <pthread.h>
 #include <sys/socket.h>
 
+#include "../../loco/fabric/context.h"
 #include "../../loco/fabric/tcp.h"
 #include "../rest.h"
 #include "../unsent.h"
@@ -28,8 +33,7 @@
 
 enum {
     TCP_ARENAS_MAX = 64,    /* of one node */
-    TCP_TARGETS_MAX = 256,  /* links of one peer to a node, at once ... */
-    TCP_LINKS_MAX = 1024,   /* ... and ever, of one connection */
+    TCP_TARGETS_MAX = 256,  /* links of one peer to a node, at once */
     TCP_STRANGERS_MAX = 64, /* connections without a proof, and as many as there are nodes */
     TCP_REFUSALS_SAID = 8,  /* warnings of strangers */
 };
@@ -60,46 +64,68 @@ static inline bool tcp_arena_has(const struct tcp_arenas *arenas, uint32_t arena
     return offset <= all && size <= all - offset;
 }
 
-/* --- links ------------------------------------------------------------------------------ */
-
-/* A read, an atomic or a flush that is not answered. */
-struct tcp_pending {
-    uint64_t number;   /* of the newest operation of the core before which it was posted */
-    uint64_t sequence; /* of the link */
-    unsigned char *to; /* where the rest of the answer goes; NULL: the echo of a flush */
-    uint64_t left;
-};
+/* --- links and lanes -------------------------------------------------------------------- */
 
 enum {
-    TCP_DEPTH = 128, /* such operations of one link at once */
-    TCP_LINK_BUFFER = 16 << 10,
+    TCP_DEPTH = 512, /* reads, atomics and flushes of one lane without an answer */
+    TCP_BUFFER = 64 << 10,
+};
+
+/* One of them; a read of many pieces is several. */
+struct tcp_pending {
+    struct tcp_link *link; /* NULL: nobody wants the answer any more */
+    uint32_t index;        /* of the link */
+    uint32_t size;         /* of the answer */
+    uint64_t number;       /* of the newest operation of the core before which it was posted */
+    uint64_t sequence;     /* of the link */
+    unsigned char *to;     /* NULL: a flush, whose answer is empty */
+};
+
+/* This end's connection to another process, for links of its nodes to nodes there. */
+struct tcp_lane {
+    struct tcp *tcp;
+    _Atomic bool broken, failed; /* failed: some of its links are to be reported */
+    _Atomic bool held;           /* something waits for a release */
+
+    pthread_mutex_t lock; /* of what follows; it is held for moments */
+    int fd;               /* -1: it is idle */
+    bool closed;          /* to further links: one was lost */
+    uint64_t process;     /* the other's number */
+    struct sockaddr_storage here, there;
+    struct tcp_link *links;
+    uint32_t next_index;
+    uint64_t begin;           /* bytes before those in the output */
+    size_t out, sent;         /* bytes in the output, sent ones of them */
+    uint64_t asked, answered; /* ever */
+    struct tcp_pending pending[TCP_DEPTH];
+    size_t in; /* bytes of answers that are not whole */
+    unsigned char input[TCP_BUFFER], output[TCP_BUFFER];
+
+    struct tcp_lane *next; /* of the fabric */
 };
 
 struct tcp_link {
     struct loco_link base;
     struct tcp_node *node;
-    int fd; /* -1: to the node itself, or the peer was lost before there was one */
+    struct tcp_lane *_Atomic lane;   /* NULL: to the node itself, or the peer was lost before */
     const struct tcp_arenas *arenas; /* the peer's */
     _Atomic bool broken;
+    _Atomic uint64_t waiting; /* requests without an answer */
 
-    pthread_mutex_t lock; /* of what follows, of sending and of receiving */
-    bool failed;          /* it broke by an operation of its own, which is to be reported */
-    uint64_t number;      /* the core's, of the newest operation posted */
-    uint64_t sequence;    /* of the newest operation; they are numbered from 1 */
+    /* With the lane's lock held: */
+    bool failed;       /* it broke by an operation of its own, which is to be reported */
+    uint32_t index;    /* of the lane */
+    uint64_t number;   /* the core's, of the newest operation posted */
+    uint64_t sequence; /* of the newest request; they are numbered from 1 */
     uint64_t last_write, last_reads; /* by sequence */
-    uint64_t asked;                  /* pending operations, ever; and answered ones */
-    _Atomic uint64_t waiting;        /* of them without an answer */
-    uint64_t echo;                   /* of a flush, as it comes */
-    struct tcp_pending pending[TCP_DEPTH];
-    size_t in, out; /* bytes in the buffers: of answers that are not whole, and not sent */
-    unsigned char input[TCP_LINK_BUFFER], output[TCP_LINK_BUFFER];
+    struct tcp_link *beside;         /* of the lane */
 
     struct tcp_link *next; /* of the node */
 };
 
 /* --- what the service thread serves ----------------------------------------------------- */
 
-enum tcp_role { TCP_LISTENER, TCP_CONNECTION, TCP_TARGET };
+enum tcp_role { TCP_LISTENER, TCP_CONNECTION, TCP_FAR_LANE };
 
 /* What epoll knows: the first member of each. */
 struct tcp_end {
@@ -110,17 +136,21 @@ struct tcp_end {
     struct tcp_end *next; /* of the dead */
 };
 
-enum { TCP_BUFFER = 64 << 10 };
-
 /* The other end of a peer's link. */
 struct tcp_target {
-    struct tcp_end end;
+    struct tcp_node *node; /* NULL: there is none, or the peer was lost */
     struct tcp_peer *peer;
-    struct tcp_target *next; /* of the peer */
-    struct tcp_request at;   /* what is being done: a transfer that is not over */
-    uint64_t left;           /* of it */
-    size_t in, out;          /* bytes in the buffers: not looked at, not sent */
+};
+
+/* The other end of another process's lane. */
+struct tcp_far_lane {
+    struct tcp_end end; /* of no node */
+    struct tcp *tcp;
+    struct tcp_target targets[TCP_LINKS_MAX]; /* by index */
+    unsigned target_count;                    /* of them that there are */
+    size_t in, out;                           /* bytes in the buffers: not looked at, not sent */
     unsigned char input[TCP_BUFFER], output[TCP_BUFFER];
+    struct tcp_far_lane *next; /* of the fabric */
 };
 
 /* A connection for control messages, or one of a stranger, who has proven nothing yet. */
@@ -140,6 +170,7 @@ struct tcp_connection {
     uint64_t doubt_ns;     /* when it is lost, unless it says bye; 0: no doubt */
     struct loco_nonce own, other;
     uint32_t other_id, other_count;          /* that it says */
+    uint64_t process;                        /* the same */
     struct loco_key links;                   /* by which its links prove that they belong to it */
     uint32_t link_number;                    /* of the newest link of this end */
     uint64_t links_seen[TCP_LINKS_MAX / 64]; /* numbers of the peer's links */
@@ -159,9 +190,8 @@ struct tcp_peer {
     bool lost;                         /* and the core does not know yet */
     size_t untold;                     /* bytes of messages that the core has not heard */
     struct tcp_connection *connection; /* NULL: none; else set up, or being set up */
-    struct tcp_target *targets;        /* the ends of its links to this node */
-    unsigned target_count;
-    uint64_t try_at; /* when to connect again */
+    unsigned target_count;             /* ends of its links to this node */
+    uint64_t try_at;                   /* when to connect again */
     unsigned attempts;
 };
 
@@ -201,7 +231,7 @@ struct tcp {
     struct loco_tcp_config config;
     char **addresses;
     int epoll, wake;
-    pthread_t serving, telling;
+    pthread_t service, telling;
 
     pthread_mutex_t lock;
     pthread_cond_t node_closed, news;
@@ -210,8 +240,18 @@ struct tcp {
     bool stop_telling;
     _Atomic bool stop;
 
-    /* The service thread's own. */
+    uint64_t process;           /* this one's number, drawn by chance */
+    pthread_mutex_t connecting; /* of who opens a link */
+    struct tcp_lane *_Atomic lanes;
+
+    pthread_mutex_t serving;    /* of who serves, and of: */
+    _Atomic uint64_t tend_at;   /* when nodes are to be looked after */
+    _Atomic uint64_t served_ns; /* when a thread that waited last served */
+    _Atomic unsigned kept_out;  /* how often one could not */
     struct tcp_end *dead;
+    struct tcp_far_lane *far_lanes;
+    struct tcp_far_lane *recent; /* where something came last; NULL: that is gone */
+    unsigned looks;
     _Atomic bool due;
 };
 
@@ -223,6 +263,8 @@ static inline uint64_t tcp_timeout_ns(const struct tcp *t)
 /* --- tcp.c */
 
 uint64_t tcp_now(void);
+/* A lock by which one that is waited for runs as urgently as who waits. */
+int tcp_init_lock(pthread_mutex_t *lock);
 void tcp_wake(struct tcp *tcp);
 
 /* --- tcp_tell.c: with the fabric's lock held, but for the thread */
@@ -249,15 +291,55 @@ void tcp_poll(struct loco_link *link);
  * fabric's lock held. */
 void tcp_links_break(struct tcp_node *node, const struct tcp_arenas *arenas);
 
-/* --- tcp_target.c */
+/* --- tcp_lane.c */
 
-/* Takes over a connection's socket. Returns 0 or -ENOMEM. */
-int tcp_target_new(struct tcp_node *node, struct tcp_peer *peer, int fd);
+/* With the lane's lock held; each returns 0 or -ECONNRESET, and may have waited without it: */
+
+/* A request, and what is written by it. */
+int tcp_lane_post(struct tcp_link *link, const struct tcp_request *request, const void *data,
+                  size_t size);
+/* One that will be answered. */
+int tcp_lane_ask(struct tcp_link *link, const struct tcp_request *request,
+                 const struct tcp_pending *pending);
+
+/* The newest of the link's operations before the first that waits for an answer. */
+uint64_t tcp_lane_done(const struct tcp_link *link);
+void tcp_lane_receive(struct tcp_lane *lane);
+
+/* Without it: */
+
+/* One that leads to the peer's process, and has room for the link; NULL: there is none. These three
+ * with the fabric's `connecting` held. */
+struct tcp_lane *tcp_lane_find(const struct tcp_link *link, uint64_t process);
+int tcp_lane_join(struct tcp_lane *lane, struct tcp_link *link,
+                  const struct tcp_greeting *greeting);
+/* Takes the socket. Returns 0 or -ENOMEM. */
+int tcp_lane_make(struct tcp_link *link, int fd, uint64_t process);
+
+void tcp_lane_leave(struct tcp_lane *lane, struct tcp_link *link);
+/* Its peer is lost. */
+void tcp_lane_lose(struct tcp_lane *lane, struct tcp_link *link);
+void tcp_lanes_free(struct tcp *tcp);
+
+/* Reports the links that failed. With the fabric's lock held. */
+void tcp_tend_lanes(struct tcp *tcp);
+
+void tcp_hold(struct loco_node *node);
+void tcp_release(struct loco_node *node);
+void tcp_relax(struct loco_node *node, struct loco_wait *wait);
+
+/* --- tcp_target.c: the service thread */
+
+/* Takes over a connection's socket, whose first link is this. Returns 0 or a negative errno. */
+int tcp_far_lane_new(struct tcp_node *node, struct tcp_peer *peer, int fd);
 /* Does an atomic, and returns the word's old value. */
 uint64_t tcp_execute(uint64_t *word, const struct tcp_request *request);
 
-void tcp_target_serve(struct tcp_target *target);
-void tcp_target_drop(struct tcp_target *target);
+void tcp_far_lane_serve(struct tcp_far_lane *lane);
+
+/* Nothing of the peer's links is executed any more. With the fabric's lock held. */
+void tcp_targets_drop(struct tcp_node *node, const struct tcp_peer *peer);
+void tcp_far_lanes_free(struct tcp *tcp);
 
 /* --- tcp_greet.c: with the fabric's lock held, but for the last */
 
@@ -277,16 +359,18 @@ void tcp_tend_strangers(struct tcp_node *node, uint64_t now);
 /* Connects a link. Returns 0, -ECONNRESET when the peer is lost, or another negative errno. */
 int tcp_link_connect(struct tcp_link *link);
 
+/* Whose link this greeting opens, which came over that socket; NULL: nobody's. */
+struct tcp_peer *tcp_admit_link(struct tcp_node *node, int fd, const struct tcp_greeting *greeting);
+
 /* --- tcp_control.c */
 
 int tcp_send(struct loco_node *node, uint32_t peer, const void *message, size_t size);
 int tcp_meet(struct loco_node *node, uint32_t peer);
 
-/* A link to the peer with these arenas broke. The peer may be about to say why; else it is lost.
- * Any thread. */
-void tcp_link_failed(struct tcp_node *node, uint32_t peer, const struct tcp_arenas *arenas);
-
 /* With the fabric's lock held: */
+
+/* A link to the peer with these arenas broke. The peer may be about to say why; else it is lost. */
+void tcp_link_failed(struct tcp_node *node, uint32_t peer, const struct tcp_arenas *arenas);
 
 /* Both ends know that the other is of this network. */
 void tcp_establish(struct tcp_connection *connection);
@@ -313,6 +397,8 @@ bool tcp_has_left(const struct tcp_node *node, uint64_t now);
 /* --- tcp_service.c: the service thread */
 
 void *tcp_service_thread(void *tcp);
+/* A turn of it, by a thread that waits. */
+void tcp_serve_in_wait(struct tcp *tcp);
 int tcp_watch(struct tcp *tcp, struct tcp_end *end, uint32_t events);
 
 /* Its socket is another's from now on. */

@@ -1,12 +1,17 @@
-/* The thread that serves a process's nodes. */
+/*
+ * Who serves a process's nodes: a thread of its own; and, while they wait, those that use them. One
+ * at a time.
+ */
 #include <errno.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "tcp_internal.h"
 
-enum { AT_ONCE = 64, CALL_MS = 25 };
+enum { AT_ONCE = 64, CALL_MS = 25, ASIDE_NS = 500000, KEPT_OUT_MAX = 1000, LOOKS = 16 };
 
 int tcp_watch(struct tcp *t, struct tcp_end *end, uint32_t events)
 {
@@ -53,8 +58,8 @@ static void serve(struct tcp_end *end)
 
     if (end->fd < 0)
         return;
-    if (end->role == TCP_TARGET) {
-        tcp_target_serve((struct tcp_target *)end);
+    if (end->role == TCP_FAR_LANE) {
+        tcp_far_lane_serve((struct tcp_far_lane *)end);
         return;
     }
     struct tcp *t = end->node->tcp;
@@ -74,8 +79,7 @@ static void end_node(struct tcp_node *n)
 {
     for (uint32_t id = 0; id < n->base.count; id++) {
         struct tcp_peer *p = &n->peers[id];
-        while (p->targets)
-            tcp_target_drop(p->targets);
+        tcp_targets_drop(n, p);
         if (p->connection)
             tcp_connection_drop(p->connection);
     }
@@ -107,6 +111,7 @@ static uint64_t tend(struct tcp *t, uint64_t now)
     bool soon = false;
 
     pthread_mutex_lock(&t->lock);
+    tcp_tend_lanes(t);
     for (struct tcp_node **at = &t->nodes; *at;) {
         struct tcp_node *n = *at;
         soon |= tend_node(at, now);
@@ -117,34 +122,78 @@ static uint64_t tend(struct tcp *t, uint64_t now)
     return now + (soon ? CALL_MS * TCP_MS : tcp_timeout_ns(t) / 8);
 }
 
+/* --- a turn, of whoever serves: with `serving` held ------------------------------------------ */
+
+static void serve_turn(struct tcp *t, uint64_t now)
+{
+    struct epoll_event events[AT_ONCE];
+    uint64_t turns;
+
+    if (atomic_exchange(&t->due, false) || now >= t->tend_at)
+        t->tend_at = tend(t, now);
+    const int count = epoll_wait(t->epoll, events, AT_ONCE, 0);
+    for (int i = 0; i < count; i++) {
+        if (events[i].data.ptr)
+            serve(events[i].data.ptr);
+        else if (read(t->wake, &turns, sizeof turns) < 0)
+            continue;
+    }
+    free_dead(t);
+}
+
+/* What it waits for comes most likely from where something came last, and one system call less
+ * finds it there. */
+static void serve_most_likely(struct tcp *t)
+{
+    const uint64_t now = tcp_now();
+
+    atomic_store_explicit(&t->served_ns, now, memory_order_relaxed);
+    if (t->recent && ++t->looks % LOOKS)
+        tcp_far_lane_serve(t->recent);
+    else
+        serve_turn(t, now);
+}
+
+/* If another thread serves, the next look is soon. But it may be kept from going on by this very
+ * one, which is more urgent: then it runs as urgently. */
+void tcp_serve_in_wait(struct tcp *t)
+{
+    if (pthread_mutex_trylock(&t->serving)) {
+        if (atomic_fetch_add_explicit(&t->kept_out, 1, memory_order_relaxed) < KEPT_OUT_MAX)
+            return;
+        pthread_mutex_lock(&t->serving);
+    }
+    atomic_store_explicit(&t->kept_out, 0, memory_order_relaxed);
+    serve_most_likely(t);
+    pthread_mutex_unlock(&t->serving);
+}
+
 /* --- the thread ----------------------------------------------------------------------------- */
 
-static int until(const struct tcp *t, uint64_t tend_at)
+/* Until something comes, or it is time to look after the nodes. While a thread that waits serves,
+ * this one would only take the core from it. */
+static void rest(const struct tcp *t)
 {
-    const uint64_t now = t->config.spin ? 0 : tcp_now();
+    static const struct timespec aside = {.tv_nsec = ASIDE_NS};
+    const uint64_t now = tcp_now(), tend_at = t->tend_at;
+    struct pollfd look = {.fd = t->epoll, .events = POLLIN};
 
-    if (t->config.spin || now >= tend_at)
-        return 0;
-    return (int)((tend_at - now + TCP_MS - 1) / TCP_MS);
+    if (now < atomic_load_explicit(&t->served_ns, memory_order_relaxed) + ASIDE_NS)
+        nanosleep(&aside, NULL);
+    else if (now < tend_at)
+        poll(&look, 1, (int)((tend_at - now + TCP_MS - 1) / TCP_MS));
 }
 
 void *tcp_service_thread(void *arg)
 {
     struct tcp *t = arg;
-    struct epoll_event events[AT_ONCE];
-    uint64_t tend_at = 0, turns;
 
     while (!atomic_load_explicit(&t->stop, memory_order_acquire)) {
-        if (atomic_exchange(&t->due, false) || tcp_now() >= tend_at)
-            tend_at = tend(t, tcp_now());
-        int count = epoll_wait(t->epoll, events, AT_ONCE, until(t, tend_at));
-        for (int i = 0; i < count; i++) {
-            if (events[i].data.ptr)
-                serve(events[i].data.ptr);
-            else if (read(t->wake, &turns, sizeof turns) < 0)
-                continue;
-        }
-        free_dead(t);
+        if (!t->config.spin)
+            rest(t);
+        pthread_mutex_lock(&t->serving);
+        serve_turn(t, tcp_now());
+        pthread_mutex_unlock(&t->serving);
     }
     return NULL;
 }

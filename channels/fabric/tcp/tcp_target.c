@@ -1,81 +1,110 @@
 /*
- * The other end of a peer's link: what the peer writes is placed, what it asks for is executed and
- * answered, one after the other. No more is heard while answers lie unsent.
+ * The other ends of lanes: what peers write is placed, what they ask for is executed and answered,
+ * one after the other. No more is heard while answers lie unsent.
  */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <unistd.h>
 
 #include "tcp_internal.h"
 #include "tcp_words.h"
 
+/* --- links: with the fabric's lock held ------------------------------------------------------ */
+
+static void add_target(struct tcp_far_lane *lane, uint32_t index, struct tcp_node *n,
+                       struct tcp_peer *p)
+{
+    lane->targets[index] = (struct tcp_target){.node = n, .peer = p};
+    lane->target_count++;
+    p->target_count++;
+}
+
+static void drop_target(struct tcp_far_lane *lane, uint32_t index)
+{
+    struct tcp_target *t = &lane->targets[index];
+
+    if (!t->node)
+        return;
+    t->peer->target_count--;
+    lane->target_count--;
+    *t = (struct tcp_target){0};
+}
+
+static void drop_lane(struct tcp_far_lane *lane)
+{
+    struct tcp_far_lane **at = &lane->tcp->far_lanes;
+
+    for (uint32_t i = 0; i < TCP_LINKS_MAX; i++)
+        drop_target(lane, i);
+    while (*at != lane)
+        at = &(*at)->next;
+    *at = lane->next;
+    if (lane->tcp->recent == lane)
+        lane->tcp->recent = NULL;
+    tcp_bury(lane->tcp, &lane->end);
+}
+
+void tcp_targets_drop(struct tcp_node *n, const struct tcp_peer *p)
+{
+    for (struct tcp_far_lane *lane = n->tcp->far_lanes, *next; lane; lane = next) {
+        const unsigned before = lane->target_count;
+        next = lane->next;
+        for (uint32_t i = 0; i < TCP_LINKS_MAX; i++)
+            if (lane->targets[i].node == n && lane->targets[i].peer == p)
+                drop_target(lane, i);
+        if (before && !lane->target_count)
+            drop_lane(lane);
+    }
+}
+
 /* --- requests ----------------------------------------------------------------------------- */
 
-static size_t room(const struct tcp_target *t)
+/* Of what a link asks for that is not there. */
+static void answer_not_there(struct tcp_far_lane *lane, uint32_t link)
 {
-    return sizeof t->output - t->out;
+    const struct tcp_answer a = {.link = link, .size = TCP_NOT_THERE};
+
+    memcpy(lane->output + lane->out, &a, sizeof a);
+    lane->out += sizeof a;
 }
 
-static void answer(struct tcp_target *t, uint64_t word)
+/* Room for what an answer brings. */
+static unsigned char *answer(struct tcp_far_lane *lane, uint32_t link, size_t size)
 {
-    memcpy(t->output + t->out, &word, sizeof word);
-    t->out += sizeof word;
+    const struct tcp_answer a = {.link = link, .size = (uint32_t)size};
+    unsigned char *body = lane->output + lane->out + sizeof a;
+
+    memcpy(lane->output + lane->out, &a, sizeof a);
+    lane->out += sizeof a + size;
+    return body;
 }
 
-static unsigned char *memory_of(const struct tcp_target *t)
+static void answer_word(struct tcp_far_lane *lane, uint32_t link, uint64_t word)
 {
-    return t->end.node->own.at[t->at.arena].base + t->at.offset;
-}
-
-/* Each of these returns whether it got any further. */
-
-static bool go_on_writing(struct tcp_target *t, const unsigned char *data, size_t size,
-                          size_t *used)
-{
-    const size_t n = t->left < size ? t->left : size;
-
-    *used = tcp_place(memory_of(t), data, n, n < t->left);
-    t->at.offset += *used;
-    t->left -= *used;
-    return *used > 0;
-}
-
-static bool go_on_reading(struct tcp_target *t)
-{
-    const size_t n = t->left < room(t) ? t->left : tcp_whole_words(t->at.offset, room(t));
-
-    tcp_fetch(t->output + t->out, memory_of(t), n);
-    t->out += n;
-    t->at.offset += n;
-    t->left -= n;
-    return n > 0;
+    memcpy(answer(lane, link, sizeof word), &word, sizeof word);
 }
 
 /* Whether the place is memory that this node has given to its peers. */
-static bool is_allowed(const struct tcp_target *t, const struct tcp_request *r)
+static bool is_allowed(const struct tcp_node *n, const struct tcp_request *r)
 {
-    const struct tcp_arenas *own = &t->end.node->own;
-
     switch (r->operation) {
     case TCP_WRITE:
     case TCP_READ:
-        return tcp_arena_has(own, r->arena, r->offset, r->first);
+        return tcp_arena_has(&n->own, r->arena, r->offset, r->first);
     case TCP_FETCH_ADD:
     case TCP_COMPARE_SWAP:
-        return tcp_arena_has(own, r->arena, r->offset, sizeof(uint64_t)) &&
+        return tcp_arena_has(&n->own, r->arena, r->offset, sizeof(uint64_t)) &&
                r->offset % sizeof(uint64_t) == 0;
     default:
         return r->operation == TCP_FLUSH;
     }
 }
 
-/* A write's words are placed after those of earlier writes. */
-static void begin_transfer(struct tcp_target *t)
+static unsigned char *memory_of(const struct tcp_node *n, const struct tcp_request *r)
 {
-    t->left = t->at.first;
-    if (t->at.operation == TCP_WRITE)
-        atomic_thread_fence(memory_order_release);
+    return n->own.at[r->arena].base + r->offset;
 }
 
 uint64_t tcp_execute(uint64_t *word, const struct tcp_request *r)
@@ -88,135 +117,229 @@ uint64_t tcp_execute(uint64_t *word, const struct tcp_request *r)
     return old;
 }
 
-/* The placed writes of a flush are seen by everybody before its echo goes out. */
-static void begin(struct tcp_target *t)
+/* A write's words are placed after those of earlier writes. The placed writes of a flush are seen
+ * by everybody before its answer goes out. */
+static void execute(struct tcp_far_lane *lane, const struct tcp_node *n,
+                    const struct tcp_request *r, const unsigned char *data)
 {
-    if (t->at.operation == TCP_WRITE || t->at.operation == TCP_READ) {
-        begin_transfer(t);
-        return;
-    }
-    if (t->at.operation == TCP_FLUSH) {
+    switch (r->operation) {
+    case TCP_WRITE:
+        atomic_thread_fence(memory_order_release);
+        tcp_place(memory_of(n, r), data, r->first);
+        break;
+    case TCP_READ:
+        tcp_fetch(answer(lane, r->link, r->first), memory_of(n, r), r->first);
+        break;
+    case TCP_FLUSH:
         atomic_thread_fence(memory_order_seq_cst);
-        answer(t, t->at.first);
-        return;
+        answer(lane, r->link, 0);
+        break;
+    default:
+        answer_word(lane, r->link, tcp_execute((uint64_t *)(void *)memory_of(n, r), r));
     }
-    answer(t, tcp_execute((uint64_t *)(void *)memory_of(t), &t->at));
+}
+
+/* Whose link it is; or, of a link that is not there, one of the same process. */
+static const struct tcp_target *find_target(const struct tcp_far_lane *lane, uint32_t index)
+{
+    if (index < TCP_LINKS_MAX && lane->targets[index].node)
+        return &lane->targets[index];
+    for (uint32_t i = 0; i < TCP_LINKS_MAX; i++)
+        if (lane->targets[i].node)
+            return &lane->targets[i];
+    return NULL;
+}
+
+static void refuse(const struct tcp_far_lane *lane, const struct tcp_request *r)
+{
+    pthread_mutex_lock(&lane->tcp->lock);
+    const struct tcp_target *t = find_target(lane, r->link);
+    if (t)
+        tcp_warn(
+            t->node,
+            "node %u: node %u asked for memory that it was not given, or for what no node asks",
+            t->node->base.id, t->peer->id);
+    if (t && t->peer->connection)
+        tcp_connection_end(t->peer->connection);
+    pthread_mutex_unlock(&lane->tcp->lock);
+}
+
+static struct tcp_node *find_node(const struct tcp *t, uint32_t id)
+{
+    struct tcp_node *n = t->nodes;
+
+    while (n && (n->base.id != id || n->leave_by))
+        n = n->next;
+    return n;
+}
+
+/* A further link. That of a peer which is lost, or of nobody, is not there. */
+static bool open_target(struct tcp_far_lane *lane, uint32_t index, const unsigned char *data)
+{
+    struct tcp_greeting g;
+
+    memcpy(&g, data, sizeof g);
+    if (g.magic != TCP_MAGIC || g.version != TCP_VERSION || g.step != TCP_LINK ||
+        lane->targets[index].node)
+        return false;
+    pthread_mutex_lock(&lane->tcp->lock);
+    struct tcp_node *n = find_node(lane->tcp, g.to);
+    struct tcp_peer *p = n ? tcp_admit_link(n, lane->end.fd, &g) : NULL;
+    if (p)
+        add_target(lane, index, n, p);
+    pthread_mutex_unlock(&lane->tcp->lock);
+    return true;
+}
+
+static void close_target(struct tcp_far_lane *lane, uint32_t index)
+{
+    pthread_mutex_lock(&lane->tcp->lock);
+    drop_target(lane, index);
+    pthread_mutex_unlock(&lane->tcp->lock);
+}
+
+/* Does what a whole request asks for. Returns false for what no node asks. */
+static bool serve_request(struct tcp_far_lane *lane, const struct tcp_request *r,
+                          const unsigned char *data)
+{
+    const struct tcp_target *t = &lane->targets[r->link];
+
+    if (r->operation == TCP_BEGIN_LINK)
+        return open_target(lane, r->link, data);
+    if (r->operation == TCP_END_LINK) {
+        close_target(lane, r->link);
+        return true;
+    }
+    if (!t->node) {
+        if (r->operation != TCP_WRITE)
+            answer_not_there(lane, r->link);
+        return true;
+    }
+    if (!is_allowed(t->node, r))
+        return false;
+    execute(lane, t->node, r, data);
+    return true;
+}
+
+/* How many bytes come behind it. */
+static size_t body_of(const struct tcp_request *r)
+{
+    return r->operation == TCP_WRITE || r->operation == TCP_BEGIN_LINK ? (size_t)r->first : 0;
+}
+
+/* Whether a node may say it at all; what it asks for is looked at when it is all here. */
+static bool is_request(const struct tcp_request *r)
+{
+    switch (r->operation) {
+    case TCP_WRITE:
+    case TCP_READ:
+        return r->link < TCP_LINKS_MAX && r->first <= TCP_PIECE;
+    case TCP_BEGIN_LINK:
+        return r->link < TCP_LINKS_MAX && r->first == sizeof(struct tcp_greeting);
+    default:
+        return r->link < TCP_LINKS_MAX && r->operation >= TCP_WRITE && r->operation <= TCP_END_LINK;
+    }
 }
 
 /* Does what the input asks for as far as it is here, and answers have room. Returns false for what
  * no node asks. */
-static bool work(struct tcp_target *t)
+static bool work(struct tcp_far_lane *lane)
 {
-    size_t at = 0, used = 0;
-    bool sound = true, moved = true;
+    struct tcp_request r;
+    size_t at = 0;
+    bool sound = true;
 
-    while (sound && moved) {
-        const size_t here = t->in - at;
-        used = 0;
-        if (t->left > 0 && t->at.operation == TCP_WRITE) {
-            moved = go_on_writing(t, t->input + at, here, &used);
-        } else if (t->left > 0) {
-            moved = go_on_reading(t);
-        } else if (here < sizeof t->at || room(t) < sizeof(uint64_t)) {
-            moved = false;
-        } else {
-            used = sizeof t->at;
-            memcpy(&t->at, t->input + at, used);
-            sound = is_allowed(t, &t->at);
-            if (sound)
-                begin(t);
-        }
-        at += used;
+    while (sound && lane->in - at >= sizeof r &&
+           sizeof lane->output - lane->out >= sizeof(struct tcp_answer) + TCP_PIECE) {
+        memcpy(&r, lane->input + at, sizeof r);
+        sound = is_request(&r);
+        if (sound && lane->in - at - sizeof r < body_of(&r))
+            break;
+        sound = sound && serve_request(lane, &r, lane->input + at + sizeof r);
+        if (!sound)
+            refuse(lane, &r);
+        at += sizeof r + (sound ? body_of(&r) : 0);
     }
-    memmove(t->input, t->input + at, t->in - at);
-    t->in -= at;
+    memmove(lane->input, lane->input + at, lane->in - at);
+    lane->in -= at;
     return sound;
 }
 
 /* --- the connection ----------------------------------------------------------------------- */
 
-static void refuse(struct tcp_target *t)
-{
-    struct tcp_node *n = t->end.node;
-
-    pthread_mutex_lock(&n->tcp->lock);
-    tcp_warn(n, "node %u: node %u asked for memory that it was not given, or for what no node asks",
-             n->base.id, t->peer->id);
-    if (t->peer->connection)
-        tcp_connection_end(t->peer->connection);
-    pthread_mutex_unlock(&n->tcp->lock);
-    tcp_target_drop(t);
-}
-
 /* Returns false when the connection is over. */
-static bool send_answers(struct tcp_target *t)
+static bool send_answers(struct tcp_far_lane *lane)
 {
-    if (t->out == 0)
+    if (lane->out == 0)
         return true;
-    ssize_t sent = send(t->end.fd, t->output, t->out, MSG_DONTWAIT | MSG_NOSIGNAL);
+    ssize_t sent = send(lane->end.fd, lane->output, lane->out, MSG_DONTWAIT | MSG_NOSIGNAL);
     if (sent < 0)
         return errno == EAGAIN || errno == EINTR;
-    t->out -= (size_t)sent;
-    memmove(t->output, t->output + sent, t->out);
+    lane->out -= (size_t)sent;
+    memmove(lane->output, lane->output + sent, lane->out);
     return true;
 }
 
 /* Returns false when the connection is over. */
-static bool receive(struct tcp_target *t)
+static bool receive(struct tcp_far_lane *lane)
 {
-    ssize_t got = recv(t->end.fd, t->input + t->in, sizeof t->input - t->in, MSG_DONTWAIT);
+    ssize_t got =
+        recv(lane->end.fd, lane->input + lane->in, sizeof lane->input - lane->in, MSG_DONTWAIT);
 
     if (got < 0)
         return errno == EAGAIN || errno == EINTR;
-    t->in += (size_t)got;
+    lane->in += (size_t)got;
+    lane->tcp->recent = lane;
     return got > 0;
 }
 
-void tcp_target_serve(struct tcp_target *t)
+static void end_lane(struct tcp_far_lane *lane)
 {
-    bool going = t->out > 0 ? send_answers(t) : receive(t), answered = true;
-
-    while (going && answered && t->out == 0) {
-        if (!work(t)) {
-            refuse(t);
-            return;
-        }
-        answered = t->out > 0;
-        going = send_answers(t);
-    }
-    if (going)
-        tcp_watch(t->end.node->tcp, &t->end, t->out > 0 ? EPOLLOUT : EPOLLIN);
-    else
-        tcp_target_drop(t);
+    pthread_mutex_lock(&lane->tcp->lock);
+    drop_lane(lane);
+    pthread_mutex_unlock(&lane->tcp->lock);
 }
 
-int tcp_target_new(struct tcp_node *n, struct tcp_peer *p, int fd)
+void tcp_far_lane_serve(struct tcp_far_lane *lane)
 {
-    struct tcp_target *t = calloc(1, sizeof *t);
+    bool going = lane->out > 0 ? send_answers(lane) : receive(lane), answered = true;
 
-    if (!t)
+    while (going && answered && lane->out == 0) {
+        going = work(lane);
+        answered = lane->out > 0;
+        going = going && send_answers(lane);
+    }
+    if (going)
+        tcp_watch(lane->tcp, &lane->end, lane->out > 0 ? EPOLLOUT : EPOLLIN);
+    else
+        end_lane(lane);
+}
+
+int tcp_far_lane_new(struct tcp_node *n, struct tcp_peer *p, int fd)
+{
+    struct tcp_far_lane *lane = calloc(1, sizeof *lane);
+
+    if (!lane)
         return -ENOMEM;
-    t->end = (struct tcp_end){.role = TCP_TARGET, .fd = fd, .node = n};
-    int rc = tcp_watch(n->tcp, &t->end, EPOLLIN);
+    lane->end = (struct tcp_end){.role = TCP_FAR_LANE, .fd = fd};
+    lane->tcp = n->tcp;
+    int rc = tcp_watch(n->tcp, &lane->end, EPOLLIN);
     if (rc) {
-        free(t);
+        free(lane);
         return rc;
     }
-    t->peer = p;
-    t->next = p->targets;
-    p->targets = t;
-    p->target_count++;
+    lane->next = n->tcp->far_lanes;
+    n->tcp->far_lanes = lane;
+    add_target(lane, 0, n, p);
     return 0;
 }
 
-void tcp_target_drop(struct tcp_target *t)
+void tcp_far_lanes_free(struct tcp *t)
 {
-    for (struct tcp_target **at = &t->peer->targets; *at; at = &(*at)->next) {
-        if (*at == t) {
-            *at = t->next;
-            t->peer->target_count--;
-            break;
-        }
+    while (t->far_lanes) {
+        struct tcp_far_lane *lane = t->far_lanes;
+        t->far_lanes = lane->next;
+        close(lane->end.fd);
+        free(lane);
     }
-    tcp_bury(t->end.node->tcp, &t->end);
 }

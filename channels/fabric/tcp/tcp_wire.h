@@ -8,9 +8,11 @@
  * other nodes is refused after its proof, with a proof: so both learn that a node of their own is
  * of another network, and neither by a word that anybody could say.
  *
- * A link begins with one greeting and no answer: a proof by a key that only the two ends of the
- * control connection have. Each has a number, and none is taken twice: so what somebody has heard
- * opens no second link.
+ * Links go over lanes: a lane is a connection from one process to another, for links between any of
+ * their nodes. A link begins with one greeting and no answer: a proof by a key that only the two
+ * ends of their control connection have. Each has a number, and none is taken twice: so what
+ * somebody has heard opens no second link. The greeting of the first link, whose index is 0, opens
+ * the lane; those of others come behind a request, which says the index.
  *
  * Then come messages, on the control connection with a head each:
  *
@@ -21,17 +23,18 @@
  * alive   nothing new: the sender is there
  * bye     the last: the node leaves in order
  *
- * and on a link requests one way, of a write with its bytes behind it, and answers the other, bytes
- * only: of a read what was read, of an atomic the old value, of a flush its number. Answers come in
- * the order of requests. There is no answer that says no: who asks for what is not there is no
- * node, and is not heard any more.
+ * and on a lane requests one way, of a write with its bytes behind it, and answers the other, with
+ * a head each: of a read what was read, of an atomic the old value, of a flush nothing. Answers
+ * come in the order of requests. One that says that the link is not there means that the end has
+ * lost it. There is no answer to who asks for memory that is not there: that is no node, and is not
+ * heard any more.
  */
 #ifndef LOCO_TCP_WIRE_H
 #define LOCO_TCP_WIRE_H
 
 #include "../proof.h"
 
-enum { TCP_MAGIC = 0x4c4f4354, TCP_VERSION = 1, TCP_MESSAGE_MAX = 4096 };
+enum { TCP_MAGIC = 0x4c4f4354, TCP_VERSION = 2, TCP_MESSAGE_MAX = 4096 };
 
 enum tcp_step { TCP_HELLO = 1, TCP_CHALLENGE, TCP_PROOF, TCP_WELCOME, TCP_REFUSAL, TCP_LINK };
 
@@ -41,6 +44,7 @@ struct tcp_greeting {
     uint8_t step, refusal;
     uint32_t from, to, count; /* nodes; the sender's count */
     uint32_t number;          /* of a link */
+    uint64_t process;         /* the sender's, drawn by chance */
     struct loco_nonce nonce;  /* the sender's */
     struct loco_proof proof;
 };
@@ -57,18 +61,40 @@ struct tcp_arena_notice {
     uint64_t size;
 };
 
-enum tcp_operation { TCP_WRITE = 1, TCP_READ, TCP_FETCH_ADD, TCP_COMPARE_SWAP, TCP_FLUSH };
+enum tcp_operation {
+    TCP_WRITE = 1,
+    TCP_READ,
+    TCP_FETCH_ADD,
+    TCP_COMPARE_SWAP,
+    TCP_FLUSH,
+    TCP_BEGIN_LINK,
+    TCP_END_LINK
+};
+
+enum {
+    TCP_PIECE = 16 << 10, /* bytes of a transfer at most: a longer one is several */
+    TCP_LINKS_MAX = 1024, /* ever, of one lane; and of one connection */
+};
 
 struct tcp_request {
-    uint32_t operation, arena;
+    uint16_t operation, arena;
+    uint32_t link; /* its index */
     uint64_t offset;
-    uint64_t first;  /* a transfer's size, what is added, what is expected, a flush's number */
+    uint64_t first;  /* the size of what is read, or comes behind; what is added, or expected */
     uint64_t second; /* what is swapped in */
 };
 
-_Static_assert(sizeof(struct tcp_greeting) == 56, "crosses the network");
+static const uint32_t TCP_NOT_THERE = UINT32_MAX;
+
+struct tcp_answer {
+    uint32_t link;
+    uint32_t size; /* of what comes behind; or TCP_NOT_THERE */
+};
+
+_Static_assert(sizeof(struct tcp_greeting) == 64, "crosses the network");
 _Static_assert(sizeof(struct tcp_head) == 8, "crosses the network");
 _Static_assert(sizeof(struct tcp_arena_notice) == 16, "crosses the network");
 _Static_assert(sizeof(struct tcp_request) == 32, "crosses the network");
+_Static_assert(sizeof(struct tcp_answer) == 8, "crosses the network");
 
 #endif

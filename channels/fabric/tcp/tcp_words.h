@@ -6,7 +6,6 @@
 #ifndef LOCO_TCP_WORDS_H
 #define LOCO_TCP_WORDS_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -56,21 +55,14 @@ static inline void tcp_fetch_piece(unsigned char *to, const unsigned char *from,
 #undef FETCH
 }
 
-/* Places bytes in the order of addresses, each word of the memory by one store; of a transfer that
- * goes on, no part of a word. Returns how many. */
-static inline size_t tcp_place(unsigned char *to, const unsigned char *from, size_t size,
-                               bool goes_on)
+/* Places bytes in the order of addresses, each word of the memory by one store. */
+static inline void tcp_place(unsigned char *to, const unsigned char *from, size_t size)
 {
-    size_t done = 0;
-
-    while (done < size) {
+    for (size_t done = 0; done < size;) {
         size_t piece = tcp_piece_at(to + done, size - done);
-        if (goes_on && (uintptr_t)(to + done) % sizeof(uint64_t) == 0 && piece < sizeof(uint64_t))
-            break;
         tcp_place_piece(to + done, from + done, piece);
         done += piece;
     }
-    return done;
 }
 
 static inline void tcp_fetch(unsigned char *to, const unsigned char *from, size_t size)

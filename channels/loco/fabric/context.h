@@ -21,8 +21,9 @@ LOCO_DECLARATIONS
 enum { LOCO_MANAGERS_MAX = 16384 };
 
 struct loco_context {
-    void **table; /* by the manager's slot; NULL: nothing attached */
-    bool stored;  /* to network memory, since the last loco_place_stores */
+    void **table;   /* by the manager's slot; NULL: nothing attached */
+    bool stored;    /* to network memory, since the last loco_place_stores */
+    unsigned holds; /* what it posts may wait until it releases as often: loco_hold */
 };
 
 extern __thread struct loco_context loco_context;

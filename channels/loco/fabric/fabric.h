@@ -182,6 +182,11 @@ struct loco_fabric_ops {
     uint64_t (*flush)(struct loco_link *link);
     /* Looks for completions and advances done and flushed. Any thread of the node. */
     void (*poll)(struct loco_link *link);
+    /* What the calling thread writes, to whomever, may wait until it releases as often as it held:
+     * so that one system call sends what goes to one process. It waits no longer than until the
+     * thread posts anything else on the link, or relaxes. NULL where there is nothing to gain. */
+    void (*hold)(struct loco_node *node);
+    void (*release)(struct loco_node *node);
 
     /* --- time: any thread ----------------------------------------------------------- */
 

@@ -2,16 +2,17 @@
  * The tcp fabric: any machines that reach each other over IPv4 or IPv6, without an RDMA device.
  *
  * Each node has an address and listens there; of each pair that a channel brings together the node
- * with the higher id connects, and tries until the other is there. Each thread has a connection of
- * its own to each peer: its link. One service thread in each process places what the peers of its
- * nodes write, executes their reads and atomics, and answers their flushes; another thread tells
- * the core what happened.
+ * with the higher id connects, and tries until the other is there. The links of a process to the
+ * nodes of another share a connection, a lane; those of a node's second thread have a second one.
+ * One service thread in each process, or whoever waits there, places what the peers of its nodes
+ * write, executes their reads and atomics, and answers their flushes; another thread tells the core
+ * what happened.
  *
- * A write is done as soon as the kernel has its bytes. It is placed word by word in the order of
- * addresses, each aligned word of 8 bytes by one store, after all earlier writes of its link. A
- * flush goes the same way and is echoed, so it says that the writes before it are placed. Atomics
- * are executed by the peer's service thread. A node's operations on its own memory are the
- * processor's.
+ * A write is done as soon as the kernel has its bytes, or they are held (loco_hold). It is placed
+ * word by word in the order of addresses, each aligned word of 8 bytes by one store, after all
+ * earlier writes of its link. A flush goes the same way and is echoed, so it says that the writes
+ * before it are placed. Atomics are executed by the peer's service thread. A node's operations on
+ * its own memory are the processor's.
  *
  * A peer that ends in order, or whose process dies, is noticed at once: its kernel closes its
  * connections. One that falls silent (its machine, the cable, or a process that was stopped) is
