@@ -141,7 +141,10 @@ static int run(struct hil_arguments *a, struct hil_scenario *scenario)
     if (hil_verdict_files_open(&files, a->junit, a->tap))
         return HIL_EXIT_USAGE;
     a->quiet |= files.tap == stdout || files.junit == stdout;
-    const pid_t scope = a->scope ? hil_scope_beside(&(struct hil_scope){.allow_set = scenario->tuning, .to = stderr}) : 0;
+    const pid_t scope =
+        a->scope
+            ? hil_scope_beside(&(struct hil_scope){.allow_set = scenario->tuning, .to = stderr})
+            : 0;
     tested.status = launch(a, scenario, where, sizeof where);
     hil_scope_end(scope);
     tested.seconds = now_s() - begin_s;
@@ -177,7 +180,7 @@ int hil_command_run(int argc, char **argv)
                                  HIL_TAKES_MODE | HIL_TAKES_SET | HIL_TAKES_OUT | HIL_TAKES_QUIET |
                                      HIL_TAKES_FIX | HIL_TAKES_TRACE | HIL_TAKES_MEETING |
                                      HIL_TAKES_HOSTS | HIL_TAKES_VERDICTS | HIL_TAKES_TUNING |
-                                      HIL_TAKES_SCOPED,
+                                     HIL_TAKES_SCOPED,
                                  help, argc, argv);
 
     if (rc) {

@@ -16,7 +16,7 @@
 struct hil_pending {
     struct hil_loop *loop;
     uint64_t n, at;
-    uint64_t done; /* the step after the last one that was run */
+    uint64_t done;    /* the step after the last one that was run */
     uint64_t took_ns; /* the step before */
 };
 
@@ -42,7 +42,7 @@ static const uint64_t HIL_HYBRID_NS = 100000;
 /* Has the loop run from its first step on. */
 static inline struct hil_pending hil_pending_first(struct hil_loop *loop)
 {
-    return (struct hil_pending){loop, loop->first, hil_loop_due(loop, loop->first), 0};
+    return (struct hil_pending){loop, loop->first, hil_loop_due(loop, loop->first), 0, 0};
 }
 
 /* Runs the loops to the end. Returns 0, -EINTR when told to stop, at their next steps or after
