@@ -8,6 +8,7 @@
 
 #include "../top/screen.h"
 #include "frame.h"
+#include "knobs.h"
 #include "news.h"
 #include "roll.h"
 #include "wish.h"
@@ -19,6 +20,7 @@ enum { VIEW_TEXT = 400 };
 struct hil_view {
     const struct hil_found *run;
     bool allow_set, greeted, held, said_end;
+    struct hil_knobs knobs;
     struct hil_shown_list shown;
     struct hil_news news;
     uint64_t told_ns;        /* when the state was told last */
@@ -42,6 +44,8 @@ int hil_view_open(struct hil_view **view, const struct hil_found *run, bool allo
     int rc = hil_news_open(&v->news, run);
     if (!rc)
         rc = hil_shown_open(&v->shown, &run->attached);
+    if (!rc)
+        rc = hil_knobs_open(&v->knobs, run);
     if (rc)
         hil_view_close(v);
     return rc;
@@ -58,6 +62,7 @@ static void view_clear(struct hil_view *v)
 void hil_view_close(struct hil_view *v)
 {
     view_clear(v);
+    hil_knobs_close(&v->knobs);
     hil_frame_free(&v->frame);
     hil_shown_close(&v->shown);
     hil_news_close(&v->news);
@@ -104,10 +109,12 @@ static int view_watch(struct hil_view *v, const json_t *watch)
     }
 }
 
-static int view_change(struct hil_view *v)
+static int view_change(struct hil_view *v, const json_t *request)
 {
-    return view_refuse(v, v->allow_set ? "this run is not tuned"
-                                       : "changes are off: hiloco scope --allow-set turns them on");
+    if (!v->allow_set)
+        return view_refuse(v, "changes are off: hiloco scope --allow-set turns them on");
+    const char *why = hil_knobs_ask(&v->knobs, request);
+    return why ? view_refuse(v, why) : 0;
 }
 
 static int view_message(struct hil_view *v, const json_t *message)
@@ -127,7 +134,7 @@ static int view_message(struct hil_view *v, const json_t *message)
         return 0;
     }
     if (json_object_get(message, "set") || json_object_get(message, "control"))
-        return view_change(v);
+        return view_change(v, message);
     return view_refuse(v, "that is none of watch, hold, arm, set and control");
 }
 
@@ -177,10 +184,11 @@ static int view_greet(struct hil_view *v, hil_send_fn *send, void *arg)
     v->greeted = true;
     for (unsigned i = 0; i < v->run->attached.node_count; i++)
         json_array_append_new(nodes, json_string(v->news.watch.names[i]));
-    return view_say(json_pack("{s:s, s:s, s:b, s:f, s:b, s:o, s:o, s:[]}", "kind", "hello", "run",
+    return view_say(json_pack("{s:s, s:s, s:b, s:f, s:b, s:o, s:o, s:o}", "kind", "hello", "run",
                               card->name, "virtual", card->virtual_time != 0, "duration_s",
                               (double)card->duration_ns * 1e-9, "allow_set", v->allow_set,
-                              "signals", view_signals(v), "nodes", nodes, "parameters"),
+                              "signals", view_signals(v), "nodes", nodes, "parameters",
+                              hil_knobs_json(&v->knobs)),
                     send, arg);
 }
 
@@ -197,7 +205,20 @@ static int view_tell_state(struct hil_view *v, uint64_t now_ns, bool ended, hil_
     if (!ended && v->told_ns && now_ns - v->told_ns < VIEW_STATE_NS)
         return 0;
     v->told_ns = now_ns;
-    return view_say(hil_news_state(&v->news, false, now_ns), send, arg);
+    return view_say(hil_news_state(&v->news, hil_tune_paused(&v->run->attached), now_ns), send,
+                    arg);
+}
+
+/* What was changed, by whomever, and what was refused. */
+static int view_tell_changes(struct hil_view *v, hil_send_fn *send, void *arg)
+{
+    json_t *change;
+    int rc = 0;
+
+    hil_knobs_hear(&v->knobs, v->refused, sizeof v->refused);
+    while (!rc && (change = hil_knobs_next(&v->knobs, v->news.watch.names)))
+        rc = view_say(change, send, arg);
+    return rc;
 }
 
 /* --- captures --------------------------------------------------------------------------------- */
@@ -266,6 +287,8 @@ int hil_view_turn(struct hil_view *v, hil_send_fn *send, void *arg)
     int status, rc = v->greeted ? 0 : view_greet(v, send, arg);
     const bool ended = hil_run_ended(v->run, &status);
 
+    if (!rc && !v->said_end)
+        rc = view_tell_changes(v, send, arg);
     if (!rc && !v->said_end)
         rc = view_tell_state(v, now_ns, ended, send, arg);
     if (!rc && !v->said_end)

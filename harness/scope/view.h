@@ -11,14 +11,15 @@
  *                             "mode": "auto" | "normal" | "single"}}}
  *      {"hold": true | false}      nothing more is shown; and shown again
  *      {"arm": true}               a single shot again
- *      {"set": {"name": NAME, "value": X, "ramp_s": R}}
+ *      {"set": [{"name": NAME, "value": X, "ramp_s": R}, ...]}
  *      {"control": "pause" | "resume" | "step" | "stop", "steps": N}
  *
  * To the page, JSON text:
  *
  *      {"kind": "hello", "run", "virtual", "duration_s", "allow_set",
  *       "signals": [{"name", "unit", "node", "period_s"}], "nodes": [NAME],
- *       "parameters": [{"name", "unit", "value", "min", "max", "doc"}]}          first, and once
+ *       "parameters": [{"name", "unit", "value", "min", "max", "doc", "ramp"}]}  first, and
+ * once
  *      {"kind": "state", "elapsed_s", "paused", "nodes": [{"name", "state", "steps", "missed",
  *       "input_age_us", "late_p99_us", "late_recent_max_us", "late_max_us"}],
  *       "late": {"edges_us": [...], "counts": [...]}, "round_trip": likewise}    four a second

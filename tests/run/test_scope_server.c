@@ -31,16 +31,21 @@ static bool is_there(void *run)
 }
 
 /* A run without an end, in which nothing is recorded; it takes the time that nobody else wants. */
-static struct process endless(void)
+static struct process endless_with(const char *options)
 {
     struct arguments a = command(
         "nice -n 19 %s run configs/dcdc20.yaml --mode virtual --quiet --set duration_s=36000 "
-        "--set recording.decimation=0 --set name=%s --out %s",
-        program_path("hiloco"), own_name(), in_workspace("out"));
+        "--set recording.decimation=0 --set name=%s --out %s %s",
+        program_path("hiloco"), own_name(), in_workspace("out"), options);
     struct process p = start(&a);
 
     cr_assert(wait_until(is_there, &p, 30), "no run is to be seen");
     return p;
+}
+
+static struct process endless(void)
+{
+    return endless_with("");
 }
 
 static void end_run(struct process *p)
@@ -246,6 +251,35 @@ Test(scope_server, a_change_is_refused_unless_allowed)
     scope_stop(&s);
     cr_expect(is_there(&p), "it runs on");
     end_run(&p);
+}
+
+/* The page hears what was done, and when; and it pauses the run, and lets it go on. */
+Test(scope_server, a_change_is_made_where_it_is_allowed)
+{
+    struct process p = endless_with("--allow-set");
+    struct scope s = scope_start(&p, "--allow-set");
+    const int c = web_open(&s, "", 0, NULL);
+    static const char *const asked[][2] = {
+        {"{\"set\":[{\"name\":\"reference\",\"value\":200,\"ramp_s\":0.001}]}", "\"value\":200"},
+        {"{\"set\":[{\"name\":\"no.such\",\"value\":1}]}", "\"refused\""},
+        {"{\"control\":\"pause\"}", "\"paused\":true"},
+        {"{\"control\":\"resume\"}", "\"paused\":false"},
+    };
+    char *hello = web_await(c, "\"hello\"");
+
+    cr_expect(strstr(hello, "\"name\":\"reference\""), "%.3000s", hello);
+    for (size_t i = 0; i < sizeof asked / sizeof asked[0]; i++) {
+        web_tell(c, asked[i][0]);
+        char *answer = web_await(c, asked[i][1]);
+        cr_expect_not_null(answer, "%s is not answered", asked[i][0]);
+        free(answer);
+    }
+    web_tell(c, "{\"control\":\"stop\"}");
+    struct ended e = finish(&p);
+    cr_expect(e.status == 0 || e.status == 130, "%d", e.status);
+    free(hello);
+    close(c);
+    finish(&s.process);
 }
 
 /* --- requests --------------------------------------------------------------------------------- */
