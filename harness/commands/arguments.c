@@ -268,6 +268,7 @@ static int take(struct hil_arguments *a, int option)
         a->tuning = optarg;
         /* fall through */
     case 'G':
+        a->allow_set |= option == 'G';
         a->sets[a->options.set_count++] = "tuning=true";
         return 0;
     case 'W':

@@ -142,9 +142,8 @@ static int run(struct hil_arguments *a, struct hil_scenario *scenario)
         return HIL_EXIT_USAGE;
     a->quiet |= files.tap == stdout || files.junit == stdout;
     const pid_t scope =
-        a->scope
-            ? hil_scope_beside(&(struct hil_scope){.allow_set = scenario->tuning, .to = stderr})
-            : 0;
+        a->scope ? hil_scope_beside(&(struct hil_scope){.allow_set = a->allow_set, .to = stderr})
+                 : 0;
     tested.status = launch(a, scenario, where, sizeof where);
     hil_scope_end(scope);
     tested.seconds = now_s() - begin_s;
