@@ -80,9 +80,10 @@ static void on_peer_lost(void *arg, uint32_t peer, bool left)
     p->up = false;
     p->linked = false;
     LOCO_TRACE(peer_lost, m->id, peer, left);
-    loco_channels_mark_lost(p, peer); /* before anybody can know of the loss */
-    atomic_store_explicit(&p->lost, true, memory_order_release);
+    /* Channels first: who knows of the loss finds that they know it, too. */
+    loco_channels_mark_lost(p, peer);
     loco_channels_peer_lost(m, peer, left);
+    atomic_store_explicit(&p->lost, true, memory_order_release);
     pthread_mutex_unlock(&m->lock);
 }
 
