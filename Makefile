@@ -14,7 +14,8 @@ all:
 BUILD_PACKAGES := gcc libc6-dev make pkg-config libcyaml-dev libyaml-dev libhdf5-dev libjansson-dev \
                   libxxhash-dev libsodium-dev liburcu-dev libibverbs-dev librdmacm-dev \
                   libncurses-dev liblttng-ust-dev libbabeltrace2-dev libzip-dev libexpat1-dev \
-                  libcomedi-dev libngspice0-dev libzstd-dev zlib1g-dev libmicrohttpd-dev gnuplot-nox
+                  libcomedi-dev libngspice0-dev libzstd-dev zlib1g-dev libmicrohttpd-dev nettle-dev \
+                  gnuplot-nox
 TEST_PACKAGES  := libcriterion-dev patch lttng-tools babeltrace2 zip chromium python3-h5py
 RDMA_PACKAGES  := ibverbs-utils iproute2 perftest rdma-core rdmacm-utils
 FUZZ_PACKAGES  := clang libclang-rt-dev
@@ -78,7 +79,7 @@ $(BUILD)/packages-found:
 # --- flags -----------------------------------------------------------------------------
 
 LOCO_LIBRARIES := libxxhash libsodium liburcu-cds liburcu-bp librdmacm libibverbs
-LIBRARIES      := libcyaml yaml-0.1 hdf5 jansson ncursesw babeltrace2 libzip expat comedilib zlib libzstd libmicrohttpd \
+LIBRARIES      := libcyaml yaml-0.1 hdf5 jansson ncursesw babeltrace2 libzip expat comedilib zlib libzstd libmicrohttpd nettle \
                   $(LOCO_LIBRARIES)
 
 # Asked for when first needed: by then the packages are there.

@@ -1,11 +1,10 @@
 #include "websocket.h"
 
+#include <nettle/sha1.h>
 #include <sodium.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-
-#include "sha1.h"
 
 enum {
     FINAL = 0x80,
@@ -24,8 +23,9 @@ enum {
 
 bool hil_ws_accept(const char *key, char accept[HIL_WS_ACCEPT_BYTES])
 {
-    unsigned char bytes[KEY_BYTES], hash[HIL_SHA1_BYTES];
+    unsigned char bytes[KEY_BYTES], hash[SHA1_DIGEST_SIZE];
     char text[KEY_TEXT + 37];
+    struct sha1_ctx sha1;
     size_t size;
 
     if (strlen(key) != KEY_TEXT ||
@@ -34,7 +34,9 @@ bool hil_ws_accept(const char *key, char accept[HIL_WS_ACCEPT_BYTES])
         size != KEY_BYTES)
         return false;
     const int length = snprintf(text, sizeof text, "%s258EAFA5-E914-47DA-95CA-C5AB0DC85B11", key);
-    hil_sha1(text, (size_t)length, hash);
+    sha1_init(&sha1);
+    sha1_update(&sha1, (size_t)length, (const uint8_t *)text);
+    sha1_digest(&sha1, sizeof hash, hash);
     sodium_bin2base64(accept, HIL_WS_ACCEPT_BYTES, hash, sizeof hash,
                       sodium_base64_VARIANT_ORIGINAL);
     return true;

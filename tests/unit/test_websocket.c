@@ -11,32 +11,9 @@
 #include <string.h>
 
 #include "../../harness/scope/gate.h"
-#include "../../harness/scope/sha1.h"
 #include "../../harness/scope/websocket.h"
 
 /* --- the handshake ---------------------------------------------------------------------------- */
-
-static void expect_sha1(const char *text, const char *wanted)
-{
-    unsigned char hash[HIL_SHA1_BYTES];
-    char hex[2 * HIL_SHA1_BYTES + 1];
-
-    hil_sha1(text, strlen(text), hash);
-    for (unsigned i = 0; i < HIL_SHA1_BYTES; i++)
-        snprintf(hex + 2 * i, 3, "%02x", hash[i]);
-    cr_expect_str_eq(hex, wanted, "\"%s\"", text);
-}
-
-/* The examples of FIPS 180, and texts that just fit into a block, and just do not. */
-Test(websocket, sha1_of_known_texts)
-{
-    expect_sha1("", "da39a3ee5e6b4b0d3255bfef95601890afd80709");
-    expect_sha1("abc", "a9993e364706816aba3e25717850c26c9cd0d89d");
-    expect_sha1("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq",
-                "84983e441c3bd26ebaae4aa1f95129e5e54670f1");
-    expect_sha1("0123456789012345678901234567890123456789012345678901234",
-                "9f3a4ce7f66b1b74c34da2c5d732c39f81e0f8df");
-}
 
 Test(websocket, answers_the_key_of_the_rfc)
 {
