@@ -143,13 +143,9 @@ void hil_check_steal(const struct hil_patient *p, struct hil_finding *f)
 /* The name of the first PTP clock of a device. */
 static bool find_ptp(const char *root, char *name, size_t size)
 {
-    char path[64];
-
-    for (int i = 0; i < 8; i++) {
-        snprintf(path, sizeof path, "/sys/class/ptp/ptp%d/clock_name", i);
-        if (!hil_file_text(root, name, size, path))
+    for (int i = 0; i < 8; i++)
+        if (!hil_file_text(root, name, size, "/sys/class/ptp/ptp%d/clock_name", i))
             return true;
-    }
     return false;
 }
 

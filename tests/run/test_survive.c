@@ -607,7 +607,7 @@ Test(survive, a_file_that_may_not_grow_ends_the_record)
     struct rlimit before, limit;
 
     getrlimit(RLIMIT_FSIZE, &before);
-    limit = (struct rlimit){3300000, before.rlim_max};
+    limit = (struct rlimit){12000000, before.rlim_max};
     setrlimit(RLIMIT_FSIZE, &limit);
     struct ended e = run_command(
         ENDLESS "--set recording.on_error=end --set reference.voltage_v=11.7 --out %s", out);
