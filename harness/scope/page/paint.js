@@ -113,27 +113,26 @@ class Paint {
         this.context.stroke(path);
     }
 
-    /* Columns of a roll, each from its least to its greatest, joined. */
-    roll(roll, from, to, width, x, y) {
+    /* Columns of a roll, each from its least to its greatest, joined where no more than `hole` are
+     * between them: a signal may have a value in some columns only. */
+    roll(roll, from, to, width, hole, x, y) {
         const path = new Path2D();
         const scale = (x.stop - x.start) / (x.to - x.from);
-        let joined = false;
+        let before = -Infinity;
 
         for (let column = Math.max(0, from); column < to; column++) {
             const place = roll.place(column);
-            if (place < 0) {
-                joined = false;
+            if (place < 0)
                 continue;
-            }
             const at = x.start + ((column + 0.5) * width - x.from) * scale;
             const low = y.pixel(roll.low[place]), high = y.pixel(roll.high[place]);
-            if (joined)
+            if (column - before <= hole)
                 path.lineTo(at, low);
             else
                 path.moveTo(at, low);
             if (high !== low)
                 path.lineTo(at, high);
-            joined = true;
+            before = column;
         }
         return path;
     }

@@ -205,9 +205,11 @@ class Screen {
         }
         this.drawAxes(`time of the run (${this.x.shownUnit().name})`);
         this.drawMarks(0);
-        this.drawLanes(({roll}, axis) => roll ? this.paint.roll(roll, from, to, this.column_s,
-                                                                this.x, axis)
-                                              : new Path2D());
+        this.drawLanes(({roll, period_s}, axis) => {
+            const hole = 1 + 2.5 * (period_s ?? 0) / this.column_s;
+            return roll ? this.paint.roll(roll, from, to, this.column_s, hole, this.x, axis)
+                        : new Path2D();
+        });
     }
 
     drawCapture(now) {

@@ -26,19 +26,29 @@ class Tuning {
                 ? [field('Ramp of sources (s)', this.ramp)] : []));
     }
 
+    /* What a slider goes over: the whole range, but of one that is far wider than the value four times
+     * the value, so that the slider can be set finely. */
+    static span(value, min, max) {
+        if (!value || max - min <= 20 * Math.abs(value))
+            return [min, max];
+        return value > 0 ? [Math.max(min, 0), Math.min(max, 4 * value)]
+                         : [Math.max(min, 4 * value), Math.min(max, 0)];
+    }
+
     entry(parameter, allowed) {
         const {name, unit, value, min, max, doc} = parameter;
         const ranged = Number.isFinite(min ?? NaN) && Number.isFinite(max ?? NaN);
+        const [least, most] = Tuning.span(value, min, max);
         const shown = number(value ?? '', (now) => this.ask(parameter, now),
                              {min: ranged ? min : null, max: ranged ? max : null,
                               'aria-label': withUnit(name, unit), disabled: !allowed});
-        const slider = ranged ? element('input', {type: 'range', min, max, step: (max - min) / 1000,
-                                                  value: value ?? min, disabled: !allowed,
+        const slider = ranged ? element('input', {type: 'range', min: least, max: most,
+                                                  step: (most - least) / 1000, value: value ?? min, disabled: !allowed,
                                                   'aria-label': withUnit(name, unit)}) : null;
 
         slider?.addEventListener('input', () => shown.value = slider.value);
         slider?.addEventListener('change', () => this.ask(parameter, Number(slider.value)));
-        this.controls.set(name, {shown, slider});
+        this.controls.set(name, {shown, slider, min, max});
         return element('div', {class: 'knob', title: doc ?? ''},
                        element('span', {class: 'name'}, name), shown,
                        element('span', {class: 'faint'}, unit ?? ''), slider);
@@ -51,10 +61,14 @@ class Tuning {
     }
 
     take({name, value, node, step, time_s}) {
-        const {shown, slider} = this.controls.get(name) ?? {};
+        const {shown, slider, min, max} = this.controls.get(name) ?? {};
 
         if (shown && document.activeElement !== shown)
             shown.value = value;
+        if (slider && (value < slider.min || value > slider.max)) {
+            const [least, most] = Tuning.span(value, min, max);
+            Object.assign(slider, {min: least, max: most, step: (most - least) / 1000});
+        }
         if (slider)
             slider.value = value;
         this.log.prepend(element('li', {}, `${name} = ${digits(value)}, by ${node} at step ${step}, ` +
