@@ -23,6 +23,8 @@ struct roll_lane {
     unsigned node;
     uint32_t places[1 + HIL_TRACES_MAX];
     unsigned count;
+    bool begun;
+    uint64_t from; /* the first column that is shown */
 };
 
 struct hil_roll {
@@ -131,6 +133,14 @@ static void roll_add(const struct hil_roll *r, struct roll_trace *t, uint64_t co
     t->grew = true;
 }
 
+/* The rows that there are begin in the middle of a column, unless the run's first is there. A page
+ * that has seen all of that column keeps what it has. */
+static void roll_begin(struct roll_lane *l, uint64_t row, uint64_t column)
+{
+    l->begun = true;
+    l->from = row == 0 ? column : column + 1;
+}
+
 static void roll_take(struct hil_roll *r, unsigned lane)
 {
     struct roll_lane *l = &r->lanes[lane];
@@ -142,7 +152,9 @@ static void roll_take(struct hil_roll *r, unsigned lane)
         for (unsigned i = 0; i < taken; i++) {
             const uint64_t *row = chunk + (size_t)i * l->count;
             const uint64_t column = (uint64_t)((double)row[0] * 1e-9 / r->column_s);
-            for (unsigned k = 0; k < r->count; k++)
+            if (!l->begun)
+                roll_begin(l, l->rows.next - taken, column);
+            for (unsigned k = 0; k < r->count && column >= l->from; k++)
                 if (r->traces[k].lane == lane)
                     roll_add(r, &r->traces[k], column, hil_rows_number(row[r->traces[k].column]));
         }

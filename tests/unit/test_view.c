@@ -1,4 +1,5 @@
-/* What a page sees does not grow with the time that it looks. */
+/* What a page sees does not grow with the time that it looks, and is whole. */
+#include <jansson.h>
 #include <malloc.h>
 
 #include "harness/scope/view.h"
@@ -65,4 +66,50 @@ Test(view, captures_for_an_hour_without_growing)
                    "\"trigger\", \"before_s\": 0.1, \"after_s\": 0.1, \"trigger\": {\"on\": "
                    "\"level\", \"signal\": \"node[0].a\", \"level\": 250, \"hysteresis\": 1, "
                    "\"edge\": \"rising\", \"mode\": \"normal\"}}}");
+}
+
+/* --- whole columns ---------------------------------------------------------------------------- */
+
+static json_int_t first_column;
+
+static int take_first(void *arg, bool binary, const void *bytes, size_t size)
+{
+    uint32_t length;
+
+    (void)arg;
+    cr_assert_geq(size, sizeof length);
+    memcpy(&length, bytes, sizeof length);
+    if (binary) {
+        json_t *head = json_loadb((const char *)bytes + sizeof length, length, 0, NULL);
+        json_t *trace = json_array_get(json_object_get(head, "traces"), 0);
+        first_column = json_integer_value(json_object_get(trace, "first"));
+        json_decref(head);
+    }
+    return 0;
+}
+
+/* The first column of a page that comes after so many steps of 1 ms. The ring has the last 15 and
+ * is being written, and a column is 4 ms. */
+static json_int_t first_after(unsigned steps)
+{
+    struct made_run m = make_run(1, 16, 1000000);
+    struct hil_view *v;
+
+    found.attached = m.run;
+    first_column = -1;
+    for (unsigned step = 0; step < steps; step++)
+        make_step(&m, 0, step, step, 1);
+    cr_assert_eq(hil_view_open(&v, &found, false), 0);
+    say(v, "{\"watch\": {\"signals\": [\"node[0].a\"], \"mode\": \"roll\", \"window_s\": 0.4, "
+           "\"columns\": 100}}");
+    cr_assert_eq(hil_view_turn(v, take_first, NULL), 0);
+    hil_view_close(v);
+    free_run(&m);
+    return first_column;
+}
+
+Test(view, a_roll_begins_with_the_run_or_with_a_whole_column)
+{
+    cr_expect_eq(first_after(10), 0);
+    cr_expect_eq(first_after(25), 3);
 }
