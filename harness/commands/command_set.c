@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "../base/foreign.h"
+#include "../base/json_number.h"
 #include "../scenario/yaml/scenario_check.h"
 #include "../top/choose.h"
 #include "../tune/client.h"
@@ -195,11 +196,6 @@ static void set_print_list(const struct hil_attached *run, const struct hil_tuna
     }
 }
 
-static json_t *set_json_number(double value)
-{
-    return isfinite(value) ? json_real(value) : json_null();
-}
-
 static json_t *set_list_json(const struct hil_attached *run, const struct hil_tunable_shown *list,
                              unsigned count)
 {
@@ -208,8 +204,8 @@ static json_t *set_list_json(const struct hil_attached *run, const struct hil_tu
     for (unsigned i = 0; i < count; i++)
         json_array_append_new(
             all, json_pack("{s:s, s:s, s:o, s:o, s:o, s:s, s:b}", "name", list[i].name, "unit",
-                           list[i].unit, "value", set_json_number(hil_tune_value(run, i)), "min",
-                           set_json_number(list[i].min), "max", set_json_number(list[i].max), "doc",
+                           list[i].unit, "value", hil_json_number(hil_tune_value(run, i)), "min",
+                           hil_json_number(list[i].min), "max", hil_json_number(list[i].max), "doc",
                            list[i].doc, "source", (int)list[i].is_source));
     return json_pack("{s:o}", "parameters", all);
 }

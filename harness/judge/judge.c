@@ -203,9 +203,9 @@ static json_t *finding_json(const struct hil_finding *f)
     if (f->judged)
         json_object_update_new(
             json, json_pack("{s:s, s:s, s:o, s:o, s:o, s:s, s:i, s:s*}", "signal", f->signal,
-                            "unit", f->unit, "time_s", summary_number(f->time_s), "value",
-                            summary_number(f->value), f->from_below ? "at_least" : "at_most",
-                            summary_number(f->bound), "words", f->words, "failures", f->failures,
+                            "unit", f->unit, "time_s", hil_json_number(f->time_s), "value",
+                            hil_json_number(f->value), f->from_below ? "at_least" : "at_most",
+                            hil_json_number(f->bound), "words", f->words, "failures", f->failures,
                             "figure", f->figure[0] ? f->figure : NULL));
     else
         json_object_set_new(json, "words", json_string(f->words));

@@ -8,13 +8,9 @@
 #include <unistd.h>
 
 #include "../base/json_file.h"
+#include "../base/json_number.h"
 #include "../h5/run_files.h"
 #include "../scenario/yaml/scenario_tree.h"
-
-static json_t *recover_number(double value)
-{
-    return isfinite(value) ? json_real(value) : json_null();
-}
 
 double hil_recover_end_s(const struct hil_trace_reader *trace, unsigned stream)
 {
@@ -82,8 +78,8 @@ static json_t *recover_describe(const char *dir, struct hil_trace_reader *trace)
     json_object_set_new(summary, "scenario", recover_text(hil_trace_attribute(trace, "scenario")));
     json_object_set_new(summary, "mode", recover_text(hil_trace_attribute(trace, "mode")));
     json_object_set_new(summary, "fabric", recover_text(hil_trace_attribute(trace, "fabric")));
-    json_object_set_new(summary, "duration_s", recover_number(asked_s(dir)));
-    json_object_set_new(summary, "elapsed_s", recover_number(reached_s(trace)));
+    json_object_set_new(summary, "duration_s", hil_json_number(asked_s(dir)));
+    json_object_set_new(summary, "elapsed_s", hil_json_number(reached_s(trace)));
     json_object_set_new(
         summary, "recorder",
         json_pack("{s:n, s:s}", "dropped", "cut_off", "all of the run's processes were killed"));

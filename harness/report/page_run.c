@@ -1,11 +1,11 @@
 #include "page_run.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "../base/foreign.h"
+#include "../base/json_number.h"
 #include "../h5/run_files.h"
 #include "../h5/trace_events.h"
 #include "../record/told.h"
@@ -101,8 +101,7 @@ static json_t *event_json(const struct hil_trace_event *e)
 {
     return json_pack("{s:f, s:f, s:o, s:o, s:o, s:o}", "time_s", e->time_s, "step", e->step, "node",
                      hil_curves_text(e->node), "kind", hil_curves_text(e->kind), "of",
-                     hil_curves_text(e->of), "value",
-                     isfinite(e->value) ? json_real(e->value) : json_null());
+                     hil_curves_text(e->of), "value", hil_json_number(e->value));
 }
 
 static json_t *record_events(const struct hil_trace_reader *trace)

@@ -10,6 +10,7 @@
 #include "../base/digits.h"
 #include "../base/foreign.h"
 #include "../base/json_file.h"
+#include "../base/json_number.h"
 
 static bool captured_ends(const char *path, const char *end)
 {
@@ -86,7 +87,7 @@ static json_t *captured_numbers(const double *at, unsigned count)
     json_t *all = json_array();
 
     for (unsigned i = 0; i < count; i++)
-        json_array_append_new(all, isfinite(at[i]) ? json_real(at[i]) : json_null());
+        json_array_append_new(all, hil_json_number(at[i]));
     return all;
 }
 

@@ -1,7 +1,7 @@
 #include "knobs.h"
+#include "../base/json_number.h"
 
 #include <errno.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,12 +23,6 @@ void hil_knobs_close(struct hil_knobs *k)
     free(k->list);
 }
 
-/* Null: there is none. */
-static json_t *knobs_number(double value)
-{
-    return isfinite(value) ? json_real(value) : json_null();
-}
-
 json_t *hil_knobs_json(const struct hil_knobs *k)
 {
     json_t *all = json_array();
@@ -38,8 +32,8 @@ json_t *hil_knobs_json(const struct hil_knobs *k)
         json_array_append_new(
             all, json_pack("{s:s, s:s, s:s, s:b, s:o, s:o, s:o}", "name", one->name, "unit",
                            one->unit, "doc", one->doc, "ramp", one->is_source, "value",
-                           knobs_number(hil_tune_value(&k->run->attached, i)), "min",
-                           knobs_number(one->min), "max", knobs_number(one->max)));
+                           hil_json_number(hil_tune_value(&k->run->attached, i)), "min",
+                           hil_json_number(one->min), "max", hil_json_number(one->max)));
     }
     return all;
 }
@@ -91,7 +85,7 @@ json_t *hil_knobs_next(struct hil_knobs *k, char (*nodes)[HIL_NODE_NAME_BYTES])
         tuned.node >= k->run->attached.node_count)
         return NULL;
     return json_pack("{s:s, s:s, s:o, s:s, s:I, s:f}", "kind", "set", "name",
-                     k->list[tuned.tunable].name, "value", knobs_number(tuned.value), "node",
+                     k->list[tuned.tunable].name, "value", hil_json_number(tuned.value), "node",
                      nodes[tuned.node], "step", (json_int_t)tuned.step, "time_s",
                      (double)tuned.time_ns * 1e-9);
 }

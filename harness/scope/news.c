@@ -1,4 +1,5 @@
 #include "news.h"
+#include "../base/json_number.h"
 
 #include <math.h>
 #include <string.h>
@@ -63,11 +64,6 @@ static json_t *news_round_trip(struct hil_news *t)
 
 /* --- nodes ------------------------------------------------------------------------------------ */
 
-static json_t *news_number(double value)
-{
-    return isfinite(value) ? json_real(value) : json_null();
-}
-
 static json_t *news_us(uint64_t ns)
 {
     return json_real((double)ns * 1e-3);
@@ -80,7 +76,7 @@ static json_t *news_node(const struct hil_node_sample *n)
     return json_pack("{s:s, s:s, s:I, s:I, s:o, s:o, s:o, s:o}", "name", n->name, "state",
                      hil_sample_state(n), "steps", (json_int_t)p->steps, "missed",
                      (json_int_t)p->missed, "input_age_us", news_us(p->input_age_ns), "late_p99_us",
-                     news_number(n->late_p99_ns * 1e-3), "late_recent_max_us",
+                     hil_json_number(n->late_p99_ns * 1e-3), "late_recent_max_us",
                      news_us(p->late_recent_ns), "late_max_us", news_us(p->late_max_ns));
 }
 

@@ -78,10 +78,10 @@ static json_t *stale_input(const struct hil_summary *sum, const struct hil_stale
 
     hil_link_name(sum->scenario->system, s->from, s->to, link);
     return json_pack("{s:s, s:o, s:o, s:o, s:o}", "link", link, "limit_us",
-                     summary_number(summary_us(s->limit_ns)), "found_s",
+                     hil_json_number(summary_us(s->limit_ns)), "found_s",
                      summary_seconds(s->found_ns), "fresh_s",
                      s->fresh_ns ? summary_seconds(s->fresh_ns) : json_null(), "oldest_us",
-                     summary_number(summary_us(s->oldest_ns)));
+                     hil_json_number(summary_us(s->oldest_ns)));
 }
 
 static json_t *stale_inputs(const struct hil_summary *sum)
@@ -97,7 +97,7 @@ static json_t *stale_inputs(const struct hil_summary *sum)
             json_array_append_new(each, stale_input(sum, &log->at[k]));
     }
     return json_pack("{s:o, s:o, s:o}", "count", summary_whole(count), "oldest_us",
-                     summary_number(summary_us(oldest_ns)), "each", each);
+                     hil_json_number(summary_us(oldest_ns)), "each", each);
 }
 
 /* Inputs that were no number, by link. */
@@ -255,7 +255,7 @@ static json_t *realtime(const struct hil_summary *sum)
         : counter       ? "tsc"
                         : "clock_gettime",
         "locked", locked, "start_monotonic_s",
-        summary_number(is_virtual(sum) ? NAN : (double)sum->state->executors[0].start_ns * 1e-9),
+        hil_json_number(is_virtual(sum) ? NAN : (double)sum->state->executors[0].start_ns * 1e-9),
         "page_faults_in_loop", summary_whole(faults), "context_switches_involuntary",
         summary_whole(involuntary), "context_switches_voluntary", summary_whole(voluntary),
         "degraded", degraded);
@@ -286,10 +286,10 @@ static json_t *clocks(const struct hil_summary *sum)
     if (!c->known || c->by == HIL_CLOCK_OWN)
         return json_null();
     return json_pack("{s:s, s:o, s:o, s:o, s:o}", "by", hil_clock_by_name(c->by), "ahead_s",
-                     summary_number((double)c->ahead_ns * 1e-9), "uncertainty_us",
-                     summary_number((double)c->about_ns * 1e-3), "round_trip_us",
-                     summary_number((double)c->trip_ns * 1e-3), "drift_us",
-                     summary_number(clock_drift_us(sum)));
+                     hil_json_number((double)c->ahead_ns * 1e-9), "uncertainty_us",
+                     hil_json_number((double)c->about_ns * 1e-3), "round_trip_us",
+                     hil_json_number((double)c->trip_ns * 1e-3), "drift_us",
+                     hil_json_number(clock_drift_us(sum)));
 }
 
 static void print_clocks(const struct hil_summary *sum, FILE *to)

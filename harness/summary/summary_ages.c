@@ -14,12 +14,12 @@ static json_t *ages_input(const struct hil_summary *sum, unsigned i)
     hil_age_name(sum->scenario->system, i, name);
     return json_pack("{s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o}", "input", name, "on_old",
                      ages_actions[limit->action], "limit_us",
-                     summary_number(summary_us(limit->limit_ns)), "times",
+                     hil_json_number(summary_us(limit->limit_ns)), "times",
                      summary_whole(atomic_load(&age->trips)), "recovered",
                      summary_whole(age->recoveries), "first_s",
                      found ? summary_seconds(age->first_ns) : json_null(), "answer_us",
-                     found ? summary_number(summary_us(age->answer_ns)) : json_null(), "out_us",
-                     age->recoveries ? summary_number(summary_us(age->out_ns)) : json_null());
+                     found ? hil_json_number(summary_us(age->answer_ns)) : json_null(), "out_us",
+                     age->recoveries ? hil_json_number(summary_us(age->out_ns)) : json_null());
 }
 
 void hil_summary_add_ages(const struct hil_summary *sum, json_t *root)

@@ -8,7 +8,7 @@
 
 static json_t *of_steps(double mean, double max)
 {
-    return json_pack("{s:o, s:o}", "mean", summary_number(mean), "max", summary_number(max));
+    return json_pack("{s:o, s:o}", "mean", hil_json_number(mean), "max", hil_json_number(max));
 }
 
 static double mean_ns(const struct hil_cost *cost)

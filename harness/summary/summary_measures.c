@@ -106,8 +106,8 @@ static json_t *window(const struct hil_figures *f)
 {
     if (isnan(f->from_s))
         return json_null();
-    return json_pack("{s:o, s:o}", "from_s", summary_number(f->from_s), "to_s",
-                     summary_number(f->to_s));
+    return json_pack("{s:o, s:o}", "from_s", hil_json_number(f->from_s), "to_s",
+                     hil_json_number(f->to_s));
 }
 
 /* What is steady: in the window, and when that may begin. Without a reference nothing settles. */
@@ -115,9 +115,9 @@ static json_t *steady(const struct measure *m, const struct hil_figures *f)
 {
     return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "settled",
                      m->is->has_reference ? json_boolean(f->settled) : json_null(), "settling_ms",
-                     summary_number(f->settling_ms), "window", window(f), "mean",
-                     summary_number(f->mean), "pp", summary_number(f->pp), "rms_deviation",
-                     summary_number(f->rms_deviation));
+                     hil_json_number(f->settling_ms), "window", window(f), "mean",
+                     hil_json_number(f->mean), "pp", hil_json_number(f->pp), "rms_deviation",
+                     hil_json_number(f->rms_deviation));
 }
 
 /* One measure after the run's last event. */
@@ -127,11 +127,11 @@ static json_t *one_json(const struct measure *m, unsigned i)
     const struct most most = most_of(m, i);
     json_t *one = steady(m, &f);
 
-    json_object_set_new(one, "reference", summary_number(f.reference));
-    json_object_set_new(one, "band", summary_number(f.band));
-    json_object_set_new(one, "final", summary_number(f.last));
-    json_object_set_new(one, "overshoot_pct", summary_number(most.overshoot_pct));
-    json_object_set_new(one, "peak", summary_number(most.peak));
+    json_object_set_new(one, "reference", hil_json_number(f.reference));
+    json_object_set_new(one, "band", hil_json_number(f.band));
+    json_object_set_new(one, "final", hil_json_number(f.last));
+    json_object_set_new(one, "overshoot_pct", hil_json_number(most.overshoot_pct));
+    json_object_set_new(one, "peak", hil_json_number(most.peak));
     return one;
 }
 
@@ -177,12 +177,12 @@ static json_t *response_json(const struct measure *m, unsigned event, unsigned i
     const struct hil_figures f = figures(m, event, i);
     json_t *answer = steady(m, &f);
 
-    json_object_set_new(answer, "extreme", summary_number(f.extreme));
-    json_object_set_new(answer, "extreme_s", summary_number(f.extreme_s));
-    json_object_set_new(answer, "deviation", summary_number(f.deviation));
-    json_object_set_new(answer, "band", summary_number(f.band));
-    json_object_set_new(answer, "overshoot_pct", summary_number(f.overshoot_pct));
-    json_object_set_new(answer, "deviation_pct", summary_number(f.deviation_pct));
+    json_object_set_new(answer, "extreme", hil_json_number(f.extreme));
+    json_object_set_new(answer, "extreme_s", hil_json_number(f.extreme_s));
+    json_object_set_new(answer, "deviation", hil_json_number(f.deviation));
+    json_object_set_new(answer, "band", hil_json_number(f.band));
+    json_object_set_new(answer, "overshoot_pct", hil_json_number(f.overshoot_pct));
+    json_object_set_new(answer, "deviation_pct", hil_json_number(f.deviation_pct));
     return answer;
 }
 
@@ -214,8 +214,8 @@ static json_t *changes_json(const struct hil_summary *sum, const struct hil_even
     for (unsigned i = 0; i < s->source_count; i++)
         if (hil_event_change(e, &s->sources[i], &from, &to))
             json_object_set_new(changes, s->sources[i].name,
-                                json_pack("{s:o, s:o, s:s}", "from", summary_number(from), "to",
-                                          summary_number(to), "unit", s->sources[i].unit));
+                                json_pack("{s:o, s:o, s:s}", "from", hil_json_number(from), "to",
+                                          hil_json_number(to), "unit", s->sources[i].unit));
     return changes;
 }
 

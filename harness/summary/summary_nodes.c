@@ -21,12 +21,12 @@ static json_t *distribution(const struct hil_histogram *h)
     json_t *d = json_object();
 
     json_object_set_new(d, "mean",
-                        summary_number(any ? summary_us(h->sum) / (double)h->count : NAN));
+                        hil_json_number(any ? summary_us(h->sum) / (double)h->count : NAN));
     for (unsigned i = 0; i < HIL_LIMIT_TIMES; i++) {
         const struct hil_limit_time *time = &hil_limit_times[i];
         json_object_set_new(
             d, time->key,
-            summary_number(any ? summary_us(hil_histogram_quantile(h, time->quantile)) : NAN));
+            hil_json_number(any ? summary_us(hil_histogram_quantile(h, time->quantile)) : NAN));
     }
     return d;
 }
@@ -38,14 +38,14 @@ static void add_times(const struct hil_node_state *n, json_t *loop)
         return;
     json_object_set_new(loop, "late_us", distribution(&n->late));
     json_object_set_new(loop, "step_us", distribution(&n->busy));
-    json_object_set_new(loop, "first_step_us", summary_number(summary_us(n->first_ns)));
+    json_object_set_new(loop, "first_step_us", hil_json_number(summary_us(n->first_ns)));
     json_object_set_new(loop, "measured_period_us", distribution(&n->period));
 }
 
 /* Adds the figures of a loop, or of some together. */
 static void add_loop(const struct hil_node_state *n, double period_us, json_t *loop)
 {
-    json_object_set_new(loop, "period_us", summary_number(period_us));
+    json_object_set_new(loop, "period_us", hil_json_number(period_us));
     json_object_set_new(loop, "steps", summary_whole(n->steps));
     json_object_set_new(loop, "missed", summary_whole(hil_missed(n)));
     json_object_set_new(loop, "run_late", summary_whole(n->run_late));
@@ -138,9 +138,9 @@ static json_t *worst_misses(const struct hil_summary *sum)
         json_array_append_new(list, json_pack("{s:o, s:s, s:o, s:o, s:o, s:o, s:o}", "time_s",
                                               summary_seconds(m->begin_ns), "node", node, "step",
                                               summary_whole(m->step), "over_us",
-                                              summary_number(summary_us(m->over_ns)), "late_us",
-                                              summary_number(summary_us(m->late_ns)), "step_us",
-                                              summary_number(summary_us(m->busy_ns)),
+                                              hil_json_number(summary_us(m->over_ns)), "late_us",
+                                              hil_json_number(summary_us(m->late_ns)), "step_us",
+                                              hil_json_number(summary_us(m->busy_ns)),
                                               "steps_missed", summary_whole(m->missed)));
     }
     return list;

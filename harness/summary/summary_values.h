@@ -6,11 +6,7 @@
 #include <math.h>
 #include <stdint.h>
 
-/* JSON has no NaN; what could not be measured is null. */
-static inline json_t *summary_number(double value)
-{
-    return isfinite(value) ? json_real(value) : json_null();
-}
+#include "../base/json_number.h"
 
 static inline json_t *summary_whole(uint64_t value)
 {
@@ -19,7 +15,7 @@ static inline json_t *summary_whole(uint64_t value)
 
 static inline json_t *summary_seconds(uint64_t ns)
 {
-    return summary_number((double)ns * 1e-9);
+    return hil_json_number((double)ns * 1e-9);
 }
 
 static inline double summary_us(uint64_t ns)

@@ -8,6 +8,7 @@
 
 #include "../../channels/fabric/words.h"
 #include "../base/foreign.h"
+#include "../base/json_number.h"
 #include "../launch/launcher.h"
 
 enum { LAST_SECOND = 1000000000 / HIL_BLOCK_NS };
@@ -108,14 +109,9 @@ struct hil_sample *hil_sample_copy(const struct hil_sample *sample)
 
 /* --- JSON ----------------------------------------------------------------------------------- */
 
-static json_t *number(double value)
-{
-    return isfinite(value) ? json_real(value) : json_null();
-}
-
 static json_t *us(double ns)
 {
-    return number(ns * 1e-3);
+    return hil_json_number(ns * 1e-3);
 }
 
 static json_t *whole(uint64_t value)
@@ -217,8 +213,9 @@ static json_t *measure_json(const struct hil_watch *w)
     if (!card->measure[0])
         return json_null();
     return json_pack("{s:s, s:s, s:o, s:o, s:o}", "name", card->measure, "unit", card->unit,
-                     "value", number(any ? s->value : NAN), "reference",
-                     number(any ? s->reference : NAN), "pp_last_s", number(s->pp));
+                     "value", hil_json_number(any ? s->value : NAN), "reference",
+                     hil_json_number(any ? s->reference : NAN), "pp_last_s",
+                     hil_json_number(s->pp));
 }
 
 json_t *hil_sample_json(const struct hil_watch *w)
@@ -228,7 +225,8 @@ json_t *hil_sample_json(const struct hil_watch *w)
 
     return json_pack("{s:s, s:i, s:s, s:s, s:o, s:o, s:o, s:o, s:o}", "scenario", card->name, "pid",
                      (int)w->run->pid, "mode", card->virtual_time ? "virtual" : "realtime", "state",
-                     how_it_is(w->run), "duration_s", number((double)card->duration_ns * 1e-9),
-                     "elapsed_s", number((double)s->elapsed_ns * 1e-9), "measure", measure_json(w),
+                     how_it_is(w->run), "duration_s",
+                     hil_json_number((double)card->duration_ns * 1e-9), "elapsed_s",
+                     hil_json_number((double)s->elapsed_ns * 1e-9), "measure", measure_json(w),
                      "missed", whole(s->missed), "nodes", nodes_json(s));
 }

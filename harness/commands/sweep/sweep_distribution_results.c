@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "../../base/json_number.h"
 #include "sweep_distribution.h"
 
 /* --- below the table ------------------------------------------------------------------------- */
@@ -59,8 +60,7 @@ static void add_distribution(void *list, const struct sweep_group *g,
                   d->unit, "runs", d->count, "worst", g->sweep->points[d->worst].name);
 
     for (unsigned i = 0; i < SWEEP_STATISTICS; i++)
-        json_object_set_new(json, sweep_statistic_names[i],
-                            isfinite(d->at[i]) ? json_real(d->at[i]) : json_null());
+        json_object_set_new(json, sweep_statistic_names[i], hil_json_number(d->at[i]));
     json_array_append_new(list, json);
 }
 
