@@ -1,10 +1,11 @@
 #include "knobs.h"
-#include "../base/json_number.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "../base/json_number.h"
 
 int hil_knobs_open(struct hil_knobs *k, const struct hil_found *run)
 {
@@ -32,7 +33,6 @@ json_t *hil_knobs_json(const struct hil_knobs *k)
         json_array_append_new(
             all, json_pack("{s:s, s:s, s:s, s:b, s:o, s:o, s:o}", "name", one->name, "unit",
                            one->unit, "doc", one->doc, "ramp", one->is_source, "value",
-                           hil_json_number(hil_tune_value(&k->run->attached, i)), "min",
                            hil_json_number(one->min), "max", hil_json_number(one->max)));
     }
     return all;

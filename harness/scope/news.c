@@ -1,8 +1,9 @@
 #include "news.h"
-#include "../base/json_number.h"
 
 #include <math.h>
 #include <string.h>
+
+#include "../base/json_number.h"
 
 enum { NEWS_PART = HIL_HISTOGRAM_HALF / 2 /* buckets */ };
 
