@@ -30,10 +30,10 @@ json_t *hil_knobs_json(const struct hil_knobs *k)
 
     for (unsigned i = 0; i < k->count; i++) {
         const struct hil_tunable_shown *one = &k->list[i];
-        json_array_append_new(
-            all, json_pack("{s:s, s:s, s:s, s:b, s:o, s:o, s:o}", "name", one->name, "unit",
-                           one->unit, "doc", one->doc, "ramp", one->is_source, "value",
-                           hil_json_number(one->min), "max", hil_json_number(one->max)));
+        json_array_append_new(all, json_pack("{s:s, s:s, s:s, s:b, s:o, s:o, s:o}", "name",
+                                             one->name, "unit", one->unit, "doc", one->doc, "ramp",
+                                             one->is_source, "value", hil_json_number(one->min),
+                                             "max", hil_json_number(one->max)));
     }
     return all;
 }
