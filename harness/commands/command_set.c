@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "../base/foreign.h"
-#include "../base/json_number.h"
 #include "../scenario/yaml/scenario_check.h"
 #include "../top/choose.h"
 #include "../tune/client.h"
@@ -196,20 +195,6 @@ static void set_print_list(const struct hil_attached *run, const struct hil_tuna
     }
 }
 
-static json_t *set_list_json(const struct hil_attached *run, const struct hil_tunable_shown *list,
-                             unsigned count)
-{
-    json_t *all = json_array();
-
-    for (unsigned i = 0; i < count; i++)
-        json_array_append_new(
-            all, json_pack("{s:s, s:s, s:o, s:o, s:o, s:s, s:b}", "name", list[i].name, "unit",
-                           list[i].unit, "value", hil_json_number(hil_tune_value(run, i)), "min",
-                           hil_json_number(list[i].min), "max", hil_json_number(list[i].max), "doc",
-                           list[i].doc, "source", (int)list[i].is_source));
-    return json_pack("{s:o}", "parameters", all);
-}
-
 static int set_list(const struct hil_found *run, bool json)
 {
     struct hil_tunable_shown *list;
@@ -225,7 +210,8 @@ static int set_list(const struct hil_found *run, bool json)
         return HIL_EXIT_FAILED;
     }
     if (json) {
-        json_t *all = set_list_json(&run->attached, list, count);
+        json_t *all =
+            json_pack("{s:o}", "parameters", hil_tune_list_json(&run->attached, list, count));
         status = set_print_json(all);
         json_decref(all);
     } else {

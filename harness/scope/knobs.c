@@ -26,16 +26,7 @@ void hil_knobs_close(struct hil_knobs *k)
 
 json_t *hil_knobs_json(const struct hil_knobs *k)
 {
-    json_t *all = json_array();
-
-    for (unsigned i = 0; i < k->count; i++) {
-        const struct hil_tunable_shown *one = &k->list[i];
-        json_array_append_new(all, json_pack("{s:s, s:s, s:s, s:b, s:o, s:o, s:o}", "name",
-                                             one->name, "unit", one->unit, "doc", one->doc, "ramp",
-                                             one->is_source, "value", hil_json_number(one->min),
-                                             "max", hil_json_number(one->max)));
-    }
-    return all;
+    return hil_tune_list_json(&k->run->attached, k->list, k->count);
 }
 
 const char *hil_knobs_ask(struct hil_knobs *k, const json_t *request)

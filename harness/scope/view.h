@@ -18,8 +18,8 @@
  *
  *      {"kind": "hello", "run", "virtual", "duration_s", "allow_set",
  *       "signals": [{"name", "unit", "node", "period_s"}], "nodes": [NAME],
- *       "parameters": [{"name", "unit", "value", "min", "max", "doc", "ramp"}]}  first, and
- * once
+ *       "parameters": [{"name", "unit", "value", "min", "max", "doc", "source"}]}
+ *              first, and once
  *      {"kind": "state", "elapsed_s", "paused", "nodes": [{"name", "state", "steps", "missed",
  *       "input_age_us", "late_p99_us", "late_recent_max_us", "late_max_us"}],
  *       "late": {"edges_us": [...], "counts": [...]}, "round_trip": likewise}    four a second

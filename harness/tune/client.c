@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "../base/foreign.h"
+#include "../base/json_number.h"
 
 /* --- asking ---------------------------------------------------------------------------------- */
 
@@ -205,6 +206,20 @@ double hil_tune_value(const struct hil_attached *run, unsigned tunable)
     return t && tunable < count
                ? atomic_load_explicit(&t->tunables[tunable].value, memory_order_relaxed)
                : NAN;
+}
+
+json_t *hil_tune_list_json(const struct hil_attached *run, const struct hil_tunable_shown *list,
+                           unsigned count)
+{
+    json_t *all = json_array();
+
+    for (unsigned i = 0; i < count; i++)
+        json_array_append_new(
+            all, json_pack("{s:s, s:s, s:o, s:o, s:o, s:s, s:b}", "name", list[i].name, "unit",
+                           list[i].unit, "value", hil_json_number(hil_tune_value(run, i)), "min",
+                           hil_json_number(list[i].min), "max", hil_json_number(list[i].max), "doc",
+                           list[i].doc, "source", (int)list[i].is_source));
+    return all;
 }
 
 /* Half of the ring is behind what node 0 may be writing. */

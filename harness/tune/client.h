@@ -78,6 +78,11 @@ int hil_tune_list(const struct hil_attached *run, struct hil_tunable_shown **lis
  * scenario. */
 double hil_tune_value(const struct hil_attached *run, unsigned tunable);
 
+/* The list with its values: [{"name", "unit", "value", "min", "max", "doc", "source"}, ...]. What
+ * there is no number of is null; a source may be given a ramp. */
+json_t *hil_tune_list_json(const struct hil_attached *run, const struct hil_tunable_shown *list,
+                           unsigned count);
+
 /* The change after the *seen ones that the caller has had (0 to begin with), whoever asked for it.
  * Who comes too late for some does not get them. */
 bool hil_tune_next(const struct hil_attached *run, uint64_t *seen, struct hil_tuned *change);

@@ -403,3 +403,116 @@ Test(scope_page, a_run_has_its_scope)
     browser_close(b);
     free(said);
 }
+
+/* --- what is changed on it -------------------------------------------------------------------- */
+
+static struct process run_to_change(void)
+{
+    struct arguments a = command("hiloco run configs/quickstart.yaml --quiet --allow-set "
+                                 "--set converters.count=3 --set recording.decimation=50 "
+                                 "--set duration_s=3000 --out %s",
+                                 in_workspace("out"));
+    struct process p = start(&a);
+
+    cr_assert(wait_until(is_there, &p, 30), "no run is to be seen");
+    return p;
+}
+
+static struct browser *page_to_change(const struct scope *s)
+{
+    struct browser *b = browser_open(1000, 900, false);
+
+    browser_visit(b, s->url, "typeof scope !== 'undefined' && scope.hello !== undefined");
+    return b;
+}
+
+static double value_now(const struct process *run, const char *name)
+{
+    struct ended e = run_command("hiloco set %d --json", (int)run->pid);
+    json_t *all = json_loads(e.out, 0, NULL), *one;
+    double value = NAN;
+    size_t i;
+
+    json_array_foreach(json_object_get(all, "parameters"), i,
+                       one) if (strcmp(json_string_value(json_object_get(one, "name")), name) == 0)
+        value = json_number_value(json_object_get(one, "value"));
+    json_decref(all);
+    return value;
+}
+
+/* A slider is moved by a key, as a hand would; the log says what was applied, and where. */
+Test(scope_page, a_slider_sets_what_it_is_for)
+{
+    struct process p = run_to_change();
+    struct scope s = scope_start(&p, "--allow-set");
+    struct browser *b = page_to_change(&s);
+    const double before =
+        browser_number(b, "(() => { const slider = document.querySelector('.knob input[type=range]'"
+                          " + '[aria-label^=\"control[0].kp_per_v\"]'); slider.focus();"
+                          " globalThis.slider = slider; return Number(slider.value); })()");
+
+    browser_key(b, "ArrowRight");
+    browser_wait(b, "document.querySelector('.log li')?.textContent.startsWith("
+                    "'control[0].kp_per_v = ')");
+    const double after = browser_number(b, "Number(slider.value)");
+    cr_expect_gt(after, before);
+    cr_expect_float_eq(value_now(&p, "control[0].kp_per_v"), after, 1e-12);
+    expect_quiet(b);
+    scope_stop(&s);
+    end_run(&p);
+}
+
+struct target {
+    const struct process *run;
+    double elapsed_s;
+};
+
+static double elapsed_s(const struct process *run)
+{
+    struct ended e = run_command("hiloco top %d --json --count 1", (int)run->pid);
+    json_t *sample = json_loads(e.out, 0, NULL);
+    const double found = json_number_value(json_object_get(sample, "elapsed_s"));
+
+    json_decref(sample);
+    return found;
+}
+
+static bool has_stepped_to(void *arg)
+{
+    const struct target *t = arg;
+
+    return fabs(elapsed_s(t->run) - t->elapsed_s) < 1e-9;
+}
+
+static void press(struct browser *b, const char *button)
+{
+    json_decref(browser_value(b,
+                              "[...document.querySelectorAll('#control button')].find("
+                              "(one) => one.textContent === '%s').click(), 1",
+                              button));
+}
+
+/* The controller, whose time is that of the run, steps at every other instant. */
+Test(scope_page, its_buttons_pause_step_resume_and_stop)
+{
+    struct process p = run_to_change();
+    struct scope s = scope_start(&p, "--allow-set");
+    struct browser *b = page_to_change(&s);
+
+    browser_wait(b, "parseFloat(document.getElementById('clock').textContent) > 0");
+    press(b, "Pause");
+    browser_wait(b, "document.getElementById('clock').textContent.includes('paused')");
+    struct target next = {&p, elapsed_s(&p)};
+    press(b, "Step");
+    press(b, "Step");
+    next.elapsed_s += 0.00002;
+    cr_expect(wait_until(has_stepped_to, &next, 30), "%g s, not %g s", elapsed_s(&p),
+              next.elapsed_s);
+    press(b, "Resume");
+    browser_wait(b, "!document.getElementById('clock').textContent.includes('paused')");
+    press(b, "Stop");
+    struct ended e = finish(&p);
+    expect_status(&e, 130);
+    expect_quiet(b);
+    scope_stop(&s);
+}

@@ -22,7 +22,7 @@ class Tuning {
         this.place.replaceChildren(
             ...(allowed && parameters.length > 0 ? [] : [element('p', {class: 'faint'}, why)]),
             ...parameters.map((parameter) => this.entry(parameter, allowed)),
-            ...(allowed && parameters.some(({ramp}) => ramp !== false)
+            ...(allowed && parameters.some(({source}) => source)
                 ? [field('Ramp of sources (s)', this.ramp)] : []));
     }
 
@@ -54,10 +54,10 @@ class Tuning {
                        element('span', {class: 'faint'}, unit ?? ''), slider);
     }
 
-    ask({name, ramp}, value) {
+    ask({name, source}, value) {
         const ramp_s = Number(this.ramp.value);
 
-        this.onSet({name, value, ...(ramp !== false && ramp_s > 0 ? {ramp_s} : {})});
+        this.onSet({name, value, ...(source && ramp_s > 0 ? {ramp_s} : {})});
     }
 
     take({name, value, node, step, time_s}) {
