@@ -201,6 +201,25 @@ _Static_assert(offsetof(struct loco_owned_var, copy) >= 64 &&
                    offsetof(struct loco_owned_var, pull) <= 128,
                "a load touches one line");
 
+static bool is_coherent(const struct loco_owned_var *v)
+{
+    return v->channel.mgr->fabric->capabilities & LOCO_COHERENT;
+}
+
+/* Threads of a reader take turns to read from the owner. */
+static int begin_reading(struct loco_owned_var *v, struct loco_wait *wait)
+{
+    while (atomic_exchange_explicit(&v->reading, true, memory_order_acquire))
+        if (loco_relax(v->channel.mgr, wait))
+            return -ETIMEDOUT;
+    return 0;
+}
+
+static void end_reading(struct loco_owned_var *v)
+{
+    atomic_store_explicit(&v->reading, false, memory_order_release);
+}
+
 /* From here on this CPU uses the member's copy itself, where it can reach it. */
 static void on_connect(struct loco_channel *c, uint32_t node)
 {
@@ -212,14 +231,34 @@ static void on_connect(struct loco_channel *c, uint32_t node)
 }
 
 /* What the owner's death left half-written nothing will complete, and a load would try in vain. */
+static void mend(struct loco_owned_var *v)
+{
+    if (!is_whole(v))
+        make_zero(v);
+}
+
+/* On a coherent fabric a pull is a thread of this node that copies, and it may be half through. It
+ * waits for nobody, so it is soon over; the next finds the owner gone. Elsewhere the fabric has
+ * ended what was in flight. */
+static void mend_after_pull(struct loco_owned_var *v)
+{
+    struct loco_wait wait = {.until = UINT64_MAX};
+
+    begin_reading(v, &wait);
+    mend(v);
+    end_reading(v);
+}
+
 static void on_lost(struct loco_channel *c, uint32_t node)
 {
     struct loco_owned_var *v = (struct loco_owned_var *)c;
 
     if (v->direct)
         atomic_store_explicit(&v->direct[loco_channel_member(c, node)], NULL, memory_order_relaxed);
-    if (node == v->owner && !is_whole(v))
-        make_zero(v);
+    if (node == v->owner && is_coherent(v))
+        mend_after_pull(v);
+    else if (node == v->owner)
+        mend(v);
 }
 
 static const struct loco_channel_ops ops = {
@@ -368,20 +407,6 @@ struct loco_ack loco_owned_var_push(struct loco_owned_var *v)
 /* --- pull, read, load --------------------------------------------------------------------------
  */
 
-/* Threads of a reader take turns to read from the owner. */
-static int begin_reading(struct loco_owned_var *v, struct loco_wait *wait)
-{
-    while (atomic_exchange_explicit(&v->reading, true, memory_order_acquire))
-        if (loco_relax(v->channel.mgr, wait))
-            return -ETIMEDOUT;
-    return 0;
-}
-
-static void end_reading(struct loco_owned_var *v)
-{
-    atomic_store_explicit(&v->reading, false, memory_order_release);
-}
-
 static int wait_for_ack(const struct loco_owned_var *v, const struct loco_ack *ack,
                         const struct loco_wait *wait)
 {
@@ -426,11 +451,6 @@ static int begin_pulls(struct loco_owned_var *v, const struct loco_wait *wait)
         return refuse(v, "its owner pushes it, so it cannot be pulled");
     v->pulls = life;
     return 0;
-}
-
-static bool is_coherent(const struct loco_owned_var *v)
-{
-    return v->channel.mgr->fabric->capabilities & LOCO_COHERENT;
 }
 
 /* Where this CPU reads the owner's copy itself. Returns an error of loco_region_read. */

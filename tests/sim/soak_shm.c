@@ -186,6 +186,116 @@ static int run_owned_var(uint64_t seed)
 
 static const struct workload owned_var = {.name = "owned_var", .run = run_owned_var};
 
+/* --- pulls: an owner that ends within a pull leaves a whole value ------------------------------
+ */
+
+/*
+ * Node 1 owns a value, ends, and owns it again, while one thread of node 0 pulls it and another
+ * loads. A value is as long as a pull can be interrupted in.
+ */
+enum { LONG = 8192, OWNERS = 4 };
+
+struct puller {
+    struct node *node;
+    struct loco_owned_var *var;
+    pthread_t thread;
+    _Atomic bool *over;
+};
+
+static void *pull_all_the_time(void *arg)
+{
+    struct puller *p = arg;
+
+    loco_thread_attach(p->node->mgr);
+    while (!*p->over)
+        loco_owned_var_pull(p->var);
+    loco_thread_detach(p->node->mgr);
+    return NULL;
+}
+
+/* Whether all words are the same. */
+static bool is_even(const uint64_t words[LONG])
+{
+    for (unsigned i = 1; i < LONG; i++)
+        if (words[i] != words[0])
+            return false;
+    return true;
+}
+
+static void load_until_last_life(struct node *n, struct loco_owned_var *var)
+{
+    static uint64_t words[LONG]; /* one node loads */
+    struct loco_wait wait = loco_wait_for(n->mgr, TEST_TIMEOUT);
+    unsigned mixed = 0;
+    bool whole;
+
+    do {
+        whole = loco_owned_var_load(var, words) == 0;
+        mixed += whole && !is_even(words);
+    } while ((!whole || words[0] != OWNERS) && !loco_relax(n->mgr, &wait));
+    CHECK(n, whole && words[0] == OWNERS);
+    CHECK(n, mixed == 0);
+}
+
+static void watch_owner(struct node *n, struct loco_owned_var *var, struct loco_owned_var *seen)
+{
+    _Atomic bool over = false;
+    struct puller p = {.node = n, .var = var, .over = &over};
+    const uint64_t yes = 1;
+
+    pthread_create(&p.thread, NULL, pull_all_the_time, &p);
+    load_until_last_life(n, var);
+    over = true;
+    pthread_join(p.thread, NULL);
+    loco_owned_var_store(seen, &yes);
+    loco_owned_var_push(seen);
+}
+
+/* The last life ends when the reader has seen its value. */
+static void own_once(struct node *n, struct loco_owned_var *var, struct loco_owned_var *seen)
+{
+    static uint64_t words[LONG];
+    struct loco_wait wait = loco_wait_for(n->mgr, 300000);
+    uint64_t end = 0;
+
+    for (unsigned i = 0; i < LONG; i++)
+        words[i] = n->life + 1;
+    loco_owned_var_store(var, words);
+    if (n->life == OWNERS - 1)
+        AWAIT(n, loco_owned_var_load(seen, &end) == 0 && end == 1);
+    else
+        while (!loco_relax(n->mgr, &wait))
+            ;
+}
+
+static void pulls_body(struct node *n)
+{
+    struct loco_owned_var var, seen;
+
+    for (;;) {
+        CHECK(n, loco_owned_var_init(&var, n->mgr, NULL, "var", 1, LOCO_ALL, LONG * 8) == 0);
+        CHECK(n, loco_owned_var_init(&seen, n->mgr, NULL, "seen", 0, LOCO_ALL, 8) == 0);
+        CHECK(n, loco_manager_ready(n->mgr, UINT64_MAX) == 0);
+        if (n->id == 0)
+            watch_owner(n, &var, &seen);
+        else
+            own_once(n, &var, &seen);
+        loco_owned_var_fini(&var);
+        loco_owned_var_fini(&seen);
+        if (n->id == 0 || n->life == OWNERS - 1)
+            return;
+        node_return(n);
+    }
+}
+
+static int run_pulls(uint64_t seed)
+{
+    (void)seed;
+    return run_nodes(ON_THREADS, 2, pulls_body, NULL);
+}
+
+static const struct workload pulls = {.name = "pulls", .run = run_pulls, .weight = 4};
+
 /* --- restarts: what is read is of the region, whichever life of its node it is from ----------- */
 
 /*
@@ -306,7 +416,7 @@ static const struct workload restarts = {.name = "restarts", .run = run_restarts
 /* --- in place of the simulator's -------------------------------------------------------------- */
 
 const struct workload *const workloads[] = {&store_buffers, &read_after_write, &owned_var,
-                                            &restarts, NULL};
+                                            &pulls,         &restarts,         NULL};
 
 int workload_run(const struct workload *w, uint64_t seed, enum loco_sim_chaos chaos, bool loud)
 {
