@@ -10,12 +10,17 @@
 
 extern const struct loco_tracer *_Atomic loco_tracer;
 
+static inline bool loco_trace_wanted(const int *wanted)
+{
+    return !wanted || __atomic_load_n(wanted, __ATOMIC_RELAXED);
+}
+
 /* LOCO_TRACE(push, node, channel, size): nothing of it is evaluated while nobody listens. */
 #define LOCO_TRACE(event, ...)                                                                     \
     do {                                                                                           \
         const struct loco_tracer *listens =                                                        \
             atomic_load_explicit(&loco_tracer, memory_order_acquire);                              \
-        if (__builtin_expect(listens != NULL, 0))                                                  \
+        if (__builtin_expect(listens && loco_trace_wanted(listens->event##_wanted), 0))            \
             listens->event(__VA_ARGS__);                                                           \
     } while (0)
 

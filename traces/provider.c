@@ -95,28 +95,48 @@ static void on_peer_lost(uint32_t node, uint32_t peer, bool left)
     lttng_ust_tracepoint(hiloco, peer_lost, node, peer, left);
 }
 
+/* LTTng changes it while the program runs. */
+#define WANTED(event) &lttng_ust_tracepoint_hiloco___##event.state
+
 __attribute__((visibility("default"))) const struct hil_trace_provider hiloco_provider = {
     .loops =
         {
             .node = on_node,
+            .node_wanted = WANTED(node),
             .link = on_link,
+            .link_wanted = WANTED(link),
             .step = on_step,
+            .step_wanted = WANTED(loop_step),
             .miss = on_miss,
+            .miss_wanted = WANTED(loop_miss),
             .left_out = on_left_out,
+            .left_out_wanted = WANTED(loop_left_out),
             .input = on_input,
+            .input_wanted = WANTED(link_input),
             .event = on_event,
+            .event_wanted = WANTED(event),
             .state = on_state,
+            .state_wanted = WANTED(state),
         },
     .channels =
         {
             .push = on_push,
+            .push_wanted = WANTED(push),
             .pull = on_pull,
+            .pull_wanted = WANTED(pull),
             .fence = on_fence,
+            .fence_wanted = WANTED(fence),
             .lock_acquire = on_lock_acquire,
+            .lock_acquire_wanted = WANTED(lock_acquire),
             .lock_release = on_lock_release,
+            .lock_release_wanted = WANTED(lock_release),
             .barrier_enter = on_barrier_enter,
+            .barrier_enter_wanted = WANTED(barrier_enter),
             .barrier_leave = on_barrier_leave,
+            .barrier_leave_wanted = WANTED(barrier_leave),
             .peer_join = on_peer_join,
+            .peer_join_wanted = WANTED(peer_join),
             .peer_lost = on_peer_lost,
+            .peer_lost_wanted = WANTED(peer_lost),
         },
 };

@@ -2,9 +2,9 @@
  * Where the library tells a tracer what it does. It knows no tracer itself: the harness gives it
  * the LTTng provider of traces/, another program what it likes.
  *
- * While there is none, which is so at first, an event costs a load and a branch. With one it is a
- * call on the thread that does what is told of, which may be a loop in real time: it must not
- * wait, allocate, or call the library.
+ * While there is none, which is so at first, an event costs a load and a branch; with one that does
+ * not want it, three of each. Else it is a call on the thread that does what is told of, which may
+ * be a loop in real time: it must not wait, allocate, or call the library.
  */
 #ifndef LOCO_TRACE_H
 #define LOCO_TRACE_H
@@ -16,8 +16,8 @@
 
 LOCO_DECLARATIONS
 
-/* Each member is called at its event; none is NULL. `node` is the one that acts, `channel` the
- * full name of what it acts on, valid during the call. */
+/* The functions are called at their events; none is NULL. `node` is the one that acts, `channel`
+ * the full name of what it acts on, valid during the call. */
 struct loco_tracer {
     /* An owned_var's copy of `size` bytes (with its checksum) was posted to its readers; or
      * asked for from its owner. */
@@ -38,6 +38,13 @@ struct loco_tracer {
     /* A peer was met; or is gone, having `left` in order or not. */
     void (*peer_join)(uint32_t node, uint32_t peer);
     void (*peer_lost)(uint32_t node, uint32_t peer, bool left);
+
+    /* Where the tracer says whether it wants the event at this moment: 0 there saves the call.
+     * NULL: always. */
+    const int *push_wanted, *pull_wanted, *fence_wanted;
+    const int *lock_acquire_wanted, *lock_release_wanted;
+    const int *barrier_enter_wanted, *barrier_leave_wanted;
+    const int *peer_join_wanted, *peer_lost_wanted;
 };
 
 /* From now on all of this process's nodes tell `tracer`, which stays valid; NULL: nobody. Any

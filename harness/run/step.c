@@ -327,7 +327,7 @@ static inline void step_load(const struct hil_step *s, struct step_arrival *a, u
     step_take(s, a);
     if (a->answers && a->acted_on > acted_on)
         round_trip_ns = step_account_round_trip(s, a, n, now);
-    if (__builtin_expect(hil_tracer != NULL, 0))
+    if (HIL_TRACED(input))
         step_trace_input(s, a, n, round_trip_ns);
 }
 

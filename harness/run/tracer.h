@@ -72,14 +72,23 @@ struct hil_tracer {
     void (*input)(const struct hil_traced_input *input);
     void (*state)(uint32_t node, enum hil_stage stage);
     void (*event)(const struct hil_event_row *event); /* of the record */
+
+    /* Where the tracer says whether it wants the event at this moment: 0 there saves the call. */
+    const int *node_wanted, *link_wanted, *step_wanted, *miss_wanted, *left_out_wanted;
+    const int *input_wanted, *state_wanted, *event_wanted;
 };
 
 /* This process's; NULL: none. Set before its loops start. */
 extern const struct hil_tracer *hil_tracer;
 
+/* Whether somebody listens to the event now. */
+#define HIL_TRACED(event)                                                                          \
+    __builtin_expect(                                                                              \
+        hil_tracer &&__atomic_load_n(hil_tracer->event##_wanted, __ATOMIC_RELAXED) != 0, 0)
+
 #define HIL_TRACE(event, ...)                                                                      \
     do {                                                                                           \
-        if (__builtin_expect(hil_tracer != NULL, 0))                                               \
+        if (HIL_TRACED(event))                                                                     \
             hil_tracer->event(__VA_ARGS__);                                                        \
     } while (0)
 

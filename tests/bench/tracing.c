@@ -138,7 +138,7 @@ static int measure_loaded(const struct benchmark *b, const struct bench_options 
     }
     waitpid(pid, &status, 0);
     sample->value = *value;
-    sample->against = 2;
+    sample->against = 1;
     munmap(value, sizeof *value);
     return pid < 0 ? -EAGAIN : status ? -ELIBACC : 0;
 }

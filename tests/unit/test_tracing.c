@@ -152,6 +152,24 @@ Test(tracing, channels_tell_what_they_do)
     expect_told(2);
 }
 
+/* What a tracer does not want at the moment is not told to it. */
+Test(tracing, only_what_is_wanted_is_told)
+{
+    static int push_wanted;
+    struct loco_tracer picky = counting;
+
+    picky.push_wanted = &push_wanted;
+    loco_trace_set(&picky);
+    cr_assert_eq(run_nodes(ON_SIM, 2, traced_body, NULL), 0);
+    cr_expect_eq(pushes, 0);
+    cr_expect_eq(pulls, 1);
+    cr_expect_eq(acquired, 2);
+    push_wanted = 1;
+    cr_assert_eq(run_nodes(ON_SIM, 2, traced_body, NULL), 0);
+    cr_expect_eq(pushes, 1);
+    loco_trace_set(NULL);
+}
+
 /* --- what the kernel did ---------------------------------------------------------------------- */
 
 TestSuite(kernel, .init = folder_open, .fini = folder_close);
