@@ -41,13 +41,20 @@ static const struct choice choices[] = {
     {HIL_TAKES_DOCTOR, {"root", required_argument, NULL, 'R'}},
     {HIL_TAKES_RUN, {"interval", required_argument, NULL, 'I'}},
     {HIL_TAKES_RUN, {"count", required_argument, NULL, 'n'}},
-    {HIL_TAKES_RUN | HIL_TAKES_SCOPE | HIL_TAKES_CHANGES | HIL_TAKES_CONTROL,
+    {HIL_TAKES_RUN | HIL_TAKES_SCOPE | HIL_TAKES_CAPTURE | HIL_TAKES_CHANGES | HIL_TAKES_CONTROL,
      {"all-users", no_argument, NULL, 'A'}},
     {HIL_TAKES_CHANGES, {"ramp", required_argument, NULL, 'L'}},
     {HIL_TAKES_TUNING, {"allow-set", no_argument, NULL, 'G'}},
     {HIL_TAKES_TUNING, {"tuning", required_argument, NULL, 'g'}},
     {HIL_TAKES_SCOPE, {"listen", required_argument, NULL, 'l'}},
     {HIL_TAKES_SCOPE, {"allow-set", no_argument, NULL, 'O'}},
+    {HIL_TAKES_CAPTURE, {"capture", required_argument, NULL, 1}},
+    {HIL_TAKES_CAPTURE, {"trigger", required_argument, NULL, 2}},
+    {HIL_TAKES_CAPTURE, {"hysteresis", required_argument, NULL, 3}},
+    {HIL_TAKES_CAPTURE, {"before", required_argument, NULL, 4}},
+    {HIL_TAKES_CAPTURE, {"after", required_argument, NULL, 5}},
+    {HIL_TAKES_CAPTURE, {"wait", required_argument, NULL, 6}},
+    {HIL_TAKES_CAPTURE, {"auto", no_argument, NULL, 7}},
     {HIL_TAKES_SCOPED, {"scope", no_argument, NULL, 'Z'}},
     {HIL_TAKES_CHECK, {"expand", no_argument, NULL, 'e'}},
     {HIL_TAKES_CHECK, {"measure", no_argument, NULL, 'E'}},
@@ -102,25 +109,17 @@ static int parse_seed(const char *text, uint64_t *seed)
     return -EINVAL;
 }
 
-static int parse_time(const char *name, const char *text, double *time_s)
+static const char a_time[] = "a time in seconds", a_number[] = "a number";
+
+/* `what` it is: one of the two above. */
+static int parse_number(const char *name, const char *text, const char *what, double *number)
 {
     char *end;
 
-    *time_s = strtod(text, &end);
-    if (*text && !*end && isfinite(*time_s) && *time_s >= 0)
+    *number = strtod(text, &end);
+    if (*text && !*end && isfinite(*number) && *number >= 0)
         return 0;
-    fprintf(stderr, "--%s %s: a time in seconds, 0 or more, is allowed\n", name, text);
-    return -EINVAL;
-}
-
-static int parse_tolerance(const char *name, const char *text, double *tolerance)
-{
-    char *end;
-
-    *tolerance = strtod(text, &end);
-    if (*text && !*end && isfinite(*tolerance) && *tolerance >= 0)
-        return 0;
-    fprintf(stderr, "--%s %s: a number, 0 or more, is allowed\n", name, text);
+    fprintf(stderr, "--%s %s: %s, 0 or more, is allowed\n", name, text, what);
     return -EINVAL;
 }
 
@@ -190,15 +189,15 @@ static int take(struct hil_arguments *a, int option)
         a->beside = optarg;
         return 0;
     case 'F':
-        return parse_time("from", optarg, &a->from_s);
+        return parse_number("from", optarg, a_time, &a->from_s);
     case 'T':
-        return parse_time("to", optarg, &a->to_s);
+        return parse_number("to", optarg, a_time, &a->to_s);
     case 'a':
-        return parse_tolerance("abs", optarg, &a->absolute);
+        return parse_number("abs", optarg, a_number, &a->absolute);
     case 'p':
-        return parse_tolerance("rel", optarg, &a->percent);
+        return parse_number("rel", optarg, a_number, &a->percent);
     case 'd':
-        return parse_tolerance("within", optarg, &a->within_s);
+        return parse_number("within", optarg, a_number, &a->within_s);
     case 'c':
         a->csv = true;
         return 0;
@@ -248,6 +247,23 @@ static int take(struct hil_arguments *a, int option)
     case 'O':
         a->allow_set = true;
         return 0;
+    case 1:
+        a->capture = optarg;
+        return 0;
+    case 2:
+        a->trigger = optarg;
+        return 0;
+    case 3:
+        return parse_number("hysteresis", optarg, a_number, &a->hysteresis);
+    case 4:
+        return parse_number("before", optarg, a_time, &a->before_s);
+    case 5:
+        return parse_number("after", optarg, a_time, &a->after_s);
+    case 6:
+        return parse_number("wait", optarg, a_time, &a->trigger_wait_s);
+    case 7:
+        a->automatic = true;
+        return 0;
     case 'Z':
         a->scope = true;
         return 0;
@@ -263,7 +279,7 @@ static int take(struct hil_arguments *a, int option)
     case 'Y':
         return parse_period(optarg, &a->period_us);
     case 'L':
-        return parse_time("ramp", optarg, &a->ramp_s);
+        return parse_number("ramp", optarg, a_time, &a->ramp_s);
     case 'g':
         a->tuning = optarg;
         /* fall through */
@@ -288,6 +304,9 @@ int hil_arguments_parse(struct hil_arguments *a, unsigned takes, const char *hel
                                 .measure_s = 5,
                                 .interval_ms = 200,
                                 .to_s = INFINITY,
+                                .before_s = 0.01,
+                                .after_s = 0.01,
+                                .trigger_wait_s = INFINITY,
                                 .seed = 1,
                                 .fmi = 2,
                                 .width = 1,
@@ -314,8 +333,10 @@ int hil_arguments_parse(struct hil_arguments *a, unsigned takes, const char *hel
             return -EINVAL;
         }
     }
-    const int least =
-        takes & (HIL_TAKES_DOCTOR | HIL_TAKES_RUN | HIL_TAKES_SCOPE | HIL_TAKES_MODEL) ? 0 : 1;
+    const int least = takes & (HIL_TAKES_DOCTOR | HIL_TAKES_RUN | HIL_TAKES_SCOPE |
+                               HIL_TAKES_CAPTURE | HIL_TAKES_MODEL)
+                          ? 0
+                          : 1;
     const int most = takes & HIL_TAKES_SCENARIOS ? argc : takes & HIL_TAKES_NODES ? 2 : 1;
     if (argc - optind < least || argc - optind > most) {
         fprintf(stderr, "%s: %s; %s --help explains\n", argv[0],

@@ -54,12 +54,14 @@ struct hil_arguments {
     const char *root;
     const char *listen; /* "ADDRESS:PORT" */
     unsigned jobs, wait_s, measure_s;
-    unsigned interval_ms, count; /* of samples; 0: no end */
-    unsigned fmi, width;         /* of an FMU */
-    double period_us;            /* likewise */
-    const char *tuning;          /* a record whose changes are done again */
-    double ramp_s;               /* of sources that are set */
-    bool quiet, csv, mcap, fix, strict, json, all_users, measure, allow_set, scope;
+    unsigned interval_ms, count;   /* of samples; 0: no end */
+    unsigned fmi, width;           /* of an FMU */
+    double period_us;              /* likewise */
+    const char *capture, *trigger; /* "SIGNAL,..." */
+    double hysteresis, before_s, after_s, trigger_wait_s;
+    const char *tuning; /* a record whose changes are done again */
+    double ramp_s;      /* of sources that are set */
+    bool quiet, csv, mcap, fix, strict, json, all_users, measure, allow_set, scope, automatic;
 };
 
 /* Which options a command takes, besides --help. */
@@ -94,6 +96,8 @@ enum {
     HIL_TAKES_HOSTS = 1 << 27,     /* --hosts */
     HIL_TAKES_SCOPE = 1 << 28,     /* --listen, --allow-set, --all-users; no argument is needed */
     HIL_TAKES_SCOPED = 1 << 29,    /* --scope */
+    HIL_TAKES_CAPTURE = 1 << 30,   /* --capture, --trigger, --hysteresis, --before, --after, --wait,
+                                      --auto, --all-users; no argument is needed */
 };
 
 /*

@@ -1,6 +1,5 @@
 /* `hiloco scope --capture`: one capture of a run, into a file, without a browser. */
 #include <errno.h>
-#include <getopt.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -45,86 +44,6 @@ static const char help[] =
     "\n"
     "Exit status: 0; 1 when there was no trigger; 2 for a mistake; 130 when interrupted.\n";
 
-struct wanted {
-    const char *run, *signals, *trigger, *out;
-    double hysteresis, before_s, after_s, wait_s;
-    bool automatic, all_users, quiet;
-};
-
-/* --- the command line ------------------------------------------------------------------------- */
-
-static bool capture_number(const char *option, const char *text, double least, double *number)
-{
-    char *end;
-
-    *number = strtod(text, &end);
-    if (end != text && !*end && isfinite(*number) && *number >= least)
-        return true;
-    fprintf(stderr, "hiloco scope: --%s %s: a number is expected there, %g or more\n", option, text,
-            least);
-    return false;
-}
-
-/* Returns 0; 1 when help was printed; or -EINVAL after a message. */
-static int capture_parse(struct wanted *w, int argc, char **argv)
-{
-    static const struct option options[] = {
-        {"capture", required_argument, NULL, 'c'}, {"trigger", required_argument, NULL, 't'},
-        {"out", required_argument, NULL, 'o'},     {"hysteresis", required_argument, NULL, 'y'},
-        {"before", required_argument, NULL, 'b'},  {"after", required_argument, NULL, 'a'},
-        {"wait", required_argument, NULL, 'w'},    {"auto", no_argument, NULL, 'A'},
-        {"all-users", no_argument, NULL, 'U'},     {"quiet", no_argument, NULL, 'q'},
-        {"help", no_argument, NULL, 'h'},          {0}};
-    bool fit = true;
-    int option;
-
-    optind = 0;
-    while (fit && (option = getopt_long(argc, argv, "", options, NULL)) >= 0)
-        switch (option) {
-        case 'c':
-            w->signals = optarg;
-            break;
-        case 't':
-            w->trigger = optarg;
-            break;
-        case 'o':
-            w->out = optarg;
-            break;
-        case 'y':
-            fit = capture_number("hysteresis", optarg, 0, &w->hysteresis);
-            break;
-        case 'b':
-            fit = capture_number("before", optarg, 0, &w->before_s);
-            break;
-        case 'a':
-            fit = capture_number("after", optarg, 0, &w->after_s);
-            break;
-        case 'w':
-            fit = capture_number("wait", optarg, 0, &w->wait_s);
-            break;
-        case 'A':
-            w->automatic = true;
-            break;
-        case 'U':
-            w->all_users = true;
-            break;
-        case 'q':
-            w->quiet = true;
-            break;
-        case 'h':
-            fputs(help, stdout);
-            return 1;
-        default:
-            fprintf(stderr, "hiloco scope --help explains\n");
-            return -EINVAL;
-        }
-    w->run = optind < argc ? argv[optind] : NULL;
-    if (fit && optind + 1 < argc)
-        fprintf(stderr, "hiloco scope: one run is expected, and not %s as well\n",
-                argv[optind + 1]);
-    return fit && optind + 1 >= argc ? 0 : -EINVAL;
-}
-
 /* --- what is captured ------------------------------------------------------------------------- */
 
 static void capture_list(const struct hil_shown_list *list)
@@ -143,10 +62,10 @@ static const struct hil_shown *capture_signal(const struct hil_shown_list *list,
     return found;
 }
 
-static bool capture_signals(const struct wanted *w, const struct hil_shown_list *list,
+static bool capture_signals(const struct hil_arguments *a, const struct hil_shown_list *list,
                             struct hil_capture_config *config)
 {
-    char *names = strdup(w->signals), *rest = names, *name;
+    char *names = strdup(a->capture), *rest = names, *name;
     bool fit = names != NULL;
 
     while (fit && (name = strsep(&rest, ","))) {
@@ -185,16 +104,16 @@ static bool capture_level(const char *text, const struct hil_shown_list *list,
     return t->signal != NULL;
 }
 
-static bool capture_trigger(const struct wanted *w, const struct hil_shown_list *list,
+static bool capture_trigger(const struct hil_arguments *a, const struct hil_shown_list *list,
                             struct hil_trigger *t)
 {
-    const char *text = w->trigger ? w->trigger : "free";
+    const char *text = a->trigger ? a->trigger : "free";
 
     t->mode = HIL_TRIGGER_SINGLE;
-    t->hysteresis = w->hysteresis;
-    if (w->automatic) {
+    t->hysteresis = a->hysteresis;
+    if (a->automatic) {
         t->mode = HIL_TRIGGER_AUTO;
-        t->auto_ns = isfinite(w->wait_s) ? (uint64_t)(w->wait_s * 1e9) + 1 : 0;
+        t->auto_ns = isfinite(a->trigger_wait_s) ? (uint64_t)(a->trigger_wait_s * 1e9) + 1 : 0;
     }
     for (unsigned on = 0; on < HIL_ON_COUNT; on++)
         if (on != HIL_ON_LEVEL && strcmp(text, hil_trigger_name(on)) == 0) {
@@ -221,7 +140,7 @@ static bool capture_is_full(const struct hil_captured *c, const struct hil_captu
 }
 
 /* Returns NULL when there was none, or it was interrupted. */
-static const struct hil_captured *capture_wait(struct hil_capture *c, const struct wanted *w,
+static const struct hil_captured *capture_wait(struct hil_capture *c, const struct hil_arguments *a,
                                                const struct hil_capture_config *config,
                                                const struct hil_found *run)
 {
@@ -233,7 +152,7 @@ static const struct hil_captured *capture_wait(struct hil_capture *c, const stru
     while (!given && !ended && !hil_signal_status()) {
         const uint64_t now = hil_watch_clock();
         ended = hil_run_ended(run, &unused) ||
-                (!w->automatic && (double)(now - begin) * 1e-9 > w->wait_s);
+                (!a->automatic && (double)(now - begin) * 1e-9 > a->trigger_wait_s);
         given = hil_capture_turn(c, now, ended);
         if (given && !ended && !capture_is_full(given, config))
             given = NULL;
@@ -244,22 +163,22 @@ static const struct hil_captured *capture_wait(struct hil_capture *c, const stru
 }
 
 static void capture_tell(const struct hil_captured *c, const struct hil_found *run,
-                         const struct wanted *w, const char *on)
+                         const struct hil_arguments *a, const char *on)
 {
     char node[HIL_NODE_NAME_BYTES];
     uint64_t steps = 0;
 
-    if (w->quiet)
+    if (a->quiet)
         return;
     for (unsigned i = 0; i < c->count; i++)
         steps += c->traces[i].count;
     if (c->triggered)
-        printf("%s: %s at %.9g s, step %llu of %s; ", w->out, on, c->time_s,
+        printf("%s: %s at %.9g s, step %llu of %s; ", a->out, on, c->time_s,
                (unsigned long long)c->step,
                hil_foreign_text(node, sizeof node, run->attached.state->nodes[c->node].name,
                                 sizeof node));
     else
-        printf("%s: no trigger, %.9g to %.9g s; ", w->out, c->from_s, c->to_s);
+        printf("%s: no trigger, %.9g to %.9g s; ", a->out, c->from_s, c->to_s);
     printf("%llu values of %u signals%s", (unsigned long long)steps, c->count,
            c->lost ? "" : ", every step\n");
     if (c->lost)
@@ -267,7 +186,7 @@ static void capture_tell(const struct hil_captured *c, const struct hil_found *r
                (unsigned long long)c->lost);
 }
 
-static int capture_run(const struct wanted *w, const struct hil_found *run,
+static int capture_run(const struct hil_arguments *a, const struct hil_found *run,
                        const struct hil_capture_config *config)
 {
     struct hil_capture *capture;
@@ -280,26 +199,26 @@ static int capture_run(const struct wanted *w, const struct hil_found *run,
         return rc == -E2BIG ? HIL_EXIT_USAGE : HIL_EXIT_FAILED;
     }
     hil_catch_signals();
-    const struct hil_captured *given = capture_wait(capture, w, config, run);
+    const struct hil_captured *given = capture_wait(capture, a, config, run);
     const char *on = hil_trigger_name(config->trigger.on);
     if (hil_signal_status()) {
         status = hil_signal_status();
     } else if (!given) {
         fprintf(stderr, "hiloco scope: no trigger came%s\n",
-                isfinite(w->wait_s) ? "" : " before the run ended");
-    } else if ((rc = hil_captured_write(given, w->out, run, on))) {
-        fprintf(stderr, "hiloco scope: %s: %s\n", w->out, strerror(-rc));
+                isfinite(a->trigger_wait_s) ? "" : " before the run ended");
+    } else if ((rc = hil_captured_write(given, a->out, run, on))) {
+        fprintf(stderr, "hiloco scope: %s: %s\n", a->out, strerror(-rc));
     } else {
-        capture_tell(given, run, w, on);
+        capture_tell(given, run, a, on);
         status = HIL_EXIT_OK;
     }
     hil_capture_close(capture);
     return status;
 }
 
-static int capture_of(const struct wanted *w, const struct hil_found *run)
+static int capture_of(const struct hil_arguments *a, const struct hil_found *run)
 {
-    struct hil_capture_config config = {.before_s = w->before_s, .after_s = w->after_s};
+    struct hil_capture_config config = {.before_s = a->before_s, .after_s = a->after_s};
     struct hil_shown_list list;
     int status = HIL_EXIT_USAGE;
 
@@ -307,11 +226,11 @@ static int capture_of(const struct wanted *w, const struct hil_found *run)
     if (hil_shown_open(&list, &run->attached)) {
         fprintf(stderr, "hiloco scope: the run's signals cannot be read\n");
         status = HIL_EXIT_FAILED;
-    } else if (strcmp(w->signals, "?") == 0) {
+    } else if (strcmp(a->capture, "?") == 0) {
         capture_list(&list);
         status = HIL_EXIT_OK;
-    } else if (capture_signals(w, &list, &config) && capture_trigger(w, &list, &config.trigger)) {
-        status = capture_run(w, run, &config);
+    } else if (capture_signals(a, &list, &config) && capture_trigger(a, &list, &config.trigger)) {
+        status = capture_run(a, run, &config);
     }
     hil_shown_close(&list);
     return status;
@@ -325,23 +244,31 @@ bool hil_scope_captures(int argc, char **argv)
     return false;
 }
 
-int hil_scope_capture(int argc, char **argv)
+static int capture_asked(const struct hil_arguments *a)
 {
-    struct wanted w = {.before_s = 0.01, .after_s = 0.01, .wait_s = INFINITY};
+    const bool lists = a->capture && strcmp(a->capture, "?") == 0;
     const struct hil_found *run;
     struct hil_runs runs = {0};
-    int rc = capture_parse(&w, argc, argv), status = HIL_EXIT_USAGE;
+    int status = HIL_EXIT_USAGE;
 
-    if (rc)
-        return hil_arguments_status(rc);
-    const bool lists = w.signals && strcmp(w.signals, "?") == 0;
-    if (!w.signals || (!w.out && !lists))
+    if (!a->capture || (!a->out && !lists))
         fprintf(stderr, "hiloco scope: --capture SIGNAL,... and --out FILE go together\n");
-    else if (!lists && !hil_captured_is_file(w.out))
-        fprintf(stderr, "hiloco scope: --out %s; allowed: FILE.csv, FILE.json\n", w.out);
-    else if ((status = hil_run_choose(&runs, w.run, w.all_users, "hiloco scope", &run)) ==
+    else if (!lists && !hil_captured_is_file(a->out))
+        fprintf(stderr, "hiloco scope: --out %s; allowed: FILE.csv, FILE.json\n", a->out);
+    else if ((status = hil_run_choose(&runs, a->scenario, a->all_users, "hiloco scope", &run)) ==
              HIL_EXIT_OK)
-        status = capture_of(&w, run);
+        status = capture_of(a, run);
     hil_runs_close(&runs);
+    return status;
+}
+
+int hil_scope_capture(int argc, char **argv)
+{
+    struct hil_arguments a;
+    const int rc = hil_arguments_parse(&a, HIL_TAKES_CAPTURE | HIL_TAKES_OUT | HIL_TAKES_QUIET,
+                                       help, argc, argv);
+    const int status = rc ? hil_arguments_status(rc) : capture_asked(&a);
+
+    hil_arguments_free(&a);
     return status;
 }

@@ -352,7 +352,8 @@ Test(scope, capture_refuses_what_it_does_not_know)
         {"--capture lag.output", "--out FILE go together"},
         {"--capture lag.output --out c.csv --trigger lag.output", "SIGNAL>LEVEL"},
         {"--capture lag.output --out c.csv --trigger lag.output>much", "SIGNAL>LEVEL"},
-        {"--capture lag.output --out c.csv --before -1", "a number is expected"},
+        {"--capture lag.output --out c.csv --before -1",
+         "--before -1: a time in seconds, 0 or more, is allowed"},
         {"--capture lag.output --out c.csv --before 100000", "shorten"},
     };
     struct watched w = watch_pulses();
