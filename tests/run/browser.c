@@ -55,6 +55,7 @@ static void browser_exec(const char *program, int in, int out, bool dark)
     dup2(log, 1);
     dup2(log, 2);
     setpgid(0, 0);
+    setenv("TMPDIR", in_workspace("."), true); /* it leaves folders behind */
     execl(program, program, "--headless", "--no-sandbox", "--disable-gpu",
           "--disable-dev-shm-usage", "--disable-background-networking", "--no-first-run",
           "--hide-scrollbars", "--remote-debugging-pipe", profile,

@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "folder.h"
 #include "harness/h5/trace_reader.h"
 #include "harness/record/recorder.h"
 
@@ -25,10 +26,16 @@ static const struct hil_stream_config streams[] = {
 static char path[64];
 static struct hil_recorder *recorder;
 
+static void make_path(void)
+{
+    folder_open();
+    snprintf(path, sizeof path, "%s", in_folder("trace.h5"));
+}
+
 static void remove_trace(void)
 {
     hil_recorder_close(recorder);
-    unlink(path);
+    folder_close();
 }
 
 static void open_recorder(bool lossless)
@@ -36,7 +43,7 @@ static void open_recorder(bool lossless)
     const struct hil_trace_config config = {
         .streams = streams, .stream_count = 2, .whole = lossless};
 
-    snprintf(path, sizeof(path), "/tmp/hiloco-recorder-%d.h5", (int)getpid());
+    make_path();
     cr_assert_eq(hil_recorder_open(&recorder, path, &config, 0), 0);
 }
 
@@ -129,7 +136,7 @@ Test(recorder, a_loop_that_ends_early_holds_nothing_back, .fini = remove_trace)
                                               {"b", columns, 2, 50000, cadence}};
     const struct hil_trace_config config = {.streams = loops, .stream_count = 2, .whole = true};
 
-    snprintf(path, sizeof(path), "/tmp/hiloco-recorder-%d.h5", (int)getpid());
+    make_path();
     cr_assert_eq(hil_recorder_open(&recorder, path, &config, 0), 0);
     for (uint64_t n = 0; n < 30000; n++)
         cr_assert(record(hil_recorder_stream(recorder, 1), n));

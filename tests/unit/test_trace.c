@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "folder.h"
 #include "harness/h5/trace.h"
 #include "harness/h5/trace_reader.h"
 
@@ -31,15 +31,11 @@ static char path[64];
 
 static void make_path(void)
 {
-    snprintf(path, sizeof(path), "/tmp/hiloco-trace-%d.h5", (int)getpid());
+    folder_open();
+    snprintf(path, sizeof path, "%s", in_folder("trace.h5"));
 }
 
-static void remove_path(void)
-{
-    unlink(path);
-}
-
-TestSuite(trace, .init = make_path, .fini = remove_path);
+TestSuite(trace, .init = make_path, .fini = folder_close);
 
 static double value(uint64_t row, unsigned i)
 {
