@@ -23,8 +23,9 @@
  * value is its checksum. A fabric that is LOCO_COHERENT gives the CPU the members' memory, and its
  * stores are seen in order: there the word counts. It is odd before the first word of a value is
  * stored, and even, two more than it was, after the last. A value that was read between two looks
- * at the same even count is whole. Each copy has a count of its own, which goes on where the owner
- * restarts: a reader that is held up over that sees it differ.
+ * at the same even count is whole. A pushed copy has the count of the owner's, so that the owner
+ * need not read it there. It begins with the time, in ns: an owner that restarts counts from more
+ * than it had come to before, and a reader that is held up over that sees it differ.
  */
 #include "loco/owned_var.h"
 
@@ -101,6 +102,18 @@ static void copy_value(const struct loco_owned_var *v, void *to, const void *fro
     __atomic_store_n((uint32_t *)to, value, __ATOMIC_RELAXED);
 }
 
+/* Most values are a few whole words. */
+static inline bool is_words(const struct loco_owned_var *v, const void *value)
+{
+    return v->size < LOCO_CACHE_LINE && (v->size | (uintptr_t)value) % WORD == 0;
+}
+
+static inline void copy_words(uint64_t *to, const uint64_t *from, size_t size)
+{
+    for (size_t i = 0; i < size / WORD; i++)
+        __atomic_store_n(&to[i], __atomic_load_n(&from[i], __ATOMIC_RELAXED), __ATOMIC_RELAXED);
+}
+
 /* --- whether a value is whole ---------------------------------------------------------------- */
 
 /* The word after the value. */
@@ -114,14 +127,10 @@ static uint64_t checksum(const void *value, size_t size)
     return XXH3_64bits(value, size);
 }
 
-/* What a restarted owner finds half-written has an odd count already. */
-static uint64_t begin_counted(uint64_t *count)
+static void begin_counted(uint64_t *count, uint64_t odd)
 {
-    const uint64_t odd = __atomic_load_n(count, __ATOMIC_RELAXED) | 1;
-
     __atomic_store_n(count, odd, __ATOMIC_RELAXED);
     atomic_thread_fence(memory_order_release);
-    return odd;
 }
 
 static void end_counted(uint64_t *count, uint64_t odd)
@@ -129,11 +138,13 @@ static void end_counted(uint64_t *count, uint64_t odd)
     __atomic_store_n(count, odd + 1, __ATOMIC_RELEASE);
 }
 
-static void store_counted(const struct loco_owned_var *v, unsigned char *copy, const void *value)
+/* A reader's copy has the owner's count: it need not be read there. */
+static void store_counted(const struct loco_owned_var *v, unsigned char *copy, const void *value,
+                          uint64_t odd)
 {
     uint64_t *count = tells(v, copy);
-    const uint64_t odd = begin_counted(count);
 
+    begin_counted(count, odd);
     loco_copy(copy, value, v->size);
     end_counted(count, odd);
 }
@@ -144,7 +155,10 @@ static bool load_counted(const struct loco_owned_var *v, const unsigned char *co
     const uint64_t *count = tells(v, copy);
     const uint64_t before = __atomic_load_n(count, __ATOMIC_ACQUIRE);
 
-    loco_copy(value, copy, v->size);
+    if (is_words(v, value))
+        copy_words(value, (const uint64_t *)(const void *)copy, v->size);
+    else
+        loco_copy(value, copy, v->size);
     atomic_thread_fence(memory_order_acquire);
     return before % 2 == 0 && __atomic_load_n(count, __ATOMIC_RELAXED) == before;
 }
@@ -152,7 +166,7 @@ static bool load_counted(const struct loco_owned_var *v, const unsigned char *co
 static void store(const struct loco_owned_var *v, const void *value)
 {
     if (v->check == COUNT) {
-        store_counted(v, v->copy, value);
+        store_counted(v, v->copy, value, *tells(v, v->copy) | 1);
         return;
     }
     copy_value(v, v->copy, value);
@@ -297,6 +311,8 @@ int loco_owned_var_init(struct loco_owned_var *v, struct loco_manager *manager,
         return rc;
     }
     v->copy = v->region->memory;
+    if (v->check == COUNT && manager->id == owner)
+        *tells(v, v->copy) = loco_clock(manager) & ~1ull;
     store_zero(v);
     loco_channel_join(&v->channel);
     return 0;
@@ -345,7 +361,7 @@ static void push_direct(const struct loco_owned_var *v, unsigned char *to)
 {
     atomic_thread_fence(memory_order_release); /* after every earlier write of the thread */
     if (v->check == COUNT)
-        store_counted(v, to, v->copy);
+        store_counted(v, to, v->copy, *tells(v, v->copy) - 1);
     else
         copy_value(v, to, v->copy);
 }
@@ -402,6 +418,59 @@ struct loco_ack loco_owned_var_push(struct loco_owned_var *v)
     const struct loco_ack all = direct ? push_all_direct(v) : push_all(v);
     LOCO_TRACE(push, v->channel.mgr->id, v->channel.name, v->record);
     return all;
+}
+
+/* --- both at once ----------------------------------------------------------------------------- */
+
+/* The only reader's copy, where this CPU writes it and may; else NULL. */
+static inline uint64_t *only_copy(const struct loco_owned_var *v)
+{
+    const struct loco_manager *m = v->channel.mgr;
+
+    if (!v->pushes || v->direct != &v->direct_one || m->fabric->busy || !loco_self(m))
+        return NULL;
+    return (uint64_t *)(void *)atomic_load_explicit(&v->direct_one, memory_order_acquire);
+}
+
+static inline void put_words(const struct loco_owned_var *v, uint64_t *to, const uint64_t *value)
+{
+    uint64_t *mine = (uint64_t *)(void *)v->copy;
+
+    for (size_t i = 0; i < v->size / WORD; i++) {
+        const uint64_t word = value[i];
+        __atomic_store_n(&mine[i], word, __ATOMIC_RELAXED);
+        __atomic_store_n(&to[i], word, __ATOMIC_RELAXED);
+    }
+}
+
+static inline void put_counted(const struct loco_owned_var *v, uint64_t *to, const uint64_t *value)
+{
+    uint64_t *count = &to[v->size / WORD], *mine = tells(v, v->copy);
+    const uint64_t odd = *mine | 1;
+
+    begin_counted(mine, odd);
+    begin_counted(count, odd);
+    put_words(v, to, value);
+    end_counted(count, odd);
+    end_counted(mine, odd);
+}
+
+struct loco_ack loco_owned_var_put(struct loco_owned_var *v, const void *value)
+{
+    uint64_t *to = is_words(v, value) && v->check != CHECKSUM ? only_copy(v) : NULL;
+
+    if (!to) {
+        store(v, value);
+        return loco_owned_var_push(v);
+    }
+    atomic_thread_fence(memory_order_release); /* after every earlier write of the thread */
+    if (v->check == COUNT)
+        put_counted(v, to, value);
+    else
+        put_words(v, to, value);
+    loco_stored();
+    LOCO_TRACE(push, v->channel.mgr->id, v->channel.name, v->record);
+    return (struct loco_ack){0};
 }
 
 /* --- pull, read, load --------------------------------------------------------------------------
@@ -521,7 +590,8 @@ static int pull_counted(const struct loco_owned_var *v)
 
     if (rc)
         return rc;
-    const uint64_t odd = begin_counted(count);
+    const uint64_t odd = *count | 1;
+    begin_counted(count, odd);
     if (load_from(v, owners, v->copy) == 0)
         end_counted(count, odd);
     return 0;
@@ -560,6 +630,11 @@ struct loco_ack loco_owned_var_pull(struct loco_owned_var *v)
 
 int loco_owned_var_load(const struct loco_owned_var *v, void *value)
 {
+    if (v->check == NO_CHECK && is_words(v, value)) {
+        copy_words(value, (const uint64_t *)(const void *)v->copy, v->size);
+        atomic_thread_fence(memory_order_acquire);
+        return 0;
+    }
     return load_from(v, v->copy, value);
 }
 

@@ -310,6 +310,10 @@ template <typename T> class owned_var : pinned
     {
         return loco_owned_var_push(&raw);
     }
+    struct loco_ack put(const T &value)
+    {
+        return loco_owned_var_put(&raw, &value);
+    }
     struct loco_ack pull()
     {
         return loco_owned_var_pull(&raw);

@@ -73,6 +73,10 @@ void loco_owned_var_store(struct loco_owned_var *var, const void *value);
  * loco_region_write, -EOPNOTSUPP when a reader has pulled, and -EINVAL at a reader. */
 struct loco_ack loco_owned_var_push(struct loco_owned_var *var);
 
+/* The owner's: stores a value and pushes it, in one pass over it. Errors as of
+ * loco_owned_var_push. */
+struct loco_ack loco_owned_var_put(struct loco_owned_var *var, const void *value);
+
 /* A reader's: reads the owner's copy into its own, after the last pull is done. The first one asks
  * the owner's memory whether it may, and waits for that. Errors in the ack are those of
  * loco_region_read, -EOPNOTSUPP when the owner has pushed, and -EINVAL at the owner. */
@@ -93,6 +97,21 @@ int loco_owned_var_read_timed(struct loco_owned_var *var, void *value, uint64_t 
 int loco_owned_var_load(const struct loco_owned_var *var, void *value);
 
 enum { LOCO_LOAD_TRIES = 1000 };
+
+/* The first word of this node's copy, of a value of 8 bytes and more; the rest of a newer value may
+ * be on its way. For who numbers values there: with the number of the last one it saw, there is
+ * nothing to load. */
+static inline uint64_t loco_owned_var_peek(const struct loco_owned_var *var)
+{
+    return __atomic_load_n((const uint64_t *)(const void *)var->copy, __ATOMIC_RELAXED);
+}
+
+/* A reader's: has this CPU fetch the first line of its copy, and goes on meanwhile. For who loads
+ * many variables, one after the other. */
+static inline void loco_owned_var_prefetch_copy(const struct loco_owned_var *var)
+{
+    __builtin_prefetch(var->copy);
+}
 
 /* The owner's: has this CPU fetch the cache line that the next push writes at the first reader, and
  * goes on meanwhile. For who has something to do before it pushes. */

@@ -46,8 +46,7 @@ struct vars {
 static void push_next(struct vars *v)
 {
     v->value[0] = v->count;
-    loco_owned_var_store(&v->mine, v->value);
-    loco_owned_var_push(&v->mine);
+    loco_owned_var_put(&v->mine, v->value);
 }
 
 static void load_next(struct vars *v)

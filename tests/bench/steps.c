@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -122,13 +123,76 @@ static int measure_converter(const struct benchmark *b, const struct bench_optio
     return rc;
 }
 
-/* `parameter` converters. */
+/* --- the memory traffic of a controller's step, and nothing else ---------------------------- */
+
+/* A link each way: a line that the converter writes, and one that the controller writes. */
+struct steps_raw {
+    alignas(64) volatile uint64_t here[8];
+    alignas(64) volatile uint64_t there[8];
+};
+
+/* The lines to write are asked for before the others are read. */
+static uint64_t raw_step(struct steps_raw *links, unsigned count, unsigned side, uint64_t n)
+{
+    uint64_t sum = 0;
+
+    for (unsigned i = 0; i < count; i++)
+        __builtin_prefetch((void *)(side == CONTROLLER ? links[i].there : links[i].here), 1);
+    for (unsigned i = 0; i < count; i++) {
+        const volatile uint64_t *line = side == CONTROLLER ? links[i].here : links[i].there;
+        sum += line[0] + line[1] + line[2] + line[3];
+    }
+    for (unsigned i = 0; i < count; i++) {
+        volatile uint64_t *line = side == CONTROLLER ? links[i].there : links[i].here;
+        for (unsigned word = 0; word < 4; word++)
+            line[word] = n;
+    }
+    return sum;
+}
+
+static int raw_body(struct pair *p)
+{
+    static double values[STEPS_MAX];
+    static volatile uint64_t seen;
+    size_t count = 0;
+
+    while (pair_again(p, count < STEPS_MAX)) {
+        if (p->side == CONTROLLER)
+            pair_hear(p);
+        const uint64_t begin = bench_now();
+        seen += raw_step(p->arg, p->benchmark->parameter, p->side, count);
+        values[count++] = (double)(bench_now() - begin);
+        pair_tell(p);
+        if (p->side == CONVERTERS)
+            pair_hear(p);
+    }
+    if (p->side == CONTROLLER)
+        p->shared->sample.value = bench_quartile(values, count);
+    return 0;
+}
+
+static int measure_raw(const struct benchmark *b, const struct bench_options *o, double *ns)
+{
+    const size_t size = b->parameter * sizeof(struct steps_raw);
+    struct bench_sample sample = {0};
+    void *links = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+    if (links == MAP_FAILED)
+        return -ENOMEM;
+    const int rc = pair_run(b, o, raw_body, links, &sample);
+    munmap(links, size);
+    *ns = sample.value;
+    return rc;
+}
+
+/* `parameter` converters; beside the lines of their links, read and written by a bare loop. */
 static int measure_controller(const struct benchmark *b, const struct bench_options *o,
                               struct bench_sample *sample)
 {
     struct turns t = {.timed = CONTROLLER, .sweeps = 1};
+    int rc = measure_turns(b, o, b->parameter, &t, sample);
 
-    return measure_turns(b, o, b->parameter, &t, sample);
+    return rc ? rc : measure_raw(b, o, &sample->against);
 }
 
 /* --- in earnest: against the clock, at the scenario's periods ----------------------------- */
@@ -288,18 +352,27 @@ const struct benchmark step_benchmarks[] = {
      .measure = measure_first},
     {.name = "controller_step_1",
      .unit = "ns",
+     .against = "raw lines",
      .cores = 2,
      .parameter = 1,
      .measure = measure_controller},
     {.name = "controller_step_20",
      .unit = "ns",
+     .against = "raw lines",
      .cores = 2,
      .parameter = 20,
      .measure = measure_controller},
     {.name = "controller_step_64",
      .unit = "ns",
+     .against = "raw lines",
      .cores = 2,
      .parameter = 64,
+     .measure = measure_controller},
+    {.name = "controller_step_1000",
+     .unit = "ns",
+     .against = "raw lines",
+     .cores = 2,
+     .parameter = 1000,
      .measure = measure_controller},
     {.name = "controller_step_20_in_run",
      .unit = "ns",

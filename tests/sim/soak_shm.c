@@ -135,19 +135,25 @@ static const struct workload read_after_write = {.name = "read_after_write", .ru
 
 enum { WIDE = 64, VALUES = 20000 };
 
-static void store_wide(struct loco_owned_var *v, uint64_t value)
+/* At once, or in two steps. */
+static void push_wide(struct loco_owned_var *v, uint64_t value)
 {
     uint64_t wide[WIDE];
 
     for (unsigned i = 0; i < WIDE; i++)
         wide[i] = value;
-    loco_owned_var_store(v, wide);
+    if (value % 3) {
+        loco_owned_var_put(v, wide);
+    } else {
+        loco_owned_var_store(v, wide);
+        loco_owned_var_push(v);
+    }
 }
 
 /* Whether it is whole and no older than `last`. */
-static bool is_wide(const uint64_t wide[WIDE], uint64_t last)
+static bool is_wide(const uint64_t *wide, unsigned words, uint64_t last)
 {
-    for (unsigned i = 1; i < WIDE; i++)
+    for (unsigned i = 1; i < words; i++)
         if (wide[i] != wide[0])
             return false;
     return wide[0] >= last;
@@ -155,33 +161,35 @@ static bool is_wide(const uint64_t wide[WIDE], uint64_t last)
 
 static void owned_var_body(struct node *n)
 {
+    const unsigned *words = n->arg;
     struct loco_owned_var v;
     uint64_t wide[WIDE], last = 0;
     unsigned torn = 0;
 
-    CHECK(n, loco_owned_var_init(&v, n->mgr, NULL, "v", 0, LOCO_ALL, sizeof wide) == 0);
+    CHECK(n, loco_owned_var_init(&v, n->mgr, NULL, "v", 0, LOCO_ALL, *words * sizeof *wide) == 0);
     CHECK(n, loco_manager_ready(n->mgr, UINT64_MAX) == 0);
     for (uint64_t i = 1; n->id == 0 && i <= VALUES; i++) {
         struct loco_wait wait = loco_wait_for(n->mgr, i % 2 * 1000);
         while (!loco_relax(n->mgr, &wait))
             ; /* every other value stays, for as long as a load takes */
-        store_wide(&v, i);
-        loco_owned_var_push(&v);
+        push_wide(&v, i);
     }
     while (n->id == 1 && last < VALUES) {
         if (loco_owned_var_load(&v, wide))
             continue;
-        torn += !is_wide(wide, last);
+        torn += !is_wide(wide, *words, last);
         last = wide[0];
     }
     CHECK(n, torn == 0);
     loco_owned_var_fini(&v);
 }
 
+/* Of many words, and of so few that they lie in a line. */
 static int run_owned_var(uint64_t seed)
 {
-    (void)seed;
-    return run_nodes(ON_THREADS, 2, owned_var_body, NULL);
+    static unsigned words[] = {WIDE, 7};
+
+    return run_nodes(ON_THREADS, 2, owned_var_body, &words[seed % 2]);
 }
 
 static const struct workload owned_var = {.name = "owned_var", .run = run_owned_var};
