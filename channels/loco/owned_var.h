@@ -106,13 +106,6 @@ static inline uint64_t loco_owned_var_peek(const struct loco_owned_var *var)
     return __atomic_load_n((const uint64_t *)(const void *)var->copy, __ATOMIC_RELAXED);
 }
 
-/* A reader's: has this CPU fetch the first line of its copy, and goes on meanwhile. For who loads
- * many variables, one after the other. */
-static inline void loco_owned_var_prefetch_copy(const struct loco_owned_var *var)
-{
-    __builtin_prefetch(var->copy);
-}
-
 /* The owner's: has this CPU fetch the cache line that the next push writes at the first reader, and
  * goes on meanwhile. For who has something to do before it pushes. */
 static inline void loco_owned_var_prefetch(const struct loco_owned_var *var)

@@ -127,19 +127,6 @@ static int step_advance(struct hil_step *s, uint64_t n, uint64_t due)
     return rc;
 }
 
-/* --- fetching ahead --------------------------------------------------------------------------- */
-
-/* The lines of so many messages are on their way at one time. */
-enum { STEP_AHEAD = 16 };
-
-/* The receivers have read what was sent before, so the lines of the messages are at other
- * processors. They come here while the node before this one does its step. */
-static void step_prefetch(const struct hil_step *s)
-{
-    for (unsigned i = 0; i < s->departure_count && i < STEP_AHEAD; i++)
-        loco_owned_var_prefetch(s->departures[i].var);
-}
-
 /* --- 2. and 5. sending ------------------------------------------------------------------------ */
 
 static inline void step_fill(const struct hil_step *s, const struct step_departure *d, uint64_t n)
@@ -181,12 +168,9 @@ static inline void step_send_all(const struct hil_step *s, unsigned first, unsig
         step_send_faulted(s, first, end, n);
         return;
     }
-    for (unsigned i = first; i < end; i++) {
-        if (i + STEP_AHEAD < end)
-            loco_owned_var_prefetch(s->departures[i + STEP_AHEAD].var);
+    for (unsigned i = first; i < end; i++)
         if (s->computed || !s->departures[i].computed)
             step_push(s, &s->departures[i], n);
-    }
 }
 
 /* What goes to several nodes is sent together. */
@@ -368,12 +352,6 @@ __attribute__((cold, noinline)) static int step_judge(struct hil_step *s, struct
     return stale && on_stale == HIL_STALE_END ? -ESTALE : 0;
 }
 
-static inline void step_fetch(const struct step_arrival *a, unsigned count)
-{
-    for (unsigned i = 0; i < count && i < STEP_AHEAD; i++)
-        loco_owned_var_prefetch_copy(a[i].var);
-}
-
 /* Returns 0, or -ESTALE. */
 static int step_take_all(struct hil_step *s, uint64_t n, uint64_t now)
 {
@@ -385,10 +363,7 @@ static int step_take_all(struct hil_step *s, uint64_t n, uint64_t now)
     s->unfit = s->failed + s->stale;
     if (__builtin_expect(s->has_ages, 0))
         s->unfit += s->old;
-    step_fetch(s->arrivals, s->arrival_count);
     for (struct step_arrival *a = s->arrivals, *end = a + s->arrival_count; a < end; a++) {
-        if (a + STEP_AHEAD < end)
-            loco_owned_var_prefetch_copy(a[STEP_AHEAD].var);
         if (!s->goes_on || !step_is_away(s, a, n, now))
             step_load(s, a, n, now);
         const uint64_t age = hil_input_age(&a->input, a->step, now);
@@ -657,6 +632,16 @@ static inline int step_latch(struct hil_step *s, uint64_t n)
         if (s->parts[i].model->apply && !s->parts[i].failed)
             rc = step_apply(s, &s->parts[i], n);
     return rc;
+}
+
+/* --- fetching ahead --------------------------------------------------------------------------- */
+
+/* The receivers have read what was sent before, so the lines of the messages are at other
+ * processors. They come here while the node before this one does its step. */
+static void step_prefetch(const struct hil_step *s)
+{
+    for (unsigned i = 0; i < s->departure_count; i++)
+        loco_owned_var_prefetch(s->departures[i].var);
 }
 
 /* --- whether it is safe ------------------------------------------------------------------------
