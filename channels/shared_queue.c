@@ -42,7 +42,7 @@
 #include "thread_links.h"
 
 /* The words of a slot, before the entry; what crosses the network. */
-enum { TURN, SUM, ENTRY, WORD = sizeof(uint64_t) };
+enum { TURN, SUM, WORD = sizeof(uint64_t) };
 
 enum {
     PAUSE_NS = 200, /* between two looks over a network */
@@ -92,7 +92,7 @@ static size_t round_up(size_t size, size_t unit)
 
 static size_t image_size(const struct loco_shared_queue *q)
 {
-    return ENTRY * WORD + q->entry_size;
+    return q->entry_at * WORD + q->entry_size;
 }
 
 /* This node's slots are empty, each for its first push. */
@@ -105,6 +105,16 @@ static void make_empty(struct loco_shared_queue *q)
         ((uint64_t *)(void *)memory)[TURN] = 2 * slot;
 }
 
+/* So that slot * nodes_inverse >> nodes_shift is slot / nodes: exactly, as slot * nodes is below
+ * 2^nodes_shift. */
+static void invert_nodes(struct loco_shared_queue *q)
+{
+    q->nodes_shift = 32;
+    while (q->nodes > UINT64_C(1) << (q->nodes_shift - 32))
+        q->nodes_shift++;
+    q->nodes_inverse = (UINT64_C(1) << q->nodes_shift) / q->nodes + 1;
+}
+
 static int set_shape(struct loco_shared_queue *q)
 {
     const struct loco_manager *m = q->channel.mgr;
@@ -112,6 +122,12 @@ static int set_shape(struct loco_shared_queue *q)
     q->nodes = q->channel.member_count + 1;
     while (q->here < q->channel.member_count && q->channel.members[q->here].node < m->id)
         q->here++;
+    invert_nodes(q);
+    /* A small entry is in the place of the checksum, where nobody needs that; a large one is copied
+     * faster from where it is aligned to two words. */
+    q->entry_at = SUM + 1;
+    if (q->coherent && image_size(q) < LOCO_CACHE_LINE)
+        q->entry_at = SUM;
     /* A small slot does not get a line of its own: that takes several times the memory, and is no
      * faster, since whoever takes a ticket waits for the line with the tickets. */
     q->slot_size =
@@ -201,9 +217,9 @@ struct slot {
 static struct slot slot_of(const struct loco_shared_queue *q, uint64_t ticket)
 {
     uint32_t slot = (uint32_t)ticket & (q->capacity - 1);
-    uint32_t place = slot % q->nodes;
-    size_t offset = slot / q->nodes * q->slot_size;
-
+    uint32_t row = (uint32_t)(slot * q->nodes_inverse >> q->nodes_shift);
+    uint32_t place = slot - row * q->nodes;
+    size_t offset = row * q->slot_size;
     unsigned char *direct = atomic_load_explicit(&q->direct[place], memory_order_relaxed);
 
     if (direct)
@@ -216,15 +232,13 @@ static uint64_t checksum(const struct loco_shared_queue *q, uint64_t turn, const
     return XXH3_64bits(entry, q->entry_size) + turn * 0x9e3779b97f4a7c15u;
 }
 
-/* One operation. The two kinds differ only in the words and numbers here. */
+/* One operation. */
 struct call {
     struct loco_shared_queue *queue;
-    struct loco_atomic_word own;   /* the word that gives its tickets */
-    struct loco_atomic_word other; /* the other one ... */
-    uint64_t ahead;                /* ... by how much the own may be ahead of it */
-    bool full;                     /* it wants its slot full */
-    uint64_t *block;               /* a mem_ref ... */
-    struct loco_ack using;         /* ... and what may still use it at the end */
+    bool pops;
+    bool given_up;         /* a wait for what uses the block ... */
+    struct loco_ack using; /* ... which is this */
+    uint64_t *block;       /* a mem_ref; NULL: none was needed so far */
     struct loco_wait wait;
     uint64_t ticket;
     struct slot slot;
@@ -240,8 +254,10 @@ static int wait_for_block(struct call *c, struct loco_ack ack)
 {
     int rc = loco_ack_wait(&ack, time_for_look(c));
 
-    if (rc == -ETIMEDOUT)
+    if (rc == -ETIMEDOUT) {
+        c->given_up = true;
         c->using = ack;
+    }
     return rc;
 }
 
@@ -264,7 +280,7 @@ static int read_entry(struct call *c, uint64_t turn)
         int rc = read_slot(c, image_size(q));
         if (rc || c->block[TURN] != turn)
             return rc;
-        if (c->block[SUM] == checksum(q, turn, c->block + ENTRY))
+        if (c->block[SUM] == checksum(q, turn, c->block + q->entry_at))
             return 1;
     }
     return -EBADMSG;
@@ -276,12 +292,12 @@ static int is_turn(struct call *c, uint64_t turn)
 {
     if (c->slot.direct)
         return __atomic_load_n(&c->slot.direct[TURN], __ATOMIC_ACQUIRE) == turn;
-    if (c->full && image_size(c->queue) <= AT_ONCE)
+    if (c->pops && image_size(c->queue) <= AT_ONCE)
         return read_entry(c, turn);
     int rc = read_slot(c, WORD);
     if (rc || c->block[TURN] != turn)
         return rc;
-    return c->full ? read_entry(c, turn) : 1;
+    return c->pops ? read_entry(c, turn) : 1;
 }
 
 static int write_slot(struct loco_shared_queue *q, const struct slot *s, size_t word,
@@ -307,10 +323,11 @@ static int pass_on(struct loco_shared_queue *q, const struct slot *s, uint64_t t
 static void compose(const struct loco_shared_queue *q, uint64_t turn, const void *entry,
                     uint64_t *image)
 {
-    uint64_t sum = q->coherent ? 0 : checksum(q, turn, entry);
-
-    loco_copy(&image[SUM], &sum, sizeof sum);
-    loco_copy(&image[ENTRY], entry, q->entry_size);
+    if (!q->coherent) {
+        uint64_t sum = checksum(q, turn, entry);
+        loco_copy(&image[SUM], &sum, sizeof sum);
+    }
+    loco_copy(&image[q->entry_at], entry, q->entry_size);
 }
 
 /* Puts the entry into an empty slot, which becomes full. */
@@ -340,35 +357,50 @@ static int take(struct loco_shared_queue *q, const struct slot *s, uint64_t turn
                 const uint64_t *block)
 {
     if (s->direct)
-        loco_copy(entry, &s->direct[ENTRY], q->entry_size);
+        loco_copy(entry, &s->direct[q->entry_at], q->entry_size);
     else
-        memcpy(entry, &block[ENTRY], q->entry_size);
+        memcpy(entry, &block[q->entry_at], q->entry_size);
     return pass_on(q, s, turn);
 }
 
 /* --- tickets ---------------------------------------------------------------------------- */
 
-static int begin(struct call *c, struct loco_shared_queue *q, bool pops, uint64_t timeout_ns)
+static int take_block(struct call *c)
 {
-    struct loco_atomic_word head = loco_atomic_of(&q->head), tail = loco_atomic_of(&q->tail);
-
-    *c = (struct call){.queue = q,
-                       .own = pops ? head : tail,
-                       .other = pops ? tail : head,
-                       .ahead = pops ? 0 : q->capacity,
-                       .full = pops,
-                       .wait = loco_wait_for(q->channel.mgr, timeout_ns)};
-    if (!loco_self(q->channel.mgr))
-        return -EPERM;
-    c->block = loco_mem_ref_take(q->channel.mgr);
+    c->block = loco_mem_ref_take(c->queue->channel.mgr);
     return c->block ? 0 : -ENOBUFS;
 }
 
-static void end(const struct call *c)
+/* The word that gives the operation's tickets, and the other one. */
+static struct loco_atomic_word own_word(const struct call *c)
 {
-    if (c->using.thread)
+    return loco_atomic_of(c->pops ? &c->queue->head : &c->queue->tail);
+}
+
+static struct loco_atomic_word other_word(const struct call *c)
+{
+    return loco_atomic_of(c->pops ? &c->queue->tail : &c->queue->head);
+}
+
+static inline int begin(struct call *c, struct loco_shared_queue *q, bool pops, uint64_t timeout_ns)
+{
+    c->queue = q;
+    c->pops = pops;
+    c->given_up = false;
+    c->block = NULL;
+    if (!loco_self(q->channel.mgr))
+        return -EPERM;
+    c->wait = loco_wait_for(q->channel.mgr, timeout_ns);
+    return q->coherent ? 0 : take_block(c);
+}
+
+static inline void end(const struct call *c)
+{
+    if (!c->block)
+        return;
+    if (c->given_up)
         loco_mem_ref_put_after(c->queue->channel.mgr, c->block, c->using);
-    else if (c->block)
+    else
         loco_mem_ref_put(c->queue->channel.mgr, c->block);
 }
 
@@ -377,7 +409,9 @@ static int is_my_turn(struct call *c)
     if (atomic_load_explicit(&c->queue->broken, memory_order_relaxed))
         return -ECONNRESET;
     c->slot = slot_of(c->queue, c->ticket);
-    int rc = is_turn(c, 2 * c->ticket + c->full);
+    if (!c->slot.direct && !c->block && take_block(c))
+        return -ENOBUFS;
+    int rc = is_turn(c, 2 * c->ticket + c->pops);
     if (rc == -ECONNRESET) /* this thread may know before on_lost does: then it stays so */
         atomic_store(&c->queue->broken, true);
     return rc;
@@ -398,23 +432,32 @@ static int pause_call(struct call *c)
     return little.until == c->wait.until ? -ETIMEDOUT : 0;
 }
 
-/* Takes a ticket, and waits for its turn for ever. */
-static int take_next(struct call *c)
+static int wait_for_turn(struct call *c)
 {
-    int rc = loco_atomic_fetch_add(c->own, 1, &c->ticket);
+    int rc = 0;
 
     while (!rc && !(rc = is_my_turn(c)))
         rc = pause_call(c);
     return rc < 0 ? rc : 0;
 }
 
+/* Takes a ticket, and waits for its turn for ever. */
+static int take_next(struct call *c)
+{
+    int rc = loco_atomic_fetch_add(own_word(c), 1, &c->ticket);
+
+    return rc ? rc : wait_for_turn(c);
+}
+
 /* Whether there is nothing to pop, or no room: with the first ticket that is free. */
 static int must_wait(const struct call *c)
 {
     uint64_t other;
-    int rc = loco_atomic_load_timed(c->other, &other, time_for_look(c));
+    int rc = loco_atomic_load_timed(other_word(c), &other, time_for_look(c));
 
-    return rc ? rc : (int64_t)(other + c->ahead - c->ticket) <= 0;
+    if (!c->pops)
+        other += c->queue->capacity; /* by so much may pushes be ahead of pops */
+    return rc ? rc : (int64_t)(other - c->ticket) <= 0;
 }
 
 /* Takes a ticket whose turn has come; else none. -EAGAIN: there is none to be had. */
@@ -422,11 +465,11 @@ static int take_ready(struct call *c, bool tries)
 {
     for (;;) {
         uint64_t old;
-        int rc = loco_atomic_load_timed(c->own, &c->ticket, time_for_look(c));
+        int rc = loco_atomic_load_timed(own_word(c), &c->ticket, time_for_look(c));
         if (!rc)
             rc = is_my_turn(c);
         if (rc > 0) {
-            rc = loco_atomic_compare_swap(c->own, c->ticket, c->ticket + 1, &old);
+            rc = loco_atomic_compare_swap(own_word(c), c->ticket, c->ticket + 1, &old);
             if (rc || old == c->ticket)
                 return rc;
             continue; /* somebody else got it */
@@ -449,17 +492,29 @@ static int take_ticket(struct call *c, bool tries)
 
 /* --- operations ------------------------------------------------------------------------- */
 
+/* With a ticket whose turn has come, unless `rc` says why not. */
+static int push_with(struct call *c, int rc, const void *entry)
+{
+    if (!rc)
+        rc = put(c, 2 * c->ticket + 1, entry);
+    end(c);
+    return rc;
+}
+
+static int pop_with(struct call *c, int rc, void *entry)
+{
+    if (!rc)
+        rc = take(c->queue, &c->slot, 2 * (c->ticket + c->queue->capacity), entry, c->block);
+    end(c);
+    return rc;
+}
+
 static int push(struct loco_shared_queue *q, const void *entry, uint64_t timeout_ns, bool tries)
 {
     struct call c;
     int rc = begin(&c, q, false, timeout_ns);
 
-    if (!rc)
-        rc = take_ticket(&c, tries);
-    if (!rc)
-        rc = put(&c, 2 * c.ticket + 1, entry);
-    end(&c);
-    return rc;
+    return push_with(&c, rc ? rc : take_ticket(&c, tries), entry);
 }
 
 static int pop(struct loco_shared_queue *q, void *entry, uint64_t timeout_ns, bool tries)
@@ -467,21 +522,96 @@ static int pop(struct loco_shared_queue *q, void *entry, uint64_t timeout_ns, bo
     struct call c;
     int rc = begin(&c, q, true, timeout_ns);
 
-    if (!rc)
-        rc = take_ticket(&c, tries);
-    if (!rc)
-        rc = take(q, &c.slot, 2 * (c.ticket + q->capacity), entry, c.block);
-    end(&c);
-    return rc;
+    return pop_with(&c, rc ? rc : take_ticket(&c, tries), entry);
+}
+
+/* --- where all is in this CPU's reach ------------------------------------------------------- */
+
+/* What is common there, a turn that has come already, needs no more than the ticket, the entry and
+ * the turn. All else goes on with the ticket as the others do. */
+
+static inline bool is_near(const struct loco_shared_queue *q)
+{
+    return q->coherent && loco_self(q->channel.mgr);
+}
+
+/* The slot of the ticket; NULL: it is not its turn, or a participant was lost. */
+static inline uint64_t *ready_slot(const struct loco_shared_queue *q, uint64_t ticket,
+                                   uint64_t turn)
+{
+    uint64_t *slot = slot_of(q, ticket).direct;
+
+    if (!slot || __atomic_load_n(&slot[TURN], __ATOMIC_ACQUIRE) != turn)
+        return NULL;
+    return atomic_load_explicit(&q->broken, memory_order_relaxed) ? NULL : slot;
+}
+
+static inline void pass_near(uint64_t *slot, uint64_t turn)
+{
+    __atomic_store_n(&slot[TURN], turn, __ATOMIC_RELEASE);
+    loco_stored();
+}
+
+/* With a ticket whose turn is still to come. */
+static int push_later(struct loco_shared_queue *q, const void *entry, uint64_t ticket)
+{
+    struct call c;
+    int rc = begin(&c, q, false, UINT64_MAX);
+
+    c.ticket = ticket;
+    return push_with(&c, rc ? rc : wait_for_turn(&c), entry);
+}
+
+static int pop_later(struct loco_shared_queue *q, void *entry, uint64_t ticket)
+{
+    struct call c;
+    int rc = begin(&c, q, true, UINT64_MAX);
+
+    c.ticket = ticket;
+    return pop_with(&c, rc ? rc : wait_for_turn(&c), entry);
+}
+
+static int push_near(struct loco_shared_queue *q, const void *entry)
+{
+    uint64_t ticket;
+    int rc = loco_atomic_fetch_add(loco_atomic_of(&q->tail), 1, &ticket);
+
+    if (rc)
+        return rc;
+    uint64_t *slot = ready_slot(q, ticket, 2 * ticket);
+    if (!slot)
+        return push_later(q, entry, ticket);
+    loco_copy(&slot[q->entry_at], entry, q->entry_size);
+    pass_near(slot, 2 * ticket + 1);
+    return 0;
+}
+
+static int pop_near(struct loco_shared_queue *q, void *entry)
+{
+    uint64_t ticket;
+    int rc = loco_atomic_fetch_add(loco_atomic_of(&q->head), 1, &ticket);
+
+    if (rc)
+        return rc;
+    uint64_t *slot = ready_slot(q, ticket, 2 * ticket + 1);
+    if (!slot)
+        return pop_later(q, entry, ticket);
+    loco_copy(entry, &slot[q->entry_at], q->entry_size);
+    pass_near(slot, 2 * (ticket + q->capacity));
+    return 0;
 }
 
 int loco_shared_queue_push(struct loco_shared_queue *q, const void *entry, uint64_t timeout_ns)
 {
+    if (timeout_ns == UINT64_MAX && is_near(q))
+        return push_near(q, entry);
     return push(q, entry, timeout_ns, false);
 }
 
 int loco_shared_queue_pop(struct loco_shared_queue *q, void *entry, uint64_t timeout_ns)
 {
+    if (timeout_ns == UINT64_MAX && is_near(q))
+        return pop_near(q, entry);
     return pop(q, entry, timeout_ns, false);
 }
 

@@ -33,11 +33,14 @@ struct loco_shared_queue {
     struct loco_atomic_var tail; /* the next ticket to push with */
     struct loco_region *slots;
     LOCO_ATOMIC(unsigned char *) *
-        direct;               /* by place: its slots, where this CPU may use them; else NULL */
-    size_t entry_size;        /* bytes */
-    size_t slot_size;         /* bytes from slot to slot */
-    uint32_t capacity;        /* entries; a power of two */
-    uint32_t nodes;           /* participants */
+        direct;        /* by place: its slots, where this CPU may use them; else NULL */
+    size_t entry_size; /* bytes */
+    size_t entry_at;   /* in a slot, words */
+    size_t slot_size;  /* bytes from slot to slot */
+    uint32_t capacity; /* entries; a power of two */
+    uint32_t nodes;    /* participants */
+    unsigned nodes_shift;
+    uint64_t nodes_inverse;   /* 2^nodes_shift / nodes */
     uint32_t here;            /* this node's place among them, in the order of their ids */
     bool coherent;            /* the fabric is LOCO_COHERENT */
     LOCO_ATOMIC(bool) broken; /* a participant was lost */
@@ -47,9 +50,10 @@ struct loco_shared_queue {
  * Constructs and joins. Every participant names all the others as `members`, and the same
  * `host` among them. `capacity`, in entries, is rounded up to a power of two; an entry is of
  * `entry_size` bytes, and must fit in a mem_ref beside two words: -EINVAL where the manager's
- * block_size is too small for that. It takes two words more, rounded up to whole words, or to cache
- * lines from one on; -ENOMEM, with a log line that says how much that is, where this machine has no
- * room for its share. Other errors as of loco_channel_init.
+ * block_size is too small for that. It takes two words more (a small one takes one on coherent
+ * memory), rounded up to whole words, or to cache lines from one on; -ENOMEM, with a log line that
+ * says how much that is, where this machine has no room for its share. Other errors as of
+ * loco_channel_init.
  */
 int loco_shared_queue_init(struct loco_shared_queue *queue, struct loco_manager *manager,
                            const struct loco_channel *parent, const char *name, uint32_t host,
@@ -60,8 +64,8 @@ void loco_shared_queue_fini(struct loco_shared_queue *queue);
  * Puts a copy of *entry behind all the others; or, popping, takes the first of all out. Waits
  * for at most `timeout_ns` (UINT64_MAX: for ever) for room, or for an entry. Returns 0,
  * -ETIMEDOUT, -ECONNRESET as above, -EBADMSG when an entry was overwritten by somebody else,
- * -ENOBUFS when the thread's mem_refs are all taken, or -EPERM from a thread that is not
- * attached.
+ * -ENOBUFS when the thread's mem_refs are all taken (on coherent memory none is needed), or -EPERM
+ * from a thread that is not attached.
  */
 int loco_shared_queue_push(struct loco_shared_queue *queue, const void *entry, uint64_t timeout_ns);
 int loco_shared_queue_pop(struct loco_shared_queue *queue, void *entry, uint64_t timeout_ns);

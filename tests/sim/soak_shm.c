@@ -194,6 +194,75 @@ static int run_owned_var(uint64_t seed)
 
 static const struct workload owned_var = {.name = "owned_var", .run = run_owned_var};
 
+/* --- shared_queue: entries are whole, and those of one pusher come in its order, each once ------
+ */
+
+enum { ENTRY_MAX = 6, ENTRIES = 20000, NODES = 2 };
+
+struct tally {
+    uint64_t last[NODES]; /* popped here, by its pusher */
+    uint64_t sum;
+    unsigned wrong;
+};
+
+/* An entry's words are all number * NODES + pusher. */
+static void take_entry(struct tally *t, const uint64_t *entry, size_t words)
+{
+    uint64_t *last = &t->last[entry[0] % NODES];
+
+    for (size_t i = 1; i < words; i++)
+        t->wrong += entry[i] != entry[0];
+    t->wrong += entry[0] / NODES <= *last;
+    *last = entry[0] / NODES;
+    t->sum += entry[0];
+}
+
+static void queue_body(struct node *n)
+{
+    const size_t words = *(const size_t *)n->arg;
+    struct loco_shared_queue q;
+    struct loco_sst sums;
+    uint64_t entry[ENTRY_MAX], sum, all = 0;
+    struct tally tally = {0};
+
+    CHECK(n, loco_shared_queue_init(&q, n->mgr, NULL, "q", 0, LOCO_ALL, NODES, words * 8) == 0);
+    CHECK(n, loco_manager_ready(n->mgr, UINT64_MAX) == 0);
+    for (uint64_t i = 1; i <= ENTRIES; i++) {
+        for (size_t k = 0; k < words; k++)
+            entry[k] = i * NODES + n->id;
+        CHECK(n, loco_shared_queue_push(&q, entry, UINT64_MAX) == 0);
+        CHECK(n, loco_shared_queue_pop(&q, entry, UINT64_MAX) == 0);
+        take_entry(&tally, entry, words);
+    }
+    CHECK(n, tally.wrong == 0);
+    struct loco_barrier end;
+    CHECK(n, loco_sst_init(&sums, n->mgr, NULL, "sums", LOCO_ALL, sizeof sum) == 0);
+    CHECK(n, loco_barrier_init(&end, n->mgr, NULL, "end", LOCO_ALL) == 0);
+    CHECK(n, loco_manager_ready(n->mgr, UINT64_MAX) == 0);
+    loco_sst_store_mine(&sums, &tally.sum);
+    loco_sst_push_broadcast(&sums);
+    loco_barrier_wait(&end);
+    loco_sst_each (&sums, row) {
+        loco_owned_var_load(row, &sum);
+        all += sum;
+    }
+    CHECK(n, all == (uint64_t)ENTRIES * (ENTRIES + 1) * NODES + ENTRIES); /* NODES is 2 */
+    loco_barrier_wait(&end);
+    loco_barrier_fini(&end);
+    loco_sst_fini(&sums);
+    loco_shared_queue_fini(&q);
+}
+
+/* Entries of one word, of some that are on a line with others', and of some that are not. */
+static int run_queue(uint64_t seed)
+{
+    static size_t words[] = {5, 1, ENTRY_MAX};
+
+    return run_nodes(ON_THREADS, NODES, queue_body, &words[seed % 3]);
+}
+
+static const struct workload shared_queue = {.name = "shared_queue", .run = run_queue};
+
 /* --- pulls: an owner that ends within a pull leaves a whole value ------------------------------
  */
 
@@ -423,8 +492,8 @@ static const struct workload restarts = {.name = "restarts", .run = run_restarts
 
 /* --- in place of the simulator's -------------------------------------------------------------- */
 
-const struct workload *const workloads[] = {&store_buffers, &read_after_write, &owned_var,
-                                            &pulls,         &restarts,         NULL};
+const struct workload *const workloads[] = {
+    &store_buffers, &read_after_write, &owned_var, &shared_queue, &pulls, &restarts, NULL};
 
 int workload_run(const struct workload *w, uint64_t seed, enum loco_sim_chaos chaos, bool loud)
 {

@@ -976,6 +976,7 @@ static void queue_errors_body(struct node *n)
     struct loco_shared_queue q;
     const struct loco_members all = LOCO_ALL;
     size_t block = n->mgr->config.block_size;
+    const bool coherent = n->mgr->fabric->capabilities & LOCO_COHERENT;
     uint64_t got;
 
     CHECK(n, loco_shared_queue_init(&q, n->mgr, NULL, "q", 0, all, 0, 8) == -EINVAL);
@@ -986,7 +987,7 @@ static void queue_errors_body(struct node *n)
     CHECK(n, loco_shared_queue_init(&q, n->mgr, NULL, "q", 0, all, 4, block - 16) == 0);
     loco_shared_queue_fini(&q);
     CHECK(n, loco_shared_queue_init(&q, n->mgr, NULL, "q", 0, all, 4, 8) == 0);
-    CHECK(n, q.slot_size == 24);
+    CHECK(n, q.slot_size == (coherent ? 16 : 24));
     CHECK(n, loco_manager_ready(n->mgr, TEST_TIMEOUT) == 0);
 
     struct helper other = {.node = n, .object = &q, .body = refuse_to_pop};
@@ -997,7 +998,7 @@ static void queue_errors_body(struct node *n)
     size_t taken = 0;
     while (taken < 64 && (blocks[taken] = loco_mem_ref_take(n->mgr)))
         taken++;
-    CHECK(n, loco_shared_queue_pop(&q, &got, 0) == -ENOBUFS);
+    CHECK(n, loco_shared_queue_pop(&q, &got, 0) == (coherent ? -ETIMEDOUT : -ENOBUFS));
     while (taken > 0)
         loco_mem_ref_put(n->mgr, blocks[--taken]);
     CHECK(n, loco_shared_queue_pop(&q, &got, 0) == -ETIMEDOUT);
