@@ -196,10 +196,32 @@ static int try_enter(const struct gate *g)
     return rc ? 0 : -EBUSY;
 }
 
-static int leave(const struct gate *g)
+static inline int leave(struct loco_atomic_word now_serving, uint64_t *after, unsigned handover)
 {
-    *g->after += passes_of(*g->after) < g->handover ? OPEN : GRANTED;
-    return loco_atomic_write(g->now_serving, *g->after).error;
+    uint64_t *reached = loco_atomic_reach(now_serving);
+
+    *after += passes_of(*after) < handover ? OPEN : GRANTED;
+    if (!reached)
+        return loco_atomic_write(now_serving, *after).error;
+    __atomic_store_n(reached, *after, __ATOMIC_RELEASE);
+    loco_stored();
+    return 0;
+}
+
+/* Goes in by a gate that is open, and in this CPU's reach. What any other way in tries first, for
+ * the price of the one atomic operation. */
+static inline bool walk_in(uint64_t *serving, uint64_t *after)
+{
+    uint64_t old, seen = __atomic_load_n(serving, __ATOMIC_ACQUIRE);
+
+    if (state_of(seen) != OPEN)
+        return false;
+    loco_atomic_compare_swap((struct loco_atomic_word){.own = serving}, seen, seen - OPEN + HELD,
+                             &old);
+    if (old != seen)
+        return false;
+    *after = seen - OPEN + PASS;
+    return true;
 }
 
 /* --- the two gates of a lock ------------------------------------------------------------------ */
@@ -207,12 +229,22 @@ static int leave(const struct gate *g)
 /* The words of locks that different nodes take lie on lines of their own. */
 enum { LINE = LOCO_CACHE_LINE / sizeof(uint64_t), WORDS = 2 * LINE };
 
+static struct loco_atomic_word local_serving(struct loco_ticket_lock *l)
+{
+    return (struct loco_atomic_word){.own = &l->local_serving};
+}
+
+static inline struct loco_atomic_word network_serving(const struct loco_ticket_lock *l)
+{
+    return loco_atomic_at(l->words, l->host, l->index + LINE);
+}
+
 static struct gate local_gate(struct loco_ticket_lock *l)
 {
     return (struct gate){
         .mgr = l->words->channel.mgr,
         .next_ticket = {.own = &l->local_next},
-        .now_serving = {.own = &l->local_serving},
+        .now_serving = local_serving(l),
         .near = &l->local_serving,
         .after = &l->local_after,
         .handover = l->handover,
@@ -226,7 +258,7 @@ static struct gate network_gate(struct loco_ticket_lock *l)
         .mgr = m,
         .channel = &l->words->channel,
         .next_ticket = loco_atomic_at(l->words, l->host, l->index),
-        .now_serving = loco_atomic_at(l->words, l->host, l->index + LINE),
+        .now_serving = network_serving(l),
         .after = &l->after,
         .handover = l->handover,
     };
@@ -237,22 +269,37 @@ static struct gate network_gate(struct loco_ticket_lock *l)
     return g;
 }
 
-/* Behind the local gate: what is still to be done for the lock. */
+static int through_local(struct loco_ticket_lock *l, int (*through)(const struct gate *g))
+{
+    if (walk_in(&l->local_serving, &l->local_after))
+        return 0;
+    const struct gate local = local_gate(l);
+    return through(&local);
+}
+
+static int through_network(struct loco_ticket_lock *l, uint64_t *reached,
+                           int (*through)(const struct gate *g), const struct loco_wait *wait)
+{
+    if (reached && walk_in(reached, &l->after))
+        return 0;
+    struct gate network = network_gate(l);
+    network.wait = wait;
+    return through(&network);
+}
+
 static int acquire_with(struct loco_ticket_lock *l, int (*through)(const struct gate *g),
                         const struct loco_wait *wait)
 {
-    const struct gate local = local_gate(l);
+    const struct loco_atomic_word serving = network_serving(l);
 
     /* On its way while the local gate is passed, and at once to be written. */
-    loco_atomic_prefetch(loco_atomic_at(l->words, l->host, l->index + LINE));
-    int rc = through(&local);
+    loco_atomic_prefetch(serving);
+    int rc = through_local(l, through);
     if (rc || l->kept)
         return rc;
-    struct gate network = network_gate(l);
-    network.wait = wait;
-    rc = through(&network);
+    rc = through_network(l, loco_atomic_reach(serving), through, wait);
     if (rc)
-        leave(&local);
+        leave(local_serving(l), &l->local_after, l->handover);
     return rc;
 }
 
@@ -340,12 +387,12 @@ int loco_ticket_lock_release_timed(struct loco_ticket_lock *l, enum loco_fence f
                                    uint64_t timeout_ns)
 {
     const struct loco_channel *c = &l->words->channel;
-    const struct gate local = local_gate(l), network = network_gate(l);
+    const struct loco_atomic_word serving = network_serving(l);
     const bool keep = may_keep(l);
 
     if (!loco_self(c->mgr))
         return -EPERM;
-    int rc = settle(l, fence, !keep && !loco_atomic_reach(network.now_serving), timeout_ns);
+    int rc = settle(l, fence, !keep && !loco_atomic_reach(serving), timeout_ns);
     if (rc == -ETIMEDOUT)
         return rc;
     LOCO_TRACE(lock_release, c->mgr->id, c->name, l->host, l->index / WORDS);
@@ -354,10 +401,10 @@ int loco_ticket_lock_release_timed(struct loco_ticket_lock *l, enum loco_fence f
     if (keep) {
         l->after += PASS;
     } else {
-        int left = leave(&network);
+        int left = leave(serving, &l->after, l->handover);
         rc = rc ? rc : left;
     }
-    leave(&local);
+    leave(local_serving(l), &l->local_after, l->handover);
     return rc;
 }
 
