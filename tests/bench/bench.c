@@ -85,6 +85,7 @@ struct result {
     const struct benchmark *benchmark;
     double values[RUNS_MAX], against[RUNS_MAX];
     double longest[RUNS_MAX], longest_against[RUNS_MAX];
+    double waits[BENCH_WAITS][RUNS_MAX], passed[BENCH_WAITS][RUNS_MAX];
     unsigned runs;
     bool failed;
     const char *absent; /* why there is nothing to compare with; NULL: there is */
@@ -112,6 +113,10 @@ static void run_once(struct result *r, const struct bench_options *o)
     r->absent = sample.absent;
     r->values[r->runs] = sample.value;
     r->against[r->runs] = sample.against;
+    for (unsigned i = 0; i < BENCH_WAITS; i++) {
+        r->waits[i][r->runs] = sample.waits[i];
+        r->passed[i][r->runs] = sample.passed[i];
+    }
     r->longest[r->runs] = sample.longest;
     r->longest_against[r->runs++] = sample.longest_against;
 }
@@ -121,6 +126,7 @@ struct digest {
     double value, min, max;
     double against, ratio; /* NAN: there is none */
     double longest, longest_against;
+    double waits[BENCH_WAITS], passed[BENCH_WAITS];
     int met; /* -1: no target, or nothing to compare with */
 };
 
@@ -133,6 +139,10 @@ static struct digest digest_of(struct result *r)
     d.max = r->values[r->runs - 1];
     d.longest = bench_median(r->longest, r->runs);
     d.longest_against = bench_median(r->longest_against, r->runs);
+    for (unsigned i = 0; i < BENCH_WAITS; i++) {
+        d.waits[i] = bench_median(r->waits[i], r->runs);
+        d.passed[i] = bench_median(r->passed[i], r->runs);
+    }
     if (b->against && !r->absent)
         d.against = bench_median(r->against, r->runs);
     d.ratio = d.value / d.against;
@@ -155,6 +165,20 @@ static void print_number(int width, double value)
     int before = value >= 1 ? (int)log10(value) + 1 : 1;
 
     printf("%*.*f", width, before < 4 ? 4 - before : 0, value);
+}
+
+static void print_waits(const char *what, const double waits[BENCH_WAITS], const char *unit)
+{
+    static const char *const shares[BENCH_WAITS] = {"50 %", "99.9 %", "99.99 %"};
+
+    if (!(waits[BENCH_WAITS - 1] > 0))
+        return;
+    printf("    %-24s ", what);
+    for (unsigned i = 0; i < BENCH_WAITS; i++) {
+        print_number(10, waits[i]);
+        printf(" %s (%s)", unit, shares[i]);
+    }
+    printf("\n");
 }
 
 static void print_result(struct result *r)
@@ -191,6 +215,8 @@ static void print_result(struct result *r)
         }
         printf("\n");
     }
+    print_waits("waits of at most", d.waits, "us");
+    print_waits("passed by at most", d.passed, "others");
 }
 
 /* --- JSON ----------------------------------------------------------------------------------- */
@@ -198,6 +224,11 @@ static void print_result(struct result *r)
 static json_t *number_or_null(double value)
 {
     return isfinite(value) ? json_real(value) : json_null();
+}
+
+static json_t *waits_json(const double waits[BENCH_WAITS])
+{
+    return json_pack("{s:f,s:f,s:f}", "50", waits[0], "99.9", waits[1], "99.99", waits[2]);
 }
 
 static json_t *result_json(struct result *r)
@@ -221,6 +252,8 @@ static json_t *result_json(struct result *r)
     if (d.longest > 0) {
         json_object_set_new(j, "longest_wait_us", json_real(d.longest));
         json_object_set_new(j, "longest_wait_us_against", json_real(d.longest_against));
+        json_object_set_new(j, "waits_us", waits_json(d.waits));
+        json_object_set_new(j, "passed_by", waits_json(d.passed));
     }
     json_object_set_new(j, "target_ratio",
                         b->target_ratio > 0 ? json_real(b->target_ratio) : json_null());

@@ -26,6 +26,8 @@ struct bench_options {
     unsigned cpu_count;
 };
 
+enum { BENCH_WAITS = 3 }; /* of all waits, 50, 99.9 and 99.99 percent are at most so long */
+
 /* What one run gives. */
 struct bench_sample {
     double value;
@@ -33,6 +35,8 @@ struct bench_sample {
 
     /* Optional: */
     double longest, longest_against; /* us that one waited at most */
+    double waits[BENCH_WAITS];       /* us */
+    double passed[BENCH_WAITS];      /* by so many others one was passed meanwhile */
     const char *absent;              /* why there is no `against`; a literal */
 };
 

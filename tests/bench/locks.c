@@ -7,8 +7,11 @@
  *                  transfer takes the two accounts' locks, in order. A thread knows its next
  *                  transfer, and hints at the words; MPI has no such hint
  *
- * The longest wait is the longest time from the end of one section of a thread to the end of its
- * next. Where threads share a core that is mostly the others' time on it.
+ * A wait is the time from the end of one section of a thread to the end of its next. The longest is
+ * mostly somebody's time away from its core: of the holder, or of the thread itself. What the lock
+ * decides is by how many others' sections one is passed meanwhile, which the word of `single`
+ * counts: with one thread at a node that is the handover and one at most, but for a thread that was
+ * away before it asked.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -29,11 +32,32 @@ enum {
     PAGE_WORDS = 4096 / sizeof(uint64_t),
 };
 
+/* So many counts to each power of two: small numbers are exact. */
+enum { STEPS = 128, COUNTS = 32 * STEPS };
+
+static unsigned count_of(uint64_t value)
+{
+    if (value < STEPS)
+        return (unsigned)value;
+    const unsigned shift = 56 - (unsigned)__builtin_clzll(value);
+    const unsigned i = shift * STEPS + (unsigned)(value >> shift);
+
+    return i < COUNTS ? i : COUNTS - 1;
+}
+
+static uint64_t count_top(unsigned i)
+{
+    if (i < 2 * STEPS)
+        return i;
+    return ((uint64_t)(i % STEPS + STEPS + 1) << (i / STEPS - 1)) - 1;
+}
+
 /* What a thread did. */
 struct tally {
     alignas(128) uint64_t sections;
     uint64_t longest; /* ns */
     int error;
+    uint64_t waits[COUNTS], passed[COUNTS]; /* how many were of at most count_top(i) */
 };
 
 /* Shared by both processes. */
@@ -62,7 +86,7 @@ struct node {
     unsigned threads;
     pthread_barrier_t start;
     uint64_t begin, end;
-    int (*section)(struct node *n, struct orders *orders);
+    int (*section)(struct node *n, struct orders *orders, uint64_t *before);
 };
 
 struct worker {
@@ -73,15 +97,15 @@ struct worker {
 
 /* --- sections ------------------------------------------------------------------------------- */
 
-static int change(struct loco_atomic_word word, uint64_t by)
+/* *before gets what it was. */
+static int change(struct loco_atomic_word word, uint64_t by, uint64_t *before)
 {
-    uint64_t value;
-    int rc = loco_atomic_load(word, &value);
+    int rc = loco_atomic_load(word, before);
 
-    return rc ? rc : loco_atomic_write(word, value + by).error;
+    return rc ? rc : loco_atomic_write(word, *before + by).error;
 }
 
-static int single_section(struct node *n, struct orders *orders)
+static int single_section(struct node *n, struct orders *orders, uint64_t *before)
 {
     struct loco_ticket_lock *lock = loco_ticket_lock_at(&n->locks, HOST, 0);
     int rc = loco_ticket_lock_acquire(lock);
@@ -89,7 +113,7 @@ static int single_section(struct node *n, struct orders *orders)
     (void)orders;
     if (rc)
         return rc;
-    rc = change(loco_atomic_at(&n->words, HOST, 0), 1);
+    rc = change(loco_atomic_at(&n->words, HOST, 0), 1, before);
     int released = loco_ticket_lock_release(lock, LOCO_FENCE_PAIR);
     return rc ? rc : released;
 }
@@ -120,7 +144,7 @@ static struct order take_order(const struct node *n, struct orders *orders)
     return taken;
 }
 
-static int transfer(struct node *n, struct orders *orders)
+static int transfer(struct node *n, struct orders *orders, uint64_t *before)
 {
     const struct order o = take_order(n, orders);
     struct loco_ticket_lock *a = lock_of(n, o.from), *b = lock_of(n, o.to);
@@ -133,9 +157,9 @@ static int transfer(struct node *n, struct orders *orders)
         rc = loco_ticket_lock_acquire(second);
     if (rc)
         return rc;
-    rc = change(word_of(n, o.from), -o.amount);
+    rc = change(word_of(n, o.from), -o.amount, before);
     if (!rc)
-        rc = change(word_of(n, o.to), o.amount);
+        rc = change(word_of(n, o.to), o.amount, before);
     if (second != first)
         loco_ticket_lock_release(second, LOCO_FENCE_PAIR);
     int released = loco_ticket_lock_release(first, LOCO_FENCE_PAIR);
@@ -149,6 +173,7 @@ static void *work(void *arg)
     const struct worker *w = arg;
     struct node *n = w->node;
     struct tally tally = {0};
+    uint64_t sections = 0, expected = 0; /* of all threads, in `single` */
     struct orders orders = {
         .random = 88172645463325252u + (n->pair->side * THREADS_MAX + w->index) * 7919,
     };
@@ -157,8 +182,11 @@ static void *work(void *arg)
     pthread_barrier_wait(&n->start); /* all are here */
     pthread_barrier_wait(&n->start); /* and so is the other side */
     for (uint64_t before = n->begin; before < n->end && !tally.error; tally.sections++) {
-        tally.error = n->section(n, &orders);
+        tally.error = n->section(n, &orders, &sections);
         uint64_t now = bench_glance();
+        tally.waits[count_of(now - before)]++;
+        tally.passed[count_of(expected ? sections - expected : 0)]++;
+        expected = sections + 1;
         if (now - before > tally.longest)
             tally.longest = now - before;
         before = now;
@@ -255,8 +283,30 @@ static int node_body(struct pair *p)
 
 /* --- a run ---------------------------------------------------------------------------------- */
 
+static uint64_t *waits_of(struct tally *t, bool passed)
+{
+    return passed ? t->passed : t->waits;
+}
+
+/* The counts of all threads are summed up in the first one's. */
+static void distribute(struct book *book, unsigned threads, bool passed, double unit,
+                       double waits[BENCH_WAITS])
+{
+    static const double shares[BENCH_WAITS] = {0.5, 0.999, 0.9999};
+    uint64_t *all = waits_of(&book->tallies[0][0], passed), total = 0, below = 0;
+
+    for (unsigned i = 1; i < NODES * threads; i++)
+        for (unsigned k = 0; k < COUNTS; k++)
+            all[k] += waits_of(&book->tallies[i % NODES][i / NODES], passed)[k];
+    for (unsigned k = 0; k < COUNTS; k++)
+        total += all[k];
+    for (unsigned k = 0, i = 0; k < COUNTS; k++)
+        for (below += all[k]; i < BENCH_WAITS && (double)below >= shares[i] * (double)total; i++)
+            waits[i] = (double)count_top(k) / unit;
+}
+
 /* Sums up; a lock that does not exclude is found out by the words. */
-static int audit(const struct book *book, const struct benchmark *b, double seconds,
+static int audit(struct book *book, const struct benchmark *b, double seconds,
                  struct bench_sample *sample)
 {
     uint64_t sections = 0, longest = 0;
@@ -272,6 +322,9 @@ static int audit(const struct book *book, const struct benchmark *b, double seco
     }
     sample->value = (double)sections / seconds / 1e6;
     sample->longest = (double)longest / 1e3;
+    distribute(book, b->parameter & LOCKS_THREADS, false, 1e3, sample->waits);
+    if (!(b->parameter & LOCKS_TRANSFERS))
+        distribute(book, b->parameter & LOCKS_THREADS, true, 1, sample->passed);
     uint64_t sum = book->sums[0] + book->sums[1];
     return sum == (b->parameter & LOCKS_TRANSFERS ? 0 : sections) ? 0 : -EPROTO;
 }

@@ -197,7 +197,12 @@ static const struct workload owned_var = {.name = "owned_var", .run = run_owned_
 /* --- shared_queue: entries are whole, and those of one pusher come in its order, each once ------
  */
 
-enum { ENTRY_MAX = 6, ENTRIES = 20000, NODES = 2 };
+enum { ENTRY_MAX = 13, ENTRIES = 2000, NODES = 2 };
+
+struct queue_round {
+    size_t words;
+    bool one_way; /* node 0 pushes, node 1 pops */
+};
 
 struct tally {
     uint64_t last[NODES]; /* popped here, by its pusher */
@@ -219,7 +224,8 @@ static void take_entry(struct tally *t, const uint64_t *entry, size_t words)
 
 static void queue_body(struct node *n)
 {
-    const size_t words = *(const size_t *)n->arg;
+    const struct queue_round *round = n->arg;
+    const size_t words = round->words;
     struct loco_shared_queue q;
     struct loco_sst sums;
     uint64_t entry[ENTRY_MAX], sum, all = 0;
@@ -230,7 +236,10 @@ static void queue_body(struct node *n)
     for (uint64_t i = 1; i <= ENTRIES; i++) {
         for (size_t k = 0; k < words; k++)
             entry[k] = i * NODES + n->id;
-        CHECK(n, loco_shared_queue_push(&q, entry, UINT64_MAX) == 0);
+        if (!round->one_way || n->id == 0)
+            CHECK(n, loco_shared_queue_push(&q, entry, UINT64_MAX) == 0);
+        if (round->one_way && n->id == 0)
+            continue;
         CHECK(n, loco_shared_queue_pop(&q, entry, UINT64_MAX) == 0);
         take_entry(&tally, entry, words);
     }
@@ -246,19 +255,22 @@ static void queue_body(struct node *n)
         loco_owned_var_load(row, &sum);
         all += sum;
     }
-    CHECK(n, all == (uint64_t)ENTRIES * (ENTRIES + 1) * NODES + ENTRIES); /* NODES is 2 */
+    const uint64_t of_one = (uint64_t)ENTRIES * (ENTRIES + 1); /* NODES is 2 */
+    CHECK(n, all == (round->one_way ? of_one : 2 * of_one + ENTRIES));
     loco_barrier_wait(&end);
     loco_barrier_fini(&end);
     loco_sst_fini(&sums);
     loco_shared_queue_fini(&q);
 }
 
-/* Entries of one word, of some that are on a line with others', and of some that are not. */
+/* Entries of one word, of some that are on a line with others', and of more than a line; both push
+ * and pop, or one pushes and waits for room most of the time. */
 static int run_queue(uint64_t seed)
 {
-    static size_t words[] = {5, 1, ENTRY_MAX};
+    static struct queue_round rounds[] = {{ENTRY_MAX, true},  {1, false}, {5, true},
+                                          {ENTRY_MAX, false}, {1, true},  {5, false}};
 
-    return run_nodes(ON_THREADS, NODES, queue_body, &words[seed % 3]);
+    return run_nodes(ON_THREADS, NODES, queue_body, &rounds[seed % 6]);
 }
 
 static const struct workload shared_queue = {.name = "shared_queue", .run = run_queue};
