@@ -110,13 +110,15 @@ static inline struct tcp_greeting intruder_link_greeting(const struct intruder *
     return g;
 }
 
-/* Opens a link of this number, on a lane of its own. Returns its socket. */
+/* Opens a link of this number, on a lane of its own, and hears whether it is welcome. Returns its
+ * socket. */
 static inline int intruder_link(const struct intruder *i, const char *address, uint32_t number)
 {
-    const struct tcp_greeting g = intruder_link_greeting(i, number);
+    struct tcp_greeting g = intruder_link_greeting(i, number);
     int fd = intruder_call(address);
 
     intruder_say(fd, &g, sizeof g);
+    intruder_hear(fd, &g, sizeof g);
     return fd;
 }
 

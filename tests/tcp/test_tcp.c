@@ -503,7 +503,7 @@ Test(tcp, another_version_is_named)
     int fd = intruder_call(own_loopback());
     intruder_say(fd, &g, sizeof g);
     cr_expect(intruder_is_cut_off(fd));
-    expect_warning(&e, "met a node of another version: 3 there, 2 here");
+    expect_warning(&e, "met a node of another version: 4 there, 3 here");
     close_alone(&e);
 }
 
@@ -626,24 +626,31 @@ static const struct {
     const char *what;
     struct tcp_request said;
 } bad_requests[] = {
-    {"a write beyond the arena", {.operation = TCP_WRITE, .offset = ARENA - 7, .first = 8}},
-    {"a write of another arena", {.operation = TCP_WRITE, .arena = 1, .first = 8}},
-    {"a write of an arena that cannot be", {.operation = TCP_WRITE, .arena = 64, .first = 8}},
-    {"a write that wraps around", {.operation = TCP_WRITE, .offset = UINT64_MAX - 3, .first = 8}},
-    {"a write of all there is", {.operation = TCP_WRITE, .first = UINT64_MAX}},
-    {"a read beyond the arena", {.operation = TCP_READ, .offset = ARENA, .first = 1}},
-    {"a read of all there is", {.operation = TCP_READ, .offset = 8, .first = UINT64_MAX - 7}},
-    {"an atomic beyond the arena", {.operation = TCP_FETCH_ADD, .offset = ARENA}},
-    {"an atomic on parts of words", {.operation = TCP_FETCH_ADD, .offset = 4}},
-    {"an exchange of another arena", {.operation = TCP_COMPARE_SWAP, .arena = UINT16_MAX}},
+    {"a write beyond the arena", {.operation = TCP_WRITE, .offset = ARENA - 7, .size = 8}},
+    {"a write of another arena", {.operation = TCP_WRITE, .arena = 1, .size = 8}},
+    {"a write of an arena that cannot be", {.operation = TCP_WRITE, .arena = 64, .size = 8}},
+    {"a write that wraps around", {.operation = TCP_WRITE, .offset = UINT64_MAX - 3, .size = 8}},
+    {"a write of all there is", {.operation = TCP_WRITE, .size = UINT32_MAX}},
+    {"a read beyond the arena", {.operation = TCP_READ, .offset = ARENA, .size = 1}},
+    {"a read of all there is", {.operation = TCP_READ, .offset = 8, .size = UINT32_MAX - 7}},
+    {"an atomic beyond the arena", {.operation = TCP_FETCH_ADD, .size = 8, .offset = ARENA}},
+    {"an atomic on parts of words", {.operation = TCP_FETCH_ADD, .size = 8, .offset = 4}},
+    {"an exchange of another arena",
+     {.operation = TCP_COMPARE_SWAP, .arena = UINT8_MAX, .size = 16}},
     {"no operation", {.operation = 0}},
-    {"an unknown operation", {.operation = TCP_END_LINK + 1}},
-    {"a write of too many bytes at once", {.operation = TCP_WRITE, .first = TCP_PIECE + 8}},
-    {"a read of too many bytes at once", {.operation = TCP_READ, .first = TCP_PIECE + 8}},
+    {"an unknown operation", {.operation = TCP_NOT_THERE + 1}},
+    {"a write of too many bytes at once", {.operation = TCP_WRITE, .size = TCP_PIECE + 8}},
+    {"a read of too many bytes at once", {.operation = TCP_READ, .size = TCP_PIECE + 8}},
     {"a link that cannot be", {.operation = TCP_FLUSH, .link = TCP_LINKS_MAX}},
-    {"the end of a link that cannot be", {.operation = TCP_END_LINK, .link = UINT32_MAX}},
+    {"the end of a link that cannot be", {.operation = TCP_END_LINK, .link = UINT16_MAX}},
     {"a link without a greeting", {.operation = TCP_BEGIN_LINK, .link = 1}},
-    {"a link with too long a greeting", {.operation = TCP_BEGIN_LINK, .link = 1, .first = 65}},
+    {"an atomic without its operand", {.operation = TCP_FETCH_ADD}},
+    {"an exchange of half its operands", {.operation = TCP_COMPARE_SWAP, .size = 8}},
+    {"a flush with words", {.operation = TCP_FLUSH, .size = 8}},
+    {"an answer that nobody asked for", {.operation = TCP_ANSWER}},
+    {"an answer of too many bytes", {.operation = TCP_ANSWER, .size = TCP_PIECE + 8}},
+    {"of a link that nobody asked for that it is not there", {.operation = TCP_NOT_THERE}},
+    {"a link with too long a greeting", {.operation = TCP_BEGIN_LINK, .link = 1, .size = 65}},
 };
 
 Test(tcp, who_asks_for_what_it_was_not_given_is_lost)
@@ -655,7 +662,7 @@ Test(tcp, who_asks_for_what_it_was_not_given_is_lost)
         cr_assert(intruder_greet(&i, own_loopback()), "%s", bad_requests[n].what);
         int fd = intruder_link(&i, own_loopback(), 0);
         intruder_say(fd, &bad_requests[n].said, sizeof bad_requests[n].said);
-        intruder_say(fd, "12345678", 8);
+        intruder_say(fd, "12345678abcdefgh", sizeof(struct tcp_operands));
         cr_expect(intruder_is_cut_off(fd), "%s", bad_requests[n].what);
         cr_expect(intruder_is_cut_off(i.control), "%s", bad_requests[n].what);
         expect_warning(&e, "asked for memory that it was not given");
@@ -695,13 +702,13 @@ Test(tcp, who_says_what_no_node_says_is_lost)
     }
 }
 
-static bool is_flushed(int fd, uint32_t link)
+static bool is_flushed(int fd, uint16_t link)
 {
     const struct tcp_request flush_it = {.operation = TCP_FLUSH, .link = link};
-    struct tcp_answer a;
+    struct tcp_request a;
 
     return intruder_say(fd, &flush_it, sizeof flush_it) && intruder_hear(fd, &a, sizeof a) &&
-           a.link == link && a.size == 0;
+           a.link == link && a.operation == TCP_ANSWER && a.size == 0;
 }
 
 /* What somebody has heard opens no second link. */
@@ -728,11 +735,11 @@ Test(tcp, a_link_is_opened_once)
 Test(tcp, a_further_link_of_a_lane_is_proven)
 {
     const struct tcp_request begin = {
-        .operation = TCP_BEGIN_LINK, .link = 7, .first = sizeof(struct tcp_greeting)};
-    const struct tcp_request write_it = {.operation = TCP_WRITE, .link = 7, .first = 8};
+        .operation = TCP_BEGIN_LINK, .link = 7, .size = sizeof(struct tcp_greeting)};
+    const struct tcp_request write_it = {.operation = TCP_WRITE, .link = 7, .size = 8};
     const struct tcp_request flush_it = {.operation = TCP_FLUSH, .link = 7};
     struct tcp_greeting right, wrong;
-    struct tcp_answer a;
+    struct tcp_request a;
     struct intruder i;
     struct end e;
 
@@ -749,7 +756,8 @@ Test(tcp, a_further_link_of_a_lane_is_proven)
         intruder_say(fd, &flush_it, sizeof flush_it);
         cr_assert(intruder_hear(fd, &a, sizeof a));
         cr_expect_eq(a.link, 7);
-        cr_expect_eq(a.size, turn ? 0 : TCP_NOT_THERE);
+        cr_expect_eq(a.operation, turn ? TCP_ANSWER : TCP_NOT_THERE);
+        cr_expect_eq(a.size, 0);
         cr_expect_eq(memcmp(e.arena.base, "12345678", 8) == 0, turn);
     }
     cr_expect(is_flushed(fd, 0), "the first goes on");
@@ -763,10 +771,10 @@ Test(tcp, a_further_link_of_a_lane_is_proven)
 /* Requests that come byte by byte are the same. */
 Test(tcp, requests_in_pieces_are_understood)
 {
-    const struct tcp_request write_it = {.operation = TCP_WRITE, .offset = 16, .first = 20};
+    const struct tcp_request write_it = {.operation = TCP_WRITE, .offset = 16, .size = 20};
     const struct tcp_request flush_it = {.operation = TCP_FLUSH};
     unsigned char all[sizeof write_it + 20 + sizeof flush_it];
-    struct tcp_answer echo;
+    struct tcp_request echo;
     struct intruder i;
     struct end e;
 

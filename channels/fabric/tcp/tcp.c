@@ -205,7 +205,6 @@ static void free_fabric(struct tcp *t)
 {
     tcp_forget_told(t);
     tcp_lanes_free(t);
-    tcp_far_lanes_free(t);
     if (t->epoll >= 0)
         close(t->epoll);
     if (t->wake >= 0)

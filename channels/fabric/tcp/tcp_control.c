@@ -191,6 +191,21 @@ void tcp_hear(struct tcp_connection *c)
 
 /* --- the loss of a peer --------------------------------------------------------------------- */
 
+static bool leads_to(const struct tcp_connection *c, uint64_t process)
+{
+    return c && c->proven && c->process == process;
+}
+
+/* Of whatever node here. */
+static bool is_connected_with(const struct tcp *t, uint64_t process)
+{
+    for (const struct tcp_node *n = t->nodes; n; n = n->next)
+        for (uint32_t id = 0; id < n->base.count; id++)
+            if (leads_to(n->peers[id].connection, process))
+                return true;
+    return false;
+}
+
 void tcp_connection_drop(struct tcp_connection *c)
 {
     struct tcp_node *n = c->end.node;
@@ -204,6 +219,8 @@ void tcp_connection_drop(struct tcp_connection *c)
     }
     if (c->peer && c->peer->connection == c)
         c->peer->connection = NULL;
+    if (c->proven && !is_connected_with(n->tcp, c->process))
+        tcp_lanes_end(n->tcp, c->process);
     loco_unsent_clear(&c->unsent);
     tcp_bury(n->tcp, &c->end);
 }

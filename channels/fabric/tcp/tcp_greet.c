@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "../addresses.h"
+#include "../host_time.h"
 #include "tcp_internal.h"
 
 enum { BACKLOG = 1024, BUSY_POLL_US = 50, LOOK_MS = 50, TAKEN_PATIENCE = 50 };
@@ -380,15 +381,33 @@ struct tcp_peer *tcp_admit_link(struct tcp_node *n, int fd, const struct tcp_gre
     return why != LOCO_WELCOME || p->target_count == TCP_TARGETS_MAX ? NULL : p;
 }
 
+/* Two processes that call each other at once make one lane: that of the greater number. */
+static bool calls_it(const struct tcp *t, uint64_t process)
+{
+    return process && process == t->calls && process < t->process;
+}
+
+static int welcome_lane(struct tcp_node *n, struct tcp_peer *p, int fd)
+{
+    const struct tcp_greeting g = greeting(n, p->id, TCP_WELCOME);
+
+    return say(fd, &g) ? tcp_lane_take(n, p, fd) : -ECONNRESET;
+}
+
 /* The socket becomes a lane's. */
 static void hear_link(struct tcp_connection *stranger, const struct tcp_greeting *g)
 {
     struct tcp_node *n = stranger->end.node;
+
+    if (calls_it(n->tcp, g->process)) {
+        stranger->other_id = g->from;
+        refuse_with(stranger, LOCO_TAKEN, NULL);
+        return;
+    }
     struct tcp_peer *p = tcp_admit_link(n, stranger->end.fd, g);
     const int fd = p ? tcp_take_socket(n->tcp, &stranger->end) : -1;
-
     tcp_connection_drop(stranger);
-    if (p && tcp_far_lane_new(n, p, fd))
+    if (p && welcome_lane(n, p, fd))
         close(fd);
 }
 
@@ -427,6 +446,41 @@ static int prepare_greeting(struct tcp_link *l, struct tcp_greeting *g, uint64_t
     return 0;
 }
 
+/* Waits for the answer to a greeting. */
+static int await_answer(const struct tcp_link *l, int fd, struct tcp_greeting *g)
+{
+    const uint64_t until = tcp_now() + tcp_timeout_ns(l->node->tcp);
+    struct pollfd look = {.fd = fd, .events = POLLIN};
+    size_t in = 0;
+
+    while (in < sizeof *g) {
+        if (atomic_load(&l->broken) || tcp_now() >= until)
+            return -ECONNRESET;
+        if (poll(&look, 1, LOOK_MS) < 1)
+            continue;
+        ssize_t got = recv(fd, (unsigned char *)g + in, sizeof *g - in, MSG_DONTWAIT);
+        if (got <= 0 && !(got < 0 && (errno == EAGAIN || errno == EINTR)))
+            return -ECONNRESET;
+        in += got > 0 ? (size_t)got : 0;
+    }
+    return g->magic == TCP_MAGIC && g->version == TCP_VERSION ? 0 : -ECONNRESET;
+}
+
+/* -EAGAIN: the other process makes a lane of its own. */
+static int greet_lane(const struct tcp_link *l, int fd, const struct tcp_greeting *g)
+{
+    struct tcp_greeting answer;
+    int rc = await_connection(l, fd);
+
+    if (!rc && !say(fd, g))
+        rc = -ECONNRESET;
+    if (!rc)
+        rc = await_answer(l, fd, &answer);
+    if (rc || answer.step == TCP_WELCOME)
+        return rc;
+    return answer.step == TCP_REFUSAL && answer.refusal == LOCO_TAKEN ? -EAGAIN : -ECONNRESET;
+}
+
 /* By a lane of its own. */
 static int connect_lane(struct tcp_link *l, const struct tcp_greeting *g, uint64_t process)
 {
@@ -434,9 +488,7 @@ static int connect_lane(struct tcp_link *l, const struct tcp_greeting *g, uint64
 
     if (fd < 0)
         return fd == -EMFILE || fd == -ENFILE ? fd : -ECONNRESET;
-    int rc = await_connection(l, fd);
-    if (!rc && !say(fd, g))
-        rc = -ECONNRESET;
+    int rc = greet_lane(l, fd, g);
     if (!rc)
         rc = tcp_lane_make(l, fd, process);
     if (rc)
@@ -444,9 +496,37 @@ static int connect_lane(struct tcp_link *l, const struct tcp_greeting *g, uint64
     return rc;
 }
 
+static void note_call(struct tcp *t, uint64_t process)
+{
+    pthread_mutex_lock(&t->lock);
+    t->calls = process;
+    pthread_mutex_unlock(&t->lock);
+}
+
+/* From the note on the other process's call is refused, or has made a lane before. */
+static int find_or_connect(struct tcp_link *l, const struct tcp_greeting *g, uint64_t process)
+{
+    struct tcp *t = l->node->tcp;
+
+    note_call(t, process);
+    struct tcp_lane *lane = tcp_lane_find(l, process);
+    int rc = lane ? tcp_lane_join(lane, l, g) : connect_lane(l, g, process);
+    note_call(t, 0);
+    return rc;
+}
+
+/* The link is not there though the peer may be. */
+static void doubt_peer(const struct tcp_link *l)
+{
+    pthread_mutex_lock(&l->node->tcp->lock);
+    tcp_link_failed(l->node, l->base.peer, l->arenas);
+    pthread_mutex_unlock(&l->node->tcp->lock);
+}
+
 int tcp_link_connect(struct tcp_link *l)
 {
     struct tcp_greeting g = greeting(l->node, l->base.peer, TCP_LINK);
+    struct loco_wait wait = {.until = UINT64_MAX};
     struct tcp *t = l->node->tcp;
     uint64_t process;
     int rc = prepare_greeting(l, &g, &process);
@@ -454,10 +534,12 @@ int tcp_link_connect(struct tcp_link *l)
     if (rc)
         return rc;
     pthread_mutex_lock(&t->connecting);
-    struct tcp_lane *lane = tcp_lane_find(l, process);
-    rc = lane ? tcp_lane_join(lane, l, &g) : connect_lane(l, &g, process);
+    while ((rc = find_or_connect(l, &g, process)) == -EAGAIN && !atomic_load(&l->broken))
+        loco_host_relax(&l->node->base, &wait);
     pthread_mutex_unlock(&t->connecting);
-    return rc ? rc : atomic_load(&l->broken) ? -ECONNRESET : 0;
+    if (rc == -ECONNRESET)
+        doubt_peer(l);
+    return rc == -EAGAIN || atomic_load(&l->broken) ? -ECONNRESET : rc;
 }
 
 /* --- connections -------------------------------------------------------------------------- */

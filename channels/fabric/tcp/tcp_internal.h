@@ -3,16 +3,16 @@
  *
  *      tcp.c           the fabric, its nodes and their memory
  *      tcp_link.c      links: operations and their completions
- *      tcp_lane.c      lanes: connections for the links to another process
- *      tcp_target.c    the other ends of these: placing writes, executing what is asked
+ *      tcp_lane.c      lanes: the connection of two processes, for their links
+ *      tcp_target.c    what comes over it: writes are placed, what is asked is executed
  *      tcp_greet.c     how nodes and links connect, and who is let in
  *      tcp_control.c   control connections: messages, heartbeats, and what becomes of peers
  *      tcp_service.c   the thread that serves all of these
  *      tcp_tell.c      the thread that tells the core
  *
  * The service thread never calls the core, and waits for nobody: so a link can be opened to a node
- * whose core is busy, and that may be opening one back. It alone makes, hears and ends connections
- * and far ends; links are their thread's own.
+ * whose core is busy, and that may be opening one back. It alone hears and ends connections and
+ * lanes; links are their thread's own.
  *
  * The service thread is whoever holds `serving`: a thread of that name, or one that waits.
  *
@@ -64,68 +64,9 @@ static inline bool tcp_arena_has(const struct tcp_arenas *arenas, uint32_t arena
     return offset <= all && size <= all - offset;
 }
 
-/* --- links and lanes -------------------------------------------------------------------- */
-
-enum {
-    TCP_DEPTH = 512, /* reads, atomics and flushes of one lane without an answer */
-    TCP_BUFFER = 64 << 10,
-};
-
-/* One of them; a read of many pieces is several. */
-struct tcp_pending {
-    struct tcp_link *link; /* NULL: nobody wants the answer any more */
-    uint32_t index;        /* of the link */
-    uint32_t size;         /* of the answer */
-    uint64_t number;       /* of the newest operation of the core before which it was posted */
-    uint64_t sequence;     /* of the link */
-    unsigned char *to;     /* NULL: a flush, whose answer is empty */
-};
-
-/* This end's connection to another process, for links of its nodes to nodes there. */
-struct tcp_lane {
-    struct tcp *tcp;
-    _Atomic bool broken, failed; /* failed: some of its links are to be reported */
-    _Atomic bool held;           /* something waits for a release */
-
-    pthread_mutex_t lock; /* of what follows; it is held for moments */
-    int fd;               /* -1: it is idle */
-    bool closed;          /* to further links: one was lost */
-    uint64_t process;     /* the other's number */
-    struct sockaddr_storage here, there;
-    struct tcp_link *links;
-    uint32_t next_index;
-    uint64_t begin;           /* bytes before those in the output */
-    size_t out, sent;         /* bytes in the output, sent ones of them */
-    uint64_t asked, answered; /* ever */
-    struct tcp_pending pending[TCP_DEPTH];
-    size_t in; /* bytes of answers that are not whole */
-    unsigned char input[TCP_BUFFER], output[TCP_BUFFER];
-
-    struct tcp_lane *next; /* of the fabric */
-};
-
-struct tcp_link {
-    struct loco_link base;
-    struct tcp_node *node;
-    struct tcp_lane *_Atomic lane;   /* NULL: to the node itself, or the peer was lost before */
-    const struct tcp_arenas *arenas; /* the peer's */
-    _Atomic bool broken;
-    _Atomic uint64_t waiting; /* requests without an answer */
-
-    /* With the lane's lock held: */
-    bool failed;       /* it broke by an operation of its own, which is to be reported */
-    uint32_t index;    /* of the lane */
-    uint64_t number;   /* the core's, of the newest operation posted */
-    uint64_t sequence; /* of the newest request; they are numbered from 1 */
-    uint64_t last_write, last_reads; /* by sequence */
-    struct tcp_link *beside;         /* of the lane */
-
-    struct tcp_link *next; /* of the node */
-};
-
 /* --- what the service thread serves ----------------------------------------------------- */
 
-enum tcp_role { TCP_LISTENER, TCP_CONNECTION, TCP_FAR_LANE };
+enum tcp_role { TCP_LISTENER, TCP_CONNECTION, TCP_LANE };
 
 /* What epoll knows: the first member of each. */
 struct tcp_end {
@@ -142,16 +83,72 @@ struct tcp_target {
     struct tcp_peer *peer;
 };
 
-/* The other end of another process's lane. */
-struct tcp_far_lane {
-    struct tcp_end end; /* of no node */
-    struct tcp *tcp;
-    struct tcp_target targets[TCP_LINKS_MAX]; /* by index */
-    unsigned target_count;                    /* of them that there are */
-    size_t in, out;                           /* bytes in the buffers: not looked at, not sent */
-    unsigned char input[TCP_BUFFER], output[TCP_BUFFER];
-    struct tcp_far_lane *next; /* of the fabric */
+/* --- links and lanes -------------------------------------------------------------------- */
+
+enum {
+    TCP_DEPTH = 512, /* reads, atomics and flushes of one lane without an answer */
+    TCP_BUFFER = 64 << 10,
 };
+
+/* One of them; a read of many pieces is several. */
+struct tcp_pending {
+    struct tcp_link *link; /* NULL: nobody wants the answer any more */
+    uint16_t index;        /* of the link */
+    uint32_t size;         /* of what the answer brings */
+    uint64_t number;       /* of the newest operation of the core before which it was posted */
+    uint64_t sequence;     /* of the link */
+    unsigned char *to;     /* NULL: a flush, whose answer is empty */
+};
+
+/* The connection to another process, for links of its nodes to nodes here, and back. It stays as
+ * long as any node of the one is connected with any of the other. */
+struct tcp_lane {
+    struct tcp_end end; /* of no node; fd is -1 while it is idle */
+    struct tcp *tcp;
+    _Atomic bool broken, failed; /* failed: some of its links are to be reported */
+    _Atomic bool held;           /* something waits for a release */
+    _Atomic bool owes;           /* answers are not sent */
+
+    /* With `serving` held: */
+    struct tcp_target targets[TCP_LINKS_MAX]; /* the other ends of the peers' links, by index */
+    size_t in;                                /* bytes that were not looked at */
+    unsigned char input[TCP_BUFFER];
+
+    pthread_mutex_t lock; /* of what follows; it is held for moments */
+    uint64_t process;     /* the other's number */
+    struct sockaddr_storage here, there;
+    struct tcp_link *links;                         /* of this end */
+    uint64_t indices[TCP_LINKS_MAX / 64];           /* that are taken */
+    uint64_t begin;                                 /* bytes before those in the output */
+    size_t out, sent;                               /* bytes in the output, sent ones of them */
+    uint64_t asked, answered;                       /* ever */
+    size_t awaited;                                 /* bytes of answers that are to come */
+    struct tcp_pending pending[TCP_DEPTH];          /* what was asked, and not answered */
+    unsigned char output[TCP_BUFFER + TCP_ANSWERS]; /* requests leave room for the answers */
+
+    struct tcp_lane *next; /* of the fabric */
+};
+
+struct tcp_link {
+    struct loco_link base;
+    struct tcp_node *node;
+    struct tcp_lane *_Atomic lane;   /* NULL: to the node itself, or the peer was lost before */
+    const struct tcp_arenas *arenas; /* the peer's */
+    _Atomic bool broken;
+    _Atomic uint64_t waiting; /* requests without an answer */
+
+    /* With the lane's lock held: */
+    bool failed;       /* it broke by an operation of its own, which is to be reported */
+    uint16_t index;    /* of the lane */
+    uint64_t number;   /* the core's, of the newest operation posted */
+    uint64_t sequence; /* of the newest request; they are numbered from 1 */
+    uint64_t last_write, last_reads; /* by sequence */
+    struct tcp_link *beside;         /* of the lane */
+
+    struct tcp_link *next; /* of the node */
+};
+
+/* --- control connections ------------------------------------------------------------------ */
 
 /* A connection for control messages, or one of a stranger, who has proven nothing yet. */
 struct tcp_connection {
@@ -242,6 +239,7 @@ struct tcp {
 
     uint64_t process;           /* this one's number, drawn by chance */
     pthread_mutex_t connecting; /* of who opens a link */
+    uint64_t calls;             /* the process to which a lane is being made; 0: none */
     struct tcp_lane *_Atomic lanes;
 
     pthread_mutex_t serving;    /* of who serves, and of: */
@@ -249,8 +247,7 @@ struct tcp {
     _Atomic uint64_t served_ns; /* when a thread that waited last served */
     _Atomic unsigned kept_out;  /* how often one could not */
     struct tcp_end *dead;
-    struct tcp_far_lane *far_lanes;
-    struct tcp_far_lane *recent; /* where something came last; NULL: that is gone */
+    struct tcp_lane *recent; /* where something came last; NULL: that is gone */
     unsigned looks;
     _Atomic bool due;
 };
@@ -299,30 +296,46 @@ void tcp_links_break(struct tcp_node *node, const struct tcp_arenas *arenas);
 int tcp_lane_post(struct tcp_link *link, const struct tcp_request *request, const void *data,
                   size_t size);
 /* One that will be answered. */
-int tcp_lane_ask(struct tcp_link *link, const struct tcp_request *request,
-                 const struct tcp_pending *pending);
+int tcp_lane_ask(struct tcp_link *link, const struct tcp_request *request, const void *data,
+                 size_t size, const struct tcp_pending *pending);
 
 /* The newest of the link's operations before the first that waits for an answer. */
 uint64_t tcp_lane_done(const struct tcp_link *link);
-void tcp_lane_receive(struct tcp_lane *lane);
+
+/* Room for an answer, and what it brings; NULL: more was asked than may be. */
+unsigned char *tcp_lane_answer(struct tcp_lane *lane, enum tcp_operation operation, uint16_t link,
+                               size_t size);
 
 /* Without it: */
+
+/* Returns false for what no node answers. */
+bool tcp_lane_hear_answer(struct tcp_lane *lane, const struct tcp_request *answer,
+                          const unsigned char *body);
+/* Sends the answers that lie there, as far as the kernel takes them. */
+void tcp_lane_send_answers(struct tcp_lane *lane);
+void tcp_lane_break(struct tcp_lane *lane);
 
 /* One that leads to the peer's process, and has room for the link; NULL: there is none. These three
  * with the fabric's `connecting` held. */
 struct tcp_lane *tcp_lane_find(const struct tcp_link *link, uint64_t process);
 int tcp_lane_join(struct tcp_lane *lane, struct tcp_link *link,
                   const struct tcp_greeting *greeting);
-/* Takes the socket. Returns 0 or -ENOMEM. */
+/* Takes the socket. Returns 0 or a negative errno. */
 int tcp_lane_make(struct tcp_link *link, int fd, uint64_t process);
+/* The same for one whose first link is a peer's, with `serving` and the fabric's lock held. */
+int tcp_lane_take(struct tcp_node *node, struct tcp_peer *peer, int fd);
 
 void tcp_lane_leave(struct tcp_lane *lane, struct tcp_link *link);
-/* Its peer is lost. */
-void tcp_lane_lose(struct tcp_lane *lane, struct tcp_link *link);
+/* Its peer is lost: no answer of it lands any more. */
+void tcp_lane_forget(struct tcp_lane *lane, const struct tcp_link *link);
 void tcp_lanes_free(struct tcp *tcp);
 
-/* Reports the links that failed. With the fabric's lock held. */
+/* With the fabric's lock held: */
+
+/* Reports the links that failed. */
 void tcp_tend_lanes(struct tcp *tcp);
+/* No node of the process is connected any more. */
+void tcp_lanes_end(struct tcp *tcp, uint64_t process);
 
 void tcp_hold(struct loco_node *node);
 void tcp_release(struct loco_node *node);
@@ -330,16 +343,20 @@ void tcp_relax(struct loco_node *node, struct loco_wait *wait);
 
 /* --- tcp_target.c: the service thread */
 
-/* Takes over a connection's socket, whose first link is this. Returns 0 or a negative errno. */
-int tcp_far_lane_new(struct tcp_node *node, struct tcp_peer *peer, int fd);
 /* Does an atomic, and returns the word's old value. */
-uint64_t tcp_execute(uint64_t *word, const struct tcp_request *request);
+uint64_t tcp_execute(uint64_t *word, enum tcp_operation operation,
+                     const struct tcp_operands *operands);
 
-void tcp_far_lane_serve(struct tcp_far_lane *lane);
+void tcp_lane_serve(struct tcp_lane *lane);
+/* Ends the lanes that are broken, and serves the others. */
+void tcp_look_after_lanes(struct tcp *tcp);
 
-/* Nothing of the peer's links is executed any more. With the fabric's lock held. */
-void tcp_targets_drop(struct tcp_node *node, const struct tcp_peer *peer);
-void tcp_far_lanes_free(struct tcp *tcp);
+/* With the fabric's lock held: */
+
+void tcp_target_add(struct tcp_lane *lane, uint16_t index, struct tcp_node *node,
+                    struct tcp_peer *peer);
+/* Nothing of the peer's links is executed any more. */
+void tcp_targets_drop(const struct tcp_node *node, const struct tcp_peer *peer);
 
 /* --- tcp_greet.c: with the fabric's lock held, but for the last */
 
@@ -397,8 +414,8 @@ bool tcp_has_left(const struct tcp_node *node, uint64_t now);
 /* --- tcp_service.c: the service thread */
 
 void *tcp_service_thread(void *tcp);
-/* A turn of it, by a thread that waits. */
-void tcp_serve_in_wait(struct tcp *tcp);
+/* A turn of it, by a thread that waits: of one lane, or of all (NULL). */
+void tcp_serve_in_wait(struct tcp *tcp, struct tcp_lane *lane);
 int tcp_watch(struct tcp *tcp, struct tcp_end *end, uint32_t events);
 
 /* Its socket is another's from now on. */

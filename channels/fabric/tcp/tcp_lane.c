@@ -1,16 +1,17 @@
 /*
- * Lanes: this end's connections to other processes, each for the links of many nodes. A system call
- * costs as much for the requests of all these links as for one.
+ * Lanes: the connection of two processes, for the links between any of their nodes, both ways. A
+ * system call costs as much for the requests of all these links as for one, and TCP's own
+ * acknowledgements ride with what goes back.
  *
  * A request goes whole into the lane's output, and is no longer than that has room for, so links
  * that share a lane never wait for a part of one another's. Who posts waits until the kernel has
  * what it posted, without the lane's lock; while the thread holds (loco_hold), it is not sent.
- *
- * Two links of one pair of nodes, which are of different threads, are never on one lane.
+ * Answers go among the requests.
  */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -36,15 +37,6 @@ static void forget_answers(struct tcp_lane *lane, const struct tcp_link *l)
     }
 }
 
-static bool has_live_link(const struct tcp_lane *lane)
-{
-    const struct tcp_link *l = lane->links;
-
-    while (l && is_broken(l))
-        l = l->beside;
-    return l;
-}
-
 /* The service thread reports what failed. */
 static void fail_link(struct tcp_lane *lane, struct tcp_link *l)
 {
@@ -61,17 +53,20 @@ static void fail_lane(struct tcp_lane *lane)
     atomic_store(&lane->broken, true);
     for (struct tcp_link *l = lane->links; l; l = l->beside)
         fail_link(lane, l);
+    tcp_wake(lane->tcp);
 }
 
-void tcp_lane_lose(struct tcp_lane *lane, struct tcp_link *l)
+void tcp_lane_break(struct tcp_lane *lane)
+{
+    pthread_mutex_lock(&lane->lock);
+    fail_lane(lane);
+    pthread_mutex_unlock(&lane->lock);
+}
+
+void tcp_lane_forget(struct tcp_lane *lane, const struct tcp_link *l)
 {
     pthread_mutex_lock(&lane->lock);
     forget_answers(lane, l);
-    lane->closed = true;
-    if (!has_live_link(lane) && lane->fd >= 0) {
-        atomic_store(&lane->broken, true);
-        shutdown(lane->fd, SHUT_RDWR);
-    }
     pthread_mutex_unlock(&lane->lock);
 }
 
@@ -80,7 +75,7 @@ void tcp_lane_lose(struct tcp_lane *lane, struct tcp_link *l)
 static void send_some(struct tcp_lane *lane)
 {
     while (lane->sent < lane->out && !atomic_load(&lane->broken)) {
-        ssize_t sent = send(lane->fd, lane->output + lane->sent, lane->out - lane->sent,
+        ssize_t sent = send(lane->end.fd, lane->output + lane->sent, lane->out - lane->sent,
                             MSG_DONTWAIT | MSG_NOSIGNAL);
         if (sent < 0 && errno != EAGAIN && errno != EINTR)
             fail_lane(lane);
@@ -93,6 +88,7 @@ static void send_some(struct tcp_lane *lane)
     lane->begin += lane->out;
     lane->sent = lane->out = 0;
     atomic_store_explicit(&lane->held, false, memory_order_relaxed);
+    atomic_store_explicit(&lane->owes, false, memory_order_relaxed);
 }
 
 /* Whether the kernel has all bytes of the lane up to this one. */
@@ -101,16 +97,15 @@ static bool is_sent(const struct tcp_lane *lane, uint64_t up_to)
     return lane->begin + lane->sent >= up_to;
 }
 
-/* The peer takes it, or the link breaks, within the time-out. */
+/* The peer takes it, or the link breaks, within the time-out. It may not take anything before this
+ * end has heard it. */
 static int wait_a_turn(struct tcp_lane *lane, const struct tcp_link *l, struct loco_wait *wait)
 {
-    tcp_lane_receive(lane);
-    if (is_broken(l))
-        return -ECONNRESET;
     pthread_mutex_unlock(&lane->lock);
+    tcp_serve_in_wait(lane->tcp, lane);
     loco_host_relax(&l->node->base, wait);
     pthread_mutex_lock(&lane->lock);
-    return 0;
+    return is_broken(l) ? -ECONNRESET : 0;
 }
 
 static int send_up_to(struct tcp_lane *lane, const struct tcp_link *l, uint64_t up_to)
@@ -133,26 +128,43 @@ static uint64_t posted(const struct tcp_lane *lane)
     return lane->begin + lane->out;
 }
 
-static bool has_room(struct tcp_lane *lane, size_t size)
+static void move_to_front(struct tcp_lane *lane)
 {
-    if (sizeof lane->output - lane->out >= size)
-        return true;
-    send_some(lane);
     memmove(lane->output, lane->output + lane->sent, lane->out - lane->sent);
     lane->begin += lane->sent;
     lane->out -= lane->sent;
     lane->sent = 0;
-    return sizeof lane->output - lane->out >= size;
 }
 
-/* Waits for room for a request, and for its answer, which is one of so many. */
+static bool has_room(struct tcp_lane *lane, size_t size)
+{
+    if (lane->out + size <= TCP_BUFFER)
+        return true;
+    send_some(lane);
+    move_to_front(lane);
+    return lane->out + size <= TCP_BUFFER;
+}
+
+static size_t size_of_answer(const struct tcp_pending *p)
+{
+    return sizeof(struct tcp_request) + p->size;
+}
+
+/* The other end has room for one more answer. */
+static bool may_ask(const struct tcp_lane *lane, const struct tcp_pending *p)
+{
+    return lane->asked - lane->answered < TCP_DEPTH &&
+           lane->awaited + size_of_answer(p) <= TCP_ANSWERS;
+}
+
+/* Waits for room for a request, and for its answer, if there is one. */
 static int await_room(struct tcp_lane *lane, const struct tcp_link *l, size_t size,
-                      unsigned answers)
+                      const struct tcp_pending *pending)
 {
     struct loco_wait wait = {.until = UINT64_MAX};
 
     while (!is_broken(l)) {
-        if (has_room(lane, size) && lane->asked - lane->answered + answers <= TCP_DEPTH)
+        if (has_room(lane, size) && (!pending || may_ask(lane, pending)))
             return 0;
         if (wait_a_turn(lane, l, &wait))
             break;
@@ -177,23 +189,25 @@ static int post(struct tcp_lane *lane, const struct tcp_link *l, const struct tc
 int tcp_lane_post(struct tcp_link *l, const struct tcp_request *r, const void *data, size_t size)
 {
     struct tcp_lane *lane = atomic_load_explicit(&l->lane, memory_order_relaxed);
-    int rc = await_room(lane, l, sizeof *r + size, 0);
+    int rc = await_room(lane, l, sizeof *r + size, NULL);
 
     return rc ? rc : post(lane, l, r, data, size);
 }
 
 /* --- asking: with the lane's lock held ------------------------------------------------------ */
 
-int tcp_lane_ask(struct tcp_link *l, const struct tcp_request *r, const struct tcp_pending *pending)
+int tcp_lane_ask(struct tcp_link *l, const struct tcp_request *r, const void *data, size_t size,
+                 const struct tcp_pending *pending)
 {
     struct tcp_lane *lane = atomic_load_explicit(&l->lane, memory_order_relaxed);
-    int rc = await_room(lane, l, sizeof *r, 1);
+    int rc = await_room(lane, l, sizeof *r + size, pending);
 
     if (rc)
         return rc;
     lane->pending[lane->asked++ % TCP_DEPTH] = *pending;
+    lane->awaited += size_of_answer(pending);
     atomic_fetch_add_explicit(&l->waiting, 1, memory_order_release);
-    return post(lane, l, r, NULL, 0);
+    return post(lane, l, r, data, size);
 }
 
 /* The newest of the link's operations before its first that waits for an answer. */
@@ -207,7 +221,7 @@ uint64_t tcp_lane_done(const struct tcp_link *l)
     return l->number;
 }
 
-/* --- answers: with the lane's lock held ----------------------------------------------------- */
+/* --- answers ---------------------------------------------------------------------------------- */
 
 static void finish(struct tcp_link *l, const struct tcp_pending *p)
 {
@@ -216,65 +230,63 @@ static void finish(struct tcp_link *l, const struct tcp_pending *p)
     atomic_store_explicit(&l->base.done, tcp_lane_done(l), memory_order_release);
 }
 
-/* Returns false for what no node answers. */
-static bool hear_answer(struct tcp_lane *lane, const struct tcp_answer *a,
+/* Whether it answers the oldest request. */
+static bool fits(const struct tcp_lane *lane, const struct tcp_request *a)
+{
+    const struct tcp_pending *p = &lane->pending[lane->answered % TCP_DEPTH];
+
+    return lane->answered < lane->asked && a->link == p->index &&
+           (a->operation == TCP_NOT_THERE || a->size == p->size);
+}
+
+static void take_answer(struct tcp_lane *lane, const struct tcp_request *a,
                         const unsigned char *body)
 {
-    const struct tcp_pending p = lane->pending[lane->answered % TCP_DEPTH];
+    const struct tcp_pending p = lane->pending[lane->answered++ % TCP_DEPTH];
 
-    if (lane->answered == lane->asked || a->link != p.index ||
-        (a->size != p.size && a->size != TCP_NOT_THERE))
-        return false;
-    lane->answered++;
+    lane->awaited -= size_of_answer(&p);
     if (!p.link)
-        return true;
-    if (a->size == TCP_NOT_THERE) {
+        return;
+    if (a->operation == TCP_NOT_THERE) {
         fail_link(lane, p.link);
-        return true;
+        return;
     }
     tcp_place(p.to, body, a->size);
     finish(p.link, &p);
-    return true;
 }
 
-static size_t body_of(const struct tcp_answer *a)
+bool tcp_lane_hear_answer(struct tcp_lane *lane, const struct tcp_request *a,
+                          const unsigned char *body)
 {
-    return a->size == TCP_NOT_THERE ? 0 : a->size;
-}
-
-/* Gives what has come to those that wait for it, whole answers only. */
-static bool share_out(struct tcp_lane *lane)
-{
-    struct tcp_answer a;
-    size_t at = 0;
-    bool sound = true;
-
-    while (sound && lane->in - at >= sizeof a) {
-        memcpy(&a, lane->input + at, sizeof a);
-        sound = body_of(&a) <= TCP_PIECE;
-        if (!sound || lane->in - at - sizeof a < body_of(&a))
-            break;
-        sound = hear_answer(lane, &a, lane->input + at + sizeof a);
-        at += sizeof a + body_of(&a);
-    }
-    memmove(lane->input, lane->input + at, lane->in - at);
-    lane->in -= at;
+    pthread_mutex_lock(&lane->lock);
+    const bool sound = fits(lane, a);
+    if (sound)
+        take_answer(lane, a, body);
+    pthread_mutex_unlock(&lane->lock);
     return sound;
 }
 
-void tcp_lane_receive(struct tcp_lane *lane)
+unsigned char *tcp_lane_answer(struct tcp_lane *lane, enum tcp_operation operation, uint16_t link,
+                               size_t size)
 {
-    do {
-        if (atomic_load(&lane->broken))
-            return;
-        ssize_t got =
-            recv(lane->fd, lane->input + lane->in, sizeof lane->input - lane->in, MSG_DONTWAIT);
-        if (got < 0 && (errno == EAGAIN || errno == EINTR))
-            return;
-        lane->in += got > 0 ? (size_t)got : 0;
-        if (got <= 0 || !share_out(lane))
-            fail_lane(lane);
-    } while (lane->answered < lane->asked);
+    const struct tcp_request a = {
+        .operation = (uint8_t)operation, .link = link, .size = (uint32_t)size};
+
+    if (sizeof lane->output - lane->out < sizeof a + size)
+        move_to_front(lane);
+    if (sizeof lane->output - lane->out < sizeof a + size)
+        return NULL;
+    memcpy(lane->output + lane->out, &a, sizeof a);
+    lane->out += sizeof a + size;
+    atomic_store_explicit(&lane->owes, true, memory_order_relaxed);
+    return lane->output + lane->out - size;
+}
+
+void tcp_lane_send_answers(struct tcp_lane *lane)
+{
+    pthread_mutex_lock(&lane->lock);
+    send_some(lane);
+    pthread_mutex_unlock(&lane->lock);
 }
 
 /* --- what a thread holds -------------------------------------------------------------------- */
@@ -285,9 +297,9 @@ static void send_held(struct tcp_lane *lane)
 
     pthread_mutex_lock(&lane->lock);
     const uint64_t up_to = posted(lane);
-    for (send_some(lane); !is_sent(lane, up_to) && has_live_link(lane); send_some(lane)) {
-        tcp_lane_receive(lane);
+    for (send_some(lane); !is_sent(lane, up_to) && !atomic_load(&lane->broken); send_some(lane)) {
         pthread_mutex_unlock(&lane->lock);
+        tcp_serve_in_wait(lane->tcp, lane);
         loco_host_relax(NULL, &wait);
         pthread_mutex_lock(&lane->lock);
     }
@@ -324,7 +336,7 @@ void tcp_relax(struct loco_node *node, struct loco_wait *wait)
     if (t && loco_context.holds)
         send_all_held(t);
     if (t)
-        tcp_serve_in_wait(t);
+        tcp_serve_in_wait(t, NULL);
     loco_host_relax(node, wait);
 }
 
@@ -333,13 +345,13 @@ void tcp_relax(struct loco_node *node, struct loco_wait *wait)
 static bool is_idle(struct tcp_lane *lane)
 {
     pthread_mutex_lock(&lane->lock);
-    const bool idle = lane->fd < 0;
+    const bool idle = lane->end.fd < 0 && !lane->links;
     pthread_mutex_unlock(&lane->lock);
     return idle;
 }
 
 /* Lanes stay until the fabric closes, for other threads to look through: an idle one serves again.
- */
+ * With the fabric's lock held. */
 static struct tcp_lane *find_idle(struct tcp *t)
 {
     struct tcp_lane *lane = atomic_load(&t->lanes);
@@ -356,19 +368,10 @@ static struct tcp_lane *find_idle(struct tcp *t)
     if (!lane)
         return NULL;
     lane->tcp = t;
-    lane->fd = -1;
+    lane->end = (struct tcp_end){.role = TCP_LANE, .fd = -1};
     lane->next = atomic_load(&t->lanes);
     atomic_store_explicit(&t->lanes, lane, memory_order_release);
     return lane;
-}
-
-static bool has_pair(const struct tcp_lane *lane, const struct tcp_link *of)
-{
-    const struct tcp_link *l = lane->links;
-
-    while (l && (l->node != of->node || l->base.peer != of->base.peer))
-        l = l->beside;
-    return l;
 }
 
 static bool is_same_host(const struct sockaddr_storage *a, const struct sockaddr_storage *b)
@@ -380,21 +383,25 @@ static bool leads_there(const struct tcp_lane *lane, const struct tcp_link *l, u
 {
     const struct sockaddr_storage *addresses = l->node->addresses;
 
-    return lane->fd >= 0 && lane->process == process &&
+    return lane->end.fd >= 0 && lane->process == process && !atomic_load(&lane->broken) &&
            is_same_host(&lane->here, &addresses[l->node->base.id]) &&
            is_same_host(&lane->there, &addresses[l->base.peer]);
 }
 
+/* TCP_LINKS_MAX: there is none. */
+static unsigned find_index(const struct tcp_lane *lane)
+{
+    unsigned i = 0;
+
+    while (i < TCP_LINKS_MAX && lane->indices[i / 64] >> i % 64 & 1)
+        i++;
+    return i;
+}
+
 static bool suits(struct tcp_lane *lane, const struct tcp_link *l, uint64_t process)
 {
-    bool yes = false;
-
     pthread_mutex_lock(&lane->lock);
-    if (leads_there(lane, l, process)) {
-        tcp_lane_receive(lane); /* it may have been closed there */
-        yes = !lane->closed && !atomic_load(&lane->broken) && lane->next_index < TCP_LINKS_MAX &&
-              !has_pair(lane, l);
-    }
+    const bool yes = leads_there(lane, l, process) && find_index(lane) < TCP_LINKS_MAX;
     pthread_mutex_unlock(&lane->lock);
     return yes;
 }
@@ -408,43 +415,77 @@ struct tcp_lane *tcp_lane_find(const struct tcp_link *l, uint64_t process)
     return lane;
 }
 
-/* With the lock held. */
+/* With the lane's lock held. */
 static void add_link(struct tcp_lane *lane, struct tcp_link *l)
 {
-    l->index = lane->next_index++;
+    l->index = (uint16_t)find_index(lane);
+    lane->indices[l->index / 64] |= (uint64_t)1 << l->index % 64;
     l->beside = lane->links;
     lane->links = l;
     atomic_store(&l->lane, lane);
 }
 
-int tcp_lane_make(struct tcp_link *l, int fd, uint64_t process)
+/* A lane by this socket, which leads from the one node to the other. With `serving` and the
+ * fabric's lock held. */
+static int begin_lane(const struct tcp_node *n, uint32_t peer, int fd, uint64_t process,
+                      struct tcp_lane **made)
 {
-    struct tcp_lane *lane = find_idle(l->node->tcp);
+    struct tcp_lane *lane = find_idle(n->tcp);
 
     if (!lane)
         return -ENOMEM;
     pthread_mutex_lock(&lane->lock);
-    lane->here = l->node->addresses[l->node->base.id];
-    lane->there = l->node->addresses[l->base.peer];
+    lane->here = n->addresses[n->base.id];
+    lane->there = n->addresses[peer];
     lane->process = process;
-    lane->next_index = 0;
-    lane->closed = false;
-    lane->in = lane->out = lane->sent = 0;
+    memset(lane->indices, 0, sizeof lane->indices);
+    lane->in = lane->out = lane->sent = lane->awaited = 0;
     lane->asked = lane->answered = 0;
     atomic_store(&lane->broken, false);
     atomic_store(&lane->held, false);
-    lane->fd = fd;
-    add_link(lane, l);
+    atomic_store(&lane->owes, false);
+    lane->end.fd = fd;
+    int rc = tcp_watch(n->tcp, &lane->end, EPOLLIN);
+    if (rc)
+        lane->end = (struct tcp_end){.role = TCP_LANE, .fd = -1};
     pthread_mutex_unlock(&lane->lock);
-    return 0;
+    *made = lane;
+    return rc;
+}
+
+int tcp_lane_make(struct tcp_link *l, int fd, uint64_t process)
+{
+    struct tcp *t = l->node->tcp;
+    struct tcp_lane *lane;
+
+    pthread_mutex_lock(&t->serving);
+    pthread_mutex_lock(&t->lock);
+    int rc = begin_lane(l->node, l->base.peer, fd, process, &lane);
+    if (!rc) {
+        pthread_mutex_lock(&lane->lock);
+        add_link(lane, l);
+        pthread_mutex_unlock(&lane->lock);
+    }
+    pthread_mutex_unlock(&t->lock);
+    pthread_mutex_unlock(&t->serving);
+    return rc;
+}
+
+int tcp_lane_take(struct tcp_node *n, struct tcp_peer *p, int fd)
+{
+    struct tcp_lane *lane;
+    int rc = begin_lane(n, p->id, fd, p->connection->process, &lane);
+
+    if (!rc)
+        tcp_target_add(lane, 0, n, p);
+    return rc;
 }
 
 int tcp_lane_join(struct tcp_lane *lane, struct tcp_link *l, const struct tcp_greeting *g)
 {
     pthread_mutex_lock(&lane->lock);
     add_link(lane, l);
-    const struct tcp_request r = {
-        .operation = TCP_BEGIN_LINK, .link = l->index, .first = sizeof *g};
+    const struct tcp_request r = {.operation = TCP_BEGIN_LINK, .link = l->index, .size = sizeof *g};
     if (atomic_load(&lane->broken))
         atomic_store(&l->broken, true);
     int rc = tcp_lane_post(l, &r, (const unsigned char *)g, sizeof *g);
@@ -452,15 +493,17 @@ int tcp_lane_join(struct tcp_lane *lane, struct tcp_link *l, const struct tcp_gr
     return rc;
 }
 
-/* What has room is told; a lane without any link ends. */
-static void say_closed(struct tcp_lane *lane, uint32_t index)
+/* If there is no room to say so, the index stays taken. */
+static void say_closed(struct tcp_lane *lane, uint16_t index)
 {
     const struct tcp_request r = {.operation = TCP_END_LINK, .link = index};
 
-    if (sizeof lane->output - lane->out >= sizeof r) {
-        memcpy(lane->output + lane->out, &r, sizeof r);
-        lane->out += sizeof r;
-    }
+    if (!has_room(lane, sizeof r))
+        return;
+    memcpy(lane->output + lane->out, &r, sizeof r);
+    lane->out += sizeof r;
+    lane->indices[index / 64] &= ~((uint64_t)1 << index % 64);
+    atomic_store_explicit(&lane->owes, true, memory_order_relaxed);
     send_some(lane);
 }
 
@@ -472,11 +515,8 @@ void tcp_lane_leave(struct tcp_lane *lane, struct tcp_link *l)
         at = &(*at)->beside;
     *at = l->beside;
     forget_answers(lane, l);
-    say_closed(lane, l->index);
-    if (!lane->links) {
-        close(lane->fd);
-        lane->fd = -1;
-    }
+    if (!atomic_load(&lane->broken))
+        say_closed(lane, l->index);
     pthread_mutex_unlock(&lane->lock);
 }
 
@@ -484,6 +524,8 @@ void tcp_lanes_free(struct tcp *t)
 {
     for (struct tcp_lane *lane = atomic_load(&t->lanes), *next; lane; lane = next) {
         next = lane->next;
+        if (lane->end.fd >= 0)
+            close(lane->end.fd);
         pthread_mutex_destroy(&lane->lock);
         free(lane);
     }
@@ -500,6 +542,16 @@ void tcp_tend_lanes(struct tcp *t)
                 tcp_link_failed(l->node, l->base.peer, l->arenas);
             l->failed = false;
         }
+        pthread_mutex_unlock(&lane->lock);
+    }
+}
+
+void tcp_lanes_end(struct tcp *t, uint64_t process)
+{
+    for (struct tcp_lane *lane = atomic_load(&t->lanes); lane; lane = lane->next) {
+        pthread_mutex_lock(&lane->lock);
+        if (lane->end.fd >= 0 && lane->process == process)
+            fail_lane(lane);
         pthread_mutex_unlock(&lane->lock);
     }
 }

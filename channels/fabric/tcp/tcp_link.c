@@ -3,8 +3,7 @@
  *
  * An operation is in the kernel's hands when it was posted, or will be when its thread releases
  * what it holds; and its source may be used again. So a write is done unless the answer to an
- * earlier operation of its link is still to come, for what is done is counted in order. Answers are
- * read by who looks for them.
+ * earlier operation of its link is still to come, for what is done is counted in order.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -56,10 +55,10 @@ static int send_write(struct tcp_link *l, struct loco_remote to, const unsigned 
     while (!rc && size > 0) {
         const size_t piece = piece_at(to.offset, size);
         const struct tcp_request r = {.operation = TCP_WRITE,
-                                      .arena = (uint16_t)to.arena,
+                                      .arena = (uint8_t)to.arena,
                                       .link = l->index,
-                                      .offset = to.offset,
-                                      .first = piece};
+                                      .size = (uint32_t)piece,
+                                      .offset = to.offset};
         l->last_write = ++l->sequence;
         rc = tcp_lane_post(l, &r, from, piece);
         to.offset += piece;
@@ -69,7 +68,9 @@ static int send_write(struct tcp_link *l, struct loco_remote to, const unsigned 
     return rc;
 }
 
-static int ask(struct tcp_link *l, const struct tcp_request *r, void *to, size_t size)
+/* With the operands of an atomic, or without any (NULL). */
+static int ask(struct tcp_link *l, const struct tcp_request *r, const struct tcp_operands *operands,
+               void *to, size_t size)
 {
     const struct tcp_pending pending = {.link = l,
                                         .index = l->index,
@@ -79,7 +80,7 @@ static int ask(struct tcp_link *l, const struct tcp_request *r, void *to, size_t
                                         .to = to};
 
     l->last_reads = ++l->sequence;
-    return tcp_lane_ask(l, r, &pending);
+    return tcp_lane_ask(l, r, operands, operands ? r->size : 0, &pending);
 }
 
 static int send_read(struct tcp_link *l, struct loco_remote from, unsigned char *to, size_t size)
@@ -89,11 +90,11 @@ static int send_read(struct tcp_link *l, struct loco_remote from, unsigned char 
     while (!rc && size > 0) {
         const size_t piece = piece_at(from.offset, size);
         const struct tcp_request r = {.operation = TCP_READ,
-                                      .arena = (uint16_t)from.arena,
+                                      .arena = (uint8_t)from.arena,
                                       .link = l->index,
-                                      .offset = from.offset,
-                                      .first = piece};
-        rc = ask(l, &r, to, piece);
+                                      .size = (uint32_t)piece,
+                                      .offset = from.offset};
+        rc = ask(l, &r, NULL, to, piece);
         from.offset += piece;
         to += piece;
         size -= piece;
@@ -175,8 +176,8 @@ int tcp_read(struct loco_link *base, struct loco_remote from, void *to, size_t s
     return end(l, 0);
 }
 
-static int post_atomic(struct loco_link *base, struct tcp_request r, struct loco_remote at,
-                       uint64_t *old)
+static int post_atomic(struct loco_link *base, enum tcp_operation operation,
+                       const struct tcp_operands *operands, struct loco_remote at, uint64_t *old)
 {
     struct tcp_link *l = begin(base);
 
@@ -187,28 +188,28 @@ static int post_atomic(struct loco_link *base, struct tcp_request r, struct loco
     if (!is_network_memory(l, old, sizeof *old))
         return end(l, -EFAULT);
     if (is_own(l)) {
-        *old = tcp_execute((uint64_t *)(void *)own_place(l, at), &r);
+        *old = tcp_execute((uint64_t *)(void *)own_place(l, at), operation, operands);
         return end(l, 0);
     }
-    r.arena = (uint16_t)at.arena;
-    r.link = l->index;
-    r.offset = at.offset;
-    return end(l, ask(l, &r, old, sizeof *old));
+    const struct tcp_request r = {.operation = (uint8_t)operation,
+                                  .arena = (uint8_t)at.arena,
+                                  .link = l->index,
+                                  .size = operation == TCP_FETCH_ADD ? sizeof operands->first
+                                                                     : sizeof *operands,
+                                  .offset = at.offset};
+    return end(l, ask(l, &r, operands, old, sizeof *old));
 }
 
 int tcp_fetch_add(struct loco_link *base, struct loco_remote at, uint64_t add, uint64_t *old)
 {
-    return post_atomic(base, (struct tcp_request){.operation = TCP_FETCH_ADD, .first = add}, at,
-                       old);
+    return post_atomic(base, TCP_FETCH_ADD, &(struct tcp_operands){.first = add}, at, old);
 }
 
 int tcp_compare_swap(struct loco_link *base, struct loco_remote at, uint64_t expected,
                      uint64_t desired, uint64_t *old)
 {
-    return post_atomic(
-        base,
-        (struct tcp_request){.operation = TCP_COMPARE_SWAP, .first = expected, .second = desired},
-        at, old);
+    return post_atomic(base, TCP_COMPARE_SWAP,
+                       &(struct tcp_operands){.first = expected, .second = desired}, at, old);
 }
 
 /* A read or an atomic that was posted after the newest write does as well; and without a write
@@ -220,7 +221,7 @@ uint64_t tcp_flush(struct loco_link *base)
 
     if (l->last_reads < l->last_write) {
         const struct tcp_request r = {.operation = TCP_FLUSH, .link = l->index};
-        rc = is_broken(l) ? -ECONNRESET : ask(l, &r, NULL, 0);
+        rc = is_broken(l) ? -ECONNRESET : ask(l, &r, NULL, NULL, 0);
     }
     uint64_t ticket = rc ? UINT64_MAX : l->last_reads; /* never: the peer is lost */
     if (lane_of(l))
@@ -228,16 +229,12 @@ uint64_t tcp_flush(struct loco_link *base)
     return ticket;
 }
 
-/* If the lock is held, its holder looks as well, or posts, and is looked after again. */
 void tcp_poll(struct loco_link *base)
 {
     struct tcp_link *l = (struct tcp_link *)base;
 
-    if (atomic_load_explicit(&l->waiting, memory_order_relaxed) == 0 ||
-        pthread_mutex_trylock(&lane_of(l)->lock))
-        return;
-    tcp_lane_receive(lane_of(l));
-    pthread_mutex_unlock(&lane_of(l)->lock);
+    if (atomic_load_explicit(&l->waiting, memory_order_relaxed) > 0)
+        tcp_serve_in_wait(l->node->tcp, lane_of(l));
 }
 
 /* --- opening and closing -------------------------------------------------------------------- */
@@ -300,6 +297,6 @@ void tcp_links_break(struct tcp_node *n, const struct tcp_arenas *arenas)
             continue;
         atomic_store(&l->broken, true);
         if (atomic_load(&l->lane))
-            tcp_lane_lose(atomic_load(&l->lane), l);
+            tcp_lane_forget(atomic_load(&l->lane), l);
     }
 }

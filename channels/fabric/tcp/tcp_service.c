@@ -58,8 +58,8 @@ static void serve(struct tcp_end *end)
 
     if (end->fd < 0)
         return;
-    if (end->role == TCP_FAR_LANE) {
-        tcp_far_lane_serve((struct tcp_far_lane *)end);
+    if (end->role == TCP_LANE) {
+        tcp_lane_serve((struct tcp_lane *)end);
         return;
     }
     struct tcp *t = end->node->tcp;
@@ -129,8 +129,10 @@ static void serve_turn(struct tcp *t, uint64_t now)
     struct epoll_event events[AT_ONCE];
     uint64_t turns;
 
-    if (atomic_exchange(&t->due, false) || now >= t->tend_at)
+    if (atomic_exchange(&t->due, false) || now >= t->tend_at) {
+        tcp_look_after_lanes(t);
         t->tend_at = tend(t, now);
+    }
     const int count = epoll_wait(t->epoll, events, AT_ONCE, 0);
     for (int i = 0; i < count; i++) {
         if (events[i].data.ptr)
@@ -145,18 +147,18 @@ static void serve_turn(struct tcp *t, uint64_t now)
  * finds it there. */
 static void serve_most_likely(struct tcp *t)
 {
+    if (t->recent && ++t->looks % LOOKS) {
+        tcp_lane_serve(t->recent);
+        return;
+    }
     const uint64_t now = tcp_now();
-
     atomic_store_explicit(&t->served_ns, now, memory_order_relaxed);
-    if (t->recent && ++t->looks % LOOKS)
-        tcp_far_lane_serve(t->recent);
-    else
-        serve_turn(t, now);
+    serve_turn(t, now);
 }
 
 /* If another thread serves, the next look is soon. But it may be kept from going on by this very
  * one, which is more urgent: then it runs as urgently. */
-void tcp_serve_in_wait(struct tcp *t)
+void tcp_serve_in_wait(struct tcp *t, struct tcp_lane *lane)
 {
     if (pthread_mutex_trylock(&t->serving)) {
         if (atomic_fetch_add_explicit(&t->kept_out, 1, memory_order_relaxed) < KEPT_OUT_MAX)
@@ -164,7 +166,10 @@ void tcp_serve_in_wait(struct tcp *t)
         pthread_mutex_lock(&t->serving);
     }
     atomic_store_explicit(&t->kept_out, 0, memory_order_relaxed);
-    serve_most_likely(t);
+    if (lane)
+        tcp_lane_serve(lane);
+    else
+        serve_most_likely(t);
     pthread_mutex_unlock(&t->serving);
 }
 

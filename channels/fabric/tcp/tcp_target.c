@@ -1,90 +1,43 @@
 /*
- * The other ends of lanes: what peers write is placed, what they ask for is executed and answered,
- * one after the other. No more is heard while answers lie unsent.
+ * What comes over lanes: what peers write is placed, what they ask for is executed and answered,
+ * one after the other; and their answers go to who waits for them.
  */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "tcp_internal.h"
 #include "tcp_words.h"
 
-/* --- links: with the fabric's lock held ------------------------------------------------------ */
+/* --- the other ends of links: with the fabric's lock held ------------------------------------ */
 
-static void add_target(struct tcp_far_lane *lane, uint32_t index, struct tcp_node *n,
-                       struct tcp_peer *p)
+void tcp_target_add(struct tcp_lane *lane, uint16_t index, struct tcp_node *n, struct tcp_peer *p)
 {
     lane->targets[index] = (struct tcp_target){.node = n, .peer = p};
-    lane->target_count++;
     p->target_count++;
 }
 
-static void drop_target(struct tcp_far_lane *lane, uint32_t index)
+static void drop_target(struct tcp_target *t)
 {
-    struct tcp_target *t = &lane->targets[index];
-
-    if (!t->node)
-        return;
-    t->peer->target_count--;
-    lane->target_count--;
+    if (t->node)
+        t->peer->target_count--;
     *t = (struct tcp_target){0};
 }
 
-static void drop_lane(struct tcp_far_lane *lane)
+void tcp_targets_drop(const struct tcp_node *n, const struct tcp_peer *p)
 {
-    struct tcp_far_lane **at = &lane->tcp->far_lanes;
+    struct tcp_lane *lane = p->target_count ? atomic_load(&n->tcp->lanes) : NULL;
 
-    for (uint32_t i = 0; i < TCP_LINKS_MAX; i++)
-        drop_target(lane, i);
-    while (*at != lane)
-        at = &(*at)->next;
-    *at = lane->next;
-    if (lane->tcp->recent == lane)
-        lane->tcp->recent = NULL;
-    tcp_bury(lane->tcp, &lane->end);
-}
-
-void tcp_targets_drop(struct tcp_node *n, const struct tcp_peer *p)
-{
-    for (struct tcp_far_lane *lane = n->tcp->far_lanes, *next; lane; lane = next) {
-        const unsigned before = lane->target_count;
-        next = lane->next;
-        for (uint32_t i = 0; i < TCP_LINKS_MAX; i++)
+    for (; lane; lane = lane->next)
+        for (unsigned i = 0; i < TCP_LINKS_MAX; i++)
             if (lane->targets[i].node == n && lane->targets[i].peer == p)
-                drop_target(lane, i);
-        if (before && !lane->target_count)
-            drop_lane(lane);
-    }
+                drop_target(&lane->targets[i]);
 }
 
 /* --- requests ----------------------------------------------------------------------------- */
-
-/* Of what a link asks for that is not there. */
-static void answer_not_there(struct tcp_far_lane *lane, uint32_t link)
-{
-    const struct tcp_answer a = {.link = link, .size = TCP_NOT_THERE};
-
-    memcpy(lane->output + lane->out, &a, sizeof a);
-    lane->out += sizeof a;
-}
-
-/* Room for what an answer brings. */
-static unsigned char *answer(struct tcp_far_lane *lane, uint32_t link, size_t size)
-{
-    const struct tcp_answer a = {.link = link, .size = (uint32_t)size};
-    unsigned char *body = lane->output + lane->out + sizeof a;
-
-    memcpy(lane->output + lane->out, &a, sizeof a);
-    lane->out += sizeof a + size;
-    return body;
-}
-
-static void answer_word(struct tcp_far_lane *lane, uint32_t link, uint64_t word)
-{
-    memcpy(answer(lane, link, sizeof word), &word, sizeof word);
-}
 
 /* Whether the place is memory that this node has given to its peers. */
 static bool is_allowed(const struct tcp_node *n, const struct tcp_request *r)
@@ -92,7 +45,7 @@ static bool is_allowed(const struct tcp_node *n, const struct tcp_request *r)
     switch (r->operation) {
     case TCP_WRITE:
     case TCP_READ:
-        return tcp_arena_has(&n->own, r->arena, r->offset, r->first);
+        return tcp_arena_has(&n->own, r->arena, r->offset, r->size);
     case TCP_FETCH_ADD:
     case TCP_COMPARE_SWAP:
         return tcp_arena_has(&n->own, r->arena, r->offset, sizeof(uint64_t)) &&
@@ -107,40 +60,83 @@ static unsigned char *memory_of(const struct tcp_node *n, const struct tcp_reque
     return n->own.at[r->arena].base + r->offset;
 }
 
-uint64_t tcp_execute(uint64_t *word, const struct tcp_request *r)
+uint64_t tcp_execute(uint64_t *word, enum tcp_operation operation, const struct tcp_operands *o)
 {
-    uint64_t old = r->first;
+    uint64_t old = o->first;
 
-    if (r->operation == TCP_FETCH_ADD)
-        return __atomic_fetch_add(word, r->first, __ATOMIC_SEQ_CST);
-    __atomic_compare_exchange_n(word, &old, r->second, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+    if (operation == TCP_FETCH_ADD)
+        return __atomic_fetch_add(word, o->first, __ATOMIC_SEQ_CST);
+    __atomic_compare_exchange_n(word, &old, o->second, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
     return old;
 }
 
-/* A write's words are placed after those of earlier writes. The placed writes of a flush are seen
- * by everybody before its answer goes out. */
-static void execute(struct tcp_far_lane *lane, const struct tcp_node *n,
-                    const struct tcp_request *r, const unsigned char *data)
+static void answer_atomic(const struct tcp_node *n, const struct tcp_request *r,
+                          const unsigned char *data, unsigned char *to)
+{
+    struct tcp_operands o = {0};
+
+    memcpy(&o, data, r->size);
+    const uint64_t old = tcp_execute((uint64_t *)(void *)memory_of(n, r), r->operation, &o);
+    memcpy(to, &old, sizeof old);
+}
+
+static size_t size_of_answer(const struct tcp_request *r)
 {
     switch (r->operation) {
-    case TCP_WRITE:
-        atomic_thread_fence(memory_order_release);
-        tcp_place(memory_of(n, r), data, r->first);
-        break;
     case TCP_READ:
-        tcp_fetch(answer(lane, r->link, r->first), memory_of(n, r), r->first);
-        break;
-    case TCP_FLUSH:
-        atomic_thread_fence(memory_order_seq_cst);
-        answer(lane, r->link, 0);
-        break;
+        return r->size;
+    case TCP_FETCH_ADD:
+    case TCP_COMPARE_SWAP:
+        return sizeof(uint64_t);
     default:
-        answer_word(lane, r->link, tcp_execute((uint64_t *)(void *)memory_of(n, r), r));
+        return 0;
     }
 }
 
+/* With the lane's lock held. The placed writes of a flush are seen by everybody before its answer
+ * goes out. */
+static void answer(const struct tcp_node *n, const struct tcp_request *r, const unsigned char *data,
+                   unsigned char *to)
+{
+    if (r->operation == TCP_READ)
+        tcp_fetch(to, memory_of(n, r), r->size);
+    else if (r->operation == TCP_FLUSH)
+        atomic_thread_fence(memory_order_seq_cst);
+    else
+        answer_atomic(n, r, data, to);
+}
+
+/* Returns false when there are more answers than any node waits for. */
+static bool execute(struct tcp_lane *lane, const struct tcp_node *n, const struct tcp_request *r,
+                    const unsigned char *data)
+{
+    pthread_mutex_lock(&lane->lock);
+    unsigned char *to = tcp_lane_answer(lane, TCP_ANSWER, r->link, size_of_answer(r));
+    if (to)
+        answer(n, r, data, to);
+    pthread_mutex_unlock(&lane->lock);
+    return to;
+}
+
+/* Of what a link asks for that is not there. */
+static bool answer_not_there(struct tcp_lane *lane, const struct tcp_request *r)
+{
+    pthread_mutex_lock(&lane->lock);
+    const bool had_room = tcp_lane_answer(lane, TCP_NOT_THERE, r->link, 0);
+    pthread_mutex_unlock(&lane->lock);
+    return had_room;
+}
+
+/* A write's words are placed after those of earlier writes. */
+static bool place(const struct tcp_node *n, const struct tcp_request *r, const unsigned char *data)
+{
+    atomic_thread_fence(memory_order_release);
+    tcp_place(memory_of(n, r), data, r->size);
+    return true;
+}
+
 /* Whose link it is; or, of a link that is not there, one of the same process. */
-static const struct tcp_target *find_target(const struct tcp_far_lane *lane, uint32_t index)
+static const struct tcp_target *find_target(const struct tcp_lane *lane, uint16_t index)
 {
     if (index < TCP_LINKS_MAX && lane->targets[index].node)
         return &lane->targets[index];
@@ -150,7 +146,7 @@ static const struct tcp_target *find_target(const struct tcp_far_lane *lane, uin
     return NULL;
 }
 
-static void refuse(const struct tcp_far_lane *lane, const struct tcp_request *r)
+static void refuse(const struct tcp_lane *lane, const struct tcp_request *r)
 {
     pthread_mutex_lock(&lane->tcp->lock);
     const struct tcp_target *t = find_target(lane, r->link);
@@ -174,7 +170,7 @@ static struct tcp_node *find_node(const struct tcp *t, uint32_t id)
 }
 
 /* A further link. That of a peer which is lost, or of nobody, is not there. */
-static bool open_target(struct tcp_far_lane *lane, uint32_t index, const unsigned char *data)
+static bool open_target(struct tcp_lane *lane, uint16_t index, const unsigned char *data)
 {
     struct tcp_greeting g;
 
@@ -186,71 +182,87 @@ static bool open_target(struct tcp_far_lane *lane, uint32_t index, const unsigne
     struct tcp_node *n = find_node(lane->tcp, g.to);
     struct tcp_peer *p = n ? tcp_admit_link(n, lane->end.fd, &g) : NULL;
     if (p)
-        add_target(lane, index, n, p);
+        tcp_target_add(lane, index, n, p);
     pthread_mutex_unlock(&lane->tcp->lock);
     return true;
 }
 
-static void close_target(struct tcp_far_lane *lane, uint32_t index)
+static bool close_target(struct tcp_lane *lane, uint16_t index)
 {
     pthread_mutex_lock(&lane->tcp->lock);
-    drop_target(lane, index);
+    drop_target(&lane->targets[index]);
     pthread_mutex_unlock(&lane->tcp->lock);
+    return true;
 }
 
-/* Does what a whole request asks for. Returns false for what no node asks. */
-static bool serve_request(struct tcp_far_lane *lane, const struct tcp_request *r,
-                          const unsigned char *data)
+static bool serve_target(struct tcp_lane *lane, const struct tcp_request *r,
+                         const unsigned char *data)
 {
     const struct tcp_target *t = &lane->targets[r->link];
 
-    if (r->operation == TCP_BEGIN_LINK)
-        return open_target(lane, r->link, data);
-    if (r->operation == TCP_END_LINK) {
-        close_target(lane, r->link);
-        return true;
-    }
-    if (!t->node) {
-        if (r->operation != TCP_WRITE)
-            answer_not_there(lane, r->link);
-        return true;
-    }
+    if (!t->node)
+        return r->operation == TCP_WRITE || answer_not_there(lane, r);
     if (!is_allowed(t->node, r))
         return false;
-    execute(lane, t->node, r, data);
-    return true;
+    return r->operation == TCP_WRITE ? place(t->node, r, data) : execute(lane, t->node, r, data);
+}
+
+/* Does what a whole request asks for. Returns false for what no node says. */
+static bool serve_request(struct tcp_lane *lane, const struct tcp_request *r,
+                          const unsigned char *data)
+{
+    switch (r->operation) {
+    case TCP_ANSWER:
+    case TCP_NOT_THERE:
+        return tcp_lane_hear_answer(lane, r, data);
+    case TCP_BEGIN_LINK:
+        return open_target(lane, r->link, data);
+    case TCP_END_LINK:
+        return close_target(lane, r->link);
+    default:
+        return serve_target(lane, r, data);
+    }
 }
 
 /* How many bytes come behind it. */
 static size_t body_of(const struct tcp_request *r)
 {
-    return r->operation == TCP_WRITE || r->operation == TCP_BEGIN_LINK ? (size_t)r->first : 0;
+    return r->operation == TCP_READ ? 0 : r->size;
 }
 
 /* Whether a node may say it at all; what it asks for is looked at when it is all here. */
 static bool is_request(const struct tcp_request *r)
 {
+    if (r->link >= TCP_LINKS_MAX)
+        return false;
     switch (r->operation) {
     case TCP_WRITE:
     case TCP_READ:
-        return r->link < TCP_LINKS_MAX && r->first <= TCP_PIECE;
+    case TCP_ANSWER:
+        return r->size <= TCP_PIECE;
+    case TCP_FETCH_ADD:
+        return r->size == sizeof(uint64_t);
+    case TCP_COMPARE_SWAP:
+        return r->size == sizeof(struct tcp_operands);
     case TCP_BEGIN_LINK:
-        return r->link < TCP_LINKS_MAX && r->first == sizeof(struct tcp_greeting);
+        return r->size == sizeof(struct tcp_greeting);
+    case TCP_FLUSH:
+    case TCP_END_LINK:
+    case TCP_NOT_THERE:
+        return r->size == 0;
     default:
-        return r->link < TCP_LINKS_MAX && r->operation >= TCP_WRITE && r->operation <= TCP_END_LINK;
+        return false;
     }
 }
 
-/* Does what the input asks for as far as it is here, and answers have room. Returns false for what
- * no node asks. */
-static bool work(struct tcp_far_lane *lane)
+/* Does what the input says as far as it is here. Returns false for what no node says. */
+static bool work(struct tcp_lane *lane)
 {
     struct tcp_request r;
     size_t at = 0;
     bool sound = true;
 
-    while (sound && lane->in - at >= sizeof r &&
-           sizeof lane->output - lane->out >= sizeof(struct tcp_answer) + TCP_PIECE) {
+    while (sound && lane->in - at >= sizeof r) {
         memcpy(&r, lane->input + at, sizeof r);
         sound = is_request(&r);
         if (sound && lane->in - at - sizeof r < body_of(&r))
@@ -265,81 +277,65 @@ static bool work(struct tcp_far_lane *lane)
     return sound;
 }
 
-/* --- the connection ----------------------------------------------------------------------- */
+/* --- the connection: with `serving` held ------------------------------------------------------ */
 
-/* Returns false when the connection is over. */
-static bool send_answers(struct tcp_far_lane *lane)
-{
-    if (lane->out == 0)
-        return true;
-    ssize_t sent = send(lane->end.fd, lane->output, lane->out, MSG_DONTWAIT | MSG_NOSIGNAL);
-    if (sent < 0)
-        return errno == EAGAIN || errno == EINTR;
-    lane->out -= (size_t)sent;
-    memmove(lane->output, lane->output + sent, lane->out);
-    return true;
-}
-
-/* Returns false when the connection is over. */
-static bool receive(struct tcp_far_lane *lane)
+/* Hears what is there. Returns whether that was something; one that is over breaks. */
+static bool hear(struct tcp_lane *lane)
 {
     ssize_t got =
         recv(lane->end.fd, lane->input + lane->in, sizeof lane->input - lane->in, MSG_DONTWAIT);
 
-    if (got < 0)
-        return errno == EAGAIN || errno == EINTR;
-    lane->in += (size_t)got;
-    lane->tcp->recent = lane;
-    return got > 0;
-}
-
-static void end_lane(struct tcp_far_lane *lane)
-{
-    pthread_mutex_lock(&lane->tcp->lock);
-    drop_lane(lane);
-    pthread_mutex_unlock(&lane->tcp->lock);
-}
-
-void tcp_far_lane_serve(struct tcp_far_lane *lane)
-{
-    bool going = lane->out > 0 ? send_answers(lane) : receive(lane), answered = true;
-
-    while (going && answered && lane->out == 0) {
-        going = work(lane);
-        answered = lane->out > 0;
-        going = going && send_answers(lane);
+    if (got < 0 && (errno == EAGAIN || errno == EINTR))
+        return false;
+    if (got > 0) {
+        lane->in += (size_t)got;
+        lane->tcp->recent = lane;
     }
-    if (going)
-        tcp_watch(lane->tcp, &lane->end, lane->out > 0 ? EPOLLOUT : EPOLLIN);
-    else
+    if (got > 0 && work(lane))
+        return true;
+    tcp_lane_break(lane);
+    return false;
+}
+
+void tcp_lane_serve(struct tcp_lane *lane)
+{
+    if (lane->end.fd < 0 || atomic_load_explicit(&lane->broken, memory_order_relaxed))
+        return;
+    hear(lane);
+    if (atomic_load_explicit(&lane->owes, memory_order_relaxed))
+        tcp_lane_send_answers(lane);
+    const bool owes = atomic_load_explicit(&lane->owes, memory_order_relaxed);
+    tcp_watch(lane->tcp, &lane->end, owes ? EPOLLIN | EPOLLOUT : EPOLLIN);
+}
+
+static void end_lane(struct tcp_lane *lane)
+{
+    struct tcp *t = lane->tcp;
+
+    pthread_mutex_lock(&t->lock);
+    for (unsigned i = 0; i < TCP_LINKS_MAX; i++)
+        drop_target(&lane->targets[i]);
+    pthread_mutex_unlock(&t->lock);
+    if (t->recent == lane)
+        t->recent = NULL;
+    pthread_mutex_lock(&lane->lock);
+    close(tcp_take_socket(t, &lane->end));
+    lane->end.events = 0;
+    pthread_mutex_unlock(&lane->lock);
+}
+
+/* What came before it broke is heard. */
+void tcp_look_after_lanes(struct tcp *t)
+{
+    for (struct tcp_lane *lane = atomic_load(&t->lanes); lane; lane = lane->next) {
+        if (lane->end.fd < 0)
+            continue;
+        if (!atomic_load(&lane->broken)) {
+            tcp_lane_serve(lane);
+            continue;
+        }
+        while (hear(lane))
+            ;
         end_lane(lane);
-}
-
-int tcp_far_lane_new(struct tcp_node *n, struct tcp_peer *p, int fd)
-{
-    struct tcp_far_lane *lane = calloc(1, sizeof *lane);
-
-    if (!lane)
-        return -ENOMEM;
-    lane->end = (struct tcp_end){.role = TCP_FAR_LANE, .fd = fd};
-    lane->tcp = n->tcp;
-    int rc = tcp_watch(n->tcp, &lane->end, EPOLLIN);
-    if (rc) {
-        free(lane);
-        return rc;
-    }
-    lane->next = n->tcp->far_lanes;
-    n->tcp->far_lanes = lane;
-    add_target(lane, 0, n, p);
-    return 0;
-}
-
-void tcp_far_lanes_free(struct tcp *t)
-{
-    while (t->far_lanes) {
-        struct tcp_far_lane *lane = t->far_lanes;
-        t->far_lanes = lane->next;
-        close(lane->end.fd);
-        free(lane);
     }
 }
