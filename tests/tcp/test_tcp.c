@@ -312,6 +312,123 @@ Test(tcp, a_thread_may_hold_more_than_there_is_room_for)
     close_star(&s);
 }
 
+/* Two processes, as far as the fabrics know, with a node each. */
+static void open_two(struct end *pair)
+{
+    for (uint32_t id = 0; id < 2; id++) {
+        cr_assert_eq(open_node(&pair[id], open_with((struct loco_tcp_config){0}), id, 2), 0);
+        cr_assert_eq(map(&pair[id]), 0);
+    }
+    for (uint32_t id = 0; id < 2; id++)
+        say_hello(&pair[id]);
+    for (uint32_t id = 0; id < 2; id++)
+        WAIT_UNTIL(&pair[id], pair[id].ear.messages > 0);
+}
+
+static void close_two(struct end *pair)
+{
+    for (uint32_t id = 0; id < 2; id++)
+        close_node(&pair[id]);
+    for (uint32_t id = 0; id < 2; id++)
+        loco_tcp_close(pair[id].fabric);
+}
+
+static pthread_barrier_t both_begin;
+
+static void *open_the_link(void *arg)
+{
+    struct end *e = arg;
+    const uint64_t value = 5 + e->node->id;
+
+    pthread_barrier_wait(&both_begin);
+    if (e->fabric->ops->link_open(e->node, !e->node->id, &e->link) ||
+        e->fabric->ops->write(next(e), there(0), &value, sizeof value) != LOCO_DONE)
+        return e;
+    return NULL;
+}
+
+/* Runs it for both ends at once. */
+static void at_both(struct end *pair, void *(*act)(void *end))
+{
+    pthread_t other;
+    void *failed;
+
+    pthread_barrier_init(&both_begin, NULL, 2);
+    cr_assert_eq(pthread_create(&other, NULL, act, &pair[1]), 0);
+    cr_expect(!act(&pair[0]));
+    cr_assert_eq(pthread_join(other, &failed), 0);
+    cr_expect(!failed);
+    pthread_barrier_destroy(&both_begin);
+}
+
+/* Also when they call each other at the same moment. */
+Test(tcp, two_processes_share_one_connection)
+{
+    for (int turn = 0; turn < 30; turn++) {
+        struct end pair[2];
+        open_two(pair);
+        const unsigned before = open_descriptors();
+        at_both(pair, open_the_link);
+        for (uint32_t id = 0; id < 2; id++) {
+            flush(&pair[id]);
+            cr_expect_eq(*word(&pair[!id], 0), 5 + id);
+        }
+        cr_expect_eq(open_descriptors(), before + 2, "its two ends");
+        cr_expect_eq(pair[0].ear.losts + pair[1].ear.losts, 0);
+        close_two(pair);
+    }
+}
+
+static void *ask_for_much(void *arg)
+{
+    enum { TIMES = 300, SIZE = ARENA / 2 };
+    struct end *e = arg;
+    const struct loco_fabric_ops *ops = e->fabric->ops;
+
+    pthread_barrier_wait(&both_begin);
+    for (int i = 0; i < TIMES; i++)
+        if (ops->read(next(e), there(0), e->arena.base + SIZE, SIZE) < 0 ||
+            ops->write(next(e), there(0), e->arena.base + SIZE, SIZE) < 0)
+            return e;
+    wait_done(e);
+    return NULL;
+}
+
+/* Neither hears the other only after it has sent all of its own. */
+Test(tcp, both_ends_may_ask_for_much_at_once)
+{
+    struct end pair[2];
+
+    open_two(pair);
+    at_both(pair, open_the_link);
+    at_both(pair, ask_for_much);
+    close_two(pair);
+}
+
+/* An index that a link had is another's, and threads that come and go use no more connections. */
+Test(tcp, links_come_and_go_on_one_connection)
+{
+    enum { MANY = 900 };
+    struct end pair[2];
+    uint64_t value = 0;
+
+    open_two(pair);
+    struct end *e = &pair[0];
+    const struct loco_fabric_ops *ops = e->fabric->ops;
+    const unsigned before = open_descriptors();
+    for (unsigned i = 0; i < MANY; i++) {
+        cr_assert_eq(ops->link_open(e->node, 1, &e->link), 0);
+        value++;
+        cr_assert_eq(ops->write(next(e), there(0), &value, sizeof value), LOCO_DONE);
+        flush(e);
+        cr_assert_eq(*word(&pair[1], 0), value);
+        ops->link_close(e->link);
+        e->link = NULL;
+    }
+    cr_expect_eq(open_descriptors(), before + 2);
+    close_two(pair);
+}
+
 /* A node's end is no concern of the links to others of its process. */
 Test(tcp, links_that_share_a_lane_end_apart)
 {
@@ -584,20 +701,30 @@ Test(tcp, another_count_is_told)
     close_pair(pair);
 }
 
-/* Connections that say nothing keep nobody out. */
+static bool is_open(int fd)
+{
+    char byte;
+
+    return recv(fd, &byte, 1, MSG_DONTWAIT) < 0 && errno == EAGAIN;
+}
+
+/* Connections that say nothing keep nobody out: there are never more than the documents say. */
 Test(tcp, silent_strangers_take_no_place)
 {
-    enum { MANY = 200 };
+    enum { MANY = 200, KEPT = 64 + 2 };
     int fds[MANY];
     struct end pair[2];
 
     open_alone(&pair[0], (struct loco_secret){0});
     for (unsigned i = 0; i < MANY; i++)
         fds[i] = intruder_call(own_loopback());
+    for (unsigned i = 0; i < MANY - KEPT; i++)
+        cr_expect(intruder_is_cut_off(fds[i]), "the oldest: %u", i);
+    for (unsigned i = MANY - KEPT; i < MANY; i++)
+        cr_expect(is_open(fds[i]), "the newest: %u", i);
     cr_assert_eq(open_node(&pair[1], pair[0].fabric, 1, 2), 0);
     WAIT_UNTIL(&pair[0], pair[0].ear.ups > 0);
-    cr_expect(intruder_is_cut_off(fds[0]), "the oldest");
-    for (unsigned i = 1; i < MANY; i++)
+    for (unsigned i = MANY - KEPT; i < MANY; i++)
         close(fds[i]);
     close_pair(pair);
 }
@@ -669,6 +796,25 @@ Test(tcp, who_asks_for_what_it_was_not_given_is_lost)
         WAIT_UNTIL(&e, e.ear.losts > 0);
         close_alone(&e);
     }
+}
+
+/* More answers than any node waits for. */
+Test(tcp, who_asks_for_more_than_there_is_room_for_is_lost)
+{
+    const struct tcp_request read_it = {.operation = TCP_READ, .size = TCP_PIECE};
+    struct intruder i;
+    struct end e;
+
+    open_alone(&e, (struct loco_secret){0});
+    cr_assert(intruder_greet(&i, own_loopback()));
+    int fd = intruder_link(&i, own_loopback(), 0);
+    for (unsigned n = 0; n < 4000; n++)
+        if (!intruder_say(fd, &read_it, sizeof read_it))
+            break;
+    cr_expect(intruder_is_cut_off(fd));
+    cr_expect(intruder_is_cut_off(i.control));
+    expect_warning(&e, "asked for memory that it was not given");
+    close_alone(&e);
 }
 
 static const struct {

@@ -381,10 +381,15 @@ struct tcp_peer *tcp_admit_link(struct tcp_node *n, int fd, const struct tcp_gre
     return why != LOCO_WELCOME || p->target_count == TCP_TARGETS_MAX ? NULL : p;
 }
 
-/* Two processes that call each other at once make one lane: that of the greater number. */
-static bool calls_it(const struct tcp *t, uint64_t process)
+/* Two processes that call each other at once make one lane: that of the greater number. The call of
+ * the other may come later; it was made before that lane was there. */
+static bool has_other_lane(const struct tcp_node *n, const struct tcp_greeting *g)
 {
-    return process && process == t->calls && process < t->process;
+    const struct tcp *t = n->tcp;
+
+    if (g->process == t->calls && g->process < t->process)
+        return true;
+    return g->from < n->base.count && tcp_lanes_count(n, g->from, g->process) > g->refusal;
 }
 
 static int welcome_lane(struct tcp_node *n, struct tcp_peer *p, int fd)
@@ -399,7 +404,7 @@ static void hear_link(struct tcp_connection *stranger, const struct tcp_greeting
 {
     struct tcp_node *n = stranger->end.node;
 
-    if (calls_it(n->tcp, g->process)) {
+    if (has_other_lane(n, g)) {
         stranger->other_id = g->from;
         refuse_with(stranger, LOCO_TAKEN, NULL);
         return;
@@ -504,12 +509,13 @@ static void note_call(struct tcp *t, uint64_t process)
 }
 
 /* From the note on the other process's call is refused, or has made a lane before. */
-static int find_or_connect(struct tcp_link *l, const struct tcp_greeting *g, uint64_t process)
+static int find_or_connect(struct tcp_link *l, struct tcp_greeting *g, uint64_t process)
 {
     struct tcp *t = l->node->tcp;
 
     note_call(t, process);
     struct tcp_lane *lane = tcp_lane_find(l, process);
+    g->refusal = (uint8_t)tcp_lanes_count(l->node, l->base.peer, process);
     int rc = lane ? tcp_lane_join(lane, l, g) : connect_lane(l, g, process);
     note_call(t, 0);
     return rc;
@@ -526,20 +532,22 @@ static void doubt_peer(const struct tcp_link *l)
 int tcp_link_connect(struct tcp_link *l)
 {
     struct tcp_greeting g = greeting(l->node, l->base.peer, TCP_LINK);
-    struct loco_wait wait = {.until = UINT64_MAX};
     struct tcp *t = l->node->tcp;
+    struct loco_wait wait = {.until = tcp_now() + tcp_timeout_ns(t)};
     uint64_t process;
     int rc = prepare_greeting(l, &g, &process);
 
     if (rc)
         return rc;
     pthread_mutex_lock(&t->connecting);
-    while ((rc = find_or_connect(l, &g, process)) == -EAGAIN && !atomic_load(&l->broken))
+    while ((rc = find_or_connect(l, &g, process)) == -EAGAIN && tcp_now() < wait.until)
         loco_host_relax(&l->node->base, &wait);
     pthread_mutex_unlock(&t->connecting);
+    if (rc == -EAGAIN || atomic_load(&l->broken))
+        rc = -ECONNRESET;
     if (rc == -ECONNRESET)
         doubt_peer(l);
-    return rc == -EAGAIN || atomic_load(&l->broken) ? -ECONNRESET : rc;
+    return rc;
 }
 
 /* --- connections -------------------------------------------------------------------------- */

@@ -320,6 +320,8 @@ void tcp_lane_break(struct tcp_lane *lane);
 struct tcp_lane *tcp_lane_find(const struct tcp_link *link, uint64_t process);
 int tcp_lane_join(struct tcp_lane *lane, struct tcp_link *link,
                   const struct tcp_greeting *greeting);
+/* How many lead from the node to that peer. */
+unsigned tcp_lanes_count(const struct tcp_node *node, uint32_t peer, uint64_t process);
 /* Takes the socket. Returns 0 or a negative errno. */
 int tcp_lane_make(struct tcp_link *link, int fd, uint64_t process);
 /* The same for one whose first link is a peer's, with `serving` and the fabric's lock held. */

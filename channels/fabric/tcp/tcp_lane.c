@@ -379,13 +379,25 @@ static bool is_same_host(const struct sockaddr_storage *a, const struct sockaddr
     return loco_address_same_host((const struct sockaddr *)a, b);
 }
 
-static bool leads_there(const struct tcp_lane *lane, const struct tcp_link *l, uint64_t process)
+/* With the lane's lock held. */
+static bool leads_there(const struct tcp_lane *lane, const struct tcp_node *n, uint32_t peer,
+                        uint64_t process)
 {
-    const struct sockaddr_storage *addresses = l->node->addresses;
-
     return lane->end.fd >= 0 && lane->process == process && !atomic_load(&lane->broken) &&
-           is_same_host(&lane->here, &addresses[l->node->base.id]) &&
-           is_same_host(&lane->there, &addresses[l->base.peer]);
+           is_same_host(&lane->here, &n->addresses[n->base.id]) &&
+           is_same_host(&lane->there, &n->addresses[peer]);
+}
+
+unsigned tcp_lanes_count(const struct tcp_node *n, uint32_t peer, uint64_t process)
+{
+    unsigned count = 0;
+
+    for (struct tcp_lane *lane = atomic_load(&n->tcp->lanes); lane; lane = lane->next) {
+        pthread_mutex_lock(&lane->lock);
+        count += leads_there(lane, n, peer, process);
+        pthread_mutex_unlock(&lane->lock);
+    }
+    return count;
 }
 
 /* TCP_LINKS_MAX: there is none. */
@@ -401,7 +413,8 @@ static unsigned find_index(const struct tcp_lane *lane)
 static bool suits(struct tcp_lane *lane, const struct tcp_link *l, uint64_t process)
 {
     pthread_mutex_lock(&lane->lock);
-    const bool yes = leads_there(lane, l, process) && find_index(lane) < TCP_LINKS_MAX;
+    const bool yes =
+        leads_there(lane, l->node, l->base.peer, process) && find_index(lane) < TCP_LINKS_MAX;
     pthread_mutex_unlock(&lane->lock);
     return yes;
 }

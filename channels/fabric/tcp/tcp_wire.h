@@ -44,7 +44,8 @@ enum tcp_step { TCP_HELLO = 1, TCP_CHALLENGE, TCP_PROOF, TCP_WELCOME, TCP_REFUSA
 struct tcp_greeting {
     uint32_t magic;
     uint16_t version;
-    uint8_t step, refusal;
+    uint8_t step;
+    uint8_t refusal;          /* why; or, of a lane's, how many lanes lead there already */
     uint32_t from, to, count; /* nodes; the sender's count */
     uint32_t number;          /* of a link */
     uint64_t process;         /* the sender's, drawn by chance */
