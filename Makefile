@@ -370,7 +370,7 @@ test-tcp: all $(ON_TCP)
 
 # --- tests on an RDMA device: this machine's RDMA_DEVICE, or that of a guest with soft-RoCE -------
 
-RDMA_TESTS := limits rping channels scenario faults
+RDMA_TESTS := limits rping channels scenario rendezvous faults
 
 ON_RDMA = HILOCO_BUILD=$(BUILD) $(if $(RDMA_DEVICE),,tests/guest/run --cache $(BUILD)/guest \
               --with rdma --write $(BUILD)/rdma) tests/rdma/run $(or $(RDMA_DEVICE),rxe0)

@@ -387,7 +387,7 @@ static bool has_other_lane(const struct tcp_node *n, const struct tcp_greeting *
 {
     const struct tcp *t = n->tcp;
 
-    if (g->process == t->calls && g->process < t->process)
+    if (t->calls && g->process == t->calls && g->process < t->process)
         return true;
     return g->from < n->base.count && tcp_lanes_count(n, g->from, g->process) > g->refusal;
 }

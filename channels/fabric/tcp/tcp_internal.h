@@ -61,7 +61,7 @@ static inline bool tcp_arena_has(const struct tcp_arenas *arenas, uint32_t arena
     if (arena >= TCP_ARENAS_MAX)
         return false;
     const uint64_t all = __atomic_load_n(&arenas->at[arena].size, __ATOMIC_ACQUIRE);
-    return offset <= all && size <= all - offset;
+    return all > 0 && offset <= all && size <= all - offset;
 }
 
 /* --- what the service thread serves ----------------------------------------------------- */
