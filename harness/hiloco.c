@@ -26,6 +26,7 @@ static const char help[] =
     "  compare A B       say how far the records of two runs are apart\n"
     "  export DIR        write a run's record as text\n"
     "  recover DIR       make the record of a killed run whole\n"
+    "  merge DIR...      make one of what the parts of a run have left\n"
     "  check SCENARIO    look for mistakes in a scenario\n"
     "  models            list the models, or show that of a shared library\n"
     "  export-fmu MODEL  make an FMU of a model, for other tools\n"
@@ -50,6 +51,7 @@ static const struct {
     {"node", hil_command_node},       {"compare", hil_command_compare},
     {"report", hil_command_report},   {"scope", hil_command_scope},
     {"set", hil_command_set},         {"control", hil_command_control},
+    {"merge", hil_command_merge},
 };
 
 int main(int argc, char **argv)

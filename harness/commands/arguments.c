@@ -68,6 +68,7 @@ static const struct choice choices[] = {
     {HIL_TAKES_FMU, {"period-us", required_argument, NULL, 'Y'}},
     {HIL_TAKES_FMU, {"width", required_argument, NULL, 'W'}},
     {HIL_TAKES_TRACE, {"trace", no_argument, NULL, 't'}},
+    {HIL_TAKES_PARTIAL, {"partial", no_argument, NULL, 'Q'}},
     {~0u, {"help", no_argument, NULL, 'h'}},
     {~0u, {"version", no_argument, NULL, 'v'}},
 };
@@ -286,6 +287,9 @@ static int take(struct hil_arguments *a, int option)
     case 'G':
         a->allow_set |= option == 'G';
         a->sets[a->options.set_count++] = "tuning=true";
+        return 0;
+    case 'Q':
+        a->partial = true;
         return 0;
     case 'W':
         return parse_count("width", optarg, 1, &a->width);

@@ -38,8 +38,9 @@ static const char help[] =
     "  --run-dir DIR      where they meet on shm, as of hiloco node; HILOCO_SECRET is theirs, too\n"
     "  --hosts HOST,...   run each executor of the scenario (placement:) on a host of its own,\n"
     "                     started by ssh, over the fabric verbs or tcp; HOST is as ssh takes it,\n"
-    "                     and has hiloco. The addresses find themselves, the results of each come\n"
-    "                     to DIR/HOST. HILOCO_SSH is another ssh, with options\n"
+    "                     and has hiloco. The addresses find themselves; DIR has one record of\n"
+    "                     all, and DIR/parts/HOST what each left. HILOCO_SSH is another ssh, with\n"
+    "                     options\n"
     "  --scope            show it in a browser meanwhile, as hiloco scope does; the page's "
     "address\n"
     "                     goes to standard error\n"
@@ -83,19 +84,33 @@ static int prepare(const struct hil_arguments *a, const struct hil_scenario *sce
     return rc;
 }
 
-/* The machine's set-up is the hosts' own, and so are the verdicts. */
-static int launch_on_hosts(const struct hil_arguments *a, const struct hil_scenario *scenario)
+/* What there is no place for on the hosts. */
+static int check_for_hosts(const struct hil_arguments *a)
+{
+    const char *why = a->fix ? "--fix mends this machine, and the run is on others; hiloco "
+                               "doctor says there what to set"
+                      : a->run_directory
+                          ? "--run-dir is where nodes of one machine meet, and these "
+                            "are on several"
+                          : NULL;
+
+    if (why)
+        fprintf(stderr, "--hosts: %s\n", why);
+    return why ? -EINVAL : 0;
+}
+
+static int launch_on_hosts(const struct hil_arguments *a, struct hil_scenario *scenario,
+                           char *where, size_t size)
 {
     const struct hil_hosts_run hosts = {.scenario = scenario,
                                         .hosts = a->hosts,
                                         .out = a->out,
                                         .wait_s = a->wait_s,
-                                        .keep_quiet = a->quiet};
+                                        .keep_quiet = a->quiet,
+                                        .where = where,
+                                        .where_size = size};
 
-    if (!a->fix && !a->junit && !a->tap && !a->run_directory)
-        return hil_hosts_run(&hosts);
-    fprintf(stderr, "--hosts: --fix, --junit, --tap and --run-dir are not allowed with it\n");
-    return HIL_EXIT_USAGE;
+    return check_for_hosts(a) ? HIL_EXIT_USAGE : hil_hosts_run(&hosts);
 }
 
 static int launch(const struct hil_arguments *a, struct hil_scenario *scenario, char *where,
@@ -111,7 +126,7 @@ static int launch(const struct hil_arguments *a, struct hil_scenario *scenario, 
     struct hil_fix fix = {0};
 
     if (a->hosts)
-        return launch_on_hosts(a, scenario);
+        return launch_on_hosts(a, scenario, where, size);
     if (a->run_directory && !joined) {
         fprintf(stderr, "--run-dir: allowed where a component is outside; without one the nodes "
                         "meet in a folder of their own\n");

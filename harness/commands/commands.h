@@ -18,6 +18,7 @@ int hil_command_report(int argc, char **argv);
 int hil_command_trace(int argc, char **argv);
 int hil_command_export(int argc, char **argv);
 int hil_command_recover(int argc, char **argv);
+int hil_command_merge(int argc, char **argv);
 int hil_command_compare(int argc, char **argv);
 int hil_command_check(int argc, char **argv);
 int hil_command_models(int argc, char **argv);
@@ -61,7 +62,8 @@ struct hil_arguments {
     double hysteresis, before_s, after_s, trigger_wait_s;
     const char *tuning; /* a record whose changes are done again */
     double ramp_s;      /* of sources that are set */
-    bool quiet, csv, mcap, fix, strict, json, all_users, measure, allow_set, scope, automatic;
+    bool quiet, csv, mcap, fix, strict, json, all_users, measure, allow_set, scope, automatic,
+        partial;
 };
 
 /* Which options a command takes, besides --help. */
@@ -80,7 +82,8 @@ enum {
     HIL_TAKES_RUN = 1 << 11, /* --json, --interval, --count, --all-users; no argument is needed */
     HIL_TAKES_TRACE = 1 << 12,
     HIL_TAKES_SPAN = 1 << 13,      /* --from, --to */
-    HIL_TAKES_DIRECTORY = 1 << 14, /* no option: the positional argument alone */
+    HIL_TAKES_PARTIAL = 1 << 14,   /* --partial */
+    HIL_TAKES_DIRECTORY = 0,       /* the positional argument alone */
     HIL_TAKES_MODEL = 1 << 15,     /* no option; and no argument is needed */
     HIL_TAKES_CHECK = 1 << 16,     /* --expand, --measure */
     HIL_TAKES_NODES = 1 << 17,     /* no option: an argument before the scenario */

@@ -19,17 +19,28 @@ int trace_hdf5_set_text(hid_t object, const char *name, const char *text)
     return rc;
 }
 
-int trace_hdf5_set_count(hid_t object, const char *name, uint64_t count)
+/* A scalar of a type, as it is in the file and here. */
+static int trace_hdf5_set(hid_t object, const char *name, hid_t in_file, hid_t here,
+                          const void *value)
 {
     const hid_t space = H5Screate(H5S_SCALAR);
-    const hid_t attribute =
-        H5Acreate2(object, name, H5T_STD_U64LE, space, H5P_DEFAULT, H5P_DEFAULT);
-    const herr_t written = H5Awrite(attribute, H5T_NATIVE_UINT64, &count);
+    const hid_t attribute = H5Acreate2(object, name, in_file, space, H5P_DEFAULT, H5P_DEFAULT);
+    const herr_t written = H5Awrite(attribute, here, value);
     const int rc = written < 0 ? trace_hdf5_error() : 0;
 
     H5Aclose(attribute);
     H5Sclose(space);
     return rc;
+}
+
+int trace_hdf5_set_number(hid_t object, const char *name, double number)
+{
+    return trace_hdf5_set(object, name, H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, &number);
+}
+
+int trace_hdf5_set_count(hid_t object, const char *name, uint64_t count)
+{
+    return trace_hdf5_set(object, name, H5T_STD_U64LE, H5T_NATIVE_UINT64, &count);
 }
 
 /* Streams and columns are listed in the order in which they were made. */

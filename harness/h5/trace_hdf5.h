@@ -43,6 +43,7 @@ static inline int trace_hdf5_error(void)
 /* Each sets an attribute of an object. */
 int trace_hdf5_set_text(hid_t object, const char *name, const char *text);
 int trace_hdf5_set_count(hid_t object, const char *name, uint64_t count);
+int trace_hdf5_set_number(hid_t object, const char *name, double number);
 
 /* Negative: it failed. */
 hid_t trace_hdf5_create_group(hid_t parent, const char *name);

@@ -12,6 +12,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "../h5/run_files.h"
+#include "../merge/merge.h"
+#include "../record/recover.h"
 #include "../run/node_name.h"
 #include "exit_status.h"
 #include "launcher.h"
@@ -160,7 +163,7 @@ static int hosts_start(const struct hosts *h, struct host *host)
 {
     int in[2] = {-1, -1}, out[2] = {-1, -1};
 
-    if (asprintf(&host->out, "%s/%s", h->out, host->name) < 0)
+    if (asprintf(&host->out, "%s/" HIL_RESULTS_PARTS "/%s", h->out, host->name) < 0)
         return -ENOMEM;
     if (mkdir(host->out, 0777) || pipe2(in, O_CLOEXEC) || pipe2(out, O_CLOEXEC))
         return -errno;
@@ -258,13 +261,68 @@ static int hosts_status(const struct hosts *h)
     return HIL_EXIT_OK;
 }
 
+/* --- what they brought ------------------------------------------------------------------------ */
+
+/* A host that brought nothing has no folder; the record of processes that were killed is made
+ * whole. */
+static bool hosts_brought(const struct host *host)
+{
+    char journal[HIL_PATH_BYTES], record[HIL_PATH_BYTES];
+
+    if (!host->out || rmdir(host->out) == 0 ||
+        hil_run_path(journal, host->out, "trace.h5.journal") ||
+        hil_run_path(record, host->out, "trace.h5"))
+        return false;
+    if (access(journal, F_OK) == 0 && hil_recover(host->out, stderr))
+        return false;
+    return access(record, F_OK) == 0;
+}
+
+static int hosts_merge(struct hosts *h)
+{
+    struct hil_merge_from parts[HOSTS_MAX];
+    struct hil_merge merge = {.scenario = h->run->scenario,
+                              .parts = parts,
+                              .partial = true,
+                              .quiet = h->run->keep_quiet,
+                              .out = h->out,
+                              .is_open = true,
+                              .where = h->run->where,
+                              .where_size = h->run->where_size};
+
+    for (unsigned i = 0; i < h->count; i++)
+        if (hosts_brought(&h->at[i]))
+            parts[merge.count++] = (struct hil_merge_from){h->at[i].out, h->at[i].name};
+    return merge.count ? hil_merge_run(&merge) : HIL_EXIT_FAILED;
+}
+
 /* --- all of it -------------------------------------------------------------------------------- */
+
+static int hosts_make_parts(const struct hosts *h)
+{
+    char path[HIL_PATH_BYTES];
+    const int rc = hil_run_path(path, h->out, HIL_RESULTS_PARTS);
+
+    return rc ? rc : mkdir(path, 0777) ? -errno : 0;
+}
+
+/* What a host failed in says more than what became of all; else it is what the run was worth. */
+static int hosts_end(struct hosts *h)
+{
+    const int merged = hosts_merge(h), status = hosts_status(h);
+
+    return status == HIL_EXIT_OK || status == HIL_EXIT_LIMIT || status == HIL_EXIT_INVALID ? merged
+                                                                                           : status;
+}
 
 static int hosts_run_all(struct hosts *h)
 {
     unsigned char bytes[HOSTS_SECRET];
     char secret[2 * HOSTS_SECRET + 1];
     int rc = hil_secret_new(bytes, sizeof bytes);
+
+    if (!rc)
+        rc = hosts_make_parts(h);
 
     for (unsigned i = 0; i < HOSTS_SECRET; i++)
         sprintf(secret + 2 * i, "%02x", bytes[i]);
@@ -279,7 +337,7 @@ static int hosts_run_all(struct hosts *h)
     }
     hosts_wait(h);
     hosts_stop(h);
-    return rc ? HIL_EXIT_FAILED : hosts_status(h);
+    return rc ? HIL_EXIT_FAILED : hosts_end(h);
 }
 
 int hil_hosts_run(const struct hil_hosts_run *run)
@@ -301,8 +359,6 @@ int hil_hosts_run(const struct hil_hosts_run *run)
     status = h->folder < 0 ? hil_results_status(h->folder) : hosts_run_all(h);
     if (h->folder >= 0)
         close(h->folder);
-    if (h->folder >= 0 && !run->keep_quiet)
-        printf("results of each host: %s/HOST\n", h->out);
 done:
     for (unsigned i = 0; i < h->count; i++)
         free(h->at[i].out);

@@ -5,9 +5,11 @@
 #include <unistd.h>
 
 #include "../doctor/machine.h"
+#include "../merge/part.h"
 #include "../record/recorder.h"
 #include "../record/run_times.h"
 #include "../record/streams.h"
+#include "exit_status.h"
 #include "results.h"
 
 static bool kept_at_all(const struct hil_kept *k)
@@ -44,14 +46,15 @@ static struct hil_summary kept_sum_up(const struct hil_kept *k, struct hil_concl
     const struct hil_summary summary = {
         .scenario = run->scenario,
         .state = run->state,
-        .dropped = run->recorder ? hil_recorder_dropped(run->recorder) : 0,
-        .cut_off = k->record_rc ? hil_kept_words(k->record_rc) : NULL,
+        .dropped = run->recorder ? hil_recorder_dropped(run->recorder) : k->dropped,
+        .cut_off = k->record_rc ? hil_kept_words(k->record_rc) : k->cut_off,
         .out = kept_at_all(k) ? k->out : "none kept",
         .traced = k->traced,
         .verdict = &c->verdict,
         .judgement = &c->judgement,
         .first_clock = run->first_clock,
         .first_clock_after = run->first_clock_after,
+        .merged = k->merged,
         .machine = k->machine,
     };
 
@@ -76,14 +79,34 @@ static int kept_judge(const struct hil_kept *k, bool failed, struct hil_conclusi
     return rc;
 }
 
-static int kept_write(const struct hil_summary *summary, FILE *messages)
+/* What brings this part of a run and the others together again. */
+static int kept_write_part(const struct hil_kept *k, const struct hil_summary *summary, bool failed)
 {
+    struct hil_part_told told = hil_part_tell(k->run);
+
+    if (!hil_part_is(k->run->scenario))
+        return 0;
+    told.dropped = summary->dropped;
+    told.failed = failed;
+    if (summary->cut_off)
+        snprintf(told.cut_off, sizeof told.cut_off, "%s", summary->cut_off);
+    return hil_part_write(k->out, k->run, &told);
+}
+
+static int kept_write(const struct hil_kept *k, const struct hil_summary *summary, bool failed,
+                      FILE *messages)
+{
+    const char *name = HIL_PART_FILE;
     char path[4200];
 
     snprintf(path, sizeof path, "%s/summary.json", summary->out);
-    int rc = hil_summary_write(summary, path);
+    int rc = kept_write_part(k, summary, failed);
+    if (!rc) {
+        name = "summary.json";
+        rc = hil_summary_write(summary, path);
+    }
     if (rc)
-        fprintf(messages, "%s: %s\n", path, strerror(-rc));
+        fprintf(messages, "%s/%s: %s\n", summary->out, name, strerror(-rc));
     return rc;
 }
 
@@ -96,8 +119,21 @@ int hil_kept_finish(struct hil_kept *k, bool failed, struct hil_summary *summary
         hil_kept_tell(k, rc, "", messages);
     *summary = kept_sum_up(k, conclusion);
     const int judged = kept_judge(k, failed, conclusion, messages);
-    rc = kept_at_all(k) ? kept_write(summary, messages) : 0;
+    rc = kept_at_all(k) ? kept_write(k, summary, failed || k->record_rc, messages) : 0;
     return rc ? rc : judged ? judged : k->record_rc;
+}
+
+int hil_kept_status(const struct hil_conclusion *c, bool quiet)
+{
+    const enum hil_outcome o = c->judgement.outcome;
+
+    if (o == HIL_OUTCOME_PASSED)
+        return HIL_EXIT_OK;
+    if (quiet && !c->judgement.believed)
+        hil_validity_print(&c->verdict, stderr);
+    else if (quiet)
+        hil_judgement_print(&c->judgement, stderr);
+    return o == HIL_OUTCOME_FAILED ? HIL_EXIT_LIMIT : HIL_EXIT_INVALID;
 }
 
 void hil_kept_close(struct hil_kept *k)
@@ -138,7 +174,7 @@ static void kept_inherit(void *kept, int rc)
     kept_judge(k, true, &conclusion, stderr);
     if (!rc)
         summary.cut_off = k->killed;
-    kept_write(&summary, stderr);
+    kept_write(k, &summary, true, stderr);
     if (k->inherited)
         k->inherited(k->arg);
 }

@@ -19,7 +19,12 @@ struct hil_kept {
     char out[4096];  /* "": nothing is kept */
     int folder;      /* the same, held; -1: none */
     json_t *machine; /* as in struct hil_summary */
-    int record_rc;   /* why there is no record any more; 0: there is */
+    /* Of a record that was brought together from parts: what they lost, and as in struct
+     * hil_summary. */
+    uint64_t dropped;
+    const char *cut_off;
+    const json_t *merged;
+    int record_rc; /* why there is no record any more; 0: there is */
 };
 
 /* Opens the folder `wanted`, or results/NAME-TIMESTAMP where that is NULL; what an earlier run left
@@ -47,6 +52,10 @@ struct hil_conclusion {
  * negative errno, having said why. */
 int hil_kept_finish(struct hil_kept *kept, bool failed, struct hil_summary *summary,
                     struct hil_conclusion *conclusion, FILE *messages);
+
+/* The exit status of what came to its end, and was not worth HIL_EXIT_OK; said to stderr where
+ * nothing else is. */
+int hil_kept_status(const struct hil_conclusion *conclusion, bool quiet);
 
 /* Closes what is still open. */
 void hil_kept_close(struct hil_kept *kept);

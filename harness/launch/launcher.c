@@ -234,20 +234,6 @@ static void end_inherited(void *launcher)
     remove_run_directory(launcher);
 }
 
-/* What a run that came to its end is worth. One that says nothing else says why it fails. */
-static int status_of(const struct launcher *l, const struct hil_conclusion *outcome)
-{
-    const enum hil_outcome o = outcome->judgement.outcome;
-
-    if (o == HIL_OUTCOME_PASSED)
-        return HIL_EXIT_OK;
-    if (l->launch->keep_quiet && !outcome->judgement.believed)
-        hil_validity_print(&outcome->verdict, stderr);
-    else if (l->launch->keep_quiet)
-        hil_judgement_print(&outcome->judgement, stderr);
-    return o == HIL_OUTCOME_FAILED ? HIL_EXIT_LIMIT : HIL_EXIT_INVALID;
-}
-
 static int run(struct launcher *l)
 {
     struct hil_conclusion outcome = {0};
@@ -269,7 +255,7 @@ static int run(struct launcher *l)
     const bool failed = finish_results(l, &outcome, rc) || l->failed || rc;
     const int status = failed ? (l->children.refused ? HIL_EXIT_USAGE : HIL_EXIT_FAILED)
                        : hil_signal_status() ? hil_signal_status()
-                                             : status_of(l, &outcome);
+                                             : hil_kept_status(&outcome, l->launch->keep_quiet);
     hil_judgement_free(&outcome.judgement);
     return status;
 }

@@ -7,6 +7,7 @@
  *                      its points; sweep.json.part of one that was killed
  *      of tests        tests.json, and a folder of a run for each
  *      of either       plot/, and NAME.png and NAME.svg for each plot/NAME.gp; report.html
+ *      of parts        part.state in a part's; parts/ has a folder of a run for each
  *      made of a run   NODE.csv and trace.mcap by export, trace.json by trace
  */
 #include "results_files.h"
@@ -22,6 +23,7 @@
 
 #include "../base/foreign.h"
 #include "../h5/run_files.h"
+#include "../merge/part.h"
 #include "../record/export.h"
 #include "../record/export_mcap.h"
 
@@ -69,6 +71,8 @@ static bool is_of_a_run(const char *path, const char *name)
                                         "report.html",
                                         "report.html.part",
                                         "plot",
+                                        HIL_PART_FILE,
+                                        HIL_PART_FILE ".part",
                                         "ctf"};
 
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
@@ -111,7 +115,8 @@ static bool is_of_several(const char *path, const char *name, enum hil_results_k
 static bool is_kind(const char *path, enum hil_results_kind kind)
 {
     return is_there(path, mark[kind]) ||
-           (kind == HIL_OF_A_RUN && is_there(path, "trace.h5.journal"));
+           (kind == HIL_OF_A_RUN &&
+            (is_there(path, "trace.h5.journal") || is_there(path, HIL_RESULTS_PARTS)));
 }
 
 /* --- what is not ours ---------------- */
@@ -148,14 +153,22 @@ static int refuse(const struct search *search, const char *path, const char *nam
     return -ENOTEMPTY;
 }
 
+static int refuse_foreign_of_point(void *of_several, const char *path, const char *name);
+
 static int refuse_foreign_of_run(void *search, const char *path, const char *name)
 {
-    return is_of_a_run(path, name) ? 0 : refuse(search, path, name);
+    char parts[HIL_PATH_BYTES];
+
+    if (strcmp(name, HIL_RESULTS_PARTS) != 0)
+        return is_of_a_run(path, name) ? 0 : refuse(search, path, name);
+    const int rc = hil_run_path(parts, path, "%s", name);
+    return rc ? rc : each_entry(parts, refuse_foreign_of_point, search);
 }
 
-/* Each point is the folder of a run, and may be in use by one of its own. */
-static int refuse_foreign_of_point(const struct search *sweep, const char *path, const char *name)
+/* Each point, or part, is the folder of a run, and may be in use by one of its own. */
+static int refuse_foreign_of_point(void *of_several, const char *path, const char *name)
 {
+    const struct search *sweep = of_several;
     struct search search = {.kind = HIL_OF_A_RUN, .messages = sweep->messages};
     char point[HIL_PATH_BYTES];
 

@@ -6,6 +6,9 @@
 
 #include <stdio.h>
 
+/* Where a run on several hosts keeps the results of each. */
+#define HIL_RESULTS_PARTS "parts"
+
 enum hil_results_kind { HIL_OF_A_RUN, HIL_OF_A_SWEEP, HIL_OF_TESTS, HIL_RESULTS_KINDS };
 
 /*

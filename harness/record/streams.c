@@ -55,37 +55,43 @@ static unsigned event_rings(const struct hil_scenario *s)
     return s->mode == HIL_VIRTUAL ? 1 : s->executor_count;
 }
 
-static int open_with(struct hil_recorder **recorder, const char *path, const struct hil_scenario *s,
-                     struct hil_pool *pool)
+int hil_streams_config(struct hil_trace_config *config, struct hil_pool *pool,
+                       const struct hil_scenario *s)
 {
-    const struct hil_attribute attributes[] = {
+    const struct hil_attribute all[] = {
         {"scenario", s->name},
         {"mode", s->mode == HIL_VIRTUAL ? "virtual" : "realtime"},
         {"fabric", hil_fabric_name(s->fabric)},
     };
     const unsigned nodes = s->system->node_count;
     struct hil_stream_config *streams = hil_pool_get(pool, nodes + 1, sizeof *streams);
-    struct hil_trace_config config = {
+    struct hil_attribute *attributes = hil_pool_get(pool, 1, sizeof all);
+    int rc = streams && attributes ? 0 : -ENOMEM;
+
+    if (!rc)
+        memcpy(attributes, all, sizeof all);
+    *config = (struct hil_trace_config){
         .streams = streams,
         .attributes = attributes,
-        .attribute_count = sizeof attributes / sizeof attributes[0],
+        .attribute_count = sizeof all / sizeof all[0],
         .whole = s->mode == HIL_VIRTUAL,
     };
-    int rc = streams ? 0 : -ENOMEM;
-
     for (unsigned i = 0; i < nodes && !rc; i++)
         if (s->system->nodes[i].decimation)
-            rc = make_stream(&streams[config.stream_count++], pool, s, i);
+            rc = make_stream(&streams[config->stream_count++], pool, s, i);
     if (!rc)
-        rc = hil_event_stream(&streams[config.stream_count++], pool, s->system);
-    return rc ? rc : hil_recorder_open(recorder, path, &config, event_rings(s));
+        rc = hil_event_stream(&streams[config->stream_count++], pool, s->system);
+    return rc;
 }
 
 int hil_streams_open(struct hil_recorder **recorder, const char *path, const struct hil_scenario *s)
 {
     struct hil_pool *pool = hil_pool_open();
-    const int rc = pool ? open_with(recorder, path, s, pool) : -ENOMEM;
+    struct hil_trace_config config;
+    int rc = pool ? hil_streams_config(&config, pool, s) : -ENOMEM;
 
+    if (!rc)
+        rc = hil_recorder_open(recorder, path, &config, event_rings(s));
     hil_pool_close(pool);
     return rc;
 }

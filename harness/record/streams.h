@@ -5,6 +5,7 @@
 #ifndef HIL_STREAMS_H
 #define HIL_STREAMS_H
 
+#include "../scenario/pool.h"
 #include "../scenario/scenario.h"
 #include "columns.h"
 #include "recorder.h"
@@ -16,5 +17,10 @@ int hil_streams_number(const struct hil_system *system, unsigned node);
  * Returns 0 or a negative errno. */
 int hil_streams_open(struct hil_recorder **recorder, const char *path,
                      const struct hil_scenario *scenario);
+
+/* What the record of the scenario is to be; what it points at is the pool's. Returns 0 or -ENOMEM.
+ */
+int hil_streams_config(struct hil_trace_config *config, struct hil_pool *pool,
+                       const struct hil_scenario *scenario);
 
 #endif

@@ -180,6 +180,8 @@ struct hil_state {
     _Atomic bool go;                     /* the launcher's: all is prepared */
     _Atomic bool stop;                   /* the launcher's: end soon and in order */
     _Atomic uint64_t elapsed_ns;         /* the first of its nodes' */
+    char absent[HIL_NODES_NAME_BYTES];   /* of a run whose parts were brought together: the nodes
+                                          * of which there is none; "": it has all */
     struct hil_pace pace;
     struct hil_recent recent;       /* of the first measure */
     struct hil_responses responses; /* of the system's measures */

@@ -10,6 +10,7 @@
 #include "../run/node_name.h"
 #include "../scenario/system.h"
 #include "summary_ages.h"
+#include "summary_clocks.h"
 #include "summary_components.h"
 #include "summary_faults.h"
 #include "summary_measures.h"
@@ -269,13 +270,6 @@ static json_t *trace(const struct hil_traced *traced)
                      summary_whole(traced->kernel_lost), "kernel", traced->kernel);
 }
 
-static double clock_drift_us(const struct hil_summary *sum)
-{
-    const struct hil_machine_clock *before = &sum->first_clock, *after = &sum->first_clock_after;
-
-    return after->known ? (double)(after->ahead_ns - before->ahead_ns) * 1e-3 : NAN;
-}
-
 /* How the times of this record stand to those of the first node's: times in both count from one
  * moment, the start, as well as it is known here. null: they were recorded on one machine's clock,
  * or nobody knows. */
@@ -283,13 +277,8 @@ static json_t *clocks(const struct hil_summary *sum)
 {
     const struct hil_machine_clock *c = &sum->first_clock;
 
-    if (!c->known || c->by == HIL_CLOCK_OWN)
-        return json_null();
-    return json_pack("{s:s, s:o, s:o, s:o, s:o}", "by", hil_clock_by_name(c->by), "ahead_s",
-                     hil_json_number((double)c->ahead_ns * 1e-9), "uncertainty_us",
-                     hil_json_number((double)c->about_ns * 1e-3), "round_trip_us",
-                     hil_json_number((double)c->trip_ns * 1e-3), "drift_us",
-                     hil_json_number(clock_drift_us(sum)));
+    return !c->known || c->by == HIL_CLOCK_OWN ? json_null()
+                                               : hil_clock_json(c, &sum->first_clock_after);
 }
 
 static void print_clocks(const struct hil_summary *sum, FILE *to)
@@ -301,7 +290,7 @@ static void print_clocks(const struct hil_summary *sum, FILE *to)
     fprintf(to, "  clocks      the first node's is known within %.1f us, by %s",
             (double)c->about_ns * 1e-3, hil_clock_by_name(c->by));
     if (sum->first_clock_after.known)
-        fprintf(to, "; it drifted by %.1f us", clock_drift_us(sum));
+        fprintf(to, "; it drifted by %.1f us", hil_clock_drift_us(c, &sum->first_clock_after));
     fprintf(to, "\n");
 }
 
@@ -327,6 +316,7 @@ int hil_summary_write(const struct hil_summary *sum, const char *path)
                                   "cut_off", sum->cut_off, "events", event_counts(sum)));
     json_object_set_new(root, "realtime", realtime(sum));
     json_object_set_new(root, "first_clock", clocks(sum));
+    json_object_update(root, (json_t *)sum->merged);
     json_object_set(root, "machine", sum->machine ? sum->machine : json_null());
     json_object_set_new(root, "trace", trace(sum->traced));
     json_object_set_new(root, "stale_inputs", stale_inputs(sum));

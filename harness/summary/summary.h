@@ -25,7 +25,8 @@ struct hil_summary {
     const struct hil_judgement *judgement; /* NULL: it was not judged */
     /* The first node's machine's, before the run and after it; by HIL_CLOCK_OWN: it is this one. */
     struct hil_machine_clock first_clock, first_clock_after;
-    json_t *machine; /* that it ran on (hil_machine_json); NULL: in virtual time on any */
+    const json_t *merged; /* parts, clocks and missing, of parts that became one; NULL: one part */
+    json_t *machine;      /* that it ran on (hil_machine_json); NULL: in virtual time on any */
 };
 
 /* Writes `path`. Returns 0 or a negative errno. */

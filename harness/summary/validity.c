@@ -237,7 +237,7 @@ static unsigned process_count(const struct hil_scenario *s)
 
 static bool is_complete(const struct trial *t)
 {
-    if (atomic_load(&t->state->stop))
+    if (atomic_load(&t->state->stop) || t->state->absent[0])
         return false;
     for (unsigned i = 0; i < process_count(t->scenario); i++)
         if (atomic_load(&t->state->executors[i].stage) != HIL_DONE &&
@@ -250,9 +250,12 @@ static void judge_length(struct trial *t)
 {
     double duration = (double)t->scenario->duration_ns * 1e-9;
     double elapsed = (double)atomic_load(&t->state->elapsed_ns) * 1e-9;
+    struct hil_check *check = add_check(t, "incomplete", !t->complete, 0);
 
-    give_reason(add_check(t, "incomplete", !t->complete, 0),
-                "it did not come to its end: %.4g of %.4g s", elapsed, duration);
+    if (t->state->absent[0])
+        give_reason(check, "a part is missing: nothing tells how %s ended", t->state->absent);
+    else
+        give_reason(check, "it did not come to its end: %.4g of %.4g s", elapsed, duration);
 }
 
 /* Takes those that a fault provoked off the count. Returns the first of the others, or NULL. */

@@ -5,6 +5,7 @@ export HILOCO_SECRET=0123456789abcdef0123456789abcdef
 
 # The 20-converter scenario, short and slow: it is about who starts whom, not about time.
 short=("$PWD/configs/dcdc20.yaml" --set fabric=tcp --set duration_s=0.05
+       --set recording.converter_decimation=1
        --set controller.period_us=5000 --set converters.period_us=1000
        --set controller.cpu=-1 --set converters.cpu=-1
        --set controller.priority=0 --set converters.priority=0

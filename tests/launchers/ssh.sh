@@ -56,8 +56,54 @@ run_on() { # HOSTS FOLDER OPTION...
 }
 
 both_ran() {
-    cat "$work/both/127.92.0.1/summary.json" "$work/both/other/summary.json"
-    [[ -s $work/both/127.92.0.1/trace.h5 && -s $work/both/other/trace.h5 ]]
+    local parts=$work/both/parts
+    [[ -s $parts/127.92.0.1/trace.h5 && -s $parts/other/trace.h5 ]] && python3 - "$work/both" <<'END'
+import json, sys
+summary = json.load(open(sys.argv[1] + "/summary.json"))
+print(summary["parts"], summary["clocks"])
+assert [p["name"] for p in summary["parts"]] == ["127.92.0.1", "other"]
+assert [p["nodes"] for p in summary["parts"]] == ["controller", "converter[0-19]"]
+assert summary["missing"] is None
+assert summary["nodes"]["controller"]["steps"] > 0 and summary["nodes"]["converter"]["steps"] > 0
+assert summary["clocks"]["controller"]["by"] == "the same clock"
+far = summary["clocks"]["converter[7]"]
+assert far["by"] == "round trips" and 0 < far["uncertainty_us"] < 1e5
+END
+}
+
+# What reads a run's folder reads this one, which has the rows of all nodes.
+is_read() {
+    "$build/hiloco" export "$work/both" --csv && "$build/hiloco" report "$work/both" &&
+        "$build/hiloco" compare "$work/both" "$work/both" >/dev/null &&
+        (($(wc -l <"$work/both/controller.csv") > 1 &&
+            $(wc -l <"$work/both/converter-019.csv") > 1))
+}
+
+# Killed with all its processes, a host leaves its record at most; what the other left is there.
+one_dies() {
+    local status=0 launcher
+    "$build/hiloco" run "${short[@]}" --hosts 127.92.0.1,other --out "$work/dies" \
+        --set duration_s=60 & launcher=$!
+    until pgrep -f '^hiloco node converter' >/dev/null; do sleep 0.1; done
+    sleep 3
+    kill -KILL $(pgrep -f '^hiloco node converter')
+    wait $launcher || status=$?
+    echo "exit status $status"
+    python3 - "$work/dies" <<'END'
+import json, sys
+summary = json.load(open(sys.argv[1] + "/summary.json"))
+print(summary["missing"], summary["validity"]["reasons"], [p["ended"] for p in summary["parts"]])
+assert summary["missing"] == "converter[0-19]" and not summary["validity"]["valid"]
+assert "a part is missing" in summary["validity"]["reasons"][0]
+assert summary["nodes"]["controller"]["steps"] > 0 and summary["nodes"]["converter"] is None
+END
+    ((status == 1))
+}
+
+has_verdicts() {
+    run_on 127.92.0.1,other "$work/both" --junit "$work/verdict.xml" --tap - >"$work/tap"
+    cat "$work/tap" "$work/verdict.xml"
+    grep -q '^1\.\.' "$work/tap" && grep -q '<testsuite' "$work/verdict.xml"
 }
 
 refused() { # WHAT COMMAND...
@@ -82,10 +128,15 @@ no_node_left() { ! pgrep -f 'hiloco node' >/dev/null; }
 echo "--- launchers: $(ssh -V 2>&1), an sshd of the test's own"
 check "sshd is there" begin_sshd
 check "hiloco run --hosts: an executor on each of two hosts" run_on 127.92.0.1,other "$work/both"
-check "both left their results" both_ran
+check "both left their results, which are brought together" both_ran
+check "it is a run's folder for other commands" is_read
+check "again in the same folder, with verdicts on the whole" has_verdicts
 check "one host too few is refused" refused 'one host for each of the scenario' \
     run_on 127.92.0.1 "$work/few"
 check "a name that ssh would take for an option is refused" refused 'are allowed' \
     run_on 127.92.0.1,-oProxyCommand=x "$work/option"
+check "--fix is refused, with a reason" refused 'the run is on others' \
+    run_on 127.92.0.1,other "$work/fix" --fix
+check "a host whose processes are killed leaves what it has" one_dies
 check "interrupted, it leaves no program on a host" interrupted
 conclude

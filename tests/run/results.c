@@ -110,3 +110,16 @@ char *column_text(const char *folder, const char *dataset, const char *attribute
     H5Fclose(file);
     return value;
 }
+
+double group_number(const char *folder, const char *group, const char *attribute)
+{
+    hid_t file = open_trace(folder);
+    hid_t number = H5Aopen_by_name(file, group, attribute, H5P_DEFAULT, H5P_DEFAULT);
+    double value = 0;
+
+    cr_assert(number >= 0, "%s has no %s", group, attribute);
+    cr_assert(H5Aread(number, H5T_NATIVE_DOUBLE, &value) >= 0);
+    H5Aclose(number);
+    H5Fclose(file);
+    return value;
+}

@@ -25,4 +25,7 @@ struct column column_of(const char *folder, const char *dataset); /* "controller
 bool has_column(const char *folder, const char *dataset);
 char *column_text(const char *folder, const char *dataset, const char *attribute);
 
+/* A number that a group has, as "controller" has period_ns. */
+double group_number(const char *folder, const char *group, const char *attribute);
+
 #endif

@@ -6,6 +6,7 @@
 
 #include "harness/launch/part_nodes.h"
 #include "harness/launch/rendezvous_internal.h"
+#include "harness/merge/clock_line.h"
 #include "test_scenario.h"
 #include "tests/nodes.h"
 
@@ -428,4 +429,30 @@ Test(rendezvous, an_impostor_is_not_believed, .timeout = 120)
     parties_join(&party, 1);
     cr_expect_eq(party.rc, -ETIMEDOUT);
     party_end(&party);
+}
+
+/* 10 ppm in 100 s are 1 ms; the clocks were compared 2 s before the start and 98 s after it. */
+Test(rendezvous, a_time_of_a_record_is_known_by_the_first_clock)
+{
+    const uint64_t second = 1000000000;
+    struct hil_part_told told = {
+        .start_ns = 1002 * second,
+        .before = {.known = true,
+                   .by = HIL_CLOCK_BY_TRIPS,
+                   .ahead_ns = 500,
+                   .about_ns = 20,
+                   .compared_ns = 1000 * second},
+        .after = {.known = true,
+                  .by = HIL_CLOCK_BY_TRIPS,
+                  .ahead_ns = 500 + 1000000,
+                  .about_ns = 30,
+                  .compared_ns = 1100 * second},
+    };
+
+    cr_expect_float_eq(hil_clock_line(&told, 98), 98.001, 1e-12);
+    cr_expect_float_eq(hil_clock_line(&told, 0), 20e-6, 1e-12);
+    cr_expect_eq(hil_clock_about_ns(&told), 30);
+    told.after.known = false;
+    cr_expect_eq(hil_clock_line(&told, 98), 98);
+    cr_expect_eq(hil_clock_about_ns(&told), 20);
 }

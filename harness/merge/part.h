@@ -1,0 +1,55 @@
+/*
+ * What is kept, beside its record, of a run whose other nodes ran elsewhere: what brings the parts
+ * together again. It is in a file of the part's results, part.state.
+ */
+#ifndef HIL_PART_H
+#define HIL_PART_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "../run/node.h"
+#include "../run/state.h"
+
+#define HIL_PART_FILE "part.state"
+
+enum { HIL_PART_TEXT = 160 };
+
+/* What is told of the part at its end. */
+struct hil_part_told {
+    uint64_t start_ns;       /* on this machine's clock */
+    uint64_t first_start_ns; /* on the first node's, which tells runs apart; 0: not known */
+    struct hil_machine_clock before, after; /* the first node's clock */
+    uint64_t dropped;                       /* rows, by the recorder */
+    bool failed;
+    char cut_off[HIL_PART_TEXT]; /* why its record ends before the run; "": it does not */
+};
+
+/* Whether some of the scenario's nodes run elsewhere. */
+bool hil_part_is(const struct hil_scenario *scenario);
+
+/* What is to be told of a run that has ended: clocks, and the start. */
+struct hil_part_told hil_part_tell(const struct hil_run *run);
+
+/* Writes DIR/part.state. Returns 0 or a negative errno. */
+int hil_part_write(const char *dir, const struct hil_run *run, const struct hil_part_told *told);
+
+/* One that was read. */
+struct hil_part {
+    struct hil_part_told told;
+    struct hil_executor_config *executors; /* in the pool of the scenario's system */
+    unsigned executor_count;
+    struct hil_state *state;
+};
+
+/*
+ * Reads DIR/part.state, of a part of the scenario. Returns 0; -ENOENT when there is none, as of a
+ * part that was killed; or, after a line to `messages`, -EPROTO when it is of another version or
+ * another scenario, -EBADMSG when it is damaged, or another negative errno. hil_part_close after
+ * 0.
+ */
+int hil_part_read(struct hil_part *part, const char *dir, const struct hil_scenario *scenario,
+                  FILE *messages);
+void hil_part_close(struct hil_part *part);
+
+#endif

@@ -1,0 +1,110 @@
+#include "state_image.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "../scenario/faults.h"
+
+/* The responses lie last. */
+size_t hil_state_image_size(const struct hil_state *s)
+{
+    const struct hil_responses *r = &s->responses;
+    const struct hil_response *end = r->at + (size_t)r->event_count * r->measure_count;
+
+    return (size_t)((const char *)end - (const char *)s);
+}
+
+/* Pointers stay those of this process. */
+int hil_state_restore(struct hil_state *s, const void *image, size_t size)
+{
+    const size_t head = offsetof(struct hil_state, nodes);
+    const struct hil_state *from = image;
+
+    if (size != hil_state_image_size(s) || from->card.layout != s->card.layout)
+        return -EPROTO;
+    atomic_store(&s->elapsed_ns, atomic_load(&from->elapsed_ns));
+    atomic_store(&s->stop, atomic_load(&from->stop));
+    atomic_store(&s->responses.now, atomic_load(&from->responses.now));
+    memcpy((char *)s + head, (const char *)image + head, size - head);
+    return 0;
+}
+
+/* --- parts as one ----------------------------------------------------------------------------- */
+
+/* What node 0 heard of a node stays where that one's own part is missing. */
+static void image_add_nodes(struct hil_state *all, const struct hil_state *part)
+{
+    for (unsigned n = 0; n < all->node_count; n++)
+        if (part->nodes[n].here || (part->nodes[0].here && !all->nodes[n].here))
+            memcpy(&all->nodes[n], &part->nodes[n], sizeof all->nodes[n]);
+}
+
+static void image_add_executors(struct hil_state *all, const struct hil_state *part, unsigned first)
+{
+    memcpy(all->executors + first, part->executors, part->executor_count * sizeof *part->executors);
+    for (unsigned i = 0; i < part->figures_count; i++) {
+        const struct hil_link_figures *from = &part->figures[i];
+        struct hil_link_figures *to = hil_state_figures(all, first + from->executor, from->array);
+        if (!to)
+            continue;
+        *to = *from;
+        to->executor += first;
+    }
+}
+
+static void image_add_measures(struct hil_state *all, const struct hil_state *part,
+                               const struct hil_system *system)
+{
+    const unsigned now = atomic_load(&part->responses.now), events = part->responses.event_count;
+
+    for (unsigned m = 0; m < system->measure_count; m++)
+        for (unsigned e = 0; part->nodes[system->measures[m].node].here && e < events; e++) {
+            const size_t i = (size_t)e * system->measure_count + m;
+            all->responses.at[i] = part->responses.at[i];
+        }
+    if (now < events && now > atomic_load(&all->responses.now))
+        atomic_store(&all->responses.now, now);
+}
+
+static void image_add_components(struct hil_state *all, const struct hil_state *part,
+                                 const struct hil_system *s)
+{
+    for (unsigned i = 0; i < s->age_count; i++)
+        if (part->nodes[s->components[s->ages[i].component].node].here)
+            memcpy(&all->ages[i], &part->ages[i], sizeof all->ages[i]);
+    for (unsigned i = 0; i < s->component_count; i++)
+        if (part->nodes[s->components[i].node].here)
+            all->costs[i] = part->costs[i];
+}
+
+static void image_add_faults(struct hil_state *all, const struct hil_state *part,
+                             const struct hil_system *s)
+{
+    for (unsigned i = 0; i < s->here_count; i++)
+        if (part->nodes[s->faults_here[i].node].here)
+            memcpy(&all->faults[i], &part->faults[i], sizeof all->faults[i]);
+    for (unsigned i = 0; i < s->fault_count; i++) {
+        const uint64_t was_ns = atomic_load(&part->awaited[i].was_ns);
+        if (was_ns && !atomic_load(&all->awaited[i].was_ns))
+            atomic_store(&all->awaited[i].was_ns, was_ns);
+    }
+}
+
+void hil_state_add_part(struct hil_state *all, const struct hil_state *part,
+                        const struct hil_system *system, unsigned first)
+{
+    const uint64_t elapsed_ns = atomic_load(&part->elapsed_ns);
+
+    image_add_nodes(all, part);
+    image_add_executors(all, part, first);
+    image_add_measures(all, part, system);
+    image_add_components(all, part, system);
+    image_add_faults(all, part, system);
+    for (unsigned i = 0; i < all->link_count; i++)
+        all->links[i].bad += part->links[i].bad;
+    if (elapsed_ns > atomic_load(&all->elapsed_ns))
+        atomic_store(&all->elapsed_ns, elapsed_ns);
+    if (atomic_load(&part->stop))
+        atomic_store(&all->stop, true);
+}

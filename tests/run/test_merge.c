@@ -1,0 +1,202 @@
+/*
+ * What the processes of a run left in folders of their own, as one run: `hiloco merge`. In real
+ * time, on machines that may be busy: nothing here depends on how fast anything was.
+ */
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "process.h"
+#include "results.h"
+#include "tests/nodes.h"
+#include "workspace.h"
+
+static void open_alone(void)
+{
+    workspace_open_alone();
+    if (sysconf(_SC_NPROCESSORS_ONLN) < 2)
+        cr_skip_test("real time needs two cores");
+    setenv("HILOCO_SECRET", "0123456789abcdef0123456789abcdef", 1);
+    setenv("HILOCO_RENDEZVOUS", own_loopback(), 1);
+}
+
+TestSuite(merge, .init = open_alone, .fini = workspace_close, .timeout = 240);
+
+/* Slow, so that any machine is fast enough for it. */
+#define SLOW                                                                                       \
+    "configs/dcdc20.yaml --set fabric=tcp --set converters.count=3 "                               \
+    "--set converters.tolerance={} --set recording.converter_decimation=1 "                        \
+    "--set controller.priority=0 --set converters.priority=0 --set controller.cpu=-1 "             \
+    "--set converters.cpu=-1 --set controller.period_us=20000 --set converters.period_us=5000 "    \
+    "--set duration_s=0.2 --set validity.required=false --wait 100 --quiet "
+
+static struct process start_part(const char *program, const char *folder, const char *more)
+{
+    struct arguments a =
+        command("%s " SLOW "--out %s %s", program, in_workspace("%s", folder), more);
+
+    return start(&a);
+}
+
+/* Runs it in two processes, whose results are in the folders FIRST and OTHERS. */
+static void run_in_parts(const char *first, const char *others, const char *more)
+{
+    struct process parts[] = {
+        start_part("controller", first, more),
+        start_part("hiloco node converter[*]", others, more),
+    };
+
+    for (int i = 0; i < 2; i++) {
+        struct ended e = finish(&parts[i]);
+        expect_status(&e, 0);
+    }
+}
+
+/* Into the folder `whole`. */
+static struct ended merge(const char *one, const char *other, const char *options)
+{
+    static char folders[3][200];
+    const char *const names[] = {one, other, "whole"};
+
+    for (int i = 0; i < 3; i++)
+        snprintf(folders[i], sizeof folders[i], "%s",
+                 *names[i] ? in_workspace("%s", names[i]) : "");
+    return run_command("hiloco merge %s %s --out %s %s", folders[0], folders[1], folders[2],
+                       options);
+}
+
+static void expect_refused(struct ended e, const char *why)
+{
+    expect_status(&e, 2);
+    expect_said(&e, why);
+    cr_expect_not(exists(in_workspace("whole")));
+}
+
+static void expect_same_rows(const char *part, const char *dataset)
+{
+    const struct column in_part = column_of(in_workspace("%s", part), dataset);
+    const struct column in_all = column_of(in_workspace("whole"), dataset);
+
+    cr_assert_gt(in_part.rows, 0);
+    cr_assert_eq(in_all.rows, in_part.rows, "%s: %zu of %zu", dataset, in_all.rows, in_part.rows);
+    cr_expect_arr_eq(in_all.at, in_part.at, in_part.rows * in_part.width * sizeof(double));
+}
+
+static bool is_in_order(const struct column *c)
+{
+    for (size_t i = 1; i < c->rows; i++)
+        if (c->at[i] < c->at[i - 1])
+            return false;
+    return true;
+}
+
+static size_t events_of(const char *folder)
+{
+    return column_of(in_workspace("%s", folder), "events/time_s").rows;
+}
+
+Test(merge, two_parts_are_one_run)
+{
+    run_in_parts("first", "others",
+                 "--set limits.output.signal=output_v --set limits.output.max=1e9");
+    struct ended e = merge("others", "first", "");
+    expect_status(&e, 0);
+    json_t *summary = summary_of(in_workspace("whole"));
+
+    expect_same_rows("first", "controller/output_v");
+    expect_same_rows("first", "controller/time_s");
+    expect_same_rows("others", "converter/000/voltage_v");
+    expect_same_rows("others", "converter/002/step");
+    cr_expect_eq(events_of("whole"), events_of("first") + events_of("others"));
+    const struct column times = column_of(in_workspace("whole"), "events/time_s");
+    cr_expect(is_in_order(&times));
+
+    cr_expect_eq(number_at(summary, "nodes.controller.steps"),
+                 number_at(summary_of(in_workspace("first")), "nodes.controller.steps"));
+    cr_expect_eq(number_at(summary, "nodes.converter.steps"),
+                 number_at(summary_of(in_workspace("others")), "nodes.converter.steps"));
+    cr_expect(isfinite(number_at(summary, "links.0.age_us.max")));
+    cr_expect(isfinite(number_at(summary, "links.1.age_us.max")));
+    cr_expect(json_is_null(json_at(summary, "missing")));
+    cr_expect_str_eq(json_string_value(json_at(summary, "parts.0.nodes")), "converter[0-2]");
+    cr_expect_str_eq(json_string_value(json_at(summary, "verdict")), "passed");
+    cr_expect_str_eq(json_string_value(json_at(summary, "limits.0.verdict")), "passed");
+}
+
+Test(merge, each_nodes_clock_is_told)
+{
+    run_in_parts("first", "others", "");
+    merge("first", "others", "");
+    const char *whole = in_workspace("whole");
+    json_t *clocks = json_at(summary_of(whole), "clocks");
+    const double about_us = group_number(whole, "converter/001", "clock_uncertainty_us");
+
+    cr_expect_eq(group_number(whole, "controller", "clock_ahead_s"), 0);
+    cr_expect_eq(group_number(whole, "controller", "clock_uncertainty_us"), 0);
+    cr_expect_gt(about_us, 0);
+    cr_expect_leq(fabs(group_number(whole, "converter/001", "clock_ahead_s")), about_us * 1e-6,
+                  "it is one clock");
+    group_number(whole, "converter/001", "clock_drift_us");
+    cr_expect_eq(number_at(json_object_get(clocks, "converter[1]"), "uncertainty_us"), about_us);
+    cr_expect_str_eq(json_string_value(json_at(json_object_get(clocks, "converter[1]"), "by")),
+                     "round trips");
+}
+
+Test(merge, what_is_not_one_run_is_refused)
+{
+    run_in_parts("first", "others", "");
+    run_in_parts("first_again", "others_again", "");
+    run_in_parts("first_longer", "others_longer", "--set duration_s=0.3");
+
+    expect_refused(merge("first", "others_again", ""),
+                   "are of two runs: by the first node's clock");
+    expect_refused(merge("first", "others_longer", ""),
+                   "part.state is of another scenario: duration_s is 0.2 here and 0.3 there");
+    expect_refused(merge("first", "first", ""), "both have controller");
+    expect_refused(merge("first", "", ""), "a part is missing: none of these has converter[0-2]");
+    expect_refused(merge("first", "nowhere", ""), "nowhere: No such file or directory");
+}
+
+Test(merge, a_part_that_cannot_be_read_is_refused)
+{
+    run_in_parts("first", "others", "");
+    char *state = strdup(in_workspace("others/part.state"));
+
+    cr_assert_eq(truncate(state, 1000), 0);
+    expect_refused(merge("first", "others", ""),
+                   "others/part.state is damaged, or no part of a run");
+    unlink(state);
+    expect_refused(merge("first", "others", ""), "others has no part.state");
+    struct ended e =
+        run_command("hiloco merge %s --out %s", in_workspace("first"), in_workspace("first"));
+    expect_status(&e, 2);
+    expect_said(&e, "is in it, and what is in it is replaced");
+    cr_expect(exists(in_workspace("first/trace.h5")));
+    free(state);
+}
+
+/* Its machine died: of it there is nothing, or its record. */
+Test(merge, a_missing_part_is_told)
+{
+    run_in_parts("first", "others", "");
+    unlink(in_workspace("others/part.state"));
+    unlink(in_workspace("others/summary.json"));
+
+    struct ended e = merge("first", "others", "--partial");
+    expect_status(&e, 1);
+    json_t *summary = summary_of(in_workspace("whole"));
+    expect_same_rows("others", "converter/000/voltage_v");
+    cr_expect(json_is_null(json_at(summary, "nodes.converter")));
+    cr_expect_str_eq(json_string_value(json_at(summary, "missing")), "converter[0-2]");
+    cr_expect_str_eq(json_string_value(json_at(summary, "verdict")), "error");
+    cr_expect_str_eq(json_string_value(json_at(summary, "validity.reasons.0")),
+                     "a part is missing: nothing tells how converter[0-2] ended");
+
+    e = merge("first", "", "--partial");
+    expect_status(&e, 1);
+    cr_expect_str_eq(json_string_value(json_at(summary_of(in_workspace("whole")), "missing")),
+                     "converter[0-2]");
+}
