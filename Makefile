@@ -22,11 +22,13 @@ FUZZ_PACKAGES  := clang libclang-rt-dev
 DEVICE_PACKAGES := can-utils
 LAUNCHER_PACKAGES := openmpi-bin iproute2 \
                      $(if $(wildcard /usr/sbin/policy-rc.d),munge openssh-server slurm-client slurmctld slurmd)
+AARCH64_PACKAGES := gcc-aarch64-linux-gnu mmdebstrap qemu-user zip
+CONTAINER_PACKAGES := buildah crun mmdebstrap
 DEB_PACKAGES   := debhelper dpkg-dev lintian mmdebstrap
 GUEST_PACKAGES := busybox-static cpio kmod qemu-system-x86 xz-utils zstd
 
 # These goals install what is missing; others only say what it is.
-ifneq ($(filter run test test-rdma test-device test-launchers deb test-deb soak bench bench-rdma lateness sanitize fuzz,$(MAKECMDGOALS)),)
+ifneq ($(filter run test test-rdma test-device test-launchers test-aarch64 test-container deb test-deb soak bench bench-rdma lateness sanitize fuzz,$(MAKECMDGOALS)),)
 NEEDED := $(BUILD)/packages-installed
 else
 NEEDED := $(BUILD)/packages-found
@@ -39,15 +41,20 @@ endif
 NEEDED_FOR_RDMA := $(BUILD)/packages-installed-for-$(if $(RDMA_DEVICE),rdma,guest)
 
 $(BUILD)/packages-%: PACKAGES = $(BUILD_PACKAGES) $(TEST_PACKAGES)
+$(BUILD)/packages-found: PACKAGES = $(BUILD_PACKAGES) $(if $(filter-out all install,$(MAKECMDGOALS)),$(TEST_PACKAGES))
+$(BUILD)/packages-installed-for-build: PACKAGES = $(BUILD_PACKAGES)
 $(BUILD)/packages-installed-for-rdma:  PACKAGES = $(RDMA_PACKAGES)
 $(BUILD)/packages-installed-for-guest: PACKAGES = $(RDMA_PACKAGES) $(GUEST_PACKAGES)
 $(BUILD)/packages-installed-for-device: PACKAGES = $(DEVICE_PACKAGES) $(GUEST_PACKAGES)
 $(BUILD)/packages-installed-for-fuzz:  PACKAGES = $(FUZZ_PACKAGES)
 $(BUILD)/packages-installed-for-launchers: PACKAGES = $(LAUNCHER_PACKAGES)
+$(BUILD)/packages-installed-for-aarch64: PACKAGES = $(AARCH64_PACKAGES)
+$(BUILD)/packages-installed-for-container: PACKAGES = $(CONTAINER_PACKAGES)
 $(BUILD)/packages-installed-for-deb:   PACKAGES = $(DEB_PACKAGES)
 $(BUILD)/packages-installed-for-rdma $(BUILD)/packages-installed-for-guest \
 $(BUILD)/packages-installed-for-device $(BUILD)/packages-installed-for-deb \
-$(BUILD)/packages-installed-for-fuzz $(BUILD)/packages-installed-for-launchers: \
+$(BUILD)/packages-installed-for-fuzz $(BUILD)/packages-installed-for-launchers \
+$(BUILD)/packages-installed-for-aarch64 $(BUILD)/packages-installed-for-container: \
     | $(BUILD)/packages-installed
 
 MISSING = $(shell for p in $(PACKAGES); do \
@@ -58,7 +65,8 @@ AS_ROOT = $(if $(filter 0,$(shell id -u)),,sudo)
 $(BUILD)/packages-installed $(BUILD)/packages-installed-for-rdma \
 $(BUILD)/packages-installed-for-guest $(BUILD)/packages-installed-for-device \
 $(BUILD)/packages-installed-for-deb $(BUILD)/packages-installed-for-fuzz \
-$(BUILD)/packages-installed-for-launchers:
+$(BUILD)/packages-installed-for-launchers $(BUILD)/packages-installed-for-aarch64 \
+$(BUILD)/packages-installed-for-build $(BUILD)/packages-installed-for-container:
 	@mkdir -p $(@D)
 	@if ! command -v dpkg-query >/dev/null; then \
 	    echo "no Debian here: these must be there already: $(PACKAGES)"; \
@@ -390,6 +398,26 @@ test-device: all $(BUILD)/test-card $(BUILD)/node-bench | $(BUILD)/packages-inst
 	HILOCO_BUILD=$(BUILD) tests/guest/run --with device --kernel $(GUEST_KERNEL) \
 	    --cache $(BUILD)/guest$(GUEST_KERNEL:linux-image%-amd64=%) tests/device/run
 
+# --- tests on aarch64: built by Debian's cross compiler, run by QEMU --------------------------------
+
+AARCH64       := $(BUILD)/aarch64
+AARCH64_ROOT  := $(AARCH64)/root
+AARCH64_TESTS := order virtual channels sim
+
+# Its libraries, which are not installed here.
+$(AARCH64)/root-made: tests/aarch64/root.sh | $(BUILD)/packages-installed-for-aarch64
+	tests/aarch64/root.sh $(AARCH64_ROOT) libc6-dev $(filter lib% zlib1g-dev nettle-dev,$(BUILD_PACKAGES) $(TEST_PACKAGES))
+	@touch $@
+
+CROSS = PKG_CONFIG_SYSROOT_DIR=$(abspath $(AARCH64_ROOT)) \
+        PKG_CONFIG_LIBDIR=$(abspath $(AARCH64_ROOT))/usr/lib/aarch64-linux-gnu/pkgconfig \
+        $(MAKE) BUILD=$(AARCH64) AR=aarch64-linux-gnu-ar \
+        CC="$(filter ccache,$(CC)) aarch64-linux-gnu-gcc --sysroot=$(abspath $(AARCH64_ROOT))"
+
+test-aarch64: all $(AARCH64)/root-made
+	$(CROSS) all $(patsubst %,$(AARCH64)/%,test-plain test-run test-sim test-unit soak)
+	@HILOCO_BUILD=$(AARCH64) HILOCO_HOST_BUILD=$(BUILD) tests/aarch64/run $(AARCH64_ROOT) $(AARCH64_TESTS)
+
 # --- soak: the channels under chaos, for long ----------------------------------------------
 
 SEEDS ?= 100000
@@ -615,6 +643,10 @@ deb: | $(BUILD)/packages-installed-for-deb
 test-deb: deb
 	tests/install/test_deb.sh $(BUILD)/deb
 
+# The recipe of docs/container.md, on a Debian of the test's own.
+test-container: | $(BUILD)/packages-installed-for-container
+	tests/container/run $(BUILD)/container
+
 clean:
 	rm -rf $(BUILD)
 
@@ -627,6 +659,7 @@ help:
 	@echo "make test-launchers start a scenario by mpirun, by srun and by ssh, all on this machine"
 	@echo "make test-rdma  run tests over RDMA: in a guest with soft-RoCE, or on RDMA_DEVICE=mlx5_0"
 	@echo "make test-device run tests of cards and CAN buses, in a guest (GUEST_KERNEL=$(GUEST_KERNEL))"
+	@echo "make test-aarch64 build for aarch64, and run the tests of channels and virtual time by QEMU"
 	@echo "make soak       run every channel under chaos for SEEDS=$(SEEDS) seeds, and litmus tests for ROUNDS"
 	@echo "make bench      measure, and write $(BUILD)/bench.json (BENCH='--only GLOB ...')"
 	@echo "make lateness   of that only: how late loops wake up (LATENESS='--seconds S ...')"
@@ -636,10 +669,11 @@ help:
 	@echo "make format     format the sources (format-check: only look)"
 	@echo "make install    install under PREFIX=$(PREFIX), DESTDIR=$(DESTDIR)"
 	@echo "make deb        Debian packages, in $(BUILD)/deb; make test-deb installs them in a bare Debian"
+	@echo "make test-container build a container image by docs/examples/container, and run scenarios in it"
 	@echo "make clean      remove $(BUILD)"
-	@echo "run, test, soak, bench, lateness, sanitize, fuzz, the rdma and the device ones install missing packages first"
+	@echo "run, test, soak, bench, lateness, sanitize, fuzz, the rdma, device, aarch64 and container ones install missing packages first"
 
--include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
+-include $(shell find $(BUILD) -name root -prune -o -name '*.d' -print 2>/dev/null)
 
-.PHONY: all run figure test test-tcp test-launchers test-rdma test-device deb test-deb soak rivals bench bench-rdma lateness sanitize sanitize-run sanitize-threads fuzz fuzz-run format format-check install clean help
+.PHONY: all run figure test test-tcp test-launchers test-rdma test-device test-aarch64 test-container deb test-deb soak rivals bench bench-rdma lateness sanitize sanitize-run sanitize-threads fuzz fuzz-run format format-check install clean help
 .DELETE_ON_ERROR:

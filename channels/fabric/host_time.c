@@ -25,6 +25,8 @@ void loco_host_relax(struct loco_node *node, struct loco_wait *wait)
     if (turn < 300) {
 #if defined(__x86_64__)
         __builtin_ia32_pause();
+#elif defined(__aarch64__)
+        __asm__ volatile("isb"); /* a yield is no pause at all on most of them */
 #endif
     } else if (turn < 100000) {
         sched_yield();

@@ -89,6 +89,8 @@ static inline void hil_clock_pause(void)
 {
 #if defined(__x86_64__)
     __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ volatile("isb"); /* a yield is no pause at all on most of them */
 #endif
 }
 

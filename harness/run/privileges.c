@@ -257,10 +257,37 @@ void hil_schedule_ordinary(void)
     setpriority(PRIO_PROCESS, 0, 0);
 }
 
+/* What says how the processor computes: rounding, and what becomes of denormals. */
+static unsigned arithmetic(void)
+{
+#if defined(__x86_64__)
+    return _mm_getcsr();
+#elif defined(__aarch64__)
+    uint64_t fpcr;
+    __asm__ volatile("mrs %0, fpcr" : "=r"(fpcr));
+    return (unsigned)fpcr;
+#else
+    return 0;
+#endif
+}
+
+static void set_arithmetic(unsigned to)
+{
+#if defined(__x86_64__)
+    _mm_setcsr(to);
+#elif defined(__aarch64__)
+    __asm__ volatile("msr fpcr, %0" : : "r"((uint64_t)to));
+#else
+    (void)to;
+#endif
+}
+
 void hil_flush_denormals(void)
 {
 #if defined(__x86_64__)
-    _mm_setcsr(_mm_getcsr() | 0x8040); /* FTZ and DAZ */
+    set_arithmetic(arithmetic() | 0x8040); /* FTZ and DAZ */
+#elif defined(__aarch64__)
+    set_arithmetic(arithmetic() | 1u << 24); /* FZ */
 #endif
 }
 
@@ -273,9 +300,7 @@ void hil_thread_settings_take(struct hil_thread_settings *t)
     t->policy = sched_getscheduler(0);
     t->nice = getpriority(PRIO_PROCESS, 0);
     t->slack = prctl(PR_GET_TIMERSLACK);
-#if defined(__x86_64__)
-    t->arithmetic = _mm_getcsr();
-#endif
+    t->arithmetic = arithmetic();
 }
 
 void hil_thread_settings_give_back(const struct hil_thread_settings *t)
@@ -284,7 +309,5 @@ void hil_thread_settings_give_back(const struct hil_thread_settings *t)
     sched_setscheduler(0, t->policy, &t->priority);
     setpriority(PRIO_PROCESS, 0, t->nice);
     prctl(PR_SET_TIMERSLACK, t->slack);
-#if defined(__x86_64__)
-    _mm_setcsr(t->arithmetic);
-#endif
+    set_arithmetic(t->arithmetic);
 }

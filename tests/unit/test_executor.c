@@ -464,6 +464,19 @@ Test(misses, the_ten_worst_are_kept)
 static struct hil_executor_state asked;
 
 /* "Timer slack." */
+/* And what a thread was given back computes as it did. */
+Test(privileges, denormals_are_zero)
+{
+    volatile double tiny = 1e-310;
+    struct hil_thread_settings before;
+
+    hil_thread_settings_take(&before);
+    hil_flush_denormals();
+    cr_expect(tiny * 1.0 == 0);
+    hil_thread_settings_give_back(&before);
+    cr_expect(tiny * 1.0 != 0);
+}
+
 Test(privileges, sleeps_end_in_time)
 {
     const struct hil_executor_config config = {.cpu = -1};

@@ -1,0 +1,54 @@
+#!/bin/bash
+# Whether the compiled code asks the processor for the order that the channels rely on. On x86 most of it
+# is free, so no test there finds an order that was forgotten; and QEMU on x86 keeps x86's. On aarch64
+# each takes an instruction: the functions below must have these, in this order, and the stores, loads
+# and copies between them.
+#
+#     L a load, S a store, C a copy; A a load that acquires (ldar), R a store that releases (stlr);
+#     F a full barrier (dmb ish), f one behind loads (dmb ishld); X an atomic operation
+set -uo pipefail
+failed=0
+
+# The instructions of a function that matter here: a letter each. Of the stack's none does.
+letters() { # OBJECT FUNCTION
+    aarch64-linux-gnu-objdump -d --no-show-raw-insn "$HILOCO_BUILD/obj/$1.o" | awk -v name="<$2>:" '
+        /^[0-9a-f]+ </ { inside = $2 == name; next }
+        !inside || /\[(sp|x29)[],]/ { next }
+        $2 == "dmb" { printf "%s", $3 == "ish" ? "F" : "f"; next }
+        $2 ~ /^ldap?rb?h?$/ && $2 != "ldr" { printf "A"; next }
+        $2 ~ /^stlrb?h?$/ { printf "R"; next }
+        /__aarch64_(swp|cas|ldadd)[0-9]+_acq_rel/ || $2 ~ /^(ldaxr|swpal|casal|ldaddal)/ { printf "X"; next }
+        $2 == "bl" && /<loco_copy/ { printf "C"; next }
+        $2 ~ /^ld/ { printf "L"; next }
+        $2 ~ /^st/ { printf "S" }'
+}
+
+has() { # OBJECT FUNCTION ORDER WHY
+    local found
+    found=$(letters "$1" "$2")
+    if [[ $found =~ $3 ]]; then
+        echo "  ok: $2: $4"
+    else
+        echo "  FAILED: $2 ($1): $4: wants $3, has ${found:-no such function}"
+        failed=1
+    fi
+}
+
+shm=channels/fabric/shm/shm
+has $shm shm_write 'F.*[SC]' "a write comes after those before it"
+has $shm shm_read '[LC].*f' "what is read after a read is no older"
+has $shm shm_fetch_add 'F.*X.*F' "nothing overtakes an atomic operation"
+has $shm shm_compare_swap 'F.*X.*F' "nothing overtakes an atomic operation"
+has channels/owned_var store_counted 'S.*F.*[SC].*R' "the count is odd before the value changes, and even after"
+has channels/owned_var load_checked 'A.*[LC].*f.*L' "the value is read between two looks at the count"
+has channels/owned_var loco_owned_var_load '[LC].*f' "what was placed before the value is read after it"
+has channels/owned_var loco_owned_var_push 'F' "a push comes after the thread's earlier writes"
+has channels/ringbuffer publish '[SC].*R' "a message is there before its header"
+has channels/ringbuffer look 'A' "a message is read after its header"
+has channels/shared_queue pass_on 'R' "an entry is there before its turn is"
+has channels/shared_queue is_my_turn 'A' "an entry is read after its turn"
+has harness/record/recorder hil_stream_commit 'R' "a row is there before the ring's head"
+has harness/record/recorder drain_to 'L.*R' "a row was read before its place is free"
+has harness/scope/rows hil_rows_take 'A.*[LC].*f.*L' "a row is read between two looks at the ring's count"
+has harness/run/step step_show 'F.*[SC].*R.*F' "a row for who watches is written between two counts"
+exit $failed
