@@ -33,7 +33,7 @@ void hil_check_placement(const struct hil_patient *p, struct hil_finding *f)
         if (!CPU_ISSET((unsigned)cpu, &p->online))
             hil_found(f, HIL_SERIOUS, "cpu %d is not online; these are: %s", cpu, online);
         else if (has_pinned(p, cpu, i))
-            hil_found(f, HIL_SERIOUS, "two executors are pinned to cpu %d", cpu);
+            hil_found(f, HIL_SERIOUS, "two executors or shards are pinned to cpu %d", cpu);
     }
     if ((int)p->executor_count > CPU_COUNT(&p->online))
         hil_found(f, HIL_SERIOUS, "%u executors, each of which spins, for %d cpus",

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../scenario/pool.h"
 #include "../scenario/system.h"
 #include "checks.h"
 #include "cpus.h"
@@ -126,6 +127,25 @@ static uint64_t shortest_period(const struct hil_system *s)
     return shortest;
 }
 
+/* A further thread of an executor needs all that an executor does. */
+static int add_threads(struct hil_patient *p, const struct hil_scenario *s)
+{
+    struct hil_executor_config *threads;
+    unsigned count = 0;
+
+    if (hil_thread_count(s) == s->executor_count)
+        return 0;
+    threads = hil_pool_get(s->system->pool, hil_thread_count(s), sizeof *threads);
+    for (unsigned i = 0; threads && i < s->executor_count; i++)
+        for (unsigned k = 0; k < hil_executor_threads(&s->executors[i]); k++) {
+            threads[count] = s->executors[i];
+            threads[count++].cpu = hil_executor_cpu(&s->executors[i], k);
+        }
+    p->executors = threads;
+    p->executor_count = count;
+    return threads ? 0 : -ENOMEM;
+}
+
 int hil_patient_open(struct hil_patient *p, const char *root, const struct hil_scenario *scenario)
 {
     char text[512];
@@ -138,6 +158,8 @@ int hil_patient_open(struct hil_patient *p, const char *root, const struct hil_s
     if (hil_file_text(root, text, sizeof text, "/sys/devices/system/cpu/online") ||
         !hil_cpus_parse(text, &p->online) || CPU_COUNT(&p->online) == 0)
         return -ENODATA;
+    if (scenario && add_threads(p, scenario))
+        return -ENOMEM;
     add_executors(p);
     p->general = scenario ? p->loops : p->online;
     p->spare = hil_cpus_without(&p->online, &p->loops);

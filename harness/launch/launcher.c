@@ -1,6 +1,7 @@
 #include "launcher.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,30 +41,56 @@ struct launcher {
 
 /* --- before -------------------------------------------------------------------------------- */
 
+/* What has a core of its own. */
+static const char *core_users(const struct hil_scenario *s)
+{
+    return hil_thread_count(s) == s->executor_count ? "executors" : "executors or shards";
+}
+
 /* A spinning loop needs its core; two on one core would each wait for what the other does. */
+static int check_pins(const struct hil_scenario *s)
+{
+    cpu_set_t taken;
+
+    CPU_ZERO(&taken);
+    for (unsigned i = 0; i < s->executor_count; i++)
+        for (unsigned k = 0; k < hil_executor_threads(&s->executors[i]); k++) {
+            const int cpu = hil_executor_cpu(&s->executors[i], k);
+            if (cpu < 0)
+                continue;
+            if (CPU_ISSET((unsigned)cpu, &taken)) {
+                fprintf(stderr,
+                        "%s: two %s are placed on cpu %d, and each needs a core of its own. Move "
+                        "one, or run in virtual time (--mode virtual)\n",
+                        s->name, core_users(s), cpu);
+                return -EINVAL;
+            }
+            CPU_SET((unsigned)cpu, &taken);
+        }
+    return 0;
+}
+
 static int check_cores(const struct hil_scenario *s)
 {
+    const unsigned threads = hil_thread_count(s);
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
 
     if (s->mode == HIL_VIRTUAL)
         return 0;
-    if ((long)s->executor_count > cores) {
+    if ((long)threads <= cores)
+        return check_pins(s);
+    if (threads == s->executor_count)
         fprintf(stderr,
                 "%s: real time needs a core for each executor: %u executors, %ld cores. Place more "
                 "nodes on one executor, or run in virtual time (--mode virtual)\n",
                 s->name, s->executor_count, cores);
-        return -EINVAL;
-    }
-    for (unsigned i = 0; i < s->executor_count; i++)
-        for (unsigned k = 0; k < i; k++)
-            if (s->executors[i].cpu >= 0 && s->executors[i].cpu == s->executors[k].cpu) {
-                fprintf(stderr,
-                        "%s: two executors are placed on cpu %d, and each needs a core of its own. "
-                        "Move one, or run in virtual time (--mode virtual)\n",
-                        s->name, s->executors[i].cpu);
-                return -EINVAL;
-            }
-    return 0;
+    else
+        fprintf(stderr,
+                "%s: real time needs a core for each executor and each further shard: %u "
+                "executors, %u further shards, %ld cores. Split nodes into fewer shards, place "
+                "more nodes on one executor, or run in virtual time (--mode virtual)\n",
+                s->name, s->executor_count, threads - s->executor_count, cores);
+    return -EINVAL;
 }
 
 /* Where the nodes meet, and by what they know each other. */

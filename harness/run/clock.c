@@ -142,3 +142,20 @@ void hil_clock_set(struct hil_clock *c)
     c->origin = now.ticks;
     c->origin_ns = now.ns;
 }
+
+/* --- sleeping ---------------- */
+
+/* Told to stop, a sleeper finds out after so long at most. */
+static const uint64_t NAP_NS = 20000000;
+
+/* The clock is not the kernel's, and drifts from it: so each nap counts from now. */
+void hil_clock_nap(const struct hil_clock *clock, uint64_t until_ns)
+{
+    uint64_t wake = hil_clock_monotonic(), now = hil_clock_now(clock);
+
+    if (until_ns <= now)
+        return;
+    wake += until_ns - now < NAP_NS ? until_ns - now : NAP_NS;
+    const struct timespec at = {(time_t)(wake / 1000000000), (long)(wake % 1000000000)};
+    clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &at, NULL);
+}

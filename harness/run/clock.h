@@ -49,6 +49,9 @@ const char *hil_clock_refuse(const struct hil_clock_evidence *evidence);
 /* ns of CLOCK_MONOTONIC, now. */
 uint64_t hil_clock_monotonic(void);
 
+/* Sleeps until this time of the clock, or for 20 ms if that is sooner. */
+void hil_clock_nap(const struct hil_clock *clock, uint64_t until_ns);
+
 /* The counter's value, now. */
 static inline uint64_t hil_clock_ticks(void)
 {

@@ -1,10 +1,6 @@
 #include "executor.h"
 
 #include <errno.h>
-#include <time.h>
-
-/* Told to stop, a sleeper finds out after so long at most. */
-static const uint64_t NAP_NS = 20000000;
 
 /* So near to a step's time nothing is looked at but the clock, and no turn takes longer than
  * reading it. */
@@ -35,24 +31,14 @@ static bool told_to_stop(const struct hil_executor *e)
 
 /* --- waiting -------------------------------------------------------------------------------- */
 
-/* The loops' clock is not the kernel's, and drifts from it: so each nap counts from now. */
-static void nap(const struct hil_clock *clock, uint64_t until_ns)
-{
-    uint64_t wake = hil_clock_monotonic(), now = hil_clock_now(clock);
-
-    if (until_ns <= now)
-        return;
-    wake += until_ns - now < NAP_NS ? until_ns - now : NAP_NS;
-    const struct timespec at = {(time_t)(wake / 1000000000), (long)(wake % 1000000000)};
-    clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &at, NULL);
-}
-
 static void sleep_until_near(const struct hil_executor *e, uint64_t t_ns)
 {
     uint64_t until = t_ns - HIL_HYBRID_NS;
 
+    if (e->crew)
+        hil_crew_rest(e->crew, until);
     while (hil_clock_now(&e->clock) < until && !told_to_stop(e))
-        nap(&e->clock, until);
+        hil_clock_nap(&e->clock, until);
 }
 
 static uint64_t spin_on_kernel_clock(const struct hil_executor *e, uint64_t t_ns)

@@ -8,6 +8,7 @@
 
 #include "../../channels/loco/thread.h"
 #include "clock.h"
+#include "crew.h"
 #include "loop.h"
 #include "state.h"
 
@@ -33,6 +34,7 @@ struct hil_executor {
      * steps that are due together send together. Else NULL. */
     struct loco_manager *network;
     uint64_t receive_ticks;
+    struct hil_crew *crew; /* who does steps with it; NULL: it is alone */
 };
 
 /* How long before a step's time a hybrid wait wakes up: what a sleeper is late, but for the

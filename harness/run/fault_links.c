@@ -177,10 +177,10 @@ static const struct hil_message *fault_link_pass(struct hil_faults *f, struct hi
 }
 
 const struct hil_message *hil_fault_links_carry(struct hil_faults *f,
-                                                const struct step_departure *d)
+                                                const struct step_departure *d,
+                                                const struct hil_message *m)
 {
     struct hil_faulted_link *l = fault_link_find(f, d);
-    const struct hil_message *m = f->step->message;
     bool delays = false;
 
     if (!l)

@@ -10,9 +10,10 @@ int hil_fault_links_open(struct hil_faults *faults);
 void hil_fault_links_close(struct hil_faults *faults);
 void hil_fault_links_begin(struct hil_faults *faults);
 
-/* The message that the link carries in this step in place of step->message, which is of the
- * departure; NULL: none. */
+/* What the link carries in this step in place of this message, which is of the departure; NULL:
+ * none. */
 const struct hil_message *hil_fault_links_carry(struct hil_faults *faults,
-                                                const struct step_departure *departure);
+                                                const struct step_departure *departure,
+                                                const struct hil_message *message);
 
 #endif

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "rehearsal.h"
+#include "shards.h"
 #include "waiting.h"
 
 uint64_t hil_group_meeting_ns(const struct hil_scenario *s)
@@ -226,6 +227,24 @@ static int start_together(struct hil_group *g, uint64_t timeout_ns)
     return rc ? rc : agree_on_start(g, timeout_ns);
 }
 
+/* Who does the node's shards. */
+static int open_crew(struct hil_group *g, const struct hil_executor_config *nodes)
+{
+    int rc = hil_crew_open(&g->crew, g->run->scenario, nodes, g->nodes[0]->mgr, executor_of(g));
+
+    if (!rc)
+        hil_shards_set_crew(g->nodes[0]->step->shards, g->crew);
+    return rc;
+}
+
+void hil_group_dismiss_crew(struct hil_group *g)
+{
+    if (g->crew)
+        hil_shards_set_crew(g->nodes[0]->step->shards, NULL);
+    hil_crew_close(g->crew);
+    g->crew = NULL;
+}
+
 int hil_group_start(struct hil_group *g, const struct hil_run *run, struct loco_fabric *fabric,
                     const struct hil_executor_config *nodes, uint64_t timeout_ns)
 {
@@ -238,6 +257,8 @@ int hil_group_start(struct hil_group *g, const struct hil_run *run, struct loco_
         rc = hil_poller_open(&g->poller, run->scenario, g->nodes, g->count);
     if (!rc)
         rc = wait_until_all(g, hil_node_connected, timeout_ns);
+    if (!rc && nodes->further)
+        rc = open_crew(g, nodes);
     if (!rc)
         rc = find_run(g, timeout_ns);
     if (rc == 0)
@@ -320,6 +341,7 @@ void hil_group_end(struct hil_group *g, enum hil_stage stage)
 
 void hil_group_close(struct hil_group *g)
 {
+    hil_group_dismiss_crew(g);
     for (unsigned i = 0; i < g->count; i++)
         loco_fence_global(g->nodes[i]->mgr); /* the last wait that needs the polling thread */
     hil_poller_close(&g->poller);

@@ -4,6 +4,7 @@
 #ifndef HIL_GROUP_H
 #define HIL_GROUP_H
 
+#include "crew.h"
 #include "node.h"
 #include "poller.h"
 
@@ -13,6 +14,7 @@ struct hil_group {
     unsigned count;
     bool began; /* all have met */
     struct hil_poller poller;
+    struct hil_crew *crew; /* NULL: its thread is alone */
 };
 
 /* How long a meeting of all the nodes takes at most in the network that virtual time simulates; 0
@@ -29,6 +31,9 @@ int hil_group_start(struct hil_group *group, const struct hil_run *run, struct l
 /* Says in the executor's message whom `rc`, which ended the group's start or its loops, is about:
  * a node with another scenario, or one that was lost. */
 void hil_group_explain(const struct hil_group *group, int rc);
+
+/* Right after the loops: the group's thread is alone again. */
+void hil_group_dismiss_crew(struct hil_group *group);
 
 /* After the loops: tells the peers how it ended, and waits until they have ended too. */
 void hil_group_end(struct hil_group *group, enum hil_stage stage);

@@ -2,7 +2,8 @@
 
 #include <errno.h>
 #include <sched.h>
-#include <unistd.h>
+
+#include "loop_cores.h"
 
 static void *poll_all(void *arg)
 {
@@ -19,16 +20,9 @@ static void *poll_all(void *arg)
 /* Off the loops' cores: one that spins there leaves nothing to others. */
 static int choose_cores(pthread_attr_t *attr, const struct hil_scenario *s)
 {
-    long count = sysconf(_SC_NPROCESSORS_CONF);
     cpu_set_t cores;
 
-    CPU_ZERO(&cores);
-    for (long cpu = 0; cpu < count && cpu < CPU_SETSIZE; cpu++)
-        CPU_SET((unsigned)cpu, &cores);
-    for (unsigned i = 0; i < s->executor_count; i++)
-        if (s->executors[i].cpu >= 0)
-            CPU_CLR((unsigned)s->executors[i].cpu, &cores);
-    if (CPU_COUNT(&cores) == 0)
+    if (!hil_cores_for_others(s, &cores))
         return -EBUSY;
     return -pthread_attr_setaffinity_np(attr, sizeof cores, &cores);
 }

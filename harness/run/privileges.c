@@ -71,14 +71,19 @@ static void touch_stack(void)
         stack[i] = 0;
 }
 
-void hil_settle(const struct hil_executor_config *config, struct hil_executor_state *state)
+void hil_settle_thread(int cpu, struct hil_executor_state *state)
 {
-    pin(config->cpu, state);
-    lock_memory(state);
-    touch_heap();
+    pin(cpu, state);
     touch_stack();
     prctl(PR_SET_TIMERSLACK, 1); /* ns; on the ordinary scheduler a sleeper gets 50 us more */
     hil_flush_denormals();
+}
+
+void hil_settle(const struct hil_executor_config *config, struct hil_executor_state *state)
+{
+    hil_settle_thread(config->cpu, state);
+    lock_memory(state);
+    touch_heap();
 }
 
 int hil_keep_awake(struct hil_executor_state *state)

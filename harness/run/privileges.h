@@ -16,6 +16,9 @@
  * they should. Before the setup. */
 void hil_settle(const struct hil_executor_config *config, struct hil_executor_state *state);
 
+/* The same of a further thread, whose process has done so. */
+void hil_settle_thread(int cpu, struct hil_executor_state *state);
+
 /* Keeps all cores out of states that take time to wake from, as long as the descriptor that it
  * returns is open; -1: they may fall asleep. */
 int hil_keep_awake(struct hil_executor_state *state);

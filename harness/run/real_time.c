@@ -86,7 +86,7 @@ static uint64_t shortest_period_ns(const struct hil_executor *e)
 
 /* The clock is set when the start is near: so all processes set theirs within moments. */
 static int run_scheduled(struct hil_executor *e, const struct hil_executor_config *config,
-                         const struct hil_group *group, const struct hil_rehearsal *rehearsal,
+                         struct hil_group *group, const struct hil_rehearsal *rehearsal,
                          struct hil_executor_state *state)
 {
     hil_clock_set(&e->clock);
@@ -96,9 +96,13 @@ static int run_scheduled(struct hil_executor *e, const struct hil_executor_confi
     state->start_ns = e->start_ns;
     atomic_store(&state->stage, HIL_RUNNING);
     hil_schedule_real_time(config, shortest_period_ns(e), state);
+    e->crew = group->crew;
+    if (e->crew)
+        hil_crew_wake(e->crew, &e->clock, shortest_period_ns(e));
     int rc = hil_rehearse(rehearsal, group, &e->clock, e->start_ns);
     if (!rc)
         rc = run_measured(e, state);
+    hil_group_dismiss_crew(group);
     hil_schedule_ordinary();
     return rc;
 }

@@ -15,6 +15,7 @@
 #include "../scenario/system.h"
 #include "awaited.h"
 #include "lines.h"
+#include "loop_cores.h"
 
 /* Whoever knows of the file may map it, but not change its size, nor write where the kernel knows
  * of that. The mapping that is there already stays as it is, also in children. */
@@ -51,23 +52,34 @@ static bool state_receives(const struct hil_system *system, const struct hil_exe
     return false;
 }
 
-/* Who has figures of what: fills `at`, if it is given. In virtual time executor 0 has all. Returns
- * how many there are. */
+/* What an executor has figures of. In virtual time executor 0 has all. */
+static unsigned state_pairs_of(const struct hil_scenario *s, unsigned executor,
+                               struct hil_link_figures *at)
+{
+    unsigned count = 0;
+
+    for (unsigned a = 0; a < s->system->link_array_count; a++) {
+        if (s->mode != HIL_VIRTUAL && !state_receives(s->system, &s->executors[executor], a))
+            continue;
+        if (at) {
+            at[count].executor = executor;
+            at[count].array = a;
+        }
+        count++;
+    }
+    return count;
+}
+
+/* Who has figures of what: fills `at`, if it is given. Each thread of an executor has its own.
+ * Returns how many there are. */
 static unsigned state_pairs(const struct hil_scenario *s, struct hil_link_figures *at)
 {
     const bool is_virtual = s->mode == HIL_VIRTUAL;
     unsigned count = 0;
 
     for (unsigned e = 0; e < (is_virtual ? 1 : s->executor_count); e++)
-        for (unsigned a = 0; a < s->system->link_array_count; a++) {
-            if (!is_virtual && !state_receives(s->system, &s->executors[e], a))
-                continue;
-            if (at) {
-                at[count].executor = e;
-                at[count].array = a;
-            }
-            count++;
-        }
+        for (unsigned k = 0; k < (is_virtual ? 1 : hil_executor_threads(&s->executors[e])); k++)
+            count += state_pairs_of(s, e, at ? at + count : NULL);
     return count;
 }
 
@@ -81,9 +93,8 @@ static void fill_card(struct hil_state *state, const struct hil_scenario *s)
     card->virtual_time = s->mode == HIL_VIRTUAL;
     card->tuning = s->tuning;
     card->duration_ns = s->duration_ns;
-    for (unsigned i = 0; !card->virtual_time && i < s->executor_count; i++)
-        if (s->executors[i].cpu >= 0)
-            CPU_SET((unsigned)s->executors[i].cpu, &card->cores);
+    if (!card->virtual_time)
+        card->cores = hil_cores_of_loops(s);
     if (system->measure_count) {
         snprintf(card->measure, sizeof card->measure, "%s", system->measures[0].is.name);
         snprintf(card->unit, sizeof card->unit, "%s", system->measures[0].unit);
@@ -325,6 +336,18 @@ void hil_state_add_up(const struct hil_state *state, unsigned array, struct hil_
     }
 }
 
+/* Of two that are as great the one that was first. */
+static void state_add_greatest(const struct hil_histogram *sum, struct hil_link_moment *greatest,
+                               const struct hil_histogram *one, const struct hil_link_moment *its)
+{
+    if (one->count == 0)
+        return;
+    const bool first = its->at_ns < greatest->at_ns ||
+                       (its->at_ns == greatest->at_ns && its->link < greatest->link);
+    if (sum->count == 0 || one->max > sum->max || (one->max == sum->max && first))
+        *greatest = *its;
+}
+
 void hil_state_add_up_links(const struct hil_state *state, unsigned array,
                             struct hil_link_figures *sum)
 {
@@ -333,10 +356,8 @@ void hil_state_add_up_links(const struct hil_state *state, unsigned array,
         if (state->figures[i].array != array)
             continue;
         const struct hil_link_figures *one = &state->figures[i];
-        if (one->input_age.max > sum->input_age.max || sum->input_age.count == 0)
-            sum->oldest = one->oldest;
-        if (one->round_trip.max > sum->round_trip.max || sum->round_trip.count == 0)
-            sum->longest = one->longest;
+        state_add_greatest(&sum->input_age, &sum->oldest, &one->input_age, &one->oldest);
+        state_add_greatest(&sum->round_trip, &sum->longest, &one->round_trip, &one->longest);
         hil_histogram_merge(&sum->input_age, &one->input_age);
         hil_histogram_merge(&sum->round_trip, &one->round_trip);
     }
@@ -360,10 +381,13 @@ struct hil_link_figures *hil_state_figures(const struct hil_state *state, unsign
 
 void hil_state_degrade(struct hil_executor_state *state, const char *format, ...)
 {
-    size_t used = strlen(state->degraded);
+    const size_t used = strlen(state->degraded);
+    char reason[sizeof state->degraded];
     va_list args;
 
     va_start(args, format);
-    vsnprintf(state->degraded + used, sizeof state->degraded - used, format, args);
+    vsnprintf(reason, sizeof reason, format, args);
     va_end(args);
+    if (!strstr(state->degraded, reason))
+        snprintf(state->degraded + used, sizeof state->degraded - used, "%s", reason);
 }

@@ -91,7 +91,8 @@ struct hil_link_moment {
 
 /* How old what came over an array's links was, in the steps of one executor's nodes: of several
  * links to one node the oldest. And how long a value took that went there and back. One for all
- * those nodes, so that a step of one of a thousand finds it in the cache. */
+ * those nodes, so that a step of one of a thousand finds it in the cache; but each thread of an
+ * executor has its own. */
 struct hil_link_figures {
     uint32_t executor, array; /* of the system's arrays of links */
     struct hil_histogram input_age, round_trip;
@@ -194,7 +195,7 @@ struct hil_state {
     struct hil_tuning *tuning;
     struct hil_executor_state *executors;
     struct hil_link_state *links;      /* of the system */
-    struct hil_link_figures *figures;  /* in the order of executors, then of arrays */
+    struct hil_link_figures *figures;  /* in the order of executors, threads, and arrays */
     struct hil_age_state *ages;        /* of the system's age limits */
     struct hil_cost *costs;            /* of the system's components: those of provided models */
     struct hil_fault_state *faults;    /* of the system's faults_here */

@@ -5,9 +5,14 @@
 #include "clock.h"
 #include "fault_links.h"
 #include "note.h"
+#include "shards.h"
 #include "step_parts.h"
 #include "tracer.h"
 #include "tuner.h"
+
+/* There are two kinds of steps, with shards and without: each has all the parts in its own
+ * function, for a call costs more than some of them. */
+#define STEP_INLINE static inline __attribute__((always_inline))
 
 /* --- 1. what is continuous advances ----------------------------------------------------------- */
 
@@ -116,7 +121,7 @@ static inline int step_part(struct hil_step *s, struct step_part *p, uint64_t n,
 }
 
 /* Over the interval that just ended, with what was held over it. */
-static int step_advance(struct hil_step *s, uint64_t n, uint64_t due)
+STEP_INLINE int step_advance(struct hil_step *s, uint64_t n, uint64_t due)
 {
     int rc = 0;
 
@@ -127,9 +132,19 @@ static int step_advance(struct hil_step *s, uint64_t n, uint64_t due)
     return rc;
 }
 
+/* --- fetching ahead --------------------------------------------------------------------------- */
+
+/* The receivers have read what was sent before, so the lines of the messages are at other
+ * processors. They come here while the node before this one does its step. */
+static void step_prefetch(const struct hil_step *s, unsigned first, unsigned count)
+{
+    for (unsigned i = 0; i < count; i++)
+        loco_owned_var_prefetch(s->departures[first + i].var);
+}
+
 /* --- 2. and 5. sending ------------------------------------------------------------------------ */
 
-static inline void step_fill(const struct hil_step *s, const struct step_departure *d, uint64_t n)
+STEP_INLINE void step_fill(const struct hil_step *s, const struct step_departure *d, uint64_t n)
 {
     struct hil_message *m = s->message;
 
@@ -139,7 +154,7 @@ static inline void step_fill(const struct hil_step *s, const struct step_departu
         m->values[i] = d->out[d->from[i]];
 }
 
-static void step_push(const struct hil_step *s, const struct step_departure *d, uint64_t n)
+STEP_INLINE void step_push(const struct hil_step *s, const struct step_departure *d, uint64_t n)
 {
     step_fill(s, d, n);
     loco_owned_var_put(d->var, s->message);
@@ -154,7 +169,7 @@ step_send_faulted(const struct hil_step *s, unsigned first, unsigned end, uint64
         if (!s->computed && d->computed)
             continue;
         step_fill(s, d, n);
-        const struct hil_message *carried = hil_fault_links_carry(s->faults, d);
+        const struct hil_message *carried = hil_fault_links_carry(s->faults, d, s->message);
         if (!carried)
             continue;
         loco_owned_var_put(d->var, carried);
@@ -162,7 +177,7 @@ step_send_faulted(const struct hil_step *s, unsigned first, unsigned end, uint64
 }
 
 /* The departures from `first` up to `end`. */
-static inline void step_send_all(const struct hil_step *s, unsigned first, unsigned end, uint64_t n)
+STEP_INLINE void step_send_all(const struct hil_step *s, unsigned first, unsigned end, uint64_t n)
 {
     if (__builtin_expect(s->faulted, 0)) {
         step_send_faulted(s, first, end, n);
@@ -174,7 +189,7 @@ static inline void step_send_all(const struct hil_step *s, unsigned first, unsig
 }
 
 /* What goes to several nodes is sent together. */
-static inline void step_send(const struct hil_step *s, unsigned first, unsigned end, uint64_t n)
+STEP_INLINE void step_send(const struct hil_step *s, unsigned first, unsigned end, uint64_t n)
 {
     struct loco_manager *mgr = s->node->links.channel.mgr;
     const bool together = end - first > 1;
@@ -187,7 +202,7 @@ static inline void step_send(const struct hil_step *s, unsigned first, unsigned 
 }
 
 /* What was computed with a delay is there now. */
-static void step_release(const struct hil_step *s)
+STEP_INLINE void step_release(const struct hil_step *s)
 {
     if (!s->delays || !s->computed)
         return;
@@ -252,6 +267,7 @@ step_lose(const struct hil_step *s, struct step_arrival *a, uint64_t n, uint64_t
 {
     struct hil_loss_log *log = &s->executor->losses;
 
+    hil_shards_begin_rare(s);
     /* What it sent last, and this node did not see any more, is no message of its next life. */
     if (loco_owned_var_load(a->var, s->message) == 0 && s->message->step > a->step)
         a->step = s->message->step;
@@ -267,16 +283,19 @@ step_lose(const struct hil_step *s, struct step_arrival *a, uint64_t n, uint64_t
     log->count++;
     a->lost_ns = now;
     step_note(s, a, n, now, HIL_EVENT_LOST, 0);
+    hil_shards_end_rare(s);
 }
 
 __attribute__((cold, noinline)) static void
 step_take_back(const struct hil_step *s, struct step_arrival *a, uint64_t n, uint64_t now)
 {
     a->away = false;
+    hil_shards_begin_rare(s);
     step_note(s, a, n, now, HIL_EVENT_BACK, now - a->lost_ns);
     if (a->loss)
         a->loss->back_ns = now;
     s->executor->losses.back_count++;
+    hil_shards_end_rare(s);
 }
 
 /* Whether the sender is away at this step. It is back with its first message. */
@@ -292,7 +311,7 @@ static bool step_is_away(const struct hil_step *s, struct step_arrival *a, uint6
     return a->away;
 }
 
-static inline void step_take(const struct hil_step *s, struct step_arrival *a)
+STEP_INLINE void step_take(const struct hil_step *s, struct step_arrival *a)
 {
     const struct hil_message *m = s->message;
 
@@ -310,8 +329,15 @@ static inline void step_take(const struct hil_step *s, struct step_arrival *a)
     a->there = a->fresh = true;
 }
 
-static inline void step_load(const struct hil_step *s, struct step_arrival *a, uint64_t n,
-                             uint64_t now)
+__attribute__((cold, noinline)) static void step_torn(const struct hil_step *s)
+{
+    hil_shards_begin_rare(s);
+    s->node->state->torn++;
+    hil_shards_end_rare(s);
+}
+
+STEP_INLINE void step_load(const struct hil_step *s, struct step_arrival *a, uint64_t n,
+                           uint64_t now)
 {
     const uint64_t acted_on = a->acted_on;
     uint64_t round_trip_ns = 0;
@@ -319,7 +345,7 @@ static inline void step_load(const struct hil_step *s, struct step_arrival *a, u
     if (loco_owned_var_peek(a->var) == a->step)
         return;
     if (loco_owned_var_load(a->var, s->message)) {
-        s->node->state->torn++;
+        step_torn(s);
         return;
     }
     if (s->message->step == a->step)
@@ -340,24 +366,37 @@ __attribute__((cold, noinline)) static int step_judge(struct hil_step *s, struct
     const enum hil_on_stale on_stale = s->node->config->stale.action;
     const bool lost = a->away || loco_channel_check(&a->var->channel);
     const bool was_stale = a->input.stale;
+
+    hil_shards_begin_rare(s);
     const bool stale = hil_input_is_stale(&a->input, &s->executor->stale, lost ? 0 : age, now);
 
     if (stale && !was_stale)
         step_note(s, a, n, now, HIL_EVENT_STALE, age);
     else if (was_stale && !stale)
         step_note(s, a, n, now, HIL_EVENT_FRESH, now - a->input.found_ns);
+    hil_shards_end_rare(s);
     a->unfit = stale && on_stale == HIL_STALE_SAFE;
     a->suspect = stale || a->input.bad || a->away;
     s->unfit += a->unfit || a->input.bad || a->away;
     return stale && on_stale == HIL_STALE_END ? -ESTALE : 0;
 }
 
-/* Returns 0, or -ESTALE. */
-static int step_take_all(struct hil_step *s, uint64_t n, uint64_t now)
+STEP_INLINE void step_count_oldest(const struct hil_step *s, const struct step_arrival *a,
+                                   const struct step_oldest *oldest, uint64_t now)
 {
-    uint64_t oldest = 0, oldest_of_all = 0;
-    unsigned oldest_link = 0;
-    bool arrived = false; /* one of this array had a message */
+    struct hil_link_figures *figures = &s->figures[a->figures];
+
+    step_count(&figures->input_age, &figures->oldest, oldest->age, oldest->link, now);
+    s->node->loop.has_input = true;
+}
+
+/* The oldest of each array's links is counted, or, of a shard, kept in `kept`. Returns 0, or
+ * -ESTALE. */
+STEP_INLINE int step_take_links(struct hil_step *s, uint64_t n, uint64_t now,
+                                struct step_oldest *kept)
+{
+    struct step_oldest oldest = {0};
+    uint64_t oldest_of_all = 0;
     int rc = 0;
 
     s->unfit = s->failed + s->stale;
@@ -371,23 +410,29 @@ static int step_take_all(struct hil_step *s, uint64_t n, uint64_t now)
             step_judge(s, a, n, age, now))
             rc = -ESTALE;
         if (a->step && !a->away) {
-            oldest_link = !arrived || age > oldest ? a->link : oldest_link;
-            oldest = age > oldest ? age : oldest;
-            arrived = true;
+            oldest.link = !oldest.arrived || age > oldest.age ? a->link : oldest.link;
+            oldest.age = age > oldest.age ? age : oldest.age;
+            oldest.arrived = true;
         }
         if (!a->ends_array)
             continue;
-        if (arrived) {
-            struct hil_link_figures *figures = &s->figures[a->figures];
-            step_count(&figures->input_age, &figures->oldest, oldest, oldest_link, now);
-            s->node->loop.has_input = true;
-        }
-        oldest_of_all = oldest > oldest_of_all ? oldest : oldest_of_all;
-        oldest = 0;
-        arrived = false;
+        if (kept)
+            *kept++ = oldest;
+        else if (oldest.arrived)
+            step_count_oldest(s, a, &oldest, now);
+        oldest_of_all = oldest.age > oldest_of_all ? oldest.age : oldest_of_all;
+        oldest = (struct step_oldest){0};
     }
-    s->node->loop.input_age_ns = oldest_of_all;
+    if (kept)
+        *kept = oldest; /* of an array that goes on in the next shard */
+    else
+        s->node->loop.input_age_ns = oldest_of_all;
     return rc;
+}
+
+static int step_take_all(struct hil_step *s, uint64_t n, uint64_t now)
+{
+    return step_take_links(s, n, now, NULL);
 }
 
 /* The sources' values at t_ns. A value that did not change is where it has to be already. */
@@ -533,7 +578,7 @@ static bool step_rests(const struct hil_step *s, const struct step_part *p)
     return away || unfit;
 }
 
-static int step_compute(struct hil_step *s, uint64_t n, uint64_t due)
+STEP_INLINE int step_compute(struct hil_step *s, uint64_t n, uint64_t due)
 {
     int rc = 0;
 
@@ -582,7 +627,7 @@ static void step_unlatch_safe(struct hil_step *s)
         s->feeds[i].fresh = true;
 }
 
-static inline void step_copy_late(const struct hil_step *s)
+STEP_INLINE void step_copy_late(const struct hil_step *s)
 {
     for (unsigned i = 0; i < s->arrival_count; i++)
         if (s->arrivals[i].fresh) {
@@ -615,7 +660,7 @@ static int step_apply(struct hil_step *s, struct step_part *p, uint64_t n)
     return rc ? step_failed(s, p, n, "apply", rc) : 0;
 }
 
-static inline int step_latch(struct hil_step *s, uint64_t n)
+STEP_INLINE int step_latch(struct hil_step *s, uint64_t n)
 {
     int rc = 0;
 
@@ -632,16 +677,6 @@ static inline int step_latch(struct hil_step *s, uint64_t n)
         if (s->parts[i].model->apply && !s->parts[i].failed)
             rc = step_apply(s, &s->parts[i], n);
     return rc;
-}
-
-/* --- fetching ahead --------------------------------------------------------------------------- */
-
-/* The receivers have read what was sent before, so the lines of the messages are at other
- * processors. They come here while the node before this one does its step. */
-static void step_prefetch(const struct hil_step *s)
-{
-    for (unsigned i = 0; i < s->departure_count; i++)
-        loco_owned_var_prefetch(s->departures[i].var);
 }
 
 /* --- whether it is safe ------------------------------------------------------------------------
@@ -667,10 +702,78 @@ __attribute__((cold, noinline)) static void step_tell_safe(struct hil_step *s, u
     s->troubled = safe || s->broken;
 }
 
+/* --- the links of shards ----------------------------------------------------------------------
+ */
+
+static void step_send_range(const struct hil_step *s, struct step_range range, uint64_t n)
+{
+    if (range.count)
+        step_send(s, range.first, range.first + range.count, n);
+}
+
+/* Before the components compute. */
+static void step_begin_shard(void *arg, unsigned number)
+{
+    struct hil_shards *h = arg;
+    struct hil_shard *shard = &h->at[number];
+    struct hil_step *s = hil_shard_look(shard, h);
+
+    step_prefetch(s, shard->late.first, shard->late.count);
+    step_send_range(s, shard->early, h->n);
+    shard->stale = step_take_links(s, h->n, h->now, shard->oldest);
+}
+
+/* After they have computed. */
+static void step_end_shard(void *arg, unsigned number)
+{
+    struct hil_shards *h = arg;
+    struct hil_shard *shard = &h->at[number];
+
+    step_send_range(hil_shard_look(shard, h), shard->late, h->n);
+}
+
+/* What the shards found is the node's. */
+static int step_gather_shards(struct hil_step *s, struct hil_shards *h)
+{
+    const unsigned before = s->failed + s->stale + (s->has_ages ? s->old : 0);
+    uint64_t oldest_of_all = 0;
+    int rc = 0;
+
+    s->unfit = before;
+    for (unsigned i = 0; i < h->count; i++) {
+        s->unfit += h->at[i].step.unfit - before;
+        rc = h->at[i].stale ? h->at[i].stale : rc;
+    }
+    hil_shards_gather(h);
+    for (unsigned i = 0; i < h->array_count; i++) {
+        const struct step_oldest *oldest = &h->oldest[i];
+        if (oldest->arrived)
+            step_count_oldest(s, h->arrays[i], oldest, h->now);
+        oldest_of_all = oldest->age > oldest_of_all ? oldest->age : oldest_of_all;
+    }
+    s->node->loop.input_age_ns = oldest_of_all;
+    return rc;
+}
+
+/* Sends what is there, and takes what has come. Returns 0, or -ESTALE. */
+static int step_begin_shards(struct hil_step *s, uint64_t n, uint64_t now)
+{
+    s->shards->n = n;
+    s->shards->now = now;
+    hil_shards_do(s->shards, step_begin_shard);
+    return step_gather_shards(s, s->shards);
+}
+
+static void step_end_shards(const struct hil_step *s)
+{
+    if (s->early < s->departure_count)
+        hil_shards_do(s->shards, step_end_shard);
+}
+
 /* --- all of it -------------------------------------------------------------------------------- */
 
 /* Whether one is lost without whom the run does not go on. */
-static int step_check_peers(const struct hil_step *s, uint64_t n)
+STEP_INLINE int step_check_peers(const struct hil_step *s, uint64_t n)
 {
     const struct hil_node *node = s->node;
 
@@ -681,16 +784,15 @@ static int step_check_peers(const struct hil_step *s, uint64_t n)
     return node->id != 0 && loco_peer_lost(node->mgr, 0) ? -ECONNRESET : 0;
 }
 
-int hil_step_run(void *arg, uint64_t n, uint64_t now)
+STEP_INLINE int step_run(struct hil_node *node, uint64_t n, uint64_t now, bool sharded)
 {
-    struct hil_node *node = arg;
     struct hil_step *s = node->step;
     const uint64_t due = hil_loop_due(&node->loop, n);
 
-    if (node->first)
-        step_prefetch(s);
+    if (!sharded && node->first)
+        step_prefetch(s, 0, s->departure_count);
     if (node->next)
-        step_prefetch(node->next->step);
+        step_prefetch(node->next->step, 0, node->next->step->departure_count);
     int rc = step_advance(s, n, due);
     if (rc)
         return rc;
@@ -700,8 +802,9 @@ int hil_step_run(void *arg, uint64_t n, uint64_t now)
     if (s->answered)
         s->sent_ns[(n + 1) % STEP_SENT_MAX] = now;
     const int old = __builtin_expect(s->has_ages, 0) ? hil_step_judge_ages(s, n, now) : 0;
-    step_send(s, 0, s->early, n);
-    const int stale = step_take_all(s, n, now);
+    if (!sharded)
+        step_send(s, 0, s->early, n);
+    const int stale = sharded ? step_begin_shards(s, n, now) : step_take_all(s, n, now);
     if (s->feed_count)
         hil_step_take_sources(s, due);
     hil_step_copy(s, s->local);
@@ -711,7 +814,10 @@ int hil_step_run(void *arg, uint64_t n, uint64_t now)
     rc = step_compute(s, n, due);
     if (rc)
         return rc;
-    step_send(s, s->early, s->departure_count, n);
+    if (sharded)
+        step_end_shards(s);
+    else
+        step_send(s, s->early, s->departure_count, n);
     rc = step_latch(s, n);
     if (rc)
         return rc;
@@ -719,6 +825,21 @@ int hil_step_run(void *arg, uint64_t n, uint64_t now)
         step_tell_safe(s, n, now);
     hil_node_end_step(node, n, due, now);
     return stale || old ? -ESTALE : step_check_peers(s, n);
+}
+
+static int step_run_whole(void *node, uint64_t n, uint64_t now)
+{
+    return step_run(node, n, now, false);
+}
+
+static int step_run_sharded(void *node, uint64_t n, uint64_t now)
+{
+    return step_run(node, n, now, true);
+}
+
+hil_step_fn *hil_step_of(const struct hil_node_config *node)
+{
+    return node->shards > 1 ? step_run_sharded : step_run_whole;
 }
 
 void hil_step_stand(void *arg, uint64_t n, uint64_t now)

@@ -7,6 +7,7 @@
 #include "../models/models.h"
 #include "faults.h"
 #include "node_name.h"
+#include "shards.h"
 #include "step_parts.h"
 #include "tuner.h"
 
@@ -510,6 +511,10 @@ int hil_step_open(struct hil_step **step, struct hil_node *node)
     if (rc)
         return rc;
     (*step)->tuned = (*step)->tuner != NULL;
+    if (c->shards > 1)
+        rc = hil_shards_open(*step, c->shards);
+    if (rc)
+        return rc;
     hil_step_count_in_run(*step);
     return hil_step_begin(*step);
 }
@@ -642,5 +647,6 @@ void hil_step_close(struct hil_step *s)
     make_end(s);
     hil_faults_close(s);
     hil_tuner_close(s);
+    hil_shards_close(s->shards);
     free(s);
 }

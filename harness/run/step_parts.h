@@ -161,6 +161,7 @@ struct hil_step {
     struct hil_executor_state *told; /* the same, of the run also while it is rehearsed */
     struct hil_faults *faults;       /* NULL: it is not faulted */
     struct hil_tuner_bell *tuner;    /* NULL: nothing of it can be tuned */
+    struct hil_shards *shards;       /* NULL: one thread does all of it */
 
     /* Where the parts of values[] begin: first are the inputs. */
     unsigned out, sourced, shadowed, arrived, value_count;

@@ -294,6 +294,15 @@ void hil_scenario_free(struct hil_scenario *scenario)
     free(scenario);
 }
 
+unsigned hil_thread_count(const struct hil_scenario *s)
+{
+    unsigned count = 0;
+
+    for (unsigned i = 0; i < s->executor_count; i++)
+        count += hil_executor_threads(&s->executors[i]);
+    return count;
+}
+
 bool hil_executor_has(const struct hil_executor_config *executor, unsigned node)
 {
     for (unsigned i = 0; i < executor->count; i++)

@@ -115,7 +115,8 @@ struct hil_network {
     uint64_t seed;
 };
 
-/* A process with one thread that runs the loops of some nodes. */
+/* A process with a thread that runs the loops of some nodes; or of one node, the steps of which
+ * further threads do with it. */
 struct hil_executor_config {
     const unsigned *nodes; /* ascending */
     unsigned count;
@@ -123,7 +124,20 @@ struct hil_executor_config {
     int priority; /* SCHED_FIFO 1..99; 0: the ordinary scheduler */
     enum hil_scheduler scheduler;
     enum hil_wait wait;
+    unsigned further;        /* threads */
+    const int *further_cpus; /* as `cpu`, of each */
 };
+
+static inline unsigned hil_executor_threads(const struct hil_executor_config *executor)
+{
+    return 1 + executor->further;
+}
+
+/* Where its threads are pinned, of which 0 is the first; -1: anywhere. */
+static inline int hil_executor_cpu(const struct hil_executor_config *executor, unsigned thread)
+{
+    return thread ? executor->further_cpus[thread - 1] : executor->cpu;
+}
 
 /* What a run may do and still be valid; docs/validity.md. */
 struct hil_validity_config {
@@ -208,6 +222,9 @@ static inline bool hil_has_addresses(const struct hil_scenario *s)
 {
     return s->fabric == HIL_FABRIC_VERBS || s->fabric == HIL_FABRIC_TCP;
 }
+
+/* The threads of all executors: each needs a core. */
+unsigned hil_thread_count(const struct hil_scenario *scenario);
 
 /* Whether the executor runs this node. */
 bool hil_executor_has(const struct hil_executor_config *executor, unsigned node);

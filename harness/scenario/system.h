@@ -124,6 +124,8 @@ struct hil_node_config {
     const char *address;                 /* for a fabric that has them; else NULL */
     const struct hil_component *outside; /* that a process which joins computes; NULL: none */
     bool tuned;                          /* a tunable concerns it */
+    unsigned shards;                     /* that its steps are split into; 1: they are not */
+    const int *shard_cpus;               /* of each shard after the first */
 };
 
 /* All the signals from one node to another. */

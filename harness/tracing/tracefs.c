@@ -127,9 +127,10 @@ static void describe_cpus(const struct hil_scenario *s, char text[1152])
     if (count > CPU_SETSIZE)
         count = CPU_SETSIZE;
     for (unsigned i = 0; i < s->executor_count; i++)
-        for (long cpu = 0; cpu < count; cpu++)
-            if (s->executors[i].cpu < 0 || s->executors[i].cpu == cpu)
-                words[cpu / 32] |= 1u << (cpu % 32);
+        for (unsigned k = 0; k < hil_executor_threads(&s->executors[i]); k++)
+            for (long cpu = 0, is = hil_executor_cpu(&s->executors[i], k); cpu < count; cpu++)
+                if (is < 0 || is == cpu)
+                    words[cpu / 32] |= 1u << (cpu % 32);
     for (long word = (count - 1) / 32; word >= 0; word--)
         used += (size_t)snprintf(text + used, 1152 - used, "%08x%s", words[word], word ? "," : "");
 }

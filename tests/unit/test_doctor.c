@@ -15,6 +15,7 @@
 #include "harness/doctor/cyclictest.h"
 #include "harness/doctor/doctor.h"
 #include "harness/doctor/measure.h"
+#include "harness/scenario/pool.h"
 #include "harness/scenario/system.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
@@ -404,7 +405,24 @@ Test(doctor, cpu_0_is_not_set_apart)
 Test(doctor, two_on_one_cpu_are_serious)
 {
     executors[0].cpu = 3;
-    expect("placement", HIL_SERIOUS, "two executors are pinned to cpu 3", "placement");
+    expect("placement", HIL_SERIOUS, "two executors or shards are pinned to cpu 3", "placement");
+}
+
+/* Each of them needs what an executor needs. */
+Test(doctor, a_shard_counts_as_an_executor)
+{
+    static const int cpus[] = {1, 3};
+
+    two.pool = hil_pool_open();
+    executors[0].further = 1;
+    executors[0].further_cpus = cpus;
+    expect("isolation", HIL_WARNING, "cpu 1", "");
+    executors[0].further = 2;
+    expect("placement", HIL_SERIOUS, "two executors or shards are pinned to cpu 3", "placement");
+    put("/sys/devices/system/cpu/online", "0-2");
+    expect("placement", HIL_SERIOUS, "4 executors, each of which spins, for 3 cpus", "placement");
+    executors[0].further = 0;
+    hil_pool_close(two.pool);
 }
 
 Test(doctor, cpus_isolated_by_a_control_group_count)

@@ -562,6 +562,23 @@ Test(general, a_cycle_in_one_step)
                    "computation_delay: true of one of them");
 }
 
+Test(general, shards_of_a_node_without_links)
+{
+    expect_mistake(HEAD "nodes:\n  n: {period_us: 10, shards: 2}\n"
+                        "components:\n  a: {model: gain, node: n, inputs: {input: 0}}\n",
+                   "FILE:5:30: nodes.n.shards is 2, and the node n has no links that could be "
+                   "split; allowed: 1");
+}
+
+/* The control node has links with one other. */
+Test(general, shards_of_a_node_with_one_peer)
+{
+    expect_mistake(HEAD "nodes:\n  drive: {period_us: 10}\n"
+                        "  control: {period_us: 100, shards: 2}\n" COMPONENTS CONNECTIONS SOURCES,
+                   "FILE:6:37: nodes.control.shards is 2, and the node control has links with 1 "
+                   "others; allowed: up to 1");
+}
+
 /* --- what is said of a word that is none of many -------------------------------------------- */
 
 Test(general, a_list_that_is_too_long_is_cut_at_a_name)

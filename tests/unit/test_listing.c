@@ -67,6 +67,7 @@ Test(listing, what_a_machine_sets_for_itself_does_not)
 {
     static const char *const own[] = {
         "controller.cpu=0",
+        "controller.shards=2",
         "converters.priority=1",
         "controller.wait=hybrid",
         "converters.scheduler=other",

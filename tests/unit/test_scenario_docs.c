@@ -119,7 +119,8 @@ static void add_field_rows(struct rows *rows, const struct scenario_schema *sche
         add_key_row(rows, key, &field->value);
         if (field->value.type == CYAML_MAPPING)
             add_field_rows(rows, schema, field->value.mapping.fields, path);
-        if (field->value.type != CYAML_SEQUENCE)
+        if (field->value.type != CYAML_SEQUENCE ||
+            field->value.sequence.entry->type != CYAML_MAPPING)
             continue;
         strcat(path, "[]");
         add_field_rows(rows, schema, field->value.sequence.entry->mapping.fields, path);

@@ -637,3 +637,37 @@ Test(scenario_mistakes, a_short_buffer_cuts_the_message)
     cr_expect_str_empty(message);
     cr_expect_lt(hil_scenario_load(&scenario, "no/such.yaml", NULL, NULL, 0), 0);
 }
+
+/* --- shards ------------------------------------------------------------------------------- */
+
+Test(scenario_mistakes, shards_that_are_none)
+{
+    ONLY_SET("controller.shards=0", "--set controller.shards=0: controller.shards is '0'; allowed: "
+                                    "a whole number, 1 to 64");
+    ONLY(LINE_1 LINE_2 LINE_3_5 "  shards: 65\n" LINE_6_9 LINE_10_11,
+         "FILE:6:11: controller.shards is '65'; allowed: a whole number, 1 to 64");
+}
+
+Test(scenario_mistakes, more_shards_than_peers)
+{
+    ONLY(LINE_1 LINE_2 LINE_3_5 "  shards: 5\n" LINE_6_9 LINE_10_11,
+         "FILE:6:11: nodes.controller.shards is 5, and the node controller has links with 3 "
+         "others; allowed: up to 3");
+}
+
+Test(scenario_mistakes, cpus_of_other_shards_than_there_are)
+{
+    ONLY(LINE_1 LINE_2 LINE_3_5 "  shards: 2\n  shard_cpus: [0, 0]\n" LINE_6_9 LINE_10_11,
+         "FILE:7:15: nodes.controller.shard_cpus is a list of 2; allowed: one for each shard after "
+         "the first, which are 1, or none");
+    const char *message = refusal(SMALL, SETS("controller.shard_cpus=[4096]"));
+    cr_expect_not_null(strstr(message, "controller.shard_cpus.0 is '4096'; allowed: -1 (any) or "));
+}
+
+Test(scenario_mistakes, a_node_with_shards_shares_its_executor)
+{
+    const char *message = refusal(SMALL TOGETHER, SETS("controller.shards=2", "mode=realtime"));
+    cr_expect_not_null(strstr(message, "the node controller has 2 shards, and is placed with other "
+                                       "nodes; allowed: an entry of its own"),
+                       "%s", message);
+}

@@ -148,9 +148,9 @@ static void expand_nodes(struct expansion *x, struct scenario_node *root)
     struct scenario_node *node =
         nodes ? expand_block(x, nodes, "controller", SCENARIO_MAPPING, &x->controller->at) : NULL;
 
-    KEYS(x, node, x->controller, "period_us", "phase_us", "realtime_phase_us", "cpu", "priority",
-         "scheduler", "wait", "overrun", "catch_up_limit", "resync_after_us", "input_age_limit_us",
-         "on_stale_input", "bad_inputs_limit");
+    KEYS(x, node, x->controller, "period_us", "phase_us", "realtime_phase_us", "cpu", "shards",
+         "shard_cpus", "priority", "scheduler", "wait", "overrun", "catch_up_limit",
+         "resync_after_us", "input_age_limit_us", "on_stale_input", "bad_inputs_limit");
     node = nodes ? expand_block(x, nodes, "converter", SCENARIO_MAPPING, &x->converters->at) : NULL;
     KEYS(x, node, x->converters, "count");
     for (unsigned i = 0; i < s->converter_count; i++)

@@ -124,6 +124,8 @@ static const cyaml_schema_field_t placement_fields[] = {
 static const cyaml_schema_value_t placement_entry = {
     CYAML_VALUE_MAPPING(MUST, struct form_file_placement, placement_fields)};
 
+static const cyaml_schema_value_t shard_cpu = {CYAML_VALUE_INT(MUST, int)};
+
 /* --- what is made for the scenario at hand ------------------------------------------------ */
 
 static unsigned count_models(void)
@@ -237,6 +239,9 @@ static void set_controller(struct form_schema *s)
                           realtime_phase_us),
         CYAML_FIELD_BOOL("computation_delay", MUST, struct form_file_controller, computation_delay),
         CYAML_FIELD_INT("cpu", MUST, struct form_file_controller, cpu),
+        CYAML_FIELD_UINT("shards", MUST, struct form_file_controller, shards),
+        CYAML_FIELD_SEQUENCE_COUNT("shard_cpus", CYAML_FLAG_POINTER, struct form_file_controller,
+                                   shard_cpus, shard_cpu_count, &shard_cpu, 0, CYAML_UNLIMITED),
         CYAML_FIELD_INT("priority", MUST, struct form_file_controller, priority),
         ENUM("scheduler", struct form_file_controller, scheduler, schedulers),
         ENUM("wait", struct form_file_controller, wait, waits),

@@ -58,6 +58,9 @@ struct form_file_controller {
     double period_us, phase_us, realtime_phase_us;
     bool computation_delay;
     int cpu, priority;
+    unsigned shards;
+    int *shard_cpus;
+    unsigned shard_cpu_count;
     enum hil_scheduler scheduler;
     enum hil_wait wait;
     struct form_file_late late;

@@ -84,7 +84,8 @@ static int node_groups(struct general *g)
     return 0;
 }
 
-static void node_fill(const struct general *g, const struct general_group *group, unsigned i)
+static void node_fill(const struct general *g, const struct general_group *group, unsigned i,
+                      const int *shard_cpus)
 {
     const struct scenario_node *block = group->block;
     const bool real = g->scenario->mode == HIL_REALTIME;
@@ -102,10 +103,29 @@ static void node_fill(const struct general *g, const struct general_group *group
                    .overrun = WORD(block, "overrun", node_overruns),
                    .catch_up_ns = limit == 0 ? 0 : (uint64_t)((double)period_ns / limit),
                    .resync_ns = general_ns(block, "resync_after_us", 0, 1e3)},
+        .shards = (unsigned)general_number(block, "shards", 0),
+        .shard_cpus = shard_cpus,
         .stale = {.limit_ns = general_ns(block, "input_age_limit_us", 0, 1e3),
                   .action = WORD(block, "on_stale_input", node_stales),
                   .bad_limit = (unsigned)general_number(block, "bad_inputs_limit", 0)},
     };
+}
+
+/* Where the shards of an entry's nodes are; NULL: no memory. */
+static const int *node_shard_cpus(const struct general *g, const struct general_group *group)
+{
+    const struct scenario_node *list = scenario_node_get(group->block, "shard_cpus");
+    const unsigned further = (unsigned)general_number(group->block, "shards", 0) - 1;
+    int *cpus = hil_pool_get(g->system->pool, further + 1, sizeof *cpus);
+
+    if (list->count && list->count != further)
+        scenario_mistake(g->report, &list->at,
+                         "nodes.%s.shard_cpus is a list of %zu; allowed: one for each shard after "
+                         "the first, which are %u, or none",
+                         group->name, list->count, further);
+    for (unsigned i = 0; cpus && i < further; i++)
+        cpus[i] = i < list->count ? atoi(list->entries[i].value->text) : -1;
+    return cpus;
 }
 
 static void node_check(const struct general *g, const struct general_group *group)
@@ -139,8 +159,11 @@ int general_nodes(struct general *g)
         if (!general_fits(g, group->block, "period_us", group->count, "nodes") ||
             !general_fits(g, group->block, "phase_us", group->count, "nodes"))
             continue;
+        const int *shard_cpus = node_shard_cpus(g, group);
+        if (!shard_cpus)
+            return -ENOMEM;
         for (unsigned i = 0; i < group->count; i++)
-            node_fill(g, group, i);
+            node_fill(g, group, i, shard_cpus);
     }
     return 0;
 }
@@ -257,6 +280,56 @@ static void node_tcp(const struct general *g)
     };
 }
 
+/* --- shards -------------------------------------------------------------------------------- */
+
+/* With how many others the node has links: each shard needs one. */
+static unsigned node_count_peers(const struct hil_system *s, const struct hil_node_config *n)
+{
+    unsigned peers = n->link_count, at = 0;
+
+    for (unsigned i = 0; i < n->incoming_count; i++) {
+        const unsigned from = s->links[n->incoming[i]].from;
+        while (at < n->link_count && s->links[n->first_link + at].to < from)
+            at++;
+        peers += at == n->link_count || s->links[n->first_link + at].to != from;
+    }
+    return peers;
+}
+
+static void node_check_shards(const struct general *g, const struct general_group *group)
+{
+    const struct scenario_node *shards = scenario_node_get(group->block, "shards");
+    char name[HIL_SIGNAL_NAME_BYTES];
+
+    for (unsigned i = group->first; i < group->first + group->count; i++) {
+        const struct hil_node_config *n = &g->system->nodes[i];
+        const unsigned peers = node_count_peers(g->system, n);
+        if (n->shards == 1 || n->shards <= peers)
+            continue;
+        hil_instance_name(&n->is, name);
+        if (peers)
+            scenario_mistake(g->report, &shards->at,
+                             "nodes.%s.shards is %u, and the node %s has links with %u others; "
+                             "allowed: up to %u",
+                             group->name, n->shards, name, peers, peers);
+        else
+            scenario_mistake(g->report, &shards->at,
+                             "nodes.%s.shards is %u, and the node %s has no links that could be "
+                             "split; allowed: 1",
+                             group->name, n->shards, name);
+        return;
+    }
+}
+
+/* The threads of a node's shards are those of its executor. */
+static void node_give_shards(const struct hil_system *s, struct hil_executor_config *executor)
+{
+    if (executor->count != 1)
+        return;
+    executor->further = s->nodes[executor->nodes[0]].shards - 1;
+    executor->further_cpus = s->nodes[executor->nodes[0]].shard_cpus;
+}
+
 /* --- placement ----------------------------------------------------------------------------- */
 
 static int node_place(const struct general *g, const struct scenario_node *block,
@@ -292,7 +365,13 @@ static bool *node_find_apart(const struct general *g)
     return apart;
 }
 
-/* Without placement: an executor for each entry of nodes:, and one for each node that is apart. The
+/* Whether the node has an executor of its own, if nobody says otherwise. */
+static bool node_is_alone(const struct general *g, const bool *apart, unsigned node)
+{
+    return apart[node] || g->system->nodes[node].shards > 1;
+}
+
+/* Without placement: an executor for each entry of nodes:, and one for each node that is alone. The
  * first of an entry has its cpu. */
 static int node_place_all(struct general *g, const bool *apart)
 {
@@ -312,7 +391,7 @@ static int node_place_all(struct general *g, const bool *apart)
         };
         config.nodes = sorted;
         for (unsigned n = group->first; n < group->first + group->count; n++)
-            if (!apart[n])
+            if (!node_is_alone(g, apart, n))
                 sorted[config.count++] = n;
         sorted += config.count;
         if (config.count) {
@@ -321,10 +400,11 @@ static int node_place_all(struct general *g, const bool *apart)
         }
         config.count = 1;
         for (unsigned n = group->first; n < group->first + group->count; n++) {
-            if (!apart[n])
+            if (!node_is_alone(g, apart, n))
                 continue;
             *sorted = n;
             config.nodes = sorted++;
+            node_give_shards(s, &config);
             s->executors[s->executor_count++] = config;
             config.cpu = -1;
         }
@@ -351,6 +431,25 @@ static void node_check_apart(const struct general *g, const bool *apart,
                          "the node %s has a component that may hang or crash, and is placed with "
                          "nodes that have none; allowed: an entry of its own",
                          name);
+        return;
+    }
+}
+
+/* The threads of an executor work for one node. */
+static void node_check_sharded(const struct general *g, const struct hil_executor_config *placed,
+                               const struct scenario_node *block)
+{
+    char name[HIL_SIGNAL_NAME_BYTES];
+
+    for (unsigned i = 0; placed->count > 1 && i < placed->count; i++) {
+        const struct hil_node_config *n = &g->system->nodes[placed->nodes[i]];
+        if (n->shards == 1)
+            continue;
+        hil_instance_name(&n->is, name);
+        scenario_mistake(g->report, &scenario_node_get(block, "nodes")->at,
+                         "the node %s has %u shards, and is placed with other nodes; allowed: an "
+                         "entry of its own",
+                         name, n->shards);
         return;
     }
 }
@@ -418,6 +517,8 @@ int general_placement(struct general *g)
     const bool *apart = node_find_apart(g);
     int rc = apart ? node_addresses(g) : -ENOMEM;
 
+    for (unsigned i = 0; i < g->nodes.count; i++)
+        node_check_shards(g, &g->nodes.at[i]);
     if (rc || !list)
         return rc ? rc : node_place_all(g, apart);
     s->executor_count = (unsigned)list->count;
@@ -427,8 +528,11 @@ int general_placement(struct general *g)
         return -ENOMEM;
     for (unsigned i = 0; !rc && i < s->executor_count; i++) {
         rc = node_place(g, list->entries[i].value, entry_of, i, &s->executors[i]);
-        if (!rc && g->scenario->mode == HIL_REALTIME)
-            node_check_apart(g, apart, &s->executors[i], list->entries[i].value);
+        if (rc || g->scenario->mode != HIL_REALTIME)
+            continue;
+        node_check_apart(g, apart, &s->executors[i], list->entries[i].value);
+        node_check_sharded(g, &s->executors[i], list->entries[i].value);
+        node_give_shards(s, &s->executors[i]);
     }
     return rc;
 }

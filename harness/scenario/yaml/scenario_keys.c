@@ -96,6 +96,11 @@ const struct scenario_key scenario_keys[] = {
     {"controller.computation_delay", "", "true", NO_RANGE,
      "Send the duties one step after they were computed"},
     {"controller.cpu", "", "-1", CPU, "Where it is pinned; -1: anywhere"},
+    {"controller.shards", "", "1", RANGE(1, SCENARIO_SHARDS_MAX),
+     "Its links are split among so many threads, each of which needs a core; 1: it has one thread"},
+    {"controller.shard_cpus", "", "[]", CPU,
+     "Where the threads after the first are pinned, an entry for each; -1, or no entries: "
+     "anywhere"},
     {"controller.priority", "", "80", RANGE(0, 99),
      "SCHED_FIFO priority; 0: the ordinary scheduler"},
     {"controller.scheduler", "", "fifo", NO_RANGE,
@@ -443,6 +448,11 @@ const struct scenario_key scenario_keys[] = {
     {"nodes.*.realtime_phase_us", "us", "0", TIME_US(0),
      "Added to phase_us in real time, where steps that are due at one instant race"},
     {"nodes.*.cpu", "", "-1", CPU, "Where its executor is pinned; -1: anywhere"},
+    {"nodes.*.shards", "", "1", RANGE(1, SCENARIO_SHARDS_MAX),
+     "Its links are split among so many threads, each of which needs a core; 1: it has one thread"},
+    {"nodes.*.shard_cpus", "", "[]", CPU,
+     "Where the threads after the first are pinned, an entry for each; -1, or no entries: "
+     "anywhere"},
     {"nodes.*.priority", "", "80", RANGE(0, 99), "SCHED_FIFO priority; 0: the ordinary scheduler"},
     {"nodes.*.scheduler", "", "fifo", NO_RANGE,
      "SCHED_FIFO, SCHED_DEADLINE, or the ordinary scheduler"},

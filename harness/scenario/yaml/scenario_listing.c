@@ -23,6 +23,8 @@ static const char *const by_machine[] = {
     "tcp",
     "rendezvous",
     "controller.cpu",
+    "controller.shards",
+    "controller.shard_cpus",
     "controller.priority",
     "controller.scheduler",
     "controller.wait",

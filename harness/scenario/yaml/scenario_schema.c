@@ -142,6 +142,8 @@ static const cyaml_schema_field_t general_network_fields[] = {
     CYAML_FIELD_END,
 };
 
+static const cyaml_schema_value_t shard_cpu = {.type = CYAML_INT};
+
 static const cyaml_schema_field_t node_fields[] = {
     MAYBE("count", CYAML_UINT),
     OF_TYPE("period_us", CYAML_FLOAT),
@@ -149,6 +151,8 @@ static const cyaml_schema_field_t node_fields[] = {
     OF_TYPE("stagger_us", CYAML_FLOAT),
     OF_TYPE("realtime_phase_us", CYAML_FLOAT),
     OF_TYPE("cpu", CYAML_INT),
+    OF_TYPE("shards", CYAML_UINT),
+    OF_ENTRIES("shard_cpus", 0, &shard_cpu),
     OF_TYPE("priority", CYAML_INT),
     OF_WORDS("scheduler", schedulers),
     OF_WORDS("wait", waits),

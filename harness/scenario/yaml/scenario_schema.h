@@ -16,7 +16,7 @@
 #include "../scenario.h"
 #include "scenario_tree.h"
 
-enum { SCENARIO_NODES_MAX = 100000 };
+enum { SCENARIO_NODES_MAX = 100000, SCENARIO_SHARDS_MAX = 64 };
 
 /* --- the run, in the units of its keys ------------------------------------------------- */
 

@@ -1,0 +1,17 @@
+/*
+ * The cores that loops are pinned to, and those that are left for other threads.
+ */
+#ifndef HIL_LOOP_CORES_H
+#define HIL_LOOP_CORES_H
+
+#include <sched.h>
+#include <stdbool.h>
+
+#include "../scenario/scenario.h"
+
+cpu_set_t hil_cores_of_loops(const struct hil_scenario *scenario);
+
+/* The machine's others. False: there are none, and `cores` has all. */
+bool hil_cores_for_others(const struct hil_scenario *scenario, cpu_set_t *cores);
+
+#endif
