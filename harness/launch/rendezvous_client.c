@@ -328,7 +328,8 @@ static int client_ask_once(int fd, struct hil_machine_clock *clock)
     const uint64_t heard_ns = loco_host_clock(NULL);
     if (answer.head.kind != RENDEZVOUS_CLOCK || answer.head.size != sizeof answer.reading)
         return -EBADMSG;
-    hil_machine_clock_take(clock, asked_ns, &answer.reading, heard_ns);
+    const struct hil_clock_reading here = hil_clock_read();
+    hil_machine_clock_take(clock, asked_ns, &answer.reading, heard_ns, &here);
     return 0;
 }
 

@@ -98,8 +98,9 @@ int rendezvous_listen(struct hil_rendezvous *r)
 
     r->fd = here ? server_listen_by_number(place) : server_listen_by_name(place->port);
     if (r->fd < 0)
-        rendezvous_explain(r, "the first node's process cannot listen at %s: %s", r->where,
-                           strerror(-r->fd));
+        rendezvous_explain(
+            r, "the first node's process cannot listen at %s: %s%s", r->where, strerror(-r->fd),
+            r->fd == -EADDRINUSE ? "; rendezvous: HOST:PORT names another port" : "");
     return r->fd < 0 ? r->fd : 0;
 }
 

@@ -63,12 +63,11 @@ static void clock_take_day(struct hil_machine_clock *c, const struct hil_clock_r
 }
 
 void hil_machine_clock_take(struct hil_machine_clock *c, uint64_t asked_ns,
-                            const struct hil_clock_reading *there, uint64_t heard_ns)
+                            const struct hil_clock_reading *there, uint64_t heard_ns,
+                            const struct hil_clock_reading *here)
 {
-    const struct hil_clock_reading here = hil_clock_read();
-
     clock_take_trip(c, asked_ns, there->steady_ns, heard_ns);
-    clock_take_day(c, there, &here);
+    clock_take_day(c, there, here);
 }
 
 const char *hil_clock_by_name(enum hil_clock_by by)

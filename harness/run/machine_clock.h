@@ -33,9 +33,11 @@ _Static_assert(sizeof(struct hil_clock_reading) == 24, "crosses the network");
 
 struct hil_clock_reading hil_clock_read(void);
 
-/* Takes one question, at `asked_ns`, and its answer, at `heard_ns`, into account. */
+/* Takes one question, at `asked_ns`, and its answer, at `heard_ns`, into account; `here` was read
+ * after it. */
 void hil_machine_clock_take(struct hil_machine_clock *clock, uint64_t asked_ns,
-                            const struct hil_clock_reading *there, uint64_t heard_ns);
+                            const struct hil_clock_reading *there, uint64_t heard_ns,
+                            const struct hil_clock_reading *here);
 
 /* "round trips", "the time of day" */
 const char *hil_clock_by_name(enum hil_clock_by by);

@@ -211,6 +211,39 @@ Test(rendezvous_run, places_that_make_no_sense_are_refused)
     expect_said(&e, "rendezvous and verbs.nodes both say where nodes are; allowed: one of them");
 }
 
+static bool misses_all_converters(void *process)
+{
+    return has_said(process, "for converter[0-2] to register at 127.");
+}
+
+/* Another process has the first one's port. */
+Test(rendezvous_run, a_port_that_is_taken_is_said_to_be)
+{
+    struct process first = start_part(controller(), at_rendezvous(""));
+
+    cr_assert(wait_until(misses_all_converters, &first, 60));
+    struct process again = start_part(controller(), at_rendezvous(""));
+    struct ended e = finish(&again);
+    expect_status(&e, 1);
+    expect_said(&e, "cannot listen at 127.");
+    expect_said(&e, "port 18699: Address already in use; rendezvous: HOST:PORT names another port");
+    kill(first.pid, SIGINT);
+    finish(&first);
+}
+
+/* Quotes: brackets are a list in YAML. */
+Test(rendezvous_run, parts_meet_over_ipv6)
+{
+    struct process parts[2];
+
+    if (access("/proc/net/if_inet6", F_OK))
+        cr_skip_test("there is no IPv6 here");
+    parts[0] =
+        start_part("converter configs/dcdc20.yaml --id 0-2", "--set rendezvous=\"[::1]:28690\"");
+    parts[1] = start_part(controller(), "--set rendezvous=\"[::1]:28690\"");
+    expect_all_ran(parts, 2);
+}
+
 /* With the environment's, a scenario's own addresses win. */
 Test(rendezvous_run, a_run_that_has_all_nodes_meets_nobody)
 {

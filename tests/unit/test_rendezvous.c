@@ -90,16 +90,41 @@ Test(rendezvous, the_shortest_trip_tells_the_clock)
     const struct hil_clock_reading unkept = {.steady_ns = 5000, .day_about_ns = UINT64_MAX};
     struct hil_machine_clock clock = {0};
 
-    hil_machine_clock_take(&clock, 1000, &unkept, 2000);
+    hil_machine_clock_take(&clock, 1000, &unkept, 2000, &unkept);
     cr_expect(clock.known);
     cr_expect_eq(clock.by, HIL_CLOCK_BY_TRIPS);
     cr_expect_eq(clock.ahead_ns, 3500);
     cr_expect_eq(clock.about_ns, 501);
-    hil_machine_clock_take(&clock, 4000, &unkept, 4100);
+    hil_machine_clock_take(&clock, 4000, &unkept, 4100, &unkept);
     cr_expect_eq(clock.ahead_ns, 950);
     cr_expect_eq(clock.about_ns, 51);
-    hil_machine_clock_take(&clock, 1000, &unkept, 9000);
+    hil_machine_clock_take(&clock, 1000, &unkept, 9000, &unkept);
     cr_expect_eq(clock.ahead_ns, 950);
+}
+
+/* The time of day is 7 s on both machines, kept within 3 us there and 2 us here; there it is 4 s
+ * after the boot, here 1 s. */
+Test(rendezvous, the_time_of_day_tells_the_clock_where_it_is_better)
+{
+    const struct hil_clock_reading there = {4000000000, 7000000000, 3000},
+                                   here = {1000000000, 7000000000, 2000};
+    struct hil_clock_reading unkept = here, worse = there;
+    struct hil_machine_clock clock = {0};
+
+    unkept.day_about_ns = UINT64_MAX;
+    hil_machine_clock_take(&clock, 1000000000, &there, 1000100000, &unkept);
+    cr_expect_eq(clock.by, HIL_CLOCK_BY_TRIPS);
+    hil_machine_clock_take(&clock, 1000000000, &there, 1000100000, &here);
+    cr_expect_eq(clock.by, HIL_CLOCK_BY_DAY);
+    cr_expect_eq(clock.ahead_ns, 3000000000);
+    cr_expect_eq(clock.about_ns, 7000, "%llu", (unsigned long long)clock.about_ns);
+    worse.day_about_ns = 1000000;
+    worse.day_ns += 5000;
+    hil_machine_clock_take(&clock, 1000000000, &worse, 1000100000, &here);
+    cr_expect_eq(clock.ahead_ns, 3000000000);
+    hil_machine_clock_take(&clock, 1000000000, &there, 1000001000, &here);
+    cr_expect_eq(clock.by, HIL_CLOCK_BY_TRIPS);
+    cr_expect_eq(clock.about_ns, 501);
 }
 
 /* --- three processes, as threads -------------------------------------------------------------- */
