@@ -527,7 +527,7 @@ sanitize-run: all $(BUILD)/test-unit $(BUILD)/test-sim $(BUILD)/test-tcp $(BUILD
 
 # --- fuzzers: one for each reader of what others may have written ----------------------------------
 
-FUZZERS := scenario set ssv request results trace journal control fmu tcp view
+FUZZERS := scenario set ssv request results trace journal control fmu tcp view rendezvous
 SECONDS ?= 60
 
 fuzz: $(BUILD)/packages-installed-for-fuzz
