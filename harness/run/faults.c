@@ -299,7 +299,7 @@ int hil_faults_run(void *arg, uint64_t n, uint64_t now)
     struct hil_faults *f = node->step->faults;
 
     if (n == HIL_REHEARSED_STEP)
-        return hil_step_of(node->config)(node, n, now);
+        return hil_step_run(node, n, now);
     faults_next(f, n, now);
     if (faults_find(f, faults_dies))
         faults_die(f);
@@ -318,7 +318,7 @@ int hil_faults_run(void *arg, uint64_t n, uint64_t now)
     if (!f->stepped)
         hil_faulted_parts_first(f);
     f->stepped = true;
-    const int rc = hil_step_of(node->config)(node, n, now);
+    const int rc = hil_step_run(node, n, now);
     const struct hil_fault *slow = faults_find(f, faults_slows);
     if (slow && !rc)
         faults_slow(f, slow->delay_ns, f->due);

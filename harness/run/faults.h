@@ -58,7 +58,7 @@ void hil_faults_begin(struct hil_step *step);
 /* Waits, in a process that was started again, for as long as its nodes are to be away. */
 void hil_faults_stay_away(const struct hil_run *run, const struct hil_executor_config *nodes);
 
-/* In place of hil_step_of(). */
+/* In place of hil_step_run. */
 int hil_faults_run(void *node, uint64_t n, uint64_t now_ns);
 
 #endif

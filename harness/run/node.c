@@ -70,7 +70,7 @@ int hil_node_open(struct hil_node **opened, const struct hil_run *run, struct lo
     node->loop = (struct hil_loop){.timing = node->config->timing,
                                    .step = s->stop_ramp_ns             ? hil_step_run_to_stop
                                            : node->config->fault_count ? hil_faults_run
-                                                                       : hil_step_of(node->config),
+                                                                       : hil_step_run,
                                    .arg = node,
                                    .state = node->state,
                                    .worst = &run->state->executors[run->executor].worst,

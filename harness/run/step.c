@@ -121,7 +121,7 @@ static inline int step_part(struct hil_step *s, struct step_part *p, uint64_t n,
 }
 
 /* Over the interval that just ended, with what was held over it. */
-STEP_INLINE int step_advance(struct hil_step *s, uint64_t n, uint64_t due)
+static int step_advance(struct hil_step *s, uint64_t n, uint64_t due)
 {
     int rc = 0;
 
@@ -144,7 +144,7 @@ static void step_prefetch(const struct hil_step *s, unsigned first, unsigned cou
 
 /* --- 2. and 5. sending ------------------------------------------------------------------------ */
 
-STEP_INLINE void step_fill(const struct hil_step *s, const struct step_departure *d, uint64_t n)
+static inline void step_fill(const struct hil_step *s, const struct step_departure *d, uint64_t n)
 {
     struct hil_message *m = s->message;
 
@@ -154,7 +154,7 @@ STEP_INLINE void step_fill(const struct hil_step *s, const struct step_departure
         m->values[i] = d->out[d->from[i]];
 }
 
-STEP_INLINE void step_push(const struct hil_step *s, const struct step_departure *d, uint64_t n)
+static void step_push(const struct hil_step *s, const struct step_departure *d, uint64_t n)
 {
     step_fill(s, d, n);
     loco_owned_var_put(d->var, s->message);
@@ -177,7 +177,7 @@ step_send_faulted(const struct hil_step *s, unsigned first, unsigned end, uint64
 }
 
 /* The departures from `first` up to `end`. */
-STEP_INLINE void step_send_all(const struct hil_step *s, unsigned first, unsigned end, uint64_t n)
+static inline void step_send_all(const struct hil_step *s, unsigned first, unsigned end, uint64_t n)
 {
     if (__builtin_expect(s->faulted, 0)) {
         step_send_faulted(s, first, end, n);
@@ -189,7 +189,7 @@ STEP_INLINE void step_send_all(const struct hil_step *s, unsigned first, unsigne
 }
 
 /* What goes to several nodes is sent together. */
-STEP_INLINE void step_send(const struct hil_step *s, unsigned first, unsigned end, uint64_t n)
+static inline void step_send(const struct hil_step *s, unsigned first, unsigned end, uint64_t n)
 {
     struct loco_manager *mgr = s->node->links.channel.mgr;
     const bool together = end - first > 1;
@@ -202,7 +202,7 @@ STEP_INLINE void step_send(const struct hil_step *s, unsigned first, unsigned en
 }
 
 /* What was computed with a delay is there now. */
-STEP_INLINE void step_release(const struct hil_step *s)
+static void step_release(const struct hil_step *s)
 {
     if (!s->delays || !s->computed)
         return;
@@ -226,8 +226,8 @@ static inline void step_count(struct hil_histogram *times, struct hil_link_momen
 
 /* Now is when this node sees the first answer to an earlier step of its own. Returns how long that
  * took; 0: not known, because it is too long ago, or was a step of the node before it restarted. */
-static uint64_t step_account_round_trip(const struct hil_step *s, const struct step_arrival *a,
-                                        uint64_t n, uint64_t now)
+STEP_INLINE uint64_t step_account_round_trip(const struct hil_step *s, const struct step_arrival *a,
+                                             uint64_t n, uint64_t now)
 {
     if (n + 1 - a->acted_on >= STEP_SENT_MAX || a->acted_on <= s->node->loop.first)
         return 0;
@@ -382,11 +382,11 @@ __attribute__((cold, noinline)) static int step_judge(struct hil_step *s, struct
 }
 
 STEP_INLINE void step_count_oldest(const struct hil_step *s, const struct step_arrival *a,
-                                   const struct step_oldest *oldest, uint64_t now)
+                                   uint64_t age, unsigned link, uint64_t now)
 {
     struct hil_link_figures *figures = &s->figures[a->figures];
 
-    step_count(&figures->input_age, &figures->oldest, oldest->age, oldest->link, now);
+    step_count(&figures->input_age, &figures->oldest, age, link, now);
     s->node->loop.has_input = true;
 }
 
@@ -395,8 +395,9 @@ STEP_INLINE void step_count_oldest(const struct hil_step *s, const struct step_a
 STEP_INLINE int step_take_links(struct hil_step *s, uint64_t n, uint64_t now,
                                 struct step_oldest *kept)
 {
-    struct step_oldest oldest = {0};
-    uint64_t oldest_of_all = 0;
+    uint64_t oldest = 0, oldest_of_all = 0;
+    unsigned oldest_link = 0;
+    bool arrived = false; /* one of this array had a message */
     int rc = 0;
 
     s->unfit = s->failed + s->stale;
@@ -410,28 +411,31 @@ STEP_INLINE int step_take_links(struct hil_step *s, uint64_t n, uint64_t now,
             step_judge(s, a, n, age, now))
             rc = -ESTALE;
         if (a->step && !a->away) {
-            oldest.link = !oldest.arrived || age > oldest.age ? a->link : oldest.link;
-            oldest.age = age > oldest.age ? age : oldest.age;
-            oldest.arrived = true;
+            oldest_link = !arrived || age > oldest ? a->link : oldest_link;
+            oldest = age > oldest ? age : oldest;
+            arrived = true;
         }
         if (!a->ends_array)
             continue;
         if (kept)
-            *kept++ = oldest;
-        else if (oldest.arrived)
-            step_count_oldest(s, a, &oldest, now);
-        oldest_of_all = oldest.age > oldest_of_all ? oldest.age : oldest_of_all;
-        oldest = (struct step_oldest){0};
+            *kept++ = (struct step_oldest){oldest, oldest_link, arrived};
+        else if (arrived)
+            step_count_oldest(s, a, oldest, oldest_link, now);
+        oldest_of_all = oldest > oldest_of_all ? oldest : oldest_of_all;
+        oldest = 0;
+        arrived = false;
     }
-    if (kept)
-        *kept = oldest; /* of an array that goes on in the next shard */
+    if (kept) /* of an array that goes on in the next shard */
+        *kept = (struct step_oldest){oldest, oldest_link, arrived};
     else
         s->node->loop.input_age_ns = oldest_of_all;
     return rc;
 }
 
-static int step_take_all(struct hil_step *s, uint64_t n, uint64_t now)
+/* Sends what is there, and takes what has come. Returns 0, or -ESTALE. */
+static int step_begin_links(struct hil_step *s, uint64_t n, uint64_t now)
 {
+    step_send(s, 0, s->early, n);
     return step_take_links(s, n, now, NULL);
 }
 
@@ -578,7 +582,7 @@ static bool step_rests(const struct hil_step *s, const struct step_part *p)
     return away || unfit;
 }
 
-STEP_INLINE int step_compute(struct hil_step *s, uint64_t n, uint64_t due)
+static int step_compute(struct hil_step *s, uint64_t n, uint64_t due)
 {
     int rc = 0;
 
@@ -627,7 +631,7 @@ static void step_unlatch_safe(struct hil_step *s)
         s->feeds[i].fresh = true;
 }
 
-STEP_INLINE void step_copy_late(const struct hil_step *s)
+static inline void step_copy_late(const struct hil_step *s)
 {
     for (unsigned i = 0; i < s->arrival_count; i++)
         if (s->arrivals[i].fresh) {
@@ -660,7 +664,7 @@ static int step_apply(struct hil_step *s, struct step_part *p, uint64_t n)
     return rc ? step_failed(s, p, n, "apply", rc) : 0;
 }
 
-STEP_INLINE int step_latch(struct hil_step *s, uint64_t n)
+static inline int step_latch(struct hil_step *s, uint64_t n)
 {
     int rc = 0;
 
@@ -748,15 +752,15 @@ static int step_gather_shards(struct hil_step *s, struct hil_shards *h)
     for (unsigned i = 0; i < h->array_count; i++) {
         const struct step_oldest *oldest = &h->oldest[i];
         if (oldest->arrived)
-            step_count_oldest(s, h->arrays[i], oldest, h->now);
+            step_count_oldest(s, h->arrays[i], oldest->age, oldest->link, h->now);
         oldest_of_all = oldest->age > oldest_of_all ? oldest->age : oldest_of_all;
     }
     s->node->loop.input_age_ns = oldest_of_all;
     return rc;
 }
 
-/* Sends what is there, and takes what has come. Returns 0, or -ESTALE. */
-static int step_begin_shards(struct hil_step *s, uint64_t n, uint64_t now)
+/* The same of all shards. */
+__attribute__((noinline)) static int step_begin_shards(struct hil_step *s, uint64_t n, uint64_t now)
 {
     s->shards->n = n;
     s->shards->now = now;
@@ -764,7 +768,7 @@ static int step_begin_shards(struct hil_step *s, uint64_t n, uint64_t now)
     return step_gather_shards(s, s->shards);
 }
 
-static void step_end_shards(const struct hil_step *s)
+__attribute__((noinline)) static void step_end_shards(const struct hil_step *s)
 {
     if (s->early < s->departure_count)
         hil_shards_do(s->shards, step_end_shard);
@@ -773,7 +777,7 @@ static void step_end_shards(const struct hil_step *s)
 /* --- all of it -------------------------------------------------------------------------------- */
 
 /* Whether one is lost without whom the run does not go on. */
-STEP_INLINE int step_check_peers(const struct hil_step *s, uint64_t n)
+static int step_check_peers(const struct hil_step *s, uint64_t n)
 {
     const struct hil_node *node = s->node;
 
@@ -784,12 +788,13 @@ STEP_INLINE int step_check_peers(const struct hil_step *s, uint64_t n)
     return node->id != 0 && loco_peer_lost(node->mgr, 0) ? -ECONNRESET : 0;
 }
 
-STEP_INLINE int step_run(struct hil_node *node, uint64_t n, uint64_t now, bool sharded)
+int hil_step_run(void *arg, uint64_t n, uint64_t now)
 {
+    struct hil_node *node = arg;
     struct hil_step *s = node->step;
     const uint64_t due = hil_loop_due(&node->loop, n);
 
-    if (!sharded && node->first)
+    if (node->first)
         step_prefetch(s, 0, s->departure_count);
     if (node->next)
         step_prefetch(node->next->step, 0, node->next->step->departure_count);
@@ -802,9 +807,7 @@ STEP_INLINE int step_run(struct hil_node *node, uint64_t n, uint64_t now, bool s
     if (s->answered)
         s->sent_ns[(n + 1) % STEP_SENT_MAX] = now;
     const int old = __builtin_expect(s->has_ages, 0) ? hil_step_judge_ages(s, n, now) : 0;
-    if (!sharded)
-        step_send(s, 0, s->early, n);
-    const int stale = sharded ? step_begin_shards(s, n, now) : step_take_all(s, n, now);
+    const int stale = s->split ? step_begin_shards(s, n, now) : step_begin_links(s, n, now);
     if (s->feed_count)
         hil_step_take_sources(s, due);
     hil_step_copy(s, s->local);
@@ -814,7 +817,7 @@ STEP_INLINE int step_run(struct hil_node *node, uint64_t n, uint64_t now, bool s
     rc = step_compute(s, n, due);
     if (rc)
         return rc;
-    if (sharded)
+    if (s->split)
         step_end_shards(s);
     else
         step_send(s, s->early, s->departure_count, n);
@@ -825,21 +828,6 @@ STEP_INLINE int step_run(struct hil_node *node, uint64_t n, uint64_t now, bool s
         step_tell_safe(s, n, now);
     hil_node_end_step(node, n, due, now);
     return stale || old ? -ESTALE : step_check_peers(s, n);
-}
-
-static int step_run_whole(void *node, uint64_t n, uint64_t now)
-{
-    return step_run(node, n, now, false);
-}
-
-static int step_run_sharded(void *node, uint64_t n, uint64_t now)
-{
-    return step_run(node, n, now, true);
-}
-
-hil_step_fn *hil_step_of(const struct hil_node_config *node)
-{
-    return node->shards > 1 ? step_run_sharded : step_run_whole;
 }
 
 void hil_step_stand(void *arg, uint64_t n, uint64_t now)

@@ -16,7 +16,6 @@
 #ifndef HIL_STEP_H
 #define HIL_STEP_H
 
-#include "../scenario/system.h"
 #include "links.h"
 #include "state.h"
 
@@ -43,8 +42,7 @@ void hil_step_leave_hardware(struct hil_step *step);
 
 /* Does step n, which begins at `now_ns` after the start; `node` is a struct hil_node. 0, or a
  * negative errno that ends the run. */
-typedef int hil_step_fn(void *node, uint64_t n, uint64_t now_ns);
-hil_step_fn *hil_step_of(const struct hil_node_config *node);
+int hil_step_run(void *node, uint64_t n, uint64_t now_ns);
 
 /* In place of step n of a node that stands still: nothing moves, and that is recorded. Its peers
  * and who watches hear nothing of it. */

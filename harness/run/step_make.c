@@ -511,7 +511,8 @@ int hil_step_open(struct hil_step **step, struct hil_node *node)
     if (rc)
         return rc;
     (*step)->tuned = (*step)->tuner != NULL;
-    if (c->shards > 1)
+    (*step)->split = c->shards > 1;
+    if ((*step)->split)
         rc = hil_shards_open(*step, c->shards);
     if (rc)
         return rc;

@@ -136,6 +136,7 @@ struct hil_step {
     bool has_ages : 1;       /* there are inputs with an age limit, or it stops */
     bool stopping : 1;       /* it is on its way to the safe values, and then stops */
     bool tuned : 1;          /* it has a tuner */
+    bool split : 1;          /* it has shards */
     bool tells_time : 1;     /* how far the run is, for all that the launcher runs */
     unsigned late_count;     /* of copies from this node's outputs to continuous components */
     struct step_part *parts; /* in the order of stepping: first the continuous ones */

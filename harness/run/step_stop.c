@@ -73,5 +73,5 @@ int hil_step_run_to_stop(void *arg, uint64_t n, uint64_t now)
 
     if (n != HIL_REHEARSED_STEP && due >= hil_loop_stops_at(&node->loop))
         stop_move(node->step, due);
-    return (node->config->fault_count ? hil_faults_run : hil_step_of(node->config))(node, n, now);
+    return node->config->fault_count ? hil_faults_run(node, n, now) : hil_step_run(node, n, now);
 }
