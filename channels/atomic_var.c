@@ -40,18 +40,65 @@ static void on_lost(struct loco_channel *c, uint32_t node)
     ((struct loco_atomic_array *)c)->homes[node].words = NULL;
 }
 
+/* Behind an array's words each participant has one for every node. It says that the participant has
+ * lost the node: nothing of the node's is placed there any more. */
+static size_t gone_at(const struct loco_atomic_array *a, uint32_t node)
+{
+    return a->count + node;
+}
+
+static void on_array_lost(struct loco_channel *c, uint32_t node)
+{
+    struct loco_atomic_array *a = (struct loco_atomic_array *)c;
+    uint64_t *words = a->region->memory;
+
+    on_lost(c, node);
+    __atomic_store_n(&words[gone_at(a, node)], 1, __ATOMIC_RELEASE);
+}
+
 /* The words of a participant that restarted are gone, and it may have been changing any other. */
-static const struct loco_channel_ops array_ops = {.on_connect = on_connect, .on_lost = on_lost};
+static const struct loco_channel_ops array_ops = {.on_connect = on_connect,
+                                                  .on_lost = on_array_lost};
 
 /* A variable's host has all of it, and what another participant had is only a cache. */
 static const struct loco_channel_ops host_ops = {
     .on_connect = on_connect, .on_lost = on_lost, .takes_back = true};
+static const struct loco_channel_ops guest_ops = {.on_connect = on_connect, .on_lost = on_lost};
+
+static bool is_lost_at(const struct loco_atomic_array *a, const struct loco_member *member,
+                       uint32_t node)
+{
+    struct loco_atomic_word word = {.home = &a->homes[member->node], .region = a->region};
+    uint64_t gone = 0;
+
+    word.offset = gone_at(a, node) * sizeof(uint64_t);
+    word.member = word.home->member;
+    int rc = loco_atomic_load(word, &gone);
+    return gone || (rc && loco_member_lost(member));
+}
+
+bool loco_atomic_gone(const struct loco_atomic_array *a, uint32_t node)
+{
+    const struct loco_channel *c = &a->channel;
+    const int lost = loco_channel_member(c, node);
+
+    if (lost < 0 || !loco_member_lost(&c->members[lost]))
+        return false;
+    if (c->mgr->fabric->capabilities & LOCO_COHERENT)
+        return true; /* its stores ended with it, wherever they went */
+    for (unsigned m = 0; m < c->member_count; m++)
+        if (!loco_member_lost(&c->members[m]) && !is_lost_at(a, &c->members[m], node))
+            return false;
+    return true;
+}
 
 static int make_words(struct loco_atomic_array *a, unsigned flags)
 {
     struct loco_channel *c = &a->channel;
 
-    int rc = loco_channel_region(c, "words", a->count * sizeof(uint64_t), &a->region);
+    const size_t count = c->ops == &array_ops ? gone_at(a, a->node_count) : a->count;
+
+    int rc = loco_channel_region(c, "words", count * sizeof(uint64_t), &a->region);
     if (rc)
         return rc;
     find_homes(a);
@@ -68,7 +115,7 @@ static int init(struct loco_atomic_array *a, struct loco_manager *manager,
                 struct loco_members members, unsigned flags, const struct loco_channel_ops *ops)
 {
     *a = (struct loco_atomic_array){.count = count, .node_count = manager->count};
-    if (count == 0 || count > SIZE_MAX / sizeof(uint64_t))
+    if (count == 0 || count > SIZE_MAX / sizeof(uint64_t) - manager->count)
         return -EINVAL;
     a->homes = calloc(manager->count, sizeof a->homes[0]); /* the callbacks find it there */
     if (!a->homes)
@@ -108,7 +155,7 @@ int loco_atomic_var_init(struct loco_atomic_var *v, struct loco_manager *manager
     v->host = host;
     if (manager->id == host)
         return init(&v->words, manager, parent, name, 1, members, flags, &host_ops);
-    return init(&v->words, manager, parent, name, 1, host_only, flags, &array_ops);
+    return init(&v->words, manager, parent, name, 1, host_only, flags, &guest_ops);
 }
 
 void loco_atomic_var_fini(struct loco_atomic_var *v)

@@ -5,6 +5,7 @@
 #ifndef LOCO_CORE_H
 #define LOCO_CORE_H
 
+#include "loco/atomic_var.h"
 #include "loco/channel.h"
 #include "loco/memory.h"
 
@@ -52,6 +53,10 @@ void *loco_region_direct(const struct loco_region *region, unsigned member);
 
 /* The same; also on a fabric that is not coherent, for writes while it is not busy. */
 void *loco_region_reach(const struct loco_region *region, unsigned member);
+
+/* Whether the participant was lost, and nothing that it posted is placed any more, at any other
+ * participant that is not lost too. Asks them; waits for them. */
+bool loco_atomic_gone(const struct loco_atomic_array *array, uint32_t node);
 
 /* Gives a mem_ref of the calling thread back that the ack's operations may still use. */
 void loco_mem_ref_put_after(struct loco_manager *manager, void *block, struct loco_ack ack);

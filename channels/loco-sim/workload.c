@@ -152,7 +152,8 @@ static void live(struct node *n)
 {
     struct stage *s = n->stage;
     const struct workload *w = s->workload;
-    bool crashes = n->id == w->nodes - 1 && n->lives < w->crashes;
+    bool crashes = n->id == w->nodes - 1 && (w->dies || n->lives < w->crashes);
+    const bool anyone_crashes = w->dies || w->crashes;
     const struct loco_manager_config config = {
         .node = n->id,
         .node_count = w->nodes,
@@ -172,7 +173,7 @@ static void live(struct node *n)
         EXPECT(&self, loco_sim_spawn(s->sim, polling_thread, n) == 0);
     n->object = calloc(1, w->object_size);
     EXPECT(&self, w->open(n->mgr, n->object) == 0);
-    if (!w->crashes)
+    if (!anyone_crashes)
         EXPECT(&self, loco_barrier_init(&end, n->mgr, NULL, "workload-end", LOCO_ALL) == 0);
     EXPECT(&self, loco_manager_ready(n->mgr, SETUP_NS) == 0);
     s->ready++;
@@ -182,12 +183,12 @@ static void live(struct node *n)
         act_all(n);
     while (crashes && !n->crashed)
         loco_relax(n->mgr, &dying);
-    if (!w->crashes)
+    if (!anyone_crashes)
         loco_barrier_wait(&end);
     else if (!crashes)
         wait_for_all(n);
     w->close(n->object);
-    if (!w->crashes)
+    if (!anyone_crashes)
         loco_barrier_fini(&end);
     free(n->object);
     stop_polling(n);
@@ -198,8 +199,13 @@ static void node_body(void *arg)
 {
     struct node *n = arg;
 
-    for (live(n); n->crashed && n->stage->failures == 0; live(n))
+    for (live(n); n->crashed && n->stage->failures == 0; live(n)) {
+        if (n->stage->workload->dies) {
+            n->stage->ended++;
+            return;
+        }
         n->lives++;
+    }
 }
 
 static void explain(const struct stage *s, struct linear *linear, const struct model *model)

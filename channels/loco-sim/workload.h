@@ -38,6 +38,7 @@ struct workload {
     void (*close)(void *object);
     void (*act)(struct actor *actor);
     unsigned crashes; /* of the last node, while it acts; it starts, opens and acts again */
+    bool dies;        /* the last node, while it acts, and does not start again */
     unsigned weight;  /* one seed of it takes as long as so many of others; 0: as one */
 
     int (*run)(uint64_t seed); /* instead of all the above: returns the failures */

@@ -13,8 +13,13 @@
  *
  * A lock that is not held can be had without any other node's help.
  *
- * A participant that restarts is not taken back: waits for a lock return -ECONNRESET until all
- * have ended their endpoints and constructed the channel anew.
+ * A lock that a lost participant held, and the tickets that it had, are freed by those who wait,
+ * once the fabric at every other participant says that it can write no more. What the lock protects
+ * is then as the lost one left it: half changed, maybe. Whoever must know asks loco_peer_lost. A
+ * holder that only stands still keeps the lock. A lock ends with its host.
+ *
+ * A participant that restarts is not taken back: its waits do not end until all have ended their
+ * endpoints and constructed the channel anew.
  *
  * Threads: any attached thread; whoever acquired releases. Not recursive.
  * Order: what the holder did before its release, as far as the release's fence covers it, is
@@ -43,8 +48,10 @@ struct loco_ticket_lock {
     uint64_t local_after; /* the holder's: what now_serving will say after it */
     uint64_t after;       /* the same, of the network's */
     bool kept;            /* the next local thread takes the lock over */
+    bool second;          /* the newest claim is in the second of this node's words */
     uint16_t handover;
     uint32_t host;
+    size_t count; /* of locks at the host */
     size_t index; /* of next_ticket, in `words` */
     struct loco_atomic_array *words;
 };
@@ -52,6 +59,7 @@ struct loco_ticket_lock {
 /* Many locks in one channel: `count` at each participant, which is their host. */
 struct loco_ticket_lock_array {
     struct loco_atomic_array words;
+    size_t count;                   /* of locks at each host */
     struct loco_ticket_lock *locks; /* by host, then by index */
 };
 
@@ -72,9 +80,8 @@ void loco_ticket_lock_array_fini(struct loco_ticket_lock_array *array);
 struct loco_ticket_lock *loco_ticket_lock_at(const struct loco_ticket_lock_array *array,
                                              uint32_t host, size_t index);
 
-/* Waits for the lock. Returns 0; or -ECONNRESET when a member was lost, which may have taken
- * the lock or a ticket with it; or an error as of loco_atomic_fetch_add. After an error the
- * lock is not held. */
+/* Waits for the lock. Returns 0; or -ECONNRESET when the lock's host was lost; or an error as of
+ * loco_atomic_fetch_add. After an error the lock is not held. */
 int loco_ticket_lock_acquire(struct loco_ticket_lock *lock);
 
 /* Takes the lock if that needs no waiting for a holder. Returns 0, -EBUSY, or as above. It

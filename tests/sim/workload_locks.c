@@ -94,25 +94,39 @@ static void guarded_close(void *object)
     loco_shared_region_fini(&g->memory);
 }
 
-/* The counter, as the holder reads and writes it: plainly, through the network. */
-static uint64_t counter(struct actor *a, struct guarded *g)
+/* A word that the lock keeps, as the holder reads and writes it: plainly, through the network. */
+static uint64_t guarded_word(struct actor *a, struct guarded *g, size_t i)
 {
+    const uint64_t *local = loco_shared_region_local(&g->memory);
+
     if (a->node == AT)
-        return __atomic_load_n((uint64_t *)loco_shared_region_local(&g->memory), __ATOMIC_RELAXED);
+        return __atomic_load_n(&local[i], __ATOMIC_RELAXED);
     uint64_t *block = loco_mem_ref_take(a->mgr);
-    struct loco_ack ack = loco_shared_region_read(&g->memory, AT, 0, block, 8);
-    EXPECT(a, loco_ack_wait(&ack, UINT64_MAX) == 0);
+    struct loco_ack ack = loco_shared_region_read(&g->memory, AT, 8 * i, block, 8);
+    EXPECT(a, loco_ack_wait(&ack, UINT64_MAX) == 0 || *a->crashed);
     uint64_t value = *block;
     loco_mem_ref_put(a->mgr, block);
     return value;
 }
 
+static void set_guarded_word(struct actor *a, struct guarded *g, size_t i, uint64_t value)
+{
+    uint64_t *local = loco_shared_region_local(&g->memory);
+
+    if (a->node == AT)
+        __atomic_store_n(&local[i], value, __ATOMIC_RELAXED);
+    else if (loco_shared_region_write(&g->memory, AT, 8 * i, &value, 8).error)
+        EXPECT(a, *a->crashed);
+}
+
+static uint64_t counter(struct actor *a, struct guarded *g)
+{
+    return guarded_word(a, g, 0);
+}
+
 static void set_counter(struct actor *a, struct guarded *g, uint64_t value)
 {
-    if (a->node == AT)
-        __atomic_store_n((uint64_t *)loco_shared_region_local(&g->memory), value, __ATOMIC_RELAXED);
-    else
-        EXPECT(a, loco_shared_region_write(&g->memory, AT, 0, &value, 8).error == 0);
+    set_guarded_word(a, g, 0, value);
 }
 
 static bool take_lock(struct actor *a, struct guarded *g)
@@ -183,4 +197,79 @@ const struct workload workload_lock_handover = {
     .open = guarded_open_handover,
     .close = guarded_close,
     .act = guarded_act,
+};
+
+/* --- ticket_lock: the last node dies, maybe with the lock or a ticket --------------------------
+ */
+
+/*
+ * The sections of those who survive exclude one another and the dead one's, and all come to their
+ * end. The counter may have the dead one's last section, or not, as the model says of an operation
+ * that did not return; but not later than the next section began.
+ */
+enum { MORTAL = 2, BEATS = 30 };
+
+static bool take_mortal_lock(struct actor *a, struct guarded *g)
+{
+    int rc = actor_draw(a, 2) ? loco_ticket_lock_acquire(&g->lock)
+                              : loco_ticket_lock_timed(&g->lock, 1000);
+
+    EXPECT(a, rc == 0 || rc == -ETIMEDOUT || *a->crashed);
+    return rc == 0;
+}
+
+/* The one that will die writes all the time; whoever has the lock after it sees no more of that. */
+static void beat(struct actor *a, struct guarded *g)
+{
+    uint64_t before = guarded_word(a, g, 1);
+
+    for (uint64_t i = 1; a->node == MORTAL && i <= BEATS; i++)
+        set_guarded_word(a, g, 1, before + i);
+    actor_dawdle(a, 500);
+    if (a->node != MORTAL)
+        EXPECT(a, guarded_word(a, g, 1) == before);
+}
+
+static void mortal_act(struct actor *a)
+{
+    struct guarded *g = a->object;
+
+    for (int i = 0; i < SECTIONS && !*a->crashed; i++) {
+        int op = history_invoke(a->history, a->index, OP_FETCH_ADD, 0, 1, 0);
+        while (!take_mortal_lock(a, g))
+            if (*a->crashed)
+                return;
+        uint64_t value = counter(a, g);
+        beat(a, g);
+        set_counter(a, g, value + 1);
+        int rc = loco_ticket_lock_release(&g->lock, LOCO_FENCE_THREAD);
+        if (*a->crashed)
+            return; /* it stays pending */
+        EXPECT(a, rc == 0 || rc == -ECONNRESET);
+        history_return(a->history, op, true, value);
+    }
+}
+
+const struct workload workload_lock_mortal = {
+    .name = "ticket_lock_mortal",
+    .nodes = 3,
+    .threads = 2,
+    .model = word_model,
+    .object_size = sizeof(struct guarded),
+    .open = guarded_open_handover,
+    .close = guarded_close,
+    .act = mortal_act,
+    .dies = true,
+};
+
+const struct workload workload_lock_mortal_strict = {
+    .name = "ticket_lock_mortal_strict",
+    .nodes = 3,
+    .threads = 2,
+    .model = word_model,
+    .object_size = sizeof(struct guarded),
+    .open = guarded_open_strict,
+    .close = guarded_close,
+    .act = mortal_act,
+    .dies = true,
 };

@@ -212,6 +212,8 @@ const struct workload *const workloads[] = {
     &workload_atomic_var,
     &workload_lock_strict,
     &workload_lock_handover,
+    &workload_lock_mortal,
+    &workload_lock_mortal_strict,
     &workload_ringbuffer,
     &workload_queue,
     &workload_queue_tries,

@@ -6,6 +6,7 @@
 #include "channels/loco-sim/workload.h"
 
 extern const struct workload workload_atomic_var, workload_lock_strict, workload_lock_handover;
+extern const struct workload workload_lock_mortal, workload_lock_mortal_strict;
 extern const struct workload workload_ringbuffer, workload_queue, workload_queue_tries;
 extern const struct workload workload_queue_short;
 extern const struct workload restarted_reader, restarted_owner, restarted_client;
