@@ -218,13 +218,14 @@ static int look_at_claim(const struct gate *g, uint32_t node, bool second, uint6
     return loco_atomic_load(loco_atomic_at(l->words, l->host, claim_at(l, node, second)), claimed);
 }
 
-/* There is no ticket. The next use of the word must come after this one. */
+/* There is no ticket. The next use of the word must come after this one, as stores at the host do.
+ */
 static void end_claim(const struct gate *g)
 {
     uint64_t placed;
 
     claim(g, 0);
-    if (g->lock)
+    if (g->lock && g->lock->host != g->mgr->id)
         look_at_claim(g, g->mgr->id, g->lock->second, &placed);
 }
 
