@@ -14,7 +14,7 @@
  * Whoever is in leaves by a plain write of now_serving. That is safe beside the others'
  * compare-and-swaps, even where the two are not atomic with one another: those expect OPEN,
  * which is not there while somebody is in, and one that fails writes nothing. Nor does an OPEN
- * come back: now_serving, as a number, only ever grows.
+ * come back: now_serving, as a number without the holder, only ever grows.
  *
  * A ticket that was taken by fetch-and-add must be waited for, so trying never does that: it
  * passes, where the gate is open; or takes, by compare-and-swap, the very ticket that is

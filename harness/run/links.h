@@ -16,7 +16,7 @@
  * synchronised clocks: all loops count their steps from the common start, which each puts on its
  * own clock.
  *
- * One thread of each node.
+ * One thread of each node, or each of its shards the links that it has (shards.h).
  */
 #ifndef HIL_LINKS_H
 #define HIL_LINKS_H
