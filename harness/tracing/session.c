@@ -396,12 +396,24 @@ static int stop(struct hil_session *s)
     return rc;
 }
 
+/* LTTng writes how many events were lost with the next ones. Where the buffers were full when the
+ * session was stopped nothing comes after the last ones that were lost; but now that all was read,
+ * an empty rest does. */
+static int count_the_last(struct hil_session *s)
+{
+    int rc = must("start %s", s->name);
+
+    return rc ? rc : stop(s);
+}
+
 int hil_session_stop(struct hil_session *s, struct hil_traced *traced)
 {
     *traced = (struct hil_traced){0};
     snprintf(traced->kernel, sizeof traced->kernel, "%s", s->kernel);
     int kernel_rc = s->tracefs.root >= 0 ? save_tracefs(s, &traced->kernel_lost) : 0;
     int rc = stop(s);
+    if (!rc)
+        rc = count_the_last(s);
     traced->lost = count_lost(s);
     return rc ? rc : kernel_rc;
 }
