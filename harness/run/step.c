@@ -298,9 +298,23 @@ step_take_back(const struct hil_step *s, struct step_arrival *a, uint64_t n, uin
     hil_shards_end_rare(s);
 }
 
+/* Whether the sender is lost, or was, since the last step, and is there again. */
+static bool step_was_lost(struct step_arrival *a)
+{
+    const struct loco_channel *c = &a->var->channel;
+    const uint32_t life = atomic_load_explicit(
+        &c->members[loco_channel_member(c, a->input.from)].incarnation, memory_order_acquire);
+    const bool lost = a->life && life != a->life;
+
+    a->life = life;
+    return lost;
+}
+
 /* Whether the sender is away at this step. It is back with its first message. */
 static bool step_is_away(const struct hil_step *s, struct step_arrival *a, uint64_t n, uint64_t now)
 {
+    if (step_was_lost(a) && !a->away)
+        step_lose(s, a, n, now);
     if (loco_channel_check(&a->var->channel)) {
         if (!a->away)
             step_lose(s, a, n, now);

@@ -71,6 +71,7 @@ struct step_arrival {
     struct hil_input input;
     struct hil_loss *loss; /* where its death is written down; NULL: nowhere */
     uint64_t lost_ns;      /* when it died last */
+    uint32_t life;         /* its sender's, as the channel counts them */
 };
 
 /* An outgoing link. */

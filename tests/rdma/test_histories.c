@@ -158,6 +158,7 @@ Test(histories, are_explained)
     const uint64_t rounds = effort(2, 1);
 
     for (size_t i = 0; workloads[i]; i++)
-        for (uint64_t seed = 0; !workloads[i]->crashes && seed < rounds; seed++)
+        for (uint64_t seed = 0; seed < rounds && !workloads[i]->crashes && !workloads[i]->dies;
+             seed++)
             cr_expect(run(workloads[i], seed, where[(i + seed) % 2]), "%s", workloads[i]->name);
 }
