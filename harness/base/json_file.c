@@ -1,22 +1,24 @@
 #include "json_file.h"
 
 #include <errno.h>
-#include <limits.h>
-#include <stdio.h>
-#include <unistd.h>
+
+#include "file_save.h"
+
+struct json_whole {
+    const json_t *root;
+    size_t flags;
+};
+
+static int json_file_put(const void *arg, FILE *to)
+{
+    const struct json_whole *whole = arg;
+
+    return json_dumpf(whole->root, to, whole->flags | JSON_INDENT(2)) ? -EIO : 0;
+}
 
 int hil_json_file_write(const json_t *root, const char *path, size_t flags)
 {
-    char part[PATH_MAX];
+    const struct json_whole whole = {root, flags};
 
-    if (!root)
-        return -ENOMEM;
-    if (snprintf(part, sizeof part, "%s.part", path) >= (int)sizeof part)
-        return -ENAMETOOLONG;
-    errno = 0;
-    if (json_dump_file(root, part, flags | JSON_INDENT(2)) == 0 && rename(part, path) == 0)
-        return 0;
-    const int rc = errno ? -errno : -EIO;
-    unlink(part);
-    return rc;
+    return root ? hil_file_save(path, json_file_put, &whole) : -ENOMEM;
 }

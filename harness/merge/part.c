@@ -3,10 +3,10 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 #include <zstd.h>
 
 #include "../../channels/agreement.h"
+#include "../base/file_save.h"
 #include "../base/version.h"
 #include "../h5/run_files.h"
 #include "../run/links.h"
@@ -81,24 +81,25 @@ static int part_put(FILE *to, const struct hil_run *run, const struct hil_part_t
     return ferror(to) ? -ENOMEM : 0;
 }
 
+struct part_packed {
+    const void *at;
+    size_t size;
+};
+
+static int part_put_bytes(const void *arg, FILE *to)
+{
+    const struct part_packed *bytes = arg;
+
+    return fwrite(bytes->at, 1, bytes->size, to) == bytes->size ? 0 : -EIO;
+}
+
 static int part_save(const char *dir, const void *bytes, size_t size)
 {
-    char path[HIL_PATH_BYTES], part[HIL_PATH_BYTES];
-    int rc = hil_run_path(path, dir, HIL_PART_FILE);
+    const struct part_packed all = {bytes, size};
+    char path[HIL_PATH_BYTES];
+    const int rc = hil_run_path(path, dir, HIL_PART_FILE);
 
-    if (!rc)
-        rc = hil_run_path(part, dir, HIL_PART_FILE ".part");
-    FILE *file = rc ? NULL : fopen(part, "we");
-    if (!file)
-        return rc ? rc : -errno;
-    rc = fwrite(bytes, 1, size, file) == size ? 0 : -EIO;
-    if (fclose(file) && !rc)
-        rc = -errno;
-    if (!rc && rename(part, path))
-        rc = -errno;
-    if (rc)
-        unlink(part);
-    return rc;
+    return rc ? rc : hil_file_save(path, part_put_bytes, &all);
 }
 
 static int part_pack(const char *dir, const void *bytes, size_t size)

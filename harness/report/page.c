@@ -1,11 +1,10 @@
 #include "page.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "../base/file_save.h"
 #include "../base/page_hash.h"
 #include "page_data.h"
 #include "page_parts.h"
@@ -118,8 +117,9 @@ static int page_part(const char *name, size_t length, const json_t *data, FILE *
     }
 }
 
-static int page_print(const json_t *data, FILE *to)
+static int page_print(const void *report, FILE *to)
 {
+    const json_t *data = report;
     static const char begin[] = "<!--", end[] = "-->";
     const char *at = page_template, *part;
     int rc = 0;
@@ -135,29 +135,6 @@ static int page_print(const json_t *data, FILE *to)
 
 /* --- the file --------------------------------------------------------------------------------- */
 
-static int page_save(const json_t *data, const char *path)
-{
-    char part[PATH_MAX];
-    int rc = 0;
-
-    if (snprintf(part, sizeof part, "%s.part", path) >= (int)sizeof part)
-        return -ENAMETOOLONG;
-    FILE *file = fopen(part, "w");
-    if (!file)
-        return -errno;
-    errno = 0;
-    rc = page_print(data, file);
-    if (ferror(file))
-        rc = errno ? -errno : -EIO;
-    if (fclose(file) && !rc)
-        rc = -errno;
-    if (!rc && rename(part, path))
-        rc = -errno;
-    if (rc)
-        unlink(part);
-    return rc;
-}
-
 int hil_page_write(const char *const *dirs, unsigned count, const char *path, FILE *messages)
 {
     json_t *data = NULL;
@@ -165,7 +142,7 @@ int hil_page_write(const char *const *dirs, unsigned count, const char *path, FI
 
     if (rc)
         return rc;
-    rc = page_save(data, path);
+    rc = hil_file_save(path, page_print, data);
     if (rc)
         fprintf(messages, "%s: %s\n", path, strerror(-rc));
     json_decref(data);

@@ -1,13 +1,12 @@
 #include "captured_file.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "../base/digits.h"
+#include "../base/file_save.h"
 #include "../base/foreign.h"
 #include "../base/json_file.h"
 #include "../base/json_number.h"
@@ -37,8 +36,9 @@ static double captured_next(const struct hil_captured *c, const unsigned *at)
     return next;
 }
 
-static void captured_put(const struct hil_captured *c, FILE *to)
+static int captured_put(const void *captured, FILE *to)
 {
+    const struct hil_captured *c = captured;
     unsigned at[HIL_TRACES_MAX] = {0};
     char text[HIL_NUMBER_BYTES];
     double t;
@@ -56,28 +56,7 @@ static void captured_put(const struct hil_captured *c, FILE *to)
         }
     }
     putc('\n', to);
-}
-
-static int captured_csv(const struct hil_captured *c, const char *path)
-{
-    char *part;
-
-    if (asprintf(&part, "%s.part", path) < 0)
-        return -ENOMEM;
-    FILE *to = fopen(part, "w");
-    int rc = to ? 0 : -errno;
-    if (to) {
-        captured_put(c, to);
-        rc = ferror(to) ? -EIO : 0;
-        if (fclose(to) && !rc)
-            rc = -errno;
-        if (!rc && rename(part, path))
-            rc = -errno;
-        if (rc)
-            unlink(part);
-    }
-    free(part);
-    return rc;
+    return 0;
 }
 
 /* --- JSON ------------------------------------------------------------------------------------- */
@@ -132,5 +111,6 @@ static int captured_json(const struct hil_captured *c, const char *path,
 int hil_captured_write(const struct hil_captured *c, const char *path, const struct hil_found *run,
                        const char *on)
 {
-    return captured_ends(path, ".csv") ? captured_csv(c, path) : captured_json(c, path, run, on);
+    return captured_ends(path, ".csv") ? hil_file_save(path, captured_put, c)
+                                       : captured_json(c, path, run, on);
 }
