@@ -224,6 +224,14 @@ static bool server_pace_is_kept(const struct hil_state *state)
            (atomic_load(&p->paused) && atomic_load(&p->done) >= atomic_load(&p->allowed));
 }
 
+/* Steps that were asked for before, and are not done yet, are done as well. */
+static uint64_t server_steps_to(const struct hil_pace *p)
+{
+    const uint64_t allowed = atomic_load(&p->allowed), done = atomic_load(&p->done);
+
+    return allowed > done ? allowed : done;
+}
+
 static void server_control(struct hil_tuning_server *s, struct server_client *c,
                            const struct hil_asked_for *asked)
 {
@@ -236,7 +244,7 @@ static void server_control(struct hil_tuning_server *s, struct server_client *c,
     if (asked->what == HIL_ASKED_PAUSE && !atomic_load(&pace->hold))
         atomic_store(&pace->allowed, 0);
     if (asked->what == HIL_ASKED_STEP)
-        atomic_store(&pace->allowed, atomic_load(&pace->done) + asked->steps);
+        atomic_store(&pace->allowed, server_steps_to(pace) + asked->steps);
     if (asked->what != HIL_ASKED_STOP)
         atomic_store(&pace->hold, asked->what != HIL_ASKED_RESUME);
     if (asked->what == HIL_ASKED_STOP || asked->what == HIL_ASKED_RESUME)
