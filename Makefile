@@ -1,6 +1,6 @@
 # hiloco: one Makefile for the whole tree.  `make help` lists the targets.
 
-VERSION := 0.1.0
+VERSION := 0.2.0
 
 PREFIX  ?= /usr/local
 DESTDIR ?=
@@ -12,14 +12,14 @@ all:
 # --- packages --------------------------------------------------------------------------
 
 BUILD_PACKAGES := gcc libc6-dev make pkg-config libcyaml-dev libyaml-dev libhdf5-dev libjansson-dev \
-                  libxxhash-dev libsodium-dev liburcu-dev libibverbs-dev librdmacm-dev \
+                  libxxhash-dev libsodium-dev libibverbs-dev librdmacm-dev \
                   libncurses-dev liblttng-ust-dev libbabeltrace2-dev libzip-dev libexpat1-dev \
                   libcomedi-dev libngspice0-dev libzstd-dev zlib1g-dev libmicrohttpd-dev nettle-dev \
                   gnuplot-nox
 TEST_PACKAGES  := libcriterion-dev patch lttng-tools babeltrace2 zip chromium python3-h5py
 RDMA_PACKAGES  := ibverbs-utils iproute2 perftest rdma-core rdmacm-utils
 FUZZ_PACKAGES  := clang libclang-rt-dev
-DEVICE_PACKAGES := can-utils
+DEVICE_PACKAGES := can-utils linuxptp
 LAUNCHER_PACKAGES := openmpi-bin iproute2 \
                      $(if $(wildcard /usr/sbin/policy-rc.d),munge openssh-server slurm-client slurmctld slurmd)
 AARCH64_PACKAGES := gcc-aarch64-linux-gnu mmdebstrap qemu-user zip
@@ -86,7 +86,7 @@ $(BUILD)/packages-found:
 
 # --- flags -----------------------------------------------------------------------------
 
-LOCO_LIBRARIES := libxxhash libsodium liburcu-cds liburcu-bp librdmacm libibverbs
+LOCO_LIBRARIES := libxxhash libsodium librdmacm libibverbs
 LIBRARIES      := libcyaml yaml-0.1 hdf5 jansson ncursesw babeltrace2 libzip expat comedilib zlib libzstd libmicrohttpd nettle \
                   $(LOCO_LIBRARIES)
 
@@ -283,16 +283,15 @@ $(BUILD)/fmu/make_bad: $(call objects,tests/fmu/make_bad.c)
 # Those of tests/unit that run on each fabric.
 CHANNEL_TESTS := channels fences litmus locks queues kvstore restarts stopped promises members
 
-$(filter-out %-sim,$(TESTS:%=$(BUILD)/test-%)): $(call objects,tests/nodes.c tests/limits.c) \
-                                                $(ARCHIVES)
+$(filter-out %-sim,$(TESTS:%=$(BUILD)/test-%)): $(call objects,tests/nodes.c tests/limits.c \
+                                                tests/own_network.c) $(ARCHIVES)
 	$(LINK) -o $@ $(filter %.o,$^) $(ARCHIVES) $(LIBS) $$(pkg-config --libs criterion)
 
 # The simulator interrupts the channels anywhere: tests/sim/preempt.c says how. Other sanitizers do
 # not go with that; under them it is at the fabric's operations only.
 PREEMPTED := $(if $(findstring -fsanitize,$(CFLAGS)),,-fsanitize=thread -Wno-tsan \
                --param tsan-instrument-func-entry-exit=0)
-WRAPPED   := pthread_mutex_lock pthread_mutex_unlock urcu_bp_read_lock urcu_bp_read_unlock \
-             urcu_bp_synchronize_rcu
+WRAPPED   := pthread_mutex_lock pthread_mutex_unlock
 SIM_LINK   = $(LINK) $(if $(PREEMPTED),$(WRAPPED:%=-Wl,--wrap=%))
 
 $(BUILD)/sim/%.o: %.c Makefile | $(NEEDED)
@@ -343,7 +342,7 @@ TCP_TESTS := channels scenario network
 ON_TCP    := $(BUILD)/test-tcp $(BUILD)/tcp-relay
 
 # How many mutants there are, so that none gets lost; and how one is compiled and linked.
-MUTANT_COUNT := 52
+MUTANT_COUNT := 57
 MUTANTS_ARE_MADE_BY = "$(COMPILE) -w" "$(LINK)" "$(COMPILE) $(PREEMPTED) -w" "$(SIM_LINK)" $(LIBS)
 
 test: all $(TESTS:%=$(BUILD)/test-%) $(BUILD)/libloco-sim.a $(BUILD)/soak $(BUILD)/soak-shm $(ON_TCP)
@@ -449,7 +448,7 @@ $(BUILD)/bench: $(call objects,$(filter-out $(APART) $(RDMA_ONLY),$(wildcard tes
 	$(LINK) -o $@ $^ $(LIBS)
 
 $(BUILD)/bench-rdma: $(call objects,$(RDMA_ONLY) $(patsubst %,tests/bench/%.c,bench locks machine \
-                       pair rivals)) $(ARCHIVES)
+                       pair rivals hiloco)) $(ARCHIVES)
 	$(LINK) -o $@ $^ $(LIBS)
 
 $(BUILD)/lateness: $(call objects,tests/bench/lateness.c tests/bench/machine.c) $(ARCHIVES)
@@ -493,6 +492,8 @@ bench-rdma: $(BUILD)/bench-rdma | $(NEEDED_FOR_RDMA)
 # Programs with models of others in them run sanitized, under the tests of these, which are plain. What
 # a sanitizer says there goes to files, for the tests read what the programs say. What crashes on purpose
 # crashes as ever; and a run that a model leaves by exit() leaves all its memory.
+#
+# With sanitizers gcc warns of what cannot be, so its warnings are no errors here.
 
 OF_OTHERS         := @(fmu_runs|export_fmu|apart_models|program|netlist|native|join)/!(its_memory_does_not_grow)
 OF_OTHERS_IN_TIME := @(join/*|@(fmu_runs|apart_models|program|native)/*in_real_time)
@@ -507,10 +508,10 @@ endef
 
 sanitize: $(BUILD)/packages-installed $(BUILD)/test-run
 	$(MAKE) BUILD=$(BUILD)/asan CFLAGS="-O1 -g -fsanitize=address,undefined \
-	    -fno-sanitize-recover=all" sanitize-run
+	    -fno-sanitize-recover=all" WARNINGS=-Wall sanitize-run
 	$(call run-sanitized,asan,$(OF_OTHERS))
 	$(MAKE) BUILD=$(BUILD)/tsan CFLAGS="-O1 -g -fsanitize=thread -Wno-tsan" \
-	    sanitize-threads
+	    WARNINGS=-Wall sanitize-threads
 	$(call run-sanitized,tsan,$(OF_OTHERS_IN_TIME))
 
 sanitize-threads: all $(BUILD)/test-plain $(BUILD)/test-tcp $(BUILD)/node-bench $(TEST_FMUS)
@@ -554,7 +555,11 @@ format-check:
 # libloco as it is installed shows the functions of its API, as channels/loco.map lists them, and
 # hides the rest. So its objects leave all to be seen; calls among them stay as direct as ever.
 
-SONAME   := libloco.so.$(firstword $(subst ., ,$(VERSION)))
+# The soname has the part of the version that says which programs go on working (docs/abi.md): the
+# first number, and the second while that is 0.
+NUMBERS  := $(subst ., ,$(VERSION))
+ABI      := $(patsubst 0,0.$(word 2,$(NUMBERS)),$(firstword $(NUMBERS)))
+SONAME   := libloco.so.$(ABI)
 SHARED   := $(BUILD)/libloco.so.$(VERSION)
 
 $(call objects,$(LOCO)): VISIBILITY := -fno-semantic-interposition
@@ -575,7 +580,7 @@ $(BUILD)/install/libloco.a: channels/loco.map $(call objects,$(LOCO))
 
 # libhiloco, by which a process joins a run: of the harness what hiloco_node.c needs, and nothing shown
 # but harness/hiloco.map.
-HIL_SONAME := libhiloco.so.$(firstword $(subst ., ,$(VERSION)))
+HIL_SONAME := libhiloco.so.$(ABI)
 HIL_SHARED := $(BUILD)/libhiloco.so.$(VERSION)
 
 $(HIL_SHARED): harness/hiloco.map $(BUILD)/obj/harness/hiloco_node.o $(ARCHIVES)

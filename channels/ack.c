@@ -5,9 +5,9 @@
 
 enum state { DONE, IN_FLIGHT, LOST };
 
-/* Whether something that the ack may be about went over a link to the peer as it was before it
- * restarted, and was not done by then. */
-static bool is_cut_off(const struct loco_ack *ack, const struct loco_link *link)
+/* Whether the peer restarted while an operation of the ack was in flight to it: that operation went
+ * over an older link, and was not done when the link was replaced. */
+static bool ack_is_cut_off(const struct loco_ack *ack, const struct loco_link *link)
 {
     for (; link->older && ack->epoch < link->epoch; link = link->older)
         if (!loco_link_done(link->older, ack->number))
@@ -15,18 +15,18 @@ static bool is_cut_off(const struct loco_ack *ack, const struct loco_link *link)
     return false;
 }
 
-static enum state look(const struct loco_ack *ack, uint32_t node)
+static enum state ack_look(const struct loco_ack *ack, uint32_t node)
 {
     const struct loco_manager *m = ack->thread->mgr;
     struct loco_link *link = loco_thread_link(ack->thread, node);
 
     if (!link)
         return DONE;
-    if (is_cut_off(ack, link))
+    if (ack_is_cut_off(ack, link))
         return LOST;
     if (loco_link_done(link, ack->number))
         return DONE;
-    bool lost = loco_peer_lost(m, node); /* first: what was done before the loss is done */
+    bool lost = loco_peer_lost(m, node); /* first: it may have been done before the loss */
     loco_poll_inline(link, m);
     if (loco_link_done(link, ack->number))
         return DONE;
@@ -45,7 +45,7 @@ int loco_ack_query(const struct loco_ack *ack)
         uint32_t bit = (uint32_t)__builtin_ctzll(rest);
         uint32_t first = all_groups ? bit : 64 * ack->group + bit;
         for (uint32_t node = first; node < (all_groups ? count : first + 1); node += 64) {
-            enum state state = look(ack, node);
+            enum state state = ack_look(ack, node);
             if (state == IN_FLIGHT)
                 return 0;
             if (state == LOST && result > 0)

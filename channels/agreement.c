@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-/* Copies the line at `at`, cut and without its end, and returns where the next one begins. */
+/* Copies the line at `at`, cut to LOCO_LINE_MAX, and returns where the next one begins. */
 static const char *agreement_line(const char *at, const char *end, char line[LOCO_LINE_MAX])
 {
     const char *stop = memchr(at, '\n', (size_t)(end - at));

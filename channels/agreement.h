@@ -1,17 +1,17 @@
 /*
- * How two endpoints that do not agree find the first line that differs: each sends the other some
- * of its lines, in turn, from where both were alike so far. So a text of any length takes one
- * message at a time, and nothing is kept.
+ * How two endpoints whose texts differ find the first line that does: in turn, each sends the other
+ * some of its lines, from the offset up to which both were alike so far. So a text of any length is
+ * compared with one message at a time, and without keeping the other's lines.
  */
 #ifndef LOCO_AGREEMENT_H
 #define LOCO_AGREEMENT_H
 
 #include "loco/channel.h"
 
-/* Of a longer line only the beginning is compared, and told. */
+/* Only the beginning of a longer line is compared and shown. */
 enum { LOCO_LINE_MAX = 256 };
 
-/* The first line that differs, here and at the peer; "" where a side has none left. */
+/* The first line that differs, here and at the peer; "" at an end of the text. */
 struct loco_difference {
     char here[LOCO_LINE_MAX], there[LOCO_LINE_MAX];
 };
@@ -20,8 +20,9 @@ struct loco_difference {
 void loco_agreement_take(const struct loco_agreement *agreement, uint64_t offset, char *text,
                          size_t size);
 
-/* Compares a peer's lines, from *offset on, with the own ones, and moves *offset past those that
- * are alike. Returns whether a line differs, or both texts end here; then *difference says how. */
+/* Compares a peer's lines with this endpoint's own from *offset on, and moves *offset past those
+ * that are alike. Returns true when a line differs or both texts end here; *difference has those
+ * lines. */
 bool loco_agreement_differs(const struct loco_agreement *agreement, uint64_t *offset,
                             const char *text, struct loco_difference *difference);
 

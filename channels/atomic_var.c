@@ -8,10 +8,11 @@
 
 /* --- setup -------------------------------------------------------------------------------- */
 
-/* What is not a participant: no member has this index, so that operations say -ERANGE. */
+/* The member index of a node that does not take part. No member has it, so operations return
+ * -ERANGE. */
 enum { NOBODY = LOCO_SELF - 1 };
 
-static void find_homes(struct loco_atomic_array *a)
+static void atomic_find_homes(struct loco_atomic_array *a)
 {
     const struct loco_manager *m = a->channel.mgr;
     const bool cpu_atomics = m->fabric->capabilities & LOCO_CPU_ATOMICS;
@@ -25,8 +26,8 @@ static void find_homes(struct loco_atomic_array *a)
     a->homes[m->id].words = cpu_atomics ? a->region->memory : NULL;
 }
 
-/* From here on this CPU uses the peer's words itself, where it can reach them. */
-static void on_connect(struct loco_channel *c, uint32_t node)
+/* From now on this CPU uses the peer's words directly, if it can reach them. */
+static void atomic_on_connect(struct loco_channel *c, uint32_t node)
 {
     struct loco_atomic_array *a = (struct loco_atomic_array *)c;
     struct loco_atomic_home *home = &a->homes[node];
@@ -34,44 +35,47 @@ static void on_connect(struct loco_channel *c, uint32_t node)
     home->words = loco_region_direct(a->region, home->member);
 }
 
-/* And from here on it does not: through the fabric, operations say what happened. */
-static void on_lost(struct loco_channel *c, uint32_t node)
+/* From now on operations go through the fabric, which says that the peer is lost. */
+static void atomic_on_lost(struct loco_channel *c, uint32_t node)
 {
     ((struct loco_atomic_array *)c)->homes[node].words = NULL;
 }
 
-/* Behind an array's words each participant has one for every node. It says that the participant has
- * lost the node: nothing of the node's is placed there any more. */
-static size_t gone_at(const struct loco_atomic_array *a, uint32_t node)
+/* Behind the words of an array, each participant has one more word for every node. It becomes 1
+ * when the participant has lost that node, so that nothing of that node is placed there any more.
+ */
+static size_t atomic_gone_at(const struct loco_atomic_array *a, uint32_t node)
 {
     return a->count + node;
 }
 
-static void on_array_lost(struct loco_channel *c, uint32_t node)
+static void atomic_on_array_lost(struct loco_channel *c, uint32_t node)
 {
     struct loco_atomic_array *a = (struct loco_atomic_array *)c;
     uint64_t *words = a->region->memory;
 
-    on_lost(c, node);
-    __atomic_store_n(&words[gone_at(a, node)], 1, __ATOMIC_RELEASE);
+    atomic_on_lost(c, node);
+    __atomic_store_n(&words[atomic_gone_at(a, node)], 1, __ATOMIC_RELEASE);
 }
 
-/* The words of a participant that restarted are gone, and it may have been changing any other. */
-static const struct loco_channel_ops array_ops = {.on_connect = on_connect,
-                                                  .on_lost = on_array_lost};
+/* An array does not take back a participant that restarted: its words are gone, and it may have
+ * been changing any other word when it died. */
+static const struct loco_channel_ops array_ops = {.on_connect = atomic_on_connect,
+                                                  .on_lost = atomic_on_array_lost};
 
-/* A variable's host has all of it, and what another participant had is only a cache. */
+/* A variable does: its host has all of it, and the other participants have only caches. */
 static const struct loco_channel_ops host_ops = {
-    .on_connect = on_connect, .on_lost = on_lost, .takes_back = true};
-static const struct loco_channel_ops guest_ops = {.on_connect = on_connect, .on_lost = on_lost};
+    .on_connect = atomic_on_connect, .on_lost = atomic_on_lost, .takes_back = true};
+static const struct loco_channel_ops guest_ops = {.on_connect = atomic_on_connect,
+                                                  .on_lost = atomic_on_lost};
 
-static bool is_lost_at(const struct loco_atomic_array *a, const struct loco_member *member,
-                       uint32_t node)
+static bool atomic_is_lost_at(const struct loco_atomic_array *a, const struct loco_member *member,
+                              uint32_t node)
 {
     struct loco_atomic_word word = {.home = &a->homes[member->node], .region = a->region};
     uint64_t gone = 0;
 
-    word.offset = gone_at(a, node) * sizeof(uint64_t);
+    word.offset = atomic_gone_at(a, node) * sizeof(uint64_t);
     word.member = word.home->member;
     int rc = loco_atomic_load(word, &gone);
     return gone || (rc && loco_member_lost(member));
@@ -85,23 +89,23 @@ bool loco_atomic_gone(const struct loco_atomic_array *a, uint32_t node)
     if (lost < 0 || !loco_member_lost(&c->members[lost]))
         return false;
     if (c->mgr->fabric->capabilities & LOCO_COHERENT)
-        return true; /* its stores ended with it, wherever they went */
+        return true; /* its stores ended when it did, at every node */
     for (unsigned m = 0; m < c->member_count; m++)
-        if (!loco_member_lost(&c->members[m]) && !is_lost_at(a, &c->members[m], node))
+        if (!loco_member_lost(&c->members[m]) && !atomic_is_lost_at(a, &c->members[m], node))
             return false;
     return true;
 }
 
-static int make_words(struct loco_atomic_array *a, unsigned flags)
+static int atomic_make_words(struct loco_atomic_array *a, unsigned flags)
 {
     struct loco_channel *c = &a->channel;
 
-    const size_t count = c->ops == &array_ops ? gone_at(a, a->node_count) : a->count;
+    const size_t count = c->ops == &array_ops ? atomic_gone_at(a, a->node_count) : a->count;
 
     int rc = loco_channel_region(c, "words", count * sizeof(uint64_t), &a->region);
     if (rc)
         return rc;
-    find_homes(a);
+    atomic_find_homes(a);
     if (flags & LOCO_ATOMIC_DEVICE)
         loco_log(c->mgr, LOCO_WARNING,
                  "channel %s: fabric %s has no device memory: the words are in main memory",
@@ -110,14 +114,15 @@ static int make_words(struct loco_atomic_array *a, unsigned flags)
     return 0;
 }
 
-static int init(struct loco_atomic_array *a, struct loco_manager *manager,
-                const struct loco_channel *parent, const char *name, size_t count,
-                struct loco_members members, unsigned flags, const struct loco_channel_ops *ops)
+static int atomic_words_init(struct loco_atomic_array *a, struct loco_manager *manager,
+                             const struct loco_channel *parent, const char *name, size_t count,
+                             struct loco_members members, unsigned flags,
+                             const struct loco_channel_ops *ops)
 {
     *a = (struct loco_atomic_array){.count = count, .node_count = manager->count};
     if (count == 0 || count > SIZE_MAX / sizeof(uint64_t) - manager->count)
         return -EINVAL;
-    a->homes = calloc(manager->count, sizeof a->homes[0]); /* the callbacks find it there */
+    a->homes = calloc(manager->count, sizeof a->homes[0]); /* before any callback */
     if (!a->homes)
         return -ENOMEM;
     int rc = loco_channel_init(&a->channel, manager, parent, name, members, ops);
@@ -126,7 +131,7 @@ static int init(struct loco_atomic_array *a, struct loco_manager *manager,
         *a = (struct loco_atomic_array){0};
         return rc;
     }
-    rc = make_words(a, flags);
+    rc = atomic_make_words(a, flags);
     if (rc)
         loco_atomic_array_fini(a);
     return rc;
@@ -136,7 +141,7 @@ int loco_atomic_array_init(struct loco_atomic_array *a, struct loco_manager *man
                            const struct loco_channel *parent, const char *name, size_t count,
                            struct loco_members members, unsigned flags)
 {
-    return init(a, manager, parent, name, count, members, flags, &array_ops);
+    return atomic_words_init(a, manager, parent, name, count, members, flags, &array_ops);
 }
 
 void loco_atomic_array_fini(struct loco_atomic_array *a)
@@ -154,8 +159,8 @@ int loco_atomic_var_init(struct loco_atomic_var *v, struct loco_manager *manager
 
     v->host = host;
     if (manager->id == host)
-        return init(&v->words, manager, parent, name, 1, members, flags, &host_ops);
-    return init(&v->words, manager, parent, name, 1, host_only, flags, &guest_ops);
+        return atomic_words_init(&v->words, manager, parent, name, 1, members, flags, &host_ops);
+    return atomic_words_init(&v->words, manager, parent, name, 1, host_only, flags, &guest_ops);
 }
 
 void loco_atomic_var_fini(struct loco_atomic_var *v)
@@ -222,16 +227,18 @@ struct loco_ack loco_atomic_write(struct loco_atomic_word w, uint64_t value)
 
 /* --- operations that wait for their result --------------------------------------------------- */
 
-/* Where a result may land: the caller's variable, if the fabric reaches any memory. */
-static uint64_t *landing(struct loco_manager *m, uint64_t *result)
+/* Where a result is placed: in the caller's variable if the fabric reaches any memory, else in a
+ * mem_ref; NULL when none is left. */
+static uint64_t *atomic_landing(struct loco_manager *m, uint64_t *result)
 {
     if (m->fabric->capabilities & LOCO_COHERENT)
         return result;
     return loco_self(m) ? loco_mem_ref_take(m) : NULL;
 }
 
-static int land(struct loco_manager *m, struct loco_ack ack, uint64_t *at, uint64_t *result,
-                uint64_t timeout_ns)
+/* Waits for the operation, and copies its result from the mem_ref. */
+static int atomic_land(struct loco_manager *m, struct loco_ack ack, uint64_t *at, uint64_t *result,
+                       uint64_t timeout_ns)
 {
     int rc = loco_ack_wait(&ack, timeout_ns);
 
@@ -246,7 +253,7 @@ static int land(struct loco_manager *m, struct loco_ack ack, uint64_t *at, uint6
     return rc;
 }
 
-static int no_landing(const struct loco_manager *m)
+static int atomic_no_landing(const struct loco_manager *m)
 {
     return loco_self(m) ? -ENOBUFS : -EPERM;
 }
@@ -254,29 +261,30 @@ static int no_landing(const struct loco_manager *m)
 int loco_atomic_far_load(struct loco_atomic_word w, uint64_t *value, uint64_t timeout_ns)
 {
     struct loco_manager *m = w.region->channel->mgr;
-    uint64_t *at = landing(m, value);
+    uint64_t *at = atomic_landing(m, value);
 
-    return at ? land(m, loco_atomic_post_load(w, at), at, value, timeout_ns) : no_landing(m);
+    return at ? atomic_land(m, loco_atomic_post_load(w, at), at, value, timeout_ns)
+              : atomic_no_landing(m);
 }
 
 int loco_atomic_far_fetch_add(struct loco_atomic_word w, uint64_t add, uint64_t *old)
 {
     struct loco_manager *m = w.region->channel->mgr;
-    uint64_t *at = landing(m, old);
+    uint64_t *at = atomic_landing(m, old);
 
-    return at ? land(m, loco_atomic_post_fetch_add(w, add, at), at, old, UINT64_MAX)
-              : no_landing(m);
+    return at ? atomic_land(m, loco_atomic_post_fetch_add(w, add, at), at, old, UINT64_MAX)
+              : atomic_no_landing(m);
 }
 
 int loco_atomic_far_compare_swap(struct loco_atomic_word w, uint64_t expected, uint64_t desired,
                                  uint64_t *old)
 {
     struct loco_manager *m = w.region->channel->mgr;
-    uint64_t *at = landing(m, old);
+    uint64_t *at = atomic_landing(m, old);
 
-    return at ? land(m, loco_atomic_post_compare_swap(w, expected, desired, at), at, old,
-                     UINT64_MAX)
-              : no_landing(m);
+    return at ? atomic_land(m, loco_atomic_post_compare_swap(w, expected, desired, at), at, old,
+                            UINT64_MAX)
+              : atomic_no_landing(m);
 }
 
 int loco_atomic_far_exchange(struct loco_atomic_word w, uint64_t value, uint64_t *old)

@@ -26,8 +26,8 @@ void loco_barrier_fini(struct loco_barrier *b)
     loco_channel_fini(&b->channel);
 }
 
-/* Comes, once all outstanding operations are complete. Out of time, or where it may not, it does
- * not. */
+/* Arrives at the next round, after a global fence. After -ETIMEDOUT or -EPERM it has not arrived;
+ * after any other error of the fence it has. */
 static int barrier_come(struct loco_barrier *b, uint64_t timeout_ns)
 {
     int rc = loco_fence_global_timed(b->channel.mgr, timeout_ns);
@@ -47,10 +47,10 @@ int loco_barrier_arrive(struct loco_barrier *b)
     return barrier_come(b, UINT64_MAX);
 }
 
-/* Whether a member has come: 1, 0, or -ECONNRESET. */
+/* Whether the member has arrived: 1, 0, or -ECONNRESET. */
 static int barrier_has_come(const struct loco_barrier *b, const struct loco_owned_var *row)
 {
-    bool lost = loco_channel_check(&row->channel); /* first: it may come, then go */
+    bool lost = loco_channel_check(&row->channel); /* first: it may arrive and then leave */
     uint32_t theirs;
 
     loco_owned_var_load(row, &theirs);

@@ -1,3 +1,12 @@
+/*
+ * Setup by the handshake of packet.h, and the operations on regions.
+ *
+ * An endpoint that joins sends each member a join with the regions that it expects there. The
+ * member answers with a connect, which says where they are. The member may not have its endpoint
+ * yet; it then sends a join of its own later, and gets one in return. A member has been met when
+ * both directions are done: it has joined here, and its regions are known here. Endpoints that
+ * differ in their regions or in their agreement refuse one another.
+ */
 #include "loco/channel.h"
 
 #include <errno.h>
@@ -11,30 +20,31 @@
 #include "fabric/by_node_make.h"
 #include "fabric/words.h"
 #include "packet.h"
+#include "room.h"
 #include "thread_links.h"
 
 /* --- names -------------------------------------------------------------------------- */
 
-static int by_name(const void *a, const void *b)
+static int channel_by_name(const void *a, const void *b)
 {
     return strcmp(((const struct loco_channel *)a)->name, ((const struct loco_channel *)b)->name);
 }
 
-static struct loco_channel *find(const struct loco_manager *m, const char *name)
+static struct loco_channel *channel_find(const struct loco_manager *m, const char *name)
 {
     const struct loco_channel key = {.name = (char *)name};
-    void *found = tfind(&key, &m->channels, by_name);
+    void *found = tfind(&key, &m->channels, channel_by_name);
 
     return found ? *(struct loco_channel **)found : NULL;
 }
 
-/* '/' and '.' are taken: they part channels from sub-channels and from regions. */
-static bool good_name(const char *name)
+/* '/' comes before the name of a sub-channel, and '.' before that of a region. */
+static bool channel_good_name(const char *name)
 {
     return loco_good_text(name) && !strpbrk(name, "/.") && strlen(name) < 64;
 }
 
-static char *full_name(const struct loco_channel *parent, const char *name)
+static char *channel_full_name(const struct loco_channel *parent, const char *name)
 {
     char *full = NULL;
     int rc = parent ? asprintf(&full, "%s/%s", parent->name, name) : asprintf(&full, "%s", name);
@@ -44,7 +54,7 @@ static char *full_name(const struct loco_channel *parent, const char *name)
 
 /* --- members ------------------------------------------------------------------------ */
 
-static int set_members(struct loco_channel *c, struct loco_members members)
+static int channel_set_members(struct loco_channel *c, struct loco_members members)
 {
     const struct loco_manager *m = c->mgr;
 
@@ -86,8 +96,8 @@ int loco_channel_check(const struct loco_channel *c)
 
 /* --- messages ----------------------------------------------------------------------- */
 
-static void send_packet(struct loco_channel *c, const struct loco_member *member,
-                        struct loco_packet *p, size_t body)
+static void channel_send(struct loco_channel *c, const struct loco_member *member,
+                         struct loco_packet *p, size_t body)
 {
     struct loco_manager *m = c->mgr;
 
@@ -104,8 +114,8 @@ static void send_packet(struct loco_channel *c, const struct loco_member *member
                  strerror(-rc));
 }
 
-static void send_regions(struct loco_channel *c, const struct loco_member *member,
-                         enum loco_packet_kind kind)
+static void channel_send_regions(struct loco_channel *c, const struct loco_member *member,
+                                 enum loco_packet_kind kind)
 {
     struct loco_packet p = {.head.kind = kind};
     unsigned n = 0;
@@ -115,20 +125,21 @@ static void send_regions(struct loco_channel *c, const struct loco_member *membe
         memcpy(p.regions[n].name, r->name, strlen(r->name));
     }
     p.head.region_count = n;
-    send_packet(c, member, &p, n * sizeof p.regions[0]);
+    channel_send(c, member, &p, n * sizeof p.regions[0]);
 }
 
-static void refuse(struct loco_channel *c, const struct loco_member *member, const char *text)
+static void channel_refuse(struct loco_channel *c, const struct loco_member *member,
+                           const char *text)
 {
     struct loco_packet p = {.head.kind = LOCO_REFUSE};
 
     loco_log(c->mgr, LOCO_ERROR, "channel %s: node %u %s", c->name, member->node, text);
     c->mgr->error = -EPROTO;
     snprintf(p.text, sizeof p.text, "%s", text);
-    send_packet(c, member, &p, sizeof p.text);
+    channel_send(c, member, &p, sizeof p.text);
 }
 
-static struct loco_region *find_region(const struct loco_channel *c, const char *name)
+static struct loco_region *channel_find_region(const struct loco_channel *c, const char *name)
 {
     struct loco_region *r = c->regions;
 
@@ -138,14 +149,14 @@ static struct loco_region *find_region(const struct loco_channel *c, const char 
 }
 
 /* Whether this endpoint has each region that the peer expects of it. */
-static bool regions_match(struct loco_channel *c, const struct loco_member *member,
-                          const struct loco_packet *p)
+static bool channel_regions_match(struct loco_channel *c, const struct loco_member *member,
+                                  const struct loco_packet *p)
 {
     char text[200];
 
     for (unsigned i = 0; i < p->head.region_count; i++) {
         const struct loco_packet_region *theirs = &p->regions[i];
-        const struct loco_region *ours = find_region(c, theirs->name);
+        const struct loco_region *ours = channel_find_region(c, theirs->name);
         if (ours && ours->size == theirs->size)
             continue;
         if (ours)
@@ -155,7 +166,7 @@ static bool regions_match(struct loco_channel *c, const struct loco_member *memb
         else
             snprintf(text, sizeof text, "expects region %s.%s, which node %u does not have",
                      c->name, theirs->name, c->mgr->id);
-        refuse(c, member, text);
+        channel_refuse(c, member, text);
         return false;
     }
     return true;
@@ -163,29 +174,32 @@ static bool regions_match(struct loco_channel *c, const struct loco_member *memb
 
 /* --- agreement ---------------------------------------------------------------------- */
 
-static void send_lines(struct loco_channel *c, const struct loco_member *member, uint64_t offset)
+static void channel_send_lines(struct loco_channel *c, const struct loco_member *member,
+                               uint64_t offset)
 {
     struct loco_packet p = {.head.kind = LOCO_LINES, .lines.offset = offset};
 
     loco_agreement_take(&c->agreement, offset, p.lines.text, sizeof p.lines.text);
-    send_packet(c, member, &p, sizeof p.lines);
+    channel_send(c, member, &p, sizeof p.lines);
 }
 
-/* Whether a join or connect is from an endpoint that is about the same; if not, it is not heard,
- * and the first lines go out. */
-static bool agrees(struct loco_channel *c, struct loco_member *member, const struct loco_packet *p)
+/* Whether the sender of a join or connect agrees with this endpoint. If not, this sends it the
+ * first lines of the agreement, and the caller ignores the message. */
+static bool channel_agrees(struct loco_channel *c, struct loco_member *member,
+                           const struct loco_packet *p)
 {
     if (p->head.agreement == c->agreement.hash)
         return true;
     member->endpoint = p->head.from;
     if (!member->refused)
-        send_lines(c, member, 0);
+        channel_send_lines(c, member, 0);
     return false;
 }
 
-/* The answer goes out first: this node may leave as soon as it has found the line. */
-static void on_lines(struct loco_channel *c, struct loco_member *member,
-                     const struct loco_packet *p)
+/* Compares the lines, and answers with the next ones. The answer goes out before a difference is
+ * reported, as this node may then leave. */
+static void channel_on_lines(struct loco_channel *c, struct loco_member *member,
+                             const struct loco_packet *p)
 {
     struct loco_difference d;
     uint64_t offset = p->lines.offset;
@@ -194,7 +208,7 @@ static void on_lines(struct loco_channel *c, struct loco_member *member,
         return;
     member->endpoint = p->head.from;
     member->refused = loco_agreement_differs(&c->agreement, &offset, p->lines.text, &d);
-    send_lines(c, member, offset);
+    channel_send_lines(c, member, offset);
     if (!member->refused)
         return;
     if (c->ops && c->ops->on_disagree)
@@ -207,7 +221,7 @@ static void on_lines(struct loco_channel *c, struct loco_member *member,
 
 /* --- joining and connecting ----------------------------------------------------------- */
 
-static void check_ready(struct loco_channel *c, struct loco_member *member)
+static void channel_check_ready(struct loco_channel *c, struct loco_member *member)
 {
     if (member->met || !member->joined || !loco_member_connected(member))
         return;
@@ -216,33 +230,33 @@ static void check_ready(struct loco_channel *c, struct loco_member *member)
         c->mgr->unready--;
 }
 
-static void on_join(struct loco_channel *c, unsigned i, const struct loco_packet *p)
+static void channel_on_join(struct loco_channel *c, unsigned i, const struct loco_packet *p)
 {
     struct loco_member *member = &c->members[i];
     bool again = member->joined && member->endpoint == p->head.from;
 
     member->endpoint = p->head.from;
-    if (!regions_match(c, member, p))
+    if (!channel_regions_match(c, member, p))
         return;
     if (!again && c->ops && c->ops->on_join)
         c->ops->on_join(c, member->node);
-    send_regions(c, member, LOCO_CONNECT);
+    channel_send_regions(c, member, LOCO_CONNECT);
     if (again)
         return;
     member->joined = true;
-    /* Our own join may have come before the peer had its endpoint. */
+    /* This endpoint's first join may have reached the peer before that had an endpoint. */
     if (!loco_member_connected(member))
-        send_regions(c, member, LOCO_JOIN);
-    check_ready(c, member);
+        channel_send_regions(c, member, LOCO_JOIN);
+    channel_check_ready(c, member);
 }
 
-/* Where an operation is within the region here it must be within the peer's. */
-static bool sizes_match(struct loco_channel *c, const struct loco_member *member,
-                        const struct loco_packet *p)
+/* Operations are checked against the region's size here, so the peer's has to be the same. */
+static bool channel_sizes_match(struct loco_channel *c, const struct loco_member *member,
+                                const struct loco_packet *p)
 {
     for (unsigned n = 0; n < p->head.region_count; n++) {
         const struct loco_packet_region *theirs = &p->regions[n];
-        const struct loco_region *ours = find_region(c, theirs->name);
+        const struct loco_region *ours = channel_find_region(c, theirs->name);
         if (!ours || ours->size == theirs->size)
             continue;
         loco_log(c->mgr, LOCO_ERROR,
@@ -254,17 +268,17 @@ static bool sizes_match(struct loco_channel *c, const struct loco_member *member
     return true;
 }
 
-static void on_connect(struct loco_channel *c, unsigned i, const struct loco_packet *p)
+static void channel_on_connect(struct loco_channel *c, unsigned i, const struct loco_packet *p)
 {
     struct loco_member *member = &c->members[i];
 
-    if (loco_member_connected(member) || !sizes_match(c, member, p))
+    if (loco_member_connected(member) || !channel_sizes_match(c, member, p))
         return;
     if (member->endpoint != p->head.from)
-        member->joined = false; /* it was the one before who joined */
+        member->joined = false; /* that was an earlier endpoint of the member */
     member->endpoint = p->head.from;
     for (unsigned n = 0; n < p->head.region_count; n++) {
-        struct loco_region *r = find_region(c, p->regions[n].name);
+        struct loco_region *r = channel_find_region(c, p->regions[n].name);
         if (r)
             loco_copy(&r->peers[i], &p->regions[n].where, sizeof r->peers[i]);
     }
@@ -279,14 +293,14 @@ static void on_connect(struct loco_channel *c, unsigned i, const struct loco_pac
                           memory_order_release);
     if (c->ops && c->ops->on_connect)
         c->ops->on_connect(c, member->node);
-    check_ready(c, member);
+    channel_check_ready(c, member);
 }
 
-/* Whether the message is none of this endpoint's: it is for one before it; or from the successor of
- * the one that this has met, or from a member that it does not take back. The next endpoint of this
- * name may meet the sender. */
-static bool is_for_another(const struct loco_channel *c, const struct loco_member *member,
-                           const struct loco_packet_head *head)
+/* Whether this endpoint has to ignore the message: it is for an earlier endpoint of the name, or
+ * comes from a successor of the endpoint that this one is connected to, or from a lost member that
+ * is not taken back. The next endpoint of this name may meet the sender. */
+static bool channel_is_for_another(const struct loco_channel *c, const struct loco_member *member,
+                                   const struct loco_packet_head *head)
 {
     if (head->to ? head->to != c->endpoint : head->kind != LOCO_JOIN)
         return true;
@@ -295,7 +309,7 @@ static bool is_for_another(const struct loco_channel *c, const struct loco_membe
     return loco_member_lost(member) && !c->takes_back;
 }
 
-/* More of them are not logged: a peer may send any number. */
+/* How many malformed messages are logged. A peer may send any number. */
 enum { MALFORMED_SAID = 8 };
 
 void loco_channels_message(struct loco_manager *m, uint32_t node, const void *message, size_t size)
@@ -308,22 +322,22 @@ void loco_channels_message(struct loco_manager *m, uint32_t node, const void *me
         return;
     }
 
-    struct loco_channel *c = find(m, p.head.name);
+    struct loco_channel *c = channel_find(m, p.head.name);
     if (!c || !c->joined)
-        return; /* it joins by itself when it is there */
+        return; /* this node's endpoint will send its own join */
     int i = loco_channel_member(c, node);
     if (i < 0)
-        return; /* the peer's members are a wider set than ours */
-    if (is_for_another(c, &c->members[i], &p.head))
+        return; /* the peer names more members than this endpoint */
+    if (channel_is_for_another(c, &c->members[i], &p.head))
         return;
     if (p.head.kind == LOCO_JOIN) {
-        if (agrees(c, &c->members[i], &p))
-            on_join(c, (unsigned)i, &p);
+        if (channel_agrees(c, &c->members[i], &p))
+            channel_on_join(c, (unsigned)i, &p);
     } else if (p.head.kind == LOCO_CONNECT) {
-        if (agrees(c, &c->members[i], &p))
-            on_connect(c, (unsigned)i, &p);
+        if (channel_agrees(c, &c->members[i], &p))
+            channel_on_connect(c, (unsigned)i, &p);
     } else if (p.head.kind == LOCO_LINES) {
-        on_lines(c, &c->members[i], &p);
+        channel_on_lines(c, &c->members[i], &p);
     } else {
         loco_log(m, LOCO_ERROR, "channel %s: refused by node %u: node %u %s", c->name, node, m->id,
                  p.text);
@@ -333,13 +347,13 @@ void loco_channels_message(struct loco_manager *m, uint32_t node, const void *me
 
 /* --- what happens to every channel -------------------------------------------------- */
 
-/* Where a callback may change the tree, its channels are gathered first. */
+/* The channels of a tree, gathered before callbacks that may change the tree. */
 struct gathered {
     struct loco_channel **at;
     size_t count, room;
 };
 
-static void gather(const void *tree_node, VISIT visit, void *closure)
+static void channels_gather(const void *tree_node, VISIT visit, void *closure)
 {
     struct gathered *all = closure;
 
@@ -356,11 +370,11 @@ static void gather(const void *tree_node, VISIT visit, void *closure)
     all->at[all->count++] = *(struct loco_channel *const *)tree_node;
 }
 
-static struct gathered gather_all(const void *channels)
+static struct gathered channels_gather_all(const void *channels)
 {
     struct gathered all = {0};
 
-    twalk_r(channels, gather, &all);
+    twalk_r(channels, channels_gather, &all);
     return all;
 }
 
@@ -368,8 +382,8 @@ struct about {
     uint32_t node;
 };
 
-/* A member that is here again joins and connects once more; until then it stays lost. */
-static void expect_again(struct loco_channel *c, struct loco_member *member)
+/* A member that came back has to join and connect again. Until then it stays lost. */
+static void member_expect_again(struct loco_channel *c, struct loco_member *member)
 {
     member->joined = member->refused = false;
     member->endpoint = 0;
@@ -380,7 +394,7 @@ static void expect_again(struct loco_channel *c, struct loco_member *member)
         c->mgr->unready++;
 }
 
-static void join_with(const void *tree_node, VISIT visit, void *closure)
+static void channel_join_with(const void *tree_node, VISIT visit, void *closure)
 {
     struct loco_channel *c = *(struct loco_channel *const *)tree_node;
     const struct about *n = closure;
@@ -391,45 +405,45 @@ static void join_with(const void *tree_node, VISIT visit, void *closure)
     if (loco_member_lost(&c->members[member])) {
         if (!c->takes_back)
             return;
-        expect_again(c, &c->members[member]);
+        member_expect_again(c, &c->members[member]);
     }
     if (c->joined)
-        send_regions(c, &c->members[member], LOCO_JOIN);
+        channel_send_regions(c, &c->members[member], LOCO_JOIN);
 }
 
 void loco_channels_peer_up(struct loco_peer *peer, uint32_t node)
 {
     struct about n = {node};
 
-    twalk_r(peer->channels, join_with, &n);
+    twalk_r(peer->channels, channel_join_with, &n);
 }
 
-static void lose(struct loco_member *member)
+static void member_lose(struct loco_member *member)
 {
     atomic_store_explicit(&member->incarnation, (member->incarnation | 1) + 1,
                           memory_order_release);
 }
 
-static void mark_lost(const void *tree_node, VISIT visit, void *closure)
+static void channel_mark_lost(const void *tree_node, VISIT visit, void *closure)
 {
     struct loco_channel *c = *(struct loco_channel *const *)tree_node;
     int member = loco_channel_member(c, ((const struct about *)closure)->node);
 
     if (visit == postorder || visit == leaf)
-        lose(&c->members[member]);
+        member_lose(&c->members[member]);
 }
 
 void loco_channels_mark_lost(struct loco_peer *peer, uint32_t node)
 {
     struct about n = {node};
 
-    twalk_r(peer->channels, mark_lost, &n);
+    twalk_r(peer->channels, channel_mark_lost, &n);
 }
 
 void loco_channels_peer_lost(struct loco_manager *m, uint32_t node, bool left)
 {
     const struct loco_peer *peer = loco_by_node_find(&m->peers, node);
-    struct gathered all = gather_all(peer->channels);
+    struct gathered all = channels_gather_all(peer->channels);
 
     for (size_t i = 0; i < all.count; i++) {
         struct loco_channel *c = all.at[i];
@@ -444,7 +458,7 @@ void loco_channels_peer_lost(struct loco_manager *m, uint32_t node, bool left)
         loco_log(m, LOCO_WARNING, "node %u: peer %u is lost", m->id, node);
 }
 
-static void list_missing(const struct loco_channel *c, char *list, size_t size)
+static void channel_list_missing(const struct loco_channel *c, char *list, size_t size)
 {
     size_t length = 0;
 
@@ -453,17 +467,17 @@ static void list_missing(const struct loco_channel *c, char *list, size_t size)
             length += (size_t)snprintf(list + length, size - length, " %u", c->members[k].node);
 }
 
-/* Of the first in the order of names: its sub-channels wait for the same. */
+/* Names the first channel only, as its sub-channels mostly wait for the same nodes. */
 void loco_channels_explain_unready(struct loco_manager *m)
 {
-    struct gathered all = gather_all(m->channels);
+    struct gathered all = channels_gather_all(m->channels);
     char list[160] = "";
 
     for (size_t i = 0; i < all.count; i++) {
         const struct loco_channel *c = all.at[i];
         if (!c->joined || !c->missing)
             continue;
-        list_missing(c, list, sizeof list);
+        channel_list_missing(c, list, sizeof list);
         loco_log(m, LOCO_ERROR, "node %u: channel %s still waits for %u node%s:%s", m->id, c->name,
                  c->missing, c->missing > 1 ? "s" : "", list);
         break;
@@ -473,55 +487,55 @@ void loco_channels_explain_unready(struct loco_manager *m)
 
 /* --- the endpoint ------------------------------------------------------------------- */
 
-static void leave_peers(struct loco_channel *c)
+static void channel_leave_peers(struct loco_channel *c)
 {
     for (unsigned i = 0; i < c->member_count; i++) {
         struct loco_peer *peer = loco_by_node_find(&c->mgr->peers, c->members[i].node);
         if (peer && peer->channels)
-            tdelete(c, &peer->channels, by_name);
+            tdelete(c, &peer->channels, channel_by_name);
     }
 }
 
-/* Each peer is connected to when the first channel names it, and only then. */
-static int name_peer(struct loco_channel *c, struct loco_member *member)
+/* Enters the channel at the peer. The first channel that names a peer connects to it. */
+static int channel_name_peer(struct loco_channel *c, struct loco_member *member)
 {
     struct loco_manager *m = c->mgr;
     struct loco_peer *peer = loco_by_node_make(&m->peers, member->node);
 
-    if (!peer || !tsearch(c, &peer->channels, by_name))
+    if (!peer || !tsearch(c, &peer->channels, channel_by_name))
         return -ENOMEM;
     if (!peer->up && loco_peer_lost(m, member->node))
-        lose(member);
+        member_lose(member);
     int rc = peer->named ? 0 : m->fabric->ops->meet(m->node, member->node);
     peer->named |= !rc;
     return rc;
 }
 
-static int name_peers(struct loco_channel *c)
+static int channel_name_peers(struct loco_channel *c)
 {
     int rc = 0;
 
     for (unsigned i = 0; !rc && i < c->member_count; i++)
-        rc = name_peer(c, &c->members[i]);
+        rc = channel_name_peer(c, &c->members[i]);
     if (rc)
-        leave_peers(c);
+        channel_leave_peers(c);
     return rc;
 }
 
-/* Gives the endpoint its name and its peers; with the lock held. */
-static int enter(struct loco_channel *c)
+/* Enters the endpoint in the tables by name and by peer; with the lock held. */
+static int channel_enter(struct loco_channel *c)
 {
     struct loco_manager *m = c->mgr;
-    struct loco_channel **entry = tsearch(c, &m->channels, by_name);
+    struct loco_channel **entry = tsearch(c, &m->channels, channel_by_name);
 
     if (!entry)
         return -ENOMEM;
     if (*entry != c)
         return -EEXIST;
     c->endpoint = ++m->endpoints;
-    int rc = name_peers(c);
+    int rc = channel_name_peers(c);
     if (rc)
-        tdelete(c, &m->channels, by_name);
+        tdelete(c, &m->channels, channel_by_name);
     return rc;
 }
 
@@ -530,7 +544,7 @@ int loco_channel_init(struct loco_channel *c, struct loco_manager *m,
                       struct loco_members members, const struct loco_channel_ops *ops)
 {
     *c = (struct loco_channel){0};
-    if (!good_name(name))
+    if (!channel_good_name(name) || (ops && !loco_room_is_empty(ops->room, sizeof ops->room)))
         return -EINVAL;
 
     *c = (struct loco_channel){
@@ -539,18 +553,18 @@ int loco_channel_init(struct loco_channel *c, struct loco_manager *m,
         .takes_back = ops && ops->takes_back && (!parent || parent->takes_back),
         .agreement.lines = "",
     };
-    int rc = set_members(c, members);
+    int rc = channel_set_members(c, members);
     if (rc)
         goto free_members;
     rc = -ENOMEM;
-    c->name = full_name(parent, name);
+    c->name = channel_full_name(parent, name);
     if (!c->name)
         goto free_members;
     rc = -EINVAL;
     if (strlen(c->name) >= sizeof((struct loco_packet_head *)0)->name)
         goto free_name;
     pthread_mutex_lock(&m->lock);
-    rc = enter(c);
+    rc = channel_enter(c);
     pthread_mutex_unlock(&m->lock);
     if (rc)
         goto free_name;
@@ -570,7 +584,7 @@ int loco_channel_region(struct loco_channel *c, const char *name, size_t size,
     unsigned count = 0;
     for (const struct loco_region *other = c->regions; other; other = other->next)
         count++;
-    if (count == LOCO_REGIONS_MAX || !loco_good_text(name) ||
+    if (c->joined || count == LOCO_REGIONS_MAX || !loco_good_text(name) ||
         strlen(name) >= sizeof((struct loco_packet_region *)0)->name)
         return -EINVAL;
 
@@ -601,7 +615,7 @@ void loco_channel_join(struct loco_channel *c)
     if (c->missing)
         c->mgr->unready++;
     for (unsigned i = 0; i < c->member_count; i++)
-        send_regions(c, &c->members[i], LOCO_JOIN);
+        channel_send_regions(c, &c->members[i], LOCO_JOIN);
     pthread_mutex_unlock(&c->mgr->lock);
 }
 
@@ -610,8 +624,8 @@ void loco_channel_fini(struct loco_channel *c)
     if (!c->mgr)
         return;
     pthread_mutex_lock(&c->mgr->lock);
-    tdelete(c, &c->mgr->channels, by_name);
-    leave_peers(c);
+    tdelete(c, &c->mgr->channels, channel_by_name);
+    channel_leave_peers(c);
     if (c->joined && c->missing)
         c->mgr->unready--;
     while (c->regions) {
@@ -628,58 +642,6 @@ void loco_channel_fini(struct loco_channel *c)
 
 /* --- operations --------------------------------------------------------------------- */
 
-/* Finds the link and the place for an operation; the errors are those of the header. */
-__attribute__((always_inline)) static inline int
-address(const struct loco_region *r, const struct loco_thread *t, unsigned m, size_t offset,
-        size_t size, struct loco_link **link, struct loco_remote *at)
-{
-    const struct loco_channel *c = r->channel;
-
-    if (!t)
-        return -EPERM;
-    if ((m >= c->member_count && m != LOCO_SELF) || offset > r->size || size > r->size - offset)
-        return -ERANGE;
-    if (m == LOCO_SELF) {
-        *link = loco_thread_link(t, c->mgr->id);
-        *at = r->where;
-    } else {
-        const struct loco_member *member = &c->members[m];
-        uint32_t incarnation = atomic_load_explicit(&member->incarnation, memory_order_acquire);
-        if (!(incarnation & 1))
-            return incarnation ? -ECONNRESET : -ENOTCONN;
-        *link = loco_thread_link(t, member->node);
-        loco_copy(at, &r->peers[m], sizeof *at);
-        /* Both are of one incarnation: an address is never used on a link to another. */
-        atomic_thread_fence(memory_order_acquire);
-        if (atomic_load_explicit(&member->incarnation, memory_order_relaxed) != incarnation)
-            return -ECONNRESET;
-    }
-    at->offset += offset;
-    return 0;
-}
-
-/* Numbers an operation, so that the fabric can say when it is done. */
-static void number(struct loco_thread *t, struct loco_link *link)
-{
-    atomic_store_explicit(&link->posted, ++t->number, memory_order_relaxed);
-}
-
-/* Only now: a flush that another thread's fence posts is not to be taken for one that comes after
- * a write which was still about to be posted. */
-static struct loco_ack posted(struct loco_thread *t, struct loco_link *link, uint32_t epoch,
-                              bool writes, int rc)
-{
-    if (writes && rc >= 0)
-        atomic_store_explicit(&link->written, t->number, memory_order_release);
-    if (rc == LOCO_POSTED)
-        return (struct loco_ack){.thread = t,
-                                 .number = t->number,
-                                 .peers = 1ull << (link->peer % 64),
-                                 .group = link->peer / 64,
-                                 .epoch = epoch};
-    return (struct loco_ack){.error = rc < 0 ? rc : 0};
-}
-
 void *loco_region_reach(const struct loco_region *r, unsigned m)
 {
     const struct loco_manager *mgr = r->channel->mgr;
@@ -695,41 +657,128 @@ void *loco_region_direct(const struct loco_region *r, unsigned m)
     return r->channel->mgr->fabric->capabilities & LOCO_COHERENT ? loco_region_reach(r, m) : NULL;
 }
 
-/* Each operation is the same but for the call in its middle. The epoch is read before the link:
- * it may be older than the link, but is never newer. */
-#define OPERATION(m, offset, size, writes, call)                                                   \
-    struct loco_link *link;                                                                        \
-    struct loco_remote at;                                                                         \
-    uint32_t epoch = atomic_load_explicit(&r->channel->mgr->epoch, memory_order_acquire);          \
-    struct loco_thread *t = loco_self(r->channel->mgr);                                            \
-    int rc = address(r, t, m, offset, size, &link, &at);                                           \
-    if (rc)                                                                                        \
-        return (struct loco_ack){.error = rc};                                                     \
-    const struct loco_fabric_ops *fabric = t->mgr->fabric->ops;                                    \
-    number(t, link);                                                                               \
-    return posted(t, link, epoch, writes, call)
+/* One operation on its way to the fabric. */
+struct operation {
+    struct loco_thread *thread;
+    const struct loco_fabric_ops *fabric;
+    struct loco_link *link;
+    uint32_t epoch; /* of the manager, read before the link: never newer than the link */
+};
+
+/* Finds the link to the member, and *at, the place in its region. Returns 0 or an error as of
+ * loco_region_write. (`at` is apart from the operation, which so stays in registers.) */
+__attribute__((always_inline)) static inline int
+operation_address(struct operation *op, struct loco_remote *at, const struct loco_region *r,
+                  unsigned m, size_t offset, size_t size)
+{
+    const struct loco_channel *c = r->channel;
+
+    if (!op->thread)
+        return -EPERM;
+    if ((m >= c->member_count && m != LOCO_SELF) || offset > r->size || size > r->size - offset)
+        return -ERANGE;
+    if (m == LOCO_SELF) {
+        op->link = loco_thread_link(op->thread, c->mgr->id);
+        *at = r->where;
+    } else {
+        const struct loco_member *member = &c->members[m];
+        uint32_t incarnation = atomic_load_explicit(&member->incarnation, memory_order_acquire);
+        if (!(incarnation & 1))
+            return incarnation ? -ECONNRESET : -ENOTCONN;
+        op->link = loco_thread_link(op->thread, member->node);
+        loco_copy(at, &r->peers[m], sizeof *at);
+        /* The link and the address are of one incarnation: an address of a peer's earlier life is
+         * never used on a link to its next one. */
+        atomic_thread_fence(memory_order_acquire);
+        if (atomic_load_explicit(&member->incarnation, memory_order_relaxed) != incarnation)
+            return -ECONNRESET;
+    }
+    at->offset += offset;
+    return 0;
+}
+
+/* Prepares an operation and numbers it, so that the fabric can say when it is done. Returns 0 when
+ * it may be posted. */
+__attribute__((always_inline)) static inline int
+operation_begin(struct operation *op, struct loco_remote *at, const struct loco_region *r,
+                unsigned m, size_t offset, size_t size)
+{
+    struct loco_manager *mgr = r->channel->mgr;
+
+    op->epoch = atomic_load_explicit(&mgr->epoch, memory_order_acquire);
+    op->thread = loco_self(mgr);
+    int rc = operation_address(op, at, r, m, offset, size);
+    if (rc)
+        return rc;
+    op->fabric = mgr->fabric->ops;
+    atomic_store_explicit(&op->link->posted, ++op->thread->number, memory_order_relaxed);
+    return 0;
+}
+
+/* The ack of an operation, from what beginning or posting it returned. A write is marked as written
+ * only now, after it was posted: a flush that another thread's fence posts must not seem to come
+ * behind a write that was still about to be posted. */
+__attribute__((always_inline)) static inline struct loco_ack
+operation_end(const struct operation *op, bool writes, int rc)
+{
+    if (rc < 0)
+        return (struct loco_ack){.error = rc};
+    const struct loco_thread *t = op->thread;
+    if (writes)
+        atomic_store_explicit(&op->link->written, t->number, memory_order_release);
+    if (rc != LOCO_POSTED)
+        return (struct loco_ack){0};
+    return (struct loco_ack){.thread = op->thread,
+                             .number = t->number,
+                             .peers = 1ull << (op->link->peer % 64),
+                             .group = op->link->peer / 64,
+                             .epoch = op->epoch};
+}
 
 struct loco_ack loco_region_write(struct loco_region *r, unsigned m, size_t offset,
                                   const void *from, size_t size)
 {
-    OPERATION(m, offset, size, true, fabric->write(link, at, from, size));
+    struct operation op;
+    struct loco_remote at;
+    int rc = operation_begin(&op, &at, r, m, offset, size);
+
+    if (!rc)
+        rc = op.fabric->write(op.link, at, from, size);
+    return operation_end(&op, true, rc);
 }
 
 struct loco_ack loco_region_read(struct loco_region *r, unsigned m, size_t offset, void *to,
                                  size_t size)
 {
-    OPERATION(m, offset, size, false, fabric->read(link, at, to, size));
+    struct operation op;
+    struct loco_remote at;
+    int rc = operation_begin(&op, &at, r, m, offset, size);
+
+    if (!rc)
+        rc = op.fabric->read(op.link, at, to, size);
+    return operation_end(&op, false, rc);
 }
 
 struct loco_ack loco_region_fetch_add(struct loco_region *r, unsigned m, size_t offset,
                                       uint64_t add, uint64_t *old)
 {
-    OPERATION(m, offset, sizeof *old, false, fabric->fetch_add(link, at, add, old));
+    struct operation op;
+    struct loco_remote at;
+    int rc = operation_begin(&op, &at, r, m, offset, sizeof *old);
+
+    if (!rc)
+        rc = op.fabric->fetch_add(op.link, at, add, old);
+    return operation_end(&op, false, rc);
 }
 
 struct loco_ack loco_region_compare_swap(struct loco_region *r, unsigned m, size_t offset,
                                          uint64_t expected, uint64_t desired, uint64_t *old)
 {
-    OPERATION(m, offset, sizeof *old, false,
-              fabric->compare_swap(link, at, expected, desired, old));
+    struct operation op;
+    struct loco_remote at;
+    int rc = operation_begin(&op, &at, r, m, offset, sizeof *old);
+
+    if (!rc)
+        rc = op.fabric->compare_swap(op.link, at, expected, desired, old);
+    return operation_end(&op, false, rc);
 }

@@ -1,12 +1,13 @@
 /*
- * A fence asks each link what it owes: operations that are not done, and writes that may not be
- * placed. It posts a flush where there are such writes, and then waits for all of them at once.
+ * A fence collects the debts of each link in its scope: operations that are not done, and writes
+ * that may not be placed. Where there are such writes it posts a flush behind them. Then it waits
+ * for all debts at once.
  *
- * What a fence waits for is its own. Fences of several threads that are about the same link share
- * only the link's marks (written, placed, done), and these only ever grow.
+ * Each fence waits for the debts that it has collected itself. Fences of several threads about the
+ * same link share only the link's marks (written, placed, done), which only grow.
  *
- * A link whose peer is lost owes nothing that waiting could bring. If it did owe something, that is
- * counted as a loss, and each thread whose fence is about the link is told of it once.
+ * A link to a lost peer has no debts that waiting could settle. What it did owe is counted as a
+ * loss, and each thread that has the link in the scope of a fence is told once, by -ECONNRESET.
  */
 #include "loco/fence.h"
 
@@ -28,12 +29,12 @@ struct scope {
 struct debt {
     struct loco_thread *thread;
     struct loco_link *link;
-    uint64_t operation; /* done reaches this number ... */
-    uint64_t write;     /* ... and, where this is not 0, the write of this number is placed ... */
-    uint64_t ticket;    /* ... when flushed reaches this */
+    uint64_t operation; /* the newest operation; 0: all are done */
+    uint64_t write;     /* the newest write that may not be placed; 0: none */
+    uint64_t ticket;    /* of a flush behind that write: it is placed when `flushed` reaches this */
 };
 
-/* Debts that are waited for at once; a fence that finds more waits for these first. */
+/* A fence that finds more debts settles these first. */
 enum { DEBTS = 32 };
 
 struct debts {
@@ -42,7 +43,7 @@ struct debts {
 };
 
 /* The newest write that may not be placed; 0: none. */
-static uint64_t unplaced(const struct loco_link *link)
+static uint64_t fence_unplaced(const struct loco_link *link)
 {
     uint64_t written = atomic_load_explicit(&link->written, memory_order_acquire);
 
@@ -53,7 +54,7 @@ static uint64_t unplaced(const struct loco_link *link)
 }
 
 /* The newest operation, where it is not done; 0: all are done. */
-static uint64_t undone(const struct loco_link *link)
+static uint64_t fence_undone(const struct loco_link *link)
 {
     uint64_t posted = atomic_load_explicit(&link->posted, memory_order_acquire);
 
@@ -63,20 +64,21 @@ static uint64_t undone(const struct loco_link *link)
     return posted;
 }
 
-/* Whether the link's peer is lost, or was, and the link to it has been replaced. */
-static bool is_dead(const struct loco_thread *t, const struct loco_link *link)
+/* Whether the link's peer is lost, or came back and has another link now. */
+static bool fence_link_dead(const struct loco_thread *t, const struct loco_link *link)
 {
-    /* In this order: a peer that is not lost any more has its new link in the table. */
+    /* In this order: when a peer counts as back, its new link is in the table. */
     return loco_peer_lost(t->mgr, link->peer) || loco_thread_link(t, link->peer) != link;
 }
 
-/* The count comes first: whoever sees that nothing is owed sees the loss as well. */
-static void give_up(struct loco_manager *m, struct loco_link *link)
+/* Counts what the link owes as lost. The counts come before the mark `lost`: a thread that sees by
+ * it that nothing is owed sees the loss as well. */
+static void fence_give_up(struct loco_manager *m, struct loco_link *link)
 {
-    if (!unplaced(link) && !undone(link))
+    if (!fence_unplaced(link) && !fence_undone(link))
         return;
     pthread_mutex_lock(&m->lock);
-    if (unplaced(link) || undone(link)) {
+    if (fence_unplaced(link) || fence_undone(link)) {
         atomic_fetch_add(&m->losses, 1);
         atomic_fetch_add(&link->losses, 1);
         atomic_store_explicit(&link->lost, atomic_load(&link->posted), memory_order_release);
@@ -84,7 +86,7 @@ static void give_up(struct loco_manager *m, struct loco_link *link)
     pthread_mutex_unlock(&m->lock);
 }
 
-static void raise(_Atomic uint64_t *mark, uint64_t to)
+static void fence_raise(_Atomic uint64_t *mark, uint64_t to)
 {
     uint64_t from = atomic_load_explicit(mark, memory_order_relaxed);
 
@@ -93,7 +95,7 @@ static void raise(_Atomic uint64_t *mark, uint64_t to)
         ;
 }
 
-static bool is_settled(const struct debt *d)
+static bool debt_is_settled(const struct debt *d)
 {
     struct loco_link *link = d->link;
 
@@ -102,12 +104,12 @@ static bool is_settled(const struct debt *d)
         return false;
     if (!loco_link_done(link, d->operation))
         return false;
-    raise(&link->placed, d->write);
+    fence_raise(&link->placed, d->write);
     return true;
 }
 
-/* Returns 0 or -ETIMEDOUT. */
-static int settle(struct loco_manager *m, struct debts *debts, struct loco_wait *wait)
+/* Waits for all debts. Returns 0 or -ETIMEDOUT. */
+static int debts_settle(struct loco_manager *m, struct debts *debts, struct loco_wait *wait)
 {
     int rc = 0;
 
@@ -115,10 +117,10 @@ static int settle(struct loco_manager *m, struct debts *debts, struct loco_wait 
         unsigned left = 0;
         for (unsigned i = 0; i < debts->count; i++) {
             struct debt *d = &debts->at[i];
-            if (is_settled(d))
+            if (debt_is_settled(d))
                 continue;
-            if (is_dead(d->thread, d->link))
-                give_up(m, d->link);
+            if (fence_link_dead(d->thread, d->link))
+                fence_give_up(m, d->link);
             else
                 debts->at[left++] = *d;
         }
@@ -129,45 +131,46 @@ static int settle(struct loco_manager *m, struct debts *debts, struct loco_wait 
     return rc;
 }
 
-/* The ticket of a flush behind the write. One that a fence posted and gave up waiting for is good
- * for the next: the peer may be standing still, and is not asked over and over. */
-static uint64_t ask_for(struct loco_link *link, uint64_t write)
+/* The ticket of a flush behind the write: an earlier fence's if there is one, else of a new flush.
+ * So a peer that stands still is not sent a flush by each fence that times out. */
+static uint64_t fence_ask(struct loco_link *link, uint64_t write)
 {
     if (atomic_load_explicit(&link->asked, memory_order_acquire) >= write)
         return atomic_load_explicit(&link->ticket, memory_order_relaxed);
     const uint64_t ticket = link->node->fabric->ops->flush(link);
-    raise(&link->ticket,
-          ticket); /* first: whoever sees the write sees its ticket, or a later one */
-    raise(&link->asked, write);
+    /* The ticket first: a thread that sees `asked` then sees this ticket or a later one. */
+    fence_raise(&link->ticket, ticket);
+    fence_raise(&link->asked, write);
     return ticket;
 }
 
-static int begin(struct loco_thread *t, struct loco_link *link, struct debts *debts,
-                 struct loco_wait *wait)
+static int fence_begin_link(struct loco_thread *t, struct loco_link *link, struct debts *debts,
+                            struct loco_wait *wait)
 {
     int rc = 0;
 
-    struct debt d = {.thread = t, .link = link, .operation = undone(link), .write = unplaced(link)};
+    struct debt d = {
+        .thread = t, .link = link, .operation = fence_undone(link), .write = fence_unplaced(link)};
 
     for (struct loco_link *older = link->older; older; older = older->older)
-        give_up(t->mgr, older);
+        fence_give_up(t->mgr, older);
     if (!d.operation && !d.write)
         return 0;
-    if (is_dead(t, link)) {
-        give_up(t->mgr, link);
+    if (fence_link_dead(t, link)) {
+        fence_give_up(t->mgr, link);
         return 0;
     }
     if (d.write)
-        d.ticket = ask_for(link, d.write);
+        d.ticket = fence_ask(link, d.write);
     if (debts->count == DEBTS)
-        rc = settle(t->mgr, debts, wait);
+        rc = debts_settle(t->mgr, debts, wait);
     if (!rc)
         debts->at[debts->count++] = d;
     return rc;
 }
 
-static int begin_thread(struct loco_thread *t, struct scope scope, struct debts *debts,
-                        struct loco_wait *wait)
+static int fence_begin_thread(struct loco_thread *t, struct scope scope, struct debts *debts,
+                              struct loco_wait *wait)
 {
     const struct loco_by_node *links = &t->links;
     int rc = 0;
@@ -176,13 +179,13 @@ static int begin_thread(struct loco_thread *t, struct scope scope, struct debts 
          node++) {
         struct loco_link *link = loco_thread_link(t, node);
         if (link)
-            rc = begin(t, link, debts, wait);
+            rc = fence_begin_link(t, link, debts, wait);
     }
     return rc;
 }
 
-/* Tells the calling thread what of its own was lost. */
-static int tell_own(struct loco_thread *self, struct scope scope)
+/* Whether any of the calling thread's operations were lost since it was last told: -ECONNRESET. */
+static int fence_tell_own(struct loco_thread *self, struct scope scope)
 {
     const struct loco_by_node *links = &self->links;
     uint32_t news = 0;
@@ -199,10 +202,10 @@ static int tell_own(struct loco_thread *self, struct scope scope)
     return news ? -ECONNRESET : 0;
 }
 
-/* Tells the calling thread what of any thread was lost. */
-static int tell_all(struct loco_thread *self, struct scope scope)
+/* The same of the operations of any thread. */
+static int fence_tell_all(struct loco_thread *self, struct scope scope)
 {
-    int rc = tell_own(self, scope);
+    int rc = fence_tell_own(self, scope);
     uint32_t losses = atomic_load_explicit(&self->mgr->losses, memory_order_acquire);
 
     if (self->told != losses)
@@ -220,14 +223,14 @@ static int fence_links(struct loco_thread *self, struct scope scope, uint64_t ti
 
     debts.count = 0;
     if (scope.thread)
-        rc = begin_thread(scope.thread, scope, &debts, &wait);
+        rc = fence_begin_thread(scope.thread, scope, &debts, &wait);
     else
-        loco_each_thread(m, t) rc = rc ? rc : begin_thread(t, scope, &debts, &wait);
+        loco_each_thread(m, t) rc = rc ? rc : fence_begin_thread(t, scope, &debts, &wait);
     if (!rc)
-        rc = settle(m, &debts, &wait);
+        rc = debts_settle(m, &debts, &wait);
     if (rc)
         return rc;
-    return scope.thread ? tell_own(self, scope) : tell_all(self, scope);
+    return scope.thread ? fence_tell_own(self, scope) : fence_tell_all(self, scope);
 }
 
 static int fence(struct loco_manager *m, enum loco_fence kind, struct scope scope,

@@ -9,6 +9,7 @@
 #include "kvstore_slots.h"
 #include "kvstore_tracker.h"
 #include "loco/fence.h"
+#include "room.h"
 #include "thread_links.h"
 
 /* --- setup -------------------------------------------------------------------------------- */
@@ -18,7 +19,8 @@ enum { CALLS = 16, KEYS_A_LOCK = 4, LOCKS_EACH_MIN = 64 };
 static bool is_sound(const struct loco_kvstore_config *c)
 {
     return c->value_size >= LOCO_KV_VALUE_MIN && c->value_size <= LOCO_KV_VALUE_MAX &&
-           c->capacity > 0 && c->placement <= LOCO_KV_AT_INSERTER;
+           c->capacity > 0 && c->placement <= LOCO_KV_AT_INSERTER &&
+           loco_room_is_empty(c->room, sizeof c->room);
 }
 
 static void set_defaults(struct loco_kvstore_config *c, uint32_t nodes)
@@ -53,11 +55,10 @@ static int make_parts(struct loco_kvstore *s)
 {
     const struct loco_kvstore_config *c = &s->config;
     struct loco_manager *m = s->channel.mgr;
-    int rc =
-        kv_index_open(&s->index, (size_t)c->capacity * m->count, (size_t)KV_IN_FLIGHT * m->count);
+    int rc = kv_slots_open(&s->slots, &s->channel, c);
 
     if (!rc)
-        rc = kv_slots_open(&s->slots, &s->channel, c);
+        rc = kv_index_open(&s->index, m->count, s->slots->hosted, (size_t)KV_IN_FLIGHT * m->count);
     if (!rc)
         rc = loco_atomic_array_init(&s->locks, m, &s->channel, "locks", s->locks_each, LOCO_ALL, 0);
     if (!rc)
@@ -72,7 +73,15 @@ static void on_connect(struct loco_channel *c, uint32_t node)
     kv_slots_meet(((struct loco_kvstore *)c)->slots, node);
 }
 
-static const struct loco_channel_ops ops = {.on_connect = on_connect};
+static void on_lost(struct loco_channel *c, uint32_t node)
+{
+    struct kv_slots *slots = ((struct loco_kvstore *)c)->slots;
+
+    if (slots) /* the store may be under construction */
+        kv_slots_part(slots, node);
+}
+
+static const struct loco_channel_ops ops = {.on_connect = on_connect, .on_lost = on_lost};
 
 int loco_kvstore_init(struct loco_kvstore *s, struct loco_manager *manager,
                       const struct loco_channel *parent, const char *name,
@@ -108,9 +117,9 @@ void loco_kvstore_fini(struct loco_kvstore *s)
     kv_trackers_close(s);
     if (s->locks.channel.mgr)
         loco_atomic_array_fini(&s->locks);
+    loco_channel_fini(&s->channel); /* from here on nobody calls on_lost */
     kv_slots_close(s->slots);
     kv_index_close(s->index);
-    loco_channel_fini(&s->channel);
     *s = (struct loco_kvstore){0};
 }
 
@@ -177,14 +186,30 @@ static void start_delete(struct loco_kv_op *op, uint64_t key, const void *value)
     loco_kv_start_delete(op, key);
 }
 
+/* Until when to sleep at most. An operation that finds no change gives up at some time, and nobody
+ * else may be awake then. */
+static uint64_t call_wakes_at(const struct loco_kvstore *s, const struct loco_kv_op *op,
+                              uint64_t until)
+{
+    const uint64_t patience = op->kind == LOCO_KV_READ ? s->config.torn_ns : s->config.owner_ns;
+    const uint64_t gives_up = op->since + patience + 1;
+
+    if (!op->since || gives_up <= loco_clock(s->channel.mgr))
+        return until;
+    return gives_up < until ? gives_up : until;
+}
+
 /* While those before it at its lock are served, it is no time to sleep. */
 static int call_wait(const struct loco_kvstore *s, struct loco_kv_op *op, struct loco_wait *wait)
 {
     for (uint32_t served = op->seen; !loco_kv_poll(op); served = op->seen) {
+        struct loco_wait turn = *wait;
+        turn.until = call_wakes_at(s, op, wait->until);
         if (op->seen != served)
-            wait->turns = 0;
-        if (loco_relax(s->channel.mgr, wait))
+            turn.turns = 0;
+        if (loco_relax(s->channel.mgr, &turn) && turn.until == wait->until)
             return -ETIMEDOUT;
+        wait->turns = turn.turns;
     }
     return 0;
 }

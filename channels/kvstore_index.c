@@ -2,42 +2,51 @@
 
 #include <errno.h>
 #include <pthread.h>
-#include <stdint.h>
+#include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 
-/* The flavour that registers threads by itself: they are the library's users'. */
-#include <urcu/urcu-bp.h>
-
-#include <urcu/rculfhash.h>
-
-/* An entry, two of which are a cache line. The table keeps the hash in it, which is the key.
- * A look-up may read an entry while it is removed, so both words are atomic. */
-struct entry {
-    _Alignas(32) struct cds_lfht_node node;
-    uint64_t place; /* host << 32 | slot */
-    uint64_t counter;
-};
-
-_Static_assert(sizeof(struct entry) == 32, "half a cache line");
-
 /*
- * Entries are taken from one array. One that was removed may still be under a look-up, so it
- * waits in `retired`; when nothing is free, one grace period frees all that wait.
+ * The table is made of cache lines. A key's word is in its home line, or, if that was full, in the
+ * next line that had room. The head of the home line says how far to look for those. A word is half
+ * of the hash and the number of the key's slot. The head has seven more bits of the hash for each
+ * of the line's words, so that a look-up compares all of them at once.
+ *
+ * Two keys may have the same half. So each slot has a record of the key that uses it, and of the
+ * use's counter. A slot may be given to its next key before this node has heard that the last one
+ * is gone. The record then says that the last one is not there, and that is true.
+ *
+ * A look-up takes no lock. Words do not move while they are in the table, so a look-up finds every
+ * key that is there all the time. A change writes what leads to a word after the word.
  */
 
-struct stack {
-    uint32_t *entry;
-    size_t count;
+enum { LINE = 64, WORDS = 7, WORDS_FILLED = 5 /* in each line, when the table is full */ };
+
+struct index_line {
+    /* Byte i: 0x80 | bits of the hash of word i; 0: that is free. Byte 7: how many lines further
+     * some words are whose home this is; FAR: maybe anywhere. */
+    _Alignas(LINE) _Atomic uint64_t head;
+    _Atomic uint64_t word[WORDS]; /* the hash's upper half << 32 | the slot's number */
+};
+
+enum { FAR = 255 };
+
+_Static_assert(sizeof(struct index_line) == LINE, "a cache line");
+
+struct index_use {
+    _Atomic uint64_t hash;
+    _Atomic uint64_t counter; /* 0: the slot is free */
 };
 
 struct kv_index {
-    struct cds_lfht *table;
-    struct cds_lfht_node *buckets;
-    uint64_t mask; /* of the hash: the bucket */
-    struct entry *entries;
-    pthread_mutex_t lock; /* of the two below */
-    struct stack free, retired;
+    struct index_line *lines;
+    struct index_use *uses; /* by slot */
+    uint32_t line_count;
+    uint32_t slots; /* at each host */
+    unsigned slot_bits;
+    pthread_mutex_t lock; /* of changes */
+    uint32_t *elsewhere;  /* by line: how many words whose home it is are in others */
 };
 
 /* --- setup -------------------------------------------------------------------------------- */
@@ -50,7 +59,7 @@ enum { HUGE_PAGE = 2 << 20 };
 
 /* Asks for huge pages, whole ones: look-ups go everywhere, and on small pages each would begin
  * with a miss in the translation buffer. Without them it is slower, no worse. */
-static void ask_for_huge_pages(void *memory, size_t size)
+static void index_ask_for_huge_pages(void *memory, size_t size)
 {
     uintptr_t begin = ((uintptr_t)memory + HUGE_PAGE - 1) & ~(uintptr_t)(HUGE_PAGE - 1);
     uintptr_t end = ((uintptr_t)memory + size) & ~(uintptr_t)(HUGE_PAGE - 1);
@@ -61,187 +70,310 @@ static void ask_for_huge_pages(void *memory, size_t size)
     madvise((void *)begin, end - begin, MADV_COLLAPSE); /* what is on small pages already */
 }
 
-static int make_table(struct kv_index *x, size_t keys)
+/* Memory that is there, and zero. */
+static void *index_memory(size_t size)
 {
-    unsigned long buckets = 64;
+    const size_t whole = (size + LINE - 1) / LINE * LINE;
+    void *memory = aligned_alloc(LINE, whole);
 
-    while (buckets < keys)
-        buckets *= 2;
-    /* All the buckets there will ever be: nothing is resized, and their memory is one array. */
-    x->table = cds_lfht_new_flavor(buckets, buckets, buckets, 0, &urcu_bp_flavor, NULL);
-    if (!x->table)
-        return -ENOMEM;
-    x->buckets = cds_lfht_mm_mmap.bucket_at(x->table, 0);
-    x->mask = buckets - 1;
-    ask_for_huge_pages(x->buckets, buckets * sizeof *x->buckets);
-    return 0;
+    if (!memory)
+        return NULL;
+    index_ask_for_huge_pages(memory, whole);
+    return memset(memory, 0, whole);
 }
 
-static int make_entries(struct kv_index *x, size_t count)
+static unsigned index_bits(uint32_t count)
 {
-    x->entries = aligned_alloc(64, (count + 1) / 2 * 64);
-    x->free.entry = malloc(count * sizeof(uint32_t));
-    x->retired.entry = malloc(count * sizeof(uint32_t));
-    if (!x->entries || !x->free.entry || !x->retired.entry)
-        return -ENOMEM;
-    ask_for_huge_pages(x->entries, count * sizeof *x->entries);
-    while (x->free.count < count) {
-        x->free.entry[x->free.count] = (uint32_t)(count - 1 - x->free.count);
-        x->free.count++;
-    }
-    return 0;
+    unsigned bits = 0;
+
+    while (UINT64_C(1) << bits < count)
+        bits++;
+    return bits;
 }
 
-int kv_index_open(struct kv_index **index, size_t keys, size_t late)
+int kv_index_open(struct kv_index **index, uint32_t hosts, uint32_t slots, size_t late)
 {
+    const size_t keys = (size_t)hosts * slots, lines = (keys + late) / WORDS_FILLED + 1;
+    const unsigned bits = index_bits(slots);
     struct kv_index *x = calloc(1, sizeof *x);
 
     if (!x)
         return -ENOMEM;
-    if (keys + late > UINT32_MAX || pthread_mutex_init(&x->lock, NULL)) {
+    if ((uint64_t)hosts << bits > UINT32_MAX || lines > UINT32_MAX ||
+        pthread_mutex_init(&x->lock, NULL)) {
         free(x);
         return -ENOMEM;
     }
-    int rc = make_entries(x, keys + late);
-    if (!rc)
-        rc = make_table(x, keys);
-    if (rc)
+    x->slots = slots;
+    x->slot_bits = bits;
+    x->line_count = (uint32_t)lines;
+    x->lines = index_memory(lines * sizeof *x->lines);
+    x->uses = index_memory(keys * sizeof *x->uses);
+    x->elsewhere = calloc(lines, sizeof *x->elsewhere);
+    if (!x->lines || !x->uses || !x->elsewhere) {
         kv_index_close(x);
-    else
-        *index = x;
-    return rc;
-}
-
-static void empty(struct kv_index *x)
-{
-    struct cds_lfht_iter iter;
-
-    urcu_bp_read_lock();
-    cds_lfht_first(x->table, &iter);
-    for (; iter.node; cds_lfht_next(x->table, &iter))
-        cds_lfht_del(x->table, iter.node);
-    urcu_bp_read_unlock();
+        return -ENOMEM;
+    }
+    *index = x;
+    return 0;
 }
 
 void kv_index_close(struct kv_index *x)
 {
     if (!x)
         return;
-    if (x->table) {
-        empty(x);
-        cds_lfht_destroy(x->table, NULL);
-    }
-    free(x->free.entry);
-    free(x->retired.entry);
-    free(x->entries);
+    free(x->lines);
+    free(x->uses);
+    free(x->elsewhere);
     pthread_mutex_destroy(&x->lock);
     free(x);
 }
 
-/* --- entries ------------------------------------------------------------------------------ */
+/* --- words -------------------------------------------------------------------------------- */
 
-static struct entry *take(struct kv_index *x)
+static uint64_t index_word(const struct kv_index *x, uint64_t hash, struct kv_place place)
 {
-    struct entry *e = NULL;
+    const uint64_t number = (uint64_t)place.host << x->slot_bits | place.slot;
 
-    pthread_mutex_lock(&x->lock);
-    if (x->free.count == 0 && x->retired.count > 0) {
-        urcu_bp_synchronize_rcu(); /* for look-ups in progress, which wait for nobody */
-        struct stack freed = x->retired;
-        x->retired = x->free;
-        x->free = freed;
+    return (hash & ~(uint64_t)UINT32_MAX) | number;
+}
+
+static struct kv_place index_place(const struct kv_index *x, uint64_t word)
+{
+    const uint32_t number = (uint32_t)word;
+
+    return (struct kv_place){.host = number >> x->slot_bits,
+                             .slot = number & (uint32_t)((UINT64_C(1) << x->slot_bits) - 1)};
+}
+
+static struct index_use *index_use(const struct kv_index *x, struct kv_place place)
+{
+    return &x->uses[(size_t)place.host * x->slots + place.slot];
+}
+
+/* --- lines -------------------------------------------------------------------------------- */
+
+static uint32_t index_home(const struct kv_index *x, uint64_t hash)
+{
+    return (uint32_t)((hash & UINT32_MAX) * x->line_count >> 32);
+}
+
+/* `further` lines behind the home line, behind the last of which is the first. */
+static struct index_line *index_line(const struct kv_index *x, uint32_t home, uint32_t further)
+{
+    const uint64_t at = (uint64_t)home + further;
+
+    return &x->lines[at < x->line_count ? at : at - x->line_count];
+}
+
+/* What the head has of a word. These bits choose neither the home line nor the word's half. */
+static uint64_t index_mark(uint64_t hash)
+{
+    return 0x80 | (hash & 0x7f);
+}
+
+static uint64_t index_reach(uint64_t head)
+{
+    return head >> 56;
+}
+
+static uint32_t index_lines_to_look_at(const struct kv_index *x, uint64_t head)
+{
+    return index_reach(head) == FAR ? x->line_count : (uint32_t)index_reach(head) + 1;
+}
+
+/* The upper bits of those of the bytes 0 to 6 that may be `byte`; and sometimes one that is not. */
+static uint64_t index_bytes(uint64_t head, uint64_t byte)
+{
+    const uint64_t each = UINT64_C(0x0001010101010101), x = head ^ byte * each;
+
+    return (x - each) & ~x & each << 7;
+}
+
+/* --- look-ups ----------------------------------------------------------------------------- */
+
+/* Fills in the place's counter if its slot is used by the key. */
+static bool index_is_sure(const struct kv_index *x, uint64_t hash, struct kv_place *place)
+{
+    struct index_use *use = index_use(x, *place);
+
+    if (atomic_load_explicit(&use->hash, memory_order_relaxed) != hash)
+        return false;
+    place->counter = atomic_load_explicit(&use->counter, memory_order_relaxed);
+    return place->counter != 0;
+}
+
+static inline bool index_look(const struct kv_index *x, const struct index_line *line,
+                              uint64_t head, uint64_t hash, bool surely, struct kv_place *place)
+{
+    for (uint64_t found = index_bytes(head, index_mark(hash)); found; found &= found - 1) {
+        const int i = __builtin_ctzll(found) / 8;
+        uint64_t word = atomic_load_explicit(&line->word[i], memory_order_acquire);
+        if ((word ^ hash) >> 32)
+            continue;
+        *place = index_place(x, word);
+        if (!surely || index_is_sure(x, hash, place))
+            return true;
     }
-    if (x->free.count > 0)
-        e = &x->entries[x->free.entry[--x->free.count]];
-    pthread_mutex_unlock(&x->lock);
-    return e;
+    return false;
 }
 
-static void retire(struct kv_index *x, const struct entry *e)
+/* In the lines behind the home line. */
+static bool index_look_further(const struct kv_index *x, uint64_t home_head, uint64_t hash,
+                               bool surely, struct kv_place *place)
 {
-    pthread_mutex_lock(&x->lock);
-    x->retired.entry[x->retired.count++] = (uint32_t)(e - x->entries);
-    pthread_mutex_unlock(&x->lock);
+    const uint32_t home = index_home(x, hash), lines = index_lines_to_look_at(x, home_head);
+
+    for (uint32_t further = 1; further < lines; further++) {
+        const struct index_line *line = index_line(x, home, further);
+        uint64_t head = atomic_load_explicit(&line->head, memory_order_acquire);
+        if (index_look(x, line, head, hash, surely, place))
+            return true;
+    }
+    return false;
 }
 
-/* --- look-ups and changes ----------------------------------------------------------------- */
-
-void kv_index_enter(void)
+static inline bool index_look_everywhere(const struct kv_index *x, uint64_t hash, bool surely,
+                                         struct kv_place *place)
 {
-    urcu_bp_read_lock();
-}
+    const struct index_line *home = &x->lines[index_home(x, hash)];
+    const uint64_t head = atomic_load_explicit(&home->head, memory_order_acquire);
 
-void kv_index_leave(void)
-{
-    urcu_bp_read_unlock();
-}
-
-/* The table has compared the hashes already. */
-static int same_hash(struct cds_lfht_node *node, const void *key)
-{
-    (void)node;
-    (void)key;
-    return 1;
-}
-
-static struct entry *find(const struct kv_index *x, uint64_t hash)
-{
-    struct cds_lfht_iter iter;
-
-    cds_lfht_lookup(x->table, hash, same_hash, NULL, &iter);
-    return (struct entry *)iter.node;
+    if (index_look(x, home, head, hash, surely, place))
+        return true;
+    return index_reach(head) > 0 && index_look_further(x, head, hash, surely, place);
 }
 
 bool kv_index_find(const struct kv_index *x, uint64_t hash, struct kv_place *place)
 {
-    const struct entry *e = find(x, hash);
+    return index_look_everywhere(x, hash, true, place);
+}
 
-    if (!e)
+bool kv_index_guess(const struct kv_index *x, uint64_t hash, struct kv_place *place)
+{
+    return index_look_everywhere(x, hash, false, place);
+}
+
+void kv_index_prefetch(const struct kv_index *x, uint64_t hash)
+{
+    __builtin_prefetch(&x->lines[index_home(x, hash)]);
+}
+
+void kv_index_prefetch_use(const struct kv_index *x, struct kv_place place)
+{
+    __builtin_prefetch(index_use(x, place));
+}
+
+/* --- changes ------------------------------------------------------------------------------ */
+
+/* A word of the table. */
+struct index_spot {
+    struct index_line *line; /* NULL: none */
+    uint32_t further;        /* than the home line */
+    unsigned i;
+};
+
+static uint64_t index_head(const struct index_line *line)
+{
+    return atomic_load_explicit(&line->head, memory_order_relaxed);
+}
+
+static void index_set_byte(struct index_line *line, unsigned i, uint64_t byte)
+{
+    const uint64_t head = index_head(line) & ~(UINT64_C(0xff) << 8 * i);
+
+    atomic_store_explicit(&line->head, head | byte << 8 * i, memory_order_release);
+}
+
+/* The first free one from the home line on. */
+static struct index_spot index_free_spot(const struct kv_index *x, uint32_t home)
+{
+    for (uint32_t further = 0; further < x->line_count; further++) {
+        struct index_line *line = index_line(x, home, further);
+        for (unsigned i = 0; i < WORDS; i++)
+            if ((index_head(line) >> 8 * i & 0xff) == 0)
+                return (struct index_spot){line, further, i};
+    }
+    return (struct index_spot){0};
+}
+
+/* The one with this word. */
+static struct index_spot index_spot_of(const struct kv_index *x, uint32_t home, uint64_t mark,
+                                       uint64_t word)
+{
+    const uint32_t lines = index_lines_to_look_at(x, index_head(&x->lines[home]));
+
+    for (uint32_t further = 0; further < lines; further++) {
+        struct index_line *line = index_line(x, home, further);
+        for (unsigned i = 0; i < WORDS; i++)
+            if ((index_head(line) >> 8 * i & 0xff) == mark &&
+                atomic_load_explicit(&line->word[i], memory_order_relaxed) == word)
+                return (struct index_spot){line, further, i};
+    }
+    return (struct index_spot){0};
+}
+
+static void index_one_more_elsewhere(struct kv_index *x, uint32_t home, uint32_t further)
+{
+    struct index_line *line = &x->lines[home];
+
+    x->elsewhere[home]++;
+    if (further > index_reach(index_head(line)))
+        index_set_byte(line, WORDS, further < FAR ? further : FAR);
+}
+
+static void index_one_less_elsewhere(struct kv_index *x, uint32_t home)
+{
+    if (--x->elsewhere[home] == 0)
+        index_set_byte(&x->lines[home], WORDS, 0);
+}
+
+static int index_add(struct kv_index *x, uint64_t hash, struct kv_place place)
+{
+    const uint32_t home = index_home(x, hash);
+    const struct index_spot at = index_free_spot(x, home);
+    struct index_use *use = index_use(x, place);
+
+    if (!at.line)
+        return -ENOMEM;
+    atomic_store_explicit(&use->hash, hash, memory_order_relaxed);
+    atomic_store_explicit(&use->counter, place.counter, memory_order_relaxed);
+    atomic_store_explicit(&at.line->word[at.i], index_word(x, hash, place), memory_order_release);
+    index_set_byte(at.line, at.i, index_mark(hash));
+    if (at.further > 0)
+        index_one_more_elsewhere(x, home, at.further);
+    return 0;
+}
+
+static bool index_remove(struct kv_index *x, uint64_t hash, struct kv_place place)
+{
+    const uint32_t home = index_home(x, hash);
+    const struct index_spot at =
+        index_spot_of(x, home, index_mark(hash), index_word(x, hash, place));
+    struct index_use *use = index_use(x, place);
+
+    if (!at.line)
         return false;
-    uint64_t at = __atomic_load_n(&e->place, __ATOMIC_RELAXED);
-    *place = (struct kv_place){
-        .host = (uint32_t)(at >> 32),
-        .slot = (uint32_t)at,
-        .counter = __atomic_load_n(&e->counter, __ATOMIC_RELAXED),
-    };
+    index_set_byte(at.line, at.i, 0);
+    if (at.further > 0)
+        index_one_less_elsewhere(x, home);
+    if (atomic_load_explicit(&use->counter, memory_order_relaxed) == place.counter)
+        atomic_store_explicit(&use->counter, 0, memory_order_relaxed);
     return true;
 }
 
 int kv_index_add(struct kv_index *x, uint64_t hash, struct kv_place place)
 {
-    struct entry *e = take(x);
-
-    if (!e)
-        return -ENOMEM;
-    __atomic_store_n(&e->place, (uint64_t)place.host << 32 | place.slot, __ATOMIC_RELAXED);
-    __atomic_store_n(&e->counter, place.counter, __ATOMIC_RELAXED);
-    urcu_bp_read_lock();
-    cds_lfht_add(x->table, hash, &e->node);
-    urcu_bp_read_unlock();
-    return 0;
+    pthread_mutex_lock(&x->lock);
+    int rc = index_add(x, hash, place);
+    pthread_mutex_unlock(&x->lock);
+    return rc;
 }
 
-bool kv_index_remove(struct kv_index *x, uint64_t hash)
+bool kv_index_remove(struct kv_index *x, uint64_t hash, struct kv_place place)
 {
-    urcu_bp_read_lock();
-    struct entry *e = find(x, hash);
-    bool removed = e && cds_lfht_del(x->table, &e->node) == 0;
-    urcu_bp_read_unlock();
-    if (removed)
-        retire(x, e);
+    pthread_mutex_lock(&x->lock);
+    bool removed = index_remove(x, hash, place);
+    pthread_mutex_unlock(&x->lock);
     return removed;
-}
-
-void kv_index_prefetch_bucket(const struct kv_index *x, uint64_t hash)
-{
-    __builtin_prefetch(&x->buckets[hash & x->mask]);
-}
-
-void kv_index_prefetch_entry(const struct kv_index *x, uint64_t hash)
-{
-    enum { FLAGS = 7 }; /* the table's, in the low bits of its pointers */
-    const struct cds_lfht_node *bucket = &x->buckets[hash & x->mask];
-    uintptr_t first = (uintptr_t)__atomic_load_n(&bucket->next, __ATOMIC_RELAXED);
-
-    __builtin_prefetch((const void *)(first & ~(uintptr_t)FLAGS));
 }

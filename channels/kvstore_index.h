@@ -1,14 +1,12 @@
 /*
- * The kvstore's index at one node: where each key is. A hash table of liburcu (rculfhash):
- * look-ups and changes are lock-free, and a look-up takes no more than reads.
- *
- * Look-ups are between kv_index_enter and kv_index_leave: what is removed in the meantime is
- * not used again before. Nothing in between may wait: on the simulator that would switch to
- * another fiber of the same thread, which may wait for the look-up's end in turn.
+ * The kvstore's index at one node: where each key is. A hash table of the store's own, for what the
+ * store needs of one: a look-up that usually touches one cache line, waits for nobody, and can be
+ * had without being sure.
  *
  * Keys come as their hashes: kv_hash is a bijection, so the hash is the key.
  *
- * Threads: any.
+ * Threads: any. Changes wait for one another; changes of one key come one after the other anyway,
+ * for whoever makes them holds the key's lock.
  */
 #ifndef LOCO_KVSTORE_INDEX_H
 #define LOCO_KVSTORE_INDEX_H
@@ -22,12 +20,12 @@ struct kv_index;
 /* The slot of a key, and which of its uses. */
 struct kv_place {
     uint32_t host, slot;
-    uint64_t counter;
+    uint64_t counter; /* from 1; 0: not known */
 };
 
-/* Takes all the memory: for `keys` keys, and for `late` more that are gone elsewhere while this
- * node has still to hear of it. Returns 0 or -ENOMEM. */
-int kv_index_open(struct kv_index **index, size_t keys, size_t late);
+/* Takes all the memory: for a key in each of the `slots` at each of the `hosts`, and for `late`
+ * more that are gone elsewhere while this node has still to hear of it. Returns 0 or -ENOMEM. */
+int kv_index_open(struct kv_index **index, uint32_t hosts, uint32_t slots, size_t late);
 void kv_index_close(struct kv_index *index);
 
 /* The finalizer of MurmurHash3: each step can be undone. */
@@ -38,21 +36,22 @@ static inline uint64_t kv_hash(uint64_t key)
     return key ^ (key >> 33);
 }
 
-void kv_index_enter(void);
-void kv_index_leave(void);
-
-/* Whether the key is there, and where. Within enter and leave. */
+/* Whether the key is there, and where. */
 bool kv_index_find(const struct kv_index *index, uint64_t hash, struct kv_place *place);
 
-/* Adds a key that is not there. Returns 0, or -ENOMEM: `keys` and `late` are too few. */
+/* Where the key is if it is there, without its counter. False: it is not there. The slot may be
+ * another key's, which one look-up in four thousand million finds. */
+bool kv_index_guess(const struct kv_index *index, uint64_t hash, struct kv_place *place);
+
+/* Adds a key that is not there. Returns 0, or -ENOMEM: there are more than it was opened for. */
 int kv_index_add(struct kv_index *index, uint64_t hash, struct kv_place place);
 
-/* Whether it was there. */
-bool kv_index_remove(struct kv_index *index, uint64_t hash);
+/* Whether it was there, in this place. */
+bool kv_index_remove(struct kv_index *index, uint64_t hash, struct kv_place place);
 
-/* Fetch what a look-up will touch into the cache, the first and then the second line of it,
- * so that the misses of several look-ups overlap. The second is within enter and leave. */
-void kv_index_prefetch_bucket(const struct kv_index *index, uint64_t hash);
-void kv_index_prefetch_entry(const struct kv_index *index, uint64_t hash);
+/* Fetch into the cache what a guess touches; and what a find touches besides, when the place is
+ * guessed. So the misses of several operations overlap. */
+void kv_index_prefetch(const struct kv_index *index, uint64_t hash);
+void kv_index_prefetch_use(const struct kv_index *index, struct kv_place place);
 
 #endif

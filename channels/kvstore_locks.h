@@ -24,11 +24,10 @@
 /* Finds the key's lock. */
 static inline void kv_lock_find(struct loco_kv_op *op, const struct loco_kvstore *store)
 {
-    uint32_t nodes = store->channel.mgr->count;
-    uint32_t lock = (uint32_t)(op->hash >> 32) % (nodes * store->locks_each);
+    const uint64_t at = (op->hash >> 32) * store->channel.mgr->count;
 
-    op->lock_host = lock % nodes;
-    op->lock_index = lock / nodes;
+    op->lock_host = (uint32_t)(at >> 32);
+    op->lock_index = (uint32_t)((at & UINT32_MAX) * store->locks_each >> 32);
 }
 
 static inline struct loco_atomic_word kv_lock_word(const struct loco_kv_op *op,

@@ -2,7 +2,7 @@
  * The kvstore's operations. Each is a chain of steps; a step is taken when the network has
  * answered the one before it.
  *
- *      read        look up --> read slot --> judge     (torn: again from the start)
+ *      read        guess --> read slot --> judge       (unclear: look up, read slot, judge)
  *      update      lock --> look up --> write value and checksum --> release
  *      insert      lock --> look up --> write slot, not valid --> broadcast
  *                       --> all have it --> valid bit on --> release
@@ -17,20 +17,24 @@
  * after it the key is "there", with the value of the newest checksum.
  *
  * A read's words are read one by one, in any order: word 0 of the slot at some moment, the
- * checksum at another. All that follows is about use c of slot s, which the index named.
+ * checksum at another. There are three ways to end.
  *
- *   Word 0 says: use c, valid; and the checksum fits the value. The key was there when word 0
- *   was read, and had this value when the checksum was. If the value is older than word 0, it
- *   is still the value, or it is that of the insert, whose valid bit came in between. If it
- *   is younger, it was written under the lock by an update that found the key there. So at
- *   the later, the former, or between them there was a moment with both, and it lies within
- *   the read. The checksum covers the counter, so a value of another use never fits.
+ *   Word 0 says: use c, valid; and the checksum fits the value, the key and c. The key was there
+ *   when word 0 was read, and had this value when the checksum was. If the value is older than
+ *   word 0, it is still the value, or it is that of the insert, whose valid bit came in between. If
+ *   it is younger, it was written under the lock by an update that found the key there. So at the
+ *   later, the former, or between them there was a moment with both, and it lies within the read.
+ *   No value of another use or another key fits. So it does not matter why this slot was read: the
+ *   index may have guessed it, or named an earlier use.
  *
  *   The index has no such key. A key that is there is in every index: an insert's moment comes
  *   after all have acknowledged, and no index loses it before the delete's moment. So the
- *   moment is the look-up.
+ *   moment is the look-up. A guess that finds nothing is as good.
  *
- *   Word 0 says anything else: the key is missing, though it may be there again by now. The
+ *   Word 0 says anything else. After a guess that means nothing: the slot may be another key's. So
+ *   the key is looked up, and the slot that the index names is read. Let that be use c of slot s.
+ *   (While the index changes, c may be the use after the key's. Then the key's was deleted, and all
+ *   that follows holds of that.) Now the key is missing, though it may be there again by now. The
  *   paper has two cases, and places the read at the remote read when the counter fits and just
  *   after the delete when it does not. Neither is always right: while a read is stalled between
  *   its look-up and its remote read, the key may be deleted and inserted anew, in another slot;
@@ -171,12 +175,17 @@ static unsigned char *here(const struct loco_kv_op *op, size_t within)
     return (unsigned char *)store_of(op)->slots->region->memory + offset_of(op, within);
 }
 
+/* This CPU reads what it can reach by itself: what is here and what is not take the same way then,
+ * and no branch is guessed wrong half of the time. */
 static struct loco_ack slot_read(struct loco_kv_op *op, void *to, size_t size)
 {
-    if (!is_here(op))
-        return loco_region_read(store_of(op)->slots->region, member_of(op), offset_of(op, 0), to,
-                                size);
-    loco_copy(to, here(op, 0), size);
+    const struct kv_slots *slots = store_of(op)->slots;
+    const unsigned char *near = kv_slots_nearby(slots, op->host);
+
+    if (!near)
+        return loco_region_read(slots->region, member_of(op), offset_of(op, 0), to, size);
+    loco_place_stores(); /* a read comes after the writes before it */
+    loco_copy(to, near + offset_of(op, 0), size);
     atomic_thread_fence(memory_order_acquire);
     return at_once;
 }
@@ -207,12 +216,13 @@ static bool then_placed(struct loco_kv_op *op, step_fn *step)
 
 /* --- the index ------------------------------------------------------------------------------ */
 
-static bool find(struct loco_kv_op *op)
+static struct kv_place place_of(const struct loco_kv_op *op)
 {
-    struct kv_place place;
+    return (struct kv_place){.host = op->host, .slot = op->slot, .counter = op->counter};
+}
 
-    if (!kv_index_find(store_of(op)->index, op->hash, &place))
-        return false;
+static bool set_place(struct loco_kv_op *op, struct kv_place place)
+{
     op->host = place.host;
     op->slot = place.slot;
     op->counter = place.counter;
@@ -221,15 +231,16 @@ static bool find(struct loco_kv_op *op)
 
 static bool look_up(struct loco_kv_op *op)
 {
-    kv_index_enter();
-    bool found = find(op);
-    kv_index_leave();
-    return found;
+    struct kv_place place;
+
+    return kv_index_find(store_of(op)->index, op->hash, &place) && set_place(op, place);
 }
 
-static struct kv_place place_of(const struct loco_kv_op *op)
+static bool guess(struct loco_kv_op *op)
 {
-    return (struct kv_place){.host = op->host, .slot = op->slot, .counter = op->counter};
+    struct kv_place place;
+
+    return kv_index_guess(store_of(op)->index, op->hash, &place) && set_place(op, place);
 }
 
 static struct kv_change change_of(const struct loco_kv_op *op, enum kv_change_kind kind)
@@ -435,12 +446,12 @@ static bool read_again(struct loco_kv_op *op)
 
 static bool judge_read(struct loco_kv_op *op, int error)
 {
-    if (error)
-        return finish(op, error);
-    enum kv_seen seen = kv_slot_judge(store_of(op)->slots, op->copy, op->counter);
+    if (error) /* of a place that was only guessed it says nothing */
+        return op->counter ? finish(op, error) : read_again(op);
+    enum kv_seen seen = kv_slot_judge(store_of(op)->slots, op->copy, op->hash, op->counter);
     if (op->left)
         return finish(op, -ETIMEDOUT);
-    if (seen == KV_TORN)
+    if (seen == KV_UNCLEAR)
         return read_again(op);
     return finish(op, seen == KV_PRESENT ? 0 : -ENOENT);
 }
@@ -454,7 +465,7 @@ static bool update_locked(struct loco_kv_op *op, int error)
     (void)error;
     if (!look_up(op))
         return release(op, -ENOENT);
-    kv_slot_seal(slots, op->copy, op->counter);
+    kv_slot_seal(slots, op->copy, op->hash, op->counter);
     int rc = slot_write(op, KV_VALUE_AT, op->value, kv_slot_size(slots) - KV_VALUE_AT);
     return rc ? release(op, rc) : release_placed(op);
 }
@@ -479,13 +490,11 @@ static int take_slot(struct loco_kv_op *op)
     for (uint32_t i = 0; rc && i <= m->count; i++) {
         uint32_t host = i == 0 ? op->lock_host : (m->id + i - 1) % m->count;
         if (!is_lost(s, host))
-            rc = kv_slots_take(s->slots, host, &place);
+            rc = kv_slots_take(s->slots, host, op->hash, &place);
     }
     if (rc)
         return rc;
-    op->host = place.host;
-    op->slot = place.slot;
-    op->counter = place.counter;
+    set_place(op, place);
     return 0;
 }
 
@@ -525,7 +534,7 @@ static bool insert_locked(struct loco_kv_op *op, int error)
     int rc = take_slot(op);
     if (rc)
         return release(op, rc);
-    kv_slot_seal(slots, op->copy, op->counter);
+    kv_slot_seal(slots, op->copy, op->hash, op->counter);
     rc = slot_write(op, 0, op->copy, kv_slot_size(slots));
     return rc ? give_up_insert(op, rc) : then(op, insert_broadcast, at_once);
 }
@@ -561,34 +570,36 @@ static bool delete_locked(struct loco_kv_op *op, int error)
 
 /* --- windows --------------------------------------------------------------------------------- */
 
+static void prefetch(const struct loco_kv_op *op)
+{
+    const struct loco_kvstore *s = store_of(op);
+    const bool writes = op->kind != LOCO_KV_READ;
+
+    kv_slot_prefetch(s->slots, op->host, op->slot, writes);
+    if (writes)
+        kv_index_prefetch_use(s->index, place_of(op));
+}
+
 /* Looks the young operations up, together, and sends them off. What writes looks again when
  * it has the lock; for it this only warms the caches. */
 static void begin_young(struct loco_kv_window *w)
 {
-    const struct kv_index *index = w->store->index;
     const unsigned count = w->young_count;
-    bool found[BATCH] = {false};
 
-    kv_index_enter();
-    for (unsigned i = 0; count > 1 && i < count; i++)
-        kv_index_prefetch_entry(index, w->young[i]->hash);
     for (unsigned i = 0; i < count; i++) {
         struct loco_kv_op *op = w->young[i];
-        found[i] = find(op);
-        if (found[i])
-            kv_slot_prefetch(w->store->slots, op->host, op->slot, op->kind != LOCO_KV_READ);
+        if (guess(op))
+            prefetch(op);
+        else if (op->kind == LOCO_KV_READ)
+            finish(op, -ENOENT);
     }
-    kv_index_leave();
-
     for (unsigned i = 0; i < count; i++) {
         struct loco_kv_op *op = w->young[i];
         if (op->kind != LOCO_KV_READ) {
             acquire(op);
             move_on(op);
-        } else if (found[i]) {
+        } else if (op->step) {
             read_slot(op);
-        } else {
-            finish(op, -ENOENT);
         }
     }
     w->young_count = 0;
@@ -604,14 +615,19 @@ static bool begin(struct loco_kv_op *op, int error)
 static void start(struct loco_kv_op *op, enum loco_kv_kind kind, uint64_t key)
 {
     struct loco_kv_window *w = op->window;
+    const struct loco_kvstore *s = w->store;
 
     op->kind = kind;
     op->hash = kv_hash(key);
+    kv_lock_find(op, s);
     op->since = 0;
     op->left = false;
-    op->thread = loco_self(w->store->channel.mgr);
+    op->thread = loco_self(s->channel.mgr);
     op->flush = 0;
-    kv_index_prefetch_bucket(w->store->index, op->hash);
+    kv_index_prefetch(s->index, op->hash);
+    kv_slots_prefetch_home(s->slots, op->lock_host, op->hash, kind != LOCO_KV_READ);
+    if (kind != LOCO_KV_READ)
+        loco_atomic_prefetch(kv_lock_word(op, s));
     then(op, begin, at_once);
     w->young[w->young_count++] = op;
     if (w->young_count == BATCH)
@@ -625,9 +641,6 @@ static void start_write(struct loco_kv_op *op, enum loco_kv_kind kind, uint64_t 
 
     if (value)
         memcpy(op->value, value, s->config.value_size);
-    op->hash = kv_hash(key);
-    kv_lock_find(op, s);
-    loco_atomic_prefetch(kv_lock_word(op, s));
     start(op, kind, key);
 }
 

@@ -12,36 +12,54 @@
 
 /* --- one slot ----------------------------------------------------------------------------- */
 
-/* Of the same value, each counter has another checksum. */
-static uint64_t checksum(const struct kv_slots *s, const unsigned char *copy, uint64_t counter)
+/* A size that the compiler knows is hashed in 2 ns. */
+__attribute__((flatten)) static inline uint64_t slot_hash_word(const unsigned char *value)
+{
+    return XXH3_64bits(value, sizeof(uint64_t));
+}
+
+/* The same value has another checksum for each key and each use of the slot. */
+static uint64_t slot_checksum(const struct kv_slots *s, const unsigned char *copy, uint64_t hash,
+                              uint64_t counter)
 {
     const unsigned char *value = copy + KV_VALUE_AT;
 
-    if (s->value_size == sizeof(uint64_t)) /* a size that the compiler knows is hashed in 2 ns */
-        return XXH3_64bits(value, sizeof(uint64_t)) ^ kv_hash(counter);
-    return XXH3_64bits(value, s->value_size) ^ kv_hash(counter);
+    if (s->value_size == sizeof(uint64_t))
+        return slot_hash_word(value) ^ kv_hash(hash ^ counter);
+    return XXH3_64bits(value, s->value_size) ^ kv_hash(hash ^ counter);
 }
 
-void kv_slot_seal(const struct kv_slots *s, void *copy, uint64_t counter)
+static bool slot_is_valid(uint64_t state)
+{
+    return state & 1;
+}
+
+static uint64_t slot_counter(uint64_t state)
+{
+    return state >> 1;
+}
+
+void kv_slot_seal(const struct kv_slots *s, void *copy, uint64_t hash, uint64_t counter)
 {
     unsigned char *bytes = copy;
     uint64_t state = kv_slot_state(counter, false);
-    uint64_t sum = checksum(s, bytes, counter);
+    uint64_t sum = slot_checksum(s, bytes, hash, counter);
 
     memcpy(bytes, &state, sizeof state);
     memcpy(bytes + KV_VALUE_AT + kv_value_room(s), &sum, sizeof sum);
 }
 
-enum kv_seen kv_slot_judge(const struct kv_slots *s, const void *copy, uint64_t counter)
+enum kv_seen kv_slot_judge(const struct kv_slots *s, const void *copy, uint64_t hash,
+                           uint64_t counter)
 {
     const unsigned char *bytes = copy;
     uint64_t state, sum;
 
     memcpy(&state, bytes, sizeof state);
-    if (state != kv_slot_state(counter, true))
-        return KV_ABSENT;
     memcpy(&sum, bytes + KV_VALUE_AT + kv_value_room(s), sizeof sum);
-    return sum == checksum(s, bytes, counter) ? KV_PRESENT : KV_TORN;
+    if (slot_is_valid(state) && sum == slot_checksum(s, bytes, hash, slot_counter(state)))
+        return KV_PRESENT;
+    return counter && state != kv_slot_state(counter, true) ? KV_ABSENT : KV_UNCLEAR;
 }
 
 /* A slot lies in as few cache lines as it can. */
@@ -54,33 +72,58 @@ static size_t stride_of(size_t size)
 
 /* --- all slots ---------------------------------------------------------------------------- */
 
-/* This node's slots at one host. */
+/* This node's slots at one host, each by its group. */
 struct kv_spares {
-    uint32_t first;     /* their lowest number */
-    uint32_t count;     /* of those that are free */
-    uint32_t *free;     /* a stack of them, from `first` */
-    uint64_t *counters; /* of all of them */
+    uint64_t *free; /* a bit for each */
+    uint64_t *counters;
 };
+
+enum { WORD = 64 };
 
 static bool is_own(const struct kv_slots *s, struct kv_place place)
 {
-    const struct kv_spares *at = &s->spares[place.host];
-
-    return at->counters && place.slot >= at->first && place.slot - at->first < s->own;
+    return s->spares[place.host].counters && place.slot % s->owners == s->owner;
 }
 
-static int make_spares(struct kv_slots *s, struct kv_spares *at, uint32_t first)
+static uint32_t spares_words(const struct kv_slots *s)
 {
-    at->free = malloc(s->own * sizeof(uint32_t));
+    return (s->own + WORD - 1) / WORD;
+}
+
+static void spares_flip(struct kv_spares *at, uint32_t group)
+{
+    at->free[group / WORD] ^= UINT64_C(1) << group % WORD;
+}
+
+/* The first group from `home` on in which this node's slot is free; behind the last comes the
+ * first. UINT32_MAX: there is none. */
+static uint32_t spares_nearest(const struct kv_slots *s, const struct kv_spares *at, uint32_t home)
+{
+    const uint32_t words = spares_words(s);
+    uint32_t w = home / WORD;
+    uint64_t free = at->free[w] & UINT64_MAX << home % WORD;
+
+    for (uint32_t i = 0; i < words && !free; i++) {
+        w = w + 1 < words ? w + 1 : 0;
+        free = at->free[w];
+    }
+    return free ? w * WORD + (uint32_t)__builtin_ctzll(free) : UINT32_MAX;
+}
+
+static int spares_open(const struct kv_slots *s, struct kv_spares *at)
+{
+    at->free = calloc(spares_words(s), sizeof(uint64_t));
     at->counters = calloc(s->own, sizeof(uint64_t));
     if (!at->free || !at->counters)
         return -ENOMEM;
-    at->first = first;
-    while (at->count < s->own) {
-        at->free[at->count] = s->own - 1 - at->count;
-        at->count++;
-    }
+    for (uint32_t group = 0; group < s->own; group++)
+        spares_flip(at, group);
     return 0;
+}
+
+static unsigned home_lines(size_t group_size)
+{
+    return group_size <= LOCO_CACHE_LINE ? 1 : group_size <= 2 * LOCO_CACHE_LINE ? 2 : 0;
 }
 
 static int make_all(struct kv_slots *s, struct loco_channel *c, enum loco_kv_placement placement)
@@ -89,8 +132,11 @@ static int make_all(struct kv_slots *s, struct loco_channel *c, enum loco_kv_pla
     const bool everywhere = placement == LOCO_KV_AT_LOCK;
 
     s->own = everywhere ? (s->capacity + m->count - 1) / m->count : s->capacity;
-    size_t hosted = (size_t)s->own * (everywhere ? m->count : 1);
-    int rc = loco_channel_region(c, "slots", hosted * s->stride, &s->region);
+    s->owners = everywhere ? m->count : 1;
+    s->owner = everywhere ? m->id : 0;
+    s->hosted = s->own * s->owners;
+    s->home_lines = everywhere ? home_lines(s->owners * s->stride) : 0;
+    int rc = loco_channel_region(c, "slots", s->hosted * s->stride, &s->region);
     s->spares = calloc(m->count, sizeof *s->spares);
     s->nearby = calloc(m->count, sizeof *s->nearby);
     if (!rc && (!s->spares || !s->nearby))
@@ -99,7 +145,7 @@ static int make_all(struct kv_slots *s, struct loco_channel *c, enum loco_kv_pla
         s->nearby[m->id] = s->region->memory;
     for (uint32_t host = 0; !rc && host < m->count; host++)
         if (everywhere || host == m->id)
-            rc = make_spares(s, &s->spares[host], everywhere ? m->id * s->own : 0);
+            rc = spares_open(s, &s->spares[host]);
     return rc;
 }
 
@@ -147,20 +193,26 @@ void kv_slots_meet(struct kv_slots *s, uint32_t host)
     s->nearby[host] = loco_region_direct(s->region, (unsigned)member);
 }
 
-int kv_slots_take(struct kv_slots *s, uint32_t host, struct kv_place *place)
+void kv_slots_part(struct kv_slots *s, uint32_t host)
+{
+    s->nearby[host] = NULL;
+}
+
+int kv_slots_take(struct kv_slots *s, uint32_t host, uint64_t hash, struct kv_place *place)
 {
     struct kv_spares *at = &s->spares[host];
-    int rc = -ENOSPC;
+    uint32_t group = UINT32_MAX;
 
     pthread_mutex_lock(&s->lock);
-    if (at->count > 0 && s->used < s->capacity) {
-        uint32_t i = at->free[--at->count];
+    if (at->free && s->used < s->capacity)
+        group = spares_nearest(s, at, kv_slots_home(s, hash));
+    if (group != UINT32_MAX) {
+        spares_flip(at, group);
         s->used++;
-        *place = (struct kv_place){host, at->first + i, ++at->counters[i]};
-        rc = 0;
+        *place = (struct kv_place){host, group * s->owners + s->owner, ++at->counters[group]};
     }
     pthread_mutex_unlock(&s->lock);
-    return rc;
+    return group == UINT32_MAX ? -ENOSPC : 0;
 }
 
 void kv_slots_put(struct kv_slots *s, struct kv_place place)
@@ -168,8 +220,7 @@ void kv_slots_put(struct kv_slots *s, struct kv_place place)
     if (!is_own(s, place))
         return;
     pthread_mutex_lock(&s->lock);
-    struct kv_spares *at = &s->spares[place.host];
-    at->free[at->count++] = place.slot - at->first;
+    spares_flip(&s->spares[place.host], place.slot / s->owners);
     s->used--;
     pthread_mutex_unlock(&s->lock);
 }

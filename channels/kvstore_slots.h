@@ -11,8 +11,12 @@
  * written when that is placed: an update is a write of the value and the checksum that leaves
  * word 0 alone.
  *
- * Each node has slots of its own at some or all hosts, and gives them to the keys that it
- * inserts. Only it counts up their counters, so it knows them without asking.
+ * Each node owns slots at some or all hosts, and gives them to the keys that it inserts. Only it
+ * counts up their counters, so it knows them without asking.
+ *
+ * A host's slots lie in groups of one slot of each owner. A key's home is one group, which follows
+ * from its hash. The key gets the free slot of its inserter that is nearest to home: so most keys'
+ * slots can be fetched into the cache before the index has said where they are.
  *
  * Threads: any.
  */
@@ -26,12 +30,15 @@ struct kv_slots {
     struct loco_region *region;
     size_t value_size, stride; /* bytes; of the value, and from slot to slot */
     uint32_t node_count;
-    uint32_t own;             /* how many this node has at each host where it has any */
+    uint32_t hosted;          /* how many each host has */
+    uint32_t owners, owner;   /* of a host's slots, and which of them this node is */
+    uint32_t own;             /* how many each owner has there */
+    unsigned home_lines;      /* cache lines of a group; 0: too many to fetch on suspicion */
     uint32_t capacity, used;  /* of this node's slots, at all hosts */
     pthread_mutex_t lock;     /* of `used` and all below */
     struct kv_spares *spares; /* by host */
 
-    /* By host: where its slots are in this CPU's reach, for prefetching; NULL: they are not. */
+    /* By host: where its slots are in this CPU's reach; NULL: they are not, or are lost. */
     const unsigned char *_Atomic *nearby;
 };
 
@@ -59,11 +66,16 @@ static inline uint64_t kv_slot_state(uint64_t counter, bool valid)
     return counter << 1 | (valid ? 1 : 0);
 }
 
+static inline const unsigned char *kv_slots_nearby(const struct kv_slots *slots, uint32_t host)
+{
+    return atomic_load_explicit(&slots->nearby[host], memory_order_acquire);
+}
+
 /* Fetches a slot into the cache, for a read or for a write, if that is possible. */
 static inline void kv_slot_prefetch(const struct kv_slots *slots, uint32_t host, uint32_t slot,
                                     bool writes)
 {
-    const unsigned char *base = atomic_load_explicit(&slots->nearby[host], memory_order_relaxed);
+    const unsigned char *base = kv_slots_nearby(slots, host);
 
     if (base && writes)
         __builtin_prefetch(base + kv_slot_at(slots, slot), 1);
@@ -71,13 +83,33 @@ static inline void kv_slot_prefetch(const struct kv_slots *slots, uint32_t host,
         __builtin_prefetch(base + kv_slot_at(slots, slot));
 }
 
+/* The group that is the key's home. */
+static inline uint32_t kv_slots_home(const struct kv_slots *slots, uint64_t hash)
+{
+    return (uint32_t)((hash & UINT32_MAX) * slots->own >> 32);
+}
+
+/* Fetches the slots at the key's home into the cache, if the key is likely to be there. */
+static inline void kv_slots_prefetch_home(const struct kv_slots *slots, uint32_t host,
+                                          uint64_t hash, bool writes)
+{
+    const uint32_t first = kv_slots_home(slots, hash) * slots->owners;
+
+    if (slots->home_lines > 0)
+        kv_slot_prefetch(slots, host, first, writes);
+    if (slots->home_lines > 1)
+        kv_slot_prefetch(slots, host, first + slots->owners - 1, writes);
+}
+
 /* Completes a copy whose value is there: word 0, not valid, and the checksum. */
-void kv_slot_seal(const struct kv_slots *slots, void *copy, uint64_t counter);
+void kv_slot_seal(const struct kv_slots *slots, void *copy, uint64_t hash, uint64_t counter);
 
-enum kv_seen { KV_PRESENT, KV_ABSENT, KV_TORN };
+enum kv_seen { KV_PRESENT, KV_ABSENT, KV_UNCLEAR };
 
-/* What a copy says to who looks for use `counter` of its slot. */
-enum kv_seen kv_slot_judge(const struct kv_slots *slots, const void *copy, uint64_t counter);
+/* What a copy says of the key with this hash, of which the index said that it is use `counter` of
+ * the slot. With counter 0 that was a guess, and no copy says that the key is absent. */
+enum kv_seen kv_slot_judge(const struct kv_slots *slots, const void *copy, uint64_t hash,
+                           uint64_t counter);
 
 /* --- all slots ---------------------------------------------------------------------------- */
 
@@ -86,12 +118,13 @@ int kv_slots_open(struct kv_slots **slots, struct loco_channel *channel,
                   const struct loco_kvstore_config *config);
 void kv_slots_close(struct kv_slots *slots);
 
-/* The host has connected. */
+/* The host has connected; it is lost. */
 void kv_slots_meet(struct kv_slots *slots, uint32_t host);
+void kv_slots_part(struct kv_slots *slots, uint32_t host);
 
 /* One of this node's slots for a new key, if it can be at `host`, and the counter of this use.
  * Returns 0 or -ENOSPC. */
-int kv_slots_take(struct kv_slots *slots, uint32_t host, struct kv_place *place);
+int kv_slots_take(struct kv_slots *slots, uint32_t host, uint64_t hash, struct kv_place *place);
 
 /* Gives it back, if it is this node's. Its valid bit is off. */
 void kv_slots_put(struct kv_slots *slots, struct kv_place place);

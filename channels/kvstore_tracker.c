@@ -87,7 +87,7 @@ static void apply(struct loco_kvstore *s, const struct kv_change *c)
      * that use sees another counter. */
     if (c->kind == KV_ADDED)
         apply_added(s, c->hash, place);
-    else if (kv_index_remove(s->index, c->hash))
+    else if (kv_index_remove(s->index, c->hash, place))
         kv_slots_put(s->slots, place);
 }
 

@@ -11,13 +11,14 @@
 #include "fabric/by_node_make.h"
 #include "loco/fence.h"
 #include "loco/thread.h"
+#include "room.h"
 #include "thread_links.h"
 #include "trace_internal.h"
 
 static _Atomic bool slots_taken[LOCO_MANAGERS_MAX];
 
-/* Looks from behind the slot that was given last: of thousands the first ones are taken. */
-static int slot_take(unsigned *slot)
+/* Searches from behind the slot that was given last, as the first ones are likely to be taken. */
+static int manager_take_slot(unsigned *slot)
 {
     static _Atomic unsigned next;
 
@@ -44,7 +45,7 @@ void loco_log(const struct loco_manager *m, enum loco_level level, const char *f
 
 /* --- what the fabric tells ---------------------------------------------------------- */
 
-static void on_peer_up(void *arg, uint32_t peer)
+static void manager_on_peer_up(void *arg, uint32_t peer)
 {
     struct loco_manager *m = arg;
 
@@ -52,7 +53,7 @@ static void on_peer_up(void *arg, uint32_t peer)
     struct loco_peer *p = loco_by_node_make(&m->peers, peer);
     if (p) {
         p->up = true;
-        if (m->error == -ECONNRESET) /* whom the setup has missed may be here again */
+        if (m->error == -ECONNRESET) /* perhaps the peer that was lost during setup is back */
             m->error = 0;
         LOCO_TRACE(peer_join, m->id, peer);
         loco_channels_peer_up(p, peer);
@@ -62,7 +63,7 @@ static void on_peer_up(void *arg, uint32_t peer)
     pthread_mutex_unlock(&m->lock);
 }
 
-static void on_message(void *arg, uint32_t peer, const void *message, size_t size)
+static void manager_on_message(void *arg, uint32_t peer, const void *message, size_t size)
 {
     struct loco_manager *m = arg;
 
@@ -71,23 +72,23 @@ static void on_message(void *arg, uint32_t peer, const void *message, size_t siz
     pthread_mutex_unlock(&m->lock);
 }
 
-static void on_peer_lost(void *arg, uint32_t peer, bool left)
+static void manager_on_peer_lost(void *arg, uint32_t peer, bool left)
 {
     struct loco_manager *m = arg;
 
     pthread_mutex_lock(&m->lock);
-    struct loco_peer *p = loco_by_node_find(&m->peers, peer); /* it was up */
+    struct loco_peer *p = loco_by_node_find(&m->peers, peer); /* there: it was up */
     p->up = false;
     p->linked = false;
     LOCO_TRACE(peer_lost, m->id, peer, left);
-    /* Channels first: who knows of the loss finds that they know it, too. */
+    /* The channels first: a thread that sees `lost` finds that the channels know of it, too. */
     loco_channels_mark_lost(p, peer);
     loco_channels_peer_lost(m, peer, left);
     atomic_store_explicit(&p->lost, true, memory_order_release);
     pthread_mutex_unlock(&m->lock);
 }
 
-static void on_foreigner(void *arg, uint32_t count)
+static void manager_on_foreigner(void *arg, uint32_t count)
 {
     struct loco_manager *m = arg;
 
@@ -97,14 +98,14 @@ static void on_foreigner(void *arg, uint32_t count)
     pthread_mutex_unlock(&m->lock);
 }
 
-static void on_warning(void *arg, const char *text)
+static void manager_on_warning(void *arg, const char *text)
 {
     loco_log(arg, LOCO_WARNING, "%s", text);
 }
 
 /* --- open, ready, close ------------------------------------------------------------- */
 
-static void set_defaults(struct loco_manager_config *c)
+static void manager_set_defaults(struct loco_manager_config *c)
 {
     if (!c->arena_size)
         c->arena_size = (size_t)64 << 20;
@@ -114,7 +115,7 @@ static void set_defaults(struct loco_manager_config *c)
         c->block_count = 256;
 }
 
-static int lock_init(pthread_mutex_t *lock)
+static int manager_init_lock(pthread_mutex_t *lock)
 {
     pthread_mutexattr_t recursive;
     int rc = pthread_mutexattr_init(&recursive);
@@ -127,16 +128,16 @@ static int lock_init(pthread_mutex_t *lock)
     return -rc;
 }
 
-static void ignore(void *channel)
+static void manager_free_nothing(void *channel)
 {
     (void)channel;
 }
 
-static void free_peers(struct loco_manager *m)
+static void manager_free_peers(struct loco_manager *m)
 {
     loco_each_entry (&m->peers, node) {
         struct loco_peer *peer = loco_by_node_find(&m->peers, node);
-        tdestroy(peer->channels, ignore);
+        tdestroy(peer->channels, manager_free_nothing);
     }
     loco_by_node_free(&m->peers);
 }
@@ -144,7 +145,8 @@ static void free_peers(struct loco_manager *m)
 int loco_manager_open(struct loco_manager **manager, struct loco_fabric *fabric,
                       const struct loco_manager_config *config)
 {
-    if (config->node_count == 0 || config->node >= config->node_count)
+    if (config->node_count == 0 || config->node >= config->node_count ||
+        !loco_room_is_empty(config->room, sizeof config->room))
         return -EINVAL;
 
     struct loco_manager *m = calloc(1, sizeof *m);
@@ -155,27 +157,27 @@ int loco_manager_open(struct loco_manager **manager, struct loco_fabric *fabric,
     m->count = config->node_count;
     m->config = *config;
     m->config.secret = (struct loco_secret){0};
-    set_defaults(&m->config);
+    manager_set_defaults(&m->config);
 
     const struct loco_events events = {
-        .peer_up = on_peer_up,
-        .message = on_message,
-        .peer_lost = on_peer_lost,
-        .foreigner = on_foreigner,
-        .warning = on_warning,
+        .peer_up = manager_on_peer_up,
+        .message = manager_on_message,
+        .peer_lost = manager_on_peer_lost,
+        .foreigner = manager_on_foreigner,
+        .warning = manager_on_warning,
         .arg = m,
     };
-    int rc = lock_init(&m->lock);
+    int rc = manager_init_lock(&m->lock);
     if (rc)
         goto free_manager;
-    rc = slot_take(&m->slot);
+    rc = manager_take_slot(&m->slot);
     if (rc)
         goto destroy_lock;
     rc = loco_by_node_init(&m->peers, m->count, sizeof(struct loco_peer));
     if (rc)
         goto free_slot;
 
-    /* Held so that no event finds a manager without its node. */
+    /* The events take this lock too, so none of them runs before m->node is set. */
     pthread_mutex_lock(&m->lock);
     rc = fabric->ops->node_open(fabric, m->id, m->count, config->secret, &events, &m->node);
     pthread_mutex_unlock(&m->lock);
@@ -187,10 +189,10 @@ int loco_manager_open(struct loco_manager **manager, struct loco_fabric *fabric,
     *manager = m;
     return 0;
 
-close_node: /* without the lock: the node's last events take it */
+close_node: /* without the lock, which the node's last events take */
     fabric->ops->node_close(m->node);
 free_peers:
-    free_peers(m);
+    manager_free_peers(m);
     loco_memory_free(m);
 free_slot:
     atomic_store(&slots_taken[m->slot], false);
@@ -236,7 +238,7 @@ void loco_manager_poll(struct loco_manager *m)
     }
 }
 
-static void free_threads(struct loco_manager *m)
+static void manager_free_threads(struct loco_manager *m)
 {
     struct loco_thread *next = atomic_load(&m->threads);
 
@@ -257,15 +259,15 @@ int loco_manager_close_timed(struct loco_manager *m, uint64_t timeout_ns)
 {
     if (!m)
         return 0;
-    /* Peers hear of the leave after the last write. */
+    /* So that the peers hear of the leave only after the last write. */
     if (loco_fence_global_timed(m, timeout_ns) == -ETIMEDOUT)
         return -ETIMEDOUT;
-    free_threads(m);
+    manager_free_threads(m);
     loco_context_table()[m->slot] = NULL;
     m->fabric->ops->node_close(m->node);
-    tdestroy(m->channels, ignore);
+    tdestroy(m->channels, manager_free_nothing);
     loco_memory_free(m);
-    free_peers(m);
+    manager_free_peers(m);
     pthread_mutex_destroy(&m->lock);
     atomic_store(&slots_taken[m->slot], false);
     free(m);
@@ -274,7 +276,7 @@ int loco_manager_close_timed(struct loco_manager *m, uint64_t timeout_ns)
 
 struct loco_wait loco_wait_for(const struct loco_manager *m, uint64_t timeout_ns)
 {
-    if (timeout_ns == UINT64_MAX) /* without a look at the clock */
+    if (timeout_ns == UINT64_MAX) /* saves reading the clock */
         return (struct loco_wait){.until = UINT64_MAX};
     const uint64_t now = loco_clock(m);
     return (struct loco_wait){.until =

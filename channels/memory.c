@@ -11,7 +11,7 @@
 
 enum { SMALL_ARENA = 1 << 20 };
 
-/* A returned cut that waits to be cut again. */
+/* A cut that was returned, and may be cut again. */
 struct hole {
     void *memory;
     size_t size;
@@ -20,17 +20,17 @@ struct hole {
 };
 
 struct loco_memory {
-    struct loco_arena arena; /* the newest; the older ones are full */
+    struct loco_arena arena; /* the newest one; the older ones are full */
     size_t used;
     struct hole *holes;
 };
 
-static size_t whole_lines(size_t size)
+static size_t memory_whole_lines(size_t size)
 {
     return (size + LOCO_CACHE_LINE - 1) & ~(size_t)(LOCO_CACHE_LINE - 1);
 }
 
-/* What the machine can still give, reserved huge pages included. Where it does not say, all. */
+/* The bytes that the machine has left, with its free huge pages; SIZE_MAX where it does not say. */
 static size_t memory_left(void)
 {
     FILE *file = fopen("/proc/meminfo", "r");
@@ -50,9 +50,10 @@ static size_t memory_left(void)
     return available ? (available + huge_pages * huge_kib) * 1024 : SIZE_MAX;
 }
 
-/* All of an arena is touched, so one that the machine has no room for would end some process. A
- * small one would not, and there may be thousands. */
-static int check_room(const struct loco_manager *m, size_t size)
+/* Every page of an arena is touched. If the machine has no room for it, the kernel would kill some
+ * process, so this is checked before. It is not checked for small arenas, of which there may be
+ * thousands. */
+static int memory_check_room(const struct loco_manager *m, size_t size)
 {
     const size_t left = size > SMALL_ARENA ? memory_left() : SIZE_MAX;
 
@@ -63,17 +64,17 @@ static int check_room(const struct loco_manager *m, size_t size)
     return -ENOMEM;
 }
 
-/* The arenas of many nodes are alike, and begin at whole pages. One that writes to all of them
- * would have all its lines at the same places of pages, where a core's first cache has room for
- * eight: so each node begins elsewhere, where there is room for that. */
-static size_t first_cut(const struct loco_manager *m, size_t room)
+/* Arenas begin at whole pages, and those of many nodes are alike. A node that writes to all of them
+ * would write lines at the same place of each page, and a core's first-level cache holds only about
+ * eight such lines. So each node begins at another line, if there is room. */
+static size_t memory_first_cut(const struct loco_manager *m, size_t room)
 {
     const size_t at = m->id % 16 * LOCO_CACHE_LINE;
 
     return at <= room ? at : 0;
 }
 
-static int grow(struct loco_manager *m, size_t needed)
+static int memory_grow(struct loco_manager *m, size_t needed)
 {
     size_t size = needed;
 
@@ -85,18 +86,19 @@ static int grow(struct loco_manager *m, size_t needed)
     struct loco_arena arena;
     if (size < m->config.arena_size)
         size = m->config.arena_size;
-    int rc = check_room(m, size);
+    int rc = memory_check_room(m, size);
     if (!rc)
         rc = m->fabric->ops->arena_map(m->node, size, &arena);
     if (rc)
         return rc;
     m->memory->arena = arena;
-    m->memory->used = first_cut(m, arena.size - needed);
+    m->memory->used = memory_first_cut(m, arena.size - needed);
     return 0;
 }
 
-/* Channels come and go with the same shapes, so only an exact fit is looked for. */
-static bool cut_hole(struct loco_memory *all, size_t size, void **memory, struct loco_remote *where)
+/* Only an exact fit is taken, as channels that come and go have the same shapes. */
+static bool memory_cut_hole(struct loco_memory *all, size_t size, void **memory,
+                            struct loco_remote *where)
 {
     for (struct hole **h = &all->holes; *h; h = &(*h)->next) {
         struct hole *found = *h;
@@ -113,11 +115,11 @@ static bool cut_hole(struct loco_memory *all, size_t size, void **memory, struct
 
 int loco_memory_cut(struct loco_manager *m, size_t size, void **memory, struct loco_remote *where)
 {
-    size = whole_lines(size);
-    if (m->memory && cut_hole(m->memory, size, memory, where))
+    size = memory_whole_lines(size);
+    if (m->memory && memory_cut_hole(m->memory, size, memory, where))
         return 0;
     if (!m->memory || m->memory->arena.size - m->memory->used < size) {
-        int rc = grow(m, size);
+        int rc = memory_grow(m, size);
         if (rc)
             return rc;
     }
@@ -133,8 +135,8 @@ void loco_memory_return(struct loco_manager *m, void *memory, size_t size, struc
     struct hole *hole = malloc(sizeof *hole);
 
     if (!hole)
-        return; /* lost until the manager closes, no worse */
-    *hole = (struct hole){memory, whole_lines(size), where, m->memory->holes};
+        return; /* the cut is only lost until the manager closes */
+    *hole = (struct hole){memory, memory_whole_lines(size), where, m->memory->holes};
     m->memory->holes = hole;
 }
 
@@ -151,7 +153,7 @@ void loco_memory_free(struct loco_manager *m)
 
 /* --- mem_refs ----------------------------------------------------------------------- */
 
-/* A block that was put back while an operation may still use it. */
+/* A block that was put back while an operation may still be using it. */
 struct late_block {
     void *block;
     struct loco_ack ack;
@@ -169,7 +171,7 @@ struct loco_mem_pool {
 int loco_mem_pool_open(struct loco_thread *t)
 {
     const struct loco_manager_config *c = &t->mgr->config;
-    size_t block = whole_lines(c->block_size);
+    size_t block = memory_whole_lines(c->block_size);
     struct loco_mem_pool *pool = malloc(sizeof *pool + c->block_count * sizeof(void *));
 
     if (!pool)
@@ -195,7 +197,7 @@ void loco_mem_pool_fill(struct loco_thread *t)
     for (size_t i = 0; i < count; i++)
         pool->free[i] = (unsigned char *)pool->memory + i * block;
     pool->free_count = count;
-    pool->late_count = 0; /* who detached has waited for all that it posted */
+    pool->late_count = 0; /* the last thread waited for its operations when it detached */
 }
 
 void loco_mem_pool_close(struct loco_thread *t)
@@ -210,7 +212,8 @@ void loco_mem_pool_close(struct loco_thread *t)
     t->pool = NULL;
 }
 
-static void take_late_back(struct loco_mem_pool *pool)
+/* Frees the late blocks whose operations are done by now. */
+static void mem_pool_take_late(struct loco_mem_pool *pool)
 {
     size_t late = 0;
 
@@ -238,7 +241,7 @@ void *loco_mem_ref_take(struct loco_manager *m)
         return NULL;
     struct loco_mem_pool *pool = self->pool;
     if (pool->late_count)
-        take_late_back(pool);
+        mem_pool_take_late(pool);
     return pool->free_count ? pool->free[--pool->free_count] : NULL;
 }
 

@@ -1,31 +1,35 @@
 /*
  * The region, at the owner and at each reader:
  *
- *      record      the value; above a word, then a word that tells whether it is whole. What is
- *                  pushed and pulled
- *      claims      two words, the owner's of which count: `pushes`, which it sets itself, and
- *                  `pulls`, which readers write
- *      landing     a record more: where a reader reads what is not to touch its copy
+ *      record      the value. Pushes and pulls copy the record. A value that is not one machine
+ *                  word is followed by a check word, which says whether the value is whole (except
+ *                  on a LOCO_WHOLE fabric)
+ *      claims      two words, used at the owner only: `pushes`, which the owner sets, and `pulls`,
+ *                  which readers write
+ *      landing     room for one more record: reads that must not touch a reader's copy land here
  *
- * Push or pull. A push and a pull in flight land in a reader's copy in any order, and nothing in a
- * word says which of two values is newer. So a variable takes one of them. Who wants either says so
- * first, and then looks whether the other side has:
+ * Push or pull. A push and a pull that are in flight at the same time arrive at a reader's copy in
+ * any order, and nothing in a single word says which value is newer. So a variable is either pushed
+ * or pulled. Each side first writes what it wants, and then looks whether the other side wants the
+ * opposite:
  *
  *      the owner, at its first push:       pushes = 1      a full barrier      pulls == 0?
  *      a reader, at its first pull:        pulls = 1       on one link         pushes == 0?
  *
- * Not both can find a zero. If the owner did, `pulls` was written after it looked, and so after
- * `pushes` was; and the reader's read comes after its own write. Whoever finds a one is refused. An
- * owner that is refused takes its word back. A reader cannot, for it may not be the only one; but
- * an owner that has pushed once does not look again.
+ * Both cannot find a zero: if the owner does, `pulls` was written after the owner looked, hence
+ * after it wrote `pushes`, and the reader reads `pushes` after writing `pulls`. A side that finds a
+ * one is refused. A refused owner clears `pushes` again. A refused reader leaves `pulls`, as other
+ * readers may have set it too; that does no harm, since an owner that has pushed once does not look
+ * again.
  *
- * Whole or torn. In general the words of a write are placed in any order, and the word after the
- * value is its checksum. A fabric that is LOCO_COHERENT gives the CPU the members' memory, and its
- * stores are seen in order: there the word counts. It is odd before the first word of a value is
- * stored, and even, two more than it was, after the last. A value that was read between two looks
- * at the same even count is whole. A pushed copy has the count of the owner's, so that the owner
- * need not read it there. It begins with the time, in ns: an owner that restarts counts from more
- * than it had come to before, and a reader that is held up over that sees it differ.
+ * Whole or torn. In general the words of a write arrive in any order, and the check word is a
+ * checksum of the value. On a LOCO_COHERENT fabric the CPU writes the members' memory itself, by
+ * stores that are seen in order; there the check word is a count, as of a seqlock. It is odd from
+ * before the first word of a value is stored until after the last, and then even and two higher. A
+ * value that was read between two equal even counts is whole. A pushed copy gets the count of the
+ * owner's copy, so that the owner need not read the reader's. The count starts at the time in ns,
+ * so an owner that restarts counts on from above its former counts, and a reader that is in the
+ * middle of a load meanwhile sees the count change.
  */
 #include "loco/owned_var.h"
 
@@ -38,12 +42,13 @@
 
 #include "core.h"
 #include "fabric/words.h"
+#include "owned_var_quick.h"
 #include "thread_links.h"
 #include "trace_internal.h"
 
 enum { WORD = sizeof(uint64_t), ON_STACK = 256 };
 
-/* What tells whether a value is whole. */
+/* What the check word is. */
 enum check { NO_CHECK, COUNT, CHECKSUM };
 
 static enum check check_of(const struct loco_manager *m, size_t size)
@@ -80,7 +85,8 @@ static size_t landing_at(const struct loco_owned_var *v)
     return pulls_at(v) + WORD;
 }
 
-/* No two sizes of a value give one size of the region: participants who disagree are told so. */
+/* Values of different sizes give regions of different sizes, so that endpoints that disagree refuse
+ * one another. */
 static size_t region_size(const struct loco_owned_var *v)
 {
     return landing_at(v) + whole_words(v->record) + v->size % (2 * WORD);
@@ -91,7 +97,8 @@ static void *here(const struct loco_owned_var *v, size_t offset)
     return (unsigned char *)v->region->memory + offset;
 }
 
-/* A barrier's count is half a word, and is looked at again and again. */
+/* Half a word has a fast way of its own: a barrier's count, which waiting threads load all the
+ * time. */
 static void copy_value(const struct loco_owned_var *v, void *to, const void *from)
 {
     if (v->size != sizeof(uint32_t) || ((uintptr_t)to | (uintptr_t)from) % sizeof(uint32_t)) {
@@ -102,7 +109,7 @@ static void copy_value(const struct loco_owned_var *v, void *to, const void *fro
     __atomic_store_n((uint32_t *)to, value, __ATOMIC_RELAXED);
 }
 
-/* Most values are a few whole words. */
+/* Most values are a few whole words, for which there is a short way. */
 static inline bool is_words(const struct loco_owned_var *v, const void *value)
 {
     return v->size < LOCO_CACHE_LINE && (v->size | (uintptr_t)value) % WORD == 0;
@@ -116,7 +123,7 @@ static inline void copy_words(uint64_t *to, const uint64_t *from, size_t size)
 
 /* --- whether a value is whole ---------------------------------------------------------------- */
 
-/* The word after the value. */
+/* The check word of a copy. */
 static uint64_t *tells(const struct loco_owned_var *v, const unsigned char *copy)
 {
     return (uint64_t *)(void *)(copy + v->record - WORD);
@@ -138,7 +145,7 @@ static void end_counted(uint64_t *count, uint64_t odd)
     __atomic_store_n(count, odd + 1, __ATOMIC_RELEASE);
 }
 
-/* A reader's copy has the owner's count: it need not be read there. */
+/* Stores the value into a copy between two steps of its count. */
 static void store_counted(const struct loco_owned_var *v, unsigned char *copy, const void *value,
                           uint64_t odd)
 {
@@ -149,7 +156,7 @@ static void store_counted(const struct loco_owned_var *v, unsigned char *copy, c
     end_counted(count, odd);
 }
 
-/* Whether *value is whole. */
+/* Loads the value; returns whether *value is whole. */
 static bool load_counted(const struct loco_owned_var *v, const unsigned char *copy, void *value)
 {
     const uint64_t *count = tells(v, copy);
@@ -174,7 +181,7 @@ static void store(const struct loco_owned_var *v, const void *value)
         __atomic_store_n(tells(v, v->copy), checksum(value, v->size), __ATOMIC_RELAXED);
 }
 
-/* Both ends start with a valid zero, so that a load before any push succeeds. */
+/* The checksum of a value of zeros, so that a load before the first push succeeds. */
 static void store_zero(const struct loco_owned_var *v)
 {
     XXH3_state_t state;
@@ -220,7 +227,7 @@ static bool is_coherent(const struct loco_owned_var *v)
     return v->channel.mgr->fabric->capabilities & LOCO_COHERENT;
 }
 
-/* Threads of a reader take turns to read from the owner. */
+/* One thread of a reader at a time reads from the owner. */
 static int begin_reading(struct loco_owned_var *v, struct loco_wait *wait)
 {
     while (atomic_exchange_explicit(&v->reading, true, memory_order_acquire))
@@ -234,7 +241,7 @@ static void end_reading(struct loco_owned_var *v)
     atomic_store_explicit(&v->reading, false, memory_order_release);
 }
 
-/* From here on this CPU uses the member's copy itself, where it can reach it. */
+/* From now on this CPU uses the member's copy directly, if it can reach it. */
 static void on_connect(struct loco_channel *c, uint32_t node)
 {
     struct loco_owned_var *v = (struct loco_owned_var *)c;
@@ -244,16 +251,17 @@ static void on_connect(struct loco_channel *c, uint32_t node)
         atomic_store_explicit(&v->direct[m], loco_region_reach(v->region, m), memory_order_release);
 }
 
-/* What the owner's death left half-written nothing will complete, and a load would try in vain. */
+/* A value that the owner left half-written when it died becomes zero: nobody will complete it, and
+ * loads would retry in vain. */
 static void mend(struct loco_owned_var *v)
 {
     if (!is_whole(v))
         make_zero(v);
 }
 
-/* On a coherent fabric a pull is a thread of this node that copies, and it may be half through. It
- * waits for nobody, so it is soon over; the next finds the owner gone. Elsewhere the fabric has
- * ended what was in flight. */
+/* On a coherent fabric a pull is a copy by a thread of this node, which may be in the middle of it.
+ * That is soon over, as it waits for nobody, and the next pull finds the owner gone. On other
+ * fabrics nothing is in flight any more after a loss. */
 static void mend_after_pull(struct loco_owned_var *v)
 {
     struct loco_wait wait = {.until = UINT64_MAX};
@@ -356,7 +364,7 @@ static int begin_pushes(struct loco_owned_var *v)
     return refuse(v, "its readers pull it, so it cannot be pushed");
 }
 
-/* To a member's copy that this CPU writes itself. */
+/* Writes a member's copy directly. */
 static void push_direct(const struct loco_owned_var *v, unsigned char *to)
 {
     atomic_thread_fence(memory_order_release); /* after every earlier write of the thread */
@@ -366,63 +374,63 @@ static void push_direct(const struct loco_owned_var *v, unsigned char *to)
         copy_value(v, to, v->copy);
 }
 
-/* Through the fabric; where the CPU itself writes the copies, it says why it cannot write this. */
-__attribute__((noinline)) static struct loco_ack push_posted(const struct loco_owned_var *v,
-                                                             unsigned m, struct loco_ack all)
+/* Writes a member's copy through the fabric. On a coherent fabric it writes nothing: the empty
+ * write only returns the error that says why the copy cannot be reached. */
+__attribute__((noinline)) static void push_posted(const struct loco_owned_var *v, unsigned m,
+                                                  struct loco_ack *all)
 {
     const struct loco_channel *c = &v->channel;
     const bool coherent = c->mgr->fabric->capabilities & LOCO_COHERENT;
 
     if (!atomic_load_explicit(&c->members[m].incarnation, memory_order_relaxed))
-        return all;
+        return;
     const struct loco_ack one =
         loco_region_write(v->region, m, 0, v->copy, coherent ? 0 : v->record);
-    return one.thread || one.error ? loco_ack_union(all, one) : all; /* else it is done */
+    if (one.thread || one.error) /* else the write is done */
+        *all = loco_ack_union(*all, one);
 }
 
-static struct loco_ack push_all(const struct loco_owned_var *v)
+static void push_all(const struct loco_owned_var *v, struct loco_ack *all)
 {
-    const struct loco_channel *c = &v->channel;
-    struct loco_ack all = {0};
-
-    for (unsigned m = 0; m < c->member_count; m++)
-        all = push_posted(v, m, all);
-    return all;
+    for (unsigned m = 0; m < v->channel.member_count; m++)
+        push_posted(v, m, all);
 }
 
-static struct loco_ack push_all_direct(const struct loco_owned_var *v)
+static void push_all_direct(const struct loco_owned_var *v, struct loco_ack *all)
 {
     const struct loco_channel *c = &v->channel;
-    struct loco_ack all = {0};
 
-    if (!loco_self(c->mgr))
-        return (struct loco_ack){.error = -EPERM};
+    if (!loco_self(c->mgr)) {
+        all->error = -EPERM;
+        return;
+    }
     for (unsigned m = 0; m < c->member_count; m++) {
         unsigned char *to = atomic_load_explicit(&v->direct[m], memory_order_acquire);
         if (to)
             push_direct(v, to);
         else
-            all = push_posted(v, m, all);
+            push_posted(v, m, all);
     }
     loco_stored();
-    return all;
 }
 
 struct loco_ack loco_owned_var_push(struct loco_owned_var *v)
 {
-    int rc = v->pushes ? 0 : begin_pushes(v);
+    struct loco_ack all = {.error = v->pushes ? 0 : begin_pushes(v)};
 
-    if (rc)
-        return (struct loco_ack){.error = rc};
-    const bool direct = v->direct && !v->channel.mgr->fabric->busy;
-    const struct loco_ack all = direct ? push_all_direct(v) : push_all(v);
+    if (all.error)
+        return all;
+    if (v->direct && !v->channel.mgr->fabric->busy)
+        push_all_direct(v, &all);
+    else
+        push_all(v, &all);
     LOCO_TRACE(push, v->channel.mgr->id, v->channel.name, v->record);
     return all;
 }
 
-/* --- both at once ----------------------------------------------------------------------------- */
+/* --- store and push at once ------------------------------------------------------------------- */
 
-/* The only reader's copy, where this CPU writes it and may; else NULL. */
+/* The only reader's copy, if there is one reader and this CPU may write its copy now; else NULL. */
 static inline uint64_t *only_copy(const struct loco_owned_var *v)
 {
     const struct loco_manager *m = v->channel.mgr;
@@ -473,6 +481,38 @@ struct loco_ack loco_owned_var_put(struct loco_owned_var *v, const void *value)
     return (struct loco_ack){0};
 }
 
+/* --- many in a row ---------------------------------------------------------------------------- */
+
+static bool is_quick(const struct loco_owned_var *v)
+{
+    return v->size == sizeof(struct loco_triple) && v->check != CHECKSUM;
+}
+
+bool loco_quick_reader_init(struct loco_quick_reader *r, const struct loco_owned_var *v)
+{
+    *r = (struct loco_quick_reader){(const uint64_t *)(const void *)v->copy, v->check == COUNT};
+    return is_quick(v);
+}
+
+bool loco_quick_owner_init(struct loco_quick_owner *o, const struct loco_owned_var *v)
+{
+    if (!is_quick(v) || !v->pushes || v->direct != &v->direct_one)
+        return false;
+    *o = (struct loco_quick_owner){(uint64_t *)(void *)v->copy, v->direct, v->check == COUNT};
+    return true;
+}
+
+bool loco_quick_begin(const struct loco_manager *m)
+{
+    const struct loco_tracer *listens = atomic_load_explicit(&loco_tracer, memory_order_acquire);
+
+    if (m->fabric->busy || !loco_self(m) || (listens && loco_trace_wanted(listens->push_wanted)))
+        return false;
+    atomic_thread_fence(memory_order_release); /* after every earlier write of the thread */
+    loco_stored();
+    return true;
+}
+
 /* --- pull, read, load --------------------------------------------------------------------------
  */
 
@@ -490,8 +530,8 @@ static struct loco_ack read_record(struct loco_owned_var *v)
     return loco_region_read(v->region, 0, 0, v->copy, v->record);
 }
 
-/* Reads into the landing and waits for it; first for a read that was given up and may still land.
- */
+/* Reads into the landing and waits. An earlier read that was given up may still land there, so it
+ * is waited for first. */
 static int read_to_landing(struct loco_owned_var *v, size_t from, size_t size,
                            const struct loco_wait *wait)
 {
@@ -501,7 +541,8 @@ static int read_to_landing(struct loco_owned_var *v, size_t from, size_t size,
     return wait_for_ack(v, &v->landing, wait);
 }
 
-/* The owner's claims are new with each of its lives. */
+/* Claims pulling at the owner, once for each incarnation of the owner, whose claims begin at zero.
+ */
 static int begin_pulls(struct loco_owned_var *v, const struct loco_wait *wait)
 {
     static const uint64_t yes = 1;
@@ -522,7 +563,8 @@ static int begin_pulls(struct loco_owned_var *v, const struct loco_wait *wait)
     return 0;
 }
 
-/* Where this CPU reads the owner's copy itself. Returns an error of loco_region_read. */
+/* Finds the owner's copy, which this CPU reads directly. Returns 0 or an error of loco_region_read.
+ */
 static int find_owner(const struct loco_owned_var *v, const unsigned char **copy)
 {
     const struct loco_channel *c = &v->channel;
@@ -535,7 +577,7 @@ static int find_owner(const struct loco_owned_var *v, const unsigned char **copy
         return rc ? rc : -ENOTCONN;
     }
     LOCO_TRACE(pull, c->mgr->id, c->name, v->record);
-    loco_place_stores(); /* a read comes after the writes before it */
+    loco_place_stores(); /* the read comes after this thread's earlier writes */
     return 0;
 }
 
@@ -547,8 +589,8 @@ static bool load_checked(const struct loco_owned_var *v, const unsigned char *co
     return __atomic_load_n(tells(v, copy), __ATOMIC_RELAXED) == checksum(value, v->size);
 }
 
-/* The rest of a half-written value is on its way: mostly it is here at the next look, and where
- * its writer was held up a look every so often is enough. */
+/* The rest of a half-written value is mostly there at the next look. If its writer was held up, a
+ * look every RETRY_NS is enough. */
 enum { LOOKS_AT_ONCE = 16, RETRY_NS = 100 };
 
 __attribute__((cold, noinline)) static int load_again(const struct loco_owned_var *v,
@@ -567,7 +609,7 @@ __attribute__((cold, noinline)) static int load_again(const struct loco_owned_va
     return -EAGAIN;
 }
 
-/* From a copy in memory that this CPU reads. */
+/* Loads from a copy that this CPU reads directly. */
 static int load_from(const struct loco_owned_var *v, const unsigned char *copy, void *value)
 {
     int rc = 0;
@@ -576,12 +618,12 @@ static int load_from(const struct loco_owned_var *v, const unsigned char *copy, 
         copy_value(v, value, copy);
     else if (!load_checked(v, copy, value))
         rc = load_again(v, copy, value);
-    /* What the owner placed before this value is read after it. */
+    /* So that what the owner placed before this value is visible now. */
     atomic_thread_fence(memory_order_acquire);
     return rc;
 }
 
-/* What stays torn is torn in this node's copy, too. */
+/* Copies the owner's copy. If that stays torn, this node's copy is left torn, too. */
 static int pull_counted(const struct loco_owned_var *v)
 {
     uint64_t *count = tells(v, v->copy);
@@ -597,12 +639,12 @@ static int pull_counted(const struct loco_owned_var *v)
     return 0;
 }
 
-/* One pull at a time is in flight: of two, the older value could land last. */
+/* Only one pull is in flight at a time, since of two the older value could land last. */
 static struct loco_ack pull_after_last(struct loco_owned_var *v, const struct loco_wait *wait)
 {
     int rc = wait_for_ack(v, &v->pull, wait);
 
-    if (rc != -ETIMEDOUT) /* after another error it is over too */
+    if (rc != -ETIMEDOUT) /* after any other error the last pull is over, too */
         rc = begin_pulls(v, wait);
     if (rc)
         return (struct loco_ack){.error = rc};

@@ -35,7 +35,7 @@ static bool packet_good_regions(const struct loco_packet *p, size_t body)
     return true;
 }
 
-/* Lines that are printed, one at a time. */
+/* Lines are printed one at a time, so they may hold line ends and tabs. */
 static bool packet_good_lines(const struct loco_packet_lines *lines)
 {
     const char *end = memchr(lines->text, '\0', sizeof lines->text);

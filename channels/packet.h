@@ -4,10 +4,12 @@
  * join      the sender has an endpoint of this name, and expects these regions
  * connect   the sender's regions are here
  * refuse    the sender's endpoint does not match the receiver's; `text` says how
- * lines     of what the sender's endpoint is to agree on, from an offset that both are alike up to
+ * lines     some lines of the text that both endpoints have to agree on, from an offset up to which
+ *           they are alike
  *
- * Each names the endpoint that it comes from, and the one that it is for: an endpoint that has
- * ended since leaves its messages to nobody. Only the first join is for whichever there is.
+ * Each message names the endpoint that sent it and the one that it is for. So a message for an
+ * endpoint that has ended is not taken by the next one of the same name. Only the first join, whose
+ * sender knows no endpoint yet, is for any.
  */
 #ifndef LOCO_PACKET_H
 #define LOCO_PACKET_H
@@ -24,7 +26,7 @@ struct loco_packet_head {
     uint32_t kind;
     uint32_t region_count;
     uint32_t from, to;  /* endpoints; to 0: any */
-    uint64_t agreement; /* the hash of the sender's */
+    uint64_t agreement; /* hash of the text that the sender's endpoint has to agree on */
     char name[232];
 };
 
@@ -53,14 +55,15 @@ struct loco_packet {
     };
 };
 
-/* Whether a name may cross the network: not empty, and without a control character, as it will be
- * printed at the other end. */
+/* Whether a name may cross the network: not empty, and without control characters, as the other end
+ * will print it. */
 bool loco_good_text(const char *text);
 
 /*
- * Takes what came from a peer. This is the one place that checks it: once it returns true every
- * text has its end and can be printed, and an offset in a region can be added to its place. That
- * the place is in one of the peer's arenas is checked by the fabric, at each operation.
+ * Copies a message that came from a peer, and checks it; nothing else does. If this returns true,
+ * every text is terminated and printable, and an offset in a region can be added to its place
+ * without overflow. The fabric checks at each operation that the place is in one of the peer's
+ * arenas.
  */
 bool loco_packet_read(struct loco_packet *packet, const void *bytes, size_t size);
 

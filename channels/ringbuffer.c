@@ -1,22 +1,22 @@
 /*
- * In the ring a message is a word of header and then its bytes; and there is always a zero
- * where the next header will stand:
+ * In a ring a message is a word of header and then its bytes. There is always a zero where the next
+ * header will stand:
  *
  *      ... | header | bytes ...... | 0 | ...what is left of an earlier lap...
  *
- * A message is two writes to each receiver, and a link places its writes in order:
- *      1. its bytes and the zero behind them, whose words may come in any order;
+ * The sender writes a message to each receiver by two writes, which a link places in order:
+ *      1. its bytes and the zero behind them, whose words may arrive in any order;
  *      2. its header, one word.
- * So a receiver that finds a header finds the whole message, and a zero behind it until the
- * next message's header comes. It never looks at anything of an earlier lap, whatever that
- * may look like, and nothing has to be cleared or summed.
+ * A receiver that finds a header therefore finds the whole message, and a zero behind it until the
+ * next header arrives. It never looks at what an earlier lap left, so nothing has to be cleared or
+ * checksummed.
  *
- * (FaRM writes a message at once, and has the receiver clear the ring and look at the
- * message's last byte: that relies on a write being placed from its first byte to its last.)
+ * (FaRM sends a message by one write. Its receiver clears the ring and watches the message's last
+ * byte, which relies on a write being placed from its first byte to its last.)
  *
- * The sender's own copy of the ring holds the sources of the first writes, until every
- * receiver has acknowledged them: longer ones are read late. Headers are never stored there,
- * since the zero before them may still be on its way; each goes out inline.
+ * The sender keeps a copy of the ring. The first writes are read from it, perhaps late, so a
+ * message stays there until every receiver has acknowledged it. Headers are not stored in the copy:
+ * the zero in their place may still have to be read. Each header goes out inline.
  */
 #include "loco/ringbuffer.h"
 
@@ -31,42 +31,42 @@
 
 enum { WORD = sizeof(uint64_t) };
 
-/* A header is never zero: a size is at least 1. Its stamp says for which position it was
- * made, so that a ring into which somebody else wrote is found out. */
+/* A header is never zero, since a size is at least 1. The stamp comes from the position that the
+ * header was made for; a wrong one shows that a stranger wrote into the ring. */
 struct header {
     uint32_t size;
     uint32_t stamp;
 };
 
-/* In place of a size: the next header is at the ring's beginning. */
+/* Instead of a size: the next header is at the ring's beginning. */
 #define WRAP UINT32_MAX
 
 _Static_assert(sizeof(struct header) == WORD, "one word, so that it is never torn");
 
-static uint32_t stamp_of(uint64_t position)
+static uint32_t ring_stamp(uint64_t position)
 {
     return (uint32_t)(position / WORD);
 }
 
-static size_t frame_size(size_t size)
+static size_t ring_frame_size(size_t size)
 {
     return WORD + (size + WORD - 1) / WORD * WORD;
 }
 
-static size_t offset_of(const struct loco_ringbuffer *rb, uint64_t position)
+static size_t ring_offset(const struct loco_ringbuffer *rb, uint64_t position)
 {
     return position & (rb->capacity - 1);
 }
 
-/* Whether position a is before b, across a wrap too. */
-static bool before(uint64_t a, uint64_t b)
+/* Whether position a is before b, even where positions have wrapped. */
+static bool ring_before(uint64_t a, uint64_t b)
 {
     return (int64_t)(a - b) < 0;
 }
 
 /* --- setup ------------------------------------------------------------------------------ */
 
-static size_t power_of_two(size_t at_least)
+static size_t ring_power_of_two(size_t at_least)
 {
     size_t power = WORD;
 
@@ -75,8 +75,8 @@ static size_t power_of_two(size_t at_least)
     return power;
 }
 
-/* From here on this CPU writes the receiver's ring itself, where it can reach it. */
-static void on_connect(struct loco_channel *c, uint32_t node)
+/* From now on this CPU writes the receiver's ring directly, if it can reach it. */
+static void ring_on_connect(struct loco_channel *c, uint32_t node)
 {
     struct loco_ringbuffer *rb = (struct loco_ringbuffer *)c;
     unsigned member = (unsigned)loco_channel_member(c, node);
@@ -85,22 +85,23 @@ static void on_connect(struct loco_channel *c, uint32_t node)
         rb->direct[member] = loco_region_direct(rb->ring, member);
 }
 
-static void on_lost(struct loco_channel *c, uint32_t node)
+static void ring_on_lost(struct loco_channel *c, uint32_t node)
 {
     ((struct loco_ringbuffer *)c)->direct[loco_channel_member(c, node)] = NULL;
 }
 
-static const struct loco_channel_ops ops = {.on_connect = on_connect, .on_lost = on_lost};
+static const struct loco_channel_ops ring_ops = {.on_connect = ring_on_connect,
+                                                 .on_lost = ring_on_lost};
 
 int loco_ringbuffer_init(struct loco_ringbuffer *rb, struct loco_manager *manager,
                          const struct loco_channel *parent, const char *name, uint32_t sender,
                          struct loco_members receivers, size_t capacity, size_t message_max)
 {
     *rb = (struct loco_ringbuffer){
-        .sender = sender, .capacity = power_of_two(capacity), .message_max = message_max};
-    /* What a receiver has not told yet, less than a quarter, what is skipped at the end, and
-     * a message with the next header's place: together they always fit. */
-    if (message_max == 0 || message_max >= WRAP || frame_size(message_max) > rb->capacity / 4)
+        .sender = sender, .capacity = ring_power_of_two(capacity), .message_max = message_max};
+    /* A message must fit at last, however the ring stands: a receiver may not yet have told of a
+     * quarter of it, a lap's end may be skipped, and the next header needs its place. */
+    if (message_max == 0 || message_max >= WRAP || ring_frame_size(message_max) > rb->capacity / 4)
         return -EINVAL;
 
     const struct loco_members sender_only = {.nodes = &rb->sender, .count = 1};
@@ -108,7 +109,7 @@ int loco_ringbuffer_init(struct loco_ringbuffer *rb, struct loco_manager *manage
     rb->direct = calloc(manager->count, sizeof *rb->direct);
     if (!rb->direct)
         return -ENOMEM;
-    int rc = loco_channel_init(&rb->channel, manager, parent, name, members, &ops);
+    int rc = loco_channel_init(&rb->channel, manager, parent, name, members, &ring_ops);
     if (rc) {
         free(rb->direct);
         return rc;
@@ -133,17 +134,17 @@ void loco_ringbuffer_fini(struct loco_ringbuffer *rb)
 
 /* --- sending ---------------------------------------------------------------------------- */
 
-static bool is_lost(const struct loco_ringbuffer *rb, unsigned m)
+static bool ring_member_lost(const struct loco_ringbuffer *rb, unsigned m)
 {
     return loco_member_lost(&rb->channel.members[m]);
 }
 
-static uint64_t row_of(const struct loco_ringbuffer *rb, unsigned m)
+static uint64_t ring_acknowledged_by(const struct loco_ringbuffer *rb, unsigned m)
 {
     const struct loco_owned_var *row = rb->acks.rows[1 + m];
     uint64_t acknowledged = 0;
 
-    if (row) /* the receiver has joined */
+    if (row) /* NULL until the receiver has joined */
         loco_owned_var_load(row, &acknowledged);
     return acknowledged;
 }
@@ -151,7 +152,7 @@ static uint64_t row_of(const struct loco_ringbuffer *rb, unsigned m)
 bool loco_ringbuffer_acknowledged(const struct loco_ringbuffer *rb, uint64_t position)
 {
     for (unsigned m = 0; m < rb->channel.member_count; m++)
-        if (!is_lost(rb, m) && before(row_of(rb, m), position))
+        if (!ring_member_lost(rb, m) && ring_before(ring_acknowledged_by(rb, m), position))
             return false;
     return true;
 }
@@ -171,39 +172,41 @@ int loco_ringbuffer_wait(const struct loco_ringbuffer *rb, uint64_t position, ui
     return late;
 }
 
-/* Up to where every receiver that is not lost has acknowledged. */
-static uint64_t slowest(const struct loco_ringbuffer *rb)
+/* The position up to which every receiver that is not lost has acknowledged. */
+static uint64_t ring_slowest(const struct loco_ringbuffer *rb)
 {
     uint64_t first = rb->position;
 
     for (unsigned m = 0; m < rb->channel.member_count; m++) {
-        uint64_t acknowledged = is_lost(rb, m) ? first : row_of(rb, m);
-        if (before(acknowledged, first))
+        uint64_t acknowledged = ring_member_lost(rb, m) ? first : ring_acknowledged_by(rb, m);
+        if (ring_before(acknowledged, first))
             first = acknowledged;
     }
     return first;
 }
 
-static bool has_room(struct loco_ringbuffer *rb, size_t size)
+static bool ring_has_room(struct loco_ringbuffer *rb, size_t size)
 {
     if (size <= rb->capacity - (rb->position - rb->free_from))
         return true;
-    rb->free_from = slowest(rb);
+    rb->free_from = ring_slowest(rb);
     return size <= rb->capacity - (rb->position - rb->free_from);
 }
 
-static bool all_connected(const struct loco_ringbuffer *rb)
+static bool ring_all_connected(const struct loco_ringbuffer *rb)
 {
     for (unsigned m = 0; m < rb->channel.member_count; m++)
-        if (!is_lost(rb, m) &&
+        if (!ring_member_lost(rb, m) &&
             (!loco_member_connected(&rb->channel.members[m]) || !rb->acks.rows[1 + m]))
             return false;
     return true;
 }
 
-/* Nothing orders the links of two threads: a new one's writes come after the last one's. Returns 0
- * or -ETIMEDOUT. Any other error of the fence: somebody is lost, the others' are placed. */
-static int change_thread(struct loco_ringbuffer *rb, bool settled, uint64_t timeout_ns)
+/* The calling thread goes on where another stopped. Nothing orders the links of two threads, so a
+ * fence first places what the other one wrote, unless all of that is `settled`. Returns 0 or
+ * -ETIMEDOUT. Any other error of the fence only tells of a lost node, which sending finds out by
+ * itself. */
+static int ring_change_thread(struct loco_ringbuffer *rb, bool settled, uint64_t timeout_ns)
 {
     if (rb->thread && !settled &&
         loco_fence_global_timed(rb->channel.mgr, timeout_ns) == -ETIMEDOUT)
@@ -212,7 +215,7 @@ static int change_thread(struct loco_ringbuffer *rb, bool settled, uint64_t time
     return 0;
 }
 
-static int begin(struct loco_ringbuffer *rb, uint64_t timeout_ns)
+static int ring_begin_send(struct loco_ringbuffer *rb, uint64_t timeout_ns)
 {
     const struct loco_thread *self = loco_self(rb->channel.mgr);
 
@@ -220,91 +223,91 @@ static int begin(struct loco_ringbuffer *rb, uint64_t timeout_ns)
         return rb->error;
     if (!self)
         return -EPERM;
-    if (!all_connected(rb))
+    if (!ring_all_connected(rb))
         return -ENOTCONN;
-    int rc = change_thread(rb, loco_ringbuffer_acknowledged(rb, rb->position), timeout_ns);
+    int rc = ring_change_thread(rb, loco_ringbuffer_acknowledged(rb, rb->position), timeout_ns);
     return rc ? rc : rb->error;
 }
 
-static int write_to(struct loco_ringbuffer *rb, unsigned m, size_t offset, const void *from,
-                    size_t size)
+static int ring_write(struct loco_ringbuffer *rb, unsigned m, size_t offset, const void *from,
+                      size_t size)
 {
     int error = loco_region_write(rb->ring, m, offset, from, size).error;
 
-    return error == -ECONNRESET ? 0 : error; /* a lost receiver is nobody's trouble */
+    return error == -ECONNRESET ? 0 : error; /* sending to the others goes on */
 }
 
-/* The same two writes by this CPU's stores, which leave it in order. */
-static void publish_directly(struct loco_ringbuffer *rb, unsigned char *ring, size_t behind,
-                             const void *from, size_t from_size, uint64_t header)
+/* The same two writes as stores of this CPU, which become visible in order. */
+static void ring_publish_directly(struct loco_ringbuffer *rb, unsigned char *ring, size_t behind,
+                                  const void *from, size_t from_size, uint64_t header)
 {
-    uint64_t *place = (uint64_t *)(void *)(ring + offset_of(rb, rb->position));
+    uint64_t *place = (uint64_t *)(void *)(ring + ring_offset(rb, rb->position));
 
     loco_copy(ring + behind, from, from_size);
     __atomic_store_n(place, header, __ATOMIC_RELEASE);
     loco_stored();
 }
 
-/* Writes what stands behind the header's place, and then the header. */
-static int publish(struct loco_ringbuffer *rb, size_t behind, const void *from, size_t from_size,
-                   uint32_t size)
+/* Writes to each receiver what stands behind the header's place, and then the header. */
+static int ring_publish(struct loco_ringbuffer *rb, size_t behind, const void *from,
+                        size_t from_size, uint32_t size)
 {
-    const struct header header = {.size = size, .stamp = stamp_of(rb->position)};
+    const struct header header = {.size = size, .stamp = ring_stamp(rb->position)};
     uint64_t word;
 
     memcpy(&word, &header, sizeof word);
     for (unsigned m = 0; m < rb->channel.member_count && !rb->error; m++) {
         unsigned char *ring = atomic_load_explicit(&rb->direct[m], memory_order_relaxed);
         if (ring) {
-            publish_directly(rb, ring, behind, from, from_size, word);
+            ring_publish_directly(rb, ring, behind, from, from_size, word);
             continue;
         }
-        rb->error = write_to(rb, m, behind, from, from_size);
+        rb->error = ring_write(rb, m, behind, from, from_size);
         if (!rb->error)
-            rb->error = write_to(rb, m, offset_of(rb, rb->position), &word, sizeof word);
+            rb->error = ring_write(rb, m, ring_offset(rb, rb->position), &word, sizeof word);
     }
     return rb->error;
 }
 
-/* Ends the lap: the next header is at the beginning, and is none yet. */
-static int wrap(struct loco_ringbuffer *rb, size_t left)
+/* Ends the lap: writes a zero at the ring's beginning, and a header that refers to it. */
+static int ring_wrap(struct loco_ringbuffer *rb, size_t left)
 {
     static const uint64_t none = 0;
-    int rc = publish(rb, 0, &none, sizeof none, WRAP);
+    int rc = ring_publish(rb, 0, &none, sizeof none, WRAP);
 
     if (!rc)
         rb->position += left;
     return rc;
 }
 
-/* The change of the thread waits for at most `timeout_ns`, and nothing else does. */
-static int send_now(struct loco_ringbuffer *rb, const void *message, size_t size,
-                    uint64_t *position, uint64_t timeout_ns)
+/* Sends without waiting for room. Only a change of the thread waits, for at most `timeout_ns`. */
+static int ring_send(struct loco_ringbuffer *rb, const void *message, size_t size,
+                     uint64_t *position, uint64_t timeout_ns)
 {
     static const uint64_t none = 0;
-    int rc = begin(rb, timeout_ns);
+    int rc = ring_begin_send(rb, timeout_ns);
 
     if (rc)
         return rc;
     if (size == 0 || size > rb->message_max)
         return -EMSGSIZE;
 
-    size_t frame = frame_size(size);
-    size_t left = rb->capacity - offset_of(rb, rb->position);
+    size_t frame = ring_frame_size(size);
+    size_t left = rb->capacity - ring_offset(rb, rb->position);
     bool wraps = left < frame + WORD; /* the next header's place has to follow */
-    if (!has_room(rb, (wraps ? left : 0) + frame + WORD))
+    if (!ring_has_room(rb, (wraps ? left : 0) + frame + WORD))
         return -EAGAIN;
     if (wraps)
-        rc = wrap(rb, left);
+        rc = ring_wrap(rb, left);
     if (rc)
         return rc;
 
-    size_t behind = offset_of(rb, rb->position) + WORD;
+    size_t behind = ring_offset(rb, rb->position) + WORD;
     unsigned char *source = (unsigned char *)rb->ring->memory + behind;
-    memcpy(source + frame - 2 * WORD, &none, WORD); /* what the message leaves of its last word */
+    memcpy(source + frame - 2 * WORD, &none, WORD); /* the message may not fill its last word */
     memcpy(source + frame - WORD, &none, WORD);
     memcpy(source, message, size);
-    rc = publish(rb, behind, source, frame, (uint32_t)size);
+    rc = ring_publish(rb, behind, source, frame, (uint32_t)size);
     if (rc)
         return rc;
     rb->position += frame;
@@ -316,13 +319,13 @@ static int send_now(struct loco_ringbuffer *rb, const void *message, size_t size
 int loco_ringbuffer_send(struct loco_ringbuffer *rb, const void *message, size_t size,
                          uint64_t *position)
 {
-    return send_now(rb, message, size, position, UINT64_MAX);
+    return ring_send(rb, message, size, position, UINT64_MAX);
 }
 
 int loco_ringbuffer_send_wait(struct loco_ringbuffer *rb, const void *message, size_t size,
                               uint64_t *position, uint64_t timeout_ns)
 {
-    int rc = send_now(rb, message, size, position, timeout_ns);
+    int rc = ring_send(rb, message, size, position, timeout_ns);
 
     if (rc != -EAGAIN)
         return rc;
@@ -330,27 +333,28 @@ int loco_ringbuffer_send_wait(struct loco_ringbuffer *rb, const void *message, s
     int late = 0;
     while (rc == -EAGAIN && !late) {
         late = loco_relax(rb->channel.mgr, &wait);
-        rc = send_now(rb, message, size, position, UINT64_MAX);
+        rc = ring_send(rb, message, size, position, UINT64_MAX);
     }
     return rc == -EAGAIN ? late : rc;
 }
 
 /* --- receiving -------------------------------------------------------------------------- */
 
-/* The sender can reach this node before this node knows where to answer. */
-static bool may_tell(const struct loco_ringbuffer *rb)
+/* Whether this node knows where to answer. The sender may have reached it before that. */
+static bool ring_may_tell(const struct loco_ringbuffer *rb)
 {
     const struct loco_member *sender = &rb->acks.mine->channel.members[0];
 
     return atomic_load_explicit(&sender->incarnation, memory_order_relaxed);
 }
 
-static struct loco_ack tell(struct loco_ringbuffer *rb, uint64_t timeout_ns)
+/* Tells the sender up to where this receiver has released. */
+static struct loco_ack ring_tell(struct loco_ringbuffer *rb, uint64_t timeout_ns)
 {
-    int rc = may_tell(rb) ? 0 : -ENOTCONN;
+    int rc = ring_may_tell(rb) ? 0 : -ENOTCONN;
 
     if (!rc && rb->thread != loco_self(rb->channel.mgr))
-        rc = change_thread(rb, false, timeout_ns);
+        rc = ring_change_thread(rb, false, timeout_ns);
     if (rc) {
         rb->idle = LOCO_RINGBUFFER_IDLE; /* the next look tries again */
         return (struct loco_ack){.error = rc};
@@ -363,61 +367,62 @@ static struct loco_ack tell(struct loco_ringbuffer *rb, uint64_t timeout_ns)
     return ack;
 }
 
-/* Looks at the next header's place. */
-static int look(struct loco_ringbuffer *rb, struct loco_message *message)
+/* Takes the message whose header stands at this node's position, if one is there. */
+static int ring_look(struct loco_ringbuffer *rb, struct loco_message *message)
 {
     const unsigned char *ring = rb->ring->memory;
     struct header header;
 
     for (;;) {
-        size_t offset = offset_of(rb, rb->position);
+        size_t offset = ring_offset(rb, rb->position);
         uint64_t word = __atomic_load_n((const uint64_t *)(ring + offset), __ATOMIC_ACQUIRE);
         if (word == 0)
             return -EAGAIN;
         memcpy(&header, &word, sizeof header);
-        if (header.stamp != stamp_of(rb->position))
+        if (header.stamp != ring_stamp(rb->position))
             return -EBADMSG;
         size_t left = rb->capacity - offset;
         if (header.size == WRAP) {
             rb->position += left;
             continue;
         }
-        if (header.size == 0 || header.size > rb->message_max || frame_size(header.size) >= left)
+        if (header.size == 0 || header.size > rb->message_max ||
+            ring_frame_size(header.size) >= left)
             return -EBADMSG;
-        rb->position += frame_size(header.size);
+        rb->position += ring_frame_size(header.size);
         *message = (struct loco_message){
             .data = ring + offset + WORD, .size = header.size, .position = rb->position};
         return 0;
     }
 }
 
-static int receive_now(struct loco_ringbuffer *rb, struct loco_message *message,
-                       uint64_t timeout_ns)
+static int ring_receive(struct loco_ringbuffer *rb, struct loco_message *message,
+                        uint64_t timeout_ns)
 {
-    int rc = look(rb, message);
+    int rc = ring_look(rb, message);
 
     if (rc != -EAGAIN) {
         rb->idle = 0;
         return rc;
     }
     if (loco_channel_check(&rb->channel)) {
-        rc = look(rb, message); /* it may have sent, and then gone */
+        rc = ring_look(rb, message); /* the sender may have sent and then left */
         return rc == -EAGAIN ? -ECONNRESET : rc;
     }
     if (rb->told != rb->released && ++rb->idle >= LOCO_RINGBUFFER_IDLE)
-        tell(rb, timeout_ns);
+        ring_tell(rb, timeout_ns);
     return rc;
 }
 
 int loco_ringbuffer_receive(struct loco_ringbuffer *rb, struct loco_message *message)
 {
-    return receive_now(rb, message, UINT64_MAX);
+    return ring_receive(rb, message, UINT64_MAX);
 }
 
 int loco_ringbuffer_receive_wait(struct loco_ringbuffer *rb, struct loco_message *message,
                                  uint64_t timeout_ns)
 {
-    int rc = receive_now(rb, message, timeout_ns);
+    int rc = ring_receive(rb, message, timeout_ns);
 
     if (rc != -EAGAIN)
         return rc;
@@ -425,22 +430,22 @@ int loco_ringbuffer_receive_wait(struct loco_ringbuffer *rb, struct loco_message
     int late = 0;
     while (rc == -EAGAIN && !late) {
         late = loco_relax(rb->channel.mgr, &wait);
-        rc = receive_now(rb, message, loco_time_left(rb->channel.mgr, &wait));
+        rc = ring_receive(rb, message, loco_time_left(rb->channel.mgr, &wait));
     }
     return rc == -EAGAIN ? late : rc;
 }
 
 void loco_ringbuffer_release(struct loco_ringbuffer *rb, uint64_t position)
 {
-    if (before(rb->released, position))
+    if (ring_before(rb->released, position))
         rb->released = position;
     if (rb->released - rb->told >= rb->capacity / 4)
-        tell(rb, UINT64_MAX);
+        ring_tell(rb, UINT64_MAX);
 }
 
 struct loco_ack loco_ringbuffer_acknowledge(struct loco_ringbuffer *rb, uint64_t position)
 {
-    if (before(rb->released, position))
+    if (ring_before(rb->released, position))
         rb->released = position;
-    return rb->told == rb->released ? (struct loco_ack){0} : tell(rb, UINT64_MAX);
+    return rb->told == rb->released ? (struct loco_ack){0} : ring_tell(rb, UINT64_MAX);
 }

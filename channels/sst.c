@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int add_row(struct loco_sst *s, uint32_t node, struct loco_owned_var **row)
+static int sst_add_row(struct loco_sst *s, uint32_t node, struct loco_owned_var **row)
 {
     char name[16];
     struct loco_owned_var *v = calloc(1, sizeof *v);
@@ -17,24 +17,24 @@ static int add_row(struct loco_sst *s, uint32_t node, struct loco_owned_var **ro
     if (rc)
         free(v);
     else
-        __atomic_store_n(row, v, __ATOMIC_RELEASE); /* somebody may look for it already */
+        __atomic_store_n(row, v, __ATOMIC_RELEASE); /* loco_sst_row may be reading it */
     return rc;
 }
 
-/* A participant's row is made when it joins: who takes part is not known before. One that comes
- * back has its row, which takes it back by itself. */
-static void on_join(struct loco_channel *channel, uint32_t node)
+/* Adds a participant's row when it joins, as who takes part is not known before. A participant that
+ * comes back has a row already, and the owned_var takes it back by itself. */
+static void sst_on_join(struct loco_channel *channel, uint32_t node)
 {
     struct loco_sst *s = (struct loco_sst *)channel;
     int m = loco_channel_member(channel, node);
-    int rc = s->rows[1 + m] ? 0 : add_row(s, node, &s->rows[1 + m]);
+    int rc = s->rows[1 + m] ? 0 : sst_add_row(s, node, &s->rows[1 + m]);
 
     if (rc)
         loco_log(channel->mgr, LOCO_ERROR, "channel %s: no row for node %u: %s", channel->name,
                  node, strerror(-rc));
 }
 
-static const struct loco_channel_ops sst_ops = {.on_join = on_join, .takes_back = true};
+static const struct loco_channel_ops sst_ops = {.on_join = sst_on_join, .takes_back = true};
 
 int loco_sst_init(struct loco_sst *s, struct loco_manager *manager,
                   const struct loco_channel *parent, const char *name, struct loco_members members,
@@ -49,7 +49,7 @@ int loco_sst_init(struct loco_sst *s, struct loco_manager *manager,
     s->rows = calloc(1 + s->channel.member_count, sizeof(struct loco_owned_var *));
     if (!s->rows)
         goto fini_channel;
-    rc = add_row(s, manager->id, &s->rows[0]);
+    rc = sst_add_row(s, manager->id, &s->rows[0]);
     if (rc)
         goto free_rows;
     s->mine = s->rows[0];

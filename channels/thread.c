@@ -8,7 +8,7 @@
 #include "loco/fence.h"
 #include "thread_links.h"
 
-static int link_to(struct loco_thread *t, uint32_t node)
+static int thread_link_to(struct loco_thread *t, uint32_t node)
 {
     struct loco_link *_Atomic *entry = loco_by_node_make(&t->links, node);
     struct loco_link *link;
@@ -30,37 +30,37 @@ int loco_threads_link(struct loco_manager *m, uint32_t node)
         return 0;
     loco_each_thread(m, t)
     {
-        int rc = link_to(t, node);
+        int rc = thread_link_to(t, node);
         if (rc)
             return rc;
     }
     peer->linked = true;
-    /* After the links: an operation of this epoch went over one of them, not over an older one. */
+    /* After the links: an operation of this epoch went over a new link, never over an older one. */
     atomic_fetch_add_explicit(&m->epoch, 1, memory_order_release);
     atomic_store_explicit(&peer->lost, false, memory_order_release);
     return 0;
 }
 
-/* To whom a channel has connected already, and to itself. */
-static int link_to_all(struct loco_thread *t)
+/* Opens a link to this node itself, and to each peer that a channel has connected to already. */
+static int thread_link_to_all(struct loco_thread *t)
 {
-    int rc = link_to(t, t->mgr->id);
+    int rc = thread_link_to(t, t->mgr->id);
 
     loco_each_entry (&t->mgr->peers, node) {
         const struct loco_peer *peer = loco_by_node_find(&t->mgr->peers, node);
         if (!rc && peer->linked)
-            rc = link_to(t, node);
+            rc = thread_link_to(t, node);
     }
     return rc;
 }
 
-static struct loco_thread *find_detached(const struct loco_manager *m)
+static struct loco_thread *thread_find_detached(const struct loco_manager *m)
 {
     loco_each_thread(m, t) if (!t->attached) return t;
     return NULL;
 }
 
-static int make_thread(struct loco_manager *m, struct loco_thread **made)
+static int thread_make(struct loco_manager *m, struct loco_thread **made)
 {
     struct loco_thread *t = calloc(1, sizeof *t);
 
@@ -71,7 +71,7 @@ static int make_thread(struct loco_manager *m, struct loco_thread **made)
     if (!rc)
         rc = loco_mem_pool_open(t);
     if (!rc)
-        rc = link_to_all(t);
+        rc = thread_link_to_all(t);
     if (rc) {
         loco_thread_free(t);
         return rc;
@@ -88,8 +88,8 @@ int loco_thread_attach(struct loco_manager *m)
         return -EEXIST;
 
     pthread_mutex_lock(&m->lock);
-    struct loco_thread *t = find_detached(m);
-    int rc = t ? 0 : make_thread(m, &t);
+    struct loco_thread *t = thread_find_detached(m);
+    int rc = t ? 0 : thread_make(m, &t);
     if (!rc) {
         t->attached = true;
         t->told = atomic_load(&m->losses);
@@ -112,7 +112,7 @@ void loco_release(struct loco_manager *m)
         m->fabric->ops->release(m->node);
 }
 
-static void close_links(struct loco_thread *t, uint32_t node)
+static void thread_close_links(struct loco_thread *t, uint32_t node)
 {
     for (struct loco_link *link = loco_thread_link(t, node), *older; link; link = older) {
         older = link->older;
@@ -123,7 +123,7 @@ static void close_links(struct loco_thread *t, uint32_t node)
 void loco_thread_free(struct loco_thread *t)
 {
     loco_each_entry (&t->links, node)
-        close_links(t, node);
+        thread_close_links(t, node);
     loco_by_node_free(&t->links);
     loco_mem_pool_close(t);
     free(t);
@@ -140,7 +140,7 @@ int loco_thread_detach_timed(struct loco_manager *m, uint64_t timeout_ns)
 
     if (!self)
         return 0;
-    /* The context's next thread is not to be told of these losses. */
+    /* This fence also tells of losses, which the context's next thread must not hear of. */
     if (loco_fence_thread_timed(m, timeout_ns) == -ETIMEDOUT)
         return -ETIMEDOUT;
     pthread_mutex_lock(&m->lock);

@@ -1,9 +1,9 @@
 /*
- * A thread's private endpoints: one link for each peer, and a pool of mem_refs.
+ * A thread's context: its private links, one for each peer, and its pool of mem_refs.
  *
- * A context outlives its thread. The next thread to attach takes it over, and all of them stay on
- * the manager's list until the manager closes. So a fence may walk the list without a lock, and an
- * ack may be asked after its thread has detached.
+ * A context outlives its thread. The next thread to attach takes it over, and every context stays
+ * on the manager's list until the manager closes. So a fence may walk the list without a lock, and
+ * an ack may be queried after its thread has detached.
  */
 #ifndef LOCO_THREAD_LINKS_H
 #define LOCO_THREAD_LINKS_H
@@ -20,8 +20,9 @@ struct loco_thread {
     bool attached;   /* under the manager's lock */
     struct loco_mem_pool *pool;
     struct loco_thread *next; /* of the manager */
-    /* struct loco_link *_Atomic: NULL where no channel has connected. One to a peer that restarts
-     * is replaced by another, and kept as its `older`: a thread that was about to use it may. */
+    /* By peer a struct loco_link *_Atomic; NULL while no channel has connected. When a peer
+     * restarts, a new link replaces its link, which is kept as `older`: a thread may be about to
+     * use it. */
     struct loco_by_node links;
 };
 
@@ -37,7 +38,7 @@ static inline struct loco_link *loco_thread_link(const struct loco_thread *threa
     return link ? atomic_load_explicit(link, memory_order_acquire) : NULL;
 }
 
-/* Whether the link's operation of this number is done: all up to it are, or simply all. */
+/* Whether the link's operation of this number is done. It is, too, when all that was posted is. */
 static inline bool loco_link_done(const struct loco_link *link, uint64_t number)
 {
     uint64_t posted = atomic_load_explicit(&link->posted, memory_order_relaxed);
@@ -52,7 +53,7 @@ static inline struct loco_thread *loco_self(const struct loco_manager *manager)
     return (struct loco_thread *)loco_context_at(manager->slot);
 }
 
-/* Looks for the link's completions, where that is not left to loco_manager_poll. */
+/* Polls the link for completions, unless that is left to loco_manager_poll. */
 static inline void loco_poll_inline(struct loco_link *link, const struct loco_manager *manager)
 {
     if (manager->config.completions == LOCO_INLINE)

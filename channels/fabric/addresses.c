@@ -1,9 +1,11 @@
 #include "addresses.h"
 
+#include <errno.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 char **loco_addresses_copy(const char *const *names, uint32_t count)
 {
@@ -66,4 +68,21 @@ socklen_t loco_address_size(const struct sockaddr_storage *address)
 {
     return address->ss_family == AF_INET6 ? sizeof(struct sockaddr_in6)
                                           : sizeof(struct sockaddr_in);
+}
+
+int loco_listen(const struct sockaddr *at, socklen_t size, bool also_four)
+{
+    const int fd = socket(at->sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    const int on = 1, only_six = !also_four;
+
+    if (fd < 0)
+        return -errno;
+    setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+    if (at->sa_family == AF_INET6)
+        setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &only_six, sizeof only_six);
+    if (!bind(fd, at, size) && !listen(fd, SOMAXCONN))
+        return fd;
+    const int rc = -errno;
+    close(fd);
+    return rc;
 }

@@ -1,5 +1,5 @@
 /*
- * How a table by node id (loco/fabric/by_node.h) is made, filled and gone through.
+ * How to make, fill and walk a table by node id (loco/fabric/by_node.h).
  */
 #ifndef LOCO_BY_NODE_MAKE_H
 #define LOCO_BY_NODE_MAKE_H
@@ -34,7 +34,8 @@ static inline void loco_by_node_free(struct loco_by_node *t)
     *t = (struct loco_by_node){0};
 }
 
-/* The same, made where it is not there; NULL when there is no memory. */
+/* The entry of the node as loco_by_node_find, which is made if it is not there; NULL when there is
+ * no memory. */
 static inline void *loco_by_node_make(struct loco_by_node *t, uint32_t node)
 {
     unsigned char *_Atomic *page = &t->pages[node / LOCO_PAGE_NODES];
@@ -45,7 +46,7 @@ static inline void *loco_by_node_make(struct loco_by_node *t, uint32_t node)
     return loco_by_node_find(t, node);
 }
 
-/* The first node from `node` on that has an entry; the table's count: none has. */
+/* The first node from `node` on that has an entry; the table's count when there is none. */
 static inline uint32_t loco_by_node_next(const struct loco_by_node *t, uint32_t node)
 {
     while (node < t->count && !loco_by_node_find(t, node))

@@ -12,31 +12,33 @@
 #include <pthread.h>
 #include <sanitizer/asan_interface.h>
 #include <sanitizer/common_interface_defs.h>
-#define LEAVING(f, to) __sanitizer_start_switch_fiber(&(f)->shadow, (to)->stack, (to)->stack_size)
-#define ARRIVED(f)     __sanitizer_finish_switch_fiber((f)->shadow, NULL, NULL)
+#define FIBER_LEAVES(f, to)                                                                        \
+    __sanitizer_start_switch_fiber(&(f)->shadow, (to)->stack, (to)->stack_size)
+#define FIBER_ARRIVED(f) __sanitizer_finish_switch_fiber((f)->shadow, NULL, NULL)
 #elif defined(LOCO_TSAN)
 #include <sanitizer/tsan_interface.h>
-#define LEAVING(f, to) __tsan_switch_to_fiber((to)->shadow, 0)
-#define ARRIVED(f)     ((void)0)
+#define FIBER_LEAVES(f, to) __tsan_switch_to_fiber((to)->shadow, 0)
+#define FIBER_ARRIVED(f)    ((void)0)
 #else
-#define LEAVING(f, to) ((void)0)
-#define ARRIVED(f)     ((void)0)
+#define FIBER_LEAVES(f, to) ((void)0)
+#define FIBER_ARRIVED(f)    ((void)0)
 #endif
 
 struct fiber {
     void *stack_pointer; /* while it is switched away */
     void (*entry)(void *arg);
     void *arg;
-    void *stack; /* its lowest byte; NULL: not ours */
+    void *stack; /* its lowest byte; NULL: the stack of a thread */
     size_t stack_size;
     void *mapping; /* the stack with its guard page */
     size_t mapping_size;
-    void *shadow; /* the sanitizer's */
+    void *shadow; /* what the sanitizer knows of it */
 };
 
 /*
- * The switch itself. A C library's swapcontext() makes two system calls to save a signal
- * mask that never changes here; this saves what the calling convention says a call keeps.
+ * Saves the registers that a call has to preserve, and the stack pointer; then loads those of the
+ * other fiber. swapcontext() of the C library would make two system calls for a signal mask that
+ * never changes here.
  */
 #if defined(__x86_64__)
 
@@ -65,11 +67,11 @@ __asm__(".text\n"
 
 enum { SAVED_WORDS = 8 }; /* six registers, the return address, and one to align */
 
-static void lay_first_frame(struct fiber *f, uintptr_t top, void (*start)(void))
+static void fiber_lay_first_frame(struct fiber *f, uintptr_t top, void (*fiber_start)(void))
 {
     uintptr_t *frame = (uintptr_t *)(top & ~(uintptr_t)15) - SAVED_WORDS;
 
-    frame[6] = (uintptr_t)start;
+    frame[6] = (uintptr_t)fiber_start;
     f->stack_pointer = frame;
 }
 
@@ -111,11 +113,11 @@ __asm__(".text\n"
 
 enum { SAVED_WORDS = 20 };
 
-static void lay_first_frame(struct fiber *f, uintptr_t top, void (*start)(void))
+static void fiber_lay_first_frame(struct fiber *f, uintptr_t top, void (*fiber_start)(void))
 {
     uintptr_t *frame = (uintptr_t *)(top & ~(uintptr_t)15) - SAVED_WORDS;
 
-    frame[11] = (uintptr_t)start; /* x30 */
+    frame[11] = (uintptr_t)fiber_start; /* x30 */
     f->stack_pointer = frame;
 }
 
@@ -123,25 +125,25 @@ static void lay_first_frame(struct fiber *f, uintptr_t top, void (*start)(void))
 #error "fibers need a few lines of assembly for this processor: see fiber.c"
 #endif
 
-static _Thread_local struct fiber *starting; /* a new fiber learns here who it is */
+static _Thread_local struct fiber *fiber_starting; /* read by the fiber that starts */
 
-static void start(void)
+static void fiber_start(void)
 {
-    struct fiber *self = starting;
+    struct fiber *self = fiber_starting;
 
-    ARRIVED(self);
+    FIBER_ARRIVED(self);
     self->entry(self->arg);
     abort(); /* an entry does not return */
 }
 
-/* Stacks that begin at the same offset in their pages would all compete for the same few
- * sets of the cache; so each begins some lines lower than most others do. */
-static size_t colour(const struct fiber *f)
+/* Stacks that begin at the same offset in their pages would compete for the same few sets of the
+ * cache. So each begins a different number of lines lower, one of sixteen. */
+static size_t fiber_colour(const struct fiber *f)
 {
     return ((uintptr_t)f >> 6) % 16 * 4 * 64;
 }
 
-static int map_stack(struct fiber *f, size_t size)
+static int fiber_map_stack(struct fiber *f, size_t size)
 {
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
 
@@ -150,11 +152,11 @@ static int map_stack(struct fiber *f, size_t size)
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
     if (f->mapping == MAP_FAILED)
         return -1;
-    mprotect(f->mapping, page, PROT_NONE); /* an overflow faults, and does not wander */
+    mprotect(f->mapping, page, PROT_NONE); /* so that an overflow faults */
     f->stack = (char *)f->mapping + page;
     f->stack_size = size;
 #if defined(LOCO_ASAN)
-    __asan_unpoison_memory_region(f->stack, size); /* another's stack may have been here */
+    __asan_unpoison_memory_region(f->stack, size); /* an earlier stack may have been here */
 #endif
     return 0;
 }
@@ -167,11 +169,11 @@ struct fiber *fiber_new(void (*entry)(void *arg), void *arg, size_t stack_size)
         return NULL;
     f->entry = entry;
     f->arg = arg;
-    if (map_stack(f, stack_size)) {
+    if (fiber_map_stack(f, stack_size)) {
         free(f);
         return NULL;
     }
-    lay_first_frame(f, (uintptr_t)f->stack + stack_size - colour(f), start);
+    fiber_lay_first_frame(f, (uintptr_t)f->stack + stack_size - fiber_colour(f), fiber_start);
 #if defined(LOCO_TSAN)
     f->shadow = __tsan_create_fiber(0);
 #endif
@@ -197,10 +199,10 @@ struct fiber *fiber_current(void)
 
 void fiber_switch(struct fiber *from, struct fiber *to)
 {
-    starting = to;
-    LEAVING(from, to);
+    fiber_starting = to;
+    FIBER_LEAVES(from, to);
     fiber_swap(&from->stack_pointer, to->stack_pointer);
-    ARRIVED(from);
+    FIBER_ARRIVED(from);
 }
 
 void fiber_free(struct fiber *f)

@@ -9,11 +9,11 @@
 
 struct fiber;
 
-/* A fiber that will run entry(arg), which must never return: it ends by switching away for
- * good. NULL when there is no memory. */
+/* A fiber that will run entry(arg), which must never return: to end, it switches away for the last
+ * time. NULL when there is no memory. */
 struct fiber *fiber_new(void (*entry)(void *arg), void *arg, size_t stack_size);
 
-/* A fiber for what runs now, so that it can be switched back to. */
+/* A fiber for the calling thread, so that it can be switched back to. */
 struct fiber *fiber_current(void);
 
 /* Leaves `from`, which runs now, and goes on with `to`. */

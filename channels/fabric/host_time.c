@@ -12,8 +12,9 @@ uint64_t loco_host_clock(struct loco_node *node)
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-/* Most waits end within microseconds, and are spun through. One that does not may be for a
- * thread that needs this very core; one that lasts is for a person or a disk. */
+/* Most waits end within microseconds: the first turns spin. A wait that goes on may be for a thread
+ * that needs this very core, so later turns yield it. One that lasts long is for something slow,
+ * and sleeps. */
 void loco_host_relax(struct loco_node *node, struct loco_wait *wait)
 {
     static const struct timespec nap = {.tv_nsec = 100000};
@@ -26,7 +27,7 @@ void loco_host_relax(struct loco_node *node, struct loco_wait *wait)
 #if defined(__x86_64__)
         __builtin_ia32_pause();
 #elif defined(__aarch64__)
-        __asm__ volatile("isb"); /* a yield is no pause at all on most of them */
+        __asm__ volatile("isb"); /* on most of these processors `yield` does not pause */
 #endif
     } else if (turn < 100000) {
         sched_yield();

@@ -1,5 +1,5 @@
 /*
- * Time on the fabrics whose nodes are processes of real machines.
+ * Clock and waiting on the fabrics whose nodes are processes of real machines.
  */
 #ifndef LOCO_HOST_TIME_H
 #define LOCO_HOST_TIME_H

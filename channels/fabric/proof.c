@@ -4,7 +4,7 @@
 #include <sodium.h>
 #include <sys/random.h>
 
-/* Its bytes are hashed, so it has none between its fields. */
+/* All its bytes are hashed, so there must be no padding. */
 _Static_assert(sizeof(struct loco_claim) == 48, "crosses the network, hashed");
 
 const char *loco_refusal_of(enum loco_refusal why)
@@ -49,7 +49,7 @@ int loco_nonce_new(struct loco_nonce *nonce)
 {
     ssize_t size = getrandom(nonce->bytes, sizeof nonce->bytes, 0);
 
-    return size < 0 ? -errno : 0; /* so few bytes are never given in part */
+    return size < 0 ? -errno : 0; /* getrandom gives so few bytes all or none */
 }
 
 struct loco_proof loco_prove(const struct loco_key *key, const struct loco_claim *claim)

@@ -1,9 +1,10 @@
 /*
- * How two nodes prove to each other that they know the network's secret, without saying it: each
- * gives the other a number that was never used before, and gets a keyed hash of both back.
+ * How two nodes prove to each other that they know the network's secret, without sending it: each
+ * gives the other a number that was never used before (a nonce), and gets a keyed hash of both
+ * back.
  *
- * The key is a hash of the secret. A network without a secret has the key of no bytes, which
- * anybody has: one code for both.
+ * The key is a hash of the secret. A network without a secret uses the hash of zero bytes, which
+ * anybody can compute, so that the code is the same for both.
  */
 #ifndef LOCO_PROOF_H
 #define LOCO_PROOF_H
@@ -25,8 +26,8 @@ struct loco_proof {
     unsigned char bytes[16];
 };
 
-/* What a proof, or a key, is for, on fabrics whose nodes connect over a network: a request for a
- * connection, the answer to it, the key of the connection's links, one of these links. */
+/* What a proof or a key is for, on fabrics whose nodes connect over a network: the request for a
+ * connection, the answer to it, the key of the connection's links, or one of those links. */
 enum loco_purpose { LOCO_OF_REQUEST = 1, LOCO_OF_ANSWER, LOCO_OF_LINKS, LOCO_OF_LINK };
 
 /*
@@ -34,7 +35,7 @@ enum loco_purpose { LOCO_OF_REQUEST = 1, LOCO_OF_ANSWER, LOCO_OF_LINKS, LOCO_OF_
  *
  * PROVE     the proof is missing, or of an old challenge
  * FOREIGN   another network
- * TAKEN     the id is in use, perhaps by one whose end is not noticed yet
+ * TAKEN     the id is in use, perhaps by a node whose end has not been noticed yet
  * UNKNOWN   a link without a control connection, or one too many
  * UNPROVEN  the proof is wrong: another secret
  * STRAY     the request comes from an address that is not the node's
@@ -49,24 +50,27 @@ enum loco_refusal {
     LOCO_STRAY
 };
 
-/* In words: of who is refused, and of who was refused. NULL: it may be tried again. */
+/* The reason in words, for the side that refuses and for the side that was refused. NULL: it may
+ * try again. */
 const char *loco_refusal_of(enum loco_refusal why);
 const char *loco_refusal_by(enum loco_refusal why);
 
-/* What a proof is of. No two that mean different things are alike, so none serves as another. */
+/* What a proof is computed from. Claims that mean different things differ, so no proof can be used
+ * for another purpose. */
 struct loco_claim {
     uint32_t purpose; /* enum loco_purpose, or the fabric's own numbers */
     uint32_t from, to, count;
-    struct loco_nonce asked, given; /* by who checks the proof, and by who makes it */
+    struct loco_nonce asked,
+        given; /* of the side that checks the proof, of the side that makes it */
 };
 
-/* `count`: how many nodes there are to who makes the proof. */
+/* `count`: how many nodes the network has, as the side that makes the proof believes. */
 struct loco_claim loco_claim_of(uint32_t purpose, uint32_t from, uint32_t to, uint32_t count,
                                 const struct loco_nonce *asked, const struct loco_nonce *given);
 
 void loco_key_of(struct loco_key *key, struct loco_secret secret);
 
-/* A key for the two nodes of a claim only. */
+/* A key that only the two nodes of the claim have. */
 void loco_key_between(struct loco_key *key, const struct loco_key *network,
                       const struct loco_claim *claim);
 

@@ -1,6 +1,7 @@
 /*
- * A listener whose process has no file descriptor left. Who waits to be accepted keeps it ready, so
- * the thread that serves it would try again and again: it rests between two tries.
+ * A rest for a listener whose process has no file descriptor left. A caller that waits to be
+ * accepted keeps the listener ready, so without a rest the thread that serves it would try over and
+ * over.
  */
 #ifndef LOCO_REST_H
 #define LOCO_REST_H
@@ -13,7 +14,7 @@ static const uint64_t LOCO_REST_NS = 200000000;
 
 struct loco_rest {
     uint64_t until; /* 0: it does not rest */
-    bool told;      /* the log has it */
+    bool told;      /* it was logged */
 };
 
 /* After accept() has failed. Returns whether the listener is to rest. */

@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-static bool before(const struct timeline_entry *a, const struct timeline_entry *b)
+static bool timeline_before(const struct timeline_entry *a, const struct timeline_entry *b)
 {
     return a->time < b->time || (a->time == b->time && a->order < b->order);
 }
@@ -13,11 +13,11 @@ uint64_t timeline_place(struct timeline *l, unsigned class)
     return (uint64_t) class << 56 | l->arrivals++;
 }
 
-static void sift_up(struct timeline *l, size_t hole, struct timeline_entry entry)
+static void timeline_sift_up(struct timeline *l, size_t hole, struct timeline_entry entry)
 {
     while (hole > 0) {
         size_t parent = (hole - 1) / 4;
-        if (!before(&entry, &l->heap[parent]))
+        if (!timeline_before(&entry, &l->heap[parent]))
             break;
         l->heap[hole] = l->heap[parent];
         hole = parent;
@@ -25,7 +25,7 @@ static void sift_up(struct timeline *l, size_t hole, struct timeline_entry entry
     l->heap[hole] = entry;
 }
 
-static void sift_down(struct timeline *l, size_t hole, struct timeline_entry entry)
+static void timeline_sift_down(struct timeline *l, size_t hole, struct timeline_entry entry)
 {
     for (;;) {
         size_t child = 4 * hole + 1;
@@ -34,9 +34,9 @@ static void sift_down(struct timeline *l, size_t hole, struct timeline_entry ent
             break;
         size_t least = child;
         for (child++; child < end; child++)
-            if (before(&l->heap[child], &l->heap[least]))
+            if (timeline_before(&l->heap[child], &l->heap[least]))
                 least = child;
-        if (!before(&l->heap[least], &entry))
+        if (!timeline_before(&l->heap[least], &entry))
             break;
         l->heap[hole] = l->heap[least];
         hole = least;
@@ -54,7 +54,7 @@ int timeline_put(struct timeline *l, uint64_t time, uint64_t place, void *what)
         l->heap = heap;
         l->room = room;
     }
-    sift_up(l, l->count++, (struct timeline_entry){time, place, what});
+    timeline_sift_up(l, l->count++, (struct timeline_entry){time, place, what});
     return 0;
 }
 
@@ -70,7 +70,7 @@ bool timeline_take(struct timeline *l, struct timeline_entry *first)
     *first = l->heap[0];
     struct timeline_entry last = l->heap[--l->count];
     if (l->count > 0)
-        sift_down(l, 0, last);
+        timeline_sift_down(l, 0, last);
     return true;
 }
 
@@ -79,12 +79,12 @@ void timeline_exchange(struct timeline *l, uint64_t time, uint64_t place, void *
 {
     struct timeline_entry entry = {time, place, what};
 
-    if (l->count == 0 || before(&entry, &l->heap[0])) {
+    if (l->count == 0 || timeline_before(&entry, &l->heap[0])) {
         *first = entry;
         return;
     }
     *first = l->heap[0];
-    sift_down(l, 0, entry);
+    timeline_sift_down(l, 0, entry);
 }
 
 void timeline_free(struct timeline *l)

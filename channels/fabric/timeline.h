@@ -15,7 +15,7 @@ struct timeline_entry {
     void *what;
 };
 
-/* A heap with four children a node: shallow, and its four keys lie side by side. */
+/* A heap of four children a node: it is shallow, and the four keys to compare lie side by side. */
 struct timeline {
     struct timeline_entry *heap;
     size_t count, room;
@@ -25,8 +25,8 @@ struct timeline {
 /* Returns 0 or -ENOMEM. */
 int timeline_add(struct timeline *line, uint64_t time, unsigned class, void *what);
 
-/* The place in the order of an entry that comes onto the line later, by timeline_put: as if it were
- * added now. */
+/* Reserves the place that an entry added now would have. The entry itself is put onto the line
+ * later, by timeline_put. */
 uint64_t timeline_place(struct timeline *line, unsigned class);
 int timeline_put(struct timeline *line, uint64_t time, uint64_t place, void *what);
 

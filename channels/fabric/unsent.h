@@ -1,6 +1,6 @@
 /*
- * Control messages to a peer that wait until the connection to it takes them. Whose it is has the
- * lock.
+ * A queue of control messages to a peer that wait until the connection takes them. Its owner does
+ * the locking.
  */
 #ifndef LOCO_UNSENT_H
 #define LOCO_UNSENT_H
@@ -8,14 +8,14 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Bytes that one peer leaves; with more it is as good as lost. */
+/* Bytes that may wait for one peer. A peer that leaves more counts as lost. */
 enum { LOCO_UNSENT_MAX = 16 << 20 };
 
 struct loco_unsent_message {
     struct loco_unsent_message *next;
     size_t size;
-    size_t sent;    /* of it, where a connection takes parts */
-    int descriptor; /* that goes with it, or -1; not owned */
+    size_t sent;    /* bytes that the connection has taken, where it takes parts */
+    int descriptor; /* a file descriptor to send along, or -1; not owned */
     unsigned char data[];
 };
 

@@ -10,12 +10,6 @@
 
 #include "sanitizers.h"
 
-#define LOCO_COPY_AS(type)                                                                         \
-    if (((uintptr_t)d | (uintptr_t)s) % sizeof(type) == 0)                                         \
-        for (; size >= sizeof(type); d += sizeof(type), s += sizeof(type), size -= sizeof(type))   \
-    __atomic_store_n((type *)d, __atomic_load_n((const type *)s, __ATOMIC_RELAXED),                \
-                     __ATOMIC_RELAXED)
-
 #if defined(__x86_64__) && !defined(LOCO_TSAN)
 /* Two words at a time: no x86 tears an aligned word of a vector, though none promises it of
  * the pair. Long copies are three times as fast. */
@@ -53,26 +47,50 @@ static inline size_t loco_copy_lines(unsigned char *to, const unsigned char *fro
 }
 #endif
 
+static inline void loco_copy_8(unsigned char *to, const unsigned char *from)
+{
+    __atomic_store_n((uint64_t *)to, __atomic_load_n((const uint64_t *)from, __ATOMIC_RELAXED),
+                     __ATOMIC_RELAXED);
+}
+
+static inline void loco_copy_4(unsigned char *to, const unsigned char *from)
+{
+    __atomic_store_n((uint32_t *)to, __atomic_load_n((const uint32_t *)from, __ATOMIC_RELAXED),
+                     __ATOMIC_RELAXED);
+}
+
+static inline void loco_copy_2(unsigned char *to, const unsigned char *from)
+{
+    __atomic_store_n((uint16_t *)to, __atomic_load_n((const uint16_t *)from, __ATOMIC_RELAXED),
+                     __ATOMIC_RELAXED);
+}
+
+static inline void loco_copy_1(unsigned char *to, const unsigned char *from)
+{
+    __atomic_store_n(to, __atomic_load_n(from, __ATOMIC_RELAXED), __ATOMIC_RELAXED);
+}
+
 static inline void loco_copy_any(void *to, const void *from, size_t size)
 {
     unsigned char *d = (unsigned char *)to;
     const unsigned char *s = (const unsigned char *)from;
+    const uintptr_t alignment = (uintptr_t)d | (uintptr_t)s;
+    size_t at = size >= 64 ? loco_copy_lines(d, s, size) : 0;
 
-    if (size >= 64) {
-        size_t copied = loco_copy_lines(d, s, size);
-        d += copied;
-        s += copied;
-        size -= copied;
-    }
-    LOCO_COPY_AS(uint64_t);
-    if (size == 0)
+    if (alignment % 8 == 0)
+        for (; size - at >= 8; at += 8)
+            loco_copy_8(d + at, s + at);
+    if (at == size)
         return;
-    LOCO_COPY_AS(uint32_t);
-    LOCO_COPY_AS(uint16_t);
-    LOCO_COPY_AS(uint8_t);
+    if (alignment % 4 == 0)
+        for (; size - at >= 4; at += 4)
+            loco_copy_4(d + at, s + at);
+    if (alignment % 2 == 0)
+        for (; size - at >= 2; at += 2)
+            loco_copy_2(d + at, s + at);
+    for (; at < size; at++)
+        loco_copy_1(d + at, s + at);
 }
-
-#undef LOCO_COPY_AS
 
 /* Most copies are of a few words. They are copied word by word: a processor forwards words that it
  * has just stored, but no pairs of them. */

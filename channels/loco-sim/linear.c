@@ -55,7 +55,7 @@ struct config {
     uint32_t tried; /* candidates of that point tried so far */
     uint32_t parent;
     uint32_t op; /* linearized between the parent and here */
-    struct model_state state;
+    struct loco_sim_model_state state;
 };
 
 /* A place in the table of configurations, which is empty unless of the present epoch. */
@@ -65,7 +65,7 @@ struct memo {
     uint32_t config;
 };
 
-struct linear {
+struct loco_sim_linear {
     uint32_t ops_max, configs_max;
 
     /* The key being checked, in the history's first so many events. */
@@ -88,11 +88,11 @@ struct linear {
 
 /* --- memory --------------------------------------------------------------------------- */
 
-int linear_open(struct linear **linear, uint32_t ops_max, uint32_t configs_max)
+int loco_sim_linear_open(struct loco_sim_linear **linear, uint32_t ops_max, uint32_t configs_max)
 {
     if (ops_max == 0 || configs_max == 0 || configs_max > 1u << 28)
         return -EINVAL;
-    struct linear *l = calloc(1, sizeof(*l));
+    struct loco_sim_linear *l = calloc(1, sizeof(*l));
     if (!l)
         return -ENOMEM;
 
@@ -111,14 +111,14 @@ int linear_open(struct linear **linear, uint32_t ops_max, uint32_t configs_max)
     l->order = calloc(ops_max, sizeof(*l->order));
     if (!l->point || !l->candidate || !l->slot_of || !l->config || !l->memo || !l->key ||
         !l->order) {
-        linear_close(l);
+        loco_sim_linear_close(l);
         return -ENOMEM;
     }
     *linear = l;
     return 0;
 }
 
-void linear_close(struct linear *linear)
+void loco_sim_linear_close(struct loco_sim_linear *linear)
 {
     if (!linear)
         return;
@@ -139,12 +139,13 @@ struct open_ops {
     uint32_t op[SLOTS];
 };
 
-static void add_candidate(struct linear *l, uint32_t op, uint32_t slot)
+static void add_candidate(struct loco_sim_linear *l, uint32_t op, uint32_t slot)
 {
     l->candidate[l->candidates++] = (struct candidate){.op = op, .slot = slot};
 }
 
-static void add_point(struct linear *l, const struct open_ops *open, uint32_t event, uint32_t op)
+static void add_point(struct loco_sim_linear *l, const struct open_ops *open, uint32_t event,
+                      uint32_t op)
 {
     struct point *point = &l->point[l->points++];
     const uint32_t slot = l->slot_of[op];
@@ -160,7 +161,8 @@ static void add_point(struct linear *l, const struct open_ops *open, uint32_t ev
 }
 
 /* False when more operations are open at once than there are slots. */
-static bool lay_out(struct linear *l, const struct history *h, uint64_t key, uint32_t events)
+static bool lay_out(struct loco_sim_linear *l, const struct loco_sim_history *h, uint64_t key,
+                    uint32_t events)
 {
     struct open_ops open = {0};
 
@@ -190,7 +192,7 @@ static bool lay_out(struct linear *l, const struct history *h, uint64_t key, uin
 /* --- the search ----------------------------------------------------------------------- */
 
 /* Passes the returns of operations that are linearized: nothing is to be chosen there. */
-static void settle(const struct linear *l, struct config *c)
+static void settle(const struct loco_sim_linear *l, struct config *c)
 {
     for (; c->point < l->points; c->point++) {
         const uint32_t slot = l->candidate[l->point[c->point].first].slot;
@@ -203,15 +205,16 @@ static void settle(const struct linear *l, struct config *c)
 
 static bool same(const struct config *a, const struct config *b)
 {
-    return a->point == b->point && a->done == b->done && model_state_equal(&a->state, &b->state);
+    return a->point == b->point && a->done == b->done &&
+           loco_sim_model_state_equal(&a->state, &b->state);
 }
 
 /* Remembers the newest configuration. False when it was seen before. */
-static bool remember(struct linear *l)
+static bool remember(struct loco_sim_linear *l)
 {
     const struct config *newest = &l->config[l->configs];
     const uint64_t hash =
-        model_state_hash(&newest->state, newest->done ^ (uint64_t)newest->point << 32);
+        loco_sim_model_state_hash(&newest->state, newest->done ^ (uint64_t)newest->point << 32);
     const uint32_t tag = (uint32_t)(hash >> 32);
     uint32_t place = (uint32_t)hash & l->memo_mask;
 
@@ -224,22 +227,23 @@ static bool remember(struct linear *l)
 }
 
 /* Makes the newest configuration out of `from` by performing a candidate, if that is new. */
-static bool linearize(struct linear *l, const struct history *h, const struct model *model,
-                      uint32_t from, const struct candidate *candidate)
+static bool linearize(struct loco_sim_linear *l, const struct loco_sim_history *h,
+                      const struct loco_sim_model *model, uint32_t from,
+                      const struct candidate *candidate)
 {
     const struct config *parent = &l->config[from];
     struct config *c = &l->config[l->configs];
-    struct history_op op = h->op[candidate->op];
+    struct loco_sim_history_op op = h->op[candidate->op];
 
     if (parent->done >> candidate->slot & 1)
         return false;
-    if (op.returned >= l->events && op.returned < HISTORY_OPTIONAL)
-        op.returned = HISTORY_PENDING;
-    model_state_copy(&c->state, &parent->state);
+    if (op.returned >= l->events && op.returned < LOCO_SIM_OPTIONAL)
+        op.returned = LOCO_SIM_PENDING;
+    loco_sim_model_state_copy(&c->state, &parent->state);
     if (!model->step(model, &c->state, &op))
         return false;
     /* An operation that has no effect here and need not have happened. */
-    if (op.returned >= HISTORY_OPTIONAL && model_state_equal(&c->state, &parent->state))
+    if (op.returned >= LOCO_SIM_OPTIONAL && loco_sim_model_state_equal(&c->state, &parent->state))
         return false;
 
     c->done = parent->done | 1ull << candidate->slot;
@@ -251,7 +255,7 @@ static bool linearize(struct linear *l, const struct history *h, const struct mo
     return remember(l);
 }
 
-static void begin(struct linear *l, const struct model *model)
+static void begin(struct loco_sim_linear *l, const struct loco_sim_model *model)
 {
     struct config *root = &l->config[0];
 
@@ -264,15 +268,16 @@ static void begin(struct linear *l, const struct model *model)
     root->tried = 0;
     root->parent = NONE;
     root->op = NONE;
-    model_state_copy(&root->state, &model->initial);
+    loco_sim_model_state_copy(&root->state, &model->initial);
     l->configs = 0;
     l->furthest = 0;
     remember(l);
     l->configs = 1;
 }
 
-static enum linear_verdict descend(struct linear *l, const struct history *h,
-                                   const struct model *model)
+static enum loco_sim_linear_verdict descend(struct loco_sim_linear *l,
+                                            const struct loco_sim_history *h,
+                                            const struct loco_sim_model *model)
 {
     uint32_t top = 0;
 
@@ -283,9 +288,9 @@ static enum linear_verdict descend(struct linear *l, const struct history *h,
         if (c->point > l->config[l->furthest].point)
             l->furthest = top;
         if (c->point == l->points)
-            return LINEARIZABLE;
+            return LOCO_SIM_LINEARIZABLE;
         if (l->configs == l->configs_max)
-            return LINEAR_GAVE_UP;
+            return LOCO_SIM_GAVE_UP;
 
         const struct point *point = &l->point[c->point];
         if (c->tried == point->count)
@@ -293,26 +298,27 @@ static enum linear_verdict descend(struct linear *l, const struct history *h,
         else if (linearize(l, h, model, top, &l->candidate[point->first + c->tried++]))
             top = l->configs++;
     }
-    return NOT_LINEARIZABLE;
+    return LOCO_SIM_NOT_LINEARIZABLE;
 }
 
-static enum linear_verdict give_up(struct linear_report *report, const char *why)
+static enum loco_sim_linear_verdict give_up(struct loco_sim_linear_report *report, const char *why)
 {
     report->why = why;
-    return LINEAR_GAVE_UP;
+    return LOCO_SIM_GAVE_UP;
 }
 
 /* Searches the key report->key in the history's first `events` events. */
-static enum linear_verdict search(struct linear *l, const struct history *h,
-                                  const struct model *model, uint32_t events,
-                                  struct linear_report *report)
+static enum loco_sim_linear_verdict search(struct loco_sim_linear *l,
+                                           const struct loco_sim_history *h,
+                                           const struct loco_sim_model *model, uint32_t events,
+                                           struct loco_sim_linear_report *report)
 {
     if (!lay_out(l, h, report->key, events))
         return give_up(report, "more than 64 operations open at once");
 
-    const enum linear_verdict verdict = descend(l, h, model);
+    const enum loco_sim_linear_verdict verdict = descend(l, h, model);
     report->configs += l->configs;
-    if (verdict == LINEAR_GAVE_UP)
+    if (verdict == LOCO_SIM_GAVE_UP)
         return give_up(report, "more configurations than the bound on the work");
     return verdict;
 }
@@ -320,15 +326,15 @@ static enum linear_verdict search(struct linear *l, const struct history *h,
 /* --- the report ----------------------------------------------------------------------- */
 
 /* The last search passed up to the event `at`, and no search passes that. */
-static void blame(struct linear *l, const struct history *h, uint32_t at,
-                  struct linear_report *report)
+static void blame(struct loco_sim_linear *l, const struct loco_sim_history *h, uint32_t at,
+                  struct loco_sim_linear_report *report)
 {
     const struct config *c = &l->config[l->furthest];
 
     report->at = at;
     report->culprit = h->event[at] / 2;
-    report->state = (struct model_state){0};
-    model_state_copy(&report->state, &c->state);
+    report->state = (struct loco_sim_model_state){0};
+    loco_sim_model_state_copy(&report->state, &c->state);
 
     for (const struct config *p = c; p->parent != NONE; p = &l->config[p->parent])
         report->ordered++;
@@ -339,20 +345,21 @@ static void blame(struct linear *l, const struct history *h, uint32_t at,
     }
 }
 
-static bool fails_at(struct linear *l, const struct history *h, const struct model *model,
-                     uint32_t event, struct linear_report *report)
+static bool fails_at(struct loco_sim_linear *l, const struct loco_sim_history *h,
+                     const struct loco_sim_model *model, uint32_t event,
+                     struct loco_sim_linear_report *report)
 {
     const bool returns = h->event[event] & 1;
 
     return returns && h->op[h->event[event] / 2].key == report->key &&
-           search(l, h, model, event + 1, report) == NOT_LINEARIZABLE;
+           search(l, h, model, event + 1, report) == LOCO_SIM_NOT_LINEARIZABLE;
 }
 
 /* The key's last return fails for certain, so this ends. */
-static void find_prefix(struct linear *l, const struct history *h, const struct model *model,
-                        struct linear_report *report)
+static void find_prefix(struct loco_sim_linear *l, const struct loco_sim_history *h,
+                        const struct loco_sim_model *model, struct loco_sim_linear_report *report)
 {
-    struct linear_report trial = {.key = report->key};
+    struct loco_sim_linear_report trial = {.key = report->key};
     uint32_t at = l->point[l->config[l->furthest].point].event;
 
     while (!fails_at(l, h, model, at, &trial)) {
@@ -363,18 +370,20 @@ static void find_prefix(struct linear *l, const struct history *h, const struct 
     blame(l, h, at, report);
 }
 
-static enum linear_verdict check_key(struct linear *l, const struct history *h,
-                                     const struct model *model, struct linear_report *report)
+static enum loco_sim_linear_verdict check_key(struct loco_sim_linear *l,
+                                              const struct loco_sim_history *h,
+                                              const struct loco_sim_model *model,
+                                              struct loco_sim_linear_report *report)
 {
-    const enum linear_verdict verdict = search(l, h, model, h->events, report);
+    const enum loco_sim_linear_verdict verdict = search(l, h, model, h->events, report);
 
-    if (verdict == NOT_LINEARIZABLE)
+    if (verdict == LOCO_SIM_NOT_LINEARIZABLE)
         find_prefix(l, h, model, report);
     return verdict;
 }
 
 /* False when the key was checked before. */
-static bool new_key(struct linear *l, uint64_t key)
+static bool new_key(struct loco_sim_linear *l, uint64_t key)
 {
     for (uint32_t i = 0; i < l->keys; i++) {
         if (l->key[i] == key)
@@ -385,29 +394,31 @@ static bool new_key(struct linear *l, uint64_t key)
 }
 
 /* A key that fails outweighs one that was given up, so that all are looked at. */
-static void check_keys(struct linear *l, const struct history *h, const struct model *model,
-                       struct linear_report *report)
+static void check_keys(struct loco_sim_linear *l, const struct loco_sim_history *h,
+                       const struct loco_sim_model *model, struct loco_sim_linear_report *report)
 {
     l->keys = 0;
     for (uint32_t i = 0; i < h->ops; i++) {
-        struct linear_report one = {.key = h->op[i].key, .configs = report->configs};
+        struct loco_sim_linear_report one = {.key = h->op[i].key, .configs = report->configs};
 
         if (!new_key(l, one.key))
             continue;
         one.verdict = check_key(l, h, model, &one);
         report->configs = one.configs;
-        if (one.verdict == LINEARIZABLE)
+        if (one.verdict == LOCO_SIM_LINEARIZABLE)
             continue;
         *report = one;
-        if (one.verdict == NOT_LINEARIZABLE)
+        if (one.verdict == LOCO_SIM_NOT_LINEARIZABLE)
             return;
     }
 }
 
-enum linear_verdict linear_check(struct linear *linear, const struct history *history,
-                                 const struct model *model, struct linear_report *report)
+enum loco_sim_linear_verdict loco_sim_linear_check(struct loco_sim_linear *linear,
+                                                   const struct loco_sim_history *history,
+                                                   const struct loco_sim_model *model,
+                                                   struct loco_sim_linear_report *report)
 {
-    *report = (struct linear_report){.verdict = LINEARIZABLE};
+    *report = (struct loco_sim_linear_report){.verdict = LOCO_SIM_LINEARIZABLE};
     if (history->overflowed)
         report->verdict = give_up(report, "the history overflowed");
     else if (history->ops > linear->ops_max)
@@ -417,21 +428,22 @@ enum linear_verdict linear_check(struct linear *linear, const struct history *hi
     return report->verdict;
 }
 
-static void print_failure(FILE *file, const struct history *h, const struct linear_report *report)
+static void print_failure(FILE *file, const struct loco_sim_history *h,
+                          const struct loco_sim_linear_report *report)
 {
     fprintf(file,
             "key %" PRIu64 " is not linearizable: no order explains the return of #%" PRIu32
             " at %" PRIu32 "\n",
             report->key, h->op[report->culprit].id, report->at);
     for (uint32_t i = 0; i < h->ops; i++) {
-        struct history_op op = h->op[i];
+        struct loco_sim_history_op op = h->op[i];
 
         if (op.key != report->key || op.invoked > report->at)
             continue;
         if (op.returned > report->at) /* still open there: what it returned is no matter */
-            op.returned = HISTORY_PENDING;
+            op.returned = LOCO_SIM_PENDING;
         fputs(i == report->culprit ? "> " : "  ", file);
-        history_print_op(file, &op);
+        loco_sim_history_print_op(file, &op);
     }
 
     fputs("  an order that comes so far:", file);
@@ -443,11 +455,12 @@ static void print_failure(FILE *file, const struct history *h, const struct line
     fputs("]\n", file);
 }
 
-void linear_print(FILE *file, const struct history *history, const struct linear_report *report)
+void loco_sim_linear_print(FILE *file, const struct loco_sim_history *history,
+                           const struct loco_sim_linear_report *report)
 {
-    if (report->verdict == NOT_LINEARIZABLE)
+    if (report->verdict == LOCO_SIM_NOT_LINEARIZABLE)
         print_failure(file, history, report);
-    if (report->verdict == LINEAR_GAVE_UP)
+    if (report->verdict == LOCO_SIM_GAVE_UP)
         fprintf(file, "no verdict: %s\n", report->why);
 }
 
@@ -458,9 +471,9 @@ void linear_print(FILE *file, const struct history *history, const struct linear
  * with it the history fails, without it the history is linearizable.
  */
 struct shrinking {
-    struct linear *linear;
-    const struct model *model;
-    struct history *best, *trial;
+    struct loco_sim_linear *linear;
+    const struct loco_sim_model *model;
+    struct loco_sim_history *best, *trial;
     uint8_t *choice;  /* by operation of best */
     uint8_t *without; /* the same, for trials without the conflict */
     bool *conflict;   /* by operation of best: see find_conflict */
@@ -469,14 +482,15 @@ struct shrinking {
 
 static void keep_all(struct shrinking *s)
 {
-    memset(s->choice, HISTORY_KEEP, s->best->ops);
+    memset(s->choice, LOCO_SIM_KEEP, s->best->ops);
 }
 
-static enum linear_verdict verdict_of(struct shrinking *s, const uint8_t *choice, uint32_t events)
+static enum loco_sim_linear_verdict verdict_of(struct shrinking *s, const uint8_t *choice,
+                                               uint32_t events)
 {
-    struct linear_report report = {.key = s->best->op[0].key};
+    struct loco_sim_linear_report report = {.key = s->best->op[0].key};
 
-    history_select(s->trial, s->best, choice, events);
+    loco_sim_history_select(s->trial, s->best, choice, events);
     return search(s->linear, s->trial, s->model, s->trial->events, &report);
 }
 
@@ -486,8 +500,8 @@ static bool fits_without_conflict(struct shrinking *s)
     if (!s->conflicts)
         return true;
     for (uint32_t i = 0; i < s->best->ops; i++)
-        s->without[i] = s->conflict[i] ? HISTORY_DROP : s->choice[i];
-    return verdict_of(s, s->without, s->best->events) == LINEARIZABLE;
+        s->without[i] = s->conflict[i] ? LOCO_SIM_DROP : s->choice[i];
+    return verdict_of(s, s->without, s->best->events) == LOCO_SIM_LINEARIZABLE;
 }
 
 /* Marks an operation for removal. The culprit stays, and so does what is not there. */
@@ -495,18 +509,18 @@ static bool mark(struct shrinking *s, uint32_t op)
 {
     if (op >= s->best->ops || op == s->best->event[s->best->events - 1] / 2)
         return false;
-    s->choice[op] = HISTORY_LOOSEN;
+    s->choice[op] = LOCO_SIM_LOOSEN;
     return true;
 }
 
 static void drop_marked(struct shrinking *s)
 {
-    struct history *const larger = s->best;
+    struct loco_sim_history *const larger = s->best;
     uint32_t left = 0;
 
-    history_select(s->trial, larger, s->choice, larger->events);
+    loco_sim_history_select(s->trial, larger, s->choice, larger->events);
     for (uint32_t i = 0; i < larger->ops; i++) {
-        if (s->choice[i] == HISTORY_KEEP)
+        if (s->choice[i] == LOCO_SIM_KEEP)
             s->conflict[left++] = s->conflict[i];
     }
     s->best = s->trial;
@@ -518,13 +532,13 @@ static bool remove_marked(struct shrinking *s)
 {
     const uint32_t events = s->best->events;
 
-    if (verdict_of(s, s->choice, events) != NOT_LINEARIZABLE)
+    if (verdict_of(s, s->choice, events) != LOCO_SIM_NOT_LINEARIZABLE)
         return false;
     for (uint32_t i = 0; i < s->best->ops; i++) {
-        if (s->choice[i] == HISTORY_LOOSEN)
-            s->choice[i] = HISTORY_DROP;
+        if (s->choice[i] == LOCO_SIM_LOOSEN)
+            s->choice[i] = LOCO_SIM_DROP;
     }
-    if (verdict_of(s, s->choice, events - 1) != LINEARIZABLE || !fits_without_conflict(s))
+    if (verdict_of(s, s->choice, events - 1) != LOCO_SIM_LINEARIZABLE || !fits_without_conflict(s))
         return false;
     drop_marked(s);
     return true;
@@ -609,28 +623,28 @@ static void find_conflict(struct shrinking *s)
 }
 
 /* The prefix that fails, without the other keys. */
-static void select_culprit(struct shrinking *s, const struct history *h,
-                           const struct linear_report *report)
+static void select_culprit(struct shrinking *s, const struct loco_sim_history *h,
+                           const struct loco_sim_linear_report *report)
 {
     for (uint32_t i = 0; i < h->ops; i++)
-        s->choice[i] = h->op[i].key == report->key ? HISTORY_KEEP : HISTORY_DROP;
-    history_select(s->best, h, s->choice, report->at + 1);
+        s->choice[i] = h->op[i].key == report->key ? LOCO_SIM_KEEP : LOCO_SIM_DROP;
+    loco_sim_history_select(s->best, h, s->choice, report->at + 1);
 }
 
-int linear_shrink(struct linear *linear, const struct history *history, const struct model *model,
-                  struct history *small)
+int loco_sim_linear_shrink(struct loco_sim_linear *linear, const struct loco_sim_history *history,
+                           const struct loco_sim_model *model, struct loco_sim_history *small)
 {
-    struct linear_report report;
-    struct history spare = {0};
+    struct loco_sim_linear_report report;
+    struct loco_sim_history spare = {0};
     struct shrinking s = {.linear = linear, .model = model, .best = small, .trial = &spare};
     int rc = -ENOMEM;
 
-    if (linear_check(linear, history, model, &report) != NOT_LINEARIZABLE)
+    if (loco_sim_linear_check(linear, history, model, &report) != LOCO_SIM_NOT_LINEARIZABLE)
         return -EINVAL;
     s.choice = calloc(history->ops, sizeof(*s.choice));
     s.without = calloc(history->ops, sizeof(*s.without));
     s.conflict = calloc(history->ops, sizeof(*s.conflict));
-    if (!s.choice || !s.without || !s.conflict || history_init(&spare, history->ops))
+    if (!s.choice || !s.without || !s.conflict || loco_sim_history_init(&spare, history->ops))
         goto out;
 
     select_culprit(&s, history, &report);
@@ -638,11 +652,11 @@ int linear_shrink(struct linear *linear, const struct history *history, const st
     shrink(&s);
     if (s.best != small) {
         keep_all(&s);
-        history_select(small, s.best, s.choice, s.best->events);
+        loco_sim_history_select(small, s.best, s.choice, s.best->events);
     }
     rc = 0;
 out:
-    history_fini(&spare);
+    loco_sim_history_fini(&spare);
     free(s.choice);
     free(s.without);
     free(s.conflict);

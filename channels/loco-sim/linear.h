@@ -14,16 +14,16 @@
 
 #include "models.h"
 
-struct linear; /* a checker */
+struct loco_sim_linear; /* a checker */
 
-enum linear_verdict {
-    LINEARIZABLE,
-    NOT_LINEARIZABLE,
-    LINEAR_GAVE_UP, /* the search was cut short: report.why says by what */
+enum loco_sim_linear_verdict {
+    LOCO_SIM_LINEARIZABLE,
+    LOCO_SIM_NOT_LINEARIZABLE,
+    LOCO_SIM_GAVE_UP, /* the search was cut short: report.why says by what */
 };
 
-struct linear_report {
-    enum linear_verdict verdict;
+struct loco_sim_linear_report {
+    enum loco_sim_linear_verdict verdict;
     uint32_t configs; /* the work done: configurations visited, over all keys */
     const char *why;  /* of giving up */
 
@@ -39,25 +39,28 @@ struct linear_report {
     uint32_t at, culprit;
     const uint32_t *order;
     uint32_t ordered;
-    struct model_state state;
+    struct loco_sim_model_state state;
 };
 
-enum { LINEAR_CONFIGS = 1 << 16 }; /* a good bound of the work for one key */
+enum { LOCO_SIM_CONFIGS = 1 << 16 }; /* a good bound of the work for one key */
 
 /*
  * For histories of up to ops_max operations. A key's search gives up after configs_max
  * configurations of about 300 bytes each (memory that is only touched when used). Returns
  * 0, -EINVAL or -ENOMEM; *linear is set on success only.
  */
-int linear_open(struct linear **linear, uint32_t ops_max, uint32_t configs_max);
-void linear_close(struct linear *linear);
+int loco_sim_linear_open(struct loco_sim_linear **linear, uint32_t ops_max, uint32_t configs_max);
+void loco_sim_linear_close(struct loco_sim_linear *linear);
 
 /* *report is always filled. Neither allocates nor fails. */
-enum linear_verdict linear_check(struct linear *linear, const struct history *history,
-                                 const struct model *model, struct linear_report *report);
+enum loco_sim_linear_verdict loco_sim_linear_check(struct loco_sim_linear *linear,
+                                                   const struct loco_sim_history *history,
+                                                   const struct loco_sim_model *model,
+                                                   struct loco_sim_linear_report *report);
 
 /* What is wrong, for people: nothing for a linearizable history. */
-void linear_print(FILE *file, const struct history *history, const struct linear_report *report);
+void loco_sim_linear_print(FILE *file, const struct loco_sim_history *history,
+                           const struct loco_sim_linear_report *report);
 
 /*
  * Finds a small part of a failing history that fails for the same reason, in `small`, which
@@ -74,7 +77,7 @@ void linear_print(FILE *file, const struct history *history, const struct linear
  * keep its past. Allocates. The time grows with the cube of the operations: about a
  * millisecond for 60.
  */
-int linear_shrink(struct linear *linear, const struct history *history, const struct model *model,
-                  struct history *small);
+int loco_sim_linear_shrink(struct loco_sim_linear *linear, const struct loco_sim_history *history,
+                           const struct loco_sim_model *model, struct loco_sim_history *small);
 
 #endif

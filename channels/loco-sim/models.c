@@ -3,59 +3,61 @@
 #include <string.h>
 #include <xxhash.h>
 
-void model_state_copy(struct model_state *to, const struct model_state *from)
+void loco_sim_model_state_copy(struct loco_sim_model_state *to,
+                               const struct loco_sim_model_state *from)
 {
     to->count = from->count;
     for (uint64_t i = 0; i < from->count; i++)
         to->word[i] = from->word[i];
 }
 
-bool model_state_equal(const struct model_state *a, const struct model_state *b)
+bool loco_sim_model_state_equal(const struct loco_sim_model_state *a,
+                                const struct loco_sim_model_state *b)
 {
     return a->count == b->count && memcmp(a->word, b->word, a->count * sizeof(a->word[0])) == 0;
 }
 
-uint64_t model_state_hash(const struct model_state *state, uint64_t seed)
+uint64_t loco_sim_model_state_hash(const struct loco_sim_model_state *state, uint64_t seed)
 {
     return XXH3_64bits_withSeed(state->word, state->count * sizeof(state->word[0]), seed);
 }
 
 /* The result that the model gives, against the one recorded. */
-static bool gave(const struct history_op *op, bool ok)
+static bool gave(const struct loco_sim_history_op *op, bool ok)
 {
-    return history_pending(op) || op->ok == ok;
+    return loco_sim_history_pending(op) || op->ok == ok;
 }
 
-static bool gave_value(const struct history_op *op, uint64_t value)
+static bool gave_value(const struct loco_sim_history_op *op, uint64_t value)
 {
-    return history_pending(op) || (op->ok && op->value == value);
+    return loco_sim_history_pending(op) || (op->ok && op->value == value);
 }
 
-static void become(struct model_state *state, uint64_t word)
+static void become(struct loco_sim_model_state *state, uint64_t word)
 {
     state->count = 1;
     state->word[0] = word;
 }
 
-static bool word_step(const struct model *model, struct model_state *state,
-                      const struct history_op *op)
+static bool word_step(const struct loco_sim_model *model, struct loco_sim_model_state *state,
+                      const struct loco_sim_history_op *op)
 {
     const uint64_t old = state->word[0];
 
     (void)model;
     switch (op->code) {
-    case OP_LOAD:
+    case LOCO_SIM_LOAD:
         return gave_value(op, old);
-    case OP_STORE:
+    case LOCO_SIM_STORE:
         become(state, op->a);
         return gave(op, true);
-    case OP_FETCH_ADD:
+    case LOCO_SIM_FETCH_ADD:
         become(state, old + op->a);
         return gave_value(op, old);
-    case OP_EXCHANGE:
+    case LOCO_SIM_EXCHANGE:
         become(state, op->a);
         return gave_value(op, old);
-    case OP_CAS:
+    case LOCO_SIM_CAS:
         become(state, old == op->a ? op->b : old);
         return gave_value(op, old);
     default:
@@ -63,14 +65,14 @@ static bool word_step(const struct model *model, struct model_state *state,
     }
 }
 
-struct model model_word(uint64_t initial)
+struct loco_sim_model loco_sim_model_word(uint64_t initial)
 {
-    return (struct model){
+    return (struct loco_sim_model){
         .name = "word", .initial = {.count = 1, .word = {initial}}, .step = word_step};
 }
 
-static bool queue_push(const struct model *model, struct model_state *state,
-                       const struct history_op *op)
+static bool queue_push(const struct loco_sim_model *model, struct loco_sim_model_state *state,
+                       const struct loco_sim_history_op *op)
 {
     if (state->count == model->capacity)
         return gave(op, false);
@@ -78,7 +80,7 @@ static bool queue_push(const struct model *model, struct model_state *state,
     return gave(op, true);
 }
 
-static bool queue_pop(struct model_state *state, const struct history_op *op)
+static bool queue_pop(struct loco_sim_model_state *state, const struct loco_sim_history_op *op)
 {
     if (state->count == 0)
         return gave(op, false);
@@ -89,38 +91,39 @@ static bool queue_pop(struct model_state *state, const struct history_op *op)
     return gave_value(op, oldest);
 }
 
-static bool queue_step(const struct model *model, struct model_state *state,
-                       const struct history_op *op)
+static bool queue_step(const struct loco_sim_model *model, struct loco_sim_model_state *state,
+                       const struct loco_sim_history_op *op)
 {
-    if (op->code == OP_PUSH)
+    if (op->code == LOCO_SIM_PUSH)
         return queue_push(model, state, op);
-    return op->code == OP_POP && queue_pop(state, op);
+    return op->code == LOCO_SIM_POP && queue_pop(state, op);
 }
 
-struct model model_queue(uint32_t capacity)
+struct loco_sim_model loco_sim_model_queue(uint32_t capacity)
 {
-    return (struct model){.name = "queue",
-                          .capacity = capacity < MODEL_WORDS ? capacity : MODEL_WORDS,
-                          .step = queue_step};
+    return (struct loco_sim_model){
+        .name = "queue",
+        .capacity = capacity < LOCO_SIM_MODEL_WORDS ? capacity : LOCO_SIM_MODEL_WORDS,
+        .step = queue_step};
 }
 
 /* The holder is the one word; there is none while the lock is free. */
-static bool lock_step(const struct model *model, struct model_state *state,
-                      const struct history_op *op)
+static bool lock_step(const struct loco_sim_model *model, struct loco_sim_model_state *state,
+                      const struct loco_sim_history_op *op)
 {
     const bool held = state->count == 1;
 
     (void)model;
     switch (op->code) {
-    case OP_ACQUIRE:
+    case LOCO_SIM_ACQUIRE:
         become(state, op->a);
         return !held && gave(op, true);
-    case OP_TRY_ACQUIRE:
+    case LOCO_SIM_TRY_ACQUIRE:
         if (held)
             return gave(op, false);
         become(state, op->a);
         return gave(op, true);
-    case OP_RELEASE:
+    case LOCO_SIM_RELEASE:
         if (!held || state->word[0] != op->a)
             return gave(op, false);
         state->count = 0;
@@ -130,40 +133,40 @@ static bool lock_step(const struct model *model, struct model_state *state,
     }
 }
 
-struct model model_lock(void)
+struct loco_sim_model loco_sim_model_lock(void)
 {
-    return (struct model){.name = "lock", .step = lock_step};
+    return (struct loco_sim_model){.name = "lock", .step = lock_step};
 }
 
 /* The value is the one word; there is none while the key is absent. */
-static bool map_step(const struct model *model, struct model_state *state,
-                     const struct history_op *op)
+static bool map_step(const struct loco_sim_model *model, struct loco_sim_model_state *state,
+                     const struct loco_sim_history_op *op)
 {
     const bool present = state->count == 1;
 
     (void)model;
     switch (op->code) {
-    case OP_INSERT:
+    case LOCO_SIM_INSERT:
         if (present)
             return gave(op, false);
         become(state, op->a);
         return gave(op, true);
-    case OP_UPDATE:
+    case LOCO_SIM_UPDATE:
         if (!present)
             return gave(op, false);
         become(state, op->a);
         return gave(op, true);
-    case OP_DELETE:
+    case LOCO_SIM_DELETE:
         state->count = 0;
         return gave(op, present);
-    case OP_READ:
+    case LOCO_SIM_READ:
         return present ? gave_value(op, state->word[0]) : gave(op, false);
     default:
         return false;
     }
 }
 
-struct model model_map(void)
+struct loco_sim_model loco_sim_model_map(void)
 {
-    return (struct model){.name = "map", .step = map_step};
+    return (struct loco_sim_model){.name = "map", .step = map_step};
 }

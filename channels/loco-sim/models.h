@@ -19,16 +19,16 @@
 
 #include "history.h"
 
-enum { MODEL_WORDS = 32 };
+enum { LOCO_SIM_MODEL_WORDS = 32 };
 
-struct model_state {
+struct loco_sim_model_state {
     uint64_t count; /* words in use; the others mean nothing */
-    uint64_t word[MODEL_WORDS];
+    uint64_t word[LOCO_SIM_MODEL_WORDS];
 };
 
-struct model {
+struct loco_sim_model {
     const char *name;
-    struct model_state initial;
+    struct loco_sim_model_state initial;
     uint32_t capacity; /* of the queue */
 
     /*
@@ -36,17 +36,21 @@ struct model {
      * the result it did; the state is then undefined. A pending operation has no result
      * to compare.
      */
-    bool (*step)(const struct model *model, struct model_state *state, const struct history_op *op);
+    bool (*step)(const struct loco_sim_model *model, struct loco_sim_model_state *state,
+                 const struct loco_sim_history_op *op);
 };
 
-struct model model_word(uint64_t initial);
-struct model model_queue(uint32_t capacity); /* at most MODEL_WORDS: more is cut to that */
-struct model model_lock(void);
-struct model model_map(void);
+struct loco_sim_model loco_sim_model_word(uint64_t initial);
+struct loco_sim_model
+loco_sim_model_queue(uint32_t capacity); /* at most LOCO_SIM_MODEL_WORDS: more is cut to that */
+struct loco_sim_model loco_sim_model_lock(void);
+struct loco_sim_model loco_sim_model_map(void);
 
 /* Only the words in use are copied, hashed or compared: most states are a single one. */
-void model_state_copy(struct model_state *to, const struct model_state *from);
-bool model_state_equal(const struct model_state *a, const struct model_state *b);
-uint64_t model_state_hash(const struct model_state *state, uint64_t seed);
+void loco_sim_model_state_copy(struct loco_sim_model_state *to,
+                               const struct loco_sim_model_state *from);
+bool loco_sim_model_state_equal(const struct loco_sim_model_state *a,
+                                const struct loco_sim_model_state *b);
+uint64_t loco_sim_model_state_hash(const struct loco_sim_model_state *state, uint64_t seed);
 
 #endif

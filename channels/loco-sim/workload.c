@@ -4,8 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { OPS_MAX = 512, ACTORS_MAX = 16, NODES_MAX = 8 };
-
 static const uint64_t SETUP_NS = 1000000000000;
 
 struct node {
@@ -20,23 +18,23 @@ struct node {
 
 /* An actor and where it acts. */
 struct part {
-    struct actor actor;
+    struct loco_sim_actor actor;
     struct node *node;
 };
 
 struct stage {
-    const struct workload *workload;
+    const struct loco_sim_workload *workload;
     struct loco_fabric *sim;
     uint64_t seed;
-    struct history history;
+    struct loco_sim_history history;
     _Atomic uint32_t acting;
     int failures;
-    struct node nodes[NODES_MAX];
-    struct part parts[ACTORS_MAX];
+    struct node nodes[LOCO_SIM_NODES_MAX];
+    struct part parts[LOCO_SIM_ACTORS_MAX];
     uint32_t ready, ended; /* nodes */
 };
 
-uint64_t actor_draw(struct actor *a, uint64_t below)
+uint64_t loco_sim_actor_draw(struct loco_sim_actor *a, uint64_t below)
 {
     a->random ^= a->random << 13;
     a->random ^= a->random >> 7;
@@ -44,9 +42,9 @@ uint64_t actor_draw(struct actor *a, uint64_t below)
     return a->random % below;
 }
 
-void actor_dawdle(struct actor *a, uint64_t most)
+void loco_sim_actor_dawdle(struct loco_sim_actor *a, uint64_t most)
 {
-    struct loco_wait wait = loco_wait_for(a->mgr, actor_draw(a, most));
+    struct loco_wait wait = loco_wait_for(a->mgr, loco_sim_actor_draw(a, most));
 
     while (!loco_relax(a->mgr, &wait))
         ;
@@ -56,7 +54,7 @@ static void further_thread(void *arg)
 {
     struct part *p = arg;
 
-    EXPECT(&p->actor, loco_thread_attach(p->actor.mgr) == 0);
+    LOCO_SIM_EXPECT(&p->actor, loco_thread_attach(p->actor.mgr) == 0);
     p->node->stage->workload->act(&p->actor);
     loco_thread_detach(p->actor.mgr);
     p->node->acting--;
@@ -69,7 +67,7 @@ static struct part *make_part(struct node *n, uint32_t thread)
     struct part *p = &s->parts[index];
 
     p->node = n;
-    p->actor = (struct actor){
+    p->actor = (struct loco_sim_actor){
         .mgr = n->mgr,
         .history = &s->history,
         .object = n->object,
@@ -87,13 +85,14 @@ static struct part *make_part(struct node *n, uint32_t thread)
 /* The node's first thread: it sets up, acts with the others, and waits for them. */
 static void act_all(struct node *n)
 {
-    const struct workload *w = n->stage->workload;
+    const struct loco_sim_workload *w = n->stage->workload;
     struct loco_wait wait = loco_wait_for(n->mgr, UINT64_MAX);
     struct part *own = make_part(n, 0);
 
     n->acting = w->threads - 1;
     for (uint32_t t = 1; t < w->threads; t++)
-        EXPECT(&own->actor, loco_sim_spawn(n->stage->sim, further_thread, make_part(n, t)) == 0);
+        LOCO_SIM_EXPECT(&own->actor,
+                        loco_sim_spawn(n->stage->sim, further_thread, make_part(n, t)) == 0);
     w->act(&own->actor);
     while (n->acting > 0)
         loco_relax(n->mgr, &wait);
@@ -128,10 +127,11 @@ static void crasher(void *arg)
     struct node *n = arg;
     struct stage *s = n->stage;
     uint64_t random = s->seed * 7 + n->lives;
+    uint64_t within_ns = s->workload->within_ns ? s->workload->within_ns : 3000;
 
     while (s->ready < s->workload->nodes)
         loco_sim_sleep(s->sim, loco_sim_now(s->sim) + 100, LOCO_SIM_FIRST);
-    loco_sim_sleep(s->sim, loco_sim_now(s->sim) + random * 0x9e3779b97f4a7c15u % 3000,
+    loco_sim_sleep(s->sim, loco_sim_now(s->sim) + random * 0x9e3779b97f4a7c15u % within_ns,
                    LOCO_SIM_FIRST);
     n->crashed = true;
     loco_sim_crash(s->sim, n->id);
@@ -151,7 +151,7 @@ static void wait_for_all(struct node *n)
 static void live(struct node *n)
 {
     struct stage *s = n->stage;
-    const struct workload *w = s->workload;
+    const struct loco_sim_workload *w = s->workload;
     bool crashes = n->id == w->nodes - 1 && (w->dies || n->lives < w->crashes);
     const bool anyone_crashes = w->dies || w->crashes;
     const struct loco_manager_config config = {
@@ -162,23 +162,24 @@ static void live(struct node *n)
         .block_count = 64,
         .completions = s->seed % 4 == 0 ? LOCO_POLLED : LOCO_INLINE,
     };
-    struct actor self = {.failures = &s->failures};
+    struct loco_sim_actor self = {.failures = &s->failures};
     struct loco_wait dying = {.until = UINT64_MAX};
     struct loco_barrier end;
 
-    EXPECT(&self, loco_manager_open(&n->mgr, s->sim, &config) == 0);
+    LOCO_SIM_EXPECT(&self, loco_manager_open(&n->mgr, s->sim, &config) == 0);
     n->polling = config.completions == LOCO_POLLED;
     n->stop_polling = n->crashed = false;
     if (n->polling)
-        EXPECT(&self, loco_sim_spawn(s->sim, polling_thread, n) == 0);
+        LOCO_SIM_EXPECT(&self, loco_sim_spawn(s->sim, polling_thread, n) == 0);
     n->object = calloc(1, w->object_size);
-    EXPECT(&self, w->open(n->mgr, n->object) == 0);
+    LOCO_SIM_EXPECT(&self, w->open(n->mgr, n->object) == 0);
     if (!anyone_crashes)
-        EXPECT(&self, loco_barrier_init(&end, n->mgr, NULL, "workload-end", LOCO_ALL) == 0);
-    EXPECT(&self, loco_manager_ready(n->mgr, SETUP_NS) == 0);
+        LOCO_SIM_EXPECT(&self,
+                        loco_barrier_init(&end, n->mgr, NULL, "workload-end", LOCO_ALL) == 0);
+    LOCO_SIM_EXPECT(&self, loco_manager_ready(n->mgr, SETUP_NS) == 0);
     s->ready++;
     if (crashes)
-        EXPECT(&self, loco_sim_spawn(s->sim, crasher, n) == 0);
+        LOCO_SIM_EXPECT(&self, loco_sim_spawn(s->sim, crasher, n) == 0);
     if (s->failures == 0)
         act_all(n);
     while (crashes && !n->crashed)
@@ -208,32 +209,33 @@ static void node_body(void *arg)
     }
 }
 
-static void explain(const struct stage *s, struct linear *linear, const struct model *model)
+static void explain(const struct stage *s, struct loco_sim_linear *linear,
+                    const struct loco_sim_model *model)
 {
-    struct history small;
-    struct linear_report report;
+    struct loco_sim_history small;
+    struct loco_sim_linear_report report;
 
-    if (history_init(&small, OPS_MAX) == 0) {
-        bool shrunk = linear_shrink(linear, &s->history, model, &small) == 0;
-        const struct history *shown = shrunk ? &small : &s->history;
-        linear_check(linear, shown, model, &report);
-        linear_print(stderr, shown, &report);
-        history_fini(&small);
+    if (loco_sim_history_init(&small, LOCO_SIM_OPS_MAX) == 0) {
+        bool shrunk = loco_sim_linear_shrink(linear, &s->history, model, &small) == 0;
+        const struct loco_sim_history *shown = shrunk ? &small : &s->history;
+        loco_sim_linear_check(linear, shown, model, &report);
+        loco_sim_linear_print(stderr, shown, &report);
+        loco_sim_history_fini(&small);
     }
 }
 
 /* Whether the model explains the history. */
 static bool check_history(const struct stage *s, bool loud)
 {
-    static struct linear *linear; /* its memory serves every seed */
-    struct model model = s->workload->model();
-    struct linear_report report;
+    static struct loco_sim_linear *linear; /* its memory serves every seed */
+    struct loco_sim_model model = s->workload->model();
+    struct loco_sim_linear_report report;
 
-    if (!linear && linear_open(&linear, OPS_MAX, LINEAR_CONFIGS))
+    if (!linear && loco_sim_linear_open(&linear, LOCO_SIM_OPS_MAX, LOCO_SIM_CONFIGS))
         return false;
-    if (linear_check(linear, &s->history, &model, &report) == LINEARIZABLE)
+    if (loco_sim_linear_check(linear, &s->history, &model, &report) == LOCO_SIM_LINEARIZABLE)
         return true;
-    if (loud && report.verdict == NOT_LINEARIZABLE)
+    if (loud && report.verdict == LOCO_SIM_NOT_LINEARIZABLE)
         explain(s, linear, &model);
     else if (loud)
         fprintf(stderr, "the checker gave up: %s\n", report.why);
@@ -243,7 +245,7 @@ static bool check_history(const struct stage *s, bool loud)
 static int run_stage(struct stage *s, enum loco_sim_chaos chaos, bool loud)
 {
     const struct loco_sim_config config = {.seed = s->seed, .chaos = chaos, .steps_max = 2000000};
-    const struct workload *w = s->workload;
+    const struct loco_sim_workload *w = s->workload;
 
     s->sim = loco_sim_open(&config);
     s->acting = w->nodes * w->threads;
@@ -260,26 +262,40 @@ static int run_stage(struct stage *s, enum loco_sim_chaos chaos, bool loud)
     return rc || s->failures;
 }
 
-int workload_run(const struct workload *w, uint64_t seed, enum loco_sim_chaos chaos, bool loud)
+static bool is_sound(const struct loco_sim_workload *w)
 {
-    struct stage *s = calloc(1, sizeof *s);
+    return w->nodes > 0 && w->nodes <= LOCO_SIM_NODES_MAX && w->threads > 0 &&
+           w->threads <= LOCO_SIM_ACTORS_MAX / w->nodes;
+}
 
+int loco_sim_workload_run(const struct loco_sim_workload *w, uint64_t seed,
+                          enum loco_sim_chaos chaos, bool loud)
+{
+    if (!is_sound(w)) {
+        fprintf(stderr, "workload %s: it has 1 to %d nodes, and 1 to %d threads in all\n", w->name,
+                LOCO_SIM_NODES_MAX, LOCO_SIM_ACTORS_MAX);
+        return 1;
+    }
+    struct stage *s = calloc(1, sizeof *s);
+    if (!s)
+        return 1;
     s->workload = w;
     s->seed = seed;
-    int failed = history_init(&s->history, OPS_MAX) ? 1 : run_stage(s, chaos, loud);
+    int failed =
+        loco_sim_history_init(&s->history, LOCO_SIM_OPS_MAX) ? 1 : run_stage(s, chaos, loud);
     if (failed && loud)
         fprintf(stderr, "workload %s fails with seed %llu at chaos %d\n", w->name,
                 (unsigned long long)seed, (int)chaos);
-    history_fini(&s->history);
+    loco_sim_history_fini(&s->history);
     free(s);
     return failed != 0;
 }
 
-uint64_t workload_run_seeds(const struct workload *w, uint64_t first, uint64_t count,
-                            enum loco_sim_chaos chaos, bool loud)
+uint64_t loco_sim_workload_run_seeds(const struct loco_sim_workload *w, uint64_t first,
+                                     uint64_t count, enum loco_sim_chaos chaos, bool loud)
 {
     for (uint64_t i = 0; i < count; i++)
-        if (workload_run(w, first + i, chaos, loud))
+        if (loco_sim_workload_run(w, first + i, chaos, loud))
             return i;
     return count;
 }

@@ -48,11 +48,13 @@ struct loco_atomic_array {
     size_t count;                   /* of words at each participant */
     uint32_t node_count;            /* of homes */
     struct loco_atomic_home *homes; /* by node id */
+    uint64_t room[2];
 };
 
 struct loco_atomic_var {
     struct loco_atomic_array words; /* the host's is official, the others' are the caches */
     uint32_t host;
+    uint64_t room[2];
 };
 
 /* One word. Cheap to make. One that is kept is good for as long as its channel. */

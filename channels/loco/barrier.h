@@ -22,6 +22,7 @@ struct loco_barrier {
     unsigned come;  /* members, from the first on, that are known to have come to this one */
     bool waits;     /* this node came, and its wait ran out of time */
     int arrived;    /* then: what coming said */
+    uint64_t room[4];
 };
 
 /* Constructs and joins. `members` stays valid while the endpoint lives. Errors as of

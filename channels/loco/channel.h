@@ -39,6 +39,7 @@
 
 LOCO_DECLARATIONS
 
+/* What is left out is zero, and so not called. */
 struct loco_channel_ops {
     void (*on_join)(struct loco_channel *channel, uint32_t node);
     void (*on_connect)(struct loco_channel *channel, uint32_t node);
@@ -48,6 +49,7 @@ struct loco_channel_ops {
                         const char *there);
     /* A member that restarts is taken back: on_join and on_connect are called again. */
     bool takes_back;
+    uint64_t room[4];
 };
 
 /* Which peers take part; this node is never among them. */
@@ -66,6 +68,7 @@ struct loco_member {
     bool refused;      /* it does not agree, and was told so */
     /* 0: not connected. Then odd, while its regions are known; even, while it is lost. */
     LOCO_ATOMIC(uint32_t) incarnation;
+    uint64_t room[1];
 };
 
 static inline bool loco_member_connected(const struct loco_member *member)
@@ -103,13 +106,14 @@ struct loco_channel {
     const struct loco_channel_ops *ops; /* NULL: no callbacks */
     char *name;                         /* the full one */
     uint32_t endpoint;                  /* which of this node's endpoints; from 1 */
+    bool joined;
+    bool takes_back;
     struct loco_member *members;
     unsigned member_count;
     unsigned missing;            /* members that have not met it yet */
     struct loco_region *regions; /* newest first */
     struct loco_agreement agreement;
-    bool joined;
-    bool takes_back;
+    uint64_t room[1];
 };
 
 /*
@@ -122,7 +126,8 @@ int loco_channel_init(struct loco_channel *channel, struct loco_manager *manager
                       struct loco_members members, const struct loco_channel_ops *ops);
 
 /* Cuts a region here, and expects one of the same name and size of every member. `name` is
- * a string literal. Returns 0 or -ENOMEM. */
+ * a string literal of at most 15 characters, and there are at most 16 regions. Returns 0; -EINVAL
+ * beyond that, and once the endpoint has joined, as the join lists its regions; or -ENOMEM. */
 int loco_channel_region(struct loco_channel *channel, const char *name, size_t size,
                         struct loco_region **region);
 

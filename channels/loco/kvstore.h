@@ -23,6 +23,7 @@
  * When a node is lost, so are the values in its memory: operations on them return
  * -ECONNRESET, and so do operations on keys whose lock it hosted. (With LOCO_KV_AT_INSERTER
  * the two differ, and a lost key whose lock is elsewhere can be deleted and inserted anew.)
+ * There are no replicas: docs/memory-model.md says why, and what to do instead.
  * Inserts and deletes go on without its acknowledgement. A node that is lost within an
  * insert, update or delete keeps the lock: operations that need it return -EOWNERDEAD, when
  * it has not moved for owner_ns. (So while a node is lost, no other may stand still that long
@@ -61,6 +62,7 @@ struct loco_kvstore_config {
     unsigned calls;    /* synchronous calls of one node at a time, further ones wait; 16 */
     uint64_t torn_ns;  /* how long a read goes on that finds its slot half-written; 100 ms */
     uint64_t owner_ns; /* how long a lock may not move, once a node is lost; 2 s */
+    uint64_t room[4];
 };
 
 struct kv_index;
@@ -83,6 +85,7 @@ struct loco_kvstore {
     LOCO_ATOMIC(unsigned) tracking; /* threads in loco_kvstore_track */
     pthread_t thread;
     bool started;
+    uint64_t room[8];
 };
 
 /* --- setup ------------------------------------------------------------------------------- */
@@ -96,7 +99,8 @@ int loco_kvstore_init(struct loco_kvstore *store, struct loco_manager *manager,
 /* Stops the tracker, and ends the endpoint. No operation is in flight here; those of other
  * nodes that still wait for this one's acknowledgement get it when the manager closes, so a
  * barrier before is good manners. Windows are closed. An operation that ran out of time and has not
- * ended by then is dropped: it may keep its lock, as that of a lost node does. */
+ * ended by then is dropped: it may keep its lock, as that of a lost node does. What it posted is
+ * waited for, at most until the nodes that it went to are lost. */
 void loco_kvstore_fini(struct loco_kvstore *store);
 
 /* Starts a thread that attaches and serves the trackers. Returns 0 or a negative errno. */

@@ -162,6 +162,24 @@ class attached : pinned
     struct loco_manager *mgr;
 };
 
+/* For as long as it lives, what the thread writes may wait, so that it is sent together: loco_hold.
+ * The thread that made it ends it. */
+class held : pinned
+{
+  public:
+    explicit held(const manager &m) : mgr(m.get())
+    {
+        loco_hold(mgr);
+    }
+    ~held()
+    {
+        loco_release(mgr);
+    }
+
+  private:
+    struct loco_manager *mgr;
+};
+
 class barrier : pinned
 {
   public:

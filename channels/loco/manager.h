@@ -56,6 +56,7 @@ struct loco_manager_config {
     struct loco_secret secret; /* the same at every node; none: who reaches a node may take part */
     loco_log_fn *log;
     void *log_arg;
+    uint64_t room[8];
 };
 
 /* A peer that some channel of the node names, or that has come by itself. */

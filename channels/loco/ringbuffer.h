@@ -54,6 +54,7 @@ struct loco_ringbuffer {
     uint64_t released; /* up to here, and ... */
     uint64_t told;     /* ... of that the sender knows this much */
     unsigned idle;     /* looks in a row that found nothing */
+    uint64_t room[4];
 };
 
 /* A message where it lies in the receiver's ring. */

@@ -44,6 +44,7 @@ struct loco_shared_queue {
     uint32_t here;            /* this node's place among them, in the order of their ids */
     bool coherent;            /* the fabric is LOCO_COHERENT */
     LOCO_ATOMIC(bool) broken; /* a participant was lost */
+    uint64_t room[4];
 };
 
 /*

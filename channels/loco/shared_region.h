@@ -16,6 +16,7 @@ LOCO_DECLARATIONS
 struct loco_shared_region {
     struct loco_channel channel;
     struct loco_region *region;
+    uint64_t room[2];
 };
 
 /* Constructs and joins. Errors as of loco_channel_init. */

@@ -27,6 +27,7 @@ struct loco_sst {
     size_t size; /* of a row, bytes */
     struct loco_owned_var *mine;
     struct loco_owned_var **rows; /* mine, then by member index; NULL until that member joins */
+    uint64_t room[2];
 };
 
 /* Constructs and joins; rows are zero at first. `members` stays valid while the endpoint

@@ -31,6 +31,7 @@
 #include "atomic_var.h"
 #include "fence.h"
 #include "language.h"
+#include "memory.h"
 
 LOCO_DECLARATIONS
 
@@ -61,6 +62,7 @@ struct loco_ticket_lock_array {
     struct loco_atomic_array words;
     size_t count;                   /* of locks at each host */
     struct loco_ticket_lock *locks; /* by host, then by index */
+    uint64_t room[4];
 };
 
 /* Constructs and joins an endpoint of a lock whose host is node `host`. `members`: the others
@@ -79,6 +81,17 @@ void loco_ticket_lock_array_fini(struct loco_ticket_lock_array *array);
 /* The lock `index` that node `host` hosts; both are in range. */
 struct loco_ticket_lock *loco_ticket_lock_at(const struct loco_ticket_lock_array *array,
                                              uint32_t host, size_t index);
+
+/* A hint: this thread will soon acquire the lock. It brings the word that an acquire changes near,
+ * where this CPU may use the word itself, and does nothing elsewhere. Useful when there is
+ * something else to do first, such as acquiring another lock; a hint at a held lock disturbs its
+ * holder. */
+static inline void loco_ticket_lock_prefetch(const struct loco_ticket_lock *lock)
+{
+    const size_t now_serving = lock->index + LOCO_CACHE_LINE / sizeof(uint64_t);
+
+    loco_atomic_prefetch(loco_atomic_at(lock->words, lock->host, now_serving));
+}
 
 /* Waits for the lock. Returns 0; or -ECONNRESET when the lock's host was lost; or an error as of
  * loco_atomic_fetch_add. After an error the lock is not held. */

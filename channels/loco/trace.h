@@ -45,6 +45,7 @@ struct loco_tracer {
     const int *lock_acquire_wanted, *lock_release_wanted;
     const int *barrier_enter_wanted, *barrier_leave_wanted;
     const int *peer_join_wanted, *peer_lost_wanted;
+    uint64_t room[8];
 };
 
 /* From now on all of this process's nodes tell `tracer`, which stays valid; NULL: nobody. Any

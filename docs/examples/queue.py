@@ -13,7 +13,7 @@ import os
 import sys
 
 NUMBERS, SECONDS = 1000, 1000000000  # in ns
-loco = c.CDLL(os.environ.get("LOCO_LIBRARY", "libloco.so.0"))
+loco = c.CDLL(os.environ.get("LOCO_LIBRARY", "libloco.so.0.2"))
 
 
 class Secret(c.Structure):
@@ -23,7 +23,7 @@ class Secret(c.Structure):
 class Config(c.Structure):  # struct loco_manager_config; what is zero takes the default
     _fields_ = [("node", c.c_uint32), ("node_count", c.c_uint32), ("arena_size", c.c_size_t),
                 ("block_size", c.c_size_t), ("block_count", c.c_size_t), ("completions", c.c_int),
-                ("secret", Secret), ("log", c.c_void_p), ("log_arg", c.c_void_p)]
+                ("secret", Secret), ("log", c.c_void_p), ("log_arg", c.c_void_p), ("room", c.c_uint64 * 8)]
 
 
 class Members(c.Structure):  # no nodes: all the others

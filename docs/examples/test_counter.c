@@ -10,19 +10,20 @@
 #include <stdlib.h>
 
 /* What one thread alone would see: an add has no result, a sum gives what was added. */
-static bool counter_step(const struct model *model, struct model_state *state,
-                         const struct history_op *op)
+static bool counter_step(const struct loco_sim_model *model, struct loco_sim_model_state *state,
+                         const struct loco_sim_history_op *op)
 {
     (void)model;
-    if (op->code == OP_LOAD)
-        return history_pending(op) || op->value == state->word[0];
+    if (op->code == LOCO_SIM_LOAD)
+        return loco_sim_history_pending(op) || op->value == state->word[0];
     state->word[0] += op->a;
-    return op->code == OP_FETCH_ADD;
+    return op->code == LOCO_SIM_FETCH_ADD;
 }
 
-static struct model counter_model(void)
+static struct loco_sim_model counter_model(void)
 {
-    return (struct model){.name = "counter", .initial = {.count = 1}, .step = counter_step};
+    return (struct loco_sim_model){
+        .name = "counter", .initial = {.count = 1}, .step = counter_step};
 }
 
 static int counter_open(struct loco_manager *mgr, void *object)
@@ -36,32 +37,32 @@ static void counter_close(void *object)
 }
 
 /* Each node adds in digits of its own, so that a sum tells whose adds are in it. */
-static void add(struct actor *a)
+static void add(struct loco_sim_actor *a)
 {
     static const uint64_t amounts[] = {1, 100, 10000};
     uint64_t amount = amounts[a->node];
-    int op = history_invoke(a->history, a->index, OP_FETCH_ADD, 0, amount, 0);
+    int op = loco_sim_history_invoke(a->history, a->index, LOCO_SIM_FETCH_ADD, 0, amount, 0);
 
     counter_add(a->object, amount);
-    history_return(a->history, op, true, 0);
+    loco_sim_history_return(a->history, op, true, 0);
 }
 
-static void sum(struct actor *a)
+static void sum(struct loco_sim_actor *a)
 {
     uint64_t value;
-    int op = history_invoke(a->history, a->index, OP_LOAD, 0, 0, 0);
+    int op = loco_sim_history_invoke(a->history, a->index, LOCO_SIM_LOAD, 0, 0, 0);
 
-    EXPECT(a, counter_sum(a->object, &value) == 0);
-    history_return(a->history, op, true, value);
+    LOCO_SIM_EXPECT(a, counter_sum(a->object, &value) == 0);
+    loco_sim_history_return(a->history, op, true, value);
 }
 
 /* Few operations, so that a history that fails is soon understood; the seeds make up for it. An
  * add waits for nothing: only for the relax can the others come in between. */
-static void act(struct actor *a)
+static void act(struct loco_sim_actor *a)
 {
     for (int i = 0; i < 3; i++) {
         struct loco_wait wait = loco_wait_for(a->mgr, 5);
-        if (actor_draw(a, 2))
+        if (loco_sim_actor_draw(a, 2))
             add(a);
         else
             sum(a);
@@ -69,7 +70,7 @@ static void act(struct actor *a)
     }
 }
 
-static const struct workload workload = {
+static const struct loco_sim_workload workload = {
     .name = "counter",
     .nodes = 3,
     .threads = 1,
@@ -83,7 +84,7 @@ static const struct workload workload = {
 int main(int argc, char **argv)
 {
     uint64_t seeds = argc > 1 ? strtoull(argv[1], NULL, 10) : 2000;
-    uint64_t passed = workload_run_seeds(&workload, 1, seeds, LOCO_SIM_DEFERRED, true);
+    uint64_t passed = loco_sim_workload_run_seeds(&workload, 1, seeds, LOCO_SIM_DEFERRED, true);
 
     printf("%llu of %llu seeds pass\n", (unsigned long long)passed, (unsigned long long)seeds);
     return passed == seeds ? 0 : 1;

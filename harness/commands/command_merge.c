@@ -6,6 +6,7 @@
 #include "../base/apart.h"
 #include "../h5/run_files.h"
 #include "../merge/merge.h"
+#include "../merge/part.h"
 #include "commands.h"
 
 static const char help[] =
@@ -75,7 +76,8 @@ static int merge(const void *arguments)
     if (merge_check_out(&a) || hil_run_open_trace(&first, a.scenarios[0], stderr))
         return HIL_EXIT_USAGE;
     hil_trace_reader_close(first);
-    if (hil_run_path(path, a.scenarios[0], "scenario.yaml"))
+    if (hil_part_check_version(a.scenarios[0], stderr) ||
+        hil_run_path(path, a.scenarios[0], "scenario.yaml"))
         return HIL_EXIT_USAGE;
     a.scenario = path;
     if (hil_arguments_load(&a, &scenario))

@@ -6,7 +6,8 @@
 
 static const char help[] =
     "usage: hiloco scope [RUN] [--listen ADDRESS:PORT] [--allow-set] [--all-users] [--quiet]\n"
-    "       hiloco scope [RUN] --capture SIGNAL,... --out FILE [OPTION]...\n"
+    "       hiloco scope [RUN] --capture SIGNAL,... --out FILE [--trigger WHAT] [--hysteresis H]\n"
+    "                    [--before S] [--after S] [--wait S] [--auto] [--all-users] [--quiet]\n"
     "\n"
     "Shows a run in a browser while it runs: an oscilloscope on its signals, and how each node "
     "is.\n"
@@ -20,8 +21,7 @@ static const char help[] =
     "  --allow-set     the page may change parameters, pause and stop the run\n"
     "  --all-users     as root: runs of other users, too\n"
     "  --quiet         nothing but the address\n"
-    "  --capture       no page, but one capture into a file, by --out, --trigger, --hysteresis,\n"
-    "                  --before, --after, --wait, --auto: hiloco scope --capture --help\n"
+    "  --capture       no page, but one capture into a file: hiloco scope --capture --help\n"
     "\n"
     "The address has a token in it, and only who has that gets the page (docs/scope.md).\n";
 

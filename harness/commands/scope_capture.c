@@ -262,9 +262,23 @@ static int capture_asked(const struct hil_arguments *a)
     return status;
 }
 
+/* `--capture --help` wants no signal of that name. */
+static bool capture_wants_help(int argc, char **argv)
+{
+    for (int i = 1; i < argc; i++)
+        if (strcmp(argv[i], "--help") == 0)
+            return true;
+    return false;
+}
+
 int hil_scope_capture(int argc, char **argv)
 {
     struct hil_arguments a;
+
+    if (capture_wants_help(argc, argv)) {
+        fputs(help, stdout);
+        return HIL_EXIT_OK;
+    }
     const int rc = hil_arguments_parse(&a, HIL_TAKES_CAPTURE | HIL_TAKES_OUT | HIL_TAKES_QUIET,
                                        help, argc, argv);
     const int status = rc ? hil_arguments_status(rc) : capture_asked(&a);

@@ -5,8 +5,9 @@ _hiloco_commands() {
     hiloco --help 2>/dev/null | sed -n 's/^  \([a-z][a-z-]*\) .*/\1/p'
 }
 
+# Those of the usage and of the list; the text may name other commands' as well.
 _hiloco_options() { # PROGRAM [COMMAND]
-    "$@" --help 2>/dev/null | grep -oE -- '--[a-z][a-z0-9-]*' | sort -u
+    "$@" --help 2>/dev/null | sed -n '/^usage:/,/^$/p; /^  --/p' | grep -oE -- '--[a-z][a-z0-9-]*' | sort -u
     echo --help
 }
 

@@ -1,7 +1,4 @@
 /* Interrupts of devices on the loops' cores. */
-#include <ctype.h>
-#include <dirent.h>
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -64,27 +61,9 @@ void hil_check_interrupts(const struct hil_patient *p, struct hil_finding *f)
     f->can_be_lent = true;
 }
 
-/* Whether a process of that name runs; negative errno when unknown. */
-static int runs(const char *root, const char *name)
-{
-    char path[4096], comm[64];
-    int found = 0;
-
-    snprintf(path, sizeof path, "%s/proc", root);
-    DIR *entries = opendir(path);
-    if (!entries)
-        return -errno;
-    for (struct dirent *e; !found && (e = readdir(entries));)
-        found = isdigit((unsigned char)e->d_name[0]) &&
-                hil_file_text(root, comm, sizeof comm, "/proc/%s/comm", e->d_name) == 0 &&
-                strcmp(comm, name) == 0;
-    closedir(entries);
-    return found;
-}
-
 void hil_check_irqbalance(const struct hil_patient *p, struct hil_finding *f)
 {
-    int running = runs(p->root, "irqbalance");
+    int running = hil_process_runs(p->root, "irqbalance");
 
     if (running < 0) {
         hil_found(f, HIL_UNKNOWN, "/proc cannot be read");

@@ -149,27 +149,50 @@ static bool find_ptp(const char *root, char *name, size_t size)
     return false;
 }
 
+/* Who keeps the time of day, as the kernel names them. Beside others ptp4l keeps the clock of a
+ * network card; alone, where the card has none, the time of day itself. */
+static const struct {
+    const char *name, *by;
+} time_keepers[] = {
+    {"phc2sys", "PTP"}, {"chronyd", "NTP"},         {"ntpd", "NTP"},
+    {"ntpd-rs", "NTP"}, {"systemd-timesyn", "NTP"}, {"ptp4l", "PTP"},
+};
+
+/* "PTP (phc2sys)"; the first that runs. */
+static bool find_keeper(const char *root, char *text, size_t size)
+{
+    for (size_t i = 0; i < sizeof time_keepers / sizeof time_keepers[0]; i++) {
+        if (hil_process_runs(root, time_keepers[i].name) <= 0)
+            continue;
+        snprintf(text, size, "%s (%s)", time_keepers[i].by, time_keepers[i].name);
+        return true;
+    }
+    return false;
+}
+
 /* Runs over several machines compare their clocks: by what is the less uncertain. */
 void hil_check_time_of_day(const struct hil_patient *p, struct hil_finding *f)
 {
     const struct hil_clock_reading now = hil_clock_read();
-    char ptp[64];
+    char ptp[64] = "", keeper[64] = "";
     const bool has_ptp = find_ptp(p->root, ptp, sizeof ptp);
+    const bool has_keeper = find_keeper(p->root, keeper, sizeof keeper);
+    const char *there = has_ptp ? "; there is the PTP clock " : "";
 
     if (p->root[0]) {
-        hil_found(f, HIL_FINE, "of another machine: only its kernel tells whether it is kept");
+        hil_found(f, HIL_FINE, "of another machine: only its kernel tells whether %s keeps it%s%s",
+                  has_keeper ? keeper : "anything", there, ptp);
         return;
     }
     if (now.day_about_ns != UINT64_MAX) {
-        hil_found(f, HIL_FINE, "kept by %s%s, within %.0f us as the kernel says",
-                  has_ptp ? "NTP, or PTP of " : "NTP", has_ptp ? ptp : "",
-                  (double)now.day_about_ns * 1e-3);
+        hil_found(f, HIL_FINE, "kept by %s, within %.0f us as the kernel says%s%s",
+                  has_keeper ? keeper : "a program that is not known here",
+                  (double)now.day_about_ns * 1e-3, there, ptp);
         return;
     }
     hil_found(f, HIL_NOTE,
-              "nobody keeps it%s%s: runs over several machines compare their clocks by "
-              "round trips",
-              has_ptp ? ", though there is the PTP clock " : "", has_ptp ? ptp : "");
+              "nobody keeps it: runs over several machines compare their clocks by round trips%s%s",
+              there, ptp);
     if (has_ptp)
         hil_advice(f, "Run ptp4l and phc2sys (linuxptp), and the machines' clocks agree better.");
 }

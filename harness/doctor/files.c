@@ -1,5 +1,7 @@
 #include "files.h"
 
+#include <ctype.h>
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
@@ -100,4 +102,21 @@ void hil_boot_parameter(const char *root, const char *key, char *value, size_t s
     for (char *word = strsep(&rest, " "); word; word = strsep(&rest, " "))
         if (strncmp(word, key, strlen(key)) == 0)
             snprintf(value, size, "%s", word + strlen(key));
+}
+
+int hil_process_runs(const char *root, const char *name)
+{
+    char path[4096], comm[64];
+    int found = 0;
+
+    snprintf(path, sizeof path, "%s/proc", root);
+    DIR *entries = opendir(path);
+    if (!entries)
+        return -errno;
+    for (struct dirent *e; !found && (e = readdir(entries));)
+        found = isdigit((unsigned char)e->d_name[0]) &&
+                hil_file_text(root, comm, sizeof comm, "/proc/%s/comm", e->d_name) == 0 &&
+                strcmp(comm, name) == 0;
+    closedir(entries);
+    return found;
 }

@@ -16,6 +16,10 @@ __attribute__((format(printf, 4, 5))) int hil_file_text(const char *root, char *
 __attribute__((format(printf, 3, 4))) int hil_file_number(const char *root, long long *number,
                                                           const char *path, ...);
 
+/* Whether a process of that name (15 letters, as the kernel has it) runs; negative errno when
+ * unknown. */
+int hil_process_runs(const char *root, const char *name);
+
 /* Of a choice such as "always [madvise] never" the word that is chosen; of another text all. */
 void hil_chosen_word(char *text);
 

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "../base/deaf.h"
+#include "../base/list.h"
 #include "checks.h"
 #include "cpus.h"
 #include "files.h"
@@ -28,7 +29,7 @@ struct loan {
 struct loans {
     const struct hil_patient *patient;
     struct loan *at;
-    unsigned count, room;
+    unsigned count;
     bool no_memory;
 };
 
@@ -36,16 +37,13 @@ struct loans {
 
 static struct loan *new_loan(struct loans *l)
 {
-    if (l->count == l->room) {
-        unsigned room = l->room ? 2 * l->room : 64;
-        struct loan *more = realloc(l->at, room * sizeof *more);
-        if (!more) {
-            l->no_memory = true;
-            return NULL;
-        }
-        l->at = more;
-        l->room = room;
+    struct loan *more = hil_list_more(l->at, l->count, sizeof *more);
+
+    if (!more) {
+        l->no_memory = true;
+        return NULL;
     }
+    l->at = more;
     l->at[l->count] = (struct loan){0};
     return &l->at[l->count];
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../base/list.h"
 #include "key_words.h"
 
 static void copy_name(char to[PLOT_NAME_BYTES], const char *from, size_t length)
@@ -52,21 +53,15 @@ static bool is_of_same(const struct plot_group *a, const struct plot_group *b)
 
 /* --- collecting ------------------------------------------------------------------------------- */
 
-static bool has_room(unsigned count)
-{
-    return count & (count - 1); /* else it is 0, or a power of two: full */
-}
-
 static struct plot_group *add_group(struct plot_groups *groups, const struct plot_group *group)
 {
     const unsigned count = groups->count;
 
-    if (!has_room(count)) {
-        struct plot_group *more = realloc(groups->at, (count ? 2 * count : 1) * sizeof *more);
-        if (!more)
-            return NULL;
-        groups->at = more;
-    }
+    struct plot_group *more = hil_list_more(groups->at, count, sizeof *more);
+
+    if (!more)
+        return NULL;
+    groups->at = more;
     groups->at[groups->count++] = *group;
     return &groups->at[count];
 }
@@ -91,12 +86,10 @@ static int add_column(struct plot_groups *groups, const struct plot_run *run, un
     if (!group)
         return -ENOMEM;
     const unsigned count = group->column_count;
-    if (!has_room(count)) {
-        struct plot_column *more = realloc(group->columns, (count ? 2 * count : 1) * sizeof *more);
-        if (!more)
-            return -ENOMEM;
-        group->columns = more;
-    }
+    struct plot_column *more = hil_list_more(group->columns, count, sizeof *more);
+    if (!more)
+        return -ENOMEM;
+    group->columns = more;
     group->columns[group->column_count++] = (struct plot_column){stream, column};
     group->count += c->width;
     group->array |= read.array || group->count > 1 || (read.own && read.indexed);

@@ -1,4 +1,5 @@
 #include "compare.h"
+#include "../base/list.h"
 
 #include <errno.h>
 #include <math.h>
@@ -122,14 +123,11 @@ static int find_twin(const struct hil_trace_reader *other, const char *name, con
 
 static struct hil_difference *add(struct hil_comparison *c)
 {
-    if (c->count == c->room) {
-        const unsigned room = c->room ? 2 * c->room : 16;
-        struct hil_difference *more = realloc(c->at, room * sizeof *more);
-        if (!more)
-            return NULL;
-        c->at = more;
-        c->room = room;
-    }
+    struct hil_difference *more = hil_list_more(c->at, c->count, sizeof *more);
+
+    if (!more)
+        return NULL;
+    c->at = more;
     return &c->at[c->count++];
 }
 

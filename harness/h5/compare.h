@@ -34,7 +34,7 @@ struct hil_difference {
 
 struct hil_comparison {
     struct hil_difference *at;
-    unsigned count, room, differ; /* signals; of these not within the tolerance */
+    unsigned count, differ; /* signals; of these not within the tolerance */
     double first_end_s, second_end_s;
     bool differs; /* one is not within the tolerance, or is in one record only, or ends early */
 };

@@ -1,4 +1,5 @@
 #include "recorded.h"
+#include "../base/list.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -77,7 +78,7 @@ struct search {
     unsigned stream_count;
     const char *node;
     struct hil_recorded *found;
-    unsigned from, count, room; /* those before `from` are of other names */
+    unsigned from, count; /* those before `from` are of other names */
 };
 
 static bool search_has(const struct search *s, unsigned component, unsigned part)
@@ -92,14 +93,10 @@ static int search_add(struct search *s, const struct hil_recorded *one)
 {
     if (search_has(s, one->component, one->part))
         return 0;
-    if (s->count == s->room) {
-        const unsigned room = s->room ? 2 * s->room : 16;
-        struct hil_recorded *more = realloc(s->found, room * sizeof *more);
-        if (!more)
-            return -ENOMEM;
-        s->found = more;
-        s->room = room;
-    }
+    struct hil_recorded *more = hil_list_more(s->found, s->count, sizeof *more);
+    if (!more)
+        return -ENOMEM;
+    s->found = more;
     s->found[s->count++] = *one;
     return 0;
 }

@@ -81,7 +81,7 @@ static void finding_say(struct hil_finding *f)
 {
     const char *space = *f->unit ? " " : "";
     size_t used = 0;
-    char value[48], when[40] = "", more[80] = "";
+    char value[48], when[40] = "", more[128] = "";
 
     if (f->outcome != HIL_OUTCOME_PASSED && f->outcome != HIL_OUTCOME_FAILED)
         return;

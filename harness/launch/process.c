@@ -61,7 +61,7 @@ static int process_run_loops(const struct hil_process *p)
 
 void hil_process_run(const struct hil_process *p, unsigned executor, pid_t parent)
 {
-    static const struct timespec turn = {.tv_nsec = 20000000};
+    static const struct timespec turn = {.tv_nsec = 1000000}; /* each point of a sweep waits it */
     struct hil_run *run = p->run;
 
     process_become_child(parent);

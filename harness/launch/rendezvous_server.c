@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "../../channels/fabric/addresses.h"
 #include "../../channels/fabric/host_time.h"
 #include "rendezvous_internal.h"
 
@@ -48,34 +49,17 @@ static bool server_is_numbers(const char *host)
     return true;
 }
 
-static int server_listen_at(const struct sockaddr *at, socklen_t size)
-{
-    const int fd = socket(at->sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    const int on = 1, off = 0;
-
-    if (fd < 0)
-        return -errno;
-    setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-    if (at->sa_family == AF_INET6)
-        setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off);
-    if (!bind(fd, at, size) && !listen(fd, SOMAXCONN))
-        return fd;
-    const int rc = -errno;
-    close(fd);
-    return rc;
-}
-
 /* A host's own name is often its loopback to itself (127.0.1.1), and not to others: so with a name
  * it listens at all of its addresses. */
 static int server_listen_by_name(uint16_t port)
 {
     const struct sockaddr_in6 six = {.sin6_family = AF_INET6, .sin6_port = htons(port)};
     const struct sockaddr_in four = {.sin_family = AF_INET, .sin_port = htons(port)};
-    const int fd = server_listen_at((const struct sockaddr *)&six, sizeof six);
+    const int fd = loco_listen((const struct sockaddr *)&six, sizeof six, true);
 
     return fd >= 0 || fd == -EADDRINUSE
                ? fd
-               : server_listen_at((const struct sockaddr *)&four, sizeof four);
+               : loco_listen((const struct sockaddr *)&four, sizeof four, false);
 }
 
 static int server_listen_by_number(const struct hil_rendezvous_place *place)
@@ -86,9 +70,22 @@ static int server_listen_by_number(const struct hil_rendezvous_place *place)
     snprintf(port, sizeof port, "%u", place->port);
     if (getaddrinfo(place->host, port, &hints, &found))
         return -EADDRNOTAVAIL;
-    const int fd = server_listen_at(found->ai_addr, found->ai_addrlen);
+    const int fd = loco_listen(found->ai_addr, found->ai_addrlen, true);
     freeaddrinfo(found);
     return fd;
+}
+
+/* It listens all the same: the others may know the name. */
+static void server_look_up_own_name(struct hil_rendezvous *r, const char *host)
+{
+    struct sockaddr_storage address;
+    const int rc = loco_address_find(host, &address);
+
+    if (rc)
+        rendezvous_say(r,
+                       "the first node's host finds no address of its own name, %s: %s; where the "
+                       "others find none either, rendezvous must be an address",
+                       host, gai_strerror(rc));
 }
 
 int rendezvous_listen(struct hil_rendezvous *r)
@@ -101,6 +98,8 @@ int rendezvous_listen(struct hil_rendezvous *r)
         rendezvous_explain(
             r, "the first node's process cannot listen at %s: %s%s", r->where, strerror(-r->fd),
             r->fd == -EADDRINUSE ? "; rendezvous: HOST:PORT names another port" : "");
+    if (r->fd >= 0 && !here)
+        server_look_up_own_name(r, place->host);
     return r->fd < 0 ? r->fd : 0;
 }
 

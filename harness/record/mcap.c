@@ -8,6 +8,7 @@
 #include <zlib.h>
 #include <zstd.h>
 
+#include "../base/list.h"
 #include "../base/version.h"
 
 /* Records, by their first byte. */
@@ -53,7 +54,7 @@ struct hil_mcap {
     struct mcap_bytes chunk, packed, record;
     struct mcap_bytes schemas, channels, metadata_indices; /* again for the summary */
     struct mcap_entry *entries;                            /* of the chunk's messages */
-    size_t entry_count, entry_room;
+    size_t entry_count;
     uint64_t *counts; /* messages of each channel */
     uint64_t first_ns, last_ns, chunk_first_ns, chunk_last_ns;
     uint64_t message_count;
@@ -355,14 +356,11 @@ static int chunk_end(struct hil_mcap *m)
 
 static int chunk_note(struct hil_mcap *m, unsigned channel, uint64_t t_ns)
 {
-    if (m->entry_count == m->entry_room) {
-        const size_t room = m->entry_room ? 2 * m->entry_room : 1024;
-        struct mcap_entry *more = reallocarray(m->entries, room, sizeof *more);
-        if (!more)
-            return mcap_fail(m, -ENOMEM);
-        m->entries = more;
-        m->entry_room = room;
-    }
+    struct mcap_entry *more = hil_list_more(m->entries, m->entry_count, sizeof *more);
+
+    if (!more)
+        return mcap_fail(m, -ENOMEM);
+    m->entries = more;
     if (m->entry_count == 0)
         m->chunk_first_ns = m->chunk_last_ns = t_ns;
     m->chunk_first_ns = t_ns < m->chunk_first_ns ? t_ns : m->chunk_first_ns;

@@ -116,46 +116,78 @@ static void response_leave(struct hil_response *r)
 }
 
 /* What is inside when the change is over has settled then. */
-static void response_enter(struct hil_response *r, const struct hil_moment *m)
+static void response_enter(struct hil_response *r, const struct hil_event *event, uint64_t t_ns)
 {
     r->inside = true;
-    r->inside_ns = r->judged ? m->t_ns : m->event->over_ns;
+    r->inside_ns = r->judged ? t_ns : event->over_ns;
     r->inside_count = 0;
+}
+
+/* Of all samples. */
+static inline void response_note(struct hil_response *r, const struct hil_response_sample *s)
+{
+    r->count++;
+    r->reference = s->reference;
+    r->last = s->value;
+    r->last_ns = s->t_ns;
+    if (!(s->value <= r->max)) {
+        r->max = s->value;
+        r->max_ns = s->t_ns;
+    }
+    if (!(s->value >= r->min)) {
+        r->min = s->value;
+        r->min_ns = s->t_ns;
+    }
+}
+
+/* Of those that come when the change is over. */
+static inline void response_judge(struct hil_response *r, const struct hil_event *event,
+                                  const struct hil_response_sample *s, double band)
+{
+    if (fabs(s->value - s->reference) <= band) {
+        if (!r->inside)
+            response_enter(r, event, s->t_ns);
+        r->inside_count++;
+        hil_samples_add(&r->settled, s->t_ns, s->value);
+    } else {
+        if (r->inside)
+            response_leave(r);
+        hil_samples_add(&r->unsettled, s->t_ns, s->value);
+    }
+    r->judged = true;
 }
 
 void hil_response_add(const struct hil_moment *m, unsigned measure, double reference, double value)
 {
+    const struct hil_response_sample sample = {m->t_ns, reference, value};
     struct hil_response *r = &m->at[measure];
 
     if (r->count == 0)
         response_begin(r, m, &m->before[measure], reference, value);
-    r->count++;
-    r->reference = reference;
-    r->last = value;
-    r->last_ns = m->t_ns;
-    if (!(value <= r->max)) {
-        r->max = value;
-        r->max_ns = m->t_ns;
-    }
-    if (!(value >= r->min)) {
-        r->min = value;
-        r->min_ns = m->t_ns;
-    }
+    response_note(r, &sample);
     if (!m->over)
         return;
     if (m->window_begins)
         r->settled.count = r->unsettled.count = 0;
-    if (fabs(value - reference) <= response_band(r)) {
-        if (!r->inside)
-            response_enter(r, m);
-        r->inside_count++;
-        hil_samples_add(&r->settled, m->t_ns, value);
-    } else {
-        if (r->inside)
-            response_leave(r);
-        hil_samples_add(&r->unsettled, m->t_ns, value);
+    response_judge(r, m->event, &sample, response_band(r));
+}
+
+/* The band is found anew where the reference is another one. */
+void hil_response_add_series(const struct hil_moment *m, unsigned measure,
+                             const struct hil_response_sample *samples, unsigned count)
+{
+    struct hil_response *r = &m->at[measure];
+    double reference = r->reference, band = response_band(r);
+
+    for (unsigned i = 0; i < count; i++) {
+        response_note(r, &samples[i]);
+        if (!m->over)
+            continue;
+        if (samples[i].reference != reference)
+            band = response_band(r);
+        reference = samples[i].reference;
+        response_judge(r, m->event, &samples[i], band);
     }
-    r->judged = true;
 }
 
 /* --- figures --------------------------------------------------------------------------------- */

@@ -84,6 +84,26 @@ struct hil_moment hil_responses_at(struct hil_responses *responses, struct hil_c
 void hil_response_add(const struct hil_moment *moment, unsigned measure, double reference,
                       double value);
 
+/* A sample. */
+struct hil_response_sample {
+    uint64_t t_ns;
+    double reference, value;
+};
+
+/* Adds samples of a measure that came one after another since the moment, which has had one. The
+ * result is the same as of adding them one by one, for less. */
+void hil_response_add_series(const struct hil_moment *moment, unsigned measure,
+                             const struct hil_response_sample *samples, unsigned count);
+
+/* Whether `later`, the moment of the same writer's next sample, is one of those that can be added
+ * in a series with it. */
+static inline bool hil_moment_goes_on(const struct hil_moment *moment,
+                                      const struct hil_moment *later)
+{
+    return later->at == moment->at && later->before == moment->before &&
+           later->over == moment->over && !later->window_begins;
+}
+
 /* The figures. NAN: there is none. */
 struct hil_figures {
     double reference, last;    /* at the end, which is last_s */

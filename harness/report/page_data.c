@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "../base/foreign.h"
+#include "../base/list.h"
 #include "../base/version.h"
 #include "../h5/run_files.h"
 #include "page_point.h"
@@ -20,7 +21,7 @@ enum { PAGE_CURVE_BYTES = 4200000, PAGE_SWEEP_CURVE_BYTES = 1000000 };
 
 struct runs {
     struct hil_page_run *at;
-    unsigned count, room;
+    unsigned count;
     json_t *indexes; /* keeps what points are borrowed from */
     json_t *sweeps;
 };
@@ -29,14 +30,11 @@ struct runs {
 
 static int runs_add(struct runs *runs, const char *dir, const char *label, json_t *point, int sweep)
 {
-    if (runs->count == runs->room) {
-        const unsigned room = runs->room ? 2 * runs->room : 16;
-        struct hil_page_run *more = realloc(runs->at, room * sizeof *more);
-        if (!more)
-            return -ENOMEM;
-        runs->at = more;
-        runs->room = room;
-    }
+    struct hil_page_run *more = hil_list_more(runs->at, runs->count, sizeof *more);
+
+    if (!more)
+        return -ENOMEM;
+    runs->at = more;
     struct hil_page_run *run = &runs->at[runs->count++];
     *run = (struct hil_page_run){strdup(dir), strdup(label), point, sweep, false};
     return run->dir && run->label ? 0 : -ENOMEM;

@@ -13,6 +13,7 @@ struct faulted_signal {
     unsigned at;    /* among the component's */
     double *shadow; /* where the signal's other value goes */
     bool first;     /* of those on this signal */
+    bool early;     /* an input that is known before the step is recorded */
 };
 
 /* A fault on a parameter. */
@@ -49,12 +50,27 @@ static double faulted_value(const struct hil_faulted_part *p, struct faulted_sig
                               on ? due - s->now->begin_ns : 0, x);
 }
 
+/* Where several faults are on one input, each takes what the one before it gives. */
 static void faulted_inputs(struct hil_faulted_part *p, bool before, const double *in)
 {
     memcpy(p->in, in, p->part->config->in_count * sizeof *in);
     for (unsigned i = 0; i < p->input_count; i++) {
         struct faulted_signal *s = &p->inputs[i];
-        p->in[s->at] = *s->shadow = faulted_value(p, s, before, p->in[s->at]);
+        if (!s->early)
+            *s->shadow = faulted_value(p, s, before, p->in[s->at]);
+        p->in[s->at] = *s->shadow;
+    }
+}
+
+void hil_faulted_parts_look(struct hil_faults *f)
+{
+    for (unsigned i = 0; i < f->part_count; i++) {
+        struct hil_faulted_part *p = &f->parts[i];
+        for (unsigned k = 0; k < p->input_count; k++) {
+            struct faulted_signal *s = &p->inputs[k];
+            if (s->early)
+                *s->shadow = faulted_value(p, s, false, s->first ? p->part->in[s->at] : *s->shadow);
+        }
     }
 }
 
@@ -214,6 +230,32 @@ static int faulted_open(struct hil_faults *f, struct step_part *part, unsigned a
     return p->in && p->inputs && p->outputs && p->parameters && p->tuned ? 0 : -ENOMEM;
 }
 
+/* Whether the input takes, in each step, what another component computes in the same step. */
+static bool faulted_takes_computed(const struct hil_step *s, const struct step_part *part,
+                                   unsigned at)
+{
+    const unsigned to = (unsigned)(part->in - s->values) + at;
+
+    for (unsigned i = 0; i < part->local.count; i++) {
+        const struct step_copy *copy = &s->copies[part->local.first + i];
+        for (const struct step_part *q = s->parts + s->continuous; copy->to == to && q < part; q++)
+            if (q->next == q->out && s->values + copy->from >= q->out &&
+                s->values + copy->from < q->out + q->out_count)
+                return true;
+    }
+    return false;
+}
+
+/* A step is recorded before anything computes. What a sampled component takes is known by then, but
+ * for what others of its node compute in the same step. What a continuous one takes has been held
+ * since the step before, and is known when that has ended. */
+static bool faulted_is_early(const struct hil_step *s, const struct step_part *part,
+                             const struct hil_act *act)
+{
+    return !act->output && part->model->kind == HIL_SAMPLED && !part->model->apply &&
+           !faulted_takes_computed(s, part, act->at);
+}
+
 static int faulted_add_signal(struct hil_faulted_part *p, const struct hil_fault_now *now,
                               const struct hil_act *act)
 {
@@ -225,7 +267,12 @@ static int faulted_add_signal(struct hil_faulted_part *p, const struct hil_fault
     for (unsigned i = 0; i < *count; i++)
         first &= list[i].at != act->at;
     list[*count] = (struct faulted_signal){
-        .now = now, .at = act->at, .shadow = &s->values[s->shadowed + act->shadow], .first = first};
+        .now = now,
+        .at = act->at,
+        .shadow = &s->values[s->shadowed + act->shadow],
+        .first = first,
+        .early = faulted_is_early(s, p->part, act),
+    };
     return hil_fault_value_open(&list[(*count)++].value, now->fault, act->number,
                                 s->node->config->timing.period_ns);
 }

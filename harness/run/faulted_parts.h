@@ -11,6 +11,10 @@ int hil_faulted_parts_open(struct hil_faults *faults);
 void hil_faulted_parts_close(struct hil_faults *faults);
 void hil_faulted_parts_begin(struct hil_faults *faults);
 
+/* Before a step is recorded: the inputs of sampled components have their faults, where these are
+ * known by then, so that a row has an input with its faults and without them at one time. */
+void hil_faulted_parts_look(struct hil_faults *faults);
+
 /* Before the first step, what continuous components begin with has its faults. */
 void hil_faulted_parts_first(struct hil_faults *faults);
 

@@ -16,15 +16,7 @@
 #define HIL_SHARDS_H
 
 #include "crew.h"
-#include "step_parts.h"
-
-/* Of the links of an array, or of those of them that a shard has, what came last over which had
- * been sent longest ago. */
-struct step_oldest {
-    uint64_t age;
-    unsigned link;
-    bool arrived; /* over one of them */
-};
+#include "step_links.h"
 
 struct hil_shard {
     alignas(HIL_LINE) struct hil_step step; /* the node's, as this shard has it */

@@ -3,16 +3,12 @@
 #include <string.h>
 
 #include "clock.h"
-#include "fault_links.h"
+#include "faulted_parts.h"
 #include "note.h"
 #include "shards.h"
-#include "step_parts.h"
+#include "step_links.h"
 #include "tracer.h"
 #include "tuner.h"
-
-/* There are two kinds of steps, with shards and without: each has all the parts in its own
- * function, for a call costs more than some of them. */
-#define STEP_INLINE static inline __attribute__((always_inline))
 
 /* --- 1. what is continuous advances ----------------------------------------------------------- */
 
@@ -132,75 +128,6 @@ static int step_advance(struct hil_step *s, uint64_t n, uint64_t due)
     return rc;
 }
 
-/* --- fetching ahead --------------------------------------------------------------------------- */
-
-/* The receivers have read what was sent before, so the lines of the messages are at other
- * processors. They come here while the node before this one does its step. */
-static void step_prefetch(const struct hil_step *s, unsigned first, unsigned count)
-{
-    for (unsigned i = 0; i < count; i++)
-        loco_owned_var_prefetch(s->departures[first + i].var);
-}
-
-/* --- 2. and 5. sending ------------------------------------------------------------------------ */
-
-static inline void step_fill(const struct hil_step *s, const struct step_departure *d, uint64_t n)
-{
-    struct hil_message *m = s->message;
-
-    m->step = n + 1;
-    m->acted_on = d->back ? d->back->step : 0;
-    for (unsigned i = 0; i < d->count; i++)
-        m->values[i] = d->out[d->from[i]];
-}
-
-static void step_push(const struct hil_step *s, const struct step_departure *d, uint64_t n)
-{
-    step_fill(s, d, n);
-    loco_owned_var_put(d->var, s->message);
-}
-
-/* With what faults do to the links. */
-__attribute__((cold, noinline)) static void
-step_send_faulted(const struct hil_step *s, unsigned first, unsigned end, uint64_t n)
-{
-    for (unsigned i = first; i < end; i++) {
-        const struct step_departure *d = &s->departures[i];
-        if (!s->computed && d->computed)
-            continue;
-        step_fill(s, d, n);
-        const struct hil_message *carried = hil_fault_links_carry(s->faults, d, s->message);
-        if (!carried)
-            continue;
-        loco_owned_var_put(d->var, carried);
-    }
-}
-
-/* The departures from `first` up to `end`. */
-static inline void step_send_all(const struct hil_step *s, unsigned first, unsigned end, uint64_t n)
-{
-    if (__builtin_expect(s->faulted, 0)) {
-        step_send_faulted(s, first, end, n);
-        return;
-    }
-    for (unsigned i = first; i < end; i++)
-        if (s->computed || !s->departures[i].computed)
-            step_push(s, &s->departures[i], n);
-}
-
-/* What goes to several nodes is sent together. */
-static inline void step_send(const struct hil_step *s, unsigned first, unsigned end, uint64_t n)
-{
-    struct loco_manager *mgr = s->node->links.channel.mgr;
-    const bool together = end - first > 1;
-
-    if (together)
-        loco_hold(mgr);
-    step_send_all(s, first, end, n);
-    if (together)
-        loco_release(mgr);
-}
-
 /* What was computed with a delay is there now. */
 static void step_release(const struct hil_step *s)
 {
@@ -208,249 +135,16 @@ static void step_release(const struct hil_step *s)
         return;
     for (unsigned i = s->continuous; i < s->part_count; i++) {
         const struct step_part *p = &s->parts[i];
-        if (p->next != p->out && !p->failed && !p->rests)
-            memcpy(p->out, p->next, p->out_count * sizeof *p->out);
+        for (unsigned k = 0; p->next != p->out && !p->failed && !p->rests && k < p->out_count; k++)
+            p->out[k] = p->next[k]; /* it is one, mostly */
     }
-}
-
-/* --- 3. taking what has come ------------------------------------------------------------------ */
-
-/* Counts a time of the link, and keeps the link and when it was, if it is the greatest. */
-static inline void step_count(struct hil_histogram *times, struct hil_link_moment *greatest,
-                              uint64_t ns, unsigned link, uint64_t now)
-{
-    if (__builtin_expect(ns > times->max || times->count == 0, 0))
-        *greatest = (struct hil_link_moment){link, now};
-    hil_histogram_add(times, ns);
-}
-
-/* Now is when this node sees the first answer to an earlier step of its own. Returns how long that
- * took; 0: not known, because it is too long ago, or was a step of the node before it restarted. */
-STEP_INLINE uint64_t step_account_round_trip(const struct hil_step *s, const struct step_arrival *a,
-                                             uint64_t n, uint64_t now)
-{
-    if (n + 1 - a->acted_on >= STEP_SENT_MAX || a->acted_on <= s->node->loop.first)
-        return 0;
-    const uint64_t ns = now - s->sent_ns[a->acted_on % STEP_SENT_MAX];
-    struct hil_link_figures *figures = &s->figures[a->figures];
-    step_count(&figures->round_trip, &figures->longest, ns, a->link, now);
-    return ns;
-}
-
-__attribute__((cold, noinline)) static void step_trace_input(const struct hil_step *s,
-                                                             const struct step_arrival *a,
-                                                             uint64_t n, uint64_t round_trip_ns)
-{
-    const struct hil_traced_input input = {
-        .node = s->node->id,
-        .link = a->link,
-        .step = n + 1,
-        .sent = a->step,
-        .acted_on = a->acted_on,
-        .round_trip_ns = round_trip_ns,
-    };
-
-    HIL_TRACE(input, &input);
-}
-
-/* An event of the sender. */
-static void step_note(const struct hil_step *s, const struct step_arrival *a, uint64_t n,
-                      uint64_t now, enum hil_event_kind kind, uint64_t ns)
-{
-    const struct hil_system *system = s->node->run->scenario->system;
-
-    hil_note_ns(s->node, n, now, kind, hil_event_of_node(system, a->input.from), ns);
-}
-
-__attribute__((cold, noinline)) static void
-step_lose(const struct hil_step *s, struct step_arrival *a, uint64_t n, uint64_t now)
-{
-    struct hil_loss_log *log = &s->executor->losses;
-
-    hil_shards_begin_rare(s);
-    /* What it sent last, and this node did not see any more, is no message of its next life. */
-    if (loco_owned_var_load(a->var, s->message) == 0 && s->message->step > a->step)
-        a->step = s->message->step;
-    a->away = a->suspect = true;
-    a->there = a->fresh = false;
-    memcpy(s->values + a->at, s->beginning + a->at, a->count * sizeof *s->values);
-    hil_step_forget_partial(s, a);
-    hil_step_begin_again(s, a->early);
-    hil_step_begin_again(s, a->late);
-    a->loss = log->count < HIL_LOSSES_MAX ? &log->at[log->count] : NULL;
-    if (a->loss)
-        *a->loss = (struct hil_loss){.from = a->input.from, .to = a->input.to, .lost_ns = now};
-    log->count++;
-    a->lost_ns = now;
-    step_note(s, a, n, now, HIL_EVENT_LOST, 0);
-    hil_shards_end_rare(s);
-}
-
-__attribute__((cold, noinline)) static void
-step_take_back(const struct hil_step *s, struct step_arrival *a, uint64_t n, uint64_t now)
-{
-    a->away = false;
-    hil_shards_begin_rare(s);
-    step_note(s, a, n, now, HIL_EVENT_BACK, now - a->lost_ns);
-    if (a->loss)
-        a->loss->back_ns = now;
-    s->executor->losses.back_count++;
-    hil_shards_end_rare(s);
-}
-
-/* Whether the sender is lost, or was, since the last step, and is there again. */
-static bool step_was_lost(struct step_arrival *a)
-{
-    const struct loco_channel *c = &a->var->channel;
-    const uint32_t life = atomic_load_explicit(
-        &c->members[loco_channel_member(c, a->input.from)].incarnation, memory_order_acquire);
-    const bool lost = a->life && life != a->life;
-
-    a->life = life;
-    return lost;
-}
-
-/* Whether the sender is away at this step. It is back with its first message. */
-static bool step_is_away(const struct hil_step *s, struct step_arrival *a, uint64_t n, uint64_t now)
-{
-    if (step_was_lost(a) && !a->away)
-        step_lose(s, a, n, now);
-    if (loco_channel_check(&a->var->channel)) {
-        if (!a->away)
-            step_lose(s, a, n, now);
-    } else if (a->away && loco_owned_var_load(a->var, s->message) == 0 &&
-               s->message->step > a->step) {
-        step_take_back(s, a, n, now);
-    }
-    return a->away;
-}
-
-STEP_INLINE void step_take(const struct hil_step *s, struct step_arrival *a)
-{
-    const struct hil_message *m = s->message;
-
-    a->step = m->step;
-    a->acted_on = m->acted_on;
-    if (__builtin_expect(!hil_all_numbers(m->values, a->count), 0)) {
-        hil_step_take_partial(s, a);
-        return;
-    }
-    if (__builtin_expect(a->input.bad, 0))
-        hil_step_forget_partial(s, a);
-    for (unsigned i = 0; i < a->count; i++)
-        s->values[a->at + i] = m->values[i];
-    hil_step_copy(s, a->early);
-    a->there = a->fresh = true;
-}
-
-__attribute__((cold, noinline)) static void step_torn(const struct hil_step *s)
-{
-    hil_shards_begin_rare(s);
-    s->node->state->torn++;
-    hil_shards_end_rare(s);
-}
-
-STEP_INLINE void step_load(const struct hil_step *s, struct step_arrival *a, uint64_t n,
-                           uint64_t now)
-{
-    const uint64_t acted_on = a->acted_on;
-    uint64_t round_trip_ns = 0;
-
-    if (loco_owned_var_peek(a->var) == a->step)
-        return;
-    if (loco_owned_var_load(a->var, s->message)) {
-        step_torn(s);
-        return;
-    }
-    if (s->message->step == a->step)
-        return;
-    step_take(s, a);
-    if (a->answers && a->acted_on > acted_on)
-        round_trip_ns = step_account_round_trip(s, a, n, now);
-    if (HIL_TRACED(input))
-        step_trace_input(s, a, n, round_trip_ns);
-}
-
-/* What the scenario says of an input that is older than its limit, or no number too often. What
- * comes from a node that died is a loss, and not stale as well. Returns 0, or -ESTALE when that
- * ends the run. */
-__attribute__((cold, noinline)) static int step_judge(struct hil_step *s, struct step_arrival *a,
-                                                      uint64_t n, uint64_t age, uint64_t now)
-{
-    const enum hil_on_stale on_stale = s->node->config->stale.action;
-    const bool lost = a->away || loco_channel_check(&a->var->channel);
-    const bool was_stale = a->input.stale;
-
-    hil_shards_begin_rare(s);
-    const bool stale = hil_input_is_stale(&a->input, &s->executor->stale, lost ? 0 : age, now);
-
-    if (stale && !was_stale)
-        step_note(s, a, n, now, HIL_EVENT_STALE, age);
-    else if (was_stale && !stale)
-        step_note(s, a, n, now, HIL_EVENT_FRESH, now - a->input.found_ns);
-    hil_shards_end_rare(s);
-    a->unfit = stale && on_stale == HIL_STALE_SAFE;
-    a->suspect = stale || a->input.bad || a->away;
-    s->unfit += a->unfit || a->input.bad || a->away;
-    return stale && on_stale == HIL_STALE_END ? -ESTALE : 0;
-}
-
-STEP_INLINE void step_count_oldest(const struct hil_step *s, const struct step_arrival *a,
-                                   uint64_t age, unsigned link, uint64_t now)
-{
-    struct hil_link_figures *figures = &s->figures[a->figures];
-
-    step_count(&figures->input_age, &figures->oldest, age, link, now);
-    s->node->loop.has_input = true;
-}
-
-/* The oldest of each array's links is counted, or, of a shard, kept in `kept`. Returns 0, or
- * -ESTALE. */
-STEP_INLINE int step_take_links(struct hil_step *s, uint64_t n, uint64_t now,
-                                struct step_oldest *kept)
-{
-    uint64_t oldest = 0, oldest_of_all = 0;
-    unsigned oldest_link = 0;
-    bool arrived = false; /* one of this array had a message */
-    int rc = 0;
-
-    s->unfit = s->failed + s->stale;
-    if (__builtin_expect(s->has_ages, 0))
-        s->unfit += s->old;
-    for (struct step_arrival *a = s->arrivals, *end = a + s->arrival_count; a < end; a++) {
-        if (!s->goes_on || !step_is_away(s, a, n, now))
-            step_load(s, a, n, now);
-        const uint64_t age = hil_input_age(&a->input, a->step, now);
-        if (__builtin_expect(a->suspect || a->input.limit_ns < age, 0) &&
-            step_judge(s, a, n, age, now))
-            rc = -ESTALE;
-        if (a->step && !a->away) {
-            oldest_link = !arrived || age > oldest ? a->link : oldest_link;
-            oldest = age > oldest ? age : oldest;
-            arrived = true;
-        }
-        if (!a->ends_array)
-            continue;
-        if (kept)
-            *kept++ = (struct step_oldest){oldest, oldest_link, arrived};
-        else if (arrived)
-            step_count_oldest(s, a, oldest, oldest_link, now);
-        oldest_of_all = oldest > oldest_of_all ? oldest : oldest_of_all;
-        oldest = 0;
-        arrived = false;
-    }
-    if (kept) /* of an array that goes on in the next shard */
-        *kept = (struct step_oldest){oldest, oldest_link, arrived};
-    else
-        s->node->loop.input_age_ns = oldest_of_all;
-    return rc;
 }
 
 /* Sends what is there, and takes what has come. Returns 0, or -ESTALE. */
 static int step_begin_links(struct hil_step *s, uint64_t n, uint64_t now)
 {
-    step_send(s, 0, s->early, n);
-    return step_take_links(s, n, now, NULL);
+    hil_step_send(s, 0, s->early, n);
+    return hil_step_take(s, n, now);
 }
 
 /* The sources' values at t_ns. A value that did not change is where it has to be already. */
@@ -469,47 +163,10 @@ void hil_step_take_sources(const struct hil_step *s, uint64_t t_ns)
 
 /* --- measures and record ---------------------------------------------------------------------- */
 
-static double step_sum(const struct hil_step *s, const struct step_measured *m)
-{
-    const unsigned *at = s->signals + m->signals.first;
-    double sum = 0;
-
-    for (unsigned i = 0; i < m->signals.count; i++)
-        sum += s->values[at[i]];
-    return sum;
-}
-
-/* How each measure follows its reference; the first one is also for whoever watches. */
-__attribute__((noinline)) static void step_measure(const struct hil_step *s, uint64_t now)
-{
-    struct hil_state *state = s->node->run->state;
-    struct hil_moment moment = hil_responses_at(&state->responses, &s->node->state->measuring, now);
-    for (unsigned i = 0; i < s->measured_count; i++) {
-        struct step_measured *m = &s->measures[i];
-        m->value = step_sum(s, m);
-        m->reference = m->from < 0 ? NAN : s->values[m->from] * m->scale;
-        if (__builtin_expect(s->stopping, 0))
-            continue; /* the run's time is over */
-        hil_response_add(&moment, m->measure, m->reference, m->value);
-        if (m->measure == 0)
-            hil_recent_add(&state->recent, now, m->reference, m->value);
-    }
-}
-
-/* What the continuous components have reached; where there is none, the least that the senders had
- * by their newest messages. */
+/* What the continuous components have reached; where there is none, what the senders had. */
 static uint64_t step_reached_ns(const struct hil_step *s, uint64_t due)
 {
-    uint64_t least = UINT64_MAX;
-
-    if (s->continuous || s->arrival_count == 0)
-        return due;
-    for (unsigned i = 0; i < s->arrival_count; i++) {
-        const struct step_arrival *a = &s->arrivals[i];
-        const uint64_t at = hil_input_due(&a->input, a->step);
-        least = at < least ? at : least;
-    }
-    return least;
+    return s->continuous || s->arrival_count == 0 ? due : s->reached_ns;
 }
 
 __attribute__((noinline)) static void step_record(const struct hil_step *s, uint64_t n,
@@ -525,30 +182,11 @@ __attribute__((noinline)) static void step_record(const struct hil_step *s, uint
         row[1] = (double)n;
         row[2] = (double)step_reached_ns(s, due) * 1e-9;
     }
-    double *measured = row + s->row.measures;
-    for (unsigned i = 0; i < s->measured_count; i++) {
-        const struct step_measured *m = &s->measures[i];
-        if (!m->recorded)
-            continue;
-        *measured++ = m->value;
-        if (m->from >= 0)
-            *measured++ = m->reference;
-    }
+    if (s->measured_count)
+        memcpy(row + s->row.measures, hil_step_sampled(s), s->samples.recorded * sizeof *row);
     for (unsigned i = 0; i < s->recorded_count; i++)
         row[s->row.signals + i] = s->values[s->recorded[i]];
     hil_stream_commit(node->stream);
-}
-
-static void step_tap_measures(const struct hil_step *s, uint64_t *to)
-{
-    for (unsigned i = 0; i < s->measured_count; i++) {
-        const struct step_measured *m = &s->measures[i];
-        if (!m->recorded)
-            continue;
-        loco_copy(to++, &m->value, sizeof *to);
-        if (m->from >= 0)
-            loco_copy(to++, &m->reference, sizeof *to);
-    }
 }
 
 /* For whoever watches: of every step what the record has. */
@@ -561,16 +199,16 @@ static inline void step_tap(const struct hil_step *s, uint64_t n, uint64_t now)
     uint64_t *row = hil_tap_row(ring), *to = row + HIL_TAP_VALUES;
     hil_tap_values(to, s->values, ring->values);
     if (__builtin_expect(s->measured_count, 0))
-        step_tap_measures(s, to + ring->values);
+        loco_copy(to + ring->values, hil_step_sampled(s), s->samples.recorded * sizeof *to);
     if (__builtin_expect(!s->node->rehearsed, 1))
         hil_tap_commit(ring, row, n, now);
 }
 
 /* What a node without measures and a record has to do stands in its step. */
-static inline void step_show(const struct hil_step *s, uint64_t n, uint64_t due, uint64_t now)
+static inline void step_show(struct hil_step *s, uint64_t n, uint64_t due, uint64_t now)
 {
     if (s->measured_count)
-        step_measure(s, now);
+        hil_step_measure(s, now);
     if (s->tells_time && !s->stopping)
         atomic_store_explicit(&s->node->run->state->elapsed_ns, now, memory_order_relaxed);
     if (s->node->stream)
@@ -725,8 +363,7 @@ __attribute__((cold, noinline)) static void step_tell_safe(struct hil_step *s, u
 
 static void step_send_range(const struct hil_step *s, struct step_range range, uint64_t n)
 {
-    if (range.count)
-        step_send(s, range.first, range.first + range.count, n);
+    hil_step_send(s, range.first, range.first + range.count, n);
 }
 
 /* Before the components compute. */
@@ -736,9 +373,9 @@ static void step_begin_shard(void *arg, unsigned number)
     struct hil_shard *shard = &h->at[number];
     struct hil_step *s = hil_shard_look(shard, h);
 
-    step_prefetch(s, shard->late.first, shard->late.count);
+    hil_step_prefetch(s, shard->late.first, shard->late.count);
     step_send_range(s, shard->early, h->n);
-    shard->stale = step_take_links(s, h->n, h->now, shard->oldest);
+    shard->stale = hil_step_take_all(s, h->n, h->now, shard->oldest);
 }
 
 /* After they have computed. */
@@ -758,15 +395,18 @@ static int step_gather_shards(struct hil_step *s, struct hil_shards *h)
     int rc = 0;
 
     s->unfit = before;
+    s->reached_ns = UINT64_MAX;
     for (unsigned i = 0; i < h->count; i++) {
-        s->unfit += h->at[i].step.unfit - before;
+        const struct hil_step *shard = &h->at[i].step;
+        s->unfit += shard->unfit - before;
+        s->reached_ns = shard->reached_ns < s->reached_ns ? shard->reached_ns : s->reached_ns;
         rc = h->at[i].stale ? h->at[i].stale : rc;
     }
     hil_shards_gather(h);
     for (unsigned i = 0; i < h->array_count; i++) {
         const struct step_oldest *oldest = &h->oldest[i];
         if (oldest->arrived)
-            step_count_oldest(s, h->arrays[i], oldest->age, oldest->link, h->now);
+            hil_step_count_age(s, h->arrays[i], oldest->age, oldest->link, h->now);
         oldest_of_all = oldest->age > oldest_of_all ? oldest->age : oldest_of_all;
     }
     s->node->loop.input_age_ns = oldest_of_all;
@@ -809,9 +449,9 @@ int hil_step_run(void *arg, uint64_t n, uint64_t now)
     const uint64_t due = hil_loop_due(&node->loop, n);
 
     if (node->first)
-        step_prefetch(s, 0, s->departure_count);
+        hil_step_prefetch(s, 0, s->departure_count);
     if (node->next)
-        step_prefetch(node->next->step, 0, node->next->step->departure_count);
+        hil_step_prefetch(node->next->step, 0, node->next->step->departure_count);
     int rc = step_advance(s, n, due);
     if (rc)
         return rc;
@@ -827,6 +467,8 @@ int hil_step_run(void *arg, uint64_t n, uint64_t now)
     hil_step_copy(s, s->local);
     if (__builtin_expect(s->has_ages, 0) && s->replaced)
         hil_step_replace_old(s, false);
+    if (__builtin_expect(s->faulted, 0))
+        hil_faulted_parts_look(s->faults);
     step_show(s, n, due, now); /* what is in force until now */
     rc = step_compute(s, n, due);
     if (rc)
@@ -834,7 +476,7 @@ int hil_step_run(void *arg, uint64_t n, uint64_t now)
     if (s->split)
         step_end_shards(s);
     else
-        step_send(s, s->early, s->departure_count, n);
+        hil_step_send(s, s->early, s->departure_count, n);
     rc = step_latch(s, n);
     if (rc)
         return rc;

@@ -294,8 +294,30 @@ static void make_arrivals(struct hil_step *s)
             .ends_array = i + 1 == s->arrival_count ||
                           system->links[s->node->config->incoming[i + 1]].array != l->array,
         };
+        loco_quick_reader_init(&s->arrivals[i].quick, s->arrivals[i].var);
         at += l->count;
     }
+}
+
+/* Once it is known what is copied where. */
+static void make_plain(const struct hil_step *s, struct step_arrival *a)
+{
+    const struct step_copy *copy = &s->copies[a->early.first];
+    struct loco_quick_reader unused;
+
+    a->plain = a->count == 1 && loco_quick_reader_init(&unused, a->var) &&
+               (a->early.count == 0 || (a->early.count == 1 && !copy->scaled));
+    a->to = a->early.count ? copy->to : a->at;
+}
+
+/* Links of one array whose senders did their step at the same time have messages of one age. They
+ * are judged together, but for those of senders that may come and go. */
+static bool make_ends_group(const struct hil_step *s, unsigned i)
+{
+    const struct hil_input *a = &s->arrivals[i].input, *b = &s->arrivals[i + 1].input;
+
+    return s->goes_on || s->arrivals[i].ends_array || a->limit_ns != b->limit_ns ||
+           a->phase_ns != b->phase_ns || a->period_ns != b->period_ns;
 }
 
 /* Whether nothing that the link has is given by a continuous component. */
@@ -315,7 +337,7 @@ static struct step_departure make_departure(const struct hil_step *s, unsigned i
 
     return (struct step_departure){
         .var = &s->node->links.out[i],
-        .out = s->values + s->out,
+        .value = l->count == 1 ? &s->values[s->out + l->values[0]] : NULL,
         .from = l->values,
         .count = l->count,
         .computed = make_is_computed(system, l),
@@ -371,11 +393,11 @@ static void make_measures(struct hil_step *s)
             .signals = {at, m->count},
             .from = m->has_reference ? (int)hil_step_signal_at(s, &m->reference) : -1,
             .scale = m->reference_scale,
-            .recorded = hil_columns_has(m),
         };
         for (unsigned k = 0; k < m->count; k++)
             s->signals[at++] = hil_step_signal_at(s, &m->signals[k]);
     }
+    hil_step_make_samples(s);
     for (unsigned i = 0; i < s->recorded_count; i++)
         s->recorded[i] = hil_step_signal_at(s, &config->recorded[i]);
 }
@@ -436,6 +458,7 @@ static double *make_cut_all(struct hil_step *s, struct make_cutter *cutter,
     s->ages = make_cut(cutter, sizes->ages, sizeof *s->ages);
     s->message = make_cut(cutter, 1, sizes->message);
     s->measures = make_cut(cutter, c->measure_count, sizeof *s->measures);
+    s->samples.rows = make_cut(cutter, hil_step_samples_count(s->node), sizeof(double));
     s->signals = make_cut(cutter, sizes->signals, sizeof *s->signals);
     s->recorded = make_cut(cutter, c->recorded_count, sizeof *s->recorded);
     s->came = make_cut(cutter, s->value_count - s->arrived, sizeof *s->came);
@@ -502,6 +525,8 @@ int hil_step_open(struct hil_step **step, struct hil_node *node)
         rc = make_beginning(*step);
     if (rc)
         return rc;
+    for (unsigned i = 0; i < (*step)->arrival_count; i++)
+        make_plain(*step, &(*step)->arrivals[i]);
     make_needs(*step);
     make_measures(*step);
     hil_step_make_ages(*step);
@@ -613,8 +638,10 @@ int hil_step_begin(struct hil_step *s)
     make_end(s);
     s->computed = s->safe = false;
     s->unfit = s->failed = s->broken = 0;
+    s->reached_ns = 0;
     s->told_safe = s->troubled = s->stopping = false;
     hil_step_forget_ages(s);
+    hil_step_begin_samples(s);
     s->node->loop.has_input = false;
     s->node->loop.input_age_ns = 0;
     memcpy(s->values, s->beginning, s->value_count * sizeof *s->values);
@@ -629,6 +656,8 @@ int hil_step_begin(struct hil_step *s)
         hil_step_forget_partial(s, a);
         hil_input_init(&a->input, s->node->run->scenario, l);
     }
+    for (unsigned i = 0; i < s->arrival_count; i++)
+        s->arrivals[i].ends_group = make_ends_group(s, i);
     for (unsigned i = 0; i < s->feed_count; i++)
         s->values[s->feeds[i].at] = NAN; /* so that each source's value is new */
     hil_step_take_sources(s, 0);
@@ -645,6 +674,7 @@ void hil_step_close(struct hil_step *s)
 {
     if (!s)
         return;
+    hil_step_add_samples(s);
     make_end(s);
     hil_faults_close(s);
     hil_tuner_close(s);

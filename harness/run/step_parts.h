@@ -6,6 +6,7 @@
 #include <stdalign.h>
 #include <stddef.h>
 
+#include "../../channels/owned_var_quick.h"
 #include "../record/columns.h"
 #include "lines.h"
 #include "node.h"
@@ -52,36 +53,42 @@ struct step_came {
     bool came;    /* one did */
 };
 
-/* An incoming link. */
+/* An incoming link. What most of them need in each step is in the first line. */
 struct step_arrival {
-    alignas(HIL_LINE) struct loco_owned_var *var;
-    uint64_t step, acted_on;       /* of the newest message; 0: none yet */
-    unsigned at, count;            /* its values, in values[] */
-    unsigned figures;              /* of the state */
-    unsigned link;                 /* of the system */
-    bool there;                    /* there are values: of a sender that is not away */
-    bool fresh;                    /* and some of them are not latched yet */
-    bool answers;                  /* its round trips are counted here */
-    bool ends_array;               /* the last of those of its array */
-    bool suspect;                  /* it was stale, bad or away: it is judged at each step */
-    bool away;                     /* its sender died, and has not come back yet */
-    bool unfit;                    /* what takes it is to be safe */
-    bool partial;                  /* there are values, but some have never come */
-    struct step_range early, late; /* copies: to sampled components, and to continuous ones */
+    alignas(HIL_LINE) struct loco_quick_reader quick; /* of `var` */
+    uint64_t step, acted_on;                          /* of the newest message; 0: none yet */
+    unsigned at, count;                               /* its values, in values[] */
+    unsigned to;     /* of a plain one: where its value goes as well, in values[] */
+    unsigned link;   /* of the system */
+    bool plain;      /* of one value, that goes to one input as it is, and is loaded quickly */
+    bool there;      /* there are values: of a sender that is not away */
+    bool fresh;      /* and some of them are not latched yet */
+    bool answers;    /* its round trips are counted here */
+    bool ends_group; /* the last of those in a row that are of one array and of one age */
+    bool ends_array; /* the last of those of its array */
+    bool suspect;    /* it was stale, bad or away: it is judged at each step */
+    bool away;       /* its sender died, and has not come back yet */
+    struct step_range late; /* copies to continuous components */
+    struct loco_owned_var *var;
+    struct step_range early; /* copies to sampled components */
+    unsigned figures;        /* of the state */
+    bool unfit;              /* what takes it is to be safe */
+    bool partial;            /* there are values, but some have never come */
     struct hil_input input;
     struct hil_loss *loss; /* where its death is written down; NULL: nowhere */
     uint64_t lost_ns;      /* when it died last */
     uint32_t life;         /* its sender's, as the channel counts them */
 };
 
-/* An outgoing link. */
+/* An outgoing link: a line. */
 struct step_departure {
+    alignas(HIL_LINE) struct loco_quick_owner quick; /* of `var`, once it is */
+    const double *value;                             /* the only one; NULL: there are several */
+    const struct step_arrival *back;                 /* what comes the other way; NULL: nothing */
     struct loco_owned_var *var;
-    const double *out;    /* the node's outputs */
-    const unsigned *from; /* which of them it has */
+    const unsigned *from; /* which of the node's outputs it has */
     unsigned count;
-    bool computed;                   /* has only what sampled components compute */
-    const struct step_arrival *back; /* what comes the other way; NULL: nothing */
+    bool computed; /* has only what sampled components compute */
 };
 
 /* A source that feeds this node. */
@@ -98,8 +105,24 @@ struct step_measured {
     struct step_range signals;
     int from; /* its reference, in values[]; -1: it has none */
     double scale;
-    bool recorded;
-    double value, reference; /* in this step; NAN: it has none */
+    unsigned value, reference; /* where in a row of samples they are */
+};
+
+/* In how many steps each measure's samples are added to its response once: then all of them. */
+enum { STEP_SAMPLED_ROWS = 8 };
+
+/* Samples of the measures, a row for each step: first the values and references that are recorded,
+ * as the record has them; at the end a value that is none. Some measures' responses, a share, have
+ * not had the newest rows: each step adds those of another share. So the memory of one response is
+ * looked at in one step of eight only, for eight samples. */
+struct step_samples {
+    double *rows;
+    unsigned width, recorded;          /* of a row, and of what of it is recorded */
+    size_t at;                         /* where the newest row begins */
+    uint64_t count;                    /* rows that there were */
+    uint64_t added[STEP_SAMPLED_ROWS]; /* of these, what each share of the measures has had */
+    uint64_t t_ns[STEP_SAMPLED_ROWS];
+    struct hil_moment moment; /* of those that have not been added */
 };
 
 /* An input with an age limit. */
@@ -157,7 +180,11 @@ struct hil_step {
     unsigned broken;        /* components that failed */
     bool told_safe;         /* the node has said that it is */
     struct step_measured *measures;
+    struct step_samples samples;
     unsigned *signals; /* of the measures, in values[] */
+
+    uint64_t reached_ns; /* where nothing is continuous: the least that the senders had by their
+                          * newest messages */
 
     struct hil_executor_state *executor;
     struct hil_executor_state *told; /* the same, of the run also while it is rehearsed */
@@ -178,7 +205,8 @@ struct hil_step {
 
 _Static_assert(offsetof(struct hil_step, sent_ns) <= 2 * HIL_LINE &&
                    offsetof(struct step_part, arrivals) <= HIL_LINE &&
-                   offsetof(struct step_arrival, input) <= HIL_LINE,
+                   offsetof(struct step_arrival, var) <= HIL_LINE &&
+                   sizeof(struct step_departure) == HIL_LINE,
                "a few lines");
 
 static inline void hil_step_copy(const struct hil_step *s, struct step_range range)
@@ -226,6 +254,20 @@ static inline double *hil_step_safe_places(const struct step_part *p, unsigned *
 
 /* Those that are given are there from now on. */
 void hil_step_make_safe(const struct step_part *part);
+
+/* Measures: where their samples are, which begins anew; taking one of each at a step that begins
+ * `now`; adding to their responses what was not added yet. And this step's values and references as
+ * they are recorded. */
+size_t hil_step_samples_count(const struct hil_node *node);
+void hil_step_make_samples(struct hil_step *step);
+void hil_step_begin_samples(struct hil_step *step);
+void hil_step_measure(struct hil_step *step, uint64_t now);
+void hil_step_add_samples(struct hil_step *step);
+
+static inline const double *hil_step_sampled(const struct hil_step *s)
+{
+    return s->samples.rows + s->samples.at;
+}
 
 /* Inputs with an age limit: how many the node has at most, and finding them; whether they are too
  * old at step n, which returns 0, or -ESTALE when that ends the run; and values in the place of

@@ -137,6 +137,13 @@ static inline uint64_t *hil_tap_row(struct hil_tap_ring *ring)
     return (uint64_t *)((char *)ring + ring->at) + ring->row;
 }
 
+/* Where the next row goes was written so long ago that it is in no cache. */
+static inline void hil_tap_fetch(struct hil_tap_ring *ring)
+{
+    __builtin_prefetch(hil_tap_row(ring), 1);
+    __builtin_prefetch(hil_tap_row(ring) + 8, 1);
+}
+
 static inline void hil_tap_commit(struct hil_tap_ring *ring, uint64_t *row, uint64_t n,
                                   uint64_t now_ns)
 {
@@ -152,10 +159,7 @@ static inline void hil_tap_commit(struct hil_tap_ring *ring, uint64_t *row, uint
     }
     ring->row = count & (ring->rows - 1) ? ring->row + ring->width : 0;
     atomic_store_explicit(&ring->count, count, memory_order_release);
-    /* Where the next row goes was written so long ago that it is in no cache: it comes while other
-     * nodes make their steps. */
-    __builtin_prefetch(hil_tap_row(ring), 1);
-    __builtin_prefetch(hil_tap_row(ring) + 8, 1);
+    hil_tap_fetch(ring); /* it comes while other nodes make their steps */
 }
 
 #endif

@@ -10,6 +10,8 @@
 #include "../scenario/system.h"
 #include "group.h"
 #include "privileges.h"
+#include "step_lines.h"
+#include "step_parts.h"
 
 enum { CONTINUOUS_CLASS = LOCO_SIM_FIRST, SAMPLED_CLASS };
 
@@ -31,7 +33,7 @@ struct virtual_executor {
  * are due at one instant, the one with the first node goes first. */
 struct pending {
     struct hil_node **nodes;
-    unsigned count;
+    unsigned first, count; /* in the group */
     uint64_t n;
 };
 
@@ -52,12 +54,27 @@ static uint64_t due_of(const struct pending *p)
     return hil_loop_due(&p->nodes[0]->loop, p->n);
 }
 
-static int run_step(struct pending *p, uint64_t due)
+/* Before node i's step: asks for what the step of the next but one touches; and for where the row
+ * of the next one goes, which its ring says. That is here by now. */
+static inline void fetch_ahead(const struct pending *p, const struct hil_step_lines *lines,
+                               unsigned i)
+{
+    const unsigned next = i + 1 < p->count ? i + 1 : 0;
+    struct hil_tap_ring *ring = p->nodes[next]->step->tap;
+
+    if (ring)
+        hil_tap_fetch(ring);
+    hil_step_lines_fetch(lines, p->first + (next + 1 < p->count ? next + 1 : 0));
+}
+
+static int run_step(struct pending *p, const struct hil_step_lines *lines, uint64_t due)
 {
     int rc = 0;
 
     for (unsigned i = 0; !rc && i < p->count; i++) {
         const struct hil_loop *loop = &p->nodes[i]->loop;
+        if (lines->at)
+            fetch_ahead(p, lines, i);
         rc = loop->step(loop->arg, p->n, due);
     }
     p->n++;
@@ -70,7 +87,8 @@ static void stop_all(const struct hil_group *g, uint64_t now)
         hil_loop_stop(&g->nodes[i]->loop, now);
 }
 
-static int run_pending(struct virtual_executor *v, struct hil_group *g, struct timeline *line)
+static int run_pending(struct virtual_executor *v, struct hil_group *g, struct timeline *line,
+                       const struct hil_step_lines *lines)
 {
     const uint64_t start = g->nodes[0]->start_ns;
     const struct hil_loop *first = &g->nodes[0]->loop; /* they all end at one time */
@@ -94,7 +112,7 @@ static int run_pending(struct virtual_executor *v, struct hil_group *g, struct t
             if (now >= first->end_ns)
                 break;
         }
-        rc = run_step(p, now);
+        rc = run_step(p, lines, now);
         timeline_exchange(line, due_of(p), p->nodes[0]->id, p, &next);
     }
     return rc;
@@ -122,7 +140,7 @@ static int plan(struct hil_group *g, struct pending *all, struct timeline *line)
             all[count - 1].count++;
             continue;
         }
-        all[count] = (struct pending){&g->nodes[i], 1, 0};
+        all[count] = (struct pending){&g->nodes[i], i, 1, 0};
         int rc = timeline_put(line, due_of(&all[count]), g->nodes[i]->id, &all[count]);
         if (rc)
             return rc;
@@ -134,14 +152,19 @@ static int plan(struct hil_group *g, struct pending *all, struct timeline *line)
 static int run_loops(struct virtual_executor *v, struct hil_group *g)
 {
     struct pending *all = calloc(g->count, sizeof *all);
+    struct hil_step_lines lines;
     struct timeline line = {0};
     int count = all ? plan(g, all, &line) : -ENOMEM;
-    int rc = count < 0 ? count : run_pending(v, g, &line);
+    int rc = hil_step_lines_open(&lines, g->nodes, g->count);
+    rc = count < 0 ? count : rc;
+    if (!rc)
+        rc = run_pending(v, g, &line, &lines);
 
     for (int i = 0; i < count; i++)
         for (unsigned k = 0; k < all[i].count; k++)
             account(&all[i].nodes[k]->loop, all[i].n);
     timeline_free(&line);
+    hil_step_lines_close(&lines);
     free(all);
     return rc;
 }

@@ -2,13 +2,14 @@
 
 #include <errno.h>
 #include <netdb.h>
-#include <netinet/in.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-enum { BACKLOG = 64, WHERE_MAX = 100, PORT_MAX = 65535 };
+#include "../../channels/fabric/addresses.h"
+
+enum { WHERE_MAX = 100, PORT_MAX = 65535 };
 
 /* getaddrinfo takes numbers that are none. */
 static bool listen_is_port(const char *text)
@@ -38,30 +39,19 @@ static int listen_resolve(const char *where, struct addrinfo **found)
     return !listen_is_port(port) || getaddrinfo(host, port, &wanted, found) ? -EINVAL : 0;
 }
 
-static int listen_bind(int s, const struct addrinfo *at, struct sockaddr_storage *address)
-{
-    const int one = 1;
-    socklen_t size = sizeof *address;
-
-    if (setsockopt(s, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one) ||
-        (at->ai_family == AF_INET6 && setsockopt(s, IPPROTO_IPV6, IPV6_V6ONLY, &one, sizeof one)) ||
-        bind(s, at->ai_addr, at->ai_addrlen) || listen(s, BACKLOG) ||
-        getsockname(s, (struct sockaddr *)address, &size))
-        return -errno;
-    return 0;
-}
-
 int hil_listen(const char *where, struct sockaddr_storage *address)
 {
+    socklen_t size = sizeof *address;
     struct addrinfo *found;
     int rc = listen_resolve(where, &found);
 
     if (rc)
         return rc;
-    int s = socket(found->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-    rc = s < 0 ? -errno : listen_bind(s, found, address);
+    const int s = loco_listen(found->ai_addr, found->ai_addrlen, false);
     freeaddrinfo(found);
-    if (rc && s >= 0)
-        close(s);
-    return rc ? rc : s;
+    if (s < 0 || !getsockname(s, (struct sockaddr *)address, &size))
+        return s;
+    rc = -errno;
+    close(s);
+    return rc;
 }

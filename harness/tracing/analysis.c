@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "../base/list.h"
 #include "reading.h"
 
 enum { CORES_MAX = 4096, RECENT = 1024 };
@@ -44,14 +45,11 @@ static struct hil_core *core_of(struct hil_analysis *a, int cpu)
 
 static struct hil_stretch *add_stretch(struct hil_analysis *a)
 {
-    if (a->stretch_count == a->stretch_room) {
-        size_t room = a->stretch_room ? 2 * a->stretch_room : 64;
-        struct hil_stretch *stretches = realloc(a->stretches, room * sizeof *stretches);
-        if (!stretches)
-            return NULL;
-        a->stretches = stretches;
-        a->stretch_room = room;
-    }
+    struct hil_stretch *more = hil_list_more(a->stretches, a->stretch_count, sizeof *more);
+
+    if (!more)
+        return NULL;
+    a->stretches = more;
     a->stretches[a->stretch_count] = (struct hil_stretch){0};
     return &a->stretches[a->stretch_count++];
 }

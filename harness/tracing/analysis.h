@@ -35,7 +35,7 @@ struct hil_analysis {
     uint64_t start_ns, end_ns;
     struct hil_traced_loops loops;
     struct hil_stretch *stretches;
-    size_t stretch_count, stretch_room;
+    size_t stretch_count;
     struct hil_rounds rounds;
     struct hil_kernel kernel;
     int tasks[256]; /* the loops' */

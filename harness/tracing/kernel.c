@@ -1,4 +1,5 @@
 #include "kernel.h"
+#include "../base/list.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -29,14 +30,11 @@ static struct hil_stays *stays_of(struct hil_kernel *k, int cpu, enum hil_kernel
 
 static bool make_room(struct hil_stays *stays)
 {
-    if (stays->count < stays->room)
-        return true;
-    size_t room = stays->room ? 2 * stays->room : 256;
-    struct hil_stay *at = realloc(stays->at, room * sizeof *at);
-    if (!at)
+    struct hil_stay *more = hil_list_more(stays->at, stays->count, sizeof *more);
+
+    if (!more)
         return false;
-    stays->at = at;
-    stays->room = room;
+    stays->at = more;
     return true;
 }
 

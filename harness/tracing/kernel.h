@@ -20,7 +20,7 @@ struct hil_stay {
 
 struct hil_stays {
     struct hil_stay *at; /* in the order of time; none overlaps another */
-    size_t count, room;
+    size_t count;
 };
 
 struct hil_kernel {

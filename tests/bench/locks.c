@@ -3,15 +3,15 @@
  * two nodes, each with some threads that share a core; there they are ranks.
  *
  *      single      one lock for all; under it a word is read, and written one higher
- *      transfers   accounts striped over the nodes, under as many locks as 341 for both; a
+ *      transfers   accounts striped over the nodes, under 340 locks (MPI: 341 windows); a
  *                  transfer takes the two accounts' locks, in order. A thread knows its next
- *                  transfer, and hints at the words; MPI has no such hint
+ *                  transfer, and hints at its locks and words; MPI has no such hint
  *
- * A wait is the time from the end of one section of a thread to the end of its next. The longest is
- * mostly somebody's time away from its core: of the holder, or of the thread itself. What the lock
- * decides is by how many others' sections one is passed meanwhile, which the word of `single`
- * counts: with one thread at a node that is the handover and one at most, but for a thread that was
- * away before it asked.
+ * A wait is the time from the end of one section of a thread to the end of its next. The longest
+ * wait is mostly a time in which the holder, or the thread itself, was not on its core. The lock
+ * decides only how many sections of others pass meanwhile, which the word of `single` counts. With
+ * one thread at a node that is at most the handover and one, except for a thread that was away
+ * before it asked for the lock.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -129,7 +129,9 @@ static struct loco_atomic_word word_of(const struct node *n, uint64_t account)
     return loco_atomic_at(&n->words, account % NODES, account / NODES);
 }
 
-/* The next is known while this one is carried out, so its words can be on their way. */
+/* The next order is known while this one is carried out, so its locks and words can be on their
+ * way.
+ */
 static struct order take_order(const struct node *n, struct orders *orders)
 {
     const struct order taken = orders->next;
@@ -139,6 +141,8 @@ static struct order take_order(const struct node *n, struct orders *orders)
         .to = bench_random(&orders->random) % n->accounts,
         .amount = bench_random(&orders->random) % 100,
     };
+    loco_ticket_lock_prefetch(lock_of(n, orders->next.from));
+    loco_ticket_lock_prefetch(lock_of(n, orders->next.to));
     loco_atomic_prefetch(word_of(n, orders->next.from));
     loco_atomic_prefetch(word_of(n, orders->next.to));
     return taken;

@@ -13,6 +13,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "hiloco.h"
+
 static bool is_in_path(const char *program)
 {
     char command[128];
@@ -123,17 +125,13 @@ static struct {
 
 static void stop_redis(void)
 {
-    char command[64];
-
     for (int i = 0; i < MASTERS; i++) {
         if (redis.pids[i] <= 0)
             continue;
         kill(redis.pids[i], SIGTERM);
         waitpid(redis.pids[i], NULL, 0);
     }
-    snprintf(command, sizeof command, "rm -rf %s", redis.directory);
-    if (system(command))
-        fprintf(stderr, "%s stays behind\n", redis.directory);
+    bench_remove(redis.directory);
 }
 
 static bool is_free(int port)

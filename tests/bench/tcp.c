@@ -1,8 +1,9 @@
 /*
  * The fabric tcp over loopback, beside a ping-pong of plain sockets: two processes that send each
  * other as many bytes, and look again and again whether they are there, which is the fastest that
- * sockets are. One process has a node, the other one or many; a loop is a round trip to all of
- * them, as a controller's step is.
+ * sockets are. They put each value into a frame and take it out, as any program must. One process
+ * has a node, the other one or many; a loop is a round trip to all of them, as a controller's step
+ * is.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -19,8 +20,18 @@
 
 enum { FAR_MAX = 20, TIMES = 200, SOCKET_PORT = 18600 };
 
+enum { WORD = sizeof(uint64_t) };
+
 /* What a link carries in one direction: a value of a word. */
-enum { LINK_BYTES = sizeof(struct tcp_request) + sizeof(uint64_t) };
+struct frame {
+    struct tcp_request head;
+    uint64_t value;
+};
+
+/* A node's memory has lines of its own. */
+struct cell {
+    _Alignas(64) volatile uint64_t value;
+};
 
 struct tcp_bench {
     unsigned far; /* nodes of the far side */
@@ -28,7 +39,11 @@ struct tcp_bench {
     struct loco_manager *managers[FAR_MAX]; /* of this side: the near one has one */
     struct loco_owned_var mine[FAR_MAX], theirs[FAR_MAX];
     uint64_t count;
+
     int fd;
+    uint64_t said;
+    struct frame frames[FAR_MAX];
+    struct cell cells[FAR_MAX];
 };
 
 /* --- the plain sockets ------------------------------------------------------------------- */
@@ -76,38 +91,57 @@ static int open_sockets(struct tcp_bench *t, unsigned side)
     return t->fd < 0 || setsockopt(t->fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one) ? -errno : 0;
 }
 
-static void say_bytes(const struct tcp_bench *t)
+static void say_frames(struct tcp_bench *t)
 {
-    static const char bytes[FAR_MAX * LINK_BYTES];
-
-    if (send(t->fd, bytes, t->far * LINK_BYTES, MSG_NOSIGNAL) < 0)
+    for (unsigned i = 0; i < t->far; i++)
+        t->frames[i] = (struct frame){
+            .head = {.operation = TCP_WRITE, .link = (uint16_t)i, .size = WORD}, .value = t->said};
+    if (send(t->fd, t->frames, t->far * sizeof t->frames[0], MSG_NOSIGNAL) < 0)
         perror("send");
 }
 
-static void hear_bytes(const struct tcp_bench *t)
+/* Each value goes where its frame says, after a look at that. */
+static void place_frame(struct tcp_bench *t, const struct frame *f)
 {
-    static char bytes[FAR_MAX * LINK_BYTES];
-    struct loco_wait wait = {.until = UINT64_MAX};
+    if (f->head.operation == TCP_WRITE && f->head.link < t->far && f->head.size == WORD)
+        t->cells[f->head.link].value = f->value;
+}
 
-    for (size_t left = t->far * LINK_BYTES; left > 0;) {
-        const ssize_t got = recv(t->fd, bytes, left, MSG_DONTWAIT);
+static void hear_frames(struct tcp_bench *t)
+{
+    struct loco_wait wait = {.until = UINT64_MAX};
+    unsigned char *to = (unsigned char *)t->frames;
+
+    for (size_t left = t->far * sizeof t->frames[0]; left > 0;) {
+        const ssize_t got = recv(t->fd, to, left, MSG_DONTWAIT);
         if (got > 0)
-            left -= (size_t)got;
+            to += got, left -= (size_t)got;
         else
             loco_host_relax(NULL, &wait);
     }
+    for (unsigned i = 0; i < t->far; i++)
+        place_frame(t, &t->frames[i]);
+}
+
+static void check_cells(const struct tcp_bench *t)
+{
+    for (unsigned i = 0; i < t->far; i++)
+        if (t->cells[i].value != t->said)
+            fprintf(stderr, "a value is not there\n");
 }
 
 static void socket_round_trips(struct pair *p, void *arg, unsigned times)
 {
-    const struct tcp_bench *t = arg;
+    struct tcp_bench *t = arg;
 
     for (unsigned i = 0; i < times; i++) {
+        t->said++;
         if (p->side == 0)
-            say_bytes(t);
-        hear_bytes(t);
+            say_frames(t);
+        hear_frames(t);
+        check_cells(t);
         if (p->side == 1)
-            say_bytes(t);
+            say_frames(t);
     }
 }
 
@@ -214,10 +248,11 @@ static void close_nodes(struct tcp_bench *t, unsigned side)
 
 static int tcp_body(struct pair *p)
 {
-    struct tcp_bench *t = calloc(1, sizeof *t);
+    struct tcp_bench *t = aligned_alloc(64, sizeof *t);
 
     if (!t)
         return -ENOMEM;
+    memset(t, 0, sizeof *t);
     t->far = p->benchmark->parameter;
     int rc = open_sockets(t, p->side);
     if (!rc)

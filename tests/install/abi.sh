@@ -4,10 +4,9 @@
 #
 #      abi.sh FOLDER    the folder that has loco/loco.h
 #
-# channels/loco.abi is the list that was agreed on. After a change that is meant: what a program that was
-# compiled before does with the new library decides. If it goes on working (functions were added, an enum
-# has more values), raise the minor VERSION of the Makefile; if it does not, the major one, by which the
-# soname changes. Then write the list anew:
+# channels/loco.abi is the list that was agreed on. After a change that is meant, abi_fits.sh says whether a
+# program that was compiled before goes on working, and docs/abi.md which number of the version that raises.
+# Then write the list anew:
 #
 #      tests/install/abi.sh channels >channels/loco.abi
 set -eu

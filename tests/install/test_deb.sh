@@ -16,11 +16,9 @@ if command -v systemd-analyze >/dev/null; then
     systemd-analyze verify --man=no "$unit"
 fi
 
-. /etc/os-release
-[ "$ID" = debian ] || { echo "skipped: a bare Debian is made on Debian only" && exit 0; }
-sources=$(ls /etc/apt/sources.list.d/debian.sources /etc/apt/sources.list 2>/dev/null | head -1)
+debian=$(tests/debian_sources) || { echo "skipped: a bare Debian is made on Debian only" && exit 0; }
 mmdebstrap --quiet --variant=apt --format=null --include=ca-certificates \
     --customize-hook="mkdir \"\$1\"/packages && cp '$folder'/*[!m]_*.deb \"\$1\"/packages" \
     --customize-hook="cp '$here/deb_in_chroot.sh' \"\$1\"" \
     --customize-hook='chroot "$1" sh /deb_in_chroot.sh' \
-    "$VERSION_CODENAME" /dev/null "$sources"
+    ${debian% *} /dev/null ${debian#* }

@@ -25,6 +25,7 @@ begin_sshd() {
     mount --bind "$work/passwd" /etc/passwd
     cat >"$work/sshd_config" <<END
 ListenAddress 127.92.0.1:2222
+ListenAddress [::1]:2222
 HostKey $work/host
 AuthorizedKeysFile $work/user.pub
 PidFile $work/sshd.pid
@@ -37,6 +38,7 @@ END
     cat >"$work/ssh_config" <<END
 Host 127.92.0.1 other
     HostName 127.92.0.1
+Host *
     Port 2222
     User $(id -un)
     IdentityFile $work/user
@@ -131,6 +133,7 @@ check "hiloco run --hosts: an executor on each of two hosts" run_on 127.92.0.1,o
 check "both left their results, which are brought together" both_ran
 check "it is a run's folder for other commands" is_read
 check "again in the same folder, with verdicts on the whole" has_verdicts
+check "the first host may be an IPv6 address" run_on ::1,other "$work/six"
 check "one host too few is refused" refused 'one host for each of the scenario' \
     run_on 127.92.0.1 "$work/few"
 check "a name that ssh would take for an option is refused" refused 'are allowed' \

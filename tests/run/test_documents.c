@@ -16,9 +16,11 @@
 #include <criterion/parameterized.h>
 #include <dirent.h>
 #include <glob.h>
+#include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -269,6 +271,30 @@ ParameterizedTest(size_t *i, documents, every_command_shown_works)
     cr_expect_eq(failures, 0, "%s: %u blocks fail", path, failures);
     if (strcmp(path, "README.md") == 0)
         cr_expect_geq(blocks, 1, "%s shows no command", path);
+}
+
+/* --- the ports that they name ---------------- */
+
+static bool is_free(uint16_t port)
+{
+    const struct sockaddr_in at = {.sin_family = AF_INET, .sin_port = htons(port)};
+    const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), on = 1;
+
+    cr_assert_geq(fd, 0);
+    setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+    const bool bound = bind(fd, (const struct sockaddr *)&at, sizeof at) == 0 && listen(fd, 1) == 0;
+    close(fd);
+    return bound;
+}
+
+/* Whatever runs on this machine: tests/own_network.c. */
+Test(documents, their_ports_are_free)
+{
+    if (!getenv("HILOCO_TEST_NETWORK"))
+        cr_skip_test("network namespaces are forbidden here");
+    cr_expect(is_free(18699));
+    for (uint16_t port = 18700; port < 18721; port++)
+        cr_expect(is_free(port), "%u", port);
 }
 
 /* --- what a document names ---------------- */

@@ -112,6 +112,70 @@ Test(faults, an_input_is_what_the_component_takes_and_its_sender_knows_nothing)
     cr_expect_float_eq(original.at[206], 1 - sent.at[3 * 41], 1e-12);
 }
 
+/* The law is sampled: what it takes at a step is in the row of that step, and what comes of it in
+ * the next one. */
+Test(faults, an_input_of_a_sampled_component_is_beside_what_it_would_be)
+{
+    struct ended e =
+        run_faults("  a: {signal: 'law[0].input', kind: gain, factor: 3, at_s: 0.002}\n"
+                   "  b: {signal: 'law[0].input', kind: bias, value: 0.25, at_s: 0.002, "
+                   "duration_s: 0.002}\n"
+                   "  c: {signal: 'law[1].input', kind: delay, delay_us: 100, at_s: 0.002}\n",
+                   "out");
+
+    expect_status(&e, 0);
+    struct column taken = column("out", "ctl/input"), given = column("out", "ctl/output");
+    struct column original = column("out", "ctl/original_input");
+    for (size_t i = 1; i + 1 < 200; i++) {
+        const double *as_is = taken.at + 3 * i, *without = original.at + 2 * i;
+        const bool both = i >= 40 && i < 80;
+        cr_assert_float_eq(as_is[0], (i < 40 ? 1 : 3) * without[0] + (both ? 0.25 : 0), 1e-12,
+                           "row %zu", i);
+        cr_assert_eq(as_is[1], i < 40 ? without[1] : without[1 - 2 * 2], "row %zu", i);
+        cr_assert_eq(given.at[3 * (i + 1)], 2 * as_is[0], "row %zu", i);
+    }
+}
+
+/* The second law takes what the first one computes in the same step. A row is of before that. */
+Test(faults, an_input_from_a_component_of_the_same_step_is_beside_what_it_would_be)
+{
+    write_text(in_workspace("chain.yaml"),
+               "name: chain\n"
+               "duration_s: 0.01\n"
+               "mode: virtual\n"
+               "nodes: {ctl: {period_us: 50}}\n"
+               "components:\n"
+               "  lag: {model: first_order_lag, node: ctl}\n"
+               "  first: {model: gain, node: ctl, parameters: {gain: -1}}\n"
+               "  second: {model: gain, node: ctl, parameters: {gain: 1}}\n"
+               "connections:\n"
+               "  - {from: lag.output, to: first.input}\n"
+               "  - {from: first.output, to: second.input}\n"
+               "  - {from: second.output, to: lag.input, offset: 1}\n"
+               "record:\n"
+               "  - signals: [lag.output, first.input, first.output, second.input, second.output]\n"
+               "    node: ctl\n"
+               "faults:\n"
+               "  f: {signal: first.input, kind: bias, value: 1}\n"
+               "  g: {signal: second.input, kind: bias, value: 2}\n");
+    struct ended e = run_command("hiloco run %s --quiet --out %s", in_workspace("chain.yaml"),
+                                 in_workspace("chain"));
+
+    expect_status(&e, 0);
+    struct column reached = column("chain", "ctl/lag.output");
+    struct column first = column("chain", "ctl/first.input");
+    struct column second = column("chain", "ctl/second.input");
+    struct column original = column("chain", "ctl/second.original_input");
+    struct column computed = column("chain", "ctl/first.output");
+    struct column given = column("chain", "ctl/second.output");
+    for (size_t i = 1; i < 200; i++) {
+        cr_assert_eq(given.at[i], computed.at[i] + 2, "row %zu", i);
+        cr_assert_eq(first.at[i], reached.at[i] + 1, "row %zu", i);
+        cr_assert_eq(second.at[i], original.at[i] + 2, "row %zu", i);
+        cr_assert_eq(original.at[i], computed.at[i], "row %zu", i);
+    }
+}
+
 Test(faults, follow_one_another_on_one_signal)
 {
     struct ended e =

@@ -7,7 +7,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
+#include <zstd.h>
 
 #include "process.h"
 #include "results.h"
@@ -186,6 +188,82 @@ Test(merge, a_part_that_cannot_be_read_is_refused)
     expect_said(&e, "is in it, and what is in it is replaced");
     cr_expect(exists(in_workspace("first/trace.h5")));
     free(state);
+}
+
+/* What another version wrote, whose scenario has a key that is not known here. */
+static void make_another_version(const char *part)
+{
+    char *state = strdup(in_workspace("%s/part.state", part));
+    FILE *file = fopen(state, "r+");
+    static char packed[1 << 20], bytes[16 << 20];
+
+    cr_assert_not_null(file);
+    const size_t length = fread(packed, 1, sizeof packed, file);
+    const size_t size = ZSTD_decompress(bytes, sizeof bytes, packed, length);
+    cr_assert_not(ZSTD_isError(size) || size < 32);
+    memcpy(bytes + 8, "99.1", 5); /* behind the magic */
+    const size_t repacked = ZSTD_compress(packed, sizeof packed, bytes, size, 3);
+    cr_assert_not(ZSTD_isError(repacked));
+    rewind(file);
+    cr_assert_eq(fwrite(packed, 1, repacked, file), repacked);
+    cr_assert_eq(ftruncate(fileno(file), (off_t)repacked), 0);
+    fclose(file);
+    file = fopen(in_workspace("%s/scenario.yaml", part), "a");
+    cr_assert_not_null(file);
+    fputs("of_version_99: true\n", file);
+    fclose(file);
+    free(state);
+}
+
+Test(merge, a_part_of_another_version_is_refused)
+{
+    run_in_parts("first", "others", "");
+    make_another_version("others");
+    expect_refused(merge("first", "others", ""),
+                   "others/part.state was written by hiloco 99.1, and this is ");
+    expect_refused(merge("others", "first", ""),
+                   "others/part.state was written by hiloco 99.1, and this is ");
+}
+
+Test(merge, a_folder_of_others_is_not_replaced)
+{
+    run_in_parts("first", "others", "");
+    cr_assert_eq(mkdir(in_workspace("whole"), 0700), 0);
+    write_text(in_workspace("whole/letter.txt"), "keep me");
+    struct ended e = merge("first", "others", "");
+    expect_status(&e, 2);
+    expect_said(&e, "whole");
+    expect_said(&e, "letter.txt");
+    cr_expect(exists(in_workspace("whole/letter.txt")));
+    cr_expect_not(exists(in_workspace("whole/trace.h5")));
+}
+
+Test(merge, an_earlier_merge_is_replaced)
+{
+    run_in_parts("first", "others", "");
+    struct ended e = merge("first", "others", "");
+    expect_status(&e, 0);
+    e = merge("others", "first", "");
+    expect_status(&e, 0);
+    cr_expect_str_eq(json_string_value(json_at(summary_of(in_workspace("whole")), "parts.0.nodes")),
+                     "converter[0-2]");
+}
+
+/* Without a rendezvous nobody compares clocks. */
+Test(merge, clocks_that_were_not_compared_are_told)
+{
+    char port[40];
+
+    unsetenv("HILOCO_RENDEZVOUS");
+    snprintf(port, sizeof port, "--set tcp.port=%d", 20000 + getpid() % 20000);
+    run_in_parts("first", "others", port);
+    struct ended e = merge("first", "others", "");
+    expect_status(&e, 0);
+    cr_expect(strstr(e.out, "others: not compared with the first node's"), "%s", e.out);
+    const char *whole = in_workspace("whole");
+    json_t *clocks = json_at(summary_of(whole), "clocks");
+    cr_expect(json_is_null(json_object_get(clocks, "converter[1]")));
+    expect_same_rows("others", "converter/002/time_s");
 }
 
 /* Its machine died: of it there is nothing, or its record. */

@@ -162,6 +162,39 @@ Test(rendezvous_run, who_waits_says_for_whom)
     cr_expect_not(exists(in_workspace("out")));
 }
 
+/* A machine may take long to boot. */
+Test(rendezvous_run, the_first_node_may_come_late)
+{
+    enum { LATE_S = 20 };
+    struct process parts[3];
+
+    parts[0] = start_part(CONVERTERS_2, at_rendezvous(""));
+    parts[1] = start_part(CONVERTERS_0, at_rendezvous(""));
+    cr_assert(wait_until(misses_the_first, &parts[0], 60));
+    cr_assert(wait_until(misses_the_first, &parts[1], 60));
+    sleep(LATE_S);
+    cr_expect_not(has_ended(&parts[0]) || has_ended(&parts[1]), "they wait");
+    parts[2] = start_part(controller(), at_rendezvous(""));
+    expect_all_ran(parts, 3);
+}
+
+static bool misses_its_own_name(void *process)
+{
+    return has_said(process, "finds no address of its own name, no-such-host.invalid: ");
+}
+
+/* It goes on, for the others may find it. */
+Test(rendezvous_run, a_first_node_that_does_not_find_its_own_name_is_told)
+{
+    struct process first = start_part(controller(), "--set rendezvous=no-such-host.invalid:28691");
+
+    cr_assert(wait_until(misses_its_own_name, &first, 60));
+    struct process other =
+        start_part("converter configs/dcdc20.yaml --id 0-2", "--set rendezvous=127.0.0.1:28691");
+    struct process parts[] = {first, other};
+    expect_all_ran(parts, 2);
+}
+
 Test(rendezvous_run, the_key_that_differs_is_named)
 {
     struct process first =

@@ -94,12 +94,12 @@ Test(shards, without_a_computation_delay)
     "    {signal: 'converter[13].voltage_v', kind: gain, factor: 1e308, at_s: 0.015,\n"            \
     "     duration_s: 0.002}\n"
 
-static const char *faulted_scenario(void)
+static const char *scenario_with(const char *file, const char *more)
 {
     static char path[200];
-    char *text = read_text("configs/dcdc20.yaml"), *all;
+    char *text = read_text(file), *all;
 
-    cr_assert_geq(asprintf(&all, "%s%s", text, FAULTS), 0);
+    cr_assert_geq(asprintf(&all, "%s%s", text, more), 0);
     snprintf(path, sizeof path, "%s", in_workspace("faulted.yaml"));
     write_text(path, all);
     free(all);
@@ -117,7 +117,7 @@ Test(shards, with_faults_on_both_sides)
              "--set controller.age_limit_us=60 --set controller.on_old=safe "
              "--set controller.input_age_limit_us=500 --set controller.on_stale_input=safe "
              "--set converters.duty_safe=0.07 --set converters.on_error=safe",
-             faulted_scenario());
+             scenario_with("configs/dcdc20.yaml", FAULTS));
     EXPECT_ONE("controller", run, 2, 3, 20);
     json_t *summary = summary_of(in_workspace("3"));
     for (size_t i = 0; i < sizeof events / sizeof events[0]; i++) {
@@ -125,6 +125,23 @@ Test(shards, with_faults_on_both_sides)
         cr_expect_gt(number_at(summary, event), 0, "%s", event);
     }
     cr_expect_gt(number_at(summary, "bad_inputs.count"), 0);
+}
+
+/* It is opened anew, with its shards. */
+Test(shards, of_a_node_that_dies_and_comes_back)
+{
+    static const char dies[] = "on_lost: restart\n"
+                               "faults:\n"
+                               "  dead: {nodes: speed, kind: restart, at_s: 0.02, duration_s: "
+                               "0.01}\n";
+    char run[400];
+
+    snprintf(run, sizeof run, "%s --set duration_s=0.05 --set validity.required=false " JITTER,
+             scenario_with("configs/servo.yaml", dies));
+    EXPECT_ONE("nodes.speed", run, 2);
+    json_t *summary = summary_of(in_workspace("2"));
+    cr_expect_gt(number_at(summary, "recorder.events.lost"), 0);
+    cr_expect_gt(number_at(summary, "recorder.events.back"), 0);
 }
 
 Test(shards, with_a_ramp_at_the_end)
@@ -199,17 +216,33 @@ Test(shards_by_the_clock, run_as_one_node_on_tcp)
     expect_ran_as_one(23450, "--set duration_s=0.5 --set fabric=tcp");
 }
 
+/* Kills one of the pair; the other ends, and says whom it has lost. */
+static void expect_other_ends(struct pair *p, struct process *killed, struct process *other,
+                              const char *lost)
+{
+    cr_assert(wait_until(is_running, &p->controller, 60));
+    kill(killed->pid, SIGKILL);
+    struct ended ends = finish(other), dead = finish(killed);
+
+    expect_status(&ends, 1);
+    expect_said(&ends, lost);
+    expect_status(&dead, 128 + SIGKILL);
+}
+
 Test(shards_by_the_clock, end_as_one_when_their_peers_die)
 {
     need_two_cores();
     struct pair p = start_pair(18700, "--set duration_s=100");
-    cr_assert(wait_until(is_running, &p.controller, 60));
-    kill(p.converters.pid, SIGKILL);
-    struct ended controller = finish(&p.controller), converters = finish(&p.converters);
 
-    expect_status(&controller, 1);
-    expect_said(&controller, "lost converter[");
-    expect_status(&converters, 128 + SIGKILL);
+    expect_other_ends(&p, &p.converters, &p.controller, "lost converter[");
+}
+
+Test(shards_by_the_clock, die_as_one)
+{
+    need_two_cores();
+    struct pair p = start_pair(18700, "--set duration_s=100");
+
+    expect_other_ends(&p, &p.controller, &p.converters, "lost controller");
 }
 
 /* --- what is refused ---------------- */

@@ -319,8 +319,9 @@ Test(verdict, missed_steps_fail_with_the_time_of_the_worst)
     cr_expect_str_eq(json_string_value(json_at(missed, "figure")), "latency.svg");
     cr_expect_eq(strncmp(json_string_value(json_at(missed, "signal")), "converter[", 10), 0);
     cr_expect_gt(number_at(missed, "value"), 0);
+    /* A step that is due before the run ends, at 0.05 s, may begin after it. */
     const double time_s = number_at(missed, "time_s");
-    cr_expect(time_s >= 0 && time_s <= 0.05, "%g", time_s);
+    cr_expect(time_s >= 0 && time_s < 1, "%g", time_s);
 }
 
 /* --- for machines ---------------------------------------------------------------------------- */

@@ -4,9 +4,9 @@
  * calls are here, in place of the detector's: now and then one lets another thread of the
  * simulation go on. Outside of a simulation they do nothing but what was asked.
  *
- * A thread may so be interrupted while it holds a lock, or looks at what RCU protects. Since all of
- * them share one thread of the process, pthread and liburcu cannot tell them apart. The linker puts
- * the functions below in place of theirs (--wrap), which can.
+ * A thread may so be interrupted while it holds a lock. Since all of them share one thread of the
+ * process, pthread cannot tell them apart. The linker puts the functions below in place of its own
+ * (--wrap), which can.
  */
 #include <pthread.h>
 #include <stdlib.h>
@@ -139,20 +139,18 @@ static struct sim *simulation(void)
     return sim_running && sim_running->current != &sim_running->main ? sim_running : NULL;
 }
 
-/* What fibers hold: a mutex, or all that RCU protects. */
+/* What fibers hold. */
 struct held {
     const void *what;
     struct sim *sim;
     struct sim_fiber *by;
     unsigned depth;
-    uint64_t since;
 };
 
 enum { HELD_MAX = 256 };
 
 static _Thread_local struct held held[HELD_MAX];
 static _Thread_local unsigned held_count;
-static _Thread_local uint64_t holds; /* ever */
 
 /* What an earlier simulation left behind is nobody's. */
 static void forget_others(const struct sim *s)
@@ -183,8 +181,7 @@ static void hold(struct sim *s, const void *what)
     forget_others(s);
     if (held_count == HELD_MAX)
         abort();
-    held[held_count++] =
-        (struct held){.what = what, .sim = s, .by = s->current, .depth = 1, .since = ++holds};
+    held[held_count++] = (struct held){.what = what, .sim = s, .by = s->current, .depth = 1};
 }
 
 static bool let_go(struct sim *s, const void *what)
@@ -226,51 +223,4 @@ int __wrap_pthread_mutex_unlock(pthread_mutex_t *mutex)
         return __real_pthread_mutex_unlock(mutex);
     before_access();
     return 0;
-}
-
-/* --- RCU -------------------------------------------------------------------------------------- */
-
-static const char rcu;
-
-void __real_urcu_bp_read_lock(void);
-void __wrap_urcu_bp_read_lock(void);
-void __wrap_urcu_bp_read_lock(void)
-{
-    struct sim *s = simulation();
-
-    if (s)
-        hold(s, &rcu);
-    else
-        __real_urcu_bp_read_lock();
-}
-
-void __real_urcu_bp_read_unlock(void);
-void __wrap_urcu_bp_read_unlock(void);
-void __wrap_urcu_bp_read_unlock(void)
-{
-    struct sim *s = simulation();
-
-    if (!s || !let_go(s, &rcu))
-        __real_urcu_bp_read_unlock();
-}
-
-static bool any_reads_since_before(uint64_t time)
-{
-    for (unsigned i = 0; i < held_count; i++)
-        if (held[i].what == &rcu && held[i].since <= time)
-            return true;
-    return false;
-}
-
-void __real_urcu_bp_synchronize_rcu(void);
-void __wrap_urcu_bp_synchronize_rcu(void);
-void __wrap_urcu_bp_synchronize_rcu(void)
-{
-    struct sim *s = simulation();
-    uint64_t begin = holds;
-
-    if (!s)
-        __real_urcu_bp_synchronize_rcu();
-    while (s && any_reads_since_before(begin))
-        sim_wait_for_change(s);
 }

@@ -70,22 +70,22 @@ static void watch_signals(void)
         sigaction(numbers[i], &action, NULL);
 }
 
-static bool passes(const struct workload *w, uint64_t seed, const struct settings *s)
+static bool passes(const struct loco_sim_workload *w, uint64_t seed, const struct settings *s)
 {
     snprintf(running, sizeof running, "workload %s, seed %llu:", w->name, (unsigned long long)seed);
     alarm((unsigned)s->limit);
-    bool passed = workload_run(w, seed, (enum loco_sim_chaos)s->chaos, !s->quiet) == 0;
+    bool passed = loco_sim_workload_run(w, seed, (enum loco_sim_chaos)s->chaos, !s->quiet) == 0;
     alarm(0);
     return passed;
 }
 
 /* Among all the workloads a heavy one has the same share of the time, not of the seeds. */
-static uint64_t seeds_for(const struct workload *w, const struct settings *s)
+static uint64_t seeds_for(const struct loco_sim_workload *w, const struct settings *s)
 {
     return w->weight > 1 && !s->only ? (s->seeds + w->weight - 1) / w->weight : s->seeds;
 }
 
-static bool run(const struct workload *w, const struct settings *s)
+static bool run(const struct loco_sim_workload *w, const struct settings *s)
 {
     const uint64_t seeds = seeds_for(w, s);
     double begin = seconds();
@@ -163,7 +163,7 @@ int main(int argc, char **argv)
     if (read_settings(&s, argc, argv))
         return USAGE;
     watch_signals();
-    for (const struct workload *const *w = workloads; *w; w++) {
+    for (const struct loco_sim_workload *const *w = workloads; *w; w++) {
         if (s.only && strcmp(s.only, (*w)->name) != 0)
             continue;
         any = true;

@@ -127,8 +127,9 @@ static int run_reads(uint64_t seed)
     return run_nodes(ON_THREADS, 2, litmus_body, &gun);
 }
 
-static const struct workload store_buffers = {.name = "store_buffers", .run = run_fences};
-static const struct workload read_after_write = {.name = "read_after_write", .run = run_reads};
+static const struct loco_sim_workload store_buffers = {.name = "store_buffers", .run = run_fences};
+static const struct loco_sim_workload read_after_write = {.name = "read_after_write",
+                                                          .run = run_reads};
 
 /* --- owned_var: no load gives the halves of two values, nor an older one after a newer ---------
  */
@@ -192,7 +193,7 @@ static int run_owned_var(uint64_t seed)
     return run_nodes(ON_THREADS, 2, owned_var_body, &words[seed % 2]);
 }
 
-static const struct workload owned_var = {.name = "owned_var", .run = run_owned_var};
+static const struct loco_sim_workload owned_var = {.name = "owned_var", .run = run_owned_var};
 
 /* --- shared_queue: entries are whole, and those of one pusher come in its order, each once ------
  */
@@ -273,7 +274,7 @@ static int run_queue(uint64_t seed)
     return run_nodes(ON_THREADS, NODES, queue_body, &rounds[seed % 6]);
 }
 
-static const struct workload shared_queue = {.name = "shared_queue", .run = run_queue};
+static const struct loco_sim_workload shared_queue = {.name = "shared_queue", .run = run_queue};
 
 /* --- pulls: an owner that ends within a pull leaves a whole value ------------------------------
  */
@@ -383,7 +384,7 @@ static int run_pulls(uint64_t seed)
     return run_nodes(ON_THREADS, 2, pulls_body, NULL);
 }
 
-static const struct workload pulls = {.name = "pulls", .run = run_pulls, .weight = 4};
+static const struct loco_sim_workload pulls = {.name = "pulls", .run = run_pulls, .weight = 4};
 
 /* --- restarts: what is read is of the region, whichever life of its node it is from ----------- */
 
@@ -500,14 +501,15 @@ static int run_restarts(uint64_t seed)
     return run_nodes(ON_THREADS, 2, restarts_body, NULL);
 }
 
-static const struct workload restarts = {.name = "restarts", .run = run_restarts};
+static const struct loco_sim_workload restarts = {.name = "restarts", .run = run_restarts};
 
 /* --- in place of the simulator's -------------------------------------------------------------- */
 
-const struct workload *const workloads[] = {
+const struct loco_sim_workload *const workloads[] = {
     &store_buffers, &read_after_write, &owned_var, &shared_queue, &pulls, &restarts, NULL};
 
-int workload_run(const struct workload *w, uint64_t seed, enum loco_sim_chaos chaos, bool loud)
+int loco_sim_workload_run(const struct loco_sim_workload *w, uint64_t seed,
+                          enum loco_sim_chaos chaos, bool loud)
 {
     (void)chaos;
     int failures = w->run(seed);

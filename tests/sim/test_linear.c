@@ -11,84 +11,84 @@
 #include <string.h>
 #include <time.h>
 
-#include "channels/loco-sim/linear.h"
+#include "channels/loco-sim/workload.h"
 
 enum { OPS_MAX = 128, THREADS = 4, KEYS = 2 };
 
-static struct history h, small;
-static struct linear *checker;
-static struct linear_report report;
+static struct loco_sim_history h, small;
+static struct loco_sim_linear *checker;
+static struct loco_sim_linear_report report;
 
 static void setup(void)
 {
-    cr_assert_eq(history_init(&h, OPS_MAX), 0);
-    cr_assert_eq(history_init(&small, OPS_MAX), 0);
-    cr_assert_eq(linear_open(&checker, OPS_MAX, LINEAR_CONFIGS), 0);
+    cr_assert_eq(loco_sim_history_init(&h, OPS_MAX), 0);
+    cr_assert_eq(loco_sim_history_init(&small, OPS_MAX), 0);
+    cr_assert_eq(loco_sim_linear_open(&checker, OPS_MAX, LOCO_SIM_CONFIGS), 0);
 }
 
 static void teardown(void)
 {
-    history_fini(&h);
-    history_fini(&small);
-    linear_close(checker);
+    loco_sim_history_fini(&h);
+    loco_sim_history_fini(&small);
+    loco_sim_linear_close(checker);
 }
 
 TestSuite(linear, .init = setup, .fini = teardown);
 
 /* --- writing histories ---------------------------------------------------------------- */
 
-static int invoke(uint32_t thread, enum history_code code, uint64_t a)
+static int invoke(uint32_t thread, enum loco_sim_history_code code, uint64_t a)
 {
-    return history_invoke(&h, thread, code, 0, a, 0);
+    return loco_sim_history_invoke(&h, thread, code, 0, a, 0);
 }
 
 static void ok(int op)
 {
-    history_return(&h, op, true, 0);
+    loco_sim_history_return(&h, op, true, 0);
 }
 
 static void gives(int op, uint64_t value)
 {
-    history_return(&h, op, true, value);
+    loco_sim_history_return(&h, op, true, value);
 }
 
 static void refused(int op)
 {
-    history_return(&h, op, false, 0);
+    loco_sim_history_return(&h, op, false, 0);
 }
 
-static enum linear_verdict check(struct model model)
+static enum loco_sim_linear_verdict check(struct loco_sim_model model)
 {
-    return linear_check(checker, &h, &model, &report);
+    return loco_sim_linear_check(checker, &h, &model, &report);
 }
 
-#define PASSES(model) cr_assert_eq(check(model), LINEARIZABLE)
-#define FAILS(model)  cr_assert_eq(check(model), NOT_LINEARIZABLE)
+#define PASSES(model) cr_assert_eq(check(model), LOCO_SIM_LINEARIZABLE)
+#define FAILS(model)  cr_assert_eq(check(model), LOCO_SIM_NOT_LINEARIZABLE)
 
 /* --- classical histories -------------------------------------------------------------- */
 
 Test(linear, nothing_is_linearizable)
 {
-    PASSES(model_word(0));
+    PASSES(loco_sim_model_word(0));
     cr_assert_eq(report.configs, 0);
 }
 
 Test(linear, word_overlapping_load_may_see_old_or_new)
 {
     for (uint64_t seen = 0; seen < 2; seen++) {
-        history_clear(&h);
-        int store = invoke(0, OP_STORE, 1);
-        gives(invoke(1, OP_LOAD, 0), seen);
+        loco_sim_history_clear(&h);
+        int store = invoke(0, LOCO_SIM_STORE, 1);
+        gives(invoke(1, LOCO_SIM_LOAD, 0), seen);
         ok(store);
-        PASSES(model_word(0));
+        PASSES(loco_sim_model_word(0));
     }
 }
 
 Test(linear, word_stale_load)
 {
-    ok(invoke(0, OP_STORE, 1));
-    gives(invoke(1, OP_LOAD, 0), 0);
-    FAILS(model_word(0));
+    ok(invoke(0, LOCO_SIM_STORE, 1));
+    gives(invoke(1, LOCO_SIM_LOAD, 0), 0);
+    FAILS(loco_sim_model_word(0));
     cr_assert_eq(report.culprit, 1);
     cr_assert_eq(report.at, 3);
 }
@@ -96,35 +96,35 @@ Test(linear, word_stale_load)
 /* New, then old again, while the store is in flight: the inversion that atomics forbid. */
 Test(linear, word_new_old_inversion)
 {
-    int store = invoke(0, OP_STORE, 1);
-    gives(invoke(1, OP_LOAD, 0), 1);
-    gives(invoke(2, OP_LOAD, 0), 0);
+    int store = invoke(0, LOCO_SIM_STORE, 1);
+    gives(invoke(1, LOCO_SIM_LOAD, 0), 1);
+    gives(invoke(2, LOCO_SIM_LOAD, 0), 0);
     ok(store);
-    FAILS(model_word(0));
+    FAILS(loco_sim_model_word(0));
     cr_assert_eq(report.culprit, 2);
 }
 
 Test(linear, word_lost_update)
 {
-    int a = invoke(0, OP_FETCH_ADD, 1);
-    int b = invoke(1, OP_FETCH_ADD, 1);
+    int a = invoke(0, LOCO_SIM_FETCH_ADD, 1);
+    int b = invoke(1, LOCO_SIM_FETCH_ADD, 1);
     gives(a, 0);
     gives(b, 0);
-    FAILS(model_word(0));
+    FAILS(loco_sim_model_word(0));
 }
 
 Test(linear, word_concurrent_adds)
 {
-    int a = invoke(0, OP_FETCH_ADD, 1);
-    int b = invoke(1, OP_FETCH_ADD, 2);
+    int a = invoke(0, LOCO_SIM_FETCH_ADD, 1);
+    int b = invoke(1, LOCO_SIM_FETCH_ADD, 2);
     gives(a, 2);
     gives(b, 0);
-    PASSES(model_word(0));
+    PASSES(loco_sim_model_word(0));
 }
 
 static int cas(uint32_t thread, uint64_t expected, uint64_t desired)
 {
-    return history_invoke(&h, thread, OP_CAS, 0, expected, desired);
+    return loco_sim_history_invoke(&h, thread, LOCO_SIM_CAS, 0, expected, desired);
 }
 
 Test(linear, word_two_cas_cannot_both_win)
@@ -133,268 +133,270 @@ Test(linear, word_two_cas_cannot_both_win)
     int b = cas(1, 0, 2);
     gives(a, 0);
     gives(b, 0);
-    FAILS(model_word(0));
+    FAILS(loco_sim_model_word(0));
 
-    history_clear(&h);
+    loco_sim_history_clear(&h);
     a = cas(0, 0, 1);
     b = cas(1, 0, 2);
     gives(a, 2);
     gives(b, 0);
-    gives(invoke(0, OP_LOAD, 0), 2);
-    PASSES(model_word(0));
+    gives(invoke(0, LOCO_SIM_LOAD, 0), 2);
+    PASSES(loco_sim_model_word(0));
 }
 
 Test(linear, word_exchange_hands_over_each_value_once)
 {
-    int a = invoke(0, OP_EXCHANGE, 1);
-    int b = invoke(1, OP_EXCHANGE, 2);
+    int a = invoke(0, LOCO_SIM_EXCHANGE, 1);
+    int b = invoke(1, LOCO_SIM_EXCHANGE, 2);
     gives(a, 2);
     gives(b, 1);
-    FAILS(model_word(0));
+    FAILS(loco_sim_model_word(0));
 }
 
 Test(linear, pending_store_must_take_effect)
 {
-    invoke(0, OP_STORE, 1);
-    gives(invoke(1, OP_LOAD, 0), 0);
-    gives(invoke(1, OP_LOAD, 0), 1);
-    PASSES(model_word(0));
+    invoke(0, LOCO_SIM_STORE, 1);
+    gives(invoke(1, LOCO_SIM_LOAD, 0), 0);
+    gives(invoke(1, LOCO_SIM_LOAD, 0), 1);
+    PASSES(loco_sim_model_word(0));
 }
 
 Test(linear, pending_store_need_not_take_effect)
 {
-    invoke(0, OP_STORE, 1);
-    gives(invoke(1, OP_LOAD, 0), 0);
-    gives(invoke(1, OP_LOAD, 0), 0);
-    PASSES(model_word(0));
+    invoke(0, LOCO_SIM_STORE, 1);
+    gives(invoke(1, LOCO_SIM_LOAD, 0), 0);
+    gives(invoke(1, LOCO_SIM_LOAD, 0), 0);
+    PASSES(loco_sim_model_word(0));
 }
 
 Test(linear, pending_store_takes_effect_once)
 {
-    invoke(0, OP_STORE, 1);
-    gives(invoke(1, OP_LOAD, 0), 1);
-    gives(invoke(1, OP_LOAD, 0), 0);
-    FAILS(model_word(0));
+    invoke(0, LOCO_SIM_STORE, 1);
+    gives(invoke(1, LOCO_SIM_LOAD, 0), 1);
+    gives(invoke(1, LOCO_SIM_LOAD, 0), 0);
+    FAILS(loco_sim_model_word(0));
 }
 
 Test(linear, pending_store_cannot_precede_its_invocation)
 {
-    gives(invoke(1, OP_LOAD, 0), 1);
-    invoke(0, OP_STORE, 1);
-    FAILS(model_word(0));
+    gives(invoke(1, LOCO_SIM_LOAD, 0), 1);
+    invoke(0, LOCO_SIM_STORE, 1);
+    FAILS(loco_sim_model_word(0));
 }
 
 /* The operation ended in an error of unknown effect, and its thread went on. */
 Test(linear, thread_may_go_on_past_a_pending_operation)
 {
-    invoke(0, OP_STORE, 1);
-    ok(invoke(0, OP_STORE, 2));
-    gives(invoke(1, OP_LOAD, 0), 1);
-    PASSES(model_word(0));
+    invoke(0, LOCO_SIM_STORE, 1);
+    ok(invoke(0, LOCO_SIM_STORE, 2));
+    gives(invoke(1, LOCO_SIM_LOAD, 0), 1);
+    PASSES(loco_sim_model_word(0));
 }
 
 Test(linear, queue_fifo)
 {
-    ok(invoke(0, OP_PUSH, 1));
-    ok(invoke(0, OP_PUSH, 2));
-    gives(invoke(1, OP_POP, 0), 1);
-    gives(invoke(1, OP_POP, 0), 2);
-    refused(invoke(1, OP_POP, 0));
-    PASSES(model_queue(4));
+    ok(invoke(0, LOCO_SIM_PUSH, 1));
+    ok(invoke(0, LOCO_SIM_PUSH, 2));
+    gives(invoke(1, LOCO_SIM_POP, 0), 1);
+    gives(invoke(1, LOCO_SIM_POP, 0), 2);
+    refused(invoke(1, LOCO_SIM_POP, 0));
+    PASSES(loco_sim_model_queue(4));
 }
 
 Test(linear, queue_inversion)
 {
-    ok(invoke(0, OP_PUSH, 1));
-    ok(invoke(0, OP_PUSH, 2));
-    gives(invoke(1, OP_POP, 0), 2);
-    gives(invoke(1, OP_POP, 0), 1);
-    FAILS(model_queue(4));
+    ok(invoke(0, LOCO_SIM_PUSH, 1));
+    ok(invoke(0, LOCO_SIM_PUSH, 2));
+    gives(invoke(1, LOCO_SIM_POP, 0), 2);
+    gives(invoke(1, LOCO_SIM_POP, 0), 1);
+    FAILS(loco_sim_model_queue(4));
     cr_assert_eq(report.culprit, 2);
 }
 
 Test(linear, queue_overlapping_pushes_have_either_order)
 {
-    int a = invoke(0, OP_PUSH, 1);
-    int b = invoke(1, OP_PUSH, 2);
+    int a = invoke(0, LOCO_SIM_PUSH, 1);
+    int b = invoke(1, LOCO_SIM_PUSH, 2);
     ok(a);
     ok(b);
-    gives(invoke(0, OP_POP, 0), 2);
-    gives(invoke(0, OP_POP, 0), 1);
-    PASSES(model_queue(4));
+    gives(invoke(0, LOCO_SIM_POP, 0), 2);
+    gives(invoke(0, LOCO_SIM_POP, 0), 1);
+    PASSES(loco_sim_model_queue(4));
 }
 
 Test(linear, queue_duplicated_pop)
 {
-    ok(invoke(0, OP_PUSH, 1));
-    int a = invoke(1, OP_POP, 0);
-    int b = invoke(2, OP_POP, 0);
+    ok(invoke(0, LOCO_SIM_PUSH, 1));
+    int a = invoke(1, LOCO_SIM_POP, 0);
+    int b = invoke(2, LOCO_SIM_POP, 0);
     gives(a, 1);
     gives(b, 1);
-    FAILS(model_queue(4));
+    FAILS(loco_sim_model_queue(4));
 }
 
 Test(linear, queue_empty_while_it_holds_an_item)
 {
-    ok(invoke(0, OP_PUSH, 1));
-    refused(invoke(1, OP_POP, 0));
-    FAILS(model_queue(4));
+    ok(invoke(0, LOCO_SIM_PUSH, 1));
+    refused(invoke(1, LOCO_SIM_POP, 0));
+    FAILS(loco_sim_model_queue(4));
 }
 
 Test(linear, queue_full)
 {
-    ok(invoke(0, OP_PUSH, 1));
-    refused(invoke(0, OP_PUSH, 2));
-    PASSES(model_queue(1));
-    FAILS(model_queue(2));
+    ok(invoke(0, LOCO_SIM_PUSH, 1));
+    refused(invoke(0, LOCO_SIM_PUSH, 2));
+    PASSES(loco_sim_model_queue(1));
+    FAILS(loco_sim_model_queue(2));
 
-    history_clear(&h);
-    ok(invoke(0, OP_PUSH, 1));
-    ok(invoke(0, OP_PUSH, 2));
-    FAILS(model_queue(1));
+    loco_sim_history_clear(&h);
+    ok(invoke(0, LOCO_SIM_PUSH, 1));
+    ok(invoke(0, LOCO_SIM_PUSH, 2));
+    FAILS(loco_sim_model_queue(1));
 }
 
 Test(linear, queue_pop_of_a_pending_push)
 {
-    invoke(0, OP_PUSH, 1);
-    gives(invoke(1, OP_POP, 0), 1);
-    PASSES(model_queue(1));
-    gives(invoke(1, OP_POP, 0), 1);
-    FAILS(model_queue(1));
+    invoke(0, LOCO_SIM_PUSH, 1);
+    gives(invoke(1, LOCO_SIM_POP, 0), 1);
+    PASSES(loco_sim_model_queue(1));
+    gives(invoke(1, LOCO_SIM_POP, 0), 1);
+    FAILS(loco_sim_model_queue(1));
 }
 
 /* A popper that died may have taken the oldest item with it, but not a later one alone. */
 Test(linear, queue_pending_pop)
 {
-    ok(invoke(0, OP_PUSH, 1));
-    ok(invoke(0, OP_PUSH, 2));
-    invoke(1, OP_POP, 0);
-    gives(invoke(2, OP_POP, 0), 2);
-    PASSES(model_queue(4));
+    ok(invoke(0, LOCO_SIM_PUSH, 1));
+    ok(invoke(0, LOCO_SIM_PUSH, 2));
+    invoke(1, LOCO_SIM_POP, 0);
+    gives(invoke(2, LOCO_SIM_POP, 0), 2);
+    PASSES(loco_sim_model_queue(4));
 
-    history_clear(&h);
-    ok(invoke(0, OP_PUSH, 1));
-    ok(invoke(0, OP_PUSH, 2));
-    ok(invoke(0, OP_PUSH, 3));
-    invoke(1, OP_POP, 0);
-    gives(invoke(2, OP_POP, 0), 3);
-    FAILS(model_queue(4));
+    loco_sim_history_clear(&h);
+    ok(invoke(0, LOCO_SIM_PUSH, 1));
+    ok(invoke(0, LOCO_SIM_PUSH, 2));
+    ok(invoke(0, LOCO_SIM_PUSH, 3));
+    invoke(1, LOCO_SIM_POP, 0);
+    gives(invoke(2, LOCO_SIM_POP, 0), 3);
+    FAILS(loco_sim_model_queue(4));
 }
 
 Test(linear, lock_hand_over)
 {
-    ok(invoke(1, OP_ACQUIRE, 1));
-    int waits = invoke(2, OP_ACQUIRE, 2);
-    refused(invoke(3, OP_TRY_ACQUIRE, 3));
-    int release = invoke(1, OP_RELEASE, 1);
+    ok(invoke(1, LOCO_SIM_ACQUIRE, 1));
+    int waits = invoke(2, LOCO_SIM_ACQUIRE, 2);
+    refused(invoke(3, LOCO_SIM_TRY_ACQUIRE, 3));
+    int release = invoke(1, LOCO_SIM_RELEASE, 1);
     ok(waits);
     ok(release);
-    PASSES(model_lock());
+    PASSES(loco_sim_model_lock());
 }
 
 Test(linear, lock_double_acquire)
 {
-    ok(invoke(1, OP_ACQUIRE, 1));
-    ok(invoke(2, OP_ACQUIRE, 2));
-    FAILS(model_lock());
+    ok(invoke(1, LOCO_SIM_ACQUIRE, 1));
+    ok(invoke(2, LOCO_SIM_ACQUIRE, 2));
+    FAILS(loco_sim_model_lock());
 
-    history_clear(&h);
-    ok(invoke(1, OP_ACQUIRE, 1));
-    ok(invoke(2, OP_TRY_ACQUIRE, 2));
-    FAILS(model_lock());
+    loco_sim_history_clear(&h);
+    ok(invoke(1, LOCO_SIM_ACQUIRE, 1));
+    ok(invoke(2, LOCO_SIM_TRY_ACQUIRE, 2));
+    FAILS(loco_sim_model_lock());
 }
 
 Test(linear, lock_busy_while_free)
 {
-    ok(invoke(1, OP_ACQUIRE, 1));
-    ok(invoke(1, OP_RELEASE, 1));
-    refused(invoke(2, OP_TRY_ACQUIRE, 2));
-    FAILS(model_lock());
+    ok(invoke(1, LOCO_SIM_ACQUIRE, 1));
+    ok(invoke(1, LOCO_SIM_RELEASE, 1));
+    refused(invoke(2, LOCO_SIM_TRY_ACQUIRE, 2));
+    FAILS(loco_sim_model_lock());
 }
 
 Test(linear, lock_release_by_another)
 {
-    ok(invoke(1, OP_ACQUIRE, 1));
-    int release = invoke(2, OP_RELEASE, 2);
-    history_return(&h, release, false, 0);
-    PASSES(model_lock());
-    ok(invoke(2, OP_RELEASE, 2));
-    FAILS(model_lock());
+    ok(invoke(1, LOCO_SIM_ACQUIRE, 1));
+    int release = invoke(2, LOCO_SIM_RELEASE, 2);
+    loco_sim_history_return(&h, release, false, 0);
+    PASSES(loco_sim_model_lock());
+    ok(invoke(2, LOCO_SIM_RELEASE, 2));
+    FAILS(loco_sim_model_lock());
 }
 
 /* Owner 1 crashed in release: the lock may be free or held, but not both. */
 Test(linear, lock_pending_release)
 {
-    ok(invoke(1, OP_ACQUIRE, 1));
-    invoke(1, OP_RELEASE, 1);
-    refused(invoke(2, OP_TRY_ACQUIRE, 2));
-    ok(invoke(2, OP_TRY_ACQUIRE, 2));
-    PASSES(model_lock());
-    ok(invoke(3, OP_TRY_ACQUIRE, 3));
-    FAILS(model_lock());
+    ok(invoke(1, LOCO_SIM_ACQUIRE, 1));
+    invoke(1, LOCO_SIM_RELEASE, 1);
+    refused(invoke(2, LOCO_SIM_TRY_ACQUIRE, 2));
+    ok(invoke(2, LOCO_SIM_TRY_ACQUIRE, 2));
+    PASSES(loco_sim_model_lock());
+    ok(invoke(3, LOCO_SIM_TRY_ACQUIRE, 3));
+    FAILS(loco_sim_model_lock());
 }
 
 Test(linear, map_life_of_a_key)
 {
-    refused(invoke(0, OP_READ, 0));
-    refused(invoke(0, OP_UPDATE, 1));
-    ok(invoke(0, OP_INSERT, 1));
-    refused(invoke(0, OP_INSERT, 2));
-    gives(invoke(0, OP_READ, 0), 1);
-    ok(invoke(0, OP_UPDATE, 3));
-    gives(invoke(0, OP_READ, 0), 3);
-    ok(invoke(0, OP_DELETE, 0));
-    refused(invoke(0, OP_DELETE, 0));
-    refused(invoke(0, OP_READ, 0));
-    PASSES(model_map());
+    refused(invoke(0, LOCO_SIM_READ, 0));
+    refused(invoke(0, LOCO_SIM_UPDATE, 1));
+    ok(invoke(0, LOCO_SIM_INSERT, 1));
+    refused(invoke(0, LOCO_SIM_INSERT, 2));
+    gives(invoke(0, LOCO_SIM_READ, 0), 1);
+    ok(invoke(0, LOCO_SIM_UPDATE, 3));
+    gives(invoke(0, LOCO_SIM_READ, 0), 3);
+    ok(invoke(0, LOCO_SIM_DELETE, 0));
+    refused(invoke(0, LOCO_SIM_DELETE, 0));
+    refused(invoke(0, LOCO_SIM_READ, 0));
+    PASSES(loco_sim_model_map());
 }
 
 Test(linear, map_read_of_a_deleted_key)
 {
-    ok(invoke(0, OP_INSERT, 1));
-    ok(invoke(0, OP_DELETE, 0));
-    gives(invoke(1, OP_READ, 0), 1);
-    FAILS(model_map());
+    ok(invoke(0, LOCO_SIM_INSERT, 1));
+    ok(invoke(0, LOCO_SIM_DELETE, 0));
+    gives(invoke(1, LOCO_SIM_READ, 0), 1);
+    FAILS(loco_sim_model_map());
     cr_assert_eq(report.culprit, 2);
 }
 
 /* The read began before the delete returned: it may still see the value ... */
 Test(linear, map_read_overlapping_a_delete)
 {
-    ok(invoke(0, OP_INSERT, 1));
-    int read = invoke(1, OP_READ, 0);
-    ok(invoke(0, OP_DELETE, 0));
+    ok(invoke(0, LOCO_SIM_INSERT, 1));
+    int read = invoke(1, LOCO_SIM_READ, 0);
+    ok(invoke(0, LOCO_SIM_DELETE, 0));
     gives(read, 1);
-    PASSES(model_map());
+    PASSES(loco_sim_model_map());
 }
 
 /* ... but one that began between delete and re-insert cannot see the first value. */
 Test(linear, map_read_across_delete_and_insert)
 {
-    ok(invoke(0, OP_INSERT, 1));
-    ok(invoke(0, OP_DELETE, 0));
-    int read = invoke(1, OP_READ, 0);
-    ok(invoke(0, OP_INSERT, 2));
+    ok(invoke(0, LOCO_SIM_INSERT, 1));
+    ok(invoke(0, LOCO_SIM_DELETE, 0));
+    int read = invoke(1, LOCO_SIM_READ, 0);
+    ok(invoke(0, LOCO_SIM_INSERT, 2));
     gives(read, 1);
-    FAILS(model_map());
+    FAILS(loco_sim_model_map());
 }
 
 Test(linear, map_two_inserts_cannot_both_win)
 {
-    int a = invoke(0, OP_INSERT, 1);
-    int b = invoke(1, OP_INSERT, 2);
+    int a = invoke(0, LOCO_SIM_INSERT, 1);
+    int b = invoke(1, LOCO_SIM_INSERT, 2);
     ok(a);
     ok(b);
-    FAILS(model_map());
+    FAILS(loco_sim_model_map());
 }
 
 Test(linear, an_operation_of_another_model_is_never_legal)
 {
-    const struct model models[] = {model_word(0), model_queue(4), model_lock(), model_map()};
-    const enum history_code foreign[] = {OP_PUSH, OP_READ, OP_LOAD, OP_ACQUIRE};
+    const struct loco_sim_model models[] = {loco_sim_model_word(0), loco_sim_model_queue(4),
+                                            loco_sim_model_lock(), loco_sim_model_map()};
+    const enum loco_sim_history_code foreign[] = {LOCO_SIM_PUSH, LOCO_SIM_READ, LOCO_SIM_LOAD,
+                                                  LOCO_SIM_ACQUIRE};
 
     for (size_t i = 0; i < 4; i++) {
-        history_clear(&h);
+        loco_sim_history_clear(&h);
         ok(invoke(0, foreign[i], 0));
         FAILS(models[i]);
     }
@@ -404,11 +406,11 @@ Test(linear, an_operation_of_another_model_is_never_legal)
 
 Test(linear, keys_are_independent_and_the_failing_one_is_named)
 {
-    history_return(&h, history_invoke(&h, 0, OP_STORE, 5, 1, 0), true, 0);
-    history_return(&h, history_invoke(&h, 0, OP_LOAD, 9, 0, 0), true, 0);
-    PASSES(model_word(0));
-    history_return(&h, history_invoke(&h, 0, OP_LOAD, 9, 0, 0), true, 1);
-    FAILS(model_word(0));
+    loco_sim_history_return(&h, loco_sim_history_invoke(&h, 0, LOCO_SIM_STORE, 5, 1, 0), true, 0);
+    loco_sim_history_return(&h, loco_sim_history_invoke(&h, 0, LOCO_SIM_LOAD, 9, 0, 0), true, 0);
+    PASSES(loco_sim_model_word(0));
+    loco_sim_history_return(&h, loco_sim_history_invoke(&h, 0, LOCO_SIM_LOAD, 9, 0, 0), true, 1);
+    FAILS(loco_sim_model_word(0));
     cr_assert_eq(report.key, 9);
     cr_assert_eq(report.culprit, 2);
 }
@@ -416,30 +418,30 @@ Test(linear, keys_are_independent_and_the_failing_one_is_named)
 Test(linear, an_overflowed_history_has_no_verdict)
 {
     for (uint32_t i = 0; i < OPS_MAX; i++)
-        ok(invoke(0, OP_STORE, i));
-    PASSES(model_word(0));
-    cr_assert_eq(invoke(0, OP_STORE, 0), -ENOSPC);
+        ok(invoke(0, LOCO_SIM_STORE, i));
+    PASSES(loco_sim_model_word(0));
+    cr_assert_eq(invoke(0, LOCO_SIM_STORE, 0), -ENOSPC);
     ok(-ENOSPC);
-    cr_assert_eq(check(model_word(0)), LINEAR_GAVE_UP);
-    history_clear(&h);
-    PASSES(model_word(0));
+    cr_assert_eq(check(loco_sim_model_word(0)), LOCO_SIM_GAVE_UP);
+    loco_sim_history_clear(&h);
+    PASSES(loco_sim_model_word(0));
 }
 
 Test(linear, more_open_operations_than_slots_have_no_verdict)
 {
     for (uint32_t i = 0; i < 64; i++)
-        invoke(i, OP_STORE, i);
-    PASSES(model_word(0));
-    invoke(64, OP_STORE, 64);
-    cr_assert_eq(check(model_word(0)), LINEAR_GAVE_UP);
+        invoke(i, LOCO_SIM_STORE, i);
+    PASSES(loco_sim_model_word(0));
+    invoke(64, LOCO_SIM_STORE, 64);
+    cr_assert_eq(check(loco_sim_model_word(0)), LOCO_SIM_GAVE_UP);
 }
 
 Test(linear, a_failing_key_outweighs_one_given_up)
 {
     for (uint32_t i = 0; i < 65; i++)
-        invoke(i, OP_STORE, i);
-    history_return(&h, history_invoke(&h, 0, OP_LOAD, 1, 0, 0), true, 7);
-    FAILS(model_word(0));
+        invoke(i, LOCO_SIM_STORE, i);
+    loco_sim_history_return(&h, loco_sim_history_invoke(&h, 0, LOCO_SIM_LOAD, 1, 0, 0), true, 7);
+    FAILS(loco_sim_model_word(0));
     cr_assert_eq(report.key, 1);
 }
 
@@ -447,21 +449,21 @@ Test(linear, a_failing_key_outweighs_one_given_up)
 Test(linear, work_is_bounded)
 {
     for (uint32_t i = 0; i < 40; i++)
-        invoke(i, OP_FETCH_ADD, 1ull << i);
-    gives(invoke(40, OP_LOAD, 0), 1ull << 50);
-    cr_assert_eq(check(model_word(0)), LINEAR_GAVE_UP);
-    cr_assert_eq(report.configs, LINEAR_CONFIGS);
+        invoke(i, LOCO_SIM_FETCH_ADD, 1ull << i);
+    gives(invoke(40, LOCO_SIM_LOAD, 0), 1ull << 50);
+    cr_assert_eq(check(loco_sim_model_word(0)), LOCO_SIM_GAVE_UP);
+    cr_assert_eq(report.configs, LOCO_SIM_CONFIGS);
 }
 
 Test(linear, bad_sizes_are_refused)
 {
-    struct linear *none;
-    struct history nothing;
+    struct loco_sim_linear *none;
+    struct loco_sim_history nothing;
 
-    cr_assert_eq(linear_open(&none, 0, 1), -EINVAL);
-    cr_assert_eq(linear_open(&none, 1, 0), -EINVAL);
-    cr_assert_eq(history_init(&nothing, 0), -EINVAL);
-    cr_assert_eq(history_init(&nothing, UINT32_MAX), -EINVAL);
+    cr_assert_eq(loco_sim_linear_open(&none, 0, 1), -EINVAL);
+    cr_assert_eq(loco_sim_linear_open(&none, 1, 0), -EINVAL);
+    cr_assert_eq(loco_sim_history_init(&nothing, 0), -EINVAL);
+    cr_assert_eq(loco_sim_history_init(&nothing, UINT32_MAX), -EINVAL);
 }
 
 static void printed_is(const char *expected, bool of_report)
@@ -471,9 +473,9 @@ static void printed_is(const char *expected, bool of_report)
     FILE *file = open_memstream(&text, &size);
 
     if (of_report)
-        linear_print(file, &h, &report);
+        loco_sim_linear_print(file, &h, &report);
     else
-        history_print(file, &h);
+        loco_sim_history_print(file, &h);
     fclose(file);
     cr_assert_str_eq(text, expected);
     free(text);
@@ -482,9 +484,9 @@ static void printed_is(const char *expected, bool of_report)
 Test(linear, history_prints)
 {
     cas(1, 3, 4);
-    gives(invoke(2, OP_FETCH_ADD, 5), 6);
-    refused(invoke(10, OP_POP, 0));
-    ok(history_invoke(&h, 0, OP_INSERT, 77, 8, 0));
+    gives(invoke(2, LOCO_SIM_FETCH_ADD, 5), 6);
+    refused(invoke(10, LOCO_SIM_POP, 0));
+    ok(loco_sim_history_invoke(&h, 0, LOCO_SIM_INSERT, 77, 8, 0));
     printed_is("#0   t1  [   0,    -]  key 0  cas(3, 4)  pending\n"
                "#1   t2  [   1,    2]  key 0  fetch_add(5) -> 6\n"
                "#2   t10 [   3,    4]  key 0  pop() -> empty\n"
@@ -494,13 +496,13 @@ Test(linear, history_prints)
 
 Test(linear, report_prints)
 {
-    ok(invoke(0, OP_STORE, 1));
-    int store = invoke(0, OP_STORE, 2);
-    gives(invoke(1, OP_LOAD, 0), 2);
-    gives(invoke(2, OP_LOAD, 0), 1);
+    ok(invoke(0, LOCO_SIM_STORE, 1));
+    int store = invoke(0, LOCO_SIM_STORE, 2);
+    gives(invoke(1, LOCO_SIM_LOAD, 0), 2);
+    gives(invoke(2, LOCO_SIM_LOAD, 0), 1);
     ok(store);
-    gives(invoke(3, OP_LOAD, 0), 2);
-    FAILS(model_word(0));
+    gives(invoke(3, LOCO_SIM_LOAD, 0), 2);
+    FAILS(loco_sim_model_word(0));
     printed_is("key 0 is not linearizable: no order explains the return of #3 at 6\n"
                "  #0   t0  [   0,    1]  key 0  store(1)\n"
                "  #1   t0  [   2,    -]  key 0  store(2)  pending\n"
@@ -534,69 +536,70 @@ struct object {
     bool present;
 };
 
-static bool perform_word(struct object *o, struct history_op *op)
+static bool perform_word(struct object *o, struct loco_sim_history_op *op)
 {
-    op->value = op->code == OP_STORE ? 0 : o->word;
-    if (op->code == OP_STORE || op->code == OP_EXCHANGE)
+    op->value = op->code == LOCO_SIM_STORE ? 0 : o->word;
+    if (op->code == LOCO_SIM_STORE || op->code == LOCO_SIM_EXCHANGE)
         o->word = op->a;
-    if (op->code == OP_FETCH_ADD)
+    if (op->code == LOCO_SIM_FETCH_ADD)
         o->word += op->a;
-    if (op->code == OP_CAS && o->word == op->a)
+    if (op->code == LOCO_SIM_CAS && o->word == op->a)
         o->word = op->b;
     return op->ok = true;
 }
 
-static bool perform_queue(struct object *o, struct history_op *op)
+static bool perform_queue(struct object *o, struct loco_sim_history_op *op)
 {
-    op->ok = op->code == OP_PUSH ? o->tail - o->head < QUEUE_SIZE : o->tail != o->head;
-    if (op->ok && op->code == OP_PUSH)
+    op->ok = op->code == LOCO_SIM_PUSH ? o->tail - o->head < QUEUE_SIZE : o->tail != o->head;
+    if (op->ok && op->code == LOCO_SIM_PUSH)
         o->queue[o->tail++ % QUEUE_SIZE] = op->a;
     else if (op->ok)
         op->value = o->queue[o->head++ % QUEUE_SIZE];
     return true;
 }
 
-static bool perform_lock(struct object *o, struct history_op *op)
+static bool perform_lock(struct object *o, struct loco_sim_history_op *op)
 {
-    if (op->code == OP_ACQUIRE && o->holder)
+    if (op->code == LOCO_SIM_ACQUIRE && o->holder)
         return false;
-    op->ok = op->code == OP_RELEASE ? o->holder == op->a + 1 : !o->holder;
+    op->ok = op->code == LOCO_SIM_RELEASE ? o->holder == op->a + 1 : !o->holder;
     if (op->ok)
-        o->holder = op->code == OP_RELEASE ? 0 : op->a + 1;
+        o->holder = op->code == LOCO_SIM_RELEASE ? 0 : op->a + 1;
     return true;
 }
 
-static bool perform_map(struct object *o, struct history_op *op)
+static bool perform_map(struct object *o, struct loco_sim_history_op *op)
 {
-    op->ok = (op->code == OP_INSERT) != o->present;
-    if (op->ok && (op->code == OP_INSERT || op->code == OP_UPDATE))
+    op->ok = (op->code == LOCO_SIM_INSERT) != o->present;
+    if (op->ok && (op->code == LOCO_SIM_INSERT || op->code == LOCO_SIM_UPDATE))
         o->value = op->a;
-    if (op->ok && op->code == OP_READ)
+    if (op->ok && op->code == LOCO_SIM_READ)
         op->value = o->value;
-    if (op->code == OP_INSERT)
+    if (op->code == LOCO_SIM_INSERT)
         o->present = true;
-    if (op->code == OP_DELETE)
+    if (op->code == LOCO_SIM_DELETE)
         o->present = false;
     return true;
 }
 
 static const struct kind {
     const char *name;
-    uint64_t first, codes;                                 /* its range of operations */
-    bool (*perform)(struct object *, struct history_op *); /* false: it has to wait */
+    uint64_t first, codes;                                          /* its range of operations */
+    bool (*perform)(struct object *, struct loco_sim_history_op *); /* false: it has to wait */
 } kinds[] = {
-    {"word", OP_LOAD, 5, perform_word},
-    {"queue", OP_PUSH, 2, perform_queue},
-    {"lock", OP_ACQUIRE, 3, perform_lock},
-    {"map", OP_INSERT, 4, perform_map},
+    {"word", LOCO_SIM_LOAD, 5, perform_word},
+    {"queue", LOCO_SIM_PUSH, 2, perform_queue},
+    {"lock", LOCO_SIM_ACQUIRE, 3, perform_lock},
+    {"map", LOCO_SIM_INSERT, 4, perform_map},
 };
 
 enum { KINDS = sizeof(kinds) / sizeof(kinds[0]) };
 
-static struct model model_of(unsigned kind)
+static struct loco_sim_model model_of(unsigned kind)
 {
-    const struct model models[] = {model_word(0), model_queue(QUEUE_SIZE), model_lock(),
-                                   model_map()};
+    const struct loco_sim_model models[] = {loco_sim_model_word(0),
+                                            loco_sim_model_queue(QUEUE_SIZE), loco_sim_model_lock(),
+                                            loco_sim_model_map()};
     return models[kind];
 }
 
@@ -614,11 +617,12 @@ struct caller {
 static int invoke_any(const struct shape *shape, uint32_t thread)
 {
     const struct kind *kind = &kinds[shape->kind];
-    const enum history_code code = (enum history_code)(kind->first + below(kind->codes));
+    const enum loco_sim_history_code code =
+        (enum loco_sim_history_code)(kind->first + below(kind->codes));
     const bool by_owner = kind->perform == perform_lock;
     const uint64_t a = by_owner ? thread : below(shape->values);
 
-    return history_invoke(&h, thread, code, below(shape->keys), a, below(shape->values));
+    return loco_sim_history_invoke(&h, thread, code, below(shape->keys), a, below(shape->values));
 }
 
 /* One thread takes one step: it asks, has its operation performed, or is told the result. */
@@ -630,12 +634,12 @@ static void advance(const struct shape *shape, struct object *objects, struct ca
             *c = (struct caller){.op = invoke_any(shape, thread)};
         return;
     }
-    struct history_op *op = &h.op[c->op];
+    struct loco_sim_history_op *op = &h.op[c->op];
     if (!c->performed) {
         c->performed = kinds[shape->kind].perform(&objects[op->key], op);
         return;
     }
-    history_return(&h, c->op, op->ok, op->value);
+    loco_sim_history_return(&h, c->op, op->ok, op->value);
     c->op = -1;
 }
 
@@ -646,7 +650,7 @@ static void generate(const struct shape *shape)
     struct caller callers[THREADS] = {{-1, 0}, {-1, 0}, {-1, 0}, {-1, 0}};
     uint64_t steps = 3 * shape->ops + below(2 * THREADS);
 
-    history_clear(&h);
+    loco_sim_history_clear(&h);
     while (steps-- > 0) {
         const uint32_t thread = (uint32_t)below(shape->threads);
         advance(shape, objects, &callers[thread], thread);
@@ -656,11 +660,11 @@ static void generate(const struct shape *shape)
 /* Alters one result. False when there was none to alter. */
 static bool mutate(uint64_t values)
 {
-    struct history_op *op = &h.op[below(h.ops)];
+    struct loco_sim_history_op *op = &h.op[below(h.ops)];
 
-    if (history_pending(op))
+    if (loco_sim_history_pending(op))
         return false;
-    if (op->code > OP_CAS && below(2))
+    if (op->code > LOCO_SIM_CAS && below(2))
         op->ok = !op->ok;
     else
         op->value = below(values + 1);
@@ -674,7 +678,7 @@ Test(linear, constructed_histories_pass)
 
         seed = n;
         generate(&shape);
-        cr_assert_eq(check(model_of(shape.kind)), LINEARIZABLE, "%s, seed %u",
+        cr_assert_eq(check(model_of(shape.kind)), LOCO_SIM_LINEARIZABLE, "%s, seed %u",
                      kinds[shape.kind].name, n);
     }
 }
@@ -684,7 +688,7 @@ Test(linear, passing_costs_little)
 {
     for (unsigned kind = 0; kind < KINDS; kind++) {
         const struct shape shape = {kind, 40, THREADS, 1, 1000};
-        const struct model model = model_of(kind);
+        const struct loco_sim_model model = model_of(kind);
         struct timespec from, to;
         uint64_t configs = 0, ops = 0;
         double ns = 0;
@@ -692,7 +696,8 @@ Test(linear, passing_costs_little)
         for (seed = 0; ops < 400000;) {
             generate(&shape);
             clock_gettime(CLOCK_THREAD_CPUTIME_ID, &from);
-            cr_assert_eq(linear_check(checker, &h, &model, &report), LINEARIZABLE);
+            cr_assert_eq(loco_sim_linear_check(checker, &h, &model, &report),
+                         LOCO_SIM_LINEARIZABLE);
             clock_gettime(CLOCK_THREAD_CPUTIME_ID, &to);
             ns += (double)(to.tv_sec - from.tv_sec) * 1e9 + (double)(to.tv_nsec - from.tv_nsec);
             configs += report.configs;
@@ -706,7 +711,7 @@ Test(linear, passing_costs_little)
 
 /* --- against brute force -------------------------------------------------------------- */
 
-static bool may_be_next(const struct history *of, uint32_t taken, uint32_t op)
+static bool may_be_next(const struct loco_sim_history *of, uint32_t taken, uint32_t op)
 {
     for (uint32_t i = 0; i < of->ops; i++) {
         if (!(taken >> i & 1) && of->op[i].returned < of->op[op].invoked)
@@ -715,23 +720,23 @@ static bool may_be_next(const struct history *of, uint32_t taken, uint32_t op)
     return true;
 }
 
-static bool all_returned_taken(const struct history *of, uint32_t taken)
+static bool all_returned_taken(const struct loco_sim_history *of, uint32_t taken)
 {
     for (uint32_t i = 0; i < of->ops; i++) {
-        if (!(taken >> i & 1) && !history_pending(&of->op[i]))
+        if (!(taken >> i & 1) && !loco_sim_history_pending(&of->op[i]))
             return false;
     }
     return true;
 }
 
 /* Every order of the operations of all keys together: knows nothing of locality. */
-static bool brute(const struct history *of, const struct model *model,
-                  const struct model_state *states, uint32_t taken)
+static bool brute(const struct loco_sim_history *of, const struct loco_sim_model *model,
+                  const struct loco_sim_model_state *states, uint32_t taken)
 {
     if (all_returned_taken(of, taken))
         return true;
     for (uint32_t i = 0; i < of->ops; i++) {
-        struct model_state next[KEYS];
+        struct loco_sim_model_state next[KEYS];
 
         if ((taken >> i & 1) || !may_be_next(of, taken, i))
             continue;
@@ -743,53 +748,53 @@ static bool brute(const struct history *of, const struct model *model,
     return false;
 }
 
-static bool brute_force(const struct history *of, const struct model *model)
+static bool brute_force(const struct loco_sim_history *of, const struct loco_sim_model *model)
 {
-    const struct model_state states[KEYS] = {model->initial, model->initial};
+    const struct loco_sim_model_state states[KEYS] = {model->initial, model->initial};
 
     return brute(of, model, states, 0);
 }
 
 /* The first event whose prefix has no linearization. */
-static uint32_t brute_prefix(const struct model *model)
+static uint32_t brute_prefix(const struct loco_sim_model *model)
 {
     uint8_t choice[OPS_MAX];
     uint32_t events = 0;
 
-    memset(choice, HISTORY_KEEP, sizeof(choice));
+    memset(choice, LOCO_SIM_KEEP, sizeof(choice));
     do
-        history_select(&small, &h, choice, ++events);
+        loco_sim_history_select(&small, &h, choice, ++events);
     while (brute_force(&small, model));
     return events - 1;
 }
 
 /* The order that the report gives is legal, complete, and leaves the state that it says. */
-static void replay(const struct model *model)
+static void replay(const struct loco_sim_model *model)
 {
-    struct model_state state = model->initial;
+    struct loco_sim_model_state state = model->initial;
     uint32_t taken = 0;
 
     for (uint32_t i = 0; i < report.ordered; i++) {
-        struct history_op op = h.op[report.order[i]];
+        struct loco_sim_history_op op = h.op[report.order[i]];
 
         cr_assert(may_be_next(&h, taken, report.order[i]));
         taken |= 1u << report.order[i];
         if (op.returned >= report.at)
-            op.returned = HISTORY_PENDING;
+            op.returned = LOCO_SIM_PENDING;
         cr_assert(model->step(model, &state, &op));
     }
     for (uint32_t i = 0; i < h.ops; i++)
         cr_assert(h.op[i].returned >= report.at || (taken >> i & 1));
-    cr_assert(model_state_equal(&state, &report.state));
+    cr_assert(loco_sim_model_state_equal(&state, &report.state));
 }
 
 static bool agrees(const struct shape *shape)
 {
-    const struct model model = model_of(shape->kind);
+    const struct loco_sim_model model = model_of(shape->kind);
     const bool linearizable = brute_force(&h, &model);
 
-    cr_assert_eq(check(model), linearizable ? LINEARIZABLE : NOT_LINEARIZABLE, "%s, seed %llu",
-                 kinds[shape->kind].name, (unsigned long long)seed);
+    cr_assert_eq(check(model), linearizable ? LOCO_SIM_LINEARIZABLE : LOCO_SIM_NOT_LINEARIZABLE,
+                 "%s, seed %llu", kinds[shape->kind].name, (unsigned long long)seed);
     if (!linearizable && shape->keys == 1) {
         cr_assert_eq(report.at, brute_prefix(&model));
         replay(&model);
@@ -835,7 +840,7 @@ Test(linear, agrees_with_brute_force_on_noise)
         generate(&shape);
         for (uint32_t i = 0; i < h.ops; i++) {
             h.op[i].value = below(shape.values);
-            h.op[i].ok = h.op[i].code <= OP_CAS || below(4);
+            h.op[i].ok = h.op[i].code <= LOCO_SIM_CAS || below(4);
         }
         if (agrees(&shape))
             passed++;
@@ -852,31 +857,32 @@ static void noise(unsigned kind)
 {
     generate(&(struct shape){kind, 40, THREADS, 1, 1000});
     for (uint32_t i = 0; i < h.ops; i++) {
-        if (history_pending(&h.op[i]))
-            history_return(&h, (int)i, h.op[i].ok, h.op[i].value);
+        if (loco_sim_history_pending(&h.op[i]))
+            loco_sim_history_return(&h, (int)i, h.op[i].ok, h.op[i].value);
     }
 }
 
-static void shrinks_to(struct model model, uint32_t ops)
+static void shrinks_to(struct loco_sim_model model, uint32_t ops)
 {
-    cr_assert_eq(linear_shrink(checker, &h, &model, &small), 0);
+    cr_assert_eq(loco_sim_linear_shrink(checker, &h, &model, &small), 0);
     if (small.ops != ops)
-        history_print(stderr, &small);
+        loco_sim_history_print(stderr, &small);
     cr_assert_eq(small.ops, ops);
-    cr_assert_eq(linear_check(checker, &small, &model, &report), NOT_LINEARIZABLE);
+    cr_assert_eq(loco_sim_linear_check(checker, &small, &model, &report),
+                 LOCO_SIM_NOT_LINEARIZABLE);
 }
 
 Test(linear, shrinks_a_stale_load)
 {
     noise(0);
     for (uint64_t i = 0; i < 10; i++)
-        ok(invoke(0, OP_STORE, 2000 + i));
-    gives(invoke(1, OP_LOAD, 0), 2005);
+        ok(invoke(0, LOCO_SIM_STORE, 2000 + i));
+    gives(invoke(1, LOCO_SIM_LOAD, 0), 2005);
     for (uint64_t i = 0; i < 10; i++)
-        ok(invoke(0, OP_STORE, 3000 + i));
-    shrinks_to(model_word(0), 3); /* the store, one after it, the load */
+        ok(invoke(0, LOCO_SIM_STORE, 3000 + i));
+    shrinks_to(loco_sim_model_word(0), 3); /* the store, one after it, the load */
     cr_assert_eq(small.op[0].a, 2005);
-    cr_assert_eq(small.op[2].code, OP_LOAD);
+    cr_assert_eq(small.op[2].code, LOCO_SIM_LOAD);
     cr_assert_eq(small.op[2].id, h.ops - 11);
 }
 
@@ -884,88 +890,88 @@ Test(linear, shrinks_a_stale_load)
 Test(linear, shrinks_a_value_out_of_thin_air)
 {
     noise(0);
-    gives(invoke(1, OP_LOAD, 0), 12345678);
-    shrinks_to(model_word(0), 1);
+    gives(invoke(1, LOCO_SIM_LOAD, 0), 12345678);
+    shrinks_to(loco_sim_model_word(0), 1);
 }
 
 Test(linear, shrinks_a_lost_update_to_its_chain)
 {
     for (uint64_t i = 0; i < 6; i++) {
-        gives(invoke(0, OP_FETCH_ADD, 1), i);
-        gives(invoke(1, OP_LOAD, 0), i + 1);
+        gives(invoke(0, LOCO_SIM_FETCH_ADD, 1), i);
+        gives(invoke(1, LOCO_SIM_LOAD, 0), i + 1);
     }
-    gives(invoke(1, OP_FETCH_ADD, 1), 5);
-    shrinks_to(model_word(0), 7);
+    gives(invoke(1, LOCO_SIM_FETCH_ADD, 1), 5);
+    shrinks_to(loco_sim_model_word(0), 7);
 }
 
 Test(linear, shrinks_a_duplicated_pop)
 {
     for (uint64_t i = 0; i < 15; i++) {
-        ok(invoke(0, OP_PUSH, i));
-        gives(invoke(1, OP_POP, 0), i);
+        ok(invoke(0, LOCO_SIM_PUSH, i));
+        gives(invoke(1, LOCO_SIM_POP, 0), i);
     }
-    ok(invoke(0, OP_PUSH, 100));
-    ok(invoke(0, OP_PUSH, 101));
-    gives(invoke(1, OP_POP, 0), 100);
-    gives(invoke(1, OP_POP, 0), 100);
-    shrinks_to(model_queue(4), 3);
+    ok(invoke(0, LOCO_SIM_PUSH, 100));
+    ok(invoke(0, LOCO_SIM_PUSH, 101));
+    gives(invoke(1, LOCO_SIM_POP, 0), 100);
+    gives(invoke(1, LOCO_SIM_POP, 0), 100);
+    shrinks_to(loco_sim_model_queue(4), 3);
 }
 
 Test(linear, shrinks_an_inversion)
 {
     for (uint64_t i = 0; i < 15; i++) {
-        ok(invoke(0, OP_PUSH, i));
-        gives(invoke(1, OP_POP, 0), i);
+        ok(invoke(0, LOCO_SIM_PUSH, i));
+        gives(invoke(1, LOCO_SIM_POP, 0), i);
     }
-    ok(invoke(0, OP_PUSH, 100));
-    ok(invoke(0, OP_PUSH, 101));
-    gives(invoke(1, OP_POP, 0), 101);
-    shrinks_to(model_queue(4), 3);
+    ok(invoke(0, LOCO_SIM_PUSH, 100));
+    ok(invoke(0, LOCO_SIM_PUSH, 101));
+    gives(invoke(1, LOCO_SIM_POP, 0), 101);
+    shrinks_to(loco_sim_model_queue(4), 3);
 }
 
 Test(linear, shrinks_a_double_acquire)
 {
     for (uint64_t i = 0; i < 15; i++) {
-        ok(invoke(0, OP_ACQUIRE, i % 3));
-        refused(invoke(1, OP_TRY_ACQUIRE, 4));
-        ok(invoke(0, OP_RELEASE, i % 3));
+        ok(invoke(0, LOCO_SIM_ACQUIRE, i % 3));
+        refused(invoke(1, LOCO_SIM_TRY_ACQUIRE, 4));
+        ok(invoke(0, LOCO_SIM_RELEASE, i % 3));
     }
-    ok(invoke(0, OP_ACQUIRE, 7));
-    ok(invoke(0, OP_ACQUIRE, 8));
-    shrinks_to(model_lock(), 2);
+    ok(invoke(0, LOCO_SIM_ACQUIRE, 7));
+    ok(invoke(0, LOCO_SIM_ACQUIRE, 8));
+    shrinks_to(loco_sim_model_lock(), 2);
     cr_assert_eq(small.op[0].a, 7);
 }
 
 Test(linear, shrinks_a_read_after_delete)
 {
     for (uint64_t i = 0; i < 15; i++) {
-        ok(invoke(0, OP_INSERT, i));
-        gives(invoke(0, OP_READ, 0), i);
-        ok(invoke(0, OP_DELETE, 0));
+        ok(invoke(0, LOCO_SIM_INSERT, i));
+        gives(invoke(0, LOCO_SIM_READ, 0), i);
+        ok(invoke(0, LOCO_SIM_DELETE, 0));
     }
-    gives(invoke(1, OP_READ, 0), 14);
-    shrinks_to(model_map(), 3);
+    gives(invoke(1, LOCO_SIM_READ, 0), 14);
+    shrinks_to(loco_sim_model_map(), 3);
 }
 
 Test(linear, shrinking_needs_a_failure)
 {
-    const struct model model = model_word(0);
+    const struct loco_sim_model model = loco_sim_model_word(0);
 
     noise(0);
-    cr_assert_eq(linear_shrink(checker, &h, &model, &small), -EINVAL);
+    cr_assert_eq(loco_sim_linear_shrink(checker, &h, &model, &small), -EINVAL);
 }
 
 /* Each operation left is one of the original, whole or open at the failure. */
 static void is_part_of_original(void)
 {
     for (uint32_t i = 0; i < small.ops; i++) {
-        const struct history_op *part = &small.op[i], *whole = &h.op[part->id];
+        const struct loco_sim_history_op *part = &small.op[i], *whole = &h.op[part->id];
 
         cr_assert(part->code == whole->code && part->a == whole->a && part->b == whole->b);
-        cr_assert(history_pending(part) || !history_pending(whole));
-        cr_assert(history_pending(part) || part->value == whole->value);
+        cr_assert(loco_sim_history_pending(part) || !loco_sim_history_pending(whole));
+        cr_assert(loco_sim_history_pending(part) || part->value == whole->value);
         for (uint32_t j = 0; j < i; j++) {
-            const struct history_op *before = &small.op[j];
+            const struct loco_sim_history_op *before = &small.op[j];
             cr_assert_eq(before->returned < part->invoked,
                          h.op[before->id].returned < whole->invoked);
         }
@@ -978,15 +984,16 @@ Test(linear, shrunk_mutants_still_fail)
 
     for (unsigned n = 0; n < 400; n++) {
         const struct shape shape = {n % KINDS, 30, THREADS, 1 + n / 4 % KEYS, 1000};
-        const struct model model = model_of(shape.kind);
+        const struct loco_sim_model model = model_of(shape.kind);
 
         seed = n;
         generate(&shape);
         mutate(shape.values);
-        if (check(model) == LINEARIZABLE)
+        if (check(model) == LOCO_SIM_LINEARIZABLE)
             continue;
-        cr_assert_eq(linear_shrink(checker, &h, &model, &small), 0);
-        cr_assert_eq(linear_check(checker, &small, &model, &report), NOT_LINEARIZABLE);
+        cr_assert_eq(loco_sim_linear_shrink(checker, &h, &model, &small), 0);
+        cr_assert_eq(loco_sim_linear_check(checker, &small, &model, &report),
+                     LOCO_SIM_NOT_LINEARIZABLE);
         cr_assert_eq(report.at, small.events - 1);
         is_part_of_original();
         if (small.ops < 9)
@@ -997,4 +1004,18 @@ Test(linear, shrunk_mutants_still_fail)
     cr_log_info("%llu operations shrank to %llu", (unsigned long long)before,
                 (unsigned long long)after);
     cr_assert_lt(4 * after, before);
+}
+
+/* --- a workload ----------------------------------------------------------------------------- */
+
+Test(workload, one_that_is_too_large_is_refused)
+{
+    struct loco_sim_workload w = {.name = "large", .nodes = LOCO_SIM_NODES_MAX + 1, .threads = 1};
+
+    cr_expect_eq(loco_sim_workload_run(&w, 1, LOCO_SIM_CALM, true), 1);
+    w.nodes = 2;
+    w.threads = LOCO_SIM_ACTORS_MAX / 2 + 1;
+    cr_expect_eq(loco_sim_workload_run(&w, 1, LOCO_SIM_CALM, true), 1);
+    w.threads = 0;
+    cr_expect_eq(loco_sim_workload_run(&w, 1, LOCO_SIM_CALM, true), 1);
 }

@@ -7,7 +7,7 @@
 
 #include "tests/nodes.h"
 
-enum { SEEDS = 500 };
+enum { SEEDS = 500, SEEDS_EMULATED = 50 };
 
 static const uint64_t OURS = 0x5a5a5a5a5a5a5a5a;
 
@@ -95,7 +95,7 @@ static void late_answer_body(struct node *n)
 
 Test(peers, no_answer_of_the_lost_lands)
 {
-    for (uint64_t seed = 1; seed <= SEEDS; seed++)
+    for (uint64_t seed = 1; seed <= effort(SEEDS, SEEDS_EMULATED); seed++)
         for (enum loco_sim_chaos chaos = LOCO_SIM_DELAYED; chaos <= LOCO_SIM_DEFERRED; chaos++)
             cr_assert_eq(run_chaos_nodes(seed, chaos, 2, late_answer_body, NULL), 0);
     cr_assert_eq(run_sim_nodes(1, 1000, 500, 2, late_answer_body, NULL), 0);
@@ -167,7 +167,7 @@ Test(peers, hear_of_a_loss_at_times_of_their_own)
 {
     int apart = 0, landed = 0;
 
-    for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+    for (uint64_t seed = 1; seed <= effort(SEEDS, SEEDS_EMULATED); seed++) {
         struct loss loss = {0};
         cr_assert_eq(run_chaos_nodes(seed, LOCO_SIM_DEFERRED, 3, told_body, &loss), 0);
         apart += loss.apart;
@@ -203,7 +203,7 @@ Test(peers, lose_each_other_one_after_the_other)
 {
     int apart = 0;
 
-    for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+    for (uint64_t seed = 1; seed <= effort(SEEDS, SEEDS_EMULATED); seed++) {
         struct loss loss = {0};
         cr_assert_eq(run_chaos_nodes(seed, LOCO_SIM_DEFERRED, 2, cut_body, &loss), 0);
         apart += loss.apart;
@@ -285,7 +285,7 @@ Test(peers, are_heard_in_order_each_and_in_no_order_among_them)
 {
     int crossed = 0;
 
-    for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+    for (uint64_t seed = 1; seed <= effort(SEEDS, SEEDS_EMULATED); seed++) {
         const struct loco_sim_config config = {.seed = seed, .chaos = LOCO_SIM_DELAYED};
         struct post post = {.sim = loco_sim_open(&config), .in_order = true};
         struct talker talkers[TALKERS];

@@ -5,7 +5,6 @@
  */
 #include <criterion/criterion.h>
 #include <pthread.h>
-#include <urcu/urcu-bp.h>
 
 #include "channels/fabric/sanitizers.h"
 #include "channels/fabric/sim/sim_internal.h"
@@ -19,14 +18,12 @@ enum { INTERRUPTED = 1 };
 enum { INTERRUPTED = 0 };
 #endif
 
-enum { SEEDS = 300, THREADS = 3, ROUNDS = 20 };
+enum { SEEDS = 300, SEEDS_EMULATED = 30, THREADS = 3, ROUNDS = 20 };
 
 struct shared {
     bool right; /* with what keeps the threads apart */
     pthread_mutex_t lock;
     volatile int count;
-    _Atomic int boxes[THREADS * ROUNDS + 1]; /* those in use are 1 */
-    _Atomic int used, box;
     bool over, surprise;
 };
 
@@ -35,7 +32,7 @@ static void surprised_only_without(void (*body)(void *arg))
 {
     int surprises[2] = {0};
 
-    for (uint64_t run = 0; run < 2 * SEEDS; run++) {
+    for (uint64_t run = 0; run < 2 * effort(SEEDS, SEEDS_EMULATED); run++) {
         const struct loco_sim_config config = {.seed = run / 2 + 1, .chaos = LOCO_SIM_DEFERRED};
         struct loco_fabric *sim = loco_sim_open(&config);
         struct shared shared = {.right = run % 2, .lock = PTHREAD_MUTEX_INITIALIZER};
@@ -69,31 +66,6 @@ static void counting(void *arg)
 Test(preempt, a_lock_keeps_threads_apart)
 {
     surprised_only_without(counting);
-}
-
-/* --- among those who look at what RCU protects ------------------------------------------------ */
-
-static void replacing(void *arg)
-{
-    struct shared *s = arg;
-
-    for (int i = 0; i < ROUNDS; i++) {
-        int new = ++s->used;
-        s->boxes[new] = 1;
-        int old = atomic_exchange(&s->box, new);
-        if (s->right)
-            urcu_bp_synchronize_rcu();
-        s->boxes[old] = 0; /* it would be used again */
-        urcu_bp_read_lock();
-        int box = s->box;
-        s->surprise |= box && s->boxes[box] != 1;
-        urcu_bp_read_unlock();
-    }
-}
-
-Test(preempt, a_grace_period_waits_for_interrupted_readers)
-{
-    surprised_only_without(replacing);
 }
 
 /* --- between an operation's number and its post ----------------------------------------------- */

@@ -4,9 +4,9 @@
 
 #include "tests/sim/workloads.h"
 
-static struct model word_model(void)
+static struct loco_sim_model word_model(void)
 {
-    return model_word(0);
+    return loco_sim_model_word(0);
 }
 
 static uint64_t word_at(const void *memory, size_t offset)
@@ -14,17 +14,17 @@ static uint64_t word_at(const void *memory, size_t offset)
     return __atomic_load_n((const uint64_t *)memory + offset / 8, __ATOMIC_ACQUIRE);
 }
 
-static int fence(struct actor *a, enum loco_fence kind, uint32_t node)
+static int fence(struct loco_sim_actor *a, enum loco_fence kind, uint32_t node)
 {
     if (kind == LOCO_FENCE_PAIR)
         return loco_fence_pair(a->mgr, node);
     return kind == LOCO_FENCE_THREAD ? loco_fence_thread(a->mgr) : loco_fence_global(a->mgr);
 }
 
-static enum loco_fence draw_fence(struct actor *a)
+static enum loco_fence draw_fence(struct loco_sim_actor *a)
 {
     return (enum loco_fence[]){LOCO_FENCE_PAIR, LOCO_FENCE_THREAD,
-                               LOCO_FENCE_GLOBAL}[actor_draw(a, 3)];
+                               LOCO_FENCE_GLOBAL}[loco_sim_actor_draw(a, 3)];
 }
 
 /* --- release: data to one peer, a fence, and word of it to another ---------------------------- */
@@ -76,37 +76,38 @@ static void released_close(void *object)
     loco_shared_region_fini(&r->region);
 }
 
-static void put_word(struct actor *a, struct released *r, uint32_t node, size_t at, uint64_t value)
+static void put_word(struct loco_sim_actor *a, struct released *r, uint32_t node, size_t at,
+                     uint64_t value)
 {
-    EXPECT(a, loco_shared_region_write(&r->region, node, at, &value, 8).error == 0);
+    LOCO_SIM_EXPECT(a, loco_shared_region_write(&r->region, node, at, &value, 8).error == 0);
 }
 
 /* Leaving is a fence, too. */
-static void leave_and_come_back(struct actor *a)
+static void leave_and_come_back(struct loco_sim_actor *a)
 {
     loco_thread_detach(a->mgr);
-    EXPECT(a, loco_thread_attach(a->mgr) == 0);
+    LOCO_SIM_EXPECT(a, loco_thread_attach(a->mgr) == 0);
 }
 
 /* Each value is larger than all before it of the same writer. */
-static void release_own(struct actor *a, struct released *r, uint64_t value)
+static void release_own(struct loco_sim_actor *a, struct released *r, uint64_t value)
 {
-    uint32_t at = (a->node + 1 + (uint32_t)actor_draw(a, 2)) % NODES;
+    uint32_t at = (a->node + 1 + (uint32_t)loco_sim_actor_draw(a, 2)) % NODES;
     uint32_t third = NODES - a->node - at;
     uint32_t thread = a->index % THREADS;
 
     put_word(a, r, at, data_at(a->index), value);
     r->wrote[thread][at] = value;
-    if (actor_draw(a, 2))
-        actor_dawdle(a, 60);
-    if (thread > 0 && actor_draw(a, 4) == 0)
+    if (loco_sim_actor_draw(a, 2))
+        loco_sim_actor_dawdle(a, 60);
+    if (thread > 0 && loco_sim_actor_draw(a, 4) == 0)
         leave_and_come_back(a);
     else
-        EXPECT(a, fence(a, draw_fence(a), at) == 0);
+        LOCO_SIM_EXPECT(a, fence(a, draw_fence(a), at) == 0);
     put_word(a, r, third, flag_at(a->index, thread), value);
 }
 
-static void release_for_other(struct actor *a, struct released *r)
+static void release_for_other(struct loco_sim_actor *a, struct released *r)
 {
     uint32_t thread = a->index % THREADS, other = 1 - thread;
     uint32_t writer = a->node * THREADS + other;
@@ -114,14 +115,14 @@ static void release_for_other(struct actor *a, struct released *r)
 
     for (uint32_t node = 0; node < NODES; node++)
         wrote[node] = r->wrote[other][node];
-    EXPECT(a, loco_fence_global(a->mgr) == 0);
+    LOCO_SIM_EXPECT(a, loco_fence_global(a->mgr) == 0);
     for (uint32_t at = 0; at < NODES; at++)
         if (at != a->node && wrote[at])
             put_word(a, r, NODES - a->node - at, flag_at(writer, thread), wrote[at]);
 }
 
 /* What was said to be placed at the third node is there. */
-static void look_at_all(struct actor *a, struct released *r)
+static void look_at_all(struct loco_sim_actor *a, struct released *r)
 {
     const void *local = loco_shared_region_local(&r->region);
     uint64_t *block = loco_mem_ref_take(a->mgr);
@@ -139,15 +140,15 @@ static void look_at_all(struct actor *a, struct released *r)
             continue;
         struct loco_ack ack =
             loco_shared_region_read(&r->region, NODES - a->node - from, data_at(writer), block, 8);
-        EXPECT(a, loco_ack_wait(&ack, UINT64_MAX) == 0);
-        EXPECT(a, *block >= said);
+        LOCO_SIM_EXPECT(a, loco_ack_wait(&ack, UINT64_MAX) == 0);
+        LOCO_SIM_EXPECT(a, *block >= said);
     }
     loco_mem_ref_put(a->mgr, block);
 }
 
 /* A read and an atomic that were posted before a fence are done after it: their results are here.
  */
-static void fence_results(struct actor *a, struct released *r)
+static void fence_results(struct loco_sim_actor *a, struct released *r)
 {
     struct loco_region *region = r->region.region;
     uint32_t peer = (a->node + 1) % NODES;
@@ -156,24 +157,24 @@ static void fence_results(struct actor *a, struct released *r)
 
     *read = *old = UINT64_MAX;
     loco_region_read(region, member, result_at(a->index), read, 8);
-    if (actor_draw(a, 2))
+    if (loco_sim_actor_draw(a, 2))
         loco_region_fetch_add(region, member, result_at(a->index), 1, old);
     else
         *old = 0;
-    EXPECT(a, fence(a, draw_fence(a), peer) == 0);
-    EXPECT(a, *read != UINT64_MAX && *old != UINT64_MAX);
+    LOCO_SIM_EXPECT(a, fence(a, draw_fence(a), peer) == 0);
+    LOCO_SIM_EXPECT(a, *read != UINT64_MAX && *old != UINT64_MAX);
     struct loco_ack ack = loco_region_read(region, member, result_at(a->index), read, 8);
-    EXPECT(a, loco_ack_wait(&ack, UINT64_MAX) == 0);
+    LOCO_SIM_EXPECT(a, loco_ack_wait(&ack, UINT64_MAX) == 0);
     loco_mem_ref_put(a->mgr, old);
     loco_mem_ref_put(a->mgr, read);
 }
 
-static void released_act(struct actor *a)
+static void released_act(struct loco_sim_actor *a)
 {
     struct released *r = a->object;
 
     for (uint64_t i = 1; i <= RELEASES && *a->failures == 0; i++) {
-        uint64_t what = actor_draw(a, 8);
+        uint64_t what = loco_sim_actor_draw(a, 8);
         if (what < 4)
             release_own(a, r, i);
         else if (what < 6)
@@ -182,11 +183,11 @@ static void released_act(struct actor *a)
             fence_results(a, r);
         look_at_all(a, r);
         if (a->index % THREADS == 0 && i % (RELEASES / BARRIERS) == 0)
-            EXPECT(a, loco_barrier_wait(&r->barrier) == 0);
+            LOCO_SIM_EXPECT(a, loco_barrier_wait(&r->barrier) == 0);
     }
 }
 
-const struct workload workload_fences = {
+const struct loco_sim_workload workload_fences = {
     .name = "fences",
     .nodes = NODES,
     .threads = THREADS,
@@ -203,28 +204,28 @@ const struct workload workload_fences = {
  * not count as placed what they have not waited for. */
 enum { BESIDE_THREADS = 3, BESIDE_RELEASES = 24, TELLS = 0, LOOKS = 2 };
 
-static void release_beside(struct actor *a, struct released *r)
+static void release_beside(struct loco_sim_actor *a, struct released *r)
 {
     for (uint64_t i = 1; i <= BESIDE_RELEASES; i++) {
         put_word(a, r, 1, data_at(TELLS), i);
-        actor_dawdle(a, 40);
-        EXPECT(a, fence(a, draw_fence(a), 1) == 0);
+        loco_sim_actor_dawdle(a, 40);
+        LOCO_SIM_EXPECT(a, fence(a, draw_fence(a), 1) == 0);
         put_word(a, r, LOOKS, flag_at(TELLS, 0), i);
     }
     r->wrote[0][1] = BESIDE_RELEASES;
 }
 
-static void fence_beside(struct actor *a, struct released *r)
+static void fence_beside(struct loco_sim_actor *a, struct released *r)
 {
     while (r->wrote[0][1] == 0) {
-        if (actor_draw(a, 4) == 0)
+        if (loco_sim_actor_draw(a, 4) == 0)
             put_word(a, r, 1, data_at(a->index), 1);
-        EXPECT(a, loco_fence_global(a->mgr) == 0);
-        actor_dawdle(a, 10);
+        LOCO_SIM_EXPECT(a, loco_fence_global(a->mgr) == 0);
+        loco_sim_actor_dawdle(a, 10);
     }
 }
 
-static void look_for_released(struct actor *a, struct released *r)
+static void look_for_released(struct loco_sim_actor *a, struct released *r)
 {
     const void *local = loco_shared_region_local(&r->region);
     uint64_t *block = loco_mem_ref_take(a->mgr);
@@ -235,14 +236,14 @@ static void look_for_released(struct actor *a, struct released *r)
         if (said == seen)
             continue;
         struct loco_ack ack = loco_shared_region_read(&r->region, 1, data_at(TELLS), block, 8);
-        EXPECT(a, loco_ack_wait(&ack, UINT64_MAX) == 0);
-        EXPECT(a, *block >= said);
+        LOCO_SIM_EXPECT(a, loco_ack_wait(&ack, UINT64_MAX) == 0);
+        LOCO_SIM_EXPECT(a, *block >= said);
         seen = said;
     }
     loco_mem_ref_put(a->mgr, block);
 }
 
-static void beside_act(struct actor *a)
+static void beside_act(struct loco_sim_actor *a)
 {
     if (a->index == TELLS)
         release_beside(a, a->object);
@@ -252,7 +253,7 @@ static void beside_act(struct actor *a)
         look_for_released(a, a->object);
 }
 
-const struct workload workload_fences_beside = {
+const struct loco_sim_workload workload_fences_beside = {
     .name = "fences_beside",
     .nodes = NODES,
     .threads = BESIDE_THREADS,
@@ -301,7 +302,7 @@ static void counted_close(void *object)
     loco_shared_region_fini(&c->region);
 }
 
-static uint64_t counter_value(struct actor *a, struct counted *c, unsigned counter)
+static uint64_t counter_value(struct loco_sim_actor *a, struct counted *c, unsigned counter)
 {
     uint32_t host = counter_host[counter];
 
@@ -309,25 +310,26 @@ static uint64_t counter_value(struct actor *a, struct counted *c, unsigned count
         return word_at(loco_shared_region_local(&c->region), 8 * counter);
     uint64_t *block = loco_mem_ref_take(a->mgr);
     struct loco_ack ack = loco_shared_region_read(&c->region, host, 8 * counter, block, 8);
-    EXPECT(a, loco_ack_wait(&ack, UINT64_MAX) == 0);
+    LOCO_SIM_EXPECT(a, loco_ack_wait(&ack, UINT64_MAX) == 0);
     uint64_t value = *block;
     loco_mem_ref_put(a->mgr, block);
     return value;
 }
 
-static void set_counter(struct actor *a, struct counted *c, unsigned counter, uint64_t value)
+static void set_counter(struct loco_sim_actor *a, struct counted *c, unsigned counter,
+                        uint64_t value)
 {
     uint64_t *local = loco_shared_region_local(&c->region);
 
     if (counter_host[counter] == a->node)
         __atomic_store_n(&local[counter], value, __ATOMIC_RELEASE);
     else
-        EXPECT(a,
-               loco_shared_region_write(&c->region, counter_host[counter], 8 * counter, &value, 8)
+        LOCO_SIM_EXPECT(
+            a, loco_shared_region_write(&c->region, counter_host[counter], 8 * counter, &value, 8)
                        .error == 0);
 }
 
-static void scribe(struct actor *a, struct counted *c)
+static void scribe(struct loco_sim_actor *a, struct counted *c)
 {
     for (uint64_t noise = 1; c->acting > 0; noise++) {
         uint64_t asked = c->asked;
@@ -336,14 +338,14 @@ static void scribe(struct actor *a, struct counted *c)
             c->written = asked;
             continue;
         }
-        uint32_t peer = (a->node + 1 + (uint32_t)actor_draw(a, 2)) % NODES;
+        uint32_t peer = (a->node + 1 + (uint32_t)loco_sim_actor_draw(a, 2)) % NODES;
         loco_shared_region_write(&c->region, peer, 8 * (COUNTERS + a->node), &noise, 8);
-        EXPECT(a, fence(a, draw_fence(a), peer) == 0);
-        actor_dawdle(a, 40);
+        LOCO_SIM_EXPECT(a, fence(a, draw_fence(a), peer) == 0);
+        loco_sim_actor_dawdle(a, 40);
     }
 }
 
-static void ask_scribe(struct actor *a, struct counted *c, uint64_t value)
+static void ask_scribe(struct loco_sim_actor *a, struct counted *c, uint64_t value)
 {
     struct loco_wait wait = loco_wait_for(a->mgr, UINT64_MAX);
 
@@ -352,25 +354,25 @@ static void ask_scribe(struct actor *a, struct counted *c, uint64_t value)
         loco_relax(a->mgr, &wait);
 }
 
-static void count(struct actor *a, struct counted *c)
+static void count(struct loco_sim_actor *a, struct counted *c)
 {
     static const enum loco_fence fences[COUNTERS] = {LOCO_FENCE_PAIR, LOCO_FENCE_THREAD,
                                                      LOCO_FENCE_GLOBAL};
-    unsigned counter = (unsigned)actor_draw(a, COUNTERS);
+    unsigned counter = (unsigned)loco_sim_actor_draw(a, COUNTERS);
     struct loco_ticket_lock *lock = loco_ticket_lock_at(&c->locks, HOST, counter % LOCKS);
-    int op = history_invoke(a->history, a->index, OP_FETCH_ADD, counter, 1, 0);
+    int op = loco_sim_history_invoke(a->history, a->index, LOCO_SIM_FETCH_ADD, counter, 1, 0);
 
-    EXPECT(a, loco_ticket_lock_acquire(lock) == 0);
+    LOCO_SIM_EXPECT(a, loco_ticket_lock_acquire(lock) == 0);
     uint64_t value = counter_value(a, c, counter);
     if (counter == 2)
         ask_scribe(a, c, value + 1);
     else
         set_counter(a, c, counter, value + 1);
-    EXPECT(a, loco_ticket_lock_release(lock, fences[counter]) == 0);
-    history_return(a->history, op, true, value);
+    LOCO_SIM_EXPECT(a, loco_ticket_lock_release(lock, fences[counter]) == 0);
+    loco_sim_history_return(a->history, op, true, value);
 }
 
-static void counted_act(struct actor *a)
+static void counted_act(struct loco_sim_actor *a)
 {
     struct counted *c = a->object;
 
@@ -383,7 +385,7 @@ static void counted_act(struct actor *a)
     c->acting--;
 }
 
-const struct workload workload_lock_fences = {
+const struct loco_sim_workload workload_lock_fences = {
     .name = "lock_fences",
     .nodes = NODES,
     .threads = LOCK_THREADS,

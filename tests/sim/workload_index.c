@@ -1,37 +1,45 @@
-/* What is done to the kvstore's index at one node: its entries are used again at once, under the
- * look-ups of other threads. */
+/* What is done to the kvstore's index at one node. All keys have the same home line, which has not
+ * room for them all; some come and go, under the look-ups of other threads, and some stay. */
 #include "channels/kvstore_index.h"
 #include "tests/sim/workloads.h"
 
-enum { KEYS = 4, CHANGES = 40, LOOKUPS = 80, TAKEN_MAX = 1024 };
+enum { STAYING = 7, CHANGING = 4, SLOTS = 16, CHANGES = 40, LOOKUPS = 80 };
 
 struct shared_index {
     struct kv_index *index;
 };
 
-static struct model no_model(void)
+static struct loco_sim_model no_model(void)
 {
-    return model_word(0);
+    return loco_sim_model_word(0);
+}
+
+/* The lower half of a hash says which line is home, and the lowest bits which of its words to look
+ * at: these are the same for all. */
+static uint64_t hash_of(uint64_t key)
+{
+    return (key + 1) << 32;
 }
 
 /* A key's place, with which other places cannot be confused. */
 static struct kv_place place_of(uint64_t key)
 {
-    return (struct kv_place){.host = 1, .slot = (uint32_t)key, .counter = key};
+    return (struct kv_place){.host = 1, .slot = (uint32_t)key, .counter = key + 1};
 }
 
-/* All entries but one are taken by other keys, so that each key to come uses that one. */
+/* The keys 0 up change. One of them is in the home line at first, and one that stays is elsewhere.
+ */
 static int index_open(struct loco_manager *m, void *object)
 {
     struct shared_index *s = object;
-    uint64_t taken = TAKEN_MAX;
+    const uint64_t count = CHANGING + STAYING, first = CHANGING - 1;
 
     (void)m;
-    int rc = kv_index_open(&s->index, KEYS, 0);
-    while (!rc && kv_index_add(s->index, kv_hash(taken), place_of(taken)) == 0)
-        taken++;
-    if (!rc)
-        kv_index_remove(s->index, kv_hash(TAKEN_MAX));
+    int rc = kv_index_open(&s->index, 2, SLOTS, 0);
+    for (uint64_t i = 0; !rc && i < count; i++) {
+        uint64_t key = (first + i) % count;
+        rc = kv_index_add(s->index, hash_of(key), place_of(key));
+    }
     return rc;
 }
 
@@ -40,40 +48,45 @@ static void index_close(void *object)
     kv_index_close(((struct shared_index *)object)->index);
 }
 
-static void change(struct actor *a, struct kv_index *index)
+/* Each of the two has keys of its own. */
+static void change(struct loco_sim_actor *a, struct kv_index *index)
 {
     for (uint64_t i = 0; i < CHANGES; i++) {
-        uint64_t key = i % KEYS;
-        EXPECT(a, kv_index_add(index, kv_hash(key), place_of(key)) == 0);
-        EXPECT(a, kv_index_remove(index, kv_hash(key)));
+        uint64_t key = 2 * loco_sim_actor_draw(a, CHANGING / 2) + a->index;
+        LOCO_SIM_EXPECT(a, kv_index_remove(index, hash_of(key), place_of(key)));
+        LOCO_SIM_EXPECT(a, !kv_index_remove(index, hash_of(key), place_of(key)));
+        LOCO_SIM_EXPECT(a, kv_index_add(index, hash_of(key), place_of(key)) == 0);
     }
 }
 
-static void look_up(struct actor *a, const struct kv_index *index, uint64_t key)
+static void look_up(struct loco_sim_actor *a, const struct kv_index *index, uint64_t key)
 {
-    struct kv_place place = {0};
+    struct kv_place found, guessed;
+    const bool is_found = kv_index_find(index, hash_of(key), &found);
+    const bool is_guessed = kv_index_guess(index, hash_of(key), &guessed);
 
-    kv_index_enter();
-    bool found = kv_index_find(index, kv_hash(key), &place);
-    kv_index_leave();
-    EXPECT(a, !found || (place.slot == key && place.counter == key));
-    EXPECT(a, found || key <= TAKEN_MAX);
+    LOCO_SIM_EXPECT(a, !is_found ||
+                           (found.host == 1 && found.slot == key && found.counter == key + 1));
+    LOCO_SIM_EXPECT(a, !is_guessed ||
+                           (guessed.host == 1 && guessed.slot == key && guessed.counter == 0));
+    LOCO_SIM_EXPECT(a, key < CHANGING || key >= CHANGING + STAYING || (is_found && is_guessed));
+    LOCO_SIM_EXPECT(a, key < CHANGING + STAYING || (!is_found && !is_guessed));
 }
 
-static void index_act(struct actor *a)
+static void index_act(struct loco_sim_actor *a)
 {
     const struct shared_index *s = a->object;
 
-    if (a->index == 0)
+    if (a->index < 2)
         change(a, s->index);
-    for (int i = 0; a->index != 0 && i < LOOKUPS; i++) {
+    for (int i = 0; a->index >= 2 && i < LOOKUPS; i++) {
         struct loco_wait wait = loco_wait_for(a->mgr, 5);
-        look_up(a, s->index, actor_draw(a, 8) ? actor_draw(a, KEYS) : TAKEN_MAX + 1);
+        look_up(a, s->index, loco_sim_actor_draw(a, CHANGING + STAYING + 1));
         loco_relax(a->mgr, &wait);
     }
 }
 
-const struct workload workload_index = {
+const struct loco_sim_workload workload_index = {
     .name = "index",
     .nodes = 1,
     .threads = 4,

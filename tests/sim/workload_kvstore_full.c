@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "channels/kvstore_index.h"
+#include "channels/kvstore_locks.h"
 #include "channels/loco/kvstore.h"
 #include "tests/sim/workloads.h"
 
@@ -61,13 +62,16 @@ static uint64_t flying[IN_FLIGHT];
 
 static const uint64_t *going = flying, *coming = flying + CAPACITY, *last = flying + 2 * CAPACITY;
 
-static void choose_keys(void)
+static void choose_keys(const struct loco_kvstore *kv)
 {
-    bool taken[LOCKS] = {false};
+    bool taken[NODES][LOCKS / NODES] = {{false}};
     unsigned count = 0;
+    struct loco_kv_op op;
 
     for (uint64_t key = 0; count < IN_FLIGHT; key++) {
-        bool *lock = &taken[(uint32_t)(kv_hash(key) >> 32) % LOCKS];
+        op.hash = kv_hash(key);
+        kv_lock_find(&op, kv);
+        bool *lock = &taken[op.lock_host][op.lock_index];
         if (!*lock)
             flying[count++] = key;
         *lock = true;
@@ -84,17 +88,17 @@ static uint64_t filler(uint32_t node, unsigned i)
 enum { POLLS = 8 }; /* before others have their turn */
 
 struct flight {
-    struct actor *actor;
+    struct loco_sim_actor *actor;
     struct loco_kv_window *window;
     unsigned started, next, announced, left;
 };
 
-static void flight_open(struct flight *fl, struct actor *a)
+static void flight_open(struct flight *fl, struct loco_sim_actor *a)
 {
     struct full *f = a->object;
 
     *fl = (struct flight){.actor = a};
-    EXPECT(a, loco_kv_window_open(&fl->window, &f->kv, CAPACITY + 1) == 0);
+    LOCO_SIM_EXPECT(a, loco_kv_window_open(&fl->window, &f->kv, CAPACITY + 1) == 0);
 }
 
 static void flight_start(struct flight *fl, enum loco_kv_kind kind, const uint64_t *key)
@@ -119,7 +123,7 @@ static void flight_end(struct flight *fl, struct loco_kv_op *op)
         loco_kv_start_insert(op, *key, key);
         return;
     }
-    EXPECT(fl->actor, op->result == 0);
+    LOCO_SIM_EXPECT(fl->actor, op->result == 0);
     op->user = NULL;
     fl->left--;
 }
@@ -157,14 +161,14 @@ static void flight_finish(struct flight *fl)
 
 /* --- the parts -------------------------------------------------------------------------------- */
 
-static void meet(struct actor *a)
+static void meet(struct loco_sim_actor *a)
 {
     struct full *f = a->object;
 
-    EXPECT(a, loco_barrier_wait(&f->barrier) == 0);
+    LOCO_SIM_EXPECT(a, loco_barrier_wait(&f->barrier) == 0);
 }
 
-static void fill(struct actor *a)
+static void fill(struct loco_sim_actor *a)
 {
     uint64_t keys[CAPACITY];
     unsigned count = a->node == REMOVER ? CAPACITY - 1 : CAPACITY;
@@ -178,7 +182,7 @@ static void fill(struct actor *a)
     flight_finish(&fl);
 }
 
-static void change(struct actor *a)
+static void change(struct loco_sim_actor *a)
 {
     struct flight fl;
 
@@ -198,7 +202,7 @@ static void change(struct actor *a)
     flight_finish(&fl);
 }
 
-static void be_late(struct actor *a)
+static void be_late(struct loco_sim_actor *a)
 {
     struct full *f = a->object;
 
@@ -206,19 +210,19 @@ static void be_late(struct actor *a)
     f->pauses = false;
 }
 
-static void check(struct actor *a)
+static void check(struct loco_sim_actor *a)
 {
     struct full *f = a->object;
     uint64_t value;
 
     for (unsigned i = 0; i < CAPACITY; i += 20) {
-        EXPECT(a, loco_kvstore_read(&f->kv, going[i], &value) == -ENOENT);
-        EXPECT(a, loco_kvstore_read(&f->kv, coming[i], &value) == 0 && value == coming[i]);
+        LOCO_SIM_EXPECT(a, loco_kvstore_read(&f->kv, going[i], &value) == -ENOENT);
+        LOCO_SIM_EXPECT(a, loco_kvstore_read(&f->kv, coming[i], &value) == 0 && value == coming[i]);
     }
-    EXPECT(a, loco_kvstore_read(&f->kv, *last, &value) == 0 && value == *last);
+    LOCO_SIM_EXPECT(a, loco_kvstore_read(&f->kv, *last, &value) == 0 && value == *last);
 }
 
-static void track(struct actor *a)
+static void track(struct loco_sim_actor *a)
 {
     struct full *f = a->object;
 
@@ -229,11 +233,11 @@ static void track(struct actor *a)
     }
 }
 
-static void full_act(struct actor *a)
+static void full_act(struct loco_sim_actor *a)
 {
     struct full *f = a->object;
 
-    choose_keys();
+    choose_keys(&f->kv);
     if (a->index % THREADS != 0) {
         track(a);
         return;
@@ -251,11 +255,11 @@ static void full_act(struct actor *a)
     f->ended = true;
 }
 
-const struct workload kvstore_full = {
+const struct loco_sim_workload kvstore_full = {
     .name = "kvstore_full",
     .nodes = NODES,
     .threads = THREADS,
-    .model = model_map,
+    .model = loco_sim_model_map,
     .object_size = sizeof(struct full),
     .open = at_lock_open,
     .close = full_close,
@@ -263,11 +267,11 @@ const struct workload kvstore_full = {
     .weight = 50,
 };
 
-const struct workload kvstore_full_at_inserter = {
+const struct loco_sim_workload kvstore_full_at_inserter = {
     .name = "kvstore_full_at_inserter",
     .nodes = NODES,
     .threads = THREADS,
-    .model = model_map,
+    .model = loco_sim_model_map,
     .object_size = sizeof(struct full),
     .open = at_inserter_open,
     .close = full_close,

@@ -5,9 +5,9 @@
 
 /* --- atomic_var: every operation, by everybody, on one word ----------------------------------- */
 
-static struct model word_model(void)
+static struct loco_sim_model word_model(void)
 {
-    return model_word(0);
+    return loco_sim_model_word(0);
 }
 
 static int word_open(struct loco_manager *m, void *object)
@@ -20,35 +20,36 @@ static void word_close(void *object)
     loco_atomic_var_fini(object);
 }
 
-static void word_act(struct actor *a)
+static void word_act(struct loco_sim_actor *a)
 {
-    static const enum history_code codes[] = {OP_LOAD, OP_STORE, OP_FETCH_ADD, OP_CAS, OP_EXCHANGE};
+    static const enum loco_sim_history_code codes[] = {
+        LOCO_SIM_LOAD, LOCO_SIM_STORE, LOCO_SIM_FETCH_ADD, LOCO_SIM_CAS, LOCO_SIM_EXCHANGE};
     const struct loco_atomic_word word = loco_atomic_of(a->object);
     uint64_t old = 0;
 
     for (int i = 0; i < 8; i++) {
-        enum history_code code = codes[actor_draw(a, 5)];
-        uint64_t x = actor_draw(a, 4), y = actor_draw(a, 4);
-        int rc = 0, op = history_invoke(a->history, a->index, code, 0, x, y);
-        if (code == OP_LOAD && actor_draw(a, 2))
+        enum loco_sim_history_code code = codes[loco_sim_actor_draw(a, 5)];
+        uint64_t x = loco_sim_actor_draw(a, 4), y = loco_sim_actor_draw(a, 4);
+        int rc = 0, op = loco_sim_history_invoke(a->history, a->index, code, 0, x, y);
+        if (code == LOCO_SIM_LOAD && loco_sim_actor_draw(a, 2))
             rc = loco_atomic_load_timed(word, &old, 100);
-        else if (code == OP_LOAD)
+        else if (code == LOCO_SIM_LOAD)
             rc = loco_atomic_load(word, &old);
-        else if (code == OP_STORE)
+        else if (code == LOCO_SIM_STORE)
             rc = loco_atomic_store(word, x);
-        else if (code == OP_FETCH_ADD)
+        else if (code == LOCO_SIM_FETCH_ADD)
             rc = loco_atomic_fetch_add(word, x, &old);
-        else if (code == OP_CAS)
+        else if (code == LOCO_SIM_CAS)
             rc = loco_atomic_compare_swap(word, x, y, &old);
         else
             rc = loco_atomic_exchange(word, x, &old);
-        EXPECT(a, rc == 0 || (code == OP_LOAD && rc == -ETIMEDOUT));
+        LOCO_SIM_EXPECT(a, rc == 0 || (code == LOCO_SIM_LOAD && rc == -ETIMEDOUT));
         if (!rc)
-            history_return(a->history, op, true, code == OP_STORE ? 0 : old);
+            loco_sim_history_return(a->history, op, true, code == LOCO_SIM_STORE ? 0 : old);
     }
 }
 
-const struct workload workload_atomic_var = {
+const struct loco_sim_workload workload_atomic_var = {
     .name = "atomic_var",
     .nodes = 3,
     .threads = 2,
@@ -95,7 +96,7 @@ static void guarded_close(void *object)
 }
 
 /* A word that the lock keeps, as the holder reads and writes it: plainly, through the network. */
-static uint64_t guarded_word(struct actor *a, struct guarded *g, size_t i)
+static uint64_t guarded_word(struct loco_sim_actor *a, struct guarded *g, size_t i)
 {
     const uint64_t *local = loco_shared_region_local(&g->memory);
 
@@ -103,81 +104,81 @@ static uint64_t guarded_word(struct actor *a, struct guarded *g, size_t i)
         return __atomic_load_n(&local[i], __ATOMIC_RELAXED);
     uint64_t *block = loco_mem_ref_take(a->mgr);
     struct loco_ack ack = loco_shared_region_read(&g->memory, AT, 8 * i, block, 8);
-    EXPECT(a, loco_ack_wait(&ack, UINT64_MAX) == 0 || *a->crashed);
+    LOCO_SIM_EXPECT(a, loco_ack_wait(&ack, UINT64_MAX) == 0 || *a->crashed);
     uint64_t value = *block;
     loco_mem_ref_put(a->mgr, block);
     return value;
 }
 
-static void set_guarded_word(struct actor *a, struct guarded *g, size_t i, uint64_t value)
+static void set_guarded_word(struct loco_sim_actor *a, struct guarded *g, size_t i, uint64_t value)
 {
     uint64_t *local = loco_shared_region_local(&g->memory);
 
     if (a->node == AT)
         __atomic_store_n(&local[i], value, __ATOMIC_RELAXED);
     else if (loco_shared_region_write(&g->memory, AT, 8 * i, &value, 8).error)
-        EXPECT(a, *a->crashed);
+        LOCO_SIM_EXPECT(a, *a->crashed);
 }
 
-static uint64_t counter(struct actor *a, struct guarded *g)
+static uint64_t counter(struct loco_sim_actor *a, struct guarded *g)
 {
     return guarded_word(a, g, 0);
 }
 
-static void set_counter(struct actor *a, struct guarded *g, uint64_t value)
+static void set_counter(struct loco_sim_actor *a, struct guarded *g, uint64_t value)
 {
     set_guarded_word(a, g, 0, value);
 }
 
-static bool take_lock(struct actor *a, struct guarded *g)
+static bool take_lock(struct loco_sim_actor *a, struct guarded *g)
 {
     int rc;
 
-    switch (actor_draw(a, 4)) {
+    switch (loco_sim_actor_draw(a, 4)) {
     case 0:
         rc = loco_ticket_lock_try(&g->lock);
-        EXPECT(a, rc == 0 || rc == -EBUSY);
+        LOCO_SIM_EXPECT(a, rc == 0 || rc == -EBUSY);
         break;
     case 1:
         rc = loco_ticket_lock_timed(&g->lock, 200);
-        EXPECT(a, rc == 0 || rc == -ETIMEDOUT);
+        LOCO_SIM_EXPECT(a, rc == 0 || rc == -ETIMEDOUT);
         break;
     default:
         rc = loco_ticket_lock_acquire(&g->lock);
-        EXPECT(a, rc == 0);
+        LOCO_SIM_EXPECT(a, rc == 0);
     }
     return rc == 0;
 }
 
 /* At once, or as often as its time is over. */
-static void release_lock(struct actor *a, struct guarded *g)
+static void release_lock(struct loco_sim_actor *a, struct guarded *g)
 {
-    uint64_t timeout_ns = actor_draw(a, 2) ? UINT64_MAX : actor_draw(a, 200);
+    uint64_t timeout_ns = loco_sim_actor_draw(a, 2) ? UINT64_MAX : loco_sim_actor_draw(a, 200);
     int rc;
 
     do
         rc = loco_ticket_lock_release_timed(&g->lock, LOCO_FENCE_THREAD, timeout_ns);
     while (rc == -ETIMEDOUT);
-    EXPECT(a, rc == 0);
+    LOCO_SIM_EXPECT(a, rc == 0);
 }
 
 /* The counter's values are the history: each section is a fetch-add that the lock makes one. */
-static void guarded_act(struct actor *a)
+static void guarded_act(struct loco_sim_actor *a)
 {
     struct guarded *g = a->object;
 
     for (int i = 0; i < SECTIONS; i++) {
-        int op = history_invoke(a->history, a->index, OP_FETCH_ADD, 0, 1, 0);
+        int op = loco_sim_history_invoke(a->history, a->index, LOCO_SIM_FETCH_ADD, 0, 1, 0);
         while (!take_lock(a, g))
             ;
         uint64_t value = counter(a, g);
         set_counter(a, g, value + 1);
         release_lock(a, g);
-        history_return(a->history, op, true, value);
+        loco_sim_history_return(a->history, op, true, value);
     }
 }
 
-const struct workload workload_lock_strict = {
+const struct loco_sim_workload workload_lock_strict = {
     .name = "ticket_lock_strict",
     .nodes = 3,
     .threads = 1,
@@ -188,7 +189,7 @@ const struct workload workload_lock_strict = {
     .act = guarded_act,
 };
 
-const struct workload workload_lock_handover = {
+const struct loco_sim_workload workload_lock_handover = {
     .name = "ticket_lock",
     .nodes = 2,
     .threads = 3,
@@ -209,33 +210,33 @@ const struct workload workload_lock_handover = {
  */
 enum { MORTAL = 2, BEATS = 30 };
 
-static bool take_mortal_lock(struct actor *a, struct guarded *g)
+static bool take_mortal_lock(struct loco_sim_actor *a, struct guarded *g)
 {
-    int rc = actor_draw(a, 2) ? loco_ticket_lock_acquire(&g->lock)
-                              : loco_ticket_lock_timed(&g->lock, 1000);
+    int rc = loco_sim_actor_draw(a, 2) ? loco_ticket_lock_acquire(&g->lock)
+                                       : loco_ticket_lock_timed(&g->lock, 1000);
 
-    EXPECT(a, rc == 0 || rc == -ETIMEDOUT || *a->crashed);
+    LOCO_SIM_EXPECT(a, rc == 0 || rc == -ETIMEDOUT || *a->crashed);
     return rc == 0;
 }
 
 /* The one that will die writes all the time; whoever has the lock after it sees no more of that. */
-static void beat(struct actor *a, struct guarded *g)
+static void beat(struct loco_sim_actor *a, struct guarded *g)
 {
     uint64_t before = guarded_word(a, g, 1);
 
     for (uint64_t i = 1; a->node == MORTAL && i <= BEATS; i++)
         set_guarded_word(a, g, 1, before + i);
-    actor_dawdle(a, 500);
+    loco_sim_actor_dawdle(a, 500);
     if (a->node != MORTAL)
-        EXPECT(a, guarded_word(a, g, 1) == before);
+        LOCO_SIM_EXPECT(a, guarded_word(a, g, 1) == before);
 }
 
-static void mortal_act(struct actor *a)
+static void mortal_act(struct loco_sim_actor *a)
 {
     struct guarded *g = a->object;
 
     for (int i = 0; i < SECTIONS && !*a->crashed; i++) {
-        int op = history_invoke(a->history, a->index, OP_FETCH_ADD, 0, 1, 0);
+        int op = loco_sim_history_invoke(a->history, a->index, LOCO_SIM_FETCH_ADD, 0, 1, 0);
         while (!take_mortal_lock(a, g))
             if (*a->crashed)
                 return;
@@ -245,12 +246,12 @@ static void mortal_act(struct actor *a)
         int rc = loco_ticket_lock_release(&g->lock, LOCO_FENCE_THREAD);
         if (*a->crashed)
             return; /* it stays pending */
-        EXPECT(a, rc == 0 || rc == -ECONNRESET);
-        history_return(a->history, op, true, value);
+        LOCO_SIM_EXPECT(a, rc == 0 || rc == -ECONNRESET);
+        loco_sim_history_return(a->history, op, true, value);
     }
 }
 
-const struct workload workload_lock_mortal = {
+const struct loco_sim_workload workload_lock_mortal = {
     .name = "ticket_lock_mortal",
     .nodes = 3,
     .threads = 2,
@@ -262,7 +263,7 @@ const struct workload workload_lock_mortal = {
     .dies = true,
 };
 
-const struct workload workload_lock_mortal_strict = {
+const struct loco_sim_workload workload_lock_mortal_strict = {
     .name = "ticket_lock_mortal_strict",
     .nodes = 3,
     .threads = 2,
@@ -272,4 +273,61 @@ const struct workload workload_lock_mortal_strict = {
     .close = guarded_close,
     .act = mortal_act,
     .dies = true,
+};
+
+/* --- ticket_lock: the holder is lost to one node only, and lives -------------------------------
+ */
+
+/* Nodes CUT_OFF and HOLDER lose each other; both still have the lock's host. The lock is the
+ * holder's until it releases it, since what it writes still arrives at the host. */
+enum { CUT_OFF = 0, THIRD = 1, HOLDER = 2, HOLDS_NS = 8000 };
+
+/* All nodes of the simulator are in one process. */
+static bool is_held, is_cut;
+
+static int parted_open(struct loco_manager *m, void *object)
+{
+    is_held = is_cut = false;
+    return loco_ticket_lock_init(object, m, NULL, "lock", THIRD, LOCO_ALL, LOCO_HANDOVER_STRICT);
+}
+
+static void parted_close(void *object)
+{
+    loco_ticket_lock_fini(object);
+}
+
+static void hold_while_cut(struct loco_sim_actor *a)
+{
+    LOCO_SIM_EXPECT(a, loco_ticket_lock_acquire(a->object) == 0);
+    is_held = true;
+    loco_sim_cut(a->mgr->fabric, CUT_OFF, HOLDER);
+    is_cut = true;
+    struct loco_wait wait = loco_wait_for(a->mgr, HOLDS_NS);
+    while (!loco_relax(a->mgr, &wait))
+        ;
+    is_held = false;
+    LOCO_SIM_EXPECT(a, loco_ticket_lock_release(a->object, LOCO_FENCE_NONE) == 0);
+}
+
+static void parted_act(struct loco_sim_actor *a)
+{
+    if (a->node == HOLDER) {
+        hold_while_cut(a);
+        return;
+    }
+    while (!is_cut)
+        loco_sim_actor_dawdle(a, 100);
+    LOCO_SIM_EXPECT(a, loco_ticket_lock_acquire(a->object) == 0 && !is_held);
+    LOCO_SIM_EXPECT(a, loco_ticket_lock_release(a->object, LOCO_FENCE_NONE) == 0);
+}
+
+const struct loco_sim_workload workload_lock_parted = {
+    .name = "ticket_lock_parted",
+    .nodes = 3,
+    .threads = 1,
+    .model = word_model,
+    .object_size = sizeof(struct loco_ticket_lock),
+    .open = parted_open,
+    .close = parted_close,
+    .act = parted_act,
 };

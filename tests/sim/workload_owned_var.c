@@ -47,30 +47,30 @@ static void mixed_close(void *object)
 }
 
 /* Whether it was not refused. */
-static bool push_value(struct actor *a)
+static bool push_value(struct loco_sim_actor *a)
 {
     struct mixed *x = a->object;
     struct loco_ack ack = loco_owned_var_push(&x->var);
     int rc = loco_ack_wait(&ack, UINT64_MAX);
 
-    EXPECT(a, rc == 0 || rc == -EOPNOTSUPP);
-    EXPECT(a, loco_fence_thread(a->mgr) == 0);
+    LOCO_SIM_EXPECT(a, rc == 0 || rc == -EOPNOTSUPP);
+    LOCO_SIM_EXPECT(a, loco_fence_thread(a->mgr) == 0);
     return rc == 0;
 }
 
 /* As long as some pulls take. */
-static void rest(struct actor *a)
+static void rest(struct loco_sim_actor *a)
 {
-    struct loco_wait wait = loco_wait_for(a->mgr, actor_draw(a, 1000));
+    struct loco_wait wait = loco_wait_for(a->mgr, loco_sim_actor_draw(a, 1000));
 
     while (!loco_relax(a->mgr, &wait))
         ;
 }
 
-static void write_values(struct actor *a)
+static void write_values(struct loco_sim_actor *a)
 {
     struct mixed *x = a->object;
-    const bool pushes = actor_draw(a, 2);
+    const bool pushes = loco_sim_actor_draw(a, 2);
     uint64_t words[WORDS_MAX], granted = 0;
 
     for (uint64_t value = 1; value <= VALUES; value++) {
@@ -82,12 +82,12 @@ static void write_values(struct actor *a)
         else
             rest(a);
     }
-    EXPECT(a, granted == 0 || granted == VALUES); /* whoever was refused stays so */
+    LOCO_SIM_EXPECT(a, granted == 0 || granted == VALUES); /* whoever was refused stays so */
     loco_owned_var_store(&x->granted, &granted);
 }
 
 /* Returns the value, or 0 when it is torn. */
-static uint64_t load_value(struct actor *a)
+static uint64_t load_value(struct loco_sim_actor *a)
 {
     struct mixed *x = a->object;
     uint64_t words[WORDS_MAX], before = x->newest;
@@ -95,29 +95,29 @@ static uint64_t load_value(struct actor *a)
     if (loco_owned_var_load(&x->var, words))
         return 0;
     for (size_t w = 1; w < x->var.size / 8; w++)
-        EXPECT(a, words[w] == words[0]);
-    EXPECT(a, words[0] >= before);
+        LOCO_SIM_EXPECT(a, words[w] == words[0]);
+    LOCO_SIM_EXPECT(a, words[0] >= before);
     x->newest = words[0] > x->newest ? words[0] : x->newest;
     return words[0];
 }
 
-static void pull_value(struct actor *a)
+static void pull_value(struct loco_sim_actor *a)
 {
     struct mixed *x = a->object;
     struct loco_ack ack = loco_owned_var_pull(&x->var);
 
-    if (actor_draw(a, 2)) /* one more, before this one is here */
+    if (loco_sim_actor_draw(a, 2)) /* one more, before this one is here */
         ack = loco_ack_union(ack, loco_owned_var_pull(&x->var));
     int rc = loco_ack_wait(&ack, UINT64_MAX);
-    EXPECT(a, rc == 0 || rc == -EOPNOTSUPP);
+    LOCO_SIM_EXPECT(a, rc == 0 || rc == -EOPNOTSUPP);
     x->pulled += rc == 0;
 }
 
-static void read_values(struct actor *a)
+static void read_values(struct loco_sim_actor *a)
 {
     for (int i = 0; i < 20; i++) {
         struct loco_wait wait = loco_wait_for(a->mgr, 5);
-        if (actor_draw(a, 3) == 0)
+        if (loco_sim_actor_draw(a, 3) == 0)
             pull_value(a);
         load_value(a);
         loco_relax(a->mgr, &wait);
@@ -125,21 +125,21 @@ static void read_values(struct actor *a)
 }
 
 /* All is quiet: what was pushed is placed, and nothing is being pulled. */
-static void check_values(struct actor *a)
+static void check_values(struct loco_sim_actor *a)
 {
     struct mixed *x = a->object;
     uint64_t granted, words[WORDS_MAX], loaded = load_value(a);
 
-    EXPECT(a, loco_owned_var_read(&x->granted, &granted) == 0);
-    EXPECT(a, loco_owned_var_read(&x->var, words) == 0 && words[0] == VALUES);
-    EXPECT(a, granted == 0 || x->pulled == 0);
-    EXPECT(a, granted == 0 || loaded == VALUES);
+    LOCO_SIM_EXPECT(a, loco_owned_var_read(&x->granted, &granted) == 0);
+    LOCO_SIM_EXPECT(a, loco_owned_var_read(&x->var, words) == 0 && words[0] == VALUES);
+    LOCO_SIM_EXPECT(a, granted == 0 || x->pulled == 0);
+    LOCO_SIM_EXPECT(a, granted == 0 || loaded == VALUES);
     struct loco_ack ack = loco_owned_var_pull(&x->var);
-    EXPECT(a, loco_ack_wait(&ack, UINT64_MAX) == (granted ? -EOPNOTSUPP : 0));
-    EXPECT(a, load_value(a) == VALUES);
+    LOCO_SIM_EXPECT(a, loco_ack_wait(&ack, UINT64_MAX) == (granted ? -EOPNOTSUPP : 0));
+    LOCO_SIM_EXPECT(a, load_value(a) == VALUES);
 }
 
-static void mixed_act(struct actor *a)
+static void mixed_act(struct loco_sim_actor *a)
 {
     struct mixed *x = a->object;
     const bool first = a->index % 2 == 0;
@@ -154,17 +154,17 @@ static void mixed_act(struct actor *a)
         return;
     while (x->acted < 2)
         loco_relax(a->mgr, &wait);
-    EXPECT(a, loco_barrier_wait(&x->quiet) == 0);
+    LOCO_SIM_EXPECT(a, loco_barrier_wait(&x->quiet) == 0);
     if (a->node != OWNER)
         check_values(a);
 }
 
-static struct model no_model(void)
+static struct loco_sim_model no_model(void)
 {
-    return model_word(0);
+    return loco_sim_model_word(0);
 }
 
-const struct workload owned_var_mixed = {
+const struct loco_sim_workload owned_var_mixed = {
     .name = "owned_var_mixed",
     .nodes = 3,
     .threads = 2,
@@ -175,7 +175,7 @@ const struct workload owned_var_mixed = {
     .act = mixed_act,
 };
 
-const struct workload owned_var_mixed_word = {
+const struct loco_sim_workload owned_var_mixed_word = {
     .name = "owned_var_mixed_word",
     .nodes = 3,
     .threads = 2,

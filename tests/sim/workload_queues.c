@@ -9,9 +9,9 @@
 
 enum { CAPACITY = 2, ROUNDS = 6 };
 
-static struct model queue_model(void)
+static struct loco_sim_model queue_model(void)
 {
-    return model_queue(CAPACITY);
+    return loco_sim_model_queue(CAPACITY);
 }
 
 static int queue_open(struct loco_manager *m, void *object)
@@ -32,63 +32,63 @@ static void queue_close(void *object)
 }
 
 /* An entry is its value, over and over. */
-static size_t entry_words(const struct actor *a)
+static size_t entry_words(const struct loco_sim_actor *a)
 {
     return ((const struct loco_shared_queue *)a->object)->entry_size / 8;
 }
 
-static int push(struct actor *a, uint64_t value, bool tries)
+static int push(struct loco_sim_actor *a, uint64_t value, bool tries)
 {
     uint64_t entry[64];
 
     for (size_t w = 0; w < entry_words(a); w++)
         entry[w] = value;
-    int op = history_invoke(a->history, a->index, OP_PUSH, 0, value, 0);
+    int op = loco_sim_history_invoke(a->history, a->index, LOCO_SIM_PUSH, 0, value, 0);
     int rc = tries ? loco_shared_queue_try_push(a->object, entry)
                    : loco_shared_queue_push(a->object, entry, UINT64_MAX);
-    EXPECT(a, rc == 0 || (tries && rc == -EAGAIN));
-    history_return(a->history, op, rc == 0, 0);
+    LOCO_SIM_EXPECT(a, rc == 0 || (tries && rc == -EAGAIN));
+    loco_sim_history_return(a->history, op, rc == 0, 0);
     return rc;
 }
 
-static int pop(struct actor *a, bool tries)
+static int pop(struct loco_sim_actor *a, bool tries)
 {
     uint64_t entry[64];
 
-    int op = history_invoke(a->history, a->index, OP_POP, 0, 0, 0);
+    int op = loco_sim_history_invoke(a->history, a->index, LOCO_SIM_POP, 0, 0, 0);
     int rc = tries ? loco_shared_queue_try_pop(a->object, entry)
                    : loco_shared_queue_pop(a->object, entry, UINT64_MAX);
-    EXPECT(a, rc == 0 || (tries && rc == -EAGAIN));
+    LOCO_SIM_EXPECT(a, rc == 0 || (tries && rc == -EAGAIN));
     for (size_t w = 1; rc == 0 && w < entry_words(a); w++)
-        EXPECT(a, entry[w] == entry[0]);
-    history_return(a->history, op, rc == 0, rc == 0 ? entry[0] : 0);
+        LOCO_SIM_EXPECT(a, entry[w] == entry[0]);
+    loco_sim_history_return(a->history, op, rc == 0, rc == 0 ? entry[0] : 0);
     return rc;
 }
 
 /* Each pushes and pops as many, so that those who wait for ever are served. */
-static void queue_act(struct actor *a)
+static void queue_act(struct loco_sim_actor *a)
 {
     for (uint64_t i = 1; i <= ROUNDS; i++) {
         uint64_t value = (a->index + 1) * 100 + i;
-        if (!actor_draw(a, 2) || push(a, value, true))
+        if (!loco_sim_actor_draw(a, 2) || push(a, value, true))
             push(a, value, false);
-        if (!actor_draw(a, 2) || pop(a, true))
+        if (!loco_sim_actor_draw(a, 2) || pop(a, true))
             pop(a, false);
     }
 }
 
 /* The same, but nobody ever waits for ever: refusals are what is looked at. */
-static void tries_act(struct actor *a)
+static void tries_act(struct loco_sim_actor *a)
 {
     for (uint64_t i = 1; i <= 2 * ROUNDS; i++) {
-        if (actor_draw(a, 2))
+        if (loco_sim_actor_draw(a, 2))
             push(a, (a->index + 1) * 100 + i, true);
         else
             pop(a, true);
     }
 }
 
-const struct workload workload_queue = {
+const struct loco_sim_workload workload_queue = {
     .name = "shared_queue",
     .nodes = 2,
     .threads = 2,
@@ -99,7 +99,7 @@ const struct workload workload_queue = {
     .act = queue_act,
 };
 
-const struct workload workload_queue_tries = {
+const struct loco_sim_workload workload_queue_tries = {
     .name = "shared_queue_tries",
     .nodes = 3,
     .threads = 1,
@@ -110,7 +110,7 @@ const struct workload workload_queue_tries = {
     .act = tries_act,
 };
 
-const struct workload workload_queue_short = {
+const struct loco_sim_workload workload_queue_short = {
     .name = "shared_queue_short",
     .nodes = 3,
     .threads = 1,

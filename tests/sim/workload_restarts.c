@@ -6,9 +6,9 @@
 
 enum { NODES = 3, FIRST = 0, LAST = NODES - 1, CRASHES = 2 };
 
-static struct model word_model(void)
+static struct loco_sim_model word_model(void)
 {
-    return model_word(0);
+    return loco_sim_model_word(0);
 }
 
 /* --- owned_var: values are whole, and none of an earlier life comes after one of a later ------ */
@@ -34,7 +34,7 @@ static void var_close(void *object)
     loco_owned_var_fini(object);
 }
 
-static void write_values(struct actor *a)
+static void write_values(struct loco_sim_actor *a)
 {
     struct wide wide;
 
@@ -44,7 +44,7 @@ static void write_values(struct actor *a)
         loco_owned_var_store(a->object, &wide);
         struct loco_ack ack = loco_owned_var_push(a->object);
         int rc = loco_ack_wait(&ack, UINT64_MAX);
-        EXPECT(a, *a->crashed || rc == 0 || rc == -ECONNRESET); /* a reader may be away */
+        LOCO_SIM_EXPECT(a, *a->crashed || rc == 0 || rc == -ECONNRESET); /* a reader may be away */
         if (rc)
             loco_fence_thread(a->mgr); /* and the others' copies still under way */
     }
@@ -52,10 +52,10 @@ static void write_values(struct actor *a)
 
 /* A read of the owner's memory, waited for late: it gives what is there, or says that it did not
  * get through, even when the owner is back by then. */
-static void read_owner(struct actor *a)
+static void read_owner(struct loco_sim_actor *a)
 {
     struct loco_owned_var *v = a->object;
-    struct loco_wait later = loco_wait_for(a->mgr, actor_draw(a, 3000));
+    struct loco_wait later = loco_wait_for(a->mgr, loco_sim_actor_draw(a, 3000));
     uint64_t *block = loco_mem_ref_take(a->mgr);
 
     *block = UINT64_MAX;
@@ -63,12 +63,12 @@ static void read_owner(struct actor *a)
     while (!loco_relax(a->mgr, &later))
         ;
     int rc = loco_ack_wait(&ack, UINT64_MAX);
-    EXPECT(a, *a->crashed || rc == -ECONNRESET || (rc == 0 && *block != UINT64_MAX));
+    LOCO_SIM_EXPECT(a, *a->crashed || rc == -ECONNRESET || (rc == 0 && *block != UINT64_MAX));
     loco_mem_ref_put(a->mgr, block);
 }
 
 /* A value that its owner's death left half-written is zero again. */
-static void read_values(struct actor *a)
+static void read_values(struct loco_sim_actor *a)
 {
     struct wide wide;
     uint64_t last = 0;
@@ -77,8 +77,8 @@ static void read_values(struct actor *a)
         struct loco_wait wait = loco_wait_for(a->mgr, 5);
         if (loco_owned_var_load(a->object, &wide) == 0 && wide.words[0] != 0) {
             for (int w = 1; w < WORDS; w++)
-                EXPECT(a, wide.words[w] == wide.words[0]);
-            EXPECT(a, wide.words[0] >= last);
+                LOCO_SIM_EXPECT(a, wide.words[w] == wide.words[0]);
+            LOCO_SIM_EXPECT(a, wide.words[0] >= last);
             last = wide.words[0];
         }
         loco_relax(a->mgr, &wait);
@@ -87,7 +87,7 @@ static void read_values(struct actor *a)
     }
 }
 
-static void var_act(struct actor *a)
+static void var_act(struct loco_sim_actor *a)
 {
     if (a->node == ((const struct loco_owned_var *)a->object)->owner)
         write_values(a);
@@ -95,7 +95,7 @@ static void var_act(struct actor *a)
         read_values(a);
 }
 
-const struct workload restarted_reader = {
+const struct loco_sim_workload restarted_reader = {
     .name = "restarted_reader",
     .nodes = NODES,
     .threads = 1,
@@ -107,7 +107,7 @@ const struct workload restarted_reader = {
     .crashes = CRASHES,
 };
 
-const struct workload restarted_owner = {
+const struct loco_sim_workload restarted_owner = {
     .name = "restarted_owner",
     .nodes = NODES,
     .threads = 1,
@@ -131,26 +131,26 @@ static void word_close(void *object)
     loco_atomic_var_fini(object);
 }
 
-static void word_act(struct actor *a)
+static void word_act(struct loco_sim_actor *a)
 {
     const struct loco_atomic_word word = loco_atomic_of(a->object);
 
     for (int i = 0; i < 10 && !*a->crashed; i++) {
-        enum history_code code =
-            (enum history_code[]){OP_LOAD, OP_FETCH_ADD, OP_CAS}[actor_draw(a, 3)];
-        uint64_t x = actor_draw(a, 4), y = actor_draw(a, 4), old = 0;
-        int op = history_invoke(a->history, a->index, code, 0, x, y);
-        int rc = code == OP_LOAD        ? loco_atomic_load(word, &old)
-                 : code == OP_FETCH_ADD ? loco_atomic_fetch_add(word, x, &old)
-                                        : loco_atomic_compare_swap(word, x, y, &old);
+        enum loco_sim_history_code code = (enum loco_sim_history_code[]){
+            LOCO_SIM_LOAD, LOCO_SIM_FETCH_ADD, LOCO_SIM_CAS}[loco_sim_actor_draw(a, 3)];
+        uint64_t x = loco_sim_actor_draw(a, 4), y = loco_sim_actor_draw(a, 4), old = 0;
+        int op = loco_sim_history_invoke(a->history, a->index, code, 0, x, y);
+        int rc = code == LOCO_SIM_LOAD        ? loco_atomic_load(word, &old)
+                 : code == LOCO_SIM_FETCH_ADD ? loco_atomic_fetch_add(word, x, &old)
+                                              : loco_atomic_compare_swap(word, x, y, &old);
         if (*a->crashed)
             return; /* it stays pending */
-        EXPECT(a, rc == 0);
-        history_return(a->history, op, true, old);
+        LOCO_SIM_EXPECT(a, rc == 0);
+        loco_sim_history_return(a->history, op, true, old);
     }
 }
 
-const struct workload restarted_client = {
+const struct loco_sim_workload restarted_client = {
     .name = "restarted_client",
     .nodes = NODES,
     .threads = 1,

@@ -14,9 +14,9 @@ struct ring {
     _Atomic uint64_t turn; /* of a node's threads: whose message is next */
 };
 
-static struct model no_model(void)
+static struct loco_sim_model no_model(void)
 {
-    return model_word(0);
+    return loco_sim_model_word(0);
 }
 
 static int ring_open(struct loco_manager *m, void *object)
@@ -51,36 +51,36 @@ static uint64_t begin_of(uint64_t position, size_t size)
     return left < 16 + (size + 7) / 8 * 8 ? position + left : position;
 }
 
-static void send_number(struct actor *a, struct loco_ringbuffer *rb, uint64_t number)
+static void send_number(struct loco_sim_actor *a, struct loco_ringbuffer *rb, uint64_t number)
 {
     unsigned char message[MESSAGE_MAX];
     size_t size = message_size(number);
 
     compose(number, begin_of(rb->position, size), message);
-    EXPECT(a, loco_ringbuffer_send_wait(rb, message, size, NULL, UINT64_MAX) == 0);
+    LOCO_SIM_EXPECT(a, loco_ringbuffer_send_wait(rb, message, size, NULL, UINT64_MAX) == 0);
     memset(message, 0xee, sizeof message);
 }
 
-static void receive_number(struct actor *a, struct loco_ringbuffer *rb, uint64_t number)
+static void receive_number(struct loco_sim_actor *a, struct loco_ringbuffer *rb, uint64_t number)
 {
     unsigned char expected[MESSAGE_MAX];
     uint64_t before = rb->position;
     struct loco_message m;
 
     int rc = loco_ringbuffer_receive_wait(rb, &m, UINT64_MAX);
-    EXPECT(a, rc == 0);
+    LOCO_SIM_EXPECT(a, rc == 0);
     if (rc)
         return;
     compose(number, begin_of(before, message_size(number)), expected);
-    EXPECT(a, m.size == message_size(number));
-    EXPECT(a, m.size == message_size(number) && memcmp(m.data, expected, m.size) == 0);
+    LOCO_SIM_EXPECT(a, m.size == message_size(number));
+    LOCO_SIM_EXPECT(a, m.size == message_size(number) && memcmp(m.data, expected, m.size) == 0);
     if (number % 3)
         loco_ringbuffer_release(rb, m.position);
     else
         loco_ringbuffer_acknowledge(rb, m.position);
 }
 
-static void ring_act(struct actor *a)
+static void ring_act(struct loco_sim_actor *a)
 {
     struct ring *r = a->object;
     struct loco_wait wait = loco_wait_for(a->mgr, UINT64_MAX);
@@ -97,12 +97,12 @@ static void ring_act(struct actor *a)
     }
     for (struct loco_message m;
          a->node != 0 && r->turn == MESSAGES && r->rb.told != r->rb.released;)
-        EXPECT(a, loco_ringbuffer_receive(&r->rb, &m) == -EAGAIN);
+        LOCO_SIM_EXPECT(a, loco_ringbuffer_receive(&r->rb, &m) == -EAGAIN);
     if (a->node == 0 && r->turn == MESSAGES)
-        EXPECT(a, loco_ringbuffer_wait(&r->rb, r->rb.position, UINT64_MAX) == 0);
+        LOCO_SIM_EXPECT(a, loco_ringbuffer_wait(&r->rb, r->rb.position, UINT64_MAX) == 0);
 }
 
-const struct workload workload_ringbuffer = {
+const struct loco_sim_workload workload_ringbuffer = {
     .name = "ringbuffer",
     .nodes = 3,
     .threads = THREADS,
@@ -122,35 +122,35 @@ static size_t whole_words(uint64_t number)
 }
 
 /* What was acknowledged once stays so. */
-static void send_all(struct actor *a, struct loco_ringbuffer *rb)
+static void send_all(struct loco_sim_actor *a, struct loco_ringbuffer *rb)
 {
     unsigned char message[MESSAGE_MAX];
     uint64_t acknowledged = 0, position;
 
     for (uint64_t i = 0; i < MESSAGES; i++) {
         memset(message, (int)(i + 1), sizeof message);
-        EXPECT(a,
-               loco_ringbuffer_send_wait(rb, message, whole_words(i), &position, UINT64_MAX) == 0);
-        EXPECT(a, loco_ringbuffer_acknowledged(rb, acknowledged));
+        LOCO_SIM_EXPECT(
+            a, loco_ringbuffer_send_wait(rb, message, whole_words(i), &position, UINT64_MAX) == 0);
+        LOCO_SIM_EXPECT(a, loco_ringbuffer_acknowledged(rb, acknowledged));
         if (loco_ringbuffer_acknowledged(rb, position))
             acknowledged = position;
     }
-    EXPECT(a, loco_ringbuffer_wait(rb, rb->position, UINT64_MAX) == 0);
+    LOCO_SIM_EXPECT(a, loco_ringbuffer_wait(rb, rb->position, UINT64_MAX) == 0);
 }
 
-static void receive_one(struct actor *a, struct loco_ringbuffer *rb, uint64_t number)
+static void receive_one(struct loco_sim_actor *a, struct loco_ringbuffer *rb, uint64_t number)
 {
     unsigned char expected[MESSAGE_MAX];
     struct loco_message m;
 
     memset(expected, (int)(number + 1), sizeof expected);
-    EXPECT(a, loco_ringbuffer_receive_wait(rb, &m, UINT64_MAX) == 0);
-    EXPECT(a, m.size == whole_words(number) && memcmp(m.data, expected, m.size) == 0);
+    LOCO_SIM_EXPECT(a, loco_ringbuffer_receive_wait(rb, &m, UINT64_MAX) == 0);
+    LOCO_SIM_EXPECT(a, m.size == whole_words(number) && memcmp(m.data, expected, m.size) == 0);
     loco_ringbuffer_acknowledge(rb, m.position);
 }
 
 /* A receiver's threads acknowledge in turns, each right after the other. */
-static void receive_in_turns(struct actor *a, struct ring *r)
+static void receive_in_turns(struct loco_sim_actor *a, struct ring *r)
 {
     struct loco_wait wait = loco_wait_for(a->mgr, UINT64_MAX);
     uint64_t own = a->index % THREADS;
@@ -158,14 +158,14 @@ static void receive_in_turns(struct actor *a, struct ring *r)
     for (uint64_t i = own; i < MESSAGES; i += THREADS) {
         while (r->turn != i)
             loco_relax(a->mgr, &wait);
-        if (actor_draw(a, 4) == 0)
-            actor_dawdle(a, 400);
+        if (loco_sim_actor_draw(a, 4) == 0)
+            loco_sim_actor_dawdle(a, 400);
         receive_one(a, &r->rb, i);
         r->turn = i + 1;
     }
 }
 
-static void full_act(struct actor *a)
+static void full_act(struct loco_sim_actor *a)
 {
     struct ring *r = a->object;
 
@@ -175,7 +175,7 @@ static void full_act(struct actor *a)
         send_all(a, &r->rb);
 }
 
-const struct workload workload_ring_full = {
+const struct loco_sim_workload workload_ring_full = {
     .name = "ring_full",
     .nodes = 3,
     .threads = THREADS,

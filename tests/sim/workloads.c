@@ -7,9 +7,9 @@ struct wide {
     uint64_t words[6]; /* above a word, and with its checksum still inline */
 };
 
-static struct model word_model(void)
+static struct loco_sim_model word_model(void)
 {
-    return model_word(0);
+    return loco_sim_model_word(0);
 }
 
 static int wide_open(struct loco_manager *m, void *object)
@@ -22,7 +22,7 @@ static void wide_close(void *object)
     loco_owned_var_fini(object);
 }
 
-static void store_wide(struct actor *a, uint64_t value)
+static void store_wide(struct loco_sim_actor *a, uint64_t value)
 {
     struct wide wide;
 
@@ -31,16 +31,16 @@ static void store_wide(struct actor *a, uint64_t value)
     loco_owned_var_store(a->object, &wide);
 }
 
-static void write_wide(struct actor *a, uint64_t value)
+static void write_wide(struct loco_sim_actor *a, uint64_t value)
 {
     store_wide(a, value);
     struct loco_ack ack = loco_owned_var_push(a->object);
-    EXPECT(a, loco_ack_wait(&ack, UINT64_MAX) == 0);
+    LOCO_SIM_EXPECT(a, loco_ack_wait(&ack, UINT64_MAX) == 0);
 }
 
 /* Each copy is a register of its own, and takes its writer's values in their order: reads of
  * it never go back. That is the register's promise; not that all copies agree at once. */
-static void wide_act(struct actor *a)
+static void wide_act(struct loco_sim_actor *a)
 {
     struct wide wide;
     uint64_t last = 0;
@@ -51,15 +51,15 @@ static void wide_act(struct actor *a)
         struct loco_wait wait = loco_wait_for(a->mgr, 5);
         if (loco_owned_var_load(a->object, &wide) == 0) {
             for (int w = 1; w < 6; w++)
-                EXPECT(a, wide.words[w] == wide.words[0]);
-            EXPECT(a, wide.words[0] >= last);
+                LOCO_SIM_EXPECT(a, wide.words[w] == wide.words[0]);
+            LOCO_SIM_EXPECT(a, wide.words[0] >= last);
             last = wide.words[0];
         }
         loco_relax(a->mgr, &wait);
     }
 }
 
-static const struct workload owned_var_push = {
+static const struct loco_sim_workload owned_var_push = {
     .name = "owned_var",
     .nodes = 3,
     .threads = 1,
@@ -71,28 +71,28 @@ static const struct workload owned_var_push = {
 };
 
 /* With pulls a whole register: a write is over when it is in the owner's memory. */
-static void pull_act(struct actor *a)
+static void pull_act(struct loco_sim_actor *a)
 {
     struct wide wide;
 
     for (uint64_t i = 1; i <= 8; i++) {
         if (a->node == 0) {
-            int op = history_invoke(a->history, a->index, OP_STORE, 0, i, 0);
+            int op = loco_sim_history_invoke(a->history, a->index, LOCO_SIM_STORE, 0, i, 0);
             struct loco_wait wait = loco_wait_for(a->mgr, 5);
             store_wide(a, i);
             loco_relax(a->mgr, &wait);
-            history_return(a->history, op, true, 0);
+            loco_sim_history_return(a->history, op, true, 0);
             continue;
         }
-        int op = history_invoke(a->history, a->index, OP_LOAD, 0, 0, 0);
+        int op = loco_sim_history_invoke(a->history, a->index, LOCO_SIM_LOAD, 0, 0, 0);
         struct loco_ack ack = loco_owned_var_pull(a->object);
-        EXPECT(a, loco_ack_wait(&ack, UINT64_MAX) == 0);
+        LOCO_SIM_EXPECT(a, loco_ack_wait(&ack, UINT64_MAX) == 0);
         if (loco_owned_var_load(a->object, &wide) == 0)
-            history_return(a->history, op, true, wide.words[5]);
+            loco_sim_history_return(a->history, op, true, wide.words[5]);
     }
 }
 
-static const struct workload owned_var_pull = {
+static const struct loco_sim_workload owned_var_pull = {
     .name = "owned_var_pull",
     .nodes = 2,
     .threads = 1,
@@ -128,19 +128,19 @@ static void barred_close(void *object)
 }
 
 /* What one of the others wrote to the third. */
-static uint64_t between_others(struct actor *a, struct barred *b)
+static uint64_t between_others(struct loco_sim_actor *a, struct barred *b)
 {
     uint32_t at = (a->node + 1) % a->mgr->count, from = (a->node + 2) % a->mgr->count;
     uint64_t *block = loco_mem_ref_take(a->mgr);
     struct loco_ack ack = loco_shared_region_read(&b->region, at, 8 * from, block, 8);
 
-    EXPECT(a, loco_ack_wait(&ack, UINT64_MAX) == 0);
+    LOCO_SIM_EXPECT(a, loco_ack_wait(&ack, UINT64_MAX) == 0);
     uint64_t value = *block;
     loco_mem_ref_put(a->mgr, block);
     return value;
 }
 
-static void barred_act(struct actor *a)
+static void barred_act(struct loco_sim_actor *a)
 {
     struct barred *b = a->object;
     uint64_t *local = loco_shared_region_local(&b->region);
@@ -149,14 +149,15 @@ static void barred_act(struct actor *a)
         for (uint32_t node = 0; node < a->mgr->count; node++)
             if (node != a->node)
                 loco_shared_region_write(&b->region, node, 8 * a->node, &round, 8);
-        EXPECT(a, loco_barrier_wait(&b->barrier) == 0);
+        LOCO_SIM_EXPECT(a, loco_barrier_wait(&b->barrier) == 0);
         for (uint32_t node = 0; node < a->mgr->count; node++)
-            EXPECT(a, node == a->node || __atomic_load_n(&local[node], __ATOMIC_RELAXED) >= round);
-        EXPECT(a, between_others(a, b) >= round);
+            LOCO_SIM_EXPECT(a, node == a->node ||
+                                   __atomic_load_n(&local[node], __ATOMIC_RELAXED) >= round);
+        LOCO_SIM_EXPECT(a, between_others(a, b) >= round);
     }
 }
 
-static const struct workload barrier = {
+static const struct loco_sim_workload barrier = {
     .name = "barrier",
     .nodes = 3,
     .threads = 1,
@@ -169,7 +170,7 @@ static const struct workload barrier = {
 
 /* The same, but what is checked was posted by another thread of the node: the fence is
  * global. Thread 1 posts, and tells thread 0, which enters the barrier for both. */
-static void global_act(struct actor *a)
+static void global_act(struct loco_sim_actor *a)
 {
     struct barred *b = a->object;
     uint64_t *local = loco_shared_region_local(&b->region);
@@ -183,17 +184,17 @@ static void global_act(struct actor *a)
             if (node != a->node)
                 loco_shared_region_write(&b->region, node, 8 * a->node, &round, 8);
         if (!poster) {
-            EXPECT(a, loco_barrier_wait(&b->barrier) == 0);
+            LOCO_SIM_EXPECT(a, loco_barrier_wait(&b->barrier) == 0);
             for (uint32_t node = 0; node < a->mgr->count; node++)
-                EXPECT(a,
-                       node == a->node || __atomic_load_n(&local[node], __ATOMIC_RELAXED) >= round);
+                LOCO_SIM_EXPECT(a, node == a->node ||
+                                       __atomic_load_n(&local[node], __ATOMIC_RELAXED) >= round);
         }
         b->told++;
         wait = loco_wait_for(a->mgr, UINT64_MAX);
     }
 }
 
-static const struct workload barrier_global = {
+static const struct loco_sim_workload barrier_global = {
     .name = "barrier_global",
     .nodes = 2,
     .threads = 2,
@@ -204,7 +205,7 @@ static const struct workload barrier_global = {
     .act = global_act,
 };
 
-const struct workload *const workloads[] = {
+const struct loco_sim_workload *const workloads[] = {
     &owned_var_push,
     &owned_var_pull,
     &barrier,
@@ -214,6 +215,7 @@ const struct workload *const workloads[] = {
     &workload_lock_handover,
     &workload_lock_mortal,
     &workload_lock_mortal_strict,
+    &workload_lock_parted,
     &workload_ringbuffer,
     &workload_queue,
     &workload_queue_tries,
@@ -239,5 +241,6 @@ const struct workload *const workloads[] = {
     &workload_index,
     &kvstore_timed,
     &kvstore_timed_at_inserter,
+    &kvstore_mortal,
     NULL,
 };

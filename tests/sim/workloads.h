@@ -5,20 +5,24 @@
 
 #include "channels/loco-sim/workload.h"
 
-extern const struct workload workload_atomic_var, workload_lock_strict, workload_lock_handover;
-extern const struct workload workload_lock_mortal, workload_lock_mortal_strict;
-extern const struct workload workload_ringbuffer, workload_queue, workload_queue_tries;
-extern const struct workload workload_queue_short;
-extern const struct workload restarted_reader, restarted_owner, restarted_client;
-extern const struct workload workload_fences, workload_fences_beside, workload_lock_fences;
-extern const struct workload workload_ring_full, workload_again, workload_index;
-extern const struct workload kvstore_at_lock, kvstore_at_inserter, kvstore_window, kvstore_reuse;
-extern const struct workload kvstore_lines, kvstore_reuse_far;
-extern const struct workload kvstore_timed, kvstore_timed_at_inserter;
-extern const struct workload kvstore_full, kvstore_full_at_inserter;
-extern const struct workload owned_var_mixed, owned_var_mixed_word;
+extern const struct loco_sim_workload workload_atomic_var, workload_lock_strict,
+    workload_lock_handover;
+extern const struct loco_sim_workload workload_lock_mortal, workload_lock_mortal_strict;
+extern const struct loco_sim_workload workload_lock_parted;
+extern const struct loco_sim_workload workload_ringbuffer, workload_queue, workload_queue_tries;
+extern const struct loco_sim_workload workload_queue_short;
+extern const struct loco_sim_workload restarted_reader, restarted_owner, restarted_client;
+extern const struct loco_sim_workload workload_fences, workload_fences_beside, workload_lock_fences;
+extern const struct loco_sim_workload workload_ring_full, workload_again, workload_index;
+extern const struct loco_sim_workload kvstore_at_lock, kvstore_at_inserter, kvstore_window,
+    kvstore_reuse;
+extern const struct loco_sim_workload kvstore_lines, kvstore_reuse_far;
+extern const struct loco_sim_workload kvstore_timed, kvstore_timed_at_inserter;
+extern const struct loco_sim_workload kvstore_mortal;
+extern const struct loco_sim_workload kvstore_full, kvstore_full_at_inserter;
+extern const struct loco_sim_workload owned_var_mixed, owned_var_mixed_word;
 
 /* All of them, ended by NULL. */
-extern const struct workload *const workloads[];
+extern const struct loco_sim_workload *const workloads[];
 
 #endif

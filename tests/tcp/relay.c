@@ -2,12 +2,13 @@
  * A bad network between nodes of the tcp fabric, where the kernel has no netem: takes connections
  * at one address, and carries them to the same port of another, late and in pieces.
  *
- *     tcp-relay FROM TO PORT COUNT DELAY_US JITTER_US STALL_PERCENT KIB_PER_S
+ *     tcp-relay FROM TO PORT COUNT DELAY_US JITTER_US STALL_PERCENT KIB_PER_S [PLACE VALUE]
  *
  * Each piece is of a size of its own, is DELAY_US late and up to JITTER_US more, and waits for
  * those before it. STALL_PERCENT of them are 200 ms later still: that is what a lost packet looks
  * like to who uses TCP, and what reordered packets look like to it is nothing at all. KIB_PER_S is
- * the rate of each direction of each connection.
+ * the rate of each direction of each connection. The byte at PLACE, from 0, of what either end of a
+ * connection says becomes VALUE.
  */
 #include <arpa/inet.h>
 #include <poll.h>
@@ -37,12 +38,15 @@ struct flow {
     struct piece *first, **end;
     size_t queued;
     uint64_t due_ns; /* of the newest piece */
+    uint64_t taken;  /* bytes, ever */
 };
 
 static struct in_addr from, to;
 static uint64_t delay_ns, jitter_ns, stall_percent, bytes_per_s;
 static unsigned first_port, ports;
 static int listeners[PORTS_MAX];
+static uint64_t changed = UINT64_MAX; /* the place of the byte that is changed */
+static unsigned char change_to;
 static struct flow flows[FLOWS_MAX]; /* of a connection two neighbours */
 static unsigned flow_count, seed = 1;
 
@@ -88,6 +92,12 @@ static void end_connection(unsigned pair)
     flows[pair].from = flows[pair].to = flows[pair + 1].from = flows[pair + 1].to = -1;
 }
 
+static void change(const struct flow *f, struct piece *p)
+{
+    if (changed >= f->taken && changed - f->taken < p->size)
+        p->data[changed - f->taken] = change_to;
+}
+
 static bool take_in(struct flow *f)
 {
     struct piece *p = calloc(1, sizeof *p);
@@ -99,6 +109,8 @@ static bool take_in(struct flow *f)
         return got == 0;
     }
     p->size = (size_t)got;
+    change(f, p);
+    f->taken += p->size;
     p->due_ns = now_ns() + delay_ns + (jitter_ns ? (uint64_t)rand_r(&seed) % jitter_ns : 0);
     if ((uint64_t)rand_r(&seed) % 100 < stall_percent)
         p->due_ns += STALL_NS;
@@ -215,9 +227,9 @@ static void run(void)
 
 int main(int argc, char **argv)
 {
-    if (argc != 9 || !inet_aton(argv[1], &from) || !inet_aton(argv[2], &to)) {
+    if ((argc != 9 && argc != 11) || !inet_aton(argv[1], &from) || !inet_aton(argv[2], &to)) {
         fprintf(stderr, "usage: tcp-relay FROM TO PORT COUNT DELAY_US JITTER_US STALL_PERCENT "
-                        "KIB_PER_S\n");
+                        "KIB_PER_S [PLACE VALUE]\n");
         return 2;
     }
     first_port = (unsigned)atoi(argv[3]);
@@ -226,6 +238,10 @@ int main(int argc, char **argv)
     jitter_ns = strtoull(argv[6], NULL, 10) * 1000;
     stall_percent = strtoull(argv[7], NULL, 10);
     bytes_per_s = strtoull(argv[8], NULL, 10) * 1024;
+    if (argc > 9) {
+        changed = strtoull(argv[9], NULL, 10);
+        change_to = (unsigned char)atoi(argv[10]);
+    }
     if (ports > PORTS_MAX || bytes_per_s == 0)
         return 2;
     for (unsigned i = 0; i < ports; i++) {

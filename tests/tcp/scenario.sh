@@ -57,6 +57,35 @@ echo "--- tcp: faults of a scenario"
 check "signals, parameters, links and nodes go wrong" faulted
 check "each did at its time, and what was cut was too old" faults_acted "$work/faulted"
 
+# Programs of two versions: a relay changes the version that each end says, and nothing else.
+relayed() { # PORT PLACES-OF-CONTROLLER PLACES-OF-CONVERTERS
+    local few=("${slow[@]}" --set converters.count=3 --set 'converters.tolerance={}' --wait 15)
+    "$build/tcp-relay" 127.9.0.9 127.9.0.1 "$1" 1 0 0 0 100000 4 99 >"$work/relay" & relay=$!
+    "$build/converter" "${few[@]}" --set "$3" --id 0-2 2>"$work/first" >&2 & first=$!
+    "$build/controller" "${few[@]}" --set "$2" --out "$work/versions" 2>"$work/controller" >&2 &
+    controller=$!
+    started+=($relay $first $controller)
+}
+
+two_versions() {
+    relayed 18700 'tcp.nodes=[{controller: true, address: 127.9.0.1}, {converters: 0-2, address: 127.9.0.9}]' \
+        'tcp.nodes=[{controller: true, address: 127.9.0.9}, {converters: 0-2, address: 127.9.0.1}]'
+    ends $controller 1 && ends $first 1 && kill $relay &&
+        said "$work/controller" 'node 0 \(of 4\) met a node of another version: 99 there' &&
+        said "$work/first" 'node 1 \(of 4\) met a node of another version: 99 there'
+}
+
+two_versions_at_a_rendezvous() {
+    relayed 18699 rendezvous=127.9.0.1 rendezvous=127.9.0.9
+    ends $controller 1 && ends $first 1 && kill $relay &&
+        said "$work/controller" 'from 127.9.0.9 is refused .*: it is of another version: 99 there' &&
+        said "$work/first" 'for controller at 127.9.0.9, port 18699: it is of another version: 99 there'
+}
+
+echo "--- tcp: programs of two versions"
+check "both say so" two_versions
+check "at a rendezvous, too" two_versions_at_a_rendezvous
+
 echo "--- tcp: what really dies"
 check "a controller and 3 converters run" begin
 check "kill -9 of converter 0" signal_node KILL $first

@@ -5,10 +5,15 @@
 #include <criterion/criterion.h>
 #include <dlfcn.h>
 #include <errno.h>
+#include <limits.h>
+#include <poll.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include "intruder.h"
 #include "tests/ends.h"
@@ -364,6 +369,86 @@ static void at_both(struct end *pair, void *(*act)(void *end))
     cr_assert_eq(pthread_join(other, &failed), 0);
     cr_expect(!failed);
     pthread_barrier_destroy(&both_begin);
+}
+
+/* How often all threads but this one have gone to sleep. */
+static long sleeps_of_others(void)
+{
+    struct rusage all, own;
+
+    getrusage(RUSAGE_SELF, &all);
+    getrusage(RUSAGE_THREAD, &own);
+    return all.ru_nvcsw - own.ru_nvcsw;
+}
+
+/* The second says something again and again, for which the first waits. Returns how often other
+ * threads went to sleep meanwhile. */
+static long talk_for(struct end *pair, uint64_t ns)
+{
+    struct end *e = &pair[0], *other = &pair[1];
+    const long before = sleeps_of_others();
+    const uint64_t until = loco_host_clock(NULL) + ns;
+
+    while (loco_host_clock(NULL) < until) {
+        const uint64_t i = __atomic_load_n(word(e, 0), __ATOMIC_RELAXED) + 1;
+        cr_assert_eq(other->fabric->ops->write(next(other), there(0), &i, sizeof i), LOCO_DONE);
+        for (struct loco_wait wait = {0}; __atomic_load_n(word(e, 0), __ATOMIC_RELAXED) < i;)
+            e->fabric->ops->relax(e->node, &wait);
+    }
+    return sleeps_of_others() - before;
+}
+
+/* It hears the lane itself: the service thread would only take the core from it. On a busy machine
+ * who waits may stand still itself, and is stood in for; but not always. */
+Test(tcp, who_waits_is_left_alone)
+{
+    enum { TURNS = 20, TURN_NS = 100000000, SLEEPS_MAX = 50 };
+    struct end pair[2];
+    long sleeps = LONG_MAX;
+
+    open_two(pair);
+    cr_assert_eq(pair[1].fabric->ops->link_open(pair[1].node, 0, &pair[1].link), 0);
+    for (int turn = 0; turn < TURNS && sleeps > SLEEPS_MAX; turn++)
+        sleeps = talk_for(pair, TURN_NS);
+    cr_expect(sleeps <= SLEEPS_MAX, "they woke %ld times", sleeps);
+    close_two(pair);
+}
+
+/* Service threads, where they would go to sleep. */
+static _Atomic bool hold_up;
+static _Atomic unsigned held_up;
+
+typedef int poll_fn(struct pollfd *fds, nfds_t count, int timeout_ms);
+
+/* In place of libc's, or of a sanitizer's. */
+int poll(struct pollfd *fds, nfds_t count, int timeout_ms)
+{
+    poll_fn *const real = (poll_fn *)dlsym(RTLD_NEXT, "poll");
+
+    const bool held = atomic_load(&hold_up) && timeout_ms > 0;
+
+    held_up += held;
+    while (held && atomic_load(&hold_up))
+        usleep(1000);
+    return real(fds, count, timeout_ms);
+}
+
+/* As where loops spin on all cores, more urgent than it. */
+Test(tcp, who_waits_stands_in_for_a_service_thread_that_does_not_run)
+{
+    struct end pair[2];
+
+    open_two(pair);
+    atomic_store(&hold_up, true);
+    for (uint32_t id = 0; id < 2; id++)
+        say_hello(&pair[id]); /* so that they wake, and come to where they are held up */
+    WAIT_UNTIL(&pair[0], held_up == 2);
+    const unsigned before = pair[1].ear.messages;
+    say_hello(&pair[0]);
+    for (struct loco_wait wait = {0}; pair[1].ear.messages == before;)
+        pair[1].fabric->ops->relax(pair[1].node, &wait);
+    atomic_store(&hold_up, false);
+    close_two(pair);
 }
 
 /* Also when they call each other at the same moment. */

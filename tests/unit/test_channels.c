@@ -6,6 +6,7 @@
 #include <xxhash.h>
 
 #include "channels/agreement.h"
+#include "channels/owned_var_quick.h"
 #include "channels/thread_links.h"
 #include "tests/nodes.h"
 
@@ -141,6 +142,62 @@ static void var_body(struct node *n)
 }
 
 ON_EACH_FABRIC(owned_var, 3, var_body)
+
+/* Values of three words go to the only reader quickly where they can, and in the general way: by
+ * turns, and each is whole either way. */
+static void quick_put(struct node *n, struct loco_owned_var *v, uint64_t i)
+{
+    const struct loco_triple value = {i, 2 * i, 3 * i};
+    struct loco_quick_owner owner;
+
+    if (i % 2 == 0 && loco_quick_owner_init(&owner, v) && loco_quick_begin(n->mgr) &&
+        loco_quick_put(&owner, value))
+        return;
+    struct loco_ack ack = loco_owned_var_put(v, &value);
+    CHECK(n, loco_ack_wait(&ack, TEST_TIMEOUT) == 0);
+}
+
+static bool quick_get(struct loco_owned_var *v, bool quickly, struct loco_triple *value)
+{
+    struct loco_quick_reader reader;
+
+    return quickly && loco_quick_reader_init(&reader, v) ? loco_quick_load(&reader, value)
+                                                         : loco_owned_var_load(v, value) == 0;
+}
+
+static void quick_body(struct node *n)
+{
+    enum { ROUNDS = 2000 };
+    struct loco_owned_var v;
+    struct loco_barrier bar;
+    struct loco_quick_owner owner;
+    struct loco_wait wait = loco_wait_for(n->mgr, TEST_TIMEOUT);
+    struct loco_triple got = {0};
+    uint64_t last = 0;
+
+    CHECK(n, loco_owned_var_init(&v, n->mgr, NULL, "v", 0, LOCO_ALL, sizeof got) == 0);
+    CHECK(n, loco_barrier_init(&bar, n->mgr, NULL, "bar", LOCO_ALL) == 0);
+    CHECK(n, loco_manager_ready(n->mgr, TEST_TIMEOUT) == 0);
+    CHECK(n, !loco_quick_owner_init(&owner, &v)); /* it has not been pushed */
+    for (uint64_t i = 1; n->id == 0 && i <= ROUNDS; i++)
+        quick_put(n, &v, i);
+    for (unsigned look = 0; n->id != 0 && last < ROUNDS; look++) {
+        if (quick_get(&v, look % 2, &got)) {
+            CHECK(n, got.first >= last && got.second == 2 * got.first);
+            CHECK(n, got.third == 3 * got.first);
+            last = got.first;
+        }
+        if (n->failures > 10 || loco_relax(n->mgr, &wait))
+            break;
+    }
+    CHECK(n, n->id == 0 || last == ROUNDS);
+    CHECK(n, n->id != 0 || (loco_owned_var_load(&v, &got) == 0 && got.third == 3 * ROUNDS));
+    CHECK(n, loco_barrier_wait(&bar) == 0);
+    loco_barrier_fini(&bar);
+    loco_owned_var_fini(&v);
+}
+
+ON_EACH_FABRIC(owned_var_quickly, 2, quick_body)
 
 /* A variable is pushed or pulled, whichever comes first; and read from its owner in any case. */
 static void refused_body(struct node *n)
@@ -644,3 +701,25 @@ static void names_body(struct node *n)
 }
 
 ON_EACH_FABRIC(names, 1, names_body)
+
+/* The join lists the regions: one that comes later no member would ever hear of. */
+static void late_region_body(struct node *n)
+{
+    struct loco_channel c;
+    struct loco_region *region = NULL;
+    char names[17][4];
+
+    CHECK(n, loco_channel_init(&c, n->mgr, NULL, "c", LOCO_ALL, NULL) == 0);
+    CHECK(n, loco_channel_region(&c, "of_16_characters", 8, &region) == -EINVAL);
+    for (int i = 0; i <= 16; i++) {
+        snprintf(names[i], sizeof names[i], "r%d", i);
+        CHECK(n, loco_channel_region(&c, names[i], 8, &region) == (i < 16 ? 0 : -EINVAL));
+    }
+    loco_channel_fini(&c);
+    CHECK(n, loco_channel_init(&c, n->mgr, NULL, "c", LOCO_ALL, NULL) == 0);
+    loco_channel_join(&c);
+    CHECK(n, loco_channel_region(&c, "late", 8, &region) == -EINVAL);
+    loco_channel_fini(&c);
+}
+
+ON_EACH_FABRIC(regions_are_few_and_cut_before_the_join, 1, late_region_body)

@@ -228,6 +228,20 @@ Test(doctor, each_ill_is_found)
         expect_ill(&ills[i]);
 }
 
+/* Whether it is kept only the kernel tells. */
+Test(doctor, who_keeps_the_time_of_day_is_told)
+{
+    expect("time-of-day", HIL_FINE, "whether anything keeps it", "");
+    put("/sys/class/ptp/ptp0/clock_name", "mlx5_ptp");
+    put("/proc/124/comm", "ptp4l");
+    expect("time-of-day", HIL_FINE, "whether PTP (ptp4l) keeps it; there is the PTP clock mlx5_ptp",
+           "");
+    put("/proc/125/comm", "chronyd");
+    expect("time-of-day", HIL_FINE, "whether NTP (chronyd) keeps it", "");
+    put("/proc/126/comm", "phc2sys");
+    expect("time-of-day", HIL_FINE, "whether PTP (phc2sys) keeps it", "");
+}
+
 /* "What cannot be read says so, never guesses." */
 Test(doctor, what_cannot_be_read_is_unknown)
 {

@@ -1,6 +1,7 @@
 /* Real time, without a network: the clock, the waits, the accounting, what the kernel is asked. */
 #include <criterion/criterion.h>
 #include <errno.h>
+#include <math.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,12 +44,12 @@ static struct hil_clock counting_clock(void)
 }
 
 /* So that programs which were started apart count alike. */
-Test(clock, two_calibrations_are_the_same)
+Test(clock, two_calibrations_agree)
 {
     struct hil_clock a = counting_clock(), b = counting_clock();
+    const double apart = (double)a.ns_per_tick / (double)b.ns_per_tick - 1;
 
-    cr_expect_eq(a.ns_per_tick, b.ns_per_tick);
-    cr_expect_eq(a.ticks_per_ns, b.ticks_per_ns);
+    cr_expect_lt(fabs(apart), 2e-6, "%g", apart); /* on a host that others use, too */
 }
 
 /* "Calibration against CLOCK_MONOTONIC_RAW": and set to CLOCK_MONOTONIC. Whoever is taken off

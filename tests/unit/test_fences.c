@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -441,6 +442,14 @@ static void limit_space(size_t more)
     cr_assert_eq(setrlimit(RLIMIT_AS, &(struct rlimit){limit, limit}), 0);
 }
 
+/* Under QEMU's user emulation a limit of the address space is taken and does nothing. */
+static bool is_limited(size_t size)
+{
+    return mmap(NULL, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) == MAP_FAILED;
+}
+
+enum { LARGE = 256 << 20, UNLIMITED = 4 };
+
 /* The small node of the two: whether it was told why the other is out of reach. */
 static int meet_in_little_space(const char *directory)
 {
@@ -448,6 +457,8 @@ static int meet_in_little_space(const char *directory)
     struct loco_manager *m;
 
     limit_space(64 << 20);
+    if (!is_limited(LARGE))
+        return UNLIMITED;
     if (open_node(&m, directory, 1, 1 << 20, listen_for_arena) ||
         loco_shared_region_init(&r, m, NULL, "r", LOCO_ALL, 64))
         return 2;
@@ -471,10 +482,12 @@ Test(fences, an_arena_that_cannot_be_mapped_is_said)
     pid_t child = fork();
     if (child == 0)
         _exit(meet_in_little_space(directory));
-    cr_assert_eq(open_node(&m, directory, 0, (size_t)256 << 20, NULL), 0);
+    cr_assert_eq(open_node(&m, directory, 0, LARGE, NULL), 0);
     cr_assert_eq(waitpid(child, &status, 0), child);
-    cr_assert(WIFEXITED(status));
-    cr_assert_eq(WEXITSTATUS(status), 0);
     close_node(m);
     rmdir(directory);
+    cr_assert(WIFEXITED(status));
+    if (WEXITSTATUS(status) == UNLIMITED)
+        cr_skip_test("a process's address space cannot be limited here");
+    cr_assert_eq(WEXITSTATUS(status), 0);
 }

@@ -301,7 +301,7 @@ ON_EACH_FABRIC(capacity_at_lock, 3, capacity_body, &ten_at_lock)
 ON_EACH_FABRIC(capacity_at_inserter, 3, capacity_body, &ten_at_inserter)
 
 /* What a read that is stalled after its look-up finds then, step by step. */
-static enum kv_seen look_again(struct site *s, struct kv_place place)
+static enum kv_seen look_again(struct site *s, uint64_t key, struct kv_place place)
 {
     const struct kv_slots *slots = s->kv.slots;
     uint64_t *copy = loco_mem_ref_take(s->n->mgr);
@@ -311,17 +311,14 @@ static enum kv_seen look_again(struct site *s, struct kv_place place)
                                            kv_slot_size(slots));
 
     CHECK(s->n, loco_ack_wait(&ack, TEST_TIMEOUT) == 0);
-    enum kv_seen seen = kv_slot_judge(slots, copy, place.counter);
+    enum kv_seen seen = kv_slot_judge(slots, copy, kv_hash(key), place.counter);
     loco_mem_ref_put(s->n->mgr, copy);
     return seen;
 }
 
 static bool find(struct site *s, uint64_t key, struct kv_place *place)
 {
-    kv_index_enter();
-    bool found = kv_index_find(s->kv.index, kv_hash(key), place);
-    kv_index_leave();
-    return found;
+    return kv_index_find(s->kv.index, kv_hash(key), place);
 }
 
 /* "slots are reclaimed and reused safely": with room for one key, each insert uses the slot
@@ -338,13 +335,13 @@ static void reuse_body(struct node *n)
         meet(&s);
         CHECK(n, find(&s, i, &place) && place.counter == i);
         CHECK(n, i == 1 || (place.slot == stale.slot && place.host == stale.host));
-        CHECK(n, look_again(&s, place) == KV_PRESENT);
-        CHECK(n, i == 1 || look_again(&s, stale) == KV_ABSENT);
+        CHECK(n, look_again(&s, i, place) == KV_PRESENT);
+        CHECK(n, i == 1 || look_again(&s, i - 1, stale) == KV_ABSENT);
         meet(&s);
         if (n->id == 1)
             CHECK(n, loco_kvstore_delete(&s.kv, i) == 0);
         meet(&s);
-        CHECK(n, look_again(&s, place) == KV_ABSENT); /* the valid bit */
+        CHECK(n, look_again(&s, i, place) == KV_ABSENT); /* the valid bit */
         CHECK(n, !find(&s, i, &stale));
         stale = place;
         meet(&s);

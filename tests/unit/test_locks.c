@@ -662,6 +662,7 @@ static void array_body(struct node *n)
     for (unsigned i = 0; i < 40; i++) {
         uint32_t host = (i + n->id) / LOCKS % n->count;
         struct loco_ticket_lock *lock = loco_ticket_lock_at(&locks, host, i % LOCKS);
+        loco_ticket_lock_prefetch(loco_ticket_lock_at(&locks, host, (i + 1) % LOCKS));
         CHECK(n, loco_ticket_lock_acquire(lock) == 0);
         write_word(n, &p, host, i % LOCKS, read_word(n, &p, host, i % LOCKS) + 1);
         CHECK(n, loco_ticket_lock_release(lock, LOCO_FENCE_PAIR) == 0);

@@ -229,3 +229,45 @@ static void kept_body(struct node *n)
 }
 
 ON_EACH_FABRIC(a_word_that_is_kept_fails_with_its_host, 2, kept_body)
+
+/* --- options that ask for what a later version has -------------------------------------------- */
+
+static void last_word(void *room, size_t size)
+{
+    const uint64_t later = 1;
+
+    memcpy((char *)room + size - sizeof later, &later, sizeof later);
+}
+
+Test(promises, options_of_a_later_version_are_refused)
+{
+    static const char *const addresses[] = {"127.0.0.1"};
+    struct loco_tcp_config tcp = {.addresses = addresses, .address_count = 1};
+    struct loco_verbs_config verbs = {.addresses = addresses, .address_count = 1};
+    struct loco_sim_config sim = {.seed = 1};
+    struct loco_manager_config config = {.node_count = 1};
+    struct loco_kvstore_config store = {.value_size = 8, .capacity = 8};
+    struct loco_channel_ops ops = {.takes_back = true};
+    struct loco_manager *m = NULL;
+    struct loco_kvstore kv;
+    struct loco_channel channel;
+
+    struct loco_fabric *fabric = loco_sim_open(&sim);
+    cr_assert(fabric);
+    last_word(config.room, sizeof config.room);
+    cr_expect_eq(loco_manager_open(&m, fabric, &config), -EINVAL);
+    loco_sim_close(fabric);
+
+    last_word(tcp.room, sizeof tcp.room);
+    cr_expect_eq(loco_tcp_open(&fabric, &tcp), -EINVAL);
+    last_word(verbs.room, sizeof verbs.room);
+    cr_expect_eq(loco_verbs_open(&fabric, &verbs), -EINVAL);
+    last_word(sim.room, sizeof sim.room);
+    cr_expect(!loco_sim_open(&sim));
+
+    struct loco_manager none = {.count = 1};
+    last_word(store.room, sizeof store.room);
+    cr_expect_eq(loco_kvstore_init(&kv, &none, NULL, "kv", &store), -EINVAL);
+    last_word(ops.room, sizeof ops.room);
+    cr_expect_eq(loco_channel_init(&channel, &none, NULL, "channel", LOCO_ALL, &ops), -EINVAL);
+}

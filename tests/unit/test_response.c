@@ -510,6 +510,62 @@ Test(response, a_measure_without_a_reference_has_its_window)
     cr_expect(isnan(f.extreme) && isnan(f.overshoot_pct) && isnan(f.rms_deviation));
 }
 
+/* --- in series ------------------------------------------------------------------------------- */
+
+enum { SERIES_MAX = 8 };
+
+/* Up to eight samples at once, as long as they are of one kind of moment. */
+static void follow_in_series(signal_fn *signal, signal_fn *reference, double end_ms)
+{
+    struct hil_response_sample samples[SERIES_MAX];
+    struct hil_moment moment = {0};
+    unsigned count = 0;
+
+    make_responses(1);
+    for (int i = 0; i < end_ms * 10 - 0.5; i++) {
+        const struct hil_moment later =
+            hil_responses_at(&responses, &cursor, (uint64_t)llround(i * 0.1 * 1e6));
+        const bool goes_on = i > 0 && hil_moment_goes_on(&moment, &later);
+        if (count == SERIES_MAX || (count && !goes_on)) {
+            hil_response_add_series(&moment, 0, samples, count);
+            count = 0;
+        }
+        if (goes_on) {
+            samples[count++] =
+                (struct hil_response_sample){later.t_ns, reference(i * 0.1), signal(i * 0.1)};
+            continue;
+        }
+        hil_response_add(&later, 0, reference(i * 0.1), signal(i * 0.1));
+        moment = later;
+    }
+    hil_response_add_series(&moment, 0, samples, count);
+}
+
+static double moving_reference(double t)
+{
+    return (t < 30 ? 10 : 20) + 5 * sin(t);
+}
+
+static double in_and_out(double t)
+{
+    return moving_reference(t) + 0.4 * sin(1.7 * t);
+}
+
+/* To the last bit, for one that leaves its band and comes back, while its reference moves. */
+Test(response, samples_in_series_are_as_one_by_one)
+{
+    struct hil_response one_by_one[EVENTS];
+
+    add_event(0, 2, 30);
+    add_event(30, 30, 60);
+    follow(in_and_out, moving_reference, 60);
+    memcpy(one_by_one, responses.at, event_count * sizeof *one_by_one);
+    follow_in_series(in_and_out, moving_reference, 60);
+    cr_expect_eq(memcmp(one_by_one, responses.at, event_count * sizeof *one_by_one), 0);
+    cr_expect_gt(one_by_one[0].unsettled.count, 0);
+    cr_expect_gt(one_by_one[1].inside_count, 0);
+}
+
 /* --- around 0 -------------------------------------------------------------------------------- */
 
 static double nearly_off(double t)

@@ -89,6 +89,7 @@ struct all {
     struct loco_sst progress;
     uint32_t zero, one;
     size_t layout_size;
+    uint64_t up_count; /* at node 0: of the copy, in the last life of the owner */
 };
 
 enum { COMMAND = 77, REGION_WORDS = 40 };
@@ -175,6 +176,19 @@ static void keep_writing(struct node *n, struct all *a)
     CHECK(n, is_lost_or(loco_fence_thread(n->mgr)));
 }
 
+/* A reader that is within a copy when the owner restarts must not take the new life's value for the
+ * one it began with: so the count that says whether a value is whole goes on from life to life. */
+static void check_count_grows(struct node *n, struct all *a)
+{
+    if (!(n->fabric->capabilities & LOCO_COHERENT))
+        return; /* it is a checksum */
+    const uint64_t *word = (const uint64_t *)(const void *)(a->up.copy + a->up.record) - 1;
+    const uint64_t count = __atomic_load_n(word, __ATOMIC_ACQUIRE);
+
+    CHECK(n, count > a->up_count);
+    a->up_count = count;
+}
+
 static void watch_life(struct node *n, struct all *a, uint64_t life)
 {
     const uint64_t *here = loco_shared_region_local(&a->region);
@@ -185,8 +199,10 @@ static void watch_life(struct node *n, struct all *a, uint64_t life)
     CHECK(n, loco_channel_check(&a->region.channel) == 0);
     CHECK(n, !loco_peer_lost(n->mgr, 1));
     CHECK(n, __atomic_load_n(&here[1], __ATOMIC_ACQUIRE) == 100 + life);
-    if (n->id == 0)
+    if (n->id == 0) {
         CHECK(n, holds(&a->up, life));
+        check_count_grows(n, a);
+    }
     CHECK(n, loco_atomic_load(loco_atomic_of(&a->counter), &count) == 0);
     CHECK(n, count == life);
 

@@ -385,6 +385,23 @@ Test(step, the_age_of_links_is_that_of_those_which_had_a_message)
     close_rig(&rig);
 }
 
+/* Where all have had one: with which link it came, and when that was found. */
+Test(step, the_oldest_of_links_is_known)
+{
+    struct rig rig;
+
+    open_rig(&rig, STAR);
+    play(&rig, 100);
+    rig.still[2] = true;
+    play(&rig, 200);
+    const struct hil_link_figures *all = figures(&rig, 1, 0);
+    cr_expect_eq(all->input_age.max, 100 * US);
+    cr_expect_eq(rig.scenario->system->links[all->oldest.link].from, 2);
+    cr_expect_eq(all->oldest.at_ns, 200 * US);
+    cr_expect_eq(rig.group.nodes[0]->loop.input_age_ns, 100 * US);
+    close_rig(&rig);
+}
+
 Test(step, no_age_without_a_message)
 {
     struct rig rig;

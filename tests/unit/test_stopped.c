@@ -15,7 +15,7 @@
 #include "channels/kvstore_locks.h"
 #include "tests/nodes.h"
 
-enum { NODES = 3, STILL = 2, QUEUED = 2, RING = 256 };
+enum { NODES = 3, STILL = 2, QUEUED = 2, RING = 256, WINDOW = 4 };
 
 /* Of a wait that ends in time, more than a round trip; and longer than all of them on the
  * simulator. */
@@ -24,6 +24,7 @@ static const uint64_t SHORT_NS = 200000, SLEEP_NS = 10000000;
 struct members {
     struct node *n;
     struct loco_kvstore kv;
+    struct loco_kv_window *window;
     struct loco_barrier bar;
     struct loco_ticket_lock near, far; /* hosted by node 0; by the one that stands still */
     struct loco_shared_queue empty, full;
@@ -79,6 +80,7 @@ static void members_open(struct members *m, struct node *n)
     CHECK(n, loco_atomic_var_init(&m->word, n->mgr, NULL, "word", STILL, LOCO_ALL, 0) == 0);
     CHECK(n, loco_shared_region_init(&m->pids, n->mgr, NULL, "pids", LOCO_ALL, 8) == 0);
     CHECK(n, loco_manager_ready(n->mgr, TEST_TIMEOUT) == 0);
+    CHECK(n, loco_kv_window_open(&m->window, &m->kv, WINDOW) == 0);
     if (on_sim(n))
         CHECK(n, loco_sim_spawn(n->fabric, tracker_fiber, m) == 0);
     else
@@ -91,6 +93,7 @@ static void members_close(struct members *m)
 
     for (m->over = on_sim(m->n); m->over;)
         loco_relax(m->n->mgr, &wait);
+    loco_kv_window_close(m->window);
     loco_kvstore_fini(&m->kv);
     loco_barrier_fini(&m->bar);
     loco_ticket_lock_fini(&m->near);
@@ -200,6 +203,52 @@ static void store_waits(struct members *m, uint64_t near, uint64_t far)
     CHECK(n, loco_kvstore_read_timed(&m->kv, own, &got, SHORT_NS) != 0);
 }
 
+static bool is_done_in_time(struct members *m, struct loco_kv_op *op, uint64_t timeout_ns)
+{
+    struct loco_wait wait = loco_wait_for(m->n->mgr, timeout_ns);
+
+    while (!loco_kv_poll(op))
+        if (loco_relax(m->n->mgr, &wait))
+            return false;
+    return true;
+}
+
+static uint64_t windowed_key(const struct members *m)
+{
+    return key_at(m, m->n->id, 10000 + 1000 * m->n->id);
+}
+
+/* Starting and polling wait for nobody. What does not end meanwhile ends when the member goes on.
+ */
+static void window_waits(struct members *m, uint64_t near, uint64_t far)
+{
+    struct node *n = m->n;
+    const uint64_t value = 7;
+    struct loco_kv_op *op[WINDOW];
+
+    for (unsigned i = 0; i < WINDOW; i++)
+        op[i] = loco_kv_window_op(m->window, i);
+    loco_kv_start_insert(op[0], windowed_key(m), &value);
+    loco_kv_start_update(op[1], windowed_key(m), &value); /* stands behind the insert */
+    loco_kv_start_read(op[2], near);
+    loco_kv_start_read(op[3], far);
+    CHECK(n, is_done_in_time(m, op[2], TEST_TIMEOUT) && op[2]->result == 0);
+    CHECK(n, unanswered(n, is_done_in_time(m, op[3], SHORT_NS) ? op[3]->result : -ETIMEDOUT));
+    CHECK(n, !is_done_in_time(m, op[0], SHORT_NS) && !is_done_in_time(m, op[1], SHORT_NS));
+}
+
+static void all_use_the_window(struct members *m)
+{
+    struct node *n = m->n;
+
+    for (unsigned i = 0; n->id != STILL && i < WINDOW; i++) {
+        struct loco_kv_op *op = loco_kv_window_op(m->window, i);
+        CHECK(n, is_done_in_time(m, op, TEST_TIMEOUT) && op->result == 0);
+    }
+    if (n->id != STILL)
+        CHECK(n, loco_kvstore_delete(&m->kv, windowed_key(m)) == 0);
+}
+
 static void queues_wait(struct members *m)
 {
     struct node *n = m->n;
@@ -264,6 +313,7 @@ static void others_wait(struct members *m, uint64_t near, uint64_t far)
     queues_wait(m);
     ring_waits(m);
     store_waits(m, near, far);
+    window_waits(m, near, far);
     CHECK(m->n, loco_barrier_timed(&m->bar, SHORT_NS) == -ETIMEDOUT);
     CHECK(m->n, loco_barrier_timed(&m->bar, 0) == -ETIMEDOUT);
     let_it_go_on(m);
@@ -330,6 +380,7 @@ static void all_go_on(struct members *m)
     all_use_the_ring(m);
     all_use_queues(m);
     all_use_the_store(m);
+    all_use_the_window(m);
     CHECK(m->n, loco_owned_var_read(&m->var, value) == 0);
     CHECK(m->n, loco_atomic_fetch_add(loco_atomic_of(&m->word), 1, value) == 0);
     meet(m);

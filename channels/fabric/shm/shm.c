@@ -27,7 +27,7 @@ static struct shm *shm_of(const struct loco_fabric *fabric)
 
 /* --- nodes ------------------------------------------------------------------------------- */
 
-static void unmap(struct map *maps)
+static void shm_unmap(struct map *maps)
 {
     for (int i = 0; i < SHM_ARENAS_MAX && maps[i].base; i++) {
         if (maps[i].shared) {
@@ -38,22 +38,22 @@ static void unmap(struct map *maps)
     }
 }
 
-static void free_peer(struct shm_peer *p)
+static void shm_free_peer(struct shm_peer *p)
 {
     while (p->arenas) {
         struct shm_arenas *a = p->arenas;
         p->arenas = a->older;
-        unmap(a->maps);
+        shm_unmap(a->maps);
         free(a);
     }
 }
 
-static void free_node(struct shm_node *n)
+static void shm_free_node(struct shm_node *n)
 {
     loco_each_entry (&n->peers, id)
-        free_peer(loco_by_node_find(&n->peers, id));
+        shm_free_peer(loco_by_node_find(&n->peers, id));
     loco_by_node_free(&n->peers);
-    unmap(n->arenas);
+    shm_unmap(n->arenas);
     free(n);
 }
 
@@ -74,7 +74,7 @@ static int shm_node_open(struct loco_fabric *fabric, uint32_t id, uint32_t count
     if (!rc)
         rc = shm_enter(n, &key);
     if (rc) {
-        free_node(n);
+        shm_free_node(n);
         return rc;
     }
     *node = &n->base;
@@ -92,7 +92,7 @@ static void shm_node_close(struct loco_node *base)
     while (!n->closed)
         pthread_cond_wait(&s->node_closed, &s->lock);
     pthread_mutex_unlock(&s->lock);
-    free_node(n);
+    shm_free_node(n);
 }
 
 static int shm_send(struct loco_node *base, uint32_t peer, const void *message, size_t size)
@@ -139,7 +139,7 @@ static int shm_arena_map(struct loco_node *base, size_t size, struct loco_arena 
 }
 /* --- links and operations ------------------------------------------------------------------ */
 
-static unsigned char *place_in(const struct map *arenas, struct loco_remote at, size_t size)
+static unsigned char *shm_place_in(const struct map *arenas, struct loco_remote at, size_t size)
 {
     if (at.arena >= SHM_ARENAS_MAX)
         return NULL;
@@ -147,14 +147,14 @@ static unsigned char *place_in(const struct map *arenas, struct loco_remote at, 
     return at.offset <= a->size && size <= a->size - at.offset ? a->base + at.offset : NULL;
 }
 
-static const struct map *arenas_of(const struct shm_node *n, uint32_t peer)
+static const struct map *shm_arenas_of(const struct shm_node *n, uint32_t peer)
 {
     return peer == n->base.id ? n->arenas : shm_peer_of(n, peer)->arenas->maps;
 }
 
 static void *shm_reach(struct loco_node *base, uint32_t peer, struct loco_remote at, size_t size)
 {
-    return place_in(arenas_of((const struct shm_node *)base, peer), at, size);
+    return shm_place_in(shm_arenas_of((const struct shm_node *)base, peer), at, size);
 }
 
 static int shm_link_open(struct loco_node *base, uint32_t peer, struct loco_link **link)
@@ -166,7 +166,7 @@ static int shm_link_open(struct loco_node *base, uint32_t peer, struct loco_link
         return -ENOMEM;
     l->base.node = base;
     l->base.peer = peer;
-    l->arenas = arenas_of(n, peer);
+    l->arenas = shm_arenas_of(n, peer);
     *link = &l->base;
     return 0;
 }
@@ -176,14 +176,14 @@ static void shm_link_close(struct loco_link *link)
     free(link);
 }
 
-static unsigned char *target_of(const struct shm_link *l, struct loco_remote at, size_t size)
+static unsigned char *shm_target_of(const struct shm_link *l, struct loco_remote at, size_t size)
 {
-    return place_in(l->arenas, at, size);
+    return shm_place_in(l->arenas, at, size);
 }
 
 static int shm_write(struct loco_link *base, struct loco_remote to, const void *from, size_t size)
 {
-    unsigned char *target = target_of((struct shm_link *)base, to, size);
+    unsigned char *target = shm_target_of((struct shm_link *)base, to, size);
 
     if (!target)
         return -ERANGE;
@@ -195,26 +195,26 @@ static int shm_write(struct loco_link *base, struct loco_remote to, const void *
 
 static int shm_read(struct loco_link *base, struct loco_remote from, void *to, size_t size)
 {
-    const unsigned char *source = target_of((struct shm_link *)base, from, size);
+    const unsigned char *source = shm_target_of((struct shm_link *)base, from, size);
 
     if (!source)
         return -ERANGE;
-    loco_place_stores(); /* a read comes after the writes before it */
+    loco_place_stores(); /* the read comes after this thread's earlier writes */
     loco_copy(to, source, size);
     atomic_thread_fence(memory_order_acquire);
     return LOCO_DONE;
 }
 
-static uint64_t *word_of(const struct shm_link *l, struct loco_remote at)
+static uint64_t *shm_word_of(const struct shm_link *l, struct loco_remote at)
 {
-    unsigned char *target = target_of(l, at, sizeof(uint64_t));
+    unsigned char *target = shm_target_of(l, at, sizeof(uint64_t));
 
     return (uintptr_t)target % sizeof(uint64_t) ? NULL : (uint64_t *)(void *)target;
 }
 
 static int shm_fetch_add(struct loco_link *base, struct loco_remote at, uint64_t add, uint64_t *old)
 {
-    uint64_t *word = word_of((struct shm_link *)base, at);
+    uint64_t *word = shm_word_of((struct shm_link *)base, at);
 
     if (!word)
         return -ERANGE;
@@ -227,7 +227,7 @@ static int shm_fetch_add(struct loco_link *base, struct loco_remote at, uint64_t
 static int shm_compare_swap(struct loco_link *base, struct loco_remote at, uint64_t expected,
                             uint64_t desired, uint64_t *old)
 {
-    uint64_t *word = word_of((struct shm_link *)base, at);
+    uint64_t *word = shm_word_of((struct shm_link *)base, at);
 
     if (!word)
         return -ERANGE;
@@ -257,7 +257,7 @@ static const struct loco_fabric_ops shm_ops = {
 };
 /* --- the fabric ------------------------------------------------------------------------------ */
 
-/* The directory keeps other users out; one that does not is no place for our memory. */
+/* Other users must not have access to the directory: its sockets lead to this process's memory. */
 int shm_make_directory(const char *path)
 {
     struct stat st;
@@ -271,7 +271,7 @@ int shm_make_directory(const char *path)
     return st.st_uid == geteuid() && (st.st_mode & 077) == 0 ? 0 : -EPERM;
 }
 
-static int open_descriptors(struct shm *s)
+static int shm_open_descriptors(struct shm *s)
 {
     if (getrandom(&s->number, sizeof s->number, 0) < 0)
         return -errno;
@@ -310,7 +310,7 @@ int loco_shm_open(struct loco_fabric **fabric, const char *directory)
     s->listener = -1;
     pthread_mutex_init(&s->lock, NULL);
     pthread_cond_init(&s->node_closed, NULL);
-    rc = open_descriptors(s);
+    rc = shm_open_descriptors(s);
     if (rc)
         goto free_shm;
     rc = -pthread_create(&s->thread, NULL, shm_control_thread, s);
@@ -338,7 +338,7 @@ void loco_shm_close(struct loco_fabric *fabric)
     pthread_join(s->thread, NULL);
     close(s->epoll);
     close(s->wakeup);
-    rmdir(s->directory); /* stays while another process has a socket there */
+    rmdir(s->directory); /* fails while another process has a socket there */
     pthread_mutex_destroy(&s->lock);
     pthread_cond_destroy(&s->node_closed);
     free(s);

@@ -1,11 +1,12 @@
 /*
- * How two processes of the shm fabric are connected: one calls the other's socket for a node that
- * is to meet a node there, both prove that they know the network's secret, and from then on all the
- * nodes of both use the connection. There is one of them, or one that each has called where both
- * did at the same time.
+ * How two processes of the shm fabric are connected. One calls the other's socket, because a node
+ * of its own is to meet a node there. Both prove that they know the network's secret. From then on
+ * all nodes of both processes use the connection. Two processes have one connection, or two if both
+ * called at the same time.
  *
- * Of a stranger, who has proven nothing, a process keeps a connection for a while, and no more of
- * them than a certain number; what else one may make it keep is in shm_internal.h.
+ * A caller is a stranger until it has proven itself. Connections to strangers are limited in time
+ * and in number. shm_internal.h has these limits, and those on what other processes make this one
+ * keep.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -39,7 +40,7 @@ bool shm_is_worth_saying(struct shm *s)
     return s->refusals++ < SHM_REFUSALS_SAID;
 }
 
-static struct shm_node *node_of(struct shm *s, uint32_t id)
+static struct shm_node *connection_node(struct shm *s, uint32_t id)
 {
     pthread_mutex_lock(&s->lock);
     struct shm_node *n = shm_node_of(s, id);
@@ -49,7 +50,7 @@ static struct shm_node *node_of(struct shm *s, uint32_t id)
 
 /* --- sending: with the lock held ------------------------------------------------------ */
 
-static int send_now(int socket, const void *data, size_t size, int fd)
+static int connection_send_now(int socket, const void *data, size_t size, int fd)
 {
     union {
         struct cmsghdr head;
@@ -68,24 +69,24 @@ static int send_now(int socket, const void *data, size_t size, int fd)
     }
     if (sendmsg(socket, &message, MSG_NOSIGNAL) >= 0)
         return 0;
-    return errno == EPIPE ? -ECONNRESET : -errno; /* the control thread is about to see it */
+    return errno == EPIPE ? -ECONNRESET : -errno; /* the control thread will notice the end */
 }
 
-/* A process that does not take its messages is as good as lost: the control thread finds its
- * connection at an end. */
-static int overrun(struct shm_connection *c)
+/* A process that does not take its messages counts as lost. The shutdown lets the control thread
+ * find the end of the connection. */
+static int connection_overrun(struct shm_connection *c)
 {
     c->overrun = true;
     shutdown(c->fd, SHUT_RDWR);
     return -ECONNRESET;
 }
 
-static int enqueue(struct shm_connection *c, const void *data, size_t size, int fd)
+static int connection_enqueue(struct shm_connection *c, const void *data, size_t size, int fd)
 {
     const bool first = !c->unsent.first;
 
     if (!loco_unsent_has_room(&c->unsent, size, (size_t)LOCO_UNSENT_MAX * (c->pairs + 1)))
-        return overrun(c);
+        return connection_overrun(c);
     struct loco_unsent_message *m = loco_unsent_add(&c->unsent, data, size, NULL, 0);
     if (!m)
         return -ENOMEM;
@@ -97,9 +98,9 @@ static int enqueue(struct shm_connection *c, const void *data, size_t size, int 
 
 int shm_post(struct shm_connection *c, const void *data, size_t size, int fd)
 {
-    int rc = c->unsent.first ? -EAGAIN : send_now(c->fd, data, size, fd);
+    int rc = c->unsent.first ? -EAGAIN : connection_send_now(c->fd, data, size, fd);
 
-    return rc == -EAGAIN ? enqueue(c, data, size, fd) : rc;
+    return rc == -EAGAIN ? connection_enqueue(c, data, size, fd) : rc;
 }
 
 void shm_post_file(struct shm_connection *c, uint32_t file)
@@ -112,28 +113,27 @@ void shm_post_file(struct shm_connection *c, uint32_t file)
     shm_post(c, &notice, sizeof notice, c->shm->files[file].fd);
 }
 
-/* Returns whether nothing is left. */
-static bool send_waiting(struct shm_connection *c)
+/* Sends what is queued, as far as the socket takes it. Returns whether nothing is left. */
+static bool connection_send_waiting(struct shm_connection *c)
 {
     while (c->unsent.first) {
         const struct loco_unsent_message *m = c->unsent.first;
-        if (send_now(c->fd, m->data, m->size, m->descriptor) == -EAGAIN)
+        if (connection_send_now(c->fd, m->data, m->size, m->descriptor) == -EAGAIN)
             return false;
-        loco_unsent_take_off(
-            &c->unsent); /* one that failed otherwise is lost with its connection */
+        loco_unsent_take_off(&c->unsent); /* after another error the connection is over anyway */
     }
     return true;
 }
 
 void shm_send_queued(struct shm_connection *c)
 {
-    if (send_waiting(c))
+    if (connection_send_waiting(c))
         shm_watch(c->shm, EPOLL_CTL_MOD, c->fd, c, EPOLLIN);
 }
 
-/* The last that a process says is that its nodes leave in order, so it waits a little for one that
- * is slow to hear it. It does not hear anything itself any more. */
-static void send_rest(struct shm_connection *c)
+/* Before a connection is closed: its last messages say that the nodes leave in order, so this waits
+ * a little for a slow receiver. Nothing is received any more. */
+static void connection_send_rest(struct shm_connection *c)
 {
     const struct timeval moment = {.tv_usec = 200000};
 
@@ -141,22 +141,22 @@ static void send_rest(struct shm_connection *c)
         return;
     setsockopt(c->fd, SOL_SOCKET, SO_SNDTIMEO, &moment, sizeof moment);
     fcntl(c->fd, F_SETFL, 0);
-    send_waiting(c);
+    connection_send_waiting(c);
 }
 
-/* Strangers' sockets have room for the little that is said to them. */
-static void say(const struct shm_connection *c, struct shm_greeting g)
+/* Sends a greeting. It is not queued: a socket always has room for the few greetings. */
+static void greeting_send(const struct shm_connection *c, struct shm_greeting g)
 {
     g.from = c->own;
     g.to = c->other;
     g.count = c->shm->count;
     g.process = c->shm->number;
-    send_now(c->fd, &g, sizeof g, -1);
+    connection_send_now(c->fd, &g, sizeof g, -1);
 }
 
 /* --- connections: the control thread, with the lock held -------------------------------- */
 
-static bool is_own_user(int socket)
+static bool connection_is_own_user(int socket)
 {
     struct ucred other;
     socklen_t size = sizeof other;
@@ -165,8 +165,9 @@ static bool is_own_user(int socket)
            other.uid == geteuid();
 }
 
-/* Takes the socket. */
-static struct shm_connection *new_connection(struct shm *s, int fd)
+/* Makes a connection of the socket, which it owns from now on. NULL, with the socket closed, when
+ * there is no memory. */
+static struct shm_connection *connection_new(struct shm *s, int fd)
 {
     struct shm_connection *c = fd < 0 ? NULL : calloc(1, sizeof *c);
 
@@ -186,19 +187,19 @@ static struct shm_connection *new_connection(struct shm *s, int fd)
     return c;
 }
 
-static bool is_stranger(const struct shm_connection *c)
+static bool connection_is_stranger(const struct shm_connection *c)
 {
     return !c->called && !c->proven;
 }
 
-static void drop(struct shm_connection *c)
+static void connection_drop(struct shm_connection *c)
 {
     struct shm_connection **at = &c->shm->connections;
 
     while (*at != c)
         at = &(*at)->next;
     *at = c->next;
-    c->shm->strangers -= is_stranger(c);
+    c->shm->strangers -= connection_is_stranger(c);
     loco_unsent_clear(&c->unsent);
     for (int i = 0; i < SHM_FILES; i++)
         if (c->files[i] >= 0)
@@ -210,19 +211,19 @@ static void drop(struct shm_connection *c)
 void shm_drop_connections(struct shm *s)
 {
     while (s->connections) {
-        send_rest(s->connections);
-        drop(s->connections);
+        connection_send_rest(s->connections);
+        connection_drop(s->connections);
     }
 }
 
-static void drop_strangers(struct shm *s, uint64_t older_than)
+static void strangers_drop(struct shm *s, uint64_t older_than)
 {
     struct shm_connection *next;
 
     for (struct shm_connection *c = s->connections; c; c = next) {
         next = c->next;
-        if (is_stranger(c) && c->until <= older_than)
-            drop(c);
+        if (connection_is_stranger(c) && c->until <= older_than)
+            connection_drop(c);
     }
 }
 
@@ -230,24 +231,25 @@ int shm_tend_strangers(struct shm *s)
 {
     if (!s->strangers)
         return -1;
-    drop_strangers(s, loco_host_clock(NULL));
+    strangers_drop(s, loco_host_clock(NULL));
     return s->strangers ? LOOK_MS : -1;
 }
 
-static struct shm_connection *call(struct shm_node *n, uint32_t peer, const struct sockaddr_un *a)
+static struct shm_connection *connection_call(struct shm_node *n, uint32_t peer,
+                                              const struct sockaddr_un *a)
 {
-    struct shm_connection *c = new_connection(n->shm, shm_new_socket());
+    struct shm_connection *c = connection_new(n->shm, shm_new_socket());
 
     if (!c)
         return NULL;
     c->called = true;
-    if (connect(c->fd, (const struct sockaddr *)a, sizeof *a) || !is_own_user(c->fd)) {
-        drop(c);
-        return NULL; /* not there yet: tried again */
+    if (connect(c->fd, (const struct sockaddr *)a, sizeof *a) || !connection_is_own_user(c->fd)) {
+        connection_drop(c);
+        return NULL; /* not there yet; the caller tries again */
     }
     c->own = n->base.id;
     c->other = peer;
-    say(c, (struct shm_greeting){.kind = SHM_HELLO, .nonce = c->nonce});
+    greeting_send(c, (struct shm_greeting){.kind = SHM_HELLO, .nonce = c->nonce});
     return c;
 }
 
@@ -263,37 +265,37 @@ struct shm_connection *shm_call(struct shm_node *n, uint32_t peer)
         c = c->next;
     if (c)
         return c;
-    c = call(n, peer, &a);
+    c = connection_call(n, peer, &a);
     if (c)
         c->place = place;
     return c;
 }
 
-/* Where there are too many strangers the one that was here for longest goes: a process needs only
- * moments for its proof. */
-static void drop_oldest_stranger(struct shm *s)
+/* When there are too many strangers the oldest is dropped, as a real process proves itself at once.
+ */
+static void strangers_drop_oldest(struct shm *s)
 {
     struct shm_connection *oldest = NULL;
 
     for (struct shm_connection *c = s->connections; c; c = c->next)
-        if (is_stranger(c))
+        if (connection_is_stranger(c))
             oldest = c;
-    drop(oldest);
+    connection_drop(oldest);
 }
 
-static void add_stranger(struct shm *s, int fd)
+static void strangers_add(struct shm *s, int fd)
 {
     if (s->strangers == SHM_STRANGERS_MAX + s->count)
-        drop_oldest_stranger(s);
-    struct shm_connection *c = new_connection(s, fd);
+        strangers_drop_oldest(s);
+    struct shm_connection *c = connection_new(s, fd);
     if (!c)
         return;
     c->until = loco_host_clock(NULL) + SHM_STRANGER_NS;
     s->strangers++;
 }
 
-/* After accept() has failed. Returns whether it is to be told. */
-static bool rest_listener(struct shm *s, int error)
+/* After accept() has failed. Returns whether this rest is to be logged. */
+static bool listener_rest(struct shm *s, int error)
 {
     const bool told = s->rest.told;
 
@@ -311,7 +313,7 @@ int shm_tend_listener(struct shm *s)
     return s->rest.until ? LOOK_MS : -1;
 }
 
-static void warn_of_rest(struct shm_node *n, int error)
+static void listener_warn(struct shm_node *n, int error)
 {
     char text[160];
 
@@ -326,12 +328,12 @@ void shm_accept(struct shm *s)
     int fd = accept4(s->listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
     const int error = errno;
     struct shm_node *n = s->nodes;
-    bool own = fd >= 0 && is_own_user(fd), rests = fd < 0 && rest_listener(s, error);
+    bool own = fd >= 0 && connection_is_own_user(fd), rests = fd < 0 && listener_rest(s, error);
     if (own)
-        add_stranger(s, fd);
+        strangers_add(s, fd);
     pthread_mutex_unlock(&s->lock);
     if (rests && n)
-        warn_of_rest(n, error);
+        listener_warn(n, error);
     if (fd < 0 || own)
         return;
     close(fd);
@@ -341,44 +343,45 @@ void shm_accept(struct shm *s)
 
 /* --- greetings; each returns whether the connection may stay ------------------------------- */
 
-static const char *name_reason(uint64_t reason)
+static const char *greeting_reason(uint64_t reason)
 {
     return reason == SHM_FOREIGN ? "another network" : "it does not know this network's secret";
 }
 
-/* A stranger is told who is here and why it may not stay, so that its user learns of it too. */
-static bool refuse(struct shm_connection *c, uint32_t count, enum shm_reason reason)
+/* Refuses the other process, and tells it why, so that its user learns of it, too. */
+static bool greeting_refuse(struct shm_connection *c, uint32_t count, enum shm_reason reason)
 {
     struct shm *s = c->shm;
-    struct shm_node *n = node_of(s, c->own);
+    struct shm_node *n = connection_node(s, c->own);
     char text[160];
 
-    say(c, (struct shm_greeting){.kind = SHM_REFUSAL, .reason = reason});
+    greeting_send(c, (struct shm_greeting){.kind = SHM_REFUSAL, .reason = reason});
     if (c->called)
         shm_peer_refused(c, false);
     if (!n || !shm_is_worth_saying(s))
         return false;
     snprintf(text, sizeof text, "node %u (of %u) met a node that says it is node %u of %u: %s",
-             c->own, s->count, c->other, count, name_reason(reason));
+             c->own, s->count, c->other, count, greeting_reason(reason));
     shm_warn(n, text);
     return false;
 }
 
-/* The core is told of a foreigner who knows the secret, and of no other. */
-static bool refuse_foreigner(struct shm_connection *c, uint32_t count)
+/* Refuses a process that knows the secret but has another number of nodes. Only of such a one the
+ * core is told. */
+static bool greeting_refuse_foreigner(struct shm_connection *c, uint32_t count)
 {
-    struct shm_node *n = node_of(c->shm, c->own);
+    struct shm_node *n = connection_node(c->shm, c->own);
 
-    refuse(c, count, SHM_FOREIGN);
+    greeting_refuse(c, count, SHM_FOREIGN);
     if (n && n->base.events.foreigner)
         n->base.events.foreigner(n->base.events.arg, count);
     return false;
 }
 
-static bool hear_refusal(struct shm_connection *c, const struct shm_greeting *g)
+static bool greeting_on_refusal(struct shm_connection *c, const struct shm_greeting *g)
 {
     struct shm *s = c->shm;
-    struct shm_node *n = node_of(s, c->own);
+    struct shm_node *n = connection_node(s, c->own);
     char text[160];
 
     if (!c->called || c->proven)
@@ -394,42 +397,44 @@ static bool hear_refusal(struct shm_connection *c, const struct shm_greeting *g)
     return false;
 }
 
-/* The other has proven itself: from now on it is heard. */
-static bool welcome(struct shm_connection *c, uint64_t process)
+/* The other process has proven itself: from now on its messages are accepted. */
+static bool greeting_welcome(struct shm_connection *c, uint64_t process)
 {
     struct shm *s = c->shm;
 
     pthread_mutex_lock(&s->lock);
-    s->strangers -= is_stranger(c);
+    s->strangers -= connection_is_stranger(c);
     c->proven = true;
     c->process = process;
     pthread_mutex_unlock(&s->lock);
     return true;
 }
 
-/* Who calls says who it is, and is asked for a proof. */
-static bool on_hello(struct shm_connection *c, const struct shm_greeting *g)
+/* A caller says who it is. The answer asks it for a proof. */
+static bool greeting_on_hello(struct shm_connection *c, const struct shm_greeting *g)
 {
     if (c->called || c->claim.purpose)
         return false;
     c->own = g->to;
     c->other = g->from;
-    if (!node_of(c->shm, g->to)) {
-        say(c, (struct shm_greeting){.kind = SHM_REFUSAL, .reason = SHM_ABSENT});
+    if (!connection_node(c->shm, g->to)) {
+        greeting_send(c, (struct shm_greeting){.kind = SHM_REFUSAL, .reason = SHM_ABSENT});
         return false;
     }
     if (g->from <= g->to || g->from >= g->count)
-        return refuse(c, g->count, SHM_FOREIGN);
+        return greeting_refuse(c, g->count, SHM_FOREIGN);
     const struct loco_claim mine =
         loco_claim_of(SHM_OF_ANSWER, g->to, g->from, g->count, &g->nonce, &c->nonce);
     c->claim = loco_claim_of(SHM_OF_PROOF, g->from, g->to, g->count, &c->nonce, &g->nonce);
-    say(c, (struct shm_greeting){
-               .kind = SHM_ANSWER, .nonce = c->nonce, .proof = loco_prove(&c->shm->key, &mine)});
+    greeting_send(c, (struct shm_greeting){.kind = SHM_ANSWER,
+                                           .nonce = c->nonce,
+                                           .proof = loco_prove(&c->shm->key, &mine)});
     return true;
 }
 
-/* The connection that there is to this process already; NULL: there is none. */
-static struct shm_connection *other_to(const struct shm_connection *connection, uint64_t process)
+/* Another connection to the same process; NULL when there is none. */
+static struct shm_connection *connection_other_to(const struct shm_connection *connection,
+                                                  uint64_t process)
 {
     struct shm_connection *c = connection->shm->connections;
 
@@ -438,7 +443,7 @@ static struct shm_connection *other_to(const struct shm_connection *connection, 
     return c;
 }
 
-static bool on_answer(struct shm_connection *c, const struct shm_greeting *g)
+static bool greeting_on_answer(struct shm_connection *c, const struct shm_greeting *g)
 {
     const struct shm *s = c->shm;
 
@@ -449,47 +454,50 @@ static bool on_answer(struct shm_connection *c, const struct shm_greeting *g)
     const struct loco_claim mine =
         loco_claim_of(SHM_OF_PROOF, c->own, c->other, s->count, &g->nonce, &c->nonce);
     bool right = loco_proves(&s->key, &theirs, &g->proof);
-    struct shm_connection *same = right ? other_to(c, g->process) : NULL;
+    struct shm_connection *same = right ? connection_other_to(c, g->process) : NULL;
     if (same) {
         same->place = c->place;
         return false;
     }
-    /* Where theirs is wrong too, so that the other says so. */
-    say(c, (struct shm_greeting){.kind = SHM_PROOF, .proof = loco_prove(&s->key, &mine)});
+    /* Sent even if their proof is wrong, so that the other process finds out and says so, too. */
+    greeting_send(c, (struct shm_greeting){.kind = SHM_PROOF, .proof = loco_prove(&s->key, &mine)});
     if (right && g->count == s->count)
-        return welcome(c, g->process);
-    return right ? refuse_foreigner(c, g->count) : refuse(c, g->count, SHM_UNPROVEN);
+        return greeting_welcome(c, g->process);
+    return right ? greeting_refuse_foreigner(c, g->count)
+                 : greeting_refuse(c, g->count, SHM_UNPROVEN);
 }
 
-static bool on_proof(struct shm_connection *c, const struct shm_greeting *g)
+static bool greeting_on_proof(struct shm_connection *c, const struct shm_greeting *g)
 {
     const uint32_t count = c->claim.count;
 
     if (c->called || c->proven || !c->claim.purpose)
         return false;
     if (!loco_proves(&c->shm->key, &c->claim, &g->proof))
-        return refuse(c, count, SHM_UNPROVEN);
-    return count == c->shm->count ? welcome(c, g->process) : refuse_foreigner(c, count);
+        return greeting_refuse(c, count, SHM_UNPROVEN);
+    return count == c->shm->count ? greeting_welcome(c, g->process)
+                                  : greeting_refuse_foreigner(c, count);
 }
 
-static bool on_greeting(struct shm_connection *c, const struct shm_greeting *g)
+static bool greeting_hear(struct shm_connection *c, const struct shm_greeting *g)
 {
     switch (g->kind) {
     case SHM_HELLO:
-        return on_hello(c, g);
+        return greeting_on_hello(c, g);
     case SHM_ANSWER:
-        return on_answer(c, g);
+        return greeting_on_answer(c, g);
     case SHM_PROOF:
-        return on_proof(c, g);
+        return greeting_on_proof(c, g);
     default:
-        return hear_refusal(c, g);
+        return greeting_on_refusal(c, g);
     }
 }
 
 /* --- messages --------------------------------------------------------------------------- */
 
-/* Keeps the descriptor. */
-static bool on_file(struct shm_connection *c, const struct shm_file_notice *notice, int *fd)
+/* Receives a memory file, and keeps its descriptor. */
+static bool connection_on_file(struct shm_connection *c, const struct shm_file_notice *notice,
+                               int *fd)
 {
     if (notice->file >= SHM_FILES || c->files[notice->file] >= 0)
         return false;
@@ -498,8 +506,9 @@ static bool on_file(struct shm_connection *c, const struct shm_file_notice *noti
     return true;
 }
 
-/* Only a memory file comes with a descriptor. */
-static bool handle(struct shm_connection *c, const unsigned char *data, size_t size, int *fd)
+/* Only the message of a memory file may come with a descriptor. */
+static bool connection_on_message(struct shm_connection *c, const unsigned char *data, size_t size,
+                                  int *fd)
 {
     union {
         uint32_t kind;
@@ -514,21 +523,21 @@ static bool handle(struct shm_connection *c, const unsigned char *data, size_t s
     if (*fd >= 0 && m.kind != SHM_FILE)
         return false;
     if (m.kind >= SHM_HELLO && m.kind <= SHM_REFUSAL)
-        return size == sizeof m.greeting && on_greeting(c, &m.greeting);
+        return size == sizeof m.greeting && greeting_hear(c, &m.greeting);
     if (!c->proven)
         return false;
     if (m.kind == SHM_FILE)
-        return size == sizeof m.file && on_file(c, &m.file, fd);
+        return size == sizeof m.file && connection_on_file(c, &m.file, fd);
     return size >= sizeof m.head && shm_on_message(c, &m.head, data, size);
 }
 
-/* There is room for some descriptors more than a message has, as there may be more with it: the
- * kernel has opened here all that there was room for. */
+/* A message has one descriptor at most. A stranger may send more, and the kernel opens as many here
+ * as there is room for, so there is room to see that. */
 enum { DESCRIPTORS_MAX = 4 };
 
-/* Takes the one descriptor of a message, or -1 where there is none. Where there are more, none is
- * kept, and it returns false. */
-static bool take_descriptor(struct msghdr *message, int *fd)
+/* Takes the descriptor of a message; -1 where there is none. If there are several, it closes them
+ * all and returns false. */
+static bool connection_take_descriptor(struct msghdr *message, int *fd)
 {
     unsigned count = 0;
 
@@ -548,8 +557,9 @@ static bool take_descriptor(struct msghdr *message, int *fd)
     return false;
 }
 
-/* One message, if there is one: 1 handled, 0 none, -1 the connection is over. */
-static int receive(struct shm_connection *c)
+/* Receives and handles one message. Returns 1, 0 when there is none, or -1: the connection is over.
+ */
+static int connection_receive(struct shm_connection *c)
 {
     unsigned char data[SHM_MESSAGE_MAX];
     union {
@@ -564,32 +574,33 @@ static int receive(struct shm_connection *c)
     ssize_t size = recvmsg(c->fd, &message, MSG_CMSG_CLOEXEC);
     int fd;
 
-    /* A process that closed before it had read all is told of first, and once: what it said last,
-     * such as why it refuses, is still there. */
+    /* If the other process closed without reading everything, the kernel first reports that, once.
+     * What the process sent last, such as why it refuses, can still be read after it. */
     if (size < 0 && errno == ECONNRESET)
         size = recvmsg(c->fd, &message, MSG_CMSG_CLOEXEC);
     if (size < 0)
         return errno == EAGAIN || errno == EINTR ? 0 : -1;
-    if (!take_descriptor(&message, &fd) || size == 0)
+    if (!connection_take_descriptor(&message, &fd) || size == 0)
         return -1;
-    bool stay = !(message.msg_flags & MSG_TRUNC) && handle(c, data, (size_t)size, &fd);
+    bool stay =
+        !(message.msg_flags & MSG_TRUNC) && connection_on_message(c, data, (size_t)size, &fd);
     if (fd >= 0)
         close(fd);
     return stay ? 1 : -1;
 }
 
-static void hang_up(struct shm_connection *c)
+static void connection_hang_up(struct shm_connection *c)
 {
     struct shm *s = c->shm;
 
     shm_connection_lost(c);
     pthread_mutex_lock(&s->lock);
-    drop(c);
+    connection_drop(c);
     pthread_mutex_unlock(&s->lock);
 }
 
-/* All that a connection has to say, but not so much that others are never heard; and it may be
- * over. */
+/* Handles the connection's messages, but only so many that others have their turn. May end the
+ * connection. */
 void shm_hear(struct shm_connection *c)
 {
     enum { AT_ONCE = 256 };
@@ -597,8 +608,8 @@ void shm_hear(struct shm_connection *c)
 
     c->heard = true;
     for (int i = 0; i < AT_ONCE && more > 0; i++)
-        more = receive(c);
+        more = connection_receive(c);
     c->heard = false;
     if (more < 0)
-        hang_up(c);
+        connection_hang_up(c);
 }

@@ -25,13 +25,13 @@
 #include "../unsent.h"
 #include "shm_wire.h"
 
-/* What others may make a process keep. */
+/* Limits on what other processes may make this one keep. */
 enum {
     SHM_ARENAS_MAX = 64,          /* of one node */
     SHM_RETURNS_MAX = 1000,       /* of one peer that was lost */
-    SHM_STRANGERS_MAX = 64,       /* connections without a proof, and as many as there are nodes */
-    SHM_STRANGER_NS = 2000000000, /* for that long */
-    SHM_REFUSALS_SAID = 8,        /* warnings of strangers */
+    SHM_STRANGERS_MAX = 64,       /* connections without a proof; one more for each node */
+    SHM_STRANGER_NS = 2000000000, /* how long such a connection may last */
+    SHM_REFUSALS_SAID = 8,        /* warnings about strangers */
 };
 
 /* The process's memory files: of reserved huge pages, and of others. */
@@ -39,7 +39,7 @@ enum { SHM_RESERVED, SHM_ORDINARY, SHM_FILES };
 
 struct shm_file {
     int fd;        /* -1: not needed so far */
-    uint64_t used; /* bytes, by arenas of nodes that are open and of those that were */
+    uint64_t used; /* bytes that arenas were given, closed nodes' included */
 };
 
 struct shm_range {
@@ -49,42 +49,42 @@ struct shm_range {
 struct map {
     unsigned char *base;
     size_t size;
-    uint32_t file;             /* of an own arena, and where it lies there */
-    uint64_t offset;           /* the same */
-    bool small;                /* large, but on ordinary pages */
-    struct shm_shared *shared; /* a peer's, with other nodes of the process; else NULL */
+    uint32_t file;             /* own arenas: the memory file */
+    uint64_t offset;           /* own arenas: where it lies in that file */
+    bool small;                /* it is on ordinary pages although it is large */
+    struct shm_shared *shared; /* a peer's memory that this process's nodes share; else NULL */
 };
 
-/* Which file in the run directory; all zero: none. */
+/* Identifies a file in the run directory; all zero: none. */
 struct shm_place {
     dev_t device;
     ino_t file;
 };
 
-/* To another process, or a stranger, who has proven nothing yet. Only the control thread makes and
- * ends them. */
+/* A connection to another process, or to a stranger: one that has not yet proven that it knows the
+ * secret. Only the control thread makes and ends connections. */
 struct shm_connection {
     struct shm *shm;
     int fd;
     bool called;             /* by this process */
-    bool proven;             /* the other has proven itself, and is heard */
-    bool heard;              /* the control thread is about to hear all it has to say */
-    bool overrun;            /* it took no messages for too long */
-    uint32_t own, other;     /* nodes: those that the greetings are between */
-    struct loco_nonce nonce; /* this end's */
-    struct loco_claim claim; /* of one that was answered: what its proof must be of */
-    uint64_t until;          /* a stranger's time */
-    struct shm_place place;  /* that was called */
-    uint64_t process;        /* the other's number */
-    unsigned pairs;          /* of nodes, that are up over it */
+    bool proven;             /* the other process knows the secret: its messages are accepted */
+    bool heard;              /* the control thread is reading from it */
+    bool overrun;            /* too many messages to it wait: it counts as lost */
+    uint32_t own, other;     /* the nodes that greet each other */
+    struct loco_nonce nonce; /* this side's */
+    struct loco_claim claim; /* of a caller that was answered: what its proof has to prove */
+    uint64_t until;          /* of a stranger: when it is dropped */
+    struct shm_place place;  /* what was called */
+    uint64_t process;        /* the other process's number */
+    unsigned pairs;          /* pairs of nodes that are up over it */
     struct loco_unsent unsent;
-    bool has_file[SHM_FILES]; /* the other has this process's */
-    int files[SHM_FILES];     /* the other's; -1: not known */
+    bool has_file[SHM_FILES]; /* the other process was sent this process's file */
+    int files[SHM_FILES];     /* the other process's files; -1: not received */
     struct shm_connection *next;
 };
 
-/* The arenas of a peer, mapped here. One that restarts has new ones; those of the old stay until
- * the node closes, since links of threads, and words that were reached, may still name them. */
+/* The arenas of a peer, mapped here. A peer that restarts has new ones. The old ones stay mapped
+ * until the node closes, since threads' links and kept addresses may still point there. */
 struct shm_arenas {
     struct map maps[SHM_ARENAS_MAX];
     struct shm_arenas *older;
@@ -94,22 +94,23 @@ struct shm_peer {
     uint32_t id;
     bool asked;                 /* the node asked to meet it */
     bool up;                    /* they have met, and are connected */
-    bool refused;               /* it is of another network, or out of reach: not tried again */
-    unsigned lives;             /* how often it was up */
+    bool refused;               /* it is of another network, or unusable: never tried again */
+    unsigned lives;             /* how often it came up */
     uint64_t try_at;            /* when to ask again */
-    struct shm_connection *way; /* to it, where it is up or was asked; else NULL */
-    uint32_t call;              /* the number of that */
-    struct shm_arenas *arenas;  /* NULL: nothing is known of the peer, nor asked */
+    struct shm_connection *way; /* the connection over which it is up or was asked; else NULL */
+    uint32_t call;              /* the number of that meeting, in all its messages */
+    struct shm_arenas *arenas;  /* NULL: this entry is not in use */
 };
 
 struct shm_node {
     struct loco_node base;
     struct shm *shm;
-    char path[sizeof((struct sockaddr_un *)0)->sun_path]; /* its name; empty: it is hidden */
+    char path[sizeof((struct sockaddr_un *)0)->sun_path]; /* its name; empty: it has none */
     struct loco_by_node peers;                            /* struct shm_peer */
-    unsigned to_reach, to_await; /* asked for, not up: with a lower id; with a higher one */
-    bool asked;                  /* for anybody */
-    uint64_t mapped;             /* bytes of peers' arenas */
+    unsigned to_reach; /* peers asked for that are not up, with a lower id */
+    unsigned to_await; /* the same, with a higher id: they ask this node */
+    bool asked;        /* for any peer */
+    uint64_t mapped;   /* bytes of peers' arenas */
     struct map arenas[SHM_ARENAS_MAX];
     uint32_t arena_count;
     bool closing, closed;
@@ -125,7 +126,7 @@ struct shm {
     pthread_mutex_t lock; /* of everything below, and of what nodes know of peers */
     pthread_cond_t node_closed;
     struct shm_node *nodes;
-    struct loco_by_node by_id; /* struct shm_node *, the same */
+    struct loco_by_node by_id; /* struct shm_node *: the same nodes */
     uint32_t count;            /* of the network's nodes */
     struct loco_key key;
     int listener;          /* -1: there is none */
@@ -133,10 +134,10 @@ struct shm {
     struct shm_place place;
     struct shm_file files[SHM_FILES];
     struct shm_connection *connections; /* the newest first */
-    unsigned strangers;                 /* of these */
-    unsigned refusals;                  /* warned of */
-    uint32_t calls;                     /* ever made */
-    /* uint64_t, ns: who was not there is not tried again before, by any node of the process. */
+    unsigned strangers;                 /* among the connections */
+    unsigned refusals;                  /* warnings so far */
+    uint32_t calls;                     /* meetings asked for so far */
+    /* uint64_t, ns: when any node of the process may try an absent peer again. */
     struct loco_by_node try_at;
     bool stop, warned;
 };
@@ -149,21 +150,19 @@ int shm_map_new(struct shm_file files[SHM_FILES], struct map *map, size_t size);
 int shm_map_range(struct map *map, int fd, struct shm_range range);
 void shm_close_file(struct shm_file *file);
 
-/* Whether a peer's memory file has this range, and keeps it: 0, -EPERM without the seal, -EPROTO
- * where the file is smaller, or another negative errno. */
+/* Checks that a peer's memory file has this range and cannot lose it. Returns 0, -EPERM without the
+ * seal against shrinking, -EPROTO where the file is too small, or another negative errno. */
 int shm_check_range(int fd, struct shm_range range);
 
-/* Maps a peer's memory, or shares what another node of the process has mapped of it, after a look
- * at the file's seal and size. Returns 0, an error as of shm_check_range, or another negative
- * errno.
- */
+/* Checks a range of a peer's memory file, and maps it, or shares the mapping of another node of
+ * this process. Returns 0, an error as of shm_check_range, or another negative errno. */
 int shm_share(struct map *map, int fd, struct shm_range range);
 void shm_unshare(const struct map *map);
 
 /* --- shm.c ----------------------------------------------------------------------------------- */
 
-/* Makes the run directory, or finds that it keeps other users out. Returns 0 or a negative
- * errno. */
+/* Makes the run directory if it is not there. Returns 0, -EPERM where other users have access to
+ * it, or another negative errno. */
 int shm_make_directory(const char *path);
 
 /* What the node knows of a peer; NULL: nothing. */
@@ -179,7 +178,7 @@ static inline struct shm_peer *shm_peer_of(const struct shm_node *n, uint32_t id
 struct sockaddr_un shm_address_of(const struct shm *shm, uint32_t id);
 int shm_new_socket(void);
 
-/* What is at the address now; all zero: nothing. */
+/* The file at the address now; all zero: there is none. */
 struct shm_place shm_place_at(const struct sockaddr_un *address);
 
 static inline bool shm_same_place(struct shm_place a, struct shm_place b)
@@ -187,8 +186,8 @@ static inline bool shm_same_place(struct shm_place a, struct shm_place b)
     return a.device == b.device && a.file == b.file;
 }
 
-/* Gives the node its name in the run directory, and the process a socket to listen on if it has
- * none that has a name. Returns 0, -EADDRINUSE or another negative errno. */
+/* Gives the node its name in the run directory. If the process has no listening socket, or that has
+ * no name any more, it gets a new one. Returns 0, -EADDRINUSE or another negative errno. */
 int shm_show(struct shm_node *node);
 bool shm_is_shown(const struct shm_node *node);
 void shm_hide(struct shm_node *node);
@@ -198,60 +197,63 @@ void shm_hide(struct shm_node *node);
 void shm_watch(struct shm *shm, int operation, int fd, void *source, uint32_t events);
 void shm_warn(struct shm_node *node, const char *text);
 
-/* Who comes again and again fills no log. */
+/* Whether a refusal is to be logged, so that strangers cannot fill the log. */
 bool shm_is_worth_saying(struct shm *shm);
 
-/* With the lock held. Sends, or keeps to be sent; a file once; what is kept. */
+/* With the lock held: send a message, or queue it; send a memory file, once; send what is queued.
+ */
 int shm_post(struct shm_connection *connection, const void *data, size_t size, int fd);
 void shm_post_file(struct shm_connection *connection, uint32_t file);
 void shm_send_queued(struct shm_connection *connection);
 
-/* With the lock held. The connection over which the node may reach the peer, called now where there
- * is none; maybe the other has not proven itself yet. NULL: the peer is not there. */
+/* With the lock held. The connection to the peer's process, which is called now if there is none.
+ * It may not be proven yet. NULL: the peer is not there. */
 struct shm_connection *shm_call(struct shm_node *node, uint32_t peer);
 
-/* The control thread: lets in who calls; hears a connection, which may be over then. */
+/* Of the control thread: accept a caller; handle what a connection sent, which may end it. */
 void shm_accept(struct shm *shm);
 
-/* With the lock held. Returns when to look at the listener again, in ms; -1: it needs no look. */
+/* With the lock held. Ends the listener's rest when its time is over. Returns when to look again,
+ * in ms; -1: it does not rest. */
 int shm_tend_listener(struct shm *shm);
 void shm_hear(struct shm_connection *connection);
 
-/* Drops strangers whose time is over. Returns how soon to look again, in ms; -1: there is none. */
+/* Drops strangers whose time is over. Returns when to look again, in ms; -1: none is left. */
 int shm_tend_strangers(struct shm *shm);
 
-/* With the lock held: ends them all. */
+/* With the lock held: ends all connections. */
 void shm_drop_connections(struct shm *shm);
 
 /* --- shm_peers.c ----------------------------------------------------------------------------- */
 
-/* The process's node; NULL: it has none of this id. With the lock held. */
+/* This process's node of the id, or NULL. With the lock held. */
 struct shm_node *shm_node_of(const struct shm *shm, uint32_t id);
 
-/* What a connection that is proven has to say; returns whether it may stay. */
+/* Handles a message of a proven connection; returns whether the connection may stay. */
 bool shm_on_message(struct shm_connection *connection, const struct shm_head *head,
                     const unsigned char *data, size_t size);
 
-/* The peer that was called for refuses the process, or is refused by it; `again`: it may be tried
- * later. */
+/* Called when the connection's greeting ended in a refusal, by either side. `again`: the peer may
+ * be tried later. */
 void shm_peer_refused(struct shm_connection *connection, bool again);
 
-/* All who were up over it are lost; it is still there. */
+/* Every peer that was up over the connection is lost. The caller drops the connection afterwards.
+ */
 void shm_connection_lost(struct shm_connection *connection);
 
-/* The fabric's: of each pair the node with the higher id asks to meet. */
+/* The fabric's meet(). Of each pair, the node with the higher id asks the other one. */
 int shm_meet(struct loco_node *node, uint32_t peer);
 
-/* Sends to a peer; with the lock held. */
+/* Send a control message, or an arena, to a peer; with the lock held. */
 int shm_post_core(struct shm_node *node, struct shm_peer *peer, const void *message, size_t size);
 void shm_post_arena(struct shm_node *node, struct shm_peer *peer, uint32_t number);
 
-/* Adds a node to those of the process, whose `count` and `key` are the same for all of them.
- * Returns 0, -EADDRINUSE, -EINVAL where they are not, or another negative errno. */
+/* Adds a node to the process. All its nodes have the same `count` and `key`, else -EINVAL. Returns
+ * 0, -EADDRINUSE, or another negative errno. */
 int shm_enter(struct shm_node *node, const struct loco_key *key);
 
-/* The thread that carries the control messages of all the process's nodes; its argument is
- * the fabric. It is woken when a node was added, or is to close. */
+/* The thread that handles the control messages of all the process's nodes. Its argument is the
+ * fabric. It is woken when a node asks for a peer or is to close. */
 void *shm_control_thread(void *fabric);
 void shm_wake_thread(struct shm *shm);
 

@@ -1,11 +1,11 @@
 /*
- * The memory of the shm fabric, on the largest pages to be had: reserved huge pages, or else
- * ordinary ones that the kernel is asked to make huge. Operations go to random places of peers'
- * memory, and on small pages each of them would begin with a walk through the page table.
+ * The memory of the shm fabric, on the largest pages that are available: reserved huge pages, or
+ * else ordinary pages that the kernel is asked to make huge. Operations go to random places of
+ * peers' memory, and on small pages each of them would begin with a walk through the page table.
  *
- * A process has one memory file of each kind of page, whatever the number of its nodes: an arena is
- * a range of it, given once. A link to a node that has closed may still go to the node's range, so
- * no other node gets it, and its memory is given back with the file.
+ * A process has one memory file for each kind of page, however many nodes it has. An arena is a
+ * range of a file, and no range is used twice: a peer's link to a node that has closed may still
+ * write there. The memory is freed with the file, when the last node has closed.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -17,35 +17,35 @@
 
 enum { HUGE_PAGE = 2 << 20 };
 
-/* A file grows with each arena, and never shrinks: who maps a range that its owner cuts off is
- * ended by SIGBUS. */
+/* A file grows with each arena, and is sealed against shrinking: a peer that has mapped a range
+ * which its owner cuts off would be killed by SIGBUS. */
 enum { SEALS = F_SEAL_SHRINK | F_SEAL_SEAL };
 
 #ifndef MADV_COLLAPSE
-#define MADV_COLLAPSE 25 /* since Linux 6.1; an older one refuses it, and nothing is lost */
+#define MADV_COLLAPSE 25 /* since Linux 6.1; older kernels refuse it, which does no harm */
 #endif
 
-static size_t round_up(size_t size, size_t unit)
+static size_t map_round_up(size_t size, size_t unit)
 {
     return (size + unit - 1) / unit * unit;
 }
 
-/* Room for `size` bytes from a huge page's boundary on. */
-static unsigned char *reserve(size_t size)
+/* Reserves addresses for `size` bytes, from the boundary of a huge page on. */
+static unsigned char *map_reserve(size_t size)
 {
     unsigned char *room =
         mmap(NULL, size + HUGE_PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
     if (room == MAP_FAILED)
         return NULL;
-    size_t before = round_up((uintptr_t)room, HUGE_PAGE) - (uintptr_t)room;
+    size_t before = map_round_up((uintptr_t)room, HUGE_PAGE) - (uintptr_t)room;
     if (before)
         munmap(room, before);
     munmap(room + before + size, HUGE_PAGE - before);
     return room + before;
 }
 
-static void *map_shared(void *at, size_t size, int fd, uint64_t offset)
+static void *map_at(void *at, size_t size, int fd, uint64_t offset)
 {
     void *base = mmap(at, size, PROT_READ | PROT_WRITE, MAP_SHARED | (at ? MAP_FIXED : 0), fd,
                       (off_t)offset);
@@ -53,9 +53,9 @@ static void *map_shared(void *at, size_t size, int fd, uint64_t offset)
     return base == MAP_FAILED ? NULL : base;
 }
 
-/* Returns whether the kernel has made all its pages huge. It does so with a page that is there,
- * however little of it. */
-static bool make_huge(unsigned char *base, size_t size)
+/* Asks the kernel to make the pages huge; returns whether it did so with all. It does so only where
+ * some page is present, so one of each is touched first. */
+static bool map_make_huge(unsigned char *base, size_t size)
 {
     size -= size % HUGE_PAGE;
     for (size_t i = 0; i < size; i += HUGE_PAGE)
@@ -66,24 +66,24 @@ static bool make_huge(unsigned char *base, size_t size)
 int shm_map_range(struct map *map, int fd, struct shm_range range)
 {
     const size_t size = range.size;
-    unsigned char *at = size < HUGE_PAGE ? NULL : reserve(round_up(size, HUGE_PAGE));
-    unsigned char *base = map_shared(at, size, fd, range.offset);
+    unsigned char *at = size < HUGE_PAGE ? NULL : map_reserve(map_round_up(size, HUGE_PAGE));
+    unsigned char *base = map_at(at, size, fd, range.offset);
 
     if (!base) {
         int rc = -errno;
         if (at)
-            munmap(at, round_up(size, HUGE_PAGE));
+            munmap(at, map_round_up(size, HUGE_PAGE));
         return rc;
     }
     *map = (struct map){.base = base, .size = size};
-    map->small = at && !make_huge(base, size);
+    map->small = at && !map_make_huge(base, size);
     return 0;
 }
 
-/* A file of reserved huge pages lies right by itself. */
+/* A file of reserved huge pages is mapped at a huge page's boundary without help. */
 static int map_reserved(struct map *map, int fd, struct shm_range range)
 {
-    unsigned char *base = map_shared(NULL, range.size, fd, range.offset);
+    unsigned char *base = map_at(NULL, range.size, fd, range.offset);
 
     if (!base)
         return -errno;
@@ -91,7 +91,7 @@ static int map_reserved(struct map *map, int fd, struct shm_range range)
     return 0;
 }
 
-static int open_file(struct shm_file *file, unsigned flags)
+static int map_open_file(struct shm_file *file, unsigned flags)
 {
     if (file->fd >= 0)
         return 0;
@@ -107,8 +107,8 @@ static int open_file(struct shm_file *file, unsigned flags)
     return 0;
 }
 
-/* It may be larger: by an arena that could not be mapped. */
-static int grow_file(const struct shm_file *file, uint64_t size)
+/* The file may be larger already, by an arena that could not be mapped. */
+static int map_grow_file(const struct shm_file *file, uint64_t size)
 {
     struct stat st;
 
@@ -117,14 +117,14 @@ static int grow_file(const struct shm_file *file, uint64_t size)
     return (uint64_t)st.st_size >= size || !ftruncate(file->fd, (off_t)size) ? 0 : -errno;
 }
 
-static int map_new(struct shm_file *file, struct map *map, size_t size, unsigned flags)
+static int map_in_file(struct shm_file *file, struct map *map, size_t size, unsigned flags)
 {
     const struct shm_range range = {
-        .offset = round_up(file->used, size < HUGE_PAGE ? 1 : HUGE_PAGE), .size = size};
-    int rc = open_file(file, flags);
+        .offset = map_round_up(file->used, size < HUGE_PAGE ? 1 : HUGE_PAGE), .size = size};
+    int rc = map_open_file(file, flags);
 
     if (!rc)
-        rc = grow_file(file, range.offset + size);
+        rc = map_grow_file(file, range.offset + size);
     if (!rc)
         rc = flags & MFD_HUGETLB ? map_reserved(map, file->fd, range)
                                  : shm_map_range(map, file->fd, range);
@@ -140,9 +140,9 @@ int shm_map_new(struct shm_file files[SHM_FILES], struct map *map, size_t size)
 {
     size_t unit = size > HUGE_PAGE ? HUGE_PAGE : (size_t)sysconf(_SC_PAGESIZE);
 
-    if (!map_new(&files[SHM_RESERVED], map, round_up(size, HUGE_PAGE), MFD_HUGETLB))
+    if (!map_in_file(&files[SHM_RESERVED], map, map_round_up(size, HUGE_PAGE), MFD_HUGETLB))
         return 0;
-    int rc = map_new(&files[SHM_ORDINARY], map, round_up(size, unit), 0);
+    int rc = map_in_file(&files[SHM_ORDINARY], map, map_round_up(size, unit), 0);
     map->file = SHM_ORDINARY;
     return rc;
 }
@@ -154,7 +154,7 @@ void shm_close_file(struct shm_file *file)
     *file = (struct shm_file){.fd = -1};
 }
 
-/* The seals first: what is there after them stays. */
+/* The seal is checked first, so that the size cannot shrink after it was checked. */
 int shm_check_range(int fd, struct shm_range range)
 {
     int seals = fcntl(fd, F_GET_SEALS);

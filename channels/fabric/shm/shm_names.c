@@ -1,10 +1,10 @@
 /*
- * Where a process is found: each of its nodes has a name in the run directory, and all of them are
- * names (hard links) of the one socket that the process listens on. Whoever finds two names of one
- * file knows that both nodes are there, and needs one connection.
+ * How processes find one another. Each node has a name in the run directory. The names of a
+ * process's nodes are hard links to the one socket that the process listens on. Two names of one
+ * file show that both nodes are in one process, which needs only one connection.
  *
- * A name goes away when nobody needs it any more. A socket whose last name is gone cannot have
- * another, so the next node to be found has a new socket.
+ * A name is removed when nobody needs it any more. A socket that has lost its last name cannot get
+ * another, so the next node that needs a name gets a new socket.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -29,7 +29,7 @@ int shm_new_socket(void)
     return socket(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 }
 
-static struct shm_place place_of(const char *path)
+static struct shm_place name_place(const char *path)
 {
     struct stat st;
 
@@ -38,12 +38,12 @@ static struct shm_place place_of(const char *path)
 
 struct shm_place shm_place_at(const struct sockaddr_un *a)
 {
-    return place_of(a->sun_path);
+    return name_place(a->sun_path);
 }
 
 bool shm_is_shown(const struct shm_node *n)
 {
-    return n->path[0] && shm_same_place(place_of(n->path), n->shm->place);
+    return n->path[0] && shm_same_place(name_place(n->path), n->shm->place);
 }
 
 void shm_hide(struct shm_node *n)
@@ -53,8 +53,8 @@ void shm_hide(struct shm_node *n)
     n->path[0] = '\0';
 }
 
-/* A socket that nobody listens to was left by a process that died. */
-static bool is_stale(const struct sockaddr_un *a)
+/* Whether nobody listens to the socket: it was left by a process that died. */
+static bool name_is_stale(const struct sockaddr_un *a)
 {
     int fd = shm_new_socket();
     bool refused =
@@ -65,8 +65,9 @@ static bool is_stale(const struct sockaddr_un *a)
     return refused;
 }
 
-/* Who leaves takes an empty directory away, maybe at this very moment. */
-static int bind_in_directory(const struct shm *s, int fd, const struct sockaddr_un *a)
+/* A process that leaves removes the directory if it is empty, perhaps between the two calls here.
+ */
+static int name_bind(const struct shm *s, int fd, const struct sockaddr_un *a)
 {
     int rc = -ENOENT;
 
@@ -78,14 +79,14 @@ static int bind_in_directory(const struct shm *s, int fd, const struct sockaddr_
     return rc;
 }
 
-/* In place of the socket without a name. */
-static int listen_at(struct shm *s, const struct sockaddr_un *a)
+/* Listens on a new socket of this name, instead of one that has no name any more. */
+static int name_listen(struct shm *s, const struct sockaddr_un *a)
 {
     int fd = shm_new_socket();
 
     if (fd < 0)
         return -errno;
-    int rc = bind_in_directory(s, fd, a);
+    int rc = name_bind(s, fd, a);
     if (!rc && listen(fd, SOMAXCONN))
         rc = -errno;
     if (rc) {
@@ -101,7 +102,7 @@ static int listen_at(struct shm *s, const struct sockaddr_un *a)
 }
 
 /* Returns 0, -ENOENT when the socket has no name any more, or another negative errno. */
-static int link_to_listener(const struct shm *s, const struct sockaddr_un *a)
+static int name_link(const struct shm *s, const struct sockaddr_un *a)
 {
     for (const struct shm_node *n = s->nodes; n; n = n->next) {
         if (!shm_is_shown(n))
@@ -114,21 +115,21 @@ static int link_to_listener(const struct shm *s, const struct sockaddr_un *a)
     return -ENOENT;
 }
 
-static int name_socket(struct shm *s, const struct sockaddr_un *a)
+static int name_make(struct shm *s, const struct sockaddr_un *a)
 {
-    int rc = link_to_listener(s, a);
+    int rc = name_link(s, a);
 
-    return rc == -ENOENT ? listen_at(s, a) : rc;
+    return rc == -ENOENT ? name_listen(s, a) : rc;
 }
 
 int shm_show(struct shm_node *n)
 {
     const struct sockaddr_un a = shm_address_of(n->shm, n->base.id);
-    int rc = name_socket(n->shm, &a);
+    int rc = name_make(n->shm, &a);
 
-    if (rc == -EADDRINUSE && is_stale(&a)) {
+    if (rc == -EADDRINUSE && name_is_stale(&a)) {
         unlink(a.sun_path);
-        rc = name_socket(n->shm, &a);
+        rc = name_make(n->shm, &a);
     }
     if (!rc)
         memcpy(n->path, a.sun_path, sizeof n->path);

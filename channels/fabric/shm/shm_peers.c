@@ -1,8 +1,8 @@
 /*
- * How the nodes of the shm fabric meet. Of each pair the node with the higher id asks to, over a
- * connection of its process to the other's; then arenas and the core's control messages of the two
- * go over it. It is told who was lost: a peer that has closed, or all that were met over a
- * connection which has ended.
+ * How the nodes of the shm fabric meet. Of each pair, the node with the higher id asks the other
+ * one, over a connection between their processes. That connection then carries the arenas and the
+ * core's control messages of the pair. The core is told of lost peers: a peer that has closed, or
+ * all peers of a connection that has ended.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -15,7 +15,7 @@
 #include "../host_time.h"
 #include "shm_internal.h"
 
-/* Between attempts to reach a peer that is not there yet, or not there again. */
+/* Times between attempts to reach a peer: one that was never there, and one that was lost. */
 enum { RETRY_MS = 5, RETRY_LOST_MS = 200, MS = 1000000 };
 
 void shm_wake_thread(struct shm *s)
@@ -23,11 +23,11 @@ void shm_wake_thread(struct shm *s)
     uint64_t one = 1;
 
     if (write(s->wakeup, &one, sizeof one) < 0)
-        return; /* full: it is awake */
+        return; /* the counter is full, so the thread is awake anyway */
 }
 
-/* Of two times to wait; -1: for ever. */
-static int sooner(int a, int b)
+/* The shorter of two waiting times; -1 is for ever. */
+static int peers_sooner(int a, int b)
 {
     if (a < 0 || b < 0)
         return a < 0 ? b : a;
@@ -41,8 +41,8 @@ struct shm_node *shm_node_of(const struct shm *s, uint32_t id)
     return entry ? *entry : NULL;
 }
 
-/* The same, for the control thread: it is the one that takes nodes away. */
-static struct shm_node *find_node(struct shm *s, uint32_t id)
+/* The same without the lock, for the control thread: only it removes nodes, so the node stays. */
+static struct shm_node *peers_find_node(struct shm *s, uint32_t id)
 {
     pthread_mutex_lock(&s->lock);
     struct shm_node *n = shm_node_of(s, id);
@@ -52,8 +52,8 @@ static struct shm_node *find_node(struct shm *s, uint32_t id)
 
 /* --- sending: with the lock held ------------------------------------------------------ */
 
-static struct shm_head head_to(const struct shm_node *n, const struct shm_peer *p,
-                               enum shm_kind kind)
+static struct shm_head peer_head(const struct shm_node *n, const struct shm_peer *p,
+                                 enum shm_kind kind)
 {
     return (struct shm_head){.kind = kind, .from = n->base.id, .to = p->id, .call = p->call};
 }
@@ -61,7 +61,7 @@ static struct shm_head head_to(const struct shm_node *n, const struct shm_peer *
 void shm_post_arena(struct shm_node *n, struct shm_peer *p, uint32_t number)
 {
     const struct map *a = &n->arenas[number];
-    const struct shm_arena_notice notice = {.head = head_to(n, p, SHM_ARENA),
+    const struct shm_arena_notice notice = {.head = peer_head(n, p, SHM_ARENA),
                                             .number = number,
                                             .file = a->file,
                                             .offset = a->offset,
@@ -82,12 +82,13 @@ int shm_post_core(struct shm_node *n, struct shm_peer *p, const void *message, s
         return -EMSGSIZE;
     if (!p->up)
         return -ECONNRESET;
-    m.head = head_to(n, p, SHM_CORE);
+    m.head = peer_head(n, p, SHM_CORE);
     memcpy(m.data, message, size);
     return shm_post(p->way, &m, sizeof m.head + size, -1);
 }
 
-static void post_parting(struct shm_connection *c, struct shm_head head, enum shm_reason reason)
+static void peer_post_parting(struct shm_connection *c, struct shm_head head,
+                              enum shm_reason reason)
 {
     const struct shm_parting parting = {.head = head, .reason = reason};
 
@@ -96,8 +97,8 @@ static void post_parting(struct shm_connection *c, struct shm_head head, enum sh
 
 /* --- asking: the control thread, with the lock held -------------------------------------- */
 
-/* Counts a peer that was asked for, and was found or missed. */
-static void count_missing(struct shm_node *n, const struct shm_peer *p, int change)
+/* Counts a peer that this node asked for as missing (change 1), or as found (-1). */
+static void peer_count_missing(struct shm_node *n, const struct shm_peer *p, int change)
 {
     unsigned *count = p->id < n->base.id ? &n->to_reach : &n->to_await;
 
@@ -105,7 +106,7 @@ static void count_missing(struct shm_node *n, const struct shm_peer *p, int chan
         *count += (unsigned)change;
 }
 
-static void try_later(struct shm_peer *p, int ms)
+static void peer_try_later(struct shm_peer *p, int ms)
 {
     const uint64_t at = loco_host_clock(NULL) + (uint64_t)ms * MS;
 
@@ -113,16 +114,16 @@ static void try_later(struct shm_peer *p, int ms)
         p->try_at = at;
 }
 
-static void ask_to_meet(struct shm_node *n, struct shm_peer *p, struct shm_connection *c)
+static void peer_ask_to_meet(struct shm_node *n, struct shm_peer *p, struct shm_connection *c)
 {
     p->way = c;
     p->call = ++n->shm->calls;
-    const struct shm_head meet = head_to(n, p, SHM_MEET);
+    const struct shm_head meet = peer_head(n, p, SHM_MEET);
     shm_post(c, &meet, sizeof meet, -1);
 }
 
-/* No node tries the peer for some time. */
-static void miss(struct shm *s, uint32_t peer, int ms)
+/* No node of this process tries the peer for so long. */
+static void peers_miss(struct shm *s, uint32_t peer, int ms)
 {
     uint64_t *at = loco_by_node_make(&s->try_at, peer);
 
@@ -130,9 +131,10 @@ static void miss(struct shm *s, uint32_t peer, int ms)
         *at = loco_host_clock(NULL) + (uint64_t)ms * MS;
 }
 
-/* Thousands of nodes may wait for one that is not there yet: one of them tries. Returns how soon to
- * try again, in ms; -1: not by itself. */
-static int try_peer(struct shm_node *n, struct shm_peer *p)
+/* Asks the peer to meet, if it is time to. Thousands of nodes may wait for one that is not there
+ * yet, so a failure holds for all of them. Returns when to try again, in ms; -1: an event will
+ * tell. */
+static int peer_try(struct shm_node *n, struct shm_peer *p)
 {
     const int retry = p->lives ? RETRY_LOST_MS : RETRY_MS;
     const uint64_t now = loco_host_clock(&n->base);
@@ -143,16 +145,17 @@ static int try_peer(struct shm_node *n, struct shm_peer *p)
         return (int)((due - now) / MS) + 1;
     struct shm_connection *c = shm_call(n, p->id);
     if (!c) {
-        miss(n->shm, p->id, retry);
+        peers_miss(n->shm, p->id, retry);
         return retry;
     }
     if (c->proven)
-        ask_to_meet(n, p, c);
+        peer_ask_to_meet(n, p, c);
     return -1;
 }
 
-/* Returns how soon to try again, in ms; -1: there is nobody to ask. */
-static int ask_down(struct shm_node *n)
+/* Asks the missing peers with lower ids. Returns when to try again, in ms; -1: none is left to ask.
+ */
+static int peers_ask(struct shm_node *n)
 {
     int retry = -1;
 
@@ -164,34 +167,34 @@ static int ask_down(struct shm_node *n)
             break;
         if (!p || !p->asked || p->way || p->refused)
             continue;
-        retry = sooner(retry, try_peer(n, p));
+        retry = peers_sooner(retry, peer_try(n, p));
     }
     return retry;
 }
 
-/* When all whom the node asked for have come nobody needs its name any more, and it should not
- * stay. */
-static void hide_when_met(struct shm_node *n)
+/* When all the peers that the node asked for are up, nobody needs its name any more. */
+static void peers_hide_when_met(struct shm_node *n)
 {
     if (n->asked && n->to_reach == 0 && n->to_await == 0)
         shm_hide(n);
 }
 
-/* A peer that would ask this node, and is lost or was asked for late, may find it. Returns how soon
- * to look again, in ms; -1: not by itself. */
-static int show_to_missing(struct shm_node *n)
+/* Gives the node its name again while a peer with a higher id is missing, which has to find it.
+ * Returns when to look again, in ms; -1: nobody is missing. */
+static int peers_show_to_missing(struct shm_node *n)
 {
     if (n->to_await == 0)
         return -1;
     if (!shm_is_shown(n))
         shm_show(n);
-    return RETRY_LOST_MS; /* somebody may tidy up the directory */
+    return RETRY_LOST_MS; /* the name may be removed by somebody who tidies up */
 }
 
-/* --- meeting: the control thread, without the lock, as it tells the core ------------------ */
+/* --- meeting: the control thread; without the lock, as it calls the core ------------------- */
 
-/* What the node knows of a peer, from now on; NULL when there is no memory. With the lock held. */
-static struct shm_peer *make_peer(struct shm_node *n, uint32_t id)
+/* The node's entry of the peer, made if there is none; NULL when there is no memory. With the lock
+ * held. */
+static struct shm_peer *peer_make(struct shm_node *n, uint32_t id)
 {
     struct shm_peer *p = loco_by_node_make(&n->peers, id);
 
@@ -202,8 +205,8 @@ static struct shm_peer *make_peer(struct shm_node *n, uint32_t id)
     return p && p->arenas ? p : NULL;
 }
 
-/* A peer that comes back has none of the arenas that it had. */
-static int renew_arenas(struct shm_peer *p)
+/* A peer that came back has new arenas. The old ones are kept aside. */
+static int peer_renew_arenas(struct shm_peer *p)
 {
     if (!p->lives)
         return 0;
@@ -217,7 +220,7 @@ static int renew_arenas(struct shm_peer *p)
     return 0;
 }
 
-static void lose(struct shm_node *n, struct shm_peer *p, bool left)
+static void peer_lose(struct shm_node *n, struct shm_peer *p, bool left)
 {
     const bool was_up = p->up;
 
@@ -226,15 +229,15 @@ static void lose(struct shm_node *n, struct shm_peer *p, bool left)
     p->way = NULL;
     p->up = false;
     if (was_up)
-        count_missing(n, p, 1);
-    try_later(p, RETRY_MS);
+        peer_count_missing(n, p, 1);
+    peer_try_later(p, RETRY_MS);
     pthread_mutex_unlock(&n->shm->lock);
     if (was_up)
         n->base.events.peer_lost(n->base.events.arg, p->id, left);
 }
 
-/* It is up, over this connection; who was asked says so to who asked. */
-static void connect_pair(struct shm_node *n, struct shm_peer *p, struct shm_connection *c,
+/* The pair is up, over this connection. The node that was asked tells the one that asked. */
+static void peer_connect(struct shm_node *n, struct shm_peer *p, struct shm_connection *c,
                          const struct shm_head *asked)
 {
     pthread_mutex_lock(&n->shm->lock);
@@ -244,51 +247,53 @@ static void connect_pair(struct shm_node *n, struct shm_peer *p, struct shm_conn
     p->lives++;
     c->pairs++;
     if (asked->kind == SHM_MEET) {
-        const struct shm_head met = head_to(n, p, SHM_MET);
+        const struct shm_head met = peer_head(n, p, SHM_MET);
         shm_post(c, &met, sizeof met, -1);
     }
     for (uint32_t i = 0; i < n->arena_count; i++)
         shm_post_arena(n, p, i);
-    count_missing(n, p, -1);
-    hide_when_met(n);
+    peer_count_missing(n, p, -1);
+    peers_hide_when_met(n);
     pthread_mutex_unlock(&n->shm->lock);
     n->base.events.peer_up(n->base.events.arg, p->id);
 }
 
-static void part(struct shm_connection *c, const struct shm_head *from, enum shm_reason reason)
+/* Answers a message with a parting. */
+static void peer_part(struct shm_connection *c, const struct shm_head *from, enum shm_reason reason)
 {
     const struct shm_head back = {
         .from = from->to, .to = from->from, .call = from->call, .kind = SHM_PARTING};
 
     pthread_mutex_lock(&c->shm->lock);
-    post_parting(c, back, reason);
+    peer_post_parting(c, back, reason);
     pthread_mutex_unlock(&c->shm->lock);
 }
 
-/* Whether the peer's place is free: the one before may have ended, and nobody has seen it. */
-static bool is_free(struct shm_peer *p)
+/* Whether the peer's id is free here. Its former process may have ended unnoticed, so what its
+ * connection still has to say is handled first. */
+static bool peer_is_free(struct shm_peer *p)
 {
     if (p && p->way && !p->way->heard)
         shm_hear(p->way);
     return !p || (!p->way && !p->refused);
 }
 
-/* Each of these returns whether the connection may stay. */
+/* A node of another process asks to meet. Returns whether the connection may stay. */
 
-static bool on_meet(struct shm_connection *c, const struct shm_head *h)
+static bool peer_on_meet(struct shm_connection *c, const struct shm_head *h)
 {
     struct shm *s = c->shm;
-    struct shm_node *n = find_node(s, h->to);
+    struct shm_node *n = peers_find_node(s, h->to);
     char text[160];
 
     if (!n) {
-        part(c, h, SHM_ABSENT);
+        peer_part(c, h, SHM_ABSENT);
         return true;
     }
     if (h->from <= h->to || h->from >= s->count)
         return false;
-    if (!is_free(shm_peer_of(n, h->from))) {
-        part(c, h, SHM_TAKEN);
+    if (!peer_is_free(shm_peer_of(n, h->from))) {
+        peer_part(c, h, SHM_TAKEN);
         if (shm_is_worth_saying(s)) {
             snprintf(text, sizeof text,
                      "node %u met a node that says it is node %u: its place is taken", h->to,
@@ -298,72 +303,73 @@ static bool on_meet(struct shm_connection *c, const struct shm_head *h)
         return true;
     }
     pthread_mutex_lock(&s->lock);
-    struct shm_peer *p = make_peer(n, h->from);
+    struct shm_peer *p = peer_make(n, h->from);
     pthread_mutex_unlock(&s->lock);
-    if (p && !renew_arenas(p)) {
-        connect_pair(n, p, c, h);
+    if (p && !peer_renew_arenas(p)) {
+        peer_connect(n, p, c, h);
         return true;
     }
-    part(c, h, SHM_UNFIT);
+    peer_part(c, h, SHM_UNFIT);
     if (shm_is_worth_saying(s))
         shm_warn(n, "a node came back too often, or there is no memory for it");
     return true;
 }
 
-/* The pair that a message is of; n is NULL where it is of none, as what was said to a node that has
- * closed since. */
+/* The pair that a message belongs to. n is NULL when there is no such pair, for instance when the
+ * node has closed since the message was sent. */
 struct pair {
     struct shm_node *n;
     struct shm_peer *p;
 };
 
-static struct pair pair_of(struct shm_connection *c, const struct shm_head *h)
+static struct pair pair_find(struct shm_connection *c, const struct shm_head *h)
 {
-    struct shm_node *n = find_node(c->shm, h->to);
+    struct shm_node *n = peers_find_node(c->shm, h->to);
     struct shm_peer *p = n ? shm_peer_of(n, h->from) : NULL;
 
     return p && p->way == c && p->call == h->call ? (struct pair){n, p} : (struct pair){0};
 }
 
-static void on_met(struct shm_connection *c, const struct pair *pair, const struct shm_head *h)
+static void pair_on_met(struct shm_connection *c, const struct pair *pair, const struct shm_head *h)
 {
-    if (!renew_arenas(pair->p)) {
-        connect_pair(pair->n, pair->p, c, h);
+    if (!peer_renew_arenas(pair->p)) {
+        peer_connect(pair->n, pair->p, c, h);
         return;
     }
     pair->p->refused = true;
-    part(c, h, SHM_UNFIT);
-    lose(pair->n, pair->p, false);
+    peer_part(c, h, SHM_UNFIT);
+    peer_lose(pair->n, pair->p, false);
 }
 
-static void on_parting(struct shm_connection *c, const struct pair *pair, uint32_t reason)
+static void pair_on_parting(struct shm_connection *c, const struct pair *pair, uint32_t reason)
 {
     struct shm_peer *p = pair->p;
     char text[160];
 
     if (reason == SHM_ABSENT)
-        c->place = (struct shm_place){0}; /* the name is of another process now */
+        c->place = (struct shm_place){0}; /* the node is in another process now */
     if (reason == SHM_TAKEN || reason == SHM_ABSENT)
-        try_later(p, RETRY_LOST_MS);
+        peer_try_later(p, RETRY_LOST_MS);
     p->refused |= reason == SHM_UNFIT;
     if (reason == SHM_TAKEN && shm_is_worth_saying(c->shm)) {
         snprintf(text, sizeof text, "node %u was refused by node %u: this place is taken",
                  pair->n->base.id, p->id);
         shm_warn(pair->n, text);
     }
-    lose(pair->n, p, reason == SHM_LEFT);
+    peer_lose(pair->n, p, reason == SHM_LEFT);
 }
 
-/* All of an arena may be touched, and stays until the node closes. */
-static bool has_room(const struct shm_node *n, uint64_t size)
+/* Whether the machine's memory could hold the arena beside those mapped so far: all of it may be
+ * touched, and it stays until the node closes. */
+static bool peer_has_room(const struct shm_node *n, uint64_t size)
 {
     const uint64_t machine = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
 
     return n->mapped <= machine && size <= machine - n->mapped;
 }
 
-static int map_arena(struct shm_connection *c, const struct pair *pair,
-                     const struct shm_arena_notice *a)
+static int pair_map_arena(struct shm_connection *c, const struct pair *pair,
+                          const struct shm_arena_notice *a)
 {
     struct map *maps = pair->p->arenas->maps;
 
@@ -372,7 +378,7 @@ static int map_arena(struct shm_connection *c, const struct pair *pair,
         return -EPROTO;
     if (c->files[a->file] < 0)
         return -EMFILE; /* the kernel had no room for the descriptor */
-    if (!has_room(pair->n, a->size))
+    if (!peer_has_room(pair->n, a->size))
         return -ENOMEM;
     int rc = shm_share(&maps[a->number], c->files[a->file],
                        (struct shm_range){.offset = a->offset, .size = a->size});
@@ -381,11 +387,11 @@ static int map_arena(struct shm_connection *c, const struct pair *pair,
     return rc;
 }
 
-/* Without its memory there is no talking to a peer. */
-static void on_arena(struct shm_connection *c, const struct pair *pair,
-                     const struct shm_arena_notice *a)
+/* Maps an arena of the peer. If that fails, the peer cannot be used, and the two part. */
+static void pair_on_arena(struct shm_connection *c, const struct pair *pair,
+                          const struct shm_arena_notice *a)
 {
-    int rc = map_arena(c, pair, a);
+    int rc = pair_map_arena(c, pair, a);
     char text[160];
 
     if (!rc)
@@ -397,11 +403,11 @@ static void on_arena(struct shm_connection *c, const struct pair *pair,
                              : strerror(-rc));
     shm_warn(pair->n, text);
     pair->p->refused = true;
-    part(c, &a->head, SHM_UNFIT);
-    lose(pair->n, pair->p, false);
+    peer_part(c, &a->head, SHM_UNFIT);
+    peer_lose(pair->n, pair->p, false);
 }
 
-static void on_core(const struct pair *pair, const unsigned char *data, size_t size)
+static void pair_on_core(const struct pair *pair, const unsigned char *data, size_t size)
 {
     const struct loco_events *events = &pair->n->base.events;
 
@@ -409,8 +415,8 @@ static void on_core(const struct pair *pair, const unsigned char *data, size_t s
                     size - sizeof(struct shm_head));
 }
 
-/* What a peer that is up says, and who was asked. */
-static void on_pair_message(struct shm_connection *c, const struct pair *pair,
+/* Handles a message of a pair that is up, or that asked to meet. */
+static void pair_on_message(struct shm_connection *c, const struct pair *pair,
                             const struct shm_head *h, const unsigned char *data, size_t size)
 {
     struct shm_arena_notice arena;
@@ -418,18 +424,18 @@ static void on_pair_message(struct shm_connection *c, const struct pair *pair,
 
     if (h->kind == SHM_PARTING) {
         memcpy(&parting, data, sizeof parting);
-        on_parting(c, pair, parting.reason);
+        pair_on_parting(c, pair, parting.reason);
     } else if (h->kind == SHM_MET && !pair->p->up) {
-        on_met(c, pair, h);
+        pair_on_met(c, pair, h);
     } else if (h->kind == SHM_ARENA && pair->p->up) {
         memcpy(&arena, data, sizeof arena);
-        on_arena(c, pair, &arena);
+        pair_on_arena(c, pair, &arena);
     } else if (h->kind == SHM_CORE && pair->p->up) {
-        on_core(pair, data, size);
+        pair_on_core(pair, data, size);
     }
 }
 
-static bool is_of_size(uint32_t kind, size_t size)
+static bool message_is_of_size(uint32_t kind, size_t size)
 {
     switch (kind) {
     case SHM_MEET:
@@ -447,28 +453,28 @@ static bool is_of_size(uint32_t kind, size_t size)
 bool shm_on_message(struct shm_connection *c, const struct shm_head *h, const unsigned char *data,
                     size_t size)
 {
-    if (!is_of_size(h->kind, size))
+    if (!message_is_of_size(h->kind, size))
         return false;
     if (h->kind == SHM_MEET)
-        return on_meet(c, h);
-    const struct pair pair = pair_of(c, h);
+        return peer_on_meet(c, h);
+    const struct pair pair = pair_find(c, h);
     if (pair.n)
-        on_pair_message(c, &pair, h, data, size);
+        pair_on_message(c, &pair, h, data, size);
     return true;
 }
 
 void shm_peer_refused(struct shm_connection *c, bool again)
 {
-    struct shm_node *n = find_node(c->shm, c->own);
+    struct shm_node *n = peers_find_node(c->shm, c->own);
     struct shm_peer *p = n ? shm_peer_of(n, c->other) : NULL;
 
     if (!p)
         return;
     p->refused |= !again;
-    try_later(p, RETRY_LOST_MS);
+    peer_try_later(p, RETRY_LOST_MS);
 }
 
-static void say_overrun(const struct shm_node *n, const struct shm_peer *p)
+static void peer_say_overrun(const struct shm_node *n, const struct shm_peer *p)
 {
     char text[160];
 
@@ -485,7 +491,7 @@ void shm_connection_lost(struct shm_connection *c)
     pthread_mutex_lock(&s->lock);
     struct shm_node *first = s->nodes;
     if (c->called && !c->proven)
-        miss(s, c->other, RETRY_MS);
+        peers_miss(s, c->other, RETRY_MS);
     pthread_mutex_unlock(&s->lock);
     for (struct shm_node *n = first; n; n = n->next) {
         loco_each_entry (&n->peers, id) {
@@ -493,17 +499,18 @@ void shm_connection_lost(struct shm_connection *c)
             if (!p || p->way != c)
                 continue;
             if (overrun)
-                say_overrun(n, p);
-            overrun = false; /* once */
-            lose(n, p, false);
+                peer_say_overrun(n, p);
+            overrun = false; /* say it once */
+            peer_lose(n, p, false);
         }
     }
 }
 
 /* --- the nodes, and the control thread ------------------------------------------------------- */
 
-/* With the lock held. What all the nodes of a process have alike. */
-static int agree(struct shm *s, uint32_t count, const struct loco_key *key)
+/* With the lock held. The first node of the process sets what all its nodes have in common; others
+ * must agree. */
+static int nodes_agree(struct shm *s, uint32_t count, const struct loco_key *key)
 {
     if (s->nodes)
         return s->count == count && !memcmp(&s->key, key, sizeof *key) ? 0 : -EINVAL;
@@ -515,8 +522,8 @@ static int agree(struct shm *s, uint32_t count, const struct loco_key *key)
     return rc;
 }
 
-/* The last node of a process has closed. */
-static void leave(struct shm *s)
+/* After the last node of the process has closed. */
+static void nodes_leave(struct shm *s)
 {
     shm_drop_connections(s);
     if (s->listener >= 0)
@@ -529,9 +536,9 @@ static void leave(struct shm *s)
     s->refusals = 0;
 }
 
-static int enter(struct shm *s, struct shm_node *n, const struct loco_key *key)
+static int nodes_enter(struct shm *s, struct shm_node *n, const struct loco_key *key)
 {
-    int rc = agree(s, n->base.count, key);
+    int rc = nodes_agree(s, n->base.count, key);
     if (rc)
         return rc;
     struct shm_node **entry = loco_by_node_make(&s->by_id, n->base.id);
@@ -553,15 +560,15 @@ int shm_enter(struct shm_node *n, const struct loco_key *key)
     struct shm *s = n->shm;
 
     pthread_mutex_lock(&s->lock);
-    int rc = enter(s, n, key);
+    int rc = nodes_enter(s, n, key);
     if (rc && !s->nodes)
-        leave(s);
+        nodes_leave(s);
     pthread_mutex_unlock(&s->lock);
     return rc;
 }
 
-/* With the lock held. */
-static void shut(struct shm_node *n)
+/* Ends a node: parts from its peers, and removes its name. With the lock held. */
+static void node_shut(struct shm_node *n)
 {
     struct shm_node **entry = loco_by_node_find(&n->shm->by_id, n->base.id);
 
@@ -569,7 +576,7 @@ static void shut(struct shm_node *n)
         struct shm_peer *p = shm_peer_of(n, id);
         if (!p || !p->way)
             continue;
-        post_parting(p->way, head_to(n, p, SHM_PARTING), SHM_LEFT);
+        peer_post_parting(p->way, peer_head(n, p, SHM_PARTING), SHM_LEFT);
         p->way->pairs -= p->up;
         p->way = NULL;
     }
@@ -577,35 +584,35 @@ static void shut(struct shm_node *n)
     *entry = NULL;
 }
 
-/* Ends the nodes that are to close, and looks for missing peers of the others. Returns how
- * long to wait for events, in ms. */
-static int tend_nodes(struct shm *s)
+/* Ends the nodes that are to close, and asks for missing peers of the others. Returns how long to
+ * wait for events, in ms; -1: for ever. */
+static int nodes_tend(struct shm *s)
 {
     int retry = -1;
 
     pthread_mutex_lock(&s->lock);
     for (struct shm_node **n = &s->nodes; *n;) {
         if (!(*n)->closing) {
-            retry = sooner(retry, ask_down(*n));
-            retry = sooner(retry, show_to_missing(*n));
+            retry = peers_sooner(retry, peers_ask(*n));
+            retry = peers_sooner(retry, peers_show_to_missing(*n));
             n = &(*n)->next;
             continue;
         }
         struct shm_node *gone = *n;
-        shut(gone);
+        node_shut(gone);
         *n = gone->next;
         if (!s->nodes)
-            leave(s);
+            nodes_leave(s);
         gone->closed = true;
         pthread_cond_broadcast(&s->node_closed);
     }
-    retry = sooner(retry, shm_tend_strangers(s));
-    retry = sooner(retry, shm_tend_listener(s));
+    retry = peers_sooner(retry, shm_tend_strangers(s));
+    retry = peers_sooner(retry, shm_tend_listener(s));
     pthread_mutex_unlock(&s->lock);
     return retry;
 }
 
-static void serve(struct shm_connection *c, uint32_t events)
+static void control_serve(struct shm_connection *c, uint32_t events)
 {
     if (events & EPOLLOUT) {
         pthread_mutex_lock(&c->shm->lock);
@@ -619,17 +626,17 @@ void *shm_control_thread(void *arg)
 {
     struct shm *s = arg;
 
-    /* One event a turn: serving it may free what the others name. */
+    /* One event at a time, as serving one may free what another points to. */
     while (!__atomic_load_n(&s->stop, __ATOMIC_ACQUIRE)) {
         struct epoll_event event;
-        int count = epoll_wait(s->epoll, &event, 1, tend_nodes(s));
+        int count = epoll_wait(s->epoll, &event, 1, nodes_tend(s));
         uint64_t turns;
         if (count < 1)
             continue;
         if (event.data.ptr == s)
             shm_accept(s);
         else if (event.data.ptr)
-            serve(event.data.ptr, event.events);
+            control_serve(event.data.ptr, event.events);
         else if (read(s->wakeup, &turns, sizeof turns) < 0)
             continue;
     }
@@ -642,11 +649,11 @@ int shm_meet(struct loco_node *base, uint32_t peer)
     struct shm *s = n->shm;
 
     pthread_mutex_lock(&s->lock);
-    struct shm_peer *p = make_peer(n, peer);
+    struct shm_peer *p = peer_make(n, peer);
     if (p && !p->asked) {
         n->asked = p->asked = true;
         if (!p->up)
-            count_missing(n, p, 1);
+            peer_count_missing(n, p, 1);
     }
     pthread_mutex_unlock(&s->lock);
     shm_wake_thread(s);

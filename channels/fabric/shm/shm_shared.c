@@ -1,6 +1,6 @@
 /*
- * Nodes of one process that know the same peer share what is mapped of its memory: a controller's
- * arena, which has a place for each converter, is not mapped once for each of them.
+ * Mappings of peers' memory, shared by the nodes of a process: a controller's arena, which has a
+ * place for each converter, is mapped once, not once for each converter.
  */
 #include <errno.h>
 #include <search.h>
@@ -18,7 +18,7 @@ struct shm_shared {
     unsigned users;
 };
 
-/* Of all the fabrics: files are the kernel's. */
+/* Of all fabrics in this process, as the files belong to the kernel. */
 static pthread_mutex_t shared_lock = PTHREAD_MUTEX_INITIALIZER;
 static void *shared_maps; /* tsearch tree */
 

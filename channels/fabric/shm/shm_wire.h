@@ -1,25 +1,25 @@
 /*
- * What goes over the sockets of the shm fabric, each of which joins two processes.
+ * The messages on the sockets of the shm fabric. Each socket joins two processes.
  *
- * The processes greet each other first. One calls, for a node of its own that is to meet a node
- * there; the other answers, with the first proof.
+ * First the two processes greet each other. The caller has a node that is to meet a node of the
+ * other process.
  *
- * hello    who calls whom, and the caller's nonce
- * answer   who is there, its nonce, and the proof that it knows the secret
- * proof    the same of who called
- * refusal  in place of an answer, or of what follows a proof: why not
+ * hello    the caller's node, the node that it wants to meet, and the caller's nonce
+ * answer   the other process's nonce, and its proof that it knows the secret
+ * proof    the caller's proof
+ * refusal  instead of an answer, or after a proof: why the connection ends
  *
- * Then they are heard, as are all the nodes of either.
+ * Then all nodes of both processes may use the connection.
  *
  * file     the descriptor of a memory file, before any arena in it
- * meet     a node asks to meet a node of a lower id
- * met      which is there, and so they are connected
+ * meet     a node asks a node of a lower id to meet
+ * met      the node that was asked agrees: the two are connected
  * arena    one arena of the sender, before any control message that names it
  * core     a control message of the core
- * parting  the last between two nodes, in place of a met too, and why
+ * parting  the last message between two nodes, also instead of a met, and why
  *
- * Of two nodes one may close, and be opened anew, while messages to it are under way. So each meet
- * has a number, the call, and all that follows it between the two has the same.
+ * A node may close and be opened anew while messages to it are under way. So each meet has a
+ * number, the call, which all later messages of the two nodes repeat.
  */
 #ifndef LOCO_SHM_WIRE_H
 #define LOCO_SHM_WIRE_H
@@ -27,7 +27,7 @@
 #include "../proof.h"
 
 enum shm_kind {
-    SHM_HELLO = 0x4c4f4360, /* others in each version of this protocol */
+    SHM_HELLO = 0x4c4f4360, /* changes with each version of this protocol */
     SHM_ANSWER,
     SHM_PROOF,
     SHM_REFUSAL,
@@ -39,9 +39,9 @@ enum shm_kind {
     SHM_PARTING
 };
 
-/* Of a refusal: FOREIGN, of another network; UNPROVEN, of a process that does not know the secret;
- * ABSENT, the node is not here. Of a parting: ABSENT; TAKEN, the id is in use; UNFIT, its memory
- * cannot be had; LEFT, it closed in order. */
+/* Reasons of a refusal: FOREIGN, it is of another network; UNPROVEN, it does not know the secret;
+ * ABSENT, the node is not here. Reasons of a parting: ABSENT; TAKEN, the id is in use; UNFIT, its
+ * memory cannot be mapped; LEFT, it closed in order. */
 enum shm_reason { SHM_FOREIGN, SHM_UNPROVEN, SHM_ABSENT, SHM_TAKEN, SHM_UNFIT, SHM_LEFT };
 
 /* Hello, answer, proof and refusal. */
@@ -49,8 +49,8 @@ struct shm_greeting {
     uint32_t kind;
     uint32_t from, to; /* nodes: the sender's, the receiver's */
     uint32_t count;    /* the sender's */
-    uint64_t process; /* the sender's number: so two connections to one process are known as that */
-    uint64_t reason;  /* of a refusal */
+    uint64_t process;  /* the sender's number, by which two connections to one process are found */
+    uint64_t reason;   /* of a refusal */
     struct loco_nonce nonce;
     struct loco_proof proof;
 };
@@ -60,7 +60,7 @@ struct shm_file_notice {
     uint32_t file;
 };
 
-/* What messages between nodes begin with; meet and met are no more. */
+/* The beginning of each message between nodes; meet and met have nothing else. */
 struct shm_head {
     uint32_t kind;
     uint32_t from, to; /* nodes */

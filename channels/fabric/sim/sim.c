@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "../../room.h"
 #include "../by_node_make.h"
 #include "../words.h"
 #include "sim_internal.h"
@@ -67,7 +68,7 @@ void sim_execute(struct operation *o)
     }
 }
 
-static unsigned char *place_in(const struct sim_node *n, struct loco_remote at, size_t size)
+static unsigned char *sim_place_in(const struct sim_node *n, struct loco_remote at, size_t size)
 {
     if (at.arena >= n->arena_count)
         return NULL;
@@ -75,8 +76,8 @@ static unsigned char *place_in(const struct sim_node *n, struct loco_remote at, 
     return at.offset <= a->size && size <= a->size - at.offset ? a->base + at.offset : NULL;
 }
 
-/* A post that goes nowhere; what is before it on the link is not held up. */
-static int fail(struct sim_link *l, int error)
+/* A post that failed: its number is taken back, so that nobody waits for it. */
+static int sim_fail(struct sim_link *l, int error)
 {
     atomic_store(&l->base.posted, l->last);
     return error;
@@ -90,41 +91,41 @@ void sim_poll(struct loco_link *link)
         l->node->sim->physics->poll(link);
 }
 
-static void interrupt(struct sim *s)
+static void sim_interrupt(struct sim *s)
 {
     if (s->physics->interrupt)
         s->physics->interrupt(s);
 }
 
-/* Word by word: others may write to it meanwhile. */
-static void read_source(struct sim *s, struct operation *o)
+/* Reads the source word by word, as other fibers may write to it meanwhile. */
+static void sim_read_source(struct sim *s, struct operation *o)
 {
     const unsigned char *from = o->source;
     size_t at = 0;
 
     for (; s->physics->interrupt && o->size - at > sizeof(uint64_t); at += sizeof(uint64_t)) {
         loco_copy(o->data + at, from + at, sizeof(uint64_t));
-        interrupt(s);
+        sim_interrupt(s);
     }
     loco_copy(o->data + at, from + at, o->size - at);
 }
 
-/* Sends an operation off; `like` has what is particular to it. */
-static int submit(struct sim_link *l, enum verb verb, struct loco_remote at, size_t size,
-                  const struct operation *like)
+/* Posts an operation. `like` has those of its fields that depend on the verb. */
+static int sim_submit(struct sim_link *l, enum verb verb, struct loco_remote at, size_t size,
+                      const struct operation *like)
 {
-    unsigned char *target = place_in(l->peer, at, size);
+    unsigned char *target = sim_place_in(l->peer, at, size);
     struct sim *s = l->node->sim;
 
-    interrupt(s);
+    sim_interrupt(s);
     sim_poll(&l->base);
     if (!target)
-        return fail(l, -ERANGE);
+        return sim_fail(l, -ERANGE);
     if (!sim_hears(l))
-        return fail(l, -ECONNRESET);
+        return sim_fail(l, -ECONNRESET);
     struct operation *o = sim_operation_new(s, size);
     if (!o)
-        return fail(l, -ENOMEM);
+        return sim_fail(l, -ENOMEM);
     size_t room = o->room;
     *o = *like;
     o->room = room;
@@ -134,19 +135,20 @@ static int submit(struct sim_link *l, enum verb verb, struct loco_remote at, siz
     o->target = target;
     o->size = size;
     if (o->source && (size <= LOCO_INLINE_MAX || s->config.chaos < LOCO_SIM_DEFERRED)) {
-        read_source(s, o);
+        sim_read_source(s, o);
         o->source = NULL;
     }
     uint64_t number = o->number;
     int rc = s->physics->post(l, o);
     if (rc < 0)
-        return fail(l, rc);
+        return sim_fail(l, rc);
     l->last = number;
     return rc;
 }
 
-/* On a link without latency a write is in place before the post returns. */
-static bool is_immediate(const struct sim_link *l)
+/* Whether a write is placed before the post returns: the link has no latency, and nothing in
+ * flight. */
+static bool sim_is_immediate(const struct sim_link *l)
 {
     return l->immediate && !l->oldest && sim_hears(l);
 }
@@ -156,8 +158,8 @@ static int sim_write(struct loco_link *base, struct loco_remote to, const void *
     struct sim_link *l = (struct sim_link *)base;
     unsigned char *target;
 
-    if (!is_immediate(l) || !(target = place_in(l->peer, to, size)))
-        return submit(l, WRITE, to, size, &(struct operation){.source = from});
+    if (!sim_is_immediate(l) || !(target = sim_place_in(l->peer, to, size)))
+        return sim_submit(l, WRITE, to, size, &(struct operation){.source = from});
     loco_copy(target, from, size);
     if (l->peer->waiting)
         sim_wake(l->peer);
@@ -170,14 +172,14 @@ static int sim_read(struct loco_link *base, struct loco_remote from, void *to, s
 {
     const struct operation like = {.result = to};
 
-    return submit((struct sim_link *)base, READ, from, size, &like);
+    return sim_submit((struct sim_link *)base, READ, from, size, &like);
 }
 
 static int sim_fetch_add(struct loco_link *base, struct loco_remote at, uint64_t add, uint64_t *old)
 {
     const struct operation like = {.result = old, .operand = add};
 
-    return submit((struct sim_link *)base, FETCH_ADD, at, sizeof *old, &like);
+    return sim_submit((struct sim_link *)base, FETCH_ADD, at, sizeof *old, &like);
 }
 
 static int sim_compare_swap(struct loco_link *base, struct loco_remote at, uint64_t expected,
@@ -185,7 +187,7 @@ static int sim_compare_swap(struct loco_link *base, struct loco_remote at, uint6
 {
     const struct operation like = {.result = old, .operand = desired, .expected = expected};
 
-    return submit((struct sim_link *)base, COMPARE_SWAP, at, sizeof *old, &like);
+    return sim_submit((struct sim_link *)base, COMPARE_SWAP, at, sizeof *old, &like);
 }
 
 static uint64_t sim_flush(struct loco_link *base)
@@ -193,7 +195,7 @@ static uint64_t sim_flush(struct loco_link *base)
     struct sim_link *l = (struct sim_link *)base;
 
     if (!sim_hears(l) && !l->node->closed)
-        return UINT64_MAX; /* never: the peer is lost */
+        return UINT64_MAX; /* never reached, as the peer is lost */
     struct operation *o = l->node->closed ? NULL : sim_operation_new(l->node->sim, 0);
     if (!o)
         return l->flushes; /* the next fence asks again */
@@ -222,14 +224,14 @@ static int sim_arena_map(struct loco_node *base, size_t size, struct loco_arena 
     return 0;
 }
 
-static struct loco_sim_link link_between(const struct sim *s, uint32_t from, uint32_t to)
+static struct loco_sim_link sim_link_between(const struct sim *s, uint32_t from, uint32_t to)
 {
     return s->config.link ? s->config.link(s->config.arg, from, to) : (struct loco_sim_link){0};
 }
 
-static bool takes_no_time(const struct sim *s, uint32_t a, uint32_t b)
+static bool sim_takes_no_time(const struct sim *s, uint32_t a, uint32_t b)
 {
-    const struct loco_sim_link there = link_between(s, a, b), back = link_between(s, b, a);
+    const struct loco_sim_link there = sim_link_between(s, a, b), back = sim_link_between(s, b, a);
 
     return s->physics == &sim_timed &&
            !(there.latency_ns | there.jitter_ns | back.latency_ns | back.jitter_ns);
@@ -239,8 +241,9 @@ static void *sim_reach(struct loco_node *base, uint32_t peer, struct loco_remote
 {
     const struct sim_node *n = (struct sim_node *)base;
 
-    return takes_no_time(n->sim, base->id, peer) ? place_in(sim_peer_of(n, peer)->node, at, size)
-                                                 : NULL;
+    return sim_takes_no_time(n->sim, base->id, peer)
+               ? sim_place_in(sim_peer_of(n, peer)->node, at, size)
+               : NULL;
 }
 
 static int sim_link_open(struct loco_node *base, uint32_t peer, struct loco_link **link)
@@ -259,9 +262,9 @@ static int sim_link_open(struct loco_node *base, uint32_t peer, struct loco_link
     l->node = n;
     l->peer = p->node;
     l->deaf = !p->up;
-    l->there = link_between(s, base->id, peer);
-    l->back = link_between(s, peer, base->id);
-    l->immediate = takes_no_time(s, base->id, peer);
+    l->there = sim_link_between(s, base->id, peer);
+    l->back = sim_link_between(s, peer, base->id);
+    l->immediate = sim_takes_no_time(s, base->id, peer);
     l->random = s->config.seed * 0x9e3779b97f4a7c15u + ++s->link_count;
     l->next = n->links;
     n->links = l;
@@ -271,7 +274,7 @@ static int sim_link_open(struct loco_node *base, uint32_t peer, struct loco_link
     return 0;
 }
 
-/* Operations in flight outlive their link's owner; the link is freed with the sim. */
+/* The link is freed with the sim, as operations in flight still refer to it. */
 static void sim_link_close(struct loco_link *link)
 {
     (void)link;
@@ -310,8 +313,9 @@ static const struct loco_fabric_ops sim_ops = {
 
 struct loco_fabric *loco_sim_open(const struct loco_sim_config *config)
 {
+    if (!loco_room_is_empty(config->room, sizeof config->room))
+        return NULL;
     struct sim *s = calloc(1, sizeof *s);
-
     if (!s)
         return NULL;
     s->base = (struct loco_fabric){
@@ -329,7 +333,7 @@ struct loco_fabric *loco_sim_open(const struct loco_sim_config *config)
     return &s->base;
 }
 
-static void free_node(struct sim *s, struct sim_node *n)
+static void sim_free_node(struct sim *s, struct sim_node *n)
 {
     while (n->links) {
         struct sim_link *l = n->links;
@@ -367,7 +371,7 @@ void loco_sim_close(struct loco_fabric *fabric)
         while (s->nodes[i]) {
             struct sim_node *n = s->nodes[i];
             s->nodes[i] = n->older;
-            free_node(s, n);
+            sim_free_node(s, n);
         }
     free(s->nodes);
     while (s->spare) {

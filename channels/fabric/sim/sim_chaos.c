@@ -1,6 +1,6 @@
 /*
- * The sim's other physics: at each turn chance says which fiber or which operation goes on,
- * and an operation goes on by the smallest step that RDMA knows. What is allowed:
+ * The sim's other physics: at each turn chance chooses a fiber or an operation. An operation then
+ * makes the smallest step that RDMA knows. What is allowed:
  *
  *      write     its source is read (late, where it is not inline), it arrives, is placed
  *                word by word, and is completed at any time after it arrived
@@ -28,39 +28,41 @@
 enum {
     STEPS_MAX = 10000000,
     WORD = 8,
-    REACH = 8,      /* how many of a link's operations are looked at for one that can go on */
-    REACH_FAR = 64, /* now and then */
-    DEPTH = 128,    /* of a send queue, but for those that are as short as SHALLOW */
-    SHALLOW = 4,
+    REACH = 8,      /* how many of a link's oldest operations may be chosen */
+    REACH_FAR = 64, /* the same, now and then */
+    DEPTH = 128,    /* size of a send queue */
+    SHALLOW = 4,    /* size of some of them */
 };
 
-static uint64_t below(struct sim *s, uint64_t bound)
+static uint64_t chaos_below(struct sim *s, uint64_t bound)
 {
     return (uint64_t)((unsigned __int128)sim_draw(&s->random) * bound >> 64);
 }
 
 /* --- transfers: words in some order ------------------------------------------------------- */
 
-static unsigned divisor(unsigned a, unsigned b)
+static unsigned transfer_divisor(unsigned a, unsigned b)
 {
-    return b ? divisor(b, a % b) : a;
+    return b ? transfer_divisor(b, a % b) : a;
 }
 
-/* A stride that shares no divisor with the count visits every word once. */
-static struct transfer plan(struct sim *s, size_t size)
+/* Draws an order of the words. A stride that has no common divisor with their count visits each
+ * word once. */
+static struct transfer transfer_plan(struct sim *s, size_t size)
 {
     struct transfer t = {.words = (unsigned)((size + WORD - 1) / WORD), .stride = 1};
 
     if (s->config.chaos < LOCO_SIM_TORN || t.words < 2)
         return t;
-    t.first = (unsigned)below(s, t.words);
+    t.first = (unsigned)chaos_below(s, t.words);
     do
-        t.stride = 1 + (unsigned)below(s, t.words);
-    while (divisor(t.words, t.stride) != 1);
+        t.stride = 1 + (unsigned)chaos_below(s, t.words);
+    while (transfer_divisor(t.words, t.stride) != 1);
     return t;
 }
 
-static void move_word(struct transfer *t, unsigned char *to, const unsigned char *from, size_t size)
+static void transfer_word(struct transfer *t, unsigned char *to, const unsigned char *from,
+                          size_t size)
 {
     size_t at = ((size_t)t->first + (size_t)t->moved * t->stride) % t->words * WORD;
 
@@ -68,51 +70,51 @@ static void move_word(struct transfer *t, unsigned char *to, const unsigned char
     t->moved++;
 }
 
-/* Moves some of the words up to `ready`, in their order: all where nothing tears. */
-static void move_some(struct sim *s, struct transfer *t, unsigned ready, void *to, const void *from,
-                      size_t size)
+/* Moves some of the first `ready` words, or all of them where transfers do not tear. */
+static void transfer_some(struct sim *s, struct transfer *t, unsigned ready, void *to,
+                          const void *from, size_t size)
 {
     unsigned left = ready - t->moved;
 
     if (left == 0)
         return;
-    unsigned some = s->config.chaos < LOCO_SIM_TORN ? left : 1 + (unsigned)below(s, left);
+    unsigned some = s->config.chaos < LOCO_SIM_TORN ? left : 1 + (unsigned)chaos_below(s, left);
     while (some-- > 0)
-        move_word(t, to, from, size);
+        transfer_word(t, to, from, size);
 }
 
-static bool is_over(const struct transfer *t)
+static bool transfer_is_over(const struct transfer *t)
 {
     return t->moved == t->words;
 }
 
 /* --- an operation's steps ------------------------------------------------------------------- */
 
-static bool is_atomic(const struct operation *o)
+static bool chaos_is_atomic(const struct operation *o)
 {
     return o->verb == FETCH_ADD || o->verb == COMPARE_SWAP;
 }
 
-/* Where it stands: everything before it on its link, as far as that matters to it. */
+/* What is true of all earlier operations of the link. */
 struct earlier {
     bool all_arrived, all_finished, writes_placed, all_executed;
 };
 
-static void finish(struct operation *o)
+static void chaos_finish(struct operation *o)
 {
     o->finished = true;
     o->link->queued--;
 }
 
-static bool step_write(struct sim *s, struct operation *o, const struct earlier *e)
+static bool chaos_step_write(struct sim *s, struct operation *o, const struct earlier *e)
 {
     bool hears = sim_hears(o->link), reaches = sim_reaches(o->link);
 
     if (o->source && !hears)
         return false;
     if (o->source) {
-        move_some(s, &o->fetch, o->fetch.words, o->data, o->source, o->size);
-        if (is_over(&o->fetch))
+        transfer_some(s, &o->fetch, o->fetch.words, o->data, o->source, o->size);
+        if (transfer_is_over(&o->fetch))
             o->source = NULL;
         return true;
     }
@@ -121,19 +123,20 @@ static bool step_write(struct sim *s, struct operation *o, const struct earlier 
     bool may_complete = hears && !o->finished && e->all_finished;
     bool may_place = reaches && !o->executed && e->writes_placed &&
                      (e->all_executed || s->config.chaos >= LOCO_SIM_DEFERRED);
-    if (may_complete && (!may_place || below(s, 2))) {
-        finish(o);
+    if (may_complete && (!may_place || chaos_below(s, 2))) {
+        chaos_finish(o);
         return true;
     }
     if (!may_place)
         return false;
-    move_some(s, &o->apply, o->apply.words, o->target, o->data, o->size);
-    o->executed = is_over(&o->apply);
+    transfer_some(s, &o->apply, o->apply.words, o->target, o->data, o->size);
+    o->executed = transfer_is_over(&o->apply);
     return true;
 }
 
-/* Where the NIC's atomics and the CPU's do not compose, something may come in between. */
-static void begin_atomic(struct sim *s, struct operation *o)
+/* An atomic reads the word now. Where the NIC's atomics do not compose with the CPU's, it writes
+ * the word in a later step, so that the CPU may change the word in between. */
+static void chaos_begin_atomic(struct sim *s, struct operation *o)
 {
     struct sim_node *peer = o->link->peer;
 
@@ -146,7 +149,7 @@ static void begin_atomic(struct sim *s, struct operation *o)
     peer->atomic = o;
 }
 
-static void end_atomic(struct operation *o)
+static void chaos_end_atomic(struct operation *o)
 {
     uint64_t old, new;
 
@@ -158,47 +161,49 @@ static void end_atomic(struct operation *o)
     o->executed = true;
 }
 
-static bool execute_some(struct sim *s, struct operation *o)
+static bool chaos_execute_some(struct sim *s, struct operation *o)
 {
     struct sim_node *peer = o->link->peer;
 
     if (o->verb == FLUSH) {
         o->executed = true;
     } else if (o->verb == READ) {
-        move_some(s, &o->apply, o->apply.words, o->data, o->target, o->size);
-        o->executed = is_over(&o->apply);
+        transfer_some(s, &o->apply, o->apply.words, o->data, o->target, o->size);
+        o->executed = transfer_is_over(&o->apply);
     } else if (peer->atomic == o) {
-        end_atomic(o);
+        chaos_end_atomic(o);
     } else if (!peer->atomic) {
-        begin_atomic(s, o);
+        chaos_begin_atomic(s, o);
     } else {
         return false;
     }
     return true;
 }
 
-/* What of the answer may be on its way. */
-static unsigned answerable(const struct operation *o)
+/* How many words of the answer may have been sent. */
+static unsigned chaos_answerable(const struct operation *o)
 {
     if (!o->result || !sim_hears(o->link))
         return 0;
     return o->executed ? o->answer.words : o->streams ? o->apply.moved : 0;
 }
 
-static bool step_other(struct sim *s, struct operation *o, const struct earlier *e)
+static bool chaos_step_other(struct sim *s, struct operation *o, const struct earlier *e)
 {
     if (!o->arrived)
         return e->all_arrived && (o->arrived = true);
-    bool may_execute = !o->executed && sim_reaches(o->link) && e->writes_placed &&
-                       (e->all_executed || !is_atomic(o) || s->config.chaos >= LOCO_SIM_DEFERRED);
-    bool may_answer = o->answer.moved < answerable(o);
-    if (may_answer && (!may_execute || below(s, 2))) {
-        move_some(s, &o->answer, answerable(o), o->result, o->data, o->size);
+    bool may_execute =
+        !o->executed && sim_reaches(o->link) && e->writes_placed &&
+        (e->all_executed || !chaos_is_atomic(o) || s->config.chaos >= LOCO_SIM_DEFERRED);
+    bool may_answer = o->answer.moved < chaos_answerable(o);
+    if (may_answer && (!may_execute || chaos_below(s, 2))) {
+        transfer_some(s, &o->answer, chaos_answerable(o), o->result, o->data, o->size);
         return true;
     }
     if (may_execute)
-        return execute_some(s, o);
-    if (!o->executed || o->finished || !sim_hears(o->link) || (o->result && !is_over(&o->answer)))
+        return chaos_execute_some(s, o);
+    if (!o->executed || o->finished || !sim_hears(o->link) ||
+        (o->result && !transfer_is_over(&o->answer)))
         return false;
     if (o->again) {
         o->again = o->executed = false;
@@ -207,32 +212,32 @@ static bool step_other(struct sim *s, struct operation *o, const struct earlier 
     }
     if (!e->all_finished)
         return false;
-    finish(o);
+    chaos_finish(o);
     return true;
 }
 
-/* Most parts of an operation follow at once; before some of them much else happens. */
-static unsigned draw_patience(struct sim *s)
+/* How long the operation waits before its next step: mostly not at all, but sometimes long. */
+static unsigned chaos_draw_patience(struct sim *s)
 {
-    uint64_t chance = below(s, 40);
+    uint64_t chance = chaos_below(s, 40);
 
-    return (unsigned)(chance == 0 ? below(s, 200) : chance < 6 ? below(s, 12) : 0);
+    return (unsigned)(chance == 0 ? chaos_below(s, 200) : chance < 6 ? chaos_below(s, 12) : 0);
 }
 
-/* Tries to take the operation one step on. */
-static bool step(struct sim *s, struct operation *o, const struct earlier *e)
+/* Tries to make one step of the operation; returns whether it did. */
+static bool chaos_step(struct sim *s, struct operation *o, const struct earlier *e)
 {
     if (o->patience > 0) {
         o->patience--;
         return false;
     }
-    if (!(o->verb == WRITE ? step_write(s, o, e) : step_other(s, o, e)))
+    if (!(o->verb == WRITE ? chaos_step_write(s, o, e) : chaos_step_other(s, o, e)))
         return false;
-    o->patience = draw_patience(s);
+    o->patience = chaos_draw_patience(s);
     return true;
 }
 
-static void follow(struct earlier *e, const struct operation *o)
+static void chaos_follow(struct earlier *e, const struct operation *o)
 {
     e->all_arrived &= o->arrived;
     e->all_finished &= o->finished;
@@ -243,7 +248,7 @@ static void follow(struct earlier *e, const struct operation *o)
 
 /* --- links with operations in flight ---------------------------------------------------------- */
 
-static int activate(struct sim *s, struct sim_link *l)
+static int chaos_activate(struct sim *s, struct sim_link *l)
 {
     if (l->active)
         return 0;
@@ -260,7 +265,7 @@ static int activate(struct sim *s, struct sim_link *l)
     return 0;
 }
 
-static void deactivate(struct sim *s, struct sim_link *l)
+static void chaos_deactivate(struct sim *s, struct sim_link *l)
 {
     struct sim_link *last = s->active[--s->active_count];
 
@@ -269,8 +274,8 @@ static void deactivate(struct sim *s, struct sim_link *l)
     l->active = 0;
 }
 
-/* What is done waits to be polled; what is done and placed is over. */
-static void retire(struct sim *s, struct sim_link *l)
+/* Publishes what is completed, to be polled, and frees what is completed and executed. */
+static void chaos_retire(struct sim *s, struct sim_link *l)
 {
     for (struct operation *o = l->oldest; o && o->finished; o = o->next)
         *(o->verb == FLUSH ? &l->flushes_completed : &l->completed) = o->number;
@@ -280,51 +285,52 @@ static void retire(struct sim *s, struct sim_link *l)
         sim_operation_free(s, o);
     }
     if (!l->oldest)
-        deactivate(s, l);
+        chaos_deactivate(s, l);
 }
 
-/* One of the link's operations, beginning with a chance one, goes a step on. */
-static void step_link(struct sim *s, struct sim_link *l)
+/* Makes a step of one of the link's operations: of the first that can from a drawn one on. */
+static void chaos_step_link(struct sim *s, struct sim_link *l)
 {
     struct earlier e = {true, true, true, true};
-    unsigned reach = below(s, 8) ? REACH : REACH_FAR;
-    unsigned skip = (unsigned)below(s, reach);
+    unsigned reach = chaos_below(s, 8) ? REACH : REACH_FAR;
+    unsigned skip = (unsigned)chaos_below(s, reach);
     struct operation *o = l->oldest;
 
     if (!sim_hears(l) && !sim_reaches(l)) {
-        deactivate(s, l); /* what is left on it is never done */
+        chaos_deactivate(s, l); /* what is left on the link is never done */
         return;
     }
     for (; skip > 0 && o->next; skip--, o = o->next)
-        follow(&e, o);
+        chaos_follow(&e, o);
     for (unsigned i = 0; o && i < reach; i++, o = o->next) {
-        if (step(s, o, &e)) {
+        if (chaos_step(s, o, &e)) {
             s->changes++;
-            retire(s, l);
+            chaos_retire(s, l);
             return;
         }
-        follow(&e, o);
+        chaos_follow(&e, o);
     }
 }
 
 /* --- fibers ----------------------------------------------------------------------------------- */
 
-static bool may_go_on(const struct sim *s, const struct sim_fiber *f)
+static bool chaos_may_go_on(const struct sim *s, const struct sim_fiber *f)
 {
     return !f->waiting || f->seen != s->changes || f->wake_at <= s->now;
 }
 
-/* One that is held back gives its turn to another, or to the network. */
-static struct sim_fiber *choose_fiber(struct sim *s)
+/* Chooses a fiber that can go on. A fiber that is held back lets others, or the network, go first.
+ */
+static struct sim_fiber *chaos_choose_fiber(struct sim *s)
 {
-    unsigned k = (unsigned)below(s, s->crowd_count);
+    unsigned k = (unsigned)chaos_below(s, s->crowd_count);
     struct sim_fiber *held_back = NULL;
 
     for (unsigned left = s->crowd_count; left > 0; left--, k++) {
         if (k == s->crowd_count)
             k = 0;
         struct sim_fiber *f = s->crowd[k];
-        if (!may_go_on(s, f))
+        if (!chaos_may_go_on(s, f))
             continue;
         if (f->stall == 0)
             return f;
@@ -334,18 +340,18 @@ static struct sim_fiber *choose_fiber(struct sim *s)
     return s->active_count == 0 ? held_back : NULL;
 }
 
-/* Whether any could go on if chance took it. */
-static bool any_may_go_on(const struct sim *s)
+/* Whether some fiber could go on, be it held back or not. */
+static bool chaos_any_may_go_on(const struct sim *s)
 {
     for (unsigned i = 0; i < s->crowd_count; i++)
-        if (may_go_on(s, s->crowd[i]))
+        if (chaos_may_go_on(s, s->crowd[i]))
             return true;
     return false;
 }
 
-/* All wait, for what the simulator has not seen to change. One fiber may have changed plain
- * memory that another looks at; so before time is skipped each looks again a few times. */
-static struct sim_fiber *look_again(struct sim *s)
+/* All fibers wait, and the simulator has seen no change. But a fiber may have changed plain memory
+ * that another one waits for. So before time is skipped, each fiber looks again a few times. */
+static struct sim_fiber *chaos_look_again(struct sim *s)
 {
     if (s->idle_since != s->changes) {
         s->idle_since = s->changes;
@@ -359,8 +365,8 @@ static struct sim_fiber *look_again(struct sim *s)
     return NULL;
 }
 
-/* What is due in time: sleepers wake, messages come. */
-static void let_time_act(struct sim *s)
+/* Handles what is due by now: fibers that slept wake up, and news arrive. */
+static void chaos_let_time_act(struct sim *s)
 {
     struct timeline_entry entry;
 
@@ -374,8 +380,8 @@ static void let_time_act(struct sim *s)
     }
 }
 
-/* Nothing can go on before some time comes. Whether there is such a time. */
-static bool skip_to_next_time(struct sim *s)
+/* Skips to the next time at which something can go on; false when there is none. */
+static bool chaos_skip_time(struct sim *s)
 {
     uint64_t next = s->timeline.count > 0 ? s->timeline.heap[0].time : UINT64_MAX;
 
@@ -389,8 +395,9 @@ static bool skip_to_next_time(struct sim *s)
     return true;
 }
 
-/* The fiber that goes on next, after whatever chance lets happen before; NULL: none can. */
-static struct sim_fiber *next_fiber(struct sim *s)
+/* Lets operations make steps as chance has it, and returns the fiber that runs next; NULL when none
+ * can. */
+static struct sim_fiber *chaos_next_fiber(struct sim *s)
 {
     uint64_t steps_max = s->config.steps_max ? s->config.steps_max : STEPS_MAX;
 
@@ -399,16 +406,16 @@ static struct sim_fiber *next_fiber(struct sim *s)
             s->result = -ETIME;
             return NULL;
         }
-        s->now += 1 + below(s, 8);
-        let_time_act(s);
-        if (s->active_count > 0 && below(s, 3)) {
-            step_link(s, s->active[below(s, s->active_count)]);
+        s->now += 1 + chaos_below(s, 8);
+        chaos_let_time_act(s);
+        if (s->active_count > 0 && chaos_below(s, 3)) {
+            chaos_step_link(s, s->active[chaos_below(s, s->active_count)]);
             continue;
         }
-        struct sim_fiber *f = choose_fiber(s);
-        if (!f && s->active_count == 0 && !any_may_go_on(s)) {
-            f = look_again(s);
-            if (!f && !skip_to_next_time(s)) {
+        struct sim_fiber *f = chaos_choose_fiber(s);
+        if (!f && s->active_count == 0 && !chaos_any_may_go_on(s)) {
+            f = chaos_look_again(s);
+            if (!f && !chaos_skip_time(s)) {
                 s->result = -EDEADLK;
                 return NULL;
             }
@@ -421,7 +428,7 @@ static struct sim_fiber *next_fiber(struct sim *s)
 static void chaos_pause(struct sim_fiber *self)
 {
     struct sim *s = self->sim;
-    struct sim_fiber *next = next_fiber(s);
+    struct sim_fiber *next = chaos_next_fiber(s);
 
     if (!next) {
         sim_switch(self, &s->main);
@@ -429,7 +436,7 @@ static void chaos_pause(struct sim_fiber *self)
     }
     next->seen = s->changes;
     next->waiting = NULL;
-    next->stall = below(s, 32) ? 0 : (unsigned)below(s, 60);
+    next->stall = chaos_below(s, 32) ? 0 : (unsigned)chaos_below(s, 60);
     sim_switch(self, next);
 }
 
@@ -445,8 +452,8 @@ static void chaos_relax(struct loco_node *node, struct loco_wait *wait)
     struct sim_node *n = (struct sim_node *)node;
     struct sim_fiber *self = n->sim->current;
 
-    /* What it did since it last waited for this, others may wait for; and it may itself, as a wait
-     * may begin before its first look. So such a turn is short whatever happens. */
+    /* On a wait's first turn, other fibers may wait for what this one has done before; and this one
+     * may not have looked yet. So it counts a change, and does not count it as seen. */
     const bool looked_away = wait->turns == 1 || wait->until != self->wake_at;
     n->sim->changes += looked_away;
     self->seen = n->sim->changes - looked_away;
@@ -466,31 +473,32 @@ void sim_wait_for_change(struct sim *s)
     chaos_pause(self);
 }
 
-/* Mostly for a short while, but now and then for longer than operations take. */
-static void interrupt(struct sim *s)
+/* Pauses the running fiber: mostly for a short while, sometimes for longer than operations take. */
+static void chaos_interrupt_now(struct sim *s)
 {
-    if (below(s, 16) == 0)
-        s->current->stall = (unsigned)below(s, 200);
+    if (chaos_below(s, 16) == 0)
+        s->current->stall = (unsigned)chaos_below(s, 200);
     chaos_pause(s->current);
 }
 
-/* Mostly after much, but now and then after little, several times in a row. */
+/* Draws when the running fiber is interrupted next: mostly late, sometimes soon, even repeatedly.
+ */
 void sim_preempt(struct sim *s)
 {
-    s->until_preempted = 1 + (int)below(s, 1ull << below(s, 12));
+    s->until_preempted = 1 + (int)chaos_below(s, 1ull << chaos_below(s, 12));
     if (s->current != &s->main)
-        interrupt(s);
+        chaos_interrupt_now(s);
 }
 
-/* The fabric's own instructions are interrupted here: between an operation's number and its post,
- * and while the post reads an inline source. */
+/* Interrupts a fiber inside the fabric: between an operation's number and its post, and while the
+ * post reads an inline source. */
 static void chaos_interrupt(struct sim *s)
 {
-    if (s->config.chaos >= LOCO_SIM_DEFERRED && below(s, 16) == 0)
-        interrupt(s);
+    if (s->config.chaos >= LOCO_SIM_DEFERRED && chaos_below(s, 16) == 0)
+        chaos_interrupt_now(s);
 }
 
-static void take_completion(struct sim *s, _Atomic uint64_t *known, uint64_t completed)
+static void chaos_take_completion(struct sim *s, _Atomic uint64_t *known, uint64_t completed)
 {
     if (atomic_load_explicit(known, memory_order_relaxed) >= completed)
         return;
@@ -502,32 +510,33 @@ static void chaos_poll(struct loco_link *link)
 {
     struct sim_link *l = (struct sim_link *)link;
 
-    take_completion(l->node->sim, &link->done, l->completed);
-    take_completion(l->node->sim, &link->flushed, l->flushes_completed);
+    chaos_take_completion(l->node->sim, &link->done, l->completed);
+    chaos_take_completion(l->node->sim, &link->flushed, l->flushes_completed);
 }
 
-static void draw_course(struct sim *s, struct operation *o)
+static void chaos_draw_course(struct sim *s, struct operation *o)
 {
     bool deferred = s->config.chaos >= LOCO_SIM_DEFERRED;
 
-    o->patience = draw_patience(s);
-    o->fetch = plan(s, o->size);
-    o->apply = plan(s, o->size);
-    o->streams = deferred && o->verb == READ && below(s, 2);
-    o->again = deferred && o->verb == READ && below(s, 16) == 0;
-    o->answer = o->streams ? o->apply : plan(s, o->size);
+    o->patience = chaos_draw_patience(s);
+    o->fetch = transfer_plan(s, o->size);
+    o->apply = transfer_plan(s, o->size);
+    o->streams = deferred && o->verb == READ && chaos_below(s, 2);
+    o->again = deferred && o->verb == READ && chaos_below(s, 16) == 0;
+    o->answer = o->streams ? o->apply : transfer_plan(s, o->size);
 }
 
-static unsigned draw_depth(struct sim *s)
+static unsigned chaos_draw_depth(struct sim *s)
 {
-    return s->config.chaos >= LOCO_SIM_DEFERRED && below(s, 4) == 0 ? SHALLOW : DEPTH;
+    return s->config.chaos >= LOCO_SIM_DEFERRED && chaos_below(s, 4) == 0 ? SHALLOW : DEPTH;
 }
 
-/* A fence posts its flushes under a lock, and does not wait there. */
-static int wait_for_room(struct sim_link *l)
+/* Waits while the link's send queue is full. Not for a flush, as a fence must not wait in its post.
+ */
+static int chaos_wait_for_room(struct sim_link *l)
 {
     if (l->depth == 0)
-        l->depth = draw_depth(l->node->sim);
+        l->depth = chaos_draw_depth(l->node->sim);
     while (l->queued >= l->depth) {
         sim_wait_for_change(l->node->sim);
         if (!sim_hears(l))
@@ -540,20 +549,20 @@ static int wait_for_room(struct sim_link *l)
 static int chaos_post(struct sim_link *l, struct operation *o)
 {
     struct sim *s = l->node->sim;
-    int rc = o->verb == FLUSH ? 0 : wait_for_room(l);
+    int rc = o->verb == FLUSH ? 0 : chaos_wait_for_room(l);
 
     if (!rc)
-        rc = activate(s, l);
+        rc = chaos_activate(s, l);
     if (rc) {
         sim_operation_free(s, o);
         return rc;
     }
-    draw_course(s, o);
+    chaos_draw_course(s, o);
     sim_append(l, o);
     l->queued++;
     s->changes++;
-    /* A fence must not be left under its lock either. */
-    if (o->verb != FLUSH && below(s, 4) == 0)
+    /* A fence must not be paused in its post either. */
+    if (o->verb != FLUSH && chaos_below(s, 4) == 0)
         chaos_pause(s->current);
     return LOCO_POSTED;
 }

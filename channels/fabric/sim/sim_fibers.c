@@ -4,7 +4,7 @@
 #include "../../loco/fabric/context.h"
 #include "sim_internal.h"
 
-enum { STACK_SIZE = 8 << 20 }; /* as a program's own: others' models run on it */
+enum { STACK_SIZE = 8 << 20 }; /* as a thread's, since users' models run on it */
 
 _Thread_local struct sim *sim_running;
 
@@ -26,12 +26,13 @@ static void fiber_body(void *arg)
     f->sim->changes++;
     if (!f->control && --f->sim->alive == 0)
         sim_switch(f, &f->sim->main);
-    f->sim->physics->pause(f); /* for good: nothing will name this fiber again */
+    f->sim->physics->pause(f); /* for ever: nothing refers to this fiber any more */
 }
 
-/* --- chaos: those that chance may choose ---------------------------------------------------- */
+/* --- chaos: the fibers that chance may choose ----------------------------------------------------
+ */
 
-static int make_room(struct sim *s)
+static int fiber_make_room(struct sim *s)
 {
     if (++s->fiber_count <= s->crowd_room)
         return 0;
@@ -81,7 +82,7 @@ struct sim_fiber *sim_spawn(struct sim *s, void (*body)(void *arg), void *arg, b
     f->alarm = (struct alarm){.kind = ALARM, .fiber = f};
     f->context = calloc(LOCO_MANAGERS_MAX, sizeof(void *));
     f->fiber = f->context ? fiber_new(fiber_body, f, STACK_SIZE) : NULL;
-    if (!f->fiber || make_room(s) || timeline_add(&s->timeline, s->now, LOCO_SIM_FIRST, f)) {
+    if (!f->fiber || fiber_make_room(s) || timeline_add(&s->timeline, s->now, LOCO_SIM_FIRST, f)) {
         fiber_free(f->fiber);
         free(f->context);
         free(f);

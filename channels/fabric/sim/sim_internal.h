@@ -2,12 +2,12 @@
  * What the sim's parts share.
  *
  *      sim.c         the fabric: links, operations, arenas
- *      sim_peers.c   nodes that come, tell one another, and go
+ *      sim_peers.c   how nodes open, meet, send control messages, close and crash
  *      sim_fibers.c  the threads of the simulated nodes
- *      sim_timed.c   operations take the time that their links take, and nothing else happens
- *      sim_chaos.c   operations do whatever RDMA permits
+ *      sim_timed.c   physics: an operation takes the time that its link takes, and nothing else
+ *      sim_chaos.c   physics: operations do whatever RDMA permits, as a seed draws it
  *
- * The last two are the sim's physics: one of them is chosen when it is opened.
+ * The physics is chosen when the sim is opened.
  */
 #ifndef LOCO_SIM_INTERNAL_H
 #define LOCO_SIM_INTERNAL_H
@@ -17,16 +17,16 @@
 #include "../fiber.h"
 #include "../timeline.h"
 
-/* What a timeline entry is; the first member of each. */
+/* The kind of a timeline entry; the first member of each struct that is one. */
 enum kind { FIBER, ALARM, ARRIVAL, ANSWER, COMPLETION, NEWS };
 
-/* The end of a fiber's wait. */
+/* The time at which a fiber's wait ends. */
 struct alarm {
     enum kind kind;
     struct sim_fiber *fiber;
 };
 
-/* What is due next on a link: an arrival at the peer, or a completion here. */
+/* The next event of a link: an arrival at the peer, or a completion here. */
 struct link_event {
     enum kind kind;
     struct sim_link *link;
@@ -38,20 +38,20 @@ struct sim_fiber {
     struct fiber *fiber;
     void (*body)(void *arg);
     void *arg;
-    void **context; /* its table of thread contexts */
+    void **context; /* its table of thread contexts, by manager */
     struct sim_fiber *next;
-    bool control; /* a node's, not the program's: the run does not wait for it */
+    bool control; /* of a node, not of the program: the run does not wait for its end */
 
     /* While it waits in relax(): */
-    struct sim_node *waiting; /* at this node, NULL: it does not */
-    uint64_t wake_at;         /* latest */
-    uint64_t alarm_at;        /* when its alarm rings; UINT64_MAX: it is not set */
+    struct sim_node *waiting; /* the node that it waits at; NULL: it does not wait */
+    uint64_t wake_at;         /* when the wait ends at the latest */
+    uint64_t alarm_at;        /* when its alarm is due; UINT64_MAX: it is not set */
     struct alarm alarm;
 
     /* Chaos: */
-    unsigned place; /* among those that may be chosen; 0: none, it sleeps or has ended */
-    uint64_t seen;  /* the sim's changes when it last looked */
-    unsigned stall; /* turns that it is held back */
+    unsigned place; /* in the sim's crowd, from 1; 0: it sleeps or has ended */
+    uint64_t seen;  /* the sim's count of changes when it last looked */
+    unsigned stall; /* turns for which it is held back */
 };
 
 struct sim_arena {
@@ -61,11 +61,11 @@ struct sim_arena {
 
 /* What a node knows of another. */
 struct sim_peer {
-    struct sim_node *node;  /* the newest that came up; NULL: none did yet */
-    bool asked;             /* the node asked to meet it */
-    bool up;                /* it was not lost since */
-    uint64_t newest;        /* when the newest news of the peer come */
-    struct sim_link *links; /* to all of its lives */
+    struct sim_node *node;  /* the peer's newest life; NULL: it never came up */
+    bool asked;             /* this node asked to meet it */
+    bool up;                /* it came up and was not lost since */
+    uint64_t newest;        /* when its newest news arrive */
+    struct sim_link *links; /* to all its lives */
 };
 
 struct sim_node {
@@ -73,16 +73,16 @@ struct sim_node {
     struct sim *sim;
     struct loco_by_node peers; /* struct sim_peer */
     bool closed;
-    bool silent; /* it crashed, and what it still had to tell is lost */
+    bool silent; /* it crashed, and its control messages on the way are lost */
     struct sim_arena *arenas;
     uint32_t arena_count;
     struct sim_link *links;
-    struct sim_link *unwatched; /* timed: what a wait has to look at */
+    struct sim_link *unwatched; /* timed: links that the next wait has to watch */
     unsigned waiting;           /* fibers in relax() */
-    struct operation *atomic;   /* chaos: the NIC is between its read and its write */
+    struct operation *atomic;   /* chaos: its NIC is between this one's read and write */
     struct sim_node *older;     /* the closed one that had this id before */
 
-    /* Chaos: the fiber on which it hears of its peers, and what it has not heard yet. */
+    /* Chaos: the fiber that handles its news, and the news that wait. */
     struct sim_fiber *control;
     struct news *news, *newest_news;
 };
@@ -91,32 +91,32 @@ struct sim_link {
     struct loco_link base;
     struct sim_node *node, *peer;
     struct operation *oldest, *newest; /* not done, in the order of posting */
-    bool immediate;                    /* timed, and neither way takes any time */
+    bool immediate;                    /* timed: the way there and back takes no time */
     uint64_t flushes;                  /* tickets given */
     uint64_t last;                     /* the newest operation's number */
-    bool deaf;                         /* the loss of the peer was told here: no answer comes */
-    bool severed;                      /* the loss of the node was told there: nothing arrives */
-    struct sim_link *next;             /* of the node */
-    struct sim_link *next_to_peer;     /* of the node, to the same peer */
+    bool deaf;                         /* the node knows that the peer is lost: no answer comes */
+    bool severed;                      /* the peer knows that the node is lost: nothing arrives */
+    struct sim_link *next;             /* the node's next link */
+    struct sim_link *next_to_peer;     /* the node's next link to the same peer */
 
     /* Timed: */
     struct loco_sim_link there, back;
     uint64_t random;
     uint64_t last_arrival, last_finish;
-    struct operation *travelling; /* the oldest that has not come to the peer */
+    struct operation *travelling; /* the oldest that has not arrived at the peer */
     struct link_event arrival, completion;
-    bool listed; /* it is watched, or unwatched; else nothing is in flight */
+    bool listed; /* watched or unwatched: operations are in flight */
     struct sim_link *next_unwatched;
 
-    /* Chaos: its place among the links that have operations in flight; 0: none. */
-    unsigned active;
-    uint64_t completed, flushes_completed; /* wait to be polled */
-    unsigned queued, depth;                /* operations that are not completed; and at most */
+    /* Chaos: */
+    unsigned active; /* place among the links with operations in flight, from 1; 0: none */
+    uint64_t completed, flushes_completed; /* numbers that wait to be polled */
+    unsigned queued, depth;                /* operations in the send queue, and its size */
 };
 
 enum verb { WRITE, READ, FETCH_ADD, COMPARE_SWAP, FLUSH };
 
-/* The words of a transfer, in the order in which chaos moves them. */
+/* The words of a transfer: `moved` of them so far, from the word `first` on, `stride` apart. */
 struct transfer {
     unsigned moved, words, first, stride;
 };
@@ -127,22 +127,22 @@ struct operation {
     struct sim_link *link;
     uint64_t number;       /* or a flush's ticket */
     unsigned char *target; /* in the peer's memory */
-    const void *source;    /* of a write that is not inline, here; NULL once it is read */
-    void *result;          /* of a read or atomic, here */
+    const void *source;    /* of a write, in the poster's memory; NULL once it was read */
+    void *result;          /* of a read or atomic, in the poster's memory */
     size_t size;
     uint64_t operand, expected;
     struct operation *next;
-    bool arrived, finished; /* at the peer; as its poster sees it */
+    bool arrived, finished; /* arrived at the peer; completed for the poster */
 
     /* Timed: */
     uint64_t arrives, finishes;
-    uint64_t place; /* of its arrival on the timeline */
+    uint64_t place; /* its arrival's place on the timeline */
 
     /* Chaos: */
-    bool executed; /* placed; or read, or done, at the peer */
-    bool streams;  /* a read's words are answered as they are read */
-    bool again;    /* a read is done once more, as after a lost answer */
-    unsigned patience;
+    bool executed;     /* its effect at the peer is complete */
+    bool streams;      /* the words of a read are answered as they are read */
+    bool again;        /* the read is repeated once, as after a lost answer */
+    unsigned patience; /* chances that it lets pass before its next step */
     struct transfer fetch, apply, answer;
 
     size_t room;
@@ -156,7 +156,7 @@ struct news {
     enum kind kind;
     enum topic topic;
     struct sim_node *from, *to;
-    struct news *next; /* of those that have come, and were not heard */
+    struct news *next; /* that has arrived, too, and was not handled */
     size_t size;
     unsigned char data[];
 };
@@ -164,11 +164,11 @@ struct news {
 /* How operations and fibers go on. */
 struct sim_physics {
     void (*interrupt)(struct sim *sim); /* may pause the running fiber; or NULL */
-    int (*post)(struct sim_link *link, struct operation *operation); /* takes it over */
+    int (*post)(struct sim_link *link, struct operation *operation); /* owns the operation */
     void (*poll)(struct loco_link *link);
     void (*relax)(struct loco_node *node, struct loco_wait *wait);
     void (*sleep)(struct sim *sim, uint64_t time, unsigned class);
-    void (*pause)(struct sim_fiber *self); /* goes on with others, until self is next */
+    void (*pause)(struct sim_fiber *self); /* runs others until self is next */
 };
 
 extern const struct sim_physics sim_timed, sim_chaos;
@@ -182,7 +182,7 @@ struct sim {
     struct sim_node **nodes;
     uint32_t node_count, open_count;
     uint64_t link_count;
-    struct operation *spare; /* small ones */
+    struct operation *spare; /* small operations to be used again */
 
     struct sim_fiber *fibers; /* every one there ever was */
     unsigned alive;
@@ -194,15 +194,15 @@ struct sim {
     uint64_t random;
     uint64_t steps, changes;
     int until_preempted;
-    uint64_t idle_since; /* the changes when all began to wait ... */
-    unsigned looks;      /* ... and how often they have looked again since */
+    uint64_t idle_since; /* the count of changes when all fibers began to wait */
+    unsigned looks;      /* looks of waiting fibers since then */
     struct sim_link **active;
     unsigned active_count, active_room;
     struct sim_fiber **crowd; /* the fibers that may be chosen */
     unsigned crowd_count, crowd_room, fiber_count;
 };
 
-/* splitmix64: small, and good for any seed. */
+/* The generator splitmix64, which works with any seed. */
 static inline uint64_t sim_draw(uint64_t *state)
 {
     uint64_t z = (*state += 0x9e3779b97f4a7c15u);
@@ -215,18 +215,18 @@ static inline uint64_t sim_draw(uint64_t *state)
 void sim_switch(struct sim_fiber *from, struct sim_fiber *to);
 void sim_fibers_free(struct sim *sim);
 
-/* A fiber that begins at the present time; or NULL. */
+/* A fiber that starts at the present time; NULL when there is no memory. */
 struct sim_fiber *sim_spawn(struct sim *sim, void (*body)(void *arg), void *arg, bool control);
 
-/* Chaos: the fiber may be chosen to go on; and may not, until it is awake again. */
+/* Chaos: the fiber may be chosen to run; or may not until it is awake again. */
 void sim_awake(struct sim_fiber *fiber);
 void sim_asleep(struct sim_fiber *fiber);
 
 /* Chaos: waits until something has changed in the sim. */
 void sim_wait_for_change(struct sim *sim);
 
-/* The simulation whose fibers are interrupted anywhere, as tests/sim/preempt.c has it: after
- * `until_preempted` more of the running one's steps it is paused. */
+/* The simulation whose fibers are interrupted anywhere. tests/sim/preempt.c counts down
+ * `until_preempted` at each memory access, and then has the running fiber paused. */
 extern _Thread_local struct sim *sim_running;
 void sim_preempt(struct sim *sim);
 
@@ -245,10 +245,10 @@ void sim_node_close(struct loco_node *node);
 int sim_meet(struct loco_node *node, uint32_t peer);
 int sim_send(struct loco_node *node, uint32_t peer, const void *message, size_t size);
 
-/* The news have come to their node, which takes them over. */
+/* The news have arrived at their node, which owns them from now on. */
 void sim_news_come(struct news *news);
 
-/* Whether the link's operations still have an effect at the peer; and here. */
+/* Whether the link's operations still take effect at the peer; whether they still complete here. */
 static inline bool sim_reaches(const struct sim_link *l)
 {
     return !l->severed && !l->peer->closed;
@@ -259,16 +259,16 @@ static inline bool sim_hears(const struct sim_link *l)
     return !l->deaf && !l->node->closed;
 }
 
-/* Lets the node's waiting fibers look again: something of theirs may have changed. */
+/* Lets the node's waiting fibers look again, as something may have changed for them. */
 void sim_wake(struct sim_node *node);
 
-/* What an operation does at its target, all at once. */
+/* Does all that the operation does at its target, at once. */
 void sim_execute(struct operation *operation);
 
 struct operation *sim_operation_new(struct sim *sim, size_t size);
 void sim_operation_free(struct sim *sim, struct operation *operation);
 
-/* Behind the newest of its link. */
+/* Adds the operation behind the newest one of its link. */
 static inline void sim_append(struct sim_link *l, struct operation *o)
 {
     o->next = NULL;

@@ -1,10 +1,11 @@
 /*
- * The sim's nodes: how they come, what they tell one another, and how they go.
+ * The sim's nodes: how they open, meet, send control messages, close and crash. What a node learns
+ * about a peer arrives as news: it is up, it sent a message, it was lost.
  *
- * News of one peer come in the order in which they were sent; of different peers in any, under
- * chaos. So two nodes hear of a loss at times of their own, and meanwhile what the lost one had
- * posted may still be placed. Under chaos each node hears its news on a fiber of its own, as on
- * other fabrics on a thread.
+ * News of one peer arrive in the order in which they were sent. Under chaos, news of different
+ * peers arrive in any order. So two nodes learn of a loss at different times, and meanwhile the
+ * operations of the lost node may still be placed. Under chaos each node handles its news on a
+ * fiber of its own, as it does on a thread on other fabrics.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -16,36 +17,36 @@
 enum {
     CONTROL_LATENCY_NS = 1000, /* control messages are setup; their latency has no model */
     CHAOS_LATENCY_NS = 500,
-    DETECTION_NS = 3000, /* a loss is noticed within this under chaos */
+    DETECTION_NS = 3000, /* under chaos, the longest time until a loss is noticed */
 };
 
 /* --- hearing -------------------------------------------------------------------------- */
 
-/* What the link has done is still known; the rest is never done. */
-static void deafen(struct sim_link *l)
+/* The peer is lost. What was completed before is still found; nothing else will be. */
+static void link_deafen(struct sim_link *l)
 {
     sim_poll(&l->base);
     l->deaf = true;
 }
 
-static void sever(struct sim_link *l)
+static void link_sever(struct sim_link *l)
 {
     if (l->peer->atomic && l->peer->atomic->link == l)
         l->peer->atomic = NULL;
     l->severed = true;
 }
 
-static void part(struct sim_node *here, struct sim_node *lost)
+static void peers_part(struct sim_node *here, struct sim_node *lost)
 {
     for (struct sim_link *l = sim_peer_of(here, lost->base.id)->links; l; l = l->next_to_peer)
         if (l->peer == lost)
-            deafen(l);
+            link_deafen(l);
     for (struct sim_link *l = sim_peer_of(lost, here->base.id)->links; l; l = l->next_to_peer)
         if (l->peer == here)
-            sever(l);
+            link_sever(l);
 }
 
-static void hear(const struct news *news)
+static void news_hear(const struct news *news)
 {
     struct sim_node *from = news->from, *to = news->to;
     struct sim_peer *peer = sim_peer_of(to, from->base.id);
@@ -60,7 +61,7 @@ static void hear(const struct news *news)
         events->message(events->arg, from->base.id, news->data, news->size);
     } else if (news->topic != MESSAGE && connected) {
         peer->up = false;
-        part(to, from);
+        peers_part(to, from);
         events->peer_lost(events->arg, from->base.id, news->topic == LEFT);
     }
     sim_wake(to);
@@ -80,14 +81,14 @@ static void control_body(void *arg)
             continue;
         }
         n->news = news->next;
-        hear(news);
+        news_hear(news);
         free(news);
     }
     n->control = NULL;
 }
 
-/* It may be within a call, which ends first. */
-static void end_control(struct sim_node *n)
+/* Ends the node's control fiber, when the call that it may be in has returned. */
+static void control_end(struct sim_node *n)
 {
     if (n->control)
         sim_awake(n->control);
@@ -101,7 +102,7 @@ void sim_news_come(struct news *news)
 
     if (n->closed || !n->control) {
         if (!n->closed)
-            hear(news);
+            news_hear(news);
         free(news);
         return;
     }
@@ -121,8 +122,8 @@ static uint64_t news_delay(struct sim *s, enum topic topic)
     return 1 + sim_draw(&s->random) % most;
 }
 
-static int tell(struct sim_node *from, struct sim_node *to, enum topic topic, const void *message,
-                size_t size)
+static int news_tell(struct sim_node *from, struct sim_node *to, enum topic topic,
+                     const void *message, size_t size)
 {
     struct sim *s = from->sim;
     struct sim_peer *peer = sim_peer_of(to, from->base.id);
@@ -153,20 +154,20 @@ int sim_send(struct loco_node *base, uint32_t peer, const void *message, size_t 
 
     if (n->closed || !p->up)
         return -ECONNRESET;
-    return tell(n, p->node, MESSAGE, message, size);
+    return news_tell(n, p->node, MESSAGE, message, size);
 }
 
 /* --- coming and going ------------------------------------------------------------------- */
 
-static int introduce(struct sim_node *a, struct sim_node *b)
+static int peers_introduce(struct sim_node *a, struct sim_node *b)
 {
-    int rc = tell(b, a, UP, NULL, 0);
+    int rc = news_tell(b, a, UP, NULL, 0);
 
-    return rc ? rc : tell(a, b, UP, NULL, 0);
+    return rc ? rc : news_tell(a, b, UP, NULL, 0);
 }
 
-/* Whether both asked for it. */
-static bool are_to_meet(const struct sim_node *a, const struct sim_node *b)
+/* Whether each of the two has asked for the other. */
+static bool peers_are_to_meet(const struct sim_node *a, const struct sim_node *b)
 {
     const struct sim_peer *a_sees = sim_peer_of(a, b->base.id),
                           *b_sees = sim_peer_of(b, a->base.id);
@@ -174,7 +175,7 @@ static bool are_to_meet(const struct sim_node *a, const struct sim_node *b)
     return a_sees && a_sees->asked && b_sees && b_sees->asked;
 }
 
-static struct sim_node *open_node(const struct sim *s, uint32_t id)
+static struct sim_node *node_that_is_open(const struct sim *s, uint32_t id)
 {
     struct sim_node *n = s->nodes[id];
 
@@ -183,16 +184,16 @@ static struct sim_node *open_node(const struct sim *s, uint32_t id)
 
 int sim_meet(struct loco_node *base, uint32_t peer)
 {
-    struct sim_node *n = (struct sim_node *)base, *other = open_node(n->sim, peer);
+    struct sim_node *n = (struct sim_node *)base, *other = node_that_is_open(n->sim, peer);
     struct sim_peer *p = loco_by_node_make(&n->peers, peer);
 
     if (!p)
         return -ENOMEM;
     p->asked = true;
-    return !n->closed && other && are_to_meet(n, other) ? introduce(n, other) : 0;
+    return !n->closed && other && peers_are_to_meet(n, other) ? peers_introduce(n, other) : 0;
 }
 
-static int make_peers(struct sim_node *n)
+static int node_make_peers(struct sim_node *n)
 {
     struct sim_peer *self;
     int rc = loco_by_node_init(&n->peers, n->base.count, sizeof *self);
@@ -207,7 +208,7 @@ static int make_peers(struct sim_node *n)
     return 0;
 }
 
-static struct sim_node *make_node(struct sim *s, uint32_t id, const struct loco_events *events)
+static struct sim_node *node_make(struct sim *s, uint32_t id, const struct loco_events *events)
 {
     struct sim_node *n = calloc(1, sizeof *n);
 
@@ -216,7 +217,7 @@ static struct sim_node *make_node(struct sim *s, uint32_t id, const struct loco_
     n->base =
         (struct loco_node){.fabric = &s->base, .id = id, .count = s->node_count, .events = *events};
     n->sim = s;
-    int rc = make_peers(n);
+    int rc = node_make_peers(n);
     if (!rc && s->config.chaos)
         n->control = sim_spawn(s, control_body, n, true);
     if (rc || (s->config.chaos && !n->control)) {
@@ -233,7 +234,7 @@ int sim_node_open(struct loco_fabric *fabric, uint32_t id, uint32_t count,
 {
     struct sim *s = (struct sim *)fabric;
 
-    (void)secret; /* one process: there is nobody to prove it to */
+    (void)secret; /* all nodes are in one process, so none has to prove it */
     if (!s->nodes) {
         s->nodes = calloc(count, sizeof(struct sim_node *));
         s->node_count = count;
@@ -242,10 +243,10 @@ int sim_node_open(struct loco_fabric *fabric, uint32_t id, uint32_t count,
         return -ENOMEM;
     if (count != s->node_count)
         return -EINVAL;
-    if (open_node(s, id))
+    if (node_that_is_open(s, id))
         return -EADDRINUSE;
 
-    struct sim_node *n = make_node(s, id, events);
+    struct sim_node *n = node_make(s, id, events);
     if (!n)
         return -ENOMEM;
     n->older = s->nodes[id];
@@ -256,16 +257,16 @@ int sim_node_open(struct loco_fabric *fabric, uint32_t id, uint32_t count,
 }
 
 /* The node's memory stays until the sim closes: deliveries to it may still be under way. */
-static void end_node(struct sim_node *n, enum topic topic)
+static void node_end(struct sim_node *n, enum topic topic)
 {
     struct sim *s = n->sim;
 
     n->closed = true;
     s->open_count--;
     loco_each_entry (&n->peers, id) {
-        struct sim_node *peer = open_node(s, id);
-        if (peer && are_to_meet(n, peer))
-            tell(n, peer, topic, NULL, 0);
+        struct sim_node *peer = node_that_is_open(s, id);
+        if (peer && peers_are_to_meet(n, peer))
+            news_tell(n, peer, topic, NULL, 0);
     }
     s->changes++;
 }
@@ -275,8 +276,8 @@ void sim_node_close(struct loco_node *base)
     struct sim_node *n = (struct sim_node *)base;
 
     if (!n->closed)
-        end_node(n, LEFT);
-    end_control(n);
+        node_end(n, LEFT);
+    control_end(n);
 }
 
 void loco_sim_crash(struct loco_fabric *fabric, uint32_t id)
@@ -285,8 +286,8 @@ void loco_sim_crash(struct loco_fabric *fabric, uint32_t id)
     struct sim_node *n = s->nodes[id];
 
     n->silent = !s->config.chaos || sim_draw(&s->random) % 2;
-    s->base.busy++; /* for ever: nobody is to see its stores any more */
-    end_node(n, LOST);
+    s->base.busy++; /* for ever: its direct stores must not reach anybody any more */
+    node_end(n, LOST);
     for (struct sim_link *l = n->links; l; l = l->next) {
         atomic_store(&l->base.done, atomic_load(&l->base.posted));
         atomic_store(&l->base.flushed, l->flushes);
@@ -298,8 +299,8 @@ void loco_sim_cut(struct loco_fabric *fabric, uint32_t a, uint32_t b)
 {
     struct sim *s = (struct sim *)fabric;
 
-    if (!are_to_meet(s->nodes[a], s->nodes[b]))
+    if (!peers_are_to_meet(s->nodes[a], s->nodes[b]))
         return;
-    tell(s->nodes[a], s->nodes[b], LOST, NULL, 0);
-    tell(s->nodes[b], s->nodes[a], LOST, NULL, 0);
+    news_tell(s->nodes[a], s->nodes[b], LOST, NULL, 0);
+    news_tell(s->nodes[b], s->nodes[a], LOST, NULL, 0);
 }

@@ -1,19 +1,20 @@
 /*
- * The sim's ordinary physics: an operation is at the peer after the link's latency, and done
- * after the latency back. At the same time what the network does comes first.
+ * The sim's ordinary physics: an operation arrives at the peer after the link's latency, and is
+ * done after the latency of the way back. Of events at the same time, those of the network come
+ * first.
  */
 #include <errno.h>
 
 #include "../words.h"
 #include "sim_internal.h"
 
-/* A wait may be for another fiber of its own node, which no delivery announces; and it may
- * begin before its first look. So it looks again after this long. */
+/* A fiber may wait for another fiber of its own node, which no delivery announces, and may begin
+ * its wait before it has looked for the first time. So it looks again after this long. */
 enum { LOCAL_POLL_NS = 50 };
 
 /* --- fibers ------------------------------------------------------------------------- */
 
-static void stop_waiting(struct sim_fiber *f)
+static void timed_stop_waiting(struct sim_fiber *f)
 {
     f->waiting->waiting--;
     f->waiting = NULL;
@@ -28,21 +29,21 @@ void sim_wake(struct sim_node *node)
     for (struct sim_fiber *f = s->fibers; node->waiting && f; f = f->next) {
         if (f->waiting != node)
             continue;
-        stop_waiting(f);
+        timed_stop_waiting(f);
         timeline_add(&s->timeline, s->now, LOCO_SIM_WAITS, f);
     }
 }
 
-static void set_alarm(struct sim_fiber *f)
+static void timed_set_alarm(struct sim_fiber *f)
 {
     if (f->wake_at >= f->alarm_at)
-        return; /* it rings before, and is set again then */
+        return; /* the alarm is due before, and is then set again */
     f->alarm_at = f->wake_at;
     timeline_add(&f->sim->timeline, f->wake_at, LOCO_SIM_WAITS, &f->alarm);
 }
 
-/* An alarm rang: whether its fiber goes on. It may be of a wait that has ended. */
-static bool ends_wait(struct sim_fiber *f)
+/* Whether the alarm that is due ends its fiber's wait. It may have been set for an earlier wait. */
+static bool timed_ends_wait(struct sim_fiber *f)
 {
     if (f->alarm_at != f->sim->now)
         return false;
@@ -50,66 +51,67 @@ static bool ends_wait(struct sim_fiber *f)
     if (!f->waiting)
         return false;
     if (f->wake_at > f->sim->now) {
-        set_alarm(f);
+        timed_set_alarm(f);
         return false;
     }
-    stop_waiting(f);
+    timed_stop_waiting(f);
     return true;
 }
 
-/* The fiber that an entry lets go on, or NULL. */
-static struct sim_fiber *resumed(const void *what)
+/* The fiber that a timeline entry resumes; NULL if it is another event. */
+static struct sim_fiber *timed_resumed(const void *what)
 {
     if (*(const enum kind *)what == FIBER)
         return (struct sim_fiber *)what;
     if (*(const enum kind *)what != ALARM)
         return NULL;
     struct sim_fiber *f = ((const struct alarm *)what)->fiber;
-    return ends_wait(f) ? f : NULL;
+    return timed_ends_wait(f) ? f : NULL;
 }
 
-static void arrival_happens(struct sim_link *l);
-static void answer_happens(struct operation *o);
-static void completion_happens(struct sim_link *l);
+static void timed_arrival(struct sim_link *l);
+static void timed_answer(struct operation *o);
+static void timed_completion(struct sim_link *l);
 
-static void happen(void *what)
+static void timed_happen(void *what)
 {
     enum kind kind = *(enum kind *)what;
 
     if (kind == ARRIVAL)
-        arrival_happens(((struct link_event *)what)->link);
+        timed_arrival(((struct link_event *)what)->link);
     else if (kind == ANSWER)
-        answer_happens(what);
+        timed_answer(what);
     else if (kind == COMPLETION)
-        completion_happens(((struct link_event *)what)->link);
+        timed_completion(((struct link_event *)what)->link);
     else if (kind == NEWS)
         sim_news_come(what);
 }
 
-/* Goes on with whatever is next, beginning with `entry`; returns when `self` is. */
-static void carry_on(struct sim_fiber *self, struct timeline_entry entry, bool any)
+/* Handles events, beginning with `entry`, and switches to the fibers that they resume. Returns when
+ * that is `self`. */
+static void timed_carry_on(struct sim_fiber *self, struct timeline_entry entry, bool any)
 {
     struct sim *s = self->sim;
 
     for (; any; any = timeline_take(&s->timeline, &entry)) {
         s->now = entry.time;
-        struct sim_fiber *next = resumed(entry.what);
+        struct sim_fiber *next = timed_resumed(entry.what);
         if (next) {
             sim_switch(self, next);
             return;
         }
-        happen(entry.what);
+        timed_happen(entry.what);
     }
     s->result = -EDEADLK;
     sim_switch(self, &s->main);
 }
 
-static void pause_fiber(struct sim_fiber *self)
+static void timed_pause(struct sim_fiber *self)
 {
     struct timeline_entry entry = {0};
     bool any = timeline_take(&self->sim->timeline, &entry);
 
-    carry_on(self, entry, any);
+    timed_carry_on(self, entry, any);
 }
 
 static void timed_sleep(struct sim *s, uint64_t time, unsigned class)
@@ -117,15 +119,16 @@ static void timed_sleep(struct sim *s, uint64_t time, unsigned class)
     struct timeline_entry next;
 
     timeline_exchange(&s->timeline, time, timeline_place(&s->timeline, class), s->current, &next);
-    carry_on(s->current, next, true);
+    timed_carry_on(s->current, next, true);
 }
 
 /* --- completions -------------------------------------------------------------------- *
- * A write's completion needs no event where nobody waits: it is done when its time is over. So a
- * link whose operations are in flight stands in its node's `unwatched`, and the next wait there
- * watches it: the first completion that is due is an event then. */
+ * A write's completion is no event while nobody waits for it: the write simply is done when its
+ * time is over. So a link with operations in flight is put into its node's list `unwatched`. The
+ * next wait at that node watches the link: it makes an event of the first completion that is due.
+ */
 
-static void unwatch(struct sim_link *l)
+static void timed_unwatch(struct sim_link *l)
 {
     if (l->listed)
         return;
@@ -134,32 +137,32 @@ static void unwatch(struct sim_link *l)
     l->node->unwatched = l;
 }
 
-static void watch(struct sim_link *l)
+static void timed_watch(struct sim_link *l)
 {
     struct sim *s = l->node->sim;
 
     l->listed = false;
     sim_poll(&l->base);
-    if (!l->oldest || l->oldest->finishes <= s->now) /* one that never came to the peer */
+    if (!l->oldest || l->oldest->finishes <= s->now) /* the oldest never arrived at the peer */
         return;
     l->listed = true;
     l->completion = (struct link_event){.kind = COMPLETION, .link = l};
     timeline_add(&s->timeline, l->oldest->finishes, LOCO_SIM_NETWORK, &l->completion);
 }
 
-static void watch_all(struct sim_node *node)
+static void timed_watch_all(struct sim_node *node)
 {
     while (node->unwatched) {
         struct sim_link *l = node->unwatched;
         node->unwatched = l->next_unwatched;
-        watch(l);
+        timed_watch(l);
     }
 }
 
-static void completion_happens(struct sim_link *l)
+static void timed_completion(struct sim_link *l)
 {
     l->listed = false;
-    unwatch(l);
+    timed_unwatch(l);
     sim_wake(l->node);
 }
 
@@ -169,28 +172,28 @@ static void timed_relax(struct loco_node *base, struct loco_wait *wait)
     struct sim *s = node->sim;
     struct sim_fiber *self = s->current;
 
-    watch_all(node);
+    timed_watch_all(node);
     self->wake_at = wait->until;
     if ((s->alive > s->open_count || wait->turns == 1) && s->now + LOCAL_POLL_NS < self->wake_at)
         self->wake_at = s->now + LOCAL_POLL_NS;
-    set_alarm(self);
+    timed_set_alarm(self);
     self->waiting = node;
     node->waiting++;
     s->base.busy++;
-    pause_fiber(self);
+    timed_pause(self);
 }
 
 /* --- operations ---------------------------------------------------------------------- */
 
-static uint64_t travel_time(struct sim_link *l, const struct loco_sim_link *way)
+static uint64_t timed_travel(struct sim_link *l, const struct loco_sim_link *way)
 {
     uint64_t jitter = way->jitter_ns ? sim_draw(&l->random) % (way->jitter_ns + 1) : 0;
 
     return way->latency_ns + jitter;
 }
 
-/* A write's completion needs no event: it is done when its time is over. */
-static bool is_finished(const struct operation *o, uint64_t now)
+/* Whether the operation is done. A write is when its time is over, without an event. */
+static bool timed_is_finished(const struct operation *o, uint64_t now)
 {
     return o->finished || (o->verb == WRITE && o->arrived && o->finishes <= now);
 }
@@ -200,7 +203,7 @@ static void timed_poll(struct loco_link *base)
     struct sim_link *l = (struct sim_link *)base;
     struct sim *s = l->node->sim;
 
-    while (l->oldest && is_finished(l->oldest, s->now)) {
+    while (l->oldest && timed_is_finished(l->oldest, s->now)) {
         struct operation *o = l->oldest;
         _Atomic uint64_t *done = o->verb == FLUSH ? &base->flushed : &base->done;
         atomic_store_explicit(done, o->number, memory_order_release);
@@ -209,8 +212,8 @@ static void timed_poll(struct loco_link *base)
     }
 }
 
-/* A read's or an atomic's result, or a flush's word, is back here. */
-static void answer_happens(struct operation *o)
+/* The answer of a read, an atomic or a flush is back. */
+static void timed_answer(struct operation *o)
 {
     if (!sim_hears(o->link))
         return;
@@ -220,7 +223,7 @@ static void answer_happens(struct operation *o)
     sim_wake(o->link->node);
 }
 
-static void arrive(struct operation *o)
+static void timed_arrive(struct operation *o)
 {
     struct sim *s = o->link->node->sim;
 
@@ -235,9 +238,11 @@ static void arrive(struct operation *o)
         sim_wake(o->link->peer);
 }
 
-/* Of all that a link carries, the timeline has the first arrival alone, in the place that it took
- * when it was posted: so the timeline is no longer than there are links. */
-static int set_out(struct sim_link *l, struct operation *first)
+/* Puts the link's first arrival onto the timeline, at the place that was reserved when the
+ * operation was posted. There is only one such entry a link, so the timeline is no longer than
+ * there are links.
+ */
+static int timed_set_out(struct sim_link *l, struct operation *first)
 {
     struct timeline *line = &l->node->sim->timeline;
 
@@ -247,24 +252,24 @@ static int set_out(struct sim_link *l, struct operation *first)
     return rc;
 }
 
-static void arrival_happens(struct sim_link *l)
+static void timed_arrival(struct sim_link *l)
 {
     struct operation *o = l->travelling;
 
     l->travelling = NULL;
     if (o->next)
-        set_out(l, o->next); /* there is room: this arrival has just left the timeline */
-    arrive(o);
+        timed_set_out(l, o->next); /* there is room: this arrival has just left the timeline */
+    timed_arrive(o);
 }
 
-static void stamp_times(struct sim_link *l, struct operation *o)
+static void timed_stamp(struct sim_link *l, struct operation *o)
 {
     uint64_t now = l->node->sim->now;
-    uint64_t arrival = now + travel_time(l, &l->there);
+    uint64_t arrival = now + timed_travel(l, &l->there);
 
     o->arrives = arrival > l->last_arrival ? arrival : l->last_arrival;
     l->last_arrival = o->arrives;
-    uint64_t finished = o->arrives + travel_time(l, &l->back);
+    uint64_t finished = o->arrives + timed_travel(l, &l->back);
     o->finishes = finished > l->last_finish ? finished : l->last_finish;
     l->last_finish = o->finishes;
 }
@@ -272,14 +277,14 @@ static void stamp_times(struct sim_link *l, struct operation *o)
 /* Sends an operation off. */
 static int timed_post(struct sim_link *l, struct operation *o)
 {
-    stamp_times(l, o);
+    timed_stamp(l, o);
     o->place = timeline_place(&l->node->sim->timeline, LOCO_SIM_NETWORK);
-    if (!l->travelling && set_out(l, o)) {
+    if (!l->travelling && timed_set_out(l, o)) {
         sim_operation_free(l->node->sim, o);
         return -ENOMEM;
     }
     sim_append(l, o);
-    unwatch(l);
+    timed_unwatch(l);
     return LOCO_POSTED;
 }
 
@@ -288,5 +293,5 @@ const struct sim_physics sim_timed = {
     .poll = timed_poll,
     .relax = timed_relax,
     .sleep = timed_sleep,
-    .pause = pause_fiber,
+    .pause = timed_pause,
 };

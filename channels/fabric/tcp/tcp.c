@@ -10,6 +10,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "../../room.h"
 #include "../addresses.h"
 #include "../host_time.h"
 #include "tcp_internal.h"
@@ -205,6 +206,7 @@ static void free_fabric(struct tcp *t)
 {
     tcp_forget_told(t);
     tcp_lanes_free(t);
+    tcp_looks_free(&t->looks);
     if (t->epoll >= 0)
         close(t->epoll);
     if (t->wake >= 0)
@@ -268,7 +270,8 @@ static bool makes_sense(const struct loco_tcp_config *c)
     const uint32_t port = c->port ? c->port : LOCO_TCP_PORT;
 
     return c->addresses && c->address_count > 0 && port + c->address_count <= 65536 &&
-           c->timeout_ms <= 1000000 && c->cpu < CPU_SETSIZE;
+           c->timeout_ms <= 1000000 && c->cpu < CPU_SETSIZE &&
+           loco_room_is_empty(c->room, sizeof c->room);
 }
 
 int loco_tcp_open(struct loco_fabric **fabric, const struct loco_tcp_config *config)

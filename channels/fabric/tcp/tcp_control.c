@@ -1,6 +1,6 @@
 /*
- * Control connections: what nodes tell one another over them, how it is noticed that a peer is
- * gone, and what becomes of it. With the fabric's lock held, but for what other threads call.
+ * Control connections: the messages on them, how a lost peer is noticed, and what happens then.
+ * Functions are called with the fabric's lock held, except for those of the fabric's table.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -25,7 +25,7 @@ void tcp_connection_end(struct tcp_connection *c)
 
 /* --- sending -------------------------------------------------------------------------------- */
 
-static void send_unsent(struct tcp_connection *c)
+static void control_send_unsent(struct tcp_connection *c)
 {
     while (c->unsent.first && !c->down) {
         struct loco_unsent_message *m = c->unsent.first;
@@ -42,27 +42,27 @@ static void send_unsent(struct tcp_connection *c)
     tcp_watch(c->end.node->tcp, &c->end, c->unsent.first ? EPOLLIN | EPOLLOUT : EPOLLIN);
 }
 
-/* A peer that does not take its messages is as good as lost. */
-static void overrun(struct tcp_connection *c)
+/* A peer that does not take its messages counts as lost. */
+static void control_overrun(struct tcp_connection *c)
 {
     tcp_warn(c->end.node, "node %u: node %u did not take %u MiB of control messages",
              c->end.node->base.id, c->peer->id, LOCO_UNSENT_MAX >> 20);
     tcp_connection_end(c);
 }
 
-static int post(struct tcp_connection *c, enum tcp_kind kind, const void *body, size_t size)
+static int control_post(struct tcp_connection *c, enum tcp_kind kind, const void *body, size_t size)
 {
     const struct tcp_head head = {.kind = kind, .size = (uint32_t)size};
 
     if (!loco_unsent_has_room(&c->unsent, sizeof head + size, LOCO_UNSENT_MAX)) {
-        overrun(c);
+        control_overrun(c);
         return -ECONNRESET;
     }
     if (!loco_unsent_add(&c->unsent, &head, sizeof head, body, size)) {
         tcp_connection_end(c);
         return -ENOMEM;
     }
-    send_unsent(c);
+    control_send_unsent(c);
     return 0;
 }
 
@@ -70,7 +70,7 @@ void tcp_post_arena(struct tcp_connection *c, uint32_t number)
 {
     const struct tcp_arena_notice a = {.number = number, .size = c->end.node->own.at[number].size};
 
-    post(c, TCP_ARENA, &a, sizeof a);
+    control_post(c, TCP_ARENA, &a, sizeof a);
 }
 
 int tcp_send(struct loco_node *base, uint32_t peer, const void *message, size_t size)
@@ -83,7 +83,7 @@ int tcp_send(struct loco_node *base, uint32_t peer, const void *message, size_t 
     pthread_mutex_lock(&n->tcp->lock);
     struct tcp_connection *c = n->peers[peer].connection;
     if (tcp_is_up(c))
-        rc = post(c, TCP_CORE, message, size);
+        rc = control_post(c, TCP_CORE, message, size);
     pthread_mutex_unlock(&n->tcp->lock);
     return rc;
 }
@@ -104,7 +104,7 @@ void tcp_establish(struct tcp_connection *c)
     c->peer->attempts = 0;
     c->heard_ns = tcp_now();
     if (c->active)
-        post(c, TCP_HERE, NULL, 0);
+        control_post(c, TCP_HERE, NULL, 0);
     for (uint32_t i = 0; i < atomic_load(&n->own.count); i++)
         tcp_post_arena(c, i);
     tcp_tell(n, TCP_UP, c->peer->id);
@@ -112,8 +112,8 @@ void tcp_establish(struct tcp_connection *c)
 
 /* --- hearing -------------------------------------------------------------------------------- */
 
-/* Each is told once, in their order. */
-static bool learn_arena(struct tcp_connection *c, const unsigned char *body, size_t size)
+/* Notes an arena of the peer. Each is told once, in the order of their numbers. */
+static bool control_learn_arena(struct tcp_connection *c, const unsigned char *body, size_t size)
 {
     struct tcp_arena_notice a;
 
@@ -127,13 +127,13 @@ static bool learn_arena(struct tcp_connection *c, const unsigned char *body, siz
     return true;
 }
 
-/* Returns false for what no node says. */
-static bool understand(struct tcp_connection *c, const struct tcp_head *h,
-                       const unsigned char *body)
+/* Handles a message; returns false for one that no node sends. */
+static bool control_understand(struct tcp_connection *c, const struct tcp_head *h,
+                               const unsigned char *body)
 {
     switch (h->kind) {
     case TCP_ARENA:
-        return learn_arena(c, body, h->size);
+        return control_learn_arena(c, body, h->size);
     case TCP_CORE:
         return c->peer->untold + h->size <= LOCO_UNSENT_MAX && !tcp_tell_message(c, body, h->size);
     case TCP_ALIVE:
@@ -147,8 +147,8 @@ static bool understand(struct tcp_connection *c, const struct tcp_head *h,
     }
 }
 
-/* Takes whole messages from the input. */
-static bool understand_all(struct tcp_connection *c)
+/* Handles the whole messages in the input. */
+static bool control_understand_all(struct tcp_connection *c)
 {
     struct tcp_head h;
     size_t at = 0;
@@ -159,7 +159,7 @@ static bool understand_all(struct tcp_connection *c)
         sound = h.size <= TCP_MESSAGE_MAX;
         if (!sound || c->in - at - sizeof h < h.size)
             break;
-        sound = understand(c, &h, c->input + at + sizeof h);
+        sound = control_understand(c, &h, c->input + at + sizeof h);
         at += sizeof h + h.size;
     }
     memmove(c->input, c->input + at, c->in - at);
@@ -179,29 +179,29 @@ void tcp_hear(struct tcp_connection *c)
         }
         c->in += (size_t)got;
         c->heard_ns = tcp_now();
-        if (understand_all(c))
+        if (control_understand_all(c))
             continue;
         tcp_warn(c->end.node, "node %u: node %u sent what no node sends", c->end.node->base.id,
                  c->peer->id);
         tcp_connection_end(c);
     }
     if (!c->down)
-        send_unsent(c);
+        control_send_unsent(c);
 }
 
 /* --- the loss of a peer --------------------------------------------------------------------- */
 
-static bool leads_to(const struct tcp_connection *c, uint64_t process)
+static bool control_leads_to(const struct tcp_connection *c, uint64_t process)
 {
     return c && c->proven && c->process == process;
 }
 
-/* Of whatever node here. */
-static bool is_connected_with(const struct tcp *t, uint64_t process)
+/* Whether any node of this process has a connection to that process. */
+static bool control_is_connected_with(const struct tcp *t, uint64_t process)
 {
     for (const struct tcp_node *n = t->nodes; n; n = n->next)
         for (uint32_t id = 0; id < n->base.count; id++)
-            if (leads_to(n->peers[id].connection, process))
+            if (control_leads_to(n->peers[id].connection, process))
                 return true;
     return false;
 }
@@ -219,14 +219,14 @@ void tcp_connection_drop(struct tcp_connection *c)
     }
     if (c->peer && c->peer->connection == c)
         c->peer->connection = NULL;
-    if (c->proven && !is_connected_with(n->tcp, c->process))
+    if (c->proven && !control_is_connected_with(n->tcp, c->process))
         tcp_lanes_end(n->tcp, c->process);
     loco_unsent_clear(&c->unsent);
     tcp_bury(n->tcp, &c->end);
 }
 
-/* After this neither the peer's operations nor the answers to ours reach memory. */
-static void lose(struct tcp_connection *c)
+/* The peer is lost. After this, neither its operations nor answers to this node's reach memory. */
+static void control_lose(struct tcp_connection *c)
 {
     struct tcp_node *n = c->end.node;
     struct tcp_peer *p = c->peer;
@@ -246,9 +246,9 @@ void tcp_link_failed(struct tcp_node *n, uint32_t peer, const struct tcp_arenas 
         c->doubt_ns = tcp_now() + tcp_timeout_ns(n->tcp);
 }
 
-/* Whether the time has come. What lies there unheard is heard first: this process may have stood
- * still itself. */
-static bool is_over(struct tcp_connection *c, uint64_t now)
+/* Whether the peer has been silent for too long, or a link to it broke a while ago. What has
+ * arrived is handled first, as it may be this process that stood still. */
+static bool control_is_over(struct tcp_connection *c, uint64_t now)
 {
     const uint64_t timeout = tcp_timeout_ns(c->end.node->tcp);
     const bool silent = now >= c->heard_ns + timeout, doubted = c->doubt_ns && now >= c->doubt_ns;
@@ -259,7 +259,7 @@ static bool is_over(struct tcp_connection *c, uint64_t now)
     return !c->down && (doubted || now >= c->heard_ns + timeout);
 }
 
-static void tend_connection(struct tcp_connection *c, uint64_t now)
+static void control_tend(struct tcp_connection *c, uint64_t now)
 {
     const struct tcp *t = c->end.node->tcp;
     struct tcp_node *n = c->end.node;
@@ -267,9 +267,9 @@ static void tend_connection(struct tcp_connection *c, uint64_t now)
     if (!c->down && now >= c->alive_ns) {
         c->alive_ns = now + tcp_timeout_ns(t) / 4;
         if (!n->leave_by)
-            post(c, TCP_ALIVE, NULL, 0);
+            control_post(c, TCP_ALIVE, NULL, 0);
     }
-    if (!c->down && is_over(c, now)) {
+    if (!c->down && control_is_over(c, now)) {
         tcp_warn(n,
                  c->doubt_ns ? "node %u: a link to node %u broke"
                              : "node %u: nothing was heard of node %u for %u ms",
@@ -277,19 +277,19 @@ static void tend_connection(struct tcp_connection *c, uint64_t now)
         c->down = true;
     }
     if (c->down)
-        lose(c);
+        control_lose(c);
 }
 
 /* --- peers, as time goes by ----------------------------------------------------------------- */
 
-/* Of each pair the node with the higher id calls. */
-static bool is_to_call(const struct tcp_node *n, const struct tcp_peer *p)
+/* Whether this node has to call the peer: of each pair, the node with the higher id does. */
+static bool peer_is_to_call(const struct tcp_node *n, const struct tcp_peer *p)
 {
     return p->asked && p->id < n->base.id && !p->connection && !p->foreign && !p->lost &&
            !n->leave_by;
 }
 
-static void call(struct tcp_node *n, struct tcp_peer *p, uint64_t now)
+static void peer_call(struct tcp_node *n, struct tcp_peer *p, uint64_t now)
 {
     if (now < p->try_at)
         return;
@@ -305,11 +305,11 @@ bool tcp_tend_peers(struct tcp_node *n, uint64_t now)
         struct tcp_peer *p = &n->peers[id];
         struct tcp_connection *c = p->connection;
         if (c && c->established)
-            tend_connection(c, now);
+            control_tend(c, now);
         else if (c && now >= c->until)
             tcp_connection_drop(c);
-        if (is_to_call(n, p)) {
-            call(n, p, now);
+        if (peer_is_to_call(n, p)) {
+            peer_call(n, p, now);
             calling = true;
         }
     }
@@ -342,11 +342,12 @@ void tcp_leave(struct tcp_node *n, uint64_t now)
         if (c && !c->established)
             tcp_connection_drop(c);
         else if (tcp_is_up(c))
-            post(c, TCP_BYE, NULL, 0);
+            control_post(c, TCP_BYE, NULL, 0);
     }
 }
 
-/* Who has heard a bye closes its end. */
+/* Whether all peers have closed their connections, as they do after a bye; or the time for that is
+ * over. */
 bool tcp_has_left(const struct tcp_node *n, uint64_t now)
 {
     for (uint32_t id = 0; id < n->base.count; id++)

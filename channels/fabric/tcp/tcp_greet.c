@@ -15,7 +15,7 @@
 #include "../host_time.h"
 #include "tcp_internal.h"
 
-enum { BACKLOG = 1024, BUSY_POLL_US = 50, LOOK_MS = 50, TAKEN_PATIENCE = 50 };
+enum { BUSY_POLL_US = 50, LOOK_MS = 50, TAKEN_PATIENCE = 50 };
 
 /* --- sockets ------------------------------------------------------------------------------ */
 
@@ -69,17 +69,14 @@ static int error_of(int fd)
 int tcp_listen(struct tcp_node *n)
 {
     const struct sockaddr_storage a = address_of(n, n->base.id);
-    int fd = socket(a.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    const int fd = loco_listen((const struct sockaddr *)&a, loco_address_size(&a), true);
 
     if (fd < 0)
-        return -errno;
-    set(fd, SOL_SOCKET, SO_REUSEADDR, 1);
+        return fd;
     n->listener = (struct tcp_end){.role = TCP_LISTENER, .fd = fd, .node = n};
-    if (!bind(fd, (const struct sockaddr *)&a, loco_address_size(&a)) && !listen(fd, BACKLOG) &&
-        !tcp_watch(n->tcp, &n->listener, EPOLLIN))
-        return 0;
-    int rc = -errno;
-    close(fd);
+    const int rc = tcp_watch(n->tcp, &n->listener, EPOLLIN);
+    if (rc)
+        close(fd);
     return rc;
 }
 

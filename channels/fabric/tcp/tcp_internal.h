@@ -14,7 +14,8 @@
  * whose core is busy, and that may be opening one back. It alone hears and ends connections and
  * lanes; links are their thread's own.
  *
- * The service thread is whoever holds `serving`: a thread of that name, or one that waits.
+ * The service thread is whoever holds `serving`: a thread of that name; or one that waits, which
+ * serves lanes alone, unless the service thread does not get to run.
  *
  * Locks, in the order of taking: the core's, the fabric's for who opens a link, that for who
  * serves, the fabric's, a lane's.
@@ -22,6 +23,7 @@
 #ifndef LOCO_TCP_INTERNAL_H
 #define LOCO_TCP_INTERNAL_H
 
+#include <poll.h>
 #include <pthread.h>
 #include <sys/socket.h>
 
@@ -36,6 +38,7 @@ enum {
     TCP_TARGETS_MAX = 256,  /* links of one peer to a node, at once */
     TCP_STRANGERS_MAX = 64, /* connections without a proof, and as many as there are nodes */
     TCP_REFUSALS_SAID = 8,  /* warnings of strangers */
+    TCP_LINE = 64,          /* of the cache */
 };
 
 static const uint64_t TCP_MS = 1000000;
@@ -66,7 +69,7 @@ static inline bool tcp_arena_has(const struct tcp_arenas *arenas, uint32_t arena
 
 /* --- what the service thread serves ----------------------------------------------------- */
 
-enum tcp_role { TCP_LISTENER, TCP_CONNECTION, TCP_LANE };
+enum tcp_role { TCP_LISTENER, TCP_CONNECTION };
 
 /* What epoll knows: the first member of each. */
 struct tcp_end {
@@ -81,6 +84,14 @@ struct tcp_end {
 struct tcp_target {
     struct tcp_node *node; /* NULL: there is none, or the peer was lost */
     struct tcp_peer *peer;
+};
+
+/* What is looked at together: the epoll, and the sockets of lanes. They are not in the epoll, for
+ * whoever sends would have to tell that of each packet. */
+struct tcp_looks {
+    struct pollfd *at;
+    struct tcp_lane **lanes; /* whose they are, but for the first */
+    unsigned count, room;
 };
 
 /* --- links and lanes -------------------------------------------------------------------- */
@@ -103,7 +114,7 @@ struct tcp_pending {
 /* The connection to another process, for links of its nodes to nodes here, and back. It stays as
  * long as any node of the one is connected with any of the other. */
 struct tcp_lane {
-    struct tcp_end end; /* of no node; fd is -1 while it is idle */
+    int fd; /* -1 while it is idle */
     struct tcp *tcp;
     _Atomic bool broken, failed; /* failed: some of its links are to be reported */
     _Atomic bool held;           /* something waits for a release */
@@ -111,6 +122,7 @@ struct tcp_lane {
 
     /* With `serving` held: */
     struct tcp_target targets[TCP_LINKS_MAX]; /* the other ends of the peers' links, by index */
+    bool owed;                                /* when it was served last */
     size_t in;                                /* bytes that were not looked at */
     unsigned char input[TCP_BUFFER];
 
@@ -132,10 +144,15 @@ struct tcp_lane {
 struct tcp_link {
     struct loco_link base;
     struct tcp_node *node;
+    struct tcp_link *next;   /* of the node */
+    struct tcp_link *beside; /* of the lane */
+
+    /* A line, which is all that posting touches besides the base: */
     struct tcp_lane *_Atomic lane;   /* NULL: to the node itself, or the peer was lost before */
     const struct tcp_arenas *arenas; /* the peer's */
+    _Atomic uint64_t waiting;        /* requests without an answer */
     _Atomic bool broken;
-    _Atomic uint64_t waiting; /* requests without an answer */
+    bool own; /* to the node itself */
 
     /* With the lane's lock held: */
     bool failed;       /* it broke by an operation of its own, which is to be reported */
@@ -143,10 +160,11 @@ struct tcp_link {
     uint64_t number;   /* the core's, of the newest operation posted */
     uint64_t sequence; /* of the newest request; they are numbered from 1 */
     uint64_t last_write, last_reads; /* by sequence */
-    struct tcp_link *beside;         /* of the lane */
-
-    struct tcp_link *next; /* of the node */
 };
+
+_Static_assert(offsetof(struct tcp_link, lane) % TCP_LINE == 0 &&
+                   sizeof(struct tcp_link) % TCP_LINE == 0,
+               "whole lines");
 
 /* --- control connections ------------------------------------------------------------------ */
 
@@ -246,9 +264,10 @@ struct tcp {
     _Atomic uint64_t tend_at;   /* when nodes are to be looked after */
     _Atomic uint64_t served_ns; /* when a thread that waited last served */
     _Atomic unsigned kept_out;  /* how often one could not */
+    _Atomic bool starves;       /* the service thread does not get to run */
     struct tcp_end *dead;
-    struct tcp_lane *recent; /* where something came last; NULL: that is gone */
-    unsigned looks;
+    struct tcp_looks looks; /* of who waits */
+    unsigned turns;         /* of theirs */
     _Atomic bool due;
 };
 
@@ -293,11 +312,10 @@ void tcp_links_break(struct tcp_node *node, const struct tcp_arenas *arenas);
 /* With the lane's lock held; each returns 0 or -ECONNRESET, and may have waited without it: */
 
 /* A request, and what is written by it. */
-int tcp_lane_post(struct tcp_link *link, const struct tcp_request *request, const void *data,
-                  size_t size);
+int tcp_lane_post(struct tcp_link *link, struct tcp_request request, const void *data, size_t size);
 /* One that will be answered. */
-int tcp_lane_ask(struct tcp_link *link, const struct tcp_request *request, const void *data,
-                 size_t size, const struct tcp_pending *pending);
+int tcp_lane_ask(struct tcp_link *link, struct tcp_request request, const void *data, size_t size,
+                 const struct tcp_pending *pending);
 
 /* The newest of the link's operations before the first that waits for an answer. */
 uint64_t tcp_lane_done(const struct tcp_link *link);
@@ -350,6 +368,13 @@ uint64_t tcp_execute(uint64_t *word, enum tcp_operation operation,
                      const struct tcp_operands *operands);
 
 void tcp_lane_serve(struct tcp_lane *lane);
+/* Looks at all lanes, and serves those where something is. */
+void tcp_serve_lanes(struct tcp *tcp);
+/* Serves those where poll saw something. */
+void tcp_looks_serve(const struct tcp_looks *looks);
+/* Makes it that of all lanes. If there is no memory for it, some are left out for now. */
+void tcp_looks_gather(struct tcp_looks *looks, const struct tcp *tcp);
+void tcp_looks_free(struct tcp_looks *looks);
 /* Ends the lanes that are broken, and serves the others. */
 void tcp_look_after_lanes(struct tcp *tcp);
 

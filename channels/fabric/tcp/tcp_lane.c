@@ -11,7 +11,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -75,7 +74,7 @@ void tcp_lane_forget(struct tcp_lane *lane, const struct tcp_link *l)
 static void send_some(struct tcp_lane *lane)
 {
     while (lane->sent < lane->out && !atomic_load(&lane->broken)) {
-        ssize_t sent = send(lane->end.fd, lane->output + lane->sent, lane->out - lane->sent,
+        ssize_t sent = send(lane->fd, lane->output + lane->sent, lane->out - lane->sent,
                             MSG_DONTWAIT | MSG_NOSIGNAL);
         if (sent < 0 && errno != EAGAIN && errno != EINTR)
             fail_lane(lane);
@@ -172,35 +171,35 @@ static int await_room(struct tcp_lane *lane, const struct tcp_link *l, size_t si
     return -ECONNRESET;
 }
 
-static int post(struct tcp_lane *lane, const struct tcp_link *l, const struct tcp_request *r,
+static int post(struct tcp_lane *lane, const struct tcp_link *l, struct tcp_request r,
                 const void *data, size_t size)
 {
-    memcpy(lane->output + lane->out, r, sizeof *r);
-    lane->out += sizeof *r;
+    memcpy(lane->output + lane->out, &r, sizeof r);
+    lane->out += sizeof r;
     tcp_fetch(lane->output + lane->out, data, size);
     lane->out += size;
-    if (loco_context.holds && r->operation == TCP_WRITE) {
+    if (loco_context.holds && r.operation == TCP_WRITE) {
         atomic_store_explicit(&lane->held, true, memory_order_relaxed);
         return 0;
     }
     return send_up_to(lane, l, posted(lane));
 }
 
-int tcp_lane_post(struct tcp_link *l, const struct tcp_request *r, const void *data, size_t size)
+int tcp_lane_post(struct tcp_link *l, struct tcp_request r, const void *data, size_t size)
 {
     struct tcp_lane *lane = atomic_load_explicit(&l->lane, memory_order_relaxed);
-    int rc = await_room(lane, l, sizeof *r + size, NULL);
+    int rc = await_room(lane, l, sizeof r + size, NULL);
 
     return rc ? rc : post(lane, l, r, data, size);
 }
 
 /* --- asking: with the lane's lock held ------------------------------------------------------ */
 
-int tcp_lane_ask(struct tcp_link *l, const struct tcp_request *r, const void *data, size_t size,
+int tcp_lane_ask(struct tcp_link *l, struct tcp_request r, const void *data, size_t size,
                  const struct tcp_pending *pending)
 {
     struct tcp_lane *lane = atomic_load_explicit(&l->lane, memory_order_relaxed);
-    int rc = await_room(lane, l, sizeof *r + size, pending);
+    int rc = await_room(lane, l, sizeof r + size, pending);
 
     if (rc)
         return rc;
@@ -345,7 +344,7 @@ void tcp_relax(struct loco_node *node, struct loco_wait *wait)
 static bool is_idle(struct tcp_lane *lane)
 {
     pthread_mutex_lock(&lane->lock);
-    const bool idle = lane->end.fd < 0 && !lane->links;
+    const bool idle = lane->fd < 0 && !lane->links;
     pthread_mutex_unlock(&lane->lock);
     return idle;
 }
@@ -368,7 +367,7 @@ static struct tcp_lane *find_idle(struct tcp *t)
     if (!lane)
         return NULL;
     lane->tcp = t;
-    lane->end = (struct tcp_end){.role = TCP_LANE, .fd = -1};
+    lane->fd = -1;
     lane->next = atomic_load(&t->lanes);
     atomic_store_explicit(&t->lanes, lane, memory_order_release);
     return lane;
@@ -383,7 +382,7 @@ static bool is_same_host(const struct sockaddr_storage *a, const struct sockaddr
 static bool leads_there(const struct tcp_lane *lane, const struct tcp_node *n, uint32_t peer,
                         uint64_t process)
 {
-    return lane->end.fd >= 0 && lane->process == process && !atomic_load(&lane->broken) &&
+    return lane->fd >= 0 && lane->process == process && !atomic_load(&lane->broken) &&
            is_same_host(&lane->here, &n->addresses[n->base.id]) &&
            is_same_host(&lane->there, &n->addresses[peer]);
 }
@@ -457,13 +456,11 @@ static int begin_lane(const struct tcp_node *n, uint32_t peer, int fd, uint64_t 
     atomic_store(&lane->broken, false);
     atomic_store(&lane->held, false);
     atomic_store(&lane->owes, false);
-    lane->end.fd = fd;
-    int rc = tcp_watch(n->tcp, &lane->end, EPOLLIN);
-    if (rc)
-        lane->end = (struct tcp_end){.role = TCP_LANE, .fd = -1};
+    lane->fd = fd;
     pthread_mutex_unlock(&lane->lock);
     *made = lane;
-    return rc;
+    tcp_wake(n->tcp);
+    return 0;
 }
 
 int tcp_lane_make(struct tcp_link *l, int fd, uint64_t process)
@@ -501,7 +498,7 @@ int tcp_lane_join(struct tcp_lane *lane, struct tcp_link *l, const struct tcp_gr
     const struct tcp_request r = {.operation = TCP_BEGIN_LINK, .link = l->index, .size = sizeof *g};
     if (atomic_load(&lane->broken))
         atomic_store(&l->broken, true);
-    int rc = tcp_lane_post(l, &r, (const unsigned char *)g, sizeof *g);
+    int rc = tcp_lane_post(l, r, (const unsigned char *)g, sizeof *g);
     pthread_mutex_unlock(&lane->lock);
     return rc;
 }
@@ -537,8 +534,8 @@ void tcp_lanes_free(struct tcp *t)
 {
     for (struct tcp_lane *lane = atomic_load(&t->lanes), *next; lane; lane = next) {
         next = lane->next;
-        if (lane->end.fd >= 0)
-            close(lane->end.fd);
+        if (lane->fd >= 0)
+            close(lane->fd);
         pthread_mutex_destroy(&lane->lock);
         free(lane);
     }
@@ -563,7 +560,7 @@ void tcp_lanes_end(struct tcp *t, uint64_t process)
 {
     for (struct tcp_lane *lane = atomic_load(&t->lanes); lane; lane = lane->next) {
         pthread_mutex_lock(&lane->lock);
-        if (lane->end.fd >= 0 && lane->process == process)
+        if (lane->fd >= 0 && lane->process == process)
             fail_lane(lane);
         pthread_mutex_unlock(&lane->lock);
     }

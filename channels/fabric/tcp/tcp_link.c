@@ -18,11 +18,6 @@ static bool is_broken(const struct tcp_link *l)
     return atomic_load_explicit(&l->broken, memory_order_relaxed);
 }
 
-static bool is_own(const struct tcp_link *l)
-{
-    return l->base.peer == l->node->base.id;
-}
-
 static struct tcp_lane *lane_of(const struct tcp_link *l)
 {
     return atomic_load_explicit(&l->lane, memory_order_relaxed);
@@ -60,7 +55,7 @@ static int send_write(struct tcp_link *l, struct loco_remote to, const unsigned 
                                       .size = (uint32_t)piece,
                                       .offset = to.offset};
         l->last_write = ++l->sequence;
-        rc = tcp_lane_post(l, &r, from, piece);
+        rc = tcp_lane_post(l, r, from, piece);
         to.offset += piece;
         from += piece;
         size -= piece;
@@ -69,7 +64,7 @@ static int send_write(struct tcp_link *l, struct loco_remote to, const unsigned 
 }
 
 /* With the operands of an atomic, or without any (NULL). */
-static int ask(struct tcp_link *l, const struct tcp_request *r, const struct tcp_operands *operands,
+static int ask(struct tcp_link *l, struct tcp_request r, const struct tcp_operands *operands,
                void *to, size_t size)
 {
     const struct tcp_pending pending = {.link = l,
@@ -80,7 +75,7 @@ static int ask(struct tcp_link *l, const struct tcp_request *r, const struct tcp
                                         .to = to};
 
     l->last_reads = ++l->sequence;
-    return tcp_lane_ask(l, r, operands, operands ? r->size : 0, &pending);
+    return tcp_lane_ask(l, r, operands, operands ? r.size : 0, &pending);
 }
 
 static int send_read(struct tcp_link *l, struct loco_remote from, unsigned char *to, size_t size)
@@ -94,7 +89,7 @@ static int send_read(struct tcp_link *l, struct loco_remote from, unsigned char 
                                       .link = l->index,
                                       .size = (uint32_t)piece,
                                       .offset = from.offset};
-        rc = ask(l, &r, NULL, to, piece);
+        rc = ask(l, r, NULL, to, piece);
         from.offset += piece;
         to += piece;
         size -= piece;
@@ -152,7 +147,7 @@ int tcp_write(struct loco_link *base, struct loco_remote to, const void *from, s
         return end(l, -ERANGE);
     if (size > LOCO_INLINE_MAX && !is_network_memory(l, from, size))
         return end(l, -EFAULT);
-    if (!is_own(l))
+    if (!l->own)
         return end(l, send_write(l, to, from, size));
     atomic_thread_fence(memory_order_release);
     loco_copy(own_place(l, to), from, size);
@@ -170,7 +165,7 @@ int tcp_read(struct loco_link *base, struct loco_remote from, void *to, size_t s
         return end(l, -ERANGE);
     if (!is_network_memory(l, to, size))
         return end(l, -EFAULT);
-    if (!is_own(l))
+    if (!l->own)
         return end(l, send_read(l, from, to, size));
     loco_copy(to, own_place(l, from), size);
     return end(l, 0);
@@ -187,7 +182,7 @@ static int post_atomic(struct loco_link *base, enum tcp_operation operation,
         return end(l, -ERANGE);
     if (!is_network_memory(l, old, sizeof *old))
         return end(l, -EFAULT);
-    if (is_own(l)) {
+    if (l->own) {
         *old = tcp_execute((uint64_t *)(void *)own_place(l, at), operation, operands);
         return end(l, 0);
     }
@@ -197,7 +192,7 @@ static int post_atomic(struct loco_link *base, enum tcp_operation operation,
                                   .size = operation == TCP_FETCH_ADD ? sizeof operands->first
                                                                      : sizeof *operands,
                                   .offset = at.offset};
-    return end(l, ask(l, &r, operands, old, sizeof *old));
+    return end(l, ask(l, r, operands, old, sizeof *old));
 }
 
 int tcp_fetch_add(struct loco_link *base, struct loco_remote at, uint64_t add, uint64_t *old)
@@ -221,7 +216,7 @@ uint64_t tcp_flush(struct loco_link *base)
 
     if (l->last_reads < l->last_write) {
         const struct tcp_request r = {.operation = TCP_FLUSH, .link = l->index};
-        rc = is_broken(l) ? -ECONNRESET : ask(l, &r, NULL, NULL, 0);
+        rc = is_broken(l) ? -ECONNRESET : ask(l, r, NULL, NULL, 0);
     }
     uint64_t ticket = rc ? UINT64_MAX : l->last_reads; /* never: the peer is lost */
     if (lane_of(l))
@@ -246,21 +241,20 @@ static const struct tcp_arenas no_arenas;
 int tcp_link_open(struct loco_node *base, uint32_t peer, struct loco_link **link)
 {
     struct tcp_node *n = (struct tcp_node *)base;
-    struct tcp_link *l = calloc(1, sizeof *l);
+    struct tcp_link *l = aligned_alloc(TCP_LINE, sizeof *l);
     int rc = 0;
 
     if (!l)
         return -ENOMEM;
-    l->base.node = base;
-    l->base.peer = peer;
-    l->node = n;
+    *l =
+        (struct tcp_link){.base = {.node = base, .peer = peer}, .node = n, .own = peer == base->id};
     pthread_mutex_lock(&n->tcp->lock);
     const struct tcp_connection *c = n->peers[peer].connection;
-    l->arenas = peer == base->id ? &n->own : tcp_is_up(c) ? c->arenas : &no_arenas;
+    l->arenas = l->own ? &n->own : tcp_is_up(c) ? c->arenas : &no_arenas;
     l->next = n->links;
     n->links = l;
     pthread_mutex_unlock(&n->tcp->lock);
-    if (!is_own(l))
+    if (!l->own)
         rc = l->arenas == &no_arenas ? -ECONNRESET : tcp_link_connect(l);
     if (rc && rc != -ECONNRESET) {
         tcp_link_close(&l->base);

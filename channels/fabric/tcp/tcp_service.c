@@ -11,7 +11,16 @@
 
 #include "tcp_internal.h"
 
-enum { AT_ONCE = 64, CALL_MS = 25, ASIDE_NS = 500000, KEPT_OUT_MAX = 1000, LOOKS = 16 };
+enum {
+    AT_ONCE = 64,
+    CALL_MS = 25,
+    ASIDE_MAX_MS = 8,
+    KEPT_OUT_MAX = 1000,
+    INSIST_NS = 20000,
+    TURNS = 16, /* of which one reads the clock */
+};
+
+static const uint64_t OVERDUE_NS = 50000000;
 
 int tcp_watch(struct tcp *t, struct tcp_end *end, uint32_t events)
 {
@@ -58,10 +67,6 @@ static void serve(struct tcp_end *end)
 
     if (end->fd < 0)
         return;
-    if (end->role == TCP_LANE) {
-        tcp_lane_serve((struct tcp_lane *)end);
-        return;
-    }
     struct tcp *t = end->node->tcp;
     pthread_mutex_lock(&t->lock);
     if (end->role == TCP_LISTENER)
@@ -143,62 +148,112 @@ static void serve_turn(struct tcp *t, uint64_t now)
     free_dead(t);
 }
 
-/* What it waits for comes most likely from where something came last, and one system call less
- * finds it there. */
-static void serve_most_likely(struct tcp *t)
+/* --- of who waits ---------------------------------------------------------------------------- */
+
+/* Lanes alone: the rest is the service thread's, and may take long. But one that does not get to
+ * run, as loops spin on all cores, is stood in for. */
+static void serve_waiting(struct tcp *t)
 {
-    if (t->recent && ++t->looks % LOOKS) {
-        tcp_lane_serve(t->recent);
-        return;
+    if (++t->turns % TURNS == 0) {
+        const uint64_t now = tcp_now();
+        atomic_store_explicit(&t->served_ns, now, memory_order_relaxed);
+        if (now >= t->tend_at + OVERDUE_NS)
+            atomic_store_explicit(&t->starves, true, memory_order_relaxed);
+        if (atomic_load_explicit(&t->starves, memory_order_relaxed))
+            serve_turn(t, now);
     }
-    const uint64_t now = tcp_now();
-    atomic_store_explicit(&t->served_ns, now, memory_order_relaxed);
-    serve_turn(t, now);
+    tcp_serve_lanes(t);
 }
 
-/* If another thread serves, the next look is soon. But it may be kept from going on by this very
- * one, which is more urgent: then it runs as urgently. */
+/* Another thread that serves is soon through. But it may be kept from going on by this very one,
+ * which is more urgent: then it runs as urgently, where the kernel can do that; if that does not
+ * help, waiting does not. */
+static bool insist(struct tcp *t)
+{
+    struct timespec until;
+
+    if (atomic_fetch_add_explicit(&t->kept_out, 1, memory_order_relaxed) < KEPT_OUT_MAX)
+        return false;
+    atomic_store_explicit(&t->kept_out, 0, memory_order_relaxed);
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_nsec += INSIST_NS;
+    until.tv_sec += until.tv_nsec / 1000000000;
+    until.tv_nsec %= 1000000000;
+    return !pthread_mutex_timedlock(&t->serving, &until);
+}
+
 void tcp_serve_in_wait(struct tcp *t, struct tcp_lane *lane)
 {
-    if (pthread_mutex_trylock(&t->serving)) {
-        if (atomic_fetch_add_explicit(&t->kept_out, 1, memory_order_relaxed) < KEPT_OUT_MAX)
-            return;
-        pthread_mutex_lock(&t->serving);
-    }
+    if (pthread_mutex_trylock(&t->serving) && !insist(t))
+        return;
     atomic_store_explicit(&t->kept_out, 0, memory_order_relaxed);
     if (lane)
         tcp_lane_serve(lane);
     else
-        serve_most_likely(t);
+        serve_waiting(t);
     pthread_mutex_unlock(&t->serving);
 }
 
 /* --- the thread ----------------------------------------------------------------------------- */
 
-/* Until something comes, or it is time to look after the nodes. While a thread that waits serves,
- * this one would only take the core from it. */
-static void rest(const struct tcp *t)
+/* Whether a thread that waits serves the lanes: this one would only take the core from it. */
+static bool stands_aside(const struct tcp *t, uint64_t now, unsigned aside_ms)
 {
-    static const struct timespec aside = {.tv_nsec = ASIDE_NS};
-    const uint64_t now = tcp_now(), tend_at = t->tend_at;
-    struct pollfd look = {.fd = t->epoll, .events = POLLIN};
+    return now <
+           atomic_load_explicit(&t->served_ns, memory_order_relaxed) + (uint64_t)aside_ms * TCP_MS;
+}
 
-    if (now < atomic_load_explicit(&t->served_ns, memory_order_relaxed) + ASIDE_NS)
-        nanosleep(&aside, NULL);
-    else if (now < tend_at)
-        poll(&look, 1, (int)((tend_at - now + TCP_MS - 1) / TCP_MS));
+/* To see whether lanes are still served; ever more seldom as long as they are. Returns whether
+ * something else came. */
+static bool rest_aside(const struct tcp *t, unsigned left_ms, unsigned *aside_ms)
+{
+    struct pollfd control = {.fd = t->epoll, .events = POLLIN};
+    const unsigned rest_ms = left_ms < *aside_ms ? left_ms : *aside_ms;
+
+    *aside_ms = *aside_ms < ASIDE_MAX_MS ? 2 * *aside_ms : ASIDE_MAX_MS;
+    return poll(&control, 1, (int)rest_ms) > 0;
+}
+
+static bool rest_with_lanes(struct tcp *t, struct tcp_looks *looks, unsigned left_ms)
+{
+    pthread_mutex_lock(&t->serving);
+    tcp_looks_gather(looks, t);
+    pthread_mutex_unlock(&t->serving);
+    return poll(looks->at, looks->count, (int)left_ms) > 0;
+}
+
+/* Until something comes, or it is time to look after the nodes. */
+static void rest(struct tcp *t, struct tcp_looks *looks)
+{
+    unsigned aside_ms = 1;
+    uint64_t now;
+
+    while ((now = tcp_now()) < t->tend_at) {
+        const unsigned left_ms = (unsigned)((t->tend_at - now + TCP_MS - 1) / TCP_MS);
+        const bool aside = stands_aside(t, now, aside_ms);
+        looks->count = 0;
+        if (aside ? rest_aside(t, left_ms, &aside_ms) : rest_with_lanes(t, looks, left_ms))
+            return;
+    }
 }
 
 void *tcp_service_thread(void *arg)
 {
     struct tcp *t = arg;
+    struct tcp_looks looks = {0};
 
     while (!atomic_load_explicit(&t->stop, memory_order_acquire)) {
         if (!t->config.spin)
-            rest(t);
+            rest(t, &looks);
         pthread_mutex_lock(&t->serving);
+        atomic_store_explicit(&t->starves, false, memory_order_relaxed);
+        if (t->config.spin)
+            tcp_serve_lanes(t);
+        else
+            tcp_looks_serve(&looks);
         serve_turn(t, tcp_now());
         pthread_mutex_unlock(&t->serving);
     }
+    tcp_looks_free(&looks);
     return NULL;
 }

@@ -3,9 +3,9 @@
  * one after the other; and their answers go to who waits for them.
  */
 #include <errno.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -180,7 +180,7 @@ static bool open_target(struct tcp_lane *lane, uint16_t index, const unsigned ch
         return false;
     pthread_mutex_lock(&lane->tcp->lock);
     struct tcp_node *n = find_node(lane->tcp, g.to);
-    struct tcp_peer *p = n ? tcp_admit_link(n, lane->end.fd, &g) : NULL;
+    struct tcp_peer *p = n ? tcp_admit_link(n, lane->fd, &g) : NULL;
     if (p)
         tcp_target_add(lane, index, n, p);
     pthread_mutex_unlock(&lane->tcp->lock);
@@ -283,14 +283,12 @@ static bool work(struct tcp_lane *lane)
 static bool hear(struct tcp_lane *lane)
 {
     ssize_t got =
-        recv(lane->end.fd, lane->input + lane->in, sizeof lane->input - lane->in, MSG_DONTWAIT);
+        recv(lane->fd, lane->input + lane->in, sizeof lane->input - lane->in, MSG_DONTWAIT);
 
     if (got < 0 && (errno == EAGAIN || errno == EINTR))
         return false;
-    if (got > 0) {
+    if (got > 0)
         lane->in += (size_t)got;
-        lane->tcp->recent = lane;
-    }
     if (got > 0 && work(lane))
         return true;
     tcp_lane_break(lane);
@@ -299,13 +297,79 @@ static bool hear(struct tcp_lane *lane)
 
 void tcp_lane_serve(struct tcp_lane *lane)
 {
-    if (lane->end.fd < 0 || atomic_load_explicit(&lane->broken, memory_order_relaxed))
+    if (lane->fd < 0 || atomic_load_explicit(&lane->broken, memory_order_relaxed))
         return;
     hear(lane);
     if (atomic_load_explicit(&lane->owes, memory_order_relaxed))
         tcp_lane_send_answers(lane);
     const bool owes = atomic_load_explicit(&lane->owes, memory_order_relaxed);
-    tcp_watch(lane->tcp, &lane->end, owes ? EPOLLIN | EPOLLOUT : EPOLLIN);
+    if (owes && !lane->owed)
+        tcp_wake(lane->tcp); /* to wait for room, for nobody else may look again */
+    lane->owed = owes;
+}
+
+void tcp_looks_serve(const struct tcp_looks *looks)
+{
+    for (unsigned i = 1; i < looks->count; i++)
+        if (looks->at[i].revents)
+            tcp_lane_serve(looks->lanes[i]);
+}
+
+static void make_room(struct tcp_looks *looks)
+{
+    const unsigned room = looks->room ? 2 * looks->room : 4;
+    struct pollfd *at = realloc(looks->at, room * sizeof *at);
+
+    looks->at = at ? at : looks->at;
+    struct tcp_lane **lanes = at ? realloc((void *)looks->lanes, room * sizeof *lanes) : NULL;
+    if (!lanes)
+        return;
+    looks->lanes = lanes;
+    looks->room = room;
+}
+
+/* One that owes answers is also looked at for room to send them. */
+static short events_of(const struct tcp_lane *lane)
+{
+    return atomic_load_explicit(&lane->owes, memory_order_relaxed) ? POLLIN | POLLOUT : POLLIN;
+}
+
+void tcp_looks_gather(struct tcp_looks *looks, const struct tcp *t)
+{
+    looks->count = 0;
+    if (!looks->room)
+        make_room(looks);
+    if (looks->room)
+        looks->at[looks->count++] = (struct pollfd){.fd = t->epoll, .events = POLLIN};
+    for (struct tcp_lane *lane = atomic_load_explicit(&t->lanes, memory_order_acquire); lane;
+         lane = lane->next) {
+        if (lane->fd < 0 || atomic_load_explicit(&lane->broken, memory_order_relaxed))
+            continue;
+        if (looks->count == looks->room)
+            make_room(looks);
+        if (looks->count == looks->room)
+            return;
+        looks->lanes[looks->count] = lane;
+        looks->at[looks->count++] = (struct pollfd){.fd = lane->fd, .events = events_of(lane)};
+    }
+}
+
+void tcp_looks_free(struct tcp_looks *looks)
+{
+    free(looks->at);
+    free((void *)looks->lanes);
+}
+
+/* With one alone to look is to hear. */
+void tcp_serve_lanes(struct tcp *t)
+{
+    struct tcp_looks *looks = &t->looks;
+
+    tcp_looks_gather(looks, t);
+    if (looks->count == 2)
+        tcp_lane_serve(looks->lanes[1]);
+    else if (looks->count > 2 && poll(looks->at + 1, looks->count - 1, 0) > 0)
+        tcp_looks_serve(looks);
 }
 
 static void end_lane(struct tcp_lane *lane)
@@ -316,11 +380,9 @@ static void end_lane(struct tcp_lane *lane)
     for (unsigned i = 0; i < TCP_LINKS_MAX; i++)
         drop_target(&lane->targets[i]);
     pthread_mutex_unlock(&t->lock);
-    if (t->recent == lane)
-        t->recent = NULL;
     pthread_mutex_lock(&lane->lock);
-    close(tcp_take_socket(t, &lane->end));
-    lane->end.events = 0;
+    close(lane->fd);
+    lane->fd = -1;
     pthread_mutex_unlock(&lane->lock);
 }
 
@@ -328,7 +390,7 @@ static void end_lane(struct tcp_lane *lane)
 void tcp_look_after_lanes(struct tcp *t)
 {
     for (struct tcp_lane *lane = atomic_load(&t->lanes); lane; lane = lane->next) {
-        if (lane->end.fd < 0)
+        if (lane->fd < 0)
             continue;
         if (!atomic_load(&lane->broken)) {
             tcp_lane_serve(lane);

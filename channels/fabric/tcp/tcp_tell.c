@@ -1,4 +1,4 @@
-/* The thread that tells the core what happened to its nodes: one thing after the other. */
+/* The telling thread, which calls the core: it tells what happened to the nodes, in order. */
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -9,8 +9,8 @@
 
 /* --- with the lock held ------------------------------------------------------------------- */
 
-static int tell(struct tcp_node *n, enum tcp_news news, uint32_t peer, const void *data,
-                size_t size)
+static int tell_news(struct tcp_node *n, enum tcp_news news, uint32_t peer, const void *data,
+                     size_t size)
 {
     struct tcp *t = n->tcp;
     struct tcp_told *told = malloc(sizeof *told + size);
@@ -28,13 +28,13 @@ static int tell(struct tcp_node *n, enum tcp_news news, uint32_t peer, const voi
 
 int tcp_tell(struct tcp_node *n, enum tcp_news news, uint32_t peer)
 {
-    return tell(n, news, peer, NULL, 0);
+    return tell_news(n, news, peer, NULL, 0);
 }
 
 int tcp_tell_message(struct tcp_connection *c, const void *message, size_t size)
 {
     c->peer->untold += size;
-    return tell(c->end.node, TCP_SAID, c->peer->id, message, size);
+    return tell_news(c->end.node, TCP_SAID, c->peer->id, message, size);
 }
 
 void tcp_warn(struct tcp_node *n, const char *format, ...)
@@ -45,7 +45,7 @@ void tcp_warn(struct tcp_node *n, const char *format, ...)
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    tell(n, TCP_WARNING, 0, text, strlen(text) + 1);
+    tell_news(n, TCP_WARNING, 0, text, strlen(text) + 1);
 }
 
 /* --- the thread --------------------------------------------------------------------------- */
@@ -77,8 +77,8 @@ static void tell_core(const struct tcp_told *told)
     }
 }
 
-/* With the lock held. */
-static void note_told(struct tcp *t, const struct tcp_told *told)
+/* After the core was told. With the lock held. */
+static void tell_done(struct tcp *t, const struct tcp_told *told)
 {
     struct tcp_node *n = told->node;
 
@@ -89,7 +89,7 @@ static void note_told(struct tcp *t, const struct tcp_told *told)
     case TCP_LOST:
     case TCP_LEFT:
         n->peers[told->peer].lost = false;
-        tcp_wake(t); /* it may be called again */
+        tcp_wake(t); /* the peer may be called again */
         break;
     case TCP_QUIET:
         n->closed = true;
@@ -100,7 +100,7 @@ static void note_told(struct tcp *t, const struct tcp_told *told)
     }
 }
 
-static struct tcp_told *take(struct tcp *t)
+static struct tcp_told *tell_take(struct tcp *t)
 {
     struct tcp_told *told = t->told;
 
@@ -120,12 +120,12 @@ void *tcp_telling_thread(void *arg)
             pthread_cond_wait(&t->news, &t->lock);
             continue;
         }
-        struct tcp_told *told = take(t);
+        struct tcp_told *told = tell_take(t);
         pthread_mutex_unlock(&t->lock);
         if (!atomic_load(&told->node->closing))
             tell_core(told);
         pthread_mutex_lock(&t->lock);
-        note_told(t, told);
+        tell_done(t, told);
         free(told);
     }
     pthread_mutex_unlock(&t->lock);
@@ -135,5 +135,5 @@ void *tcp_telling_thread(void *arg)
 void tcp_forget_told(struct tcp *t)
 {
     while (t->told)
-        free(take(t));
+        free(tell_take(t));
 }

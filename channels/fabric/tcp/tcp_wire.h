@@ -1,36 +1,39 @@
 /*
- * What goes over the connections of the tcp fabric. Both ends are of the same byte order: the other
- * has another magic number.
+ * What goes over the connections of the tcp fabric. Both ends have the same byte order; with the
+ * other order the magic number does not match.
  *
- * A connection begins with greetings. Who connects for control messages says hello, and gets a
- * nonce, the challenge; it proves that it knows the secret, and is welcomed with a proof of its own
- * nonce, or refused. So nothing is told to, and little kept for, who has proven nothing. Who counts
- * other nodes is refused after its proof, with a proof: so both learn that a node of their own is
- * of another network, and neither by a word that anybody could say.
+ * A control connection begins with greetings. The caller says hello, and gets a nonce, the
+ * challenge. It answers with a proof that it knows the secret. Then it is welcomed, with a proof
+ * that contains the caller's nonce, or refused. So a caller that has proven nothing learns nothing,
+ * and takes little memory. A caller of a network with another number of nodes is refused after its
+ * proof, with a proof: so both sides learn that the other one knows the secret but is configured
+ * differently, and no stranger can make them believe that.
  *
- * Links go over lanes: a lane is a connection between two processes, for links between any of their
- * nodes, both ways. A link begins with one greeting: a proof by a key that only the two ends of
- * their control connection have. Each has a number, and none is taken twice: so what somebody has
- * heard opens no second link. The greeting of the first link, whose index is 0, opens the lane, and
- * is welcomed; or it is refused, as a lane is being made the other way. Those of others come behind
- * a request, which says the index, and have no answer.
+ * Links go over lanes. A lane is a connection between two processes, for the links between any of
+ * their nodes, in both directions. A link begins with one greeting: a proof by a key that only the
+ * two ends of the nodes' control connection have. It contains the link's number, and no number is
+ * accepted twice, so an eavesdropper cannot open a link by repeating it. The greeting of the first
+ * link, whose index is 0, opens the lane, and is welcomed; or it is refused, when the other process
+ * is opening a lane at the same time. The greetings of other links follow a request that says the
+ * index, and are not answered.
  *
- * Then come messages, on the control connection with a head each:
+ * After the greetings, a control connection carries messages, each with a head:
  *
- * here    the first, of who asked for the connection, once the other end has proven itself; before
- *         it the other end says nothing
- * arena   how large an arena of the sender is, before any control message that names it
+ * here    the first message, by the caller, when the other side has proven itself. The other side
+ *         sends nothing before that
+ * arena   the size of an arena of the sender, before any control message that names it
  * core    a control message of the core
- * alive   nothing new: the sender is there
- * bye     the last: the node leaves in order
+ * alive   the sender is there, and has nothing else to say
+ * bye     the last message: the node leaves in order
  *
- * and on a lane requests both ways, of a write with its bytes behind it, of an atomic with its
- * operands; and among them the answers to the other end's: of a read what was read, of an atomic
- * the old value, of a flush nothing. Answers come in the order of requests. Who asks waits while
- * TCP_ANSWERS bytes of them are to come: so the other end always has room for them, and never waits
- * with hearing until it can send. One that says that the link is not there means that the end has
- * lost it. There is no answer to who asks for memory that is not there: that is no node, and is not
- * heard any more.
+ * A lane carries requests in both directions: a write is followed by its bytes, an atomic by its
+ * operands. Among them are the answers to the requests of the other end: what a read has read, the
+ * old value of an atomic, nothing for a flush. Answers come in the order of the requests. An end
+ * waits with a request while TCP_ANSWERS bytes of answers are outstanding, so the other end always
+ * has room for the answers, and never has to stop receiving until it can send. An answer
+ * TCP_NOT_THERE says that the other end has lost the link. A request for memory that is not there
+ * is not answered: no node
+ * sends one, and its sender is not listened to any more.
  */
 #ifndef LOCO_TCP_WIRE_H
 #define LOCO_TCP_WIRE_H
@@ -45,10 +48,10 @@ struct tcp_greeting {
     uint32_t magic;
     uint16_t version;
     uint8_t step;
-    uint8_t refusal;          /* why; or, of a lane's, how many lanes lead there already */
+    uint8_t refusal;          /* the reason; of a lane: how many lanes lead there already */
     uint32_t from, to, count; /* nodes; the sender's count */
     uint32_t number;          /* of a link */
-    uint64_t process;         /* the sender's, drawn by chance */
+    uint64_t process;         /* a random number of the sender's process */
     struct loco_nonce nonce;  /* the sender's */
     struct loco_proof proof;
 };
@@ -78,20 +81,20 @@ enum tcp_operation {
 };
 
 enum {
-    TCP_PIECE = 16 << 10,    /* bytes of a transfer at most: a longer one is several */
+    TCP_PIECE = 16 << 10,    /* bytes of one request; a longer transfer is several */
     TCP_ANSWERS = 256 << 10, /* bytes of answers that one end of a lane waits for */
-    TCP_LINKS_MAX = 1024,    /* of one end of a lane, at once; and of one connection, ever */
+    TCP_LINKS_MAX = 1024,    /* links of one end of a lane at once, and of one connection ever */
 };
 
-/* A request, or an answer, which is of no place. */
+/* A request or an answer; an answer has no arena and offset. */
 struct tcp_request {
     uint8_t operation, arena;
     uint16_t link;   /* its index */
-    uint32_t size;   /* of what comes behind; of a read, what is to be read */
+    uint32_t size;   /* bytes that follow; of a read, bytes to be read */
     uint64_t offset; /* in the arena */
 };
 
-/* Behind an atomic; of a fetch-add only the first. */
+/* Follows an atomic; of a fetch-add only the first word. */
 struct tcp_operands {
     uint64_t first;  /* what is added, or expected */
     uint64_t second; /* what is swapped in */

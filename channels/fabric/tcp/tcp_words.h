@@ -20,39 +20,57 @@ static inline size_t tcp_piece_at(const void *memory, size_t size)
     return piece;
 }
 
-#define TCP_AS(type, expression)                                                                   \
-    case sizeof(type): {                                                                           \
-        type word;                                                                                 \
-        expression;                                                                                \
-        break;                                                                                     \
-    }
+/* One piece, as a word of its width. */
+union tcp_piece {
+    uint16_t of_2;
+    uint32_t of_4;
+    uint64_t of_8;
+};
 
 static inline void tcp_place_piece(unsigned char *to, const unsigned char *from, size_t piece)
 {
-#define PLACE(type)                                                                                \
-    TCP_AS(type, memcpy(&word, from, sizeof word);                                                 \
-           __atomic_store_n((type *)(void *)to, word, __ATOMIC_RELAXED))
+    union tcp_piece word;
+
     switch (piece) {
-        PLACE(uint8_t)
-        PLACE(uint16_t)
-        PLACE(uint32_t)
-        PLACE(uint64_t)
+    case 8:
+        memcpy(&word.of_8, from, 8);
+        __atomic_store_n((uint64_t *)(void *)to, word.of_8, __ATOMIC_RELAXED);
+        break;
+    case 4:
+        memcpy(&word.of_4, from, 4);
+        __atomic_store_n((uint32_t *)(void *)to, word.of_4, __ATOMIC_RELAXED);
+        break;
+    case 2:
+        memcpy(&word.of_2, from, 2);
+        __atomic_store_n((uint16_t *)(void *)to, word.of_2, __ATOMIC_RELAXED);
+        break;
+    case 1:
+        __atomic_store_n(to, *from, __ATOMIC_RELAXED);
+        break;
     }
-#undef PLACE
 }
 
 static inline void tcp_fetch_piece(unsigned char *to, const unsigned char *from, size_t piece)
 {
-#define FETCH(type)                                                                                \
-    TCP_AS(type, word = __atomic_load_n((const type *)(const void *)from, __ATOMIC_RELAXED);       \
-           memcpy(to, &word, sizeof word))
+    union tcp_piece word;
+
     switch (piece) {
-        FETCH(uint8_t)
-        FETCH(uint16_t)
-        FETCH(uint32_t)
-        FETCH(uint64_t)
+    case 8:
+        word.of_8 = __atomic_load_n((const uint64_t *)(const void *)from, __ATOMIC_RELAXED);
+        memcpy(to, &word.of_8, 8);
+        break;
+    case 4:
+        word.of_4 = __atomic_load_n((const uint32_t *)(const void *)from, __ATOMIC_RELAXED);
+        memcpy(to, &word.of_4, 4);
+        break;
+    case 2:
+        word.of_2 = __atomic_load_n((const uint16_t *)(const void *)from, __ATOMIC_RELAXED);
+        memcpy(to, &word.of_2, 2);
+        break;
+    case 1:
+        *to = __atomic_load_n(from, __ATOMIC_RELAXED);
+        break;
     }
-#undef FETCH
 }
 
 /* Places bytes in the order of addresses, each word of the memory by one store. */

@@ -13,6 +13,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "../../room.h"
 #include "../addresses.h"
 #include "../host_time.h"
 #include "verbs_internal.h"
@@ -27,7 +28,7 @@ void verbs_wake(int eventfd)
     uint64_t one = 1;
 
     if (write(eventfd, &one, sizeof one) < 0)
-        return; /* full: it is awake */
+        return; /* the counter is full, so the thread is awake anyway */
 }
 
 /* --- warnings --------------------------------------------------------------------------- */
@@ -48,9 +49,9 @@ void verbs_warn(struct verbs_node *n, const char *format, ...)
     verbs_node_due(n);
 }
 
-/* Warns at once: the node may not come to live. */
-__attribute__((format(printf, 2, 3))) static void say(const struct verbs_node *n,
-                                                      const char *format, ...)
+/* Warns at once, as the node may fail to open. */
+__attribute__((format(printf, 2, 3))) static void verbs_say(const struct verbs_node *n,
+                                                            const char *format, ...)
 {
     char text[sizeof((struct verbs_notice *)0)->text];
     va_list args;
@@ -63,7 +64,7 @@ __attribute__((format(printf, 2, 3))) static void say(const struct verbs_node *n
 
 /* --- arenas ----------------------------------------------------------------------------------- */
 
-/* The pages that memory may be of, the largest first. */
+/* The kinds of pages, the largest first. */
 static const struct pages {
     size_t size;
     int flags;
@@ -76,8 +77,8 @@ static const struct pages {
 
 enum { PAGES = sizeof all_pages / sizeof all_pages[0], HUGE_LEAST = 1 };
 
-/* The largest that are not larger than what is wanted, but at least the smaller huge ones. */
-static unsigned pages_for(size_t size)
+/* The kind of page for so much memory: the largest that is not larger, but at least HUGE_LEAST. */
+static unsigned verbs_pages_for(size_t size)
 {
     unsigned i = 0;
 
@@ -86,7 +87,7 @@ static unsigned pages_for(size_t size)
     return i;
 }
 
-static void *map_pages(size_t *size, unsigned *which)
+static void *verbs_map_pages(size_t *size, unsigned *which)
 {
     for (; *which < PAGES; ++*which) {
         const struct pages *p = &all_pages[*which];
@@ -101,20 +102,20 @@ static void *map_pages(size_t *size, unsigned *which)
     return NULL;
 }
 
-/* What mends it is the reader's to do. */
-static void explain_registration(const struct verbs_node *n, size_t size, int error)
+static void verbs_explain_registration(const struct verbs_node *n, size_t size, int error)
 {
     struct rlimit limit = {0};
 
     getrlimit(RLIMIT_MEMLOCK, &limit);
     if (error == -ENOMEM && limit.rlim_cur != RLIM_INFINITY)
-        say(n,
+        verbs_say(
+            n,
             "cannot register %zu KiB: a process may lock %llu KiB of memory (ulimit -l unlimited; "
             "for good: \"* - memlock unlimited\" in /etc/security/limits.conf)",
             size >> 10, (unsigned long long)limit.rlim_cur >> 10);
     else
-        say(n, "cannot register %zu KiB with device %s: %s", size >> 10,
-            ibv_get_device_name(n->device->device), strerror(-error));
+        verbs_say(n, "cannot register %zu KiB with device %s: %s", size >> 10,
+                  ibv_get_device_name(n->device->device), strerror(-error));
 }
 
 int verbs_register(struct verbs_node *n, void *memory, size_t size, unsigned access,
@@ -124,11 +125,11 @@ int verbs_register(struct verbs_node *n, void *memory, size_t size, unsigned acc
     if (*region)
         return 0;
     int rc = -errno;
-    explain_registration(n, size, rc);
+    verbs_explain_registration(n, size, rc);
     return rc;
 }
 
-static void say_pages(struct verbs_node *n, unsigned wanted, unsigned got)
+static void verbs_say_pages(struct verbs_node *n, unsigned wanted, unsigned got)
 {
     struct verbs *v = n->verbs;
 
@@ -137,9 +138,10 @@ static void say_pages(struct verbs_node *n, unsigned wanted, unsigned got)
     v->warned |= say_it;
     pthread_mutex_unlock(&v->lock);
     if (say_it)
-        say(n, "no pages of %s are free: arenas are on %s pages (as root: sysctl %s)",
-            all_pages[wanted].name, all_pages[got].name,
-            wanted == HUGE_LEAST ? "vm.nr_hugepages=64" : "vm.nr_hugepages; 1 GiB pages at boot");
+        verbs_say(n, "no pages of %s are free: arenas are on %s pages (as root: sysctl %s)",
+                  all_pages[wanted].name, all_pages[got].name,
+                  wanted == HUGE_LEAST ? "vm.nr_hugepages=64"
+                                       : "vm.nr_hugepages; 1 GiB pages at boot");
 }
 
 static int verbs_arena_map(struct loco_node *base, size_t size, struct loco_arena *arena)
@@ -149,11 +151,11 @@ static int verbs_arena_map(struct loco_node *base, size_t size, struct loco_aren
     struct verbs_node *n = (struct verbs_node *)base;
     struct verbs *v = n->verbs;
     uint32_t number = atomic_load(&n->own.count);
-    unsigned wanted = pages_for(size), got = wanted;
+    unsigned wanted = verbs_pages_for(size), got = wanted;
 
     if (number == VERBS_ARENAS_MAX)
         return -ENOSPC;
-    void *memory = map_pages(&size, &got);
+    void *memory = verbs_map_pages(&size, &got);
     if (!memory)
         return -ENOMEM;
     struct ibv_mr *region;
@@ -175,14 +177,14 @@ static int verbs_arena_map(struct loco_node *base, size_t size, struct loco_aren
             verbs_post_arena(c, number);
     }
     pthread_mutex_unlock(&v->lock);
-    say_pages(n, wanted, got);
+    verbs_say_pages(n, wanted, got);
     *arena = (struct loco_arena){.base = memory, .size = size, .number = number};
     return 0;
 }
 
 /* --- nodes ------------------------------------------------------------------------------------ */
 
-static void free_node(struct verbs_node *n)
+static void verbs_free_node(struct verbs_node *n)
 {
     verbs_control_close(n);
     verbs_queue_close(&n->shared);
@@ -202,24 +204,24 @@ static void free_node(struct verbs_node *n)
     free(n);
 }
 
-static int find_address(struct verbs_node *n, uint32_t id)
+static int verbs_find_address(struct verbs_node *n, uint32_t id)
 {
     const char *name = n->verbs->addresses[id];
     int rc = loco_address_find(name, &n->addresses[id]);
 
     if (rc)
-        say(n, "node %u: cannot find the address of node %u, %s: %s", n->base.id, id, name,
-            gai_strerror(rc));
+        verbs_say(n, "node %u: cannot find the address of node %u, %s: %s", n->base.id, id, name,
+                  gai_strerror(rc));
     return rc ? -EINVAL : 0;
 }
 
-static int make_peers(struct verbs_node *n)
+static int verbs_make_peers(struct verbs_node *n)
 {
     const uint32_t count = n->base.count;
 
     if (count > n->verbs->config.address_count) {
-        say(n, "node %u (of %u): there are addresses for %u nodes only", n->base.id, count,
-            n->verbs->config.address_count);
+        verbs_say(n, "node %u (of %u): there are addresses for %u nodes only", n->base.id, count,
+                  n->verbs->config.address_count);
         return -EINVAL;
     }
     n->peers = calloc(count, sizeof *n->peers);
@@ -230,25 +232,25 @@ static int make_peers(struct verbs_node *n)
         n->peers[id].id = id;
         int rc = loco_nonce_new(&n->peers[id].challenge);
         if (!rc)
-            rc = find_address(n, id);
+            rc = verbs_find_address(n, id);
         if (rc)
             return rc;
     }
     return 0;
 }
 
-static int bind_node(struct verbs_node *n)
+static int verbs_bind_node(struct verbs_node *n)
 {
     int rc = verbs_bind(n);
 
     if (rc == -ENODEV || rc == -EADDRNOTAVAIL)
-        say(n, "node %u: %s is no address of an RDMA device of this machine (see: rdma link)",
-            n->base.id, n->verbs->addresses[n->base.id]);
+        verbs_say(n, "node %u: %s is no address of an RDMA device of this machine (see: rdma link)",
+                  n->base.id, n->verbs->addresses[n->base.id]);
     return rc;
 }
 
-/* Remembers the device, whose troubles are to be heard of. */
-static int watch_device(struct verbs_node *n)
+/* Adds the device to those whose asynchronous events the connecting thread reads. */
+static int verbs_watch_device(struct verbs_node *n)
 {
     struct verbs *v = n->verbs;
     int rc = 0;
@@ -266,8 +268,9 @@ static int watch_device(struct verbs_node *n)
     return rc;
 }
 
-/* A fabric's word on atomics holds for all its nodes, and is read once the first is open. */
-static int open_device(struct verbs_node *n)
+/* Opens the node's device. LOCO_CPU_ATOMICS holds for the whole fabric, so a device of any node may
+ * clear it, and only the first may set it. */
+static int verbs_open_device(struct verbs_node *n)
 {
     struct loco_fabric *fabric = n->base.fabric;
     struct ibv_device_attr attributes;
@@ -276,7 +279,7 @@ static int open_device(struct verbs_node *n)
     if (rc)
         return -rc;
     if (attributes.atomic_cap == IBV_ATOMIC_NONE) {
-        say(n, "device %s has no atomic operations", ibv_get_device_name(n->device->device));
+        verbs_say(n, "device %s has no atomic operations", ibv_get_device_name(n->device->device));
         return -ENOTSUP;
     }
     pthread_mutex_lock(&n->verbs->lock);
@@ -289,14 +292,14 @@ static int open_device(struct verbs_node *n)
     return n->pd ? 0 : -errno;
 }
 
-static int watch_node(struct verbs_node *n)
+static int verbs_watch_node(struct verbs_node *n)
 {
     struct epoll_event event = {.events = EPOLLIN, .data.ptr = n};
 
     return epoll_ctl(n->verbs->epoll, EPOLL_CTL_ADD, n->channel->fd, &event) ? -errno : 0;
 }
 
-static void add_node(struct verbs_node *n)
+static void verbs_add_node(struct verbs_node *n)
 {
     struct verbs *v = n->verbs;
 
@@ -326,26 +329,26 @@ static int verbs_node_open(struct loco_fabric *fabric, uint32_t id, uint32_t cou
     loco_key_of(&n->own_links, (struct loco_secret){&own, sizeof own});
     rc = loco_nonce_new(&n->challenge);
     if (!rc)
-        rc = make_peers(n);
+        rc = verbs_make_peers(n);
     if (rc)
         goto free_it;
-    rc = bind_node(n);
+    rc = verbs_bind_node(n);
     if (rc)
         goto free_it;
-    rc = open_device(n);
+    rc = verbs_open_device(n);
     if (!rc)
-        rc = watch_device(n);
+        rc = verbs_watch_device(n);
     if (!rc)
         rc = verbs_control_open(n);
     if (rc)
         goto unbind;
-    rc = watch_node(n);
+    rc = verbs_watch_node(n);
     if (rc)
         goto unbind;
     rc = verbs_listen(n);
     if (rc)
         goto unwatch;
-    add_node(n);
+    verbs_add_node(n);
     *node = &n->base;
     return 0;
 
@@ -354,7 +357,7 @@ unwatch:
 unbind:
     rdma_destroy_id(n->listener.id);
 free_it:
-    free_node(n);
+    verbs_free_node(n);
     return rc;
 }
 
@@ -369,7 +372,7 @@ static void verbs_node_close(struct loco_node *base)
     while (!n->closed)
         pthread_cond_wait(&v->node_closed, &v->lock);
     pthread_mutex_unlock(&v->lock);
-    free_node(n);
+    verbs_free_node(n);
 }
 
 static const struct loco_fabric_ops verbs_ops = {
@@ -393,7 +396,7 @@ static const struct loco_fabric_ops verbs_ops = {
 
 /* --- the fabric ------------------------------------------------------------------------------- */
 
-static void free_fabric(struct verbs *v)
+static void verbs_free_fabric(struct verbs *v)
 {
     if (v->channel)
         rdma_destroy_event_channel(v->channel);
@@ -406,7 +409,7 @@ static void free_fabric(struct verbs *v)
     free(v);
 }
 
-static int open_descriptors(struct verbs *v)
+static int verbs_open_descriptors(struct verbs *v)
 {
     struct epoll_event event = {.events = EPOLLIN};
 
@@ -422,25 +425,25 @@ static int open_descriptors(struct verbs *v)
     return fcntl(v->channel->fd, F_SETFL, fcntl(v->channel->fd, F_GETFL) | O_NONBLOCK) ? -errno : 0;
 }
 
-static void stop_thread(struct verbs *v, pthread_t thread, int wake)
+static void verbs_stop_thread(struct verbs *v, pthread_t thread, int wake)
 {
     __atomic_store_n(&v->stop, true, __ATOMIC_RELEASE);
     verbs_wake(wake);
     pthread_join(thread, NULL);
 }
 
-static bool makes_sense(const struct loco_verbs_config *c)
+static bool verbs_config_makes_sense(const struct loco_verbs_config *c)
 {
     uint32_t port = c->port ? c->port : LOCO_VERBS_PORT;
 
     return c->addresses && c->address_count > 0 && port + c->address_count <= 65536 &&
            c->send_depth <= 1 << 15 && c->timeout_exponent <= 31 && c->retry_count <= 7 &&
-           c->traffic_class <= 255;
+           c->traffic_class <= 255 && loco_room_is_empty(c->room, sizeof c->room);
 }
 
 int loco_verbs_open(struct loco_fabric **fabric, const struct loco_verbs_config *config)
 {
-    if (!makes_sense(config))
+    if (!verbs_config_makes_sense(config))
         return -EINVAL;
 
     struct verbs *v = calloc(1, sizeof *v);
@@ -451,11 +454,11 @@ int loco_verbs_open(struct loco_fabric **fabric, const struct loco_verbs_config 
     v->epoll = v->wake_telling = v->wake_connecting = -1;
     pthread_mutex_init(&v->lock, NULL);
     pthread_cond_init(&v->node_closed, NULL);
-    ibv_fork_init(); /* a program that forks keeps its registered memory, on old kernels too */
+    ibv_fork_init(); /* for programs that fork, on old kernels */
     v->addresses = loco_addresses_copy(config->addresses, config->address_count);
     int rc = v->addresses ? 0 : -ENOMEM;
     if (!rc)
-        rc = open_descriptors(v);
+        rc = verbs_open_descriptors(v);
     if (rc)
         goto free_it;
     rc = -pthread_create(&v->telling, NULL, verbs_telling_thread, v);
@@ -468,9 +471,9 @@ int loco_verbs_open(struct loco_fabric **fabric, const struct loco_verbs_config 
     return 0;
 
 stop_telling:
-    stop_thread(v, v->telling, v->wake_telling);
+    verbs_stop_thread(v, v->telling, v->wake_telling);
 free_it:
-    free_fabric(v);
+    verbs_free_fabric(v);
     return rc;
 }
 
@@ -480,7 +483,7 @@ void loco_verbs_close(struct loco_fabric *fabric)
 
     if (!v)
         return;
-    stop_thread(v, v->telling, v->wake_telling);
-    stop_thread(v, v->connecting, v->wake_connecting);
-    free_fabric(v);
+    verbs_stop_thread(v, v->telling, v->wake_telling);
+    verbs_stop_thread(v, v->connecting, v->wake_connecting);
+    verbs_free_fabric(v);
 }

@@ -1,7 +1,7 @@
 /*
- * How the nodes of the verbs fabric connect. Each listens; of each pair the one with the higher id
- * connects, for control messages; and each link connects to its peer's listener, where a queue pair
- * is made that does nothing but be its target. verbs_hello.h says how they prove themselves.
+ * How the nodes of the verbs fabric connect. Each node listens. Of each pair, the node with the
+ * higher id asks for a control connection. Each link, too, connects to its peer's listener, where
+ * it gets a queue pair that is only its target. verbs_hello.h says how both prove themselves.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -20,12 +20,12 @@ enum {
     RESOLVE_MS = 2000,
     LINK_MS = 20000,
     BACKLOG = 1024,
-    AT_ONCE = 64,  /* events; then the nodes are tended to */
-    PATIENCE = 50, /* attempts: then less often, and a place still taken is warned of */
+    AT_ONCE = 64,  /* events that are handled before the nodes are tended to */
+    PATIENCE = 50, /* attempts, after which they are rarer, and an id in use is warned of */
     RETRY_LATER_MS = 1000,
-    PRIVATE_REJECT = 28,  /* the reason of a refusal by a program, not by its kernel */
-    RETRY_COUNT = 7,      /* acknowledge time-outs, where the config does not say */
-    TIMEOUT_EXPONENT = 16 /* and how long */
+    PRIVATE_REJECT = 28,  /* the status of a refusal by a program, not by its kernel */
+    RETRY_COUNT = 7,      /* default: retries after acknowledge time-outs */
+    TIMEOUT_EXPONENT = 16 /* default: the length of such a time-out */
 };
 
 /* --- what goes with a request to connect ------------------------------------------------ */
@@ -39,7 +39,7 @@ static struct verbs_hello hello_of(const struct verbs_node *n, enum verbs_purpos
                                 .count = n->base.count};
 }
 
-/* What an event says of its sender; zeroed when that is not one of us. */
+/* The hello that came with an event; zeroed when its sender is no node of this version. */
 static struct verbs_hello hello_from(const struct rdma_cm_event *e)
 {
     struct verbs_hello h = {0};
@@ -49,7 +49,7 @@ static struct verbs_hello hello_from(const struct rdma_cm_event *e)
     return h.magic == VERBS_MAGIC && h.version == VERBS_VERSION ? h : (struct verbs_hello){0};
 }
 
-static uint64_t first_bytes(const struct loco_nonce *nonce)
+static uint64_t nonce_first_bytes(const struct loco_nonce *nonce)
 {
     uint64_t first;
 
@@ -64,16 +64,17 @@ static struct loco_claim claim_of(const struct verbs_node *n, uint32_t purpose, 
     return loco_claim_of(purpose, from, to, n->base.count, asked, given);
 }
 
-/* A link's proof has no challenge: its key is of one connection. */
+/* A link's proof contains no challenge, as its key is good for one control connection only. */
 static struct loco_claim claim_of_link(const struct verbs_node *n, uint32_t from, uint32_t to,
                                        const struct loco_nonce *given)
 {
     return claim_of(n, LOCO_OF_LINK, from, to, &(struct loco_nonce){{0}}, given);
 }
 
-/* As many reads and atomics at once as both devices can; on control messages, which meet a peer
- * without a free buffer, infinite patience. */
-static struct rdma_conn_param parameters(const struct verbs_node *n, const struct verbs_hello *h)
+/* As many reads and atomics in flight as both devices can; and infinite retries of control messages
+ * that find no free buffer at the peer. */
+static struct rdma_conn_param connect_parameters(const struct verbs_node *n,
+                                                 const struct verbs_hello *h)
 {
     unsigned retries = n->verbs->config.retry_count;
 
@@ -87,8 +88,10 @@ static struct rdma_conn_param parameters(const struct verbs_node *n, const struc
     };
 }
 
-/* A kernel that does not know an option has its own way: slower to notice a silent peer. */
-static void set_options(const struct verbs_node *n, struct rdma_cm_id *id)
+/* A kernel that does not know an option ignores it. Without the first a silent peer is noticed
+ * later.
+ */
+static void connect_set_options(const struct verbs_node *n, struct rdma_cm_id *id)
 {
     const struct loco_verbs_config *config = &n->verbs->config;
     uint8_t timeout = TIMEOUT_EXPONENT, class = (uint8_t)config->traffic_class;
@@ -100,19 +103,20 @@ static void set_options(const struct verbs_node *n, struct rdma_cm_id *id)
         rdma_set_option(id, RDMA_OPTION_ID, RDMA_OPTION_ID_TOS, &class, sizeof class);
 }
 
-static struct sockaddr_storage address_of(const struct verbs_node *n, uint32_t id, bool listening)
+static struct sockaddr_storage connect_address(const struct verbs_node *n, uint32_t id,
+                                               bool listening)
 {
     const uint16_t port = n->verbs->config.port ? n->verbs->config.port : LOCO_VERBS_PORT;
 
     return loco_address_with_port(&n->addresses[id], listening ? (uint16_t)(port + id) : 0);
 }
 
-static int resolve(const struct verbs_node *n, struct rdma_cm_id *id, uint32_t peer)
+static int connect_resolve(const struct verbs_node *n, struct rdma_cm_id *id, uint32_t peer)
 {
-    struct sockaddr_storage from = address_of(n, n->base.id, false);
-    struct sockaddr_storage to = address_of(n, peer, true);
+    struct sockaddr_storage from = connect_address(n, n->base.id, false);
+    struct sockaddr_storage to = connect_address(n, peer, true);
 
-    set_options(n, id);
+    connect_set_options(n, id);
     return rdma_resolve_addr(id, (struct sockaddr *)&from, (struct sockaddr *)&to, RESOLVE_MS)
                ? -errno
                : 0;
@@ -122,7 +126,7 @@ static int resolve(const struct verbs_node *n, struct rdma_cm_id *id, uint32_t p
 
 int verbs_bind(struct verbs_node *n)
 {
-    struct sockaddr_storage a = address_of(n, n->base.id, true);
+    struct sockaddr_storage a = connect_address(n, n->base.id, true);
     struct rdma_cm_id *id;
 
     if (rdma_create_id(n->verbs->channel, &id, &n->listener, RDMA_PS_TCP))
@@ -146,14 +150,14 @@ int verbs_listen(struct verbs_node *n)
 
 /* --- control connections ---------------------------------------------------------------- */
 
-static void destroy_id(struct rdma_cm_id *id)
+static void connect_destroy_id(struct rdma_cm_id *id)
 {
     if (id->qp)
         rdma_destroy_qp(id);
     rdma_destroy_id(id);
 }
 
-static struct verbs_connection *new_connection(struct verbs_node *n, struct verbs_peer *p)
+static struct verbs_connection *connection_new(struct verbs_node *n, struct verbs_peer *p)
 {
     struct verbs_connection *c = calloc(1, sizeof *c);
 
@@ -162,7 +166,7 @@ static struct verbs_connection *new_connection(struct verbs_node *n, struct verb
     return c;
 }
 
-static int make_control_pair(struct verbs_connection *c)
+static int connection_make_pair(struct verbs_connection *c)
 {
     struct verbs_node *n = c->end.node;
     struct ibv_qp_init_attr attributes = {
@@ -182,7 +186,7 @@ static int make_control_pair(struct verbs_connection *c)
     return 0;
 }
 
-static void publish(struct verbs_connection *c)
+static void connection_publish(struct verbs_connection *c)
 {
     struct verbs *v = c->end.node->verbs;
 
@@ -199,15 +203,15 @@ static struct verbs_connection *connection_of(const struct verbs_peer *p, struct
     return c;
 }
 
-/* A connection came to nothing, or came to its end. */
-static void drop(struct verbs_connection *c)
+/* Drops a connection that failed, or that ended. */
+static void connection_drop(struct verbs_connection *c)
 {
     struct verbs_node *n = c->end.node;
 
     pthread_mutex_lock(&n->verbs->lock);
     bool told = c->established;
     if (told) {
-        c->down = true; /* the other thread has it, and gives it back as dead */
+        c->down = true; /* the telling thread handles the loss, and gives it back as dead */
         verbs_node_due(n);
     } else {
         c->end.peer->connection = NULL;
@@ -215,13 +219,13 @@ static void drop(struct verbs_connection *c)
     pthread_mutex_unlock(&n->verbs->lock);
     if (told)
         return;
-    destroy_id(c->end.id);
+    connect_destroy_id(c->end.id);
     free(c);
 }
 
-static void connect_to(struct verbs_node *n, struct verbs_peer *p)
+static void connection_start(struct verbs_node *n, struct verbs_peer *p)
 {
-    struct verbs_connection *c = new_connection(n, p);
+    struct verbs_connection *c = connection_new(n, p);
 
     if (!c)
         return;
@@ -231,43 +235,44 @@ static void connect_to(struct verbs_node *n, struct verbs_peer *p)
         free(c);
         return;
     }
-    publish(c);
-    if (resolve(n, c->end.id, p->id))
-        drop(c);
+    connection_publish(c);
+    if (connect_resolve(n, c->end.id, p->id))
+        connection_drop(c);
 }
 
-/* Before the peer has said what it asks the proof is of nothing, and asks for that. */
-static void go_on_connecting(struct verbs_connection *c)
+/* Sends the request. The first one contains no challenge yet; the refusal brings it. */
+static void connection_go_on(struct verbs_connection *c)
 {
     struct verbs_node *n = c->end.node;
     const struct verbs_peer *p = c->end.peer;
     struct verbs_hello h = hello_of(n, VERBS_FOR_CONTROL);
     const struct loco_claim claim =
         claim_of(n, LOCO_OF_REQUEST, n->base.id, p->id, &p->demand, &c->nonce);
-    struct rdma_conn_param param = parameters(n, &h);
+    struct rdma_conn_param param = connect_parameters(n, &h);
 
-    h.asked = first_bytes(&p->demand);
+    h.asked = nonce_first_bytes(&p->demand);
     h.nonce = c->nonce;
     h.proof = loco_prove(&n->key, &claim);
-    if (c->end.id->verbs != n->device || make_control_pair(c) || rdma_connect(c->end.id, &param))
-        drop(c);
+    if (c->end.id->verbs != n->device || connection_make_pair(c) || rdma_connect(c->end.id, &param))
+        connection_drop(c);
 }
 
-/* Who comes again and again fills no log. With the lock held. */
-static bool is_worth_saying(struct verbs_node *n)
+/* Whether a refusal is to be logged, so that strangers cannot fill the log. With the lock held. */
+static bool connect_is_worth_saying(struct verbs_node *n)
 {
     return n->refusals++ < VERBS_REFUSALS_SAID;
 }
 
-/* A peer that counts other nodes has proven itself: the core is told. With the lock held. */
-static void note_foreigner(struct verbs_node *n, uint32_t count)
+/* Lets the core be told of a peer with another number of nodes that knows the secret. With the lock
+ * held. */
+static void connect_note_foreigner(struct verbs_node *n, uint32_t count)
 {
     n->foreign_count = count;
     verbs_node_due(n);
 }
 
-/* Who refused us knows the secret, and counts other nodes. */
-static bool proves_foreign(const struct verbs_connection *c, const struct verbs_hello *h)
+/* Whether the peer that refused knows the secret, and has another number of nodes. */
+static bool hello_proves_foreign(const struct verbs_connection *c, const struct verbs_hello *h)
 {
     const struct verbs_node *n = c->end.node;
     const struct verbs_peer *p = c->end.peer;
@@ -278,8 +283,9 @@ static bool proves_foreign(const struct verbs_connection *c, const struct verbs_
            loco_proves(&n->key, &answer, &h->proof);
 }
 
-/* Our hello came back with a reason, or nobody listens there yet. */
-static void hear_refusal(struct verbs_connection *c, int status, const struct verbs_hello *h)
+/* The request was refused, with a reason, or because nobody listens there yet. */
+static void connection_on_refusal(struct verbs_connection *c, int status,
+                                  const struct verbs_hello *h)
 {
     struct verbs_node *n = c->end.node;
     struct verbs_peer *p = c->end.peer;
@@ -291,25 +297,25 @@ static void hear_refusal(struct verbs_connection *c, int status, const struct ve
         p->foreign = true;
         verbs_warn(n, "node %u (of %u) met a node that says it is node %u of %u: %s", n->base.id,
                    n->base.count, h->node, h->count, mismatch);
-        if (proves_foreign(c, h))
-            note_foreigner(n, h->count);
+        if (hello_proves_foreign(c, h))
+            connect_note_foreigner(n, h->count);
     } else if (refused && h->refusal == LOCO_TAKEN && p->attempts == PATIENCE) {
         verbs_warn(n, "node %u (of %u): node %u says that this place is taken", n->base.id,
                    n->base.count, p->id);
     }
     pthread_mutex_unlock(&n->verbs->lock);
-    drop(c);
+    connection_drop(c);
     if (!refused)
         return;
     p->demand = h->nonce;
     if (h->refusal == LOCO_PROVE && p->eager) {
         p->eager = false;
-        connect_to(n, p);
+        connection_start(n, p);
     }
 }
 
-/* The peer has accepted, and must prove itself as well: until then it is not heard. */
-static void hear_acceptance(struct verbs_connection *c, const struct verbs_hello *h)
+/* The peer has accepted. Its messages are accepted only if it has proven itself, too. */
+static void connection_on_acceptance(struct verbs_connection *c, const struct verbs_hello *h)
 {
     struct verbs_node *n = c->end.node;
     struct verbs_peer *p = c->end.peer;
@@ -332,34 +338,33 @@ static void hear_acceptance(struct verbs_connection *c, const struct verbs_hello
     }
     pthread_mutex_unlock(&n->verbs->lock);
     if (!right)
-        drop(c);
+        connection_drop(c);
 }
 
 /* --- requests --------------------------------------------------------------------------- */
 
-static void refuse_with(struct rdma_cm_id *id, struct verbs_hello h, enum loco_refusal why)
+static void request_refuse_with(struct rdma_cm_id *id, struct verbs_hello h, enum loco_refusal why)
 {
     h.refusal = (uint8_t)why;
     rdma_reject(id, &h, sizeof h);
     rdma_destroy_id(id);
 }
 
-/* With a challenge, or without one (NULL). */
-static void refuse(struct verbs_node *n, struct rdma_cm_id *id, const struct loco_nonce *challenge,
-                   enum loco_refusal why)
+/* Refuses a request, with a challenge or without one (NULL). */
+static void request_refuse(struct verbs_node *n, struct rdma_cm_id *id,
+                           const struct loco_nonce *challenge, enum loco_refusal why)
 {
     struct verbs_hello h = hello_of(n, VERBS_FOR_CONTROL);
 
     if (challenge)
         h.nonce = *challenge;
-    refuse_with(id, h, why);
+    request_refuse_with(id, h, why);
 }
 
 /* With the lock held. */
-static void warn_of_stranger(struct verbs_node *n, const struct verbs_hello *h,
-                             enum loco_refusal why)
+static void request_warn(struct verbs_node *n, const struct verbs_hello *h, enum loco_refusal why)
 {
-    if (!is_worth_saying(n))
+    if (!connect_is_worth_saying(n))
         ;
     else if (h->magic == VERBS_MAGIC)
         verbs_warn(n, "node %u (of %u) met a node that says it is node %u of %u: %s", n->base.id,
@@ -369,50 +374,50 @@ static void warn_of_stranger(struct verbs_node *n, const struct verbs_hello *h,
                    n->base.id, n->base.count);
 }
 
-static void refuse_stranger(struct verbs_node *n, struct rdma_cm_id *id,
-                            const struct verbs_hello *h, enum loco_refusal why)
+static void request_refuse_stranger(struct verbs_node *n, struct rdma_cm_id *id,
+                                    const struct verbs_hello *h, enum loco_refusal why)
 {
     pthread_mutex_lock(&n->verbs->lock);
-    warn_of_stranger(n, h, why);
+    request_warn(n, h, why);
     pthread_mutex_unlock(&n->verbs->lock);
-    refuse(n, id, NULL, why);
+    request_refuse(n, id, NULL, why);
 }
 
-/* The proof was right. Its challenge serves once. */
-static void accept_control(struct verbs_node *n, struct rdma_cm_id *id, struct verbs_peer *p,
-                           const struct loco_nonce *nonce)
+/* The proof was right. The challenge is replaced, so that the proof cannot be used again. */
+static void request_accept_control(struct verbs_node *n, struct rdma_cm_id *id,
+                                   struct verbs_peer *p, const struct loco_nonce *nonce)
 {
     const struct loco_claim answer =
         claim_of(n, LOCO_OF_ANSWER, n->base.id, p->id, nonce, &p->challenge);
     const struct loco_claim links =
         claim_of(n, LOCO_OF_LINKS, p->id, n->base.id, &p->challenge, nonce);
     struct verbs_hello h = hello_of(n, VERBS_FOR_CONTROL);
-    struct rdma_conn_param param = parameters(n, &h);
+    struct rdma_conn_param param = connect_parameters(n, &h);
     struct verbs_connection *old = connection_of(p, n->verbs);
 
     h.proof = loco_prove(&n->key, &answer);
     int rc = loco_nonce_new(&p->challenge);
-    /* One that was never established is of an attempt that the peer has given up. */
+    /* A connection that was never established is of an attempt that the peer has given up. */
     if (old && !old->established)
-        drop(old);
-    struct verbs_connection *c = rc || connection_of(p, n->verbs) ? NULL : new_connection(n, p);
+        connection_drop(old);
+    struct verbs_connection *c = rc || connection_of(p, n->verbs) ? NULL : connection_new(n, p);
     if (!c) {
-        refuse(n, id, &p->challenge, LOCO_TAKEN);
+        request_refuse(n, id, &p->challenge, LOCO_TAKEN);
         return;
     }
     c->end.id = id;
     c->proven = true;
     loco_key_between(&c->links, &n->key, &links);
     id->context = &c->end;
-    set_options(n, id);
-    if (make_control_pair(c)) {
+    connect_set_options(n, id);
+    if (connection_make_pair(c)) {
         free(c);
-        refuse(n, id, &p->challenge, LOCO_TAKEN);
+        request_refuse(n, id, &p->challenge, LOCO_TAKEN);
         return;
     }
-    publish(c);
+    connection_publish(c);
     if (rdma_accept(id, &param))
-        drop(c);
+        connection_drop(c);
 }
 
 static void request_control(struct verbs_node *n, struct rdma_cm_id *id, struct verbs_peer *p,
@@ -421,47 +426,48 @@ static void request_control(struct verbs_node *n, struct rdma_cm_id *id, struct 
     const struct loco_claim claim =
         claim_of(n, LOCO_OF_REQUEST, p->id, n->base.id, &p->challenge, &h->nonce);
 
-    if (h->asked != first_bytes(&p->challenge))
-        refuse(n, id, &p->challenge, LOCO_PROVE);
+    if (h->asked != nonce_first_bytes(&p->challenge))
+        request_refuse(n, id, &p->challenge, LOCO_PROVE);
     else if (!loco_proves(&n->key, &claim, &h->proof))
-        refuse_stranger(n, id, h, LOCO_UNPROVEN);
+        request_refuse_stranger(n, id, h, LOCO_UNPROVEN);
     else
-        accept_control(n, id, p, &h->nonce);
+        request_accept_control(n, id, p, &h->nonce);
 }
 
-/* The proof of one that counts other nodes was right. It is told so with a proof as well. */
-static void refuse_foreigner(struct verbs_node *n, struct rdma_cm_id *id,
-                             const struct verbs_hello *theirs)
+/* Refuses a node of another number of nodes whose proof was right, with a proof of this node. */
+static void request_refuse_foreigner(struct verbs_node *n, struct rdma_cm_id *id,
+                                     const struct verbs_hello *theirs)
 {
     const struct loco_claim answer =
         claim_of(n, LOCO_OF_ANSWER, n->base.id, theirs->node, &theirs->nonce, &n->challenge);
     struct verbs_hello h = hello_of(n, VERBS_FOR_CONTROL);
 
     pthread_mutex_lock(&n->verbs->lock);
-    warn_of_stranger(n, theirs, LOCO_FOREIGN);
-    note_foreigner(n, theirs->count);
+    request_warn(n, theirs, LOCO_FOREIGN);
+    connect_note_foreigner(n, theirs->count);
     pthread_mutex_unlock(&n->verbs->lock);
     h.proof = loco_prove(&n->key, &answer);
-    refuse_with(id, h, LOCO_FOREIGN);
+    request_refuse_with(id, h, LOCO_FOREIGN);
 }
 
-/* One that counts other nodes, and perhaps more: it may have no place among the peers, so the
- * challenge is the node's. It may serve again: a request that is repeated tells nothing new. */
+/* A request of a node with another number of nodes. It may have no entry among the peers, so the
+ * challenge is one that this node has for all such requests. It is not replaced: a request that is
+ * repeated tells nothing new. */
 static void request_as_foreigner(struct verbs_node *n, struct rdma_cm_id *id,
                                  const struct verbs_hello *h)
 {
     const struct loco_claim claim =
         loco_claim_of(LOCO_OF_REQUEST, h->node, n->base.id, h->count, &n->challenge, &h->nonce);
 
-    if (h->asked != first_bytes(&n->challenge))
-        refuse(n, id, &n->challenge, LOCO_PROVE);
+    if (h->asked != nonce_first_bytes(&n->challenge))
+        request_refuse(n, id, &n->challenge, LOCO_PROVE);
     else if (!loco_proves(&n->key, &claim, &h->proof))
-        refuse_stranger(n, id, h, LOCO_UNPROVEN);
+        request_refuse_stranger(n, id, h, LOCO_UNPROVEN);
     else
-        refuse_foreigner(n, id, h);
+        request_refuse_foreigner(n, id, h);
 }
 
-static bool has_room(const struct verbs_peer *p)
+static bool target_has_room(const struct verbs_peer *p)
 {
     unsigned count = 0;
 
@@ -470,14 +476,15 @@ static bool has_room(const struct verbs_peer *p)
     return count < VERBS_TARGETS_MAX;
 }
 
-/* Not of a peer that is about to be lost: after that nothing of it may come any more. */
-static bool add_target(struct verbs_end *end)
+/* Adds the end of a peer's link; false for a peer that is about to be lost, as nothing of it may
+ * arrive after that. */
+static bool target_add(struct verbs_end *end)
 {
     struct verbs_peer *p = end->peer;
 
     pthread_mutex_lock(&end->node->verbs->lock);
     bool there = p->id == end->node->base.id || (p->connection && !p->connection->down);
-    there = there && has_room(p);
+    there = there && target_has_room(p);
     if (there) {
         end->next = p->targets;
         p->targets = end;
@@ -486,17 +493,17 @@ static bool add_target(struct verbs_end *end)
     return there;
 }
 
-static void refuse_target(struct verbs_end *end)
+static void target_refuse(struct verbs_end *end)
 {
     rdma_destroy_qp(end->id);
-    refuse(end->node, end->id, NULL, LOCO_UNKNOWN);
+    request_refuse(end->node, end->id, NULL, LOCO_UNKNOWN);
     free(end);
 }
 
-static void accept_target(struct verbs_node *n, struct rdma_cm_id *id, struct verbs_peer *p)
+static void target_accept(struct verbs_node *n, struct rdma_cm_id *id, struct verbs_peer *p)
 {
     const struct verbs_hello h = hello_of(n, VERBS_FOR_LINK);
-    struct rdma_conn_param param = parameters(n, &h);
+    struct rdma_conn_param param = connect_parameters(n, &h);
     struct ibv_qp_init_attr attributes = {
         .qp_type = IBV_QPT_RC,
         .send_cq = n->control,
@@ -507,19 +514,19 @@ static void accept_target(struct verbs_node *n, struct rdma_cm_id *id, struct ve
 
     if (!end || rdma_create_qp(id, n->pd, &attributes)) {
         free(end);
-        refuse(n, id, NULL, LOCO_UNKNOWN);
+        request_refuse(n, id, NULL, LOCO_UNKNOWN);
         return;
     }
     *end = (struct verbs_end){.role = VERBS_TARGET, .node = n, .peer = p, .id = id};
     id->context = end;
-    set_options(n, id);
-    if (add_target(end))
-        rdma_accept(id, &param); /* where this fails an event follows */
+    connect_set_options(n, id);
+    if (target_add(end))
+        rdma_accept(id, &param); /* if this fails, an event follows */
     else
-        refuse_target(end);
+        target_refuse(end);
 }
 
-static bool is_closing(struct verbs_node *n)
+static bool connect_is_closing(struct verbs_node *n)
 {
     pthread_mutex_lock(&n->verbs->lock);
     bool closing = n->closing;
@@ -527,9 +534,9 @@ static bool is_closing(struct verbs_node *n)
     return closing;
 }
 
-/* By what links between this node and the peer prove themselves. Returns 0, or -ECONNRESET without
- * a control connection. */
-static int find_key(struct verbs_node *n, uint32_t peer, struct loco_key *key)
+/* The key by which links between this node and the peer prove themselves. Returns 0, or -ECONNRESET
+ * without a control connection. */
+static int connect_find_key(struct verbs_node *n, uint32_t peer, struct loco_key *key)
 {
     const struct verbs_connection *c;
     int rc = 0;
@@ -552,21 +559,21 @@ static void request_link(struct verbs_node *n, struct rdma_cm_id *id, struct ver
     const struct loco_claim claim = claim_of_link(n, p->id, n->base.id, &h->nonce);
     struct loco_key key;
 
-    if (find_key(n, p->id, &key))
-        refuse(n, id, NULL, LOCO_UNKNOWN);
+    if (connect_find_key(n, p->id, &key))
+        request_refuse(n, id, NULL, LOCO_UNKNOWN);
     else if (!loco_proves(&key, &claim, &h->proof))
-        refuse_stranger(n, id, h, LOCO_UNPROVEN);
+        request_refuse_stranger(n, id, h, LOCO_UNPROVEN);
     else
-        accept_target(n, id, p);
+        target_accept(n, id, p);
 }
 
-/* Whether a request comes from the address that the node has. */
-static bool is_at_home(const struct verbs_node *n, struct rdma_cm_id *id, uint32_t node)
+/* Whether a request comes from the address of that node. */
+static bool request_is_at_home(const struct verbs_node *n, struct rdma_cm_id *id, uint32_t node)
 {
     return loco_address_same_host(rdma_get_peer_addr(id), &n->addresses[node]);
 }
 
-static bool is_of_this_network(const struct verbs_node *n, const struct verbs_hello *h)
+static bool hello_is_of_this_network(const struct verbs_node *n, const struct verbs_hello *h)
 {
     if (h->magic != VERBS_MAGIC || h->count != n->base.count || h->node >= n->base.count)
         return false;
@@ -574,38 +581,39 @@ static bool is_of_this_network(const struct verbs_node *n, const struct verbs_he
            (h->purpose == VERBS_FOR_CONTROL && h->node > n->base.id);
 }
 
-/* It could be a peer, but that it counts other nodes. */
-static bool is_foreign_node(const struct verbs_node *n, const struct verbs_hello *h)
+/* Whether the sender could be a peer, except for its number of nodes. */
+static bool hello_is_foreign(const struct verbs_node *n, const struct verbs_hello *h)
 {
     return h->magic == VERBS_MAGIC && h->purpose == VERBS_FOR_CONTROL &&
            h->count != n->base.count && h->node > n->base.id && h->node < h->count;
 }
 
-/* Whether a request comes from an address of this network. */
-static bool is_at_a_home(const struct verbs_node *n, struct rdma_cm_id *id)
+/* Whether a request comes from the address of any node of this network. */
+static bool request_is_at_a_home(const struct verbs_node *n, struct rdma_cm_id *id)
 {
     uint32_t node = 0;
 
-    while (node < n->base.count && !is_at_home(n, id, node))
+    while (node < n->base.count && !request_is_at_home(n, id, node))
         node++;
     return node < n->base.count;
 }
 
-static void on_request(struct verbs_node *n, struct rdma_cm_id *id, const struct verbs_hello *h)
+static void connect_on_request(struct verbs_node *n, struct rdma_cm_id *id,
+                               const struct verbs_hello *h)
 {
-    if (is_foreign_node(n, h) && is_at_a_home(n, id)) {
+    if (hello_is_foreign(n, h) && request_is_at_a_home(n, id)) {
         request_as_foreigner(n, id, h);
         return;
     }
-    if (!is_of_this_network(n, h)) {
-        refuse_stranger(n, id, h, LOCO_FOREIGN);
+    if (!hello_is_of_this_network(n, h)) {
+        request_refuse_stranger(n, id, h, LOCO_FOREIGN);
         return;
     }
     struct verbs_peer *p = &n->peers[h->node];
-    if (!is_at_home(n, id, p->id))
-        refuse_stranger(n, id, h, LOCO_STRAY);
-    else if (is_closing(n))
-        refuse(n, id, &p->challenge, LOCO_TAKEN);
+    if (!request_is_at_home(n, id, p->id))
+        request_refuse_stranger(n, id, h, LOCO_STRAY);
+    else if (connect_is_closing(n))
+        request_refuse(n, id, &p->challenge, LOCO_TAKEN);
     else if (h->purpose == VERBS_FOR_CONTROL)
         request_control(n, id, p, h);
     else
@@ -614,8 +622,8 @@ static void on_request(struct verbs_node *n, struct rdma_cm_id *id, const struct
 
 /* --- events ----------------------------------------------------------------------------------- */
 
-/* A link's end at this side. One that is not among its peer's is dead already. */
-static void drop_target(struct verbs_end *end)
+/* Drops this side's end of a peer's link, unless that was done already. */
+static void target_drop(struct verbs_end *end)
 {
     bool found = false;
 
@@ -630,12 +638,12 @@ static void drop_target(struct verbs_end *end)
     pthread_mutex_unlock(&end->node->verbs->lock);
     if (!found)
         return;
-    destroy_id(end->id);
+    connect_destroy_id(end->id);
     free(end);
 }
 
-/* The device is gone, and all that went over it. With the lock held. */
-static void lose_device(struct verbs_node *n)
+/* The device is gone, and all connections over it are lost. With the lock held. */
+static void device_lose(struct verbs_node *n)
 {
     n->own_loss = true;
     for (uint32_t id = 0; id < n->base.count; id++)
@@ -644,32 +652,32 @@ static void lose_device(struct verbs_node *n)
     verbs_node_due(n);
 }
 
-static void on_control(struct verbs_connection *c, const struct rdma_cm_event *e,
-                       const struct verbs_hello *h)
+static void connection_on_event(struct verbs_connection *c, const struct rdma_cm_event *e,
+                                const struct verbs_hello *h)
 {
     switch (e->event) {
     case RDMA_CM_EVENT_ADDR_RESOLVED:
         if (rdma_resolve_route(c->end.id, RESOLVE_MS))
-            drop(c);
+            connection_drop(c);
         break;
     case RDMA_CM_EVENT_ROUTE_RESOLVED:
-        go_on_connecting(c);
+        connection_go_on(c);
         break;
     case RDMA_CM_EVENT_ESTABLISHED:
         if (c->active)
-            hear_acceptance(c, h);
-        break; /* else by the first message */
+            connection_on_acceptance(c, h);
+        break; /* at the other side, its first message establishes the connection */
     case RDMA_CM_EVENT_REJECTED:
-        hear_refusal(c, e->status, h);
+        connection_on_refusal(c, e->status, h);
         break;
     case RDMA_CM_EVENT_TIMEWAIT_EXIT:
         break;
     default:
-        drop(c);
+        connection_drop(c);
     }
 }
 
-static void on_event(struct rdma_cm_event *event)
+static void connect_on_event(struct rdma_cm_event *event)
 {
     struct rdma_cm_event e = *event;
     const struct verbs_hello h = hello_from(event);
@@ -677,20 +685,20 @@ static void on_event(struct rdma_cm_event *event)
 
     rdma_ack_cm_event(event);
     if (e.event == RDMA_CM_EVENT_CONNECT_REQUEST) {
-        on_request(end->node, e.id, &h);
+        connect_on_request(end->node, e.id, &h);
     } else if (end->role == VERBS_CONTROL) {
-        on_control((struct verbs_connection *)end, &e, &h);
+        connection_on_event((struct verbs_connection *)end, &e, &h);
     } else if (end->role == VERBS_TARGET) {
         if (e.event != RDMA_CM_EVENT_ESTABLISHED && e.event != RDMA_CM_EVENT_TIMEWAIT_EXIT)
-            drop_target(end);
+            target_drop(end);
     } else if (e.event == RDMA_CM_EVENT_DEVICE_REMOVAL) {
         pthread_mutex_lock(&end->node->verbs->lock);
-        lose_device(end->node);
+        device_lose(end->node);
         pthread_mutex_unlock(&end->node->verbs->lock);
     }
 }
 
-static void on_device(struct verbs *v, struct verbs_device *d)
+static void device_on_event(struct verbs *v, struct verbs_device *d)
 {
     struct ibv_async_event event;
 
@@ -705,7 +713,7 @@ static void on_device(struct verbs *v, struct verbs_device *d)
         if (n->device != d->context)
             continue;
         if (type == IBV_EVENT_DEVICE_FATAL)
-            lose_device(n);
+            device_lose(n);
         if (type == IBV_EVENT_DEVICE_FATAL || type == IBV_EVENT_PORT_ERR)
             verbs_warn(n, "node %u: RDMA device %s says: %s", n->base.id,
                        ibv_get_device_name(d->context->device), ibv_event_type_str(type));
@@ -715,7 +723,7 @@ static void on_device(struct verbs *v, struct verbs_device *d)
 
 /* --- the connecting thread --------------------------------------------------------------- */
 
-static void bury(struct verbs_node *n)
+static void connect_bury(struct verbs_node *n)
 {
     pthread_mutex_lock(&n->verbs->lock);
     struct verbs_end *dead = n->dead;
@@ -723,14 +731,14 @@ static void bury(struct verbs_node *n)
     pthread_mutex_unlock(&n->verbs->lock);
     while (dead) {
         struct verbs_end *next = dead->next;
-        destroy_id(dead->id);
-        free(dead); /* the first member of what it is */
+        connect_destroy_id(dead->id);
+        free(dead); /* struct verbs_end is the first member of what is freed */
         dead = next;
     }
 }
 
 /* Tries to reach the peers that this node connects to. Returns whether any is still to reach. */
-static bool connect_down(struct verbs_node *n)
+static bool connect_peers(struct verbs_node *n)
 {
     uint64_t now = loco_host_clock(&n->base);
     bool missing = false;
@@ -745,7 +753,7 @@ static bool connect_down(struct verbs_node *n)
         bool patient = ++p->attempts > PATIENCE;
         p->eager = true;
         p->try_at = now + (patient ? RETRY_LATER_MS : RETRY_MS) * (uint64_t)MS;
-        connect_to(n, p);
+        connection_start(n, p);
     }
     return missing;
 }
@@ -762,21 +770,21 @@ int verbs_meet(struct loco_node *base, uint32_t peer)
     return 0;
 }
 
-/* The rest of a node whose peers have been told. */
-static void shut(struct verbs_node *n)
+/* Closes what is left of a node whose peers have been told that it leaves. */
+static void connect_shut_node(struct verbs_node *n)
 {
     for (uint32_t id = 0; id < n->base.count; id++) {
         struct verbs_peer *p = &n->peers[id];
         while (p->targets)
-            drop_target(p->targets);
+            target_drop(p->targets);
         if (p->connection)
             verbs_give_up(p->connection);
     }
-    bury(n);
-    destroy_id(n->listener.id);
+    connect_bury(n);
+    connect_destroy_id(n->listener.id);
 }
 
-static void unlink_node(struct verbs *v, struct verbs_node *n)
+static void connect_unlink_node(struct verbs *v, struct verbs_node *n)
 {
     pthread_mutex_lock(&v->lock);
     for (struct verbs_node **at = &v->nodes; *at; at = &(*at)->next) {
@@ -790,9 +798,10 @@ static void unlink_node(struct verbs *v, struct verbs_node *n)
     pthread_mutex_unlock(&v->lock);
 }
 
-/* Only this thread takes nodes off the list; others add them at its head. Returns how long to wait
- * for events, in ms. */
-static int tend_nodes(struct verbs *v)
+/* Connects missing peers, and ends the nodes that are to close. Only this thread removes nodes from
+ * the list, and others add at its head, so it may walk on after giving up the lock. Returns how
+ * long to wait for events, in ms; -1: for ever. */
+static int connect_tend_nodes(struct verbs *v)
 {
     bool missing = false;
 
@@ -802,12 +811,12 @@ static int tend_nodes(struct verbs *v)
         struct verbs_node *after = n->next;
         bool closing = n->closing, quiet = n->quiet;
         pthread_mutex_unlock(&v->lock);
-        bury(n);
+        connect_bury(n);
         if (!closing)
-            missing |= connect_down(n);
+            missing |= connect_peers(n);
         if (quiet) {
-            shut(n);
-            unlink_node(v, n);
+            connect_shut_node(n);
+            connect_unlink_node(v, n);
         }
         n = after;
         pthread_mutex_lock(&v->lock);
@@ -822,7 +831,7 @@ void *verbs_connecting_thread(void *arg)
     uint64_t turns;
 
     while (!__atomic_load_n(&v->stop, __ATOMIC_ACQUIRE)) {
-        int wait = tend_nodes(v);
+        int wait = connect_tend_nodes(v);
         struct pollfd fds[2 + VERBS_DEVICES_MAX] = {{.fd = v->wake_connecting, .events = POLLIN},
                                                     {.fd = v->channel->fd, .events = POLLIN}};
         pthread_mutex_lock(&v->lock);
@@ -838,17 +847,17 @@ void *verbs_connecting_thread(void *arg)
             continue;
         struct rdma_cm_event *event;
         for (int i = 0; i < AT_ONCE && !rdma_get_cm_event(v->channel, &event); i++)
-            on_event(event);
+            connect_on_event(event);
         for (unsigned i = 0; i < devices; i++)
             if (fds[2 + i].revents)
-                on_device(v, &v->devices[i]);
+                device_on_event(v, &v->devices[i]);
     }
     return NULL;
 }
 
 /* --- links: the thread that opens one --------------------------------------------------------- */
 
-static int await(struct verbs_link *l, enum rdma_cm_event_type expected, uint64_t until)
+static int link_await(struct verbs_link *l, enum rdma_cm_event_type expected, uint64_t until)
 {
     struct pollfd fd = {.fd = l->channel->fd, .events = POLLIN};
     struct verbs_node *n = l->node;
@@ -868,7 +877,7 @@ static int await(struct verbs_link *l, enum rdma_cm_event_type expected, uint64_
     if (type == expected)
         return 0;
     if (type == RDMA_CM_EVENT_REJECTED)
-        return -ECONNRESET; /* nobody is there any more */
+        return -ECONNRESET; /* the peer has gone */
     pthread_mutex_lock(&n->verbs->lock);
     verbs_warn(n, "node %u: a link to node %u: %s, status %d", n->base.id, l->base.peer,
                rdma_event_str(type), status);
@@ -876,9 +885,9 @@ static int await(struct verbs_link *l, enum rdma_cm_event_type expected, uint64_
     return -EHOSTUNREACH;
 }
 
-/* A device that takes fewer bytes inline refuses to make the queue pair, and none says how many it
- * takes. *attributes tells what was got. */
-static int make_link_pair(struct verbs_link *l, struct ibv_qp_init_attr *attributes)
+/* Makes the queue pair with as many inline bytes as possible: a device that takes fewer refuses to
+ * make it, and no device says how many it takes. *attributes tells what it got. */
+static int link_make_pair(struct verbs_link *l, struct ibv_qp_init_attr *attributes)
 {
     const struct ibv_qp_init_attr wanted = *attributes;
 
@@ -896,11 +905,11 @@ int verbs_link_connect(struct verbs_link *l, struct ibv_qp_init_attr *attributes
 {
     struct verbs_node *n = l->node;
     struct verbs_hello h = hello_of(n, VERBS_FOR_LINK);
-    struct rdma_conn_param param = parameters(n, &h);
+    struct rdma_conn_param param = connect_parameters(n, &h);
     struct loco_key key;
     uint64_t until = loco_host_clock(&n->base) + LINK_MS * (uint64_t)MS;
 
-    int rc = find_key(n, l->base.peer, &key);
+    int rc = connect_find_key(n, l->base.peer, &key);
     if (!rc)
         rc = loco_nonce_new(&h.nonce);
     if (rc)
@@ -910,21 +919,21 @@ int verbs_link_connect(struct verbs_link *l, struct ibv_qp_init_attr *attributes
     l->channel = rdma_create_event_channel();
     if (!l->channel || rdma_create_id(l->channel, &l->id, l, RDMA_PS_TCP))
         return -errno;
-    rc = resolve(n, l->id, l->base.peer);
+    rc = connect_resolve(n, l->id, l->base.peer);
     if (!rc)
-        rc = await(l, RDMA_CM_EVENT_ADDR_RESOLVED, until);
+        rc = link_await(l, RDMA_CM_EVENT_ADDR_RESOLVED, until);
     if (!rc && rdma_resolve_route(l->id, RESOLVE_MS))
         rc = -errno;
     if (!rc)
-        rc = await(l, RDMA_CM_EVENT_ROUTE_RESOLVED, until);
+        rc = link_await(l, RDMA_CM_EVENT_ROUTE_RESOLVED, until);
     if (!rc && l->id->verbs != n->device)
         rc = -EXDEV;
     if (!rc)
-        rc = make_link_pair(l, attributes);
+        rc = link_make_pair(l, attributes);
     if (!rc && rdma_connect(l->id, &param))
         rc = -errno;
     if (!rc)
-        rc = await(l, RDMA_CM_EVENT_ESTABLISHED, until);
+        rc = link_await(l, RDMA_CM_EVENT_ESTABLISHED, until);
     if (rc)
         return rc;
     pthread_mutex_lock(&n->verbs->lock);

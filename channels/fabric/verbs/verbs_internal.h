@@ -3,12 +3,12 @@
  *
  *      verbs.c          the fabric, its nodes and their memory
  *      verbs_link.c     links: operations and their completions
- *      verbs_connect.c  how nodes and links connect; the thread that accepts
- *      verbs_peers.c    control messages, and what becomes of peers; the thread that tells the core
+ *      verbs_connect.c  how nodes and links connect; the connecting thread
+ *      verbs_peers.c    control messages, and the loss of peers; the telling thread
  *
- * The connecting thread never calls the core, so a link can be opened to a node whose core is
- * busy, and that may be opening one back. It alone destroys what librdmacm calls an id, but for
- * those of links.
+ * The telling thread calls the core. The connecting thread never does, so it can accept a link
+ * while the core is busy, perhaps opening a link back. Except for those of links, only the
+ * connecting thread destroys the rdma_cm_ids.
  *
  * Locks, in the order of taking: the core's, a link's, a completion queue's, the fabric's.
  */
@@ -28,13 +28,13 @@
 enum {
     VERBS_ARENAS_MAX = 64, /* of one node */
     VERBS_MESSAGE_MAX = 4096,
-    VERBS_RECEIVES = 64,     /* control messages that a node has room for */
-    VERBS_SENDS = 2,         /* and that are on their way from a node to one peer */
+    VERBS_RECEIVES = 64,     /* control messages that a node can receive at once */
+    VERBS_SENDS = 2,         /* control messages on their way from a node to one peer */
     VERBS_TARGETS_MAX = 256, /* links of one peer to a node */
-    VERBS_REFUSALS_SAID = 8, /* warnings of strangers */
+    VERBS_REFUSALS_SAID = 8, /* warnings about strangers */
 };
 
-/* A lock that is mostly free, and mostly held for less than a system call takes. */
+/* A spinlock. It is mostly free, and held for less time than a system call takes. */
 static inline bool verbs_try_lock(_Atomic bool *lock)
 {
     return !atomic_exchange_explicit(lock, true, memory_order_acquire);
@@ -54,16 +54,16 @@ static inline void verbs_unlock(_Atomic bool *lock)
 
 /* --- memory ----------------------------------------------------------------------------- */
 
-/* An arena as the network knows it. */
+/* An arena as operations name it. */
 struct verbs_arena {
     uint64_t base, size;
-    uint32_t remote_key, local_key; /* the latter: of an own one */
+    uint32_t remote_key, local_key; /* local_key: of an own arena only */
 };
 
-/* A node's arenas. Links keep it, so a peer's stays when the peer is lost. */
+/* A node's arenas. A lost peer's are kept, as links still point to them. */
 struct verbs_arenas {
     struct verbs_arena at[VERBS_ARENAS_MAX];
-    _Atomic uint32_t count; /* of an own one's */
+    _Atomic uint32_t count; /* of own arenas only */
     struct verbs_arenas *next;
 };
 
@@ -72,15 +72,15 @@ struct verbs_arenas {
 struct verbs_queue {
     struct ibv_cq *cq;
     _Atomic bool lock;
-    unsigned size, used; /* shared: entries, and how many the links may need at once */
+    unsigned size, used; /* of a shared queue: its entries, and those that its links may need */
 };
 
-/* An operation in flight, or what is left of one. */
+/* An operation in flight, or the last one that used the slot. */
 struct verbs_slot {
     struct verbs_link *link;
     uint64_t sequence;
-    uint64_t number; /* of the core */
-    bool reads;      /* a read or an atomic: writes before it are placed when it is done */
+    uint64_t number; /* the core's */
+    bool reads;      /* a read or an atomic: when it is done, the writes before it are placed */
 };
 
 struct verbs_link {
@@ -94,13 +94,13 @@ struct verbs_link {
     const struct verbs_arenas *arenas; /* the peer's */
     _Atomic bool broken;
 
-    /* Operations in the order of posting are numbered from 1 without a gap: their sequence. */
+    /* An operation's sequence: operations are counted from 1 in the order of posting. */
     _Atomic uint64_t completed;
     _Atomic uint64_t posted;
-    _Atomic uint64_t signalled; /* the newest that will say that it is done */
+    _Atomic uint64_t signalled; /* the newest that asked for a completion */
 
-    _Atomic bool lock;               /* of what follows, and of posting */
-    uint64_t last_write, last_reads; /* by sequence */
+    _Atomic bool lock;               /* for posting, and for what follows */
+    uint64_t last_write, last_reads; /* sequences */
     uint64_t number;                 /* the core's, of the newest operation posted */
     unsigned depth, signal_each, inline_max;
     struct verbs_slot *slots; /* by sequence modulo depth */
@@ -114,7 +114,7 @@ struct verbs_link {
 
 /* --- peers ------------------------------------------------------------------------------ */
 
-/* What an id belongs to: its context points to one of these. */
+/* What an rdma_cm_id belongs to: its context points to a struct verbs_end. */
 enum verbs_role { VERBS_LISTENER, VERBS_CONTROL, VERBS_TARGET };
 
 struct verbs_end {
@@ -131,11 +131,11 @@ struct verbs_connection {
     uint32_t qp_number;
     bool active;             /* this end asked for it */
     bool proven;             /* the peer knows the secret */
-    struct loco_nonce nonce; /* of who asked for it */
-    struct loco_key links;   /* by which its links prove that they belong to it */
+    struct loco_nonce nonce; /* of the side that asked for it */
+    struct loco_key links;   /* the key by which its links prove that they belong to it */
     bool established;
-    bool announced;            /* the core knows */
-    bool down;                 /* it ended; what remains is to say so */
+    bool announced;            /* the core was told that the peer is up */
+    bool down;                 /* it ended, and the core is still to be told */
     bool bye;                  /* the peer leaves in order */
     bool alive_posted;         /* a keep-alive is on its way */
     unsigned busy;             /* bit i: send buffer i is on its way */
@@ -147,17 +147,17 @@ struct verbs_connection {
 struct verbs_peer {
     uint32_t id;
     bool asked;                          /* the node asked to meet it */
-    struct verbs_connection *connection; /* NULL: none; else set up, or being set up */
+    struct verbs_connection *connection; /* set up or being set up; else NULL */
     struct verbs_end *targets;           /* the passive ends of its links to this node */
     uint64_t try_at;                     /* when to connect again */
     unsigned attempts;
-    bool eager;                  /* a challenge is answered at once */
-    struct loco_nonce challenge; /* what it must prove to be accepted */
-    struct loco_nonce demand;    /* its own challenge, to this node */
-    bool foreign; /* it is of another network, or has another secret: not tried again */
+    bool eager;                  /* its next challenge is answered at once */
+    struct loco_nonce challenge; /* the nonce that its proof has to contain */
+    struct loco_nonce demand;    /* the nonce that it wants in this node's proof */
+    bool foreign; /* it is of another network, or has another secret: never tried again */
 };
 
-/* Something to warn of. */
+/* A warning that waits for the telling thread. */
 struct verbs_notice {
     struct verbs_notice *next;
     char text[240];
@@ -170,8 +170,8 @@ struct verbs_node {
     struct verbs_end listener;
     struct loco_key key;         /* of the network */
     struct loco_key own_links;   /* of the node to itself */
-    struct loco_nonce challenge; /* what one must prove that counts other nodes, to be believed */
-    uint32_t foreign_count;      /* so many: the core is to be told; 0: no more */
+    struct loco_nonce challenge; /* for callers of networks with another number of nodes */
+    uint32_t foreign_count;      /* such a number, of which the core is to be told; 0: none */
     unsigned refusals;
 
     struct ibv_context *device;
@@ -179,23 +179,23 @@ struct verbs_node {
     struct verbs_queue shared;
     struct verbs_arenas own;
     struct ibv_mr *regions[VERBS_ARENAS_MAX];
-    struct verbs_arenas *arenas; /* all that peers told */
+    struct verbs_arenas *arenas; /* of all peers ever met */
     struct verbs_link *links;
 
-    /* Control messages: all peers' come into one receive queue. */
+    /* Control messages of all peers arrive in one receive queue. */
     struct ibv_comp_channel *channel;
     struct ibv_cq *control;
     struct ibv_srq *receives;
-    unsigned char *buffers; /* a place for flushes, those of the receives, each peer's for sends */
+    unsigned char *buffers; /* the target of flushes, then buffers to receive, then to send */
     struct ibv_mr *buffers_mr;
     uint64_t alive_at; /* when the next keep-alive is due */
 
     struct verbs_peer *peers; /* by id, itself included */
     struct verbs_notice *notices;
-    struct verbs_end *dead; /* the connecting thread is to destroy them */
+    struct verbs_end *dead; /* to be destroyed by the connecting thread */
     bool due;               /* the telling thread has something to do */
-    bool own_loss;          /* the node cannot reach itself any more ... */
-    bool own_loss_told;     /* ... and the core knows */
+    bool own_loss;          /* the node cannot reach itself any more */
+    bool own_loss_told;     /* the core was told of that */
     _Atomic bool closing;
     bool quiet, closed;
     struct verbs_node *next;
@@ -227,13 +227,13 @@ struct verbs {
 
 /* --- verbs.c */
 
-/* Has the telling thread warn. With the lock held. */
+/* Lets the telling thread warn. With the lock held. */
 void verbs_warn(struct verbs_node *node, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
 void verbs_wake(int eventfd);
 
-/* Registers memory; where that fails, says why, and what mends it. */
+/* Registers memory. A failure is logged, with what mends it. Returns 0 or a negative errno. */
 int verbs_register(struct verbs_node *node, void *memory, size_t size, unsigned access,
                    struct ibv_mr **region);
 
@@ -251,13 +251,13 @@ int verbs_compare_swap(struct loco_link *link, struct loco_remote at, uint64_t e
 uint64_t verbs_flush(struct loco_link *link);
 void verbs_poll(struct loco_link *link);
 
-/* Ends the links to the peer whose arenas these are: nothing of theirs is still to come. With the
+/* Breaks the links to the peer whose arenas these are, so that no answer arrives any more. With the
  * fabric's lock held. */
 void verbs_links_break(struct verbs_node *node, const struct verbs_arenas *arenas);
 
 /* --- verbs_connect.c */
 
-/* The fabric's: of each pair the node with the higher id connects. */
+/* The fabric's meet(). Of each pair, the node with the higher id connects. */
 int verbs_meet(struct loco_node *node, uint32_t peer);
 
 /* Finds the device that the node's address belongs to, and takes the node's port. */
@@ -276,7 +276,7 @@ void verbs_control_close(struct verbs_node *node);
 int verbs_send(struct loco_node *node, uint32_t peer, const void *message, size_t size);
 void *verbs_telling_thread(void *verbs);
 
-/* Hands a connection over to be destroyed. */
+/* Hands a connection to the connecting thread, to be destroyed. */
 void verbs_give_up(struct verbs_connection *connection);
 
 /* With the lock held: */

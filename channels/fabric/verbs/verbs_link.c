@@ -1,14 +1,14 @@
 /*
- * Links of the verbs fabric: how operations are posted, and how it is learned that they are done.
+ * Links of the verbs fabric: how operations are posted, and how their completions are found.
  *
- * The completions of a queue pair come in the order of posting, so one says that all the earlier
- * operations are done too, and only some writes ask for one. Whoever waits for the rest finds a
- * tail that asked for none; verbs_poll() then posts an empty write that does.
+ * The completions of a queue pair arrive in the order of posting, so each one tells that all
+ * earlier operations are done, too. Therefore only some writes ask for one (they are signalled). If
+ * the newest operations were not signalled, verbs_poll() posts an empty write that is.
  *
- * Neither queue can overflow. A post waits for its slot, so no more than `depth` operations are in
- * the send queue, at least one of any signal_each of them will say that it is done, and a
- * completion queue has an entry for each slot of its links. How many reads and atomics are in
- * flight at once is held below what the two devices agreed on by the sending device itself.
+ * Neither queue can overflow. A post waits for a free slot, so there are at most `depth` operations
+ * in the send queue. At least one of any signal_each of them is signalled. A completion queue has
+ * an entry for each slot of its links. The sending device itself limits the number of reads and
+ * atomics in flight to what the two devices agreed on.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -20,8 +20,8 @@ enum {
     SIGNAL_EACH = 16,
     DEPTH = 128,
     DEPTH_LEAST = 4,
-    TRANSFER_MAX = 1 << 30, /* every device takes this much at once, none much more */
-    SHARED_FIRST = 1024,    /* entries of a shared completion queue, to begin with */
+    TRANSFER_MAX = 1 << 30, /* bytes of one operation; devices take this, and not much more */
+    SHARED_FIRST = 1024,    /* entries of a shared completion queue at first */
 };
 
 /* --- completions ------------------------------------------------------------------------ */
@@ -40,19 +40,19 @@ void verbs_queue_close(struct verbs_queue *q)
     q->cq = NULL;
 }
 
-static void break_link(struct verbs_link *l, enum ibv_wc_status status)
+static void link_break(struct verbs_link *l, enum ibv_wc_status status)
 {
     if (!atomic_exchange(&l->broken, true))
         verbs_link_failed(l, status);
 }
 
-static void complete(const struct ibv_wc *wc)
+static void link_complete(const struct ibv_wc *wc)
 {
     const struct verbs_slot *s = (const struct verbs_slot *)(uintptr_t)wc->wr_id;
     struct verbs_link *l = s->link;
 
     if (wc->status != IBV_WC_SUCCESS) {
-        break_link(l, wc->status);
+        link_break(l, wc->status);
         return;
     }
     if (s->reads)
@@ -61,7 +61,7 @@ static void complete(const struct ibv_wc *wc)
     atomic_store_explicit(&l->completed, s->sequence, memory_order_release);
 }
 
-static void drain_locked(struct verbs_queue *q)
+static void queue_drain_locked(struct verbs_queue *q)
 {
     enum { AT_ONCE = 8 };
     struct ibv_wc found[AT_ONCE];
@@ -70,40 +70,40 @@ static void drain_locked(struct verbs_queue *q)
     do {
         count = ibv_poll_cq(q->cq, AT_ONCE, found);
         for (int i = 0; i < count; i++)
-            complete(&found[i]);
+            link_complete(&found[i]);
     } while (count == AT_ONCE);
 }
 
-/* Who finds the lock taken need not wait: somebody is looking. */
-static void drain(struct verbs_queue *q)
+/* If the lock is held, its holder is already polling. */
+static void queue_drain(struct verbs_queue *q)
 {
     if (!verbs_try_lock(&q->lock))
         return;
-    drain_locked(q);
+    queue_drain_locked(q);
     verbs_unlock(&q->lock);
 }
 
-static bool has_slot(const struct verbs_link *l)
+static bool link_has_slot(const struct verbs_link *l)
 {
     return atomic_load_explicit(&l->posted, memory_order_relaxed) -
                atomic_load_explicit(&l->completed, memory_order_acquire) <
            l->depth;
 }
 
-static bool is_broken(const struct verbs_link *l)
+static bool link_is_broken(const struct verbs_link *l)
 {
     return atomic_load_explicit(&l->broken, memory_order_relaxed);
 }
 
-/* Waits for a slot. It comes, or the link breaks, within the device's time-outs. */
-static int wait_for_slot(struct verbs_link *l)
+/* Waits for a free slot. Within the device's time-outs there is one, or the link breaks. */
+static int link_wait_for_slot(struct verbs_link *l)
 {
     struct loco_wait wait = {.until = UINT64_MAX};
 
-    while (!has_slot(l)) {
-        if (is_broken(l))
+    while (!link_has_slot(l)) {
+        if (link_is_broken(l))
             return -ECONNRESET;
-        drain(l->queue);
+        queue_drain(l->queue);
         l->node->base.fabric->ops->relax(&l->node->base, &wait);
     }
     return 0;
@@ -111,13 +111,13 @@ static int wait_for_slot(struct verbs_link *l)
 
 /* --- posting: with the link's lock held ------------------------------------------------- */
 
-/* Sends off the request that was made ready. */
-static int post(struct verbs_link *l, enum ibv_wr_opcode opcode, unsigned flags)
+/* Posts l->request. Reads and atomics are always signalled. */
+static int link_post(struct verbs_link *l, enum ibv_wr_opcode opcode, unsigned flags)
 {
     struct ibv_send_wr *bad;
     bool reads = opcode != IBV_WR_RDMA_WRITE;
 
-    if (is_broken(l) || (!has_slot(l) && wait_for_slot(l)))
+    if (link_is_broken(l) || (!link_has_slot(l) && link_wait_for_slot(l)))
         return -ECONNRESET;
     uint64_t sequence = atomic_load_explicit(&l->posted, memory_order_relaxed) + 1;
     uint64_t signalled = atomic_load_explicit(&l->signalled, memory_order_relaxed);
@@ -137,37 +137,37 @@ static int post(struct verbs_link *l, enum ibv_wr_opcode opcode, unsigned flags)
         l->last_reads = sequence;
     int rc = ibv_post_send(l->qp, &l->request, &bad);
     if (rc) {
-        break_link(l, IBV_WC_GENERAL_ERR);
+        link_break(l, IBV_WC_GENERAL_ERR);
         return -ECONNRESET;
     }
     return LOCO_POSTED;
 }
 
-static void aim_at_nothing(struct verbs_link *l)
+static void link_aim_at_nothing(struct verbs_link *l)
 {
     l->request.num_sge = 0;
     l->request.wr.rdma.remote_addr = l->arenas->at[0].base;
     l->request.wr.rdma.rkey = l->arenas->at[0].remote_key;
 }
 
-/* An empty write, which says when all before it is done. */
-static int post_nothing(struct verbs_link *l)
+/* Posts an empty, signalled write: its completion tells that all before it is done. */
+static int link_post_nothing(struct verbs_link *l)
 {
-    aim_at_nothing(l);
-    return post(l, IBV_WR_RDMA_WRITE, IBV_SEND_SIGNALED);
+    link_aim_at_nothing(l);
+    return link_post(l, IBV_WR_RDMA_WRITE, IBV_SEND_SIGNALED);
 }
 
-/* An operation that is not posted still has a number, and who waits for that must not wait for
- * ever. */
-static int fail(struct verbs_link *l, int error)
+/* For an operation that cannot be posted. The core has numbered it already, so an empty write takes
+ * its place, whose completion ends waits for that number. */
+static int link_fail(struct verbs_link *l, int error)
 {
-    post_nothing(l);
+    link_post_nothing(l);
     return error;
 }
 
 /* The peer's arena that has all of this, or NULL. */
-static const struct verbs_arena *target_of(const struct verbs_link *l, struct loco_remote at,
-                                           size_t size)
+static const struct verbs_arena *link_target(const struct verbs_link *l, struct loco_remote at,
+                                             size_t size)
 {
     if (at.arena >= VERBS_ARENAS_MAX || size > TRANSFER_MAX)
         return NULL;
@@ -175,8 +175,8 @@ static const struct verbs_arena *target_of(const struct verbs_link *l, struct lo
     return at.offset <= a->size && size <= a->size - at.offset ? a : NULL;
 }
 
-/* Finds the key by which the device knows own memory. */
-static bool describe(struct verbs_link *l, const void *memory, size_t size)
+/* Describes own memory to the device; false where no arena contains it. */
+static bool link_describe(struct verbs_link *l, const void *memory, size_t size)
 {
     const struct verbs_arenas *own = &l->node->own;
     uint64_t address = (uintptr_t)memory;
@@ -194,8 +194,10 @@ static bool describe(struct verbs_link *l, const void *memory, size_t size)
     return false;
 }
 
-/* A source of any memory is read at once. */
-static bool describe_inline(struct verbs_link *l, const void *from, size_t size, unsigned *flags)
+/* Describes a short source, which may be in any memory: the device or this function copies it now.
+ * False where the source is too long for that. */
+static bool link_describe_inline(struct verbs_link *l, const void *from, size_t size,
+                                 unsigned *flags)
 {
     l->request.num_sge = size > 0;
     l->part.addr = (uintptr_t)from;
@@ -206,7 +208,7 @@ static bool describe_inline(struct verbs_link *l, const void *from, size_t size,
     }
     if (size > LOCO_INLINE_MAX)
         return false;
-    if (!has_slot(l) && wait_for_slot(l)) /* the bytes of the slot's last use are gone by then */
+    if (!link_has_slot(l) && link_wait_for_slot(l)) /* so the slot's former bytes were sent */
         return true;
     uint64_t sequence = atomic_load_explicit(&l->posted, memory_order_relaxed) + 1;
     unsigned char *stage = l->staging + (sequence & (l->depth - 1)) * LOCO_INLINE_MAX;
@@ -218,7 +220,7 @@ static bool describe_inline(struct verbs_link *l, const void *from, size_t size,
 
 /* --- operations ------------------------------------------------------------------------- */
 
-static struct verbs_link *begin(struct loco_link *base)
+static struct verbs_link *link_begin(struct loco_link *base)
 {
     struct verbs_link *l = (struct verbs_link *)base;
 
@@ -227,7 +229,7 @@ static struct verbs_link *begin(struct loco_link *base)
     return l;
 }
 
-static int end(struct verbs_link *l, int rc)
+static int link_end(struct verbs_link *l, int rc)
 {
     verbs_unlock(&l->lock);
     return rc;
@@ -235,102 +237,104 @@ static int end(struct verbs_link *l, int rc)
 
 int verbs_write(struct loco_link *base, struct loco_remote to, const void *from, size_t size)
 {
-    struct verbs_link *l = begin(base);
-    const struct verbs_arena *target = target_of(l, to, size);
+    struct verbs_link *l = link_begin(base);
+    const struct verbs_arena *target = link_target(l, to, size);
     unsigned flags = 0;
 
-    if (is_broken(l))
-        return end(l, -ECONNRESET);
+    if (link_is_broken(l))
+        return link_end(l, -ECONNRESET);
     if (!target)
-        return end(l, fail(l, -ERANGE));
-    if (!describe_inline(l, from, size, &flags) && !describe(l, from, size))
-        return end(l, fail(l, -EFAULT));
+        return link_end(l, link_fail(l, -ERANGE));
+    if (!link_describe_inline(l, from, size, &flags) && !link_describe(l, from, size))
+        return link_end(l, link_fail(l, -EFAULT));
     l->request.wr.rdma.remote_addr = target->base + to.offset;
     l->request.wr.rdma.rkey = target->remote_key;
-    int rc = post(l, IBV_WR_RDMA_WRITE, flags);
+    int rc = link_post(l, IBV_WR_RDMA_WRITE, flags);
     l->last_write = atomic_load_explicit(&l->posted, memory_order_relaxed);
-    return end(l, rc);
+    return link_end(l, rc);
 }
 
 int verbs_read(struct loco_link *base, struct loco_remote from, void *to, size_t size)
 {
-    struct verbs_link *l = begin(base);
-    const struct verbs_arena *target = target_of(l, from, size);
+    struct verbs_link *l = link_begin(base);
+    const struct verbs_arena *target = link_target(l, from, size);
 
     if (!target)
-        return end(l, fail(l, -ERANGE));
-    if (!describe(l, to, size))
-        return end(l, fail(l, -EFAULT));
+        return link_end(l, link_fail(l, -ERANGE));
+    if (!link_describe(l, to, size))
+        return link_end(l, link_fail(l, -EFAULT));
     l->request.wr.rdma.remote_addr = target->base + from.offset;
     l->request.wr.rdma.rkey = target->remote_key;
-    return end(l, post(l, IBV_WR_RDMA_READ, 0));
+    return link_end(l, link_post(l, IBV_WR_RDMA_READ, 0));
 }
 
-static int post_atomic(struct loco_link *base, struct loco_remote at, enum ibv_wr_opcode opcode,
-                       uint64_t first, uint64_t second, uint64_t *old)
+static int link_post_atomic(struct loco_link *base, struct loco_remote at,
+                            enum ibv_wr_opcode opcode, uint64_t first, uint64_t second,
+                            uint64_t *old)
 {
-    struct verbs_link *l = begin(base);
-    const struct verbs_arena *target = target_of(l, at, sizeof *old);
+    struct verbs_link *l = link_begin(base);
+    const struct verbs_arena *target = link_target(l, at, sizeof *old);
 
     if (!target || at.offset % sizeof *old)
-        return end(l, fail(l, -ERANGE));
-    if (!describe(l, old, sizeof *old))
-        return end(l, fail(l, -EFAULT));
+        return link_end(l, link_fail(l, -ERANGE));
+    if (!link_describe(l, old, sizeof *old))
+        return link_end(l, link_fail(l, -EFAULT));
     l->request.wr.atomic.remote_addr = target->base + at.offset;
     l->request.wr.atomic.rkey = target->remote_key;
     l->request.wr.atomic.compare_add = first;
     l->request.wr.atomic.swap = second;
-    return end(l, post(l, opcode, 0));
+    return link_end(l, link_post(l, opcode, 0));
 }
 
 int verbs_fetch_add(struct loco_link *base, struct loco_remote at, uint64_t add, uint64_t *old)
 {
-    return post_atomic(base, at, IBV_WR_ATOMIC_FETCH_AND_ADD, add, 0, old);
+    return link_post_atomic(base, at, IBV_WR_ATOMIC_FETCH_AND_ADD, add, 0, old);
 }
 
 int verbs_compare_swap(struct loco_link *base, struct loco_remote at, uint64_t expected,
                        uint64_t desired, uint64_t *old)
 {
-    return post_atomic(base, at, IBV_WR_ATOMIC_CMP_AND_SWP, expected, desired, old);
+    return link_post_atomic(base, at, IBV_WR_ATOMIC_CMP_AND_SWP, expected, desired, old);
 }
 
-/* A read of the peer's first arena, to where nobody looks; verbs.h says why it is one of bytes.
- * That arena is known where something was written, as arenas are told in their order, and is there
- * for as long as the peer. */
-static int post_flush(struct verbs_link *l)
+/* Posts a read of the peer's first arena into memory that nobody looks at. verbs.h says why it
+ * reads some bytes. The first arena is known, as peers tell their arenas in order and something was
+ * written to one of them; and it lasts as long as the peer. */
+static int link_post_flush(struct verbs_link *l)
 {
-    aim_at_nothing(l);
+    link_aim_at_nothing(l);
     if (!l->node->verbs->config.flush_by_nothing) {
         l->request.num_sge = 1;
         l->part = (struct ibv_sge){.addr = (uintptr_t)l->node->buffers,
                                    .length = sizeof(uint64_t),
                                    .lkey = l->node->buffers_mr->lkey};
     }
-    return post(l, IBV_WR_RDMA_READ, 0);
+    return link_post(l, IBV_WR_RDMA_READ, 0);
 }
 
-/* A read or an atomic that was posted after the newest write does as well; and without a write
- * there is nothing to place. */
+/* A read or an atomic that was posted after the newest write serves as a flush, too. Without a
+ * write there is nothing to flush. */
 uint64_t verbs_flush(struct loco_link *base)
 {
     struct verbs_link *l = (struct verbs_link *)base;
 
     verbs_lock(&l->lock);
-    int rc = l->last_reads >= l->last_write ? 0 : post_flush(l);
-    uint64_t ticket = rc ? UINT64_MAX : l->last_reads; /* never: the peer is lost */
+    int rc = l->last_reads >= l->last_write ? 0 : link_post_flush(l);
+    uint64_t ticket = rc ? UINT64_MAX : l->last_reads; /* UINT64_MAX: never, the peer is lost */
     verbs_unlock(&l->lock);
     return ticket;
 }
 
-/* Who looks may wait for operations that said nothing. */
-static void ask_tail(struct verbs_link *l)
+/* The caller may wait for the newest operations: if they are not signalled, posts a write that is.
+ */
+static void link_ask_tail(struct verbs_link *l)
 {
     if (!verbs_try_lock(&l->lock))
         return;
     bool asked = atomic_load_explicit(&l->signalled, memory_order_relaxed) ==
                  atomic_load_explicit(&l->posted, memory_order_relaxed);
-    if (!asked && has_slot(l))
-        post_nothing(l);
+    if (!asked && link_has_slot(l))
+        link_post_nothing(l);
     verbs_unlock(&l->lock);
 }
 
@@ -342,13 +346,13 @@ void verbs_poll(struct loco_link *base)
     if (atomic_load_explicit(&l->completed, memory_order_relaxed) == posted)
         return;
     if (atomic_load_explicit(&l->signalled, memory_order_relaxed) != posted)
-        ask_tail(l);
-    drain(l->queue);
+        link_ask_tail(l);
+    queue_drain(l->queue);
 }
 
 /* --- opening and closing ---------------------------------------------------------------- */
 
-static unsigned power_of_two(unsigned least)
+static unsigned link_power_of_two(unsigned least)
 {
     unsigned power = DEPTH_LEAST;
 
@@ -357,8 +361,8 @@ static unsigned power_of_two(unsigned least)
     return power;
 }
 
-/* The queue that the link's completions go to. */
-static int choose_queue(struct verbs_link *l)
+/* Opens or enlarges the queue that the link's completions go to. */
+static int link_choose_queue(struct verbs_link *l)
 {
     struct verbs_node *n = l->node;
     struct verbs_queue *q = &n->shared;
@@ -385,21 +389,21 @@ static int choose_queue(struct verbs_link *l)
     return rc;
 }
 
-/* Nothing of this link is to be found in the queue any more. Its queue pair is gone. */
-static void leave_queue(struct verbs_link *l)
+/* Removes the link's last completions from its queue. Its queue pair must be gone. */
+static void link_leave_queue(struct verbs_link *l)
 {
     struct verbs_queue *q = l->queue;
 
     if (q != &l->own_queue && q) {
         verbs_lock(&q->lock);
-        drain_locked(q);
+        queue_drain_locked(q);
         q->used -= l->depth;
         verbs_unlock(&q->lock);
     }
     verbs_queue_close(&l->own_queue);
 }
 
-static int make_staging(struct verbs_link *l)
+static int link_make_staging(struct verbs_link *l)
 {
     size_t page = 4096, size = ((size_t)l->depth * LOCO_INLINE_MAX + page - 1) / page * page;
 
@@ -409,7 +413,7 @@ static int make_staging(struct verbs_link *l)
     return verbs_register(l->node, l->staging, size, 0, &l->staging_mr);
 }
 
-static int connect_link(struct verbs_link *l)
+static int link_connect(struct verbs_link *l)
 {
     struct ibv_qp_init_attr attributes = {
         .qp_type = IBV_QPT_RC,
@@ -425,17 +429,17 @@ static int connect_link(struct verbs_link *l)
     if (rc)
         return rc;
     l->inline_max = attributes.cap.max_inline_data;
-    return l->inline_max < LOCO_INLINE_MAX ? make_staging(l) : 0;
+    return l->inline_max < LOCO_INLINE_MAX ? link_make_staging(l) : 0;
 }
 
-static int make_slots(struct verbs_link *l)
+static int link_make_slots(struct verbs_link *l)
 {
     unsigned depth = l->node->verbs->config.send_depth;
 
-    l->depth = power_of_two(depth ? depth : DEPTH);
+    l->depth = link_power_of_two(depth ? depth : DEPTH);
     l->signal_each = l->depth / 2 < SIGNAL_EACH ? l->depth / 2 : SIGNAL_EACH;
     if (l->node->verbs->config.shared_completions)
-        l->signal_each = 1; /* somebody is looking all the time */
+        l->signal_each = 1; /* a thread polls the shared queue all the time */
     l->slots = calloc(l->depth, sizeof *l->slots);
     if (!l->slots)
         return -ENOMEM;
@@ -444,10 +448,11 @@ static int make_slots(struct verbs_link *l)
     return 0;
 }
 
-/* Those of a peer that is not there. */
+/* The arenas of a peer that is not there. */
 static const struct verbs_arenas no_arenas;
 
-/* A link to a peer that is lost is broken, which is no error: one may be lost right after, too. */
+/* A link to a lost peer opens as broken, without an error: a peer may as well be lost right after.
+ */
 int verbs_link_open(struct loco_node *base, uint32_t peer, struct loco_link **link)
 {
     struct verbs_node *n = (struct verbs_node *)base;
@@ -459,9 +464,9 @@ int verbs_link_open(struct loco_node *base, uint32_t peer, struct loco_link **li
     l->base.peer = peer;
     l->node = n;
     l->request.sg_list = &l->part;
-    int rc = make_slots(l);
+    int rc = link_make_slots(l);
     if (!rc)
-        rc = choose_queue(l);
+        rc = link_choose_queue(l);
 
     pthread_mutex_lock(&n->verbs->lock);
     const struct verbs_connection *c = n->peers[peer].connection;
@@ -472,7 +477,7 @@ int verbs_link_open(struct loco_node *base, uint32_t peer, struct loco_link **li
     pthread_mutex_unlock(&n->verbs->lock);
 
     if (!rc)
-        rc = l->arenas == &no_arenas ? -ECONNRESET : connect_link(l);
+        rc = l->arenas == &no_arenas ? -ECONNRESET : link_connect(l);
     if (rc == -ECONNRESET)
         atomic_store(&l->broken, true);
     if (rc && rc != -ECONNRESET) {
@@ -495,7 +500,7 @@ void verbs_link_close(struct loco_link *link)
             break;
         }
     }
-    atomic_store(&l->broken, true); /* what its end does to operations is no loss */
+    atomic_store(&l->broken, true); /* operations that fail from now on are no loss of the peer */
     pthread_mutex_unlock(&v->lock);
     if (l->id) {
         if (l->id->qp)
@@ -504,7 +509,7 @@ void verbs_link_close(struct loco_link *link)
     }
     if (l->channel)
         rdma_destroy_event_channel(l->channel);
-    leave_queue(l);
+    link_leave_queue(l);
     if (l->staging_mr)
         ibv_dereg_mr(l->staging_mr);
     free(l->staging);

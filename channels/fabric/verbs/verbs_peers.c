@@ -1,7 +1,7 @@
 /*
  * What the nodes of the verbs fabric tell one another: the keys of their arenas, the core's control
- * messages, that they leave; and, by keep-alives, that they are there. One thread in each process
- * tells the core of it.
+ * messages, that they leave, and by keep-alives that they are there. One thread of each process,
+ * the telling thread, receives this and calls the core.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -15,18 +15,18 @@
 
 enum {
     ALIVE_NS = 1000000000,    /* between keep-alives */
-    FAREWELL_NS = 1000000000, /* for the last words */
+    FAREWELL_NS = 1000000000, /* the longest wait until the last messages are sent */
     FULL = (1 << VERBS_SENDS) - 1,
-    RNR_TIMER = 12, /* by the specification's table, 0.64 ms: when a peer had no buffer free */
+    RNR_TIMER = 12, /* 0.64 ms, by the specification's table: until a send is retried */
 };
 
 /* --- what goes over a connection ------------------------------------------------------------ *
  *
- * here    the first, of who asked for the connection, once the other end has proven itself; before
- *         it the other end says nothing
- * arena   where one arena is, and its key, before any control message that names it
+ * here    the first message, by the side that asked for the connection, when the other side has
+ *         proven itself. The other side sends nothing before that
+ * arena   where an arena is, and its key; before any control message that names it
  * core    a control message of the core
- * bye     the last: the node leaves in order
+ * bye     the last message: the node leaves in order
  */
 
 enum kind { HERE, ARENA, CORE, BYE };
@@ -49,19 +49,20 @@ enum { BUFFER = sizeof(struct wire) + VERBS_MESSAGE_MAX, LANDING = 64, PAGE = 40
 /* What a completion is about. */
 enum about { RECEIVED, SENT, ALIVE };
 
-static uint64_t name(enum about about, uint32_t peer, unsigned index)
+static uint64_t control_name(enum about about, uint32_t peer, unsigned index)
 {
     return (uint64_t)peer << 32 | (uint64_t)index << 8 | about;
 }
 
-static unsigned char *receive_buffer(const struct verbs_node *n, unsigned index)
+static unsigned char *control_receive_buffer(const struct verbs_node *n, unsigned index)
 {
     return n->buffers + LANDING + index * (size_t)BUFFER;
 }
 
-static unsigned char *send_buffer(const struct verbs_node *n, uint32_t peer, unsigned index)
+static unsigned char *control_send_buffer(const struct verbs_node *n, uint32_t peer, unsigned index)
 {
-    return receive_buffer(n, VERBS_RECEIVES) + (peer * VERBS_SENDS + index) * (size_t)BUFFER;
+    return control_receive_buffer(n, VERBS_RECEIVES) +
+           (peer * VERBS_SENDS + index) * (size_t)BUFFER;
 }
 
 void verbs_node_due(struct verbs_node *n)
@@ -72,7 +73,7 @@ void verbs_node_due(struct verbs_node *n)
 
 /* --- sending: with the lock held -------------------------------------------------------------- */
 
-static void end_connection(struct verbs_connection *c, enum ibv_wc_status status)
+static void control_end(struct verbs_connection *c, enum ibv_wc_status status)
 {
     if (c->status == IBV_WC_SUCCESS)
         c->status = status;
@@ -80,58 +81,58 @@ static void end_connection(struct verbs_connection *c, enum ibv_wc_status status
     verbs_node_due(c->end.node);
 }
 
-static void post_request(struct verbs_connection *c, struct ibv_send_wr *request)
+static void control_post_request(struct verbs_connection *c, struct ibv_send_wr *request)
 {
     struct ibv_send_wr *bad;
 
     if (ibv_post_send(c->end.id->qp, request, &bad))
-        end_connection(c, IBV_WC_GENERAL_ERR);
+        control_end(c, IBV_WC_GENERAL_ERR);
 }
 
-static void post_message(struct verbs_connection *c, const struct loco_unsent_message *m)
+static void control_post_message(struct verbs_connection *c, const struct loco_unsent_message *m)
 {
     const struct verbs_node *n = c->end.node;
     unsigned index = (unsigned)__builtin_ctz(~c->busy);
-    unsigned char *buffer = send_buffer(n, c->end.peer->id, index);
+    unsigned char *buffer = control_send_buffer(n, c->end.peer->id, index);
     struct ibv_sge part = {
         .addr = (uintptr_t)buffer, .length = (uint32_t)m->size, .lkey = n->buffers_mr->lkey};
-    struct ibv_send_wr request = {.wr_id = name(SENT, c->end.peer->id, index),
+    struct ibv_send_wr request = {.wr_id = control_name(SENT, c->end.peer->id, index),
                                   .sg_list = &part,
                                   .num_sge = 1,
                                   .opcode = IBV_WR_SEND};
 
     memcpy(buffer, m->data, m->size);
     c->busy |= 1u << index;
-    post_request(c, &request);
+    control_post_request(c, &request);
 }
 
-static void send_unsent(struct verbs_connection *c)
+static void control_send_unsent(struct verbs_connection *c)
 {
     while (c->unsent.first && c->busy != FULL && !c->down) {
-        post_message(c, c->unsent.first);
+        control_post_message(c, c->unsent.first);
         loco_unsent_take_off(&c->unsent);
     }
 }
 
-/* A peer that does not take its messages is as good as lost. */
-static void overrun(struct verbs_connection *c)
+/* A peer that does not take its messages counts as lost. */
+static void control_overrun(struct verbs_connection *c)
 {
     verbs_warn(c->end.node, "node %u: node %u did not take %u MiB of control messages",
                c->end.node->base.id, c->end.peer->id, LOCO_UNSENT_MAX >> 20);
-    end_connection(c, IBV_WC_SUCCESS);
+    control_end(c, IBV_WC_SUCCESS);
 }
 
-static int post(struct verbs_connection *c, enum kind kind, const void *body, size_t size)
+static int control_post(struct verbs_connection *c, enum kind kind, const void *body, size_t size)
 {
     const struct wire head = {.kind = kind, .size = (uint32_t)size};
 
     if (!loco_unsent_has_room(&c->unsent, sizeof head + size, LOCO_UNSENT_MAX)) {
-        overrun(c);
+        control_overrun(c);
         return -ECONNRESET;
     }
     if (!loco_unsent_add(&c->unsent, &head, sizeof head, body, size))
         return -ENOMEM;
-    send_unsent(c);
+    control_send_unsent(c);
     return 0;
 }
 
@@ -141,11 +142,11 @@ void verbs_post_arena(struct verbs_connection *c, uint32_t number)
     const struct wire_arena w = {
         .number = number, .key = a->remote_key, .base = a->base, .size = a->size};
 
-    if (post(c, ARENA, &w, sizeof w))
-        end_connection(c, IBV_WC_GENERAL_ERR);
+    if (control_post(c, ARENA, &w, sizeof w))
+        control_end(c, IBV_WC_GENERAL_ERR);
 }
 
-static bool is_up(const struct verbs_connection *c)
+static bool control_is_up(const struct verbs_connection *c)
 {
     return c && c->established && !c->down;
 }
@@ -159,8 +160,8 @@ int verbs_send(struct loco_node *base, uint32_t peer, const void *message, size_
         return -EMSGSIZE;
     pthread_mutex_lock(&n->verbs->lock);
     struct verbs_connection *c = n->peers[peer].connection;
-    if (is_up(c))
-        rc = post(c, CORE, message, size);
+    if (control_is_up(c))
+        rc = control_post(c, CORE, message, size);
     pthread_mutex_unlock(&n->verbs->lock);
     return rc;
 }
@@ -175,34 +176,34 @@ void verbs_establish(struct verbs_connection *c)
     c->end.peer->attempts = 0;
     c->arenas = calloc(1, sizeof *c->arenas);
     if (!c->arenas) {
-        end_connection(c, IBV_WC_GENERAL_ERR);
+        control_end(c, IBV_WC_GENERAL_ERR);
         return;
     }
     c->arenas->next = n->arenas;
     n->arenas = c->arenas;
-    if (c->active && post(c, HERE, NULL, 0))
-        end_connection(c, IBV_WC_GENERAL_ERR);
+    if (c->active && control_post(c, HERE, NULL, 0))
+        control_end(c, IBV_WC_GENERAL_ERR);
     for (uint32_t i = 0; i < atomic_load(&n->own.count); i++)
         verbs_post_arena(c, i);
     verbs_node_due(n);
 }
 
-/* An empty write needs nobody at the peer but its device to answer. */
-static void post_alive(struct verbs_connection *c)
+/* Posts a keep-alive: an empty write, which the peer's device alone answers. */
+static void control_post_alive(struct verbs_connection *c)
 {
     struct ibv_send_wr request = {
-        .wr_id = name(ALIVE, c->end.peer->id, 0),
+        .wr_id = control_name(ALIVE, c->end.peer->id, 0),
         .opcode = IBV_WR_RDMA_WRITE,
         .wr.rdma = {.remote_addr = c->arenas->at[0].base, .rkey = c->arenas->at[0].remote_key},
     };
 
     c->alive_posted = true;
-    post_request(c, &request);
+    control_post_request(c, &request);
 }
 
 /* --- receiving: the telling thread ------------------------------------------------------------ */
 
-static void announce(struct verbs_connection *c)
+static void control_announce(struct verbs_connection *c)
 {
     struct verbs_node *n = c->end.node;
     struct ibv_qp_attr attributes = {.min_rnr_timer = RNR_TIMER};
@@ -214,8 +215,8 @@ static void announce(struct verbs_connection *c)
     n->base.events.peer_up(n->base.events.arg, c->end.peer->id);
 }
 
-/* Each is told once, and does not wrap around. */
-static bool learn_arena(struct verbs_connection *c, const unsigned char *body, size_t size)
+/* Notes an arena of the peer. Each is told once, and its addresses must not wrap around. */
+static bool control_learn_arena(struct verbs_connection *c, const unsigned char *body, size_t size)
 {
     struct wire_arena w;
 
@@ -230,8 +231,8 @@ static bool learn_arena(struct verbs_connection *c, const unsigned char *body, s
     return true;
 }
 
-/* Returns false for what no node says. */
-static bool handle(struct verbs_connection *c, const unsigned char *data, size_t size)
+/* Handles a message; returns false for one that no node sends. */
+static bool control_handle(struct verbs_connection *c, const unsigned char *data, size_t size)
 {
     struct verbs_node *n = c->end.node;
     const unsigned char *body = data + sizeof(struct wire);
@@ -246,7 +247,7 @@ static bool handle(struct verbs_connection *c, const unsigned char *data, size_t
     case HERE:
         return w.size == 0;
     case ARENA:
-        return learn_arena(c, body, w.size);
+        return control_learn_arena(c, body, w.size);
     case CORE:
         if (!n->closing)
             n->base.events.message(n->base.events.arg, c->end.peer->id, body, w.size);
@@ -259,20 +260,21 @@ static bool handle(struct verbs_connection *c, const unsigned char *data, size_t
     }
 }
 
-static void post_receive(struct verbs_node *n, unsigned index)
+static void control_post_receive(struct verbs_node *n, unsigned index)
 {
-    struct ibv_sge part = {
-        .addr = (uintptr_t)receive_buffer(n, index), .length = BUFFER, .lkey = n->buffers_mr->lkey};
+    struct ibv_sge part = {.addr = (uintptr_t)control_receive_buffer(n, index),
+                           .length = BUFFER,
+                           .lkey = n->buffers_mr->lkey};
     struct ibv_recv_wr request = {
-        .wr_id = name(RECEIVED, 0, index), .sg_list = &part, .num_sge = 1};
+        .wr_id = control_name(RECEIVED, 0, index), .sg_list = &part, .num_sge = 1};
     struct ibv_recv_wr *bad;
 
-    ibv_post_srq_recv(n->receives, &request, &bad); /* as many as it has room for */
+    ibv_post_srq_recv(n->receives, &request, &bad); /* never more than the queue has room for */
 }
 
-/* Whose message it is. The first of who asked for the connection establishes it at the other end;
- * of one that has not proven itself nothing is heard. */
-static struct verbs_connection *find_connection(struct verbs_node *n, uint32_t qp_number)
+/* The connection that a message came over; NULL when the sender has not proven itself. The first
+ * message establishes the connection, at the side that was asked for it. */
+static struct verbs_connection *control_find(struct verbs_node *n, uint32_t qp_number)
 {
     struct verbs_connection *found = NULL;
 
@@ -288,52 +290,52 @@ static struct verbs_connection *find_connection(struct verbs_node *n, uint32_t q
     return found && found->arenas ? found : NULL;
 }
 
-static void on_received(struct verbs_node *n, const struct ibv_wc *wc)
+static void control_on_received(struct verbs_node *n, const struct ibv_wc *wc)
 {
     unsigned index = (unsigned)(wc->wr_id >> 8 & 0xff);
-    struct verbs_connection *c = find_connection(n, wc->qp_num);
+    struct verbs_connection *c = control_find(n, wc->qp_num);
 
     if (c && wc->status == IBV_WC_SUCCESS) {
-        announce(c);
-        bool good = handle(c, receive_buffer(n, index), wc->byte_len);
+        control_announce(c);
+        bool good = control_handle(c, control_receive_buffer(n, index), wc->byte_len);
         if (c->bye || !good) {
             pthread_mutex_lock(&n->verbs->lock);
             if (!good)
                 verbs_warn(n, "node %u: node %u sent what no node sends", n->base.id,
                            c->end.peer->id);
-            end_connection(c, IBV_WC_SUCCESS);
+            control_end(c, IBV_WC_SUCCESS);
             pthread_mutex_unlock(&n->verbs->lock);
         }
     }
-    post_receive(n, index);
+    control_post_receive(n, index);
 }
 
-static void on_sent(struct verbs_node *n, const struct ibv_wc *wc)
+static void control_on_sent(struct verbs_node *n, const struct ibv_wc *wc)
 {
     struct verbs_connection *c = n->peers[wc->wr_id >> 32].connection;
 
     if (!c)
         return;
     if (wc->status != IBV_WC_SUCCESS)
-        end_connection(c, wc->status);
+        control_end(c, wc->status);
     else if ((wc->wr_id & 0xff) == ALIVE)
         c->alive_posted = false;
     else
         c->busy &= ~(1u << (wc->wr_id >> 8 & 0xff));
-    send_unsent(c);
+    control_send_unsent(c);
 }
 
-static void drain(struct verbs_node *n)
+static void control_drain(struct verbs_node *n)
 {
     struct ibv_wc wc;
 
     while (ibv_poll_cq(n->control, 1, &wc) > 0) {
         if ((wc.wr_id & 0xff) == RECEIVED) {
-            on_received(n, &wc);
+            control_on_received(n, &wc);
             continue;
         }
         pthread_mutex_lock(&n->verbs->lock);
-        on_sent(n, &wc);
+        control_on_sent(n, &wc);
         pthread_mutex_unlock(&n->verbs->lock);
     }
 }
@@ -350,13 +352,13 @@ void verbs_link_failed(struct verbs_link *l, enum ibv_wc_status status)
         n->own_loss = true;
         verbs_node_due(n);
     } else if (c && c->arenas == l->arenas) {
-        end_connection(c, status);
+        control_end(c, status);
     }
     pthread_mutex_unlock(&n->verbs->lock);
 }
 
-/* After this neither the peer's operations nor the answers to ours reach memory. */
-static void cut_off(struct verbs_connection *c)
+/* After this, neither the peer's operations nor the answers to this node's reach memory. */
+static void peer_cut_off(struct verbs_connection *c)
 {
     struct verbs_node *n = c->end.node;
     struct verbs_peer *p = c->end.peer;
@@ -387,8 +389,8 @@ void verbs_give_up(struct verbs_connection *c)
     verbs_wake(n->verbs->wake_connecting);
 }
 
-/* Says why, where it is not the peer's end that says it all. */
-static void explain(struct verbs_connection *c)
+/* Logs the error of an operation that ended the connection, if one did. */
+static void peer_explain(struct verbs_connection *c)
 {
     if (c->status == IBV_WC_SUCCESS || c->status == IBV_WC_WR_FLUSH_ERR || c->bye)
         return;
@@ -398,24 +400,25 @@ static void explain(struct verbs_connection *c)
     pthread_mutex_unlock(&c->end.node->verbs->lock);
 }
 
-/* Its last messages are still heard; then nothing of its queue pair is left to be found. */
-static void lose(struct verbs_connection *c)
+/* Ends a connection, and tells the core. The messages that have arrived are handled first. After
+ * the second drain no completion of its queue pair is left. */
+static void peer_lose(struct verbs_connection *c)
 {
     struct verbs_node *n = c->end.node;
     uint32_t peer = c->end.peer->id;
 
-    cut_off(c);
-    drain(n);
+    peer_cut_off(c);
+    control_drain(n);
     rdma_destroy_qp(c->end.id);
-    drain(n);
-    explain(c);
+    control_drain(n);
+    peer_explain(c);
     bool announced = c->announced, left = c->bye;
     verbs_give_up(c);
     if (announced)
         n->base.events.peer_lost(n->base.events.arg, peer, left);
 }
 
-static void lose_self(struct verbs_node *n)
+static void peer_lose_self(struct verbs_node *n)
 {
     n->own_loss_told = true;
     pthread_mutex_lock(&n->verbs->lock);
@@ -427,7 +430,7 @@ static void lose_self(struct verbs_node *n)
 
 /* --- the telling thread ------------------------------------------------------------------ */
 
-static void keep_alive(struct verbs_node *n)
+static void tell_keep_alive(struct verbs_node *n)
 {
     uint64_t now = loco_host_clock(&n->base);
 
@@ -437,8 +440,8 @@ static void keep_alive(struct verbs_node *n)
     pthread_mutex_lock(&n->verbs->lock);
     for (uint32_t id = 0; id < n->base.count; id++) {
         struct verbs_connection *c = n->peers[id].connection;
-        if (is_up(c) && !c->alive_posted)
-            post_alive(c);
+        if (control_is_up(c) && !c->alive_posted)
+            control_post_alive(c);
     }
     pthread_mutex_unlock(&n->verbs->lock);
 }
@@ -451,12 +454,12 @@ static void tell_peers(struct verbs_node *n)
         bool established = c && c->established, down = established && c->down;
         pthread_mutex_unlock(&n->verbs->lock);
         if (established && !down)
-            announce(c);
+            control_announce(c);
         if (down)
-            lose(c);
+            peer_lose(c);
     }
     if (n->own_loss && !n->own_loss_told)
-        lose_self(n);
+        peer_lose_self(n);
 }
 
 static void tell_notices(struct verbs_node *n)
@@ -483,41 +486,41 @@ static void tell_of_foreigner(struct verbs_node *n)
         n->base.events.foreigner(n->base.events.arg, count);
 }
 
-/* Whether some words to a peer that hears are still on their way. */
-static bool speaking(struct verbs_node *n)
+/* Whether messages to a peer that is up are still on their way. */
+static bool tell_speaking(struct verbs_node *n)
 {
     bool any = false;
 
     pthread_mutex_lock(&n->verbs->lock);
     for (uint32_t id = 0; id < n->base.count; id++) {
         const struct verbs_connection *c = n->peers[id].connection;
-        any |= is_up(c) && (c->busy || c->unsent.first);
+        any |= control_is_up(c) && (c->busy || c->unsent.first);
     }
     pthread_mutex_unlock(&n->verbs->lock);
     return any;
 }
 
-static void say_bye(struct verbs_node *n)
+static void tell_bye(struct verbs_node *n)
 {
     static const struct timespec nap = {.tv_nsec = 100000};
     uint64_t until = loco_host_clock(&n->base) + FAREWELL_NS;
 
     pthread_mutex_lock(&n->verbs->lock);
     for (uint32_t id = 0; id < n->base.count; id++)
-        if (is_up(n->peers[id].connection))
-            post(n->peers[id].connection, BYE, NULL, 0);
+        if (control_is_up(n->peers[id].connection))
+            control_post(n->peers[id].connection, BYE, NULL, 0);
     pthread_mutex_unlock(&n->verbs->lock);
-    while (speaking(n) && loco_host_clock(&n->base) < until) {
-        drain(n);
+    while (tell_speaking(n) && loco_host_clock(&n->base) < until) {
+        control_drain(n);
         nanosleep(&nap, NULL);
     }
 }
 
-static void leave(struct verbs_node *n)
+static void tell_leave(struct verbs_node *n)
 {
     struct verbs *v = n->verbs;
 
-    say_bye(n);
+    tell_bye(n);
     epoll_ctl(v->epoll, EPOLL_CTL_DEL, n->channel->fd, NULL);
     pthread_mutex_lock(&v->lock);
     n->quiet = true;
@@ -525,25 +528,25 @@ static void leave(struct verbs_node *n)
     verbs_wake(v->wake_connecting);
 }
 
-static void serve(struct verbs_node *n)
+static void tell_serve(struct verbs_node *n)
 {
     pthread_mutex_lock(&n->verbs->lock);
     bool closing = n->closing;
     pthread_mutex_unlock(&n->verbs->lock);
     if (closing) {
-        leave(n);
+        tell_leave(n);
         return;
     }
     ibv_req_notify_cq(n->control, 0);
-    drain(n);
+    control_drain(n);
     tell_peers(n);
-    keep_alive(n);
+    tell_keep_alive(n);
     tell_of_foreigner(n);
     tell_notices(n);
 }
 
-/* A node that something happened to, or whose keep-alives are due. */
-static struct verbs_node *next_due(struct verbs *v)
+/* A node for which there is something to do; NULL when there is none. */
+static struct verbs_node *tell_next_due(struct verbs *v)
 {
     struct verbs_node *found = NULL;
 
@@ -557,7 +560,7 @@ static struct verbs_node *next_due(struct verbs *v)
     return found;
 }
 
-static void on_channel(struct verbs_node *n)
+static void tell_on_channel(struct verbs_node *n)
 {
     struct ibv_cq *cq;
     void *context;
@@ -573,28 +576,28 @@ void *verbs_telling_thread(void *arg)
 {
     struct verbs *v = arg;
 
-    /* One event a turn: serving it may free what the others name. */
+    /* One event at a time, as serving one may free what another points to. */
     while (!__atomic_load_n(&v->stop, __ATOMIC_ACQUIRE)) {
         struct epoll_event event;
         uint64_t turns;
         int count = epoll_wait(v->epoll, &event, 1, ALIVE_NS / 1000000);
         if (count == 1 && event.data.ptr)
-            on_channel(event.data.ptr);
+            tell_on_channel(event.data.ptr);
         else if (count == 1 && read(v->wake_telling, &turns, sizeof turns) < 0)
             continue;
-        for (struct verbs_node *n = next_due(v); n; n = next_due(v))
-            serve(n);
+        for (struct verbs_node *n = tell_next_due(v); n; n = tell_next_due(v))
+            tell_serve(n);
     }
     return NULL;
 }
 
 /* --- opening and closing ---------------------------------------------------------------------- */
 
-static int register_buffers(struct verbs_node *n)
+static int control_register_buffers(struct verbs_node *n)
 {
     size_t size = LANDING + (VERBS_RECEIVES + n->base.count * VERBS_SENDS) * (size_t)BUFFER;
 
-    /* Whole pages: what is registered may be kept from the children of a fork. */
+    /* Whole pages, as registered pages may be kept from the children of a fork. */
     size = (size + PAGE - 1) / PAGE * PAGE;
     n->buffers = aligned_alloc(PAGE, size);
     if (!n->buffers)
@@ -607,7 +610,7 @@ int verbs_control_open(struct verbs_node *n)
     struct ibv_srq_init_attr attributes = {.attr = {.max_wr = VERBS_RECEIVES, .max_sge = 1}};
     const unsigned entries = VERBS_RECEIVES + n->base.count * (VERBS_SENDS + 1);
 
-    int rc = register_buffers(n);
+    int rc = control_register_buffers(n);
     if (rc)
         return rc;
     n->channel = ibv_create_comp_channel(n->device);
@@ -620,7 +623,7 @@ int verbs_control_open(struct verbs_node *n)
     if (!n->receives)
         return -errno;
     for (unsigned i = 0; i < VERBS_RECEIVES; i++)
-        post_receive(n, i);
+        control_post_receive(n, i);
     return ibv_req_notify_cq(n->control, 0) ? -EIO : 0;
 }
 

@@ -54,9 +54,10 @@ struct loco_sim_config {
     /* The link from one node to another; NULL: no latency anywhere. */
     struct loco_sim_link (*link)(void *arg, uint32_t from, uint32_t to);
     void *arg;
+    uint64_t room[4];
 };
 
-/* NULL when there is no memory. */
+/* NULL when there is no memory, or the config asks for what this version does not know. */
 struct loco_fabric *loco_sim_open(const struct loco_sim_config *config);
 
 /* Adds a thread that begins at the present virtual time. Returns 0 or -ENOMEM. */

@@ -44,6 +44,7 @@ struct loco_tcp_config {
     bool pinned;         /* the service thread runs on the core `cpu` only */
     unsigned cpu;
     bool spin; /* it looks for work without a pause, and takes the whole core for that */
+    uint64_t room[4];
 };
 
 /*

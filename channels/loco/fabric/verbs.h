@@ -53,6 +53,7 @@ struct loco_verbs_config {
     unsigned retry_count;      /* as above, 1 to 7; 7 */
     unsigned traffic_class;    /* of RoCE's IP packets, DSCP and ECN; what the system says */
     bool flush_by_nothing;     /* the read that makes a fence is of no bytes, not of 8: see below */
+    uint64_t room[4];
 };
 
 /*

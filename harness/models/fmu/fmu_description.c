@@ -26,7 +26,7 @@ struct description_reader {
     char section[32]; /* the element below the root that it is in */
     struct description_type *types;
     const char **units;
-    unsigned type_count, unit_count, variable_room, type_room, unit_room;
+    unsigned type_count, unit_count;
     bool in_variable, in_type; /* the newest of each is being read */
 };
 
@@ -113,21 +113,13 @@ static bool description_true(const char **attributes, const char *name)
 }
 
 /* Room for one more in a list, of which the pool keeps each size that it had. */
-static void *description_more(struct description_reader *r, void *list, unsigned count,
-                              unsigned *room, size_t size)
+static void *description_more(struct description_reader *r, void *list, unsigned count, size_t size)
 {
-    if (count < *room)
-        return list;
-    const unsigned more = *room ? 2 * *room : 64;
-    void *larger = hil_pool_get(r->to->pool, more, size);
-    if (!larger) {
+    void *more = hil_pool_more(r->to->pool, list, count, size);
+
+    if (!more)
         description_no_memory(r);
-        return NULL;
-    }
-    if (count)
-        memcpy(larger, list, count * size);
-    *room = more;
-    return larger;
+    return more;
 }
 
 /* --- the FMU ---------------------------------------------------------------------------------- */
@@ -194,8 +186,7 @@ static void description_section(struct description_reader *r, const char *elemen
 
 static void description_unit(struct description_reader *r, const char **attributes)
 {
-    const char **list =
-        description_more(r, r->units, r->unit_count, &r->unit_room, sizeof *r->units);
+    const char **list = description_more(r, r->units, r->unit_count, sizeof *r->units);
     const char *name = description_needed(r, "Unit", attributes, "name");
 
     if (!list || !name)
@@ -225,8 +216,7 @@ static void description_type_details(struct description_reader *r, const char **
 static void description_type(struct description_reader *r, const char *element,
                              const char **attributes)
 {
-    struct description_type *list =
-        description_more(r, r->types, r->type_count, &r->type_room, sizeof *r->types);
+    struct description_type *list = description_more(r, r->types, r->type_count, sizeof *r->types);
     const char *name = description_needed(r, element, attributes, "name");
 
     if (!list || !name)
@@ -352,8 +342,8 @@ static void description_variable(struct description_reader *r, const char *eleme
                           d->version);
         return;
     }
-    struct fmu_variable *list = description_more(r, d->variables, d->variable_count,
-                                                 &r->variable_room, sizeof *d->variables);
+    struct fmu_variable *list =
+        description_more(r, d->variables, d->variable_count, sizeof *d->variables);
     const char *name = description_needed(r, element, attributes, "name");
     if (!list || !name)
         return;

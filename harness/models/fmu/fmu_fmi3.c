@@ -117,110 +117,160 @@ static enum fmu_type fmi3_type(const struct fmu_group *g)
     return g->first->type == FMU_ENUMERATION ? FMU_INT64 : g->first->type;
 }
 
-/* Sets from i->values, where the numbers are as the FMU has them. */
-#define FMI3_SET_AS(type)                                                                          \
-    FMI3(i, FMI3_SET + fmi3_type(g), fmi3Set##type##TYPE)                                          \
-    (i->handle, g->references, g->reference_count, i->values, g->value_count)
-
-#define FMI3_SET_REAL(type)                                                                        \
-    {                                                                                              \
-        fmi3##type *at = i->values;                                                                \
-        for (unsigned k = 0; k < g->value_count; k++)                                              \
-            at[k] = (fmi3##type)values[k];                                                         \
-        return (int)FMI3_SET_AS(type);                                                             \
-    }
-
-#define FMI3_SET_WHOLE(type, min, max)                                                             \
-    {                                                                                              \
-        fmi3##type *at = i->values;                                                                \
-        for (unsigned k = 0; k < g->value_count; k++)                                              \
-            at[k] = (fmi3##type)fmu_whole(values[k], min, max);                                    \
-        return (int)FMI3_SET_AS(type);                                                             \
-    }
-
-static int fmi3_set_uint64(struct fmu_instance *i, const struct fmu_group *g, const double *values)
+/* Numbers beyond 2^53 are whole already, and 2^64 is no UInt64. */
+static fmi3UInt64 fmi3_uint64(double number)
 {
     const double max = 0x1.fffffffffffffp63;
-    fmi3UInt64 *at = i->values;
 
-    for (unsigned k = 0; k < g->value_count; k++)
-        at[k] = !(values[k] > 0) ? 0 : (fmi3UInt64)(values[k] < max ? values[k] + 0.5 : max);
-    return (int)FMI3_SET_AS(UInt64);
+    if (!(number > 0))
+        return 0;
+    return (fmi3UInt64)(number < max ? number + 0.5 : max);
 }
 
-static int fmi3_set_boolean(struct fmu_instance *i, const struct fmu_group *g, const double *values)
+/* Stores a number as element k of an array of the FMU's type. */
+static void fmi3_store(enum fmu_type type, void *values, unsigned k, double number)
 {
-    fmi3Boolean *at = i->values;
+    switch (type) {
+    case FMU_FLOAT64:
+        ((fmi3Float64 *)values)[k] = number;
+        break;
+    case FMU_FLOAT32:
+        ((fmi3Float32 *)values)[k] = (fmi3Float32)number;
+        break;
+    case FMU_INT8:
+        ((fmi3Int8 *)values)[k] = (fmi3Int8)fmu_whole(number, INT8_MIN, INT8_MAX);
+        break;
+    case FMU_UINT8:
+        ((fmi3UInt8 *)values)[k] = (fmi3UInt8)fmu_whole(number, 0, UINT8_MAX);
+        break;
+    case FMU_INT16:
+        ((fmi3Int16 *)values)[k] = (fmi3Int16)fmu_whole(number, INT16_MIN, INT16_MAX);
+        break;
+    case FMU_UINT16:
+        ((fmi3UInt16 *)values)[k] = (fmi3UInt16)fmu_whole(number, 0, UINT16_MAX);
+        break;
+    case FMU_INT32:
+        ((fmi3Int32 *)values)[k] = (fmi3Int32)fmu_whole(number, INT32_MIN, INT32_MAX);
+        break;
+    case FMU_UINT32:
+        ((fmi3UInt32 *)values)[k] = (fmi3UInt32)fmu_whole(number, 0, UINT32_MAX);
+        break;
+    case FMU_INT64:
+        ((fmi3Int64 *)values)[k] = fmu_whole(number, -0x1p63, 0x1.fffffffffffffp62);
+        break;
+    case FMU_UINT64:
+        ((fmi3UInt64 *)values)[k] = fmi3_uint64(number);
+        break;
+    default:
+        ((fmi3Boolean *)values)[k] = number >= 0.5;
+        break;
+    }
+}
 
-    for (unsigned k = 0; k < g->value_count; k++)
-        at[k] = values[k] >= 0.5;
-    return (int)FMI3_SET_AS(Boolean);
+/* Element k of an array of the FMU's type, as a number. */
+static double fmi3_load(enum fmu_type type, const void *values, unsigned k)
+{
+    switch (type) {
+    case FMU_FLOAT64:
+        return ((const fmi3Float64 *)values)[k];
+    case FMU_FLOAT32:
+        return ((const fmi3Float32 *)values)[k];
+    case FMU_INT8:
+        return ((const fmi3Int8 *)values)[k];
+    case FMU_UINT8:
+        return ((const fmi3UInt8 *)values)[k];
+    case FMU_INT16:
+        return ((const fmi3Int16 *)values)[k];
+    case FMU_UINT16:
+        return ((const fmi3UInt16 *)values)[k];
+    case FMU_INT32:
+        return ((const fmi3Int32 *)values)[k];
+    case FMU_UINT32:
+        return ((const fmi3UInt32 *)values)[k];
+    case FMU_INT64:
+        return (double)((const fmi3Int64 *)values)[k];
+    case FMU_UINT64:
+        return (double)((const fmi3UInt64 *)values)[k];
+    default:
+        return ((const fmi3Boolean *)values)[k];
+    }
+}
+
+/* The FMU's function of the type, called for the group with i->values in between. */
+#define FMI3_CALL(i, g, first, type)                                                               \
+    FMI3(i, (first) + fmi3_type(g), type)                                                          \
+    ((i)->handle, (g)->references, (g)->reference_count, (i)->values, (g)->value_count)
+
+static fmi3Status fmi3_call_set(const struct fmu_instance *i, const struct fmu_group *g)
+{
+    switch (fmi3_type(g)) {
+    case FMU_FLOAT64:
+        return FMI3_CALL(i, g, FMI3_SET, fmi3SetFloat64TYPE);
+    case FMU_FLOAT32:
+        return FMI3_CALL(i, g, FMI3_SET, fmi3SetFloat32TYPE);
+    case FMU_INT8:
+        return FMI3_CALL(i, g, FMI3_SET, fmi3SetInt8TYPE);
+    case FMU_UINT8:
+        return FMI3_CALL(i, g, FMI3_SET, fmi3SetUInt8TYPE);
+    case FMU_INT16:
+        return FMI3_CALL(i, g, FMI3_SET, fmi3SetInt16TYPE);
+    case FMU_UINT16:
+        return FMI3_CALL(i, g, FMI3_SET, fmi3SetUInt16TYPE);
+    case FMU_INT32:
+        return FMI3_CALL(i, g, FMI3_SET, fmi3SetInt32TYPE);
+    case FMU_UINT32:
+        return FMI3_CALL(i, g, FMI3_SET, fmi3SetUInt32TYPE);
+    case FMU_INT64:
+        return FMI3_CALL(i, g, FMI3_SET, fmi3SetInt64TYPE);
+    case FMU_UINT64:
+        return FMI3_CALL(i, g, FMI3_SET, fmi3SetUInt64TYPE);
+    default:
+        return FMI3_CALL(i, g, FMI3_SET, fmi3SetBooleanTYPE);
+    }
+}
+
+static fmi3Status fmi3_call_get(const struct fmu_instance *i, const struct fmu_group *g)
+{
+    switch (fmi3_type(g)) {
+    case FMU_FLOAT64:
+        return FMI3_CALL(i, g, FMI3_GET, fmi3GetFloat64TYPE);
+    case FMU_FLOAT32:
+        return FMI3_CALL(i, g, FMI3_GET, fmi3GetFloat32TYPE);
+    case FMU_INT8:
+        return FMI3_CALL(i, g, FMI3_GET, fmi3GetInt8TYPE);
+    case FMU_UINT8:
+        return FMI3_CALL(i, g, FMI3_GET, fmi3GetUInt8TYPE);
+    case FMU_INT16:
+        return FMI3_CALL(i, g, FMI3_GET, fmi3GetInt16TYPE);
+    case FMU_UINT16:
+        return FMI3_CALL(i, g, FMI3_GET, fmi3GetUInt16TYPE);
+    case FMU_INT32:
+        return FMI3_CALL(i, g, FMI3_GET, fmi3GetInt32TYPE);
+    case FMU_UINT32:
+        return FMI3_CALL(i, g, FMI3_GET, fmi3GetUInt32TYPE);
+    case FMU_INT64:
+        return FMI3_CALL(i, g, FMI3_GET, fmi3GetInt64TYPE);
+    case FMU_UINT64:
+        return FMI3_CALL(i, g, FMI3_GET, fmi3GetUInt64TYPE);
+    default:
+        return FMI3_CALL(i, g, FMI3_GET, fmi3GetBooleanTYPE);
+    }
 }
 
 static int fmi3_set(struct fmu_instance *i, const struct fmu_group *g, const double *values)
 {
-    switch (fmi3_type(g)) {
-    case FMU_FLOAT64:
-        FMI3_SET_REAL(Float64);
-    case FMU_FLOAT32:
-        FMI3_SET_REAL(Float32);
-    case FMU_INT8:
-        FMI3_SET_WHOLE(Int8, INT8_MIN, INT8_MAX);
-    case FMU_UINT8:
-        FMI3_SET_WHOLE(UInt8, 0, UINT8_MAX);
-    case FMU_INT16:
-        FMI3_SET_WHOLE(Int16, INT16_MIN, INT16_MAX);
-    case FMU_UINT16:
-        FMI3_SET_WHOLE(UInt16, 0, UINT16_MAX);
-    case FMU_INT32:
-        FMI3_SET_WHOLE(Int32, INT32_MIN, INT32_MAX);
-    case FMU_UINT32:
-        FMI3_SET_WHOLE(UInt32, 0, UINT32_MAX);
-    case FMU_INT64:
-        FMI3_SET_WHOLE(Int64, -0x1p63, 0x1.fffffffffffffp62);
-    case FMU_UINT64:
-        return fmi3_set_uint64(i, g, values);
-    default:
-        return fmi3_set_boolean(i, g, values);
-    }
+    for (unsigned k = 0; k < g->value_count; k++)
+        fmi3_store(fmi3_type(g), i->values, k, values[k]);
+    return (int)fmi3_call_set(i, g);
 }
-
-#define FMI3_GET_AS(type)                                                                          \
-    {                                                                                              \
-        fmi3##type *at = i->values;                                                                \
-        const fmi3Status status = FMI3(i, FMI3_GET + fmi3_type(g), fmi3Get##type##TYPE)(           \
-            i->handle, g->references, g->reference_count, at, g->value_count);                     \
-        for (unsigned k = 0; k < g->value_count && status <= fmi3Warning; k++)                     \
-            values[k] = (double)at[k];                                                             \
-        return (int)status;                                                                        \
-    }
 
 static int fmi3_get(struct fmu_instance *i, const struct fmu_group *g, double *values)
 {
-    switch (fmi3_type(g)) {
-    case FMU_FLOAT64:
-        FMI3_GET_AS(Float64);
-    case FMU_FLOAT32:
-        FMI3_GET_AS(Float32);
-    case FMU_INT8:
-        FMI3_GET_AS(Int8);
-    case FMU_UINT8:
-        FMI3_GET_AS(UInt8);
-    case FMU_INT16:
-        FMI3_GET_AS(Int16);
-    case FMU_UINT16:
-        FMI3_GET_AS(UInt16);
-    case FMU_INT32:
-        FMI3_GET_AS(Int32);
-    case FMU_UINT32:
-        FMI3_GET_AS(UInt32);
-    case FMU_INT64:
-        FMI3_GET_AS(Int64);
-    case FMU_UINT64:
-        FMI3_GET_AS(UInt64);
-    default:
-        FMI3_GET_AS(Boolean);
-    }
+    const fmi3Status status = fmi3_call_get(i, g);
+
+    for (unsigned k = 0; k < g->value_count && status <= fmi3Warning; k++)
+        values[k] = fmi3_load(fmi3_type(g), i->values, k);
+    return (int)status;
 }
 
 static int fmi3_set_string(struct fmu_instance *i, uint32_t reference, const char *text)

@@ -80,20 +80,17 @@ static void expand_copy(struct expansion *x, struct scenario_node *to, const cha
         expand_copy(x, copy, from->entries[i].key, from->entries[i].value);
 }
 
+/* Copies the block's values of these keys; the last key is NULL. */
 static void expand_keys(struct expansion *x, struct scenario_node *to,
-                        const struct scenario_node *from, const char *const *keys, unsigned count)
+                        const struct scenario_node *from, const char *const *keys)
 {
-    for (unsigned i = 0; i < count; i++) {
+    for (unsigned i = 0; keys[i]; i++) {
         const struct scenario_node *value = scenario_node_get(from, keys[i]);
         if (value) /* else it has no default, and was left out */
             expand_copy(x, to, keys[i], value);
     }
 }
-#define KEYS(x, to, from, ...)                                                                     \
-    do {                                                                                           \
-        static const char *const keys_[] = {__VA_ARGS__};                                          \
-        expand_keys(x, to, from, keys_, sizeof keys_ / sizeof keys_[0]);                           \
-    } while (0)
+#define KEYS(...) ((const char *const[]){__VA_ARGS__, NULL})
 
 /* The values of all converters: one number if they are alike, else a list; ~ where there is none.
  */
@@ -148,20 +145,23 @@ static void expand_nodes(struct expansion *x, struct scenario_node *root)
     struct scenario_node *node =
         nodes ? expand_block(x, nodes, "controller", SCENARIO_MAPPING, &x->controller->at) : NULL;
 
-    KEYS(x, node, x->controller, "period_us", "phase_us", "realtime_phase_us", "cpu", "shards",
-         "shard_cpus", "priority", "scheduler", "wait", "overrun", "catch_up_limit",
-         "resync_after_us", "input_age_limit_us", "on_stale_input", "bad_inputs_limit");
+    expand_keys(x, node, x->controller,
+                KEYS("period_us", "phase_us", "realtime_phase_us", "cpu", "shards", "shard_cpus",
+                     "priority", "scheduler", "wait", "overrun", "catch_up_limit",
+                     "resync_after_us", "input_age_limit_us", "on_stale_input",
+                     "bad_inputs_limit"));
     node = nodes ? expand_block(x, nodes, "converter", SCENARIO_MAPPING, &x->converters->at) : NULL;
-    KEYS(x, node, x->converters, "count");
+    expand_keys(x, node, x->converters, KEYS("count"));
     for (unsigned i = 0; i < s->converter_count; i++)
         expand_value(x, i, (double)s->converters[i].period_ns / 1e3);
     expand_values(x, node, "period_us");
     for (unsigned i = 0; i < s->converter_count; i++)
         expand_value(x, i, (double)s->converters[i].phase_ns / 1e3);
     expand_values(x, node, "phase_us"); /* with the stagger */
-    KEYS(x, node, x->converters, "cpu", "priority", "scheduler", "wait", "overrun",
-         "catch_up_limit", "resync_after_us", "input_age_limit_us", "on_stale_input",
-         "bad_inputs_limit");
+    expand_keys(x, node, x->converters,
+                KEYS("cpu", "priority", "scheduler", "wait", "overrun", "catch_up_limit",
+                     "resync_after_us", "input_age_limit_us", "on_stale_input",
+                     "bad_inputs_limit"));
 }
 
 /* --- components ---------------------------------------------------------------------------- */
@@ -201,7 +201,7 @@ static void expand_law(struct expansion *x, struct scenario_node *components)
         expand_place(block, scenario_node_get(x->controller, "limits"), name);
     }
     expand_safe(x, law);
-    KEYS(x, law, x->controller, "computation_delay", "on_error");
+    expand_keys(x, law, x->controller, KEYS("computation_delay", "on_error"));
 }
 
 /* A table of the plants, and the numbers that a converter has for it. */
@@ -295,12 +295,12 @@ static void expand_components(struct expansion *x, struct scenario_node *root)
                    : NULL;
     expand_plant_names(x, plant);
     expand_text(x, plant, "node", "converter[*]");
-    KEYS(x, plant, x->converters, "count");
+    expand_keys(x, plant, x->converters, KEYS("count"));
     expand_quantities(x, plant, "parameters", &expand_parameters);
     expand_quantities(x, plant, "initial", &expand_states);
     expand_quantities(x, plant, "inputs", &expand_inputs);
     expand_safe(x, plant);
-    KEYS(x, plant, x->converters, "on_error");
+    expand_keys(x, plant, x->converters, KEYS("on_error"));
 }
 
 /* --- connections and sources --------------------------------------------------------------- */
@@ -446,7 +446,7 @@ static void expand_record(struct expansion *x, struct scenario_node *root)
         expand_text(x, signals, NULL, "converter[*].voltage_v");
     if (x->loaded->file->recording.duty)
         expand_text(x, signals, NULL, "control[*].duty");
-    KEYS(x, entry, short_form, "decimation");
+    expand_keys(x, entry, short_form, KEYS("decimation"));
 
     entry = expand_entry(x, list);
     expand_text(x, entry, "node", "converter[*]");
@@ -506,7 +506,7 @@ static void expand_placement(struct expansion *x, struct scenario_node *root)
     for (size_t i = 0; i < from->count; i++) {
         struct scenario_node *entry = expand_entry(x, list);
         expand_who(x, entry, from->entries[i].value);
-        KEYS(x, entry, from->entries[i].value, "cpu", "priority", "scheduler", "wait");
+        expand_keys(x, entry, from->entries[i].value, KEYS("cpu", "priority", "scheduler", "wait"));
     }
 }
 
@@ -522,7 +522,7 @@ static struct scenario_node *expand_fabric(struct expansion *x, struct scenario_
     for (size_t i = 0; i < nodes->count; i++) {
         struct scenario_node *entry = expand_entry(x, list);
         expand_who(x, entry, nodes->entries[i].value);
-        KEYS(x, entry, nodes->entries[i].value, "address");
+        expand_keys(x, entry, nodes->entries[i].value, KEYS("address"));
     }
     return fabric;
 }
@@ -532,9 +532,11 @@ static void expand_fabrics(struct expansion *x, struct scenario_node *root)
     const struct scenario_node *verbs = scenario_node_get(x->loaded->root, "verbs");
     const struct scenario_node *tcp = scenario_node_get(x->loaded->root, "tcp");
 
-    KEYS(x, expand_fabric(x, root, "verbs", verbs), verbs, "port", "completions", "send_depth",
-         "timeout_exponent", "retry_count", "traffic_class", "flush_bytes");
-    KEYS(x, expand_fabric(x, root, "tcp", tcp), tcp, "port", "timeout_ms", "cpu", "wait");
+    expand_keys(x, expand_fabric(x, root, "verbs", verbs), verbs,
+                KEYS("port", "completions", "send_depth", "timeout_exponent", "retry_count",
+                     "traffic_class", "flush_bytes"));
+    expand_keys(x, expand_fabric(x, root, "tcp", tcp), tcp,
+                KEYS("port", "timeout_ms", "cpu", "wait"));
 }
 
 static void expand_latency(struct expansion *x, struct scenario_node *links, const char *from,
@@ -553,7 +555,7 @@ static void expand_network(struct expansion *x, struct scenario_node *root)
     const struct scenario_node *from = scenario_node_get(x->loaded->root, "network");
     struct scenario_node *network = expand_block(x, root, "network", SCENARIO_MAPPING, &from->at);
 
-    KEYS(x, network, from, "jitter_us", "seed");
+    expand_keys(x, network, from, KEYS("jitter_us", "seed"));
     struct scenario_node *links =
         network ? expand_block(x, network, "links", SCENARIO_SEQUENCE, &from->at) : NULL;
     if (expand_law_takes(x, "voltage_v") || expand_law_takes(x, "current_a"))
@@ -567,8 +569,9 @@ static void expand_all(struct expansion *x, struct scenario_node *root)
 {
     const struct scenario_node *from = x->loaded->root;
 
-    KEYS(x, root, from, "name", "duration_s", "mode", "fabric", "rendezvous", "on_lost",
-         "hang_limit_s", "stop_ramp_s", "tuning");
+    expand_keys(x, root, from,
+                KEYS("name", "duration_s", "mode", "fabric", "rendezvous", "on_lost",
+                     "hang_limit_s", "stop_ramp_s", "tuning"));
     expand_copy(x, root, "on_record_error",
                 scenario_node_get(scenario_node_get(from, "recording"), "on_error"));
     expand_fabrics(x, root);
@@ -579,7 +582,7 @@ static void expand_all(struct expansion *x, struct scenario_node *root)
     expand_sources(x, root);
     expand_record(x, root);
     expand_measures(x, root);
-    KEYS(x, root, from, "faults", "limits", "validity", "trace");
+    expand_keys(x, root, from, KEYS("faults", "limits", "validity", "trace"));
     expand_placement(x, root);
 }
 

@@ -220,17 +220,9 @@ static cyaml_schema_field_t array(const char *key, size_t offset, int flags, siz
     };
 }
 
-#define SET_FIELDS(to, ...)                                                                        \
-    do {                                                                                           \
-        const cyaml_schema_field_t set[] = {__VA_ARGS__, CYAML_FIELD_END};                         \
-        static_assert(sizeof(set) <= sizeof(to), "more room for " #to);                            \
-        memcpy(to, set, sizeof(set));                                                              \
-    } while (0)
-
 static void set_controller(struct form_schema *s)
 {
-    SET_FIELDS(
-        s->controller_fields,
+    const cyaml_schema_field_t fields[] = {
         CYAML_FIELD_ENUM("law", STRICT, struct form_file_controller, law, s->law_names,
                          s->law_count),
         CYAML_FIELD_FLOAT("period_us", MUST, struct form_file_controller, period_us),
@@ -248,23 +240,31 @@ static void set_controller(struct form_schema *s)
         LATE_FIELDS(struct form_file_controller),
         CYAML_FIELD_MAPPING("limits", MUST, struct form_file_controller, limits, limits_fields),
         array("gains", offsetof(struct form_file_controller, gains), MUST, sizeof(double),
-              s->gains.count, s->gain_fields, s->law != NULL));
+              s->gains.count, s->gain_fields, s->law != NULL),
+        CYAML_FIELD_END};
+
+    static_assert(sizeof fields <= sizeof s->controller_fields,
+                  "more room for s->controller_fields");
+    memcpy(s->controller_fields, fields, sizeof fields);
 }
 
 static void set_tolerance(struct form_schema *s)
 {
-    SET_FIELDS(s->tolerance_fields,
-               CYAML_FIELD_FLOAT("percent", MUST, struct form_file_tolerance, percent),
-               CYAML_FIELD_UINT("seed", MUST, struct form_file_tolerance, seed),
-               array("multipliers", offsetof(struct form_file_tolerance, multipliers), MUST,
-                     sizeof(double *), s->parameters.count, s->multiplier_fields,
-                     s->plant != NULL && s->converter_count > 0));
+    const cyaml_schema_field_t fields[] = {
+        CYAML_FIELD_FLOAT("percent", MUST, struct form_file_tolerance, percent),
+        CYAML_FIELD_UINT("seed", MUST, struct form_file_tolerance, seed),
+        array("multipliers", offsetof(struct form_file_tolerance, multipliers), MUST,
+              sizeof(double *), s->parameters.count, s->multiplier_fields,
+              s->plant != NULL && s->converter_count > 0),
+        CYAML_FIELD_END};
+
+    static_assert(sizeof fields <= sizeof s->tolerance_fields, "more room for s->tolerance_fields");
+    memcpy(s->tolerance_fields, fields, sizeof fields);
 }
 
 static void set_overrides(struct form_schema *s)
 {
-    SET_FIELDS(
-        s->override_fields,
+    const cyaml_schema_field_t fields[] = {
         CYAML_FIELD_STRING_PTR("id", MUST, struct form_file_override, id, 0, CYAML_UNLIMITED),
         CYAML_FIELD_ENUM_PTR("plant", MAY | STRICT, struct form_file_override, plant,
                              s->plant_names, s->plant_count),
@@ -274,36 +274,45 @@ static void set_overrides(struct form_schema *s)
         array("parameters", offsetof(struct form_file_override, parameters), MAY, sizeof(double *),
               s->parameters.count, s->parameter_fields, s->plant != NULL),
         array("initial", offsetof(struct form_file_override, initial), MAY, sizeof(double *),
-              s->states.count, s->state_fields, s->plant != NULL));
+              s->states.count, s->state_fields, s->plant != NULL),
+        CYAML_FIELD_END};
+
+    static_assert(sizeof fields <= sizeof s->override_fields, "more room for s->override_fields");
+    memcpy(s->override_fields, fields, sizeof fields);
     s->override_entry = (cyaml_schema_value_t){
         CYAML_VALUE_MAPPING(MUST, struct form_file_override, s->override_fields)};
 }
 
 static void set_converters(struct form_schema *s)
 {
-    SET_FIELDS(s->converters_fields,
-               CYAML_FIELD_UINT("count", MUST, struct form_file_converters, count),
-               CYAML_FIELD_ENUM("plant", STRICT, struct form_file_converters, plant, s->plant_names,
-                                s->plant_count),
-               CYAML_FIELD_FLOAT("period_us", MUST, struct form_file_converters, period_us),
-               CYAML_FIELD_FLOAT("phase_us", MUST, struct form_file_converters, phase_us),
-               CYAML_FIELD_FLOAT("stagger_us", MUST, struct form_file_converters, stagger_us),
-               CYAML_FIELD_INT("cpu", MUST, struct form_file_converters, cpu),
-               CYAML_FIELD_INT("priority", MUST, struct form_file_converters, priority),
-               ENUM("scheduler", struct form_file_converters, scheduler, schedulers),
-               ENUM("wait", struct form_file_converters, wait, waits),
-               LATE_FIELDS(struct form_file_converters),
-               CYAML_FIELD_FLOAT("duty_initial", MUST, struct form_file_converters, duty_initial),
-               CYAML_FIELD_FLOAT("duty_safe", MUST, struct form_file_converters, duty_safe),
-               array("parameters", offsetof(struct form_file_converters, parameters), MUST,
-                     sizeof(double *), s->parameters.count, s->parameter_fields, s->plant != NULL),
-               array("initial", offsetof(struct form_file_converters, initial), MUST,
-                     sizeof(double *), s->states.count, s->state_fields, s->plant != NULL),
-               CYAML_FIELD_MAPPING("tolerance", MUST, struct form_file_converters, tolerance,
-                                   s->tolerance_fields),
-               CYAML_FIELD_SEQUENCE_COUNT("overrides", CYAML_FLAG_POINTER,
-                                          struct form_file_converters, overrides, override_count,
-                                          &s->override_entry, 0, FORM_CONVERTERS_MAX));
+    const cyaml_schema_field_t fields[] = {
+        CYAML_FIELD_UINT("count", MUST, struct form_file_converters, count),
+        CYAML_FIELD_ENUM("plant", STRICT, struct form_file_converters, plant, s->plant_names,
+                         s->plant_count),
+        CYAML_FIELD_FLOAT("period_us", MUST, struct form_file_converters, period_us),
+        CYAML_FIELD_FLOAT("phase_us", MUST, struct form_file_converters, phase_us),
+        CYAML_FIELD_FLOAT("stagger_us", MUST, struct form_file_converters, stagger_us),
+        CYAML_FIELD_INT("cpu", MUST, struct form_file_converters, cpu),
+        CYAML_FIELD_INT("priority", MUST, struct form_file_converters, priority),
+        ENUM("scheduler", struct form_file_converters, scheduler, schedulers),
+        ENUM("wait", struct form_file_converters, wait, waits),
+        LATE_FIELDS(struct form_file_converters),
+        CYAML_FIELD_FLOAT("duty_initial", MUST, struct form_file_converters, duty_initial),
+        CYAML_FIELD_FLOAT("duty_safe", MUST, struct form_file_converters, duty_safe),
+        array("parameters", offsetof(struct form_file_converters, parameters), MUST,
+              sizeof(double *), s->parameters.count, s->parameter_fields, s->plant != NULL),
+        array("initial", offsetof(struct form_file_converters, initial), MUST, sizeof(double *),
+              s->states.count, s->state_fields, s->plant != NULL),
+        CYAML_FIELD_MAPPING("tolerance", MUST, struct form_file_converters, tolerance,
+                            s->tolerance_fields),
+        CYAML_FIELD_SEQUENCE_COUNT("overrides", CYAML_FLAG_POINTER, struct form_file_converters,
+                                   overrides, override_count, &s->override_entry, 0,
+                                   FORM_CONVERTERS_MAX),
+        CYAML_FIELD_END};
+
+    static_assert(sizeof fields <= sizeof s->converters_fields,
+                  "more room for s->converters_fields");
+    memcpy(s->converters_fields, fields, sizeof fields);
 }
 
 static const cyaml_schema_field_t faults_of_a_run = {
@@ -315,8 +324,8 @@ static const cyaml_schema_field_t limits_of_a_run = {
 
 static void set_top(struct form_schema *s)
 {
-    SET_FIELDS(
-        s->top_fields, RUN_FIELDS_BEGIN,
+    const cyaml_schema_field_t fields[] = {
+        RUN_FIELDS_BEGIN,
         CYAML_FIELD_MAPPING("verbs", MUST, struct form_file, verbs, verbs_fields),
         CYAML_FIELD_MAPPING("tcp", MUST, struct form_file, tcp, tcp_fields),
         CYAML_FIELD_MAPPING("network", MUST, struct form_file, network, network_fields),
@@ -327,9 +336,15 @@ static void set_top(struct form_schema *s)
         CYAML_FIELD_MAPPING("input_voltage", MUST, struct form_file, input_voltage,
                             input_voltage_fields),
         CYAML_FIELD_MAPPING("recording", MUST, struct form_file, recording, recording_fields),
-        faults_of_a_run, limits_of_a_run, RUN_FIELDS_END,
+        faults_of_a_run,
+        limits_of_a_run,
+        RUN_FIELDS_END,
         CYAML_FIELD_SEQUENCE_COUNT("placement", MAY, struct form_file, placement, placement_count,
-                                   &placement_entry, 0, 1 + FORM_CONVERTERS_MAX));
+                                   &placement_entry, 0, 1 + FORM_CONVERTERS_MAX),
+        CYAML_FIELD_END};
+
+    static_assert(sizeof fields <= sizeof s->top_fields, "more room for s->top_fields");
+    memcpy(s->top_fields, fields, sizeof fields);
 }
 
 /* libcyaml leaves the faults and limits out: they are read from the tree. */

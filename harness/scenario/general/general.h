@@ -37,7 +37,7 @@ struct general_element {
 
 struct general_elements {
     struct general_element *at;
-    unsigned count, capacity;
+    unsigned count;
 };
 
 /* A connection, of one element to another. */

@@ -16,7 +16,6 @@ struct limit_entry {
     const struct scenario_node *block;
     struct hil_limit *limit;
     struct general_elements elements;
-    unsigned signal_capacity;
 };
 
 static void limit_mistake(const struct limit_entry *e, const char *key, const char *format, ...)
@@ -93,17 +92,13 @@ static int limit_add_signal(struct limit_entry *e, struct hil_limit_signal signa
 {
     struct hil_limit *limit = e->limit;
 
-    if (limit->signal_count == e->signal_capacity) {
-        const unsigned capacity = e->signal_capacity ? 2 * e->signal_capacity : 4;
-        struct hil_limit_signal *more = hil_pool_get(e->g->system->pool, capacity, sizeof *more);
-        if (!more)
-            return -ENOMEM;
-        if (limit->signal_count)
-            memcpy(more, limit->signals, limit->signal_count * sizeof *more);
-        limit->signals = more;
-        e->signal_capacity = capacity;
-    }
-    ((struct hil_limit_signal *)limit->signals)[limit->signal_count++] = signal;
+    struct hil_limit_signal *more = hil_pool_more(e->g->system->pool, (void *)limit->signals,
+                                                  limit->signal_count, sizeof *more);
+
+    if (!more)
+        return -ENOMEM;
+    more[limit->signal_count++] = signal;
+    limit->signals = more;
     return 0;
 }
 
@@ -552,7 +547,6 @@ int general_limits(struct general *g)
         e.entry = &list->entries[i];
         e.block = e.entry->value;
         e.limit = &g->system->limits[i];
-        e.signal_capacity = 0;
         rc = limit_read(&e);
     }
     free(e.elements.at);

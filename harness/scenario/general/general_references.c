@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../../base/list.h"
 #include "general.h"
 
 enum { REFERENCE_NAMES = 64 }; /* that a message lists */
@@ -170,14 +171,11 @@ const struct hil_quantity *general_row(const struct hil_quantities *table, unsig
 
 static int reference_add(struct general_elements *elements, struct general_element element)
 {
-    if (elements->count == elements->capacity) {
-        const unsigned capacity = elements->capacity ? 2 * elements->capacity : 16;
-        struct general_element *at = reallocarray(elements->at, capacity, sizeof *at);
-        if (!at)
-            return -ENOMEM;
-        elements->at = at;
-        elements->capacity = capacity;
-    }
+    struct general_element *more = hil_list_more(elements->at, elements->count, sizeof *more);
+
+    if (!more)
+        return -ENOMEM;
+    elements->at = more;
     elements->at[elements->count++] = element;
     return 0;
 }

@@ -1,4 +1,5 @@
 #include "scenario_tree.h"
+#include "../../base/list.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -40,14 +41,11 @@ void scenario_node_free(struct scenario_node *node)
 
 static int grow(struct scenario_node *node)
 {
-    if (node->count < node->capacity)
-        return 0;
-    size_t capacity = node->capacity == 0 ? 8 : 2 * node->capacity;
-    struct scenario_entry *entries = reallocarray(node->entries, capacity, sizeof(*entries));
-    if (entries == NULL)
+    struct scenario_entry *more = hil_list_more(node->entries, node->count, sizeof(*more));
+
+    if (more == NULL)
         return -ENOMEM;
-    node->entries = entries;
-    node->capacity = capacity;
+    node->entries = more;
     return 0;
 }
 

@@ -25,7 +25,7 @@ struct scenario_node {
     char *text; /* of a scalar */
     bool plain; /* written without quotes: a number or a bool must be */
     struct scenario_entry *entries;
-    size_t count, capacity;
+    size_t count;
 };
 
 /* NULL when there is no memory; takes a copy of `text` (NULL but for a scalar). */

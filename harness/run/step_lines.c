@@ -1,0 +1,121 @@
+#include "step_lines.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "step_parts.h"
+
+/* A node with more lines than this would push out what it asks for itself. */
+enum { LINES_OF_A_NODE = 64 };
+
+/* So many are in half of a core's first cache, with the lines of others beside them. */
+enum { LINES_KEPT_ANYWAY = 256 };
+
+/* How much of a model's own memory is asked for; how large it is only the model knows. */
+enum { LINES_OF_A_MODEL = 3 * HIL_LINE };
+
+/* A node's, in the making. */
+struct lines_draft {
+    const void *at[LINES_OF_A_NODE];
+    unsigned count; /* above LINES_OF_A_NODE: they are too many */
+};
+
+static bool lines_has(const struct lines_draft *d, const void *line)
+{
+    for (unsigned i = 0; i < d->count; i++)
+        if (d->at[i] == line)
+            return true;
+    return false;
+}
+
+/* Those on which these bytes lie. */
+static void lines_add(struct lines_draft *d, const void *from, size_t size)
+{
+    const char *first = (const char *)from - (uintptr_t)from % HIL_LINE;
+
+    for (const char *line = first; from && line < (const char *)from + size; line += HIL_LINE) {
+        if (d->count > LINES_OF_A_NODE || lines_has(d, line))
+            continue;
+        if (d->count < LINES_OF_A_NODE)
+            d->at[d->count] = line;
+        d->count++;
+    }
+}
+
+static void lines_add_parts(struct lines_draft *d, const struct hil_step *s)
+{
+    for (unsigned i = 0; i < s->part_count; i++) {
+        const struct step_part *p = &s->parts[i];
+        lines_add(d, p, offsetof(struct step_part, arrivals));
+        lines_add(d, p->self, LINES_OF_A_MODEL);
+    }
+}
+
+static void lines_add_arrivals(struct lines_draft *d, const struct hil_step *s)
+{
+    for (unsigned i = 0; i < s->arrival_count; i++) {
+        const struct step_arrival *a = &s->arrivals[i];
+        lines_add(d, a, offsetof(struct step_arrival, loss));
+        lines_add(d, a->var->copy, a->var->size);
+        if (!a->plain)
+            lines_add(d, &a->var->copy, sizeof a->var->copy);
+    }
+}
+
+static void lines_add_departures(struct lines_draft *d, const struct hil_step *s)
+{
+    for (unsigned i = 0; i < s->departure_count; i++) {
+        const struct step_departure *out = &s->departures[i];
+        const struct loco_owned_var *v = out->var;
+        lines_add(d, out, sizeof *out);
+        lines_add(d, &v->direct_one, sizeof v->direct_one);
+        lines_add(d, v->copy, v->size);
+        lines_add(d, atomic_load_explicit(&v->direct_one, memory_order_relaxed), v->size);
+        if (!out->value) {
+            lines_add(d, out->from, out->count * sizeof *out->from);
+            lines_add(d, v, offsetof(struct loco_owned_var, direct_one));
+        }
+    }
+}
+
+static void lines_add_node(struct lines_draft *d, const struct hil_node *node)
+{
+    const struct hil_step *s = node->step;
+
+    lines_add(d, node, offsetof(struct hil_node, loop.timing.overrun));
+    lines_add(d, s, offsetof(struct hil_step, sent_ns));
+    lines_add_parts(d, s);
+    lines_add_arrivals(d, s);
+    lines_add_departures(d, s);
+    lines_add(d, s->values, s->value_count * sizeof *s->values);
+    lines_add(d, s->copies, node->config->in_count * sizeof *s->copies);
+    lines_add(d, s->message, sizeof *s->message);
+    lines_add(d, s->tap, sizeof *s->tap);
+    lines_add(d, node->mgr, HIL_LINE);
+}
+
+int hil_step_lines_open(struct hil_step_lines *l, struct hil_node *const *nodes, unsigned count)
+{
+    *l = (struct hil_step_lines){.count = count};
+    l->at = calloc((size_t)count * LINES_OF_A_NODE, sizeof *l->at);
+    l->end = calloc(count + 1, sizeof *l->end);
+    if (!l->at || !l->end)
+        return -ENOMEM;
+    for (unsigned i = 0; i < count; i++) {
+        struct lines_draft draft = {.count = 0};
+        lines_add_node(&draft, nodes[i]);
+        const unsigned listed = draft.count <= LINES_OF_A_NODE ? draft.count : 0;
+        memcpy(l->at + l->end[i], draft.at, listed * sizeof *draft.at);
+        l->end[i + 1] = l->end[i] + listed;
+    }
+    if (l->end[count] <= LINES_KEPT_ANYWAY)
+        hil_step_lines_close(l);
+    return 0;
+}
+
+void hil_step_lines_close(struct hil_step_lines *l)
+{
+    free(l->at);
+    free(l->end);
+    *l = (struct hil_step_lines){0};
+}

@@ -1,0 +1,309 @@
+#include "step_links.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "fault_links.h"
+#include "tracer.h"
+
+/* --- sending ---------------------------------------------------------------------------------- */
+
+static uint64_t links_acted_on(const struct step_departure *d)
+{
+    return d->back ? d->back->step : 0;
+}
+
+static void links_fill(const struct hil_step *s, const struct step_departure *d, uint64_t n)
+{
+    struct hil_message *m = s->message;
+
+    m->step = n + 1;
+    m->acted_on = links_acted_on(d);
+    for (unsigned i = 0; i < d->count; i++)
+        m->values[i] = s->values[s->out + d->from[i]];
+}
+
+/* In general. After the first time it can be quick. */
+static void links_send_message(const struct hil_step *s, struct step_departure *d, uint64_t n)
+{
+    links_fill(s, d, n);
+    loco_owned_var_put(d->var, s->message);
+    if (d->value)
+        loco_quick_owner_init(&d->quick, d->var);
+}
+
+static inline bool links_send_quickly(const struct step_departure *d, uint64_t n)
+{
+    struct loco_triple message = {.first = n + 1, .second = links_acted_on(d)};
+
+    memcpy(&message.third, d->value, sizeof message.third);
+    return loco_quick_put(&d->quick, message);
+}
+
+/* With what faults do to the links. */
+__attribute__((cold, noinline)) static void
+links_send_faulted(const struct hil_step *s, unsigned first, unsigned end, uint64_t n)
+{
+    for (unsigned i = first; i < end; i++) {
+        const struct step_departure *d = &s->departures[i];
+        if (!s->computed && d->computed)
+            continue;
+        links_fill(s, d, n);
+        const struct hil_message *carried = hil_fault_links_carry(s->faults, d, s->message);
+        if (carried)
+            loco_owned_var_put(d->var, carried);
+    }
+}
+
+static void links_send_all(const struct hil_step *s, unsigned first, unsigned end, uint64_t n)
+{
+    const bool quick = loco_quick_begin(s->node->mgr);
+
+    for (unsigned i = first; i < end; i++) {
+        struct step_departure *d = &s->departures[i];
+        if (!s->computed && d->computed)
+            continue;
+        if (!quick || !d->quick.copy || !links_send_quickly(d, n))
+            links_send_message(s, d, n);
+    }
+}
+
+void hil_step_send_some(const struct hil_step *s, unsigned first, unsigned end, uint64_t n)
+{
+    const bool together = end - first > 1;
+
+    if (together)
+        loco_hold(s->node->mgr);
+    if (__builtin_expect(s->faulted, 0))
+        links_send_faulted(s, first, end, n);
+    else
+        links_send_all(s, first, end, n);
+    if (together)
+        loco_release(s->node->mgr);
+}
+
+/* --- round trips ------------------------------------------------------------------------------ */
+
+/* Links in a row that answered one step: it took them the same time. */
+struct links_trips {
+    uint64_t acted_on, ns;
+    unsigned count;
+    const struct step_arrival *first;
+};
+
+/* Counts times of links, and keeps the first one and when it was, if it is the greatest. */
+static inline void links_count(struct hil_histogram *times, struct hil_link_moment *greatest,
+                               uint64_t ns, unsigned count, unsigned link, uint64_t now)
+{
+    if (__builtin_expect(ns > times->max || times->count == 0, 0))
+        *greatest = (struct hil_link_moment){link, now};
+    hil_histogram_add_many(times, ns, count);
+}
+
+static void links_count_trips(const struct hil_step *s, const struct links_trips *trips,
+                              uint64_t now)
+{
+    struct hil_link_figures *figures = &s->figures[trips->first->figures];
+
+    links_count(&figures->round_trip, &figures->longest, trips->ns, trips->count,
+                trips->first->link, now);
+}
+
+/* Now is when this node sees the first answer to an earlier step of its own. Returns how long that
+ * took; 0: not known, because it is too long ago, or was a step of the node before it restarted. */
+static inline uint64_t links_add_trip(const struct hil_step *s, struct links_trips *trips,
+                                      const struct step_arrival *a, uint64_t n, uint64_t now)
+{
+    if (trips->count && trips->acted_on == a->acted_on) {
+        trips->count++;
+        return trips->ns;
+    }
+    if (trips->count)
+        links_count_trips(s, trips, now);
+    trips->count = 0;
+    if (n + 1 - a->acted_on >= STEP_SENT_MAX || a->acted_on <= s->node->loop.first)
+        return 0;
+    *trips = (struct links_trips){
+        .acted_on = a->acted_on,
+        .ns = now - s->sent_ns[a->acted_on % STEP_SENT_MAX],
+        .count = 1,
+        .first = a,
+    };
+    return trips->ns;
+}
+
+/* --- taking ----------------------------------------------------------------------------------- */
+
+/* The step's message is of the arrival. */
+static void links_take_message(const struct hil_step *s, struct step_arrival *a)
+{
+    const struct hil_message *m = s->message;
+
+    a->step = m->step;
+    a->acted_on = m->acted_on;
+    if (__builtin_expect(!hil_all_numbers(m->values, a->count), 0)) {
+        hil_step_take_partial(s, a);
+        return;
+    }
+    if (__builtin_expect(a->input.bad, 0))
+        hil_step_forget_partial(s, a);
+    for (unsigned i = 0; i < a->count; i++)
+        s->values[a->at + i] = m->values[i];
+    hil_step_copy(s, a->early);
+    a->there = a->fresh = true;
+}
+
+/* In general. Returns whether there was one. */
+__attribute__((noinline)) static bool links_take_any(const struct hil_step *s,
+                                                     struct step_arrival *a)
+{
+    if (loco_owned_var_load(a->var, s->message)) {
+        hil_step_torn(s);
+        return false;
+    }
+    if (s->message->step == a->step)
+        return false;
+    links_take_message(s, a);
+    return true;
+}
+
+/* Returns whether the message was taken: all of it is there, and it is nothing out of the ordinary.
+ */
+static inline bool links_take_quickly(const struct hil_step *s, struct step_arrival *a)
+{
+    struct loco_triple message;
+    double value;
+
+    if (!a->plain || a->suspect || !loco_quick_load(&a->quick, &message))
+        return false;
+    memcpy(&value, &message.third, sizeof value);
+    if (message.first == a->step || !(value * 0 == 0))
+        return false;
+    a->step = message.first;
+    a->acted_on = message.second;
+    s->values[a->at] = value;
+    s->values[a->to] = value;
+    a->there = a->fresh = true;
+    return true;
+}
+
+static inline void links_take(const struct hil_step *s, struct step_arrival *a, uint64_t n,
+                              uint64_t now, struct links_trips *trips)
+{
+    const uint64_t acted_on = a->acted_on;
+    uint64_t round_trip_ns = 0;
+
+    if (__atomic_load_n(a->quick.copy, __ATOMIC_RELAXED) == a->step)
+        return;
+    if (!links_take_quickly(s, a) && !links_take_any(s, a))
+        return;
+    if (a->answers && a->acted_on > acted_on)
+        round_trip_ns = links_add_trip(s, trips, a, n, now);
+    if (HIL_TRACED(input))
+        hil_step_trace_input(s, a, n, round_trip_ns);
+}
+
+/* --- ages ------------------------------------------------------------------------------------- */
+
+static inline void links_add_oldest(struct step_oldest *oldest, uint64_t age, unsigned link)
+{
+    if (!oldest->arrived || age > oldest->age)
+        *oldest = (struct step_oldest){age, link, true};
+}
+
+/* One by one. */
+__attribute__((cold, noinline)) static int
+links_judge_each(struct hil_step *s, struct step_arrival *first, const struct step_arrival *end,
+                 uint64_t n, uint64_t now, struct step_oldest *oldest)
+{
+    int rc = 0;
+
+    for (struct step_arrival *a = first; a < end; a++) {
+        const uint64_t age = hil_input_age(&a->input, a->step, now);
+        if ((a->suspect || a->input.limit_ns < age) && hil_step_judge(s, a, n, age, now))
+            rc = -ESTALE;
+        if (a->step && !a->away)
+            links_add_oldest(oldest, age, a->link);
+    }
+    return rc;
+}
+
+static inline void links_note_reached(struct hil_step *s, uint64_t due)
+{
+    s->reached_ns = due < s->reached_ns ? due : s->reached_ns;
+}
+
+void hil_step_count_age(const struct hil_step *s, const struct step_arrival *of_array, uint64_t age,
+                        unsigned link, uint64_t now)
+{
+    struct hil_link_figures *figures = &s->figures[of_array->figures];
+
+    links_count(&figures->input_age, &figures->oldest, age, 1, link, now);
+    s->node->loop.has_input = true;
+}
+
+/* --- all of them ------------------------------------------------------------------------------ */
+
+/* Takes what has come over a group, which begins with `first`, and judges how old it is: to *rc it
+ * adds -ESTALE when that ends the run. Returns where the next group begins. */
+static inline struct step_arrival *links_take_group(struct hil_step *s, struct step_arrival *first,
+                                                    const struct step_arrival *all_end, uint64_t n,
+                                                    uint64_t now, struct step_oldest *oldest,
+                                                    int *rc)
+{
+    const struct step_arrival *eldest = first;
+    struct step_arrival *a = first;
+    struct links_trips trips = {0};
+    bool suspect = false, last;
+
+    do {
+        if (!s->goes_on || !hil_step_is_away(s, a, n, now))
+            links_take(s, a, n, now, &trips);
+        eldest = a->step < eldest->step ? a : eldest;
+        suspect |= a->suspect;
+        last = a->ends_group;
+    } while (++a < all_end && !last);
+    if (trips.count)
+        links_count_trips(s, &trips, now);
+
+    const uint64_t age = hil_input_age(&eldest->input, eldest->step, now);
+    if (s->continuous == 0)
+        links_note_reached(s, hil_input_due(&eldest->input, eldest->step));
+    if (__builtin_expect(suspect || !eldest->step || eldest->input.limit_ns < age, 0)) {
+        *rc |= links_judge_each(s, first, a, n, now, oldest);
+        return a;
+    }
+    links_add_oldest(oldest, age, age ? eldest->link : first->link);
+    return a;
+}
+
+int hil_step_take_all(struct hil_step *s, uint64_t n, uint64_t now, struct step_oldest *kept)
+{
+    struct step_arrival *a = s->arrivals;
+    const struct step_arrival *end = a + s->arrival_count;
+    struct step_oldest oldest = {0}; /* of this array */
+    uint64_t oldest_of_all = 0;
+    int rc = 0;
+
+    if (s->continuous == 0)
+        s->reached_ns = UINT64_MAX;
+    s->unfit = s->failed + s->stale;
+    if (__builtin_expect(s->has_ages, 0))
+        s->unfit += s->old;
+    while (a < end) {
+        a = links_take_group(s, a, end, n, now, &oldest, &rc);
+        if (!a[-1].ends_array)
+            continue;
+        if (kept)
+            *kept++ = oldest;
+        else if (oldest.arrived)
+            hil_step_count_age(s, &a[-1], oldest.age, oldest.link, now);
+        oldest_of_all = oldest.age > oldest_of_all ? oldest.age : oldest_of_all;
+        oldest = (struct step_oldest){0};
+    }
+    if (kept) /* of an array that goes on in the next shard */
+        *kept = oldest;
+    else
+        s->node->loop.input_age_ns = oldest_of_all;
+    return rc;
+}

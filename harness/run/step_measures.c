@@ -1,0 +1,166 @@
+/* How the measures of a node follow their references, sample by sample. */
+#include <math.h>
+
+#include "step_parts.h"
+
+/* --- where samples are ------------------------------------------------------------------------ */
+
+/* A value and a reference of each, and a value that is none. */
+static unsigned measures_width(unsigned count)
+{
+    return 2 * count + 1;
+}
+
+size_t hil_step_samples_count(const struct hil_node *node)
+{
+    const unsigned count = node->config->measure_count;
+
+    return count ? STEP_SAMPLED_ROWS * (size_t)measures_width(count) : 0;
+}
+
+static const struct hil_measure *measures_config(const struct hil_step *s, unsigned i)
+{
+    return &s->node->run->scenario->system->measures[s->measures[i].measure];
+}
+
+/* Those that are recorded, or the others. Returns the first place after them. */
+static unsigned measures_place(struct hil_step *s, bool recorded, unsigned at)
+{
+    for (unsigned i = 0; i < s->measured_count; i++) {
+        struct step_measured *m = &s->measures[i];
+        if (hil_columns_has(measures_config(s, i)) != recorded)
+            continue;
+        m->value = at++;
+        m->reference = m->from < 0 ? s->samples.width - 1 : at++;
+    }
+    return at;
+}
+
+void hil_step_make_samples(struct hil_step *s)
+{
+    struct step_samples *all = &s->samples;
+
+    if (s->measured_count == 0)
+        return;
+    all->width = measures_width(s->measured_count);
+    all->recorded = measures_place(s, true, 0);
+    measures_place(s, false, all->recorded);
+    for (unsigned i = 0; i < STEP_SAMPLED_ROWS; i++)
+        all->rows[(i + 1) * all->width - 1] = NAN;
+}
+
+void hil_step_begin_samples(struct hil_step *s)
+{
+    struct step_samples *all = &s->samples;
+
+    all->at = 0;
+    all->count = 0;
+    for (unsigned i = 0; i < STEP_SAMPLED_ROWS; i++)
+        all->added[i] = 0;
+}
+
+/* --- adding to responses ---------------------------------------------------------------------- */
+
+/* The rows from `first` on, of one measure. */
+static void measures_add_one(const struct step_samples *all, const struct step_measured *m,
+                             uint64_t first)
+{
+    struct hil_response_sample samples[STEP_SAMPLED_ROWS];
+    unsigned count = 0;
+
+    for (uint64_t i = first; i < all->count; i++) {
+        const unsigned slot = i % STEP_SAMPLED_ROWS;
+        const double *row = all->rows + slot * (size_t)all->width;
+        samples[count++] =
+            (struct hil_response_sample){all->t_ns[slot], row[m->reference], row[m->value]};
+    }
+    hil_response_add_series(&all->moment, m->measure, samples, count);
+}
+
+static void measures_add_share(struct hil_step *s, unsigned share)
+{
+    struct step_samples *all = &s->samples;
+    const unsigned first = s->measured_count * share / STEP_SAMPLED_ROWS;
+    const unsigned end = s->measured_count * (share + 1) / STEP_SAMPLED_ROWS;
+
+    for (unsigned i = first; i < end && all->added[share] < all->count; i++)
+        measures_add_one(all, &s->measures[i], all->added[share]);
+    all->added[share] = all->count;
+}
+
+void hil_step_add_samples(struct hil_step *s)
+{
+    for (unsigned share = 0; share < STEP_SAMPLED_ROWS; share++)
+        measures_add_share(s, share);
+}
+
+/* The first sample of a moment is added at once, to all. */
+static void measures_begin_moment(struct hil_step *s, const struct hil_moment *moment,
+                                  const double *row)
+{
+    struct step_samples *all = &s->samples;
+
+    hil_step_add_samples(s);
+    for (unsigned i = 0; i < s->measured_count; i++) {
+        const struct step_measured *m = &s->measures[i];
+        hil_response_add(moment, m->measure, row[m->reference], row[m->value]);
+    }
+    all->moment = *moment;
+    all->count++;
+    for (unsigned i = 0; i < STEP_SAMPLED_ROWS; i++)
+        all->added[i] = all->count;
+}
+
+static void measures_add(struct hil_step *s, const struct hil_moment *moment, const double *row)
+{
+    struct step_samples *all = &s->samples;
+    const unsigned slot = all->count % STEP_SAMPLED_ROWS;
+
+    if (all->count == 0 || !hil_moment_goes_on(&all->moment, moment)) {
+        measures_begin_moment(s, moment, row);
+        return;
+    }
+    all->t_ns[slot] = moment->t_ns;
+    all->count++;
+    measures_add_share(s, slot);
+}
+
+/* --- a step ----------------------------------------------------------------------------------- */
+
+static double measures_sum(const struct hil_step *s, const struct step_measured *m)
+{
+    const unsigned *at = s->signals + m->signals.first;
+    double sum = 0;
+
+    for (unsigned i = 0; i < m->signals.count; i++)
+        sum += s->values[at[i]];
+    return sum;
+}
+
+static void measures_sample(const struct hil_step *s, double *row)
+{
+    for (unsigned i = 0; i < s->measured_count; i++) {
+        const struct step_measured *m = &s->measures[i];
+        row[m->value] = measures_sum(s, m);
+        if (m->from >= 0)
+            row[m->reference] = s->values[m->from] * m->scale;
+    }
+}
+
+/* The first measure is also for whoever watches. */
+void hil_step_measure(struct hil_step *s, uint64_t now)
+{
+    struct hil_state *state = s->node->run->state;
+    const struct hil_moment moment =
+        hil_responses_at(&state->responses, &s->node->state->measuring, now);
+    const struct step_measured *first = &s->measures[0];
+
+    s->samples.at = s->samples.count % STEP_SAMPLED_ROWS * s->samples.width;
+    double *row = s->samples.rows + s->samples.at;
+    measures_sample(s, row);
+    if (__builtin_expect(s->stopping, 0))
+        return; /* the run's time is over */
+    measures_add(s, &moment, row);
+    if (first->measure == 0)
+        hil_recent_add(&state->recent, now, row[first->reference], row[first->value]);
+}
