@@ -12,7 +12,7 @@ doctor_says() { doctor && grep -qE "$1" "$work/doctor"; }
 # ptp4l in the namespace, which has one end of the cable. An emulated clock seems to jump, and may.
 ptp() { # NAMESPACE OPTION...
     start "ptp-$1" ip netns exec "$1" ptp4l -2 -S -i cable -m --logSyncInterval=-3 --logAnnounceInterval=-1 \
-        --logMinDelayReqInterval=-3 --tx_timestamp_timeout=200 --sanity_freq_limit=0 "${@:2}"
+        --logMinDelayReqInterval=-3 --tx_timestamp_timeout=2000 --fault_reset_interval=-128 --sanity_freq_limit=0 "${@:2}"
 }
 
 meets() {
@@ -29,18 +29,11 @@ by_the_day() {
     tr -d ' \n' <"$work/others/summary.json" | grep -q '"first_clock":{"by":"thetimeofday"'
 }
 
-# A machine that is too busy for ptp4l keeps a time of day that is worse than what round trips tell.
+# With round trips of 100 ms, ptp4l's time of day is the better one even on a machine that is too busy for it.
 meets_by_the_day() {
-    local run
-    for run in 1 2 3; do
-        meets && by_the_day && return
-        echo "  by round trips, as ptp4l was too late: run $run of at most 3" >&3
-        tail -n 3 "$work/ptp-near"
-    done
-    return 1
+    tc qdisc add dev lo root netem delay 50ms && meets && by_the_day
 }
 
-exec 3>&1
 echo "--- device: the time of day"
 check "a network card's PTP clock is found" doctor_says 'nobody keeps it.*PTP clock'
 ip netns add near
