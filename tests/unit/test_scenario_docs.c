@@ -142,28 +142,102 @@ static void add_quantity_rows(struct rows *rows, const struct hil_quantities *qu
     }
 }
 
-static void add_heading(struct rows *rows, const char *what, const struct hil_model *m)
+/* --- the models' tables: models with the same table share one ---------------------------- */
+
+typedef bool choose(const struct hil_model *m);
+typedef bool alike(const struct hil_model *a, const struct hil_model *b);
+
+static bool is_law(const struct hil_model *m)
+{
+    return form_law_named(m->name) != NULL;
+}
+
+static bool is_plant(const struct hil_model *m)
+{
+    return form_plant_named(m->name) != NULL;
+}
+
+static bool quantities_alike(const struct hil_quantities *a, const struct hil_quantities *b)
+{
+    struct rows of_a = {0}, of_b = {0};
+
+    add_quantity_rows(&of_a, a);
+    add_quantity_rows(&of_b, b);
+    bool same = of_a.count == of_b.count;
+    for (unsigned i = 0; same && i < of_a.count; i++)
+        same = strcmp(of_a.at[i], of_b.at[i]) == 0;
+    free_rows(&of_a);
+    free_rows(&of_b);
+    return same;
+}
+
+static bool parameters_alike(const struct hil_model *a, const struct hil_model *b)
+{
+    return quantities_alike(&a->parameters, &b->parameters) &&
+           quantities_alike(&a->inputs, &b->inputs);
+}
+
+static bool states_alike(const struct hil_model *a, const struct hil_model *b)
+{
+    return quantities_alike(&a->states, &b->states);
+}
+
+/* The place of the first chosen model that has the same table as this one. */
+static unsigned first_alike(unsigned place, choose *chosen, alike *same)
+{
+    for (unsigned i = 0; i < place; i++)
+        if (chosen(hil_models[i]) && same(hil_models[i], hil_models[place]))
+            return i;
+    return place;
+}
+
+/* "### Gains of `pid`, `pi`": all models that share the table of the one at `place`. */
+static void add_heading(struct rows *rows, const char *what, unsigned place, choose *chosen,
+                        alike *same)
 {
     char heading[ROW_BYTES];
+    int length =
+        snprintf(heading, sizeof(heading), "### %s of `%s`", what, hil_models[place]->name);
 
-    snprintf(heading, sizeof(heading), "### %s of `%s`", what, m->name);
+    for (unsigned i = place + 1; hil_models[i] != NULL; i++)
+        if (chosen(hil_models[i]) && first_alike(i, chosen, same) == place)
+            length += snprintf(heading + length, sizeof(heading) - (size_t)length, ", `%s`",
+                               hil_models[i]->name);
     add_row(rows, heading);
 }
 
-static void add_law_rows(struct rows *rows, const struct hil_model *law)
+static void add_gains(struct rows *rows)
 {
-    add_heading(rows, "Gains", law);
-    add_quantity_rows(rows, &law->parameters);
+    for (unsigned i = 0; hil_models[i] != NULL; i++) {
+        if (!is_law(hil_models[i]) || first_alike(i, is_law, parameters_alike) != i)
+            continue;
+        add_heading(rows, "Gains", i, is_law, parameters_alike);
+        add_quantity_rows(rows, &hil_models[i]->parameters);
+    }
 }
 
-static void add_plant_rows(struct rows *rows, const struct hil_model *plant)
+static void add_parameters(struct rows *rows)
 {
-    add_heading(rows, "Parameters", plant);
-    add_quantity_rows(rows, &plant->parameters);
-    add_quantity_rows(rows, &plant->inputs);
-    add_heading(rows, "Initial states", plant);
-    add_quantity_rows(rows, &plant->states);
+    for (unsigned i = 0; hil_models[i] != NULL; i++) {
+        if (!is_plant(hil_models[i]) || first_alike(i, is_plant, parameters_alike) != i)
+            continue;
+        add_heading(rows, "Parameters", i, is_plant, parameters_alike);
+        add_quantity_rows(rows, &hil_models[i]->parameters);
+        add_quantity_rows(rows, &hil_models[i]->inputs);
+    }
 }
+
+static void add_states(struct rows *rows)
+{
+    for (unsigned i = 0; hil_models[i] != NULL; i++) {
+        if (!is_plant(hil_models[i]) || first_alike(i, is_plant, states_alike) != i)
+            continue;
+        add_heading(rows, "Initial states", i, is_plant, states_alike);
+        add_quantity_rows(rows, &hil_models[i]->states);
+    }
+}
+
+/* --- what should be there, all of it ----------------------------------------------------- */
 
 static struct scenario_schema *open_schema(void)
 {
@@ -185,12 +259,9 @@ static void add_expected_rows(struct rows *rows)
     add_field_rows(rows, schema, schema->top.mapping.fields, "");
     add_field_rows(rows, schema, scenario_general.mapping.fields, "");
     scenario_schema_close(schema);
-    for (unsigned i = 0; hil_models[i] != NULL; i++)
-        if (form_law_named(hil_models[i]->name) != NULL)
-            add_law_rows(rows, hil_models[i]);
-    for (unsigned i = 0; hil_models[i] != NULL; i++)
-        if (form_plant_named(hil_models[i]->name) != NULL)
-            add_plant_rows(rows, hil_models[i]);
+    add_gains(rows);
+    add_parameters(rows);
+    add_states(rows);
 }
 
 /* --- what is there ---------------------------------------------------------------------- */
