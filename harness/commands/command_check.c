@@ -8,14 +8,16 @@ static const char help[] =
     "usage: hiloco check SCENARIO [--mode MODE] [--set KEY=VALUE]... [--parameters FILE]...\n"
     "                    [--expand | --measure]\n"
     "\n"
-    "Looks for mistakes in a scenario, and prints it with every key spelled out when there\n"
-    "are none. Each mistake is a line FILE:LINE:COLUMN: what was found; what is allowed.\n"
-    "--parameters lays SSV files over it (docs/parameters.md).\n"
-    "--expand prints a scenario that has controller: and converters: in the general form,\n"
-    "with nodes, components and connections. It is the same scenario.\n"
-    "--measure steps each component some hundred times, with the inputs that it begins with,\n"
-    "and prints what a step takes here in place of the scenario. A warning tells of one whose\n"
-    "step is longer than its period. Exit status 1 when one fails, crashes or hangs.\n";
+    "Checks a scenario, and prints it with every key spelled out if there are no mistakes. Each\n"
+    "mistake is a line FILE:LINE:COLUMN, with what was found and what is allowed. --mode, --set\n"
+    "and --parameters are as for hiloco run.\n"
+    "\n"
+    "--expand prints a scenario with controller: and converters: in the general form, with nodes,\n"
+    "components and connections. It is the same scenario.\n"
+    "\n"
+    "--measure makes each component instead, runs some hundred steps with its initial inputs, and\n"
+    "prints how long a step takes here. It warns about a component whose step is longer than its\n"
+    "period. The exit status is 1 if a component fails, crashes or hangs.\n";
 
 static int check_and_show(const struct hil_arguments *a, const struct hil_scenario *s)
 {

@@ -10,19 +10,21 @@
 static const char help[] =
     "usage: hiloco export-fmu MODEL [--fmi 2|3] [--period-us P] [--width N] [--out FILE]\n"
     "\n"
-    "Makes an FMU of a model, for other tools: co-simulation by FMI 2.0 or 3.0, on this kind of\n"
-    "machine. MODEL is one that is built in (hiloco models lists them), or a shared library.\n"
+    "Exports a model as an FMU for other tools: for co-simulation with FMI 2.0 or 3.0, on this "
+    "kind\n"
+    "of machine. MODEL is a built-in model (hiloco models lists them) or a shared library.\n"
     "\n"
-    "  --fmi 2|3       the version of FMI; by default 2\n"
-    "  --period-us P   the model's period in microseconds, by default 10: the start value of the\n"
+    "  --fmi 2|3       the version of FMI (default 2)\n"
+    "  --period-us P   the model's period in microseconds (default 10): the start value of the\n"
     "                  FMU's parameter step_size_s. A communication step is a whole multiple of "
     "it\n"
-    "  --width N       how many places wide inputs have, such as those of sum; by default 1\n"
-    "  --out FILE      by default NAME.fmu, in this folder. What is there is replaced\n"
+    "  --width N       number of places in wide inputs, such as those of sum (default 1)\n"
+    "  --out FILE      the file, which is replaced if it exists (default: NAME.fmu in this "
+    "folder)\n"
     "\n"
-    "docs/fmi.md says which variables the FMU has.\n"
+    "docs/fmi.md lists the variables of the FMU.\n"
     "\n"
-    "Exit status: 0; 1 when the file cannot be written; 2 for a mistake.\n";
+    "Exit status: 0; 1 if the file cannot be written; 2 for a mistake.\n";
 
 /* Finds the model: built in, or from a shared library. Returns 0, or -1 after a message. */
 static int find_model(struct hil_fmu_export *export, const char *name)

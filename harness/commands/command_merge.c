@@ -12,19 +12,21 @@
 static const char help[] =
     "usage: hiloco merge DIR... [--out DIR] [--partial] [--quiet]\n"
     "\n"
-    "Makes one of the results that the processes of a run left, each in a DIR of its own: on\n"
-    "several machines, by mpirun, srun or by hand. The result has one record of all nodes, whose\n"
-    "times are those of the first node's machine, and a summary that judges the run as a whole.\n"
-    "It says of each node how its clock stood to the first's, and how well that is known.\n"
+    "Merges the results that the processes of one run left, each in a DIR of its own: on several\n"
+    "machines, by mpirun, srun or by hand. The result has one record of all nodes, with times on\n"
+    "the clock of the first node's machine, and a summary that judges the run as a whole. For "
+    "each\n"
+    "node it says how its clock differed from the first node's, and how well that is known.\n"
     "\n"
-    "  --out DIR     where it goes (default: results/NAME-TIMESTAMP)\n"
-    "  --partial     also where parts are missing, as of a machine that died; such a run is not\n"
-    "                valid. Of a part that was killed there is its record (hiloco recover)\n"
+    "  --out DIR     folder of the result (default: results/NAME-TIMESTAMP)\n"
+    "  --partial     accept missing parts, such as that of a machine that died; the run is then "
+    "not\n"
+    "                valid. A part that was killed has a record (hiloco recover)\n"
     "  --quiet       no closing words\n"
     "\n"
-    "Exit status: as of hiloco run: 0; 1 when a part failed, or is missing; 2 when the parts are\n"
-    "not those of one run, of this version of hiloco, or one is missing: nothing is written then;\n"
-    "3 when the run is not valid, 4 when it is valid and a limit failed.\n";
+    "Exit status: as for hiloco run: 0; 1 if a part failed, or is missing; 2 if the parts are not\n"
+    "those of one run and of this version of hiloco, or one is missing, and nothing is written; 3\n"
+    "if the run is not valid; 4 if it is valid and a limit failed.\n";
 
 /* Clearing the one would remove the other. */
 static int merge_check_out(const struct hil_arguments *a)

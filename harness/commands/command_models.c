@@ -6,9 +6,9 @@
 static const char help[] =
     "usage: hiloco models [FILE]\n"
     "\n"
-    "Lists the models that are built in, or the one of a shared library or an FMU:\n"
-    "parameters, inputs, outputs and initial states, with their units, defaults and\n"
-    "ranges, as the scenario's keys name them.\n";
+    "Lists the built-in models, or the model of FILE (a shared library, an FMU, a netlist, a\n"
+    "program or a device): parameters, inputs, outputs and initial states, with their units,\n"
+    "defaults and ranges, under the names that a scenario uses.\n";
 
 static void print_table(const char *title, const struct hil_quantities *table, bool values)
 {

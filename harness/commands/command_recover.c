@@ -8,17 +8,16 @@
 static const char help[] =
     "usage: hiloco recover DIR\n"
     "\n"
-    "Makes the record of the run in DIR whole that was cut off: all of the run's processes were\n"
-    "killed at once, or the disk was too full to end the record. DIR/trace.h5 then has all rows\n"
-    "up to at most 100 ms before. Where the run left no DIR/summary.json, that is written from "
-    "the\n"
-    "record: it says that the run was recovered and is not valid. hiloco plot draws what is "
-    "there.\n"
-    "A record that is whole stays as it is, and so does a summary.\n"
+    "Rebuilds the record of the run in DIR if it was cut off, because all processes of the run\n"
+    "were killed at once or the disk was full. DIR/trace.h5 then has all rows up to at most 100 "
+    "ms\n"
+    "before. If there is no DIR/summary.json, it is made from the record, and says that the run\n"
+    "was recovered and is not valid. hiloco plot draws what is there. A complete record is not\n"
+    "changed, nor is an existing summary.\n"
     "\n"
-    "Exit status: 0; 1 when it cannot be made whole, as when the disk is full or the record is\n"
-    "damaged: what is there stays;\n"
-    "2 when DIR is not the folder of a run, or a run writes to it now.\n";
+    "Exit status: 0; 1 if the record cannot be rebuilt, because the disk is full or the record is\n"
+    "damaged, and the files stay as they were; 2 if DIR is not the folder of a run, or a run\n"
+    "writes to it now.\n";
 
 /* Of a record that may be damaged. */
 static int recover(const void *dir)

@@ -9,22 +9,21 @@
 static const char help[] =
     "usage: hiloco report DIR... [--out FILE]\n"
     "\n"
-    "Writes a report of the results in each DIR, of a run, a sweep or tests, to hand on: one HTML\n"
-    "file that any browser opens, with all that it shows in it. It fetches nothing.\n"
+    "Writes the results in each DIR, of a run, a sweep or tests, as one HTML file that any "
+    "browser\n"
+    "opens. The file is complete, and fetches nothing from the network.\n"
     "\n"
-    "It has the verdict first, and each limit; figures that zoom and pan, with the values under\n"
-    "the cursor; events; how late steps were, and the worst misses, with their causes where\n"
-    "hiloco trace has found them; the machine as the doctor found it; the scenario; and the data,\n"
-    "to download. Several runs are in the same figures, where their signals have the same names.\n"
-    "Of tests it has the measures; of a sweep a table of its runs, maps over two keys, how the\n"
-    "figures of a Monte Carlo are distributed, with limits as lines, and the path of a "
-    "bisection.\n"
+    "It shows the verdict first, and each limit; figures that zoom and pan, with the values under\n"
+    "the cursor; events; how late steps were; the worst misses, with their causes if hiloco trace\n"
+    "has found them; the machine and the doctor's findings; the scenario; and the data to\n"
+    "download. Signals of the same name from several runs share a figure. For tests it shows the\n"
+    "measures. For a sweep it shows a table of the runs, maps over two keys, the distributions of\n"
+    "a Monte Carlo sweep with limits as lines, and the path of a bisection.\n"
     "\n"
-    "  --out FILE    where it goes (default: report.html in the first DIR)\n"
+    "  --out FILE    the file (default: report.html in the first DIR)\n"
     "\n"
-    "Exit status: 0; 1 when it cannot be written; 2 when a DIR has no results, or FILE's folder "
-    "is\n"
-    "not there.\n";
+    "Exit status: 0; 1 if the file cannot be written; 2 if a DIR has no results, or FILE's folder\n"
+    "does not exist.\n";
 
 static int write_page(const void *arguments)
 {

@@ -9,21 +9,20 @@ static const char help[] =
     "       hiloco scope [RUN] --capture SIGNAL,... --out FILE [--trigger WHAT] [--hysteresis H]\n"
     "                    [--before S] [--after S] [--wait S] [--auto] [--all-users] [--quiet]\n"
     "\n"
-    "Shows a run in a browser while it runs: an oscilloscope on its signals, and how each node "
-    "is.\n"
-    "RUN is a scenario's name, a process id or a folder of results; it may be left out when only\n"
-    "one run is there. It prints the page's address, and serves it until the run ends, on a core\n"
-    "that no loop has. The run is only read, and not slowed by being watched.\n"
+    "Shows a run in a browser while it runs: an oscilloscope for its signals, and the state of\n"
+    "each node. RUN is a scenario's name, a process id or a folder of results; it may be left out\n"
+    "if there is only one run. The command prints the page's address, and serves the page until\n"
+    "the run ends, on a core without a loop. Watching does not slow a run down.\n"
     "\n"
     "  --listen ADDRESS:PORT\n"
-    "                  where to serve it (default 127.0.0.1:0: this machine only, a free port).\n"
-    "                  What goes over a network is not encrypted\n"
-    "  --allow-set     the page may change parameters, pause and stop the run\n"
-    "  --all-users     as root: runs of other users, too\n"
-    "  --quiet         nothing but the address\n"
-    "  --capture       no page, but one capture into a file: hiloco scope --capture --help\n"
+    "                  where to serve the page (default 127.0.0.1:0: this machine only, on a free\n"
+    "                  port). Nothing is encrypted on a network\n"
+    "  --allow-set     allow the page to change parameters, and to pause and stop the run\n"
+    "  --all-users     as root: include runs of other users\n"
+    "  --quiet         print only the address\n"
+    "  --capture       write one capture to a file instead: see hiloco scope --capture --help\n"
     "\n"
-    "The address has a token in it, and only who has that gets the page (docs/scope.md).\n";
+    "The address contains a token, and only those who have it can see the page (docs/scope.md).\n";
 
 static int serve(int argc, char **argv)
 {

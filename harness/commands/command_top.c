@@ -15,21 +15,20 @@
 static const char help[] =
     "usage: hiloco top [RUN] [--json] [--interval MS] [--count N] [--all-users]\n"
     "\n"
-    "Shows a run while it runs: its first measure against its reference, and how each node is. "
-    "RUN\n"
-    "is a scenario's name, a process id or a folder of results; it may be left out when only\n"
-    "one run is there. A run is not slowed by being watched.\n"
+    "Shows a run while it runs: its first measure against the reference, and the state of each\n"
+    "node. RUN is a scenario's name, a process id or a folder of results; it may be left out if\n"
+    "there is only one run. Watching does not slow a run down.\n"
     "\n"
     "  --interval MS   time between samples (default 200)\n"
-    "  --json          write samples, one JSON object a line, and no view\n"
+    "  --json          write samples, one JSON object per line, instead of the view\n"
     "  --count N       end after N samples (with --json)\n"
-    "  --all-users     as root: runs of other users, too\n"
+    "  --all-users     as root: include runs of other users\n"
     "\n"
-    "Keys: q quits, p pauses, s sorts by the next column, r reverses, arrows and page keys\n"
-    "scroll. LATE is how long after its time a step begins: 99 of 100 no later than p99; the\n"
-    "greatest in the last second or two; the greatest of all. INPUT is the age of the newest\n"
-    "input. A line is red where steps were missed in the last two seconds, or the node has\n"
-    "fallen silent.\n";
+    "Keys: q quits, p pauses, s sorts by the next column, r reverses, arrows and page keys "
+    "scroll.\n"
+    "LATE is how late steps begin: the 99th percentile (p99), the greatest in the last second or\n"
+    "two, and the greatest of all. INPUT is the age of the newest input. A line is red if steps\n"
+    "were missed in the last two seconds, or the node has fallen silent.\n";
 
 /* --- samples -------------------------------------------------------------------------------- */
 

@@ -11,9 +11,10 @@
 static const char help[] =
     "usage: hiloco trace DIR\n"
     "\n"
-    "Analyses the LTTng trace in DIR, the results of hiloco run --trace or any folder with such\n"
-    "traces: the latencies of each loop, the misses with what had the core meanwhile, and the\n"
-    "parts of the round trip. Leaves the same in DIR/trace.json, and figures: trace-time,\n"
+    "Analyses the LTTng trace in DIR, the results of hiloco run --trace or any other folder with\n"
+    "such traces: the latencies of each loop, the misses with what had the core meanwhile, and "
+    "the\n"
+    "parts of the round trip. Writes the same to DIR/trace.json, and the figures trace-time,\n"
     "trace-histogram and trace-tail.\n";
 
 static int status_of(int rc)

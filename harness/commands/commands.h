@@ -131,18 +131,22 @@ static inline int hil_arguments_status(int parsed)
 
 /* How their help ends. */
 #define HIL_PART_HELP_END                                                                          \
-    "HILOCO_SECRET in the environment, the same for all of them, is what these processes prove\n"  \
-    "to each other that they know, and nobody else may take part: for example what\n"              \
-    "openssl rand -hex 16 prints. HILOCO_SECRET_FILE in its place names a file with it, which\n"   \
-    "nobody but its owner may use.\n"                                                              \
-    "HILOCO_RENDEZVOUS=HOST[:PORT] is where the first node is, for the fabrics verbs and tcp, "    \
-    "if\n"                                                                                         \
-    "the scenario does not say where its nodes are; in a Slurm step its first host is.\n"          \
+    "Set HILOCO_SECRET in the environment to the same secret for all processes, for example the\n" \
+    "output of openssl rand -hex 16. They prove to each other that they know it, and nobody "      \
+    "else\n"                                                                                       \
+    "can take part. Instead, HILOCO_SECRET_FILE may name a file with the secret, which only its\n" \
+    "owner may use.\n"                                                                             \
+    "HILOCO_RENDEZVOUS=HOST[:PORT] is the address of the first node, for the fabrics verbs and "   \
+    "tcp\n"                                                                                        \
+    "if the scenario does not say where its nodes are. In a Slurm step the default is the first\n" \
+    "host.\n"                                                                                      \
     "\n"                                                                                           \
-    "Exit status: 0; 1 when the run failed; 2 for a mistake, or when other nodes have another\n"   \
-    "scenario, before anything runs; 3 when it came to its end and is not valid\n"                 \
-    "(docs/validity.md, validity.required); 130 when interrupted, 129 when its terminal hung\n"    \
-    "up, 131 by SIGQUIT: it has ended in order then.\n"
+    "Exit status: 0; 1 if the run failed; 2 for a mistake, or if other nodes have another "        \
+    "scenario,\n"                                                                                  \
+    "before anything runs; 3 if the run finished but is not valid (docs/validity.md,\n"            \
+    "validity.required); 130 if it was interrupted, 129 if its terminal hung up, 131 after "       \
+    "SIGQUIT;\n"                                                                                   \
+    "in these three cases it ended in order.\n"
 
 /*
  * The main of `hiloco node`, `controller` and `converter`: runs part of a scenario's nodes in this
