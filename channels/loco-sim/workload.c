@@ -121,7 +121,8 @@ static void stop_polling(struct node *n)
     n->mgr->config.completions = LOCO_INLINE; /* closing waits once more */
 }
 
-/* Lets the node die at some time soon, but after the others' setup, which would fail else. */
+/* Lets the node die at a random time soon after all nodes are set up. Before that, the setup of the
+ * others would fail. */
 static void crasher(void *arg)
 {
     struct node *n = arg;
@@ -137,7 +138,7 @@ static void crasher(void *arg)
     loco_sim_crash(s->sim, n->id);
 }
 
-/* Where a node crashes no barrier is of use; they share a process, after all. */
+/* A barrier would not survive a crash. So the nodes, which share a process, count themselves. */
 static void wait_for_all(struct node *n)
 {
     struct loco_wait wait = loco_wait_for(n->mgr, UINT64_MAX);
@@ -145,6 +146,29 @@ static void wait_for_all(struct node *n)
     n->stage->ended++;
     while (n->stage->ended < n->stage->workload->nodes)
         loco_relax(n->mgr, &wait);
+}
+
+/* Opens the node's endpoint. If that fails, so does the run, and nobody acts. */
+static void open_object(struct node *n)
+{
+    const struct loco_sim_workload *w = n->stage->workload;
+
+    n->object = calloc(1, w->object_size);
+    int rc = n->object ? w->open(n->mgr, n->object) : -ENOMEM;
+    if (!rc)
+        return;
+    fprintf(stderr, "workload %s: node %u cannot open: %s\n", w->name, n->id, strerror(-rc));
+    n->stage->failures++;
+    free(n->object);
+    n->object = NULL;
+}
+
+static void close_object(struct node *n)
+{
+    if (!n->object)
+        return;
+    n->stage->workload->close(n->object);
+    free(n->object);
 }
 
 /* A node from its opening to its end, or its crash. */
@@ -171,8 +195,7 @@ static void live(struct node *n)
     n->stop_polling = n->crashed = false;
     if (n->polling)
         LOCO_SIM_EXPECT(&self, loco_sim_spawn(s->sim, polling_thread, n) == 0);
-    n->object = calloc(1, w->object_size);
-    LOCO_SIM_EXPECT(&self, w->open(n->mgr, n->object) == 0);
+    open_object(n);
     if (!anyone_crashes)
         LOCO_SIM_EXPECT(&self,
                         loco_barrier_init(&end, n->mgr, NULL, "workload-end", LOCO_ALL) == 0);
@@ -188,10 +211,9 @@ static void live(struct node *n)
         loco_barrier_wait(&end);
     else if (!crashes)
         wait_for_all(n);
-    w->close(n->object);
+    close_object(n);
     if (!anyone_crashes)
         loco_barrier_fini(&end);
-    free(n->object);
     stop_polling(n);
     loco_manager_close(n->mgr);
 }

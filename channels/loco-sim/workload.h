@@ -1,16 +1,18 @@
 /*
- * A workload: what some threads do to one channel, on the simulator under chaos, with every
- * operation recorded; and the model that must explain the history.
+ * A workload: what some threads, its actors, do to one channel on the simulator under chaos. Every
+ * operation is recorded, and a model must explain the history.
  *
- * The channel under it is the production code; with every fourth seed its completions come from
- * a polling thread, else they are looked for inline. The same seed gives the same run; a failing
- * one prints itself and the smallest failing part of its history that the shrinker finds.
+ * The channel is the production code. With every fourth seed a polling thread looks for
+ * completions; with the others each thread does so inline. The same seed gives the same run. A run
+ * that fails prints its seed, and the smallest failing part of its history that the shrinker finds.
  *
- * This folder is a library of its own, loco-sim, for the test programs of those who write channels:
- * docs/writing-a-channel.md builds one. It is C only. Its names begin with loco_sim_, as those of
- * the fabric do that it runs on (loco/fabric/sim.h).
+ * This folder is a library of its own, loco-sim, for programs that test a channel:
+ * docs/writing-a-channel.md builds one. Its names begin with loco_sim_, like those of the fabric
+ * that it runs on (loco/fabric/sim.h).
  *
- * Threads: one thread of the process runs a workload, and its actors are fibers of that thread.
+ * The managers of the nodes have arenas of 256 KiB, and 64 mem_refs of 128 bytes for each thread.
+ *
+ * Threads: one thread of the process runs a workload; the actors are fibers of that thread.
  */
 #ifndef LOCO_SIM_WORKLOAD_H
 #define LOCO_SIM_WORKLOAD_H
@@ -18,46 +20,50 @@
 #include "../loco/loco.h"
 #include "linear.h"
 
+LOCO_DECLARATIONS
+
 enum {
     LOCO_SIM_NODES_MAX = 8,
     LOCO_SIM_ACTORS_MAX = 16, /* of all nodes */
-    LOCO_SIM_OPS_MAX = 512,   /* recorded in one run; with more of them it fails */
+    LOCO_SIM_OPS_MAX = 512,   /* recorded operations of one run; a run with more fails */
 };
 
 /* One thread of one node. */
 struct loco_sim_actor {
     struct loco_manager *mgr;         /* the node's; the thread is attached */
-    struct loco_sim_history *history; /* of all actors: where operations are recorded */
+    struct loco_sim_history *history; /* of all actors: operations are recorded here */
     void *object;                     /* the node's endpoint, shared by the node's actors */
-    uint32_t node, index;             /* its node; and which of all actors it is, both from 0 */
-    uint64_t random;                  /* the state of loco_sim_actor_draw */
-    _Atomic uint32_t *acting;         /* how many actors act still: at first all. One that is waited
-                                         for takes itself off, and is not counted again */
-    int *failures;                    /* counted by LOCO_SIM_EXPECT */
-    const bool *crashed; /* whether its node did: what it did last may not have happened */
+    uint32_t node, index; /* the actor's node, and its number among all actors, from 0 */
+    uint64_t random;      /* the state of loco_sim_actor_draw */
+    /* At first the number of all actors. Only act() changes it: where others wait for an actor's
+     * end, the actor subtracts 1 when it is done. */
+    LOCO_ATOMIC(uint32_t) * acting;
+    int *failures;       /* counted by LOCO_SIM_EXPECT */
+    const bool *crashed; /* its node has crashed: its last operation may not have happened */
     unsigned life;       /* how often its node was restarted */
 };
 
 struct loco_sim_workload {
     const char *name;
-    uint32_t nodes, threads; /* threads of each node, from 1 */
+    uint32_t nodes, threads; /* threads: of each node, at least 1 */
     struct loco_sim_model (*model)(void);
     size_t object_size; /* of the endpoint, bytes */
-    /* At each node: constructs the endpoint in zeroed memory, which returns 0 or a negative errno;
-     * and ends it. */
+    /* Called at each node. `open` constructs the endpoint in zeroed memory, and returns 0 or a
+     * negative errno. `close` ends it. */
     int (*open)(struct loco_manager *mgr, void *object);
     void (*close)(void *object);
-    /* What each actor does, once every node is ready. Its waits go through loco_relax. */
+    /* What each actor does, once every node is ready. It must wait by loco_relax only. */
     void (*act)(struct loco_sim_actor *actor);
-    unsigned crashes;   /* of the last node, while it acts; it starts, opens and acts again */
-    bool dies;          /* the last node, while it acts, and does not start again */
-    uint64_t within_ns; /* after setup it crashes, or dies; 0: 3,000 */
-    unsigned weight;    /* one seed of it takes as long as so many of others; 0: as one */
+    unsigned crashes;   /* how often the last node crashes while it acts, restarts and acts again */
+    bool dies;          /* the last node dies while it acts, and does not restart */
+    uint64_t within_ns; /* it crashes or dies within this time after setup; 0: 3,000 */
+    unsigned weight;    /* a seed takes as long as so many seeds of other workloads; 0: as one */
 
-    int (*run)(uint64_t seed); /* instead of all the above: returns the failures */
+    int (*run)(uint64_t seed); /* instead of all the above; returns the number of failures */
 };
 
-/* Something that must hold, whatever the history says; else it is printed, and the run fails. */
+/* Checks something that must hold whatever the history says. If it does not, it is printed, and the
+ * run fails. */
 #define LOCO_SIM_EXPECT(actor, condition)                                                          \
     do {                                                                                           \
         if (!(condition)) {                                                                        \
@@ -66,16 +72,16 @@ struct loco_sim_workload {
         }                                                                                          \
     } while (0)
 
-/* A number from 0 to below - 1, of the actor's own sequence; `below` is above 0. */
+/* Draws a number from 0 to below - 1 from the actor's own sequence. `below` is above 0. */
 uint64_t loco_sim_actor_draw(struct loco_sim_actor *actor, uint64_t below);
 
-/* Lets others go on for some time, of at most `most` ns (above 0) of virtual time. */
+/* Waits for a random time of at most `most` ns (above 0) of virtual time, so that others go on. */
 void loco_sim_actor_dawdle(struct loco_sim_actor *actor, uint64_t most);
 
 /*
- * Runs one seed. Returns 0; or 1 when something expected did not hold, when the model does not
- * explain the history, when all threads wait for ever or the run does not end, or when the workload
- * has too many nodes, threads or operations. If `loud`, stderr says which, with the seed.
+ * Runs one seed. Returns 0; or 1 when a LOCO_SIM_EXPECT did not hold, the model does not explain
+ * the history, all threads wait without end, the run does not end, or the workload has too many
+ * nodes, threads or operations. If `loud`, stderr says which, with the seed.
  */
 int loco_sim_workload_run(const struct loco_sim_workload *workload, uint64_t seed,
                           enum loco_sim_chaos chaos, bool loud);
@@ -83,5 +89,7 @@ int loco_sim_workload_run(const struct loco_sim_workload *workload, uint64_t see
 /* Runs `count` seeds from `first` on, until one fails. Returns how many passed. */
 uint64_t loco_sim_workload_run_seeds(const struct loco_sim_workload *workload, uint64_t first,
                                      uint64_t count, enum loco_sim_chaos chaos, bool loud);
+
+LOCO_DECLARATIONS_END
 
 #endif

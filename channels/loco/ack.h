@@ -2,17 +2,17 @@
  * An ack: the handle of one or more operations in flight.
  *
  * Operations of one thread are numbered upwards, and those of one link end in the order of
- * their numbers. So an ack is a set of peers and a number: it is done when, on the links to
- * those peers, everything up to the number is done. That makes it a plain value without a
- * slot that could be recycled under it, and a union costs a few instructions. A union may
- * wait for a little more than its parts: for what its thread posted to the same peers in
+ * their numbers. So an ack is a set of peers and a number: it is done when everything up to that
+ * number is done on the links to those peers. An ack is therefore a plain value, with no slot
+ * behind it that could be reused, and a union costs a few instructions. A union may wait for a
+ * little more than its parts: it also waits for what its thread posted to the same peers in
  * between.
  *
- * The set holds the peers of one group of 64 ids. A union over several groups holds ids modulo 64:
- * it also waits for, and tells the loss of, whatever its thread posted to other peers of those ids
- * and had not done.
+ * The set holds peers of one group of 64 node ids. A union over several groups holds ids modulo 64.
+ * It then also waits for its thread's operations on other peers with the same id modulo 64, and
+ * reports their loss.
  *
- * Zero-initialised, an ack is done.
+ * A zero-initialised ack is done.
  */
 #ifndef LOCO_ACK_H
 #define LOCO_ACK_H
@@ -27,26 +27,28 @@ LOCO_DECLARATIONS
 struct loco_thread;
 
 struct loco_ack {
-    struct loco_thread *thread; /* whose operations; NULL: none in flight */
-    uint64_t number;
-    uint64_t peers; /* bit n: the peer 64 * group + n; or all those whose id is n modulo 64 */
-    uint32_t group; /* LOCO_ALL_GROUPS: peers of several */
-    uint32_t epoch; /* the manager's at the post: over which link to a peer that restarted */
-    int error;      /* of the post; 0: none */
+    struct loco_thread *thread; /* the thread that posted; NULL: nothing is in flight */
+    uint64_t number;            /* of its newest operation in the ack */
+    uint64_t peers; /* bit n: peer 64 * group + n; or every peer whose id is n modulo 64 */
+    uint32_t group; /* LOCO_ALL_GROUPS: the peers are of several groups */
+    uint32_t epoch; /* the manager's when posting; tells which link to a peer that restarted */
+    int error;      /* negative errno of posting; 0: none */
 };
 
 #define LOCO_ALL_GROUPS UINT32_MAX
 
-/* Whether it is done: 0 while any operation in it is in flight, and its source may still be read.
- * Then 1, or the negative errno of one of them (-ECONNRESET when a peer was lost). Never waits. Any
- * thread of the node, also after the one that posted has detached. */
+/* Returns 0 while any operation of the ack is in flight: sources may still be read, and results may
+ * still change. Afterwards returns 1, or the negative errno of one of the operations (-ECONNRESET
+ * when a peer was lost). Never waits. Any thread of the node may call, also after the thread that
+ * posted has detached. */
 int loco_ack_query(const struct loco_ack *ack);
 
-/* Waits until it is done. Returns 0, -ETIMEDOUT (the operations go on), or an operation's
- * error as above. Any attached thread of the node. */
+/* Waits until the ack is done, for at most `timeout_ns` (UINT64_MAX: without a limit). Returns 0,
+ * -ETIMEDOUT (the operations are still in flight), or an error as above. Any attached thread of
+ * the node. */
 int loco_ack_wait(const struct loco_ack *ack, uint64_t timeout_ns);
 
-/* The group of a union. */
+/* The group of a union of both. */
 static inline uint32_t loco_ack_groups(const struct loco_ack *a, const struct loco_ack *b)
 {
     if (!a->thread || !b->thread)
@@ -54,7 +56,7 @@ static inline uint32_t loco_ack_groups(const struct loco_ack *a, const struct lo
     return a->group == b->group ? a->group : LOCO_ALL_GROUPS;
 }
 
-/* An ack that is done when both are. Both are of the same thread. */
+/* Returns an ack that is done when both are. Both must be of the same thread. */
 static inline struct loco_ack loco_ack_union(struct loco_ack a, struct loco_ack b)
 {
     struct loco_ack both = a;

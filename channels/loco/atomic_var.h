@@ -1,23 +1,25 @@
 /*
  * atomic_var: a word of 8 bytes that any participant may read, write and change atomically.
- * Its one official copy is at the host; the other participants hold cached copies, as old as
- * their last pull.
+ * Its one official copy is at the host. Each other participant has a cached copy, which is as old
+ * as its last pull.
  *
- * atomic_array: `count` such words at each participant, without cached copies: one endpoint
- * for as many words as fit in memory.
+ * atomic_array: `count` such words at each participant, without cached copies. One endpoint serves
+ * as many words as fit in memory.
  *
- * Both name a word by a struct loco_atomic_word, and the operations are on that:
+ * The operations take a struct loco_atomic_word, which names a word of either:
  *
  *      loco_atomic_fetch_add(loco_atomic_of(&counter), 1, &old);
  *      loco_atomic_fetch_add(loco_atomic_at(&accounts, node, index), amount, &old);
  *
- * The operations on one word are linearizable, loco_atomic_write and the cached copies
- * excepted. Where the fabric's atomics and the CPU's compose (LOCO_CPU_ATOMICS) the host uses
- * the CPU's own; elsewhere it, too, goes through the network, over its link to itself.
+ * The operations on one word are linearizable, except loco_atomic_write and those on cached copies.
+ * On a fabric whose atomics compose with the CPU's (LOCO_CPU_ATOMICS) the host uses the CPU's own
+ * atomic instructions. On other fabrics the host, too, goes through the network, over its link to
+ * itself.
  *
- * A variable lives as long as its host: operations of the others return -ECONNRESET from then on,
- * even when the host restarts. Any other participant that restarts is taken back; what it was
- * doing when it died may or may not have taken effect. An array takes nobody back.
+ * A variable lives as long as its host. When the host is lost, operations of the others return
+ * -ECONNRESET, also after the host has restarted. Any other participant that restarts is taken
+ * back; an operation that it was in when it died may or may not have taken effect. An array takes
+ * no participant back.
  *
  * Threads: any attached thread.
  */
@@ -29,17 +31,17 @@
 
 LOCO_DECLARATIONS
 
-/* Asks for official copies in the memory of the network card, which is nearer to the network
- * than main memory. No fabric has such memory yet: a warning says so, and they are in main
- * memory. */
+/* Asks for official copies in the memory of the network card, which is nearer to the network than
+ * main memory. No fabric supports that yet: the copies are in main memory, and a warning says so.
+ */
 enum { LOCO_ATOMIC_DEVICE = 1 << 0 };
 
 /* Where a participant's words are, seen from this node. */
 struct loco_atomic_home {
     LOCO_ATOMIC(uint64_t *)
-    words;           /* where this CPU may use them itself; NULL: through the fabric */
-    unsigned member; /* its index, or LOCO_SELF */
-    unsigned slot;   /* the manager's, by which a thread knows whether it is attached */
+    words;           /* their address, if this CPU may use them itself; NULL: through the fabric */
+    unsigned member; /* the participant's member index, or LOCO_SELF */
+    unsigned slot;   /* the manager's slot: tells whether the calling thread is attached */
 };
 
 struct loco_atomic_array {
@@ -57,34 +59,34 @@ struct loco_atomic_var {
     uint64_t room[2];
 };
 
-/* One word. Cheap to make. One that is kept is good for as long as its channel. */
+/* The name of one word. It is cheap to make, and valid as long as its channel. */
 struct loco_atomic_word {
-    uint64_t *own; /* one that is no channel's, in this process's memory; else NULL, and: */
-    const struct loco_atomic_home *home; /* NULL: there is no such word */
+    uint64_t *own; /* a word of this process's memory that is no channel's; else NULL */
+    const struct loco_atomic_home *home; /* of a channel's word; NULL: there is no such word */
     struct loco_region *region;
     size_t offset;
     unsigned member;
 };
 
 /*
- * Constructs and joins an endpoint of the variable whose official copy is at node `host`,
- * zero at first. At the host `members` are the others that take part; elsewhere the host is
- * the only member, and `members` is not looked at. `flags`: LOCO_ATOMIC_DEVICE or 0. Errors
- * as of loco_channel_init.
+ * Constructs and joins an endpoint of the variable whose official copy is at node `host`. It is
+ * zero at first. At the host `members` are the other participants. At any other node the host is
+ * the only member, and `members` is ignored. `flags` is LOCO_ATOMIC_DEVICE or 0. Returns 0 or an
+ * error of loco_channel_init.
  */
 int loco_atomic_var_init(struct loco_atomic_var *var, struct loco_manager *manager,
                          const struct loco_channel *parent, const char *name, uint32_t host,
                          struct loco_members members, unsigned flags);
 void loco_atomic_var_fini(struct loco_atomic_var *var);
 
-/* The same for `count` words at this node and at each of the members, all zero. `count` is
- * the same everywhere, and above 0. */
+/* Does the same for `count` words at this node and at each of the members, all zero at first.
+ * `count` is the same at every node; -EINVAL when it is 0. */
 int loco_atomic_array_init(struct loco_atomic_array *array, struct loco_manager *manager,
                            const struct loco_channel *parent, const char *name, size_t count,
                            struct loco_members members, unsigned flags);
 void loco_atomic_array_fini(struct loco_atomic_array *array);
 
-/* The word `index` at `node`. Operations on one that is not there return -ERANGE. */
+/* Names the word `index` at `node`. Operations on a word that does not exist return -ERANGE. */
 static inline struct loco_atomic_word loco_atomic_at(const struct loco_atomic_array *array,
                                                      uint32_t node, size_t index)
 {
@@ -98,8 +100,8 @@ static inline struct loco_atomic_word loco_atomic_at(const struct loco_atomic_ar
     return word;
 }
 
-/* The word itself, where this CPU and this thread may use it now; else NULL: the fabric does it, or
- * says why not. */
+/* Returns the word's address, if this CPU and the calling thread may use it directly now. NULL: the
+ * operation goes through the fabric, which also finds its errors. */
 static inline uint64_t *loco_atomic_reach(struct loco_atomic_word word)
 {
     if (word.own)
@@ -110,7 +112,7 @@ static inline uint64_t *loco_atomic_reach(struct loco_atomic_word word)
     return words ? words + word.offset / sizeof(uint64_t) : NULL;
 }
 
-/* The official copy of a variable. */
+/* Names the official copy of a variable. */
 static inline struct loco_atomic_word loco_atomic_of(const struct loco_atomic_var *var)
 {
     return loco_atomic_at(&var->words, var->host, 0);
@@ -118,18 +120,20 @@ static inline struct loco_atomic_word loco_atomic_of(const struct loco_atomic_va
 
 /* --- the cached copies -------------------------------------------------------------------- */
 
-/* What this node's copy holds: elsewhere than at the host, what the last pull to be done
- * found. Never waits. */
+/* Returns this node's copy: at the host the official one, elsewhere what the last pull that is done
+ * has read. Never waits. */
 uint64_t loco_atomic_var_cached(const struct loco_atomic_var *var);
 
-/* Reads the official copy into this node's. Nothing to do at the host. */
+/* Reads the official copy into this node's copy, without waiting; at the host it does nothing.
+ * Errors come in the ack, as with loco_region_read. */
 struct loco_ack loco_atomic_var_pull(struct loco_atomic_var *var);
 
 /* --- operations that post ------------------------------------------------------------------ *
  *
- * They never wait. The result is in network memory (a region or a mem_ref), and there when the
- * ack is done. Operations of one thread that are not done may execute in any order, but for
- * what fabric/fabric.h says of writes. Errors, in the ack, as of loco_region_write. */
+ * They wait only while the queue of their link is full. The result's place lies in network memory
+ * (a region or a mem_ref) and has the result once the ack is done. Operations of one thread that
+ * are in flight may execute in any order, except that writes come first as fabric/fabric.h says.
+ * Errors come in the ack, as with loco_region_write. */
 
 struct loco_ack loco_atomic_post_load(struct loco_atomic_word word, uint64_t *value);
 struct loco_ack loco_atomic_post_fetch_add(struct loco_atomic_word word, uint64_t add,
@@ -138,23 +142,24 @@ struct loco_ack loco_atomic_post_compare_swap(struct loco_atomic_word word, uint
                                               uint64_t desired, uint64_t *old);
 
 /*
- * Writes the word, for the price of a plain write: in order behind the thread's earlier
- * writes to the same node, and placed as they are, by a fence. It is not atomic with a
- * fetch-add, an exchange or a compare-and-swap that succeeds at the same time: either may be
- * lost. So it is for a word that, by the rules of its use, nobody else changes meanwhile
- * (ticket_lock's now_serving). Where that cannot be said, loco_atomic_store.
+ * Writes the word at the cost of a plain write. It is placed after the thread's earlier writes to
+ * the same node; a fence makes sure that it is placed. It is not atomic with a fetch-add, an
+ * exchange or a compare-and-swap that succeeds at the same time: either of the two may be lost. So
+ * it suits a word that no other thread changes at that time, such as ticket_lock's now_serving. For
+ * all other words there is loco_atomic_store.
  */
 struct loco_ack loco_atomic_write(struct loco_atomic_word word, uint64_t value);
 
 /* --- operations that wait for their result --------------------------------------------------- *
  *
- * Each takes effect at one instant between call and return. What the calling thread wrote to
- * the word's node before is placed before that instant; to other nodes: fence. Returns 0, or
- * an error as above, or -ENOBUFS when the thread's mem_refs are all taken.
+ * Each takes effect at one instant between call and return. The calling thread's earlier writes to
+ * the word's node are placed before that instant; its writes to other nodes need a fence. Returns
+ * 0, an error as above, or -ENOBUFS when the thread's mem_refs are all taken.
  *
- * They wait for the word's node alone, and no longer than until it is lost. A load may be given up,
- * and has a sibling for that. One that changes the word may not: whether it did would not be known.
- * Who can live with that posts it, and waits for the ack as long as it likes. */
+ * A call waits for the word's node only, and at most until that is lost. loco_atomic_load_timed
+ * waits for a limited time. The calls that change the word have no such sibling, because the caller
+ * would not know whether the change took effect. A caller that accepts this posts the operation and
+ * waits for its ack as long as it likes. */
 
 int loco_atomic_far_load(struct loco_atomic_word word, uint64_t *value, uint64_t timeout_ns);
 int loco_atomic_far_fetch_add(struct loco_atomic_word word, uint64_t add, uint64_t *old);
@@ -162,8 +167,9 @@ int loco_atomic_far_compare_swap(struct loco_atomic_word word, uint64_t expected
                                  uint64_t *old);
 int loco_atomic_far_exchange(struct loco_atomic_word word, uint64_t value, uint64_t *old);
 
-/* A copy of the word for the rare way, as a local is for its result: else the compiler keeps both
- * in memory on the common way too. */
+/* A copy of the word for the path through the fabric. Without it, and without the local variables
+ * for results below, the compiler would keep the word and the result in memory on the direct path
+ * too. */
 static inline struct loco_atomic_word loco_atomic_from_afar(struct loco_atomic_word word)
 {
     const struct loco_atomic_word copy = {NULL, NULL, word.region, word.offset, word.member};
@@ -171,8 +177,8 @@ static inline struct loco_atomic_word loco_atomic_from_afar(struct loco_atomic_w
     return copy;
 }
 
-/* A hint: this CPU will soon change the word. It brings the word near where the CPU may use it
- * itself, and is nothing elsewhere. */
+/* A hint: the calling thread will soon change the word. If this CPU may use the word itself, its
+ * cache line is fetched; otherwise nothing happens. */
 static inline void loco_atomic_prefetch(struct loco_atomic_word word)
 {
     const uint64_t *reached = loco_atomic_reach(word);
@@ -186,7 +192,7 @@ static inline void loco_atomic_prefetch(struct loco_atomic_word word)
 #endif
 }
 
-/* Waits for at most `timeout_ns`: -ETIMEDOUT after that. */
+/* Loads the word. Waits for at most `timeout_ns`; -ETIMEDOUT after that. */
 static inline int loco_atomic_load_timed(struct loco_atomic_word word, uint64_t *value,
                                          uint64_t timeout_ns)
 {
@@ -208,7 +214,7 @@ static inline int loco_atomic_load(struct loco_atomic_word word, uint64_t *value
     return loco_atomic_load_timed(word, value, UINT64_MAX);
 }
 
-/* *old gets the word's former value. */
+/* Adds to the word, modulo 2^64. *old gets its former value. */
 static inline int loco_atomic_fetch_add(struct loco_atomic_word word, uint64_t add, uint64_t *old)
 {
     uint64_t *reached = loco_atomic_reach(word);
@@ -225,7 +231,8 @@ static inline int loco_atomic_fetch_add(struct loco_atomic_word word, uint64_t a
     return 0;
 }
 
-/* Swaps where the word is `expected`: *old, its former value, says whether it was. */
+/* Sets the word to `desired` if it is `expected`. *old gets its former value: the swap took place
+ * if that is `expected`. */
 static inline int loco_atomic_compare_swap(struct loco_atomic_word word, uint64_t expected,
                                            uint64_t desired, uint64_t *old)
 {
@@ -244,8 +251,9 @@ static inline int loco_atomic_compare_swap(struct loco_atomic_word word, uint64_
     return 0;
 }
 
-/* No network card exchanges: through the fabric this is a read and then compare-and-swaps
- * until one succeeds, lock-free but not wait-free. */
+/* Sets the word to `value`. *old gets its former value. Network cards have no exchange, so through
+ * the fabric this is a read, and then compare-and-swaps until one succeeds: lock-free, but not
+ * wait-free. */
 static inline int loco_atomic_exchange(struct loco_atomic_word word, uint64_t value, uint64_t *old)
 {
     uint64_t *reached = loco_atomic_reach(word);
@@ -262,7 +270,8 @@ static inline int loco_atomic_exchange(struct loco_atomic_word word, uint64_t va
     return 0;
 }
 
-/* An exchange without its result: atomic with all the others here. */
+/* Sets the word to `value`, atomically with all the operations here. Costs as much as an exchange.
+ */
 static inline int loco_atomic_store(struct loco_atomic_word word, uint64_t value)
 {
     uint64_t old;

@@ -1,11 +1,11 @@
 /*
- * barrier: nobody leaves before everybody has come. Everything that a participant placed,
- * or only posted, before it came is visible to whoever has left.
+ * barrier: no participant leaves before all have arrived. Everything that any participant posted
+ * before it arrived is placed and visible to every participant that has left.
  *
- * A participant that restarts is not taken back: waits return -ECONNRESET until all have ended
- * their endpoints and constructed the barrier anew.
+ * A participant that restarts is not taken back: waits return -ECONNRESET until all participants
+ * have ended their endpoints and constructed the barrier again.
  *
- * Threads: one thread of each node.
+ * Threads: one thread at a time at each node; it is attached.
  */
 #ifndef LOCO_BARRIER_H
 #define LOCO_BARRIER_H
@@ -18,33 +18,36 @@ LOCO_DECLARATIONS
 struct loco_barrier {
     struct loco_channel channel;
     struct loco_sst sst;
-    uint32_t count; /* of rounds; it may wrap */
-    unsigned come;  /* members, from the first on, that are known to have come to this one */
-    bool waits;     /* this node came, and its wait ran out of time */
-    int arrived;    /* then: what coming said */
+    uint32_t count; /* rounds that this node has arrived at; it may wrap */
+    unsigned come;  /* the first so many members are known to have arrived at this round */
+    bool waits;     /* this node has arrived, and its wait ran out of time */
+    int arrived;    /* then: what arriving returned */
     uint64_t room[4];
 };
 
-/* Constructs and joins. `members` stays valid while the endpoint lives. Errors as of
- * loco_channel_init. */
+/* Constructs and joins. The nodes of `members` must stay valid while the endpoint lives. Returns 0
+ * or an error of loco_channel_init. */
 int loco_barrier_init(struct loco_barrier *barrier, struct loco_manager *manager,
                       const struct loco_channel *parent, const char *name,
                       struct loco_members members);
 void loco_barrier_fini(struct loco_barrier *barrier);
 
-/* Comes, and waits for all. Returns 0; -ECONNRESET when a member was lost that had not come; or,
- * when all have come, what the global fence of coming said: -ECONNRESET where writes of this node
- * were lost with any peer (see fence.h). */
+/* Arrives, which includes a global fence, and waits until all have arrived. Returns
+ *      0
+ *      -ECONNRESET  a member was lost before it arrived. Or all have arrived, and the fence found
+ *                   that operations of this node were lost with some peer (fence.h)
+ *      -EPERM       the calling thread is not attached; the node has not arrived */
 int loco_barrier_wait(struct loco_barrier *barrier);
 
-/* The same for at most `timeout_ns`: then -ETIMEDOUT. The node may have come all the same; the next
- * wait goes on with that round, and does not come anew. With 0 it comes and asks without waiting.
- */
+/* Does the same, but waits for at most `timeout_ns`; -ETIMEDOUT after that. If the node has arrived
+ * by then, the next wait continues with the same round and does not arrive again. With 0 it arrives
+ * if that takes no waiting, and returns at once. */
 int loco_barrier_timed(struct loco_barrier *barrier, uint64_t timeout_ns);
 
-/* The same in two halves, for a thread that serves several nodes: comes, which waits for its fence
- * only; then, as often as it likes, asks whether all have. 1 yes, 0 not yet, or a negative errno as
- * above. */
+/* The two halves of a wait, for a thread that serves several nodes. loco_barrier_arrive waits for
+ * the fence only, and returns 0 or the fence's error; the node has arrived, except after -EPERM.
+ * loco_barrier_passed never waits. It returns 1 when all have arrived, 0 when some have not, or
+ * -ECONNRESET when a member was lost before it arrived. */
 int loco_barrier_arrive(struct loco_barrier *barrier);
 int loco_barrier_passed(struct loco_barrier *barrier);
 

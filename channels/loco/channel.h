@@ -4,31 +4,34 @@
  * member; channels/barrier.c is the shortest example.
  *
  * Setup (the paper's section "Channel setup"). An endpoint
- *      1. is constructed with a name                       loco_channel_init
- *      2. cuts its regions, and expects the same of peers  loco_channel_region
- *      3. joins                                            loco_channel_join
- * Joining sends each member the endpoint's name and the regions expected of it. A member
- * that has an endpoint of the name answers with where its regions are; one that has not yet
- * ignores the message, and joins by itself when it has. The callbacks run, on whichever
- * thread carries the fabric's control messages and with the manager's lock held, when a
- * peer's join or connect arrives; they may construct sub-channels.
+ *      1. is constructed with a name                               loco_channel_init
+ *      2. cuts its regions, and expects the same of each member    loco_channel_region
+ *      3. joins                                                    loco_channel_join
+ * Joining sends each member a message: the endpoint's name, and the regions that the member must
+ * have. A member that has an endpoint of that name answers with the places of its regions. A member
+ * that has none yet ignores the message, and sends its own join later. A callback runs when a
+ * member's join or connect arrives, on the thread that carries the fabric's control messages and
+ * with the manager's lock held. Callbacks may construct sub-channels; they must not wait.
  *
- * An endpoint may have something to agree on with its members', such as the settings of a program:
- * lines of text. Its join carries their hash. Endpoints that do not agree refuse each other, both
- * with the first line that differs, and loco_manager_ready says -EPROTO.
+ * The endpoints of a channel may have to agree on lines of text, such as the settings of a program.
+ * A join carries the lines' hash. Endpoints that do not agree refuse each other; each learns the
+ * first line that differs, and loco_manager_ready returns -EPROTO at both nodes.
  *
- * Full names: sub-channels as parent/child, regions as channel.region.
+ * The full name of a sub-channel is parent/child, that of a region is channel.region.
  *
- * An endpoint may be ended, and another constructed under its name. Two endpoints that have met
- * belong together: neither has anything to say to the other's successor. So all members end theirs
- * and construct the channel anew, in any order, once nobody uses the old one any more.
+ * An endpoint may be ended and another constructed under its name. Endpoints that have met belong
+ * together; an endpoint ignores messages of the other's successor. To construct a channel again,
+ * all members end their endpoints once none uses the channel any more, and then construct new ones,
+ * in any order.
  *
- * A member that is lost may restart: another process, with the same node's id, that constructs
- * the same channels. What then holds is up to the channel's type. A channel that takes members
- * back does all of the above with it again, while its endpoint here goes on; until that is done,
- * operations on the member return -ECONNRESET. One that does not has -ECONNRESET for good, and
- * its endpoint does not answer the new member's: all the others end theirs, then all construct
- * the channel anew. A sub-channel takes members back only if its parents do.
+ * A member that was lost may restart: a new process with the same node id constructs the same
+ * channels. The type of a channel decides what happens then.
+ *      - A channel that takes members back joins and connects with the new endpoint, while the
+ *        endpoint here stays. Until that is done, operations on the member return -ECONNRESET.
+ *      - For any other channel, operations on the member keep returning -ECONNRESET, and the
+ *        endpoint here does not answer the new one. All the others must end their endpoints; then
+ *        all construct the channel again.
+ * A sub-channel takes members back only if all its parents do.
  */
 #ifndef LOCO_CHANNEL_H
 #define LOCO_CHANNEL_H
@@ -39,34 +42,37 @@
 
 LOCO_DECLARATIONS
 
-/* What is left out is zero, and so not called. */
+/* The callbacks of a channel's type; NULL: none. */
 struct loco_channel_ops {
+    /* The member's join arrived: it has an endpoint. */
     void (*on_join)(struct loco_channel *channel, uint32_t node);
+    /* The member's regions are known here: operations on it succeed from now on. */
     void (*on_connect)(struct loco_channel *channel, uint32_t node);
+    /* The member was lost: operations on it already return -ECONNRESET. */
     void (*on_lost)(struct loco_channel *channel, uint32_t node);
-    /* A member is refused: `here` and `there` are the first lines that differ, "" for none. */
+    /* The member is refused. `here` and `there` are the first lines that differ, "" for none. */
     void (*on_disagree)(struct loco_channel *channel, uint32_t node, const char *here,
                         const char *there);
-    /* A member that restarts is taken back: on_join and on_connect are called again. */
+    /* Members that restart are taken back: on_join and on_connect are called again. */
     bool takes_back;
     uint64_t room[4];
 };
 
-/* Which peers take part; this node is never among them. */
+/* The other nodes that take part; this node is never among them. */
 struct loco_members {
-    const uint32_t *nodes; /* ascending; NULL: every node but this one */
-    unsigned count;
+    const uint32_t *nodes; /* ids in ascending order; NULL: every node but this one */
+    unsigned count;        /* of `nodes` */
 };
 
 #define LOCO_ALL ((struct loco_members){0})
 
 struct loco_member {
     uint32_t node;
-    uint32_t endpoint; /* which of the member's endpoints: once it joined or connected */
-    bool joined;       /* its join came */
-    bool met;          /* both joined and connected, and not only lost since */
+    uint32_t endpoint; /* the number of the member's endpoint, once it joined or connected */
+    bool joined;       /* its join has arrived */
+    bool met;          /* it has joined and connected; also while it is lost, until it is back up */
     bool refused;      /* it does not agree, and was told so */
-    /* 0: not connected. Then odd, while its regions are known; even, while it is lost. */
+    /* 0: not connected yet. Afterwards odd while it is connected, and even while it is lost. */
     LOCO_ATOMIC(uint32_t) incarnation;
     uint64_t room[1];
 };
@@ -83,97 +89,110 @@ static inline bool loco_member_lost(const struct loco_member *member)
     return incarnation && !(incarnation & 1);
 }
 
-/* A named piece of network memory: this node's copy, and where the members' copies are. */
+/* A named piece of network memory, of which this node and each member have a copy. */
 struct loco_region {
     struct loco_channel *channel;
     const char *name;
-    size_t size;
-    void *memory;              /* this node's copy */
-    struct loco_remote where;  /* and how peers name it */
-    struct loco_remote *peers; /* by member index; known once the member connected */
+    size_t size;               /* bytes; the same at each member */
+    void *memory;              /* this node's copy, aligned to a cache line, zero at first */
+    struct loco_remote where;  /* its address, as peers use it */
+    struct loco_remote *peers; /* by member index: its copy's address, once it has connected */
     struct loco_region *next;
 };
 
-/* What endpoints agree on: lines that end with '\n', and the same hash of the same lines. */
+/* What endpoints must agree on. Any hash will do; all nodes use the same function. */
 struct loco_agreement {
-    const char *lines;
-    size_t length;
-    uint64_t hash;
+    const char *lines; /* each ends with '\n' */
+    size_t length;     /* bytes of them */
+    uint64_t hash;     /* of them */
 };
 
 struct loco_channel {
     struct loco_manager *mgr;
     const struct loco_channel_ops *ops; /* NULL: no callbacks */
-    char *name;                         /* the full one */
-    uint32_t endpoint;                  /* which of this node's endpoints; from 1 */
-    bool joined;
-    bool takes_back;
-    struct loco_member *members;
+    char *name;                         /* the full name */
+    uint32_t endpoint;                  /* its number among this node's endpoints; from 1 */
+    bool joined;                        /* loco_channel_join was called */
+    bool takes_back;                    /* so do all its parents */
+    struct loco_member *members;        /* by member index: ascending node ids */
     unsigned member_count;
-    unsigned missing;            /* members that have not met it yet */
+    unsigned missing;            /* members that it has not met */
     struct loco_region *regions; /* newest first */
     struct loco_agreement agreement;
     uint64_t room[1];
 };
 
 /*
- * Constructs an endpoint called `name`, under `parent` (NULL: at the top). Returns 0,
- * -EEXIST when this node has a channel of that name, -EINVAL for a bad name or member, or
- * -ENOMEM. Any thread; so are all the setup calls.
+ * Constructs an endpoint called `name` under `parent` (NULL: at the top). `name` is text of 1 to 63
+ * bytes without '/', '.' and control characters; the full name has at most 231 bytes. `ops` must
+ * stay valid while the endpoint lives. Returns
+ *      0
+ *      -EEXIST  this node has a channel of that name
+ *      -EINVAL  the name is not as above; a member is this node, or none of the network, or the
+ *               members are not in ascending order; or the room of `ops` is not zero
+ *      -ENOMEM
+ *      or the fabric's error when it cannot begin to connect with a member
+ * The channel is all zero after an error. Any thread may make this and the other setup calls, one
+ * at a time for each endpoint.
  */
 int loco_channel_init(struct loco_channel *channel, struct loco_manager *manager,
                       const struct loco_channel *parent, const char *name,
                       struct loco_members members, const struct loco_channel_ops *ops);
 
-/* Cuts a region here, and expects one of the same name and size of every member. `name` is
- * a string literal of at most 15 characters, and there are at most 16 regions. Returns 0; -EINVAL
- * beyond that, and once the endpoint has joined, as the join lists its regions; or -ENOMEM. */
+/* Cuts a region of `size` zeroed bytes here, and expects one of the same name and size of every
+ * member. `name` has 1 to 15 bytes and must stay valid while the endpoint lives; a string literal
+ * does. A channel has at most 16 regions. Returns 0, -ENOMEM, or -EINVAL for a bad name, a 17th
+ * region, or an endpoint that has joined, since the join lists the regions. */
 int loco_channel_region(struct loco_channel *channel, const char *name, size_t size,
                         struct loco_region **region);
 
-/* What the endpoint is to agree on with its members', before it joins. The lines stay where they
- * are as long as the endpoint. */
+/* Sets what the endpoint must agree on with its members. Called before it joins. The lines must
+ * stay valid while the endpoint lives. */
 static inline void loco_channel_agree(struct loco_channel *channel,
                                       const struct loco_agreement *agreement)
 {
     channel->agreement = *agreement;
 }
 
-/* Announces the endpoint; its regions are complete. */
+/* Announces the endpoint to its members, with its regions. Called once. */
 void loco_channel_join(struct loco_channel *channel);
 
-/* Ends the endpoint: its name is free, its regions go back. No operation is in flight. Safe
- * on a zeroed one. */
+/* Ends the endpoint: its name is free again, and its regions are given back. The caller makes sure
+ * that no operation on it is in flight. Does nothing on a zeroed channel. */
 void loco_channel_fini(struct loco_channel *channel);
 
-/* The index of `node` among the members, or -1. O(log members). */
+/* Returns the index of `node` among the members, or -1. O(log members). Any thread. */
 int loco_channel_member(const struct loco_channel *channel, uint32_t node);
 
-/* Whether any member was lost, and not taken back: -ECONNRESET or 0. What waits on members asks
- * this. */
+/* Returns -ECONNRESET while any member is lost and not taken back, else 0. A loop that waits for
+ * members asks this. O(members). Any thread. */
 int loco_channel_check(const struct loco_channel *channel);
 
 /*
- * One-sided operations on member `m`'s copy of a region. Sources and results are network
- * memory (a region or a mem_ref), or at most LOCO_INLINE_MAX bytes for a write's source.
- * They never wait. Errors come in the ack: -ENOTCONN before the member connected, -ERANGE
- * outside the region, -ECONNRESET after the peer was lost (until it is taken back), -EPERM from
- * a thread that is not attached. They are ordered as fabric/fabric.h says and by fences.
+ * One-sided operations on member `m`'s copy of a region. `m` is a member's index, or LOCO_SELF;
+ * `offset` and `size` are in bytes. Sources and results lie in network memory (a region or a
+ * mem_ref); a write's source of at most LOCO_INLINE_MAX bytes may lie anywhere. A post waits only
+ * while the queue of its link is full. Errors come in the ack:
+ *      -ENOTCONN    the member has not connected yet
+ *      -ECONNRESET  the member is lost, and not taken back
+ *      -ERANGE      outside the region, or no such member
+ *      -EPERM       the calling thread is not attached
+ * fabric/fabric.h says how operations are ordered; fences order them further. Any attached thread.
  */
 struct loco_ack loco_region_write(struct loco_region *region, unsigned m, size_t offset,
                                   const void *from, size_t size);
 struct loco_ack loco_region_read(struct loco_region *region, unsigned m, size_t offset, void *to,
                                  size_t size);
 
-/* Atomic operations on the 8-byte word at `offset`, aligned to its size. *old, in network
- * memory, gets the word's former value when the operation is done. They are atomic with one
- * another; with the CPU's own only where the fabric says LOCO_CPU_ATOMICS. */
+/* Atomic operations on the 8-byte word at `offset`, a multiple of 8. *old lies in network memory
+ * and has the word's former value once the operation is done. The operations are atomic with each
+ * other; they are atomic with the CPU's own only on a fabric that says LOCO_CPU_ATOMICS. */
 struct loco_ack loco_region_fetch_add(struct loco_region *region, unsigned m, size_t offset,
                                       uint64_t add, uint64_t *old);
 struct loco_ack loco_region_compare_swap(struct loco_region *region, unsigned m, size_t offset,
                                          uint64_t expected, uint64_t desired, uint64_t *old);
 
-/* In place of a member's index: this node's own copy, through the fabric. */
+/* In place of a member's index: this node's own copy, reached through the fabric. */
 #define LOCO_SELF (~0u)
 
 LOCO_DECLARATIONS_END

@@ -1,16 +1,21 @@
 /*
- * Fences (the paper's section "Memory consistency"): the remote operations from before a
- * fence are placed and visible before any operation after it. A write followed by a fence
- * releases; a reader needs no acquire fence of its own.
+ * Fences (the paper's section "Memory consistency"). All remote operations in the scope of a fence
+ * that were posted before it are done and placed before any operation after it. A write followed by
+ * a fence releases. A reader needs no acquire fence of its own.
  *
- * Each returns 0 at once when nothing is outstanding; else it waits for the least that is
- * sufficient. -ECONNRESET: a peer was lost, and with it operations that the fence is about, which
- * will never be placed; those to other peers are. A thread is told once of each such loss. A peer
- * to which nothing was outstanding is no concern of a fence, nor is any on a LOCO_COHERENT fabric.
- * Any attached thread.
+ * A fence waits only for operations in its scope; when none is outstanding it returns at once.
+ * Returns
+ *      0
+ *      -ECONNRESET  a peer was lost together with operations in the fence's scope. Those will never
+ *                   be placed; operations on the other peers are placed. A thread is told once of
+ *                   each such loss. The loss of a peer to which nothing was outstanding is not
+ *                   reported, and neither is any loss on a LOCO_COHERENT fabric
+ *      -ETIMEDOUT   only the _timed calls: `timeout_ns` have passed. The operations are still on
+ *                   their way, and nothing is ordered yet. The next fence waits for them again
+ *      -EPERM       the calling thread is not attached
+ *      -EINVAL      a pair fence: there is no such node
  *
- * The timed ones wait for at most `timeout_ns`: -ETIMEDOUT says that the operations are still on
- * their way, and that nothing is ordered yet. A later fence goes on from there.
+ * Threads: any attached thread.
  */
 #ifndef LOCO_FENCE_H
 #define LOCO_FENCE_H
@@ -22,9 +27,9 @@ LOCO_DECLARATIONS
 
 enum loco_fence {
     LOCO_FENCE_NONE,
-    LOCO_FENCE_PAIR,   /* this thread's operations on one peer */
-    LOCO_FENCE_THREAD, /* this thread's operations on all peers */
-    LOCO_FENCE_GLOBAL, /* all threads' operations, of this node, on all peers */
+    LOCO_FENCE_PAIR,   /* the calling thread's operations on one peer */
+    LOCO_FENCE_THREAD, /* the calling thread's operations on all peers */
+    LOCO_FENCE_GLOBAL, /* the operations of all threads of this node on all peers */
 };
 
 int loco_fence_pair(struct loco_manager *manager, uint32_t node);

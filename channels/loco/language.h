@@ -1,5 +1,6 @@
 /*
- * What C and C++ write in different words. The library is C; its headers are read by both.
+ * Words that C and C++ spell differently. The library is written in C; programs in both languages
+ * include its headers.
  */
 #ifndef LOCO_LANGUAGE_H
 #define LOCO_LANGUAGE_H
@@ -8,7 +9,7 @@
 
 #include <atomic>
 
-/* What the headers' inline functions use of stdatomic.h, which C++ has only since C++23. */
+/* The headers' inline functions use these names of stdatomic.h, which C++ has only since C++23. */
 using std::atomic_load_explicit;
 using std::atomic_thread_fence;
 using std::memory_order_acquire;

@@ -2,12 +2,12 @@
  * libloco, the Library of Channel Objects: concurrent objects over network memory.
  *
  * A node opens a manager on a fabric, constructs channels by name, waits until they have
- * found their peers, and from then on only touches memory. docs/man/loco.7 (man 7 loco) is
- * the way in; channels/barrier.c is the shortest channel, docs/examples/ has programs.
+ * found their peers, and from then on only touches memory. Start with docs/man/loco.7
+ * (man 7 loco). channels/barrier.c is the shortest channel; docs/examples/ has programs.
  *
- * Structures are the program's own, and a later version of the library may use the `room` that they
- * have. What a program fills in (options) it zeroes first: 0 is the default, also of what is not
- * there yet. docs/abi.md has the rules.
+ * The program allocates the structures. Later versions of the library may use the `room` in them.
+ * A program zeroes a structure of options before it fills it in: 0 is the default of every
+ * option, also of those that later versions add. docs/abi.md has the rules.
  */
 #ifndef LOCO_H
 #define LOCO_H

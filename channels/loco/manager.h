@@ -1,6 +1,6 @@
 /*
- * The manager: a node's participation in the network. It connects to the peers that channels
- * name, and owns what the node's channels share: arenas, threads, and the channels' names.
+ * The manager: a node's participation in the network. It connects to the peers that the node's
+ * channels name, and owns what the channels share: arenas, threads, and the channels' names.
  *
  * Setup takes four calls, and then only channels are used:
  *
@@ -32,16 +32,17 @@ struct loco_thread;
 struct loco_memory;
 
 /*
- * Who looks for completions. Inline: the thread that asks for an ack's state, or waits; best
- * where a loop owns its core. Polled: whoever calls loco_manager_poll, and the others only read
- * what it found; that is the paper's polling thread. It makes no difference on a fabric whose
- * operations are done when posted.
+ * Which thread looks for completions. LOCO_INLINE: the thread that asks for an ack's state, or
+ * waits; best where a loop owns its core. LOCO_POLLED: the thread that calls loco_manager_poll, the
+ * paper's polling thread; all others read what it found. On a fabric whose operations are done when
+ * they are posted, this makes no difference.
  */
 enum loco_completions { LOCO_INLINE, LOCO_POLLED };
 
 enum loco_level { LOCO_WARNING, LOCO_ERROR };
 
-/* Hears of what went wrong: one line without a newline. Any thread. */
+/* Gets a line about something that went wrong, without a newline. It may be called on any thread,
+ * and with the manager's lock held; so it must not wait for other threads of the library. */
 typedef void loco_log_fn(void *arg, enum loco_level level, const char *text);
 
 struct loco_manager_config {
@@ -49,73 +50,81 @@ struct loco_manager_config {
     uint32_t node_count; /* the same at every node */
 
     /* Optional; 0 or NULL takes the default. */
-    size_t arena_size;  /* bytes; 64 MiB */
-    size_t block_size;  /* bytes of a mem_ref; 4096 */
-    size_t block_count; /* mem_refs of each thread; 256 */
-    enum loco_completions completions;
-    struct loco_secret secret; /* the same at every node; none: who reaches a node may take part */
+    size_t arena_size;                 /* bytes; default 64 MiB */
+    size_t block_size;                 /* bytes of a mem_ref; default 4096 */
+    size_t block_count;                /* mem_refs of each thread; default 256 */
+    enum loco_completions completions; /* default LOCO_INLINE */
+    struct loco_secret secret; /* the same at every node; without one any process may take part */
     loco_log_fn *log;
     void *log_arg;
     uint64_t room[8];
 };
 
-/* A peer that some channel of the node names, or that has come by itself. */
+/* A peer that some channel of this node names, or that has connected by itself. */
 struct loco_peer {
-    LOCO_ATOMIC(bool) lost;
-    bool named;     /* the fabric was asked to connect with it */
-    bool up;        /* control messages can be sent */
-    bool linked;    /* every thread has a link to it, as it is now */
-    void *channels; /* that it is a member of: tsearch tree by full name */
+    LOCO_ATOMIC(bool) lost; /* and no channel has taken it back */
+    bool named;             /* the fabric was asked to connect with it */
+    bool up;                /* control messages can be sent to it */
+    bool linked;            /* every thread has a link to it since it was last up */
+    void *channels;         /* those it is a member of: a tsearch tree by full name */
 };
 
 struct loco_manager {
     struct loco_fabric *fabric;
     struct loco_node *node;
     uint32_t id, count;
-    unsigned slot; /* among the managers of this process: the index in a thread's context */
+    unsigned slot; /* this manager's index in the tables of the threads' contexts */
     struct loco_manager_config config;
 
     /* Recursive: a join callback that constructs a sub-channel holds it already. */
     pthread_mutex_t lock;
     struct loco_memory *memory;
-    LOCO_ATOMIC(struct loco_thread *) threads; /* newest first; none is taken off */
-    void *channels;                            /* tsearch tree by full name */
-    uint32_t endpoints;                        /* ever constructed */
-    unsigned unready;                          /* joined channels that still wait for a peer */
-    uint32_t foreign_count;       /* nodes of a network that a foreigner is of; 0: none */
-    unsigned malformed;           /* messages */
-    int error;                    /* the first error of the setup; ready() returns it */
-    struct loco_by_node peers;    /* struct loco_peer: those that channels name */
-    LOCO_ATOMIC(uint32_t) epoch;  /* how often every thread got a link to some node */
-    LOCO_ATOMIC(uint32_t) losses; /* how often a link's operations were lost with its peer */
+    LOCO_ATOMIC(struct loco_thread *) threads; /* contexts, newest first; they are never removed */
+    void *channels;                            /* a tsearch tree by full name */
+    uint32_t endpoints;                        /* endpoints constructed so far */
+    unsigned unready;                          /* joined channels that still miss a member */
+    uint32_t foreign_count;       /* the node count of a peer that counts otherwise; 0: none met */
+    unsigned malformed;           /* malformed messages received */
+    int error;                    /* the first error of setup, for loco_manager_ready */
+    struct loco_by_node peers;    /* of struct loco_peer */
+    LOCO_ATOMIC(uint32_t) epoch;  /* counts the times that all threads got links to some peer */
+    LOCO_ATOMIC(uint32_t) losses; /* counts the times that a link lost operations with its peer */
 };
 
 /*
- * Joins the network as config->node and attaches the calling thread. Returns 0, -EINVAL
- * for ids that make no sense, or another count or secret than the fabric's other nodes have on shm,
- * -EADDRINUSE when the node's place is taken, -ENOSPC after
- * LOCO_MANAGERS_MAX managers in this process, or what the fabric said. Any thread.
+ * Joins the network as config->node and attaches the calling thread. Returns
+ *      0
+ *      -EINVAL      `node` is not below `node_count`; a size is out of range; the room is not zero;
+ *                   or, on shm, an open node of this fabric has another count or secret
+ *      -EADDRINUSE  another process takes part as this node
+ *      -ENOSPC      this process has LOCO_MANAGERS_MAX managers already
+ *      -ENOMEM
+ *      or an error of the fabric
+ * Any thread. `fabric` must stay open until the manager is closed.
  */
 int loco_manager_open(struct loco_manager **manager, struct loco_fabric *fabric,
                       const struct loco_manager_config *config);
 
 /*
- * Waits until every channel endpoint of this node has joined and connected with all the
- * peers that it expects, for at most `timeout_ns`. Returns 0; -ETIMEDOUT, with a log line that
- * says which channel misses whom (without it where timeout_ns is 0, which only asks); -EPROTO when
- * an endpoint and a peer's disagree (logged at both), or a node counts other nodes than this one
- * does (logged; foreign_count says how many); -ECONNRESET when a peer was lost meanwhile.
- * Later it waits in the same way for the peers that restarted, from when they are seen to be up.
+ * Waits until every joined endpoint of this node has met all its members, for at most `timeout_ns`
+ * (UINT64_MAX: without a limit; 0 only asks). Returns
+ *      0
+ *      -ETIMEDOUT   unless timeout_ns is 0, a log line says which channel misses which nodes
+ *      -EPROTO      an endpoint and a member's do not agree (logged at both nodes); or a node has
+ *                   another node count than this one (logged; foreign_count is its count)
+ *      -ECONNRESET  a peer was lost before it was met
+ *      or an error of opening links to a peer
+ * Called again later, it waits for the peers that have restarted and are up again.
  * Any attached thread.
  */
 int loco_manager_ready(struct loco_manager *manager, uint64_t timeout_ns);
 
-/* Looks for completions of every thread of the node. With LOCO_POLLED somebody calls this again
- * and again, from before loco_manager_ready to after the last wait. Any thread. */
+/* Looks for completions of every thread of the node. With LOCO_POLLED some thread calls this again
+ * and again, from before loco_manager_ready until after the last wait. Any thread. */
 void loco_manager_poll(struct loco_manager *manager);
 
-/* Whether the peer was seen to die, and no channel has taken it back yet (loco_channel_check asks
- * for one channel). Any thread, wait-free. */
+/* Whether the peer was lost, and no channel has taken it back yet. (loco_channel_check answers for
+ * one channel.) Any thread, wait-free. `node` is below the node count. */
 static inline bool loco_peer_lost(const struct loco_manager *manager, uint32_t node)
 {
     const struct loco_peer *peer =
@@ -124,22 +133,25 @@ static inline bool loco_peer_lost(const struct loco_manager *manager, uint32_t n
     return peer && atomic_load_explicit(&peer->lost, memory_order_acquire);
 }
 
-/* Leaves, when all that was posted is placed, or lost with its peer. The channels' _fini have run,
- * and no other thread uses the manager. The timed one waits for at most `timeout_ns`; after
- * -ETIMEDOUT the manager is open. */
+/* Waits until everything that was posted is placed, or lost with its peer; then leaves the network
+ * and frees the manager. An attached thread calls it, when all channels have been ended and no
+ * other thread uses the manager. The timed call waits for at most `timeout_ns`; after -ETIMEDOUT
+ * the manager is still open. NULL is ignored. */
 void loco_manager_close(struct loco_manager *manager);
 int loco_manager_close_timed(struct loco_manager *manager, uint64_t timeout_ns);
 
-/* ns on the fabric's clock. Any thread. */
+/* Returns the time on the fabric's clock, ns. Clocks of different nodes are the same one only on a
+ * fabric that says LOCO_SHARED_CLOCK. Any thread. */
 static inline uint64_t loco_clock(const struct loco_manager *manager)
 {
     return manager->fabric->ops->clock(manager->node);
 }
 
-/* A wait that ends `timeout_ns` from now (UINT64_MAX: never). */
+/* Begins a wait that ends `timeout_ns` from now (UINT64_MAX: never). Any thread. */
 struct loco_wait loco_wait_for(const struct loco_manager *manager, uint64_t timeout_ns);
 
-/* One turn of the wait. Returns 0, or -ETIMEDOUT when its time is over. */
+/* Does one turn of the wait: lets other threads, or the simulator, go on. Returns 0, or -ETIMEDOUT
+ * when the wait's time is over. A program's own waiting loops call this, too. */
 static inline int loco_relax(const struct loco_manager *manager, struct loco_wait *wait)
 {
     manager->fabric->ops->relax(manager->node, wait);
@@ -148,7 +160,7 @@ static inline int loco_relax(const struct loco_manager *manager, struct loco_wai
     return 0;
 }
 
-/* Formats one line for the log callback. */
+/* Formats a line and passes it to the log callback, if there is one. */
 void loco_log(const struct loco_manager *manager, enum loco_level level, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 

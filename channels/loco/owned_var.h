@@ -3,25 +3,24 @@
  * copy; each reader holds a cached copy, brought up to date by the owner's pushes or by its
  * own pulls.
  *
- * A variable is either pushed or pulled: the first use decides, and the other one is refused
- * (-EOPNOTSUPP), since of a push and a pull in flight the older value could land last. A reader can
- * also read the owner's copy, in either case, without touching its own.
+ * A variable is either pushed or pulled: the first use decides, and the other one is refused with
+ * -EOPNOTSUPP. With both in flight, the older value could arrive last. In either case a reader can
+ * also read the owner's copy without changing its own.
  *
- * Atomicity is by size. A value of 1, 2, 4 or 8 bytes is one word and never torn. A longer
- * one carries a word that tells whether it is whole: a checksum of it; or, on a fabric whose writes
- * are a processor's stores and so seen in order (LOCO_COHERENT), a count, odd while the value is
- * being written. A load that meets a half-written value sees that and tries again. Where nothing is
- * ever half-written (LOCO_WHOLE) there is no such word.
+ * A value of 1, 2, 4 or 8 bytes is one word and never torn. A value of another size carries a check
+ * word, which tells whether the value is whole. It is a checksum; or, on a fabric whose writes are
+ * a CPU's stores and so seen in order (LOCO_COHERENT), a count that is odd while the value is being
+ * written. A load that finds a half-written value tries again. On a fabric where nothing is ever
+ * half-written (LOCO_WHOLE) there is no check word.
  *
- * A participant that restarts is taken back. A reader's copy is then zero again, until the owner's
- * next push or its own pull; if the owner pushes seldom, loco_owned_var_read gets the value at
- * once. An owner's copy is then zero, too, while the readers keep theirs until it pushes or they
- * pull; but a copy that the owner left half-written becomes zero.
+ * A participant that restarts is taken back, and its copy is zero. A reader has the value again
+ * with the owner's next push or its own pull; loco_owned_var_read gets it at once. When the owner
+ * restarts, the readers keep their copies until it pushes or they pull; a copy that the owner had
+ * left half-written becomes zero.
  *
- * Threads: one thread at a time stores and pushes. Any thread may load, any attached one pull or
- * read.
- * Order: a reader that loads a value also sees everything that the owner placed (fenced)
- * before its push.
+ * Threads: one thread at a time stores and pushes. Any thread may load. Any attached thread may
+ * pull or read. Order: a reader that loads a value also sees everything that the owner had placed
+ * (fenced) before it pushed the value.
  */
 #ifndef LOCO_OWNED_VAR_H
 #define LOCO_OWNED_VAR_H
@@ -31,83 +30,89 @@
 
 LOCO_DECLARATIONS
 
-/* In a struct at the beginning of a cache line, a load touches only the second line, and a push
- * only the first two. With a thousand variables that counts. */
+/* If the structure begins at a cache line, a load touches only its second line, and a push only its
+ * first two. That matters with a thousand variables. */
 struct loco_owned_var {
     struct loco_channel channel;
     unsigned char *copy; /* this node's */
     size_t size;         /* of the value, bytes */
-    /* By member: its copy, where this CPU may write it directly (and read it, on LOCO_COHERENT
-     * fabrics); else NULL. */
+    /* By member: its copy's address, if this CPU may write there directly (and read there, on
+     * LOCO_COHERENT fabrics); else NULL. */
     LOCO_ATOMIC(unsigned char *) * direct;
-    LOCO_ATOMIC(unsigned char *) direct_one; /* the same of the only member */
-    uint8_t check;             /* what the check word is, which says whether the value is whole */
-    bool pushes;               /* owner: it may push */
-    bool refused;              /* a refused push or pull was logged */
+    LOCO_ATOMIC(unsigned char *) direct_one; /* the same for an only member */
+    uint8_t check;                           /* the kind of check word */
+    bool pushes;                             /* owner: it may push */
+    bool refused;                            /* a refused push or pull was logged */
     LOCO_ATOMIC(bool) reading; /* reader: a thread reads from the owner, and uses the acks below */
     uint32_t pulls;            /* reader: the incarnation of the owner that it may pull from */
 
     struct loco_ack pull;       /* the newest pull */
-    struct loco_ack landing;    /* the newest read that leaves the copy as it is */
-    struct loco_region *region; /* owned_var.c says what is in it */
+    struct loco_ack landing;    /* the newest loco_owned_var_read */
+    struct loco_region *region; /* owned_var.c describes its content */
     size_t record;              /* bytes of the value and the check word */
     uint32_t owner;
     uint64_t room[3];
 };
 
 /*
- * Constructs and joins an endpoint of the variable owned by node `owner`, zero at first. At
- * the owner `readers` are the members; elsewhere the owner is the only one, and `readers` is
- * not looked at. Errors as of loco_channel_init.
+ * Constructs and joins an endpoint of the variable that node `owner` owns. The value has `size`
+ * bytes and is zero at first. At the owner `readers` are the members. At any other node the owner
+ * is the only member, and `readers` is ignored. Returns 0 or an error of loco_channel_init; -EINVAL
+ * also when `size` is 0.
  */
 int loco_owned_var_init(struct loco_owned_var *var, struct loco_manager *manager,
                         const struct loco_channel *parent, const char *name, uint32_t owner,
                         struct loco_members readers, size_t size);
 void loco_owned_var_fini(struct loco_owned_var *var);
 
-/* The owner's: stores into its copy, without telling anybody yet. The last push must be done if the
- * value with its checksum is longer than LOCO_INLINE_MAX, since it may still be read. */
+/* At the owner: stores a value into its copy, and tells no reader yet. If the value with its check
+ * word is longer than LOCO_INLINE_MAX, the last push must be done, since it may still be reading
+ * the copy. */
 void loco_owned_var_store(struct loco_owned_var *var, const void *value);
 
-/* The owner's: writes its copy to every reader that has connected. Errors in the ack are those of
- * loco_region_write, -EOPNOTSUPP when a reader has pulled, and -EINVAL at a reader. */
+/* At the owner: writes its copy to every reader that has connected, without waiting. Errors in the
+ * ack are those of loco_region_write, -EOPNOTSUPP when a reader has pulled, and -EINVAL at a
+ * reader.
+ */
 struct loco_ack loco_owned_var_push(struct loco_owned_var *var);
 
-/* The owner's: stores a value and pushes it, in one pass over it. Errors as of
+/* At the owner: stores a value and pushes it, in one pass over the value. Errors as with
  * loco_owned_var_push. */
 struct loco_ack loco_owned_var_put(struct loco_owned_var *var, const void *value);
 
-/* A reader's: reads the owner's copy into its own, after the last pull is done. The first pull asks
- * the owner's memory whether it is allowed, and waits for the answer. Errors in the ack are those
- * of loco_region_read, -EOPNOTSUPP when the owner has pushed, and -EINVAL at the owner. */
+/* At a reader: posts a read of the owner's copy into its own. It first waits until the last pull is
+ * done. The first pull also asks the owner's memory whether pulling is allowed, and waits for the
+ * answer. Errors in the ack are those of loco_region_read, -EOPNOTSUPP when the owner has pushed,
+ * and -EINVAL at the owner. */
 struct loco_ack loco_owned_var_pull(struct loco_owned_var *var);
 
-/* Waits for at most `timeout_ns`: then the ack says -ETIMEDOUT, and nothing was asked for. */
+/* Does the same, but waits for at most `timeout_ns`. After that the ack says -ETIMEDOUT, and no new
+ * read was posted. */
 struct loco_ack loco_owned_var_pull_timed(struct loco_owned_var *var, uint64_t timeout_ns);
 
-/* Reads the owner's copy into *value and waits for it; this node's copy stays as it is, which may
- * be older. Returns 0; -EAGAIN as a load does; or an error of loco_region_read. */
+/* Reads the owner's copy into *value, and waits for it. This node's copy, which may be older, does
+ * not change. Returns 0, -EAGAIN as loco_owned_var_load does, or an error of loco_region_read. */
 int loco_owned_var_read(struct loco_owned_var *var, void *value);
 
-/* The same for at most `timeout_ns`: -ETIMEDOUT after that. */
+/* Does the same, but waits for at most `timeout_ns`; -ETIMEDOUT after that. */
 int loco_owned_var_read_timed(struct loco_owned_var *var, void *value, uint64_t timeout_ns);
 
-/* Loads this node's copy. Returns 0, or -EAGAIN when it was torn LOCO_LOAD_TRIES times
- * over; *value is then a mixture. */
+/* Loads this node's copy. Returns 0, or -EAGAIN when it was half-written at LOCO_LOAD_TRIES looks
+ * in a row; *value is then a mixture. Never waits for another node. */
 int loco_owned_var_load(const struct loco_owned_var *var, void *value);
 
 enum { LOCO_LOAD_TRIES = 1000 };
 
-/* The first word of this node's copy of a value of at least 8 bytes. The rest of a newer value may
- * still be on its way. For users who number their values in that word: if the number has not
- * changed, there is nothing new to load. */
+/* Returns the first word of this node's copy, of a value of at least 8 bytes. The rest of a newer
+ * value may still be on its way. It is for a program that numbers its values in that word: while
+ * the number stays the same, there is nothing new to load. */
 static inline uint64_t loco_owned_var_peek(const struct loco_owned_var *var)
 {
     return __atomic_load_n((const uint64_t *)(const void *)var->copy, __ATOMIC_RELAXED);
 }
 
-/* The owner's: lets this CPU fetch the cache line that the next push will write at the first
- * reader, without waiting. Useful when there is something else to do before the push. */
+/* At the owner, a hint: it will soon push. The cache line that the push will write at the first
+ * reader is fetched, without waiting. Useful when there is something else to do before the push. */
 static inline void loco_owned_var_prefetch(const struct loco_owned_var *var)
 {
     const unsigned char *line =

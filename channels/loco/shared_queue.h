@@ -1,23 +1,23 @@
 /*
- * shared_queue: a first-in-first-out queue that all the participants push to and pop from.
- * Each pop gets what exactly one push put in, and the order is one for all: the queue is
- * linearizable. It is bounded, and its entries are of one size.
+ * shared_queue: a first-in-first-out queue that all participants push to and pop from. Each pop
+ * gets the entry of exactly one push, and all participants see one order: the queue is
+ * linearizable. It is bounded, and its entries have one size.
  *
- * The entries are striped over the participants' memories, slot by slot; two words at a host
- * count the pushes and the pops. An operation takes a ticket from its word, and the ticket
- * says which slot and which turn there. shared_queue.c tells the rest.
+ * The entries are striped over the participants' memories, slot by slot. Two words at a host count
+ * the pushes and the pops. An operation takes a ticket from its word; the ticket says which slot to
+ * use, and at which turn. shared_queue.c explains the rest.
  *
- * An operation that may wait for ever takes its ticket first, so that those who wait are
- * served in the order they came, at one atomic operation each. One with a time limit takes a
- * ticket only when its turn has come, so that giving up leaves nothing behind. From afar it looks
- * at least once; a node that does not answer is given up 10 ms after the time is over.
+ * An operation without a time limit takes its ticket first. So waiting operations are served in the
+ * order in which they came, and each costs one atomic operation. An operation with a time limit
+ * takes a ticket only when its turn has come, so giving up leaves nothing behind. It looks at least
+ * once, however short its time; if a node across the network does not answer, it gives up 10 ms
+ * after its time is over.
  *
- * A participant that is lost takes its share of the entries with it: from then on operations
- * return -ECONNRESET, until all have constructed the queue anew. So does one that waits, whose
- * ticket is then lost.
+ * When a participant is lost, so is its share of the entries. From then on all operations return
+ * -ECONNRESET, those that are waiting too, until all have constructed the queue again.
  *
  * Threads: any attached thread, any number at a time.
- * Order: who pops an entry also sees what the pusher placed (fenced) before pushing it.
+ * Order: a thread that pops an entry also sees what its pusher had placed (fenced) before the push.
  */
 #ifndef LOCO_SHARED_QUEUE_H
 #define LOCO_SHARED_QUEUE_H
@@ -33,9 +33,9 @@ struct loco_shared_queue {
     struct loco_atomic_var tail; /* the next ticket to push with */
     struct loco_region *slots;
     LOCO_ATOMIC(unsigned char *) *
-        direct;        /* by place: its slots, where this CPU may use them; else NULL */
+        direct;        /* by place: its slots' address, if this CPU may use them; else NULL */
     size_t entry_size; /* bytes */
-    size_t entry_at;   /* in a slot, words */
+    size_t entry_at;   /* where a slot's entry begins, words */
     size_t slot_size;  /* bytes from slot to slot */
     uint32_t capacity; /* entries; a power of two */
     uint32_t nodes;    /* participants */
@@ -48,13 +48,16 @@ struct loco_shared_queue {
 };
 
 /*
- * Constructs and joins. Every participant names all the others as `members`, and the same
- * `host` among them. `capacity`, in entries, is rounded up to a power of two; an entry is of
- * `entry_size` bytes, and must fit in a mem_ref beside two words: -EINVAL where the manager's
- * block_size is too small for that. It takes two words more (a small one takes one on coherent
- * memory), rounded up to whole words, or to cache lines from one on; -ENOMEM, with a log line that
- * says how much that is, where this machine has no room for its share. Other errors as of
- * loco_channel_init.
+ * Constructs and joins. Every participant names all the others as `members`, and the same `host`,
+ * which is one of the participants. `capacity` is in entries, 1 to 2^30, and rounded up to a power
+ * of two. An entry has `entry_size` bytes, above 0. In memory it takes 16 bytes more (on coherent
+ * memory a small one takes 8 more), rounded up to a multiple of 8, or to whole cache lines if it
+ * fills one. Returns
+ *      0
+ *      -EINVAL  a number out of range; or an entry with its 16 bytes does not fit in a mem_ref
+ *               (the manager's block_size)
+ *      -ENOMEM  a log line says how much memory the node's share of the entries takes
+ *      or another error of loco_channel_init
  */
 int loco_shared_queue_init(struct loco_shared_queue *queue, struct loco_manager *manager,
                            const struct loco_channel *parent, const char *name, uint32_t host,
@@ -62,19 +65,22 @@ int loco_shared_queue_init(struct loco_shared_queue *queue, struct loco_manager 
 void loco_shared_queue_fini(struct loco_shared_queue *queue);
 
 /*
- * Puts a copy of *entry behind all the others; or, popping, takes the first of all out. Waits
- * for at most `timeout_ns` (UINT64_MAX: for ever) for room, or for an entry. Returns 0,
- * -ETIMEDOUT, -ECONNRESET as above, -EBADMSG when an entry was overwritten by somebody else,
- * -ENOBUFS when the thread's mem_refs are all taken (on coherent memory none is needed), or -EPERM
- * from a thread that is not attached.
+ * A push puts a copy of *entry behind all others. A pop takes the first entry out, to *entry. They
+ * wait for room, or for an entry, for at most `timeout_ns` (UINT64_MAX: without a limit). Return
+ *      0
+ *      -ETIMEDOUT   the queue is unchanged
+ *      -ECONNRESET  a participant was lost
+ *      -EBADMSG     an entry was overwritten by something else
+ *      -ENOBUFS     the thread's mem_refs are all taken; on coherent memory none is needed
+ *      -EPERM       the calling thread is not attached
  */
 int loco_shared_queue_push(struct loco_shared_queue *queue, const void *entry, uint64_t timeout_ns);
 int loco_shared_queue_pop(struct loco_shared_queue *queue, void *entry, uint64_t timeout_ns);
 
 /*
- * The same, but -EAGAIN when there is no room, or no entry: strictly, there was a moment
- * during the call at which the queue was full, or empty. They wait for nothing else than an
- * operation at the same slot that is under way already.
+ * The same, but they return -EAGAIN when there is no room, or no entry. That is exact: at some
+ * moment during the call the queue was full, or empty. They wait only for an operation that is
+ * already under way at the same slot and, over a network, for the answers to their own requests.
  */
 int loco_shared_queue_try_push(struct loco_shared_queue *queue, const void *entry);
 int loco_shared_queue_try_pop(struct loco_shared_queue *queue, void *entry);

@@ -1,9 +1,9 @@
 /*
- * shared_region: a symmetric piece of network memory at each participant, which every other
- * can read and write by offset. It promises nothing about consistency: locks, fences or
- * rules of use above it do.
+ * shared_region: a piece of network memory of the same size at each participant, which every other
+ * participant can read and write by offset. It promises no consistency beyond the memory model's;
+ * its users add locks, fences, or rules of use.
  *
- * A participant that restarts is taken back: its copy is zero then, the others' are as they are.
+ * A participant that restarts is taken back. Its copy is then zero; the others' copies stay.
  */
 #ifndef LOCO_SHARED_REGION_H
 #define LOCO_SHARED_REGION_H
@@ -19,19 +19,20 @@ struct loco_shared_region {
     uint64_t room[2];
 };
 
-/* Constructs and joins. Errors as of loco_channel_init. */
+/* Constructs and joins. `size` is in bytes and the same at each node; the memory is zero at first.
+ * Returns 0 or an error of loco_channel_init. */
 int loco_shared_region_init(struct loco_shared_region *shared, struct loco_manager *manager,
                             const struct loco_channel *parent, const char *name,
                             struct loco_members members, size_t size);
 void loco_shared_region_fini(struct loco_shared_region *shared);
 
-/* This node's copy; peers may write it at any time. */
+/* Returns this node's copy. Peers may write it at any time. */
 static inline void *loco_shared_region_local(const struct loco_shared_region *shared)
 {
     return shared->region->memory;
 }
 
-/* One-sided, as loco_region_write and _read, but by node id. -EINVAL: not a member. Any
+/* As loco_region_write and loco_region_read, but by node id. -EINVAL: the node is not a member. Any
  * attached thread. */
 struct loco_ack loco_shared_region_write(struct loco_shared_region *shared, uint32_t node,
                                          size_t offset, const void *from, size_t size);

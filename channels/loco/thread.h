@@ -1,6 +1,7 @@
 /*
- * A thread attaches to a manager before it uses the manager's channels; the thread that opened the
- * manager is attached already. It has a link of its own to each peer, and a pool of mem_refs.
+ * A thread attaches to a manager before it uses the manager's channels. The thread that opened the
+ * manager is attached already. Each attached thread has its own link to each peer and its own pool
+ * of mem_refs.
  */
 #ifndef LOCO_THREAD_H
 #define LOCO_THREAD_H
@@ -10,22 +11,23 @@
 
 LOCO_DECLARATIONS
 
-/* Attaches the calling thread. Returns 0, -EEXIST when it is attached, -ENOMEM, or what the fabric
- * says to its links. */
+/* Attaches the calling thread. Returns 0, -EEXIST when it is attached already, -ENOMEM, or the
+ * fabric's error when a link cannot be opened. */
 int loco_thread_attach(struct loco_manager *manager);
 
-/* Detaches the calling thread, once all that it posted is done and placed, or lost with its peer.
- * Its mem_refs are taken back. manager_close detaches the rest. The timed one waits for at most
- * `timeout_ns`; after -ETIMEDOUT the thread is attached. */
+/* Waits until everything that the calling thread posted is done and placed, or lost with its peer;
+ * then detaches the thread and takes back its mem_refs. A thread that is not attached is left
+ * alone. loco_manager_close detaches all threads. The timed call waits for at most `timeout_ns`;
+ * after -ETIMEDOUT the thread is still attached. */
 void loco_thread_detach(struct loco_manager *manager);
 int loco_thread_detach_timed(struct loco_manager *manager, uint64_t timeout_ns);
 
 /*
- * Between these two, what the calling thread writes may wait, to whomever it goes, so that one
- * system call sends all that goes to one process: on the fabric tcp, where that costs as much as a
- * write. The acks of such writes say done. They may be nested; the outermost release sends. Nothing
- * waits longer than until the thread waits itself, by loco_relax, an ack or a fence. The thread is
- * attached. Elsewhere they do nothing.
+ * Between loco_hold and loco_release the fabric may hold back the calling thread's writes, and then
+ * send all that go to one process together. On tcp that saves a system call for each write; on the
+ * other fabrics these calls do nothing. The ack of a write that is held back says done. Pairs may
+ * be nested; the outermost loco_release sends. Held writes are also sent when the thread waits: in
+ * loco_relax, for an ack, or in a fence. Any attached thread.
  */
 void loco_hold(struct loco_manager *manager);
 void loco_release(struct loco_manager *manager);

@@ -29,7 +29,7 @@ void counter_add(struct counter *c, uint64_t amount)
     atomic_thread_fence(memory_order_seq_cst); /* the others read it in memory */
 }
 
-/* Each part as it was at some moment of the call: not all at the same. */
+/* Sums the parts. Each is read at some moment of the call, but not all at the same moment. */
 static int collect(struct counter *c, uint64_t *sum)
 {
     struct loco_ack all = {0};
@@ -49,8 +49,8 @@ static int collect(struct counter *c, uint64_t *sum)
     return 0;
 }
 
-/* Parts only grow. So if two sums are the same, each part is; and as it did not change from one
- * to the other, all of them were so at the moment in between. */
+/* Parts only grow. So if two sums are equal, no part changed from its first to its second reading,
+ * and the sum was right at the moment between the two collects. */
 int counter_sum(struct counter *c, uint64_t *sum)
 {
     uint64_t before;

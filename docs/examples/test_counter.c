@@ -9,7 +9,7 @@
 #include <loco-sim/workload.h>
 #include <stdlib.h>
 
-/* What one thread alone would see: an add has no result, a sum gives what was added. */
+/* What a single thread would see: an add has no result, and a sum gives all that was added. */
 static bool counter_step(const struct loco_sim_model *model, struct loco_sim_model_state *state,
                          const struct loco_sim_history_op *op)
 {
@@ -36,7 +36,7 @@ static void counter_close(void *object)
     counter_fini(object);
 }
 
-/* Each node adds in digits of its own, so that a sum tells whose adds are in it. */
+/* Each node adds to two digits of its own, so that a sum shows whose adds it contains. */
 static void add(struct loco_sim_actor *a)
 {
     static const uint64_t amounts[] = {1, 100, 10000};
@@ -56,8 +56,8 @@ static void sum(struct loco_sim_actor *a)
     loco_sim_history_return(a->history, op, true, value);
 }
 
-/* Few operations, so that a history that fails is soon understood; the seeds make up for it. An
- * add waits for nothing: only for the relax can the others come in between. */
+/* A history of few operations is easy to understand when it fails; the number of seeds makes up for
+ * their small number. An add never waits, so the relax lets the others run in between. */
 static void act(struct loco_sim_actor *a)
 {
     for (int i = 0; i < 3; i++) {

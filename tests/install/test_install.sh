@@ -116,6 +116,11 @@ headers() {
     (cd "$prefix/include/loco" && find . -name '*.h' | sed 's|^\./||' | sort)
 }
 
+# All that a program may include.
+public_headers() {
+    (cd "$prefix/include" && find loco loco-sim hiloco hiloco_node.h -name '*.h' | sort)
+}
+
 # What users include stands alone, and they compile it as they like.
 header_in() { # HEADER COMPILER LANGUAGE STANDARDS...
     header=$1
@@ -140,6 +145,28 @@ hpp_in() { # STANDARDS...
         g++ -std="$standard" -pedantic -Wall -Wextra -Wshadow -Wconversion -Werror -fsyntax-only \
             -I"$prefix/include" "$work/templates.cpp" || return 1
     done
+}
+
+# C++ finds the functions of loco-sim under the names that C gave them.
+sim_from_cpp() {
+    cat >"$work/sim.cpp" <<'END_OF_CPP'
+#include <loco-sim/workload.h>
+int main()
+{
+    loco_sim_history history;
+    const loco_sim_model word = loco_sim_model_word(1);
+    loco_sim_linear *checker;
+    loco_sim_workload none = {};
+    if (loco_sim_history_init(&history, 8) || loco_sim_linear_open(&checker, 8, LOCO_SIM_CONFIGS))
+        return 1;
+    loco_sim_linear_report report;
+    const bool right = loco_sim_linear_check(checker, &history, &word, &report) == LOCO_SIM_LINEARIZABLE;
+    return right && loco_sim_workload_run(&none, 1, LOCO_SIM_CALM, false) == 1 ? 0 : 1;
+}
+END_OF_CPP
+    g++ -std=c++17 -Wall -Wextra -Werror -o "$work/sim" "$work/sim.cpp" \
+        $(PKG_CONFIG_PATH=$prefix/lib/pkgconfig pkg-config --static --cflags --libs loco-sim) \
+        -Wl,-rpath,"$prefix/lib" && "$work/sim"
 }
 
 same_abi() {
@@ -245,7 +272,7 @@ check "each option is in --help, its man page and the completions, and nothing e
 
 echo "--- headers and symbols"
 check "loco.h includes them all" loco_h_has_all
-for h in $(headers | sed 's|^|loco/|') hiloco/model.h hiloco_node.h; do
+for h in $(public_headers); do
     check "$h is C11, C17 and C23" header_in $h "$cc" c c11 c17 c2x
     if command -v g++ >/dev/null; then
         check "$h is C++17 and C++20" header_in $h g++ c++ c++17 c++20
@@ -255,6 +282,7 @@ for h in $(headers | sed 's|^|loco/|') hiloco/model.h hiloco_node.h; do
 done
 if command -v g++ >/dev/null; then
     check "loco/loco.hpp is C++17 and C++20, each of its templates too" hpp_in c++17 c++20
+    check "loco-sim is used from C++" sim_from_cpp
 fi
 if [ "$(uname -m)" = x86_64 ]; then
     check "its ABI is that of channels/loco.abi (tests/install/abi.sh says what a change means)" same_abi

@@ -6,6 +6,7 @@
  */
 #include <criterion/criterion.h>
 #include <criterion/logging.h>
+#include <criterion/redirect.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -1018,4 +1019,47 @@ Test(workload, one_that_is_too_large_is_refused)
     cr_expect_eq(loco_sim_workload_run(&w, 1, LOCO_SIM_CALM, true), 1);
     w.threads = 0;
     cr_expect_eq(loco_sim_workload_run(&w, 1, LOCO_SIM_CALM, true), 1);
+}
+
+static int open_not(struct loco_manager *mgr, void *object)
+{
+    (void)mgr;
+    (void)object;
+    return -EINVAL;
+}
+
+static void close_never(void *object)
+{
+    (void)object;
+    cr_assert_fail("an endpoint that was not opened is closed");
+}
+
+static void act_never(struct loco_sim_actor *actor)
+{
+    (void)actor;
+    cr_assert_fail("an actor acts without an endpoint");
+}
+
+static struct loco_sim_model any_model(void)
+{
+    return loco_sim_model_word(0);
+}
+
+Test(workload, one_that_cannot_open_fails)
+{
+    const struct loco_sim_workload w = {.name = "shut",
+                                        .nodes = 2,
+                                        .threads = 1,
+                                        .model = any_model,
+                                        .object_size = 1,
+                                        .open = open_not,
+                                        .close = close_never,
+                                        .act = act_never};
+
+    cr_redirect_stderr();
+    cr_expect_eq(loco_sim_workload_run(&w, 1, LOCO_SIM_CALM, true), 1);
+    fflush(stderr);
+    cr_assert_stderr_eq_str("workload shut: node 0 cannot open: Invalid argument\n"
+                            "workload shut: node 1 cannot open: Invalid argument\n"
+                            "workload shut fails with seed 1 at chaos 0\n");
 }

@@ -1,8 +1,9 @@
 /*
- * A table by node id. A network may have thousands of nodes, of which one node knows few: so the
- * entries lie in pages of neighbouring ids, and a page is made with the first of its entries.
+ * A table by node id. A network may have thousands of nodes, and a node usually deals with few of
+ * them. So the entries lie in pages of neighbouring ids, and a page is made when the first of its
+ * entries is made.
  *
- * One thread at a time makes entries; any thread may find them meanwhile, and none ever moves.
+ * One thread at a time makes entries. Any thread may look for them meanwhile. Entries never move.
  */
 #ifndef LOCO_BY_NODE_H
 #define LOCO_BY_NODE_H
@@ -22,7 +23,7 @@ struct loco_by_node {
     LOCO_ATOMIC(unsigned char *) * pages;
 };
 
-/* The node's entry, zero at first; NULL: neither it nor a neighbour was made. */
+/* Returns the node's entry, which is zero at first; NULL: no entry of its page was made. */
 static inline void *loco_by_node_find(const struct loco_by_node *t, uint32_t node)
 {
     unsigned char *page =

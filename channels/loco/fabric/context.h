@@ -1,12 +1,13 @@
 /*
- * What the library keeps for the calling thread: its only hidden state.
+ * What the library keeps for the calling thread. This is its only hidden state.
  *
- * Its context in each manager of the process. The core fills and reads it; a fabric that runs
- * threads of its own (the sim's fibers) gives each a table and swaps the pointer when it switches.
+ * `table` has the thread's context in each manager of the process. The core fills and reads it. A
+ * fabric that runs fibers (sim) gives each fiber a table and swaps the pointer when it switches.
  *
- * Whether it has stored to network memory itself (LOCO_COHERENT) since it last emptied its CPU's
- * store buffer. A later load could overtake those stores: everything that stores to a peer's memory
- * says so here, and everything that promises to come after them empties the buffer first.
+ * `stored` says whether the thread has stored to network memory with this CPU (LOCO_COHERENT) since
+ * it last emptied the CPU's store buffer. A later load could overtake such stores. So code that
+ * stores to a peer's memory calls loco_stored, and code that promises to come after those stores
+ * calls loco_place_stores first.
  */
 #ifndef LOCO_CONTEXT_H
 #define LOCO_CONTEXT_H
@@ -23,12 +24,12 @@ enum { LOCO_MANAGERS_MAX = 16384 };
 struct loco_context {
     void **table;   /* by the manager's slot; NULL: nothing attached */
     bool stored;    /* to network memory, since the last loco_place_stores */
-    unsigned holds; /* what it posts may wait until it releases as often: loco_hold */
+    unsigned holds; /* how many loco_hold are not released yet */
 };
 
 extern __thread struct loco_context loco_context;
 
-/* The table of the calling thread, made at its first use. */
+/* Returns the calling thread's table, which is made at its first use. */
 void **loco_context_table(void);
 
 static inline void *loco_context_at(unsigned slot)
@@ -42,7 +43,7 @@ static inline void loco_stored(void)
     loco_context.stored = true;
 }
 
-/* Places those stores: nothing that the thread does later is seen before them. */
+/* Places those stores: no later operation of the thread is seen before them. */
 static inline void loco_place_stores(void)
 {
     if (!loco_context.stored)
@@ -52,9 +53,9 @@ static inline void loco_place_stores(void)
 }
 
 /*
- * Around an atomic operation by this CPU. The thread's earlier stores are placed before it, and
- * nothing that the thread does later is seen before it. An x86's atomic operation does both itself;
- * elsewhere its store may be overtaken by a later load.
+ * These two go around an atomic operation of this CPU. The thread's earlier stores are placed
+ * before it, and no later operation of the thread is seen before it. On x86 the atomic operation
+ * does both by itself. On other processors a later load may overtake its store.
  */
 static inline void loco_before_atomic(void)
 {

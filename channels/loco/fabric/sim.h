@@ -1,15 +1,15 @@
 /*
- * The sim fabric: all nodes in one process, each thread of each node on a fiber, and a
- * virtual clock that advances only when every fiber waits. The code above the fabric is the
- * production code, unchanged.
+ * The sim fabric: all nodes are in one process, each thread of each node runs on a fiber, and a
+ * virtual clock advances only when every fiber waits. The code above the fabric is the production
+ * code, unchanged.
  *
  *      loco_sim_open  -->  loco_sim_spawn (for each thread)  -->  loco_sim_run
  *
- * Everything happens in the order of virtual time; at the same time in the order of classes,
- * network first; in one class in the order of arrival. What is random is drawn from the
- * seed, for each link on its own: the same seed gives the same run, bit for bit.
+ * Events happen in the order of virtual time. Events of the same time happen in the order of their
+ * classes, network first; those of one class in the order of their arrival. Random numbers are
+ * drawn from the seed, for each link separately: the same seed gives the same run, bit for bit.
  *
- * One open sim belongs to one thread of the process.
+ * Threads: one thread of the process uses an open sim.
  */
 #ifndef LOCO_SIM_H
 #define LOCO_SIM_H
@@ -21,72 +21,77 @@
 
 LOCO_DECLARATIONS
 
-/* The order of what happens at the same virtual time. */
+/* The classes of events, which order those of the same virtual time. */
 enum loco_sim_class {
     LOCO_SIM_NETWORK = 0, /* deliveries */
-    LOCO_SIM_FIRST = 1,   /* fibers: loco_sim_sleep's classes, up to LOCO_SIM_WAITS */
+    LOCO_SIM_FIRST = 1,   /* fibers in loco_sim_sleep: from here to below LOCO_SIM_WAITS */
     LOCO_SIM_WAITS = 9,   /* fibers in a relax() */
 };
 
-/* One direction between two nodes. */
+/* The way from one node to another. */
 struct loco_sim_link {
     uint64_t latency_ns; /* one way */
-    uint64_t jitter_ns;  /* added, uniform in 0..jitter; a link's operations stay in order */
+    uint64_t jitter_ns;  /* added, uniform in 0..jitter_ns; a link's operations stay in order */
 };
 
 /*
- * How much of what RDMA permits happens. Each level adds to the one before; above none the
- * links' latencies do not count, and at every turn chance says who goes on.
+ * How much the network misbehaves, within what RDMA permits. Each level adds to the one before. On
+ * all levels but LOCO_SIM_CALM latencies are ignored, and at every turn chance decides which fiber
+ * or link goes on.
  */
 enum loco_sim_chaos {
-    LOCO_SIM_CALM,     /* nothing but latency and jitter */
-    LOCO_SIM_DELAYED,  /* fibers and links go on in any order; completion before placement */
-    LOCO_SIM_TORN,     /* the words of one transfer move in any order, one after the other */
-    LOCO_SIM_DEFERRED, /* a source that is not inline is read late, a read is overtaken by later
-                          writes of its link, answered early or done twice, atomics are not atomic
-                          with the CPU's, send queues are full, fibers are interrupted anywhere */
+    LOCO_SIM_CALM,     /* only latency and jitter */
+    LOCO_SIM_DELAYED,  /* fibers and links go on in any order; completion comes before placement */
+    LOCO_SIM_TORN,     /* the words of one transfer move one by one, in any order */
+    LOCO_SIM_DEFERRED, /* sources that are not inline are read late; reads are overtaken by later
+                          writes of their link, answered early, or done twice; atomics are not
+                          atomic with the CPU's; send queues are full; fibers are interrupted
+                          anywhere */
 };
 
 struct loco_sim_config {
     uint64_t seed;
     enum loco_sim_chaos chaos;
-    uint64_t steps_max; /* of chaos, before the run counts as stuck; 0: 10 million */
-    /* The link from one node to another; NULL: no latency anywhere. */
+    uint64_t steps_max; /* a run under chaos counts as stuck after so many steps; 0: 10 million */
+    /* Returns the way from one node to another; NULL: there is no latency anywhere. */
     struct loco_sim_link (*link)(void *arg, uint32_t from, uint32_t to);
     void *arg;
     uint64_t room[4];
 };
 
-/* NULL when there is no memory, or the config asks for what this version does not know. */
+/* Returns a new fabric; NULL when there is no memory or the config's room is not zero. */
 struct loco_fabric *loco_sim_open(const struct loco_sim_config *config);
 
-/* Adds a thread that begins at the present virtual time. Returns 0 or -ENOMEM. */
+/* Adds a fiber that begins at the present virtual time. Returns 0 or -ENOMEM. */
 int loco_sim_spawn(struct loco_fabric *sim, void (*body)(void *arg), void *arg);
 
-/* Runs until every fiber has ended. Returns 0; -EDEADLK when all of those left wait for what
- * cannot happen any more; or -ETIME when chaos has taken steps_max steps. */
+/* Runs until every fiber has ended. Returns 0; -EDEADLK when all fibers left wait for something
+ * that cannot happen any more; or -ETIME after steps_max steps of chaos. */
 int loco_sim_run(struct loco_fabric *sim);
 
 /* --- from within a fiber --------------------------------------------------------------- */
 
-uint64_t loco_sim_now(const struct loco_fabric *sim); /* ns */
+/* Returns the virtual time, ns. */
+uint64_t loco_sim_now(const struct loco_fabric *sim);
 
-/* Goes on at `time` (or now, where that is past), as one of `order`. */
+/* Sleeps until virtual time `time`, ns; until now if that is past. `order` is the fiber's class
+ * then.
+ */
 void loco_sim_sleep(struct loco_fabric *sim, uint64_t time, unsigned order);
 
 /*
- * Node `id` dies: its peers lose it, under chaos each at a time of its own, and what its operations
- * in flight have not done at a peer until then is never done there. What is left of it is closed as
- * ever (_fini, loco_manager_close), without effect on the others; then it may be opened again, as
- * if restarted.
+ * Node `id` dies. Its peers lose it; under chaos, each at a time of its own. Whatever its
+ * operations in flight have not done at a peer by then is never done there. The program closes the
+ * dead node's channels and manager as usual, which has no effect on the others. Afterwards it may
+ * open the node again, as if it had restarted.
  */
 void loco_sim_crash(struct loco_fabric *sim, uint32_t id);
 
-/* The connection of two nodes breaks, for good: each loses the other, under chaos at a time of
- * its own. */
+/* The connection of two nodes breaks and does not come back. Each loses the other; under chaos, at
+ * a time of its own. */
 void loco_sim_cut(struct loco_fabric *sim, uint32_t a, uint32_t b);
 
-/* Ends the fabric; no fiber is left, or they are abandoned where they wait. */
+/* Ends the fabric. Fibers that have not ended are abandoned where they wait. */
 void loco_sim_close(struct loco_fabric *sim);
 
 LOCO_DECLARATIONS_END
