@@ -105,6 +105,13 @@ static void manager_on_warning(void *arg, const char *text)
 
 /* --- open, ready, close ------------------------------------------------------------- */
 
+static bool manager_config_makes_sense(const struct loco_manager_config *c)
+{
+    return c->node < c->node_count && c->arena_size <= SIZE_MAX / 2 &&
+           c->block_size <= UINT32_MAX && c->block_count <= UINT32_MAX &&
+           loco_room_is_empty(c->room, sizeof c->room);
+}
+
 static void manager_set_defaults(struct loco_manager_config *c)
 {
     if (!c->arena_size)
@@ -142,31 +149,21 @@ static void manager_free_peers(struct loco_manager *m)
     loco_by_node_free(&m->peers);
 }
 
-int loco_manager_open(struct loco_manager **manager, struct loco_fabric *fabric,
-                      const struct loco_manager_config *config)
+/* Makes a manager that has no node yet. */
+static int manager_make(struct loco_manager **made, struct loco_fabric *fabric,
+                        const struct loco_manager_config *config)
 {
-    if (config->node_count == 0 || config->node >= config->node_count ||
-        !loco_room_is_empty(config->room, sizeof config->room))
-        return -EINVAL;
-
     struct loco_manager *m = calloc(1, sizeof *m);
+
     if (!m)
         return -ENOMEM;
     m->fabric = fabric;
     m->id = config->node;
     m->count = config->node_count;
     m->config = *config;
-    m->config.secret = (struct loco_secret){0};
+    m->config.secret = (struct loco_secret){0}; /* it is not kept */
     manager_set_defaults(&m->config);
 
-    const struct loco_events events = {
-        .peer_up = manager_on_peer_up,
-        .message = manager_on_message,
-        .peer_lost = manager_on_peer_lost,
-        .foreigner = manager_on_foreigner,
-        .warning = manager_on_warning,
-        .arg = m,
-    };
     int rc = manager_init_lock(&m->lock);
     if (rc)
         goto free_manager;
@@ -175,14 +172,61 @@ int loco_manager_open(struct loco_manager **manager, struct loco_fabric *fabric,
         goto destroy_lock;
     rc = loco_by_node_init(&m->peers, m->count, sizeof(struct loco_peer));
     if (rc)
-        goto free_slot;
+        goto give_slot_back;
+    *made = m;
+    return 0;
+
+give_slot_back:
+    atomic_store(&slots_taken[m->slot], false);
+destroy_lock:
+    pthread_mutex_destroy(&m->lock);
+free_manager:
+    free(m);
+    return rc;
+}
+
+/* Frees a manager whose node is closed, or was never opened. */
+static void manager_free(struct loco_manager *m)
+{
+    tdestroy(m->channels, manager_free_nothing);
+    loco_memory_free(m);
+    manager_free_peers(m);
+    atomic_store(&slots_taken[m->slot], false);
+    pthread_mutex_destroy(&m->lock);
+    free(m);
+}
+
+static int manager_open_node(struct loco_manager *m, struct loco_secret secret)
+{
+    const struct loco_events events = {
+        .peer_up = manager_on_peer_up,
+        .message = manager_on_message,
+        .peer_lost = manager_on_peer_lost,
+        .foreigner = manager_on_foreigner,
+        .warning = manager_on_warning,
+        .arg = m,
+    };
 
     /* The events take this lock too, so none of them runs before m->node is set. */
     pthread_mutex_lock(&m->lock);
-    rc = fabric->ops->node_open(fabric, m->id, m->count, config->secret, &events, &m->node);
+    int rc = m->fabric->ops->node_open(m->fabric, m->id, m->count, secret, &events, &m->node);
     pthread_mutex_unlock(&m->lock);
+    return rc;
+}
+
+int loco_manager_open(struct loco_manager **manager, struct loco_fabric *fabric,
+                      const struct loco_manager_config *config)
+{
+    struct loco_manager *m;
+
+    if (!manager_config_makes_sense(config))
+        return -EINVAL;
+    int rc = manager_make(&m, fabric, config);
     if (rc)
-        goto free_peers;
+        return rc;
+    rc = manager_open_node(m, config->secret);
+    if (rc)
+        goto free_manager;
     rc = loco_thread_attach(m);
     if (rc)
         goto close_node;
@@ -191,15 +235,8 @@ int loco_manager_open(struct loco_manager **manager, struct loco_fabric *fabric,
 
 close_node: /* without the lock, which the node's last events take */
     fabric->ops->node_close(m->node);
-free_peers:
-    manager_free_peers(m);
-    loco_memory_free(m);
-free_slot:
-    atomic_store(&slots_taken[m->slot], false);
-destroy_lock:
-    pthread_mutex_destroy(&m->lock);
 free_manager:
-    free(m);
+    manager_free(m);
     return rc;
 }
 
@@ -265,12 +302,7 @@ int loco_manager_close_timed(struct loco_manager *m, uint64_t timeout_ns)
     manager_free_threads(m);
     loco_context_table()[m->slot] = NULL;
     m->fabric->ops->node_close(m->node);
-    tdestroy(m->channels, manager_free_nothing);
-    loco_memory_free(m);
-    manager_free_peers(m);
-    pthread_mutex_destroy(&m->lock);
-    atomic_store(&slots_taken[m->slot], false);
-    free(m);
+    manager_free(m);
     return 0;
 }
 

@@ -115,6 +115,8 @@ static bool memory_cut_hole(struct loco_memory *all, size_t size, void **memory,
 
 int loco_memory_cut(struct loco_manager *m, size_t size, void **memory, struct loco_remote *where)
 {
+    if (size > SIZE_MAX / 2) /* rounded up, here or in a fabric, it could become small */
+        return -ENOMEM;
     size = memory_whole_lines(size);
     if (m->memory && memory_cut_hole(m->memory, size, memory, where))
         return 0;

@@ -303,7 +303,7 @@ int loco_owned_var_init(struct loco_owned_var *v, struct loco_manager *manager,
     const struct loco_members owner_only = {.nodes = &owner, .count = 1};
     struct loco_members members = manager->id == owner ? readers : owner_only;
 
-    if (size == 0)
+    if (size == 0 || size > SIZE_MAX / 4)
         return -EINVAL;
     const enum check check = check_of(manager, size);
     *v = (struct loco_owned_var){

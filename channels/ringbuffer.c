@@ -110,11 +110,8 @@ int loco_ringbuffer_init(struct loco_ringbuffer *rb, struct loco_manager *manage
     if (!rb->direct)
         return -ENOMEM;
     int rc = loco_channel_init(&rb->channel, manager, parent, name, members, &ring_ops);
-    if (rc) {
-        free(rb->direct);
-        return rc;
-    }
-    rc = loco_channel_region(&rb->channel, "ring", rb->capacity, &rb->ring);
+    if (!rc)
+        rc = loco_channel_region(&rb->channel, "ring", rb->capacity, &rb->ring);
     if (!rc)
         rc = loco_sst_init(&rb->acks, manager, &rb->channel, "acks", members, sizeof rb->position);
     if (rc)

@@ -177,18 +177,15 @@ int loco_shared_queue_init(struct loco_shared_queue *q, struct loco_manager *man
         .entry_size = entry_size,
         .coherent = manager->fabric->capabilities & LOCO_COHERENT,
     };
-    if (capacity == 0 || capacity > CAPACITY_MAX || entry_size == 0)
+    if (capacity == 0 || capacity > CAPACITY_MAX || entry_size == 0 || entry_size > SIZE_MAX / 2)
         return -EINVAL;
     q->capacity = queue_power_of_two(capacity);
     q->direct = calloc(manager->count, sizeof *q->direct);
     if (!q->direct)
         return -ENOMEM;
     int rc = loco_channel_init(&q->channel, manager, parent, name, members, &queue_ops);
-    if (rc) {
-        free(q->direct);
-        return rc;
-    }
-    rc = queue_set_shape(q);
+    if (!rc)
+        rc = queue_set_shape(q);
     if (!rc)
         rc = queue_make_slots(q);
     if (!rc)
@@ -462,7 +459,7 @@ static int ticket_must_wait(const struct call *c)
     int rc = loco_atomic_load_timed(call_other_word(c), &other, call_time_for_look(c));
 
     if (!c->pops)
-        other += c->queue->capacity; /* so far may pushes be ahead of pops */
+        other += c->queue->capacity; /* pushes may be this far ahead of pops */
     return rc ? rc : (int64_t)(other - c->ticket) <= 0;
 }
 

@@ -21,7 +21,7 @@ static int sst_add_row(struct loco_sst *s, uint32_t node, struct loco_owned_var 
     return rc;
 }
 
-/* Adds a participant's row when it joins, as who takes part is not known before. A participant that
+/* Adds a participant's row when it joins: only then is it known to take part. A participant that
  * comes back has a row already, and the owned_var takes it back by itself. */
 static void sst_on_join(struct loco_channel *channel, uint32_t node)
 {

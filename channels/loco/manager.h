@@ -51,8 +51,8 @@ struct loco_manager_config {
 
     /* Optional; 0 or NULL takes the default. */
     size_t arena_size;                 /* bytes; default 64 MiB */
-    size_t block_size;                 /* bytes of a mem_ref; default 4096 */
-    size_t block_count;                /* mem_refs of each thread; default 256 */
+    size_t block_size;                 /* bytes of a mem_ref, at most UINT32_MAX; default 4096 */
+    size_t block_count;                /* of each thread, at most UINT32_MAX; default 256 */
     enum loco_completions completions; /* default LOCO_INLINE */
     struct loco_secret secret; /* the same at every node; without one any process may take part */
     loco_log_fn *log;

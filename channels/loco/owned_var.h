@@ -58,7 +58,7 @@ struct loco_owned_var {
  * Constructs and joins an endpoint of the variable that node `owner` owns. The value has `size`
  * bytes and is zero at first. At the owner `readers` are the members. At any other node the owner
  * is the only member, and `readers` is ignored. Returns 0 or an error of loco_channel_init; -EINVAL
- * also when `size` is 0.
+ * also when `size` is 0 or above SIZE_MAX / 4.
  */
 int loco_owned_var_init(struct loco_owned_var *var, struct loco_manager *manager,
                         const struct loco_channel *parent, const char *name, uint32_t owner,

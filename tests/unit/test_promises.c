@@ -271,3 +271,47 @@ Test(promises, options_of_a_later_version_are_refused)
     last_word(ops.room, sizeof ops.room);
     cr_expect_eq(loco_channel_init(&channel, &none, NULL, "channel", LOCO_ALL, &ops), -EINVAL);
 }
+
+/* --- sizes that no memory has --------------------------------------------------------------- */
+
+/* Rounded up, or with the words that are added to them, these would be small. */
+static void huge_body(struct node *n)
+{
+    struct loco_manager *m = n->mgr;
+    struct loco_shared_region region;
+    struct loco_owned_var var;
+    struct loco_atomic_array array;
+    struct loco_shared_queue queue;
+    struct loco_ringbuffer ring;
+    const size_t count = SIZE_MAX / sizeof(uint64_t) - m->count;
+
+    CHECK(n, loco_shared_region_init(&region, m, NULL, "r", LOCO_ALL, SIZE_MAX) == -ENOMEM);
+    CHECK(n, loco_owned_var_init(&var, m, NULL, "v", n->id, LOCO_ALL, SIZE_MAX) == -EINVAL);
+    CHECK(n, loco_atomic_array_init(&array, m, NULL, "a", count, LOCO_ALL, 0) == -ENOMEM);
+    CHECK(n, loco_shared_queue_init(&queue, m, NULL, "q", n->id, LOCO_ALL, 8, SIZE_MAX - 7) ==
+                 -EINVAL);
+    CHECK(n, loco_ringbuffer_init(&ring, m, NULL, "b", n->id, LOCO_ALL, SIZE_MAX, 8) == -EINVAL);
+    /* What could not be constructed may be ended. */
+    CHECK(n, loco_shared_queue_init(&queue, m, NULL, "q/", n->id, LOCO_ALL, 8, 8) == -EINVAL);
+    loco_shared_queue_fini(&queue);
+    CHECK(n, loco_ringbuffer_init(&ring, m, NULL, "b/", n->id, LOCO_ALL, 64, 8) == -EINVAL);
+    loco_ringbuffer_fini(&ring);
+}
+
+ON_EACH_FABRIC(huge_sizes_are_refused, 1, huge_body)
+
+Test(promises, huge_mem_refs_are_refused)
+{
+    const struct loco_sim_config sim = {.seed = 1};
+    const struct loco_manager_config configs[] = {
+        {.node_count = 1, .arena_size = SIZE_MAX},
+        {.node_count = 1, .block_size = SIZE_MAX},
+        {.node_count = 1, .block_size = 64, .block_count = SIZE_MAX / 64 + 2},
+    };
+    struct loco_fabric *fabric = loco_sim_open(&sim);
+    struct loco_manager *m;
+
+    for (size_t i = 0; i < sizeof configs / sizeof configs[0]; i++)
+        cr_expect_eq(loco_manager_open(&m, fabric, &configs[i]), -EINVAL);
+    loco_sim_close(fabric);
+}
