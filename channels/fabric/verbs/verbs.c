@@ -311,6 +311,44 @@ static void verbs_add_node(struct verbs_node *n)
     verbs_wake(v->wake_connecting);
 }
 
+/* Makes the network's key of its secret, and one of the node's own for the links to itself. */
+static int verbs_make_keys(struct verbs_node *n, struct loco_secret secret)
+{
+    struct loco_nonce own;
+    int rc = loco_nonce_new(&own);
+
+    if (rc)
+        return rc;
+    loco_key_of(&n->key, secret);
+    loco_key_of(&n->own_links, (struct loco_secret){&own, sizeof own});
+    return loco_nonce_new(&n->challenge);
+}
+
+/* Opens what the node has on the device that it is bound to. */
+static int verbs_open_resources(struct verbs_node *n)
+{
+    int rc = verbs_open_device(n);
+
+    if (!rc)
+        rc = verbs_watch_device(n);
+    if (!rc)
+        rc = verbs_control_open(n);
+    return rc;
+}
+
+/* Lets the telling thread look for the node's messages, and peers connect. */
+static int verbs_begin_to_listen(struct verbs_node *n)
+{
+    int rc = verbs_watch_node(n);
+
+    if (rc)
+        return rc;
+    rc = verbs_listen(n);
+    if (rc)
+        epoll_ctl(n->verbs->epoll, EPOLL_CTL_DEL, n->channel->fd, NULL);
+    return rc;
+}
+
 static int verbs_node_open(struct loco_fabric *fabric, uint32_t id, uint32_t count,
                            struct loco_secret secret, const struct loco_events *events,
                            struct loco_node **node)
@@ -321,42 +359,25 @@ static int verbs_node_open(struct loco_fabric *fabric, uint32_t id, uint32_t cou
         return -ENOMEM;
     n->base = (struct loco_node){.fabric = fabric, .id = id, .count = count, .events = *events};
     n->verbs = verbs_of(fabric);
-    loco_key_of(&n->key, secret);
-    struct loco_nonce own;
-    int rc = loco_nonce_new(&own);
-    if (rc)
-        goto free_it;
-    loco_key_of(&n->own_links, (struct loco_secret){&own, sizeof own});
-    rc = loco_nonce_new(&n->challenge);
+    int rc = verbs_make_keys(n, secret);
     if (!rc)
         rc = verbs_make_peers(n);
-    if (rc)
-        goto free_it;
-    rc = verbs_bind_node(n);
-    if (rc)
-        goto free_it;
-    rc = verbs_open_device(n);
     if (!rc)
-        rc = verbs_watch_device(n);
+        rc = verbs_bind_node(n);
+    if (rc)
+        goto free_node;
+    rc = verbs_open_resources(n);
     if (!rc)
-        rc = verbs_control_open(n);
+        rc = verbs_begin_to_listen(n);
     if (rc)
         goto unbind;
-    rc = verbs_watch_node(n);
-    if (rc)
-        goto unbind;
-    rc = verbs_listen(n);
-    if (rc)
-        goto unwatch;
     verbs_add_node(n);
     *node = &n->base;
     return 0;
 
-unwatch:
-    epoll_ctl(n->verbs->epoll, EPOLL_CTL_DEL, n->channel->fd, NULL);
 unbind:
     rdma_destroy_id(n->listener.id);
-free_it:
+free_node:
     verbs_free_node(n);
     return rc;
 }

@@ -901,25 +901,31 @@ static int link_make_pair(struct verbs_link *l, struct ibv_qp_init_attr *attribu
     }
 }
 
-int verbs_link_connect(struct verbs_link *l, struct ibv_qp_init_attr *attributes)
+/* Makes the hello prove that the link is of this network. */
+static int link_prove(const struct verbs_link *l, struct verbs_hello *h)
 {
-    struct verbs_node *n = l->node;
-    struct verbs_hello h = hello_of(n, VERBS_FOR_LINK);
-    struct rdma_conn_param param = connect_parameters(n, &h);
+    const struct verbs_node *n = l->node;
     struct loco_key key;
-    uint64_t until = loco_host_clock(&n->base) + LINK_MS * (uint64_t)MS;
+    int rc = connect_find_key(l->node, l->base.peer, &key);
 
-    int rc = connect_find_key(n, l->base.peer, &key);
     if (!rc)
-        rc = loco_nonce_new(&h.nonce);
+        rc = loco_nonce_new(&h->nonce);
     if (rc)
         return rc;
-    const struct loco_claim claim = claim_of_link(n, n->base.id, l->base.peer, &h.nonce);
-    h.proof = loco_prove(&key, &claim);
+    const struct loco_claim claim = claim_of_link(n, n->base.id, l->base.peer, &h->nonce);
+    h->proof = loco_prove(&key, &claim);
+    return 0;
+}
+
+/* Makes the link's id, and finds its way to the peer. */
+static int link_find_route(struct verbs_link *l, uint64_t until)
+{
+    struct verbs_node *n = l->node;
+
     l->channel = rdma_create_event_channel();
     if (!l->channel || rdma_create_id(l->channel, &l->id, l, RDMA_PS_TCP))
         return -errno;
-    rc = connect_resolve(n, l->id, l->base.peer);
+    int rc = connect_resolve(n, l->id, l->base.peer);
     if (!rc)
         rc = link_await(l, RDMA_CM_EVENT_ADDR_RESOLVED, until);
     if (!rc && rdma_resolve_route(l->id, RESOLVE_MS))
@@ -928,10 +934,17 @@ int verbs_link_connect(struct verbs_link *l, struct ibv_qp_init_attr *attributes
         rc = link_await(l, RDMA_CM_EVENT_ROUTE_RESOLVED, until);
     if (!rc && l->id->verbs != n->device)
         rc = -EXDEV;
-    if (!rc)
-        rc = link_make_pair(l, attributes);
-    if (!rc && rdma_connect(l->id, &param))
-        rc = -errno;
+    return rc;
+}
+
+/* Connects the link's queue pair. From then on the pair can be broken when the peer is lost; a loss
+ * before that only marked the link as broken. */
+static int link_establish(struct verbs_link *l, const struct verbs_hello *h, uint64_t until)
+{
+    struct verbs_node *n = l->node;
+    struct rdma_conn_param param = connect_parameters(n, h);
+    int rc = rdma_connect(l->id, &param) ? -errno : 0;
+
     if (!rc)
         rc = link_await(l, RDMA_CM_EVENT_ESTABLISHED, until);
     if (rc)
@@ -940,4 +953,19 @@ int verbs_link_connect(struct verbs_link *l, struct ibv_qp_init_attr *attributes
     l->qp = l->id->qp;
     pthread_mutex_unlock(&n->verbs->lock);
     return atomic_load(&l->broken) ? -ECONNRESET : 0;
+}
+
+int verbs_link_connect(struct verbs_link *l, struct ibv_qp_init_attr *attributes)
+{
+    struct verbs_hello h = hello_of(l->node, VERBS_FOR_LINK);
+    const uint64_t until = loco_host_clock(&l->node->base) + LINK_MS * (uint64_t)MS;
+    int rc = link_prove(l, &h);
+
+    if (!rc)
+        rc = link_find_route(l, until);
+    if (!rc)
+        rc = link_make_pair(l, attributes);
+    if (!rc)
+        rc = link_establish(l, &h, until);
+    return rc;
 }
