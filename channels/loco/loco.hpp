@@ -1,12 +1,13 @@
 /*
- * libloco in C++17: thin classes over loco.h. Each is an endpoint; its destructor ends it. What
- * fails throws std::system_error, whose code is the errno; what may well fail, such as to try,
- * returns. Values are of any trivially copyable type. Everything else is as the functions that
- * these call say: units, threads, order.
+ * libloco in C++17: thin classes over loco.h. An object of a class is an endpoint; its destructor
+ * ends it. An error throws std::system_error with the errno as its code. Outcomes that are no
+ * errors (a try that failed, a time that is over) are returned. Values are of any trivially
+ * copyable type. The headers of the functions that a method calls say the rest: units, threads,
+ * order.
  *
- * A class gives the structure that it is made of by get(), for what it has no method for. Endpoints
- * are destroyed before their manager, and that before its fabric: declared in the other order, they
- * are.
+ * get() returns the C structure, for calls that have no method here. An endpoint must be destroyed
+ * before its manager, and a manager before its fabric. So declare the fabric first, then the
+ * manager, then endpoints.
  */
 #ifndef LOCO_HPP
 #define LOCO_HPP
@@ -27,12 +28,15 @@ namespace loco
 using duration = std::chrono::nanoseconds;
 inline constexpr duration forever = duration::max();
 
+/* A time that is over already counts as 0. */
 inline std::uint64_t ns_of(duration d)
 {
-    return d == forever ? UINT64_MAX : static_cast<std::uint64_t>(d.count());
+    if (d == forever)
+        return UINT64_MAX;
+    return d.count() > 0 ? static_cast<std::uint64_t>(d.count()) : 0;
 }
 
-/* Returns rc, unless it is an error. */
+/* Returns rc. Throws it if it is an error. */
 inline int check(int rc)
 {
     if (rc < 0)
@@ -40,7 +44,7 @@ inline int check(int rc)
     return rc;
 }
 
-/* Whether it was not this error; any other is thrown. */
+/* Returns whether rc is not `error`. Throws any other error. */
 inline bool unless(int rc, int error)
 {
     return rc != -error && check(rc) >= 0;
@@ -51,7 +55,7 @@ inline void wait(const struct loco_ack &ack, duration timeout = forever)
     check(loco_ack_wait(&ack, ns_of(timeout)));
 }
 
-/* What is neither copied nor moved: peers know where it is. */
+/* The base of what must not be copied or moved, because the library keeps its address. */
 class pinned
 {
   public:
@@ -63,62 +67,77 @@ class pinned
     ~pinned() = default;
 };
 
-/* The fabric of processes on one machine, which meet in a folder; nullptr: of this process. */
-class shm : pinned
+/* The base of the fabrics. */
+class fabric : pinned
 {
   public:
-    explicit shm(const char *folder)
+    struct loco_fabric *get() const
     {
-        check(loco_shm_open(&fabric, folder));
+        return raw;
+    }
+
+  protected:
+    fabric() = default;
+    ~fabric() = default;
+    struct loco_fabric *raw = nullptr;
+};
+
+/* Shared memory: the processes of one machine meet in a directory. */
+class shm : public fabric
+{
+  public:
+    explicit shm(const char *run_directory)
+    {
+        check(loco_shm_open(&raw, run_directory));
     }
     ~shm()
     {
-        loco_shm_close(fabric);
+        loco_shm_close(raw);
     }
-    struct loco_fabric *get() const
-    {
-        return fabric;
-    }
-
-  private:
-    struct loco_fabric *fabric = nullptr;
 };
 
-/* The fabric of machines that reach each other by TCP; each node's address is in `config`. */
-class tcp : pinned
+/* TCP; `config` has each node's address. */
+class tcp : public fabric
 {
   public:
     explicit tcp(const struct loco_tcp_config &config)
     {
-        check(loco_tcp_open(&fabric, &config));
+        check(loco_tcp_open(&raw, &config));
     }
     ~tcp()
     {
-        loco_tcp_close(fabric);
+        loco_tcp_close(raw);
     }
-    struct loco_fabric *get() const
-    {
-        return fabric;
-    }
+};
 
-  private:
-    struct loco_fabric *fabric = nullptr;
+/* RDMA; `config` has each node's address. */
+class verbs : public fabric
+{
+  public:
+    explicit verbs(const struct loco_verbs_config &config)
+    {
+        check(loco_verbs_open(&raw, &config));
+    }
+    ~verbs()
+    {
+        loco_verbs_close(raw);
+    }
 };
 
 class manager : pinned
 {
   public:
-    manager(struct loco_fabric *fabric, const struct loco_manager_config &config)
+    manager(struct loco_fabric *on, const struct loco_manager_config &config)
     {
-        check(loco_manager_open(&raw, fabric, &config));
+        check(loco_manager_open(&raw, on, &config));
     }
-    manager(const shm &fabric, std::uint32_t node, std::uint32_t count)
+    manager(const fabric &on, std::uint32_t node, std::uint32_t count)
     {
         struct loco_manager_config config = {};
 
         config.node = node;
         config.node_count = count;
-        check(loco_manager_open(&raw, fabric.get(), &config));
+        check(loco_manager_open(&raw, on.get(), &config));
     }
     ~manager()
     {
@@ -145,7 +164,7 @@ class manager : pinned
     struct loco_manager *raw = nullptr;
 };
 
-/* For as long as it lives, the thread that made it may use the manager's channels. */
+/* As long as it lives, the thread that made it is attached. The same thread destroys it. */
 class attached : pinned
 {
   public:
@@ -162,8 +181,8 @@ class attached : pinned
     struct loco_manager *mgr;
 };
 
-/* For as long as it lives, what the thread writes may wait, so that it is sent together: loco_hold.
- * The thread that made it ends it. */
+/* As long as it lives, the fabric may hold back the thread's writes and send them together:
+ * loco_hold. The same thread destroys it. */
 class held : pinned
 {
   public:
@@ -195,7 +214,7 @@ class barrier : pinned
     {
         check(loco_barrier_wait(&raw));
     }
-    /* False: not all have come in time; the next wait goes on with this one. */
+    /* False: the time is over; the next wait continues with the same round. */
     bool wait_for(duration timeout)
     {
         return unless(loco_barrier_timed(&raw, ns_of(timeout)), ETIMEDOUT);
@@ -209,7 +228,7 @@ class barrier : pinned
     struct loco_barrier raw;
 };
 
-/* Lockable: std::lock_guard and std::unique_lock take it. Its release fences `fence`. */
+/* Lockable: std::lock_guard and std::unique_lock take it. */
 class ticket_lock : pinned
 {
   public:
@@ -236,7 +255,14 @@ class ticket_lock : pinned
     {
         return unless(loco_ticket_lock_timed(&raw, ns_of(timeout)), ETIMEDOUT);
     }
-    void unlock()
+    /* A guard's destructor calls this, so it does not throw. The lock is released, but an error of
+     * the fence is not reported: writes under the lock may be lost with a peer. */
+    void unlock() noexcept
+    {
+        loco_ticket_lock_release(&raw, fence);
+    }
+    /* Does the same, and throws the fence's error after the lock is released. */
+    void release()
     {
         check(loco_ticket_lock_release(&raw, fence));
     }
@@ -250,7 +276,7 @@ class ticket_lock : pinned
     enum loco_fence fence;
 };
 
-/* A word that all change atomically. */
+/* A word that any node changes atomically. */
 class atomic_var : pinned
 {
   public:
@@ -288,7 +314,7 @@ class atomic_var : pinned
         check(loco_atomic_exchange(loco_atomic_of(&raw), value, &old));
         return old;
     }
-    /* As std::atomic's: where it fails, `expected` gets what was there. */
+    /* Like std::atomic's: if it fails, `expected` gets the word's value. */
     bool compare_exchange(std::uint64_t &expected, std::uint64_t desired)
     {
         const std::uint64_t wanted = expected;
@@ -352,7 +378,7 @@ template <typename T> class owned_var : pinned
     struct loco_owned_var raw;
 };
 
-/* A value of each node. */
+/* A row for each node. */
 template <typename T> class sst : pinned
 {
     static_assert(std::is_trivially_copyable_v<T>, "it is copied byte by byte");
@@ -374,7 +400,7 @@ template <typename T> class sst : pinned
     {
         return loco_sst_push_broadcast(&raw);
     }
-    /* Nothing: it is no member, or has not joined yet. */
+    /* Nothing: the node is no member, or has not joined yet. */
     std::optional<T> load(std::uint32_t node) const
     {
         const struct loco_owned_var *row = loco_sst_row(&raw, node);
@@ -410,7 +436,7 @@ template <typename T> class shared_queue : pinned
     {
         loco_shared_queue_fini(&raw);
     }
-    /* False, or nothing: not in time. */
+    /* push: false, and pop: nothing, when the time is over. */
     bool push(const T &entry, duration timeout = forever)
     {
         return unless(loco_shared_queue_push(&raw, &entry, ns_of(timeout)), ETIMEDOUT);
@@ -450,7 +476,8 @@ template <typename T> class kvstore : pinned
     static_assert(std::is_trivially_copyable_v<T>, "it is copied byte by byte");
 
   public:
-    /* `capacity`: keys of one node. Once the manager is ready, start_tracker. */
+    /* `capacity`: the number of keys that one node may insert. Once the manager is ready, call
+     * start_tracker. */
     kvstore(const manager &m, const char *name, std::uint32_t capacity)
     {
         struct loco_kvstore_config config = {};
@@ -467,24 +494,25 @@ template <typename T> class kvstore : pinned
     {
         check(loco_kvstore_start_tracker(&raw));
     }
-    /* False: the key was there; or, of the others, was not. */
-    bool insert(std::uint64_t key, const T &value)
+    /* insert: false when the store has the key. The others: false, or nothing, when it does not. A
+     * time that is over throws ETIMEDOUT, as the write may still take effect. */
+    bool insert(std::uint64_t key, const T &value, duration timeout = forever)
     {
-        return unless(loco_kvstore_insert(&raw, key, &value), EEXIST);
+        return unless(loco_kvstore_insert_timed(&raw, key, &value, ns_of(timeout)), EEXIST);
     }
-    bool update(std::uint64_t key, const T &value)
+    bool update(std::uint64_t key, const T &value, duration timeout = forever)
     {
-        return unless(loco_kvstore_update(&raw, key, &value), ENOENT);
+        return unless(loco_kvstore_update_timed(&raw, key, &value, ns_of(timeout)), ENOENT);
     }
-    bool erase(std::uint64_t key)
+    bool erase(std::uint64_t key, duration timeout = forever)
     {
-        return unless(loco_kvstore_delete(&raw, key), ENOENT);
+        return unless(loco_kvstore_delete_timed(&raw, key, ns_of(timeout)), ENOENT);
     }
-    std::optional<T> read(std::uint64_t key)
+    std::optional<T> read(std::uint64_t key, duration timeout = forever)
     {
         T value;
 
-        if (!unless(loco_kvstore_read(&raw, key, &value), ENOENT))
+        if (!unless(loco_kvstore_read_timed(&raw, key, &value, ns_of(timeout)), ENOENT))
             return std::nullopt;
         return value;
     }

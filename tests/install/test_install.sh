@@ -140,10 +140,15 @@ hpp_in() { # STANDARDS...
         for t in owned_var sst shared_queue kvstore; do
             echo "template class loco::$t<double>;"
         done
+        # A guard's destructor must not throw.
+        echo 'static_assert(noexcept(std::declval<loco::ticket_lock &>().unlock()));'
+        # A time that is over is not an endless one.
+        echo 'int main() { return loco::ns_of(loco::duration(-1)) != 0; }'
     } >"$work/templates.cpp"
     for standard in "$@"; do
-        g++ -std="$standard" -pedantic -Wall -Wextra -Wshadow -Wconversion -Werror -fsyntax-only \
-            -I"$prefix/include" "$work/templates.cpp" || return 1
+        g++ -std="$standard" -pedantic -Wall -Wextra -Wshadow -Wconversion -Werror \
+            -o "$work/templates" "$work/templates.cpp" -I"$prefix/include" -L"$prefix/lib" -lloco \
+            -Wl,-rpath,"$prefix/lib" && "$work/templates" || return 1
     done
 }
 
@@ -380,6 +385,10 @@ nothing_made_up() {
         while read -r word; do
             grep -rqwE "$word(_[a-z]+)*" "$prefix/include" || echo "no header has $word"
         done >"$work/missing"
+    cat "$prefix"/share/man/man3/* "$prefix"/share/man/man7/* | grep -v '^\.Dt' |
+        grep -oE "\bLOCO_[A-Z_]+" | sort -u | while read -r word; do
+            grep -rqw "$word" "$prefix/include" || echo "no header has $word"
+    done >>"$work/missing"
     pages=$(grep -rohE "^\.Fn? \(?(loco|hiloco_node)_[a-z_]+|^\.Fo (loco|hiloco_node)_[a-z_]+" \
         "$prefix"/share/man/man3 "$prefix/share/man/man7" | sed 's/.* (*//' | sort -u)
     public_functions >"$work/functions"
