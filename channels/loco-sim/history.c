@@ -68,19 +68,19 @@ static uint32_t append(struct loco_sim_history *history, const struct loco_sim_h
     return index;
 }
 
-static void append_return(struct loco_sim_history *history, uint32_t index)
+static void history_append_return(struct loco_sim_history *history, uint32_t index)
 {
     history->op[index].returned = history->events;
     history->event[history->events++] = 2 * index + 1;
 }
 
-static void lock(const struct loco_sim_history *history)
+static void history_lock(const struct loco_sim_history *history)
 {
     if (history->lock)
         pthread_mutex_lock(history->lock);
 }
 
-static void unlock(const struct loco_sim_history *history)
+static void history_unlock(const struct loco_sim_history *history)
 {
     if (history->lock)
         pthread_mutex_unlock(history->lock);
@@ -92,13 +92,13 @@ int loco_sim_history_invoke(struct loco_sim_history *history, uint32_t thread,
     struct loco_sim_history_op op = {.key = key, .a = a, .b = b, .thread = thread, .code = code};
     int index = -ENOSPC;
 
-    lock(history);
+    history_lock(history);
     op.id = history->ops;
     if (history->ops == history->ops_max)
         history->overflowed = true;
     else
         index = (int)append(history, &op);
-    unlock(history);
+    history_unlock(history);
     return index;
 }
 
@@ -108,12 +108,12 @@ void loco_sim_history_return(struct loco_sim_history *history, int index, bool o
         return;
     struct loco_sim_history_op *op = &history->op[index];
 
-    lock(history);
+    history_lock(history);
     assert((uint32_t)index < history->ops && loco_sim_history_pending(op));
     op->ok = ok;
     op->value = value;
-    append_return(history, (uint32_t)index);
-    unlock(history);
+    history_append_return(history, (uint32_t)index);
+    history_unlock(history);
 }
 
 void loco_sim_history_select(struct loco_sim_history *out, const struct loco_sim_history *in,
@@ -139,7 +139,7 @@ void loco_sim_history_select(struct loco_sim_history *out, const struct loco_sim
         if (choice[index] == LOCO_SIM_LOOSEN)
             out->op[copy].returned = LOCO_SIM_OPTIONAL;
         else
-            append_return(out, copy);
+            history_append_return(out, copy);
     }
 }
 

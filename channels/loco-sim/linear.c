@@ -139,30 +139,30 @@ struct open_ops {
     uint32_t op[SLOTS];
 };
 
-static void add_candidate(struct loco_sim_linear *l, uint32_t op, uint32_t slot)
+static void search_add_candidate(struct loco_sim_linear *l, uint32_t op, uint32_t slot)
 {
     l->candidate[l->candidates++] = (struct candidate){.op = op, .slot = slot};
 }
 
-static void add_point(struct loco_sim_linear *l, const struct open_ops *open, uint32_t event,
-                      uint32_t op)
+static void search_add_point(struct loco_sim_linear *l, const struct open_ops *open, uint32_t event,
+                             uint32_t op)
 {
     struct point *point = &l->point[l->points++];
     const uint32_t slot = l->slot_of[op];
 
     *point = (struct point){.event = event, .first = l->candidates};
-    add_candidate(l, op, slot);
+    search_add_candidate(l, op, slot);
     for (uint64_t rest = open->slots & ~(1ull << slot); rest; rest &= rest - 1) {
         const uint32_t other = (uint32_t)__builtin_ctzll(rest);
 
-        add_candidate(l, open->op[other], other);
+        search_add_candidate(l, open->op[other], other);
     }
     point->count = l->candidates - point->first;
 }
 
 /* False when more operations are open at once than there are slots. */
-static bool lay_out(struct loco_sim_linear *l, const struct loco_sim_history *h, uint64_t key,
-                    uint32_t events)
+static bool search_lay_out(struct loco_sim_linear *l, const struct loco_sim_history *h,
+                           uint64_t key, uint32_t events)
 {
     struct open_ops open = {0};
 
@@ -175,7 +175,7 @@ static bool lay_out(struct loco_sim_linear *l, const struct loco_sim_history *h,
         if (h->op[op].key != key)
             continue;
         if (h->event[e] & 1) {
-            add_point(l, &open, e, op);
+            search_add_point(l, &open, e, op);
             open.slots &= ~(1ull << l->slot_of[op]);
             continue;
         }
@@ -192,7 +192,7 @@ static bool lay_out(struct loco_sim_linear *l, const struct loco_sim_history *h,
 /* --- the search ----------------------------------------------------------------------- */
 
 /* Passes the returns of operations that are linearized: nothing is to be chosen there. */
-static void settle(const struct loco_sim_linear *l, struct config *c)
+static void config_settle(const struct loco_sim_linear *l, struct config *c)
 {
     for (; c->point < l->points; c->point++) {
         const uint32_t slot = l->candidate[l->point[c->point].first].slot;
@@ -203,14 +203,14 @@ static void settle(const struct loco_sim_linear *l, struct config *c)
     }
 }
 
-static bool same(const struct config *a, const struct config *b)
+static bool config_same(const struct config *a, const struct config *b)
 {
     return a->point == b->point && a->done == b->done &&
            loco_sim_model_state_equal(&a->state, &b->state);
 }
 
 /* Remembers the newest configuration. False when it was seen before. */
-static bool remember(struct loco_sim_linear *l)
+static bool search_remember(struct loco_sim_linear *l)
 {
     const struct config *newest = &l->config[l->configs];
     const uint64_t hash =
@@ -219,7 +219,7 @@ static bool remember(struct loco_sim_linear *l)
     uint32_t place = (uint32_t)hash & l->memo_mask;
 
     for (; l->memo[place].epoch == l->epoch; place = (place + 1) & l->memo_mask) {
-        if (l->memo[place].tag == tag && same(&l->config[l->memo[place].config], newest))
+        if (l->memo[place].tag == tag && config_same(&l->config[l->memo[place].config], newest))
             return false;
     }
     l->memo[place] = (struct memo){.epoch = l->epoch, .tag = tag, .config = l->configs};
@@ -227,9 +227,9 @@ static bool remember(struct loco_sim_linear *l)
 }
 
 /* Makes the newest configuration out of `from` by performing a candidate, if that is new. */
-static bool linearize(struct loco_sim_linear *l, const struct loco_sim_history *h,
-                      const struct loco_sim_model *model, uint32_t from,
-                      const struct candidate *candidate)
+static bool search_linearize(struct loco_sim_linear *l, const struct loco_sim_history *h,
+                             const struct loco_sim_model *model, uint32_t from,
+                             const struct candidate *candidate)
 {
     const struct config *parent = &l->config[from];
     struct config *c = &l->config[l->configs];
@@ -251,11 +251,11 @@ static bool linearize(struct loco_sim_linear *l, const struct loco_sim_history *
     c->tried = 0;
     c->parent = from;
     c->op = candidate->op;
-    settle(l, c);
-    return remember(l);
+    config_settle(l, c);
+    return search_remember(l);
 }
 
-static void begin(struct loco_sim_linear *l, const struct loco_sim_model *model)
+static void search_begin(struct loco_sim_linear *l, const struct loco_sim_model *model)
 {
     struct config *root = &l->config[0];
 
@@ -271,17 +271,17 @@ static void begin(struct loco_sim_linear *l, const struct loco_sim_model *model)
     loco_sim_model_state_copy(&root->state, &model->initial);
     l->configs = 0;
     l->furthest = 0;
-    remember(l);
+    search_remember(l);
     l->configs = 1;
 }
 
-static enum loco_sim_linear_verdict descend(struct loco_sim_linear *l,
-                                            const struct loco_sim_history *h,
-                                            const struct loco_sim_model *model)
+static enum loco_sim_linear_verdict search_descend(struct loco_sim_linear *l,
+                                                   const struct loco_sim_history *h,
+                                                   const struct loco_sim_model *model)
 {
     uint32_t top = 0;
 
-    begin(l, model);
+    search_begin(l, model);
     while (top != NONE) {
         struct config *c = &l->config[top];
 
@@ -295,39 +295,40 @@ static enum loco_sim_linear_verdict descend(struct loco_sim_linear *l,
         const struct point *point = &l->point[c->point];
         if (c->tried == point->count)
             top = c->parent;
-        else if (linearize(l, h, model, top, &l->candidate[point->first + c->tried++]))
+        else if (search_linearize(l, h, model, top, &l->candidate[point->first + c->tried++]))
             top = l->configs++;
     }
     return LOCO_SIM_NOT_LINEARIZABLE;
 }
 
-static enum loco_sim_linear_verdict give_up(struct loco_sim_linear_report *report, const char *why)
+static enum loco_sim_linear_verdict report_give_up(struct loco_sim_linear_report *report,
+                                                   const char *why)
 {
     report->why = why;
     return LOCO_SIM_GAVE_UP;
 }
 
 /* Searches the key report->key in the history's first `events` events. */
-static enum loco_sim_linear_verdict search(struct loco_sim_linear *l,
-                                           const struct loco_sim_history *h,
-                                           const struct loco_sim_model *model, uint32_t events,
-                                           struct loco_sim_linear_report *report)
+static enum loco_sim_linear_verdict search_run(struct loco_sim_linear *l,
+                                               const struct loco_sim_history *h,
+                                               const struct loco_sim_model *model, uint32_t events,
+                                               struct loco_sim_linear_report *report)
 {
-    if (!lay_out(l, h, report->key, events))
-        return give_up(report, "more than 64 operations open at once");
+    if (!search_lay_out(l, h, report->key, events))
+        return report_give_up(report, "more than 64 operations open at once");
 
-    const enum loco_sim_linear_verdict verdict = descend(l, h, model);
+    const enum loco_sim_linear_verdict verdict = search_descend(l, h, model);
     report->configs += l->configs;
     if (verdict == LOCO_SIM_GAVE_UP)
-        return give_up(report, "more configurations than the bound on the work");
+        return report_give_up(report, "more configurations than the bound on the work");
     return verdict;
 }
 
 /* --- the report ----------------------------------------------------------------------- */
 
 /* The last search passed up to the event `at`, and no search passes that. */
-static void blame(struct loco_sim_linear *l, const struct loco_sim_history *h, uint32_t at,
-                  struct loco_sim_linear_report *report)
+static void report_blame(struct loco_sim_linear *l, const struct loco_sim_history *h, uint32_t at,
+                         struct loco_sim_linear_report *report)
 {
     const struct config *c = &l->config[l->furthest];
 
@@ -345,45 +346,46 @@ static void blame(struct loco_sim_linear *l, const struct loco_sim_history *h, u
     }
 }
 
-static bool fails_at(struct loco_sim_linear *l, const struct loco_sim_history *h,
-                     const struct loco_sim_model *model, uint32_t event,
-                     struct loco_sim_linear_report *report)
+static bool search_fails_at(struct loco_sim_linear *l, const struct loco_sim_history *h,
+                            const struct loco_sim_model *model, uint32_t event,
+                            struct loco_sim_linear_report *report)
 {
     const bool returns = h->event[event] & 1;
 
     return returns && h->op[h->event[event] / 2].key == report->key &&
-           search(l, h, model, event + 1, report) == LOCO_SIM_NOT_LINEARIZABLE;
+           search_run(l, h, model, event + 1, report) == LOCO_SIM_NOT_LINEARIZABLE;
 }
 
 /* The key's last return fails for certain, so this ends. */
-static void find_prefix(struct loco_sim_linear *l, const struct loco_sim_history *h,
-                        const struct loco_sim_model *model, struct loco_sim_linear_report *report)
+static void search_find_prefix(struct loco_sim_linear *l, const struct loco_sim_history *h,
+                               const struct loco_sim_model *model,
+                               struct loco_sim_linear_report *report)
 {
     struct loco_sim_linear_report trial = {.key = report->key};
     uint32_t at = l->point[l->config[l->furthest].point].event;
 
-    while (!fails_at(l, h, model, at, &trial)) {
+    while (!search_fails_at(l, h, model, at, &trial)) {
         at++;
         assert(at < h->events);
     }
-    search(l, h, model, at, &trial);
-    blame(l, h, at, report);
+    search_run(l, h, model, at, &trial);
+    report_blame(l, h, at, report);
 }
 
-static enum loco_sim_linear_verdict check_key(struct loco_sim_linear *l,
-                                              const struct loco_sim_history *h,
-                                              const struct loco_sim_model *model,
-                                              struct loco_sim_linear_report *report)
+static enum loco_sim_linear_verdict linear_check_key(struct loco_sim_linear *l,
+                                                     const struct loco_sim_history *h,
+                                                     const struct loco_sim_model *model,
+                                                     struct loco_sim_linear_report *report)
 {
-    const enum loco_sim_linear_verdict verdict = search(l, h, model, h->events, report);
+    const enum loco_sim_linear_verdict verdict = search_run(l, h, model, h->events, report);
 
     if (verdict == LOCO_SIM_NOT_LINEARIZABLE)
-        find_prefix(l, h, model, report);
+        search_find_prefix(l, h, model, report);
     return verdict;
 }
 
 /* False when the key was checked before. */
-static bool new_key(struct loco_sim_linear *l, uint64_t key)
+static bool linear_new_key(struct loco_sim_linear *l, uint64_t key)
 {
     for (uint32_t i = 0; i < l->keys; i++) {
         if (l->key[i] == key)
@@ -394,16 +396,17 @@ static bool new_key(struct loco_sim_linear *l, uint64_t key)
 }
 
 /* A key that fails outweighs one that was given up, so that all are looked at. */
-static void check_keys(struct loco_sim_linear *l, const struct loco_sim_history *h,
-                       const struct loco_sim_model *model, struct loco_sim_linear_report *report)
+static void linear_check_keys(struct loco_sim_linear *l, const struct loco_sim_history *h,
+                              const struct loco_sim_model *model,
+                              struct loco_sim_linear_report *report)
 {
     l->keys = 0;
     for (uint32_t i = 0; i < h->ops; i++) {
         struct loco_sim_linear_report one = {.key = h->op[i].key, .configs = report->configs};
 
-        if (!new_key(l, one.key))
+        if (!linear_new_key(l, one.key))
             continue;
-        one.verdict = check_key(l, h, model, &one);
+        one.verdict = linear_check_key(l, h, model, &one);
         report->configs = one.configs;
         if (one.verdict == LOCO_SIM_LINEARIZABLE)
             continue;
@@ -420,16 +423,16 @@ enum loco_sim_linear_verdict loco_sim_linear_check(struct loco_sim_linear *linea
 {
     *report = (struct loco_sim_linear_report){.verdict = LOCO_SIM_LINEARIZABLE};
     if (history->overflowed)
-        report->verdict = give_up(report, "the history overflowed");
+        report->verdict = report_give_up(report, "the history overflowed");
     else if (history->ops > linear->ops_max)
-        report->verdict = give_up(report, "more operations than the checker has room for");
+        report->verdict = report_give_up(report, "more operations than the checker has room for");
     else
-        check_keys(linear, history, model, report);
+        linear_check_keys(linear, history, model, report);
     return report->verdict;
 }
 
-static void print_failure(FILE *file, const struct loco_sim_history *h,
-                          const struct loco_sim_linear_report *report)
+static void linear_print_failure(FILE *file, const struct loco_sim_history *h,
+                                 const struct loco_sim_linear_report *report)
 {
     fprintf(file,
             "key %" PRIu64 " is not linearizable: no order explains the return of #%" PRIu32
@@ -459,7 +462,7 @@ void loco_sim_linear_print(FILE *file, const struct loco_sim_history *history,
                            const struct loco_sim_linear_report *report)
 {
     if (report->verdict == LOCO_SIM_NOT_LINEARIZABLE)
-        print_failure(file, history, report);
+        linear_print_failure(file, history, report);
     if (report->verdict == LOCO_SIM_GAVE_UP)
         fprintf(file, "no verdict: %s\n", report->why);
 }
@@ -480,32 +483,32 @@ struct shrinking {
     bool conflicts;
 };
 
-static void keep_all(struct shrinking *s)
+static void shrink_keep_all(struct shrinking *s)
 {
     memset(s->choice, LOCO_SIM_KEEP, s->best->ops);
 }
 
-static enum loco_sim_linear_verdict verdict_of(struct shrinking *s, const uint8_t *choice,
-                                               uint32_t events)
+static enum loco_sim_linear_verdict shrink_verdict(struct shrinking *s, const uint8_t *choice,
+                                                   uint32_t events)
 {
     struct loco_sim_linear_report report = {.key = s->best->op[0].key};
 
     loco_sim_history_select(s->trial, s->best, choice, events);
-    return search(s->linear, s->trial, s->model, s->trial->events, &report);
+    return search_run(s->linear, s->trial, s->model, s->trial->events, &report);
 }
 
 /* What is left fits together, the culprit's return too, once the conflict is taken out. */
-static bool fits_without_conflict(struct shrinking *s)
+static bool shrink_fits_without_conflict(struct shrinking *s)
 {
     if (!s->conflicts)
         return true;
     for (uint32_t i = 0; i < s->best->ops; i++)
         s->without[i] = s->conflict[i] ? LOCO_SIM_DROP : s->choice[i];
-    return verdict_of(s, s->without, s->best->events) == LOCO_SIM_LINEARIZABLE;
+    return shrink_verdict(s, s->without, s->best->events) == LOCO_SIM_LINEARIZABLE;
 }
 
 /* Marks an operation for removal. The culprit stays, and so does what is not there. */
-static bool mark(struct shrinking *s, uint32_t op)
+static bool shrink_mark(struct shrinking *s, uint32_t op)
 {
     if (op >= s->best->ops || op == s->best->event[s->best->events - 1] / 2)
         return false;
@@ -513,7 +516,7 @@ static bool mark(struct shrinking *s, uint32_t op)
     return true;
 }
 
-static void drop_marked(struct shrinking *s)
+static void shrink_drop_marked(struct shrinking *s)
 {
     struct loco_sim_history *const larger = s->best;
     uint32_t left = 0;
@@ -528,38 +531,39 @@ static void drop_marked(struct shrinking *s)
 }
 
 /* Removes the marked operations if that keeps the failure and its reason. */
-static bool remove_marked(struct shrinking *s)
+static bool shrink_remove_marked(struct shrinking *s)
 {
     const uint32_t events = s->best->events;
 
-    if (verdict_of(s, s->choice, events) != LOCO_SIM_NOT_LINEARIZABLE)
+    if (shrink_verdict(s, s->choice, events) != LOCO_SIM_NOT_LINEARIZABLE)
         return false;
     for (uint32_t i = 0; i < s->best->ops; i++) {
         if (s->choice[i] == LOCO_SIM_LOOSEN)
             s->choice[i] = LOCO_SIM_DROP;
     }
-    if (verdict_of(s, s->choice, events - 1) != LOCO_SIM_LINEARIZABLE || !fits_without_conflict(s))
+    if (shrink_verdict(s, s->choice, events - 1) != LOCO_SIM_LINEARIZABLE ||
+        !shrink_fits_without_conflict(s))
         return false;
-    drop_marked(s);
+    shrink_drop_marked(s);
     return true;
 }
 
-static bool remove_run(struct shrinking *s, uint32_t first, uint32_t length)
+static bool shrink_remove_run(struct shrinking *s, uint32_t first, uint32_t length)
 {
     bool any = false;
 
-    keep_all(s);
+    shrink_keep_all(s);
     for (uint32_t i = 0; i < length; i++)
-        any |= mark(s, first + i);
-    return any && remove_marked(s);
+        any |= shrink_mark(s, first + i);
+    return any && shrink_remove_marked(s);
 }
 
-static bool remove_runs(struct shrinking *s, uint32_t length)
+static bool shrink_remove_runs(struct shrinking *s, uint32_t length)
 {
     bool any = false;
 
     for (uint32_t first = 0; first < s->best->ops;) {
-        if (remove_run(s, first, length))
+        if (shrink_remove_run(s, first, length))
             any = true;
         else
             first += length;
@@ -567,55 +571,55 @@ static bool remove_runs(struct shrinking *s, uint32_t length)
     return any;
 }
 
-static bool remove_pair(struct shrinking *s, uint32_t a, uint32_t b)
+static bool shrink_remove_pair(struct shrinking *s, uint32_t a, uint32_t b)
 {
-    keep_all(s);
-    return mark(s, a) && mark(s, b) && remove_marked(s);
+    shrink_keep_all(s);
+    return shrink_mark(s, a) && shrink_mark(s, b) && shrink_remove_marked(s);
 }
 
 /* A push and its pop, an acquire and its release: neither can go without the other. */
-static bool remove_pairs(struct shrinking *s)
+static bool shrink_remove_pairs(struct shrinking *s)
 {
     bool any = false;
 
     for (uint32_t a = 0; a < s->best->ops; a++) {
         for (uint32_t b = a + 1; b < s->best->ops; b++) {
-            while (remove_pair(s, a, b))
+            while (shrink_remove_pair(s, a, b))
                 any = true;
         }
     }
     return any;
 }
 
-static void shrink(struct shrinking *s)
+static void shrink_all(struct shrinking *s)
 {
     for (uint32_t length = s->best->ops / 2; length > 1; length /= 2)
-        remove_runs(s, length);
+        shrink_remove_runs(s, length);
     do
-        remove_runs(s, 1);
-    while (remove_pairs(s));
+        shrink_remove_runs(s, 1);
+    while (shrink_remove_pairs(s));
 }
 
-static bool conflict_is(struct shrinking *s, uint32_t first, uint32_t length)
+static bool shrink_conflict_is(struct shrinking *s, uint32_t first, uint32_t length)
 {
     const uint32_t culprit = s->best->event[s->best->events - 1] / 2;
 
-    keep_all(s);
+    shrink_keep_all(s);
     for (uint32_t i = 0; i < s->best->ops; i++)
         s->conflict[i] = i != culprit && i >= first && i - first < length;
     s->conflicts = true;
-    return fits_without_conflict(s);
+    return shrink_fits_without_conflict(s);
 }
 
 /*
  * The shortest and latest run of operations without which the culprit's return is right.
  * There is none when nothing in the history could ever explain it.
  */
-static void find_conflict(struct shrinking *s)
+static void shrink_find_conflict(struct shrinking *s)
 {
     for (uint32_t length = 1; length < s->best->ops; length++) {
         for (uint32_t first = s->best->ops - length + 1; first > 0; first--) {
-            if (conflict_is(s, first - 1, length))
+            if (shrink_conflict_is(s, first - 1, length))
                 return;
         }
     }
@@ -623,8 +627,8 @@ static void find_conflict(struct shrinking *s)
 }
 
 /* The prefix that fails, without the other keys. */
-static void select_culprit(struct shrinking *s, const struct loco_sim_history *h,
-                           const struct loco_sim_linear_report *report)
+static void shrink_select_culprit(struct shrinking *s, const struct loco_sim_history *h,
+                                  const struct loco_sim_linear_report *report)
 {
     for (uint32_t i = 0; i < h->ops; i++)
         s->choice[i] = h->op[i].key == report->key ? LOCO_SIM_KEEP : LOCO_SIM_DROP;
@@ -647,11 +651,11 @@ int loco_sim_linear_shrink(struct loco_sim_linear *linear, const struct loco_sim
     if (!s.choice || !s.without || !s.conflict || loco_sim_history_init(&spare, history->ops))
         goto out;
 
-    select_culprit(&s, history, &report);
-    find_conflict(&s);
-    shrink(&s);
+    shrink_select_culprit(&s, history, &report);
+    shrink_find_conflict(&s);
+    shrink_all(&s);
     if (s.best != small) {
-        keep_all(&s);
+        shrink_keep_all(&s);
         loco_sim_history_select(small, s.best, s.choice, s.best->events);
     }
     rc = 0;

@@ -23,17 +23,17 @@ uint64_t loco_sim_model_state_hash(const struct loco_sim_model_state *state, uin
 }
 
 /* The result that the model gives, against the one recorded. */
-static bool gave(const struct loco_sim_history_op *op, bool ok)
+static bool model_gave(const struct loco_sim_history_op *op, bool ok)
 {
     return loco_sim_history_pending(op) || op->ok == ok;
 }
 
-static bool gave_value(const struct loco_sim_history_op *op, uint64_t value)
+static bool model_gave_value(const struct loco_sim_history_op *op, uint64_t value)
 {
     return loco_sim_history_pending(op) || (op->ok && op->value == value);
 }
 
-static void become(struct loco_sim_model_state *state, uint64_t word)
+static void model_become(struct loco_sim_model_state *state, uint64_t word)
 {
     state->count = 1;
     state->word[0] = word;
@@ -47,19 +47,19 @@ static bool word_step(const struct loco_sim_model *model, struct loco_sim_model_
     (void)model;
     switch (op->code) {
     case LOCO_SIM_LOAD:
-        return gave_value(op, old);
+        return model_gave_value(op, old);
     case LOCO_SIM_STORE:
-        become(state, op->a);
-        return gave(op, true);
+        model_become(state, op->a);
+        return model_gave(op, true);
     case LOCO_SIM_FETCH_ADD:
-        become(state, old + op->a);
-        return gave_value(op, old);
+        model_become(state, old + op->a);
+        return model_gave_value(op, old);
     case LOCO_SIM_EXCHANGE:
-        become(state, op->a);
-        return gave_value(op, old);
+        model_become(state, op->a);
+        return model_gave_value(op, old);
     case LOCO_SIM_CAS:
-        become(state, old == op->a ? op->b : old);
-        return gave_value(op, old);
+        model_become(state, old == op->a ? op->b : old);
+        return model_gave_value(op, old);
     default:
         return false;
     }
@@ -75,20 +75,20 @@ static bool queue_push(const struct loco_sim_model *model, struct loco_sim_model
                        const struct loco_sim_history_op *op)
 {
     if (state->count == model->capacity)
-        return gave(op, false);
+        return model_gave(op, false);
     state->word[state->count++] = op->a;
-    return gave(op, true);
+    return model_gave(op, true);
 }
 
 static bool queue_pop(struct loco_sim_model_state *state, const struct loco_sim_history_op *op)
 {
     if (state->count == 0)
-        return gave(op, false);
+        return model_gave(op, false);
 
     const uint64_t oldest = state->word[0];
     state->count--;
     memmove(&state->word[0], &state->word[1], state->count * sizeof(state->word[0]));
-    return gave_value(op, oldest);
+    return model_gave_value(op, oldest);
 }
 
 static bool queue_step(const struct loco_sim_model *model, struct loco_sim_model_state *state,
@@ -116,18 +116,18 @@ static bool lock_step(const struct loco_sim_model *model, struct loco_sim_model_
     (void)model;
     switch (op->code) {
     case LOCO_SIM_ACQUIRE:
-        become(state, op->a);
-        return !held && gave(op, true);
+        model_become(state, op->a);
+        return !held && model_gave(op, true);
     case LOCO_SIM_TRY_ACQUIRE:
         if (held)
-            return gave(op, false);
-        become(state, op->a);
-        return gave(op, true);
+            return model_gave(op, false);
+        model_become(state, op->a);
+        return model_gave(op, true);
     case LOCO_SIM_RELEASE:
         if (!held || state->word[0] != op->a)
-            return gave(op, false);
+            return model_gave(op, false);
         state->count = 0;
-        return gave(op, true);
+        return model_gave(op, true);
     default:
         return false;
     }
@@ -148,19 +148,19 @@ static bool map_step(const struct loco_sim_model *model, struct loco_sim_model_s
     switch (op->code) {
     case LOCO_SIM_INSERT:
         if (present)
-            return gave(op, false);
-        become(state, op->a);
-        return gave(op, true);
+            return model_gave(op, false);
+        model_become(state, op->a);
+        return model_gave(op, true);
     case LOCO_SIM_UPDATE:
         if (!present)
-            return gave(op, false);
-        become(state, op->a);
-        return gave(op, true);
+            return model_gave(op, false);
+        model_become(state, op->a);
+        return model_gave(op, true);
     case LOCO_SIM_DELETE:
         state->count = 0;
-        return gave(op, present);
+        return model_gave(op, present);
     case LOCO_SIM_READ:
-        return present ? gave_value(op, state->word[0]) : gave(op, false);
+        return present ? model_gave_value(op, state->word[0]) : model_gave(op, false);
     default:
         return false;
     }

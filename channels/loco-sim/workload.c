@@ -50,7 +50,7 @@ void loco_sim_actor_dawdle(struct loco_sim_actor *a, uint64_t most)
         ;
 }
 
-static void further_thread(void *arg)
+static void actor_thread(void *arg)
 {
     struct part *p = arg;
 
@@ -60,7 +60,7 @@ static void further_thread(void *arg)
     p->node->acting--;
 }
 
-static struct part *make_part(struct node *n, uint32_t thread)
+static struct part *part_make(struct node *n, uint32_t thread)
 {
     struct stage *s = n->stage;
     uint32_t index = n->id * s->workload->threads + thread;
@@ -83,23 +83,23 @@ static struct part *make_part(struct node *n, uint32_t thread)
 }
 
 /* The node's first thread: it sets up, acts with the others, and waits for them. */
-static void act_all(struct node *n)
+static void node_act(struct node *n)
 {
     const struct loco_sim_workload *w = n->stage->workload;
     struct loco_wait wait = loco_wait_for(n->mgr, UINT64_MAX);
-    struct part *own = make_part(n, 0);
+    struct part *own = part_make(n, 0);
 
     n->acting = w->threads - 1;
     for (uint32_t t = 1; t < w->threads; t++)
         LOCO_SIM_EXPECT(&own->actor,
-                        loco_sim_spawn(n->stage->sim, further_thread, make_part(n, t)) == 0);
+                        loco_sim_spawn(n->stage->sim, actor_thread, part_make(n, t)) == 0);
     w->act(&own->actor);
     while (n->acting > 0)
         loco_relax(n->mgr, &wait);
 }
 
 /* The paper's polling thread. */
-static void polling_thread(void *arg)
+static void node_poll_completions(void *arg)
 {
     struct node *n = arg;
 
@@ -111,7 +111,7 @@ static void polling_thread(void *arg)
     n->polling = false;
 }
 
-static void stop_polling(struct node *n)
+static void node_stop_polling(struct node *n)
 {
     struct loco_wait wait = loco_wait_for(n->mgr, UINT64_MAX);
 
@@ -123,7 +123,7 @@ static void stop_polling(struct node *n)
 
 /* Lets the node die at a random time soon after all nodes are set up. Before that, the setup of the
  * others would fail. */
-static void crasher(void *arg)
+static void node_crasher(void *arg)
 {
     struct node *n = arg;
     struct stage *s = n->stage;
@@ -139,7 +139,7 @@ static void crasher(void *arg)
 }
 
 /* A barrier would not survive a crash. So the nodes, which share a process, count themselves. */
-static void wait_for_all(struct node *n)
+static void node_wait_for_all(struct node *n)
 {
     struct loco_wait wait = loco_wait_for(n->mgr, UINT64_MAX);
 
@@ -149,7 +149,7 @@ static void wait_for_all(struct node *n)
 }
 
 /* Opens the node's endpoint. If that fails, so does the run, and nobody acts. */
-static void open_object(struct node *n)
+static void node_open_object(struct node *n)
 {
     const struct loco_sim_workload *w = n->stage->workload;
 
@@ -163,7 +163,7 @@ static void open_object(struct node *n)
     n->object = NULL;
 }
 
-static void close_object(struct node *n)
+static void node_close_object(struct node *n)
 {
     if (!n->object)
         return;
@@ -172,7 +172,7 @@ static void close_object(struct node *n)
 }
 
 /* A node from its opening to its end, or its crash. */
-static void live(struct node *n)
+static void node_live(struct node *n)
 {
     struct stage *s = n->stage;
     const struct loco_sim_workload *w = s->workload;
@@ -194,27 +194,27 @@ static void live(struct node *n)
     n->polling = config.completions == LOCO_POLLED;
     n->stop_polling = n->crashed = false;
     if (n->polling)
-        LOCO_SIM_EXPECT(&self, loco_sim_spawn(s->sim, polling_thread, n) == 0);
-    open_object(n);
+        LOCO_SIM_EXPECT(&self, loco_sim_spawn(s->sim, node_poll_completions, n) == 0);
+    node_open_object(n);
     if (!anyone_crashes)
         LOCO_SIM_EXPECT(&self,
                         loco_barrier_init(&end, n->mgr, NULL, "workload-end", LOCO_ALL) == 0);
     LOCO_SIM_EXPECT(&self, loco_manager_ready(n->mgr, SETUP_NS) == 0);
     s->ready++;
     if (crashes)
-        LOCO_SIM_EXPECT(&self, loco_sim_spawn(s->sim, crasher, n) == 0);
+        LOCO_SIM_EXPECT(&self, loco_sim_spawn(s->sim, node_crasher, n) == 0);
     if (s->failures == 0)
-        act_all(n);
+        node_act(n);
     while (crashes && !n->crashed)
         loco_relax(n->mgr, &dying);
     if (!anyone_crashes)
         loco_barrier_wait(&end);
     else if (!crashes)
-        wait_for_all(n);
-    close_object(n);
+        node_wait_for_all(n);
+    node_close_object(n);
     if (!anyone_crashes)
         loco_barrier_fini(&end);
-    stop_polling(n);
+    node_stop_polling(n);
     loco_manager_close(n->mgr);
 }
 
@@ -222,7 +222,7 @@ static void node_body(void *arg)
 {
     struct node *n = arg;
 
-    for (live(n); n->crashed && n->stage->failures == 0; live(n)) {
+    for (node_live(n); n->crashed && n->stage->failures == 0; node_live(n)) {
         if (n->stage->workload->dies) {
             n->stage->ended++;
             return;
@@ -231,8 +231,8 @@ static void node_body(void *arg)
     }
 }
 
-static void explain(const struct stage *s, struct loco_sim_linear *linear,
-                    const struct loco_sim_model *model)
+static void stage_explain(const struct stage *s, struct loco_sim_linear *linear,
+                          const struct loco_sim_model *model)
 {
     struct loco_sim_history small;
     struct loco_sim_linear_report report;
@@ -247,7 +247,7 @@ static void explain(const struct stage *s, struct loco_sim_linear *linear,
 }
 
 /* Whether the model explains the history. */
-static bool check_history(const struct stage *s, bool loud)
+static bool stage_check_history(const struct stage *s, bool loud)
 {
     static struct loco_sim_linear *linear; /* its memory serves every seed */
     struct loco_sim_model model = s->workload->model();
@@ -258,13 +258,13 @@ static bool check_history(const struct stage *s, bool loud)
     if (loco_sim_linear_check(linear, &s->history, &model, &report) == LOCO_SIM_LINEARIZABLE)
         return true;
     if (loud && report.verdict == LOCO_SIM_NOT_LINEARIZABLE)
-        explain(s, linear, &model);
+        stage_explain(s, linear, &model);
     else if (loud)
         fprintf(stderr, "the checker gave up: %s\n", report.why);
     return false;
 }
 
-static int run_stage(struct stage *s, enum loco_sim_chaos chaos, bool loud)
+static int stage_run(struct stage *s, enum loco_sim_chaos chaos, bool loud)
 {
     const struct loco_sim_config config = {.seed = s->seed, .chaos = chaos, .steps_max = 2000000};
     const struct loco_sim_workload *w = s->workload;
@@ -278,13 +278,13 @@ static int run_stage(struct stage *s, enum loco_sim_chaos chaos, bool loud)
     int rc = loco_sim_run(s->sim);
     if (rc && loud)
         fprintf(stderr, "%s\n", rc == -EDEADLK ? "all threads wait for ever" : "no end in sight");
-    if (!rc && !s->failures && !check_history(s, loud))
+    if (!rc && !s->failures && !stage_check_history(s, loud))
         rc = -EILSEQ;
     loco_sim_close(s->sim);
     return rc || s->failures;
 }
 
-static bool is_sound(const struct loco_sim_workload *w)
+static bool workload_is_sound(const struct loco_sim_workload *w)
 {
     return w->nodes > 0 && w->nodes <= LOCO_SIM_NODES_MAX && w->threads > 0 &&
            w->threads <= LOCO_SIM_ACTORS_MAX / w->nodes;
@@ -293,9 +293,10 @@ static bool is_sound(const struct loco_sim_workload *w)
 int loco_sim_workload_run(const struct loco_sim_workload *w, uint64_t seed,
                           enum loco_sim_chaos chaos, bool loud)
 {
-    if (!is_sound(w)) {
-        fprintf(stderr, "workload %s: it has 1 to %d nodes, and 1 to %d threads in all\n", w->name,
-                LOCO_SIM_NODES_MAX, LOCO_SIM_ACTORS_MAX);
+    if (!workload_is_sound(w)) {
+        if (loud)
+            fprintf(stderr, "workload %s: it has 1 to %d nodes, and 1 to %d threads in all\n",
+                    w->name, LOCO_SIM_NODES_MAX, LOCO_SIM_ACTORS_MAX);
         return 1;
     }
     struct stage *s = calloc(1, sizeof *s);
@@ -304,7 +305,7 @@ int loco_sim_workload_run(const struct loco_sim_workload *w, uint64_t seed,
     s->workload = w;
     s->seed = seed;
     int failed =
-        loco_sim_history_init(&s->history, LOCO_SIM_OPS_MAX) ? 1 : run_stage(s, chaos, loud);
+        loco_sim_history_init(&s->history, LOCO_SIM_OPS_MAX) ? 1 : stage_run(s, chaos, loud);
     if (failed && loud)
         fprintf(stderr, "workload %s fails with seed %llu at chaos %d\n", w->name,
                 (unsigned long long)seed, (int)chaos);

@@ -81,7 +81,8 @@ void loco_sim_actor_dawdle(struct loco_sim_actor *actor, uint64_t most);
 /*
  * Runs one seed. Returns 0; or 1 when a LOCO_SIM_EXPECT did not hold, the model does not explain
  * the history, all threads wait without end, the run does not end, or the workload has too many
- * nodes, threads or operations. If `loud`, stderr says which, with the seed.
+ * nodes, threads or operations. If `loud`, stderr says which, with the seed. A LOCO_SIM_EXPECT that
+ * did not hold, and an endpoint that did not open, are always printed.
  */
 int loco_sim_workload_run(const struct loco_sim_workload *workload, uint64_t seed,
                           enum loco_sim_chaos chaos, bool loud);
