@@ -20,7 +20,8 @@
  * that restarts is not taken back: it takes part again when all have constructed the ring again.
  *
  * Threads: one thread at a time sends or receives at each node. When another thread takes over, its
- * first call makes a global fence, unless everything sent has been acknowledged.
+ * first call makes a global fence, unless everything sent has been acknowledged. Only the _wait
+ * calls limit the time of that fence.
  * Order: a receiver of a message also sees what the sender had placed (fenced) before sending it. A
  * sender that learns of an acknowledgement also sees what the receiver had placed before it.
  */

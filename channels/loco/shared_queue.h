@@ -81,6 +81,7 @@ int loco_shared_queue_pop(struct loco_shared_queue *queue, void *entry, uint64_t
  * The same, but they return -EAGAIN when there is no room, or no entry. That is exact: at some
  * moment during the call the queue was full, or empty. They wait only for an operation that is
  * already under way at the same slot and, over a network, for the answers to their own requests.
+ * (A push or pop with a timeout of 0 gives up a node that does not answer.)
  */
 int loco_shared_queue_try_push(struct loco_shared_queue *queue, const void *entry);
 int loco_shared_queue_try_pop(struct loco_shared_queue *queue, void *entry);

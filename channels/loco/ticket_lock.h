@@ -101,7 +101,8 @@ static inline void loco_ticket_lock_prefetch(const struct loco_ticket_lock *lock
 int loco_ticket_lock_acquire(struct loco_ticket_lock *lock);
 
 /* Takes the lock if no thread holds it or waits for it with a ticket that must come first. Returns
- * 0, -EBUSY, or an error as above. */
+ * 0, -EBUSY, or an error as above. Over a network it waits for the host's answers;
+ * loco_ticket_lock_timed with a time of 0 gives up a host that does not answer. */
 int loco_ticket_lock_try(struct loco_ticket_lock *lock);
 
 /* Tries until it succeeds, for at most `timeout_ns`. Returns 0, -ETIMEDOUT, or an error as above.

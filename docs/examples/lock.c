@@ -29,7 +29,7 @@ static void check(int rc)
     exit(1);
 }
 
-/* Node 0's copy: at node 0 itself through the fabric all the same, so that it is in order. */
+/* Names node 0's copy. Node 0, too, uses it through the fabric, so that all uses are in order. */
 static unsigned home(void)
 {
     return manager->id == 0 ? LOCO_SELF : (unsigned)loco_channel_member(&accounts.channel, 0);
@@ -45,7 +45,7 @@ static void *move(void *attached)
 {
     if (!attached)
         check(loco_thread_attach(manager));
-    uint64_t *both = loco_mem_ref_take(manager); /* results land in network memory */
+    uint64_t *both = loco_mem_ref_take(manager); /* results must lie in network memory */
     for (uint64_t i = 0; i < SECTIONS; i++) {
         check(loco_ticket_lock_acquire(&lock));
         read_accounts(both);
@@ -93,7 +93,7 @@ int main(int argc, char **argv)
     bool right = both[0] + both[1] == OPENING;
     loco_mem_ref_put(manager, both);
 
-    check(loco_barrier_wait(&barrier)); /* nobody leaves while others read */
+    check(loco_barrier_wait(&barrier)); /* no node leaves while others read */
     loco_barrier_fini(&barrier);
     loco_shared_region_fini(&accounts);
     loco_ticket_lock_fini(&lock);

@@ -31,7 +31,7 @@ static int run(std::uint32_t node, std::uint32_t nodes, const char *directory)
     loco::shared_queue<order> orders(manager, "orders", 0, 64);
     manager.ready(std::chrono::seconds(30));
 
-    for (std::uint64_t i = 0; i < rounds; i++) { /* not atomic, but for the lock */
+    for (std::uint64_t i = 0; i < rounds; i++) { /* the lock makes this atomic */
         const std::lock_guard<loco::ticket_lock> held(lock);
         account.store(account.load() + 1);
     }
@@ -45,7 +45,7 @@ static int run(std::uint32_t node, std::uint32_t nodes, const char *directory)
     const auto each = static_cast<double>((manager.clock() - begin).count()) / rounds;
     std::printf("node %u: the account has %llu, a barrier takes %.0f ns\n", unsigned(node),
                 static_cast<unsigned long long>(account.load()), each);
-    barrier.wait(); /* nobody leaves while others look */
+    barrier.wait(); /* no node leaves while others read */
     return all ? 0 : 1;
 }
 

@@ -12,7 +12,8 @@ import ctypes as c
 import os
 import sys
 
-NUMBERS, SECONDS = 1000, 1000000000  # in ns
+NUMBERS = 1000
+SECONDS = 1000000000  # in ns
 loco = c.CDLL(os.environ.get("LOCO_LIBRARY", "libloco.so.0.2"))
 
 
@@ -48,7 +49,7 @@ def check(rc):
 
 def main(node, nodes, directory):
     fabric, manager = c.c_void_p(), c.c_void_p()
-    # Larger than any endpoint (channels/loco.abi has their sizes), and zero.
+    # Endpoints need memory that stays in its place. These are larger than any: channels/loco.abi has the sizes.
     barrier, queue = c.create_string_buffer(4096), c.create_string_buffer(4096)
     config = Config(node=node, node_count=nodes)
 
