@@ -21,7 +21,7 @@
  * node. Nothing but the store's own memory is ordered.
  *
  * When a node is lost, the values in its memory are lost: operations on them return -ECONNRESET. So
- * do operations on keys whose lock it hosted. With LOCO_KV_AT_INSERTER these are different keys; a
+ * do writes of keys whose lock it hosted. With LOCO_KV_AT_INSERTER these are different keys; a
  * lost key whose lock is at another node can be deleted and inserted again. There are no replicas:
  * docs/memory-model.md says why, and what to do instead. Inserts and deletes go on without the lost
  * node's acknowledgement.
