@@ -287,6 +287,10 @@ $(filter-out %-sim,$(TESTS:%=$(BUILD)/test-%)): $(call objects,tests/nodes.c tes
                                                 tests/own_network.c) $(ARCHIVES)
 	$(LINK) -o $@ $(filter %.o,$^) $(ARCHIVES) $(LIBS) $$(pkg-config --libs criterion)
 
+# tests/unit/test_no_memory.c lets allocations fail.
+ALLOCATIONS := malloc calloc realloc aligned_alloc tsearch asprintf
+$(BUILD)/test-unit: private LINK += $(ALLOCATIONS:%=-Wl,--wrap=%)
+
 # The simulator interrupts the channels anywhere: tests/sim/preempt.c says how. Other sanitizers do
 # not go with that; under them it is at the fabric's operations only.
 PREEMPTED := $(if $(findstring -fsanitize,$(CFLAGS)),,-fsanitize=thread -Wno-tsan \

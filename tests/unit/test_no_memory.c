@@ -1,0 +1,160 @@
+/*
+ * Each allocation of the setup fails once. The setup then undoes what it has done, and returns
+ * -ENOMEM. (Under `make sanitize` nothing may leak, either.)
+ */
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <search.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "channels/loco/loco.h"
+#include "folder.h"
+
+/* --- the library's allocations, which the linker leads here (--wrap) ---------------------------
+ */
+
+void *__real_malloc(size_t size);
+void *__real_calloc(size_t count, size_t size);
+void *__real_realloc(void *memory, size_t size);
+void *__real_aligned_alloc(size_t alignment, size_t size);
+void *__real_tsearch(const void *key, void **root, int (*compare)(const void *, const void *));
+
+void *__wrap_malloc(size_t size);
+void *__wrap_calloc(size_t count, size_t size);
+void *__wrap_realloc(void *memory, size_t size);
+void *__wrap_aligned_alloc(size_t alignment, size_t size);
+void *__wrap_tsearch(const void *key, void **root, int (*compare)(const void *, const void *));
+int __wrap_asprintf(char **text, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* The calling thread's allocations until one fails; negative: none fails. */
+static _Thread_local long until_failure = -1;
+
+static bool allocation_fails(void)
+{
+    return until_failure >= 0 && until_failure-- == 0;
+}
+
+void *__wrap_malloc(size_t size)
+{
+    return allocation_fails() ? NULL : __real_malloc(size);
+}
+
+void *__wrap_calloc(size_t count, size_t size)
+{
+    return allocation_fails() ? NULL : __real_calloc(count, size);
+}
+
+void *__wrap_realloc(void *memory, size_t size)
+{
+    return allocation_fails() ? NULL : __real_realloc(memory, size);
+}
+
+void *__wrap_aligned_alloc(size_t alignment, size_t size)
+{
+    return allocation_fails() ? NULL : __real_aligned_alloc(alignment, size);
+}
+
+void *__wrap_tsearch(const void *key, void **root, int (*compare)(const void *, const void *))
+{
+    return allocation_fails() ? NULL : __real_tsearch(key, root, compare);
+}
+
+int __wrap_asprintf(char **text, const char *format, ...)
+{
+    va_list args;
+
+    if (allocation_fails())
+        return -1;
+    va_start(args, format);
+    int length = vasprintf(text, format, args);
+    va_end(args);
+    return length;
+}
+
+/* --- the setup ----------------------------------------------------------------------------------
+ */
+
+/* Constructs a channel of each type, and ends it. Returns 0 or the first error. */
+static int construct_each(struct loco_manager *m)
+{
+    const struct loco_kvstore_config config = {.value_size = 8, .capacity = 16};
+    static struct loco_barrier barrier;
+    static struct loco_shared_queue queue;
+    static struct loco_ringbuffer ring;
+    static struct loco_owned_var var;
+    static struct loco_atomic_var word;
+    static struct loco_ticket_lock lock;
+    static struct loco_ticket_lock_array locks;
+    static struct loco_shared_region region;
+    static struct loco_kvstore store;
+    int rc;
+
+    if ((rc = loco_barrier_init(&barrier, m, NULL, "barrier", LOCO_ALL)))
+        return rc;
+    loco_barrier_fini(&barrier);
+    if ((rc = loco_shared_queue_init(&queue, m, NULL, "queue", 0, LOCO_ALL, 16, 8)))
+        return rc;
+    loco_shared_queue_fini(&queue);
+    if ((rc = loco_ringbuffer_init(&ring, m, NULL, "ring", 0, LOCO_ALL, 256, 8)))
+        return rc;
+    loco_ringbuffer_fini(&ring);
+    if ((rc = loco_owned_var_init(&var, m, NULL, "var", 0, LOCO_ALL, 80)))
+        return rc;
+    loco_owned_var_fini(&var);
+    if ((rc = loco_atomic_var_init(&word, m, NULL, "word", 0, LOCO_ALL, 0)))
+        return rc;
+    loco_atomic_var_fini(&word);
+    if ((rc = loco_ticket_lock_init(&lock, m, NULL, "lock", 0, LOCO_ALL, 4)))
+        return rc;
+    loco_ticket_lock_fini(&lock);
+    if ((rc = loco_ticket_lock_array_init(&locks, m, NULL, "locks", 4, LOCO_ALL, 4)))
+        return rc;
+    loco_ticket_lock_array_fini(&locks);
+    if ((rc = loco_shared_region_init(&region, m, NULL, "region", LOCO_ALL, 64)))
+        return rc;
+    loco_shared_region_fini(&region);
+    if ((rc = loco_kvstore_init(&store, m, NULL, "store", &config)))
+        return rc;
+    loco_kvstore_fini(&store);
+    return 0;
+}
+
+/* The whole life of a node without its peer, in which one allocation fails. Returns 0 or the first
+ * error. */
+static int live(long failing)
+{
+    const struct loco_manager_config config = {
+        .node = 0, .node_count = 2, .arena_size = 1 << 20, .block_count = 8};
+    struct loco_fabric *fabric;
+    struct loco_manager *manager;
+
+    until_failure = failing;
+    int rc = loco_shm_open(&fabric, in_folder("run"));
+    if (rc)
+        return rc;
+    rc = loco_manager_open(&manager, fabric, &config);
+    if (!rc) {
+        rc = construct_each(manager);
+        loco_manager_close(manager);
+    }
+    loco_shm_close(fabric);
+    return rc;
+}
+
+/* An error is not owed: what the end of a channel allocates, it can do without. */
+Test(no_memory, is_an_error_of_the_setup, .init = folder_open, .fini = folder_close)
+{
+    long failures = 0;
+    bool reached = true;
+
+    for (long n = 0; reached; n++) {
+        int rc = live(n);
+        reached = until_failure < 0;
+        until_failure = -1;
+        cr_assert(rc == 0 || rc == -ENOMEM, "allocation %ld: %d", n, rc);
+        failures += rc != 0;
+    }
+    cr_assert_gt(failures, 100);
+}
