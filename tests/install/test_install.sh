@@ -221,7 +221,7 @@ sim_has_prefix() {
     cat "$prefix"/include/loco-sim/*.h | $cc -fpreprocessed -dD -E -P - 2>/dev/null | sed 's/"[^"]*"//g' |
         awk '/^(struct|enum) [a-z]/ && $2 !~ /^loco_sim_/ { print $2 }
              /^#define/ && $2 !~ /^LOCO_SIM_/ { print $2 }
-             /^enum/ { inside = 1 }
+             /^enum/ && !/\(/ { inside = 1 }
              inside { for (i = 1; i <= NF; i++) if ($i ~ /^[A-Z]/ && $i !~ /^LOCO_SIM_/) print $i }
              /}/ { inside = 0 }' >>"$work/bare"
     cat "$work/bare"
