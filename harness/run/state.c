@@ -22,9 +22,9 @@
 enum { SIZE_SEALS = F_SEAL_SHRINK | F_SEAL_GROW, OTHER_SEALS = F_SEAL_FUTURE_WRITE | F_SEAL_SEAL };
 
 /* Differs where members do, near enough. */
-static const uint64_t LAYOUT = (uint64_t)(sizeof(struct hil_state) + sizeof(struct hil_tap_column))
-                                   << 32 |
-                               sizeof(struct hil_node_state);
+static const uint64_t LAYOUT =
+    (uint64_t)(sizeof(struct hil_state) + sizeof(struct hil_tap_column)) << 32 |
+    (sizeof(struct hil_node_state) + offsetof(struct hil_tap_ring, events));
 
 /* Returns the memory, or NULL with errno set. */
 static void *map_file(int file, size_t size)

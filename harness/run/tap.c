@@ -2,6 +2,15 @@
 
 #include <unistd.h>
 
+/* Touches the pages that begin in the row: a page of woven rings is one node's to touch. */
+static void tap_touch(uint64_t *row, size_t width, size_t page)
+{
+    const size_t into = (uintptr_t)row / sizeof *row % page;
+
+    for (size_t i = into ? page - into : 0; i < width; i += page)
+        hil_tap_put(&row[i], row[i]);
+}
+
 struct hil_tap_ring *hil_tap_open(const struct hil_taps *taps, void *memory, unsigned node)
 {
     struct hil_tap_ring *ring = (struct hil_tap_ring *)((char *)memory + taps->rings) + node;
@@ -9,12 +18,11 @@ struct hil_tap_ring *hil_tap_open(const struct hil_taps *taps, void *memory, uns
 
     if (node >= taps->ring_count || !ring->rows)
         return NULL;
-    uint64_t *rows = (uint64_t *)((char *)ring + ring->at);
-    const size_t size = (size_t)ring->rows * ring->width;
-    for (size_t i = 0; i < size; i += page)
-        hil_tap_put(&rows[i], rows[i]);
-    hil_tap_put(&rows[size - 1], rows[size - 1]);
+    uint64_t *first = hil_tap_at(ring, 0);
+    hil_tap_put(first, *first);
+    for (uint64_t i = 0; i < ring->rows; i++)
+        tap_touch(hil_tap_at(ring, i), ring->width, page);
     /* Who wrote before may have died anywhere. */
-    ring->row = (uint32_t)(atomic_load(&ring->count) & (ring->rows - 1)) * ring->width;
+    ring->row = (atomic_load(&ring->count) & (ring->rows - 1)) * ring->stride;
     return ring;
 }

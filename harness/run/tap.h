@@ -36,20 +36,22 @@ enum { HIL_TAP_MISS = 31, HIL_TAP_BEFORE = 32 };
 
 _Static_assert((int)HIL_EVENT_KIND_COUNT <= (int)HIL_TAP_MISS, "a bit for each");
 
-/* A node's ring, in the memory: a line. Row i is at i modulo `rows`. */
+/* A node's ring, in the memory: a line. Row i is at i modulo `rows`. Between two rows of a ring are
+ * those of nodes that are stepped together with this one. */
 struct hil_tap_ring {
     alignas(64) _Atomic uint64_t count; /* rows that were written */
     /* 1 + the newest row in which something happened: events, or missed steps. 0: none. */
     _Atomic uint64_t marked;
-    uint64_t at;    /* its rows: bytes from here */
-    uint32_t rows;  /* a power of two; 0: the node does not run here */
-    uint32_t width; /* words in a row */
+    uint64_t at;     /* its rows: bytes from here */
+    uint32_t rows;   /* a power of two; 0: the node does not run here */
+    uint32_t width;  /* words in a row */
+    uint32_t stride; /* words from the beginning of a row to that of the next */
+    uint32_t values; /* how many are copied from the node's step: an even number */
 
     /* The writer's own. */
     uint64_t events; /* since the newest row */
     uint64_t missed;
-    uint32_t row;    /* words from the first row to the one that comes */
-    uint32_t values; /* how many are copied from the node's step: an even number */
+    uint64_t row; /* words from the first row to the one that comes */
 };
 
 _Static_assert(sizeof(struct hil_tap_ring) == 64, "a line");
@@ -98,7 +100,7 @@ static inline void hil_tap_put(uint64_t *word, uint64_t value)
 
 static inline uint64_t *hil_tap_at(struct hil_tap_ring *ring, uint64_t row)
 {
-    return (uint64_t *)((char *)ring + ring->at) + (row & (ring->rows - 1)) * ring->width;
+    return (uint64_t *)((char *)ring + ring->at) + (row & (ring->rows - 1)) * ring->stride;
 }
 
 /* Something happened at step n. */
@@ -157,7 +159,7 @@ static inline void hil_tap_commit(struct hil_tap_ring *ring, uint64_t *row, uint
         ring->events = 0;
         atomic_store_explicit(&ring->marked, count, memory_order_relaxed);
     }
-    ring->row = count & (ring->rows - 1) ? ring->row + ring->width : 0;
+    ring->row = count & (ring->rows - 1) ? ring->row + ring->stride : 0;
     atomic_store_explicit(&ring->count, count, memory_order_release);
     hil_tap_fetch(ring); /* it comes while other nodes make their steps */
 }

@@ -22,12 +22,20 @@ static size_t tap_lines(size_t size)
     return (size + TAP_LINE - 1) / TAP_LINE * TAP_LINE;
 }
 
-static bool tap_is_here(const struct hil_scenario *s, unsigned node)
+/* Which executor of this run has the node; -1: none. In virtual time one has all. */
+static int tap_executor(const struct hil_scenario *s, unsigned node)
 {
+    if (s->mode == HIL_VIRTUAL)
+        return 0;
     for (unsigned e = 0; e < s->executor_count; e++)
         if (hil_executor_has(&s->executors[e], node))
-            return true;
-    return s->mode == HIL_VIRTUAL;
+            return (int)e;
+    return -1;
+}
+
+static bool tap_is_here(const struct hil_scenario *s, unsigned node)
+{
+    return tap_executor(s, node) >= 0;
 }
 
 static uint32_t tap_even(uint32_t count)
@@ -64,22 +72,52 @@ static uint32_t tap_rows(uint64_t period_ns, unsigned halved)
     return rows > TAP_ROWS_EVER ? rows : TAP_ROWS_EVER;
 }
 
-/* With a row more than it has: the rows that nodes write at one time would else be at the same
- * places of pages, and push each other out of the cache. */
-static size_t tap_ring_size(const struct hil_scenario *s, unsigned node, unsigned halved)
-{
-    const uint64_t period_ns = s->system->nodes[node].timing.period_ns;
-    const size_t row = hil_tap_places(s, node).width * sizeof(uint64_t);
+/* Nodes in a row that are stepped together: by one executor, with one period. Their rings are
+ * woven, so that what they write at one time is in few pages and comes in the order of memory:
+ *
+ *      row 0 of node a, of b, of c | row 1 of node a, of b, of c | ...
+ */
+struct tap_weave {
+    unsigned first, end; /* nodes */
+    uint32_t rows;       /* of each; 0: they do not run here */
+    uint32_t stride;     /* words from a row to the next one of the same node */
+};
 
-    return tap_is_here(s, node) ? tap_rows(period_ns, halved) * row + 2 * tap_lines(row) : 0;
+static bool tap_woven(const struct hil_scenario *s, unsigned a, unsigned b)
+{
+    const struct hil_node_config *nodes = s->system->nodes;
+
+    return tap_executor(s, a) == tap_executor(s, b) &&
+           nodes[a].timing.period_ns == nodes[b].timing.period_ns;
+}
+
+static struct tap_weave tap_weave_from(const struct hil_scenario *s, unsigned first,
+                                       unsigned halved)
+{
+    struct tap_weave w = {.first = first, .end = first};
+
+    do
+        w.stride += hil_tap_places(s, w.end++).width;
+    while (w.end < s->system->node_count && tap_woven(s, first, w.end));
+    if (tap_is_here(s, first))
+        w.rows = tap_rows(s->system->nodes[first].timing.period_ns, halved);
+    return w;
+}
+
+static size_t tap_weave_size(const struct tap_weave *w)
+{
+    return tap_lines((size_t)w->rows * w->stride * sizeof(uint64_t));
 }
 
 static size_t tap_rings_size(const struct hil_scenario *s, unsigned halved)
 {
+    struct tap_weave w = {0};
     size_t size = 0;
 
-    for (unsigned i = 0; i < s->system->node_count; i++)
-        size += tap_lines(tap_ring_size(s, i, halved));
+    while (w.end < s->system->node_count) {
+        w = tap_weave_from(s, w.end, halved);
+        size += tap_weave_size(&w);
+    }
     return size;
 }
 
@@ -213,28 +251,49 @@ static void tap_add_node(struct tap_draft *d)
 
 /* --- laying out ------------------------------------------------------------------------------ */
 
+static void tap_add_rings(const struct hil_scenario *s, struct hil_tap_ring *rings, char *memory,
+                          const struct tap_weave *w)
+{
+    for (unsigned i = w->first; i < w->end; i++) {
+        const struct hil_tap_places places = hil_tap_places(s, i);
+        rings[i].at = (uint64_t)(memory - (char *)&rings[i]);
+        rings[i].rows = w->rows;
+        rings[i].width = places.width;
+        rings[i].stride = w->stride;
+        rings[i].values = places.measures - places.values;
+        memory += places.width * sizeof(uint64_t);
+    }
+}
+
+static void tap_add_columns(const struct hil_scenario *s, struct hil_tap_column *columns)
+{
+    struct tap_draft draft = {.scenario = s, .next = columns};
+
+    for (draft.node = 0; draft.node < s->system->node_count; draft.node++) {
+        if (!tap_is_here(s, draft.node))
+            continue;
+        draft.places = hil_tap_places(s, draft.node);
+        tap_add_node(&draft);
+    }
+}
+
 void hil_taps_init(struct hil_taps *taps, void *memory, uint64_t at, const struct hil_scenario *s)
 {
     const unsigned halved = tap_halved(s);
     const size_t columns = tap_column_count(s);
     struct hil_tap_ring *rings = (void *)((char *)memory + at);
+    struct tap_weave w = {0};
 
     taps->ring_count = s->system->node_count;
     taps->column_count = (uint32_t)columns;
     taps->rings = at;
     taps->columns = at + taps->ring_count * sizeof *rings;
+    tap_add_columns(s, (void *)((char *)memory + taps->columns));
     at = taps->columns + tap_lines(columns * sizeof(struct hil_tap_column));
-    struct tap_draft draft = {.scenario = s, .next = (void *)((char *)memory + taps->columns)};
-    for (unsigned i = 0; i < taps->ring_count; i++) {
-        if (!tap_is_here(s, i))
-            continue;
-        draft.node = i;
-        draft.places = hil_tap_places(s, i);
-        tap_add_node(&draft);
-        rings[i].at = at - (taps->rings + i * sizeof *rings);
-        rings[i].rows = tap_rows(s->system->nodes[i].timing.period_ns, halved);
-        rings[i].width = draft.places.width;
-        rings[i].values = draft.places.measures - draft.places.values;
-        at += tap_lines(tap_ring_size(s, i, halved));
+    while (w.end < taps->ring_count) {
+        w = tap_weave_from(s, w.end, halved);
+        if (w.rows)
+            tap_add_rings(s, rings, (char *)memory + at, &w);
+        at += tap_weave_size(&w);
     }
 }

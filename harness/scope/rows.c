@@ -33,6 +33,15 @@ static int rows_taps(const struct hil_attached *run, struct hil_taps *taps)
     return fit ? 0 : -EPROTO;
 }
 
+/* Behind the last row may be less than a stride. */
+static bool rows_ring_fits(const struct hil_attached *run, uint64_t at, const struct hil_rows *r)
+{
+    const uint64_t word = sizeof(uint64_t), stride = r->stride * word;
+
+    return rows_fit(run, at, r->rows - 1, stride, word) &&
+           rows_fit(run, at + (r->rows - 1) * stride, r->width, word, word);
+}
+
 int hil_rows_open(struct hil_rows *rows, const struct hil_attached *run, unsigned node)
 {
     struct hil_taps taps;
@@ -46,11 +55,12 @@ int hil_rows_open(struct hil_rows *rows, const struct hil_attached *run, unsigne
     const struct hil_tap_ring *ring = rows_at(run, from);
     const volatile struct hil_tap_ring *once = ring;
     const uint64_t at = once->at;
-    *rows = (struct hil_rows){.ring = ring, .rows = once->rows, .width = once->width};
+    *rows = (struct hil_rows){
+        .ring = ring, .rows = once->rows, .width = once->width, .stride = once->stride};
     if (rows->rows == 0)
         return -ENOENT;
-    if ((rows->rows & (rows->rows - 1)) || rows->width < HIL_TAP_VALUES || at > run->size ||
-        !rows_fit(run, from + at, rows->rows, (uint64_t)rows->width * sizeof(uint64_t), 8))
+    if ((rows->rows & (rows->rows - 1)) || rows->width < HIL_TAP_VALUES ||
+        rows->stride < rows->width || at > run->size || !rows_ring_fits(run, from + at, rows))
         return -EPROTO;
     rows->words = rows_at(run, from + at);
     return 0;
@@ -120,7 +130,7 @@ static uint64_t rows_oldest(const struct hil_rows *r, uint64_t count)
 static void rows_copy(const struct hil_rows *r, uint64_t row, const uint32_t *places,
                       unsigned count, uint64_t *to)
 {
-    const uint64_t *from = r->words + (row & (r->rows - 1)) * r->width;
+    const uint64_t *from = r->words + (row & (r->rows - 1)) * r->stride;
 
     for (unsigned i = 0; i < count; i++)
         to[i] = __atomic_load_n(&from[places[i]], __ATOMIC_RELAXED);

@@ -36,8 +36,8 @@ const struct hil_shown *hil_shown_find(const struct hil_shown_list *list, const 
 struct hil_rows {
     const struct hil_tap_ring *ring;
     const uint64_t *words;
-    uint32_t rows, width;
-    uint64_t next; /* the first row that was not taken yet */
+    uint32_t rows, width, stride; /* as the ring has them */
+    uint64_t next;                /* the first row that was not taken yet */
 };
 
 /* The ring of a node, from its oldest row on. Returns 0; -ENOENT: the node does not run here; or

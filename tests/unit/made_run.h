@@ -31,13 +31,13 @@ static inline size_t made_at(size_t *used, size_t size)
 
 static inline struct made_run make_run(unsigned nodes, uint32_t rows, uint64_t period_ns)
 {
-    const size_t ring_size = (size_t)rows * MADE_WIDTH * sizeof(uint64_t);
+    const size_t row_size = MADE_WIDTH * sizeof(uint64_t);
     size_t used = 0;
     const size_t nodes_at = made_at(&used, sizeof(struct hil_state) +
                                                nodes * sizeof(struct hil_node_state)),
                  rings_at = made_at(&used, nodes * sizeof(struct hil_tap_ring)),
                  columns_at = made_at(&used, nodes * MADE_SIGNALS * sizeof(struct hil_tap_column)),
-                 rows_at = made_at(&used, nodes * ring_size);
+                 rows_at = made_at(&used, rows * nodes * row_size);
     char *memory = aligned_alloc(64, used);
 
     (void)nodes_at;
@@ -51,9 +51,10 @@ static inline struct made_run make_run(unsigned nodes, uint32_t rows, uint64_t p
         m.state->nodes[n].period_ns = period_ns;
         m.state->nodes[n].here = true;
         snprintf(m.state->nodes[n].name, sizeof m.state->nodes[n].name, "node[%u]", n);
-        m.rings[n].at = rows_at + n * ring_size - (rings_at + n * sizeof *m.rings);
+        m.rings[n].at = rows_at + n * row_size - (rings_at + n * sizeof *m.rings);
         m.rings[n].rows = rows;
         m.rings[n].width = MADE_WIDTH;
+        m.rings[n].stride = nodes * MADE_WIDTH;
         m.rings[n].values = MADE_SIGNALS;
         for (unsigned i = 0; i < MADE_SIGNALS; i++) {
             struct hil_tap_column *c = &m.columns[n * MADE_SIGNALS + i];

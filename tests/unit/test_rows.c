@@ -186,6 +186,8 @@ Test(rows, beyond_the_memory_are_refused)
     expect_refused(rings[1].rows, 1u << 31);
     expect_refused(rings[1].width, 3);
     expect_refused(rings[1].width, UINT32_MAX);
+    expect_refused(rings[1].stride, MADE_WIDTH - 1);
+    expect_refused(rings[1].stride, UINT32_MAX);
     expect_refused(rings[1].at, m.run.size - 64);
     expect_refused(rings[1].at, UINT64_MAX - 63);
     expect_refused(rings[1].at, 4);

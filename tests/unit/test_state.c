@@ -191,3 +191,63 @@ Test(foreign, text_is_utf_8)
     cr_expect_str_eq(hil_foreign_text(text, 4, "ab\xe2\x82\xac", 16), "ab", "cut between letters");
     cr_expect_str_eq(hil_foreign_text(text, 4, "abcdef", 2), "ab");
 }
+
+/* --- where rows are ----------------------------------------------------------------------------
+ */
+
+static struct hil_tap_ring *ring_of(struct hil_state *state, unsigned node)
+{
+    return hil_tap_open(&state->taps, state, node);
+}
+
+static void mark_rows(struct hil_tap_ring *ring, uint64_t mark)
+{
+    for (uint64_t row = 0; row < ring->rows; row++)
+        for (unsigned word = 0; word < ring->width; word++)
+            hil_tap_at(ring, row)[word] = mark;
+}
+
+static unsigned marked(struct hil_tap_ring *ring, uint64_t mark)
+{
+    unsigned count = 0;
+
+    for (uint64_t row = 0; row < ring->rows; row++)
+        for (unsigned word = 0; word < ring->width; word++)
+            count += hil_tap_at(ring, row)[word] == mark;
+    return count;
+}
+
+/* Rings are woven, and no node writes over another's rows, nor beyond the memory. */
+Test(state, has_rows_of_its_own_for_each_node)
+{
+    static const char *const sets[] = {"mode=virtual", NULL};
+    struct hil_scenario *scenario = load(SMALL, sets);
+    struct hil_state *state;
+
+    cr_assert_eq(hil_state_open(&state, scenario), 0);
+    for (unsigned i = 0; i < state->node_count; i++)
+        mark_rows(ring_of(state, i), i + 1);
+    for (unsigned i = 0; i < state->node_count; i++) {
+        struct hil_tap_ring *ring = ring_of(state, i);
+        cr_expect_eq(marked(ring, i + 1), ring->rows * ring->width, "node %u", i);
+        cr_expect_leq((uintptr_t)(hil_tap_at(ring, ring->rows - 1) + ring->width),
+                      (uintptr_t)state + state->size, "node %u", i);
+    }
+    hil_state_close(state);
+    hil_scenario_free(scenario);
+}
+
+/* What they write at one time comes in the order of memory. */
+Test(state, has_rows_side_by_side_of_nodes_that_are_stepped_together)
+{
+    static const char *const sets[] = {"mode=virtual", NULL};
+    struct hil_scenario *scenario = load(SMALL, sets);
+    struct hil_state *state;
+
+    cr_assert_eq(hil_state_open(&state, scenario), 0);
+    for (uint64_t row = 0; row < 2; row++)
+        cr_expect_eq(hil_tap_at(ring_of(state, 2), row),
+                     hil_tap_at(ring_of(state, 1), row) + ring_of(state, 1)->width);
+    hil_state_close(state);
+    hil_scenario_free(scenario);
+}
