@@ -3,15 +3,20 @@
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
+
+/* So that what a step uses of a small model is in as few cache lines as can be. */
+enum { INSTANCE_LINE = 64 };
 
 int instance_create(void **self, const struct hil_config *config, size_t size)
 {
     if (!(config->period_s > 0) || !isfinite(config->period_s))
         return -EDOM;
-    void *made = calloc(1, size);
+    const size_t lines = (size + INSTANCE_LINE - 1) / INSTANCE_LINE;
+    void *made = aligned_alloc(INSTANCE_LINE, lines * INSTANCE_LINE);
     if (!made)
         return -ENOMEM;
-    *self = made;
+    *self = memset(made, 0, size);
     return 0;
 }
 

@@ -12,7 +12,7 @@ enum { LINES_OF_A_NODE = 64 };
 enum { LINES_KEPT_ANYWAY = 256 };
 
 /* How much of a model's own memory is asked for; how large it is only the model knows. */
-enum { LINES_OF_A_MODEL = 3 * HIL_LINE };
+enum { LINES_OF_A_MODEL = 2 * HIL_LINE };
 
 /* A node's, in the making. */
 struct lines_draft {
@@ -51,14 +51,24 @@ static void lines_add_parts(struct lines_draft *d, const struct hil_step *s)
     }
 }
 
+static void lines_add_copies(struct lines_draft *d, const struct hil_step *s,
+                             struct step_range range)
+{
+    lines_add(d, s->copies + range.first, range.count * sizeof *s->copies);
+}
+
 static void lines_add_arrivals(struct lines_draft *d, const struct hil_step *s)
 {
     for (unsigned i = 0; i < s->arrival_count; i++) {
         const struct step_arrival *a = &s->arrivals[i];
-        lines_add(d, a, offsetof(struct step_arrival, loss));
+        lines_add(d, a, offsetof(struct step_arrival, input.stale));
         lines_add(d, a->var->copy, a->var->size);
-        if (!a->plain)
-            lines_add(d, &a->var->copy, sizeof a->var->copy);
+        lines_add_copies(d, s, a->early);
+        lines_add_copies(d, s, a->late);
+        if (a->plain)
+            continue;
+        lines_add(d, &a->var->copy, sizeof a->var->copy);
+        lines_add(d, s->message, sizeof *s->message);
     }
 }
 
@@ -72,6 +82,7 @@ static void lines_add_departures(struct lines_draft *d, const struct hil_step *s
         lines_add(d, v->copy, v->size);
         lines_add(d, atomic_load_explicit(&v->direct_one, memory_order_relaxed), v->size);
         if (!out->value) {
+            lines_add(d, s->message, sizeof *s->message);
             lines_add(d, out->from, out->count * sizeof *out->from);
             lines_add(d, v, offsetof(struct loco_owned_var, direct_one));
         }
@@ -88,10 +99,10 @@ static void lines_add_node(struct lines_draft *d, const struct hil_node *node)
     lines_add_arrivals(d, s);
     lines_add_departures(d, s);
     lines_add(d, s->values, s->value_count * sizeof *s->values);
-    lines_add(d, s->copies, node->config->in_count * sizeof *s->copies);
-    lines_add(d, s->message, sizeof *s->message);
+    lines_add_copies(d, s, s->local);
+    lines_add_copies(d, s, hil_step_local_late(s));
     lines_add(d, s->tap, sizeof *s->tap);
-    lines_add(d, node->mgr, HIL_LINE);
+    lines_add(d, node->mgr, offsetof(struct loco_manager, config));
 }
 
 int hil_step_lines_open(struct hil_step_lines *l, struct hil_node *const *nodes, unsigned count)
