@@ -1,13 +1,19 @@
 #include "list.h"
 
-#include <stdbool.h>
 #include <stdlib.h>
 
-/* The room is the least power of two that the count has reached, and FIRST at first. */
+size_t hil_list_grown(size_t count)
+{
+    enum { FIRST = 4 };
+
+    if (count < FIRST)
+        return count == 0 ? FIRST : 0;
+    return (count & (count - 1)) == 0 ? 2 * count : 0;
+}
+
 void *hil_list_more(void *at, size_t count, size_t size)
 {
-    enum { FIRST = 8 };
-    const bool full = count == 0 || (count >= FIRST && (count & (count - 1)) == 0);
+    const size_t grown = hil_list_grown(count);
 
-    return full ? reallocarray(at, count ? 2 * count : FIRST, size) : at;
+    return grown ? reallocarray(at, grown, size) : at;
 }

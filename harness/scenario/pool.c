@@ -1,10 +1,11 @@
 #include "pool.h"
 
 #include <stdalign.h>
-#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "../base/list.h"
 
 enum { POOL_BLOCK_BYTES = 1 << 16 };
 
@@ -67,11 +68,10 @@ void *hil_pool_get(struct hil_pool *pool, size_t count, size_t size)
 
 void *hil_pool_more(struct hil_pool *pool, void *at, size_t count, size_t size)
 {
-    enum { POOL_FIRST = 4 };
-    const bool full = count == 0 || (count >= POOL_FIRST && (count & (count - 1)) == 0);
-    void *more = full ? hil_pool_get(pool, count ? 2 * count : POOL_FIRST, size) : at;
+    const size_t grown = hil_list_grown(count);
+    void *more = grown ? hil_pool_get(pool, grown, size) : at;
 
-    if (full && more && count)
+    if (grown && more && count)
         memcpy(more, at, count * size);
     return more;
 }
