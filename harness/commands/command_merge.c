@@ -78,12 +78,13 @@ static int merge(const void *arguments)
     if (merge_check_out(&a) || hil_run_open_trace(&first, a.scenarios[0], stderr))
         return HIL_EXIT_USAGE;
     hil_trace_reader_close(first);
-    if (hil_part_check_version(a.scenarios[0], stderr) ||
-        hil_run_path(path, a.scenarios[0], "scenario.yaml"))
+    if (hil_run_path(path, a.scenarios[0], "scenario.yaml"))
         return HIL_EXIT_USAGE;
     a.scenario = path;
-    if (hil_arguments_load(&a, &scenario))
+    if (hil_arguments_load(&a, &scenario)) {
+        hil_part_tell_version(a.scenarios[0], stderr); /* which may be why */
         return HIL_EXIT_USAGE;
+    }
     const int status = merge_parts(&a, scenario);
     hil_scenario_free(scenario);
     return status;

@@ -34,12 +34,9 @@ struct hil_part_told hil_part_tell(const struct hil_run *run);
 /* Writes DIR/part.state. Returns 0 or a negative errno. */
 int hil_part_write(const char *dir, const struct hil_run *run, const struct hil_part_told *told);
 
-/*
- * Whether DIR/part.state, where there is one, is of this version of hiloco: what else is there,
- * such as the scenario, may be of no other version's making. Returns 0, or -EPROTO after a line to
- * `messages`; what is damaged is for hil_part_read to tell.
- */
-int hil_part_check_version(const char *dir, FILE *messages);
+/* A line to `messages` when DIR/part.state is of another version of hiloco, whose scenario this one
+ * may not understand. */
+void hil_part_tell_version(const char *dir, FILE *messages);
 
 /* One that was read. */
 struct hil_part {
