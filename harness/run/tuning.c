@@ -12,6 +12,26 @@ size_t hil_tuning_size(const struct hil_system *s)
                : 0;
 }
 
+static void tuning_say_source(char text[HIL_TUNABLE_DOC], const struct hil_source *source)
+{
+    char steps[HIL_TUNABLE_DOC - 32];
+
+    snprintf(text, HIL_TUNABLE_DOC, "what the source gives");
+    if (source->kind != HIL_SOURCE_STEPS)
+        return;
+    hil_profile_say(&source->steps, steps, sizeof steps);
+    snprintf(text, HIL_TUNABLE_DOC, "what the source gives: %s", steps);
+}
+
+/* NAN where it changes. */
+static double tuning_source_value(const struct hil_source *source)
+{
+    if (source->kind == HIL_SOURCE_CONSTANT)
+        return source->constant;
+    return source->kind == HIL_SOURCE_STEPS && source->steps.count == 0 ? source->steps.initial
+                                                                        : NAN;
+}
+
 static void tuning_init_one(struct hil_tunable_state *to, const struct hil_system *s,
                             const struct hil_tunable *t)
 {
@@ -19,15 +39,15 @@ static void tuning_init_one(struct hil_tunable_state *to, const struct hil_syste
 
     hil_tunable_name(s, t, to->name);
     snprintf(to->unit, sizeof to->unit, "%s", hil_tunable_unit(s, t));
-    snprintf(to->doc, sizeof to->doc, "%s", row ? row->doc : "what the source gives");
+    if (row)
+        snprintf(to->doc, sizeof to->doc, "%s", row->doc);
+    else
+        tuning_say_source(to->doc, &s->sources[t->source]);
     to->min = t->min;
     to->max = t->max;
     to->is_source = t->is_source;
-    const double value = row ? s->components[t->component].parameters[t->place]
-                         : s->sources[t->source].kind == HIL_SOURCE_CONSTANT
-                             ? s->sources[t->source].constant
-                             : NAN;
-    atomic_store(&to->value, value);
+    atomic_store(&to->value, row ? s->components[t->component].parameters[t->place]
+                                 : tuning_source_value(&s->sources[t->source]));
 }
 
 void hil_tuning_init(struct hil_tuning *tuning, const struct hil_system *s)

@@ -457,6 +457,9 @@ Test(scope_page, a_slider_sets_what_it_is_for)
     const double after = browser_number(b, "Number(slider.value)");
     cr_expect_gt(after, before);
     cr_expect_float_eq(value_now(&p, "control[0].kp_per_v"), after, 1e-12);
+    cr_expect_eq(browser_number(b, "Number(document.querySelector('.knob input[type=number]"
+                                   "[aria-label^=\"reference\"]').placeholder === 'as planned')"),
+                 1, "a source that changes");
     expect_quiet(b);
     scope_stop(&s);
     end_run(&p);

@@ -55,3 +55,18 @@ Test(profile, two_steps_at_one_time_leave_the_later_value)
 
     cr_assert_eq(hil_profile_at(&profile, 100), 2);
 }
+
+Test(profile, is_said_in_words)
+{
+    struct hil_change changes[] = {{10000000, 0, 5}, {20000000, 2000000, 12.5}};
+    struct hil_profile profile = {.initial = 12, .changes = changes, .count = 2};
+    char text[64];
+
+    hil_profile_say(&profile, text, sizeof text);
+    cr_expect_str_eq(text, "12, 5 from 0.01 s, 12.5 in 0.002 s from 0.02 s");
+    hil_profile_say(&profile, text, 40);
+    cr_expect_str_eq(text, "12, 5 from 0.01 s, ...");
+    profile.count = 0;
+    hil_profile_say(&profile, text, sizeof text);
+    cr_expect_str_eq(text, "12");
+}

@@ -490,6 +490,27 @@ Test(tuning, who_is_attached_sees_the_table_the_values_and_the_changes)
     close_rig(&rig);
 }
 
+/* A source that changes has no one value, and its steps are told. */
+Test(tuning, steps_of_a_source_are_seen)
+{
+    struct hil_scenario *s = load(three, NULL);
+    struct hil_source *u = &s->system->sources[0];
+    struct hil_change change = {.start_ns = 30000000, .value = 5};
+    struct hil_tuning *tuning = calloc(1, hil_tuning_size(s->system));
+    const struct hil_tunable_state *is = &tuning->tunables[find(s, "u")];
+
+    u->kind = HIL_SOURCE_STEPS;
+    u->steps = (struct hil_profile){.initial = 2, .changes = &change};
+    hil_tuning_init(tuning, s->system);
+    cr_expect_eq(is->value, 2);
+    u->steps.count = 1;
+    hil_tuning_init(tuning, s->system);
+    cr_expect(isnan(is->value));
+    cr_expect_str_eq(is->doc, "what the source gives: 2, 5 from 0.03 s");
+    free(tuning);
+    hil_scenario_free(s);
+}
+
 /* The memory is of anybody's making. */
 Test(tuning, a_table_that_is_not_in_the_memory_is_none)
 {

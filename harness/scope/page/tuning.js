@@ -41,7 +41,7 @@ class Tuning {
         const [least, most] = Tuning.span(value, min, max);
         const shown = number(value ?? '', (now) => this.ask(parameter, now),
                              {min: ranged ? min : null, max: ranged ? max : null,
-                              'aria-label': withUnit(name, unit), disabled: !allowed});
+                              placeholder: 'as planned', 'aria-label': withUnit(name, unit), disabled: !allowed});
         const slider = ranged ? element('input', {type: 'range', min: least, max: most,
                                                   step: (most - least) / 1000, value: value ?? min, disabled: !allowed,
                                                   'aria-label': withUnit(name, unit)}) : null;
