@@ -1,18 +1,19 @@
 /*
  * What a measure was lately, for whoever watches: its newest value, its extremes in each hundredth
- * of a second, and the newest reference.
+ * of a second, and the newest reference. One thread adds, and others may read meanwhile.
  */
 #ifndef HIL_RECENT_H
 #define HIL_RECENT_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 enum { HIL_RECENT_BLOCKS = 128, HIL_BLOCK_NS = 10000000 };
 
 struct hil_block {
-    uint64_t number; /* counted from the start, from 1; 0: it is empty */
-    double min, max;
+    _Atomic uint64_t number; /* counted from the start, from 1; 0: it is empty, or being begun */
+    _Atomic double min, max;
 };
 
 struct hil_recent {
@@ -21,5 +22,14 @@ struct hil_recent {
 };
 
 void hil_recent_add(struct hil_recent *recent, uint64_t t_ns, double reference, double value);
+
+/* The extremes of a block that was read. */
+struct hil_extremes {
+    uint64_t number;
+    double min, max;
+};
+
+/* Reads block i. False: it is empty, or was begun meanwhile. */
+bool hil_recent_read(const struct hil_recent *recent, unsigned i, struct hil_extremes *extremes);
 
 #endif

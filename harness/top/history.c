@@ -2,8 +2,6 @@
 
 #include <math.h>
 
-#include "../../channels/fabric/words.h"
-
 static struct hil_chart_column *slice(struct hil_history *h, uint64_t number)
 {
     return &h->slices[number % HIL_HISTORY_SLICES];
@@ -26,9 +24,8 @@ void hil_history_take(struct hil_history *h, const struct hil_recent *r)
     uint64_t from = h->end ? h->end - 1 : 0;
 
     for (unsigned i = 0; i < HIL_RECENT_BLOCKS; i++) {
-        struct hil_block b;
-        loco_copy(&b, &r->blocks[i], sizeof b);
-        if (b.number <= from)
+        struct hil_extremes b;
+        if (!hil_recent_read(r, i, &b) || b.number <= from)
             continue;
         extend(h, b.number);
         if (b.number + HIL_HISTORY_SLICES > h->end)

@@ -1,6 +1,8 @@
 /* What `hiloco top` shows: text, order, and the chart. */
 #include <criterion/criterion.h>
 #include <math.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -257,6 +259,37 @@ Test(top, a_slice_is_completed)
     hil_recent_add(&recent, 9 * (uint64_t)HIL_BLOCK_NS + 7, 100, 555);
     hil_history_take(&history, &recent);
     cr_expect_eq(history.slices[9].max, 555);
+}
+
+/* In each block one value, its own number, so fast that blocks are written over while they are
+ * read. */
+static void *run_blocks(void *done)
+{
+    for (uint64_t i = 0; !atomic_load_explicit((atomic_bool *)done, memory_order_relaxed); i++)
+        hil_recent_add(&recent, i * HIL_BLOCK_NS, 100, (double)i);
+    return NULL;
+}
+
+Test(top, no_slice_has_extremes_of_another)
+{
+    atomic_bool done = false;
+    pthread_t writer;
+    unsigned wrong = 0;
+
+    start();
+    cr_assert_eq(pthread_create(&writer, NULL, run_blocks, &done), 0);
+    for (unsigned looks = 0; looks < 200000; looks++) {
+        hil_history_take(&history, &recent);
+        for (uint64_t back = 1; back <= HIL_RECENT_BLOCKS && back <= history.end; back++) {
+            const struct hil_chart_column *c =
+                &history.slices[(history.end - back) % HIL_HISTORY_SLICES];
+            const double is = (double)(history.end - back);
+            wrong += c->there && (c->min != is || c->max != is);
+        }
+    }
+    atomic_store(&done, true);
+    pthread_join(writer, NULL);
+    cr_expect_eq(wrong, 0, "%u slices", wrong);
 }
 
 /* Who does not look for longer than that is remembered has a gap there, and no old values. */
