@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "commands/commands.h"
+#include "launch/signals.h"
 #include "models/device/guardian.h"
 
 static const char help[] =
@@ -57,6 +58,7 @@ static const struct {
 int main(int argc, char **argv)
 {
     hil_guardian_main(argc, argv);
+    hil_ignore_file_limit();
     if (argc > 1 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)) {
         fputs(help, stdout);
         return HIL_EXIT_OK;

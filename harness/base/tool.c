@@ -18,6 +18,7 @@ static int start(const char *dir, char *const arguments[], int says, pid_t *chil
 {
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
+    sigset_t defaults;
 
     posix_spawn_file_actions_init(&actions);
     if (dir)
@@ -27,7 +28,10 @@ static int start(const char *dir, char *const arguments[], int says, pid_t *chil
     posix_spawn_file_actions_adddup2(&actions, says, STDERR_FILENO);
     posix_spawn_file_actions_addclosefrom_np(&actions, STDERR_FILENO + 1);
     posix_spawnattr_init(&attributes);
-    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
+    sigemptyset(&defaults);
+    sigaddset(&defaults, SIGXFSZ); /* gnuplot does not notice that a write has failed */
+    posix_spawnattr_setsigdefault(&attributes, &defaults);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF);
     int rc = -posix_spawnp(child, arguments[0], &actions, &attributes, arguments, environ);
     posix_spawnattr_destroy(&attributes);
     posix_spawn_file_actions_destroy(&actions);

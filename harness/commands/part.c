@@ -6,6 +6,7 @@
 #include "../launch/meeting.h"
 #include "../launch/part_nodes.h"
 #include "../launch/rendezvous.h"
+#include "../launch/signals.h"
 #include "../scenario/faults.h"
 #include "../scenario/pool.h"
 #include "commands.h"
@@ -159,6 +160,7 @@ int hil_part_main(int argc, char **argv, unsigned takes, hil_part_choose *choose
         &a, HIL_TAKES_SET | HIL_TAKES_OUT | HIL_TAKES_QUIET | HIL_TAKES_MEETING | takes, help, argc,
         argv);
 
+    hil_ignore_file_limit();
     a.options.realtime = true;
     if (rc) {
         status = hil_arguments_status(rc);

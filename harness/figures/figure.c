@@ -152,8 +152,8 @@ static int run_gnuplot(const struct hil_figure *figure)
     rc = hil_tool_run(dir, arguments, GNUPLOT_S, complaint, sizeof(complaint));
     if (rc <= 0)
         return rc;
-    fprintf(figure->messages, "gnuplot could not draw %s/plot/%s.gp:\n%s\n", figure->dir,
-            figure->name, complaint);
+    fprintf(figure->messages, "gnuplot could not draw %s/plot/%s.gp:\n%s%s\n", figure->dir,
+            figure->name, complaint, rc > 128 ? strsignal(rc - 128) : "");
     return -EPROTO;
 }
 

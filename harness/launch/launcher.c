@@ -334,7 +334,9 @@ int hil_launch(const struct hil_launch *launch)
     if (!rc)
         rc = open_trace(&l);
     if (rc)
-        fprintf(stderr, "%s: %s\n", s->name, strerror(-rc));
+        fprintf(stderr, "%s: %s%s\n", s->name, strerror(-rc),
+                rc == -EFBIG ? "; the run's memory and its record are files, which ulimit -f limits"
+                             : "");
     else
         status = run(&l);
     if (l.run.state) {

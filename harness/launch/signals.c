@@ -23,7 +23,11 @@ void hil_catch_signals(void)
         if (sigaction(ends[i], &action, &before) == 0 && ends[i] == SIGHUP &&
             before.sa_handler == SIG_IGN)
             sigaction(SIGHUP, &before, NULL);
-    signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is an error like others */
+}
+
+void hil_ignore_file_limit(void)
+{
+    signal(SIGXFSZ, SIG_IGN);
 }
 
 int hil_signal_status(void)

@@ -1,5 +1,5 @@
 /*
- * The signals that end a run.
+ * Signals: those that end a run, and one that must not.
  */
 #ifndef HIL_SIGNALS_H
 #define HIL_SIGNALS_H
@@ -10,5 +10,8 @@ void hil_catch_signals(void);
 
 /* The exit status of the first that came; 0: none has. */
 int hil_signal_status(void);
+
+/* A file that may not grow (ulimit -f) is an error like others from here on: File too large. */
+void hil_ignore_file_limit(void);
 
 #endif

@@ -620,6 +620,43 @@ Test(survive, a_file_that_may_not_grow_ends_the_record)
     expect_whole(out);
 }
 
+static struct ended run_limited(rlim_t bytes, const char *line, const char *folder)
+{
+    struct rlimit before, limit;
+
+    getrlimit(RLIMIT_FSIZE, &before);
+    limit = (struct rlimit){bytes, before.rlim_max};
+    setrlimit(RLIMIT_FSIZE, &limit);
+    struct ended e = run_command("%s %s", line, folder);
+    setrlimit(RLIMIT_FSIZE, &before);
+    return e;
+}
+
+/* A process that writes more is killed, unless it has said that it will look itself. */
+Test(survive, a_limit_on_files_is_told_by_every_command)
+{
+    static const struct {
+        const char *line, *says;
+        rlim_t bytes;
+    } cases[] = {
+        {"hiloco export --csv", "controller.csv: File too large", 10000},
+        {"hiloco plot", "plot data: File too large", 1000},
+        {"hiloco plot", "File size limit exceeded", 100000}, /* which kills gnuplot */
+        {"hiloco report", "report.html: File too large", 10000},
+        {"hiloco run configs/quickstart.yaml --out", "which ulimit -f limits", 10000},
+    };
+    const char *out = in_workspace("out");
+    struct ended e = run_command(
+        "hiloco run configs/quickstart.yaml --quiet --set duration_s=0.5 --out %s", out);
+
+    expect_status(&e, 0);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        e = run_limited(cases[i].bytes, cases[i].line, out);
+        expect_status(&e, 1);
+        expect_said(&e, cases[i].says);
+    }
+}
+
 /* --- in real time ---------------- */
 
 TestSuite(survive_in_real_time, .init = workspace_open_alone, .fini = workspace_close);
