@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "../short_form.h"
 #include "harness/scenario/scenario.h"
@@ -438,14 +437,7 @@ ParameterizedTest(size_t *i, figures, every_shipped_scenario)
 
 /* --- against the clock ---------------- */
 
-static void open_alone(void)
-{
-    workspace_open_alone();
-    if (sysconf(_SC_NPROCESSORS_ONLN) < 2)
-        cr_skip_test("real time needs two cores");
-}
-
-TestSuite(figures_in_real_time, .init = open_alone, .fini = workspace_close);
+TestSuite(figures_in_real_time, .init = workspace_open_for_real_time, .fini = workspace_close);
 
 /* Steps are late and left out there, and an event's first sample comes after it. */
 Test(figures_in_real_time, are_those_of_the_record)

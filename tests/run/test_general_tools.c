@@ -136,14 +136,8 @@ Test(general_tools, doctor_reads_the_placement_of_nodes)
 
 /* --- against the clock: nothing depends on how fast it was ------------------------------------ */
 
-static void open_alone(void)
-{
-    workspace_open_alone();
-    if (sysconf(_SC_NPROCESSORS_ONLN) < 2)
-        cr_skip_test("real time needs two cores");
-}
-
-TestSuite(general_tools_real_time, .init = open_alone, .fini = workspace_close, .timeout = 120);
+TestSuite(general_tools_real_time, .init = workspace_open_for_real_time, .fini = workspace_close,
+          .timeout = 120);
 
 /* The same scenarios, so slow that a busy machine can keep up. */
 static const struct slow {

@@ -16,14 +16,7 @@
 #include "results.h"
 #include "workspace.h"
 
-static void open_alone(void)
-{
-    workspace_open_alone();
-    if (sysconf(_SC_NPROCESSORS_ONLN) < 2)
-        cr_skip_test("real time needs two cores");
-}
-
-TestSuite(join, .init = open_alone, .fini = workspace_close, .timeout = 180);
+TestSuite(join, .init = workspace_open_for_real_time, .fini = workspace_close, .timeout = 180);
 
 /* That of the example, with keys of the run in place of its own name and duration. */
 static void scenario(const char *keys)

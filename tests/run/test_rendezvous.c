@@ -15,15 +15,13 @@
 #include "tests/nodes.h"
 #include "workspace.h"
 
-static void open_alone(void)
+static void open_with_secret(void)
 {
-    workspace_open_alone();
-    if (sysconf(_SC_NPROCESSORS_ONLN) < 2)
-        cr_skip_test("real time needs two cores");
+    workspace_open_for_real_time();
     setenv("HILOCO_SECRET", "0123456789abcdef0123456789abcdef", 1);
 }
 
-TestSuite(rendezvous_run, .init = open_alone, .fini = workspace_close, .timeout = 240);
+TestSuite(rendezvous_run, .init = open_with_secret, .fini = workspace_close, .timeout = 240);
 
 /* Slow, so that any machine is fast enough for it. */
 #define SLOW                                                                                       \

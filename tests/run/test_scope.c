@@ -8,7 +8,6 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "harness/scope/rows.h"
 #include "harness/top/runs.h"
@@ -151,8 +150,7 @@ static struct watched watch_real(void)
 {
     const char *path = in_workspace("real.yaml");
 
-    if (sysconf(_SC_NPROCESSORS_ONLN) < 2)
-        cr_skip_test("real time needs two cores");
+    skip_on_one_core();
     write_text(path, REAL);
     return watch_run(path);
 }

@@ -10,20 +10,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "process.h"
 #include "results.h"
 #include "workspace.h"
 
-static void open_alone(void)
-{
-    workspace_open_alone();
-    if (sysconf(_SC_NPROCESSORS_ONLN) < 2)
-        cr_skip_test("real time needs two cores");
-}
-
-TestSuite(together, .init = open_alone, .fini = workspace_close, .timeout = 120);
+TestSuite(together, .init = workspace_open_for_real_time, .fini = workspace_close, .timeout = 120);
 
 #define OF_ANY_CPU                                                                                 \
     "--set controller.priority=0 --set converters.priority=0 --set controller.cpu=-1 "             \

@@ -49,8 +49,7 @@ static struct process start_real(const char *out, double seconds)
 {
     char line[400];
 
-    if (sysconf(_SC_NPROCESSORS_ONLN) < 2)
-        cr_skip_test("real time needs two cores");
+    skip_on_one_core();
     snprintf(line, sizeof line,
              "hiloco run configs/dcdc20.yaml --mode realtime " SHARED "--set duration_s=%g",
              seconds);
@@ -496,8 +495,7 @@ Test(top, nodes_during_faults)
     const char *out = in_workspace("out"), *path = in_workspace("faulted.yaml");
     char text[2000], line[400];
 
-    if (sysconf(_SC_NPROCESSORS_ONLN) < 2)
-        cr_skip_test("real time needs two cores");
+    skip_on_one_core();
     snprintf(text, sizeof text, "name: faulted\n%s", faulted);
     write_text(path, text);
     snprintf(line, sizeof line, "hiloco run %s --quiet", path);

@@ -54,8 +54,7 @@ static struct process start_real(const char *out, const char *options)
 {
     char line[400];
 
-    if (sysconf(_SC_NPROCESSORS_ONLN) < 2)
-        cr_skip_test("real time needs two cores");
+    skip_on_one_core();
     snprintf(line, sizeof line,
              "hiloco run configs/quickstart.yaml --mode realtime " SHARED "--allow-set "
              "--set controller.period_us=1000 --set converters.period_us=500 %s",
@@ -220,6 +219,8 @@ Test(tuning, what_can_be_set_is_listed)
     cr_expect(strstr(e.out, "0.0123"), "%s", e.out);
     cr_expect(strstr(e.out, "0 to 1e6 1/V"), "%s", e.out);
     cr_expect(strstr(e.out, "proportional gain"), "%s", e.out);
+    cr_expect(strstr(e.out, "as planned"), "%s", e.out);
+    cr_expect(strstr(e.out, "what the source gives: 12, 10 in 0.005 s from 0.1 s"), "%s", e.out);
     end_run(&p);
 }
 

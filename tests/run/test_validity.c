@@ -178,14 +178,8 @@ Test(validity_virtual, a_sweep_says_which_points_are_not_valid)
 
 /* --- against the clock ---------------- */
 
-static void open_alone(void)
-{
-    workspace_open_alone();
-    if (sysconf(_SC_NPROCESSORS_ONLN) < 2)
-        cr_skip_test("real time needs two cores");
-}
-
-TestSuite(validity_real_time, .init = open_alone, .fini = workspace_close, .timeout = 120);
+TestSuite(validity_real_time, .init = workspace_open_for_real_time, .fini = workspace_close,
+          .timeout = 120);
 
 /* Loops so slow that a busy machine rarely makes their inputs stale. */
 #define SLOW                                                                                       \

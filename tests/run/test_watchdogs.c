@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "harness/record/event_kinds.h"
 #include "process.h"
@@ -322,14 +321,8 @@ Test(watchdogs, an_interrupt_is_a_clean_stop)
 
 /* --- against the clock ---------------- */
 
-static void open_alone(void)
-{
-    workspace_open_alone();
-    if (sysconf(_SC_NPROCESSORS_ONLN) < 2)
-        cr_skip_test("real time needs two cores");
-}
-
-TestSuite(watchdogs_real_time, .init = open_alone, .fini = workspace_close, .timeout = 120);
+TestSuite(watchdogs_real_time, .init = workspace_open_for_real_time, .fini = workspace_close,
+          .timeout = 120);
 
 #define SLOW                                                                                       \
     "hiloco run configs/dcdc20.yaml --mode realtime --set controller.period_us=2000 "              \

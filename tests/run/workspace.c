@@ -81,6 +81,18 @@ void workspace_open_alone(void)
     open_with(LOCK_EX);
 }
 
+void skip_on_one_core(void)
+{
+    if (sysconf(_SC_NPROCESSORS_ONLN) < 2)
+        cr_skip_test("real time needs two cores");
+}
+
+void workspace_open_for_real_time(void)
+{
+    workspace_open_alone();
+    skip_on_one_core();
+}
+
 void workspace_close(void)
 {
     remove_tree(workspace);

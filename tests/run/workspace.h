@@ -18,10 +18,14 @@ const char *in_workspace(const char *format, ...) __attribute__((format(printf, 
 /* A scenario's name of this test's own: programs started by hand find each other by it. */
 const char *own_name(void);
 
-/* Fixtures: of a test beside which others may run, and of one in real time, which needs the
- * cores for itself. */
+/* Fixtures: of a test beside which others may run; of one that needs the cores for itself; and of
+ * one in real time, which needs two of them, and is skipped where there is one. */
 void workspace_open(void);
 void workspace_open_alone(void);
+void workspace_open_for_real_time(void);
+
+/* Skips the test on a machine with one core, where two loops cannot be in time. */
+void skip_on_one_core(void);
 
 void workspace_close(void);
 
