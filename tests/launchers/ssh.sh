@@ -81,13 +81,18 @@ is_read() {
             $(wc -l <"$work/both/converter-019.csv") > 1))
 }
 
+# The controller makes steps, so the nodes of both hosts have met.
+has_begun() {
+    "$build/hiloco" top "$(pgrep -of '^hiloco node controller')" --json --count 1 |
+        grep -qE '"elapsed_s":[0.]*[1-9]'
+}
+
 # Killed with all its processes, a host leaves its record at most; what the other left is there.
 one_dies() {
     local status=0 launcher
     "$build/hiloco" run "${short[@]}" --hosts 127.92.0.1,other --out "$work/dies" \
         --set duration_s=60 & launcher=$!
-    until pgrep -f '^hiloco node converter' >/dev/null; do sleep 0.1; done
-    sleep 3
+    patiently has_begun
     kill -KILL $(pgrep -f '^hiloco node converter')
     wait $launcher || status=$?
     echo "exit status $status"

@@ -2,7 +2,7 @@
  * Real time over shared memory, in separate processes. This machine may be shared and noisy:
  * nothing here depends on how fast anything was, only on what is accounted for and left.
  *
- * Each test has the cores for itself; see workspace_open_alone.
+ * Each test has the cores for itself; see workspace_open_for_real_time.
  */
 #include <criterion/criterion.h>
 #include <math.h>
@@ -19,19 +19,7 @@
 #include "results.h"
 #include "workspace.h"
 
-static bool possible(void)
-{
-    return sysconf(_SC_NPROCESSORS_ONLN) >= 2;
-}
-
-static void open_alone(void)
-{
-    workspace_open_alone();
-    if (!possible())
-        cr_skip_test("real time needs two cores");
-}
-
-TestSuite(real_time, .init = open_alone, .fini = workspace_close);
+TestSuite(real_time, .init = workspace_open_for_real_time, .fini = workspace_close);
 
 /* --- a run as it should be ---------------- */
 
@@ -563,13 +551,23 @@ Test(real_time, each_process_has_its_own_name)
     expect_status(&e, 130);
 }
 
+static bool a_node_has_its_place(void *unused)
+{
+    glob_t nodes;
+    const bool found = glob(in_workspace("m/*/node*"), 0, NULL, &nodes) == 0;
+
+    (void)unused;
+    globfree(&nodes);
+    return found;
+}
+
 /* Two that want the same place: the second is refused, and the run goes on. */
 Test(real_time, the_same_converters_twice_are_refused)
 {
     struct process lower = start_part(LOWER " --wait 2");
     struct ended e;
 
-    usleep(300000);
+    cr_assert(wait_until(a_node_has_its_place, NULL, 30));
     struct process twice = start_part(LOWER " --wait 2");
     e = finish(&twice);
     expect_status(&e, 1);

@@ -44,6 +44,12 @@ was_back() {
     tr -d ' \n' <"$work/out/summary.json" | grep -q '"losses":{"lost":1,"back":1,'
 }
 
+# The steps of converter 0, as the controller hears of them.
+heard() {
+    "$build/hiloco" top $controller --json --count 1 | grep -o '"steps":[0-9]*' | sed -n '3s/.*://p'
+}
+goes_on() { (($(heard) > before + 20)); }
+
 echo "--- tcp: 20 converters and a controller over loopback, periods 50 and 200 ms"
 settles "a process of the controller, two of ten converters each: 4 s" "$work/processes" processes
 settles "hiloco run: 4 s" "$work/launched" launched
@@ -108,7 +114,8 @@ check "with on_lost: restart a controller and 3 converters run" begin --set on_l
 check "kill -9 of converter 0" signal_node KILL $first
 check "the controller: peer 1 is lost" said "$work/controller" 'warning: node 0: peer 1 is lost'
 check "it is started again" said "$work/first" 'started again'
-sleep 5 # it opens its nodes, meets the controller, and sends
+before=$(heard)
+check "the controller hears of it again" patiently goes_on
 kill -INT $first $second $controller || true
 check "until they are interrupted" ends $controller 130
 check "one was lost, and came back" was_back
