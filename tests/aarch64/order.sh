@@ -55,7 +55,7 @@ has channels/kvstore_index kv_index_find 'A' "a slot is read after the word of t
 has channels/kvstore_index kv_index_add 'R' "a slot is there before its word in the index"
 has channels/kvstore_op slot_read 'L.*[LC]f' "what was placed before a value is read after it"
 has channels/kvstore_op slot_write 'F.*C' "a value comes after the thread's earlier writes"
-has harness/run/step_links hil_step_take 'AL+f' "a link's value is read between two looks at the count"
+has harness/run/step_links hil_step_take_all 'AL+f' "a link's value is read between two looks at the count"
 has harness/run/step_links hil_step_send_some 'S+F.*S.*RL*R' "a link's value changes between an odd count and an even one"
 has harness/record/recorder hil_stream_commit 'R' "a row is there before the ring's head"
 has harness/record/recorder drain_to 'L.*R' "a row was read before its place is free"
