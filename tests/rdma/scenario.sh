@@ -37,9 +37,26 @@ faulted() {
     "$build/hiloco" run "${scenario[@]}" "${with_faults[@]}" --quiet --out "$work/faulted"
 }
 
+# A parameter of a node in another process is changed over the network, and its node answers.
+tuned() {
+    "$build/hiloco" run "${scenario[@]}" --set duration_s=300 --allow-set --quiet \
+        --out "$work/tuned" 2>&1 & run=$!
+    started+=($run)
+    patiently "$build/hiloco" set $run 'converter[3].capacitance_f=0.001'
+    kill -INT $run
+    ends $run 130
+}
+
+tuned_in_record() {
+    "$build/hiloco" export "$work/tuned" --csv &&
+        grep 'converter\[3\],set,.*capacitance_f,0.001' "$work/tuned/events.csv"
+}
+
 echo "--- rdma: 20 converters and a controller over $RDMA_DEVICE, periods 50 and 200 ms"
 settles "a process of the controller, five of four converters each: 4 s" "$work/processes" processes
 settles "hiloco run, completions polled: 4 s" "$work/launched" launched
 check "signals, parameters, links and nodes go wrong" faulted
 check "each did at its time, and what was cut was too old" faults_acted "$work/faulted"
+check "hiloco set changes a converter while it runs" tuned
+check "the record has it" tuned_in_record
 conclude
