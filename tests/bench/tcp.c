@@ -37,7 +37,7 @@ struct tcp_bench {
     unsigned far; /* nodes of the far side */
     struct loco_fabric *fabric;
     struct loco_manager *managers[FAR_MAX]; /* of this side: the near one has one */
-    struct loco_owned_var mine[FAR_MAX], theirs[FAR_MAX];
+    _Alignas(64) struct loco_owned_var mine[FAR_MAX], theirs[FAR_MAX];
     uint64_t count;
 
     int fd;

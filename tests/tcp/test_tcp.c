@@ -322,6 +322,157 @@ Test(tcp, a_thread_may_hold_more_than_there_is_room_for)
     close_star(&s);
 }
 
+/* Of one link, in the order of posting, whatever the writes' length and place. */
+Test(tcp, what_is_held_arrives_in_order)
+{
+    const uint64_t values[] = {1, 2, 3};
+    struct star s = {0};
+
+    open_star(&s);
+    struct end *e = &s.at[0];
+    const struct loco_fabric_ops *ops = e->fabric->ops;
+    memset(e->arena.base, 0xff, ARENA / 2);
+    ops->hold(e->node);
+    cr_expect_eq(write_to(&s, 1, 7), LOCO_DONE);
+    cr_expect_eq(ops->write(s.links[1], there(0), e->arena.base, ARENA / 2), LOCO_DONE);
+    cr_expect_eq(ops->write(s.links[1], there(1), values, sizeof values), LOCO_DONE);
+    cr_expect_eq(ops->write(s.links[1], there(1), values + 1, 8), LOCO_DONE);
+    cr_expect_eq(ops->write(s.links[1], (struct loco_remote){.known = 1, .offset = 33}, values, 3),
+                 LOCO_DONE);
+    ops->release(e->node);
+    flush_to(&s, 1);
+    cr_expect_eq(*word(&s.at[1], 0), UINT64_MAX);
+    cr_expect_eq(*word(&s.at[1], 1), 2);
+    cr_expect_eq(*word(&s.at[1], 2), 2);
+    cr_expect_eq(*word(&s.at[1], 3), 3);
+    cr_expect_eq(*word(&s.at[1], 4), 0xffffffff000001ff);
+    close_star(&s);
+}
+
+/* A write is held only if it would be allowed at once. */
+Test(tcp, what_is_held_is_checked)
+{
+    const struct loco_remote beyond = {.known = 1, .offset = ARENA - 4},
+                             elsewhere = {.arena = 1, .known = 1};
+    const uint64_t value = 5;
+    struct star s = {0};
+
+    open_star(&s);
+    struct end *e = &s.at[0];
+    const struct loco_fabric_ops *ops = e->fabric->ops;
+    ops->hold(e->node);
+    cr_expect_eq(ops->write(s.links[1], beyond, &value, sizeof value), -ERANGE);
+    cr_expect_eq(write_to(&s, 1, 5), LOCO_DONE);
+    ops->relax(e->node, &(struct loco_wait){0}); /* the link has room for another */
+    cr_expect_eq(ops->write(s.links[1], beyond, &value, sizeof value), -ERANGE);
+    cr_expect_eq(ops->write(s.links[1], elsewhere, &value, sizeof value), -ERANGE);
+    ops->release(e->node);
+    close_star(&s);
+}
+
+static void *flush_the_second(void *star)
+{
+    flush_to(star, 2);
+    return NULL;
+}
+
+/* The fence of another thread comes behind it. */
+Test(tcp, a_flush_by_another_thread_sends_what_is_held)
+{
+    struct star s = {0};
+    pthread_t other;
+
+    open_star(&s);
+    struct end *e = &s.at[0];
+    e->fabric->ops->hold(e->node);
+    cr_expect_eq(write_to(&s, 2, 9), LOCO_DONE);
+    cr_assert_eq(pthread_create(&other, NULL, flush_the_second, &s), 0);
+    pthread_join(other, NULL);
+    cr_expect_eq(*word(&s.at[2], 0), 9);
+    e->fabric->ops->release(e->node);
+    close_star(&s);
+}
+
+static _Atomic bool stop_flushing;
+
+static void *flush_on(void *arg)
+{
+    struct loco_link *link = arg;
+    struct loco_wait wait = {0};
+
+    while (!atomic_load(&stop_flushing)) {
+        const uint64_t ticket = link->node->fabric->ops->flush(link);
+        while (atomic_load(&link->flushed) < ticket)
+            link->node->fabric->ops->relax(link->node, &wait);
+    }
+    return NULL;
+}
+
+/* A held write is done, whatever others flush meanwhile: `done` never goes back. */
+Test(tcp, what_is_held_is_done_for_good)
+{
+    enum { MANY = 100000 };
+    struct star s = {0};
+    pthread_t other;
+
+    open_star(&s);
+    struct end *e = &s.at[0];
+    atomic_store(&stop_flushing, false);
+    cr_assert_eq(pthread_create(&other, NULL, flush_on, s.links[1]), 0);
+    for (uint64_t i = 1; i <= MANY; i++) {
+        e->fabric->ops->hold(e->node);
+        const uint64_t before = atomic_load(&s.links[1]->done);
+        const int rc = write_to(&s, 1, i);
+        cr_assert(rc >= 0);
+        if (rc == LOCO_DONE)
+            cr_assert_eq(atomic_load(&s.links[1]->done), e->number);
+        cr_assert(atomic_load(&s.links[1]->done) >= before);
+        e->fabric->ops->release(e->node);
+    }
+    atomic_store(&stop_flushing, true);
+    pthread_join(other, NULL);
+    flush_to(&s, 1);
+    cr_expect_eq(*word(&s.at[1], 0), MANY);
+    cr_expect_eq(atomic_load(&s.links[1]->done), e->number);
+    close_star(&s);
+}
+
+/* A link may close before its thread releases, and another may take its place. */
+Test(tcp, a_link_may_close_while_its_thread_holds)
+{
+    struct star s = {0};
+
+    open_star(&s);
+    struct end *e = &s.at[0];
+    const struct loco_fabric_ops *ops = e->fabric->ops;
+    ops->hold(e->node);
+    cr_expect_eq(write_to(&s, 1, 3), LOCO_DONE);
+    ops->link_close(s.links[1]);
+    cr_assert_eq(ops->link_open(e->node, 1, &s.links[1]), 0);
+    ops->release(e->node);
+    cr_expect_eq(write_to(&s, 1, 4), LOCO_DONE);
+    WAIT_UNTIL(e, __atomic_load_n(word(&s.at[1], 0), __ATOMIC_ACQUIRE) == 4);
+    close_star(&s);
+}
+
+/* Who holds at one fabric does not hold at another. */
+Test(tcp, other_fabrics_do_not_hold)
+{
+    enum { OTHER_PORT = LOCO_TCP_PORT + 100 };
+    struct star s = {0};
+    struct end pair[2];
+
+    open_star(&s);
+    meet(pair, open_with((struct loco_tcp_config){.port = OTHER_PORT}));
+    s.at[0].fabric->ops->hold(s.at[0].node);
+    const uint64_t value = 6;
+    cr_expect_eq(pair->fabric->ops->write(next(pair), there(0), &value, sizeof value), LOCO_DONE);
+    WAIT_UNTIL(pair, __atomic_load_n(word(&pair[1], 0), __ATOMIC_ACQUIRE) == 6);
+    s.at[0].fabric->ops->release(s.at[0].node);
+    close_pair(pair);
+    close_star(&s);
+}
+
 /* Two processes, as far as the fabrics know, with a node each. */
 static void open_two(struct end *pair)
 {

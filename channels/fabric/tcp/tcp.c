@@ -330,5 +330,6 @@ void loco_tcp_close(struct loco_fabric *fabric)
     tcp_wake(t);
     pthread_join(t->service, NULL);
     stop_telling(t);
+    tcp_hold_forget(t);
     free_fabric(t);
 }

@@ -3,6 +3,7 @@
  *
  *      tcp.c           the fabric, its nodes and their memory
  *      tcp_link.c      links: operations and their completions
+ *      tcp_hold.c      what a thread holds until it releases
  *      tcp_lane.c      lanes: the connection of two processes, for their links
  *      tcp_target.c    what comes over it: writes are placed, what is asked is executed
  *      tcp_greet.c     how nodes and links connect, and who is let in
@@ -84,6 +85,8 @@ struct tcp_end {
 struct tcp_target {
     struct tcp_node *node; /* NULL: there is none, or the peer was lost */
     struct tcp_peer *peer;
+    struct tcp_arena arena; /* the node's that the link wrote to last; its size is 0: none so far */
+    uint32_t number;        /* of that arena */
 };
 
 /* What is looked at together: the epoll, and the sockets of lanes. They are not in the epoll, for
@@ -130,6 +133,7 @@ struct tcp_lane {
     uint64_t process;     /* the other's number */
     struct sockaddr_storage here, there;
     struct tcp_link *links;                         /* of this end */
+    struct tcp_link *by_index[TCP_LINKS_MAX];       /* the same; NULL: there is none */
     uint64_t indices[TCP_LINKS_MAX / 64];           /* that are taken */
     uint64_t begin;                                 /* bytes before those in the output */
     size_t out, sent;                               /* bytes in the output, sent ones of them */
@@ -141,16 +145,25 @@ struct tcp_lane {
     struct tcp_lane *next; /* of the fabric */
 };
 
+/* A write that waits for its thread to release. The thread writes it while `there` is false,
+ * whoever has the lane's lock takes it while `there` is true. */
+struct tcp_held {
+    _Atomic bool there;
+    uint64_t number; /* the core's */
+    struct tcp_request request;
+    _Alignas(uint64_t) unsigned char data[LOCO_INLINE_MAX];
+};
+
 struct tcp_link {
     struct loco_link base;
-    struct tcp_node *node;
-    struct tcp_link *next;   /* of the node */
-    struct tcp_link *beside; /* of the lane */
-
-    /* A line, which is all that posting touches besides the base: */
-    struct tcp_lane *_Atomic lane;   /* NULL: to the node itself, or the peer was lost before */
     const struct tcp_arenas *arenas; /* the peer's */
-    _Atomic uint64_t waiting;        /* requests without an answer */
+    struct tcp_link *next;           /* of the node */
+    struct tcp_link *beside;         /* of the lane */
+
+    /* A line, which is all that posting touches besides the base and a held write: */
+    struct tcp *tcp;
+    struct tcp_lane *_Atomic lane; /* NULL: to the node itself, or the peer was lost before */
+    _Atomic uint64_t waiting;      /* requests without an answer */
     _Atomic bool broken;
     bool own; /* to the node itself */
 
@@ -160,10 +173,13 @@ struct tcp_link {
     uint64_t number;   /* the core's, of the newest operation posted */
     uint64_t sequence; /* of the newest request; they are numbered from 1 */
     uint64_t last_write, last_reads; /* by sequence */
+
+    _Alignas(TCP_LINE) struct tcp_held held;
+    struct tcp_node *node;
 };
 
-_Static_assert(offsetof(struct tcp_link, lane) % TCP_LINE == 0 &&
-                   sizeof(struct tcp_link) % TCP_LINE == 0,
+_Static_assert(offsetof(struct tcp_link, tcp) % TCP_LINE == 0 &&
+                   offsetof(struct tcp_link, held) - offsetof(struct tcp_link, tcp) == TCP_LINE,
                "whole lines");
 
 /* --- control connections ------------------------------------------------------------------ */
@@ -317,6 +333,9 @@ int tcp_lane_post(struct tcp_link *link, struct tcp_request request, const void 
 int tcp_lane_ask(struct tcp_link *link, struct tcp_request request, const void *data, size_t size,
                  const struct tcp_pending *pending);
 
+/* Makes room for so many bytes, if the kernel takes what is there. */
+bool tcp_lane_has_room(struct tcp_lane *lane, size_t size);
+
 /* The newest of the link's operations before the first that waits for an answer. */
 uint64_t tcp_lane_done(const struct tcp_link *link);
 
@@ -357,9 +376,28 @@ void tcp_tend_lanes(struct tcp *tcp);
 /* No node of the process is connected any more. */
 void tcp_lanes_end(struct tcp *tcp, uint64_t process);
 
+/* Sends what waits for a release, whoever holds it. */
+void tcp_lanes_send_held(struct tcp *tcp);
+
+/* --- tcp_hold.c */
+
 void tcp_hold(struct loco_node *node);
 void tcp_release(struct loco_node *node);
 void tcp_relax(struct loco_node *node, struct loco_wait *wait);
+
+/* Whether the calling thread holds what it writes. */
+bool tcp_holds(const struct tcp *tcp);
+
+/* The link's thread keeps a write for its release. Returns false when it does not hold, or the
+ * write needs another way. */
+bool tcp_hold_write(struct tcp_link *link, struct loco_remote to, const void *from, size_t size);
+
+/* The lane gets the held write of the link with this index, if there is one. With the lane's lock
+ * held; may wait without it. */
+void tcp_lane_collect(struct tcp_lane *lane, uint16_t index);
+
+/* The fabric closes. */
+void tcp_hold_forget(const struct tcp *tcp);
 
 /* --- tcp_target.c: the service thread */
 

@@ -135,7 +135,7 @@ static void move_to_front(struct tcp_lane *lane)
     lane->sent = 0;
 }
 
-static bool has_room(struct tcp_lane *lane, size_t size)
+bool tcp_lane_has_room(struct tcp_lane *lane, size_t size)
 {
     if (lane->out + size <= TCP_BUFFER)
         return true;
@@ -163,7 +163,7 @@ static int await_room(struct tcp_lane *lane, const struct tcp_link *l, size_t si
     struct loco_wait wait = {.until = UINT64_MAX};
 
     while (!is_broken(l)) {
-        if (has_room(lane, size) && (!pending || may_ask(lane, pending)))
+        if (tcp_lane_has_room(lane, size) && (!pending || may_ask(lane, pending)))
             return 0;
         if (wait_a_turn(lane, l, &wait))
             break;
@@ -178,7 +178,7 @@ static int post(struct tcp_lane *lane, const struct tcp_link *l, struct tcp_requ
     lane->out += sizeof r;
     tcp_fetch(lane->output + lane->out, data, size);
     lane->out += size;
-    if (loco_context.holds && r.operation == TCP_WRITE) {
+    if (tcp_holds(lane->tcp) && r.operation == TCP_WRITE) {
         atomic_store_explicit(&lane->held, true, memory_order_relaxed);
         return 0;
     }
@@ -222,11 +222,21 @@ uint64_t tcp_lane_done(const struct tcp_link *l)
 
 /* --- answers ---------------------------------------------------------------------------------- */
 
+/* The link's thread may have held a write meanwhile, which is done: that is newer. */
+static void raise_done(struct tcp_link *l, uint64_t to)
+{
+    uint64_t from = atomic_load_explicit(&l->base.done, memory_order_relaxed);
+
+    while (from < to && !atomic_compare_exchange_weak_explicit(
+                            &l->base.done, &from, to, memory_order_release, memory_order_relaxed))
+        ;
+}
+
 static void finish(struct tcp_link *l, const struct tcp_pending *p)
 {
     atomic_fetch_sub_explicit(&l->waiting, 1, memory_order_release);
     atomic_store_explicit(&l->base.flushed, p->sequence, memory_order_release);
-    atomic_store_explicit(&l->base.done, tcp_lane_done(l), memory_order_release);
+    raise_done(l, tcp_lane_done(l));
 }
 
 /* Whether it answers the oldest request. */
@@ -305,38 +315,13 @@ static void send_held(struct tcp_lane *lane)
     pthread_mutex_unlock(&lane->lock);
 }
 
-static void send_all_held(struct tcp *t)
+void tcp_lanes_send_held(struct tcp *t)
 {
     struct tcp_lane *lane = atomic_load_explicit(&t->lanes, memory_order_acquire);
 
     for (; lane; lane = lane->next)
         if (atomic_load_explicit(&lane->held, memory_order_relaxed))
             send_held(lane);
-}
-
-void tcp_hold(struct loco_node *node)
-{
-    (void)node;
-    loco_context.holds++;
-}
-
-void tcp_release(struct loco_node *node)
-{
-    if (--loco_context.holds == 0)
-        send_all_held(((struct tcp_node *)node)->tcp);
-}
-
-/* Who waits may wait for what is held to have been sent; and for what comes, which it may as well
- * receive itself. */
-void tcp_relax(struct loco_node *node, struct loco_wait *wait)
-{
-    struct tcp *t = node ? ((struct tcp_node *)node)->tcp : NULL;
-
-    if (t && loco_context.holds)
-        send_all_held(t);
-    if (t)
-        tcp_serve_in_wait(t, NULL);
-    loco_host_relax(node, wait);
 }
 
 /* --- opening and closing --------------------------------------------------------------------- */
@@ -432,6 +417,7 @@ static void add_link(struct tcp_lane *lane, struct tcp_link *l)
 {
     l->index = (uint16_t)find_index(lane);
     lane->indices[l->index / 64] |= (uint64_t)1 << l->index % 64;
+    lane->by_index[l->index] = l;
     l->beside = lane->links;
     lane->links = l;
     atomic_store(&l->lane, lane);
@@ -508,7 +494,7 @@ static void say_closed(struct tcp_lane *lane, uint16_t index)
 {
     const struct tcp_request r = {.operation = TCP_END_LINK, .link = index};
 
-    if (!has_room(lane, sizeof r))
+    if (!tcp_lane_has_room(lane, sizeof r))
         return;
     memcpy(lane->output + lane->out, &r, sizeof r);
     lane->out += sizeof r;
@@ -520,11 +506,13 @@ static void say_closed(struct tcp_lane *lane, uint16_t index)
 void tcp_lane_leave(struct tcp_lane *lane, struct tcp_link *l)
 {
     pthread_mutex_lock(&lane->lock);
+    tcp_lane_collect(lane, l->index);
     struct tcp_link **at = &lane->links;
     while (*at != l)
         at = &(*at)->beside;
     *at = l->beside;
     forget_answers(lane, l);
+    lane->by_index[l->index] = NULL;
     if (!atomic_load(&lane->broken))
         say_closed(lane, l->index);
     pthread_mutex_unlock(&lane->lock);

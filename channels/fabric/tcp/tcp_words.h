@@ -6,16 +6,22 @@
 #ifndef LOCO_TCP_WORDS_H
 #define LOCO_TCP_WORDS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+
+static inline bool tcp_is_aligned(const void *memory)
+{
+    return (uintptr_t)memory % sizeof(uint64_t) == 0;
+}
 
 /* The widest aligned piece of memory at an address, of at most `size` bytes. */
 static inline size_t tcp_piece_at(const void *memory, size_t size)
 {
     size_t piece = sizeof(uint64_t);
 
-    while (piece > size || (uintptr_t)memory % piece)
+    while (piece > size || ((uintptr_t)memory & (piece - 1)))
         piece /= 2;
     return piece;
 }
@@ -76,7 +82,12 @@ static inline void tcp_fetch_piece(unsigned char *to, const unsigned char *from,
 /* Places bytes in the order of addresses, each word of the memory by one store. */
 static inline void tcp_place(unsigned char *to, const unsigned char *from, size_t size)
 {
-    for (size_t done = 0; done < size;) {
+    size_t done = 0;
+
+    if (tcp_is_aligned(to))
+        for (; size - done >= 8; done += 8)
+            tcp_place_piece(to + done, from + done, 8);
+    while (done < size) {
         size_t piece = tcp_piece_at(to + done, size - done);
         tcp_place_piece(to + done, from + done, piece);
         done += piece;
@@ -85,7 +96,12 @@ static inline void tcp_place(unsigned char *to, const unsigned char *from, size_
 
 static inline void tcp_fetch(unsigned char *to, const unsigned char *from, size_t size)
 {
-    for (size_t done = 0; done < size;) {
+    size_t done = 0;
+
+    if (tcp_is_aligned(from))
+        for (; size - done >= 8; done += 8)
+            tcp_fetch_piece(to + done, from + done, 8);
+    while (done < size) {
         size_t piece = tcp_piece_at(from + done, size - done);
         tcp_fetch_piece(to + done, from + done, piece);
         done += piece;
@@ -99,7 +115,5 @@ static inline size_t tcp_whole_words(uint64_t offset, size_t size)
 
     return part < size ? size - part : 0;
 }
-
-#undef TCP_AS
 
 #endif
