@@ -747,6 +747,21 @@ struct loco_ack loco_region_write(struct loco_region *r, unsigned m, size_t offs
     return operation_end(&op, true, rc);
 }
 
+void loco_region_push(const struct loco_region *r, unsigned m, const void *from, size_t size,
+                      struct loco_ack *all)
+{
+    struct operation op;
+    struct loco_remote at;
+    int rc = operation_begin(&op, &at, r, m, 0, size);
+
+    if (!rc)
+        rc = op.fabric->write(op.link, at, from, size);
+    if (rc == LOCO_DONE)
+        atomic_store_explicit(&op.link->written, op.thread->number, memory_order_release);
+    else
+        *all = loco_ack_union(*all, operation_end(&op, true, rc));
+}
+
 struct loco_ack loco_region_read(struct loco_region *r, unsigned m, size_t offset, void *to,
                                  size_t size)
 {

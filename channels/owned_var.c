@@ -384,10 +384,7 @@ __attribute__((noinline)) static void push_posted(const struct loco_owned_var *v
 
     if (!atomic_load_explicit(&c->members[m].incarnation, memory_order_relaxed))
         return;
-    const struct loco_ack one =
-        loco_region_write(v->region, m, 0, v->copy, coherent ? 0 : v->record);
-    if (one.thread || one.error) /* else the write is done */
-        *all = loco_ack_union(*all, one);
+    loco_region_push(v->region, m, v->copy, coherent ? 0 : v->record, all);
 }
 
 static void push_all(const struct loco_owned_var *v, struct loco_ack *all)

@@ -455,6 +455,25 @@ Test(tcp, a_link_may_close_while_its_thread_holds)
     close_star(&s);
 }
 
+/* A node's writes to itself are placed at once. */
+Test(tcp, writes_to_oneself_are_not_held)
+{
+    const uint64_t value = 8;
+    struct loco_link *own;
+    struct star s = {0};
+
+    open_star(&s);
+    struct end *e = &s.at[0];
+    const struct loco_fabric_ops *ops = e->fabric->ops;
+    cr_assert_eq(ops->link_open(e->node, 0, &own), 0);
+    ops->hold(e->node);
+    cr_expect_eq(ops->write(own, there(2), &value, sizeof value), LOCO_DONE);
+    cr_expect_eq(*word(e, 2), 8);
+    ops->release(e->node);
+    ops->link_close(own);
+    close_star(&s);
+}
+
 /* Who holds at one fabric does not hold at another. */
 Test(tcp, other_fabrics_do_not_hold)
 {

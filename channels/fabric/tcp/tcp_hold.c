@@ -36,17 +36,17 @@ bool tcp_holds(const struct tcp *t)
 
 /* --- from the links to the lanes: with the lane's lock held -------------------------------- */
 
-static void hold_move(struct tcp_lane *lane, struct tcp_link *l)
+/* Copies all the room that a link has, which is quicker than as much as there is. */
+static inline void hold_move(struct tcp_lane *lane, struct tcp_link *l)
 {
-    const struct tcp_held *h = &l->held;
+    struct tcp_held *h = &l->held;
 
-    memcpy(lane->output + lane->out, &h->request, sizeof h->request);
-    memcpy(lane->output + lane->out + sizeof h->request, h->data, h->request.size);
-    lane->out += sizeof h->request + h->request.size;
+    memcpy(lane->output + lane->out, &h->message, sizeof h->message);
+    lane->out += sizeof h->message.request + h->message.request.size;
     l->last_write = ++l->sequence;
     l->number = h->number;
     atomic_store_explicit(&lane->held, true, memory_order_relaxed);
-    atomic_store_explicit(&l->held.there, false, memory_order_release);
+    atomic_store_explicit(&h->there, false, memory_order_release);
 }
 
 static bool hold_has(const struct tcp_link *l)
@@ -61,7 +61,7 @@ void tcp_lane_collect(struct tcp_lane *lane, uint16_t index)
 
     while (hold_has(lane->by_index[index])) {
         struct tcp_link *l = lane->by_index[index];
-        if (tcp_lane_has_room(lane, sizeof l->held.request + l->held.request.size)) {
+        if (tcp_lane_has_room(lane, sizeof l->held.message)) {
             hold_move(lane, l);
             return;
         }
@@ -73,6 +73,16 @@ void tcp_lane_collect(struct tcp_lane *lane, uint16_t index)
 }
 
 /* --- holding -------------------------------------------------------------------------------- */
+
+static inline void hold_collect_one(struct tcp_lane *lane, uint16_t index)
+{
+    struct tcp_link *l = lane->by_index[index];
+
+    if (hold_has(l) && lane->out + sizeof l->held.message <= TCP_BUFFER)
+        hold_move(lane, l);
+    else
+        tcp_lane_collect(lane, index);
+}
 
 /* Links of one lane mostly follow one another: its lock is taken once for them. */
 static void hold_collect(void)
@@ -87,7 +97,7 @@ static void hold_collect(void)
             pthread_mutex_lock(&lane->lock);
         }
         locked = lane;
-        tcp_lane_collect(lane, hold.links[i].index);
+        hold_collect_one(lane, hold.links[i].index);
     }
     if (locked)
         pthread_mutex_unlock(&locked->lock);
@@ -100,38 +110,54 @@ static void hold_send(struct tcp *t)
     tcp_lanes_send_held(t);
 }
 
-/* Whether a write goes to the place of the link's last held one, which was found to be the
- * peer's. */
-static bool hold_is_same_place(const struct tcp_request *r, struct loco_remote to, size_t size)
+/* Whether the link has room for the write, which is then done: no read or atomic of the link is
+ * outstanding, since only its own thread posts those. */
+static inline bool hold_has_room(const struct tcp_link *l, size_t size)
 {
-    return r->arena == to.arena && r->offset == to.offset && r->size == size &&
-           r->operation == TCP_WRITE;
+    return hold.tcp == l->tcp && size <= sizeof l->held.message.data &&
+           !atomic_load_explicit(&l->held.there, memory_order_acquire) &&
+           !atomic_load_explicit(&l->waiting, memory_order_acquire) &&
+           !atomic_load_explicit(&l->broken, memory_order_relaxed);
 }
 
-bool tcp_hold_write(struct tcp_link *l, struct loco_remote to, const void *from, size_t size)
+/* Addresses the held write. The place of the last one was found to be the peer's memory. */
+static inline bool hold_address(struct tcp_link *l, struct loco_remote to, size_t size)
 {
-    struct tcp_held *h = &l->held;
+    struct tcp_request *r = &l->held.message.request;
 
-    if (!hold.tcp || hold.tcp != l->tcp || size > sizeof h->data ||
-        atomic_load_explicit(&h->there, memory_order_acquire))
+    if (r->operation && r->arena == to.arena && r->offset == to.offset && r->size == size)
+        return true;
+    if (!tcp_arena_has(l->arenas, to.arena, to.offset, size))
         return false;
-    if (!hold_is_same_place(&h->request, to, size)) {
-        if (!tcp_arena_has(l->arenas, to.arena, to.offset, size))
-            return false;
-        h->request = (struct tcp_request){.operation = TCP_WRITE,
-                                          .arena = (uint8_t)to.arena,
-                                          .link = l->index,
-                                          .size = (uint32_t)size,
-                                          .offset = to.offset};
-    }
+    *r = (struct tcp_request){.operation = TCP_WRITE,
+                              .arena = (uint8_t)to.arena,
+                              .link = l->index,
+                              .size = (uint32_t)size,
+                              .offset = to.offset};
+    return true;
+}
+
+static void hold_note(const struct tcp_link *l)
+{
     if (hold.count == HOLD_LINKS)
         hold_collect();
-    tcp_fetch(h->data, from, size);
-    h->number = atomic_load_explicit(&l->base.posted, memory_order_relaxed);
-    atomic_store_explicit(&h->there, true, memory_order_release);
     hold.links[hold.count].lane = atomic_load_explicit(&l->lane, memory_order_relaxed);
     hold.links[hold.count++].index = l->index;
-    return true;
+}
+
+int tcp_write(struct loco_link *base, struct loco_remote to, const void *from, size_t size)
+{
+    struct tcp_link *l = (struct tcp_link *)base;
+    struct tcp_held *h = &l->held;
+
+    if (!hold.tcp || !hold_has_room(l, size) || !hold_address(l, to, size))
+        return tcp_link_write(l, to, from, size);
+    tcp_fetch(h->message.data, from, size);
+    h->number = atomic_load_explicit(&base->posted, memory_order_relaxed);
+    hold_note(l);
+    atomic_store_explicit(&h->there, true, memory_order_release);
+    atomic_store_explicit(&base->done, h->number, memory_order_release);
+    return LOCO_DONE;
 }
 
 void tcp_hold(struct loco_node *node)

@@ -150,8 +150,10 @@ struct tcp_lane {
 struct tcp_held {
     _Atomic bool there;
     uint64_t number; /* the core's */
-    struct tcp_request request;
-    _Alignas(uint64_t) unsigned char data[LOCO_INLINE_MAX];
+    struct {
+        struct tcp_request request;
+        _Alignas(uint64_t) unsigned char data[LOCO_INLINE_MAX];
+    } message;
 };
 
 struct tcp_link {
@@ -161,7 +163,7 @@ struct tcp_link {
     struct tcp_link *beside;         /* of the lane */
 
     /* A line, which is all that posting touches besides the base and a held write: */
-    struct tcp *tcp;
+    struct tcp *tcp;               /* NULL while there is no lane */
     struct tcp_lane *_Atomic lane; /* NULL: to the node itself, or the peer was lost before */
     _Atomic uint64_t waiting;      /* requests without an answer */
     _Atomic bool broken;
@@ -311,7 +313,7 @@ void tcp_forget_told(struct tcp *tcp);
 
 int tcp_link_open(struct loco_node *node, uint32_t peer, struct loco_link **link);
 void tcp_link_close(struct loco_link *link);
-int tcp_write(struct loco_link *link, struct loco_remote to, const void *from, size_t size);
+int tcp_link_write(struct tcp_link *link, struct loco_remote to, const void *from, size_t size);
 int tcp_read(struct loco_link *link, struct loco_remote from, void *to, size_t size);
 int tcp_fetch_add(struct loco_link *link, struct loco_remote at, uint64_t add, uint64_t *old);
 int tcp_compare_swap(struct loco_link *link, struct loco_remote at, uint64_t expected,
@@ -381,16 +383,15 @@ void tcp_lanes_send_held(struct tcp *tcp);
 
 /* --- tcp_hold.c */
 
+/* Holds the write, or posts it (tcp_link_write) if the thread does not hold, or the link has no
+ * room for it. */
+int tcp_write(struct loco_link *link, struct loco_remote to, const void *from, size_t size);
 void tcp_hold(struct loco_node *node);
 void tcp_release(struct loco_node *node);
 void tcp_relax(struct loco_node *node, struct loco_wait *wait);
 
 /* Whether the calling thread holds what it writes. */
 bool tcp_holds(const struct tcp *tcp);
-
-/* The link's thread keeps a write for its release. Returns false when it does not hold, or the
- * write needs another way. */
-bool tcp_hold_write(struct tcp_link *link, struct loco_remote to, const void *from, size_t size);
 
 /* The lane gets the held write of the link with this index, if there is one. With the lane's lock
  * held; may wait without it. */

@@ -418,6 +418,7 @@ static void add_link(struct tcp_lane *lane, struct tcp_link *l)
     l->index = (uint16_t)find_index(lane);
     lane->indices[l->index / 64] |= (uint64_t)1 << l->index % 64;
     lane->by_index[l->index] = l;
+    l->tcp = lane->tcp;
     l->beside = lane->links;
     lane->links = l;
     atomic_store(&l->lane, lane);

@@ -139,23 +139,9 @@ static unsigned char *own_place(const struct tcp_link *l, struct loco_remote at)
     return l->node->own.at[at.arena].base + at.offset;
 }
 
-/* Without the lane's lock. No read or atomic of the link is outstanding, as only its own thread
- * posts those: so the write is done. */
-static bool hold_write(struct tcp_link *l, struct loco_remote to, const void *from, size_t size)
+int tcp_link_write(struct tcp_link *l, struct loco_remote to, const void *from, size_t size)
 {
-    if (is_broken(l) || atomic_load_explicit(&l->waiting, memory_order_acquire) > 0 ||
-        !tcp_hold_write(l, to, from, size))
-        return false;
-    atomic_store_explicit(&l->base.done, l->held.number, memory_order_release);
-    return true;
-}
-
-int tcp_write(struct loco_link *base, struct loco_remote to, const void *from, size_t size)
-{
-    if (hold_write((struct tcp_link *)base, to, from, size))
-        return LOCO_DONE;
-
-    struct tcp_link *l = begin(base);
+    begin(&l->base);
 
     if (is_broken(l))
         return end(l, -ECONNRESET);
@@ -262,8 +248,8 @@ int tcp_link_open(struct loco_node *base, uint32_t peer, struct loco_link **link
 
     if (!l)
         return -ENOMEM;
-    *l = (struct tcp_link){
-        .base = {.node = base, .peer = peer}, .node = n, .tcp = n->tcp, .own = peer == base->id};
+    *l =
+        (struct tcp_link){.base = {.node = base, .peer = peer}, .node = n, .own = peer == base->id};
     pthread_mutex_lock(&n->tcp->lock);
     const struct tcp_connection *c = n->peers[peer].connection;
     l->arenas = l->own ? &n->own : tcp_is_up(c) ? c->arenas : &no_arenas;
