@@ -78,7 +78,7 @@ static int tcp_arena_map(struct loco_node *base, size_t size, struct loco_arena 
 
 /* --- nodes ------------------------------------------------------------------------------------ */
 
-static void free_node(struct tcp_node *n)
+static void tcp_free_node(struct tcp_node *n)
 {
     for (uint32_t i = 0; i < atomic_load(&n->own.count); i++)
         munmap(n->own.at[i].base, n->own.at[i].size);
@@ -93,7 +93,7 @@ static void free_node(struct tcp_node *n)
 }
 
 /* Warns at once: the node may not come to live. */
-static int refuse_address(const struct tcp_node *n, uint32_t id, const char *why)
+static int tcp_refuse_address(const struct tcp_node *n, uint32_t id, const char *why)
 {
     char text[300];
 
@@ -103,7 +103,7 @@ static int refuse_address(const struct tcp_node *n, uint32_t id, const char *why
     return -EINVAL;
 }
 
-static int make_peers(struct tcp_node *n)
+static int tcp_make_peers(struct tcp_node *n)
 {
     const uint32_t count = n->base.count;
 
@@ -114,15 +114,15 @@ static int make_peers(struct tcp_node *n)
     for (uint32_t id = 0; id < count; id++) {
         n->peers[id].id = id;
         if (id >= n->tcp->config.address_count)
-            return refuse_address(n, id % n->tcp->config.address_count, "there are too few");
+            return tcp_refuse_address(n, id % n->tcp->config.address_count, "there are too few");
         int rc = loco_address_find(n->tcp->addresses[id], &n->addresses[id]);
         if (rc)
-            return refuse_address(n, id, gai_strerror(rc));
+            return tcp_refuse_address(n, id, gai_strerror(rc));
     }
     return 0;
 }
 
-static void warn_of_port(const struct tcp_node *n, int error)
+static void tcp_warn_of_port(const struct tcp_node *n, int error)
 {
     char text[300];
 
@@ -143,7 +143,7 @@ static int tcp_node_open(struct loco_fabric *fabric, uint32_t id, uint32_t count
     n->base = (struct loco_node){.fabric = fabric, .id = id, .count = count, .events = *events};
     n->tcp = t;
     loco_key_of(&n->key, secret);
-    int rc = make_peers(n);
+    int rc = tcp_make_peers(n);
     if (rc)
         goto free_it;
     pthread_mutex_lock(&t->lock);
@@ -154,14 +154,14 @@ static int tcp_node_open(struct loco_fabric *fabric, uint32_t id, uint32_t count
     }
     pthread_mutex_unlock(&t->lock);
     if (rc) {
-        warn_of_port(n, rc);
+        tcp_warn_of_port(n, rc);
         goto free_it;
     }
     *node = &n->base;
     return 0;
 
 free_it:
-    free_node(n);
+    tcp_free_node(n);
     return rc;
 }
 
@@ -176,7 +176,7 @@ static void tcp_node_close(struct loco_node *base)
     while (!n->closed)
         pthread_cond_wait(&t->node_closed, &t->lock);
     pthread_mutex_unlock(&t->lock);
-    free_node(n);
+    tcp_free_node(n);
 }
 
 static const struct loco_fabric_ops tcp_ops = {
@@ -202,7 +202,7 @@ static const struct loco_fabric_ops tcp_ops = {
 
 /* --- the fabric ------------------------------------------------------------------------------- */
 
-static void free_fabric(struct tcp *t)
+static void tcp_free_fabric(struct tcp *t)
 {
     tcp_forget_told(t);
     tcp_lanes_free(t);
@@ -220,7 +220,7 @@ static void free_fabric(struct tcp *t)
     free(t);
 }
 
-static int open_descriptors(struct tcp *t)
+static int tcp_open_descriptors(struct tcp *t)
 {
     struct epoll_event event = {.events = EPOLLIN};
 
@@ -231,7 +231,7 @@ static int open_descriptors(struct tcp *t)
     return epoll_ctl(t->epoll, EPOLL_CTL_ADD, t->wake, &event) ? -errno : 0;
 }
 
-static int draw_number(struct tcp *t)
+static int tcp_draw_number(struct tcp *t)
 {
     struct loco_nonce nonce;
     int rc = loco_nonce_new(&nonce);
@@ -241,7 +241,7 @@ static int draw_number(struct tcp *t)
     return rc;
 }
 
-static void stop_telling(struct tcp *t)
+static void tcp_stop_telling(struct tcp *t)
 {
     pthread_mutex_lock(&t->lock);
     t->stop_telling = true;
@@ -250,7 +250,7 @@ static void stop_telling(struct tcp *t)
     pthread_join(t->telling, NULL);
 }
 
-static int start_service(struct tcp *t)
+static int tcp_start_service(struct tcp *t)
 {
     pthread_attr_t attributes;
     cpu_set_t cpus;
@@ -265,7 +265,7 @@ static int start_service(struct tcp *t)
     return rc;
 }
 
-static bool makes_sense(const struct loco_tcp_config *c)
+static bool tcp_makes_sense(const struct loco_tcp_config *c)
 {
     const uint32_t port = c->port ? c->port : LOCO_TCP_PORT;
 
@@ -276,7 +276,7 @@ static bool makes_sense(const struct loco_tcp_config *c)
 
 int loco_tcp_open(struct loco_fabric **fabric, const struct loco_tcp_config *config)
 {
-    if (!makes_sense(config))
+    if (!tcp_makes_sense(config))
         return -EINVAL;
 
     struct tcp *t = calloc(1, sizeof *t);
@@ -299,24 +299,24 @@ int loco_tcp_open(struct loco_fabric **fabric, const struct loco_tcp_config *con
     pthread_cond_init(&t->node_closed, NULL);
     pthread_cond_init(&t->news, NULL);
     t->addresses = loco_addresses_copy(config->addresses, config->address_count);
-    int rc = t->addresses ? draw_number(t) : -ENOMEM;
+    int rc = t->addresses ? tcp_draw_number(t) : -ENOMEM;
     if (!rc)
-        rc = open_descriptors(t);
+        rc = tcp_open_descriptors(t);
     if (rc)
         goto free_it;
     rc = -pthread_create(&t->telling, NULL, tcp_telling_thread, t);
     if (rc)
         goto free_it;
-    rc = start_service(t);
+    rc = tcp_start_service(t);
     if (rc)
         goto stop_telling;
     *fabric = &t->base;
     return 0;
 
 stop_telling:
-    stop_telling(t);
+    tcp_stop_telling(t);
 free_it:
-    free_fabric(t);
+    tcp_free_fabric(t);
     return rc;
 }
 
@@ -329,7 +329,7 @@ void loco_tcp_close(struct loco_fabric *fabric)
     atomic_store(&t->stop, true);
     tcp_wake(t);
     pthread_join(t->service, NULL);
-    stop_telling(t);
+    tcp_stop_telling(t);
     tcp_hold_forget(t);
-    free_fabric(t);
+    tcp_free_fabric(t);
 }

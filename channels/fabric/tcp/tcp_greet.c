@@ -19,35 +19,35 @@ enum { BUSY_POLL_US = 50, LOOK_MS = 50, TAKEN_PATIENCE = 50 };
 
 /* --- sockets ------------------------------------------------------------------------------ */
 
-static void set(int fd, int level, int option, int value)
+static void greet_set_option(int fd, int level, int option, int value)
 {
     setsockopt(fd, level, option, &value, sizeof value); /* a kernel without it does without */
 }
 
-static void set_options(const struct tcp_node *n, int fd)
+static void greet_set_options(const struct tcp_node *n, int fd)
 {
-    set(fd, IPPROTO_TCP, TCP_NODELAY, 1);
-    set(fd, IPPROTO_TCP, TCP_QUICKACK, 0); /* no packet for each that came */
-    set(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, (int)n->tcp->config.timeout_ms);
-    set(fd, SOL_SOCKET, SO_BUSY_POLL, BUSY_POLL_US);
+    greet_set_option(fd, IPPROTO_TCP, TCP_NODELAY, 1);
+    greet_set_option(fd, IPPROTO_TCP, TCP_QUICKACK, 0); /* no packet for each that came */
+    greet_set_option(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, (int)n->tcp->config.timeout_ms);
+    greet_set_option(fd, SOL_SOCKET, SO_BUSY_POLL, BUSY_POLL_US);
 }
 
-static struct sockaddr_storage address_of(const struct tcp_node *n, uint32_t id)
+static struct sockaddr_storage greet_address_of(const struct tcp_node *n, uint32_t id)
 {
     return loco_address_with_port(&n->addresses[id], (uint16_t)(n->tcp->config.port + id));
 }
 
 /* Returns a socket on its way to a peer, or a negative errno. */
-static int start_connecting(const struct tcp_node *n, uint32_t peer)
+static int greet_start_connecting(const struct tcp_node *n, uint32_t peer)
 {
     const struct sockaddr_storage from = loco_address_with_port(&n->addresses[n->base.id], 0);
-    const struct sockaddr_storage to = address_of(n, peer);
+    const struct sockaddr_storage to = greet_address_of(n, peer);
     int fd = socket(to.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 
     if (fd < 0)
         return -errno;
-    set_options(n, fd);
-    set(fd, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, 1);
+    greet_set_options(n, fd);
+    greet_set_option(fd, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, 1);
     if (!bind(fd, (const struct sockaddr *)&from, loco_address_size(&from)) &&
         (!connect(fd, (const struct sockaddr *)&to, loco_address_size(&to)) ||
          errno == EINPROGRESS))
@@ -58,7 +58,7 @@ static int start_connecting(const struct tcp_node *n, uint32_t peer)
 }
 
 /* 0: it is connected. */
-static int error_of(int fd)
+static int greet_error_of(int fd)
 {
     int error = 0;
     socklen_t size = sizeof error;
@@ -68,7 +68,7 @@ static int error_of(int fd)
 
 int tcp_listen(struct tcp_node *n)
 {
-    const struct sockaddr_storage a = address_of(n, n->base.id);
+    const struct sockaddr_storage a = greet_address_of(n, n->base.id);
     const int fd = loco_listen((const struct sockaddr *)&a, loco_address_size(&a), true);
 
     if (fd < 0)
@@ -82,7 +82,7 @@ int tcp_listen(struct tcp_node *n)
 
 /* --- greetings ---------------------------------------------------------------------------- */
 
-static struct tcp_greeting greeting(const struct tcp_node *n, uint32_t to, enum tcp_step step)
+static struct tcp_greeting greet_make(const struct tcp_node *n, uint32_t to, enum tcp_step step)
 {
     return (struct tcp_greeting){.magic = TCP_MAGIC,
                                  .version = TCP_VERSION,
@@ -94,50 +94,52 @@ static struct tcp_greeting greeting(const struct tcp_node *n, uint32_t to, enum 
 }
 
 /* So little always has room. */
-static bool say(int fd, const struct tcp_greeting *g)
+static bool greet_say(int fd, const struct tcp_greeting *g)
 {
     return send(fd, g, sizeof *g, MSG_DONTWAIT | MSG_NOSIGNAL) == sizeof *g;
 }
 
-static bool say_step(struct tcp_connection *c, enum tcp_step step, const struct loco_claim *claim)
+static bool greet_say_step(struct tcp_connection *c, enum tcp_step step,
+                           const struct loco_claim *claim)
 {
-    struct tcp_greeting g = greeting(c->end.node, c->other_id, step);
+    struct tcp_greeting g = greet_make(c->end.node, c->other_id, step);
 
     g.nonce = c->own;
     if (claim)
         g.proof = loco_prove(&c->end.node->key, claim);
-    return say(c->end.fd, &g);
+    return greet_say(c->end.fd, &g);
 }
 
 /* What this end proves, and what the other does. */
-static struct loco_claim own_claim(const struct tcp_connection *c, enum loco_purpose purpose)
+static struct loco_claim greet_own_claim(const struct tcp_connection *c, enum loco_purpose purpose)
 {
     const struct tcp_node *n = c->end.node;
 
     return loco_claim_of(purpose, n->base.id, c->other_id, n->base.count, &c->other, &c->own);
 }
 
-static struct loco_claim other_claim(const struct tcp_connection *c, enum loco_purpose purpose)
+static struct loco_claim greet_other_claim(const struct tcp_connection *c,
+                                           enum loco_purpose purpose)
 {
     return loco_claim_of(purpose, c->other_id, c->end.node->base.id, c->other_count, &c->own,
                          &c->other);
 }
 
 /* Who comes again and again fills no log. */
-static bool is_worth_saying(struct tcp_node *n)
+static bool greet_is_worth_saying(struct tcp_node *n)
 {
     return n->refusals++ < TCP_REFUSALS_SAID;
 }
 
-static void warn_of(struct tcp_node *n, uint32_t id, uint32_t count, const char *why)
+static void greet_warn_of(struct tcp_node *n, uint32_t id, uint32_t count, const char *why)
 {
-    if (is_worth_saying(n))
+    if (greet_is_worth_saying(n))
         tcp_warn(n, "node %u (of %u) met a node that says it is node %u of %u: %s", n->base.id,
                  n->base.count, id, count, why);
 }
 
 /* A peer that counts other nodes has proven itself: the core is told. */
-static void note_foreigner(struct tcp_node *n, uint32_t count)
+static void greet_note_foreigner(struct tcp_node *n, uint32_t count)
 {
     tcp_tell(n, TCP_FOREIGN, count);
 }
@@ -145,26 +147,26 @@ static void note_foreigner(struct tcp_node *n, uint32_t count)
 /* --- who is called ------------------------------------------------------------------------ */
 
 /* With a proof (of `claim`), or without one (NULL). */
-static void refuse_with(struct tcp_connection *c, enum loco_refusal why,
-                        const struct loco_claim *claim)
+static void greet_refuse_with(struct tcp_connection *c, enum loco_refusal why,
+                              const struct loco_claim *claim)
 {
-    struct tcp_greeting g = greeting(c->end.node, c->other_id, TCP_REFUSAL);
+    struct tcp_greeting g = greet_make(c->end.node, c->other_id, TCP_REFUSAL);
 
     g.refusal = (uint8_t)why;
     g.nonce = c->own;
     if (claim)
         g.proof = loco_prove(&c->end.node->key, claim);
-    say(c->end.fd, &g);
+    greet_say(c->end.fd, &g);
     tcp_connection_drop(c);
 }
 
-static void refuse_stranger(struct tcp_connection *c, enum loco_refusal why)
+static void greet_refuse_stranger(struct tcp_connection *c, enum loco_refusal why)
 {
-    warn_of(c->end.node, c->other_id, c->other_count, loco_refusal_of(why));
-    refuse_with(c, why, NULL);
+    greet_warn_of(c->end.node, c->other_id, c->other_count, loco_refusal_of(why));
+    greet_refuse_with(c, why, NULL);
 }
 
-static bool is_at_home(int fd, const struct sockaddr_storage *home)
+static bool greet_is_at_home(int fd, const struct sockaddr_storage *home)
 {
     struct sockaddr_storage from;
     socklen_t size = sizeof from;
@@ -173,22 +175,23 @@ static bool is_at_home(int fd, const struct sockaddr_storage *home)
            loco_address_same_host((struct sockaddr *)&from, home);
 }
 
-static bool is_at_a_home(const struct tcp_connection *c)
+static bool greet_is_at_a_home(const struct tcp_connection *c)
 {
     uint32_t id = 0;
 
-    while (id < c->end.node->base.count && !is_at_home(c->end.fd, &c->end.node->addresses[id]))
+    while (id < c->end.node->base.count &&
+           !greet_is_at_home(c->end.fd, &c->end.node->addresses[id]))
         id++;
     return id < c->end.node->base.count;
 }
 
 /* Whether it could be a peer, but that it may count other nodes. */
-static bool is_one_of_us(const struct tcp_connection *c, const struct tcp_greeting *g)
+static bool greet_is_one_of_us(const struct tcp_connection *c, const struct tcp_greeting *g)
 {
     return g->to == c->end.node->base.id && g->from > g->to && g->from < g->count;
 }
 
-static void hear_hello(struct tcp_connection *c, const struct tcp_greeting *g)
+static void greet_hear_hello(struct tcp_connection *c, const struct tcp_greeting *g)
 {
     struct tcp_node *n = c->end.node;
 
@@ -196,18 +199,18 @@ static void hear_hello(struct tcp_connection *c, const struct tcp_greeting *g)
     c->other_count = g->count;
     c->other = g->nonce;
     const bool same = g->count == n->base.count;
-    if (!is_one_of_us(c, g))
-        refuse_stranger(c, LOCO_FOREIGN);
-    else if (same ? !is_at_home(c->end.fd, &n->addresses[g->from]) : !is_at_a_home(c))
-        refuse_stranger(c, LOCO_STRAY);
-    else if (loco_nonce_new(&c->own) || !say_step(c, TCP_CHALLENGE, NULL))
+    if (!greet_is_one_of_us(c, g))
+        greet_refuse_stranger(c, LOCO_FOREIGN);
+    else if (same ? !greet_is_at_home(c->end.fd, &n->addresses[g->from]) : !greet_is_at_a_home(c))
+        greet_refuse_stranger(c, LOCO_STRAY);
+    else if (loco_nonce_new(&c->own) || !greet_say_step(c, TCP_CHALLENGE, NULL))
         tcp_connection_drop(c);
     else
         c->step = TCP_PROOF;
 }
 
 /* No stranger any more. */
-static void admit(struct tcp_connection *c, struct tcp_peer *p)
+static void greet_admit(struct tcp_connection *c, struct tcp_peer *p)
 {
     struct tcp_node *n = c->end.node;
 
@@ -224,62 +227,62 @@ static void admit(struct tcp_connection *c, struct tcp_peer *p)
 
 /* The proof was right. A connection that was never established is of an attempt that the peer has
  * given up. */
-static void accept_control(struct tcp_connection *c, const struct tcp_greeting *g)
+static void greet_accept_control(struct tcp_connection *c, const struct tcp_greeting *g)
 {
     struct tcp_node *n = c->end.node;
     struct tcp_peer *p = &n->peers[c->other_id];
-    const struct loco_claim answer = own_claim(c, LOCO_OF_ANSWER);
-    const struct loco_claim links = other_claim(c, LOCO_OF_LINKS);
+    const struct loco_claim answer = greet_own_claim(c, LOCO_OF_ANSWER);
+    const struct loco_claim links = greet_other_claim(c, LOCO_OF_LINKS);
 
     if (p->connection && !p->connection->established)
         tcp_connection_drop(p->connection);
     if (p->connection || p->lost) {
-        refuse_with(c, LOCO_TAKEN, NULL);
+        greet_refuse_with(c, LOCO_TAKEN, NULL);
         return;
     }
-    admit(c, p);
+    greet_admit(c, p);
     c->process = g->process;
     loco_key_between(&c->links, &n->key, &links);
     c->proven = true;
-    if (!say_step(c, TCP_WELCOME, &answer))
+    if (!greet_say_step(c, TCP_WELCOME, &answer))
         tcp_connection_drop(c);
 }
 
-static void hear_proof(struct tcp_connection *c, const struct tcp_greeting *g)
+static void greet_hear_proof(struct tcp_connection *c, const struct tcp_greeting *g)
 {
     struct tcp_node *n = c->end.node;
-    const struct loco_claim claim = other_claim(c, LOCO_OF_REQUEST);
-    const struct loco_claim answer = own_claim(c, LOCO_OF_ANSWER);
+    const struct loco_claim claim = greet_other_claim(c, LOCO_OF_REQUEST);
+    const struct loco_claim answer = greet_own_claim(c, LOCO_OF_ANSWER);
 
     if (!loco_proves(&n->key, &claim, &g->proof)) {
-        refuse_stranger(c, LOCO_UNPROVEN);
+        greet_refuse_stranger(c, LOCO_UNPROVEN);
     } else if (c->other_count != n->base.count) {
-        warn_of(n, c->other_id, c->other_count, loco_refusal_of(LOCO_FOREIGN));
-        note_foreigner(n, c->other_count);
-        refuse_with(c, LOCO_FOREIGN, &answer);
+        greet_warn_of(n, c->other_id, c->other_count, loco_refusal_of(LOCO_FOREIGN));
+        greet_note_foreigner(n, c->other_count);
+        greet_refuse_with(c, LOCO_FOREIGN, &answer);
     } else {
-        accept_control(c, g);
+        greet_accept_control(c, g);
     }
 }
 
 /* --- who calls ---------------------------------------------------------------------------- */
 
-static void hear_challenge(struct tcp_connection *c, const struct tcp_greeting *g)
+static void greet_hear_challenge(struct tcp_connection *c, const struct tcp_greeting *g)
 {
     c->other = g->nonce;
     c->other_count = g->count;
-    const struct loco_claim claim = own_claim(c, LOCO_OF_REQUEST);
+    const struct loco_claim claim = greet_own_claim(c, LOCO_OF_REQUEST);
     c->step = TCP_WELCOME;
-    if (!say_step(c, TCP_PROOF, &claim))
+    if (!greet_say_step(c, TCP_PROOF, &claim))
         tcp_connection_drop(c);
 }
 
 /* The peer must prove itself as well: until then it is not heard. */
-static void hear_welcome(struct tcp_connection *c, const struct tcp_greeting *g)
+static void greet_hear_welcome(struct tcp_connection *c, const struct tcp_greeting *g)
 {
     struct tcp_node *n = c->end.node;
-    const struct loco_claim answer = other_claim(c, LOCO_OF_ANSWER);
-    const struct loco_claim links = own_claim(c, LOCO_OF_LINKS);
+    const struct loco_claim answer = greet_other_claim(c, LOCO_OF_ANSWER);
+    const struct loco_claim links = greet_own_claim(c, LOCO_OF_LINKS);
 
     if (loco_proves(&n->key, &answer, &g->proof)) {
         loco_key_between(&c->links, &n->key, &links);
@@ -297,15 +300,15 @@ static void hear_welcome(struct tcp_connection *c, const struct tcp_greeting *g)
 }
 
 /* Who refused us knows the secret, and counts other nodes. */
-static bool proves_foreign(const struct tcp_connection *c, const struct tcp_greeting *g)
+static bool greet_proves_foreign(const struct tcp_connection *c, const struct tcp_greeting *g)
 {
-    const struct loco_claim answer = other_claim(c, LOCO_OF_ANSWER);
+    const struct loco_claim answer = greet_other_claim(c, LOCO_OF_ANSWER);
 
     return g->refusal == LOCO_FOREIGN && g->count != c->end.node->base.count &&
            c->step == TCP_WELCOME && loco_proves(&c->end.node->key, &answer, &g->proof);
 }
 
-static void hear_refusal(struct tcp_connection *c, const struct tcp_greeting *g)
+static void greet_hear_refusal(struct tcp_connection *c, const struct tcp_greeting *g)
 {
     struct tcp_node *n = c->end.node;
     struct tcp_peer *p = c->peer;
@@ -319,21 +322,21 @@ static void hear_refusal(struct tcp_connection *c, const struct tcp_greeting *g)
         tcp_warn(n, "node %u (of %u): node %u says that this place is taken", n->base.id,
                  n->base.count, p->id);
     }
-    if (proves_foreign(c, g))
-        note_foreigner(n, g->count);
+    if (greet_proves_foreign(c, g))
+        greet_note_foreigner(n, g->count);
     tcp_connection_drop(c);
 }
 
 /* --- links -------------------------------------------------------------------------------- */
 
 /* A link's proof has no challenge: its key is of one connection, and its number of one link. */
-static struct loco_claim claim_of_link(const struct tcp_greeting *g)
+static struct loco_claim greet_claim_of_link(const struct tcp_greeting *g)
 {
     return loco_claim_of(LOCO_OF_LINK, g->from, g->to, g->count, &(struct loco_nonce){{0}},
                          &g->nonce);
 }
 
-static struct loco_nonce nonce_of_link(uint32_t number)
+static struct loco_nonce greet_nonce_of_link(uint32_t number)
 {
     struct loco_nonce nonce = {{0}};
 
@@ -341,7 +344,7 @@ static struct loco_nonce nonce_of_link(uint32_t number)
     return nonce;
 }
 
-static bool is_new(struct tcp_connection *c, uint32_t number)
+static bool greet_is_new_link(struct tcp_connection *c, uint32_t number)
 {
     if (number >= TCP_LINKS_MAX || c->links_seen[number / 64] >> number % 64 & 1)
         return false;
@@ -349,10 +352,10 @@ static bool is_new(struct tcp_connection *c, uint32_t number)
     return true;
 }
 
-static bool is_proven_link(struct tcp_connection *c, const struct tcp_greeting *g)
+static bool greet_is_proven_link(struct tcp_connection *c, const struct tcp_greeting *g)
 {
-    const struct loco_nonce nonce = nonce_of_link(g->number);
-    const struct loco_claim claim = claim_of_link(g);
+    const struct loco_nonce nonce = greet_nonce_of_link(g->number);
+    const struct loco_claim claim = greet_claim_of_link(g);
 
     return !memcmp(&nonce, &g->nonce, sizeof nonce) && loco_proves(&c->links, &claim, &g->proof);
 }
@@ -362,25 +365,25 @@ struct tcp_peer *tcp_admit_link(struct tcp_node *n, int fd, const struct tcp_gre
     enum loco_refusal why = LOCO_WELCOME;
 
     if (g->to != n->base.id || g->count != n->base.count || g->from >= n->base.count) {
-        warn_of(n, g->from, g->count, loco_refusal_of(LOCO_FOREIGN));
+        greet_warn_of(n, g->from, g->count, loco_refusal_of(LOCO_FOREIGN));
         return NULL;
     }
     struct tcp_peer *p = &n->peers[g->from];
     struct tcp_connection *c = p->connection;
     if (!c || !c->proven || c->down)
         return NULL; /* of a peer that is lost */
-    if (!is_at_home(fd, &n->addresses[p->id]))
+    if (!greet_is_at_home(fd, &n->addresses[p->id]))
         why = LOCO_STRAY;
-    else if (!is_proven_link(c, g) || !is_new(c, g->number))
+    else if (!greet_is_proven_link(c, g) || !greet_is_new_link(c, g->number))
         why = LOCO_UNPROVEN;
     if (why != LOCO_WELCOME)
-        warn_of(n, g->from, g->count, loco_refusal_of(why));
+        greet_warn_of(n, g->from, g->count, loco_refusal_of(why));
     return why != LOCO_WELCOME || p->target_count == TCP_TARGETS_MAX ? NULL : p;
 }
 
 /* Two processes that call each other at once make one lane: that of the greater number. The call of
  * the other may come later; it was made before that lane was there. */
-static bool has_other_lane(const struct tcp_node *n, const struct tcp_greeting *g)
+static bool greet_has_other_lane(const struct tcp_node *n, const struct tcp_greeting *g)
 {
     const struct tcp *t = n->tcp;
 
@@ -389,32 +392,32 @@ static bool has_other_lane(const struct tcp_node *n, const struct tcp_greeting *
     return g->from < n->base.count && tcp_lanes_count(n, g->from, g->process) > g->refusal;
 }
 
-static int welcome_lane(struct tcp_node *n, struct tcp_peer *p, int fd)
+static int greet_welcome_lane(struct tcp_node *n, struct tcp_peer *p, int fd)
 {
-    const struct tcp_greeting g = greeting(n, p->id, TCP_WELCOME);
+    const struct tcp_greeting g = greet_make(n, p->id, TCP_WELCOME);
 
-    return say(fd, &g) ? tcp_lane_take(n, p, fd) : -ECONNRESET;
+    return greet_say(fd, &g) ? tcp_lane_take(n, p, fd) : -ECONNRESET;
 }
 
 /* The socket becomes a lane's. */
-static void hear_link(struct tcp_connection *stranger, const struct tcp_greeting *g)
+static void greet_hear_link(struct tcp_connection *stranger, const struct tcp_greeting *g)
 {
     struct tcp_node *n = stranger->end.node;
 
-    if (has_other_lane(n, g)) {
+    if (greet_has_other_lane(n, g)) {
         stranger->other_id = g->from;
-        refuse_with(stranger, LOCO_TAKEN, NULL);
+        greet_refuse_with(stranger, LOCO_TAKEN, NULL);
         return;
     }
     struct tcp_peer *p = tcp_admit_link(n, stranger->end.fd, g);
     const int fd = p ? tcp_take_socket(n->tcp, &stranger->end) : -1;
     tcp_connection_drop(stranger);
-    if (p && welcome_lane(n, p, fd))
+    if (p && greet_welcome_lane(n, p, fd))
         close(fd);
 }
 
 /* Waits for the kernel's end of connecting. */
-static int await_connection(const struct tcp_link *l, int fd)
+static int greet_await_connection(const struct tcp_link *l, int fd)
 {
     const uint64_t until = tcp_now() + tcp_timeout_ns(l->node->tcp);
     struct pollfd look = {.fd = fd, .events = POLLOUT};
@@ -422,11 +425,11 @@ static int await_connection(const struct tcp_link *l, int fd)
     while (poll(&look, 1, LOOK_MS) < 1)
         if (atomic_load(&l->broken) || tcp_now() >= until)
             return -ECONNRESET;
-    return error_of(fd) ? -ECONNRESET : 0;
+    return greet_error_of(fd) ? -ECONNRESET : 0;
 }
 
 /* What the link's greeting says, and to which process it leads. */
-static int prepare_greeting(struct tcp_link *l, struct tcp_greeting *g, uint64_t *process)
+static int greet_prepare_link(struct tcp_link *l, struct tcp_greeting *g, uint64_t *process)
 {
     struct tcp_node *n = l->node;
     struct loco_key key;
@@ -442,14 +445,14 @@ static int prepare_greeting(struct tcp_link *l, struct tcp_greeting *g, uint64_t
     pthread_mutex_unlock(&n->tcp->lock);
     if (!up)
         return -ECONNRESET;
-    g->nonce = nonce_of_link(g->number);
-    const struct loco_claim claim = claim_of_link(g);
+    g->nonce = greet_nonce_of_link(g->number);
+    const struct loco_claim claim = greet_claim_of_link(g);
     g->proof = loco_prove(&key, &claim);
     return 0;
 }
 
 /* Waits for the answer to a greeting. */
-static int await_answer(const struct tcp_link *l, int fd, struct tcp_greeting *g)
+static int greet_await_answer(const struct tcp_link *l, int fd, struct tcp_greeting *g)
 {
     const uint64_t until = tcp_now() + tcp_timeout_ns(l->node->tcp);
     struct pollfd look = {.fd = fd, .events = POLLIN};
@@ -472,21 +475,21 @@ static int await_answer(const struct tcp_link *l, int fd, struct tcp_greeting *g
 static int greet_lane(const struct tcp_link *l, int fd, const struct tcp_greeting *g)
 {
     struct tcp_greeting answer;
-    int rc = await_connection(l, fd);
+    int rc = greet_await_connection(l, fd);
 
-    if (!rc && !say(fd, g))
+    if (!rc && !greet_say(fd, g))
         rc = -ECONNRESET;
     if (!rc)
-        rc = await_answer(l, fd, &answer);
+        rc = greet_await_answer(l, fd, &answer);
     if (rc || answer.step == TCP_WELCOME)
         return rc;
     return answer.step == TCP_REFUSAL && answer.refusal == LOCO_TAKEN ? -EAGAIN : -ECONNRESET;
 }
 
 /* By a lane of its own. */
-static int connect_lane(struct tcp_link *l, const struct tcp_greeting *g, uint64_t process)
+static int greet_connect_lane(struct tcp_link *l, const struct tcp_greeting *g, uint64_t process)
 {
-    int fd = start_connecting(l->node, l->base.peer);
+    int fd = greet_start_connecting(l->node, l->base.peer);
 
     if (fd < 0)
         return fd == -EMFILE || fd == -ENFILE ? fd : -ECONNRESET;
@@ -498,7 +501,7 @@ static int connect_lane(struct tcp_link *l, const struct tcp_greeting *g, uint64
     return rc;
 }
 
-static void note_call(struct tcp *t, uint64_t process)
+static void greet_note_call(struct tcp *t, uint64_t process)
 {
     pthread_mutex_lock(&t->lock);
     t->calls = process;
@@ -506,20 +509,20 @@ static void note_call(struct tcp *t, uint64_t process)
 }
 
 /* From the note on the other process's call is refused, or has made a lane before. */
-static int find_or_connect(struct tcp_link *l, struct tcp_greeting *g, uint64_t process)
+static int greet_find_or_connect(struct tcp_link *l, struct tcp_greeting *g, uint64_t process)
 {
     struct tcp *t = l->node->tcp;
 
-    note_call(t, process);
+    greet_note_call(t, process);
     struct tcp_lane *lane = tcp_lane_find(l, process);
     g->refusal = (uint8_t)tcp_lanes_count(l->node, l->base.peer, process);
-    int rc = lane ? tcp_lane_join(lane, l, g) : connect_lane(l, g, process);
-    note_call(t, 0);
+    int rc = lane ? tcp_lane_join(lane, l, g) : greet_connect_lane(l, g, process);
+    greet_note_call(t, 0);
     return rc;
 }
 
 /* The link is not there though the peer may be. */
-static void doubt_peer(const struct tcp_link *l)
+static void greet_doubt_peer(const struct tcp_link *l)
 {
     pthread_mutex_lock(&l->node->tcp->lock);
     tcp_link_failed(l->node, l->base.peer, l->arenas);
@@ -528,28 +531,28 @@ static void doubt_peer(const struct tcp_link *l)
 
 int tcp_link_connect(struct tcp_link *l)
 {
-    struct tcp_greeting g = greeting(l->node, l->base.peer, TCP_LINK);
+    struct tcp_greeting g = greet_make(l->node, l->base.peer, TCP_LINK);
     struct tcp *t = l->node->tcp;
     struct loco_wait wait = {.until = tcp_now() + tcp_timeout_ns(t)};
     uint64_t process;
-    int rc = prepare_greeting(l, &g, &process);
+    int rc = greet_prepare_link(l, &g, &process);
 
     if (rc)
         return rc;
     pthread_mutex_lock(&t->connecting);
-    while ((rc = find_or_connect(l, &g, process)) == -EAGAIN && tcp_now() < wait.until)
+    while ((rc = greet_find_or_connect(l, &g, process)) == -EAGAIN && tcp_now() < wait.until)
         loco_host_relax(&l->node->base, &wait);
     pthread_mutex_unlock(&t->connecting);
     if (rc == -EAGAIN || atomic_load(&l->broken))
         rc = -ECONNRESET;
     if (rc == -ECONNRESET)
-        doubt_peer(l);
+        greet_doubt_peer(l);
     return rc;
 }
 
 /* --- connections -------------------------------------------------------------------------- */
 
-static struct tcp_connection *new_connection(struct tcp_node *n, int fd, uint8_t step)
+static struct tcp_connection *greet_new_connection(struct tcp_node *n, int fd, uint8_t step)
 {
     struct tcp_connection *c = calloc(1, sizeof *c);
 
@@ -563,8 +566,8 @@ static struct tcp_connection *new_connection(struct tcp_node *n, int fd, uint8_t
 
 void tcp_call(struct tcp_node *n, struct tcp_peer *p)
 {
-    int fd = start_connecting(n, p->id);
-    struct tcp_connection *c = fd < 0 ? NULL : new_connection(n, fd, TCP_CHALLENGE);
+    int fd = greet_start_connecting(n, p->id);
+    struct tcp_connection *c = fd < 0 ? NULL : greet_new_connection(n, fd, TCP_CHALLENGE);
 
     if (fd >= 0 && !c)
         close(fd);
@@ -579,7 +582,7 @@ void tcp_call(struct tcp_node *n, struct tcp_peer *p)
 }
 
 /* The newest first. */
-static void drop_oldest_stranger(struct tcp_node *n)
+static void greet_drop_oldest_stranger(struct tcp_node *n)
 {
     struct tcp_connection *c = n->strangers;
 
@@ -589,7 +592,7 @@ static void drop_oldest_stranger(struct tcp_node *n)
 }
 
 /* After accept() has failed. */
-static void rest_listener(struct tcp_node *n, int error)
+static void greet_rest_listener(struct tcp_node *n, int error)
 {
     if (!loco_rest_begin(&n->rest, error, tcp_now()))
         return;
@@ -613,17 +616,17 @@ void tcp_accept(struct tcp_node *n)
     int fd = accept4(n->listener.fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 
     if (fd < 0) {
-        rest_listener(n, errno);
+        greet_rest_listener(n, errno);
         return;
     }
-    struct tcp_connection *c = new_connection(n, fd, TCP_HELLO);
+    struct tcp_connection *c = greet_new_connection(n, fd, TCP_HELLO);
     if (!c) {
         close(fd);
         return;
     }
-    set_options(n, fd);
+    greet_set_options(n, fd);
     if (n->stranger_count == TCP_STRANGERS_MAX + n->base.count)
-        drop_oldest_stranger(n);
+        greet_drop_oldest_stranger(n);
     c->next = n->strangers;
     n->strangers = c;
     n->stranger_count++;
@@ -640,23 +643,23 @@ void tcp_tend_strangers(struct tcp_node *n, uint64_t now)
     }
 }
 
-static void go_on_calling(struct tcp_connection *c)
+static void greet_go_on_calling(struct tcp_connection *c)
 {
-    if (error_of(c->end.fd)) {
+    if (greet_error_of(c->end.fd)) {
         tcp_connection_drop(c);
         return;
     }
     c->connecting = false;
-    if (!say_step(c, TCP_HELLO, NULL) || tcp_watch(c->end.node->tcp, &c->end, EPOLLIN))
+    if (!greet_say_step(c, TCP_HELLO, NULL) || tcp_watch(c->end.node->tcp, &c->end, EPOLLIN))
         tcp_connection_drop(c);
 }
 
 /* It speaks no language of ours. */
-static void refuse_language(struct tcp_connection *c, const struct tcp_greeting *g)
+static void greet_refuse_language(struct tcp_connection *c, const struct tcp_greeting *g)
 {
     struct tcp_node *n = c->end.node;
 
-    if (!is_worth_saying(n))
+    if (!greet_is_worth_saying(n))
         ;
     else if (g->magic == TCP_MAGIC)
         tcp_warn(n, "node %u (of %u) met a node of another version: %u there, %u here", n->base.id,
@@ -664,36 +667,36 @@ static void refuse_language(struct tcp_connection *c, const struct tcp_greeting 
     else
         tcp_warn(n, "node %u (of %u) met a program that is none of this version's nodes",
                  n->base.id, n->base.count);
-    refuse_with(c, LOCO_UNKNOWN, NULL);
+    greet_refuse_with(c, LOCO_UNKNOWN, NULL);
 }
 
-static void hear_greeting(struct tcp_connection *c, const struct tcp_greeting *g)
+static void greet_hear_greeting(struct tcp_connection *c, const struct tcp_greeting *g)
 {
     if (g->magic != TCP_MAGIC || g->version != TCP_VERSION)
-        refuse_language(c, g);
+        greet_refuse_language(c, g);
     else if (c->active && g->step == TCP_REFUSAL)
-        hear_refusal(c, g);
+        greet_hear_refusal(c, g);
     else if (c->step == TCP_HELLO && g->step == TCP_LINK)
-        hear_link(c, g);
+        greet_hear_link(c, g);
     else if (g->step != c->step || (c->active && g->from != c->peer->id))
-        refuse_language(c, g);
+        greet_refuse_language(c, g);
     else if (c->step == TCP_HELLO)
-        hear_hello(c, g);
+        greet_hear_hello(c, g);
     else if (c->step == TCP_CHALLENGE)
-        hear_challenge(c, g);
+        greet_hear_challenge(c, g);
     else if (c->step == TCP_PROOF)
-        hear_proof(c, g);
+        greet_hear_proof(c, g);
     else
-        hear_welcome(c, g);
+        greet_hear_welcome(c, g);
 }
 
 /* How long the next is: after the welcome the caller says that it is here. */
-static size_t expected(const struct tcp_connection *c)
+static size_t greet_expected_size(const struct tcp_connection *c)
 {
     return c->proven ? sizeof(struct tcp_head) : sizeof(struct tcp_greeting);
 }
 
-static void hear_here(struct tcp_connection *c)
+static void greet_hear_here(struct tcp_connection *c)
 {
     const struct tcp_head here = {.kind = TCP_HERE};
 
@@ -708,10 +711,10 @@ void tcp_greet(struct tcp_connection *c)
     struct tcp_greeting g;
 
     if (c->connecting) {
-        go_on_calling(c);
+        greet_go_on_calling(c);
         return;
     }
-    ssize_t got = recv(c->end.fd, c->input + c->in, expected(c) - c->in, MSG_DONTWAIT);
+    ssize_t got = recv(c->end.fd, c->input + c->in, greet_expected_size(c) - c->in, MSG_DONTWAIT);
     if (got < 0 && (errno == EAGAIN || errno == EINTR))
         return;
     if (got <= 0) {
@@ -719,12 +722,12 @@ void tcp_greet(struct tcp_connection *c)
         return;
     }
     c->in += (size_t)got;
-    if (c->in < expected(c))
+    if (c->in < greet_expected_size(c))
         return;
     c->in = 0;
     memcpy(&g, c->input, sizeof g);
     if (c->proven)
-        hear_here(c);
+        greet_hear_here(c);
     else
-        hear_greeting(c, &g);
+        greet_hear_greeting(c, &g);
 }

@@ -19,7 +19,7 @@
 #include "tcp_internal.h"
 #include "tcp_words.h"
 
-static bool is_broken(const struct tcp_link *l)
+static bool lane_link_is_broken(const struct tcp_link *l)
 {
     return atomic_load_explicit(&l->broken, memory_order_relaxed);
 }
@@ -27,7 +27,7 @@ static bool is_broken(const struct tcp_link *l)
 /* --- breaking: with the lane's lock held --------------------------------------------------- */
 
 /* No answer of it lands any more. */
-static void forget_answers(struct tcp_lane *lane, const struct tcp_link *l)
+static void lane_forget_answers(struct tcp_lane *lane, const struct tcp_link *l)
 {
     for (uint64_t i = lane->answered; i < lane->asked; i++) {
         struct tcp_pending *p = &lane->pending[i % TCP_DEPTH];
@@ -37,47 +37,47 @@ static void forget_answers(struct tcp_lane *lane, const struct tcp_link *l)
 }
 
 /* The service thread reports what failed. */
-static void fail_link(struct tcp_lane *lane, struct tcp_link *l)
+static void lane_fail_link(struct tcp_lane *lane, struct tcp_link *l)
 {
     if (atomic_exchange(&l->broken, true))
         return;
     l->failed = true;
-    forget_answers(lane, l);
+    lane_forget_answers(lane, l);
     atomic_store(&lane->failed, true);
     tcp_wake(lane->tcp);
 }
 
-static void fail_lane(struct tcp_lane *lane)
+static void lane_fail(struct tcp_lane *lane)
 {
     atomic_store(&lane->broken, true);
     for (struct tcp_link *l = lane->links; l; l = l->beside)
-        fail_link(lane, l);
+        lane_fail_link(lane, l);
     tcp_wake(lane->tcp);
 }
 
 void tcp_lane_break(struct tcp_lane *lane)
 {
     pthread_mutex_lock(&lane->lock);
-    fail_lane(lane);
+    lane_fail(lane);
     pthread_mutex_unlock(&lane->lock);
 }
 
 void tcp_lane_forget(struct tcp_lane *lane, const struct tcp_link *l)
 {
     pthread_mutex_lock(&lane->lock);
-    forget_answers(lane, l);
+    lane_forget_answers(lane, l);
     pthread_mutex_unlock(&lane->lock);
 }
 
 /* --- sending: with the lane's lock held ----------------------------------------------------- */
 
-static void send_some(struct tcp_lane *lane)
+static void lane_send_some(struct tcp_lane *lane)
 {
     while (lane->sent < lane->out && !atomic_load(&lane->broken)) {
         ssize_t sent = send(lane->fd, lane->output + lane->sent, lane->out - lane->sent,
                             MSG_DONTWAIT | MSG_NOSIGNAL);
         if (sent < 0 && errno != EAGAIN && errno != EINTR)
-            fail_lane(lane);
+            lane_fail(lane);
         if (sent < 0)
             break;
         lane->sent += (size_t)sent;
@@ -91,43 +91,43 @@ static void send_some(struct tcp_lane *lane)
 }
 
 /* Whether the kernel has all bytes of the lane up to this one. */
-static bool is_sent(const struct tcp_lane *lane, uint64_t up_to)
+static bool lane_has_sent(const struct tcp_lane *lane, uint64_t up_to)
 {
     return lane->begin + lane->sent >= up_to;
 }
 
 /* The peer takes it, or the link breaks, within the time-out. It may not take anything before this
  * end has heard it. */
-static int wait_a_turn(struct tcp_lane *lane, const struct tcp_link *l, struct loco_wait *wait)
+static int lane_wait_a_turn(struct tcp_lane *lane, const struct tcp_link *l, struct loco_wait *wait)
 {
     pthread_mutex_unlock(&lane->lock);
     tcp_serve_in_wait(lane->tcp, lane);
     loco_host_relax(&l->node->base, wait);
     pthread_mutex_lock(&lane->lock);
-    return is_broken(l) ? -ECONNRESET : 0;
+    return lane_link_is_broken(l) ? -ECONNRESET : 0;
 }
 
-static int send_up_to(struct tcp_lane *lane, const struct tcp_link *l, uint64_t up_to)
+static int lane_send_up_to(struct tcp_lane *lane, const struct tcp_link *l, uint64_t up_to)
 {
     struct loco_wait wait = {.until = UINT64_MAX};
 
     for (;;) {
-        send_some(lane);
-        if (is_broken(l))
+        lane_send_some(lane);
+        if (lane_link_is_broken(l))
             return -ECONNRESET;
-        if (is_sent(lane, up_to))
+        if (lane_has_sent(lane, up_to))
             return 0;
-        if (wait_a_turn(lane, l, &wait))
+        if (lane_wait_a_turn(lane, l, &wait))
             return -ECONNRESET;
     }
 }
 
-static uint64_t posted(const struct tcp_lane *lane)
+static uint64_t lane_posted(const struct tcp_lane *lane)
 {
     return lane->begin + lane->out;
 }
 
-static void move_to_front(struct tcp_lane *lane)
+static void lane_move_to_front(struct tcp_lane *lane)
 {
     memmove(lane->output, lane->output + lane->sent, lane->out - lane->sent);
     lane->begin += lane->sent;
@@ -139,40 +139,40 @@ bool tcp_lane_has_room(struct tcp_lane *lane, size_t size)
 {
     if (lane->out + size <= TCP_BUFFER)
         return true;
-    send_some(lane);
-    move_to_front(lane);
+    lane_send_some(lane);
+    lane_move_to_front(lane);
     return lane->out + size <= TCP_BUFFER;
 }
 
-static size_t size_of_answer(const struct tcp_pending *p)
+static size_t lane_answer_size(const struct tcp_pending *p)
 {
     return sizeof(struct tcp_request) + p->size;
 }
 
 /* The other end has room for one more answer. */
-static bool may_ask(const struct tcp_lane *lane, const struct tcp_pending *p)
+static bool lane_may_ask(const struct tcp_lane *lane, const struct tcp_pending *p)
 {
     return lane->asked - lane->answered < TCP_DEPTH &&
-           lane->awaited + size_of_answer(p) <= TCP_ANSWERS;
+           lane->awaited + lane_answer_size(p) <= TCP_ANSWERS;
 }
 
 /* Waits for room for a request, and for its answer, if there is one. */
-static int await_room(struct tcp_lane *lane, const struct tcp_link *l, size_t size,
-                      const struct tcp_pending *pending)
+static int lane_await_room(struct tcp_lane *lane, const struct tcp_link *l, size_t size,
+                           const struct tcp_pending *pending)
 {
     struct loco_wait wait = {.until = UINT64_MAX};
 
-    while (!is_broken(l)) {
-        if (tcp_lane_has_room(lane, size) && (!pending || may_ask(lane, pending)))
+    while (!lane_link_is_broken(l)) {
+        if (tcp_lane_has_room(lane, size) && (!pending || lane_may_ask(lane, pending)))
             return 0;
-        if (wait_a_turn(lane, l, &wait))
+        if (lane_wait_a_turn(lane, l, &wait))
             break;
     }
     return -ECONNRESET;
 }
 
-static int post(struct tcp_lane *lane, const struct tcp_link *l, struct tcp_request r,
-                const void *data, size_t size)
+static int lane_post(struct tcp_lane *lane, const struct tcp_link *l, struct tcp_request r,
+                     const void *data, size_t size)
 {
     memcpy(lane->output + lane->out, &r, sizeof r);
     lane->out += sizeof r;
@@ -182,15 +182,15 @@ static int post(struct tcp_lane *lane, const struct tcp_link *l, struct tcp_requ
         atomic_store_explicit(&lane->held, true, memory_order_relaxed);
         return 0;
     }
-    return send_up_to(lane, l, posted(lane));
+    return lane_send_up_to(lane, l, lane_posted(lane));
 }
 
 int tcp_lane_post(struct tcp_link *l, struct tcp_request r, const void *data, size_t size)
 {
     struct tcp_lane *lane = atomic_load_explicit(&l->lane, memory_order_relaxed);
-    int rc = await_room(lane, l, sizeof r + size, NULL);
+    int rc = lane_await_room(lane, l, sizeof r + size, NULL);
 
-    return rc ? rc : post(lane, l, r, data, size);
+    return rc ? rc : lane_post(lane, l, r, data, size);
 }
 
 /* --- asking: with the lane's lock held ------------------------------------------------------ */
@@ -199,14 +199,14 @@ int tcp_lane_ask(struct tcp_link *l, struct tcp_request r, const void *data, siz
                  const struct tcp_pending *pending)
 {
     struct tcp_lane *lane = atomic_load_explicit(&l->lane, memory_order_relaxed);
-    int rc = await_room(lane, l, sizeof r + size, pending);
+    int rc = lane_await_room(lane, l, sizeof r + size, pending);
 
     if (rc)
         return rc;
     lane->pending[lane->asked++ % TCP_DEPTH] = *pending;
-    lane->awaited += size_of_answer(pending);
+    lane->awaited += lane_answer_size(pending);
     atomic_fetch_add_explicit(&l->waiting, 1, memory_order_release);
-    return post(lane, l, r, data, size);
+    return lane_post(lane, l, r, data, size);
 }
 
 /* The newest of the link's operations before its first that waits for an answer. */
@@ -223,7 +223,7 @@ uint64_t tcp_lane_done(const struct tcp_link *l)
 /* --- answers ---------------------------------------------------------------------------------- */
 
 /* The link's thread may have held a write meanwhile, which is done: that is newer. */
-static void raise_done(struct tcp_link *l, uint64_t to)
+static void lane_raise_done(struct tcp_link *l, uint64_t to)
 {
     uint64_t from = atomic_load_explicit(&l->base.done, memory_order_relaxed);
 
@@ -232,15 +232,15 @@ static void raise_done(struct tcp_link *l, uint64_t to)
         ;
 }
 
-static void finish(struct tcp_link *l, const struct tcp_pending *p)
+static void lane_finish(struct tcp_link *l, const struct tcp_pending *p)
 {
     atomic_fetch_sub_explicit(&l->waiting, 1, memory_order_release);
     atomic_store_explicit(&l->base.flushed, p->sequence, memory_order_release);
-    raise_done(l, tcp_lane_done(l));
+    lane_raise_done(l, tcp_lane_done(l));
 }
 
 /* Whether it answers the oldest request. */
-static bool fits(const struct tcp_lane *lane, const struct tcp_request *a)
+static bool lane_awaits(const struct tcp_lane *lane, const struct tcp_request *a)
 {
     const struct tcp_pending *p = &lane->pending[lane->answered % TCP_DEPTH];
 
@@ -248,29 +248,29 @@ static bool fits(const struct tcp_lane *lane, const struct tcp_request *a)
            (a->operation == TCP_NOT_THERE || a->size == p->size);
 }
 
-static void take_answer(struct tcp_lane *lane, const struct tcp_request *a,
-                        const unsigned char *body)
+static void lane_take_answer(struct tcp_lane *lane, const struct tcp_request *a,
+                             const unsigned char *body)
 {
     const struct tcp_pending p = lane->pending[lane->answered++ % TCP_DEPTH];
 
-    lane->awaited -= size_of_answer(&p);
+    lane->awaited -= lane_answer_size(&p);
     if (!p.link)
         return;
     if (a->operation == TCP_NOT_THERE) {
-        fail_link(lane, p.link);
+        lane_fail_link(lane, p.link);
         return;
     }
     tcp_place(p.to, body, a->size);
-    finish(p.link, &p);
+    lane_finish(p.link, &p);
 }
 
 bool tcp_lane_hear_answer(struct tcp_lane *lane, const struct tcp_request *a,
                           const unsigned char *body)
 {
     pthread_mutex_lock(&lane->lock);
-    const bool sound = fits(lane, a);
+    const bool sound = lane_awaits(lane, a);
     if (sound)
-        take_answer(lane, a, body);
+        lane_take_answer(lane, a, body);
     pthread_mutex_unlock(&lane->lock);
     return sound;
 }
@@ -282,7 +282,7 @@ unsigned char *tcp_lane_answer(struct tcp_lane *lane, enum tcp_operation operati
         .operation = (uint8_t)operation, .link = link, .size = (uint32_t)size};
 
     if (sizeof lane->output - lane->out < sizeof a + size)
-        move_to_front(lane);
+        lane_move_to_front(lane);
     if (sizeof lane->output - lane->out < sizeof a + size)
         return NULL;
     memcpy(lane->output + lane->out, &a, sizeof a);
@@ -294,19 +294,20 @@ unsigned char *tcp_lane_answer(struct tcp_lane *lane, enum tcp_operation operati
 void tcp_lane_send_answers(struct tcp_lane *lane)
 {
     pthread_mutex_lock(&lane->lock);
-    send_some(lane);
+    lane_send_some(lane);
     pthread_mutex_unlock(&lane->lock);
 }
 
 /* --- what a thread holds -------------------------------------------------------------------- */
 
-static void send_held(struct tcp_lane *lane)
+static void lane_send_held(struct tcp_lane *lane)
 {
     struct loco_wait wait = {.until = UINT64_MAX};
 
     pthread_mutex_lock(&lane->lock);
-    const uint64_t up_to = posted(lane);
-    for (send_some(lane); !is_sent(lane, up_to) && !atomic_load(&lane->broken); send_some(lane)) {
+    const uint64_t up_to = lane_posted(lane);
+    for (lane_send_some(lane); !lane_has_sent(lane, up_to) && !atomic_load(&lane->broken);
+         lane_send_some(lane)) {
         pthread_mutex_unlock(&lane->lock);
         tcp_serve_in_wait(lane->tcp, lane);
         loco_host_relax(NULL, &wait);
@@ -321,12 +322,12 @@ void tcp_lanes_send_held(struct tcp *t)
 
     for (; lane; lane = lane->next)
         if (atomic_load_explicit(&lane->held, memory_order_relaxed))
-            send_held(lane);
+            lane_send_held(lane);
 }
 
 /* --- opening and closing --------------------------------------------------------------------- */
 
-static bool is_idle(struct tcp_lane *lane)
+static bool lane_is_idle(struct tcp_lane *lane)
 {
     pthread_mutex_lock(&lane->lock);
     const bool idle = lane->fd < 0 && !lane->links;
@@ -336,11 +337,11 @@ static bool is_idle(struct tcp_lane *lane)
 
 /* Lanes stay until the fabric closes, for other threads to look through: an idle one serves again.
  * With the fabric's lock held. */
-static struct tcp_lane *find_idle(struct tcp *t)
+static struct tcp_lane *lane_find_idle(struct tcp *t)
 {
     struct tcp_lane *lane = atomic_load(&t->lanes);
 
-    while (lane && !is_idle(lane))
+    while (lane && !lane_is_idle(lane))
         lane = lane->next;
     if (lane)
         return lane;
@@ -358,18 +359,18 @@ static struct tcp_lane *find_idle(struct tcp *t)
     return lane;
 }
 
-static bool is_same_host(const struct sockaddr_storage *a, const struct sockaddr_storage *b)
+static bool lane_is_same_host(const struct sockaddr_storage *a, const struct sockaddr_storage *b)
 {
     return loco_address_same_host((const struct sockaddr *)a, b);
 }
 
 /* With the lane's lock held. */
-static bool leads_there(const struct tcp_lane *lane, const struct tcp_node *n, uint32_t peer,
-                        uint64_t process)
+static bool lane_leads_there(const struct tcp_lane *lane, const struct tcp_node *n, uint32_t peer,
+                             uint64_t process)
 {
     return lane->fd >= 0 && lane->process == process && !atomic_load(&lane->broken) &&
-           is_same_host(&lane->here, &n->addresses[n->base.id]) &&
-           is_same_host(&lane->there, &n->addresses[peer]);
+           lane_is_same_host(&lane->here, &n->addresses[n->base.id]) &&
+           lane_is_same_host(&lane->there, &n->addresses[peer]);
 }
 
 unsigned tcp_lanes_count(const struct tcp_node *n, uint32_t peer, uint64_t process)
@@ -378,14 +379,14 @@ unsigned tcp_lanes_count(const struct tcp_node *n, uint32_t peer, uint64_t proce
 
     for (struct tcp_lane *lane = atomic_load(&n->tcp->lanes); lane; lane = lane->next) {
         pthread_mutex_lock(&lane->lock);
-        count += leads_there(lane, n, peer, process);
+        count += lane_leads_there(lane, n, peer, process);
         pthread_mutex_unlock(&lane->lock);
     }
     return count;
 }
 
 /* TCP_LINKS_MAX: there is none. */
-static unsigned find_index(const struct tcp_lane *lane)
+static unsigned lane_find_index(const struct tcp_lane *lane)
 {
     unsigned i = 0;
 
@@ -394,11 +395,11 @@ static unsigned find_index(const struct tcp_lane *lane)
     return i;
 }
 
-static bool suits(struct tcp_lane *lane, const struct tcp_link *l, uint64_t process)
+static bool lane_suits(struct tcp_lane *lane, const struct tcp_link *l, uint64_t process)
 {
     pthread_mutex_lock(&lane->lock);
-    const bool yes =
-        leads_there(lane, l->node, l->base.peer, process) && find_index(lane) < TCP_LINKS_MAX;
+    const bool yes = lane_leads_there(lane, l->node, l->base.peer, process) &&
+                     lane_find_index(lane) < TCP_LINKS_MAX;
     pthread_mutex_unlock(&lane->lock);
     return yes;
 }
@@ -407,15 +408,15 @@ struct tcp_lane *tcp_lane_find(const struct tcp_link *l, uint64_t process)
 {
     struct tcp_lane *lane = atomic_load(&l->node->tcp->lanes);
 
-    while (lane && !suits(lane, l, process))
+    while (lane && !lane_suits(lane, l, process))
         lane = lane->next;
     return lane;
 }
 
 /* With the lane's lock held. */
-static void add_link(struct tcp_lane *lane, struct tcp_link *l)
+static void lane_add_link(struct tcp_lane *lane, struct tcp_link *l)
 {
-    l->index = (uint16_t)find_index(lane);
+    l->index = (uint16_t)lane_find_index(lane);
     lane->indices[l->index / 64] |= (uint64_t)1 << l->index % 64;
     lane->by_index[l->index] = l;
     l->tcp = lane->tcp;
@@ -426,10 +427,10 @@ static void add_link(struct tcp_lane *lane, struct tcp_link *l)
 
 /* A lane by this socket, which leads from the one node to the other. With `serving` and the
  * fabric's lock held. */
-static int begin_lane(const struct tcp_node *n, uint32_t peer, int fd, uint64_t process,
+static int lane_begin(const struct tcp_node *n, uint32_t peer, int fd, uint64_t process,
                       struct tcp_lane **made)
 {
-    struct tcp_lane *lane = find_idle(n->tcp);
+    struct tcp_lane *lane = lane_find_idle(n->tcp);
 
     if (!lane)
         return -ENOMEM;
@@ -457,10 +458,10 @@ int tcp_lane_make(struct tcp_link *l, int fd, uint64_t process)
 
     pthread_mutex_lock(&t->serving);
     pthread_mutex_lock(&t->lock);
-    int rc = begin_lane(l->node, l->base.peer, fd, process, &lane);
+    int rc = lane_begin(l->node, l->base.peer, fd, process, &lane);
     if (!rc) {
         pthread_mutex_lock(&lane->lock);
-        add_link(lane, l);
+        lane_add_link(lane, l);
         pthread_mutex_unlock(&lane->lock);
     }
     pthread_mutex_unlock(&t->lock);
@@ -471,7 +472,7 @@ int tcp_lane_make(struct tcp_link *l, int fd, uint64_t process)
 int tcp_lane_take(struct tcp_node *n, struct tcp_peer *p, int fd)
 {
     struct tcp_lane *lane;
-    int rc = begin_lane(n, p->id, fd, p->connection->process, &lane);
+    int rc = lane_begin(n, p->id, fd, p->connection->process, &lane);
 
     if (!rc)
         tcp_target_add(lane, 0, n, p);
@@ -481,7 +482,7 @@ int tcp_lane_take(struct tcp_node *n, struct tcp_peer *p, int fd)
 int tcp_lane_join(struct tcp_lane *lane, struct tcp_link *l, const struct tcp_greeting *g)
 {
     pthread_mutex_lock(&lane->lock);
-    add_link(lane, l);
+    lane_add_link(lane, l);
     const struct tcp_request r = {.operation = TCP_BEGIN_LINK, .link = l->index, .size = sizeof *g};
     if (atomic_load(&lane->broken))
         atomic_store(&l->broken, true);
@@ -491,7 +492,7 @@ int tcp_lane_join(struct tcp_lane *lane, struct tcp_link *l, const struct tcp_gr
 }
 
 /* If there is no room to say so, the index stays taken. */
-static void say_closed(struct tcp_lane *lane, uint16_t index)
+static void lane_say_closed(struct tcp_lane *lane, uint16_t index)
 {
     const struct tcp_request r = {.operation = TCP_END_LINK, .link = index};
 
@@ -501,7 +502,7 @@ static void say_closed(struct tcp_lane *lane, uint16_t index)
     lane->out += sizeof r;
     lane->indices[index / 64] &= ~((uint64_t)1 << index % 64);
     atomic_store_explicit(&lane->owes, true, memory_order_relaxed);
-    send_some(lane);
+    lane_send_some(lane);
 }
 
 void tcp_lane_leave(struct tcp_lane *lane, struct tcp_link *l)
@@ -512,10 +513,10 @@ void tcp_lane_leave(struct tcp_lane *lane, struct tcp_link *l)
     while (*at != l)
         at = &(*at)->beside;
     *at = l->beside;
-    forget_answers(lane, l);
+    lane_forget_answers(lane, l);
     lane->by_index[l->index] = NULL;
     if (!atomic_load(&lane->broken))
-        say_closed(lane, l->index);
+        lane_say_closed(lane, l->index);
     pthread_mutex_unlock(&lane->lock);
 }
 
@@ -550,7 +551,7 @@ void tcp_lanes_end(struct tcp *t, uint64_t process)
     for (struct tcp_lane *lane = atomic_load(&t->lanes); lane; lane = lane->next) {
         pthread_mutex_lock(&lane->lock);
         if (lane->fd >= 0 && lane->process == process)
-            fail_lane(lane);
+            lane_fail(lane);
         pthread_mutex_unlock(&lane->lock);
     }
 }

@@ -13,12 +13,12 @@
 #include "tcp_internal.h"
 #include "tcp_words.h"
 
-static bool is_broken(const struct tcp_link *l)
+static bool link_is_broken(const struct tcp_link *l)
 {
     return atomic_load_explicit(&l->broken, memory_order_relaxed);
 }
 
-static struct tcp_lane *lane_of(const struct tcp_link *l)
+static struct tcp_lane *link_lane(const struct tcp_link *l)
 {
     return atomic_load_explicit(&l->lane, memory_order_relaxed);
 }
@@ -27,7 +27,7 @@ static struct tcp_lane *lane_of(const struct tcp_link *l)
 
 /* The operation was posted, or failed. What needs no answer is done with what was posted before it.
  */
-static int conclude(struct tcp_link *l, int rc)
+static int link_conclude(struct tcp_link *l, int rc)
 {
     l->number = atomic_load_explicit(&l->base.posted, memory_order_relaxed);
     if (atomic_load_explicit(&l->waiting, memory_order_relaxed) > 0)
@@ -37,18 +37,18 @@ static int conclude(struct tcp_link *l, int rc)
 }
 
 /* How much of a transfer goes by one request: no word of the peer's is parted. */
-static size_t piece_at(uint64_t offset, size_t size)
+static size_t link_piece(uint64_t offset, size_t size)
 {
     return size <= TCP_PIECE ? size : tcp_whole_words(offset, TCP_PIECE);
 }
 
-static int send_write(struct tcp_link *l, struct loco_remote to, const unsigned char *from,
-                      size_t size)
+static int link_send_write(struct tcp_link *l, struct loco_remote to, const unsigned char *from,
+                           size_t size)
 {
     int rc = 0;
 
     while (!rc && size > 0) {
-        const size_t piece = piece_at(to.offset, size);
+        const size_t piece = link_piece(to.offset, size);
         const struct tcp_request r = {.operation = TCP_WRITE,
                                       .arena = (uint8_t)to.arena,
                                       .link = l->index,
@@ -64,8 +64,8 @@ static int send_write(struct tcp_link *l, struct loco_remote to, const unsigned 
 }
 
 /* With the operands of an atomic, or without any (NULL). */
-static int ask(struct tcp_link *l, struct tcp_request r, const struct tcp_operands *operands,
-               void *to, size_t size)
+static int link_ask(struct tcp_link *l, struct tcp_request r, const struct tcp_operands *operands,
+                    void *to, size_t size)
 {
     const struct tcp_pending pending = {.link = l,
                                         .index = l->index,
@@ -78,18 +78,19 @@ static int ask(struct tcp_link *l, struct tcp_request r, const struct tcp_operan
     return tcp_lane_ask(l, r, operands, operands ? r.size : 0, &pending);
 }
 
-static int send_read(struct tcp_link *l, struct loco_remote from, unsigned char *to, size_t size)
+static int link_send_read(struct tcp_link *l, struct loco_remote from, unsigned char *to,
+                          size_t size)
 {
     int rc = 0;
 
     while (!rc && size > 0) {
-        const size_t piece = piece_at(from.offset, size);
+        const size_t piece = link_piece(from.offset, size);
         const struct tcp_request r = {.operation = TCP_READ,
                                       .arena = (uint8_t)from.arena,
                                       .link = l->index,
                                       .size = (uint32_t)piece,
                                       .offset = from.offset};
-        rc = ask(l, r, NULL, to, piece);
+        rc = link_ask(l, r, NULL, to, piece);
         from.offset += piece;
         to += piece;
         size -= piece;
@@ -98,7 +99,7 @@ static int send_read(struct tcp_link *l, struct loco_remote from, unsigned char 
 }
 
 /* Results, and sources that are read late, lie in network memory on every fabric. */
-static bool is_network_memory(const struct tcp_link *l, const void *memory, size_t size)
+static bool link_is_network_memory(const struct tcp_link *l, const void *memory, size_t size)
 {
     const struct tcp_arenas *own = &l->node->own;
     const unsigned char *at = memory;
@@ -113,80 +114,81 @@ static bool is_network_memory(const struct tcp_link *l, const void *memory, size
 
 /* --- operations --------------------------------------------------------------------------- */
 
-static struct tcp_link *begin(struct loco_link *base)
+static struct tcp_link *link_begin(struct loco_link *base)
 {
     struct tcp_link *l = (struct tcp_link *)base;
 
-    if (!lane_of(l))
+    if (!link_lane(l))
         return l;
-    pthread_mutex_lock(&lane_of(l)->lock);
-    tcp_lane_collect(lane_of(l), l->index);
+    pthread_mutex_lock(&link_lane(l)->lock);
+    tcp_lane_collect(link_lane(l), l->index);
     return l;
 }
 
-static int end(struct tcp_link *l, int rc)
+static int link_end(struct tcp_link *l, int rc)
 {
-    rc = is_broken(l) ? -ECONNRESET : conclude(l, rc);
-    if (lane_of(l))
-        pthread_mutex_unlock(&lane_of(l)->lock);
+    rc = link_is_broken(l) ? -ECONNRESET : link_conclude(l, rc);
+    if (link_lane(l))
+        pthread_mutex_unlock(&link_lane(l)->lock);
     return rc;
 }
 
 /* Its own memory a node reaches by its processor, whose atomic operations are those of the service
  * thread as well. */
-static unsigned char *own_place(const struct tcp_link *l, struct loco_remote at)
+static unsigned char *link_own_place(const struct tcp_link *l, struct loco_remote at)
 {
     return l->node->own.at[at.arena].base + at.offset;
 }
 
 int tcp_link_write(struct tcp_link *l, struct loco_remote to, const void *from, size_t size)
 {
-    begin(&l->base);
+    link_begin(&l->base);
 
-    if (is_broken(l))
-        return end(l, -ECONNRESET);
+    if (link_is_broken(l))
+        return link_end(l, -ECONNRESET);
     if (!tcp_arena_has(l->arenas, to.arena, to.offset, size))
-        return end(l, -ERANGE);
-    if (size > LOCO_INLINE_MAX && !is_network_memory(l, from, size))
-        return end(l, -EFAULT);
+        return link_end(l, -ERANGE);
+    if (size > LOCO_INLINE_MAX && !link_is_network_memory(l, from, size))
+        return link_end(l, -EFAULT);
     if (!l->own)
-        return end(l, send_write(l, to, from, size));
+        return link_end(l, link_send_write(l, to, from, size));
     atomic_thread_fence(memory_order_release);
-    loco_copy(own_place(l, to), from, size);
+    loco_copy(link_own_place(l, to), from, size);
     atomic_thread_fence(memory_order_seq_cst);
-    return end(l, 0);
+    return link_end(l, 0);
 }
 
 int tcp_read(struct loco_link *base, struct loco_remote from, void *to, size_t size)
 {
-    struct tcp_link *l = begin(base);
+    struct tcp_link *l = link_begin(base);
 
-    if (is_broken(l))
-        return end(l, -ECONNRESET);
+    if (link_is_broken(l))
+        return link_end(l, -ECONNRESET);
     if (!tcp_arena_has(l->arenas, from.arena, from.offset, size))
-        return end(l, -ERANGE);
-    if (!is_network_memory(l, to, size))
-        return end(l, -EFAULT);
+        return link_end(l, -ERANGE);
+    if (!link_is_network_memory(l, to, size))
+        return link_end(l, -EFAULT);
     if (!l->own)
-        return end(l, send_read(l, from, to, size));
-    loco_copy(to, own_place(l, from), size);
-    return end(l, 0);
+        return link_end(l, link_send_read(l, from, to, size));
+    loco_copy(to, link_own_place(l, from), size);
+    return link_end(l, 0);
 }
 
-static int post_atomic(struct loco_link *base, enum tcp_operation operation,
-                       const struct tcp_operands *operands, struct loco_remote at, uint64_t *old)
+static int link_post_atomic(struct loco_link *base, enum tcp_operation operation,
+                            const struct tcp_operands *operands, struct loco_remote at,
+                            uint64_t *old)
 {
-    struct tcp_link *l = begin(base);
+    struct tcp_link *l = link_begin(base);
 
-    if (is_broken(l))
-        return end(l, -ECONNRESET);
+    if (link_is_broken(l))
+        return link_end(l, -ECONNRESET);
     if (!tcp_arena_has(l->arenas, at.arena, at.offset, sizeof *old) || at.offset % sizeof *old)
-        return end(l, -ERANGE);
-    if (!is_network_memory(l, old, sizeof *old))
-        return end(l, -EFAULT);
+        return link_end(l, -ERANGE);
+    if (!link_is_network_memory(l, old, sizeof *old))
+        return link_end(l, -EFAULT);
     if (l->own) {
-        *old = tcp_execute((uint64_t *)(void *)own_place(l, at), operation, operands);
-        return end(l, 0);
+        *old = tcp_execute((uint64_t *)(void *)link_own_place(l, at), operation, operands);
+        return link_end(l, 0);
     }
     const struct tcp_request r = {.operation = (uint8_t)operation,
                                   .arena = (uint8_t)at.arena,
@@ -194,35 +196,35 @@ static int post_atomic(struct loco_link *base, enum tcp_operation operation,
                                   .size = operation == TCP_FETCH_ADD ? sizeof operands->first
                                                                      : sizeof *operands,
                                   .offset = at.offset};
-    return end(l, ask(l, r, operands, old, sizeof *old));
+    return link_end(l, link_ask(l, r, operands, old, sizeof *old));
 }
 
 int tcp_fetch_add(struct loco_link *base, struct loco_remote at, uint64_t add, uint64_t *old)
 {
-    return post_atomic(base, TCP_FETCH_ADD, &(struct tcp_operands){.first = add}, at, old);
+    return link_post_atomic(base, TCP_FETCH_ADD, &(struct tcp_operands){.first = add}, at, old);
 }
 
 int tcp_compare_swap(struct loco_link *base, struct loco_remote at, uint64_t expected,
                      uint64_t desired, uint64_t *old)
 {
-    return post_atomic(base, TCP_COMPARE_SWAP,
-                       &(struct tcp_operands){.first = expected, .second = desired}, at, old);
+    return link_post_atomic(base, TCP_COMPARE_SWAP,
+                            &(struct tcp_operands){.first = expected, .second = desired}, at, old);
 }
 
 /* A read or an atomic that was posted after the newest write does as well; and without a write
  * there is nothing to place. */
 uint64_t tcp_flush(struct loco_link *base)
 {
-    struct tcp_link *l = begin(base);
+    struct tcp_link *l = link_begin(base);
     int rc = 0;
 
     if (l->last_reads < l->last_write) {
         const struct tcp_request r = {.operation = TCP_FLUSH, .link = l->index};
-        rc = is_broken(l) ? -ECONNRESET : ask(l, r, NULL, NULL, 0);
+        rc = link_is_broken(l) ? -ECONNRESET : link_ask(l, r, NULL, NULL, 0);
     }
     uint64_t ticket = rc ? UINT64_MAX : l->last_reads; /* never: the peer is lost */
-    if (lane_of(l))
-        pthread_mutex_unlock(&lane_of(l)->lock);
+    if (link_lane(l))
+        pthread_mutex_unlock(&link_lane(l)->lock);
     return ticket;
 }
 
@@ -231,7 +233,7 @@ void tcp_poll(struct loco_link *base)
     struct tcp_link *l = (struct tcp_link *)base;
 
     if (atomic_load_explicit(&l->waiting, memory_order_relaxed) > 0)
-        tcp_serve_in_wait(l->node->tcp, lane_of(l));
+        tcp_serve_in_wait(l->node->tcp, link_lane(l));
 }
 
 /* --- opening and closing -------------------------------------------------------------------- */
@@ -281,8 +283,8 @@ void tcp_link_close(struct loco_link *link)
         }
     }
     pthread_mutex_unlock(&t->lock);
-    if (lane_of(l))
-        tcp_lane_leave(lane_of(l), l);
+    if (link_lane(l))
+        tcp_lane_leave(link_lane(l), l);
     free(l);
 }
 

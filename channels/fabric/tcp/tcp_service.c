@@ -52,7 +52,7 @@ void tcp_bury(struct tcp *t, struct tcp_end *end)
 }
 
 /* Nobody names them any more. */
-static void free_dead(struct tcp *t)
+static void service_free_dead(struct tcp *t)
 {
     while (t->dead) {
         struct tcp_end *end = t->dead;
@@ -61,7 +61,7 @@ static void free_dead(struct tcp *t)
     }
 }
 
-static void serve(struct tcp_end *end)
+static void service_serve(struct tcp_end *end)
 {
     struct tcp_connection *c = (struct tcp_connection *)end;
 
@@ -80,7 +80,7 @@ static void serve(struct tcp_end *end)
 
 /* --- nodes, as time goes by: with the lock held --------------------------------------------- */
 
-static void end_node(struct tcp_node *n)
+static void service_end_node(struct tcp_node *n)
 {
     for (uint32_t id = 0; id < n->base.count; id++) {
         struct tcp_peer *p = &n->peers[id];
@@ -92,7 +92,7 @@ static void end_node(struct tcp_node *n)
 }
 
 /* Returns whether it is to be looked at again soon. */
-static bool tend_node(struct tcp_node **at, uint64_t now)
+static bool service_tend_node(struct tcp_node **at, uint64_t now)
 {
     struct tcp_node *n = *at;
 
@@ -106,12 +106,12 @@ static bool tend_node(struct tcp_node **at, uint64_t now)
     if (!tcp_has_left(n, now))
         return true;
     *at = n->next;
-    end_node(n);
+    service_end_node(n);
     return false;
 }
 
 /* Returns when to look again. */
-static uint64_t tend(struct tcp *t, uint64_t now)
+static uint64_t service_tend(struct tcp *t, uint64_t now)
 {
     bool soon = false;
 
@@ -119,7 +119,7 @@ static uint64_t tend(struct tcp *t, uint64_t now)
     tcp_tend_lanes(t);
     for (struct tcp_node **at = &t->nodes; *at;) {
         struct tcp_node *n = *at;
-        soon |= tend_node(at, now);
+        soon |= service_tend_node(at, now);
         if (*at == n)
             at = &n->next;
     }
@@ -129,30 +129,30 @@ static uint64_t tend(struct tcp *t, uint64_t now)
 
 /* --- a turn, of whoever serves: with `serving` held ------------------------------------------ */
 
-static void serve_turn(struct tcp *t, uint64_t now)
+static void service_turn(struct tcp *t, uint64_t now)
 {
     struct epoll_event events[AT_ONCE];
     uint64_t turns;
 
     if (atomic_exchange(&t->due, false) || now >= t->tend_at) {
         tcp_look_after_lanes(t);
-        t->tend_at = tend(t, now);
+        t->tend_at = service_tend(t, now);
     }
     const int count = epoll_wait(t->epoll, events, AT_ONCE, 0);
     for (int i = 0; i < count; i++) {
         if (events[i].data.ptr)
-            serve(events[i].data.ptr);
+            service_serve(events[i].data.ptr);
         else if (read(t->wake, &turns, sizeof turns) < 0)
             continue;
     }
-    free_dead(t);
+    service_free_dead(t);
 }
 
 /* --- of who waits ---------------------------------------------------------------------------- */
 
 /* Lanes alone: the rest is the service thread's, and may take long. But one that does not get to
  * run, as loops spin on all cores, is stood in for. */
-static void serve_waiting(struct tcp *t)
+static void service_wait_turn(struct tcp *t)
 {
     if (++t->turns % TURNS == 0) {
         const uint64_t now = tcp_now();
@@ -160,7 +160,7 @@ static void serve_waiting(struct tcp *t)
         if (now >= t->tend_at + OVERDUE_NS)
             atomic_store_explicit(&t->starves, true, memory_order_relaxed);
         if (atomic_load_explicit(&t->starves, memory_order_relaxed))
-            serve_turn(t, now);
+            service_turn(t, now);
     }
     tcp_serve_lanes(t);
 }
@@ -168,7 +168,7 @@ static void serve_waiting(struct tcp *t)
 /* Another thread that serves is soon through. But it may be kept from going on by this very one,
  * which is more urgent: then it runs as urgently, where the kernel can do that; if that does not
  * help, waiting does not. */
-static bool insist(struct tcp *t)
+static bool service_insist(struct tcp *t)
 {
     struct timespec until;
 
@@ -184,20 +184,20 @@ static bool insist(struct tcp *t)
 
 void tcp_serve_in_wait(struct tcp *t, struct tcp_lane *lane)
 {
-    if (pthread_mutex_trylock(&t->serving) && !insist(t))
+    if (pthread_mutex_trylock(&t->serving) && !service_insist(t))
         return;
     atomic_store_explicit(&t->kept_out, 0, memory_order_relaxed);
     if (lane)
         tcp_lane_serve(lane);
     else
-        serve_waiting(t);
+        service_wait_turn(t);
     pthread_mutex_unlock(&t->serving);
 }
 
 /* --- the thread ----------------------------------------------------------------------------- */
 
 /* Whether a thread that waits serves the lanes: this one would only take the core from it. */
-static bool stands_aside(const struct tcp *t, uint64_t now, unsigned aside_ms)
+static bool service_stands_aside(const struct tcp *t, uint64_t now, unsigned aside_ms)
 {
     return now <
            atomic_load_explicit(&t->served_ns, memory_order_relaxed) + (uint64_t)aside_ms * TCP_MS;
@@ -205,7 +205,7 @@ static bool stands_aside(const struct tcp *t, uint64_t now, unsigned aside_ms)
 
 /* To see whether lanes are still served; ever more seldom as long as they are. Returns whether
  * something else came. */
-static bool rest_aside(const struct tcp *t, unsigned left_ms, unsigned *aside_ms)
+static bool service_rest_aside(const struct tcp *t, unsigned left_ms, unsigned *aside_ms)
 {
     struct pollfd control = {.fd = t->epoll, .events = POLLIN};
     const unsigned rest_ms = left_ms < *aside_ms ? left_ms : *aside_ms;
@@ -214,7 +214,7 @@ static bool rest_aside(const struct tcp *t, unsigned left_ms, unsigned *aside_ms
     return poll(&control, 1, (int)rest_ms) > 0;
 }
 
-static bool rest_with_lanes(struct tcp *t, struct tcp_looks *looks, unsigned left_ms)
+static bool service_rest_with_lanes(struct tcp *t, struct tcp_looks *looks, unsigned left_ms)
 {
     pthread_mutex_lock(&t->serving);
     tcp_looks_gather(looks, t);
@@ -223,16 +223,17 @@ static bool rest_with_lanes(struct tcp *t, struct tcp_looks *looks, unsigned lef
 }
 
 /* Until something comes, or it is time to look after the nodes. */
-static void rest(struct tcp *t, struct tcp_looks *looks)
+static void service_rest(struct tcp *t, struct tcp_looks *looks)
 {
     unsigned aside_ms = 1;
     uint64_t now;
 
     while ((now = tcp_now()) < t->tend_at) {
         const unsigned left_ms = (unsigned)((t->tend_at - now + TCP_MS - 1) / TCP_MS);
-        const bool aside = stands_aside(t, now, aside_ms);
+        const bool aside = service_stands_aside(t, now, aside_ms);
         looks->count = 0;
-        if (aside ? rest_aside(t, left_ms, &aside_ms) : rest_with_lanes(t, looks, left_ms))
+        if (aside ? service_rest_aside(t, left_ms, &aside_ms)
+                  : service_rest_with_lanes(t, looks, left_ms))
             return;
     }
 }
@@ -244,14 +245,14 @@ void *tcp_service_thread(void *arg)
 
     while (!atomic_load_explicit(&t->stop, memory_order_acquire)) {
         if (!t->config.spin)
-            rest(t, &looks);
+            service_rest(t, &looks);
         pthread_mutex_lock(&t->serving);
         atomic_store_explicit(&t->starves, false, memory_order_relaxed);
         if (t->config.spin)
             tcp_serve_lanes(t);
         else
             tcp_looks_serve(&looks);
-        serve_turn(t, tcp_now());
+        service_turn(t, tcp_now());
         pthread_mutex_unlock(&t->serving);
     }
     tcp_looks_free(&looks);

@@ -20,7 +20,7 @@ void tcp_target_add(struct tcp_lane *lane, uint16_t index, struct tcp_node *n, s
     p->target_count++;
 }
 
-static void drop_target(struct tcp_target *t)
+static void target_drop(struct tcp_target *t)
 {
     if (t->node)
         t->peer->target_count--;
@@ -34,13 +34,13 @@ void tcp_targets_drop(const struct tcp_node *n, const struct tcp_peer *p)
     for (; lane; lane = lane->next)
         for (unsigned i = 0; i < TCP_LINKS_MAX; i++)
             if (lane->targets[i].node == n && lane->targets[i].peer == p)
-                drop_target(&lane->targets[i]);
+                target_drop(&lane->targets[i]);
 }
 
 /* --- requests ----------------------------------------------------------------------------- */
 
 /* Whether the place is memory that this node has given to its peers. */
-static bool is_allowed(const struct tcp_node *n, const struct tcp_request *r)
+static bool target_allows(const struct tcp_node *n, const struct tcp_request *r)
 {
     switch (r->operation) {
     case TCP_WRITE:
@@ -55,7 +55,7 @@ static bool is_allowed(const struct tcp_node *n, const struct tcp_request *r)
     }
 }
 
-static unsigned char *memory_of(const struct tcp_node *n, const struct tcp_request *r)
+static unsigned char *target_memory(const struct tcp_node *n, const struct tcp_request *r)
 {
     return n->own.at[r->arena].base + r->offset;
 }
@@ -70,17 +70,17 @@ uint64_t tcp_execute(uint64_t *word, enum tcp_operation operation, const struct 
     return old;
 }
 
-static void answer_atomic(const struct tcp_node *n, const struct tcp_request *r,
-                          const unsigned char *data, unsigned char *to)
+static void target_answer_atomic(const struct tcp_node *n, const struct tcp_request *r,
+                                 const unsigned char *data, unsigned char *to)
 {
     struct tcp_operands o = {0};
 
     memcpy(&o, data, r->size);
-    const uint64_t old = tcp_execute((uint64_t *)(void *)memory_of(n, r), r->operation, &o);
+    const uint64_t old = tcp_execute((uint64_t *)(void *)target_memory(n, r), r->operation, &o);
     memcpy(to, &old, sizeof old);
 }
 
-static size_t size_of_answer(const struct tcp_request *r)
+static size_t target_answer_size(const struct tcp_request *r)
 {
     switch (r->operation) {
     case TCP_READ:
@@ -95,31 +95,31 @@ static size_t size_of_answer(const struct tcp_request *r)
 
 /* With the lane's lock held. The placed writes of a flush are seen by everybody before its answer
  * goes out. */
-static void answer(const struct tcp_node *n, const struct tcp_request *r, const unsigned char *data,
-                   unsigned char *to)
+static void target_answer(const struct tcp_node *n, const struct tcp_request *r,
+                          const unsigned char *data, unsigned char *to)
 {
     if (r->operation == TCP_READ)
-        tcp_fetch(to, memory_of(n, r), r->size);
+        tcp_fetch(to, target_memory(n, r), r->size);
     else if (r->operation == TCP_FLUSH)
         atomic_thread_fence(memory_order_seq_cst);
     else
-        answer_atomic(n, r, data, to);
+        target_answer_atomic(n, r, data, to);
 }
 
 /* Returns false when there are more answers than any node waits for. */
-static bool execute(struct tcp_lane *lane, const struct tcp_node *n, const struct tcp_request *r,
-                    const unsigned char *data)
+static bool target_execute(struct tcp_lane *lane, const struct tcp_node *n,
+                           const struct tcp_request *r, const unsigned char *data)
 {
     pthread_mutex_lock(&lane->lock);
-    unsigned char *to = tcp_lane_answer(lane, TCP_ANSWER, r->link, size_of_answer(r));
+    unsigned char *to = tcp_lane_answer(lane, TCP_ANSWER, r->link, target_answer_size(r));
     if (to)
-        answer(n, r, data, to);
+        target_answer(n, r, data, to);
     pthread_mutex_unlock(&lane->lock);
     return to;
 }
 
 /* Of what a link asks for that is not there. */
-static bool answer_not_there(struct tcp_lane *lane, const struct tcp_request *r)
+static bool target_answer_not_there(struct tcp_lane *lane, const struct tcp_request *r)
 {
     pthread_mutex_lock(&lane->lock);
     const bool had_room = tcp_lane_answer(lane, TCP_NOT_THERE, r->link, 0);
@@ -128,14 +128,14 @@ static bool answer_not_there(struct tcp_lane *lane, const struct tcp_request *r)
 }
 
 /* A write's words are placed after those of earlier writes. */
-static void place(unsigned char *to, const struct tcp_request *r, const unsigned char *data)
+static void target_place(unsigned char *to, const struct tcp_request *r, const unsigned char *data)
 {
     atomic_thread_fence(memory_order_release);
     tcp_place(to, data, r->size);
 }
 
 /* Whose link it is; or, of a link that is not there, one of the same process. */
-static const struct tcp_target *find_target(const struct tcp_lane *lane, uint16_t index)
+static const struct tcp_target *target_find(const struct tcp_lane *lane, uint16_t index)
 {
     if (index < TCP_LINKS_MAX && lane->targets[index].node)
         return &lane->targets[index];
@@ -145,10 +145,10 @@ static const struct tcp_target *find_target(const struct tcp_lane *lane, uint16_
     return NULL;
 }
 
-static void refuse(const struct tcp_lane *lane, const struct tcp_request *r)
+static void target_refuse(const struct tcp_lane *lane, const struct tcp_request *r)
 {
     pthread_mutex_lock(&lane->tcp->lock);
-    const struct tcp_target *t = find_target(lane, r->link);
+    const struct tcp_target *t = target_find(lane, r->link);
     if (t)
         tcp_warn(
             t->node,
@@ -159,7 +159,7 @@ static void refuse(const struct tcp_lane *lane, const struct tcp_request *r)
     pthread_mutex_unlock(&lane->tcp->lock);
 }
 
-static struct tcp_node *find_node(const struct tcp *t, uint32_t id)
+static struct tcp_node *target_find_node(const struct tcp *t, uint32_t id)
 {
     struct tcp_node *n = t->nodes;
 
@@ -169,7 +169,7 @@ static struct tcp_node *find_node(const struct tcp *t, uint32_t id)
 }
 
 /* A further link. That of a peer which is lost, or of nobody, is not there. */
-static bool open_target(struct tcp_lane *lane, uint16_t index, const unsigned char *data)
+static bool target_open(struct tcp_lane *lane, uint16_t index, const unsigned char *data)
 {
     struct tcp_greeting g;
 
@@ -178,7 +178,7 @@ static bool open_target(struct tcp_lane *lane, uint16_t index, const unsigned ch
         lane->targets[index].node)
         return false;
     pthread_mutex_lock(&lane->tcp->lock);
-    struct tcp_node *n = find_node(lane->tcp, g.to);
+    struct tcp_node *n = target_find_node(lane->tcp, g.to);
     struct tcp_peer *p = n ? tcp_admit_link(n, lane->fd, &g) : NULL;
     if (p)
         tcp_target_add(lane, index, n, p);
@@ -186,35 +186,35 @@ static bool open_target(struct tcp_lane *lane, uint16_t index, const unsigned ch
     return true;
 }
 
-static bool close_target(struct tcp_lane *lane, uint16_t index)
+static bool target_close(struct tcp_lane *lane, uint16_t index)
 {
     pthread_mutex_lock(&lane->tcp->lock);
-    drop_target(&lane->targets[index]);
+    target_drop(&lane->targets[index]);
     pthread_mutex_unlock(&lane->tcp->lock);
     return true;
 }
 
-static bool serve_target(struct tcp_lane *lane, const struct tcp_request *r,
+static bool target_serve(struct tcp_lane *lane, const struct tcp_request *r,
                          const unsigned char *data)
 {
     struct tcp_target *t = &lane->targets[r->link];
 
     if (!t->node)
-        return r->operation == TCP_WRITE || answer_not_there(lane, r);
-    if (!is_allowed(t->node, r))
+        return r->operation == TCP_WRITE || target_answer_not_there(lane, r);
+    if (!target_allows(t->node, r))
         return false;
     if (r->operation != TCP_WRITE)
-        return execute(lane, t->node, r, data);
+        return target_execute(lane, t->node, r, data);
     t->arena = t->node->own.at[r->arena];
     t->number = r->arena;
-    place(memory_of(t->node, r), r, data);
+    target_place(target_memory(t->node, r), r, data);
     return true;
 }
 
 /* Most requests are short writes to the arena that the link's last write was to. Returns whether
  * this was one. */
-static inline bool serve_quickly(const struct tcp_lane *lane, const struct tcp_request *r,
-                                 const unsigned char *data, size_t size)
+static inline bool target_serve_quickly(const struct tcp_lane *lane, const struct tcp_request *r,
+                                        const unsigned char *data, size_t size)
 {
     if (r->operation != TCP_WRITE || r->link >= TCP_LINKS_MAX || r->size > TCP_PIECE ||
         r->size > size)
@@ -223,35 +223,35 @@ static inline bool serve_quickly(const struct tcp_lane *lane, const struct tcp_r
     const uint64_t all = t->arena.size;
     if (r->arena != t->number || r->offset >= all || r->size > all - r->offset)
         return false;
-    place(t->arena.base + r->offset, r, data);
+    target_place(t->arena.base + r->offset, r, data);
     return true;
 }
 
 /* Does what a whole request asks for. Returns false for what no node says. */
-static bool serve_request(struct tcp_lane *lane, const struct tcp_request *r,
-                          const unsigned char *data)
+static bool target_serve_request(struct tcp_lane *lane, const struct tcp_request *r,
+                                 const unsigned char *data)
 {
     switch (r->operation) {
     case TCP_ANSWER:
     case TCP_NOT_THERE:
         return tcp_lane_hear_answer(lane, r, data);
     case TCP_BEGIN_LINK:
-        return open_target(lane, r->link, data);
+        return target_open(lane, r->link, data);
     case TCP_END_LINK:
-        return close_target(lane, r->link);
+        return target_close(lane, r->link);
     default:
-        return serve_target(lane, r, data);
+        return target_serve(lane, r, data);
     }
 }
 
 /* How many bytes come behind it. */
-static size_t body_of(const struct tcp_request *r)
+static size_t target_body_size(const struct tcp_request *r)
 {
     return r->operation == TCP_READ ? 0 : r->size;
 }
 
 /* Whether a node may say it at all; what it asks for is looked at when it is all here. */
-static bool is_request(const struct tcp_request *r)
+static bool target_is_request(const struct tcp_request *r)
 {
     if (r->link >= TCP_LINKS_MAX)
         return false;
@@ -276,7 +276,7 @@ static bool is_request(const struct tcp_request *r)
 }
 
 /* Does what the input says as far as it is here. Returns false for what no node says. */
-static bool work(struct tcp_lane *lane)
+static bool target_work(struct tcp_lane *lane)
 {
     struct tcp_request r;
     size_t at = 0;
@@ -284,17 +284,17 @@ static bool work(struct tcp_lane *lane)
 
     while (sound && lane->in - at >= sizeof r) {
         memcpy(&r, lane->input + at, sizeof r);
-        if (serve_quickly(lane, &r, lane->input + at + sizeof r, lane->in - at - sizeof r)) {
+        if (target_serve_quickly(lane, &r, lane->input + at + sizeof r, lane->in - at - sizeof r)) {
             at += sizeof r + r.size;
             continue;
         }
-        sound = is_request(&r);
-        if (sound && lane->in - at - sizeof r < body_of(&r))
+        sound = target_is_request(&r);
+        if (sound && lane->in - at - sizeof r < target_body_size(&r))
             break;
-        sound = sound && serve_request(lane, &r, lane->input + at + sizeof r);
+        sound = sound && target_serve_request(lane, &r, lane->input + at + sizeof r);
         if (!sound)
-            refuse(lane, &r);
-        at += sizeof r + (sound ? body_of(&r) : 0);
+            target_refuse(lane, &r);
+        at += sizeof r + (sound ? target_body_size(&r) : 0);
     }
     memmove(lane->input, lane->input + at, lane->in - at);
     lane->in -= at;
@@ -304,7 +304,7 @@ static bool work(struct tcp_lane *lane)
 /* --- the connection: with `serving` held ------------------------------------------------------ */
 
 /* Hears what is there. Returns whether that was something; one that is over breaks. */
-static bool hear(struct tcp_lane *lane)
+static bool target_hear(struct tcp_lane *lane)
 {
     ssize_t got =
         recv(lane->fd, lane->input + lane->in, sizeof lane->input - lane->in, MSG_DONTWAIT);
@@ -313,7 +313,7 @@ static bool hear(struct tcp_lane *lane)
         return false;
     if (got > 0)
         lane->in += (size_t)got;
-    if (got > 0 && work(lane))
+    if (got > 0 && target_work(lane))
         return true;
     tcp_lane_break(lane);
     return false;
@@ -323,7 +323,7 @@ void tcp_lane_serve(struct tcp_lane *lane)
 {
     if (lane->fd < 0 || atomic_load_explicit(&lane->broken, memory_order_relaxed))
         return;
-    hear(lane);
+    target_hear(lane);
     if (atomic_load_explicit(&lane->owes, memory_order_relaxed))
         tcp_lane_send_answers(lane);
     const bool owes = atomic_load_explicit(&lane->owes, memory_order_relaxed);
@@ -339,7 +339,7 @@ void tcp_looks_serve(const struct tcp_looks *looks)
             tcp_lane_serve(looks->lanes[i]);
 }
 
-static void make_room(struct tcp_looks *looks)
+static void looks_make_room(struct tcp_looks *looks)
 {
     const unsigned room = looks->room ? 2 * looks->room : 4;
     struct pollfd *at = realloc(looks->at, room * sizeof *at);
@@ -353,7 +353,7 @@ static void make_room(struct tcp_looks *looks)
 }
 
 /* One that owes answers is also looked at for room to send them. */
-static short events_of(const struct tcp_lane *lane)
+static short looks_events(const struct tcp_lane *lane)
 {
     return atomic_load_explicit(&lane->owes, memory_order_relaxed) ? POLLIN | POLLOUT : POLLIN;
 }
@@ -362,7 +362,7 @@ void tcp_looks_gather(struct tcp_looks *looks, const struct tcp *t)
 {
     looks->count = 0;
     if (!looks->room)
-        make_room(looks);
+        looks_make_room(looks);
     if (looks->room)
         looks->at[looks->count++] = (struct pollfd){.fd = t->epoll, .events = POLLIN};
     for (struct tcp_lane *lane = atomic_load_explicit(&t->lanes, memory_order_acquire); lane;
@@ -370,11 +370,11 @@ void tcp_looks_gather(struct tcp_looks *looks, const struct tcp *t)
         if (lane->fd < 0 || atomic_load_explicit(&lane->broken, memory_order_relaxed))
             continue;
         if (looks->count == looks->room)
-            make_room(looks);
+            looks_make_room(looks);
         if (looks->count == looks->room)
             return;
         looks->lanes[looks->count] = lane;
-        looks->at[looks->count++] = (struct pollfd){.fd = lane->fd, .events = events_of(lane)};
+        looks->at[looks->count++] = (struct pollfd){.fd = lane->fd, .events = looks_events(lane)};
     }
 }
 
@@ -396,13 +396,13 @@ void tcp_serve_lanes(struct tcp *t)
         tcp_looks_serve(looks);
 }
 
-static void end_lane(struct tcp_lane *lane)
+static void target_end_lane(struct tcp_lane *lane)
 {
     struct tcp *t = lane->tcp;
 
     pthread_mutex_lock(&t->lock);
     for (unsigned i = 0; i < TCP_LINKS_MAX; i++)
-        drop_target(&lane->targets[i]);
+        target_drop(&lane->targets[i]);
     pthread_mutex_unlock(&t->lock);
     pthread_mutex_lock(&lane->lock);
     close(lane->fd);
@@ -420,8 +420,8 @@ void tcp_look_after_lanes(struct tcp *t)
             tcp_lane_serve(lane);
             continue;
         }
-        while (hear(lane))
+        while (target_hear(lane))
             ;
-        end_lane(lane);
+        target_end_lane(lane);
     }
 }
