@@ -92,7 +92,7 @@ static void tcp_free_node(struct tcp_node *n)
     free(n);
 }
 
-/* Warns at once: the node may not come to live. */
+/* Warns at once, as the node is not opened. */
 static int tcp_refuse_address(const struct tcp_node *n, uint32_t id, const char *why)
 {
     char text[300];

@@ -93,7 +93,7 @@ static struct tcp_greeting greet_make(const struct tcp_node *n, uint32_t to, enu
                                  .process = n->tcp->process};
 }
 
-/* So little always has room. */
+/* A greeting always fits into the socket's buffer. */
 static bool greet_say(int fd, const struct tcp_greeting *g)
 {
     return send(fd, g, sizeof *g, MSG_DONTWAIT | MSG_NOSIGNAL) == sizeof *g;
@@ -110,7 +110,7 @@ static bool greet_say_step(struct tcp_connection *c, enum tcp_step step,
     return greet_say(c->end.fd, &g);
 }
 
-/* What this end proves, and what the other does. */
+/* The claim that this end proves; the next function makes the other end's. */
 static struct loco_claim greet_own_claim(const struct tcp_connection *c, enum loco_purpose purpose)
 {
     const struct tcp_node *n = c->end.node;
@@ -125,7 +125,7 @@ static struct loco_claim greet_other_claim(const struct tcp_connection *c,
                          &c->other);
 }
 
-/* Who comes again and again fills no log. */
+/* A stranger that comes again and again does not fill the log. */
 static bool greet_is_worth_saying(struct tcp_node *n)
 {
     return n->refusals++ < TCP_REFUSALS_SAID;
@@ -146,7 +146,7 @@ static void greet_note_foreigner(struct tcp_node *n, uint32_t count)
 
 /* --- who is called ------------------------------------------------------------------------ */
 
-/* With a proof (of `claim`), or without one (NULL). */
+/* Refuses with a proof of `claim`, or without a proof (NULL). */
 static void greet_refuse_with(struct tcp_connection *c, enum loco_refusal why,
                               const struct loco_claim *claim)
 {
@@ -185,7 +185,7 @@ static bool greet_is_at_a_home(const struct tcp_connection *c)
     return id < c->end.node->base.count;
 }
 
-/* Whether it could be a peer, but that it may count other nodes. */
+/* Whether it could be a peer. It may still count other nodes. */
 static bool greet_is_one_of_us(const struct tcp_connection *c, const struct tcp_greeting *g)
 {
     return g->to == c->end.node->base.id && g->from > g->to && g->from < g->count;
@@ -209,7 +209,7 @@ static void greet_hear_hello(struct tcp_connection *c, const struct tcp_greeting
         c->step = TCP_PROOF;
 }
 
-/* No stranger any more. */
+/* The connection is the peer's: it is no stranger's any more. */
 static void greet_admit(struct tcp_connection *c, struct tcp_peer *p)
 {
     struct tcp_node *n = c->end.node;
@@ -225,8 +225,8 @@ static void greet_admit(struct tcp_connection *c, struct tcp_peer *p)
     p->connection = c;
 }
 
-/* The proof was right. A connection that was never established is of an attempt that the peer has
- * given up. */
+/* The proof was right. If there is a connection that was never established, the peer has given that
+ * attempt up. */
 static void greet_accept_control(struct tcp_connection *c, const struct tcp_greeting *g)
 {
     struct tcp_node *n = c->end.node;
@@ -277,7 +277,7 @@ static void greet_hear_challenge(struct tcp_connection *c, const struct tcp_gree
         tcp_connection_drop(c);
 }
 
-/* The peer must prove itself as well: until then it is not heard. */
+/* The peer must prove itself as well, before anything else it says is heard. */
 static void greet_hear_welcome(struct tcp_connection *c, const struct tcp_greeting *g)
 {
     struct tcp_node *n = c->end.node;
@@ -299,7 +299,8 @@ static void greet_hear_welcome(struct tcp_connection *c, const struct tcp_greeti
     tcp_connection_drop(c);
 }
 
-/* Who refused us knows the secret, and counts other nodes. */
+/* Whether the node that refused this one has proven that it knows the secret and counts other
+ * nodes. */
 static bool greet_proves_foreign(const struct tcp_connection *c, const struct tcp_greeting *g)
 {
     const struct loco_claim answer = greet_other_claim(c, LOCO_OF_ANSWER);
@@ -329,7 +330,8 @@ static void greet_hear_refusal(struct tcp_connection *c, const struct tcp_greeti
 
 /* --- links -------------------------------------------------------------------------------- */
 
-/* A link's proof has no challenge: its key is of one connection, and its number of one link. */
+/* A link's proof needs no challenge: its key belongs to one connection, and its number to one
+ * link. */
 static struct loco_claim greet_claim_of_link(const struct tcp_greeting *g)
 {
     return loco_claim_of(LOCO_OF_LINK, g->from, g->to, g->count, &(struct loco_nonce){{0}},
@@ -381,8 +383,9 @@ struct tcp_peer *tcp_admit_link(struct tcp_node *n, int fd, const struct tcp_gre
     return why != LOCO_WELCOME || p->target_count == TCP_TARGETS_MAX ? NULL : p;
 }
 
-/* Two processes that call each other at once make one lane: that of the greater number. The call of
- * the other may come later; it was made before that lane was there. */
+/* Whether this call must not make a lane, because another lane is made. If two processes call each
+ * other at once, the one with the greater number makes the lane. The other's call may arrive after
+ * that lane is there; it says how many lanes its caller knew of. */
 static bool greet_has_other_lane(const struct tcp_node *n, const struct tcp_greeting *g)
 {
     const struct tcp *t = n->tcp;
@@ -416,7 +419,7 @@ static void greet_hear_link(struct tcp_connection *stranger, const struct tcp_gr
         close(fd);
 }
 
-/* Waits for the kernel's end of connecting. */
+/* Waits until the kernel has connected. */
 static int greet_await_connection(const struct tcp_link *l, int fd)
 {
     const uint64_t until = tcp_now() + tcp_timeout_ns(l->node->tcp);
@@ -471,7 +474,7 @@ static int greet_await_answer(const struct tcp_link *l, int fd, struct tcp_greet
     return g->magic == TCP_MAGIC && g->version == TCP_VERSION ? 0 : -ECONNRESET;
 }
 
-/* -EAGAIN: the other process makes a lane of its own. */
+/* Returns 0, -ECONNRESET, or -EAGAIN when the other process makes the lane. */
 static int greet_lane(const struct tcp_link *l, int fd, const struct tcp_greeting *g)
 {
     struct tcp_greeting answer;
@@ -486,7 +489,7 @@ static int greet_lane(const struct tcp_link *l, int fd, const struct tcp_greetin
     return answer.step == TCP_REFUSAL && answer.refusal == LOCO_TAKEN ? -EAGAIN : -ECONNRESET;
 }
 
-/* By a lane of its own. */
+/* Connects the link by a new lane. */
 static int greet_connect_lane(struct tcp_link *l, const struct tcp_greeting *g, uint64_t process)
 {
     int fd = greet_start_connecting(l->node, l->base.peer);
@@ -508,7 +511,8 @@ static void greet_note_call(struct tcp *t, uint64_t process)
     pthread_mutex_unlock(&t->lock);
 }
 
-/* From the note on the other process's call is refused, or has made a lane before. */
+/* After the note, the other process's calls are refused; a call before it has made a lane, which is
+ * found. */
 static int greet_find_or_connect(struct tcp_link *l, struct tcp_greeting *g, uint64_t process)
 {
     struct tcp *t = l->node->tcp;
@@ -521,7 +525,7 @@ static int greet_find_or_connect(struct tcp_link *l, struct tcp_greeting *g, uin
     return rc;
 }
 
-/* The link is not there though the peer may be. */
+/* The link could not be opened, so the peer may be lost. */
 static void greet_doubt_peer(const struct tcp_link *l)
 {
     pthread_mutex_lock(&l->node->tcp->lock);
@@ -581,7 +585,7 @@ void tcp_call(struct tcp_node *n, struct tcp_peer *p)
         tcp_connection_drop(c);
 }
 
-/* The newest first. */
+/* The list begins with the newest. */
 static void greet_drop_oldest_stranger(struct tcp_node *n)
 {
     struct tcp_connection *c = n->strangers;
@@ -654,7 +658,7 @@ static void greet_go_on_calling(struct tcp_connection *c)
         tcp_connection_drop(c);
 }
 
-/* It speaks no language of ours. */
+/* Refuses a program of another version, or of another kind. */
 static void greet_refuse_language(struct tcp_connection *c, const struct tcp_greeting *g)
 {
     struct tcp_node *n = c->end.node;
@@ -690,7 +694,7 @@ static void greet_hear_greeting(struct tcp_connection *c, const struct tcp_greet
         greet_hear_welcome(c, g);
 }
 
-/* How long the next is: after the welcome the caller says that it is here. */
+/* The size of what comes next. After the welcome, that is the caller's message "here". */
 static size_t greet_expected_size(const struct tcp_connection *c)
 {
     return c->proven ? sizeof(struct tcp_head) : sizeof(struct tcp_greeting);

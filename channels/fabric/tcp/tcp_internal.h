@@ -11,15 +11,14 @@
  *      tcp_service.c   the thread that serves all of these
  *      tcp_tell.c      the thread that tells the core
  *
- * The service thread never calls the core, and waits for nobody: so a link can be opened to a node
- * whose core is busy, and that may be opening one back. It alone hears and ends connections and
- * lanes; links are their thread's own.
+ * Serving means to hear lanes and connections, and to end them. One thread at a time serves: the
+ * one that has the lock `serving`. Mostly that is the service thread. A thread that waits serves,
+ * too, but only lanes, unless the service thread does not get to run.
  *
- * The service thread is whoever holds `serving`: a thread of that name; or one that waits, which
- * serves lanes alone, unless the service thread does not get to run.
+ * The service thread never calls the core and never waits for another thread. So a link can be
+ * opened to a node whose core is busy, even if that core is opening a link back.
  *
- * Locks, in the order of taking: the core's, the fabric's for who opens a link, that for who
- * serves, the fabric's, a lane's.
+ * Locks are taken in this order: the core's, `connecting`, `serving`, the fabric's, a lane's.
  */
 #ifndef LOCO_TCP_INTERNAL_H
 #define LOCO_TCP_INTERNAL_H
@@ -89,11 +88,11 @@ struct tcp_target {
     uint32_t number;        /* of that arena */
 };
 
-/* What is looked at together: the epoll, and the sockets of lanes. They are not in the epoll, for
- * whoever sends would have to tell that of each packet. */
+/* What one poll() looks at: the epoll, and the lanes' sockets. These are not in the epoll, because
+ * the kernel would have to note each packet there. */
 struct tcp_looks {
     struct pollfd *at;
-    struct tcp_lane **lanes; /* whose they are, but for the first */
+    struct tcp_lane **lanes; /* by index of `at`; the first is the epoll, which has none */
     unsigned count, room;
 };
 
@@ -104,42 +103,43 @@ enum {
     TCP_BUFFER = 64 << 10,
 };
 
-/* One of them; a read of many pieces is several. */
+/* A request that waits for its answer. A long read is several requests. */
 struct tcp_pending {
-    struct tcp_link *link; /* NULL: nobody wants the answer any more */
+    struct tcp_link *link; /* NULL: the answer is dropped, because the peer was lost */
     uint16_t index;        /* of the link */
     uint32_t size;         /* of what the answer brings */
-    uint64_t number;       /* of the newest operation of the core before which it was posted */
+    uint64_t number;       /* the core's, of the link's newest operation before it */
     uint64_t sequence;     /* of the link */
     unsigned char *to;     /* NULL: a flush, whose answer is empty */
 };
 
-/* The connection to another process, for links of its nodes to nodes here, and back. It stays as
- * long as any node of the one is connected with any of the other. */
+/* The connection to another process, for the links between its nodes and the nodes here, in both
+ * directions. It stays while any node here is connected with any node there. */
 struct tcp_lane {
     int fd; /* -1 while it is idle */
     struct tcp *tcp;
-    _Atomic bool broken, failed; /* failed: some of its links are to be reported */
-    _Atomic bool held;           /* something waits for a release */
-    _Atomic bool owes;           /* answers are not sent */
+    _Atomic bool broken;
+    _Atomic bool failed; /* some of its links failed, and were not reported yet */
+    _Atomic bool held;   /* something waits for a release */
+    _Atomic bool owes;   /* answers are not sent */
 
     /* With `serving` held: */
     struct tcp_target targets[TCP_LINKS_MAX]; /* the other ends of the peers' links, by index */
-    bool owed;                                /* when it was served last */
-    size_t in;                                /* bytes that were not looked at */
+    bool owed;                                /* `owes`, when it was served last */
+    size_t in;                                /* bytes of the input that were not handled yet */
     unsigned char input[TCP_BUFFER];
 
     pthread_mutex_t lock; /* of what follows; it is held for moments */
-    uint64_t process;     /* the other's number */
+    uint64_t process;     /* the other process's number */
     struct sockaddr_storage here, there;
     struct tcp_link *links;                         /* of this end */
     struct tcp_link *by_index[TCP_LINKS_MAX];       /* the same; NULL: there is none */
     uint64_t indices[TCP_LINKS_MAX / 64];           /* that are taken */
-    uint64_t begin;                                 /* bytes before those in the output */
-    size_t out, sent;                               /* bytes in the output, sent ones of them */
-    uint64_t asked, answered;                       /* ever */
-    size_t awaited;                                 /* bytes of answers that are to come */
-    struct tcp_pending pending[TCP_DEPTH];          /* what was asked, and not answered */
+    uint64_t begin;                                 /* bytes sent before those in the output */
+    size_t out, sent;                               /* bytes in the output; those sent already */
+    uint64_t asked, answered;                       /* requests with an answer, since it began */
+    size_t awaited;                                 /* bytes of the answers that are to come */
+    struct tcp_pending pending[TCP_DEPTH];          /* requests without an answer yet: a ring */
     unsigned char output[TCP_BUFFER + TCP_ANSWERS]; /* requests leave room for the answers */
 
     struct tcp_lane *next; /* of the fabric */
@@ -170,10 +170,10 @@ struct tcp_link {
     bool own; /* to the node itself */
 
     /* With the lane's lock held: */
-    bool failed;       /* it broke by an operation of its own, which is to be reported */
-    uint16_t index;    /* of the lane */
-    uint64_t number;   /* the core's, of the newest operation posted */
-    uint64_t sequence; /* of the newest request; they are numbered from 1 */
+    bool failed;                     /* it broke, and that was not reported yet */
+    uint16_t index;                  /* of the lane */
+    uint64_t number;                 /* the core's, of the newest operation posted */
+    uint64_t sequence;               /* of the newest request; they are numbered from 1 */
     uint64_t last_write, last_reads; /* by sequence */
 
     _Alignas(TCP_LINE) struct tcp_held held;
@@ -186,7 +186,7 @@ _Static_assert(offsetof(struct tcp_link, tcp) % TCP_LINE == 0 &&
 
 /* --- control connections ------------------------------------------------------------------ */
 
-/* A connection for control messages, or one of a stranger, who has proven nothing yet. */
+/* A connection for control messages; at first that of a stranger, which has proven nothing yet. */
 struct tcp_connection {
     struct tcp_end end;
     struct tcp_peer *peer; /* NULL: a stranger, so far */
@@ -194,16 +194,16 @@ struct tcp_connection {
     bool connecting;       /* TCP itself has not connected yet */
     bool proven;           /* the peer knows the secret */
     bool established;      /* both ends know that */
-    bool down;             /* it ended; what remains is to say so */
+    bool down;             /* it ended, and the core was not told yet */
     bool bye;              /* the peer leaves in order */
-    uint8_t step;          /* the greeting that is to come; 0: none */
-    uint64_t until;        /* until it is established */
-    uint64_t alive_ns;     /* when it is to be told that this end is there */
+    uint8_t step;          /* the greeting that is expected; 0: none */
+    uint64_t until;        /* by when it must be established */
+    uint64_t alive_ns;     /* when the next heartbeat is due */
     uint64_t heard_ns;     /* when the peer was heard last */
     uint64_t doubt_ns;     /* when it is lost, unless it says bye; 0: no doubt */
     struct loco_nonce own, other;
-    uint32_t other_id, other_count;          /* that it says */
-    uint64_t process;                        /* the same */
+    uint32_t other_id, other_count;          /* as the other end says */
+    uint64_t process;                        /* as the other end says */
     struct loco_key links;                   /* by which its links prove that they belong to it */
     uint32_t link_number;                    /* of the newest link of this end */
     uint64_t links_seen[TCP_LINKS_MAX / 64]; /* numbers of the peer's links */
@@ -220,9 +220,9 @@ struct tcp_peer {
     uint32_t id;
     bool asked;                        /* the node asked to meet it */
     bool foreign;                      /* of another network, or secret: not tried again */
-    bool lost;                         /* and the core does not know yet */
-    size_t untold;                     /* bytes of messages that the core has not heard */
-    struct tcp_connection *connection; /* NULL: none; else set up, or being set up */
+    bool lost;                         /* it was lost, and the core was not told yet */
+    size_t untold;                     /* bytes of its messages that the core was not told yet */
+    struct tcp_connection *connection; /* set up, or being set up; NULL: none */
     unsigned target_count;             /* ends of its links to this node */
     uint64_t try_at;                   /* when to connect again */
     unsigned attempts;
@@ -241,7 +241,7 @@ struct tcp_node {
     struct tcp_peer *peers; /* by id, itself included */
     struct tcp_connection *strangers;
     unsigned stranger_count, refusals;
-    uint64_t leave_by; /* when what is left of it is cut off; 0: it does not leave */
+    uint64_t leave_by; /* when the connections it still has are cut; 0: it does not leave */
     _Atomic bool closing;
     bool closed;
     struct tcp_node *next;
@@ -297,7 +297,7 @@ static inline uint64_t tcp_timeout_ns(const struct tcp *t)
 /* --- tcp.c */
 
 uint64_t tcp_now(void);
-/* A lock by which one that is waited for runs as urgently as who waits. */
+/* A lock with priority inheritance: its holder runs as urgently as whoever waits for it. */
 int tcp_init_lock(pthread_mutex_t *lock);
 void tcp_wake(struct tcp *tcp);
 
@@ -321,17 +321,17 @@ int tcp_compare_swap(struct loco_link *link, struct loco_remote at, uint64_t exp
 uint64_t tcp_flush(struct loco_link *link);
 void tcp_poll(struct loco_link *link);
 
-/* Ends the links to the peer whose arenas these are: no answer of theirs lands any more. With the
- * fabric's lock held. */
+/* Breaks the links to the peer with these arenas. After this, no answer to them is placed. With
+ * the fabric's lock held. */
 void tcp_links_break(struct tcp_node *node, const struct tcp_arenas *arenas);
 
 /* --- tcp_lane.c */
 
-/* With the lane's lock held; each returns 0 or -ECONNRESET, and may have waited without it: */
+/* With the lane's lock held. Both return 0 or -ECONNRESET, and may release the lock to wait: */
 
-/* A request, and what is written by it. */
+/* Posts a request, followed by its data. */
 int tcp_lane_post(struct tcp_link *link, struct tcp_request request, const void *data, size_t size);
-/* One that will be answered. */
+/* The same for a request with an answer. */
 int tcp_lane_ask(struct tcp_link *link, struct tcp_request request, const void *data, size_t size,
                  const struct tcp_pending *pending);
 
@@ -341,25 +341,26 @@ bool tcp_lane_has_room(struct tcp_lane *lane, size_t size);
 /* The newest of the link's operations before the first that waits for an answer. */
 uint64_t tcp_lane_done(const struct tcp_link *link);
 
-/* Room for an answer, and what it brings; NULL: more was asked than may be. */
+/* Adds the head of an answer to the output. Returns the room for its `size` bytes; NULL when the
+ * peer asked for more than it may. */
 unsigned char *tcp_lane_answer(struct tcp_lane *lane, enum tcp_operation operation, uint16_t link,
                                size_t size);
 
 /* Without it: */
 
-/* Returns false for what no node answers. */
+/* Returns false for an answer that no node sends. */
 bool tcp_lane_hear_answer(struct tcp_lane *lane, const struct tcp_request *answer,
                           const unsigned char *body);
-/* Sends the answers that lie there, as far as the kernel takes them. */
+/* Sends the answers in the output, as far as the kernel takes them. */
 void tcp_lane_send_answers(struct tcp_lane *lane);
 void tcp_lane_break(struct tcp_lane *lane);
 
-/* One that leads to the peer's process, and has room for the link; NULL: there is none. These three
- * with the fabric's `connecting` held. */
+/* These three with the fabric's `connecting` held. The first finds a lane that leads to the peer's
+ * process and has room for the link; NULL: there is none. */
 struct tcp_lane *tcp_lane_find(const struct tcp_link *link, uint64_t process);
 int tcp_lane_join(struct tcp_lane *lane, struct tcp_link *link,
                   const struct tcp_greeting *greeting);
-/* How many lead from the node to that peer. */
+/* How many lanes lead from the node to that peer. */
 unsigned tcp_lanes_count(const struct tcp_node *node, uint32_t peer, uint64_t process);
 /* Takes the socket. Returns 0 or a negative errno. */
 int tcp_lane_make(struct tcp_link *link, int fd, uint64_t process);
@@ -367,7 +368,7 @@ int tcp_lane_make(struct tcp_link *link, int fd, uint64_t process);
 int tcp_lane_take(struct tcp_node *node, struct tcp_peer *peer, int fd);
 
 void tcp_lane_leave(struct tcp_lane *lane, struct tcp_link *link);
-/* Its peer is lost: no answer of it lands any more. */
+/* Drops the answers to the link, as its peer is lost. */
 void tcp_lane_forget(struct tcp_lane *lane, const struct tcp_link *link);
 void tcp_lanes_free(struct tcp *tcp);
 
@@ -375,7 +376,7 @@ void tcp_lanes_free(struct tcp *tcp);
 
 /* Reports the links that failed. */
 void tcp_tend_lanes(struct tcp *tcp);
-/* No node of the process is connected any more. */
+/* Ends the lanes to a process with which no node here is connected any more. */
 void tcp_lanes_end(struct tcp *tcp, uint64_t process);
 
 /* Sends what waits for a release, whoever holds it. */
@@ -407,11 +408,11 @@ uint64_t tcp_execute(uint64_t *word, enum tcp_operation operation,
                      const struct tcp_operands *operands);
 
 void tcp_lane_serve(struct tcp_lane *lane);
-/* Looks at all lanes, and serves those where something is. */
+/* Looks at all lanes, and serves those on which something came. */
 void tcp_serve_lanes(struct tcp *tcp);
 /* Serves those where poll saw something. */
 void tcp_looks_serve(const struct tcp_looks *looks);
-/* Makes it that of all lanes. If there is no memory for it, some are left out for now. */
+/* Fills it with all lanes. If memory is short, some are left out this time. */
 void tcp_looks_gather(struct tcp_looks *looks, const struct tcp *tcp);
 void tcp_looks_free(struct tcp_looks *looks);
 /* Ends the lanes that are broken, and serves the others. */
@@ -421,7 +422,7 @@ void tcp_look_after_lanes(struct tcp *tcp);
 
 void tcp_target_add(struct tcp_lane *lane, uint16_t index, struct tcp_node *node,
                     struct tcp_peer *peer);
-/* Nothing of the peer's links is executed any more. */
+/* After this, no request of the peer's links is executed. */
 void tcp_targets_drop(const struct tcp_node *node, const struct tcp_peer *peer);
 
 /* --- tcp_greet.c: with the fabric's lock held, but for the last */
@@ -442,7 +443,7 @@ void tcp_tend_strangers(struct tcp_node *node, uint64_t now);
 /* Connects a link. Returns 0, -ECONNRESET when the peer is lost, or another negative errno. */
 int tcp_link_connect(struct tcp_link *link);
 
-/* Whose link this greeting opens, which came over that socket; NULL: nobody's. */
+/* The peer whose link this greeting opens, which came over that socket; NULL: it is refused. */
 struct tcp_peer *tcp_admit_link(struct tcp_node *node, int fd, const struct tcp_greeting *greeting);
 
 /* --- tcp_control.c */
@@ -480,14 +481,14 @@ bool tcp_has_left(const struct tcp_node *node, uint64_t now);
 /* --- tcp_service.c: the service thread */
 
 void *tcp_service_thread(void *tcp);
-/* A turn of it, by a thread that waits: of one lane, or of all (NULL). */
+/* A thread that waits serves one lane, or all lanes (NULL), unless another thread serves. */
 void tcp_serve_in_wait(struct tcp *tcp, struct tcp_lane *lane);
 int tcp_watch(struct tcp *tcp, struct tcp_end *end, uint32_t events);
 
-/* Its socket is another's from now on. */
+/* Takes the socket away from it, and returns the socket. */
 int tcp_take_socket(struct tcp *tcp, struct tcp_end *end);
 
-/* Closes its socket now, and frees it when nobody names it any more. */
+/* Closes its socket now, and frees it at the end of the turn, when no event names it any more. */
 void tcp_bury(struct tcp *tcp, struct tcp_end *end);
 
 #endif

@@ -1,12 +1,12 @@
 /*
- * Lanes: the connection of two processes, for the links between any of their nodes, both ways. A
- * system call costs as much for the requests of all these links as for one, and TCP's own
- * acknowledgements ride with what goes back.
+ * A lane is the connection of two processes, for all links between their nodes, in both
+ * directions. One system call sends the requests of all these links, and costs as much as for one
+ * request. TCP's own acknowledgements travel with what goes back.
  *
- * A request goes whole into the lane's output, and is no longer than that has room for, so links
- * that share a lane never wait for a part of one another's. Who posts waits until the kernel has
- * what it posted, without the lane's lock; while the thread holds (loco_hold), it is not sent.
- * Answers go among the requests.
+ * A request is put into the lane's output whole: it is never longer than the output has room for.
+ * So no link waits for the rest of another link's request. A thread that posts waits until the
+ * kernel has what it posted, and does not keep the lane's lock while it waits. While it holds
+ * (loco_hold), its writes stay in the output. Answers go into the same output.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -26,7 +26,7 @@ static bool lane_link_is_broken(const struct tcp_link *l)
 
 /* --- breaking: with the lane's lock held --------------------------------------------------- */
 
-/* No answer of it lands any more. */
+/* The answers to the link are dropped when they come. */
 static void lane_forget_answers(struct tcp_lane *lane, const struct tcp_link *l)
 {
     for (uint64_t i = lane->answered; i < lane->asked; i++) {
@@ -36,7 +36,7 @@ static void lane_forget_answers(struct tcp_lane *lane, const struct tcp_link *l)
     }
 }
 
-/* The service thread reports what failed. */
+/* The link breaks. The service thread reports it later. */
 static void lane_fail_link(struct tcp_lane *lane, struct tcp_link *l)
 {
     if (atomic_exchange(&l->broken, true))
@@ -96,8 +96,9 @@ static bool lane_has_sent(const struct tcp_lane *lane, uint64_t up_to)
     return lane->begin + lane->sent >= up_to;
 }
 
-/* The peer takes it, or the link breaks, within the time-out. It may not take anything before this
- * end has heard it. */
+/* A turn of a wait for the kernel to take output. It serves the lane meanwhile: the peer may take
+ * nothing before this end has heard it. The wait ends, since within the time-out the peer takes
+ * something or the link breaks. */
 static int lane_wait_a_turn(struct tcp_lane *lane, const struct tcp_link *l, struct loco_wait *wait)
 {
     pthread_mutex_unlock(&lane->lock);
@@ -149,14 +150,14 @@ static size_t lane_answer_size(const struct tcp_pending *p)
     return sizeof(struct tcp_request) + p->size;
 }
 
-/* The other end has room for one more answer. */
+/* Whether the other end has room for one more answer. */
 static bool lane_may_ask(const struct tcp_lane *lane, const struct tcp_pending *p)
 {
     return lane->asked - lane->answered < TCP_DEPTH &&
            lane->awaited + lane_answer_size(p) <= TCP_ANSWERS;
 }
 
-/* Waits for room for a request, and for its answer, if there is one. */
+/* Waits for room for a request, and for its answer if it has one. */
 static int lane_await_room(struct tcp_lane *lane, const struct tcp_link *l, size_t size,
                            const struct tcp_pending *pending)
 {
@@ -335,8 +336,8 @@ static bool lane_is_idle(struct tcp_lane *lane)
     return idle;
 }
 
-/* Lanes stay until the fabric closes, for other threads to look through: an idle one serves again.
- * With the fabric's lock held. */
+/* An idle lane, or a new one. Lanes stay until the fabric closes, because other threads walk their
+ * list without a lock; so an idle lane is used again. With the fabric's lock held. */
 static struct tcp_lane *lane_find_idle(struct tcp *t)
 {
     struct tcp_lane *lane = atomic_load(&t->lanes);
@@ -385,7 +386,7 @@ unsigned tcp_lanes_count(const struct tcp_node *n, uint32_t peer, uint64_t proce
     return count;
 }
 
-/* TCP_LINKS_MAX: there is none. */
+/* The lowest free index; TCP_LINKS_MAX: there is none. */
 static unsigned lane_find_index(const struct tcp_lane *lane)
 {
     unsigned i = 0;
@@ -425,7 +426,7 @@ static void lane_add_link(struct tcp_lane *lane, struct tcp_link *l)
     atomic_store(&l->lane, lane);
 }
 
-/* A lane by this socket, which leads from the one node to the other. With `serving` and the
+/* Begins a lane on this socket, which connects the node with the peer. With `serving` and the
  * fabric's lock held. */
 static int lane_begin(const struct tcp_node *n, uint32_t peer, int fd, uint64_t process,
                       struct tcp_lane **made)
@@ -491,7 +492,8 @@ int tcp_lane_join(struct tcp_lane *lane, struct tcp_link *l, const struct tcp_gr
     return rc;
 }
 
-/* If there is no room to say so, the index stays taken. */
+/* Tells the other end that the link is closed, which frees its index. If there is no room for that,
+ * the index stays taken. */
 static void lane_say_closed(struct tcp_lane *lane, uint16_t index)
 {
     const struct tcp_request r = {.operation = TCP_END_LINK, .link = index};

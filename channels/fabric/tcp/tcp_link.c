@@ -1,9 +1,9 @@
 /*
- * Links of the tcp fabric: how operations are posted, and how it is learned that they are done.
+ * Links of the tcp fabric: how operations are posted, and when they are done.
  *
- * An operation is in the kernel's hands when it was posted, or will be when its thread releases
- * what it holds; and its source may be used again. So a write is done unless the answer to an
- * earlier operation of its link is still to come, for what is done is counted in order.
+ * When a post returns, the kernel has the operation, or will have it when the thread releases what
+ * it holds. Its source may be used again. So a write is done at once, unless an earlier operation
+ * of its link still waits for an answer: operations are done in order.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -25,8 +25,8 @@ static struct tcp_lane *link_lane(const struct tcp_link *l)
 
 /* --- posting: with the lane's lock held --------------------------------------------------- */
 
-/* The operation was posted, or failed. What needs no answer is done with what was posted before it.
- */
+/* Ends an operation that was posted, or failed. It is done if nothing of the link waits for an
+ * answer. */
 static int link_conclude(struct tcp_link *l, int rc)
 {
     l->number = atomic_load_explicit(&l->base.posted, memory_order_relaxed);
@@ -36,7 +36,7 @@ static int link_conclude(struct tcp_link *l, int rc)
     return rc ? rc : LOCO_DONE;
 }
 
-/* How much of a transfer goes by one request: no word of the peer's is parted. */
+/* The bytes of a transfer that go by one request. No word of the peer's memory is split. */
 static size_t link_piece(uint64_t offset, size_t size)
 {
     return size <= TCP_PIECE ? size : tcp_whole_words(offset, TCP_PIECE);
@@ -63,7 +63,7 @@ static int link_send_write(struct tcp_link *l, struct loco_remote to, const unsi
     return rc;
 }
 
-/* With the operands of an atomic, or without any (NULL). */
+/* Posts a request with an answer; an atomic has operands, other requests none (NULL). */
 static int link_ask(struct tcp_link *l, struct tcp_request r, const struct tcp_operands *operands,
                     void *to, size_t size)
 {
@@ -98,7 +98,7 @@ static int link_send_read(struct tcp_link *l, struct loco_remote from, unsigned 
     return rc;
 }
 
-/* Results, and sources that are read late, lie in network memory on every fabric. */
+/* Every fabric refuses results, and sources that may be read late, outside network memory. */
 static bool link_is_network_memory(const struct tcp_link *l, const void *memory, size_t size)
 {
     const struct tcp_arenas *own = &l->node->own;
@@ -133,8 +133,8 @@ static int link_end(struct tcp_link *l, int rc)
     return rc;
 }
 
-/* Its own memory a node reaches by its processor, whose atomic operations are those of the service
- * thread as well. */
+/* A node reaches its own memory by the processor. The service thread executes peers' atomics by
+ * the processor as well, so both compose. */
 static unsigned char *link_own_place(const struct tcp_link *l, struct loco_remote at)
 {
     return l->node->own.at[at.arena].base + at.offset;
@@ -211,8 +211,8 @@ int tcp_compare_swap(struct loco_link *base, struct loco_remote at, uint64_t exp
                             &(struct tcp_operands){.first = expected, .second = desired}, at, old);
 }
 
-/* A read or an atomic that was posted after the newest write does as well; and without a write
- * there is nothing to place. */
+/* No flush is needed if there was no write, or if a read or an atomic was posted after the newest
+ * write: its answer says the same. */
 uint64_t tcp_flush(struct loco_link *base)
 {
     struct tcp_link *l = link_begin(base);
@@ -238,10 +238,11 @@ void tcp_poll(struct loco_link *base)
 
 /* --- opening and closing -------------------------------------------------------------------- */
 
-/* Those of a peer that is not there. */
+/* The arenas of a peer that is not there. */
 static const struct tcp_arenas no_arenas;
 
-/* A link to a peer that is lost is broken, which is no error: one may be lost right after, too. */
+/* A link to a lost peer is opened broken. That is no error, since a peer may be lost right after
+ * the link was opened, too. */
 int tcp_link_open(struct loco_node *base, uint32_t peer, struct loco_link **link)
 {
     struct tcp_node *n = (struct tcp_node *)base;

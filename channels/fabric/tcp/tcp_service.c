@@ -1,6 +1,6 @@
 /*
- * Who serves a process's nodes: a thread of its own; and, while they wait, those that use them. One
- * at a time.
+ * A process's nodes are served by the service thread, and by the threads that use the nodes while
+ * these wait. One thread serves at a time.
  */
 #include <errno.h>
 #include <poll.h>
@@ -51,7 +51,7 @@ void tcp_bury(struct tcp *t, struct tcp_end *end)
     t->dead = end;
 }
 
-/* Nobody names them any more. */
+/* At the end of a turn, when no event names them any more. */
 static void service_free_dead(struct tcp *t)
 {
     while (t->dead) {
@@ -150,8 +150,9 @@ static void service_turn(struct tcp *t, uint64_t now)
 
 /* --- of who waits ---------------------------------------------------------------------------- */
 
-/* Lanes alone: the rest is the service thread's, and may take long. But one that does not get to
- * run, as loops spin on all cores, is stood in for. */
+/* A thread that waits serves lanes only: the rest may take long, and is the service thread's. But
+ * if the service thread does not get to run, because loops spin on all cores, it does the rest as
+ * well. */
 static void service_wait_turn(struct tcp *t)
 {
     if (++t->turns % TURNS == 0) {
@@ -165,9 +166,9 @@ static void service_wait_turn(struct tcp *t)
     tcp_serve_lanes(t);
 }
 
-/* Another thread that serves is soon through. But it may be kept from going on by this very one,
- * which is more urgent: then it runs as urgently, where the kernel can do that; if that does not
- * help, waiting does not. */
+/* Another thread serves, and is mostly through soon. But it may not get to run because this thread
+ * is more urgent and has its core. If that seems so, this thread waits for the lock, which lends
+ * its priority to the other. It waits for INSIST_NS at most. */
 static bool service_insist(struct tcp *t)
 {
     struct timespec until;
@@ -196,15 +197,16 @@ void tcp_serve_in_wait(struct tcp *t, struct tcp_lane *lane)
 
 /* --- the thread ----------------------------------------------------------------------------- */
 
-/* Whether a thread that waits serves the lanes: this one would only take the core from it. */
+/* Whether a thread that waits serves the lanes. The service thread then leaves the lanes alone, as
+ * it would only take the core from that thread. */
 static bool service_stands_aside(const struct tcp *t, uint64_t now, unsigned aside_ms)
 {
     return now <
            atomic_load_explicit(&t->served_ns, memory_order_relaxed) + (uint64_t)aside_ms * TCP_MS;
 }
 
-/* To see whether lanes are still served; ever more seldom as long as they are. Returns whether
- * something else came. */
+/* Sleeps until it is time to look whether lanes are still served: ever longer while they are.
+ * Returns whether something came over a control connection. */
 static bool service_rest_aside(const struct tcp *t, unsigned left_ms, unsigned *aside_ms)
 {
     struct pollfd control = {.fd = t->epoll, .events = POLLIN};
@@ -222,7 +224,7 @@ static bool service_rest_with_lanes(struct tcp *t, struct tcp_looks *looks, unsi
     return poll(looks->at, looks->count, (int)left_ms) > 0;
 }
 
-/* Until something comes, or it is time to look after the nodes. */
+/* Sleeps until something comes, or until it is time to look after the nodes. */
 static void service_rest(struct tcp *t, struct tcp_looks *looks)
 {
     unsigned aside_ms = 1;

@@ -1,6 +1,6 @@
 /*
- * What comes over lanes: what peers write is placed, what they ask for is executed and answered,
- * one after the other; and their answers go to who waits for them.
+ * What comes over a lane is handled in order: writes are placed, reads, atomics and flushes are
+ * executed and answered, and answers are given to the links that wait for them.
  */
 #include <errno.h>
 #include <poll.h>
@@ -39,7 +39,7 @@ void tcp_targets_drop(const struct tcp_node *n, const struct tcp_peer *p)
 
 /* --- requests ----------------------------------------------------------------------------- */
 
-/* Whether the place is memory that this node has given to its peers. */
+/* Whether the request may be executed: its place is in an arena of this node. */
 static bool target_allows(const struct tcp_node *n, const struct tcp_request *r)
 {
     switch (r->operation) {
@@ -93,8 +93,8 @@ static size_t target_answer_size(const struct tcp_request *r)
     }
 }
 
-/* With the lane's lock held. The placed writes of a flush are seen by everybody before its answer
- * goes out. */
+/* With the lane's lock held. Before a flush is answered, every thread sees the writes that were
+ * placed before it. */
 static void target_answer(const struct tcp_node *n, const struct tcp_request *r,
                           const unsigned char *data, unsigned char *to)
 {
@@ -106,7 +106,7 @@ static void target_answer(const struct tcp_node *n, const struct tcp_request *r,
         target_answer_atomic(n, r, data, to);
 }
 
-/* Returns false when there are more answers than any node waits for. */
+/* Returns false when the peer has asked for more answers than a node may. */
 static bool target_execute(struct tcp_lane *lane, const struct tcp_node *n,
                            const struct tcp_request *r, const unsigned char *data)
 {
@@ -118,7 +118,7 @@ static bool target_execute(struct tcp_lane *lane, const struct tcp_node *n,
     return to;
 }
 
-/* Of what a link asks for that is not there. */
+/* Answers a request of a link that is not there. */
 static bool target_answer_not_there(struct tcp_lane *lane, const struct tcp_request *r)
 {
     pthread_mutex_lock(&lane->lock);
@@ -127,14 +127,14 @@ static bool target_answer_not_there(struct tcp_lane *lane, const struct tcp_requ
     return had_room;
 }
 
-/* A write's words are placed after those of earlier writes. */
+/* Places a write after all earlier writes. */
 static void target_place(unsigned char *to, const struct tcp_request *r, const unsigned char *data)
 {
     atomic_thread_fence(memory_order_release);
     tcp_place(to, data, r->size);
 }
 
-/* Whose link it is; or, of a link that is not there, one of the same process. */
+/* The target of that index. If there is none, any target of the lane, for the warning. */
 static const struct tcp_target *target_find(const struct tcp_lane *lane, uint16_t index)
 {
     if (index < TCP_LINKS_MAX && lane->targets[index].node)
@@ -168,7 +168,8 @@ static struct tcp_node *target_find_node(const struct tcp *t, uint32_t id)
     return n;
 }
 
-/* A further link. That of a peer which is lost, or of nobody, is not there. */
+/* Opens a further link of the lane. Returns false for a greeting that no node sends. A link of a
+ * lost peer, or of nobody, is not opened. */
 static bool target_open(struct tcp_lane *lane, uint16_t index, const unsigned char *data)
 {
     struct tcp_greeting g;
@@ -227,7 +228,7 @@ static inline bool target_serve_quickly(const struct tcp_lane *lane, const struc
     return true;
 }
 
-/* Does what a whole request asks for. Returns false for what no node says. */
+/* Executes a whole request. Returns false for one that no node sends. */
 static bool target_serve_request(struct tcp_lane *lane, const struct tcp_request *r,
                                  const unsigned char *data)
 {
@@ -244,13 +245,13 @@ static bool target_serve_request(struct tcp_lane *lane, const struct tcp_request
     }
 }
 
-/* How many bytes come behind it. */
+/* The bytes that follow the request. */
 static size_t target_body_size(const struct tcp_request *r)
 {
     return r->operation == TCP_READ ? 0 : r->size;
 }
 
-/* Whether a node may say it at all; what it asks for is looked at when it is all here. */
+/* Whether its head is sound. What it asks for is checked when all of it has come. */
 static bool target_is_request(const struct tcp_request *r)
 {
     if (r->link >= TCP_LINKS_MAX)
@@ -275,7 +276,7 @@ static bool target_is_request(const struct tcp_request *r)
     }
 }
 
-/* Does what the input says as far as it is here. Returns false for what no node says. */
+/* Executes the whole requests in the input. Returns false for one that no node sends. */
 static bool target_work(struct tcp_lane *lane)
 {
     struct tcp_request r;
@@ -303,7 +304,8 @@ static bool target_work(struct tcp_lane *lane)
 
 /* --- the connection: with `serving` held ------------------------------------------------------ */
 
-/* Hears what is there. Returns whether that was something; one that is over breaks. */
+/* Receives and executes what has come. Returns whether anything had. A lane that the other end
+ * closed, or that failed, breaks. */
 static bool target_hear(struct tcp_lane *lane)
 {
     ssize_t got =
@@ -328,7 +330,7 @@ void tcp_lane_serve(struct tcp_lane *lane)
         tcp_lane_send_answers(lane);
     const bool owes = atomic_load_explicit(&lane->owes, memory_order_relaxed);
     if (owes && !lane->owed)
-        tcp_wake(lane->tcp); /* to wait for room, for nobody else may look again */
+        tcp_wake(lane->tcp); /* the service thread waits for room, if nobody else does */
     lane->owed = owes;
 }
 
@@ -352,7 +354,7 @@ static void looks_make_room(struct tcp_looks *looks)
     looks->room = room;
 }
 
-/* One that owes answers is also looked at for room to send them. */
+/* A lane that owes answers is also polled for room to send them. */
 static short looks_events(const struct tcp_lane *lane)
 {
     return atomic_load_explicit(&lane->owes, memory_order_relaxed) ? POLLIN | POLLOUT : POLLIN;
@@ -384,7 +386,7 @@ void tcp_looks_free(struct tcp_looks *looks)
     free((void *)looks->lanes);
 }
 
-/* With one alone to look is to hear. */
+/* A single lane is heard without a poll before. */
 void tcp_serve_lanes(struct tcp *t)
 {
     struct tcp_looks *looks = &t->looks;
@@ -410,7 +412,7 @@ static void target_end_lane(struct tcp_lane *lane)
     pthread_mutex_unlock(&lane->lock);
 }
 
-/* What came before it broke is heard. */
+/* Of a broken lane, what came before it broke is still executed. */
 void tcp_look_after_lanes(struct tcp *t)
 {
     for (struct tcp_lane *lane = atomic_load(&t->lanes); lane; lane = lane->next) {
