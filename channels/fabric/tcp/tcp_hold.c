@@ -84,8 +84,9 @@ static inline void hold_collect_one(struct tcp_lane *lane, uint16_t index)
         tcp_lane_collect(lane, index);
 }
 
-/* Links of one lane mostly follow one another: its lock is taken once for them. */
-static void hold_collect(void)
+/* Collects the thread's held writes. Returns the last lane, which is still locked; NULL: there is
+ * none. Links of one lane mostly follow one another, so its lock is taken once for them. */
+static struct tcp_lane *hold_collect(void)
 {
     struct tcp_lane *locked = NULL;
 
@@ -99,14 +100,19 @@ static void hold_collect(void)
         locked = lane;
         hold_collect_one(lane, hold.links[i].index);
     }
-    if (locked)
-        pthread_mutex_unlock(&locked->lock);
     hold.count = 0;
+    return locked;
 }
 
+/* Mostly there is one lane, which is sent under the same lock. */
 static void hold_send(struct tcp *t)
 {
-    hold_collect();
+    struct tcp_lane *lane = hold_collect();
+
+    if (lane) {
+        tcp_lane_send_held(lane);
+        pthread_mutex_unlock(&lane->lock);
+    }
     tcp_lanes_send_held(t);
 }
 
@@ -139,8 +145,10 @@ static inline bool hold_address(struct tcp_link *l, struct loco_remote to, size_
 
 static void hold_note(const struct tcp_link *l)
 {
-    if (hold.count == HOLD_LINKS)
-        hold_collect();
+    if (hold.count == HOLD_LINKS) {
+        struct tcp_lane *lane = hold_collect();
+        pthread_mutex_unlock(&lane->lock);
+    }
     hold.links[hold.count].lane = atomic_load_explicit(&l->lane, memory_order_relaxed);
     hold.links[hold.count++].index = l->index;
 }

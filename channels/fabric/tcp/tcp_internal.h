@@ -338,6 +338,9 @@ int tcp_lane_ask(struct tcp_link *link, struct tcp_request request, const void *
 /* Makes room for so many bytes, if the kernel takes what is there. */
 bool tcp_lane_has_room(struct tcp_lane *lane, size_t size);
 
+/* Sends all that was posted, and waits until the kernel has it. */
+void tcp_lane_send_held(struct tcp_lane *lane);
+
 /* The newest of the link's operations before the first that waits for an answer. */
 uint64_t tcp_lane_done(const struct tcp_link *link);
 

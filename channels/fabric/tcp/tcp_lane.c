@@ -301,11 +301,9 @@ void tcp_lane_send_answers(struct tcp_lane *lane)
 
 /* --- what a thread holds -------------------------------------------------------------------- */
 
-static void lane_send_held(struct tcp_lane *lane)
+void tcp_lane_send_held(struct tcp_lane *lane)
 {
     struct loco_wait wait = {.until = UINT64_MAX};
-
-    pthread_mutex_lock(&lane->lock);
     const uint64_t up_to = lane_posted(lane);
     for (lane_send_some(lane); !lane_has_sent(lane, up_to) && !atomic_load(&lane->broken);
          lane_send_some(lane)) {
@@ -314,16 +312,19 @@ static void lane_send_held(struct tcp_lane *lane)
         loco_host_relax(NULL, &wait);
         pthread_mutex_lock(&lane->lock);
     }
-    pthread_mutex_unlock(&lane->lock);
 }
 
 void tcp_lanes_send_held(struct tcp *t)
 {
     struct tcp_lane *lane = atomic_load_explicit(&t->lanes, memory_order_acquire);
 
-    for (; lane; lane = lane->next)
-        if (atomic_load_explicit(&lane->held, memory_order_relaxed))
-            lane_send_held(lane);
+    for (; lane; lane = lane->next) {
+        if (!atomic_load_explicit(&lane->held, memory_order_relaxed))
+            continue;
+        pthread_mutex_lock(&lane->lock);
+        tcp_lane_send_held(lane);
+        pthread_mutex_unlock(&lane->lock);
+    }
 }
 
 /* --- opening and closing --------------------------------------------------------------------- */

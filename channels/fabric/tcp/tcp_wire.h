@@ -32,8 +32,7 @@
  * waits with a request while TCP_ANSWERS bytes of answers are outstanding, so the other end always
  * has room for the answers, and never has to stop receiving until it can send. An answer
  * TCP_NOT_THERE says that the other end has lost the link. A request for memory that is not there
- * is not answered: no node
- * sends one, and its sender is not listened to any more.
+ * is not answered: no node sends one, and its sender is not listened to any more.
  */
 #ifndef LOCO_TCP_WIRE_H
 #define LOCO_TCP_WIRE_H
