@@ -328,9 +328,8 @@ PLAIN := $(call plain,$(wildcard tests/plain/*.c) $(CHANNEL_TESTS:%=tests/unit/t
          $(call objects,tests/nodes.c) $(BUILD)/libloco.a
 
 # And what else has threads of its own.
-$(BUILD)/test-plain: $(PLAIN) $(call plain,tests/unit/test_rows.c) \
-                     $(call objects,harness/scope/rows.c harness/run/tap.c harness/base/foreign.c)
-	$(LINK) -o $@ $^ $(LOCO_LIBS) $$(pkg-config --libs jansson)
+$(BUILD)/test-plain: $(PLAIN) $(call plain,tests/unit/test_rows.c tests/unit/test_crew.c) $(ARCHIVES)
+	$(LINK) -o $@ $(filter %.o,$^) $(ARCHIVES) $(LIBS)
 
 # On an RDMA device; without one its tests are on shm, or say that they are skipped.
 $(BUILD)/test-rdma: $(call plain,$(wildcard tests/rdma/*.c)) $(call objects,$(SIM_WORKLOADS)) \
@@ -493,14 +492,14 @@ bench-rdma: $(BUILD)/bench-rdma | $(NEEDED_FOR_RDMA)
 # tests run on a stand-in for Criterion: tests/plain. The simulator runs all its fibers on one
 # thread, and has nothing for ThreadSanitizer to see.
 #
-# Programs with models of others in them run sanitized, under the tests of these, which are plain. What
-# a sanitizer says there goes to files, for the tests read what the programs say. What crashes on purpose
+# Programs run sanitized under tests that are plain: those with models of others in them, and those with
+# shards. What a sanitizer says goes to files, for the tests read what the programs say. What crashes on purpose
 # crashes as ever; and a run that a model leaves by exit() leaves all its memory.
 #
 # With sanitizers gcc warns of what cannot be, so its warnings are no errors here.
 
 OF_OTHERS         := @(fmu_runs|export_fmu|apart_models|program|netlist|native|join)/!(its_memory_does_not_grow)
-OF_OTHERS_IN_TIME := @(join/*|@(fmu_runs|apart_models|program|native)/*in_real_time)
+IN_TIME           := @(join/*|shards_by_the_clock/*|@(fmu_runs|apart_models|program|native)/*in_real_time)
 
 # $(call run-sanitized,FOLDER,TESTS)
 define run-sanitized
@@ -516,7 +515,7 @@ sanitize: $(BUILD)/packages-installed $(BUILD)/test-run
 	$(call run-sanitized,asan,$(OF_OTHERS))
 	$(MAKE) BUILD=$(BUILD)/tsan CFLAGS="-O1 -g -fsanitize=thread -Wno-tsan" \
 	    WARNINGS=-Wall sanitize-threads
-	$(call run-sanitized,tsan,$(OF_OTHERS_IN_TIME))
+	$(call run-sanitized,tsan,$(IN_TIME))
 
 sanitize-threads: all $(BUILD)/test-plain $(BUILD)/test-tcp $(BUILD)/node-bench $(TEST_FMUS)
 	$(BUILD)/test-plain '*' '!*_sim' '!*chaos*'

@@ -2,18 +2,25 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <sched.h>
 #include <semaphore.h>
 #include <stdalign.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
 
 #include "../../channels/loco/thread.h"
+#include "../scenario/system.h"
 #include "lines.h"
 #include "loop_cores.h"
 #include "privileges.h"
 
-/* After so many looks a thread that may have to share its core gives way at each. */
-enum { LOOKS_BEFORE_YIELD = 1000 };
+enum {
+    /* After so many looks a thread that may share its core with another gives way at each look. */
+    LOOKS_BEFORE_YIELD = 1000,
+    /* A member's stack, all of which is locked in memory. */
+    STACK_BYTES = 512 << 10,
+};
 
 struct crew_member {
     alignas(HIL_LINE) _Atomic uint64_t done; /* the last call that it has answered */
@@ -22,23 +29,22 @@ struct crew_member {
     int cpu;
     int rc; /* of its attaching to the manager */
     pthread_t thread;
-    sem_t wake;
-    struct rusage used;
+    struct rusage before, after; /* what is counted */
 };
 
 struct hil_crew {
     alignas(HIL_LINE) _Atomic uint64_t call; /* the number of the newest */
-    hil_crew_work *work;                     /* of that call; NULL: go */
+    hil_crew_work *work;                     /* of that call; NULL: end */
     void *arg;
     alignas(HIL_LINE) _Atomic uint64_t rest_until_ns;
     struct hil_clock clock;
-    uint64_t period_ns;
+    const struct hil_scenario *scenario;
     const struct hil_executor_config *executor;
     struct loco_manager *mgr;
     struct hil_executor_state *state;
     bool gives_way;
-    bool awake, closed; /* its members are; before they woke up */
-    sem_t came;         /* once by each member after it has attached, and after it has woken up */
+    sem_t came; /* posted by a member that is ready */
+    sem_t wake; /* posted for each member */
     unsigned member_count;
     struct crew_member members[];
 };
@@ -60,7 +66,7 @@ static void crew_nap(const struct hil_crew *crew)
         hil_clock_nap(&crew->clock, until);
 }
 
-/* Waits for the call after the one of this number. */
+/* Waits for the call after number `last`, and returns its number. */
 static uint64_t crew_next_call(const struct hil_crew *crew, uint64_t last)
 {
     unsigned looks = 0;
@@ -122,28 +128,28 @@ void hil_crew_rest(struct hil_crew *crew, uint64_t until_ns)
 
 /* --- a member's life ------------------------------------------------------------------------ */
 
+/* The thread that started it is pinned already, and a thread begins where that one is. */
+static void crew_leave_core(const struct crew_member *m)
+{
+    cpu_set_t cores;
+
+    hil_cores_for_others(m->crew->scenario, &cores);
+    if (sched_setaffinity(0, sizeof cores, &cores))
+        hil_state_degrade(m->crew->state, "a shard stays on its executor's core: %s\n",
+                          strerror(errno));
+}
+
 static void crew_settle(const struct crew_member *m)
 {
-    struct hil_crew *crew = m->crew;
+    const struct hil_crew *crew = m->crew;
+    const struct hil_node_config *node = &crew->scenario->system->nodes[crew->executor->nodes[0]];
     struct hil_executor_config config = *crew->executor;
 
     config.cpu = m->cpu;
+    if (m->cpu < 0)
+        crew_leave_core(m);
     hil_settle_thread(m->cpu, crew->state);
-    hil_schedule_real_time(&config, crew->period_ns, crew->state);
-}
-
-/* Returns what happened to the thread meanwhile. */
-static struct rusage crew_serve(struct crew_member *m)
-{
-    struct rusage before, after;
-
-    getrusage(RUSAGE_THREAD, &before);
-    crew_answer_calls(m);
-    getrusage(RUSAGE_THREAD, &after);
-    return (struct rusage){.ru_minflt = after.ru_minflt - before.ru_minflt,
-                           .ru_majflt = after.ru_majflt - before.ru_majflt,
-                           .ru_nivcsw = after.ru_nivcsw - before.ru_nivcsw,
-                           .ru_nvcsw = after.ru_nvcsw - before.ru_nvcsw};
+    hil_schedule_real_time(&config, node->timing.period_ns, crew->state);
 }
 
 static void crew_sleep(sem_t *until)
@@ -158,14 +164,13 @@ static void *crew_live(void *arg)
     struct hil_crew *crew = m->crew;
 
     m->rc = loco_thread_attach(crew->mgr);
+    crew_settle(m);
     sem_post(&crew->came);
-    crew_sleep(&m->wake);
-    if (!crew->closed) {
-        crew_settle(m);
-        sem_post(&crew->came);
-        m->used = crew_serve(m);
-        hil_schedule_ordinary();
-    }
+    crew_sleep(&crew->wake);
+    getrusage(RUSAGE_THREAD, &m->before);
+    crew_answer_calls(m);
+    getrusage(RUSAGE_THREAD, &m->after);
+    hil_schedule_ordinary();
     if (!m->rc)
         loco_thread_detach(crew->mgr);
     return NULL;
@@ -173,7 +178,7 @@ static void *crew_live(void *arg)
 
 /* --- all of them ---------------------------------------------------------------------------- */
 
-/* Whether no two of the executor's threads can be on one core. */
+/* Whether each of the executor's threads is pinned to a core of its own. */
 static bool crew_is_apart(const struct hil_executor_config *e)
 {
     for (unsigned i = 0; i < hil_executor_threads(e); i++)
@@ -184,17 +189,15 @@ static bool crew_is_apart(const struct hil_executor_config *e)
     return true;
 }
 
-/* Off the loops' cores, on one of which it was made; it goes to its own when it wakes up. */
-static int crew_start(struct crew_member *m, const struct hil_scenario *scenario)
+/* One after the other: each may have something to say in the executor's state. */
+static int crew_start(struct crew_member *m)
 {
     pthread_attr_t attr;
-    cpu_set_t cores;
-
-    hil_cores_for_others(scenario, &cores);
     int rc = -pthread_attr_init(&attr);
+
     if (rc)
         return rc;
-    rc = -pthread_attr_setaffinity_np(&attr, sizeof cores, &cores);
+    rc = -pthread_attr_setstacksize(&attr, STACK_BYTES);
     if (!rc)
         rc = -pthread_create(&m->thread, &attr, crew_live, m);
     pthread_attr_destroy(&attr);
@@ -216,53 +219,66 @@ int hil_crew_open(struct hil_crew **opened, const struct hil_scenario *scenario,
     if (!crew)
         return -ENOMEM;
     *opened = crew;
+    crew->scenario = scenario;
     crew->executor = executor;
     crew->mgr = manager;
     crew->state = state;
     crew->gives_way = !crew_is_apart(executor);
     sem_init(&crew->came, 0, 0);
+    sem_init(&crew->wake, 0, 0);
     for (unsigned i = 0; !rc && i < further; i++) {
         struct crew_member *m = &crew->members[i];
         m->crew = crew;
         m->share = 1 + i;
         m->cpu = hil_executor_cpu(executor, 1 + i);
-        sem_init(&m->wake, 0, 0);
-        rc = crew_start(m, scenario);
+        rc = crew_start(m);
     }
     return rc;
 }
 
-/* One after the other: each may have something to say in the executor's state. */
-void hil_crew_wake(struct hil_crew *crew, const struct hil_clock *clock, uint64_t period_ns)
+static void crew_wake_all(struct hil_crew *crew)
 {
-    crew->clock = *clock;
-    crew->period_ns = period_ns;
-    crew->awake = true;
-    for (unsigned i = 0; i < crew->member_count; i++) {
-        sem_post(&crew->members[i].wake);
-        crew_sleep(&crew->came);
-    }
+    for (unsigned i = 0; i < crew->member_count; i++)
+        sem_post(&crew->wake);
 }
 
-static void crew_let_go(struct hil_crew *crew)
+void hil_crew_wake(struct hil_crew *crew, const struct hil_clock *clock)
 {
-    crew->closed = !crew->awake;
-    crew_announce(crew, NULL, NULL);
-    for (unsigned i = 0; crew->closed && i < crew->member_count; i++)
-        sem_post(&crew->members[i].wake);
+    crew->clock = *clock;
+    crew_wake_all(crew);
+}
+
+static void crew_note_usage(void *crew, unsigned share)
+{
+    struct hil_crew *c = crew;
+
+    if (share > 0)
+        getrusage(RUSAGE_THREAD, &c->members[share - 1].before);
+}
+
+void hil_crew_measure(struct hil_crew *crew)
+{
+    hil_crew_call(crew, crew_note_usage, crew);
+}
+
+static void crew_count_usage(const struct crew_member *m, struct hil_executor_state *state)
+{
+    const struct rusage *a = &m->before, *b = &m->after;
+
+    state->page_faults += (uint64_t)(b->ru_minflt - a->ru_minflt + b->ru_majflt - a->ru_majflt);
+    state->involuntary_switches += (uint64_t)(b->ru_nivcsw - a->ru_nivcsw);
+    state->voluntary_switches += (uint64_t)(b->ru_nvcsw - a->ru_nvcsw);
 }
 
 void hil_crew_close(struct hil_crew *crew)
 {
     if (!crew)
         return;
-    crew_let_go(crew);
+    crew_announce(crew, NULL, NULL);
+    crew_wake_all(crew); /* those that never were */
     for (unsigned i = 0; i < crew->member_count; i++) {
-        const struct crew_member *m = &crew->members[i];
-        pthread_join(m->thread, NULL);
-        crew->state->page_faults += (uint64_t)(m->used.ru_minflt + m->used.ru_majflt);
-        crew->state->involuntary_switches += (uint64_t)m->used.ru_nivcsw;
-        crew->state->voluntary_switches += (uint64_t)m->used.ru_nvcsw;
+        pthread_join(crew->members[i].thread, NULL);
+        crew_count_usage(&crew->members[i], crew->state);
     }
     free(crew);
 }

@@ -1,13 +1,17 @@
 /*
- * A crew: threads that share an executor's work with it. In each step the executor calls them; each
- * does its share, the executor the first one, and the executor goes on when all are done.
+ * A crew: threads that share an executor's work. In each step the executor calls them. Each member
+ * does its share, the executor does share 0, and the executor goes on when all are done.
  *
  *      executor    ... wait ... call | share 0 | meet | ...
  *      member 1    ... wait .......... | share 1 | wait ...
  *
- * A call is one line of memory that all members look at, and a member's answer is one of its own.
- * Both sides wait in a busy loop: they have cores of their own. Where that is not sure, they give
- * way to other threads now and then, so that one never keeps another from coming.
+ * A call is one cache line that all members look at. A member's answer is a line of its own. Both
+ * sides wait in a busy loop, for each thread has a core of its own. Where the scenario does not pin
+ * each thread to its own core, a waiting thread yields now and then, so that the one it waits for
+ * can run.
+ *
+ * A member that dies takes the process with it. While a member hangs, the executor waits for it and
+ * its heartbeat stops, so the launcher ends the run as for any executor that hangs.
  */
 #ifndef HIL_CREW_H
 #define HIL_CREW_H
@@ -21,27 +25,31 @@ struct hil_crew;
 /* A share of the work: 0 is the executor's own. */
 typedef void hil_crew_work(void *arg, unsigned share);
 
-/* Starts a thread for each further core of the executor, attached to the manager. They sleep.
- * Returns 0 or a negative errno; the rest is for hil_crew_close in either case, which takes NULL.
- */
+/* Starts a thread for each shard of the executor's node after the first. Each attaches to the
+ * manager, takes the core, the memory and the scheduler that the scenario gives it, and sleeps.
+ * What it is refused goes to the executor's state. Returns 0 or a negative errno; in either case
+ * the rest is for hil_crew_close, which takes NULL. */
 int hil_crew_open(struct hil_crew **crew, const struct hil_scenario *scenario,
                   const struct hil_executor_config *executor, struct loco_manager *manager,
                   struct hil_executor_state *state);
 
-/* How many they are, with the executor. */
+/* How many threads it has, the executor's included. */
 unsigned hil_crew_count(const struct hil_crew *crew);
 
-/* Right before the loops: the members go to their cores and to the scheduler, as the executor has
- * done, and wait for calls. What they are refused goes to the executor's state. */
-void hil_crew_wake(struct hil_crew *crew, const struct hil_clock *clock, uint64_t period_ns);
+/* Wakes the members, right before the loops: from now on they wait for calls. The clock is the
+ * executor's. */
+void hil_crew_wake(struct hil_crew *crew, const struct hil_clock *clock);
 
-/* Until this time of the clock no call comes: members may sleep, where the executor does. */
+/* Page faults and switches of the members count from now on. The executor's thread calls it. */
+void hil_crew_measure(struct hil_crew *crew);
+
+/* No call comes until this time of the clock, so members may sleep, as the executor does. */
 void hil_crew_rest(struct hil_crew *crew, uint64_t until_ns);
 
-/* Has all do their shares of the work, and returns when they have. By the executor's thread. */
+/* Has all shares of the work done, and returns when they are. The executor's thread calls it. */
 void hil_crew_call(struct hil_crew *crew, hil_crew_work *work, void *arg);
 
-/* Ends the threads, and adds what happened to them to the executor's state. */
+/* Ends the threads, and adds what was counted of them to the executor's state. */
 void hil_crew_close(struct hil_crew *crew);
 
 #endif

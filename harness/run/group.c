@@ -227,12 +227,16 @@ static int start_together(struct hil_group *g, uint64_t timeout_ns)
     return rc ? rc : agree_on_start(g, timeout_ns);
 }
 
-/* Who does the node's shards. */
+/* The threads that do the node's shards. */
 static int open_crew(struct hil_group *g, const struct hil_executor_config *nodes)
 {
-    int rc = hil_crew_open(&g->crew, g->run->scenario, nodes, g->nodes[0]->mgr, executor_of(g));
+    struct hil_executor_state *state = executor_of(g);
+    int rc = hil_crew_open(&g->crew, g->run->scenario, nodes, g->nodes[0]->mgr, state);
 
-    if (!rc)
+    if (rc)
+        snprintf(state->message, sizeof state->message, "no thread for each shard: %s",
+                 strerror(-rc));
+    else
         hil_shards_set_crew(g->nodes[0]->step->shards, g->crew);
     return rc;
 }

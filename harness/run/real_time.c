@@ -21,6 +21,8 @@ static int run_measured(struct hil_executor *e, struct hil_executor_state *state
 {
     struct rusage before, after;
 
+    if (e->crew)
+        hil_crew_measure(e->crew);
     getrusage(RUSAGE_THREAD, &before);
     int rc = hil_executor_run(e);
     getrusage(RUSAGE_THREAD, &after);
@@ -98,7 +100,7 @@ static int run_scheduled(struct hil_executor *e, const struct hil_executor_confi
     hil_schedule_real_time(config, shortest_period_ns(e), state);
     e->crew = group->crew;
     if (e->crew)
-        hil_crew_wake(e->crew, &e->clock, shortest_period_ns(e));
+        hil_crew_wake(e->crew, &e->clock);
     int rc = hil_rehearse(rehearsal, group, &e->clock, e->start_ns);
     if (!rc)
         rc = run_measured(e, state);

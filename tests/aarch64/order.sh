@@ -57,6 +57,8 @@ has channels/kvstore_op slot_read 'L.*[LC]f' "what was placed before a value is 
 has channels/kvstore_op slot_write 'F.*C' "a value comes after the thread's earlier writes"
 has harness/run/step_links hil_step_take_all 'AL+f' "a link's value is read between two looks at the count"
 has harness/run/step_links hil_step_send_some 'S+F.*S.*RL*R' "a link's value changes between an odd count and an even one"
+has harness/run/crew hil_crew_call 'R.*A' "a call is there before its number, and all answers before the next"
+has harness/run/crew crew_live 'A.*R' "a share is done after its call's number, and before its answer"
 has harness/record/recorder hil_stream_commit 'R' "a row is there before the ring's head"
 has harness/record/recorder drain_to 'L.*R' "a row was read before its place is free"
 has harness/scope/rows hil_rows_take 'A.*[LC].*f.*L' "a row is read between two looks at the ring's count"

@@ -177,14 +177,20 @@ struct pair {
     struct process controller, converters;
 };
 
+static struct process start_converters(unsigned port, const char *options)
+{
+    struct arguments a = command("converter " BY_HAND " --id 0-19", own_name(), port, options);
+
+    return start(&a);
+}
+
 static struct pair start_pair(unsigned port, const char *options)
 {
-    struct arguments converters =
-        command("converter " BY_HAND " --quiet --id 0-19", own_name(), port, options);
     struct arguments controller =
         command("controller " BY_HAND " --out %s", own_name(), port, options, in_workspace("out"));
 
-    return (struct pair){.converters = start(&converters), .controller = start(&controller)};
+    return (struct pair){.converters = start_converters(port, options),
+                         .controller = start(&controller)};
 }
 
 static void expect_ran_as_one(unsigned port, const char *options)
@@ -243,6 +249,45 @@ Test(shards_by_the_clock, die_as_one)
     struct pair p = start_pair(18700, "--set duration_s=100");
 
     expect_other_ends(&p, &p.controller, &p.converters, "lost controller");
+}
+
+/* While it waits asleep, too: hybrid. */
+Test(shards_by_the_clock, end_in_order_when_told)
+{
+    need_two_cores();
+    struct pair p = start_pair(18700, "--set duration_s=100");
+
+    cr_assert(wait_until(is_running, &p.controller, 60));
+    kill(p.controller.pid, SIGTERM);
+    struct ended controller = finish(&p.controller);
+    expect_status(&controller, 130);
+    json_t *summary = summary_of(in_workspace("out"));
+    cr_expect_gt(number_at(summary, "nodes.controller.steps"), 0);
+    cr_expect_lt(number_at(summary, "elapsed_s"), 100);
+    kill(p.converters.pid, SIGTERM);
+    finish(&p.converters);
+}
+
+/* Each shard does so with its own. */
+Test(shards_by_the_clock, take_peers_back_that_died)
+{
+    static const char options[] = "--set duration_s=100 --set on_lost=restart";
+
+    need_two_cores();
+    struct pair p = start_pair(18700, options);
+    cr_assert(wait_until(is_running, &p.controller, 60));
+    kill(p.converters.pid, SIGKILL);
+    finish(&p.converters);
+    p.converters = start_converters(18700, options);
+    cr_assert(wait_until(is_running, &p.converters, 60));
+    kill(p.controller.pid, SIGTERM);
+    struct ended controller = finish(&p.controller);
+    expect_status(&controller, 130);
+    json_t *losses = json_at(summary_of(in_workspace("out")), "losses");
+    cr_expect_eq(number_at(losses, "lost"), 20);
+    cr_expect_eq(number_at(losses, "back"), 20);
+    kill(p.converters.pid, SIGTERM);
+    finish(&p.converters);
 }
 
 /* --- what is refused ---------------- */
