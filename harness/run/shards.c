@@ -7,7 +7,7 @@
 
 #include "lines.h"
 
-/* --- who has which links -------------------------------------------------------------------- */
+/* --- which shard has which links ------------------------------------------------------------ */
 
 static const struct hil_link *shard_link(const struct hil_step *s, unsigned link)
 {
@@ -27,9 +27,8 @@ static unsigned shard_sender(const struct hil_step *s, unsigned arrival)
     return shard_link(s, s->arrivals[arrival].link)->from;
 }
 
-/* Those of first..end - 1, which are in the order of their peers, whose peer is one of from..to
- * - 1.
- */
+/* Departures or arrivals first..end - 1 are in the order of their peers. Returns those whose peer
+ * is one of from..to - 1. */
 static struct step_range shard_range(const struct hil_step *s, unsigned first, unsigned end,
                                      unsigned (*peer)(const struct hil_step *s, unsigned i),
                                      unsigned from, unsigned to)
@@ -42,7 +41,7 @@ static struct step_range shard_range(const struct hil_step *s, unsigned first, u
 }
 
 /* How many links the node has with each other node. */
-static unsigned *shard_count_links(const struct hil_step *s, unsigned *all)
+static unsigned *shard_count_links(const struct hil_step *s)
 {
     unsigned *with = calloc(s->node->run->scenario->system->node_count, sizeof *with);
 
@@ -50,26 +49,32 @@ static unsigned *shard_count_links(const struct hil_step *s, unsigned *all)
         with[shard_sender(s, i)]++;
     for (unsigned i = 0; with && i < s->departure_count; i++)
         with[shard_receiver(s, i)]++;
-    *all = s->arrival_count + s->departure_count;
     return with;
 }
 
-/* The first node that is not the shard's any more: it has its share of the links that are left, and
- * leaves a peer at least to each of the shards after it. */
-static unsigned shard_end(const unsigned *with, unsigned first, unsigned nodes, unsigned *links,
-                          unsigned *peers, unsigned shards)
-{
-    const unsigned share = (*links + shards - 1) / shards;
-    unsigned has = 0, end = first;
+/* What is left for the shards that have no links yet. */
+struct shards_left {
+    const unsigned *with; /* links with each node */
+    unsigned nodes;       /* of the system */
+    unsigned next;        /* the first node that no shard has */
+    unsigned links, peers, shards;
+};
 
-    if (shards == 1)
-        return nodes;
-    for (; end < nodes && has<share && * peers> shards - 1; end++) {
-        has += with[end];
-        *peers -= with[end] > 0;
+/* The next shard takes nodes until it has its share of the links, but leaves at least one peer to
+ * each shard after it. The last one takes the rest. */
+static void shards_take_nodes(struct shards_left *left)
+{
+    const unsigned share = (left->links + left->shards - 1) / left->shards;
+    unsigned links = 0;
+
+    left->shards--;
+    while (left->next < left->nodes &&
+           (left->shards == 0 || (links < share && left->shards < left->peers))) {
+        links += left->with[left->next];
+        left->peers -= left->with[left->next] > 0;
+        left->next++;
     }
-    *links -= has;
-    return end;
+    left->links -= links;
 }
 
 static void shard_make(struct hil_shards *h, unsigned number, unsigned from, unsigned to)
@@ -89,18 +94,22 @@ static void shard_make(struct hil_shards *h, unsigned number, unsigned from, uns
 static int shards_split(struct hil_shards *h)
 {
     const struct hil_step *s = h->whole;
-    const unsigned nodes = s->node->run->scenario->system->node_count;
-    unsigned links, peers = 0, first = 0;
-    unsigned *with = shard_count_links(s, &links);
+    unsigned *with = shard_count_links(s);
+    struct shards_left left = {
+        .with = with,
+        .nodes = s->node->run->scenario->system->node_count,
+        .links = s->arrival_count + s->departure_count,
+        .shards = h->count,
+    };
 
     if (!with)
         return -ENOMEM;
-    for (unsigned i = 0; i < nodes; i++)
-        peers += with[i] > 0;
+    for (unsigned i = 0; i < left.nodes; i++)
+        left.peers += with[i] > 0;
     for (unsigned i = 0; i < h->count; i++) {
-        const unsigned end = shard_end(with, first, nodes, &links, &peers, h->count - i);
-        shard_make(h, i, first, end);
-        first = end;
+        const unsigned first = left.next;
+        shards_take_nodes(&left);
+        shard_make(h, i, first, left.next);
     }
     free(with);
     return 0;
@@ -138,7 +147,7 @@ static int shards_find_arrays(struct hil_shards *h)
     return 0;
 }
 
-/* What a shard writes lies on lines of its own. */
+/* What a shard writes is on cache lines of its own. */
 static int shards_make_room(struct hil_shards *h)
 {
     const size_t message = shard_message_size(h->whole);
@@ -217,7 +226,7 @@ struct hil_step *hil_shard_look(struct hil_shard *shard, const struct hil_shards
     return s;
 }
 
-/* As one thread would find it that goes from link to link. */
+/* The same that one thread would find that goes from link to link. */
 static void shards_add_oldest(struct step_oldest *all, const struct step_oldest *one)
 {
     if (one->arrived && (!all->arrived || one->age > all->age))

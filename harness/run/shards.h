@@ -1,16 +1,16 @@
 /*
- * The shards of a node: parts of its links, each of which a thread of the node's executor serves.
+ * The shards of a node: parts of its links. A thread of the node's executor serves each.
  *
  *      shard 0      | send, take | compute, show | send |
  *      shard 1      | send, take |               | send |
  *
- * A shard has the links with some of the node's peers, so that what goes to a peer and what comes
- * from it are in one. It works on a copy of the node's step in which there are no other links; the
- * numbers are the node's own. Components see nothing of it. What is rare, and changes what is the
- * whole node's, the shards do one at a time.
+ * A shard has all the links with some of the node's peers, in both directions. It works on a copy
+ * of the node's step that has only these links; the values are the node's own, at a place for each
+ * link. Components see nothing of shards. Where a rare event changes what belongs to the whole
+ * node, such as its record of events, one shard at a time does so.
  *
- * Without a crew, as in virtual time, one thread does the shards' work, one after the other: with
- * the same results.
+ * In virtual time there is no crew: one thread does the work of all shards, one after the other,
+ * with the same results.
  */
 #ifndef HIL_SHARDS_H
 #define HIL_SHARDS_H
@@ -21,23 +21,22 @@
 struct hil_shard {
     alignas(HIL_LINE) struct hil_step step; /* the node's, as this shard has it */
     struct step_range early, late; /* in departures[]: sent before components compute, and after */
-    struct step_range arrivals;    /* in the node's */
+    struct step_range arrivals;    /* in arrivals[] of the node's step */
     struct hil_message *message;   /* its own */
-    unsigned first_array;          /* of its arrivals, among the node's arrays */
+    unsigned first_array, arrays;  /* those of its arrivals, among the node's arrays */
     struct step_oldest *oldest;    /* of each of them; the last may go on in the next shard */
-    unsigned arrays;
-    int stale; /* 0, or -ESTALE */
+    int stale;                     /* 0, or -ESTALE: an input that ends the run */
 };
 
 struct hil_shards {
     struct hil_crew *crew; /* NULL: there is none */
     unsigned count, array_count;
     unsigned figures_apart; /* from a shard's figures to those of the next, in the state */
-    const struct step_arrival **arrays; /* the last of each array's arrivals */
-    uint64_t n, now;                    /* the step's */
-    struct step_oldest *oldest;         /* of each array, of all shards */
-    _Atomic bool rare;                  /* one of them does what is rare */
-    struct hil_step *whole;
+    const struct step_arrival **arrays; /* the last arrival of each array */
+    uint64_t n, now;                    /* of the step that is done */
+    struct step_oldest *oldest;         /* of each array, over all shards */
+    _Atomic bool rare;                  /* a lock, for what is rare */
+    struct hil_step *whole;             /* the node's */
     struct hil_shard *at;
 };
 
@@ -45,19 +44,20 @@ struct hil_shards {
 int hil_shards_open(struct hil_step *step, unsigned count);
 void hil_shards_close(struct hil_shards *shards);
 
-/* Each shard is done by one of these from now on. NULL: all by the caller. */
+/* From now on each thread of the crew does one shard. NULL: the caller does all of them. */
 void hil_shards_set_crew(struct hil_shards *shards, struct hil_crew *crew);
 
 /* Has each shard's work done. */
 void hil_shards_do(struct hil_shards *shards, hil_crew_work *work);
 
-/* Makes the shard's step as the node's is now, but for the links. */
+/* Makes the shard's step what the node's is now, with the shard's links only. */
 struct hil_step *hil_shard_look(struct hil_shard *shard, const struct hil_shards *shards);
 
-/* The oldest of each array, from what the shards found. */
+/* Finds the oldest link of each array, from what the shards found. */
 void hil_shards_gather(struct hil_shards *shards);
 
-/* Around what is rare: in a node without shards, nothing. */
+/* Around what is rare: only one shard at a time is between these two. Without shards they do
+ * nothing. */
 void hil_shards_begin_rare(const struct hil_step *step);
 void hil_shards_end_rare(const struct hil_step *step);
 

@@ -373,6 +373,7 @@ static void step_begin_shard(void *arg, unsigned number)
     struct hil_shard *shard = &h->at[number];
     struct hil_step *s = hil_shard_look(shard, h);
 
+    hil_step_prefetch(s, shard->early.first, shard->early.count);
     hil_step_prefetch(s, shard->late.first, shard->late.count);
     step_send_range(s, shard->early, h->n);
     shard->stale = hil_step_take_all(s, h->n, h->now, shard->oldest);
@@ -448,7 +449,7 @@ int hil_step_run(void *arg, uint64_t n, uint64_t now)
     struct hil_step *s = node->step;
     const uint64_t due = hil_loop_due(&node->loop, n);
 
-    if (node->first)
+    if (node->first && !s->split) /* each shard asks for the lines of its own */
         hil_step_prefetch(s, 0, s->departure_count);
     if (node->next)
         hil_step_prefetch(node->next->step, 0, node->next->step->departure_count);
