@@ -20,6 +20,12 @@ static bool has_pinned(const struct hil_patient *p, int cpu, unsigned before)
     return false;
 }
 
+/* What needs a core each. */
+static const char *core_users(const struct hil_patient *p)
+{
+    return p->sharded ? "executors or shards" : "executors";
+}
+
 void hil_check_placement(const struct hil_patient *p, struct hil_finding *f)
 {
     char cpus[64], online[64];
@@ -33,13 +39,14 @@ void hil_check_placement(const struct hil_patient *p, struct hil_finding *f)
         if (!CPU_ISSET((unsigned)cpu, &p->online))
             hil_found(f, HIL_SERIOUS, "cpu %d is not online; these are: %s", cpu, online);
         else if (has_pinned(p, cpu, i))
-            hil_found(f, HIL_SERIOUS, "two executors or shards are pinned to cpu %d", cpu);
+            hil_found(f, HIL_SERIOUS, "two %s are pinned to cpu %d", core_users(p), cpu);
     }
     if ((int)p->executor_count > CPU_COUNT(&p->online))
-        hil_found(f, HIL_SERIOUS, "%u executors, each of which spins, for %d cpus",
-                  p->executor_count, CPU_COUNT(&p->online));
+        hil_found(f, HIL_SERIOUS, "%u %s, each of which spins, for %d cpus", p->executor_count,
+                  core_users(p), CPU_COUNT(&p->online));
     if (f->severity == HIL_SERIOUS) {
-        hil_advice(f, "Place more nodes on one executor: placement in the scenario.");
+        hil_advice(f, "Place more nodes on one executor%s: placement in the scenario.",
+                   p->sharded ? ", or split nodes into fewer shards" : "");
         return;
     }
     if (!p->wanders) {
@@ -49,10 +56,11 @@ void hil_check_placement(const struct hil_patient *p, struct hil_finding *f)
     }
     bool known = hil_isolated_cpus(p->root, &isolated) && CPU_COUNT(&isolated) > 0;
     hil_cpus_format(known ? &isolated : &p->online, cpus, sizeof cpus);
-    hil_found(f, HIL_WARNING, "an executor is not pinned (cpu: -1)%s%s",
+    hil_found(f, HIL_WARNING, "an executor%s is not pinned (cpu: -1)%s%s",
+              p->sharded ? " or a shard" : "",
               known ? ", and so never runs on the isolated cpus " : "", known ? cpus : "");
-    hil_advice(f, "Set controller.cpu and converters.cpu, or placement[].cpu, to cpus of %s.",
-               cpus);
+    hil_advice(f, "Set controller.cpu%s and converters.cpu, or placement[].cpu, to cpus of %s.",
+               p->sharded ? ", shard_cpus" : "", cpus);
 }
 
 /* --- isolated from other threads ---------------- */

@@ -143,6 +143,7 @@ static int add_threads(struct hil_patient *p, const struct hil_scenario *s)
         }
     p->executors = threads;
     p->executor_count = count;
+    p->sharded = true;
     return threads ? 0 : -ENOMEM;
 }
 

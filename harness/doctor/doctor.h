@@ -26,8 +26,9 @@ enum hil_severity { HIL_FINE, HIL_NOTE, HIL_WARNING, HIL_SERIOUS, HIL_UNKNOWN };
 struct hil_patient {
     const char *root; /* stands before /proc, /sys and /dev; "" for this machine */
     const char *name; /* the scenario's; NULL: none was given */
-    const struct hil_executor_config *executors; /* and each thread of their shards as one more */
+    const struct hil_executor_config *executors; /* a shard's thread counts as one more */
     unsigned executor_count;
+    bool sharded;       /* some are shards' threads */
     int priority;       /* the highest of the executors'; 0: none wants SCHED_FIFO */
     uint64_t period_ns; /* the shortest of the loops' */
     bool wanders;       /* an executor is not pinned */

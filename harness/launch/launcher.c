@@ -72,14 +72,14 @@ static int check_pins(const struct hil_scenario *s)
 
 static int check_cores(const struct hil_scenario *s)
 {
-    const unsigned threads = hil_thread_count(s);
+    const unsigned threads = hil_thread_count(s), further = threads - s->executor_count;
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
 
     if (s->mode == HIL_VIRTUAL)
         return 0;
     if ((long)threads <= cores)
         return check_pins(s);
-    if (threads == s->executor_count)
+    if (further == 0)
         fprintf(stderr,
                 "%s: real time needs a core for each executor: %u executors, %ld cores. Place more "
                 "nodes on one executor, or run in virtual time (--mode virtual)\n",
@@ -87,9 +87,9 @@ static int check_cores(const struct hil_scenario *s)
     else
         fprintf(stderr,
                 "%s: real time needs a core for each executor and each further shard: %u "
-                "executors, %u further shards, %ld cores. Split nodes into fewer shards, place "
-                "more nodes on one executor, or run in virtual time (--mode virtual)\n",
-                s->name, s->executor_count, threads - s->executor_count, cores);
+                "executors, %u further shard%s, %ld cores. Split nodes into fewer shards, "
+                "place more nodes on one executor, or run in virtual time (--mode virtual)\n",
+                s->name, s->executor_count, further, further == 1 ? "" : "s", cores);
     return -EINVAL;
 }
 

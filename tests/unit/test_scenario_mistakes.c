@@ -658,8 +658,8 @@ Test(scenario_mistakes, more_shards_than_peers)
 Test(scenario_mistakes, cpus_of_other_shards_than_there_are)
 {
     ONLY(LINE_1 LINE_2 LINE_3_5 "  shards: 2\n  shard_cpus: [0, 0]\n" LINE_6_9 LINE_10_11,
-         "FILE:7:15: nodes.controller.shard_cpus is a list of 2; allowed: one for each shard after "
-         "the first, which are 1, or none");
+         "FILE:7:15: nodes.controller.shard_cpus is a list of 2; allowed: a list of 1, one "
+         "entry for each shard after the first, or none");
     const char *message = refusal(SMALL, SETS("controller.shard_cpus=[4096]"));
     cr_expect_not_null(strstr(message, "controller.shard_cpus.0 is '4096'; allowed: -1 (any) or "));
 }

@@ -111,7 +111,7 @@ static void node_fill(const struct general *g, const struct general_group *group
     };
 }
 
-/* Where the shards of an entry's nodes are; NULL: no memory. */
+/* Where the threads after the first of an entry's nodes are pinned; NULL: no memory. */
 static const int *node_shard_cpus(const struct general *g, const struct general_group *group)
 {
     const struct scenario_node *list = scenario_node_get(group->block, "shard_cpus");
@@ -120,8 +120,8 @@ static const int *node_shard_cpus(const struct general *g, const struct general_
 
     if (list->count && list->count != further)
         scenario_mistake(g->report, &list->at,
-                         "nodes.%s.shard_cpus is a list of %zu; allowed: one for each shard after "
-                         "the first, which are %u, or none",
+                         "nodes.%s.shard_cpus is a list of %zu; allowed: a list of %u, one entry "
+                         "for each shard after the first, or none",
                          group->name, list->count, further);
     for (unsigned i = 0; cpus && i < further; i++)
         cpus[i] = i < list->count ? atoi(list->entries[i].value->text) : -1;
