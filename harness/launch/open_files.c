@@ -29,12 +29,12 @@ static unsigned long open_files_peers(const struct hil_system *s, unsigned node)
  * same once more where both have called. */
 enum { OPEN_FILES_FILES_OF_A_PROCESS = 6 };
 
-/* On verbs a file for each node and each connection; on tcp for each a control connection and the
- * two links of a thread, one either way. */
+/* On verbs a file for each node, and one for each thread's connection with a peer; on tcp for each
+ * peer a control connection and two lanes, one either way. */
 static unsigned long open_files_of_connections(const struct hil_scenario *s, unsigned index)
 {
-    const unsigned long each = s->fabric == HIL_FABRIC_TCP ? 3 : 1;
     const struct hil_executor_config *e = &s->executors[index];
+    const unsigned long each = s->fabric == HIL_FABRIC_TCP ? 3 : hil_executor_threads(e);
     unsigned long files = OPEN_FILES_OTHER_FILES;
 
     for (unsigned i = 0; i < e->count; i++)

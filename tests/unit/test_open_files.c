@@ -41,6 +41,17 @@ Test(open_files, each_link_connects_two_nodes_once)
     hil_scenario_free(s);
 }
 
+/* On verbs each thread has a connection of its own. */
+Test(open_files, each_shard_connects_with_all_peers)
+{
+    struct hil_scenario *s = load(SMALL, SETS("controller.shards=2"));
+
+    s->fabric = HIL_FABRIC_VERBS;
+    cr_expect_eq(hil_open_files_count(s, 0), OTHER + 2 + 2 * 3);
+    cr_expect_eq(hil_open_files_count(s, 1), OTHER + 3 * (2 + 1));
+    hil_scenario_free(s);
+}
+
 /* Nodes of one process share all they have there. */
 Test(open_files, on_shm_only_processes_count)
 {
