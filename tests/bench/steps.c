@@ -35,18 +35,53 @@ struct turns {
     const struct hil_run *run;
     unsigned timed;
     unsigned sweeps;
+    unsigned shards; /* of the controller; 0: it is not about shards */
 };
 
-/* Each of this side's loops does its step n. */
-static int step_all(const struct hil_group *g, uint64_t n)
+/* These of this side's loops do their steps n. */
+static int step_some(const struct hil_group *g, unsigned first, unsigned end, uint64_t n)
 {
     int rc = 0;
 
-    for (unsigned i = 0; !rc && i < g->count; i++) {
+    for (unsigned i = first; !rc && i < end; i++) {
         const struct hil_loop *l = &g->nodes[i]->loop;
         rc = l->step(l->arg, n, hil_loop_due(l, n));
     }
     return rc;
+}
+
+static void move_to(const struct pair *p, unsigned side)
+{
+    cpu_set_t set;
+
+    CPU_ZERO(&set);
+    CPU_SET((unsigned)p->options->cpus[side], &set);
+    sched_setaffinity(0, sizeof set, &set);
+}
+
+/* The controller's second shard is on the converters' core. So those that it serves do their steps
+ * on the controller's: no shard finds a line on its own core. */
+static int step_all(const struct pair *p, const struct turns *t, const struct hil_group *g,
+                    uint64_t n)
+{
+    const bool halves = t->shards == 2 && p->side == CONVERTERS;
+    int rc = step_some(g, 0, halves ? g->count / 2 : g->count, n);
+
+    if (rc || !halves)
+        return rc;
+    move_to(p, CONTROLLER);
+    rc = step_some(g, g->count / 2, g->count, n);
+    move_to(p, CONVERTERS);
+    return rc;
+}
+
+/* With shards each side leaves its core to the other meanwhile. */
+static void await_turn(struct pair *p, const struct turns *t)
+{
+    if (t->shards)
+        pair_hear_idly(p);
+    else
+        pair_hear(p);
 }
 
 /* The converters' steps, then the controller's. */
@@ -57,24 +92,27 @@ static int take_turn(struct pair *p, const struct turns *t, const struct hil_gro
     int rc = 0;
 
     if (p->side == CONTROLLER)
-        pair_hear(p);
+        await_turn(p, t);
     uint64_t begin = bench_now();
     for (unsigned i = 0; !rc && i < sweeps; i++)
-        rc = step_all(g, n * sweeps + i);
+        rc = step_all(p, t, g, n * sweeps + i);
     *ns = (double)(bench_now() - begin) / sweeps / g->count;
     pair_tell(p);
     if (p->side == CONVERTERS)
-        pair_hear(p);
+        await_turn(p, t);
     return rc;
 }
 
 static int take_turns(struct pair *p, const struct hil_group *g)
 {
     static double values[STEPS_MAX], unused;
+    const struct hil_clock unused_clock = {0}; /* they do not rest */
     const struct turns *t = p->arg;
     uint64_t n = 0;
     int rc = 0;
 
+    if (g->crew)
+        hil_crew_wake(g->crew, &unused_clock);
     while (n < SETTLING && !rc)
         rc = take_turn(p, t, g, n++, &unused);
     size_t count = 0;
@@ -96,11 +134,15 @@ static int measure_turns(const struct benchmark *b, const struct bench_options *
                          struct turns *t, struct bench_sample *sample)
 {
     struct bench_run run;
-    char set[40];
-    const char *const sets[] = {set};
+    char converters[40], shards[40], cpu[40], shard_cpus[40];
+    const char *const sets[] = {converters, "controller.priority=0", shards, cpu, shard_cpus};
+    const size_t set_count = t->shards == 2 ? sizeof sets / sizeof sets[0] : 1;
 
-    snprintf(set, sizeof set, "converters.count=%u", count);
-    int rc = bench_run_open(&run, o, "dcdc20-nominal.yaml", false, sets, 1);
+    snprintf(converters, sizeof converters, "converters.count=%u", count);
+    snprintf(shards, sizeof shards, "controller.shards=%u", t->shards);
+    snprintf(cpu, sizeof cpu, "controller.cpu=%d", o->cpus[CONTROLLER]);
+    snprintf(shard_cpus, sizeof shard_cpus, "controller.shard_cpus=[%d]", o->cpus[CONVERTERS]);
+    int rc = bench_run_open(&run, o, "dcdc20-nominal.yaml", false, sets, set_count);
     if (rc)
         return rc;
     rc = bench_run_record(&run);
@@ -126,23 +168,29 @@ static int measure_converter(const struct benchmark *b, const struct bench_optio
 /* --- the memory traffic of a controller's step, and nothing else ---------------------------- */
 
 /* A link each way: a line that the converter writes, and one that the controller writes. */
-struct steps_raw {
+struct steps_raw_link {
     alignas(64) volatile uint64_t here[8];
     alignas(64) volatile uint64_t there[8];
 };
 
+struct steps_raw {
+    struct steps_raw_link *links;
+    unsigned count;
+};
+
 /* The lines to write are asked for before the others are read. */
-static uint64_t raw_step(struct steps_raw *links, unsigned count, unsigned side, uint64_t n)
+static uint64_t raw_step(const struct steps_raw *raw, unsigned side, uint64_t n)
 {
+    struct steps_raw_link *links = raw->links;
     uint64_t sum = 0;
 
-    for (unsigned i = 0; i < count; i++)
+    for (unsigned i = 0; i < raw->count; i++)
         __builtin_prefetch((void *)(side == CONTROLLER ? links[i].there : links[i].here), 1);
-    for (unsigned i = 0; i < count; i++) {
+    for (unsigned i = 0; i < raw->count; i++) {
         const volatile uint64_t *line = side == CONTROLLER ? links[i].here : links[i].there;
         sum += line[0] + line[1] + line[2] + line[3];
     }
-    for (unsigned i = 0; i < count; i++) {
+    for (unsigned i = 0; i < raw->count; i++) {
         volatile uint64_t *line = side == CONTROLLER ? links[i].there : links[i].here;
         for (unsigned word = 0; word < 4; word++)
             line[word] = n;
@@ -160,7 +208,7 @@ static int raw_body(struct pair *p)
         if (p->side == CONTROLLER)
             pair_hear(p);
         const uint64_t begin = bench_now();
-        seen += raw_step(p->arg, p->benchmark->parameter, p->side, count);
+        seen += raw_step(p->arg, p->side, count);
         values[count++] = (double)(bench_now() - begin);
         pair_tell(p);
         if (p->side == CONVERTERS)
@@ -171,29 +219,62 @@ static int raw_body(struct pair *p)
     return 0;
 }
 
-static int measure_raw(const struct benchmark *b, const struct bench_options *o, double *ns)
+static int measure_raw(const struct benchmark *b, const struct bench_options *o, unsigned count,
+                       double *ns)
 {
-    const size_t size = b->parameter * sizeof(struct steps_raw);
+    const size_t size = count * sizeof(struct steps_raw_link);
     struct bench_sample sample = {0};
-    void *links = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    struct steps_raw raw = {
+        .links = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0),
+        .count = count,
+    };
 
-    if (links == MAP_FAILED)
+    if (raw.links == MAP_FAILED)
         return -ENOMEM;
-    const int rc = pair_run(b, o, raw_body, links, &sample);
-    munmap(links, size);
+    const int rc = pair_run(b, o, raw_body, &raw, &sample);
+    munmap(raw.links, size);
     *ns = sample.value;
     return rc;
 }
 
-/* `parameter` converters; beside the lines of their links, read and written by a bare loop. They do
- * as many steps for one of the controller's as in the scenario: else its inputs would be stale. */
+/* The converters do as many steps for one of the controller's as in the scenario: else its inputs
+ * would be stale. */
+static int measure_step(const struct benchmark *b, const struct bench_options *o, unsigned shards,
+                        double *ns)
+{
+    struct turns t = {.timed = CONTROLLER, .sweeps = 4, .shards = shards};
+    struct bench_sample sample = {0};
+    const int rc = measure_turns(b, o, b->parameter, &t, &sample);
+
+    *ns = sample.value;
+    return rc;
+}
+
+/* `parameter` converters; beside the lines of their links, read and written by a bare loop. */
 static int measure_controller(const struct benchmark *b, const struct bench_options *o,
                               struct bench_sample *sample)
 {
-    struct turns t = {.timed = CONTROLLER, .sweeps = 4};
-    int rc = measure_turns(b, o, b->parameter, &t, sample);
+    const int rc = measure_step(b, o, 0, &sample->value);
 
-    return rc ? rc : measure_raw(b, o, &sample->against);
+    return rc ? rc : measure_raw(b, o, b->parameter, &sample->against);
+}
+
+/* With two shards; beside one thread. */
+static int measure_shards(const struct benchmark *b, const struct bench_options *o,
+                          struct bench_sample *sample)
+{
+    const int rc = measure_step(b, o, 1, &sample->against);
+
+    return rc ? rc : measure_step(b, o, 2, &sample->value);
+}
+
+/* The same beside a bare loop over the lines of half the links. */
+static int measure_shards_raw(const struct benchmark *b, const struct bench_options *o,
+                              struct bench_sample *sample)
+{
+    const int rc = measure_step(b, o, 2, &sample->value);
+
+    return rc ? rc : measure_raw(b, o, b->parameter / 2, &sample->against);
 }
 
 /* --- in earnest: against the clock, at the scenario's periods ----------------------------- */
@@ -379,6 +460,18 @@ const struct benchmark step_benchmarks[] = {
      .cores = 2,
      .parameter = 1000,
      .measure = measure_controller},
+    {.name = "controller_step_1000_2_shards",
+     .unit = "ns",
+     .against = "one shard",
+     .cores = 2,
+     .parameter = 1000,
+     .measure = measure_shards},
+    {.name = "controller_step_1000_2_shards_raw",
+     .unit = "ns",
+     .against = "raw lines of half",
+     .cores = 2,
+     .parameter = 1000,
+     .measure = measure_shards_raw},
     {.name = "controller_step_20_in_run",
      .unit = "ns",
      .against = "goal",
