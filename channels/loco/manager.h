@@ -83,10 +83,10 @@ struct loco_manager {
     void *channels;                            /* a tsearch tree by full name */
     uint32_t endpoints;                        /* endpoints constructed so far */
     unsigned unready;                          /* joined channels that still miss a member */
-    uint32_t foreign_count;       /* the node count of a peer that counts otherwise; 0: none met */
-    unsigned malformed;           /* malformed messages received */
-    int error;                    /* the first error of setup, for loco_manager_ready */
-    struct loco_by_node peers;    /* of struct loco_peer */
+    LOCO_ATOMIC(uint32_t) foreign_count; /* node count of a peer that counts otherwise, or 0 */
+    unsigned malformed;                  /* malformed messages received */
+    int error;                           /* the first error of setup, for loco_manager_ready */
+    struct loco_by_node peers;           /* of struct loco_peer */
     LOCO_ATOMIC(uint32_t) epoch;  /* counts the times that all threads got links to some peer */
     LOCO_ATOMIC(uint32_t) losses; /* counts the times that a link lost operations with its peer */
 };

@@ -95,7 +95,7 @@ static bool has_lost_a_peer(const struct hil_node *r)
 /* A peer has another scenario. */
 static bool is_refused(const struct hil_node *r)
 {
-    return r->links.disagreement[0] || r->mgr->foreign_count;
+    return atomic_load_explicit(&r->links.disagrees, memory_order_relaxed) || r->mgr->foreign_count;
 }
 
 /* Whether the wait makes no sense for one of the group's nodes, though it is not its turn: one of
@@ -293,7 +293,8 @@ static void explain_disagreement(const struct hil_group *g)
     struct hil_executor_state *state = executor_of(g);
 
     for (unsigned i = 0; i < g->count && !state->message[0]; i++)
-        memcpy(state->message, g->nodes[i]->links.disagreement, HIL_DISAGREEMENT_BYTES);
+        if (atomic_load_explicit(&g->nodes[i]->links.disagrees, memory_order_acquire))
+            memcpy(state->message, g->nodes[i]->links.disagreement, HIL_DISAGREEMENT_BYTES);
     for (unsigned i = 0; i < g->count && !state->message[0]; i++)
         explain_foreigner(g->nodes[i], state);
 }

@@ -75,12 +75,13 @@ static void links_on_disagree(struct loco_channel *channel, uint32_t node, const
     struct hil_links *l = (struct hil_links *)channel;
     char name[HIL_SIGNAL_NAME_BYTES], difference[180];
 
-    if (l->disagreement[0])
+    if (atomic_load_explicit(&l->disagrees, memory_order_relaxed))
         return;
     hil_instance_name(&l->system->nodes[node].is, name);
     hil_links_say_difference(here, there, difference, sizeof difference);
     snprintf(l->disagreement, sizeof l->disagreement, "%.100s has another scenario: %s", name,
              difference);
+    atomic_store_explicit(&l->disagrees, true, memory_order_release);
 }
 
 static void links_on_lost(struct loco_channel *channel, uint32_t node)

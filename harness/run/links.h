@@ -54,7 +54,8 @@ struct hil_links {
     struct loco_barrier barrier;
     struct hil_tuning_vars tuning;
     _Atomic bool lost;                         /* a member was, at some time */
-    char disagreement[HIL_DISAGREEMENT_BYTES]; /* with the first who has another scenario */
+    _Atomic bool disagrees;                    /* a member has another scenario */
+    char disagreement[HIL_DISAGREEMENT_BYTES]; /* how the first one's differs; once `disagrees` */
 };
 
 /* The network memory that the endpoint of node `node` takes, in bytes. */

@@ -17,7 +17,7 @@
 #include "harness/run/crew.h"
 #include "harness/scenario/system.h"
 
-enum { THREADS = 3, PAGE = 4096 };
+enum { THREADS = 3, CALLS = 500, PAGE = 4096 };
 
 /* An executor of one node, with three shards, on a network of its own. */
 struct rig {
@@ -132,13 +132,13 @@ Test(crew, sees_in_a_call_what_was_done_in_the_one_before)
     static struct relay relay;
 
     open_all(-1, -1, -1);
-    for (unsigned i = 0; i < 3000; i++) {
+    for (unsigned i = 0; i < CALLS; i++) {
         hil_crew_call(rig.crew, pass_on, &relay);
         hil_crew_call(rig.crew, take_over, &relay);
     }
     close_all();
     for (unsigned i = 0; i < THREADS; i++)
-        cr_expect_eq(relay.now[i], 3000);
+        cr_expect_eq(relay.now[i], CALLS);
 }
 
 static void do_slowly(void *done, unsigned share)

@@ -62,14 +62,15 @@ static void start_both(bool shared_clock, uint64_t starts[2])
 {
     char directory[] = "/tmp/hiloco-test-XXXXXX";
     struct hil_scenario *s = load(SMALL, NULL);
-    struct hil_run run = {.scenario = s};
+    struct hil_run runs[] = {{.scenario = s, .executor = 0}, {.scenario = s, .executor = 1}};
     pthread_t threads[2];
 
     cr_assert_not_null(mkdtemp(directory));
-    cr_assert_eq(hil_state_open(&run.state, s), 0);
+    cr_assert_eq(hil_state_open(&runs[0].state, s), 0);
+    runs[1].state = runs[0].state;
     struct part parts[] = {
-        {&run, directory, s->executors[0], shared_clock, 0, 0},
-        {&run, directory, s->executors[1], shared_clock, 0, 0},
+        {&runs[0], directory, s->executors[0], shared_clock, 0, 0},
+        {&runs[1], directory, s->executors[1], shared_clock, 0, 0},
     };
     for (int i = 0; i < 2; i++)
         pthread_create(&threads[i], NULL, run_part, &parts[i]);
@@ -78,7 +79,7 @@ static void start_both(bool shared_clock, uint64_t starts[2])
         cr_expect_eq(parts[i].result, 0, "part %d: %s", i, strerror(-parts[i].result));
         starts[i] = parts[i].start_ns;
     }
-    hil_state_close(run.state);
+    hil_state_close(runs[0].state);
     hil_scenario_free(s);
 }
 

@@ -74,15 +74,15 @@ Test(shards, are_none_of_a_node_with_one)
     close_rig(&rig);
 }
 
-/* Two links with the first peer, and one with each of the others. */
-#define HUB(shards)                                                                                \
+#define BOTH   "  both: {period_us: 10}\n"
+#define SOURCE "  source: {period_us: 10}\n"
+#define SINK   "  sink: {period_us: 10}\n"
+
+/* Two links with one peer, and one with each of the others. */
+#define HUB(shards, peers)                                                                         \
     "name: hub\nduration_s: 0.1\nmode: virtual\n"                                                  \
     "nodes:\n"                                                                                     \
-    "  hub: {period_us: 10, shards: " #shards "}\n"                                                \
-    "  both: {period_us: 10}\n"                                                                    \
-    "  source: {period_us: 10}\n"                                                                  \
-    "  sink: {period_us: 10}\n"                                                                    \
-    "components:\n"                                                                                \
+    "  hub: {period_us: 10, shards: " #shards "}\n" peers "components:\n"                          \
     "  given: {model: gain, node: source, inputs: {input: 1}}\n"                                   \
     "  first: {model: gain, node: hub}\n"                                                          \
     "  beside: {model: gain, node: both}\n"                                                        \
@@ -98,13 +98,15 @@ Test(shards, are_none_of_a_node_with_one)
 
 Test(shards, have_as_many_links_each_as_can_be)
 {
-    expect_split(HUB(2), COUNTS(1, 1), COUNTS(1, 1), 2);
+    expect_split(HUB(2, BOTH SOURCE SINK), COUNTS(1, 1), COUNTS(1, 1), 2);
 }
 
-/* One of them only receives, and one only sends. */
+/* One of them only receives, and one only sends. In the second order the first two together would
+ * be nearer to a third of the links. */
 Test(shards, leave_a_peer_to_each_of_the_rest)
 {
-    expect_split(HUB(3), COUNTS(1, 1, 0), COUNTS(1, 0, 1), 3);
+    expect_split(HUB(3, BOTH SOURCE SINK), COUNTS(1, 1, 0), COUNTS(1, 0, 1), 3);
+    expect_split(HUB(3, SOURCE SINK BOTH), COUNTS(1, 0, 1), COUNTS(0, 1, 1), 3);
 }
 
 /* --- a step ---------------- */
@@ -113,7 +115,7 @@ Test(shards, carry_what_comes_to_one_and_leaves_by_another)
 {
     struct rig rig;
 
-    open_rig(&rig, HUB(3));
+    open_rig(&rig, HUB(3, BOTH SOURCE SINK));
     play(&rig, 100);
     cr_expect_eq(rig.rc, 0);
     cr_expect_float_eq(out_of(&rig, "taken"), 1, 1e-12);
