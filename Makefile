@@ -345,7 +345,7 @@ TCP_TESTS := channels scenario network
 ON_TCP    := $(BUILD)/test-tcp $(BUILD)/tcp-relay
 
 # How many mutants there are, so that none gets lost; and how one is compiled and linked.
-MUTANT_COUNT := 57
+MUTANT_COUNT := 58
 MUTANTS_ARE_MADE_BY = "$(COMPILE) -w" "$(LINK)" "$(COMPILE) $(PREEMPTED) -w" "$(SIM_LINK)" $(LIBS)
 
 test: all $(TESTS:%=$(BUILD)/test-%) $(BUILD)/libloco-sim.a $(BUILD)/soak $(BUILD)/soak-shm $(ON_TCP)

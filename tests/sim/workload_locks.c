@@ -275,6 +275,77 @@ const struct loco_sim_workload workload_lock_mortal_strict = {
     .dies = true,
 };
 
+/* --- ticket_lock: tries that fail, while a bystander dies ---------------------------------------
+ */
+
+/*
+ * At each node one thread acquires the lock, and one tries. A try that fails has claimed a ticket
+ * which it did not get. If the end of that claim came late, it would erase the claim of the thread
+ * that acquires next. Then the last node dies, and those who wait free the turns that no living
+ * node claims.
+ */
+enum { TRIERS = 5, BYSTANDER = TRIERS };
+
+static void tried_section(struct loco_sim_actor *a, int op)
+{
+    struct guarded *g = a->object;
+    const uint64_t value = counter(a, g);
+
+    loco_sim_actor_dawdle(a, 500);
+    set_counter(a, g, value + 1);
+    LOCO_SIM_EXPECT(a, loco_ticket_lock_release(&g->lock, LOCO_FENCE_THREAD) == 0);
+    loco_sim_history_return(a->history, op, true, value);
+}
+
+static void acquire_often(struct loco_sim_actor *a)
+{
+    struct guarded *g = a->object;
+
+    for (int i = 0; i < SECTIONS; i++) {
+        loco_sim_actor_dawdle(a, 500);
+        int op = loco_sim_history_invoke(a->history, a->index, LOCO_SIM_FETCH_ADD, 0, 1, 0);
+        LOCO_SIM_EXPECT(a, loco_ticket_lock_acquire(&g->lock) == 0);
+        tried_section(a, op);
+    }
+    --*a->acting;
+}
+
+static void try_all_the_time(struct loco_sim_actor *a)
+{
+    struct guarded *g = a->object;
+    struct loco_wait wait = loco_wait_for(a->mgr, UINT64_MAX);
+
+    while (*a->acting > TRIERS) {
+        if (loco_ticket_lock_try(&g->lock) == 0)
+            tried_section(
+                a, loco_sim_history_invoke(a->history, a->index, LOCO_SIM_FETCH_ADD, 0, 1, 0));
+        loco_relax(a->mgr, &wait);
+    }
+}
+
+static void tries_act(struct loco_sim_actor *a)
+{
+    if (a->node == BYSTANDER)
+        --*a->acting;
+    else if (a->index % 2)
+        try_all_the_time(a);
+    else
+        acquire_often(a);
+}
+
+const struct loco_sim_workload workload_lock_mortal_tries = {
+    .name = "ticket_lock_mortal_tries",
+    .nodes = TRIERS + 1,
+    .threads = 2,
+    .model = word_model,
+    .object_size = sizeof(struct guarded),
+    .open = guarded_open_strict,
+    .close = guarded_close,
+    .act = tries_act,
+    .dies = true,
+    .weight = 4,
+};
+
 /* --- ticket_lock: the holder is lost to one node only, and lives -------------------------------
  */
 

@@ -215,6 +215,7 @@ const struct loco_sim_workload *const workloads[] = {
     &workload_lock_handover,
     &workload_lock_mortal,
     &workload_lock_mortal_strict,
+    &workload_lock_mortal_tries,
     &workload_lock_parted,
     &workload_ringbuffer,
     &workload_queue,
