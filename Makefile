@@ -229,10 +229,12 @@ figure: all
 TESTS := unit sim run
 
 # Programs of their own; and what only the simulator's programs have.
-SIM_APART := tests/sim/soak.c tests/sim/soak_shm.c tests/sim/preempt.c tests/sim/test_preempt.c
+SIM_APART := tests/sim/soak.c tests/sim/soak_shm.c tests/sim/soak_killed.c tests/sim/preempt.c \
+             tests/sim/test_preempt.c
 
 # The workloads, and what runs and judges them, which is a library for others, too.
 LOCO_SIM      := $(wildcard channels/loco-sim/*.c)
+LOCO_SIM_JUDGE := $(filter-out %/workload.c,$(LOCO_SIM))
 SIM_WORKLOADS := $(LOCO_SIM) $(filter-out $(SIM_APART) tests/sim/litmus.c tests/sim/test_%, \
                    $(wildcard tests/sim/*.c))
 
@@ -428,8 +430,8 @@ $(BUILD)/soak: $(call objects,tests/sim/soak.c $(SIM_WORKLOADS)) $(BUILD)/sim/li
 	$(SIM_LINK) -o $@ $^ $(LIBS)
 
 # On shm, with real threads.
-$(BUILD)/soak-shm: $(call objects,tests/sim/soak.c tests/sim/soak_shm.c tests/nodes.c) \
-                   $(BUILD)/libloco.a
+$(BUILD)/soak-shm: $(call objects,tests/sim/soak.c tests/sim/soak_shm.c tests/sim/soak_killed.c \
+                   tests/nodes.c $(LOCO_SIM_JUDGE)) $(BUILD)/libloco.a
 	$(LINK) -o $@ $^ $(LIBS)
 
 ROUNDS ?= 2000000

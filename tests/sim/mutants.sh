@@ -45,7 +45,8 @@ make_mutant() {
         # The copy's own headers come first; the rest of the tree is as it is.
         $how -I"$dir" -c -o "$dir/broken.o" "$dir/$file" || return
     if [ $soak = soak-shm ]; then
-        $link -o "$dir/soak" "$dir/broken.o" "$tests"/sim/{soak,soak_shm}.o "$tests"/nodes.o \
+        $link -o "$dir/soak" "$dir/broken.o" "$tests"/sim/{soak,soak_shm,soak_killed}.o \
+            "$tests"/nodes.o "$build"/obj/channels/loco-sim/{history,linear,models}.o \
             "$build"/libloco.a "${libraries[@]}"
     else
         $sim_link -o "$dir/soak" "$dir/broken.o" "$tests"/sim/{soak,workload*}.o \
