@@ -16,14 +16,14 @@
 
 enum { CALLS = 16, KEYS_A_LOCK = 4, LOCKS_EACH_MIN = 64 };
 
-static bool is_sound(const struct loco_kvstore_config *c)
+static bool store_config_is_sound(const struct loco_kvstore_config *c)
 {
     return c->value_size >= LOCO_KV_VALUE_MIN && c->value_size <= LOCO_KV_VALUE_MAX &&
            c->capacity > 0 && c->placement <= LOCO_KV_AT_INSERTER &&
            loco_room_is_empty(c->room, sizeof c->room);
 }
 
-static void set_defaults(struct loco_kvstore_config *c, uint32_t nodes)
+static void store_config_complete(struct loco_kvstore_config *c, uint32_t nodes)
 {
     uint32_t each = c->capacity / KEYS_A_LOCK;
 
@@ -37,7 +37,7 @@ static void set_defaults(struct loco_kvstore_config *c, uint32_t nodes)
         c->owner_ns = 2000000000;
 }
 
-static int make_calls(struct loco_kvstore *s)
+static int store_make_calls(struct loco_kvstore *s)
 {
     s->calls = calloc(s->config.calls, sizeof(struct loco_kv_window *));
     s->calling = calloc(s->config.calls, sizeof *s->calling);
@@ -51,7 +51,7 @@ static int make_calls(struct loco_kvstore *s)
     return 0;
 }
 
-static int make_parts(struct loco_kvstore *s)
+static int store_make_parts(struct loco_kvstore *s)
 {
     const struct loco_kvstore_config *c = &s->config;
     struct loco_manager *m = s->channel.mgr;
@@ -64,16 +64,16 @@ static int make_parts(struct loco_kvstore *s)
     if (!rc)
         rc = kv_trackers_open(s);
     if (!rc)
-        rc = make_calls(s);
+        rc = store_make_calls(s);
     return rc;
 }
 
-static void on_connect(struct loco_channel *c, uint32_t node)
+static void store_on_connect(struct loco_channel *c, uint32_t node)
 {
     kv_slots_meet(((struct loco_kvstore *)c)->slots, node);
 }
 
-static void on_lost(struct loco_channel *c, uint32_t node)
+static void store_on_lost(struct loco_channel *c, uint32_t node)
 {
     struct kv_slots *slots = ((struct loco_kvstore *)c)->slots;
 
@@ -81,21 +81,22 @@ static void on_lost(struct loco_channel *c, uint32_t node)
         kv_slots_part(slots, node);
 }
 
-static const struct loco_channel_ops ops = {.on_connect = on_connect, .on_lost = on_lost};
+static const struct loco_channel_ops store_ops = {.on_connect = store_on_connect,
+                                                  .on_lost = store_on_lost};
 
 int loco_kvstore_init(struct loco_kvstore *s, struct loco_manager *manager,
                       const struct loco_channel *parent, const char *name,
                       const struct loco_kvstore_config *config)
 {
     *s = (struct loco_kvstore){.config = *config};
-    if (!is_sound(config))
+    if (!store_config_is_sound(config))
         return -EINVAL;
-    set_defaults(&s->config, manager->count);
+    store_config_complete(&s->config, manager->count);
     s->locks_each = (s->config.locks + manager->count - 1) / manager->count;
-    int rc = loco_channel_init(&s->channel, manager, parent, name, LOCO_ALL, &ops);
+    int rc = loco_channel_init(&s->channel, manager, parent, name, LOCO_ALL, &store_ops);
     if (rc)
         return rc;
-    rc = make_parts(s);
+    rc = store_make_parts(s);
     if (rc)
         loco_kvstore_fini(s);
     else
@@ -109,7 +110,7 @@ void loco_kvstore_fini(struct loco_kvstore *s)
         return;
     loco_kvstore_stop(s);
     if (s->calling && atomic_load(&s->left) > 0)
-        loco_fence_global(s->channel.mgr); /* what they asked for lands no more */
+        loco_fence_global(s->channel.mgr); /* nothing that they posted is placed after this */
     for (unsigned i = 0; s->calls && i < s->config.calls; i++)
         loco_kv_window_close(s->calls[i]);
     free(s->calls);
@@ -117,7 +118,7 @@ void loco_kvstore_fini(struct loco_kvstore *s)
     kv_trackers_close(s);
     if (s->locks.channel.mgr)
         loco_atomic_array_fini(&s->locks);
-    loco_channel_fini(&s->channel); /* from here on nobody calls on_lost */
+    loco_channel_fini(&s->channel); /* the slots are needed until no more losses are told */
     kv_slots_close(s->slots);
     kv_index_close(s->index);
     *s = (struct loco_kvstore){0};
@@ -125,71 +126,71 @@ void loco_kvstore_fini(struct loco_kvstore *s)
 
 /* --- one operation at a time ---------------------------------------------------------------- */
 
-/* What is with one of the node's calls. */
-enum { FREE, TAKEN, LEFT };
+/* The state of one of the node's calls. */
+enum { CALL_FREE, CALL_TAKEN, CALL_LEFT };
 
-static bool call_turns(struct loco_kvstore *s, unsigned i, uint32_t from, uint32_t to)
+static bool call_change(struct loco_kvstore *s, unsigned i, uint32_t from, uint32_t to)
 {
     return atomic_load_explicit(&s->calling[i], memory_order_relaxed) == from &&
            atomic_compare_exchange_strong_explicit(&s->calling[i], &from, to, memory_order_acquire,
                                                    memory_order_relaxed);
 }
 
-/* Returns its number, or -ETIMEDOUT. */
-static int take_call(struct loco_kvstore *s, struct loco_wait *wait)
+/* Waits for a free call. Returns its number, or -ETIMEDOUT. */
+static int call_take(struct loco_kvstore *s, struct loco_wait *wait)
 {
     for (;;) {
         for (unsigned i = 0; i < s->config.calls; i++)
-            if (call_turns(s, i, FREE, TAKEN))
+            if (call_change(s, i, CALL_FREE, CALL_TAKEN))
                 return (int)i;
         if (loco_relax(s->channel.mgr, wait))
             return -ETIMEDOUT;
     }
 }
 
-static void free_call(struct loco_kvstore *s, unsigned i)
+static void call_free(struct loco_kvstore *s, unsigned i)
 {
-    atomic_store_explicit(&s->calling[i], FREE, memory_order_release);
+    atomic_store_explicit(&s->calling[i], CALL_FREE, memory_order_release);
 }
 
-/* Its caller's time is over: the tracker has it from here on. */
-static void leave_call(struct loco_kvstore *s, unsigned i)
+/* Leaves a call whose time is over to the tracker. */
+static void call_leave(struct loco_kvstore *s, unsigned i)
 {
     loco_kv_window_op(s->calls[i], 0)->left = true;
     loco_place_stores();
-    atomic_store_explicit(&s->calling[i], LEFT, memory_order_release);
+    atomic_store_explicit(&s->calling[i], CALL_LEFT, memory_order_release);
     atomic_fetch_add(&s->left, 1);
 }
 
 void kv_calls_move_on(struct loco_kvstore *s)
 {
     for (unsigned i = 0; atomic_load(&s->left) > 0 && i < s->config.calls; i++) {
-        if (atomic_load_explicit(&s->calling[i], memory_order_acquire) != LEFT ||
+        if (atomic_load_explicit(&s->calling[i], memory_order_acquire) != CALL_LEFT ||
             !kv_op_move_on(loco_kv_window_op(s->calls[i], 0)))
             continue;
         atomic_fetch_sub(&s->left, 1);
-        free_call(s, i);
+        call_free(s, i);
     }
 }
 
-typedef void start_fn(struct loco_kv_op *op, uint64_t key, const void *value);
+typedef void call_start_fn(struct loco_kv_op *op, uint64_t key, const void *value);
 
-static void start_read(struct loco_kv_op *op, uint64_t key, const void *value)
+static void call_start_read(struct loco_kv_op *op, uint64_t key, const void *value)
 {
     (void)value;
     loco_kv_start_read(op, key);
 }
 
-static void start_delete(struct loco_kv_op *op, uint64_t key, const void *value)
+static void call_start_delete(struct loco_kv_op *op, uint64_t key, const void *value)
 {
     (void)value;
     loco_kv_start_delete(op, key);
 }
 
-/* Until when to sleep at most. An operation that finds no change gives up at some time, and nobody
- * else may be awake then. */
-static uint64_t call_wakes_at(const struct loco_kvstore *s, const struct loco_kv_op *op,
-                              uint64_t until)
+/* Until when the caller may sleep. It must be awake when its operation is to give up, as nobody
+ * else may be. */
+static uint64_t call_wake_time(const struct loco_kvstore *s, const struct loco_kv_op *op,
+                               uint64_t until)
 {
     const uint64_t patience = op->kind == LOCO_KV_READ ? s->config.torn_ns : s->config.owner_ns;
     const uint64_t gives_up = op->since + patience + 1;
@@ -199,12 +200,12 @@ static uint64_t call_wakes_at(const struct loco_kvstore *s, const struct loco_kv
     return gives_up < until ? gives_up : until;
 }
 
-/* While those before it at its lock are served, it is no time to sleep. */
+/* While the tickets before its own are being served, the caller stays awake: its turn is near. */
 static int call_wait(const struct loco_kvstore *s, struct loco_kv_op *op, struct loco_wait *wait)
 {
     for (uint32_t served = op->seen; !loco_kv_poll(op); served = op->seen) {
         struct loco_wait turn = *wait;
-        turn.until = call_wakes_at(s, op, wait->until);
+        turn.until = call_wake_time(s, op, wait->until);
         if (op->seen != served)
             turn.turns = 0;
         if (loco_relax(s->channel.mgr, &turn) && turn.until == wait->until)
@@ -214,50 +215,50 @@ static int call_wait(const struct loco_kvstore *s, struct loco_kv_op *op, struct
     return 0;
 }
 
-static int call(struct loco_kvstore *s, start_fn *start, uint64_t key, const void *value, void *got,
-                uint64_t timeout_ns)
+static int call_and_wait(struct loco_kvstore *s, call_start_fn *start, uint64_t key,
+                         const void *value, void *got, uint64_t timeout_ns)
 {
     struct loco_wait wait = loco_wait_for(s->channel.mgr, timeout_ns);
 
     if (!loco_self(s->channel.mgr))
         return -EPERM;
-    const int taken = take_call(s, &wait);
+    const int taken = call_take(s, &wait);
     if (taken < 0)
         return taken;
     const unsigned i = (unsigned)taken;
     struct loco_kv_op *op = loco_kv_window_op(s->calls[i], 0);
     start(op, key, value);
     if (call_wait(s, op, &wait)) {
-        leave_call(s, i);
+        call_leave(s, i);
         return -ETIMEDOUT;
     }
     int rc = op->result;
     if (!rc && got)
         memcpy(got, op->value, s->config.value_size);
-    free_call(s, i);
+    call_free(s, i);
     return rc;
 }
 
 int loco_kvstore_insert_timed(struct loco_kvstore *s, uint64_t key, const void *value,
                               uint64_t timeout_ns)
 {
-    return call(s, loco_kv_start_insert, key, value, NULL, timeout_ns);
+    return call_and_wait(s, loco_kv_start_insert, key, value, NULL, timeout_ns);
 }
 
 int loco_kvstore_update_timed(struct loco_kvstore *s, uint64_t key, const void *value,
                               uint64_t timeout_ns)
 {
-    return call(s, loco_kv_start_update, key, value, NULL, timeout_ns);
+    return call_and_wait(s, loco_kv_start_update, key, value, NULL, timeout_ns);
 }
 
 int loco_kvstore_delete_timed(struct loco_kvstore *s, uint64_t key, uint64_t timeout_ns)
 {
-    return call(s, start_delete, key, NULL, NULL, timeout_ns);
+    return call_and_wait(s, call_start_delete, key, NULL, NULL, timeout_ns);
 }
 
 int loco_kvstore_read_timed(struct loco_kvstore *s, uint64_t key, void *value, uint64_t timeout_ns)
 {
-    return call(s, start_read, key, NULL, value, timeout_ns);
+    return call_and_wait(s, call_start_read, key, NULL, value, timeout_ns);
 }
 
 int loco_kvstore_insert(struct loco_kvstore *s, uint64_t key, const void *value)

@@ -8,24 +8,24 @@
 #include <sys/mman.h>
 
 /*
- * The table is made of cache lines. A key's word is in its home line, or, if that was full, in the
- * next line that had room. The head of the home line says how far to look for those. A word is half
- * of the hash and the number of the key's slot. The head has seven more bits of the hash for each
- * of the line's words, so that a look-up compares all of them at once.
+ * The table is an array of cache lines. A key has one word in it, in the key's home line or, if
+ * that was full, in the next line that had room. The head of the home line says how far such words
+ * are. A word is half of the key's hash and the number of its slot. The head has seven more bits of
+ * the hash for each of its line's words, so that a look-up compares all of them at once.
  *
- * Two keys may have the same half. So each slot has a record of the key that uses it, and of the
- * use's counter. A slot may be given to its next key before this node has heard that the last one
- * is gone. The record then says that the last one is not there, and that is true.
+ * Two keys may have the same half. So there is a record for each slot: the key that uses it, and
+ * the counter of that use. A slot may be given to its next key before this node has heard that the
+ * last one is gone. The record then says that the last key is not there, which is true.
  *
  * A look-up takes no lock. Words do not move while they are in the table, so a look-up finds every
- * key that is there all the time. A change writes what leads to a word after the word.
+ * key that is there throughout. A change writes the word first, and then what leads to it.
  */
 
 enum { LINE = 64, WORDS = 7, WORDS_FILLED = 5 /* in each line, when the table is full */ };
 
 struct index_line {
-    /* Byte i: 0x80 | bits of the hash of word i; 0: that is free. Byte 7: how many lines further
-     * some words are whose home this is; FAR: maybe anywhere. */
+    /* Byte i: 0x80 | bits of the hash of word i; 0: the word is free. Byte 7: how many lines behind
+     * this one the words may be whose home it is; FAR: anywhere. */
     _Alignas(LINE) _Atomic uint64_t head;
     _Atomic uint64_t word[WORDS]; /* the hash's upper half << 32 | the slot's number */
 };
@@ -46,7 +46,7 @@ struct kv_index {
     uint32_t slots; /* at each host */
     unsigned slot_bits;
     pthread_mutex_t lock; /* of changes */
-    uint32_t *elsewhere;  /* by line: how many words whose home it is are in others */
+    uint32_t *elsewhere;  /* by home line: how many of its words are in other lines */
 };
 
 /* --- setup -------------------------------------------------------------------------------- */
@@ -57,8 +57,8 @@ enum { HUGE_PAGE = 2 << 20 };
 #define MADV_COLLAPSE 25
 #endif
 
-/* Asks for huge pages, whole ones: look-ups go everywhere, and on small pages each would begin
- * with a miss in the translation buffer. Without them it is slower, no worse. */
+/* Asks for huge pages. Look-ups go everywhere, and on small pages each would begin with a TLB miss.
+ * Where there are none the index is slower, no worse. */
 static void index_ask_for_huge_pages(void *memory, size_t size)
 {
     uintptr_t begin = ((uintptr_t)memory + HUGE_PAGE - 1) & ~(uintptr_t)(HUGE_PAGE - 1);
@@ -67,10 +67,10 @@ static void index_ask_for_huge_pages(void *memory, size_t size)
     if (begin >= end)
         return;
     madvise((void *)begin, end - begin, MADV_HUGEPAGE);
-    madvise((void *)begin, end - begin, MADV_COLLAPSE); /* what is on small pages already */
+    madvise((void *)begin, end - begin, MADV_COLLAPSE); /* for what is on small pages already */
 }
 
-/* Memory that is there, and zero. */
+/* Zeroed memory whose pages are all present. */
 static void *index_memory(size_t size)
 {
     const size_t whole = (size + LINE - 1) / LINE * LINE;
@@ -158,7 +158,7 @@ static uint32_t index_home(const struct kv_index *x, uint64_t hash)
     return (uint32_t)((hash & UINT32_MAX) * x->line_count >> 32);
 }
 
-/* `further` lines behind the home line, behind the last of which is the first. */
+/* The line that is `further` lines behind the home line. The first line follows the last. */
 static struct index_line *index_line(const struct kv_index *x, uint32_t home, uint32_t further)
 {
     const uint64_t at = (uint64_t)home + further;
@@ -166,7 +166,8 @@ static struct index_line *index_line(const struct kv_index *x, uint32_t home, ui
     return &x->lines[at < x->line_count ? at : at - x->line_count];
 }
 
-/* What the head has of a word. These bits choose neither the home line nor the word's half. */
+/* The byte that the head has of a word. Its bits of the hash are neither among those that choose
+ * the home line nor in the word. */
 static uint64_t index_mark(uint64_t hash)
 {
     return 0x80 | (hash & 0x7f);
@@ -182,7 +183,7 @@ static uint32_t index_lines_to_look_at(const struct kv_index *x, uint64_t head)
     return index_reach(head) == FAR ? x->line_count : (uint32_t)index_reach(head) + 1;
 }
 
-/* The upper bits of those of the bytes 0 to 6 that may be `byte`; and sometimes one that is not. */
+/* The upper bits of those among bytes 0 to 6 that are `byte`, and rarely of one that is not. */
 static uint64_t index_bytes(uint64_t head, uint64_t byte)
 {
     const uint64_t each = UINT64_C(0x0001010101010101), x = head ^ byte * each;
@@ -192,7 +193,7 @@ static uint64_t index_bytes(uint64_t head, uint64_t byte)
 
 /* --- look-ups ----------------------------------------------------------------------------- */
 
-/* Fills in the place's counter if its slot is used by the key. */
+/* Whether the place's slot is used by this very key; then fills in the counter. */
 static bool index_is_sure(const struct kv_index *x, uint64_t hash, struct kv_place *place)
 {
     struct index_use *use = index_use(x, *place);
@@ -218,7 +219,7 @@ static inline bool index_look(const struct kv_index *x, const struct index_line 
     return false;
 }
 
-/* In the lines behind the home line. */
+/* The same in the lines behind the home line. */
 static bool index_look_further(const struct kv_index *x, uint64_t home_head, uint64_t hash,
                                bool surely, struct kv_place *place)
 {
@@ -266,7 +267,7 @@ void kv_index_prefetch_use(const struct kv_index *x, struct kv_place place)
 
 /* --- changes ------------------------------------------------------------------------------ */
 
-/* A word of the table. */
+/* The position of a word in the table. */
 struct index_spot {
     struct index_line *line; /* NULL: none */
     uint32_t further;        /* than the home line */
@@ -285,7 +286,7 @@ static void index_set_byte(struct index_line *line, unsigned i, uint64_t byte)
     atomic_store_explicit(&line->head, head | byte << 8 * i, memory_order_release);
 }
 
-/* The first free one from the home line on. */
+/* The first free word from the home line on. */
 static struct index_spot index_free_spot(const struct kv_index *x, uint32_t home)
 {
     for (uint32_t further = 0; further < x->line_count; further++) {
@@ -297,7 +298,7 @@ static struct index_spot index_free_spot(const struct kv_index *x, uint32_t home
     return (struct index_spot){0};
 }
 
-/* The one with this word. */
+/* Where this word is. */
 static struct index_spot index_spot_of(const struct kv_index *x, uint32_t home, uint64_t mark,
                                        uint64_t word)
 {

@@ -1,12 +1,11 @@
 /*
- * The kvstore's index at one node: where each key is. A hash table of the store's own, for what the
- * store needs of one: a look-up that usually touches one cache line, waits for nobody, and can be
- * had without being sure.
+ * The kvstore's index at one node: where each key is. It is a hash table made for this store: a
+ * look-up usually touches one cache line, never waits, and may be a guess, which is cheaper.
  *
- * Keys come as their hashes: kv_hash is a bijection, so the hash is the key.
+ * Keys are given as their hashes: kv_hash is a bijection, so the hash is the key.
  *
- * Threads: any. Changes wait for one another; changes of one key come one after the other anyway,
- * for whoever makes them holds the key's lock.
+ * Threads: any. Changes wait for one another. Changes of one key never come at the same time, as
+ * whoever makes them holds the key's lock.
  */
 #ifndef LOCO_KVSTORE_INDEX_H
 #define LOCO_KVSTORE_INDEX_H
@@ -17,18 +16,18 @@
 
 struct kv_index;
 
-/* The slot of a key, and which of its uses. */
+/* A key's slot, and which use of that slot the key has. */
 struct kv_place {
     uint32_t host, slot;
-    uint64_t counter; /* from 1; 0: not known */
+    uint64_t counter; /* of the use, from 1; 0: not known */
 };
 
-/* Takes all the memory: for a key in each of the `slots` at each of the `hosts`, and for `late`
- * more that are gone elsewhere while this node has still to hear of it. Returns 0 or -ENOMEM. */
+/* Allocates all the memory: for a key in each of the `slots` at each of the `hosts`, and for `late`
+ * keys more, whose removal this node has yet to hear of. Returns 0 or -ENOMEM. */
 int kv_index_open(struct kv_index **index, uint32_t hosts, uint32_t slots, size_t late);
 void kv_index_close(struct kv_index *index);
 
-/* The finalizer of MurmurHash3: each step can be undone. */
+/* The finalizer of MurmurHash3. Each step can be undone. */
 static inline uint64_t kv_hash(uint64_t key)
 {
     key = (key ^ (key >> 33)) * 0xff51afd7ed558ccdu;
@@ -36,21 +35,22 @@ static inline uint64_t kv_hash(uint64_t key)
     return key ^ (key >> 33);
 }
 
-/* Whether the key is there, and where. */
+/* Returns whether the key is there; then *place is where. */
 bool kv_index_find(const struct kv_index *index, uint64_t hash, struct kv_place *place);
 
-/* Where the key is if it is there, without its counter. False: it is not there. The slot may be
- * another key's, which one look-up in four thousand million finds. */
+/* The same, but *place is a guess without a counter: in one look-up of four thousand million the
+ * slot is another key's. If it returns false, the key is surely not there. */
 bool kv_index_guess(const struct kv_index *index, uint64_t hash, struct kv_place *place);
 
-/* Adds a key that is not there. Returns 0, or -ENOMEM: there are more than it was opened for. */
+/* Adds a key that is not there. Returns 0, or -ENOMEM: there are more keys than it was opened for.
+ */
 int kv_index_add(struct kv_index *index, uint64_t hash, struct kv_place place);
 
-/* Whether it was there, in this place. */
+/* Removes a key from this place. Returns whether it was there. */
 bool kv_index_remove(struct kv_index *index, uint64_t hash, struct kv_place place);
 
-/* Fetch into the cache what a guess touches; and what a find touches besides, when the place is
- * guessed. So the misses of several operations overlap. */
+/* Fetch into the cache what a guess touches; and what a find touches besides, once the place is
+ * guessed. So the cache misses of several operations overlap. */
 void kv_index_prefetch(const struct kv_index *index, uint64_t hash);
 void kv_index_prefetch_use(const struct kv_index *index, struct kv_place place);
 

@@ -1,25 +1,25 @@
 /*
- * The kvstore's locks: ticket locks of one word each, for operations that must not wait but
- * are looked at now and then. A key's lock follows from its hash.
+ * The kvstore's locks: ticket locks of one word each, for operations that do not wait in a call but
+ * are polled. A key's lock follows from its hash.
  *
  *      bits 32..63     now_serving
  *      bit 31          a carry out of next_ticket
  *      bits 0..30      next_ticket
  *
- * One fetch-and-add takes a ticket and also says who is served, so that a free lock costs one
- * round trip. Another one releases; being an atomic, it executes when the holder's earlier
- * writes on the same link are placed.
+ * One fetch-and-add takes a ticket and also tells which ticket is being served, so a free lock
+ * costs one round trip. Another one releases the lock; as an atomic, it executes once the holder's
+ * earlier writes on the same link are placed.
  *
- * (loco_ticket_lock waits inside its calls, and hands over within a node; which would put two
- * threads' writes to one slot on two links, in no order. Here every handover goes through the
- * word.)
+ * loco_ticket_lock would not do. It waits inside its calls, and it hands over within a node: two
+ * threads' writes to one slot would then be on two links, in no order. Here every handover between
+ * threads goes through the word.
  */
 #ifndef LOCO_KVSTORE_LOCKS_H
 #define LOCO_KVSTORE_LOCKS_H
 
 #include "loco/kvstore.h"
 
-#define KV_TICKETS (UINT64_C(1) << 31) /* as many there are before they start again at 0 */
+#define KV_TICKETS (UINT64_C(1) << 31) /* after so many, tickets start again at 0 */
 
 /* Finds the key's lock. */
 static inline void kv_lock_find(struct loco_kv_op *op, const struct loco_kvstore *store)
@@ -36,11 +36,11 @@ static inline struct loco_atomic_word kv_lock_word(const struct loco_kv_op *op,
     return loco_atomic_at(&store->locks, op->lock_host, op->lock_index);
 }
 
-/* What to add to take a ticket. */
+/* What is added to take a ticket. */
 #define KV_LOCK_TAKE UINT64_C(1)
 
-/* What to add to release. Who took the last of the tickets made next_ticket carry into bit
- * 31, and carries it on into now_serving: which is the increment that is due. */
+/* What is added to release. Taking the last ticket made next_ticket carry into bit 31. Its release
+ * carries that bit on into now_serving, which increments it as a release must. */
 static inline uint64_t kv_lock_release(uint32_t ticket)
 {
     return ticket == KV_TICKETS - 1 ? KV_TICKETS : UINT64_C(1) << 32;

@@ -12,13 +12,13 @@
 
 /* --- one slot ----------------------------------------------------------------------------- */
 
-/* A size that the compiler knows is hashed in 2 ns. */
+/* One word is hashed in 2 ns, as the compiler knows the size. */
 __attribute__((flatten)) static inline uint64_t slot_hash_word(const unsigned char *value)
 {
     return XXH3_64bits(value, sizeof(uint64_t));
 }
 
-/* The same value has another checksum for each key and each use of the slot. */
+/* The same value has different checksums for different keys and different uses of the slot. */
 static uint64_t slot_checksum(const struct kv_slots *s, const unsigned char *copy, uint64_t hash,
                               uint64_t counter)
 {
@@ -62,8 +62,8 @@ enum kv_seen kv_slot_judge(const struct kv_slots *s, const void *copy, uint64_t 
     return counter && state != kv_slot_state(counter, true) ? KV_ABSENT : KV_UNCLEAR;
 }
 
-/* A slot lies in as few cache lines as it can. */
-static size_t stride_of(size_t size)
+/* From slot to slot: so that each lies in as few cache lines as possible. */
+static size_t slot_stride(size_t size)
 {
     size_t line = LOCO_CACHE_LINE;
 
@@ -72,15 +72,15 @@ static size_t stride_of(size_t size)
 
 /* --- all slots ---------------------------------------------------------------------------- */
 
-/* This node's slots at one host, each by its group. */
+/* This node's slots at one host, by their groups. */
 struct kv_spares {
-    uint64_t *free; /* a bit for each */
+    uint64_t *free; /* a bit for each slot */
     uint64_t *counters;
 };
 
 enum { WORD = 64 };
 
-static bool is_own(const struct kv_slots *s, struct kv_place place)
+static bool slot_is_own(const struct kv_slots *s, struct kv_place place)
 {
     return s->spares[place.host].counters && place.slot % s->owners == s->owner;
 }
@@ -95,8 +95,8 @@ static void spares_flip(struct kv_spares *at, uint32_t group)
     at->free[group / WORD] ^= UINT64_C(1) << group % WORD;
 }
 
-/* The first group from `home` on in which this node's slot is free; behind the last comes the
- * first. UINT32_MAX: there is none. */
+/* The first group from `home` on in which this node's slot is free. The first group follows the
+ * last. UINT32_MAX: no slot is free. */
 static uint32_t spares_nearest(const struct kv_slots *s, const struct kv_spares *at, uint32_t home)
 {
     const uint32_t words = spares_words(s);
@@ -121,12 +121,12 @@ static int spares_open(const struct kv_slots *s, struct kv_spares *at)
     return 0;
 }
 
-static unsigned home_lines(size_t group_size)
+static unsigned slots_home_lines(size_t group_size)
 {
     return group_size <= LOCO_CACHE_LINE ? 1 : group_size <= 2 * LOCO_CACHE_LINE ? 2 : 0;
 }
 
-static int make_all(struct kv_slots *s, struct loco_channel *c, enum loco_kv_placement placement)
+static int slots_make(struct kv_slots *s, struct loco_channel *c, enum loco_kv_placement placement)
 {
     const struct loco_manager *m = c->mgr;
     const bool everywhere = placement == LOCO_KV_AT_LOCK;
@@ -135,7 +135,7 @@ static int make_all(struct kv_slots *s, struct loco_channel *c, enum loco_kv_pla
     s->owners = everywhere ? m->count : 1;
     s->owner = everywhere ? m->id : 0;
     s->hosted = s->own * s->owners;
-    s->home_lines = everywhere ? home_lines(s->owners * s->stride) : 0;
+    s->home_lines = everywhere ? slots_home_lines(s->owners * s->stride) : 0;
     int rc = loco_channel_region(c, "slots", s->hosted * s->stride, &s->region);
     s->spares = calloc(m->count, sizeof *s->spares);
     s->nearby = calloc(m->count, sizeof *s->nearby);
@@ -163,8 +163,8 @@ int kv_slots_open(struct kv_slots **slots, struct loco_channel *channel,
     s->node_count = channel->mgr->count;
     s->value_size = config->value_size;
     s->capacity = config->capacity;
-    s->stride = stride_of(kv_slot_size(s));
-    int rc = make_all(s, channel, config->placement);
+    s->stride = slot_stride(kv_slot_size(s));
+    int rc = slots_make(s, channel, config->placement);
     if (rc)
         kv_slots_close(s);
     else
@@ -217,7 +217,7 @@ int kv_slots_take(struct kv_slots *s, uint32_t host, uint64_t hash, struct kv_pl
 
 void kv_slots_put(struct kv_slots *s, struct kv_place place)
 {
-    if (!is_own(s, place))
+    if (!slot_is_own(s, place))
         return;
     pthread_mutex_lock(&s->lock);
     spares_flip(&s->spares[place.host], place.slot / s->owners);

@@ -1,22 +1,22 @@
 /*
- * The kvstore's slots: their format, and who has which.
+ * The kvstore's slots: their format, and which of them are in use.
  *
  *      word 0      counter << 1 | valid
  *      value       padded with zeros to whole words
  *      word n      a checksum of the value and the counter
  *
- * The counter says which use of the slot this is, from 1; 0: never used. It and the valid bit
- * are one word, so they are never torn from one another, and the valid bit flips with one
- * write that leaves the checksum right. The checksum is one word too, and the value counts as
- * written when that is placed: an update is a write of the value and the checksum that leaves
- * word 0 alone.
+ * The counter tells the uses of a slot apart: it is 1 in the first, and 0 in a slot that was never
+ * used. The counter and the valid bit are one word, so one is never seen without the other, and the
+ * valid bit is flipped by one write that leaves the checksum right. The checksum is one word too,
+ * and a value counts as written when its checksum is placed: an update writes the value and the
+ * checksum, and leaves word 0 alone.
  *
- * Each node owns slots at some or all hosts, and gives them to the keys that it inserts. Only it
- * counts up their counters, so it knows them without asking.
+ * Each node owns slots at some or all hosts, and gives them to the keys that it inserts. Only the
+ * owner increments their counters, so it knows them without asking.
  *
- * A host's slots lie in groups of one slot of each owner. A key's home is one group, which follows
- * from its hash. The key gets the free slot of its inserter that is nearest to home: so most keys'
- * slots can be fetched into the cache before the index has said where they are.
+ * A host's slots lie in groups, with one slot of each owner in a group. A key's home is the group
+ * that follows from its hash. The key gets its inserter's nearest free slot, counted from home: so
+ * most keys' slots can be prefetched before the index has said where they are.
  *
  * Threads: any.
  */
@@ -30,15 +30,15 @@ struct kv_slots {
     struct loco_region *region;
     size_t value_size, stride; /* bytes; of the value, and from slot to slot */
     uint32_t node_count;
-    uint32_t hosted;          /* how many each host has */
+    uint32_t hosted;          /* at each host */
     uint32_t owners, owner;   /* of a host's slots, and which of them this node is */
-    uint32_t own;             /* how many each owner has there */
-    unsigned home_lines;      /* cache lines of a group; 0: too many to fetch on suspicion */
+    uint32_t own;             /* of each owner at each host */
+    unsigned home_lines;      /* cache lines of a group; 0: too many to prefetch */
     uint32_t capacity, used;  /* of this node's slots, at all hosts */
     pthread_mutex_t lock;     /* of `used` and all below */
     struct kv_spares *spares; /* by host */
 
-    /* By host: where its slots are in this CPU's reach; NULL: they are not, or are lost. */
+    /* By host: its slots, where this CPU can reach them; NULL: it cannot, or the host is lost. */
     const unsigned char *_Atomic *nearby;
 };
 
@@ -71,7 +71,7 @@ static inline const unsigned char *kv_slots_nearby(const struct kv_slots *slots,
     return atomic_load_explicit(&slots->nearby[host], memory_order_acquire);
 }
 
-/* Fetches a slot into the cache, for a read or for a write, if that is possible. */
+/* Fetches a slot into the cache, for a read or for a write, if this CPU can reach it. */
 static inline void kv_slot_prefetch(const struct kv_slots *slots, uint32_t host, uint32_t slot,
                                     bool writes)
 {
@@ -83,13 +83,13 @@ static inline void kv_slot_prefetch(const struct kv_slots *slots, uint32_t host,
         __builtin_prefetch(base + kv_slot_at(slots, slot));
 }
 
-/* The group that is the key's home. */
+/* The key's home. */
 static inline uint32_t kv_slots_home(const struct kv_slots *slots, uint64_t hash)
 {
     return (uint32_t)((hash & UINT32_MAX) * slots->own >> 32);
 }
 
-/* Fetches the slots at the key's home into the cache, if the key is likely to be there. */
+/* Fetches the key's home into the cache, unless it is too large. */
 static inline void kv_slots_prefetch_home(const struct kv_slots *slots, uint32_t host,
                                           uint64_t hash, bool writes)
 {
@@ -101,13 +101,13 @@ static inline void kv_slots_prefetch_home(const struct kv_slots *slots, uint32_t
         kv_slot_prefetch(slots, host, first + slots->owners - 1, writes);
 }
 
-/* Completes a copy whose value is there: word 0, not valid, and the checksum. */
+/* Completes a slot's copy that has its value: adds word 0, not valid, and the checksum. */
 void kv_slot_seal(const struct kv_slots *slots, void *copy, uint64_t hash, uint64_t counter);
 
 enum kv_seen { KV_PRESENT, KV_ABSENT, KV_UNCLEAR };
 
-/* What a copy says of the key with this hash, of which the index said that it is use `counter` of
- * the slot. With counter 0 that was a guess, and no copy says that the key is absent. */
+/* What a slot's copy says of the key with this hash. The index has said that the key has use
+ * `counter` of the slot. With counter 0 it was only a guess, and the answer is never KV_ABSENT. */
 enum kv_seen kv_slot_judge(const struct kv_slots *slots, const void *copy, uint64_t hash,
                            uint64_t counter);
 
@@ -118,15 +118,15 @@ int kv_slots_open(struct kv_slots **slots, struct loco_channel *channel,
                   const struct loco_kvstore_config *config);
 void kv_slots_close(struct kv_slots *slots);
 
-/* The host has connected; it is lost. */
+/* The host has connected. The host is lost. */
 void kv_slots_meet(struct kv_slots *slots, uint32_t host);
 void kv_slots_part(struct kv_slots *slots, uint32_t host);
 
-/* One of this node's slots for a new key, if it can be at `host`, and the counter of this use.
- * Returns 0 or -ENOSPC. */
+/* Takes one of this node's slots at `host` for a new key, and counts its counter up. Returns 0 or
+ * -ENOSPC. */
 int kv_slots_take(struct kv_slots *slots, uint32_t host, uint64_t hash, struct kv_place *place);
 
-/* Gives it back, if it is this node's. Its valid bit is off. */
+/* Gives a slot back, if it is this node's. Its valid bit is off. */
 void kv_slots_put(struct kv_slots *slots, struct kv_place place);
 
 #endif

@@ -1,26 +1,26 @@
 /*
- * No operation waits for another one for ever
+ * Why no operation waits for ever
  *
- * An insert or a delete holds its key's lock until all nodes have acknowledged its change. So
- * locks, room in the rings, index entries and slots would make a circle of waits if applying a
- * change could wait for any of them. It waits for nothing:
+ * An insert or a delete holds its key's lock until all nodes have acknowledged its change. If
+ * applying a change could wait for a lock, for room in a ring, for an index entry or for a slot,
+ * there could be a circle of waits. But it waits for nothing:
  *
- *   - A change finds a free entry in the index. What a node's index holds is of two kinds. Of the
- *     first is a use of a slot whose owner has not heard of its end: each owner has `capacity` at
- *     most. Of the second is one whose owner has heard, and may have announced the slot's next use,
- *     while this node has still to apply the removal. Each of these removals was sent, is not
- *     acknowledged by this node, and lies in the ring of the node that sent it; so there are no
- *     more than the rings hold. (Of the own ring it is one: no other is sent before it is applied.)
- *     The index has room for both kinds. A sender that dies leaves removals that never come, but
- *     sends no more either.
+ *   - A change always finds a free entry in the index. A node's index holds two kinds of entries.
+ *     The first are uses of slots whose owners do not know of their end: at most `capacity` for
+ *     each owner. The second are uses whose owner knows of the end, and may have announced the
+ *     slot's next use, while this node has still to apply the removal. Each of these removals was
+ *     sent, is not yet acknowledged by this node, and lies in its sender's ring; so there are no
+ *     more of them than the rings hold. (In this node's own ring there is one at most: the next is
+ *     sent after it is applied.) The index has room for both kinds. A sender that dies leaves
+ *     removals that never come, but sends nothing more either.
  *   - A slot is given back, and never waited for: an insert that finds none fails.
- *   - A node takes all that is in a ring, in its order, before it acknowledges; the sender has no
- *     room for more than a ring's size until then, so that ends.
+ *   - A node takes all that is in a ring, in order, before it acknowledges. That ends, as the
+ *     sender has room for no more than the ring's size until then.
  *
- * So every change that was sent is acknowledged, as long as each node serves its trackers. With
- * that, room comes back to a full ring; then the changes that wait for room are sent, and are
- * acknowledged too; then whoever holds a lock releases it, provided that its window is polled. What
- * waits for a lock waits for others to be polled, and for nothing else.
+ * So every change that was sent is acknowledged, as long as each node serves its trackers. That
+ * frees room in a full ring; the changes that wait for room are sent, and acknowledged too; the
+ * operations that made them release their locks when their windows are polled. So an operation that
+ * waits for a lock waits for other windows to be polled, and for nothing else.
  */
 #include "kvstore_tracker.h"
 #include "loco/thread.h"
@@ -63,13 +63,13 @@ void kv_trackers_close(struct loco_kvstore *s)
 
 /* --- changes ------------------------------------------------------------------------------ */
 
-static struct loco_ringbuffer *own_ring(const struct loco_kvstore *s)
+static struct loco_ringbuffer *tracker_own_ring(const struct loco_kvstore *s)
 {
     return &s->trackers[s->channel.mgr->id];
 }
 
-/* There is room for what is added, if the nodes agree about the store's capacity. */
-static void apply_added(struct loco_kvstore *s, uint64_t hash, struct kv_place place)
+/* The index has room, if all nodes have given the store the same capacity. */
+static void tracker_apply_added(struct loco_kvstore *s, uint64_t hash, struct kv_place place)
 {
     if (kv_index_add(s->index, hash, place))
         loco_log(
@@ -79,14 +79,14 @@ static void apply_added(struct loco_kvstore *s, uint64_t hash, struct kv_place p
             s->channel.name);
 }
 
-static void apply(struct loco_kvstore *s, const struct kv_change *c)
+static void tracker_apply(struct loco_kvstore *s, const struct kv_change *c)
 {
     const struct kv_place place = {.host = c->host, .slot = c->slot, .counter = c->counter};
 
-    /* A slot may be used again before all have heard of its last use's end: who still looks for
-     * that use sees another counter. */
+    /* A slot may be used again before every node has heard of the end of its last use. A node that
+     * still looks for that use sees another counter. */
     if (c->kind == KV_ADDED)
-        apply_added(s, c->hash, place);
+        tracker_apply_added(s, c->hash, place);
     else if (kv_index_remove(s->index, c->hash, place))
         kv_slots_put(s->slots, place);
 }
@@ -95,21 +95,21 @@ int kv_change_make(struct loco_kvstore *s, const struct kv_change *c, uint64_t *
 {
     if (atomic_exchange_explicit(&s->sending, true, memory_order_acquire))
         return -EAGAIN;
-    int rc = loco_ringbuffer_send(own_ring(s), c, sizeof *c, position);
+    int rc = loco_ringbuffer_send(tracker_own_ring(s), c, sizeof *c, position);
     if (!rc)
-        apply(s, c);
+        tracker_apply(s, c);
     atomic_store_explicit(&s->sending, false, memory_order_release);
     return rc;
 }
 
 bool kv_change_known(const struct loco_kvstore *s, uint64_t position)
 {
-    return loco_ringbuffer_acknowledged(own_ring(s), position);
+    return loco_ringbuffer_acknowledged(tracker_own_ring(s), position);
 }
 
 /* --- the tracker thread ------------------------------------------------------------------- */
 
-static unsigned follow(struct loco_kvstore *s, struct loco_ringbuffer *ring)
+static unsigned tracker_follow(struct loco_kvstore *s, struct loco_ringbuffer *ring)
 {
     struct loco_message message;
     struct kv_change change;
@@ -117,7 +117,7 @@ static unsigned follow(struct loco_kvstore *s, struct loco_ringbuffer *ring)
 
     for (; loco_ringbuffer_receive(ring, &message) == 0; count++) {
         loco_copy(&change, message.data, sizeof change);
-        apply(s, &change);
+        tracker_apply(s, &change);
     }
     if (count > 0) /* one acknowledgement for all */
         loco_ringbuffer_acknowledge(ring, message.position);
@@ -132,7 +132,7 @@ unsigned loco_kvstore_serve(struct loco_kvstore *s)
         return 0;
     for (uint32_t sender = 0; sender < s->channel.mgr->count; sender++)
         if (sender != s->channel.mgr->id)
-            count += follow(s, &s->trackers[sender]);
+            count += tracker_follow(s, &s->trackers[sender]);
     kv_calls_move_on(s);
     atomic_store_explicit(&s->serving, false, memory_order_release);
     return count;

@@ -1,6 +1,6 @@
 /*
- * The kvstore's trackers: a broadcast from each node to all others of the changes to the
- * index. Whoever receives one applies it to the own node's index and then acknowledges.
+ * The kvstore's trackers: each node broadcasts its changes of the index to all others. A node that
+ * receives a change applies it to its own index and then acknowledges it.
  */
 #ifndef LOCO_KVSTORE_TRACKER_H
 #define LOCO_KVSTORE_TRACKER_H
@@ -21,8 +21,8 @@ struct kv_change {
 
 _Static_assert(sizeof(struct kv_change) == 32, "crosses the network");
 
-/* A ring is room for the changes that are in flight, not for a history. It never holds more than
- * KV_IN_FLIGHT that some receiver has not acknowledged: a message takes a word more. */
+/* A ring has room for the changes in flight, not for a history. At most KV_IN_FLIGHT of them are
+ * not yet acknowledged by some receiver: each takes a word more than its size. */
 enum {
     KV_RING_SIZE = 64 << 10,
     KV_IN_FLIGHT = KV_RING_SIZE / (sizeof(struct kv_change) + sizeof(uint64_t)),
@@ -31,12 +31,12 @@ enum {
 int kv_trackers_open(struct loco_kvstore *store);
 void kv_trackers_close(struct loco_kvstore *store);
 
-/* Tells the others, and changes this node's index and slots. Returns 0; -EAGAIN: not now; or an
- * error of loco_ringbuffer_send that is for good, with nothing changed here. Any attached thread.
- */
+/* Broadcasts a change, and applies it here. Returns 0, and its position for kv_change_known;
+ * -EAGAIN when another thread is sending or the ring is full; or another error of
+ * loco_ringbuffer_send. After an error nothing is changed. Any attached thread. */
 int kv_change_make(struct loco_kvstore *store, const struct kv_change *change, uint64_t *position);
 
-/* Whether all have made the changes up to `position`. */
+/* Whether every node has applied the changes up to `position`. */
 bool kv_change_known(const struct loco_kvstore *store, uint64_t position);
 
 #endif

@@ -1,7 +1,7 @@
 /*
- * A lock is two gates. A thread goes through the gate of its own node first, and then through the
- * gate at the lock's host, for which it stands for its whole node. Both work alike, on two words:
- * the local ones are in this node's memory, the network's in the host's.
+ * A lock is two gates. A thread goes through the local gate of its own node first. Then it goes
+ * through the network gate at the lock's host, on behalf of its whole node. Both gates work alike,
+ * on two words: the local gate's are in this node's memory, the network gate's in the host's.
  *
  *      next_ticket   the next ticket to be taken, in the high 32 bits
  *      now_serving   bits 32 to 63: the ticket whose turn it is
@@ -11,36 +11,36 @@
  *
  * The states of now_serving, and who may change it:
  *
- *      GRANTED   The gate is kept for the turn's ticket, whose owner is in without a further step.
+ *      GRANTED   The gate belongs to the turn's ticket: its owner is in as soon as it sees this.
  *      OPEN      Nobody is in. The owner of the turn's ticket goes in by a compare-and-swap to
- *                HELD. So does anybody without a ticket, who thereby passes the turn.
- *      HELD      Somebody is in.
+ *                HELD. So may a thread without a ticket, which thereby passes the turn.
+ *      HELD      A thread is in.
  *
- * Only the one that is in (HELD, or GRANTED and its turn) leaves, by a plain write of now_serving:
- * OPEN while the turn may still be passed, else GRANTED. This write is safe beside the
+ * Only the thread that is in (HELD, or GRANTED and its turn) leaves, by a plain write of
+ * now_serving: OPEN while the turn may still be passed, else GRANTED. This write is safe beside the
  * compare-and-swaps of the others even where the fabric's writes and atomics are not atomic with
- * one another: those compare-and-swaps expect OPEN, so they fail while somebody is in, and one that
- * fails writes nothing. A value with OPEN never comes back either: without the holder, now_serving
+ * one another: those compare-and-swaps expect OPEN, so they fail while a thread is in, and one that
+ * fails writes nothing. Nor does a value with OPEN ever come back: without the holder, now_serving
  * only grows. (Tickets wrap with the 64 bits. They are compared only for equality and distance.)
  *
- * A ticket that was taken by fetch-and-add has to be waited for. A try therefore never takes one
- * so: it passes an open gate, or takes the very ticket that is GRANTED, by a compare-and-swap.
+ * A ticket that was taken by a fetch-and-add must be waited for. So a try never takes one that way:
+ * it passes an open gate, or takes the very ticket that is GRANTED, by a compare-and-swap.
  *
- * What a dead node leaves: it may have died with a ticket, or inside. So each node has claim words
- * at the host. The node writes ASKING there before it takes a ticket, and then the ticket. A thread
- * that waits, and knows of a loss, looks whether the present turn belongs to a dead node:
+ * A node may die with a ticket, or while it is in. So each node has claim words at the host. It
+ * writes ASKING there before it takes a ticket, and then the ticket. A thread that waits, and knows
+ * of a loss, looks whether the present turn belongs to a dead node:
  *
  *      HELD      now_serving says which node is in
  *      else      the turn's ticket was taken, and no living node claims it or is ASKING
  *
- * If so it ends that turn, by a compare-and-swap from the value that it has looked at. A node
- * counts as dead only when nothing that it wrote can still arrive at any other node: no late
+ * If so, the thread ends that turn, by a compare-and-swap from the value that it has looked at. A
+ * node counts as dead only when nothing that it wrote can still arrive at any other node: no late
  * release, and no late write to what the lock protects.
  *
- * Why a node has two claim words per lock: its threads write claims over links of their own, and
- * nothing orders one thread's claim behind another thread's release. Successive claims alternate
- * between the two words. When a word is used again, the ticket in between has been served, so all
- * writes to the word for the ticket before that are in place.
+ * A node has two claim words for each lock, since its threads write claims over links of their own,
+ * and nothing orders one thread's claim behind another thread's release. Successive claims
+ * alternate between the two words. When a word is used again, the ticket in between has been
+ * served, so all writes to the word for the ticket before that are placed.
  */
 #include "loco/ticket_lock.h"
 
@@ -99,9 +99,9 @@ struct gate {
     struct loco_ticket_lock *lock; /* of a network gate; NULL: the gate is local */
     struct loco_atomic_word next_ticket, now_serving;
     const uint64_t *near; /* now_serving, where this CPU can read it; else NULL */
-    uint64_t *after;      /* written by whoever is in: the next now_serving, without a state */
+    uint64_t *after;      /* the next now_serving, without a state; the thread that is in has it */
     unsigned handover;
-    const struct loco_wait *wait; /* limits a look over the network; NULL: no limit */
+    const struct loco_wait *wait; /* limits a look over the network; NULL: unlimited */
 };
 
 /* --- a gate ---------------------------------------------------------------------------------- */
@@ -115,8 +115,8 @@ static int gate_look(const struct gate *g, uint64_t *serving)
     return 0;
 }
 
-/* Goes in if the gate is open and still as it was `seen`; then *g->after = after. Returns 1 when
- * in, 0 when not, or an error. */
+/* Goes in if the gate is open and still as it was `seen`; then sets *g->after. Returns 1 when in, 0
+ * when not, or an error. */
 static int gate_go_in(const struct gate *g, uint64_t seen, uint64_t after)
 {
     uint64_t old;
@@ -150,11 +150,11 @@ static int gate_go_in_by_turn(const struct gate *g, uint64_t ticket, uint64_t se
 /*
  * How long to rest before the next poll, ns; 0: for one loco_relax.
  *
- * A poll takes the cache line away from the thread that is in. So where passing is allowed, each
- * poll that finds a change is followed by a longer rest, but by none that outlasts the passes that
- * are left: a section takes SECTION_NS at least. Over a network a poll is a round trip, and each
- * ticket before this one takes at least that long. There the rest is never 0, as nothing wakes this
- * node when the lock changes hands.
+ * A poll takes the cache line away from the thread that is in. So where passing is allowed, the
+ * rest grows with each poll that finds a change, but does not outlast the passes that are left: a
+ * section takes SECTION_NS at least. Over a network a poll is a round trip, and each ticket before
+ * this one takes at least that long. There the rest is never 0, as nothing wakes this node when the
+ * lock changes hands.
  */
 enum { REST_NS = 100, REST_MAX_NS = 1000, SECTION_NS = 32, FAR_SECTION_NS = 2000 };
 
@@ -179,10 +179,10 @@ static void gate_rest(const struct gate *g, struct loco_wait *wait, uint64_t ns)
         ;
 }
 
-/* --- what the dead leave ---------------------------------------------------------------------- */
+/* --- claims, and what the dead leave ---------------------------------------------------------- */
 
-/* At a host, each word of a lock has a cache line of its own. Behind all the locks are the claims,
- * node by node, two words a lock, each node's from a new cache line on. */
+/* At a host, each word of a lock has a cache line of its own. The claims follow behind all the
+ * locks: node by node, two words for each lock, and a new cache line for each node. */
 enum { LINE = LOCO_CACHE_LINE / sizeof(uint64_t), WORDS = 2 * LINE };
 
 static size_t claims_per_node(size_t locks)
@@ -202,9 +202,9 @@ static size_t claim_index(const struct loco_ticket_lock *l, uint32_t node, bool 
     return claims + 2 * (l->index / WORDS) + second;
 }
 
-/* Writes this node's claim. It is placed before this thread's next step at the gate: the link keeps
- * the order, and at the host the CPU does. An error is not looked at, as that next step, on the
- * same link, returns it too. */
+/* Writes this node's claim. It is placed before this thread's next step at the gate: the link, or
+ * at the host the CPU, keeps the order. An error is ignored, as that next step is on the same link
+ * and returns it too. */
 static void claim_write(const struct gate *g, uint64_t what)
 {
     const struct loco_ticket_lock *l = g->lock;
@@ -233,10 +233,12 @@ static int claim_look(const struct gate *g, uint32_t node, bool second, uint64_t
                             claimed);
 }
 
-/* No ticket was taken. The next claim uses the same word again: the other word may have the claim
- * of a ticket whose release is still on its way. The zero must be placed before that next claim, as
- * it is at the host. So over a network this thread reads the word back, which waits until the zero
- * is placed. */
+/*
+ * Withdraws a claim for which no ticket was taken. The next claim uses the same word again, as the
+ * other word may have the claim of a ticket whose release is still on its way. The zero must be
+ * placed before that next claim, which another thread may write over another link. At the host it
+ * is. Over a network this thread reads the word back, which waits until the zero is placed.
+ */
 static void claim_end(const struct gate *g)
 {
     uint64_t placed;
@@ -264,7 +266,7 @@ static int claim_has_ticket(const struct gate *g, uint32_t node, uint64_t turn)
     return first == ASKING || second == ASKING ? ASKING : 0;
 }
 
-/* now_serving after somebody left: the next turn and passes, and the state that they imply. */
+/* now_serving once a thread has left: the next turn and passes, and the state that follows. */
 static uint64_t serving_left(uint64_t after, unsigned handover)
 {
     return after + (serving_passes(after) < handover ? OPEN : GRANTED);
@@ -291,7 +293,7 @@ static int gate_is_turn_of_dead(const struct gate *g, uint64_t turn)
     return rc < 0 ? rc : !rc;
 }
 
-/* HELD: if the node that is in is dead, returns 1 and what now_serving is to be, without a state;
+/* For HELD: if the node that is in is dead, returns 1 and the next now_serving, without a state;
  * else 0 or an error. */
 static int gate_after_dead_holder(const struct gate *g, uint64_t seen, uint64_t *after)
 {
@@ -304,15 +306,15 @@ static int gate_after_dead_holder(const struct gate *g, uint64_t seen, uint64_t 
     return rc < 0 ? rc : 1;
 }
 
-/* Not HELD: the same of the node whose turn it is. */
+/* For OPEN and GRANTED: the same for the node whose turn it is. */
 static int gate_after_dead_turn(const struct gate *g, uint64_t seen, uint64_t *after)
 {
     *after = serving_turn(seen) + TICKET;
     return gate_is_turn_of_dead(g, serving_turn(seen));
 }
 
-/* Ends the turn of a dead node. Returns 1 when it did, 0 when there is none to end or another
- * thread was faster, or an error. */
+/* Ends the turn of a dead node. Returns 1 when it did; 0 when there is none, or another thread was
+ * faster; or an error. */
 __attribute__((cold)) static int gate_free_from_dead(const struct gate *g)
 {
     uint64_t seen, after, old;
@@ -333,8 +335,8 @@ static bool gate_has_losses(const struct gate *g)
     return g->lock && loco_channel_check(&g->lock->words->channel);
 }
 
-/* For a thread that waits after a member was lost: -ECONNRESET if that is the host. If nothing has
- * changed since the last look (`still`), a dead node may be why. */
+/* For a thread that waits after a member was lost. Returns -ECONNRESET if that is the host. If the
+ * gate is `still` as at the last look, a dead node may be the reason. */
 __attribute__((cold)) static int gate_check_losses(const struct gate *g, bool still)
 {
     const struct loco_channel *c = &g->lock->words->channel;
@@ -348,9 +350,8 @@ __attribute__((cold)) static int gate_check_losses(const struct gate *g, bool st
 
 /* --- a gate, waited for ----------------------------------------------------------------------- */
 
-/* A waiting thread goes into an open gate only after seeing it unchanged twice. Until then it
- * leaves the gate to those who pass: mostly the thread that has just left, and has everything in
- * its cache. */
+/* A waiting thread goes into an open gate only after two looks without a change. Until then it
+ * leaves the gate to threads that pass: mostly the one that has just left, whose cache is warm. */
 static int gate_wait_for_turn(const struct gate *g, uint64_t ticket)
 {
     struct loco_wait wait = {0};
@@ -372,9 +373,9 @@ static int gate_wait_for_turn(const struct gate *g, uint64_t ticket)
     }
 }
 
-/* The probable now_serving, without asking the network. A node that is not the host guesses that
- * nobody came since it left itself. At the host the word is at hand, but this node's own last write
- * to it may still be on its way through the network; then that write is the better guess. */
+/* The probable now_serving, without a look over the network. A node that is not the host guesses
+ * that nobody came since it left itself. The host can read the word, but its own last write may
+ * still be on its way through the network; then that write is the better guess. */
 static uint64_t gate_guess(const struct gate *g)
 {
     uint64_t seen = g->near ? __atomic_load_n(g->near, __ATOMIC_ACQUIRE) : *g->after;
@@ -427,7 +428,7 @@ static int gate_try(const struct gate *g)
     return rc ? 0 : -EBUSY;
 }
 
-/* The same. If a dead node has the turn, it ends that first. */
+/* The same, but ends the turn of a dead node first. */
 static int gate_try_after_losses(const struct gate *g)
 {
     int rc = gate_try(g);
@@ -453,8 +454,7 @@ static inline int gate_leave(struct loco_atomic_word now_serving, uint64_t *afte
     return 0;
 }
 
-/* The fast way in, tried before all others: one atomic operation on an open gate that this CPU can
- * reach. */
+/* The fast way in, tried first: one atomic operation on an open gate that this CPU can reach. */
 static inline bool gate_walk_in(uint64_t *serving, uint64_t *after, uint32_t node)
 {
     uint64_t old, seen = __atomic_load_n(serving, __ATOMIC_ACQUIRE);
@@ -511,7 +511,8 @@ static struct gate lock_network_gate(struct loco_ticket_lock *l)
     return g;
 }
 
-/* Through one gate: fast if it is open, else by gate_enter or gate_try_after_losses. */
+/* Go through one gate: fast if it is open, else by `through`, which is gate_enter or
+ * gate_try_after_losses. */
 static int lock_through_local(struct loco_ticket_lock *l, int (*through)(const struct gate *g))
 {
     if (gate_walk_in(&l->local_serving, &l->local_after, 0))
@@ -535,7 +536,7 @@ static int lock_acquire_with(struct loco_ticket_lock *l, int (*through)(const st
 {
     const struct loco_atomic_word serving = lock_network_serving(l);
 
-    /* The word will be written. It comes near while this thread goes through the local gate. */
+    /* The word is fetched into the cache while this thread goes through the local gate. */
     loco_atomic_prefetch(serving);
     int rc = lock_through_local(l, through);
     if (rc || l->kept)
@@ -567,8 +568,8 @@ int loco_ticket_lock_try(struct loco_ticket_lock *l)
     return lock_acquire_traced(l, gate_try_after_losses, NULL);
 }
 
-/* Waits for a change before the next try. Where none can be seen in this node's memory, it waits
- * for REST_NS at most. Returns 0, or -ETIMEDOUT when the wait's own time is over. */
+/* Waits for a change before the next try. Where no change can be seen in this node's memory, it
+ * waits for REST_NS at most. Returns 0, or -ETIMEDOUT when the wait's own time is over. */
 static int lock_rest_between_tries(struct loco_ticket_lock *l, struct loco_wait *wait)
 {
     const struct loco_manager *m = l->words->channel.mgr;
@@ -601,15 +602,15 @@ int loco_ticket_lock_timed(struct loco_ticket_lock *l, uint64_t timeout_ns)
 }
 
 /* Whether the lock stays with this node: another of its threads has a local ticket, and the network
- * gate may still be passed. */
+ * gate may still be passed once more. */
 static bool lock_may_keep(const struct loco_ticket_lock *l)
 {
     return serving_passes(l->after) < l->handover &&
            __atomic_load_n(&l->local_next, __ATOMIC_RELAXED) != serving_turn(l->local_after);
 }
 
-/* The fence of a release. `on_link`: the release itself travels to the host, behind this thread's
- * writes to it, so that LOCO_FENCE_PAIR needs no waiting. */
+/* The fence of a release. `on_link`: the release itself is written to the host over this thread's
+ * link, behind its other writes, so LOCO_FENCE_PAIR needs no waiting. */
 static int lock_settle(const struct loco_ticket_lock *l, enum loco_fence fence, bool on_link,
                        uint64_t timeout_ns)
 {
