@@ -4,9 +4,12 @@
  *      record      the value. Pushes and pulls copy the record. A value that is not one machine
  *                  word is followed by a check word, which says whether the value is whole (except
  *                  on a LOCO_WHOLE fabric)
- *      claims      two words, used at the owner only: `pushes`, which the owner sets, and `pulls`,
- *                  which readers write
- *      landing     room for one more record: reads that must not touch a reader's copy land here
+ *      claims      at the owner two words: `pushes`, which the owner sets, and `pulls`, which
+ *                  readers write
+ *      landing     in their place at a reader, room for one more record: reads that must not touch
+ *                  its copy land here
+ *
+ * So a value of three words is one cache line with all that belongs to it.
  *
  * Push or pull. A push and a pull that are in flight at the same time arrive at a reader's copy in
  * any order, and nothing in a single word says which value is newer. So a variable is either pushed
@@ -82,14 +85,16 @@ static size_t pulls_at(const struct loco_owned_var *v)
 
 static size_t landing_at(const struct loco_owned_var *v)
 {
-    return pulls_at(v) + WORD;
+    return pushes_at(v);
 }
 
 /* Values of different sizes give regions of different sizes, so that endpoints that disagree refuse
- * one another. */
+ * one another: what a value lacks of whole words is added. */
 static size_t region_size(const struct loco_owned_var *v)
 {
-    return landing_at(v) + whole_words(v->record) + v->size % (2 * WORD);
+    const size_t claims = 2 * WORD, record = whole_words(v->record);
+
+    return record + (record > claims ? record : claims) + whole_words(v->size) - v->size;
 }
 
 static void *here(const struct loco_owned_var *v, size_t offset)
@@ -491,23 +496,26 @@ bool loco_quick_reader_init(struct loco_quick_reader *r, const struct loco_owned
     return is_quick(v);
 }
 
-bool loco_quick_owner_init(struct loco_quick_owner *o, const struct loco_owned_var *v)
+bool loco_quick_owner_init(struct loco_quick_owner *o, const struct loco_owned_var *v,
+                           uint32_t life)
 {
-    if (!is_quick(v) || !v->pushes || v->direct != &v->direct_one)
+    void *there = atomic_load_explicit(&v->direct_one, memory_order_acquire);
+
+    if (!is_quick(v) || !v->pushes || !there)
         return false;
-    *o = (struct loco_quick_owner){(uint64_t *)(void *)v->copy, v->direct, v->check == COUNT};
+    *o = (struct loco_quick_owner){(uint64_t *)(void *)v->copy, there, life, v->check == COUNT};
     return true;
 }
 
-bool loco_quick_begin(const struct loco_manager *m)
+uint32_t loco_quick_begin(const struct loco_manager *m)
 {
     const struct loco_tracer *listens = atomic_load_explicit(&loco_tracer, memory_order_acquire);
 
     if (m->fabric->busy || !loco_self(m) || (listens && loco_trace_wanted(listens->push_wanted)))
-        return false;
+        return 0;
     atomic_thread_fence(memory_order_release); /* after every earlier write of the thread */
     loco_stored();
-    return true;
+    return 1 + atomic_load_explicit(&m->lost, memory_order_acquire);
 }
 
 /* --- pull, read, load --------------------------------------------------------------------------

@@ -21,20 +21,24 @@ struct loco_quick_reader {
 
 /* An owner's. */
 struct loco_quick_owner {
-    uint64_t *copy;                       /* this node's; NULL: it is not quick, yet */
-    LOCO_ATOMIC(unsigned char *) * there; /* the only reader's; NULL there: now it is none */
+    uint64_t *copy;  /* this node's */
+    uint64_t *there; /* the only reader's */
+    uint32_t life;   /* in which that is there; 0: in none */
     bool counted;
 };
 
 /* Whether the variable's loads can be quick; *reader says how. */
 bool loco_quick_reader_init(struct loco_quick_reader *reader, const struct loco_owned_var *var);
 
-/* The same of its puts; *owner says how. It can be so after its first push. */
-bool loco_quick_owner_init(struct loco_quick_owner *owner, const struct loco_owned_var *var);
+/* The same of its puts in this life; *owner says how. It can be so after its first push, once the
+ * reader has connected. */
+bool loco_quick_owner_init(struct loco_quick_owner *owner, const struct loco_owned_var *var,
+                           uint32_t life);
 
-/* Before quick puts of variables of this manager in a row. Whether they can be: not while somebody
- * traces pushes. */
-bool loco_quick_begin(const struct loco_manager *manager);
+/* Before quick puts of variables of this manager in a row. Returns the life of the manager: with
+ * each loss of a peer another one begins, in which a reader's copy may be elsewhere. 0: puts cannot
+ * be quick now, as while somebody traces pushes. */
+uint32_t loco_quick_begin(const struct loco_manager *manager);
 
 /* Whether *to is one value, whole. */
 static inline bool loco_quick_load(const struct loco_quick_reader *r, struct loco_triple *to)
@@ -56,27 +60,22 @@ static inline void loco_quick_store(uint64_t *to, struct loco_triple value)
     __atomic_store_n(&to[2], value.third, __ATOMIC_RELAXED);
 }
 
-/* Whether it was put; else the caller does so in the general way. */
-static inline bool loco_quick_put(const struct loco_quick_owner *o, struct loco_triple value)
+/* In the life for which the owner was made. */
+static inline void loco_quick_put(const struct loco_quick_owner *o, struct loco_triple value)
 {
-    uint64_t *there = (uint64_t *)(void *)atomic_load_explicit(o->there, memory_order_acquire);
-
-    if (!there)
-        return false;
     if (!o->counted) {
         loco_quick_store(o->copy, value);
-        loco_quick_store(there, value);
-        return true;
+        loco_quick_store(o->there, value);
+        return;
     }
     const uint64_t odd = o->copy[3] | 1;
     __atomic_store_n(&o->copy[3], odd, __ATOMIC_RELAXED);
-    __atomic_store_n(&there[3], odd, __ATOMIC_RELAXED);
+    __atomic_store_n(&o->there[3], odd, __ATOMIC_RELAXED);
     atomic_thread_fence(memory_order_release);
     loco_quick_store(o->copy, value);
-    loco_quick_store(there, value);
-    __atomic_store_n(&there[3], odd + 1, __ATOMIC_RELEASE);
+    loco_quick_store(o->there, value);
+    __atomic_store_n(&o->there[3], odd + 1, __ATOMIC_RELEASE);
     __atomic_store_n(&o->copy[3], odd + 1, __ATOMIC_RELEASE);
-    return true;
 }
 
 #endif

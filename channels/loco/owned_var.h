@@ -111,6 +111,18 @@ static inline uint64_t loco_owned_var_peek(const struct loco_owned_var *var)
     return __atomic_load_n((const uint64_t *)(const void *)var->copy, __ATOMIC_RELAXED);
 }
 
+/* A hint: this CPU will soon write the cache line. It is fetched, without waiting. */
+static inline void loco_prefetch_to_write(const void *line)
+{
+#ifdef __x86_64__
+    __asm__ volatile("prefetchw %0"
+                     :
+                     : "m"(*(const char *)line)); /* the builtin's is for reading */
+#else
+    __builtin_prefetch(line, 1);
+#endif
+}
+
 /* At the owner, a hint: it will soon push. The cache line that the push will write at the first
  * reader is fetched, without waiting. Useful when there is something else to do before the push. */
 static inline void loco_owned_var_prefetch(const struct loco_owned_var *var)
@@ -118,13 +130,8 @@ static inline void loco_owned_var_prefetch(const struct loco_owned_var *var)
     const unsigned char *line =
         var->direct ? atomic_load_explicit(&var->direct[0], memory_order_relaxed) : NULL;
 
-    if (!line)
-        return;
-#ifdef __x86_64__
-    __asm__ volatile("prefetchw %0" : : "m"(*line)); /* the builtin fetches it for reading */
-#else
-    __builtin_prefetch(line, 1);
-#endif
+    if (line)
+        loco_prefetch_to_write(line);
 }
 
 LOCO_DECLARATIONS_END

@@ -78,11 +78,11 @@ static void lines_add_departures(struct lines_draft *d, const struct hil_step *s
         const struct step_departure *out = &s->departures[i];
         const struct loco_owned_var *v = out->var;
         lines_add(d, out, sizeof *out);
-        lines_add(d, &v->direct_one, sizeof v->direct_one);
         lines_add(d, v->copy, v->size);
         lines_add(d, atomic_load_explicit(&v->direct_one, memory_order_relaxed), v->size);
         if (!out->value) {
             lines_add(d, s->message, sizeof *s->message);
+            lines_add(d, &v->direct_one, sizeof v->direct_one);
             lines_add(d, out->from, out->count * sizeof *out->from);
             lines_add(d, v, offsetof(struct loco_owned_var, direct_one));
         }

@@ -23,21 +23,25 @@ static void links_fill(const struct hil_step *s, const struct step_departure *d,
         m->values[i] = s->values[s->out + d->from[i]];
 }
 
-/* In general. After the first time it can be quick. */
-static void links_send_message(const struct hil_step *s, struct step_departure *d, uint64_t n)
+/* In general. */
+static void links_send_message(const struct hil_step *s, const struct step_departure *d, uint64_t n)
 {
     links_fill(s, d, n);
     loco_owned_var_put(d->var, s->message);
-    if (d->value)
-        loco_quick_owner_init(&d->quick, d->var);
 }
 
-static inline bool links_send_quickly(const struct step_departure *d, uint64_t n)
+static inline void links_send_quickly(const struct step_departure *d, uint64_t n)
 {
     struct loco_triple message = {.first = n + 1, .second = links_acted_on(d)};
 
     memcpy(&message.third, d->value, sizeof message.third);
-    return loco_quick_put(&d->quick, message);
+    loco_quick_put(&d->quick, message);
+}
+
+/* After the first time it can be quick, and it is found out anew after a loss. */
+__attribute__((noinline)) static bool links_make_quick(struct step_departure *d, uint32_t life)
+{
+    return d->value && loco_quick_owner_init(&d->quick, d->var, life);
 }
 
 /* With what faults do to the links. */
@@ -57,13 +61,15 @@ links_send_faulted(const struct hil_step *s, unsigned first, unsigned end, uint6
 
 static void links_send_all(const struct hil_step *s, unsigned first, unsigned end, uint64_t n)
 {
-    const bool quick = loco_quick_begin(s->node->mgr);
+    const uint32_t life = loco_quick_begin(s->node->mgr);
 
     for (unsigned i = first; i < end; i++) {
         struct step_departure *d = &s->departures[i];
         if (!s->computed && d->computed)
             continue;
-        if (!quick || !d->quick.copy || !links_send_quickly(d, n))
+        if (life && (d->quick.life == life || links_make_quick(d, life)))
+            links_send_quickly(d, n);
+        else
             links_send_message(s, d, n);
     }
 }

@@ -20,8 +20,22 @@ struct step_oldest {
  * processors. They come here while the node before this one does its step. */
 static inline void hil_step_prefetch(const struct hil_step *s, unsigned first, unsigned count)
 {
-    for (unsigned i = first; i < first + count; i++)
-        loco_owned_var_prefetch(s->departures[i].var);
+    for (const struct step_departure *d = s->departures + first; count > 0; d++, count--)
+        if (d->quick.life)
+            loco_prefetch_to_write(d->quick.there);
+        else
+            loco_owned_var_prefetch(d->var);
+}
+
+/* A core does not wait for this many lines at once. If there are more, one comes while each of the
+ * sampled components computes. */
+enum { STEP_FETCHED = 32 };
+
+static inline void hil_step_prefetch_first(const struct hil_step *s)
+{
+    const unsigned most = s->early + STEP_FETCHED;
+
+    hil_step_prefetch(s, 0, s->departure_count < most ? s->departure_count : most);
 }
 
 /* Sends the departures from `first` up to `end` at step n. What goes to several nodes is sent

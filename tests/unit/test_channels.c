@@ -148,11 +148,13 @@ ON_EACH_FABRIC(owned_var, 3, var_body)
 static void quick_put(struct node *n, struct loco_owned_var *v, uint64_t i)
 {
     const struct loco_triple value = {i, 2 * i, 3 * i};
+    const uint32_t life = loco_quick_begin(n->mgr);
     struct loco_quick_owner owner;
 
-    if (i % 2 == 0 && loco_quick_owner_init(&owner, v) && loco_quick_begin(n->mgr) &&
-        loco_quick_put(&owner, value))
+    if (i % 2 == 0 && life && loco_quick_owner_init(&owner, v, life)) {
+        loco_quick_put(&owner, value);
         return;
+    }
     struct loco_ack ack = loco_owned_var_put(v, &value);
     CHECK(n, loco_ack_wait(&ack, TEST_TIMEOUT) == 0);
 }
@@ -178,7 +180,7 @@ static void quick_body(struct node *n)
     CHECK(n, loco_owned_var_init(&v, n->mgr, NULL, "v", 0, LOCO_ALL, sizeof got) == 0);
     CHECK(n, loco_barrier_init(&bar, n->mgr, NULL, "bar", LOCO_ALL) == 0);
     CHECK(n, loco_manager_ready(n->mgr, TEST_TIMEOUT) == 0);
-    CHECK(n, !loco_quick_owner_init(&owner, &v)); /* it has not been pushed */
+    CHECK(n, !loco_quick_owner_init(&owner, &v, 1)); /* it has not been pushed */
     for (uint64_t i = 1; n->id == 0 && i <= ROUNDS; i++)
         quick_put(n, &v, i);
     for (unsigned look = 0; n->id != 0 && last < ROUNDS; look++) {
