@@ -123,8 +123,13 @@ static void response_enter(struct hil_response *r, const struct hil_event *event
     r->inside_count = 0;
 }
 
+struct response_sample {
+    uint64_t t_ns;
+    double reference, value;
+};
+
 /* Of all samples. */
-static inline void response_note(struct hil_response *r, const struct hil_response_sample *s)
+static inline void response_note(struct hil_response *r, const struct response_sample *s)
 {
     r->count++;
     r->reference = s->reference;
@@ -142,7 +147,7 @@ static inline void response_note(struct hil_response *r, const struct hil_respon
 
 /* Of those that come when the change is over. */
 static inline void response_judge(struct hil_response *r, const struct hil_event *event,
-                                  const struct hil_response_sample *s, double band)
+                                  const struct response_sample *s, double band)
 {
     if (fabs(s->value - s->reference) <= band) {
         if (!r->inside)
@@ -159,7 +164,7 @@ static inline void response_judge(struct hil_response *r, const struct hil_event
 
 void hil_response_add(const struct hil_moment *m, unsigned measure, double reference, double value)
 {
-    const struct hil_response_sample sample = {m->t_ns, reference, value};
+    const struct response_sample sample = {m->t_ns, reference, value};
     struct hil_response *r = &m->at[measure];
 
     if (r->count == 0)
@@ -172,22 +177,100 @@ void hil_response_add(const struct hil_moment *m, unsigned measure, double refer
     response_judge(r, m->event, &sample, response_band(r));
 }
 
-/* The band is found anew where the reference is another one. */
-void hil_response_add_series(const struct hil_moment *m, unsigned measure,
-                             const struct hil_response_sample *samples, unsigned count)
-{
-    struct hil_response *r = &m->at[measure];
-    double reference = r->reference, band = response_band(r);
+/* What a series does to a response that has settled, and stays inside its band and its extremes. */
+struct response_run {
+    double low, high; /* of the samples */
+    double count, mean, squares;
+};
 
-    for (unsigned i = 0; i < count; i++) {
-        response_note(r, &samples[i]);
+/* As hil_samples_add() would, sample by sample. */
+static inline void response_follow(struct response_run *run, double value)
+{
+    const double distance = value - run->mean;
+
+    run->low = value < run->low ? value : run->low;
+    run->high = value > run->high ? value : run->high;
+    run->count++;
+    run->mean += distance / run->count;
+    run->squares += distance * (value - run->mean);
+}
+
+static void response_take(struct hil_response *r, const struct response_run *run, unsigned count,
+                          const struct response_sample *last)
+{
+    struct hil_samples *settled = &r->settled;
+
+    r->count += count;
+    r->inside_count += count;
+    r->reference = last->reference;
+    r->last = last->value;
+    r->last_ns = last->t_ns;
+    settled->count += count;
+    settled->to_ns = last->t_ns;
+    settled->min = run->low < settled->min ? run->low : settled->min;
+    settled->max = run->high > settled->max ? run->high : settled->max;
+    settled->mean = run->mean;
+    settled->squares = run->squares;
+}
+
+static inline struct response_sample response_sample(const struct hil_response_series *s,
+                                                     unsigned i, unsigned reference, unsigned value)
+{
+    return (struct response_sample){s->t_ns[i], s->rows[i][reference], s->rows[i][value]};
+}
+
+/* Most series are of such a response: then its memory is looked at once for all of them. Returns
+ * whether it is; else nothing was added. */
+static bool response_add_settled(struct hil_response *r, const struct hil_response_series *s,
+                                 unsigned reference, unsigned value, double band)
+{
+    const double first = s->rows[0][value], middle = r->reference;
+    struct response_run run = {first, first, (double)r->settled.count, r->settled.mean,
+                               r->settled.squares};
+    bool same = true;
+
+    for (unsigned i = 0; i < s->count; i++) {
+        same &= s->rows[i][reference] == middle;
+        response_follow(&run, s->rows[i][value]);
+    }
+    const bool inside = fabs(run.low - middle) <= band && fabs(run.high - middle) <= band;
+    const bool between = run.low >= r->min && run.high <= r->max;
+    if (!same || !inside || !between || isnan(run.mean)) /* for a value was no number */
+        return false;
+    const struct response_sample last = response_sample(s, s->count - 1, reference, value);
+    response_take(r, &run, s->count, &last);
+    return true;
+}
+
+/* The band is found anew where the reference is another one. */
+static void response_add_each(struct hil_response *r, const struct hil_moment *m,
+                              const struct hil_response_series *s, unsigned reference,
+                              unsigned value, double band)
+{
+    double before = r->reference;
+
+    for (unsigned i = 0; i < s->count; i++) {
+        const struct response_sample sample = response_sample(s, i, reference, value);
+        response_note(r, &sample);
         if (!m->over)
             continue;
-        if (samples[i].reference != reference)
+        if (sample.reference != before)
             band = response_band(r);
-        reference = samples[i].reference;
-        response_judge(r, m->event, &samples[i], band);
+        before = sample.reference;
+        response_judge(r, m->event, &sample, band);
     }
+}
+
+void hil_response_add_series(const struct hil_moment *m, unsigned measure,
+                             const struct hil_response_series *s, unsigned reference,
+                             unsigned value)
+{
+    struct hil_response *r = &m->at[measure];
+    const double band = response_band(r);
+    const bool settled = m->over && r->inside && r->settled.count;
+
+    if (!settled || !response_add_settled(r, s, reference, value, band))
+        response_add_each(r, m, s, reference, value, band);
 }
 
 /* --- figures --------------------------------------------------------------------------------- */

@@ -84,16 +84,21 @@ struct hil_moment hil_responses_at(struct hil_responses *responses, struct hil_c
 void hil_response_add(const struct hil_moment *moment, unsigned measure, double reference,
                       double value);
 
-/* A sample. */
-struct hil_response_sample {
-    uint64_t t_ns;
-    double reference, value;
+/* Samples that came one after another since a moment: a row for each time, which has values and
+ * references of several measures. */
+enum { HIL_SERIES_MAX = 8 };
+
+struct hil_response_series {
+    unsigned count; /* at least one */
+    uint64_t t_ns[HIL_SERIES_MAX];
+    const double *rows[HIL_SERIES_MAX];
 };
 
-/* Adds samples of a measure that came one after another since the moment, which has had one. The
- * result is the same as of adding them one by one, for less. */
+/* Adds a measure's samples, of which `reference` and `value` say where they are in the rows; it has
+ * had that of the moment. The result is the same as of adding them one by one, for less. */
 void hil_response_add_series(const struct hil_moment *moment, unsigned measure,
-                             const struct hil_response_sample *samples, unsigned count);
+                             const struct hil_response_series *series, unsigned reference,
+                             unsigned value);
 
 /* Whether `later`, the moment of the same writer's next sample, is one of those that can be added
  * in a series with it. */

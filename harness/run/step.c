@@ -128,15 +128,21 @@ static int step_advance(struct hil_step *s, uint64_t n, uint64_t due)
     return rc;
 }
 
-/* What was computed with a delay is there now. */
+/* What was computed with a delay is there now. If none was held back from computing, that is all of
+ * it, and it mostly stands together. */
 static void step_release(const struct hil_step *s)
 {
     if (!s->delays || !s->computed)
         return;
+    if (s->delayed.count && !(s->unfit | s->broken | s->old)) {
+        memcpy(s->values + s->out + s->delayed.first, s->next + s->delayed.first,
+               s->delayed.count * sizeof *s->next);
+        return;
+    }
     for (unsigned i = s->continuous; i < s->part_count; i++) {
         const struct step_part *p = &s->parts[i];
-        for (unsigned k = 0; p->next != p->out && !p->failed && !p->rests && k < p->out_count; k++)
-            p->out[k] = p->next[k]; /* it is one, mostly */
+        if (p->next != p->out && !p->failed && !p->rests)
+            memcpy(p->out, p->next, p->out_count * sizeof *p->out);
     }
 }
 
@@ -184,8 +190,12 @@ __attribute__((noinline)) static void step_record(const struct hil_step *s, uint
     }
     if (s->measured_count)
         memcpy(row + s->row.measures, hil_step_sampled(s), s->samples.recorded * sizeof *row);
-    for (unsigned i = 0; i < s->recorded_count; i++)
-        row[s->row.signals + i] = s->values[s->recorded[i]];
+    double *to = row + s->row.signals;
+    for (unsigned i = 0; i < s->recorded_count; i++) {
+        const struct step_range run = s->recorded[i];
+        memcpy(to, s->values + run.first, run.count * sizeof *to);
+        to += run.count;
+    }
     hil_stream_commit(node->stream);
 }
 
@@ -236,10 +246,13 @@ static bool step_rests(const struct hil_step *s, const struct step_part *p)
 
 static int step_compute(struct hil_step *s, uint64_t n, uint64_t due)
 {
+    unsigned ahead = s->split ? s->departure_count : s->early + STEP_FETCHED;
     int rc = 0;
 
     for (unsigned i = s->continuous; !rc && i < s->part_count; i++) {
         struct step_part *p = &s->parts[i];
+        if (ahead < s->departure_count)
+            hil_step_prefetch(s, ahead++, 1);
         hil_step_copy(s, p->local);
         p->rests = s->unfit && step_rests(s, p);
         if (!p->rests && !p->failed)
@@ -450,9 +463,9 @@ int hil_step_run(void *arg, uint64_t n, uint64_t now)
     const uint64_t due = hil_loop_due(&node->loop, n);
 
     if (node->first && !s->split) /* each shard asks for the lines of its own */
-        hil_step_prefetch(s, 0, s->departure_count);
+        hil_step_prefetch_first(s);
     if (node->next)
-        hil_step_prefetch(node->next->step, 0, node->next->step->departure_count);
+        hil_step_prefetch_first(node->next->step);
     int rc = step_advance(s, n, due);
     if (rc)
         return rc;

@@ -1,5 +1,6 @@
 /* Makes what a node's steps work on: finds out once what is where. */
 #include <errno.h>
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -362,8 +363,10 @@ static void make_departures(struct hil_step *s)
 
 /* --- parts, measures, record ------------------------------------------------------------------ */
 
-static void make_parts(struct hil_step *s, double *next)
+static void make_parts(struct hil_step *s)
 {
+    unsigned first = UINT_MAX, end = 0, delayed = 0; /* outputs */
+
     for (unsigned i = 0; i < s->part_count; i++) {
         const struct hil_component *c = &make_system(s)->components[s->node->config->components[i]];
         struct step_part *p = &s->parts[i];
@@ -375,10 +378,28 @@ static void make_parts(struct hil_step *s, double *next)
                                 .apart = hil_model_is_apart(c->model)};
         p->in = s->values + c->in;
         p->out = s->values + s->out + c->out;
-        p->next = c->computation_delay ? next + c->out : p->out;
+        p->next = c->computation_delay ? s->next + c->out : p->out;
         s->delays |= c->computation_delay;
+        if (c->computation_delay) {
+            first = c->out < first ? c->out : first;
+            end = c->out + c->out_count > end ? c->out + c->out_count : end;
+            delayed += c->out_count;
+        }
         s->applies |= i < s->continuous && c->model->apply;
     }
+    if (delayed && end - first == delayed)
+        s->delayed = (struct step_range){first, delayed};
+}
+
+/* In a run of its own, unless it comes after the last one. */
+static void make_recorded(struct hil_step *s, unsigned at)
+{
+    struct step_range *last = s->recorded + s->recorded_count - 1;
+
+    if (s->recorded_count && last->first + last->count == at)
+        last->count++;
+    else
+        s->recorded[s->recorded_count++] = (struct step_range){at, 1};
 }
 
 static void make_measures(struct hil_step *s)
@@ -398,8 +419,8 @@ static void make_measures(struct hil_step *s)
             s->signals[at++] = hil_step_signal_at(s, &m->signals[k]);
     }
     hil_step_make_samples(s);
-    for (unsigned i = 0; i < s->recorded_count; i++)
-        s->recorded[i] = hil_step_signal_at(s, &config->recorded[i]);
+    for (unsigned i = 0; i < config->recorded_count; i++)
+        make_recorded(s, hil_step_signal_at(s, &config->recorded[i]));
 }
 
 /* --- memory: one piece, for what a step touches should lie together --------------------------- */
@@ -445,9 +466,8 @@ static struct make_sizes make_find_sizes(const struct hil_node *node)
     return sizes;
 }
 
-/* Returns the delayed components' own outputs. */
-static double *make_cut_all(struct hil_step *s, struct make_cutter *cutter,
-                            const struct hil_node_config *c, const struct make_sizes *sizes)
+static void make_cut_all(struct hil_step *s, struct make_cutter *cutter,
+                         const struct hil_node_config *c, const struct make_sizes *sizes)
 {
     s->parts = make_cut(cutter, c->component_count, sizeof *s->parts);
     s->arrivals = make_cut(cutter, c->incoming_count, sizeof *s->arrivals);
@@ -468,7 +488,7 @@ static double *make_cut_all(struct hil_step *s, struct make_cutter *cutter,
     const unsigned stopped = s->node->run->scenario->stop_ramp_ns ? c->in_count + c->out_count : 0;
     s->stop_from = make_cut(cutter, stopped, sizeof *s->stop_from);
     s->stop_at = make_cut(cutter, stopped, sizeof *s->stop_at);
-    return make_cut(cutter, c->out_count, sizeof(double));
+    s->next = make_cut(cutter, c->out_count, sizeof *s->next);
 }
 
 /* Inputs, outputs, sources, the other ones of signals that faults act on; then what comes over
@@ -498,7 +518,6 @@ int hil_step_open(struct hil_step **step, struct hil_node *node)
                          .departure_count = c->link_count,
                          .feed_count = c->source_count,
                          .measured_count = c->measure_count,
-                         .recorded_count = c->recorded_count,
                          .told = &node->run->state->executors[node->run->executor],
                          .goes_on = node->run->scenario->on_lost == HIL_RESTART,
                          .answered = sizes.answers,
@@ -515,8 +534,8 @@ int hil_step_open(struct hil_step **step, struct hil_node *node)
         return -ENOMEM;
     *step = make_cut(&cutter, 1, sizeof s);
     **step = s;
-    double *next = make_cut_all(*step, &cutter, c, &sizes);
-    make_parts(*step, next);
+    make_cut_all(*step, &cutter, c, &sizes);
+    make_parts(*step);
     make_arrivals(*step);
     make_departures(*step);
     make_feeds(*step);

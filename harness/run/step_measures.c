@@ -61,30 +61,30 @@ void hil_step_begin_samples(struct hil_step *s)
 
 /* --- adding to responses ---------------------------------------------------------------------- */
 
-/* The rows from `first` on, of one measure. */
-static void measures_add_one(const struct step_samples *all, const struct step_measured *m,
-                             uint64_t first)
+/* The rows from `first` on. */
+static struct hil_response_series measures_series(const struct step_samples *all, uint64_t first)
 {
-    struct hil_response_sample samples[STEP_SAMPLED_ROWS];
-    unsigned count = 0;
+    struct hil_response_series series;
 
-    for (uint64_t i = first; i < all->count; i++) {
-        const unsigned slot = i % STEP_SAMPLED_ROWS;
-        const double *row = all->rows + slot * (size_t)all->width;
-        samples[count++] =
-            (struct hil_response_sample){all->t_ns[slot], row[m->reference], row[m->value]};
+    series.count = (unsigned)(all->count - first);
+    for (unsigned i = 0; i < series.count; i++) {
+        const unsigned slot = (first + i) % STEP_SAMPLED_ROWS;
+        series.t_ns[i] = all->t_ns[slot];
+        series.rows[i] = all->rows + slot * (size_t)all->width;
     }
-    hil_response_add_series(&all->moment, m->measure, samples, count);
+    return series;
 }
 
 static void measures_add_share(struct hil_step *s, unsigned share)
 {
     struct step_samples *all = &s->samples;
+    const struct hil_response_series series = measures_series(all, all->added[share]);
     const unsigned first = s->measured_count * share / STEP_SAMPLED_ROWS;
     const unsigned end = s->measured_count * (share + 1) / STEP_SAMPLED_ROWS;
 
-    for (unsigned i = first; i < end && all->added[share] < all->count; i++)
-        measures_add_one(all, &s->measures[i], all->added[share]);
+    for (const struct step_measured *m = s->measures + first; series.count && m < s->measures + end;
+         m++)
+        hil_response_add_series(&all->moment, m->measure, &series, m->reference, m->value);
     all->added[share] = all->count;
 }
 

@@ -109,7 +109,7 @@ struct step_measured {
 };
 
 /* In how many steps each measure's samples are added to its response once: then all of them. */
-enum { STEP_SAMPLED_ROWS = 8 };
+enum { STEP_SAMPLED_ROWS = HIL_SERIES_MAX };
 
 /* Samples of the measures, a row for each step: first the values and references that are recorded,
  * as the record has them; at the end a value that is none. Some measures' responses, a share, have
@@ -192,6 +192,9 @@ struct hil_step {
     struct hil_tuner_bell *tuner;    /* NULL: nothing of it can be tuned */
     struct hil_shards *shards;       /* NULL: one thread does all of it */
 
+    double *next;              /* outputs of components with a delay, by their places */
+    struct step_range delayed; /* of them, those that there are; count 0: others between them */
+
     /* Where the parts of values[] begin: first are the inputs. */
     unsigned out, sourced, shadowed, arrived, value_count;
     double *beginning;           /* values[] before the first step */
@@ -199,7 +202,7 @@ struct hil_step {
     struct step_came *came;      /* of the values from `arrived` on */
     unsigned *needs;             /* arrivals of components */
     unsigned recorded_count;
-    unsigned *recorded; /* in values[] */
+    struct step_range *recorded; /* runs in values[] */
     struct hil_row_places row;
 };
 

@@ -512,33 +512,35 @@ Test(response, a_measure_without_a_reference_has_its_window)
 
 /* --- in series ------------------------------------------------------------------------------- */
 
-enum { SERIES_MAX = 8 };
-
-/* Up to eight samples at once, as long as they are of one kind of moment. */
+/* As many samples as can be at once, as long as they are of one kind of moment. */
 static void follow_in_series(signal_fn *signal, signal_fn *reference, double end_ms)
 {
-    struct hil_response_sample samples[SERIES_MAX];
+    double rows[HIL_SERIES_MAX][2];
+    struct hil_response_series series = {0};
     struct hil_moment moment = {0};
-    unsigned count = 0;
 
     make_responses(1);
     for (int i = 0; i < end_ms * 10 - 0.5; i++) {
         const struct hil_moment later =
             hil_responses_at(&responses, &cursor, (uint64_t)llround(i * 0.1 * 1e6));
         const bool goes_on = i > 0 && hil_moment_goes_on(&moment, &later);
-        if (count == SERIES_MAX || (count && !goes_on)) {
-            hil_response_add_series(&moment, 0, samples, count);
-            count = 0;
+        if (series.count == HIL_SERIES_MAX || (series.count && !goes_on)) {
+            hil_response_add_series(&moment, 0, &series, 0, 1);
+            series.count = 0;
         }
         if (goes_on) {
-            samples[count++] =
-                (struct hil_response_sample){later.t_ns, reference(i * 0.1), signal(i * 0.1)};
+            double *row = rows[series.count];
+            row[0] = reference(i * 0.1);
+            row[1] = signal(i * 0.1);
+            series.t_ns[series.count] = later.t_ns;
+            series.rows[series.count++] = row;
             continue;
         }
         hil_response_add(&later, 0, reference(i * 0.1), signal(i * 0.1));
         moment = later;
     }
-    hil_response_add_series(&moment, 0, samples, count);
+    if (series.count)
+        hil_response_add_series(&moment, 0, &series, 0, 1);
 }
 
 static double moving_reference(double t)
@@ -551,19 +553,51 @@ static double in_and_out(double t)
     return moving_reference(t) + 0.4 * sin(1.7 * t);
 }
 
-/* To the last bit, for one that leaves its band and comes back, while its reference moves. */
-Test(response, samples_in_series_are_as_one_by_one)
+/* To the last bit. */
+static void expect_series_as_one_by_one(signal_fn *signal, signal_fn *reference)
 {
     struct hil_response one_by_one[EVENTS];
 
+    follow(signal, reference, 60);
+    memcpy(one_by_one, responses.at, event_count * sizeof *one_by_one);
+    follow_in_series(signal, reference, 60);
+    cr_expect_eq(memcmp(one_by_one, responses.at, event_count * sizeof *one_by_one), 0);
+}
+
+/* Of one that leaves its band and comes back, while its reference moves. */
+Test(response, samples_in_series_are_as_one_by_one)
+{
     add_event(0, 2, 30);
     add_event(30, 30, 60);
-    follow(in_and_out, moving_reference, 60);
-    memcpy(one_by_one, responses.at, event_count * sizeof *one_by_one);
-    follow_in_series(in_and_out, moving_reference, 60);
-    cr_expect_eq(memcmp(one_by_one, responses.at, event_count * sizeof *one_by_one), 0);
-    cr_expect_gt(one_by_one[0].unsettled.count, 0);
-    cr_expect_gt(one_by_one[1].inside_count, 0);
+    expect_series_as_one_by_one(in_and_out, moving_reference);
+    cr_expect_gt(responses.at[0].unsettled.count, 0);
+    cr_expect_gt(responses.at[1].inside_count, 0);
+}
+
+/* Stays in its band from 1 ms on, but for a sample that is no number; from 20 ms to 25 ms in the
+ * middle of it, then ever further from there. */
+static double swings_inside(double t)
+{
+    if (t < 1)
+        return 9 * t;
+    if (fabs(t - 40.3) < 0.01)
+        return NAN;
+    return 10 + (t > 20 && t < 25 ? 1e-3 : 1e-4 * t * t) * sin(2.3 * t) / 3;
+}
+
+static double nudged(double t)
+{
+    return t < 50 ? 10 : 10.001;
+}
+
+Test(response, settled_samples_in_series_are_as_one_by_one)
+{
+    add_event(0, 2, 30);
+    add_event(30, 30, 60);
+    expect_series_as_one_by_one(swings_inside, ten);
+    cr_expect_gt(responses.at[0].settled.count, 100);
+    cr_expect_gt(responses.at[1].settled.count, 50);
+    expect_series_as_one_by_one(swings_inside, nudged);
 }
 
 /* --- around 0 -------------------------------------------------------------------------------- */
