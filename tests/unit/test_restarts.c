@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "channels/owned_var_quick.h"
 #include "tests/nodes.h"
 
 enum { NODES = 3, RESTARTS = 3 };
@@ -85,6 +86,8 @@ static bool holds(const struct loco_owned_var *v, uint64_t value)
 struct all {
     struct loco_shared_region layout, region;
     struct loco_owned_var up, down; /* owned by node 1, by node 0 */
+    struct loco_owned_var quick;    /* like down */
+    struct loco_quick_owner quick_owner;
     struct loco_atomic_var counter; /* at node 0 */
     struct loco_sst progress;
     uint32_t zero, one;
@@ -112,6 +115,9 @@ static void open_all(struct node *n, struct all *a)
                                   sizeof(struct large)) == 0);
         CHECK(n, loco_owned_var_init(&a->down, n->mgr, NULL, "down", 0,
                                      (struct loco_members){&a->one, 1}, sizeof(struct large)) == 0);
+        CHECK(n, loco_owned_var_init(&a->quick, n->mgr, NULL, "quick", 0,
+                                     (struct loco_members){&a->one, 1},
+                                     sizeof(struct loco_triple)) == 0);
     }
     CHECK(n, loco_atomic_var_init(&a->counter, n->mgr, NULL, "counter", 0, LOCO_ALL, 0) == 0);
     CHECK(n, loco_sst_init(&a->progress, n->mgr, NULL, "progress", LOCO_ALL, 8) == 0);
@@ -125,6 +131,7 @@ static void close_all(struct node *n, struct all *a)
     if (n->id != 2) {
         loco_owned_var_fini(&a->up);
         loco_owned_var_fini(&a->down);
+        loco_owned_var_fini(&a->quick);
     }
     loco_shared_region_fini(&a->region);
     if (n->id == 1)
@@ -147,6 +154,8 @@ static void one_life(struct node *n, struct all *a)
     struct large command;
     AWAIT(n, loco_owned_var_read(&a->down, &command) == 0 && is_large_of(&command, COMMAND),
           (void)0);
+    struct loco_triple quick;
+    AWAIT(n, loco_owned_var_load(&a->quick, &quick) == 0 && quick.third == COMMAND, (void)0);
     CHECK(n, loco_atomic_fetch_add(loco_atomic_of(&a->counter), 1, &old) == 0);
     CHECK(n, old == n->life);
     *block = 100 + life;
@@ -165,14 +174,29 @@ static void one_life(struct node *n, struct all *a)
         loco_owned_var_push(&a->up);
 }
 
+/* Quickly where it can be, with what was found out in an earlier turn. */
+static void put_quickly(struct node *n, struct all *a)
+{
+    const struct loco_triple value = {1, 2, COMMAND};
+    const uint32_t life = loco_quick_begin(n->mgr);
+
+    if (life &&
+        (a->quick_owner.life == life || loco_quick_owner_init(&a->quick_owner, &a->quick, life)))
+        loco_quick_put(&a->quick_owner, value);
+    else
+        CHECK(n, is_lost_or(loco_owned_var_put(&a->quick, &value).error));
+}
+
 /* What nodes 0 and 2 do at every turn of a wait: all that could reach the wrong life. */
 static void keep_writing(struct node *n, struct all *a)
 {
     const uint64_t noise[8] = {1, 2, 3, 4, 5, 6, 7, 8};
 
     CHECK(n, is_lost_or(loco_shared_region_write(&a->region, 1, 64, noise, sizeof noise).error));
-    if (n->id == 0)
+    if (n->id == 0) {
         CHECK(n, is_lost_or(loco_owned_var_push(&a->down).error));
+        put_quickly(n, a);
+    }
     CHECK(n, is_lost_or(loco_fence_thread(n->mgr)));
 }
 
