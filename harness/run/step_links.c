@@ -24,7 +24,8 @@ static void links_fill(const struct hil_step *s, const struct step_departure *d,
 }
 
 /* In general. */
-static void links_send_message(const struct hil_step *s, const struct step_departure *d, uint64_t n)
+__attribute__((noinline)) static void links_send_message(const struct hil_step *s,
+                                                         const struct step_departure *d, uint64_t n)
 {
     links_fill(s, d, n);
     loco_owned_var_put(d->var, s->message);
