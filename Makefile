@@ -501,7 +501,7 @@ bench-rdma: $(BUILD)/bench-rdma | $(NEEDED_FOR_RDMA)
 # With sanitizers gcc warns of what cannot be, so its warnings are no errors here.
 
 OF_OTHERS         := @(fmu_runs|export_fmu|apart_models|program|netlist|native|join)/!(its_memory_does_not_grow)
-IN_TIME           := @(join/*|shards_by_the_clock/*|together/another*|@(fmu_runs|apart_models|program|native)/*in_real_time)
+IN_TIME           := @(join/*|shards_by_the_clock/*|@(fmu_runs|apart_models|program|native)/*in_real_time)
 
 # $(call run-sanitized,FOLDER,TESTS)
 define run-sanitized
