@@ -133,7 +133,14 @@ static bool op_then(struct loco_kv_op *op, step_fn *step, struct loco_ack ack)
     return ON;
 }
 
-static const struct loco_ack at_once;
+/* Sets the step that is taken next. */
+static bool op_next(struct loco_kv_op *op, step_fn *step)
+{
+    op->ack.thread = NULL;
+    op->ack.error = 0;
+    op->step = step;
+    return ON;
+}
 
 static bool op_finish(struct loco_kv_op *op, int result)
 {
@@ -177,19 +184,22 @@ static unsigned char *slot_here(const struct loco_kv_op *op, size_t within)
     return (unsigned char *)op_store(op)->slots->region->memory + slot_offset(op, within);
 }
 
-/* A slot that this CPU can reach is read by the CPU, at whichever host it is: so own and remote
- * slots take the same path, without a branch that is mispredicted half of the time. */
-static struct loco_ack slot_read(struct loco_kv_op *op, void *to, size_t size)
+/* Reads a slot, and sets the step that is taken then. A slot that this CPU can reach is read by the
+ * CPU, at whichever host it is: so own and remote slots take the same path, without a branch that
+ * is mispredicted half of the time. */
+static bool slot_read(struct loco_kv_op *op, void *to, size_t size, step_fn *step)
 {
     const struct kv_slots *slots = op_store(op)->slots;
     const unsigned char *near = kv_slots_nearby(slots, op->host);
 
     if (!near)
-        return loco_region_read(slots->region, slot_member(op), slot_offset(op, 0), to, size);
+        return op_then(
+            op, step,
+            loco_region_read(slots->region, slot_member(op), slot_offset(op, 0), to, size));
     loco_place_stores(); /* a read comes after the writes before it */
     loco_copy(to, near + slot_offset(op, 0), size);
     atomic_thread_fence(memory_order_acquire);
-    return at_once;
+    return op_next(op, step);
 }
 
 static int slot_write(struct loco_kv_op *op, size_t within, const void *from, size_t size)
@@ -213,8 +223,7 @@ static int slot_write_state(struct loco_kv_op *op, bool valid)
 /* Sets the step that is taken when the operation's writes to the slot are placed. */
 static bool op_then_placed(struct loco_kv_op *op, step_fn *step)
 {
-    return op_then(op, step,
-                   slot_is_here(op) ? at_once : slot_read(op, op->word, sizeof *op->word));
+    return slot_is_here(op) ? op_next(op, step) : slot_read(op, op->word, sizeof *op->word, step);
 }
 
 /* --- the index ------------------------------------------------------------------------------ */
@@ -375,7 +384,7 @@ static bool line_wait(struct loco_kv_op *op, int error)
 
 static bool lock_acquire(struct loco_kv_op *op)
 {
-    return line_join(op) ? op_then(op, line_wait, at_once) : lock_take_ticket(op);
+    return line_join(op) ? op_next(op, line_wait) : lock_take_ticket(op);
 }
 
 static bool lock_hands_over(const struct loco_kv_op *op)
@@ -389,7 +398,7 @@ static bool lock_hand_over(struct loco_kv_op *op, int result)
 
     next->ticket = op->ticket;
     next->handovers = op->handovers + 1;
-    op_then(next, lock_held_steps[next->kind], at_once);
+    op_next(next, lock_held_steps[next->kind]);
     op_finish(op, result);
     op_take_steps(next);
     return ON;
@@ -436,7 +445,7 @@ static step_fn read_judge;
 
 static bool read_slot(struct loco_kv_op *op)
 {
-    return op_then(op, read_judge, slot_read(op, op->copy, kv_slot_size(op_store(op)->slots)));
+    return slot_read(op, op->copy, kv_slot_size(op_store(op)->slots), read_judge);
 }
 
 static bool read_again(struct loco_kv_op *op)
@@ -526,7 +535,7 @@ static bool insert_broadcast(struct loco_kv_op *op, int error)
     (void)error;
     if (rc == -EAGAIN)
         return op->left ? insert_give_up(op, -ETIMEDOUT) : LATER;
-    return rc ? insert_give_up(op, rc) : op_then(op, insert_known, at_once);
+    return rc ? insert_give_up(op, rc) : op_next(op, insert_known);
 }
 
 static bool insert_locked(struct loco_kv_op *op, int error)
@@ -541,7 +550,7 @@ static bool insert_locked(struct loco_kv_op *op, int error)
         return lock_release(op, rc);
     kv_slot_seal(slots, op->copy, op->hash, op->counter);
     rc = slot_write(op, 0, op->copy, kv_slot_size(slots));
-    return rc ? insert_give_up(op, rc) : op_then(op, insert_broadcast, at_once);
+    return rc ? insert_give_up(op, rc) : op_next(op, insert_broadcast);
 }
 
 /* --- delete ---------------------------------------------------------------------------------- */
@@ -560,7 +569,7 @@ static bool delete_broadcast(struct loco_kv_op *op, int error)
     (void)error; /* the value was lost with its host: the key is deleted all the same */
     if (rc == -EAGAIN)
         return LATER;
-    return rc ? lock_release(op, rc) : op_then(op, delete_known, at_once);
+    return rc ? lock_release(op, rc) : op_next(op, delete_known);
 }
 
 static bool delete_locked(struct loco_kv_op *op, int error)
@@ -632,7 +641,7 @@ static void op_start(struct loco_kv_op *op, enum loco_kv_kind kind, uint64_t key
     kv_slots_prefetch_home(s->slots, op->lock_host, op->hash, kind != LOCO_KV_READ);
     if (kind != LOCO_KV_READ)
         loco_atomic_prefetch(kv_lock_word(op, s));
-    op_then(op, op_begin, at_once);
+    op_next(op, op_begin);
     w->young[w->young_count++] = op;
     if (w->young_count == BATCH)
         window_begin_young(w);
