@@ -394,12 +394,14 @@ static void make_parts(struct hil_step *s)
 /* In a run of its own, unless it comes after the last one. */
 static void make_recorded(struct hil_step *s, unsigned at)
 {
-    struct step_range *last = s->recorded + s->recorded_count - 1;
+    struct step_range *next = s->recorded + s->recorded_count;
 
-    if (s->recorded_count && last->first + last->count == at)
-        last->count++;
-    else
-        s->recorded[s->recorded_count++] = (struct step_range){at, 1};
+    if (s->recorded_count && next[-1].first + next[-1].count == at) {
+        next[-1].count++;
+        return;
+    }
+    *next = (struct step_range){at, 1};
+    s->recorded_count++;
 }
 
 static void make_measures(struct hil_step *s)
