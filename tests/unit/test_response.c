@@ -574,14 +574,16 @@ Test(response, samples_in_series_are_as_one_by_one)
     cr_expect_gt(responses.at[1].inside_count, 0);
 }
 
-/* Stays in its band from 1 ms on, but for a sample that is no number; from 20 ms to 25 ms in the
- * middle of it, then ever further from there. */
+/* Stays in its band from 1 ms on, but for one sample, and one that is no number; from 20 ms to 25
+ * ms in the middle of it, then ever further from there. */
 static double swings_inside(double t)
 {
     if (t < 1)
         return 9 * t;
     if (fabs(t - 41) < 0.01)
         return NAN;
+    if (fabs(t - 23) < 0.01)
+        return 9.5;
     return 10 + (t > 20 && t < 25 ? 1e-3 : 1e-4 * t * t) * sin(2.3 * t) / 3;
 }
 
@@ -595,7 +597,7 @@ Test(response, settled_samples_in_series_are_as_one_by_one)
     add_event(0, 2, 30);
     add_event(30, 30, 60);
     expect_series_as_one_by_one(swings_inside, ten);
-    cr_expect_gt(responses.at[0].settled.count, 100);
+    cr_expect_gt(responses.at[0].settled.count, 50);
     cr_expect_gt(responses.at[1].settled.count, 50);
     expect_series_as_one_by_one(swings_inside, nudged);
 }
