@@ -1,59 +1,178 @@
 /*
- * A sweep in virtual time: how many more points a second two jobs come to than one does. What a
+ * A sweep in virtual time: how many more points a second two cores come to than one does. What a
  * point costs to begin and to end is in it, and what the sweep does alone.
+ *
+ * Beside it stands what the machine allows. Two cores of a virtual machine may be two threads of
+ * one core, and share its caches in any case:
+ *
+ *      sweep_two_loops     loops that only compute, in registers
+ *      sweep_two_runs      the sweep's runs, which know nothing of each other
+ *      sweep_two_cores     the sweep
+ *
+ * Each takes one core, then two, for the same work.
  */
 #include <errno.h>
 #include <limits.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "bench.h"
 #include "hiloco.h"
 
-enum { SWEEP_POINTS = 8 };
+enum { SWEEP_POINTS = 8, SWEEP_CORES = 2, SWEEP_LOOP_TURNS = 50000000 };
 
-/* Points a second. */
-static int sweep_rate(const struct bench_options *o, const char *directory, const char *jobs,
-                      double *rate)
+/* One process's share of the work. Returns what bench_hiloco does. */
+struct sweep_work {
+    const struct bench_options *options;
+    const char *directory;
+    unsigned cores;        /* of this measurement */
+    unsigned first, count; /* points, of SWEEP_POINTS */
+};
+
+/* --- what is done ----------------------------------------------------------------------------- */
+
+static int sweep_do_loops(const struct sweep_work *w)
 {
-    char scenario[PATH_MAX];
+    uint64_t state = w->first + 1;
+
+    for (unsigned i = 0; i < w->count * SWEEP_LOOP_TURNS; i++)
+        bench_random(&state);
+    return state == 0;
+}
+
+static int sweep_do_run(const struct sweep_work *w, unsigned point)
+{
+    char scenario[PATH_MAX], out[PATH_MAX], seed[64];
+    const char *const arguments[] = {
+        "hiloco",       "run",   scenario, "--quiet", "--mode", "virtual", "--set",
+        "duration_s=1", "--set", seed,     "--out",   out,      NULL,
+    };
+
+    snprintf(scenario, sizeof scenario, "%s/dcdc20.yaml", w->options->configs);
+    snprintf(out, sizeof out, "%s/run-%u-of-%u", w->directory, point, w->cores);
+    snprintf(seed, sizeof seed, "converters.tolerance.seed=%u", point + 1);
+    return bench_hiloco(arguments);
+}
+
+static int sweep_do_runs(const struct sweep_work *w)
+{
+    int rc = 0;
+
+    for (unsigned i = w->first; !rc && i < w->first + w->count; i++)
+        rc = sweep_do_run(w, i);
+    return rc;
+}
+
+static int sweep_do_sweep(const struct sweep_work *w)
+{
+    char scenario[PATH_MAX], out[PATH_MAX];
     const char *const arguments[] = {
         "hiloco",       "sweep",   scenario,
         "--mode",       "virtual", "--set",
         "duration_s=1", "--set",   "converters.tolerance.seed=1:8:1",
-        "--jobs",       jobs,      "--out",
-        directory,      NULL,
+        "--out",        out,       NULL,
     };
 
-    snprintf(scenario, sizeof scenario, "%s/dcdc20.yaml", o->configs);
-    const uint64_t begin = bench_now();
-    const int status = bench_hiloco(arguments);
-    *rate = SWEEP_POINTS / ((double)(bench_now() - begin) * 1e-9);
-    return status > 0 ? -EIO : status;
+    snprintf(scenario, sizeof scenario, "%s/dcdc20.yaml", w->options->configs);
+    snprintf(out, sizeof out, "%s/sweep-of-%u", w->directory, w->cores);
+    return bench_hiloco(arguments);
 }
+
+/* --- on one core, and on two ------------------------------------------------------------------ */
+
+struct sweep_how {
+    int (*share)(const struct sweep_work *work);
+    bool split; /* a process for each core; else one that finds its cores itself */
+};
+
+/* This process, and those that it starts, have `count` cores from the first on. */
+static int sweep_confine(const struct bench_options *o, unsigned first, unsigned count)
+{
+    cpu_set_t cores;
+
+    CPU_ZERO(&cores);
+    for (unsigned i = first; i < first + count; i++)
+        CPU_SET((unsigned)o->cpus[i], &cores);
+    return sched_setaffinity(0, sizeof cores, &cores) ? -errno : 0;
+}
+
+static pid_t sweep_start(const struct sweep_how *how, const struct sweep_work *w, unsigned core,
+                         unsigned cores)
+{
+    fflush(NULL);
+    const pid_t pid = fork();
+    if (pid == 0)
+        _exit(sweep_confine(w->options, core, cores) || how->share(w));
+    return pid;
+}
+
+/* Points a second. */
+static int sweep_rate(const struct sweep_how *how, const struct sweep_work *all, double *rate)
+{
+    const unsigned processes = how->split ? all->cores : 1;
+    const uint64_t begin = bench_now();
+    int rc = 0, status;
+
+    for (unsigned i = 0; i < processes; i++) {
+        struct sweep_work share = *all;
+        share.count = SWEEP_POINTS / processes;
+        share.first = i * share.count;
+        if (sweep_start(how, &share, i, all->cores / processes) < 0)
+            rc = -errno;
+    }
+    while (wait(&status) > 0)
+        rc = status ? -EIO : rc;
+    *rate = SWEEP_POINTS / ((double)(bench_now() - begin) * 1e-9);
+    return rc;
+}
+
+static const struct sweep_how sweep_hows[] = {
+    {sweep_do_loops, true},
+    {sweep_do_runs, true},
+    {sweep_do_sweep, false},
+};
 
 static int measure_sweep(const struct benchmark *b, const struct bench_options *o,
                          struct bench_sample *sample)
 {
     char directory[] = "/tmp/loco-bench-XXXXXX";
+    struct sweep_work work = {.options = o, .directory = directory, .cores = 1};
 
-    (void)b;
     if (!mkdtemp(directory))
         return -errno;
-    int rc = sweep_rate(o, directory, "1", &sample->against);
+    int rc = sweep_rate(&sweep_hows[b->parameter], &work, &sample->against);
+    work.cores = SWEEP_CORES;
     if (!rc)
-        rc = sweep_rate(o, directory, "2", &sample->value);
+        rc = sweep_rate(&sweep_hows[b->parameter], &work, &sample->value);
     bench_remove(directory);
     return rc;
 }
 
 const struct benchmark sweep_benchmarks[] = {
-    {.name = "sweep_two_jobs",
+    {.name = "sweep_two_loops",
      .unit = "1/s",
-     .against = "one job",
+     .against = "one core",
+     .more = true,
+     .cores = SWEEP_CORES,
+     .parameter = 0,
+     .measure = measure_sweep},
+    {.name = "sweep_two_runs",
+     .unit = "1/s",
+     .against = "one core",
+     .more = true,
+     .cores = SWEEP_CORES,
+     .parameter = 1,
+     .measure = measure_sweep},
+    {.name = "sweep_two_cores",
+     .unit = "1/s",
+     .against = "one core",
      .target_ratio = 1.9,
      .more = true,
-     .cores = 2,
+     .cores = SWEEP_CORES,
+     .parameter = 2,
      .measure = measure_sweep},
     {0},
 };
