@@ -48,7 +48,7 @@ was_back() {
 heard() {
     "$build/hiloco" top $controller --json --count 1 | grep -o '"steps":[0-9]*' | sed -n '3s/.*://p'
 }
-goes_on() { (($(heard) > before + 20)); }
+goes_on() { (($(heard) > heard_before + 20)); }
 
 echo "--- tcp: 20 converters and a controller over loopback, periods 50 and 200 ms"
 settles "a process of the controller, two of ten converters each: 4 s" "$work/processes" processes
@@ -106,7 +106,7 @@ check "converter 0 stands still" signal_node STOP $first
 check "the controller: nothing was heard of it" \
     said "$work/controller" 'nothing was heard of node 1 for 500 ms'
 check "it ends with 1" ends $controller 1
-signal_node CONT $first
+signal_node CONT $first || true # on a busy machine its launcher has given it up by now
 check "the converter that stood still ends with 1" ends $first 1
 check "and so do the others" ends $second 1
 
@@ -114,7 +114,7 @@ check "with on_lost: restart a controller and 3 converters run" begin --set on_l
 check "kill -9 of converter 0" signal_node KILL $first
 check "the controller: peer 1 is lost" said "$work/controller" 'warning: node 0: peer 1 is lost'
 check "it is started again" said "$work/first" 'started again'
-before=$(heard)
+heard_before=$(heard)
 check "the controller hears of it again" patiently goes_on
 kill -INT $first $second $controller || true
 check "until they are interrupted" ends $controller 130
