@@ -61,7 +61,7 @@ struct hiloco_node;
 
 enum hiloco_level {
     HILOCO_ERROR,   /* why a call returned what it did */
-    HILOCO_WARNING, /* of a run that goes on: what the kernel refused, who is waited for */
+    HILOCO_WARNING, /* the run continues: what the kernel refused, which nodes are waited for */
 };
 
 /* Takes one line, without its end. The thread that joined calls it, and threads of the fabric. */
@@ -89,37 +89,37 @@ struct hiloco_join {
     }
 
 /*
- * Joins the run: loads the scenario, meets the other nodes, and agrees with them when to start. It
- * waits for them, and returns when the first step is due: so have everything ready before. The
+ * Joins the run: loads the scenario, meets the other nodes, and agrees with them on a start time.
+ * It waits for them, and returns when the first step is due, so prepare everything before. The
  * secret of the network is that of HILOCO_SECRET, or of the file that HILOCO_SECRET_FILE names
  * (docs/meeting.md); both are removed from the environment.
  *
- * Returns 0; or -EINVAL: of what is in *join or in the scenario something is wrong; -ETIMEDOUT: the
- * others did not come; -EPROTO: they run another scenario; -ECONNRESET: one that came was lost; or
- * another negative errno. *node is set on success only.
+ * Returns 0; or -EINVAL: *join or the scenario has a mistake; -ETIMEDOUT: the others did not come;
+ * -EPROTO: they run another scenario; -ECONNRESET: one that came was lost; or another negative
+ * errno. *node is set on success only.
  */
 HILOCO_API int hiloco_node_join(struct hiloco_node **node, const struct hiloco_join *join);
 
 /*
- * Ends the present step with what out[] holds, which is sent, and waits until the next one is due.
- * The first call after joining ends none, and does not look at out[].
+ * Ends the present step: sends the values in out[], and waits until the next step is due. The first
+ * call after joining ends no step, and ignores out[].
  *
- * Returns 1: a step is due, and in[] has what it takes. 0: the run has come to its end.
- * -ECONNRESET: a peer was lost without whom the run does not go on; -ESTALE, -ETIME: an input was
- * too old, or a deadline missed, and the scenario ends the run for it; -ENOTRECOVERABLE: out[] had
- * what is no number; or another negative errno, which any further call returns too. -EPERM: it is
- * not the thread that joined.
+ * Returns 1: a step is due, and in[] has its inputs. 0: the run has ended. -ECONNRESET: a peer was
+ * lost, and the run cannot continue without it; -ESTALE, -ETIME: an input was too old, or a
+ * deadline was missed, and the scenario then ends the run; -ENOTRECOVERABLE: out[] had a value that
+ * is not a number; or another negative errno. Every further call returns the same errno. -EPERM:
+ * the calling thread is not the one that joined.
  *
- * The component rests while a node that it takes from is away (on_lost: restart), and while safe
- * values are in force: until that is over no step is due.
+ * The component rests while a node that it receives from is lost (on_lost: restart), and while safe
+ * values are in force. No step is due until that is over.
  */
 HILOCO_API int hiloco_node_step(struct hiloco_node *node, double *in, const double *out);
 
 /*
- * Leaves the run, and frees the node; NULL is allowed. Before the run's end the other nodes lose
- * this one, which ends the run for them unless the scenario says on_lost: restart. The thread has
- * the cores, the scheduler and the arithmetic that it had before. Returns 0; or, in any case having
- * left, the negative errno by which the run ended or its results could not be written.
+ * Leaves the run, and frees the node; NULL is allowed. If the run has not ended, the other nodes
+ * lose this one, which ends the run for them unless the scenario has on_lost: restart. The thread
+ * gets its former cores, scheduler and floating-point mode back. Returns 0; or the negative errno
+ * with which the run ended or its results could not be written. The node has left in any case.
  */
 HILOCO_API int hiloco_node_leave(struct hiloco_node *node);
 

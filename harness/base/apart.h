@@ -8,17 +8,17 @@
 #include <stdio.h>
 
 /*
- * Returns the exit status that `work` returned in its process. Where a signal ended that, or a
- * limit of hil_apart_within did, HIL_EXIT_FAILED after a line to `messages` that begins with
- * `what`.
+ * Runs `work` in a process of its own, and returns the exit status that it returned. If a signal or
+ * the limit of hil_apart_within ended the process, it writes a line to `messages` that begins with
+ * `what`, and returns HIL_EXIT_FAILED.
  */
 int hil_apart(int (*work)(const void *arg), const void *arg, const char *what, FILE *messages);
 
-/* The same for whoever says more: *status is how that process ended, as wait() tells. Returns 0, or
- * -errno where there is no process. */
+/* The same, but leaves the message to the caller: *status is how the process ended, as from wait().
+ * Returns 0, or -errno if there is no process. */
 int hil_apart_wait(int (*work)(const void *arg), const void *arg, int *status);
 
-/* For the work: it ends if it does not call this again within so many seconds. 0: no such limit. */
+/* For `work`: it is ended if it does not call this again within so many seconds. 0: no limit. */
 void hil_apart_within(unsigned seconds);
 
 #endif

@@ -115,7 +115,7 @@ static int resume(struct hil_trace *trace)
         return -ENOMEM;
     }
     int rc = trace_open_file(trace, trace->part);
-    trace->in_order = false; /* who knows which rows are missing */
+    trace->in_order = false; /* unknown rows may be missing */
     if (!rc)
         rc = copy_chunks(trace);
     for (unsigned i = 0; i < trace->stream_count && !rc; i++)

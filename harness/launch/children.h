@@ -19,7 +19,7 @@ struct hil_child;
 
 struct hil_children {
     struct hil_process process;  /* what each of them is */
-    struct hil_session *session; /* traces also who takes the place of another; NULL: not traced */
+    struct hil_session *session; /* also traces processes that replace others; NULL: not traced */
     pid_t *pids;                 /* by executor; 0: ended */
     struct hil_child *are;       /* by executor */
     unsigned count, alive;
@@ -35,8 +35,8 @@ void hil_children_close(struct hil_children *c);
 /* They wait for the run's `go`. Returns 0, or a negative errno with some of them started. */
 int hil_children_start(struct hil_children *c);
 
-/* One look: who hangs is killed, who ended is reaped, told and perhaps started again. Once the run
- * is told to stop, who does not end in time is killed. */
+/* One look: a process that hangs is killed; one that has ended is reaped, reported and perhaps
+ * started again. Once the run is told to stop, a process that does not end in time is killed. */
 void hil_children_look(struct hil_children *c);
 
 /* Whether all have come to run, or are past that. */

@@ -199,7 +199,7 @@ bool rendezvous_post_lines(const struct hil_rendezvous *r, int fd, uint64_t offs
     return rendezvous_post(fd, RENDEZVOUS_LINES, &lines, sizeof lines);
 }
 
-/* Who takes nothing for two seconds is as good as gone. */
+/* A client that reads nothing for two seconds counts as gone. */
 void rendezvous_set_options(int fd)
 {
     const struct timeval patience = {.tv_sec = 2};

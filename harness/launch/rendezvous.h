@@ -25,7 +25,7 @@ struct hil_rendezvous_config {
     const struct hil_scenario *scenario; /* its executors' nodes are this process's */
     struct loco_secret secret;
     unsigned wait_s;
-    /* For each line of what is waited for, and of who is refused. */
+    /* For each line about nodes that are waited for, or that are refused. */
     void (*say)(void *arg, const char *line);
     void *arg;
 };
@@ -43,7 +43,7 @@ int hil_rendezvous_first_host(const char *list, char *host, size_t size);
 int hil_rendezvous_meet(struct hil_rendezvous **rendezvous,
                         const struct hil_rendezvous_config *config, char why[HIL_RENDEZVOUS_WHY]);
 
-/* Who has the first node serves the others from a thread. */
+/* The process with the first node serves the others from a thread. */
 int hil_rendezvous_serve(struct hil_rendezvous *rendezvous);
 
 /* Compares this machine's clock with the first node's. That of the first node's process is its own.

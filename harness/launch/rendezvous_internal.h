@@ -126,7 +126,7 @@ bool rendezvous_post_lines(const struct hil_rendezvous *r, int fd, uint64_t offs
 
 void rendezvous_set_options(int fd);
 
-/* --- rendezvous_server.c: who has the first node */
+/* --- rendezvous_server.c: the process with the first node */
 
 int rendezvous_listen(struct hil_rendezvous *r);
 /* Serves until all have registered. */

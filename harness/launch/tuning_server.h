@@ -1,8 +1,8 @@
 /*
- * The launcher's ear for who wants to change its run: an abstract socket "hiloco-run-PID", on which
- * the run's user and root are answered. It takes one request of each connection, a line of JSON,
- * and gives one line back (tune/client.h). Nobody who connects holds the launcher up: it looks now
- * and then, and never waits.
+ * Where the launcher accepts changes of its run: an abstract socket "hiloco-run-PID", on which it
+ * answers the run's user and root. It takes one request per connection, a line of JSON, and sends
+ * one line back (tune/client.h). A client cannot hold the launcher up: it polls now and then, and
+ * never waits.
  */
 #ifndef HIL_TUNING_SERVER_H
 #define HIL_TUNING_SERVER_H

@@ -23,7 +23,7 @@ struct hil_merge {
     bool partial;    /* nodes of which there is no part are allowed; the run is not valid then */
     bool quiet;      /* no closing words */
     const char *out; /* the folder; NULL: results/NAME-TIMESTAMP */
-    bool is_open;    /* `out` is held by the caller, who has cleared it */
+    bool is_open;    /* the caller holds `out`, and has cleared it */
     char *where;     /* set to the folder; NULL: nobody asks */
     size_t where_size;
 };

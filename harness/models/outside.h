@@ -19,7 +19,7 @@ struct hil_outside {
     int (*step)(struct hil_outside *outside, uint64_t t_ns, const double *in, double *out);
 };
 
-/* Who does so in this thread; NULL: nobody, and the outputs stay as they are. */
+/* The one that does so in this thread; NULL: none, and the outputs stay as they are. */
 extern _Thread_local struct hil_outside *hil_outside;
 
 #endif

@@ -1,6 +1,7 @@
 /*
- * What a measure was lately, for whoever watches: its newest value, its extremes in each hundredth
- * of a second, and the newest reference. One thread adds, and others may read meanwhile.
+ * The recent past of a measure, for programs that watch a run: its newest value, its extremes in
+ * each hundredth of a second, and the newest reference. One thread adds, and others may read
+ * meanwhile.
  */
 #ifndef HIL_RECENT_H
 #define HIL_RECENT_H

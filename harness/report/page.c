@@ -61,7 +61,7 @@ static void page_scripts(FILE *to)
         fprintf(to, "<script>%s</script>\n", page_script(i));
 }
 
-/* For who reads it without running scripts: a line for each run. */
+/* For readers without scripts: a line for each run. */
 static void page_verdicts(const json_t *data, FILE *to)
 {
     const json_t *run, *runs = json_object_get(data, "runs");

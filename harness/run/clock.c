@@ -64,8 +64,8 @@ static bool is_invariant(void)
 #endif
 }
 
-/* The kernel compares the cores' counters when it starts, and watches them; one that it finds
- * unstable it lists no more. Who cannot read the list has to measure. */
+/* The kernel compares the cores' counters when it starts, and watches them; it no longer lists one
+ * that it finds unstable. If the list cannot be read, the caller has to measure. */
 static bool is_trusted(void)
 {
     char list[256] = "tsc";

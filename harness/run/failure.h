@@ -33,7 +33,7 @@ enum { HIL_FAILURES_LISTED = 16 };
 
 /* Those that an executor found, the first ones in full. One writer. */
 struct hil_failure_log {
-    _Atomic uint64_t count; /* told to who watches */
+    _Atomic uint64_t count; /* shown to programs that watch */
     struct hil_failure at[HIL_FAILURES_LISTED];
 };
 

@@ -29,7 +29,7 @@ enum { HIL_STALE_LISTED = 256 };
 
 /* Those that an executor found, the first ones in full. One writer, as a histogram. */
 struct hil_stale_log {
-    _Atomic uint64_t count; /* told to who watches */
+    _Atomic uint64_t count; /* shown to programs that watch */
     uint64_t oldest_ns;     /* of them all */
     struct hil_stale at[HIL_STALE_LISTED];
 };
@@ -84,7 +84,7 @@ static inline bool hil_input_is_stale(struct hil_input *input, struct hil_stale_
     return hil_input_judge(input, log, age_ns, now_ns);
 }
 
-/* Whether so many in a row were no number that who takes them is to be safe. */
+/* Whether so many in a row were not numbers that the component that takes them must be safe. */
 static inline bool hil_input_is_bad(const struct hil_input *input)
 {
     return __builtin_expect(input->bad >= input->bad_limit, 0);

@@ -1,6 +1,6 @@
 /*
- * How a node is, told by itself while it runs: a row of the links' SST, and a
- * copy in the run's state for who watches.
+ * The state of a node, which it publishes while it runs: a row of the links' SST, and a
+ * copy in the run's state for programs that watch.
  */
 #ifndef HIL_LIVE_H
 #define HIL_LIVE_H
@@ -34,7 +34,7 @@ enum { HIL_TELL_NS = 25000000, HIL_RECENT_NS = 1000000000 };
 
 /*
  * What a node keeps for its row. The recent maximum is over this second and the one before,
- * so that who looks once a second sees each.
+ * so that a program that looks once a second sees every maximum.
  */
 struct hil_live {
     uint64_t tell_ns; /* when the row is to be told next */

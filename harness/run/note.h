@@ -1,8 +1,8 @@
 /*
- * What happened at a step of a node, told to everybody who wants to know: an event of the record
- * (record/event_rows.h), a bit in a row of the node's tap, a count for the summary, and an event of
- * the trace. It takes no lock,
- * allocates nothing, and calls no system.
+ * What happened at a step of a node becomes an event of the record (record/event_rows.h), a bit in
+ * a row of the node's tap, a count for the summary, and an event of the trace.
+ * Reporting it takes no lock,
+ * allocates nothing, and makes no system call.
  */
 #ifndef HIL_NOTE_H
 #define HIL_NOTE_H

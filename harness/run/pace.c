@@ -4,7 +4,7 @@
 
 #include "state.h"
 
-/* Who waits looks again after this long. */
+/* A waiting loop looks again after this long. */
 enum { PACE_LOOK_NS = 1000000 };
 
 static bool pace_stands(struct hil_state *s)

@@ -9,7 +9,7 @@
 
 enum { TAP_ROWS_LEAST = 64, TAP_ROWS_MOST = 4096, TAP_ROWS_EVER = 4, TAP_LINE = 64 };
 
-/* Who watches looks every 10 ms, and may be late. */
+/* A watching program looks every 10 ms, and may be late. */
 static const uint64_t TAP_REACH_NS = 40000000;
 
 /* All rings together. */

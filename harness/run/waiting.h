@@ -1,5 +1,5 @@
 /*
- * Whoever waits for other nodes says for whom, where, and since when.
+ * A node that waits for others reports for which, where, and since when.
  */
 #ifndef HIL_WAITING_H
 #define HIL_WAITING_H

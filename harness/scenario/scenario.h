@@ -86,7 +86,7 @@ enum hil_on_error {
     HIL_ERROR_SAFE, /* it goes on, with what is safe in the component's place */
 };
 
-/* Who looks for completions of the fabric verbs. */
+/* What polls for completions of the fabric verbs. */
 enum hil_completions {
     HIL_INLINE, /* each loop itself, on its way */
     HIL_POLLED, /* a thread of the executor's process, for all its nodes */

@@ -5,9 +5,9 @@
 #include "yaml/scenario_tree.h"
 
 /*
- * Puts whole names in the place of what the scenario in the file `path` says, so that a copy of the
- * scenario finds them from any folder. What is not there stays as it is: whoever reads it reports
- * that. Returns 0 or -ENOMEM.
+ * Replaces the names of files in the scenario of the file `path` by full names, so that a copy of
+ * the scenario finds them from any folder. A file that does not exist keeps its name, and
+ * is reported when it is read. Returns 0 or -ENOMEM.
  */
 int scenario_find_files(struct scenario_node *root, const char *path);
 

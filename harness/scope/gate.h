@@ -1,6 +1,6 @@
 /*
- * Who may have the page, and what it shows: who knows the token of its URL, and is sent by no other
- * page.
+ * Access to the page and its data: only for requests with the token of its URL that do not come
+ * from another page.
  */
 #ifndef HIL_GATE_H
 #define HIL_GATE_H

@@ -40,7 +40,7 @@
  *      {"kind": "capture", "number": N, "trigger": {"on", "time_s", "step", "node"} | null,
  *       "lost": L, "traces": [{"name", "count": C}]}
  *              for each trace C times in seconds, then C values: every step, as in the record. With
- *              "lost" there are steps in the window that came too fast for who watches.
+ *              "lost" some steps of the window came too fast for the scope.
  */
 #ifndef HIL_VIEW_H
 #define HIL_VIEW_H

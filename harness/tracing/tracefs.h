@@ -21,7 +21,7 @@ struct hil_tracefs {
 };
 
 /* Prepares; `root`: where tracefs is, NULL: to be found. Returns 0 or a negative errno: -EPERM or
- * -EACCES for who may not trace the kernel, -ENODEV where it has no tracing. */
+ * -EACCES if the user may not trace the kernel, -ENODEV if the kernel has no tracing. */
 int hil_tracefs_open(struct hil_tracefs *fs, const char *root, const struct hil_scenario *scenario);
 
 int hil_tracefs_start(const struct hil_tracefs *fs);

@@ -1,11 +1,11 @@
 /*
- * What another process may see and change of a run that is tuned (`tuning: true` in its scenario,
- * or `hiloco run --allow-set`): `hiloco set`, `hiloco control` and the page of `hiloco scope`.
+ * How `hiloco set`, `hiloco control` and the page of `hiloco scope` see and change a run. The run
+ * must allow changes (`tuning: true` in its scenario, or `hiloco run --allow-set`).
  *
- * What can be tuned, what its values are, and which changes were made, lies in the run's memory,
- * for who is attached to it. A change is asked of the run's launcher, over a socket that only the
- * run's user and root are answered on. The launcher answers when all the nodes concerned have done
- * it.
+ * The run's memory holds what can be tuned, the present values, and the changes that were made;
+ * attached processes read it there. To make a change, they send a request to the launcher of the
+ * run over a socket. The launcher answers only the run's user and root, once all the nodes
+ * concerned have made the change.
  *
  * Requests:
  *
@@ -45,10 +45,10 @@ int hil_asking_file(const struct hil_asking *asking);
  * run ended before it answered; or another negative errno. Never blocks. */
 int hil_asking_finish(struct hil_asking *asking, json_t **answer);
 
-/* Takes NULL. What was asked is done all the same. */
+/* NULL is allowed. The request is carried out all the same. */
 void hil_asking_close(struct hil_asking *asking);
 
-/* The same for who may wait. */
+/* The same, but waits for the answer. */
 int hil_tune_ask(const struct hil_found *run, const json_t *request, json_t **answer);
 
 /* --- seeing ---------------------------------------------------------------------------------- */
@@ -84,7 +84,7 @@ json_t *hil_tune_list_json(const struct hil_attached *run, const struct hil_tuna
                            unsigned count);
 
 /* The change after the *seen ones that the caller has had (0 to begin with), whoever asked for it.
- * Who comes too late for some does not get them. */
+ * A caller that comes too late misses some. */
 bool hil_tune_next(const struct hil_attached *run, uint64_t *seen, struct hil_tuned *change);
 
 /* Whether it stands still, in virtual time, because it was told to. */
