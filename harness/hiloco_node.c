@@ -216,9 +216,9 @@ static int joined_meet(struct hiloco_node *n)
     if (rc)
         joined_say(n, HILOCO_ERROR, why);
     if (!rc && hil_rendezvous_serve(n->rendezvous))
-        joined_say(n, HILOCO_WARNING, "nodes that come back will not find this run");
+        joined_say(n, HILOCO_WARNING, "nodes that are started again will not find this run");
     if (!rc && hil_rendezvous_clock(n->rendezvous, &n->run.first_clock))
-        joined_say(n, HILOCO_WARNING, "the first node's machine does not tell its time");
+        joined_say(n, HILOCO_WARNING, "the first node's machine does not send its time");
     return rc;
 }
 

@@ -29,7 +29,7 @@ static int apart_judge(int status, const char *what, FILE *messages)
     if (WIFEXITED(status))
         return WEXITSTATUS(status);
     if (WTERMSIG(status) == SIGALRM)
-        fprintf(messages, "%s: it is damaged: reading it came no further\n", what);
+        fprintf(messages, "%s: it is damaged: reading it did not end\n", what);
     else
         fprintf(messages, "%s: it is damaged, or memory ran out: reading it ended by \"%s\"\n",
                 what, strsignal(WTERMSIG(status)));

@@ -115,7 +115,7 @@ json_t *hil_foreign_json(const char *path, json_error_t *error)
     const bool regular = fstat(file, &status) == 0 && S_ISREG(status.st_mode);
     if (regular && status.st_size <= JSON_BYTES_MAX)
         return foreign_read(file, error);
-    foreign_refuse(error, regular ? "it is longer than 512 MiB" : "it is no file");
+    foreign_refuse(error, regular ? "it is larger than 512 MiB" : "it is no file");
     close(file);
     return NULL;
 }

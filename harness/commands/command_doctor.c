@@ -118,7 +118,7 @@ static int examine(const struct hil_arguments *a, const struct hil_scenario *sce
     v.arguments = a;
     int rc = hil_patient_open(&v.patient, a->root ? a->root : "", scenario);
     if (rc) {
-        fprintf(stderr, "%s/sys/devices/system/cpu/online does not tell which cpus there are\n",
+        fprintf(stderr, "%s/sys/devices/system/cpu/online does not list the cpus\n",
                 v.patient.root);
         return a->root ? HIL_EXIT_USAGE : HIL_EXIT_FAILED;
     }
@@ -142,8 +142,7 @@ int hil_command_doctor(int argc, char **argv)
     if (rc)
         status = hil_arguments_status(rc);
     else if (!a.scenario && (a.options.set_count || a.options.parameter_count))
-        fprintf(stderr, "%s: --set and --parameters are of a scenario, and none is given\n",
-                argv[0]);
+        fprintf(stderr, "%s: --set and --parameters need a scenario, and none is given\n", argv[0]);
     else if (!a.scenario || hil_arguments_load(&a, &scenario) == 0)
         status = examine(&a, scenario);
     if (scenario)

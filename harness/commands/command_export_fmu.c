@@ -48,8 +48,8 @@ static int find_model(struct hil_fmu_export *export, const char *name)
     }
     if (loaded->provider != &hil_native_provider) {
         fprintf(stderr,
-                "hiloco export-fmu: %s: it comes from elsewhere; allowed: a model that is built "
-                "in, or a shared library\n",
+                "hiloco export-fmu: %s: models of this kind cannot be exported; allowed: a "
+                "built-in model, or a shared library\n",
                 name);
         return -1;
     }

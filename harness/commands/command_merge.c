@@ -41,8 +41,8 @@ static int merge_check_out(const struct hil_arguments *a)
                  (part[length] == '/' || part[length] == '\0');
         free(part);
         if (inside)
-            fprintf(stderr, "--out %s: %s is in it, and what is in it is replaced\n", a->out,
-                    a->scenarios[i]);
+            fprintf(stderr, "--out %s: it contains %s, and its contents would be replaced\n",
+                    a->out, a->scenarios[i]);
     }
     free(out);
     return inside ? -EINVAL : 0;

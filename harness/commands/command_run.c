@@ -86,12 +86,11 @@ static int prepare(const struct hil_arguments *a, const struct hil_scenario *sce
 /* What there is no place for on the hosts. */
 static int check_for_hosts(const struct hil_arguments *a)
 {
-    const char *why = a->fix ? "--fix mends this machine, and the run is on others; hiloco "
-                               "doctor says there what to set"
-                      : a->run_directory
-                          ? "--run-dir is where nodes of one machine meet, and these "
-                            "are on several"
-                          : NULL;
+    const char *why =
+        a->fix ? "--fix changes this machine, but the run is on others; run hiloco doctor there"
+        : a->run_directory
+            ? "--run-dir is a folder where nodes of one machine meet, but these are on several"
+            : NULL;
 
     if (why)
         fprintf(stderr, "--hosts: %s\n", why);
@@ -127,7 +126,7 @@ static int launch(const struct hil_arguments *a, struct hil_scenario *scenario, 
     if (a->hosts)
         return launch_on_hosts(a, scenario, where, size);
     if (a->run_directory && !joined) {
-        fprintf(stderr, "--run-dir: allowed where a component is outside; without one the nodes "
+        fprintf(stderr, "--run-dir: allowed only if a component is outside; otherwise the nodes "
                         "meet in a folder of their own\n");
         return HIL_EXIT_USAGE;
     }

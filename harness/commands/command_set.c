@@ -54,8 +54,8 @@ static const char *set_why(int rc, const struct hil_found *run)
 {
     return rc == -EPERM ? "it is another user's"
            : rc == -ECONNREFUSED && !run->attached.card.tuning
-               ? "it does not let itself be changed; hiloco run --allow-set does, or tuning: true "
-                 "in its scenario"
+               ? "it does not allow changes; start it with hiloco run --allow-set, or with tuning: "
+                 "true in its scenario"
            : rc == -ECONNREFUSED || rc == -ECONNRESET ? "it has ended"
                                                       : strerror(-rc);
 }
@@ -132,7 +132,7 @@ static void set_tell_waits(const json_t *list)
     const json_t *one;
     size_t i;
 
-    json_array_foreach(list, i, one) printf("%s = %.9g when the run goes on, which is paused\n",
+    json_array_foreach(list, i, one) printf("%s = %.9g when the run, which is paused, continues\n",
                                             set_text(one, "name", name), set_number(one, "value"));
 }
 
@@ -259,7 +259,7 @@ static json_t *control_request(const struct hil_arguments *a)
         json_object_set_new(request, "steps", json_integer(steps));
         return request;
     }
-    fprintf(stderr, "%s: only step has a number, of instants, from 1 on\n", count);
+    fprintf(stderr, "%s: only step takes a number, which is at least 1\n", count);
     json_decref(request);
     return NULL;
 }
@@ -319,7 +319,7 @@ int hil_command_control(int argc, char **argv)
     if (rc)
         status = hil_arguments_status(rc);
     else if (a.scenario_count < 2)
-        fprintf(stderr, "control: what is it to do? pause, resume, step or stop\n");
+        fprintf(stderr, "control: what should the run do? pause, resume, step or stop\n");
     else
         status = set_find(&a, "hiloco control", control_run);
     hil_arguments_free(&a);

@@ -66,8 +66,8 @@ static int sweep_check_options(const struct sweep *s)
     }
     if (a->bisect && (a->junit || a->tap)) {
         fprintf(stderr,
-                "--%s: not with --bisect, some of whose runs are to fail; its exit status tells "
-                "whether it found the place\n",
+                "--%s: not with --bisect, where some runs must fail; its exit status says whether "
+                "the value was found\n",
                 a->junit ? "junit" : "tap");
         return -EINVAL;
     }

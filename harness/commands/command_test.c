@@ -72,8 +72,8 @@ static int test_check(struct tests *t)
             continue;
         if (hil_system_is_joined(scenario->system)) {
             fprintf(stderr,
-                    "%s: a component is outside, and no program of yours joins its run; run it "
-                    "by itself (hiloco run)\n",
+                    "%s: a component is outside, and a test has no program of yours to join the "
+                    "run; use hiloco run\n",
                     t->paths[i]);
             failed = -EINVAL;
         }

@@ -101,7 +101,7 @@ static int show(struct hil_watch *w, unsigned interval_ms)
     if (!rc)
         return HIL_EXIT_OK;
     if (rc == -ENOTTY)
-        fprintf(stderr, "there is no terminal to show it on; --json writes samples, one a line\n");
+        fprintf(stderr, "there is no terminal; --json writes samples, one per line\n");
     else
         fprintf(stderr, "%s\n", strerror(-rc));
     return rc == -ENOTTY ? HIL_EXIT_USAGE : HIL_EXIT_FAILED;

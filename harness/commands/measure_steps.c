@@ -133,7 +133,7 @@ int hil_measure_steps(const struct hil_scenario *scenario, FILE *to, FILE *messa
         int ended;
         hil_instance_name(&scenario->system->components[i].is, name);
         if (scenario->system->components[i].model->apply) {
-            fprintf(to, "%-24s %-24s a device, left alone: the summary of a run has its cost\n",
+            fprintf(to, "%-24s %-24s a device, not measured: the summary of a run has its cost\n",
                     name, scenario->system->components[i].model->name);
             continue;
         }
@@ -141,7 +141,7 @@ int hil_measure_steps(const struct hil_scenario *scenario, FILE *to, FILE *messa
         if (rc)
             fprintf(messages, "%s: %s\n", name, strerror(-rc));
         else if (WIFSIGNALED(ended) && WTERMSIG(ended) == SIGALRM)
-            fprintf(messages, "%s: it did not come to its end in %d s\n", name, MEASURED_SECONDS);
+            fprintf(messages, "%s: it did not end within %d s\n", name, MEASURED_SECONDS);
         else if (WIFSIGNALED(ended))
             fprintf(messages, "%s: it crashed (SIG%s)\n", name, sigabbrev_np(WTERMSIG(ended)));
         if (rc || !WIFEXITED(ended) || WEXITSTATUS(ended))

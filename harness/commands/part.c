@@ -52,8 +52,8 @@ static int run_part(const struct hil_arguments *a, const struct hil_scenario *s,
                     const struct hil_meeting *meeting, bool discard)
 {
     if (hil_has_addresses(s) && !meeting->secret.size && !a->quiet)
-        fprintf(stderr, "warning: without a secret, in HILOCO_SECRET or HILOCO_SECRET_FILE, "
-                        "whoever has the address of a node may take its place\n");
+        fprintf(stderr, "warning: there is no secret (HILOCO_SECRET or HILOCO_SECRET_FILE), so "
+                        "anyone with the address of a node can take its place\n");
     const struct hil_launch launch = {
         .scenario = s,
         .run_directory = meeting->place,
@@ -80,8 +80,8 @@ static int check_awaited(const struct hil_system *s, const bool *chosen,
         hil_instance_name(&s->nodes[here->node].is, acts);
         hil_instance_name(&s->nodes[n].is, happens);
         fprintf(stderr,
-                "the fault %s of the node %s waits for an event of %s, which is not run here: one "
-                "process has to run both\n",
+                "the fault %s of the node %s waits for an event of %s, which does not run here: "
+                "one process must run both\n",
                 fault->name, acts, happens);
         return -EINVAL;
     }
@@ -107,8 +107,8 @@ static int check_chosen(const struct hil_system *system, const bool *chosen)
             continue;
         hil_instance_name(&system->nodes[n].is, name);
         fprintf(stderr,
-                "the node %s is not run by hiloco: a component of it is outside, and a "
-                "program of your own joins as it (hiloco_node_join)\n",
+                "hiloco does not run the node %s: its component is outside, and a program of your "
+                "own must join as this node (hiloco_node_join)\n",
                 name);
         return -EINVAL;
     }
@@ -147,7 +147,7 @@ int hil_part_run_inside(const struct hil_arguments *a, struct hil_scenario *s)
     s->executor_count = kept;
     if (kept)
         return run_part(a, s, &meeting, false);
-    fprintf(stderr, "%s: all of its nodes are outside, and none is left to run\n", s->name);
+    fprintf(stderr, "%s: all of its nodes are outside, so there is none to run\n", s->name);
     return HIL_EXIT_USAGE;
 }
 

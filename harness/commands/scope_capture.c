@@ -186,7 +186,7 @@ static void capture_tell(const struct hil_captured *c, const struct hil_found *r
     printf("%llu values of %u signals%s", (unsigned long long)steps, c->count,
            c->lost ? "" : ", every step\n");
     if (c->lost)
-        printf(", %llu steps were lost: the run is too fast for who watches\n",
+        printf(", %llu steps were lost: the run is too fast for the scope\n",
                (unsigned long long)c->lost);
 }
 
@@ -198,8 +198,7 @@ static int capture_run(const struct hil_arguments *a, const struct hil_found *ru
 
     if (rc) {
         fprintf(stderr, "hiloco scope: %s\n",
-                rc == -E2BIG ? "so many steps are too many: shorten --before and --after"
-                             : strerror(-rc));
+                rc == -E2BIG ? "too many steps: shorten --before and --after" : strerror(-rc));
         return rc == -E2BIG ? HIL_EXIT_USAGE : HIL_EXIT_FAILED;
     }
     hil_catch_signals();

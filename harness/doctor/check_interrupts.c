@@ -52,7 +52,7 @@ void hil_check_interrupts(const struct hil_patient *p, struct hil_finding *f)
               o.count, o.count == 1 ? "" : "s", loops, o.busiest.number, o.busiest.device, o.most);
     if (CPU_COUNT(&p->spare) == 0) {
         hil_advice(f, "%s",
-                   p->wanders ? "Pin the loops, and then move the interrupts to other cpus."
+                   p->wanders ? "Pin the loops, then move the interrupts to other cpus."
                               : hil_no_spare_core);
         return;
     }
@@ -68,7 +68,7 @@ void hil_check_irqbalance(const struct hil_patient *p, struct hil_finding *f)
     if (running < 0) {
         hil_found(f, HIL_UNKNOWN, "/proc cannot be read");
     } else if (!running) {
-        hil_found(f, HIL_FINE, "irqbalance does not run");
+        hil_found(f, HIL_FINE, "irqbalance is not running");
     } else {
         hil_found(f, HIL_WARNING, "irqbalance runs");
         hil_command(f, "systemctl stop irqbalance");

@@ -6,9 +6,8 @@
 #include "cpus.h"
 #include "files.h"
 
-const char hil_no_spare_core[] =
-    "The loops leave no core for the rest: place more nodes on one executor (placement), or take a "
-    "machine with more cores.";
+const char hil_no_spare_core[] = "The loops leave no core for anything else: place more nodes on "
+                                 "one executor (placement), or use a machine with more cores.";
 
 /* --- placement ---------------- */
 
@@ -42,8 +41,8 @@ void hil_check_placement(const struct hil_patient *p, struct hil_finding *f)
             hil_found(f, HIL_SERIOUS, "two %s are pinned to cpu %d", core_users(p), cpu);
     }
     if ((int)p->executor_count > CPU_COUNT(&p->online))
-        hil_found(f, HIL_SERIOUS, "%u %s, each of which spins, for %d cpus", p->executor_count,
-                  core_users(p), CPU_COUNT(&p->online));
+        hil_found(f, HIL_SERIOUS, "%u %s that spin, but %d cpus", p->executor_count, core_users(p),
+                  CPU_COUNT(&p->online));
     if (f->severity == HIL_SERIOUS) {
         hil_advice(f, "Place more nodes on one executor%s: placement in the scenario.",
                    p->sharded ? ", or split nodes into fewer shards" : "");
@@ -58,7 +57,7 @@ void hil_check_placement(const struct hil_patient *p, struct hil_finding *f)
     hil_cpus_format(known ? &isolated : &p->online, cpus, sizeof cpus);
     hil_found(f, HIL_WARNING, "an executor%s is not pinned (cpu: -1)%s%s",
               p->sharded ? " or a shard" : "",
-              known ? ", and so never runs on the isolated cpus " : "", known ? cpus : "");
+              known ? ", so it never runs on the isolated cpus " : "", known ? cpus : "");
     hil_advice(f, "Set controller.cpu%s and converters.cpu, or placement[].cpu, to cpus of %s.",
                p->sharded ? ", shard_cpus" : "", cpus);
 }
@@ -183,7 +182,7 @@ void hil_check_rcu(const struct hil_patient *p, struct hil_finding *f)
     tickless_cpus(p->root, &tickless); /* which implies it */
     CPU_OR(&offloaded, &offloaded, &tickless);
     if (covers(&offloaded, &p->loops))
-        hil_found(f, HIL_FINE, "the loops' cpus are free of the kernel's RCU callbacks");
+        hil_found(f, HIL_FINE, "no RCU callbacks of the kernel run on the loops' cpus");
     else
         judge_boot(p, f, &offloaded, HIL_NOTE, "the kernel's RCU callbacks run on", "rcu_nocbs=");
 }

@@ -28,7 +28,7 @@ static void describe_dynamic(const struct hil_patient *p, char *text, size_t siz
     }
     hil_boot_parameter(p->root, "preempt=", text, size);
     if (!text[0])
-        snprintf(text, size, "of a mode that cannot be read");
+        snprintf(text, size, "in a mode that cannot be read");
 }
 
 void hil_check_preemption(const struct hil_patient *p, struct hil_finding *f)
@@ -48,7 +48,7 @@ void hil_check_preemption(const struct hil_patient *p, struct hil_finding *f)
     hil_found(f, HIL_WARNING, "the kernel is not PREEMPT_RT%s%s",
               mode[0]                      ? ", but PREEMPT_DYNAMIC, "
               : strstr(version, "PREEMPT") ? ", but PREEMPT"
-                                           : ", and preempts nothing that runs in it",
+                                           : ", and never preempts kernel code",
               mode);
     hil_command(f, "apt-get install linux-image-rt-amd64    # and boot it");
 }
@@ -87,8 +87,7 @@ void hil_check_throttling(const struct hil_patient *p, struct hil_finding *f)
     else if (throttled == 0)
         hil_found(f, HIL_FINE, "real-time threads are not throttled");
     else if (p->priority == 0)
-        hil_found(f, HIL_FINE,
-                  "no executor asks for SCHED_FIFO, so that its throttling is no harm");
+        hil_found(f, HIL_FINE, "no executor asks for SCHED_FIFO, so its throttling does no harm");
     else {
         hil_found(f, HIL_SERIOUS,
                   "the kernel throttles SCHED_FIFO threads by %ld ms of every second", throttled);
@@ -134,7 +133,7 @@ void hil_check_fair_server(const struct hil_patient *p, struct hil_finding *f)
     hil_cpus_format(&served, cpus, sizeof cpus);
     if (rc) {
         hil_found(f, HIL_UNKNOWN,
-                  "this kernel has one, of which /sys/kernel/debug/sched does not tell (%s)",
+                  "this kernel has one, but /sys/kernel/debug/sched does not show it (%s)",
                   strerror(-rc));
         if (rc == -ENOENT)
             hil_command(f, "mount -t debugfs none /sys/kernel/debug");
@@ -142,7 +141,7 @@ void hil_check_fair_server(const struct hil_patient *p, struct hil_finding *f)
         hil_found(f, HIL_FINE, "off on the loops' cpus, or no executor asks for SCHED_FIFO");
     } else {
         hil_found(f, HIL_WARNING,
-                  "ordinary threads that wait for cpu %s get %lld ms of every second of it", cpus,
+                  "ordinary threads that wait for cpu %s get it for %lld ms of every second", cpus,
                   longest_ns / 1000000);
         hil_cpus_braces(&served, cpus, sizeof cpus);
         hil_command(f, "echo 0 | tee /sys/kernel/debug/sched/fair_server/cpu%s/runtime", cpus);
@@ -182,7 +181,7 @@ static void judge_configuration(const struct hil_patient *p, struct hil_finding 
 
     if (hil_file_text(p->root, release, sizeof release, "/proc/sys/kernel/osrelease") ||
         hil_file_text(p->root, config, sizeof config, "/boot/config-%s", release)) {
-        hil_found(f, HIL_UNKNOWN, "there is no /boot/config of this kernel that would tell");
+        hil_found(f, HIL_UNKNOWN, "unknown: there is no /boot/config of this kernel");
         return;
     }
     if (!strstr(config, "\nCONFIG_RT_GROUP_SCHED=y")) {

@@ -71,7 +71,7 @@ void hil_check_memlock(const struct hil_patient *p, struct hil_finding *f)
     else if (limit == -1)
         hil_found(f, HIL_FINE, "memory may be locked without a limit");
     else {
-        hil_found(f, HIL_WARNING, "no more than %lld KiB of memory may be locked", limit / 1024);
+        hil_found(f, HIL_WARNING, "at most %lld KiB of memory may be locked", limit / 1024);
         raise_limit(f, "memlock", "unlimited");
     }
 }

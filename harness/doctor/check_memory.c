@@ -56,7 +56,7 @@ static void judge_node(const struct hil_patient *p, struct hil_finding *f, int n
         return;
     }
     if (its < 0) {
-        hil_found(f, HIL_UNKNOWN, "the kernel does not tell on which node the adapter %s is",
+        hil_found(f, HIL_UNKNOWN, "the kernel does not say on which node the adapter %s is",
                   adapter);
         return;
     }
@@ -84,7 +84,7 @@ void hil_check_numa(const struct hil_patient *p, struct hil_finding *f)
     for (int cpu = hil_cpus_next(&p->loops, -1); cpu >= 0; cpu = hil_cpus_next(&p->loops, cpu)) {
         int node = node_of_cpu(p->root, &nodes, cpu);
         if (node < 0) {
-            hil_found(f, HIL_UNKNOWN, "the kernel does not tell on which node cpu %d is", cpu);
+            hil_found(f, HIL_UNKNOWN, "the kernel does not say on which node cpu %d is", cpu);
             return;
         }
         if (first >= 0 && node != first) {
@@ -92,7 +92,7 @@ void hil_check_numa(const struct hil_patient *p, struct hil_finding *f)
                           first);
             hil_found(f, HIL_WARNING, "the loops' cpus are on different nodes, %d and %d", first,
                       node);
-            hil_advice(f, "Place them on one, such as on cpus %s.", text);
+            hil_advice(f, "Place them on one node, for example on cpus %s.", text);
             return;
         }
         first = node;
@@ -112,10 +112,10 @@ void hil_check_transparent_huge(const struct hil_patient *p, struct hil_finding 
     }
     hil_chosen_word(text);
     if (strcmp(text, "always") != 0) {
-        hil_found(f, HIL_FINE, "only where asked for, or never (%s)", text);
+        hil_found(f, HIL_FINE, "only on request, or never (%s)", text);
         return;
     }
-    hil_found(f, HIL_WARNING, "the kernel makes any memory into huge pages, when it sees fit");
+    hil_found(f, HIL_WARNING, "the kernel may turn any memory into huge pages at any time");
     hil_command(f, "echo madvise > /sys/kernel/mm/transparent_hugepage/enabled");
     f->can_be_lent = true;
 }
@@ -141,13 +141,13 @@ void hil_check_huge_pages(const struct hil_patient *p, struct hil_finding *f)
     long long unused = memory_of(p->root, "HugePages_Free");
 
     if (unused < 0) {
-        hil_found(f, HIL_UNKNOWN, "/proc/meminfo does not tell of huge pages");
+        hil_found(f, HIL_UNKNOWN, "/proc/meminfo does not mention huge pages");
     } else if (unused > 0) {
         hil_found(f, HIL_FINE, "%lld huge pages are free", unused);
     } else if (!hil_needs_huge_pages(p->root)) {
-        hil_found(f, HIL_FINE, "none is kept free, but the kernel makes some on request");
+        hil_found(f, HIL_FINE, "none is reserved, but the kernel makes them on request");
     } else {
-        hil_found(f, HIL_NOTE, "no huge page is free: network memory lies in small pages");
+        hil_found(f, HIL_NOTE, "no huge page is free, so network memory uses small pages");
         hil_command(f, "sysctl -w vm.nr_hugepages=%d", HIL_HUGE_PAGES);
         f->can_be_lent = true;
     }
@@ -158,11 +158,11 @@ void hil_check_swap(const struct hil_patient *p, struct hil_finding *f)
     long long total = memory_of(p->root, "SwapTotal");
 
     if (total < 0) {
-        hil_found(f, HIL_UNKNOWN, "/proc/meminfo does not tell of swap");
+        hil_found(f, HIL_UNKNOWN, "/proc/meminfo does not mention swap");
     } else if (total == 0) {
         hil_found(f, HIL_FINE, "there is none");
     } else {
-        hil_found(f, HIL_NOTE, "there is %lld MiB of it", total / 1024);
+        hil_found(f, HIL_NOTE, "there is %lld MiB of swap", total / 1024);
         hil_command(f, "swapoff -a");
     }
 }

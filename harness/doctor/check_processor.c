@@ -20,8 +20,8 @@ void hil_check_governor(const struct hil_patient *p, struct hil_finding *f)
         if (hil_file_text(p->root, word, sizeof word,
                           "/sys/devices/system/cpu/cpu%d/cpufreq/scaling_governor", cpu)) {
             hil_found(f, HIL_UNKNOWN,
-                      "the kernel does not set the frequency of cpu %d (no cpufreq): firmware or a "
-                      "hypervisor may",
+                      "the kernel does not control the frequency of cpu %d (no cpufreq); firmware "
+                      "or a hypervisor may",
                       cpu);
             return;
         }
@@ -78,7 +78,7 @@ void hil_check_idle_states(const struct hil_patient *p, struct hil_finding *f)
     hil_boot_parameter(p->root, "idle=", idle, sizeof idle);
     for (int cpu = hil_cpus_next(&p->general, -1); cpu >= 0; cpu = hil_cpus_next(&p->general, cpu))
         if (!find_deepest(p->root, cpu, &deepest) && strcmp(idle, "poll") != 0) {
-            hil_found(f, HIL_UNKNOWN, "the kernel does not tell the idle states of cpu %d", cpu);
+            hil_found(f, HIL_UNKNOWN, "the kernel does not show the idle states of cpu %d", cpu);
             return;
         }
     if (deepest.latency_us <= DEEP_US) {
@@ -89,7 +89,7 @@ void hil_check_idle_states(const struct hil_patient *p, struct hil_finding *f)
     bool writable = access(path, W_OK) == 0;
     hil_found(f, writable ? HIL_NOTE : HIL_WARNING,
               "cpu %d takes %lld us to leave %s when it idles%s", deepest.cpu, deepest.latency_us,
-              deepest.name, writable ? "" : ", and /dev/cpu_dma_latency is not ours to hold");
+              deepest.name, writable ? "" : ", and we may not hold /dev/cpu_dma_latency");
     if (writable)
         hil_advice(f, "Hold /dev/cpu_dma_latency at 0%s, or boot with processor.max_cstate=1.",
                    p->is_fixed ? "" : " (--fix does)");
@@ -111,7 +111,7 @@ void hil_check_smt(const struct hil_patient *p, struct hil_finding *f)
         if (hil_file_text(p->root, text, sizeof text,
                           "/sys/devices/system/cpu/cpu%d/topology/thread_siblings_list", cpu) ||
             !hil_cpus_parse(text, &siblings)) {
-            hil_found(f, HIL_UNKNOWN, "the kernel does not tell which threads share cpu %d's core",
+            hil_found(f, HIL_UNKNOWN, "the kernel does not say which threads share cpu %d's core",
                       cpu);
             return;
         }
@@ -123,19 +123,19 @@ void hil_check_smt(const struct hil_patient *p, struct hil_finding *f)
     idle = hil_cpus_without(&others, &p->loops);
     if (CPU_COUNT(&shared) > 0 && !p->wanders) {
         hil_cpus_format(&shared, cpus, sizeof cpus);
-        hil_found(f, HIL_WARNING, "the loops' cpus %s are threads of one core", cpus);
+        hil_found(f, HIL_WARNING, "the loops' cpus %s are hardware threads of one core", cpus);
         hil_advice(f,
                    "Place them on different cores (lscpu -e shows which), or as root: echo off > "
                    "/sys/devices/system/cpu/smt/control");
     } else if (CPU_COUNT(&others) > 0) {
         hil_cpus_format(p->wanders ? &others : &idle, cpus, sizeof cpus);
-        hil_found(f, HIL_WARNING, "what runs on cpu %s runs on a loop's core, beside it", cpus);
+        hil_found(f, HIL_WARNING, "cpu %s shares a core with a loop", cpus);
         hil_cpus_braces(p->wanders ? &others : &idle, cpus, sizeof cpus);
         if (p->wanders)
             hil_command(f, "echo off > /sys/devices/system/cpu/smt/control");
         else
             hil_command(f, "echo 0 | tee /sys/devices/system/cpu/cpu%s/online", cpus);
     } else {
-        hil_found(f, HIL_FINE, "no other thread shares a loop's core");
+        hil_found(f, HIL_FINE, "no other hardware thread shares a loop's core");
     }
 }

@@ -59,13 +59,13 @@ void hil_check_quota(const struct hil_patient *p, struct hil_finding *f)
     struct hil_group group;
 
     if (!hil_group_own(p->root, "cpu", &group)) {
-        hil_found(f, HIL_UNKNOWN, "/proc/self/cgroup does not tell this process's control group");
+        hil_found(f, HIL_UNKNOWN, "/proc/self/cgroup does not show this process's control group");
         return;
     }
     const bool is_old = group.is_old;
     const struct quota q = find_quota(p->root, &group);
     if (q.time_us == 0) {
-        hil_found(f, HIL_FINE, "no control group limits the processors' time");
+        hil_found(f, HIL_FINE, "no control group limits the processor time");
         return;
     }
     const bool enough = quota_cpus(&q) >= p->executor_count;

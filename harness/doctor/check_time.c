@@ -31,13 +31,13 @@ void hil_check_clock_source(const struct hil_patient *p, struct hil_finding *f)
 
     if (hil_file_text(p->root, source, sizeof source,
                       "/sys/devices/system/clocksource/clocksource0/current_clocksource")) {
-        hil_found(f, HIL_UNKNOWN, "the kernel does not tell its clock source");
+        hil_found(f, HIL_UNKNOWN, "the kernel does not show its clock source");
         return;
     }
     if (strcmp(source, "hpet") == 0 || strcmp(source, "acpi_pm") == 0 ||
         strcmp(source, "jiffies") == 0) {
-        hil_found(f, HIL_SERIOUS, "the clock source is %s: each look at the clock is a system call",
-                  source);
+        hil_found(f, HIL_SERIOUS,
+                  "the clock source is %s: each reading of the clock is a system call", source);
         hil_file_text(p->root, available, sizeof available,
                       "/sys/devices/system/clocksource/clocksource0/available_clocksource");
         if (strstr(available, "tsc"))
@@ -52,8 +52,8 @@ void hil_check_clock_source(const struct hil_patient *p, struct hil_finding *f)
     if (!has_flag(p->root, "constant_tsc", &constant) ||
         !has_flag(p->root, "nonstop_tsc", &nonstop)) {
         hil_found(f, HIL_UNKNOWN,
-                  "the clock source is %s; /proc/cpuinfo does not tell of what kind "
-                  "the time-stamp counter is",
+                  "the clock source is %s; /proc/cpuinfo does not show the kind of the time-stamp "
+                  "counter",
                   source);
         return;
     }
@@ -66,7 +66,7 @@ void hil_check_clock_source(const struct hil_patient *p, struct hil_finding *f)
     }
     hil_found(f, HIL_WARNING,
               "the time-stamp counter is not constant, or stops when the core idles");
-    hil_advice(f, "Nothing but another processor; the loops read CLOCK_MONOTONIC instead (%s).",
+    hil_advice(f, "Only another processor helps; the loops read CLOCK_MONOTONIC instead (%s).",
                source);
 }
 
@@ -122,7 +122,7 @@ void hil_check_steal(const struct hil_patient *p, struct hil_finding *f)
     double worst = worst_steal(p);
 
     if (worst < 0) {
-        hil_found(f, HIL_UNKNOWN, "/proc/stat does not tell");
+        hil_found(f, HIL_UNKNOWN, "/proc/stat does not show it");
     } else if (worst >= 0.001) {
         hil_found(f, HIL_WARNING,
                   "a hypervisor has taken %.2g %% of a loop's cpu since the machine booted",
@@ -130,11 +130,11 @@ void hil_check_steal(const struct hil_patient *p, struct hil_finding *f)
         hil_advice(f, "Pin the guest's cpus to cores of their own (virsh vcpupin), or run on bare "
                       "metal.");
     } else if (is_guest) {
-        hil_found(f, HIL_NOTE, "there is a hypervisor, and it tells of %s time taken",
+        hil_found(f, HIL_NOTE, "there is a hypervisor, which reports %s time taken",
                   worst > 0 ? "next to no" : "no");
-        hil_advice(f, "It need not tell: believe the gaps that are measured.");
+        hil_advice(f, "It may not report everything: trust the measured gaps.");
     } else if (!known) {
-        hil_found(f, HIL_UNKNOWN, "/proc/cpuinfo does not tell whether there is a hypervisor");
+        hil_found(f, HIL_UNKNOWN, "/proc/cpuinfo does not show whether there is a hypervisor");
     } else {
         hil_found(f, HIL_FINE, "no hypervisor");
     }
@@ -180,19 +180,22 @@ void hil_check_time_of_day(const struct hil_patient *p, struct hil_finding *f)
     const char *there = has_ptp ? "; there is the PTP clock " : "";
 
     if (p->root[0]) {
-        hil_found(f, HIL_FINE, "of another machine: only its kernel tells whether %s keeps it%s%s",
-                  has_keeper ? keeper : "anything", there, ptp);
+        hil_found(
+            f, HIL_FINE,
+            "unknown for a copied machine: only its kernel can say whether %s synchronises it%s%s",
+            has_keeper ? keeper : "anything", there, ptp);
         return;
     }
     if (now.day_about_ns != UINT64_MAX) {
-        hil_found(f, HIL_FINE, "kept by %s, within %.0f us as the kernel says%s%s",
-                  has_keeper ? keeper : "a program that is not known here",
-                  (double)now.day_about_ns * 1e-3, there, ptp);
+        hil_found(f, HIL_FINE, "synchronised by %s, within %.0f us according to the kernel%s%s",
+                  has_keeper ? keeper : "an unknown program", (double)now.day_about_ns * 1e-3,
+                  there, ptp);
         return;
     }
     hil_found(f, HIL_NOTE,
-              "nobody keeps it: runs over several machines compare their clocks by round trips%s%s",
+              "nothing synchronises it: runs over several machines compare their clocks by round "
+              "trips%s%s",
               there, ptp);
     if (has_ptp)
-        hil_advice(f, "Run ptp4l and phc2sys (linuxptp), and the machines' clocks agree better.");
+        hil_advice(f, "Run ptp4l and phc2sys (linuxptp): the machines' clocks then agree better.");
 }

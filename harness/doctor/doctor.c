@@ -16,77 +16,74 @@ static const struct {
     hil_check *check;
 } checks[] = {
     {"placement",
-     "A loop spins on its core and never gives it up; two on one core stand in each other's way, "
-     "and "
-     "one that wanders loses its cache each time.",
+     "A loop spins on its core and never gives it up. Two loops on one core block each other, and "
+     "a loop that moves between cores loses its cache each time.",
      hil_check_placement},
     {"rt-throttling",
-     "A loop that spins never sleeps, so it would stand still for as long in every second. While "
-     "this "
-     "is so hiloco leaves its loops with the ordinary scheduler, where any thread may hold them "
-     "up.",
+     "A spinning loop never sleeps, so it would be stopped for that time in every second. With "
+     "this setting hiloco leaves its loops on the ordinary scheduler, where any thread may hold "
+     "them up.",
      hil_check_throttling},
     {"rt-groups",
      "Without SCHED_FIFO any thread on the core may hold the loop up for milliseconds.",
      hil_check_rt_groups},
     {"cpu-quota",
-     "Threads of a control group that has used up its time stand still until the next period: a "
-     "loop "
-     "that spins uses it up, and then stands still for tens of ms.",
+     "A control group that has used up its time is stopped until the next period. A spinning loop "
+     "uses it up, and then stands still for tens of ms.",
      hil_check_quota},
     {"rtprio", "Without SCHED_FIFO any thread on the core may hold the loop up for milliseconds.",
      hil_check_rtprio},
     {"fair-server",
-     "Since Linux 6.12 ordinary threads that wait for a core are given it for 50 ms of every "
-     "second, "
-     "unless set otherwise, and whatever sched_rt_runtime_us says: so long SCHED_FIFO waits.",
+     "Since Linux 6.12 ordinary threads that wait for a core get it for 50 ms of every second by "
+     "default, whatever sched_rt_runtime_us says. SCHED_FIFO threads wait for that time.",
      hil_check_fair_server},
-    {"memlock", "Memory that is not locked may be taken away, and the loop waits until it is back.",
+    {"memlock",
+     "Memory that is not locked may be paged out, and the loop then waits until it is back.",
      hil_check_memlock},
     {"preemption",
-     "The kernel's own work, started by an interrupt or another thread, is finished before the "
-     "loop "
-     "goes on: up to milliseconds, where PREEMPT_RT has tens of us.",
+     "The loop waits until the kernel has finished its own work, started by an interrupt or "
+     "another thread: up to milliseconds, compared with tens of us under PREEMPT_RT.",
      hil_check_preemption},
     {"isolation",
-     "Each other thread on the core takes it for a while, or at least empties its cache.",
+     "Every other thread on the core takes it for a while, or at least displaces the cache.",
      hil_check_isolation},
-    {"tick", "It costs some us, 100 to 1000 times a second.", hil_check_tick},
-    {"rcu-callbacks", "They run in the loop's stead, for some us at a time.", hil_check_rcu},
-    {"interrupts", "Each takes the core for some us, and more when its work is done there as well.",
+    {"tick", "The tick costs some us, 100 to 1000 times a second.", hil_check_tick},
+    {"rcu-callbacks", "They interrupt the loop for some us at a time.", hil_check_rcu},
+    {"interrupts",
+     "Each interrupt takes the core for some us, and longer if its deferred work runs there too.",
      hil_check_interrupts},
-    {"irqbalance", "It moves interrupts about, onto the loops' cores too.", hil_check_irqbalance},
+    {"irqbalance", "It moves interrupts between cores, also to the loops' cores.",
+     hil_check_irqbalance},
     {"governor",
-     "A core that changes its frequency stops for some tens of us, and computes slower.",
+     "A core stops for some tens of us when it changes its frequency, and is slower at a low one.",
      hil_check_governor},
-    {"idle-states", "A core that slept wakes late, and so does what it does for the loops.",
+    {"idle-states", "A core takes time to wake up from an idle state, and the loops wait for it.",
      hil_check_idle_states},
-    {"smt", "Two threads of one core take turns in it: a step takes up to twice as long.",
+    {"smt", "Two hardware threads share one core, so a step takes up to twice as long.",
      hil_check_smt},
     {"clock-source",
-     "The loops read the clock all the time: by the time-stamp counter in 10 ns, by a system call "
-     "in a "
-     "us.",
+     "The loops read the clock all the time. With the time-stamp counter this takes 10 ns, with a "
+     "system call 1 us.",
      hil_check_clock_source},
     {"steal", "While the hypervisor runs something else on the core, the loop stands still.",
      hil_check_steal},
-    {"time-of-day", "Machines whose time of day is kept know each other's clocks better.",
+    {"time-of-day", "Machines with a synchronised time of day know each other's clocks better.",
      hil_check_time_of_day},
-    {"numa",
-     "Memory and adapters of another node are further away, by a hundred ns at each access.",
+    {"numa", "Each access to memory and adapters of another node takes about 100 ns longer.",
      hil_check_numa},
-    {"transparent-huge", "While it moves memory together, who touches it waits.",
+    {"transparent-huge", "While the kernel compacts memory, threads that use it wait.",
      hil_check_transparent_huge},
     {"huge-pages",
-     "Each access to a page that the processor does not remember costs up to 100 ns more.",
+     "Each access to a page that is not in the processor's TLB costs up to 100 ns more.",
      hil_check_huge_pages},
-    {"swap", "Memory that is not locked may go there, and comes back after milliseconds.",
+    {"swap", "Memory that is not locked may be swapped out, and takes milliseconds to come back.",
      hil_check_swap},
 };
 
 enum { CHECKS = sizeof checks / sizeof checks[0] };
 
-_Static_assert((int)CHECKS < (int)HIL_FINDINGS_MAX, "each check has its finding, and so do gaps");
+_Static_assert((int)CHECKS < (int)HIL_FINDINGS_MAX,
+               "each check has its finding, and so do the gaps");
 
 /* --- the patient ---------------- */
 

@@ -160,12 +160,11 @@ static void apply(const struct loans *l, FILE *to)
         } else if (rc) {
             fprintf(stderr, "fix: %s cannot be set: %s\n", loan->path, strerror(-rc));
         } else if (to) {
-            fprintf(to, "fix: %s is %s for now, and was %s\n", loan->path, loan->during,
-                    loan->before);
+            fprintf(to, "fix: %s is now %s, and was %s\n", loan->path, loan->during, loan->before);
         }
     }
     if (to && moved + stay > 0)
-        fprintf(to, "fix: %u interrupts are off the loops' cpus for now; %u cannot be moved\n",
+        fprintf(to, "fix: %u interrupts are moved away from the loops' cpus; %u cannot be moved\n",
                 moved, stay);
 }
 
@@ -183,7 +182,7 @@ static int put_back(const struct loans *l)
             continue;
         rc = write_file(l->patient->root, loan->path, loan->before);
         if (rc)
-            fprintf(stderr, "fix: %s cannot be put back to %s: %s\n", loan->path, loan->before,
+            fprintf(stderr, "fix: %s cannot be restored to %s: %s\n", loan->path, loan->before,
                     strerror(-rc));
         failed |= rc;
     }

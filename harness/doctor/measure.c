@@ -146,7 +146,7 @@ void hil_judge_gaps(const struct hil_patient *p, const struct hil_measured *meas
             largest = measured[i].loop.largest[0];
     }
     *f = (struct hil_finding){.name = "gaps",
-                              .why = "A gap that is longer than a period is a deadline missed."};
+                              .why = "A gap longer than a period is a missed deadline."};
     char longest[24];
     double period_us = (double)p->period_ns * 1e-3;
     hil_time_text(largest, longest, sizeof longest);
@@ -161,5 +161,5 @@ void hil_judge_gaps(const struct hil_patient *p, const struct hil_measured *meas
         hil_found(f, HIL_FINE, "the longest gap, %s, is within the shortest period, %g us", longest,
                   period_us);
     if (f->severity != HIL_FINE)
-        hil_advice(f, "Mend what stands above, and measure again.");
+        hil_advice(f, "Fix the findings above, and measure again.");
 }

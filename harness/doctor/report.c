@@ -137,7 +137,8 @@ void hil_report_measured(const struct hil_patient *p, const struct hil_measured 
                 m->spun_ns ? 100 * (double)m->loop.lost_ns / (double)m->spun_ns : 0);
         print_cyclictest(m, to);
         if (m->stolen_s > 0)
-            fprintf(to, "%4s  a hypervisor says that it took %.2f s meanwhile\n", "", m->stolen_s);
+            fprintf(to, "%4s  the hypervisor reports that it took %.2f s meanwhile\n", "",
+                    m->stolen_s);
     }
     fputs("\n", to);
 }

@@ -64,7 +64,7 @@ static int no_trace(const char *dir, const char *path, int rc, FILE *messages)
         fprintf(messages, "%s: the run was cut off; hiloco recover %s makes its record whole\n",
                 path, dir);
     else if (rc == -EBUSY)
-        fprintf(messages, "%s: a run writes it now\n", path);
+        fprintf(messages, "%s: a run is writing it now\n", path);
     else if (rc == -EBADMSG)
         fprintf(messages, "%s is damaged, or no trace\n", path);
     else

@@ -76,7 +76,8 @@ void finding_leave(struct hil_finding *f, enum hil_outcome outcome, const char *
     va_end(args);
 }
 
-/* "output_v: 3.1 ms at 0.0331 s, of 2 ms at most", "output_v: has not settled at 0.05 s, ..." */
+/* "output_v: 3.1 ms at 0.0331 s; allowed: at most 2 ms", "output_v: has not settled at 0.05 s; ..."
+ */
 static void finding_say(struct hil_finding *f)
 {
     const char *space = *f->unit ? " " : "";
@@ -88,7 +89,7 @@ static void finding_say(struct hil_finding *f)
     if (isfinite(f->value))
         snprintf(value, sizeof value, "%.6g%s%.16s", f->value, space, f->unit);
     else
-        snprintf(value, sizeof value, "%s", f->no_value ? f->no_value : "is no number");
+        snprintf(value, sizeof value, "%s", f->no_value ? f->no_value : "is not a number");
     if (isfinite(f->time_s))
         snprintf(when, sizeof when, " at %.9g s", f->time_s);
     if (f->failures > 1)
@@ -98,8 +99,8 @@ static void finding_say(struct hil_finding *f)
                  space, f->unit, when);
         when[0] = 0;
     }
-    snprintf(f->words, sizeof f->words, "%s: %s%s, of %.6g%s%.16s at %s%s", f->signal, value, when,
-             f->bound, space, f->unit, f->from_below ? "least" : "most", more);
+    snprintf(f->words, sizeof f->words, "%s: %s%s; allowed: at %s %.6g%s%.16s%s", f->signal, value,
+             when, f->from_below ? "least" : "most", f->bound, space, f->unit, more);
 }
 
 /* --- the whole ------------------------------------------------------------------------------- */

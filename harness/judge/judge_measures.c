@@ -115,7 +115,7 @@ static void judge_bound(const struct trial *t, enum hil_bound bound, struct hil_
         finding->measure = worst->is.name;
     } else if (here) {
         finding_leave(finding, HIL_OUTCOME_INCONCLUSIVE,
-                      "no event of the run is one that it is for");
+                      "the run has no event that this limit applies to");
     } else {
         finding_leave(finding, HIL_OUTCOME_SKIPPED, "it is measured elsewhere");
     }

@@ -194,8 +194,9 @@ static void say_nothing(struct signals *s)
         else if (!s->trial->run->dir)
             finding_leave(finding, HIL_OUTCOME_SKIPPED, "no record is kept here");
         else
-            finding_leave(finding, HIL_OUTCOME_INCONCLUSIVE,
-                          "the record has no row that it is for, or its reference has none then");
+            finding_leave(
+                finding, HIL_OUTCOME_INCONCLUSIVE,
+                "the record, or the reference, has no row in the time that this limit applies to");
     }
 }
 

@@ -11,7 +11,7 @@
 #include "../run/node_name.h"
 #include "pulse.h"
 
-/* How long those that were told to end may take: who runs, and who has not come to that yet. */
+/* How long processes may take to end when told to: those that run, and those still starting. */
 enum { PATIENCE_LOOKS = 250, STARTING_PATIENCE_LOOKS = 25 };
 
 struct hil_child {
@@ -124,7 +124,7 @@ static void children_explain_end(struct hil_children *c, unsigned i, int status,
         return;
     hil_executor_name(s, i, who);
     if (c->are[i].cut_short)
-        fprintf(stderr, "%s (process %d) did not end when told to, and was killed\n", who,
+        fprintf(stderr, "%s (process %d) did not end when asked to, and was killed\n", who,
                 (int)c->pids[i]);
     else if (c->are[i].pulse.stopped)
         fprintf(stderr, "%s (process %d) stood still for %g s, and was killed%s\n", who,
@@ -176,7 +176,7 @@ static void children_cut_short(struct hil_children *c, unsigned i)
     kill(c->pids[i], SIGKILL);
 }
 
-/* Who has not come to run yet has nothing to end in order. */
+/* A process that is still starting has nothing to end in order. */
 static void children_cut_short_who_lingers(struct hil_children *c, unsigned looks)
 {
     struct hil_state *state = c->process.run->state;
@@ -188,7 +188,7 @@ static void children_cut_short_who_lingers(struct hil_children *c, unsigned look
     }
 }
 
-/* When node 0 has come to its end, who is not back by then has nobody to meet. */
+/* Once node 0 has ended, a process that is not back by then has nobody to meet. */
 static void children_give_up_returns(struct hil_children *c)
 {
     const struct hil_scenario *s = c->process.run->scenario;

@@ -138,7 +138,7 @@ static int meet(struct launcher *l)
     if (!rc && (rc = hil_rendezvous_serve(l->rendezvous)))
         snprintf(why, sizeof why, "%s", strerror(-rc));
     if (!rc && hil_rendezvous_clock(l->rendezvous, &l->run.first_clock))
-        say_of_rendezvous(l, "the first node's machine does not tell its time");
+        say_of_rendezvous(l, "the first node's machine does not send its time");
     if (rc == -EINTR)
         return hil_signal_status();
     if (rc)
@@ -196,7 +196,7 @@ static void warn_of_writers(struct launcher *l)
     const unsigned restarts = l->run.recorder ? hil_recorder_restarts(l->run.recorder) : 0;
 
     if (restarts > l->writer_restarts && !l->launch->keep_quiet)
-        fprintf(stderr, "warning: %s/trace.h5: %s; another one goes on\n", l->kept.out,
+        fprintf(stderr, "warning: %s/trace.h5: %s; another process continues\n", l->kept.out,
                 hil_kept_words(-EOWNERDEAD));
     l->writer_restarts = restarts;
 }
@@ -210,7 +210,8 @@ static void check_record(struct launcher *l)
     warn_of_writers(l);
     if (!rc || l->kept.record_rc)
         return;
-    hil_kept_tell(&l->kept, rc, ends ? "; the run ends" : "; the run goes on unrecorded", stderr);
+    hil_kept_tell(&l->kept, rc, ends ? "; the run ends" : "; the run continues without a record",
+                  stderr);
     if (ends)
         atomic_store(&l->run.state->stop, true);
 }

@@ -51,8 +51,8 @@ static int meeting_open(const char *path)
     return open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 }
 
-/* Whether the kernel knows of nobody who holds the folder. A file system without locks knows
- * nothing. */
+/* Whether nobody holds the folder's lock, as far as the kernel knows. On a file system without
+ * locks this is always false. */
 static bool meeting_take(int folder)
 {
     return flock(folder, LOCK_EX | LOCK_NB) == 0;
@@ -73,7 +73,7 @@ void hil_meeting_remove(const char *path)
     rmdir(path);
 }
 
-/* The lock is held until the folder is gone, so that whoever has just made it finds that out. */
+/* The lock is held until the folder is gone, so that a process that uses it anew finds out. */
 static void remove_if_left(const char *path)
 {
     const int folder = meeting_open(path);
@@ -179,11 +179,10 @@ void hil_meeting_derive(char path[HIL_PLACE_SIZE], const char *name, const char 
 void hil_meeting_explain(char *text, size_t size, const char *path, int error)
 {
     if (error == -EPERM || error == -ENOTDIR)
-        snprintf(
-            text, size,
-            "%s is not a folder of this user alone, and nodes cannot meet there: remove it, set "
-            "HILOCO_SECRET or XDG_RUNTIME_DIR, or give another by --run-dir",
-            path);
+        snprintf(text, size,
+                 "others may use the folder %s, so nodes cannot meet there: remove it, set "
+                 "HILOCO_SECRET or XDG_RUNTIME_DIR, or name another folder with --run-dir",
+                 path);
     else
         snprintf(text, size, "nodes cannot meet in %s: %s", path, strerror(-error));
 }

@@ -118,7 +118,7 @@ static int client_hear_answer(struct hil_rendezvous *r, const struct tcp_greetin
         return client_hear_refusal(r, g, &answer, why);
     if (g->step == TCP_WELCOME && loco_proves(&r->key, &answer, &g->proof))
         return 0;
-    *why = "a program is there that does not know this run's secret";
+    *why = "the program there does not know this run's secret";
     return CLIENT_AGAIN;
 }
 
@@ -130,7 +130,7 @@ static bool client_speaks_alike(const struct tcp_greeting *g, const char **why)
         return true;
     snprintf(text, sizeof text, "it is of another version: %u there, %u here", g->version,
              RENDEZVOUS_VERSION);
-    *why = g->magic == RENDEZVOUS_MAGIC ? text : "a program is there that is none of hiloco's";
+    *why = g->magic == RENDEZVOUS_MAGIC ? text : "the program there is not hiloco";
     return false;
 }
 
@@ -143,7 +143,7 @@ static int client_greet(struct hil_rendezvous *r, int fd, const char **why)
                                .count = r->count};
     struct tcp_greeting other;
 
-    *why = "it said nothing that a process of this run says";
+    *why = "it sent something that no process of a run sends";
     if (loco_nonce_new(&own.nonce) || !rendezvous_send(fd, &own, sizeof own) ||
         !client_read(fd, &other, sizeof other))
         return CLIENT_AGAIN;
@@ -224,7 +224,7 @@ static int client_hear_held(struct hil_rendezvous *r, const struct rendezvous_he
         return -EBADMSG;
     hil_node_name(r->config.scenario->system, held->node, name);
     rendezvous_address_text(&held->at, text);
-    rendezvous_explain(r, "%s has registered at %s from %s already", name, r->where, text);
+    rendezvous_explain(r, "%s has already registered at %s from %s", name, r->where, text);
     return -EEXIST;
 }
 

@@ -30,7 +30,7 @@ struct rendezvous_guest {
     struct rendezvous_address address;
     bool agrees;          /* its scenario is this one */
     unsigned char *nodes; /* a bit each; NULL: it has not registered */
-    uint64_t tell_ns;     /* when it is told who is missing */
+    uint64_t tell_ns;     /* when to tell it which nodes are missing */
     unsigned char *input;
     size_t in;
     struct rendezvous_guest *next;
@@ -83,7 +83,7 @@ static void server_look_up_own_name(struct hil_rendezvous *r, const char *host)
 
     if (rc)
         rendezvous_say(r,
-                       "the first node's host finds no address of its own name, %s: %s; where the "
+                       "the first node's host finds no address for its own name, %s: %s; if the "
                        "others find none either, rendezvous must be an address",
                        host, gai_strerror(rc));
 }
@@ -196,7 +196,7 @@ static bool server_say(const struct hil_rendezvous *r, const struct rendezvous_g
     return rendezvous_send(guest->fd, &g, sizeof g);
 }
 
-/* Who comes again and again fills no log. */
+/* A client that connects again and again must not fill the log. */
 static void server_warn(struct hil_rendezvous *r, const struct rendezvous_guest *guest,
                         const char *why)
 {
@@ -219,7 +219,7 @@ static bool server_refuse(struct hil_rendezvous *r, struct rendezvous_guest *gue
 static bool server_refuse_language(struct hil_rendezvous *r, struct rendezvous_guest *guest,
                                    const struct tcp_greeting *g)
 {
-    char text[80] = "it is no program of hiloco's";
+    char text[80] = "it is not hiloco";
 
     if (g->magic == RENDEZVOUS_MAGIC)
         snprintf(text, sizeof text, "it is of another version: %u there, %u here", g->version,
@@ -297,7 +297,7 @@ static const struct rendezvous_guest *server_holder(const struct hil_rendezvous 
     return NULL;
 }
 
-/* Who comes over loopback is on this machine. */
+/* A client on loopback is on this machine. */
 static struct rendezvous_address server_place_of(const struct hil_rendezvous *r,
                                                  const struct rendezvous_guest *guest)
 {
@@ -332,7 +332,7 @@ static bool server_register(struct hil_rendezvous *r, struct rendezvous_guest *g
 
     for (; held.node < r->count; held.node++)
         if (rendezvous_has(nodes, held.node) && server_is_held(r, guest, held.node, &held.at)) {
-            server_warn(r, guest, "a node of its own has registered already");
+            server_warn(r, guest, "one of its nodes has already registered");
             rendezvous_post(guest->fd, RENDEZVOUS_HELD, &held, sizeof held);
             return false;
         }

@@ -104,10 +104,11 @@ static void say_who_has_it(const char *path, int folder, FILE *messages)
 
     read_command(holder, command, sizeof command);
     if (holder && *command)
-        fprintf(messages, "%s: process %d writes its results there now (%s): name another folder\n",
-                path, (int)holder, command);
+        fprintf(messages,
+                "%s: process %d is writing its results there now (%s): name another folder\n", path,
+                (int)holder, command);
     else
-        fprintf(messages, "%s: another run writes its results there now: name another folder\n",
+        fprintf(messages, "%s: another run is writing its results there now: name another folder\n",
                 path);
 }
 

@@ -178,7 +178,7 @@ static int refuse_foreign_of_point(void *of_several, const char *path, const cha
     if (folder == -ENOTDIR)
         return refuse(sweep, path, name);
     if (folder == -EBUSY)
-        fprintf(sweep->messages, "%s: a run writes its results there now\n", point);
+        fprintf(sweep->messages, "%s: a run is writing its results there now\n", point);
     if (folder < 0)
         return folder;
     close(folder);

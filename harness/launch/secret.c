@@ -32,7 +32,7 @@ static int open_secret_file(const char *path, FILE *messages)
     else if (st.st_uid != geteuid())
         why = "belongs to another user";
     else if (st.st_mode & (S_IRWXG | S_IRWXO))
-        why = "others than its owner may use it: chmod 600";
+        why = "others may read or write it: chmod 600";
     if (!why)
         return fd;
     refuse_secret_file(messages, path, why);
@@ -66,10 +66,10 @@ static int keep_secret(char kept[SECRET_SIZE], const char *given, const char *na
     const size_t length = strlen(given);
 
     if (length < HIL_SECRET_LEAST || length >= SECRET_SIZE) {
-        fprintf(messages,
-                "%s: %d to %d characters are allowed, drawn by chance, such as those of "
-                "openssl rand -hex 16\n",
-                name, HIL_SECRET_LEAST, SECRET_SIZE - 1);
+        fprintf(
+            messages,
+            "%s: %d to %d random characters are allowed, for example from openssl rand -hex 16\n",
+            name, HIL_SECRET_LEAST, SECRET_SIZE - 1);
         return -EINVAL;
     }
     memcpy(kept, given, length + 1);

@@ -80,7 +80,7 @@ static int asking_unknown(const struct asking *a, const char *name)
     if (near)
         return asking_refuse(a, "%s is %s (did you mean '%s'?)", fit, is, near);
     return asking_refuse(a, "%s is %s; allowed: %s", fit, is,
-                         count ? "what hiloco set lists without a value" : "none, it has none");
+                         count ? "a name that hiloco set lists" : "none, it has none");
 }
 
 /* --- "set" ----------------------------------------------------------------------------------- */
@@ -173,9 +173,7 @@ static int asking_control(const struct asking *a, const json_t *root, struct hil
     if (asked->what == HIL_ASKED_SET)
         return asking_refuse(a, "\"control\" is one of pause, resume, step, stop");
     if (asked->what != HIL_ASKED_STOP && a->scenario->mode == HIL_REALTIME)
-        return asking_refuse(a,
-                             "%s: the run is against the clock, which does not wait; allowed: "
-                             "stop",
+        return asking_refuse(a, "%s: the run is in real time, which does not wait; allowed: stop",
                              name);
     if (steps && (!json_is_integer(steps) || json_integer_value(steps) < 1 ||
                   json_integer_value(steps) > ASKED_STEPS_MAX))
@@ -200,14 +198,12 @@ static int asking_may_set(const struct asking *a)
     char name[HIL_SIGNAL_NAME_BYTES];
 
     if (a->scenario->again)
-        return asking_refuse(a, "the run does again what a record says, and nothing else");
+        return asking_refuse(a, "the run replays recorded changes, and accepts no others");
     if (asking_has_first_node(a))
         return 0;
     hil_instance_name(&a->scenario->system->nodes[0].is, name);
-    return asking_refuse(a,
-                         "the node %s, through which all changes go, is run elsewhere: ask "
-                         "there",
-                         name);
+    return asking_refuse(
+        a, "the node %s, which accepts all changes, runs elsewhere: send the change there", name);
 }
 
 int hil_tuning_request_read(struct hil_asked_for *asked, const char *text, size_t length,
@@ -225,8 +221,8 @@ int hil_tuning_request_read(struct hil_asked_for *asked, const char *text, size_
     else if (json_object_get(root, "control"))
         rc = asking_control(&a, root, asked);
     else
-        rc = asking_refuse(&a, "this is no request; allowed: a JSON object with \"set\" or "
-                               "\"control\"");
+        rc = asking_refuse(
+            &a, "this is not a request; allowed: a JSON object with \"set\" or \"control\"");
     if (!rc && list)
         rc = asking_set(&a, list, &asked->request);
     json_decref(root);

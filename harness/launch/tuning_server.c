@@ -61,7 +61,7 @@ static void server_drop(struct server_client *c)
     c->file = -1;
 }
 
-/* Who does not take it, has not asked for it. Takes the answer over. */
+/* An answer that the client does not read is dropped. Takes the answer over. */
 static void server_answer(struct server_client *c, json_t *answer)
 {
     char *text = answer ? json_dumps(answer, JSON_COMPACT | JSON_REAL_PRECISION(17)) : NULL;
@@ -107,9 +107,8 @@ static json_t *server_outcome(const struct hil_tuning_server *s)
         else if (!why[0])
             snprintf(why, sizeof why,
                      one->how == HIL_TUNING_REFUSED
-                         ? "%s: the model refuses %g beside the other parameters"
-                         : "%s: %g did not come to the node %s, which is lost or "
-                           "stands still",
+                         ? "%s: the model refuses %g together with the other parameters"
+                         : "%s: %g did not reach the node %s, which is lost or stands still",
                      t->tunables[one->tunable].name, one->value, node);
     }
     if (why[0])
@@ -206,7 +205,7 @@ static void server_enqueue(struct hil_tuning_server *s, unsigned client,
                            const struct hil_request *request)
 {
     if (s->queued == SERVER_QUEUE) {
-        server_refuse(&s->clients[client], "too many changes wait already");
+        server_refuse(&s->clients[client], "too many changes are waiting");
         return;
     }
     s->queue[(s->first + s->queued++) % SERVER_QUEUE] =

@@ -88,7 +88,7 @@ static void warnings_of_failures(struct hil_warnings *w)
             if (f->ended[0])
                 fprintf(stderr, "%s: %s\n", f->ends ? "error" : "warning", what);
             else if (!f->ends)
-                fprintf(stderr, "warning: %s; the run goes on without it\n", what);
+                fprintf(stderr, "warning: %s; the run continues without it\n", what);
         }
     }
 }
@@ -109,7 +109,7 @@ static void warnings_of_age(struct hil_warnings *w, unsigned i)
     if (trips > told->trips)
         fprintf(stderr, "warning: at %.6f s the input %s was older than %g us%s\n",
                 (double)age->found_ns * 1e-9, name, (double)system->ages[i].limit_ns * 1e-3,
-                trips >= AGES_TOLD ? "; from here on this is counted, and not told" : "");
+                trips >= AGES_TOLD ? "; further ones are counted, but not reported" : "");
     if (back > told->back)
         fprintf(stderr, "the input %s has a newer value again\n", name);
     *told = (struct hil_age_told){trips, back};

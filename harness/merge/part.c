@@ -198,8 +198,8 @@ static int part_check_head(const struct part_head *head, const char *path, FILE 
         return -EBADMSG;
     if (strncmp(head->version, hil_version, sizeof head->version) == 0)
         return 0;
-    fprintf(messages, "%s was written by hiloco %.*s, and this is %s: the same version reads it\n",
-            path, (int)sizeof head->version, head->version, hil_version);
+    fprintf(messages, "%s was written by hiloco %.*s, but this is %s: use the same version\n", path,
+            (int)sizeof head->version, head->version, hil_version);
     return -EPROTO;
 }
 
@@ -234,7 +234,7 @@ static int part_check_listing(const struct hil_scenario *s, const char *lines, u
         rest = "";
     free(copy);
     hil_links_say_difference(difference.here, difference.there, text, sizeof text);
-    fprintf(messages, "%s is of another scenario: %s\n", path, text);
+    fprintf(messages, "%s belongs to another scenario: %s\n", path, text);
     return -EPROTO;
 }
 
@@ -332,7 +332,7 @@ int hil_part_read(struct hil_part *part, const char *dir, const struct hil_scena
     free(bytes);
     if (rc && rc != -ENOENT && rc != -EPROTO)
         fprintf(messages, "%s %s\n", path,
-                rc == -EBADMSG ? "is damaged, or no part of a run" : strerror(-rc));
+                rc == -EBADMSG ? "is damaged, or not part of a run" : strerror(-rc));
     if (rc)
         hil_part_close(part);
     return rc;

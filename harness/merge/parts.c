@@ -53,8 +53,8 @@ static int parts_open_one(struct merge_part *p, const struct hil_merge *m,
     p->told = !rc;
     if (rc == -ENOENT && !m->partial)
         fprintf(messages,
-                "%s has no " HIL_PART_FILE ": all of the scenario's nodes ran there, or its "
-                "processes were killed\n",
+                "%s has no " HIL_PART_FILE
+                ": all nodes of the scenario ran there, or its processes were killed\n",
                 from->dir);
     if (rc && (rc != -ENOENT || !m->partial))
         return rc;
@@ -80,8 +80,8 @@ static int parts_check_run(const struct merge_parts *parts, FILE *messages)
         if (start_ns == first->is.told.first_start_ns)
             continue;
         fprintf(messages,
-                "%s and %s are of two runs: by the first node's clock one began at %.6f s, the "
-                "other at %.6f s\n",
+                "%s and %s belong to different runs: on the first node's clock one began at %.6f "
+                "s, the other at %.6f s\n",
                 first->from->dir, p->from->dir, (double)first->is.told.first_start_ns * 1e-9,
                 (double)start_ns * 1e-9);
         return -EINVAL;
@@ -106,7 +106,7 @@ static int parts_check_both(const struct merge_part *a, const struct merge_part 
     return any ? -EINVAL : 0;
 }
 
-/* Who is outside may have recorded nothing. */
+/* An outside node may have recorded nothing. */
 static int parts_find_absent(struct merge_parts *parts, FILE *messages)
 {
     const struct hil_system *s = parts->merge->scenario->system;
@@ -141,7 +141,7 @@ static int parts_check_all(struct merge_parts *parts, FILE *messages)
                                   messages);
     }
     if (!rc && !told) {
-        fprintf(messages, "none of the parts came to its end\n");
+        fprintf(messages, "no part finished\n");
         rc = -EINVAL;
     }
     return rc ? rc : parts_find_absent(parts, messages);

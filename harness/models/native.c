@@ -166,12 +166,10 @@ static int check_elf(int file, const struct hil_said *said)
                        strerror(errno));
     if (!S_ISREG(s.st_mode) || !read_header(file, &header))
         return hil_say(said, -ENOEXEC,
-                       "it is no shared library (ELF); allowed: one that exports hiloco_model");
+                       "it is not a shared library (ELF); allowed: one that exports hiloco_model");
     int rc = check_machine(&header, said);
     if (!rc && header.e_type != ET_DYN)
-        rc = hil_say(said, -ENOEXEC,
-                     "it is no shared library; allowed: one, as cc -shared "
-                     "makes it");
+        rc = hil_say(said, -ENOEXEC, "it is not a shared library; allowed: one made by cc -shared");
     return rc ? rc : check_length(file, &header, (uint64_t)s.st_size, said);
 }
 
@@ -228,7 +226,7 @@ static int native_settings(struct hil_loaded *made, const struct hil_said *said)
     for (unsigned i = 0; i < made->settings.count; i++) {
         const struct hil_setting *s = &made->settings.at[i];
         if (strcmp(s->key, "apart") != 0)
-            return hil_say(said, -EINVAL, "%s is no setting of a shared library; allowed: apart",
+            return hil_say(said, -EINVAL, "%s is not a setting of a shared library; allowed: apart",
                            s->key);
         made->apart = strcmp(s->text, "true") == 0;
         if (!made->apart && strcmp(s->text, "false") != 0)

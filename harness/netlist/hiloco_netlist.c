@@ -355,7 +355,8 @@ int main(int argc, char **argv)
     const char *number_of_socket = getenv("HILOCO_FD");
 
     if (argc != 2 || !number_of_socket) {
-        fprintf(stderr, "hiloco starts this for a model that is a netlist (docs/netlists.md)\n");
+        fprintf(stderr,
+                "hiloco starts this program for a model that is a netlist (docs/netlists.md)\n");
         return 2;
     }
     const int socket = (int)strtol(number_of_socket, NULL, 10);

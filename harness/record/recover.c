@@ -48,7 +48,7 @@ static int recover_trace(const char *dir, FILE *messages)
     if (!rc)
         rc = hil_trace_close(trace);
     if (rc)
-        fprintf(messages, "%s cannot be made whole: %s\n", path,
+        fprintf(messages, "%s cannot be rebuilt: %s\n", path,
                 rc == -EBADMSG ? "its journal is damaged" : strerror(-rc));
     return rc;
 }
@@ -58,7 +58,7 @@ int hil_recover(const char *dir, FILE *messages)
     const int folder = hil_run_take(dir);
 
     if (folder == -EBUSY) {
-        fprintf(messages, "%s: a run writes its record there now\n", dir);
+        fprintf(messages, "%s: a run is writing its record there now\n", dir);
         return folder;
     }
     int rc = folder < 0 ? 0 : recover_trace(dir, messages);

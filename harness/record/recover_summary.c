@@ -63,11 +63,10 @@ static json_t *recover_text(const char *text)
 
 static json_t *recover_validity(void)
 {
-    return json_pack(
-        "{s:b, s:[s], s:{}}", "valid", false, "reasons",
-        "it was recovered: what its processes had not written when they were killed is "
-        "lost, and how late its loops were",
-        "checks");
+    return json_pack("{s:b, s:[s], s:{}}", "valid", false, "reasons",
+                     "it was recovered: what its processes had not written when they were killed "
+                     "is lost, and so is the lateness of its loops",
+                     "checks");
 }
 
 static json_t *recover_describe(const char *dir, struct hil_trace_reader *trace)

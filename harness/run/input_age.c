@@ -82,7 +82,7 @@ void hil_stale_describe(const struct hil_stale_log *log, const struct hil_system
                  (double)s->found_ns * 1e-9);
         return;
     }
-    snprintf(text, size, "a stale input ends it: %s was %.6g ms old at %.6f s, of %.6g ms at most",
-             link, (double)s->oldest_ns * 1e-6, (double)s->found_ns * 1e-9,
-             (double)s->limit_ns * 1e-6);
+    snprintf(text, size,
+             "a stale input ends it: %s was %.6g ms old at %.6f s; allowed: at most %.6g ms", link,
+             (double)s->oldest_ns * 1e-6, (double)s->found_ns * 1e-9, (double)s->limit_ns * 1e-6);
 }

@@ -47,8 +47,9 @@ static int gather_loops(struct hil_executor *e, const struct hil_group *g)
 /* An address that is none of this machine's. */
 static const char *explain_address(const struct hil_run *run)
 {
-    return run->scenario->fabric == HIL_FABRIC_TCP ? "a node's address is none of this machine's"
-                                                   : "no RDMA device here has a node's address";
+    return run->scenario->fabric == HIL_FABRIC_TCP
+               ? "a node's address does not belong to this machine"
+               : "no RDMA device here has a node's address";
 }
 
 static void explain(const struct hil_run *run, int rc)

@@ -17,8 +17,8 @@
 #include "lines.h"
 #include "loop_cores.h"
 
-/* Whoever knows of the file may map it, but not change its size, nor write where the kernel knows
- * of that. The mapping that is there already stays as it is, also in children. */
+/* Other processes may map the file, but not change its size, nor write to it if the kernel has that
+ * seal. Existing mappings keep their rights, also in children. */
 enum { SIZE_SEALS = F_SEAL_SHRINK | F_SEAL_GROW, OTHER_SEALS = F_SEAL_FUTURE_WRITE | F_SEAL_SEAL };
 
 /* Differs where members do, near enough. */
@@ -232,8 +232,8 @@ void hil_age_describe(const struct hil_state *state, const struct hil_system *sy
             continue;
         hil_age_name(system, i, input);
         snprintf(text, size,
-                 "an old input ends it: %s was %.6g us old at %.6f s, of %.6g us at most", input,
-                 (double)age->answer_ns * 1e-3, (double)age->found_ns * 1e-9,
+                 "an old input ends it: %s was %.6g us old at %.6f s; allowed: at most %.6g us",
+                 input, (double)age->answer_ns * 1e-3, (double)age->found_ns * 1e-9,
                  (double)system->ages[i].limit_ns * 1e-3);
         return;
     }

@@ -92,9 +92,9 @@ static const char *client_why(int reason)
     case HIL_WS_TOO_BIG:
         return "it sent a message that is too long";
     case HIL_WS_UNSUPPORTED:
-        return "it sent what is no text";
+        return "it sent a message that is not text";
     default:
-        return "it does not keep to the protocol";
+        return "it violates the protocol";
     }
 }
 

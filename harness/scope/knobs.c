@@ -36,13 +36,13 @@ const char *hil_knobs_ask(struct hil_knobs *k, const json_t *request)
     while (i < HIL_KNOBS_ASKED_MAX && k->asked[i])
         i++;
     if (i == HIL_KNOBS_ASKED_MAX)
-        return "the run has not answered what was asked before";
+        return "the run has not answered the previous request";
     switch (hil_asking_start(&k->asked[i], k->run, request)) {
     case 0:
         return NULL;
     case -ECONNREFUSED:
         k->asked[i] = NULL;
-        return "the run does not let itself be changed: hiloco run --allow-set does";
+        return "the run does not allow changes: start it with hiloco run --allow-set";
     case -EPERM:
         k->asked[i] = NULL;
         return "the run is another user's";

@@ -31,8 +31,8 @@ enum {
     IDLE_MS = 100,
 };
 
-/* Nobody who knows no token keeps others out: a request is over by then, or its connection is
- * closed; and where there are too many, the oldest makes room for the newest. */
+/* A client without a token cannot keep others out: if its request is not complete by then, its
+ * connection is closed; and if there are too many, the oldest makes room for the newest. */
 static const uint64_t REQUEST_NS = 5000000000;
 static const uint64_t LINGER_NS = 5000000000; /* for pages to be told of the run's end */
 
@@ -264,7 +264,7 @@ static bool server_is_host(struct MHD_Connection *connection)
 static const char *server_objection(const struct server *s, struct MHD_Connection *connection)
 {
     if (!server_is_host(connection))
-        return "The request is for another host than this is.\n";
+        return "The request names another host.\n";
     if (!hil_gate_origin(server_header(connection, "Host"), server_header(connection, "Origin")))
         return "The request comes from another page.\n";
     if (!hil_token_is(s->token,
@@ -282,10 +282,10 @@ static enum MHD_Result server_upgrade(struct server *s, struct MHD_Connection *c
 
     if (!upgrade || strcasecmp(upgrade, "websocket") != 0 || !version ||
         strcmp(version, "13") != 0 || !key || !hil_ws_accept(key, accept))
-        return server_refuse(connection, MHD_HTTP_BAD_REQUEST, "This is for WebSockets.\n");
+        return server_refuse(connection, MHD_HTTP_BAD_REQUEST, "This address is for WebSockets.\n");
     if (!server_free_page(s))
         return server_refuse(connection, MHD_HTTP_SERVICE_UNAVAILABLE,
-                             "As many pages are open as may be.\n");
+                             "Too many pages are open.\n");
     struct MHD_Response *response = MHD_create_response_for_upgrade(server_begin_page, s);
     if (!response)
         return MHD_NO;
@@ -315,7 +315,7 @@ static enum MHD_Result server_answer(void *arg, struct MHD_Connection *connectio
     if (strcmp(url, "/live") == 0)
         return server_upgrade(s, connection);
     if (strcmp(url, "/") != 0)
-        return server_refuse(connection, MHD_HTTP_NOT_FOUND, "There is one page here: /\n");
+        return server_refuse(connection, MHD_HTTP_NOT_FOUND, "The only page is /\n");
     return MHD_queue_response(connection, MHD_HTTP_OK, s->page);
 }
 
@@ -513,8 +513,8 @@ static void server_step_aside(const struct server *s)
         return;
     setpriority(PRIO_PROCESS, 0, 19);
     if (!s->scope->quiet)
-        fputs("every core has a loop of the run: the scope runs beside them, at the lowest "
-              "priority\n",
+        fputs("every core has a loop of the run, so the scope shares a core with one, at the "
+              "lowest priority\n",
               stderr);
 }
 
@@ -527,8 +527,7 @@ static void server_tell(const struct server *s)
             s->run->attached.card.name, (int)s->run->pid, authority, s->token);
     fflush(s->scope->to);
     if (!hil_is_loopback(&s->address))
-        fputs("Others on this network can reach it, who have this address; what goes there is not "
-              "encrypted.\n",
+        fputs("Anyone on this network who has this address can reach it; nothing is encrypted.\n",
               stderr);
 }
 

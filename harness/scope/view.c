@@ -135,7 +135,7 @@ static int view_message(struct hil_view *v, const json_t *message)
     }
     if (json_object_get(message, "set") || json_object_get(message, "control"))
         return view_change(v, message);
-    return view_refuse(v, "that is none of watch, hold, arm, set and control");
+    return view_refuse(v, "unknown request; allowed: watch, hold, arm, set, control");
 }
 
 int hil_view_take(struct hil_view *v, const char *text, size_t size)

@@ -20,7 +20,7 @@ static void absent_say_wait(const struct absent *a, char why[HIL_ABSENT_BYTES])
     const struct hil_fault *f = a->fault;
 
     if (f->waits == HIL_WAITS_LEVEL)
-        snprintf(why, HIL_ABSENT_BYTES, "its signal never was %s %.9g",
+        snprintf(why, HIL_ABSENT_BYTES, "its signal was never %s %.9g",
                  f->level.above ? "above" : "below", f->level.level);
     else if (f->awaited.event == HIL_AWAITED_END)
         snprintf(why, HIL_ABSENT_BYTES, "the fault %.100s, which it comes after, never ended",
@@ -65,8 +65,8 @@ static void absent_say(const struct absent *a, char why[HIL_ABSENT_BYTES])
     else if (absent_was_away(a))
         snprintf(why, HIL_ABSENT_BYTES, "%s was away when it was due, at %.9g s", a->name, begin_s);
     else
-        snprintf(why, HIL_ABSENT_BYTES, "%s missed all its steps from %.9g s on that it was for",
-                 a->name, begin_s);
+        snprintf(why, HIL_ABSENT_BYTES,
+                 "%s missed all its steps from %.9g s on, for which it was due", a->name, begin_s);
 }
 
 /* When it had to begin; false: that never came to be known. */

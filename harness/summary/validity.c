@@ -216,16 +216,16 @@ static void judge_loops(struct trial *t)
     }
     hil_node_name(t->scenario->system, missed.node, name);
     give_reason(add_check(t, "missed_percent", missed.value, missed.bound),
-                "%s missed %.3g %% of its steps, of %g %% at most", name, missed.value,
+                "%s missed %.3g %% of its steps; allowed: at most %g %%", name, missed.value,
                 missed.bound);
     hil_node_name(t->scenario->system, gap.node, name);
     give_reason(add_check(t, "gap_us", gap.value, gap.bound),
-                "%s stood still for %s, of %s at most", name, say_us(gap.value, value),
+                "%s stood still for %s; allowed: at most %s", name, say_us(gap.value, value),
                 say_us(gap.bound, bound));
     hil_node_name(t->scenario->system, behind.node, name);
     give_reason(add_check(t, "behind_us", behind.value, behind.bound),
-                "%s was behind the clock by %s, of %s at most", name, say_us(behind.value, value),
-                say_us(behind.bound, bound));
+                "%s was behind the clock by %s; allowed: at most %s", name,
+                say_us(behind.value, value), say_us(behind.bound, bound));
 }
 
 /* --- the rest ------------------------------------------------------------------------------- */
@@ -255,7 +255,7 @@ static void judge_length(struct trial *t)
     if (t->state->absent[0])
         give_reason(check, "a part is missing: nothing tells how %s ended", t->state->absent);
     else
-        give_reason(check, "it did not come to its end: %.4g of %.4g s", elapsed, duration);
+        give_reason(check, "it did not finish: %.4g of %.4g s", elapsed, duration);
 }
 
 /* Takes those that a fault provoked off the count. Returns the first of the others, or NULL. */
@@ -290,10 +290,12 @@ static void judge_inputs(struct trial *t)
     if (!first)
         return;
     hil_link_name(t->scenario->system, first->from, first->to, link);
-    give_reason(check, "%llu times an input was stale, of %u at most: %s at %.6f s first%s%s%s",
-                (unsigned long long)count, t->bounds->stale_inputs, link,
-                (double)first->found_ns * 1e-9, oldest_ns ? "; the oldest was " : "",
-                oldest_ns ? say_us(us(oldest_ns), oldest) : "", oldest_ns ? " old" : "");
+    give_reason(
+        check,
+        "an input was stale %llu times; allowed: at most %u; the first was %s at %.6f s%s%s%s",
+        (unsigned long long)count, t->bounds->stale_inputs, link, (double)first->found_ns * 1e-9,
+        oldest_ns ? "; the oldest was " : "", oldest_ns ? say_us(us(oldest_ns), oldest) : "",
+        oldest_ns ? " old" : "");
 }
 
 static void judge_numbers(struct trial *t)
@@ -308,8 +310,8 @@ static void judge_numbers(struct trial *t)
             hil_link_name(t->scenario->system, links[i].from, links[i].to, link);
     }
     give_reason(add_check(t, "bad_inputs", (double)count, t->bounds->bad_inputs),
-                "%llu inputs were no number, of %u at most: some of %s", (unsigned long long)count,
-                t->bounds->bad_inputs, link);
+                "%llu inputs were not numbers; allowed: at most %u; some came over %s",
+                (unsigned long long)count, t->bounds->bad_inputs, link);
 }
 
 static void judge_faults(struct trial *t)
@@ -334,7 +336,7 @@ static void judge_faults(struct trial *t)
 static void judge_record(struct trial *t, uint64_t dropped)
 {
     give_reason(add_check(t, "lost_records", (double)dropped, t->bounds->lost_records),
-                "the recorder lost %llu rows, of %u at most", (unsigned long long)dropped,
+                "the recorder lost %llu rows; allowed: at most %u", (unsigned long long)dropped,
                 t->bounds->lost_records);
 }
 

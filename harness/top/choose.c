@@ -28,12 +28,13 @@ static int choose_none(const struct hil_runs *runs, const char *which)
     if (which && choose_is_over(which))
         fprintf(stderr, "the run of %s has ended; %s/summary.json sums it up\n", which, which);
     else if (which)
-        fprintf(stderr, "no run is called %s, nor has that process id or those results\n", which);
+        fprintf(stderr, "there is no run with the name, process id or folder of results %s\n",
+                which);
     else if (runs->others)
-        fprintf(stderr, "what runs is of another build of hiloco, and cannot be read by this\n");
+        fprintf(stderr, "the run belongs to another build of hiloco, which this one cannot read\n");
     else
-        fprintf(stderr, "nothing runs here; hiloco run starts something. (Another user's run can "
-                        "be seen by that user, and by root with --all-users.)\n");
+        fprintf(stderr, "there is no run here; hiloco run starts one. (Only that user, and root "
+                        "with --all-users, can see another user's run.)\n");
     if (runs->count)
         choose_list(runs);
     return HIL_EXIT_FAILED;
@@ -55,7 +56,7 @@ static int choose_from(const struct hil_runs *runs, const char *which, const cha
         return choose_none(runs, which);
     if (count == 1)
         return HIL_EXIT_OK;
-    fprintf(stderr, "%u runs are there; which? %s PID takes one\n", count, command);
+    fprintf(stderr, "there are %u runs; name one: %s PID\n", count, command);
     choose_list(runs);
     return HIL_EXIT_USAGE;
 }

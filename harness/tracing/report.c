@@ -73,7 +73,7 @@ static bool is_explained(const struct hil_stretch *s)
 
 static const char *culprit(const struct hil_stretch *s)
 {
-    return is_explained(s) ? s->intruder.name : "nobody that the kernel knows of";
+    return is_explained(s) ? s->intruder.name : "nothing that the kernel knows of";
 }
 
 static void print_culprit(const struct hil_stretch *s, FILE *to)
@@ -119,7 +119,7 @@ static void print_tally(const struct hil_analysis *a, FILE *to)
     const char *who;
 
     if (json_object_size(all))
-        fprintf(to, "\n  who had the core, and at how many of the stretches:\n");
+        fprintf(to, "\n  who had the core, and in how many groups:\n");
     json_object_foreach(all, who, count)
     {
         fprintf(to, "  %8lld  %s\n", (long long)json_integer_value(count), who);
@@ -144,7 +144,7 @@ static void print_misses(const struct hil_analysis *a, FILE *to)
     const struct hil_stretch **sorted = sort(a);
     uint64_t left_out, misses = count_misses(a, &left_out);
 
-    fprintf(to, "\nmisses: %llu steps not in time and %llu left out, in %zu stretches%s\n",
+    fprintf(to, "\nmisses: %llu steps not in time and %llu left out, in %zu groups%s\n",
             (unsigned long long)misses, (unsigned long long)left_out, a->stretch_count,
             sorted ? "; the worst:" : "");
     if (sorted)
@@ -157,8 +157,8 @@ static void print_misses(const struct hil_analysis *a, FILE *to)
     if (hil_kernel_any(&a->kernel))
         print_tally(a, to);
     else
-        fprintf(to, "  The trace has no kernel events, so who had the core is not known. As root, "
-                    "hiloco run --trace\n  records them.\n");
+        fprintf(to, "  The trace has no kernel events, so it is not known what had the core. As "
+                    "root, hiloco run --trace\n  records them.\n");
 }
 
 /* --- the rest for a person -------------------------------------------------------------------- */
@@ -225,7 +225,7 @@ static void print_rounds(const struct hil_analysis *a, FILE *to)
         complete += a->rounds.trips[i]->complete;
     }
     if (!complete)
-        fprintf(to, "\nround trip: its parts need the events step, round_trip and push\n");
+        fprintf(to, "\nround trip: the trace needs the events step, round_trip and push\n");
 }
 
 void hil_report_print(const struct hil_analysis *a, const char *dir, FILE *to)

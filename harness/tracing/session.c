@@ -166,7 +166,7 @@ static void end_daemon(struct hil_session *s)
     if (!s->daemon)
         return;
     if (hil_tool_run(NULL, ask, LTTNG_S, said, sizeof said) == 0 && has_others(s, said)) {
-        fprintf(stderr, "trace: lttng-sessiond (process %d) goes on: it has other sessions\n",
+        fprintf(stderr, "trace: lttng-sessiond (process %d) keeps running: it has other sessions\n",
                 (int)s->daemon);
         return;
     }
@@ -390,8 +390,8 @@ static int stop(struct hil_session *s)
     if (!s->stuck)
         return explain(rc, said);
     fprintf(stderr,
-            "trace: not all could be written in %u s: a loop was killed in the middle of "
-            "an event\n",
+            "trace: not everything could be written within %u s: a loop was killed in the middle "
+            "of an event\n",
             seconds);
     return rc;
 }

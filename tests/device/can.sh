@@ -114,7 +114,7 @@ start joined "$build/node-bench" "$work/joined.yaml"
 check "a process that joins sends frames" frame '777#00'
 check "kill -9 of it" kill -9 "$process"
 check "its guardian sends the safe value" frame '777#5A'
-check "and says so" said "$work/joined" 'its node is no more; its safe values are written'
+check "and says so" said "$work/joined" 'its node is gone; its safe values are written'
 check "the run ends" patiently is_gone "$launcher"
 kill "$watcher"
 

@@ -1,5 +1,5 @@
 #!/bin/bash
-# The time of day, kept by PTP: two ptp4l, each in a network namespace, with software's time stamps. The doctor
+# The time of day, synchronised by PTP: two ptp4l, each in a network namespace, with software's time stamps. The doctor
 # says who keeps it, and a run's processes compare their clocks by it.
 set -euo pipefail
 source "$(dirname "$0")/common.sh"
@@ -35,7 +35,7 @@ meets_by_the_day() {
 }
 
 echo "--- device: the time of day"
-check "a network card's PTP clock is found" doctor_says 'nobody keeps it.*PTP clock'
+check "a network card's PTP clock is found" doctor_says 'nothing synchronises it.*PTP clock'
 ip netns add near
 ip netns add far
 ip link add cable netns near type veth peer name cable netns far
@@ -43,7 +43,7 @@ ip -n near link set cable up
 ip -n far link set cable up
 ptp far --priority1=1
 ptp near -s
-kept() { doctor_says 'kept by PTP \(ptp4l\), within [0-9]+ us'; }
+kept() { doctor_says 'synchronised by PTP \(ptp4l\), within [0-9]+ us'; }
 check "ptp4l keeps the time of day, and the doctor says so" patiently kept
 check "two processes compare their clocks, by the time of day" meets_by_the_day
 conclude

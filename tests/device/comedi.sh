@@ -66,7 +66,7 @@ check "output 0 is safe" has 0 -1
 check "it is driven" drives
 check "kill -9 of the node" kill -9 $(node_of "$process")
 check "output 0 is safe" in_time 0 -1
-check "the guardian says so" said "$work/run" 'comedi0: its node is no more; its safe values are written'
+check "the guardian says so" said "$work/run" 'comedi0: its node is gone; its safe values are written'
 check "the run fails" ends "$process" 1
 check "the guardian is gone" nobody_guards
 check "output 0 is driven" drives
@@ -81,7 +81,7 @@ for signal in INT TERM HUP QUIT USR1; do kill -$signal "$(guardian)"; done
 check "signals do not end the guardian" has 0 5
 check "kill -9 of the guardian" kill -9 "$(guardian)"
 check "the run ends" ends "$process" 1
-check "it says why" said "$work/run" 'card: the guardian of its safe values is no more'
+check "it says why" said "$work/run" 'card: the guardian of its safe values is gone'
 check "output 0 is safe" has 0 -1
 check "it is driven" drives
 check "the node is stopped" kill -STOP $(node_of "$process")

@@ -40,7 +40,7 @@ a_run() {
   },
   "validity": {
     "reasons": [
-      "controller missed 55 % of its steps, of 25 % at most"
+      "controller missed 55 % of its steps; allowed: at most 25 %"
     ],
     "checks": {
       "missed_percent": {

@@ -189,9 +189,8 @@ Test(apart_models, are_not_placed_with_others_in_real_time)
     write_scenario(false, "placement:\n  - {nodes: [control, plant]}\n");
     struct ended e = run_it(REAL_TIME);
     expect_status(&e, 2);
-    expect_said(&e,
-                "the node plant has a component that may hang or crash, and is placed with nodes "
-                "that have none; allowed: an entry of its own");
+    expect_said(&e, "the node plant has a component that may hang or crash, but is placed with "
+                    "nodes without one; allowed: an entry of its own");
     e = run_it("");
     expect_status(&e, 0);
 }

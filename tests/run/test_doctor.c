@@ -204,7 +204,7 @@ Test(doctor, fix_mends_while_it_looks)
     put_machine("950000\n");
     struct ended e = doctor("--fix --strict");
     expect_status(&e, 0);
-    expect_said(&e, "sched_rt_runtime_us is -1 for now, and was 950000");
+    expect_said(&e, "sched_rt_runtime_us is now -1, and was 950000");
     snprintf(path, sizeof path, "%s", in_workspace("machine%s", throttling));
     cr_expect_str_eq(read_text(path), "950000");
 }

@@ -462,7 +462,7 @@ Test(faults, a_run_without_one_of_its_faults_is_inconclusive)
                    "  b: {from: ctl, to: 'plant[*]', kind: freeze, at_s: 0.0099999}\n",
                    "out");
     expect_status(&e, 3);
-    expect_said(&e, "the fault a never began: its signal never was above 100; nor did 1 others");
+    expect_said(&e, "the fault a never began: its signal was never above 100; nor did 1 others");
     json_t *summary = summary_of(in_workspace("out"));
     cr_expect_str_eq(json_string_value(json_at(summary, "verdict")), "inconclusive");
     cr_expect_eq(number_at(summary, "validity.checks.absent_faults.value"), 2);
@@ -774,6 +774,6 @@ Test(faults_clock, begin_after_events_of_other_processes)
 
     e = run_command("hiloco node plant[0] %s", in_workspace("clocked.yaml"));
     expect_status(&e, 2);
-    expect_said(&e, "the fault found of the node plant[0] waits for an event of ctl, which is not "
-                    "run here: one process has to run both");
+    expect_said(&e, "the fault found of the node plant[0] waits for an event of ctl, which does "
+                    "not run here: one process must run both");
 }

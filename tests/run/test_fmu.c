@@ -267,10 +267,9 @@ Test(fmu_runs, one_that_a_process_can_have_once_is_there_once)
     write_text(in_workspace("s.yaml"), text);
     e = run_command("hiloco check %s", in_workspace("s.yaml"));
     expect_status(&e, 2);
-    expect_said(&e,
-                "s.yaml:9:14: a and b are of the model probe, which can be there only once in a "
-                "process; allowed: one component of it, for in virtual time a run is one "
-                "process");
+    expect_said(&e, "s.yaml:9:14: a and b have the model probe, of which there may be only one in "
+                    "a process; allowed: one component of it, for in virtual time a run is one "
+                    "process");
     e = run_command("hiloco check %s --mode realtime", in_workspace("s.yaml"));
     expect_status(&e, 0);
     e = run_command("hiloco check %s --mode realtime --set components.b.node=one",

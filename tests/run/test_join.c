@@ -214,11 +214,11 @@ Test(join, commands_that_cannot_have_it_say_so)
     scenario("duration_s: 1");
     e = run_command("hiloco node bench %s", in_workspace("bench.yaml"));
     expect_status(&e, 2);
-    expect_said(&e, "the node bench is not run by hiloco");
+    expect_said(&e, "hiloco does not run the node bench");
     e = run_command("hiloco sweep %s --set duration_s=1,2 --out %s", in_workspace("bench.yaml"),
                     in_workspace("out"));
     expect_status(&e, 2);
-    expect_said(&e, "a component is outside, and no program of yours joins each");
+    expect_said(&e, "a component is outside, and a sweep has no program of yours");
     e = run_command("hiloco run %s --mode virtual --out %s", in_workspace("bench.yaml"),
                     in_workspace("out"));
     expect_status(&e, 2);
@@ -226,6 +226,6 @@ Test(join, commands_that_cannot_have_it_say_so)
     e = run_command("hiloco run configs/quickstart.yaml --run-dir %s --out %s", workspace,
                     in_workspace("out"));
     expect_status(&e, 2);
-    expect_said(&e, "--run-dir: allowed where a component is outside");
+    expect_said(&e, "--run-dir: allowed only if a component is outside");
     cr_expect_not(exists(in_workspace("out")));
 }

@@ -162,9 +162,9 @@ Test(merge, what_is_not_one_run_is_refused)
     run_in_parts("first_longer", "others_longer", "--set duration_s=0.3");
 
     expect_refused(merge("first", "others_again", ""),
-                   "are of two runs: by the first node's clock");
+                   "belong to different runs: on the first node's clock");
     expect_refused(merge("first", "others_longer", ""),
-                   "part.state is of another scenario: duration_s is 0.2 here and 0.3 there");
+                   "part.state belongs to another scenario: duration_s is 0.2 here and 0.3 there");
     expect_refused(merge("first", "first", ""), "both have controller");
     expect_refused(merge("first", "", ""), "a part is missing: none of these has converter[0-2]");
     expect_refused(merge("first", "nowhere", ""), "nowhere: No such file or directory");
@@ -177,13 +177,13 @@ Test(merge, a_part_that_cannot_be_read_is_refused)
 
     cr_assert_eq(truncate(state, 1000), 0);
     expect_refused(merge("first", "others", ""),
-                   "others/part.state is damaged, or no part of a run");
+                   "others/part.state is damaged, or not part of a run");
     unlink(state);
     expect_refused(merge("first", "others", ""), "others has no part.state");
     struct ended e =
         run_command("hiloco merge %s --out %s", in_workspace("first"), in_workspace("first"));
     expect_status(&e, 2);
-    expect_said(&e, "is in it, and what is in it is replaced");
+    expect_said(&e, "and its contents would be replaced");
     cr_expect(exists(in_workspace("first/trace.h5")));
     free(state);
 }
@@ -218,9 +218,9 @@ Test(merge, a_part_of_another_version_is_refused)
     run_in_parts("first", "others", "");
     make_another_version("others");
     expect_refused(merge("first", "others", ""),
-                   "others/part.state was written by hiloco 99.1, and this is ");
+                   "others/part.state was written by hiloco 99.1, but this is ");
     expect_refused(merge("others", "first", ""),
-                   "others/part.state was written by hiloco 99.1, and this is ");
+                   "others/part.state was written by hiloco 99.1, but this is ");
 }
 
 Test(merge, a_folder_of_others_is_not_replaced)

@@ -126,7 +126,7 @@ Test(native, models_shows_its_tables)
     cr_expect_null(strstr(e.out, "buck"));
     e = run_command("hiloco models %s", in_workspace("models/rc.c"));
     expect_status(&e, 2);
-    expect_said(&e, "rc.c: it is no shared library (ELF)");
+    expect_said(&e, "rc.c: it is not a shared library (ELF)");
 }
 
 /* --- one that fails --------------------------------------------------------------------------- */
@@ -159,6 +159,6 @@ Test(native, that_fails_is_told_when_the_run_goes_on)
     expect_status(&e, 0);
     expect_said(&e,
                 "warning: converter[1] (rc): its step failed (Numerical result out of range), at "
-                "0.200050 s (step 4001); the run goes on without it");
+                "0.200050 s (step 4001); the run continues without it");
     cr_expect_eq(number_at(summary_of(in_workspace("out")), "failures.count"), 2);
 }

@@ -83,7 +83,7 @@ static void expect_refused(int status, const char *command_name, const char *why
 Test(netlist, a_row_that_is_none)
 {
     write_rc("*hiloco v(out): output", GOOD);
-    expect_refused(2, "check", "a line that is not as it should be: output NAME UNIT TEXT");
+    expect_refused(2, "check", "a line with a mistake: output NAME UNIT TEXT");
 }
 
 Test(netlist, a_comment_without_an_element)

@@ -119,5 +119,5 @@ Test(parameters, they_are_of_a_scenario)
     struct ended e = run_command("hiloco doctor --parameters x.ssv");
 
     expect_status(&e, 2);
-    expect_said(&e, "--set and --parameters are of a scenario, and none is given");
+    expect_said(&e, "--set and --parameters need a scenario, and none is given");
 }

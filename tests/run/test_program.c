@@ -175,13 +175,13 @@ Test(program, that_is_not_executable)
 Test(program, that_ends_early)
 {
     write_script("exit 3", "");
-    expect_refused("it has not said its tables: it ended with status 3");
+    expect_refused("it did not send its tables: it ended with status 3");
 }
 
 Test(program, that_crashes_early)
 {
     write_script("kill -SEGV $$", "");
-    expect_refused("it has not said its tables: it was ended by SIGSEGV");
+    expect_refused("it did not send its tables: it was ended by SIGSEGV");
 }
 
 Test(program, that_says_something_else)
@@ -194,13 +194,13 @@ Test(program, that_says_nothing)
 {
     write_script("sleep 100", "");
     write_scenario("start_s: 0.2");
-    expect_refused("it has not said its tables for 0.2 s");
+    expect_refused("it did not send its tables within 0.2 s");
 }
 
 Test(program, with_a_wrong_row)
 {
     write_script("printf 'hiloco 1\\ninput x\\n' >&3", "");
-    expect_refused("it has a line that is not as it should be: input NAME UNIT DEFAULT LEAST MOST");
+    expect_refused("it has a line with a mistake: input NAME UNIT DEFAULT LEAST MOST");
 }
 
 Test(program, without_a_name)

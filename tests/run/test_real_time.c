@@ -363,7 +363,7 @@ Test(real_time, a_secret_that_others_may_read_is_refused)
     struct ended e = run_command("controller configs/quickstart.yaml");
 
     expect_status(&e, 2);
-    expect_said(&e, "others than its owner may use it");
+    expect_said(&e, "others may read or write it");
 }
 
 Test(real_time, a_short_secret_is_refused)
@@ -385,7 +385,7 @@ static void expect_squatted(void (*squat)(const char *path))
 
     expect_status(&e, 1);
     expect_said(&e, meeting_place());
-    expect_said(&e, "is not a folder of this user alone");
+    expect_said(&e, "others may use the folder");
     expect_said(&e, "HILOCO_SECRET");
     cr_expect_eq(remove(meeting_place()), 0);
 }

@@ -178,7 +178,7 @@ Test(rendezvous_run, the_first_node_may_come_late)
 
 static bool misses_its_own_name(void *process)
 {
-    return has_said(process, "finds no address of its own name, no-such-host.invalid: ");
+    return has_said(process, "finds no address for its own name, no-such-host.invalid: ");
 }
 
 /* It goes on, for the others may find it. */
@@ -218,7 +218,7 @@ Test(rendezvous_run, a_node_is_started_once)
     struct process again = start_part(CONVERTERS_2, at_rendezvous(""));
     struct ended e = finish(&again);
     expect_status(&e, 2);
-    expect_said(&e, "converter[1] has registered at 127.");
+    expect_said(&e, "converter[1] has already registered at 127.");
     kill(first.pid, SIGINT);
     kill(one.pid, SIGINT);
     finish(&first);

@@ -220,7 +220,7 @@ Test(results, a_folder_in_use_is_refused_by_the_name_of_who_uses_it)
     struct process p = start_long(out);
     char said[400];
 
-    snprintf(said, sizeof said, "out: process %d writes its results there now (", (int)p.pid);
+    snprintf(said, sizeof said, "out: process %d is writing its results there now (", (int)p.pid);
     expect_refused(RUN, out, said);
     cr_expect_not(has_ended(&p));
     kill(p.pid, SIGINT);
@@ -250,7 +250,7 @@ Test(results, a_point_in_use_keeps_its_sweep)
 
     expect_run(sweep, out, 0);
     struct process p = start_long(point);
-    expect_refused(sweep, out, "period_us=20: a run writes its results there now");
+    expect_refused(sweep, out, "period_us=20: a run is writing its results there now");
     kill(p.pid, SIGINT);
     struct ended e = finish(&p);
     expect_status(&e, 130);

@@ -202,7 +202,7 @@ Test(scope_server, mistakes_on_the_command_line)
     }
     struct ended e = run_command("hiloco scope no-such-run");
     expect_status(&e, 1);
-    expect_said(&e, "no run is called no-such-run");
+    expect_said(&e, "there is no run with the name, process id or folder of results no-such-run");
     e = run_command("hiloco scope %d --listen 192.0.2.1:0", (int)p.pid);
     expect_status(&e, 1);
     end_run(&p);
@@ -224,7 +224,7 @@ Test(scope_server, another_users_run_is_not_found)
     expect_status(&e, 1);
     e = run_command("%s %d", line, (int)p.pid);
     expect_status(&e, 1);
-    expect_said(&e, "no run is called");
+    expect_said(&e, "there is no run with the name");
     e = run_command("%s %d --all-users", line, (int)p.pid);
     expect_status(&e, 1);
     end_run(&p);

@@ -327,7 +327,8 @@ Test(survive, a_run_goes_on_unrecorded_where_no_writer_lives)
     struct ended e = kill_each_writer(out, "go_on");
 
     expect_status(&e, 1);
-    expect_said(&e, "trace.h5: the process that writes it was killed; the run goes on unrecorded");
+    expect_said(
+        &e, "trace.h5: the process that writes it was killed; the run continues without a record");
     expect_whole(out);
     cr_expect_str_eq(cut_off(out), "the process that writes it was killed");
 }
@@ -466,9 +467,9 @@ Test(survive, a_run_is_not_recovered_while_it_runs)
     struct ended e = run_command("hiloco recover %s", out);
 
     expect_status(&e, 2);
-    expect_said(&e, "a run writes its record there now");
+    expect_said(&e, "a run is writing its record there now");
     e = run_command("hiloco export %s --csv", out);
-    expect_said(&e, "a run writes it now");
+    expect_said(&e, "a run is writing it now");
     kill(p.pid, SIGINT);
     e = finish(&p);
     expect_status(&e, 130);

@@ -331,7 +331,7 @@ Test(top, a_run_that_is_not_there_is_not_found)
     struct ended e = run_command("hiloco top no-such-run --json");
 
     expect_status(&e, 1);
-    expect_said(&e, "no run is called no-such-run");
+    expect_said(&e, "there is no run with the name, process id or folder of results no-such-run");
 }
 
 /* Somebody who runs nothing: what others run is not seen. */
@@ -345,7 +345,7 @@ Test(top, without_a_run_it_says_so)
     struct ended e =
         run_command("setpriv --reuid 65534 --clear-groups %s top --json", program_path("hiloco"));
     expect_status(&e, 1);
-    expect_said(&e, "nothing runs here");
+    expect_said(&e, "there is no run here");
 }
 
 /* A name may have 64 letters, and is shown whole. */

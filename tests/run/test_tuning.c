@@ -137,7 +137,8 @@ Test(tuning, a_run_that_was_tuned_while_it_ran_is_done_again_bit_for_bit)
     e = control("pause");
     expect_status(&e, 0);
     e = set("converter[1].esr_ohm=0.04 converter[2].esr_ohm=0.05 reference=10");
-    cr_expect(strstr(e.out, "reference = 10 when the run goes on"), "%s", e.out);
+    cr_expect(strstr(e.out, "reference = 10 when the run, which is paused, continues"), "%s",
+              e.out);
     e = control("step 5");
     expect_status(&e, 0);
     e = set("control[2].ki_per_v_s=100");
@@ -324,7 +325,7 @@ Test(tuning, against_the_clock_a_run_is_stopped_and_not_paused)
     struct ended e = control("pause");
 
     expect_status(&e, 2);
-    expect_said(&e, "against the clock");
+    expect_said(&e, "in real time, which does not wait");
     e = control("stop");
     expect_status(&e, 0);
     e = finish(&p);
@@ -417,7 +418,7 @@ Test(tuning, over_tcp_a_node_in_another_process_is_tuned)
     cr_expect(strstr(e.out, "h.gain = 5 at b"), "%s", e.out);
     e = run_command("hiloco set %d h.gain=6", (int)second.pid);
     expect_status(&e, 2);
-    expect_said(&e, "the node a, through which all changes go, is run elsewhere");
+    expect_said(&e, "the node a, which accepts all changes, runs elsewhere");
     kill(first.pid, SIGTERM);
     kill(second.pid, SIGTERM);
     finish(&first);
@@ -442,12 +443,12 @@ Test(tuning, a_run_that_does_not_allow_it_says_so)
 
     do
         e = set("reference=3");
-    while (strstr(e.err, "no run is called"));
+    while (strstr(e.err, "there is no run with the name"));
     expect_status(&e, 1);
-    expect_said(&e, "hiloco run --allow-set does");
+    expect_said(&e, "hiloco run --allow-set");
     e = set("");
     expect_status(&e, 1);
-    expect_said(&e, "hiloco run --allow-set does");
+    expect_said(&e, "hiloco run --allow-set");
     e = control("pause");
     expect_status(&e, 1);
     end_run(&p);
@@ -507,7 +508,7 @@ Test(tuning, a_run_that_is_not_there_cannot_be_set)
     struct ended e = run_command("hiloco set no-such-run a=1");
 
     expect_status(&e, 1);
-    expect_said(&e, "no run is called no-such-run");
+    expect_said(&e, "there is no run with the name, process id or folder of results no-such-run");
 }
 
 Test(tuning, a_record_that_does_not_fit_is_refused_before_anything_runs)

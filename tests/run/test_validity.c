@@ -88,7 +88,7 @@ Test(validity_virtual, bounds_can_be_set)
     expect_status(&ignored, 0);
     cr_expect(json_is_false(json_at(summary_of(in_workspace("ignored")), "validity.valid")));
     expect_status(&quiet, 3);
-    expect_said(&quiet, "NOT VALID: controller stood still for 20 us, of 15 us at most");
+    expect_said(&quiet, "NOT VALID: controller stood still for 20 us; allowed: at most 15 us");
 }
 
 /* A controller at 40 us beside a converter at 10 us: a duty is 10, 20, 30 and 40 us old when it is
@@ -139,15 +139,14 @@ static void expect_end(const char *set, const char *said)
     expect_status(&e, 1);
     expect_said(&e, said);
     cr_expect_lt(number_at(summary_of(in_workspace("out")), "elapsed_s"), 0.001);
-    cr_expect(strstr(e.out, "NOT VALID: it did not come to its end"), "%s", e.out);
+    cr_expect(strstr(e.out, "NOT VALID: it did not finish"), "%s", e.out);
 }
 
 Test(validity_virtual, an_old_input_can_end_the_run)
 {
-    expect_end(
-        "--set controller.input_age_limit_us=200 --set controller.on_stale_input=end",
-        "a stale input ends it: converter[0] -> controller was 0.22 ms old at 0.000220 s, of "
-        "0.2 ms at most");
+    expect_end("--set controller.input_age_limit_us=200 --set controller.on_stale_input=end",
+               "a stale input ends it: converter[0] -> controller was 0.22 ms old at 0.000220 s; "
+               "allowed: at most 0.2 ms");
     expect_end("--set converters.input_age_limit_us=200 --set converters.on_stale_input=end",
                "a stale input ends it: controller -> converter[0] was 0.21 ms old at 0.000210 s");
 }

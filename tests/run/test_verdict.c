@@ -298,7 +298,7 @@ Test(verdict, limits_of_links_name_the_worst_one_and_when_it_was)
     cr_expect_str_eq(json_string_value(json_at(most, "verdict")), "failed");
     cr_expect_str_eq(
         json_string_value(json_at(most, "words")),
-        "converter[1] -> controller (control[1].voltage_v): 990 us, of 100 us at most; "
+        "converter[1] -> controller (control[1].voltage_v): 990 us; allowed: at most 100 us; "
         "the greatest was 990 us at 0.02098 s");
     cr_expect_str_eq(json_string_value(json_at(finding("out", "l.round_trip_us.max"), "signal")),
                      "converter[2] -> controller (control[2].voltage_v)");

@@ -63,5 +63,5 @@ Test(apart, a_signal_ends_the_work_alone)
 Test(apart, what_stands_still_is_ended)
 {
     cr_expect_eq(do_apart(stand_still, NULL), HIL_EXIT_FAILED);
-    cr_expect_str_eq(said, "results/x: it is damaged: reading it came no further\n");
+    cr_expect_str_eq(said, "results/x: it is damaged: reading it did not end\n");
 }

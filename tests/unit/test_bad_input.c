@@ -307,9 +307,10 @@ Test(bad_input, makes_a_run_not_valid_unless_allowed)
                 continue;
             cr_expect_eq(check->passed, allowed == 3);
             cr_expect_eq(check->value, 3);
-            cr_expect_str_eq(check->reason, allowed == 3 ? ""
-                                                         : "3 inputs were no number, of 2 at most: "
-                                                           "some of converter[0] -> controller");
+            cr_expect_str_eq(check->reason, allowed == 3
+                                                ? ""
+                                                : "3 inputs were not numbers; allowed: at most 2; "
+                                                  "some came over converter[0] -> controller");
         }
     }
     close_rig(&rig);

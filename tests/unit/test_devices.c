@@ -128,7 +128,7 @@ Test(comedi, mistakes_in_settings)
     refused(CARD,
             GIVEN("write.0.name=a", "write.0.channel=1", "write.1.name=a", "write.1.channel=2"),
             "its input a is there twice; allowed: what hiloco/model.h says");
-    refused("comedi:0", NULL, "it names no device; allowed: as in comedi:/dev/comedi0");
+    refused("comedi:0", NULL, "it names no device; allowed: a name such as comedi:/dev/comedi0");
 }
 
 /* 16 bits for -10 to 10 V, as most cards have. */
@@ -346,8 +346,9 @@ Test(can, tables_come_from_frames)
 Test(can, mistakes_in_settings)
 {
     refused("can:vcan7", NULL, "it has 0 frames in its settings; allowed: 1 to 128");
-    refused("can:", NULL, "it names no interface; allowed: as in can:can0");
-    refused("can:a-name-too-long-for-it", NULL, "it names no interface; allowed: as in can:can0");
+    refused("can:", NULL, "it names no interface; allowed: a name such as can:can0");
+    refused("can:a-name-too-long-for-it", NULL,
+            "it names no interface; allowed: a name such as can:can0");
     refused("can:vcan7", GIVEN("frames.0.direction=send"),
             "frames.0.id is missing; allowed: an identifier such as 0x123");
     refused("can:vcan7", GIVEN("frames.0.id=1"),

@@ -177,14 +177,14 @@ Test(doctor, each_ill_is_found)
     static const struct ill ills[] = {
         {"/proc/sys/kernel/version", "#1 SMP PREEMPT_DYNAMIC Debian", "preemption", HIL_WARNING,
          "not PREEMPT_RT, but PREEMPT_DYNAMIC", "linux-image-rt"},
-        {"/proc/sys/kernel/version", "#1 SMP Debian", "preemption", HIL_WARNING, "preempts nothing",
-         "linux-image-rt"},
+        {"/proc/sys/kernel/version", "#1 SMP Debian", "preemption", HIL_WARNING,
+         "never preempts kernel code", "linux-image-rt"},
         {"/proc/sys/kernel/sched_rt_runtime_us", "950000", "rt-throttling", HIL_SERIOUS,
          "50 ms of every second", "sysctl -w kernel.sched_rt_runtime_us=-1"},
         {"/proc/sys/kernel/sched_rt_runtime_us", "0", "rt-throttling", HIL_SERIOUS,
          "1000 ms of every second", "sysctl"},
         {"/sys/kernel/debug/sched/fair_server/cpu3/runtime", "50000000", "fair-server", HIL_WARNING,
-         "cpu 3 get 50 ms", "cpu3/runtime"},
+         "cpu 3 get it for 50 ms", "cpu3/runtime"},
         {"/boot/config-6.18.1-rt", "A=y\nCONFIG_RT_GROUP_SCHED=y", "rt-groups", HIL_WARNING,
          "refuse SCHED_FIFO", "cgroup.procs"},
         {"/proc/self/limits",
@@ -206,7 +206,7 @@ Test(doctor, each_ill_is_found)
         {"/sys/devices/system/cpu/cpu3/cpuidle/state1/disable", "0", "idle-states", HIL_NOTE,
          "cpu 3 takes 133 us to leave C6", "/dev/cpu_dma_latency"},
         {"/sys/devices/system/cpu/cpu2/topology/thread_siblings_list", "1-2", "smt", HIL_WARNING,
-         "cpu 1 runs on a loop's core", "echo 0 | tee /sys/devices/system/cpu/cpu1/online"},
+         "cpu 1 shares a core with a loop", "echo 0 | tee /sys/devices/system/cpu/cpu1/online"},
         {"/sys/devices/system/cpu/cpu2/topology/thread_siblings_list", "2-3", "smt", HIL_WARNING,
          "threads of one core", "smt/control"},
         {"/sys/devices/system/clocksource/clocksource0/current_clocksource", "hpet", "clock-source",
@@ -231,15 +231,15 @@ Test(doctor, each_ill_is_found)
 /* Whether it is kept only the kernel tells. */
 Test(doctor, who_keeps_the_time_of_day_is_told)
 {
-    expect("time-of-day", HIL_FINE, "whether anything keeps it", "");
+    expect("time-of-day", HIL_FINE, "whether anything synchronises it", "");
     put("/sys/class/ptp/ptp0/clock_name", "mlx5_ptp");
     put("/proc/124/comm", "ptp4l");
-    expect("time-of-day", HIL_FINE, "whether PTP (ptp4l) keeps it; there is the PTP clock mlx5_ptp",
-           "");
+    expect("time-of-day", HIL_FINE,
+           "whether PTP (ptp4l) synchronises it; there is the PTP clock mlx5_ptp", "");
     put("/proc/125/comm", "chronyd");
-    expect("time-of-day", HIL_FINE, "whether NTP (chronyd) keeps it", "");
+    expect("time-of-day", HIL_FINE, "whether NTP (chronyd) synchronises it", "");
     put("/proc/126/comm", "phc2sys");
-    expect("time-of-day", HIL_FINE, "whether PTP (phc2sys) keeps it", "");
+    expect("time-of-day", HIL_FINE, "whether PTP (phc2sys) synchronises it", "");
 }
 
 /* "What cannot be read says so, never guesses." */
@@ -387,7 +387,7 @@ Test(doctor, an_old_kernel_has_no_fair_server)
     put("/proc/sys/kernel/osrelease", "6.1.0-18-amd64");
     expect("fair-server", HIL_FINE, "none", "");
     put("/proc/sys/kernel/osrelease", "7.0.0");
-    expect("fair-server", HIL_UNKNOWN, "does not tell", "mount -t debugfs");
+    expect("fair-server", HIL_UNKNOWN, "does not show it", "mount -t debugfs");
 }
 
 /* "Also when cpu: -1". */
@@ -412,8 +412,8 @@ Test(doctor, cpu_0_is_not_set_apart)
     expect("isolation", HIL_WARNING, "cpu 0-1", "domain,2-3 ");
     expect("isolation", HIL_WARNING, "cpu 0-1", "place the loops there");
     put("/sys/devices/system/cpu/online", "0-1");
-    expect("isolation", HIL_WARNING, "cpu 0-1", "no core for the rest");
-    expect("interrupts", HIL_WARNING, "cpu 0-1", "no core for the rest");
+    expect("isolation", HIL_WARNING, "cpu 0-1", "no core for anything else");
+    expect("interrupts", HIL_WARNING, "cpu 0-1", "no core for anything else");
 }
 
 Test(doctor, two_on_one_cpu_are_serious)
@@ -434,8 +434,7 @@ Test(doctor, a_shard_counts_as_an_executor)
     executors[0].further = 2;
     expect("placement", HIL_SERIOUS, "two executors or shards are pinned to cpu 3", "placement");
     put("/sys/devices/system/cpu/online", "0-2");
-    expect("placement", HIL_SERIOUS, "4 executors or shards, each of which spins, for 3 cpus",
-           "fewer shards");
+    expect("placement", HIL_SERIOUS, "4 executors or shards that spin, but 3 cpus", "fewer shards");
     executors[0].further = 0;
     hil_pool_close(two.pool);
 }
@@ -450,11 +449,11 @@ Test(doctor, cpus_isolated_by_a_control_group_count)
 Test(doctor, callbacks_go_with_the_tick_or_by_a_parameter)
 {
     put("/proc/cmdline", "quiet");
-    expect("rcu-callbacks", HIL_FINE, "free", ""); /* nohz_full implies it */
+    expect("rcu-callbacks", HIL_FINE, "no RCU callbacks", ""); /* nohz_full implies it */
     put("/sys/devices/system/cpu/nohz_full", "(null)");
     expect("rcu-callbacks", HIL_NOTE, "cpu 2-3", "rcu_nocbs=2-3");
     put("/proc/cmdline", "rcu_nocbs=all");
-    expect("rcu-callbacks", HIL_FINE, "free", "");
+    expect("rcu-callbacks", HIL_FINE, "no RCU callbacks", "");
 }
 
 Test(doctor, interrupts_of_an_old_kernel_go_where_they_may)

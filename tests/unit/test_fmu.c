@@ -119,9 +119,9 @@ static void expect_refused(const char *kind, const char *good, const char *expec
 
 Test(fmu, an_archive_that_is_damaged_is_refused)
 {
-    expect_refused("truncated", "buck", "it is no whole zip archive (");
+    expect_refused("truncated", "buck", "it is not a complete zip archive (");
     put("text.fmu", "no archive");
-    cr_expect(strstr(refused(in_folder("text.fmu"), NULL), "it is no whole zip archive ("));
+    cr_expect(strstr(refused(in_folder("text.fmu"), NULL), "it is not a complete zip archive ("));
     put("folder.fmu/none", "");
     cr_expect(strstr(refused(in_folder("folder.fmu"), NULL), "it cannot be read"));
     cr_expect(strstr(refused("/no/such.fmu", NULL), "it cannot be found (No such file"));

@@ -318,11 +318,11 @@ Test(general, a_name_that_the_record_needs)
 {
     expect_mistake(HEAD "nodes: {histograms: {period_us: 10}}\n"
                         "components: {g: {model: gain, node: histograms}}\n",
-                   "FILE:4:9: a node called histograms would be mistaken for the record's "
+                   "FILE:4:9: a node named histograms would be mistaken for the record's "
                    "histograms; allowed: another name");
     expect_mistake(HEAD "nodes: {events: {period_us: 10}}\n"
                         "components: {g: {model: gain, node: events}}\n",
-                   "FILE:4:9: a node called events would be mistaken for the record's events; "
+                   "FILE:4:9: a node named events would be mistaken for the record's events; "
                    "allowed: another name");
 }
 
@@ -500,8 +500,8 @@ Test(general, mistakes_in_what_is_outside)
                    "its input Volt has a name with other than lower-case letters");
     expect_mistake(OUTSIDE_HEAD OUTSIDE("takes: {v: V, 'v[]': V}"), "its input v is there twice");
     expect_mistake("mode: virtual\n" OUTSIDE_HEAD OUTSIDE_MOTOR OUTSIDE_LINKS,
-                   "FILE:8:14: components.m.model is outside, which another process computes, and "
-                   "in virtual time there is none; allowed: in real time (mode: realtime)");
+                   "FILE:8:14: components.m.model is outside, which another process computes, but "
+                   "virtual time has only one process; allowed: in real time (mode: realtime)");
     expect_mistake(OUTSIDE_HEAD OUTSIDE_MOTOR
                    "  n: {model: outside, node: bench, settings: {gives: {x: V}}}\n" OUTSIDE_LINKS,
                    "FILE:9:29: the node bench has two components outside, m and components.n; "
@@ -515,8 +515,8 @@ Test(general, mistakes_in_what_is_outside)
                    "for it alone");
     expect_mistake(OUTSIDE_HEAD OUTSIDE_MOTOR OUTSIDE_LINKS
                    "faults: {f: {nodes: bench, kind: stall, after: {event: safe, of: control}}}\n",
-                   "FILE:14:48: faults.f.after waits for an event of another node, but bench is of "
-                   "a process that joins; allowed: what the node of the fault itself does");
+                   "FILE:14:48: faults.f.after waits for an event of another node, but bench "
+                   "belongs to a process that joins; allowed: events of the fault's own node");
 }
 
 /* Of an array each is a process, without any placement. */
@@ -564,10 +564,10 @@ Test(general, a_cycle_in_one_step)
 
 Test(general, shards_of_a_node_without_links)
 {
-    expect_mistake(HEAD "nodes:\n  n: {period_us: 10, shards: 2}\n"
-                        "components:\n  a: {model: gain, node: n, inputs: {input: 0}}\n",
-                   "FILE:5:30: nodes.n.shards is 2, and the node n has no links that could be "
-                   "split; allowed: 1");
+    expect_mistake(
+        HEAD "nodes:\n  n: {period_us: 10, shards: 2}\n"
+             "components:\n  a: {model: gain, node: n, inputs: {input: 0}}\n",
+        "FILE:5:30: nodes.n.shards is 2, but the node n has no links to split; allowed: 1");
 }
 
 /* The control node has links with one other. */
@@ -575,7 +575,7 @@ Test(general, shards_of_a_node_with_one_peer)
 {
     expect_mistake(HEAD "nodes:\n  drive: {period_us: 10}\n"
                         "  control: {period_us: 100, shards: 2}\n" COMPONENTS CONNECTIONS SOURCES,
-                   "FILE:6:37: nodes.control.shards is 2, and the node control has links with 1 "
+                   "FILE:6:37: nodes.control.shards is 2, but the node control has links with 1 "
                    "others; allowed: up to 1");
 }
 

@@ -354,5 +354,5 @@ Test(join, a_place_that_will_not_do_is_said)
     one = (struct joiner){.node = "one"};
     const struct hiloco_join meeting = asks(&one);
     cr_expect_eq(hiloco_node_join(&node, &meeting), -EPERM);
-    cr_expect(strstr(one.said, "is not a folder of this user alone"), "%s", one.said);
+    cr_expect(strstr(one.said, "others may use the folder"), "%s", one.said);
 }

@@ -169,10 +169,10 @@ Test(native, what_is_no_shared_library_is_refused)
     put("short.so", "");
     mkfifo(in_folder("pipe.so"), 0600);
     put("folder.so/none", "");
-    cr_expect(strstr(refused("text.so"), "it is no shared library (ELF)"));
-    cr_expect(strstr(refused("short.so"), "it is no shared library (ELF)"));
-    cr_expect(strstr(refused("pipe.so"), "it is no shared library (ELF)"));
-    cr_expect(strstr(refused("folder.so"), "it is no shared library (ELF)"));
+    cr_expect(strstr(refused("text.so"), "it is not a shared library (ELF)"));
+    cr_expect(strstr(refused("short.so"), "it is not a shared library (ELF)"));
+    cr_expect(strstr(refused("pipe.so"), "it is not a shared library (ELF)"));
+    cr_expect(strstr(refused("folder.so"), "it is not a shared library (ELF)"));
     compile("cut.so", "");
     cr_assert_eq(truncate(in_folder("cut.so"), 4096), 0);
     cr_expect(strstr(refused("cut.so"), "its end is missing"));
@@ -303,7 +303,7 @@ Test(native, takes_one_setting)
     const struct hil_loaded *loaded;
 
     cr_expect_str_eq(load_with(&loaded, "frames.0.id", "5"),
-                     "frames.0.id is no setting of a shared library; allowed: apart");
+                     "frames.0.id is not a setting of a shared library; allowed: apart");
     cr_expect_str_eq(load_with(&loaded, "apart", "yes"),
                      "its setting apart is yes; allowed: true or false");
     cr_assert_null(load_with(&loaded, "apart", "false"));

@@ -355,7 +355,7 @@ Test(parameters, mistakes_in_names)
                    "a.ssv:5:33: 'mix.gain[3]' is none of the 3 places of gain; allowed: 0 to 2");
     expect_mistake(SERVO, SSV(REAL("motor.resistance_ohm[1]", "1")), "none of the 1 places");
     expect_mistake(SERVO, SSV(REAL("mix.gain[x]", "1")),
-                   "ends in what is no number of a parameter");
+                   "does not end in the number of a parameter");
     expect_mistake(SERVO, SSV(REAL("mix.gain[1]", "1") REAL("mix.gain[1]", "2")),
                    "a.ssv:6:33: mix.gain[1] is given a second time, after line 5; allowed: once");
 }

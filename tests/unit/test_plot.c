@@ -650,8 +650,8 @@ Test(plot, a_run_that_is_not_valid_says_so)
 Test(plot, why_a_run_is_not_valid_is_not_cut)
 {
     static const char reason[] =
-        "12345 times an input was stale, of 1000 at most: controller to converter 9999 at "
-        "1234.500000 s first; the oldest was 2.34 ms old";
+        "an input was stale 12345 times; allowed: at most 1000; the first was controller to "
+        "converter 9999 at 1234.500000 s; the oldest was 2.34 ms old";
     static const char *const figures[] = {"output", "voltages", "duty", "latency", "tail"};
     char summary[400];
 

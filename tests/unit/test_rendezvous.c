@@ -236,7 +236,7 @@ Test(rendezvous, who_comes_back_is_told_again, .timeout = 120)
     party_start(&parties[2], 2, 1, NULL);
     parties_join(parties + 2, 1);
     cr_expect_eq(parties[2].rc, -EEXIST);
-    cr_expect(strstr(parties[2].why, "converter[1] has registered at "));
+    cr_expect(strstr(parties[2].why, "converter[1] has already registered at "));
     party_end(&parties[1]);
     parties[1] = (struct party){0};
     do { /* until its end has been noticed */
@@ -405,7 +405,7 @@ Test(rendezvous, strangers_are_refused_and_the_others_meet, .timeout = 120)
     expect_addresses(&parties[0]);
     expect_addresses(&parties[1]);
     cr_expect(strstr(parties[0].said, "it is of another version: 2 there, 1 here"));
-    cr_expect(strstr(parties[0].said, "it is no program of hiloco's"));
+    cr_expect(strstr(parties[0].said, "it is not hiloco"));
     cr_expect(strstr(parties[0].said, "it sent what no process of a run sends"));
     party_end(&parties[0]);
     party_end(&parties[1]);

@@ -65,10 +65,9 @@ Test(scenario_limits, a_faulted_signal_is_judged_as_it_is_or_as_it_would_be)
     hil_signal_name(s->system, &n->recorded[l->signals[0].number], name);
     cr_expect_str_eq(name, "control[1].original_voltage_v");
     hil_scenario_free(s);
-    expect_refusal(
-        LIMIT("{signal: 'control[0].original_voltage_v', max: 1}") BIAS,
-        "FILE:13:15: no fault acts on control[0].voltage_v, so there is no original of it; "
-        "allowed: signals of `faults`");
+    expect_refusal(LIMIT("{signal: 'control[0].original_voltage_v', max: 1}") BIAS,
+                   "FILE:13:15: no fault acts on control[0].voltage_v, so it has no original "
+                   "value; allowed: signals of `faults`");
 }
 
 /* The general form, with a record of a node's own and another's. */
@@ -125,10 +124,10 @@ Test(scenario_limits, mistakes_are_told_with_their_places)
         {LIMIT("{measure: output_v, ripple: -1}"),
          "FILE:13:34: limits.a.ripple is '-1'; allowed: a number, at least 0\n"},
         {LIMIT("{measure: output_v, missed_percent: 1}"),
-         "FILE:13:42: limits.a.missed_percent is no bound of a measure; allowed: overshoot_pct, "
+         "FILE:13:42: limits.a.missed_percent is not a bound of a measure; allowed: overshoot_pct, "
          "settling_ms, recovery_ms, dip_pct, rise_pct, ripple, rms_error, min, max\n"},
         {LIMIT("{nodes: controller, dip_pct: 1}"),
-         "FILE:13:35: limits.a.dip_pct is no bound of nodes; allowed: missed_percent, late_us, "
+         "FILE:13:35: limits.a.dip_pct is not a bound of nodes; allowed: missed_percent, late_us, "
          "step_us\n"},
         {LIMIT("{measure: output_v}"),
          "FILE:13:3: limits.a bounds nothing; allowed: at least one of overshoot_pct, "},
@@ -185,7 +184,7 @@ Test(scenario_limits, a_measure_without_a_reference_has_no_overshoot)
                                "limits:\n"
                                "  a: {measure: current_a, settling_ms: 1}\n";
 
-    expect_refusal(text, "FILE:9:40: limits.a.settling_ms is of the measure current_a, which has "
+    expect_refusal(text, "FILE:9:40: limits.a.settling_ms is for the measure current_a, which has "
                          "no reference; ");
 }
 

@@ -651,7 +651,7 @@ Test(scenario_mistakes, shards_that_are_none)
 Test(scenario_mistakes, more_shards_than_peers)
 {
     ONLY(LINE_1 LINE_2 LINE_3_5 "  shards: 5\n" LINE_6_9 LINE_10_11,
-         "FILE:6:11: nodes.controller.shards is 5, and the node controller has links with 3 "
+         "FILE:6:11: nodes.controller.shards is 5, but the node controller has links with 3 "
          "others; allowed: up to 3");
 }
 
@@ -667,7 +667,7 @@ Test(scenario_mistakes, cpus_of_other_shards_than_there_are)
 Test(scenario_mistakes, a_node_with_shards_shares_its_executor)
 {
     const char *message = refusal(SMALL TOGETHER, SETS("controller.shards=2", "mode=realtime"));
-    cr_expect_not_null(strstr(message, "the node controller has 2 shards, and is placed with other "
+    cr_expect_not_null(strstr(message, "the node controller has 2 shards, but is placed with other "
                                        "nodes; allowed: an entry of its own"),
                        "%s", message);
 }

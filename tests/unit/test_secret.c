@@ -68,7 +68,7 @@ Test(secret, is_long_and_not_inherited)
 {
     expect_given("");
     setenv("HILOCO_SECRET", "0123456789abcde", 1);
-    expect_refused("HILOCO_SECRET: 16 to 255 characters are allowed");
+    expect_refused("HILOCO_SECRET: 16 to 255 random characters are allowed");
     setenv("HILOCO_SECRET", "0123456789abcdef", 1);
     expect_given("0123456789abcdef");
 }
@@ -95,7 +95,7 @@ Test(secret, is_not_in_a_file_that_others_may_use)
     write_file("0123456789abcdef\n", 17);
     for (mode_t bit = 1; bit <= 0040; bit <<= 1) {
         chmod(path, 0600 | bit);
-        expect_refused("others than its owner may use it: chmod 600");
+        expect_refused("others may read or write it: chmod 600");
     }
     chmod(path, 0400);
     expect_given("0123456789abcdef");
@@ -119,9 +119,9 @@ Test(secret, is_one_line_of_a_file)
     setenv("HILOCO_SECRET_FILE", "/dev/zero", 1);
     expect_refused("/dev/zero: is no file");
     write_file("", 0);
-    expect_refused("HILOCO_SECRET_FILE: 16 to 255 characters are allowed");
+    expect_refused("HILOCO_SECRET_FILE: 16 to 255 random characters are allowed");
     write_file(longest, sizeof longest);
-    expect_refused("16 to 255 characters");
+    expect_refused("16 to 255 random characters");
     write_file("0123456789abcdef\nx", 18);
     expect_refused("has more than one line of text");
     write_file("0123456789abcdef\0x", 18);

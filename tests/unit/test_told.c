@@ -119,5 +119,5 @@ Test(told, a_file_of_more_than_64_mib_is_read_and_one_beyond_all_measure_is_not)
     cr_expect_not_null(read, "%s", error.text);
     json_decref(read);
     cr_expect_null(read_of_size((512 << 20) + 1, &error));
-    cr_expect_str_eq(error.text, "it is longer than 512 MiB");
+    cr_expect_str_eq(error.text, "it is larger than 512 MiB");
 }

@@ -172,9 +172,9 @@ Test(tuning, what_makes_no_sense_is_refused_in_words)
     static const struct {
         const char *asked, *said;
     } refused[] = {
-        {"", "this is no request"},
-        {"{}", "this is no request"},
-        {"[1]", "this is no request"},
+        {"", "this is not a request"},
+        {"{}", "this is not a request"},
+        {"[1]", "this is not a request"},
         {"{\"set\":{\"name\":\"h.gain\",\"value\":1}}", "\"set\" is a list of 1 to 16 changes"},
         {"{\"set\":[]}", "\"set\" is a list of 1 to 16 changes"},
         {"{\"set\":[1]}", "a change has a name and a value"},
@@ -182,8 +182,8 @@ Test(tuning, what_makes_no_sense_is_refused_in_words)
         {SET("h.gain", "\"2\""), "a change has a name and a value"},
         {SET("h.gian", "2"), "h.gian is no parameter and no source of this run (did you mean "
                              "'h.gain'?)"},
-        {SET("xyzzy", "2"), "xyzzy is no parameter and no source of this run; allowed: what hiloco "
-                            "set lists"},
+        {SET("xyzzy", "2"), "xyzzy is no parameter and no source of this run; allowed: a name that "
+                            "hiloco set lists"},
         {SET("m.samples", "2"), "m.samples is a parameter that is not tunable"},
         {SET("lag.time_constant_s", "-1"), "lag.time_constant_s: -1 is out of range; allowed: "
                                            "1e-9 to 1e6 s"},

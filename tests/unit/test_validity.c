@@ -73,7 +73,7 @@ Test(validity, steps_missed)
     state->nodes[2].steps -= 40;
     cr_expect_null(reason(0));
     state->nodes[2].run_late++;
-    EXPECT_REASON(0, "converter[1] missed 1.01 % of its steps, of 1 % at most");
+    EXPECT_REASON(0, "converter[1] missed 1.01 % of its steps; allowed: at most 1 %");
     scenario->validity.missed_percent = 2;
     cr_expect_null(reason(0));
     close_run();
@@ -85,7 +85,7 @@ Test(validity, a_loop_that_stood_still)
     hil_histogram_add(&state->nodes[0].period, 1000000);
     cr_expect_null(reason(0));
     hil_histogram_add(&state->nodes[0].period, 2500000);
-    EXPECT_REASON(0, "controller stood still for 2.5 ms, of 1 ms at most");
+    EXPECT_REASON(0, "controller stood still for 2.5 ms; allowed: at most 1 ms");
     scenario->validity.gap_ns = 2500000;
     cr_expect_null(reason(0));
     close_run();
@@ -96,7 +96,7 @@ Test(validity, a_loop_that_stood_still_at_the_end)
 {
     open_run(NULL);
     state->nodes[3].begin_ns = 97000000;
-    EXPECT_REASON(0, "converter[2] stood still for 3 ms, of 1 ms at most");
+    EXPECT_REASON(0, "converter[2] stood still for 3 ms; allowed: at most 1 ms");
     close_run();
 }
 
@@ -107,7 +107,7 @@ Test(validity, the_bound_of_a_slow_loop_is_ten_periods)
     hil_histogram_add(&state->nodes[0].period, 50000000);
     cr_expect_null(reason(0));
     hil_histogram_add(&state->nodes[0].period, 50000001);
-    EXPECT_REASON(0, "controller stood still for 50 ms, of 50 ms at most");
+    EXPECT_REASON(0, "controller stood still for 50 ms; allowed: at most 50 ms");
     close_run();
 }
 
@@ -118,7 +118,7 @@ Test(validity, a_plant_behind_the_clock)
     hil_histogram_add(&state->nodes[0].late, 5000000);
     cr_expect_null(reason(0));
     hil_histogram_add(&state->nodes[1].late, 5000000);
-    EXPECT_REASON(0, "converter[0] was behind the clock by 5 ms, of 1 ms at most");
+    EXPECT_REASON(0, "converter[0] was behind the clock by 5 ms; allowed: at most 1 ms");
     scenario->validity.behind_ns = 5000000;
     cr_expect_null(reason(0));
     close_run();
@@ -133,8 +133,10 @@ Test(validity, stale_inputs)
     state->executors[0].stale.at[0] = (struct hil_stale){.from = 3, .found_ns = 4000000};
     state->executors[0].stale.count = 1;
     state->executors[0].stale.oldest_ns = 2000000;
-    EXPECT_REASON(0, "3 times an input was stale, of 0 at most: converter[2] -> controller at "
-                     "0.004000 s first; the oldest was 7 ms old");
+    EXPECT_REASON(
+        0,
+        "an input was stale 3 times; allowed: at most 0; the first was converter[2] -> controller "
+        "at 0.004000 s; the oldest was 7 ms old");
     scenario->validity.stale_inputs = 3;
     cr_expect_null(reason(0));
     close_run();
@@ -143,7 +145,7 @@ Test(validity, stale_inputs)
 Test(validity, lost_records)
 {
     open_run(NULL);
-    EXPECT_REASON(1, "the recorder lost 1 rows, of 0 at most");
+    EXPECT_REASON(1, "the recorder lost 1 rows; allowed: at most 0");
     scenario->validity.lost_records = 1;
     cr_expect_null(reason(1));
     close_run();
@@ -164,7 +166,7 @@ Test(validity, a_run_that_did_not_end)
 {
     open_run(NULL);
     atomic_store(&state->executors[1].stage, HIL_RUNNING);
-    EXPECT_REASON(0, "it did not come to its end: 0.09998 of 0.1 s");
+    EXPECT_REASON(0, "it did not finish: 0.09998 of 0.1 s");
     close_run();
 }
 
@@ -178,10 +180,10 @@ Test(validity, nodes_elsewhere)
     state->nodes[2].progress.late_max_ns = 900000;
     cr_expect_null(reason(0));
     state->nodes[2].progress.missed = 1000;
-    EXPECT_REASON(0, "converter[1] missed 10 % of its steps, of 1 % at most");
+    EXPECT_REASON(0, "converter[1] missed 10 % of its steps; allowed: at most 1 %");
     state->nodes[2].progress.missed = 0;
     state->nodes[2].progress.late_max_ns = 8000000;
-    EXPECT_REASON(0, "converter[1] was behind the clock by 8 ms, of 1 ms at most");
+    EXPECT_REASON(0, "converter[1] was behind the clock by 8 ms; allowed: at most 1 ms");
     close_run();
 }
 
@@ -208,15 +210,15 @@ Test(validity, faults_that_never_began)
 {
     open_run((const char *const[]){
         "faults={f: {nodes: controller, kind: stall, at_s: 0.01, duration_s: 0.001}}", NULL});
-    EXPECT_REASON(0, "the fault f never began: controller missed all its steps from 0.01 s on that "
-                     "it was for");
+    EXPECT_REASON(0, "the fault f never began: controller missed all its steps from 0.01 s on, for "
+                     "which it was due");
     state->executors[0].losses.count = 1;
     state->executors[0].losses.at[0] =
         (struct hil_loss){.from = 0, .to = 1, .lost_ns = 10500000, .back_ns = 20000000};
     EXPECT_REASON(0, "the fault f never began: controller was away when it was due, at 0.01 s");
     state->executors[0].losses.at[0].lost_ns = 11000000;
-    EXPECT_REASON(0, "the fault f never began: controller missed all its steps from 0.01 s on that "
-                     "it was for");
+    EXPECT_REASON(0, "the fault f never began: controller missed all its steps from 0.01 s on, for "
+                     "which it was due");
     scenario->validity.absent_faults = 1;
     cr_expect_null(reason(0));
     scenario->validity.absent_faults = 0;

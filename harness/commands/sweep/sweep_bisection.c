@@ -102,7 +102,7 @@ static void bisection_swap(struct sweep *s, unsigned a, unsigned b)
     try_of[b] = try;
 }
 
-/* In the order of the range, for whoever reads the results. */
+/* In the order of the range, for the readers of the results. */
 static void bisection_sort(struct sweep *s)
 {
     struct sweep_bisection *b = &s->bisection;
@@ -152,7 +152,7 @@ void sweep_bisection_words(const struct sweep *s, char words[SWEEP_WORDS_BYTES])
 
     if (!b->told)
         snprintf(words, SWEEP_WORDS_BYTES,
-                 "%s: a run neither passed nor failed, so nothing is found", axis->key);
+                 "%s: a run neither passed nor failed, so no value was found", axis->key);
     else if (!b->ends_differ)
         snprintf(words, SWEEP_WORDS_BYTES, "%s: both ends of the range %s, so nothing is found",
                  axis->key, sweep_passed(s, 0) ? "pass" : "fail");

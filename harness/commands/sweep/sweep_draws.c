@@ -15,8 +15,8 @@
 static int draw_refuse(const char *key, const char *text)
 {
     fprintf(stderr,
-            "--set %s=%s: one NOMINAL~SPREAD or NOMINAL~PERCENT%% is allowed, with :normal behind "
-            "it where the spread is a standard deviation\n",
+            "--set %s=%s: one NOMINAL~SPREAD or NOMINAL~PERCENT%% is allowed, followed by :normal "
+            "if the spread is a standard deviation\n",
             key, text);
     return -EINVAL;
 }

@@ -43,7 +43,7 @@ static int sweep_make_runs(struct sweep *s)
     const bool drawn = sweep_is_drawn(s);
 
     if (drawn && !s->arguments->runs) {
-        fprintf(stderr, "--runs is missing: how often the values are drawn\n");
+        fprintf(stderr, "--runs is missing: how often to draw the values\n");
         return -EINVAL;
     }
     if (!drawn && (s->arguments->runs || s->arguments->seed_given)) {
@@ -143,8 +143,8 @@ int sweep_check_points(struct sweep *s)
         hil_scenario_free(scenario);
         if (joined) {
             fprintf(stderr,
-                    "%s: a component is outside, and no program of yours joins each of a "
-                    "sweep's runs; run them one by one (hiloco run)\n",
+                    "%s: a component is outside, and a sweep has no program of yours to join its "
+                    "runs; use hiloco run for each\n",
                     s->name);
             return -EINVAL;
         }

@@ -221,7 +221,7 @@ static int can_step(void *self, uint64_t t_ns, const double *in, double *out)
     const int rc = c->bus < 0 ? 0 : can_take_all(c, t_ns);
 
     if (rc) {
-        c->log(c->log_arg, "nothing can be received any more");
+        c->log(c->log_arg, "nothing can be received");
         hil_safe_do(c->bus, c->safe, c->safe_count);
         return rc;
     }
@@ -282,9 +282,9 @@ static int can_apply(void *self, const double *in)
 
     if (!rc)
         return 0;
-    c->log(c->log_arg, rc == -EOWNERDEAD ? "the guardian of its safe values is no more"
-                       : rc == -ENOBUFS  ? "the bus has taken nothing for a second"
-                                         : "nothing can be sent any more");
+    c->log(c->log_arg, rc == -EOWNERDEAD ? "the guardian of its safe values is gone"
+                       : rc == -ENOBUFS  ? "the bus has accepted nothing for a second"
+                                         : "nothing can be sent");
     hil_safe_do(c->bus, c->safe, c->safe_count);
     return rc;
 }
@@ -324,7 +324,7 @@ static int can_locate(char **whole, const char *name, const char *folder,
 
     (void)folder;
     if (length == 0 || length >= IFNAMSIZ)
-        return hil_say(said, -EINVAL, "it names no interface; allowed: as in can:can0");
+        return hil_say(said, -EINVAL, "it names no interface; allowed: a name such as can:can0");
     return hil_whole_is(whole, name, said);
 }
 

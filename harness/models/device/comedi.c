@@ -101,8 +101,8 @@ static int comedi_apply(void *self, const double *in)
     if (!rc)
         return 0;
     hil_comedi_card_make_safe(c->card);
-    c->log(c->log_arg, rc == -EOWNERDEAD ? "the guardian of its safe values is no more"
-                                         : "it cannot be written");
+    c->log(c->log_arg,
+           rc == -EOWNERDEAD ? "the guardian of its safe values is gone" : "it cannot be written");
     return rc;
 }
 
@@ -261,7 +261,8 @@ static int comedi_locate(char **whole, const char *name, const char *folder,
 {
     (void)folder;
     if (name[strlen(COMEDI_PREFIX)] != '/')
-        return hil_say(said, -EINVAL, "it names no device; allowed: as in comedi:/dev/comedi0");
+        return hil_say(said, -EINVAL,
+                       "it names no device; allowed: a name such as comedi:/dev/comedi0");
     return hil_whole_is(whole, name, said);
 }
 

@@ -204,7 +204,7 @@ static int guardian_watch(const char *name)
     const bool ended = recv(GUARDIAN_LINE, &said, 1, 0) == 1 && said == ENDED;
     const int rc = hil_safe_do(GUARDIAN_DEVICE, acts, (unsigned)((size_t)got / sizeof acts[0]));
     if (!ended)
-        fprintf(stderr, "%s: %s: its node is no more; its safe values are%s written%s%s\n",
+        fprintf(stderr, "%s: %s: its node is gone; its safe values are%s written%s%s\n",
                 rc ? "error" : "warning", name, rc ? " not" : "", rc ? ": " : "",
                 rc ? strerror(-rc) : "");
     return -rc;

@@ -339,7 +339,6 @@ const struct hil_provider hil_fmu_provider = {
     .locate = hil_model_file,
     .load = fmu_load,
     .unload = fmu_unload,
-    .not_real_time = "its step is what an FMU's maker wrote: it may allocate, call the system and "
-                     "take any time",
+    .not_real_time = "an FMU's step may allocate memory, make system calls and take any time",
     .apart = true,
 };

@@ -219,7 +219,7 @@ int fmu_unpack(const char *archive, const char *folder, const struct hil_said *s
     if (!zip) {
         zip_error_init_with_code(&error, code);
         const int rc =
-            hil_say(said, -EINVAL, "it is no whole zip archive (%s); allowed: an FMU, which is one",
+            hil_say(said, -EINVAL, "it is not a complete zip archive (%s); allowed: an FMU",
                     zip_error_strerror(&error));
         zip_error_fini(&error);
         return rc;

@@ -609,11 +609,10 @@ static int description_parse(struct description_reader *r, const char *path)
     const int file = hil_xml_open_file(path, DESCRIPTION_BYTES_MAX, true);
 
     if (file == -EFBIG)
-        return hil_say(r->said, -EINVAL, "its modelDescription.xml is no file of at most %d MiB",
+        return hil_say(r->said, -EINVAL, "its modelDescription.xml is not a file of at most %d MiB",
                        DESCRIPTION_BYTES_MAX >> 20);
     if (file < 0)
-        return hil_say(r->said, -EINVAL,
-                       "it has no modelDescription.xml (%s); allowed: an FMU, which has one",
+        return hil_say(r->said, -EINVAL, "it has no modelDescription.xml (%s); allowed: an FMU",
                        strerror(-file));
     const int rc = hil_xml_read(r->xml, file);
     close(file);

@@ -41,7 +41,7 @@ void fmu_instance_log(struct fmu_instance *i, int status, const char *text)
     size_t length;
 
     if (i->logged == INSTANCE_LINES_MAX)
-        instance_say(i, "it says more than %d lines; the rest is left out", INSTANCE_LINES_MAX);
+        instance_say(i, "it logs more than %d lines; the rest is left out", INSTANCE_LINES_MAX);
     if (i->logged <= INSTANCE_LINES_MAX)
         i->logged++;
     if (i->logged > INSTANCE_LINES_MAX)

@@ -42,7 +42,8 @@ const struct hil_provider hil_netlist_provider = {
     .locate = hil_model_file,
     .load = netlist_load,
     .unload = hil_program_unload,
-    .not_real_time = "ngspice simulates it, in a process of its own: a step takes as long as the "
-                     "circuit asks (hiloco check --measure), and has the newest answer there is",
+    .not_real_time =
+        "ngspice simulates it in a process of its own: the circuit determines how long a step "
+        "takes (hiloco check --measure), and a step uses the newest answer",
     .apart = true,
 };

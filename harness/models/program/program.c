@@ -307,16 +307,16 @@ static int program_ask(struct program *p, uint64_t *hash, const struct hil_said 
         if (rc == -EPIPE) {
             hil_child_ended(child, ended, sizeof ended);
             hil_say(said, rc,
-                    "it has not said its tables: %s; allowed: tables, which end with "
-                    "ready (docs/writing-a-program.md)",
+                    "it did not send its tables: %s; allowed: tables, which end with ready "
+                    "(docs/writing-a-program.md)",
                     ended);
         } else if (rc == -ETIMEDOUT) {
             hil_say(said, rc,
-                    "it has not said its tables for %g s; allowed: tables, which end "
-                    "with ready, or more time (settings.start_s)",
+                    "it did not send its tables within %g s; allowed: tables, which end with "
+                    "ready, or more time (settings.start_s)",
                     p->start_s);
         } else {
-            hil_say(said, rc, "it has not said its tables: %s", strerror(-rc));
+            hil_say(said, rc, "it did not send its tables: %s", strerror(-rc));
         }
     }
     hil_child_stop(child);
@@ -462,7 +462,6 @@ const struct hil_provider hil_program_provider = {
     .load = program_load,
     .unload = hil_program_unload,
     .not_real_time =
-        "it is a process of its own: a step calls the system, and has the newest answer "
-        "there is",
+        "it is a process of its own: a step makes system calls, and uses the newest answer",
     .apart = true,
 };

@@ -84,8 +84,7 @@ static int tables_row(struct hil_program_tables *t, enum hil_program_table table
     *q = (struct hil_quantity){0};
     const char *name = tables_word(&line), *unit = tables_word(&line);
     if (!name || !unit || (kinds[table].ranged && !tables_range(table, &line, q)))
-        return hil_say(said, -EINVAL, "it has a line that is not as it should be: %s",
-                       kinds[table].form);
+        return hil_say(said, -EINVAL, "it has a line with a mistake: %s", kinds[table].form);
     q->name = tables_text(name);
     q->unit = tables_text(strcmp(unit, "-") == 0 ? "" : unit);
     q->doc = tables_text(line);
@@ -105,8 +104,7 @@ static int tables_kind(struct hil_program_tables *t, char *line, const struct hi
                                                 : 0;
     return t->kind ? 0
                    : hil_say(said, -EINVAL,
-                             "its kind is no kind; allowed: kind continuous, or "
-                             "kind sampled");
+                             "its kind is unknown; allowed: kind continuous, or kind sampled");
 }
 
 static int tables_ready(struct hil_program_tables *t, const struct hil_said *said)

@@ -61,7 +61,7 @@ static int after_source(struct fault_entry *e, uint64_t *begin_ns)
     }
     if (!source) {
         scenario_say_choice(name, names, count, choice);
-        return after_mistake(e, "source", "is '%.80s', which is no source with steps%s", name,
+        return after_mistake(e, "source", "is '%.80s', which is not a source with steps%s", name,
                              choice);
     }
     if (change > source->steps.count)
@@ -89,7 +89,7 @@ static int after_fault(struct fault_entry *e, uint64_t *begin_ns)
     }
     if (!after) {
         scenario_say_choice(name, names, count, choice);
-        return after_mistake(e, "fault", "is '%.80s', which is no fault before this one%s", name,
+        return after_mistake(e, "fault", "is '%.80s', which is not a fault before this one%s", name,
                              choice);
     }
     if (after->duration_ns == UINT64_MAX)
@@ -262,8 +262,7 @@ int fault_times(struct fault_entry *e)
     if (e->fault->at_ns < end_ns)
         return 0;
     return fault_mistake(e, "at_s",
-                         "lets it begin at %.9g s; allowed: before the run ends, at "
-                         "%.9g s",
+                         "makes it begin at %.9g s; allowed: before the run ends, at %.9g s",
                          (double)e->fault->at_ns * 1e-9, (double)end_ns * 1e-9);
 }
 
@@ -308,8 +307,8 @@ static int after_check_joined(const struct fault_entry *e)
                 continue;
             hil_instance_name(&s->nodes[s->nodes[n].outside ? n : at].is, name);
             return after_mistake(e, NULL,
-                                 "waits for an event of another node, but %s is of a process that "
-                                 "joins; allowed: what the node of the fault itself does",
+                                 "waits for an event of another node, but %s belongs to a process "
+                                 "that joins; allowed: events of the fault's own node",
                                  name);
         }
     return 0;

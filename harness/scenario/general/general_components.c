@@ -112,8 +112,7 @@ static bool component_suits(const struct general *g, const struct general_group 
     if (m->kind == HIL_CONTINUOUS && strcmp(delay->text, "true") == 0)
         scenario_mistake(
             g->report, &delay->at,
-            "components.%s.computation_delay is true, but a %s is continuous; allowed: "
-            "false",
+            "components.%s.computation_delay is true, but %s is a continuous model; allowed: false",
             group->name, m->name);
     return g->report->mistakes == before;
 }

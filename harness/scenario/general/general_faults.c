@@ -295,11 +295,10 @@ static int fault_try(const struct fault_entry *e, const struct hil_component *c,
     if (!rc)
         return 0;
     hil_instance_name(&c->is, name);
-    return fault_mistake(
-        e, "parameter",
-        "would be %g of %s, which the model %s refuses (%s); allowed: a value that "
-        "makes sense beside its other parameters",
-        value, name, c->model->name, why);
+    return fault_mistake(e, "parameter",
+                         "would be %g of %s, which the model %s refuses (%s); allowed: a value "
+                         "that makes sense with its other parameters",
+                         value, name, c->model->name, why);
 }
 
 static int fault_add_parameter(struct fault_entry *e, unsigned component, unsigned place)

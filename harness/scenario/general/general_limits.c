@@ -152,10 +152,9 @@ static void limit_not_recorded(const struct limit_entry *e, const struct scenari
     element.number -= output ? 0 : c->out_count;
     general_name(e->g, element, output, name);
     if (original)
-        scenario_mistake(e->g->report, &text->at,
-                         "no fault acts on %s, so there is no original of it; allowed: signals of "
-                         "`faults`",
-                         name);
+        scenario_mistake(
+            e->g->report, &text->at,
+            "no fault acts on %s, so it has no original value; allowed: signals of `faults`", name);
     else
         scenario_mistake(e->g->report, &text->at,
                          "%s is not recorded; allowed: signals that `record` names, or of the "
@@ -361,7 +360,7 @@ static void limit_check_zero(const struct limit_entry *e)
     for (unsigned i = 0; i < e->limit->signal_count; i++)
         if (limit_greatest(&e->limit->like.references[i].column) == 0) {
             limit_mistake(e, "like",
-                          "is a reference that is 0 everywhere, so no share of it is a tolerance; "
+                          "is a reference that is 0 everywhere, so it needs an absolute tolerance; "
                           "required: absolute");
             return;
         }
@@ -423,7 +422,7 @@ static bool limit_fits_measures(const struct limit_entry *e, const struct hil_bo
     if (!key->needs_reference || e->limit->of != HIL_OF_MEASURE || m->has_reference)
         return true;
     limit_mistake(e, key->key,
-                  "is of the measure %s, which has no reference; allowed: ripple, min, "
+                  "is for the measure %s, which has no reference; allowed: ripple, min, "
                   "max, or a measure with a reference",
                   m->is.name);
     return false;
@@ -439,7 +438,7 @@ static int limit_bound(struct limit_entry *e, enum hil_bound bound)
         return 0;
     if (!(key->of & (1u << e->limit->of))) {
         limit_say_bounds(e->limit->of, allowed, sizeof allowed);
-        limit_mistake(e, key->key, "is no bound of %s; allowed: %s",
+        limit_mistake(e, key->key, "is not a bound of %s; allowed: %s",
                       limit_subject_words[e->limit->of], allowed);
         return 0;
     }
@@ -447,7 +446,8 @@ static int limit_bound(struct limit_entry *e, enum hil_bound bound)
         return 0;
     if (bound == HIL_BOUND_ROUND_TRIP && e->g->system->link_arrays[e->limit->first].back < 0) {
         limit_mistake(e, key->key,
-                      "is of a link that has none back; allowed: age_us, or a link both ways");
+                      "is for a link without one in the other direction; allowed: age_us, or links "
+                      "both ways");
         return 0;
     }
     e->limit->given[bound] = true;

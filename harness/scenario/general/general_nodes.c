@@ -20,10 +20,10 @@ static const char *const node_service_waits[] = {"sleep", "spin"};
 static void node_check_name(const struct general *g, const struct scenario_entry *entry)
 {
     if (strcmp(entry->key, "histograms") == 0 || strcmp(entry->key, "events") == 0)
-        scenario_mistake(g->report, &entry->at,
-                         "a node called %s would be mistaken for the record's %s; allowed: another "
-                         "name",
-                         entry->key, entry->key);
+        scenario_mistake(
+            g->report, &entry->at,
+            "a node named %s would be mistaken for the record's %s; allowed: another name",
+            entry->key, entry->key);
 }
 
 /* The file of a node of an array is called as a node may be: cell-000 (harness/record/streams.c).
@@ -309,14 +309,14 @@ static void node_check_shards(const struct general *g, const struct general_grou
         hil_instance_name(&n->is, name);
         if (peers)
             scenario_mistake(g->report, &shards->at,
-                             "nodes.%s.shards is %u, and the node %s has links with %u others; "
+                             "nodes.%s.shards is %u, but the node %s has links with %u others; "
                              "allowed: up to %u",
                              group->name, n->shards, name, peers, peers);
         else
-            scenario_mistake(g->report, &shards->at,
-                             "nodes.%s.shards is %u, and the node %s has no links that could be "
-                             "split; allowed: 1",
-                             group->name, n->shards, name);
+            scenario_mistake(
+                g->report, &shards->at,
+                "nodes.%s.shards is %u, but the node %s has no links to split; allowed: 1",
+                group->name, n->shards, name);
         return;
     }
 }
@@ -428,8 +428,8 @@ static void node_check_apart(const struct general *g, const bool *apart,
             continue;
         hil_instance_name(&g->system->nodes[placed->nodes[first]].is, name);
         scenario_mistake(g->report, &scenario_node_get(block, "nodes")->at,
-                         "the node %s has a component that may hang or crash, and is placed with "
-                         "nodes that have none; allowed: an entry of its own",
+                         "the node %s has a component that may hang or crash, but is placed with "
+                         "nodes without one; allowed: an entry of its own",
                          name);
         return;
     }
@@ -447,7 +447,7 @@ static void node_check_sharded(const struct general *g, const struct hil_executo
             continue;
         hil_instance_name(&n->is, name);
         scenario_mistake(g->report, &scenario_node_get(block, "nodes")->at,
-                         "the node %s has %u shards, and is placed with other nodes; allowed: an "
+                         "the node %s has %u shards, but is placed with other nodes; allowed: an "
                          "entry of its own",
                          name, n->shards);
         return;

@@ -46,7 +46,7 @@ static void once_check(const struct general *g, unsigned component)
     hil_instance_name(&c->is, one);
     hil_instance_name(&g->system->components[i].is, other);
     scenario_mistake(g->report, &scenario_node_get(block, "model")->at,
-                     "%s and %s are of the model %s, which can be there only once in a process; "
+                     "%s and %s have the model %s, of which there may be only one in a process; "
                      "allowed: %s",
                      other, one, c->model->name,
                      g->scenario->mode == HIL_VIRTUAL

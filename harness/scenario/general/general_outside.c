@@ -23,9 +23,9 @@ static void outside_take_node(const struct general *g, unsigned component)
                          one, other, group->name);
     } else if (g->scenario->mode == HIL_VIRTUAL) {
         scenario_mistake(g->report, &scenario_node_get(group->block, "model")->at,
-                         "components.%s.model is " HIL_OUTSIDE_NAME ", which another process "
-                         "computes, and in virtual time there is none; allowed: in real time "
-                         "(mode: realtime)",
+                         "components.%s.model is " HIL_OUTSIDE_NAME
+                         ", which another process computes, but virtual time has only one process; "
+                         "allowed: in real time (mode: realtime)",
                          group->name);
     }
     node->outside = c;

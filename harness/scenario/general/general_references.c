@@ -276,7 +276,7 @@ int general_split(const struct general *g, const struct scenario_node *node, con
     if (reference_index(&rest, end, &named->index) && rest == end)
         return 0;
     scenario_mistake(g->report, &node->at,
-                     "'%.100s' ends in what is no number of a %s; allowed: [2], [0-3] or [*]",
+                     "'%.100s' does not end in the number of a %s; allowed: [2], [0-3] or [*]",
                      node->text, thing);
     return -EINVAL;
 }

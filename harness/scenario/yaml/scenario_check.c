@@ -157,8 +157,9 @@ static void check_entry(struct check *check, const struct scenario_entry *entry,
         return;
     }
     if (scenario_field_is_any(field) && !scenario_name_fits(entry->key)) {
-        scenario_mistake(check->report, &entry->at, "'%.60s' is no name for one of %s; allowed: %s",
-                         entry->key, block_name(check), scenario_names_allowed);
+        scenario_mistake(check->report, &entry->at,
+                         "'%.60s' is not a name for one of %s; allowed: %s", entry->key,
+                         block_name(check), scenario_names_allowed);
         return;
     }
     size_t length = descend(check, entry->key);
