@@ -182,7 +182,7 @@ Test(scope_server, only_this_machine_unless_asked)
     snprintf(s.authority, sizeof s.authority, "127.0.0.1:%u", s.port);
     cr_expect_eq(page_status(&s, s.token, ""), 200, "by the address that it came to");
     struct ended e = scope_stop(&s);
-    expect_said(&e, "not encrypted");
+    expect_said(&e, "nothing is encrypted");
     end_run(&p);
 }
 
