@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <sys/socket.h>
 
-/* Finds the address of a host name or of a numeric address. Returns 0, or an error as of
+/* Finds the address of a host name, or converts a numeric address. Returns 0 or an error of
  * getaddrinfo. */
 int loco_address_find(const char *name, struct sockaddr_storage *address);
 
@@ -16,15 +16,15 @@ struct sockaddr_storage loco_address_with_port(const struct sockaddr_storage *ad
 /* Whether both addresses are of one host; their ports do not matter. */
 bool loco_address_same_host(const struct sockaddr *a, const struct sockaddr_storage *b);
 
-/* Listens there: at the unspecified address of IPv6 for IPv4 as well, where `also_four`. Returns a
- * socket that does not block, or a negative errno. */
+/* Listens at an address. With `also_four`, a socket at IPv6's unspecified address takes IPv4, too.
+ * Returns a socket that does not block, or a negative errno. */
 int loco_listen(const struct sockaddr *at, socklen_t size, bool also_four);
 
 /* Copies a list of names. Returns NULL when there is no memory. */
 char **loco_addresses_copy(const char *const *names, uint32_t count);
 void loco_addresses_free(char **names, uint32_t count);
 
-/* The size of the address as system calls expect it, bytes. */
+/* The size of the address that system calls expect, in bytes. */
 socklen_t loco_address_size(const struct sockaddr_storage *address);
 
 #endif

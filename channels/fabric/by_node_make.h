@@ -25,7 +25,7 @@ static inline int loco_by_node_init(struct loco_by_node *t, uint32_t count, size
     return -ENOMEM;
 }
 
-/* Safe on a zeroed one. */
+/* Safe on a zeroed table. */
 static inline void loco_by_node_free(struct loco_by_node *t)
 {
     for (uint32_t i = 0; i < loco_by_node_pages(t); i++)
@@ -34,8 +34,8 @@ static inline void loco_by_node_free(struct loco_by_node *t)
     *t = (struct loco_by_node){0};
 }
 
-/* The entry of the node as loco_by_node_find, which is made if it is not there; NULL when there is
- * no memory. */
+/* The node's entry, as loco_by_node_find finds it. Makes the entry if there is none. Returns NULL
+ * when there is no memory. */
 static inline void *loco_by_node_make(struct loco_by_node *t, uint32_t node)
 {
     unsigned char *_Atomic *page = &t->pages[node / LOCO_PAGE_NODES];
@@ -46,7 +46,7 @@ static inline void *loco_by_node_make(struct loco_by_node *t, uint32_t node)
     return loco_by_node_find(t, node);
 }
 
-/* The first node from `node` on that has an entry; the table's count when there is none. */
+/* The first node from `node` on that has an entry; the table's count if there is none. */
 static inline uint32_t loco_by_node_next(const struct loco_by_node *t, uint32_t node)
 {
     while (node < t->count && !loco_by_node_find(t, node))

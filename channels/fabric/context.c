@@ -1,3 +1,4 @@
+/* The calling thread's context, and its table of contexts by manager. */
 #include "../loco/fabric/context.h"
 
 __thread struct loco_context loco_context;

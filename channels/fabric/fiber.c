@@ -1,3 +1,4 @@
+/* How fibers get a stack, and how they switch, in assembly for each processor. */
 #include "fiber.h"
 
 #include <stdint.h>
@@ -32,7 +33,7 @@ struct fiber {
     size_t stack_size;
     void *mapping; /* the stack with its guard page */
     size_t mapping_size;
-    void *shadow; /* what the sanitizer knows of it */
+    void *shadow; /* the sanitizer's handle of the fiber */
 };
 
 /*
@@ -65,7 +66,7 @@ __asm__(".text\n"
         "    ret\n"
         ".size fiber_swap, .-fiber_swap\n");
 
-enum { SAVED_WORDS = 8 }; /* six registers, the return address, and one to align */
+enum { SAVED_WORDS = 8 }; /* six registers, the return address, and one word of padding */
 
 static void fiber_lay_first_frame(struct fiber *f, uintptr_t top, void (*fiber_start)(void))
 {

@@ -1,6 +1,6 @@
 /*
- * Fibers: threads of execution that switch only where they say so. The sim fabric runs every
- * thread of every simulated node on one.
+ * Fibers: threads of execution that switch only where the program says so. The sim fabric runs
+ * each thread of a simulated node on a fiber of its own.
  */
 #ifndef LOCO_FIBER_H
 #define LOCO_FIBER_H
@@ -16,7 +16,7 @@ struct fiber *fiber_new(void (*entry)(void *arg), void *arg, size_t stack_size);
 /* A fiber for the calling thread, so that it can be switched back to. */
 struct fiber *fiber_current(void);
 
-/* Leaves `from`, which runs now, and goes on with `to`. */
+/* Suspends `from`, which must be running, and continues `to`. */
 void fiber_switch(struct fiber *from, struct fiber *to);
 
 void fiber_free(struct fiber *fiber);

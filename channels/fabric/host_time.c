@@ -12,9 +12,9 @@ uint64_t loco_host_clock(struct loco_node *node)
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-/* Most waits end within microseconds: the first turns spin. A wait that goes on may be for a thread
- * that needs this very core, so later turns yield it. One that lasts long is for something slow,
- * and sleeps. */
+/* Most waits end within microseconds, so the first turns spin. A longer wait may be for a thread
+ * that needs this core, so later turns yield it. A very long wait is for something slow, so it
+ * sleeps. */
 void loco_host_relax(struct loco_node *node, struct loco_wait *wait)
 {
     static const struct timespec nap = {.tv_nsec = 100000};

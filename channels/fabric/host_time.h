@@ -1,5 +1,5 @@
 /*
- * Clock and waiting on the fabrics whose nodes are processes of real machines.
+ * The clock, and how to wait, on the fabrics that run in real time.
  */
 #ifndef LOCO_HOST_TIME_H
 #define LOCO_HOST_TIME_H
@@ -9,6 +9,7 @@
 /* CLOCK_MONOTONIC. */
 uint64_t loco_host_clock(struct loco_node *node);
 
+/* One turn of a wait: spins at first, later yields the core, and sleeps in the end. */
 void loco_host_relax(struct loco_node *node, struct loco_wait *wait);
 
 #endif

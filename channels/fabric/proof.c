@@ -1,3 +1,4 @@
+/* Proofs are keyed BLAKE2b hashes, made by libsodium. */
 #include "proof.h"
 
 #include <errno.h>
@@ -49,7 +50,7 @@ int loco_nonce_new(struct loco_nonce *nonce)
 {
     ssize_t size = getrandom(nonce->bytes, sizeof nonce->bytes, 0);
 
-    return size < 0 ? -errno : 0; /* getrandom gives so few bytes all or none */
+    return size < 0 ? -errno : 0; /* so few bytes getrandom() gives whole, or none */
 }
 
 struct loco_proof loco_prove(const struct loco_key *key, const struct loco_claim *claim)

@@ -1,10 +1,10 @@
 /*
  * How two nodes prove to each other that they know the network's secret, without sending it: each
- * gives the other a number that was never used before (a nonce), and gets a keyed hash of both
- * back.
+ * sends the other a number that was never used before (a nonce), and gets back a keyed hash of both
+ * numbers.
  *
- * The key is a hash of the secret. A network without a secret uses the hash of zero bytes, which
- * anybody can compute, so that the code is the same for both.
+ * The key is a hash of the secret. A network without a secret uses the hash of the empty string,
+ * which anybody can compute, so that the code is the same in both cases.
  */
 #ifndef LOCO_PROOF_H
 #define LOCO_PROOF_H
@@ -50,8 +50,8 @@ enum loco_refusal {
     LOCO_STRAY
 };
 
-/* The reason in words, for the side that refuses and for the side that was refused. NULL: it may
- * try again. */
+/* The reason in words: the first for the side that refuses, the second for the side that was
+ * refused. The second returns NULL if that side may try again. */
 const char *loco_refusal_of(enum loco_refusal why);
 const char *loco_refusal_by(enum loco_refusal why);
 
@@ -61,7 +61,7 @@ struct loco_claim {
     uint32_t purpose; /* enum loco_purpose, or the fabric's own numbers */
     uint32_t from, to, count;
     struct loco_nonce asked,
-        given; /* of the side that checks the proof, of the side that makes it */
+        given; /* the nonces of the side that checks the proof, and of the side that makes it */
 };
 
 /* `count`: how many nodes the network has, as the side that makes the proof believes. */

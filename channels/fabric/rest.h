@@ -1,7 +1,6 @@
 /*
- * A rest for a listener whose process has no file descriptor left. A caller that waits to be
- * accepted keeps the listener ready, so without a rest the thread that serves it would try over and
- * over.
+ * A rest for a listener whose process has no file descriptors left. A waiting caller keeps the
+ * listener ready, so without a rest the thread that serves it would try again and again.
  */
 #ifndef LOCO_REST_H
 #define LOCO_REST_H
@@ -17,7 +16,7 @@ struct loco_rest {
     bool told;      /* it was logged */
 };
 
-/* After accept() has failed. Returns whether the listener is to rest. */
+/* To be called when accept() has failed. Returns whether the listener is to rest. */
 static inline bool loco_rest_begin(struct loco_rest *rest, int error, uint64_t now)
 {
     if (error != EMFILE && error != ENFILE && error != ENOBUFS && error != ENOMEM)
@@ -26,7 +25,7 @@ static inline bool loco_rest_begin(struct loco_rest *rest, int error, uint64_t n
     return true;
 }
 
-/* Returns whether it has rested, and is to be tried again. */
+/* Returns whether the rest has just ended, so that the listener is to be tried again. */
 static inline bool loco_rest_end(struct loco_rest *rest, uint64_t now)
 {
     if (!rest->until || now < rest->until)

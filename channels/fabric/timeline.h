@@ -1,6 +1,5 @@
 /*
- * The order in which simulated things happen: by time, then by class, then first come first
- * served.
+ * The order of simulated events: by time, then by class, then by arrival.
  */
 #ifndef LOCO_TIMELINE_H
 #define LOCO_TIMELINE_H
@@ -15,7 +14,8 @@ struct timeline_entry {
     void *what;
 };
 
-/* A heap of four children a node: it is shallow, and the four keys to compare lie side by side. */
+/* A heap in which each entry has four children: it is shallow, and the four keys to compare are
+ * adjacent. */
 struct timeline {
     struct timeline_entry *heap;
     size_t count, room;
@@ -33,7 +33,7 @@ int timeline_put(struct timeline *line, uint64_t time, uint64_t place, void *wha
 /* Takes the first entry; false when there is none. */
 bool timeline_take(struct timeline *line, struct timeline_entry *first);
 
-/* timeline_put, then timeline_take, for the price of one. */
+/* Does timeline_put, then timeline_take, with one change of the heap. */
 void timeline_exchange(struct timeline *line, uint64_t time, uint64_t place, void *what,
                        struct timeline_entry *first);
 

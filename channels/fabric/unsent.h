@@ -8,18 +8,18 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Bytes that may wait for one peer. A peer that leaves more counts as lost. */
+/* Bytes that may wait for one peer. If more would wait, the peer counts as lost. */
 enum { LOCO_UNSENT_MAX = 16 << 20 };
 
 struct loco_unsent_message {
     struct loco_unsent_message *next;
     size_t size;
-    size_t sent;    /* bytes that the connection has taken, where it takes parts */
+    size_t sent;    /* bytes that the connection has taken; tcp takes parts of messages */
     int descriptor; /* a file descriptor to send along, or -1; not owned */
     unsigned char data[];
 };
 
-/* Empty: all zero. */
+/* All zero: empty. */
 struct loco_unsent {
     struct loco_unsent_message *first, **end;
     size_t size; /* bytes */
@@ -34,7 +34,7 @@ static inline bool loco_unsent_has_room(const struct loco_unsent *unsent, size_t
 struct loco_unsent_message *loco_unsent_add(struct loco_unsent *unsent, const void *head,
                                             size_t head_size, const void *body, size_t body_size);
 
-/* Takes the first one off. */
+/* Removes and frees the first message. */
 void loco_unsent_take_off(struct loco_unsent *unsent);
 
 void loco_unsent_clear(struct loco_unsent *unsent);

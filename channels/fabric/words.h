@@ -1,6 +1,6 @@
 /*
- * Copies between memory that others write at the same time: lowest address first, in words
- * as wide as the alignment of both sides allows (8 bytes at most), none of them torn.
+ * Copies memory that others may access at the same time: in ascending order of addresses, and in
+ * words as wide as the alignment of both sides allows (8 bytes at most). No word is torn.
  */
 #ifndef LOCO_WORDS_H
 #define LOCO_WORDS_H
@@ -11,8 +11,8 @@
 #include "sanitizers.h"
 
 #if defined(__x86_64__) && !defined(LOCO_TSAN)
-/* Two words at a time: no x86 tears an aligned word of a vector, though none promises it of
- * the pair. Long copies are three times as fast. */
+/* Two words at a time. No x86 processor tears an aligned word of a vector, though none promises
+ * that the pair is not torn. Long copies are three times as fast. */
 typedef uint64_t loco_pair __attribute__((vector_size(16), aligned(8), may_alias));
 
 #define LOCO_PAIRS 1
@@ -92,8 +92,8 @@ static inline void loco_copy_any(void *to, const void *from, size_t size)
         loco_copy_1(d + at, s + at);
 }
 
-/* Most copies are of a few words. They are copied word by word: a processor forwards words that it
- * has just stored, but no pairs of them. */
+/* Most copies have only a few words. They are copied word by word, because a processor can forward
+ * a single word that it has just stored to a load, but not a pair of words. */
 static inline void loco_copy(void *to, const void *from, size_t size)
 {
     uint64_t *d = (uint64_t *)to;

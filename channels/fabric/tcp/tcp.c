@@ -1,3 +1,4 @@
+/* The tcp fabric: how it, its nodes and their arenas are opened and closed. */
 #include "../../loco/fabric/tcp.h"
 
 #include <errno.h>
@@ -92,7 +93,7 @@ static void tcp_free_node(struct tcp_node *n)
     free(n);
 }
 
-/* Warns at once, as the node is not opened. */
+/* Calls the core directly, because the telling thread does not know the node yet. */
 static int tcp_refuse_address(const struct tcp_node *n, uint32_t id, const char *why)
 {
     char text[300];

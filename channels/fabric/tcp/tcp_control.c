@@ -112,7 +112,7 @@ void tcp_establish(struct tcp_connection *c)
 
 /* --- hearing -------------------------------------------------------------------------------- */
 
-/* Notes an arena of the peer. Each is told once, in the order of their numbers. */
+/* Notes an arena of the peer. A peer sends each once, in the order of their numbers. */
 static bool control_learn_arena(struct tcp_connection *c, const unsigned char *body, size_t size)
 {
     struct tcp_arena_notice a;
@@ -225,7 +225,8 @@ void tcp_connection_drop(struct tcp_connection *c)
     tcp_bury(n->tcp, &c->end);
 }
 
-/* The peer is lost. After this, neither its operations nor answers to this node's reach memory. */
+/* The peer is lost. After this, neither its operations nor its answers to this node's operations
+ * change memory. */
 static void control_lose(struct tcp_connection *c)
 {
     struct tcp_node *n = c->end.node;
@@ -246,8 +247,8 @@ void tcp_link_failed(struct tcp_node *n, uint32_t peer, const struct tcp_arenas 
         c->doubt_ns = tcp_now() + tcp_timeout_ns(n->tcp);
 }
 
-/* Whether the peer has been silent for too long, or a link to it broke a while ago. What has
- * arrived is handled first, as it may be this process that stood still. */
+/* Whether the peer has been silent for too long, or a link to it broke a while ago. Messages that
+ * have arrived are handled before, as it may be this process that stood still. */
 static bool control_is_over(struct tcp_connection *c, uint64_t now)
 {
     const uint64_t timeout = tcp_timeout_ns(c->end.node->tcp);
@@ -280,7 +281,7 @@ static void control_tend(struct tcp_connection *c, uint64_t now)
         control_lose(c);
 }
 
-/* --- peers, as time goes by ----------------------------------------------------------------- */
+/* --- looking after peers -------------------------------------------------------------------- */
 
 /* Whether this node has to call the peer: of each pair, the node with the higher id does. */
 static bool peer_is_to_call(const struct tcp_node *n, const struct tcp_peer *p)
@@ -346,8 +347,6 @@ void tcp_leave(struct tcp_node *n, uint64_t now)
     }
 }
 
-/* Whether all peers have closed their connections, as they do after a bye; or the time for that is
- * over. */
 bool tcp_has_left(const struct tcp_node *n, uint64_t now)
 {
     for (uint32_t id = 0; id < n->base.count; id++)

@@ -1,6 +1,6 @@
 /*
- * How nodes and links connect, and who is let in; tcp_wire.h says how they prove themselves. With
- * the fabric's lock held, but for links.
+ * How nodes and links connect, and which are refused; tcp_wire.h says how they prove themselves.
+ * All but the connecting of links runs with the fabric's lock held.
  */
 #include <errno.h>
 #include <netinet/in.h>
@@ -21,13 +21,13 @@ enum { BUSY_POLL_US = 50, LOOK_MS = 50, TAKEN_PATIENCE = 50 };
 
 static void greet_set_option(int fd, int level, int option, int value)
 {
-    setsockopt(fd, level, option, &value, sizeof value); /* a kernel without it does without */
+    setsockopt(fd, level, option, &value, sizeof value); /* may fail: the options only speed up */
 }
 
 static void greet_set_options(const struct tcp_node *n, int fd)
 {
     greet_set_option(fd, IPPROTO_TCP, TCP_NODELAY, 1);
-    greet_set_option(fd, IPPROTO_TCP, TCP_QUICKACK, 0); /* no packet for each that came */
+    greet_set_option(fd, IPPROTO_TCP, TCP_QUICKACK, 0); /* no packet for each one received */
     greet_set_option(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, (int)n->tcp->config.timeout_ms);
     greet_set_option(fd, SOL_SOCKET, SO_BUSY_POLL, BUSY_POLL_US);
 }
@@ -57,7 +57,7 @@ static int greet_start_connecting(const struct tcp_node *n, uint32_t peer)
     return rc;
 }
 
-/* 0: it is connected. */
+/* Returns 0 if the socket is connected, otherwise an errno. */
 static int greet_error_of(int fd)
 {
     int error = 0;
@@ -110,7 +110,7 @@ static bool greet_say_step(struct tcp_connection *c, enum tcp_step step,
     return greet_say(c->end.fd, &g);
 }
 
-/* The claim that this end proves; the next function makes the other end's. */
+/* The claim that this end proves. The next function makes the claim of the other end. */
 static struct loco_claim greet_own_claim(const struct tcp_connection *c, enum loco_purpose purpose)
 {
     const struct tcp_node *n = c->end.node;
@@ -125,7 +125,7 @@ static struct loco_claim greet_other_claim(const struct tcp_connection *c,
                          &c->other);
 }
 
-/* A stranger that comes again and again does not fill the log. */
+/* Limits the warnings, so that a stranger who keeps coming does not fill the log. */
 static bool greet_is_worth_saying(struct tcp_node *n)
 {
     return n->refusals++ < TCP_REFUSALS_SAID;
@@ -138,13 +138,13 @@ static void greet_warn_of(struct tcp_node *n, uint32_t id, uint32_t count, const
                  n->base.count, id, count, why);
 }
 
-/* A peer that counts other nodes has proven itself: the core is told. */
+/* Tells the core of a peer that has proven itself, but has a different number of nodes. */
 static void greet_note_foreigner(struct tcp_node *n, uint32_t count)
 {
     tcp_tell(n, TCP_FOREIGN, count);
 }
 
-/* --- who is called ------------------------------------------------------------------------ */
+/* --- the called end ----------------------------------------------------------------------- */
 
 /* Refuses with a proof of `claim`, or without a proof (NULL). */
 static void greet_refuse_with(struct tcp_connection *c, enum loco_refusal why,
@@ -185,7 +185,7 @@ static bool greet_is_at_a_home(const struct tcp_connection *c)
     return id < c->end.node->base.count;
 }
 
-/* Whether it could be a peer. It may still count other nodes. */
+/* Whether the caller could be a peer. Its number of nodes may still differ. */
 static bool greet_is_one_of_us(const struct tcp_connection *c, const struct tcp_greeting *g)
 {
     return g->to == c->end.node->base.id && g->from > g->to && g->from < g->count;
@@ -209,7 +209,7 @@ static void greet_hear_hello(struct tcp_connection *c, const struct tcp_greeting
         c->step = TCP_PROOF;
 }
 
-/* The connection is the peer's: it is no stranger's any more. */
+/* Moves the connection from the strangers to its peer. */
 static void greet_admit(struct tcp_connection *c, struct tcp_peer *p)
 {
     struct tcp_node *n = c->end.node;
@@ -225,8 +225,8 @@ static void greet_admit(struct tcp_connection *c, struct tcp_peer *p)
     p->connection = c;
 }
 
-/* The proof was right. If there is a connection that was never established, the peer has given that
- * attempt up. */
+/* The proof was right. If the peer has another connection that was never established, it has given
+ * that attempt up. */
 static void greet_accept_control(struct tcp_connection *c, const struct tcp_greeting *g)
 {
     struct tcp_node *n = c->end.node;
@@ -265,7 +265,7 @@ static void greet_hear_proof(struct tcp_connection *c, const struct tcp_greeting
     }
 }
 
-/* --- who calls ---------------------------------------------------------------------------- */
+/* --- the calling end ---------------------------------------------------------------------- */
 
 static void greet_hear_challenge(struct tcp_connection *c, const struct tcp_greeting *g)
 {
@@ -277,7 +277,7 @@ static void greet_hear_challenge(struct tcp_connection *c, const struct tcp_gree
         tcp_connection_drop(c);
 }
 
-/* The peer must prove itself as well, before anything else it says is heard. */
+/* The peer must prove itself as well, before this end listens to anything else. */
 static void greet_hear_welcome(struct tcp_connection *c, const struct tcp_greeting *g)
 {
     struct tcp_node *n = c->end.node;
@@ -299,8 +299,8 @@ static void greet_hear_welcome(struct tcp_connection *c, const struct tcp_greeti
     tcp_connection_drop(c);
 }
 
-/* Whether the node that refused this one has proven that it knows the secret and counts other
- * nodes. */
+/* Whether the node that refused this one has proven that it knows the secret and has a different
+ * number of nodes. */
 static bool greet_proves_foreign(const struct tcp_connection *c, const struct tcp_greeting *g)
 {
     const struct loco_claim answer = greet_other_claim(c, LOCO_OF_ANSWER);
@@ -383,9 +383,9 @@ struct tcp_peer *tcp_admit_link(struct tcp_node *n, int fd, const struct tcp_gre
     return why != LOCO_WELCOME || p->target_count == TCP_TARGETS_MAX ? NULL : p;
 }
 
-/* Whether this call must not make a lane, because another lane is made. If two processes call each
- * other at once, the one with the greater number makes the lane. The other's call may arrive after
- * that lane is there; it says how many lanes its caller knew of. */
+/* Whether this call must not make a lane, because another lane is being made. If two processes call
+ * each other at once, the one with the greater number makes the lane. The call of the other one may
+ * arrive after that lane was made. So a call says how many lanes its caller knows of. */
 static bool greet_has_other_lane(const struct tcp_node *n, const struct tcp_greeting *g)
 {
     const struct tcp *t = n->tcp;
@@ -431,7 +431,7 @@ static int greet_await_connection(const struct tcp_link *l, int fd)
     return greet_error_of(fd) ? -ECONNRESET : 0;
 }
 
-/* What the link's greeting says, and to which process it leads. */
+/* Fills in the link's greeting, and finds the process that it leads to. */
 static int greet_prepare_link(struct tcp_link *l, struct tcp_greeting *g, uint64_t *process)
 {
     struct tcp_node *n = l->node;
@@ -489,7 +489,7 @@ static int greet_lane(const struct tcp_link *l, int fd, const struct tcp_greetin
     return answer.step == TCP_REFUSAL && answer.refusal == LOCO_TAKEN ? -EAGAIN : -ECONNRESET;
 }
 
-/* Connects the link by a new lane. */
+/* Connects the link over a new lane. */
 static int greet_connect_lane(struct tcp_link *l, const struct tcp_greeting *g, uint64_t process)
 {
     int fd = greet_start_connecting(l->node, l->base.peer);
@@ -511,8 +511,8 @@ static void greet_note_call(struct tcp *t, uint64_t process)
     pthread_mutex_unlock(&t->lock);
 }
 
-/* After the note, the other process's calls are refused; a call before it has made a lane, which is
- * found. */
+/* After the note, calls of the other process are refused. If it called before, its call has made a
+ * lane, which is found. */
 static int greet_find_or_connect(struct tcp_link *l, struct tcp_greeting *g, uint64_t process)
 {
     struct tcp *t = l->node->tcp;
@@ -694,7 +694,7 @@ static void greet_hear_greeting(struct tcp_connection *c, const struct tcp_greet
         greet_hear_welcome(c, g);
 }
 
-/* The size of what comes next. After the welcome, that is the caller's message "here". */
+/* The size of the next message. After the welcome, that is the caller's message "here". */
 static size_t greet_expected_size(const struct tcp_connection *c)
 {
     return c->proven ? sizeof(struct tcp_head) : sizeof(struct tcp_greeting);

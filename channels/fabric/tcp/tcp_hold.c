@@ -1,12 +1,12 @@
 /*
- * What a thread holds (loco_hold): it is sent when the thread releases, so that one system call
- * sends all that the thread wrote to one process.
+ * The writes that a thread holds (loco_hold). They are sent when the thread releases, so that one
+ * system call sends all that the thread wrote to one process.
  *
  * A link has room for one short write. Its thread puts a write there without taking a lock, which
  * costs far less than the lane's output. From there the write moves to the lane's output, with the
  * lane's lock held, before anything else of the link goes there: when the thread releases or waits,
  * when it posts again on this link, or when any thread flushes the link. Other writes of a thread
- * that holds go to the lane's output at once, and are only not sent.
+ * that holds go to the lane's output at once, and are sent with the rest.
  *
  * The thread keeps a list of the links with a held write: their lanes and indices, not pointers to
  * them, because a link may be closed before its thread releases. Lanes stay until the fabric
@@ -36,7 +36,7 @@ bool tcp_holds(const struct tcp *t)
 
 /* --- from the links to the lanes: with the lane's lock held -------------------------------- */
 
-/* Copies all the room that a link has, which is quicker than as much as there is. */
+/* Copies the whole message, whatever its size: a copy of constant size is quicker. */
 static inline void hold_move(struct tcp_lane *lane, struct tcp_link *l)
 {
     struct tcp_held *h = &l->held;
@@ -126,7 +126,7 @@ static inline bool hold_has_room(const struct tcp_link *l, size_t size)
            !atomic_load_explicit(&l->broken, memory_order_relaxed);
 }
 
-/* Addresses the held write. The place of the last one was found to be the peer's memory. */
+/* Makes the request of the held write. If it has the place of the last one, that was checked. */
 static inline bool hold_address(struct tcp_link *l, struct loco_remote to, size_t size)
 {
     struct tcp_request *r = &l->held.message.request;
@@ -194,8 +194,8 @@ void tcp_hold_forget(const struct tcp *t)
         hold.tcp = NULL;
 }
 
-/* A thread that waits may wait for what it holds to arrive; and for what peers send, which it hears
- * itself. */
+/* A thread that waits may wait for the effect of what it holds, so that is sent. It may also wait
+ * for what peers send, so it serves the lanes. */
 void tcp_relax(struct loco_node *node, struct loco_wait *wait)
 {
     struct tcp *t = node ? ((struct tcp_node *)node)->tcp : NULL;

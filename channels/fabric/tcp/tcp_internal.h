@@ -1,19 +1,20 @@
 /*
- * What the tcp fabric's parts share.
+ * Types and functions that the files of the tcp fabric share.
  *
  *      tcp.c           the fabric, its nodes and their memory
  *      tcp_link.c      links: operations and their completions
  *      tcp_hold.c      what a thread holds until it releases
  *      tcp_lane.c      lanes: the connection of two processes, for their links
- *      tcp_target.c    what comes over it: writes are placed, what is asked is executed
+ *      tcp_target.c    what a lane receives: places writes, executes requests, takes answers
  *      tcp_greet.c     how nodes and links connect, and who is let in
- *      tcp_control.c   control connections: messages, heartbeats, and what becomes of peers
+ *      tcp_control.c   control connections: messages, heartbeats, and the loss of peers
  *      tcp_service.c   the thread that serves all of these
- *      tcp_tell.c      the thread that tells the core
+ *      tcp_tell.c      the thread that calls the core
  *
- * Serving means to hear lanes and connections, and to end them. One thread at a time serves: the
- * one that has the lock `serving`. Mostly that is the service thread. A thread that waits serves,
- * too, but only lanes, unless the service thread does not get to run.
+ * To serve means to receive from lanes and connections, to handle what came, and to end those that
+ * broke. One thread at a time serves: the one that has the lock `serving`. Mostly that is the
+ * service thread. A thread that waits serves, too, but only lanes, unless the service thread does
+ * not get to run.
  *
  * The service thread never calls the core and never waits for another thread. So a link can be
  * opened to a node whose core is busy, even if that core is opening a link back.
@@ -36,25 +37,25 @@
 enum {
     TCP_ARENAS_MAX = 64,    /* of one node */
     TCP_TARGETS_MAX = 256,  /* links of one peer to a node, at once */
-    TCP_STRANGERS_MAX = 64, /* connections without a proof, and as many as there are nodes */
-    TCP_REFUSALS_SAID = 8,  /* warnings of strangers */
-    TCP_LINE = 64,          /* of the cache */
+    TCP_STRANGERS_MAX = 64, /* connections without a proof at a node, beyond the number of nodes */
+    TCP_REFUSALS_SAID = 8,  /* warnings about strangers */
+    TCP_LINE = 64,          /* bytes of a cache line */
 };
 
 static const uint64_t TCP_MS = 1000000;
-static const uint64_t TCP_GREETING_NS = 2000000000; /* for all greetings of a connection */
+static const uint64_t TCP_GREETING_NS = 2000000000; /* all greetings of a connection take less */
 
 /* --- memory ----------------------------------------------------------------------------- */
 
 struct tcp_arena {
-    unsigned char *base; /* of an own one */
+    unsigned char *base; /* of this process's own arenas only */
     uint64_t size;
 };
 
-/* A node's arenas. Links keep it, so a peer's stays when the peer is lost. */
+/* A node's arenas. Links point to those of their peer, so these stay when the peer is lost. */
 struct tcp_arenas {
     struct tcp_arena at[TCP_ARENAS_MAX];
-    _Atomic uint32_t count; /* of an own one's */
+    _Atomic uint32_t count; /* of a node's own arenas only */
     struct tcp_arenas *next;
 };
 
@@ -71,20 +72,20 @@ static inline bool tcp_arena_has(const struct tcp_arenas *arenas, uint32_t arena
 
 enum tcp_role { TCP_LISTENER, TCP_CONNECTION };
 
-/* What epoll knows: the first member of each. */
+/* What epoll points to. It is the first member of listeners and connections. */
 struct tcp_end {
     enum tcp_role role;
-    int fd; /* -1: it is dead, and will be freed */
+    int fd; /* -1: closed, and about to be freed */
     uint32_t events;
     struct tcp_node *node;
-    struct tcp_end *next; /* of the dead */
+    struct tcp_end *next; /* in the list `dead` */
 };
 
 /* The other end of a peer's link. */
 struct tcp_target {
-    struct tcp_node *node; /* NULL: there is none, or the peer was lost */
+    struct tcp_node *node; /* NULL: there is no link, or its peer was lost */
     struct tcp_peer *peer;
-    struct tcp_arena arena; /* the node's that the link wrote to last; its size is 0: none so far */
+    struct tcp_arena arena; /* of the node: what the link wrote to last; size 0: nothing so far */
     uint32_t number;        /* of that arena */
 };
 
@@ -92,14 +93,14 @@ struct tcp_target {
  * the kernel would have to note each packet there. */
 struct tcp_looks {
     struct pollfd *at;
-    struct tcp_lane **lanes; /* by index of `at`; the first is the epoll, which has none */
+    struct tcp_lane **lanes; /* by index of `at`; the first entry is the epoll's, without a lane */
     unsigned count, room;
 };
 
 /* --- links and lanes -------------------------------------------------------------------- */
 
 enum {
-    TCP_DEPTH = 512, /* reads, atomics and flushes of one lane without an answer */
+    TCP_DEPTH = 512, /* unanswered reads, atomics and flushes of one lane */
     TCP_BUFFER = 64 << 10,
 };
 
@@ -107,8 +108,8 @@ enum {
 struct tcp_pending {
     struct tcp_link *link; /* NULL: the answer is dropped, because the peer was lost */
     uint16_t index;        /* of the link */
-    uint32_t size;         /* of what the answer brings */
-    uint64_t number;       /* the core's, of the link's newest operation before it */
+    uint32_t size;         /* of the answer's body */
+    uint64_t number;       /* the core's number of the link's newest operation before it */
     uint64_t sequence;     /* of the link */
     unsigned char *to;     /* NULL: a flush, whose answer is empty */
 };
@@ -120,8 +121,8 @@ struct tcp_lane {
     struct tcp *tcp;
     _Atomic bool broken;
     _Atomic bool failed; /* some of its links failed, and were not reported yet */
-    _Atomic bool held;   /* something waits for a release */
-    _Atomic bool owes;   /* answers are not sent */
+    _Atomic bool held;   /* the output has writes that wait for a release */
+    _Atomic bool owes;   /* the output has answers that are not sent */
 
     /* With `serving` held: */
     struct tcp_target targets[TCP_LINKS_MAX]; /* the other ends of the peers' links, by index */
@@ -129,27 +130,27 @@ struct tcp_lane {
     size_t in;                                /* bytes of the input that were not handled yet */
     unsigned char input[TCP_BUFFER];
 
-    pthread_mutex_t lock; /* of what follows; it is held for moments */
+    pthread_mutex_t lock; /* protects what follows; never held for long */
     uint64_t process;     /* the other process's number */
     struct sockaddr_storage here, there;
     struct tcp_link *links;                         /* of this end */
     struct tcp_link *by_index[TCP_LINKS_MAX];       /* the same; NULL: there is none */
-    uint64_t indices[TCP_LINKS_MAX / 64];           /* that are taken */
+    uint64_t indices[TCP_LINKS_MAX / 64];           /* which indices are taken */
     uint64_t begin;                                 /* bytes sent before those in the output */
     size_t out, sent;                               /* bytes in the output; those sent already */
     uint64_t asked, answered;                       /* requests with an answer, since it began */
     size_t awaited;                                 /* bytes of the answers that are to come */
-    struct tcp_pending pending[TCP_DEPTH];          /* requests without an answer yet: a ring */
+    struct tcp_pending pending[TCP_DEPTH];          /* a ring of the unanswered requests */
     unsigned char output[TCP_BUFFER + TCP_ANSWERS]; /* requests leave room for the answers */
 
-    struct tcp_lane *next; /* of the fabric */
+    struct tcp_lane *next; /* in the fabric's list */
 };
 
-/* A write that waits for its thread to release. The thread writes it while `there` is false,
- * whoever has the lane's lock takes it while `there` is true. */
+/* A write that waits until its thread releases. Its thread fills it while `there` is false; the
+ * holder of the lane's lock takes it while `there` is true. */
 struct tcp_held {
     _Atomic bool there;
-    uint64_t number; /* the core's */
+    uint64_t number; /* the core's number of the write */
     struct {
         struct tcp_request request;
         _Alignas(uint64_t) unsigned char data[LOCO_INLINE_MAX];
@@ -159,20 +160,20 @@ struct tcp_held {
 struct tcp_link {
     struct loco_link base;
     const struct tcp_arenas *arenas; /* the peer's */
-    struct tcp_link *next;           /* of the node */
-    struct tcp_link *beside;         /* of the lane */
+    struct tcp_link *next;           /* in the node's list */
+    struct tcp_link *beside;         /* in the lane's list */
 
-    /* A line, which is all that posting touches besides the base and a held write: */
+    /* One cache line: all that posting touches besides the base and a held write. */
     struct tcp *tcp;               /* NULL while there is no lane */
     struct tcp_lane *_Atomic lane; /* NULL: to the node itself, or the peer was lost before */
-    _Atomic uint64_t waiting;      /* requests without an answer */
+    _Atomic uint64_t waiting;      /* unanswered requests */
     _Atomic bool broken;
-    bool own; /* to the node itself */
+    bool own; /* leads to the node itself */
 
     /* With the lane's lock held: */
     bool failed;                     /* it broke, and that was not reported yet */
-    uint16_t index;                  /* of the lane */
-    uint64_t number;                 /* the core's, of the newest operation posted */
+    uint16_t index;                  /* in the lane */
+    uint64_t number;                 /* the core's number of the newest operation posted */
     uint64_t sequence;               /* of the newest request; they are numbered from 1 */
     uint64_t last_write, last_reads; /* by sequence */
 
@@ -186,12 +187,12 @@ _Static_assert(offsetof(struct tcp_link, tcp) % TCP_LINE == 0 &&
 
 /* --- control connections ------------------------------------------------------------------ */
 
-/* A connection for control messages; at first that of a stranger, which has proven nothing yet. */
+/* A connection for control messages. At first it is a stranger's, who has proven nothing yet. */
 struct tcp_connection {
     struct tcp_end end;
     struct tcp_peer *peer; /* NULL: a stranger, so far */
-    bool active;           /* this end asked for it */
-    bool connecting;       /* TCP itself has not connected yet */
+    bool active;           /* this end called */
+    bool connecting;       /* the kernel has not connected yet */
     bool proven;           /* the peer knows the secret */
     bool established;      /* both ends know that */
     bool down;             /* it ended, and the core was not told yet */
@@ -200,18 +201,18 @@ struct tcp_connection {
     uint64_t until;        /* by when it must be established */
     uint64_t alive_ns;     /* when the next heartbeat is due */
     uint64_t heard_ns;     /* when the peer was heard last */
-    uint64_t doubt_ns;     /* when it is lost, unless it says bye; 0: no doubt */
+    uint64_t doubt_ns;     /* a link broke: when the peer is lost, unless it says bye; 0: no */
     struct loco_nonce own, other;
     uint32_t other_id, other_count;          /* as the other end says */
     uint64_t process;                        /* as the other end says */
-    struct loco_key links;                   /* by which its links prove that they belong to it */
+    struct loco_key links;                   /* proves that its links belong to it */
     uint32_t link_number;                    /* of the newest link of this end */
     uint64_t links_seen[TCP_LINKS_MAX / 64]; /* numbers of the peer's links */
     struct loco_unsent unsent;
     struct tcp_arenas *arenas;
     size_t in;
     unsigned char input[sizeof(struct tcp_head) + TCP_MESSAGE_MAX];
-    struct tcp_connection *next; /* of the strangers */
+    struct tcp_connection *next; /* in the list of strangers */
 };
 
 /* --- peers and nodes -------------------------------------------------------------------- */
@@ -219,11 +220,11 @@ struct tcp_connection {
 struct tcp_peer {
     uint32_t id;
     bool asked;                        /* the node asked to meet it */
-    bool foreign;                      /* of another network, or secret: not tried again */
+    bool foreign;                      /* of another network or secret: not tried again */
     bool lost;                         /* it was lost, and the core was not told yet */
     size_t untold;                     /* bytes of its messages that the core was not told yet */
-    struct tcp_connection *connection; /* set up, or being set up; NULL: none */
-    unsigned target_count;             /* ends of its links to this node */
+    struct tcp_connection *connection; /* established, or about to be; NULL: none */
+    unsigned target_count;             /* its links to this node */
     uint64_t try_at;                   /* when to connect again */
     unsigned attempts;
 };
@@ -236,25 +237,25 @@ struct tcp_node {
     struct loco_rest rest; /* the listener's */
     struct loco_key key;   /* of the network */
     struct tcp_arenas own;
-    struct tcp_arenas *arenas; /* all that peers told */
+    struct tcp_arenas *arenas; /* the arenas of its peers */
     struct tcp_link *links;
     struct tcp_peer *peers; /* by id, itself included */
     struct tcp_connection *strangers;
     unsigned stranger_count, refusals;
-    uint64_t leave_by; /* when the connections it still has are cut; 0: it does not leave */
+    uint64_t leave_by; /* it leaves: when the connections it still has are cut; 0: it stays */
     _Atomic bool closing;
     bool closed;
     struct tcp_node *next;
 };
 
-/* What the core is to be told. */
+/* News for the core. */
 enum tcp_news { TCP_UP, TCP_SAID, TCP_LOST, TCP_LEFT, TCP_FOREIGN, TCP_WARNING, TCP_QUIET };
 
 struct tcp_told {
     struct tcp_told *next;
     struct tcp_node *node;
     enum tcp_news news;
-    uint32_t peer; /* or a count of nodes */
+    uint32_t peer; /* of TCP_FOREIGN, a count of nodes */
     size_t size;
     unsigned char data[];
 };
@@ -273,20 +274,20 @@ struct tcp {
     bool stop_telling;
     _Atomic bool stop;
 
-    uint64_t process;           /* this one's number, drawn by chance */
-    pthread_mutex_t connecting; /* of who opens a link */
+    uint64_t process;           /* a random number for this process */
+    pthread_mutex_t connecting; /* held by the thread that opens a link */
     uint64_t calls;             /* the process to which a lane is being made; 0: none */
     struct tcp_lane *_Atomic lanes;
 
-    pthread_mutex_t serving;    /* of who serves, and of: */
+    pthread_mutex_t serving;    /* held by the thread that serves; protects what follows: */
     _Atomic uint64_t tend_at;   /* when nodes are to be looked after */
-    _Atomic uint64_t served_ns; /* when a thread that waited last served */
-    _Atomic unsigned kept_out;  /* how often one could not */
+    _Atomic uint64_t served_ns; /* when a waiting thread last served */
+    _Atomic unsigned kept_out;  /* how often a waiting thread could not serve, since then */
     _Atomic bool starves;       /* the service thread does not get to run */
-    struct tcp_end *dead;
-    struct tcp_looks looks; /* of who waits */
-    unsigned turns;         /* of theirs */
-    _Atomic bool due;
+    struct tcp_end *dead;       /* closed in this turn, and freed at its end */
+    struct tcp_looks looks;     /* of the waiting threads */
+    unsigned turns;             /* of the waiting threads */
+    _Atomic bool due;           /* nodes are to be looked after at once */
 };
 
 static inline uint64_t tcp_timeout_ns(const struct tcp *t)
@@ -301,7 +302,7 @@ uint64_t tcp_now(void);
 int tcp_init_lock(pthread_mutex_t *lock);
 void tcp_wake(struct tcp *tcp);
 
-/* --- tcp_tell.c: with the fabric's lock held, but for the thread */
+/* --- tcp_tell.c: all but the thread with the fabric's lock held */
 
 void *tcp_telling_thread(void *tcp);
 int tcp_tell(struct tcp_node *node, enum tcp_news news, uint32_t peer);
@@ -382,7 +383,7 @@ void tcp_tend_lanes(struct tcp *tcp);
 /* Ends the lanes to a process with which no node here is connected any more. */
 void tcp_lanes_end(struct tcp *tcp, uint64_t process);
 
-/* Sends what waits for a release, whoever holds it. */
+/* Sends all writes that wait for a release, whichever thread holds them. */
 void tcp_lanes_send_held(struct tcp *tcp);
 
 /* --- tcp_hold.c */
@@ -397,25 +398,25 @@ void tcp_relax(struct loco_node *node, struct loco_wait *wait);
 /* Whether the calling thread holds what it writes. */
 bool tcp_holds(const struct tcp *tcp);
 
-/* The lane gets the held write of the link with this index, if there is one. With the lane's lock
- * held; may wait without it. */
+/* Moves the held write of the link with this index to the lane's output, if there is one. With the
+ * lane's lock held, which it may release to wait. */
 void tcp_lane_collect(struct tcp_lane *lane, uint16_t index);
 
-/* The fabric closes. */
+/* The calling thread holds no longer, as the fabric closes. */
 void tcp_hold_forget(const struct tcp *tcp);
 
-/* --- tcp_target.c: the service thread */
+/* --- tcp_target.c: with `serving` held, but for the first */
 
-/* Does an atomic, and returns the word's old value. */
+/* Executes an atomic, and returns the word's old value. */
 uint64_t tcp_execute(uint64_t *word, enum tcp_operation operation,
                      const struct tcp_operands *operands);
 
 void tcp_lane_serve(struct tcp_lane *lane);
-/* Looks at all lanes, and serves those on which something came. */
+/* Serves the lanes on which something came. */
 void tcp_serve_lanes(struct tcp *tcp);
-/* Serves those where poll saw something. */
+/* Serves the lanes where poll() saw something. */
 void tcp_looks_serve(const struct tcp_looks *looks);
-/* Fills it with all lanes. If memory is short, some are left out this time. */
+/* Fills `looks` with all lanes. If memory is short, some are left out this time. */
 void tcp_looks_gather(struct tcp_looks *looks, const struct tcp *tcp);
 void tcp_looks_free(struct tcp_looks *looks);
 /* Ends the lanes that are broken, and serves the others. */
@@ -428,25 +429,25 @@ void tcp_target_add(struct tcp_lane *lane, uint16_t index, struct tcp_node *node
 /* After this, no request of the peer's links is executed. */
 void tcp_targets_drop(const struct tcp_node *node, const struct tcp_peer *peer);
 
-/* --- tcp_greet.c: with the fabric's lock held, but for the last */
+/* --- tcp_greet.c: all but tcp_link_connect with the fabric's lock held */
 
 int tcp_listen(struct tcp_node *node);
 void tcp_accept(struct tcp_node *node);
 
-/* Returns whether it rests, and is to be looked at again soon. */
+/* Returns whether the listener rests, so that it is to be looked at again soon. */
 bool tcp_tend_listener(struct tcp_node *node, uint64_t now);
 void tcp_call(struct tcp_node *node, struct tcp_peer *peer);
 
-/* Goes on with the greetings of a connection. */
+/* Continues the greetings of a connection. */
 void tcp_greet(struct tcp_connection *connection);
 
-/* Ends those of strangers that last too long. */
+/* Ends the connections of strangers that take too long. */
 void tcp_tend_strangers(struct tcp_node *node, uint64_t now);
 
 /* Connects a link. Returns 0, -ECONNRESET when the peer is lost, or another negative errno. */
 int tcp_link_connect(struct tcp_link *link);
 
-/* The peer whose link this greeting opens, which came over that socket; NULL: it is refused. */
+/* The peer whose link this greeting opens; the greeting came over socket `fd`. NULL: refused. */
 struct tcp_peer *tcp_admit_link(struct tcp_node *node, int fd, const struct tcp_greeting *greeting);
 
 /* --- tcp_control.c */
@@ -464,21 +465,22 @@ void tcp_establish(struct tcp_connection *connection);
 void tcp_post_arena(struct tcp_connection *connection, uint32_t number);
 bool tcp_is_up(const struct tcp_connection *connection);
 
-/* The peer is lost as soon as the service thread comes to it. */
+/* Ends the connection. The service thread reports the loss of the peer later. */
 void tcp_connection_end(struct tcp_connection *connection);
 
-/* Of one that is not established nothing is left. */
+/* Closes a connection without telling the core, and frees it at the end of the turn. */
 void tcp_connection_drop(struct tcp_connection *connection);
 
-/* Hears a connection that is established. */
+/* Receives from an established connection. */
 void tcp_hear(struct tcp_connection *connection);
 
-/* Looks after a node's connections: heartbeats, losses, peers to be called. Returns whether a peer
- * is to be called again soon. */
+/* Looks after a node's connections: sends heartbeats, notices losses, calls peers. Returns whether
+ * a peer is to be called again soon. */
 bool tcp_tend_peers(struct tcp_node *node, uint64_t now);
 
-/* A node that closes tells its peers; later all of them have heard, or their time is over. */
+/* Tells the peers of a node that closes. */
 void tcp_leave(struct tcp_node *node, uint64_t now);
+/* Whether all of them have closed their connections, or the time for that is over. */
 bool tcp_has_left(const struct tcp_node *node, uint64_t now);
 
 /* --- tcp_service.c: the service thread */
@@ -488,10 +490,10 @@ void *tcp_service_thread(void *tcp);
 void tcp_serve_in_wait(struct tcp *tcp, struct tcp_lane *lane);
 int tcp_watch(struct tcp *tcp, struct tcp_end *end, uint32_t events);
 
-/* Takes the socket away from it, and returns the socket. */
+/* Takes the socket away from `end`, and returns it. */
 int tcp_take_socket(struct tcp *tcp, struct tcp_end *end);
 
-/* Closes its socket now, and frees it at the end of the turn, when no event names it any more. */
+/* Closes the socket now. Frees `end` at the end of the turn, when no event names it any more. */
 void tcp_bury(struct tcp *tcp, struct tcp_end *end);
 
 #endif

@@ -96,9 +96,9 @@ static bool lane_has_sent(const struct tcp_lane *lane, uint64_t up_to)
     return lane->begin + lane->sent >= up_to;
 }
 
-/* A turn of a wait for the kernel to take output. It serves the lane meanwhile: the peer may take
- * nothing before this end has heard it. The wait ends, since within the time-out the peer takes
- * something or the link breaks. */
+/* One turn of waiting until the kernel takes output. Meanwhile the thread serves the lane: the peer
+ * may take nothing before this end has received from it. The wait ends, since within the time-out
+ * the peer takes something or the link breaks. */
 static int lane_wait_a_turn(struct tcp_lane *lane, const struct tcp_link *l, struct loco_wait *wait)
 {
     pthread_mutex_unlock(&lane->lock);
@@ -210,7 +210,6 @@ int tcp_lane_ask(struct tcp_link *l, struct tcp_request r, const void *data, siz
     return lane_post(lane, l, r, data, size);
 }
 
-/* The newest of the link's operations before its first that waits for an answer. */
 uint64_t tcp_lane_done(const struct tcp_link *l)
 {
     const struct tcp_lane *lane = atomic_load_explicit(&l->lane, memory_order_relaxed);
@@ -223,7 +222,7 @@ uint64_t tcp_lane_done(const struct tcp_link *l)
 
 /* --- answers ---------------------------------------------------------------------------------- */
 
-/* The link's thread may have held a write meanwhile, which is done: that is newer. */
+/* Never lowers `done`: the link's thread may have held a newer write meanwhile, which is done. */
 static void lane_raise_done(struct tcp_link *l, uint64_t to)
 {
     uint64_t from = atomic_load_explicit(&l->base.done, memory_order_relaxed);
@@ -240,7 +239,7 @@ static void lane_finish(struct tcp_link *l, const struct tcp_pending *p)
     lane_raise_done(l, tcp_lane_done(l));
 }
 
-/* Whether it answers the oldest request. */
+/* Whether `a` answers the oldest request. */
 static bool lane_awaits(const struct tcp_lane *lane, const struct tcp_request *a)
 {
     const struct tcp_pending *p = &lane->pending[lane->answered % TCP_DEPTH];

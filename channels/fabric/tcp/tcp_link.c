@@ -1,8 +1,8 @@
 /*
  * Links of the tcp fabric: how operations are posted, and when they are done.
  *
- * When a post returns, the kernel has the operation, or will have it when the thread releases what
- * it holds. Its source may be used again. So a write is done at once, unless an earlier operation
+ * When a post returns, the kernel has the operation, or will get it when the thread releases what
+ * it holds. The source may be used again. So a write is done at once, unless an earlier operation
  * of its link still waits for an answer: operations are done in order.
  */
 #include <errno.h>
@@ -25,7 +25,7 @@ static struct tcp_lane *link_lane(const struct tcp_link *l)
 
 /* --- posting: with the lane's lock held --------------------------------------------------- */
 
-/* Ends an operation that was posted, or failed. It is done if nothing of the link waits for an
+/* Ends an operation that was posted, or failed. It is done if no request of the link waits for an
  * answer. */
 static int link_conclude(struct tcp_link *l, int rc)
 {
@@ -36,7 +36,7 @@ static int link_conclude(struct tcp_link *l, int rc)
     return rc ? rc : LOCO_DONE;
 }
 
-/* The bytes of a transfer that go by one request. No word of the peer's memory is split. */
+/* How many bytes of a transfer fit into one request. No word of the peer's memory is split. */
 static size_t link_piece(uint64_t offset, size_t size)
 {
     return size <= TCP_PIECE ? size : tcp_whole_words(offset, TCP_PIECE);
@@ -98,7 +98,8 @@ static int link_send_read(struct tcp_link *l, struct loco_remote from, unsigned 
     return rc;
 }
 
-/* Every fabric refuses results, and sources that may be read late, outside network memory. */
+/* Every fabric refuses results outside network memory, and long sources, which other fabrics may
+ * read late. */
 static bool link_is_network_memory(const struct tcp_link *l, const void *memory, size_t size)
 {
     const struct tcp_arenas *own = &l->node->own;
@@ -133,8 +134,8 @@ static int link_end(struct tcp_link *l, int rc)
     return rc;
 }
 
-/* A node reaches its own memory by the processor. The service thread executes peers' atomics by
- * the processor as well, so both compose. */
+/* A node accesses its own memory with the processor. The service thread executes peers' atomics
+ * with the processor as well, so both compose. */
 static unsigned char *link_own_place(const struct tcp_link *l, struct loco_remote at)
 {
     return l->node->own.at[at.arena].base + at.offset;
@@ -212,7 +213,7 @@ int tcp_compare_swap(struct loco_link *base, struct loco_remote at, uint64_t exp
 }
 
 /* No flush is needed if there was no write, or if a read or an atomic was posted after the newest
- * write: its answer says the same. */
+ * write: its answer says that the write is placed. */
 uint64_t tcp_flush(struct loco_link *base)
 {
     struct tcp_link *l = link_begin(base);
@@ -238,7 +239,7 @@ void tcp_poll(struct loco_link *base)
 
 /* --- opening and closing -------------------------------------------------------------------- */
 
-/* The arenas of a peer that is not there. */
+/* The arenas of a lost peer. */
 static const struct tcp_arenas no_arenas;
 
 /* A link to a lost peer is opened broken. That is no error, since a peer may be lost right after

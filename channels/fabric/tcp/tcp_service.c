@@ -1,6 +1,6 @@
 /*
- * A process's nodes are served by the service thread, and by the threads that use the nodes while
- * these wait. One thread serves at a time.
+ * The service thread serves the nodes of its process. Threads that use the nodes also serve them
+ * while they wait. One thread serves at a time.
  */
 #include <errno.h>
 #include <poll.h>
@@ -17,7 +17,7 @@ enum {
     ASIDE_MAX_MS = 8,
     KEPT_OUT_MAX = 1000,
     INSIST_NS = 20000,
-    TURNS = 16, /* of which one reads the clock */
+    TURNS = 16, /* one of so many turns reads the clock */
 };
 
 static const uint64_t OVERDUE_NS = 50000000;
@@ -78,7 +78,7 @@ static void service_serve(struct tcp_end *end)
     pthread_mutex_unlock(&t->lock);
 }
 
-/* --- nodes, as time goes by: with the lock held --------------------------------------------- */
+/* --- looking after nodes: with the lock held ------------------------------------------------ */
 
 static void service_end_node(struct tcp_node *n)
 {
@@ -91,7 +91,8 @@ static void service_end_node(struct tcp_node *n)
     tcp_tell(n, TCP_QUIET, 0);
 }
 
-/* Returns whether it is to be looked at again soon. */
+/* Returns whether the node is to be looked after again soon. Takes it off the list when it has
+ * left. */
 static bool service_tend_node(struct tcp_node **at, uint64_t now)
 {
     struct tcp_node *n = *at;
@@ -110,7 +111,7 @@ static bool service_tend_node(struct tcp_node **at, uint64_t now)
     return false;
 }
 
-/* Returns when to look again. */
+/* Returns when to look after the nodes again. */
 static uint64_t service_tend(struct tcp *t, uint64_t now)
 {
     bool soon = false;
@@ -127,7 +128,7 @@ static uint64_t service_tend(struct tcp *t, uint64_t now)
     return now + (soon ? CALL_MS * TCP_MS : tcp_timeout_ns(t) / 8);
 }
 
-/* --- a turn, of whoever serves: with `serving` held ------------------------------------------ */
+/* --- one turn of serving: with `serving` held ------------------------------------------------ */
 
 static void service_turn(struct tcp *t, uint64_t now)
 {
@@ -148,11 +149,11 @@ static void service_turn(struct tcp *t, uint64_t now)
     service_free_dead(t);
 }
 
-/* --- of who waits ---------------------------------------------------------------------------- */
+/* --- serving while a thread waits ------------------------------------------------------------ */
 
-/* A thread that waits serves lanes only: the rest may take long, and is the service thread's. But
- * if the service thread does not get to run, because loops spin on all cores, it does the rest as
- * well. */
+/* A thread that waits serves only lanes: the rest may take long, and is the service thread's work.
+ * But if the service thread does not get to run, because loops spin on all cores, the waiting
+ * thread does the rest as well. */
 static void service_wait_turn(struct tcp *t)
 {
     if (++t->turns % TURNS == 0) {
@@ -166,9 +167,9 @@ static void service_wait_turn(struct tcp *t)
     tcp_serve_lanes(t);
 }
 
-/* Another thread serves, and is mostly through soon. But it may not get to run because this thread
- * is more urgent and has its core. If that seems so, this thread waits for the lock, which lends
- * its priority to the other. It waits for INSIST_NS at most. */
+/* Another thread serves, and usually ends soon. But it may be unable to run because this thread is
+ * more urgent and has its core. After KEPT_OUT_MAX attempts this thread assumes that. It then waits
+ * for the lock, which lends its priority to the other thread, for INSIST_NS at most. */
 static bool service_insist(struct tcp *t)
 {
     struct timespec until;
@@ -197,16 +198,16 @@ void tcp_serve_in_wait(struct tcp *t, struct tcp_lane *lane)
 
 /* --- the thread ----------------------------------------------------------------------------- */
 
-/* Whether a thread that waits serves the lanes. The service thread then leaves the lanes alone, as
- * it would only take the core from that thread. */
+/* Whether waiting threads serve the lanes. The service thread then leaves the lanes alone, as it
+ * would only take the core from those threads. */
 static bool service_stands_aside(const struct tcp *t, uint64_t now, unsigned aside_ms)
 {
     return now <
            atomic_load_explicit(&t->served_ns, memory_order_relaxed) + (uint64_t)aside_ms * TCP_MS;
 }
 
-/* Sleeps until it is time to look whether lanes are still served: ever longer while they are.
- * Returns whether something came over a control connection. */
+/* Sleeps until it is time to check whether waiting threads still serve the lanes; each time twice
+ * as long as before. Returns whether something came over a control connection. */
 static bool service_rest_aside(const struct tcp *t, unsigned left_ms, unsigned *aside_ms)
 {
     struct pollfd control = {.fd = t->epoll, .events = POLLIN};

@@ -1,6 +1,6 @@
 /*
- * What comes over a lane is handled in order: writes are placed, reads, atomics and flushes are
- * executed and answered, and answers are given to the links that wait for them.
+ * Handles what a lane receives, in order: places writes, executes and answers reads, atomics and
+ * flushes, and gives answers to the links that wait for them.
  */
 #include <errno.h>
 #include <poll.h>
@@ -39,7 +39,7 @@ void tcp_targets_drop(const struct tcp_node *n, const struct tcp_peer *p)
 
 /* --- requests ----------------------------------------------------------------------------- */
 
-/* Whether the request may be executed: its place is in an arena of this node. */
+/* Whether the request may be executed: its place must be in an arena of this node. */
 static bool target_allows(const struct tcp_node *n, const struct tcp_request *r)
 {
     switch (r->operation) {
@@ -118,7 +118,7 @@ static bool target_execute(struct tcp_lane *lane, const struct tcp_node *n,
     return to;
 }
 
-/* Answers a request of a link that is not there. */
+/* Answers a request of a link that does not exist. */
 static bool target_answer_not_there(struct tcp_lane *lane, const struct tcp_request *r)
 {
     pthread_mutex_lock(&lane->lock);
@@ -168,8 +168,8 @@ static struct tcp_node *target_find_node(const struct tcp *t, uint32_t id)
     return n;
 }
 
-/* Opens a further link of the lane. Returns false for a greeting that no node sends. A link of a
- * lost peer, or of nobody, is not opened. */
+/* Opens another link of the lane. Returns false for a greeting that no node sends. A link of a lost
+ * or unknown peer is ignored. */
 static bool target_open(struct tcp_lane *lane, uint16_t index, const unsigned char *data)
 {
     struct tcp_greeting g;
@@ -251,7 +251,7 @@ static size_t target_body_size(const struct tcp_request *r)
     return r->operation == TCP_READ ? 0 : r->size;
 }
 
-/* Whether its head is sound. What it asks for is checked when all of it has come. */
+/* Whether the request itself is sound. Its place is checked when its data has arrived. */
 static bool target_is_request(const struct tcp_request *r)
 {
     if (r->link >= TCP_LINKS_MAX)
@@ -304,8 +304,8 @@ static bool target_work(struct tcp_lane *lane)
 
 /* --- the connection: with `serving` held ------------------------------------------------------ */
 
-/* Receives and executes what has come. Returns whether anything had. A lane that the other end
- * closed, or that failed, breaks. */
+/* Receives and executes requests. Returns whether any bytes had come. A lane that failed, or that
+ * the other end closed, breaks. */
 static bool target_hear(struct tcp_lane *lane)
 {
     ssize_t got =
@@ -330,7 +330,7 @@ void tcp_lane_serve(struct tcp_lane *lane)
         tcp_lane_send_answers(lane);
     const bool owes = atomic_load_explicit(&lane->owes, memory_order_relaxed);
     if (owes && !lane->owed)
-        tcp_wake(lane->tcp); /* the service thread waits for room, if nobody else does */
+        tcp_wake(lane->tcp); /* if no other thread waits for room, the service thread does */
     lane->owed = owes;
 }
 
@@ -386,7 +386,7 @@ void tcp_looks_free(struct tcp_looks *looks)
     free((void *)looks->lanes);
 }
 
-/* A single lane is heard without a poll before. */
+/* A single lane needs no poll(): receiving from it costs no more. */
 void tcp_serve_lanes(struct tcp *t)
 {
     struct tcp_looks *looks = &t->looks;
@@ -412,7 +412,7 @@ static void target_end_lane(struct tcp_lane *lane)
     pthread_mutex_unlock(&lane->lock);
 }
 
-/* Of a broken lane, what came before it broke is still executed. */
+/* Requests that came before a lane broke are still executed. */
 void tcp_look_after_lanes(struct tcp *t)
 {
     for (struct tcp_lane *lane = atomic_load(&t->lanes); lane; lane = lane->next) {

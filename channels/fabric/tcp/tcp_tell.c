@@ -1,4 +1,4 @@
-/* The telling thread, which calls the core: it tells what happened to the nodes, in order. */
+/* The telling thread. It calls the core, and tells it in order what happened to the nodes. */
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,13 +1,13 @@
 /*
- * What goes over the connections of the tcp fabric. Both ends have the same byte order; with the
- * other order the magic number does not match.
+ * The protocol of the tcp fabric. Both ends must have the same byte order; otherwise the magic
+ * number does not match.
  *
  * A control connection begins with greetings. The caller says hello, and gets a nonce, the
  * challenge. It answers with a proof that it knows the secret. Then it is welcomed, with a proof
  * that contains the caller's nonce, or refused. So a caller that has proven nothing learns nothing,
- * and takes little memory. A caller of a network with another number of nodes is refused after its
- * proof, with a proof: so both sides learn that the other one knows the secret but is configured
- * differently, and no stranger can make them believe that.
+ * and takes little memory. A caller with a different number of nodes is refused only after its
+ * proof, and the refusal is proven, too. So both sides learn that the other one knows the secret
+ * but is configured differently, and no stranger can make them believe that.
  *
  * Links go over lanes. A lane is a connection between two processes, for the links between any of
  * their nodes, in both directions. A link begins with one greeting: a proof by a key that only the
@@ -27,12 +27,12 @@
  * bye     the last message: the node leaves in order
  *
  * A lane carries requests in both directions: a write is followed by its bytes, an atomic by its
- * operands. Among them are the answers to the requests of the other end: what a read has read, the
+ * operands. Between them are the answers to the requests of the other end: the bytes of a read, the
  * old value of an atomic, nothing for a flush. Answers come in the order of the requests. An end
- * waits with a request while TCP_ANSWERS bytes of answers are outstanding, so the other end always
- * has room for the answers, and never has to stop receiving until it can send. An answer
- * TCP_NOT_THERE says that the other end has lost the link. A request for memory that is not there
- * is not answered: no node sends one, and its sender is not listened to any more.
+ * sends no request while TCP_ANSWERS bytes of answers are outstanding. So the other end always has
+ * room for the answers, and never has to stop receiving until it can send. The answer TCP_NOT_THERE
+ * says that the other end has lost the link. A request for memory that does not exist is not
+ * answered: no node sends one, and the connection of its sender is closed.
  */
 #ifndef LOCO_TCP_WIRE_H
 #define LOCO_TCP_WIRE_H
@@ -47,7 +47,7 @@ struct tcp_greeting {
     uint32_t magic;
     uint16_t version;
     uint8_t step;
-    uint8_t refusal;          /* the reason; of a lane: how many lanes lead there already */
+    uint8_t refusal;          /* the reason; in TCP_LINK: how many lanes lead there already */
     uint32_t from, to, count; /* nodes; the sender's count */
     uint32_t number;          /* of a link */
     uint64_t process;         /* a random number of the sender's process */
@@ -76,12 +76,12 @@ enum tcp_operation {
     TCP_BEGIN_LINK,
     TCP_END_LINK,
     TCP_ANSWER,
-    TCP_NOT_THERE /* the answer where the link is not */
+    TCP_NOT_THERE /* the answer if the link does not exist */
 };
 
 enum {
-    TCP_PIECE = 16 << 10,    /* bytes of one request; a longer transfer is several */
-    TCP_ANSWERS = 256 << 10, /* bytes of answers that one end of a lane waits for */
+    TCP_PIECE = 16 << 10,    /* most bytes of one request; a longer transfer is several */
+    TCP_ANSWERS = 256 << 10, /* most bytes of answers that one end of a lane waits for */
     TCP_LINKS_MAX = 1024,    /* links of one end of a lane at once, and of one connection ever */
 };
 

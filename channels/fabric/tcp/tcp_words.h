@@ -1,7 +1,7 @@
 /*
- * Copies between the memory that nodes share and buffers in which it lies anywhere: lowest address
- * first, each aligned word of the memory at once. (What is aligned alike on both sides is
- * words.h's.)
+ * Copies between the memory that nodes share and buffers of any alignment: in ascending order of
+ * addresses, and each aligned word of the memory by one access. words.h is for copies whose both
+ * sides have the same alignment.
  */
 #ifndef LOCO_TCP_WORDS_H
 #define LOCO_TCP_WORDS_H
@@ -108,7 +108,7 @@ static inline void tcp_fetch(unsigned char *to, const unsigned char *from, size_
     }
 }
 
-/* As many bytes from there on as end with a word. */
+/* The bytes from `offset` on, at most `size`, that end with a whole word. */
 static inline size_t tcp_whole_words(uint64_t offset, size_t size)
 {
     const size_t part = (size_t)(offset + size) % sizeof(uint64_t);
