@@ -138,7 +138,7 @@ static void fiber_start(void)
 }
 
 /* Stacks that begin at the same offset in their pages would compete for the same few sets of the
- * cache. So each begins a different number of lines lower, one of sixteen. */
+ * cache. So each stack begins lower by one of sixteen amounts: a multiple of four cache lines. */
 static size_t fiber_colour(const struct fiber *f)
 {
     return ((uintptr_t)f >> 6) % 16 * 4 * 64;

@@ -1,3 +1,4 @@
+/* The sim fabric: its links, their operations, and the nodes' arenas. */
 #include "../../loco/fabric/sim.h"
 
 #include <errno.h>
@@ -76,7 +77,7 @@ static unsigned char *sim_place_in(const struct sim_node *n, struct loco_remote 
     return at.offset <= a->size && size <= a->size - at.offset ? a->base + at.offset : NULL;
 }
 
-/* A post that failed: its number is taken back, so that nobody waits for it. */
+/* Ends a post that failed. Takes its number back, so that nobody waits for it. */
 static int sim_fail(struct sim_link *l, int error)
 {
     atomic_store(&l->base.posted, l->last);
@@ -110,7 +111,7 @@ static void sim_read_source(struct sim *s, struct operation *o)
     loco_copy(o->data + at, from + at, o->size - at);
 }
 
-/* Posts an operation. `like` has those of its fields that depend on the verb. */
+/* Posts an operation. `like` contains the fields that depend on the verb. */
 static int sim_submit(struct sim_link *l, enum verb verb, struct loco_remote at, size_t size,
                       const struct operation *like)
 {

@@ -1,11 +1,11 @@
 /*
- * The sim's other physics: at each turn chance chooses a fiber or an operation. An operation then
- * makes the smallest step that RDMA knows. What is allowed:
+ * The sim's chaotic physics: each turn chooses a fiber or an operation at random. An operation then
+ * makes the smallest step that RDMA knows. These steps are allowed:
  *
- *      write     its source is read (late, where it is not inline), it arrives, is placed
- *                word by word, and is completed at any time after it arrived
- *      read      arrives, reads the target word by word, answers word by word, maybe before all
- *                is read, and maybe all once more, is completed
+ *      write     its source is read (late, unless it is inline), it arrives, is placed word by
+ *                word, and is completed at any time after it arrived
+ *      read      arrives, reads the target word by word, answers word by word, perhaps before all
+ *                is read, and perhaps repeats all of it once, is completed
  *      atomic    arrives, reads the word, writes it, answers, is completed
  *      flush     arrives, answers, is completed
  *
@@ -29,9 +29,9 @@ enum {
     STEPS_MAX = 10000000,
     WORD = 8,
     REACH = 8,      /* how many of a link's oldest operations may be chosen */
-    REACH_FAR = 64, /* the same, now and then */
+    REACH_FAR = 64, /* the same, in one of 8 turns */
     DEPTH = 128,    /* size of a send queue */
-    SHALLOW = 4,    /* size of some of them */
+    SHALLOW = 4,    /* size of some send queues */
 };
 
 static uint64_t chaos_below(struct sim *s, uint64_t bound)
@@ -46,8 +46,8 @@ static unsigned transfer_divisor(unsigned a, unsigned b)
     return b ? transfer_divisor(b, a % b) : a;
 }
 
-/* Draws an order of the words. A stride that has no common divisor with their count visits each
- * word once. */
+/* Draws an order of the words. The stride has no common divisor with their count, so each word is
+ * visited once. */
 static struct transfer transfer_plan(struct sim *s, size_t size)
 {
     struct transfer t = {.words = (unsigned)((size + WORD - 1) / WORD), .stride = 1};
@@ -70,7 +70,7 @@ static void transfer_word(struct transfer *t, unsigned char *to, const unsigned 
     t->moved++;
 }
 
-/* Moves some of the first `ready` words, or all of them where transfers do not tear. */
+/* Moves some of the first `ready` words, or all of them if transfers do not tear. */
 static void transfer_some(struct sim *s, struct transfer *t, unsigned ready, void *to,
                           const void *from, size_t size)
 {
@@ -95,7 +95,7 @@ static bool chaos_is_atomic(const struct operation *o)
     return o->verb == FETCH_ADD || o->verb == COMPARE_SWAP;
 }
 
-/* What is true of all earlier operations of the link. */
+/* Facts that hold for all earlier operations of the link. */
 struct earlier {
     bool all_arrived, all_finished, writes_placed, all_executed;
 };
@@ -134,8 +134,8 @@ static bool chaos_step_write(struct sim *s, struct operation *o, const struct ea
     return true;
 }
 
-/* An atomic reads the word now. Where the NIC's atomics do not compose with the CPU's, it writes
- * the word in a later step, so that the CPU may change the word in between. */
+/* An atomic reads the word now. If the NIC's atomics do not compose with the CPU's, it writes the
+ * word in a later step, so that the CPU may change the word in between. */
 static void chaos_begin_atomic(struct sim *s, struct operation *o)
 {
     struct sim_node *peer = o->link->peer;
@@ -216,7 +216,7 @@ static bool chaos_step_other(struct sim *s, struct operation *o, const struct ea
     return true;
 }
 
-/* How long the operation waits before its next step: mostly not at all, but sometimes long. */
+/* How often the operation is passed over before its next step: mostly never, sometimes often. */
 static unsigned chaos_draw_patience(struct sim *s)
 {
     uint64_t chance = chaos_below(s, 40);
@@ -274,7 +274,7 @@ static void chaos_deactivate(struct sim *s, struct sim_link *l)
     l->active = 0;
 }
 
-/* Publishes what is completed, to be polled, and frees what is completed and executed. */
+/* Publishes the completed operations for polling. Frees those that are completed and executed. */
 static void chaos_retire(struct sim *s, struct sim_link *l)
 {
     for (struct operation *o = l->oldest; o && o->finished; o = o->next)
@@ -288,7 +288,8 @@ static void chaos_retire(struct sim *s, struct sim_link *l)
         chaos_deactivate(s, l);
 }
 
-/* Makes a step of one of the link's operations: of the first that can from a drawn one on. */
+/* Makes a step of one of the link's operations: the first that can make one, starting the search at
+ * a random one. */
 static void chaos_step_link(struct sim *s, struct sim_link *l)
 {
     struct earlier e = {true, true, true, true};
@@ -297,7 +298,7 @@ static void chaos_step_link(struct sim *s, struct sim_link *l)
     struct operation *o = l->oldest;
 
     if (!sim_hears(l) && !sim_reaches(l)) {
-        chaos_deactivate(s, l); /* what is left on the link is never done */
+        chaos_deactivate(s, l); /* the operations left on the link are never done */
         return;
     }
     for (; skip > 0 && o->next; skip--, o = o->next)
@@ -340,7 +341,7 @@ static struct sim_fiber *chaos_choose_fiber(struct sim *s)
     return s->active_count == 0 ? held_back : NULL;
 }
 
-/* Whether some fiber could go on, be it held back or not. */
+/* Whether any fiber could go on, including those that are held back. */
 static bool chaos_any_may_go_on(const struct sim *s)
 {
     for (unsigned i = 0; i < s->crowd_count; i++)
@@ -349,8 +350,9 @@ static bool chaos_any_may_go_on(const struct sim *s)
     return false;
 }
 
-/* All fibers wait, and the simulator has seen no change. But a fiber may have changed plain memory
- * that another one waits for. So before time is skipped, each fiber looks again a few times. */
+/* All fibers wait, and the simulator has seen no change. But a fiber may have changed ordinary
+ * memory that another fiber waits for. So before time is skipped, each fiber checks again a few
+ * times. */
 static struct sim_fiber *chaos_look_again(struct sim *s)
 {
     if (s->idle_since != s->changes) {
@@ -365,7 +367,7 @@ static struct sim_fiber *chaos_look_again(struct sim *s)
     return NULL;
 }
 
-/* Handles what is due by now: fibers that slept wake up, and news arrive. */
+/* Handles the timeline's entries that are due: wakes sleeping fibers, and delivers news. */
 static void chaos_let_time_act(struct sim *s)
 {
     struct timeline_entry entry;
@@ -395,8 +397,7 @@ static bool chaos_skip_time(struct sim *s)
     return true;
 }
 
-/* Lets operations make steps as chance has it, and returns the fiber that runs next; NULL when none
- * can. */
+/* Lets random operations make steps, and returns the fiber that runs next; NULL when none can. */
 static struct sim_fiber *chaos_next_fiber(struct sim *s)
 {
     uint64_t steps_max = s->config.steps_max ? s->config.steps_max : STEPS_MAX;
@@ -452,8 +453,9 @@ static void chaos_relax(struct loco_node *node, struct loco_wait *wait)
     struct sim_node *n = (struct sim_node *)node;
     struct sim_fiber *self = n->sim->current;
 
-    /* On a wait's first turn, other fibers may wait for what this one has done before; and this one
-     * may not have looked yet. So it counts a change, and does not count it as seen. */
+    /* On the first turn of a wait, other fibers may wait for what this fiber has done before it;
+     * and this fiber may not have checked its own condition yet. So the turn counts as a change
+     * that this fiber has not seen. */
     const bool looked_away = wait->turns == 1 || wait->until != self->wake_at;
     n->sim->changes += looked_away;
     self->seen = n->sim->changes - looked_away;
@@ -531,8 +533,8 @@ static unsigned chaos_draw_depth(struct sim *s)
     return s->config.chaos >= LOCO_SIM_DEFERRED && chaos_below(s, 4) == 0 ? SHALLOW : DEPTH;
 }
 
-/* Waits while the link's send queue is full. Not for a flush, as a fence must not wait in its post.
- */
+/* Waits while the link's send queue is full. Flushes do not come here, as a fence must not wait in
+ * its post. */
 static int chaos_wait_for_room(struct sim_link *l)
 {
     if (l->depth == 0)

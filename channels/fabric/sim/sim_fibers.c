@@ -1,10 +1,11 @@
+/* The fibers on which the threads of the simulated nodes run. */
 #include <errno.h>
 #include <stdlib.h>
 
 #include "../../loco/fabric/context.h"
 #include "sim_internal.h"
 
-enum { STACK_SIZE = 8 << 20 }; /* as a thread's, since users' models run on it */
+enum { STACK_SIZE = 8 << 20 }; /* as large as a thread's, since users' models run on it */
 
 _Thread_local struct sim *sim_running;
 
@@ -29,8 +30,7 @@ static void fiber_body(void *arg)
     f->sim->physics->pause(f); /* for ever: nothing refers to this fiber any more */
 }
 
-/* --- chaos: the fibers that chance may choose ----------------------------------------------------
- */
+/* --- chaos: the fibers that may be chosen to run ---------------------------------------------- */
 
 static int fiber_make_room(struct sim *s)
 {

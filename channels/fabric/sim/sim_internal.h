@@ -1,11 +1,11 @@
 /*
- * What the sim's parts share.
+ * Types and functions that the files of the sim fabric share.
  *
  *      sim.c         the fabric: links, operations, arenas
  *      sim_peers.c   how nodes open, meet, send control messages, close and crash
  *      sim_fibers.c  the threads of the simulated nodes
- *      sim_timed.c   physics: an operation takes the time that its link takes, and nothing else
- *      sim_chaos.c   physics: operations do whatever RDMA permits, as a seed draws it
+ *      sim_timed.c   physics: an operation takes the time that its link is configured to take
+ *      sim_chaos.c   physics: operations do anything that RDMA permits, chosen by a seed
  *
  * The physics is chosen when the sim is opened.
  */
@@ -17,7 +17,7 @@
 #include "../fiber.h"
 #include "../timeline.h"
 
-/* The kind of a timeline entry; the first member of each struct that is one. */
+/* The kind of a timeline entry. It is the first member of each struct that the timeline holds. */
 enum kind { FIBER, ALARM, ARRIVAL, ANSWER, COMPLETION, NEWS };
 
 /* The time at which a fiber's wait ends. */
@@ -40,7 +40,7 @@ struct sim_fiber {
     void *arg;
     void **context; /* its table of thread contexts, by manager */
     struct sim_fiber *next;
-    bool control; /* of a node, not of the program: the run does not wait for its end */
+    bool control; /* belongs to a node, not to the program: the run does not wait for its end */
 
     /* While it waits in relax(): */
     struct sim_node *waiting; /* the node that it waits at; NULL: it does not wait */
@@ -61,11 +61,11 @@ struct sim_arena {
 
 /* What a node knows of another. */
 struct sim_peer {
-    struct sim_node *node;  /* the peer's newest life; NULL: it never came up */
+    struct sim_node *node;  /* the peer as it was opened last; NULL: it never came up */
     bool asked;             /* this node asked to meet it */
     bool up;                /* it came up and was not lost since */
     uint64_t newest;        /* when its newest news arrive */
-    struct sim_link *links; /* to all its lives */
+    struct sim_link *links; /* to the peer, including closed nodes that had its id */
 };
 
 struct sim_node {
@@ -79,8 +79,8 @@ struct sim_node {
     struct sim_link *links;
     struct sim_link *unwatched; /* timed: links that the next wait has to watch */
     unsigned waiting;           /* fibers in relax() */
-    struct operation *atomic;   /* chaos: its NIC is between this one's read and write */
-    struct sim_node *older;     /* the closed one that had this id before */
+    struct operation *atomic;   /* chaos: its NIC is between the read and write of this atomic */
+    struct sim_node *older;     /* the closed node that had this id before */
 
     /* Chaos: the fiber that handles its news, and the news that wait. */
     struct sim_fiber *control;
@@ -93,7 +93,7 @@ struct sim_link {
     struct operation *oldest, *newest; /* not done, in the order of posting */
     bool immediate;                    /* timed: the way there and back takes no time */
     uint64_t flushes;                  /* tickets given */
-    uint64_t last;                     /* the newest operation's number */
+    uint64_t last;                     /* number of the newest operation */
     bool deaf;                         /* the node knows that the peer is lost: no answer comes */
     bool severed;                      /* the peer knows that the node is lost: nothing arrives */
     struct sim_link *next;             /* the node's next link */
@@ -103,9 +103,9 @@ struct sim_link {
     struct loco_sim_link there, back;
     uint64_t random;
     uint64_t last_arrival, last_finish;
-    struct operation *travelling; /* the oldest that has not arrived at the peer */
+    struct operation *travelling; /* the oldest operation that has not arrived at the peer */
     struct link_event arrival, completion;
-    bool listed; /* watched or unwatched: operations are in flight */
+    bool listed; /* its completions are watched, or it is in the node's list `unwatched` */
     struct sim_link *next_unwatched;
 
     /* Chaos: */
@@ -142,26 +142,26 @@ struct operation {
     bool executed;     /* its effect at the peer is complete */
     bool streams;      /* the words of a read are answered as they are read */
     bool again;        /* the read is repeated once, as after a lost answer */
-    unsigned patience; /* chances that it lets pass before its next step */
+    unsigned patience; /* how often it is passed over before its next step */
     struct transfer fetch, apply, answer;
 
     size_t room;
     unsigned char data[]; /* a write's bytes, a read's result */
 };
 
-/* What one node hears of another. */
+/* News that a node gets about another. */
 enum topic { UP, MESSAGE, LOST, LEFT };
 
 struct news {
     enum kind kind;
     enum topic topic;
     struct sim_node *from, *to;
-    struct news *next; /* that has arrived, too, and was not handled */
+    struct news *next; /* the next that has arrived and was not handled */
     size_t size;
     unsigned char data[];
 };
 
-/* How operations and fibers go on. */
+/* How operations and fibers progress. */
 struct sim_physics {
     void (*interrupt)(struct sim *sim); /* may pause the running fiber; or NULL */
     int (*post)(struct sim_link *link, struct operation *operation); /* owns the operation */
@@ -182,9 +182,9 @@ struct sim {
     struct sim_node **nodes;
     uint32_t node_count, open_count;
     uint64_t link_count;
-    struct operation *spare; /* small operations to be used again */
+    struct operation *spare; /* small operations, kept for reuse */
 
-    struct sim_fiber *fibers; /* every one there ever was */
+    struct sim_fiber *fibers; /* all that were ever made */
     unsigned alive;
     struct sim_fiber main; /* loco_sim_run's caller */
     struct sim_fiber *current;
@@ -218,15 +218,15 @@ void sim_fibers_free(struct sim *sim);
 /* A fiber that starts at the present time; NULL when there is no memory. */
 struct sim_fiber *sim_spawn(struct sim *sim, void (*body)(void *arg), void *arg, bool control);
 
-/* Chaos: the fiber may be chosen to run; or may not until it is awake again. */
+/* Chaos: lets the fiber be chosen to run; or no longer, until it is awake again. */
 void sim_awake(struct sim_fiber *fiber);
 void sim_asleep(struct sim_fiber *fiber);
 
 /* Chaos: waits until something has changed in the sim. */
 void sim_wait_for_change(struct sim *sim);
 
-/* The simulation whose fibers are interrupted anywhere. tests/sim/preempt.c counts down
- * `until_preempted` at each memory access, and then has the running fiber paused. */
+/* The simulation whose fibers may be interrupted at any memory access. tests/sim/preempt.c counts
+ * down `until_preempted` at each access, and at 0 calls sim_preempt, which pauses the fiber. */
 extern _Thread_local struct sim *sim_running;
 void sim_preempt(struct sim *sim);
 
@@ -237,7 +237,7 @@ static inline struct sim_peer *sim_peer_of(const struct sim_node *n, uint32_t pe
     return loco_by_node_find(&n->peers, peer);
 }
 
-/* The fabric's, in sim_peers.c. */
+/* Functions of the fabric's table, in sim_peers.c. */
 int sim_node_open(struct loco_fabric *fabric, uint32_t id, uint32_t count,
                   struct loco_secret secret, const struct loco_events *events,
                   struct loco_node **node);
@@ -245,7 +245,7 @@ void sim_node_close(struct loco_node *node);
 int sim_meet(struct loco_node *node, uint32_t peer);
 int sim_send(struct loco_node *node, uint32_t peer, const void *message, size_t size);
 
-/* The news have arrived at their node, which owns them from now on. */
+/* Delivers news to their node, which owns them from now on. */
 void sim_news_come(struct news *news);
 
 /* Whether the link's operations still take effect at the peer; whether they still complete here. */
@@ -259,16 +259,16 @@ static inline bool sim_hears(const struct sim_link *l)
     return !l->deaf && !l->node->closed;
 }
 
-/* Lets the node's waiting fibers look again, as something may have changed for them. */
+/* Lets the node's waiting fibers check again what they wait for, as it may have changed. */
 void sim_wake(struct sim_node *node);
 
-/* Does all that the operation does at its target, at once. */
+/* Executes the operation at its target, in one step. */
 void sim_execute(struct operation *operation);
 
 struct operation *sim_operation_new(struct sim *sim, size_t size);
 void sim_operation_free(struct sim *sim, struct operation *operation);
 
-/* Adds the operation behind the newest one of its link. */
+/* Adds the operation to the end of its link's list. */
 static inline void sim_append(struct sim_link *l, struct operation *o)
 {
     o->next = NULL;

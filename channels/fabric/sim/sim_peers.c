@@ -22,7 +22,7 @@ enum {
 
 /* --- hearing -------------------------------------------------------------------------- */
 
-/* The peer is lost. What was completed before is still found; nothing else will be. */
+/* The peer is lost. Completions that came before are still found; no more will come. */
 static void link_deafen(struct sim_link *l)
 {
     sim_poll(&l->base);
@@ -87,7 +87,7 @@ static void control_body(void *arg)
     n->control = NULL;
 }
 
-/* Ends the node's control fiber, when the call that it may be in has returned. */
+/* Ends the node's control fiber. If it is in a call of the core, waits until that returns. */
 static void control_end(struct sim_node *n)
 {
     if (n->control)
@@ -166,7 +166,7 @@ static int peers_introduce(struct sim_node *a, struct sim_node *b)
     return rc ? rc : news_tell(a, b, UP, NULL, 0);
 }
 
-/* Whether each of the two has asked for the other. */
+/* Whether both nodes have asked to meet each other. */
 static bool peers_are_to_meet(const struct sim_node *a, const struct sim_node *b)
 {
     const struct sim_peer *a_sees = sim_peer_of(a, b->base.id),
@@ -286,7 +286,7 @@ void loco_sim_crash(struct loco_fabric *fabric, uint32_t id)
     struct sim_node *n = s->nodes[id];
 
     n->silent = !s->config.chaos || sim_draw(&s->random) % 2;
-    s->base.busy++; /* for ever: its direct stores must not reach anybody any more */
+    s->base.busy++; /* never undone: its direct stores must not reach other nodes any more */
     node_end(n, LOST);
     for (struct sim_link *l = n->links; l; l = l->next) {
         atomic_store(&l->base.done, atomic_load(&l->base.posted));

@@ -1,15 +1,14 @@
 /*
  * The sim's ordinary physics: an operation arrives at the peer after the link's latency, and is
- * done after the latency of the way back. Of events at the same time, those of the network come
- * first.
+ * done after the latency of the way back. Network events come before other events of the same time.
  */
 #include <errno.h>
 
 #include "../words.h"
 #include "sim_internal.h"
 
-/* A fiber may wait for another fiber of its own node, which no delivery announces, and may begin
- * its wait before it has looked for the first time. So it looks again after this long. */
+/* A fiber may wait for another fiber of its own node, which no delivery announces. It may also
+ * begin its wait before it has checked its condition. So it checks again after this time. */
 enum { LOCAL_POLL_NS = 50 };
 
 /* --- fibers ------------------------------------------------------------------------- */
@@ -37,12 +36,13 @@ void sim_wake(struct sim_node *node)
 static void timed_set_alarm(struct sim_fiber *f)
 {
     if (f->wake_at >= f->alarm_at)
-        return; /* the alarm is due before, and is then set again */
+        return; /* the alarm is due earlier, and will then be set again */
     f->alarm_at = f->wake_at;
     timeline_add(&f->sim->timeline, f->wake_at, LOCO_SIM_WAITS, &f->alarm);
 }
 
-/* Whether the alarm that is due ends its fiber's wait. It may have been set for an earlier wait. */
+/* Whether the alarm that is due ends its fiber's wait. An alarm may be left from an earlier wait.
+ */
 static bool timed_ends_wait(struct sim_fiber *f)
 {
     if (f->alarm_at != f->sim->now)
@@ -88,7 +88,7 @@ static void timed_happen(void *what)
 }
 
 /* Handles events, beginning with `entry`, and switches to the fibers that they resume. Returns when
- * that is `self`. */
+ * an event resumes `self`. */
 static void timed_carry_on(struct sim_fiber *self, struct timeline_entry entry, bool any)
 {
     struct sim *s = self->sim;
@@ -123,9 +123,10 @@ static void timed_sleep(struct sim *s, uint64_t time, unsigned class)
 }
 
 /* --- completions -------------------------------------------------------------------- *
- * A write's completion is no event while nobody waits for it: the write simply is done when its
- * time is over. So a link with operations in flight is put into its node's list `unwatched`. The
- * next wait at that node watches the link: it makes an event of the first completion that is due.
+ * The completion of a write is no event while nobody waits for it: the write is simply done when
+ * its time is over. So a link with operations in flight is put into its node's list `unwatched`.
+ * The next wait at that node watches the link: it makes an event of the first completion that is
+ * due.
  */
 
 static void timed_unwatch(struct sim_link *l)
@@ -192,7 +193,7 @@ static uint64_t timed_travel(struct sim_link *l, const struct loco_sim_link *way
     return way->latency_ns + jitter;
 }
 
-/* Whether the operation is done. A write is when its time is over, without an event. */
+/* Whether the operation is done. A write is done when its time is over, without an event. */
 static bool timed_is_finished(const struct operation *o, uint64_t now)
 {
     return o->finished || (o->verb == WRITE && o->arrived && o->finishes <= now);
@@ -239,9 +240,7 @@ static void timed_arrive(struct operation *o)
 }
 
 /* Puts the link's first arrival onto the timeline, at the place that was reserved when the
- * operation was posted. There is only one such entry a link, so the timeline is no longer than
- * there are links.
- */
+ * operation was posted. Each link has only one such entry, which keeps the timeline short. */
 static int timed_set_out(struct sim_link *l, struct operation *first)
 {
     struct timeline *line = &l->node->sim->timeline;
@@ -274,7 +273,6 @@ static void timed_stamp(struct sim_link *l, struct operation *o)
     l->last_finish = o->finishes;
 }
 
-/* Sends an operation off. */
 static int timed_post(struct sim_link *l, struct operation *o)
 {
     timed_stamp(l, o);
