@@ -8,7 +8,7 @@
 
 #include "sanitizers.h"
 
-/* The sanitizers follow a program's stacks and must be told of a switch. */
+/* The sanitizers keep track of a program's stacks, so they must be told of each switch. */
 #if defined(LOCO_ASAN)
 #include <pthread.h>
 #include <sanitizer/asan_interface.h>

@@ -1,3 +1,4 @@
+/* The shm fabric: its nodes, their arenas, and operations on the mapped memory of peers. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -257,7 +258,8 @@ static const struct loco_fabric_ops shm_ops = {
 };
 /* --- the fabric ------------------------------------------------------------------------------ */
 
-/* Other users must not have access to the directory: its sockets lead to this process's memory. */
+/* Other users must not have access to the directory, as its sockets give away this process's
+ * memory. */
 int shm_make_directory(const char *path)
 {
     struct stat st;

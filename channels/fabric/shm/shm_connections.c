@@ -5,8 +5,7 @@
  * called at the same time.
  *
  * A caller is a stranger until it has proven itself. Connections to strangers are limited in time
- * and in number. shm_internal.h has these limits, and those on what other processes make this one
- * keep.
+ * and in number, by the limits in shm_internal.h.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -113,7 +112,7 @@ void shm_post_file(struct shm_connection *c, uint32_t file)
     shm_post(c, &notice, sizeof notice, c->shm->files[file].fd);
 }
 
-/* Sends what is queued, as far as the socket takes it. Returns whether nothing is left. */
+/* Sends queued messages, as far as the socket takes them. Returns whether none are left. */
 static bool connection_send_waiting(struct shm_connection *c)
 {
     while (c->unsent.first) {
@@ -271,8 +270,8 @@ struct shm_connection *shm_call(struct shm_node *n, uint32_t peer)
     return c;
 }
 
-/* When there are too many strangers the oldest is dropped, as a real process proves itself at once.
- */
+/* Makes room for another stranger. A process of this network proves itself at once, so the oldest
+ * stranger is the one to drop. */
 static void strangers_drop_oldest(struct shm *s)
 {
     struct shm_connection *oldest = NULL;
@@ -294,7 +293,7 @@ static void strangers_add(struct shm *s, int fd)
     s->strangers++;
 }
 
-/* After accept() has failed. Returns whether this rest is to be logged. */
+/* To be called when accept() has failed. Returns whether this rest is to be logged. */
 static bool listener_rest(struct shm *s, int error)
 {
     const bool told = s->rest.told;
@@ -366,8 +365,8 @@ static bool greeting_refuse(struct shm_connection *c, uint32_t count, enum shm_r
     return false;
 }
 
-/* Refuses a process that knows the secret but has another number of nodes. Only of such a one the
- * core is told. */
+/* Refuses a process that knows the secret but has a different number of nodes, and tells the core.
+ * The core is not told of other refusals. */
 static bool greeting_refuse_foreigner(struct shm_connection *c, uint32_t count)
 {
     struct shm_node *n = connection_node(c->shm, c->own);
@@ -410,7 +409,7 @@ static bool greeting_welcome(struct shm_connection *c, uint64_t process)
     return true;
 }
 
-/* A caller says who it is. The answer asks it for a proof. */
+/* A caller says which node it is. The answer asks it for a proof. */
 static bool greeting_on_hello(struct shm_connection *c, const struct shm_greeting *g)
 {
     if (c->called || c->claim.purpose)
@@ -531,12 +530,12 @@ static bool connection_on_message(struct shm_connection *c, const unsigned char 
     return size >= sizeof m.head && shm_on_message(c, &m.head, data, size);
 }
 
-/* A message has one descriptor at most. A stranger may send more, and the kernel opens as many here
- * as there is room for, so there is room to see that. */
+/* A message has one descriptor at most. A stranger may send more, and the kernel opens as many as
+ * the receive buffer has room for. So the buffer has room for several, to detect that. */
 enum { DESCRIPTORS_MAX = 4 };
 
-/* Takes the descriptor of a message; -1 where there is none. If there are several, it closes them
- * all and returns false. */
+/* Takes the descriptor of a message; -1 if there is none. If there are several, closes them all and
+ * returns false. */
 static bool connection_take_descriptor(struct msghdr *message, int *fd)
 {
     unsigned count = 0;
@@ -575,7 +574,7 @@ static int connection_receive(struct shm_connection *c)
     int fd;
 
     /* If the other process closed without reading everything, the kernel first reports that, once.
-     * What the process sent last, such as why it refuses, can still be read after it. */
+     * The last messages of that process, such as why it refuses, can still be read afterwards. */
     if (size < 0 && errno == ECONNRESET)
         size = recvmsg(c->fd, &message, MSG_CMSG_CLOEXEC);
     if (size < 0)
@@ -599,8 +598,7 @@ static void connection_hang_up(struct shm_connection *c)
     pthread_mutex_unlock(&s->lock);
 }
 
-/* Handles the connection's messages, but only so many that others have their turn. May end the
- * connection. */
+/* Handles at most AT_ONCE messages, so that other connections have their turn. */
 void shm_hear(struct shm_connection *c)
 {
     enum { AT_ONCE = 256 };

@@ -1,16 +1,16 @@
 /*
- * What the shm fabric's parts share.
+ * Types and functions that the files of the shm fabric share.
  *
  *      shm.c              the fabric, its nodes and operations
  *      shm_map.c          memory files
- *      shm_shared.c       what nodes of one process map of others, once
- *      shm_names.c        where the process is found: a node's name in the run directory
- *      shm_connections.c  how two processes are connected, and who is let in
+ *      shm_shared.c       mappings of peers' memory, shared by the nodes of this process
+ *      shm_names.c        the nodes' names in the run directory, by which others find the process
+ *      shm_connections.c  how two processes connect, and which are refused
  *      shm_peers.c        how nodes meet over these connections, and the control thread
  *
- * A `struct shm` is a process's part in a network, of however many nodes: one socket to listen on,
- * the memory files, and a connection to each other process that it shares a channel with. Two
- * fabrics that one process has opened are two processes here.
+ * A `struct shm` is a process's part in a network, for all its nodes: one socket to listen on, the
+ * memory files, and a connection to each other process that it shares a channel with. If one
+ * process opens two fabrics, they count as two processes here.
  */
 #ifndef LOCO_SHM_INTERNAL_H
 #define LOCO_SHM_INTERNAL_H
@@ -25,21 +25,21 @@
 #include "../unsent.h"
 #include "shm_wire.h"
 
-/* Limits on what other processes may make this one keep. */
+/* Limits on the resources that other processes can make this one use. */
 enum {
     SHM_ARENAS_MAX = 64,          /* of one node */
-    SHM_RETURNS_MAX = 1000,       /* of one peer that was lost */
-    SHM_STRANGERS_MAX = 64,       /* connections without a proof; one more for each node */
+    SHM_RETURNS_MAX = 1000,       /* how often one peer may come back after it was lost */
+    SHM_STRANGERS_MAX = 64,       /* connections without a proof, beyond the number of nodes */
     SHM_STRANGER_NS = 2000000000, /* how long such a connection may last */
     SHM_REFUSALS_SAID = 8,        /* warnings about strangers */
 };
 
-/* The process's memory files: of reserved huge pages, and of others. */
+/* The process's memory files: one on reserved huge pages, one on other pages. */
 enum { SHM_RESERVED, SHM_ORDINARY, SHM_FILES };
 
 struct shm_file {
     int fd;        /* -1: not needed so far */
-    uint64_t used; /* bytes that arenas were given, closed nodes' included */
+    uint64_t used; /* bytes given to arenas, including those of closed nodes */
 };
 
 struct shm_range {
@@ -50,7 +50,7 @@ struct map {
     unsigned char *base;
     size_t size;
     uint32_t file;             /* own arenas: the memory file */
-    uint64_t offset;           /* own arenas: where it lies in that file */
+    uint64_t offset;           /* own arenas: their place in that file */
     bool small;                /* it is on ordinary pages although it is large */
     struct shm_shared *shared; /* a peer's memory that this process's nodes share; else NULL */
 };
@@ -66,19 +66,19 @@ struct shm_place {
 struct shm_connection {
     struct shm *shm;
     int fd;
-    bool called;             /* by this process */
+    bool called;             /* this process called the other one */
     bool proven;             /* the other process knows the secret: its messages are accepted */
     bool heard;              /* the control thread is reading from it */
     bool overrun;            /* too many messages to it wait: it counts as lost */
     uint32_t own, other;     /* the nodes that greet each other */
     struct loco_nonce nonce; /* this side's */
-    struct loco_claim claim; /* of a caller that was answered: what its proof has to prove */
+    struct loco_claim claim; /* of a caller that was answered: the claim that it has to prove */
     uint64_t until;          /* of a stranger: when it is dropped */
-    struct shm_place place;  /* what was called */
+    struct shm_place place;  /* the socket that was called */
     uint64_t process;        /* the other process's number */
     unsigned pairs;          /* pairs of nodes that are up over it */
     struct loco_unsent unsent;
-    bool has_file[SHM_FILES]; /* the other process was sent this process's file */
+    bool has_file[SHM_FILES]; /* this process's file was sent to the other process */
     int files[SHM_FILES];     /* the other process's files; -1: not received */
     struct shm_connection *next;
 };
@@ -98,7 +98,7 @@ struct shm_peer {
     unsigned lives;             /* how often it came up */
     uint64_t try_at;            /* when to ask again */
     struct shm_connection *way; /* the connection over which it is up or was asked; else NULL */
-    uint32_t call;              /* the number of that meeting, in all its messages */
+    uint32_t call;              /* the number of that meeting, which all its messages repeat */
     struct shm_arenas *arenas;  /* NULL: this entry is not in use */
 };
 
@@ -109,7 +109,7 @@ struct shm_node {
     struct loco_by_node peers;                            /* struct shm_peer */
     unsigned to_reach; /* peers asked for that are not up, with a lower id */
     unsigned to_await; /* the same, with a higher id: they ask this node */
-    bool asked;        /* for any peer */
+    bool asked;        /* it asked for any peer */
     uint64_t mapped;   /* bytes of peers' arenas */
     struct map arenas[SHM_ARENAS_MAX];
     uint32_t arena_count;
@@ -120,14 +120,14 @@ struct shm_node {
 struct shm {
     struct loco_fabric base;
     char directory[92]; /* room is left for "/node4294967295" in a socket's address */
-    uint64_t number;    /* this process's, drawn by chance */
+    uint64_t number;    /* a random number for this process */
     int epoll, wakeup;
     pthread_t thread;
-    pthread_mutex_t lock; /* of everything below, and of what nodes know of peers */
+    pthread_mutex_t lock; /* protects everything below, and what nodes know of peers */
     pthread_cond_t node_closed;
     struct shm_node *nodes;
     struct loco_by_node by_id; /* struct shm_node *: the same nodes */
-    uint32_t count;            /* of the network's nodes */
+    uint32_t count;            /* nodes of the network */
     struct loco_key key;
     int listener;          /* -1: there is none */
     struct loco_rest rest; /* the listener's */
@@ -150,19 +150,19 @@ int shm_map_new(struct shm_file files[SHM_FILES], struct map *map, size_t size);
 int shm_map_range(struct map *map, int fd, struct shm_range range);
 void shm_close_file(struct shm_file *file);
 
-/* Checks that a peer's memory file has this range and cannot lose it. Returns 0, -EPERM without the
- * seal against shrinking, -EPROTO where the file is too small, or another negative errno. */
+/* Checks that a peer's memory file has this range and cannot lose it. Returns 0, -EPERM if the file
+ * is not sealed against shrinking, -EPROTO if it is too small, or another negative errno. */
 int shm_check_range(int fd, struct shm_range range);
 
-/* Checks a range of a peer's memory file, and maps it, or shares the mapping of another node of
- * this process. Returns 0, an error as of shm_check_range, or another negative errno. */
+/* Checks a range of a peer's memory file. Maps it, or shares the mapping of another node of this
+ * process. Returns 0, an error of shm_check_range, or another negative errno. */
 int shm_share(struct map *map, int fd, struct shm_range range);
 void shm_unshare(const struct map *map);
 
 /* --- shm.c ----------------------------------------------------------------------------------- */
 
-/* Makes the run directory if it is not there. Returns 0, -EPERM where other users have access to
- * it, or another negative errno. */
+/* Makes the run directory if it does not exist. Returns 0, -EPERM if other users have access to it,
+ * or another negative errno. */
 int shm_make_directory(const char *path);
 
 /* What the node knows of a peer; NULL: nothing. */
@@ -186,8 +186,9 @@ static inline bool shm_same_place(struct shm_place a, struct shm_place b)
     return a.device == b.device && a.file == b.file;
 }
 
-/* Gives the node its name in the run directory. If the process has no listening socket, or that has
- * no name any more, it gets a new one. Returns 0, -EADDRINUSE or another negative errno. */
+/* Gives the node its name in the run directory. If the process has no listening socket, or its
+ * socket has lost its last name, the process gets a new socket. Returns 0, -EADDRINUSE or another
+ * negative errno. */
 int shm_show(struct shm_node *node);
 bool shm_is_shown(const struct shm_node *node);
 void shm_hide(struct shm_node *node);
@@ -200,22 +201,23 @@ void shm_warn(struct shm_node *node, const char *text);
 /* Whether a refusal is to be logged, so that strangers cannot fill the log. */
 bool shm_is_worth_saying(struct shm *shm);
 
-/* With the lock held: send a message, or queue it; send a memory file, once; send what is queued.
- */
+/* With the lock held: send a message, or queue it; send a memory file, once; send the queue. */
 int shm_post(struct shm_connection *connection, const void *data, size_t size, int fd);
 void shm_post_file(struct shm_connection *connection, uint32_t file);
 void shm_send_queued(struct shm_connection *connection);
 
-/* With the lock held. The connection to the peer's process, which is called now if there is none.
- * It may not be proven yet. NULL: the peer is not there. */
+/* With the lock held. Returns the connection to the peer's process, and calls that process if there
+ * is none. The connection may not be proven yet. NULL: the peer is not there. */
 struct shm_connection *shm_call(struct shm_node *node, uint32_t peer);
 
-/* Of the control thread: accept a caller; handle what a connection sent, which may end it. */
+/* The control thread: accepts a caller. */
 void shm_accept(struct shm *shm);
 
 /* With the lock held. Ends the listener's rest when its time is over. Returns when to look again,
  * in ms; -1: it does not rest. */
 int shm_tend_listener(struct shm *shm);
+
+/* The control thread: handles the messages of a connection, which may end it. */
 void shm_hear(struct shm_connection *connection);
 
 /* Drops strangers whose time is over. Returns when to look again, in ms; -1: none is left. */
@@ -226,7 +228,7 @@ void shm_drop_connections(struct shm *shm);
 
 /* --- shm_peers.c ----------------------------------------------------------------------------- */
 
-/* This process's node of the id, or NULL. With the lock held. */
+/* The node of this process with that id, or NULL. With the lock held. */
 struct shm_node *shm_node_of(const struct shm *shm, uint32_t id);
 
 /* Handles a message of a proven connection; returns whether the connection may stay. */
@@ -237,8 +239,7 @@ bool shm_on_message(struct shm_connection *connection, const struct shm_head *he
  * be tried later. */
 void shm_peer_refused(struct shm_connection *connection, bool again);
 
-/* Every peer that was up over the connection is lost. The caller drops the connection afterwards.
- */
+/* Loses every peer that was up over the connection. The caller drops the connection afterwards. */
 void shm_connection_lost(struct shm_connection *connection);
 
 /* The fabric's meet(). Of each pair, the node with the higher id asks the other one. */
@@ -248,8 +249,8 @@ int shm_meet(struct loco_node *node, uint32_t peer);
 int shm_post_core(struct shm_node *node, struct shm_peer *peer, const void *message, size_t size);
 void shm_post_arena(struct shm_node *node, struct shm_peer *peer, uint32_t number);
 
-/* Adds a node to the process. All its nodes have the same `count` and `key`, else -EINVAL. Returns
- * 0, -EADDRINUSE, or another negative errno. */
+/* Adds a node to the process. Returns 0, -EINVAL if its `count` or `key` differs from the other
+ * nodes', -EADDRINUSE, or another negative errno. */
 int shm_enter(struct shm_node *node, const struct loco_key *key);
 
 /* The thread that handles the control messages of all the process's nodes. Its argument is the

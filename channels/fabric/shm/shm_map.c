@@ -17,8 +17,8 @@
 
 enum { HUGE_PAGE = 2 << 20 };
 
-/* A file grows with each arena, and is sealed against shrinking: a peer that has mapped a range
- * which its owner cuts off would be killed by SIGBUS. */
+/* A file grows with each arena, and is sealed against shrinking. If its owner could cut off a range
+ * that a peer has mapped, SIGBUS would kill the peer. */
 enum { SEALS = F_SEAL_SHRINK | F_SEAL_SEAL };
 
 #ifndef MADV_COLLAPSE
@@ -53,8 +53,8 @@ static void *map_at(void *at, size_t size, int fd, uint64_t offset)
     return base == MAP_FAILED ? NULL : base;
 }
 
-/* Asks the kernel to make the pages huge; returns whether it did so with all. It does so only where
- * some page is present, so one of each is touched first. */
+/* Asks the kernel to make the pages huge, and returns whether all are. The kernel makes a huge page
+ * only where a small page is present, so one of each is touched first. */
 static bool map_make_huge(unsigned char *base, size_t size)
 {
     size -= size % HUGE_PAGE;
@@ -80,7 +80,7 @@ int shm_map_range(struct map *map, int fd, struct shm_range range)
     return 0;
 }
 
-/* A file of reserved huge pages is mapped at a huge page's boundary without help. */
+/* The kernel maps a file of reserved huge pages at the boundary of a huge page by itself. */
 static int map_reserved(struct map *map, int fd, struct shm_range range)
 {
     unsigned char *base = map_at(NULL, range.size, fd, range.offset);
@@ -107,7 +107,7 @@ static int map_open_file(struct shm_file *file, unsigned flags)
     return 0;
 }
 
-/* The file may be larger already, by an arena that could not be mapped. */
+/* The file may already be larger, because of an arena that could not be mapped. */
 static int map_grow_file(const struct shm_file *file, uint64_t size)
 {
     struct stat st;

@@ -3,7 +3,7 @@
  * process's nodes are hard links to the one socket that the process listens on. Two names of one
  * file show that both nodes are in one process, which needs only one connection.
  *
- * A name is removed when nobody needs it any more. A socket that has lost its last name cannot get
+ * A name is removed when no peer needs it any more. A socket that has lost its last name cannot get
  * another, so the next node that needs a name gets a new socket.
  */
 #include <errno.h>
@@ -53,7 +53,7 @@ void shm_hide(struct shm_node *n)
     n->path[0] = '\0';
 }
 
-/* Whether nobody listens to the socket: it was left by a process that died. */
+/* Whether no process listens on the socket, because its process died. */
 static bool name_is_stale(const struct sockaddr_un *a)
 {
     int fd = shm_new_socket();
@@ -65,8 +65,8 @@ static bool name_is_stale(const struct sockaddr_un *a)
     return refused;
 }
 
-/* A process that leaves removes the directory if it is empty, perhaps between the two calls here.
- */
+/* Binds the socket. A process that leaves removes the empty directory, perhaps right before bind(),
+ * so both calls are repeated. */
 static int name_bind(const struct shm *s, int fd, const struct sockaddr_un *a)
 {
     int rc = -ENOENT;
@@ -79,7 +79,7 @@ static int name_bind(const struct shm *s, int fd, const struct sockaddr_un *a)
     return rc;
 }
 
-/* Listens on a new socket of this name, instead of one that has no name any more. */
+/* Listens on a new socket of this name, and closes a former one, which has lost its last name. */
 static int name_listen(struct shm *s, const struct sockaddr_un *a)
 {
     int fd = shm_new_socket();

@@ -41,7 +41,7 @@ struct shm_node *shm_node_of(const struct shm *s, uint32_t id)
     return entry ? *entry : NULL;
 }
 
-/* The same without the lock, for the control thread: only it removes nodes, so the node stays. */
+/* For the control thread, without the lock: only this thread removes nodes, so the node stays. */
 static struct shm_node *peers_find_node(struct shm *s, uint32_t id)
 {
     pthread_mutex_lock(&s->lock);
@@ -122,7 +122,7 @@ static void peer_ask_to_meet(struct shm_node *n, struct shm_peer *p, struct shm_
     shm_post(c, &meet, sizeof meet, -1);
 }
 
-/* No node of this process tries the peer for so long. */
+/* No node of this process tries the peer for `ms`. */
 static void peers_miss(struct shm *s, uint32_t peer, int ms)
 {
     uint64_t *at = loco_by_node_make(&s->try_at, peer);
@@ -131,9 +131,9 @@ static void peers_miss(struct shm *s, uint32_t peer, int ms)
         *at = loco_host_clock(NULL) + (uint64_t)ms * MS;
 }
 
-/* Asks the peer to meet, if it is time to. Thousands of nodes may wait for one that is not there
- * yet, so a failure holds for all of them. Returns when to try again, in ms; -1: an event will
- * tell. */
+/* Asks the peer to meet, if it is time to. Thousands of nodes of this process may wait for an
+ * absent peer, so one failure postpones the attempts of all. Returns when to try again, in ms; -1:
+ * when an event comes. */
 static int peer_try(struct shm_node *n, struct shm_peer *p)
 {
     const int retry = p->lives ? RETRY_LOST_MS : RETRY_MS;
@@ -172,22 +172,22 @@ static int peers_ask(struct shm_node *n)
     return retry;
 }
 
-/* When all the peers that the node asked for are up, nobody needs its name any more. */
+/* When all peers that the node asked for are up, no peer needs its name any more. */
 static void peers_hide_when_met(struct shm_node *n)
 {
     if (n->asked && n->to_reach == 0 && n->to_await == 0)
         shm_hide(n);
 }
 
-/* Gives the node its name again while a peer with a higher id is missing, which has to find it.
- * Returns when to look again, in ms; -1: nobody is missing. */
+/* Gives the node its name again while a peer with a higher id is missing, because that peer has to
+ * find it. Returns when to look again, in ms; -1: no peer is missing. */
 static int peers_show_to_missing(struct shm_node *n)
 {
     if (n->to_await == 0)
         return -1;
     if (!shm_is_shown(n))
         shm_show(n);
-    return RETRY_LOST_MS; /* the name may be removed by somebody who tidies up */
+    return RETRY_LOST_MS; /* another program may remove the name, such as one that cleans /tmp */
 }
 
 /* --- meeting: the control thread; without the lock, as it calls the core ------------------- */
@@ -205,7 +205,7 @@ static struct shm_peer *peer_make(struct shm_node *n, uint32_t id)
     return p && p->arenas ? p : NULL;
 }
 
-/* A peer that came back has new arenas. The old ones are kept aside. */
+/* A peer that came back has new arenas. The old ones stay mapped. */
 static int peer_renew_arenas(struct shm_peer *p)
 {
     if (!p->lives)
@@ -269,8 +269,8 @@ static void peer_part(struct shm_connection *c, const struct shm_head *from, enu
     pthread_mutex_unlock(&c->shm->lock);
 }
 
-/* Whether the peer's id is free here. Its former process may have ended unnoticed, so what its
- * connection still has to say is handled first. */
+/* Whether the peer's id is free here. Its former process may have ended unnoticed, so the messages
+ * left on its connection are handled first. */
 static bool peer_is_free(struct shm_peer *p)
 {
     if (p && p->way && !p->way->heard)
@@ -279,7 +279,6 @@ static bool peer_is_free(struct shm_peer *p)
 }
 
 /* A node of another process asks to meet. Returns whether the connection may stay. */
-
 static bool peer_on_meet(struct shm_connection *c, const struct shm_head *h)
 {
     struct shm *s = c->shm;
@@ -359,8 +358,8 @@ static void pair_on_parting(struct shm_connection *c, const struct pair *pair, u
     peer_lose(pair->n, p, reason == SHM_LEFT);
 }
 
-/* Whether the machine's memory could hold the arena beside those mapped so far: all of it may be
- * touched, and it stays until the node closes. */
+/* Whether the machine's memory could hold the arena besides those mapped so far. All of an arena
+ * may be used, and it stays until the node closes. */
 static bool peer_has_room(const struct shm_node *n, uint64_t size)
 {
     const uint64_t machine = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
@@ -522,7 +521,7 @@ static int nodes_agree(struct shm *s, uint32_t count, const struct loco_key *key
     return rc;
 }
 
-/* After the last node of the process has closed. */
+/* Ends the process's part in the network, after its last node has closed. */
 static void nodes_leave(struct shm *s)
 {
     shm_drop_connections(s);

@@ -1,6 +1,6 @@
 /*
- * Mappings of peers' memory, shared by the nodes of a process: a controller's arena, which has a
- * place for each converter, is mapped once, not once for each converter.
+ * Mappings of peers' memory, shared by the nodes of a process. For example, a controller's arena
+ * has a place for each converter, and is mapped once, not once for each converter.
  */
 #include <errno.h>
 #include <search.h>
@@ -18,7 +18,7 @@ struct shm_shared {
     unsigned users;
 };
 
-/* Of all fabrics in this process, as the files belong to the kernel. */
+/* Shared by all fabrics in this process: a file is the same in each of them. */
 static pthread_mutex_t shared_lock = PTHREAD_MUTEX_INITIALIZER;
 static void *shared_maps; /* tsearch tree */
 

@@ -16,9 +16,9 @@
  * met      the node that was asked agrees: the two are connected
  * arena    one arena of the sender, before any control message that names it
  * core     a control message of the core
- * parting  the last message between two nodes, also instead of a met, and why
+ * parting  the last message between two nodes, with the reason; also sent instead of a met
  *
- * A node may close and be opened anew while messages to it are under way. So each meet has a
+ * A node may close and be opened again while messages to it are under way. So each meet has a
  * number, the call, which all later messages of the two nodes repeat.
  */
 #ifndef LOCO_SHM_WIRE_H
@@ -49,7 +49,7 @@ struct shm_greeting {
     uint32_t kind;
     uint32_t from, to; /* nodes: the sender's, the receiver's */
     uint32_t count;    /* the sender's */
-    uint64_t process;  /* the sender's number, by which two connections to one process are found */
+    uint64_t process;  /* the sender's number; shows that two connections lead to one process */
     uint64_t reason;   /* of a refusal */
     struct loco_nonce nonce;
     struct loco_proof proof;

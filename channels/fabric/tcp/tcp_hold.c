@@ -116,8 +116,8 @@ static void hold_send(struct tcp *t)
     tcp_lanes_send_held(t);
 }
 
-/* Whether the link has room for the write, which is then done: no read or atomic of the link is
- * outstanding, since only its own thread posts those. */
+/* Whether the write can be held. A held write is done at once, so no earlier operation of the link
+ * may be outstanding. None can start meanwhile, since only the link's thread posts them. */
 static inline bool hold_has_room(const struct tcp_link *l, size_t size)
 {
     return hold.tcp == l->tcp && size <= sizeof l->held.message.data &&

@@ -85,7 +85,7 @@ struct tcp_end {
 struct tcp_target {
     struct tcp_node *node; /* NULL: there is no link, or its peer was lost */
     struct tcp_peer *peer;
-    struct tcp_arena arena; /* of the node: what the link wrote to last; size 0: nothing so far */
+    struct tcp_arena arena; /* the node's arena that the link wrote last; size 0: none so far */
     uint32_t number;        /* of that arena */
 };
 
@@ -139,7 +139,7 @@ struct tcp_lane {
     uint64_t begin;                                 /* bytes sent before those in the output */
     size_t out, sent;                               /* bytes in the output; those sent already */
     uint64_t asked, answered;                       /* requests with an answer, since it began */
-    size_t awaited;                                 /* bytes of the answers that are to come */
+    size_t awaited;                                 /* bytes of the outstanding answers */
     struct tcp_pending pending[TCP_DEPTH];          /* a ring of the unanswered requests */
     unsigned char output[TCP_BUFFER + TCP_ANSWERS]; /* requests leave room for the answers */
 
@@ -298,7 +298,7 @@ static inline uint64_t tcp_timeout_ns(const struct tcp *t)
 /* --- tcp.c */
 
 uint64_t tcp_now(void);
-/* A lock with priority inheritance: its holder runs as urgently as whoever waits for it. */
+/* A lock with priority inheritance: its holder runs at the priority of the most urgent waiter. */
 int tcp_init_lock(pthread_mutex_t *lock);
 void tcp_wake(struct tcp *tcp);
 
@@ -336,7 +336,7 @@ int tcp_lane_post(struct tcp_link *link, struct tcp_request request, const void 
 int tcp_lane_ask(struct tcp_link *link, struct tcp_request request, const void *data, size_t size,
                  const struct tcp_pending *pending);
 
-/* Makes room for so many bytes, if the kernel takes what is there. */
+/* Whether the output has room for `size` bytes. If not, first sends what the kernel takes. */
 bool tcp_lane_has_room(struct tcp_lane *lane, size_t size);
 
 /* Sends all that was posted, and waits until the kernel has it. */

@@ -77,7 +77,7 @@ static void tell_core(const struct tcp_told *told)
     }
 }
 
-/* After the core was told. With the lock held. */
+/* Notes that the core was told. With the lock held. */
 static void tell_done(struct tcp *t, const struct tcp_told *told)
 {
     struct tcp_node *n = told->node;

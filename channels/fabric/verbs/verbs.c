@@ -1,3 +1,4 @@
+/* The verbs fabric: how it, its nodes and their arenas are opened and closed. */
 #include "../../loco/fabric/verbs.h"
 
 #include <errno.h>
@@ -49,7 +50,7 @@ void verbs_warn(struct verbs_node *n, const char *format, ...)
     verbs_node_due(n);
 }
 
-/* Warns at once, as the node may fail to open. */
+/* Calls the core directly, for nodes that may fail to open. */
 __attribute__((format(printf, 2, 3))) static void verbs_say(const struct verbs_node *n,
                                                             const char *format, ...)
 {
@@ -77,7 +78,8 @@ static const struct pages {
 
 enum { PAGES = sizeof all_pages / sizeof all_pages[0], HUGE_LEAST = 1 };
 
-/* The kind of page for so much memory: the largest that is not larger, but at least HUGE_LEAST. */
+/* The kind of page for `size` bytes: the largest one that is not larger than `size`, but a huge
+ * page in any case. */
 static unsigned verbs_pages_for(size_t size)
 {
     unsigned i = 0;
@@ -311,7 +313,7 @@ static void verbs_add_node(struct verbs_node *n)
     verbs_wake(v->wake_connecting);
 }
 
-/* Makes the network's key of its secret, and one of the node's own for the links to itself. */
+/* Makes the network's key from its secret, and a random key for the node's links to itself. */
 static int verbs_make_keys(struct verbs_node *n, struct loco_secret secret)
 {
     struct loco_nonce own;
@@ -324,7 +326,7 @@ static int verbs_make_keys(struct verbs_node *n, struct loco_secret secret)
     return loco_nonce_new(&n->challenge);
 }
 
-/* Opens what the node has on the device that it is bound to. */
+/* Opens the node's resources on the device that it is bound to. */
 static int verbs_open_resources(struct verbs_node *n)
 {
     int rc = verbs_open_device(n);
@@ -336,7 +338,7 @@ static int verbs_open_resources(struct verbs_node *n)
     return rc;
 }
 
-/* Lets the telling thread look for the node's messages, and peers connect. */
+/* Lets the telling thread receive the node's messages, and lets peers connect. */
 static int verbs_begin_to_listen(struct verbs_node *n)
 {
     int rc = verbs_watch_node(n);

@@ -20,15 +20,15 @@ enum {
     RESOLVE_MS = 2000,
     LINK_MS = 20000,
     BACKLOG = 1024,
-    AT_ONCE = 64,  /* events that are handled before the nodes are tended to */
-    PATIENCE = 50, /* attempts, after which they are rarer, and an id in use is warned of */
+    AT_ONCE = 64,  /* events that are handled before the nodes are looked after */
+    PATIENCE = 50, /* after so many attempts they become rarer, and an id in use is logged */
     RETRY_LATER_MS = 1000,
     PRIVATE_REJECT = 28,  /* the status of a refusal by a program, not by its kernel */
     RETRY_COUNT = 7,      /* default: retries after acknowledge time-outs */
     TIMEOUT_EXPONENT = 16 /* default: the length of such a time-out */
 };
 
-/* --- what goes with a request to connect ------------------------------------------------ */
+/* --- the data of a request to connect --------------------------------------------------- */
 
 static struct verbs_hello hello_of(const struct verbs_node *n, enum verbs_purpose purpose)
 {
@@ -39,7 +39,7 @@ static struct verbs_hello hello_of(const struct verbs_node *n, enum verbs_purpos
                                 .count = n->base.count};
 }
 
-/* The hello that came with an event; zeroed when its sender is no node of this version. */
+/* The hello that came with an event; all zero if its sender is not a node of this version. */
 static struct verbs_hello hello_from(const struct rdma_cm_event *e)
 {
     struct verbs_hello h = {0};
@@ -64,15 +64,16 @@ static struct loco_claim claim_of(const struct verbs_node *n, uint32_t purpose, 
     return loco_claim_of(purpose, from, to, n->base.count, asked, given);
 }
 
-/* A link's proof contains no challenge, as its key is good for one control connection only. */
+/* A link's proof contains no challenge, because its key is valid for one control connection only.
+ */
 static struct loco_claim claim_of_link(const struct verbs_node *n, uint32_t from, uint32_t to,
                                        const struct loco_nonce *given)
 {
     return claim_of(n, LOCO_OF_LINK, from, to, &(struct loco_nonce){{0}}, given);
 }
 
-/* As many reads and atomics in flight as both devices can; and infinite retries of control messages
- * that find no free buffer at the peer. */
+/* Asks for as many reads and atomics in flight as both devices can, and for infinite retries of
+ * control messages that find no free buffer at the peer. */
 static struct rdma_conn_param connect_parameters(const struct verbs_node *n,
                                                  const struct verbs_hello *h)
 {
@@ -240,7 +241,7 @@ static void connection_start(struct verbs_node *n, struct verbs_peer *p)
         connection_drop(c);
 }
 
-/* Sends the request. The first one contains no challenge yet; the refusal brings it. */
+/* Sends the request. The first one contains no challenge yet; its refusal contains one. */
 static void connection_go_on(struct verbs_connection *c)
 {
     struct verbs_node *n = c->end.node;
@@ -263,15 +264,15 @@ static bool connect_is_worth_saying(struct verbs_node *n)
     return n->refusals++ < VERBS_REFUSALS_SAID;
 }
 
-/* Lets the core be told of a peer with another number of nodes that knows the secret. With the lock
- * held. */
+/* Lets the telling thread tell the core of a peer that knows the secret but has a different number
+ * of nodes. With the lock held. */
 static void connect_note_foreigner(struct verbs_node *n, uint32_t count)
 {
     n->foreign_count = count;
     verbs_node_due(n);
 }
 
-/* Whether the peer that refused knows the secret, and has another number of nodes. */
+/* Whether the peer that refused knows the secret but has a different number of nodes. */
 static bool hello_proves_foreign(const struct verbs_connection *c, const struct verbs_hello *h)
 {
     const struct verbs_node *n = c->end.node;
@@ -283,7 +284,7 @@ static bool hello_proves_foreign(const struct verbs_connection *c, const struct 
            loco_proves(&n->key, &answer, &h->proof);
 }
 
-/* The request was refused, with a reason, or because nobody listens there yet. */
+/* The request was refused, with a reason, or because no node listens there yet. */
 static void connection_on_refusal(struct verbs_connection *c, int status,
                                   const struct verbs_hello *h)
 {
@@ -314,7 +315,7 @@ static void connection_on_refusal(struct verbs_connection *c, int status,
     }
 }
 
-/* The peer has accepted. Its messages are accepted only if it has proven itself, too. */
+/* The peer has accepted. Its messages are handled only if it has proven itself, too. */
 static void connection_on_acceptance(struct verbs_connection *c, const struct verbs_hello *h)
 {
     struct verbs_node *n = c->end.node;
@@ -397,7 +398,7 @@ static void request_accept_control(struct verbs_node *n, struct rdma_cm_id *id,
 
     h.proof = loco_prove(&n->key, &answer);
     int rc = loco_nonce_new(&p->challenge);
-    /* A connection that was never established is of an attempt that the peer has given up. */
+    /* If a connection was never established, the peer has given that attempt up. */
     if (old && !old->established)
         connection_drop(old);
     struct verbs_connection *c = rc || connection_of(p, n->verbs) ? NULL : connection_new(n, p);
@@ -434,7 +435,7 @@ static void request_control(struct verbs_node *n, struct rdma_cm_id *id, struct 
         request_accept_control(n, id, p, &h->nonce);
 }
 
-/* Refuses a node of another number of nodes whose proof was right, with a proof of this node. */
+/* Refuses a node whose proof was right but whose number of nodes differs. Proves the refusal. */
 static void request_refuse_foreigner(struct verbs_node *n, struct rdma_cm_id *id,
                                      const struct verbs_hello *theirs)
 {
@@ -450,9 +451,9 @@ static void request_refuse_foreigner(struct verbs_node *n, struct rdma_cm_id *id
     request_refuse_with(id, h, LOCO_FOREIGN);
 }
 
-/* A request of a node with another number of nodes. It may have no entry among the peers, so the
- * challenge is one that this node has for all such requests. It is not replaced: a request that is
- * repeated tells nothing new. */
+/* Handles a request of a node with a different number of nodes. That node may have no entry among
+ * the peers, so all such requests get the same challenge. The challenge is not replaced, because a
+ * repeated request has no further effect. */
 static void request_as_foreigner(struct verbs_node *n, struct rdma_cm_id *id,
                                  const struct verbs_hello *h)
 {
@@ -476,8 +477,8 @@ static bool target_has_room(const struct verbs_peer *p)
     return count < VERBS_TARGETS_MAX;
 }
 
-/* Adds the end of a peer's link; false for a peer that is about to be lost, as nothing of it may
- * arrive after that. */
+/* Adds the end of a peer's link. Returns false if the peer is about to be lost, because none of its
+ * operations may arrive after that. */
 static bool target_add(struct verbs_end *end)
 {
     struct verbs_peer *p = end->peer;
@@ -534,8 +535,8 @@ static bool connect_is_closing(struct verbs_node *n)
     return closing;
 }
 
-/* The key by which links between this node and the peer prove themselves. Returns 0, or -ECONNRESET
- * without a control connection. */
+/* Finds the key that proves links between this node and the peer. Returns 0, or -ECONNRESET if
+ * there is no control connection. */
 static int connect_find_key(struct verbs_node *n, uint32_t peer, struct loco_key *key)
 {
     const struct verbs_connection *c;
@@ -567,7 +568,7 @@ static void request_link(struct verbs_node *n, struct rdma_cm_id *id, struct ver
         target_accept(n, id, p);
 }
 
-/* Whether a request comes from the address of that node. */
+/* Whether the request comes from the address of that node. */
 static bool request_is_at_home(const struct verbs_node *n, struct rdma_cm_id *id, uint32_t node)
 {
     return loco_address_same_host(rdma_get_peer_addr(id), &n->addresses[node]);
@@ -588,7 +589,7 @@ static bool hello_is_foreign(const struct verbs_node *n, const struct verbs_hell
            h->count != n->base.count && h->node > n->base.id && h->node < h->count;
 }
 
-/* Whether a request comes from the address of any node of this network. */
+/* Whether the request comes from the address of any node of this network. */
 static bool request_is_at_a_home(const struct verbs_node *n, struct rdma_cm_id *id)
 {
     uint32_t node = 0;
@@ -642,7 +643,8 @@ static void target_drop(struct verbs_end *end)
     free(end);
 }
 
-/* The device is gone, and all connections over it are lost. With the lock held. */
+/* The node's device is gone. Marks all its connections, and that to itself, as lost. With the lock
+ * held. */
 static void device_lose(struct verbs_node *n)
 {
     n->own_loss = true;
@@ -732,12 +734,12 @@ static void connect_bury(struct verbs_node *n)
     while (dead) {
         struct verbs_end *next = dead->next;
         connect_destroy_id(dead->id);
-        free(dead); /* struct verbs_end is the first member of what is freed */
+        free(dead); /* its struct verbs_end is the first member of the allocation */
         dead = next;
     }
 }
 
-/* Tries to reach the peers that this node connects to. Returns whether any is still to reach. */
+/* Tries to reach the peers that this node connects to. Returns whether any is still missing. */
 static bool connect_peers(struct verbs_node *n)
 {
     uint64_t now = loco_host_clock(&n->base);
@@ -770,7 +772,7 @@ int verbs_meet(struct loco_node *base, uint32_t peer)
     return 0;
 }
 
-/* Closes what is left of a node whose peers have been told that it leaves. */
+/* Closes the remaining connections of a node whose peers know that it leaves. */
 static void connect_shut_node(struct verbs_node *n)
 {
     for (uint32_t id = 0; id < n->base.count; id++) {
@@ -799,8 +801,8 @@ static void connect_unlink_node(struct verbs *v, struct verbs_node *n)
 }
 
 /* Connects missing peers, and ends the nodes that are to close. Only this thread removes nodes from
- * the list, and others add at its head, so it may walk on after giving up the lock. Returns how
- * long to wait for events, in ms; -1: for ever. */
+ * the list, and others add at its head, so it may walk on after it has released the lock. Returns
+ * how long to wait for events, in ms; -1: for ever. */
 static int connect_tend_nodes(struct verbs *v)
 {
     bool missing = false;
@@ -885,8 +887,9 @@ static int link_await(struct verbs_link *l, enum rdma_cm_event_type expected, ui
     return -EHOSTUNREACH;
 }
 
-/* Makes the queue pair with as many inline bytes as possible: a device that takes fewer refuses to
- * make it, and no device says how many it takes. *attributes tells what it got. */
+/* Makes the queue pair with as many inline bytes as possible. Devices do not say how many they
+ * take, and refuse a pair with more, so this tries fewer and fewer. *attributes receives the
+ * result. */
 static int link_make_pair(struct verbs_link *l, struct ibv_qp_init_attr *attributes)
 {
     const struct ibv_qp_init_attr wanted = *attributes;
@@ -901,7 +904,7 @@ static int link_make_pair(struct verbs_link *l, struct ibv_qp_init_attr *attribu
     }
 }
 
-/* Makes the hello prove that the link is of this network. */
+/* Adds the proof to a link's hello. */
 static int link_prove(const struct verbs_link *l, struct verbs_hello *h)
 {
     const struct verbs_node *n = l->node;
@@ -937,8 +940,8 @@ static int link_find_route(struct verbs_link *l, uint64_t until)
     return rc;
 }
 
-/* Connects the link's queue pair. From then on the pair can be broken when the peer is lost; a loss
- * before that only marked the link as broken. */
+/* Connects the link's queue pair. From then on, the loss of the peer also breaks the queue pair; a
+ * loss before that only marked the link as broken. */
 static int link_establish(struct verbs_link *l, const struct verbs_hello *h, uint64_t until)
 {
     struct verbs_node *n = l->node;

@@ -6,9 +6,9 @@
  * own. It is accepted with a proof that contains this nonce. So a request without a proof takes no
  * memory: a node keeps one challenge for each peer, and makes a new one after each right proof.
  *
- * A node of a network with another number of nodes proves itself in the same way, and is refused
- * with a proof. So both sides learn that the other one knows the secret but is configured
- * differently, and no stranger can make them believe that.
+ * A node with a different number of nodes proves itself in the same way, and is refused with a
+ * proof. So both sides learn that the other one knows the secret but is configured differently, and
+ * no stranger can make them believe that.
  *
  * A link proves that it belongs to a control connection, by a key that only the two ends of that
  * connection have.

@@ -1,5 +1,5 @@
 /*
- * What the verbs fabric's parts share.
+ * Types and functions that the files of the verbs fabric share.
  *
  *      verbs.c          the fabric, its nodes and their memory
  *      verbs_link.c     links: operations and their completions
@@ -54,13 +54,13 @@ static inline void verbs_unlock(_Atomic bool *lock)
 
 /* --- memory ----------------------------------------------------------------------------- */
 
-/* An arena as operations name it. */
+/* The addresses and keys of an arena that operations need. */
 struct verbs_arena {
     uint64_t base, size;
-    uint32_t remote_key, local_key; /* local_key: of an own arena only */
+    uint32_t remote_key, local_key; /* local_key: of own arenas only */
 };
 
-/* A node's arenas. A lost peer's are kept, as links still point to them. */
+/* A node's arenas. Those of a lost peer are kept, as links still point to them. */
 struct verbs_arenas {
     struct verbs_arena at[VERBS_ARENAS_MAX];
     _Atomic uint32_t count; /* of own arenas only */
@@ -72,14 +72,14 @@ struct verbs_arenas {
 struct verbs_queue {
     struct ibv_cq *cq;
     _Atomic bool lock;
-    unsigned size, used; /* of a shared queue: its entries, and those that its links may need */
+    unsigned size, used; /* of a shared queue: its entries, and how many its links may need */
 };
 
 /* An operation in flight, or the last one that used the slot. */
 struct verbs_slot {
     struct verbs_link *link;
     uint64_t sequence;
-    uint64_t number; /* the core's */
+    uint64_t number; /* the core's number of the operation */
     bool reads;      /* a read or an atomic: when it is done, the writes before it are placed */
 };
 
@@ -97,11 +97,11 @@ struct verbs_link {
     /* An operation's sequence: operations are counted from 1 in the order of posting. */
     _Atomic uint64_t completed;
     _Atomic uint64_t posted;
-    _Atomic uint64_t signalled; /* the newest that asked for a completion */
+    _Atomic uint64_t signalled; /* the newest operation that asked for a completion */
 
-    _Atomic bool lock;               /* for posting, and for what follows */
+    _Atomic bool lock;               /* protects posting, and what follows */
     uint64_t last_write, last_reads; /* sequences */
-    uint64_t number;                 /* the core's, of the newest operation posted */
+    uint64_t number;                 /* the core's number of the newest operation posted */
     unsigned depth, signal_each, inline_max;
     struct verbs_slot *slots; /* by sequence modulo depth */
     unsigned char *staging;   /* for sources that the device cannot inline; else NULL */
@@ -109,7 +109,7 @@ struct verbs_link {
     struct ibv_send_wr request;
     struct ibv_sge part;
 
-    struct verbs_link *next; /* of the node */
+    struct verbs_link *next; /* in the node's list */
 };
 
 /* --- peers ------------------------------------------------------------------------------ */
@@ -132,7 +132,7 @@ struct verbs_connection {
     bool active;             /* this end asked for it */
     bool proven;             /* the peer knows the secret */
     struct loco_nonce nonce; /* of the side that asked for it */
-    struct loco_key links;   /* the key by which its links prove that they belong to it */
+    struct loco_key links;   /* proves that its links belong to it */
     bool established;
     bool announced;            /* the core was told that the peer is up */
     bool down;                 /* it ended, and the core is still to be told */
@@ -154,7 +154,7 @@ struct verbs_peer {
     bool eager;                  /* its next challenge is answered at once */
     struct loco_nonce challenge; /* the nonce that its proof has to contain */
     struct loco_nonce demand;    /* the nonce that it wants in this node's proof */
-    bool foreign; /* it is of another network, or has another secret: never tried again */
+    bool foreign;                /* of another network or secret: never tried again */
 };
 
 /* A warning that waits for the telling thread. */
@@ -170,8 +170,8 @@ struct verbs_node {
     struct verbs_end listener;
     struct loco_key key;         /* of the network */
     struct loco_key own_links;   /* of the node to itself */
-    struct loco_nonce challenge; /* for callers of networks with another number of nodes */
-    uint32_t foreign_count;      /* such a number, of which the core is to be told; 0: none */
+    struct loco_nonce challenge; /* for callers with a different number of nodes */
+    uint32_t foreign_count;      /* a caller's number of nodes, to be told to the core; 0: none */
     unsigned refusals;
 
     struct ibv_context *device;
@@ -233,7 +233,7 @@ void verbs_warn(struct verbs_node *node, const char *format, ...)
 
 void verbs_wake(int eventfd);
 
-/* Registers memory. A failure is logged, with what mends it. Returns 0 or a negative errno. */
+/* Registers memory. A failure is logged with its remedy. Returns 0 or a negative errno. */
 int verbs_register(struct verbs_node *node, void *memory, size_t size, unsigned access,
                    struct ibv_mr **region);
 
@@ -251,7 +251,7 @@ int verbs_compare_swap(struct loco_link *link, struct loco_remote at, uint64_t e
 uint64_t verbs_flush(struct loco_link *link);
 void verbs_poll(struct loco_link *link);
 
-/* Breaks the links to the peer whose arenas these are, so that no answer arrives any more. With the
+/* Breaks the links to the peer with these arenas. After this, no answer to them arrives. With the
  * fabric's lock held. */
 void verbs_links_break(struct verbs_node *node, const struct verbs_arenas *arenas);
 

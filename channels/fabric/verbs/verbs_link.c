@@ -1,14 +1,14 @@
 /*
  * Links of the verbs fabric: how operations are posted, and how their completions are found.
  *
- * The completions of a queue pair arrive in the order of posting, so each one tells that all
- * earlier operations are done, too. Therefore only some writes ask for one (they are signalled). If
- * the newest operations were not signalled, verbs_poll() posts an empty write that is.
+ * The completions of a queue pair arrive in the order of posting, so each one says that all earlier
+ * operations are done, too. Therefore only some writes ask for a completion (they are signalled).
+ * If the newest operations were not signalled, verbs_poll() posts an empty write that is.
  *
  * Neither queue can overflow. A post waits for a free slot, so there are at most `depth` operations
- * in the send queue. At least one of any signal_each of them is signalled. A completion queue has
- * an entry for each slot of its links. The sending device itself limits the number of reads and
- * atomics in flight to what the two devices agreed on.
+ * in the send queue. Of any signal_each successive ones at least one is signalled. A completion
+ * queue has an entry for each slot of its links. The sending device itself limits the number of
+ * reads and atomics in flight to the number that the two devices agreed on.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -20,7 +20,7 @@ enum {
     SIGNAL_EACH = 16,
     DEPTH = 128,
     DEPTH_LEAST = 4,
-    TRANSFER_MAX = 1 << 30, /* bytes of one operation; devices take this, and not much more */
+    TRANSFER_MAX = 1 << 30, /* bytes of one operation; devices do not take much more */
     SHARED_FIRST = 1024,    /* entries of a shared completion queue at first */
 };
 
@@ -95,7 +95,7 @@ static bool link_is_broken(const struct verbs_link *l)
     return atomic_load_explicit(&l->broken, memory_order_relaxed);
 }
 
-/* Waits for a free slot. Within the device's time-outs there is one, or the link breaks. */
+/* Waits for a free slot. Within the device's time-outs a slot becomes free, or the link breaks. */
 static int link_wait_for_slot(struct verbs_link *l)
 {
     struct loco_wait wait = {.until = UINT64_MAX};
@@ -150,22 +150,22 @@ static void link_aim_at_nothing(struct verbs_link *l)
     l->request.wr.rdma.rkey = l->arenas->at[0].remote_key;
 }
 
-/* Posts an empty, signalled write: its completion tells that all before it is done. */
+/* Posts an empty, signalled write. Its completion says that all operations before it are done. */
 static int link_post_nothing(struct verbs_link *l)
 {
     link_aim_at_nothing(l);
     return link_post(l, IBV_WR_RDMA_WRITE, IBV_SEND_SIGNALED);
 }
 
-/* For an operation that cannot be posted. The core has numbered it already, so an empty write takes
- * its place, whose completion ends waits for that number. */
+/* For an operation that cannot be posted. The core has already numbered it, so an empty write takes
+ * its place. The completion of that write ends waits for the number. */
 static int link_fail(struct verbs_link *l, int error)
 {
     link_post_nothing(l);
     return error;
 }
 
-/* The peer's arena that has all of this, or NULL. */
+/* The peer's arena that contains the whole range, or NULL. */
 static const struct verbs_arena *link_target(const struct verbs_link *l, struct loco_remote at,
                                              size_t size)
 {
@@ -175,7 +175,7 @@ static const struct verbs_arena *link_target(const struct verbs_link *l, struct 
     return at.offset <= a->size && size <= a->size - at.offset ? a : NULL;
 }
 
-/* Describes own memory to the device; false where no arena contains it. */
+/* Describes own memory to the device; false if no arena contains it. */
 static bool link_describe(struct verbs_link *l, const void *memory, size_t size)
 {
     const struct verbs_arenas *own = &l->node->own;
@@ -195,7 +195,7 @@ static bool link_describe(struct verbs_link *l, const void *memory, size_t size)
 }
 
 /* Describes a short source, which may be in any memory: the device or this function copies it now.
- * False where the source is too long for that. */
+ * Returns false if the source is too long for that. */
 static bool link_describe_inline(struct verbs_link *l, const void *from, size_t size,
                                  unsigned *flags)
 {
@@ -297,9 +297,9 @@ int verbs_compare_swap(struct loco_link *base, struct loco_remote at, uint64_t e
     return link_post_atomic(base, at, IBV_WR_ATOMIC_CMP_AND_SWP, expected, desired, old);
 }
 
-/* Posts a read of the peer's first arena into memory that nobody looks at. verbs.h says why it
- * reads some bytes. The first arena is known, as peers tell their arenas in order and something was
- * written to one of them; and it lasts as long as the peer. */
+/* Posts a read of the peer's first arena into memory that is not used. verbs.h says why it reads
+ * some bytes. The first arena is known, because peers announce their arenas in order and a write to
+ * one of them was posted. It exists as long as the peer. */
 static int link_post_flush(struct verbs_link *l)
 {
     link_aim_at_nothing(l);
@@ -312,7 +312,7 @@ static int link_post_flush(struct verbs_link *l)
     return link_post(l, IBV_WR_RDMA_READ, 0);
 }
 
-/* A read or an atomic that was posted after the newest write serves as a flush, too. Without a
+/* A read or an atomic that was posted after the newest write also serves as a flush. Without a
  * write there is nothing to flush. */
 uint64_t verbs_flush(struct loco_link *base)
 {
@@ -325,7 +325,7 @@ uint64_t verbs_flush(struct loco_link *base)
     return ticket;
 }
 
-/* The caller may wait for the newest operations: if they are not signalled, posts a write that is.
+/* The caller may wait for the newest operations. If they are not signalled, posts a write that is.
  */
 static void link_ask_tail(struct verbs_link *l)
 {
@@ -448,11 +448,11 @@ static int link_make_slots(struct verbs_link *l)
     return 0;
 }
 
-/* The arenas of a peer that is not there. */
+/* The arenas of a lost peer. */
 static const struct verbs_arenas no_arenas;
 
-/* A link to a lost peer opens as broken, without an error: a peer may as well be lost right after.
- */
+/* A link to a lost peer is opened broken. That is no error, since a peer may be lost right after
+ * the link was opened, too. */
 int verbs_link_open(struct loco_node *base, uint32_t peer, struct loco_link **link)
 {
     struct verbs_node *n = (struct verbs_node *)base;
@@ -500,7 +500,7 @@ void verbs_link_close(struct loco_link *link)
             break;
         }
     }
-    atomic_store(&l->broken, true); /* operations that fail from now on are no loss of the peer */
+    atomic_store(&l->broken, true); /* failures from now on do not mean that the peer is lost */
     pthread_mutex_unlock(&v->lock);
     if (l->id) {
         if (l->id->qp)

@@ -1,7 +1,7 @@
 /*
- * What the nodes of the verbs fabric tell one another: the keys of their arenas, the core's control
- * messages, that they leave, and by keep-alives that they are there. One thread of each process,
- * the telling thread, receives this and calls the core.
+ * The messages between the nodes of the verbs fabric: the keys of their arenas, the core's control
+ * messages, goodbyes, and keep-alives. One thread of each process, the telling thread, receives
+ * them and calls the core.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -17,10 +17,10 @@ enum {
     ALIVE_NS = 1000000000,    /* between keep-alives */
     FAREWELL_NS = 1000000000, /* the longest wait until the last messages are sent */
     FULL = (1 << VERBS_SENDS) - 1,
-    RNR_TIMER = 12, /* 0.64 ms, by the specification's table: until a send is retried */
+    RNR_TIMER = 12, /* 0.64 ms until a send is retried, by the specification's table */
 };
 
-/* --- what goes over a connection ------------------------------------------------------------ *
+/* --- messages on a connection --------------------------------------------------------------- *
  *
  * here    the first message, by the side that asked for the connection, when the other side has
  *         proven itself. The other side sends nothing before that
@@ -46,7 +46,7 @@ _Static_assert(sizeof(struct wire_arena) == 24, "crosses the network");
 
 enum { BUFFER = sizeof(struct wire) + VERBS_MESSAGE_MAX, LANDING = 64, PAGE = 4096 };
 
-/* What a completion is about. */
+/* The kinds of operations that completions report. */
 enum about { RECEIVED, SENT, ALIVE };
 
 static uint64_t control_name(enum about about, uint32_t peer, unsigned index)
@@ -188,7 +188,7 @@ void verbs_establish(struct verbs_connection *c)
     verbs_node_due(n);
 }
 
-/* Posts a keep-alive: an empty write, which the peer's device alone answers. */
+/* Posts a keep-alive: an empty write, which the peer's device answers by itself. */
 static void control_post_alive(struct verbs_connection *c)
 {
     struct ibv_send_wr request = {
@@ -215,7 +215,7 @@ static void control_announce(struct verbs_connection *c)
     n->base.events.peer_up(n->base.events.arg, c->end.peer->id);
 }
 
-/* Notes an arena of the peer. Each is told once, and its addresses must not wrap around. */
+/* Notes an arena of the peer. A peer sends each once, and its addresses must not wrap around. */
 static bool control_learn_arena(struct verbs_connection *c, const unsigned char *body, size_t size)
 {
     struct wire_arena w;
@@ -272,8 +272,8 @@ static void control_post_receive(struct verbs_node *n, unsigned index)
     ibv_post_srq_recv(n->receives, &request, &bad); /* never more than the queue has room for */
 }
 
-/* The connection that a message came over; NULL when the sender has not proven itself. The first
- * message establishes the connection, at the side that was asked for it. */
+/* The connection that a message came over; NULL if the sender has not proven itself. At the side
+ * that did not ask for the connection, the first message establishes it. */
 static struct verbs_connection *control_find(struct verbs_node *n, uint32_t qp_number)
 {
     struct verbs_connection *found = NULL;
@@ -357,7 +357,8 @@ void verbs_link_failed(struct verbs_link *l, enum ibv_wc_status status)
     pthread_mutex_unlock(&n->verbs->lock);
 }
 
-/* After this, neither the peer's operations nor the answers to this node's reach memory. */
+/* After this, neither the peer's operations nor the answers to this node's operations change
+ * memory. */
 static void peer_cut_off(struct verbs_connection *c)
 {
     struct verbs_node *n = c->end.node;
@@ -400,8 +401,8 @@ static void peer_explain(struct verbs_connection *c)
     pthread_mutex_unlock(&c->end.node->verbs->lock);
 }
 
-/* Ends a connection, and tells the core. The messages that have arrived are handled first. After
- * the second drain no completion of its queue pair is left. */
+/* Ends a connection, and tells the core. Messages that have arrived are handled first. After the
+ * second drain no completion of its queue pair is left. */
 static void peer_lose(struct verbs_connection *c)
 {
     struct verbs_node *n = c->end.node;
@@ -597,7 +598,7 @@ static int control_register_buffers(struct verbs_node *n)
 {
     size_t size = LANDING + (VERBS_RECEIVES + n->base.count * VERBS_SENDS) * (size_t)BUFFER;
 
-    /* Whole pages, as registered pages may be kept from the children of a fork. */
+    /* Whole pages, because the children of a fork may lose pages that are registered. */
     size = (size + PAGE - 1) / PAGE * PAGE;
     n->buffers = aligned_alloc(PAGE, size);
     if (!n->buffers)
