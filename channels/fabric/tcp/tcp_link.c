@@ -98,8 +98,8 @@ static int link_send_read(struct tcp_link *l, struct loco_remote from, unsigned 
     return rc;
 }
 
-/* Every fabric refuses results outside network memory, and long sources, which other fabrics may
- * read late. */
+/* Every fabric refuses results and long sources outside network memory, because some fabrics read
+ * long sources late. */
 static bool link_is_network_memory(const struct tcp_link *l, const void *memory, size_t size)
 {
     const struct tcp_arenas *own = &l->node->own;
