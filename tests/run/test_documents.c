@@ -102,13 +102,14 @@ static void stand_in(const char *name, const char *reason)
     write_script(in_workspace("bin/%s", name), text);
 }
 
-/* The command that is shown works, also where this machine is too busy for its run to be valid. */
+/* The command that is shown works, also where this machine is too busy for its run to be valid.
+ * `kill $!` of the document is for the program. */
 static void forgive_invalid_runs(const char *program)
 {
     char text[4500];
 
     snprintf(text, sizeof text,
-             "#!/bin/sh\n'%s' \"$@\"\nstatus=$?\n"
+             "#!/bin/sh\n'%s' \"$@\" <&0 &\ntrap 'kill $!' TERM\nwait $!\nstatus=$?\n"
              "[ $status = 3 ] && exit 0\nexit $status\n",
              program_path(program));
     write_script(in_workspace("bin/%s", program), text);
