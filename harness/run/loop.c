@@ -22,7 +22,8 @@ static void trace_step(const struct hil_loop *l, uint64_t n, uint64_t late_ns, u
                     });
 }
 
-/* Before they are counted: what was late, or missed, at that time. */
+/* Both are called before a value is counted. They keep the time of the latest step, and of the
+ * worst miss. */
 static inline void loop_keep_latest(struct hil_node_state *s, uint64_t late_ns, uint64_t at_ns)
 {
     if (late_ns > s->late.max)
@@ -37,7 +38,8 @@ static void loop_keep_miss(struct hil_node_state *s, uint64_t over_ns, uint64_t 
     s->over_at_ns = at_ns;
 }
 
-/* Steps n up to `next` are not run; this is found out `now`. Returns how many they are. */
+/* Leaves out the steps from n up to, but not including, `next`; `now` is when this was found out.
+ * Returns their number. */
 static uint64_t leave_out(const struct hil_loop *l, uint64_t n, uint64_t next, uint64_t now)
 {
     uint64_t end = hil_loop_first_from(l, l->end_ns);
@@ -82,7 +84,7 @@ static void account_miss(const struct hil_loop *l, uint64_t n, uint64_t begin, u
                                                .node = l->node});
 }
 
-/* Whether the loop gives up what it owes, being so far behind with step n. */
+/* Whether the loop is so far behind at step n that it gives up the steps it owes. */
 static bool resynchronises(const struct hil_loop *l, uint64_t n, uint64_t now)
 {
     const struct hil_timing *t = &l->timing;

@@ -1,5 +1,5 @@
 /*
- * A loop: a fixed-period activity. A node has one, an executor runs it; the same loop runs
+ * A loop: a fixed-period activity. Each node has one, and an executor runs it. The same loop runs
  * against the clock and in virtual time.
  *
  * Step n (from 0) is due at phase + n * period after the common start.
@@ -14,20 +14,20 @@
 #include "state.h"
 
 struct hil_loop {
-    /* Does step `n`, which begins at `now_ns` after the start. 0, or a negative errno that
+    /* Does step `n`, which begins at `now_ns` after the start. Returns 0, or a negative errno that
      * ends the run. */
     int (*step)(void *arg, uint64_t n, uint64_t now_ns);
     void *arg;
-    uint64_t input_age_ns; /* its last step's: how old its input was */
-    bool has_input;        /* it has had one */
+    uint64_t input_age_ns; /* how old the input of its last step was */
+    bool has_input;        /* it has had input */
     struct hil_timing timing;
     struct hil_node_state *state;
-    struct hil_worst *worst;  /* misses, of all the loops of its executor */
-    uint32_t node;            /* whose it is, for those */
-    uint64_t end_ns;          /* of the run, after the start: no step that is due then */
-    uint64_t ramp_ns;         /* the last part of it: the way to what is safe */
+    struct hil_worst *worst;  /* worst misses of all loops of its executor */
+    uint32_t node;            /* the loop's node, for `worst` and traces */
+    uint64_t end_ns;          /* end of the run, after the start: no step is due then or later */
+    uint64_t ramp_ns;         /* length of the ramp to the safe values, the last part of the run */
     struct hil_tap_ring *tap; /* where misses are shown; NULL: nowhere */
-    uint64_t first;           /* step of this loop; above 0 where the run was under way already */
+    uint64_t first; /* first step of this loop; above 0 if the run was already under way */
 };
 
 static inline uint64_t hil_loop_due(const struct hil_loop *loop, uint64_t n)
@@ -35,8 +35,9 @@ static inline uint64_t hil_loop_due(const struct hil_loop *loop, uint64_t n)
     return loop->timing.phase_ns + n * loop->timing.period_ns;
 }
 
-/* When step n begins at the earliest, the one before it having begun and ended then: when it is
- * due, unless that is over and the loop must not catch up any faster. */
+/* The earliest time at which step n may begin, after the step before it began and ended at the
+ * given times. That is when it is due. If that time is past and the loop limits how fast it catches
+ * up, it is later. */
 static inline uint64_t hil_loop_begin_at(const struct hil_loop *loop, uint64_t n, uint64_t begin_ns,
                                          uint64_t end_ns)
 {
@@ -50,27 +51,27 @@ static inline uint64_t hil_loop_stops_at(const struct hil_loop *loop)
     return loop->end_ns - loop->ramp_ns;
 }
 
-/* Told to stop `now_ns` after the start: what is left is the way to what is safe. */
+/* The loop was told to stop `now_ns` after the start: only the ramp to the safe values is left. */
 static inline void hil_loop_stop(struct hil_loop *loop, uint64_t now_ns)
 {
     if (now_ns < hil_loop_stops_at(loop))
         loop->end_ns = now_ns + loop->ramp_ns;
 }
 
-/* The first step that is due at `now_ns` after the start, or later. */
+/* The first step that is due `now_ns` after the start, or later. */
 uint64_t hil_loop_first_from(const struct hil_loop *loop, uint64_t now_ns);
 
 /*
- * Accounts for step n, which began `begin_ns` and ended `end_ns` after the start, and gives
- * the step to do next by the loop's overrun policy. A step is run late when it has not ended
- * by the time the next one is due. A step that the policy leaves out was late until then: the
- * figures of lateness have it as well. A loop that catches up, and is further behind than its
- * limit, leaves out what it owes. Returns 0, or -ETIME when the policy is to halt.
+ * Accounts for step n, which began `begin_ns` and ended `end_ns` after the start, and sets *next to
+ * the step to do next under the loop's overrun policy. A step counts as run late if it has not
+ * ended when the next one is due. A step that the policy leaves out counts as late until it was
+ * left out, and is in the lateness figures too. A loop that catches up, and is further behind than
+ * its limit, leaves out the steps it owes. Returns 0, or -ETIME if the policy is to halt.
  */
 int hil_loop_account(const struct hil_loop *loop, uint64_t n, uint64_t begin_ns, uint64_t end_ns,
                      uint64_t *next);
 
-/* The run's time is over: steps `n` and after were due, and are left out. */
+/* The run's time is over: leaves out steps `n` and later that were due. */
 void hil_loop_give_up(const struct hil_loop *loop, uint64_t n, uint64_t now_ns);
 
 #endif

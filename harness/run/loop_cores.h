@@ -11,7 +11,7 @@
 
 cpu_set_t hil_cores_of_loops(const struct hil_scenario *scenario);
 
-/* The machine's others. False: there are none, and `cores` has all. */
+/* The machine's other cores. Returns false if there are none; `cores` then has all cores. */
 bool hil_cores_for_others(const struct hil_scenario *scenario, cpu_set_t *cores);
 
 #endif

@@ -1,14 +1,16 @@
 /*
- * A node in a run: it opens itself on a fabric, meets the others, and gives an executor its loop.
+ * A node in a run: it opens itself on a fabric, meets the other nodes, and gives its loop to an
+ * executor.
  *
  *      open --> connect --> start (prepare, connect, meet, met) --> the executor runs the loop
  *           --> end (ended) --> close
  *
- * A node that comes back to a run that is under way finds its start (find_run) instead.
+ * A node that comes back to a run that is under way skips the start and finds the run (find_run)
+ * instead.
  *
- * An executor may serve several nodes with one thread, so nothing here waits for what another node
- * of that thread has still to do: connect comes after all are open, and meetings are asked for,
- * then asked about.
+ * An executor may serve several nodes with one thread, so no function here waits for something that
+ * another node of the same thread still has to do. Nodes connect after all of them are open, and a
+ * meeting has two calls: one to come to it, one to ask whether all have come.
  */
 #ifndef HIL_NODE_H
 #define HIL_NODE_H
@@ -24,33 +26,33 @@ struct hil_run {
     const struct hil_scenario *scenario;
     struct hil_state *state;
     struct hil_recorder *recorder;
-    unsigned executor; /* the one that this process is */
+    unsigned executor; /* number of the executor that runs in this process */
     const char *place; /* the folder where nodes meet on shm; NULL: none */
     struct loco_secret secret;
-    /* The first node's machine's, where that is known: before the run, and after it. */
+    /* Clock of the first node's machine, if known: before the run, and after it. */
     struct hil_machine_clock first_clock, first_clock_after;
     loco_log_fn *log;
     void *log_arg;
 };
 
-/* What each step touches comes first: two lines. */
+/* Fields that each step touches come first; they fill two cache lines. */
 struct hil_node {
     struct hil_step *step;
     struct hil_stream *stream; /* NULL: nothing is recorded */
-    struct hil_node *next;     /* whose step this thread mostly does after this one's; NULL: none */
+    struct hil_node *next; /* the node that this thread usually steps after this one; NULL: none */
     unsigned id;
-    bool first;     /* it comes after no other's */
-    bool rehearsed; /* nothing that happens now is of the run */
+    bool first;     /* this thread steps it before its other nodes */
+    bool rehearsed; /* true during the rehearsal: nothing that happens now belongs to the run */
     struct hil_live live;
     struct hil_loop loop;
     const struct hil_run *run;
     const struct hil_node_config *config;
-    unsigned peers_ended; /* rows of the progress, from the first on, that are known to be final */
+    unsigned peers_ended; /* the first so many rows of progress are known to be final */
     struct loco_manager *mgr;
     struct hil_node_state *state;
-    struct hil_stream *events;  /* its executor's ring; NULL: none are recorded */
+    struct hil_stream *events;  /* ring of its executor; NULL: events are not recorded */
     uint64_t start_ns;          /* on the node's clock */
-    uint64_t init_ns, ready_ns; /* likewise: when it was opened, and had met its peers */
+    uint64_t init_ns, ready_ns; /* on it: when the node was opened, and had met its peers */
     struct hil_links links;
 };
 
@@ -58,57 +60,59 @@ struct hil_node {
 int hil_node_open(struct hil_node **node, const struct hil_run *run, struct loco_fabric *fabric,
                   unsigned id);
 
-/* Whether all the peers are here: 1, 0, or an error as of loco_manager_ready. */
+/* Whether all peers are here: 1 yes, 0 not yet, or an error as of loco_manager_ready. */
 int hil_node_connected(struct hil_node *node);
 
-/* Whether the run is under way already (or over): 1 yes, with node->start_ns set and the loop's
- * first step the next that is due; 0 no; or a negative errno. */
+/* Finds out whether the run is already under way or over. Returns 1 if it is, with node->start_ns
+ * set and the loop's first step set to the next one that is due; 0 if not; or a negative errno. */
 int hil_node_find_run(struct hil_node *node, uint64_t timeout_ns);
 
-/* Before the first meeting, and before it is connected to the others for that. */
+/* Call before the first meeting, and before the node connects to the others for it. */
 int hil_node_prepare_meetings(struct hil_node *node);
 
-/* Comes to a meeting of all the nodes; then asks whether all have come: 1 yes, 0 not yet, or
- * -ECONNRESET. */
+/* hil_node_meet comes to a meeting of all the nodes. hil_node_met then asks whether all have come:
+ * 1 yes, 0 not yet, or -ECONNRESET. */
 int hil_node_meet(struct hil_node *node);
 int hil_node_met(struct hil_node *node);
 
-/* Whether it is known here what node 0's clock shows: the clock is one for all, or was compared. */
+/* Whether this node can convert times of node 0's clock to its own: both share one clock, or the
+ * clocks have been compared. */
 bool hil_node_knows_clock(const struct hil_node *node);
 
-/* Before the second meeting node 0 says when the loops start; after it everybody knows who knows
- * its clock, in node->start_ns. */
+/* Before the second meeting node 0 announces when the loops start. After the meeting, each node
+ * that knows node 0's clock learns that time; it is then in node->start_ns. */
 void hil_node_announce_start(struct hil_node *node, uint64_t start_ns);
 int hil_node_learn_start(struct hil_node *node);
 
-/* Whether all its peers have ended, or are lost. */
+/* Whether all peers of the node have ended or are lost. */
 bool hil_node_peers_ended(struct hil_node *node);
 
 /* Tells the tracer what the numbers of the node and its links mean. */
 void hil_node_introduce(const struct hil_node *node);
 
-/* Before the first meeting: it has met its peers. */
+/* Says that the node has met its peers. Call before the first meeting. */
 void hil_node_get_ready(struct hil_node *node);
 
-/* Tells the peers, and who watches, that this node has come to a stage. */
+/* Tells the peers, and programs that watch the run, that this node has reached a stage. */
 void hil_node_report(struct hil_node *node, enum hil_stage stage);
 
 void hil_node_close(struct hil_node *node);
 
-/* In virtual time: the node that crashed is opened anew in its place, and connects on its own.
- * Returns 0 or a negative errno. */
+/* In virtual time: opens a crashed node anew in its old place. It then connects on its own. Returns
+ * 0 or a negative errno. */
 int hil_node_reopen(struct hil_node *node);
 
 /* --- for its step ---------------------------------------------------------------------------- */
 
-/* Tells how this node is, now that its step n is done, and when it is to be told next. */
+/* Publishes the node's progress after its step n, and sets the time of the next report. */
 void hil_node_tell(struct hil_node *node, uint64_t n, uint64_t now_ns);
 
-/* Step n has made it safe, or not any more: its peers are told at the end of the step. */
+/* Step n has put the node into its safe state, or has brought it out of it. Its peers learn of it
+ * at the end of the step. */
 void hil_node_set_safe(struct hil_node *node, uint64_t n, uint64_t now_ns, bool safe);
 
-/* Node 0's: copies the row of one node that runs elsewhere, for who watches here; all of them as
- * often as they tell. */
+/* For node 0: copies the row of one node that runs in another process, for programs that watch this
+ * one. Each node's row is copied as often as the node updates it. */
 void hil_node_look_around(struct hil_node *node, uint64_t now_ns);
 
 /* Ends step n, which was due at `due_ns` and began at `now_ns`. */

@@ -22,8 +22,8 @@ void hil_step_make_safe(const struct step_part *p)
             to[i] = p->safe[i];
 }
 
-/* From now on what is continuous gives no number, by which the others know; and what is sampled is
- * safe, but for an output that is no number and has no safe value. */
+/* From now on a failed continuous component outputs NaN, which tells the other components. A failed
+ * sampled component is safe, except for an output that is not a number and has no safe value. */
 __attribute__((cold, noinline)) static int step_failed(struct hil_step *s, struct step_part *p,
                                                        uint64_t n, const char *call, int rc)
 {
@@ -48,12 +48,12 @@ __attribute__((cold, noinline)) static int step_failed(struct hil_step *s, struc
             p->out[i] = NAN;
     if (!hil_all_numbers(p->out, p->out_count)) {
         s->failed++;
-        s->unfit++; /* what comes after it in this step is to look, too */
+        s->unfit++; /* components later in this step must check their inputs */
     }
     return rc;
 }
 
-/* The step of a model that a provider made. */
+/* Steps a model that a provider made, and counts the time. */
 __attribute__((noinline)) static int
 step_counted(const struct hil_step *s, const struct step_part *p, uint64_t n, uint64_t due)
 {
@@ -85,8 +85,8 @@ static void step_stale_found(struct hil_step *s, struct step_part *p, uint64_t d
     atomic_store_explicit(&log->count, count + 1, memory_order_release);
 }
 
-/* A device has not received in time what it should have: as with a link that is stale, its outputs
- * hold, or are no number so that what takes them is safe, or the run ends. */
+/* A device did not receive what it needs in time. This is treated like a stale link: its outputs
+ * hold, or they become NaN so that components that take them are safe, or the run ends. */
 __attribute__((cold, noinline)) static int step_stale(struct hil_step *s, struct step_part *p,
                                                       uint64_t due)
 {
@@ -101,7 +101,8 @@ __attribute__((cold, noinline)) static int step_stale(struct hil_step *s, struct
     return action == HIL_STALE_END ? -ESTALE : 0;
 }
 
-/* What a continuous component gives in step 0 is there from the beginning, but for a device's. */
+/* The outputs of a continuous component in step 0 are its initial ones, so only devices run
+ * then. */
 static inline int step_part(struct hil_step *s, struct step_part *p, uint64_t n, uint64_t due)
 {
     const bool moves = n > 0 || p->model->kind == HIL_SAMPLED || p->model->apply;
@@ -116,7 +117,7 @@ static inline int step_part(struct hil_step *s, struct step_part *p, uint64_t n,
                                             : step_failed(s, p, n, "step", rc);
 }
 
-/* Over the interval that just ended, with what was held over it. */
+/* Advances over the interval that just ended, with the inputs held over it. */
 static int step_advance(struct hil_step *s, uint64_t n, uint64_t due)
 {
     int rc = 0;
@@ -128,8 +129,8 @@ static int step_advance(struct hil_step *s, uint64_t n, uint64_t due)
     return rc;
 }
 
-/* What was computed with a delay is there now. If none was held back from computing, that is all of
- * it, and it mostly stands together. */
+/* Publishes outputs that were computed with a delay. If no component was held back, all of them are
+ * published, and they usually lie together. */
 static void step_release(const struct hil_step *s)
 {
     if (!s->delays || !s->computed)
@@ -146,14 +147,14 @@ static void step_release(const struct hil_step *s)
     }
 }
 
-/* Sends what is there, and takes what has come. Returns 0, or -ESTALE. */
+/* Sends the early departures and takes what has come. Returns 0, or -ESTALE. */
 static int step_begin_links(struct hil_step *s, uint64_t n, uint64_t now)
 {
     hil_step_send(s, 0, s->early, n);
     return hil_step_take(s, n, now);
 }
 
-/* The sources' values at t_ns. A value that did not change is where it has to be already. */
+/* Takes the sources' values at t_ns. A value that did not change is already in place. */
 void hil_step_take_sources(const struct hil_step *s, uint64_t t_ns)
 {
     for (unsigned i = 0; i < s->feed_count; i++) {
@@ -169,7 +170,8 @@ void hil_step_take_sources(const struct hil_step *s, uint64_t t_ns)
 
 /* --- measures and record ---------------------------------------------------------------------- */
 
-/* What the continuous components have reached; where there is none, what the senders had. */
+/* The time that the continuous components have reached or, without any, that of the senders'
+ * values. */
 static uint64_t step_reached_ns(const struct hil_step *s, uint64_t due)
 {
     return s->continuous || s->arrival_count == 0 ? due : s->reached_ns;
@@ -199,7 +201,7 @@ __attribute__((noinline)) static void step_record(const struct hil_step *s, uint
     hil_stream_commit(node->stream);
 }
 
-/* For whoever watches: of every step what the record has. */
+/* Writes every step's recorded values to the tap, for programs that watch. */
 static inline void step_tap(const struct hil_step *s, uint64_t n, uint64_t now)
 {
     struct hil_tap_ring *ring = s->tap;
@@ -214,7 +216,7 @@ static inline void step_tap(const struct hil_step *s, uint64_t n, uint64_t now)
         hil_tap_commit(ring, row, n, now);
 }
 
-/* What a node without measures and a record has to do stands in its step. */
+/* Inlined, so that a node without measures and a record pays only for the checks. */
 static inline void step_show(struct hil_step *s, uint64_t n, uint64_t due, uint64_t now)
 {
     if (s->measured_count)
@@ -228,8 +230,8 @@ static inline void step_show(struct hil_step *s, uint64_t n, uint64_t due, uint6
 
 /* --- 4. what is sampled computes -------------------------------------------------------------- */
 
-/* Whether the component is not to compute with what it has; and makes it safe where it must be.
- * What comes from a component of this node that has failed is no number. */
+/* Whether the component must not compute with its present inputs. Makes it safe where it must be.
+ * Outputs of a failed component of this node are NaN. */
 static bool step_rests(const struct hil_step *s, const struct step_part *p)
 {
     bool away = false, unfit = p->aged || !hil_all_numbers(p->in, p->config->in_count);
@@ -264,8 +266,8 @@ static int step_compute(struct hil_step *s, uint64_t n, uint64_t due)
 
 /* --- 6. the continuous components' inputs are latched ----------------------------------------- */
 
-/* Safe values, where they must be; in place of what has never come, or is still no number, what the
- * input began with. */
+/* Puts safe values in force where they must be. An input whose value has never come, or is still
+ * not a number, gets its initial value. */
 static void step_latch_safe(struct hil_step *s)
 {
     s->safe = true;
@@ -282,7 +284,8 @@ static void step_latch_safe(struct hil_step *s)
     }
 }
 
-/* Takes the safe values back: every input is what it began with, and what there is is new again. */
+/* Takes the safe values back: every input gets its initial value, and all present values count as
+ * fresh, so that they are latched again. */
 static void step_unlatch_safe(struct hil_step *s)
 {
     s->safe = false;
@@ -311,7 +314,7 @@ static inline void step_copy_late(const struct hil_step *s)
     hil_step_copy(s, hil_step_local_late(s));
 }
 
-/* The apply() of a model that a provider made. */
+/* Calls apply() of a model that a provider made, and measures the time. */
 static int step_apply_counted(const struct hil_step *s, const struct step_part *p, uint64_t n)
 {
     hil_step_enter(s, p, n);
@@ -401,7 +404,7 @@ static void step_end_shard(void *arg, unsigned number)
     step_send_range(hil_shard_look(shard, h), shard->late, h->n);
 }
 
-/* What the shards found is the node's. */
+/* Merges what the shards found into the node's step. */
 static int step_gather_shards(struct hil_step *s, struct hil_shards *h)
 {
     const unsigned before = s->failed + s->stale + (s->has_ages ? s->old : 0);
@@ -427,7 +430,7 @@ static int step_gather_shards(struct hil_step *s, struct hil_shards *h)
     return rc;
 }
 
-/* The same of all shards. */
+/* Like step_begin_links, for all shards. */
 __attribute__((noinline)) static int step_begin_shards(struct hil_step *s, uint64_t n, uint64_t now)
 {
     s->shards->n = n;
@@ -444,7 +447,7 @@ __attribute__((noinline)) static void step_end_shards(const struct hil_step *s)
 
 /* --- all of it -------------------------------------------------------------------------------- */
 
-/* Whether one is lost without whom the run does not go on. */
+/* Checks whether a peer is lost without which the run cannot go on. */
 static int step_check_peers(const struct hil_step *s, uint64_t n)
 {
     const struct hil_node *node = s->node;
@@ -462,7 +465,7 @@ int hil_step_run(void *arg, uint64_t n, uint64_t now)
     struct hil_step *s = node->step;
     const uint64_t due = hil_loop_due(&node->loop, n);
 
-    if (node->first && !s->split) /* each shard asks for the lines of its own */
+    if (node->first && !s->split) /* each shard prefetches its own lines */
         hil_step_prefetch_first(s);
     if (node->next)
         hil_step_prefetch_first(node->next->step);
@@ -483,7 +486,7 @@ int hil_step_run(void *arg, uint64_t n, uint64_t now)
         hil_step_replace_old(s, false);
     if (__builtin_expect(s->faulted, 0))
         hil_faulted_parts_look(s->faults);
-    step_show(s, n, due, now); /* what is in force until now */
+    step_show(s, n, due, now); /* shows the values in force until now */
     rc = step_compute(s, n, due);
     if (rc)
         return rc;

@@ -1,17 +1,17 @@
 /*
- * The step of a node: advance what is continuous, send, take what has come, compute what is
- * sampled, send, latch (plants/model.h has the order).
+ * The step of a node: advance the continuous components, send, receive, compute the sampled
+ * components, send, latch (plants/model.h has the order).
  *
- * All the numbers of a node lie in one array: inputs and outputs of its components, what came over
- * its links, and the values of its sources. A step moves them by index, and asks for nothing by
- * name; which index is what is found out once, by hil_step_open.
+ * All numbers of a node lie in one array: the inputs and outputs of its components, the values that
+ * arrived over its links, and the values of its sources. hil_step_open looks the names up once; a
+ * step then moves values by index.
  *
- * What a component sends with a value that is no number is not used: what it sent last holds, and
- * what others send in the same message goes on. What comes from a node that died is what the inputs
- * began with, and a sampled component that takes it rests, so that nothing winds up against what
- * cannot answer. A component rests as well, and its safe values are used, when its input is stale
- * with on_stale_input: safe, or was not used bad_inputs_limit times in a row; and one that has
- * failed rests for good.
+ * If a component sends a value that is not a number, the receiver keeps the last values of that
+ * component, and still uses the values of other components in the same message. When a node dies,
+ * the inputs it fed return to their initial values, and a sampled component that takes them rests,
+ * so that no integrator winds up. A component also rests, with its safe values in force, when its
+ * input is stale under on_stale_input: safe, or was unusable bad_inputs_limit times in a row. A
+ * failed component rests for good.
  */
 #ifndef HIL_STEP_H
 #define HIL_STEP_H
@@ -22,30 +22,31 @@
 struct hil_node;
 struct hil_step;
 
-/* Makes the node's components, and what their steps need. Returns 0 or a negative errno; the rest
- * is for hil_step_close in either case, which takes NULL. */
+/* Makes the node's components and everything that their steps need. Returns 0 or a negative errno.
+ * In both cases hil_step_close frees what was made; it accepts NULL. */
 int hil_step_open(struct hil_step **step, struct hil_node *node);
 void hil_step_close(struct hil_step *step);
 
-/* Counts from now on in the state of the node's run. */
+/* From now on, counts go to the state of the node's run. */
 void hil_step_count_in_run(struct hil_step *step);
 
-/* Whether steps may be made that are then undone: not where that takes longer than there is time,
- * as to start a program, or moves what is outside, as a device, or may crash. */
+/* Whether rehearsal steps, which are undone later, are allowed. They are not if undoing takes too
+ * long (a program must be started again), if they move something outside (a device), or if the
+ * component may crash. */
 bool hil_step_may_rehearse(const struct hil_step *step);
 
-/* Makes all as it is before the first step, again. Returns 0 or a negative errno. */
+/* Restores everything to how it is before the first step. Returns 0 or a negative errno. */
 int hil_step_begin(struct hil_step *step);
 
-/* Ends the components that are hardware: no step comes any more. */
+/* Ends the components that are hardware. Call after the last step. */
 void hil_step_leave_hardware(struct hil_step *step);
 
-/* Does step n, which begins at `now_ns` after the start; `node` is a struct hil_node. 0, or a
- * negative errno that ends the run. */
+/* Does step n, which begins at `now_ns` after the start; `node` is a struct hil_node. Returns 0, or
+ * a negative errno that ends the run. */
 int hil_step_run(void *node, uint64_t n, uint64_t now_ns);
 
-/* In place of step n of a node that stands still: nothing moves, and that is recorded. Its peers
- * and who watches hear nothing of it. */
+/* Replaces step n of a node that stands still: nothing moves, and that is recorded. The step
+ * reports nothing to the peers or to programs that watch. */
 void hil_step_stand(void *node, uint64_t n, uint64_t now_ns);
 
 #endif

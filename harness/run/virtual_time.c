@@ -15,29 +15,29 @@
 
 enum { CONTINUOUS_CLASS = LOCO_SIM_FIRST, SAMPLED_CLASS };
 
-/* Of each wait; virtual ones, and more where the simulated network is slow. */
+/* Limit for each wait, in virtual time; slow simulated networks get more. */
 static const uint64_t SETUP_TIMEOUT_NS = 60000000000;
 
-/* One fiber's: the nodes with continuous components, or the others. What the first ones send at an
- * instant the others see at that instant. */
+/* One fiber: it runs the nodes with continuous components, or all other nodes. The second fiber
+ * sees at an instant what the first sends at the same instant. */
 struct virtual_executor {
     const struct hil_run *run;
     struct loco_fabric *sim;
     struct hil_executor_config nodes;
     unsigned class;
     int result;
-    uint64_t *instant; /* both executors': the newest that one of them has come to */
+    uint64_t *instant; /* of both executors: the newest that either has reached */
 };
 
-/* Loops with the same times, and their next step: one entry of a timeline for all. Of those that
- * are due at one instant, the one with the first node goes first. */
+/* Loops with the same timing and their next step: one timeline entry for all of them. Of entries
+ * due at the same instant, the one with the lowest first node runs first. */
 struct pending {
     struct hil_node **nodes;
-    unsigned first, count; /* in the group */
+    unsigned first, count; /* first: its index in the group */
     uint64_t n;
 };
 
-/* Where no link goes there is only what the nodes tell each other at the start, without delay. */
+/* Pairs of nodes without a link exchange data only at the start, without delay. */
 static struct loco_sim_link link_of(void *arg, uint32_t from, uint32_t to)
 {
     const struct hil_scenario *s = arg;
@@ -54,8 +54,9 @@ static uint64_t due_of(const struct pending *p)
     return hil_loop_due(&p->nodes[0]->loop, p->n);
 }
 
-/* Before node i's step: asks for what the step of the next but one touches; and for where the row
- * of the next one goes, which its ring says. That is here by now. */
+/* Before node i's step: prefetches the lines that the step after the next one touches, and the
+ * place of the next step's tap row. The address of that place comes from the ring, which is in the
+ * cache by now. */
 static inline void fetch_ahead(const struct pending *p, const struct hil_step_lines *lines,
                                unsigned i)
 {
@@ -91,7 +92,7 @@ static int run_pending(struct virtual_executor *v, struct hil_group *g, struct t
                        const struct hil_step_lines *lines)
 {
     const uint64_t start = g->nodes[0]->start_ns;
-    const struct hil_loop *first = &g->nodes[0]->loop; /* they all end at one time */
+    const struct hil_loop *first = &g->nodes[0]->loop; /* all loops end at the same time */
     struct timeline_entry next;
     uint64_t now = UINT64_MAX;
     int rc = 0;
@@ -130,7 +131,8 @@ static bool same_times(const struct hil_node *a, const struct hil_node *b)
            a->loop.timing.phase_ns == b->loop.timing.phase_ns;
 }
 
-/* Sorts the group's loops into entries of the timeline. Returns how many there are. */
+/* Sorts the group's loops into timeline entries. Returns the number of entries, or a negative
+ * errno. */
 static int plan(struct hil_group *g, struct pending *all, struct timeline *line)
 {
     int count = 0;
@@ -181,7 +183,7 @@ static void executor_body(void *arg)
         v->result = run_loops(v, &group);
     }
     if (v->result == -ECONNRESET && atomic_load(&v->run->state->stop))
-        v->result = -EINTR; /* the other was told to stop, and did so first */
+        v->result = -EINTR; /* the other executor was told to stop, and stopped first */
     if (v->result)
         atomic_store(&v->run->state->stop, true);
     hil_group_explain(&group, v->result);
@@ -211,7 +213,8 @@ static int first_failure(const struct hil_run *run, const struct virtual_executo
     return 0;
 }
 
-/* Sorts the nodes: those with continuous components, and those without. Frees with free(*nodes). */
+/* Sorts the nodes into those with continuous components and those without. The caller frees
+ * *nodes. */
 static int virtual_sides(const struct hil_system *s, unsigned **nodes,
                          struct hil_executor_config sides[2])
 {
