@@ -2,14 +2,14 @@
 
 #include <errno.h>
 
-/* So near to a step's time nothing is looked at but the clock, and no turn takes longer than
+/* This close to a step's time the wait only reads the clock, so that no turn takes longer than
  * reading it. */
 static const uint64_t NEAR_NS = 500;
 
-/* So long before a step's time nothing is received any more: it may take as long. */
+/* This close to a step's time the wait no longer receives, because receiving may take this long. */
 static const uint64_t RECEIVE_NS = 20000;
 
-/* For such a step what others send does not wait. */
+/* Before a step that takes longer than this, held messages of other steps are sent. */
 static const uint64_t LONG_NS = 20000;
 
 static struct hil_pending *most_urgent(const struct hil_executor *e)
@@ -22,7 +22,7 @@ static struct hil_pending *most_urgent(const struct hil_executor *e)
     return first;
 }
 
-/* At each turn of a wait, and before each step. */
+/* Called at each turn of a wait, and before each step. */
 static bool told_to_stop(const struct hil_executor *e)
 {
     hil_beat(e->heartbeat);
@@ -50,7 +50,7 @@ static uint64_t spin_on_kernel_clock(const struct hil_executor *e, uint64_t t_ns
     return now;
 }
 
-/* What comes is received here, so that no other thread takes the core for it. */
+/* Receives messages while it waits, so that no other thread needs the core for that. */
 static void wait_a_turn(const struct hil_executor *e, uint64_t left)
 {
     struct loco_wait wait = {0};
@@ -61,8 +61,8 @@ static void wait_a_turn(const struct hil_executor *e, uint64_t left)
         hil_clock_pause();
 }
 
-/* The deadline is a value of the counter, so that nothing is computed between the last look
- * at the counter and its being over. */
+/* The deadline is converted to counter ticks, so that nothing is computed between the last look at
+ * the counter and the end of the wait. */
 static uint64_t spin_on_counter(const struct hil_executor *e, uint64_t t_ns)
 {
     const uint64_t deadline = hil_clock_ticks_at(&e->clock, t_ns);
@@ -77,10 +77,10 @@ static uint64_t spin_on_counter(const struct hil_executor *e, uint64_t t_ns)
     while ((ticks = hil_clock_ticks()) < deadline)
         ;
     uint64_t now = hil_clock_ns(&e->clock, ticks);
-    return now > t_ns ? now : t_ns; /* it is not early, though rounding may say so */
+    return now > t_ns ? now : t_ns; /* rounding may give an earlier time */
 }
 
-/* Waits until `t_ns`; returns what time it is then. */
+/* Waits until `t_ns`. Returns the time at the end of the wait. */
 static uint64_t wait_until(const struct hil_executor *e, uint64_t t_ns)
 {
     if (e->wait == HIL_HYBRID)
@@ -99,7 +99,7 @@ static void stop_all(struct hil_executor *e)
         hil_loop_stop(e->loops[i].loop, now > start ? now - start : 0);
 }
 
-/* Runs the step when it is due, and finds the next. */
+/* Waits until the step is due, runs it, and finds the next one. */
 static int run_step(struct hil_executor *e, struct hil_pending *p)
 {
     uint64_t begin = wait_until(e, e->start_ns + p->at) - e->start_ns;
@@ -123,7 +123,7 @@ static int run_step(struct hil_executor *e, struct hil_pending *p)
     return rc;
 }
 
-/* All the loops of an executor are of one run, and end with it. */
+/* All loops of an executor belong to one run, and end with it. */
 static bool is_over(const struct hil_pending *p)
 {
     return p->at >= p->loop->end_ns;
@@ -134,8 +134,8 @@ static bool is_due(const struct hil_executor *e, const struct hil_pending *p)
     return !is_over(p) && hil_clock_now(&e->clock) >= e->start_ns + p->at;
 }
 
-/* The next step, and those of other loops that are due when it has ended: what they send goes out
- * together, at the end, but does not wait for a step that takes long. */
+/* Runs the next step, and steps of other loops that are due when it has ended. Their messages go
+ * out together at the end, but they do not wait for a step that takes long. */
 static int run_together(struct hil_executor *e)
 {
     struct hil_pending *p = most_urgent(e);
@@ -154,7 +154,7 @@ static int run_together(struct hil_executor *e)
     return rc;
 }
 
-/* What the loops still owe. */
+/* Gives up the steps that the loops still owe. */
 static void give_up(const struct hil_executor *e)
 {
     uint64_t now = hil_clock_now(&e->clock) - e->start_ns;
@@ -163,8 +163,8 @@ static void give_up(const struct hil_executor *e)
         hil_loop_give_up(e->loops[i].loop, e->loops[i].n, now);
 }
 
-/* A clean stop ends with what is safe, however late: if the last step of the ramp was left out, it
- * is made up for. */
+/* A clean stop must end at the safe values, however late. If the last step of the ramp was left
+ * out, it runs now. */
 static int finish_ramp(const struct hil_executor *e, const struct hil_pending *p)
 {
     const uint64_t steps = hil_loop_first_from(p->loop, p->loop->end_ns);

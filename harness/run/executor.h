@@ -1,7 +1,7 @@
 /*
- * Runs loops against the clock, in the calling thread. It waits for a step's time in a busy
- * loop, or asleep and then busy; in a step of its own doing there is no system call, no
- * allocation and no lock.
+ * Runs loops against the clock, in the calling thread. It waits for a step's time in a busy loop,
+ * or sleeps first and then spins. In a step the executor itself makes no system call, allocates no
+ * memory and takes no lock.
  */
 #ifndef HIL_EXECUTOR_H
 #define HIL_EXECUTOR_H
@@ -12,43 +12,43 @@
 #include "loop.h"
 #include "state.h"
 
-/* A loop's next step, and when it begins, after the start: when it is due, or later where the
- * loop is behind and must not catch up faster. */
+/* A loop's next step and when it begins, after the start: when it is due, or later if the loop is
+ * behind and must not catch up faster. */
 struct hil_pending {
     struct hil_loop *loop;
     uint64_t n, at;
-    uint64_t done;    /* the step after the last one that was run */
-    uint64_t took_ns; /* the step before */
+    uint64_t done;    /* the step after the last one that ran */
+    uint64_t took_ns; /* how long the last step took */
 };
 
 struct hil_executor {
     struct hil_clock clock;
-    const _Atomic bool *stop; /* set by others: end soon */
+    const _Atomic bool *stop; /* set by other threads: end soon */
     _Atomic uint64_t *heartbeat;
     uint64_t start_ns; /* on the clock */
-    bool stopping;     /* it was told to stop, and does not look any more */
+    bool stopping;     /* it was told to stop, and no longer checks `stop` */
     enum hil_wait wait;
     unsigned count;
     struct hil_pending *loops;
-    /* Of a node, where the fabric gains by it: while the executor waits it receives, and quick
+    /* A node's manager, if the fabric benefits: the executor receives while it waits, and short
      * steps that are due together send together. Else NULL. */
     struct loco_manager *network;
     uint64_t receive_ticks;
-    struct hil_crew *crew; /* who does steps with it; NULL: it is alone */
+    struct hil_crew *crew; /* threads that share the steps; NULL: none */
 };
 
-/* How long before a step's time a hybrid wait wakes up: what a sleeper is late, but for the
- * rare one. */
+/* How long before a step's time a hybrid wait wakes up. A sleeping thread rarely wakes up later
+ * than this. */
 static const uint64_t HIL_HYBRID_NS = 100000;
 
-/* Has the loop run from its first step on. */
+/* Begins with the loop's first step. */
 static inline struct hil_pending hil_pending_first(struct hil_loop *loop)
 {
     return (struct hil_pending){loop, loop->first, hil_loop_due(loop, loop->first), 0, 0};
 }
 
-/* Runs the loops to the end. Returns 0, -EINTR when told to stop, at their next steps or after
- * their ramps, or the negative errno of a step or of the accounting. */
+/* Runs the loops to the end. Returns 0; or -EINTR if they were told to stop, after their next steps
+ * or their ramps; or the negative errno of a step or of the accounting. */
 int hil_executor_run(struct hil_executor *executor);
 
 #endif

@@ -102,7 +102,7 @@ static bool faults_reached(const struct hil_fault_now *now)
     return level->above ? *now->level > level->level : *now->level < level->level;
 }
 
-/* Whether what it waits for has been by now, and then when. */
+/* Whether the condition that the fault waits for has occurred, and when. */
 static bool faults_awaited(const struct hil_faults *f, const struct hil_fault_now *now,
                            uint64_t *since_ns)
 {
@@ -118,7 +118,8 @@ static bool faults_awaited(const struct hil_faults *f, const struct hil_fault_no
     }
 }
 
-/* Finds out when it begins, if that is known by now; a node that was away knew it before. */
+/* Finds out when the fault begins, if that can be known by now. A node that comes back finds the
+ * time in the run's state. */
 static void faults_look(const struct hil_faults *f, struct hil_fault_now *now)
 {
     _Atomic uint64_t *known = &faults_state(f, now)->due_ns;
@@ -152,14 +153,14 @@ static void faults_tell(const struct hil_faults *f, const struct hil_fault_now *
     }
 }
 
-/* A process that was started again is of a node that has died before: it does not do so again. */
+/* A node whose process was started again has died of this fault before, and does not die again. */
 static bool faults_was_dead(const struct hil_faults *f, const struct hil_fault_now *now)
 {
     return faults_real(f) && faults_dies(now->fault) && faults_state(f, now)->begun;
 }
 
-/* By the last that was told of it: so one that was on when its process died goes on in the next
- * one, or is told to have ended. */
+/* Whether the last thing told about the fault is that it began. A fault that was on when its
+ * process died goes on in the next process, or is then told to have ended. */
 static bool faults_is_told(const struct hil_faults *f, const struct hil_fault_now *now)
 {
     const struct hil_fault_state *state = faults_state(f, now);
@@ -198,7 +199,7 @@ static bool faults_slows(const struct hil_fault *fault)
     return fault->kind == HIL_FAULT_SLOW;
 }
 
-/* Against the clock the process ends, as if it was killed; in virtual time the node alone. */
+/* Against the clock the process kills itself. In virtual time only the node dies. */
 static void faults_die(struct hil_faults *f)
 {
     const struct hil_node *node = f->step->node;
@@ -210,8 +211,8 @@ static void faults_die(struct hil_faults *f)
     f->away = true;
 }
 
-/* In virtual time: the node is made anew, and then connects while others go on. Returns 1 when it
- * is back, 0 if it is not yet, or a negative errno. */
+/* In virtual time: makes the node anew; it then connects while others go on. Returns 1 if it is
+ * back, 0 if not yet, or a negative errno. */
 static int faults_come_back(struct hil_node *node, uint64_t n)
 {
     struct hil_faults *f = node->step->faults;
@@ -233,8 +234,8 @@ static int faults_come_back(struct hil_node *node, uint64_t n)
     return 1;
 }
 
-/* Against the clock it is as slow as said; in virtual time, in which a step takes none, it leaves
- * out the steps that are due while it would be busy. */
+/* Against the clock the step really takes longer. In virtual time, where a step takes no time, the
+ * node leaves out the steps that are due while it would be busy. */
 static void faults_slow(struct hil_faults *f, uint64_t delay_ns, uint64_t due)
 {
     const uint64_t begin = hil_clock_monotonic();
@@ -248,7 +249,7 @@ static void faults_slow(struct hil_faults *f, uint64_t delay_ns, uint64_t due)
         hil_clock_pause();
 }
 
-/* Until when the node's fault keeps it away, by the run's time; 0: it does not. */
+/* Until when, by the run's time, the fault keeps the node away; 0: it does not. */
 static uint64_t faults_away_until(const struct hil_run *run, unsigned number)
 {
     const struct hil_system *s = run->scenario->system;
@@ -289,7 +290,7 @@ static void faults_next(struct hil_faults *f, uint64_t n, uint64_t now_ns)
     f->n = n;
     f->due = hil_loop_due(&f->step->node->loop, n);
     for (unsigned i = 0; i < f->count; i++)
-        if (!f->away || faults_dies(f->now[i].fault)) /* else nobody is there to have it */
+        if (!f->away || faults_dies(f->now[i].fault)) /* a dead node has no other faults */
             faults_turn(f, &f->now[i], now_ns);
 }
 

@@ -21,10 +21,11 @@ uint64_t hil_group_meeting_ns(const struct hil_scenario *s)
     return s->mode == HIL_VIRTUAL ? (3 + (uint64_t)system->node_count) * round_trip : 0;
 }
 
-/* The second meeting's news, to machines that are far. */
+/* Extra time in a run across machines: the second meeting's news takes longer to arrive. */
 static const uint64_t AWAY_NS = 200000000;
 
-/* From the first meeting to the first step: for the second one, and what is left to do. */
+/* Time from the first meeting to the first step: for the second meeting and the remaining
+ * preparations. */
 static uint64_t lead_ns(const struct hil_scenario *s)
 {
     if (s->mode == HIL_REALTIME)
@@ -32,11 +33,11 @@ static uint64_t lead_ns(const struct hil_scenario *s)
     return 2000000 + hil_group_meeting_ns(s);
 }
 
-/* How long a node that has ended waits for the others. Who dies meanwhile is noticed; this is for
- * who hangs. */
+/* How long a node that has ended waits for the others. The death of a peer is noticed earlier; this
+ * limit is for a peer that hangs. */
 static const uint64_t END_NS = 60000000000;
 
-/* How long a group waits for the news that may explain a loss. */
+/* How long a group waits for a message that may explain a loss. */
 static const uint64_t REASON_NS = 1000000000;
 
 static struct hil_executor_state *executor_of(const struct hil_group *g)
@@ -54,8 +55,8 @@ static int open_node(struct hil_group *g, struct loco_fabric *fabric, unsigned n
     return rc;
 }
 
-/* In what order their steps come, where they are due at the same time. In virtual time other
- * nodes' steps are run on the same processor meanwhile. */
+/* Sets the order of steps that are due at the same time. Not used in virtual time, where steps of
+ * other nodes run in between on the same processor. */
 static void order_nodes(struct hil_group *g)
 {
     g->nodes[0]->first = true;
@@ -85,21 +86,21 @@ static int give_up_waiting(const struct hil_group *g)
     return -ETIMEDOUT;
 }
 
-/* A peer that came and left is not waited for, unless it may come back. */
+/* Whether a peer came and left. It is not waited for, unless it may come back. */
 static bool has_lost_a_peer(const struct hil_node *r)
 {
     return atomic_load_explicit(&r->links.lost, memory_order_relaxed) &&
            r->run->scenario->on_lost == HIL_END;
 }
 
-/* A peer has another scenario. */
+/* Whether a peer has another scenario. */
 static bool is_refused(const struct hil_node *r)
 {
     return atomic_load_explicit(&r->links.disagrees, memory_order_relaxed) || r->mgr->foreign_count;
 }
 
-/* Whether the wait makes no sense for one of the group's nodes, though it is not its turn: one of
- * them is looked at each time. */
+/* Checks one of the group's nodes, another at each call: returns an error if waiting has become
+ * pointless for it, even while the wait is for a different node. */
 static int look_at_another(const struct hil_group *g, unsigned *looked_at)
 {
     const struct hil_node *r = g->nodes[++*looked_at % g->count];
@@ -107,7 +108,8 @@ static int look_at_another(const struct hil_group *g, unsigned *looked_at)
     return is_refused(r) ? -EPROTO : has_lost_a_peer(r) ? -ECONNRESET : 0;
 }
 
-/* Until this is so (1; or an error) of all the group's nodes. */
+/* Waits until is_so returns 1 for each of the group's nodes, or until it returns an error for one
+ * of them. */
 static int wait_until_all(struct hil_group *g, int (*is_so)(struct hil_node *node),
                           uint64_t timeout_ns)
 {
@@ -129,14 +131,14 @@ static int wait_until_all(struct hil_group *g, int (*is_so)(struct hil_node *nod
         }
         if (atomic_load(&g->run->state->stop))
             return -EINTR;
-        if (loco_relax(g->nodes[i]->mgr, &wait)) /* what is waited for comes to this node */
+        if (loco_relax(g->nodes[i]->mgr, &wait)) /* the awaited data arrives at this node */
             return give_up_waiting(g);
         hil_waiting_look(&waiting);
     }
     return 0;
 }
 
-/* All the group's nodes come to a meeting, and wait until everybody has. */
+/* Brings all the group's nodes to a meeting, and waits until all nodes of the run have come. */
 static int meet(struct hil_group *g, uint64_t timeout_ns)
 {
     for (unsigned i = 0; i < g->count; i++) {
@@ -153,12 +155,12 @@ static uint64_t soon(const struct hil_group *g)
 }
 
 /*
- * The barrier is a star, so one meeting tells node 0 that all have come, and each other one only
- * that node 0 has. Who leaves a second one knows that all were at the
- * first, and so that the start which node 0 announced in between is everybody's.
+ * The barrier is a star: after one meeting node 0 knows that all nodes have come, but each other
+ * node only knows that node 0 has. A node that leaves the second meeting knows that all nodes left
+ * the first one, so the start that node 0 announced in between holds for all.
  *
- * Who does not know node 0's clock starts when it has left the second meeting; that all leave at
- * once, but for the time that news takes.
+ * A node that does not know node 0's clock starts when it leaves the second meeting. All nodes
+ * leave it at the same time, apart from the network's delay.
  */
 static int agree_on_start(struct hil_group *g, uint64_t timeout_ns)
 {
@@ -178,8 +180,8 @@ static int agree_on_start(struct hil_group *g, uint64_t timeout_ns)
     return rc;
 }
 
-/* Whether the group has come back to a run that is under way: 1, 0 or a negative errno. It is so
- * for all its nodes, or for none: they died together. */
+/* Whether the group has come back to a run that is under way: 1, 0 or a negative errno. The answer
+ * is the same for all its nodes, because they died together. */
 static int find_run(struct hil_group *g, uint64_t timeout_ns)
 {
     int found = 0;
@@ -193,9 +195,9 @@ static int find_run(struct hil_group *g, uint64_t timeout_ns)
 }
 
 /*
- * Of two reasons the better one. Who left before the run may have refused another node of this
- * group, for its scenario, and what it said then is heard a little later: but before that node's
- * own loss.
+ * Picks the better of two reasons. A peer that left before the run may have refused another node of
+ * this group because of its scenario. That message arrives a little later than the loss, but before
+ * the refused node sees the loss itself.
  */
 static int better_reason(const struct hil_group *g, int rc)
 {
@@ -227,7 +229,7 @@ static int start_together(struct hil_group *g, uint64_t timeout_ns)
     return rc ? rc : agree_on_start(g, timeout_ns);
 }
 
-/* The threads that do the node's shards. */
+/* Starts the threads that step the node's shards. */
 static int open_crew(struct hil_group *g, const struct hil_executor_config *nodes)
 {
     struct hil_executor_state *state = executor_of(g);
@@ -277,7 +279,7 @@ int hil_group_start(struct hil_group *g, const struct hil_run *run, struct loco_
     return 0;
 }
 
-/* A run of so many nodes is refused before scenarios are compared. */
+/* Explains a different number of nodes; that is found before scenarios are compared. */
 static void explain_foreigner(const struct hil_node *r, struct hil_executor_state *state)
 {
     const uint32_t count = r->mgr->foreign_count;
@@ -318,7 +320,7 @@ void hil_group_explain(const struct hil_group *g, int rc)
         explain_loss(g);
 }
 
-/* Whoever is lost by now has ended as well. */
+/* Waits until all peers have ended. A lost peer counts as ended. */
 static void wait_for_peers(struct hil_group *g)
 {
     uint64_t timeout_ns = END_NS + hil_group_meeting_ns(g->run->scenario);
@@ -333,7 +335,7 @@ static void wait_for_peers(struct hil_group *g)
     }
 }
 
-/* Devices are not left as they are while the others are waited for. */
+/* Devices are released first, so that they are not left driven while the group waits for others. */
 void hil_group_end(struct hil_group *g, enum hil_stage stage)
 {
     for (unsigned i = 0; i < g->count; i++)

@@ -28,7 +28,7 @@ static int links_choose_star(struct hil_links *l, unsigned self)
     return 0;
 }
 
-/* Those of the star, and those at the other ends of the node's links: each once. */
+/* The nodes of the star and those at the other ends of the node's links, each once. */
 static int links_choose_members(struct hil_links *l)
 {
     const struct hil_system *s = l->system;
@@ -54,7 +54,7 @@ static int links_choose_members(struct hil_links *l)
 
 /* --- who does not belong ---------------- */
 
-/* "pid" and "pi" have other gains each. */
+/* Compares names up to the "=": "pid" and "pi" have different gains. */
 void hil_links_say_difference(const char *here, const char *there, char *text, size_t size)
 {
     const size_t key = strcspn(here, "=");
@@ -177,7 +177,7 @@ void hil_links_fini(struct hil_links *l)
     *l = (struct hil_links){0};
 }
 
-/* Two copies of a message with what belongs to it, and a member's part of the star. */
+/* Room for two copies of each message and their overhead, and for the node's part of the star. */
 size_t hil_links_arena_size(const struct hil_system *s, unsigned node)
 {
     const struct hil_node_config *n = &s->nodes[node];

@@ -1,22 +1,24 @@
 /*
  * The channel between the nodes of a scenario (the power_controller of the paper's appendix
- * "Distributed DC/DC Converter System", for any nodes): a link is an owned_var of all the signals
- * that go from one node to another.
+ * "Distributed DC/DC Converter System", for any kind of node). A link is an owned_var of all the
+ * signals that go from one node to another.
  *
  *      node 0  --0-3-->  node 3      the sender's owned_var "0-3", pushed in each of its steps
  *      node 0  <--3-0--  node 3
  *
- * Beside them a star around node 0: an SST in which each node says how it is (live.h), and a
- * barrier for a common start. A node that restarts is taken back, but for the barrier: it learns of
- * the start from node 0's row, so it asks for that before it adds the barrier. So a step costs the
- * same however many nodes there are.
+ * In addition there is a star around node 0: an SST in which each node publishes its state
+ * (live.h), and a barrier for a common start. Because of the star, the cost of a step does not
+ * depend on the number of nodes. A node that restarts is taken back by all of these but the
+ * barrier: it learns the start from node 0's row. So a node asks for that row before it adds the
+ * barrier.
  *
  * A message has the sender's step number, and the newest step of the receiver that the sender had
- * acted on. So every node knows how old its inputs are, and the round trip to who answers, without
- * synchronised clocks: all loops count their steps from the common start, which each puts on its
- * own clock.
+ * acted on. From these each node knows the age of its inputs and the round trip to a node that
+ * answers, without synchronised clocks: all loops count their steps from the common start, and each
+ * node knows that start on its own clock.
  *
- * One thread of each node, or each of its shards the links that it has (shards.h).
+ * Used by one thread of each node; if the node has shards, each shard's thread uses the shard's own
+ * links (shards.h).
  */
 #ifndef HIL_LINKS_H
 #define HIL_LINKS_H
@@ -26,11 +28,11 @@
 #include "live.h"
 #include "tuning_vars.h"
 
-/* Crosses the network. Steps are numbered from 1; 0 says that nothing came yet. */
+/* Crosses the network. Steps are numbered from 1; step 0 means that nothing has come yet. */
 struct hil_message {
     uint64_t step;
-    uint64_t acted_on; /* the receiver's step that was taken into account; 0: none */
-    double values[];   /* as many as the link has */
+    uint64_t acted_on; /* the receiver's newest step taken into account; 0: none */
+    double values[];   /* one for each signal of the link */
 };
 
 _Static_assert(sizeof(struct hil_message) == 16, "crosses the network");
@@ -48,28 +50,29 @@ struct hil_links {
     const struct hil_node_config *node;
     uint32_t *members, *star; /* of the channel; of the SST and the barrier */
     unsigned member_count, star_count;
-    struct loco_owned_var *out; /* by the node's links */
-    struct loco_owned_var *in;  /* by the node's incoming ones */
+    struct loco_owned_var *out; /* in the order of the node's links */
+    struct loco_owned_var *in;  /* in the order of its incoming links */
     struct loco_sst progress;
     struct loco_barrier barrier;
     struct hil_tuning_vars tuning;
-    _Atomic bool lost;                         /* a member was, at some time */
+    _Atomic bool lost;                         /* a member was lost at some time */
     _Atomic bool disagrees;                    /* a member has another scenario */
-    char disagreement[HIL_DISAGREEMENT_BYTES]; /* how the first one's differs; once `disagrees` */
+    char disagreement[HIL_DISAGREEMENT_BYTES]; /* how the first one differs; set before `disagrees`
+                                                */
 };
 
-/* The network memory that the endpoint of node `node` takes, in bytes. */
+/* Bytes of network memory that the endpoint of node `node` takes. */
 size_t hil_links_arena_size(const struct hil_system *system, unsigned node);
 
-/* Constructs and joins this node's endpoint, called "links", for nodes with the same listing of
- * their scenario. Errors as of loco_channel_init. */
+/* Constructs and joins this node's endpoint, named "links". It joins only nodes whose scenario has
+ * the same listing. Errors as of loco_channel_init. */
 int hil_links_init(struct hil_links *links, struct loco_manager *manager,
                    const struct hil_scenario *scenario);
 
-/* Adds the barrier, for who is there from the start. */
+/* Adds the barrier. Only nodes that are there from the start do this. */
 int hil_links_add_barrier(struct hil_links *links);
 
-/* Says how two lines of a listing differ: "controller.period_us is 40 here and 50 there". */
+/* Describes how two lines of a listing differ: "controller.period_us is 40 here and 50 there". */
 void hil_links_say_difference(const char *here, const char *there, char *text, size_t size);
 
 void hil_links_fini(struct hil_links *links);

@@ -16,7 +16,7 @@
 #include "privileges.h"
 #include "rehearsal.h"
 
-/* The counters prove what the loop claims: no fault, no switch to another. */
+/* The counters show that the loop caused no page fault and no switch to another thread. */
 static int run_measured(struct hil_executor *e, struct hil_executor_state *state)
 {
     struct rusage before, after;
@@ -44,7 +44,7 @@ static int gather_loops(struct hil_executor *e, const struct hil_group *g)
     return 0;
 }
 
-/* An address that is none of this machine's. */
+/* An address does not belong to this machine. */
 static const char *explain_address(const struct hil_run *run)
 {
     return run->scenario->fabric == HIL_FABRIC_TCP
@@ -57,7 +57,7 @@ static void explain(const struct hil_run *run, int rc)
     struct hil_executor_state *state = &run->state->executors[run->executor];
 
     if (state->message[0])
-        return; /* the group has said it */
+        return; /* the group has already explained it */
     const char *why = rc == -ETIMEDOUT    ? "the other nodes did not come"
                       : rc == -ECONNRESET ? "a peer was lost"
                       : rc == -ETIME      ? "a step missed its deadline and the policy is halt"
@@ -87,7 +87,8 @@ static uint64_t shortest_period_ns(const struct hil_executor *e)
     return least;
 }
 
-/* The clock is set when the start is near: so all processes set theirs within moments. */
+/* Sets the clock shortly before the start, so that all processes set theirs at nearly the same
+ * time. */
 static int run_scheduled(struct hil_executor *e, const struct hil_executor_config *config,
                          struct hil_group *group, const struct hil_rehearsal *rehearsal,
                          struct hil_executor_state *state)
@@ -179,7 +180,7 @@ static int open_tcp(const struct hil_scenario *s, const char *const *addresses,
     return loco_tcp_open(fabric, &config);
 }
 
-/* The fabric that the scenario names. */
+/* Opens the fabric that the scenario names. */
 static int open_fabric(const struct hil_run *run, struct loco_fabric **fabric)
 {
     const struct hil_scenario *s = run->scenario;
@@ -207,7 +208,7 @@ static void close_fabric(const struct hil_scenario *s, struct loco_fabric *fabri
         loco_shm_close(fabric);
 }
 
-/* In a process that was started again the nodes do not run any more as they did when it died. */
+/* In a process that was started again, the nodes are not running, as they were when it died. */
 static void show_init(const struct hil_run *run, const struct hil_executor_config *config)
 {
     for (unsigned i = 0; i < config->count; i++) {
@@ -234,7 +235,8 @@ int hil_real_time_run(const struct hil_run *run, const struct hil_clock *clock, 
     } else if (rc) {
         explain(run, rc);
     } else {
-        /* The fabric's own thread is there already, and stays off the loop's core. */
+        /* The fabric's own thread already exists. hil_settle does not move it to the loop's
+         * core. */
         hil_settle(config, state);
         int awake = hil_keep_awake(state);
         rc = run_group(run, clock, fabric, wait_s);

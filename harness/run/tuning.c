@@ -23,7 +23,7 @@ static void tuning_say_source(char text[HIL_TUNABLE_DOC], const struct hil_sourc
     snprintf(text, HIL_TUNABLE_DOC, "what the source gives: %s", steps);
 }
 
-/* NAN where it changes. */
+/* NAN if the source's value varies. */
 static double tuning_source_value(const struct hil_source *source)
 {
     if (source->kind == HIL_SOURCE_CONSTANT)

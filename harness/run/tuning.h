@@ -1,15 +1,15 @@
 /*
- * Tuning, as all parts of it share it: what the launcher asks for, what a node is told, and what it
+ * Data that all parts of tuning share: the launcher's requests, the messages to nodes, and their
  * answers.
  *
  *      launcher --(memory)--> the desk at node 0 --(owned_var)--> each node that it concerns
  *               <--(memory)--                    <--(owned_var)--
  *
- * A request is one to HIL_CHANGES_MAX changes, which take force at one time of the run. Node 0
- * takes it up in one of its steps (tuning_desk.h), and says when that time is: late enough for all
- * nodes to have heard of it. Each of these applies it in its first step that is due then or later
- * (tuner.h), and answers in which that was. So two runs in which node 0 takes up the same requests
- * in the same steps are the same run, in virtual time bit for bit.
+ * A request has one to HIL_CHANGES_MAX changes, which take force at one time of the run. Node 0
+ * takes it up in one of its steps (tuning_desk.h), and sets that time late enough for all nodes to
+ * have heard of it. Each node that it concerns applies it in its first step that is due then or
+ * later (tuner.h), and answers with the number of that step. So two runs in which node 0 takes up
+ * the same requests in the same steps are the same run; in virtual time they are equal bit for bit.
  */
 #ifndef HIL_TUNING_H
 #define HIL_TUNING_H
@@ -29,16 +29,16 @@ enum {
 
 /* --- what crosses the network ----------------------------------------------------------------- */
 
-/* One change: the tunable is at `value` from the time on that the message says; a source gets there
- * from `from` on a line, in ramp_ns. */
+/* One change: the tunable takes `value` at the time in the message. A source goes there from `from`
+ * on a straight line that takes ramp_ns. */
 struct hil_change_told {
-    uint64_t tunable; /* of the system's */
+    uint64_t tunable; /* among the system's tunables */
     double value, from;
     uint64_t ramp_ns;
 };
 
 struct hil_tuning_message {
-    uint64_t number; /* of the request, from 1 on */
+    uint64_t number; /* of the request, from 1 */
     uint64_t at_ns;  /* after the start of the run */
     uint64_t count;
     struct hil_change_told changes[HIL_CHANGES_MAX];
@@ -47,9 +47,9 @@ struct hil_tuning_message {
 /* A node's answer. */
 struct hil_tuning_answer {
     uint64_t number;  /* of the request */
-    uint64_t step;    /* at which it took force */
-    uint64_t time_ns; /* when that was due */
-    uint64_t refused; /* a bit for each change that the model refused */
+    uint64_t step;    /* at which the changes took force */
+    uint64_t time_ns; /* when that step was due */
+    uint64_t refused; /* one bit for each change that the model refused */
 };
 
 _Static_assert(sizeof(struct hil_tuning_message) == 24 + 32 * HIL_CHANGES_MAX &&
@@ -58,11 +58,11 @@ _Static_assert(sizeof(struct hil_tuning_message) == 24 + 32 * HIL_CHANGES_MAX &&
 
 /* --- in the run's memory ---------------------------------------------------------------------- */
 
-/* What is asked for: by the launcher, or by the record of a run that is done again. */
+/* A change that the launcher asks for, or that is replayed from a record. */
 struct hil_change_wanted {
     unsigned tunable;
     double value;
-    uint64_t ramp_ns; /* of a source */
+    uint64_t ramp_ns; /* only of a source */
 };
 
 struct hil_request {
@@ -70,7 +70,8 @@ struct hil_request {
     struct hil_change_wanted changes[HIL_CHANGES_MAX];
 };
 
-/* A change at a node; of a node that is lost `step` and `time_ns` say nothing. */
+/* The outcome of a change at one node. If the node is lost, `step` and `time_ns` have no
+ * meaning. */
 enum hil_tuned_how { HIL_TUNED, HIL_TUNING_REFUSED, HIL_TUNING_LOST };
 
 struct hil_tuned_here {
@@ -80,44 +81,45 @@ struct hil_tuned_here {
     uint32_t how; /* an enum hil_tuned_how */
 };
 
-/* A tunable, for who watches, and for a node that starts again. The node that it concerns writes
- * what it has applied; of a source all nodes write the same. */
+/* State of a tunable, for programs that watch and for a node that starts again. Each node that it
+ * concerns writes what it has applied; for a source all nodes write the same. */
 struct hil_tunable_state {
     char name[HIL_TUNABLE_NAME], unit[HIL_TUNABLE_UNIT], doc[HIL_TUNABLE_DOC];
     double min, max;
     uint32_t is_source;
     _Atomic uint32_t
-        is_set;           /* what follows says what it is; before that it is as in the scenario */
-    _Atomic double value; /* NAN: a source that follows its scenario */
+        is_set;           /* the fields below have its setting; until then the scenario's holds */
+    _Atomic double value; /* NAN: the source still follows its scenario */
     double from;
     uint64_t at_ns, ramp_ns;
 };
 
 struct hil_tuning {
-    /* The launcher's: how many requests there were, and the newest ones, by their number. */
+    /* Written by the launcher: the number of requests so far, and the newest requests, by number
+     * modulo 2. */
     _Atomic uint64_t asked;
     struct hil_request requests[2];
-    /* Node 0's: the newest one that all nodes have answered, or that is given up. */
+    /* Written by node 0: the newest request that all nodes have answered, or that was given up. */
     _Atomic uint64_t answered;
-    /* And what became of them, change by change and node by node. */
+    /* Written by node 0: the outcome of each change at each node. */
     _Atomic uint64_t logged;
     struct hil_tuned_here log[HIL_TUNED_LOG];
     unsigned count;
     struct hil_tunable_state tunables[];
 };
 
-/* The memory that the system's tuning takes; 0: nothing can be tuned. */
+/* Bytes that the tuning of the system takes; 0: nothing can be tuned. */
 size_t hil_tuning_size(const struct hil_system *system);
 void hil_tuning_init(struct hil_tuning *tuning, const struct hil_system *system);
 
-/* Where the launcher, which is process `pid`, hears of requests: an abstract socket of this name,
- * without the NUL before it. */
+/* Name of the abstract socket on which the launcher, process `pid`, receives requests. It comes
+ * without the leading NUL. */
 enum { HIL_TUNING_SOCKET_BYTES = 32 };
 void hil_tuning_socket_name(int pid, char name[HIL_TUNING_SOCKET_BYTES]);
 
 /* --- requests that are done again ------------------------------------------------------------- */
 
-/* What node 0 takes up in its step `step`. */
+/* A request that node 0 takes up in its step `step`. */
 struct hil_request_again {
     uint64_t step;
     struct hil_request request;

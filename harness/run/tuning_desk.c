@@ -7,14 +7,14 @@
 #include "../scenario/tunables.h"
 #include "note.h"
 
-/* Nodes that are told, or asked, in one step. */
+/* How many nodes the desk tells or asks in one step. */
 enum { DESK_NODES = 8 };
 
-/* How long news take to a node, in real time: many times what a network takes, and no time for who
- * turns a knob. */
+/* How long news takes to reach a node in real time. That is many times what a network takes, and
+ * too short for a person at a knob to notice. */
 static const uint64_t NEWS_NS = 5000000;
 
-/* What a source gives since it was tuned. */
+/* The signal that a source gives since it was tuned. */
 struct desk_source {
     bool tuned;
     struct hil_change ramp;
@@ -23,13 +23,13 @@ struct desk_source {
 
 struct hil_tuning_desk {
     struct hil_node *node;
-    const struct hil_request_again *again, *again_end; /* of a run that is done again: to come */
-    bool waits; /* for all answers, before it does the next one */
+    const struct hil_request_again *again, *again_end; /* the replayed requests still to come */
+    bool waits; /* for all answers, before the next replayed request */
     uint64_t news_ns;
-    uint64_t asked; /* the newest request of the launcher's that was taken up */
+    uint64_t asked; /* the launcher's newest request that was taken up */
     bool busy;
     struct hil_tuning_message message;
-    unsigned *to; /* nodes that it concerns; from the `told` first ones the answer is awaited */
+    unsigned *to; /* nodes that it concerns; the first `told` of them have yet to answer */
     unsigned to_count, told, looked_at;
     bool *concerned; /* by node */
     struct desk_source *sources;
@@ -74,7 +74,7 @@ static void desk_log_all(const struct hil_tuning_desk *d, unsigned node,
     }
 }
 
-/* The node's answer, or that there will be none, which is NULL. */
+/* Handles a node's answer. NULL: there will be none. */
 static void desk_settle(struct hil_tuning_desk *d, unsigned i,
                         const struct hil_tuning_answer *answer)
 {
@@ -110,7 +110,7 @@ static double desk_source_at(const struct hil_tuning_desk *d, unsigned source, u
                       : hil_source_at(&desk_system(d)->sources[source], t_ns);
 }
 
-/* Where it is when the change takes force, so that all nodes begin their ramps at one value. */
+/* The source's value when the change takes force. All nodes begin their ramps at that value. */
 static void desk_take_source(struct hil_tuning_desk *d, unsigned source,
                              struct hil_change_told *change)
 {
@@ -179,7 +179,7 @@ static void desk_tell(struct hil_tuning_desk *d, unsigned node)
     loco_owned_var_push(&var->bell);
 }
 
-/* Returns whether node 0 is among them. */
+/* Returns whether node 0 is among the nodes that were told. */
 static bool desk_tell_some(struct hil_tuning_desk *d)
 {
     bool own = false;
@@ -193,7 +193,7 @@ static bool desk_tell_some(struct hil_tuning_desk *d)
     return own;
 }
 
-/* Node 0 does not need to be asked. */
+/* Node 0 hands in its own answer, so the desk does not ask it. */
 static void desk_ask(struct hil_tuning_desk *d, unsigned i)
 {
     const unsigned node = d->to[i];
@@ -216,7 +216,7 @@ static void desk_ask_some(struct hil_tuning_desk *d)
         desk_close_request(d);
 }
 
-/* Those that have not answered yet are not waited for any more. */
+/* Stops waiting for nodes that have not answered yet. */
 static void desk_give_up(struct hil_tuning_desk *d)
 {
     while (d->told > 0)
@@ -234,7 +234,7 @@ __attribute__((cold, noinline)) static bool desk_go_on(struct hil_tuning_desk *d
 
 /* --- a step ---------------------------------------------------------------------------------- */
 
-/* The launcher asks again where it does not wait any longer. */
+/* The launcher makes a new request only if it no longer waits for the old one. */
 static void desk_look(struct hil_tuning_desk *d, uint64_t n, uint64_t now_ns)
 {
     const struct hil_tuning *memory = desk_memory(d);
@@ -248,8 +248,9 @@ static void desk_look(struct hil_tuning_desk *d, uint64_t n, uint64_t now_ns)
     desk_take(d, n, now_ns, &memory->requests[asked % 2]);
 }
 
-/* In virtual time what was given up is given up again, for the same run; the clock may have held a
- * node up, which is waited for. */
+/* Takes up a replayed request. In virtual time, a request that was given up in the original run is
+ * given up again, so the run is the same. In real time the desk waits for all answers, because a
+ * node may be late. */
 static void desk_look_again(struct hil_tuning_desk *d, uint64_t n, uint64_t now_ns)
 {
     if (d->again == d->again_end || d->again->step > n || (d->busy && d->waits))
@@ -282,7 +283,8 @@ bool hil_tuning_desk_is_busy(const struct hil_tuning_desk *d, uint64_t *asked)
 
 /* --- life ------------------------------------------------------------------------------------ */
 
-/* In virtual time news take just as long as the network says, and come before the next instant. */
+/* In virtual time news takes exactly as long as the network says. One ns more, so that it is there
+ * before the instant at which the change takes force. */
 static uint64_t desk_news_ns(const struct hil_scenario *s)
 {
     uint64_t longest = 0;

@@ -62,7 +62,7 @@ void hil_tuning_vars_fini(struct hil_tuning_vars *vars)
     *vars = (struct hil_tuning_vars){0};
 }
 
-/* Two copies of each, with what belongs to it. */
+/* Room for two copies of each message and their overhead. */
 size_t hil_tuning_vars_size(const struct hil_system *s, unsigned node)
 {
     const size_t each =
