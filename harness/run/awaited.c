@@ -24,7 +24,7 @@ static void awaited_open(struct hil_awaited_state *a, const struct hil_system *s
         a->node = UINT32_MAX;
         break;
     default:
-        break; /* of the node alone */
+        break; /* these concern the node alone */
     }
 }
 
@@ -42,7 +42,7 @@ static bool awaited_is(const struct hil_awaited_state *a, const struct hil_event
            (a->node == event->node || a->node == UINT32_MAX);
 }
 
-/* At the start each node begins to run: nobody waits for that. */
+/* Nodes that begin to run at the start are not events that a fault waits for. */
 void hil_awaited_note(const struct hil_state *state, const struct hil_event_row *event,
                       uint64_t now_ns)
 {

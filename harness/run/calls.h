@@ -1,7 +1,7 @@
 /*
- * Calls of the functions of models that a provider made, from a shared library to a program: what a
- * step costs; and, where the code may hang or crash, in which component an executor is, so that the
- * launcher can name it when the process stands still or dies.
+ * Bookkeeping for calls into models that a provider made, from a shared library to a program: what
+ * their steps cost, and, if the code may hang or crash, which component an executor is in. So the
+ * launcher can name the component when the process hangs or dies.
  */
 #ifndef HIL_CALLS_H
 #define HIL_CALLS_H
@@ -9,11 +9,11 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-/* What the steps of a component took: step(), with the apply() before it. One writer. */
+/* Costs of a component's steps: step(), and apply() before it. One writer. */
 struct hil_cost {
     uint64_t steps, sum_ns, max_ns;
     uint64_t over;     /* steps that took longer than the period */
-    uint64_t apply_ns; /* of the apply() since the last step */
+    uint64_t apply_ns; /* time of apply() since the last step */
 };
 
 static inline void hil_cost_add(struct hil_cost *cost, uint64_t ns, uint64_t period_ns)
@@ -26,10 +26,10 @@ static inline void hil_cost_add(struct hil_cost *cost, uint64_t ns, uint64_t per
     cost->over += ns > period_ns;
 }
 
-/* Where an executor's thread is, of the components whose code may hang or crash. */
+/* The component, of those whose code may hang or crash, that an executor's thread is in. */
 struct hil_inside {
-    _Atomic uint32_t component; /* of the system, and 1; 0: in none */
-    uint64_t step, time_ns;     /* by its node's step, and the run's time; 0 before the run */
+    _Atomic uint32_t component; /* 1 + its number in the system; 0: none */
+    uint64_t step, time_ns;     /* its node's step, and the run's time; 0 before the run */
 };
 
 static inline void hil_inside_enter(struct hil_inside *inside, uint32_t component, uint64_t step,

@@ -11,11 +11,11 @@
 
 static const uint64_t MEASURED_NS = 50000000;
 
-/* Two measurements of one counter, on a machine with others on it, differ by one part in a
- * million. By more than this: the counter, or the clock that it is held against, jumps. */
+/* On a busy machine two measurements of one counter differ by one part in a million. If they differ
+ * by more than this, the counter or the reference clock jumps. */
 static const double DISAGREEMENT = 20e-6;
 
-enum { TRIES = 4 }; /* until two agree */
+enum { TRIES = 4 }; /* until two measurements agree */
 
 static uint64_t read_clock(clockid_t id)
 {
@@ -30,12 +30,12 @@ uint64_t hil_clock_monotonic(void)
     return read_clock(CLOCK_MONOTONIC);
 }
 
-/* The counter and a clock, read together. */
+/* The counter and a clock, read at the same moment. */
 struct both {
     uint64_t ticks, ns;
 };
 
-/* Of some tries the one that was least disturbed. */
+/* Reads both several times, and returns the least disturbed reading. */
 static struct both read_both(clockid_t id)
 {
     struct both both = {0};
@@ -64,8 +64,9 @@ static bool is_invariant(void)
 #endif
 }
 
-/* The kernel compares the cores' counters when it starts, and watches them; it no longer lists one
- * that it finds unstable. If the list cannot be read, the caller has to measure. */
+/* The kernel compares the cores' counters at boot and watches them; it removes a counter that it
+ * finds unstable from this list. If the list cannot be read, the counter counts as trusted, and the
+ * measurements decide. */
 static bool is_trusted(void)
 {
     char list[256] = "tsc";
@@ -145,10 +146,10 @@ void hil_clock_set(struct hil_clock *c)
 
 /* --- sleeping ---------------- */
 
-/* Told to stop, a sleeper finds out after so long at most. */
+/* The longest nap: a sleeper that is told to stop notices after at most this long. */
 static const uint64_t NAP_NS = 20000000;
 
-/* The clock is not the kernel's, and drifts from it: so each nap counts from now. */
+/* This clock drifts from the kernel's, so each nap is measured anew from the present. */
 void hil_clock_nap(const struct hil_clock *clock, uint64_t until_ns)
 {
     uint64_t wake = hil_clock_monotonic(), now = hil_clock_now(clock);

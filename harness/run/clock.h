@@ -1,11 +1,12 @@
 /*
- * The loops' clock: the processor's time-stamp counter, read without a system call in some
- * ten nanoseconds. It begins on CLOCK_MONOTONIC, on which nodes agree when to start, and goes
- * on at the pace of CLOCK_MONOTONIC_RAW, which nobody adjusts. Where the counter cannot be
- * relied on, CLOCK_MONOTONIC itself.
+ * The loops' clock: the processor's time-stamp counter, read without a system call in about ten
+ * nanoseconds. It starts at the time of CLOCK_MONOTONIC, by which nodes agree when to start, and
+ * goes on at the rate of CLOCK_MONOTONIC_RAW, which nobody adjusts. If the counter cannot be relied
+ * on, the clock is CLOCK_MONOTONIC itself.
  *
- * All processes of a machine must agree, also those that were started apart. So the scale is
- * the kernel's own (see hil_clock_calibrate), and each sets the clock when the start is known.
+ * All processes of a machine must agree, including those that were started separately. So the scale
+ * is the kernel's own (see hil_clock_calibrate), and each process sets the clock when the start is
+ * known.
  */
 #ifndef HIL_CLOCK_H
 #define HIL_CLOCK_H
@@ -18,41 +19,41 @@
 #endif
 
 struct hil_clock {
-    const char *refused; /* why the counter does not serve; NULL: it does */
+    const char *refused; /* why the counter cannot be used; NULL: it can */
     uint64_t origin;     /* the counter's value at origin_ns */
-    uint64_t origin_ns;  /* of CLOCK_MONOTONIC */
-    /* The scale, each way, times 2^HIL_CLOCK_SHIFT: a conversion is one multiplication. */
+    uint64_t origin_ns;  /* on CLOCK_MONOTONIC */
+    /* Scale factors times 2^HIL_CLOCK_SHIFT: a conversion is one multiplication. */
     uint64_t ns_per_tick, ticks_per_ns;
 };
 
 enum { HIL_CLOCK_SHIFT = 60 };
 
 /*
- * Measures the scale, twice, and sets the clock. Takes 100 ms. The kernel counts in whole kHz,
- * and so does this: whoever measures finds the same.
+ * Measures the scale twice and sets the clock. Takes 100 ms. Like the kernel it rounds the rate to
+ * whole kHz, so every process finds the same rate.
  */
 void hil_clock_calibrate(struct hil_clock *clock);
 
-/* Sets the clock to CLOCK_MONOTONIC again. Not in a loop. */
+/* Sets the clock to CLOCK_MONOTONIC again. Do not call it in a loop. */
 void hil_clock_set(struct hil_clock *clock);
 
-/* What speaks for the counter, or against it. */
+/* Evidence for or against the counter. */
 struct hil_clock_evidence {
-    bool invariant;       /* the processor says that it is constant and never stops */
+    bool invariant;       /* the processor reports a constant rate that never stops */
     bool trusted;         /* the kernel has not found it unstable */
-    double first, second; /* ns a tick, as measured one after the other */
+    double first, second; /* ns per tick, from two measurements */
 };
 
-/* Why the counter is not to be relied on: a few words; NULL where it is. */
+/* Why the counter cannot be relied on, in a few words; NULL if it can. */
 const char *hil_clock_refuse(const struct hil_clock_evidence *evidence);
 
-/* ns of CLOCK_MONOTONIC, now. */
+/* The present time on CLOCK_MONOTONIC, in ns. */
 uint64_t hil_clock_monotonic(void);
 
-/* Sleeps until this time of the clock, or for 20 ms if that is sooner. */
+/* Sleeps until this time of the clock, but for at most 20 ms. */
 void hil_clock_nap(const struct hil_clock *clock, uint64_t until_ns);
 
-/* The counter's value, now. */
+/* The present value of the counter. */
 static inline uint64_t hil_clock_ticks(void)
 {
 #if defined(__x86_64__)
@@ -67,13 +68,14 @@ static inline uint64_t hil_clock_scaled(uint64_t value, uint64_t scale)
     return (uint64_t)((unsigned __int128)value * scale >> HIL_CLOCK_SHIFT);
 }
 
-/* The time at which the counter has this value, not before the clock was set. */
+/* The time at which the counter has this value. The value must not be from before the clock was
+ * set. */
 static inline uint64_t hil_clock_ns(const struct hil_clock *clock, uint64_t ticks)
 {
     return clock->origin_ns + hil_clock_scaled(ticks - clock->origin, clock->ns_per_tick);
 }
 
-/* The counter's value at that time, to one tick. */
+/* The counter's value at this time, to within one tick. */
 static inline uint64_t hil_clock_ticks_at(const struct hil_clock *clock, uint64_t ns)
 {
     if (ns <= clock->origin_ns)
@@ -81,19 +83,20 @@ static inline uint64_t hil_clock_ticks_at(const struct hil_clock *clock, uint64_
     return clock->origin + hil_clock_scaled(ns - clock->origin_ns, clock->ticks_per_ns) + 1;
 }
 
-/* ns, now. */
+/* The present time in ns. */
 static inline uint64_t hil_clock_now(const struct hil_clock *clock)
 {
     return clock->refused ? hil_clock_monotonic() : hil_clock_ns(clock, hil_clock_ticks());
 }
 
-/* One turn of a busy wait: some 50 ns, in which the core's other thread has more of it. */
+/* One turn of a busy wait: about 50 ns, which give more of the core to its other hardware
+ * thread. */
 static inline void hil_clock_pause(void)
 {
 #if defined(__x86_64__)
     __builtin_ia32_pause();
 #elif defined(__aarch64__)
-    __asm__ volatile("isb"); /* a yield is no pause at all on most of them */
+    __asm__ volatile("isb"); /* on most of them a yield does not pause */
 #endif
 }
 

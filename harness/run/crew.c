@@ -16,9 +16,9 @@
 #include "privileges.h"
 
 enum {
-    /* After so many looks a thread that may share its core with another gives way at each look. */
+    /* After this many looks, a thread that may share its core with another yields at each look. */
     LOOKS_BEFORE_YIELD = 1000,
-    /* A member's stack, all of which is locked in memory. */
+    /* Size of a member's stack, all of which is locked in memory. */
     STACK_BYTES = 512 << 10,
 };
 
@@ -27,14 +27,14 @@ struct crew_member {
     alignas(HIL_LINE) struct hil_crew *crew;
     unsigned share;
     int cpu;
-    int rc; /* of its attaching to the manager */
+    int rc; /* result of attaching to the manager */
     pthread_t thread;
-    struct rusage before, after; /* what is counted */
+    struct rusage before, after; /* resource usage, to be subtracted */
 };
 
 struct hil_crew {
-    alignas(HIL_LINE) _Atomic uint64_t call; /* the number of the newest */
-    hil_crew_work *work;                     /* of that call; NULL: end */
+    alignas(HIL_LINE) _Atomic uint64_t call; /* number of the newest call */
+    hil_crew_work *work;                     /* the work of that call; NULL: end */
     void *arg;
     alignas(HIL_LINE) _Atomic uint64_t rest_until_ns;
     struct hil_clock clock;
@@ -128,7 +128,7 @@ void hil_crew_rest(struct hil_crew *crew, uint64_t until_ns)
 
 /* --- a member's life ------------------------------------------------------------------------ */
 
-/* The thread that started it is pinned already, and a thread begins where that one is. */
+/* A new thread inherits the pinning of the executor's thread, so it must leave that core. */
 static void crew_leave_core(const struct crew_member *m)
 {
     cpu_set_t cores;
@@ -178,7 +178,7 @@ static void *crew_live(void *arg)
 
 /* --- all of them ---------------------------------------------------------------------------- */
 
-/* Whether each of the executor's threads is pinned to a core of its own. */
+/* Whether each of the executor's threads is pinned to its own core. */
 static bool crew_is_apart(const struct hil_executor_config *e)
 {
     for (unsigned i = 0; i < hil_executor_threads(e); i++)
@@ -189,7 +189,8 @@ static bool crew_is_apart(const struct hil_executor_config *e)
     return true;
 }
 
-/* One after the other: each may have something to say in the executor's state. */
+/* Starts a member and waits until it is ready. Members start one after another, because each may
+ * write to the executor's state. */
 static int crew_start(struct crew_member *m)
 {
     pthread_attr_t attr;
@@ -275,7 +276,7 @@ void hil_crew_close(struct hil_crew *crew)
     if (!crew)
         return;
     crew_announce(crew, NULL, NULL);
-    crew_wake_all(crew); /* those that never were */
+    crew_wake_all(crew); /* members that hil_crew_wake has not woken */
     for (unsigned i = 0; i < crew->member_count; i++) {
         pthread_join(crew->members[i].thread, NULL);
         crew_count_usage(&crew->members[i], crew->state);

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The first output that is no number. */
+/* The first output that is not a number. */
 static unsigned failure_place(const double *out, unsigned count)
 {
     unsigned i = 0;

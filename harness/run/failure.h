@@ -1,9 +1,9 @@
 /*
- * Components that fail: a step or an apply that returns an error, or a step that gives an output
- * which is no number; or code of others that ends its process, or does not return. Such a component
- * is not stepped again. The scenario says what then (on_error): the run ends; or it goes on, with
- * the safe values of a sampled component in place of its outputs, and with no number for those of a
- * continuous one, which makes safe what takes them.
+ * Components that fail: a step or an apply returns an error, a step gives an output that is not a
+ * number, or a provider's code ends its process or does not return. A failed component is not
+ * stepped again. The scenario decides what follows (on_error). The run may end; or it goes on with
+ * the safe values of a sampled component as its outputs, or with NaN as the outputs of a continuous
+ * one, which makes components that take them safe.
  */
 #ifndef HIL_FAILURE_H
 #define HIL_FAILURE_H
@@ -20,24 +20,25 @@ enum { HIL_COMPONENT_BYTES = 80, HIL_SIGNAL_BYTES = 48, HIL_FAILURE_WORDS_BYTES 
 struct hil_failure {
     char component[HIL_COMPONENT_BYTES]; /* "control[3]" */
     char model[HIL_SIGNAL_BYTES];
-    char signal[HIL_SIGNAL_BYTES]; /* the output that is no number; "": a call failed */
+    char signal[HIL_SIGNAL_BYTES]; /* the output that is not a number; "": a call failed */
     double value;                  /* of that output */
-    char ended[HIL_SIGNAL_BYTES];  /* what became of its process: "it crashed (SIGSEGV)"; or "" */
-    char call[8];                  /* of the model: "step", "apply" */
-    int error;                     /* that it returned, else 0 */
-    uint64_t step, time_ns;        /* of its node, by the run's time */
-    bool ends;                     /* the run, as the scenario says */
+    char ended[HIL_SIGNAL_BYTES];  /* how its process ended: "it crashed (SIGSEGV)"; or "" */
+    char call[8];                  /* function of the model: "step", "apply" */
+    int error;                     /* that the function returned, else 0 */
+    uint64_t step, time_ns;        /* step of its node; the run's time */
+    bool ends;                     /* it ends the run, by the scenario */
 };
 
 enum { HIL_FAILURES_LISTED = 16 };
 
-/* Those that an executor found, the first ones in full. One writer. */
+/* The failures that an executor found: all are counted, and the first ones are listed. One
+ * writer. */
 struct hil_failure_log {
     _Atomic uint64_t count; /* shown to programs that watch */
     struct hil_failure at[HIL_FAILURES_LISTED];
 };
 
-/* Whether all of them are numbers: no NaN and no infinity. */
+/* Whether all values are numbers: no NaN and no infinity. */
 static inline bool hil_all_numbers(const double *values, unsigned count)
 {
     double zero = 0;
@@ -47,7 +48,7 @@ static inline bool hil_all_numbers(const double *values, unsigned count)
     return zero == 0;
 }
 
-/* Who failed, when, and what follows. */
+/* The component that failed, when, and whether that ends the run. */
 struct hil_failing {
     const struct hil_component *component;
     const char *call; /* "step", "apply" */
@@ -55,21 +56,20 @@ struct hil_failing {
     bool ends;
 };
 
-/* Writes down that the call returned `rc`, or, if that is 0, gave out[]. Returns what the node's
- * step is to return: -ENOTRECOVERABLE if the run ends, or 0. */
+/* Logs that the call returned `rc` or, if that is 0, that it gave the bad outputs out[]. Returns
+ * the result for the node's step: -ENOTRECOVERABLE if the run ends, else 0. */
 int hil_failure_add(struct hil_failure_log *log, const struct hil_failing *failing, int rc,
                     const double *out);
 
-/* Writes down what became of the process of a component, in words. */
+/* Logs in words how the process of a component ended. */
 void hil_failure_add_ended(struct hil_failure_log *log, const struct hil_failing *failing,
                            const char *ended);
 
-/* What failed and how, in words: "control[3] (pid): its output torque_nm is nan, at 0.001 s (step
- * 50)".
- */
+/* Describes a failure in words: "control[3] (pid): its output torque_nm is NaN, at 0.001 s (step
+ * 50)". */
 void hil_failure_say(const struct hil_failure *failure, char text[HIL_FAILURE_WORDS_BYTES]);
 
-/* The same of the one that ended the run; leaves the text as it is where none did. */
+/* Describes the failure that ended the run, or leaves the text unchanged if there was none. */
 void hil_failure_describe(const struct hil_failure_log *log, char *text, size_t size);
 
 /* How many of a log's failures are listed. */

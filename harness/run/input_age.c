@@ -13,7 +13,7 @@ static uint64_t default_limit_ns(const struct hil_scenario *s, const struct hil_
 {
     const struct hil_node_config *nodes = s->system->nodes;
     const uint64_t periods = nodes[link->from].timing.period_ns + nodes[link->to].timing.period_ns;
-    const uint64_t network_ns = s->network.jitter_ns + link->latency_ns; /* at most */
+    const uint64_t network_ns = s->network.jitter_ns + link->latency_ns; /* upper bound */
 
     return longest(10 * periods + (s->mode == HIL_REALTIME ? 0 : network_ns), 1000000);
 }

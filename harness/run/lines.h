@@ -1,6 +1,7 @@
 /*
- * Memory at whole cache lines, zero. What a step touches of each thing comes first there, and is
- * seldom more than a line or two: a core's first cache has some five hundred, for all its nodes.
+ * Zeroed memory in whole cache lines. In each struct the fields that a step touches come first, and
+ * seldom fill more than one or two lines: a core's first-level cache has about five hundred lines
+ * for all its nodes.
  */
 #ifndef HIL_LINES_H
 #define HIL_LINES_H
@@ -15,7 +16,7 @@ static inline size_t hil_whole_lines(size_t size)
     return (size + HIL_LINE - 1) / HIL_LINE * HIL_LINE;
 }
 
-/* To be freed with free(); NULL: there is no memory. */
+/* Freed with free(). Returns NULL if memory is out. */
 static inline void *hil_lines_new(size_t size)
 {
     void *lines = aligned_alloc(HIL_LINE, hil_whole_lines(size));

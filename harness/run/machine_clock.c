@@ -5,7 +5,7 @@
 
 #include "../../channels/fabric/host_time.h"
 
-/* Two clocks that are read one after the other are read within this. */
+/* Two clocks that are read one after the other are read within this time. */
 enum { READING_NS = 1000 };
 
 static uint64_t clock_error_of_day(void)
@@ -46,7 +46,7 @@ static void clock_take_trip(struct hil_machine_clock *c, uint64_t asked_ns, uint
     c->compared_ns = heard_ns;
 }
 
-/* Both clocks of day are right, within what the kernels say. */
+/* Assumes that both clocks of day are right, within the errors that the kernels report. */
 static void clock_take_day(struct hil_machine_clock *c, const struct hil_clock_reading *there,
                            const struct hil_clock_reading *here)
 {

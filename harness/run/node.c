@@ -13,13 +13,14 @@
 
 _Static_assert(offsetof(struct hil_node, loop.timing.phase_ns) < 2 * HIL_LINE, "two lines");
 
-/* Each node has its own share of the time, so that nodes on one core do not tell at once. */
+/* Each node reports at its own offset in the interval, so that nodes on one core do not report
+ * together. */
 static uint64_t first_tell(const struct hil_run *run, unsigned node)
 {
     return HIL_TELL_NS * (uint64_t)node / run->state->node_count;
 }
 
-/* Node 0 looks around, where anybody else is. */
+/* Node 0 copies the rows of other nodes, if there are any. */
 static uint64_t first_look(const struct hil_run *run, unsigned node)
 {
     return node == 0 && run->state->node_count > 1 ? 0 : UINT64_MAX;
@@ -111,7 +112,7 @@ bool hil_node_knows_clock(const struct hil_node *node)
     return node_shares_clock(node) || node->run->first_clock.known;
 }
 
-/* A time of node 0's. */
+/* Converts a time of node 0's clock to this node's. */
 static uint64_t node_on_own_clock(const struct hil_node *node, uint64_t first_ns)
 {
     return node_shares_clock(node) ? first_ns
@@ -119,15 +120,15 @@ static uint64_t node_on_own_clock(const struct hil_node *node, uint64_t first_ns
 }
 
 /*
- * Without a clock in common: each message that arrives was pushed in a step of its sender, whose
- * number it has, and so tells when step 0 was. Of some the earliest, for a step may be late. They
- * are from whatever nodes still send, and came while this one looked. Where nothing comes in, the
- * run begins now.
+ * Infers the start without a common clock. Each arriving message was pushed in a step of its
+ * sender, and has that step's number, so it tells when step 0 was. The earliest of several such
+ * times counts, because a step may run late. The messages must arrive while this node looks, and
+ * may come from any sender. A node without incoming links starts the run now.
  */
 struct infer {
     struct hil_node *node;
     struct hil_message *newest;
-    uint64_t *steps; /* of each incoming link, that of its newest message */
+    uint64_t *steps; /* for each incoming link, the step of its newest message */
     unsigned arrived;
 };
 
@@ -150,7 +151,7 @@ static void infer_look(struct infer *f, unsigned i)
     f->arrived++;
 }
 
-/* Returns how many of the senders are there. */
+/* Looks at the links of all senders that are not lost, and returns how many these are. */
 static unsigned infer_look_at_all(struct infer *f)
 {
     unsigned there = 0;
@@ -189,7 +190,7 @@ static int infer_start(struct hil_node *node, uint64_t timeout_ns)
     }
     int rc = infer_open(&f, node);
     if (!rc)
-        infer_look_at_all(&f); /* what is there by now may be old */
+        infer_look_at_all(&f); /* messages that are already there may be old */
     f.arrived = 0;
     node->start_ns = UINT64_MAX;
     while (!rc && f.arrived < ARRIVALS)
@@ -209,7 +210,7 @@ int hil_node_find_run(struct hil_node *node, uint64_t timeout_ns)
     if (node->id == 0 || s->mode == HIL_VIRTUAL || s->on_lost != HIL_RESTART)
         return 0;
 
-    /* Node 0 pushed its row before this node was here. */
+    /* Node 0 pushed its row before this node came. */
     struct hil_progress first;
     int rc = loco_owned_var_read(loco_sst_row(&node->links.progress, 0), &first);
     if (rc || first.stage < HIL_RUNNING)
@@ -246,7 +247,8 @@ static uint64_t greater(uint64_t a, uint64_t b)
     return a > b ? a : b;
 }
 
-/* Puts the row together; for who watches here, and ready to be pushed. */
+/* Fills the node's row, shows it to programs that watch here, and stores it in the SST, to be
+ * pushed later. */
 static void store(struct hil_node *node, uint64_t steps)
 {
     uint64_t recent = greater(node->live.late_now_ns, node->live.late_before_ns);
@@ -256,7 +258,7 @@ static void store(struct hil_node *node, uint64_t steps)
         .missed = hil_missed(node->state),
         .start_ns = node->start_ns,
         .input_age_ns = node->loop.input_age_ns,
-        .late_max_ns = greater(recent, node->state->late.max), /* which lacks the newest step */
+        .late_max_ns = greater(recent, node->state->late.max), /* lacks the newest step */
         .late_recent_ns = recent,
     };
 
@@ -279,7 +281,8 @@ void hil_node_get_ready(struct hil_node *node)
     hil_node_report(node, HIL_READY);
 }
 
-/* What was before the start is an event only when it is known when that was. */
+/* Notes a stage as an event of the run. The stages before the start are noted when the node begins
+ * to run, since only then it is known how long before the start they were. */
 static void node_note_stage(struct hil_node *node, enum hil_stage stage)
 {
     const uint64_t first = node->loop.first, now = loco_clock(node->mgr) - node->start_ns;
@@ -315,8 +318,8 @@ void hil_node_report(struct hil_node *node, enum hil_stage stage)
     loco_sst_push_broadcast(&node->links.progress);
 }
 
-/* Node 0's row is read where it is; the others have no use for it, and to push it to a thousand of
- * them would make the step late. */
+/* Others read node 0's row only at the start and at the end. Pushing it to a thousand nodes would
+ * make the step late, so here node 0 only stores it. */
 void hil_node_tell(struct hil_node *node, uint64_t n, uint64_t now_ns)
 {
     struct hil_live *live = &node->live;

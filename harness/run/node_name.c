@@ -37,7 +37,7 @@ void hil_nodes_name_add(const struct hil_system *system, unsigned first, unsigne
                  system->nodes[last].is.index);
 }
 
-/* How many of the nodes from this one on are in a row, in one array. */
+/* How many of these nodes are consecutive members of one array, from the first on. */
 static unsigned executor_row(const struct hil_system *system, const unsigned *nodes, unsigned count)
 {
     unsigned row = 1;

@@ -4,7 +4,7 @@
 
 #include "state.h"
 
-/* A waiting loop looks again after this long. */
+/* How often a paused run checks whether it may go on. */
 enum { PACE_LOOK_NS = 1000000 };
 
 static bool pace_stands(struct hil_state *s)

@@ -1,7 +1,7 @@
 /*
- * Virtual time is held up, let go on by so many instants, and let go on for good, as the launcher
- * says in the run's memory. An instant is a time of the run at which any node steps, so all that
- * steps at it does so, or nothing.
+ * The pace of virtual time: the launcher pauses the run, lets it go on for some instants, or lets
+ * it go on for good, through the run's memory. An instant is a time of the run at which any node
+ * steps. Either all steps of an instant are done, or none.
  */
 #ifndef HIL_PACE_H
 #define HIL_PACE_H
@@ -11,18 +11,17 @@
 #include <stdint.h>
 
 struct hil_pace {
-    /* The launcher's: it is to stand still, when so many instants are done. */
+    /* Written by the launcher: pause once `allowed` instants are done. */
     _Atomic bool hold;
     _Atomic uint64_t allowed;
-    /* The run's: it stands still; it has done so many. */
+    /* Written by the run: whether it is paused, and how many instants are done. */
     _Atomic bool paused;
     _Atomic uint64_t done;
 };
 
 struct hil_state;
 
-/* At an instant that none of the run's nodes has begun: returns when it may be, or when the run is
- * to stop. */
+/* Called before each instant. Returns when the instant may begin, or when the run is to stop. */
 void hil_pace_wait(struct hil_state *state);
 
 #endif

@@ -12,12 +12,12 @@ static void *poll_all(void *arg)
     while (!atomic_load_explicit(&p->stop, memory_order_relaxed)) {
         for (unsigned i = 0; i < p->count; i++)
             loco_manager_poll(p->nodes[i]->mgr);
-        sched_yield(); /* its core may be somebody else's too */
+        sched_yield(); /* other threads may need its core */
     }
     return NULL;
 }
 
-/* Off the loops' cores: one that spins there leaves nothing to others. */
+/* Keeps the thread off the loops' cores, where a spinning loop would leave it no time. */
 static int choose_cores(pthread_attr_t *attr, const struct hil_scenario *s)
 {
     cpu_set_t cores;

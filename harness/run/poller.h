@@ -1,6 +1,6 @@
 /*
- * The polling thread: where completions are polled, it looks for those of all the nodes that
- * an executor serves, so that the loop only reads what was found.
+ * The polling thread. If completions are polled, it polls for all nodes that an executor serves, so
+ * that the loops only read what it found.
  */
 #ifndef HIL_POLLER_H
 #define HIL_POLLER_H
@@ -19,8 +19,8 @@ struct hil_poller {
     unsigned count;
 };
 
-/* Starts the thread, on a core that no executor of the scenario is pinned to. The nodes stay as
- * they are until the close. Returns 0, or -EBUSY when there is no such core. */
+/* Starts the thread, on a core that no executor of the scenario is pinned to. `nodes` must stay
+ * valid until hil_poller_close. Returns 0, or -EBUSY if there is no such core. */
 int hil_poller_open(struct hil_poller *poller, const struct hil_scenario *scenario,
                     struct hil_node *const *nodes, unsigned count);
 void hil_poller_close(struct hil_poller *poller);

@@ -5,10 +5,10 @@
 
 #include "../../channels/loco/trace.h"
 
-/* At the loops' own pace, for a network has to deliver what they push; slow ones faster. */
+/* The pause between two rounds, so that a network can deliver what the rounds push. */
 static const uint64_t PACE_NS = 20000;
 
-/* From the last round to time 0, besides what it takes to begin anew. */
+/* Time kept free before time 0, besides the time to begin anew. */
 static const uint64_t MARGIN_NS = 20000;
 
 int hil_rehearsal_open(struct hil_rehearsal *h, const struct hil_run *run)
@@ -17,7 +17,7 @@ int hil_rehearsal_open(struct hil_rehearsal *h, const struct hil_run *run)
     int rc = hil_state_open_rehearsal(&h->state, run->scenario);
     if (rc)
         return rc;
-    close(h->state->file); /* it is by its file that a run is found */
+    close(h->state->file); /* other processes find a run by its file */
     h->state->file = -1;
     h->run.state = h->state;
     return 0;
@@ -30,13 +30,13 @@ void hil_rehearsal_close(struct hil_rehearsal *h)
     h->state = NULL;
 }
 
-/* A first step takes some microseconds, and so does to begin anew. */
+/* A first step takes some microseconds, and so does beginning anew. */
 uint64_t hil_rehearsal_lead_ns(unsigned loops)
 {
     return 2000000 + 20000 * (uint64_t)loops;
 }
 
-/* What a node puts aside meanwhile. */
+/* What a node puts aside during the rehearsal. */
 struct put_aside {
     const struct hil_run *run;
     struct hil_node_state *state;
@@ -67,7 +67,7 @@ static void rehearsal_leave(struct hil_node *r, const struct put_aside *real)
     hil_step_count_in_run(r->step);
 }
 
-/* Where a step in time will be counted: no value is added, but the lines are there. */
+/* Loads the cache lines in which a step in time will be counted, without adding values. */
 static void touch_figures(const struct hil_node *r)
 {
     struct hil_node_state *n = r->state;
@@ -92,7 +92,7 @@ static int rehearse_node(struct hil_node *r, const struct hil_rehearsal *h)
 
     rehearsal_leave(r, &real);
     touch_figures(r);
-    return rc == -ENOTRECOVERABLE ? 0 : rc; /* a component that fails does so in the run, too */
+    return rc == -ENOTRECOVERABLE ? 0 : rc; /* the component will fail in the run, too */
 }
 
 static int rehearse_all(const struct hil_rehearsal *h, const struct hil_group *g)
@@ -128,8 +128,8 @@ int hil_rehearse(const struct hil_rehearsal *h, const struct hil_group *g,
 
     if (now >= start_ns || g->nodes[0]->loop.first > 0)
         return 0;
-    const struct loco_tracer *tracer = loco_trace_set(NULL); /* what is rehearsed is no event */
-    int rc = begin_all(g);                                   /* to see how long that takes */
+    const struct loco_tracer *tracer = loco_trace_set(NULL); /* rehearsed steps are not traced */
+    int rc = begin_all(g);                                   /* to measure how long it takes */
     now = hil_clock_now(clock);
     uint64_t anew = now - before;
     while (!rc && now + PACE_NS + round + 2 * anew + MARGIN_NS < start_ns) {

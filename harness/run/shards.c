@@ -27,8 +27,8 @@ static unsigned shard_sender(const struct hil_step *s, unsigned arrival)
     return shard_link(s, s->arrivals[arrival].link)->from;
 }
 
-/* Departures or arrivals first..end - 1 are in the order of their peers. Returns those whose peer
- * is one of from..to - 1. */
+/* Departures or arrivals first..end - 1 are ordered by peer. Returns those whose peer is one of
+ * from..to - 1. */
 static struct step_range shard_range(const struct hil_step *s, unsigned first, unsigned end,
                                      unsigned (*peer)(const struct hil_step *s, unsigned i),
                                      unsigned from, unsigned to)
@@ -40,7 +40,7 @@ static struct step_range shard_range(const struct hil_step *s, unsigned first, u
     return (struct step_range){first, end - first};
 }
 
-/* How many links the node has with each other node. */
+/* The number of links that the node has with each other node. */
 static unsigned *shard_count_links(const struct hil_step *s)
 {
     unsigned *with = calloc(s->node->run->scenario->system->node_count, sizeof *with);
@@ -60,8 +60,8 @@ struct shards_left {
     unsigned links, peers, shards;
 };
 
-/* The next shard takes nodes until it has its share of the links, but leaves at least one peer to
- * each shard after it. The last one takes the rest. */
+/* The next shard takes nodes until it has its share of the links, but leaves at least one peer for
+ * each shard after it. The last shard takes the rest. */
 static void shards_take_nodes(struct shards_left *left)
 {
     const unsigned share = (left->links + left->shards - 1) / left->shards;
@@ -147,7 +147,7 @@ static int shards_find_arrays(struct hil_shards *h)
     return 0;
 }
 
-/* What a shard writes is on cache lines of its own. */
+/* Each shard writes to cache lines of its own. */
 static int shards_make_room(struct hil_shards *h)
 {
     const size_t message = shard_message_size(h->whole);
@@ -226,7 +226,7 @@ struct hil_step *hil_shard_look(struct hil_shard *shard, const struct hil_shards
     return s;
 }
 
-/* The same that one thread would find that goes from link to link. */
+/* Gives the same result as one thread that goes through the links in order. */
 static void shards_add_oldest(struct step_oldest *all, const struct step_oldest *one)
 {
     if (one->arrived && (!all->arrived || one->age > all->age))

@@ -17,16 +17,16 @@
 #include "lines.h"
 #include "loop_cores.h"
 
-/* Other processes may map the file, but not change its size, nor write to it if the kernel has that
- * seal. Existing mappings keep their rights, also in children. */
+/* Other processes may map the file, but not change its size. If the kernel has the seal for it,
+ * they may not write to it either. Existing mappings keep their rights, also in children. */
 enum { SIZE_SEALS = F_SEAL_SHRINK | F_SEAL_GROW, OTHER_SEALS = F_SEAL_FUTURE_WRITE | F_SEAL_SEAL };
 
-/* Differs where members do, near enough. */
+/* Changes with most changes of the structs' members. */
 static const uint64_t LAYOUT =
     (uint64_t)(sizeof(struct hil_state) + sizeof(struct hil_tap_column)) << 32 |
     (sizeof(struct hil_node_state) + offsetof(struct hil_tap_ring, events));
 
-/* Returns the memory, or NULL with errno set. */
+/* Maps the file with this size. Returns the memory, or NULL with errno set. */
 static void *map_file(int file, size_t size)
 {
     if (ftruncate(file, (off_t)size) || fcntl(file, F_ADD_SEALS, SIZE_SEALS))
@@ -52,7 +52,8 @@ static bool state_receives(const struct hil_system *system, const struct hil_exe
     return false;
 }
 
-/* What an executor has figures of. In virtual time executor 0 has all. */
+/* Finds the arrays of links for which one thread of an executor has figures. In virtual time
+ * executor 0 has all. */
 static unsigned state_pairs_of(const struct hil_scenario *s, unsigned executor,
                                struct hil_link_figures *at)
 {
@@ -70,8 +71,8 @@ static unsigned state_pairs_of(const struct hil_scenario *s, unsigned executor,
     return count;
 }
 
-/* Who has figures of what: fills `at`, if it is given. Each thread of an executor has its own.
- * Returns how many there are. */
+/* Finds all pairs of thread and array that have figures, and writes them to `at` unless it is NULL.
+ * Each thread of an executor has figures of its own. Returns their number. */
 static unsigned state_pairs(const struct hil_scenario *s, struct hil_link_figures *at)
 {
     const bool is_virtual = s->mode == HIL_VIRTUAL;
@@ -145,7 +146,7 @@ static int open_with(struct hil_state **state, const struct hil_scenario *s,
     st->link_count = system->link_count;
     st->figures_count = figures;
     st->fault_count = system->fault_count;
-    char *rest = (char *)memory + nodes_size; /* the parts lie one after the other */
+    char *rest = (char *)memory + nodes_size; /* the parts lie one after another */
     st->executors = (void *)rest;
     st->links = (void *)(rest += executors_size);
     st->figures = (void *)(rest += links_size);
@@ -241,8 +242,8 @@ void hil_age_describe(const struct hil_state *state, const struct hil_system *sy
 
 /* --- another process's ---------------- */
 
-/* The size of the file, which stays so: who could shrink it would have a reader fall off its end.
- */
+/* Gets the size of the file. The file must be sealed: if another process shrank it, a reader would
+ * fall off its end. */
 static int state_size(int file, size_t *size)
 {
     struct stat status;
@@ -256,7 +257,7 @@ static int state_size(int file, size_t *size)
     return *size < sizeof(struct hil_state) ? -EPROTO : 0;
 }
 
-/* Those that do not fit into it are not there. */
+/* Figures that do not fit into the mapping count as absent. */
 static void state_check_figures(struct hil_attached *run)
 {
     const volatile struct hil_state *state = run->state;
@@ -270,7 +271,7 @@ static void state_check_figures(struct hil_attached *run)
     run->figures_count = count;
 }
 
-/* Copies, then checks the copy. */
+/* Copies the values, then checks the copies. */
 static int state_check(struct hil_attached *run)
 {
     const struct hil_card card = run->state->card;
@@ -336,7 +337,7 @@ void hil_state_add_up(const struct hil_state *state, unsigned array, struct hil_
     }
 }
 
-/* Of two that are as great the one that was first. */
+/* Keeps the greater of two moments; if they are equal, the earlier one. */
 static void state_add_greatest(const struct hil_histogram *sum, struct hil_link_moment *greatest,
                                const struct hil_histogram *one, const struct hil_link_moment *its)
 {
