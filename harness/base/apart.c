@@ -15,7 +15,7 @@ static _Noreturn void apart_work(int (*work)(const void *arg), const void *arg, 
     const struct rlimit none = {0, 0};
 
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != parent) /* it died before that */
+    if (getppid() != parent) /* it died before prctl */
         _exit(HIL_EXIT_FAILED);
     setrlimit(RLIMIT_CORE, &none);
     signal(SIGALRM, SIG_DFL);
@@ -40,7 +40,7 @@ int hil_apart_wait(int (*work)(const void *arg), const void *arg, int *status)
 {
     const pid_t parent = getpid();
 
-    fflush(NULL); /* else both processes would write it */
+    fflush(NULL); /* else both processes would write what is buffered */
     const pid_t child = fork();
     if (child == 0)
         apart_work(work, arg, parent);

@@ -1,13 +1,14 @@
 /*
- * A child process that outlives what ends the others: who guards or finishes what they leave.
+ * A child process that survives the signals which end the others, to guard or to finish what they
+ * leave behind.
  */
 #ifndef HIL_DEAF_H
 #define HIL_DEAF_H
 
 #include <sys/types.h>
 
-/* fork(), into a session of its own, where the child ignores the terminal's signals and all that
- * ask a process to end: never, also not while it is new, does it heed one. */
+/* Like fork(), but the child is in a session of its own and ignores the signals of the terminal and
+ * all signals that ask a process to end. It never heeds one, not even right after the fork. */
 pid_t hil_fork_deaf(void);
 
 #endif

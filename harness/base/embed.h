@@ -1,7 +1,7 @@
 /*
- * A file inside the program: EMBED(name, "path") makes `const char name[]` of it, which ends with a
- * 0. The assembler copies it in, so that the program needs no file when it runs. Paths are those
- * from the top of the tree, where the compiler is started.
+ * Embeds a file in the program: EMBED(name, "path") makes `const char name[]` of it, with a 0 at
+ * the end. The assembler copies it in, so the program does not need the file when it runs. Paths
+ * are relative to the top of the tree, where the compiler is started.
  */
 #ifndef HIL_EMBED_H
 #define HIL_EMBED_H

@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The summaries of some ten thousand runs of a sweep. */
+/* Enough for the summaries of about ten thousand runs of a sweep. */
 enum { JSON_BYTES_MAX = 512 << 20 };
 
 bool hil_foreign_fits(uint64_t count, uint64_t each, uint64_t room)
@@ -19,7 +19,7 @@ bool hil_foreign_fits(uint64_t count, uint64_t each, uint64_t room)
 
 int hil_foreign_index(double number, int most)
 {
-    return number >= 0 && number <= most ? (int)number : -1; /* what is no number is not either */
+    return number >= 0 && number <= most ? (int)number : -1; /* NaN compares false, too */
 }
 
 bool hil_foreign_is_entry(const char *name)
@@ -33,7 +33,7 @@ bool hil_foreign_is_entry(const char *name)
 
 /* --- text ------------------------------------------------------------------------------------- */
 
-/* The bytes of the character that begins here; 0: it is none that a terminal shall see. */
+/* Size in bytes of the character that begins here; 0: it must not be shown on a terminal. */
 static size_t character_at(const unsigned char *text, size_t length)
 {
     static const struct {
@@ -89,8 +89,7 @@ static json_t *foreign_refuse(json_error_t *error, const char *why)
     return NULL;
 }
 
-/* A pipe or a device would hold the reader up, or never end. */
-/* By a stream, as json_loadfd reads a byte at a time. Closes the file. */
+/* Reads through a stream, because json_loadfd reads one byte at a time. Closes the file. */
 static json_t *foreign_read(int file, json_error_t *error)
 {
     FILE *stream = fdopen(file, "r");
@@ -105,6 +104,7 @@ static json_t *foreign_read(int file, json_error_t *error)
     return read;
 }
 
+/* Opens only regular files: a pipe or a device could block the reader, or never end. */
 json_t *hil_foreign_json(const char *path, json_error_t *error)
 {
     const int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* The loader gives the program no name. */
+/* The dynamic loader gives the main program an empty name. */
 bool hil_installed_self(char path[PATH_MAX])
 {
     struct link_map *map = NULL;

@@ -1,4 +1,4 @@
-/* The shared libraries and programs that come with hiloco. */
+/* Finds the shared libraries and programs that come with hiloco. */
 #ifndef HIL_INSTALLED_H
 #define HIL_INSTALLED_H
 
@@ -6,12 +6,12 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* The path of one, "libhiloco-trace.so": beside the program or library that asks, as that is built,
- * or where it is installed. Returns 0 or -ENOENT. */
+/* Finds the path of one, such as "libhiloco-trace.so": beside the running program or library,
+ * either in the build or where it is installed. Returns 0 or -ENOENT. */
 int hil_installed_find(const char *name, char *path, size_t size);
 
-/* The path of the file that this code is in: of the program, or of libhiloco.so in a process that
- * joins a run. False: unknown. */
+/* The path of the file that has this code: the program, or libhiloco.so in a process that joins a
+ * run. Returns false if it is unknown. */
 bool hil_installed_self(char path[PATH_MAX]);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * Numbers in JSON, which has neither NaN nor infinity: what there is no number of is null.
+ * Numbers in JSON, which has neither NaN nor infinity: those become null.
  */
 #ifndef HIL_JSON_NUMBER_H
 #define HIL_JSON_NUMBER_H

@@ -1,6 +1,6 @@
 /*
- * A script or a style that stands in a page, as the page's Content-Security-Policy names it: so
- * that nothing else runs there.
+ * The hash of an inline script or style, by which a page's Content-Security-Policy allows it and
+ * nothing else.
  */
 #ifndef HIL_PAGE_HASH_H
 #define HIL_PAGE_HASH_H

@@ -13,7 +13,7 @@
 
 extern char **environ;
 
-/* Its output goes to the descriptor. */
+/* Starts the program with stdout and stderr going to the descriptor `says`. */
 static int start(const char *dir, char *const arguments[], int says, pid_t *child)
 {
     posix_spawn_file_actions_t actions;
@@ -29,7 +29,7 @@ static int start(const char *dir, char *const arguments[], int says, pid_t *chil
     posix_spawn_file_actions_addclosefrom_np(&actions, STDERR_FILENO + 1);
     posix_spawnattr_init(&attributes);
     sigemptyset(&defaults);
-    sigaddset(&defaults, SIGXFSZ); /* gnuplot does not notice that a write has failed */
+    sigaddset(&defaults, SIGXFSZ); /* if ignored, gnuplot would not notice a failed write */
     posix_spawnattr_setsigdefault(&attributes, &defaults);
     posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF);
     int rc = -posix_spawnp(child, arguments[0], &actions, &attributes, arguments, environ);
@@ -46,7 +46,7 @@ static uint64_t now_ms(void)
     return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
 }
 
-/* Keeps the beginning of what is said, up to its end. Returns 0 or -ETIMEDOUT. */
+/* Reads output until its end, and keeps the beginning. Returns 0 or -ETIMEDOUT. */
 static int listen_to(int says, unsigned seconds, char *text, size_t size)
 {
     const uint64_t until = now_ms() + seconds * 1000ull;

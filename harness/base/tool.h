@@ -1,5 +1,5 @@
 /*
- * Another program, run to its end.
+ * Runs another program to its end.
  */
 #ifndef HIL_TOOL_H
 #define HIL_TOOL_H
@@ -7,10 +7,10 @@
 #include <stddef.h>
 
 /*
- * Runs the program in the directory (NULL: this one). What it prints, on stdout and stderr, goes
- * to `said`, cut at `size`. An interrupt of the terminal is not its. Returns its exit status, 128
- * and more when a signal ended it, or a negative errno: -ENOENT where it is not installed,
- * -ETIMEDOUT when it had not ended after so many seconds, and was killed.
+ * Runs the program in the directory `dir` (NULL: the current one). What it prints to stdout and
+ * stderr goes to `said`, cut at `size`. Interrupts from the terminal do not reach it. Returns its
+ * exit status; 128 plus the signal's number if a signal ended it; or a negative errno: -ENOENT if
+ * it is not installed, -ETIMEDOUT if it was killed because it had not ended after `seconds`.
  */
 int hil_tool_run(const char *dir, char *const arguments[], unsigned seconds, char *said,
                  size_t size);

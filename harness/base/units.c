@@ -117,10 +117,10 @@ static size_t unit_length(const char *text)
     return length;
 }
 
-/* A stroke is for the word after it, or for the words in brackets after it. */
+/* A slash divides by the next word, or by the words in brackets after it. */
 enum unit_side { UNIT_ABOVE, UNIT_NEXT_BELOW, UNIT_GROUP_BELOW };
 
-/* Takes one word, with its exponent. A temperature in degrees is no factor: it stands alone. */
+/* Takes one word with its exponent. A unit with an offset, such as degC, must stand alone. */
 static bool unit_take(struct hil_unit *unit, const char **text, int sign, bool alone)
 {
     const size_t length = unit_length(*text);

@@ -1,4 +1,4 @@
-/* What a unit is in the SI's base units, as FMI and SSP say it. */
+/* A unit in terms of the SI's base units, as in FMI and SSP. */
 #ifndef HIL_UNITS_H
 #define HIL_UNITS_H
 
@@ -6,17 +6,17 @@
 
 enum hil_unit_base { HIL_KG, HIL_M, HIL_S, HIL_A, HIL_K, HIL_MOL, HIL_CD, HIL_RAD, HIL_BASES };
 
-/* In base units a value is factor * value + offset. */
+/* A value in base units is factor * value + offset. */
 struct hil_unit {
     int exponents[HIL_BASES];
     double factor, offset;
 };
 
-/* "kg", "m", ...: the attribute's name. */
+/* "kg", "m", ...: names of the attributes. */
 extern const char *const hil_unit_bases[HIL_BASES];
 
-/* Reads a unit such as "V", "mOhm", "rad/s", "kg m2", "1/(V s)" or "Nm/A". Returns whether all of
- * it is known. */
+/* Reads a unit such as "V", "mOhm", "rad/s", "kg m2", "1/(V s)" or "Nm/A". Returns false if part of
+ * it is unknown. */
 bool hil_unit_read(struct hil_unit *unit, const char *text);
 
 #endif

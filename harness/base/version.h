@@ -1,4 +1,4 @@
-/* The version of the programs and of libloco, which the Makefile gives. */
+/* The version of the programs and of libloco, set by the Makefile. */
 #ifndef HIL_VERSION_H
 #define HIL_VERSION_H
 

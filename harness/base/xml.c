@@ -94,7 +94,7 @@ static void XMLCALL xml_doctype(void *arg, const char *name, const char *system,
 
 /* --- encodings ---------------------------------------------------------------------------- */
 
-/* What a byte is in a code page such as windows-1252; -1: nothing. */
+/* The character of a byte in a code page such as windows-1252; -1: none. */
 static int xml_character(iconv_t page, unsigned byte)
 {
     char from = (char)byte, *in = &from;
@@ -106,7 +106,7 @@ static int xml_character(iconv_t page, unsigned byte)
     return iconv(page, &in, &in_left, &out, &out_left) == 0 && out_left == 0 ? (int)character : -1;
 }
 
-/* Expat knows Unicode's encodings and Latin 1 by itself. */
+/* Called for other encodings than Unicode's and Latin 1, which expat knows itself. */
 static int XMLCALL xml_encoding(void *data, const char *name, XML_Encoding *to)
 {
     const iconv_t page = iconv_open("WCHAR_T", name);
@@ -151,7 +151,7 @@ void hil_xml_close(struct hil_xml *xml)
 
 int hil_xml_open_file(const char *path, size_t most, bool no_link)
 {
-    /* A pipe that nobody writes to would be waited for. */
+    /* O_NONBLOCK: open() would wait for the writer of a pipe. */
     const int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | (no_link ? O_NOFOLLOW : 0));
     struct stat s;
 

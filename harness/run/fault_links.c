@@ -6,7 +6,7 @@
 
 #include "fault_value.h"
 
-/* A message and when it is due; with room for its values. */
+/* A delayed message and the time when it is due, with room for its values. */
 struct fault_late {
     uint64_t due_ns;
     struct hil_message message;
@@ -23,9 +23,9 @@ struct hil_faulted_link {
     size_t size; /* of a message */
     struct fault_on_link *on;
     unsigned on_count;
-    struct hil_message *seen[2]; /* of the newest steps in turn */
+    struct hil_message *seen[2]; /* its two newest messages, before faults, in turn */
     unsigned seen_count;
-    char *late; /* messages on their way, in a ring */
+    char *late; /* delayed messages, in a ring */
     unsigned late_max, late_first, late_count;
 };
 
@@ -40,7 +40,8 @@ static struct hil_faulted_link *fault_link_find(const struct hil_faults *f,
     return NULL;
 }
 
-/* The link's departure: first are those that are sent early. */
+/* The link's departure. Early departures come first, so the order differs from that of the
+ * links. */
 static const struct step_departure *fault_link_departure(const struct hil_step *s, unsigned link)
 {
     for (unsigned i = 0; i < s->departure_count; i++)
@@ -67,7 +68,7 @@ static int fault_link_open(struct hil_faults *f, unsigned link)
     return l->on && l->seen[0] && l->seen[1] ? 0 : -ENOMEM;
 }
 
-/* Of one that delays: as many messages as are on their way at one time. */
+/* A delay gets a ring for as many messages as are under way at one time. */
 static int fault_link_add(struct hil_faults *f, const struct hil_fault_now *now,
                           const struct hil_act *act)
 {
@@ -133,7 +134,7 @@ static struct fault_late *fault_late_at(const struct hil_faulted_link *l, unsign
 
 static void fault_late_put(struct hil_faulted_link *l, const struct hil_message *m, uint64_t due_ns)
 {
-    if (l->late_count == l->late_max) { /* steps came sooner than the period: the oldest is lost */
+    if (l->late_count == l->late_max) { /* steps came faster than the period: drop the oldest */
         l->late_first = (l->late_first + 1) % l->late_max;
         l->late_count--;
     }
@@ -142,7 +143,7 @@ static void fault_late_put(struct hil_faulted_link *l, const struct hil_message 
     memcpy(&late->message, m, l->size);
 }
 
-/* The newest message that is due by now; NULL: none that was not carried. */
+/* Takes out all messages that are due by now, and returns the newest of them; NULL: none is due. */
 static const struct hil_message *fault_late_take(struct hil_faulted_link *l, uint64_t now_ns)
 {
     const struct fault_late *newest = NULL;
@@ -155,7 +156,8 @@ static const struct hil_message *fault_late_take(struct hil_faulted_link *l, uin
     return newest ? &newest->message : NULL;
 }
 
-/* What comes out of one fault where m came in, if anything did. */
+/* Passes message m, or none if m is NULL, through one fault. Returns what comes out of it, or
+ * NULL. */
 static const struct hil_message *fault_link_pass(struct hil_faults *f, struct hil_faulted_link *l,
                                                  const struct fault_on_link *on,
                                                  const struct hil_message *m)
@@ -173,7 +175,7 @@ static const struct hil_message *fault_link_pass(struct hil_faults *f, struct hi
         return m;
     if (fault->kind == HIL_FAULT_LOSS)
         return NULL;
-    return l->seen_count > 1 ? l->seen[l->seen_count % 2] : m; /* that of the step before */
+    return l->seen_count > 1 ? l->seen[l->seen_count % 2] : m; /* the previous step's message */
 }
 
 const struct hil_message *hil_fault_links_carry(struct hil_faults *f,
@@ -193,6 +195,6 @@ const struct hil_message *hil_fault_links_carry(struct hil_faults *f,
         m = fault_link_pass(f, l, &l->on[i], m);
     }
     if (!delays)
-        l->late_count = 0; /* what comes at once overtakes what is on its way */
+        l->late_count = 0; /* messages without delay overtake the delayed ones */
     return m;
 }

@@ -8,7 +8,7 @@
 
 /* --- chance ---------------------------------------------------------------------------------- */
 
-/* A generator for one thing in one step. */
+/* A random generator for one signal or link of a fault in one step. */
 static uint64_t fault_random_state(const struct hil_fault *f, unsigned number, uint64_t n)
 {
     uint64_t state = f->seed;
@@ -57,7 +57,7 @@ void hil_fault_value_reset(struct hil_fault_value *v)
 
 /* --- values ---------------------------------------------------------------------------------- */
 
-/* Of before there was a value that late, the first. */
+/* Returns the first value until the delay has passed. */
 static double fault_delayed(struct hil_fault_value *v, double x)
 {
     const unsigned places = v->delay + 1;
@@ -77,7 +77,7 @@ static double fault_held(struct hil_fault_value *v, bool passes, double x)
     return v->held;
 }
 
-/* In place of a value: what the file gives, or what was there last. */
+/* The fault's own value or, if the scenario gives none, the held one. */
 static double fault_replaced(const struct hil_fault_value *v, double held)
 {
     const double value = v->fault->numbers[HIL_FAULT_VALUE];

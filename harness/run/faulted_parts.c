@@ -10,9 +10,9 @@
 struct faulted_signal {
     struct hil_fault_value value;
     const struct hil_fault_now *now;
-    unsigned at;    /* among the component's */
-    double *shadow; /* where the signal's other value goes */
-    bool first;     /* of those on this signal */
+    unsigned at;    /* among the component's inputs or outputs */
+    double *shadow; /* where the signal's other value goes: with or without the fault */
+    bool first;     /* the first fault on this signal */
     bool early;     /* an input that is known before the step is recorded */
 };
 
@@ -24,13 +24,13 @@ struct faulted_parameter {
 };
 
 struct hil_faulted_part {
-    struct hil_model model; /* in place of `of` */
+    struct hil_model model; /* replaces `of` */
     const struct hil_model *of;
-    void *self; /* what `of` made */
+    void *self; /* the instance that `of` made */
     struct hil_faults *faults;
     struct step_part *part;
-    double *in;    /* with the faults */
-    double *tuned; /* what each parameter is now */
+    double *in;    /* the inputs with their faults */
+    double *tuned; /* present value of each faulted parameter */
     struct faulted_signal *inputs, *outputs;
     struct faulted_parameter *parameters;
     unsigned input_count, output_count, parameter_count;
@@ -38,7 +38,8 @@ struct hil_faulted_part {
 
 /* --- signals --------------------------------------------------------------------------------- */
 
-/* What is continuous advances over the interval before this step, with inputs of that time. */
+/* `before`: a continuous component advances over the interval before this step, with the faults
+ * that were on at that time. */
 static double faulted_value(const struct hil_faulted_part *p, struct faulted_signal *s, bool before,
                             double x)
 {
@@ -50,7 +51,7 @@ static double faulted_value(const struct hil_faulted_part *p, struct faulted_sig
                               on ? due - s->now->begin_ns : 0, x);
 }
 
-/* Where several faults are on one input, each takes what the one before it gives. */
+/* If several faults act on one input, each takes what the one before it gives. */
 static void faulted_inputs(struct hil_faulted_part *p, bool before, const double *in)
 {
     memcpy(p->in, in, p->part->config->in_count * sizeof *in);
@@ -86,7 +87,7 @@ static void faulted_outputs(struct hil_faulted_part *p, double *out)
 
 /* --- parameters ------------------------------------------------------------------------------ */
 
-/* The last fault that is on says what the parameter is. */
+/* If several faults on one parameter are on, the last one sets it. */
 static double faulted_parameter(const struct hil_faulted_part *p, unsigned place, bool before)
 {
     double value = p->part->parameters[place];
@@ -144,7 +145,7 @@ static int faulted_output(const void *self, const double *in, double *out)
     return p->of->output(p->self, in, out);
 }
 
-/* A device is given its inputs when they are latched. */
+/* Devices get their inputs when these are latched. */
 static int faulted_apply(void *self, const double *in)
 {
     struct hil_faulted_part *p = self;
@@ -169,7 +170,7 @@ static int faulted_step(void *self, uint64_t t_ns, const double *in, double *out
     return rc;
 }
 
-/* Where a fault says what the parameter is, it says so again before the next step. */
+/* A fault that is on sets the parameter again before the next step. */
 static int faulted_tune(void *self, uint32_t place, double value)
 {
     struct hil_faulted_part *p = self;
@@ -214,7 +215,7 @@ static struct hil_faulted_part *faulted_find(const struct hil_faults *f,
     return NULL;
 }
 
-/* With room for all acts of the node on one of its lists: few are. */
+/* Each list has room for all acts of the node; these are few. */
 static int faulted_open(struct hil_faults *f, struct step_part *part, unsigned acts)
 {
     struct hil_faulted_part *p = &f->parts[f->part_count++];
@@ -230,7 +231,7 @@ static int faulted_open(struct hil_faults *f, struct step_part *part, unsigned a
     return p->in && p->inputs && p->outputs && p->parameters && p->tuned ? 0 : -ENOMEM;
 }
 
-/* Whether the input takes, in each step, what another component computes in the same step. */
+/* Whether the input takes what another component computes in the same step. */
 static bool faulted_takes_computed(const struct hil_step *s, const struct step_part *part,
                                    unsigned at)
 {
@@ -246,9 +247,10 @@ static bool faulted_takes_computed(const struct hil_step *s, const struct step_p
     return false;
 }
 
-/* A step is recorded before anything computes. What a sampled component takes is known by then, but
- * for what others of its node compute in the same step. What a continuous one takes has been held
- * since the step before, and is known when that has ended. */
+/* Whether the input is known before the step is recorded, which happens before the sampled
+ * components compute. Inputs of a sampled component are known then, except those that other
+ * components of the node compute in the same step. Faults on inputs of a continuous component are
+ * applied when it advances, before the record. */
 static bool faulted_is_early(const struct hil_step *s, const struct step_part *part,
                              const struct hil_act *act)
 {
@@ -361,7 +363,8 @@ void hil_faulted_parts_begin(struct hil_faults *f)
     }
 }
 
-/* They are not stepped in step 0, but for devices. */
+/* Continuous components are not stepped in step 0, so faults are applied to their initial outputs
+ * here. Devices are stepped. */
 void hil_faulted_parts_first(struct hil_faults *f)
 {
     for (unsigned i = 0; i < f->part_count; i++) {

@@ -20,7 +20,7 @@
 #endif
 
 enum {
-    HEAP_TOUCHED = 4 << 20, /* more than setting up takes */
+    HEAP_TOUCHED = 4 << 20, /* more than the setup allocates */
     STACK_TOUCHED = 64 << 10,
     PAGE = 4096,
     NICEST = -20,
@@ -50,7 +50,7 @@ static void lock_memory(struct hil_executor_state *state)
         state->locked = true;
 }
 
-/* What the heap grows by stays, and is there before it is wanted. */
+/* Grows the heap in advance, touches it, and never gives it back. */
 static void touch_heap(void)
 {
     mallopt(M_TRIM_THRESHOLD, -1);
@@ -62,7 +62,7 @@ static void touch_heap(void)
     free((void *)heap);
 }
 
-/* So that the loop's first deep call does not fault. */
+/* Touches the stack, so that the loop's first deep call does not fault. */
 static void touch_stack(void)
 {
     volatile unsigned char stack[STACK_TOUCHED];
@@ -75,7 +75,7 @@ void hil_settle_thread(int cpu, struct hil_executor_state *state)
 {
     pin(cpu, state);
     touch_stack();
-    prctl(PR_SET_TIMERSLACK, 1); /* ns; on the ordinary scheduler a sleeper gets 50 us more */
+    prctl(PR_SET_TIMERSLACK, 1); /* ns; the default makes a sleeping thread 50 us later */
     hil_flush_denormals();
 }
 
@@ -116,7 +116,7 @@ static long read_setting(const char *path, long unknown)
     return value;
 }
 
-/* How much of every second, in ms, the kernel keeps from real-time threads. */
+/* How many ms of every second the kernel withholds from real-time threads. */
 static long throttled_ms(void)
 {
     long period = read_setting("/proc/sys/kernel/sched_rt_period_us", 1000000);
@@ -125,16 +125,17 @@ static long throttled_ms(void)
     return runtime < 0 || runtime >= period ? 0 : (period - runtime) * 1000 / period;
 }
 
-/* A hybrid wait that sleeps most of the time leaves the core to others, as the kernel wants. */
+/* Whether the wait keeps the core busy. A hybrid wait that mostly sleeps leaves enough of the core
+ * to other threads, as the kernel wants. */
 static bool spins(const struct hil_executor_config *config, uint64_t period_ns)
 {
     return config->wait == HIL_SPIN || period_ns < 10 * HIL_HYBRID_NS;
 }
 
 /*
- * A loop that spins is never off its core, so where real-time threads are throttled it would
- * stand still for as much of every second. The ordinary scheduler does it less harm: there it
- * waits only for what else there is to run.
+ * A loop that spins never leaves its core. If real-time threads are throttled, the kernel would
+ * stop it for part of every second. The ordinary scheduler does less harm: there the loop only
+ * waits for other threads that want to run.
  */
 static void schedule_fifo(const struct hil_executor_config *config, uint64_t period_ns,
                           struct hil_executor_state *state)
@@ -160,7 +161,7 @@ static void schedule_fifo(const struct hil_executor_config *config, uint64_t per
             config->priority, strerror(errno));
 }
 
-/* As the kernel takes it; glibc has no name for it. */
+/* The kernel's structure; glibc does not define it. */
 struct deadline_request {
     uint32_t size, policy;
     uint64_t flags;
@@ -169,8 +170,8 @@ struct deadline_request {
     uint64_t runtime_ns, deadline_ns, period_ns;
 };
 
-/* Asks for less and less of the period, until the kernel has so much left to give away.
- * Returns the share that it gave, in percent, or a negative errno. */
+/* Asks for less and less of the period, until the kernel can grant it. Returns the granted share in
+ * percent, or a negative errno. */
 static int ask_for_deadline(uint64_t period_ns)
 {
     for (unsigned share = 100; share > 0; share -= 5) {
@@ -187,8 +188,8 @@ static int ask_for_deadline(uint64_t period_ns)
     return -EBUSY;
 }
 
-/* A thread of this scheduler may not be kept from any core of its domain, unless a cpuset made
- * the one core a domain. */
+/* The kernel refuses SCHED_DEADLINE to a thread that may not use all cores of its domain. A pinned
+ * thread can only have it if a cpuset makes its core a domain. */
 static int ask_unpinned(const struct hil_executor_config *config, uint64_t period_ns,
                         struct hil_executor_state *state)
 {
@@ -209,7 +210,7 @@ static int ask_unpinned(const struct hil_executor_config *config, uint64_t perio
     return share;
 }
 
-/* The kernel's period: as many of the loop's as make the shortest that it takes. */
+/* The kernel's period: the smallest multiple of the loop's that the kernel accepts. */
 static uint64_t deadline_period_ns(uint64_t period_ns)
 {
     uint64_t least =
@@ -247,7 +248,7 @@ void hil_schedule_real_time(const struct hil_executor_config *config, uint64_t p
 
     if (!fifo && config->scheduler != HIL_DEADLINE)
         return;
-    setpriority(PRIO_PROCESS, 0, NICEST); /* where neither is to be had */
+    setpriority(PRIO_PROCESS, 0, NICEST); /* helps if the scheduler is refused */
     if (fifo)
         schedule_fifo(config, period_ns, state);
     else
@@ -262,7 +263,7 @@ void hil_schedule_ordinary(void)
     setpriority(PRIO_PROCESS, 0, 0);
 }
 
-/* What says how the processor computes: rounding, and what becomes of denormals. */
+/* The register that controls rounding and denormals. */
 static unsigned arithmetic(void)
 {
 #if defined(__x86_64__)

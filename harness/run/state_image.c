@@ -6,7 +6,7 @@
 
 #include "../scenario/faults.h"
 
-/* The responses lie last. */
+/* The image ends with the responses. */
 size_t hil_state_image_size(const struct hil_state *s)
 {
     const struct hil_responses *r = &s->responses;
@@ -15,7 +15,7 @@ size_t hil_state_image_size(const struct hil_state *s)
     return (size_t)((const char *)end - (const char *)s);
 }
 
-/* Pointers stay those of this process. */
+/* Pointers in the state are not restored; they stay those of this process. */
 int hil_state_restore(struct hil_state *s, const void *image, size_t size)
 {
     const size_t head = offsetof(struct hil_state, nodes);
@@ -32,7 +32,7 @@ int hil_state_restore(struct hil_state *s, const void *image, size_t size)
 
 /* --- parts as one ----------------------------------------------------------------------------- */
 
-/* What node 0 heard of a node stays where that one's own part is missing. */
+/* If a node's own part is missing, what node 0 heard of it is kept. */
 static void image_add_nodes(struct hil_state *all, const struct hil_state *part)
 {
     for (unsigned n = 0; n < all->node_count; n++)

@@ -1,17 +1,17 @@
 /*
- * Inputs with an age limit. They are judged at the beginning of each step, before anything is sent:
- * so what is safe for a value that is too old goes out, or is applied, in the very step that found
- * it, also where a component has a computation delay. That is at most one period after the limit.
+ * Inputs with an age limit. They are judged at the beginning of each step, before anything is sent.
+ * So the safe answer to a value that is too old is sent, or applied, in the same step that found
+ * it, even if a component has a computation delay. That is at most one period after the limit.
  *
- * A value's age is that of the message that had it last as a number. Where the newest message that
- * this node has taken is too old, the memory is looked at, where a newer one may lie.
+ * A value's age is that of the last message in which it was a number. If the newest message that
+ * this node has taken is too old, the node looks in memory for a newer one.
  */
 #include <errno.h>
 
 #include "note.h"
 #include "step_parts.h"
 
-/* When the newest value there is was sent. */
+/* When the newest available value was sent. */
 static uint64_t ages_sent_ns(const struct hil_step *s, const struct step_age *age, uint64_t now)
 {
     const struct step_arrival *a = &s->arrivals[age->arrival];
@@ -114,7 +114,8 @@ void hil_step_forget_ages(struct hil_step *s)
 
 /* --- which there are -------------------------------------------------------------------------- */
 
-/* Those of what is on this node and comes from another: here nothing gets old. */
+/* All limits of this node's components. Inputs that come from the node itself never get old, so
+ * this is an upper bound. */
 unsigned hil_step_count_ages(const struct hil_node *node)
 {
     const struct hil_system *system = node->run->scenario->system;

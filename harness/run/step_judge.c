@@ -1,5 +1,5 @@
-/* What is rare in taking what has come: senders that die and come back, messages that stay torn,
- * inputs that are too old or no numbers. */
+/* Rare cases of receiving: senders that die and come back, messages that stay torn, and inputs that
+ * are too old or not numbers. */
 #include <errno.h>
 #include <string.h>
 
@@ -8,7 +8,7 @@
 #include "step_links.h"
 #include "tracer.h"
 
-/* An event of the sender. */
+/* Notes an event of the sender. */
 static void judge_note(const struct hil_step *s, const struct step_arrival *a, uint64_t n,
                        uint64_t now, enum hil_event_kind kind, uint64_t ns)
 {
@@ -22,7 +22,7 @@ static void judge_lose(const struct hil_step *s, struct step_arrival *a, uint64_
     struct hil_loss_log *log = &s->executor->losses;
 
     hil_shards_begin_rare(s);
-    /* What it sent last, and this node did not see any more, is no message of its next life. */
+    /* A message that this node has not seen yet belongs to the sender's old life, so skip it. */
     if (loco_owned_var_load(a->var, s->message) == 0 && s->message->step > a->step)
         a->step = s->message->step;
     a->away = a->suspect = true;
@@ -52,7 +52,7 @@ static void judge_take_back(const struct hil_step *s, struct step_arrival *a, ui
     hil_shards_end_rare(s);
 }
 
-/* Whether the sender is lost, or was, since the last step, and is there again. */
+/* Whether the sender is lost, or was lost since the last step and is back. */
 static bool judge_was_lost(struct step_arrival *a)
 {
     const struct loco_channel *c = &a->var->channel;

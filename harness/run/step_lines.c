@@ -5,19 +5,19 @@
 
 #include "step_parts.h"
 
-/* A node with more lines than this would push out what it asks for itself. */
+/* With more lines than this, a node would evict the lines that it prefetches. */
 enum { LINES_OF_A_NODE = 64 };
 
-/* So many are in half of a core's first cache, with the lines of others beside them. */
+/* This many lines fit in half of a core's first-level cache, together with lines of others. */
 enum { LINES_KEPT_ANYWAY = 256 };
 
-/* How much of a model's own memory is asked for; how large it is only the model knows. */
+/* How much of a model's own memory to prefetch; only the model knows how large it is. */
 enum { LINES_OF_A_MODEL = 2 * HIL_LINE };
 
-/* A node's, in the making. */
+/* The lines of one node, listed so far. */
 struct lines_draft {
     const void *at[LINES_OF_A_NODE];
-    unsigned count; /* above LINES_OF_A_NODE: they are too many */
+    unsigned count; /* above LINES_OF_A_NODE: there are too many */
 };
 
 static bool lines_has(const struct lines_draft *d, const void *line)
@@ -28,7 +28,7 @@ static bool lines_has(const struct lines_draft *d, const void *line)
     return false;
 }
 
-/* Those on which these bytes lie. */
+/* Adds the lines on which these bytes lie. */
 static void lines_add(struct lines_draft *d, const void *from, size_t size)
 {
     const char *first = (const char *)from - (uintptr_t)from % HIL_LINE;

@@ -23,7 +23,7 @@ static void links_fill(const struct hil_step *s, const struct step_departure *d,
         m->values[i] = s->values[s->out + d->from[i]];
 }
 
-/* In general. */
+/* The general case. */
 __attribute__((noinline)) static void links_send_message(const struct hil_step *s,
                                                          const struct step_departure *d, uint64_t n)
 {
@@ -39,13 +39,14 @@ static inline void links_send_quickly(const struct step_departure *d, uint64_t n
     loco_quick_put(&d->quick, message);
 }
 
-/* After the first time it can be quick, and it is found out anew after a loss. */
+/* A link can be quick once a first message was sent, and again after a loss: so this is tried for
+ * each new `life`. */
 __attribute__((noinline)) static bool links_make_quick(struct step_departure *d, uint32_t life)
 {
     return d->value && loco_quick_owner_init(&d->quick, d->var, life);
 }
 
-/* With what faults do to the links. */
+/* Like links_send_all, with the faults on the links. */
 __attribute__((cold, noinline)) static void
 links_send_faulted(const struct hil_step *s, unsigned first, unsigned end, uint64_t n)
 {
@@ -91,14 +92,14 @@ void hil_step_send_some(const struct hil_step *s, unsigned first, unsigned end, 
 
 /* --- round trips ------------------------------------------------------------------------------ */
 
-/* Links in a row that answered one step: it took them the same time. */
+/* Consecutive links that answered the same step, which took the same time. */
 struct links_trips {
     uint64_t acted_on, ns;
     unsigned count;
     const struct step_arrival *first;
 };
 
-/* Counts times of links, and keeps the first one and when it was, if it is the greatest. */
+/* Counts times of links. If they are the greatest so far, keeps the first link and the time. */
 static inline void links_count(struct hil_histogram *times, struct hil_link_moment *greatest,
                                uint64_t ns, unsigned count, unsigned link, uint64_t now)
 {
@@ -116,8 +117,9 @@ static void links_count_trips(const struct hil_step *s, const struct links_trips
                 trips->first->link, now);
 }
 
-/* Now is when this node sees the first answer to an earlier step of its own. Returns how long that
- * took; 0: not known, because it is too long ago, or was a step of the node before it restarted. */
+/* Counts a round trip: `now` is when this node sees the first answer to an earlier step of its own.
+ * Returns its duration, or 0 if that is unknown because the step is too long ago or was before this
+ * node restarted. */
 static inline uint64_t links_add_trip(const struct hil_step *s, struct links_trips *trips,
                                       const struct step_arrival *a, uint64_t n, uint64_t now)
 {
@@ -141,7 +143,7 @@ static inline uint64_t links_add_trip(const struct hil_step *s, struct links_tri
 
 /* --- taking ----------------------------------------------------------------------------------- */
 
-/* The step's message is of the arrival. */
+/* Takes the message in s->message, which came over this link. */
 static void links_take_message(const struct hil_step *s, struct step_arrival *a)
 {
     const struct hil_message *m = s->message;
@@ -160,7 +162,7 @@ static void links_take_message(const struct hil_step *s, struct step_arrival *a)
     a->there = a->fresh = true;
 }
 
-/* In general. Returns whether there was one. */
+/* The general case. Returns whether there was a new message. */
 __attribute__((noinline)) static bool links_take_any(const struct hil_step *s,
                                                      struct step_arrival *a)
 {
@@ -174,8 +176,7 @@ __attribute__((noinline)) static bool links_take_any(const struct hil_step *s,
     return true;
 }
 
-/* Returns whether the message was taken: all of it is there, and it is nothing out of the ordinary.
- */
+/* Takes the message if it is complete and ordinary, and returns whether it did. */
 static inline bool links_take_quickly(const struct hil_step *s, struct step_arrival *a)
 {
     struct loco_triple message;
@@ -218,7 +219,7 @@ static inline void links_add_oldest(struct step_oldest *oldest, uint64_t age, un
         *oldest = (struct step_oldest){age, link, true};
 }
 
-/* One by one. */
+/* Judges the links one by one. */
 __attribute__((cold, noinline)) static int
 links_judge_each(struct hil_step *s, struct step_arrival *first, const struct step_arrival *end,
                  uint64_t n, uint64_t now, struct step_oldest *oldest)
@@ -251,8 +252,8 @@ void hil_step_count_age(const struct hil_step *s, const struct step_arrival *of_
 
 /* --- all of them ------------------------------------------------------------------------------ */
 
-/* Takes what has come over a group, which begins with `first`, and judges how old it is: to *rc it
- * adds -ESTALE when that ends the run. Returns where the next group begins. */
+/* Takes what has come over a group of links, which begins with `first`, and judges its age. Adds
+ * -ESTALE to *rc if that ends the run. Returns the beginning of the next group. */
 static inline struct step_arrival *links_take_group(struct hil_step *s, struct step_arrival *first,
                                                     const struct step_arrival *all_end, uint64_t n,
                                                     uint64_t now, struct step_oldest *oldest,
@@ -288,7 +289,7 @@ int hil_step_take_all(struct hil_step *s, uint64_t n, uint64_t now, struct step_
 {
     struct step_arrival *a = s->arrivals;
     const struct step_arrival *end = a + s->arrival_count;
-    struct step_oldest oldest = {0}; /* of this array */
+    struct step_oldest oldest = {0}; /* in the present array */
     uint64_t oldest_of_all = 0;
     int rc = 0;
 

@@ -1,6 +1,6 @@
 /*
- * The links in a step: sending, and taking what has come. With a thousand of them this is most of
- * the step, so what is the same for many is done once for all of them, and what is rare is apart
+ * The links in a step: sending and receiving. With a thousand links this is most of the step. So
+ * work that many links share is done once for all of them, and rare cases are in another file
  * (step_judge.c).
  */
 #ifndef HIL_STEP_LINKS_H
@@ -8,16 +8,17 @@
 
 #include "step_parts.h"
 
-/* Of the links of an array, or of those of them that a shard has, what came last over which had
- * been sent longest ago. */
+/* The link whose newest value is the oldest, among the links of an array or those of them that a
+ * shard has. */
 struct step_oldest {
     uint64_t age;
     unsigned link;
-    bool arrived; /* over one of them */
+    bool arrived; /* a value has come over at least one link */
 };
 
-/* The receivers have read what was sent before, so the lines of the messages are at other
- * processors. They come here while the node before this one does its step. */
+/* Prefetches the lines of the messages to send. The receivers have read the previous messages, so
+ * these lines are in other processors' caches. They arrive while the node before this one does its
+ * step. */
 static inline void hil_step_prefetch(const struct hil_step *s, unsigned first, unsigned count)
 {
     for (const struct step_departure *d = s->departures + first; count > 0; d++, count--)
@@ -27,8 +28,8 @@ static inline void hil_step_prefetch(const struct hil_step *s, unsigned first, u
             loco_owned_var_prefetch(d->var);
 }
 
-/* A core does not wait for this many lines at once. If there are more, one comes while each of the
- * sampled components computes. */
+/* A core can have this many lines under way without waiting. Of further lines one is fetched while
+ * each sampled component computes. */
 enum { STEP_FETCHED = 32 };
 
 static inline void hil_step_prefetch_first(const struct hil_step *s)
@@ -38,8 +39,7 @@ static inline void hil_step_prefetch_first(const struct hil_step *s)
     hil_step_prefetch(s, 0, s->departure_count < most ? s->departure_count : most);
 }
 
-/* Sends the departures from `first` up to `end` at step n. What goes to several nodes is sent
- * together. */
+/* Sends departures first..end - 1 at step n. Messages to several nodes are sent together. */
 void hil_step_send_some(const struct hil_step *step, unsigned first, unsigned end, uint64_t n);
 
 static inline void hil_step_send(const struct hil_step *s, unsigned first, unsigned end, uint64_t n)
@@ -48,16 +48,15 @@ static inline void hil_step_send(const struct hil_step *s, unsigned first, unsig
         hil_step_send_some(s, first, end, n);
 }
 
-/* Counts how old an array's oldest link was, of which this is an arrival. */
+/* Counts the age of an array's oldest link; `of_array` is any arrival of that array. */
 void hil_step_count_age(const struct hil_step *step, const struct step_arrival *of_array,
                         uint64_t age, unsigned link, uint64_t now);
 
-/* Takes what has come by step n, which begins `now`. The oldest of each array's links is counted,
- * or, of a shard, kept in `kept`. Returns 0, or -ESTALE when that ends the run. */
+/* Takes what has come by step n, which begins at `now`. The oldest link of each array is counted
+ * or, in a shard, stored to `kept`. Returns 0, or -ESTALE if that ends the run. */
 int hil_step_take_all(struct hil_step *step, uint64_t n, uint64_t now, struct step_oldest *kept);
 
-/* Whether nothing has come since the step before, over the only link of a plant, about which there
- * is nothing else to be found out but its age. */
+/* Whether nothing new has come over the only link of a plant, and only its age is left to judge. */
 static inline bool hil_step_is_quiet(const struct hil_step *s)
 {
     const struct step_arrival *a = s->arrivals;
@@ -66,8 +65,8 @@ static inline bool hil_step_is_quiet(const struct hil_step *s)
            a->step && __atomic_load_n(a->quick.copy, __ATOMIC_RELAXED) == a->step;
 }
 
-/* The same of a node without shards. A plant is quiet in most of its steps, and has many of them:
- * so that is done here. */
+/* Like hil_step_take_all, for a node without shards. Plants are quiet in most of their many steps,
+ * so that case is inlined here. */
 static inline int hil_step_take(struct hil_step *s, uint64_t n, uint64_t now)
 {
     const struct step_arrival *a = s->arrivals;
@@ -85,21 +84,21 @@ static inline int hil_step_take(struct hil_step *s, uint64_t n, uint64_t now)
 
 /* --- what is rare ---------------------------------------------------------------------------- */
 
-/* Whether the sender is away at this step, in a run that goes on without it. It is back with its
- * first message. */
+/* Whether the sender is away at this step, in a run that goes on without it. Its first message
+ * brings it back. */
 bool hil_step_is_away(const struct hil_step *step, struct step_arrival *arrival, uint64_t n,
                       uint64_t now);
 
-/* What the scenario says of an input that is older than its limit, or no number too often. What
- * comes from a node that died is a loss, and not stale as well. Returns 0, or -ESTALE when that
+/* Does what the scenario says about an input that is older than its limit, or that was bad too many
+ * times. A link whose sender died counts as lost, not also as stale. Returns 0, or -ESTALE if that
  * ends the run. */
 int hil_step_judge(struct hil_step *step, struct step_arrival *arrival, uint64_t n, uint64_t age,
                    uint64_t now);
 
-/* A message stayed torn. */
+/* Counts a message that stayed torn. */
 void hil_step_torn(const struct hil_step *step);
 
-/* Tells the tracer of a message that was taken. */
+/* Tells the tracer about a message that was taken. */
 void hil_step_trace_input(const struct hil_step *step, const struct step_arrival *arrival,
                           uint64_t n, uint64_t round_trip_ns);
 

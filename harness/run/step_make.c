@@ -1,4 +1,4 @@
-/* Makes what a node's steps work on: finds out once what is where. */
+/* Makes the data that a node's steps work on, and looks up all places once. */
 #include <errno.h>
 #include <limits.h>
 #include <math.h>
@@ -19,7 +19,7 @@ static const struct hil_system *make_system(const struct hil_step *s)
     return s->node->run->scenario->system;
 }
 
-/* Which of the node's arrivals the system's link is. They are in the order of links. */
+/* Index of the system's link among the node's arrivals, which are in the order of links. */
 static unsigned make_arrival_of(const struct hil_step *s, unsigned link)
 {
     unsigned first = 0, last = s->arrival_count;
@@ -34,8 +34,8 @@ static unsigned make_arrival_of(const struct hil_step *s, unsigned link)
     return first;
 }
 
-/* Where the other one of a signal that faults act on is; 0: none do. values[] has an input as it
- * would be without, and an output as it is with them. */
+/* The shadow of a signal that faults act on; 0: no faults act on it. The signal's own place has an
+ * input without the faults, and an output with them. The shadow has the other value. */
 static unsigned make_shadow_of(const struct hil_step *s, const struct hil_signal *signal)
 {
     const struct hil_node_config *c = s->node->config;
@@ -62,7 +62,7 @@ unsigned hil_step_signal_at(const struct hil_step *s, const struct hil_signal *s
     }
 }
 
-/* A node has few sources. */
+/* A linear search: a node has few sources. */
 static unsigned make_feed_of(const struct hil_step *s, unsigned source)
 {
     unsigned i = 0;
@@ -81,15 +81,15 @@ static void make_feeds(struct hil_step *s)
 
 /* --- copies ----------------------------------------------------------------------------------- */
 
-/* Copies are listed by what has them made: each arrival's to sampled components, then to continuous
- * ones; each feed's likewise; each component's from this node's outputs; and those to continuous
- * components. */
+/* Copies are in lists, by what triggers them: for each arrival those to sampled components, then
+ * those to continuous ones; the same for each feed; for each component those from this node's
+ * outputs; and one list of those to continuous components. */
 static unsigned make_list_count(const struct hil_step *s)
 {
     return 2 * s->arrival_count + 2 * s->feed_count + s->part_count + 1;
 }
 
-/* Which list has the copy to an input that is fed so; -1: it is none. */
+/* The list that has the copy to an input that is fed like this; -1: it needs no copy. */
 static int make_list_of(const struct hil_step *s, const struct hil_feed *feed, unsigned part)
 {
     const unsigned late = part < s->continuous;
@@ -152,7 +152,7 @@ static void make_add_copy(struct hil_step *s, unsigned *lists, unsigned list,
     };
 }
 
-/* List i goes up to where lists[i] is by now. */
+/* The copies in a list. lists[i] is by now the end of list i. */
 static struct step_range make_range(const unsigned *lists, unsigned list)
 {
     const unsigned first = list ? lists[list - 1] : 0;
@@ -190,7 +190,7 @@ static int make_copies(struct hil_step *s)
     return 0;
 }
 
-/* Which arrivals a component takes: each once. */
+/* Lists the arrivals that each component takes, each once. */
 static void make_needs(struct hil_step *s)
 {
     unsigned count = 0;
@@ -214,13 +214,14 @@ static void make_needs(struct hil_step *s)
 
 /* --- before the first step -------------------------------------------------------------------- */
 
-/* The x for which the feed gives what its input begins with. */
+/* The value for which the feed gives the initial value of its input. */
 static double make_unscaled(const struct hil_feed *feed)
 {
     return feed->scale != 0 ? (feed->initial - feed->offset) / feed->scale : feed->initial;
 }
 
-/* An output is, until it is computed, what its first receiver begins with: that is in force. */
+/* Until it is computed, an output has the value that its first receiver begins with, since that is
+ * in force. */
 static void make_output_begin(struct hil_step *s, unsigned out, const struct hil_feed *feed,
                               bool *known)
 {
@@ -230,7 +231,7 @@ static void make_output_begin(struct hil_step *s, unsigned out, const struct hil
     s->beginning[s->out + out] = make_unscaled(feed);
 }
 
-/* What the nodes that this one sends to begin with. */
+/* Sets the initial outputs from the receivers on other nodes. */
 static void make_sent_begin(struct hil_step *s, bool *known)
 {
     const struct hil_system *system = make_system(s);
@@ -290,7 +291,7 @@ static void make_arrivals(struct hil_step *s)
             .link = link,
             .figures = (unsigned)(hil_state_figures(run->state, run->executor, l->array) -
                                   run->state->figures),
-            /* One end of a pair counts its round trips: the one that comes first. */
+            /* Only one end of a pair counts its round trips: the one with the lower number. */
             .answers = l->from > l->to && hil_link_find(system, l->to, l->from) >= 0,
             .ends_array = i + 1 == s->arrival_count ||
                           system->links[s->node->config->incoming[i + 1]].array != l->array,
@@ -300,7 +301,7 @@ static void make_arrivals(struct hil_step *s)
     }
 }
 
-/* Once it is known what is copied where. */
+/* Call when the copies are known. */
 static void make_plain(const struct hil_step *s, struct step_arrival *a)
 {
     const struct step_copy *copy = &s->copies[a->early.first];
@@ -311,8 +312,8 @@ static void make_plain(const struct hil_step *s, struct step_arrival *a)
     a->to = a->early.count ? copy->to : a->at;
 }
 
-/* Links of one array whose senders did their step at the same time have messages of one age. They
- * are judged together, but for those of senders that may come and go. */
+/* Links of one array whose senders did the same step have messages of the same age, so they are
+ * judged together. Not so if senders may come and go. */
 static bool make_ends_group(const struct hil_step *s, unsigned i)
 {
     const struct hil_input *a = &s->arrivals[i].input, *b = &s->arrivals[i + 1].input;
@@ -321,7 +322,7 @@ static bool make_ends_group(const struct hil_step *s, unsigned i)
            a->phase_ns != b->phase_ns || a->period_ns != b->period_ns;
 }
 
-/* Whether nothing that the link has is given by a continuous component. */
+/* Whether continuous components give none of the link's values. */
 static bool make_is_computed(const struct hil_system *system, const struct hil_link *link)
 {
     for (unsigned i = 0; i < link->count; i++)
@@ -346,7 +347,7 @@ static struct step_departure make_departure(const struct hil_step *s, unsigned i
     };
 }
 
-/* First those that are sent before the sampled components have computed. */
+/* The departures that are sent before the sampled components compute come first. */
 static void make_departures(struct hil_step *s)
 {
     const struct hil_link *links = make_system(s)->links + s->node->config->first_link;
@@ -365,7 +366,7 @@ static void make_departures(struct hil_step *s)
 
 static void make_parts(struct hil_step *s)
 {
-    unsigned first = UINT_MAX, end = 0, delayed = 0; /* outputs */
+    unsigned first = UINT_MAX, end = 0, delayed = 0; /* of outputs with a delay */
 
     for (unsigned i = 0; i < s->part_count; i++) {
         const struct hil_component *c = &make_system(s)->components[s->node->config->components[i]];
@@ -391,7 +392,7 @@ static void make_parts(struct hil_step *s)
         s->delayed = (struct step_range){first, delayed};
 }
 
-/* In a run of its own, unless it comes after the last one. */
+/* Starts a new run of consecutive values, or extends the last one. */
 static void make_recorded(struct hil_step *s, unsigned at)
 {
     struct step_range *next = s->recorded + s->recorded_count;
@@ -427,7 +428,7 @@ static void make_measures(struct hil_step *s)
 
 /* --- memory: one piece, for what a step touches should lie together --------------------------- */
 
-/* Where the next piece is cut from; NULL while the size is found out. */
+/* Cuts pieces from one block. `memory` is NULL while the total size is counted. */
 struct make_cutter {
     char *memory;
     size_t used;
@@ -441,7 +442,7 @@ static void *make_cut(struct make_cutter *cutter, size_t count, size_t size)
     return piece;
 }
 
-/* What the parts take at most. */
+/* Upper bounds for the sizes of the parts. */
 struct make_sizes {
     unsigned signals;
     size_t message;
@@ -493,9 +494,7 @@ static void make_cut_all(struct hil_step *s, struct make_cutter *cutter,
     s->next = make_cut(cutter, c->out_count, sizeof *s->next);
 }
 
-/* Inputs, outputs, sources, the other ones of signals that faults act on; then what comes over
- * links.
- */
+/* Order of values[]: inputs, outputs, sources, shadows of faulted signals, values of links. */
 static void make_places(struct hil_step *s)
 {
     const struct hil_node_config *c = s->node->config;
@@ -568,7 +567,7 @@ int hil_step_open(struct hil_step **step, struct hil_node *node)
 
 /* --- components ------------------------------------------------------------------------------- */
 
-/* What a model says, with the name of its component. */
+/* Logs a model's message, with the name of its component. */
 static void make_log(void *arg, const char *line)
 {
     const struct step_part *p = arg;
@@ -680,7 +679,7 @@ int hil_step_begin(struct hil_step *s)
     for (unsigned i = 0; i < s->arrival_count; i++)
         s->arrivals[i].ends_group = make_ends_group(s, i);
     for (unsigned i = 0; i < s->feed_count; i++)
-        s->values[s->feeds[i].at] = NAN; /* so that each source's value is new */
+        s->values[s->feeds[i].at] = NAN; /* so that each source's value counts as changed */
     hil_step_take_sources(s, 0);
     for (unsigned i = 0; i < s->feed_count; i++)
         hil_step_copy(s, s->feeds[i].late);

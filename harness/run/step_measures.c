@@ -1,11 +1,11 @@
-/* How the measures of a node follow their references, sample by sample. */
+/* Samples of a node's measures and their references. */
 #include <math.h>
 
 #include "step_parts.h"
 
 /* --- where samples are ------------------------------------------------------------------------ */
 
-/* A value and a reference of each, and a value that is none. */
+/* A value and a reference of each measure, and a NaN. */
 static unsigned measures_width(unsigned count)
 {
     return 2 * count + 1;
@@ -23,7 +23,7 @@ static const struct hil_measure *measures_config(const struct hil_step *s, unsig
     return &s->node->run->scenario->system->measures[s->measures[i].measure];
 }
 
-/* Those that are recorded, or the others. Returns the first place after them. */
+/* Places the measures that are recorded, or the others. Returns the first place after them. */
 static unsigned measures_place(struct hil_step *s, bool recorded, unsigned at)
 {
     for (unsigned i = 0; i < s->measured_count; i++) {
@@ -94,7 +94,7 @@ void hil_step_add_samples(struct hil_step *s)
         measures_add_share(s, share);
 }
 
-/* The first sample of a moment is added at once, to all. */
+/* The first sample of a moment is added to all responses at once. */
 static void measures_begin_moment(struct hil_step *s, const struct hil_moment *moment,
                                   const double *row)
 {
@@ -147,7 +147,7 @@ static void measures_sample(const struct hil_step *s, double *row)
     }
 }
 
-/* The first measure is also for whoever watches. */
+/* The first measure is also shown to programs that watch. */
 void hil_step_measure(struct hil_step *s, uint64_t now)
 {
     struct hil_state *state = s->node->run->state;

@@ -1,4 +1,4 @@
-/* Messages that have values which are no numbers. */
+/* Messages that have values which are not numbers. */
 #include <string.h>
 
 #include "step_parts.h"
@@ -12,7 +12,7 @@ void hil_step_begin_again(const struct hil_step *s, struct step_range copies)
     }
 }
 
-/* The values first..end - 1 of the arrival are of one component. */
+/* Takes the values first..end - 1 of the arrival, which come from one component. */
 static void partial_take_component(const struct hil_step *s, const struct step_arrival *a,
                                    unsigned first, unsigned end)
 {

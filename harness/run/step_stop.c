@@ -7,7 +7,7 @@
 #include "rehearsal.h"
 #include "step_parts.h"
 
-/* It does not compute from here on; its safe values are those that the ramp has reached. */
+/* The part computes no more. Its safe values are from now on the ones that the ramp has reached. */
 static void stop_begin_part(struct hil_step *s, struct step_part *p)
 {
     unsigned count;
@@ -47,7 +47,8 @@ static void stop_move_part(const struct hil_step *s, struct step_part *p, double
     hil_step_make_safe(p);
 }
 
-/* The step that is the last before the ramp's end is at its end. */
+/* How much of the ramp is done at this step. The last step before the ramp's end counts as its
+ * end. */
 static double stop_share(const struct hil_loop *loop, uint64_t due)
 {
     const uint64_t reached = due - hil_loop_stops_at(loop) + loop->timing.period_ns;

@@ -2,7 +2,8 @@
 
 #include <unistd.h>
 
-/* Touches the pages that begin in the row: a page of woven rings is one node's to touch. */
+/* Touches the pages that begin within the row, so that each page of interleaved rings is touched by
+ * one node only. */
 static void tap_touch(uint64_t *row, size_t width, size_t page)
 {
     const size_t into = (uintptr_t)row / sizeof *row % page;
@@ -22,7 +23,7 @@ struct hil_tap_ring *hil_tap_open(const struct hil_taps *taps, void *memory, uns
     hil_tap_put(first, *first);
     for (uint64_t i = 0; i < ring->rows; i++)
         tap_touch(hil_tap_at(ring, i), ring->width, page);
-    /* Who wrote before may have died anywhere. */
+    /* The previous writer may have died at any point. */
     ring->row = (atomic_load(&ring->count) & (ring->rows - 1)) * ring->stride;
     return ring;
 }

@@ -9,10 +9,10 @@
 
 enum { TAP_ROWS_LEAST = 64, TAP_ROWS_MOST = 4096, TAP_ROWS_EVER = 4, TAP_LINE = 64 };
 
-/* A watching program looks every 10 ms, and may be late. */
+/* How far back a ring reaches: a watching program looks every 10 ms, and may be late. */
 static const uint64_t TAP_REACH_NS = 40000000;
 
-/* All rings together. */
+/* Limit for all rings together. */
 static const uint64_t TAP_BYTES_MOST = 32 << 20;
 
 /* --- how large ------------------------------------------------------------------------------- */
@@ -22,7 +22,7 @@ static size_t tap_lines(size_t size)
     return (size + TAP_LINE - 1) / TAP_LINE * TAP_LINE;
 }
 
-/* Which executor of this run has the node; -1: none. In virtual time one has all. */
+/* The executor of this run that has the node; -1: none. In virtual time executor 0 has all. */
 static int tap_executor(const struct hil_scenario *s, unsigned node)
 {
     if (s->mode == HIL_VIRTUAL)
@@ -72,15 +72,15 @@ static uint32_t tap_rows(uint64_t period_ns, unsigned halved)
     return rows > TAP_ROWS_EVER ? rows : TAP_ROWS_EVER;
 }
 
-/* Nodes in a row that are stepped together: by one executor, with one period. Their rings are
- * woven, so that what they write at one time is in few pages and comes in the order of memory:
+/* Consecutive nodes that are stepped together: by one executor, with the same period. Their rings
+ * are interleaved, so that rows written at the same time are in few pages and in the order of
+ * memory:
  *
- *      row 0 of node a, of b, of c | row 1 of node a, of b, of c | ...
- */
+ *      row 0 of node a, of b, of c | row 1 of node a, of b, of c | ... */
 struct tap_weave {
-    unsigned first, end; /* nodes */
-    uint32_t rows;       /* of each; 0: they do not run here */
-    uint32_t stride;     /* words from a row to the next one of the same node */
+    unsigned first, end; /* nodes first..end - 1 */
+    uint32_t rows;       /* of each ring; 0: the nodes do not run here */
+    uint32_t stride;     /* words from one row of a node to its next */
 };
 
 static bool tap_woven(const struct hil_scenario *s, unsigned a, unsigned b)
@@ -121,7 +121,7 @@ static size_t tap_rings_size(const struct hil_scenario *s, unsigned halved)
     return size;
 }
 
-/* How often the rings are halved, until they are not too large together. */
+/* How often the rings must be halved to stay within the limit together. */
 static unsigned tap_halved(const struct hil_scenario *s)
 {
     unsigned halved = 0;
@@ -150,7 +150,7 @@ size_t hil_taps_size(const struct hil_scenario *s)
 
 /* --- columns --------------------------------------------------------------------------------- */
 
-/* Columns in the making. */
+/* The columns laid out so far. */
 struct tap_draft {
     const struct hil_scenario *scenario;
     struct hil_tap_column *next;
@@ -192,7 +192,7 @@ static void tap_add_signal(struct tap_draft *d, const struct hil_signal *signal,
     tap_add(d, at, hil_signal_row(d->scenario->system, signal, &place)->unit, name, "");
 }
 
-/* Which of the node's faulted signals it is; -1: no fault acts on it. */
+/* Number of the signal among the node's faulted signals; -1: no fault acts on it. */
 static int tap_faulted(const struct hil_node_config *c, const struct hil_signal *signal)
 {
     for (unsigned i = 0; i < c->faulted_count; i++)
@@ -201,8 +201,8 @@ static int tap_faulted(const struct hil_node_config *c, const struct hil_signal 
     return -1;
 }
 
-/* Of an input that faults act on, what stands there is as it would be without; of an output it is
- * as it is with them. The other one is a shadow. */
+/* The word of a faulted input has its value without the fault; the word of a faulted output has its
+ * value with the fault. The shadow has the other one. */
 static void tap_add_either(struct tap_draft *d, const struct hil_node_config *c,
                            struct hil_signal signal, unsigned at)
 {

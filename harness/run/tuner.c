@@ -10,21 +10,21 @@
 #include "step_parts.h"
 #include "tuning_desk.h"
 
-/* A source that was tuned: as it was, then a ramp to where it stays. */
+/* A source that was tuned: its old value, then a ramp to the new one. */
 struct tuner_source {
     struct hil_source is;
     struct hil_change ramp;
 };
 
 struct hil_tuner {
-    struct hil_tuner_bell bell; /* first: the step has the tuner by it */
+    struct hil_tuner_bell bell; /* first: step->tuner points to it */
     struct hil_step *step;
-    struct hil_tuning_var *var;   /* NULL: node 0's, which tells itself */
-    struct hil_tuning_desk *desk; /* node 0's; else NULL */
-    bool waits;                   /* to be applied: */
+    struct hil_tuning_var *var;   /* NULL: at node 0, which tells itself */
+    struct hil_tuning_desk *desk; /* only at node 0; else NULL */
+    bool waits;                   /* `message` has yet to be applied */
     struct hil_tuning_message message;
-    struct tuner_source *sources; /* by the step's feeds */
-    double *parameters;           /* of all the step's parts, as they are now */
+    struct tuner_source *sources; /* by feed of the step */
+    double *parameters;           /* present parameters of all parts of the step */
 };
 
 static const struct hil_system *tuner_system(const struct hil_tuner *t)
@@ -86,7 +86,7 @@ static int tuner_copy_parameters(struct hil_tuner *t)
     return 0;
 }
 
-/* Among the tuner's own. */
+/* The tunable's parameter, among the tuner's own copies. */
 static double *tuner_parameter(const struct hil_tuner *t, const struct hil_tunable *tunable,
                                const struct step_part **part)
 {
@@ -114,7 +114,7 @@ static int tuner_set_parameter(struct hil_tuner *t, const struct hil_tunable *tu
 
 /* --- applying -------------------------------------------------------------------------------- */
 
-/* For who watches, and for the node when it starts again. */
+/* Stores the change for programs that watch, and for this node if it starts again. */
 static void tuner_write_down(struct hil_tuner *t, const struct hil_change_told *change,
                              uint64_t at_ns)
 {
@@ -172,7 +172,7 @@ static void tuner_apply(struct hil_tuner *t, uint64_t n, uint64_t due_ns, uint64
 
 /* --- hearing --------------------------------------------------------------------------------- */
 
-/* The bell may be here before the request is. */
+/* Takes the request that the bell announced. The bell may arrive before the request. */
 static void tuner_hear(struct hil_tuner *t)
 {
     const uint64_t number = atomic_load_explicit(t->bell.rings, memory_order_acquire);
@@ -203,7 +203,7 @@ __attribute__((cold, noinline)) void hil_tuner_step(struct hil_step *s, uint64_t
 
 /* --- life ------------------------------------------------------------------------------------ */
 
-/* What was tuned before this node died. */
+/* Restores what was tuned before this node died. */
 static void tuner_restore(struct hil_tuner *t)
 {
     const struct hil_system *system = tuner_system(t);
@@ -244,7 +244,7 @@ int hil_tuner_open(struct hil_step *s)
         tuner_restore(t);
     t->bell.rings = first ? &node->run->state->tuning->asked
                           : (const _Atomic uint64_t *)(const void *)t->var->bell.copy;
-    t->bell.busy = first; /* there may be something to be done again */
+    t->bell.busy = first; /* there may be requests to replay */
     return rc;
 }
 

@@ -7,7 +7,7 @@
 
 static const uint64_t LOOK_NS = 1000000000;
 
-/* Adds to a text that is cut at its end. */
+/* Appends to a text, which is cut if it gets too long. */
 __attribute__((format(printf, 2, 3))) static void waiting_add(char text[HIL_WAITING_BYTES],
                                                               const char *format, ...)
 {
@@ -21,7 +21,7 @@ __attribute__((format(printf, 2, 3))) static void waiting_add(char text[HIL_WAIT
 
 /* --- whom ------------------------------------------------------------------------------------ */
 
-/* Which nodes are named. */
+/* Selects the nodes to name. */
 typedef bool waiting_which(const struct loco_member *member);
 
 static bool waiting_is_absent(const struct loco_member *member)
@@ -29,7 +29,7 @@ static bool waiting_is_absent(const struct loco_member *member)
     return !loco_member_connected(member);
 }
 
-/* Whether the node is one of those to any of the group's. */
+/* Whether the node is selected, as seen by any of the group's nodes. */
 static bool waiting_is(const struct hil_group *g, waiting_which *which, uint32_t node)
 {
     for (unsigned i = 0; i < g->count; i++) {
@@ -48,7 +48,8 @@ static const char *waiting_address(const struct hil_scenario *s, uint32_t node)
     return hil_has_addresses(s) && address ? address : "";
 }
 
-/* The last of those nodes in a row from this one on that are of one array and at one address. */
+/* The last of the consecutive selected nodes from `first` on that are of one array and at one
+ * address. */
 static uint32_t waiting_last(const struct hil_group *g, waiting_which *which, uint32_t first)
 {
     const struct hil_scenario *s = g->run->scenario;
@@ -99,7 +100,7 @@ void hil_waiting_whom(const struct hil_group *g, char text[HIL_WAITING_BYTES])
     const struct hil_scenario *s = g->run->scenario;
 
     waiting_name(g, waiting_is_absent, text);
-    if (!text[0]) /* a node knows of those only that it shares links with, and the first */
+    if (!text[0]) /* nodes know only their peers and node 0 */
         waiting_add(text, "nodes that others name");
     if (s->fabric == HIL_FABRIC_SHM && g->run->place)
         waiting_add(text, " in %s", g->run->place);

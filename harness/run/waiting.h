@@ -1,5 +1,5 @@
 /*
- * A node that waits for others reports for which, where, and since when.
+ * While a node waits for others, it reports which ones, where they should be, and since when.
  */
 #ifndef HIL_WAITING_H
 #define HIL_WAITING_H
@@ -18,15 +18,16 @@ struct hil_waiting {
 
 void hil_waiting_begin(struct hil_waiting *waiting, const struct hil_group *group);
 
-/* Between two looks for the others: after a second or two, and when it has changed, logs a warning
- * such as "waiting since 14:03:22 for converter[10-19] in /tmp/hiloco-0-dcdc20". */
+/* Call it between two looks for the others. After a second or two, and whenever the text changes,
+ * it logs a warning such as "waiting since 14:03:22 for converter[10-19] in
+ * /tmp/hiloco-0-dcdc20". */
 void hil_waiting_look(struct hil_waiting *waiting);
 
-/* The nodes that this group's nodes miss: "converter[10-19] in /tmp/hiloco-0-dcdc20"; where each
- * is, on a fabric with addresses: "converter[3] at 10.0.0.2, port 18519". */
+/* The nodes that this group's nodes miss: "converter[10-19] in /tmp/hiloco-0-dcdc20". On a fabric
+ * with addresses it says where each is: "converter[3] at 10.0.0.2, port 18519". */
 void hil_waiting_whom(const struct hil_group *group, char text[HIL_WAITING_BYTES]);
 
-/* The nodes that came, and are lost since: "converter[10-19]". */
+/* The nodes that came and have been lost since: "converter[10-19]". */
 void hil_waiting_lost(const struct hil_group *group, char text[HIL_WAITING_BYTES]);
 
 #endif
