@@ -51,7 +51,7 @@ static struct both read_both(clockid_t id)
     return both;
 }
 
-/* --- what speaks for the counter ------------------------------------------------------------ */
+/* --- evidence about the counter --------------------------------------------------------------- */
 
 static bool is_invariant(void)
 {

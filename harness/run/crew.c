@@ -126,7 +126,7 @@ void hil_crew_rest(struct hil_crew *crew, uint64_t until_ns)
     atomic_store_explicit(&crew->rest_until_ns, until_ns, memory_order_relaxed);
 }
 
-/* --- a member's life ------------------------------------------------------------------------ */
+/* --- a member's thread ------------------------------------------------------------------------ */
 
 /* A new thread inherits the pinning of the executor's thread, so it must leave that core. */
 static void crew_leave_core(const struct crew_member *m)
@@ -176,7 +176,7 @@ static void *crew_live(void *arg)
     return NULL;
 }
 
-/* --- all of them ---------------------------------------------------------------------------- */
+/* --- the whole crew --------------------------------------------------------------------------- */
 
 /* Whether each of the executor's threads is pinned to its own core. */
 static bool crew_is_apart(const struct hil_executor_config *e)

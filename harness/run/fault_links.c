@@ -124,7 +124,7 @@ void hil_fault_links_begin(struct hil_faults *f)
     }
 }
 
-/* --- carrying -------------------------------------------------------------------------------- */
+/* --- carrying messages ------------------------------------------------------------------------ */
 
 static struct fault_late *fault_late_at(const struct hil_faulted_link *l, unsigned i)
 {

@@ -6,7 +6,7 @@
 
 #include "../base/random.h"
 
-/* --- chance ---------------------------------------------------------------------------------- */
+/* --- random numbers --------------------------------------------------------------------------- */
 
 /* A random generator for one signal or link of a fault in one step. */
 static uint64_t fault_random_state(const struct hil_fault *f, unsigned number, uint64_t n)
@@ -31,7 +31,7 @@ static double fault_noise(const struct hil_fault_value *v, uint64_t n)
     return hil_random_normal(&state);
 }
 
-/* --- life ------------------------------------------------------------------------------------ */
+/* --- opening and closing ---------------------------------------------------------------------- */
 
 int hil_fault_value_open(struct hil_fault_value *v, const struct hil_fault *f, unsigned number,
                          uint64_t period_ns)

@@ -77,7 +77,7 @@ void hil_faults_begin(struct hil_step *s)
     hil_fault_links_begin(f);
 }
 
-/* --- when ------------------------------------------------------------------------------------ */
+/* --- when a fault is on ----------------------------------------------------------------------- */
 
 static bool faults_dies(const struct hil_fault *fault)
 {
@@ -178,7 +178,7 @@ static void faults_turn(struct hil_faults *f, struct hil_fault_now *now, uint64_
         faults_tell(f, now, now->on, now_ns);
 }
 
-/* --- nodes ----------------------------------------------------------------------------------- */
+/* --- faults of nodes -------------------------------------------------------------------------- */
 
 static const struct hil_fault *faults_find(const struct hil_faults *f,
                                            bool (*is)(const struct hil_fault *))
@@ -281,7 +281,7 @@ void hil_faults_stay_away(const struct hil_run *run, const struct hil_executor_c
     }
 }
 
-/* --- a step ---------------------------------------------------------------------------------- */
+/* --- a step with faults ----------------------------------------------------------------------- */
 
 static void faults_next(struct hil_faults *f, uint64_t n, uint64_t now_ns)
 {

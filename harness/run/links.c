@@ -7,7 +7,7 @@
 
 #include "lines.h"
 
-/* --- who is a member ---------------- */
+/* --- members ---------------------------------------------------------------------------------- */
 
 static int links_compare(const void *a, const void *b)
 {
@@ -52,7 +52,7 @@ static int links_choose_members(struct hil_links *l)
     return 0;
 }
 
-/* --- who does not belong ---------------- */
+/* --- nodes with another scenario -------------------------------------------------------------- */
 
 /* Compares names up to the "=": "pid" and "pi" have different gains. */
 void hil_links_say_difference(const char *here, const char *there, char *text, size_t size)
@@ -92,7 +92,7 @@ static void links_on_lost(struct loco_channel *channel, uint32_t node)
     atomic_store_explicit(&l->lost, true, memory_order_relaxed);
 }
 
-/* --- life ---------------- */
+/* --- opening and closing ---------------------------------------------------------------------- */
 
 static int links_init_var(struct hil_links *l, struct loco_owned_var *var,
                           const struct hil_link *link)

@@ -102,7 +102,7 @@ void hil_node_close(struct hil_node *node);
  * 0 or a negative errno. */
 int hil_node_reopen(struct hil_node *node);
 
-/* --- for its step ---------------------------------------------------------------------------- */
+/* --- called by the node's step ---------------------------------------------------------------- */
 
 /* Publishes the node's progress after its step n, and sets the time of the next report. */
 void hil_node_tell(struct hil_node *node, uint64_t n, uint64_t now_ns);

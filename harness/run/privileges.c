@@ -297,7 +297,7 @@ void hil_flush_denormals(void)
 #endif
 }
 
-/* --- a thread that is lent -------------------------------------------------------------------- */
+/* --- a thread of another program -------------------------------------------------------------- */
 
 void hil_thread_settings_take(struct hil_thread_settings *t)
 {

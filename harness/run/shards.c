@@ -7,7 +7,7 @@
 
 #include "lines.h"
 
-/* --- which shard has which links ------------------------------------------------------------ */
+/* --- dividing the links ----------------------------------------------------------------------- */
 
 static const struct hil_link *shard_link(const struct hil_step *s, unsigned link)
 {
@@ -243,7 +243,7 @@ void hil_shards_gather(struct hil_shards *h)
     }
 }
 
-/* --- what is rare --------------------------------------------------------------------------- */
+/* --- rare events ------------------------------------------------------------------------------ */
 
 void hil_shards_begin_rare(const struct hil_step *s)
 {

@@ -240,7 +240,7 @@ void hil_age_describe(const struct hil_state *state, const struct hil_system *sy
     }
 }
 
-/* --- another process's ---------------- */
+/* --- the state of another process ------------------------------------------------------------- */
 
 /* Gets the size of the file. The file must be sealed: if another process shrank it, a reader would
  * fall off its end. */

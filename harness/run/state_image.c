@@ -30,7 +30,7 @@ int hil_state_restore(struct hil_state *s, const void *image, size_t size)
     return 0;
 }
 
-/* --- parts as one ----------------------------------------------------------------------------- */
+/* --- merging parts ---------------------------------------------------------------------------- */
 
 /* If a node's own part is missing, what node 0 heard of it is kept. */
 static void image_add_nodes(struct hil_state *all, const struct hil_state *part)

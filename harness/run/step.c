@@ -10,7 +10,7 @@
 #include "tracer.h"
 #include "tuner.h"
 
-/* --- 1. what is continuous advances ----------------------------------------------------------- */
+/* --- 1. the continuous components advance ----------------------------------------------------- */
 
 void hil_step_make_safe(const struct step_part *p)
 {
@@ -228,7 +228,7 @@ static inline void step_show(struct hil_step *s, uint64_t n, uint64_t due, uint6
     step_tap(s, n, now);
 }
 
-/* --- 4. what is sampled computes -------------------------------------------------------------- */
+/* --- 4. the sampled components compute -------------------------------------------------------- */
 
 /* Whether the component must not compute with its present inputs. Makes it safe where it must be.
  * Outputs of a failed component of this node are NaN. */
@@ -351,8 +351,7 @@ static inline int step_latch(struct hil_step *s, uint64_t n)
     return rc;
 }
 
-/* --- whether it is safe ------------------------------------------------------------------------
- */
+/* --- whether the node is safe ----------------------------------------------------------------- */
 
 static bool step_is_safe(const struct hil_step *s)
 {
@@ -374,8 +373,7 @@ __attribute__((cold, noinline)) static void step_tell_safe(struct hil_step *s, u
     s->troubled = safe || s->broken;
 }
 
-/* --- the links of shards ----------------------------------------------------------------------
- */
+/* --- the links of shards ---------------------------------------------------------------------- */
 
 static void step_send_range(const struct hil_step *s, struct step_range range, uint64_t n)
 {
@@ -445,7 +443,7 @@ __attribute__((noinline)) static void step_end_shards(const struct hil_step *s)
         hil_shards_do(s->shards, step_end_shard);
 }
 
-/* --- all of it -------------------------------------------------------------------------------- */
+/* --- the whole step --------------------------------------------------------------------------- */
 
 /* Checks whether a peer is lost without which the run cannot go on. */
 static int step_check_peers(const struct hil_step *s, uint64_t n)

@@ -112,7 +112,7 @@ void hil_step_forget_ages(struct hil_step *s)
     s->old = s->replaced = 0;
 }
 
-/* --- which there are -------------------------------------------------------------------------- */
+/* --- finding the limits ----------------------------------------------------------------------- */
 
 /* All limits of this node's components. Inputs that come from the node itself never get old, so
  * this is an upper bound. */

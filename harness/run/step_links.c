@@ -141,7 +141,7 @@ static inline uint64_t links_add_trip(const struct hil_step *s, struct links_tri
     return trips->ns;
 }
 
-/* --- taking ----------------------------------------------------------------------------------- */
+/* --- receiving -------------------------------------------------------------------------------- */
 
 /* Takes the message in s->message, which came over this link. */
 static void links_take_message(const struct hil_step *s, struct step_arrival *a)
@@ -250,7 +250,7 @@ void hil_step_count_age(const struct hil_step *s, const struct step_arrival *of_
     s->node->loop.has_input = true;
 }
 
-/* --- all of them ------------------------------------------------------------------------------ */
+/* --- all links -------------------------------------------------------------------------------- */
 
 /* Takes what has come over a group of links, which begins with `first`, and judges its age. Adds
  * -ESTALE to *rc if that ends the run. Returns the beginning of the next group. */

@@ -82,7 +82,7 @@ static inline int hil_step_take(struct hil_step *s, uint64_t n, uint64_t now)
     return 0;
 }
 
-/* --- what is rare ---------------------------------------------------------------------------- */
+/* --- rare cases (step_judge.c) ---------------------------------------------------------------- */
 
 /* Whether the sender is away at this step, in a run that goes on without it. Its first message
  * brings it back. */

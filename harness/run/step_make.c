@@ -12,7 +12,7 @@
 #include "step_parts.h"
 #include "tuner.h"
 
-/* --- where things are ------------------------------------------------------------------------- */
+/* --- places in values[] ----------------------------------------------------------------------- */
 
 static const struct hil_system *make_system(const struct hil_step *s)
 {
@@ -426,7 +426,7 @@ static void make_measures(struct hil_step *s)
         make_recorded(s, hil_step_signal_at(s, &config->recorded[i]));
 }
 
-/* --- memory: one piece, for what a step touches should lie together --------------------------- */
+/* --- memory: one block, so that data of a step is close together ------------------------------ */
 
 /* Cuts pieces from one block. `memory` is NULL while the total size is counted. */
 struct make_cutter {

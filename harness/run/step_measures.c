@@ -3,7 +3,7 @@
 
 #include "step_parts.h"
 
-/* --- where samples are ------------------------------------------------------------------------ */
+/* --- the layout of samples -------------------------------------------------------------------- */
 
 /* A value and a reference of each measure, and a NaN. */
 static unsigned measures_width(unsigned count)

@@ -15,7 +15,7 @@ static const uint64_t TAP_REACH_NS = 40000000;
 /* Limit for all rings together. */
 static const uint64_t TAP_BYTES_MOST = 32 << 20;
 
-/* --- how large ------------------------------------------------------------------------------- */
+/* --- sizes ------------------------------------------------------------------------------------ */
 
 static size_t tap_lines(size_t size)
 {

@@ -112,7 +112,7 @@ static int tuner_set_parameter(struct hil_tuner *t, const struct hil_tunable *tu
     return rc;
 }
 
-/* --- applying -------------------------------------------------------------------------------- */
+/* --- applying requests ------------------------------------------------------------------------ */
 
 /* Stores the change for programs that watch, and for this node if it starts again. */
 static void tuner_write_down(struct hil_tuner *t, const struct hil_change_told *change,
@@ -170,7 +170,7 @@ static void tuner_apply(struct hil_tuner *t, uint64_t n, uint64_t due_ns, uint64
     tuner_answer(t, &answer);
 }
 
-/* --- hearing --------------------------------------------------------------------------------- */
+/* --- receiving requests ----------------------------------------------------------------------- */
 
 /* Takes the request that the bell announced. The bell may arrive before the request. */
 static void tuner_hear(struct hil_tuner *t)
@@ -201,7 +201,7 @@ __attribute__((cold, noinline)) void hil_tuner_step(struct hil_step *s, uint64_t
     t->bell.busy = busy || t->waits;
 }
 
-/* --- life ------------------------------------------------------------------------------------ */
+/* --- opening and closing ---------------------------------------------------------------------- */
 
 /* Restores what was tuned before this node died. */
 static void tuner_restore(struct hil_tuner *t)

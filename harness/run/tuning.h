@@ -27,7 +27,7 @@ enum {
     HIL_TUNABLE_DOC = 128,
 };
 
-/* --- what crosses the network ----------------------------------------------------------------- */
+/* --- messages between nodes ------------------------------------------------------------------- */
 
 /* One change: the tunable takes `value` at the time in the message. A source goes there from `from`
  * on a straight line that takes ramp_ns. */
@@ -117,7 +117,7 @@ void hil_tuning_init(struct hil_tuning *tuning, const struct hil_system *system)
 enum { HIL_TUNING_SOCKET_BYTES = 32 };
 void hil_tuning_socket_name(int pid, char name[HIL_TUNING_SOCKET_BYTES]);
 
-/* --- requests that are done again ------------------------------------------------------------- */
+/* --- replayed requests ------------------------------------------------------------------------ */
 
 /* A request that node 0 takes up in its step `step`. */
 struct hil_request_again {

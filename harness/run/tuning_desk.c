@@ -45,7 +45,7 @@ static const struct hil_system *desk_system(const struct hil_tuning_desk *d)
     return d->node->run->scenario->system;
 }
 
-/* --- what became of it ----------------------------------------------------------------------- */
+/* --- the outcome of a request ----------------------------------------------------------------- */
 
 static void desk_log(const struct hil_tuning_desk *d, const struct hil_tuned_here *one)
 {
@@ -99,7 +99,7 @@ void hil_tuning_desk_answer(struct hil_tuning_desk *d, unsigned node,
         }
 }
 
-/* --- taking it up ---------------------------------------------------------------------------- */
+/* --- taking up a request ---------------------------------------------------------------------- */
 
 static double desk_source_at(const struct hil_tuning_desk *d, unsigned source, uint64_t t_ns)
 {
@@ -167,7 +167,7 @@ desk_take(struct hil_tuning_desk *d, uint64_t n, uint64_t now_ns, const struct h
     }
 }
 
-/* --- telling, and asking --------------------------------------------------------------------- */
+/* --- telling nodes, and asking for answers ---------------------------------------------------- */
 
 static void desk_tell(struct hil_tuning_desk *d, unsigned node)
 {
@@ -232,7 +232,7 @@ __attribute__((cold, noinline)) static bool desk_go_on(struct hil_tuning_desk *d
     return false;
 }
 
-/* --- a step ---------------------------------------------------------------------------------- */
+/* --- a step of the desk ----------------------------------------------------------------------- */
 
 /* The launcher makes a new request only if it no longer waits for the old one. */
 static void desk_look(struct hil_tuning_desk *d, uint64_t n, uint64_t now_ns)
@@ -281,7 +281,7 @@ bool hil_tuning_desk_is_busy(const struct hil_tuning_desk *d, uint64_t *asked)
     return d->busy || d->again != d->again_end;
 }
 
-/* --- life ------------------------------------------------------------------------------------ */
+/* --- opening and closing ---------------------------------------------------------------------- */
 
 /* In virtual time news takes exactly as long as the network says. One ns more, so that it is there
  * before the instant at which the change takes force. */

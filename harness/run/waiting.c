@@ -19,7 +19,7 @@ __attribute__((format(printf, 2, 3))) static void waiting_add(char text[HIL_WAIT
     va_end(values);
 }
 
-/* --- whom ------------------------------------------------------------------------------------ */
+/* --- which nodes ------------------------------------------------------------------------------ */
 
 /* Selects the nodes to name. */
 typedef bool waiting_which(const struct loco_member *member);
@@ -106,7 +106,7 @@ void hil_waiting_whom(const struct hil_group *g, char text[HIL_WAITING_BYTES])
         waiting_add(text, " in %s", g->run->place);
 }
 
-/* --- saying it ------------------------------------------------------------------------------- */
+/* --- reporting -------------------------------------------------------------------------------- */
 
 void hil_waiting_begin(struct hil_waiting *w, const struct hil_group *g)
 {
